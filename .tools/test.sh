@@ -1,0 +1,10 @@
+#!/bin/bash
+# Runs every test with the race detector and says how long it took. Nothing may
+# be skipped: DEEPOJ_TEST=require turns a missing service into a failure.
+set -euo pipefail
+export DEEPOJ_TEST=${DEEPOJ_TEST:-require} CGO_ENABLED=1
+start=$SECONDS
+status=0
+go test -race -timeout 25m "$@" ./... || status=$?
+echo "test: $((SECONDS - start)) s of a budget of 1800 s"
+exit $status

@@ -1,0 +1,78 @@
+# Deep-OJ. `make` prints what there is; `make run` starts it; `make test` proves it.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+
+export CGO_ENABLED ?= 0
+VERSION := $(shell git describe --always --dirty --tags 2>/dev/null || echo unknown)
+SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
+LISTEN ?= 127.0.0.1:8080
+DATA ?= .deepoj
+GO_FILES := $(shell find host plugins sandbox queue sql web -name node_modules -prune -o \
+	\( -name '*.go' -o -name '*.sql' -o -name '*.html' -o -name '*.css' -o -name '*.s' \) -print 2>/dev/null)
+SAMPLES := $(shell find host/problem/samples web/static -type f -not -path '*/dist/*' 2>/dev/null)
+
+include plugins/plugins.mk
+include web/web.mk
+
+##@ Every day
+
+.PHONY: run
+run: deps-run build ## Install what is missing, build, start everything and print the address
+	@$(SUDO) $(if $(SUDO),env "PATH=$$PATH" "HOME=$$HOME") bin/deepoj up --data $(DATA) --listen $(LISTEN) $(ARGS)
+
+.PHONY: build
+build: deps-build bin/deepoj ## Build plugins, the web editor and bin/deepoj
+
+bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(LANGUAGE_WASM) $(EDITOR)
+	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o $@ ./host/cmd/deepoj
+
+.PHONY: test
+test: deps-test build ## Install what is missing, then run every test (race detector on)
+	.tools/test.sh
+
+.PHONY: check
+check: lint verify test ## What has to hold before a commit: lint, verify, test
+
+.PHONY: bench
+bench: deps-test build ## Submissions per second, CPU per job, latency, on this machine
+	go test -count=1 -run '^$$' -bench . -timeout 20m ./host/e2e
+
+.PHONY: bench-sandbox
+bench-sandbox: ## The sandbox against plain fork+exec, as ratios
+	go test -count=1 -run '^$$' -bench . -benchtime 200x ./sandbox
+
+##@ Now and then
+
+plugins: ## Build every language adapter into plugins/dist
+
+.PHONY: generate
+generate: ## Write the Go code for the queries in sql/queries
+	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
+
+.PHONY: lint
+lint: build ## Find what the compiler does not
+	lint=$$(go tool -n -modfile=.tools/go.mod golangci-lint) && $$lint run ./... && \
+		GOOS=wasip1 GOARCH=wasm $$lint run ./plugins/...
+
+.PHONY: verify
+verify: verify-plugins ## Check that go.mod is tidy, generated files are current and digests hold
+	go mod tidy -diff
+	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 diff
+
+.PHONY: fuzz
+fuzz: build ## Run every fuzz target for FOR (default 10s each)
+	.tools/fuzz.sh $(or $(FOR),10s)
+
+.PHONY: clean
+clean: clean-plugins ## Remove what was built (data stays)
+	rm -rf bin .build web/editor/node_modules $(EDITOR)
+
+.PHONY: deps-build deps-run deps-test
+deps-build deps-run deps-test: deps-%:
+	@.tools/deps.sh $*
+
+.PHONY: help
+help: ## Show this text
+	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
