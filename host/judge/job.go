@@ -1,0 +1,162 @@
+package judge
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Source is one file that was handed in.
+type Source struct {
+	Name string `json:"name"` // a plain file name, without a folder
+	Text string `json:"text"`
+}
+
+// Payload is what a job carries, as JSON. An unknown SchemaVersion is refused
+// with reason payload_missing_or_invalid.
+type Payload struct {
+	SchemaVersion int      `json:"schema_version"` // 1
+	ContentType   string   `json:"content_type"`   // "application/vnd.deepoj.submission+json"
+	Problem       string   `json:"problem"`        // the problem's short name
+	Language      string   `json:"language"`       // a language id such as "cpp"
+	Sources       []Source `json:"sources"`
+}
+
+// PayloadVersion and PayloadType are what this program writes and reads.
+const (
+	PayloadVersion = 1
+	PayloadType    = "application/vnd.deepoj.submission+json"
+)
+
+// Ticket is a message of the queue: it names a job and grants nothing.
+type Ticket struct {
+	JobID      int64
+	TraceID    string
+	PayloadRef string // "pg:<job id>" or "sha256:<hex>"
+	Priority   int
+	Enqueued   time.Time
+}
+
+// Entry is a Ticket as a worker received it.
+type Entry struct {
+	Ticket
+	ID     string // the stream entry's id; empty for the PostgreSQL delivery
+	Reason string // empty, or why the entry is malformed: "missing_field" or "payload_missing_or_invalid"
+}
+
+// Attempt is one worker's try at a job. AttemptID is the fence: it only grows,
+// also over rejudges, and only the newest may write.
+type Attempt struct {
+	JobID      int64
+	Generation int32
+	AttemptID  int32
+	Owner      string // lease_owner: the worker's name with its boot id
+	Token      string // lease_token: a UUID made at the claim; never leaves the worker
+}
+
+// Job is what a successful claim returns.
+type Job struct {
+	Attempt
+	Kind     Kind
+	Queue    string
+	GroupKey string
+	TraceID  string
+	Tries    int32
+	MaxTries int32
+	Created  time.Time
+	Payload  json.RawMessage // a [Payload] for submissions
+}
+
+// Usage is what a run or a compilation used.
+type Usage struct {
+	CPUMillis  int64 `json:"cpu_ms"`
+	WallMillis int64 `json:"wall_ms"`
+	MemoryKiB  int64 `json:"memory_kib"`
+}
+
+// Diagnostic is one message of a compiler, mapped to the submitted source.
+type Diagnostic struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`             // from 1; 0 = unknown
+	Column   int    `json:"column,omitempty"` // from 1; 0 = unknown
+	Severity string `json:"severity"`         // error, warning, note
+	Message  string `json:"message"`
+}
+
+// Compile says how compilation went.
+type Compile struct {
+	OK          bool         `json:"ok"`
+	Output      string       `json:"output,omitempty"` // the compiler's words, cut at 64 KiB
+	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
+	Usage       Usage        `json:"usage"`
+	Tool        string       `json:"tool,omitempty"`    // such as "g++ 12.2.0"
+	Command     string       `json:"command,omitempty"` // the command line as shown to people
+}
+
+// TestResult is the verdict on one test. A test that was not run because the
+// outcome was decided before has an empty Verdict.
+type TestResult struct {
+	Index      int      `json:"index"` // from 1, in judging order
+	Name       string   `json:"name"`  // such as "sample/1"
+	Group      string   `json:"group"` // such as "secret/group1"
+	Sample     bool     `json:"sample"`
+	Verdict    Verdict  `json:"verdict"`
+	Score      *float64 `json:"score,omitempty"`
+	Usage      Usage    `json:"usage"`
+	ExitCode   int      `json:"exit_code,omitempty"`
+	ExitSignal int      `json:"exit_signal,omitempty"`
+	Message    string   `json:"message,omitempty"`       // for the contestant (the checker's team message)
+	JudgeNote  string   `json:"judge_message,omitempty"` // for staff only
+	Output     string   `json:"output,omitempty"`        // first bytes of the program's output, samples only
+	Reused     bool     `json:"reused,omitempty"`        // the same run was judged before in this submission
+	Rerun      *Usage   `json:"rerun,omitempty"`         // first of two runs, when a wall-clock TLE was run again
+}
+
+// GroupResult is the verdict and score of a test group.
+type GroupResult struct {
+	Name     string   `json:"name"` // such as "secret/group1"; "" is the whole package
+	Verdict  Verdict  `json:"verdict"`
+	Score    *float64 `json:"score,omitempty"`
+	MaxScore *float64 `json:"max_score,omitempty"`
+	Formula  string   `json:"formula,omitempty"` // how the score came about, such as "sum(20, 30, 0)"
+}
+
+// Result is everything that is recorded about a judging. PostgreSQL keeps one
+// per job and generation.
+type Result struct {
+	Verdict        Verdict       `json:"verdict"`
+	Score          *float64      `json:"score,omitempty"`
+	MaxScore       *float64      `json:"max_score,omitempty"`
+	Usage          Usage         `json:"usage"` // the worst test, each figure by itself
+	Compile        *Compile      `json:"compile,omitempty"`
+	Tests          []TestResult  `json:"tests,omitempty"`
+	Groups         []GroupResult `json:"groups,omitempty"`
+	Message        string        `json:"message,omitempty"` // why, in words for the contestant
+	JudgeNote      string        `json:"judge_message,omitempty"`
+	ProblemVersion string        `json:"problem_version,omitempty"` // digest of the package
+	Adapter        string        `json:"adapter,omitempty"`         // digest of the language adapter
+	Checker        string        `json:"checker,omitempty"`         // digest of the checker
+	Tool           string        `json:"tool,omitempty"`            // compiler or interpreter version
+	Worker         string        `json:"worker,omitempty"`
+}
+
+// Event is one transition or step of a job, as the live page sees it. Kinds:
+// submitted, dispatched, claimed, compiled, test, retry, released, worker_lost,
+// finished, cancelled, dead, rejudge.
+type Event struct {
+	ID         int64           `json:"id"`
+	JobID      int64           `json:"job_id"`
+	Generation int32           `json:"generation"`
+	AttemptID  int32           `json:"attempt_id"`
+	Kind       string          `json:"kind"`
+	Data       json.RawMessage `json:"data,omitempty"`
+	At         time.Time       `json:"at"`
+}
+
+// Progress is what judging reports while it works; the worker stores it as
+// events of kind Kind ("compiled" or "test").
+type Progress struct {
+	Kind    string
+	Compile *Compile    // with kind compiled
+	Test    *TestResult // with kind test
+	Total   int         // number of tests that will be judged, where known
+}

@@ -1,0 +1,126 @@
+package judge_test
+
+import (
+	"slices"
+	"testing"
+
+	"deepoj/host/judge"
+)
+
+func TestOnlyTheListedMovesExist(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		from, to judge.Status
+		want     bool
+	}{
+		"a worker takes it":                     {judge.Pending, judge.Running, true},
+		"the lease runs out":                    {judge.Running, judge.Pending, true},
+		"a verdict is written":                  {judge.Running, judge.Finished, true},
+		"it is withdrawn while it waits":        {judge.Pending, judge.Cancelled, true},
+		"it is withdrawn while it runs":         {judge.Running, judge.Cancelled, true},
+		"it fails once too often":               {judge.Running, judge.Dead, true},
+		"a rejudge":                             {judge.Finished, judge.Pending, true},
+		"a replay from the dead letters":        {judge.Dead, judge.Pending, true},
+		"a result needs a lease":                {judge.Pending, judge.Finished, false},
+		"a result is never edited":              {judge.Finished, judge.Running, false},
+		"what is finished is not withdrawn":     {judge.Finished, judge.Cancelled, false},
+		"what is dead is not finished":          {judge.Dead, judge.Finished, false},
+		"the zero status goes nowhere":          {"", judge.Pending, false},
+		"nothing becomes the zero status":       {judge.Pending, "", false},
+		"cancelled work does not run by itself": {judge.Cancelled, judge.Running, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := tt.from.CanBecome(tt.to); got != tt.want {
+				t.Errorf("%q.CanBecome(%q) = %t, want %t", tt.from, tt.to, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestATerminalStatusLeavesOnlyByARejudge(t *testing.T) {
+	t.Parallel()
+	for _, s := range judge.Statuses {
+		for _, next := range judge.Statuses {
+			if s.Terminal() && s.CanBecome(next) && next != judge.Pending {
+				t.Errorf("%s may become %s", s, next)
+			}
+		}
+		if want := map[bool]judge.State{true: judge.Done}[s.Terminal()]; s.Terminal() && s.State() != want {
+			t.Errorf("%s is terminal but its state is %s", s, s.State())
+		}
+	}
+}
+
+func TestTheWorstVerdictDecides(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		of   []judge.Verdict
+		want judge.Verdict
+	}{
+		"no test at all":                      {nil, judge.AC},
+		"all accepted":                        {[]judge.Verdict{judge.AC, judge.AC}, judge.AC},
+		"one wrong answer":                    {[]judge.Verdict{judge.AC, judge.WA, judge.AC}, judge.WA},
+		"a time limit is worse than wrong":    {[]judge.Verdict{judge.WA, judge.TLE}, judge.TLE},
+		"a crash is worse than a time limit":  {[]judge.Verdict{judge.TLE, judge.RE}, judge.RE},
+		"a judging error is worst of all":     {[]judge.Verdict{judge.CE, judge.JE, judge.RE}, judge.JE},
+		"presentation is the least bad error": {[]judge.Verdict{judge.PE, judge.AC}, judge.PE},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := judge.Worst(tt.of...); got != tt.want {
+				t.Errorf("Worst(%v) = %s, want %s", tt.of, got, tt.want)
+			}
+			reversed := slices.Clone(tt.of)
+			slices.Reverse(reversed)
+			if got := judge.Worst(reversed...); got != tt.want {
+				t.Errorf("Worst(%v) = %s, want %s: the order must not matter", reversed, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestOurOwnFailuresNeverCount(t *testing.T) {
+	t.Parallel()
+	for _, v := range judge.Verdicts {
+		ours := v == judge.JE || v == judge.SE
+		if v.Counts() == ours {
+			t.Errorf("%s.Counts() = %t", v, v.Counts())
+		}
+		if v.Final() != (v != judge.SE) {
+			t.Errorf("%s.Final() = %t: an SE is tried again and never stored", v, v.Final())
+		}
+		if v.Name() == string(v) {
+			t.Errorf("%s has no long name", v)
+		}
+	}
+	if judge.Verdict("XX").Valid() || judge.Verdict("XX").Counts() {
+		t.Error("an unknown verdict is valid")
+	}
+}
+
+func TestTheShownStatusSpeaksOfTheQueue(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		of   judge.Submission
+		want string
+	}{
+		"waiting":            {judge.Submission{Status: judge.Pending, QueueState: "R"}, "PENDING"},
+		"delivered":          {judge.Submission{Status: judge.Pending, QueueState: "D"}, "DISPATCHED"},
+		"waiting once more":  {judge.Submission{Status: judge.Pending, QueueState: "S", Tries: 1}, "RETRYING"},
+		"running":            {judge.Submission{Status: judge.Running, QueueState: "L"}, "RUNNING"},
+		"finished":           {judge.Submission{Status: judge.Finished}, "FINISHED"},
+		"cancelled":          {judge.Submission{Status: judge.Cancelled}, "CANCELLED"},
+		"in the dead letter": {judge.Submission{Status: judge.Dead, Tries: 5}, "DEAD"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := tt.of.Shown(); got != tt.want {
+				t.Errorf("Shown() = %s, want %s", got, tt.want)
+			}
+		})
+	}
+}

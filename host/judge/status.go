@@ -1,0 +1,90 @@
+// Package judge is the vocabulary of Deep-OJ: what a submission, an attempt, a
+// verdict and a result are, and which moves between their states exist.
+//
+// It holds data and decisions that need no database, queue or sandbox, so every
+// other package may import it and it imports none of ours.
+package judge
+
+import "slices"
+
+// Status is where a job stands between being accepted and being complete. The
+// zero Status is invalid.
+type Status string
+
+// The statuses of a job, spelled as PostgreSQL spells them.
+const (
+	Pending   Status = "pending"   // waiting for a worker
+	Running   Status = "running"   // a worker holds the newest attempt
+	Finished  Status = "finished"  // has a result
+	Cancelled Status = "cancelled" // somebody withdrew it
+	Dead      Status = "dead"      // gave up after too many tries
+)
+
+// Statuses lists every status, in the order in which a job usually meets them.
+var Statuses = []Status{Pending, Running, Finished, Cancelled, Dead}
+
+// moves is the whole state machine: what is not listed cannot happen.
+var moves = map[Status][]Status{
+	Pending:   {Running, Cancelled, Dead},
+	Running:   {Pending, Finished, Cancelled, Dead}, // back to Pending when the lease expires
+	Finished:  {Pending},                            // rejudge
+	Cancelled: {Pending},                            // rejudge
+	Dead:      {Pending},                            // replay from the dead letters
+}
+
+// CanBecome reports whether a job may move from s to t.
+func (s Status) CanBecome(t Status) bool { return slices.Contains(moves[s], t) }
+
+// Terminal reports whether nothing more happens to a job in s by itself.
+func (s Status) Terminal() bool { return s == Finished || s == Cancelled || s == Dead }
+
+// State is the coarse view of a Status that the fence also checks. PostgreSQL
+// derives it in a generated column.
+type State string
+
+// The states of a job.
+const (
+	Queued     State = "queued"
+	Processing State = "processing"
+	Done       State = "done"
+)
+
+// State returns the coarse view of s.
+func (s Status) State() State {
+	switch s {
+	case Pending:
+		return Queued
+	case Running:
+		return Processing
+	case Finished, Cancelled, Dead:
+	}
+	return Done
+}
+
+// Kind says what a job executes. Everything that executes is a job.
+type Kind string
+
+// The kinds of jobs.
+const (
+	KindSubmission  Kind = "submission"   // judge a submission on every test
+	KindRun         Kind = "run"          // run a program on one's own input; never counts
+	KindImport      Kind = "import"       // read a problem package
+	KindVerify      Kind = "verify"       // prove a package with its own submissions
+	KindPluginBuild Kind = "plugin_build" // compile a plugin to WASI
+	KindPluginTest  Kind = "plugin_test"  // run the conformance suite
+)
+
+// Kinds lists every kind.
+var Kinds = []Kind{KindSubmission, KindRun, KindImport, KindVerify, KindPluginBuild, KindPluginTest}
+
+// Lane is the coarse order of the queue: a lower lane goes first.
+type Lane int16
+
+// The lanes of a queue.
+const (
+	LaneStaff   Lane = 0 // released by staff, or submitted as immediate
+	LaneRetry   Lane = 1 // gets another try after a failure of ours
+	LaneNormal  Lane = 2 // an ordinary submission
+	LaneRejudge Lane = 3 // a single rejudge
+	LaneBatch   Lane = 4 // a rejudge of many
+)

@@ -1,0 +1,110 @@
+package judge
+
+import "time"
+
+// Submission is a submission as people see it: what was handed in, where it
+// stands, and its live result.
+type Submission struct {
+	JobID      int64
+	Problem    string // short name
+	Title      string // the problem's title
+	Language   string
+	Author     string // user name; "guest" for the loopback guest
+	Sources    []Source
+	Status     Status
+	QueueState string // R, S, D, L while unfinished, else ""
+	Generation int32
+	AttemptID  int32
+	Tries      int32
+	MaxTries   int32
+	TraceID    string
+	Created    time.Time
+	Started    *time.Time
+	Finished   *time.Time
+	LastError  string
+	Result     *Result // of the live generation; nil while there is none
+}
+
+// Shown returns the status as the HTTP API spells it: PENDING, DISPATCHED,
+// RUNNING, RETRYING, FINISHED, CANCELLED or DEAD.
+func (s *Submission) Shown() string {
+	switch s.Status {
+	case Running:
+		return "RUNNING"
+	case Finished:
+		return "FINISHED"
+	case Cancelled:
+		return "CANCELLED"
+	case Dead:
+		return "DEAD"
+	case Pending:
+	}
+	switch {
+	case s.QueueState == "D":
+		return "DISPATCHED"
+	case s.Tries > 0:
+		return "RETRYING"
+	default:
+		return "PENDING"
+	}
+}
+
+// Place is where a waiting job stands in the queue.
+type Place struct {
+	Position int64         // jobs that go first, plus one
+	ETALow   time.Duration // estimated wait, lower bound
+	ETAHigh  time.Duration // estimated wait, upper bound
+	Why      string        // why it waits: "", "paused", "not_before", "no_live_worker", "backlog"
+}
+
+// Language is a language as a worker can serve it.
+type Language struct {
+	ID          string   `json:"id"`   // such as "cpp"
+	Name        string   `json:"name"` // such as "C++"
+	Version     string   `json:"version"`
+	Command     string   `json:"command"`     // compile or run command line, as shown to people
+	Extensions  []string `json:"extensions"`  // without the dot
+	Available   bool     `json:"available"`   // whether the tool chain was found and works
+	Unavailable string   `json:"unavailable"` // why not, and how to mend it
+	Adapter     string   `json:"adapter"`     // digest of the adapter
+	Editor      string   `json:"editor"`      // mode of the web editor, such as "cpp"
+}
+
+// WorkerInfo is a worker as it reports itself with every heartbeat.
+type WorkerInfo struct {
+	Name      string     `json:"name"` // WORKER_ID with its boot id
+	Pool      string     `json:"pool"`
+	Slots     int        `json:"slots"`
+	Busy      int        `json:"busy"`
+	Languages []Language `json:"languages"`
+	Version   string     `json:"version"`
+	Sandbox   string     `json:"sandbox"` // cgroup driver, and what is degraded
+	Started   time.Time  `json:"started"`
+	Seen      time.Time  `json:"seen"`
+}
+
+// Sample is a sample test that the statement shows.
+type Sample struct {
+	Name   string `json:"name"`
+	Input  string `json:"input"`
+	Output string `json:"output"`
+}
+
+// Problem is what the pages need to know of a problem's active version.
+type Problem struct {
+	Slug      string    `json:"slug"`
+	Title     string    `json:"title"`
+	Version   string    `json:"version"`   // digest of the package's manifest in the blob store
+	Statement string    `json:"statement"` // HTML, made from the package, safe to show
+	Samples   []Sample  `json:"samples"`
+	Scoring   bool      `json:"scoring"`
+	MaxScore  float64   `json:"max_score,omitempty"` // scoring problems
+	CPUMillis int64     `json:"cpu_ms"`
+	MemoryMiB int64     `json:"memory_mib"`
+	OutputMiB int64     `json:"output_mib"`
+	CodeKiB   int64     `json:"code_kib"`
+	Languages []string  `json:"languages,omitempty"` // empty = all
+	Source    string    `json:"source,omitempty"`
+	License   string    `json:"license,omitempty"`
+	Updated   time.Time `json:"updated"`
+}
