@@ -1,0 +1,147 @@
+package sql
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
+	"deepoj/sql/internal/dbsqlc"
+)
+
+// Audit counts violations of the protocol. Every figure must be zero at any
+// moment, also while jobs are moving.
+type Audit struct {
+	QueueRowMismatch       int64 // unfinished without its queue row, finished with one, or in a wrong state
+	FinishedWithoutResult  int64 // finished without a result of the newest attempt
+	ResultWithoutFinished  int64 // a result of the newest generation, but not finished; or of no job
+	AttemptsLost           int64 // attempts that neither run nor ended
+	TransitionWithoutEvent int64 // the newest event is not the newest move
+	LiveWithoutResult      int64 // live_generation names no result, or another verdict
+	DeadWithoutLetter      int64 // dead without a dead letter, or the reverse
+	TriesExceeded          int64 // more tries than max_tries
+	Stuck                  int64 // leases that ran out two minutes ago and nobody reclaimed
+}
+
+// AuditRow is one figure of an [Audit].
+type AuditRow struct {
+	Name  string
+	Count int64
+}
+
+// Zero reports whether nothing is wrong.
+func (a Audit) Zero() bool { return a == Audit{} }
+
+// Rows returns the figures by name, in a fixed order.
+func (a Audit) Rows() []AuditRow {
+	return []AuditRow{
+		{"queue_row_mismatch", a.QueueRowMismatch},
+		{"finished_without_result", a.FinishedWithoutResult},
+		{"result_without_finished", a.ResultWithoutFinished},
+		{"attempts_lost", a.AttemptsLost},
+		{"transition_without_event", a.TransitionWithoutEvent},
+		{"live_without_result", a.LiveWithoutResult},
+		{"dead_without_letter", a.DeadWithoutLetter},
+		{"tries_exceeded", a.TriesExceeded},
+		{"stuck", a.Stuck},
+	}
+}
+
+// Audit proves conservation in one query, hence on one snapshot. It reads every
+// job, so it takes seconds on millions of them.
+func (s *Store) Audit(ctx context.Context) (Audit, error) {
+	a, _, err := row(ctx, s, s.main, "Audit", args{}, pgx.RowToStructByPos[Audit])
+	return a, err
+}
+
+// QueueStats describes the queues for metrics.
+type QueueStats struct {
+	Lanes       map[judge.Lane]int64 // waiting jobs by lane
+	Pending     int64                // waiting jobs: ready or scheduled
+	Delivered   int64                // delivered but not claimed
+	Running     int64
+	Oldest      time.Duration // age of the oldest unfinished job
+	DeadLetters int64         // unresolved
+}
+
+// QueueStats counts over all queues.
+func (s *Store) QueueStats(ctx context.Context) (QueueStats, error) {
+	q, _, err := row(ctx, s, s.main, "QueueStats", args{}, func(r pgx.CollectableRow) (q QueueStats, err error) {
+		return q, r.Scan(&q.Lanes, &q.Pending, &q.Delivered, &q.Running, &q.Oldest, &q.DeadLetters)
+	})
+	return q, err
+}
+
+// AuditNote records a privileged act in the audit log.
+func (s *Store) AuditNote(ctx context.Context, actor, action, subject string, detail any) error {
+	var data []byte
+	if detail != nil {
+		var err error
+		if data, err = encode(detail); err != nil {
+			return fmt.Errorf("audit %s of %s: %w", action, subject, err)
+		}
+	}
+	err := s.q.AuditLogAdd(ctx, s.main, dbsqlc.AuditLogAddParams{Actor: actor, Action: action, Subject: subject, Detail: data})
+	if err != nil {
+		return fmt.Errorf("audit %s of %s: %w", action, subject, err)
+	}
+	return nil
+}
+
+// DeadLetter is a job that was given up.
+type DeadLetter struct {
+	JobID      int64
+	Generation int32
+	AttemptID  int32
+	Tries      int32
+	Kind       judge.Kind
+	Queue      string
+	Reason     string          // max_tries, worker_lost, or why it was buried
+	Error      json.RawMessage // {code, message, component, detail}
+	At         time.Time
+	Resolution string // replayed, discarded, or "" while nobody has cared
+	ResolvedBy string
+	ResolvedAt *time.Time
+}
+
+// DeadLetters returns dead letters of jobs with an id below before (0 = no
+// bound), newest first.
+func (s *Store) DeadLetters(ctx context.Context, before int64, unresolved bool, limit int) ([]DeadLetter, error) {
+	found, err := s.q.DeadLetterList(ctx, s.main, dbsqlc.DeadLetterListParams{
+		Before: orMax(before), Unresolved: unresolved, Max: bounded(limit),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list dead letters: %w", err)
+	}
+	out := make([]DeadLetter, len(found))
+	for i, d := range found {
+		out[i] = DeadLetter{
+			JobID: d.JobID, Generation: d.Generation, AttemptID: d.AttemptID, Tries: d.Tries, Kind: judge.Kind(d.Kind), Queue: d.Queue,
+			Reason: d.Reason, Error: d.Error, At: d.At, Resolution: orEmpty(d.Resolution), ResolvedBy: orEmpty(d.ResolvedBy), ResolvedAt: d.ResolvedAt,
+		}
+	}
+	return out, nil
+}
+
+// Discard resolves a dead letter without judging the job again; [ErrNotFound] if
+// there is none that is unresolved. [Store.Rejudge] replays.
+func (s *Store) Discard(ctx context.Context, jobID int64, by string) error {
+	_, found, err := row(ctx, s, s.queue, "DeadLetterDiscard", args{"job_id": jobID, "by": by}, pgx.RowTo[int64])
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("dead letter of job %d: %w", jobID, ErrNotFound)
+	}
+	return nil
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

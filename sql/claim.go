@@ -1,0 +1,152 @@
+package sql
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
+)
+
+// Claim makes owner the owner of the newest attempt of each pending job in ids
+// (INV-3). Token is a UUID made for this claim. Jobs that cannot be claimed are
+// in rejected with reason judge.ReasonClaimReject, judge.ReasonNotFound, or
+// judge.ReasonDBError if the database could not say why.
+// A claimed job without a payload has an empty Payload: bury it.
+func (s *Store) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) (jobs []judge.Job, rejected []judge.RejectedError, err error) {
+	if len(ids) == 0 {
+		return nil, nil, nil
+	}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	jobs, err = rows(ctx, s, s.queue, "JobClaim", args{"job_ids": ids, "owner": owner, "token": token, "lease": lease},
+		func(r pgx.CollectableRow) (j judge.Job, err error) {
+			return j, r.Scan(&j.JobID, &j.Generation, &j.AttemptID, &j.Kind, &j.Queue, &j.GroupKey, &j.TraceID, &j.Tries, &j.MaxTries, &j.Created,
+				(*[]byte)(&j.Payload))
+		})
+	if err != nil {
+		return nil, nil, fmt.Errorf("claim: %w", err)
+	}
+	claimed := make([]int64, len(jobs))
+	for i := range jobs {
+		jobs[i].Owner, jobs[i].Token = owner, token
+		claimed[i] = jobs[i].JobID
+	}
+	s.wake(eventsOf(claimed...)...)
+	if len(jobs) == len(ids) {
+		return jobs, nil, nil
+	}
+	var rest []judge.Attempt
+	for _, id := range ids {
+		if _, ok := slices.BinarySearch(claimed, id); !ok {
+			rest = append(rest, judge.Attempt{JobID: id, Owner: owner, Token: token})
+		}
+	}
+	found, err := s.explain(ctx, rest)
+	if err != nil {
+		// What was claimed is claimed, so it must be returned; why the others
+		// were not is unknown.
+		s.log.WarnContext(ctx, "a refused claim cannot be explained", slog.Any("err", err))
+		for _, a := range rest {
+			rejected = append(rejected, judge.RejectedError{JobID: a.JobID, Reason: judge.ReasonDBError})
+		}
+		return jobs, rejected, nil
+	}
+	for _, e := range found {
+		r := e.rejected(judge.ReasonClaimReject)
+		if !e.Found {
+			r.Reason = judge.ReasonNotFound
+		}
+		rejected = append(rejected, r)
+	}
+	return jobs, rejected, nil
+}
+
+// Heartbeat renews leases and returns the ids that are still held. Stop working
+// on the others and write nothing.
+func (s *Store) Heartbeat(ctx context.Context, attempts []judge.Attempt, lease time.Duration) (alive []int64, err error) {
+	if len(attempts) == 0 {
+		return nil, nil
+	}
+	a := fence(attempts...)
+	a["lease"] = lease
+	alive, err = rows(ctx, s, s.queue, "JobHeartbeat", a, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("heartbeat: %w", err)
+	}
+	return alive, nil
+}
+
+// Progress stores what happened so far as events of the attempt. It returns a
+// [*judge.RejectedError] if the attempt may no longer write.
+func (s *Store) Progress(ctx context.Context, a judge.Attempt, ps []judge.Progress) error {
+	if len(ps) == 0 {
+		return nil
+	}
+	kinds, data := make([]string, len(ps)), make([][]byte, len(ps))
+	for i, p := range ps {
+		kinds[i] = p.Kind
+		var err error
+		if data[i], err = progressData(p); err != nil {
+			return fmt.Errorf("progress of job %d: %w", a.JobID, err)
+		}
+	}
+	st := s.stmts["JobProgress"]
+	values, err := st.bind(args{
+		"kinds": kinds, "data": data, "job_id": a.JobID, "attempt_id": a.AttemptID, "owner": a.Owner, "token": a.Token,
+	})
+	if err != nil {
+		return err
+	}
+	tag, err := s.queue.Exec(ctx, st.text, values...)
+	if err != nil {
+		return fmt.Errorf("progress of job %d: %w", a.JobID, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return s.why(ctx, a)
+	}
+	s.wake(eventsOf(a.JobID)...)
+	return nil
+}
+
+// progressData is the data of a progress event: {"test": …, "total": n} or
+// {"compile": …, "total": n}.
+func progressData(p judge.Progress) ([]byte, error) {
+	return encode(struct {
+		Compile *judge.Compile    `json:"compile,omitempty"`
+		Test    *judge.TestResult `json:"test,omitempty"`
+		Total   int               `json:"total,omitempty"`
+	}{p.Compile, p.Test, p.Total})
+}
+
+// encode makes JSON that jsonb takes: PostgreSQL has no U+0000 in text.
+func encode(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(data)-5; i++ {
+		if data[i] != '\\' {
+			continue
+		}
+		if string(data[i:i+6]) == `\u0000` {
+			copy(data[i:], `\ufffd`)
+		}
+		i++ // what is escaped begins no escape
+	}
+	return data, nil
+}
+
+// fence is the parameters that name attempts.
+func fence(attempts ...judge.Attempt) args {
+	n := len(attempts)
+	ids, nos, owners, tokens := make([]int64, n), make([]int32, n), make([]string, n), make([]string, n)
+	for i, a := range attempts {
+		ids[i], nos[i], owners[i], tokens[i] = a.JobID, a.AttemptID, a.Owner, a.Token
+	}
+	return args{"job_ids": ids, "attempt_ids": nos, "owners": owners, "tokens": tokens}
+}

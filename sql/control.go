@@ -1,0 +1,159 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
+)
+
+// Reaped is a job whose worker was lost.
+type Reaped struct {
+	JobID     int64
+	AttemptID int32        // the attempt that was lost
+	Owner     string       // who had it
+	Status    judge.Status // pending again, or dead
+	Reason    judge.Reason // lease_lost
+}
+
+// Reap takes jobs away from workers whose lease ran out more than grace ago: a
+// lost worker counts as a try.
+func (s *Store) Reap(ctx context.Context, limit int, grace time.Duration) ([]Reaped, error) {
+	lost, err := rows(ctx, s, s.queue, "JobReap", args{"grace": grace, "max": limit}, func(r pgx.CollectableRow) (x Reaped, err error) {
+		x.Reason = judge.ReasonLeaseLost
+		return x, r.Scan(&x.JobID, &x.AttemptID, &x.Owner, &x.Status)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reap: %w", err)
+	}
+	for _, l := range lost {
+		s.wake(eventsOf(l.JobID)...)
+		if l.Status == judge.Pending {
+			s.wake(message{ChannelOutbox, ""})
+		}
+	}
+	return lost, nil
+}
+
+// Cancel withdraws a job that is not finished. A running one loses its lease, so
+// its worker stops at the next heartbeat. It returns a [*judge.RejectedError]
+// if the job is over already; its reason is not_found if there is none.
+func (s *Store) Cancel(ctx context.Context, jobID int64, by string) error {
+	return s.cancel(ctx, jobID, by, false)
+}
+
+// Withdraw cancels a job that still waits; one that runs is a
+// [*judge.RejectedError]. [Store.Restore] undoes it.
+func (s *Store) Withdraw(ctx context.Context, jobID int64, by string) error {
+	return s.cancel(ctx, jobID, by, true)
+}
+
+func (s *Store) cancel(ctx context.Context, jobID int64, by string, waiting bool) error {
+	return s.control(ctx, "JobCancel", jobID, args{"job_id": jobID, "by": by, "only_pending": waiting})
+}
+
+// Restore puts a job that was cancelled while it waited back to its old place.
+// It returns a [*judge.RejectedError] if there is nothing to undo.
+func (s *Store) Restore(ctx context.Context, jobID int64, by string) error {
+	err := s.control(ctx, "JobRestore", jobID, args{"job_id": jobID, "by": by})
+	if err == nil {
+		s.wake(message{ChannelOutbox, ""})
+	}
+	return err
+}
+
+// Release puts a waiting job before all others, also before those that were
+// released earlier. It returns a [*judge.RejectedError] if the job does not
+// wait, or has been delivered already.
+func (s *Store) Release(ctx context.Context, jobID int64, by string) error {
+	err := s.control(ctx, "JobRelease", jobID, args{"job_id": jobID, "by": by})
+	if err == nil {
+		s.wake(message{ChannelOutbox, ""})
+	}
+	return err
+}
+
+// Delay puts a waiting job behind all others of its lane and returns its new
+// rank. An immediate job is a [*judge.RejectedError] with reason
+// immediate_cannot_move.
+func (s *Store) Delay(ctx context.Context, jobID int64, by string) (time.Time, error) {
+	rank, found, err := row(ctx, s, s.queue, "JobDelay", args{"job_id": jobID, "by": by}, pgx.RowTo[time.Time])
+	if err != nil {
+		return time.Time{}, fmt.Errorf("delay job %d: %w", jobID, err)
+	}
+	if !found {
+		return time.Time{}, s.refused(ctx, jobID, judge.ReasonImmediateCantMov)
+	}
+	s.wake(eventsOf(jobID)...)
+	return rank, nil
+}
+
+// control runs a statement that moves one job, and explains if it did not.
+func (s *Store) control(ctx context.Context, name string, jobID int64, a args) error {
+	_, found, err := row(ctx, s, s.queue, name, a, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("job %d: %w", jobID, err)
+	}
+	if !found {
+		return s.refused(ctx, jobID, "")
+	}
+	s.wake(eventsOf(jobID)...)
+	return nil
+}
+
+// refused says why a job could not be moved. Pending is the reason where the
+// job does wait.
+func (s *Store) refused(ctx context.Context, jobID int64, pending judge.Reason) error {
+	es, err := s.explain(ctx, []judge.Attempt{{JobID: jobID, Token: noToken}})
+	if err != nil {
+		return fmt.Errorf("job %d was refused, and why is unknown: %w", jobID, err)
+	}
+	e := es[0]
+	reason := judge.ReasonUnexpectedState
+	switch {
+	case !e.Found:
+		reason = judge.ReasonNotFound
+	case e.Status == judge.Cancelled:
+		reason = judge.ReasonCancelled
+	case e.Status.Terminal():
+		reason = judge.ReasonAlreadyFinished
+	case e.Status == judge.Pending && pending != "":
+		reason = pending
+	}
+	r := e.rejected(reason)
+	return &r
+}
+
+// noToken is a lease token that nobody holds.
+const noToken = "00000000-0000-0000-0000-000000000000"
+
+// Rejudge starts a new generation of each job, also of dead ones. It returns the
+// generation of each job that exists. A job that waits untried keeps its own, so
+// a repeated request changes nothing.
+func (s *Store) Rejudge(ctx context.Context, ids []int64, lane judge.Lane, by string) (map[int64]int32, error) {
+	type moved struct {
+		JobID      int64
+		Generation int32
+		Moved      bool
+	}
+	ms, err := rows(ctx, s, s.queue, "JobRejudge", args{"job_ids": ids, "lane": int16(lane), "by": by}, pgx.RowToStructByPos[moved])
+	if err != nil {
+		return nil, fmt.Errorf("rejudge: %w", err)
+	}
+	out := make(map[int64]int32, len(ms))
+	moves := false
+	for _, m := range ms {
+		out[m.JobID] = m.Generation
+		if m.Moved {
+			moves = true
+			s.wake(eventsOf(m.JobID)...)
+		}
+	}
+	if moves {
+		s.wake(message{ChannelOutbox, ""})
+	}
+	return out, nil
+}

@@ -1,0 +1,168 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
+)
+
+// Finalize records the result of an attempt and completes its job. An expired
+// lease that nobody reclaimed is renewed in the same transaction. Repeating a
+// Finalize that succeeded is a success, so a lost reply may be answered by
+// asking again.
+//
+// It returns a [*judge.RejectedError] that says why, having written nothing, if
+// the attempt is not the newest or has lost its lease.
+func (s *Store) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
+	if !r.Verdict.Final() {
+		return fmt.Errorf("finalize job %d: %q is no verdict of a result", a.JobID, r.Verdict)
+	}
+	result, err := encode(r)
+	if err != nil {
+		return fmt.Errorf("finalize job %d: %w", a.JobID, err)
+	}
+	f := fence(a)
+	renew := s.stmts["JobRenewExpired"]
+	renewValues, err := renew.bind(f)
+	if err != nil {
+		return err
+	}
+	f["verdicts"], f["scores"], f["results"] = []string{string(r.Verdict)}, []*float64{r.Score}, [][]byte{result}
+	finalize := s.stmts["JobFinalize"]
+	finalizeValues, err := finalize.bind(f)
+	if err != nil {
+		return err
+	}
+	// A batch is one round trip and one transaction.
+	done := false
+	var b pgx.Batch
+	b.Queue(renew.text, renewValues...)
+	b.Queue(finalize.text, finalizeValues...).Query(func(rs pgx.Rows) error {
+		ids, err := pgx.CollectRows(rs, pgx.RowTo[int64])
+		done = len(ids) == 1
+		return err
+	})
+	if err := s.queue.SendBatch(ctx, &b).Close(); err != nil {
+		return fmt.Errorf("finalize job %d: %w", a.JobID, err)
+	}
+	if !done {
+		return s.why(ctx, a)
+	}
+	s.wake(eventsOf(a.JobID)...)
+	return nil
+}
+
+// Fail ends an attempt without a result. With counts, it is a failure of ours:
+// the job is tried again after a backoff, or is dead after max_tries. Without,
+// the job is given back at once and no try is counted.
+//
+// It returns a [*judge.RejectedError] if the attempt may no longer write.
+func (s *Store) Fail(ctx context.Context, a judge.Attempt, why string, counts bool) (judge.Status, error) {
+	e := jobError{Code: "failed", Message: why, Component: "worker"}
+	if !counts {
+		e.Code = "released"
+	}
+	return s.fail(ctx, a, e, counts, false)
+}
+
+// Bury ends an attempt of a job that cannot succeed in any try, such as one
+// with an invalid payload: the job is dead at once.
+func (s *Store) Bury(ctx context.Context, a judge.Attempt, reason judge.Reason, detail string) error {
+	_, err := s.fail(ctx, a, jobError{Code: string(reason), Message: detail, Component: "worker"}, true, true)
+	return err
+}
+
+// jobError is the error column of attempts and dead letters.
+type jobError struct {
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Component string `json:"component"`
+	Detail    string `json:"detail,omitempty"`
+}
+
+func (s *Store) fail(ctx context.Context, a judge.Attempt, e jobError, counts, buried bool) (judge.Status, error) {
+	data, err := encode(e)
+	if err != nil {
+		return "", fmt.Errorf("fail job %d: %w", a.JobID, err)
+	}
+	status, found, err := row(ctx, s, s.queue, "JobFail", args{
+		"job_id": a.JobID, "attempt_id": a.AttemptID, "owner": a.Owner, "token": a.Token,
+		"buried": buried, "counts": counts, "error": data,
+	}, pgx.RowTo[judge.Status])
+	if err != nil {
+		return "", fmt.Errorf("fail job %d: %w", a.JobID, err)
+	}
+	if !found {
+		return "", s.why(ctx, a)
+	}
+	s.wake(eventsOf(a.JobID)...)
+	if status == judge.Pending && !counts {
+		s.wake(message{ChannelOutbox, ""})
+	}
+	return status, nil
+}
+
+// explained is what the database knows of an attempt that was refused.
+type explained struct {
+	JobID      int64
+	Found      bool
+	Generation int32
+	AttemptID  int32
+	Status     judge.Status
+	State      judge.State
+	LeaseOwner string
+	LeaseUntil string
+	Holds      bool // the asker holds the lease
+	Wrote      bool // the asker has written this job's result
+}
+
+func (e explained) rejected(r judge.Reason) judge.RejectedError {
+	return judge.RejectedError{
+		JobID: e.JobID, Reason: r,
+		DBAttemptID: e.AttemptID, DBStatus: e.Status, DBState: e.State, DBLeaseOwner: e.LeaseOwner, DBLeaseUntil: e.LeaseUntil,
+	}
+}
+
+func (s *Store) explain(ctx context.Context, attempts []judge.Attempt) ([]explained, error) {
+	return rows(ctx, s, s.queue, "JobExplain", fence(attempts...), pgx.RowToStructByPos[explained])
+}
+
+// why explains a fenced write that changed nothing. It returns nil if the
+// attempt has written its result before.
+func (s *Store) why(ctx context.Context, a judge.Attempt) error {
+	es, err := s.explain(ctx, []judge.Attempt{a})
+	if err != nil {
+		return fmt.Errorf("job %d attempt %d was refused, and why is unknown: %w", a.JobID, a.AttemptID, err)
+	}
+	if len(es) != 1 {
+		return errors.New("explain: no row")
+	}
+	if es[0].Wrote {
+		return nil
+	}
+	r := es[0].rejected(reasonFor(a, es[0]))
+	r.AttemptID = a.AttemptID
+	return &r
+}
+
+// reasonFor decides why the attempt was refused.
+func reasonFor(a judge.Attempt, e explained) judge.Reason {
+	switch {
+	case !e.Found:
+		return judge.ReasonNotFound
+	case e.Status == judge.Cancelled:
+		return judge.ReasonCancelled
+	case e.AttemptID > a.AttemptID:
+		return judge.ReasonStaleAttempt
+	case e.Status == judge.Finished || e.Status == judge.Dead:
+		return judge.ReasonAlreadyFinished
+	case e.Status != judge.Running || e.AttemptID < a.AttemptID:
+		return judge.ReasonUnexpectedState
+	default:
+		return judge.ReasonOwnerMismatch
+	}
+}

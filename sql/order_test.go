@@ -1,0 +1,315 @@
+package sql_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+func TestGroupsTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	var alice []int64
+	for range 4 {
+		alice = append(alice, submit(t, s, sub("alice")))
+	}
+	bob := submit(t, s, sub("bob"))
+	team := submit(t, s, sub("carol", func(n *sql.NewSubmission) { n.GroupKey = "alice" })) // the same group
+	order(t, s, alice[0], bob, alice[1], alice[2], alice[3], team)
+}
+
+func TestAHeavierGroupGetsMoreTurns(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	s.Exec(t, "INSERT INTO groups (queue, key, weight) VALUES ('default', 'vip', 2)")
+	var vip, user []int64
+	for range 4 {
+		vip = append(vip, submit(t, s, sub("vip")))
+	}
+	for range 4 {
+		user = append(user, submit(t, s, sub("user")))
+	}
+	got := pick(t, s, 6)
+	if n := len(slices.DeleteFunc(slices.Clone(got), func(id int64) bool { return !slices.Contains(vip, id) })); n != 4 {
+		t.Errorf("of the first six, %d are the heavier group's, want 4: %v (theirs %v)", n, got, vip)
+	}
+	order(t, s, user[2], user[3])
+}
+
+func TestLanesAndPriorityDecideBeforeRank(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	batch := submit(t, s, sub("a", func(n *sql.NewSubmission) { n.Lane = judge.LaneBatch }))
+	normal := submit(t, s, sub("b"))
+	urgent := submit(t, s, sub("c", func(n *sql.NewSubmission) { n.Priority = 5 }))
+	rejudge := submit(t, s, sub("d", func(n *sql.NewSubmission) { n.Lane = judge.LaneRejudge }))
+	staff := submit(t, s, sub("e", func(n *sql.NewSubmission) { n.Immediate = true }))
+	order(t, s, staff, urgent, normal, rejudge, batch)
+}
+
+func TestAnImmediateSubmitLeavesTheClockAlone(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	first := submit(t, s, sub("alice"))
+	for range 5 {
+		submit(t, s, sub("alice", func(n *sql.NewSubmission) { n.Immediate = true }))
+	}
+	second := submit(t, s, sub("alice"))
+	gap := sql.One[float64](t, s, `SELECT extract(epoch FROM b.rank_at - a.rank_at)::float8 FROM outbox_events a, outbox_events b WHERE a.job_id = $1 AND b.job_id = $2`, first, second)
+	if gap > 1.5 {
+		t.Errorf("the second normal submission ranks %.1f s after the first, want one spacing", gap)
+	}
+}
+
+// course makes the default queue a lifo queue.
+func course(t *testing.T, s *sql.Store) {
+	t.Helper()
+	s.Exec(t, "UPDATE queues SET ordering = 'lifo', spacing = '60 s'")
+}
+
+func TestTheNewestOfAGroupGoesFirstInALIFOQueue(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	course(t, s)
+	var alice []int64
+	for range 3 {
+		alice = append(alice, submit(t, s, sub("alice")))
+	}
+	bob := submit(t, s, sub("bob"))
+	order(t, s, alice[2], bob, alice[1], alice[0])
+}
+
+func TestALIFOQueuePicksManyAsItPicksOne(t *testing.T) {
+	t.Parallel()
+	one, many := audited(t), audited(t)
+	for _, s := range []*sql.Store{one, many} {
+		course(t, s)
+		for i := range 20 {
+			submit(t, s, sub(fmt.Sprintf("user%d", i%3)))
+		}
+	}
+	var single []int64
+	for range 20 {
+		single = append(single, pick(t, one, 1)...)
+	}
+	if batch := pick(t, many, 20); len(batch) != 20 {
+		t.Fatalf("picked %d of 20", len(batch))
+	}
+	if len(single) != 20 || single[0] != 19 || single[1] != 20 || single[2] != 18 {
+		t.Errorf("one by one: %v", single)
+	}
+}
+
+func TestAnAgedJobKeepsItsPlaceInALIFOQueue(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	course(t, s)
+	old := submit(t, s, sub("alice"))
+	s.Exec(t, "UPDATE outbox_events SET created_at = now() - interval '16 min'")
+	newer := submit(t, s, sub("alice"))
+	order(t, s, old, newer)
+}
+
+func TestAReleasedJobIsFirst(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 4)
+	must(t, s.Release(t.Context(), ids[2], "prof"))
+	order(t, s, ids[2], ids[0], ids[1], ids[3])
+}
+
+func TestADelayedJobIsLast(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 4)
+	delay(t, s, ids[1])
+	order(t, s, ids[0], ids[2], ids[3], ids[1])
+}
+
+func TestOfTwoReleasedJobsTheLaterGoesFirst(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 4)
+	must(t, s.Release(t.Context(), ids[2], "prof"))
+	must(t, s.Release(t.Context(), ids[3], "prof"))
+	order(t, s, ids[3], ids[2], ids[0], ids[1])
+}
+
+func TestOfTwoDelayedJobsTheLaterGoesLast(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 4)
+	delay(t, s, ids[0])
+	delay(t, s, ids[1])
+	order(t, s, ids[2], ids[3], ids[0], ids[1])
+}
+
+func TestADelayedJobIsNotSwappedForwardInALIFOQueue(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	course(t, s)
+	var alice []int64
+	for range 3 {
+		alice = append(alice, submit(t, s, sub("alice")))
+	}
+	delay(t, s, alice[2])
+	order(t, s, alice[1], alice[0], alice[2])
+}
+
+func TestAnImmediateJobCannotBeDelayed(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("alice", func(n *sql.NewSubmission) { n.Immediate = true }))
+	_, err := s.Delay(t.Context(), id, "prof")
+	rejected(t, err, judge.ReasonImmediateCantMov)
+	_, err = s.Delay(t.Context(), 999, "prof")
+	rejected(t, err, judge.ReasonNotFound)
+	claim(t, s, id, "w1", 1)
+	rejected(t, s.Release(t.Context(), id, "prof"), judge.ReasonUnexpectedState)
+	rejected(t, s.Withdraw(t.Context(), id, "prof"), judge.ReasonUnexpectedState)
+}
+
+func TestAReleasedJobNeedNotWaitForItsTime(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	later := submit(t, s, sub("alice", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
+	other := submit(t, s, sub("bob"))
+	if v := status(t, s, later, judge.Pending); v.QueueState != "S" {
+		t.Errorf("queue state %s, want S", v.QueueState)
+	}
+	must(t, s.Release(t.Context(), later, "prof"))
+	order(t, s, later, other)
+	claim(t, s, later, "w1", 1)
+}
+
+func TestAWithdrawnJobGetsItsPlaceBack(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 3)
+	must(t, s.Withdraw(t.Context(), ids[1], "prof"))
+	status(t, s, ids[1], judge.Cancelled)
+	must(t, s.Restore(t.Context(), ids[1], "prof"))
+	rejected(t, s.Restore(t.Context(), ids[1], "prof"), judge.ReasonUnexpectedState)
+	order(t, s, ids...)
+	running := claim(t, s, ids[0], "w1", 1)
+	must(t, s.Cancel(t.Context(), ids[0], "prof"))
+	rejected(t, s.Restore(t.Context(), ids[0], "prof"), judge.ReasonCancelled)
+	rejected(t, s.Finalize(t.Context(), running.Attempt, judge.Result{Verdict: judge.AC}), judge.ReasonCancelled)
+}
+
+func TestAPausedQueueGivesNothing(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("alice"))
+	s.Exec(t, "UPDATE queues SET paused = true")
+	order(t, s)
+	if p, err := s.Place(t.Context(), id); err != nil || p.Why != "paused" || p.Position != 1 {
+		t.Errorf("place = %+v, %v", p, err)
+	}
+	s.Exec(t, "UPDATE queues SET paused = false")
+	order(t, s, id)
+}
+
+func TestAPoolGetsOnlyWhatItServes(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	java := submit(t, s, sub("a", func(n *sql.NewSubmission) { n.Language = "java" }))
+	cpp := submit(t, s, sub("b"))
+	gpu := submit(t, s, sub("c", func(n *sql.NewSubmission) { n.Pool = "gpu" }))
+	take := func(r sql.PickRequest) []int64 {
+		r.Dispatcher, r.Limit = "d1", 10
+		ts, err := s.Pick(t.Context(), r)
+		must(t, err)
+		var ids []int64
+		for _, x := range ts {
+			ids = append(ids, x.JobID)
+		}
+		return ids
+	}
+	if got := take(sql.PickRequest{Languages: []string{}}); got != nil {
+		t.Errorf("a pool without languages got %v", got)
+	}
+	if got := take(sql.PickRequest{Languages: []string{"cpp", "c"}}); !slices.Equal(got, []int64{cpp}) {
+		t.Errorf("a pool for C++ got %v", got)
+	}
+	if got := take(sql.PickRequest{Pool: "gpu"}); !slices.Equal(got, []int64{gpu}) {
+		t.Errorf("pool gpu got %v", got)
+	}
+	if got := take(sql.PickRequest{}); !slices.Equal(got, []int64{java}) {
+		t.Errorf("a pool for everything got %v", got)
+	}
+}
+
+func TestAGroupHasNoMoreJobsUnderWayThanItsLimit(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	s.Exec(t, "UPDATE queues SET group_limit = 2")
+	var alice []int64
+	for range 4 {
+		alice = append(alice, submit(t, s, sub("alice")))
+	}
+	bob := submit(t, s, sub("bob"))
+	if got := pick(t, s, 10); !slices.Equal(got, []int64{alice[0], bob, alice[1]}) {
+		t.Fatalf("picked %v", got)
+	}
+	order(t, s)
+	finalize(t, s, claim(t, s, alice[0], "w1", 1).Attempt, judge.AC)
+	order(t, s, alice[2])
+}
+
+func TestManyDispatchersPickNoJobTwice(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	var ns []sql.NewSubmission
+	for i := range 300 {
+		ns = append(ns, sub(fmt.Sprintf("user%d", i%7)))
+	}
+	_, err := s.SubmitMany(t.Context(), ns)
+	must(t, err)
+	const dispatchers = 4
+	got := make(chan []int64, dispatchers)
+	for d := range dispatchers {
+		go func() {
+			var mine []int64
+			for {
+				ts, err := s.Pick(t.Context(), sql.PickRequest{Dispatcher: fmt.Sprint("d", d), Limit: 7})
+				if err != nil {
+					t.Error(err)
+				}
+				if len(ts) == 0 {
+					got <- mine
+					return
+				}
+				for _, x := range ts {
+					mine = append(mine, x.JobID)
+				}
+			}
+		}()
+	}
+	var all []int64
+	for range dispatchers {
+		all = append(all, <-got...)
+	}
+	slices.Sort(all)
+	if n := len(all); n != 300 || len(slices.Compact(all)) != 300 {
+		t.Errorf("picked %d times, want 300 jobs once each", n)
+	}
+}
+
+func delay(t *testing.T, s *sql.Store, id int64) {
+	t.Helper()
+	if _, err := s.Delay(t.Context(), id, "prof"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,208 @@
+package sql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
+	"deepoj/sql/internal/dbsqlc"
+)
+
+// WorkerBeat records that a worker lives.
+func (s *Store) WorkerBeat(ctx context.Context, w judge.WorkerInfo) error {
+	info, err := encode(w)
+	if err != nil {
+		return fmt.Errorf("worker %s: %w", w.Name, err)
+	}
+	languages := make([]string, 0, len(w.Languages))
+	for _, l := range w.Languages {
+		if l.Available {
+			languages = append(languages, l.ID)
+		}
+	}
+	err = s.q.WorkerBeat(ctx, s.main, dbsqlc.WorkerBeatParams{
+		Name: w.Name, Pool: orDefault(w.Pool, DefaultPool), Languages: languages, Info: info, StartedAt: w.Started,
+	})
+	if err != nil {
+		return fmt.Errorf("worker %s: %w", w.Name, err)
+	}
+	return nil
+}
+
+// Workers returns the workers that were seen within maxAge, by name. Seen is the
+// database's time.
+func (s *Store) Workers(ctx context.Context, maxAge time.Duration) ([]judge.WorkerInfo, error) {
+	found, err := s.q.WorkerList(ctx, s.main, interval(maxAge, 0))
+	if err != nil {
+		return nil, fmt.Errorf("list workers: %w", err)
+	}
+	out := make([]judge.WorkerInfo, len(found))
+	for i, w := range found {
+		if err := json.Unmarshal(w.Info, &out[i]); err != nil {
+			return nil, fmt.Errorf("list workers: %w", err)
+		}
+		out[i].Seen = w.SeenAt
+	}
+	return out, nil
+}
+
+// WorkerGone forgets a worker that stopped.
+func (s *Store) WorkerGone(ctx context.Context, name string) error {
+	if err := s.q.WorkerGone(ctx, s.main, name); err != nil {
+		return fmt.Errorf("forget worker %s: %w", name, err)
+	}
+	return nil
+}
+
+// SaveProblem stores a version of a problem and makes it the active one. Saving
+// a version again only activates it and refreshes its view.
+func (s *Store) SaveProblem(ctx context.Context, p judge.Problem, by string) error {
+	if p.Slug == "" || p.Version == "" {
+		return errors.New("save problem: slug and version are required")
+	}
+	data, err := encode(p)
+	if err != nil {
+		return fmt.Errorf("save problem %s: %w", p.Slug, err)
+	}
+	err = s.q.ProblemSave(ctx, s.main, dbsqlc.ProblemSaveParams{Slug: p.Slug, Version: p.Version, Title: p.Title, Problem: data, CreatedBy: by})
+	if err != nil {
+		return fmt.Errorf("save problem %s: %w", p.Slug, err)
+	}
+	return nil
+}
+
+// Problem returns the active version of a problem, or [ErrNotFound].
+func (s *Store) Problem(ctx context.Context, slug string) (*judge.Problem, error) {
+	v, err := s.q.ProblemGet(ctx, s.main, slug)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("problem %s: %w", slug, ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("problem %s: %w", slug, err)
+	}
+	p, err := problem(v.Problem, v.UpdatedAt)
+	return &p, err
+}
+
+// Problems returns the active versions of all problems by short name, without
+// their statements and samples.
+func (s *Store) Problems(ctx context.Context) ([]judge.Problem, error) {
+	found, err := s.q.ProblemList(ctx, s.main)
+	if err != nil {
+		return nil, fmt.Errorf("list problems: %w", err)
+	}
+	out := make([]judge.Problem, len(found))
+	for i, v := range found {
+		if out[i], err = problem(v.Problem, v.UpdatedAt); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func problem(data []byte, updated time.Time) (p judge.Problem, err error) {
+	if err := json.Unmarshal(data, &p); err != nil {
+		return p, fmt.Errorf("read problem: %w", err)
+	}
+	p.Updated = updated
+	return p, nil
+}
+
+// Role is what a user may do.
+type Role string
+
+// The roles. Each may do what those before it may.
+const (
+	RoleContestant Role = "contestant"
+	RoleSetter     Role = "setter"
+	RoleStaff      Role = "staff"
+	RoleAdmin      Role = "admin"
+)
+
+// Roles lists every role.
+var Roles = []Role{RoleContestant, RoleSetter, RoleStaff, RoleAdmin}
+
+// User is an account.
+type User struct {
+	Name         string
+	PasswordHash string
+	Role         Role
+	Created      time.Time
+}
+
+// CreateUser adds an account; [ErrExists] if the name is taken.
+func (s *Store) CreateUser(ctx context.Context, name, passwordHash string, role Role) error {
+	n, err := s.q.UserCreate(ctx, s.main, dbsqlc.UserCreateParams{Name: name, PasswordHash: passwordHash, Role: string(role)})
+	if err != nil {
+		return fmt.Errorf("create user %s: %w", name, err)
+	}
+	if n == 0 {
+		return fmt.Errorf("create user %s: %w", name, ErrExists)
+	}
+	return nil
+}
+
+// SetPassword replaces a user's password hash; [ErrNotFound] if there is none.
+func (s *Store) SetPassword(ctx context.Context, name, passwordHash string) error {
+	n, err := s.q.UserSetPassword(ctx, s.main, dbsqlc.UserSetPasswordParams{Name: name, PasswordHash: passwordHash})
+	if err != nil {
+		return fmt.Errorf("set password of %s: %w", name, err)
+	}
+	if n == 0 {
+		return fmt.Errorf("set password of %s: %w", name, ErrNotFound)
+	}
+	return nil
+}
+
+// User returns an account, or [ErrNotFound].
+func (s *Store) User(ctx context.Context, name string) (*User, error) {
+	u, err := s.q.UserGet(ctx, s.main, name)
+	return user(u, "user "+name, err)
+}
+
+// CountUsers counts the accounts.
+func (s *Store) CountUsers(ctx context.Context) (int64, error) {
+	n, err := s.q.UserCount(ctx, s.main)
+	if err != nil {
+		return 0, fmt.Errorf("count users: %w", err)
+	}
+	return n, nil
+}
+
+// SaveSession stores a session by the hash of its token.
+func (s *Store) SaveSession(ctx context.Context, tokenHash, user string, expires time.Time) error {
+	err := s.q.SessionSave(ctx, s.main, dbsqlc.SessionSaveParams{TokenHash: tokenHash, UserName: user, ExpiresAt: expires})
+	if err != nil {
+		return fmt.Errorf("save session of %s: %w", user, err)
+	}
+	return nil
+}
+
+// Session returns the user of a session that has not expired, or [ErrNotFound].
+func (s *Store) Session(ctx context.Context, tokenHash string) (*User, error) {
+	u, err := s.q.SessionUser(ctx, s.main, tokenHash)
+	return user(u, "session", err)
+}
+
+// DeleteSession ends a session.
+func (s *Store) DeleteSession(ctx context.Context, tokenHash string) error {
+	if err := s.q.SessionDelete(ctx, s.main, tokenHash); err != nil {
+		return fmt.Errorf("delete session: %w", err)
+	}
+	return nil
+}
+
+func user(u dbsqlc.User, what string, err error) (*User, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("%s: %w", what, ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return &User{Name: u.Name, PasswordHash: u.PasswordHash, Role: Role(u.Role), Created: u.CreatedAt}, nil
+}

@@ -1,0 +1,162 @@
+package sql_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+func TestTheNewestVersionOfAProblemIsActive(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	p := judge.Problem{Slug: "primes", Title: "Primes", Version: "sha256:01", Statement: "<p>long</p>", Samples: []judge.Sample{{Name: "1", Input: "1\n"}}}
+	must(t, s.SaveProblem(t.Context(), p, "setter"))
+	p.Version, p.Title = "sha256:02", "Prime numbers"
+	must(t, s.SaveProblem(t.Context(), p, "setter"))
+	must(t, s.SaveProblem(t.Context(), p, "setter"))
+	got, err := s.Problem(t.Context(), "primes")
+	if err != nil || got.Version != "sha256:02" || got.Title != "Prime numbers" || got.Samples[0].Input != "1\n" || got.Updated.IsZero() {
+		t.Errorf("problem = %+v, %v", got, err)
+	}
+	list, err := s.Problems(t.Context())
+	if err != nil || len(list) != 2 || list[0].Slug != "aplusb" || list[1].Title != "Prime numbers" || list[1].Statement != "" || list[1].Samples != nil {
+		t.Errorf("problems = %+v, %v", list, err)
+	}
+	if n := sql.One[int64](t, s, "SELECT count(*) FROM problem_versions WHERE slug = 'primes'"); n != 2 {
+		t.Errorf("%d versions kept, want 2", n)
+	}
+	if _, err := s.Problem(t.Context(), "nosuch"); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("unknown problem: %v", err)
+	}
+	if err := s.SaveProblem(t.Context(), judge.Problem{Slug: "x"}, "setter"); err == nil {
+		t.Error("a problem without version was saved")
+	}
+}
+
+func TestWorkersAreKnownWhileTheyBeat(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	w := judge.WorkerInfo{Name: "w1-ab", Pool: "default", Slots: 2, Started: time.Now(), Languages: []judge.Language{
+		{ID: "cpp", Available: true}, {ID: "java", Unavailable: "no JDK"},
+	}}
+	id := submit(t, s, sub("alice"))
+	java := submit(t, s, sub("bob", func(n *sql.NewSubmission) { n.Language = "java" }))
+	if p, err := s.Place(t.Context(), id); err != nil || p.Why != string(judge.ReasonNoLiveWorker) || p.Position != 1 {
+		t.Errorf("place without workers = %+v, %v", p, err)
+	}
+	must(t, s.WorkerBeat(t.Context(), w))
+	w.Busy = 1
+	must(t, s.WorkerBeat(t.Context(), w))
+	ws, err := s.Workers(t.Context(), time.Minute)
+	if err != nil || len(ws) != 1 || ws[0].Busy != 1 || ws[0].Seen.IsZero() || !ws[0].Languages[0].Available || ws[0].Languages[1].Unavailable != "no JDK" {
+		t.Fatalf("workers = %+v, %v", ws, err)
+	}
+	if p, err := s.Place(t.Context(), id); err != nil || p.Why != "" || p.Position != 1 {
+		t.Errorf("first place = %+v, %v", p, err)
+	}
+	if p, err := s.Place(t.Context(), java); err != nil || p.Why != string(judge.ReasonNoLiveWorker) || p.Position != 2 || p.ETAHigh < p.ETALow {
+		t.Errorf("place of an unserved language = %+v, %v", p, err)
+	}
+	pick(t, s, 1)
+	if p, err := s.Place(t.Context(), id); err != nil || p.Why != "" || p.Position != 1 {
+		t.Errorf("place of a delivered job = %+v, %v", p, err)
+	}
+	claim(t, s, id, "w1", 1)
+	if _, err := s.Place(t.Context(), id); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("place of a running job: %v", err)
+	}
+	s.Exec(t, "UPDATE workers SET seen_at = now() - interval '1 h'")
+	if ws, err = s.Workers(t.Context(), time.Minute); err != nil || len(ws) != 0 {
+		t.Errorf("workers after an hour = %+v, %v", ws, err)
+	}
+	must(t, s.WorkerGone(t.Context(), "w1-ab"))
+	if n := sql.One[int64](t, s, "SELECT count(*) FROM workers"); n != 0 {
+		t.Errorf("%d workers left", n)
+	}
+}
+
+func TestAccountsAndSessions(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	must(t, s.CreateUser(t.Context(), "root", "hash", sql.RoleAdmin))
+	if err := s.CreateUser(t.Context(), "root", "other", sql.RoleAdmin); !errors.Is(err, sql.ErrExists) {
+		t.Errorf("a second root: %v", err)
+	}
+	if err := s.CreateUser(t.Context(), "x", "hash", "emperor"); err == nil {
+		t.Error("an unknown role was accepted")
+	}
+	must(t, s.SetPassword(t.Context(), "root", "newer"))
+	if err := s.SetPassword(t.Context(), "nobody", "newer"); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("password of nobody: %v", err)
+	}
+	u, err := s.User(t.Context(), "root")
+	if err != nil || u.PasswordHash != "newer" || u.Role != sql.RoleAdmin || u.Created.IsZero() {
+		t.Errorf("user = %+v, %v", u, err)
+	}
+	if _, err := s.User(t.Context(), "nobody"); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("unknown user: %v", err)
+	}
+	if n, err := s.CountUsers(t.Context()); err != nil || n != 1 {
+		t.Errorf("users = %d, %v", n, err)
+	}
+	must(t, s.SaveSession(t.Context(), "token", "root", time.Now().Add(time.Hour)))
+	must(t, s.SaveSession(t.Context(), "stale", "root", time.Now().Add(-time.Hour)))
+	if u, err = s.Session(t.Context(), "token"); err != nil || u.Name != "root" {
+		t.Errorf("session = %+v, %v", u, err)
+	}
+	if _, err := s.Session(t.Context(), "stale"); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("expired session: %v", err)
+	}
+	must(t, s.DeleteSession(t.Context(), "token"))
+	if _, err := s.Session(t.Context(), "token"); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("ended session: %v", err)
+	}
+	must(t, s.AuditNote(t.Context(), "root", "login", "user:root", map[string]string{"from": "::1"}))
+	must(t, s.AuditNote(t.Context(), "root", "logout", "user:root", nil))
+}
+
+func TestListsAreFilteredAndPaged(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	var ids []int64
+	for i := range 6 {
+		ids = append(ids, submit(t, s, sub([]string{"alice", "bob"}[i%2])))
+	}
+	for n, id := range ids[:3] {
+		finalize(t, s, claim(t, s, id, "w1", n).Attempt, []judge.Verdict{judge.AC, judge.WA, judge.AC}[n])
+	}
+	count := func(f sql.Filter) int {
+		t.Helper()
+		list, err := s.Submissions(t.Context(), f)
+		must(t, err)
+		return len(list)
+	}
+	for want, f := range map[int]sql.Filter{
+		6: {}, 3: {Author: "bob"}, 2: {Verdict: judge.AC}, 1: {Author: "bob", Verdict: judge.WA}, 0: {Problem: "nosuch"}, 4: {Before: ids[4], Language: "cpp"},
+	} {
+		if got := count(f); got != want {
+			t.Errorf("%+v chooses %d, want %d", f, got, want)
+		}
+	}
+	list, err := s.Submissions(t.Context(), sql.Filter{Limit: 2, Before: ids[5]})
+	if err != nil || len(list) != 2 || list[0].JobID != ids[4] || list[1].JobID != ids[3] {
+		t.Errorf("page = %+v, %v", list, err)
+	}
+	if _, err := s.Submission(t.Context(), 999); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("unknown submission: %v", err)
+	}
+	es, err := s.Events(t.Context(), ids[0], 0, 0)
+	if err != nil || len(es) != 3 {
+		t.Fatalf("events = %+v, %v", es, err)
+	}
+	if es, err = s.Events(t.Context(), ids[0], es[0].ID, 1); err != nil || len(es) != 1 || es[0].Kind != "claimed" || es[0].AttemptID != 1 {
+		t.Errorf("next event = %+v, %v", es, err)
+	}
+	st, err := s.QueueStats(t.Context())
+	if err != nil || st.Pending != 3 || st.Lanes[judge.LaneNormal] != 3 || st.Running != 0 || st.Oldest <= 0 {
+		t.Errorf("stats = %+v, %v", st, err)
+	}
+}

@@ -1,0 +1,259 @@
+package sql_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+func (p *protocol) reap() error {
+	lost, err := p.s.Reap(p.t.Context(), 100, 0)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, j := range p.jobs {
+		if j.queue != "L" || !j.late {
+			continue
+		}
+		n++
+		j.tries++
+		j.late, j.early = false, false
+		if j.tries == maxTries {
+			j.status, j.queue = judge.Dead, ""
+			j.event("dead")
+		} else {
+			j.status, j.queue, j.lane = judge.Pending, "R", min(j.lane, judge.LaneRetry)
+			j.event("worker_lost")
+		}
+	}
+	if len(lost) != n {
+		return fmt.Errorf("reaped %+v, want %d jobs", lost, n)
+	}
+	return nil
+}
+
+func (p *protocol) redeliver() error {
+	everything := p.draw(2, "everything") == 1
+	var got int
+	if everything {
+		n, err := p.s.RedeliverAll(p.t.Context())
+		if err != nil {
+			return err
+		}
+		got = int(n)
+	} else {
+		ids, err := p.s.Redeliver(p.t.Context(), 100)
+		if err != nil {
+			return err
+		}
+		got = len(ids)
+	}
+	want := 0
+	for _, j := range p.jobs {
+		if j.queue == "D" && (everything || j.late) {
+			want++
+			j.queue, j.late = "R", false
+			j.event("redelivered")
+		}
+	}
+	if got != want {
+		return fmt.Errorf("redelivered %d, want %d", got, want)
+	}
+	return nil
+}
+
+func (p *protocol) publishFails() error {
+	js, ids := p.some()
+	p.note("%v", ids)
+	var err error
+	if p.draw(2, "why") == 0 {
+		err = p.s.PublishFailed(p.t.Context(), ids, "no redis")
+	} else {
+		js, ids = js[:1], ids[:1]
+		err = p.s.Malformed(p.t.Context(), ids[0], judge.ReasonMissingField)
+	}
+	for _, j := range js {
+		if j.queue == "D" {
+			j.queue, j.late = "S", false
+			j.event("publish_failed")
+		}
+	}
+	return err
+}
+
+func (p *protocol) promote() error {
+	n, err := p.s.Promote(p.t.Context())
+	if err != nil {
+		return err
+	}
+	want := int64(0)
+	for _, j := range p.jobs {
+		if j.queue == "S" && j.late {
+			want++
+			j.queue, j.late = "R", false
+			j.event("promoted")
+		}
+	}
+	if n != want {
+		return fmt.Errorf("promoted %d, want %d", n, want)
+	}
+	return nil
+}
+
+func (p *protocol) cancel() error {
+	j := p.job()
+	p.note("job %d", j.id)
+	waiting := p.draw(2, "only if it waits") == 1
+	var err error
+	if waiting {
+		err = p.s.Withdraw(p.t.Context(), j.id, "staff")
+	} else {
+		err = p.s.Cancel(p.t.Context(), j.id, "staff")
+	}
+	if j.status.Terminal() || waiting && j.status == judge.Running {
+		return mustReject(err)
+	}
+	j.undo, j.undoEarly = j.status == judge.Pending, j.early
+	j.status, j.queue, j.late = judge.Cancelled, "", false
+	j.event("cancelled")
+	return err
+}
+
+func (p *protocol) restore() error {
+	j := p.job()
+	p.note("job %d", j.id)
+	err := p.s.Restore(p.t.Context(), j.id, "staff")
+	if j.status != judge.Cancelled || !j.undo {
+		return mustReject(err)
+	}
+	j.status, j.queue, j.late, j.early = judge.Pending, "R", false, j.undoEarly
+	if j.early {
+		j.queue = "S"
+	}
+	j.event("restored")
+	return err
+}
+
+func (p *protocol) rejudge() error {
+	js, ids := p.some()
+	p.note("%v", ids)
+	gens, err := p.s.Rejudge(p.t.Context(), append(ids, -1), judge.LaneRejudge, "staff")
+	if err != nil {
+		return err
+	}
+	slices.Sort(ids)
+	if len(gens) != len(slices.Compact(ids)) {
+		return fmt.Errorf("generations = %v", gens)
+	}
+	seen := map[*modelJob]bool{}
+	for _, j := range js {
+		if !seen[j] && (j.status != judge.Pending || j.tries > 0) {
+			j.generation++
+			j.status, j.queue, j.tries, j.late, j.early, j.lane = judge.Pending, "R", 0, false, false, judge.LaneRejudge
+			j.event("rejudge")
+		}
+		seen[j] = true
+		if gens[j.id] != j.generation {
+			return fmt.Errorf("job %d has generation %d, want %d", j.id, gens[j.id], j.generation)
+		}
+	}
+	return nil
+}
+
+func (p *protocol) reorder() error {
+	j := p.job()
+	p.note("job %d", j.id)
+	waits := j.queue == "R" || j.queue == "S"
+	if p.draw(2, "where") == 0 {
+		err := p.s.Release(p.t.Context(), j.id, "staff")
+		if !waits {
+			return mustReject(err)
+		}
+		j.queue, j.early, j.late, j.lane = "R", false, false, judge.LaneStaff
+		j.event("moved")
+		return err
+	}
+	_, err := p.s.Delay(p.t.Context(), j.id, "staff")
+	if !waits || j.lane == judge.LaneStaff {
+		return mustReject(err)
+	}
+	j.event("moved")
+	return err
+}
+
+// check compares the database with the model.
+func (p *protocol) check() error {
+	for _, j := range p.jobs {
+		v, err := p.s.Submission(p.t.Context(), j.id)
+		if err != nil {
+			return err
+		}
+		if v.Status != j.status || v.QueueState != j.queue || v.Generation != j.generation || v.AttemptID != j.attempt || v.Tries != j.tries {
+			return fmt.Errorf("job %d is %s %s, generation %d, attempt %d, tries %d; want %s %s, %d, %d, %d", j.id,
+				v.Status, v.QueueState, v.Generation, v.AttemptID, v.Tries, j.status, j.queue, j.generation, j.attempt, j.tries)
+		}
+		if err := j.checkResult(v); err != nil {
+			return err
+		}
+		es, err := p.s.Events(p.t.Context(), j.id, 0, 0)
+		if err != nil {
+			return err
+		}
+		var got []string
+		for _, e := range es {
+			got = append(got, e.Kind)
+		}
+		if !slices.Equal(got, j.events) {
+			return fmt.Errorf("job %d has events %v, want %v", j.id, got, j.events)
+		}
+	}
+	a, err := p.s.Audit(p.t.Context())
+	if err != nil {
+		return err
+	}
+	if !a.Zero() {
+		return fmt.Errorf("audit %+v", a)
+	}
+	return nil
+}
+
+// checkResult compares the shown verdict with that of the newest generation
+// that has one.
+func (j *modelJob) checkResult(v *judge.Submission) error {
+	var want judge.Verdict
+	for g := j.generation; g > 0 && want == ""; g-- {
+		want = j.results[g]
+	}
+	switch {
+	case v.Result == nil && want != "":
+		return fmt.Errorf("job %d shows no verdict, want %s", j.id, want)
+	case v.Result != nil && v.Result.Verdict != want:
+		return fmt.Errorf("job %d shows %s, want %q", j.id, v.Result.Verdict, want)
+	default:
+		return nil
+	}
+}
+
+// checkResults compares all stored results with the model, once at the end.
+func (p *protocol) checkResults() error {
+	want := 0
+	for _, j := range p.jobs {
+		want += len(j.results)
+	}
+	rows := sql.All[string](p.t, p.s, "SELECT job_id || ' ' || generation || ' ' || verdict FROM results")
+	if len(rows) != want {
+		return fmt.Errorf("%d results, want %d", len(rows), want)
+	}
+	for _, j := range p.jobs {
+		for g, v := range j.results {
+			if !slices.Contains(rows, fmt.Sprintf("%d %d %s", j.id, g, v)) {
+				return errors.Join(fmt.Errorf("no result %s of job %d generation %d", v, j.id, g))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package sql_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"pgregory.net/rapid"
+
+	"deepoj/sql"
+)
+
+// effort returns how often a random test runs: n, or DEEPOJ_EFFORT times that.
+func effort(t *testing.T, n int) int {
+	t.Helper()
+	v := os.Getenv("DEEPOJ_EFFORT")
+	if v == "" {
+		return n
+	}
+	times, err := strconv.Atoi(v)
+	if err != nil || times < 1 {
+		t.Fatalf("DEEPOJ_EFFORT=%s is no positive number", v)
+	}
+	return n * times
+}
+
+func TestTheStatementsFollowTheProtocol(t *testing.T) {
+	s := openForProtocol(t)
+	must(t, flag.Set("rapid.checks", strconv.Itoa(effort(t, 15))))
+	rapid.Check(t, func(rt *rapid.T) {
+		reset(t, s)
+		p := newProtocol(t, s, func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(rt, what) })
+		if err := p.run(40); err != nil {
+			rt.Fatalf("%v\n%s", err, strings.Join(p.log, "\n"))
+		}
+		if err := p.checkResults(); err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+// openForProtocol is open with few tries, so that random runs use them up.
+func openForProtocol(t *testing.T) *sql.Store {
+	t.Helper()
+	s := open(t)
+	s.Exec(t, "UPDATE queues SET max_tries = $1", maxTries)
+	return s
+}
+
+// mutants are mistakes that somebody could make in a statement. The protocol
+// test must notice each of them.
+var mutants = map[string]struct{ statement, old, replacement string }{
+	"finalize without the token": {
+		"JobFinalize", "j.attempt_id = g.attempt_id\n    AND j.lease_owner = g.owner AND j.lease_token = g.token", "true",
+	},
+	"finalize keeps the queue row":       {"JobFinalize", "USING finished f WHERE", "USING finished f WHERE false AND"},
+	"finalize without an event":          {"JobFinalize", "'score', score)) FROM finished", "'score', score)) FROM finished WHERE false"},
+	"finalize does not show the verdict": {"JobFinalize", "AND f.rejudge_set IS NULL", "AND false"},
+	"finalize refuses a late worker":     {"JobRenewExpired", "AND j.lease_until <= now()", "AND false"},
+	"claim without status":               {"JobClaim", "AND status = 'pending'", "AND status <> 'finished'"},
+	"claim before its time":              {"JobClaim", "AND not_before <= now()", ""},
+	"claim keeps the attempt":            {"JobClaim", "attempt_id = attempt_id + 1", "attempt_id = greatest(attempt_id, 1)"},
+	"claim leaves the queue row":         {"JobClaim", "SET state = 'L', attempt_id = c.attempt_id", "SET attempt_id = c.attempt_id"},
+	"claim without an event":             {"JobClaim", "FROM claimed)", "FROM claimed WHERE false)"},
+	"heartbeat of anybody":               {"JobHeartbeat", "j.attempt_id = h.attempt_id AND j.lease_owner = h.owner AND j.lease_token = h.token", "true"},
+	"progress of anybody": {
+		"JobProgress", "AND j.attempt_id = $4::integer\n  AND j.lease_owner = $5::text AND j.lease_token = $6::uuid",
+		"AND $4::integer > 0 AND $5::text <> '' AND $6::uuid IS NOT NULL",
+	},
+	"no reaper":                      {"JobReap", "AND h.expired", "AND false"},
+	"reaper trusts the hint":         {"JobReap", "AND h.expired", ""},
+	"reaper counts no try":           {"JobReap", "tries = j.tries + 1, last_error", "tries = j.tries, last_error"},
+	"reaper never gives up":          {"JobReap", "CASE WHEN j.tries + 1 >= j.max_tries THEN 'dead'", "CASE WHEN false THEN 'dead'"},
+	"reaper forgets the queue row":   {"JobReap", "UPDATE outbox_events o SET state = 'R', lane", "UPDATE outbox_events o SET lane"},
+	"failure is never final":         {"JobFail", "$6::boolean AND j.tries + 1 >= j.max_tries THEN 'dead'", "$6::boolean AND false THEN 'dead'"},
+	"failure without a trace":        {"JobFail", "THEN 'failed' ELSE 'released' END, $7 FROM failed", "THEN 'failed' ELSE 'released' END, $7 FROM failed WHERE false"},
+	"failure of anybody":             {"JobFail", "AND attempt_id = $2::integer AND lease_owner = $3::text AND lease_token = $4::uuid", "AND $2::integer = $2::integer AND $3::text = $3::text AND $4::uuid = $4::uuid"},
+	"giving back counts":             {"JobFail", "tries = least(j.tries + $6::integer", "tries = least(j.tries + 1 + 0 * $6::integer"},
+	"no redelivery":                  {"OutboxRedeliver", "lock_until < now() OR", "false OR"},
+	"redelivery of everything":       {"OutboxRedeliver", "lock_until < now() OR $1::boolean", "lock_until < now() OR $1::boolean OR true"},
+	"redelivery without an event":    {"OutboxRedeliver", "'redelivered' FROM moved", "'redelivered' FROM moved WHERE false"},
+	"pick without a mark":            {"OutboxPick", "SET state = 'D', rank_at", "SET rank_at"},
+	"pick without an event":          {"OutboxPick", "'dispatched' FROM won", "'dispatched' FROM won WHERE false"},
+	"promote too early":              {"OutboxPromote", "AND not_before <= now()", ""},
+	"submit without an event":        {"SubmissionSubmit", "'submitted' FROM stored", "'submitted' FROM stored WHERE false"},
+	"submit without an outbox row":   {"SubmissionSubmit", "s, turn, q)", "s, turn, q WHERE false)"},
+	"cancel keeps the queue row":     {"JobCancel", "USING cancelled c WHERE o.job_id", "USING cancelled c WHERE o.job_id = -1 AND o.job_id"},
+	"rejudge resets the attempt":     {"JobRejudge", "generation = j.generation + 1,", "generation = j.generation + 1, attempt_id = 0,"},
+	"rejudge keeps the generation":   {"JobRejudge", "generation = j.generation + 1", "generation = j.generation"},
+	"rejudge keeps the tries":        {"JobRejudge", "tries = 0,", ""},
+	"rejudge leaves the dead letter": {"JobRejudge", "d.resolution IS DISTINCT FROM 'replayed'", "false"},
+	"rejudge forgets the queue row":  {"JobRejudge", "DO UPDATE SET lane = excluded.lane, priority = excluded.priority, rank_at = excluded.rank_at, state = 'R',", "DO UPDATE SET lane = excluded.lane,"},
+	"release of a delivered job":     {"JobRelease", "o.state IN ('R', 'S')", "true"},
+}
+
+func TestEveryMutantIsCaught(t *testing.T) {
+	t.Parallel()
+	for name, m := range mutants {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openForProtocol(t)
+			s.Mutate(t, m.statement, m.old, m.replacement)
+			for seed := range uint64(effort(t, 60)) {
+				if err := randomRun(t, s, seed); err != nil {
+					if pe, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(pe.Code, "42") {
+						t.Fatalf("the mutant is no statement: %v", err)
+					}
+					t.Logf("caught with seed %d: %v", seed, err)
+					return
+				}
+			}
+			t.Error("the protocol test does not notice")
+		})
+	}
+}
+
+// randomRun is a run of the protocol without shrinking.
+func randomRun(t *testing.T, s *sql.Store, seed uint64) error {
+	t.Helper()
+	reset(t, s)
+	r := rand.New(rand.NewPCG(seed, 1))
+	p := newProtocol(t, s, func(n int, _ string) int { return r.IntN(n) })
+	if err := p.run(60); err != nil {
+		return fmt.Errorf("step %d: %w", len(p.log), err)
+	}
+	return p.checkResults()
+}

@@ -1,0 +1,57 @@
+-- Statements that pgx runs as they stand; sqlc does not read this file.
+
+-- name: Audit
+-- One statement, hence one snapshot: every figure is zero at any moment.
+WITH transition AS (
+  SELECT DISTINCT ON (job_id) job_id, kind, generation, attempt FROM events
+  WHERE kind IN ('submitted', 'claimed', 'retry', 'released', 'worker_lost', 'finished', 'cancelled', 'restored', 'dead', 'rejudge')
+  ORDER BY job_id, id DESC)
+SELECT
+  (SELECT count(*) FROM jobs j FULL JOIN outbox_events o ON o.job_id = j.job_id
+   WHERE NOT coalesce(CASE j.status WHEN 'pending' THEN o.state IN ('R', 'S', 'D') AND o.generation = j.generation AND o.attempt_id = j.attempt_id
+                                    WHEN 'running' THEN o.state = 'L' AND o.generation = j.generation AND o.attempt_id = j.attempt_id
+                                    ELSE o.job_id IS NULL END, false)) AS queue_row_mismatch,
+  (SELECT count(*) FROM jobs j WHERE j.status = 'finished' AND NOT EXISTS (
+     SELECT 1 FROM results r WHERE r.job_id = j.job_id AND r.generation = j.generation AND r.attempt_id = j.attempt_id)) AS finished_without_result,
+  (SELECT count(*) FROM results r LEFT JOIN jobs j ON j.job_id = r.job_id
+   WHERE j.job_id IS NULL OR r.generation > j.generation OR r.generation = j.generation AND j.status <> 'finished') AS result_without_finished,
+  (SELECT count(*) FROM jobs j
+   LEFT JOIN (SELECT job_id, count(*) AS n FROM attempts GROUP BY job_id) a ON a.job_id = j.job_id
+   LEFT JOIN (SELECT job_id, count(*) AS n FROM results GROUP BY job_id) r ON r.job_id = j.job_id
+   WHERE j.attempt_id <> coalesce(a.n, 0) + coalesce(r.n, 0) + (j.status = 'running')::integer) AS attempts_lost,
+  (SELECT count(*) FROM jobs j LEFT JOIN transition t ON t.job_id = j.job_id
+   WHERE NOT coalesce(t.generation = j.generation AND t.attempt = j.attempt_id AND CASE j.status
+     WHEN 'pending' THEN t.kind IN ('submitted', 'retry', 'released', 'worker_lost', 'restored', 'rejudge')
+     WHEN 'running' THEN t.kind = 'claimed' ELSE t.kind = j.status END, false)) AS transition_without_event,
+  (SELECT count(*) FROM submissions s LEFT JOIN results r ON r.job_id = s.job_id AND r.generation = s.live_generation
+   WHERE s.live_generation IS NOT NULL AND (r.job_id IS NULL OR r.verdict <> s.verdict)) AS live_without_result,
+  (SELECT count(*) FROM jobs j FULL JOIN (SELECT * FROM dead_letters WHERE resolution IS DISTINCT FROM 'replayed') d
+     ON d.job_id = j.job_id AND d.generation = j.generation AND d.attempt_id = j.attempt_id
+   WHERE (j.status = 'dead' AND d.job_id IS NULL) OR (d.job_id IS NOT NULL AND j.status IS DISTINCT FROM 'dead')) AS dead_without_letter,
+  (SELECT count(*) FROM jobs WHERE tries > max_tries) AS tries_exceeded,
+  (SELECT count(*) FROM jobs WHERE status = 'running' AND lease_until < now() - interval '2 min') AS stuck;
+
+-- name: QueueStats
+SELECT
+  (SELECT coalesce(jsonb_object_agg(lane, n), '{}') FROM (SELECT lane, count(*) AS n FROM outbox_events WHERE state IN ('R', 'S') GROUP BY lane) l) AS lanes,
+  (SELECT count(*) FROM outbox_events WHERE state IN ('R', 'S')) AS pending,
+  (SELECT count(*) FROM outbox_events WHERE state = 'D') AS delivered,
+  (SELECT count(*) FROM outbox_events WHERE state = 'L') AS running,
+  coalesce((SELECT now() - min(created_at) FROM outbox_events), interval '0') AS oldest,
+  (SELECT count(*) FROM dead_letters WHERE resolution IS NULL) AS dead_letters;
+
+-- name: Place
+-- Counts at most 1,000 rows on each of three index ranges.
+SELECT o.state::text, q.paused, o.not_before > now() AS early,
+  (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane < o.lane LIMIT 1000) a)
+  + (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane
+       AND x.priority > o.priority LIMIT 1000) b)
+  + (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane
+       AND x.priority = o.priority AND (x.rank_at, x.job_id) < (o.rank_at, o.job_id) LIMIT 1000) c) AS ready_before,
+  (SELECT count(*) FROM outbox_events x WHERE x.state = 'D' AND x.queue = o.queue AND x.pool = o.pool) AS delivered,
+  EXISTS (SELECT 1 FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s'
+    AND (o.language = '' OR o.language = ANY (w.languages))) AS served,
+  (SELECT coalesce(sum((w.info ->> 'slots')::integer), 0) FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s')::bigint AS slots,
+  (SELECT count(*) FROM results r WHERE r.created_at > now() - interval '2 min')::bigint AS finished_lately
+FROM outbox_events o JOIN queues q ON q.name = o.queue
+WHERE o.job_id = @job_id::bigint AND o.state <> 'L';

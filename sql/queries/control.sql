@@ -1,0 +1,138 @@
+-- Statements that pgx runs as they stand; sqlc does not read this file.
+
+-- name: JobCancel
+-- Wins at once: a running worker's next heartbeat does not return the job, and
+-- its finalize is refused. What an undo needs goes into the audit log.
+WITH held AS MATERIALIZED (
+  SELECT job_id, status, lease_owner, started_at FROM jobs
+  WHERE job_id = @job_id::bigint AND (status = 'pending' OR status = 'running' AND NOT @only_pending::boolean) FOR UPDATE),
+cancelled AS (
+  UPDATE jobs j SET status = 'cancelled', finished_at = now(), last_error = NULL, lease_owner = NULL, lease_token = NULL, lease_until = NULL
+  FROM held h WHERE j.job_id = h.job_id RETURNING j.job_id, j.generation, j.attempt_id, h.status AS was, h.lease_owner, h.started_at),
+outbox AS (DELETE FROM outbox_events o USING cancelled c WHERE o.job_id = c.job_id RETURNING o.lane, o.priority, o.rank_at, o.delayed_at, o.not_before),
+attempt AS (
+  INSERT INTO attempts (job_id, attempt_id, generation, worker, started_at, outcome)
+  SELECT job_id, attempt_id, generation, lease_owner, started_at, 'cancelled' FROM cancelled WHERE was = 'running'),
+again AS (UPDATE job_payloads p SET next = NULL FROM cancelled c WHERE p.job_id = c.job_id AND p.next IS NOT NULL),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by::text, 'cancel', 'job:' || c.job_id, jsonb_build_object('was', c.was, 'generation', c.generation,
+    'lane', o.lane, 'priority', o.priority, 'rank_at', o.rank_at, 'delayed_at', o.delayed_at, 'not_before', o.not_before)
+  FROM cancelled c CROSS JOIN outbox o),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'cancelled', jsonb_build_object('by', @by::text) FROM cancelled)
+SELECT job_id FROM cancelled;
+
+-- name: JobRestore
+-- Undoes the cancelling of a job that was waiting: it gets its old place back.
+WITH held AS MATERIALIZED (SELECT job_id FROM jobs WHERE job_id = @job_id::bigint AND status = 'cancelled' FOR UPDATE),
+noted AS MATERIALIZED (
+  SELECT a.detail FROM held h JOIN audit_log a ON a.subject = 'job:' || h.job_id AND a.action = 'cancel' ORDER BY a.id DESC LIMIT 1),
+restored AS (
+  UPDATE jobs j SET status = 'pending', finished_at = NULL
+  FROM held h, noted n WHERE j.job_id = h.job_id AND n.detail ->> 'was' = 'pending' AND (n.detail ->> 'generation')::integer = j.generation
+  RETURNING j.*),
+outbox AS (
+  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, delayed_at, state, generation, attempt_id, not_before, trace_id)
+  SELECT r.job_id, r.queue, r.pool, r.group_key, r.language, (n.detail ->> 'lane')::smallint, (n.detail ->> 'priority')::integer,
+    (n.detail ->> 'rank_at')::timestamptz, (n.detail ->> 'delayed_at')::timestamptz,
+    CASE WHEN r.not_before > now() THEN 'S' ELSE 'R' END, r.generation, r.attempt_id, r.not_before, r.trace_id
+  FROM restored r, noted n),
+log AS (
+  INSERT INTO audit_log (actor, action, subject) SELECT @by::text, 'restore', 'job:' || job_id FROM restored),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'restored', jsonb_build_object('by', @by::text) FROM restored)
+SELECT job_id FROM restored;
+
+-- name: JobRejudge
+-- A new generation; the fence keeps growing and the old result stays readable.
+-- A job that waits untried keeps its generation, so a repeated request changes
+-- nothing.
+WITH held AS MATERIALIZED (
+  SELECT job_id, status, tries, generation, lease_owner, started_at FROM jobs
+  WHERE job_id = ANY (@job_ids::bigint[]) ORDER BY job_id FOR UPDATE),
+again AS (
+  UPDATE jobs j SET status = 'pending', generation = j.generation + 1, tries = 0, not_before = now(), finished_at = NULL, last_error = NULL,
+    lease_owner = NULL, lease_token = NULL, lease_until = NULL, lane = @lane::smallint
+  FROM held h WHERE j.job_id = h.job_id AND NOT (h.status = 'pending' AND h.tries = 0)
+  RETURNING j.*, h.status AS was, h.generation AS old_generation, h.lease_owner AS old_owner, h.started_at AS old_started),
+outbox AS (
+  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before, trace_id)
+  SELECT job_id, queue, pool, group_key, language, @lane, priority, now(), 'R', generation, attempt_id, now(), trace_id FROM again
+  ON CONFLICT (job_id) DO UPDATE SET lane = excluded.lane, priority = excluded.priority, rank_at = excluded.rank_at, state = 'R',
+    generation = excluded.generation, attempt_id = excluded.attempt_id, not_before = excluded.not_before, created_at = now(), delayed_at = NULL,
+    deliveries = 0, lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = NULL),
+attempt AS (
+  INSERT INTO attempts (job_id, attempt_id, generation, worker, started_at, outcome)
+  SELECT job_id, attempt_id, old_generation, old_owner, old_started, 'superseded' FROM again WHERE was = 'running'),
+letter AS (
+  UPDATE dead_letters d SET resolution = 'replayed', resolved_by = @by::text, resolved_at = now()
+  FROM again a WHERE d.job_id = a.job_id AND d.resolution IS DISTINCT FROM 'replayed'),
+payload AS (
+  UPDATE job_payloads p SET payload = p.next, payload_ref = NULL, next = NULL
+  FROM again a WHERE p.job_id = a.job_id AND p.next IS NOT NULL),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by, 'rejudge', 'job:' || job_id, jsonb_build_object('was', was, 'generation', generation) FROM again),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'rejudge', jsonb_build_object('by', @by::text) FROM again)
+SELECT h.job_id, coalesce(a.generation, h.generation) AS generation, a.job_id IS NOT NULL AS moved FROM held h LEFT JOIN again a USING (job_id);
+
+-- name: JobsToRepeat
+-- Jobs that ended while a newer payload of their job key was waiting.
+SELECT p.job_id FROM job_payloads p JOIN jobs j USING (job_id)
+WHERE p.next IS NOT NULL AND j.status IN ('finished', 'dead') ORDER BY p.job_id LIMIT 100;
+
+-- name: JobRelease
+-- To the front: lane 0, before everything that was released earlier. The lock on
+-- the queue puts concurrent releases in an order.
+WITH q AS MATERIALIZED (
+  SELECT name FROM queues WHERE name = (SELECT queue FROM jobs WHERE job_id = @job_id::bigint) FOR UPDATE),
+held AS MATERIALIZED (SELECT j.job_id, j.pool FROM jobs j, q WHERE j.job_id = @job_id AND j.status = 'pending' FOR UPDATE OF j),
+first AS MATERIALIZED (
+  SELECT o.priority, o.rank_at FROM outbox_events o
+  WHERE o.queue = (SELECT name FROM q) AND o.pool = (SELECT pool FROM held) AND o.state = 'R' AND o.lane = 0
+  ORDER BY o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT 1),
+moved AS (
+  UPDATE outbox_events o SET lane = 0, state = 'R', not_before = now(), delayed_at = NULL,
+    priority = greatest(o.priority, (SELECT priority FROM first)),
+    rank_at = least(now(), (SELECT rank_at FROM first) - interval '1 us')
+  FROM held h WHERE o.job_id = h.job_id AND o.state IN ('R', 'S')
+  RETURNING o.job_id, o.generation, o.attempt_id),
+job AS (UPDATE jobs j SET not_before = now() FROM moved m WHERE j.job_id = m.job_id),
+log AS (INSERT INTO audit_log (actor, action, subject) SELECT @by::text, 'release', 'job:' || job_id FROM moved),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'to', 'front') FROM moved)
+SELECT job_id FROM moved;
+
+-- name: JobDelay
+-- To the back of its lane. An immediate job (lane 0) cannot move.
+WITH q AS MATERIALIZED (
+  SELECT name FROM queues WHERE name = (SELECT queue FROM jobs WHERE job_id = @job_id::bigint) FOR UPDATE),
+held AS MATERIALIZED (
+  SELECT o.job_id, o.pool, o.lane FROM outbox_events o, q WHERE o.job_id = @job_id AND o.state IN ('R', 'S') AND o.lane > 0 FOR UPDATE OF o),
+last AS MATERIALIZED (
+  SELECT o.priority, o.rank_at FROM outbox_events o
+  WHERE o.queue = (SELECT name FROM q) AND o.pool = (SELECT pool FROM held) AND o.state = 'R' AND o.lane = (SELECT lane FROM held)
+  ORDER BY o.lane DESC, o.priority, o.rank_at DESC, o.job_id DESC LIMIT 1),
+moved AS (
+  UPDATE outbox_events o SET delayed_at = now(), priority = least(o.priority, (SELECT priority FROM last)),
+    rank_at = greatest(now(), (SELECT rank_at FROM last)) + interval '10 s'
+  FROM held h WHERE o.job_id = h.job_id
+  RETURNING o.job_id, o.generation, o.attempt_id, o.rank_at),
+log AS (INSERT INTO audit_log (actor, action, subject) SELECT @by::text, 'delay', 'job:' || job_id FROM moved),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'to', 'back') FROM moved)
+SELECT rank_at FROM moved;
+
+-- name: DeadLetterDiscard
+WITH discarded AS (
+  UPDATE dead_letters SET resolution = 'discarded', resolved_by = @by::text, resolved_at = now()
+  WHERE job_id = @job_id::bigint AND resolution IS NULL RETURNING job_id),
+log AS (INSERT INTO audit_log (actor, action, subject) SELECT @by, 'discard', 'job:' || job_id FROM discarded)
+SELECT job_id FROM discarded;

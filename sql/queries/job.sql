@@ -1,0 +1,159 @@
+-- Statements that pgx runs as they stand; sqlc does not read this file.
+
+-- name: JobClaim
+-- INV-3: no claim, no work.
+WITH claimed AS (
+  UPDATE jobs SET status = 'running', attempt_id = attempt_id + 1, started_at = now(),
+    lease_owner = @owner::text, lease_token = @token::uuid, lease_until = now() + @lease::interval
+  WHERE job_id = ANY (@job_ids::bigint[]) AND status = 'pending' AND not_before <= now()
+  RETURNING job_id, generation, attempt_id, kind, queue, group_key, trace_id, tries, max_tries, created_at, lease_until),
+outbox AS (
+  UPDATE outbox_events o SET state = 'L', attempt_id = c.attempt_id, lock_owner = @owner, lock_until = c.lease_until
+  FROM claimed c WHERE o.job_id = c.job_id),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'claimed', jsonb_build_object('worker', @owner::text) FROM claimed)
+SELECT c.job_id, c.generation, c.attempt_id, c.kind, c.queue, c.group_key, c.trace_id, c.tries, c.max_tries, c.created_at, p.payload
+FROM claimed c LEFT JOIN job_payloads p ON p.job_id = c.job_id
+ORDER BY c.job_id;
+
+-- name: JobHeartbeat
+-- An expired lease that nobody reclaimed may be renewed: its attempt is still
+-- the newest.
+UPDATE jobs j SET lease_until = now() + @lease::interval
+FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @owners::text[], @tokens::uuid[]) AS h(job_id, attempt_id, owner, token)
+WHERE j.job_id = h.job_id AND j.attempt_id = h.attempt_id AND j.lease_owner = h.owner AND j.lease_token = h.token AND j.status = 'running'
+RETURNING j.job_id;
+
+-- name: JobRenewExpired
+-- Runs in the transaction of JobFinalize, right before it.
+UPDATE jobs j SET lease_until = now() + interval '10 s'
+FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @owners::text[], @tokens::uuid[]) AS h(job_id, attempt_id, owner, token)
+WHERE j.job_id = h.job_id AND j.attempt_id = h.attempt_id AND j.lease_owner = h.owner AND j.lease_token = h.token AND j.status = 'running'
+  AND j.lease_until <= now();
+
+-- name: JobFinalize
+-- Completes jobs only for the attempts that still hold the lease (INV-5), with
+-- result, live generation, event and the end of the queue row.
+WITH given AS MATERIALIZED (
+  SELECT * FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @owners::text[], @tokens::uuid[],
+                       @verdicts::text[], @scores::double precision[], @results::jsonb[])
+    AS g(job_id, attempt_id, owner, token, verdict, score, result)),
+finished AS (
+  UPDATE jobs j SET status = 'finished', finished_at = now(), last_error = NULL,
+    lease_owner = NULL, lease_token = NULL, lease_until = NULL
+  FROM given g
+  WHERE j.job_id = g.job_id AND j.attempt_id = g.attempt_id
+    AND j.lease_owner = g.owner AND j.lease_token = g.token AND j.lease_until > now()
+    AND j.status = 'running' AND j.state = 'processing'
+  RETURNING j.job_id, j.generation, j.attempt_id, j.started_at, j.rejudge_set, g.owner, g.token, g.verdict, g.score, g.result),
+result AS (
+  INSERT INTO results (job_id, generation, attempt_id, verdict, score, result, worker, token, started_at)
+  SELECT job_id, generation, attempt_id, verdict, score, result, owner, token, started_at FROM finished),
+live AS (
+  UPDATE submissions s SET live_generation = f.generation, verdict = f.verdict, score = f.score
+  FROM finished f WHERE s.job_id = f.job_id AND f.rejudge_set IS NULL),
+outbox AS (DELETE FROM outbox_events o USING finished f WHERE o.job_id = f.job_id),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'finished', jsonb_strip_nulls(jsonb_build_object('verdict', verdict, 'score', score)) FROM finished)
+SELECT job_id FROM finished;
+
+-- name: JobExplain
+-- Why a fenced write changed nothing; the decision is taken in Go.
+SELECT g.job_id, j.job_id IS NOT NULL AS found, coalesce(j.generation, 0), coalesce(j.attempt_id, 0), coalesce(j.status, ''), coalesce(j.state, ''),
+  coalesce(j.lease_owner, ''), coalesce(to_char(j.lease_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), ''),
+  coalesce(j.lease_owner = g.owner AND j.lease_token = g.token, false) AS holds,
+  EXISTS (SELECT 1 FROM results r WHERE r.job_id = g.job_id AND r.attempt_id = g.attempt_id AND r.token = g.token) AS wrote
+FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @owners::text[], @tokens::uuid[]) AS g(job_id, attempt_id, owner, token)
+LEFT JOIN jobs j ON j.job_id = g.job_id;
+
+-- name: JobProgress
+INSERT INTO events (job_id, generation, attempt, kind, data)
+SELECT j.job_id, j.generation, j.attempt_id, p.kind, p.data
+FROM unnest(@kinds::text[], @data::jsonb[]) WITH ORDINALITY AS p(kind, data, n)
+JOIN jobs j ON j.job_id = @job_id::bigint AND j.attempt_id = @attempt_id::integer
+  AND j.lease_owner = @owner::text AND j.lease_token = @token::uuid AND j.status = 'running'
+ORDER BY p.n;
+
+-- name: JobFail
+-- A failure of ours (counts), a drain (not counted) or a job that cannot succeed
+-- in any try (buried).
+WITH held AS MATERIALIZED (
+  SELECT job_id, lease_owner FROM jobs
+  WHERE job_id = @job_id::bigint AND attempt_id = @attempt_id::integer AND lease_owner = @owner::text AND lease_token = @token::uuid
+    AND status = 'running' FOR UPDATE),
+failed AS (
+  UPDATE jobs j SET
+    status = CASE WHEN @buried::boolean OR @counts::boolean AND j.tries + 1 >= j.max_tries THEN 'dead' ELSE 'pending' END,
+    finished_at = CASE WHEN @buried OR @counts AND j.tries + 1 >= j.max_tries THEN now() END,
+    tries = least(j.tries + @counts::integer, j.max_tries), last_error = @error::jsonb ->> 'message',
+    lease_owner = NULL, lease_token = NULL, lease_until = NULL,
+    not_before = CASE WHEN @counts THEN now() + least(interval '5 min', interval '1 s' * power(2, least(j.tries, 10))) * (0.5 + random() / 2) ELSE now() END
+  FROM held WHERE j.job_id = held.job_id
+  RETURNING j.job_id, j.generation, j.attempt_id, j.tries, j.status, j.started_at, j.not_before),
+attempt AS (
+  INSERT INTO attempts (job_id, attempt_id, generation, worker, started_at, outcome, error)
+  SELECT job_id, attempt_id, generation, @owner, started_at,
+    CASE WHEN @buried THEN 'buried' WHEN @counts THEN 'failed' ELSE 'released' END, @error FROM failed),
+outbox AS (
+  UPDATE outbox_events o SET lane = least(o.lane, 1), state = CASE WHEN @counts THEN 'S' ELSE 'R' END, not_before = f.not_before,
+    lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @error ->> 'message'
+  FROM failed f WHERE o.job_id = f.job_id AND f.status = 'pending'),
+ended AS (DELETE FROM outbox_events o USING failed f WHERE o.job_id = f.job_id AND f.status = 'dead'),
+letter AS (
+  INSERT INTO dead_letters (job_id, generation, attempt_id, tries, reason, error)
+  SELECT job_id, generation, attempt_id, tries, CASE WHEN @buried THEN @error ->> 'code' ELSE 'max_tries' END, @error FROM failed WHERE status = 'dead'),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, CASE WHEN status = 'dead' THEN 'dead' WHEN @counts THEN 'retry' ELSE 'released' END,
+    jsonb_build_object('error', @error ->> 'message', 'tries', tries) FROM failed)
+SELECT status FROM failed;
+
+-- name: JobReap
+-- The database, not the stream, drives recovery. Heartbeats touch jobs only, so
+-- the hint of the queue row is refreshed here. A lost worker counts as a try: a
+-- program that kills its worker is dead after max_tries.
+WITH hint AS MATERIALIZED (
+  SELECT job_id FROM outbox_events WHERE state = 'L' AND lock_until < now() - @grace::interval
+  ORDER BY lock_until LIMIT @max::integer FOR UPDATE SKIP LOCKED),
+held AS MATERIALIZED (
+  SELECT j.job_id, j.lease_owner, j.lease_until, j.started_at, j.lease_until < now() - @grace AS expired
+  FROM jobs j WHERE j.job_id IN (SELECT job_id FROM hint) AND j.status = 'running' ORDER BY j.job_id FOR UPDATE SKIP LOCKED),
+refreshed AS (UPDATE outbox_events o SET lock_until = h.lease_until FROM held h WHERE o.job_id = h.job_id AND NOT h.expired),
+lost AS (
+  UPDATE jobs j SET status = CASE WHEN j.tries + 1 >= j.max_tries THEN 'dead' ELSE 'pending' END,
+    finished_at = CASE WHEN j.tries + 1 >= j.max_tries THEN now() END,
+    tries = j.tries + 1, last_error = 'worker lost', lease_owner = NULL, lease_token = NULL, lease_until = NULL, not_before = now()
+  FROM held h WHERE j.job_id = h.job_id AND h.expired
+  RETURNING j.job_id, j.generation, j.attempt_id, j.tries, j.status, h.lease_owner, h.started_at),
+attempt AS (
+  INSERT INTO attempts (job_id, attempt_id, generation, worker, started_at, outcome, error)
+  SELECT job_id, attempt_id, generation, lease_owner, started_at, 'lost',
+    jsonb_build_object('code', 'worker_lost', 'message', 'worker lost', 'component', 'reaper') FROM lost),
+outbox AS (
+  UPDATE outbox_events o SET state = 'R', lane = least(o.lane, 1), not_before = now(), lock_owner = NULL, lock_until = NULL,
+    stream_entry_id = NULL, last_error = 'worker lost'
+  FROM lost l WHERE o.job_id = l.job_id AND l.status = 'pending'),
+ended AS (DELETE FROM outbox_events o USING lost l WHERE o.job_id = l.job_id AND l.status = 'dead'),
+letter AS (
+  INSERT INTO dead_letters (job_id, generation, attempt_id, tries, reason, error)
+  SELECT job_id, generation, attempt_id, tries, 'worker_lost',
+    jsonb_build_object('code', 'worker_lost', 'message', 'worker lost', 'component', 'reaper') FROM lost WHERE status = 'dead'),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, CASE status WHEN 'dead' THEN 'dead' ELSE 'worker_lost' END,
+    jsonb_build_object('worker', lease_owner, 'tries', tries) FROM lost)
+SELECT job_id, attempt_id, lease_owner, status FROM lost ORDER BY job_id;
+
+-- name: JobMalformed
+-- An entry that names this job was malformed. The entry proves nothing, so the
+-- job is only delivered again, after a backoff.
+WITH moved AS (
+  UPDATE outbox_events o SET state = 'S', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @reason::text,
+    not_before = now() + least(interval '5 min', interval '1 s' * power(2, least(o.deliveries - 1, 10))) * (0.5 + random() / 2)
+  WHERE o.job_id = @job_id::bigint AND o.state = 'D' RETURNING o.job_id, o.generation, o.attempt_id),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'publish_failed', jsonb_build_object('error', @reason::text) FROM moved)
+SELECT job_id FROM moved;

@@ -1,0 +1,88 @@
+-- Statements that pgx runs as they stand; sqlc does not read this file.
+
+-- name: OutboxPick
+-- Takes ready rows in the order of the queue and marks them delivered. In a lifo
+-- queue the newest job of a group takes the group's first slot, unless that slot
+-- has aged; the two swap their places.
+WITH q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text AND NOT paused),
+slot AS MATERIALIZED (
+  SELECT o.job_id, o.group_key, o.lane, o.priority, o.rank_at,
+    o.lane = 2 AND o.priority = 0 AND o.delayed_at IS NULL AND (SELECT ordering FROM q) = 'lifo'
+      AND o.created_at > now() - (SELECT max_wait FROM q) AS swaps,
+    CASE WHEN (SELECT group_limit FROM q) = 0 THEN 0
+         ELSE (SELECT count(*) FROM outbox_events x WHERE x.queue = @queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> '') END AS busy
+  FROM outbox_events o
+  WHERE o.queue = (SELECT name FROM q) AND o.pool = @pool::text AND o.state = 'R'
+    AND (@languages::text[] IS NULL OR o.language = '' OR o.language = ANY (@languages::text[]))
+    AND ((SELECT group_limit FROM q) = 0 OR o.group_key = '' OR (SELECT group_limit FROM q) >
+      (SELECT count(*) FROM outbox_events x WHERE x.queue = @queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> ''))
+  ORDER BY o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer FOR UPDATE OF o SKIP LOCKED),
+allowed AS MATERIALIZED (
+  SELECT * FROM (SELECT s.*, s.busy + row_number() OVER (PARTITION BY s.group_key ORDER BY s.lane, s.priority DESC, s.rank_at, s.job_id) AS nth FROM slot s) s
+  WHERE (SELECT group_limit FROM q) = 0 OR s.group_key = '' OR s.nth <= (SELECT group_limit FROM q)),
+swapping AS (SELECT group_key, count(*) AS slots FROM allowed WHERE swaps GROUP BY group_key),
+newest AS MATERIALIZED (
+  SELECT n.* FROM swapping g CROSS JOIN LATERAL (
+    SELECT o.job_id, o.group_key, o.lane, o.priority, o.rank_at FROM outbox_events o
+    WHERE o.queue = @queue AND o.pool = @pool AND o.group_key = g.group_key
+      AND o.state = 'R' AND o.lane = 2 AND o.priority = 0 AND o.delayed_at IS NULL
+      AND (@languages IS NULL OR o.language = '' OR o.language = ANY (@languages))
+    ORDER BY o.job_id DESC LIMIT g.slots FOR UPDATE OF o SKIP LOCKED) n),
+swap AS (
+  SELECT a.job_id AS loser, b.job_id AS winner, a.lane, a.priority, a.rank_at AS early, b.rank_at AS late
+  FROM (SELECT *, row_number() OVER (PARTITION BY group_key ORDER BY rank_at, job_id) AS i FROM allowed
+        WHERE swaps AND NOT EXISTS (SELECT 1 FROM newest n WHERE n.job_id = allowed.job_id)) a
+  JOIN (SELECT *, row_number() OVER (PARTITION BY group_key ORDER BY rank_at, job_id) AS i FROM newest
+        WHERE NOT EXISTS (SELECT 1 FROM allowed s WHERE s.job_id = newest.job_id)) b USING (group_key, i)),
+chosen AS MATERIALIZED (
+  SELECT job_id, rank_at FROM allowed WHERE job_id NOT IN (SELECT loser FROM swap)
+  UNION ALL SELECT winner, early FROM swap),
+lost AS (UPDATE outbox_events o SET rank_at = s.late FROM swap s WHERE o.job_id = s.loser),
+won AS (
+  UPDATE outbox_events o
+  SET state = 'D', rank_at = c.rank_at, deliveries = o.deliveries + 1, dispatched_at = now(), stream_entry_id = NULL,
+    lock_owner = @dispatcher::text, lock_until = now() + q.redeliver
+  FROM chosen c, q WHERE o.job_id = c.job_id
+  RETURNING o.job_id, o.generation, o.attempt_id, o.lane, o.priority, o.rank_at, o.trace_id, o.payload_ref, o.created_at),
+event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'dispatched' FROM won)
+SELECT job_id, trace_id, coalesce(payload_ref, 'pg:' || job_id), priority, created_at
+FROM won ORDER BY lane, priority DESC, rank_at, job_id;
+
+-- name: OutboxPublished
+UPDATE outbox_events o SET stream_entry_id = p.entry
+FROM unnest(@job_ids::bigint[], @entries::text[]) AS p(job_id, entry)
+WHERE o.job_id = p.job_id AND o.state = 'D' AND o.stream_entry_id IS NULL;
+
+-- name: OutboxPublishFailed
+-- The stream did not take them: not a try, so only the queue row changes.
+WITH held AS MATERIALIZED (
+  SELECT job_id FROM outbox_events WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' ORDER BY job_id FOR UPDATE),
+moved AS (
+  UPDATE outbox_events o SET state = 'S', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @message::text,
+    not_before = now() + least(interval '5 min', interval '1 s' * power(2, least(o.deliveries - 1, 10))) * (0.5 + random() / 2)
+  FROM held WHERE o.job_id = held.job_id RETURNING o.job_id, o.generation, o.attempt_id),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'publish_failed', jsonb_build_object('error', @message::text) FROM moved)
+SELECT job_id FROM moved;
+
+-- name: OutboxPromote
+WITH due AS MATERIALIZED (
+  SELECT job_id FROM outbox_events WHERE state = 'S' AND not_before <= now() ORDER BY not_before LIMIT 1000 FOR UPDATE SKIP LOCKED),
+moved AS (
+  UPDATE outbox_events o SET state = 'R' FROM due WHERE o.job_id = due.job_id RETURNING o.job_id, o.generation, o.attempt_id),
+event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'promoted' FROM moved)
+SELECT job_id FROM moved;
+
+-- name: OutboxRedeliver
+WITH late AS MATERIALIZED (
+  SELECT job_id FROM outbox_events WHERE state = 'D' AND (lock_until < now() OR @all::boolean)
+  ORDER BY lock_until LIMIT @max::integer FOR UPDATE SKIP LOCKED),
+moved AS (
+  UPDATE outbox_events o SET state = 'R', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL
+  FROM late WHERE o.job_id = late.job_id RETURNING o.job_id, o.generation, o.attempt_id),
+event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'redelivered' FROM moved)
+SELECT job_id FROM moved ORDER BY job_id;
+
+-- name: OutboxOutstanding
+SELECT count(*) FROM outbox_events WHERE queue = @queue::text AND state = 'D';

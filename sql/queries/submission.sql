@@ -1,0 +1,94 @@
+-- Statements that pgx runs as they stand; sqlc does not read this file.
+
+-- name: SubmissionSubmit
+-- Stores n jobs with payload, submission, queue row and event: one statement,
+-- one transaction, one flush. If one row is refused, none is stored.
+WITH q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text),
+given AS MATERIALIZED (
+  SELECT nextval('jobs_job_id_seq') AS job_id, t.*
+  FROM unnest(@kinds::text[], @pools::text[], @groups::text[], @languages::text[], @problems::text[], @authors::text[],
+              @idempotency_keys::text[], @job_keys::text[], @spec_hashes::bytea[], @trace_ids::text[],
+              @lanes::smallint[], @priorities::integer[], @payloads::bytea[], @code_bytes::integer[], @delays::interval[])
+       WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
+              idempotency_key, job_key, spec_hash, trace_id, lane, priority, payload, code_bytes, delay, n)),
+checked AS MATERIALIZED (
+  SELECT g.*,
+    CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
+         WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem' END AS refusal,
+    (SELECT j.job_id FROM jobs j WHERE j.queue = @queue AND j.group_key = g.group_key AND j.idempotency_key = g.idempotency_key
+      AND j.idempotency_key IS NOT NULL) AS same,
+    (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.job_key = g.job_key AND o.job_key IS NOT NULL) AS keyed,
+    (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.spec_hash = g.spec_hash AND o.spec_hash IS NOT NULL) AS specified
+  FROM given g),
+room AS MATERIALIZED (
+  SELECT (SELECT max_backlog FROM q) = 0
+      OR (SELECT max_backlog FROM q) >= (SELECT count(*) FROM checked WHERE coalesce(same, keyed, specified) IS NULL)
+         + (SELECT count(*) FROM (SELECT 1 FROM outbox_events o WHERE o.queue = @queue AND o.state = 'R'
+            AND (SELECT max_backlog FROM q) > 0 LIMIT (SELECT max_backlog FROM q)) ready)
+         + (SELECT count(*) FROM outbox_events o WHERE o.queue = @queue AND o.state = 'S' AND (SELECT max_backlog FROM q) > 0) AS ok),
+wanted AS MATERIALIZED (
+  SELECT c.* FROM checked c
+  WHERE coalesce(same, keyed, specified) IS NULL AND (SELECT ok FROM room)
+    AND NOT EXISTS (SELECT 1 FROM checked WHERE refusal IS NOT NULL)),
+clock AS (
+  INSERT INTO groups (queue, key, next_at)
+  SELECT @queue, w.group_key, now() + max(q.spacing) * count(*) FROM wanted w, q
+  WHERE w.group_key <> '' AND w.lane >= 2 GROUP BY w.group_key ORDER BY w.group_key
+  ON CONFLICT (queue, key) DO UPDATE SET next_at = greatest(groups.next_at, now()) + (excluded.next_at - now()) / groups.weight
+  RETURNING key, next_at, weight),
+job AS (
+  INSERT INTO jobs (job_id, kind, queue, pool, group_key, language, idempotency_key, job_key, spec_hash, trace_id, lane, priority, max_tries, not_before)
+  SELECT w.job_id, w.kind, @queue, w.pool, w.group_key, w.language, w.idempotency_key, w.job_key, w.spec_hash, w.trace_id, w.lane, w.priority,
+    q.max_tries, now() + w.delay
+  FROM wanted w, q ORDER BY w.n
+  ON CONFLICT (queue, group_key, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+  RETURNING job_id),
+-- Rows are matched through arrays: with hash joins off, joining two lists of n
+-- rows would compare n² pairs row by row.
+made AS MATERIALIZED (SELECT array_agg(job_id) AS ids FROM job),
+stored AS MATERIALIZED (
+  SELECT w.*, now() + w.delay AS not_before, row_number() OVER (PARTITION BY w.group_key, w.lane >= 2 ORDER BY w.n DESC) - 1 AS back
+  FROM wanted w WHERE w.job_id = ANY ((SELECT ids FROM made)::bigint[])),
+turn AS MATERIALIZED (SELECT array_agg(key) AS keys, array_agg(next_at) AS next_at, array_agg(weight) AS weights FROM clock),
+payload AS (INSERT INTO job_payloads (job_id, payload) SELECT job_id, payload FROM stored),
+submission AS (
+  INSERT INTO submissions (job_id, problem, language, author, code_bytes)
+  SELECT job_id, problem, language, author, code_bytes FROM stored WHERE kind IN ('submission', 'run')),
+event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, 1, 0, 'submitted' FROM stored),
+outbox AS (
+  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before,
+    trace_id, job_key, spec_hash)
+  SELECT s.job_id, @queue, s.pool, s.group_key, s.language, s.lane, s.priority,
+    CASE WHEN s.lane < 2 THEN now()
+         ELSE coalesce(turn.next_at[s.i] - q.spacing * s.back / turn.weights[s.i], now() + q.spacing) END,
+    CASE WHEN s.not_before > now() THEN 'S' ELSE 'R' END, 1, 0, s.not_before, s.trace_id, s.job_key, s.spec_hash
+  FROM (SELECT stored.*, array_position(turn.keys, stored.group_key) AS i FROM stored, turn) s, turn, q)
+SELECT c.n, coalesce(c.same, c.keyed, c.specified, c.job_id) AS job_id,
+  CASE WHEN c.job_id = ANY ((SELECT ids FROM made)::bigint[]) THEN 'new'
+       WHEN c.same IS NOT NULL THEN 'same'
+       WHEN c.keyed IS NOT NULL THEN 'keyed'
+       WHEN c.specified IS NOT NULL THEN 'specified'
+       WHEN c.refusal IS NOT NULL THEN c.refusal
+       WHEN NOT (SELECT ok FROM room) THEN 'queue_full'
+       ELSE 'raced' END AS outcome
+FROM checked c ORDER BY c.n;
+
+-- name: SubmissionSame
+-- Whether a job carries exactly this payload: NULL once the payload has moved to
+-- the blob store.
+SELECT payload = @payload::bytea FROM job_payloads WHERE job_id = @job_id::bigint;
+
+-- name: SubmissionReplace
+-- A job key was submitted again: a pending job takes the new payload and keeps
+-- its place; a running one keeps it for afterwards.
+WITH job AS MATERIALIZED (SELECT job_id, status FROM jobs WHERE job_id = @job_id::bigint AND status IN ('pending', 'running') FOR UPDATE),
+payload AS (
+  UPDATE job_payloads p
+  SET payload = CASE job.status WHEN 'pending' THEN @payload::bytea ELSE p.payload END,
+    payload_ref = CASE job.status WHEN 'pending' THEN NULL ELSE p.payload_ref END,
+    next = CASE job.status WHEN 'running' THEN @payload END
+  FROM job WHERE p.job_id = job.job_id RETURNING p.job_id),
+submission AS (
+  UPDATE submissions s SET code_bytes = @code_bytes::integer
+  FROM job WHERE s.job_id = job.job_id AND job.status = 'pending')
+SELECT job_id FROM payload;

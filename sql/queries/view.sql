@@ -1,0 +1,39 @@
+-- name: SubmissionView :one
+-- One submission with its queue row, live result and payload.
+SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author, j.status, coalesce(o.state::text, '')::text AS queue_state,
+  j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
+  r.result, l.payload
+FROM jobs j
+JOIN submissions s ON s.job_id = j.job_id
+LEFT JOIN outbox_events o ON o.job_id = j.job_id
+LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = s.live_generation
+LEFT JOIN job_payloads l ON l.job_id = j.job_id
+LEFT JOIN problems p ON p.slug = s.problem
+LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
+WHERE j.job_id = @job_id;
+
+-- name: SubmissionList :many
+-- Newest first. The result comes without its tests, groups and compiler output.
+SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author, j.status, coalesce(o.state::text, '')::text AS queue_state,
+  j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
+  (r.result - 'tests' - 'groups' - 'compile')::jsonb AS result
+FROM submissions s
+JOIN jobs j ON j.job_id = s.job_id
+LEFT JOIN outbox_events o ON o.job_id = j.job_id
+LEFT JOIN results r ON r.job_id = s.job_id AND r.generation = s.live_generation
+LEFT JOIN problems p ON p.slug = s.problem
+LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
+WHERE s.job_id < @before
+  AND (@author::text = '' OR s.author = @author)
+  AND (@problem::text = '' OR s.problem = @problem)
+  AND (@language::text = '' OR s.language = @language)
+  AND (@verdict::text = '' OR s.verdict = @verdict)
+  AND j.kind = 'submission'
+ORDER BY s.job_id DESC LIMIT @max::integer;
+
+-- name: EventList :many
+SELECT id, job_id, generation, attempt, kind, data, at FROM events
+WHERE job_id = @job_id AND id > @after ORDER BY id LIMIT @max::integer;
+
+-- name: AuditLogAdd :exec
+INSERT INTO audit_log (actor, action, subject, detail) VALUES (@actor, @action, @subject, @detail);

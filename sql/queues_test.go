@@ -1,0 +1,55 @@
+package sql_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deepoj/sql"
+)
+
+func TestQueuesHaveTheirOwnRules(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	must(t, s.SaveQueue(t.Context(), sql.CoursePreset("course")))
+	must(t, s.SaveQueue(t.Context(), sql.Queue{Name: "contest", MaxTries: 2, MaxBacklog: 100}))
+	must(t, s.SaveQueue(t.Context(), sql.Queue{Name: "contest", MaxTries: 3}))
+	qs, err := s.Queues(t.Context())
+	want := []sql.Queue{
+		{Name: "contest", Ordering: sql.FIFO, MaxWait: 15 * time.Minute, Spacing: time.Second, Redeliver: 30 * time.Second, MaxTries: 3},
+		{Name: "course", Ordering: sql.LIFO, MaxWait: 15 * time.Minute, Spacing: time.Minute, Redeliver: 30 * time.Second, MaxTries: 5},
+		{Name: "default", Ordering: sql.FIFO, MaxWait: 15 * time.Minute, Spacing: time.Second, Redeliver: 30 * time.Second, MaxTries: 5},
+	}
+	if err != nil || !slices.Equal(qs, want) {
+		t.Errorf("queues = %+v, %v", qs, err)
+	}
+	id := submit(t, s, sub("alice", func(n *sql.NewSubmission) { n.Queue = "contest" }))
+	must(t, s.PauseQueue(t.Context(), "contest", true))
+	take := func() int {
+		ts, err := s.Pick(t.Context(), sql.PickRequest{Queue: "contest", Dispatcher: "d", Limit: 1})
+		must(t, err)
+		return len(ts)
+	}
+	order(t, s) // other queues do not have it
+	if n := take(); n != 0 {
+		t.Error("a paused queue gave work")
+	}
+	must(t, s.PauseQueue(t.Context(), "contest", false))
+	if n := take(); n != 1 {
+		t.Error("a queue gave no work")
+	}
+	if job := claim(t, s, id, "w1", 1); job.MaxTries != 3 || job.Queue != "contest" {
+		t.Errorf("job = %+v", job)
+	}
+	if err := s.PauseQueue(t.Context(), "nosuch", true); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("an unknown queue: %v", err)
+	}
+	err = s.SaveQueue(t.Context(), sql.Queue{Ordering: "x", MaxWait: -1, Spacing: -1, Redeliver: -1, MaxTries: -1, GroupLimit: -1, MaxBacklog: -1})
+	for _, f := range []string{"Name", "Ordering", "MaxWait", "Spacing", "Redeliver", "MaxTries", "GroupLimit", "MaxBacklog"} {
+		if err == nil || !strings.Contains(err.Error(), f) {
+			t.Errorf("%v does not name %s", err, f)
+		}
+	}
+}

@@ -1,0 +1,366 @@
+package sql_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// cleanupContext is a context for cleanups, when the test's own has ended.
+func cleanupContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestASubmissionBecomesOneVerdict(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("alice"))
+	if v := status(t, s, id, judge.Pending); v.QueueState != "R" || v.Shown() != "PENDING" || v.Title != "A + B" || v.Sources[0].Text != "int main() {}\n" {
+		t.Errorf("submission = %+v", v)
+	}
+	ts, err := s.Pick(t.Context(), sql.PickRequest{Dispatcher: "d1", Limit: 10})
+	if err != nil || len(ts) != 1 || ts[0].JobID != id || ts[0].TraceID != "trace" || ts[0].PayloadRef == "" || ts[0].Enqueued.IsZero() {
+		t.Fatalf("pick = %+v, %v", ts, err)
+	}
+	if v := status(t, s, id, judge.Pending); v.Shown() != "DISPATCHED" {
+		t.Errorf("shown as %s, want DISPATCHED", v.Shown())
+	}
+	job := claim(t, s, id, "w1", 1)
+	if job.AttemptID != 1 || job.Generation != 1 || job.Owner != "w1" || job.Token != token(1) || job.Kind != judge.KindSubmission || len(job.Payload) == 0 {
+		t.Errorf("job = %+v", job)
+	}
+	status(t, s, id, judge.Running)
+	progress := []judge.Progress{
+		{Kind: "compiled", Compile: &judge.Compile{OK: true}, Total: 2},
+		{Kind: "test", Test: &judge.TestResult{Index: 1, Verdict: judge.AC, Output: "nul \x00 in output"}},
+	}
+	if err := s.Progress(t.Context(), job.Attempt, progress); err != nil {
+		t.Fatalf("progress: %v", err)
+	}
+	score := 100.0
+	result := judge.Result{Verdict: judge.AC, Score: &score, Tests: []judge.TestResult{{Index: 1, Verdict: judge.AC, Output: "a\x00\\u0000\\\x00"}}}
+	if err := s.Finalize(t.Context(), job.Attempt, result); err != nil {
+		t.Fatalf("finalize: %v", err)
+	}
+	v := status(t, s, id, judge.Finished)
+	if v.Result == nil || v.Result.Verdict != judge.AC || *v.Result.Score != 100 || v.Result.Tests[0].Output != "a\ufffd\\u0000\\\ufffd" {
+		t.Errorf("result = %+v", v.Result)
+	}
+	want := []string{"submitted", "dispatched", "claimed", "compiled", "test", "finished"}
+	if got := kinds(t, s, id); !slices.Equal(got, want) {
+		t.Errorf("events = %v, want %v", got, want)
+	}
+	list, err := s.Submissions(t.Context(), sql.Filter{Author: "alice", Verdict: judge.AC})
+	if err != nil || len(list) != 1 || list[0].Result.Verdict != judge.AC || list[0].Result.Tests != nil || list[0].Sources != nil {
+		t.Errorf("list = %+v, %v", list, err)
+	}
+}
+
+func TestAJobIsClaimedOnce(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 3)
+	pick(t, s, 3)
+	jobs, refused, err := s.Claim(t.Context(), []int64{ids[2], ids[0], ids[0], ids[1], 999}, "w1", token(1), lease)
+	if err != nil || len(jobs) != 3 || len(refused) != 1 || refused[0].Reason != judge.ReasonNotFound {
+		t.Fatalf("first claim: %v, %v, %v", jobs, refused, err)
+	}
+	jobs, refused, err = s.Claim(t.Context(), ids, "w2", token(2), lease)
+	if err != nil || len(jobs) != 0 || len(refused) != 3 {
+		t.Fatalf("second claim: %v, %v, %v", jobs, refused, err)
+	}
+	for _, r := range refused {
+		if r.Reason != judge.ReasonClaimReject || r.DBLeaseOwner != "w1" || r.DBStatus != judge.Running || r.DBState != judge.Processing || r.DBLeaseUntil == "" {
+			t.Errorf("rejected = %+v", r)
+		}
+	}
+}
+
+func TestALateWorkerWritesOnlyUntilItsLeaseIsReclaimed(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 2)
+	late, lost := claim(t, s, ids[0], "w1", 1), claim(t, s, ids[1], "w1", 2)
+
+	expire(t, s, ids[0])
+	finalize(t, s, late.Attempt, judge.TLE) // expired, but nobody reclaimed it
+
+	expire(t, s, ids[1])
+	got := reap(t, s)
+	if len(got) != 1 || got[0].JobID != ids[1] || got[0].Status != judge.Pending || got[0].Owner != "w1" || got[0].AttemptID != 1 {
+		t.Fatalf("reaped = %+v", got)
+	}
+	if alive, err := s.Heartbeat(t.Context(), []judge.Attempt{lost.Attempt}, lease); err != nil || len(alive) != 0 {
+		t.Errorf("alive after the reclaim = %v, %v", alive, err)
+	}
+	err := s.Finalize(t.Context(), lost.Attempt, judge.Result{Verdict: judge.WA})
+	rejected(t, err, judge.ReasonUnexpectedState)
+
+	again := claim(t, s, ids[1], "w2", 3)
+	if again.AttemptID != 2 || again.Tries != 1 {
+		t.Errorf("second attempt = %+v", again)
+	}
+	err = s.Finalize(t.Context(), lost.Attempt, judge.Result{Verdict: judge.WA})
+	if r := rejected(t, err, judge.ReasonStaleAttempt); r.AttemptID != 1 || r.DBAttemptID != 2 || r.DBLeaseOwner != "w2" {
+		t.Errorf("rejected = %+v", r)
+	}
+	err = s.Progress(t.Context(), lost.Attempt, []judge.Progress{{Kind: "test", Test: &judge.TestResult{Index: 1}}})
+	rejected(t, err, judge.ReasonStaleAttempt)
+	finalize(t, s, again.Attempt, judge.AC)
+	if v := status(t, s, ids[1], judge.Finished); v.Result.Verdict != judge.AC {
+		t.Errorf("verdict = %s, want AC", v.Result.Verdict)
+	}
+	err = s.Finalize(t.Context(), lost.Attempt, judge.Result{Verdict: judge.WA})
+	rejected(t, err, judge.ReasonStaleAttempt)
+}
+
+func TestARefusedFinalizeSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("alice"))
+	job := claim(t, s, id, "w1", 1)
+	try := func(change func(*judge.Attempt)) error {
+		a := job.Attempt
+		change(&a)
+		return s.Finalize(t.Context(), a, judge.Result{Verdict: judge.AC})
+	}
+	rejected(t, try(func(a *judge.Attempt) { a.Token = token(9) }), judge.ReasonOwnerMismatch)
+	rejected(t, try(func(a *judge.Attempt) { a.Owner = "w9" }), judge.ReasonOwnerMismatch)
+	rejected(t, try(func(a *judge.Attempt) { a.AttemptID = 0 }), judge.ReasonStaleAttempt)
+	rejected(t, try(func(a *judge.Attempt) { a.AttemptID = 2 }), judge.ReasonUnexpectedState)
+	rejected(t, try(func(a *judge.Attempt) { a.JobID = 999 }), judge.ReasonNotFound)
+	if err := s.Finalize(t.Context(), job.Attempt, judge.Result{Verdict: judge.SE}); err == nil {
+		t.Error("SE was accepted as the verdict of a result")
+	}
+	if alive, err := s.Heartbeat(t.Context(), []judge.Attempt{job.Attempt, {JobID: id, AttemptID: 1, Owner: "w1", Token: token(9)}}, lease); err != nil || len(alive) != 1 {
+		t.Errorf("alive = %v, %v", alive, err)
+	}
+	finalize(t, s, job.Attempt, judge.AC)
+	finalize(t, s, job.Attempt, judge.AC) // the reply to the first was lost
+	rejected(t, try(func(a *judge.Attempt) { a.Token = token(9) }), judge.ReasonAlreadyFinished)
+	if _, err := s.Fail(t.Context(), judge.Attempt{JobID: id, AttemptID: 1, Owner: "w1", Token: token(9)}, "x", true); err == nil {
+		t.Error("a finished job failed")
+	}
+}
+
+func TestACancelledJobCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 2)
+	job := claim(t, s, ids[0], "w1", 1)
+	for _, id := range ids {
+		if err := s.Cancel(t.Context(), id, "alice"); err != nil {
+			t.Fatal(err)
+		}
+		status(t, s, id, judge.Cancelled)
+	}
+	if alive, err := s.Heartbeat(t.Context(), []judge.Attempt{job.Attempt}, lease); err != nil || len(alive) != 0 {
+		t.Errorf("alive = %v, %v", alive, err)
+	}
+	rejected(t, s.Finalize(t.Context(), job.Attempt, judge.Result{Verdict: judge.AC}), judge.ReasonCancelled)
+	rejected(t, s.Cancel(t.Context(), ids[0], "alice"), judge.ReasonCancelled)
+	rejected(t, s.Cancel(t.Context(), 999, "alice"), judge.ReasonNotFound)
+	if got := pick(t, s, 10); len(got) != 0 {
+		t.Errorf("picked %v", got)
+	}
+}
+
+func TestARejudgeFencesOffTheRunningAttempt(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 2)
+	first := claim(t, s, ids[0], "w1", 1)
+	finalize(t, s, first.Attempt, judge.WA)
+	gens, err := s.Rejudge(t.Context(), append(ids, 999), judge.LaneRejudge, "prof")
+	if err != nil || len(gens) != 2 || gens[ids[0]] != 2 || gens[ids[1]] != 1 {
+		t.Fatalf("rejudge = %v, %v", gens, err)
+	}
+	if v := status(t, s, ids[0], judge.Pending); v.Result == nil || v.Result.Verdict != judge.WA {
+		t.Errorf("the live result while waiting = %+v, want the old one", v.Result)
+	}
+	again, err := s.Rejudge(t.Context(), ids[:1], judge.LaneRejudge, "prof")
+	if err != nil || again[ids[0]] != 2 {
+		t.Errorf("a repeated rejudge = %v, %v, want generation 2", again, err)
+	}
+	second := claim(t, s, ids[0], "w2", 2)
+	if second.AttemptID != 2 || second.Generation != 2 {
+		t.Errorf("second = %+v", second)
+	}
+	if gens, err = s.Rejudge(t.Context(), ids[:1], judge.LaneRejudge, "prof"); err != nil || gens[ids[0]] != 3 {
+		t.Fatalf("rejudge of a running job = %v, %v", gens, err)
+	}
+	rejected(t, s.Finalize(t.Context(), second.Attempt, judge.Result{Verdict: judge.AC}), judge.ReasonUnexpectedState)
+	third := claim(t, s, ids[0], "w3", 3)
+	rejected(t, s.Finalize(t.Context(), second.Attempt, judge.Result{Verdict: judge.AC}), judge.ReasonStaleAttempt)
+	finalize(t, s, third.Attempt, judge.AC)
+	if v := status(t, s, ids[0], judge.Finished); v.Result.Verdict != judge.AC || v.Generation != 3 || v.AttemptID != 3 {
+		t.Errorf("submission = %+v", v)
+	}
+	if n := sql.One[int64](t, s, "SELECT count(*) FROM results WHERE job_id = $1", ids[0]); n != 2 {
+		t.Errorf("%d results kept, want those of generations 1 and 3", n)
+	}
+}
+
+func TestAFailureIsRetriedWithBackoffAndThenDead(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("alice"))
+	for try := 1; ; try++ {
+		job := claim(t, s, id, "w1", try)
+		got, err := s.Fail(t.Context(), job.Attempt, "sandbox broke", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if try == 5 {
+			if got != judge.Dead {
+				t.Fatalf("after %d tries: %s, want dead", try, got)
+			}
+			break
+		}
+		v := status(t, s, id, judge.Pending)
+		if v.QueueState != "S" || v.Shown() != "RETRYING" || v.LastError != "sandbox broke" {
+			t.Fatalf("try %d: %+v", try, v)
+		}
+		if jobs, _, err := s.Claim(t.Context(), []int64{id}, "w1", token(99), lease); err != nil || len(jobs) != 0 {
+			t.Fatalf("claimed before the backoff was over: %v, %v", jobs, err)
+		}
+		s.Exec(t, "UPDATE jobs SET not_before = now() WHERE job_id = $1", id)
+		s.Exec(t, "UPDATE outbox_events SET not_before = now() WHERE job_id = $1", id)
+		if n, err := s.Promote(t.Context()); err != nil || n != 1 {
+			t.Fatalf("promote = %d, %v", n, err)
+		}
+	}
+	letters, err := s.DeadLetters(t.Context(), 0, true, 0)
+	if err != nil || len(letters) != 1 || letters[0].Reason != "max_tries" || letters[0].Tries != 5 || letters[0].AttemptID != 5 {
+		t.Fatalf("dead letters = %+v, %v", letters, err)
+	}
+	if err := s.Discard(t.Context(), id, "prof"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Discard(t.Context(), id, "prof"); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("second discard: %v", err)
+	}
+	if _, err := s.Rejudge(t.Context(), []int64{id}, judge.LaneRejudge, "prof"); err != nil {
+		t.Fatal(err)
+	}
+	job := claim(t, s, id, "w1", 6)
+	if job.AttemptID != 6 || job.Tries != 0 {
+		t.Errorf("replayed job = %+v", job)
+	}
+}
+
+func TestAJobGivenBackCountsNoTryAndGoesFirst(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 3)
+	job := claim(t, s, ids[2], "w1", 1)
+	got, err := s.Fail(t.Context(), job.Attempt, "draining", false)
+	if err != nil || got != judge.Pending {
+		t.Fatalf("give back = %s, %v", got, err)
+	}
+	if v := status(t, s, ids[2], judge.Pending); v.Tries != 0 || v.Shown() != "PENDING" {
+		t.Errorf("submission = %+v", v)
+	}
+	order(t, s, ids[2], ids[0], ids[1])
+}
+
+func TestAProgramThatKillsItsWorkerIsDeadAfterMaxTries(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("mallory"))
+	for try := 1; try <= 5; try++ {
+		claim(t, s, id, "w1", try)
+		expire(t, s, id)
+		if got := reap(t, s); len(got) != 1 || (got[0].Status == judge.Dead) != (try == 5) {
+			t.Fatalf("try %d: reaped = %+v", try, got)
+		}
+	}
+	v := status(t, s, id, judge.Dead)
+	if v.Result != nil || v.Tries != 5 {
+		t.Errorf("submission = %+v", v)
+	}
+	letters, err := s.DeadLetters(t.Context(), 0, true, 0)
+	if err != nil || len(letters) != 1 || letters[0].Reason != "worker_lost" {
+		t.Errorf("dead letters = %+v, %v", letters, err)
+	}
+}
+
+func TestAJobThatCannotSucceedIsBuried(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("alice"))
+	job := claim(t, s, id, "w1", 1)
+	if err := s.Bury(t.Context(), job.Attempt, judge.ReasonPayload, "schema_version 7"); err != nil {
+		t.Fatal(err)
+	}
+	status(t, s, id, judge.Dead)
+	rejected(t, s.Bury(t.Context(), job.Attempt, judge.ReasonPayload, ""), judge.ReasonAlreadyFinished)
+	letters, err := s.DeadLetters(t.Context(), 0, true, 0)
+	if err != nil || len(letters) != 1 || letters[0].Reason != string(judge.ReasonPayload) {
+		t.Errorf("dead letters = %+v, %v", letters, err)
+	}
+}
+
+func TestALostDeliveryIsDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 3)
+	if got := pick(t, s, 3); !slices.Equal(got, ids) {
+		t.Fatalf("picked %v", got)
+	}
+	if err := s.Published(t.Context(), ids, []string{"1-0", "1-1", "1-2"}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Outstanding(t.Context(), ""); err != nil || n != 3 {
+		t.Errorf("outstanding = %d, %v", n, err)
+	}
+	if got, err := s.Redeliver(t.Context(), 10); err != nil || len(got) != 0 {
+		t.Errorf("redelivered before the deadline: %v, %v", got, err)
+	}
+	s.Exec(t, "UPDATE outbox_events SET lock_until = now() - interval '1 s' WHERE job_id = $1", ids[1])
+	if got, err := s.Redeliver(t.Context(), 10); err != nil || !slices.Equal(got, ids[1:2]) {
+		t.Errorf("redelivered %v, %v, want %v", got, err, ids[1:2])
+	}
+	claim(t, s, ids[0], "w1", 1) // a claimed job is not delivered again
+	if n, err := s.RedeliverAll(t.Context()); err != nil || n != 1 {
+		t.Errorf("redelivered all = %d, %v, want 1", n, err)
+	}
+	order(t, s, ids[1], ids[2])
+}
+
+func TestAFailedPublishBacksOffWithoutATry(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("alice"))
+	pick(t, s, 1)
+	if err := s.PublishFailed(t.Context(), []int64{id}, "redis is down"); err != nil {
+		t.Fatal(err)
+	}
+	if v := status(t, s, id, judge.Pending); v.QueueState != "S" || v.Tries != 0 || v.Shown() != "PENDING" {
+		t.Errorf("submission = %+v", v)
+	}
+	if d := sql.One[int32](t, s, "SELECT deliveries FROM outbox_events WHERE job_id = $1", id); d != 1 {
+		t.Errorf("deliveries = %d, want 1", d)
+	}
+	s.Exec(t, "UPDATE outbox_events SET not_before = now() WHERE job_id = $1", id)
+	if n, err := s.Promote(t.Context()); err != nil || n != 1 {
+		t.Fatalf("promote = %d, %v", n, err)
+	}
+	pick(t, s, 1)
+	if err := s.Malformed(t.Context(), id, judge.ReasonMissingField); err != nil {
+		t.Fatal(err)
+	}
+	status(t, s, id, judge.Pending)
+	want := []string{"submitted", "dispatched", "publish_failed", "promoted", "dispatched", "publish_failed"}
+	if got := kinds(t, s, id); !slices.Equal(got, want) {
+		t.Errorf("events = %v, want %v", got, want)
+	}
+}

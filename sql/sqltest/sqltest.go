@@ -1,0 +1,193 @@
+// Package sqltest gives tests a real, private PostgreSQL: one server per test
+// binary, and a fresh migrated database per test.
+//
+// The server listens on a unix socket only, runs without fsync, and ends with
+// the test binary. TestMain should call [Main], so that one server serves all
+// tests; without it the server lives as long as tests use it.
+package sqltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/embedded"
+	"deepoj/sql"
+)
+
+// server is the one PostgreSQL of this test binary, while somebody uses it.
+type server struct {
+	mu        sync.Mutex
+	users     int
+	dir       string
+	postgres  *embedded.Postgres
+	databases int
+	err       error // why it could not start; not tried again
+}
+
+// shared is a variable because tests have no other common place.
+var shared server
+
+// Main runs the tests of a binary with one server for all of them and returns
+// the status for os.Exit. The server starts with the first test that needs it.
+func Main(m *testing.M) int {
+	shared.mu.Lock()
+	shared.users++
+	shared.mu.Unlock()
+	status := m.Run()
+	if err := shared.release(); err != nil {
+		fmt.Fprintln(os.Stderr, "sqltest:", err)
+		status = max(status, 1)
+	}
+	return status
+}
+
+// DB returns a store on a fresh, migrated database. It is closed, and the
+// database dropped, when the test ends. Without PostgreSQL the test is skipped,
+// or fails if DEEPOJ_TEST=require.
+func DB(t testing.TB) *sql.Store {
+	t.Helper()
+	return Open(t, DSN(t))
+}
+
+// Open returns a store on the database at dsn, closed when the test ends.
+func Open(t testing.TB, dsn string) *sql.Store {
+	t.Helper()
+	s, err := sql.Open(t.Context(), sql.Config{DSN: dsn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// DSN returns the address of a fresh, migrated database, which is dropped when
+// the test ends.
+func DSN(t testing.TB) string {
+	t.Helper()
+	return database(t, "template_deepoj")
+}
+
+// Empty returns the address of a fresh database that is not migrated.
+func Empty(t testing.TB) string {
+	t.Helper()
+	return database(t, "template1")
+}
+
+func database(t testing.TB, template string) string {
+	t.Helper()
+	dsn, name, err := shared.database(t.Context(), template)
+	if errors.Is(err, embedded.ErrNoPostgres) {
+		if os.Getenv("DEEPOJ_TEST") == "require" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := errors.Join(shared.exec(ctx, "postgres", "DROP DATABASE "+name+" WITH (FORCE)"), shared.release()); err != nil {
+			t.Error(err)
+		}
+	})
+	return dsn
+}
+
+// database creates a database; each call is one more user of the server.
+func (s *server) database(ctx context.Context, template string) (dsn, name string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return "", "", s.err
+	}
+	if s.postgres == nil {
+		if s.err = s.start(ctx); s.err != nil {
+			return "", "", s.err
+		}
+	}
+	s.databases++
+	name = fmt.Sprintf("t%d", s.databases)
+	if err := s.exec(ctx, "postgres", "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+		return "", "", err
+	}
+	s.users++
+	return s.postgres.DSNFor(name), name, nil
+}
+
+// start starts the server and migrates the template of all databases.
+func (s *server) start(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "deepoj-sqltest-")
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o711); err != nil { // the server's account goes through it
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	p, err := embedded.StartPostgres(context.WithoutCancel(ctx), embedded.PostgresConfig{
+		DataDir:     filepath.Join(dir, "pg"),
+		TemplateDir: filepath.Join(os.TempDir(), fmt.Sprintf("deepoj-sqltest-template-%d", os.Getuid())),
+		Settings: map[string]string{
+			"fsync": "off", "full_page_writes": "off", "max_connections": "300", "max_wal_size": "256MB",
+		},
+	})
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	s.dir, s.postgres = dir, p
+	if err := s.template(ctx); err != nil {
+		return errors.Join(err, s.stop())
+	}
+	return nil
+}
+
+func (s *server) template(ctx context.Context) error {
+	if err := s.exec(ctx, "postgres", "CREATE DATABASE template_deepoj"); err != nil {
+		return err
+	}
+	store, err := sql.Open(ctx, sql.Config{DSN: s.postgres.DSNFor("template_deepoj"), MaxConns: 2})
+	if err != nil {
+		return err
+	}
+	defer store.Close() // a template must have no connections
+	return store.Migrate(ctx)
+}
+
+func (s *server) exec(ctx context.Context, database, statement string) error {
+	conn, err := pgx.Connect(ctx, s.postgres.DSNFor(database))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.Exec(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", strings.Fields(statement)[0], err)
+	}
+	return nil
+}
+
+// release takes one user away; the last one stops the server.
+func (s *server) release() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users--
+	if s.users > 0 || s.postgres == nil {
+		return nil
+	}
+	return s.stop()
+}
+
+func (s *server) stop() error {
+	err := errors.Join(s.postgres.Close(), os.RemoveAll(s.dir))
+	s.postgres, s.dir = nil, ""
+	return err
+}

@@ -1,0 +1,95 @@
+package sql
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+//go:embed queries/*.sql
+var queryFiles embed.FS
+
+// statement is a named statement of queries/*.sql with its @names numbered.
+type statement struct {
+	name   string
+	text   string
+	params []string // the name behind $1, $2, …
+}
+
+// args are the parameters of a statement by name.
+type args map[string]any
+
+// bind puts a in the order of the statement's parameters. A missing or unknown
+// name is a mistake in this package and fails on the first call.
+func (st *statement) bind(a args) ([]any, error) {
+	if len(a) != len(st.params) {
+		return nil, fmt.Errorf("statement %s takes %d parameters, got %d", st.name, len(st.params), len(a))
+	}
+	values := make([]any, len(st.params))
+	for i, p := range st.params {
+		v, ok := a[p]
+		if !ok {
+			return nil, fmt.Errorf("statement %s needs parameter %s", st.name, p)
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+var (
+	nameLine  = regexp.MustCompile(`(?m)^-- name: (\w+)( :\w+)?$`)
+	paramName = regexp.MustCompile(`@([a-z_]+)`)
+	comment   = regexp.MustCompile(`(?m)--.*$`)
+)
+
+// parseStatements reads the statements of fsys that pgx runs as they stand:
+// those whose name line has no sqlc command.
+func parseStatements(fsys fs.FS) (map[string]*statement, error) {
+	files, err := fs.Glob(fsys, "queries/*.sql")
+	if err != nil {
+		return nil, fmt.Errorf("list statements: %w", err)
+	}
+	out := map[string]*statement{}
+	for _, file := range files {
+		data, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return nil, fmt.Errorf("read statements: %w", err)
+		}
+		marks := nameLine.FindAllSubmatchIndex(data, -1)
+		for i, m := range marks {
+			if m[4] >= 0 {
+				continue // sqlc's
+			}
+			end := len(data)
+			if i+1 < len(marks) {
+				end = marks[i+1][0]
+			}
+			name := string(data[m[2]:m[3]])
+			if _, twice := out[name]; twice {
+				return nil, fmt.Errorf("%s: statement %s exists twice", file, name)
+			}
+			out[name] = number(name, string(data[m[1]:end]))
+		}
+	}
+	return out, nil
+}
+
+// number replaces @name by $n, in the order of first use.
+func number(name, body string) *statement {
+	st := &statement{name: name}
+	known := map[string]int{}
+	body = comment.ReplaceAllString(body, "")
+	st.text = strings.TrimSpace(paramName.ReplaceAllStringFunc(body, func(at string) string {
+		p := at[1:]
+		if known[p] == 0 {
+			st.params = append(st.params, p)
+			known[p] = len(st.params)
+		}
+		return "$" + strconv.Itoa(known[p])
+	}))
+	st.text = "/* " + name + " */ " + strings.TrimSuffix(st.text, ";")
+	return st
+}

@@ -1,0 +1,60 @@
+package sql_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"deepoj/sql"
+)
+
+func TestEveryStatementIsUsedAndCanBePlanned(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	var code strings.Builder
+	files, err := filepath.Glob("*.go")
+	must(t, err)
+	for _, f := range files {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(f)
+		must(t, err)
+		code.Write(data)
+	}
+	statements := s.Statements()
+	var used []string
+	for _, m := range regexp.MustCompile(`"((?:Submission|Outbox|Job|Jobs|DeadLetter|Audit|Queue|Place)[A-Za-z]*)"`).FindAllStringSubmatch(code.String(), -1) {
+		used = append(used, m[1])
+	}
+	for name, text := range statements {
+		if !slices.Contains(used, name) {
+			t.Errorf("nobody uses statement %s", name)
+		}
+		if err := s.TryExec(t.Context(), "PREPARE p_"+name+" AS "+text); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(statements) < 20 {
+		t.Errorf("only %d statements were found", len(statements))
+	}
+}
+
+func TestParametersAreBoundByName(t *testing.T) {
+	t.Parallel()
+	text, params := sql.Number("X", "SELECT @b::text, @a::int -- not @c\nWHERE @b <> '';")
+	if want := "/* X */ SELECT $1::text, $2::int \nWHERE $1 <> ''"; text != want || !slices.Equal(params, []string{"b", "a"}) {
+		t.Errorf("numbered %q, %v", text, params)
+	}
+	if got, err := sql.Bind(params, map[string]any{"a": 1, "b": "x"}); err != nil || got[0] != "x" || got[1] != 1 {
+		t.Errorf("bound %v, %v", got, err)
+	}
+	for _, wrong := range []map[string]any{{"a": 1}, {"a": 1, "c": 2}, {"a": 1, "b": 2, "c": 3}} {
+		if _, err := sql.Bind(params, wrong); err == nil {
+			t.Errorf("%v was bound", wrong)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package sql_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// field checks that err blames a field.
+func field(t *testing.T, err error, name, reason string) {
+	t.Helper()
+	f, ok := errors.AsType[*judge.FieldError](err)
+	if !ok || f.Field != name || f.Reason != reason || f.Remedy == "" {
+		t.Errorf("err = %v, want field %s, reason %s", err, name, reason)
+	}
+}
+
+func TestARefusedSubmitStoresNothing(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	_, err := s.Submit(t.Context(), sub("alice", func(n *sql.NewSubmission) { n.Problem = "nosuch" }))
+	field(t, err, "problem", "unknown")
+	_, err = s.Submit(t.Context(), sub("alice", func(n *sql.NewSubmission) { n.Problem = "" }))
+	field(t, err, "problem", "missing")
+	_, err = s.Submit(t.Context(), sub("alice", func(n *sql.NewSubmission) { n.Queue = "nosuch" }))
+	field(t, err, "queue", "unknown")
+	_, err = s.SubmitMany(t.Context(), []sql.NewSubmission{sub("alice"), sub("bob", func(n *sql.NewSubmission) { n.Problem = "nosuch" })})
+	field(t, err, "problem", "unknown")
+	_, err = s.SubmitMany(t.Context(), []sql.NewSubmission{sub("alice"), sub("bob", func(n *sql.NewSubmission) { n.Queue = "other" })})
+	if err == nil {
+		t.Error("one statement served two queues")
+	}
+	for _, table := range []string{"jobs", "submissions", "job_payloads", "outbox_events", "events", "groups"} {
+		if n := sql.One[int64](t, s, "SELECT count(*) FROM "+table); n != 0 {
+			t.Errorf("%d rows in %s", n, table)
+		}
+	}
+	if rs, err := s.SubmitMany(t.Context(), nil); err != nil || rs != nil {
+		t.Errorf("nothing submitted: %v, %v", rs, err)
+	}
+}
+
+func TestAnIdempotencyKeyMakesOneJob(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("alice", key("k")))
+	again, err := s.Submit(t.Context(), sub("alice", key("k")))
+	if err != nil || again != (sql.Receipt{JobID: id, Existing: true}) {
+		t.Errorf("again = %+v, %v", again, err)
+	}
+	other := sub("alice", key("k"))
+	other.Sources = []judge.Source{{Name: "main.cpp", Text: "another"}}
+	_, err = s.Submit(t.Context(), other)
+	field(t, err, "idempotency_key", "reused")
+	if bob := submit(t, s, sub("bob", key("k"))); bob == id {
+		t.Error("bob got alice's job")
+	}
+	finalize(t, s, claim(t, s, id, "w1", 1).Attempt, judge.AC)
+	if again, err = s.Submit(t.Context(), sub("alice", key("k"))); err != nil || again.JobID != id {
+		t.Errorf("after it finished = %+v, %v", again, err)
+	}
+	many, err := s.SubmitMany(t.Context(), []sql.NewSubmission{sub("carol", key("x")), sub("alice", key("k")), sub("carol", key("y"))})
+	if err != nil || len(many) != 3 || many[1].JobID != id || !many[1].Existing || many[0].Existing || many[2].JobID <= many[0].JobID {
+		t.Errorf("many = %+v, %v", many, err)
+	}
+	next := sql.One[float64](t, s, "SELECT extract(epoch FROM next_at - now())::float8 FROM groups WHERE key = 'alice'")
+	if next > 1.1 {
+		t.Errorf("repeated submits moved alice's clock %.1f s ahead, want one spacing", next)
+	}
+}
+
+func TestConcurrentSubmitsOfOneKeyMakeOneJob(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	for round := range 5 {
+		for name, with := range map[string]func(*sql.NewSubmission){
+			"idempotency key": key(fmt.Sprint("i", round)),
+			"job key":         func(n *sql.NewSubmission) { n.JobKey = fmt.Sprint("j", round) },
+			"spec hash":       func(n *sql.NewSubmission) { n.SpecHash = []byte{byte(round)} },
+		} {
+			var mu sync.Mutex
+			fresh, ids := 0, map[int64]bool{}
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					r, err := s.Submit(t.Context(), sub("alice", with))
+					if err != nil {
+						t.Errorf("%s: %v", name, err)
+						return
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					ids[r.JobID] = true
+					if !r.Existing {
+						fresh++
+					}
+				})
+			}
+			wg.Wait()
+			if fresh != 1 || len(ids) != 1 {
+				t.Errorf("%s: %d new jobs, ids %v", name, fresh, ids)
+			}
+		}
+	}
+}
+
+func TestAJobKeyReplacesWhatWaitsAndRepeatsWhatRuns(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	version := func(text string) sql.NewSubmission {
+		return sub("alice", func(n *sql.NewSubmission) {
+			n.JobKey = "essay"
+			n.Sources = []judge.Source{{Name: "main.cpp", Text: text}}
+		})
+	}
+	id := submit(t, s, version("one"))
+	other := submit(t, s, sub("bob"))
+	again := func(text string) {
+		t.Helper()
+		r, err := s.Submit(t.Context(), version(text))
+		if err != nil || r != (sql.Receipt{JobID: id, Existing: true}) {
+			t.Fatalf("again = %+v, %v", r, err)
+		}
+	}
+	again("two")
+	if v := status(t, s, id, judge.Pending); v.Sources[0].Text != "two" {
+		t.Errorf("waiting source = %q, want two", v.Sources[0].Text)
+	}
+	order(t, s, id, other) // it kept its place
+	job := claim(t, s, id, "w1", 1)
+	again("three")
+	again("four")
+	finalize(t, s, job.Attempt, judge.AC)
+	if n, err := s.Promote(t.Context()); err != nil || n != 1 {
+		t.Fatalf("promote = %d, %v", n, err)
+	}
+	v := status(t, s, id, judge.Pending)
+	if v.Sources[0].Text != "four" || v.Generation != 2 {
+		t.Errorf("repeated job = %+v", v)
+	}
+	finalize(t, s, claim(t, s, id, "w1", 2).Attempt, judge.WA)
+	if n, err := s.Promote(t.Context()); err != nil || n != 0 {
+		t.Errorf("promote = %d, %v: repeated once too often", n, err)
+	}
+	if fresh := submit(t, s, version("five")); fresh == id {
+		t.Error("a finished job was replaced")
+	}
+}
+
+func TestASpecHashIsUniqueWhileInFlight(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	with := func(n *sql.NewSubmission) { n.SpecHash = []byte("spec") }
+	id := submit(t, s, sub("alice", with))
+	r, err := s.Submit(t.Context(), sub("bob", with))
+	if err != nil || r != (sql.Receipt{JobID: id, Existing: true}) {
+		t.Errorf("in flight = %+v, %v", r, err)
+	}
+	finalize(t, s, claim(t, s, id, "w1", 1).Attempt, judge.AC)
+	if later := submit(t, s, sub("bob", with)); later == id {
+		t.Error("a finished job was given again")
+	}
+}
+
+func TestAFullQueueTakesNoMore(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	s.Exec(t, "UPDATE queues SET max_backlog = 3")
+	ids := []int64{submit(t, s, sub("alice", key("a"))), submit(t, s, sub("bob"))}
+	if _, err := s.SubmitMany(t.Context(), []sql.NewSubmission{sub("carol"), sub("dave")}); !errors.Is(err, sql.ErrQueueFull) {
+		t.Errorf("two more: %v", err)
+	}
+	ids = append(ids, submit(t, s, sub("carol")))
+	if _, err := s.Submit(t.Context(), sub("dave")); !errors.Is(err, sql.ErrQueueFull) {
+		t.Errorf("one more: %v", err)
+	}
+	if r, err := s.Submit(t.Context(), sub("alice", key("a"))); err != nil || r.JobID != ids[0] {
+		t.Errorf("a repeated submit = %+v, %v", r, err)
+	}
+	if got := pick(t, s, 1); !slices.Equal(got, ids[:1]) {
+		t.Fatalf("picked %v", got)
+	}
+	submit(t, s, sub("dave")) // what is delivered does not wait
+}
+
+func TestManySubmissionsKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	var ns []sql.NewSubmission
+	for i := range 100 {
+		ns = append(ns, sub(fmt.Sprintf("user%d", i%5), key(fmt.Sprint(i))))
+	}
+	rs, err := s.SubmitMany(t.Context(), ns)
+	if err != nil || len(rs) != 100 {
+		t.Fatalf("receipts = %v, %v", rs, err)
+	}
+	for i, r := range rs {
+		v := status(t, s, r.JobID, judge.Pending)
+		if want := fmt.Sprintf("user%d", i%5); v.Author != want {
+			t.Fatalf("job %d is by %s, want %s", r.JobID, v.Author, want)
+		}
+	}
+	got := pick(t, s, 100)
+	for i := range 100 {
+		if want := rs[i].JobID; got[i] != want { // turns of five groups are the order of submission
+			t.Fatalf("place %d is job %d, want %d", i, got[i], want)
+		}
+	}
+}
+
+func TestEveryKindOfWorkIsAJob(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	for _, k := range judge.Kinds {
+		n := sub("alice", func(n *sql.NewSubmission) { n.Kind = k })
+		if k != judge.KindSubmission && k != judge.KindRun {
+			n.Problem, n.Language, n.Sources, n.Payload = "", "", nil, []byte(`{"schema_version":1,"kind":"`+string(k)+`"}`)
+		}
+		job := claim(t, s, submit(t, s, n), "w1", 1)
+		if job.Kind != k || len(job.Payload) == 0 {
+			t.Errorf("%s became %+v", k, job)
+		}
+		finalize(t, s, job.Attempt, judge.AC)
+	}
+	list, err := s.Submissions(t.Context(), sql.Filter{})
+	if err != nil || len(list) != 1 {
+		t.Errorf("%d submissions are listed (%v), want the one that counts", len(list), err)
+	}
+}

@@ -1,0 +1,179 @@
+package sql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"deepoj/host/judge"
+	"deepoj/sql/internal/dbsqlc"
+)
+
+// Filter chooses submissions. Zero fields do not restrict.
+type Filter struct {
+	Author, Problem, Language string
+	Verdict                   judge.Verdict // of the live result
+	Before                    int64         // only job ids below this: the cursor
+	Limit                     int           // 1 to 200; 0 = 50
+}
+
+// bounded is a page's length: 1 to 200, 50 by default.
+func bounded(limit int) int32 {
+	if limit <= 0 {
+		return 50
+	}
+	return int32(min(limit, 200))
+}
+
+// orMax is a cursor that, when zero, restricts nothing.
+func orMax(before int64) int64 {
+	if before <= 0 {
+		return math.MaxInt64
+	}
+	return before
+}
+
+// Submission returns one submission with its sources, or [ErrNotFound].
+func (s *Store) Submission(ctx context.Context, jobID int64) (*judge.Submission, error) {
+	v, err := s.q.SubmissionView(ctx, s.main, jobID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("submission %d: %w", jobID, ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("submission %d: %w", jobID, err)
+	}
+	sub, err := submission(dbsqlc.SubmissionListRow{
+		JobID: v.JobID, Problem: v.Problem, Title: v.Title, Language: v.Language, Author: v.Author, Status: v.Status, QueueState: v.QueueState,
+		Generation: v.Generation, AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
+		CreatedAt: v.CreatedAt, StartedAt: v.StartedAt, FinishedAt: v.FinishedAt, LastError: v.LastError, Result: v.Result,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(v.Payload) > 0 {
+		var p judge.Payload
+		if err := json.Unmarshal(v.Payload, &p); err != nil {
+			return nil, fmt.Errorf("submission %d: read payload: %w", jobID, err)
+		}
+		sub.Sources = p.Sources
+	}
+	return &sub, nil
+}
+
+// Submissions returns the submissions that f chooses, newest first, without
+// sources and without the tests, groups and compiler output of their results.
+func (s *Store) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
+	found, err := s.q.SubmissionList(ctx, planned{s.main}, dbsqlc.SubmissionListParams{
+		Before: orMax(f.Before), Author: f.Author, Problem: f.Problem, Language: f.Language, Verdict: string(f.Verdict), Max: bounded(f.Limit),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list submissions: %w", err)
+	}
+	out := make([]judge.Submission, len(found))
+	for i, v := range found {
+		if out[i], err = submission(v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// planned has the database plan each query for its own parameters: a plan for
+// all filters would read the whole table for each.
+type planned struct{ *pgxpool.Pool }
+
+// Query implements dbsqlc.DBTX.
+func (p planned) Query(ctx context.Context, text string, a ...any) (pgx.Rows, error) {
+	return p.Pool.Query(ctx, text, append([]any{pgx.QueryExecModeCacheDescribe}, a...)...)
+}
+
+func submission(v dbsqlc.SubmissionListRow) (judge.Submission, error) {
+	sub := judge.Submission{
+		JobID: v.JobID, Problem: v.Problem, Title: v.Title, Language: v.Language, Author: v.Author,
+		Status: judge.Status(v.Status), QueueState: v.QueueState, Generation: v.Generation, AttemptID: v.AttemptID,
+		Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID, Created: v.CreatedAt, Started: v.StartedAt, Finished: v.FinishedAt,
+		LastError: v.LastError,
+	}
+	if len(v.Result) > 0 {
+		sub.Result = new(judge.Result)
+		if err := json.Unmarshal(v.Result, sub.Result); err != nil {
+			return sub, fmt.Errorf("submission %d: read result: %w", v.JobID, err)
+		}
+	}
+	return sub, nil
+}
+
+// Events returns the events of a job with an id above after, oldest first.
+func (s *Store) Events(ctx context.Context, jobID, after int64, limit int) ([]judge.Event, error) {
+	if limit <= 0 {
+		limit = 1000
+	}
+	found, err := s.q.EventList(ctx, s.main, dbsqlc.EventListParams{JobID: jobID, After: after, Max: int32(min(limit, 10000))})
+	if err != nil {
+		return nil, fmt.Errorf("events of job %d: %w", jobID, err)
+	}
+	out := make([]judge.Event, len(found))
+	for i, e := range found {
+		out[i] = judge.Event{ID: e.ID, JobID: e.JobID, Generation: e.Generation, AttemptID: e.Attempt, Kind: e.Kind, Data: e.Data, At: e.At}
+	}
+	return out, nil
+}
+
+// placed is a row of the statement Place.
+type placed struct {
+	State          string
+	Paused, Early  bool
+	Before         int64
+	Delivered      int64
+	Served         bool
+	Slots          int64
+	FinishedLately int64
+}
+
+// Place says where a waiting job stands, or [ErrNotFound] if it does not wait.
+// Far back in a long queue the position is a lower bound.
+func (s *Store) Place(ctx context.Context, jobID int64) (judge.Place, error) {
+	p, found, err := row(ctx, s, s.queue, "Place", args{"job_id": jobID}, pgx.RowToStructByPos[placed])
+	if err != nil {
+		return judge.Place{}, fmt.Errorf("place of job %d: %w", jobID, err)
+	}
+	if !found {
+		return judge.Place{}, fmt.Errorf("place of job %d: %w", jobID, ErrNotFound)
+	}
+	return p.place(), nil
+}
+
+// place estimates the wait from how many jobs were finished in the last two
+// minutes, or, when there were too few, from the workers' slots at two seconds a
+// job.
+func (p placed) place() judge.Place {
+	before := p.Before + p.Delivered
+	if p.State == "D" {
+		before = p.Delivered - 1
+	}
+	const few = 10
+	perSecond := float64(p.FinishedLately) / 120
+	if p.FinishedLately < few {
+		perSecond = float64(max(p.Slots, 1)) / 2
+	}
+	wait := time.Duration(float64(before) / perSecond * float64(time.Second)).Round(time.Second)
+	out := judge.Place{Position: before + 1, ETALow: wait / 2, ETAHigh: 2*wait + 2*time.Second}
+	switch {
+	case p.State == "D":
+	case p.Paused:
+		out.Why = "paused"
+	case !p.Served:
+		out.Why = string(judge.ReasonNoLiveWorker)
+	case p.Early:
+		out.Why = "not_before"
+	case before > 0:
+		out.Why = "backlog"
+	}
+	return out
+}
