@@ -1,0 +1,297 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// driver makes control groups for rooms. There is one per agent.
+type driver interface {
+	// name is one of the Driver constants.
+	name() string
+
+	// open makes the groups of one room.
+	open(room string) (group, error)
+
+	// close removes what the driver made for this agent.
+	close() error
+
+	// degraded says what is weaker than it should be.
+	degraded() []string
+}
+
+// group holds the control groups of one room. Its methods are called on the
+// room's thread, which sees another root file system by then, so they name
+// files relative to folders that are already open.
+type group interface {
+	// enter puts the calling thread where its children must begin. It is called
+	// once, before the thread leaves the host's namespaces.
+	enter() error
+
+	// spawn returns the v2 group that children are born into, or -1.
+	spawn() int
+
+	// begin sets the limits and the baselines of a run.
+	begin(memoryBytes int64, processes int) error
+
+	// cpu returns the CPU time of the run so far.
+	cpu() (time.Duration, error)
+
+	// memory returns the highest memory use of the run so far, and how many
+	// processes the kernel killed for want of memory.
+	memory() (peak, kills int64, err error)
+
+	// pressure returns how long the run waited for a CPU.
+	pressure() time.Duration
+
+	// kill ends every process of the run, if there is any, and waits until they
+	// run no more. It returns errCannotKill if the group has no way to do so.
+	kill() (killed bool, err error)
+
+	// widen lifts the limit on processes, for one of ours among them.
+	widen() error
+
+	// tidy gives back memory that a run left charged.
+	tidy() error
+
+	// remove removes the groups when the room's thread is gone.
+	remove() error
+}
+
+// errCannotKill says that processes have to be killed in another way.
+var errCannotKill = errors.New("this control group cannot kill")
+
+// residueBytes is how much charged memory may stay between runs.
+const residueBytes = 1 << 20
+
+// hierarchy is a mounted control group file system.
+type hierarchy struct {
+	path        string   // mount point
+	v2          bool     // unified
+	controllers []string // of a v1 hierarchy
+}
+
+// hierarchies reads the mounted control group file systems of this process.
+func hierarchies() ([]hierarchy, error) {
+	b, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("read the mounts: %w", err)
+	}
+	return parseHierarchies(string(b)), nil
+}
+
+// parseHierarchies reads the text of a mountinfo file.
+func parseHierarchies(mountinfo string) []hierarchy {
+	var found []hierarchy
+	for line := range strings.Lines(mountinfo) {
+		left, right, ok := strings.Cut(strings.TrimSpace(line), " - ")
+		l, r := strings.Fields(left), strings.Fields(right)
+		if !ok || len(l) < 5 || len(r) < 3 {
+			continue
+		}
+		h := hierarchy{path: unescapeMount(l[4])}
+		switch r[0] {
+		case "cgroup2":
+			h.v2 = true
+		case "cgroup":
+			h.controllers = strings.Split(r[2], ",")
+		default:
+			continue
+		}
+		found = append(found, h)
+	}
+	return found
+}
+
+// unescapeMount undoes the octal escapes of mountinfo.
+func unescapeMount(s string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
+}
+
+// v1Mount returns where a v1 controller is mounted, or "".
+func v1Mount(hs []hierarchy, controller string) string {
+	for _, h := range hs {
+		if !h.v2 && slices.Contains(h.controllers, controller) {
+			return h.path
+		}
+	}
+	return ""
+}
+
+// v2Mount returns where the unified hierarchy is mounted, or "".
+func v2Mount(hs []hierarchy) string {
+	for _, h := range hs {
+		if h.v2 {
+			return h.path
+		}
+	}
+	return ""
+}
+
+// chooseDriver returns the best driver that works here, or the one that cfg
+// demands. A driver works if try, where given, succeeds with it.
+func chooseDriver(cfg Config, agent string, try func(driver) error) (driver, error) {
+	hs, err := hierarchies()
+	if err != nil {
+		return nil, err
+	}
+	kinds := []struct {
+		name string
+		open func([]hierarchy, Config, string) (driver, error)
+	}{
+		{DriverV2, newV2Driver},
+		{DriverHybrid, newHybridDriver},
+		{DriverV1, newV1Driver},
+	}
+	var errs []error
+	for _, k := range kinds {
+		if cfg.Driver != "" && cfg.Driver != k.name {
+			continue
+		}
+		d, err := k.open(hs, cfg, agent)
+		if err == nil && try != nil {
+			if err = try(d); err != nil {
+				err = errors.Join(err, d.close())
+			}
+		}
+		if err == nil {
+			return d, nil
+		}
+		errs = append(errs, fmt.Errorf("control groups %s: %w", k.name, err))
+	}
+	if cfg.AllowDegraded && (cfg.Driver == "" || cfg.Driver == DriverNone) {
+		if try != nil {
+			if err := try(noDriver{}); err != nil {
+				return nil, errors.Join(append(errs, err)...)
+			}
+		}
+		return noDriver{}, nil
+	}
+	if cfg.Driver == DriverNone {
+		errs = append(errs, errors.New("running without control groups must be allowed: memory would not be bounded well"))
+	}
+	return nil, errors.Join(errs...)
+}
+
+// agentFolders are the folders of one agent, one per hierarchy. Each is locked,
+// which tells a later agent that this one lives.
+type agentFolders struct {
+	dirs map[string]*os.File // by controller; "" is the unified hierarchy
+}
+
+// claimFolders makes base/agent in every hierarchy and locks it.
+func claimFolders(mounts map[string]string, root, agent string) (*agentFolders, error) {
+	a := &agentFolders{dirs: map[string]*os.File{}}
+	for name, mount := range mounts {
+		if mount == "" {
+			return nil, errors.Join(fmt.Errorf("the controller %s is not mounted", name), a.close())
+		}
+		base := filepath.Join(mount, root)
+		if filepath.IsAbs(root) {
+			base = root
+		}
+		dir := filepath.Join(base, agent)
+		// Another agent may be removing base because it was the last one.
+		err := os.MkdirAll(dir, 0o755)
+		for range 10 {
+			if !errors.Is(err, os.ErrNotExist) {
+				break
+			}
+			err = os.MkdirAll(dir, 0o755)
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("make a control group: %w", err), a.close())
+		}
+		f, err := os.Open(dir)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open a control group: %w", err), a.close())
+		}
+		a.dirs[name] = f
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			return nil, errors.Join(fmt.Errorf("lock the control group %s: %w", dir, err), a.close())
+		}
+		sweep(base, agent)
+	}
+	return a, nil
+}
+
+// close removes the folders, and their common parent when this agent was the
+// last one.
+func (a *agentFolders) close() error {
+	var errs []error
+	for _, f := range a.dirs {
+		errs = append(errs, removeGroup(f.Name()))
+		_ = unix.Rmdir(filepath.Dir(f.Name())) // busy while there are others
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// readAt returns the text of an open control file.
+func readAt(f *os.File) (string, error) {
+	var b [1024]byte
+	n, err := unix.Pread(int(f.Fd()), b[:], 0)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", f.Name(), err)
+	}
+	return string(b[:n]), nil
+}
+
+// readNumber returns the number that an open control file holds.
+func readNumber(f *os.File) (int64, error) {
+	s, err := readAt(f)
+	if err != nil {
+		return 0, err
+	}
+	return leadingNumber(s), nil
+}
+
+// readField returns the number after key in an open control file, 0 if absent.
+func readField(f *os.File, key string) (int64, error) {
+	s, err := readAt(f)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(s) {
+		if rest, ok := strings.CutPrefix(line, key+" "); ok {
+			return leadingNumber(rest), nil
+		}
+	}
+	return 0, nil
+}
+
+// leadingNumber reads the decimal digits that s begins with.
+func leadingNumber(s string) int64 {
+	var n int64
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n
+}
+
+// writeAt writes text to an open control file.
+func writeAt(f *os.File, text string) error {
+	if _, err := unix.Pwrite(int(f.Fd()), []byte(text), 0); err != nil {
+		return fmt.Errorf("write %q to %s: %w", text, f.Name(), err)
+	}
+	return nil
+}
+
+// openControl opens the control file name in the folder dir.
+func openControl(dir *os.File, name string, flags int) (*os.File, error) {
+	fd, err := unix.Openat(int(dir.Fd()), name, flags|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s/%s: %w", dir.Name(), name, err)
+	}
+	return os.NewFile(uintptr(fd), filepath.Join(dir.Name(), name)), nil
+}

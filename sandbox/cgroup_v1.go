@@ -1,0 +1,230 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// v1Group bounds memory and processes with v1 controllers, and counts CPU time
+// if it has cpuacct. The room's thread joins the groups once and its children
+// inherit them: in v1 threads have groups of their own, and moving a process on
+// every run would cost milliseconds.
+type v1Group struct {
+	paths []string // folders, for enter and remove
+
+	limit, swapLimit *os.File // swapLimit is nil where swap is not counted
+	usage, peak, oom *os.File
+	empty            *os.File
+	pids             *os.File
+	usageNS          *os.File // cpuacct; nil in a hybrid group
+
+	baseMemory, baseKills int64
+	residue               int64 // what could not be given back
+	limitBytes            int64 // what limit holds
+	processes             int   // what pids holds
+	baseCPU, baseThread   time.Duration
+}
+
+// reserve is how many processes of a v1 group are ours: the room's thread and
+// its reaper.
+const reserve = 2
+
+func openV1Group(a *agentFolders, room string, controllers ...string) (*v1Group, error) {
+	g := &v1Group{}
+	dirs := map[string]*os.File{}
+	for _, c := range controllers {
+		path := filepath.Join(a.dirs[c].Name(), room)
+		if err := os.Mkdir(path, 0o755); err != nil {
+			return nil, errors.Join(fmt.Errorf("make a control group: %w", err), g.remove())
+		}
+		g.paths = append(g.paths, path)
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open a control group: %w", err), g.remove())
+		}
+		defer f.Close()
+		dirs[c] = f
+	}
+	files := []struct {
+		to         **os.File
+		controller string
+		name       string
+		flags      int
+		optional   bool
+	}{
+		{&g.limit, "memory", "memory.limit_in_bytes", unix.O_RDWR, false},
+		{&g.swapLimit, "memory", "memory.memsw.limit_in_bytes", unix.O_RDWR, true},
+		{&g.usage, "memory", "memory.usage_in_bytes", unix.O_RDONLY, false},
+		{&g.peak, "memory", "memory.max_usage_in_bytes", unix.O_RDWR, false},
+		{&g.oom, "memory", "memory.oom_control", unix.O_RDONLY, false},
+		{&g.empty, "memory", "memory.force_empty", unix.O_WRONLY, false},
+		{&g.pids, "pids", "pids.max", unix.O_WRONLY, false},
+		{&g.usageNS, "cpuacct", "cpuacct.usage", unix.O_RDONLY, true},
+	}
+	for _, f := range files {
+		dir := dirs[f.controller]
+		if dir == nil {
+			continue
+		}
+		var err error
+		*f.to, err = openControl(dir, f.name, f.flags)
+		if err != nil && !f.optional {
+			return nil, errors.Join(err, g.remove())
+		}
+	}
+	return g, nil
+}
+
+func (g *v1Group) enter() error {
+	for _, p := range g.paths {
+		tasks := filepath.Join(p, "tasks")
+		if err := os.WriteFile(tasks, []byte(strconv.Itoa(unix.Gettid())), 0); err != nil {
+			return fmt.Errorf("join a control group: %w", err)
+		}
+	}
+	return nil
+}
+
+func (g *v1Group) spawn() int { return -1 }
+
+func (g *v1Group) begin(memoryBytes int64, processes int) error {
+	if processes != g.processes {
+		if err := writeAt(g.pids, strconv.Itoa(processes+reserve)); err != nil {
+			return err
+		}
+		g.processes = processes
+	}
+	base, err := readNumber(g.usage)
+	if err != nil {
+		return err
+	}
+	if err := g.bound(base + memoryBytes); err != nil {
+		return err
+	}
+	if err := writeAt(g.peak, "0"); err != nil { // begins again at the current use
+		return err
+	}
+	g.baseMemory = base
+	if g.baseKills, err = readField(g.oom, "oom_kill"); err != nil {
+		return err
+	}
+	if g.usageNS != nil {
+		g.baseThread = threadCPU()
+		n, err := readNumber(g.usageNS)
+		if err != nil {
+			return err
+		}
+		g.baseCPU = time.Duration(n)
+	}
+	return nil
+}
+
+// chargeBytes is how exactly v1 counts memory.
+const chargeBytes = 256 << 10
+
+// bound limits memory, unless the limit is good already.
+func (g *v1Group) bound(limitBytes int64) error {
+	if g.limitBytes-limitBytes < chargeBytes && limitBytes-g.limitBytes < chargeBytes {
+		return nil
+	}
+	// The limit must never exceed the limit with swap, so lift that one first.
+	if g.swapLimit != nil {
+		if err := writeAt(g.swapLimit, "-1"); err != nil {
+			return err
+		}
+	}
+	text := strconv.FormatInt(limitBytes, 10)
+	if err := writeAt(g.limit, text); err != nil {
+		return err
+	}
+	g.limitBytes = limitBytes
+	if g.swapLimit == nil {
+		return nil
+	}
+	return writeAt(g.swapLimit, text)
+}
+
+// cpu leaves out what the room's own thread used: it is in the group too.
+func (g *v1Group) cpu() (time.Duration, error) {
+	n, err := readNumber(g.usageNS)
+	if err != nil {
+		return 0, err
+	}
+	return max(0, time.Duration(n)-g.baseCPU-(threadCPU()-g.baseThread)), nil
+}
+
+func (g *v1Group) memory() (peak, kills int64, err error) {
+	peak, err = readNumber(g.peak)
+	if err != nil {
+		return 0, 0, err
+	}
+	kills, err = readField(g.oom, "oom_kill")
+	return max(0, peak-g.baseMemory), kills - g.baseKills, err
+}
+
+func (g *v1Group) pressure() time.Duration { return 0 }
+func (g *v1Group) kill() (bool, error)     { return false, errCannotKill }
+
+func (g *v1Group) widen() error { return writeAt(g.pids, "max") }
+
+func (g *v1Group) tidy() error {
+	n, err := readNumber(g.usage)
+	if err != nil || n <= g.residue+residueBytes {
+		return err
+	}
+	if err := writeAt(g.empty, "0"); err != nil && !errors.Is(err, unix.EBUSY) && !errors.Is(err, unix.EINTR) {
+		return err
+	}
+	g.residue, err = readNumber(g.usage)
+	return err
+}
+
+func (g *v1Group) remove() error {
+	var errs []error
+	for _, f := range []*os.File{g.limit, g.swapLimit, g.usage, g.peak, g.oom, g.empty, g.pids, g.usageNS} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	for _, p := range g.paths {
+		errs = append(errs, removeGroup(p))
+	}
+	return errors.Join(errs...)
+}
+
+// threadCPU returns the CPU time of the calling thread.
+func threadCPU() time.Duration {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts) != nil {
+		return 0 // cannot fail for the calling thread
+	}
+	return time.Duration(ts.Nano())
+}
+
+type v1Driver struct{ folders *agentFolders }
+
+func newV1Driver(hs []hierarchy, cfg Config, agent string) (driver, error) {
+	mounts := map[string]string{}
+	for _, c := range []string{"memory", "pids", "cpuacct"} {
+		mounts[c] = v1Mount(hs, c)
+	}
+	f, err := claimFolders(mounts, cfg.CgroupRoot, agent)
+	if err != nil {
+		return nil, err
+	}
+	return v1Driver{f}, nil
+}
+
+func (d v1Driver) name() string       { return DriverV1 }
+func (d v1Driver) close() error       { return d.folders.close() }
+func (d v1Driver) degraded() []string { return nil }
+
+func (d v1Driver) open(room string) (group, error) {
+	return openV1Group(d.folders, room, "memory", "pids", "cpuacct")
+}

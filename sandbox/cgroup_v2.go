@@ -1,0 +1,331 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// v2Group is a leaf of the unified hierarchy that programs are born into. With
+// controllers it bounds memory and processes; without, in a hybrid group, it
+// only counts CPU time and kills.
+type v2Group struct {
+	parent      *os.File // the agent's folder
+	name        string
+	controllers bool
+
+	leaf            *os.File
+	stat, events    *os.File
+	press           *os.File // nil where the kernel keeps no pressure
+	peak, memEvents *os.File // with controllers
+
+	killed     bool // was killed in, so it must not be used again
+	peakResets bool // memory.peak can be reset through an open file
+	used       bool
+
+	baseCPU, basePressure time.Duration
+	baseKills             int64
+}
+
+func openV2Group(a *agentFolders, room string, controllers bool) (*v2Group, error) {
+	g := &v2Group{parent: a.dirs[""], name: room, controllers: controllers}
+	if err := g.make(); err != nil {
+		return nil, errors.Join(err, g.remove())
+	}
+	return g, nil
+}
+
+// make makes the leaf and opens its files.
+func (g *v2Group) make() error {
+	if err := unix.Mkdirat(int(g.parent.Fd()), g.name, 0o755); err != nil {
+		return fmt.Errorf("make the control group %s: %w", g.name, err)
+	}
+	var err error
+	if g.leaf, err = openControl(g.parent, g.name, unix.O_RDONLY|unix.O_DIRECTORY); err != nil {
+		return err
+	}
+	if g.stat, err = openControl(g.leaf, "cpu.stat", unix.O_RDONLY); err != nil {
+		return err
+	}
+	if g.events, err = openControl(g.leaf, "cgroup.events", unix.O_RDONLY); err != nil {
+		return err
+	}
+	if g.press, err = openControl(g.leaf, "cpu.pressure", unix.O_RDONLY); err != nil {
+		g.press = nil
+	} else if _, err := readAt(g.press); err != nil { // compiled in but switched off
+		err = g.press.Close()
+		if g.press = nil; err != nil {
+			return err
+		}
+	}
+	g.killed, g.used, g.basePressure = false, false, 0
+	if !g.controllers {
+		return nil
+	}
+	if g.memEvents, err = openControl(g.leaf, "memory.events", unix.O_RDONLY); err != nil {
+		return err
+	}
+	// The peak can be reset from Linux 6.12 on; before, a leaf serves one run.
+	if g.peak, err = openControl(g.leaf, "memory.peak", unix.O_RDWR); err == nil {
+		g.peakResets = writeAt(g.peak, "reset") == nil
+	} else if g.peak, err = openControl(g.leaf, "memory.peak", unix.O_RDONLY); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"memory.swap.max": "0", "memory.zswap.max": "0", "memory.oom.group": "1"} {
+		if err := g.write(name, text); err != nil && !errors.Is(err, unix.ENOENT) {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes text to the control file name of the leaf.
+func (g *v2Group) write(name, text string) error {
+	f, err := openControl(g.leaf, name, unix.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeAt(f, text), f.Close())
+}
+
+func (g *v2Group) enter() error { return nil }
+func (g *v2Group) spawn() int   { return int(g.leaf.Fd()) }
+
+func (g *v2Group) begin(memoryBytes int64, processes int) error {
+	if g.killed || g.controllers && g.used && !g.peakResets {
+		if err := g.renew(); err != nil {
+			return err
+		}
+	}
+	g.used = true
+	if g.controllers {
+		if err := g.write("pids.max", strconv.Itoa(processes)); err != nil {
+			return err
+		}
+		if err := g.write("memory.max", strconv.FormatInt(memoryBytes, 10)); err != nil {
+			return err
+		}
+		if g.peakResets {
+			if err := writeAt(g.peak, "reset"); err != nil {
+				return err
+			}
+		}
+		var err error
+		if g.baseKills, err = readField(g.memEvents, "oom_kill"); err != nil {
+			return err
+		}
+	}
+	g.baseCPU = 0
+	var err error
+	g.baseCPU, err = g.cpu()
+	return err
+}
+
+func (g *v2Group) cpu() (time.Duration, error) {
+	n, err := readField(g.stat, "usage_usec")
+	return time.Duration(n)*time.Microsecond - g.baseCPU, err
+}
+
+func (g *v2Group) memory() (peak, kills int64, err error) {
+	if peak, err = readNumber(g.peak); err != nil {
+		return 0, 0, err
+	}
+	kills, err = readField(g.memEvents, "oom_kill")
+	return peak, kills - g.baseKills, err
+}
+
+// pressure reads the line "some avg10=… total=<microseconds>".
+func (g *v2Group) pressure() time.Duration {
+	if g.press == nil {
+		return 0
+	}
+	s, err := readAt(g.press)
+	if err != nil {
+		return 0 // a figure that is nice to have
+	}
+	_, s, _ = strings.Cut(s, "total=")
+	return time.Duration(leadingNumber(s))*time.Microsecond - g.basePressure
+}
+
+// rebase lets pressure count from now on: nothing runs.
+func (g *v2Group) rebase() {
+	g.basePressure = 0
+	g.basePressure = g.pressure()
+}
+
+// busy reports whether a process of the run is left.
+func (g *v2Group) busy() (bool, error) {
+	n, err := readField(g.events, "populated")
+	return n != 0, err
+}
+
+func (g *v2Group) widen() error {
+	if !g.controllers {
+		return nil
+	}
+	return g.write("pids.max", "max")
+}
+
+// killPatience is how long killed processes may take to be gone. A process in
+// the middle of freeing much memory takes a while.
+const killPatience = 20 * time.Second
+
+func (g *v2Group) kill() (killed bool, err error) {
+	busy, err := g.busy()
+	if err != nil || !busy {
+		return false, err
+	}
+	if err := g.write("cgroup.kill", "1"); errors.Is(err, unix.ENOENT) {
+		return false, errCannotKill // before Linux 5.14
+	} else if err != nil {
+		return false, err
+	}
+	// Some kernels kill every later child that is born into a group that was
+	// killed once, so this leaf has served.
+	g.killed = true
+	for deadline := time.Now().Add(killPatience); time.Now().Before(deadline); {
+		busy, err := g.busy()
+		if err != nil || !busy {
+			return true, err
+		}
+		fds := []unix.PollFd{{Fd: int32(g.events.Fd()), Events: unix.POLLPRI}}
+		if _, err := unix.Poll(fds, 5); err != nil && !errors.Is(err, unix.EINTR) {
+			return true, fmt.Errorf("wait for killed processes: %w", err)
+		}
+	}
+	return true, fmt.Errorf("killed processes are still there after %s", killPatience)
+}
+
+// renew replaces the leaf by a fresh one.
+func (g *v2Group) renew() error {
+	if err := g.removeLeaf(); err != nil {
+		return err
+	}
+	return g.make()
+}
+
+func (g *v2Group) tidy() error {
+	if g.killed {
+		return g.renew()
+	}
+	g.rebase()
+	if !g.controllers {
+		return nil
+	}
+	f, err := openControl(g.leaf, "memory.current", unix.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	n, err := readNumber(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if n > residueBytes {
+		return g.renew()
+	}
+	return nil
+}
+
+func (g *v2Group) removeLeaf() error {
+	var errs []error
+	for _, f := range []**os.File{&g.stat, &g.events, &g.press, &g.peak, &g.memEvents, &g.leaf} {
+		if *f != nil {
+			errs = append(errs, (*f).Close())
+			*f = nil
+		}
+	}
+	err := retryBusy(func() error { return unix.Unlinkat(int(g.parent.Fd()), g.name, unix.AT_REMOVEDIR) })
+	if err != nil && !errors.Is(err, unix.ENOENT) {
+		errs = append(errs, fmt.Errorf("remove the control group %s: %w", g.name, err))
+	}
+	return errors.Join(errs...)
+}
+
+func (g *v2Group) remove() error { return g.removeLeaf() }
+
+type v2Driver struct {
+	folders *agentFolders
+	weaker  []string
+}
+
+func newV2Driver(hs []hierarchy, cfg Config, agent string) (driver, error) {
+	mount := v2Mount(hs)
+	if mount == "" {
+		return nil, errors.New("no unified hierarchy is mounted")
+	}
+	base := filepath.Join(mount, cfg.CgroupRoot)
+	if filepath.IsAbs(cfg.CgroupRoot) {
+		base = cfg.CgroupRoot
+	}
+	has, err := os.ReadFile(filepath.Join(filepath.Dir(base), "cgroup.controllers"))
+	if err != nil {
+		return nil, fmt.Errorf("read the controllers: %w", err)
+	}
+	for _, c := range []string{"memory", "pids"} {
+		if !slices.Contains(strings.Fields(string(has)), c) {
+			return nil, fmt.Errorf("the unified hierarchy has no controller %s at %s", c, filepath.Dir(base))
+		}
+	}
+	if err := delegate(filepath.Dir(base)); err != nil {
+		return nil, err
+	}
+	f, err := claimFolders(map[string]string{"": mount}, cfg.CgroupRoot, agent)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{base, f.dirs[""].Name()} {
+		if err := delegate(dir); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+	}
+	return &v2Driver{folders: f}, nil
+}
+
+// delegate hands the memory and pids controllers of dir to its children. A
+// group that holds processes cannot, unless it is the root, so they move into a
+// leaf of their own first: the agent and whoever started it.
+func delegate(dir string) error {
+	control := filepath.Join(dir, "cgroup.subtree_control")
+	err := os.WriteFile(control, []byte("+memory +pids"), 0)
+	if errors.Is(err, unix.EBUSY) {
+		if err := moveProcesses(dir, filepath.Join(dir, "deepoj-main")); err != nil {
+			return err
+		}
+		err = os.WriteFile(control, []byte("+memory +pids"), 0)
+	}
+	if err != nil {
+		return fmt.Errorf("delegate controllers: %w", err)
+	}
+	return nil
+}
+
+// moveProcesses moves every process of the group from into the group to.
+func moveProcesses(from, to string) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return fmt.Errorf("make a control group: %w", err)
+	}
+	b, err := os.ReadFile(filepath.Join(from, "cgroup.procs"))
+	if err != nil {
+		return fmt.Errorf("list the processes of a control group: %w", err)
+	}
+	for pid := range strings.FieldsSeq(string(b)) {
+		err := os.WriteFile(filepath.Join(to, "cgroup.procs"), []byte(pid), 0)
+		if err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("move process %s: %w", pid, err)
+		}
+	}
+	return nil
+}
+
+func (d *v2Driver) name() string       { return DriverV2 }
+func (d *v2Driver) close() error       { return d.folders.close() }
+func (d *v2Driver) degraded() []string { return d.weaker }
+
+func (d *v2Driver) open(room string) (group, error) { return openV2Group(d.folders, room, true) }

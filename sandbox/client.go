@@ -1,0 +1,199 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Agent is a client of a sandbox agent. It is safe for concurrent use.
+type Agent struct {
+	conn   *os.File
+	status Status
+}
+
+// Dial talks to the agent at the other end of conn, which [Process.Conn] made
+// and a child process may have inherited. The agent keeps conn open until
+// Close.
+func Dial(conn *os.File) (*Agent, error) {
+	a := &Agent{conn: conn}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s, err := a.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.status = s
+	return a, nil
+}
+
+// Close closes the connection. Open boxes stay open.
+func (a *Agent) Close() error { return a.conn.Close() }
+
+// Slots returns how many boxes may be open at once.
+func (a *Agent) Slots() int { return a.status.Slots }
+
+// Status asks the agent what it is able to do.
+func (a *Agent) Status(ctx context.Context) (Status, error) {
+	r, err := a.ask(ctx, request{Op: opStatus})
+	if err != nil {
+		return Status{}, fmt.Errorf("ask the sandbox agent for its status: %w", err)
+	}
+	if r.Status == nil {
+		return Status{}, errors.New("the sandbox agent sent no status")
+	}
+	return *r.Status, nil
+}
+
+// Tool returns where the tool with a logical name such as "g++" is. The error
+// is [ErrNoTool] when there is none.
+func (a *Agent) Tool(ctx context.Context, name string) (Tool, error) {
+	r, err := a.ask(ctx, request{Op: opTool, Tool: name})
+	if err != nil {
+		return Tool{}, fmt.Errorf("look up the tool %s: %w", name, err)
+	}
+	if r.Tool == nil {
+		return Tool{}, errors.New("the sandbox agent sent no tool")
+	}
+	return *r.Tool, nil
+}
+
+// Box opens a box that the program cannot write to but in /tmp and /dev/shm. It
+// waits for a free one.
+func (a *Agent) Box(ctx context.Context) (*Box, error) { return a.OpenBox(ctx, BoxOptions{}) }
+
+// OpenBox opens a box. It waits for a free one until ctx ends.
+func (a *Agent) OpenBox(ctx context.Context, o BoxOptions) (*Box, error) {
+	s, err := a.dial(request{Op: opOpen, Options: &o})
+	if err != nil {
+		return nil, fmt.Errorf("open a box: %w", err)
+	}
+	if _, _, err := s.receive(ctx); err != nil {
+		_ = s.conn.Close() // the error that matters is the other one
+		return nil, fmt.Errorf("open a box: %w", err)
+	}
+	return &Box{s: s}, nil
+}
+
+// ask makes one request and waits for the answer.
+func (a *Agent) ask(ctx context.Context, q request) (reply, error) {
+	s, err := a.dial(q)
+	if err != nil {
+		return reply{}, err
+	}
+	r, files, err := s.receive(ctx)
+	closeAll(files)
+	return r, errors.Join(err, s.conn.Close())
+}
+
+// dial sends q with one end of a new session and returns the other.
+func (a *Agent) dial(q request) (*session, error) {
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(theirs)
+	s, err := newSession(ours)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := a.conn.SyscallConn()
+	if err != nil {
+		_ = s.conn.Close() // nothing was sent
+		return nil, fmt.Errorf("reach the sandbox agent: %w", err)
+	}
+	var sent error
+	err = raw.Control(func(fd uintptr) { sent = sendMessage(int(fd), q, theirs) })
+	if err := errors.Join(err, sent); err != nil {
+		_ = s.conn.Close() // nothing was sent
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.ECONNREFUSED) {
+			err = ErrAgentGone
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+// session is the client's end of one socket pair.
+type session struct {
+	conn *net.UnixConn
+	mu   sync.Mutex // one request at a time
+	buf  []byte
+}
+
+// newSession returns the session at the end fd of a socket pair, which it takes.
+func newSession(fd int) (*session, error) {
+	f := os.NewFile(uintptr(fd), "session")
+	conn, err := net.FileConn(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("make a session: %w", err)
+	}
+	return &session{conn: conn.(*net.UnixConn)}, nil
+}
+
+// send writes one message.
+func (s *session) send(v any, fds ...int) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode a message: %w", err)
+	}
+	if len(b) > maxMessage {
+		return fmt.Errorf("a command of %d bytes is longer than %d", len(b), maxMessage)
+	}
+	var oob []byte
+	if len(fds) > 0 {
+		oob = unix.UnixRights(fds...)
+	}
+	if _, _, err := s.conn.WriteMsgUnix(b, oob, nil); err != nil {
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+			return ErrAgentGone
+		}
+		return fmt.Errorf("send to the sandbox agent: %w", err)
+	}
+	return nil
+}
+
+// receive waits for one reply until ctx ends.
+func (s *session) receive(ctx context.Context) (reply, []*os.File, error) {
+	stop := context.AfterFunc(ctx, func() {
+		_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // fails only when closed, which also ends the read
+	})
+	r, files, err := s.read()
+	if !stop() && err != nil {
+		return reply{}, nil, context.Cause(ctx)
+	}
+	return r, files, err
+}
+
+func (s *session) read() (reply, []*os.File, error) {
+	if s.buf == nil {
+		s.buf = make([]byte, maxMessage)
+	}
+	oob := make([]byte, unix.CmsgSpace(4*maxFDs))
+	n, oobn, _, _, err := s.conn.ReadMsgUnix(s.buf, oob)
+	if err != nil || n == 0 {
+		if err == nil || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+			return reply{}, nil, ErrAgentGone
+		}
+		return reply{}, nil, fmt.Errorf("hear from the sandbox agent: %w", err)
+	}
+	files, err := rights(oob[:oobn])
+	if err != nil {
+		return reply{}, nil, err
+	}
+	var r reply
+	if err := json.Unmarshal(s.buf[:n], &r); err != nil {
+		closeAll(files)
+		return reply{}, nil, fmt.Errorf("read what the sandbox agent said: %w", err)
+	}
+	return r, files, r.err()
+}

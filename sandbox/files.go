@@ -1,0 +1,265 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Files in /box are reached from a descriptor of /box, step by step, without
+// following any link: the program may have planted some.
+
+// beneath opens a path below the folder dir.
+func beneath(dir int, name string, flags int, mode fs.FileMode) (int, error) {
+	fd, err := unix.Openat2(dir, name, &unix.OpenHow{
+		Flags:   uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW),
+		Mode:    uint64(mode.Perm()),
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV,
+	})
+	if err != nil {
+		return -1, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return fd, nil
+}
+
+// openBox opens /box.
+func openBox() (int, error) {
+	fd, err := unix.Open("/box", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("open /box: %w", err)
+	}
+	return fd, nil
+}
+
+// put writes packed files below /box.
+func (r *room) put(packed *os.File) error {
+	index, contents, err := readIndex(packed)
+	if err != nil {
+		return err
+	}
+	box, err := openBox()
+	if err != nil {
+		return err
+	}
+	defer unix.Close(box)
+	for _, f := range index {
+		if err := r.putFile(box, f, contents); err != nil {
+			return fmt.Errorf("write %s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+func (r *room) putFile(box int, p packedFile, contents io.Reader) error {
+	dir, err := r.folder(box, path.Dir(p.Path))
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	name := path.Base(p.Path)
+	// What is there is replaced and not written through: it may be a link, or
+	// a program that still runs.
+	if err := unix.Unlinkat(dir, name, 0); err != nil && !errors.Is(err, unix.ENOENT) {
+		return err
+	}
+	mode := p.Mode.Perm()
+	if mode == 0 {
+		mode = 0o644
+	}
+	fd, err := beneath(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := io.CopyN(f, contents, p.Size); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if r.writable {
+		err = unix.Fchown(fd, r.uid, r.uid)
+	}
+	if err == nil {
+		err = unix.Fchmod(fd, uint32(mode))
+	}
+	return errors.Join(err, f.Close())
+}
+
+// folder opens the folder name below dir and makes what is missing of it.
+func (r *room) folder(dir int, name string) (int, error) {
+	current, err := unix.FcntlInt(uintptr(dir), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return -1, fmt.Errorf("open a folder: %w", err)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "." {
+			continue
+		}
+		err := unix.Mkdirat(current, part, 0o755)
+		made := err == nil
+		if err != nil && !errors.Is(err, unix.EEXIST) {
+			return -1, errors.Join(fmt.Errorf("make the folder %s: %w", name, err), unix.Close(current))
+		}
+		next, err := beneath(current, part, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+		err = errors.Join(err, unix.Close(current))
+		if err == nil && made && r.writable {
+			err = unix.Fchown(next, r.uid, r.uid)
+		}
+		if err != nil {
+			return -1, err
+		}
+		current = next
+	}
+	return current, nil
+}
+
+// maxCollected is how many entries of /box are looked at.
+const maxCollected = 20000
+
+// collect returns a memfd with the packed regular files that match globs.
+func (r *room) collect(globs []string, maxBytes int64) (*os.File, error) {
+	for _, g := range globs {
+		if err := checkGlob(g); err != nil {
+			return nil, err
+		}
+	}
+	box, err := openBox()
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(box)
+	c := &collector{globs: globs, left: maxBytes, looks: maxCollected}
+	defer c.close()
+	if err := c.walk(box, ""); err != nil {
+		return nil, err
+	}
+	return c.pack()
+}
+
+// collector finds files and keeps them open until they are packed.
+type collector struct {
+	globs []string
+	left  int64
+	looks int
+	index []packedFile
+	files []*os.File
+}
+
+func (c *collector) close() { closeAll(c.files) }
+
+// walk looks through the folder dir, whose path below /box is prefix.
+func (c *collector) walk(dir int, prefix string) error {
+	fd, err := beneath(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	d := os.NewFile(uintptr(fd), prefix)
+	entries, err := d.ReadDir(c.looks + 1)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("list files: %w", err), d.Close())
+	}
+	if c.looks -= len(entries); c.looks < 0 {
+		return errors.Join(fmt.Errorf("there are more than %d files", maxCollected), d.Close())
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
+		if err := c.visit(fd, e, path.Join(prefix, e.Name())); err != nil {
+			return errors.Join(err, d.Close())
+		}
+	}
+	return d.Close()
+}
+
+func (c *collector) visit(dir int, e fs.DirEntry, name string) error {
+	if e.IsDir() {
+		if strings.Count(name, "/") > 50 {
+			return fmt.Errorf("the folders are too deep at %s", name)
+		}
+		fd, err := beneath(dir, e.Name(), unix.O_RDONLY|unix.O_DIRECTORY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.walk(fd, name), unix.Close(fd))
+	}
+	if !e.Type().IsRegular() || !slices.ContainsFunc(c.globs, func(g string) bool { return matchGlob(g, name) }) {
+		return nil
+	}
+	// Whatever it has become since it was listed: a file is opened without
+	// waiting, and looked at again once it is open.
+	fd, err := beneath(dir, e.Name(), unix.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	c.files = append(c.files, f)
+	st, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("look at a file: %w", err)
+	}
+	if !st.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file any more", name)
+	}
+	if c.left -= st.Size(); c.left < 0 {
+		return fmt.Errorf("the files have too many bytes, with %s of %d bytes", name, st.Size())
+	}
+	c.index = append(c.index, packedFile{name, st.Mode().Perm(), st.Size()})
+	return nil
+}
+
+func (c *collector) pack() (*os.File, error) {
+	w, err := packIndex(c.index)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range c.files {
+		if _, err := io.CopyN(w, f, c.index[i].Size); err != nil {
+			return nil, errors.Join(fmt.Errorf("read %s: %w", f.Name(), err), w.Close())
+		}
+	}
+	return w, nil
+}
+
+// checkGlob refuses a malformed pattern.
+func checkGlob(glob string) error {
+	for part := range strings.SplitSeq(glob, "/") {
+		if _, err := path.Match(part, ""); err != nil || part == ".." || part == "" {
+			return fmt.Errorf("the pattern %q is malformed", glob)
+		}
+	}
+	return nil
+}
+
+// matchGlob reports whether the path name matches glob. ** stands for any number
+// of folders, also none.
+func matchGlob(glob, name string) bool {
+	return matchParts(strings.Split(path.Clean(glob), "/"), strings.Split(name, "/"))
+}
+
+func matchParts(glob, name []string) bool {
+	for len(glob) > 0 {
+		if glob[0] == "**" {
+			for i := range len(name) + 1 {
+				if matchParts(glob[1:], name[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(name) == 0 {
+			return false
+		}
+		if ok, err := path.Match(glob[0], name[0]); err != nil || !ok {
+			return false
+		}
+		glob, name = glob[1:], name[1:]
+	}
+	return len(name) == 0
+}

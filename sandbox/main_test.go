@@ -1,0 +1,188 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deepoj/sandbox"
+)
+
+// agentCommand makes the test binary an agent.
+const agentCommand = "sandbox-agent"
+
+func TestMain(m *testing.M) {
+	if os.Getpid() == 1 && insideVM() {
+		initVM()
+	}
+	if len(os.Args) > 1 && os.Args[1] == agentCommand {
+		os.Exit(serve())
+	}
+	if len(os.Args) > 1 && os.Args[1] == judgeCommand {
+		os.Exit(sandbox.Judge(context.Background(), os.Args[2:], os.Stdout, os.Stderr))
+	}
+	if len(os.Args) > 1 && os.Args[1] == clientCommand {
+		if err := client(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	status := m.Run()
+	if err := shared.close(); err != nil {
+		fmt.Fprintln(os.Stderr, "the shared agent:", err)
+		status = 1
+	}
+	os.Exit(status)
+}
+
+func serve() int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	ctx, conn, cfg, err := sandbox.Inherited(ctx)
+	if err == nil {
+		cfg.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		err = sandbox.Serve(ctx, conn, cfg)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// shared is the agent that most tests use.
+var shared sharedAgent
+
+type sharedAgent struct {
+	once    sync.Once
+	process *sandbox.Process
+	agent   *sandbox.Agent
+	err     error
+}
+
+func (s *sharedAgent) get(t testing.TB) *sandbox.Agent {
+	t.Helper()
+	needRoot(t)
+	s.once.Do(func() { s.process, s.agent, s.err = start(sandbox.Config{Slots: 3}) })
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	return s.agent
+}
+
+func (s *sharedAgent) close() error {
+	if s.process == nil {
+		return nil
+	}
+	return s.process.Close()
+}
+
+// start starts an agent.
+func start(cfg sandbox.Config) (*sandbox.Process, *sandbox.Agent, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := sandbox.Spawn(context.Background(), exe, []string{agentCommand}, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := sandbox.Dial(p.Conn())
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w; the agent: %w", err, p.Close())
+	}
+	return p, a, nil
+}
+
+// needRoot skips a test that needs root, unless nothing may be skipped.
+func needRoot(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		missing(t, "root")
+	}
+}
+
+// missing skips a test for want of something, or fails it where everything is
+// required.
+func missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("DEEPOJ_TEST") == "require" {
+		t.Fatalf("this test needs %s", what)
+	}
+	t.Skipf("this test needs %s", what)
+}
+
+// open opens a box that is closed with the test.
+func open(t testing.TB, a *sandbox.Agent, o sandbox.BoxOptions) *sandbox.Box {
+	t.Helper()
+	b, err := a.OpenBox(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// outcome is a result with what was written.
+type outcome struct {
+	sandbox.Result
+	stdout, stderr string
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("%s exit=%d signal=%d cpu=%s wall=%s memory=%d KiB oom=%t stdout=%d stderr=%d error=%q\n%.2000s\n%.4000s",
+		o.Verdict, o.ExitCode, o.Signal, o.CPU.Round(time.Microsecond), o.Wall.Round(time.Microsecond), o.MemoryBytes>>10,
+		o.OOM, o.StdoutBytes, o.StderrBytes, o.Error, o.stdout, o.stderr)
+}
+
+// run runs c in b and keeps what it writes.
+func run(t testing.TB, b *sandbox.Box, c sandbox.Cmd) outcome {
+	t.Helper()
+	var o outcome
+	out, err := memory(nil), memory(nil)
+	defer out.Close()
+	defer err.Close()
+	c.Stdout, c.Stderr = out, err
+	r, e := b.Run(t.Context(), c)
+	if e != nil {
+		t.Fatal(e)
+	}
+	o.Result, o.stdout, o.stderr = r, text(out), text(err)
+	return o
+}
+
+// memory returns a memfd that holds data.
+func memory(data []byte) *os.File {
+	fd, err := unix.MemfdCreate("test", unix.MFD_CLOEXEC)
+	if err != nil {
+		panic(err)
+	}
+	f := os.NewFile(uintptr(fd), "memory")
+	if _, err := f.Write(data); err != nil {
+		panic(err)
+	}
+	return f
+}
+
+func text(f *os.File) string {
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.NewSectionReader(f, 0, 1<<30)); err != nil {
+		panic(err)
+	}
+	return b.String()
+}

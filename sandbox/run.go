@@ -1,0 +1,277 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// setupError is a reason why a command could not be run that is neither the
+// program's doing nor a failure of the room: the result is SE.
+type setupError struct{ text string }
+
+func (e *setupError) Error() string { return e.text }
+
+// run runs one command on the room's thread: start it, watch it, end it,
+// measure it. The error is a failure of the room.
+func (r *room) run(q *runRequest, files []*os.File) (Result, error) {
+	w := watch{room: r, result: Result{Driver: r.agent.driver.name()}}
+	err := w.start(q, files)
+	if err == nil {
+		err = w.watch()
+	}
+	if closeErr := w.close(); err == nil {
+		err = closeErr
+	}
+	if setup, ok := errors.AsType[*setupError](err); ok {
+		w.result.Verdict, w.result.Error = SE, setup.text
+		err = nil
+	}
+	return w.result, err
+}
+
+// watch is one run under way.
+type watch struct {
+	room   *room
+	limits Limits
+	result Result
+
+	pid, pidfd int
+	clock      int32 // CPU clock of the main process
+	begun      time.Time
+	out, err   *drain
+	ours       []int // descriptors to close when the program has its own
+	stdin      *os.File
+	why        Verdict // why we killed it, if we did
+	cancelled  bool
+}
+
+// start starts the program.
+func (w *watch) start(q *runRequest, files []*os.File) error {
+	r := w.room
+	w.pidfd = -1
+	var err error
+	if w.limits, err = q.Limits.resolve(r.agent.machine); err != nil {
+		return &setupError{err.Error()}
+	}
+	path, argv0, env, err := r.command(q)
+	if err != nil {
+		return err
+	}
+	stdio, err := w.connect(q, files)
+	if err != nil {
+		return err
+	}
+	if err := r.moveTo(w.limits.Cores); err != nil {
+		return err
+	}
+	if err := r.group.begin(w.limits.MemoryBytes, w.limits.Processes); err != nil {
+		return err
+	}
+	s := &script{}
+	if r.ruleset >= 0 {
+		s.landlock(r.ruleset, r.agent.status.Landlock)
+	}
+	s.stdio(stdio)
+	w.confine(s)
+	if err := s.exec(path, append([]string{argv0}, q.Args...), env); err != nil {
+		return &setupError{err.Error()}
+	}
+	w.begun = time.Now()
+	if w.pid, w.pidfd, err = startPatiently(s, r.group.spawn()); err != nil {
+		if child, ok := errors.AsType[*childError](err); ok && child.step == stepExec {
+			return &setupError{explainExec(path, child.errno)}
+		}
+		return err
+	}
+	w.clock = int32(^w.pid)<<3 | 2 // how the kernel names a process's CPU clock
+	return w.closeOurs()
+}
+
+// startPatiently starts a script. A program that was just written may for a
+// moment be open for writing in a child of another room that has not executed
+// its own program yet.
+func startPatiently(s *script, cgroup int) (pid, pidfd int, err error) {
+	for range 200 {
+		pid, pidfd, err = s.start(0, cgroup)
+		if !errors.Is(err, unix.ETXTBSY) {
+			return pid, pidfd, err
+		}
+		pause := unix.NsecToTimespec(int64(200 * time.Microsecond))
+		_, _ = unix.Ppoll(nil, &pause, nil) // a wait, cut short by a signal at worst
+	}
+	return pid, pidfd, err
+}
+
+// stackBeyond is how much the stack may grow beyond the memory limit: a program
+// that recurses too deeply is then killed for want of memory, which is MLE, and
+// not by a limit on the stack, which would look like a wild pointer.
+const stackBeyond = 16 << 20
+
+// confine adds to a script what bounds the program.
+func (w *watch) confine(s *script) {
+	r := w.room
+	// Not a session: where the scheduler groups by session, a new one costs a
+	// program milliseconds on a busy machine.
+	s.add("start a process group", unix.SYS_SETPGID, 0, 0)
+	s.add("enter the working directory", unix.SYS_CHDIR, pointer(s, &boxFolder))
+	limits := []struct {
+		resource int
+		value    uint64
+	}{
+		{unix.RLIMIT_FSIZE, uint64(w.limits.FileBytes)},
+		{unix.RLIMIT_NOFILE, uint64(w.limits.OpenFiles)},
+		{unix.RLIMIT_STACK, uint64(w.limits.MemoryBytes + stackBeyond)},
+		{unix.RLIMIT_NPROC, w.processLimit()},
+	}
+	for _, l := range limits {
+		s.limit(l.resource, min(l.value, r.agent.hard[l.resource]))
+	}
+	s.become(r.uid)
+	s.filter(r.agent.filter)
+}
+
+// processLimit is the limit on processes of the room's user id, which only the
+// driver without control groups needs: every room has its own id.
+func (w *watch) processLimit() uint64 {
+	if w.result.Driver == DriverNone {
+		return uint64(w.limits.Processes)
+	}
+	return unlimited
+}
+
+var boxFolder = [5]byte{'/', 'b', 'o', 'x', 0}
+
+// command returns the path, name and environment of the program.
+func (r *room) command(q *runRequest) (path, argv0 string, env []string, err error) {
+	if (q.Tool == "") == (q.Program == "") {
+		return "", "", nil, &setupError{"a command needs a tool or a program, and not both"}
+	}
+	path, argv0 = q.Program, q.Program
+	var folders []string
+	for _, name := range append([]string{q.Tool}, q.ExtraTools...) {
+		if name == "" {
+			continue
+		}
+		t, err := r.tool(name)
+		if err != nil {
+			return "", "", nil, &setupError{err.Error()}
+		}
+		if name == q.Tool {
+			path, argv0 = t.Path, t.Path
+		}
+		if dir := t.Path[:strings.LastIndexByte(t.Path, '/')]; !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	for _, dir := range []string{"/usr/bin", "/bin"} {
+		if !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	env = []string{"PATH=" + strings.Join(folders, ":"), "HOME=/tmp", "LANG=C.UTF-8"}
+	for _, e := range q.Env {
+		key, _, ok := strings.Cut(e, "=")
+		if !ok || key == "" {
+			return "", "", nil, &setupError{fmt.Sprintf("the environment entry %q is not KEY=value", e)}
+		}
+		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, key+"=") })
+		env = append(env, e)
+	}
+	return path, argv0, env, nil
+}
+
+// connect makes the standard streams.
+func (w *watch) connect(q *runRequest, files []*os.File) (stdio [3]int, err error) {
+	var passed [3]*os.File
+	for i, given := range q.Stdio {
+		if given {
+			if len(files) == 0 {
+				return stdio, errors.New("a run with fewer descriptors than it names")
+			}
+			passed[i], files = files[0], files[1:]
+		}
+	}
+	stdio[0] = int(w.room.agent.null.Fd())
+	if passed[0] != nil {
+		in, copied, err := input(passed[0])
+		if err != nil {
+			return stdio, &setupError{err.Error()}
+		}
+		if copied {
+			w.stdin = in
+		}
+		stdio[0] = int(in.Fd())
+	}
+	if q.Raw && passed[1] != nil {
+		if err := block(passed[1]); err != nil {
+			return stdio, &setupError{err.Error()}
+		}
+		w.out = &drain{from: -1, keep: -1}
+		stdio[1] = int(passed[1].Fd())
+	} else {
+		if w.out, stdio[1], err = newDrain(passed[1], q.StdoutLimit, defaultStdoutLimit, w.room.uid); err != nil {
+			return stdio, &setupError{err.Error()}
+		}
+		w.ours = append(w.ours, stdio[1])
+	}
+	if w.err, stdio[2], err = newDrain(passed[2], q.StderrLimit, defaultStderrLimit, w.room.uid); err != nil {
+		return stdio, &setupError{err.Error()}
+	}
+	w.ours = append(w.ours, stdio[2])
+	return stdio, nil
+}
+
+// closeOurs closes the ends of pipes that the program has its own of.
+func (w *watch) closeOurs() error {
+	var errs []error
+	for _, fd := range w.ours {
+		errs = append(errs, unix.Close(fd))
+	}
+	w.ours = nil
+	return errors.Join(errs...)
+}
+
+func (w *watch) close() error {
+	errs := []error{w.closeOurs()}
+	if w.stdin != nil {
+		errs = append(errs, w.stdin.Close())
+	}
+	for _, d := range []*drain{w.out, w.err} {
+		if d != nil {
+			errs = append(errs, d.close())
+		}
+	}
+	if w.pidfd >= 0 {
+		errs = append(errs, unix.Close(w.pidfd))
+	}
+	return errors.Join(errs...)
+}
+
+// explainExec says why a program could not be executed.
+func explainExec(path string, errno syscall.Errno) string {
+	var why string
+	switch errno { //nolint:exhaustive // the others speak for themselves
+	case unix.ENOENT:
+		why = "there is no such program, or its interpreter is missing"
+	case unix.EACCES:
+		why = "it is a folder, or may not be read and executed"
+	case unix.ENOEXEC:
+		why = "it is no program for this machine"
+	case unix.ENOTDIR, unix.ELOOP:
+		why = "its path leads nowhere"
+	case unix.E2BIG:
+		why = "its arguments are too long"
+	case unix.ENOMEM:
+		why = "its memory limit is too small"
+	default:
+		why = errno.Error()
+	}
+	return "execute " + path + ": " + why
+}

@@ -1,0 +1,177 @@
+// Package sandbox runs one command under limits and says what it used and how
+// it ended.
+//
+// It speaks of commands, never of contests: a run is OK, or it hit a limit
+// (TLE, MLE, OLE), or it failed (RE), or the platform failed (SE). Whether an
+// output is right is somebody else's business.
+//
+// A root process, the agent ([Serve]), keeps rooms ready: locked threads that
+// already live in their own namespaces, root file system and control groups. A
+// client ([Dial], [Agent], [Box]) needs no privilege. It hands over descriptors
+// and relative names only; every path of the host is opened by the agent from
+// its own configuration.
+//
+// README.md in this folder is the threat model: what is defended, against whom,
+// by which layer, and what is not.
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Verdict says how a run ended.
+type Verdict string
+
+// The verdicts of a run.
+const (
+	OK  Verdict = "OK"  // exited with status 0 within all limits
+	TLE Verdict = "TLE" // used more CPU time or wall time than allowed
+	MLE Verdict = "MLE" // the kernel killed a process of the run for want of memory
+	OLE Verdict = "OLE" // wrote more than allowed
+	RE  Verdict = "RE"  // exited with another status, or died of a signal
+	SE  Verdict = "SE"  // could not be run; Result.Error says why
+)
+
+// Errors that callers match.
+var (
+	// ErrNoTool says that the agent found no program for a logical tool name.
+	ErrNoTool = errors.New("no such tool")
+
+	// ErrAgentGone says that the agent ended or closed the connection. What was
+	// under way is lost and may be tried again with another agent.
+	ErrAgentGone = errors.New("the sandbox agent is gone")
+)
+
+// Cmd is one command to run in a [Box]. Exactly one of Tool and Program is set.
+// All of Args, Env and the names together may have 128 KiB.
+type Cmd struct {
+	// Tool is a logical name such as "g++"; the agent knows where it is.
+	Tool string
+
+	// Program is a path relative to the working directory /box, such as
+	// "./main", or an absolute path in the box.
+	Program string
+
+	// Args are the arguments after the program's name.
+	Args []string
+
+	// Env are additions to the environment as KEY=value. The environment holds
+	// PATH, HOME=/tmp and LANG=C.UTF-8 by itself, which entries may replace, and
+	// nothing of the host's.
+	Env []string
+
+	// Stdin is what the program reads; nil is empty. A file or memfd is read
+	// from offset 0 (also by several runs at once), a pipe or socket is handed
+	// to the program as it is.
+	Stdin *os.File
+
+	// Stdout and Stderr receive what the program writes, up to StdoutLimit and
+	// StderrLimit, from the file's current offset. They may be files, memfds or
+	// pipes. Nil counts the bytes and drops them.
+	Stdout, Stderr *os.File
+
+	// StdoutLimit and StderrLimit are how many bytes are kept; draining goes on
+	// beyond. Default: 256 KiB and 1 MiB; negative: everything, which
+	// Limits.OutputBytes bounds for Stdout.
+	StdoutLimit, StderrLimit int64
+
+	// ExtraTools are logical names of more tools that must be readable and
+	// found on PATH, such as "gcc" for rustc's linker.
+	ExtraTools []string
+
+	// Limits bound the run.
+	Limits Limits
+}
+
+// Limits bound a run. A zero field means its default; a negative one, or one
+// above what the machine has, makes the run an SE that names the field.
+type Limits struct {
+	CPU         time.Duration // CPU time of all processes and threads together; default 1 s
+	Wall        time.Duration // time on the clock; default 2 × CPU + 1 s
+	MemoryBytes int64         // memory of all processes, including /tmp and /dev/shm; default 256 MiB
+	OutputBytes int64         // more on standard output is OLE; default 64 MiB
+	FileBytes   int64         // size of one file; more is OLE; default 64 MiB
+	Processes   int           // processes and threads at once; default 64
+	OpenFiles   int           // descriptors per process; default 256
+	Cores       int           // CPU cores it may use at once; default 1
+}
+
+// Result says how a run ended and what it used.
+type Result struct {
+	Verdict     Verdict       `json:"verdict"`
+	CPU         time.Duration `json:"cpu_ns"`       // of all processes and threads of the run
+	Wall        time.Duration `json:"wall_ns"`      // from the start of the program to its end
+	MemoryBytes int64         `json:"memory_bytes"` // highest memory use; 0 where the driver cannot tell
+	ExitCode    int           `json:"exit_code"`    // exit status, when Signal is 0
+	Signal      int           `json:"signal"`       // signal that ended the main process; 0 = none
+	OOM         bool          `json:"oom"`          // the kernel killed a process for want of memory
+	OverWall    bool          `json:"over_wall"`    // a TLE by the clock, not by CPU time
+	StdoutBytes int64         `json:"stdout_bytes"` // written, kept or not
+	StderrBytes int64         `json:"stderr_bytes"` // written, kept or not
+
+	StdoutTruncated bool `json:"stdout_truncated"`
+	StderrTruncated bool `json:"stderr_truncated"`
+
+	// Pressure is, with OverWall, how long some process of the run was ready and
+	// waited for a CPU: it says that the machine and not the program was slow.
+	// Zero otherwise, and where the driver cannot tell.
+	Pressure time.Duration `json:"pressure_ns"`
+
+	// Ended is when the main process ended on the agent's monotonic clock; of
+	// two programs that talk to each other, the smaller one exited first.
+	Ended time.Duration `json:"ended_ns"`
+
+	// Error says with SE what failed: the judge's side, never the program's.
+	Error string `json:"error,omitempty"`
+
+	// Driver is the control group driver that measured: v2, hybrid, v1 or none.
+	Driver string `json:"driver"`
+}
+
+// PairResult is the outcome of two programs that talk to each other.
+type PairResult struct {
+	A, B Result
+	// FirstA reports whether A's program ended first.
+	FirstA bool
+}
+
+// File is a file of a box.
+type File struct {
+	Path string      // relative to /box, without "..", slashes as separators
+	Mode fs.FileMode // permission bits; 0 means 0644
+	Data []byte
+}
+
+// BoxOptions say what a box is for.
+type BoxOptions struct {
+	// Writable lets the program write to /box, for compiling. Otherwise what was
+	// Put belongs to root and the program can only read it.
+	Writable bool
+
+	// TmpBytes bounds each of /tmp, /dev/shm and a writable /box. Whatever is in
+	// them also counts as the program's memory. Default 512 MiB.
+	TmpBytes int64
+}
+
+// Tool is where a logical tool is.
+type Tool struct {
+	Name  string   `json:"name"`  // as asked
+	Path  string   `json:"path"`  // absolute, the same inside and outside a box
+	Roots []string `json:"roots"` // folders beyond /usr, /bin and /lib* that it needs to read
+}
+
+// Status says what an agent is able to do.
+type Status struct {
+	Driver   string   `json:"driver"`    // v2, hybrid, v1 or none
+	Degraded []string `json:"degraded"`  // what is weaker than it should be, as sentences
+	Slots    int      `json:"slots"`     // boxes at once
+	Cores    []int    `json:"cores"`     // CPU cores that boxes run on
+	Kernel   string   `json:"kernel"`    // release, such as "6.1.0-18-amd64"
+	Landlock int      `json:"landlock"`  // ABI version; 0 = absent
+	Seccomp  bool     `json:"seccomp"`   // whether system calls are filtered
+	Swap     bool     `json:"swap"`      // whether the machine swaps
+	SelfTest string   `json:"self_test"` // "" = passed a moment ago, else what failed
+}

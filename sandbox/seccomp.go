@@ -1,0 +1,146 @@
+package sandbox
+
+import (
+	"maps"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// The filter allows by default and denies what reaches into the kernel's less
+// travelled parts or out of the namespaces. Namespaces, credentials and control
+// groups contain the program by themselves; the filter makes the kernel smaller.
+
+// denied are system calls that fail with EPERM.
+var denied = []uint32{
+	// Mounts and roots.
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
+	unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_QUOTACTL,
+	unix.SYS_QUOTACTL_FD, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
+	unix.SYS_STATMOUNT, unix.SYS_LISTMOUNT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT,
+	// Namespaces.
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+	// Other processes.
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
+	unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
+	// Which cores it runs on is ours to say.
+	unix.SYS_SCHED_SETAFFINITY, unix.SYS_MBIND, unix.SYS_SET_MEMPOLICY,
+	// Large or young parts of the kernel.
+	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER,
+	unix.SYS_IO_URING_REGISTER, unix.SYS_MEMFD_SECRET, unix.SYS_VHANGUP, unix.SYS_LOOKUP_DCOOKIE,
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
+	// The machine.
+	unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+	unix.SYS_REBOOT, unix.SYS_SYSLOG, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX,
+	// System V and POSIX message queues and the like would outlive a run.
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SHMDT, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMCTL,
+	unix.SYS_SEMTIMEDOP, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+	unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_MQ_TIMEDSEND, unix.SYS_MQ_TIMEDRECEIVE, unix.SYS_MQ_NOTIFY, unix.SYS_MQ_GETSETATTR,
+}
+
+// families are the socket families that a program may ask for. Its network
+// namespace has no interface that is up, so they lead nowhere.
+var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
+
+// namespaceFlags are the flags of clone that make namespaces.
+const namespaceFlags = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// Instructions and offsets of the filter language.
+const (
+	bpfLoad    = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+	bpfEqual   = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	bpfAtLeast = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+	bpfAnyBit  = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
+	bpfReturn  = unix.BPF_RET | unix.BPF_K
+
+	offNumber   = 0
+	offArch     = 4
+	offFirstArg = 16 // low half; the filter looks at no high half
+
+	retKill  = 0x80000000 // SECCOMP_RET_KILL_PROCESS
+	retErrno = 0x00050000 // SECCOMP_RET_ERRNO
+	retAllow = 0x7fff0000 // SECCOMP_RET_ALLOW
+)
+
+// code is a piece of a filter that ends with a return.
+type code []unix.SockFilter
+
+func ret(k uint32) code      { return code{{Code: bpfReturn, K: k}} }
+func fail(e unix.Errno) code { return ret(retErrno | uint32(e)) }
+
+// span says what happens to the system calls from first up to the next span.
+type span struct {
+	first uint32
+	then  code
+}
+
+// spans returns what happens to every system call number, in order.
+func spans() []span {
+	then := map[uint32]code{
+		// clone3 keeps its flags in memory, where a filter cannot look; C
+		// libraries fall back to clone when there is no clone3.
+		unix.SYS_CLONE3: fail(unix.ENOSYS),
+		unix.SYS_CLONE: slices.Concat(
+			code{{Code: bpfLoad, K: offFirstArg}, {Code: bpfAnyBit, Jf: 1, K: namespaceFlags}},
+			fail(unix.EPERM), ret(retAllow),
+		),
+		unix.SYS_SOCKET:     onlyFamilies(),
+		unix.SYS_SOCKETPAIR: onlyFamilies(),
+	}
+	for _, call := range slices.Concat(denied, archDenied) {
+		then[call] = fail(unix.EPERM)
+	}
+	all := []span{{0, ret(retAllow)}}
+	for _, call := range slices.Sorted(maps.Keys(then)) {
+		if last := &all[len(all)-1]; last.first == call { // right after another one
+			last.then = then[call]
+		} else {
+			all = append(all, span{call, then[call]})
+		}
+		all = append(all, span{call + 1, ret(retAllow)})
+	}
+	// Neighbours with the same end are one.
+	return slices.CompactFunc(all, func(a, b span) bool { return slices.Equal(a.then, b.then) })
+}
+
+// onlyFamilies looks at the first argument of socket.
+func onlyFamilies() code {
+	c := code{{Code: bpfLoad, K: offFirstArg}}
+	for i, f := range families {
+		c = append(c, unix.SockFilter{Code: bpfEqual, Jt: uint8(len(families) - i), K: f})
+	}
+	return slices.Concat(c, fail(unix.EAFNOSUPPORT), ret(retAllow))
+}
+
+// tree decides between spans by halving. The kernel runs a filter for every
+// system call number when it is installed, that is, for every run, so a list
+// would cost far more.
+func tree(all []span) code {
+	if len(all) == 1 {
+		return all[0].then
+	}
+	half := len(all) / 2
+	low, high := tree(all[:half]), tree(all[half:])
+	if len(low) > 255 { // too far for a conditional jump
+		c := code{{Code: bpfAtLeast, Jf: 1, K: all[half].first}, {Code: unix.BPF_JMP | unix.BPF_JA, K: uint32(len(low))}}
+		return slices.Concat(c, low, high)
+	}
+	return slices.Concat(code{{Code: bpfAtLeast, Jt: uint8(len(low)), K: all[half].first}}, low, high)
+}
+
+// assemble returns the filter.
+func assemble() []unix.SockFilter {
+	return slices.Concat(
+		code{{Code: bpfLoad, K: offArch}, {Code: bpfEqual, Jt: 1, K: nativeArch}},
+		ret(retKill),
+		code{{Code: bpfLoad, K: offNumber}, {Code: bpfAtLeast, Jf: 1, K: foreignBit}},
+		ret(retKill),
+		tree(spans()),
+	)
+}
+
+// filter adds the filter to a script; nothing may follow it but the program.
+func (s *script) filter(f *unix.SockFprog) {
+	s.add("filter system calls", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, pointer(s, f))
+}

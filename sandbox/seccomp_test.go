@@ -1,0 +1,106 @@
+package sandbox
+
+import (
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// interpret runs a filter on a system call, as the kernel does.
+func interpret(t *testing.T, filter []unix.SockFilter, arch, number uint32, arg uint32) uint32 {
+	t.Helper()
+	data := map[uint32]uint32{offNumber: number, offArch: arch, offFirstArg: arg}
+	var a uint32
+	for pc := 0; pc < len(filter); pc++ {
+		in := filter[pc]
+		jump := func(yes bool) {
+			if yes {
+				pc += int(in.Jt)
+			} else {
+				pc += int(in.Jf)
+			}
+		}
+		switch in.Code {
+		case bpfLoad:
+			a = data[in.K]
+		case bpfEqual:
+			jump(a == in.K)
+		case bpfAtLeast:
+			jump(a >= in.K)
+		case bpfAnyBit:
+			jump(a&in.K != 0)
+		case unix.BPF_JMP | unix.BPF_JA:
+			pc += int(in.K)
+		case bpfReturn:
+			return in.K
+		default:
+			t.Fatalf("instruction %d is %#x", pc, in.Code)
+		}
+	}
+	t.Fatal("the filter has no end")
+	return 0
+}
+
+func TestTheFilterDecidesEveryCallAsTheTablesSay(t *testing.T) {
+	f := assemble()
+	if len(f) > unix.BPF_MAXINSNS {
+		t.Fatalf("the filter has %d instructions", len(f))
+	}
+	for number := range uint32(1024) {
+		want := uint32(retAllow)
+		arg := uint32(unix.AF_UNIX)
+		switch {
+		case number == unix.SYS_CLONE3:
+			want = retErrno | uint32(unix.ENOSYS)
+		case slices.Contains(slices.Concat(denied, archDenied), number):
+			want = retErrno | uint32(unix.EPERM)
+		}
+		if got := interpret(t, f, nativeArch, number, arg); got != want {
+			t.Errorf("system call %d gives %#x, want %#x", number, got, want)
+		}
+	}
+	for name, tt := range map[string]struct{ arch, number, arg, want uint32 }{
+		"another architecture":   {unix.AUDIT_ARCH_I386, unix.SYS_READ, 0, retKill},
+		"x32":                    {nativeArch, foreignBit | unix.SYS_READ, 0, retKill},
+		"-1":                     {nativeArch, ^uint32(0), 0, retKill},
+		"a thread":               {nativeArch, unix.SYS_CLONE, unix.CLONE_VM | unix.CLONE_THREAD, retAllow},
+		"a user namespace":       {nativeArch, unix.SYS_CLONE, unix.CLONE_NEWUSER | uint32(unix.SIGCHLD), retErrno | uint32(unix.EPERM)},
+		"a network namespace":    {nativeArch, unix.SYS_CLONE, unix.CLONE_NEWNET, retErrno | uint32(unix.EPERM)},
+		"an internet socket":     {nativeArch, unix.SYS_SOCKET, unix.AF_INET, retAllow},
+		"an internet 6 socket":   {nativeArch, unix.SYS_SOCKET, unix.AF_INET6, retAllow},
+		"a netlink socket":       {nativeArch, unix.SYS_SOCKET, unix.AF_NETLINK, retErrno | uint32(unix.EAFNOSUPPORT)},
+		"a machine socket":       {nativeArch, unix.SYS_SOCKET, unix.AF_VSOCK, retErrno | uint32(unix.EAFNOSUPPORT)},
+		"a pair of odd sockets":  {nativeArch, unix.SYS_SOCKETPAIR, unix.AF_TIPC, retErrno | uint32(unix.EAFNOSUPPORT)},
+		"a pair of unix sockets": {nativeArch, unix.SYS_SOCKETPAIR, unix.AF_UNIX, retAllow},
+	} {
+		if got := interpret(t, f, tt.arch, tt.number, tt.arg); got != tt.want {
+			t.Errorf("%s gives %#x, want %#x", name, got, tt.want)
+		}
+	}
+}
+
+func TestTheFilterIsQuickToInstall(t *testing.T) {
+	// The kernel evaluates it for every system call when it is installed.
+	f := assemble()
+	longest := 0
+	var depth func(pc, n int)
+	depth = func(pc, n int) {
+		in := f[pc]
+		switch in.Code {
+		case bpfReturn:
+			longest = max(longest, n+1)
+		case bpfLoad:
+			depth(pc+1, n+1)
+		case unix.BPF_JMP | unix.BPF_JA:
+			depth(pc+1+int(in.K), n+1)
+		default:
+			depth(pc+1+int(in.Jt), n+1)
+			depth(pc+1+int(in.Jf), n+1)
+		}
+	}
+	depth(0, 0)
+	if longest > 20 {
+		t.Errorf("a decision takes up to %d instructions", longest)
+	}
+}

@@ -1,0 +1,357 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// agent is what Serve runs: a few rooms ready for use, and as many places as
+// there are slots.
+type agent struct {
+	cfg     Config
+	log     *slog.Logger
+	driver  driver
+	tools   *toolbox
+	machine machine
+	cores   []int // numbers of the cores that boxes run on
+	filter  *unix.SockFprog
+	hard    map[int]uint64 // the agent's own hard limits, which no program can exceed
+	null    *os.File
+	epoch   time.Time
+	status  Status
+	health  health
+
+	serial atomic.Int64
+	uids   chan int   // free user ids
+	places chan int   // free slots, as indexes of cores
+	ready  chan *room // made in advance
+	work   sync.WaitGroup
+}
+
+// uidCount is how many user ids an agent with so many slots uses: for rooms in
+// use, made in advance, and being torn down.
+func uidCount(slots int) int { return 4*slots + 16 }
+
+const defaultUID = 61000
+
+// Serve is the agent. It keeps rooms ready, answers the clients at the other end
+// of conn, and returns nil when conn reaches its end or ctx ends, with nothing
+// left behind. It sweeps what agents left that died otherwise. It must run as
+// root and should have a process to itself.
+func Serve(ctx context.Context, conn *os.File, cfg Config) error {
+	a, err := newAgent(ctx, cfg, true)
+	if err != nil {
+		return fmt.Errorf("start the sandbox: %w", err)
+	}
+	err = a.serve(ctx, conn)
+	if err := errors.Join(err, a.close()); err != nil {
+		return fmt.Errorf("serve the sandbox: %w", err)
+	}
+	return nil
+}
+
+// newAgent prepares everything but rooms. With test it runs a program with each
+// control group driver until one works.
+func newAgent(ctx context.Context, cfg Config, test bool) (*agent, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if os.Geteuid() != 0 {
+		return nil, errors.New("the sandbox agent must run as root: start the program with sudo")
+	}
+	a := &agent{cfg: cfg, log: cfg.Log, epoch: time.Now(), ready: make(chan *room)}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.cfg.CgroupRoot == "" {
+		a.cfg.CgroupRoot = "deepoj"
+	}
+	if a.cfg.FirstUID == 0 {
+		a.cfg.FirstUID = defaultUID
+	}
+	if err := a.chooseCores(); err != nil {
+		return nil, err
+	}
+	var err error
+	if a.machine, err = thisMachine(len(a.cores)); err != nil {
+		return nil, err
+	}
+	if a.hard, err = limitProcess(); err != nil {
+		return nil, err
+	}
+	f := assemble()
+	a.filter = &unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	a.tools = newToolbox(a.cfg)
+	if a.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
+		return nil, fmt.Errorf("open /dev/null: %w", err)
+	}
+	a.uids = make(chan int, uidCount(a.cfg.Slots))
+	for i := range uidCount(a.cfg.Slots) {
+		a.uids <- a.cfg.FirstUID + i
+	}
+	var try func(driver) error
+	if test {
+		try = func(d driver) error {
+			a.driver = d
+			return a.selfTest(ctx)
+		}
+	}
+	a.status = a.describe()
+	if a.driver, err = chooseDriver(a.cfg, agentPrefix+strconv.Itoa(os.Getpid()), try); err != nil {
+		return nil, errors.Join(err, a.null.Close())
+	}
+	a.health.passed = time.Now()
+	a.status.Driver, a.status.Degraded = a.driver.name(), a.driver.degraded()
+	a.places = make(chan int, a.cfg.Slots)
+	for i := range a.cfg.Slots {
+		a.places <- i % len(a.cores)
+	}
+	return a, nil
+}
+
+// chooseCores finds the cores that boxes run on, and how many slots there are.
+func (a *agent) chooseCores() error {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return fmt.Errorf("ask which cores there are: %w", err)
+	}
+	for n := range maxCores {
+		if set.IsSet(n) && (len(a.cfg.Cores) == 0 || slices.Contains(a.cfg.Cores, n)) {
+			a.cores = append(a.cores, n)
+		}
+	}
+	if len(a.cores) == 0 {
+		return fmt.Errorf("none of the cores %v may be used", a.cfg.Cores)
+	}
+	if a.cfg.Slots == 0 {
+		a.cfg.Slots = len(a.cores)
+	}
+	return nil
+}
+
+// affinity returns the set of n cores that a run in the slot may use, the slot's
+// own first.
+func (a *agent) affinity(slot, n int) *unix.CPUSet {
+	set := new(unix.CPUSet)
+	for i := range n {
+		set.Set(a.cores[(slot+i)%len(a.cores)])
+	}
+	return set
+}
+
+// describe says what this agent is able to do.
+func (a *agent) describe() Status {
+	s := Status{
+		Slots: a.cfg.Slots, Cores: a.cores, Seccomp: true, Landlock: landlockVersion(),
+	}
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		s.Kernel = unix.ByteSliceToString(u.Release[:])
+	}
+	if b, err := os.ReadFile("/proc/swaps"); err == nil {
+		s.Swap = strings.Count(string(b), "\n") > 1
+	}
+	return s
+}
+
+// serve answers requests until the end, and then ends every room.
+func (a *agent) serve(ctx context.Context, conn *os.File) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer a.work.Wait()
+	defer cancel()
+	c, err := net.FileConn(conn)
+	if err != nil {
+		return fmt.Errorf("use the connection: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends the loop below
+	defer stop()
+	for range a.cfg.Slots + 1 {
+		a.work.Go(func() { a.prepare(ctx) })
+	}
+	a.log.InfoContext(ctx, "the sandbox is ready", slog.String("driver", a.status.Driver), slog.Int("slots", a.status.Slots))
+	raw, err := c.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return fmt.Errorf("use the connection: %w", err)
+	}
+	buf := make([]byte, maxMessage)
+	for {
+		var q request
+		var files []*os.File
+		var got error
+		err := raw.Read(func(fd uintptr) bool {
+			files, got = receiveMessage(int(fd), buf, &q)
+			return !errors.Is(got, unix.EAGAIN)
+		})
+		switch {
+		case ctx.Err() != nil:
+			closeAll(files)
+			return nil
+		case errors.Is(got, errClosed):
+			return nil
+		case err != nil || got != nil:
+			return errors.Join(err, got)
+		}
+		if len(files) != 1 {
+			closeAll(files)
+			a.log.WarnContext(ctx, "a client sent a request without a descriptor", slog.String("op", q.Op))
+			continue
+		}
+		a.work.Go(func() { a.answer(ctx, q, files[0]) })
+	}
+}
+
+// answer answers one request on its own socket.
+func (a *agent) answer(ctx context.Context, q request, sock *os.File) {
+	var r reply
+	switch q.Op {
+	case opOpen:
+		if q.Options == nil {
+			q.Options = &BoxOptions{}
+		}
+		a.open(ctx, *q.Options, sock)
+		return // the room closes the socket
+	case opStatus:
+		s := a.status
+		s.SelfTest = a.check(ctx)
+		r.Status = &s
+	case opTool:
+		t, err := a.tools.find(q.Tool)
+		if err != nil {
+			r = failure(err)
+		} else {
+			r.Tool = &t
+		}
+	default:
+		r = failure(fmt.Errorf("%q is no request of an agent", q.Op))
+	}
+	err := sendMessage(int(sock.Fd()), r)
+	if err := errors.Join(err, sock.Close()); err != nil && !errors.Is(err, unix.EPIPE) {
+		a.log.WarnContext(ctx, "a client got no answer", slog.String("op", q.Op), slog.Any("err", err))
+	}
+}
+
+// open waits for a place and a room, and lets the room serve the client.
+func (a *agent) open(ctx context.Context, o BoxOptions, sock *os.File) {
+	refuse := func() { _ = sock.Close() } // the client sees that the agent is gone
+	var place int
+	select {
+	case place = <-a.places:
+	case <-ctx.Done():
+		refuse()
+		return
+	}
+	defer func() { a.places <- place }()
+	if hungUp(sock) {
+		refuse()
+		return
+	}
+	var r *room
+	select {
+	case r = <-a.ready:
+	case <-ctx.Done():
+		refuse()
+		return
+	}
+	hangUp, err := cutter(ctx, sock)
+	if err != nil {
+		a.log.ErrorContext(ctx, "a box cannot be opened", slog.Any("err", err))
+		close(r.sessions)
+		refuse()
+	} else {
+		r.sessions <- handover{sock, o, place}
+	}
+	<-r.left
+	if err == nil {
+		hangUp()
+	}
+	a.work.Go(func() { a.retire(ctx, r) })
+}
+
+// cutter ends the connection sock when ctx ends, through a descriptor of its own:
+// the room closes its own at a time of its choosing. What it returns must be
+// called when the room is done.
+func cutter(ctx context.Context, sock *os.File) (func(), error) {
+	fd, err := unix.FcntlInt(sock.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, fmt.Errorf("copy a descriptor: %w", err)
+	}
+	cut := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(cut)
+		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // fails when the client has gone
+	})
+	return func() {
+		if !stop() {
+			<-cut
+		}
+		_ = unix.Close(fd) // nothing was written through it
+	}, nil
+}
+
+// hungUp reports whether the client has closed its end.
+func hungUp(sock *os.File) bool {
+	fds := []unix.PollFd{{Fd: int32(sock.Fd()), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0 && fds[0].Revents&unix.POLLHUP != 0
+}
+
+// retire removes a room and gives its user id back.
+func (a *agent) retire(ctx context.Context, r *room) {
+	if err := r.tearDown(); err != nil {
+		a.log.WarnContext(ctx, "a room left something behind", slog.String("room", r.name), slog.Any("err", err))
+	}
+	a.uids <- r.uid
+}
+
+// roomPause is how long to wait after a room could not be made.
+const roomPause = 200 * time.Millisecond
+
+// prepare makes rooms one after the other, each before a client asks for it.
+// Several run at once: most of the time that a room takes is waiting for the
+// kernel.
+func (a *agent) prepare(ctx context.Context) {
+	for {
+		var uid int
+		select {
+		case uid = <-a.uids:
+		case <-ctx.Done():
+			return
+		}
+		r, err := a.newRoom(uid)
+		if err != nil {
+			a.uids <- uid
+			a.log.ErrorContext(ctx, "no room could be made", slog.Any("err", err))
+			select {
+			case <-time.After(roomPause):
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case a.ready <- r:
+		case <-ctx.Done():
+			close(r.sessions)
+			a.retire(ctx, r)
+			return
+		}
+	}
+}
+
+// close removes what the agent made besides rooms.
+func (a *agent) close() error {
+	return errors.Join(a.driver.close(), a.null.Close())
+}

@@ -1,0 +1,177 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A child is born by clone3 with CLONE_VM|CLONE_VFORK: it borrows our memory
+// until it executes its program, so nothing is copied. In that time it only
+// makes the system calls of a list that was prepared before (see forkSteps, in
+// assembly), because the Go runtime knows nothing of it.
+
+// step is one system call of a child. The layout is known to the assembly.
+type step struct {
+	number uintptr
+	args   [6]uintptr
+}
+
+// stepFailure says which step failed. The layout is known to the assembly.
+type stepFailure struct {
+	errno uintptr
+	left  uintptr // steps left, with the failed one; 0 = none failed
+}
+
+// cloneArgs is struct clone_args of the kernel, as of Linux 5.7.
+type cloneArgs struct {
+	flags, pidFD uint64
+	_            [2]uint64 // where to store thread ids
+	exitSignal   uint64
+	_            [5]uint64 // stack, thread-local storage, ids to choose
+	cgroup       uint64
+}
+
+//go:noescape
+func forkSteps(args *cloneArgs, size uintptr, steps *step, n uintptr, failed *stepFailure) (pid, errno uintptr)
+
+// childError says which step of a child failed.
+type childError struct {
+	step  string
+	errno syscall.Errno
+}
+
+func (e *childError) Error() string { return e.step + ": " + e.errno.Error() }
+func (e *childError) Unwrap() error { return e.errno }
+
+// stepExec is the name of the last step of every script.
+const stepExec = "execute the program"
+
+// script is what a child does between its birth and its program.
+type script struct {
+	steps []step
+	names []string
+	keep  []any // what the steps point to
+}
+
+// add appends the system call number with args, under a name for errors.
+func (s *script) add(name string, number uintptr, args ...uintptr) {
+	st := step{number: number}
+	copy(st.args[:], args)
+	s.steps = append(s.steps, st)
+	s.names = append(s.names, name)
+}
+
+// pointer returns the address of v for a step, and keeps v alive.
+func pointer[T any](s *script, v *T) uintptr {
+	s.keep = append(s.keep, v)
+	return uintptr(unsafe.Pointer(v))
+}
+
+// text returns the address of a C string for a step. It must hold no NUL byte.
+func text(s *script, v string) uintptr {
+	b := append([]byte(v), 0)
+	return pointer(s, &b[0])
+}
+
+// stdio makes fds the standard streams and closes everything else.
+func (s *script) stdio(fds [3]int) {
+	// A descriptor below 3 would be overwritten before its turn, so the agent
+	// never holds one there besides its own streams.
+	for i, fd := range fds {
+		s.add("set up standard streams", unix.SYS_DUP3, uintptr(fd), uintptr(i), 0)
+	}
+	s.add("close descriptors", unix.SYS_CLOSE_RANGE, 3, uintptr(^uint32(0)), 0)
+}
+
+// limit sets a resource limit, soft and hard.
+func (s *script) limit(resource int, value uint64) {
+	r := &unix.Rlimit{Cur: value, Max: value}
+	s.add("set a resource limit", unix.SYS_PRLIMIT64, 0, uintptr(resource), pointer(s, r), 0)
+}
+
+// become gives up root for the user and group id uid, for good.
+func (s *script) become(uid int) {
+	id := uintptr(uid)
+	s.add("drop groups", unix.SYS_SETGROUPS, 0, 0)
+	s.add("set the group", unix.SYS_SETRESGID, id, id, id)
+	s.add("set the user", unix.SYS_SETRESUID, id, id, id)
+	header := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	s.add("drop capabilities", unix.SYS_CAPSET, pointer(s, header), pointer(s, &[2]unix.CapUserData{}))
+	s.add("forbid new privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1)
+}
+
+// exec ends the script by executing path.
+func (s *script) exec(path string, argv, envv []string) error {
+	if strings.ContainsRune(path, 0) {
+		return errors.New("the program's path holds a NUL byte")
+	}
+	av, err := syscall.SlicePtrFromStrings(argv)
+	if err != nil {
+		return fmt.Errorf("an argument holds a NUL byte: %w", err)
+	}
+	ev, err := syscall.SlicePtrFromStrings(envv)
+	if err != nil {
+		return fmt.Errorf("the environment holds a NUL byte: %w", err)
+	}
+	s.keep = append(s.keep, av, ev)
+	var none [1]uint64
+	s.add("unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, pointer(s, &none), 0, 8)
+	s.add(stepExec, unix.SYS_EXECVE, text(s, path), uintptr(unsafe.Pointer(&av[0])), uintptr(unsafe.Pointer(&ev[0])))
+	return nil
+}
+
+// start runs the script in a new child, in the v2 control group cgroup unless
+// that is negative. It returns once the program runs, or a *childError with the
+// child gone.
+func (s *script) start(flags uint64, cgroup int) (pid, pidfd int, err error) {
+	fd := new(int32)
+	args := &cloneArgs{
+		flags:      flags | unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PIDFD | unix.CLONE_CLEAR_SIGHAND,
+		exitSignal: uint64(unix.SIGCHLD),
+		pidFD:      uint64(uintptr(unsafe.Pointer(fd))),
+	}
+	if cgroup >= 0 {
+		args.flags |= unix.CLONE_INTO_CGROUP
+		args.cgroup = uint64(cgroup)
+	}
+	failed := new(stepFailure)
+	n := uintptr(len(s.steps))
+	p, errno := forkSteps(args, unsafe.Sizeof(*args), &s.steps[0], n, failed)
+	runtime.KeepAlive(s)
+	runtime.KeepAlive(fd)
+	if errno != 0 {
+		return 0, -1, &childError{"start a process", syscall.Errno(errno)}
+	}
+	if failed.left != 0 {
+		_, err := waitProcess(int(p))
+		if closeErr := unix.Close(int(*fd)); err == nil {
+			err = closeErr
+		}
+		if err != nil {
+			return 0, -1, err
+		}
+		return 0, -1, &childError{s.names[n-failed.left], syscall.Errno(failed.errno)}
+	}
+	return int(p), int(*fd), nil
+}
+
+// waitProcess waits for a child and returns how it ended.
+func waitProcess(pid int) (syscall.WaitStatus, error) {
+	for {
+		var ws syscall.WaitStatus
+		_, err := syscall.Wait4(pid, &ws, syscall.WALL, nil)
+		switch err {
+		case nil:
+			return ws, nil
+		case syscall.EINTR:
+		default:
+			return ws, fmt.Errorf("wait for process %d: %w", pid, err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// input returns what a program may have as its standard input. A file is copied
+// into a sealed memfd: the program could open a file again by way of
+// /proc/self/fd, and what it reads must not be charged to it.
+func input(f *os.File) (in *os.File, copied bool, err error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return nil, false, fmt.Errorf("look at the input: %w", err)
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFIFO, unix.S_IFSOCK:
+		return f, false, block(f)
+	case unix.S_IFREG:
+	default:
+		return nil, false, errors.New("the input is neither a file nor a pipe")
+	}
+	m, err := memfd("stdin")
+	if err != nil {
+		return nil, false, err
+	}
+	if err := copyFile(m, f, st.Size); err != nil {
+		return nil, false, errors.Join(fmt.Errorf("copy the input: %w", err), m.Close())
+	}
+	return m, true, nil
+}
+
+// block makes a pipe block whoever uses it, as programs expect. Ends that Go made
+// do not.
+func block(f *os.File) error {
+	if err := unix.SetNonblock(int(f.Fd()), false); err != nil {
+		return fmt.Errorf("make a pipe block: %w", err)
+	}
+	return nil
+}
+
+// copyFile copies size bytes of f from offset 0 into the empty memfd m, makes it
+// immutable and rewinds it.
+func copyFile(m, f *os.File, size int64) error {
+	var offset int64
+	for offset < size {
+		n, err := unix.Sendfile(int(m.Fd()), int(f.Fd()), &offset, int(min(size-offset, 1<<30)))
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+		if n == 0 && err == nil {
+			break // it became shorter
+		}
+	}
+	seals := unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
+	if _, err := unix.FcntlInt(m.Fd(), unix.F_ADD_SEALS, seals); err != nil {
+		return err
+	}
+	if err := m.Chmod(0o444); err != nil {
+		return err
+	}
+	_, err := m.Seek(0, io.SeekStart)
+	return err
+}

@@ -1,0 +1,157 @@
+// Programs that misuse processes, signals and time. Usage: process WAY [NUMBER]
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long number = 1;
+
+static void spin(long ms) {
+	struct timespec t;
+	do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < ms);
+}
+
+static void *spinner(void *unused) {
+	(void)unused;
+	for (volatile int i = 0;; i++) {
+	}
+	return NULL;
+}
+
+static void *sleeper(void *unused) {
+	(void)unused;
+	pause();
+	return NULL;
+}
+
+// timed uses number milliseconds of CPU in this thread.
+static void *timed(void *unused) {
+	(void)unused;
+	struct timespec t;
+	do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < number);
+	return NULL;
+}
+
+static void ignore_all(void) {
+	for (int s = 1; s < 65; s++) signal(s, SIG_IGN);
+}
+
+int main(int argc, char **argv) {
+	if (argc < 2) return 2;
+	const char *way = argv[1];
+	if (argc > 2) number = atol(argv[2]);
+	if (!strcmp(way, "nothing")) return 0;
+	if (!strcmp(way, "exit")) return (int)number;
+	if (!strcmp(way, "fork-bomb")) {
+		for (;;) fork();
+	} else if (!strcmp(way, "setsid-bomb")) {
+		for (;;)
+			if (fork() == 0) setsid();
+	} else if (!strcmp(way, "vfork-bomb")) {
+		// Each child becomes this program again, so that its parent goes on.
+		for (;;)
+			if (vfork() == 0) {
+				execl("/proc/self/exe", argv[0], way, (char *)NULL);
+				_exit(1);
+			}
+	} else if (!strcmp(way, "clone3-bomb")) {
+		struct clone_args a = {.exit_signal = SIGCHLD};
+		for (;;)
+			if (syscall(SYS_clone3, &a, sizeof a) < 0 && errno == ENOSYS) return 38;
+	} else if (!strcmp(way, "thread-bomb")) {
+		pthread_t t;
+		for (;;) pthread_create(&t, NULL, sleeper, NULL);
+	} else if (!strcmp(way, "orphan")) {
+		// A daemon that nothing but SIGKILL ends.
+		if (fork() == 0) {
+			if (fork() != 0) _exit(0);
+			setsid();
+			ignore_all();
+			for (;;) pause();
+		}
+		wait(NULL);
+		return 0;
+	} else if (!strcmp(way, "orphan-spin")) {
+		if (fork() == 0) {
+			setsid();
+			ignore_all();
+			spinner(NULL);
+		}
+		pause();
+	} else if (!strcmp(way, "child-spin")) {
+		if (fork() == 0) spinner(NULL);
+		wait(NULL);
+	} else if (!strcmp(way, "many-spin")) {
+		// Many short children, each of which uses little.
+		for (;;) {
+			if (fork() == 0) {
+				spin(10);
+				_exit(0);
+			}
+			wait(NULL);
+		}
+	} else if (!strcmp(way, "thread-spin")) {
+		pthread_t t;
+		for (long i = 0; i < number; i++) pthread_create(&t, NULL, spinner, NULL);
+		pause();
+	} else if (!strcmp(way, "spin")) {
+		spinner(NULL);
+	} else if (!strcmp(way, "cpu")) {
+		spin(number);
+	} else if (!strcmp(way, "cpu4")) {
+		pthread_t t[4];
+		for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, timed, NULL);
+		for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+	} else if (!strcmp(way, "sleep")) {
+		ignore_all();
+		for (;;) pause();
+	} else if (!strcmp(way, "stop")) {
+		raise(SIGSTOP);
+	} else if (!strcmp(way, "stop-parent")) {
+		kill(getppid(), SIGSTOP);
+		kill(0, SIGSTOP);
+	} else if (!strcmp(way, "kill-self")) {
+		raise(SIGKILL);
+	} else if (!strcmp(way, "abort")) {
+		abort();
+	} else if (!strcmp(way, "segv")) {
+		*(volatile int *)8 = 1;
+	} else if (!strcmp(way, "kill-all")) {
+		int all = kill(-1, SIGKILL); // finds nobody
+		int nobody = errno == ESRCH;
+		printf("%d %d %d %d\n", all, nobody, kill(1, SIGKILL), getppid());
+	} else if (!strcmp(way, "close")) {
+		close(0);
+		close(1);
+		close(2);
+		for (;;) pause();
+	} else if (!strcmp(way, "nice")) {
+		int r = setpriority(PRIO_PROCESS, 0, -10);
+		printf("%d %d\n", r, getpriority(PRIO_PROCESS, 0));
+	} else if (!strcmp(way, "files")) {
+		int n = 0;
+		while (open("/dev/null", O_RDONLY) >= 0) n++;
+		printf("%d\n", n);
+	} else if (!strcmp(way, "usage")) {
+		struct rusage u;
+		spin(number);
+		getrusage(RUSAGE_SELF, &u);
+		printf("%ld\n", (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000L + u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	} else {
+		return 2;
+	}
+	return 0;
+}

@@ -1,0 +1,275 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// tick is the shortest time between two looks at the CPU time.
+const tick = time.Millisecond
+
+// longTick is the longest time between two looks at what the kernel killed for
+// want of memory: the main process may go on without its child.
+const longTick = 50 * time.Millisecond
+
+// watch waits for the end of the program or of a limit, and fills in the result.
+func (w *watch) watch() error {
+	r := w.room
+	looks := 0
+	for next := w.firstLook(); ; {
+		fds := []unix.PollFd{
+			{Fd: int32(w.pidfd), Events: unix.POLLIN},
+			{Fd: int32(r.sock.Fd()), Events: unix.POLLIN},
+			w.out.poll(), w.err.poll(),
+		}
+		if looks++; looks == 1 && w.lazy() {
+			// Most outputs fit into their pipes, and are there when the program
+			// has ended.
+			fds, next = fds[:2], min(next, lazyLook)
+		}
+		ts := unix.NsecToTimespec(int64(next))
+		if _, err := unix.Ppoll(fds, &ts, nil); err != nil && !errors.Is(err, unix.EINTR) {
+			return errors.Join(fmt.Errorf("wait for a program: %w", err), w.end())
+		}
+		if fds[0].Revents != 0 {
+			break
+		}
+		if fds[1].Revents != 0 {
+			if err := w.interrupted(); err != nil {
+				return errors.Join(err, w.end())
+			}
+		}
+		err := w.pump()
+		var over bool
+		if err == nil {
+			over, next, err = w.check()
+		}
+		if err != nil {
+			return errors.Join(err, w.end())
+		}
+		if over {
+			break
+		}
+	}
+	return w.finish()
+}
+
+// lazyLook is for how long outputs are not looked at in the beginning.
+const lazyLook = 2 * time.Millisecond
+
+// lazy reports whether nobody waits for the outputs while the program runs.
+func (w *watch) lazy() bool {
+	return (w.out.to == nil || w.out.plain) && (w.err.to == nil || w.err.plain)
+}
+
+// firstLook is how long after its start a program cannot be over a limit.
+func (w *watch) firstLook() time.Duration {
+	return min(max(w.limits.CPU/time.Duration(w.limits.Cores), tick), w.limits.Wall, longTick)
+}
+
+// pump moves output.
+func (w *watch) pump() error {
+	return errors.Join(w.out.pump(w.room.output), w.err.pump(w.room.output))
+}
+
+// interrupted reads what the client said in the middle of a run: to end it, in
+// words or by hanging up.
+func (w *watch) interrupted() error {
+	var q request
+	files, err := receiveMessage(int(w.room.sock.Fd()), w.room.buf, &q)
+	closeAll(files)
+	switch {
+	case errors.Is(err, errClosed):
+		w.room.hungUp = true
+	case err != nil:
+		return err
+	case q.Op != opCancel:
+		return fmt.Errorf("a client sent %q in the middle of a run", q.Op)
+	}
+	w.cancelled = true
+	return nil
+}
+
+// check reports whether a limit is over, and how long nothing has to be looked
+// at otherwise.
+func (w *watch) check() (over bool, next time.Duration, err error) {
+	if w.cancelled {
+		return true, 0, nil
+	}
+	cpu, err := w.cpu()
+	if err != nil {
+		return false, 0, err
+	}
+	wall := time.Since(w.begun)
+	switch {
+	case cpu >= w.limits.CPU:
+		w.why = TLE
+	case wall >= w.limits.Wall:
+		w.why, w.result.OverWall = TLE, true
+	case w.out.seen > w.limits.OutputBytes:
+		w.why = OLE
+	}
+	next = min(max((w.limits.CPU-cpu)/time.Duration(w.limits.Cores), tick), w.limits.Wall-wall, longTick)
+	var peak, kills int64
+	if w.why == "" {
+		peak, kills, err = w.room.group.memory()
+	}
+	if w.result.Driver == DriverNone {
+		next = min(next, sampleEvery)
+		if peak > w.limits.MemoryBytes {
+			w.why = MLE
+		}
+	}
+	if kills > 0 {
+		w.why = MLE
+	}
+	return w.why != "", next, err
+}
+
+// cpu returns the CPU time so far. The control group's figure for a running
+// process is as old as the last clock tick; that of the main process is exact.
+func (w *watch) cpu() (time.Duration, error) {
+	cpu, err := w.room.group.cpu()
+	if err != nil {
+		return 0, err
+	}
+	var ts unix.Timespec
+	if unix.ClockGettime(w.clock, &ts) == nil { // fails when the process has ended
+		cpu = max(cpu, time.Duration(ts.Nano()))
+	}
+	return cpu, nil
+}
+
+// end kills what runs and reaps the main process, after a failure.
+func (w *watch) end() error {
+	err := unix.PidfdSendSignal(w.pidfd, unix.SIGKILL, nil, 0)
+	if errors.Is(err, unix.ESRCH) {
+		err = nil
+	}
+	_, waitErr := waitProcess(w.pid)
+	return errors.Join(err, waitErr, w.room.killAll())
+}
+
+// finish ends and reaps everything, and decides the verdict.
+func (w *watch) finish() error {
+	r := w.room
+	if w.why != "" || w.cancelled {
+		if err := w.killMain(); err != nil {
+			return err
+		}
+	}
+	ws, usage, err := waitUsage(w.pid)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	w.result.Wall = now.Sub(w.begun)
+	w.result.Ended = now.Sub(r.agent.epoch)
+	if err := r.killAll(); err != nil {
+		return err
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if w.result.CPU, err = r.group.cpu(); err != nil {
+		return err
+	}
+	w.result.CPU = max(w.result.CPU, usage)
+	peak, kills, err := r.group.memory()
+	if err != nil {
+		return err
+	}
+	w.result.MemoryBytes, w.result.OOM = peak, kills > 0
+	if w.result.OverWall {
+		w.result.Pressure = r.group.pressure()
+	}
+	w.result.StdoutBytes, w.result.StdoutTruncated = w.out.seen, w.out.truncated()
+	w.result.StderrBytes, w.result.StderrTruncated = w.err.seen, w.err.truncated()
+	if ws.Signaled() {
+		w.result.Signal = int(ws.Signal())
+	} else {
+		w.result.ExitCode = ws.ExitStatus()
+	}
+	w.result.Verdict = w.verdict()
+	return nil
+}
+
+// killMain ends the main process and all others.
+func (w *watch) killMain() error {
+	killed, err := w.room.group.kill()
+	w.room.killed = w.room.killed || killed
+	if errors.Is(err, errCannotKill) {
+		err = unix.PidfdSendSignal(w.pidfd, unix.SIGKILL, nil, 0)
+		if errors.Is(err, unix.ESRCH) {
+			err = nil
+		}
+	}
+	return err
+}
+
+// flushPatience is how long a slow reader of the output may take after the
+// program's end.
+const flushPatience = 5 * time.Second
+
+// flush moves what is left in the pipes. Every writer is gone.
+func (w *watch) flush() error {
+	for deadline := time.Now().Add(flushPatience); ; {
+		if err := w.pump(); err != nil {
+			return err
+		}
+		if len(w.out.pending) == 0 && len(w.err.pending) == 0 || time.Now().After(deadline) {
+			return nil
+		}
+		fds := []unix.PollFd{w.out.poll(), w.err.poll(), {Fd: int32(w.room.sock.Fd()), Events: unix.POLLIN}}
+		if _, err := unix.Poll(fds, 100); err != nil && !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("wait for a reader: %w", err)
+		}
+		if fds[2].Revents != 0 {
+			return nil // cancelled; the request is read later
+		}
+	}
+}
+
+// verdict decides in the order of certainty: what the kernel says, what we did,
+// what the program did.
+func (w *watch) verdict() Verdict {
+	res := &w.result
+	switch {
+	case res.OOM:
+		return MLE
+	case w.cancelled:
+		res.Error = "cancelled"
+		return SE
+	case w.why != "":
+		return w.why
+	case w.out.seen > w.limits.OutputBytes, res.Signal == int(unix.SIGXFSZ):
+		return OLE
+	case res.CPU >= w.limits.CPU:
+		return TLE
+	case res.Signal != 0 || res.ExitCode != 0:
+		return RE
+	default:
+		return OK
+	}
+}
+
+// waitUsage waits for a child and returns its CPU time with that of the children
+// it waited for.
+func waitUsage(pid int) (syscall.WaitStatus, time.Duration, error) {
+	for {
+		var ws syscall.WaitStatus
+		var ru syscall.Rusage
+		_, err := syscall.Wait4(pid, &ws, syscall.WALL, &ru)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil {
+			return ws, 0, fmt.Errorf("wait for process %d: %w", pid, err)
+		}
+		return ws, time.Duration(ru.Utime.Nano() + ru.Stime.Nano()), nil
+	}
+}

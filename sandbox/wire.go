@@ -1,0 +1,197 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// The wire. A client sends one message with one end of a fresh socket pair over
+// the connection to the agent; every answer, and for a box every further
+// request, goes over that pair. So requests of many clients never mix, a client
+// that gives up just closes its end, and a room's thread reads its requests
+// itself.
+const (
+	opStatus  = "status"  // on the connection: Status
+	opTool    = "tool"    // on the connection: Tool
+	opOpen    = "open"    // on the connection: a reply when a room is free, then box requests
+	opPut     = "put"     // in a box, with a memfd of packed files
+	opRun     = "run"     // in a box, with the descriptors that stdio names
+	opCancel  = "cancel"  // in a box, while a run is under way: end it
+	opCollect = "collect" // in a box: the reply carries a memfd of packed files
+	opClean   = "clean"   // in a box
+)
+
+// maxMessage is the longest message in bytes; what is larger travels as a
+// descriptor. An unprivileged socket buffer takes it in one piece.
+const maxMessage = 128 << 10
+
+// maxFDs is the most descriptors of one message.
+const maxFDs = 3
+
+type request struct {
+	Op       string      `json:"op"`
+	Tool     string      `json:"tool,omitempty"`
+	Options  *BoxOptions `json:"options,omitempty"`
+	Run      *runRequest `json:"run,omitempty"`
+	Globs    []string    `json:"globs,omitempty"`
+	MaxBytes int64       `json:"max_bytes,omitempty"`
+}
+
+// runRequest is a Cmd without its descriptors. Stdio says which of them follow
+// with the message, in order.
+type runRequest struct {
+	Tool        string   `json:"tool,omitempty"`
+	Program     string   `json:"program,omitempty"`
+	Args        []string `json:"args,omitempty"`
+	Env         []string `json:"env,omitempty"`
+	ExtraTools  []string `json:"extra_tools,omitempty"`
+	StdoutLimit int64    `json:"stdout_limit,omitempty"`
+	StderrLimit int64    `json:"stderr_limit,omitempty"`
+	Limits      Limits   `json:"limits"`
+	Stdio       [3]bool  `json:"stdio"`
+	Raw         bool     `json:"raw,omitempty"` // give Stdout to the program itself: a pair of programs
+}
+
+type reply struct {
+	Error  string  `json:"error,omitempty"`
+	Code   string  `json:"code,omitempty"`
+	Status *Status `json:"status,omitempty"`
+	Tool   *Tool   `json:"tool,omitempty"`
+	Result *Result `json:"result,omitempty"`
+}
+
+// codeNoTool marks a reply whose error is ErrNoTool.
+const codeNoTool = "no_tool"
+
+// failure turns err into a reply.
+func failure(err error) reply {
+	r := reply{Error: err.Error()}
+	if errors.Is(err, ErrNoTool) {
+		r.Code = codeNoTool
+	}
+	return r
+}
+
+// err returns the error that r carries.
+func (r reply) err() error {
+	switch {
+	case r.Error == "":
+		return nil
+	case r.Code == codeNoTool:
+		return &remoteError{text: r.Error, is: ErrNoTool}
+	default:
+		return errors.New(r.Error)
+	}
+}
+
+// remoteError is an error that crossed the wire and is still matched.
+type remoteError struct {
+	text string
+	is   error
+}
+
+func (e *remoteError) Error() string        { return e.text }
+func (e *remoteError) Is(target error) bool { return target == e.is }
+
+// socketPair returns the two ends of a fresh message socket.
+func socketPair() (ours, theirs int, err error) {
+	p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, -1, fmt.Errorf("make a socket pair: %w", err)
+	}
+	return p[0], p[1], nil
+}
+
+// sendMessage writes v as one message with fds on a blocking socket.
+func sendMessage(sock int, v any, fds ...int) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode a message: %w", err)
+	}
+	if len(b) > maxMessage {
+		return fmt.Errorf("a message of %d bytes is longer than %d", len(b), maxMessage)
+	}
+	var oob []byte
+	if len(fds) > 0 {
+		oob = unix.UnixRights(fds...)
+	}
+	for {
+		err = unix.Sendmsg(sock, b, oob, nil, unix.MSG_NOSIGNAL)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("send a message: %w", err)
+	}
+	return nil
+}
+
+// receiveMessage reads one message into v, using buf (of maxMessage bytes), and
+// returns its descriptors, close-on-exec. It returns errClosed at the end.
+func receiveMessage(sock int, buf []byte, v any) ([]*os.File, error) {
+	oob := make([]byte, unix.CmsgSpace(4*maxFDs))
+	var n, oobn, flags int
+	var err error
+	for {
+		n, oobn, flags, _, err = unix.Recvmsg(sock, buf, oob, unix.MSG_CMSG_CLOEXEC)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, unix.ECONNRESET):
+		return nil, errClosed
+	case err != nil:
+		return nil, fmt.Errorf("receive a message: %w", err)
+	case n == 0 && oobn == 0:
+		return nil, errClosed
+	}
+	files, err := rights(oob[:oobn])
+	if err == nil && flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {
+		err = errors.New("a message is too long or has too many descriptors")
+	}
+	if err == nil {
+		err = json.Unmarshal(buf[:n], v)
+	}
+	if err != nil {
+		closeAll(files)
+		return nil, fmt.Errorf("read a message: %w", err)
+	}
+	return files, nil
+}
+
+// errClosed says that the other side closed its end.
+var errClosed = errors.New("the other side closed the connection")
+
+func rights(oob []byte) ([]*os.File, error) {
+	if len(oob) == 0 {
+		return nil, nil
+	}
+	msgs, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil, fmt.Errorf("parse descriptors: %w", err)
+	}
+	var files []*os.File
+	for _, m := range msgs {
+		fds, err := unix.ParseUnixRights(&m)
+		if err != nil {
+			closeAll(files)
+			return nil, fmt.Errorf("parse descriptors: %w", err)
+		}
+		for _, fd := range fds {
+			files = append(files, os.NewFile(uintptr(fd), "passed"))
+		}
+	}
+	return files, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // descriptors of others that we only borrowed
+	}
+}
