@@ -1,0 +1,171 @@
+// Command java is the adapter of Java.
+package main
+
+import (
+	"path"
+	"strconv"
+
+	"deepoj/plugins/abi"
+	"deepoj/plugins/sdk/go"
+)
+
+const hello = `public class Hello {
+    public static void main(String[] args) {
+        System.out.println("hello");
+    }
+}
+`
+
+const broken = `public class Broken {
+    public static void main(String[] args) {
+        int n = "one";
+        System.out.println(n);
+    }
+}
+`
+
+func main() {
+	sdk.Main(sdk.Adapter{
+		Manifest: abi.Manifest{
+			Name:    "deepoj.java",
+			Version: "1.0.0",
+			Language: &abi.Language{
+				ID:         "java",
+				Name:       "Java",
+				Extensions: []string{"java"},
+				Hints: []string{
+					`\bpublic\s+static\s+void\s+main\s*\(`,
+					`(?m)^\s*import\s+java[x]?\.`,
+					`\bSystem\.(out|in)\b`,
+				},
+				Editor: "java",
+				Tools: []abi.Tool{
+					{Name: "javac", Version: []string{"-version"}, Pattern: `javac (\S+)`, Package: "default-jdk-headless"},
+					{Name: "java", Version: []string{"-version"}, Pattern: `version "([^"]+)"`, Package: "default-jdk-headless"},
+				},
+				Hello:      []abi.Source{{Name: "Hello.java", Text: hello}},
+				Broken:     []abi.Source{{Name: "Broken.java", Text: broken}},
+				BrokenLine: 3,
+				Compiled:   true,
+			},
+		},
+		Plan: plan,
+	})
+}
+
+// locale lets file names hold what class names may.
+var locale = map[string]string{"LC_ALL": "C.UTF-8"}
+
+// plan compiles every .java file and runs the class that has a main method.
+func plan(q abi.PlanRequest) (abi.Plan, error) {
+	layout, units := place(q.Sources)
+	compiled := layout.With("java")
+	if len(compiled) == 0 {
+		return abi.Plan{}, &sdk.SourceError{Message: "no file has the extension .java"}
+	}
+	class := mainClass(units)
+	if class == "" {
+		return abi.Plan{}, noMain(units)
+	}
+	javac := []string{
+		// A compiler that runs for a second gains nothing by optimizing itself.
+		"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-J-XX:-UsePerfData", "-J-Xmx768m", "-J-Xss16m",
+		"-encoding", "UTF-8", "-proc:none", "-Xmaxerrs", "50", "-d", "out",
+	}
+	memory := max(q.Limits.MemoryMiB, 16)
+	var artifacts []string
+	for _, name := range layout {
+		if path.Ext(name) != ".java" {
+			artifacts = append(artifacts, name)
+		}
+	}
+	return abi.Plan{
+		Files: layout.Files(),
+		Compile: []abi.Step{{
+			Tool:   "javac",
+			Args:   append(javac, compiled...),
+			Env:    locale,
+			Limits: abi.StepLimits{CPUMillis: 20_000, MemoryMiB: 1024, Processes: 64},
+		}},
+		Artifacts: append(artifacts, "out/**"),
+		Run: abi.Step{
+			Tool: "java",
+			Args: []string{
+				"-Xmx" + mebibytes(memory), "-Xss" + mebibytes(stack(memory)),
+				"-XX:+UseSerialGC", "-XX:-UsePerfData", "-Dfile.encoding=UTF-8", "-DONLINE_JUDGE=true", "-cp", "out", class,
+			},
+			Env: locale,
+			// The heap may be as large as the limit; code, metadata and some
+			// stack come on top.
+			Limits:       abi.StepLimits{ExtraMemoryMiB: 192, Processes: 64},
+			MemoryPolicy: "runtime+cgroup",
+			MemoryExit:   `\bjava\.lang\.OutOfMemoryError\b`,
+		},
+		Diagnostics: abi.Format{Name: "javac"},
+	}, nil
+}
+
+// stack is how large a thread's stack may grow, in MiB: as large as the memory
+// limit, as in every language. A recursion 10^6 deep needs more than 64. Only
+// what is touched is used; one GiB is the most that the JVM accepts. Unwinding
+// an overflow costs the JVM several times the stack, so a recursion without end
+// exceeds the memory, as it does in C++.
+func stack(memory int64) int64 { return min(max(memory, 64), 1024) }
+
+func mebibytes(n int64) string { return strconv.FormatInt(n, 10) + "m" }
+
+// place names each file after its public class, as javac demands, and reads
+// what the files declare.
+func place(sources []abi.Source) (sdk.Layout, []unit) {
+	layout := sdk.Place(sources, "java")
+	units := make([]unit, len(sources))
+	if len(sources) == 1 {
+		layout[0] = "Main.java"
+	}
+	for i, source := range sources {
+		if path.Ext(layout[i]) != ".java" {
+			continue
+		}
+		units[i] = parse(source.Text)
+		if name := units[i].public(); name != "" {
+			layout[i] = path.Join(path.Dir(layout[i]), name+".java")
+		}
+	}
+	return layout, units
+}
+
+// mainClass returns the full name of the class to run, or "". A public class
+// comes first, then one called Main, then the first in the files.
+func mainClass(units []unit) string {
+	best, name := 0, ""
+	for _, u := range units {
+		for _, t := range u.types {
+			rank := 1
+			switch {
+			case !t.main:
+				continue
+			case t.public:
+				rank = 3
+			case t.name == "Main":
+				rank = 2
+			}
+			if rank > best {
+				best, name = rank, u.qualified(t.name)
+			}
+		}
+	}
+	return name
+}
+
+// noMain refuses sources in which no class can be started, at the first class
+// there is.
+func noMain(units []unit) error {
+	refusal := &sdk.SourceError{Line: 1, Message: "no class has a method `public static void main(String[] args)`"}
+	for i, u := range units {
+		if len(u.types) > 0 {
+			refusal.Source, refusal.Line = i, u.types[0].line
+			break
+		}
+	}
+	return refusal
+}

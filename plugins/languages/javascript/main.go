@@ -1,0 +1,133 @@
+// Command javascript is the adapter of JavaScript on Node.js.
+package main
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deepoj/plugins/abi"
+	"deepoj/plugins/sdk/go"
+)
+
+const hello = `console.log("hello");
+`
+
+const broken = `function main() {
+    console.log("hello";
+}
+
+main();
+`
+
+// extensions are those of JavaScript: a script or module as it may be, a
+// module, and a CommonJS script.
+var extensions = []string{"js", "mjs", "cjs"}
+
+// moduleSyntax is what only an ECMAScript module has at the start of a line.
+var moduleSyntax = regexp.MustCompile(`(?m)^(import\s*(["'{*]|[\w$]+\s*(,|\s+from\b))|export\s+(default|const|let|var|function|class|async)\b|export\s*\{)`)
+
+func main() {
+	sdk.Main(sdk.Adapter{
+		Manifest: abi.Manifest{
+			Name:    "deepoj.javascript",
+			Version: "1.0.0",
+			Language: &abi.Language{
+				ID:         "javascript",
+				Name:       "JavaScript (Node.js)",
+				Extensions: extensions,
+				Shebangs:   []string{"node", "nodejs"},
+				Hints: []string{
+					`\brequire\s*\(\s*['"](node:)?(fs|readline|os|util)['"]`,
+					`\bconsole\.log\s*\(`,
+					`\bprocess\.(stdin|stdout|argv)\b`,
+					`(?m)^\s*(const|let)\s+[\w{\[]`,
+				},
+				Editor: "javascript",
+				Tools: []abi.Tool{
+					{Name: "node", Version: []string{"--version"}, Pattern: `v(\d+\.\d+\.\d+)`, Package: "nodejs"},
+				},
+				Hello:      []abi.Source{{Name: "hello.js", Text: hello}},
+				Broken:     []abi.Source{{Name: "broken.js", Text: broken}},
+				BrokenLine: 2,
+				Compiled:   true,
+			},
+		},
+		Plan:        plan,
+		Diagnostics: diagnostics,
+	})
+}
+
+// plan checks the syntax of every file and runs the main one.
+func plan(q abi.PlanRequest) (abi.Plan, error) {
+	layout := place(q.Sources)
+	entry := layout.Main([]string{"main", "index"}, extensions...)
+	if entry == "" {
+		return abi.Plan{}, &sdk.SourceError{Message: "no file has the extension .js, .mjs or .cjs"}
+	}
+	var check []abi.Step
+	for _, file := range layout.With(extensions...) { // node checks one file a call
+		check = append(check, abi.Step{
+			Tool:   "node",
+			Args:   []string{"--check", file},
+			Limits: abi.StepLimits{CPUMillis: 10_000, MemoryMiB: 512, Processes: 32},
+		})
+	}
+	files := append(layout.Files(), declaration(q.Sources, layout)...)
+	artifacts := make([]string, len(files))
+	for i, f := range files {
+		artifacts[i] = f.Path
+	}
+	return abi.Plan{
+		Files:     files,
+		Compile:   check,
+		Artifacts: artifacts,
+		Run: abi.Step{
+			Tool: "node",
+			Args: []string{
+				"--max-old-space-size=" + strconv.FormatInt(q.Limits.MemoryMiB, 10),
+				"--stack-size=" + strconv.FormatInt(stackKiB(q.Limits.MemoryMiB), 10),
+				entry,
+			},
+			// Node itself takes 45 MiB and eleven threads before the first line.
+			Limits:       abi.StepLimits{ExtraMemoryMiB: 128, Processes: 64},
+			MemoryPolicy: "runtime+cgroup",
+			MemoryExit:   `JavaScript heap out of memory|Array buffer allocation failed|FATAL ERROR:.* out of memory`,
+		},
+		Diagnostics: abi.Format{Name: "plugin"},
+	}, nil
+}
+
+// stackKiB lets recursion use the process stack, which is as large as the
+// memory limit. V8 needs to stop short of its end.
+func stackKiB(memoryMiB int64) int64 {
+	return max(984, (memoryMiB-8)*1024) // 984 is V8's own default
+}
+
+// place turns the extension of a single file with module syntax into .mjs.
+func place(sources []abi.Source) sdk.Layout {
+	layout := sdk.Place(sources, extensions...)
+	if len(sources) == 1 && path.Ext(layout[0]) == ".js" && moduleSyntax.MatchString(sources[0].Text) {
+		layout[0] = strings.TrimSuffix(layout[0], ".js") + ".mjs"
+	}
+	return layout
+}
+
+// declaration returns a package.json that makes all .js files modules, if one of
+// several has module syntax and they bring no package.json of their own. Their
+// names must stay: they import each other by them.
+func declaration(sources []abi.Source, layout sdk.Layout) []abi.File {
+	if len(sources) == 1 || slices.Contains(layout, declarationFile) {
+		return nil
+	}
+	for i, name := range layout {
+		if path.Ext(name) == ".js" && moduleSyntax.MatchString(sources[i].Text) {
+			return []abi.File{{Path: declarationFile, Text: `{"type":"module"}` + "\n"}}
+		}
+	}
+	return nil
+}
+
+const declarationFile = "package.json"

@@ -1,0 +1,97 @@
+// Package plugins carries the plugins that ship with Deep-OJ inside the binary:
+// the standard checkers and the language adapters.
+//
+// It hands out bytes and knows nothing of WebAssembly; package host/plugin runs
+// them. A plugin that somebody uploads never passes through here.
+package plugins
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed dist
+var dist embed.FS
+
+// The names of files in dist.
+const (
+	checkerPrefix  = "checker-"
+	languagePrefix = "lang-"
+	suffix         = ".wasm"
+)
+
+// ErrNotBuilt reports a binary that was built without its language adapters.
+var ErrNotBuilt = errors.New("this binary holds no language adapters: run `make plugins` and build it again")
+
+// ErrNoChecker reports the name of a checker that does not exist.
+var ErrNoChecker = errors.New("no such standard checker")
+
+// Checker returns the WebAssembly module of a standard checker, such as
+// "tokens". The error matches [ErrNoChecker] and names those that exist.
+func Checker(name string) ([]byte, error) {
+	names := Checkers()
+	if !slices.Contains(names, name) {
+		return nil, fmt.Errorf("%w as %q: there are %s", ErrNoChecker, name, strings.Join(names, ", "))
+	}
+	return dist.ReadFile(path.Join("dist", checkerPrefix+name+suffix))
+}
+
+// Checkers returns the names of the standard checkers, sorted.
+func Checkers() []string { return names(checkerPrefix) }
+
+// Languages returns the WebAssembly modules of the language adapters by
+// language id. With none at hand it returns [ErrNotBuilt].
+func Languages() (map[string][]byte, error) {
+	ids := names(languagePrefix)
+	if len(ids) == 0 {
+		return nil, ErrNotBuilt
+	}
+	modules := make(map[string][]byte, len(ids))
+	for _, id := range ids {
+		module, err := dist.ReadFile(path.Join("dist", languagePrefix+id+suffix))
+		if err != nil {
+			return nil, fmt.Errorf("read the adapter of %s: %w", id, err)
+		}
+		modules[id] = module
+	}
+	return modules, nil
+}
+
+// Digests returns the digest of every plugin in the binary, as "sha256:" and 64
+// hexadecimal digits, by file name, such as "checker-tokens.wasm".
+func Digests() (map[string]string, error) {
+	digests := map[string]string{}
+	for _, prefix := range []string{checkerPrefix, languagePrefix} {
+		for _, name := range names(prefix) {
+			file := prefix + name + suffix
+			module, err := dist.ReadFile(path.Join("dist", file))
+			if err != nil {
+				return nil, fmt.Errorf("digest of %s: %w", file, err)
+			}
+			sum := sha256.Sum256(module)
+			digests[file] = "sha256:" + hex.EncodeToString(sum[:])
+		}
+	}
+	return digests, nil
+}
+
+// names returns what stands between prefix and suffix in dist's file names,
+// sorted.
+func names(prefix string) []string {
+	files, err := fs.Glob(dist, path.Join("dist", prefix+"*"+suffix))
+	if err != nil {
+		return nil // only a malformed pattern fails, and this one is not
+	}
+	var list []string
+	for _, file := range files {
+		list = append(list, strings.TrimSuffix(strings.TrimPrefix(path.Base(file), prefix), suffix))
+	}
+	return list
+}

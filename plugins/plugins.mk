@@ -1,0 +1,60 @@
+# Builds the plugins that ship with Deep-OJ. The top Makefile includes this file
+# and every path here starts at the top of the repository.
+#
+#   plugins         the language adapters (Go to WebAssembly); not committed
+#   checkers        the standard checkers (C to WebAssembly); committed, with
+#                   their digests in plugins/dist/SHA256SUMS
+#   verify-plugins  builds the checkers again elsewhere and compares digests
+#
+# Checkers are rebuilt only by asking for them, so that a clone needs no clang.
+
+CHECKERS  := $(patsubst checkers/%/manifest.json,%,$(wildcard checkers/*/manifest.json))
+LANGUAGES := $(patsubst plugins/languages/%/main.go,%,$(wildcard plugins/languages/*/main.go))
+
+CHECKER_WASM  := $(CHECKERS:%=plugins/dist/checker-%.wasm)
+LANGUAGE_WASM := $(LANGUAGES:%=plugins/dist/lang-%.wasm)
+
+GO ?= go
+WASI_CC    ?= clang
+WASI_FLAGS := --target=wasm32-wasi -std=gnu17 -O2 -Wall -Wextra -Werror -Icheckers/include \
+	-Wl,--strip-all -Wl,--stack-first -Wl,-z,stack-size=32768
+
+.PHONY: plugins checkers verify-plugins clean-plugins
+
+plugins: $(LANGUAGE_WASM)
+
+checkers: plugins/dist/SHA256SUMS
+
+plugins/dist/SHA256SUMS: $(CHECKER_WASM)
+	cd plugins/dist && LC_ALL=C sha256sum $(notdir $(sort $^)) > SHA256SUMS
+
+# $(1) is a checker, $(2) the folder to build into.
+build_checker = $(WASI_CC) $(WASI_FLAGS) '-DMANIFEST="checkers/$(1)/manifest.json"' -o $(2)/checker-$(1).wasm \
+	checkers/$(1)/*.c && chmod 0644 $(2)/checker-$(1).wasm
+
+define checker_rule
+plugins/dist/checker-$(1).wasm: $$(wildcard checkers/$(1)/*.c checkers/$(1)/manifest.json checkers/include/*.h)
+	$$(call build_checker,$(1),plugins/dist)
+endef
+$(foreach checker,$(CHECKERS),$(eval $(call checker_rule,$(checker))))
+
+define language_rule
+plugins/dist/lang-$(1).wasm: $$(filter-out %_test.go,$$(wildcard plugins/languages/$(1)/*.go plugins/sdk/go/*.go plugins/abi/*.go)) go.mod
+	GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $$(GO) build -trimpath -buildvcs=false -ldflags='-s -w -buildid=' -o $$@ ./plugins/languages/$(1)
+	@touch $$@
+endef
+$(foreach language,$(LANGUAGES),$(eval $(call language_rule,$(language))))
+
+verify-plugins:
+	mkdir -p .build/verify-plugins
+	$(foreach checker,$(CHECKERS),$(call build_checker,$(checker),.build/verify-plugins) &&) \
+		cd .build/verify-plugins && LC_ALL=C sha256sum --check --strict ../../plugins/dist/SHA256SUMS
+	rm -r .build/verify-plugins
+
+clean-plugins:
+	rm -f plugins/dist/lang-*.wasm
+
+.PHONY: test-testlib
+test-testlib: ## Compare testlib's own checkers with their native builds (TESTLIB=folder of testlib)
+	@test -n "$(TESTLIB)" || { echo 'say where testlib is: make test-testlib TESTLIB=DIR' >&2; exit 1; }
+	TESTLIB=$(abspath $(TESTLIB)) DEEPOJ_TEST=require $(GO) test -count=1 -run TestRealTestlib ./checkers

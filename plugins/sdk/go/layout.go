@@ -1,0 +1,111 @@
+package sdk
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deepoj/plugins/abi"
+)
+
+// Layout is where the sources of a submission are written: one path, relative
+// to the working directory, for each source. The same sources always get the
+// same layout, so a compiler's words can be traced back without the plan.
+type Layout []string
+
+// Place gives every source a path that is safe on a command line and in a
+// shell: letters, digits, "_", "." and "-", never starting with a dot or a dash.
+//
+// A single source is called main, whatever its author called it, so that
+// "queue.py" does not hide a library of that name; it keeps its extension if
+// that is one of extensions and otherwise gets the first of them. Several
+// sources keep their names and folders, because they refer to each other.
+func Place(sources []abi.Source, extensions ...string) Layout {
+	if len(sources) == 1 {
+		extension := strings.TrimPrefix(path.Ext(sources[0].Name), ".")
+		if !slices.Contains(extensions, extension) {
+			extension = extensions[0]
+		}
+		return Layout{"main." + extension}
+	}
+	layout := make(Layout, 0, len(sources))
+	for i, source := range sources {
+		name := safePath(source.Name)
+		if name == "" {
+			name = "file" + strconv.Itoa(i+1) + "." + extensions[0]
+		}
+		stem, extension := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
+		for n := 2; slices.Contains(layout, name); n++ {
+			name = stem + "_" + strconv.Itoa(n) + extension
+		}
+		layout = append(layout, name)
+	}
+	return layout
+}
+
+// Files returns the layout as a plan's files.
+func (l Layout) Files() []abi.File {
+	files := make([]abi.File, len(l))
+	for i, name := range l {
+		files[i] = abi.File{Path: name, Source: &i}
+	}
+	return files
+}
+
+// With returns the paths that have one of the extensions, in order.
+func (l Layout) With(extensions ...string) []string {
+	var paths []string
+	for _, name := range l {
+		if slices.Contains(extensions, strings.TrimPrefix(path.Ext(name), ".")) {
+			paths = append(paths, name)
+		}
+	}
+	return paths
+}
+
+// Main returns the path where the program starts: the first of extensions whose
+// name without extension is one of stems, or else the first of extensions, or
+// "" without any.
+func (l Layout) Main(stems []string, extensions ...string) string {
+	paths := l.With(extensions...)
+	for _, name := range paths {
+		if slices.Contains(stems, strings.TrimSuffix(path.Base(name), path.Ext(name))) {
+			return name
+		}
+	}
+	if len(paths) == 0 {
+		return ""
+	}
+	return paths[0]
+}
+
+// Find returns the index of the source that a compiler calls file, or -1. A
+// compiler may write "./a.go" or "/box/a.go" for "a.go".
+func (l Layout) Find(file string) int {
+	file = path.Clean(strings.TrimPrefix(file, "file://"))
+	if i := slices.Index(l, file); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(l, func(name string) bool { return strings.HasSuffix(file, "/"+name) })
+}
+
+// safePath cleans every folder and the name of a path.
+func safePath(name string) string {
+	var parts []string
+	for part := range strings.SplitSeq(strings.ReplaceAll(name, `\`, "/"), "/") {
+		part = strings.Map(safeRune, part)
+		if part = strings.TrimLeft(part, ".-"); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func safeRune(r rune) rune {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("_.-", r):
+		return r
+	}
+	return '_'
+}

@@ -1,0 +1,152 @@
+package sdk_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"deepoj/plugins/abi"
+	"deepoj/plugins/sdk/go"
+)
+
+func TestSourcesGetSafePaths(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ names, want []string }{
+		"a single file is main":                     {[]string{"queue.py"}, []string{"main.py"}},
+		"it keeps an extension of the language":     {[]string{"a.pyw"}, []string{"main.pyw"}},
+		"it gets one otherwise":                     {[]string{"solution"}, []string{"main.py"}},
+		"several keep their names":                  {[]string{"a.py", "lib/b.py"}, []string{"a.py", "lib/b.py"}},
+		"nothing leaves the folder":                 {[]string{"../../etc/passwd", "/b.py"}, []string{"etc/passwd", "b.py"}},
+		"a name is no flag":                         {[]string{"-o.py", "--x.py"}, []string{"o.py", "x.py"}},
+		"a name is no hidden file":                  {[]string{".profile", "..."}, []string{"profile", "file2.py"}},
+		"a name is no shell":                        {[]string{"a b;$(c).py", `c:\d.py`}, []string{"a_b___c_.py", "c_/d.py"}},
+		"equal names are told apart":                {[]string{"a.py", "a.py", "a.py"}, []string{"a.py", "a_2.py", "a_3.py"}},
+		"names that become equal are told apart":    {[]string{"a!.py", "a?.py"}, []string{"a_.py", "a__2.py"}},
+		"letters beyond ASCII become one character": {[]string{"größe.py", "b.py"}, []string{"gr__e.py", "b.py"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sources []abi.Source
+			for _, n := range tt.names {
+				sources = append(sources, abi.Source{Name: n})
+			}
+			if got := sdk.Place(sources, "py", "pyw"); !slices.Equal(got, tt.want) {
+				t.Errorf("Place(%q) = %q, want %q", tt.names, []string(got), tt.want)
+			}
+		})
+	}
+}
+
+func TestACompilersPathLeadsToItsSource(t *testing.T) {
+	t.Parallel()
+	layout := sdk.Layout{"a.py", "lib/b.py"}
+	for file, want := range map[string]int{
+		"a.py": 0, "./a.py": 0, "/box/a.py": 0, "file:///box/lib/b.py": 1, "lib/b.py": 1, "b.py": -1, "xa.py": -1, "/usr/lib/os.py": -1,
+	} {
+		if got := layout.Find(file); got != want {
+			t.Errorf("Find(%q) = %d, want %d", file, got, want)
+		}
+	}
+}
+
+func TestTheMainFileIsTheNamedOneOrTheFirst(t *testing.T) {
+	t.Parallel()
+	for want, layout := range map[string]sdk.Layout{
+		"main.py": {"a.py", "main.py"},
+		"a.py":    {"README", "a.py", "b.py", "main.txt"},
+		"":        {"a.txt"},
+	} {
+		if got := layout.Main([]string{"main"}, "py"); got != want {
+			t.Errorf("Main of %q = %q, want %q", []string(layout), got, want)
+		}
+	}
+}
+
+var adapter = sdk.Adapter{
+	Manifest: abi.Manifest{Name: "test", Version: "1"},
+	Plan: func(q abi.PlanRequest) (abi.Plan, error) {
+		switch q.Sources[0].Text {
+		case "refused":
+			return abi.Plan{}, &sdk.SourceError{Message: "no", Line: 3}
+		case "failing":
+			return abi.Plan{}, errors.New("broken adapter")
+		}
+		return abi.Plan{Run: abi.Step{Program: "./main"}}, nil
+	},
+}
+
+func TestAnswersAreJSON(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ op, in, want string }{
+		"a manifest is completed": {
+			"describe", "",
+			`{"judge":1,"kind":"toolchain","name":"test","version":"1","protocol":"plan/1"}`,
+		},
+		"a plan is numbered": {"plan", `{"judge":1,"sources":[{"text":"x"}]}`, `{"judge":1,"run":{"program":"./main"}}`},
+		"a refusal is a compile error": {
+			"plan", `{"judge":1,"sources":[{"text":"refused"}]}`,
+			`{"judge":1,"error":{"message":"no","source":0,"line":3},"run":{}}`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out strings.Builder
+			if err := adapter.Run([]string{tt.op}, strings.NewReader(tt.in), &out); err != nil || strings.TrimSpace(out.String()) != tt.want {
+				t.Errorf("answer %s, error %v, want %s", out.String(), err, tt.want)
+			}
+		})
+	}
+}
+
+func TestNoDiagnosticsAreAnEmptyList(t *testing.T) {
+	t.Parallel()
+	a := adapter
+	a.Diagnostics = func(abi.DiagnosticsRequest) []abi.Diagnostic { return nil }
+	var out strings.Builder
+	if err := a.Run([]string{abi.OpDiagnostics}, strings.NewReader(`{"judge":1}`), &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"judge":1,"diagnostics":[]}`; strings.TrimSpace(out.String()) != want {
+		t.Errorf("answer %s, want %s", out.String(), want)
+	}
+}
+
+func TestMistakesOfTheHostAreErrors(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		args []string
+		in   string
+	}{
+		"no operation":          {nil, ""},
+		"an unknown operation":  {[]string{"compile"}, ""},
+		"no JSON":               {[]string{"plan"}, "hello"},
+		"another version":       {[]string{"plan"}, `{"judge":2,"sources":[{}]}`},
+		"no source":             {[]string{"plan"}, `{"judge":1}`},
+		"an adapter that fails": {[]string{"plan"}, `{"judge":1,"sources":[{"text":"failing"}]}`},
+		"diagnostics unasked":   {[]string{"diagnostics"}, `{"judge":1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out strings.Builder
+			if err := adapter.Run(tt.args, strings.NewReader(tt.in), &out); err == nil || out.Len() > 0 {
+				t.Errorf("error %v, output %q", err, out.String())
+			}
+		})
+	}
+}
+
+func TestAnUnknownStandardIsNotTheContestantsFault(t *testing.T) {
+	t.Parallel()
+	g := sdk.GCC{Tool: "g++", Standards: []string{"c++20"}, Extensions: []string{"cpp"}}
+	_, err := g.Plan(abi.PlanRequest{Sources: []abi.Source{{Name: "a.cpp"}}, Options: map[string]string{"std": "c++03"}})
+	if _, refused := errors.AsType[*sdk.SourceError](err); err == nil || refused {
+		t.Errorf("error is %v", err)
+	}
+	if !json.Valid(g.Options()) {
+		t.Errorf("options are %s", g.Options())
+	}
+}
