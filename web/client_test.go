@@ -1,0 +1,125 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+	"deepoj/web/client"
+)
+
+var clientFilter = client.Filter{}
+
+func TestTheClientSubmitsAndWaits(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	receipt, err := s.client.Submit(ctx, client.NewSubmission{
+		Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "good.cpp", Text: "int main() {}"}},
+	})
+	s.must(err)
+	sub, err := s.client.Get(ctx, receipt.JobID)
+	s.must(err)
+	if sub.Status != "PENDING" || sub.Place == nil || sub.Place.Position != 1 || sub.Sources[0].Name != "good.cpp" {
+		t.Errorf("a waiting submission: %+v", sub)
+	}
+	waited := make(chan *client.Submission, 1)
+	go func() {
+		sub, err := s.client.Wait(ctx, receipt.JobID)
+		if err != nil {
+			t.Errorf("wait: %v", err)
+		}
+		waited <- sub
+	}()
+	s.finish(receipt.JobID, judge.Result{Verdict: judge.WA, Tests: []judge.TestResult{{Index: 1, Name: "secret/01-evil", Verdict: judge.WA}}})
+	select {
+	case sub := <-waited:
+		if sub == nil || sub.Result == nil || sub.Result.Verdict != judge.WA || sub.Status != "FINISHED" {
+			t.Errorf("after the wait: %+v", sub)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("Wait did not return")
+	}
+	problems, err := s.client.Problems(ctx)
+	s.must(err)
+	languages, err := s.client.Languages(ctx)
+	s.must(err)
+	workers, err := s.client.Workers(ctx)
+	s.must(err)
+	if len(problems) != 2 || len(languages) != 4 || len(workers) != 1 {
+		t.Errorf("%d problems, %d languages, %d workers", len(problems), len(languages), len(workers))
+	}
+	for _, l := range languages {
+		if l.Available != (l.ID != "rust") || l.Available == (l.Unavailable != "") {
+			t.Errorf("language %s: available %t, %q", l.ID, l.Available, l.Unavailable)
+		}
+	}
+}
+
+func TestTheClientReturnsProblemDocuments(t *testing.T) {
+	s := newStage(t)
+	_, err := s.client.Submit(t.Context(), client.NewSubmission{Problem: "nosuch", Language: "cpp", Sources: []judge.Source{{Text: "x"}}})
+	var p *client.Problem
+	if !errors.As(err, &p) || p.Status != 422 || p.Field != "problem" || p.Reason != "unknown" {
+		t.Errorf("submit: %v", err)
+	}
+	if _, err := s.client.Get(t.Context(), 7); !errors.As(err, &p) || p.Status != http.StatusNotFound {
+		t.Errorf("get: %v", err)
+	}
+	if _, err := s.client.Wait(t.Context(), 7); !errors.As(err, &p) || p.Status != http.StatusNotFound {
+		t.Errorf("wait: %v", err)
+	}
+	if _, err := client.New("ftp://x"); err == nil {
+		t.Error("an address of another scheme is taken")
+	}
+}
+
+func TestAListIsPagedByItsCursor(t *testing.T) {
+	s := newStage(t)
+	for range 7 {
+		s.submit("aplusb", "cpp", "x")
+	}
+	var seen []int64
+	for before, pages := int64(0), 0; pages < 10; pages++ {
+		subs, next, err := s.client.List(t.Context(), client.Filter{Before: before, Limit: 3})
+		s.must(err)
+		for _, sub := range subs {
+			seen = append(seen, sub.JobID)
+		}
+		if next == 0 {
+			break
+		}
+		before = next
+	}
+	for i, id := range []int64{7, 6, 5, 4, 3, 2, 1} {
+		if i >= len(seen) || seen[i] != id {
+			t.Fatalf("pages showed %v", seen)
+		}
+	}
+}
+
+func TestStaffCancelAndRejudge(t *testing.T) {
+	s := newStage(t)
+	id := s.submit("aplusb", "cpp", "x")
+	var p *client.Problem
+	if err := s.client.Cancel(t.Context(), id); !errors.As(err, &p) || p.Status != http.StatusForbidden {
+		t.Errorf("a guest cancels: %v", err)
+	}
+	staff := s.as(s.user("root", "correct horse", sql.RoleStaff))
+	s.must(staff.Cancel(t.Context(), id))
+	if err := staff.Cancel(t.Context(), id); !errors.As(err, &p) || p.Status != http.StatusConflict {
+		t.Errorf("cancelled twice: %v", err)
+	}
+	sub, err := s.client.Wait(t.Context(), id)
+	s.must(err)
+	if sub.Status != "CANCELLED" || sub.Error == nil {
+		t.Errorf("after cancel: %+v", sub)
+	}
+	generation, err := staff.Rejudge(t.Context(), id)
+	s.must(err)
+	if generation != 2 {
+		t.Errorf("generation %d after a rejudge, want 2", generation)
+	}
+}

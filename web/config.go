@@ -1,0 +1,149 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"deepoj/sql"
+)
+
+// Config says what a [Server] serves and to whom. Only Store is required.
+type Config struct {
+	// Listen is the address to listen on, as HOST:PORT. Port 0 takes a free one:
+	// see [Server.Addr]. Defaults to 127.0.0.1:8080.
+	Listen string
+
+	// Hosts are further values of the Host header that are answered, such as
+	// "judge.example.org" behind a reverse proxy. Without them a server on a
+	// loopback address answers only to that address and localhost, and a server
+	// on all addresses answers to any name.
+	Hosts []string
+
+	// Store holds everything that is shown. Required; not closed by the server.
+	Store *sql.Store
+
+	// AuthRequired turns the guest off, who may submit without an account. It is
+	// always on unless Listen is a loopback address.
+	AuthRequired bool
+
+	// Version of the program, shown in the page footer.
+	Version string
+
+	// Ready adds to what /readyz checks. It has at most 2 seconds. Defaults to
+	// nothing: the database and its schema are always checked.
+	Ready func(ctx context.Context) []Check
+
+	// Registry gathers what is counted, and is what /metrics shows. Defaults to a
+	// registry of the server's own.
+	Registry *prometheus.Registry
+
+	// Log receives a line per request and what cannot be returned. Defaults to
+	// discarding.
+	Log *slog.Logger
+
+	// MaxBody bounds a request's body, in bytes. Defaults to 4 MiB.
+	MaxBody int
+
+	// MaxStreams bounds the open event streams of this process, and
+	// MaxStreamsPerClient those of one address. They default to 4096 and 1024 on
+	// a loopback address, where every client has the same one, else 64.
+	MaxStreams, MaxStreamsPerClient int
+
+	// WorkerAge is how long ago a live worker was seen at most. Defaults to 15
+	// seconds.
+	WorkerAge time.Duration
+
+	// SessionLife is how long a login lasts. Defaults to 30 days.
+	SessionLife time.Duration
+
+	// Grace is how long Run waits for open requests when it stops. Defaults to 5
+	// seconds.
+	Grace time.Duration
+}
+
+// Check is one thing that /readyz names.
+type Check struct {
+	Name     string `json:"name"` // such as "redis"
+	OK       bool   `json:"ok"`
+	Optional bool   `json:"optional,omitempty"` // whether the server is ready without it
+	Detail   string `json:"detail,omitempty"`   // what is wrong, or what was found
+	Remedy   string `json:"remedy,omitempty"`   // how to mend it
+}
+
+// Validate reports every field that is out of range.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Store == nil {
+		errs = append(errs, errors.New("Store is missing"))
+	}
+	if c.Listen != "" {
+		if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+			errs = append(errs, fmt.Errorf("Listen: %w", err))
+		}
+	}
+	for name, n := range map[string]int{
+		"MaxBody": c.MaxBody, "MaxStreams": c.MaxStreams, "MaxStreamsPerClient": c.MaxStreamsPerClient,
+		"WorkerAge": int(c.WorkerAge), "SessionLife": int(c.SessionLife), "Grace": int(c.Grace),
+	} {
+		if n < 0 {
+			errs = append(errs, fmt.Errorf("%s %d is negative", name, n))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// withDefaults fills what is zero.
+func (c Config) withDefaults() Config {
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:8080"
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	loopback := isLoopback(c.Listen)
+	c.AuthRequired = c.AuthRequired || !loopback
+	if c.MaxBody == 0 {
+		c.MaxBody = 4 << 20
+	}
+	if c.MaxStreams == 0 {
+		c.MaxStreams = 4096
+	}
+	if c.MaxStreamsPerClient == 0 {
+		c.MaxStreamsPerClient = 64
+		if loopback {
+			c.MaxStreamsPerClient = 1024
+		}
+	}
+	if c.WorkerAge == 0 {
+		c.WorkerAge = 15 * time.Second
+	}
+	if c.SessionLife == 0 {
+		c.SessionLife = 30 * 24 * time.Hour
+	}
+	if c.Grace == 0 {
+		c.Grace = 5 * time.Second
+	}
+	return c
+}
+
+// isLoopback reports whether only this machine can reach the address.
+func isLoopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,53 @@
+package web
+
+import "github.com/gofiber/fiber/v2"
+
+// errorKind is a reason as /api/errors explains it.
+type errorKind struct {
+	Reason, Meaning string
+	Status          int
+}
+
+// errorKinds are the reasons of every refusal; a test compares them with what
+// the handlers send.
+var errorKinds = []errorKind{
+	{reasonMissing, "A field that is needed is not there.", 422},
+	{reasonUnknown, "The field names something that does not exist, or there is no such field.", 422},
+	{reasonWrong, "The field has another JSON type than it needs.", 422},
+	{reasonEmpty, "The field has no content.", 422},
+	{reasonInvalid, "The field, or the body, is malformed.", 422},
+	{reasonNUL, "The program has a NUL byte, so it is no source text.", 422},
+	{reasonEncoding, "The text is not UTF-8.", 422},
+	{"duplicate", "Two things that need different names have the same.", 422},
+	{"reused", "The idempotency key was used before with another program.", 422},
+	{"too_many", "There are more entries than are taken.", 422},
+	{"not_allowed", "The problem does not take this language.", 422},
+	{string(reasonUnavailable), "The language's tool chain is missing on every worker.", 422},
+	{"no_live_worker", "No running worker serves the language.", 422},
+	{reasonTooLong, "The program or the request's body is larger than the limit that the detail names.", 413},
+	{"not_json", "The body is not declared as JSON.", 415},
+	{"packed_body", "The request's body is compressed, which is not taken.", 415},
+	{"bad_request", "The request could not be read as HTTP.", 400},
+	{"login_required", "The address needs an account.", 401},
+	{"session_unknown", "The token is unknown or has expired.", 401},
+	{"wrong_login", "The name or the password is wrong.", 401},
+	{"too_many_logins", "Too many logins failed; Retry-After says how long to wait.", 429},
+	{"forbidden", "The account may not do this.", 403},
+	{"csrf", "A form of another session was sent.", 403},
+	{"foreign_origin", "A page of another site made the browser send the request.", 403},
+	{"foreign_host", "The Host header is not one that this server answers to.", 421},
+	{"not_found", "There is nothing at the address, or nothing that the account may see.", 404},
+	{"method_not_allowed", "The address does not answer to the method.", 405},
+	{"already_finished", "The submission is over already.", 409},
+	{"headers_too_large", "The request's headers are larger than 16 KiB.", 431},
+	{"too_many_streams", "There is no room for another event stream.", 503},
+	{"queue_full", "The queue is full; nothing was stored.", 503},
+	{"database_unavailable", "PostgreSQL does not answer; nothing was stored or read.", 503},
+	{"busy", "The server has too much of this to do.", 503},
+	{"stopping", "The server is stopping.", 503},
+	{"internal", "Something broke on our side; the log has the trace id.", 500},
+}
+
+func (s *Server) errorsPage(c *fiber.Ctx) error {
+	return s.page(c, fiber.StatusOK, "errors", "API errors", errorKinds)
+}

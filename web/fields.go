@@ -1,0 +1,166 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+)
+
+// Reasons of a wrong field. Clients match them, so they stay.
+const (
+	reasonMissing  = "missing"
+	reasonUnknown  = "unknown"
+	reasonWrong    = "wrong_type"
+	reasonEmpty    = "empty"
+	reasonTooLong  = "too_long"
+	reasonNUL      = "nul_byte"
+	reasonEncoding = "not_utf8"
+	reasonInvalid  = "invalid"
+)
+
+// fields reads the members of a JSON object one by one, and collects what is
+// wrong with them: a struct and encoding/json would take unknown spellings,
+// duplicates and broken UTF-8 without a word.
+type fields struct {
+	raw   map[string]json.RawMessage
+	wrong wrongFields
+}
+
+// readFields reads the body of a request that must be a JSON object with no
+// other members than the known ones.
+func readFields(c *fiber.Ctx, known ...string) (*fields, error) {
+	kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil || kind != fiber.MIMEApplicationJSON {
+		return nil, refuse(fiber.StatusUnsupportedMediaType, "not_json", "The body has to be JSON.",
+			"Send it with the header Content-Type: application/json.")
+	}
+	return parseFields(c.Body(), known...)
+}
+
+// parseFields is readFields on the body alone.
+func parseFields(body []byte, known ...string) (*fields, error) {
+	if !utf8.Valid(body) {
+		return nil, badBody(reasonEncoding, "The body is not UTF-8.")
+	}
+	f := &fields{raw: map[string]json.RawMessage{}}
+	d := json.NewDecoder(bytes.NewReader(body))
+	open, err := d.Token()
+	if err != nil {
+		return nil, badBody(reasonInvalid, "The body is not JSON.")
+	}
+	if open != json.Delim('{') {
+		return nil, badBody(reasonWrong, "The body has to be a JSON object.")
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, badBody(reasonInvalid, "The body is not JSON.")
+		}
+		name, _ := key.(string)
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, badBody(reasonInvalid, "The body is not JSON.")
+		}
+		_, twice := f.raw[name]
+		switch {
+		case !slices.Contains(known, name):
+			f.wrong.add(wrongField(shorten(name), reasonUnknown, "There is no such field; the fields are %s.", strings.Join(known, ", ")))
+		case twice:
+			f.wrong.add(wrongField(name, "duplicate", "The field is there twice."))
+		}
+		f.raw[name] = value
+	}
+	if _, err := d.Token(); err != nil || d.More() || len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
+		return nil, badBody(reasonInvalid, "The body is not one JSON object.")
+	}
+	return f, nil
+}
+
+func badBody(reason, detail string) *fault {
+	f := refuse(fiber.StatusBadRequest, reason, detail, "")
+	f.Field = "body"
+	return f
+}
+
+// shorten keeps an invented name from filling the answer.
+func shorten(name string) string {
+	if len(name) > 64 {
+		return strings.ToValidUTF8(name[:64], "") + "…"
+	}
+	return name
+}
+
+// has reports whether the field is there and not null.
+func (f *fields) has(name string) bool {
+	raw, ok := f.raw[name]
+	return ok && !bytes.Equal(raw, []byte("null"))
+}
+
+// text reads a string that has to be there.
+func (f *fields) text(name string) string {
+	if !f.has(name) {
+		f.wrong.add(wrongField(name, reasonMissing, "The field is missing."))
+		return ""
+	}
+	var text string
+	if json.Unmarshal(f.raw[name], &text) != nil {
+		f.wrong.add(wrongField(name, reasonWrong, "The field has to be a string, not %s.", kindOf(f.raw[name])))
+	}
+	return text
+}
+
+// sources reads a list of {"name", "text"} objects.
+func (f *fields) sources(name string) []judge.Source {
+	var list []json.RawMessage
+	if json.Unmarshal(f.raw[name], &list) != nil {
+		f.wrong.add(wrongField(name, reasonWrong, "The field has to be a list of objects, not %s.", kindOf(f.raw[name])))
+		return nil
+	}
+	var out []judge.Source
+	for i, raw := range list {
+		at := fmt.Sprintf("%s[%d]", name, i)
+		if kindOf(raw) != "an object" {
+			f.wrong.add(wrongField(at, reasonWrong, "The entry has to be an object with name and text, not %s.", kindOf(raw)))
+			continue
+		}
+		one, err := parseFields(raw, "name", "text")
+		if err != nil {
+			f.wrong.add(wrongField(at, reasonInvalid, "The entry cannot be read."))
+			continue
+		}
+		source := judge.Source{Text: one.text("text")}
+		if one.has("name") {
+			source.Name = one.text("name")
+		}
+		for _, e := range one.wrong {
+			f.wrong.add(wrongField(at+"."+e.Field, e.Reason, "%s", e.Remedy))
+		}
+		out = append(out, source)
+	}
+	return out
+}
+
+// kindOf says what a JSON value is, for people.
+func kindOf(raw json.RawMessage) string {
+	switch raw = bytes.TrimSpace(raw); {
+	case len(raw) == 0 || raw[0] == 'n':
+		return "null"
+	case raw[0] == '"':
+		return "a string"
+	case raw[0] == '{':
+		return "an object"
+	case raw[0] == '[':
+		return "a list"
+	case raw[0] == 't' || raw[0] == 'f':
+		return "a truth value"
+	}
+	return "a number"
+}

@@ -1,0 +1,149 @@
+package web
+
+import (
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// hostPolicy decides which Host headers are answered. A page of another site
+// can reach this server through a name that it controls (DNS rebinding); the
+// Host header then carries that name.
+type hostPolicy struct {
+	any   bool            // listening on every address, with no names configured
+	exact map[string]bool // HOST:PORT, lower case
+	names map[string]bool // configured without a port
+}
+
+// newHostPolicy makes the policy for a server told to listen on listen, which
+// became bound.
+func newHostPolicy(listen string, bound net.Addr, hosts []string) hostPolicy {
+	p := hostPolicy{exact: map[string]bool{}, names: map[string]bool{}}
+	_, port, _ := net.SplitHostPort(bound.String())
+	name, _, _ := net.SplitHostPort(listen)
+	ip := net.ParseIP(name)
+	everywhere := name == "" || ip != nil && ip.IsUnspecified()
+	p.any = everywhere && len(hosts) == 0
+	if !everywhere {
+		p.exact[strings.ToLower(net.JoinHostPort(name, port))] = true
+	}
+	if everywhere || isLoopback(listen) {
+		for _, local := range []string{"localhost", "127.0.0.1", "::1"} {
+			p.exact[net.JoinHostPort(local, port)] = true
+		}
+	}
+	for _, h := range hosts {
+		if _, _, err := net.SplitHostPort(h); err == nil {
+			p.exact[strings.ToLower(h)] = true
+		} else {
+			p.names[strings.ToLower(strings.Trim(h, "[]"))] = true
+		}
+	}
+	return p
+}
+
+// mayChange reports whether a request with this Host header may change state.
+func (p hostPolicy) mayChange(host string) bool {
+	name, port := splitHost(host)
+	return name != "" && (p.any || p.names[name] || p.exact[net.JoinHostPort(name, port)])
+}
+
+// mayRead reports whether a request with this Host header may read. An address
+// and localhost cannot be rebound, so a tunnel on another port may read.
+func (p hostPolicy) mayRead(host string) bool {
+	name, _ := splitHost(host)
+	return p.mayChange(host) || name == "localhost" || net.ParseIP(name) != nil
+}
+
+// splitHost splits a Host header into its lower-case name, without brackets, and
+// port. The name is empty if the header is malformed.
+func splitHost(host string) (name, port string) {
+	host = strings.ToLower(host)
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), "80"
+		if strings.ContainsAny(name, "[]@/") || strings.Contains(name, ":") && net.ParseIP(name) == nil {
+			return "", ""
+		}
+	}
+	return name, port
+}
+
+// sameOrigin reports whether a browser sent the request from a page of this
+// server, or whether no browser did.
+func sameOrigin(host, origin, fetchSite string) bool {
+	if fetchSite != "" && fetchSite != "same-origin" && fetchSite != "none" {
+		return false
+	}
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	return strings.EqualFold(u.Host, host)
+}
+
+// safe reports whether a request with this method changes nothing.
+func safe(method string) bool {
+	return method == fiber.MethodGet || method == fiber.MethodHead || method == fiber.MethodOptions
+}
+
+// guard refuses requests that another site's page made a browser send, and
+// packed bodies: a small one could unpack to more than the machine has.
+func (s *Server) guard(c *fiber.Ctx) error {
+	if packed := c.Get(fiber.HeaderContentEncoding); packed != "" && packed != "identity" {
+		return refuse(fiber.StatusUnsupportedMediaType, "packed_body", "The request's body is compressed.", "Send it without Content-Encoding.")
+	}
+	host := c.Get(fiber.HeaderHost)
+	remedy := "Open http://" + s.Addr() + "/ instead, or have the server configured for this name."
+	if safe(c.Method()) {
+		if !s.hosts.mayRead(host) {
+			return refuse(fiber.StatusMisdirectedRequest, "foreign_host", "This server does not answer to that host name.", remedy)
+		}
+		return c.Next()
+	}
+	if !s.hosts.mayChange(host) {
+		return refuse(fiber.StatusMisdirectedRequest, "foreign_host", "This server does not take changes under that host name.", remedy)
+	}
+	if !sameOrigin(host, c.Get(fiber.HeaderOrigin), c.Get("Sec-Fetch-Site")) {
+		return refuse(fiber.StatusForbidden, "foreign_origin", "A page of another site sent this request.",
+			"Use this server's own pages, or a program that sends no Origin header.")
+	}
+	return c.Next()
+}
+
+// csp allows what our own files do and nothing else; a nonce lets the source
+// editor add its style sheet.
+func csp(nonce string) string {
+	style := "style-src 'self'"
+	if nonce != "" {
+		style += " 'nonce-" + nonce + "'"
+	}
+	return "default-src 'none'; script-src 'self'; " + style +
+		"; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}
+
+// headers sets the security headers of every answer.
+func (s *Server) headers(c *fiber.Ctx) error {
+	setHeaders(c)
+	return c.Next()
+}
+
+func setHeaders(c *fiber.Ctx) {
+	if len(c.Response().Header.Peek("Content-Security-Policy")) == 0 {
+		c.Set("Content-Security-Policy", csp(""))
+	}
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	c.Set(fiber.HeaderXFrameOptions, "DENY")
+	c.Set(fiber.HeaderReferrerPolicy, "same-origin")
+	c.Set("Cross-Origin-Opener-Policy", "same-origin")
+	c.Set("Cross-Origin-Resource-Policy", "same-origin")
+	c.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	if len(c.Response().Header.Peek(fiber.HeaderCacheControl)) == 0 {
+		c.Set(fiber.HeaderCacheControl, "no-store")
+	}
+}

@@ -1,0 +1,69 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// readyTime bounds the checks of /readyz.
+const readyTime = 2 * time.Second
+
+// healthz says that the process answers.
+func (s *Server) healthz(c *fiber.Ctx) error {
+	return c.JSON(fiber.Map{"status": "ok", "version": s.cfg.Version})
+}
+
+// readyz says whether requests can be served, and names what is missing.
+func (s *Server) readyz(c *fiber.Ctx) error {
+	ctx, cancel := context.WithTimeout(c.UserContext(), readyTime)
+	defer cancel()
+	checks := s.checks(ctx)
+	ready, missing := true, []string{}
+	for _, check := range checks {
+		if !check.OK {
+			missing = append(missing, check.Name)
+			ready = ready && check.Optional
+		}
+	}
+	status, word := fiber.StatusOK, "ready"
+	if !ready {
+		status, word = fiber.StatusServiceUnavailable, "not ready"
+		c.Set(fiber.HeaderRetryAfter, "3")
+	}
+	return c.Status(status).JSON(fiber.Map{"status": word, "missing": missing, "checks": checks})
+}
+
+// checks asks the database, then whoever was configured.
+func (s *Server) checks(ctx context.Context) []Check {
+	database := Check{Name: "postgres", OK: true}
+	schema := Check{Name: "schema", OK: true}
+	if err := s.store.Ping(ctx); err != nil {
+		database = Check{Name: "postgres", Detail: "PostgreSQL does not answer.", Remedy: "Start PostgreSQL, or correct DATABASE_URL."}
+		schema = Check{Name: "schema", Detail: "unknown without the database"}
+	} else if err := s.store.CheckSchema(ctx); err != nil {
+		schema = Check{Name: "schema", Detail: err.Error(), Remedy: "Run `deepoj migrate`."}
+	}
+	checks := []Check{database, schema, s.checkWorkers(ctx)}
+	if !s.assets.hasEditor() {
+		checks = append(checks, Check{Name: "editor", Optional: true, Detail: "The source editor is not built.", Remedy: "Run `make build`."})
+	}
+	if s.cfg.Ready != nil {
+		checks = append(checks, s.cfg.Ready(ctx)...)
+	}
+	return checks
+}
+
+// checkWorkers asks who could judge. Without a worker submissions are still
+// taken in nothing, so this is worth naming but no reason to take the pages away.
+func (s *Server) checkWorkers(ctx context.Context) Check {
+	workers, err := s.catalog.live(ctx)
+	if err != nil {
+		return Check{Name: "workers", Optional: true, Detail: "unknown without the database"}
+	}
+	if len(workers) == 0 {
+		return Check{Name: "workers", Optional: true, Detail: "No worker is alive.", Remedy: "Start `deepoj worker`."}
+	}
+	return Check{Name: "workers", Optional: true, OK: true, Detail: plural(len(workers), "worker", "workers")}
+}

@@ -1,0 +1,135 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"deepoj/host/judge"
+)
+
+// run is what the events tell of the newest attempt.
+type run struct {
+	attempt int32
+	compile *judge.Compile
+	tests   []judge.TestResult
+	total   int
+}
+
+// latestRun gathers the events of the newest attempt; nil if none has begun or
+// the newest was taken away.
+func latestRun(events []judge.Event) *run {
+	var r *run
+	for _, e := range events {
+		switch e.Kind {
+		case "claimed":
+			r = &run{attempt: e.AttemptID}
+		case "submitted", "retry", "released", "worker_lost", "rejudge", "restored":
+			r = nil
+		case "compiled", "test":
+			if r == nil || e.AttemptID != r.attempt {
+				continue
+			}
+			d := readEvent(e)
+			if d.Compile != nil {
+				r.compile = d.Compile
+			}
+			if d.Test != nil {
+				r.tests = append(r.tests, *d.Test)
+			}
+			r.total = max(r.total, d.Total)
+		}
+	}
+	return r
+}
+
+// historyLine is one line of what happened to a submission.
+type historyLine struct {
+	At      time.Time
+	After   string // how long after it was handed in
+	Text    string
+	Trouble bool // something of ours went wrong
+}
+
+// history tells what happened, attempt by attempt, also what went wrong on our
+// side. It reports whether there is more to tell than the usual.
+func history(events []judge.Event, v viewer) ([]historyLine, bool) {
+	var lines []historyLine
+	var begin time.Time
+	tests, trouble := 0, false
+	for _, e := range events {
+		if begin.IsZero() {
+			begin = e.At
+		}
+		if e.Kind == "claimed" {
+			tests = 0
+		}
+		if e.Kind == "test" {
+			tests++
+			continue
+		}
+		line := historyLine{At: e.At, After: afterText(e.At.Sub(begin))}
+		line.Text, line.Trouble = tell(e, readEvent(e), tests, v)
+		trouble = trouble || line.Trouble || e.Kind == "rejudge"
+		lines = append(lines, line)
+	}
+	return lines, trouble
+}
+
+// tell puts one event into words. Tests is how many the attempt had judged.
+func tell(e judge.Event, d eventData, tests int, v viewer) (text string, trouble bool) {
+	staff := func(format, arg string) string {
+		if !v.Staff() || arg == "" {
+			return ""
+		}
+		return fmt.Sprintf(format, arg)
+	}
+	judged := ""
+	if tests > 0 {
+		judged = " after " + plural(tests, "test", "tests")
+	}
+	switch e.Kind {
+	case "submitted":
+		return "handed in", false
+	case "dispatched":
+		return "given to the queue", false
+	case "claimed":
+		return fmt.Sprintf("attempt %d: a worker took it", e.AttemptID) + staff(" (%s)", d.Worker), false
+	case "compiled":
+		if d.Compile != nil && !d.Compile.OK {
+			return fmt.Sprintf("attempt %d: did not compile", e.AttemptID), false
+		}
+		if d.Compile != nil && d.Compile.Usage.CPUMillis > 0 {
+			return fmt.Sprintf("attempt %d: compiled with %s of CPU time", e.AttemptID, secondsText(d.Compile.Usage.CPUMillis)), false
+		}
+		return fmt.Sprintf("attempt %d: ready to run", e.AttemptID), false
+	case "retry":
+		return fmt.Sprintf("attempt %d: failed on our side%s; it is tried again", e.AttemptID, judged) + staff(": %s", d.Error), true
+	case "released":
+		return fmt.Sprintf("attempt %d: given back%s, because the worker stops", e.AttemptID, judged) + staff(": %s", d.Error), true
+	case "worker_lost":
+		return fmt.Sprintf("attempt %d: the worker was lost%s; it is tried again", e.AttemptID, judged), true
+	case "publish_failed":
+		return "could not be given to the queue; it is tried again" + staff(": %s", d.Error), true
+	case "finished":
+		return strings.TrimSpace(fmt.Sprintf("finished%s: %s", judged, d.Verdict)), false
+	case "cancelled":
+		return "cancelled" + staff(" by %s", d.By), false
+	case "dead":
+		return "given up after too many tries" + staff(": %s", d.Error), true
+	case "rejudge":
+		return fmt.Sprintf("to be judged again (judging %d)", e.Generation) + staff(" by %s", d.By), false
+	}
+	return strings.ReplaceAll(e.Kind, "_", " ") + staff(" by %s", d.By), false
+}
+
+// afterText writes the time since the beginning.
+func afterText(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("+%.2f s", d.Seconds())
+	}
+	if d < time.Hour {
+		return fmt.Sprintf("+%.1f min", d.Minutes())
+	}
+	return fmt.Sprintf("+%.1f h", d.Hours())
+}

@@ -1,0 +1,294 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// The pace of an event stream.
+const (
+	eventPage    = 500                    // events that are read at once
+	streamPoll   = 5 * time.Second        // looks without being woken, in case a notification was lost
+	streamPause  = 100 * time.Millisecond // between two looks
+	streamBeat   = 15 * time.Second       // comments that keep proxies from closing a quiet stream
+	streamRetry  = 2 * time.Second        // after which a browser reconnects
+	streamPatch  = 30 * time.Second       // a database that is away for so long ends the stream
+	lookTime     = 5 * time.Second        // for one look at the database
+	maxWait      = 30 * time.Second       // of a long poll
+	maxLastEvent = 20                     // digits
+)
+
+// events streams what happens to a submission as server-sent events, from the
+// one after Last-Event-ID on. After the last one it sends "end"; a client that
+// reconnects with nothing left to see is told not to (204).
+func (s *Server) events(c *fiber.Ctx) error {
+	sub, err := s.submissionFor(c)
+	if err != nil {
+		return err
+	}
+	after, err := lastEventID(c)
+	if err != nil {
+		return err
+	}
+	w, err := s.hub.watch(sub.JobID, c.IP())
+	if err != nil {
+		return noStream(err)
+	}
+	pending, err := w.read(c.UserContext(), after)
+	if err != nil {
+		w.leave()
+		return fmt.Errorf("read events: %w", err)
+	}
+	if c.Get("Last-Event-ID") != "" && len(pending) == 0 && sub.Status.Terminal() {
+		w.leave()
+		return c.SendStatus(fiber.StatusNoContent)
+	}
+	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
+	c.Set("X-Accel-Buffering", "no") // a buffering proxy would hold live events back
+	if c.Method() == fiber.MethodHead {
+		w.leave()
+		return nil
+	}
+	st := &stream{watch: w, server: s, viewer: viewerOf(c), last: after, status: sub.Status, trace: traceOf(c.UserContext())}
+	c.Context().SetBodyStreamWriter(func(out *bufio.Writer) {
+		defer w.leave()
+		st.out = out
+		if err := st.run(pending); err != nil {
+			s.log.Debug("event stream ended", slog.Int64("job_id", w.jobID), slog.String("trace_id", st.trace), slog.Any("err", err))
+		}
+	})
+	return nil
+}
+
+// noStream explains why there is no stream now. Pages then ask from time to time.
+func noStream(err error) error {
+	f := refuse(fiber.StatusServiceUnavailable, "too_many_streams", "This server has no room for another live view.",
+		"Close other pages of submissions, or ask without streaming.")
+	switch {
+	case errors.Is(err, errStopping):
+		f = refuse(fiber.StatusServiceUnavailable, "stopping", "The server is stopping.", "Try again in a few seconds.")
+	case errors.Is(err, errTooManyOfYours):
+		f.Status, f.Detail = fiber.StatusTooManyRequests, "There are too many open live views from your address."
+	}
+	f.RetryAfter = 5 * time.Second
+	return f
+}
+
+// lastEventID reads where a stream continues: the header that browsers send by
+// themselves, or the parameter "after".
+func lastEventID(c *fiber.Ctx) (int64, error) {
+	text := c.Get("Last-Event-ID", c.Query("after"))
+	if text == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 0 || len(text) > maxLastEvent {
+		f := refuse(fiber.StatusBadRequest, reasonInvalid, "The last event id has to be a whole number.", "Send the id of the last event that you saw.")
+		f.Field = "Last-Event-ID"
+		return 0, f
+	}
+	return id, nil
+}
+
+// stream writes the events of one job to one client.
+type stream struct {
+	watch  *watch
+	server *Server
+	viewer viewer
+	out    *bufio.Writer
+	last   int64        // id of the last event sent
+	status judge.Status // after that event
+	trace  string
+}
+
+// run sends the pending events and then what comes, until the job is done, the
+// client is gone or the server stops. A client that reads nothing fails a flush
+// when the connection's patience ends.
+func (st *stream) run(pending []judge.Event) error {
+	if _, err := fmt.Fprintf(st.out, "retry: %d\n\n", streamRetry.Milliseconds()); err != nil {
+		return err
+	}
+	beat := time.NewTicker(streamBeat)
+	defer beat.Stop()
+	for well := time.Now(); ; {
+		done, err := st.look(pending)
+		pending = nil
+		switch {
+		case errors.Is(err, errLook) && time.Since(well) < streamPatch:
+		case done || err != nil:
+			return err
+		default:
+			well = time.Now()
+		}
+		if err := st.rest(beat.C); err != nil {
+			return err
+		}
+	}
+}
+
+// rest waits until it is worth to look again.
+func (st *stream) rest(beat <-chan time.Time) error {
+	pause := time.NewTimer(streamPause)
+	defer pause.Stop()
+	select {
+	case <-st.watch.hub.done:
+		return errStopping
+	case <-pause.C:
+	}
+	poll := time.NewTimer(streamPoll + time.Duration(rand.Int64N(int64(time.Second)))) //nolint:gosec // spreads load, keeps no secret
+	defer poll.Stop()
+	for {
+		select {
+		case <-st.watch.hub.done:
+			return errStopping
+		case <-st.watch.woken:
+			return nil
+		case <-poll.C:
+			return nil
+		case <-beat:
+			if _, err := st.out.WriteString(": still here\n\n"); err != nil {
+				return err
+			}
+			if err := st.out.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// errLook marks a failure of the database, which may pass.
+var errLook = errors.New("look at the database")
+
+// look sends what is new. It reports whether the job is done and everything was
+// sent.
+func (st *stream) look(events []judge.Event) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	for {
+		for _, e := range events {
+			if err := st.send(strconv.FormatInt(e.ID, 10), e.Kind, publicEvent(e, st.viewer)); err != nil {
+				return false, err
+			}
+			st.last, st.status = e.ID, statusAfter(e.Kind, st.status)
+			st.server.count.sent.Inc()
+		}
+		if err := st.out.Flush(); err != nil {
+			return false, err
+		}
+		next, err := st.watch.read(ctx, st.last)
+		if err != nil {
+			return false, errors.Join(errLook, err)
+		}
+		if len(next) == 0 {
+			break
+		}
+		events = next
+	}
+	return st.standing(ctx)
+}
+
+// statusAfter returns the status of a job after an event of this kind; most kinds
+// change nothing.
+func statusAfter(kind string, before judge.Status) judge.Status {
+	switch kind {
+	case "submitted", "retry", "released", "worker_lost", "rejudge", "restored":
+		return judge.Pending
+	case "claimed":
+		return judge.Running
+	case "finished":
+		return judge.Finished
+	case "cancelled":
+		return judge.Cancelled
+	case "dead":
+		return judge.Dead
+	}
+	return before
+}
+
+// standing tells where the job stands: its place while it waits, or the end.
+func (st *stream) standing(ctx context.Context) (bool, error) {
+	if st.status.Terminal() {
+		return true, st.flush("", "end", map[string]judge.Status{"status": st.status})
+	}
+	if st.status != judge.Pending {
+		return false, nil
+	}
+	place, err := st.server.store.Place(ctx, st.watch.jobID)
+	if errors.Is(err, sql.ErrNotFound) {
+		return false, nil // claimed meanwhile: an event follows
+	}
+	if err != nil {
+		return false, errors.Join(errLook, err)
+	}
+	return false, st.flush("", "place", publicPlace(place))
+}
+
+func (st *stream) flush(id, kind string, data any) error {
+	if err := st.send(id, kind, data); err != nil {
+		return err
+	}
+	return st.out.Flush()
+}
+
+// send writes one event. Without an id a reconnecting client does not ask for
+// what follows it.
+func (st *stream) send(id, kind string, data any) error {
+	b, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("encode event %s: %w", kind, err)
+	}
+	if id != "" {
+		id = "id: " + id + "\n"
+	}
+	_, err = fmt.Fprintf(st.out, "%sevent: %s\ndata: %s\n\n", id, kind, b)
+	return err
+}
+
+// settled returns a submission as soon as it is done, or as it stands when the
+// time is over. It is what ?wait= of the API does.
+func (s *Server) settled(jobID int64, client string, wait time.Duration) (*judge.Submission, error) {
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	w, err := s.hub.watch(jobID, client)
+	if err != nil {
+		over.Reset(0) // without a place to wait, the answer is how it stands now
+		w = &watch{}
+	} else {
+		defer w.leave()
+	}
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+		sub, err := s.store.Submission(ctx, jobID)
+		cancel()
+		if err != nil {
+			return nil, fmt.Errorf("look at submission: %w", err)
+		}
+		if sub.Status.Terminal() {
+			return sub, nil
+		}
+		poll := time.NewTimer(streamPoll)
+		select {
+		case <-w.woken:
+		case <-poll.C:
+		case <-over.C:
+			poll.Stop()
+			return sub, nil
+		case <-s.hub.done:
+			poll.Stop()
+			return sub, nil
+		}
+		poll.Stop()
+	}
+}

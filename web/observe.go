@@ -1,0 +1,146 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/adaptor"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// requestTime is how long a request may take before its database calls end.
+const requestTime = 15 * time.Second
+
+// counters is what this package counts. No label holds a job id or a path.
+type counters struct {
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	submits  *prometheus.CounterVec
+	streams  prometheus.Gauge
+	refused  *prometheus.CounterVec
+	sent     prometheus.Counter
+}
+
+func newCounters(reg prometheus.Registerer) (*counters, error) {
+	m := &counters{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "web_requests_total", Help: "Answered requests by route, method and status code.",
+		}, []string{"route", "method", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "web_request_duration_seconds", Help: "Time to answer, by route; without event streams.",
+			Buckets: []float64{.0005, .001, .002, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15},
+		}, []string{"route"}),
+		submits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "web_submits_total", Help: "Submits by outcome: stored, repeated, or refused with a reason.",
+		}, []string{"status", "reason"}),
+		streams: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "web_streams", Help: "Open event streams.",
+		}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "web_streams_refused_total", Help: "Event streams that were refused, by reason.",
+		}, []string{"reason"}),
+		sent: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "web_stream_events_total", Help: "Events sent on event streams.",
+		}),
+	}
+	for _, c := range []prometheus.Collector{m.requests, m.duration, m.submits, m.streams, m.refused, m.sent} {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("register: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// metrics serves what the registry gathers.
+func (s *Server) metrics() fiber.Handler {
+	return adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{}))
+}
+
+// traceKey is the key of the trace id in a request's context.
+type traceKey struct{}
+
+// traceOf returns the request's trace id: 32 hexadecimal digits.
+func traceOf(ctx context.Context) string {
+	id, _ := ctx.Value(traceKey{}).(string)
+	return id
+}
+
+var traceParent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}`)
+
+// newTrace takes the trace id of a W3C traceparent header, or makes one.
+func newTrace(header string) string {
+	if m := traceParent.FindStringSubmatch(header); m != nil && strings.Trim(m[1], "0") != "" {
+		return m[1]
+	}
+	return randomHex(16)
+}
+
+// randomHex returns n random bytes in hexadecimal.
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails: see crypto/rand
+	return hex.EncodeToString(b)
+}
+
+// observe gives each request its trace id and deadline, turns what its handler
+// returns into an answer, and logs and counts that.
+func (s *Server) observe(c *fiber.Ctx) error {
+	begin := time.Now()
+	trace := newTrace(c.Get("traceparent"))
+	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), traceKey{}, trace), requestTime)
+	defer cancel()
+	c.SetUserContext(ctx)
+	c.Set("Trace-Id", trace)
+	if err := s.protected(c); err != nil {
+		if err := s.fail(c, err); err != nil {
+			return err
+		}
+	}
+
+	took, status, route := time.Since(begin), c.Response().StatusCode(), c.Route().Path
+	switch status {
+	case fiber.StatusForbidden, fiber.StatusNotFound, fiber.StatusMethodNotAllowed, fiber.StatusMisdirectedRequest:
+		route = "other" // no handler answered
+	}
+	s.count.requests.WithLabelValues(route, methodLabel(c.Method()), strconv.Itoa(status)).Inc()
+	if !strings.HasSuffix(route, "/events") {
+		s.count.duration.WithLabelValues(route).Observe(took.Seconds())
+	}
+	level := slog.LevelInfo
+	if strings.HasPrefix(route, "/static") || route == "/healthz" || route == "/readyz" || route == "/metrics" {
+		level = slog.LevelDebug
+	}
+	s.log.LogAttrs(ctx, level, "request", slog.String("method", c.Method()), slog.String("path", c.Path()),
+		slog.Int("status", status), slog.Duration("took", took), slog.String("client", c.IP()), slog.String("trace_id", trace))
+	return nil
+}
+
+// protected calls the handlers and turns a panic of theirs into an error, with
+// the stack for the log.
+func (s *Server) protected(c *fiber.Ctx) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("handler panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return c.Next()
+}
+
+// methodLabel keeps invented methods out of the metrics.
+func methodLabel(m string) string {
+	switch m {
+	case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete, fiber.MethodPatch, fiber.MethodOptions:
+		return m
+	}
+	return "other"
+}

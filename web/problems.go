@@ -1,0 +1,212 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// problemRow is a problem in the list, with what the viewer achieved.
+type problemRow struct {
+	judge.Problem
+	Best *best
+}
+
+// best is the viewer's best submission of a problem.
+type best struct {
+	JobID   int64
+	Verdict judge.Verdict
+	Score   *float64
+}
+
+type problemsView struct{ Problems []problemRow }
+
+// bestOf is how many of the viewer's newest submissions the list looks at.
+const bestOf = 200
+
+func (s *Server) problemsPage(c *fiber.Ctx) error {
+	ctx := c.UserContext()
+	problems, err := s.store.Problems(ctx)
+	if err != nil {
+		return fmt.Errorf("list problems: %w", err)
+	}
+	own, err := s.store.Submissions(ctx, sql.Filter{Author: viewerOf(c).Name, Limit: bestOf})
+	if err != nil {
+		return fmt.Errorf("list the viewer's submissions: %w", err)
+	}
+	byProblem := bests(own)
+	rows := make([]problemRow, len(problems))
+	for i, p := range problems {
+		rows[i] = problemRow{p, byProblem[p.Slug]}
+	}
+	return s.page(c, fiber.StatusOK, "problems", "Problems", problemsView{rows})
+}
+
+// bests returns the best judged submission of each problem: the highest score,
+// then an accepted one, then the newest.
+func bests(newestFirst []judge.Submission) map[string]*best {
+	out := map[string]*best{}
+	for _, sub := range newestFirst {
+		if sub.Result == nil || !sub.Result.Verdict.Counts() {
+			continue
+		}
+		now := &best{sub.JobID, sub.Result.Verdict, sub.Result.Score}
+		before := out[sub.Problem]
+		if before == nil || scoreOf(now) > scoreOf(before) ||
+			scoreOf(now) == scoreOf(before) && now.Verdict == judge.AC && before.Verdict != judge.AC {
+			out[sub.Problem] = now
+		}
+	}
+	return out
+}
+
+func scoreOf(b *best) float64 {
+	if b.Score == nil {
+		return 0
+	}
+	return *b.Score
+}
+
+// listing is a text with a title and a copy button.
+type listing struct{ Title, ID, Text string }
+
+// samplePair is a sample test as the statement shows it.
+type samplePair struct{ Input, Output listing }
+
+// problemView is a statement with its submit form.
+type problemView struct {
+	Problem   *judge.Problem
+	Samples   []samplePair
+	Offers    []offer // of the languages that the problem takes
+	Open      bool    // whether any of them can be submitted in
+	Key       string  // fresh idempotency key
+	Language  string  // chosen already, or ""
+	Source    string
+	Marks     string // diagnostics of the submission that is edited, as JSON
+	Limit     int64  // bytes of source
+	LimitText string
+	Fault     *fault // why the form comes back
+}
+
+func (s *Server) problemPage(c *fiber.Ctx) error {
+	view, err := s.problemView(c)
+	if err != nil {
+		return err
+	}
+	if from := c.Query("from"); from != "" {
+		if err := s.editFrom(c, from, view); err != nil {
+			return err
+		}
+	}
+	return s.page(c, fiber.StatusOK, "problem", view.Problem.Title, view)
+}
+
+// problemAgain shows the form again with what was typed and why it was refused.
+func (s *Server) problemAgain(c *fiber.Ctx, in handIn, f fault) error {
+	view, err := s.problemView(c)
+	if err != nil {
+		return err
+	}
+	view.Language, view.Fault = in.Language, &f
+	if len(in.Sources) == 1 && int64(len(in.Sources[0].Text)) <= 4*view.Limit {
+		view.Source = strings.ToValidUTF8(strings.ReplaceAll(in.Sources[0].Text, "\x00", "�"), "�")
+	}
+	return s.page(c, f.Status, "problem", view.Problem.Title, view)
+}
+
+func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
+	ctx := c.UserContext()
+	problem, err := s.problem(c)
+	if err != nil {
+		return nil, err
+	}
+	offers, err := s.catalog.languages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := &problemView{Problem: problem, Key: randomHex(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
+	if problem.CodeKiB > 0 {
+		v.Limit = problem.CodeKiB << 10
+	}
+	v.LimitText = bytesText(v.Limit)
+	for i, sample := range problem.Samples {
+		n := strconv.Itoa(i + 1)
+		v.Samples = append(v.Samples, samplePair{
+			listing{"Input " + n, "sample-in-" + n, sample.Input}, listing{"Output " + n, "sample-out-" + n, sample.Output},
+		})
+	}
+	for _, o := range offers {
+		if allows(problem, o.ID) {
+			v.Offers = append(v.Offers, o)
+			v.Open = v.Open || o.Open()
+		}
+	}
+	return v, nil
+}
+
+// editFrom fills the form with a submission that the viewer may see.
+func (s *Server) editFrom(c *fiber.Ctx, from string, view *problemView) error {
+	id, err := strconv.ParseInt(from, 10, 64)
+	if err != nil {
+		return sql.ErrNotFound
+	}
+	sub, err := s.store.Submission(c.UserContext(), id)
+	if err != nil {
+		return fmt.Errorf("look up a submission to edit: %w", err)
+	}
+	if !viewerOf(c).maySee(sub.Author) {
+		return sql.ErrNotFound
+	}
+	view.Language = sub.Language
+	if len(sub.Sources) > 0 {
+		view.Source = sub.Sources[0].Text
+	}
+	if sub.Result != nil && sub.Result.Compile != nil && len(sub.Result.Compile.Diagnostics) > 0 {
+		marks, err := json.Marshal(sub.Result.Compile.Diagnostics)
+		if err != nil {
+			return fmt.Errorf("encode diagnostics: %w", err)
+		}
+		view.Marks = string(marks)
+	}
+	return nil
+}
+
+// problem returns the problem that the address names.
+func (s *Server) problem(c *fiber.Ctx) (*judge.Problem, error) {
+	slug := c.Params("slug")
+	if !plainWord(slug) {
+		return nil, sql.ErrNotFound
+	}
+	p, err := s.store.Problem(c.UserContext(), slug)
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(shorten(slug))+".", "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up problem: %w", err)
+	}
+	return p, nil
+}
+
+func (s *Server) apiProblems(c *fiber.Ctx) error {
+	problems, err := s.store.Problems(c.UserContext())
+	if err != nil {
+		return fmt.Errorf("list problems: %w", err)
+	}
+	return c.JSON(fiber.Map{"problems": slices.Concat([]judge.Problem{}, problems)})
+}
+
+func (s *Server) apiProblem(c *fiber.Ctx) error {
+	p, err := s.problem(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(p)
+}

@@ -1,0 +1,136 @@
+package web
+
+import (
+	"encoding/json"
+	"time"
+
+	"deepoj/host/judge"
+)
+
+// publicResult returns what v may see of a result. Contestants never see what
+// judges wrote to each other, which worker it was, the names of secret tests or
+// what a program printed on them.
+func publicResult(r *judge.Result, v viewer) *judge.Result {
+	if r == nil || v.Staff() {
+		return r
+	}
+	out := *r
+	out.JudgeNote, out.Worker = "", ""
+	out.Tests = make([]judge.TestResult, len(r.Tests))
+	for i, t := range r.Tests {
+		out.Tests[i] = publicTest(t)
+	}
+	return &out
+}
+
+func publicTest(t judge.TestResult) judge.TestResult {
+	t.JudgeNote = ""
+	if !t.Sample {
+		t.Name, t.Output = "", ""
+	}
+	return t
+}
+
+// eventData is what is known of the data of events. What is not listed here does
+// not leave the server.
+type eventData struct {
+	Compile *judge.Compile    `json:"compile,omitempty"` // of compiled
+	Test    *judge.TestResult `json:"test,omitempty"`    // of test
+	Total   int               `json:"total,omitempty"`   // of test: how many will be judged
+	Verdict judge.Verdict     `json:"verdict,omitempty"` // of finished
+	Score   *float64          `json:"score,omitempty"`   // of finished
+
+	// For staff.
+	Worker string `json:"worker,omitempty"`
+	By     string `json:"by,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// readEvent reads the data of an event. Data that cannot be read is none.
+func readEvent(e judge.Event) eventData {
+	var d eventData
+	if len(e.Data) > 0 && json.Unmarshal(e.Data, &d) != nil {
+		return eventData{}
+	}
+	return d
+}
+
+// publicEvent returns what v may see of an event.
+func publicEvent(e judge.Event, v viewer) judge.Event {
+	d := readEvent(e)
+	if !v.Staff() {
+		d.Worker, d.By, d.Error = "", "", ""
+		if d.Test != nil {
+			t := publicTest(*d.Test)
+			d.Test = &t
+		}
+	}
+	e.Data = nil
+	if b, err := json.Marshal(d); err == nil && string(b) != "{}" {
+		e.Data = b
+	}
+	return e
+}
+
+// submissionJSON is a submission as /api/v1 shows it.
+type submissionJSON struct {
+	JobID      int64          `json:"job_id"`
+	URL        string         `json:"url"`
+	Problem    string         `json:"problem"`
+	Title      string         `json:"title"`
+	Language   string         `json:"language"`
+	Author     string         `json:"author"`
+	Status     string         `json:"status"`
+	Generation int32          `json:"generation"`
+	AttemptID  int32          `json:"attempt_id"`
+	Tries      int32          `json:"tries"`
+	MaxTries   int32          `json:"max_tries"`
+	Created    time.Time      `json:"created_at"`
+	Started    *time.Time     `json:"started_at"`
+	Finished   *time.Time     `json:"finished_at"`
+	Place      *placeJSON     `json:"place,omitempty"`
+	Sources    []judge.Source `json:"sources,omitempty"`
+	Result     *judge.Result  `json:"result"`
+	Error      *string        `json:"error"`
+}
+
+// placeJSON is where a waiting submission stands.
+type placeJSON struct {
+	Position int64   `json:"position"`
+	ETALow   float64 `json:"eta_low_seconds"`
+	ETAHigh  float64 `json:"eta_high_seconds"`
+	Why      string  `json:"why,omitempty"`
+}
+
+func publicPlace(p judge.Place) *placeJSON {
+	return &placeJSON{Position: p.Position, ETALow: p.ETALow.Seconds(), ETAHigh: p.ETAHigh.Seconds(), Why: p.Why}
+}
+
+func publicSubmission(sub *judge.Submission, v viewer) submissionJSON {
+	out := submissionJSON{
+		JobID: sub.JobID, URL: submissionURL(sub.JobID), Problem: sub.Problem, Title: sub.Title,
+		Language: sub.Language, Author: sub.Author, Status: sub.Shown(), Generation: sub.Generation, AttemptID: sub.AttemptID,
+		Tries: sub.Tries, MaxTries: sub.MaxTries, Created: sub.Created, Started: sub.Started, Finished: sub.Finished,
+		Sources: sub.Sources, Result: publicResult(sub.Result, v),
+	}
+	if text := endedWithout(sub, v); text != "" {
+		out.Error = &text
+	}
+	return out
+}
+
+// endedWithout says why a submission ended without a result; "" if it did not.
+func endedWithout(sub *judge.Submission, v viewer) string {
+	switch sub.Status {
+	case judge.Cancelled:
+		return "The submission was cancelled."
+	case judge.Dead:
+		text := "The judging system failed on every try. This is not the program's fault; staff can have it judged again."
+		if v.Staff() && sub.LastError != "" {
+			text += " Last failure: " + sub.LastError
+		}
+		return text
+	case judge.Pending, judge.Running, judge.Finished:
+	}
+	return ""
+}

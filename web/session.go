@@ -1,0 +1,240 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/sql"
+)
+
+const (
+	sessionCookie = "deepoj_session"
+	guestName     = "guest"
+)
+
+// viewer is who sent a request.
+type viewer struct {
+	Name  string // "" = nobody
+	Role  sql.Role
+	token string // of the session
+	// ambient is set when the browser sent the session by itself, so that the
+	// request needs a CSRF token.
+	ambient bool
+}
+
+// Known reports whether the viewer may use the site: a user, or the guest.
+func (v viewer) Known() bool { return v.Name != "" }
+
+// Guest reports whether the viewer has no account.
+func (v viewer) Guest() bool { return v.token == "" }
+
+// Staff reports whether the viewer may see everything and change submissions.
+func (v viewer) Staff() bool { return v.Role == sql.RoleStaff || v.Role == sql.RoleAdmin }
+
+// CSRF returns the token that proves that a form was rendered for this session.
+// It is derived from the session's secret and does not reveal it.
+func (v viewer) CSRF() string {
+	if v.token == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("csrf " + v.token))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// maySee reports whether the viewer may see a submission of author.
+func (v viewer) maySee(author string) bool { return v.Staff() || v.Known() && v.Name == author }
+
+// viewerKey is the key of the viewer in the locals of a request.
+type viewerKey struct{}
+
+func viewerOf(c *fiber.Ctx) viewer {
+	v, _ := c.Locals(viewerKey{}).(viewer)
+	return v
+}
+
+// identify finds out who sent the request.
+func (s *Server) identify(c *fiber.Ctx) error {
+	v := viewer{ambient: true, token: c.Cookies(sessionCookie)}
+	if bearer, ok := strings.CutPrefix(c.Get(fiber.HeaderAuthorization), "Bearer "); ok {
+		v = viewer{token: strings.TrimSpace(bearer)}
+	}
+	if v.token != "" {
+		user, err := s.store.Session(c.UserContext(), hashToken(v.token))
+		switch {
+		case err == nil:
+			v.Name, v.Role = user.Name, user.Role
+		case !errors.Is(err, sql.ErrNotFound):
+			return fmt.Errorf("look up a session: %w", err)
+		case !v.ambient:
+			return refuse(fiber.StatusUnauthorized, "session_unknown", "The token is unknown or has expired.", "Log in again.")
+		default:
+			v = viewer{} // a cookie that has expired
+		}
+	}
+	if v.Name == "" && !s.cfg.AuthRequired {
+		v = viewer{Name: guestName, Role: sql.RoleContestant}
+	}
+	c.Locals(viewerKey{}, v)
+	if v.token != "" && v.ambient && !safe(c.Method()) && !validCSRF(c, v) {
+		return refuse(fiber.StatusForbidden, "csrf", "The form is from another session.", "Reload the page and try again.")
+	}
+	return c.Next()
+}
+
+func validCSRF(c *fiber.Ctx, v viewer) bool {
+	got := c.Get("X-CSRF-Token")
+	if got == "" {
+		got = c.FormValue("csrf")
+	}
+	return subtle.ConstantTimeCompare([]byte(got), []byte(v.CSRF())) == 1
+}
+
+// admit lets only people in who may use the site.
+func (s *Server) admit(c *fiber.Ctx) error {
+	switch {
+	case viewerOf(c).Known():
+		return c.Next()
+	case wantsPage(c) && safe(c.Method()):
+		return c.Redirect("/login?next="+url.QueryEscape(c.OriginalURL()), fiber.StatusSeeOther)
+	}
+	return refuse(fiber.StatusUnauthorized, "login_required", "This needs an account.",
+		"Log in, or send a token from POST /api/v1/sessions as Authorization: Bearer.")
+}
+
+// hashToken is what the database knows of a session's token.
+func hashToken(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+type loginView struct {
+	Name, Next, Error string
+}
+
+func (s *Server) loginPage(c *fiber.Ctx) error {
+	if v := viewerOf(c); v.Known() && !v.Guest() {
+		return c.Redirect(localPath(c.Query("next")), fiber.StatusSeeOther)
+	}
+	return s.page(c, fiber.StatusOK, "login", "Log in", loginView{Next: localPath(c.Query("next"))})
+}
+
+func (s *Server) login(c *fiber.Ctx) error {
+	name, next := c.FormValue("name"), localPath(c.FormValue("next"))
+	token, expires, err := s.openSession(c.UserContext(), name, c.FormValue("password"), c.IP())
+	var f *fault
+	if errors.As(err, &f) && f.Status < fiber.StatusInternalServerError {
+		if f.RetryAfter > 0 {
+			return err
+		}
+		return s.page(c, f.Status, "login", "Log in", loginView{Name: name, Next: next, Error: f.Detail})
+	}
+	if err != nil {
+		return err
+	}
+	if old := viewerOf(c); !old.Guest() { // a new login never continues an old session
+		if err := s.store.DeleteSession(c.UserContext(), hashToken(old.token)); err != nil {
+			return fmt.Errorf("end the old session: %w", err)
+		}
+	}
+	c.Cookie(&fiber.Cookie{
+		Name: sessionCookie, Value: token, Path: "/", Expires: expires,
+		HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, Secure: c.Secure(),
+	})
+	return c.Redirect(next, fiber.StatusSeeOther)
+}
+
+func (s *Server) logout(c *fiber.Ctx) error {
+	if v := viewerOf(c); !v.Guest() {
+		if err := s.store.DeleteSession(c.UserContext(), hashToken(v.token)); err != nil {
+			return fmt.Errorf("end a session: %w", err)
+		}
+	}
+	c.Cookie(&fiber.Cookie{Name: sessionCookie, Path: "/", Expires: time.Unix(1, 0), HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode})
+	return c.Redirect("/", fiber.StatusSeeOther)
+}
+
+// openSession checks a name and password and returns the token of a new session.
+func (s *Server) openSession(ctx context.Context, name, password, client string) (string, time.Time, error) {
+	none := time.Time{}
+	if wait := s.logins.wait(name, client); wait > 0 {
+		return "", none, tooManyLogins(wait)
+	}
+	var user *sql.User
+	err := sql.ErrNotFound
+	if plainWord(name) {
+		user, err = s.store.User(ctx, name)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNotFound) {
+		return "", none, fmt.Errorf("look up a user: %w", err)
+	}
+	known := err == nil
+	hash := absentHash // an unknown name takes as long as a known one
+	if known {
+		hash = user.PasswordHash
+	}
+	ok, err := s.checkBounded(ctx, hash, password)
+	if err != nil {
+		return "", none, err
+	}
+	if !ok || !known {
+		s.logins.failed(name, client)
+		s.log.InfoContext(ctx, "login refused", slog.String("client", client), slog.String("trace_id", traceOf(ctx)))
+		return "", none, refuse(fiber.StatusUnauthorized, "wrong_login", "The name or the password is wrong.", "Check both and try again.")
+	}
+	s.logins.succeeded(name)
+	b := make([]byte, 32)
+	if _, err := rand.Read(b); err != nil {
+		return "", none, fmt.Errorf("make a token: %w", err)
+	}
+	token, expires := base64.RawURLEncoding.EncodeToString(b), time.Now().Add(s.cfg.SessionLife)
+	if err := s.store.SaveSession(ctx, hashToken(token), user.Name, expires); err != nil {
+		return "", none, fmt.Errorf("save a session: %w", err)
+	}
+	return token, expires, nil
+}
+
+func tooManyLogins(wait time.Duration) error {
+	f := refuse(fiber.StatusTooManyRequests, "too_many_logins", "There were too many failed logins.", "Wait a few minutes.")
+	f.RetryAfter = wait
+	return f
+}
+
+// absentHash is the hash of a password that nobody knows.
+const absentHash = "$argon2id$v=19$m=19456,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnk"
+
+// checkBounded checks a password while at most cap(s.hashing) others are, so that
+// logins cannot take the machine's memory.
+func (s *Server) checkBounded(ctx context.Context, hash, password string) (bool, error) {
+	if len(password) > maxPassword {
+		return false, nil
+	}
+	select {
+	case s.hashing <- struct{}{}:
+		defer func() { <-s.hashing }()
+	case <-ctx.Done():
+		f := refuse(fiber.StatusServiceUnavailable, "busy", "Too many people are logging in at once.", "Try again in a few seconds.")
+		f.RetryAfter = 3 * time.Second
+		return false, f
+	}
+	return checkPassword(hash, password)
+}
+
+// localPath returns next if it is an address of this server, else "/".
+func localPath(next string) string {
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
+		return "/"
+	}
+	return next
+}

@@ -1,0 +1,102 @@
+// What every page has: the switch of colours, copy buttons, times in the
+// reader's own zone, and lists that follow what changes.
+
+const themes = ["auto", "light", "dark"];
+const root = document.documentElement;
+
+function setUpTheme() {
+  const button = document.getElementById("theme");
+  const name = () => root.dataset.theme || "auto";
+  const say = () => {
+    const words = { auto: "automatic", light: "light", dark: "dark" };
+    button.setAttribute("aria-label", `Colours: ${words[name()]}`);
+    button.title = `Colours: ${words[name()]}`;
+  };
+  button.hidden = false;
+  say();
+  button.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(name()) + 1) % themes.length];
+    if (next === "auto") delete root.dataset.theme;
+    else root.dataset.theme = next;
+    store("deepoj:theme", next === "auto" ? null : next);
+    say();
+  });
+}
+
+// store keeps a value in this browser, or forgets it when the value is null.
+export function store(key, value) {
+  try {
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch {
+    // storage is full or forbidden: nothing is kept
+  }
+}
+
+// stored returns what was kept, or null.
+export function stored(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement("textarea"); // pages over plain HTTP have no clipboard
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const ok = document.execCommand("copy");
+  area.remove();
+  if (!ok) throw new Error("the browser refused");
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-copy]");
+  if (!button) return;
+  const label = button.querySelector("span");
+  try {
+    await copy(document.getElementById(button.dataset.copy).textContent);
+    label.textContent = "Copied";
+  } catch {
+    label.textContent = "Not copied";
+  }
+  setTimeout(() => { label.textContent = "Copy"; }, 1600);
+});
+
+// enhance makes a part of the page that came from the server pleasant.
+export function enhance(part) {
+  for (const button of part.querySelectorAll("button[data-copy]")) button.hidden = false;
+  for (const time of part.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    time.title = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  }
+}
+
+// follow replaces a list with a fresh one as long as it asks for it.
+function follow(list) {
+  const again = async () => {
+    if (document.hidden || list.contains(document.activeElement)) return plan();
+    try {
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+      if (!answer.ok) return plan();
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = page.getElementById(list.id);
+      if (!fresh) return;
+      list.replaceChildren(...fresh.childNodes);
+      list.dataset.refresh = fresh.dataset.refresh || "";
+      enhance(list);
+    } catch {
+      // the server is away for a moment
+    }
+    plan();
+  };
+  const plan = () => { if (list.dataset.refresh) setTimeout(again, Number(list.dataset.refresh)); };
+  plan();
+}
+
+setUpTheme();
+enhance(document);
+for (const list of document.querySelectorAll("[data-refresh]")) follow(list);

@@ -1,0 +1,198 @@
+// The submit form: the source editor in place of the text field, drafts, files,
+// and a choice of language that is remembered. Without this script the form
+// works as plain HTML.
+
+import { store, stored } from "./app.js";
+
+const form = document.getElementById("submit");
+const area = document.getElementById("source");
+const select = document.getElementById("language");
+const send = document.getElementById("send");
+const pane = document.getElementById("pane");
+const picker = document.getElementById("file");
+const size = document.getElementById("size");
+const notice = document.getElementById("notice");
+const limit = Number(form.dataset.limit);
+const draftKey = `deepoj:draft:${form.dataset.user}:${form.dataset.problem}`;
+const languageKey = `deepoj:language:${form.dataset.problem}`;
+let editor = null;
+
+const chosen = () => select.selectedOptions[0];
+
+function setText(text) {
+  if (editor) editor.setText(text);
+  else {
+    area.value = text;
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}
+
+function say(text, ...buttons) {
+  notice.replaceChildren(document.createTextNode(text), ...buttons);
+  notice.hidden = !text;
+}
+
+function button(text, act) {
+  const b = document.createElement("button");
+  b.type = "button";
+  b.textContent = text;
+  b.addEventListener("click", act);
+  return b;
+}
+
+// Language
+
+function showLanguage() {
+  const command = document.getElementById("command");
+  command.textContent = chosen().dataset.command || "";
+  command.hidden = !command.textContent;
+  editor?.setMode(chosen().dataset.mode);
+}
+
+function choose(id) {
+  const option = [...select.options].find((o) => o.value === id && !o.disabled);
+  if (!option) return false;
+  select.value = id;
+  showLanguage();
+  return true;
+}
+
+select.addEventListener("change", () => {
+  store(languageKey, select.value);
+  store("deepoj:language", select.value);
+  showLanguage();
+});
+if (!select.value) choose(stored(languageKey)) || choose(stored("deepoj:language"));
+
+// suggest proposes the language of a file name; it does not overrule a choice.
+function suggest(fileName) {
+  const extension = fileName.slice(fileName.lastIndexOf(".") + 1).toLowerCase();
+  const option = [...select.options].find((o) => !o.disabled && (o.dataset.extensions || "").split(" ").includes(extension));
+  if (!fileName.includes(".") || !option || option.value === select.value) return say("");
+  if (!select.value) {
+    choose(option.value);
+    return say("");
+  }
+  say(`${fileName} looks like ${option.textContent.split(" · ")[0]}.`, button("Switch", () => { choose(option.value); say(""); }));
+}
+
+// Size and draft
+
+const encoder = new TextEncoder();
+let saving = 0;
+
+function showSize() {
+  const bytes = encoder.encode(area.value).length;
+  const text = (n) => n < 1024 ? `${n} bytes` : `${(n / 1024).toFixed(1).replace(/\.0$/, "")} KiB`;
+  size.textContent = bytes ? `${text(bytes)} of ${text(limit)}` : `At most ${text(limit)}`;
+  size.className = bytes > limit ? "over" : "muted";
+}
+
+function saveDraft() {
+  clearTimeout(saving);
+  saving = 0;
+  store(draftKey, area.value.trim() ? JSON.stringify({ source: area.value, language: select.value }) : null);
+}
+
+area.addEventListener("input", () => {
+  showSize();
+  clearTimeout(saving);
+  saving = setTimeout(saveDraft, 400);
+});
+addEventListener("pagehide", () => { if (saving) saveDraft(); });
+
+function restoreDraft() {
+  if (area.value) return;
+  let draft;
+  try {
+    draft = JSON.parse(stored(draftKey));
+  } catch {
+    return;
+  }
+  if (!draft?.source) return;
+  area.value = draft.source;
+  choose(draft.language);
+  say("Your draft is back.", button("Discard", () => { setText(""); store(draftKey, null); say(""); }));
+}
+
+// Files
+
+async function open(file) {
+  if (!file) return;
+  if (file.size > Math.max(limit, 1 << 20)) return say(`${file.name} is too large for this problem.`);
+  const text = new TextDecoder().decode(await file.arrayBuffer()).replace(/\r\n?/g, "\n");
+  if (text.includes("\0")) return say(`${file.name} is not a source text.`);
+  picker.value = ""; // the text is in the form now
+  setText(text);
+  suggest(file.name);
+  editor?.focus();
+}
+
+picker.addEventListener("change", () => open(picker.files[0]));
+pane.addEventListener("dragover", (event) => {
+  if (![...event.dataTransfer.types].includes("Files")) return;
+  event.preventDefault();
+  pane.classList.add("dropping");
+});
+pane.addEventListener("dragleave", (event) => { if (!pane.contains(event.relatedTarget)) pane.classList.remove("dropping"); });
+pane.addEventListener("drop", (event) => {
+  pane.classList.remove("dropping");
+  if (!event.dataTransfer.files.length) return;
+  event.preventDefault();
+  event.stopPropagation(); // the editor would insert it
+  open(event.dataTransfer.files[0]);
+}, true);
+
+// Sending
+
+function submit() {
+  if (!send.disabled) form.requestSubmit(send);
+}
+
+form.addEventListener("submit", (event) => {
+  if (!area.value.trim() && !picker.files.length) {
+    event.preventDefault();
+    say("There is no program yet.");
+    editor ? editor.focus() : area.focus();
+    return;
+  }
+  // The key in the form makes a second send harmless; this only shows it.
+  send.disabled = true;
+  send.textContent = "Submitting…";
+});
+
+// A page that comes back from the browser's cache may be sent again, as a new
+// submission.
+addEventListener("pageshow", (event) => {
+  if (!event.persisted) return;
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  form.elements.key.value = [...random].map((b) => b.toString(16).padStart(2, "0")).join("");
+  send.disabled = false;
+  send.textContent = "Submit";
+});
+
+area.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
+});
+
+// Editor
+
+async function setUpEditor() {
+  const { mount } = await import(form.dataset.editor);
+  editor = mount(area, {
+    mode: chosen().dataset.mode,
+    nonce: form.dataset.nonce,
+    label: "source-label",
+    help: "keys",
+    submit,
+    leave: () => send.focus(),
+  });
+  form.classList.add("has-editor");
+  const marks = JSON.parse(area.dataset.diagnostics || "[]");
+  if (marks.length) editor.setDiagnostics(marks);
+}
+
+restoreDraft();
+showSize();
+showLanguage();
+if (form.dataset.editor) setUpEditor().catch((err) => console.warn("the source editor did not load", err));

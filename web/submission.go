@@ -1,0 +1,264 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// maxHistory bounds the events that a page reads.
+const maxHistory = 20 * eventPage
+
+// submissionView is everything that a submission's page shows. The part that
+// changes while it is judged is the template "live".
+type submissionView struct {
+	Sub          *judge.Submission
+	LanguageName string
+	LastEvent    int64 // the stream continues after it
+	Moving       bool  // not done yet
+
+	Verdict  judge.Verdict // "" while there is none
+	Headline string
+	Detail   string
+	Message  string // of the checker or the judge, to the contestant
+	Note     string // for staff
+	Announce string // what a screen reader is told when it changes
+
+	Score, MaxScore *float64
+	Usage           *usageView
+	Compile         *judge.Compile
+	HasMarks        bool // the source shows where the compiler complains
+	Groups          []groupView
+	Judged, Total   int
+	Arithmetic      []groupView
+	Failures        []failureView
+	Rows            []testView
+	Sources         []sourceView
+	History         []historyLine
+	Eventful        bool
+	Provenance      string
+}
+
+func (view *submissionView) refresh() int {
+	if view.Moving {
+		return 2
+	}
+	return 0
+}
+
+func (s *Server) submissionPage(c *fiber.Ctx) error {
+	view, err := s.submissionView(c)
+	if err != nil {
+		return err
+	}
+	return s.page(c, fiber.StatusOK, "submission", fmt.Sprintf("Submission %d", view.Sub.JobID), view)
+}
+
+// submissionFragment is the live part of the page alone, which the page fetches
+// whenever something happened.
+func (s *Server) submissionFragment(c *fiber.Ctx) error {
+	view, err := s.submissionView(c)
+	if err != nil {
+		return err
+	}
+	return s.render(c, fiber.StatusOK, "submission", "live", view)
+}
+
+func (s *Server) submissionView(c *fiber.Ctx) (*submissionView, error) {
+	sub, err := s.submissionFor(c)
+	if err != nil {
+		return nil, err
+	}
+	ctx, v := c.UserContext(), viewerOf(c)
+	var events []judge.Event
+	for len(events) < maxHistory {
+		after := int64(0)
+		if len(events) > 0 {
+			after = events[len(events)-1].ID
+		}
+		page, err := s.store.Events(ctx, sub.JobID, after, eventPage)
+		if err != nil {
+			return nil, fmt.Errorf("read events: %w", err)
+		}
+		events = append(events, page...)
+		if len(page) < eventPage {
+			break
+		}
+	}
+	problem, err := s.store.Problem(ctx, sub.Problem)
+	if err != nil && !errors.Is(err, sql.ErrNotFound) {
+		return nil, fmt.Errorf("look up problem: %w", err)
+	}
+	offers, err := s.catalog.languages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var place *judge.Place
+	if sub.Status == judge.Pending {
+		p, err := s.store.Place(ctx, sub.JobID)
+		if err != nil && !errors.Is(err, sql.ErrNotFound) {
+			return nil, fmt.Errorf("look up a place: %w", err)
+		}
+		if err == nil {
+			place = &p
+		}
+	}
+	return showSubmission(sub, problem, events, place, offers, v), nil
+}
+
+// showSubmission puts together what a page shows, from what the database holds.
+// Problem and place may be nil.
+func showSubmission(sub *judge.Submission, problem *judge.Problem, events []judge.Event, place *judge.Place, offers []offer, v viewer) *submissionView {
+	view := &submissionView{Sub: sub, LanguageName: languageName(offers, sub.Language), Moving: !sub.Status.Terminal()}
+	if problem == nil {
+		problem = &judge.Problem{}
+	}
+	if len(events) > 0 {
+		view.LastEvent = events[len(events)-1].ID
+	}
+	run := latestRun(events)
+	result := publicResult(sub.Result, v)
+	if view.Moving {
+		view.showMoving(place, run, v)
+	}
+	switch {
+	case view.Moving && run != nil:
+		view.Compile = run.compile
+		view.showTests(run.tests, run.total, nil, problem, v)
+	case result != nil:
+		view.showResult(result, problem, v)
+	}
+	if !view.Moving && sub.Status != judge.Finished {
+		view.Verdict, view.Headline, view.Detail = "", headlines[sub.Status], endedWithout(sub, v)
+		if sub.Status == judge.Dead {
+			view.Verdict = judge.SE
+		}
+	}
+	view.Sources = showSources(sub.Sources, view.Compile)
+	for _, source := range view.Sources {
+		view.HasMarks = view.HasMarks || source.marked
+	}
+	view.History, view.Eventful = history(events, v)
+	view.Announce = strings.TrimSpace(view.Headline + " " + string(view.Verdict))
+	return view
+}
+
+var headlines = map[judge.Status]string{judge.Cancelled: "Cancelled", judge.Dead: "Not judged"}
+
+// details say of a verdict what its name does not.
+var details = map[judge.Verdict]string{
+	judge.AC:  "The program passed every test.",
+	judge.WA:  "The program answered wrongly on a test.",
+	judge.PE:  "The answer is right, but its layout is not.",
+	judge.TLE: "The program used more time than the problem allows.",
+	judge.MLE: "The program used more memory than the problem allows.",
+	judge.OLE: "The program wrote more than the problem allows.",
+	judge.RE:  "The program ended with an error.",
+	judge.CE:  "The program could not be compiled. The compiler's words are below.",
+	judge.JE: "A checker or the problem itself failed. This is not your program's fault: the submission does not count against you, " +
+		"and staff can have it judged again.",
+}
+
+func (view *submissionView) showResult(r *judge.Result, problem *judge.Problem, v viewer) {
+	view.Verdict, view.Headline = r.Verdict, r.Verdict.Name()
+	view.Detail = details[r.Verdict]
+	if r.Verdict == judge.AC && problem.Scoring {
+		view.Detail = ""
+	}
+	if r.Verdict != judge.CE || r.Compile == nil { // the compiler's own words say more
+		view.Message = r.Message
+	}
+	if v.Staff() {
+		view.Note = r.JudgeNote
+	}
+	view.Score, view.MaxScore = r.Score, r.MaxScore
+	if r.Usage != (judge.Usage{}) && r.Verdict != judge.CE {
+		view.Usage = showUsage(r.Usage, problem)
+	}
+	view.Compile = r.Compile
+	view.showTests(r.Tests, len(r.Tests), r.Groups, problem, v)
+	for _, g := range r.Groups {
+		if g.Score != nil {
+			view.Arithmetic = append(view.Arithmetic, groupView{
+				Name: g.Name, Title: groupTitle(g.Name), Verdict: g.Verdict, Score: g.Score, Max: g.MaxScore, Formula: g.Formula,
+			})
+		}
+	}
+	if len(view.Arithmetic) < 2 { // one sum of nothing explains nothing
+		view.Arithmetic = nil
+	}
+	view.Provenance = provenance(r, v)
+}
+
+// showMoving says where a submission stands that is not done.
+func (view *submissionView) showMoving(place *judge.Place, run *run, v viewer) {
+	sub := view.Sub
+	switch {
+	case sub.Status == judge.Running && run != nil && run.compile == nil:
+		view.Headline = "Compiling"
+	case sub.Status == judge.Running && run != nil:
+		view.Headline = "Running"
+		done := 0
+		for _, t := range run.tests {
+			if t.Verdict != "" {
+				done++
+			}
+		}
+		if run.total > 0 {
+			view.Detail = fmt.Sprintf("%d of %d tests are judged.", done, run.total)
+		}
+	case sub.Status == judge.Running:
+		view.Headline = "Compiling"
+	case sub.Tries > 0:
+		view.Headline = "Waiting for another try"
+		view.Detail = fmt.Sprintf("Try %d of %d failed on our side; this does not count against you.", sub.Tries, sub.MaxTries)
+	case sub.QueueState == "D":
+		view.Headline = "Next"
+		view.Detail = "A worker is about to take it."
+	default:
+		view.Headline = "Waiting"
+	}
+	if place != nil && sub.QueueState != "D" {
+		text := ordinal(place.Position) + " in the queue, expected " + etaText(*place) + "."
+		if why := whyWaiting(place.Why); why != "" {
+			text = ordinal(place.Position) + " in the queue; " + why + "."
+		}
+		view.Detail = strings.TrimSpace(view.Detail + " " + text)
+	}
+	if sub.Result != nil {
+		view.Detail = strings.TrimSpace(view.Detail + " It is judged again; before, it was " + string(sub.Result.Verdict) + ".")
+	}
+}
+
+func languageName(offers []offer, id string) string {
+	for _, o := range offers {
+		if o.ID == id {
+			return o.Name
+		}
+	}
+	return id
+}
+
+// provenance says what judged a submission.
+func provenance(r *judge.Result, v viewer) string {
+	var parts []string
+	if r.Tool != "" {
+		parts = append(parts, "Tool: "+r.Tool)
+	}
+	for _, d := range []struct{ name, digest string }{{"problem", r.ProblemVersion}, {"adapter", r.Adapter}, {"checker", r.Checker}} {
+		if _, hex, _ := strings.Cut(d.digest, ":"); len(hex) >= 12 {
+			parts = append(parts, d.name+" "+hex[:12])
+		} else if d.digest != "" {
+			parts = append(parts, d.name+" "+d.digest)
+		}
+	}
+	if v.Staff() && r.Worker != "" {
+		parts = append(parts, "worker "+r.Worker)
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,284 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+const (
+	pageSize = 50
+	maxPage  = 200
+)
+
+func submissionURL(id int64) string { return "/submissions/" + strconv.FormatInt(id, 10) }
+
+// plainWord reports whether text may be a name that people chose: the database
+// takes no NUL and no broken UTF-8.
+func plainWord(text string) bool {
+	return text != "" && len(text) <= 128 && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// filterOf reads the filter of a list. Contestants see their own submissions.
+func filterOf(c *fiber.Ctx) (sql.Filter, error) {
+	v := viewerOf(c)
+	f := sql.Filter{
+		Author: c.Query("author"), Problem: c.Query("problem"), Language: c.Query("language"),
+		Verdict: judge.Verdict(c.Query("verdict")), Limit: pageSize,
+	}
+	var wrong wrongFields
+	for name, value := range map[string]string{"author": f.Author, "problem": f.Problem, "language": f.Language} {
+		if value != "" && !plainWord(value) {
+			wrong.add(wrongField(name, reasonInvalid, "The value is not a name."))
+		}
+	}
+	if f.Verdict != "" && !f.Verdict.Valid() {
+		wrong.add(wrongField("verdict", reasonUnknown, "There is no verdict %q.", shorten(string(f.Verdict))))
+	}
+	if text := c.Query("before"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1 {
+			wrong.add(wrongField("before", reasonInvalid, "The cursor has to be a positive whole number."))
+		}
+		f.Before = n
+	}
+	if text := c.Query("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxPage {
+			wrong.add(wrongField("limit", reasonInvalid, "The limit has to be a whole number from 1 to %d.", maxPage))
+		}
+		f.Limit = n
+	}
+	if err := wrong.err(); err != nil {
+		return f, err
+	}
+	if !v.Staff() {
+		if f.Author != "" && f.Author != v.Name {
+			return f, refuse(fiber.StatusForbidden, "forbidden", "You see only your own submissions.", "")
+		}
+		f.Author = v.Name
+	}
+	return f, nil
+}
+
+// list returns a page of submissions and the cursor of the next one, 0 at the end.
+func (s *Server) list(c *fiber.Ctx, f sql.Filter) ([]judge.Submission, int64, error) {
+	asked := f.Limit
+	f.Limit = min(asked+1, maxPage) // one more tells whether there is another page
+	rows, err := s.store.Submissions(c.UserContext(), f)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list submissions: %w", err)
+	}
+	if len(rows) > asked || asked == maxPage && len(rows) == maxPage {
+		rows = rows[:asked]
+		return rows, rows[len(rows)-1].JobID, nil
+	}
+	return rows, 0, nil
+}
+
+type submissionsView struct {
+	Filter     sql.Filter
+	Filtered   bool
+	Rows       []judge.Submission
+	Unfinished bool
+	Older      string // address of the next page, "" at the end
+	Problems   []judge.Problem
+	Offers     []offer
+	Verdicts   []judge.Verdict
+}
+
+func (s *Server) submissionsPage(c *fiber.Ctx) error {
+	f, err := filterOf(c)
+	if err != nil {
+		return err
+	}
+	rows, next, err := s.list(c, f)
+	if err != nil {
+		return err
+	}
+	view := submissionsView{Filter: f, Rows: rows, Verdicts: judge.Verdicts[:len(judge.Verdicts)-1]} // SE is never a result
+	if view.Problems, err = s.store.Problems(c.UserContext()); err != nil {
+		return fmt.Errorf("list problems: %w", err)
+	}
+	if view.Offers, err = s.catalog.languages(c.UserContext()); err != nil {
+		return err
+	}
+	view.Unfinished = slices.ContainsFunc(rows, func(sub judge.Submission) bool { return !sub.Status.Terminal() })
+	view.Filtered = f.Problem != "" || f.Language != "" || f.Verdict != "" || c.Query("author") != ""
+	if next > 0 {
+		q := url.Values{}
+		for _, name := range []string{"author", "problem", "language", "verdict", "limit"} {
+			if value := c.Query(name); value != "" {
+				q.Set(name, value)
+			}
+		}
+		q.Set("before", strconv.FormatInt(next, 10))
+		view.Older = "/submissions?" + q.Encode()
+	}
+	return s.page(c, fiber.StatusOK, "submissions", "Submissions", view)
+}
+
+// submissionFor returns the submission that the address names. One that the
+// viewer may not see does not exist for them.
+func (s *Server) submissionFor(c *fiber.Ctx) (*judge.Submission, error) {
+	id, err := strconv.ParseInt(c.Params("id"), 10, 64)
+	if err != nil || id < 1 {
+		return nil, noSubmission(c.Params("id"))
+	}
+	sub, err := s.store.Submission(c.UserContext(), id)
+	if errors.Is(err, sql.ErrNotFound) || err == nil && !viewerOf(c).maySee(sub.Author) {
+		return nil, noSubmission(c.Params("id"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up submission: %w", err)
+	}
+	return sub, nil
+}
+
+func noSubmission(id string) error {
+	return refuse(fiber.StatusNotFound, "not_found", "There is no submission "+strconv.Quote(shorten(id))+" that you may see.", "")
+}
+
+// apiStatusOriginal handles GET /status/:id, the original contract.
+func (s *Server) apiStatusOriginal(c *fiber.Ctx) error {
+	sub, err := s.submissionFor(c)
+	if err != nil {
+		return err
+	}
+	p := publicSubmission(sub, viewerOf(c))
+	return c.JSON(fiber.Map{"job_id": p.JobID, "status": p.Status, "attempt_id": p.AttemptID, "result": p.Result, "error": p.Error})
+}
+
+// apiSubmission handles GET /api/v1/submissions/:id?wait=SECONDS.
+func (s *Server) apiSubmission(c *fiber.Ctx) error {
+	sub, err := s.submissionFor(c)
+	if err != nil {
+		return err
+	}
+	if text := c.Query("wait"); text != "" {
+		seconds, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(seconds >= 0) {
+			return wrongField("wait", reasonInvalid, "The time to wait has to be a number of seconds.")
+		}
+		wait := time.Duration(min(seconds, maxWait.Seconds()) * float64(time.Second))
+		if sub, err = s.settled(sub.JobID, c.IP(), wait); err != nil {
+			return err
+		}
+	}
+	out := publicSubmission(sub, viewerOf(c))
+	if sub.Status == judge.Pending {
+		place, err := s.store.Place(c.UserContext(), sub.JobID)
+		if err != nil && !errors.Is(err, sql.ErrNotFound) && c.Query("wait") == "" {
+			return fmt.Errorf("look up the place: %w", err)
+		}
+		if err == nil {
+			out.Place = publicPlace(place)
+		}
+	}
+	return c.JSON(out)
+}
+
+// apiSubmissions handles GET /api/v1/submissions.
+func (s *Server) apiSubmissions(c *fiber.Ctx) error {
+	f, err := filterOf(c)
+	if err != nil {
+		return err
+	}
+	rows, next, err := s.list(c, f)
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Submissions []submissionJSON `json:"submissions"`
+		Next        *int64           `json:"next"` // the "before" of the next page
+	}{Submissions: []submissionJSON{}}
+	for i := range rows {
+		page.Submissions = append(page.Submissions, publicSubmission(&rows[i], viewerOf(c)))
+	}
+	if next > 0 {
+		page.Next = &next
+	}
+	return c.JSON(page)
+}
+
+// staffOnly refuses everybody else.
+func staffOnly(c *fiber.Ctx) error {
+	if !viewerOf(c).Staff() {
+		return refuse(fiber.StatusForbidden, "forbidden", "Only staff may do this.", "Log in with a staff account.")
+	}
+	return nil
+}
+
+// cancel withdraws the submission that the address names.
+func (s *Server) cancel(c *fiber.Ctx) (*judge.Submission, error) {
+	if err := staffOnly(c); err != nil {
+		return nil, err
+	}
+	sub, err := s.submissionFor(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.store.Cancel(c.UserContext(), sub.JobID, viewerOf(c).Name); err != nil {
+		return nil, fmt.Errorf("cancel submission: %w", err)
+	}
+	return sub, nil
+}
+
+// rejudge has the submission that the address names judged again, and returns
+// its new generation.
+func (s *Server) rejudge(c *fiber.Ctx) (*judge.Submission, int32, error) {
+	if err := staffOnly(c); err != nil {
+		return nil, 0, err
+	}
+	sub, err := s.submissionFor(c)
+	if err != nil {
+		return nil, 0, err
+	}
+	generations, err := s.store.Rejudge(c.UserContext(), []int64{sub.JobID}, judge.LaneRejudge, viewerOf(c).Name)
+	if err != nil {
+		return nil, 0, fmt.Errorf("rejudge submission: %w", err)
+	}
+	return sub, generations[sub.JobID], nil
+}
+
+func (s *Server) cancelForm(c *fiber.Ctx) error {
+	sub, err := s.cancel(c)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(submissionURL(sub.JobID), fiber.StatusSeeOther)
+}
+
+func (s *Server) rejudgeForm(c *fiber.Ctx) error {
+	sub, _, err := s.rejudge(c)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(submissionURL(sub.JobID), fiber.StatusSeeOther)
+}
+
+func (s *Server) apiCancel(c *fiber.Ctx) error {
+	sub, err := s.cancel(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"job_id": sub.JobID, "status": "CANCELLED"})
+}
+
+func (s *Server) apiRejudge(c *fiber.Ctx) error {
+	sub, generation, err := s.rejudge(c)
+	if err != nil {
+		return err
+	}
+	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": sub.JobID, "generation": generation})
+}

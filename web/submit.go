@@ -1,0 +1,315 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+const (
+	defaultCodeKiB = 64  // a problem that sets no limit on sources
+	maxSources     = 16  // files of one submission
+	maxFileName    = 64  // bytes
+	maxKey         = 200 // bytes of an idempotency key
+)
+
+// handIn is a program as it came in, from a form or as JSON.
+type handIn struct {
+	Problem, Language string
+	Sources           []judge.Source
+	Key               string // idempotency key; "" = none
+	fields            fieldNames
+}
+
+// fieldNames are what the caller calls the fields.
+type fieldNames struct{ problem, language, source, key string }
+
+var (
+	originalFields = fieldNames{"problem_id", "language", "code", "Idempotency-Key"}
+	v1Fields       = fieldNames{"problem", "language", "source", "Idempotency-Key"}
+	formFields     = fieldNames{"problem", "language", "source", "key"}
+)
+
+// accept checks a program and stores it. When it returns, the submission and its
+// queue row are committed.
+func (s *Server) accept(ctx context.Context, v viewer, in handIn) (sql.Receipt, error) {
+	receipt, err := s.store1(ctx, v, in)
+	status, reason := "stored", ""
+	switch {
+	case err != nil:
+		status, reason = "refused", s.explain(ctx, err).Reason
+	case receipt.Existing:
+		status = "repeated"
+	}
+	s.count.submits.WithLabelValues(status, reason).Inc()
+	return receipt, err
+}
+
+func (s *Server) store1(ctx context.Context, v viewer, in handIn) (sql.Receipt, error) {
+	var none sql.Receipt
+	var problem *judge.Problem
+	var err error
+	if plainWord(in.Problem) {
+		problem, err = s.store.Problem(ctx, in.Problem)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNotFound) {
+		return none, fmt.Errorf("look up problem: %w", err)
+	}
+	offers, err := s.catalog.languages(ctx)
+	if err != nil {
+		return none, err
+	}
+	wrong := checkHandIn(in, problem, offers)
+	if err := wrong.err(); err != nil {
+		return none, err
+	}
+	for i := range in.Sources {
+		if in.Sources[i].Name == "" {
+			in.Sources[i].Name = defaultName(offers, in.Language)
+		}
+	}
+	receipt, err := s.store.Submit(ctx, sql.NewSubmission{
+		Problem: in.Problem, Language: in.Language, Author: v.Name, GroupKey: v.Name,
+		IdempotencyKey: in.Key, TraceID: traceOf(ctx), Sources: in.Sources,
+		Kind: judge.KindSubmission, Lane: judge.LaneNormal,
+	})
+	if err != nil {
+		return none, in.fields.rename(err)
+	}
+	return receipt, nil
+}
+
+// rename gives a field error of the store the name that the caller knows.
+func (n fieldNames) rename(err error) error {
+	var field *judge.FieldError
+	if !errors.As(err, &field) {
+		return fmt.Errorf("submit: %w", err)
+	}
+	names := map[string]string{
+		"problem": n.problem, "language": n.language, "source": n.source, "sources": n.source,
+		"idempotency_key": n.key, "key": n.key,
+	}
+	renamed := *field
+	if name, ok := names[field.Field]; ok {
+		renamed.Field = name
+	}
+	return &renamed
+}
+
+// checkHandIn returns everything that is wrong with a program. Problem is nil if
+// there is none of that name.
+func checkHandIn(in handIn, problem *judge.Problem, offers []offer) wrongFields {
+	var wrong wrongFields
+	limit := int64(defaultCodeKiB)
+	if problem == nil {
+		wrong.add(wrongField(in.fields.problem, reasonUnknown, "There is no problem %q.", shorten(in.Problem)))
+	} else if problem.CodeKiB > 0 {
+		limit = problem.CodeKiB
+	}
+	wrong.add(checkLanguage(in, problem, offers))
+	for _, e := range checkSources(in, limit<<10) {
+		wrong.add(e)
+	}
+	if len(in.Key) > maxKey || strings.ContainsFunc(in.Key, func(r rune) bool { return r < ' ' || r > '~' }) {
+		wrong.add(wrongField(in.fields.key, reasonInvalid, "The key has to be at most %d printable ASCII characters.", maxKey))
+	}
+	return wrong
+}
+
+func checkLanguage(in handIn, problem *judge.Problem, offers []offer) *judge.FieldError {
+	if in.Language == "" {
+		return wrongField(in.fields.language, reasonEmpty, "Choose a language.")
+	}
+	at := slices.IndexFunc(offers, func(o offer) bool { return o.ID == in.Language })
+	switch {
+	case at < 0 && !slices.ContainsFunc(offers, offer.Open):
+		return wrongField(in.fields.language, string(judge.ReasonNoLiveWorker),
+			"No running worker serves %q, or any other language. Start one with `deepoj worker`.", shorten(in.Language))
+	case at < 0:
+		return wrongField(in.fields.language, reasonUnknown, "There is no language %q; there are %s.", shorten(in.Language), openIDs(offers))
+	case problem != nil && !allows(problem, in.Language):
+		return wrongField(in.fields.language, "not_allowed", "This problem takes only %s.", strings.Join(problem.Languages, ", "))
+	case !offers[at].Open():
+		return wrongField(in.fields.language, string(offers[at].Reason), "%s cannot be judged now: %s", offers[at].Name, offers[at].Why)
+	}
+	return nil
+}
+
+// allows reports whether a problem may be solved in a language.
+func allows(p *judge.Problem, language string) bool {
+	return len(p.Languages) == 0 || slices.Contains(p.Languages, language)
+}
+
+func openIDs(offers []offer) string {
+	var ids []string
+	for _, o := range offers {
+		if o.Open() {
+			ids = append(ids, o.ID)
+		}
+	}
+	return strings.Join(ids, ", ")
+}
+
+func checkSources(in handIn, limit int64) []*judge.FieldError {
+	if len(in.Sources) == 0 {
+		return []*judge.FieldError{wrongField(in.fields.source, reasonEmpty, "There is no program.")}
+	}
+	if len(in.Sources) > maxSources {
+		return []*judge.FieldError{wrongField("sources", "too_many", "There are %d files; at most %d are taken.", len(in.Sources), maxSources)}
+	}
+	var wrong wrongFields
+	var total int64
+	names := map[string]bool{}
+	for i, source := range in.Sources {
+		field := in.fields.source
+		if len(in.Sources) > 1 {
+			field = fmt.Sprintf("sources[%d]", i)
+		}
+		total += int64(len(source.Text))
+		wrong.add(checkText(field, source.Text))
+		wrong.add(checkName(field, source.Name, names, len(in.Sources) > 1))
+	}
+	if total > limit {
+		wrong.add(wrongField(in.fields.source, reasonTooLong, "The program has %s; this problem takes at most %s.",
+			plural(total, "byte", "bytes"), bytesText(limit)))
+	}
+	return wrong
+}
+
+func checkText(field, text string) *judge.FieldError {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return wrongField(field, reasonEmpty, "The program is empty.")
+	case strings.ContainsRune(text, 0):
+		line := 1 + strings.Count(text[:strings.IndexByte(text, 0)], "\n")
+		return wrongField(field, reasonNUL, "Line %d has a NUL byte; send source text, not a compiled file.", line)
+	case !utf8.ValidString(text):
+		return wrongField(field, reasonEncoding, "The program is not UTF-8 text; save it as UTF-8.")
+	}
+	return nil
+}
+
+// checkName checks the plain file name of a source. One source may go without.
+func checkName(field, name string, seen map[string]bool, several bool) *judge.FieldError {
+	switch {
+	case name == "" && several:
+		return wrongField(field+".name", reasonMissing, "Each of several files needs a name.")
+	case name == "":
+		return nil
+	case len(name) > maxFileName:
+		return wrongField(field+".name", reasonInvalid, "The file name has more than %d bytes.", maxFileName)
+	case name != path.Base(name) || name[0] == '.' || name[0] == '-' || strings.ContainsFunc(name, badInName):
+		return wrongField(field+".name", reasonInvalid, "%q is not a plain file name.", shorten(name))
+	case seen[name]:
+		return wrongField(field+".name", "duplicate", "Two files are called %q.", name)
+	}
+	seen[name] = true
+	return nil
+}
+
+func badInName(r rune) bool {
+	return r < ' ' || r == utf8.RuneError || strings.ContainsRune(`/\:*?"<>|`, r) || r == 0x7f
+}
+
+// defaultName is the file name of a source that came without one.
+func defaultName(offers []offer, language string) string {
+	for _, o := range offers {
+		if o.ID == language && len(o.Extensions) > 0 {
+			return "main." + o.Extensions[0]
+		}
+	}
+	return "main"
+}
+
+// submitForm handles POST /problems/:slug. The submission and its queue row are
+// committed before the answer, so the redirect is a promise.
+func (s *Server) submitForm(c *fiber.Ctx) error {
+	in := handIn{Problem: c.Params("slug"), Language: c.FormValue("language"), Key: c.FormValue("key"), fields: formFields}
+	source := judge.Source{Text: c.FormValue("source")}
+	if header, err := c.FormFile("file"); err == nil && header.Size > 0 {
+		file, err := header.Open()
+		if err != nil {
+			return fmt.Errorf("open an uploaded file: %w", err)
+		}
+		body, err := io.ReadAll(file)
+		_ = file.Close() // only read
+		if err != nil {
+			return fmt.Errorf("read an uploaded file: %w", err)
+		}
+		source.Text = string(body)
+	}
+	source.Text = strings.ReplaceAll(source.Text, "\r\n", "\n") // forms send CRLF, whatever was typed
+	in.Sources = []judge.Source{source}
+	receipt, err := s.accept(c.UserContext(), viewerOf(c), in)
+	var f *fault
+	var field *judge.FieldError
+	if errors.As(err, &f) && f.Field != "" && f.Field != formFields.problem || errors.As(err, &field) && field.Field != formFields.problem {
+		return s.problemAgain(c, in, *s.explain(c.UserContext(), err))
+	}
+	if err != nil {
+		return err
+	}
+	return c.Redirect("/submissions/"+strconv.FormatInt(receipt.JobID, 10), fiber.StatusSeeOther)
+}
+
+// apiSubmitOriginal handles POST /submit, the original contract.
+func (s *Server) apiSubmitOriginal(c *fiber.Ctx) error {
+	f, err := readFields(c, "problem_id", "language", "code")
+	if err != nil {
+		return err
+	}
+	in := handIn{
+		Problem: f.text("problem_id"), Language: f.text("language"),
+		Sources: []judge.Source{{Text: f.text("code")}}, Key: c.Get("Idempotency-Key"), fields: originalFields,
+	}
+	if err := f.wrong.err(); err != nil {
+		return err
+	}
+	receipt, err := s.accept(c.UserContext(), viewerOf(c), in)
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"job_id": receipt.JobID})
+}
+
+// apiSubmit handles POST /api/v1/submissions.
+func (s *Server) apiSubmit(c *fiber.Ctx) error {
+	f, err := readFields(c, "problem", "language", "source", "sources")
+	if err != nil {
+		return err
+	}
+	in := handIn{Problem: f.text("problem"), Language: f.text("language"), Key: c.Get("Idempotency-Key"), fields: v1Fields}
+	switch {
+	case f.has("source") && f.has("sources"):
+		f.wrong.add(wrongField("sources", reasonInvalid, "Send either source or sources."))
+	case f.has("sources"):
+		in.Sources = f.sources("sources")
+	default:
+		in.Sources = []judge.Source{{Text: f.text("source")}}
+	}
+	if err := f.wrong.err(); err != nil {
+		return err
+	}
+	receipt, err := s.accept(c.UserContext(), viewerOf(c), in)
+	if err != nil {
+		return err
+	}
+	status := fiber.StatusCreated
+	if receipt.Existing {
+		status = fiber.StatusOK
+	}
+	id := strconv.FormatInt(receipt.JobID, 10)
+	c.Set(fiber.HeaderLocation, "/api/v1/submissions/"+id)
+	return c.Status(status).JSON(fiber.Map{"job_id": receipt.JobID, "url": "/submissions/" + id, "existing": receipt.Existing})
+}

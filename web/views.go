@@ -1,0 +1,104 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// views are the pages by name. Each is the layout and the shared parts with one
+// page's own "main" block.
+type views struct{ pages map[string]*template.Template }
+
+// loadViews parses every template. Files whose names begin with "_" are parts
+// that all pages share.
+func loadViews(a *assets) (*views, error) {
+	funcs := template.FuncMap{
+		"asset":    a.url,
+		"ago":      func(t time.Time) string { return agoText(time.Since(t)) },
+		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"when":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") },
+		"seconds":  secondsText,
+		"memory":   memoryText,
+		"points":   pointsText,
+		"shape":    shapeOf,
+		"verdict":  judge.Verdict.Name,
+		"lower":    func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
+		"markup":   func(s string) template.HTML { return template.HTML(s) }, // statements, made safe by host/problem
+		"editor":   a.hasEditor,
+		"plural":   plural,
+		"ordinal":  ordinal,
+		"duration": waitText,
+	}
+	shared, err := template.New("").Funcs(funcs).ParseFS(templateFiles, "templates/_*.html")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	v := &views{pages: map[string]*template.Template{}}
+	for _, file := range names {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if strings.HasPrefix(name, "_") {
+			continue
+		}
+		page, err := shared.Clone()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if page, err = page.ParseFS(templateFiles, file); err != nil {
+			return nil, err
+		}
+		v.pages[name] = page
+	}
+	return v, nil
+}
+
+// frame is what the layout shows around every page.
+type frame struct {
+	Title   string
+	Name    string // of the page, such as "problem"
+	Viewer  viewer
+	Version string
+	Nonce   string // for the style sheet of the source editor, where there is one
+	Refresh int    // seconds after which a browser without JavaScript reloads; 0 = never
+	Main    any
+}
+
+// page renders a page inside the layout.
+func (s *Server) page(c *fiber.Ctx, status int, name, title string, main any) error {
+	f := frame{Title: title, Name: name, Viewer: viewerOf(c), Version: s.cfg.Version, Main: main}
+	if r, ok := main.(interface{ refresh() int }); ok {
+		f.Refresh = r.refresh()
+	}
+	if name == "problem" {
+		f.Nonce = randomHex(16)
+		c.Set("Content-Security-Policy", csp(f.Nonce))
+	}
+	return s.render(c, status, name, "layout", f)
+}
+
+// render executes one template of a page. It renders into memory first: a page
+// that fails must not be sent by half.
+func (s *Server) render(c *fiber.Ctx, status int, page, part string, data any) error {
+	var out bytes.Buffer
+	if err := s.views.pages[page].ExecuteTemplate(&out, part, data); err != nil {
+		return fmt.Errorf("render %s: %w", page, err)
+	}
+	c.Status(status).Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	return c.Send(out.Bytes())
+}

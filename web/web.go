@@ -1,0 +1,179 @@
+// Package web serves the pages and the HTTP API of Deep-OJ.
+//
+// It decides nothing about verdicts and executes nothing: it stores what people
+// hand in through package sql and shows what the database says. Pages are
+// rendered on the server and work without JavaScript; scripts only make them
+// pleasant. What leaves this package has passed public.go, which takes away
+// what contestants may not see.
+//
+// Traps of Fiber, for whoever writes a handler: the app runs with Immutable, so
+// strings of a *fiber.Ctx may be kept, but its body may not; use
+// c.UserContext(), which carries the deadline and the trace id, and never
+// c.Context(), which is reused after the handler; a live stream notices a client
+// that left only by a flush that fails.
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"golang.org/x/sync/errgroup"
+
+	"deepoj/sql"
+)
+
+// Server serves pages and API on one address.
+type Server struct {
+	cfg     Config
+	log     *slog.Logger
+	store   *sql.Store
+	app     *fiber.App
+	ln      net.Listener
+	hosts   hostPolicy
+	views   *views
+	assets  *assets
+	catalog *catalog
+	hub     *hub
+	count   *counters
+	logins  *throttle
+	hashing chan struct{} // a place in it is the right to hash a password
+}
+
+// New listens on cfg.Listen, so that a taken port is an error here, and
+// prepares everything that [Server.Run] serves.
+func New(cfg Config) (*Server, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	cfg = cfg.withDefaults()
+	assets, err := loadAssets()
+	if err != nil {
+		return nil, fmt.Errorf("web: static files: %w", err)
+	}
+	views, err := loadViews(assets)
+	if err != nil {
+		return nil, fmt.Errorf("web: templates: %w", err)
+	}
+	count, err := newCounters(cfg.Registry)
+	if err != nil {
+		return nil, fmt.Errorf("web: metrics: %w", err)
+	}
+	if !assets.hasEditor() {
+		cfg.Log.Warn("the source editor is not built, so the submit page shows a plain text field: run `make build`")
+	}
+	ln, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	s := &Server{
+		cfg: cfg, log: cfg.Log, store: cfg.Store, ln: patient{ln},
+		hosts: newHostPolicy(cfg.Listen, ln.Addr(), cfg.Hosts),
+		views: views, assets: assets, count: count,
+		catalog: newCatalog(cfg.Store, cfg.WorkerAge),
+		hub:     newHub(cfg.Store, count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
+		logins:  newThrottle(time.Now),
+		hashing: make(chan struct{}, 2),
+	}
+	s.app = fiber.New(fiber.Config{
+		BodyLimit:                    cfg.MaxBody,
+		CaseSensitive:                true,
+		DisableStartupMessage:        true,
+		DisablePreParseMultipartForm: true,
+		ErrorHandler:                 s.fail,
+		IdleTimeout:                  2 * time.Minute,
+		Immutable:                    true,
+		ReadBufferSize:               16 << 10,
+		ReadTimeout:                  30 * time.Second,
+	})
+	s.routes()
+	return s, nil
+}
+
+// Addr returns the address that the server listens on, as HOST:PORT.
+func (s *Server) Addr() string { return s.ln.Addr().String() }
+
+// Run serves until ctx is done, then ends open streams, waits for open requests
+// and returns nil. It must be called exactly once.
+func (s *Server) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		if err := s.app.Listener(s.ln); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("web: serve %s: %w", s.Addr(), err)
+		}
+		return nil
+	})
+	g.Go(func() error {
+		if err := s.store.Listen(ctx, sql.ChannelEvents, s.hub.wake); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("web: listen for events: %w", err)
+		}
+		return nil
+	})
+	g.Go(func() error {
+		<-ctx.Done()
+		s.hub.close()
+		err := s.app.ShutdownWithTimeout(s.cfg.Grace)
+		_ = s.ln.Close() // closed already, unless serving had not begun
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("web: stop: %w", err)
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+// routes is the site map.
+func (s *Server) routes() {
+	s.app.Use(s.observe, s.headers)
+
+	// What machines ask, without an account.
+	s.app.Get("/healthz", s.healthz)
+	s.app.Get("/readyz", s.readyz)
+	s.app.Get("/metrics", s.metrics())
+	s.app.Get("/static/*", s.static)
+	s.app.Get("/favicon.ico", s.favicon)
+
+	s.app.Use(s.guard, s.identify)
+	s.app.Get("/login", s.loginPage)
+	s.app.Post("/login", s.login)
+	s.app.Post("/logout", s.logout)
+	s.app.Post("/api/v1/sessions", s.apiLogin)
+	s.app.Get("/api/errors", s.errorsPage)
+
+	s.app.Use(s.admit)
+	s.app.Get("/", s.problemsPage)
+	s.app.Get("/problems/:slug", s.problemPage)
+	s.app.Post("/problems/:slug", s.submitForm)
+	s.app.Get("/submissions", s.submissionsPage)
+	s.app.Get("/submissions/:id", s.submissionPage)
+	s.app.Get("/submissions/:id/live", s.submissionFragment)
+	s.app.Get("/submissions/:id/events", s.events)
+	s.app.Post("/submissions/:id/cancel", s.cancelForm)
+	s.app.Post("/submissions/:id/rejudge", s.rejudgeForm)
+	s.app.Get("/queue", s.queuePage)
+	s.app.Get("/languages", s.languagesPage)
+	s.app.Get("/account", s.accountPage)
+	s.app.Post("/account", s.changePassword)
+
+	// The original contract.
+	s.app.Post("/submit", s.apiSubmitOriginal)
+	s.app.Get("/status/:id", s.apiStatusOriginal)
+
+	v1 := s.app.Group("/api/v1")
+	v1.Delete("/sessions", s.apiLogout)
+	v1.Post("/submissions", s.apiSubmit)
+	v1.Get("/submissions", s.apiSubmissions)
+	v1.Get("/submissions/:id", s.apiSubmission)
+	v1.Get("/submissions/:id/events", s.events)
+	v1.Post("/submissions/:id/cancel", s.apiCancel)
+	v1.Post("/submissions/:id/rejudge", s.apiRejudge)
+	v1.Get("/problems", s.apiProblems)
+	v1.Get("/problems/:slug", s.apiProblem)
+	v1.Get("/languages", s.apiLanguages)
+	v1.Get("/workers", s.apiWorkers)
+	v1.Get("/queue", s.apiQueue)
+}

@@ -1,0 +1,109 @@
+package web
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"deepoj/host/judge"
+)
+
+// plural writes a count with its noun: 1 test, 2 tests.
+func plural(n any, one, many string) string {
+	text := fmt.Sprint(n)
+	if text == "1" {
+		return "1 " + one
+	}
+	return text + " " + many
+}
+
+// ordinal writes a position: 1st, 2nd, 11th.
+func ordinal(n int64) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return strconv.FormatInt(n, 10) + suffix
+}
+
+// secondsText writes milliseconds as people read run times: 0.042 s, 1.5 s.
+func secondsText(ms int64) string {
+	text := strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64)
+	if ms >= 1000 {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text + " s"
+}
+
+// memoryText writes used memory, given in KiB.
+func memoryText(kib int64) string {
+	if kib < 1<<10 {
+		return strconv.FormatInt(kib, 10) + " KiB"
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(float64(kib)/1024, 'f', 1, 64), ".0") + " MiB"
+}
+
+// pointsText writes a score without needless zeros. A nil score is a dash.
+func pointsText(v any) string {
+	switch v := v.(type) {
+	case *float64:
+		if v == nil {
+			return "–"
+		}
+		return strconv.FormatFloat(*v, 'f', -1, 64)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// agoText writes how long ago something was.
+func agoText(d time.Duration) string {
+	switch {
+	case d < 5*time.Second:
+		return "just now"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// waitText writes a waiting time for people, rounded up.
+func waitText(d time.Duration) string {
+	switch {
+	case d <= time.Second:
+		return "1 s"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int((d+time.Second-1)/time.Second))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int((d+time.Minute-1)/time.Minute))
+	}
+	return fmt.Sprintf("%d h", int((d+time.Hour-1)/time.Hour))
+}
+
+// shapes are the symbols of _shapes.html by verdict: text, shape and colour say
+// the same, so that none of them is needed.
+var shapes = map[judge.Verdict]string{
+	judge.AC: "check", judge.WA: "cross", judge.PE: "cross", judge.TLE: "clock", judge.MLE: "chip", judge.OLE: "lines",
+	judge.RE: "bolt", judge.CE: "brackets", judge.JE: "hexagon", judge.SE: "hexagon",
+}
+
+// shapeOf returns the symbol of a verdict; a test without one has not run.
+func shapeOf(verdict judge.Verdict) string {
+	if shape, ok := shapes[verdict]; ok {
+		return shape
+	}
+	return "ring"
+}
