@@ -1,0 +1,93 @@
+package plugin_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"deepoj/host/plugin"
+	"deepoj/plugins/abi"
+)
+
+func TestAModuleIsCompiledOncePerDigest(t *testing.T) {
+	dir := t.TempDir()
+	_, m := probe(t, plugin.Config{CacheDir: dir, Workers: 1})
+	wasm := buildC(t, "probe")
+	later := open(t, plugin.Config{CacheDir: dir, Workers: 1, Exe: "/bin/false"}) // which compiles nothing
+	again, err := later.Load(t.Context(), wasm, checker(abi.Testlib1, abi.Limits{FuelM: 7}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Digest != m.Digest || again.Size != int64(len(wasm)) || again.Manifest.Limits.FuelM != 7 {
+		t.Errorf("got %+v, want %s of %d bytes with 7 million units", again, m.Digest, len(wasm))
+	}
+	if _, err := later.Load(t.Context(), accepting, checker(abi.Testlib1, abi.Limits{})); err == nil {
+		t.Error("a module that is not in the cache was loaded without a compiler")
+	}
+}
+
+func TestManyWhoLoadTheSameModuleGetIt(t *testing.T) {
+	dir := t.TempDir()
+	runtimes := []*plugin.Runtime{open(t, plugin.Config{CacheDir: dir, Workers: 1}), open(t, plugin.Config{CacheDir: dir, Workers: 1})}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			if _, err := runtimes[i%2].Load(t.Context(), accepting, checker(abi.Testlib1, abi.Limits{})); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	left, err := filepath.Glob(filepath.Join(dir, "*", "tmp-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+}
+
+func TestDamagedMachineCodeIsMadeAgain(t *testing.T) {
+	damage := map[string]func(path string) error{
+		"cut short": func(path string) error { return os.Truncate(path, 100) },
+		"deleted":   os.Remove,
+	}
+	for name, harm := range damage {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := open(t, plugin.Config{CacheDir: dir, Workers: 1})
+			m, err := r.Load(t.Context(), module(append([][]byte{manifestSection(t, `{"judge":1,"kind":"checker","name":"a","version":"1","protocol":"testlib/1"}`)}, sections(accepting)...)...), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+				if err == nil && !d.IsDir() && strings.Contains(path, "/code/") {
+					n++
+					return harm(path)
+				}
+				return err
+			})
+			if err != nil || n == 0 {
+				t.Fatalf("harmed %d files, %v", n, err)
+			}
+			for range 2 {
+				if o, err := r.Check(t.Context(), m, check(t, "", "", "")); err != nil || o.Outcome != plugin.Accepted {
+					t.Errorf("got %+v, %v", o, err)
+				}
+			}
+		})
+	}
+}
+
+// sections returns a module without its head.
+func sections(wasm []byte) [][]byte { return [][]byte{wasm[8:]} }
+
+// manifestSection makes the custom section of a manifest.
+func manifestSection(t *testing.T, manifest string) []byte {
+	t.Helper()
+	content := append([]byte{byte(len(abi.Section))}, abi.Section...)
+	content = append(content, manifest...)
+	size := len(content)
+	return append([]byte{0, byte(size&0x7f | 0x80), byte(size>>7&0x7f | 0x80), byte(size >> 14)}, content...)
+}

@@ -1,0 +1,147 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+	"unicode/utf8"
+
+	"deepoj/plugins/abi"
+)
+
+// MessageMax is how much of a message is kept, in bytes.
+const MessageMax = 64 << 10
+
+// question is one call of a guest, as a dialect asks it.
+type question struct {
+	call     string // its name in errors and metrics, such as "check"
+	args     []string
+	names    []string   // of the files, in the guest's world
+	files    []*os.File // and behind them stdin's, if it is stdinFile
+	stdin    stdin
+	blob     []byte
+	feedback bool
+}
+
+// answer is what a guest did.
+type answer struct {
+	exit   uint32
+	fuel   uint64
+	cpu    time.Duration
+	memory int64
+	parts  map[string][]byte
+}
+
+// tries is how often a call is put to a worker: a worker may die of what it did
+// before, a fresh one may not.
+const tries = 2
+
+// ask puts a question to a guest. What the guest does wrong is an [*Error].
+func (r *Runtime) ask(ctx context.Context, m *Module, q question) (answer, error) {
+	limits := m.Manifest.Limits
+	a, err := r.try(ctx, m.dir, limits, q)
+	if err == nil {
+		return a, nil
+	}
+	fault, ok := errors.AsType[*Error](err)
+	if !ok {
+		return a, fmt.Errorf("plugin %s: %s: %w", m.label(), q.call, err)
+	}
+	fault.Plugin, fault.Call = m.label(), q.call
+	r.cfg.Log.WarnContext(ctx, "plugin failed", slog.String("plugin", fault.Plugin), slog.String("digest", m.Digest),
+		slog.String("call", q.call), slog.Any("err", fault.Err))
+	return a, fault
+}
+
+// try puts a question to the guest in a folder of the cache.
+func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q question) (answer, error) {
+	const fuelUnit = 1_000_000
+	req := request{
+		Dir: dir, Args: q.args, Files: q.names, Stdin: q.stdin, Feedback: q.feedback,
+		MemoryBytes: int64(limits.MemoryMiB) << 20,
+		Fuel:        int64(limits.FuelM) * fuelUnit,
+		OutputBytes: int64(limits.OutputKiB) << 10,
+	}
+	from := time.Now()
+	for try := 1; ; try++ {
+		a, blob, err := r.pool.ask(ctx, req, q.blob, q.files, r.cfg.Patience)
+		var died *diedError
+		switch {
+		case errors.As(err, &died):
+			r.metrics.deaths.Inc()
+			r.cfg.Log.WarnContext(ctx, "plugin worker died", slog.String("call", q.call), slog.String("how", died.how), slog.Int("try", try))
+			if try < tries {
+				continue
+			}
+			err = &Error{Err: fmt.Errorf("%w: %s", ErrDied, died.how)}
+		case errors.Is(err, ErrPatience):
+			err = &Error{Err: fmt.Errorf("%w: more than %s", ErrPatience, r.cfg.Patience)}
+		case err == nil:
+			var out answer
+			out, err = a.answer(blob)
+			r.metrics.observe(q.call, time.Since(from), a.Fuel, err)
+			return out, err
+		}
+		r.metrics.observe(q.call, time.Since(from), 0, err)
+		return answer{}, err
+	}
+}
+
+// answer makes an answer of a reply, and an [*Error] of its fault.
+func (a *reply) answer(blob []byte) (answer, error) {
+	out := answer{exit: a.Exit, fuel: a.Fuel, cpu: time.Duration(a.CPUNanos), memory: a.MemoryBytes, parts: map[string][]byte{}}
+	for _, p := range a.Parts {
+		out.parts[p.Name] = blob[:p.Bytes:p.Bytes]
+		blob = blob[p.Bytes:]
+	}
+	var err error
+	switch a.Fault {
+	case faultNone:
+		return out, nil
+	case faultFuel:
+		err = fmt.Errorf("%w: %d units", ErrFuel, a.Fuel)
+	case faultOutput:
+		err = ErrOutput
+	case faultMemory:
+		err = fmt.Errorf("%w: its module begins with more than its limit", ErrMemory)
+	case faultTrap:
+		err = fmt.Errorf("%w: %s", ErrTrap, a.Detail)
+		if a.GrowsDenied > 0 {
+			err = fmt.Errorf("%w at %d MiB: %w", ErrMemory, a.MemoryBytes>>20, err)
+		}
+	case faultModule:
+		return out, fmt.Errorf("the cache is damaged: %s", a.Detail)
+	default:
+		return out, fmt.Errorf("worker reports an unknown fault %q", a.Fault)
+	}
+	return out, &Error{Err: err, Message: text(out.parts[partStderr])}
+}
+
+// broke is the error of a guest that does not keep to its dialect.
+func (r *Runtime) broke(m *Module, q question, a answer, cause error) *Error {
+	return &Error{Plugin: m.label(), Call: q.call, Err: cause, Message: text(a.parts[partStderr])}
+}
+
+// text cleans what a guest wrote: valid UTF-8 of at most [MessageMax] bytes,
+// without characters that terminals and databases take amiss.
+func text(b []byte) string {
+	out := make([]byte, 0, min(len(b), MessageMax))
+	for len(b) > 0 {
+		c, n := utf8.DecodeRune(b)
+		b = b[n:]
+		if c < ' ' && c != '\n' && c != '\t' {
+			if c == '\r' {
+				continue
+			}
+			c = utf8.RuneError
+		}
+		if len(out)+utf8.RuneLen(c) > MessageMax {
+			break
+		}
+		out = utf8.AppendRune(out, c)
+	}
+	return string(out)
+}

@@ -1,0 +1,179 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"deepoj/plugins/abi"
+)
+
+// Outcome is what a checker decided.
+type Outcome string
+
+// The outcomes.
+const (
+	Accepted     Outcome = "accepted"
+	Wrong        Outcome = "wrong"
+	Presentation Outcome = "presentation" // right, but not in the form that was asked for
+	Partial      Outcome = "partial"      // worth Score
+)
+
+// Check is a question to a checker. The files are read by position from 0; they
+// are not closed. Files and memfds will do, pipes will not.
+type Check struct {
+	Input, Output, Answer *os.File
+
+	// Args follow the file names on the checker's command line.
+	Args []string
+}
+
+// Opinion is a checker's answer.
+type Opinion struct {
+	Outcome      Outcome
+	Score        *float64      // what it gives, not negative; nil when it gives no score
+	Message      string        // for the contestant, UTF-8, at most [MessageMax] bytes
+	JudgeMessage string        // for staff, the same; a testlib/1 checker has one message for both
+	NextPass     []byte        // icpc/1: the input of the next pass; nil when there is none
+	Fuel         uint64        // what the call cost, the same each time
+	CPU          time.Duration // what the call cost, on this machine, now
+	MemoryBytes  int64         // what the guest's memory grew to
+}
+
+// Check asks a checker. A guest that fails gives an [*Error]; any other error is
+// the platform's.
+func (r *Runtime) Check(ctx context.Context, m *Module, c Check) (Opinion, error) {
+	if m.Manifest.Kind != abi.Checker {
+		return Opinion{}, fmt.Errorf("check: %s is a %s", m.label(), m.Manifest.Kind)
+	}
+	if c.Input == nil || c.Output == nil || c.Answer == nil {
+		return Opinion{}, fmt.Errorf("check: %s: a file is missing", m.label())
+	}
+	q := testlibQuestion(c)
+	if m.Manifest.Protocol == abi.ICPC1 {
+		q = icpcQuestion(c)
+	}
+	a, err := r.ask(ctx, m, q)
+	if err != nil {
+		return Opinion{}, err
+	}
+	o := Opinion{Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}
+	if m.Manifest.Protocol == abi.ICPC1 {
+		err = o.readICPC(a)
+	} else {
+		err = o.readTestlib(a)
+	}
+	if err != nil {
+		return Opinion{}, r.broke(m, q, a, err)
+	}
+	return o, nil
+}
+
+// testlibQuestion asks: checker input output answer [args].
+func testlibQuestion(c Check) question {
+	return question{
+		call:  "check",
+		args:  append([]string{"checker", "input", "output", "answer"}, c.Args...),
+		names: []string{"input", "output", "answer"},
+		files: []*os.File{c.Input, c.Output, c.Answer},
+	}
+}
+
+// icpcQuestion asks: validator input answer feedback/ [flags] < output.
+func icpcQuestion(c Check) question {
+	return question{
+		call:     "check",
+		args:     append([]string{"validator", "input", "answer", feedbackDir + "/"}, c.Args...),
+		names:    []string{"input", "answer"},
+		files:    []*os.File{c.Input, c.Answer, c.Output},
+		stdin:    stdinFile,
+		feedback: true,
+	}
+}
+
+// The exit statuses of testlib/1 and icpc/1.
+const (
+	testlibOK         = 0
+	testlibWrong      = 1
+	testlibPE         = 2
+	testlibFail       = 3
+	testlibDirt       = 4 // more output than the answer needs
+	testlibPoints     = 7
+	testlibUnexpected = 8 // end of the output
+	icpcAccept        = 42
+	icpcReject        = 43
+)
+
+// readTestlib takes the opinion from an exit status and stderr.
+func (o *Opinion) readTestlib(a answer) error {
+	said := text(a.parts[partStderr])
+	o.Message, o.JudgeMessage = said, said
+	switch a.exit {
+	case testlibOK:
+		o.Outcome = Accepted
+	case testlibWrong:
+		o.Outcome = Wrong
+	case testlibPE, testlibDirt, testlibUnexpected:
+		o.Outcome = Presentation
+	case testlibPoints:
+		score, ok := points(said)
+		if !ok {
+			return fmt.Errorf("%w: exit status %d without a line \"points X\" on stderr", ErrContract, a.exit)
+		}
+		o.Outcome, o.Score = Partial, &score
+	case testlibFail:
+		return ErrFailed
+	default:
+		return fmt.Errorf("%w: exit status %d means nothing in testlib/1", ErrContract, a.exit)
+	}
+	return nil
+}
+
+// points reads the number after the word points.
+func points(said string) (float64, bool) {
+	words := strings.Fields(said)
+	for i, w := range words {
+		if w == "points" && i+1 < len(words) {
+			return score(words[i+1])
+		}
+	}
+	return 0, false
+}
+
+// score reads a number that can be a score.
+func score(s string) (float64, bool) {
+	x, err := strconv.ParseFloat(s, 64)
+	return x, err == nil && x >= 0 && !math.IsInf(x, 0)
+}
+
+// readICPC takes the opinion from an exit status and the feedback files.
+func (o *Opinion) readICPC(a answer) error {
+	o.Message = text(a.parts["teammessage.txt"])
+	o.JudgeMessage = text(a.parts["judgemessage.txt"])
+	if o.JudgeMessage == "" {
+		o.JudgeMessage = text(a.parts[partStderr])
+	}
+	if next, ok := a.parts["nextpass.in"]; ok {
+		o.NextPass = append([]byte{}, next...)
+	}
+	if given, ok := a.parts["score.txt"]; ok {
+		x, ok := score(strings.TrimSpace(string(given)))
+		if !ok {
+			return fmt.Errorf("%w: score.txt holds %.60q and not a number", ErrContract, given)
+		}
+		o.Score = &x
+	}
+	switch a.exit {
+	case icpcAccept:
+		o.Outcome = Accepted
+	case icpcReject:
+		o.Outcome = Wrong
+	default:
+		return fmt.Errorf("%w: exit status %d means nothing in icpc/1", ErrContract, a.exit)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/experimental/sysfs"
+	"github.com/tetratelabs/wazero/sys"
+	"golang.org/x/sys/unix"
+)
+
+// feedbackFiles are the files of the feedback folder that somebody reads.
+var feedbackFiles = []string{"judgemessage.txt", "teammessage.txt", "score.txt", "nextpass.in"}
+
+// maxDetail is how much of a trap's description is kept.
+const maxDetail = 2 << 10
+
+// call calls a guest and returns its reply with the blob. An error ends the
+// worker.
+func (s *server) call(q request, blob []byte, files []*os.File) (reply, []byte, error) {
+	ctx := experimental.WithMemoryAllocator(context.Background(), s.memory)
+	l, err := s.module(ctx, q.Dir)
+	if err != nil {
+		return reply{Fault: faultModule, Detail: err.Error()}, nil, nil //nolint:nilerr // the host is told; the worker goes on
+	}
+	if len(files) < len(q.Files) || q.Stdin == stdinFile && len(files) == len(q.Files) {
+		return reply{}, nil, fmt.Errorf("request with %d descriptors for %d files", len(files), len(q.Files))
+	}
+	s.meter = &meter{limit: q.Fuel, output: q.OutputBytes}
+	w, err := newWorld(s.meter, q.Files, files[:len(q.Files)], q.Feedback)
+	if err != nil {
+		return reply{}, nil, fmt.Errorf("look at files: %w", err)
+	}
+	in, err := s.stdin(q, blob, files)
+	if err != nil {
+		return reply{}, nil, err
+	}
+	stdout, stderr := &sink{m: s.meter}, &sink{m: s.meter}
+	world := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(w, "/")
+	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithArgs(q.Args...).
+		WithStdin(in).WithStdout(stdout).WithStderr(stderr).
+		WithFSConfig(world).WithRandSource(&dice{m: s.meter})
+
+	s.memory.allot(q.MemoryBytes)
+	from := processTime()
+	a := s.run(ctx, l, cfg)
+	a.CPUNanos = int64(processTime() - from)
+	a.MemoryBytes, a.GrowsDenied = int64(s.memory.used), s.memory.denied
+	if err := s.memory.wipe(); err != nil {
+		return reply{}, nil, err
+	}
+	return a, a.collect(stdout, stderr, w), nil
+}
+
+// stdin returns what the guest reads.
+func (s *server) stdin(q request, blob []byte, files []*os.File) (io.Reader, error) {
+	switch q.Stdin {
+	case stdinBlob:
+		return &plainReader{m: s.meter, n: &node{data: blob}}, nil
+	case stdinFile:
+		f := files[len(q.Files)]
+		info, err := f.Stat()
+		if err != nil {
+			return nil, fmt.Errorf("look at stdin: %w", err)
+		}
+		return &plainReader{m: s.meter, n: &node{host: f, size: info.Size()}}, nil
+	case stdinEmpty:
+	}
+	return bytes.NewReader(nil), nil
+}
+
+// run makes an instance, runs it to its end and throws it away.
+func (s *server) run(ctx context.Context, l *loaded, cfg wazero.ModuleConfig) (a reply) {
+	defer func() {
+		// Only making the instance panics, when even its first memory is denied.
+		if p := recover(); p != nil {
+			a = reply{Fault: faultMemory, Detail: fmt.Sprint(p)}
+		}
+	}()
+	guest, err := l.engine.InstantiateModule(ctx, l.module, cfg)
+	if err == nil {
+		s.meter.guest = guest
+		_, err = guest.ExportedFunction(entryPoint).Call(ctx)
+	}
+	a.Fuel = s.meter.used()
+	if guest != nil {
+		err = errors.Join(err, guest.Close(ctx))
+	}
+	var exit *sys.ExitError
+	switch {
+	case s.meter.fault != faultNone:
+		a.Fault = s.meter.fault
+	case errors.As(err, &exit):
+		a.Exit = exit.ExitCode()
+	case err != nil:
+		a.Fault, a.Detail = faultTrap, trap(err)
+	}
+	return a
+}
+
+// trap shortens what the engine says of a trap.
+func trap(err error) string {
+	text := strings.TrimPrefix(err.Error(), "wasm error: ")
+	text, _, _ = strings.Cut(text, "\nGo runtime stack trace:")
+	return text[:min(len(text), maxDetail)]
+}
+
+// collect puts what the guest wrote into one blob.
+func (a *reply) collect(stdout, stderr *sink, w *world) []byte {
+	var blob []byte
+	add := func(name string, data []byte) {
+		a.Parts = append(a.Parts, part{name, len(data)})
+		blob = append(blob, data...)
+	}
+	add(partStdout, stdout.data)
+	add(partStderr, stderr.data)
+	for _, name := range feedbackFiles {
+		if data, ok := w.written(name); ok {
+			add(name, data)
+		}
+	}
+	return blob
+}
+
+// processTime returns the processor time of this process.
+func processTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		return 0 // the clock always exists on Linux
+	}
+	return time.Duration(t.Nano())
+}

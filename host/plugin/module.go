@@ -1,0 +1,224 @@
+package plugin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"deepoj/plugins/abi"
+)
+
+// Module is an admitted module. It stays callable as long as its runtime, and a
+// later one on the same cache folder loads it at once.
+type Module struct {
+	Digest   string       // sha256: and 64 hex digits, of the bytes that were uploaded
+	Size     int64        // of the bytes that were uploaded
+	Manifest abi.Manifest // what the module is; its Limits are clipped and without zeros
+
+	dir string // in the cache
+}
+
+// label names the module in messages, such as "tokens@9f86d081".
+func (m *Module) label() string {
+	const digits = 8
+	return m.Manifest.Name + "@" + m.Digest[len(digestPrefix):len(digestPrefix)+digits]
+}
+
+const digestPrefix = "sha256:"
+
+// about is what the cache knows of a module beside its code.
+type about struct {
+	Size     int64         `json:"size"`
+	Pages    uint32        `json:"pages"`              // of 64 KiB, that it starts with
+	Manifest *abi.Manifest `json:"manifest,omitempty"` // its own, by section or description
+}
+
+// Load admits a module: it scans, rewrites and compiles the bytes and reads the
+// manifest, unless the cache knows them. The manifest is the module's own
+// section, else what it prints when it is asked to describe itself, else given,
+// which may be nil.
+//
+// It returns a [*Refusal] if the module may not run here.
+func (r *Runtime) Load(ctx context.Context, wasm []byte, given *abi.Manifest) (*Module, error) {
+	sum := sha256.Sum256(wasm)
+	digest := hex.EncodeToString(sum[:])
+	unlock, err := r.lock(ctx, digest)
+	if err != nil {
+		return nil, fmt.Errorf("load module: %w", err)
+	}
+	defer unlock()
+	dir := filepath.Join(r.dir, digest)
+	what, err := readAbout(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		what, err = r.admit(ctx, wasm, dir)
+	}
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		r.metrics.refusals.WithLabelValues(refusal.Rule).Inc()
+		r.cfg.Log.InfoContext(ctx, "module refused", slog.String("digest", digestPrefix+digest),
+			slog.String("rule", refusal.Rule), slog.String("offender", refusal.Offender))
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load module: %w", err)
+	}
+	m := &Module{Digest: digestPrefix + digest, Size: what.Size, dir: dir}
+	switch {
+	case what.Manifest != nil:
+		m.Manifest = *what.Manifest
+	case given == nil:
+		return nil, badManifest("embed a section "+abi.Section+", answer --describe, or give the manifest with the upload", "the module has none")
+	default:
+		if err := checkManifest(*given); err != nil {
+			return nil, err
+		}
+		m.Manifest = *given
+	}
+	m.Manifest.Limits = r.cfg.clip(m.Manifest.Limits)
+	if have, want := int64(m.Manifest.Limits.MemoryMiB)<<20, int64(what.Pages)<<16; want > have {
+		return nil, &Refusal{
+			"memory-size", fmt.Sprintf("a memory of %d MiB to begin with, its limit is %d", want>>20, have>>20),
+			"ask for more in the manifest, or reserve less stack and static data",
+		}
+	}
+	return m, nil
+}
+
+// lock waits until nobody else loads the module.
+func (r *Runtime) lock(ctx context.Context, digest string) (unlock func(), err error) {
+	r.mu.Lock()
+	l := r.locks[digest]
+	if l == nil {
+		l = make(chan struct{}, 1)
+		r.locks[digest] = l
+	}
+	r.mu.Unlock()
+	select {
+	case l <- struct{}{}:
+		return func() { <-l }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// readAbout reads what the cache knows of a module. The file is written last, so
+// that a module without it is not admitted yet.
+func readAbout(dir string) (*about, error) {
+	data, err := os.ReadFile(filepath.Join(dir, aboutFile))
+	if err != nil {
+		return nil, err
+	}
+	var a about
+	if err := json.Unmarshal(data, &a); err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, aboutFile), err)
+	}
+	return &a, nil
+}
+
+// admit takes a module into the cache.
+func (r *Runtime) admit(ctx context.Context, wasm []byte, dir string) (*about, error) {
+	parts, refusal := scan(wasm, scanLimits{r.cfg.MaxModuleBytes, uint32(r.cfg.MaxMemoryMiB) * 16})
+	if refusal != nil {
+		return nil, refusal
+	}
+	what := &about{Size: int64(len(wasm)), Pages: parts.pages}
+	if parts.manifest != nil {
+		if what.Manifest, refusal = parseManifest(parts.manifest); refusal != nil {
+			return nil, refusal
+		}
+	}
+	counting, refusal := rewrite(parts)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if err := r.publish(ctx, counting, dir); err != nil {
+		return nil, err
+	}
+	if what.Manifest == nil {
+		var err error
+		if what.Manifest, err = r.describe(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	data, err := json.Marshal(what)
+	if err != nil {
+		return nil, err
+	}
+	return what, writeFile(filepath.Join(dir, aboutFile), data)
+}
+
+// publish compiles a rewritten module and moves it into its place in the cache,
+// where it is complete or not at all.
+func (r *Runtime) publish(ctx context.Context, counting []byte, dir string) (err error) {
+	if _, err := os.Stat(dir); err == nil {
+		return nil // admitted before, but not described
+	}
+	tmp, err := os.MkdirTemp(r.dir, tempPrefix)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(tmp))
+		}
+	}()
+	if err := writeFile(filepath.Join(tmp, moduleFile), counting); err != nil {
+		return err
+	}
+	if err := r.compile(ctx, tmp); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	} else if err != nil {
+		return os.RemoveAll(tmp) // another process was faster
+	}
+	return nil
+}
+
+// tempPrefix begins the names of folders that are not complete.
+const tempPrefix = "tmp-"
+
+// staleAfter is when such a folder is nobody's.
+const staleAfter = time.Hour
+
+// sweep removes what processes left that died while they admitted a module.
+func sweep(dir string) error {
+	stale, err := filepath.Glob(filepath.Join(dir, tempPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range stale {
+		info, err := os.Stat(path)
+		if err == nil && time.Since(info.ModTime()) > staleAfter {
+			err = os.RemoveAll(path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFile writes a file that is there with its whole content or not at all.
+func writeFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"deepoj/plugins/abi"
+)
+
+// Plan asks an adapter how to compile and run a program. The Judge and Op fields
+// of q are filled in. A plan whose Error is set is an answer: the contestant's
+// program does not compile.
+func (r *Runtime) Plan(ctx context.Context, m *Module, q abi.PlanRequest) (abi.Plan, error) {
+	q.Judge, q.Op = abi.Version, abi.OpPlan
+	var p abi.Plan
+	if err := r.operate(ctx, m, q.Op, q, &p, func() int { return p.Judge }); err != nil {
+		return abi.Plan{}, err
+	}
+	return p, nil
+}
+
+// Diagnostics asks an adapter to read a compiler's words. The Judge and Op
+// fields of q are filled in.
+func (r *Runtime) Diagnostics(ctx context.Context, m *Module, q abi.DiagnosticsRequest) (abi.DiagnosticsReply, error) {
+	q.Judge, q.Op = abi.Version, abi.OpDiagnostics
+	var d abi.DiagnosticsReply
+	if err := r.operate(ctx, m, q.Op, q, &d, func() int { return d.Judge }); err != nil {
+		return abi.DiagnosticsReply{}, err
+	}
+	return d, nil
+}
+
+// operate puts JSON to an adapter and reads its JSON.
+func (r *Runtime) operate(ctx context.Context, m *Module, op string, in, out any, judge func() int) error {
+	if m.Manifest.Kind != abi.Toolchain {
+		return fmt.Errorf("%s: %s is a %s", op, m.label(), m.Manifest.Kind)
+	}
+	data, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	q := question{call: op, args: []string{"adapter", op}, stdin: stdinBlob, blob: data}
+	a, err := r.ask(ctx, m, q)
+	if err != nil {
+		return err
+	}
+	if a.exit != 0 {
+		return r.broke(m, q, a, fmt.Errorf("%w: exit status %d", ErrContract, a.exit))
+	}
+	if err := json.Unmarshal(a.parts[partStdout], out); err != nil {
+		return r.broke(m, q, a, fmt.Errorf("%w: its reply is not the JSON it should be: %w", ErrContract, err))
+	}
+	if judge() != abi.Version {
+		return r.broke(m, q, a, fmt.Errorf("%w: its reply is of judge %d, not %d", ErrContract, judge(), abi.Version))
+	}
+	return nil
+}
+
+// describeLimits are those of a module that is not known yet.
+var describeLimits = abi.Limits{MemoryMiB: 256, FuelM: 1_000, OutputKiB: 2 * abi.ManifestMax >> 10}
+
+// describe asks the module in a folder of the cache what it is, in both ways
+// that modules know. It returns nil if the module does not say: most programs
+// take the question for a wrong command line.
+func (r *Runtime) describe(ctx context.Context, dir string) (*abi.Manifest, error) {
+	for _, arg := range []string{"--describe", abi.OpDescribe} {
+		a, err := r.try(ctx, dir, r.cfg.clip(describeLimits), question{call: abi.OpDescribe, args: []string{"plugin", arg}})
+		if _, ok := errors.AsType[*Error](err); ok {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("describe: %w", err)
+		}
+		said := a.parts[partStdout]
+		var claim struct{ Judge *int }
+		if a.exit != 0 || len(said) > abi.ManifestMax || json.Unmarshal(said, &claim) != nil || claim.Judge == nil {
+			continue
+		}
+		m, refusal := parseManifest(said)
+		if refusal != nil {
+			return nil, refusal
+		}
+		return m, nil
+	}
+	return nil, nil
+}

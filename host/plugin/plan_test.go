@@ -1,0 +1,62 @@
+package plugin_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"deepoj/host/plugin"
+	"deepoj/plugins/abi"
+)
+
+func TestAnAdapterInGoDescribesPlansAndReadsDiagnostics(t *testing.T) {
+	wasm := buildGo(t, "adapter")
+	r := open(t, plugin.Config{Workers: 1})
+	m, err := r.Load(t.Context(), wasm, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Manifest.Name != "test.lines" || m.Manifest.Language.ID != "lines" || m.Manifest.Limits.MemoryMiB == 0 {
+		t.Errorf("it describes itself as %+v", m.Manifest)
+	}
+
+	t.Run("it plans", func(t *testing.T) {
+		p, err := r.Plan(t.Context(), m, abi.PlanRequest{Sources: []abi.Source{{Name: "main", Text: strings.Repeat("ä\"\n", 50_000)}}})
+		zero := 0
+		want := abi.Plan{Judge: 1, Files: []abi.File{{Path: "main", Source: &zero}}, Run: abi.Step{Tool: "cat", Args: []string{"main"}}}
+		if err != nil || !reflect.DeepEqual(p, want) {
+			t.Errorf("got %+v, %v, want %+v", p, err, want)
+		}
+	})
+	t.Run("it refuses a source", func(t *testing.T) {
+		p, err := r.Plan(t.Context(), m, abi.PlanRequest{Sources: []abi.Source{{Name: "main", Text: "syntax error"}}})
+		if err != nil || p.Error == nil || p.Error.Line != 1 {
+			t.Errorf("got %+v, %v", p, err)
+		}
+	})
+	t.Run("it reads diagnostics", func(t *testing.T) {
+		d, err := r.Diagnostics(t.Context(), m, abi.DiagnosticsRequest{Stderr: "main:3:7: error: what is this?\nnoise\n"})
+		want := []abi.Diagnostic{{File: "main", Line: 3, Severity: "error", Message: "what is this?"}}
+		if err != nil || !reflect.DeepEqual(d.Diagnostics, want) {
+			t.Errorf("got %+v, %v, want %+v", d.Diagnostics, err, want)
+		}
+	})
+	for _, text := range []string{"wrong version", "no answer", "bad exit", "panic"} {
+		t.Run("it breaks the contract by "+text, func(t *testing.T) {
+			_, err := r.Plan(t.Context(), m, abi.PlanRequest{Sources: []abi.Source{{Name: "main", Text: text}}})
+			var fault *plugin.Error
+			if !errors.As(err, &fault) || !errors.Is(err, plugin.ErrContract) || fault.Call != "plan" {
+				t.Errorf("got %v, want %v", err, plugin.ErrContract)
+			}
+			if text == "panic" && !strings.Contains(fault.Message, "the adapter is broken") {
+				t.Errorf("staff are told %q", fault.Message)
+			}
+		})
+	}
+	t.Run("it is not a checker", func(t *testing.T) {
+		if _, err := r.Check(t.Context(), m, check(t, "", "", "")); err == nil || errors.As(err, new(*plugin.Error)) {
+			t.Errorf("got %v, want an error of the caller", err)
+		}
+	})
+}

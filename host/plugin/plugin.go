@@ -1,0 +1,221 @@
+// Package plugin runs guests: checkers, interactors and tool-chain adapters
+// that are WASI preview-1 command modules.
+//
+// A guest is not trusted. Three layers contain it. An admission scan refuses
+// modules that would cost too much merely to look at, and rewrites the others so
+// that they count what they do ([Refusal]). Compilation happens in a child
+// process with little memory and time. Calls happen in worker processes that
+// have no environment, no network and no credentials, a fresh instance for each
+// call; a worker that dies takes nothing with it but its own call, which is
+// tried once more.
+//
+// A guest sees the files of its call and nothing else: the clock counts its
+// readings, random numbers are the same each time, and the same input gives the
+// same answer for the same fuel.
+//
+// What a guest does wrong is never the contestant's doing: it is an [*Error],
+// and the caller makes it a judging error. Every other error is the platform's.
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Config says where a [Runtime] keeps its files and what it allows guests.
+// Every field but CacheDir has a default.
+type Config struct {
+	// CacheDir is the folder of admitted and compiled modules. It is made when
+	// it is missing and may be shared by several runtimes. What is in it is
+	// trusted: nobody else may write there. Required.
+	CacheDir string
+
+	// Exe is the program that is run again as compile child and worker: its
+	// main must hand the arguments to [Child]. Defaults to this program.
+	Exe string
+
+	// Workers is the number of worker processes, and so of calls at the same
+	// time. Defaults to the number of cores.
+	Workers int
+
+	// MaxModuleBytes is the largest module. Defaults to 16 MiB.
+	MaxModuleBytes int64
+
+	// MemoryMiB is the memory of a guest whose manifest asks for none, and
+	// MaxMemoryMiB the most it can ask for. Default to 256 and 1024.
+	MemoryMiB, MaxMemoryMiB int
+
+	// FuelM is the fuel, in millions of units, of a call to a guest whose
+	// manifest asks for none, and MaxFuelM the most it can ask for. A unit is
+	// about one instruction. Default to 20,000 and 100,000.
+	FuelM, MaxFuelM int
+
+	// OutputKiB is how much a guest may write in a call (stdout, stderr and
+	// feedback files together) when its manifest asks for nothing, and
+	// MaxOutputKiB the most it can ask for. Default to 1024 and 16384.
+	OutputKiB, MaxOutputKiB int
+
+	// CompileCPU and CompileBytes bound the compilation of one module.
+	// CompileCPU is in whole seconds. Default to 10 s, of which an adapter in
+	// Go takes 2.3 s on a small machine, and 1 GiB.
+	CompileCPU   time.Duration
+	CompileBytes int64
+
+	// Patience is how long a call may take by the clock on the wall before its
+	// worker is killed. It is for worlds that fuel does not see, such as a
+	// stalled disk. Defaults to 1 minute.
+	Patience time.Duration
+
+	// Log defaults to none.
+	Log *slog.Logger
+
+	// Registerer takes the metrics; nil keeps them private.
+	Registerer prometheus.Registerer
+}
+
+// Validate reports every field that is missing or out of range.
+func (c Config) Validate() error {
+	var errs []error
+	if c.CacheDir == "" {
+		errs = append(errs, errors.New("CacheDir is missing"))
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"Workers", int64(c.Workers)},
+		{"MaxModuleBytes", c.MaxModuleBytes},
+		{"MemoryMiB", int64(c.MemoryMiB)},
+		{"MaxMemoryMiB", int64(c.MaxMemoryMiB)},
+		{"FuelM", int64(c.FuelM)},
+		{"MaxFuelM", int64(c.MaxFuelM)},
+		{"OutputKiB", int64(c.OutputKiB)},
+		{"MaxOutputKiB", int64(c.MaxOutputKiB)},
+		{"CompileCPU", int64(c.CompileCPU)},
+		{"CompileBytes", c.CompileBytes},
+		{"Patience", int64(c.Patience)},
+	} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("%s %d is negative", f.name, f.value))
+		}
+	}
+	if c.MaxMemoryMiB > maxMemoryMiB {
+		errs = append(errs, fmt.Errorf("MaxMemoryMiB %d is more than WebAssembly has, %d", c.MaxMemoryMiB, maxMemoryMiB))
+	}
+	return errors.Join(errs...)
+}
+
+// maxMemoryMiB is what the 32-bit addresses of a guest reach, less the last
+// page, whose end they do not.
+const maxMemoryMiB = 4095
+
+// withDefaults returns c with every zero field filled.
+func (c Config) withDefaults() (Config, error) {
+	if c.Exe == "" {
+		c.Exe = "/proc/self/exe"
+	}
+	dir, err := filepath.Abs(c.CacheDir)
+	if err != nil {
+		return c, fmt.Errorf("find cache folder: %w", err)
+	}
+	c.CacheDir = dir
+	fill(&c.Workers, runtime.GOMAXPROCS(0))
+	fill(&c.MaxModuleBytes, 16<<20)
+	fill(&c.MaxMemoryMiB, 1024)
+	fill(&c.MemoryMiB, min(256, c.MaxMemoryMiB))
+	fill(&c.MaxFuelM, 100_000)
+	fill(&c.FuelM, min(20_000, c.MaxFuelM))
+	fill(&c.MaxOutputKiB, 16<<10)
+	fill(&c.OutputKiB, min(1024, c.MaxOutputKiB))
+	fill(&c.CompileCPU, 10*time.Second)
+	fill(&c.CompileBytes, 1<<30)
+	fill(&c.Patience, time.Minute)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Registerer == nil {
+		c.Registerer = prometheus.NewRegistry()
+	}
+	return c, nil
+}
+
+// fill sets *field to value when it is zero.
+func fill[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Runtime admits modules and calls them. It may be used by several goroutines.
+type Runtime struct {
+	cfg       Config
+	dir       string // of the cache, for this build
+	spawner   *spawner
+	pool      *pool
+	compiling chan struct{} // one for each compile child that may be at work
+	metrics   *metrics
+
+	mu    sync.Mutex
+	locks map[string]chan struct{} // by digest: who loads it
+}
+
+// New returns a runtime. It starts no process yet.
+func New(cfg Config) (*Runtime, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("plugin runtime: %w", err)
+	}
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("plugin runtime: %w", err)
+	}
+	r := &Runtime{
+		cfg:       cfg,
+		dir:       filepath.Join(cfg.CacheDir, buildName()),
+		spawner:   newSpawner(cfg.Exe),
+		compiling: make(chan struct{}, cfg.Workers),
+		locks:     map[string]chan struct{}{},
+	}
+	r.pool = newPool(r.spawner, cfg.Workers, int64(cfg.MaxMemoryMiB)<<20)
+	err = os.MkdirAll(r.dir, 0o700)
+	if err == nil {
+		err = sweep(r.dir)
+	}
+	if err == nil {
+		r.metrics, err = newMetrics(cfg.Registerer)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("plugin runtime: %w", err), r.Close())
+	}
+	return r, nil
+}
+
+// buildName names the part of the cache that this build can use: another
+// rewriter or compiler makes other code.
+func buildName() string {
+	compiler := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range info.Deps {
+			if d.Path == "github.com/tetratelabs/wazero" {
+				compiler = d.Version
+			}
+		}
+	}
+	return fmt.Sprintf("r%d-wazero-%s-%s", rewriteRevision, compiler, runtime.GOARCH)
+}
+
+// Close ends the workers, and with them the calls that are under way.
+func (r *Runtime) Close() error {
+	r.pool.close()
+	r.spawner.close()
+	return nil
+}

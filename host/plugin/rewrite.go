@@ -1,0 +1,302 @@
+package plugin
+
+import "fmt"
+
+// Names that the rewriter adds to a module.
+const (
+	tickModule = "judge"
+	tickName   = "tick"
+	fuelName   = reservedPrefix + "fuel"
+)
+
+// rewriteRevision is part of the cache's path. Raise it when the rewriter or the
+// scan changes.
+const rewriteRevision = 2
+
+// rewrite returns the module with a fuel counter: a global that every function
+// and every turn of a loop takes from in advance. When it falls below zero a
+// function that is added at the end asks the host for more by judge.tick, an
+// import that is added behind the others, and traps when the answer is negative.
+// The counter is exported, so that what is left can be told. Custom sections are
+// left out.
+//
+// The result is valid only if the original is; the compiler finds that out.
+func rewrite(a *anatomy) ([]byte, *Refusal) {
+	w := &rewriter{a: a, fuel: a.globals, refuel: a.imports + 1 + uint32(len(a.funcs))}
+	out := []byte("\x00asm\x01\x00\x00\x00")
+	for _, id := range sectionOrder {
+		content, err := w.section(id)
+		if err != nil {
+			return nil, err
+		}
+		if content != nil {
+			out = append(appendU32(append(out, id), uint32(len(content))), content...)
+		}
+	}
+	return out, nil
+}
+
+// rewriter is a module on its way.
+type rewriter struct {
+	a      *anatomy
+	fuel   uint32 // number of the global that counts
+	refuel uint32 // number of the function that asks for more
+}
+
+// section returns the new content of a section, or nil when there is none.
+func (w *rewriter) section(id byte) ([]byte, *Refusal) {
+	r := w.a.section(id)
+	var out []byte
+	switch id {
+	case sectionType:
+		out = w.extend(r, 2, []byte{typeFunc, 0, 1, typeI64, typeFunc, 0, 0})
+	case sectionImport:
+		tick := appendName(appendName(nil, tickModule), tickName)
+		out = w.extend(r, 1, appendU32(append(tick, 0), uint32(len(w.a.types))))
+	case sectionFunction:
+		out = w.extend(r, 1, appendU32(nil, uint32(len(w.a.types))+1))
+	case sectionTable:
+		out = w.tables(r)
+	case sectionGlobal:
+		out = w.globals(r)
+	case sectionExport:
+		out = w.exports(r)
+	case sectionStart:
+		if w.a.sections[id] != nil {
+			i := r.u32()
+			(&body{a: w.a, in: r}).hasFunction(i)
+			out = appendU32(nil, w.a.moved(i))
+		}
+	case sectionElement:
+		out = w.elements(r)
+	case sectionCode:
+		out = w.functions(r)
+	default:
+		out = r.b
+		r.pos = len(r.b)
+	}
+	if r.err == nil && r.rest() > 0 {
+		r.malformed("%d bytes are left over in section %d", r.rest(), id)
+	}
+	return out, r.err
+}
+
+// extend copies a vector and appends n elements to it.
+func (w *rewriter) extend(r *reader, n uint32, elements []byte) []byte {
+	var have uint32
+	if len(r.b) > 0 {
+		have = r.u32()
+	}
+	out := appendU32(nil, have+n)
+	out = append(out, r.take(uint32(r.rest()))...)
+	return append(out, elements...)
+}
+
+// tables copies the tables, which may not grow.
+func (w *rewriter) tables(r *reader) []byte {
+	if len(r.b) == 0 {
+		return nil
+	}
+	n := r.u32()
+	out := appendU32(nil, n)
+	for ; n > 0 && r.err == nil; n-- {
+		out = append(out, r.byte(), 1)
+		least, _, _ := r.bounds("table")
+		out = appendU32(appendU32(out, least), least)
+	}
+	return out
+}
+
+func (w *rewriter) globals(r *reader) []byte {
+	var n uint32
+	if len(r.b) > 0 {
+		n = r.u32()
+	}
+	out := appendU32(nil, n+1)
+	for ; n > 0 && r.err == nil; n-- {
+		out = append(out, r.take(2)...)
+		out = append(out, (&body{a: w.a, in: r}).constant()...)
+	}
+	return append(out, typeI64, 1, opI64Const, 0, opEnd) // empty: the first charge asks the host
+}
+
+func (w *rewriter) exports(r *reader) []byte {
+	n := r.u32()
+	out := appendU32(nil, n+1)
+	for ; n > 0 && r.err == nil; n-- {
+		out = appendName(out, r.name())
+		kind, i := r.byte(), r.u32()
+		switch kind {
+		case 0:
+			(&body{a: w.a, in: r}).hasFunction(i)
+			i = w.a.moved(i)
+		case 3:
+			(&body{a: w.a, in: r}).hasGlobal(i)
+		}
+		out = appendU32(append(out, kind), i)
+	}
+	return appendU32(append(appendName(out, fuelName), 3), w.fuel)
+}
+
+// Bits of an element segment's flag.
+const (
+	elementsApart    = 1 // passive or declarative, not active
+	elementsExplicit = 2 // names its table, or is declarative
+	elementsAreCode  = 4 // expressions, not function numbers
+	elementsKinds    = 7
+)
+
+func (w *rewriter) elements(r *reader) []byte {
+	if len(r.b) == 0 {
+		return nil
+	}
+	n := r.count("elements", "element segments", maxElements)
+	out := appendU32(nil, n)
+	left := uint32(maxElements)
+	for ; n > 0 && r.err == nil; n-- {
+		flag := r.u32()
+		if flag > elementsKinds {
+			r.malformed("%d is not a kind of element segment", flag)
+		}
+		out = appendU32(out, flag)
+		if flag&elementsApart == 0 {
+			if flag&elementsExplicit != 0 {
+				out = appendU32(out, r.u32())
+			}
+			out = append(out, (&body{a: w.a, in: r}).constant()...)
+		}
+		if flag&(elementsApart|elementsExplicit) != 0 {
+			out = append(out, r.byte())
+		}
+		m := r.count("elements", "elements", left)
+		left -= m
+		out = appendU32(out, m)
+		for ; m > 0 && r.err == nil; m-- {
+			b := &body{a: w.a, in: r}
+			if flag&elementsAreCode != 0 {
+				out = append(out, b.constant()...)
+				continue
+			}
+			i := r.u32()
+			b.hasFunction(i)
+			out = appendU32(out, w.a.moved(i))
+		}
+	}
+	return out
+}
+
+// functions rewrites the bodies.
+func (w *rewriter) functions(r *reader) []byte {
+	n := r.count("functions", "function bodies", maxFunctions)
+	if r.err == nil && int(n) != len(w.a.funcs) {
+		r.malformed("%d functions are declared and %d defined", len(w.a.funcs), n)
+	}
+	out := appendU32(make([]byte, 0, len(r.b)+len(r.b)/4), n+1)
+	b := &body{a: w.a}
+	for i := uint32(0); i < n && r.err == nil; i++ {
+		size := r.u32()
+		if size > maxBodyBytes {
+			r.fail("body-size", "split the function, or build with optimization for size", "function %d has %d bytes, at most %d are allowed", i, size, maxBodyBytes)
+			break
+		}
+		b.in = r.sub(size)
+		out = w.function(out, b, i)
+		if b.in.err != nil {
+			r.err = b.in.err
+			if r.err.Rule != "malformed" {
+				r.err.Offender = fmt.Sprintf("function %d: %s", i, r.err.Offender)
+			}
+		}
+	}
+	code := w.askForMore()
+	return append(appendU32(out, uint32(len(code))), code...)
+}
+
+// function appends the new body of function i.
+func (w *rewriter) function(out []byte, b *body, i uint32) []byte {
+	r := b.in
+	b.code, b.scratch = b.code[:0], false
+	locals := uint64(w.a.types[w.a.funcs[i]].params)
+	groups := r.count("locals", "groups of locals", maxLocals)
+	from := r.pos
+	for n := groups; n > 0 && r.err == nil; n-- {
+		locals += uint64(r.u32())
+		r.byte()
+	}
+	if locals > maxLocals {
+		r.fail("locals", "keep large values in memory, or build with optimization", "%d locals and parameters, at most %d are allowed", locals, maxLocals)
+	}
+	declared := r.b[min(from, r.pos):r.pos]
+	b.locals = uint32(min(locals, maxLocals))
+	b.metering()
+	if r.err == nil && r.rest() > 0 {
+		r.malformed("%d bytes follow the end of function %d", r.rest(), i)
+	}
+	if r.err != nil {
+		return out
+	}
+	var head []byte
+	if b.scratch {
+		head = append(appendU32(head, groups+1), declared...)
+		head = append(head, 1, typeI32)
+	} else {
+		head = append(appendU32(head, groups), declared...)
+	}
+	code := make([]byte, 0, len(b.code)+32*len(b.charges))
+	at := 0
+	for _, c := range b.charges {
+		code = append(code, b.code[at:c.at]...)
+		code = w.charge(code, c.cost)
+		at = c.at
+	}
+	code = append(code, b.code[at:]...)
+	out = appendU32(out, uint32(len(head)+len(code)))
+	return append(append(out, head...), code...)
+}
+
+// charge appends code that takes cost units from the fuel.
+func (w *rewriter) charge(out []byte, cost int64) []byte {
+	out = appendU32(append(out, opGlobalGet), w.fuel)
+	out = appendS64(append(out, opI64Const), cost)
+	out = append(out, opI64Subtract)
+	return w.check(out)
+}
+
+// check appends code that stores the fuel on top of the stack and asks for more
+// when it is below zero.
+func (w *rewriter) check(out []byte) []byte {
+	out = appendU32(append(out, opGlobalSet), w.fuel)
+	out = appendU32(append(out, opGlobalGet), w.fuel)
+	out = append(out, opI64Const, 0, opI64Less, opIf, typeVoid)
+	out = appendU32(append(out, opCall), w.refuel)
+	return append(out, opEnd)
+}
+
+// chargeLength appends code that takes a sixteenth of the length on top of the
+// stack from the fuel and leaves it there.
+func (b *body) chargeLength() {
+	if !b.metered || b.in.err != nil {
+		return
+	}
+	b.scratch = true
+	w := &rewriter{fuel: b.a.globals, refuel: b.a.imports + 1 + uint32(len(b.a.funcs))}
+	b.code = appendU32(append(b.code, opLocalSet), b.locals)
+	b.code = appendU32(append(b.code, opGlobalGet), w.fuel)
+	b.code = appendU32(append(b.code, opLocalGet), b.locals)
+	b.code = append(b.code, opI64Extend, opI64Const, bytesShift, opI64Shift, opI64Subtract)
+	b.code = w.check(b.code)
+	b.code = appendU32(append(b.code, opLocalGet), b.locals)
+}
+
+// askForMore returns the body of the function that asks the host for fuel until
+// the counter is not below zero.
+func (w *rewriter) askForMore() []byte {
+	const more = 0 // the local
+	out := []byte{1, 1, typeI64, opLoop, typeVoid}
+	out = appendU32(append(out, opCall), w.a.imports)
+	out = append(out, opLocalTee, more, opI64Const, 0, opI64Less, opIf, typeVoid, opUnreachable, opEnd)
+	out = appendU32(append(out, opGlobalGet), w.fuel)
+	out = append(out, opLocalGet, more, opI64Add, opLocalTee, more)
+	out = appendU32(append(out, opGlobalSet), w.fuel)
+	return append(out, opLocalGet, more, opI64Const, 0, opI64Less, opBranchIf, 0, opEnd, opEnd)
+}
