@@ -1,0 +1,96 @@
+// Package blob keeps files by their content: what is stored is named by its
+// SHA-256, so equal files are stored once and a stored file never changes.
+//
+// A [Store] promises that what it returns is what was put in: every read is
+// checked against the digest, and a damaged file is an error and never data.
+// It does not delete, and it knows nothing about what the files mean.
+package blob
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Digest names content: "sha256:" and 64 lower-case hexadecimal digits.
+type Digest string
+
+const algorithm = "sha256:"
+
+// ErrNotFound says that a store does not hold the digest that was asked for.
+var ErrNotFound = errors.New("no such blob")
+
+// CorruptError says that stored bytes no longer match their name.
+type CorruptError struct {
+	Want Digest // the name under which the bytes are stored
+	Got  Digest // the digest of what is there now
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("blob %s is damaged: its content is %s", e.Want, e.Got)
+}
+
+// Store keeps files by content. It is safe for concurrent use, also by several
+// processes.
+type Store interface {
+	// Put stores what r yields and returns its digest and size in bytes. The
+	// file is either stored whole and durably or not at all. Storing what is
+	// there already changes nothing.
+	Put(ctx context.Context, r io.Reader) (Digest, int64, error)
+
+	// Open returns the content of d. Its last read returns a [CorruptError]
+	// instead of io.EOF when the content does not match d, so a caller that
+	// reads to the end holds the right bytes. The error is [ErrNotFound] when d
+	// is not stored.
+	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
+
+	// Has reports whether d is stored.
+	Has(ctx context.Context, d Digest) (bool, error)
+}
+
+// Parse returns s as a Digest, or an error that says what is wrong with it.
+func Parse(s string) (Digest, error) {
+	digits, ok := strings.CutPrefix(s, algorithm)
+	if !ok {
+		return "", fmt.Errorf("digest %q does not begin with %q", s, algorithm)
+	}
+	if len(digits) != 2*sha256.Size || strings.Trim(digits, "0123456789abcdef") != "" {
+		return "", fmt.Errorf("digest %q is not %q and 64 lower-case hexadecimal digits", s, algorithm)
+	}
+	return Digest(s), nil
+}
+
+// Of returns the digest of b.
+func Of(b []byte) Digest {
+	sum := sha256.Sum256(b)
+	return named(sum[:])
+}
+
+// Hex returns the hexadecimal digits of d, without the algorithm.
+func (d Digest) Hex() string { return strings.TrimPrefix(string(d), algorithm) }
+
+// ReadAll returns the whole checked content of d, and an error if it is longer
+// than limit bytes.
+func ReadAll(ctx context.Context, s Store, d Digest, limit int64) ([]byte, error) {
+	r, err := s.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if cerr := r.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read blob %s: %w", d, err)
+	}
+	if int64(len(b)) > limit {
+		return nil, fmt.Errorf("read blob %s: longer than %d bytes", d, limit)
+	}
+	return b, nil
+}
+
+func named(sum []byte) Digest { return Digest(algorithm + hex.EncodeToString(sum)) }

@@ -1,0 +1,235 @@
+package blob
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Dir is a Store in a folder of the local disk: DIR/ab/abcdef… by the digits of
+// the digest. A file appears by rename when its content is on the disk.
+type Dir struct {
+	root string
+
+	mu    sync.Mutex
+	known map[Digest]stamp // files whose content was checked by this process
+}
+
+var _ Store = (*Dir)(nil)
+
+// stamp tells whether a file is still the one that was checked.
+type stamp struct {
+	size    int64
+	changed time.Time
+}
+
+// leftover is the age from which an unfinished file can belong to nobody.
+const leftover = 24 * time.Hour
+
+// remembered bounds how many checked files a Dir remembers.
+const remembered = 1 << 16
+
+// OpenDir returns the store in folder path and makes the folder if needed. It
+// removes what uploads that died long ago left behind.
+func OpenDir(path string) (*Dir, error) {
+	root, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open blob folder: %w", err)
+	}
+	d := &Dir{root: root, known: map[Digest]stamp{}}
+	if err := os.MkdirAll(d.incoming(), 0o750); err != nil {
+		return nil, fmt.Errorf("open blob folder: %w", err)
+	}
+	entries, err := os.ReadDir(d.incoming())
+	if err != nil {
+		return nil, fmt.Errorf("open blob folder: %w", err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > leftover {
+			if err := os.Remove(filepath.Join(d.incoming(), e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("open blob folder: %w", err)
+			}
+		}
+	}
+	return d, nil
+}
+
+func (d *Dir) incoming() string { return filepath.Join(d.root, "incoming") }
+
+func (d *Dir) path(g Digest) string {
+	return filepath.Join(d.root, g.Hex()[:2], g.Hex())
+}
+
+// Put implements Store.
+func (d *Dir) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {
+	g, n, err := d.put(ctx, r)
+	if err != nil {
+		return "", 0, fmt.Errorf("store blob: %w", err)
+	}
+	return g, n, nil
+}
+
+func (d *Dir) put(ctx context.Context, r io.Reader) (g Digest, n int64, err error) {
+	tmp, err := os.CreateTemp(d.incoming(), "*")
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() {
+		// After the rename there is nothing left to remove.
+		if rerr := os.Remove(tmp.Name()); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}()
+	sum := sha256.New()
+	n, err = io.Copy(io.MultiWriter(tmp, sum), reader{ctx, r})
+	g = named(sum.Sum(nil))
+	if err == nil {
+		var whole bool
+		if whole, err = d.whole(ctx, g); whole {
+			return g, n, tmp.Close()
+		}
+	}
+	if err == nil {
+		err = tmp.Chmod(0o440)
+	}
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	dst := d.path(g)
+	if err := os.MkdirAll(filepath.Dir(dst), 0o750); err != nil {
+		return "", 0, err
+	}
+	if err := os.Rename(tmp.Name(), dst); err != nil {
+		return "", 0, err
+	}
+	// The folder, and its parent in case the folder is new.
+	if err := errors.Join(syncDir(filepath.Dir(dst)), syncDir(d.root)); err != nil {
+		return "", 0, err
+	}
+	return g, n, nil
+}
+
+// Open implements Store.
+func (d *Dir) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
+	f, err := d.open(g)
+	if err != nil {
+		return nil, err
+	}
+	return newChecked(ctx, f, g), nil
+}
+
+// whole reports whether g is stored undamaged. A damaged file is not an error
+// here: storing the content again mends it.
+func (d *Dir) whole(ctx context.Context, g Digest) (bool, error) {
+	f, err := d.File(ctx, g)
+	if _, damaged := errors.AsType[*CorruptError](err); damaged || errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, f.Close()
+}
+
+// Has implements Store.
+func (d *Dir) Has(_ context.Context, g Digest) (bool, error) {
+	if _, err := Parse(string(g)); err != nil {
+		return false, err
+	}
+	switch _, err := os.Stat(d.path(g)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look for blob %s: %w", g, err)
+	}
+	return true, nil
+}
+
+// File returns an open file with the content of g, at offset zero, for handing
+// it to another process. The content was checked when the file was first used
+// by this process, and again whenever its size or time changed.
+func (d *Dir) File(ctx context.Context, g Digest) (*os.File, error) {
+	f, err := d.open(g)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.check(ctx, f, g); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (d *Dir) check(ctx context.Context, f *os.File, g Digest) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("check blob %s: %w", g, err)
+	}
+	now := stamp{size: info.Size(), changed: info.ModTime()}
+	d.mu.Lock()
+	ok := d.known[g] == now
+	d.mu.Unlock()
+	if ok {
+		return nil
+	}
+	if _, err := io.Copy(io.Discard, newChecked(ctx, f, g)); err != nil {
+		return fmt.Errorf("check blob %s: %w", g, err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("check blob %s: %w", g, err)
+	}
+	d.mu.Lock()
+	if len(d.known) >= remembered {
+		clear(d.known)
+	}
+	d.known[g] = now
+	d.mu.Unlock()
+	return nil
+}
+
+func (d *Dir) open(g Digest) (*os.File, error) {
+	if _, err := Parse(string(g)); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(d.path(g))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open blob %s: %w", g, ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open blob %s: %w", g, err)
+	}
+	return f, nil
+}
+
+func syncDir(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// reader stops reading when ctx is done.
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
