@@ -1,0 +1,242 @@
+package problem
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strings"
+)
+
+// The names of the legacy format's test folders.
+const (
+	dataDir      = "data"
+	sampleDir    = "sample"
+	secretDir    = "secret"
+	testdataYAML = "testdata.yaml"
+)
+
+// besides are the endings of files that belong to a test and are not judged.
+var besides = []string{".hint", ".desc", ".interaction", ".png", ".jpg", ".jpeg", ".svg", ".md", ".txt", ".statement", ".download"}
+
+// settings are the keys of testdata.yaml, as a folder inherits them.
+type settings struct {
+	onReject string
+	grading  string
+	flags    []string // grader_flags
+	output   []string // output_validator_flags
+	accept   float64
+	reject   float64
+}
+
+// readData reads the groups and tests.
+func (r *reader) readData() {
+	s := settings{onReject: "break", grading: "default", accept: 1}
+	if r.old.onReject != "" {
+		s.onReject = r.old.onReject
+	}
+	if r.p.Scoring {
+		s.accept, s.reject = r.old.accept, r.old.reject
+	}
+	r.p.Root = r.group(dataDir, "", s)
+	names, folder := r.children(dataDir)
+	for _, name := range names {
+		switch {
+		case name == testdataYAML:
+		case folder[name] && (name == sampleDir || name == secretDir):
+		case folder[name]:
+			r.warn(path.Join(dataDir, name), "", "is not judged: tests are in sample and secret")
+		default:
+			r.warn(path.Join(dataDir, name), "", "is not part of a test")
+		}
+	}
+	if !folder[secretDir] || r.p.Root.Group(secretDir) == nil || len(r.p.Root.Group(secretDir).Tests()) == 0 {
+		r.refuse(path.Join(dataDir, secretDir), "", "holds no test")
+	}
+}
+
+// Group returns the child group of g that is called so, or nil.
+func (g *Group) Group(name string) *Group {
+	for _, it := range g.Items {
+		if it.Group != nil && path.Base(it.Group.Name) == name {
+			return it.Group
+		}
+	}
+	return nil
+}
+
+// group reads a folder of tests. name is its path below data.
+func (r *reader) group(dir, name string, s settings) *Group {
+	g := &Group{Name: name}
+	s = r.settings(g, path.Join(dir, testdataYAML), s)
+	names, folder := r.children(dir)
+	for _, child := range names {
+		full := path.Join(dir, child)
+		stem, ext := strings.TrimSuffix(child, path.Ext(child)), path.Ext(child)
+		switch {
+		case folder[child]:
+			if name != "" || child == sampleDir || child == secretDir {
+				g.Items = append(g.Items, Item{Group: r.group(full, path.Join(name, child), s)})
+			}
+		case name == "" || child == testdataYAML:
+		case ext == ".in" && !r.has(path.Join(dir, stem+".ans")):
+			r.refuse(full, "", "has no answer: %s.ans is missing", stem)
+		case ext == ".in":
+			g.Items = append(g.Items, Item{Test: &Test{
+				Name:   path.Join(name, stem),
+				Sample: name == sampleDir || strings.HasPrefix(name, sampleDir+"/"),
+				Input:  r.file(full),
+				Answer: r.file(path.Join(dir, stem+".ans")),
+				Flags:  s.output,
+			}})
+		case ext == ".ans":
+			if !r.has(path.Join(dir, stem+".in")) {
+				r.refuse(full, "", "has no input: %s.in is missing", stem)
+			}
+		case !slices.Contains(besides, ext):
+			r.warn(full, "", "is not part of a test")
+		}
+	}
+	// In the order of the base names, groups among tests.
+	slices.SortStableFunc(g.Items, func(a, b Item) int { return strings.Compare(a.base(), b.base()) })
+	return g
+}
+
+func (it Item) base() string {
+	if it.Test != nil {
+		return path.Base(it.Test.Name)
+	}
+	return path.Base(it.Group.Name)
+}
+
+// settings reads a testdata.yaml over what was inherited and sets the grading of
+// g.
+func (r *reader) settings(g *Group, file string, s settings) settings {
+	k := r.yaml(file)
+	s.onReject = k.choice("on_reject", s.onReject, "break", "continue", "first_error", "worst_error", "grade")
+	s.grading = k.choice("grading", s.grading, "default", "custom")
+	if s.grading == "custom" {
+		k.refuse("grading", "asks for a custom grader, which this platform cannot run yet")
+	}
+	if flags, ok := k.words("grader_flags"); ok {
+		s.flags = flags
+	}
+	if flags, ok := k.words("output_validator_flags"); ok {
+		s.output = flags
+	}
+	k.words("input_validator_flags") // for input validators, which run in verify only
+	accept := k.number("accept_score", s.accept, -maxScore, maxScore)
+	reject := k.number("reject_score", s.reject, -maxScore, maxScore)
+	low, high := k.scores("range")
+	if r.p.Scoring {
+		s.accept, s.reject = accept, reject
+	} else {
+		low, high = nil, nil
+	}
+	k.unknown()
+	g.Grading = Grading{
+		Break: s.onReject == "break" || s.onReject == "first_error", Verdict: WorstError, Score: Sum,
+		AcceptScore: s.accept, RejectScore: s.reject, Low: low, High: high,
+	}
+	if g.Name == "" && low == nil && high == nil && r.p.Scoring {
+		g.Grading.Low, g.Grading.High = r.old.low, r.old.high
+	}
+	for _, flag := range s.flags {
+		r.graderFlag(&g.Grading, g.Name, file, flag)
+	}
+	return s
+}
+
+// graderFlag applies one flag of the default grader. It ignores what it does not
+// know, as that grader does.
+func (r *reader) graderFlag(gr *Grading, group, file, flag string) {
+	switch flag {
+	case "worst_error", "no_errors":
+		gr.Verdict = WorstError
+	case "first_error":
+		gr.Verdict = FirstError
+	case "always_accept":
+		gr.Verdict = AlwaysAccept
+	case "sum":
+		gr.Score = Sum
+	case "avg":
+		gr.Score = Avg
+	case "min":
+		gr.Score = Min
+	case "max":
+		gr.Score = Max
+	case "ignore_sample":
+		gr.IgnoreSample = group == "" // is inherited as text, but has a meaning only at the top
+	case "accept_if_any_accepted":
+		gr.AcceptAny = true
+	default:
+		if r.has(file) {
+			r.warn(file, "grader_flags", "holds %q, which the default grader does not know", flag)
+		}
+	}
+}
+
+// MaxScore returns the highest score a submission can get, or nil when there is
+// no such bound.
+func (p *Package) MaxScore() *float64 {
+	if !p.Scoring || p.Root == nil {
+		return nil
+	}
+	return p.Root.MaxScore(p.points())
+}
+
+// points reports whether checkers give the scores of tests.
+func (p *Package) points() bool {
+	return slices.ContainsFunc(p.Checkers, func(c Checker) bool { return c.Points })
+}
+
+// MaxScore returns the highest score of a group: its range's upper bound, or
+// what its items can give together. Nil means no bound. With points the checker
+// gives the scores of tests, which has no bound.
+func (g *Group) MaxScore(points bool) *float64 {
+	if g.Grading.High != nil {
+		return g.Grading.High
+	}
+	var each []float64
+	for _, it := range g.Items {
+		top := math.Max(g.Grading.AcceptScore, g.Grading.RejectScore)
+		switch {
+		case it.Group != nil:
+			if g.Grading.IgnoreSample && it.Group.Name == sampleDir {
+				continue
+			}
+			m := it.Group.MaxScore(points)
+			if m == nil {
+				return nil
+			}
+			top = *m
+		case points:
+			return nil
+		}
+		each = append(each, top)
+	}
+	top := g.Grading.Score.Of(each)
+	return &top
+}
+
+// Of returns the score of a group whose items have these scores; an empty group
+// has 0.
+func (m ScoreMode) Of(scores []float64) float64 {
+	if len(scores) == 0 {
+		return 0
+	}
+	switch m {
+	case Min:
+		return slices.Min(scores)
+	case Max:
+		return slices.Max(scores)
+	case Sum, Avg:
+	}
+	total := 0.0
+	for _, s := range scores {
+		total += s
+	}
+	if m == Avg {
+		return total / float64(len(scores))
+	}
+	return total
+}

@@ -1,0 +1,344 @@
+package problem
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The defaults of the legacy format, and what this platform can honour.
+const (
+	defaultCPU       = 2 * time.Second
+	maxCPUSeconds    = 600
+	defaultMemoryMiB = 2048
+	maxMemoryMiB     = 64 << 10
+	maxOutputMiB     = 4096
+	maxCodeKiB       = 64 << 10
+)
+
+const problemYAML = "problem.yaml"
+
+// deprecated are the grading keys of problem.yaml, which testdata.yaml replaced.
+type deprecated struct {
+	onReject string // "", "break" or "continue"
+	accept   float64
+	reject   float64
+	low      *float64
+	high     *float64
+}
+
+// readProblem reads problem.yaml.
+func (r *reader) readProblem() {
+	if !r.has(problemYAML) {
+		r.refuse(problemYAML, "", "is missing: it makes a folder a problem package")
+		return
+	}
+	k := r.yaml(problemYAML)
+	if v, ok := k.text("problem_format_version"); ok && v != "legacy" && v != "" {
+		k.refuse("problem_format_version", "is %q: only the format without a version, legacy, is read", v)
+	}
+	p := r.p
+	p.Scoring = k.choice("type", "pass-fail", "pass-fail", "scoring") == "scoring"
+	p.Title = r.title(k)
+	p.UUID, _ = k.text("uuid")
+	p.Author, _ = k.text("author")
+	p.Source, _ = k.text("source")
+	p.License, _ = k.text("license")
+	p.Keywords, _ = k.words("keywords")
+	if langs, ok := k.words("languages"); ok && !slices.Equal(langs, []string{"all"}) {
+		p.Languages = langs
+	}
+	for _, informational := range []string{"source_url", "rights_owner"} {
+		k.text(informational)
+	}
+	r.readLimits(k.mapping("limits"))
+	r.readValidation(k)
+	r.readGradingKeys(k.mapping("grading"))
+	k.unknown()
+}
+
+// title reads name, which is a string or a mapping from language to string.
+func (r *reader) title(k *keys) string {
+	n := k.node("name")
+	if n == nil {
+		return ""
+	}
+	if n.Kind != yaml.MappingNode {
+		name, _ := k.text("name")
+		return name
+	}
+	names := k.mapping("name")
+	name := ""
+	for i, lang := range names.order {
+		s, _ := names.text(lang)
+		if i == 0 || lang == "en" {
+			name = s
+		}
+	}
+	return name
+}
+
+func (r *reader) readLimits(k *keys) {
+	l := &r.p.Limits
+	l.Multiplier = k.number("time_multiplier", 5, 0.001, 1000)
+	l.SafetyMargin = k.number("time_safety_margin", 2, 0.001, 1000)
+	if k.node("time_limit") != nil {
+		l.CPU = seconds(k.number("time_limit", defaultCPU.Seconds(), 0.001, maxCPUSeconds))
+		l.CPUFrom = problemYAML + ": limits.time_limit"
+	}
+	l.MemoryMiB = int64(k.number("memory", defaultMemoryMiB, 1, maxMemoryMiB))
+	l.OutputMiB = int64(k.number("output", 8, 1, maxOutputMiB))
+	l.CodeKiB = int64(k.number("code", 128, 1, maxCodeKiB))
+	l.CompileCPU = seconds(k.number("compilation_time", 60, 0.1, maxCPUSeconds))
+	l.CompileMemoryMiB = int64(k.number("compilation_memory", 2048, 16, maxMemoryMiB))
+	l.CheckCPU = seconds(k.number("validation_time", 60, 0.1, maxCPUSeconds))
+	l.CheckMemoryMiB = int64(k.number("validation_memory", 2048, 16, maxMemoryMiB))
+	l.CheckOutputMiB = int64(k.number("validation_output", 8, 1, maxOutputMiB))
+	if k.node("validation_passes") != nil {
+		k.refuse("validation_passes", "asks for several passes, which this platform cannot do yet")
+	}
+	k.unknown()
+}
+
+// readValidation reads validation and validator_flags.
+func (r *reader) readValidation(k *keys) {
+	words, _ := k.words("validation")
+	if len(words) > 0 {
+		switch words[0] {
+		case "default":
+		case "custom":
+			r.custom = true
+		default:
+			k.refuse("validation", "is %q: it must begin with default or custom", words[0])
+		}
+		for _, w := range words[1:] {
+			switch {
+			case w == "score" && r.custom:
+				r.points = true
+			case w == "interactive", w == "multi-pass":
+				k.refuse("validation", "asks for %q, which this platform cannot do yet", w)
+			default:
+				k.refuse("validation", "holds %q, which means nothing", w)
+			}
+		}
+	}
+	r.flags, _ = k.words("validator_flags")
+}
+
+// readGradingKeys reads the grading mapping of problem.yaml.
+func (r *reader) readGradingKeys(k *keys) {
+	r.p.Minimize = k.choice("objective", "max", "max", "min") == "min"
+	switch k.choice("on_reject", "", "break", "continue", "first_error", "worst_error", "grade") {
+	case "break", "first_error":
+		r.old.onReject = "break"
+	case "continue", "worst_error", "grade":
+		r.old.onReject = "continue"
+	}
+	r.old.accept = k.number("accept_score", 1, -maxScore, maxScore)
+	r.old.reject = k.number("reject_score", 0, -maxScore, maxScore)
+	r.old.low, r.old.high = k.scores("range")
+	if custom, ok := k.text("custom_scoring"); ok {
+		r.points = r.points || strings.EqualFold(custom, "true") || strings.EqualFold(custom, "yes")
+	}
+	k.text("show_test_data_groups") // how results are shown is the platform's choice
+	k.unknown()
+}
+
+// maxScore is the largest score: beyond it sums would not be exact.
+const maxScore = 1e12
+
+// readTimeLimit takes the time limit from the side files, unless problem.yaml
+// has it.
+func (r *reader) readTimeLimit() {
+	const side, ini = ".timelimit", "domjudge-problem.ini"
+	l := &r.p.Limits
+	take := func(file, key, value string) {
+		s, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || !(s >= 0.001 && s <= maxCPUSeconds) {
+			r.refuse(file, key, "is %q: it must be a number of seconds from 0.001 to %d", strings.TrimSpace(value), maxCPUSeconds)
+			return
+		}
+		if l.CPUFrom != "" {
+			r.warn(file, key, "has no effect: the time limit comes from %s", l.CPUFrom)
+			return
+		}
+		l.CPU, l.CPUFrom = seconds(s), strings.TrimSuffix(file+": "+key, ": ")
+	}
+	if r.has(side) {
+		take(side, "", r.text(side))
+	}
+	if r.has(ini) {
+		for key, value := range r.ini(ini) {
+			switch key {
+			case "timelimit":
+				take(ini, key, value)
+			case "name":
+				if r.p.Title == "" {
+					r.p.Title = value
+				}
+			case "short-name", "externalid":
+				if r.p.Slug == "" || key == "short-name" {
+					r.p.Slug = value
+				}
+			case "special_run":
+				r.refuse(ini, key, "names a program outside the package: %q", value)
+			case "special_compare":
+				if !r.custom {
+					r.refuse(ini, key, "names a program outside the package: %q", value)
+				}
+			case "allow_submit", "allow_judge", "points", "color":
+				r.warn(ini, key, "belongs to a contest and has no effect on the problem")
+			default:
+				r.warn(ini, key, "is not known and has no effect")
+			}
+		}
+	}
+	if l.CPUFrom == "" {
+		l.CPU, l.CPUFrom = defaultCPU, "default"
+		r.warn(problemYAML, "limits.time_limit", "is missing, as is %s: %s are taken", side, defaultCPU)
+	}
+	if r.p.Title == "" {
+		r.refuse(problemYAML, "name", "is missing")
+	}
+}
+
+// ini yields the key and value of each line of the form key = value, in order.
+func (r *reader) ini(file string) func(yield func(string, string) bool) {
+	return func(yield func(string, string) bool) {
+		for line := range strings.Lines(r.text(file)) {
+			line = strings.TrimSpace(line)
+			if line == "" || strings.ContainsAny(line[:1], ";#[") {
+				continue
+			}
+			key, value, ok := strings.Cut(line, "=")
+			if !ok {
+				r.refuse(file, "", "has a line that is not key = value: %q", line)
+				continue
+			}
+			value = strings.TrimSpace(value)
+			if len(value) >= 2 && strings.ContainsAny(value[:1], `'"`) && value[0] == value[len(value)-1] {
+				value = value[1 : len(value)-1]
+			}
+			if !yield(strings.TrimSpace(key), value) {
+				return
+			}
+		}
+	}
+}
+
+// Standard are the names of the checkers that come with the platform.
+var Standard = []string{"default", "tokens", "lines", "exact", "floats", "yesno"}
+
+const nativeYAML = "deepoj.yaml"
+
+// readCheckers finds who decides on outputs.
+func (r *reader) readCheckers() {
+	const dir = "output_validators"
+	names, folder := r.children(dir)
+	if r.has(nativeYAML) {
+		if c := r.nativeChecker(); c != nil {
+			r.p.Checkers = []Checker{*c}
+			return
+		}
+	}
+	if !r.custom {
+		if len(names) > 0 {
+			r.warn(dir, "", "has no effect: %s does not say \"validation: custom\"", problemYAML)
+		}
+		r.p.Checkers = []Checker{{Standard: "default", Protocol: "icpc/1", Flags: r.flags}}
+		return
+	}
+	var headers []File
+	for _, name := range names {
+		if !folder[name] && path.Ext(name) == ".h" {
+			headers = append(headers, r.file(path.Join(dir, name)))
+		}
+	}
+	for _, name := range names {
+		if c := r.checker(path.Join(dir, name), folder[name], headers); c != nil {
+			r.p.Checkers = append(r.p.Checkers, *c)
+		}
+	}
+	if len(r.p.Checkers) == 0 && len(r.errs) == 0 {
+		r.refuse(dir, "", "is empty: \"validation: custom\" needs a checker")
+	}
+}
+
+// checker makes a checker of a file or folder of output_validators, or nil of
+// a header.
+func (r *reader) checker(name string, folder bool, headers []File) *Checker {
+	c := &Checker{Protocol: "icpc/1", Flags: r.flags, Points: r.points}
+	if folder {
+		for _, file := range r.below(name) {
+			if ext := path.Ext(file); ext == ".c" || ext == ".h" {
+				c.Sources = append(c.Sources, r.file(file))
+			} else {
+				r.refuse(file, "", "a checker is a .wasm module, a .c file or a folder of .c and .h files: this is neither")
+			}
+		}
+		return c
+	}
+	switch path.Ext(name) {
+	case ".c":
+		c.Sources = append([]File{r.file(name)}, headers...)
+	case ".wasm":
+		f := r.file(name)
+		c.Wasm = &f
+	case ".h":
+		return nil
+	default:
+		r.refuse(name, "", "a checker is a .wasm module, a .c file or a folder of .c and .h files: this is neither")
+	}
+	return c
+}
+
+// nativeChecker reads deepoj.yaml, which binds a checker by name or file.
+func (r *reader) nativeChecker() *Checker {
+	k := r.yaml(nativeYAML)
+	defer k.unknown()
+	if k.node("interactor") != nil {
+		k.refuse("interactor", "asks for an interactive problem, which this platform cannot do yet")
+	}
+	if k.node("checker") == nil {
+		return nil
+	}
+	b := k.mapping("checker")
+	defer b.unknown()
+	c := &Checker{Points: r.points}
+	c.Protocol = b.choice("protocol", "icpc/1", "icpc/1", "testlib/1")
+	c.Flags, _ = b.words("args")
+	if c.Flags == nil {
+		c.Flags = r.flags
+	}
+	name, named := b.text("name")
+	file, filed := b.text("file")
+	switch {
+	case b.node("digest") != nil:
+		b.refuse("digest", "names an uploaded plugin: give its file in the package")
+	case named == filed:
+		b.refuse("", "needs either name or file")
+	case named && !slices.Contains(Standard, name):
+		b.refuse("name", "is %q: the standard checkers are %s", name, strings.Join(Standard, ", "))
+	case named:
+		c.Standard = name
+	case !r.has(file) || !checkerFile.MatchString(file):
+		b.refuse("file", "is %q: it must be a .c or .wasm file of the package", file)
+	case path.Ext(file) == ".wasm":
+		f := r.file(file)
+		c.Wasm = &f
+	default:
+		c.Sources = []File{r.file(file)}
+	}
+	return c
+}
+
+var checkerFile = regexp.MustCompile(`\.(c|wasm)$`)
+
+func seconds(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
+}

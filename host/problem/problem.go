@@ -1,0 +1,214 @@
+// Package problem reads problem packages and keeps them by content.
+//
+// [Read] turns a package as a setter wrote it into a [Package]: what is judged,
+// by which tests, in which order, by which checker and how scores add up. A
+// package is read whole or refused; every refusal names the file, the key and
+// the reason, and what was understood but not honoured is in the [Report].
+//
+// [Package.Save] puts the package and all its files into a blob store and
+// returns the digest of its manifest. That digest is the problem's version: it
+// names the same tests and rules forever. This package judges nothing.
+package problem
+
+import (
+	"io/fs"
+	"time"
+
+	"deepoj/host/blob"
+	"deepoj/host/judge"
+)
+
+// FormatLegacy is the ICPC and Kattis package format without a version, as
+// [Package.Format] spells it.
+const FormatLegacy = "icpc-legacy"
+
+// Package is a problem as it is judged.
+type Package struct {
+	// Schema is the version of this structure in the blob store: 1.
+	Schema int `json:"schema"`
+
+	Format   string   `json:"format"`         // such as [FormatLegacy]
+	Slug     string   `json:"slug"`           // the short name; the importer sets it
+	Title    string   `json:"title"`          // in English where there is a choice
+	UUID     string   `json:"uuid,omitempty"` // the setter's own identity of the problem
+	Author   string   `json:"author,omitempty"`
+	Source   string   `json:"source,omitempty"`
+	License  string   `json:"license,omitempty"`
+	Keywords []string `json:"keywords,omitempty"`
+
+	// Languages are the ids of the languages that may be used; empty = all.
+	Languages []string `json:"languages,omitempty"`
+
+	// Scoring says that a submission gets points and not only a verdict.
+	Scoring bool `json:"scoring,omitempty"`
+
+	// Minimize says that fewer points are better (grading.objective).
+	Minimize bool `json:"minimize,omitempty"`
+
+	Limits Limits `json:"limits"`
+
+	// Checkers decide on each output; all of them must accept it.
+	Checkers []Checker `json:"checkers"`
+
+	// Root is the group of the whole package; its children are sample and
+	// secret.
+	Root *Group `json:"root"`
+
+	// Statement is HTML, safe to show. Statements has it by language tag.
+	Statement  string            `json:"statement"`
+	Statements map[string]string `json:"statements,omitempty"`
+	Samples    []judge.Sample    `json:"samples,omitempty"`
+
+	Submissions []Submission `json:"submissions,omitempty"`
+	Attachments []File       `json:"attachments,omitempty"`
+
+	// Files lists every file of the package, ordered by path.
+	Files []File `json:"files"`
+
+	// Version is the digest of the manifest. Save and Load set it.
+	Version blob.Digest `json:"-"`
+
+	src  fs.FS      // where the files are, after Read
+	from blob.Store // where the files are, after Load and Save
+}
+
+// File is a file of a package. Digest is empty until the package is saved.
+type File struct {
+	Path   string      `json:"path"`
+	Size   int64       `json:"size"`
+	Digest blob.Digest `json:"digest"`
+}
+
+// Limits are what a program may use, and what is known of how the time limit
+// came about.
+type Limits struct {
+	CPU time.Duration `json:"cpu"` // before a language's factor
+
+	// CPUFrom says where CPU comes from: a file and key of the package, or
+	// "default" when the package does not say.
+	CPUFrom string `json:"cpu_from"`
+
+	Multiplier   float64 `json:"multiplier"`    // time_multiplier: slowest accepted submission to limit
+	SafetyMargin float64 `json:"safety_margin"` // time_safety_margin: limit to fastest rejected submission
+
+	MemoryMiB int64 `json:"memory_mib"`
+	OutputMiB int64 `json:"output_mib"`
+	CodeKiB   int64 `json:"code_kib"`
+
+	CompileCPU       time.Duration `json:"compile_cpu"`
+	CompileMemoryMiB int64         `json:"compile_memory_mib"`
+
+	CheckCPU       time.Duration `json:"check_cpu"`
+	CheckMemoryMiB int64         `json:"check_memory_mib"`
+	CheckOutputMiB int64         `json:"check_output_mib"`
+}
+
+// Checker is one program that decides on outputs. Exactly one of Standard, Wasm
+// and Sources is set.
+type Checker struct {
+	Standard string `json:"standard,omitempty"` // name of a checker that comes with the platform, such as "default"
+	Wasm     *File  `json:"wasm,omitempty"`     // a module of the package
+	Sources  []File `json:"sources,omitempty"`  // C files and headers of the package, to be compiled to WASI
+
+	Protocol string   `json:"protocol"`         // "icpc/1" or "testlib/1"
+	Flags    []string `json:"flags,omitempty"`  // come before the flags of the test
+	Points   bool     `json:"points,omitempty"` // its score.txt is the score of a test
+}
+
+// Group is a group of tests with the rules by which their results become one.
+type Group struct {
+	Name    string  `json:"name"` // such as "secret/group1"; "" is the whole package
+	Grading Grading `json:"grading"`
+	Items   []Item  `json:"items"` // in judging order
+}
+
+// Item is a test or a group; exactly one of them is set.
+type Item struct {
+	Test  *Test  `json:"test,omitempty"`
+	Group *Group `json:"group,omitempty"`
+}
+
+// Test is one input with its answer.
+type Test struct {
+	Name   string   `json:"name"` // such as "secret/group1/01"
+	Sample bool     `json:"sample,omitempty"`
+	Input  File     `json:"input"`
+	Answer File     `json:"answer"`
+	Flags  []string `json:"flags,omitempty"` // output_validator_flags that apply here
+}
+
+// VerdictMode says how the verdicts of a group's items become one.
+type VerdictMode string
+
+// The verdict modes of the legacy default grader.
+const (
+	WorstError   VerdictMode = "worst_error"
+	FirstError   VerdictMode = "first_error"
+	AlwaysAccept VerdictMode = "always_accept"
+)
+
+// ScoreMode says how the scores of a group's items become one.
+type ScoreMode string
+
+// The score modes of the legacy default grader.
+const (
+	Sum ScoreMode = "sum"
+	Avg ScoreMode = "avg"
+	Min ScoreMode = "min"
+	Max ScoreMode = "max"
+)
+
+// Grading is how a group is graded (testdata.yaml).
+type Grading struct {
+	// Break says that the rest of the group is not judged after its first
+	// rejected item.
+	Break bool `json:"break"`
+
+	Verdict      VerdictMode `json:"verdict"`
+	Score        ScoreMode   `json:"score"`
+	IgnoreSample bool        `json:"ignore_sample,omitempty"` // at the root: secret alone counts
+	AcceptAny    bool        `json:"accept_any,omitempty"`    // accepted if any item is
+
+	AcceptScore float64  `json:"accept_score"` // of a test that is accepted
+	RejectScore float64  `json:"reject_score"` // of a test that is not
+	Low         *float64 `json:"low,omitempty"`
+	High        *float64 `json:"high,omitempty"` // bounds of the group's score; nil = none
+}
+
+// Submission is a program that the package brings to prove itself.
+type Submission struct {
+	Path  string `json:"path"` // such as "submissions/accepted/fast.cpp"
+	Files []File `json:"files"`
+
+	// Allowed lists the verdicts it may get; empty = the package does not say.
+	Allowed []judge.Verdict `json:"allowed,omitempty"`
+
+	Score   *float64 `json:"score,omitempty"`   // the exact score it must get
+	Partial bool     `json:"partial,omitempty"` // it must get less than the highest score
+}
+
+// Finding is something about a package that a setter should know.
+type Finding struct {
+	File   string `json:"file"`
+	Key    string `json:"key,omitempty"` // such as "limits.memory"
+	Reason string `json:"reason"`
+}
+
+func (f Finding) String() string {
+	s := f.File
+	if f.Key != "" {
+		s += ": " + f.Key
+	}
+	return s + ": " + f.Reason
+}
+
+// Report lists what was understood in a package but is not honoured, and what
+// was taken by default.
+type Report struct {
+	Warnings []Finding `json:"warnings"`
+}
+
+// Error is a reason to refuse a package.
+type Error struct{ Finding }
+
+func (e *Error) Error() string { return e.String() }

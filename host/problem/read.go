@@ -1,0 +1,175 @@
+package problem
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// schema is the version of [Package] in the blob store.
+const schema = 1
+
+// What a package may be at most. They bound the work of reading a hostile one.
+const (
+	maxFiles   = 200_000
+	maxDepth   = 16       // folders in folders, also through links
+	maxText    = 4 << 20  // bytes of a file that is parsed
+	maxSample  = 64 << 10 // bytes of a sample that are shown
+	maxReasons = 100      // errors and warnings that are listed
+)
+
+// Read reads a package in the ICPC legacy format. The error joins the reasons to
+// refuse it, each an [*Error]. The content of the tests is not read; it is when
+// the package is saved, and fsys must not change until then.
+func Read(fsys fs.FS) (*Package, Report, error) {
+	r := &reader{
+		fsys: fsys,
+		p:    &Package{Schema: schema, Format: FormatLegacy, src: fsys},
+		all:  map[string]int64{},
+	}
+	r.walk(".", 0)
+	if len(r.errs) == 0 {
+		r.readProblem()
+		r.readTimeLimit()
+		r.readCheckers()
+		r.readData()
+		r.readSubmissions()
+		r.readStatements()
+		r.readSamples()
+		r.readOthers()
+	}
+	if len(r.errs) > 0 {
+		return nil, r.report, errors.Join(r.errs...)
+	}
+	return r.p, r.report, nil
+}
+
+// reader reads one package. It goes on after an error, to report them all.
+type reader struct {
+	fsys   fs.FS
+	p      *Package
+	all    map[string]int64 // size of every file by path
+	report Report
+	errs   []error
+
+	custom bool     // validation: custom
+	points bool     // validation: custom score
+	flags  []string // validator_flags
+	old    deprecated
+}
+
+// refuse records a reason to refuse the package.
+func (r *reader) refuse(file, key, format string, args ...any) {
+	if len(r.errs) < maxReasons {
+		r.errs = append(r.errs, &Error{Finding{File: file, Key: key, Reason: fmt.Sprintf(format, args...)}})
+	}
+}
+
+// warn records something that a setter should know.
+func (r *reader) warn(file, key, format string, args ...any) {
+	if len(r.report.Warnings) < maxReasons {
+		r.report.Warnings = append(r.report.Warnings, Finding{File: file, Key: key, Reason: fmt.Sprintf(format, args...)})
+	}
+}
+
+// walk lists the files below dir, following links.
+func (r *reader) walk(dir string, depth int) {
+	if depth > maxDepth {
+		r.refuse(dir, "", "is %d folders deep: at most %d are read; does a link lead in a circle?", depth, maxDepth)
+		return
+	}
+	entries, err := fs.ReadDir(r.fsys, dir)
+	if err != nil {
+		r.refuse(dir, "", "cannot be read: %v", err)
+		return
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if e.Name() == ".git" || e.Name() == ".DS_Store" || e.Name() == "__MACOSX" {
+			continue
+		}
+		info, err := fs.Stat(r.fsys, name)
+		switch {
+		case err != nil && e.Type()&fs.ModeSymlink != 0:
+			r.refuse(name, "", "is a link that leads nowhere or out of the package")
+		case err != nil:
+			r.refuse(name, "", "cannot be read: %v", err)
+		case info.IsDir():
+			r.walk(name, depth+1)
+		case !info.Mode().IsRegular():
+			r.refuse(name, "", "is neither a file nor a folder nor a link to one")
+		case len(r.all) >= maxFiles:
+			r.refuse(dir, "", "more than %d files", maxFiles)
+			return
+		default:
+			r.all[name] = info.Size()
+			r.p.Files = append(r.p.Files, File{Path: name, Size: info.Size()})
+		}
+		if len(r.errs) >= maxReasons {
+			return
+		}
+	}
+	if depth == 0 {
+		slices.SortFunc(r.p.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	}
+}
+
+// has reports whether the package has a file.
+func (r *reader) has(name string) bool { _, ok := r.all[name]; return ok }
+
+// file returns a file that exists.
+func (r *reader) file(name string) File { return File{Path: name, Size: r.all[name]} }
+
+// below returns the paths of the files below a folder, ordered.
+func (r *reader) below(dir string) []string {
+	var names []string
+	for _, f := range r.p.Files {
+		if strings.HasPrefix(f.Path, dir+"/") {
+			names = append(names, f.Path)
+		}
+	}
+	return names
+}
+
+// children returns the names of the entries of a folder, ordered, and which of
+// them are folders.
+func (r *reader) children(dir string) (names []string, folder map[string]bool) {
+	folder = map[string]bool{}
+	for _, name := range r.below(dir) {
+		child, _, deeper := strings.Cut(strings.TrimPrefix(name, dir+"/"), "/")
+		if !slices.Contains(names, child) {
+			names = append(names, child)
+		}
+		folder[child] = folder[child] || deeper
+	}
+	return names, folder
+}
+
+// text returns the content of a file, which must not be long. A file that
+// cannot be read is refused.
+func (r *reader) text(name string) string {
+	b, err := r.read(name, maxText+1)
+	switch {
+	case err != nil:
+		r.refuse(name, "", "cannot be read: %v", err)
+	case len(b) > maxText:
+		r.refuse(name, "", "is longer than %d KiB", maxText>>10)
+		return ""
+	}
+	return string(b)
+}
+
+// read returns at most limit bytes of a file.
+func (r *reader) read(name string, limit int64) ([]byte, error) {
+	f, err := r.fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit))
+	return b, errors.Join(err, f.Close())
+}

@@ -1,0 +1,3 @@
+# @EXPECTED_RESULTS@: COMPILER-ERROR
+a, b = map(int, input().split())
+print((a + b)

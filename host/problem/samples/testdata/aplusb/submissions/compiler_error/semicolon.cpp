@@ -1,0 +1,6 @@
+// @EXPECTED_RESULTS@: COMPILER-ERROR
+int main()
+{
+	int sum = 0
+	return sum;
+}

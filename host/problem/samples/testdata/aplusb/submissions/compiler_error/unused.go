@@ -1,0 +1,7 @@
+package main
+
+// @EXPECTED_RESULTS@: COMPILER-ERROR
+import "fmt"
+
+func main() {
+}

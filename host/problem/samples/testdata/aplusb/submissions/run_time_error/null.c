@@ -1,0 +1,5 @@
+int main(void)
+{
+	volatile int *nowhere = 0;
+	return *nowhere;
+}

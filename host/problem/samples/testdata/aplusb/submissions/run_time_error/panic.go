@@ -1,0 +1,6 @@
+package main
+
+func main() {
+	var nothing []int
+	println(nothing[len(nothing)])
+}

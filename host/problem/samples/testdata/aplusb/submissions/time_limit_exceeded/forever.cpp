@@ -1,0 +1,5 @@
+int main()
+{
+	for (volatile unsigned i = 0;; i++) {
+	}
+}

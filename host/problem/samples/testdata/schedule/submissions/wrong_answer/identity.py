@@ -1,0 +1,2 @@
+n, m = map(int, input().split())
+print(*range(1, n + 1))

@@ -1,0 +1,2 @@
+// Never finds an order.
+console.log("impossible");

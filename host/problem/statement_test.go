@@ -1,0 +1,106 @@
+package problem_test
+
+import (
+	"strings"
+	"testing"
+
+	"deepoj/host/problem"
+)
+
+// statement renders a statement file.
+func statement(t *testing.T, name, text string) string {
+	t.Helper()
+	p, _ := read(t, map[string]string{"problem_statement/problem.en.md": "", "problem_statement/" + name: text})
+	return p.Statement
+}
+
+func TestAStatementIsSafeToShow(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"problem.md": "Hi <script>alert(1)</script> [x](javascript:alert(1)) <img src=x onerror=alert(1)>\n\n<iframe src=x></iframe>\n\n" +
+			"![a](data:text/html;base64,x) <a onclick=x>y</a>\n\n```<script>\n</script>\n```\n",
+		"problem.tex": `Hi <script>alert(1)</script> \textbf{<img src=x onerror=alert(1)>} \href{javascript:alert(1)}{<b>x</b>} \url{<x>} ` +
+			"\n\\begin{verbatim}</pre><script>\\end{verbatim} \\verb|<script>| \\begin{<script>} \\<script>",
+	} {
+		html := strings.ToLower(statement(t, name, text))
+		for _, bad := range []string{"<script", "<img", "<iframe", "<b>", "href=\"javascript", "<x>", "<a onclick"} {
+			if strings.Contains(html, bad) {
+				t.Errorf("%s: the statement holds %s:\n%s", name, bad, html)
+			}
+		}
+	}
+}
+
+func TestMarkdownBecomesHTML(t *testing.T) {
+	t.Parallel()
+	html := statement(t, "problem.md", "## Input\n\nOne *number*.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n")
+	for _, want := range []string{"<h2>Input</h2>", "<em>number</em>", "<td>2</td>"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %s in %s", want, html)
+		}
+	}
+}
+
+func TestTeXBecomesHTML(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ tex, want string }{
+		"paragraphs":       {"One\ntwo.\n\nThree.\n", "<p>One\ntwo.</p>\n<p>Three.\n</p>\n"},
+		"comments":         {"Fifty \\% of it. % not this\nMore", "<p>Fifty % of it. More</p>\n"},
+		"headings":         {"\\section*{Input}\nA line.", "<h2>Input</h2>\n<p>A line.</p>\n"},
+		"emphasis":         {"\\textbf{a \\emph{b}} \\texttt{<c>}", "<p><strong>a <em>b</em></strong> <code>&lt;c&gt;</code></p>\n"},
+		"mathematics":      {"$1 \\le n \\leq 10^{18}$, $a_i$", "<p>1 ≤n ≤10<sup>18</sup>, a<sub>i</sub></p>\n"},
+		"lists":            {"\\begin{itemize}\n\\item one\n\\item two\n\\end{itemize}\n", "<ul>\n<li>one\n</li><li>two\n\n</li></ul>"},
+		"quotes and lines": {"``Hi'' --- a--b\\\\c~d", "<p>“Hi” — a–b<br>c\u00a0d</p>\n"},
+		"verbatim":         {"\\begin{verbatim}\na < b\n\\end{verbatim}", "<pre>a &lt; b\n</pre>"},
+		"the title":        {"\\problemname{Title}\nText", "<p>Text</p>\n"},
+		"links":            {"\\href{http://x.org}{here}", "<p>here (http://x.org)</p>\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := statement(t, "problem.tex", tt.tex)
+			if strings.TrimSpace(got) != strings.TrimSpace(tt.want) {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestTheEnglishStatementComesFirst(t *testing.T) {
+	t.Parallel()
+	p, _ := read(t, map[string]string{"problem_statement/problem.en.md": "English\n", "problem_statement/problem.de.md": "Deutsch\n"})
+	if !strings.Contains(p.Statement, "English") || !strings.Contains(p.Statements["de"], "Deutsch") {
+		t.Errorf("statement is %q, all are %q", p.Statement, p.Statements)
+	}
+}
+
+// FuzzTeX: reading ends, and nothing becomes an element that TeX did not ask for.
+func FuzzTeX(f *testing.F) {
+	f.Add("\\textbf{a}")
+	f.Add("\\begin{itemize}\\item x")
+	f.Add("$a_b^{c}$ \\verb|x|")
+	f.Add("\\it\\it\\it{{}}\\href[x]{")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, _, err := problem.Read(pack(map[string]string{"problem_statement/problem.en.md": "", "problem_statement/problem.tex": text}))
+		if err != nil {
+			return
+		}
+		rest := p.Statement
+		for {
+			_, after, ok := strings.Cut(rest, "<")
+			if !ok {
+				return
+			}
+			name, _, ok := strings.Cut(after, ">")
+			switch strings.TrimPrefix(name, "/") {
+			case "p", "strong", "em", "code", "u", "span", "h2", "h3", "h4", "ul", "ol", "li", "blockquote", "div", "br", "pre", "sup", "sub":
+			default:
+				t.Fatalf("%q became an element <%s", text, name)
+			}
+			if !ok {
+				t.Fatalf("%q left an element open", text)
+			}
+			rest = after
+		}
+	})
+}

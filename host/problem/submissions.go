@@ -1,0 +1,129 @@
+package problem
+
+import (
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"deepoj/host/judge"
+)
+
+const submissionsDir = "submissions"
+
+// rejections are the verdicts of a program that is not accepted but compiles.
+var rejections = []judge.Verdict{judge.WA, judge.TLE, judge.MLE, judge.OLE, judge.RE}
+
+// standing is what the folder of a submission says about it.
+type standing struct {
+	allowed  []judge.Verdict
+	partial  bool
+	official bool // annotations in the source are ignored
+}
+
+// standings are the folders below submissions: the official ones, and others
+// that packages have.
+var standings = map[string]standing{
+	"accepted":            {allowed: []judge.Verdict{judge.AC}, official: true},
+	"partially_accepted":  {allowed: []judge.Verdict{judge.AC}, partial: true},
+	"wrong_answer":        {allowed: []judge.Verdict{judge.WA}, official: true},
+	"time_limit_exceeded": {allowed: []judge.Verdict{judge.TLE}, official: true},
+	"run_time_error":      {allowed: []judge.Verdict{judge.RE, judge.MLE}, official: true},
+
+	"slow_accepted":         {allowed: []judge.Verdict{judge.AC}},
+	"partial":               {allowed: []judge.Verdict{judge.AC}, partial: true},
+	"wa":                    {allowed: []judge.Verdict{judge.WA}},
+	"no_output":             {allowed: []judge.Verdict{judge.WA}},
+	"runtime_error":         {allowed: []judge.Verdict{judge.RE, judge.MLE}},
+	"memory_limit":          {allowed: []judge.Verdict{judge.MLE}},
+	"memory_limit_exceeded": {allowed: []judge.Verdict{judge.MLE}},
+	"output_limit":          {allowed: []judge.Verdict{judge.OLE}},
+	"output_limit_exceeded": {allowed: []judge.Verdict{judge.OLE}},
+	"compiler_error":        {allowed: []judge.Verdict{judge.CE}},
+	"compile_error":         {allowed: []judge.Verdict{judge.CE}},
+	"rejected":              {allowed: rejections},
+}
+
+// results are the words of @EXPECTED_RESULTS@.
+var results = map[string][]judge.Verdict{
+	"CORRECT": {judge.AC}, "ACCEPTED": {judge.AC},
+	"WRONG-ANSWER": {judge.WA}, "NO-OUTPUT": {judge.WA},
+	"TIMELIMIT": {judge.TLE}, "TIME-LIMIT": {judge.TLE}, "TIME-LIMIT-EXCEEDED": {judge.TLE},
+	"RUN-ERROR": {judge.RE}, "RUN-TIME-ERROR": {judge.RE},
+	"MEMORY-LIMIT": {judge.MLE}, "OUTPUT-LIMIT": {judge.OLE},
+	"COMPILER-ERROR": {judge.CE},
+}
+
+var (
+	expectedResults = regexp.MustCompile(`@EXPECTED_RESULTS@:\s*([A-Za-z_, -]+)`)
+	expectedScore   = regexp.MustCompile(`@EXPECTED_SCORE@:\s*(\S+)`)
+)
+
+// readSubmissions lists the programs of the package.
+func (r *reader) readSubmissions() {
+	folders, isFolder := r.children(submissionsDir)
+	accepted := 0
+	for _, f := range folders {
+		dir := path.Join(submissionsDir, f)
+		if !isFolder[f] {
+			r.warn(dir, "", "is not a submission: those are in folders such as accepted")
+			continue
+		}
+		names, folder := r.children(dir)
+		for _, name := range names {
+			s := Submission{Path: path.Join(dir, name)}
+			if folder[name] {
+				for _, file := range r.below(s.Path) {
+					s.Files = append(s.Files, r.file(file))
+				}
+			} else {
+				s.Files = []File{r.file(s.Path)}
+			}
+			r.expect(&s, f)
+			r.p.Submissions = append(r.p.Submissions, s)
+			if f == "accepted" {
+				accepted++
+			}
+		}
+	}
+	if accepted == 0 {
+		r.warn(path.Join(submissionsDir, "accepted"), "", "is empty: nothing proves that the problem can be solved")
+	}
+}
+
+// expect sets what a submission in a folder must get.
+func (r *reader) expect(s *Submission, folder string) {
+	st := standings[folder]
+	s.Allowed, s.Partial = st.allowed, st.partial
+	if st.official {
+		return
+	}
+	for _, f := range s.Files {
+		if f.Size > maxText {
+			continue
+		}
+		text := r.text(f.Path)
+		if m := expectedResults.FindStringSubmatch(text); m != nil {
+			s.Allowed, s.Partial = nil, st.partial
+			for word := range strings.SplitSeq(m[1], ",") {
+				word = strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(word), "_", "-"))
+				if v, ok := results[word]; ok {
+					s.Allowed = append(s.Allowed, v...)
+				} else {
+					r.warn(f.Path, "@EXPECTED_RESULTS@", "holds %q, which is no known result", word)
+				}
+			}
+		}
+		if m := expectedScore.FindStringSubmatch(text); m != nil {
+			x, err := strconv.ParseFloat(m[1], 64)
+			if err != nil {
+				r.warn(f.Path, "@EXPECTED_SCORE@", "is %q: it must be a number", m[1])
+				continue
+			}
+			s.Score = &x
+		}
+	}
+	if len(s.Allowed) == 0 {
+		r.warn(s.Path, "", "says nowhere which verdict it must get")
+	}
+}
