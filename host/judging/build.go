@@ -1,0 +1,270 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/host/problem"
+	"deepoj/plugins/abi"
+	"deepoj/sandbox"
+)
+
+// The limits of compiling, where the adapter asks for nothing, and of what it
+// leaves.
+const (
+	compileCPU       = 20 * time.Second
+	compileMemory    = 1 << 30
+	compileProcesses = 64
+	maxArtifacts     = 256 << 20
+	keptCompile      = 64 << 10 // of what a compiler says
+)
+
+// program is a submission that is ready to run, or that did not compile.
+type program struct {
+	tc         *toolchain
+	plan       abi.Plan
+	compile    judge.Compile
+	message    string // why it did not compile
+	files      []sandbox.File
+	cmd        sandbox.Cmd
+	memoryExit *regexp.Regexp
+}
+
+// build plans and compiles a submission, or takes it from the cache.
+func (j *Judge) build(ctx context.Context, tc *toolchain, pkg *problem.Package, sources []judge.Source) (*program, error) {
+	p := &program{tc: tc, compile: judge.Compile{Tool: tc.shown()}}
+	size := 0
+	for _, s := range sources {
+		size += len(s.Text)
+	}
+	if limit := pkg.Limits.CodeKiB << 10; int64(size) > limit {
+		p.refuse(fmt.Sprintf("the source has %d bytes, more than the %d that this problem allows", size, limit))
+		return p, nil
+	}
+	factor := j.cfg.Factors[tc.id]
+	if factor == 0 {
+		factor = 1
+	}
+	warm, err := j.warmth(ctx, tc)
+	if err != nil {
+		return nil, err
+	}
+	q := abi.PlanRequest{
+		Options: warm.options,
+		Limits:  abi.RunLimits{CPUMillis: int64(float64(pkg.Limits.CPU.Milliseconds()) * factor), MemoryMiB: pkg.Limits.MemoryMiB},
+		Host:    abi.Host{Tools: tc.versions},
+	}
+	for _, s := range sources {
+		q.Sources = append(q.Sources, abi.Source{Name: s.Name, Text: s.Text})
+	}
+	if p.plan, err = j.cfg.Plugins.Plan(ctx, tc.module, q); err != nil {
+		return nil, err
+	}
+	if e := p.plan.Error; e != nil {
+		p.refuse(clean(e.Message))
+		if e.Source >= 0 && e.Source < len(sources) {
+			p.compile.Diagnostics = []judge.Diagnostic{{File: sources[e.Source].Name, Line: e.Line, Severity: "error", Message: clean(e.Message)}}
+		}
+		return p, nil
+	}
+	if err := j.compile(ctx, p, pkg, q.Sources, warm.files); err != nil {
+		return nil, err
+	}
+	return p, runCmd(p, pkg, factor)
+}
+
+// refuse makes p a compile error.
+func (p *program) refuse(why string) {
+	p.compile.OK, p.compile.Output, p.message = false, why, why
+}
+
+// compiled is what the cache keeps of a program beside its files.
+type compiled struct{ Compile judge.Compile }
+
+// compile runs the compile steps in a box, unless the cache has their result.
+func (j *Judge) compile(ctx context.Context, p *program, pkg *problem.Package, sources []abi.Source, warm []sandbox.File) error {
+	var lines []string
+	for _, s := range p.plan.Compile {
+		lines = append(lines, line(s))
+	}
+	p.compile.Command = strings.Join(lines, "\n")
+	files, err := p.sourceFiles(sources)
+	if err != nil {
+		return err
+	}
+	if len(p.plan.Compile) == 0 {
+		p.compile.OK, p.files = true, files
+		return nil
+	}
+	k, err := key(struct {
+		Adapter   string
+		Tools     map[string]abi.ToolVersion
+		Files     []sandbox.File
+		Steps     []abi.Step
+		Artifacts []string
+	}{p.tc.module.Digest, p.tc.versions, files, p.plan.Compile, p.plan.Artifacts})
+	if err != nil {
+		return err
+	}
+	unlock, err := j.flights.lock(ctx, k)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	var known compiled
+	if files, ok := j.cache.get(k, &known); ok {
+		p.compile, p.files = known.Compile, files
+		j.metrics.builds.WithLabelValues("cached").Inc()
+		return nil
+	}
+	if err := j.compileInBox(ctx, p, pkg, sources, append(slices.Clone(warm), files...)); err != nil {
+		return err
+	}
+	if !p.compile.OK {
+		j.metrics.builds.WithLabelValues("refused").Inc()
+		return nil
+	}
+	j.metrics.builds.WithLabelValues("compiled").Inc()
+	if err := j.cache.put(k, compiled{p.compile}, p.files); err != nil {
+		j.cfg.Log.WarnContext(ctx, "compiled program is not cached", slog.Any("err", err))
+	}
+	return nil
+}
+
+func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Package, sources []abi.Source, files []sandbox.File) (err error) {
+	box, err := j.cfg.Agent.OpenBox(ctx, sandbox.BoxOptions{Writable: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, box.Close()) }()
+	if err := box.Put(ctx, files...); err != nil {
+		return err
+	}
+	streams, err := j.streams()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, streams.close()) }()
+	var failed *sandbox.Result
+	for _, step := range p.plan.Compile {
+		c := command(step)
+		c.ExtraTools = p.tc.tools()
+		c.Limits = compileLimits(step.Limits)
+		c.Limits.CPU = min(c.Limits.CPU, pkg.Limits.CompileCPU)
+		c.Limits.MemoryBytes = min(c.Limits.MemoryBytes, pkg.Limits.CompileMemoryMiB<<20)
+		c.Stdout, c.Stderr = streams.out, streams.err
+		c.StdoutLimit, c.StderrLimit = keptCompile, keptCompile
+		ran, err := box.Run(ctx, c)
+		if err != nil {
+			return p.tc.explain(err)
+		}
+		if ran.Verdict == sandbox.SE {
+			return fmt.Errorf("compile: the sandbox failed: %s", ran.Error)
+		}
+		u := usage(ran)
+		p.compile.Usage.CPUMillis += u.CPUMillis
+		p.compile.Usage.WallMillis += u.WallMillis
+		p.compile.Usage.MemoryKiB = max(p.compile.Usage.MemoryKiB, u.MemoryKiB)
+		if ran.Verdict != sandbox.OK {
+			failed = &ran
+			break
+		}
+	}
+	out, errs, err := streams.read()
+	if err != nil {
+		return err
+	}
+	p.compile.Output = cut(strings.TrimSpace(errs+"\n"+out), keptCompile)
+	if p.compile.Diagnostics, err = j.diagnose(ctx, p, sources, out, errs); err != nil {
+		return err
+	}
+	if failed != nil {
+		p.message = compileFailure(*failed)
+		if failed.Verdict != sandbox.RE || p.compile.Output == "" {
+			p.compile.Output = strings.TrimSpace(p.message + "\n" + p.compile.Output)
+		}
+		return nil
+	}
+	p.files, err = box.Collect(ctx, p.plan.Artifacts, maxArtifacts)
+	if err != nil {
+		return err
+	}
+	if len(p.files) == 0 {
+		p.refuse("the compiler left no program")
+		return nil
+	}
+	p.compile.OK = true
+	return nil
+}
+
+// compileFailure says in words why a compiler failed.
+func compileFailure(ran sandbox.Result) string {
+	switch ran.Verdict {
+	case sandbox.TLE:
+		return fmt.Sprintf("compiling took too long: stopped after %s", max(ran.CPU, ran.Wall).Round(100*time.Millisecond))
+	case sandbox.MLE:
+		return fmt.Sprintf("compiling took too much memory: stopped at %d MiB", ran.MemoryBytes>>20)
+	case sandbox.OLE:
+		return "compiling wrote too much"
+	case sandbox.OK, sandbox.RE, sandbox.SE:
+	}
+	if ran.Signal != 0 {
+		return fmt.Sprintf("the compiler was ended by signal %d", ran.Signal)
+	}
+	return "the program does not compile"
+}
+
+// compileLimits are what the adapter asks for.
+func compileLimits(l abi.StepLimits) sandbox.Limits {
+	limits := sandbox.Limits{
+		CPU: compileCPU, MemoryBytes: compileMemory, Processes: compileProcesses, FileBytes: l.FileMiB << 20, Cores: 1,
+	}
+	if l.CPUMillis > 0 {
+		limits.CPU = time.Duration(l.CPUMillis) * time.Millisecond
+	}
+	if l.MemoryMiB > 0 {
+		limits.MemoryBytes = l.MemoryMiB << 20
+	}
+	if l.Processes > 0 {
+		limits.Processes = l.Processes
+	}
+	return limits
+}
+
+// sourceFiles are the files that the plan writes before compiling.
+func (p *program) sourceFiles(sources []abi.Source) ([]sandbox.File, error) {
+	var files []sandbox.File
+	for _, f := range p.plan.Files {
+		text := f.Text
+		if f.Source != nil {
+			if *f.Source < 0 || *f.Source >= len(sources) {
+				return nil, fmt.Errorf("the adapter of %s plans with source %d of %d", p.tc.id, *f.Source, len(sources))
+			}
+			text = sources[*f.Source].Text
+		}
+		if !path.IsAbs(f.Path) && path.Clean(f.Path) == f.Path && f.Path != ".." && !strings.HasPrefix(f.Path, "../") {
+			files = append(files, sandbox.File{Path: f.Path, Data: []byte(text)})
+			continue
+		}
+		return nil, fmt.Errorf("the adapter of %s plans the file %q, which leaves the folder", p.tc.id, f.Path)
+	}
+	return files, nil
+}
+
+// command makes a sandbox command of a step, without limits.
+func command(s abi.Step) sandbox.Cmd {
+	c := sandbox.Cmd{Tool: s.Tool, Program: s.Program, Args: s.Args}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		c.Env = append(c.Env, name+"="+s.Env[name])
+	}
+	return c
+}

@@ -1,0 +1,246 @@
+package judging
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"deepoj/host/judge"
+	"deepoj/host/problem"
+)
+
+// evaluation is the judging of one program on the tests of a package.
+type evaluation struct {
+	j        *Judge
+	pkg      *problem.Package
+	prog     *program
+	checkers []checker
+	progress func(judge.Progress)
+	total    int
+
+	mu     sync.Mutex
+	runs   []*run // in judging order of their first test
+	tests  []judge.TestResult
+	byTest map[*problem.Test]*run
+	index  map[*problem.Test]int
+	group  map[*problem.Test]*problem.Group
+}
+
+// run is one distinct run; several tests may count it.
+type run struct {
+	test    *problem.Test
+	waiting int // tests that may still need the result
+	started bool
+	told    bool               // a test has used the result
+	cancel  context.CancelFunc // of a run that is under way
+	done    chan struct{}      // closed when result is set
+	result  runResult
+}
+
+// run judges every test that counts and fills in r.
+func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
+	e.prepare()
+	ctx, cancel := context.WithCancelCause(ctx)
+	var lanes sync.WaitGroup
+	defer lanes.Wait()
+	defer cancel(nil)
+	for range min(e.j.cfg.Cores, len(e.runs)) {
+		lanes.Go(func() {
+			if err := e.work(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	g := &grader{
+		scoring: e.pkg.Scoring,
+		points:  slices.ContainsFunc(e.checkers, func(c checker) bool { return c.points }),
+		test:    func(t *problem.Test) (mark, error) { return e.wait(ctx, t) },
+		skip:    e.forget,
+	}
+	m, err := g.group(e.pkg.Root)
+	if err != nil {
+		return err
+	}
+	r.Verdict, r.Tests, r.Groups = m.verdict, e.tests, g.groups
+	if e.pkg.Scoring {
+		r.Score, r.MaxScore = &m.score, g.groups[0].MaxScore
+	}
+	e.conclude(r)
+	return nil
+}
+
+// prepare lists the tests and the distinct runs that they need.
+func (e *evaluation) prepare() {
+	e.byTest, e.index, e.group = map[*problem.Test]*run{}, map[*problem.Test]int{}, map[*problem.Test]*problem.Group{}
+	known := map[signature]*run{}
+	var list func(*problem.Group)
+	list = func(g *problem.Group) {
+		for _, it := range g.Items {
+			if it.Group != nil {
+				list(it.Group)
+				continue
+			}
+			t := it.Test
+			e.index[t], e.group[t] = len(e.tests), g
+			e.tests = append(e.tests, judge.TestResult{Index: len(e.tests) + 1, Name: t.Name, Group: g.Name, Sample: t.Sample})
+			r := known[sign(t)]
+			if r == nil {
+				r = &run{test: t, done: make(chan struct{})}
+				known[sign(t)] = r
+				e.runs = append(e.runs, r)
+			}
+			if t.Sample {
+				r.test = t // keep the output if any of the tests shows it
+			}
+			r.waiting++
+			e.byTest[t] = r
+		}
+	}
+	list(e.pkg.Root)
+}
+
+// work takes runs until none is left. It is not an error if there is no box for
+// it before the others are done.
+func (e *evaluation) work(ctx context.Context) error {
+	if e.left() == 0 {
+		return nil
+	}
+	l, err := e.openLane(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		r, runCtx := e.next(ctx)
+		if r == nil {
+			return l.close()
+		}
+		result, err := l.judge(runCtx, r.test)
+		if e.finish(r, result, err == nil) {
+			continue // nobody waits for it any more, so it may well have been stopped
+		}
+		if err != nil {
+			if cerr := l.close(); cerr != nil {
+				err = fmt.Errorf("%w; then %w", err, cerr)
+			}
+			return err
+		}
+	}
+}
+
+// next returns the first run that is needed and not taken.
+func (e *evaluation) next(ctx context.Context) (*run, context.Context) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.runs {
+		if !r.started && r.waiting > 0 && ctx.Err() == nil {
+			r.started = true
+			ctx, r.cancel = context.WithCancel(ctx)
+			return r, ctx
+		}
+	}
+	return nil, nil
+}
+
+// left returns how many runs are needed and not taken.
+func (e *evaluation) left() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for _, r := range e.runs {
+		if !r.started && r.waiting > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// finish records the result of a run and reports whether nobody needs it.
+func (e *evaluation) finish(r *run, result runResult, ok bool) (unneeded bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r.cancel()
+	r.cancel = nil
+	if ok {
+		r.result = result
+		close(r.done)
+	}
+	return r.waiting == 0
+}
+
+// forget says that a test is not judged. A run that nobody needs is stopped.
+func (e *evaluation) forget(t *problem.Test) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.byTest[t]
+	r.waiting--
+	if r.waiting == 0 && r.cancel != nil {
+		r.cancel()
+	}
+}
+
+// wait waits for the result of a test, records and reports it.
+func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
+	r := e.byTest[t]
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		return mark{}, context.Cause(ctx)
+	}
+	e.mu.Lock()
+	r.waiting--
+	tr := &e.tests[e.index[t]]
+	tr.Reused, r.told = r.told, true
+	e.mu.Unlock()
+	got := r.result
+	tr.Verdict, tr.Usage, tr.Rerun = got.verdict, got.usage, got.rerun
+	tr.ExitCode, tr.ExitSignal = got.exitCode, got.exitSignal
+	tr.Message, tr.JudgeNote = got.message, got.note
+	if t.Sample {
+		tr.Output = got.output
+	}
+	m := mark{verdict: got.verdict}
+	if e.pkg.Scoring {
+		m.score = e.score(t, got)
+		tr.Score = &m.score
+	}
+	shown := *tr
+	e.progress(judge.Progress{Kind: "test", Test: &shown, Total: e.total})
+	return m, nil
+}
+
+// score returns what a test is worth: what the checker gave, else what the
+// group gives.
+func (e *evaluation) score(t *problem.Test, r runResult) float64 {
+	g := e.group[t].Grading
+	switch {
+	case r.score != nil:
+		return *r.score
+	case r.verdict == judge.AC:
+		return g.AcceptScore
+	default:
+		return g.RejectScore
+	}
+}
+
+// conclude sums up: the worst figures, and the test that decided.
+func (e *evaluation) conclude(r *judge.Result) {
+	for i := range r.Tests {
+		t := &r.Tests[i]
+		r.Usage = worst(r.Usage, t.Usage)
+		if r.Verdict == judge.AC || t.Verdict != r.Verdict || r.Message != "" {
+			continue
+		}
+		if t.Verdict == judge.JE {
+			*r = failed(*r, fmt.Sprintf("test %d (%s): %s", t.Index, t.Name, t.JudgeNote))
+			continue
+		}
+		r.Message = fmt.Sprintf("%s on test %d of %d", t.Verdict.Name(), t.Index, len(r.Tests))
+		if t.Sample {
+			r.Message += " (" + t.Name + ")"
+		}
+		if t.Message != "" {
+			r.Message += ": " + t.Message
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package judging
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"deepoj/host/judge"
+	"deepoj/host/problem"
+)
+
+// mark is the verdict and score of a test or group.
+type mark struct {
+	verdict judge.Verdict
+	score   float64
+}
+
+// grader turns results of tests into results of groups, in judging order.
+type grader struct {
+	scoring bool
+	points  bool                              // checkers give scores, so groups have no highest one
+	test    func(*problem.Test) (mark, error) // judges a test
+	skip    func(*problem.Test)               // a test need not be judged
+	groups  []judge.GroupResult
+}
+
+// group judges a group and records its result. Its record comes before those of
+// the groups in it.
+func (g *grader) group(gr *problem.Group) (mark, error) {
+	at := g.open(gr)
+	var marks []mark
+	stopped := false
+	for _, it := range gr.Items {
+		if stopped {
+			g.leaveOut(it)
+			continue
+		}
+		m, err := g.item(gr, it)
+		if err != nil {
+			return mark{}, err
+		}
+		if ignored(gr, it) {
+			continue
+		}
+		marks = append(marks, m)
+		// A judging error is decided whatever else is judged.
+		stopped = m.verdict == judge.JE || (m.verdict != judge.AC && gr.Grading.Break)
+	}
+	m := grade(gr.Grading, marks)
+	g.groups[at].Verdict = m.verdict
+	if g.scoring {
+		g.groups[at].Score = &m.score
+		g.groups[at].Formula = formula(gr.Grading, marks)
+	}
+	return m, nil
+}
+
+// open records a group that has no result yet.
+func (g *grader) open(gr *problem.Group) int {
+	r := judge.GroupResult{Name: gr.Name}
+	if g.scoring {
+		r.MaxScore = gr.MaxScore(g.points)
+	}
+	g.groups = append(g.groups, r)
+	return len(g.groups) - 1
+}
+
+// item judges a test or group of gr.
+func (g *grader) item(gr *problem.Group, it problem.Item) (mark, error) {
+	if it.Group != nil {
+		return g.group(it.Group)
+	}
+	m, err := g.test(it.Test)
+	if err == nil && !g.scoring {
+		m.score = 0
+	}
+	return m, err
+}
+
+// leaveOut records what is not judged because the outcome is decided.
+func (g *grader) leaveOut(it problem.Item) {
+	if it.Test != nil {
+		g.skip(it.Test)
+		return
+	}
+	g.open(it.Group)
+	for _, sub := range it.Group.Items {
+		g.leaveOut(sub)
+	}
+}
+
+// ignored reports whether an item of the root has no influence at all.
+func ignored(gr *problem.Group, it problem.Item) bool {
+	return gr.Grading.IgnoreSample && it.Group != nil && it.Group.Name == "sample"
+}
+
+// grade applies the default grader. A group without results is accepted with
+// score 0.
+func grade(gr problem.Grading, marks []mark) mark {
+	m := mark{verdict: judge.AC}
+	var verdicts []judge.Verdict
+	var scores []float64
+	anyAccepted := false
+	for _, sub := range marks {
+		verdicts = append(verdicts, sub.verdict)
+		scores = append(scores, sub.score)
+		anyAccepted = anyAccepted || sub.verdict == judge.AC
+		if m.verdict == judge.AC {
+			m.verdict = sub.verdict // the first error
+		}
+	}
+	worst := judge.Worst(verdicts...)
+	switch {
+	case worst == judge.JE:
+		m.verdict = judge.JE
+	case gr.Verdict == problem.AlwaysAccept, gr.AcceptAny && anyAccepted:
+		m.verdict = judge.AC
+	case gr.Verdict != problem.FirstError:
+		m.verdict = worst
+	}
+	m.score = gr.Score.Of(scores)
+	return m
+}
+
+// maxTerms is how many scores a formula shows.
+const maxTerms = 24
+
+// formula says how a score came about, such as "sum(20, 30, 0 ×4)".
+func formula(gr problem.Grading, marks []mark) string {
+	var terms []string
+	for i := 0; i < len(marks); {
+		n := 1
+		for i+n < len(marks) && marks[i+n].score == marks[i].score {
+			n++
+		}
+		term := strconv.FormatFloat(marks[i].score, 'f', -1, 64)
+		if n > 2 {
+			terms = append(terms, fmt.Sprintf("%s ×%d", term, n))
+		} else {
+			for range n {
+				terms = append(terms, term)
+			}
+		}
+		i += n
+	}
+	if len(terms) > maxTerms {
+		terms = append(terms[:maxTerms], "…")
+	}
+	return string(gr.Score) + "(" + strings.Join(terms, ", ") + ")"
+}

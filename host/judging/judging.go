@@ -1,0 +1,234 @@
+// Package judging judges one submission on this machine. It knows no database
+// and no queue.
+//
+// A language adapter says how the program is compiled and run, the sandbox does
+// it, and a checker decides on each output. What the contestant's program does
+// is a verdict; what a checker or package does wrong is the verdict JE; what
+// the platform does wrong is an error, and the caller tries again.
+//
+// Each distinct test is run once for a submission, however many groups count
+// it, and tests run on several cores at once. Neither changes a verdict or a
+// score: the rules of the groups are applied in the order of the tests, and what
+// was run ahead of a decision is forgotten.
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"deepoj/host/blob"
+	"deepoj/host/judge"
+	"deepoj/host/plugin"
+	"deepoj/host/problem"
+	"deepoj/sandbox"
+)
+
+// Config says what judging works with.
+type Config struct {
+	Agent   *sandbox.Agent  // runs programs; required
+	Plugins *plugin.Runtime // runs checkers and adapters; required
+	Blobs   blob.Store      // holds the packages; required
+
+	// Adapters are the modules of the language adapters by language id.
+	// Required.
+	Adapters map[string][]byte
+
+	// Checker returns the module of a standard checker by name. Required.
+	Checker func(name string) ([]byte, error)
+
+	// CacheDir is a folder of this machine for compiled programs and checkers.
+	// What is in it is trusted: nobody else may write there. It may be deleted
+	// while nothing runs. Required.
+	CacheDir string
+
+	// CacheBytes bounds what is kept in CacheDir. Defaults to 2 GiB.
+	CacheBytes int64
+
+	// Cores is how many tests of one submission run at once. Defaults to the
+	// agent's slots.
+	Cores int
+
+	// Factors multiply the time limit by language id. Defaults to 1 for each.
+	Factors map[string]float64
+
+	// Log defaults to none.
+	Log *slog.Logger
+
+	// Registerer takes the metrics; nil keeps them private.
+	Registerer prometheus.Registerer
+}
+
+// Validate reports every field that is missing or out of range.
+func (c Config) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name    string
+		missing bool
+	}{
+		{"Agent", c.Agent == nil},
+		{"Plugins", c.Plugins == nil},
+		{"Blobs", c.Blobs == nil},
+		{"Adapters", len(c.Adapters) == 0},
+		{"Checker", c.Checker == nil},
+		{"CacheDir", c.CacheDir == ""},
+	} {
+		if f.missing {
+			errs = append(errs, fmt.Errorf("%s is missing", f.name))
+		}
+	}
+	if c.CacheBytes < 0 {
+		errs = append(errs, fmt.Errorf("CacheBytes %d is negative", c.CacheBytes))
+	}
+	if c.Cores < 0 {
+		errs = append(errs, fmt.Errorf("Cores %d is negative", c.Cores))
+	}
+	for id, f := range c.Factors {
+		if f <= 0 {
+			errs = append(errs, fmt.Errorf("Factors has %g for %s, which is not positive", f, id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Judge judges submissions. It may be used by several goroutines.
+type Judge struct {
+	cfg     Config
+	cache   *cache
+	temp    string // folder for files that have no name
+	metrics *metrics
+	flights flights
+
+	mu       sync.Mutex
+	packages map[blob.Digest]*problem.Package
+	probes   map[string]probe // by logical tool name
+}
+
+// maxPackages is how many packages a Judge remembers.
+const maxPackages = 64
+
+// New returns a Judge.
+func New(cfg Config) (*Judge, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("judging: %w", err)
+	}
+	if cfg.CacheBytes == 0 {
+		cfg.CacheBytes = 2 << 30
+	}
+	if cfg.Cores == 0 {
+		cfg.Cores = cfg.Agent.Slots()
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Registerer == nil {
+		cfg.Registerer = prometheus.NewRegistry()
+	}
+	j := &Judge{cfg: cfg, packages: map[blob.Digest]*problem.Package{}, probes: map[string]probe{}, flights: newFlights()}
+	var err error
+	if j.cache, err = openCache(filepath.Join(cfg.CacheDir, "built"), cfg.CacheBytes); err != nil {
+		return nil, fmt.Errorf("judging: %w", err)
+	}
+	j.temp = filepath.Join(cfg.CacheDir, "temp")
+	if err := os.MkdirAll(j.temp, 0o700); err != nil {
+		return nil, fmt.Errorf("judging: %w", err)
+	}
+	if j.metrics, err = newMetrics(cfg.Registerer); err != nil {
+		return nil, fmt.Errorf("judging: %w", err)
+	}
+	return j, nil
+}
+
+// Judge judges a submission on a version of its problem and reports each step
+// to progress, in order and from one goroutine. An error is a failure of the
+// platform: there is no verdict, and the caller tries again. An error with
+// method NotHere() bool says that another machine may succeed.
+func (j *Judge) Judge(ctx context.Context, p judge.Payload, version blob.Digest, progress func(judge.Progress)) (judge.Result, error) {
+	r, err := j.judge(ctx, p, version, progress)
+	if err != nil {
+		return judge.Result{}, fmt.Errorf("judge %s in %s: %w", p.Problem, p.Language, err)
+	}
+	return r, nil
+}
+
+func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest, progress func(judge.Progress)) (judge.Result, error) {
+	if progress == nil {
+		progress = func(judge.Progress) {}
+	}
+	r := judge.Result{ProblemVersion: string(version)}
+	pkg, err := j.load(ctx, version)
+	if err != nil {
+		return r, err
+	}
+	tc, err := j.toolchain(ctx, p.Language)
+	if err != nil {
+		return r, err
+	}
+	r.Adapter, r.Tool = tc.module.Digest, tc.shown()
+	checkers, err := j.checkers(ctx, pkg)
+	if fault, ok := errors.AsType[*packageError](err); ok {
+		j.cfg.Log.ErrorContext(ctx, "checker cannot be used", slog.String("problem", p.Problem),
+			slog.String("version", string(version)), slog.Any("err", fault))
+		return failed(r, fault.Error()), nil
+	}
+	if err != nil {
+		return r, err
+	}
+	r.Checker = digests(checkers)
+	prog, err := j.build(ctx, tc, pkg, p.Sources)
+	if fault, ok := errors.AsType[*plugin.Error](err); ok {
+		return failed(r, fault.Error()), nil
+	}
+	if err != nil {
+		return r, err
+	}
+	r.Compile = &prog.compile
+	total := len(pkg.Tests())
+	progress(judge.Progress{Kind: "compiled", Compile: r.Compile, Total: total})
+	if !prog.compile.OK {
+		r.Verdict = judge.CE
+		r.Message = prog.message
+		return r, nil
+	}
+	e := &evaluation{j: j, pkg: pkg, prog: prog, checkers: checkers, progress: progress, total: total}
+	if err := e.run(ctx, &r); err != nil {
+		return r, err
+	}
+	return r, nil
+}
+
+// failed returns r as a judging error: the package or a plugin is at fault, and
+// staff read why.
+func failed(r judge.Result, why string) judge.Result {
+	r.Verdict = judge.JE
+	r.Message = "The judges' side of this problem failed. This is not your fault; the judges can see why."
+	r.JudgeNote = clean(why)
+	return r
+}
+
+// load returns a package, from memory where possible.
+func (j *Judge) load(ctx context.Context, version blob.Digest) (*problem.Package, error) {
+	j.mu.Lock()
+	pkg := j.packages[version]
+	j.mu.Unlock()
+	if pkg != nil {
+		return pkg, nil
+	}
+	pkg, err := problem.Load(ctx, j.cfg.Blobs, version)
+	if err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.packages) >= maxPackages {
+		clear(j.packages)
+	}
+	j.packages[version] = pkg
+	return pkg, nil
+}

@@ -1,0 +1,303 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"regexp"
+	"slices"
+	"syscall"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/host/problem"
+	"deepoj/sandbox"
+)
+
+// What is kept of a run, in bytes.
+const (
+	keptStderr = 64 << 10
+	keptOutput = 4 << 10 // of a sample's output, for the page
+	keptWords  = 2 << 10 // of stderr, for people
+)
+
+// runResult is what one run of the program and its check gave. Score is what a
+// checker gave, if any.
+type runResult struct {
+	verdict    judge.Verdict
+	score      *float64
+	usage      judge.Usage
+	rerun      *judge.Usage
+	exitCode   int
+	exitSignal int
+	message    string
+	note       string
+	output     string
+}
+
+// lane runs tests one after the other in one box.
+type lane struct {
+	e      *evaluation
+	box    *sandbox.Box
+	stdout *os.File
+	stderr *os.File
+}
+
+// openLane waits for a box and puts the program into it.
+func (e *evaluation) openLane(ctx context.Context) (l *lane, err error) {
+	l = &lane{e: e}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.close())
+		}
+	}()
+	if l.box, err = e.j.cfg.Agent.Box(ctx); err != nil {
+		return l, err
+	}
+	if err = l.box.Put(ctx, e.prog.files...); err != nil {
+		return l, err
+	}
+	if l.stdout, err = e.j.scratch(); err == nil {
+		l.stderr, err = e.j.scratch()
+	}
+	return l, err
+}
+
+func (l *lane) close() error {
+	var errs []error
+	if l.box != nil {
+		errs = append(errs, l.box.Close())
+	}
+	for _, f := range []*os.File{l.stdout, l.stderr} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// judge runs the program on a test and checks its output.
+func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err error) {
+	input, err := l.e.j.file(ctx, l.e.pkg, t.Input)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, input.Close()) }()
+	ran, err := l.run(ctx, input, 0)
+	if err != nil {
+		return r, err
+	}
+	if starved(ran) {
+		// The clock ran out while others had the CPU: that is the machine's
+		// doing, so the second run has time for what the others take.
+		first := usage(ran)
+		l.e.j.metrics.reruns.Inc()
+		if ran, err = l.run(ctx, input, patience*ran.Wall); err != nil {
+			return r, err
+		}
+		r.rerun = &first
+	}
+	r.usage, r.exitCode, r.exitSignal = usage(ran), ran.ExitCode, ran.Signal
+	if err := l.classify(&r, ran); err != nil {
+		return r, err
+	}
+	if t.Sample {
+		if r.output, err = head(l.stdout, keptOutput); err != nil {
+			return r, err
+		}
+	}
+	if r.verdict == judge.AC {
+		err = l.check(ctx, &r, t, input)
+	}
+	l.e.j.metrics.runs.WithLabelValues(string(r.verdict)).Inc()
+	return r, err
+}
+
+// patience is how much longer a second run may take on the clock than the first.
+const patience = 6
+
+// run runs the program once, for at most wall on the clock, or the sandbox's
+// default. A run that is an SE is an error.
+func (l *lane) run(ctx context.Context, input *os.File, wall time.Duration) (sandbox.Result, error) {
+	for _, f := range []*os.File{l.stdout, l.stderr} {
+		if err := rewind(f); err != nil {
+			return sandbox.Result{}, err
+		}
+	}
+	c := l.e.prog.cmd
+	c.Stdin, c.Stdout, c.Stderr = input, l.stdout, l.stderr
+	c.Limits.Wall = wall
+	c.StdoutLimit, c.StderrLimit = -1, keptStderr
+	ran, err := l.box.Run(ctx, c)
+	if err == nil {
+		err = l.box.Clean(ctx)
+	}
+	if err != nil {
+		return ran, l.e.prog.tc.explain(err)
+	}
+	if ran.Verdict == sandbox.SE {
+		return ran, fmt.Errorf("the sandbox failed: %s", ran.Error)
+	}
+	return ran, nil
+}
+
+// starved reports whether a run met its wall-clock limit while it waited for a
+// CPU for a good part of the time.
+func starved(r sandbox.Result) bool {
+	const part = 10
+	return r.Verdict == sandbox.TLE && r.OverWall && r.Pressure > r.Wall/part
+}
+
+// classify sets the verdict of a run that used too much or failed, with words
+// for the contestant, and AC of one that only needs its output checked.
+func (l *lane) classify(r *runResult, ran sandbox.Result) error {
+	limits := l.e.prog.cmd.Limits
+	switch ran.Verdict {
+	case sandbox.OK:
+		r.verdict = judge.AC
+		return nil
+	case sandbox.TLE:
+		r.verdict = judge.TLE
+		r.message = fmt.Sprintf("used more than %s of CPU time", limits.CPU)
+		if ran.OverWall {
+			r.message = fmt.Sprintf("did not end in %s on the clock", ran.Wall.Round(100*time.Millisecond))
+		}
+	case sandbox.MLE:
+		r.verdict = judge.MLE
+		r.message = fmt.Sprintf("used more than %d MiB", l.e.pkg.Limits.MemoryMiB)
+	case sandbox.OLE:
+		r.verdict = judge.OLE
+		r.message = fmt.Sprintf("wrote more than %d MiB", l.e.pkg.Limits.OutputMiB)
+	case sandbox.RE:
+		r.verdict = judge.RE
+		r.message = fmt.Sprintf("ended with exit status %d", ran.ExitCode)
+		if ran.Signal != 0 {
+			r.message = fmt.Sprintf("was ended by signal %d (%s)", ran.Signal, syscall.Signal(ran.Signal))
+		}
+	case sandbox.SE:
+		return fmt.Errorf("the sandbox failed: %s", ran.Error)
+	default:
+		return fmt.Errorf("the sandbox gave the unknown verdict %q", ran.Verdict)
+	}
+	said, err := head(l.stderr, keptStderr)
+	if err != nil {
+		return err
+	}
+	if p := l.e.prog.memoryExit; r.verdict == judge.RE && p != nil && p.MatchString(said) {
+		r.verdict = judge.MLE
+		r.message = fmt.Sprintf("ran out of its %d MiB", l.e.pkg.Limits.MemoryMiB)
+	}
+	r.note = cut(said, keptWords)
+	return nil
+}
+
+func usage(r sandbox.Result) judge.Usage {
+	return judge.Usage{CPUMillis: r.CPU.Milliseconds(), WallMillis: r.Wall.Milliseconds(), MemoryKiB: r.MemoryBytes >> 10}
+}
+
+// runCmd makes the command that runs the program.
+func runCmd(p *program, pkg *problem.Package, factor float64) error {
+	step := p.plan.Run
+	c := command(step)
+	c.Limits = sandbox.Limits{
+		CPU:         time.Duration(float64(pkg.Limits.CPU) * factor),
+		MemoryBytes: (pkg.Limits.MemoryMiB + step.Limits.ExtraMemoryMiB) << 20,
+		OutputBytes: pkg.Limits.OutputMiB << 20,
+		FileBytes:   step.Limits.FileMiB << 20,
+		Processes:   step.Limits.Processes,
+		Cores:       1,
+	}
+	p.cmd = c
+	if step.MemoryPolicy == "runtime+cgroup" && step.MemoryExit != "" {
+		re, err := regexp.Compile(step.MemoryExit)
+		if err != nil {
+			return fmt.Errorf("the adapter's memory_exit: %w", err)
+		}
+		p.memoryExit = re
+	}
+	return nil
+}
+
+// scratch returns an empty file without a name.
+func (j *Judge) scratch() (*os.File, error) {
+	f, err := os.CreateTemp(j.temp, "*")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary file: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(fmt.Errorf("make a temporary file: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+// rewind empties a scratch file.
+func rewind(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return fmt.Errorf("empty a temporary file: %w", err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("empty a temporary file: %w", err)
+	}
+	return nil
+}
+
+// head returns the first bytes of a file, cleaned.
+func head(f *os.File, limit int) (string, error) {
+	b := make([]byte, limit)
+	n, err := f.ReadAt(b, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read what a program wrote: %w", err)
+	}
+	return clean(string(b[:n])), nil
+}
+
+// worst returns the highest of each figure.
+func worst(a, b judge.Usage) judge.Usage {
+	return judge.Usage{
+		CPUMillis:  max(a.CPUMillis, b.CPUMillis),
+		WallMillis: max(a.WallMillis, b.WallMillis),
+		MemoryKiB:  max(a.MemoryKiB, b.MemoryKiB),
+	}
+}
+
+// signature is what decides the result of a run within one submission: equal
+// ones are run once.
+type signature struct{ input, answer, flags string }
+
+func sign(t *problem.Test) signature {
+	return signature{string(t.Input.Digest), string(t.Answer.Digest), fmt.Sprintf("%q", t.Flags)}
+}
+
+// logFault tells staff that a checker failed.
+func (l *lane) logFault(ctx context.Context, t *problem.Test, err error) {
+	l.e.j.cfg.Log.ErrorContext(ctx, "checker failed", slog.String("problem", l.e.pkg.Slug),
+		slog.String("version", string(l.e.pkg.Version)), slog.String("test", t.Name), slog.Any("err", err))
+}
+
+// check asks the checkers about the output of a run that ended well.
+func (l *lane) check(ctx context.Context, r *runResult, t *problem.Test, input *os.File) (err error) {
+	answer, err := l.e.j.file(ctx, l.e.pkg, t.Answer)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, answer.Close()) }()
+	for _, c := range l.e.checkers {
+		args := slices.Concat(c.flags, t.Flags)
+		if err := l.e.j.opinion(ctx, r, c, input, l.stdout, answer, args, l.e.pkg.Scoring); err != nil {
+			fault, ok := errors.AsType[*packageError](err)
+			if !ok {
+				return err
+			}
+			l.logFault(ctx, t, fault)
+			l.e.j.metrics.faults.Inc()
+			r.verdict, r.score, r.message, r.note = judge.JE, nil, "", clean(fault.Error())
+		}
+		if r.verdict != judge.AC {
+			return nil
+		}
+	}
+	return nil
+}

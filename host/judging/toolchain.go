@@ -1,0 +1,255 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"deepoj/host/judge"
+	"deepoj/host/plugin"
+	"deepoj/plugins/abi"
+	"deepoj/sandbox"
+)
+
+// toolchain is a language that can be judged here.
+type toolchain struct {
+	id       string
+	module   *plugin.Module
+	language abi.Language
+	versions map[string]abi.ToolVersion
+}
+
+// UnavailableError says that this machine cannot judge a language, or lacks a
+// tool that a package needs.
+type UnavailableError struct {
+	What   string // such as "the language rust"
+	Reason string // such as "rustc is not installed"
+	Remedy string // such as "apt-get install rustc"
+}
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("%s is not available: %s; %s", e.What, e.Reason, e.Remedy)
+}
+
+// NotHere says that another machine may be able to.
+func (e *UnavailableError) NotHere() bool { return true }
+
+// probe is what is known of a tool, as long as its file stays the same.
+type probe struct {
+	path    string
+	changed time.Time
+	size    int64
+	version string
+}
+
+// toolchain returns a language with the versions of its tools, or an
+// [*UnavailableError].
+func (j *Judge) toolchain(ctx context.Context, id string) (*toolchain, error) {
+	wasm, ok := j.cfg.Adapters[id]
+	if !ok {
+		return nil, &UnavailableError{What: "the language " + id, Reason: "it has no adapter", Remedy: "install one"}
+	}
+	m, err := j.cfg.Plugins.Load(ctx, wasm, nil)
+	if err != nil {
+		return nil, fmt.Errorf("adapter of %s: %w", id, err)
+	}
+	if m.Manifest.Language == nil {
+		return nil, fmt.Errorf("adapter of %s: its manifest describes no language", id)
+	}
+	tc := &toolchain{id: id, module: m, language: *m.Manifest.Language, versions: map[string]abi.ToolVersion{}}
+	for _, tool := range tc.language.Tools {
+		version, err := j.version(ctx, tool)
+		if missing, ok := errors.AsType[*UnavailableError](err); ok {
+			missing.What = "the language " + id
+			return tc, missing
+		}
+		if err != nil {
+			return tc, fmt.Errorf("tools of %s: %w", id, err)
+		}
+		tc.versions[tool.Name] = abi.ToolVersion{Version: version}
+	}
+	return tc, nil
+}
+
+// probeLimits bound a tool that prints its version.
+var probeLimits = sandbox.Limits{CPU: 10 * time.Second, Wall: 30 * time.Second, MemoryBytes: 1 << 30}
+
+// version asks a tool for its version, in the sandbox, unless that was done
+// and the tool has not changed.
+func (j *Judge) version(ctx context.Context, tool abi.Tool) (string, error) {
+	remedy := "see `deepoj doctor`"
+	if tool.Package != "" {
+		remedy = "apt-get install " + tool.Package
+	}
+	where, err := j.cfg.Agent.Tool(ctx, tool.Name)
+	if errors.Is(err, sandbox.ErrNoTool) {
+		return "", &UnavailableError{What: tool.Name, Reason: tool.Name + " is not installed", Remedy: remedy}
+	}
+	if err != nil {
+		return "", err
+	}
+	now := probe{path: where.Path}
+	if info, err := os.Stat(where.Path); err == nil {
+		now.changed, now.size = info.ModTime(), info.Size()
+	} else if !errors.Is(err, fs.ErrPermission) {
+		return "", fmt.Errorf("look at %s: %w", where.Path, err)
+	}
+	unlock, err := j.flights.lock(ctx, "tool "+tool.Name)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	j.mu.Lock()
+	before, known := j.probes[tool.Name]
+	j.mu.Unlock()
+	if known && before.path == now.path && before.changed.Equal(now.changed) && before.size == now.size {
+		return before.version, nil
+	}
+	said, err := j.ask(ctx, tool)
+	if err != nil {
+		return "", err
+	}
+	pattern, err := regexp.Compile(tool.Pattern)
+	if err != nil {
+		return "", fmt.Errorf("version pattern of %s: %w", tool.Name, err)
+	}
+	m := pattern.FindStringSubmatch(said)
+	if len(m) < 2 || m[1] == "" {
+		return "", &UnavailableError{
+			What: tool.Name, Remedy: remedy,
+			Reason: fmt.Sprintf("%s does not say its version: %q", where.Path, cut(strings.TrimSpace(said), 200)),
+		}
+	}
+	now.version = m[1]
+	j.mu.Lock()
+	j.probes[tool.Name] = now
+	j.mu.Unlock()
+	return now.version, nil
+}
+
+// ask runs a tool with the arguments that make it print its version, and returns
+// what it prints.
+func (j *Judge) ask(ctx context.Context, tool abi.Tool) (said string, err error) {
+	box, err := j.cfg.Agent.Box(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, box.Close()) }()
+	streams, err := j.streams()
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, streams.close()) }()
+	ran, err := box.Run(ctx, sandbox.Cmd{Tool: tool.Name, Args: tool.Version, Stdout: streams.out, Stderr: streams.err, Limits: probeLimits})
+	if err != nil {
+		return "", err
+	}
+	if ran.Verdict == sandbox.SE {
+		return "", fmt.Errorf("probe %s: %s", tool.Name, ran.Error)
+	}
+	out, errs, err := streams.read()
+	return out + "\n" + errs, err
+}
+
+// shown is the tool chain for people, such as "g++ 12.2.0".
+func (tc *toolchain) shown() string {
+	if len(tc.language.Tools) == 0 {
+		return ""
+	}
+	name := tc.language.Tools[0].Name
+	return name + " " + tc.versions[name].Version
+}
+
+// tools returns the names of the tools.
+func (tc *toolchain) tools() []string {
+	var names []string
+	for _, t := range tc.language.Tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// explain makes of a tool that vanished an [*UnavailableError].
+func (tc *toolchain) explain(err error) error {
+	if errors.Is(err, sandbox.ErrNoTool) {
+		return &UnavailableError{What: "the language " + tc.id, Reason: err.Error(), Remedy: "see `deepoj doctor`"}
+	}
+	return err
+}
+
+// Languages returns every language that has an adapter, ordered by id, with the
+// version of its tool chain, or with the reason why it is unavailable and what
+// would mend it. Tools are run only when they are new or have changed.
+func (j *Judge) Languages(ctx context.Context) []judge.Language {
+	ids := make([]string, 0, len(j.cfg.Adapters))
+	for id := range j.cfg.Adapters {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	all := make([]judge.Language, len(ids))
+	var g errgroup.Group
+	g.SetLimit(max(1, j.cfg.Cores)) // a new adapter costs seconds of compiling
+	for i, id := range ids {
+		g.Go(func() error {
+			all[i] = j.describe(ctx, id)
+			return nil
+		})
+	}
+	_ = g.Wait() // none fails: what is wrong is in the descriptions
+	return all
+}
+
+func (j *Judge) describe(ctx context.Context, id string) judge.Language {
+	l := judge.Language{ID: id, Name: id}
+	tc, err := j.toolchain(ctx, id)
+	if tc != nil {
+		l.Name, l.Extensions, l.Editor, l.Adapter = tc.language.Name, tc.language.Extensions, tc.language.Editor, tc.module.Digest
+	}
+	if missing, ok := errors.AsType[*UnavailableError](err); ok {
+		l.Unavailable = missing.Reason + ": " + missing.Remedy
+		return l
+	}
+	if err == nil {
+		l.Version = tc.versions[tc.language.Tools[0].Name].Version
+		l.Command, err = j.commandLine(ctx, tc)
+	}
+	if err != nil {
+		l.Unavailable = clean(err.Error())
+		return l
+	}
+	l.Available = true
+	return l
+}
+
+// commandLine plans the adapter's own example and returns how it is compiled,
+// or run where nothing is compiled, as shown to people.
+func (j *Judge) commandLine(ctx context.Context, tc *toolchain) (string, error) {
+	const cpu, memory = 1000, 256
+	plan, err := j.cfg.Plugins.Plan(ctx, tc.module, abi.PlanRequest{
+		Sources: tc.language.Hello, Limits: abi.RunLimits{CPUMillis: cpu, MemoryMiB: memory}, Host: abi.Host{Tools: tc.versions},
+	})
+	if err != nil {
+		return "", err
+	}
+	if plan.Error != nil {
+		return "", fmt.Errorf("the adapter refuses its own example: %s", plan.Error.Message)
+	}
+	step := plan.Run
+	if len(plan.Compile) > 0 && len(plan.Artifacts) > 0 && plan.Run.Program != "" {
+		step = plan.Compile[0]
+	}
+	return line(step), nil
+}
+
+// line is a command for people.
+func line(s abi.Step) string {
+	return strings.Join(append([]string{s.Tool + s.Program}, s.Args...), " ")
+}
