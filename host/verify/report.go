@@ -1,0 +1,94 @@
+package verify
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"deepoj/host/judge"
+)
+
+// report sums the rows up.
+func (p *proof) report() Report {
+	r := Report{
+		Slug: p.pkg.Slug, Version: string(p.pkg.Version), LimitMillis: p.pkg.Limits.CPU.Milliseconds(), LimitFrom: p.pkg.Limits.CPUFrom, Rows: p.rows,
+	}
+	for _, row := range r.Rows {
+		if row.Verdict == judge.AC {
+			r.SlowestMillis = max(r.SlowestMillis, row.Usage.CPUMillis)
+		}
+	}
+	if r.SlowestMillis > 0 {
+		limit := time.Duration(float64(r.SlowestMillis)*p.pkg.Limits.Multiplier) * time.Millisecond
+		r.SuggestedMillis = (limit + time.Second - 1).Truncate(time.Second).Milliseconds()
+	}
+	return r
+}
+
+// Write prints the matrix of submissions and groups for people.
+func (r Report) Write(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\tsubmission\tlanguage\tmay get\tgot\tscore\tgroups\tms\tMiB\tslack\t")
+	for _, row := range r.Rows {
+		state := "ok"
+		if row.Problem != "" {
+			state = "!!"
+		}
+		slack := ""
+		if row.Slack > 0 {
+			slack = fmt.Sprintf("%.1f", row.Slack)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t\n", state, row.Path, row.Language, join(row.Allowed), row.Verdict,
+			points(row.Score), groups(row.Groups), row.Usage.CPUMillis, row.Usage.MemoryKiB>>10, slack)
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("print the report: %w", err)
+	}
+	for _, row := range r.Rows {
+		if row.Problem != "" {
+			fmt.Fprintf(w, "%s: %s\n", row.Path, row.Problem)
+		}
+	}
+	_, err := fmt.Fprintf(w, "time limit %d ms (%s), slowest accepted %d ms, the package's multiplier suggests %d ms\n",
+		r.LimitMillis, r.LimitFrom, r.SlowestMillis, r.SuggestedMillis)
+	if err != nil {
+		return fmt.Errorf("print the report: %w", err)
+	}
+	return nil
+}
+
+// groups shows the verdicts of the groups in their order, without the whole.
+func groups(gs []judge.GroupResult) string {
+	var all []string
+	for _, g := range gs {
+		if g.Name == "" {
+			continue
+		}
+		v := string(g.Verdict)
+		if v == "" {
+			v = "-"
+		}
+		all = append(all, v)
+	}
+	return strings.Join(all, " ")
+}
+
+func join(vs []judge.Verdict) string {
+	if len(vs) == 0 {
+		return "anything"
+	}
+	var all []string
+	for _, v := range vs {
+		all = append(all, string(v))
+	}
+	return strings.Join(all, " or ")
+}
+
+func points(score *float64) string {
+	if score == nil {
+		return ""
+	}
+	return fmt.Sprintf("%g", *score)
+}

@@ -1,0 +1,256 @@
+// Package verify proves a problem package with the submissions that it brings:
+// each is judged like any other and must get what its place in the package
+// allows.
+//
+// A proof says how far the slowest accepted submission is from the time limit,
+// so that a setter sees a limit that is too tight or too loose. It changes
+// nothing: who stores or activates a package decides what to make of it.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"deepoj/host/judge"
+	"deepoj/host/judging"
+	"deepoj/host/problem"
+)
+
+// Config says how a package is proved. Only Judge is required.
+type Config struct {
+	// Judge judges the submissions. The package must be saved in its store.
+	Judge *judging.Judge
+
+	// Only is a pattern, as of path.Match, on paths below submissions, such as
+	// "accepted/*". Submissions that do not match are left out. Defaults to all.
+	Only string
+
+	// Parallel is how many submissions are judged at once. Defaults to the
+	// number of cores.
+	Parallel int
+
+	// Done is told of each row when it is complete, from one goroutine at a
+	// time. Defaults to nobody.
+	Done func(Row)
+}
+
+// Row is what one submission got.
+type Row struct {
+	Path     string              `json:"path"` // such as "accepted/fast.cpp"
+	Language string              `json:"language,omitempty"`
+	Allowed  []judge.Verdict     `json:"allowed,omitempty"` // empty = anything
+	Verdict  judge.Verdict       `json:"verdict,omitempty"` // "" = it was not judged
+	Score    *float64            `json:"score,omitempty"`
+	MaxScore *float64            `json:"max_score,omitempty"`
+	Usage    judge.Usage         `json:"usage"` // the worst test
+	Groups   []judge.GroupResult `json:"groups,omitempty"`
+	Message  string              `json:"message,omitempty"`
+
+	// Slack is the time limit divided by the CPU time of the slowest test, for
+	// accepted submissions that used any.
+	Slack float64 `json:"slack,omitempty"`
+
+	// Problem says what is wrong; "" means that all is as it should be.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Report is the proof of a package.
+type Report struct {
+	Slug    string `json:"slug"`
+	Version string `json:"version"`
+
+	// LimitMillis is the time limit and LimitFrom where it comes from.
+	LimitMillis int64  `json:"limit_ms"`
+	LimitFrom   string `json:"limit_from"`
+
+	// SlowestMillis is the CPU time of the slowest accepted submission on its
+	// slowest test.
+	SlowestMillis int64 `json:"slowest_ms"`
+
+	// SuggestedMillis is the limit that the package's own multiplier gives: the
+	// slowest accepted time multiplied and rounded up to a second.
+	SuggestedMillis int64 `json:"suggested_ms"`
+
+	Rows []Row `json:"rows"`
+}
+
+// OK reports whether every submission got what its place allows, and there was
+// at least one.
+func (r Report) OK() bool {
+	return len(r.Rows) > 0 && !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Problem != "" })
+}
+
+// Run judges the submissions of a package. The error is a failure of the
+// platform; a submission that gets what it should not is in the report.
+func Run(ctx context.Context, cfg Config, pkg *problem.Package) (Report, error) {
+	if cfg.Judge == nil {
+		return Report{}, errors.New("verify: Judge is missing")
+	}
+	if cfg.Parallel == 0 {
+		cfg.Parallel = runtime.GOMAXPROCS(0)
+	}
+	var chosen []problem.Submission
+	for _, s := range pkg.Submissions {
+		ok, err := matches(cfg.Only, short(s.Path))
+		if err != nil {
+			return Report{}, fmt.Errorf("verify: %w", err)
+		}
+		if ok {
+			chosen = append(chosen, s)
+		}
+	}
+	p := &proof{cfg: cfg, pkg: pkg, languages: cfg.Judge.Languages(ctx), rows: make([]Row, len(chosen))}
+	if err := p.all(ctx, chosen); err != nil {
+		return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
+	}
+	return p.report(), nil
+}
+
+func matches(pattern, name string) (bool, error) {
+	if pattern == "" {
+		return true, nil
+	}
+	ok, err := path.Match(pattern, name)
+	if err != nil {
+		return false, fmt.Errorf("pattern %q: %w", pattern, err)
+	}
+	return ok, nil
+}
+
+func short(name string) string { return strings.TrimPrefix(name, "submissions/") }
+
+// proof is a proof under way.
+type proof struct {
+	cfg       Config
+	pkg       *problem.Package
+	languages []judge.Language
+
+	mu   sync.Mutex
+	rows []Row
+}
+
+// all judges the submissions, several at once.
+func (p *proof) all(ctx context.Context, submissions []problem.Submission) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(p.cfg.Parallel, len(submissions)) {
+		workers.Go(func() {
+			for i := range next {
+				row, err := p.one(ctx, submissions[i])
+				if err != nil {
+					cancel(fmt.Errorf("%s: %w", short(submissions[i].Path), err))
+					continue
+				}
+				p.mu.Lock()
+				p.rows[i] = row
+				if p.cfg.Done != nil {
+					p.cfg.Done(row)
+				}
+				p.mu.Unlock()
+			}
+		})
+	}
+	for i := range submissions {
+		select {
+		case next <- i:
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	close(next)
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+// one judges a submission and compares.
+func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
+	row := Row{Path: short(s.Path), Allowed: s.Allowed}
+	l, ok := language(p.languages, s)
+	if !ok {
+		row.Problem = "no language has this extension"
+		return row, nil
+	}
+	row.Language = l.ID
+	if !l.Available {
+		row.Problem = l.Name + " is not available: " + l.Unavailable
+		return row, nil
+	}
+	payload := judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID}
+	for _, f := range s.Files {
+		text, err := p.text(ctx, f)
+		if err != nil {
+			return row, err
+		}
+		name, inFolder := strings.CutPrefix(f.Path, s.Path+"/")
+		if !inFolder {
+			name = path.Base(f.Path)
+		}
+		payload.Sources = append(payload.Sources, judge.Source{Name: name, Text: text})
+	}
+	r, err := p.cfg.Judge.Judge(ctx, payload, p.pkg.Version, nil)
+	if err != nil {
+		return row, err
+	}
+	row.Verdict, row.Score, row.MaxScore = r.Verdict, r.Score, r.MaxScore
+	row.Usage, row.Groups, row.Message = r.Usage, r.Groups, r.Message
+	if r.Verdict == judge.AC && r.Usage.CPUMillis > 0 {
+		row.Slack = float64(p.pkg.Limits.CPU.Milliseconds()) / float64(r.Usage.CPUMillis)
+	}
+	row.Problem = wrong(s, r)
+	return row, nil
+}
+
+// wrong says what is wrong with a result, or "".
+func wrong(s problem.Submission, r judge.Result) string {
+	switch {
+	case r.Verdict == judge.JE:
+		return "the judges' side failed: " + r.JudgeNote
+	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, r.Verdict):
+		return fmt.Sprintf("got %s, may get %s", r.Verdict, join(s.Allowed))
+	case s.Score != nil && (r.Score == nil || *r.Score != *s.Score):
+		return fmt.Sprintf("scored %s, must score %g", points(r.Score), *s.Score)
+	case s.Partial && r.Score != nil && r.MaxScore != nil && *r.Score >= *r.MaxScore:
+		return fmt.Sprintf("scored %g, must score less than %g", *r.Score, *r.MaxScore)
+	case !s.Partial && r.Verdict == judge.AC && slices.Equal(s.Allowed, []judge.Verdict{judge.AC}) && s.Score == nil &&
+		r.Score != nil && r.MaxScore != nil && *r.Score != *r.MaxScore:
+		return fmt.Sprintf("scored %g, must score all of %g", *r.Score, *r.MaxScore)
+	}
+	return ""
+}
+
+// text returns a file of the package.
+func (p *proof) text(ctx context.Context, f problem.File) (string, error) {
+	r, err := p.pkg.Open(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(r)
+	return string(b), errors.Join(err, r.Close())
+}
+
+// language finds the language of a submission by the extensions of its files. A
+// language's first extension weighs more than its others, which may be those of
+// headers.
+func language(languages []judge.Language, s problem.Submission) (judge.Language, bool) {
+	for _, first := range []bool{true, false} {
+		for _, f := range s.Files {
+			ext := strings.TrimPrefix(path.Ext(f.Path), ".")
+			for _, l := range languages {
+				if len(l.Extensions) > 0 && (l.Extensions[0] == ext || !first && slices.Contains(l.Extensions, ext)) {
+					return l, true
+				}
+			}
+		}
+	}
+	return judge.Language{}, false
+}
