@@ -1,0 +1,335 @@
+package embedded
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// What the private cluster is called inside.
+const (
+	postgresRole     = "deepoj" // the superuser
+	postgresDatabase = "deepoj"
+	postgresPort     = "5432" // part of the socket's name; nothing listens on a port
+)
+
+// PostgresConfig says where and how a private PostgreSQL runs. Only DataDir is
+// required.
+type PostgresConfig struct {
+	// DataDir is the folder of this server: cluster, socket, log and lock.
+	// It is made, given to User and closed for everybody else.
+	DataDir string
+
+	// SocketDir is the folder of the socket. Defaults to DataDir/run, or to a
+	// folder below the temporary one if that path is too long for a socket.
+	SocketDir string
+
+	// BinDir is the folder of the programs initdb and postgres. Defaults to
+	// what [FindPostgres] finds.
+	BinDir string
+
+	// User is whom the server runs as when this process is root. Defaults to
+	// what [Unprivileged] finds.
+	User *Account
+
+	// TemplateDir keeps a fresh cluster of each version, which is copied
+	// instead of running initdb (0.1 s instead of 1 s). Several processes may
+	// share it. Empty means that initdb runs for each new cluster.
+	TemplateDir string
+
+	// Settings are added to the server's own, and win. Tests say fsync=off.
+	Settings map[string]string
+
+	// StartTimeout is how long the server may take until it is ready, with
+	// recovery after a crash. Defaults to 60 seconds.
+	StartTimeout time.Duration
+
+	// StopTimeout is how long each step of stopping may take: to end in
+	// order, then to end at once. Defaults to 10 seconds.
+	StopTimeout time.Duration
+
+	// Log gets restarts and leftovers. Defaults to none.
+	Log *slog.Logger
+}
+
+// Validate reports every field that is missing or out of range.
+func (c PostgresConfig) Validate() error {
+	var errs []error
+	if c.DataDir == "" {
+		errs = append(errs, errors.New("DataDir is empty"))
+	}
+	if c.StartTimeout < 0 {
+		errs = append(errs, fmt.Errorf("StartTimeout %s is negative", c.StartTimeout))
+	}
+	if c.StopTimeout < 0 {
+		errs = append(errs, fmt.Errorf("StopTimeout %s is negative", c.StopTimeout))
+	}
+	if strings.ContainsAny(c.SocketDir, `",`) {
+		errs = append(errs, fmt.Errorf("SocketDir %q holds a quote or a comma", c.SocketDir))
+	}
+	return errors.Join(errs...)
+}
+
+// settings of the private cluster. It shares a machine with the programs that
+// are judged, so it is modest; replication slots are for the change feed.
+var settings = map[string]string{
+	"listen_addresses":        "",
+	"unix_socket_permissions": "0700",
+	"port":                    postgresPort,
+	"max_connections":         "100",
+	"shared_buffers":          "64MB",
+	"wal_level":               "logical",
+	"max_replication_slots":   "4",
+	"max_wal_senders":         "4",
+	"max_slot_wal_keep_size":  "1GB",
+	"max_wal_size":            "512MB",
+	"logging_collector":       "off",
+	"log_destination":         "stderr",
+	"log_min_messages":        "warning",
+	"log_checkpoints":         "off",
+	"jit":                     "off",
+	"cluster_name":            "deepoj",
+}
+
+// Postgres is a private PostgreSQL server. Its address stays the same when it
+// is started again.
+type Postgres struct {
+	service
+	Binaries Binaries
+	SockDir  string // the folder of its socket
+	cfg      PostgresConfig
+	cluster  string
+}
+
+// StartPostgres starts the server of cfg.DataDir, after making its cluster if
+// there is none, and returns when it takes connections. ctx bounds the start
+// only; the server runs until Close, and no longer than this process.
+//
+// The error is [ErrNoPostgres] when the programs are missing, an [*InUseError]
+// when another process runs this folder, and an [*UnreachableError] when the
+// account cannot get there.
+func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("embedded PostgreSQL: %w", err)
+	}
+	p, err := newPostgres(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("embedded PostgreSQL: %w", err)
+	}
+	return p, nil
+}
+
+func newPostgres(ctx context.Context, cfg PostgresConfig) (_ *Postgres, err error) {
+	if cfg.StartTimeout == 0 {
+		cfg.StartTimeout = time.Minute
+	}
+	if cfg.StopTimeout == 0 {
+		cfg.StopTimeout = 10 * time.Second
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.DataDir, err = filepath.Abs(cfg.DataDir); err != nil {
+		return nil, err
+	}
+	if cfg.User == nil {
+		if cfg.User, err = Unprivileged(""); err != nil {
+			return nil, err
+		}
+	}
+	if err := Reach(cfg.DataDir, cfg.User); err != nil {
+		return nil, err
+	}
+	p := &Postgres{cfg: cfg, cluster: filepath.Join(cfg.DataDir, "cluster")}
+	major, err := clusterMajor(p.cluster)
+	if err != nil {
+		return nil, err
+	}
+	if p.Binaries, err = FindPostgres(ctx, cfg.BinDir, major); err != nil {
+		return nil, err
+	}
+	lock, err := lockFolder(cfg.DataDir, cfg.User)
+	if err != nil {
+		return nil, err
+	}
+	p.service = service{
+		name: "postgresql", log: cfg.Log, lock: lock, launch: p.launch,
+		steps: []step{{syscall.SIGINT, cfg.StopTimeout}, {syscall.SIGQUIT, cfg.StopTimeout}},
+	}
+	if err := p.prepare(ctx, major == 0); err != nil {
+		return nil, errors.Join(err, lock.release())
+	}
+	if p.cur, err = p.launch(ctx); err != nil {
+		return nil, errors.Join(err, lock.release())
+	}
+	return p, nil
+}
+
+// prepare makes what the server needs to start.
+func (p *Postgres) prepare(ctx context.Context, fresh bool) (err error) {
+	want := p.cfg.SocketDir
+	if want == "" {
+		want = filepath.Join(p.cfg.DataDir, "run")
+	}
+	if strings.ContainsAny(want, `",`) {
+		want = strings.Repeat("x", longestSocket) // PostgreSQL reads a list here: take a short name
+	}
+	p.SockDir, err = socketFolder(p.cfg.DataDir, want, ".s.PGSQL."+postgresPort, p.cfg.User)
+	if err != nil {
+		return fmt.Errorf("socket folder: %w", err)
+	}
+	if fresh {
+		return p.makeCluster(ctx)
+	}
+	return nil
+}
+
+// DSN returns the address of the database, which is made with the cluster.
+func (p *Postgres) DSN() string { return p.DSNFor(postgresDatabase) }
+
+// DSNFor returns the address of another database of the same cluster.
+func (p *Postgres) DSNFor(database string) string {
+	q := url.Values{"host": {p.SockDir}, "port": {postgresPort}, "sslmode": {"disable"}}
+	u := url.URL{Scheme: "postgres", User: url.User(postgresRole), Path: "/" + database, RawQuery: q.Encode()}
+	return u.String()
+}
+
+// launch starts the postmaster and waits until it takes connections.
+func (p *Postgres) launch(ctx context.Context) (*child, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.cfg.StartTimeout,
+		fmt.Errorf("it was not ready after %s", p.cfg.StartTimeout))
+	defer cancel()
+	if err := p.clear(ctx); err != nil {
+		return nil, err
+	}
+	logPath := filepath.Join(p.cfg.DataDir, "postgres.log")
+	for {
+		output, from, err := openLog(logPath, p.cfg.User)
+		if err != nil {
+			return nil, err
+		}
+		c, err := spawn(program{
+			path: filepath.Join(p.Binaries.Dir, postgresName), args: p.args(), dir: p.cluster,
+			account: p.cfg.User, output: output, death: syscall.SIGINT,
+		})
+		output.Close()
+		if err != nil {
+			return nil, err
+		}
+		err = c.until(ctx, func() bool { return p.ready(c.pid) })
+		if err == nil {
+			return c, nil
+		}
+		said := words(logPath, from)
+		// After a SIGKILL of the postmaster its children take a moment to
+		// notice; until then the cluster's memory is still in use.
+		if errors.Is(err, errEnded) && strings.Contains(said, "shared memory block") && sleep(ctx, 50*time.Millisecond) {
+			continue
+		}
+		return nil, errors.Join(fmt.Errorf("start: %w: %s", err, said), c.end(p.steps))
+	}
+}
+
+// args are the server's arguments, in a fixed order.
+func (p *Postgres) args() []string {
+	all := map[string]string{"unix_socket_directories": `"` + p.SockDir + `"`}
+	maps.Copy(all, settings)
+	maps.Copy(all, p.cfg.Settings)
+	args := []string{"-D", p.cluster}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		args = append(args, "-c", name+"="+all[name])
+	}
+	return args
+}
+
+// clear ends the server that a dead parent left behind, and takes away its lock
+// file if no server is behind it: the pid in it may belong to somebody else now,
+// which would keep PostgreSQL from starting.
+func (p *Postgres) clear(ctx context.Context) error {
+	file := filepath.Join(p.cluster, "postmaster.pid")
+	lines, err := readLines(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	pid := 0
+	if len(lines) > 0 {
+		pid, _ = strconv.Atoi(strings.TrimSpace(lines[0])) // an unreadable pid is nobody's
+	}
+	program := filepath.Join(p.Binaries.Dir, postgresName)
+	if runs(pid, program, p.cluster) {
+		p.log.WarnContext(ctx, "stopping the server that an earlier run left over",
+			slog.String("server", p.name), slog.Int("pid", pid))
+		if err := endLeftover(ctx, pid, program, p.cluster, p.steps); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// ready reports whether the postmaster pid says that it takes connections: it
+// writes so into the eighth line of its lock file.
+func (p *Postgres) ready(pid int) bool {
+	lines, err := readLines(filepath.Join(p.cluster, "postmaster.pid"))
+	return err == nil && len(lines) >= 8 && lines[0] == strconv.Itoa(pid) && strings.TrimSpace(lines[7]) == "ready"
+}
+
+// clusterMajor returns the major version that made the cluster at dir, or 0
+// when there is no cluster.
+func clusterMajor(dir string) (int, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", filepath.Join(dir, "PG_VERSION"), err)
+	}
+	return n, nil
+}
+
+func readLines(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var lines []string
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		lines = append(lines, s.Text())
+	}
+	return lines, s.Err()
+}
+
+// sleep waits for d and reports whether ctx is still alive.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
