@@ -1,0 +1,399 @@
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"deepoj/host/judge"
+	"deepoj/queue"
+	"deepoj/sql"
+)
+
+// Outbox is what a [Dispatcher] asks of the database; a [*sql.Store] answers.
+type Outbox interface {
+	Pick(ctx context.Context, r sql.PickRequest) ([]judge.Ticket, error)
+	Published(ctx context.Context, ids []int64, entryIDs []string) error
+	PublishFailed(ctx context.Context, ids []int64, msg string) error
+	Outstanding(ctx context.Context, queue string) (int64, error)
+	Workers(ctx context.Context, maxAge time.Duration) ([]judge.WorkerInfo, error)
+	Listen(ctx context.Context, channel string, fn func(payload string)) error
+}
+
+// DispatcherConfig sets the pace of a [Dispatcher]. Only Name is required.
+type DispatcherConfig struct {
+	// Name says who picked a job, in the database.
+	Name string
+
+	// Queue and Pool are which jobs are published, and for whom. Default to
+	// the default queue and pool.
+	Queue, Pool string
+
+	// Batch is how many jobs are published at once at most. Defaults to 256.
+	Batch int
+
+	// PollInterval is the longest a job waits when no signal arrives
+	// (POLL_INTERVAL). It is jittered by a fifth. Defaults to 1 second.
+	PollInterval time.Duration
+
+	// WorkerAge is how long ago a worker was seen at most that is counted on.
+	// Defaults to 10 seconds.
+	WorkerAge time.Duration
+
+	// Hold reports that jobs must stay where they are, because workers take
+	// them straight from the database (see [Switch]). Defaults to never.
+	Hold func() bool
+
+	// Log gets what goes wrong. Defaults to none.
+	Log *slog.Logger
+
+	// Registerer gathers the figures. Defaults to none.
+	Registerer prometheus.Registerer
+}
+
+// Validate reports every field that is missing or out of range.
+func (c DispatcherConfig) Validate() error {
+	var errs []error
+	if c.Name == "" {
+		errs = append(errs, errors.New("Name is empty"))
+	}
+	if c.Batch < 0 {
+		errs = append(errs, fmt.Errorf("Batch %d is negative", c.Batch))
+	}
+	if c.PollInterval < 0 {
+		errs = append(errs, fmt.Errorf("PollInterval %s is negative", c.PollInterval))
+	}
+	if c.WorkerAge < 0 {
+		errs = append(errs, fmt.Errorf("WorkerAge %s is negative", c.WorkerAge))
+	}
+	return errors.Join(errs...)
+}
+
+func (c DispatcherConfig) withDefaults() DispatcherConfig {
+	if c.Queue == "" {
+		c.Queue = sql.DefaultQueue
+	}
+	if c.Pool == "" {
+		c.Pool = sql.DefaultPool
+	}
+	if c.Batch == 0 {
+		c.Batch = 256
+	}
+	if c.PollInterval == 0 {
+		c.PollInterval = time.Second
+	}
+	if c.WorkerAge == 0 {
+		c.WorkerAge = 10 * time.Second
+	}
+	if c.Hold == nil {
+		c.Hold = func() bool { return false }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// How the window is kept. Beyond it jobs wait in the database, where their
+// order can still change and nothing can lose them.
+const (
+	windowPerSlot = 2
+	windowExtra   = 32
+
+	// windowAge is how old the count of unclaimed jobs may be. What another
+	// dispatcher published in between exceeds the window for so long.
+	windowAge = 50 * time.Millisecond
+
+	// workersAge is how old the list of workers may be.
+	workersAge = time.Second
+
+	// fullPause and longestFullPause are how long a full window is left alone.
+	fullPause        = 5 * time.Millisecond
+	longestFullPause = 100 * time.Millisecond
+
+	// longestBrokenPause is how long a broken queue is left alone at most.
+	longestBrokenPause = 5 * time.Second
+
+	// reasonPublish is counted for jobs that could not be published.
+	reasonPublish judge.Reason = "xadd_error"
+
+	// finishTime is how long marks in the database may take that a stop must
+	// not interrupt.
+	finishTime = 5 * time.Second
+)
+
+// Dispatcher publishes ready jobs to the workers of one pool.
+type Dispatcher struct {
+	cfg      DispatcherConfig
+	store    Outbox
+	delivery queue.Delivery
+	wake     chan struct{}
+
+	total   *prometheus.CounterVec
+	latency prometheus.Histogram
+
+	// What Run knows of the other side; used by its goroutine only.
+	workers   pool
+	room      int64 // how many more may be published
+	roomAsked time.Time
+	broken    int // failures to publish in a row
+}
+
+// pool is what the workers of a pool are able to do.
+type pool struct {
+	slots     int
+	languages []string // sorted
+	asked     time.Time
+}
+
+// NewDispatcher returns a dispatcher from store to delivery.
+func NewDispatcher(cfg DispatcherConfig, store Outbox, delivery queue.Delivery) (*Dispatcher, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("dispatcher: %w", err)
+	}
+	cfg = cfg.withDefaults()
+	d := &Dispatcher{cfg: cfg, store: store, delivery: delivery, wake: make(chan struct{}, 1)}
+	var err error
+	d.total, err = register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "api_outbox_dispatch_total",
+		Help: "Jobs that were published, or not, by status and reason.",
+	}, []string{"status", "reason"}))
+	if err != nil {
+		return nil, err
+	}
+	d.latency, err = register(cfg.Registerer, prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "api_outbox_dispatch_latency_seconds",
+		Help:    "Time from becoming ready to being published.",
+		Buckets: latencySeconds,
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Wake says that there may be something to publish. It never blocks.
+func (d *Dispatcher) Wake() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run publishes until ctx is done, then returns nil. A job that was being
+// published is either in both places or will be delivered again.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		if err := d.store.Listen(ctx, sql.ChannelOutbox, func(string) { d.Wake() }); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("dispatcher: listen for work: %w", err)
+		}
+		return nil
+	})
+	g.Go(func() error {
+		d.loop(ctx)
+		return nil
+	})
+	return g.Wait()
+}
+
+// outcome is how one round of dispatching ended.
+type outcome int
+
+const (
+	idle   outcome = iota // nothing to publish: wait for a signal
+	more                  // there may be more: go on at once
+	full                  // the window is full: look again soon
+	failed                // something is broken: leave it alone for a while
+)
+
+func (d *Dispatcher) loop(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	pause := fullPause
+	for ctx.Err() == nil {
+		end := d.dispatch(ctx)
+		wait, wake := d.cfg.PollInterval, d.wake
+		switch end {
+		case more:
+			pause = fullPause
+			continue
+		case idle:
+			pause = fullPause
+			wait = jitter(wait)
+		case full: // claims make room, and nobody tells
+			wait, wake = pause, nil
+			pause = min(2*pause, longestFullPause, d.cfg.PollInterval)
+		case failed: // signals would make us hurry
+			wait, wake = jitter(min(d.cfg.PollInterval<<d.broken, longestBrokenPause)), nil
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+		case <-wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// dispatch publishes one batch.
+func (d *Dispatcher) dispatch(ctx context.Context) outcome {
+	if d.cfg.Hold() {
+		return idle
+	}
+	room, err := d.window(ctx)
+	if err != nil {
+		return d.fail(ctx, judge.ReasonDBError, err)
+	}
+	if d.workers.slots == 0 {
+		d.total.WithLabelValues(statusIdle, string(judge.ReasonNoLiveWorker)).Inc()
+		return idle
+	}
+	if room <= 0 {
+		return full
+	}
+	limit := int(min(room, int64(d.cfg.Batch)))
+	if d.broken > 0 {
+		limit = 1 // a probe: the others keep their turn
+	}
+	// What is picked is marked as delivered, so a stop waits until it is.
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+	defer cancel()
+	tickets, err := d.store.Pick(finish, sql.PickRequest{
+		Queue: d.cfg.Queue, Pool: d.cfg.Pool, Dispatcher: d.cfg.Name, Languages: d.workers.languages, Limit: limit,
+	})
+	if err != nil {
+		return d.fail(ctx, judge.ReasonDBError, err)
+	}
+	if len(tickets) == 0 {
+		d.broken = 0
+		return idle
+	}
+	d.room -= int64(len(tickets))
+	if err := d.publish(finish, tickets); err != nil {
+		return d.fail(ctx, reasonPublish, err)
+	}
+	probed := d.broken > 0
+	d.broken = 0
+	if len(tickets) < limit && !probed {
+		return idle
+	}
+	return more
+}
+
+// publish hands tickets to the workers and notes it.
+func (d *Dispatcher) publish(ctx context.Context, tickets []judge.Ticket) error {
+	ids := make([]int64, len(tickets))
+	for i, t := range tickets {
+		ids[i] = t.JobID
+	}
+	n := float64(len(tickets))
+	entries, err := d.delivery.Publish(ctx, tickets)
+	if err == nil && len(entries) != len(ids) {
+		err = fmt.Errorf("%d tickets became %d entries", len(ids), len(entries))
+	}
+	if err != nil {
+		d.total.WithLabelValues(statusError, string(reasonPublish)).Add(n)
+		if e := d.store.PublishFailed(ctx, ids, err.Error()); e != nil {
+			// Their deadline puts them back.
+			return errors.Join(err, fmt.Errorf("put %d jobs back: %w", len(ids), e))
+		}
+		return err
+	}
+	d.total.WithLabelValues(statusOK, "").Add(n)
+	for _, t := range tickets {
+		if !t.Enqueued.IsZero() {
+			d.latency.Observe(max(0, time.Since(t.Enqueued).Seconds()))
+		}
+	}
+	ids, entries = sorted(ids, entries)
+	if err := d.store.Published(ctx, ids, entries); err != nil {
+		// They are with the workers all the same; only the note is missing.
+		d.cfg.Log.WarnContext(ctx, "published jobs cannot be marked", slog.Int("jobs", len(ids)), slog.Any("err", err))
+	}
+	return nil
+}
+
+// sorted returns the pairs in the order of ids. Claims of the same jobs are on
+// their way by now, and lock them in that order too: in any other, the database
+// would have to break a deadlock.
+func sorted(ids []int64, entries []string) ([]int64, []string) {
+	order := make([]int, len(ids))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ids[a], ids[b]) })
+	sortedIDs, sortedEntries := make([]int64, len(ids)), make([]string, len(ids))
+	for i, from := range order {
+		sortedIDs[i], sortedEntries[i] = ids[from], entries[from]
+	}
+	return sortedIDs, sortedEntries
+}
+
+// fail notes that a round ended in an error. Jobs that could not be published
+// are counted where that is known.
+func (d *Dispatcher) fail(ctx context.Context, reason judge.Reason, err error) outcome {
+	if ctx.Err() != nil {
+		return idle // a stop is not a failure
+	}
+	d.broken = min(d.broken+1, 8)
+	if reason == judge.ReasonDBError {
+		d.total.WithLabelValues(statusError, string(reason)).Inc()
+	}
+	d.cfg.Log.WarnContext(ctx, "dispatcher is stuck", slog.String("reason", string(reason)),
+		slog.String("queue", d.cfg.Queue), slog.String("pool", d.cfg.Pool), slog.Any("err", err))
+	return failed
+}
+
+// window returns how many jobs may be published now.
+func (d *Dispatcher) window(ctx context.Context) (int64, error) {
+	if d.workers.slots == 0 || time.Since(d.workers.asked) >= workersAge {
+		if err := d.look(ctx); err != nil {
+			return 0, err
+		}
+	}
+	if d.room > 0 && time.Since(d.roomAsked) < windowAge {
+		return d.room, nil
+	}
+	n, err := d.store.Outstanding(ctx, d.cfg.Queue)
+	if err != nil {
+		return 0, fmt.Errorf("count unclaimed jobs: %w", err)
+	}
+	d.roomAsked = time.Now()
+	d.room = int64(windowPerSlot*d.workers.slots+windowExtra) - n
+	return d.room, nil
+}
+
+// look asks who is alive.
+func (d *Dispatcher) look(ctx context.Context) error {
+	all, err := d.store.Workers(ctx, d.cfg.WorkerAge)
+	if err != nil {
+		return fmt.Errorf("list workers: %w", err)
+	}
+	p := pool{languages: []string{}, asked: time.Now()} // not nil, which means all
+	for _, w := range all {
+		if w.Pool != d.cfg.Pool {
+			continue
+		}
+		p.slots += w.Slots
+		for _, l := range w.Languages {
+			if l.Available {
+				p.languages = append(p.languages, l.ID)
+			}
+		}
+	}
+	slices.Sort(p.languages)
+	p.languages = slices.Compact(p.languages)
+	if p.slots > d.workers.slots {
+		d.roomAsked = time.Time{} // a worker came: there is more room now
+	}
+	d.workers = p
+	return nil
+}

@@ -1,0 +1,196 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"deepoj/host/judge"
+	"deepoj/queue"
+	"deepoj/sql"
+)
+
+// reasonTaken is counted for jobs that were taken from a lost worker.
+const reasonTaken = "claimed"
+
+// Reaper takes jobs away from workers whose lease ran out; a [*sql.Store] does.
+type Reaper interface {
+	Reap(ctx context.Context, limit int, grace time.Duration) ([]sql.Reaped, error)
+}
+
+// Cleaner removes what lost workers left in the queue; a [*queue.Streams] does.
+type Cleaner interface {
+	Clean(ctx context.Context) (queue.Cleaned, error)
+}
+
+// ReclaimerConfig sets the pace of a [Reclaimer].
+type ReclaimerConfig struct {
+	// Interval is the time between two looks (JOB_RECLAIM_INTERVAL_SEC).
+	// Defaults to 5 seconds.
+	Interval time.Duration
+
+	// Count is how many jobs one statement takes (JOB_RECLAIM_COUNT). More are
+	// taken by repeating it. Defaults to 16.
+	Count int
+
+	// Grace is how long after its lease ran out a worker may still come back
+	// (JOB_RECLAIM_GRACE_SEC). Defaults to 15 seconds.
+	Grace time.Duration
+
+	// Wake is called when jobs became ready. Defaults to nothing.
+	Wake func()
+
+	// Log gets every lost worker. Defaults to none.
+	Log *slog.Logger
+
+	// Registerer gathers the figures. Defaults to none.
+	Registerer prometheus.Registerer
+}
+
+// Validate reports every field that is out of range.
+func (c ReclaimerConfig) Validate() error {
+	var errs []error
+	if c.Interval < 0 {
+		errs = append(errs, fmt.Errorf("Interval %s is negative", c.Interval))
+	}
+	if c.Count < 0 {
+		errs = append(errs, fmt.Errorf("Count %d is negative", c.Count))
+	}
+	if c.Grace < 0 {
+		errs = append(errs, fmt.Errorf("Grace %s is negative", c.Grace))
+	}
+	return errors.Join(errs...)
+}
+
+func (c ReclaimerConfig) withDefaults() ReclaimerConfig {
+	if c.Interval == 0 {
+		c.Interval = 5 * time.Second
+	}
+	if c.Count == 0 {
+		c.Count = 16
+	}
+	if c.Grace == 0 {
+		c.Grace = 15 * time.Second
+	}
+	if c.Wake == nil {
+		c.Wake = func() {}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Reclaimer gives the jobs of lost workers to others. The database says who is
+// lost; what lies in the queue is only tidied up.
+type Reclaimer struct {
+	cfg     ReclaimerConfig
+	store   Reaper
+	cleaner Cleaner
+
+	total    *prometheus.CounterVec
+	latency  prometheus.Histogram
+	inflight prometheus.Gauge
+}
+
+// NewReclaimer returns a reclaimer. A nil cleaner means that there is no queue
+// to tidy up.
+func NewReclaimer(cfg ReclaimerConfig, store Reaper, cleaner Cleaner) (*Reclaimer, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("reclaimer: %w", err)
+	}
+	cfg = cfg.withDefaults()
+	r := &Reclaimer{cfg: cfg, store: store, cleaner: cleaner}
+	var err error
+	r.total, err = register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "worker_reclaim_total",
+		Help: "Jobs taken from lost workers: ok goes to another worker, dead had its last try.",
+	}, []string{"status", "reason"}))
+	if err != nil {
+		return nil, err
+	}
+	r.latency, err = register(cfg.Registerer, prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "worker_reclaim_latency_ms", Help: "Time of one look for lost workers.", Buckets: latencyMillis,
+	}))
+	if err != nil {
+		return nil, err
+	}
+	r.inflight, err = register(cfg.Registerer, prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "worker_reclaim_inflight", Help: "Looks for lost workers that are under way.",
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Run looks for lost workers until ctx is done, then returns nil.
+func (r *Reclaimer) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		}
+		r.look(ctx)
+		timer.Reset(jitter(r.cfg.Interval))
+	}
+}
+
+// look takes every job that can be taken now.
+func (r *Reclaimer) look(ctx context.Context) {
+	r.inflight.Inc()
+	defer r.inflight.Dec()
+	for ctx.Err() == nil {
+		began := time.Now()
+		reaped, err := r.store.Reap(ctx, r.cfg.Count, r.cfg.Grace)
+		r.latency.Observe(float64(time.Since(began).Microseconds()) / 1000)
+		if err != nil {
+			if ctx.Err() == nil {
+				r.total.WithLabelValues(statusError, string(judge.ReasonDBError)).Inc()
+				r.cfg.Log.WarnContext(ctx, "lost workers cannot be looked for", slog.Any("err", err))
+			}
+			break
+		}
+		for _, j := range reaped {
+			r.note(ctx, j)
+		}
+		if len(reaped) > 0 {
+			r.cfg.Wake()
+		}
+		if len(reaped) < r.cfg.Count {
+			break
+		}
+	}
+	r.clean(ctx)
+}
+
+func (r *Reclaimer) note(ctx context.Context, j sql.Reaped) {
+	status := statusOK
+	if j.Status == judge.Dead {
+		status = statusDead
+	}
+	r.total.WithLabelValues(status, reasonTaken).Inc()
+	r.cfg.Log.WarnContext(ctx, "a worker was lost", slog.Int64("job_id", j.JobID), slog.Int64("attempt_id", int64(j.AttemptID)),
+		slog.String("lease_owner", j.Owner), slog.String("status", string(j.Status)), slog.String("reason", string(j.Reason)))
+}
+
+func (r *Reclaimer) clean(ctx context.Context) {
+	if r.cleaner == nil || ctx.Err() != nil {
+		return
+	}
+	done, err := r.cleaner.Clean(ctx)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		r.cfg.Log.WarnContext(ctx, "the queue cannot be tidied up", slog.Any("err", err))
+	case done.Removed > 0 || done.Consumers > 0:
+		r.cfg.Log.InfoContext(ctx, "the queue was tidied up",
+			slog.Int64("entries", done.Removed), slog.Int64("consumers", done.Consumers))
+	}
+}
