@@ -1,0 +1,154 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"deepoj/host/judge"
+)
+
+// Config says who a worker is and at which pace it works. Only Name and
+// Languages are required.
+type Config struct {
+	// Name is the worker's name (WORKER_ID). A random boot id is appended, so
+	// that twins, and one after the other, are never taken for each other.
+	Name string
+
+	// Pool is the pool it serves (WORKER_POOL). Defaults to "default".
+	Pool string
+
+	// Version of the program, for the list of workers.
+	Version string
+
+	// Slots is how many jobs are judged at once. Defaults to 1.
+	Slots int
+
+	// Lease is how long a claim lasts without a heartbeat (JOB_LEASE_SEC), at
+	// least three heartbeats. Defaults to 60 seconds.
+	Lease time.Duration
+
+	// Heartbeat is the time between two renewals (JOB_HEARTBEAT_SEC). Defaults
+	// to 10 seconds.
+	Heartbeat time.Duration
+
+	// Grace is how long a stopping worker may go on with what it has begun;
+	// then it gives it back. Defaults to 20 seconds.
+	Grace time.Duration
+
+	// ReceiveWait is how long one question for work waits. Defaults to 1
+	// second.
+	ReceiveWait time.Duration
+
+	// ProgressEvery is how long the result of a single test waits at most
+	// until it is stored. Defaults to 100 milliseconds.
+	ProgressEvery time.Duration
+
+	// BeatEvery is the time between two signs of life. Defaults to 3 seconds.
+	BeatEvery time.Duration
+
+	// ProbeEvery is the time between two looks at the tool chains and the
+	// sandbox. Defaults to 1 minute.
+	ProbeEvery time.Duration
+
+	// Languages returns what can be judged here. It is asked at the start,
+	// every ProbeEvery, and when a tool turned out to be missing. Required.
+	Languages func(ctx context.Context) []judge.Language
+
+	// Sandbox returns a line about the sandbox for people, or an error when
+	// nothing may be run; then the worker takes no jobs. Defaults to always
+	// well.
+	Sandbox func(ctx context.Context) (string, error)
+
+	// Others execute the kinds of jobs that are not submissions. A job of a
+	// kind that is not here fails, and is dead after its last try. Defaults to
+	// none.
+	Others map[judge.Kind]Execute
+
+	// Context adds the ids of a job to the context of its judging, for logs.
+	// Defaults to the context as it is.
+	Context func(ctx context.Context, job judge.Job) context.Context
+
+	// Claimed is called after jobs were claimed: there is room in the queue.
+	// Defaults to nothing.
+	Claimed func()
+
+	// Log gets every refusal and failure. Defaults to none.
+	Log *slog.Logger
+
+	// Registerer gathers the figures. Defaults to none.
+	Registerer prometheus.Registerer
+}
+
+// Execute does what a job asks for. Errors mean what those of a [Judger] mean.
+type Execute func(ctx context.Context, job judge.Job, progress func(judge.Progress)) (judge.Result, error)
+
+// Validate reports every field that is missing or out of range.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Name == "" {
+		errs = append(errs, errors.New("Name is empty"))
+	}
+	if c.Languages == nil {
+		errs = append(errs, errors.New("Languages is missing"))
+	}
+	if c.Slots < 0 {
+		errs = append(errs, fmt.Errorf("Slots %d is negative", c.Slots))
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"Lease", c.Lease},
+		{"Heartbeat", c.Heartbeat},
+		{"Grace", c.Grace},
+		{"ReceiveWait", c.ReceiveWait},
+		{"ProgressEvery", c.ProgressEvery},
+		{"BeatEvery", c.BeatEvery},
+		{"ProbeEvery", c.ProbeEvery},
+	} {
+		if d.value < 0 {
+			errs = append(errs, fmt.Errorf("%s %s is negative", d.name, d.value))
+		}
+	}
+	if d := c.withDefaults(); d.Lease < 3*d.Heartbeat {
+		errs = append(errs, fmt.Errorf("Lease %s is shorter than three heartbeats of %s", d.Lease, d.Heartbeat))
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.Pool, "default")
+	setDefault(&c.Slots, 1)
+	setDefault(&c.Lease, time.Minute)
+	setDefault(&c.Heartbeat, 10*time.Second)
+	setDefault(&c.Grace, 20*time.Second)
+	setDefault(&c.ReceiveWait, time.Second)
+	setDefault(&c.ProgressEvery, 100*time.Millisecond)
+	setDefault(&c.BeatEvery, 3*time.Second)
+	setDefault(&c.ProbeEvery, time.Minute)
+	if c.Sandbox == nil {
+		c.Sandbox = func(context.Context) (string, error) { return "", nil }
+	}
+	if c.Context == nil {
+		c.Context = func(ctx context.Context, _ judge.Job) context.Context { return ctx }
+	}
+	if c.Claimed == nil {
+		c.Claimed = func() {}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,125 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"deepoj/host/judge"
+)
+
+// errCannotWrite says that the database is well but does not take a write.
+var errCannotWrite = errors.New("the database answers, but not to this")
+
+// patience is how many renewals of the lease a write may fail through: so long
+// is the database well, and the write is not.
+const patience = 3
+
+// finalize records a result. It keeps asking until the database has taken or
+// refused it, however long the database is away.
+func (w *Worker) finalize(ctx context.Context, r *run, result judge.Result) {
+	began := time.Now()
+	err := w.settle(ctx, r, "a result cannot be recorded", func(ctx context.Context) error {
+		return w.store.Finalize(ctx, r.job.Attempt, result)
+	})
+	w.m.latency.Observe(float64(time.Since(began).Microseconds()) / 1000)
+	if errors.Is(err, errCannotWrite) {
+		w.fail(ctx, r, err, true)
+		return
+	}
+	if err != nil {
+		w.refused(ctx, r, err)
+		return
+	}
+	w.m.finalized.WithLabelValues(statusOK).Inc()
+	w.m.verdicts.WithLabelValues(string(result.Verdict)).Inc()
+	r.log.InfoContext(ctx, "judged", slog.String("verdict", string(result.Verdict)),
+		slog.Int64("cpu_ms", result.Usage.CPUMillis), slog.Int64("memory_kib", result.Usage.MemoryKiB))
+	w.ack(r.entries...)
+}
+
+// fail ends an attempt without a result.
+func (w *Worker) fail(ctx context.Context, r *run, why error, counts bool) {
+	var status judge.Status
+	err := w.settle(ctx, r, "a job cannot be given back", func(ctx context.Context) (err error) {
+		status, err = w.store.Fail(ctx, r.job.Attempt, why.Error(), counts)
+		return err
+	})
+	if err != nil {
+		w.refused(ctx, r, err)
+		return
+	}
+	label := statusRetry
+	switch {
+	case status == judge.Dead:
+		label = statusDead
+	case !counts:
+		label = statusReleased
+	}
+	w.m.finalized.WithLabelValues(label).Inc()
+	r.log.InfoContext(ctx, "job given back", slog.String("status", string(status)), slog.Bool("counts", counts))
+	w.ack(r.entries...)
+}
+
+// bury ends a job that cannot succeed in any try.
+func (w *Worker) bury(ctx context.Context, r *run, reason judge.Reason, detail string) {
+	err := w.settle(ctx, r, "a job cannot be given up", func(ctx context.Context) error {
+		return w.store.Bury(ctx, r.job.Attempt, reason, detail)
+	})
+	if err != nil {
+		w.refused(ctx, r, err)
+		return
+	}
+	w.m.finalized.WithLabelValues(statusDead).Inc()
+	w.m.claims.WithLabelValues(statusReject, string(reason)).Inc()
+	w.ack(r.entries...)
+}
+
+// settle calls ask until the database has answered: with success, or with a
+// [*judge.RejectedError]. Any other error means that ctx has ended, or it is an
+// errCannotWrite: leases are renewed, but this write fails again and again.
+func (w *Worker) settle(ctx context.Context, r *run, failure string, ask func(context.Context) error) error {
+	renewals := r.renewals()
+	for wait := shortestPause; ; wait = min(2*wait, longestPause) {
+		c, cancel := context.WithTimeout(ctx, answerTime)
+		err := ask(c)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if _, refused := errors.AsType[*judge.RejectedError](err); refused {
+			return err
+		}
+		w.m.errors.Inc()
+		r.log.WarnContext(ctx, "the database gives no answer; it is asked again", slog.String("failure", failure),
+			slog.String("reason", string(judge.ReasonDBError)), slog.Any("err", err))
+		if r.renewals() >= renewals+patience {
+			return fmt.Errorf("%w: %w", errCannotWrite, err)
+		}
+		if !pause(ctx, wait) {
+			return err
+		}
+	}
+}
+
+// refused deals with a write that changed nothing.
+func (w *Worker) refused(ctx context.Context, r *run, err error) {
+	why, ok := errors.AsType[*judge.RejectedError](err)
+	if !ok { // we are being stopped, or the database does not take this write
+		w.m.finalized.WithLabelValues(statusError).Inc()
+		r.log.ErrorContext(ctx, "a job is left to its lease", slog.Any("err", err))
+		return
+	}
+	w.m.finalized.WithLabelValues(statusReject).Inc()
+	w.m.rejected.WithLabelValues(string(why.Reason)).Inc()
+	if why.Reason == judge.ReasonStaleAttempt {
+		w.m.stale.Inc()
+	}
+	r.log.WarnContext(ctx, "the database refused what came of a job", slog.String("reason", string(why.Reason)),
+		slog.Int64("db_attempt_id", int64(why.DBAttemptID)), slog.String("db_status", string(why.DBStatus)),
+		slog.String("db_state", string(why.DBState)), slog.String("db_lease_owner", why.DBLeaseOwner),
+		slog.String("db_lease_until", why.DBLeaseUntil))
+	w.ack(r.entries...)
+}

@@ -1,0 +1,114 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"deepoj/host/judge"
+)
+
+// reporter stores what judging reports, in batches: the first report at once,
+// the next ones together when the pace allows.
+type reporter struct {
+	w *Worker
+	r *run
+
+	ctx    context.Context // the life of the loop, which begins with the first report
+	cancel context.CancelFunc
+	kick   chan struct{}
+	loops  sync.WaitGroup
+
+	mu      sync.Mutex
+	waiting []judge.Progress
+	looping bool
+}
+
+// newReporter returns a reporter of r that works until stop, or ctx is done.
+func (w *Worker) newReporter(ctx context.Context, r *run) *reporter {
+	ctx, cancel := context.WithCancel(ctx)
+	return &reporter{w: w, r: r, ctx: ctx, cancel: cancel, kick: make(chan struct{}, 1)}
+}
+
+// add is what judging calls. It does not wait for the database.
+func (p *reporter) add(x judge.Progress) {
+	p.mu.Lock()
+	p.waiting = append(p.waiting, x)
+	if !p.looping {
+		p.looping = true
+		p.loops.Go(p.loop)
+	}
+	p.mu.Unlock()
+	p.again()
+}
+
+func (p *reporter) loop() {
+	ctx := p.ctx
+	wait := p.w.cfg.ProgressEvery
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.kick:
+		}
+		if p.flush(ctx) {
+			wait = p.w.cfg.ProgressEvery
+		} else {
+			wait = min(2*wait, longestPause)
+			p.again()
+		}
+		if !pause(ctx, wait) {
+			return
+		}
+	}
+}
+
+// again has the loop look once more.
+func (p *reporter) again() {
+	select {
+	case p.kick <- struct{}{}:
+	default:
+	}
+}
+
+// stop ends the loop. What waits is left to a last flush.
+func (p *reporter) stop() {
+	p.cancel()
+	p.mu.Lock()
+	p.looping = true // too late to begin
+	p.mu.Unlock()
+	p.loops.Wait()
+}
+
+// flush stores what waits, and reports whether nothing was left to try again.
+// What cannot be stored waits on; the result has it all in the end.
+func (p *reporter) flush(ctx context.Context) bool {
+	p.mu.Lock()
+	batch := p.waiting
+	p.waiting = nil
+	p.mu.Unlock()
+	if len(batch) == 0 {
+		return true
+	}
+	c, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	err := p.w.store.Progress(c, p.r.job.Attempt, batch)
+	if err == nil {
+		return true
+	}
+	if why, refused := errors.AsType[*judge.RejectedError](err); refused {
+		if p.r.lose(errLeaseLost) {
+			p.w.m.heartbeats.WithLabelValues(statusReject, string(judge.ReasonLeaseLost)).Inc()
+			p.r.log.WarnContext(ctx, "progress was refused; the run is stopped", slog.String("reason", string(why.Reason)))
+		}
+		return true
+	}
+	if ctx.Err() == nil {
+		p.r.log.WarnContext(ctx, "progress cannot be stored", slog.Any("err", err))
+	}
+	p.mu.Lock()
+	p.waiting = append(batch, p.waiting...)
+	p.mu.Unlock()
+	return false
+}

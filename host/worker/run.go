@@ -1,0 +1,279 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"deepoj/host/blob"
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// run is a claimed job on its way to a result.
+type run struct {
+	job     judge.Job
+	entries []judge.Entry // acknowledged when the database has decided
+	lease   time.Duration
+	log     *slog.Logger
+
+	mu     sync.Mutex
+	until  time.Time   // end of the lease by our monotonic clock
+	beats  int         // how often the database renewed it
+	fence  *time.Timer // ends the judging then; nil before and after it
+	cancel context.CancelCauseFunc
+}
+
+// newRun returns the run of a job that was claimed by a request sent at asked.
+func (w *Worker) newRun(job judge.Job, entries []judge.Entry, asked time.Time) *run {
+	if job.TraceID == "" {
+		job.TraceID = randomHex(16)
+	}
+	r := &run{
+		job: job, entries: entries, lease: w.cfg.Lease, until: asked.Add(w.cfg.Lease),
+		log: w.cfg.Log.With(slog.Int64("job_id", job.JobID), slog.Int64("attempt_id", int64(job.AttemptID)),
+			slog.String("trace_id", job.TraceID)),
+	}
+	w.mu.Lock()
+	var older []*run
+	for o := range w.runs {
+		if o.job.JobID == job.JobID {
+			older = append(older, o)
+		}
+	}
+	w.runs[r] = true
+	w.mu.Unlock()
+	for _, o := range older { // a newer attempt is the proof that its lease is gone
+		o.lose(errLeaseLost)
+	}
+	return r
+}
+
+// begin returns the context of the judging. It ends when the lease does.
+func (r *run) begin(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancel = cancel
+	r.fence = time.AfterFunc(time.Until(r.until), func() { r.lose(errFenced) })
+	return ctx
+}
+
+// renewed moves the end of the lease: it was renewed by a request sent at asked.
+func (r *run) renewed(asked time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.until = asked.Add(r.lease)
+	r.beats++
+	if r.fence != nil {
+		r.fence.Reset(time.Until(r.until))
+	}
+}
+
+// renewals returns how often the lease was renewed.
+func (r *run) renewals() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.beats
+}
+
+// lose stops the judging because of why, and reports whether there was any to
+// stop.
+func (r *run) lose(why error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fence == nil {
+		return false
+	}
+	r.fence.Stop()
+	r.fence = nil
+	r.cancel(why)
+	return true
+}
+
+// end says that the judging is over, and returns why it was stopped, or nil.
+// From now on only the database decides what becomes of the job.
+func (r *run) end(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	why := context.Cause(ctx)
+	if r.fence != nil {
+		r.fence.Stop()
+		r.fence = nil
+	}
+	r.cancel(nil)
+	return why
+}
+
+// work judges r and records what came of it.
+func (w *Worker) work(judging, writing context.Context, r *run) {
+	defer func() {
+		w.mu.Lock()
+		delete(w.runs, r)
+		w.mu.Unlock()
+	}()
+	ctx := r.begin(w.cfg.Context(judging, r.job))
+	writing = w.cfg.Context(writing, r.job)
+
+	report := w.newReporter(writing, r)
+	began := time.Now()
+	w.m.execRunning.Inc()
+	result, err := w.execute(ctx, r, report.add)
+	w.m.execRunning.Dec()
+	stopped := r.end(ctx)
+	report.stop()
+
+	kind := classify(err, stopped)
+	w.m.execTime.WithLabelValues(kind).Observe(time.Since(began).Seconds())
+	w.m.execTotal.WithLabelValues(kind).Inc()
+
+	switch {
+	case errors.Is(stopped, errLeaseLost) || errors.Is(stopped, errFenced):
+		// Another may have the job: no write, no acknowledgement.
+		if errors.Is(stopped, errFenced) {
+			w.m.heartbeats.WithLabelValues(statusReject, string(judge.ReasonLeaseLost)).Inc()
+		}
+		r.log.WarnContext(ctx, "judging was abandoned", slog.String("reason", string(judge.ReasonLeaseLost)), slog.Any("err", stopped))
+	case err == nil:
+		report.flush(writing)
+		w.finalize(writing, r, result)
+	case errors.Is(stopped, errStopping):
+		w.fail(writing, r, errStopping, false)
+	default:
+		w.mishap(judging, writing, r, err)
+	}
+}
+
+// classify says how a judging ended, for the figures.
+func classify(err, stopped error) string {
+	switch {
+	case errors.Is(stopped, errLeaseLost) || errors.Is(stopped, errFenced):
+		return statusReject
+	case err == nil:
+		return statusOK
+	case errors.Is(err, context.DeadlineExceeded):
+		return resultTimeout
+	default:
+		return statusError
+	}
+}
+
+// mishap gives a job back that could not be judged for a reason of ours.
+func (w *Worker) mishap(judging, writing context.Context, r *run, err error) {
+	if bad, ok := errors.AsType[*payloadError](err); ok {
+		r.log.ErrorContext(judging, "a payload cannot be read", slog.String("reason", string(judge.ReasonPayload)), slog.Any("err", bad.err))
+		w.bury(writing, r, judge.ReasonPayload, bad.err.Error())
+		return
+	}
+	if !notHere(err) {
+		r.log.ErrorContext(judging, "judging failed", slog.Any("err", err))
+		w.fail(writing, r, err, true)
+		return
+	}
+	r.log.WarnContext(judging, "a job cannot be judged here", slog.Any("err", err))
+	w.lookAgain()
+	// It goes back to the head of the queue, and may well come here again:
+	// the slot waits a moment, so that this does not spin.
+	pause(judging, w.cfg.ReceiveWait)
+	w.fail(writing, r, err, false)
+}
+
+// execute does what the job asks for. A panic is an error.
+func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progress)) (result judge.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.log.ErrorContext(ctx, "judging panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			err = fmt.Errorf("judging panicked: %v", p)
+		}
+	}()
+	if r.job.Kind != judge.KindSubmission {
+		do := w.cfg.Others[r.job.Kind]
+		if do == nil {
+			return result, fmt.Errorf("no worker executes jobs of kind %q", r.job.Kind)
+		}
+		return do(ctx, r.job, progress)
+	}
+	payload, err := readPayload(r.job.Payload)
+	if err != nil {
+		return result, err
+	}
+	if !w.serves(payload.Language) {
+		return result, fmt.Errorf("language %s: %w", payload.Language, ErrNotHere)
+	}
+	problem, err := w.problem(ctx, payload.Problem)
+	if err != nil {
+		return result, err
+	}
+	result, err = w.judger.Judge(ctx, payload, blob.Digest(problem.Version), progress)
+	if err != nil {
+		return result, err
+	}
+	if !result.Verdict.Final() {
+		return result, fmt.Errorf("judging ended without a verdict (%q): %s", result.Verdict, result.JudgeNote)
+	}
+	if result.ProblemVersion == "" {
+		result.ProblemVersion = problem.Version
+	}
+	result.Worker = w.owner
+	return result, nil
+}
+
+// problem resolves the version that is judged: the active one, now.
+func (w *Worker) problem(ctx context.Context, slug string) (*judge.Problem, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	p, err := w.store.Problem(ctx, slug)
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, fmt.Errorf("problem %s does not exist any more", slug)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up problem %s: %w", slug, err)
+	}
+	return p, nil
+}
+
+// serves reports whether a language can be judged here.
+func (w *Worker) serves(language string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.languages {
+		if l.ID == language {
+			return l.Available
+		}
+	}
+	return false
+}
+
+// payloadError says that no try can succeed.
+type payloadError struct{ err error }
+
+func (e *payloadError) Error() string { return "payload: " + e.err.Error() }
+
+// readPayload returns the payload of a submission; the error is a
+// [*payloadError].
+func readPayload(raw json.RawMessage) (judge.Payload, error) {
+	var p judge.Payload
+	err := json.Unmarshal(raw, &p)
+	switch {
+	case err != nil:
+	case p.SchemaVersion != judge.PayloadVersion:
+		err = fmt.Errorf("schema_version %d is unknown", p.SchemaVersion)
+	case p.ContentType != judge.PayloadType:
+		err = fmt.Errorf("content_type %q is unknown", p.ContentType)
+	case p.Problem == "":
+		err = errors.New("problem is missing")
+	case p.Language == "":
+		err = errors.New("language is missing")
+	case len(p.Sources) == 0:
+		err = errors.New("sources are missing")
+	}
+	if err != nil {
+		return p, &payloadError{err}
+	}
+	return p, nil
+}

@@ -1,0 +1,288 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/queue"
+)
+
+// Bounds that are nobody's to set.
+const (
+	// answerTime is how long the database or the queue may take for an answer
+	// until it is asked again.
+	answerTime = 10 * time.Second
+
+	// giveBackTime is how long a stopping worker tries, after its grace, to
+	// give back what it could not finish.
+	giveBackTime = 5 * time.Second
+
+	// shortestPause and longestPause bound the time between two tries.
+	shortestPause = 50 * time.Millisecond
+	longestPause  = 5 * time.Second
+)
+
+// Why the work on a job was stopped.
+var (
+	errLeaseLost = errors.New("the lease was lost")
+	errFenced    = errors.New("the database was out of reach for as long as the lease lasts")
+	errStopping  = errors.New("the worker is stopping")
+)
+
+// Worker judges jobs. One that has stopped cannot be run again.
+type Worker struct {
+	cfg      Config
+	store    Store
+	delivery queue.Delivery
+	judger   Judger
+	dir      Directory
+	owner    string
+	started  time.Time
+	m        metrics
+
+	slots chan struct{}    // holds one value per free slot
+	acks  chan judge.Entry // decided entries
+	look  chan struct{}    // asks for a new look at the tool chains
+
+	mu        sync.Mutex
+	runs      map[*run]bool
+	languages []judge.Language
+	sandbox   string
+	unable    error // why no jobs are taken; nil = they are
+	stopping  bool
+}
+
+// New returns a worker that receives from delivery, claims in store, judges with
+// judger, and says in dir that it lives.
+func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Directory) (*Worker, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	cfg = cfg.withDefaults()
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	w := &Worker{
+		cfg: cfg, store: store, delivery: delivery, judger: judger, dir: dir, m: m,
+		owner:  cfg.Name + "-" + randomHex(4),
+		slots:  make(chan struct{}, cfg.Slots),
+		acks:   make(chan judge.Entry, 1024),
+		look:   make(chan struct{}, 1),
+		runs:   map[*run]bool{},
+		unable: errors.New("not looked at yet"),
+	}
+	for range cfg.Slots {
+		w.slots <- struct{}{}
+	}
+	return w, nil
+}
+
+// Owner returns the name under which this worker holds leases: its own with the
+// boot id.
+func (w *Worker) Owner() string { return w.owner }
+
+// Serving returns the ids of the languages that can be judged here now.
+func (w *Worker) Serving() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ids := []string{}
+	for _, l := range w.languages {
+		if l.Available {
+			ids = append(ids, l.ID)
+		}
+	}
+	return ids
+}
+
+// Unable returns why no jobs are taken, or nil.
+func (w *Worker) Unable() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.unable
+}
+
+// Run works until ctx is done. Then it takes nothing more, goes on for the grace
+// period with what it has begun, gives back the rest, and returns nil.
+func (w *Worker) Run(ctx context.Context) error {
+	w.started = time.Now()
+	// What must outlive ctx: judging for the grace period, writing a bit longer.
+	writing, stopWriting := context.WithCancel(context.WithoutCancel(ctx))
+	judging, stopJudging := context.WithCancelCause(writing)
+	defer stopWriting()
+	defer stopJudging(nil)
+
+	var acking, background sync.WaitGroup
+	acking.Go(func() { w.acknowledge(writing) })
+	w.probe(ctx)
+	background.Go(func() { w.probes(judging) })
+	background.Go(func() { w.beats(writing) })
+	background.Go(func() { w.heartbeats(writing) })
+
+	var running sync.WaitGroup
+	w.receive(ctx, func(r *run) {
+		running.Go(func() {
+			defer func() { w.slots <- struct{}{} }()
+			w.work(judging, writing, r)
+		})
+	})
+
+	w.setStopping()
+	stopped := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(stopped)
+	}()
+	if !within(stopped, w.cfg.Grace) {
+		stopJudging(errStopping)
+		if !within(stopped, giveBackTime) {
+			w.cfg.Log.ErrorContext(ctx, "jobs could not be given back; their leases will run out", slog.Int("jobs", w.busy()))
+			stopWriting()
+			<-stopped
+		}
+	}
+	close(w.acks)
+	acking.Wait()
+	stopWriting()
+	background.Wait()
+	w.leave(ctx)
+	return nil
+}
+
+// within reports whether done is closed within d.
+func within(done <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// pause waits for d and reports whether ctx is still alive.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// receive takes work for every free slot until ctx is done.
+func (w *Worker) receive(ctx context.Context, start func(*run)) {
+	wait := shortestPause
+	for {
+		free := w.reserve(ctx)
+		if free == 0 {
+			return
+		}
+		if w.Unable() != nil {
+			w.free(free)
+			if !pause(ctx, w.cfg.ReceiveWait) {
+				return
+			}
+			continue
+		}
+		entries, err := w.delivery.Receive(ctx, free, w.cfg.ReceiveWait)
+		if err == nil {
+			var runs []*run
+			runs, err = w.claim(ctx, entries, free)
+			for _, r := range runs {
+				start(r)
+			}
+			free -= len(runs)
+		} else if ctx.Err() == nil {
+			w.cfg.Log.WarnContext(ctx, "no work can be received", slog.Any("err", err))
+		}
+		w.free(free)
+		if err == nil {
+			wait = shortestPause
+			continue
+		}
+		if !pause(ctx, wait) {
+			return
+		}
+		wait = min(2*wait, longestPause)
+	}
+}
+
+// reserve waits for a free slot, takes every one that is free and returns how
+// many. It returns 0 when ctx is done.
+func (w *Worker) reserve(ctx context.Context) int {
+	if ctx.Err() != nil {
+		return 0
+	}
+	select {
+	case <-ctx.Done():
+		return 0
+	case <-w.slots:
+	}
+	n := 1
+	for {
+		select {
+		case <-w.slots:
+			n++
+		default:
+			return n
+		}
+	}
+}
+
+func (w *Worker) free(n int) {
+	for range n {
+		w.slots <- struct{}{}
+	}
+}
+
+func (w *Worker) busy() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.runs)
+}
+
+// active returns the runs under way, oldest job first.
+func (w *Worker) active() []*run {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	rs := make([]*run, 0, len(w.runs))
+	for r := range w.runs {
+		rs = append(rs, r)
+	}
+	slices.SortFunc(rs, func(a, b *run) int { return int(a.job.JobID - b.job.JobID) })
+	return rs
+}
+
+func (w *Worker) setStopping() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopping = true
+}
+
+// randomHex returns n random bytes in hexadecimal digits.
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// newToken returns a random UUID (version 4).
+func newToken() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
