@@ -1,0 +1,135 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+
+	"deepoj/host/judge"
+	"deepoj/sandbox"
+)
+
+// Sandbox looks at a running sandbox agent, by its status.
+func Sandbox(status func(context.Context) (sandbox.Status, error)) Exam {
+	return func(ctx context.Context) []Check {
+		c := Check{Name: "sandbox"}
+		s, err := status(ctx)
+		switch {
+		case err != nil:
+			c.Detail = err.Error()
+			c.Remedy = "start deepoj as root; what the kernel lacks is named above"
+			return []Check{c}
+		case s.SelfTest != "":
+			c.Detail = "the self-test failed: " + s.SelfTest
+			c.Remedy = "mend what it names; until then nothing is judged here"
+			return []Check{c}
+		}
+		c.OK = true
+		c.Detail = fmt.Sprintf("driver %s, %d slots, kernel %s", s.Driver, s.Slots, s.Kernel)
+		if len(s.Degraded) > 0 {
+			c.Degraded = true
+			c.Detail += ": " + strings.Join(s.Degraded, "; ")
+			c.Remedy = "the checks above name how to mend each"
+		}
+		return []Check{c}
+	}
+}
+
+// Tool is a program of a tool chain, and how to get it.
+type Tool struct {
+	Name   string // as the sandbox looks it up, such as "g++"
+	Remedy string // such as "apt-get install g++"
+}
+
+// Tools looks for tool chains as the sandbox does. A machine without one of them
+// still judges the other languages; without any it judges nothing.
+func Tools(find func(ctx context.Context, name string) (sandbox.Tool, error), tools ...Tool) Exam {
+	return func(ctx context.Context) []Check {
+		var checks []Check
+		for _, t := range tools {
+			c := Check{Name: "tool " + t.Name, OK: true}
+			found, err := find(ctx, t.Name)
+			switch {
+			case err == nil:
+				c.Detail = found.Path
+			case errors.Is(err, sandbox.ErrNoTool):
+				c.Degraded, c.Detail, c.Remedy = true, "not found", t.Remedy
+			default:
+				c.Degraded, c.Detail, c.Remedy = true, err.Error(), t.Remedy
+			}
+			checks = append(checks, c)
+		}
+		return orNone(checks, "tools", "no tool chain was found: nothing can be judged")
+	}
+}
+
+// Languages looks at what a worker says about its languages.
+func Languages(ask func(context.Context) []judge.Language) Exam {
+	return func(ctx context.Context) []Check {
+		var checks []Check
+		for _, l := range ask(ctx) {
+			c := Check{Name: "language " + l.ID, OK: true, Detail: l.Version}
+			if !l.Available {
+				c.Degraded, c.Detail, c.Remedy = true, "unavailable", l.Unavailable
+			}
+			checks = append(checks, c)
+		}
+		return orNone(checks, "languages", "no language is available: nothing can be judged")
+	}
+}
+
+// orNone adds a failed check when every one of checks is degraded.
+func orNone(checks []Check, name, detail string) []Check {
+	if slices.ContainsFunc(checks, func(c Check) bool { return !c.Degraded }) {
+		return checks
+	}
+	return append(checks, Check{Name: name, Detail: detail, Remedy: "make build installs the tool chains that are needed"})
+}
+
+// Service is something that this program needs to reach.
+type Service struct {
+	Name     string                                // such as "postgresql"
+	Optional bool                                  // whether there is another way without it
+	Remedy   string                                // what to do when it does not answer
+	Ask      func(context.Context) (string, error) // returns what was found, such as a version
+}
+
+// Services asks each service.
+func Services(services ...Service) Exam {
+	return func(ctx context.Context) []Check {
+		checks := make([]Check, len(services))
+		for i, s := range services {
+			detail, err := s.Ask(ctx)
+			checks[i] = Check{Name: s.Name, OK: true, Detail: detail}
+			if err != nil {
+				checks[i] = Check{Name: s.Name, OK: s.Optional, Degraded: s.Optional, Detail: err.Error(), Remedy: s.Remedy}
+			}
+		}
+		return checks
+	}
+}
+
+// Disk looks at the free space of the file system that holds path. Below least
+// bytes the machine is about to stop, below four times as much it is degraded.
+func Disk(path string, least uint64) Exam {
+	return func(context.Context) []Check {
+		c := Check{Name: "disk"}
+		remedy := "free space on the file system of " + path + ", or choose another data folder"
+		var st syscall.Statfs_t
+		if err := syscall.Statfs(path, &st); err != nil {
+			c.Detail, c.Remedy = fmt.Sprintf("%s: %v", path, err), "make the folder, or choose another data folder"
+			return []Check{c}
+		}
+		free := st.Bavail * uint64(st.Bsize)
+		c.Detail = fmt.Sprintf("%d MiB free at %s", free>>20, path)
+		c.OK = free >= least
+		c.Degraded = c.OK && free < 4*least
+		if !c.OK || c.Degraded {
+			c.Remedy = remedy
+		}
+		return []Check{c}
+	}
+}
