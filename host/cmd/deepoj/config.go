@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// setting is one thing an operator may set. The environment decides;
+// config.yaml fills what the environment leaves unset.
+type setting struct {
+	env    string
+	yaml   string // dotted path in config.yaml
+	def    string
+	secret bool // may come from a file named by env + "_FILE", and is never printed
+	doc    string
+}
+
+var settings = []setting{
+	{env: "DATABASE_URL", yaml: "database.url", secret: true, doc: "PostgreSQL to use instead of the embedded one"},
+	{env: "REDIS_URL", yaml: "redis.url", secret: true, doc: "Redis to use instead of the embedded one: redis, rediss, unix, redis+sentinel, redis+cluster"},
+	{env: "LISTEN_ADDR", yaml: "api.listen", def: "127.0.0.1:8080", doc: "where the web side listens"},
+	{env: "PUBLIC_HOSTS", yaml: "api.hosts", doc: "further host names that the web side answers to, separated by spaces"},
+	{env: "BLOB_DIR", yaml: "blob.dir", doc: "folder of packages and artifacts; the data folder's blobs when empty"},
+	{env: "CACHE_DIR", yaml: "cache.dir", doc: "folder of compiled plugins and programs, for workers of one account; the data folder's cache when empty"},
+	{env: "WORKER_ID", yaml: "worker.id", doc: "name of this worker; host name and pid when empty"},
+	{env: "WORKER_POOL", yaml: "worker.pool", def: "default", doc: "pool this worker serves"},
+	{env: "WORKER_SLOTS", yaml: "worker.slots", def: "0", doc: "submissions judged at once; 0 means the number of cores"},
+	{env: "DELIVERY", yaml: "queue.delivery", def: "auto", doc: "streams, postgres or auto"},
+	{env: "JUDGE_AGENT", yaml: "sandbox.agent", def: "auto", doc: "auto or require: programs run through the sandbox agent"},
+	{env: "JOB_STREAM_KEY", yaml: "api.stream.stream_key", def: "deepoj:jobs", doc: "Redis stream of jobs"},
+	{env: "JOB_STREAM_GROUP", yaml: "worker.stream.group", def: "deepoj:workers", doc: "consumer group of the stream"},
+	{env: "JOB_STREAM_CONSUMER", yaml: "worker.stream.consumer", doc: "consumer name; WORKER_ID when empty; a boot id is appended"},
+	{env: "JOB_STREAM_MAXLEN", yaml: "api.stream.stream_maxlen", def: "200000", doc: "safety net on the stream's length"},
+	{env: "JOB_LEASE_SEC", yaml: "worker.lease_sec", def: "60", doc: "how long a silent worker keeps a job; at least three heartbeats"},
+	{env: "JOB_HEARTBEAT_SEC", yaml: "worker.heartbeat_sec", def: "10", doc: "seconds between heartbeats"},
+	{env: "JOB_RECLAIM_INTERVAL_SEC", yaml: "scheduler.reclaim_interval_sec", def: "5", doc: "seconds between sweeps for lost leases"},
+	{env: "JOB_RECLAIM_COUNT", yaml: "scheduler.reclaim_count", def: "16", doc: "entries cleaned in one sweep"},
+	{env: "JOB_RECLAIM_GRACE_SEC", yaml: "scheduler.reclaim_grace_sec", def: "15", doc: "seconds after its end in which a lease may still be renewed"},
+	{env: "JUDGE_STDOUT_LIMIT_BYTES", yaml: "judge.stdout_limit_bytes", def: "262144", doc: "bytes of stdout that the exec CLI keeps"},
+	{env: "JUDGE_STDERR_LIMIT_BYTES", yaml: "judge.stderr_limit_bytes", def: "1048576", doc: "bytes of stderr that the exec CLI keeps"},
+	{env: "OUTBOX_SHARDS", yaml: "queue.outbox_shards", def: "1", doc: "shards of the outbox; this version has one"},
+	{env: "POLL_INTERVAL", yaml: "queue.poll_interval", def: "1s", doc: "longest sleep of the dispatcher when no notification comes"},
+	{env: "DRAIN_GRACE", yaml: "worker.drain_grace", def: "10s", doc: "how long a stopping worker may finish what runs"},
+	{env: "LOG_LEVEL", yaml: "log.level", def: "info", doc: "debug, info, warn or error"},
+	{env: "LOG_FORMAT", yaml: "log.format", def: "text", doc: "text or json"},
+}
+
+// obsolete settings are refused, or accepted and warned about, with a reason.
+var obsolete = map[string]string{
+	"JOB_PAYLOAD_TTL_SEC": "payloads never expire; the setting is ignored",
+}
+
+// config holds every setting's value and where it came from.
+type config struct {
+	values   map[string]string
+	origins  map[string]string // env, file or default
+	warnings []string
+}
+
+// loadConfig reads the environment, then the YAML file at path; a missing file
+// is fine unless must is set. It reports every bad value at once.
+func loadConfig(path string, must bool, getenv func(string) (string, bool)) (*config, error) {
+	c := &config{values: map[string]string{}, origins: map[string]string{}}
+	file, err := readYAML(path, must)
+	errs := []error{err}
+	known := map[string]bool{}
+	for _, s := range settings {
+		known[s.yaml] = true
+		value, origin := s.def, "default"
+		if v, ok := file[s.yaml]; ok {
+			value, origin = v, "file"
+		}
+		if s.secret {
+			if name, ok := getenv(s.env + "_FILE"); ok && name != "" {
+				data, err := os.ReadFile(filepath.Clean(name))
+				if err != nil {
+					errs = append(errs, fmt.Errorf("%s_FILE: %w", s.env, err))
+				}
+				value, origin = strings.TrimSpace(string(data)), "env"
+			}
+		}
+		if v, ok := getenv(s.env); ok && v != "" {
+			value, origin = v, "env"
+		}
+		c.values[s.env], c.origins[s.env] = value, origin
+	}
+	for _, key := range slices.Sorted(maps.Keys(file)) {
+		if !known[key] {
+			errs = append(errs, fmt.Errorf("%s: unknown key %s; `deepoj config` lists what exists", path, key))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(obsolete)) {
+		if _, ok := getenv(name); ok {
+			c.warnings = append(c.warnings, name+": "+obsolete[name])
+		}
+	}
+	if v, _ := getenv("OUTBOX_ENABLED"); v == "false" || v == "0" {
+		errs = append(errs, errors.New("OUTBOX_ENABLED=false is refused: a message sent before the commit can be lost; use DELIVERY=postgres to do without Redis"))
+	}
+	return c, errors.Join(append(errs, c.validate()...)...)
+}
+
+func (c *config) validate() []error {
+	var errs []error
+	oneOf := func(name string, allowed ...string) {
+		if !slices.Contains(allowed, c.values[name]) {
+			errs = append(errs, fmt.Errorf("%s=%s: must be one of %s", name, c.values[name], strings.Join(allowed, ", ")))
+		}
+	}
+	atLeast := func(name string, low int64) {
+		n, err := strconv.ParseInt(c.values[name], 10, 64)
+		if err != nil || n < low {
+			errs = append(errs, fmt.Errorf("%s=%s: must be a whole number of at least %d", name, c.values[name], low))
+		}
+	}
+	oneOf("DELIVERY", "streams", "postgres", "auto")
+	oneOf("JUDGE_AGENT", "auto", "require")
+	oneOf("OUTBOX_SHARDS", "1")
+	oneOf("LOG_LEVEL", "debug", "info", "warn", "error")
+	oneOf("LOG_FORMAT", "text", "json")
+	for _, name := range []string{"JOB_STREAM_MAXLEN", "JOB_LEASE_SEC", "JOB_HEARTBEAT_SEC", "JOB_RECLAIM_INTERVAL_SEC", "JOB_RECLAIM_COUNT", "JUDGE_STDOUT_LIMIT_BYTES", "JUDGE_STDERR_LIMIT_BYTES"} {
+		atLeast(name, 1)
+	}
+	atLeast("JOB_RECLAIM_GRACE_SEC", 0)
+	atLeast("WORKER_SLOTS", 0)
+	for _, name := range []string{"POLL_INTERVAL", "DRAIN_GRACE"} {
+		if d, err := time.ParseDuration(c.values[name]); err != nil || d <= 0 {
+			errs = append(errs, fmt.Errorf("%s=%s: must be a positive duration such as 1s", name, c.values[name]))
+		}
+	}
+	if len(errs) == 0 && c.seconds("JOB_LEASE_SEC") < 3*c.seconds("JOB_HEARTBEAT_SEC") {
+		errs = append(errs, fmt.Errorf("JOB_LEASE_SEC=%s: must be at least three heartbeats (JOB_HEARTBEAT_SEC=%s)", c.values["JOB_LEASE_SEC"], c.values["JOB_HEARTBEAT_SEC"]))
+	}
+	return errs
+}
+
+func (c *config) get(name string) string { return c.values[name] }
+
+func (c *config) number(name string) int64 {
+	n, _ := strconv.ParseInt(c.values[name], 10, 64) // validate has seen it
+	return n
+}
+
+func (c *config) seconds(name string) time.Duration {
+	return time.Duration(c.number(name)) * time.Second
+}
+
+func (c *config) duration(name string) time.Duration {
+	d, _ := time.ParseDuration(c.values[name]) // validate has seen it
+	return d
+}
+
+// readYAML flattens a YAML file to dotted keys.
+func readYAML(path string, must bool) (map[string]string, error) {
+	data, err := os.ReadFile(filepath.Clean(path))
+	if err != nil {
+		if !must && errors.Is(err, os.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	var tree map[string]any
+	if err := yaml.Unmarshal(data, &tree); err != nil {
+		return nil, fmt.Errorf("config %s: %w", path, err)
+	}
+	flat := map[string]string{}
+	var walk func(prefix string, node any)
+	walk = func(prefix string, node any) {
+		if m, ok := node.(map[string]any); ok {
+			for k, v := range m {
+				walk(strings.TrimPrefix(prefix+"."+k, "."), v)
+			}
+			return
+		}
+		flat[prefix] = fmt.Sprint(node)
+	}
+	walk("", tree)
+	return flat, nil
+}

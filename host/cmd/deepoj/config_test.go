@@ -1,0 +1,117 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func lookup(env map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+}
+
+// probe holds two allowed values for every setting that is not free text.
+var probe = map[string][2]string{
+	"DELIVERY": {"streams", "postgres"}, "JUDGE_AGENT": {"require", "auto"}, "LOG_LEVEL": {"debug", "error"}, "LOG_FORMAT": {"json", "text"},
+	"WORKER_SLOTS": {"3", "4"}, "JOB_STREAM_MAXLEN": {"10", "20"}, "JOB_LEASE_SEC": {"90", "120"}, "JOB_HEARTBEAT_SEC": {"5", "6"},
+	"JOB_RECLAIM_INTERVAL_SEC": {"7", "8"}, "JOB_RECLAIM_COUNT": {"9", "10"}, "JOB_RECLAIM_GRACE_SEC": {"11", "12"},
+	"JUDGE_STDOUT_LIMIT_BYTES": {"13", "14"}, "JUDGE_STDERR_LIMIT_BYTES": {"15", "16"}, "OUTBOX_SHARDS": {"1", "1"},
+	"POLL_INTERVAL": {"2s", "3s"}, "DRAIN_GRACE": {"4s", "5s"},
+}
+
+func TestTheEnvironmentDecidesOverYAMLAndYAMLOverTheDefault(t *testing.T) {
+	t.Parallel()
+	for _, s := range settings {
+		t.Run(s.env, func(t *testing.T) {
+			t.Parallel()
+			values, ok := probe[s.env]
+			if !ok {
+				values = [2]string{"from-file", "from-env"}
+			}
+			path := filepath.Join(t.TempDir(), "config.yaml")
+			parts := strings.Split(s.yaml, ".")
+			var doc strings.Builder
+			for i, p := range parts {
+				doc.WriteString(strings.Repeat("  ", i) + p + ":")
+				if i == len(parts)-1 {
+					doc.WriteString(" " + values[0])
+				}
+				doc.WriteString("\n")
+			}
+			if err := os.WriteFile(path, []byte(doc.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			check := func(file string, env map[string]string, value, origin string) {
+				t.Helper()
+				c, err := loadConfig(file, false, lookup(env))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.get(s.env) != value || c.origins[s.env] != origin {
+					t.Errorf("got %q from %s, want %q from %s", c.get(s.env), c.origins[s.env], value, origin)
+				}
+			}
+			none := filepath.Join(t.TempDir(), "none.yaml")
+			check(none, nil, s.def, "default")
+			check(path, nil, values[0], "file")
+			check(path, map[string]string{s.env: values[1]}, values[1], "env")
+			if s.secret {
+				file := filepath.Join(t.TempDir(), "secret")
+				if err := os.WriteFile(file, []byte("hidden\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				check(path, map[string]string{s.env + "_FILE": file}, "hidden", "env")
+			}
+		})
+	}
+}
+
+func TestABadSettingIsRefusedWithItsName(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		env  map[string]string
+		yaml string
+		want []string
+	}{
+		"an unknown delivery":            {env: map[string]string{"DELIVERY": "pigeon"}, want: []string{"DELIVERY=pigeon", "streams, postgres, auto"}},
+		"a lease that is not a number":   {env: map[string]string{"JOB_LEASE_SEC": "long"}, want: []string{"JOB_LEASE_SEC=long", "whole number"}},
+		"a lease below three heartbeats": {env: map[string]string{"JOB_LEASE_SEC": "20"}, want: []string{"JOB_LEASE_SEC=20", "three heartbeats"}},
+		"a negative poll interval":       {env: map[string]string{"POLL_INTERVAL": "-1s"}, want: []string{"POLL_INTERVAL=-1s"}},
+		"two at once, both named":        {env: map[string]string{"DELIVERY": "x", "JUDGE_AGENT": "y"}, want: []string{"DELIVERY=x", "JUDGE_AGENT=y"}},
+		"an unknown key in the file":     {yaml: "api:\n  speed: 9\n", want: []string{"unknown key api.speed"}},
+		"no outbox":                      {env: map[string]string{"OUTBOX_ENABLED": "false"}, want: []string{"DELIVERY=postgres"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "config.yaml")
+			if err := os.WriteFile(path, []byte(tt.yaml), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			env := map[string]string{}
+			maps.Copy(env, tt.env)
+			_, err := loadConfig(path, true, lookup(env))
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestAnObsoleteSettingIsAcceptedWithAWarning(t *testing.T) {
+	t.Parallel()
+	c, err := loadConfig("none.yaml", false, lookup(map[string]string{"JOB_PAYLOAD_TTL_SEC": "5"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.warnings) != 1 || !strings.Contains(c.warnings[0], "JOB_PAYLOAD_TTL_SEC") {
+		t.Errorf("warnings = %q", c.warnings)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// instance is what a running `deepoj up` writes to DATA/instance.json, so that
+// the other commands find it.
+type instance struct {
+	PID     int       `json:"pid"` // of the process in whose mount namespace the sockets are
+	URL     string    `json:"url"`
+	DSN     string    `json:"dsn"`   // as that process uses it; without a password
+	Redis   string    `json:"redis"` // empty when Redis is not used
+	Data    string    `json:"data"`  // the data folder as that process sees it
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+}
+
+const instanceFile = "instance.json"
+
+func (i instance) write(dir string) error {
+	data, err := json.MarshalIndent(i, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", instanceFile, err)
+	}
+	tmp := filepath.Join(dir, instanceFile+".new")
+	if err := os.WriteFile(tmp, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", instanceFile, err)
+	}
+	if err := os.Rename(tmp, filepath.Join(dir, instanceFile)); err != nil {
+		return fmt.Errorf("write %s: %w", instanceFile, err)
+	}
+	return nil
+}
+
+// findInstance reads DATA/instance.json and makes its addresses usable from this
+// process: what lies in a private mount namespace is reached through /proc.
+func findInstance(dir string) (instance, error) {
+	var i instance
+	path := filepath.Join(dir, instanceFile)
+	data, err := os.ReadFile(filepath.Clean(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return i, fmt.Errorf("no Deep-OJ is running on %s: start one with `deepoj up --data %s`, or set DATABASE_URL", dir, dir)
+	} else if err != nil {
+		return i, fmt.Errorf("find the running Deep-OJ: %w", err)
+	}
+	if err := json.Unmarshal(data, &i); err != nil {
+		return i, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := syscall.Kill(i.PID, 0); errors.Is(err, syscall.ESRCH) {
+		return i, fmt.Errorf("the Deep-OJ of %s is not running any more: start it with `deepoj up --data %s`", dir, dir)
+	}
+	if _, err := os.Stat(filepath.Join(i.Data, instanceFile)); err != nil {
+		through := fmt.Sprintf("/proc/%d/root%s", i.PID, i.Data)
+		there := strings.NewReplacer(i.Data, through, url.QueryEscape(i.Data), url.QueryEscape(through))
+		i.DSN, i.Redis, i.Data = there.Replace(i.DSN), there.Replace(i.Redis), through
+	}
+	return i, nil
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deepoj/host/embedded"
+	"deepoj/sandbox"
+)
+
+// launchPlan says how a command that was started as root goes on without it.
+type launchPlan struct {
+	args  []string // the command and its flags for the unprivileged process
+	env   []string
+	data  string // the data folder, absolute; "" = none
+	user  string // account to become; "" = see chooseAccount
+	agent *sandbox.Config
+	log   *slog.Logger
+}
+
+// launch keeps root only in the sandbox agent: it starts the agent, then runs
+// this program again as an unprivileged account in a private mount namespace, in
+// which the data folder is bound at a short path that needs no permission on the
+// folder's parents. It returns the exit status when that process has ended.
+//
+// Signals of the terminal reach only this process; it asks the other to stop
+// with SIGTERM. If this process is killed, the kernel does.
+func launch(ctx context.Context, e *env, p launchPlan) int {
+	who, err := chooseAccount(p.user, p.data)
+	if err != nil {
+		return e.fail(err)
+	}
+	for {
+		err := launchOnce(ctx, e, p, who)
+		var exit *exec.ExitError
+		switch {
+		case errors.Is(err, errAgentEnded) && ctx.Err() == nil:
+			p.log.ErrorContext(ctx, "the sandbox agent ended; starting again", slog.Any("err", err))
+		case errors.As(err, &exit) && exit.ExitCode() >= 0:
+			return exit.ExitCode()
+		case err != nil:
+			return e.fail(err)
+		default:
+			return 0
+		}
+		select {
+		case <-ctx.Done():
+			return 0
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// errAgentEnded says that the sandbox agent is gone, and with it the process
+// that used it.
+var errAgentEnded = errors.New("the sandbox agent ended by itself")
+
+// launchOnce runs the agent and the unprivileged process until either ends.
+func launchOnce(ctx context.Context, e *env, p launchPlan, who *embedded.Account) error {
+	cmd := exec.Command("/proc/self/exe", p.args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", p.env, e.stdout, e.stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Credential: &syscall.Credential{Uid: who.UID, Gid: who.GID},
+		Setpgid:    true,
+		Pdeathsig:  syscall.SIGTERM,
+	}
+	agentEnded := make(chan error, 1)
+	if p.agent != nil {
+		// The agent outlives ctx, so that the worker can drain.
+		agent, err := sandbox.Spawn(context.WithoutCancel(ctx), "/proc/self/exe", []string{"sandbox", "agent"}, *p.agent)
+		if err != nil {
+			return err
+		}
+		defer agent.Close()
+		go func() { agentEnded <- agent.Wait() }()
+		cmd.ExtraFiles = []*os.File{agent.Conn()}
+		cmd.Args = append(cmd.Args, "--agent-fd", "3")
+	}
+	// The thread stays locked until the end: its mount namespace is private, and
+	// the death signal is sent when the thread that forked goes away.
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		done <- start(ctx, cmd, p.data, who, agentEnded)
+	}()
+	return <-done
+}
+
+// start runs cmd from the calling thread, which must be locked, and waits for it.
+func start(ctx context.Context, cmd *exec.Cmd, data string, who *embedded.Account, agentEnded <-chan error) error {
+	if data != "" {
+		short, undo, err := bindShort(data)
+		if err != nil {
+			return err
+		}
+		defer undo()
+		cmd.Args = append(cmd.Args, "--data", short, "--shown-data", data)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("run as %s: %w", who.Name, err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var why error
+	select {
+	case err := <-ended:
+		return err
+	case err := <-agentEnded:
+		why = errors.Join(errAgentEnded, err)
+	case <-ctx.Done():
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stop: %w", err)
+	}
+	select {
+	case err := <-ended:
+		if why != nil {
+			return why
+		}
+		return err
+	case <-time.After(time.Minute):
+		return errors.Join(errors.New("did not stop within a minute; killed"), cmd.Process.Kill(), <-ended)
+	}
+}
+
+// mountPoint and the launcher's pid name the place where its data is bound.
+const mountPoint = "/run/deepoj-"
+
+// sweepMountPoints removes the empty folders of launchers that were killed.
+// Those of the living are mount points in namespaces that cannot be seen here.
+func sweepMountPoints() {
+	left, _ := filepath.Glob(mountPoint + "*") // the pattern is well formed
+	for _, dir := range left {
+		pid, err := strconv.Atoi(strings.TrimPrefix(dir, mountPoint))
+		if err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			_ = os.Remove(dir) // only an empty folder goes
+		}
+	}
+}
+
+// bindShort gives the calling thread a private mount namespace in which data is
+// bound at a short path.
+func bindShort(data string) (short string, undo func(), err error) {
+	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_FS); err != nil {
+		return "", nil, fmt.Errorf("private mount namespace: %w", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return "", nil, fmt.Errorf("private mount namespace: %w", err)
+	}
+	sweepMountPoints()
+	short = fmt.Sprintf(mountPoint+"%d", os.Getpid())
+	if err := os.Mkdir(short, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", nil, fmt.Errorf("mount point of the data folder: %w", err)
+	}
+	if err := unix.Mount(data, short, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return "", nil, fmt.Errorf("bind %s: %w", data, err)
+	}
+	return short, func() {
+		_ = unix.Unmount(short, unix.MNT_DETACH)
+		_ = os.Remove(short) // empty: the mount is gone
+	}, nil
+}
+
+// chooseAccount finds the account to become and makes sure that it owns the
+// data folder. Parents of the folder are left alone. Without a name it is the
+// owner of the folder; for a fresh folder the one who called sudo, or else the
+// first of deepoj, postgres and nobody.
+func chooseAccount(name, data string) (*embedded.Account, error) {
+	owner := uint32(0)
+	if data != "" {
+		if err := os.MkdirAll(data, 0o700); err != nil {
+			return nil, fmt.Errorf("data folder: %w", err)
+		}
+		info, err := os.Stat(data)
+		if err != nil {
+			return nil, fmt.Errorf("data folder: %w", err)
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok {
+			owner = st.Uid
+		}
+	}
+	if name == "" && owner != 0 {
+		u, err := user.LookupId(strconv.FormatUint(uint64(owner), 10))
+		if err != nil {
+			return nil, fmt.Errorf("owner of the data folder %s: %w", data, err)
+		}
+		name = u.Username
+	}
+	if sudoer := os.Getenv("SUDO_USER"); name == "" && sudoer != "root" {
+		name = sudoer
+	}
+	a, err := embedded.Unprivileged(name)
+	if err != nil {
+		return nil, err
+	}
+	return a, own(data, a)
+}
+
+// own gives a fresh, empty, root-owned data folder to a. A folder that holds
+// something, or belongs to somebody else, is not taken over.
+func own(data string, a *embedded.Account) error {
+	if data == "" {
+		return nil
+	}
+	info, err := os.Stat(data)
+	if err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || st.Uid == a.UID {
+		return nil
+	}
+	inside, err := os.ReadDir(data)
+	if err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	if st.Uid != 0 || len(inside) > 0 {
+		return fmt.Errorf("data folder %s belongs to uid %d and not to %s: name another folder with --data, its owner with --user, or give it away with chown -R %s", data, st.Uid, a.Name, a.Name)
+	}
+	return os.Chown(data, int(a.UID), int(a.GID))
+}

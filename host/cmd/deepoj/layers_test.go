@@ -1,0 +1,118 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "deepoj/"
+
+// layers is the dependency diagram, bottom up: what each package may import of
+// ours. A package may name only packages above it in this list, so there is no
+// way to write a cycle down. Names ending in /* stand for every folder there.
+var layers = []struct{ pkg, may string }{
+	{"host/judge", ""},
+	{"host/telemetry", ""},
+	{"host/blob", ""},
+	{"host/embedded", ""},
+	{"sandbox", ""},
+	{"plugins", ""},
+	{"plugins/abi", ""},
+	{"plugins/sdk/*", "plugins/abi"},
+	{"plugins/languages/*", "plugins/sdk/* plugins/abi"},
+
+	{"queue", "host/judge"},
+	{"sql/internal/*", ""},
+	{"sql", "host/judge sql/internal/*"},
+	{"sql/sqltest", "sql host/embedded"},
+	{"host/plugin", "host/judge plugins/abi"},
+	{"host/plugin/conformance", "host/plugin plugins/abi"},
+
+	{"host/problem", "host/judge host/blob"},
+	{"host/problem/samples", ""},
+	{"host/judging", "host/judge host/problem host/plugin host/blob plugins/abi sandbox"},
+	{"host/verify", "host/judge host/judging host/problem host/plugin"},
+	{"host/liveness", "host/judge sql"},
+	{"host/doctor", "host/judge sandbox"},
+	{"host/scheduler", "host/judge sql queue"},
+	{"host/worker", "host/judge host/judging host/problem host/verify host/plugin host/plugin/conformance host/blob host/liveness sql queue"},
+	{"host/feed", "host/judge host/blob sql"},
+	{"web/client", "host/judge"},
+	{"web", "host/judge host/blob host/problem host/feed host/liveness sql"},
+}
+
+func TestLayers(t *testing.T) {
+	may := map[string][]string{}
+	for _, l := range layers {
+		may[l.pkg] = strings.Fields(l.may)
+		for _, below := range may[l.pkg] {
+			if _, listed := may[below]; !listed {
+				t.Errorf("%s may import %s, which is not above it in the list", l.pkg, below)
+			}
+		}
+	}
+	// Read the files here and not through go list: the test cache sees only
+	// the files that this process opens.
+	seen := map[string]bool{}
+	root := filepath.Join("..", "..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if skip(root, path, d) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		rel, _ := filepath.Rel(root, filepath.Dir(path))
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || rel == "host/cmd/deepoj" {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		seen[name(rel, may)] = true
+		allowed, listed := may[name(rel, may)]
+		if !listed {
+			t.Errorf("%s is not in the list of layers", rel)
+		}
+		for _, spec := range file.Imports {
+			imp, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+			if ours && !slices.Contains(allowed, name(imp, may)) {
+				t.Errorf("%s imports %s", path, imp)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// skip reports whether the folder at path holds no code of this module: nested
+// modules, dot folders, test data and what npm installed.
+func skip(root, path string, d fs.DirEntry) bool {
+	if path == root {
+		return false
+	}
+	if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+		return true
+	}
+	return strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "testdata"
+}
+
+// name returns the entry of the list that pkg falls under.
+func name(pkg string, may map[string][]string) string {
+	if _, listed := may[pkg]; listed {
+		return pkg
+	}
+	return pkg[:strings.LastIndexByte(pkg, '/')+1] + "*"
+}

@@ -1,0 +1,101 @@
+// Command deepoj is Deep-OJ: `deepoj up` runs everything on one machine, and
+// api, scheduler and worker run one role each.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"deepoj/host/plugin"
+)
+
+// version is set by the linker.
+var version = "unknown"
+
+// command is one verb of the command line. Its run returns the exit status.
+type command struct {
+	name, doc string
+	run       func(ctx context.Context, e *env) int
+	hidden    bool
+}
+
+// env is what a command may touch of the process it runs in.
+type env struct {
+	args           []string
+	stdout, stderr io.Writer
+	getenv         func(string) (string, bool)
+}
+
+func (e *env) fail(err error) int {
+	fmt.Fprintln(e.stderr, "deepoj:", err)
+	return 1
+}
+
+var commands = []command{
+	{name: "up", doc: "run everything on this machine", run: up},
+	{name: "api", doc: "run the web side only", run: roleCommand("api")},
+	{name: "scheduler", doc: "run the dispatcher and the sweepers only", run: roleCommand("scheduler")},
+	{name: "worker", doc: "judge submissions only", run: roleCommand("worker")},
+	{name: "submit", doc: "hand in a program and wait for its verdict", run: submit},
+	{name: "problem", doc: "import problem packages", run: problems},
+	{name: "judge", doc: "run one command in the sandbox (Judge protocol v1)", run: judgeOnce},
+	{name: "audit", doc: "prove that nothing is lost or doubled", run: audit},
+	{name: "doctor", doc: "say what this machine lacks and how to mend it", run: diagnose},
+	{name: "migrate", doc: "bring the database schema up to date", run: migrate},
+	{name: "config", doc: "print every setting with its origin", run: printConfig},
+	{name: "version", doc: "print the version", run: printVersion},
+	{name: "sandbox", doc: "the sandbox agent (started by the others)", run: sandboxAgent, hidden: true},
+}
+
+func main() {
+	if len(os.Args) > 1 && (os.Args[1] == plugin.CompileCommand || os.Args[1] == plugin.WorkerCommand) {
+		os.Exit(plugin.Child(os.Args[1:]))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	status := run(ctx, &env{args: os.Args[1:], stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv})
+	stop()
+	os.Exit(status)
+}
+
+func run(ctx context.Context, e *env) int {
+	if len(e.args) == 0 {
+		usage(e.stderr)
+		return 2
+	}
+	name := e.args[0]
+	if name == "help" || name == "-h" || name == "--help" {
+		usage(e.stdout)
+		return 0
+	}
+	for _, c := range commands {
+		if c.name == name {
+			e.args = e.args[1:]
+			return c.run(ctx, e)
+		}
+	}
+	fmt.Fprintf(e.stderr, "deepoj: unknown command %q\n", name)
+	usage(e.stderr)
+	return 2
+}
+
+func usage(w io.Writer) {
+	var b strings.Builder
+	b.WriteString("usage: deepoj COMMAND [flags]\n\n")
+	for _, c := range commands {
+		if !c.hidden {
+			fmt.Fprintf(&b, "  deepoj %-10s %s\n", c.name, c.doc)
+		}
+	}
+	b.WriteString("\n`deepoj COMMAND --help` lists a command's flags.\n")
+	fmt.Fprint(w, b.String())
+}
+
+func printVersion(_ context.Context, e *env) int {
+	fmt.Fprintln(e.stdout, "deepoj", version)
+	return 0
+}

@@ -1,0 +1,293 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"deepoj/host/blob"
+	"deepoj/host/embedded"
+	"deepoj/host/scheduler"
+	"deepoj/host/telemetry"
+	"deepoj/queue"
+	"deepoj/sql"
+	"deepoj/web"
+)
+
+// node is what the roles of one process share.
+type node struct {
+	env   *env
+	roles roles
+	opts  options
+	cfg   *config
+	log   *slog.Logger
+	reg   *prometheus.Registry
+
+	store      *sql.Store
+	streams    *queue.Streams // nil with DELIVERY=postgres or without Redis
+	blobs      *blob.Dir
+	dispatcher *scheduler.Dispatcher // nil in a process without one
+	redisURL   string
+	dsn        string
+	runners    []runner
+	closers    []func() // in reverse order
+}
+
+// runner is one blocking part of the process. It returns nil when ctx ends.
+type runner struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+func (n *node) add(name string, run func(ctx context.Context) error) {
+	n.runners = append(n.runners, runner{name, run})
+}
+
+func (n *node) close() {
+	for _, c := range slices.Backward(n.closers) {
+		c()
+	}
+}
+
+// serve runs the roles until ctx ends. It runs unprivileged.
+func serve(ctx context.Context, e *env, r roles, o options, c *config, log *slog.Logger) error {
+	n := &node{env: e, roles: r, opts: o, cfg: c, log: log, reg: telemetry.Registry()}
+	defer n.close()
+	if r.keepsData() {
+		if err := os.MkdirAll(o.data, 0o700); err != nil {
+			return fmt.Errorf("data folder: %w", err)
+		}
+	}
+	if err := n.services(ctx); err != nil {
+		return err
+	}
+	if err := n.database(ctx); err != nil {
+		return err
+	}
+	var err error
+	if r.keepsData() {
+		if n.blobs, err = blob.OpenDir(firstOf(c.get("BLOB_DIR"), filepath.Join(o.data, "blobs"))); err != nil {
+			return fmt.Errorf("open blobs: %w", err)
+		}
+	}
+	if r.worker {
+		if err := n.addWorker(ctx); err != nil {
+			return err
+		}
+	}
+	if r.scheduler {
+		if err := n.addScheduler(); err != nil {
+			return err
+		}
+	}
+	ready := func(context.Context) {}
+	if r.api {
+		if ready, err = n.addWeb(ctx); err != nil {
+			return err
+		}
+	}
+	// The services outlive the roles, so that what drains can still write.
+	g, gctx := errgroup.WithContext(ctx)
+	for _, part := range n.runners {
+		g.Go(func() error {
+			if err := part.run(gctx); err != nil {
+				return fmt.Errorf("%s: %w", part.name, err)
+			}
+			return nil
+		})
+	}
+	g.Go(func() error { ready(gctx); return nil })
+	return g.Wait()
+}
+
+// services starts PostgreSQL and Redis, or takes those that are named.
+func (n *node) services(ctx context.Context) error {
+	n.dsn, n.redisURL = n.cfg.get("DATABASE_URL"), n.cfg.get("REDIS_URL")
+	g, gctx := errgroup.WithContext(ctx)
+	var pg *embedded.Postgres
+	var redis *embedded.Redis
+	if n.dsn == "" {
+		g.Go(func() (err error) {
+			pg, err = embedded.StartPostgres(gctx, embedded.PostgresConfig{
+				DataDir: filepath.Join(n.opts.data, "postgres"), BinDir: n.opts.postgres, Log: n.log,
+			})
+			return err
+		})
+	}
+	if n.redisURL == "" && n.roles.embedded && n.cfg.get("DELIVERY") != "postgres" {
+		g.Go(func() (err error) {
+			redis, err = embedded.StartRedis(gctx, embedded.RedisConfig{DataDir: filepath.Join(n.opts.data, "redis"), Log: n.log})
+			if errors.Is(err, embedded.ErrNoRedis) && n.cfg.get("DELIVERY") == "auto" {
+				n.log.WarnContext(ctx, "jobs are delivered through PostgreSQL alone", slog.Any("err", err))
+				return nil
+			}
+			return err
+		})
+	}
+	err := g.Wait()
+	// Services run past the end of ctx, until the roles have drained.
+	own := context.WithoutCancel(ctx)
+	if pg != nil {
+		n.dsn = pg.DSN()
+		n.keep(own, "postgres", pg.Run)
+	}
+	if redis != nil {
+		n.redisURL = redis.URL()
+		n.keep(own, "redis", redis.Run)
+	}
+	return err
+}
+
+// keep runs a service in the background until the node closes.
+func (n *node) keep(ctx context.Context, name string, run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := run(ctx); err != nil {
+			n.log.ErrorContext(ctx, "service ended badly", slog.String("service", name), slog.Any("err", err))
+		}
+	}()
+	n.closers = append(n.closers, func() { cancel(); <-done })
+}
+
+// database opens the store and, for the roles that may change the schema, brings
+// it up to date. It waits for a database that is still starting.
+func (n *node) database(ctx context.Context) error {
+	store, err := sql.Open(ctx, sql.Config{DSN: n.dsn, Log: n.log})
+	if err != nil {
+		return err
+	}
+	n.store = store
+	n.closers = append(n.closers, store.Close)
+	if err := store.Migrate(ctx); err != nil {
+		return err
+	}
+	if n.redisURL == "" || n.cfg.get("DELIVERY") == "postgres" {
+		if n.cfg.get("DELIVERY") == "streams" {
+			return errors.New("DELIVERY=streams needs a Redis: set REDIS_URL, or use DELIVERY=auto")
+		}
+		return nil
+	}
+	streams, err := queue.Open(ctx, queue.Config{
+		URL: n.redisURL, Stream: n.cfg.get("JOB_STREAM_KEY"), Group: n.cfg.get("JOB_STREAM_GROUP"), Pool: n.cfg.get("WORKER_POOL"),
+		Consumer: firstOf(n.cfg.get("JOB_STREAM_CONSUMER"), n.name()), MaxLen: n.cfg.number("JOB_STREAM_MAXLEN"),
+		MinIdle: n.cfg.seconds("JOB_LEASE_SEC") + n.cfg.seconds("JOB_RECLAIM_GRACE_SEC"), CleanCount: n.cfg.number("JOB_RECLAIM_COUNT"), Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	n.streams = streams
+	n.closers = append(n.closers, func() { _ = streams.Close() })
+	return nil
+}
+
+// name is WORKER_ID, or host name and pid.
+func (n *node) name() string {
+	if id := n.cfg.get("WORKER_ID"); id != "" {
+		return id
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	return fmt.Sprintf("%s-%d", host, os.Getpid())
+}
+
+// addWeb adds the web side and returns what says that the node is ready.
+func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
+	host, _, err := net.SplitHostPort(n.opts.listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen %s: want HOST:PORT, such as 127.0.0.1:8080", n.opts.listen)
+	}
+	ip := net.ParseIP(host)
+	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
+	if n.opts.allowDegraded && !loopback {
+		return nil, errors.New("--allow-degraded is refused on an address that others can reach")
+	}
+	password, err := web.FirstAdmin(ctx, n.store)
+	if err != nil {
+		return nil, err
+	}
+	s, err := web.New(web.Config{
+		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
+		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Log: n.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.add("web", s.Run)
+	if n.roles.embedded {
+		if err := n.importSamples(ctx); err != nil {
+			return nil, err
+		}
+		i := instance{PID: os.Getpid(), URL: "http://" + s.Addr(), DSN: n.dsn, Redis: n.redisURL, Data: n.opts.data, Version: version, Started: time.Now().UTC()}
+		if err := i.write(n.opts.data); err != nil {
+			return nil, err
+		}
+		n.closers = append(n.closers, func() { _ = os.Remove(filepath.Join(n.opts.data, instanceFile)) })
+	}
+	return func(ctx context.Context) {
+		if password != "" {
+			fmt.Fprintf(n.env.stdout, "The first account is admin with the password %s (shown only now).\n", password)
+		}
+		if !n.roles.embedded {
+			n.log.InfoContext(ctx, "listening", slog.String("url", "http://"+s.Addr()))
+			return
+		}
+		n.awaitWorker(ctx)
+		if ctx.Err() == nil {
+			fmt.Fprintf(n.env.stdout, "Deep-OJ is ready: http://%s\n", s.Addr())
+		}
+	}, nil
+}
+
+// awaitWorker waits until this process's worker has said what it can judge, so
+// that "ready" means that a submit is judged.
+func (n *node) awaitWorker(ctx context.Context) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		workers, err := n.store.Workers(ctx, 10*time.Second)
+		if err == nil && len(workers) > 0 {
+			var missing []string
+			for _, l := range workers[0].Languages {
+				if !l.Available {
+					missing = append(missing, l.Name+" ("+l.Unavailable+")")
+				}
+			}
+			if len(missing) > 0 {
+				fmt.Fprintf(n.env.stdout, "Not available: %s.\n", strings.Join(missing, "; "))
+			}
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// checks are what /readyz names beyond the database and the workers.
+func (n *node) checks(ctx context.Context) []web.Check {
+	var cs []web.Check
+	if n.streams != nil {
+		c := web.Check{Name: "redis", OK: true, Optional: n.cfg.get("DELIVERY") == "auto"}
+		if err := n.streams.Ping(ctx); err != nil {
+			c.OK, c.Detail, c.Remedy = false, err.Error(), "jobs travel through PostgreSQL until Redis answers again; look at REDIS_URL"
+		}
+		cs = append(cs, c)
+	}
+	return cs
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"deepoj/host/judge"
+	"deepoj/web/client"
+)
+
+// submit hands in a program. With --wait its exit status is 0 for AC, 3 for any
+// other verdict, and 1 when something went wrong.
+func submit(ctx context.Context, e *env) int {
+	f, _ := newFlags(e, "submit", "FILE...")
+	problem := f.String("problem", "", "the problem's short name (required)")
+	language := f.String("language", "", "language id such as cpp; guessed from the file name when empty")
+	wait := f.Bool("wait", false, "wait for the verdict and print it")
+	server := f.String("server", "", "address of the server; DEEPOJ_URL or "+defaultServer+" when empty")
+	token := f.String("token", "", "token of a login; DEEPOJ_TOKEN when empty")
+	// Flags may also follow the files, as in `submit FILE --wait`.
+	var files []string
+	for rest := e.args; ; {
+		if status, ok := parse(f, rest); !ok {
+			return status
+		}
+		if f.NArg() == 0 {
+			break
+		}
+		files = append(files, f.Arg(0))
+		rest = f.Args()[1:]
+	}
+	if *problem == "" || len(files) == 0 {
+		f.Usage()
+		return 2
+	}
+	n := client.NewSubmission{Problem: *problem, Language: *language}
+	for _, name := range files {
+		text, err := readSource(name)
+		if err != nil {
+			return e.fail(err)
+		}
+		n.Sources = append(n.Sources, judge.Source{Name: filepath.Base(name), Text: text})
+	}
+	c, err := client.New(firstOf(*server, e.variable("DEEPOJ_URL"), defaultServer), client.WithToken(firstOf(*token, e.variable("DEEPOJ_TOKEN"))))
+	if err != nil {
+		return e.fail(err)
+	}
+	if n.Language == "" {
+		if n.Language, err = guessLanguage(ctx, c, n.Sources[0].Name); err != nil {
+			return e.fail(err)
+		}
+	}
+	r, err := c.Submit(ctx, n)
+	if err != nil {
+		return e.fail(err)
+	}
+	if !*wait {
+		fmt.Fprintf(e.stdout, "submitted as %d\n", r.JobID)
+		return 0
+	}
+	s, err := c.Wait(ctx, r.JobID)
+	if err != nil {
+		return e.fail(fmt.Errorf("submission %d is stored; waiting for it failed: %w", r.JobID, err))
+	}
+	return printVerdict(e, s)
+}
+
+const defaultServer = "http://127.0.0.1:8080"
+
+// printVerdict prints one line: verdict, CPU time, memory, and why.
+func printVerdict(e *env, s *client.Submission) int {
+	if s.Result == nil {
+		why := ""
+		if s.Error != nil {
+			why = ": " + *s.Error
+		}
+		return e.fail(fmt.Errorf("submission %d is %s%s", s.JobID, s.Status, why))
+	}
+	r := s.Result
+	line := string(r.Verdict)
+	if r.Score != nil {
+		line += fmt.Sprintf(" %g", *r.Score)
+		if r.MaxScore != nil {
+			line += fmt.Sprintf("/%g", *r.MaxScore)
+		}
+	}
+	line += fmt.Sprintf("  %d ms  %d KiB  submission %d", r.Usage.CPUMillis, r.Usage.MemoryKiB, s.JobID)
+	if r.Message != "" {
+		line += "  " + strings.ReplaceAll(r.Message, "\n", " ")
+	}
+	fmt.Fprintln(e.stdout, line)
+	if r.Verdict == judge.CE && r.Compile != nil {
+		fmt.Fprintln(e.stdout, strings.TrimRight(r.Compile.Output, "\n"))
+	}
+	if r.Verdict != judge.AC {
+		return 3
+	}
+	return 0
+}
+
+func readSource(name string) (string, error) {
+	if name == "-" {
+		data, err := io.ReadAll(os.Stdin)
+		return string(data), err
+	}
+	data, err := os.ReadFile(filepath.Clean(name))
+	return string(data), err
+}
+
+func guessLanguage(ctx context.Context, c *client.Client, name string) (string, error) {
+	ls, err := c.Languages(ctx)
+	if err != nil {
+		return "", err
+	}
+	ext := strings.TrimPrefix(filepath.Ext(name), ".")
+	for _, l := range ls {
+		if slices.Contains(l.Extensions, ext) {
+			return l.ID, nil
+		}
+	}
+	return "", errors.New("the language cannot be told from the name " + name + ": name it with --language")
+}
+
+func firstOf(ss ...string) string {
+	for _, s := range ss {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func (e *env) variable(name string) string {
+	v, _ := e.getenv(name)
+	return v
+}

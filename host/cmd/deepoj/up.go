@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"deepoj/host/telemetry"
+	"deepoj/sandbox"
+)
+
+// defaultData is where `deepoj up` keeps everything.
+const defaultData = ".deepoj"
+
+// roles says what a process does.
+type roles struct {
+	api, scheduler, worker bool
+	embedded               bool // run PostgreSQL and Redis where no URL names others
+}
+
+// keepsData reports whether the roles need a data folder.
+func (r roles) keepsData() bool { return r.worker || r.embedded }
+
+// options are the flags of up, api, scheduler and worker.
+type options struct {
+	data, listen, auth, user, postgres string
+	allowDegraded                      bool
+
+	// Set by the launcher for the unprivileged process that it starts.
+	agentFD int
+	shown   string // the data folder as the user named it
+}
+
+func (o *options) define(f *flag.FlagSet, r roles) {
+	if r.keepsData() {
+		f.StringVar(&o.data, "data", defaultData, "folder for everything that is kept")
+		f.StringVar(&o.shown, "shown-data", "", "name of the data folder for people (set by the launcher)")
+	}
+	f.StringVar(&o.user, "user", "", "unprivileged account to run as, when started as root")
+	if r.api {
+		f.StringVar(&o.listen, "listen", "", "address to listen on, HOST:PORT (LISTEN_ADDR)")
+		f.StringVar(&o.auth, "auth", "", "guest: anybody on this machine may submit; required: only accounts (default: guest on a loopback address of `deepoj up`, else required)")
+	}
+	if r.embedded {
+		f.StringVar(&o.postgres, "postgres", "", "folder of the PostgreSQL programs; found by itself when empty")
+	}
+	if r.worker {
+		f.BoolVar(&o.allowDegraded, "allow-degraded", false, "run programs without control groups, on a loopback address only: memory is not bounded well")
+		f.IntVar(&o.agentFD, "agent-fd", 0, "descriptor of the sandbox agent (set by the launcher)")
+	}
+}
+
+// up runs every role and the services they need.
+func up(ctx context.Context, e *env) int {
+	return runCommand(ctx, e, "up", roles{api: true, scheduler: true, worker: true, embedded: true})
+}
+
+// roleCommand runs one role against services that are named.
+func roleCommand(name string) func(context.Context, *env) int {
+	return func(ctx context.Context, e *env) int {
+		return runCommand(ctx, e, name, roles{api: name == "api", scheduler: name == "scheduler", worker: name == "worker"})
+	}
+}
+
+func runCommand(ctx context.Context, e *env, name string, r roles) int {
+	f, path := newFlags(e, name, "")
+	var o options
+	o.define(f, r)
+	if status, ok := parse(f, e.args); !ok {
+		return status
+	}
+	if o.auth != "" && o.auth != "guest" && o.auth != "required" {
+		return e.fail(fmt.Errorf("--auth %s: must be guest or required", o.auth))
+	}
+	c, err := settingsFor(e, f, *path)
+	if err != nil {
+		return e.fail(err)
+	}
+	if !r.embedded && c.get("DATABASE_URL") == "" {
+		return e.fail(fmt.Errorf("DATABASE_URL is not set: `deepoj %s` needs a PostgreSQL; `deepoj up` brings its own", name))
+	}
+	if o.listen == "" {
+		o.listen = c.get("LISTEN_ADDR")
+	}
+	if o.data, err = filepath.Abs(o.data); err != nil {
+		return e.fail(err)
+	}
+	if o.shown == "" {
+		o.shown = o.data
+	}
+	for _, name := range []string{"BLOB_DIR", "CACHE_DIR"} {
+		if dir := c.get(name); dir != "" {
+			if c.values[name], err = filepath.Abs(dir); err != nil {
+				return e.fail(err)
+			}
+		}
+	}
+	log := newLogger(e, c)
+	if os.Geteuid() == 0 {
+		return launch(ctx, e, planLaunch(name, r, o, c, log))
+	}
+	if err := serve(ctx, e, r, o, c, log); err != nil {
+		return e.fail(err)
+	}
+	return 0
+}
+
+func newLogger(e *env, c *config) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.get("LOG_LEVEL"))) // validated
+	return telemetry.Logger(e.stderr, level, c.get("LOG_FORMAT") == "json")
+}
+
+// planLaunch turns a command that root called into what the unprivileged
+// process is called with. Configuration files may lie where that account cannot
+// read, so every setting travels in the environment.
+func planLaunch(name string, r roles, o options, c *config, log *slog.Logger) launchPlan {
+	p := launchPlan{args: []string{name, "--config", os.DevNull}, user: o.user, log: log}
+	if r.keepsData() {
+		p.data = o.data
+	}
+	p.env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == "HOME" || strings.HasPrefix(name, "SUDO_") || slices.ContainsFunc(settings, func(s setting) bool {
+			return name == s.env || name == s.env+"_FILE"
+		})
+	})
+	for _, s := range settings {
+		p.env = append(p.env, s.env+"="+c.get(s.env))
+	}
+	p.env = append(p.env, "HOME=/nonexistent")
+	if r.api {
+		p.args = append(p.args, "--listen", o.listen)
+		if o.auth != "" {
+			p.args = append(p.args, "--auth", o.auth)
+		}
+	}
+	if o.postgres != "" {
+		p.args = append(p.args, "--postgres", o.postgres)
+	}
+	if r.worker {
+		p.agent = new(agentConfig(o, log))
+	}
+	return p
+}
+
+// agentConfig is how the sandbox agent of a worker is started.
+func agentConfig(o options, log *slog.Logger) sandbox.Config {
+	return sandbox.Config{AllowDegraded: o.allowDegraded, Log: log}
+}
