@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"deepoj/queue"
 )
 
@@ -47,6 +49,23 @@ func TestANewProcessLearnsThatTheStreamIsNew(t *testing.T) {
 	changes(t, first) // whatever was delivered before this Redis is lost
 	quiet(t, s.open(t))
 	quiet(t, first)
+}
+
+func TestLooksAtOnceHideNoChangeFromEachOther(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for range 100 {
+		must(t, s.raw.FlushAll(t.Context()).Err())
+		q, err := queue.Open(t.Context(), queue.Config{URL: s.URL(), WatchEvery: time.Millisecond})
+		must(t, err)
+		var looks errgroup.Group
+		for range 8 {
+			looks.Go(func() error { return q.Ping(t.Context()) })
+		}
+		must(t, looks.Wait())
+		changes(t, q)
+		must(t, q.Close())
+	}
 }
 
 func TestARestartIsNoticedEvenIfTheDataSurvived(t *testing.T) {

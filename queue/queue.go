@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/semaphore"
 
 	"deepoj/host/judge"
 )
@@ -152,6 +153,7 @@ type Streams struct {
 	epochKey string // see watch.go
 	consumer string
 	changed  chan struct{}
+	looking  *semaphore.Weighted // of one: see look
 
 	mu     sync.Mutex
 	epoch  string // as last seen; "" before the first look
@@ -180,7 +182,7 @@ func Open(ctx context.Context, cfg Config) (*Streams, error) {
 	s := &Streams{
 		rdb: rdb, cfg: cfg, key: cfg.Stream, epochKey: derived(cfg.Stream, "epoch"),
 		consumer: cfg.Consumer + "-" + hex.EncodeToString(boot),
-		changed:  make(chan struct{}, 1), cursor: "0-0",
+		changed:  make(chan struct{}, 1), cursor: "0-0", looking: semaphore.NewWeighted(1),
 	}
 	if cfg.Pool != defaultPool {
 		s.key = derived(cfg.Stream, cfg.Pool)

@@ -56,8 +56,14 @@ func (s *Streams) watch(ctx context.Context) {
 	}
 }
 
-// look compares the epoch with the one seen before, and with the server.
+// look compares the epoch with the one seen before, and with the server. Two at
+// once could hide a change from each other: one writes an epoch, and the other
+// reads it back as if it had been there.
 func (s *Streams) look(ctx context.Context) error {
+	if err := s.looking.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer s.looking.Release(1)
 	run, err := s.runID(ctx)
 	if err != nil {
 		return err
@@ -66,8 +72,9 @@ func (s *Streams) look(ctx context.Context) error {
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return err
 	}
+	made := false
 	if known := s.known(); known == "" || known != epoch {
-		if _, err := s.createGroup(ctx); err != nil {
+		if made, err = s.createGroup(ctx); err != nil {
 			return err
 		}
 	}
@@ -78,7 +85,7 @@ func (s *Streams) look(ctx context.Context) error {
 		if err != nil && !errors.Is(err, redis.Nil) {
 			return err
 		}
-	case !strings.HasPrefix(epoch, run+":"):
+	case made || !strings.HasPrefix(epoch, run+":"): // the group is new, or the server
 		if err := s.rdb.Set(ctx, s.epochKey, newEpoch(run), 0).Err(); err != nil {
 			return err
 		}
@@ -96,6 +103,10 @@ func (s *Streams) look(ctx context.Context) error {
 // restore makes the group again after it vanished; whoever makes it begins a new
 // epoch.
 func (s *Streams) restore(ctx context.Context) error {
+	if err := s.looking.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer s.looking.Release(1)
 	made, err := s.createGroup(ctx)
 	if err != nil || !made {
 		return err
