@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -52,7 +53,7 @@ func (r *Runtime) ask(ctx context.Context, m *Module, q question) (answer, error
 	}
 	fault.Plugin, fault.Call = m.label(), q.call
 	r.cfg.Log.WarnContext(ctx, "plugin failed", slog.String("plugin", fault.Plugin), slog.String("digest", m.Digest),
-		slog.String("call", q.call), slog.Any("err", fault.Err))
+		slog.String("call", q.call), slog.Any("err", fault.Err), slog.String("said", cut(fault.Message, maxDetail)))
 	return a, fault
 }
 
@@ -117,16 +118,27 @@ func (a *reply) answer(blob []byte) (answer, error) {
 	default:
 		return out, fmt.Errorf("worker reports an unknown fault %q", a.Fault)
 	}
-	return out, &Error{Err: err, Message: text(out.parts[partStderr])}
+	return out, &Error{Err: err, Fuel: out.fuel, Message: out.said()}
 }
 
 // broke is the error of a guest that does not keep to its dialect.
 func (r *Runtime) broke(m *Module, q question, a answer, cause error) *Error {
-	return &Error{Plugin: m.label(), Call: q.call, Err: cause, Message: text(a.parts[partStderr])}
+	return &Error{Plugin: m.label(), Call: q.call, Err: cause, Fuel: a.fuel, Message: a.said()}
+}
+
+// said returns what a guest that failed said to staff: on stderr, and in the
+// file that icpc/1 has for that.
+func (a answer) said() string {
+	said, note := text(a.parts[partStderr]), text(a.parts[partJudge])
+	if said == "" || note == "" {
+		return said + note
+	}
+	return text([]byte(said + "\n" + note))
 }
 
 // text cleans what a guest wrote: valid UTF-8 of at most [MessageMax] bytes,
-// without characters that terminals and databases take amiss.
+// without characters that terminals and databases take amiss and without the
+// ends of the last lines.
 func text(b []byte) string {
 	out := make([]byte, 0, min(len(b), MessageMax))
 	for len(b) > 0 {
@@ -143,5 +155,5 @@ func text(b []byte) string {
 		}
 		out = utf8.AppendRune(out, c)
 	}
-	return string(out)
+	return strings.TrimRight(string(out), "\n")
 }

@@ -39,6 +39,7 @@ type Opinion struct {
 	Message      string        // for the contestant, UTF-8, at most [MessageMax] bytes
 	JudgeMessage string        // for staff, the same; a testlib/1 checker has one message for both
 	NextPass     []byte        // icpc/1: the input of the next pass; nil when there is none
+	Exit         int           // the guest's exit status
 	Fuel         uint64        // what the call cost, the same each time
 	CPU          time.Duration // what the call cost, on this machine, now
 	MemoryBytes  int64         // what the guest's memory grew to
@@ -61,7 +62,7 @@ func (r *Runtime) Check(ctx context.Context, m *Module, c Check) (Opinion, error
 	if err != nil {
 		return Opinion{}, err
 	}
-	o := Opinion{Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}
+	o := Opinion{Exit: int(a.exit), Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}
 	if m.Manifest.Protocol == abi.ICPC1 {
 		err = o.readICPC(a)
 	} else {
@@ -153,7 +154,7 @@ func score(s string) (float64, bool) {
 // readICPC takes the opinion from an exit status and the feedback files.
 func (o *Opinion) readICPC(a answer) error {
 	o.Message = text(a.parts["teammessage.txt"])
-	o.JudgeMessage = text(a.parts["judgemessage.txt"])
+	o.JudgeMessage = text(a.parts[partJudge])
 	if o.JudgeMessage == "" {
 		o.JudgeMessage = text(a.parts[partStderr])
 	}

@@ -86,7 +86,7 @@ func TestAnICPCValidatorDecidesByExitStatusAndFeedback(t *testing.T) {
 	})
 	t.Run("what it says on stderr is for staff", func(t *testing.T) {
 		o, err := r.Check(t.Context(), m, check(t, "in", "no", "y", "quiet"))
-		if err != nil || o.Message != "" || o.JudgeMessage != "on stderr\n" {
+		if err != nil || o.Message != "" || o.JudgeMessage != "on stderr" {
 			t.Errorf("got %+v, %v", o, err)
 		}
 	})
@@ -96,7 +96,20 @@ func TestAnICPCValidatorDecidesByExitStatusAndFeedback(t *testing.T) {
 			t.Errorf("got %+v, %v", o, err)
 		}
 	})
+	t.Run("what it said reaches staff when it fails", func(t *testing.T) {
+		for flag, want := range map[string]string{
+			"refuse": "the flag refuse is not for me\nnothing was compared",
+			"trap":   "about to trap",
+		} {
+			_, err := r.Check(t.Context(), m, check(t, "in", "yes", "y", flag))
+			fault, ok := errors.AsType[*plugin.Error](err)
+			if !ok || fault.Message != want || fault.Fuel == 0 {
+				t.Errorf("%s: got %+v, want the message %q", flag, err, want)
+			}
+		}
+	})
 	fails := map[string]error{
+		"refuse":   plugin.ErrContract,
 		"badscore": plugin.ErrContract,
 		"zero":     plugin.ErrContract,
 		"flood":    plugin.ErrOutput,
@@ -115,7 +128,7 @@ func TestNoStateLeaksFromOneCheckToTheNext(t *testing.T) {
 	r, m := probe(t, plugin.Config{Workers: 1})
 	for range 3 {
 		o, err := r.Check(t.Context(), m, check(t, "", "", "", "fill"))
-		if want := "call 1, 0 bytes of somebody else, file gone\n"; err != nil || o.Message != want {
+		if want := "call 1, 0 bytes of somebody else, file gone"; err != nil || o.Message != want {
 			t.Errorf("got %q, %v, want %q", o.Message, err, want)
 		}
 	}
@@ -132,7 +145,7 @@ func TestTheWorldOfAGuestIsItsFilesAndDeterministic(t *testing.T) {
 		"read the processes: no", "write the input: no", "truncate the answer: no", "make a file: no", "make a folder: no",
 		"remove the answer: no", "rename the answer: no", "link: no",
 	} {
-		if !strings.Contains(first.Message, line+"\n") {
+		if !strings.Contains(first.Message+"\n", line+"\n") {
 			t.Errorf("it does not say %q:\n%s", line, first.Message)
 		}
 	}
@@ -149,7 +162,7 @@ func TestAGuestReadsItsFilesAtAnyPlace(t *testing.T) {
 	r, m := probe(t, plugin.Config{Workers: 1})
 	output := strings.Repeat("a", 100_000) + "b" + strings.Repeat("a", 50_000) + "cdddd"
 	o, err := r.Check(t.Context(), m, check(t, "", output, strings.Repeat("x", 65_536), "seeking"))
-	if want := "cba 150006 0 150006 65536\n"; err != nil || o.Message != want {
+	if want := "cba 150006 0 150006 65536"; err != nil || o.Message != want {
 		t.Errorf("got %q, %v, want %q", o.Message, err, want)
 	}
 }

@@ -12,7 +12,8 @@ type Error struct {
 	Plugin  string // name and digest, such as "tokens@9f86d081"
 	Call    string // what it was asked, such as "check" or "plan"
 	Err     error  // what the runtime reported; often one of the sentinels below
-	Message string // what the guest had said on stderr by then, for staff
+	Fuel    uint64 // what the guest had used by then; 0 when that is not known
+	Message string // what the guest had said by then, on stderr and in judgemessage.txt, for staff
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("plugin %s: %s: %v", e.Plugin, e.Call, e.Err) }

@@ -18,7 +18,7 @@ import (
 )
 
 // feedbackFiles are the files of the feedback folder that somebody reads.
-var feedbackFiles = []string{"judgemessage.txt", "teammessage.txt", "score.txt", "nextpass.in"}
+var feedbackFiles = []string{partJudge, "teammessage.txt", "score.txt", "nextpass.in"}
 
 // maxDetail is how much of a trap's description is kept.
 const maxDetail = 2 << 10

@@ -62,10 +62,11 @@ type part struct {
 	Bytes int    `json:"bytes"`
 }
 
-// Names of parts that are no files of the feedback folder.
+// Names of parts. Those with a slash are no files of the feedback folder.
 const (
 	partStdout = "/stdout"
 	partStderr = "/stderr"
+	partJudge  = "judgemessage.txt"
 )
 
 // fault says what kept a guest from ending by itself.

@@ -32,6 +32,15 @@ int main(int argc, char **argv) {
 		if (!strcmp(argv[i], "next")) put(argv[3], "nextpass.in", "again\n");
 		if (!strcmp(argv[i], "quiet")) fprintf(stderr, "on stderr\n");
 		if (!strcmp(argv[i], "zero")) return 0;
+		if (!strcmp(argv[i], "refuse")) {
+			fprintf(stderr, "the flag refuse is not for me\n");
+			put(argv[3], "judgemessage.txt", "nothing was compared\n");
+			return 1;
+		}
+		if (!strcmp(argv[i], "trap")) {
+			fprintf(stderr, "about to trap\n");
+			__builtin_trap();
+		}
 		if (!strcmp(argv[i], "flood")) {
 			FILE *f = make(argv[3], "judgemessage.txt");
 			for (;;) fputs("flood\n", f);
@@ -56,9 +65,9 @@ int main(int argc, char **argv) {
 	}
 	if (argc == 4 || strcmp(argv[4], "quiet")) {
 		char text[100];
-		snprintf(text, sizeof text, "wanted %c, got %c and %ld more", want, got, rest);
+		snprintf(text, sizeof text, "wanted %c, got %c and %ld more\n", want, got, rest);
 		put(argv[3], "judgemessage.txt", text);
-		put(argv[3], "teammessage.txt", want == got ? "well done" : "look again");
+		put(argv[3], "teammessage.txt", want == got ? "well done\n" : "look again\n\n");
 	}
 	return want == got ? 42 : 43;
 }
