@@ -113,14 +113,15 @@ func (s *Store) Progress(ctx context.Context, a judge.Attempt, ps []judge.Progre
 	return nil
 }
 
-// progressData is the data of a progress event: {"test": …, "total": n} or
-// {"compile": …, "total": n}.
+// progressData is the data of a progress event: {"test": …, "total": n},
+// {"compile": …, "total": n} or {"finding": …}.
 func progressData(p judge.Progress) ([]byte, error) {
 	return encode(struct {
 		Compile *judge.Compile    `json:"compile,omitempty"`
 		Test    *judge.TestResult `json:"test,omitempty"`
 		Total   int               `json:"total,omitempty"`
-	}{p.Compile, p.Test, p.Total})
+		Finding json.RawMessage   `json:"finding,omitempty"`
+	}{p.Compile, p.Test, p.Total, p.Finding})
 }
 
 // encode makes JSON that jsonb takes: PostgreSQL has no U+0000 in text.

@@ -137,11 +137,15 @@ type Result struct {
 	Checker        string        `json:"checker,omitempty"`         // digest of the checker
 	Tool           string        `json:"tool,omitempty"`            // compiler or interpreter version
 	Worker         string        `json:"worker,omitempty"`
+
+	// Report is what a job of another kind than submission and run found, as
+	// JSON that its kind defines.
+	Report json.RawMessage `json:"report,omitempty"`
 }
 
 // Event is one transition or step of a job, as the live page sees it. Kinds:
-// submitted, dispatched, claimed, compiled, test, retry, released, worker_lost,
-// finished, cancelled, dead, rejudge.
+// submitted, dispatched, claimed, compiled, test, finding, retry, released,
+// worker_lost, finished, cancelled, dead, rejudge.
 type Event struct {
 	ID         int64           `json:"id"`
 	JobID      int64           `json:"job_id"`
@@ -153,10 +157,11 @@ type Event struct {
 }
 
 // Progress is what judging reports while it works; the worker stores it as
-// events of kind Kind ("compiled" or "test").
+// events of kind Kind ("compiled", "test" or "finding").
 type Progress struct {
 	Kind    string
-	Compile *Compile    // with kind compiled
-	Test    *TestResult // with kind test
-	Total   int         // number of tests that will be judged, where known
+	Compile *Compile        // with kind compiled
+	Test    *TestResult     // with kind test
+	Total   int             // number of tests that will be judged, where known
+	Finding json.RawMessage // with kind finding: JSON that the job's kind defines
 }

@@ -8,6 +8,20 @@ import (
 	"time"
 )
 
+type Plugin struct {
+	Digest    string
+	Kind      string
+	Name      string
+	Version   string
+	Protocol  string
+	Bytes     int64
+	Manifest  []byte
+	Conforms  bool
+	JobID     int64
+	CreatedBy string
+	CreatedAt time.Time
+}
+
 type User struct {
 	Name         string
 	PasswordHash string
