@@ -36,9 +36,9 @@ var (
 
 // Refusal says why a module was not admitted.
 type Refusal struct { //nolint:errname // a refusal is a decision, and is named so by everybody
-	Rule     string // the rule that was broken, such as "import" or "body-size"
-	Offender string // what broke it, such as "env.syscall" or "function 17: 312044 bytes"
-	Remedy   string // how to mend it
+	Rule     string `json:"rule"`     // the rule that was broken, such as "import" or "body-size"
+	Offender string `json:"offender"` // what broke it, such as "env.syscall" or "function 17: 312044 bytes"
+	Remedy   string `json:"remedy"`   // how to mend it
 }
 
 func (r *Refusal) Error() string {

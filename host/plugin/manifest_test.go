@@ -21,7 +21,7 @@ func TestManifestsAreTakenInOrder(t *testing.T) {
 
 	t.Run("the section is believed", func(t *testing.T) {
 		m, err := r.Load(t.Context(), with(t, `{"judge":1,"kind":"checker","name":"own","version":"2.0","protocol":"testlib/1","colour":"red"}`), given)
-		if err != nil || m.Manifest.Name != "own" || m.Manifest.Protocol != abi.Testlib1 {
+		if err != nil || m.Manifest.Name != "own" || m.Manifest.Protocol != abi.Testlib1 || m.Origin != plugin.FromSection {
 			t.Errorf("got %+v, %v", m, err)
 		}
 	})
@@ -29,15 +29,27 @@ func TestManifestsAreTakenInOrder(t *testing.T) {
 		wasm := buildC(t, "describes")
 		for range 2 { // the second time from the cache
 			m, err := r.Load(t.Context(), wasm, given)
-			if err != nil || m.Manifest.Name != "spoken" {
+			if err != nil || m.Manifest.Name != "spoken" || m.Origin != plugin.FromDescribe {
 				t.Errorf("got %+v, %v", m, err)
 			}
 		}
 	})
 	t.Run("else it is given", func(t *testing.T) {
 		m, err := r.Load(t.Context(), accepting, given)
-		if err != nil || m.Manifest.Name != given.Name {
+		if err != nil || m.Manifest.Name != given.Name || m.Origin != plugin.FromUpload {
 			t.Errorf("got %+v, %v", m, err)
+		}
+	})
+	t.Run("a description can be asked for later", func(t *testing.T) {
+		for name, wasm := range map[string][]byte{"spoken": buildC(t, "describes"), "": accepting} {
+			m, err := r.Load(t.Context(), wasm, given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, err := r.Describe(t.Context(), m)
+			if err != nil || (said == nil) != (name == "") || said != nil && said.Name != name {
+				t.Errorf("got %+v, %v, want the name %q", said, err, name)
+			}
 		}
 	})
 	t.Run("else the module is refused", func(t *testing.T) {
@@ -108,7 +120,7 @@ func TestLimitsAreClippedByTheOperator(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			m, err := r.Load(t.Context(), accepting, checker(abi.Testlib1, tt.ask))
-			if err != nil || m.Manifest.Limits != tt.want {
+			if err != nil || m.Manifest.Limits != tt.want || m.Asked != tt.ask {
 				t.Errorf("got %+v, %v, want %+v", m, err, tt.want)
 			}
 		})

@@ -22,9 +22,21 @@ type Module struct {
 	Digest   string       // sha256: and 64 hex digits, of the bytes that were uploaded
 	Size     int64        // of the bytes that were uploaded
 	Manifest abi.Manifest // what the module is; its Limits are clipped and without zeros
+	Asked    abi.Limits   // the limits that the manifest asks for
+	Origin   Origin       // where the manifest comes from
 
 	dir string // in the cache
 }
+
+// Origin says where a manifest comes from.
+type Origin string
+
+// The origins of a manifest, the one that counts first.
+const (
+	FromSection  Origin = "section"  // the module's custom section
+	FromDescribe Origin = "describe" // what the module prints when it is asked to describe itself
+	FromUpload   Origin = "upload"   // given with the module
+)
 
 // label names the module in messages, such as "tokens@9f86d081".
 func (m *Module) label() string {
@@ -39,6 +51,7 @@ type about struct {
 	Size     int64         `json:"size"`
 	Pages    uint32        `json:"pages"`              // of 64 KiB, that it starts with
 	Manifest *abi.Manifest `json:"manifest,omitempty"` // its own, by section or description
+	Origin   Origin        `json:"origin,omitempty"`   // of Manifest
 }
 
 // Load admits a module: it scans, rewrites and compiles the bytes and reads the
@@ -72,15 +85,16 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte, given *abi.Manifest) (*
 	m := &Module{Digest: digestPrefix + digest, Size: what.Size, dir: dir}
 	switch {
 	case what.Manifest != nil:
-		m.Manifest = *what.Manifest
+		m.Manifest, m.Origin = *what.Manifest, what.Origin
 	case given == nil:
 		return nil, badManifest("embed a section "+abi.Section+", answer --describe, or give the manifest with the upload", "the module has none")
 	default:
 		if err := checkManifest(*given); err != nil {
 			return nil, err
 		}
-		m.Manifest = *given
+		m.Manifest, m.Origin = *given, FromUpload
 	}
+	m.Asked = m.Manifest.Limits
 	m.Manifest.Limits = r.cfg.clip(m.Manifest.Limits)
 	if have, want := int64(m.Manifest.Limits.MemoryMiB)<<20, int64(what.Pages)<<16; want > have {
 		return nil, &Refusal{
@@ -124,7 +138,7 @@ func readAbout(dir string) (*about, error) {
 
 // admit takes a module into the cache.
 func (r *Runtime) admit(ctx context.Context, wasm []byte, dir string) (*about, error) {
-	parts, refusal := scan(wasm, scanLimits{r.cfg.MaxModuleBytes, uint32(r.cfg.MaxMemoryMiB) * 16})
+	parts, refusal := scan(wasm, scanLimits{r.cfg.MaxModuleBytes, uint32(r.cfg.MaxMemoryMiB) * pagesPerMiB})
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -133,6 +147,7 @@ func (r *Runtime) admit(ctx context.Context, wasm []byte, dir string) (*about, e
 		if what.Manifest, refusal = parseManifest(parts.manifest); refusal != nil {
 			return nil, refusal
 		}
+		what.Origin = FromSection
 	}
 	counting, refusal := rewrite(parts)
 	if refusal != nil {
@@ -143,9 +158,10 @@ func (r *Runtime) admit(ctx context.Context, wasm []byte, dir string) (*about, e
 	}
 	if what.Manifest == nil {
 		var err error
-		if what.Manifest, err = r.describe(ctx, dir); err != nil {
+		if what.Manifest, err = r.describe(ctx, dir, r.cfg.clip(describeLimits)); err != nil {
 			return nil, err
 		}
+		what.Origin = FromDescribe
 	}
 	data, err := json.Marshal(what)
 	if err != nil {

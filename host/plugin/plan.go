@@ -61,12 +61,19 @@ func (r *Runtime) operate(ctx context.Context, m *Module, op string, in, out any
 // describeLimits are those of a module that is not known yet.
 var describeLimits = abi.Limits{MemoryMiB: 256, FuelM: 1_000, OutputKiB: 2 * abi.ManifestMax >> 10}
 
+// Describe asks a module what it is, as at its admission, and returns what it
+// says. It returns nil if the module does not answer, and a [*Refusal] if the
+// answer is no manifest.
+func (r *Runtime) Describe(ctx context.Context, m *Module) (*abi.Manifest, error) {
+	return r.describe(ctx, m.dir, m.Manifest.Limits)
+}
+
 // describe asks the module in a folder of the cache what it is, in both ways
 // that modules know. It returns nil if the module does not say: most programs
 // take the question for a wrong command line.
-func (r *Runtime) describe(ctx context.Context, dir string) (*abi.Manifest, error) {
+func (r *Runtime) describe(ctx context.Context, dir string, limits abi.Limits) (*abi.Manifest, error) {
 	for _, arg := range []string{"--describe", abi.OpDescribe} {
-		a, err := r.try(ctx, dir, r.cfg.clip(describeLimits), question{call: abi.OpDescribe, args: []string{"plugin", arg}})
+		a, err := r.try(ctx, dir, limits, question{call: abi.OpDescribe, args: []string{"plugin", arg}})
 		if _, ok := errors.AsType[*Error](err); ok {
 			continue
 		}

@@ -118,6 +118,12 @@ func (c Config) Validate() error {
 // page, whose end they do not.
 const maxMemoryMiB = 4095
 
+// The defaults that [Inspect] knows too.
+const (
+	defaultModuleBytes  = 16 << 20
+	defaultMaxMemoryMiB = 1024
+)
+
 // withDefaults returns c with every zero field filled.
 func (c Config) withDefaults() (Config, error) {
 	if c.Exe == "" {
@@ -129,8 +135,8 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	c.CacheDir = dir
 	fill(&c.Workers, runtime.GOMAXPROCS(0))
-	fill(&c.MaxModuleBytes, 16<<20)
-	fill(&c.MaxMemoryMiB, 1024)
+	fill(&c.MaxModuleBytes, defaultModuleBytes)
+	fill(&c.MaxMemoryMiB, defaultMaxMemoryMiB)
 	fill(&c.MemoryMiB, min(256, c.MaxMemoryMiB))
 	fill(&c.MaxFuelM, 100_000)
 	fill(&c.FuelM, min(20_000, c.MaxFuelM))

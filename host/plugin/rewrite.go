@@ -9,9 +9,9 @@ const (
 	fuelName   = reservedPrefix + "fuel"
 )
 
-// rewriteRevision is part of the cache's path. Raise it when the rewriter or the
-// scan changes.
-const rewriteRevision = 2
+// rewriteRevision is part of the cache's path. Raise it when the rewriter, the
+// scan or what is kept of a module changes.
+const rewriteRevision = 3
 
 // rewrite returns the module with a fuel counter: a global that every function
 // and every turn of a loop takes from in advance. When it falls below zero a
