@@ -7,29 +7,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// maxDir bounds the bytes of the folder that --dir copies.
-const maxDir = 1 << 30
-
-// job is what the command line of Judge asks for.
-type job struct {
-	id       int64
-	attempt  int
-	cmd      Cmd
-	cfg      Config
-	options  BoxOptions
-	dir      string
-	in       string
-	out, err string
-}
 
 // Judge is the one-shot command `deepoj judge`: it runs one command without an
 // agent and prints one line of protocol v1 to stdout. It returns the exit
@@ -58,167 +41,92 @@ func Judge(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// parseJob reads the command line. Limits are judged later: a bad one is an SE.
-func parseJob(args []string, stderr io.Writer) (*job, error) {
-	j := &job{}
-	f := flag.NewFlagSet("deepoj judge", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		fmt.Fprintln(stderr, "usage: deepoj judge --job-id J --attempt-id N [flags] -- program [arguments]")
-		f.PrintDefaults()
-	}
-	f.Int64Var(&j.id, "job-id", 0, "the job, repeated in the line")
-	f.IntVar(&j.attempt, "attempt-id", 0, "the attempt, repeated in the line")
-	cpu := f.Int64("time-ms", defaultCPU.Milliseconds(), "CPU time in milliseconds")
-	wall := f.Int64("wall-ms", 0, "time on the clock in milliseconds (default 2 × time + 1 s)")
-	memory := f.Int64("memory-kb", defaultMemory>>10, "memory in KiB")
-	output := f.Int64("output-kb", defaultOutput>>10, "standard output in KiB, and the size of a file")
-	f.IntVar(&j.cmd.Limits.Processes, "procs", defaultProcesses, "processes and threads at once")
-	f.IntVar(&j.cmd.Limits.Cores, "cores", 1, "CPU cores that it may use at once")
-	f.StringVar(&j.dir, "dir", "", "folder whose files are copied into the working directory")
-	f.BoolVar(&j.options.Writable, "writable", false, "let the program write to its working directory")
-	f.StringVar(&j.in, "stdin", "", "file to read as standard input")
-	f.StringVar(&j.out, "stdout", "", "file for standard output (default: counted only)")
-	f.StringVar(&j.err, "stderr", "", "file for standard error (default: counted only)")
-	f.Int64Var(&j.cmd.StdoutLimit, "stdout-limit", defaultStdoutLimit, "bytes of standard output to keep")
-	f.Int64Var(&j.cmd.StderrLimit, "stderr-limit", defaultStderrLimit, "bytes of standard error to keep")
-	f.Func("ro", "folder that the program may read; may be repeated", func(dir string) error {
-		j.cfg.ReadOnly = append(j.cfg.ReadOnly, dir)
-		return nil
-	})
-	f.StringVar(&j.cfg.Driver, "driver", "", "control group driver: v2, hybrid, v1 or none (default: the best that works)")
-	f.BoolVar(&j.cfg.AllowDegraded, "allow-degraded", false, "run without control groups if there are none")
-	if err := f.Parse(args); err != nil {
-		return nil, err
-	}
-	if j.id < 1 || j.attempt < 1 || int64(j.attempt) > 1<<31-1 {
-		return nil, errors.New("--job-id and --attempt-id must be positive")
-	}
-	if f.NArg() == 0 {
-		return nil, errors.New("there is no program to run: name it after --")
-	}
-	for _, n := range []*int64{cpu, memory, output} {
-		if *n <= 0 {
-			*n = -1 // zero would mean the default
-		}
-		*n = min(*n, 1<<40) // so that no unit overflows
-	}
-	l := &j.cmd.Limits
-	l.CPU, l.Wall = millis(*cpu), millis(min(*wall, 1<<40))
-	l.MemoryBytes, l.OutputBytes, l.FileBytes = *memory<<10, *output<<10, *output<<10
-	for _, n := range []*int{&l.Processes, &l.Cores} {
-		if *n == 0 {
-			*n = -1
-		}
-	}
-	name := f.Arg(0)
-	if strings.Contains(name, "/") {
-		j.cmd.Program = name
-	} else {
-		j.cmd.Tool = name
-	}
-	j.cmd.Args = f.Args()[1:]
-	return j, nil
-}
-
-// millis returns n milliseconds, or the longest time that there is.
-func millis(n int64) time.Duration {
-	if n > int64(maxWall/time.Millisecond) {
-		return maxWall + 1
-	}
-	return time.Duration(n) * time.Millisecond
-}
-
 // run runs the job in a room of its own.
 func (j *job) run(ctx context.Context) (res Result, degraded []string, err error) {
+	ctx, end, err := j.lifetime(ctx)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	defer end()
 	a, err := newAgent(ctx, j.cfg, false)
 	if err != nil {
 		return Result{}, nil, err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	files, err := readFolder(j.dir)
+	f, err := j.open()
+	defer f.close()
 	if err != nil {
 		return Result{}, nil, err
 	}
-	opened, err := j.open()
-	defer closeAll(opened)
-	if err != nil {
-		return Result{}, nil, err
-	}
-	b, leave, err := a.oneBox(ctx, j.options)
-	if err != nil {
-		return Result{}, nil, err
-	}
-	defer func() { err = errors.Join(err, leave()) }()
-	if len(files) > 0 {
-		if err := b.Put(ctx, files...); err != nil {
-			return Result{}, nil, err
-		}
-	}
-	res, err = b.Run(ctx, j.cmd)
+	err = a.oneShot(ctx, j.slot, func(r *room) (err error) {
+		res, err = j.work(r, f)
+		return err
+	})
 	return res, a.status.Degraded, err
 }
 
-// open opens the files of the standard streams.
-func (j *job) open() ([]*os.File, error) {
-	var files []*os.File
-	if j.in != "" {
-		f, err := os.Open(j.in)
-		if err != nil {
-			return files, fmt.Errorf("open the input: %w", err)
-		}
-		files, j.cmd.Stdin = append(files, f), f
+// lifetime returns a context that ends with ctx, and when the file that --until
+// names reaches its end.
+func (j *job) lifetime(ctx context.Context) (context.Context, func(), error) {
+	if j.until == "" {
+		return ctx, func() {}, nil
 	}
-	for _, o := range []struct {
-		path string
-		to   **os.File
-	}{{j.out, &j.cmd.Stdout}, {j.err, &j.cmd.Stderr}} {
-		if o.path == "" {
-			continue
-		}
-		f, err := os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-		if err != nil {
-			return files, fmt.Errorf("open an output: %w", err)
-		}
-		files, *o.to = append(files, f), f
+	f, err := openNamed(j.until, os.O_RDONLY)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open what --until names: %w", err)
 	}
-	return files, nil
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		_, _ = io.Copy(io.Discard, f) // an end is an end
+	}()
+	return ctx, cancel, nil // reading ends with the process
 }
 
-// readFolder reads the regular files below dir.
-func readFolder(dir string) ([]File, error) {
-	if dir == "" {
-		return nil, nil
+// work does the job in a room, on its thread.
+func (j *job) work(r *room, f *jobFiles) (Result, error) {
+	if err := r.prepare(j.options); err != nil {
+		return Result{}, err
 	}
-	root, err := os.OpenRoot(dir)
+	if err := r.putFiles(f.contents); err != nil {
+		return Result{}, err
+	}
+	res, err := r.run(&j.request, f.stdio)
+	if err != nil || res.Verdict == SE || len(j.globs) == 0 {
+		return res, err
+	}
+	found, err := findFiles(j.globs, j.collectBytes)
 	if err != nil {
-		return nil, fmt.Errorf("open the folder: %w", err)
+		return Result{}, fmt.Errorf("collect files: %w", err)
 	}
-	defer root.Close()
-	var files []File
-	left := int64(maxDir)
-	err = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		st, err := d.Info()
-		if err != nil {
-			return err
-		}
-		if left -= st.Size(); left < 0 {
-			return fmt.Errorf("more than %d bytes", int64(maxDir))
-		}
-		data, err := root.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		files = append(files, File{Path: filepath.ToSlash(path), Mode: st.Mode().Perm(), Data: data})
-		return nil
-	})
+	defer found.close()
+	if err := found.deliver(f.collected); err != nil {
+		return Result{}, fmt.Errorf("collect files: %w", err)
+	}
+	return res, nil
+}
+
+// oneShot makes one room and calls work on its thread. When ctx ends, so does
+// what runs there. It returns when the room is gone.
+func (a *agent) oneShot(ctx context.Context, slot int, work func(*room) error) error {
+	r, err := a.newRoom(a.cfg.FirstUID + uidCount(a.cfg.Slots) + slot)
 	if err != nil {
-		return nil, fmt.Errorf("read the folder %s: %w", dir, err)
+		return err
 	}
-	return files, nil
+	ours, theirs, err := socketPair()
+	if err != nil {
+		close(r.sessions)
+		return errors.Join(err, r.tearDown())
+	}
+	stop := context.AfterFunc(ctx, func() { _ = unix.Shutdown(ours, unix.SHUT_RDWR) }) // it is open
+	var failed error
+	r.sessions <- handover{
+		sock: os.NewFile(uintptr(theirs), "room"), core: slot % len(a.cores),
+		work: func(r *room) error { failed = work(r); return nil },
+	}
+	err = r.tearDown()
+	stop()
+	return errors.Join(failed, err, unix.Close(ours))
 }
 
 // oneBox makes one room and opens it, without a stock of others. What it returns
@@ -253,4 +161,20 @@ func (a *agent) oneBox(ctx context.Context, o BoxOptions) (b *Box, leave func() 
 		defer func() { a.uids <- uid }()
 		return errors.Join(b.Close(), r.tearDown())
 	}, nil
+}
+
+// openNamed opens a file that the command line names. /dev/fd/N is the inherited
+// descriptor N itself: opening it anew would ask for permissions once more.
+func openNamed(path string, flags int) (*os.File, error) {
+	if digits, ok := strings.CutPrefix(path, "/dev/fd/"); ok {
+		n, err := strconv.Atoi(digits)
+		if err != nil || n < 0 {
+			return nil, fmt.Errorf("%s names no descriptor", path)
+		}
+		if _, err := unix.FcntlInt(uintptr(n), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
+			return nil, fmt.Errorf("%s is not inherited: %w", path, err)
+		}
+		return os.NewFile(uintptr(n), path), nil
+	}
+	return os.OpenFile(path, flags, 0o644)
 }

@@ -38,38 +38,57 @@ func openBox() (int, error) {
 	return fd, nil
 }
 
+// content is a file to be written below /box: size bytes of a file of the host
+// from an offset on.
+type content struct {
+	packedFile
+	from   *os.File
+	offset int64
+}
+
 // put writes packed files below /box.
 func (r *room) put(packed *os.File) error {
-	index, contents, err := readIndex(packed)
+	files, err := packedContents(packed)
 	if err != nil {
 		return err
 	}
+	return r.putFiles(files)
+}
+
+// putFiles writes files below /box.
+func (r *room) putFiles(files []content) error {
 	box, err := openBox()
 	if err != nil {
 		return err
 	}
 	defer unix.Close(box)
-	for _, f := range index {
-		if err := r.putFile(box, f, contents); err != nil {
+	owner := -1
+	if r.writable {
+		owner = r.uid
+	}
+	for _, f := range files {
+		if err := writeBelow(box, f, owner); err != nil {
 			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
 	}
 	return nil
 }
 
-func (r *room) putFile(box int, p packedFile, contents io.Reader) error {
-	dir, err := r.folder(box, path.Dir(p.Path))
+// writeBelow writes a file below the folder top, and makes the folders that are
+// missing. What it makes belongs to owner, or to us if that is negative.
+func writeBelow(top int, c content, owner int) error {
+	dir, err := makeFolders(top, path.Dir(c.Path), owner)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(dir)
-	name := path.Base(p.Path)
+	name := path.Base(c.Path)
 	// What is there is replaced and not written through: it may be a link, or
 	// a program that still runs.
 	if err := unix.Unlinkat(dir, name, 0); err != nil && !errors.Is(err, unix.ENOENT) {
 		return err
 	}
-	mode := p.Mode.Perm()
+	mode := c.Mode.Perm()
 	if mode == 0 {
 		mode = 0o644
 	}
@@ -77,21 +96,21 @@ func (r *room) putFile(box int, p packedFile, contents io.Reader) error {
 	if err != nil {
 		return err
 	}
-	f := os.NewFile(uintptr(fd), name)
-	if _, err := io.CopyN(f, contents, p.Size); err != nil {
-		return errors.Join(err, f.Close())
+	n, err := sendFile(fd, int(c.from.Fd()), c.offset, c.Size)
+	if err == nil && n < c.Size {
+		err = io.ErrUnexpectedEOF
 	}
-	if r.writable {
-		err = unix.Fchown(fd, r.uid, r.uid)
+	if err == nil && owner >= 0 {
+		err = unix.Fchown(fd, owner, owner)
 	}
 	if err == nil {
 		err = unix.Fchmod(fd, uint32(mode))
 	}
-	return errors.Join(err, f.Close())
+	return errors.Join(err, unix.Close(fd))
 }
 
-// folder opens the folder name below dir and makes what is missing of it.
-func (r *room) folder(dir int, name string) (int, error) {
+// makeFolders opens the folder name below dir and makes what is missing of it.
+func makeFolders(dir int, name string, owner int) (int, error) {
 	current, err := unix.FcntlInt(uintptr(dir), unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		return -1, fmt.Errorf("open a folder: %w", err)
@@ -107,8 +126,8 @@ func (r *room) folder(dir int, name string) (int, error) {
 		}
 		next, err := beneath(current, part, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 		err = errors.Join(err, unix.Close(current))
-		if err == nil && made && r.writable {
-			err = unix.Fchown(next, r.uid, r.uid)
+		if err == nil && made && owner >= 0 {
+			err = unix.Fchown(next, owner, owner)
 		}
 		if err != nil {
 			return -1, err
@@ -123,6 +142,16 @@ const maxCollected = 20000
 
 // collect returns a memfd with the packed regular files that match globs.
 func (r *room) collect(globs []string, maxBytes int64) (*os.File, error) {
+	c, err := findFiles(globs, maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	return c.pack()
+}
+
+// findFiles opens the regular files in /box that match globs.
+func findFiles(globs []string, maxBytes int64) (*collector, error) {
 	for _, g := range globs {
 		if err := checkGlob(g); err != nil {
 			return nil, err
@@ -134,11 +163,11 @@ func (r *room) collect(globs []string, maxBytes int64) (*os.File, error) {
 	}
 	defer unix.Close(box)
 	c := &collector{globs: globs, left: maxBytes, looks: maxCollected}
-	defer c.close()
 	if err := c.walk(box, ""); err != nil {
+		c.close()
 		return nil, err
 	}
-	return c.pack()
+	return c, nil
 }
 
 // collector finds files and keeps them open until they are packed.
@@ -214,17 +243,33 @@ func (c *collector) visit(dir int, e fs.DirEntry, name string) error {
 	return nil
 }
 
+// pack returns a memfd with what was found.
 func (c *collector) pack() (*os.File, error) {
-	w, err := packIndex(c.index)
+	w, err := memfd("files")
 	if err != nil {
 		return nil, err
 	}
-	for i, f := range c.files {
-		if _, err := io.CopyN(w, f, c.index[i].Size); err != nil {
-			return nil, errors.Join(fmt.Errorf("read %s: %w", f.Name(), err), w.Close())
-		}
+	if err := c.packInto(w); err != nil {
+		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
+}
+
+// packInto packs what was found into the empty file w.
+func (c *collector) packInto(w *os.File) error {
+	if err := packIndex(w, c.index); err != nil {
+		return err
+	}
+	for i, f := range c.files {
+		n, err := sendFile(int(w.Fd()), int(f.Fd()), 0, c.index[i].Size)
+		if err == nil && n < c.index[i].Size {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", f.Name(), err)
+		}
+	}
+	return nil
 }
 
 // checkGlob refuses a malformed pattern.

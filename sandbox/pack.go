@@ -36,9 +36,12 @@ func pack(files []File) (*os.File, error) {
 		}
 		index = append(index, packedFile{f.Path, f.Mode, int64(len(f.Data))})
 	}
-	w, err := packIndex(index)
+	w, err := memfd("files")
 	if err != nil {
 		return nil, err
+	}
+	if err := packIndex(w, index); err != nil {
+		return nil, errors.Join(err, w.Close())
 	}
 	for _, f := range files {
 		if _, err := w.Write(f.Data); err != nil {
@@ -48,60 +51,72 @@ func pack(files []File) (*os.File, error) {
 	return w, nil
 }
 
-// packIndex returns a memfd that holds index; the contents are to follow.
-func packIndex(index []packedFile) (*os.File, error) {
+// packIndex writes index to the empty file w; the contents are to follow.
+func packIndex(w *os.File, index []packedFile) error {
 	b, err := json.Marshal(index)
 	if err != nil {
-		return nil, fmt.Errorf("pack files: %w", err)
+		return fmt.Errorf("pack files: %w", err)
 	}
 	if len(b) > maxIndex {
-		return nil, errors.New("too many files to pack")
-	}
-	w, err := memfd("files")
-	if err != nil {
-		return nil, err
+		return errors.New("too many files to pack")
 	}
 	head := binary.BigEndian.AppendUint32(nil, uint32(len(b)))
 	if _, err := w.Write(append(head, b...)); err != nil {
-		return nil, errors.Join(fmt.Errorf("pack files: %w", err), w.Close())
+		return fmt.Errorf("pack files: %w", err)
 	}
-	return w, nil
+	return nil
 }
 
-// readIndex reads the index of packed files and returns a reader of the
-// contents that follow.
-func readIndex(f *os.File) ([]packedFile, io.Reader, error) {
+// readIndex reads the index of packed files and returns where the contents
+// begin.
+func readIndex(f *os.File) ([]packedFile, int64, error) {
 	r := io.NewSectionReader(f, 0, math.MaxInt64)
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return nil, nil, fmt.Errorf("read packed files: %w", err)
+		return nil, 0, fmt.Errorf("read packed files: %w", err)
 	}
 	n := binary.BigEndian.Uint32(head[:])
 	if n > maxIndex {
-		return nil, nil, errors.New("read packed files: the index is too long")
+		return nil, 0, errors.New("read packed files: the index is too long")
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(r, b); err != nil {
-		return nil, nil, fmt.Errorf("read packed files: %w", err)
+		return nil, 0, fmt.Errorf("read packed files: %w", err)
 	}
 	var index []packedFile
 	if err := json.Unmarshal(b, &index); err != nil {
-		return nil, nil, fmt.Errorf("read packed files: %w", err)
+		return nil, 0, fmt.Errorf("read packed files: %w", err)
 	}
 	for _, p := range index {
 		if err := checkPath(p.Path); err != nil {
-			return nil, nil, err
+			return nil, 0, err
 		}
 		if p.Size < 0 {
-			return nil, nil, fmt.Errorf("read packed files: %s has a negative size", p.Path)
+			return nil, 0, fmt.Errorf("read packed files: %s has a negative size", p.Path)
 		}
 	}
-	return index, r, nil
+	return index, int64(len(head)) + int64(n), nil
+}
+
+// packedContents returns the packed files of f, which must stay open.
+func packedContents(f *os.File) ([]content, error) {
+	index, offset, err := readIndex(f)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]content, len(index))
+	for i, p := range index {
+		files[i] = content{p, f, offset}
+		if offset += p.Size; offset < 0 {
+			return nil, fmt.Errorf("read packed files: %s is too large", p.Path)
+		}
+	}
+	return files, nil
 }
 
 // unpack reads packed files.
 func unpack(f *os.File) ([]File, error) {
-	index, r, err := readIndex(f)
+	index, offset, err := readIndex(f)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +124,8 @@ func unpack(f *os.File) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read packed files: %w", err)
 	}
-	left := st.Size()
+	left := st.Size() - offset
+	r := io.NewSectionReader(f, offset, left)
 	files := make([]File, 0, len(index))
 	for _, p := range index {
 		if left -= p.Size; left < 0 {

@@ -41,11 +41,13 @@ type room struct {
 	hungUp   bool
 }
 
-// handover is what a room is given to serve.
+// handover is what a room is given: a session to serve, or else work to do on its
+// thread, which is over when the other end of sock is closed.
 type handover struct {
 	sock    *os.File
 	options BoxOptions
 	core    int
+	work    func(*room) error
 }
 
 // newRoom makes a room and waits until it is ready.
@@ -93,7 +95,11 @@ func (r *room) live() {
 	}
 	r.sock, r.core, r.buf = s.sock, s.core, make([]byte, maxMessage)
 	r.output = make([]byte, 64<<10)
-	if err := r.serve(s.options); err != nil {
+	serve := func(r *room) error { return r.serve(s.options) }
+	if s.work != nil {
+		serve = s.work
+	}
+	if err := serve(r); err != nil {
 		r.agent.log.Error("a box failed", slog.String("room", r.name), slog.Any("err", err))
 	}
 	if err := r.killAll(); err != nil {

@@ -271,7 +271,7 @@ func (a *agent) open(ctx context.Context, o BoxOptions, sock *os.File) {
 		close(r.sessions)
 		refuse()
 	} else {
-		r.sessions <- handover{sock, o, place}
+		r.sessions <- handover{sock: sock, options: o, core: place}
 	}
 	<-r.left
 	if err == nil {

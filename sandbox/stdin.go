@@ -46,15 +46,9 @@ func block(f *os.File) error {
 // copyFile copies size bytes of f from offset 0 into the empty memfd m, makes it
 // immutable and rewinds it.
 func copyFile(m, f *os.File, size int64) error {
-	var offset int64
-	for offset < size {
-		n, err := unix.Sendfile(int(m.Fd()), int(f.Fd()), &offset, int(min(size-offset, 1<<30)))
-		if err != nil && !errors.Is(err, unix.EINTR) {
-			return err
-		}
-		if n == 0 && err == nil {
-			break // it became shorter
-		}
+	// It may have become shorter meanwhile.
+	if _, err := sendFile(int(m.Fd()), int(f.Fd()), 0, size); err != nil {
+		return err
 	}
 	seals := unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
 	if _, err := unix.FcntlInt(m.Fd(), unix.F_ADD_SEALS, seals); err != nil {
@@ -65,4 +59,23 @@ func copyFile(m, f *os.File, size int64) error {
 	}
 	_, err := m.Seek(0, io.SeekStart)
 	return err
+}
+
+// sendFile copies size bytes of the file from, which begin at offset, to where
+// the file to stands, and returns how many there were.
+func sendFile(to, from int, offset, size int64) (int64, error) {
+	end := offset + size
+	for begin := offset; ; {
+		left := end - offset
+		if left <= 0 {
+			return offset - begin, nil
+		}
+		n, err := unix.Sendfile(to, from, &offset, int(min(left, 1<<30)))
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return offset - begin, err
+		}
+		if n == 0 && err == nil {
+			return offset - begin, nil
+		}
+	}
 }

@@ -17,7 +17,7 @@ import (
 // agent's own configuration names is looked at.
 type toolbox struct {
 	cfg     Config
-	folders []string // searched in this order
+	folders func() []string // searched in this order
 
 	mu    sync.Mutex
 	found map[string]Tool
@@ -34,6 +34,11 @@ func newToolbox(cfg Config) *toolbox {
 	if cfg.Home == "" {
 		cfg.Home = os.Getenv("HOME")
 	}
+	return &toolbox{cfg: cfg, folders: sync.OnceValue(func() []string { return searchFolders(cfg) }), found: map[string]Tool{}}
+}
+
+// searchFolders returns the folders in which tools are looked for.
+func searchFolders(cfg Config) []string {
 	folders := slices.Clone(wellKnown)
 	for _, dir := range filepath.SplitList(cfg.SearchPath) {
 		if filepath.IsAbs(dir) && !slices.Contains(folders, dir) {
@@ -53,10 +58,20 @@ func newToolbox(cfg Config) *toolbox {
 			folders = append(folders, dirs...)
 		}
 	}
-	return &toolbox{cfg: cfg, folders: folders, found: map[string]Tool{}}
+	return folders
 }
 
-var toolName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
+// isToolName reports whether name may be that of a tool: up to 64 letters, digits,
+// dots, underscores, pluses and minuses, and a letter or digit first.
+func isToolName(name string) bool {
+	for i, c := range []byte(name) {
+		alphanumeric := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !alphanumeric && (i == 0 || !strings.ContainsRune("._+-", rune(c))) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64
+}
 
 // find returns the tool called name. What was found once is not looked for
 // again unless it has vanished.
@@ -85,10 +100,10 @@ func (b *toolbox) search(name string) (Tool, error) {
 		}
 		return t, nil
 	}
-	if !toolName.MatchString(name) {
+	if !isToolName(name) {
 		return Tool{}, fmt.Errorf("%q: %w", name, ErrNoTool)
 	}
-	for _, dir := range b.folders {
+	for _, dir := range b.folders() {
 		path := filepath.Join(dir, name)
 		if strings.Contains(path, "/shims/") || !executable(path) {
 			continue // a shim only finds a program with the starter's environment
@@ -121,7 +136,7 @@ func (b *toolbox) toolchain(dir, name string) string {
 		}
 		var names []string
 		if text, err := os.ReadFile(filepath.Join(home, "settings.toml")); err == nil {
-			if m := defaultToolchain.FindSubmatch(text); m != nil {
+			if m := defaultToolchain().FindSubmatch(text); m != nil {
 				names = append(names, string(m[1]))
 			}
 		}
@@ -141,7 +156,11 @@ func (b *toolbox) toolchain(dir, name string) string {
 	return ""
 }
 
-var defaultToolchain = regexp.MustCompile(`(?m)^default_toolchain\s*=\s*"([^"]+)"`)
+// defaultToolchain matches a line of rustup's settings. Only machines with rustup
+// pay for it.
+var defaultToolchain = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^default_toolchain\s*=\s*"([^"]+)"`)
+})
 
 // roots returns the folders beyond those that every box shows which the program
 // at the resolved path real needs.
