@@ -20,6 +20,20 @@ import (
 //go:embed dist
 var dist embed.FS
 
+//go:embed sdk/cpp/include sdk/cpp/exceptions.cpp
+var sdk embed.FS
+
+// SDK returns what a C++ plugin is compiled with: the folder include, which
+// goes on the search path, and exceptions.cpp, which is compiled along. See
+// README.md for the command line.
+func SDK() fs.FS {
+	cpp, err := fs.Sub(sdk, "sdk/cpp")
+	if err != nil {
+		panic(err) // only a malformed path fails, and this one is not
+	}
+	return cpp
+}
+
 // The names of files in dist.
 const (
 	checkerPrefix  = "checker-"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -75,7 +76,17 @@ func (s *Store) ActivatePlugin(ctx context.Context, digest, by string) error {
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("activate plugin %s: %w", digest, err)
 	}
+	s.wake(message{ChannelPlugins, p.Name})
 	return nil
+}
+
+// ActivePlugins returns the active version of every name of a kind.
+func (s *Store) ActivePlugins(ctx context.Context, kind string) ([]judge.Plugin, error) {
+	all, err := s.Plugins(ctx, kind, "")
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(p judge.Plugin) bool { return !p.Active }), nil
 }
 
 // RollBackPlugin undoes the newest change of what a name means and returns the

@@ -104,6 +104,7 @@ type Problem struct {
 	OutputMiB int64     `json:"output_mib"`
 	CodeKiB   int64     `json:"code_kib"`
 	Languages []string  `json:"languages,omitempty"` // empty = all
+	Checkers  []string  `json:"checkers,omitempty"`  // names, digests or files of those that decide on outputs
 	Source    string    `json:"source,omitempty"`
 	License   string    `json:"license,omitempty"`
 	Updated   time.Time `json:"updated"`

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"strings"
 	"time"
 
+	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/plugin"
 	"deepoj/host/problem"
@@ -31,9 +31,6 @@ type packageError struct{ err error }
 func (e *packageError) Error() string { return e.err.Error() }
 
 func (e *packageError) Unwrap() error { return e.err }
-
-// maxModule is the largest checker module, in bytes.
-const maxModule = 16 << 20
 
 // checkers loads the checkers of a package. A checker that cannot be used is a
 // [*packageError].
@@ -84,6 +81,14 @@ func (j *Judge) checkerModule(ctx context.Context, pkg *problem.Package, c probl
 			return nil, &packageError{err}
 		}
 		return wasm, nil
+	case c.Plugin != "":
+		digest, err := j.active(ctx, abi.Checker, c.Plugin)
+		if err != nil {
+			return nil, err
+		}
+		return j.uploaded(ctx, digest)
+	case c.Digest != "":
+		return j.uploaded(ctx, c.Digest)
 	case c.Wasm != nil:
 		return j.content(ctx, pkg, *c.Wasm, maxModule)
 	default:
@@ -107,110 +112,50 @@ func (j *Judge) content(ctx context.Context, pkg *problem.Package, f problem.Fil
 	return b, nil
 }
 
-// clang compiles the checkers of packages.
-var clang = abi.Tool{
-	Name: "clang", Version: []string{"--version"}, Pattern: `clang version (\S+)`,
-	Package: "clang lld wasi-libc libclang-rt-14-dev-wasm32",
-}
+// maxCheckerSource bounds one source of a checker, in bytes.
+const maxCheckerSource = 1 << 20
 
-// clangFlags put the stack first, so that its overflow traps.
-var clangFlags = []string{"--target=wasm32-wasi", "-std=gnu17", "-O2", "-Wl,--strip-all", "-Wl,--stack-first", "-Wl,-z,stack-size=8388608"}
-
-const (
-	maxCheckerSource = 1 << 20 // bytes of one source of a checker
-	checkerProgram   = "checker.wasm"
-)
-
-var clangLimits = sandbox.Limits{CPU: 30 * time.Second, MemoryBytes: 1 << 30, Processes: 16, Cores: 1}
-
-// compileChecker compiles a package's checker to WASI in the sandbox, once.
+// compileChecker compiles a package's checker to WASI, once.
 func (j *Judge) compileChecker(ctx context.Context, pkg *problem.Package, c problem.Checker) ([]byte, error) {
-	version, err := j.version(ctx, clang)
-	if missing, ok := errors.AsType[*UnavailableError](err); ok {
-		missing.What = "a compiler for the problem's checker"
-		return nil, missing
-	}
-	if err != nil {
-		return nil, err
-	}
 	var files []sandbox.File
-	args := append([]string{}, clangFlags...)
-	args = append(args, "-o", checkerProgram)
 	for _, f := range c.Sources {
 		b, err := j.content(ctx, pkg, f, maxCheckerSource)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, sandbox.File{Path: f.Path, Data: b})
-		if path.Ext(f.Path) == ".c" {
-			args = append(args, f.Path)
-		}
 	}
-	k, err := key(struct {
-		Clang string
-		Args  []string
-		Files []sandbox.File
-	}{version, args, files})
-	if err != nil {
-		return nil, err
+	wasm, compile, err := j.CompilePlugin(ctx, files)
+	if err == nil && wasm == nil {
+		err = &packageError{fmt.Errorf("the checker does not compile:\n%s", cut(compile.Output, keptWords))}
 	}
-	unlock, err := j.flights.lock(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	var known struct{}
-	if built, ok := j.cache.get(k, &known); ok && len(built) == 1 {
-		return built[0].Data, nil
-	}
-	built, err := j.clang(ctx, files, args)
-	if err != nil {
-		return nil, err
-	}
-	if err := j.cache.put(k, known, built); err != nil {
-		return nil, err
-	}
-	return built[0].Data, nil
+	return wasm, err
 }
 
-// clang runs the compiler in a box and returns the module.
-func (j *Judge) clang(ctx context.Context, files []sandbox.File, args []string) (built []sandbox.File, err error) {
-	box, err := j.cfg.Agent.OpenBox(ctx, sandbox.BoxOptions{Writable: true})
+// uploaded returns the module of an uploaded plugin.
+func (j *Judge) uploaded(ctx context.Context, digest string) ([]byte, error) {
+	wasm, err := blob.ReadAll(ctx, j.cfg.Blobs, blob.Digest(digest), maxModule)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, &packageError{fmt.Errorf("the plugin %s was never uploaded here", digest)}
+	}
+	return wasm, err
+}
+
+// active returns the digest that the name of an uploaded plugin means now.
+func (j *Judge) active(ctx context.Context, kind abi.Kind, name string) (string, error) {
+	if j.cfg.Uploaded == nil {
+		return "", &packageError{fmt.Errorf("no plugin named %s can be looked up here", name)}
+	}
+	all, err := j.cfg.Uploaded(ctx, string(kind))
 	if err != nil {
-		return nil, err
+		return "", fmt.Errorf("look up plugin %s: %w", name, err)
 	}
-	defer func() { err = errors.Join(err, box.Close()) }()
-	if err := box.Put(ctx, files...); err != nil {
-		return nil, err
+	for _, p := range all {
+		if p.Name == name {
+			return p.Digest, nil
+		}
 	}
-	streams, err := j.streams()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, streams.close()) }()
-	ran, err := box.Run(ctx, sandbox.Cmd{
-		Tool: clang.Name, Args: args, Stdout: streams.out, Stderr: streams.err,
-		StdoutLimit: keptCompile, StderrLimit: keptCompile, Limits: clangLimits,
-	})
-	if err != nil {
-		return nil, err
-	}
-	out, errs, err := streams.read()
-	if err != nil {
-		return nil, err
-	}
-	switch ran.Verdict {
-	case sandbox.OK:
-	case sandbox.SE:
-		return nil, fmt.Errorf("compile a checker: the sandbox failed: %s", ran.Error)
-	case sandbox.TLE, sandbox.MLE, sandbox.OLE, sandbox.RE:
-		return nil, &packageError{fmt.Errorf("the checker does not compile (%s):\n%s", ran.Verdict, cut(strings.TrimSpace(errs+"\n"+out), keptWords))}
-	}
-	built, err = box.Collect(ctx, []string{checkerProgram}, maxModule)
-	if err == nil && len(built) != 1 {
-		err = &packageError{errors.New("the checker's compiler left no module")}
-	}
-	return built, err
+	return "", &packageError{fmt.Errorf("no version of the plugin %s is active: upload one, and activate it", name)}
 }
 
 // opinion asks a checker and puts what it says into r, whose verdict is AC. A

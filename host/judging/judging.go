@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -42,6 +43,15 @@ type Config struct {
 
 	// Checker returns the module of a standard checker by name. Required.
 	Checker func(name string) ([]byte, error)
+
+	// Uploaded returns the uploaded plugins of a kind (checker, interactor or
+	// toolchain) that are active now; their modules are in Blobs. An active
+	// adapter stands in for one of Adapters. Defaults to none.
+	Uploaded func(ctx context.Context, kind string) ([]judge.Plugin, error)
+
+	// SDK is what C++ plugins are compiled with: include/ and exceptions.cpp.
+	// Required.
+	SDK fs.FS
 
 	// CacheDir is a folder of this machine for compiled programs and checkers.
 	// What is in it is trusted: nobody else may write there. It may be deleted
@@ -77,6 +87,7 @@ func (c Config) Validate() error {
 		{"Blobs", c.Blobs == nil},
 		{"Adapters", len(c.Adapters) == 0},
 		{"Checker", c.Checker == nil},
+		{"SDK", c.SDK == nil},
 		{"CacheDir", c.CacheDir == ""},
 	} {
 		if f.missing {
@@ -107,7 +118,8 @@ type Judge struct {
 
 	mu       sync.Mutex
 	packages map[blob.Digest]*problem.Package
-	probes   map[string]probe // by logical tool name
+	probes   map[string]probe           // by logical tool name
+	extra    map[string]uploadedAdapter // by language id
 }
 
 // maxPackages is how many packages a Judge remembers.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,8 +52,8 @@ type probe struct {
 // toolchain returns a language with the versions of its tools, or an
 // [*UnavailableError].
 func (j *Judge) toolchain(ctx context.Context, id string) (*toolchain, error) {
-	wasm, ok := j.cfg.Adapters[id]
-	if !ok {
+	wasm := j.adapter(id)
+	if wasm == nil {
 		return nil, &UnavailableError{What: "the language " + id, Reason: "it has no adapter", Remedy: "install one"}
 	}
 	m, err := j.cfg.Plugins.Load(ctx, wasm, nil)
@@ -188,12 +187,9 @@ func (tc *toolchain) explain(err error) error {
 // Languages returns every language that has an adapter, ordered by id, with the
 // version of its tool chain, or with the reason why it is unavailable and what
 // would mend it. Tools are run only when they are new or have changed.
+// Adapters that were uploaded and activated since are taken up here.
 func (j *Judge) Languages(ctx context.Context) []judge.Language {
-	ids := make([]string, 0, len(j.cfg.Adapters))
-	for id := range j.cfg.Adapters {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	ids := j.lookAtAdapters(ctx)
 	all := make([]judge.Language, len(ids))
 	var g errgroup.Group
 	g.SetLimit(max(1, j.cfg.Cores)) // a new adapter costs seconds of compiling

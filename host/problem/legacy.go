@@ -255,7 +255,7 @@ func (r *reader) readCheckers() {
 	}
 	var headers []File
 	for _, name := range names {
-		if !folder[name] && path.Ext(name) == ".h" {
+		if !folder[name] && isHeader(name) {
 			headers = append(headers, r.file(path.Join(dir, name)))
 		}
 	}
@@ -275,29 +275,40 @@ func (r *reader) checker(name string, folder bool, headers []File) *Checker {
 	c := &Checker{Protocol: "icpc/1", Flags: r.flags, Points: r.points}
 	if folder {
 		for _, file := range r.below(name) {
-			if ext := path.Ext(file); ext == ".c" || ext == ".h" {
-				c.Sources = append(c.Sources, r.file(file))
-			} else {
-				r.refuse(file, "", "a checker is a .wasm module, a .c file or a folder of .c and .h files: this is neither")
+			if !isSource(file) && !isHeader(file) {
+				r.refuse(file, "", noChecker)
+				continue
 			}
+			c.Sources = append(c.Sources, r.file(file))
 		}
 		return c
 	}
-	switch path.Ext(name) {
-	case ".c":
+	switch {
+	case isSource(name):
 		c.Sources = append([]File{r.file(name)}, headers...)
-	case ".wasm":
+	case path.Ext(name) == ".wasm":
 		f := r.file(name)
 		c.Wasm = &f
-	case ".h":
+	case isHeader(name):
 		return nil
 	default:
-		r.refuse(name, "", "a checker is a .wasm module, a .c file or a folder of .c and .h files: this is neither")
+		r.refuse(name, "", noChecker)
 	}
 	return c
 }
 
-// nativeChecker reads deepoj.yaml, which binds a checker by name or file.
+const noChecker = "a checker is a .wasm module, a C or C++ file, or a folder of such files and headers: this is neither"
+
+func isSource(name string) bool { return checkerSource.MatchString(name) }
+
+func isHeader(name string) bool { return checkerHeader.MatchString(name) }
+
+var (
+	checkerSource = regexp.MustCompile(`\.(c|cc|cpp|cxx)$`)
+	checkerHeader = regexp.MustCompile(`\.(h|hh|hpp)$`)
+)
+
+// nativeChecker reads deepoj.yaml, which binds a checker by name, digest or file.
 func (r *reader) nativeChecker() *Checker {
 	k := r.yaml(nativeYAML)
 	defer k.unknown()
@@ -317,17 +328,22 @@ func (r *reader) nativeChecker() *Checker {
 	}
 	name, named := b.text("name")
 	file, filed := b.text("file")
+	digest, pinned := b.text("digest")
 	switch {
-	case b.node("digest") != nil:
-		b.refuse("digest", "names an uploaded plugin: give its file in the package")
-	case named == filed:
-		b.refuse("", "needs either name or file")
+	case named && filed || filed && pinned || named && pinned || !named && !filed && !pinned:
+		b.refuse("", "needs one of name, digest and file")
+	case pinned && !pluginDigest.MatchString(digest):
+		b.refuse("digest", "is %q: the digest of a plugin is sha256: and 64 hexadecimal digits", digest)
+	case pinned:
+		c.Digest = digest
+	case named && strings.Contains(name, "."):
+		c.Plugin = name
 	case named && !slices.Contains(Standard, name):
-		b.refuse("name", "is %q: the standard checkers are %s", name, strings.Join(Standard, ", "))
+		b.refuse("name", "is %q: the standard checkers are %s, and the name of an uploaded one has a dot", name, strings.Join(Standard, ", "))
 	case named:
 		c.Standard = name
 	case !r.has(file) || !checkerFile.MatchString(file):
-		b.refuse("file", "is %q: it must be a .c or .wasm file of the package", file)
+		b.refuse("file", "is %q: it must be a C, C++ or .wasm file of the package", file)
 	case path.Ext(file) == ".wasm":
 		f := r.file(file)
 		c.Wasm = &f
@@ -337,7 +353,10 @@ func (r *reader) nativeChecker() *Checker {
 	return c
 }
 
-var checkerFile = regexp.MustCompile(`\.(c|wasm)$`)
+var (
+	checkerFile  = regexp.MustCompile(`\.(c|cc|cpp|cxx|wasm)$`)
+	pluginDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+)
 
 func seconds(s float64) time.Duration {
 	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)

@@ -103,12 +103,14 @@ type Limits struct {
 	CheckOutputMiB int64         `json:"check_output_mib"`
 }
 
-// Checker is one program that decides on outputs. Exactly one of Standard, Wasm
-// and Sources is set.
+// Checker is one program that decides on outputs. Exactly one of Standard,
+// Plugin, Digest, Wasm and Sources is set.
 type Checker struct {
 	Standard string `json:"standard,omitempty"` // name of a checker that comes with the platform, such as "default"
+	Plugin   string `json:"plugin,omitempty"`   // name of an uploaded plugin: the version that is active when a job is judged
+	Digest   string `json:"digest,omitempty"`   // an uploaded plugin, "sha256:<hex>"
 	Wasm     *File  `json:"wasm,omitempty"`     // a module of the package
-	Sources  []File `json:"sources,omitempty"`  // C files and headers of the package, to be compiled to WASI
+	Sources  []File `json:"sources,omitempty"`  // C or C++ files and headers of the package, to be compiled to WASI
 
 	Protocol string   `json:"protocol"`         // "icpc/1" or "testlib/1"
 	Flags    []string `json:"flags,omitempty"`  // come before the flags of the test

@@ -86,10 +86,35 @@ func (p *Package) Judge() judge.Problem {
 		OutputMiB: p.Limits.OutputMiB, CodeKiB: p.Limits.CodeKiB, Languages: p.Languages, Source: p.Source, License: p.License,
 		Updated: time.Now().UTC(),
 	}
+	for _, c := range p.Checkers {
+		v.Checkers = append(v.Checkers, c.Name())
+	}
 	if top := p.MaxScore(); p.Scoring && top != nil {
 		v.MaxScore = *top
 	}
 	return v
+}
+
+// Name returns what people call the checker: its name, its digest, or its file.
+func (c Checker) Name() string {
+	switch {
+	case c.Wasm != nil:
+		return c.Wasm.Path
+	case len(c.Sources) > 0:
+		return c.Sources[0].Path
+	}
+	return c.Standard + c.Plugin + c.Digest
+}
+
+// WithChecker returns p judged by another checker, not yet saved. What the
+// package says about flags and points stays.
+func (p *Package) WithChecker(c Checker) *Package {
+	q := *p
+	if len(p.Checkers) > 0 {
+		c.Flags, c.Points = p.Checkers[0].Flags, p.Checkers[0].Points
+	}
+	q.Checkers, q.Version = []Checker{c}, ""
+	return &q
 }
 
 // Tests returns every test of p in judging order.

@@ -115,7 +115,7 @@ func (n *node) addWorker(ctx context.Context) error {
 		slots = agent.Slots()
 	}
 	j, err := judging.New(judging.Config{
-		Agent: agent, Plugins: runtimes, Blobs: n.blobs, Adapters: adapters, Checker: plugins.Checker,
+		Agent: agent, Plugins: runtimes, Blobs: n.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(), Uploaded: n.store.ActivePlugins,
 		CacheDir: filepath.Join(cache, "judging"),
 		Cores:    min(runtime.NumCPU(), agent.Slots()), Log: n.log, Registerer: n.reg,
 	})
