@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -128,6 +129,7 @@ func (s *Store) Job(ctx context.Context, jobID int64) (*judge.JobView, error) {
 		JobID: v.JobID, Kind: judge.Kind(v.Kind), Author: v.GroupKey, Status: judge.Status(v.Status), QueueState: v.QueueState,
 		Generation: v.Generation, AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
 		Created: v.CreatedAt, Started: v.StartedAt, Finished: v.FinishedAt, LastError: v.LastError,
+		About: about(judge.Kind(v.Kind), v.Head),
 	}
 	if len(v.Result) > 0 {
 		j.Result = new(judge.Result)
@@ -138,13 +140,40 @@ func (s *Store) Job(ctx context.Context, jobID int64) (*judge.JobView, error) {
 	return &j, nil
 }
 
+// about reads what is asked of a job about plugins from the head of its payload,
+// as far as the head goes. Files are left out.
+func about(kind judge.Kind, head []byte) (p judge.PluginPayload) {
+	if kind != judge.KindPluginBuild && kind != judge.KindPluginTest {
+		return p
+	}
+	members := map[string]json.RawMessage{}
+	d := json.NewDecoder(bytes.NewReader(head))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return p
+	}
+	for {
+		name, err := d.Token()
+		key, ok := name.(string)
+		var value json.RawMessage
+		if err != nil || !ok || key == "files" || d.Decode(&value) != nil {
+			break
+		}
+		members[key] = value
+	}
+	if b, err := json.Marshal(members); err != nil || json.Unmarshal(b, &p) != nil {
+		return judge.PluginPayload{}
+	}
+	return p
+}
+
 // JobBrief is a line in a list of jobs.
 type JobBrief struct {
 	JobID    int64
 	Kind     judge.Kind
 	Author   string
 	Status   judge.Status
-	Verdict  judge.Verdict // "" while there is none
+	About    judge.PluginPayload // of jobs about plugins: what was asked, without files
+	Verdict  judge.Verdict       // "" while there is none
 	Created  time.Time
 	Finished *time.Time
 }
@@ -162,7 +191,10 @@ func (s *Store) Jobs(ctx context.Context, kinds []judge.Kind, before int64, limi
 	}
 	out := make([]JobBrief, len(found))
 	for i, v := range found {
-		out[i] = JobBrief{JobID: v.JobID, Kind: judge.Kind(v.Kind), Author: v.GroupKey, Status: judge.Status(v.Status), Created: v.CreatedAt, Finished: v.FinishedAt}
+		out[i] = JobBrief{
+			JobID: v.JobID, Kind: judge.Kind(v.Kind), Author: v.GroupKey, Status: judge.Status(v.Status), Created: v.CreatedAt, Finished: v.FinishedAt,
+			About: about(judge.Kind(v.Kind), v.Head),
+		}
 		if v.Verdict != nil {
 			out[i].Verdict = judge.Verdict(*v.Verdict)
 		}

@@ -3,6 +3,7 @@ package sql_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -119,5 +120,34 @@ func TestAJobOfAnotherKindKeepsItsReport(t *testing.T) {
 	}
 	if _, err := s.Job(t.Context(), id+100); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("unknown job: %v", err)
+	}
+}
+
+func TestAJobAboutAPluginSaysWhatWasAskedWithoutItsFiles(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	asked := judge.PluginPayload{
+		SchemaVersion: 1, ContentType: judge.PluginType, Op: judge.PluginUpload, By: "setter", Kind: "checker", Name: "files", Version: "1.0",
+		Protocol: "testlib/1", Problem: "pairs",
+	}
+	for name, size := range map[string]int{"none": 0, "small": 10, "large": 5 << 20} {
+		upload := asked
+		if size > 0 {
+			upload.Files = []judge.PluginFile{{Name: "a.c", Data: make([]byte, size)}}
+		}
+		payload, err := json.Marshal(upload)
+		must(t, err)
+		id := submit(t, s, sql.NewSubmission{Author: "setter", Kind: judge.KindPluginBuild, Payload: payload})
+		if v, err := s.Job(t.Context(), id); err != nil || !reflect.DeepEqual(v.About, asked) {
+			t.Errorf("%s: the job is about %+v, %v", name, v.About, err)
+		}
+	}
+	id := submit(t, s, sql.NewSubmission{Author: "setter", Kind: judge.KindPluginTest, Payload: json.RawMessage(`[1]`)})
+	if v, err := s.Job(t.Context(), id); err != nil || !reflect.DeepEqual(v.About, judge.PluginPayload{}) {
+		t.Errorf("a payload that is no object: %+v, %v", v, err)
+	}
+	list, err := s.Jobs(t.Context(), []judge.Kind{judge.KindPluginBuild}, 0, 10)
+	if err != nil || len(list) != 3 || !reflect.DeepEqual(list[2].About, asked) {
+		t.Errorf("jobs = %+v, %v", list, err)
 	}
 }

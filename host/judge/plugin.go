@@ -85,7 +85,8 @@ type JobView struct {
 	Started    *time.Time
 	Finished   *time.Time
 	LastError  string
-	Result     *Result // of the newest generation; nil while there is none
+	About      PluginPayload // of jobs about plugins: what was asked, without files
+	Result     *Result       // of the newest generation; nil while there is none
 }
 
 // Shown returns the status as the HTTP API spells it.

@@ -11,8 +11,11 @@ import (
 )
 
 const jobRecent = `-- name: JobRecent :many
-SELECT j.job_id, j.kind, j.group_key, j.status, j.created_at, j.finished_at, r.verdict
-FROM jobs j LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
+SELECT j.job_id, j.kind, j.group_key, j.status, j.created_at, j.finished_at, r.verdict,
+  coalesce(substring(p.payload from 1 for 4096), ''::bytea)::bytea AS head
+FROM jobs j
+LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
+LEFT JOIN job_payloads p ON p.job_id = j.job_id
 WHERE j.kind <> 'submission' AND j.kind = ANY ($1::text[]) AND j.job_id < $2
 ORDER BY j.job_id DESC LIMIT $3::integer
 `
@@ -31,6 +34,7 @@ type JobRecentRow struct {
 	CreatedAt  time.Time
 	FinishedAt *time.Time
 	Verdict    *string
+	Head       []byte
 }
 
 // The newest jobs of some kinds other than submission.
@@ -51,6 +55,7 @@ func (q *Queries) JobRecent(ctx context.Context, db DBTX, arg JobRecentParams) (
 			&i.CreatedAt,
 			&i.FinishedAt,
 			&i.Verdict,
+			&i.Head,
 		); err != nil {
 			return nil, err
 		}
@@ -64,9 +69,11 @@ func (q *Queries) JobRecent(ctx context.Context, db DBTX, arg JobRecentParams) (
 
 const jobView = `-- name: JobView :one
 SELECT j.job_id, j.kind, j.group_key, j.status, coalesce(o.state::text, '')::text AS queue_state, j.generation, j.attempt_id, j.tries, j.max_tries,
-  j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error, r.result
+  j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error, r.result,
+  coalesce(substring(p.payload from 1 for 4096), ''::bytea)::bytea AS head
 FROM jobs j
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
+LEFT JOIN job_payloads p ON p.job_id = j.job_id
 LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
 WHERE j.job_id = $1
 `
@@ -87,8 +94,10 @@ type JobViewRow struct {
 	FinishedAt *time.Time
 	LastError  string
 	Result     []byte
+	Head       []byte
 }
 
+// The head of the payload: files may be large, and come last in it.
 func (q *Queries) JobView(ctx context.Context, db DBTX, jobID int64) (JobViewRow, error) {
 	row := db.QueryRow(ctx, jobView, jobID)
 	var i JobViewRow
@@ -108,6 +117,7 @@ func (q *Queries) JobView(ctx context.Context, db DBTX, jobID int64) (JobViewRow
 		&i.FinishedAt,
 		&i.LastError,
 		&i.Result,
+		&i.Head,
 	)
 	return i, err
 }
