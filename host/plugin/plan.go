@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"deepoj/plugins/abi"
 )
@@ -13,12 +14,26 @@ import (
 // of q are filled in. A plan whose Error is set is an answer: the contestant's
 // program does not compile.
 func (r *Runtime) Plan(ctx context.Context, m *Module, q abi.PlanRequest) (abi.Plan, error) {
+	p, _, err := r.PlanUsage(ctx, m, q)
+	return p, err
+}
+
+// Usage is what a call of a guest cost.
+type Usage struct {
+	Fuel        uint64        // the same each time
+	CPU         time.Duration // on this machine, now
+	MemoryBytes int64         // what the guest's memory grew to
+}
+
+// PlanUsage is [Runtime.Plan], and says what it cost.
+func (r *Runtime) PlanUsage(ctx context.Context, m *Module, q abi.PlanRequest) (abi.Plan, Usage, error) {
 	q.Judge, q.Op = abi.Version, abi.OpPlan
 	var p abi.Plan
-	if err := r.operate(ctx, m, q.Op, q, &p, func() int { return p.Judge }); err != nil {
-		return abi.Plan{}, err
+	u, err := r.operate(ctx, m, q.Op, q, &p, func() int { return p.Judge })
+	if err != nil {
+		return abi.Plan{}, u, err
 	}
-	return p, nil
+	return p, u, nil
 }
 
 // Diagnostics asks an adapter to read a compiler's words. The Judge and Op
@@ -26,36 +41,37 @@ func (r *Runtime) Plan(ctx context.Context, m *Module, q abi.PlanRequest) (abi.P
 func (r *Runtime) Diagnostics(ctx context.Context, m *Module, q abi.DiagnosticsRequest) (abi.DiagnosticsReply, error) {
 	q.Judge, q.Op = abi.Version, abi.OpDiagnostics
 	var d abi.DiagnosticsReply
-	if err := r.operate(ctx, m, q.Op, q, &d, func() int { return d.Judge }); err != nil {
+	if _, err := r.operate(ctx, m, q.Op, q, &d, func() int { return d.Judge }); err != nil {
 		return abi.DiagnosticsReply{}, err
 	}
 	return d, nil
 }
 
 // operate puts JSON to an adapter and reads its JSON.
-func (r *Runtime) operate(ctx context.Context, m *Module, op string, in, out any, judge func() int) error {
+func (r *Runtime) operate(ctx context.Context, m *Module, op string, in, out any, judge func() int) (Usage, error) {
 	if m.Manifest.Kind != abi.Toolchain {
-		return fmt.Errorf("%s: %s is a %s", op, m.label(), m.Manifest.Kind)
+		return Usage{}, fmt.Errorf("%s: %s is a %s", op, m.label(), m.Manifest.Kind)
 	}
 	data, err := json.Marshal(in)
 	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		return Usage{}, fmt.Errorf("%s: %w", op, err)
 	}
 	q := question{call: op, args: []string{"adapter", op}, stdin: stdinBlob, blob: data}
 	a, err := r.ask(ctx, m, q)
+	u := Usage{Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}
 	if err != nil {
-		return err
+		return u, err
 	}
 	if a.exit != 0 {
-		return r.broke(m, q, a, fmt.Errorf("%w: exit status %d", ErrContract, a.exit))
+		return u, r.broke(m, q, a, fmt.Errorf("%w: exit status %d", ErrContract, a.exit))
 	}
 	if err := json.Unmarshal(a.parts[partStdout], out); err != nil {
-		return r.broke(m, q, a, fmt.Errorf("%w: its reply is not the JSON it should be: %w", ErrContract, err))
+		return u, r.broke(m, q, a, fmt.Errorf("%w: its reply is not the JSON it should be: %w", ErrContract, err))
 	}
 	if judge() != abi.Version {
-		return r.broke(m, q, a, fmt.Errorf("%w: its reply is of judge %d, not %d", ErrContract, judge(), abi.Version))
+		return u, r.broke(m, q, a, fmt.Errorf("%w: its reply is of judge %d, not %d", ErrContract, judge(), abi.Version))
 	}
-	return nil
+	return u, nil
 }
 
 // describeLimits are those of a module that is not known yet.

@@ -29,6 +29,16 @@ func TestAnAdapterInGoDescribesPlansAndReadsDiagnostics(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", p, err, want)
 		}
 	})
+	t.Run("it says what planning costs", func(t *testing.T) {
+		q := abi.PlanRequest{Sources: []abi.Source{{Name: "main", Text: "x"}}}
+		_, first, err := r.PlanUsage(t.Context(), m, q)
+		if err != nil || first.Fuel == 0 || first.CPU <= 0 || first.MemoryBytes == 0 {
+			t.Errorf("got %+v, %v", first, err)
+		}
+		if _, again, err := r.PlanUsage(t.Context(), m, q); err != nil || again.Fuel != first.Fuel {
+			t.Errorf("first %+v, then %+v, %v", first, again, err)
+		}
+	})
 	t.Run("it refuses a source", func(t *testing.T) {
 		p, err := r.Plan(t.Context(), m, abi.PlanRequest{Sources: []abi.Source{{Name: "main", Text: "syntax error"}}})
 		if err != nil || p.Error == nil || p.Error.Line != 1 {

@@ -24,6 +24,7 @@ var layers = []struct{ pkg, may string }{
 	{"sandbox", ""},
 	{"plugins", ""},
 	{"plugins/abi", ""},
+	{"plugins/vectors", ""},
 	{"plugins/sdk/*", "plugins/abi"},
 	{"plugins/languages/*", "plugins/sdk/* plugins/abi"},
 
@@ -32,12 +33,13 @@ var layers = []struct{ pkg, may string }{
 	{"sql", "host/judge sql/internal/*"},
 	{"sql/sqltest", "sql host/embedded"},
 	{"host/plugin", "host/judge plugins/abi"},
-	{"host/plugin/conformance", "host/plugin plugins/abi"},
 
 	{"host/problem", "host/judge host/blob"},
+	{"host/plugin/conformance", "host/plugin host/problem plugins/abi plugins/vectors"},
 	{"host/problem/samples", ""},
 	{"host/judging", "host/judge host/problem host/plugin host/blob plugins/abi sandbox"},
 	{"host/verify", "host/judge host/judging host/problem host/plugin"},
+	{"host/plugin/trial", "host/judge host/judging host/problem host/plugin host/plugin/conformance host/blob host/verify plugins/abi sandbox"},
 	{"host/liveness", "host/judge sql"},
 	{"host/doctor", "host/judge sandbox"},
 	{"host/scheduler", "host/judge sql queue"},

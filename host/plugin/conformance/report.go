@@ -1,0 +1,189 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"deepoj/host/plugin"
+	"deepoj/plugins/abi"
+)
+
+// schema is the version of [Report] as JSON.
+const schema = 1
+
+// Report is what became of a proof. As JSON it is the object that
+// plugins/README.md describes.
+type Report struct {
+	Schema   int       `json:"schema"` // 1
+	Plugin   Plugin    `json:"plugin"`
+	Conforms bool      `json:"conforms"` // no finding is a failure
+	Stages   []Stage   `json:"stages"`   // in order
+	Findings []Finding `json:"findings"` // in the order in which they arose
+	Cost     *Cost     `json:"cost,omitempty"`
+}
+
+// Plugin says which plugin was proved. All but Digest and Size are empty when it
+// was not admitted.
+type Plugin struct {
+	Digest   string        `json:"digest"` // sha256: and 64 hex digits
+	Size     int64         `json:"size"`   // bytes
+	Name     string        `json:"name,omitempty"`
+	Version  string        `json:"version,omitempty"`
+	Kind     abi.Kind      `json:"kind,omitempty"`
+	Protocol abi.Protocol  `json:"protocol,omitempty"`
+	Origin   plugin.Origin `json:"manifest_from,omitempty"` // section, describe or upload
+	Limits   abi.Limits    `json:"limits,omitzero"`         // as they are granted
+}
+
+// Outcome says how a stage ended.
+type Outcome string
+
+// The outcomes of a stage.
+const (
+	Passed Outcome = "passed"
+	Warned Outcome = "warned" // with warnings alone
+	Failed Outcome = "failed"
+	NotRun Outcome = "not_run" // Reason says what it needs
+)
+
+// Stage is one side of the plugin that was looked at.
+type Stage struct {
+	Name    string  `json:"stage"`
+	Outcome Outcome `json:"outcome"`
+	Reason  string  `json:"reason,omitempty"` // why it was not run
+	Seconds float64 `json:"seconds"`
+}
+
+// Severity says what a finding means for the plugin.
+type Severity string
+
+// The severities.
+const (
+	Failure Severity = "error"   // the plugin does not conform
+	Warning Severity = "warning" // it conforms; a setter should look
+)
+
+// Finding is something that is wrong with the plugin, or may be.
+type Finding struct {
+	Stage    string   `json:"stage"`
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	Offender string   `json:"offender"` // what breaks the rule, and where
+	Remedy   string   `json:"remedy"`
+}
+
+// Event is a step of a proof; exactly one field is set.
+type Event struct {
+	Stage   *Stage   `json:"stage,omitempty"` // that ended
+	Finding *Finding `json:"finding,omitempty"`
+}
+
+// Cost is what calls of the plugin cost, on this machine. Fuel is the same on
+// every machine.
+type Cost struct {
+	Calls       int     `json:"calls"`         // of the smallest question
+	MicrosP50   int64   `json:"cpu_us_p50"`    // CPU time of such a call, in microseconds
+	MicrosP99   int64   `json:"cpu_us_p99"`    // the same, of the slowest in a hundred
+	Fuel        uint64  `json:"fuel"`          // of such a call; 0 for adapters
+	MemoryKiB   int64   `json:"memory_kib"`    // the most that any call grew to
+	FuelPerMB   float64 `json:"fuel_per_mb"`   // of a large output that equals its answer; 0 when that was not accepted
+	MillisPerMB float64 `json:"cpu_ms_per_mb"` // CPU time of the same
+}
+
+// count returns how many findings have a severity.
+func count(fs []Finding, s Severity) int {
+	n := 0
+	for _, f := range fs {
+		if f.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Line returns the event as text for people.
+func (e Event) Line() string {
+	if f := e.Finding; f != nil {
+		return fmt.Sprintf("  %s %s: %s\n      remedy: %s\n", f.Severity, f.Rule, f.Offender, f.Remedy)
+	}
+	outcome := strings.ReplaceAll(string(e.Stage.Outcome), "_", " ")
+	if e.Stage.Reason != "" {
+		return fmt.Sprintf("%-14s %s: %s\n", e.Stage.Name, outcome, e.Stage.Reason)
+	}
+	return fmt.Sprintf("%-14s %s\n", e.Stage.Name, outcome)
+}
+
+// Summary returns what follows the lines of the events.
+func (r Report) Summary() string {
+	var b strings.Builder
+	if c := r.Cost; c != nil {
+		fmt.Fprintf(&b, "a call costs %d us of CPU time (99th percentile %d us) and %d KiB", c.MicrosP50, c.MicrosP99, c.MemoryKiB)
+		if c.Fuel > 0 {
+			fmt.Fprintf(&b, ", %d units of fuel", c.Fuel)
+		}
+		if c.FuelPerMB > 0 {
+			fmt.Fprintf(&b, "; a megabyte %.1f ms and %.1f million units", c.MillisPerMB, c.FuelPerMB/1e6)
+		}
+		b.WriteString("\n")
+	}
+	name := "the module"
+	if r.Plugin.Name != "" {
+		name = fmt.Sprintf("%s %s (%s, %s)", r.Plugin.Name, r.Plugin.Version, r.Plugin.Kind, r.Plugin.Protocol)
+	}
+	verb := "conforms"
+	if !r.Conforms {
+		verb = "does not conform"
+	}
+	fmt.Fprintf(&b, "%s, %s, %d bytes: %s, %d errors, %d warnings\n", name, r.Plugin.Digest, r.Plugin.Size, verb,
+		count(r.Findings, Failure), count(r.Findings, Warning))
+	return b.String()
+}
+
+// WriteText writes the whole report for people.
+func (r Report) WriteText(w io.Writer) error {
+	for _, st := range r.Stages {
+		for _, f := range r.Findings {
+			if f.Stage == st.Name {
+				if _, err := io.WriteString(w, Event{Finding: &f}.Line()); err != nil {
+					return err
+				}
+			}
+		}
+		if _, err := io.WriteString(w, Event{Stage: &st}.Line()); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, r.Summary())
+	return err
+}
+
+// WriteJSON writes the report as one JSON object.
+func (r Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// maxOffender is how much of an offender is told, in bytes.
+const maxOffender = 600
+
+// printable makes text of a plugin fit to be told on one line.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+	if len(s) > maxOffender {
+		s = strings.ToValidUTF8(s[:maxOffender], "") + "..."
+	}
+	return s
+}

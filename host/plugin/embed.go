@@ -1,0 +1,43 @@
+package plugin
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"deepoj/plugins/abi"
+)
+
+// Embed returns the module with the manifest, a JSON object, in its section, in
+// the place of any that it had. The error is a [*Refusal] if the manifest would
+// be refused or the module cannot be taken apart.
+func Embed(wasm, manifest []byte) ([]byte, error) {
+	if _, refusal := parseManifest(manifest); refusal != nil {
+		return nil, refusal
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, manifest); err != nil {
+		return nil, badManifest("write it as plugins/README.md says", "it is not the JSON it should be: %v", err)
+	}
+	if compact.Len() > abi.ManifestMax {
+		return nil, badManifest("shorten the options or the tests", "it has %d bytes, at most %d are allowed", compact.Len(), abi.ManifestMax)
+	}
+	const head = "\x00asm\x01\x00\x00\x00"
+	if !bytes.HasPrefix(wasm, []byte(head)) {
+		return nil, &Refusal{"magic", "the module does not begin as one", "name a WebAssembly module of version 1"}
+	}
+	out := []byte(head)
+	for r := (&reader{b: wasm, pos: len(head)}); r.rest() > 0; {
+		from := r.pos
+		id := r.byte()
+		s := r.sub(r.u32())
+		if r.err != nil {
+			return nil, r.err
+		}
+		if id == sectionCustom && s.name() == abi.Section {
+			continue
+		}
+		out = append(out, wasm[from:r.pos]...)
+	}
+	content := append(appendName(nil, abi.Section), compact.Bytes()...)
+	return append(appendU32(append(out, sectionCustom), uint32(len(content))), content...), nil
+}

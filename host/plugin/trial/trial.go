@@ -1,0 +1,223 @@
+// Package trial runs programs for the conformance suite the way submissions are
+// judged: through judging and the sandbox.
+package trial
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"deepoj/host/blob"
+	"deepoj/host/judge"
+	"deepoj/host/judging"
+	"deepoj/host/plugin"
+	"deepoj/host/plugin/conformance"
+	"deepoj/host/problem"
+	"deepoj/host/verify"
+	"deepoj/plugins/abi"
+	"deepoj/sandbox"
+)
+
+// Config says what a [Runner] works with. All fields are required.
+type Config struct {
+	Agent   *sandbox.Agent  // runs programs
+	Plugins *plugin.Runtime // runs checkers and adapters
+	Dir     string          // folder for what is built; the caller removes it
+
+	// Adapters are the language adapters for the submissions of packages, by
+	// language id.
+	Adapters map[string][]byte
+
+	// Checker returns the module of a standard checker by name.
+	Checker func(name string) ([]byte, error)
+}
+
+// Runner runs programs. It is a [conformance.Runner].
+type Runner struct {
+	cfg   Config
+	blobs *blob.Dir
+
+	mu    sync.Mutex
+	hello blob.Digest // the problem that programs are tried on
+}
+
+// New returns a Runner.
+func New(cfg Config) (*Runner, error) {
+	blobs, err := blob.OpenDir(filepath.Join(cfg.Dir, "blobs"))
+	if err != nil {
+		return nil, fmt.Errorf("trial: %w", err)
+	}
+	return &Runner{cfg: cfg, blobs: blobs}, nil
+}
+
+// judge returns a judge with these adapters.
+func (r *Runner) judge(adapters map[string][]byte) (*judging.Judge, error) {
+	return judging.New(judging.Config{
+		Agent: r.cfg.Agent, Plugins: r.cfg.Plugins, Blobs: r.blobs, Adapters: adapters, Checker: r.cfg.Checker,
+		CacheDir: filepath.Join(r.cfg.Dir, "judging"),
+	})
+}
+
+// problem is what programs are tried on: there is no input, and the output must
+// be hello. The limits leave room for any language on a busy machine.
+var helloProblem = map[string]string{
+	"problem.yaml":      "name: Hello\nlimits:\n  memory: 1024\n",
+	".timelimit":        "20\n",
+	"data/sample/1.in":  "",
+	"data/sample/1.ans": "hello\n",
+	"data/secret/1.in":  "",
+	"data/secret/1.ans": "hello\n",
+}
+
+// problem stores the problem that programs are tried on, once.
+func (r *Runner) problem(ctx context.Context) (blob.Digest, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hello != "" {
+		return r.hello, nil
+	}
+	dir := filepath.Join(r.cfg.Dir, "hello")
+	for name, text := range helloProblem {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	p, _, err := problem.Read(os.DirFS(dir))
+	if err != nil {
+		return "", err
+	}
+	p.Slug = "hello"
+	r.hello, err = p.Save(ctx, r.blobs)
+	return r.hello, err
+}
+
+// Program implements [conformance.Runner].
+func (r *Runner) Program(ctx context.Context, adapter []byte, language string, sources []abi.Source) (conformance.Ran, error) {
+	ran, err := r.program(ctx, adapter, language, sources)
+	if missing, ok := errors.AsType[*judging.UnavailableError](err); ok {
+		return conformance.Ran{Missing: missing.Error()}, nil
+	}
+	if err != nil {
+		return ran, fmt.Errorf("try a program in %s: %w", language, err)
+	}
+	return ran, nil
+}
+
+func (r *Runner) program(ctx context.Context, adapter []byte, language string, sources []abi.Source) (ran conformance.Ran, err error) {
+	version, err := r.problem(ctx)
+	if err != nil {
+		return ran, err
+	}
+	j, err := r.judge(map[string][]byte{language: adapter})
+	if err != nil {
+		return ran, err
+	}
+	payload := judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: "hello", Language: language}
+	for _, s := range sources {
+		payload.Sources = append(payload.Sources, judge.Source{Name: s.Name, Text: s.Text})
+	}
+	result, err := j.Judge(ctx, payload, version, nil)
+	if err != nil {
+		return ran, err
+	}
+	ran.Verdict, ran.Words = string(result.Verdict), result.Message
+	if result.JudgeNote != "" {
+		ran.Words = result.JudgeNote
+	}
+	if c := result.Compile; c != nil {
+		ran.Compiled = c.OK
+		if c.Output != "" {
+			ran.Words = c.Output
+		}
+		for _, d := range c.Diagnostics {
+			ran.Diagnostics = append(ran.Diagnostics, abi.Diagnostic{File: d.File, Line: d.Line, Column: d.Column, Severity: d.Severity, Message: d.Message})
+		}
+	}
+	for _, t := range result.Tests {
+		if t.Sample {
+			ran.Output = t.Output
+		}
+	}
+	return ran, nil
+}
+
+// Submissions implements [conformance.Runner].
+func (r *Runner) Submissions(ctx context.Context, p *problem.Package, checker []byte, m abi.Manifest) ([]conformance.Judged, error) {
+	judged, err := r.submissions(ctx, p, checker, m)
+	if err != nil {
+		return nil, fmt.Errorf("judge the submissions of %s: %w", p.Slug, err)
+	}
+	return judged, nil
+}
+
+func (r *Runner) submissions(ctx context.Context, p *problem.Package, checker []byte, m abi.Manifest) ([]conformance.Judged, error) {
+	with, err := r.withChecker(ctx, p, checker, m)
+	if err != nil {
+		return nil, err
+	}
+	right := map[string]bool{}
+	with.Submissions = nil
+	for _, s := range p.Submissions {
+		for _, v := range []judge.Verdict{judge.AC, judge.WA} {
+			if !s.Partial && len(s.Allowed) == 1 && s.Allowed[0] == v {
+				right[strings.TrimPrefix(s.Path, "submissions/")] = v == judge.AC
+				with.Submissions = append(with.Submissions, s)
+			}
+		}
+	}
+	j, err := r.judge(r.cfg.Adapters)
+	if err != nil {
+		return nil, err
+	}
+	report, err := verify.Run(ctx, verify.Config{Judge: j}, with)
+	if err != nil {
+		return nil, err
+	}
+	var all []conformance.Judged
+	for _, row := range report.Rows {
+		one := conformance.Judged{Path: row.Path, Right: right[row.Path], Verdict: string(row.Verdict), Message: row.Message}
+		if row.Verdict == "" || row.Verdict == judge.JE {
+			one.Message = row.Problem
+		}
+		if row.Verdict == "" {
+			one.Missing = row.Problem
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// withChecker stores the package with the checker in the place of its own.
+func (r *Runner) withChecker(ctx context.Context, p *problem.Package, checker []byte, m abi.Manifest) (*problem.Package, error) {
+	digest, size, err := r.blobs.Put(ctx, bytes.NewReader(checker))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.Save(ctx, r.blobs); err != nil {
+		return nil, err
+	}
+	with := *p
+	module := problem.File{Path: ".checker-under-test.wasm", Size: size, Digest: digest}
+	with.Files = append(append([]problem.File{}, p.Files...), module)
+	c := problem.Checker{Wasm: &module, Protocol: string(m.Protocol), Points: p.Scoring}
+	for _, own := range p.Checkers {
+		if own.Protocol == c.Protocol {
+			c.Flags = own.Flags
+			break
+		}
+	}
+	with.Checkers = []problem.Checker{c}
+	if _, err := with.Save(ctx, r.blobs); err != nil {
+		return nil, err
+	}
+	return &with, nil
+}
