@@ -39,7 +39,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/problem/samples", ""},
 	{"host/judging", "host/judge host/problem host/plugin host/blob plugins/abi sandbox"},
 	{"host/verify", "host/judge host/judging host/problem host/plugin"},
-	{"host/plugin/trial", "host/judge host/judging host/problem host/plugin host/plugin/conformance host/blob host/verify plugins/abi sandbox"},
+	{"host/plugin/trial", "host/judge host/judging host/problem host/plugin/conformance host/blob host/verify plugins/abi"},
 	{"host/liveness", "host/judge sql"},
 	{"host/doctor", "host/judge sandbox"},
 	{"host/scheduler", "host/judge sql queue"},

@@ -10,7 +10,6 @@ import (
 
 	"deepoj/host/plugin"
 	"deepoj/host/problem"
-	"deepoj/plugins/abi"
 )
 
 // sample is a question to a checker whose output is right, as far as is known:
@@ -112,11 +111,8 @@ func fault(err error) (*plugin.Error, error) {
 // packageArgs are the arguments that judging gives the checker on a test.
 func (s *suite) packageArgs(t *problem.Test) []string {
 	var args []string
-	for _, c := range s.Problem.Checkers {
-		if abi.Protocol(c.Protocol) == s.module.Manifest.Protocol {
-			args = append(args, c.Flags...)
-			break
-		}
+	if len(s.Problem.Checkers) > 0 {
+		args = append(args, s.Problem.Checkers[0].Flags...)
 	}
 	return append(args, t.Flags...)
 }

@@ -15,55 +15,33 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
-	"deepoj/host/plugin"
 	"deepoj/host/plugin/conformance"
 	"deepoj/host/problem"
 	"deepoj/host/verify"
 	"deepoj/plugins/abi"
-	"deepoj/sandbox"
 )
-
-// Config says what a [Runner] works with. All fields are required.
-type Config struct {
-	Agent   *sandbox.Agent  // runs programs
-	Plugins *plugin.Runtime // runs checkers and adapters
-	Dir     string          // folder for what is built; the caller removes it
-
-	// Adapters are the language adapters for the submissions of packages, by
-	// language id.
-	Adapters map[string][]byte
-
-	// Checker returns the module of a standard checker by name.
-	Checker func(name string) ([]byte, error)
-}
 
 // Runner runs programs. It is a [conformance.Runner].
 type Runner struct {
-	cfg   Config
-	blobs *blob.Dir
+	dir string
+	cfg judging.Config
 
 	mu    sync.Mutex
 	hello blob.Digest // the problem that programs are tried on
 }
 
-// New returns a Runner.
-func New(cfg Config) (*Runner, error) {
-	blobs, err := blob.OpenDir(filepath.Join(cfg.Dir, "blobs"))
+// New returns a Runner that judges with cfg, whose Blobs and CacheDir it sets to
+// folders in dir. The caller removes dir.
+func New(dir string, cfg judging.Config) (*Runner, error) {
+	blobs, err := blob.OpenDir(filepath.Join(dir, "blobs"))
 	if err != nil {
 		return nil, fmt.Errorf("trial: %w", err)
 	}
-	return &Runner{cfg: cfg, blobs: blobs}, nil
+	cfg.Blobs, cfg.CacheDir = blobs, filepath.Join(dir, "judging")
+	return &Runner{dir: dir, cfg: cfg}, nil
 }
 
-// judge returns a judge with these adapters.
-func (r *Runner) judge(adapters map[string][]byte) (*judging.Judge, error) {
-	return judging.New(judging.Config{
-		Agent: r.cfg.Agent, Plugins: r.cfg.Plugins, Blobs: r.blobs, Adapters: adapters, Checker: r.cfg.Checker,
-		CacheDir: filepath.Join(r.cfg.Dir, "judging"),
-	})
-}
-
-// problem is what programs are tried on: there is no input, and the output must
+// helloProblem is what programs are tried on: there is no input, and the output must
 // be hello. The limits leave room for any language on a busy machine.
 var helloProblem = map[string]string{
 	"problem.yaml":      "name: Hello\nlimits:\n  memory: 1024\n",
@@ -81,7 +59,7 @@ func (r *Runner) problem(ctx context.Context) (blob.Digest, error) {
 	if r.hello != "" {
 		return r.hello, nil
 	}
-	dir := filepath.Join(r.cfg.Dir, "hello")
+	dir := filepath.Join(r.dir, "hello")
 	for name, text := range helloProblem {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -96,7 +74,7 @@ func (r *Runner) problem(ctx context.Context) (blob.Digest, error) {
 		return "", err
 	}
 	p.Slug = "hello"
-	r.hello, err = p.Save(ctx, r.blobs)
+	r.hello, err = p.Save(ctx, r.cfg.Blobs)
 	return r.hello, err
 }
 
@@ -117,7 +95,9 @@ func (r *Runner) program(ctx context.Context, adapter []byte, language string, s
 	if err != nil {
 		return ran, err
 	}
-	j, err := r.judge(map[string][]byte{language: adapter})
+	cfg := r.cfg
+	cfg.Adapters, cfg.Uploaded = map[string][]byte{language: adapter}, nil
+	j, err := judging.New(cfg)
 	if err != nil {
 		return ran, err
 	}
@@ -174,7 +154,7 @@ func (r *Runner) submissions(ctx context.Context, p *problem.Package, checker []
 			}
 		}
 	}
-	j, err := r.judge(r.cfg.Adapters)
+	j, err := judging.New(r.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -198,26 +178,18 @@ func (r *Runner) submissions(ctx context.Context, p *problem.Package, checker []
 
 // withChecker stores the package with the checker in the place of its own.
 func (r *Runner) withChecker(ctx context.Context, p *problem.Package, checker []byte, m abi.Manifest) (*problem.Package, error) {
-	digest, size, err := r.blobs.Put(ctx, bytes.NewReader(checker))
+	digest, size, err := r.cfg.Blobs.Put(ctx, bytes.NewReader(checker))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.Save(ctx, r.blobs); err != nil {
+	if _, err := p.Save(ctx, r.cfg.Blobs); err != nil {
 		return nil, err
 	}
-	with := *p
 	module := problem.File{Path: ".checker-under-test.wasm", Size: size, Digest: digest}
+	with := p.WithChecker(problem.Checker{Wasm: &module, Protocol: string(m.Protocol)})
 	with.Files = append(append([]problem.File{}, p.Files...), module)
-	c := problem.Checker{Wasm: &module, Protocol: string(m.Protocol), Points: p.Scoring}
-	for _, own := range p.Checkers {
-		if own.Protocol == c.Protocol {
-			c.Flags = own.Flags
-			break
-		}
-	}
-	with.Checkers = []problem.Checker{c}
-	if _, err := with.Save(ctx, r.blobs); err != nil {
+	if _, err := with.Save(ctx, r.cfg.Blobs); err != nil {
 		return nil, err
 	}
-	return &with, nil
+	return with, nil
 }
