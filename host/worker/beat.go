@@ -54,8 +54,8 @@ func (w *Worker) leave(ctx context.Context) {
 	}
 }
 
-// lookAgain asks for a new probe.
-func (w *Worker) lookAgain() {
+// LookAgain asks for a new probe of the languages and the sandbox, soon.
+func (w *Worker) LookAgain() {
 	select {
 	case w.look <- struct{}{}:
 	default:

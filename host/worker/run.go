@@ -176,7 +176,7 @@ func (w *Worker) mishap(judging, writing context.Context, r *run, err error) {
 		return
 	}
 	r.log.WarnContext(judging, "a job cannot be judged here", slog.Any("err", err))
-	w.lookAgain()
+	w.LookAgain()
 	// It goes back to the head of the queue, and may well come here again:
 	// the slot waits a moment, so that this does not spin.
 	pause(judging, w.cfg.ReceiveWait)

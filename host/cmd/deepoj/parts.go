@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -9,10 +10,12 @@ import (
 	"strings"
 
 	"deepoj/host/blob"
+	"deepoj/host/intake"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
 	"deepoj/host/liveness"
 	"deepoj/host/plugin"
+	"deepoj/host/plugin/trial"
 	"deepoj/host/problem/samples"
 	"deepoj/host/scheduler"
 	"deepoj/host/telemetry"
@@ -114,11 +117,16 @@ func (n *node) addWorker(ctx context.Context) error {
 	if slots == 0 {
 		slots = agent.Slots()
 	}
-	j, err := judging.New(judging.Config{
+	judges := judging.Config{
 		Agent: agent, Plugins: runtimes, Blobs: n.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(), Uploaded: n.store.ActivePlugins,
 		CacheDir: filepath.Join(cache, "judging"),
 		Cores:    min(runtime.NumCPU(), agent.Slots()), Log: n.log, Registerer: n.reg,
-	})
+	}
+	j, err := judging.New(judges)
+	if err != nil {
+		return err
+	}
+	takes, err := n.newIntake(j, judges, filepath.Join(cache, "trial"))
 	if err != nil {
 		return err
 	}
@@ -142,6 +150,7 @@ func (n *node) addWorker(ctx context.Context) error {
 		Name: n.name(), Pool: n.cfg.get("WORKER_POOL"), Version: version, Slots: slots,
 		Lease: n.cfg.seconds("JOB_LEASE_SEC"), Heartbeat: n.cfg.seconds("JOB_HEARTBEAT_SEC"), Grace: n.cfg.duration("DRAIN_GRACE"),
 		Claimed: n.wake, Languages: j.Languages, Sandbox: sandboxLine(agent),
+		Others: map[judge.Kind]worker.Execute{judge.KindPluginBuild: takes.Execute, judge.KindPluginTest: takes.Execute},
 		Context: func(ctx context.Context, job judge.Job) context.Context {
 			return telemetry.WithTrace(telemetry.WithJob(ctx, job.JobID, job.AttemptID), job.TraceID)
 		},
@@ -151,6 +160,9 @@ func (n *node) addWorker(ctx context.Context) error {
 		return err
 	}
 	n.add("worker", w.Run)
+	n.add("plugins", func(ctx context.Context) error {
+		return n.store.Listen(ctx, sql.ChannelPlugins, func(string) { w.LookAgain() })
+	})
 	n.add("prepare", func(ctx context.Context) error {
 		if err := j.Prepare(ctx); err != nil && ctx.Err() == nil {
 			n.log.WarnContext(ctx, "some compilers begin cold", slog.Any("err", err))
@@ -158,6 +170,22 @@ func (n *node) addWorker(ctx context.Context) error {
 		return nil
 	})
 	return nil
+}
+
+// newIntake returns what executes jobs about plugins. Programs that prove them
+// are judged like submissions, apart from what people see.
+func (n *node) newIntake(j *judging.Judge, judges judging.Config, folder string) (*intake.Intake, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("folder for proving plugins: %w", err)
+	}
+	judges.Registerer, judges.Uploaded = nil, nil
+	runner, err := trial.New(folder, judges)
+	if err != nil {
+		return nil, err
+	}
+	return intake.New(intake.Config{
+		Store: n.store, Blobs: n.blobs, Plugins: judges.Plugins, Judge: j, Runner: runner, TempDir: folder, Log: n.log,
+	})
 }
 
 // dialAgent reaches the sandbox agent: the one that the launcher started, or,

@@ -1,0 +1,176 @@
+// Package judgingtest gives tests a machine that judges: a sandbox agent, a
+// plugin runtime, a blob store and a Judge, one of each for a test binary.
+//
+// TestMain must call [Main], because the agent is the test binary again.
+package judgingtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+
+	"deepoj/host/blob"
+	"deepoj/host/judging"
+	"deepoj/host/plugin"
+	"deepoj/plugins"
+	"deepoj/sandbox"
+)
+
+// agentCommand makes the test binary a sandbox agent.
+const agentCommand = "sandbox-agent"
+
+// Machine is what all tests of a binary work with.
+type Machine struct {
+	Agent   *sandbox.Agent
+	Runtime *plugin.Runtime
+	Blobs   *blob.Dir
+	Judge   *judging.Judge
+	Dir     string // for caches; removed after the tests
+
+	process *sandbox.Process
+	once    sync.Once
+	err     error
+}
+
+// shared is a variable because tests have no other common place.
+var shared struct {
+	Machine
+
+	cgroup   string
+	firstUID int
+}
+
+// Main runs tests and returns the status for os.Exit. Binaries that run at the
+// same time need names and ranges of user ids of their own: 64 from firstUID.
+// What they begin with the first test that needs it, they end after the last.
+func Main(m *testing.M, name string, firstUID int, tests func() int) int {
+	if len(os.Args) > 1 && os.Args[1] == agentCommand {
+		return agent()
+	}
+	shared.cgroup, shared.firstUID = "deepoj-"+name, firstUID
+	if tests == nil {
+		tests = m.Run
+	}
+	status := tests()
+	if err := shared.close(); err != nil {
+		fmt.Fprintln(os.Stderr, "judgingtest:", err)
+		status = max(status, 1)
+	}
+	return status
+}
+
+func agent() int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	ctx, conn, cfg, err := sandbox.Inherited(ctx)
+	if err == nil {
+		err = sandbox.Serve(ctx, conn, cfg)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sandbox agent:", err)
+		return 1
+	}
+	return 0
+}
+
+// Get returns the machine. Without root the test is skipped, or fails if
+// DEEPOJ_TEST=require.
+func Get(t testing.TB) *Machine {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		if os.Getenv("DEEPOJ_TEST") == "require" {
+			t.Fatal("this test needs root")
+		}
+		t.Skip("this test needs root")
+	}
+	shared.once.Do(func() { shared.err = shared.start(shared.cgroup, shared.firstUID) })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return &shared.Machine
+}
+
+func (m *Machine) start(cgroup string, firstUID int) (err error) {
+	if m.Dir, err = os.MkdirTemp("", cgroup+"-"); err != nil {
+		return err
+	}
+	if m.process, m.Agent, err = Spawn(sandbox.Config{CgroupRoot: cgroup, FirstUID: firstUID}); err != nil {
+		return err
+	}
+	// The plugins' children are built without the race detector, which would
+	// make compiling modules slower than it is allowed to be.
+	_, here, _, ok := runtime.Caller(0)
+	if !ok {
+		return errors.New("the folder of this package is unknown")
+	}
+	child := filepath.Join(m.Dir, "child")
+	build := exec.Command("go", "build", "-o", child, "./testdata/child")
+	build.Dir = filepath.Join(filepath.Dir(here), "..", "..", "plugin")
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the plugins' child: %w\n%s", err, said)
+	}
+	if m.Runtime, err = plugin.New(plugin.Config{CacheDir: filepath.Join(m.Dir, "plugins"), Exe: child}); err != nil {
+		return err
+	}
+	if m.Blobs, err = blob.OpenDir(filepath.Join(m.Dir, "blobs")); err != nil {
+		return err
+	}
+	m.Judge, err = m.Open(nil)
+	return err
+}
+
+// Open returns a Judge of this machine with another configuration.
+func (m *Machine) Open(change func(*judging.Config)) (*judging.Judge, error) {
+	adapters, err := plugins.Languages()
+	if err != nil {
+		return nil, err
+	}
+	cfg := judging.Config{
+		Agent: m.Agent, Plugins: m.Runtime, Blobs: m.Blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
+		CacheDir: filepath.Join(m.Dir, "judging"), Log: slog.New(slog.DiscardHandler),
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	return judging.New(cfg)
+}
+
+func (m *Machine) close() error {
+	var errs []error
+	if m.Runtime != nil {
+		errs = append(errs, m.Runtime.Close())
+	}
+	if m.process != nil {
+		errs = append(errs, m.process.Close())
+	}
+	if m.Dir != "" {
+		errs = append(errs, os.RemoveAll(m.Dir))
+	}
+	return errors.Join(errs...)
+}
+
+// Spawn starts another agent, which the caller closes.
+func Spawn(cfg sandbox.Config) (*sandbox.Process, *sandbox.Agent, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := sandbox.Spawn(context.Background(), exe, []string{agentCommand}, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := sandbox.Dial(p.Conn())
+	if err != nil {
+		return nil, nil, errors.Join(err, p.Close())
+	}
+	return p, a, nil
+}
