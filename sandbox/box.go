@@ -147,8 +147,8 @@ func (b *Box) call(ctx context.Context, q request, sent func(), files ...*os.Fil
 // RunPair runs two programs, each in its own box, with the standard output of
 // either joined to the standard input of the other, and waits for both. The
 // Stdin and Stdout of the commands must be nil. A program that dies of SIGPIPE
-// because the other one ended first did not fail by that: its verdict is OK and
-// Result.Signal tells.
+// spoke when the other one did not listen any more and did not fail by that: its
+// verdict is OK and Result.Signal tells.
 func RunPair(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd) (PairResult, error) {
 	if a == b {
 		return PairResult{}, errors.New("run a pair: both programs have the same box")
@@ -189,8 +189,8 @@ func RunPair(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd) (PairResult, e
 		return PairResult{}, fmt.Errorf("run a pair: %w", err)
 	}
 	p := PairResult{A: ar, B: o.r, FirstA: ar.Ended < o.r.Ended}
-	forgiveBrokenPipe(&p.A, p.B)
-	forgiveBrokenPipe(&p.B, p.A)
+	forgiveBrokenPipe(&p.A)
+	forgiveBrokenPipe(&p.B)
 	return p, nil
 }
 
@@ -208,9 +208,11 @@ func runPiped(ctx context.Context, b *Box, c Cmd) (Result, error) {
 	return b.run(ctx, c, true, release)
 }
 
-// forgiveBrokenPipe makes r OK if its program only wrote to one that had ended.
-func forgiveBrokenPipe(r *Result, other Result) {
-	if r.Verdict == RE && r.Signal == int(syscall.SIGPIPE) && other.Ended <= r.Ended {
+// forgiveBrokenPipe makes r OK if its program only wrote to one that listened no
+// more. Which of two ends came first does not matter: when they are close, each
+// may be noticed before the other.
+func forgiveBrokenPipe(r *Result) {
+	if r.Verdict == RE && r.Signal == int(syscall.SIGPIPE) {
 		r.Verdict = OK
 	}
 }

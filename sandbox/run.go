@@ -46,7 +46,8 @@ type watch struct {
 	clock      int32 // CPU clock of the main process
 	begun      time.Time
 	out, err   *drain
-	ours       []int // descriptors to close when the program has its own
+	ours       []int      // descriptors to close when the program has its own
+	given      []*os.File // likewise: who is at the other end of a pipe must see the program close it
 	stdin      *os.File
 	why        Verdict // why we killed it, if we did
 	cancelled  bool
@@ -206,6 +207,8 @@ func (w *watch) connect(q *runRequest, files []*os.File) (stdio [3]int, err erro
 		}
 		if copied {
 			w.stdin = in
+		} else {
+			w.given = append(w.given, in)
 		}
 		stdio[0] = int(in.Fd())
 	}
@@ -214,6 +217,7 @@ func (w *watch) connect(q *runRequest, files []*os.File) (stdio [3]int, err erro
 			return stdio, &setupError{err.Error()}
 		}
 		w.out = &drain{from: -1, keep: -1}
+		w.given = append(w.given, passed[1])
 		stdio[1] = int(passed[1].Fd())
 	} else {
 		if w.out, stdio[1], err = newDrain(passed[1], q.StdoutLimit, defaultStdoutLimit, w.room.uid); err != nil {
@@ -234,7 +238,8 @@ func (w *watch) closeOurs() error {
 	for _, fd := range w.ours {
 		errs = append(errs, unix.Close(fd))
 	}
-	w.ours = nil
+	closeAll(w.given)
+	w.ours, w.given = nil, nil
 	return errors.Join(errs...)
 }
 

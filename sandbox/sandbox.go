@@ -120,8 +120,10 @@ type Result struct {
 	// Zero otherwise, and where the driver cannot tell.
 	Pressure time.Duration `json:"pressure_ns"`
 
-	// Ended is when the main process ended on the agent's monotonic clock; of
-	// two programs that talk to each other, the smaller one exited first.
+	// Ended is when the main process was seen to end, or was killed, on the
+	// agent's monotonic clock: of two programs that talk to each other, the smaller
+	// one ended first. Ends that are less than a millisecond apart may be seen in
+	// either order.
 	Ended time.Duration `json:"ended_ns"`
 
 	// Error says with SE what failed: the judge's side, never the program's.

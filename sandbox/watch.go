@@ -157,6 +157,9 @@ func (w *watch) end() error {
 // finish ends and reaps everything, and decides the verdict.
 func (w *watch) finish() error {
 	r := w.room
+	// Killing takes its time, and whoever talks to the program may notice its end
+	// before we do.
+	ended := time.Now()
 	if w.why != "" || w.cancelled {
 		if err := w.killMain(); err != nil {
 			return err
@@ -166,9 +169,7 @@ func (w *watch) finish() error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	w.result.Wall = now.Sub(w.begun)
-	w.result.Ended = now.Sub(r.agent.epoch)
+	w.result.Wall, w.result.Ended = ended.Sub(w.begun), ended.Sub(r.agent.epoch)
 	if err := r.killAll(); err != nil {
 		return err
 	}
