@@ -142,6 +142,9 @@ func (r *room) build() error {
 	if err := r.rule(); err != nil {
 		return err
 	}
+	if err := forbidCapabilities(); err != nil {
+		return err
+	}
 	return sealRoot(true)
 }
 
@@ -379,6 +382,9 @@ func (r *room) killByHand() error {
 	s := &script{}
 	s.add("kill everything", unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL))
 	pid, pidfd, err := s.start(0, r.group.spawn())
+	if errors.Is(err, unix.ESRCH) {
+		return r.settle() // they ended by themselves meanwhile
+	}
 	if err != nil {
 		return fmt.Errorf("kill what is left: %w", err)
 	}

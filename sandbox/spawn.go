@@ -106,6 +106,20 @@ func (s *script) become(uid int) {
 	s.add("forbid new privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1)
 }
 
+// forbidCapabilities takes all capabilities out of reach of the calling thread's
+// children for good: they inherit an empty bounding set. The thread keeps its own.
+func forbidCapabilities() error {
+	for c := uintptr(0); ; c++ {
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if errors.Is(err, unix.EINVAL) {
+			return nil // that was the last one
+		}
+		if err != nil {
+			return fmt.Errorf("forbid capabilities: %w", err)
+		}
+	}
+}
+
 // exec ends the script by executing path.
 func (s *script) exec(path string, argv, envv []string) error {
 	if strings.ContainsRune(path, 0) {
