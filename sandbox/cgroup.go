@@ -17,7 +17,8 @@ type driver interface {
 	// name is one of the Driver constants.
 	name() string
 
-	// open makes the groups of one room.
+	// open makes the groups of one room. The only room of an agent may have no
+	// name: then the agent's folders are its groups, where that can be.
 	open(room string) (group, error)
 
 	// close removes what the driver made for this agent.
@@ -32,7 +33,7 @@ type driver interface {
 // files relative to folders that are already open.
 type group interface {
 	// enter puts the calling thread where its children must begin. It is called
-	// once, before the thread leaves the host's namespaces.
+	// once, before the thread gets a control group namespace.
 	enter() error
 
 	// spawn returns the v2 group that children are born into, or -1.
@@ -92,8 +93,11 @@ func parseHierarchies(mountinfo string) []hierarchy {
 	var found []hierarchy
 	for line := range strings.Lines(mountinfo) {
 		left, right, ok := strings.Cut(strings.TrimSpace(line), " - ")
+		if !ok || !strings.HasPrefix(right, "cgroup") {
+			continue
+		}
 		l, r := strings.Fields(left), strings.Fields(right)
-		if !ok || len(l) < 5 || len(r) < 3 {
+		if len(l) < 5 || len(r) < 3 {
 			continue
 		}
 		h := hierarchy{path: unescapeMount(l[4])}
@@ -112,6 +116,9 @@ func parseHierarchies(mountinfo string) []hierarchy {
 
 // unescapeMount undoes the octal escapes of mountinfo.
 func unescapeMount(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"time"
 )
@@ -52,7 +53,7 @@ func (d *hybridDriver) open(room string) (group, error) {
 	if err != nil {
 		return nil, err
 	}
-	v2, err := openV2Group(d.folders, room, false)
+	v2, err := openV2Group(d.folders, cmp.Or(room, ownFolder), false)
 	if err != nil {
 		return nil, errors.Join(err, v1.remove())
 	}

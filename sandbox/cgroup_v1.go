@@ -16,7 +16,8 @@ import (
 // inherit them: in v1 threads have groups of their own, and moving a process on
 // every run would cost milliseconds.
 type v1Group struct {
-	paths []string // folders, for enter and remove
+	paths []string   // folders, for remove
+	tasks []*os.File // their files tasks, for enter
 
 	limit, swapLimit *os.File // swapLimit is nil where swap is not counted
 	usage, peak, oom *os.File
@@ -39,17 +40,25 @@ func openV1Group(a *agentFolders, room string, controllers ...string) (*v1Group,
 	g := &v1Group{}
 	dirs := map[string]*os.File{}
 	for _, c := range controllers {
-		path := filepath.Join(a.dirs[c].Name(), room)
-		if err := os.Mkdir(path, 0o755); err != nil {
-			return nil, errors.Join(fmt.Errorf("make a control group: %w", err), g.remove())
+		dirs[c] = a.dirs[c]
+		if room != "" {
+			path := filepath.Join(a.dirs[c].Name(), room)
+			if err := os.Mkdir(path, 0o755); err != nil {
+				return nil, errors.Join(fmt.Errorf("make a control group: %w", err), g.remove())
+			}
+			g.paths = append(g.paths, path)
+			f, err := os.Open(path)
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("open a control group: %w", err), g.remove())
+			}
+			defer f.Close()
+			dirs[c] = f
 		}
-		g.paths = append(g.paths, path)
-		f, err := os.Open(path)
+		tasks, err := openControl(dirs[c], "tasks", unix.O_WRONLY)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open a control group: %w", err), g.remove())
+			return nil, errors.Join(err, g.remove())
 		}
-		defer f.Close()
-		dirs[c] = f
+		g.tasks = append(g.tasks, tasks)
 	}
 	files := []struct {
 		to         **os.File
@@ -84,8 +93,8 @@ func openV1Group(a *agentFolders, room string, controllers ...string) (*v1Group,
 // enter writes 0, which is the thread that writes: naming it by its number would
 // wait for an RCU grace period, 5 to 20 ms, to keep it from ending meanwhile.
 func (g *v1Group) enter() error {
-	for _, p := range g.paths {
-		if err := os.WriteFile(filepath.Join(p, "tasks"), []byte("0"), 0); err != nil {
+	for _, f := range g.tasks {
+		if err := writeAt(f, "0"); err != nil {
 			return fmt.Errorf("join a control group: %w", err)
 		}
 	}
@@ -188,7 +197,7 @@ func (g *v1Group) tidy() error {
 
 func (g *v1Group) remove() error {
 	var errs []error
-	for _, f := range []*os.File{g.limit, g.swapLimit, g.usage, g.peak, g.oom, g.empty, g.pids, g.usageNS} {
+	for _, f := range append(g.tasks, g.limit, g.swapLimit, g.usage, g.peak, g.oom, g.empty, g.pids, g.usageNS) {
 		if f != nil {
 			errs = append(errs, f.Close())
 		}

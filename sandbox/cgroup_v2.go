@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -34,6 +35,10 @@ type v2Group struct {
 	baseKills             int64
 }
 
+// ownFolder as the name of a leaf is the agent's folder itself, which serves one
+// run and goes with the agent.
+const ownFolder = "."
+
 func openV2Group(a *agentFolders, room string, controllers bool) (*v2Group, error) {
 	g := &v2Group{parent: a.dirs[""], name: room, controllers: controllers}
 	if err := g.make(); err != nil {
@@ -44,8 +49,10 @@ func openV2Group(a *agentFolders, room string, controllers bool) (*v2Group, erro
 
 // make makes the leaf and opens its files.
 func (g *v2Group) make() error {
-	if err := unix.Mkdirat(int(g.parent.Fd()), g.name, 0o755); err != nil {
-		return fmt.Errorf("make the control group %s: %w", g.name, err)
+	if g.name != ownFolder {
+		if err := unix.Mkdirat(int(g.parent.Fd()), g.name, 0o755); err != nil {
+			return fmt.Errorf("make the control group %s: %w", g.name, err)
+		}
 	}
 	var err error
 	if g.leaf, err = openControl(g.parent, g.name, unix.O_RDONLY|unix.O_DIRECTORY); err != nil {
@@ -241,6 +248,9 @@ func (g *v2Group) removeLeaf() error {
 			*f = nil
 		}
 	}
+	if g.name == ownFolder {
+		return errors.Join(errs...)
+	}
 	err := retryBusy(func() error { return unix.Unlinkat(int(g.parent.Fd()), g.name, unix.AT_REMOVEDIR) })
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		errs = append(errs, fmt.Errorf("remove the control group %s: %w", g.name, err))
@@ -328,4 +338,8 @@ func (d *v2Driver) name() string       { return DriverV2 }
 func (d *v2Driver) close() error       { return d.folders.close() }
 func (d *v2Driver) degraded() []string { return d.weaker }
 
-func (d *v2Driver) open(room string) (group, error) { return openV2Group(d.folders, room, true) }
+// open makes a leaf even for a room without a name: a group that hands its
+// controllers on cannot hold processes.
+func (d *v2Driver) open(room string) (group, error) {
+	return openV2Group(d.folders, cmp.Or(room, "room"), true)
+}

@@ -48,17 +48,27 @@ func (j *job) run(ctx context.Context) (res Result, degraded []string, err error
 		return Result{}, nil, err
 	}
 	defer end()
-	a, err := newAgent(ctx, j.cfg, false)
+	a, err := prepareAgent(j.cfg)
 	if err != nil {
 		return Result{}, nil, err
 	}
-	defer func() { err = errors.Join(err, a.close()) }()
+	defer func() { err = errors.Join(err, a.null.Close()) }()
+	// The room's thread and this one work at the same time as far as they can.
+	r := a.beginRoom(a.cfg.FirstUID + uidCount(a.cfg.Slots) + j.slot)
+	var g group
 	f, err := j.open()
 	defer f.close()
-	if err != nil {
+	if err == nil {
+		if err = a.chooseDriver(nil); err == nil {
+			defer func() { err = errors.Join(err, a.driver.close()) }()
+			g, err = a.driver.open("")
+		}
+	}
+	a.prepareRuns()
+	if err := r.finish(g, err); err != nil {
 		return Result{}, nil, err
 	}
-	err = a.oneShot(ctx, j.slot, func(r *room) (err error) {
+	err = r.oneShot(ctx, j.slot%len(a.cores), func() (err error) {
 		res, err = j.work(r, f)
 		return err
 	})
@@ -106,23 +116,19 @@ func (j *job) work(r *room, f *jobFiles) (Result, error) {
 	return res, nil
 }
 
-// oneShot makes one room and calls work on its thread. When ctx ends, so does
-// what runs there. It returns when the room is gone.
-func (a *agent) oneShot(ctx context.Context, slot int, work func(*room) error) error {
-	r, err := a.newRoom(a.cfg.FirstUID + uidCount(a.cfg.Slots) + slot)
-	if err != nil {
-		return err
-	}
+// oneShot calls work on the room's thread and ends the room. When ctx ends, so
+// does what runs there.
+func (r *room) oneShot(ctx context.Context, core int, work func() error) error {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		close(r.sessions)
 		return errors.Join(err, r.tearDown())
 	}
-	stop := context.AfterFunc(ctx, func() { _ = unix.Shutdown(ours, unix.SHUT_RDWR) }) // it is open
+	stop := context.AfterFunc(ctx, func() { _ = unix.Shutdown(ours, unix.SHUT_RDWR) }) // fails only when it is over
 	var failed error
 	r.sessions <- handover{
-		sock: os.NewFile(uintptr(theirs), "room"), core: slot % len(a.cores),
-		work: func(r *room) error { failed = work(r); return nil },
+		sock: os.NewFile(uintptr(theirs), "room"), core: core,
+		work: func(*room) error { failed = work(); return nil },
 	}
 	err = r.tearDown()
 	stop()

@@ -26,6 +26,7 @@ type room struct {
 	killed  bool            // something was killed and may still be seen
 	tools   map[string]Tool // that are shown
 
+	groups   chan group    // delivers the control groups, or is closed
 	sessions chan handover // delivers one session, or is closed
 	built    chan error
 	left     chan struct{} // closed when the thread is about to end
@@ -52,20 +53,42 @@ type handover struct {
 
 // newRoom makes a room and waits until it is ready.
 func (a *agent) newRoom(uid int) (*room, error) {
-	r := &room{
-		agent: a, uid: uid, name: "room-" + strconv.FormatInt(a.serial.Add(1), 10),
-		tools: map[string]Tool{}, sessions: make(chan handover), built: make(chan error, 1), left: make(chan struct{}),
-		tmpBytes: defaultTmp, ruleset: -1,
-	}
-	var err error
-	if r.group, err = a.driver.open(r.name); err != nil {
+	r := a.beginRoom(uid)
+	g, err := a.driver.open(r.name)
+	if err := r.finish(g, err); err != nil {
 		return nil, err
 	}
-	go r.live()
-	if err := <-r.built; err != nil {
-		return nil, errors.Join(fmt.Errorf("make a room: %w", err), r.tearDown())
-	}
 	return r, nil
+}
+
+// beginRoom begins to make a room, on a thread of its own. It must be finished.
+func (a *agent) beginRoom(uid int) *room {
+	r := &room{
+		agent: a, uid: uid, name: "room-" + strconv.FormatInt(a.serial.Add(1), 10), tools: map[string]Tool{},
+		groups: make(chan group, 1), sessions: make(chan handover), built: make(chan error, 1), left: make(chan struct{}),
+		tmpBytes: defaultTmp, ruleset: -1,
+	}
+	go r.live()
+	return r
+}
+
+// finish gives a room its control groups, unless there is a reason not to, and
+// waits until it is ready. After an error nothing is left of it.
+func (r *room) finish(g group, why error) error {
+	if why == nil {
+		r.group = g
+		r.groups <- g
+	} else {
+		close(r.groups)
+	}
+	err := <-r.built
+	if err != nil {
+		err = fmt.Errorf("make a room: %w", err)
+	}
+	if err := errors.Join(why, err); err != nil {
+		return errors.Join(err, r.tearDown())
+	}
+	return nil
 }
 
 // live is the room's thread.
@@ -86,7 +109,7 @@ func (r *room) live() {
 	defer close(r.left)
 	err := r.build()
 	r.built <- err
-	if err != nil {
+	if err != nil || r.group == nil {
 		return
 	}
 	s, ok := <-r.sessions
@@ -110,12 +133,10 @@ func (r *room) live() {
 	}
 }
 
-// build moves the thread into its namespaces, root and control groups.
+// build moves the thread into its namespaces, root and control groups. The
+// groups come last, because whoever makes them does that meanwhile.
 func (r *room) build() error {
-	if err := r.group.enter(); err != nil {
-		return err
-	}
-	flags := unix.CLONE_FS | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	flags := unix.CLONE_FS | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 	if err := unix.Unshare(flags); err != nil {
 		return fmt.Errorf("make namespaces: %w", err)
 	}
@@ -123,6 +144,16 @@ func (r *room) build() error {
 	hurry()
 	if err := (rootMaker{readOnly: r.agent.cfg.ReadOnly, uid: r.uid}).make(); err != nil {
 		return err
+	}
+	g, ok := <-r.groups
+	if !ok {
+		return nil // whoever closed it knows why
+	}
+	if err := g.enter(); err != nil {
+		return err
+	}
+	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
+		return fmt.Errorf("make a control group namespace: %w", err)
 	}
 	var err error
 	if r.reaper, err = startReaper(int(r.agent.null.Fd())); err != nil {
@@ -208,7 +239,10 @@ func (r *room) tearDown() error {
 	if r.ruleset >= 0 {
 		errs = append(errs, unix.Close(r.ruleset))
 	}
-	return errors.Join(append(errs, r.group.remove())...)
+	if r.group != nil {
+		errs = append(errs, r.group.remove())
+	}
+	return errors.Join(errs...)
 }
 
 // serve answers requests until the client hangs up.

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -65,7 +64,7 @@ func (m rootMaker) make() error {
 		}
 	}
 	for _, d := range devices {
-		if err := bind("/dev/"+d, stage+"/dev/"+d, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil {
+		if err := bind("/dev/"+d, stage+"/dev/"+d, false, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil {
 			return err
 		}
 	}
@@ -89,24 +88,26 @@ func (m rootMaker) make() error {
 
 // show makes a host folder or file readable in the new root, if it exists.
 func (m rootMaker) show(path string) error {
-	st, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	var st unix.Stat_t
+	err := unix.Lstat(path, &st)
+	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", path, err)
 	}
-	if st.Mode()&fs.ModeSymlink == 0 {
-		return bind(path, stage+path, readOnly)
+	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return bind(path, stage+path, st.Mode&unix.S_IFMT == unix.S_IFDIR, readOnly)
 	}
 	to, err := os.Readlink(path)
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", path, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(stage+path), 0o755); err != nil {
-		return fmt.Errorf("make a root: %w", err)
+	err = makeFolder(filepath.Dir(stage + path))
+	if err == nil {
+		err = unix.Symlink(to, stage+path)
 	}
-	if err := os.Symlink(to, stage+path); err != nil {
+	if err != nil {
 		return fmt.Errorf("make a root: %w", err)
 	}
 	return nil
@@ -117,9 +118,9 @@ const readOnly = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_AT
 
 // bind shows the host's path, with what is mounted below it, at target with mount
 // attributes.
-func bind(path, target string, attributes uint64) error {
-	if err := mountPoint(path, target); err != nil {
-		return err
+func bind(path, target string, folder bool, attributes uint64) error {
+	if err := mountPoint(target, folder); err != nil {
+		return fmt.Errorf("make a mount point for %s: %w", path, err)
 	}
 	if err := unix.Mount(path, target, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("show %s: %w", path, err)
@@ -135,34 +136,61 @@ func restrict(dir int, path string, attributes uint64) error {
 	return unix.MountSetattr(dir, path, unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attributes})
 }
 
-// mountPoint makes target a folder or an empty file, as path is.
-func mountPoint(path, target string) error {
-	st, err := os.Stat(path)
+// mountPoint makes target an empty folder or file.
+func mountPoint(target string, folder bool) error {
+	if folder {
+		return makeFolder(target)
+	}
+	if err := makeFolder(filepath.Dir(target)); err != nil {
+		return err
+	}
+	err := unix.Mknod(target, unix.S_IFREG|0o644, 0)
+	if errors.Is(err, unix.EEXIST) {
+		return nil
+	}
+	return err
+}
+
+// makeFolder makes a folder and those above it that are missing. A root takes
+// dozens of files, and package os asks four questions about each.
+func makeFolder(path string) error {
+	err := unix.Mkdir(path, 0o755)
+	if errors.Is(err, unix.ENOENT) {
+		if err := makeFolder(filepath.Dir(path)); err != nil {
+			return err
+		}
+		err = unix.Mkdir(path, 0o755)
+	}
+	if errors.Is(err, unix.EEXIST) {
+		return nil
+	}
+	return err
+}
+
+// makeFile makes a file that everybody may read and execute.
+func makeFile(path, text string) error {
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o555)
 	if err != nil {
-		return fmt.Errorf("look at %s: %w", path, err)
+		return err
 	}
-	if st.IsDir() {
-		err = os.MkdirAll(target, 0o755)
-	} else if err = os.MkdirAll(filepath.Dir(target), 0o755); err == nil {
-		err = os.WriteFile(target, nil, 0o644)
+	n, err := unix.Write(fd, []byte(text))
+	if err == nil && n < len(text) {
+		err = unix.ENOSPC
 	}
-	if err != nil {
-		return fmt.Errorf("make a mount point: %w", err)
-	}
-	return nil
+	return errors.Join(err, unix.Close(fd))
 }
 
 // write makes the folders, links and synthetic files of the new root.
 func (m rootMaker) write() error {
 	for _, dir := range append([]string{"/box", "/proc", "/etc", emptyFolder}, writable...) {
-		if err := os.MkdirAll(stage+dir, 0o755); err != nil {
+		if err := makeFolder(stage + dir); err != nil {
 			return fmt.Errorf("make a root: %w", err)
 		}
 	}
 	for name, to := range map[string]string{
 		"/dev/fd": "/proc/self/fd", "/dev/stdin": "fd/0", "/dev/stdout": "fd/1", "/dev/stderr": "fd/2",
 	} {
-		if err := os.Symlink(to, stage+name); err != nil {
+		if err := unix.Symlink(to, stage+name); err != nil {
 			return fmt.Errorf("make a root: %w", err)
 		}
 	}
@@ -174,7 +202,7 @@ func (m rootMaker) write() error {
 		"/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 		reaperPath:           string(reaperProgram()),
 	} {
-		if err := os.WriteFile(stage+name, []byte(text), 0o555); err != nil {
+		if err := makeFile(stage+name, text); err != nil {
 			return fmt.Errorf("make a root: %w", err)
 		}
 	}
@@ -246,12 +274,7 @@ func attach(tree *os.File, path string, folder bool) error {
 	if err := sealRoot(false); err != nil {
 		return err
 	}
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil && folder {
-		err = os.MkdirAll(path, 0o755)
-	} else if err == nil {
-		err = os.WriteFile(path, nil, 0o644)
-	}
+	err := mountPoint(path, folder)
 	if err == nil {
 		err = restrict(int(tree.Fd()), "", readOnly)
 	}

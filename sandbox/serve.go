@@ -51,7 +51,7 @@ const defaultUID = 61000
 // left behind. It sweeps what agents left that died otherwise. It must run as
 // root and should have a process to itself.
 func Serve(ctx context.Context, conn *os.File, cfg Config) error {
-	a, err := newAgent(ctx, cfg, true)
+	a, err := newAgent(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("start the sandbox: %w", err)
 	}
@@ -62,9 +62,36 @@ func Serve(ctx context.Context, conn *os.File, cfg Config) error {
 	return nil
 }
 
-// newAgent prepares everything but rooms. With test it runs a program with each
-// control group driver until one works.
-func newAgent(ctx context.Context, cfg Config, test bool) (*agent, error) {
+// newAgent prepares everything but rooms. It runs a program with each control
+// group driver until one works.
+func newAgent(ctx context.Context, cfg Config) (*agent, error) {
+	a, err := prepareAgent(cfg)
+	if err != nil {
+		return nil, err
+	}
+	a.prepareRuns()
+	a.uids = make(chan int, uidCount(a.cfg.Slots))
+	for i := range uidCount(a.cfg.Slots) {
+		a.uids <- a.cfg.FirstUID + i
+	}
+	a.describe()
+	err = a.chooseDriver(func(d driver) error {
+		a.driver = d
+		return a.selfTest(ctx)
+	})
+	if err != nil {
+		return nil, errors.Join(err, a.null.Close())
+	}
+	a.health.passed = time.Now()
+	a.places = make(chan int, a.cfg.Slots)
+	for i := range a.cfg.Slots {
+		a.places <- i % len(a.cores)
+	}
+	return a, nil
+}
+
+// prepareAgent prepares what it takes to begin a room.
+func prepareAgent(cfg Config) (*agent, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -91,34 +118,28 @@ func newAgent(ctx context.Context, cfg Config, test bool) (*agent, error) {
 	if a.hard, err = limitProcess(); err != nil {
 		return nil, err
 	}
-	f := assemble()
-	a.filter = &unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
-	a.tools = newToolbox(a.cfg)
+	a.status.Landlock = landlockVersion()
 	if a.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return nil, fmt.Errorf("open /dev/null: %w", err)
 	}
-	a.uids = make(chan int, uidCount(a.cfg.Slots))
-	for i := range uidCount(a.cfg.Slots) {
-		a.uids <- a.cfg.FirstUID + i
-	}
-	var try func(driver) error
-	if test {
-		try = func(d driver) error {
-			a.driver = d
-			return a.selfTest(ctx)
-		}
-	}
-	a.status = a.describe()
-	if a.driver, err = chooseDriver(a.cfg, agentPrefix+strconv.Itoa(os.Getpid()), try); err != nil {
-		return nil, errors.Join(err, a.null.Close())
-	}
-	a.health.passed = time.Now()
-	a.status.Driver, a.status.Degraded = a.driver.name(), a.driver.degraded()
-	a.places = make(chan int, a.cfg.Slots)
-	for i := range a.cfg.Slots {
-		a.places <- i % len(a.cores)
-	}
 	return a, nil
+}
+
+// prepareRuns prepares what it takes to run programs in rooms.
+func (a *agent) prepareRuns() {
+	f := assemble()
+	a.filter = &unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	a.tools = newToolbox(a.cfg)
+}
+
+// chooseDriver chooses a control group driver that try, where given, finds good.
+func (a *agent) chooseDriver(try func(driver) error) error {
+	d, err := chooseDriver(a.cfg, agentPrefix+strconv.Itoa(os.Getpid()), try)
+	if err != nil {
+		return err
+	}
+	a.driver, a.status.Driver, a.status.Degraded = d, d.name(), d.degraded()
+	return nil
 }
 
 // chooseCores finds the cores that boxes run on, and how many slots there are.
@@ -152,18 +173,15 @@ func (a *agent) affinity(slot, n int) *unix.CPUSet {
 }
 
 // describe says what this agent is able to do.
-func (a *agent) describe() Status {
-	s := Status{
-		Slots: a.cfg.Slots, Cores: a.cores, Seccomp: true, Landlock: landlockVersion(),
-	}
+func (a *agent) describe() {
+	a.status.Slots, a.status.Cores, a.status.Seccomp = a.cfg.Slots, a.cores, true
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
-		s.Kernel = unix.ByteSliceToString(u.Release[:])
+		a.status.Kernel = unix.ByteSliceToString(u.Release[:])
 	}
 	if b, err := os.ReadFile("/proc/swaps"); err == nil {
-		s.Swap = strings.Count(string(b), "\n") > 1
+		a.status.Swap = strings.Count(string(b), "\n") > 1
 	}
-	return s
 }
 
 // serve answers requests until the end, and then ends every room.

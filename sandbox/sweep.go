@@ -46,6 +46,9 @@ func sweepAgent(dir string) {
 // removeGroup kills what is left in the group dir and below, and removes it.
 // Removing what is not there succeeds.
 func removeGroup(dir string) error {
+	if unix.Rmdir(dir) == nil {
+		return nil
+	}
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
