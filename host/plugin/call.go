@@ -25,6 +25,8 @@ type question struct {
 	stdin    stdin
 	blob     []byte
 	feedback bool
+	patience time.Duration // 0 = the runtime's
+	sent     func()        // called when a worker has the question, which then is not asked again; or nil
 }
 
 // answer is what a guest did.
@@ -33,6 +35,7 @@ type answer struct {
 	fuel   uint64
 	cpu    time.Duration
 	memory int64
+	ended  time.Duration // on the machine's monotonic clock
 	parts  map[string][]byte
 }
 
@@ -67,19 +70,23 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 		OutputBytes: int64(limits.OutputKiB) << 10,
 	}
 	from := time.Now()
+	patience := r.cfg.Patience
+	if q.patience > 0 {
+		patience = q.patience
+	}
 	for try := 1; ; try++ {
-		a, blob, err := r.pool.ask(ctx, req, q.blob, q.files, r.cfg.Patience)
+		a, blob, err := r.pool.ask(ctx, req, q, patience)
 		var died *diedError
 		switch {
 		case errors.As(err, &died):
 			r.metrics.deaths.Inc()
 			r.cfg.Log.WarnContext(ctx, "plugin worker died", slog.String("call", q.call), slog.String("how", died.how), slog.Int("try", try))
-			if try < tries {
+			if try < tries && q.sent == nil {
 				continue
 			}
 			err = &Error{Err: fmt.Errorf("%w: %s", ErrDied, died.how)}
 		case errors.Is(err, ErrPatience):
-			err = &Error{Err: fmt.Errorf("%w: more than %s", ErrPatience, r.cfg.Patience)}
+			err = &Error{Err: fmt.Errorf("%w: more than %s", ErrPatience, patience)}
 		case err == nil:
 			var out answer
 			out, err = a.answer(blob)
@@ -93,7 +100,7 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 
 // answer makes an answer of a reply, and an [*Error] of its fault.
 func (a *reply) answer(blob []byte) (answer, error) {
-	out := answer{exit: a.Exit, fuel: a.Fuel, cpu: time.Duration(a.CPUNanos), memory: a.MemoryBytes, parts: map[string][]byte{}}
+	out := answer{exit: a.Exit, fuel: a.Fuel, cpu: time.Duration(a.CPUNanos), memory: a.MemoryBytes, ended: time.Duration(a.EndedNanos), parts: map[string][]byte{}}
 	for _, p := range a.Parts {
 		out.parts[p.Name] = blob[:p.Bytes:p.Bytes]
 		blob = blob[p.Bytes:]

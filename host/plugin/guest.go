@@ -18,7 +18,7 @@ import (
 )
 
 // feedbackFiles are the files of the feedback folder that somebody reads.
-var feedbackFiles = []string{partJudge, "teammessage.txt", "score.txt", "nextpass.in"}
+var feedbackFiles = []string{partJudge, "teammessage.txt", "score.txt", "nextpass.in", partTout}
 
 // maxDetail is how much of a trap's description is kept.
 const maxDetail = 2 << 10
@@ -31,7 +31,7 @@ func (s *server) call(q request, blob []byte, files []*os.File) (reply, []byte, 
 	if err != nil {
 		return reply{Fault: faultModule, Detail: err.Error()}, nil, nil //nolint:nilerr // the host is told; the worker goes on
 	}
-	if len(files) < len(q.Files) || q.Stdin == stdinFile && len(files) == len(q.Files) {
+	if len(files) != len(q.Files)+q.Stdin.descriptors() {
 		return reply{}, nil, fmt.Errorf("request with %d descriptors for %d files", len(files), len(q.Files))
 	}
 	s.meter = &meter{limit: q.Fuel, output: q.OutputBytes}
@@ -44,20 +44,36 @@ func (s *server) call(q request, blob []byte, files []*os.File) (reply, []byte, 
 		return reply{}, nil, err
 	}
 	stdout, stderr := &sink{m: s.meter}, &sink{m: s.meter}
+	var out io.Writer = stdout
+	if q.Stdin == stdinLive {
+		out = &mouth{m: s.meter, f: files[len(q.Files)+1]}
+	}
 	world := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(w, "/")
 	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithArgs(q.Args...).
-		WithStdin(in).WithStdout(stdout).WithStderr(stderr).
+		WithStdin(in).WithStdout(out).WithStderr(stderr).
 		WithFSConfig(world).WithRandSource(&dice{m: s.meter})
 
 	s.memory.allot(q.MemoryBytes)
 	from := processTime()
 	a := s.run(ctx, l, cfg)
-	a.CPUNanos = int64(processTime() - from)
+	a.CPUNanos, a.EndedNanos = int64(processTime()-from), int64(monotonic())
 	a.MemoryBytes, a.GrowsDenied = int64(s.memory.used), s.memory.denied
 	if err := s.memory.wipe(); err != nil {
 		return reply{}, nil, err
 	}
 	return a, a.collect(stdout, stderr, w), nil
+}
+
+// descriptors is how many descriptors follow those of the files.
+func (s stdin) descriptors() int {
+	switch s {
+	case stdinFile:
+		return 1
+	case stdinLive:
+		return 2
+	case stdinEmpty, stdinBlob:
+	}
+	return 0
 }
 
 // stdin returns what the guest reads.
@@ -72,6 +88,8 @@ func (s *server) stdin(q request, blob []byte, files []*os.File) (io.Reader, err
 			return nil, fmt.Errorf("look at stdin: %w", err)
 		}
 		return &plainReader{m: s.meter, n: &node{host: f, size: info.Size()}}, nil
+	case stdinLive:
+		return &ear{m: s.meter, f: files[len(q.Files)]}, nil
 	case stdinEmpty:
 	}
 	return bytes.NewReader(nil), nil

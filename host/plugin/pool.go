@@ -51,7 +51,7 @@ func (e *diedError) Error() string { return "worker " + e.how }
 //
 // It returns a [*diedError] if the worker died, [ErrPatience] if it took longer
 // than patience, and ctx's error if ctx ended. In each case the worker is gone.
-func (p *pool) ask(ctx context.Context, q request, blob []byte, files []*os.File, patience time.Duration) (reply, []byte, error) {
+func (p *pool) ask(ctx context.Context, q request, of question, patience time.Duration) (reply, []byte, error) {
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -62,7 +62,7 @@ func (p *pool) ask(ctx context.Context, q request, blob []byte, files []*os.File
 	if err != nil {
 		return reply{}, nil, err
 	}
-	a, out, err := w.ask(ctx, q, blob, files, patience)
+	a, out, err := w.ask(ctx, q, of, patience)
 	if err != nil {
 		p.drop(w)
 		if died, ok := errors.AsType[*diedError](err); ok {
@@ -184,7 +184,7 @@ func (w *worker) end() {
 }
 
 // ask has the worker answer.
-func (w *worker) ask(ctx context.Context, q request, blob []byte, files []*os.File, patience time.Duration) (reply, []byte, error) {
+func (w *worker) ask(ctx context.Context, q request, of question, patience time.Duration) (reply, []byte, error) {
 	if err := w.conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return reply{}, nil, &diedError{}
 	}
@@ -192,8 +192,11 @@ func (w *worker) ask(ctx context.Context, q request, blob []byte, files []*os.Fi
 	defer stop()
 	var a reply
 	var out []byte
-	err := w.conn.send(q, blob, files)
+	err := w.conn.send(q, of.blob, of.files)
 	if err == nil {
+		if of.sent != nil {
+			of.sent()
+		}
 		var received []*os.File
 		out, received, err = w.conn.receive(&a)
 		for _, f := range received {

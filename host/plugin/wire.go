@@ -42,6 +42,7 @@ const (
 	stdinEmpty stdin = ""
 	stdinBlob  stdin = "blob" // the blob of the request
 	stdinFile  stdin = "file" // the descriptor after those of Files, from 0
+	stdinLive  stdin = "live" // the descriptor after those of Files; the next is stdout
 )
 
 // reply is what came of it. The parts of its blob are in the order of Parts.
@@ -51,6 +52,7 @@ type reply struct {
 	Detail      string `json:"detail,omitempty"`
 	Fuel        uint64 `json:"fuel"`
 	CPUNanos    int64  `json:"cpu_nanos"`
+	EndedNanos  int64  `json:"ended_nanos"`  // when the guest ended, on the machine's monotonic clock
 	MemoryBytes int64  `json:"memory_bytes"` // what the guest's memory grew to
 	GrowsDenied int    `json:"grows_denied,omitempty"`
 	Parts       []part `json:"parts,omitempty"`
@@ -67,6 +69,7 @@ const (
 	partStdout = "/stdout"
 	partStderr = "/stderr"
 	partJudge  = "judgemessage.txt"
+	partTout   = "tout"
 )
 
 // fault says what kept a guest from ending by itself.
