@@ -86,19 +86,27 @@ const largeBytes = 100_000_000
 // Run proves a plugin. The error is a failure of the platform or of the caller;
 // what is wrong with the plugin is in the report.
 func Run(ctx context.Context, rt *plugin.Runtime, wasm []byte, o Options) (Report, error) {
+	return run(ctx, rt, wasm, o, rt.Check)
+}
+
+// asker puts a question to a checker.
+type asker func(context.Context, *plugin.Module, plugin.Check) (plugin.Opinion, error)
+
+// run is [Run] with the way to ask.
+func run(ctx context.Context, rt *plugin.Runtime, wasm []byte, o Options, ask asker) (Report, error) {
 	if o.LargeBytes == 0 {
 		o.LargeBytes = largeBytes
 	}
 	if o.Event == nil {
 		o.Event = func(Event) {}
 	}
-	s := &suite{Options: o, ctx: ctx, rt: rt, wasm: wasm, ask: rt.Check}
+	s := &suite{Options: o, ctx: ctx, rt: rt, wasm: wasm, ask: ask}
 	sum := sha256.Sum256(wasm)
 	s.report = Report{
 		Schema: schema, Findings: []Finding{}, Stages: []Stage{},
 		Plugin: Plugin{Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(wasm))},
 	}
-	err := s.run()
+	err := s.all()
 	if err = errors.Join(err, s.close()); err != nil {
 		return Report{}, fmt.Errorf("prove %s: %w", s.report.Plugin.Digest, err)
 	}
@@ -119,8 +127,7 @@ type suite struct {
 	bare    *sample   // see any
 	said    []message // of outputs that were rejected
 
-	// ask puts a question to the checker; tests of the suite disturb it.
-	ask func(context.Context, *plugin.Module, plugin.Check) (plugin.Opinion, error)
+	ask asker
 }
 
 // step is a stage of the suite.
@@ -164,8 +171,8 @@ func needsProgram(*suite) (string, error) { return needsLive, nil }
 
 const needsLive = "it needs a live program"
 
-// run admits the module and goes through the stages of its kind.
-func (s *suite) run() error {
+// all admits the module and goes through the stages of its kind.
+func (s *suite) all() error {
 	if err := s.do(step{stageAdmission, (*suite).admit}); err != nil {
 		return err
 	}

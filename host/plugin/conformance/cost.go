@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -57,6 +58,9 @@ func (s *suite) costOfSize(c *sample, k *Cost) error {
 	large := bytes.Repeat(piece, costBytes/len(piece)+1)
 	o, err := s.checkAnswer(c, large)
 	f, err := fault(err)
+	if f != nil && errors.Is(f, plugin.ErrFuel) {
+		s.find("slow", fmt.Sprintf("%d bytes that equal the answer: %v", len(large), f.Err))
+	}
 	if err != nil || f != nil || o.Outcome != plugin.Accepted {
 		return err // its answers have a form of their own
 	}

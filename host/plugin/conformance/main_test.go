@@ -26,7 +26,14 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == agentCommand {
+		os.Exit(serveSandbox())
+	}
 	status := m.Run()
+	if err := closeSandbox(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
 	if shared.runtime != nil {
 		if err := shared.runtime.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

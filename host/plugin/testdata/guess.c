@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -20,8 +21,8 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "silent")) // leaves the program waiting
 			return wrong;
 		if (!strcmp(argv[i], "flood"))
-			for (;;)
-				puts("less");
+			for (static char all[1 << 16];;)
+				write(1, all, sizeof all);
 	}
 	while (n++ < 100 && scanf("%ld", &guess) == 1) {
 		puts(guess == secret ? "right" : guess < secret ? "more" : "less");
