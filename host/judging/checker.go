@@ -161,7 +161,13 @@ func (j *Judge) active(ctx context.Context, kind abi.Kind, name string) (string,
 // opinion asks a checker and puts what it says into r, whose verdict is AC. A
 // checker that fails is a [*packageError].
 func (j *Judge) opinion(ctx context.Context, r *runResult, c checker, input, output, answer *os.File, args []string, scoring bool) error {
-	o, err := j.cfg.Plugins.Check(ctx, c.module, plugin.Check{Input: input, Output: output, Answer: answer, Args: args})
+	q := plugin.Check{Input: input, Output: output, Answer: answer, Args: args}
+	if !c.points {
+		if settled, err := c.module.Settled(q); err != nil || settled {
+			return err
+		}
+	}
+	o, err := j.cfg.Plugins.Check(ctx, c.module, q)
 	if fault, ok := errors.AsType[*plugin.Error](err); ok {
 		if fault.Message != "" {
 			return &packageError{fmt.Errorf("%w: it said: %s", fault, cut(fault.Message, keptWords))}
