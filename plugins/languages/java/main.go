@@ -4,6 +4,7 @@ package main
 import (
 	"path"
 	"strconv"
+	"strings"
 
 	"deepoj/plugins/abi"
 	"deepoj/plugins/sdk/go"
@@ -115,21 +116,35 @@ func stack(memory int64) int64 { return min(max(memory, 64), 1024) }
 func mebibytes(n int64) string { return strconv.FormatInt(n, 10) + "m" }
 
 // place names each file after its public class, as javac demands, and reads
-// what the files declare.
+// what the files declare. Of several files with the same public class the first
+// gets the name; javac refuses the others.
 func place(sources []abi.Source) (sdk.Layout, []unit) {
 	layout := sdk.Place(sources, "java")
 	units := make([]unit, len(sources))
 	if len(sources) == 1 {
 		layout[0] = "Main.java"
 	}
+	taken := map[string]bool{}
+	named := make([]bool, len(sources))
 	for i, source := range sources {
 		if path.Ext(layout[i]) != ".java" {
 			continue
 		}
 		units[i] = parse(source.Text)
-		if name := units[i].public(); name != "" {
-			layout[i] = path.Join(path.Dir(layout[i]), name+".java")
+		name := path.Join(path.Dir(layout[i]), units[i].public()+".java")
+		if units[i].public() != "" && !taken[name] {
+			layout[i], taken[name], named[i] = name, true, true
 		}
+	}
+	for i, name := range layout {
+		if named[i] {
+			continue
+		}
+		stem, extension := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
+		for n := 2; taken[name]; n++ {
+			name = stem + "_" + strconv.Itoa(n) + extension
+		}
+		layout[i], taken[name] = name, true
 	}
 	return layout, units
 }

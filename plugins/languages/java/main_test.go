@@ -43,6 +43,16 @@ func TestTheDeclarationsDecideNamesAndMain(t *testing.T) {
 			[]string{"B.java", "A.java", "s3.java"},
 			"p.A",
 		},
+		"equal public classes are told apart": {
+			[]string{"public class A { " + start + " }", "public class A { }", "public class B { }"},
+			[]string{"A.java", "s2.java", "B.java"},
+			"A",
+		},
+		"a name that another file needs is left to it": {
+			[]string{"class X { }", "public class s1 { " + start + " }", "class Y { }"},
+			[]string{"s1_2.java", "s1.java", "s3.java"},
+			"s1",
+		},
 		"letters may be any": {[]string{"public class Größe { " + start + " }"}, []string{"Größe.java"}, "Größe"},
 	}
 	for name, tt := range tests {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,70 +39,70 @@ func (u unit) qualified(name string) string {
 	return u.pkg + "." + name
 }
 
-// token is a word, a number or one character of punctuation.
+// token is a word, a number or one character of punctuation; "" is the end.
 type token struct {
 	text string
 	line int
 }
 
-// parse reads a file: depth counts what is open of (, [ and {.
+// parse reads a file once: depth counts what is open of (, [ and {, and public
+// and static tell whether these words were there since the statement or member
+// began.
 func parse(source string) unit {
 	var u unit
-	tokens := tokenize(source)
-	depth, start := 0, 0 // start of the statement or member
-	for i, t := range tokens {
-		next := func(n int) string {
-			if i+n < len(tokens) {
-				return tokens[i+n].text
-			}
-			return ""
-		}
+	s := scanner{source, 1}
+	depth, public, static, before := 0, false, false, ""
+	for t := s.next(); t.text != ""; t = s.next() {
+		ahead := s
 		switch t.text {
 		case "(", "[", "{":
 			depth++
 		case ")", "]", "}":
 			depth = max(depth-1, 0)
+		case "public":
+			public = true
+		case "static":
+			static = true
 		case "package":
 			if depth == 0 && u.pkg == "" && len(u.types) == 0 {
-				u.pkg = packageName(tokens[i+1:])
+				u.pkg = packageName(&ahead)
 			}
 		case "class", "interface", "enum", "record":
-			if depth == 0 && isWord(next(1)) {
-				u.types = append(u.types, declared{name: next(1), line: t.line, public: has(tokens[start:i], "public")})
+			if name := ahead.next().text; depth == 0 && isWord(name) {
+				u.types = append(u.types, declared{name: name, line: t.line, public: public})
 			}
 		case "main":
-			if depth == 1 && len(u.types) > 0 && next(1) == "(" && i > 0 && tokens[i-1].text == "void" &&
-				has(tokens[start:i], "static") && takesStrings(tokens[i+2:]) {
+			if depth == 1 && len(u.types) > 0 && before == "void" && static && ahead.next().text == "(" && takesStrings(&ahead) {
 				u.types[len(u.types)-1].main = true
 			}
 		}
 		if depth <= 1 && (t.text == ";" || t.text == "{" || t.text == "}") {
-			start = i + 1
+			public, static = false, false
 		}
+		before = t.text
 	}
 	return u
 }
 
-func has(tokens []token, text string) bool {
-	return slices.ContainsFunc(tokens, func(t token) bool { return t.text == text })
-}
-
 // packageName joins the tokens up to a semicolon.
-func packageName(tokens []token) string {
+func packageName(s *scanner) string {
 	var b strings.Builder
-	for _, t := range tokens {
-		if t.text != "." && !isWord(t.text) {
-			break
-		}
-		b.WriteString(t.text)
+	for t := s.next().text; t == "." || isWord(t); t = s.next().text {
+		b.WriteString(t)
 	}
 	return b.String()
 }
 
 // takesStrings reports whether String occurs before the parameters close.
-func takesStrings(tokens []token) bool {
-	closing := slices.IndexFunc(tokens, func(t token) bool { return t.text == ")" })
-	return closing > 0 && has(tokens[:closing], "String")
+func takesStrings(s *scanner) bool {
+	found := false
+	for t := s.next().text; t != ""; t = s.next().text {
+		if t == ")" {
+			return found
+		}
+		found = found || t == "String"
+	}
+	return false
 }
 
 func isWord(s string) bool {
@@ -113,37 +112,51 @@ func isWord(s string) bool {
 
 func wordRune(r rune) bool { return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// tokenize drops white space, comments and the contents of literals.
-func tokenize(source string) []token {
-	var tokens []token
-	line := 1
-	for len(source) > 0 {
-		r, size := utf8.DecodeRuneInString(source)
-		length := size
-		switch {
-		case unicode.IsSpace(r):
-		case strings.HasPrefix(source, "//"):
-			length = through(source, 2, "\n")
-		case strings.HasPrefix(source, "/*"):
-			length = through(source, 2, "*/")
-		case strings.HasPrefix(source, `"""`):
-			length = literal(source, `"""`)
-		case r == '"', r == '\'':
-			length = literal(source, source[:1])
-		case wordRune(r):
-			if end := strings.IndexFunc(source, func(r rune) bool { return !wordRune(r) }); end > 0 {
-				length = end
-			} else {
-				length = len(source)
-			}
-			tokens = append(tokens, token{source[:length], line})
-		default:
-			tokens = append(tokens, token{source[:length], line})
+// scanner reads tokens and passes over white space, comments and the contents of
+// literals. A copy looks ahead.
+type scanner struct {
+	rest string
+	line int // of rest
+}
+
+func (s *scanner) next() token {
+	for s.rest != "" {
+		r, size := rune(s.rest[0]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s.rest)
 		}
-		line += strings.Count(source[:length], "\n")
-		source = source[length:]
+		switch {
+		case r == '\n':
+			s.line++
+			s.rest = s.rest[1:]
+		case r == ' ', unicode.IsSpace(r):
+			s.rest = s.rest[size:]
+		case strings.HasPrefix(s.rest, "//"):
+			s.skip(through(s.rest, 2, "\n"))
+		case strings.HasPrefix(s.rest, "/*"):
+			s.skip(through(s.rest, 2, "*/"))
+		case strings.HasPrefix(s.rest, `"""`):
+			s.skip(literal(s.rest, `"""`))
+		case r == '"', r == '\'':
+			s.skip(literal(s.rest, s.rest[:1]))
+		default:
+			if wordRune(r) {
+				if size = strings.IndexFunc(s.rest, func(r rune) bool { return !wordRune(r) }); size < 0 {
+					size = len(s.rest)
+				}
+			}
+			t := token{s.rest[:size], s.line}
+			s.rest = s.rest[size:]
+			return t
+		}
 	}
-	return tokens
+	return token{line: s.line}
+}
+
+// skip passes over what may hold line ends.
+func (s *scanner) skip(length int) {
+	s.line += strings.Count(s.rest[:length], "\n")
+	s.rest = s.rest[length:]
 }
 
 // through returns the length up to and with the end mark, looked for after the
