@@ -1,0 +1,151 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+
+	"deepoj/host/judging"
+	"deepoj/host/plugin/conformance"
+	"deepoj/host/plugin/trial"
+	"deepoj/host/problem"
+	"deepoj/plugins"
+	"deepoj/plugins/abi"
+	"deepoj/sandbox"
+)
+
+// agentCommand makes the test binary a sandbox agent.
+const agentCommand = "sandbox-agent"
+
+func serveSandbox() int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	ctx, conn, cfg, err := sandbox.Inherited(ctx)
+	if err == nil {
+		err = sandbox.Serve(ctx, conn, cfg)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sandbox agent:", err)
+		return 1
+	}
+	return 0
+}
+
+// boxes is the sandbox that all tests use.
+var boxes struct {
+	once    sync.Once
+	process *sandbox.Process
+	runner  *trial.Runner
+	err     error
+}
+
+func needRoot(t *testing.T) {
+	t.Helper()
+	switch {
+	case os.Geteuid() == 0:
+	case os.Getenv("DEEPOJ_TEST") == "require":
+		t.Fatal("this test needs root")
+	default:
+		t.Skip("this test needs root")
+	}
+}
+
+// runner runs programs in a real sandbox.
+func runner(t *testing.T) conformance.Runner {
+	t.Helper()
+	rt := runtime(t)
+	boxes.once.Do(func() {
+		boxes.err = func() error {
+			exe, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			boxes.process, err = sandbox.Spawn(context.Background(), exe, []string{agentCommand}, sandbox.Config{CgroupRoot: "deepoj-conformance", FirstUID: 64000})
+			if err != nil {
+				return err
+			}
+			agent, err := sandbox.Dial(boxes.process.Conn())
+			if err != nil {
+				return err
+			}
+			adapters, err := plugins.Languages()
+			if err != nil {
+				return err
+			}
+			boxes.runner, err = trial.New(filepath.Join(shared.dir, "trial"), judging.Config{
+				Agent: agent, Plugins: rt, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
+			})
+			return err
+		}()
+	})
+	if boxes.err != nil {
+		t.Fatal(boxes.err)
+	}
+	return boxes.runner
+}
+
+func closeSandbox() error {
+	if boxes.process == nil {
+		return nil
+	}
+	return boxes.process.Close()
+}
+
+// submissions are the options of a checker that is tried on a package: its
+// answer is 3, and these are its submissions.
+func submissions(files map[string]string) func(*testing.T) conformance.Options {
+	return func(t *testing.T) conformance.Options {
+		t.Helper()
+		all := map[string]string{
+			"problem.yaml": "name: Three\n", "data/secret/1.in": "", "data/secret/1.ans": "3\n",
+		}
+		for name, text := range files {
+			all["submissions/"+name] = text
+		}
+		dir := t.TempDir()
+		for name, text := range all {
+			file := filepath.Join(dir, filepath.FromSlash(name))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, _, err := problem.Read(os.DirFS(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Slug = "three"
+		o := as(abi.Testlib1)(t)
+		o.Problem, o.Runner = p, runner(t)
+		return o
+	}
+}
+
+func TestEveryLanguageAdapterConformsInTheSandbox(t *testing.T) {
+	t.Parallel()
+	needRoot(t)
+	modules, err := plugins.Languages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, wasm := range maps.Clone(modules) {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			r := prove(t, wasm, conformance.Options{Runner: runner(t)})
+			for _, st := range r.Stages {
+				if st.Outcome != conformance.Passed {
+					t.Errorf("the stage %s is %s: %s", st.Name, st.Outcome, st.Reason)
+				}
+			}
+			if !r.Conforms {
+				t.Error(text(t, r))
+			}
+		})
+	}
+}
