@@ -33,7 +33,7 @@ type driver interface {
 // files relative to folders that are already open.
 type group interface {
 	// enter puts the calling thread where its children must begin. It is called
-	// once, before the thread gets a control group namespace.
+	// once.
 	enter() error
 
 	// spawn returns the v2 group that children are born into, or -1.
@@ -132,6 +132,16 @@ func v1Mount(hs []hierarchy, controller string) string {
 	return ""
 }
 
+// below returns the folder root of each mounted controller, or "".
+func below(root string, mounts map[string]string) map[string]string {
+	for name, mount := range mounts {
+		if mount != "" {
+			mounts[name] = filepath.Join(mount, root)
+		}
+	}
+	return mounts
+}
+
 // v2Mount returns where the unified hierarchy is mounted, or "".
 func v2Mount(hs []hierarchy) string {
 	for _, h := range hs {
@@ -190,19 +200,17 @@ func chooseDriver(cfg Config, agent string, try func(driver) error) (driver, err
 // agentFolders are the folders of one agent, one per hierarchy. Each is locked,
 // which tells a later agent that this one lives.
 type agentFolders struct {
-	dirs map[string]*os.File // by controller; "" is the unified hierarchy
+	dirs  map[string]*os.File // by controller; "" is the unified hierarchy
+	given bool                // whether what they are in is not ours to remove
 }
 
-// claimFolders makes base/agent in every hierarchy and locks it.
-func claimFolders(mounts map[string]string, root, agent string) (*agentFolders, error) {
-	a := &agentFolders{dirs: map[string]*os.File{}}
-	for name, mount := range mounts {
-		if mount == "" {
+// claimFolders makes the folder agent in every base and locks it. Bases that are
+// given were there before the agent and stay.
+func claimFolders(bases map[string]string, given bool, agent string) (*agentFolders, error) {
+	a := &agentFolders{dirs: map[string]*os.File{}, given: given}
+	for name, base := range bases {
+		if base == "" {
 			return nil, errors.Join(fmt.Errorf("the controller %s is not mounted", name), a.close())
-		}
-		base := filepath.Join(mount, root)
-		if filepath.IsAbs(root) {
-			base = root
 		}
 		dir := filepath.Join(base, agent)
 		// Another agent may be removing base because it was the last one.
@@ -229,14 +237,17 @@ func claimFolders(mounts map[string]string, root, agent string) (*agentFolders, 
 	return a, nil
 }
 
-// close removes the folders, and their common parent when this agent was the
-// last one.
+// close removes the folders and, when this agent was the last one, what they
+// were made in. It may be called again.
 func (a *agentFolders) close() error {
 	var errs []error
-	for _, f := range a.dirs {
+	for name, f := range a.dirs {
 		errs = append(errs, removeGroup(f.Name()))
-		_ = unix.Rmdir(filepath.Dir(f.Name())) // busy while there are others
+		if !a.given {
+			_ = unix.Rmdir(filepath.Dir(f.Name())) // busy while there are others
+		}
 		errs = append(errs, f.Close())
+		delete(a.dirs, name)
 	}
 	return errors.Join(errs...)
 }

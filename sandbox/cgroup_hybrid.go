@@ -37,7 +37,7 @@ type hybridDriver struct{ folders *agentFolders }
 
 func newHybridDriver(hs []hierarchy, cfg Config, agent string) (driver, error) {
 	mounts := map[string]string{"": v2Mount(hs), "memory": v1Mount(hs, "memory"), "pids": v1Mount(hs, "pids")}
-	f, err := claimFolders(mounts, cfg.CgroupRoot, agent)
+	f, err := claimFolders(below(cfg.CgroupRoot, mounts), false, agent)
 	if err != nil {
 		return nil, err
 	}

@@ -224,7 +224,7 @@ func newV1Driver(hs []hierarchy, cfg Config, agent string) (driver, error) {
 	for _, c := range []string{"memory", "pids", "cpuacct"} {
 		mounts[c] = v1Mount(hs, c)
 	}
-	f, err := claimFolders(mounts, cfg.CgroupRoot, agent)
+	f, err := claimFolders(below(cfg.CgroupRoot, mounts), false, agent)
 	if err != nil {
 		return nil, err
 	}

@@ -260,83 +260,47 @@ func (g *v2Group) removeLeaf() error {
 
 func (g *v2Group) remove() error { return g.removeLeaf() }
 
-type v2Driver struct {
-	folders *agentFolders
-	weaker  []string
-}
+type v2Driver struct{ folders *agentFolders }
 
+// newV2Driver keeps the agent's groups below cfg.CgroupRoot or, without root,
+// below the group that was delegated to this process.
 func newV2Driver(hs []hierarchy, cfg Config, agent string) (driver, error) {
 	mount := v2Mount(hs)
 	if mount == "" {
 		return nil, errors.New("no unified hierarchy is mounted")
 	}
-	base := filepath.Join(mount, cfg.CgroupRoot)
+	top, base := mount, filepath.Join(mount, cfg.CgroupRoot)
 	if filepath.IsAbs(cfg.CgroupRoot) {
-		base = cfg.CgroupRoot
-	}
-	has, err := os.ReadFile(filepath.Join(filepath.Dir(base), "cgroup.controllers"))
-	if err != nil {
-		return nil, fmt.Errorf("read the controllers: %w", err)
-	}
-	for _, c := range []string{"memory", "pids"} {
-		if !slices.Contains(strings.Fields(string(has)), c) {
-			return nil, fmt.Errorf("the unified hierarchy has no controller %s at %s", c, filepath.Dir(base))
+		top, base = cfg.CgroupRoot, cfg.CgroupRoot
+	} else if userNamespace() {
+		dir, err := delegatedGroup()
+		if err != nil {
+			return nil, err
 		}
+		top, base = dir, dir
 	}
-	if err := delegate(filepath.Dir(base)); err != nil {
+	if err := checkControllers(top, "the kernel may need cgroup_enable=memory on its command line"); err != nil {
 		return nil, err
 	}
-	f, err := claimFolders(map[string]string{"": mount}, cfg.CgroupRoot, agent)
+	f, err := claimFolders(map[string]string{"": base}, top == base, agent)
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{base, f.dirs[""].Name()} {
-		if err := delegate(dir); err != nil {
+	var dirs []string // from top to the agent's folder
+	for dir := f.dirs[""].Name(); dir != top; dir = filepath.Dir(dir) {
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range slices.Backward(append(dirs, top)) {
+		if err := handOn(dir); err != nil {
 			return nil, errors.Join(err, f.close())
 		}
 	}
 	return &v2Driver{folders: f}, nil
 }
 
-// delegate hands the memory and pids controllers of dir to its children. A
-// group that holds processes cannot, unless it is the root, so they move into a
-// leaf of their own first: the agent and whoever started it.
-func delegate(dir string) error {
-	control := filepath.Join(dir, "cgroup.subtree_control")
-	err := os.WriteFile(control, []byte("+memory +pids"), 0)
-	if errors.Is(err, unix.EBUSY) {
-		if err := moveProcesses(dir, filepath.Join(dir, "deepoj-main")); err != nil {
-			return err
-		}
-		err = os.WriteFile(control, []byte("+memory +pids"), 0)
-	}
-	if err != nil {
-		return fmt.Errorf("delegate controllers: %w", err)
-	}
-	return nil
-}
-
-// moveProcesses moves every process of the group from into the group to.
-func moveProcesses(from, to string) error {
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return fmt.Errorf("make a control group: %w", err)
-	}
-	b, err := os.ReadFile(filepath.Join(from, "cgroup.procs"))
-	if err != nil {
-		return fmt.Errorf("list the processes of a control group: %w", err)
-	}
-	for pid := range strings.FieldsSeq(string(b)) {
-		err := os.WriteFile(filepath.Join(to, "cgroup.procs"), []byte(pid), 0)
-		if err != nil && !errors.Is(err, unix.ESRCH) {
-			return fmt.Errorf("move process %s: %w", pid, err)
-		}
-	}
-	return nil
-}
-
 func (d *v2Driver) name() string       { return DriverV2 }
 func (d *v2Driver) close() error       { return d.folders.close() }
-func (d *v2Driver) degraded() []string { return d.weaker }
+func (d *v2Driver) degraded() []string { return nil }
 
 // open makes a leaf even for a room without a name: a group that hands its
 // controllers on cannot hold processes.

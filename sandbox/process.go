@@ -35,9 +35,10 @@ type Process struct {
 }
 
 // Spawn starts the agent as a child: the program exe with args, which calls
-// [Inherited] and [Serve]. It must be called as root. The child ends when ctx
-// ends, when the process is closed, or when the caller's process dies. What the
-// agent logs goes to the caller's standard error.
+// [Inherited] and [Serve]. It must be called as root, or as an ordinary user with
+// a delegated control group (see [Rootless]). The child ends when ctx ends, when
+// the process is closed, or when the caller's process dies. What the agent logs
+// goes to the caller's standard error.
 func Spawn(ctx context.Context, exe string, args []string, cfg Config) (*Process, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("start the sandbox agent: %w", err)
@@ -69,7 +70,7 @@ func Spawn(ctx context.Context, exe string, args []string, cfg Config) (*Process
 	// The lifeline tells the agent to clean up and leave; a kill would skip the
 	// cleaning.
 	cmd.Cancel = lifeline.Close
-	err = cmd.Start()
+	err = startPrivileged(cmd, cfg)
 	err = errors.Join(err, far.Close(), end.Close())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start the sandbox agent: %w", err), conn.Close(), lifeline.Close())
@@ -110,6 +111,9 @@ func (p *Process) Close() error {
 // is for [Serve].
 func Inherited(ctx context.Context) (context.Context, *os.File, Config, error) {
 	var cfg Config
+	if err := awaitIDs(); err != nil {
+		return ctx, nil, cfg, err
+	}
 	text, ok := os.LookupEnv(configVariable)
 	if !ok {
 		return ctx, nil, cfg, errors.New("this command is started by the other commands of this program")

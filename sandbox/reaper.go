@@ -18,7 +18,8 @@ import (
 // reaperPath is where the program lies until it runs.
 const reaperPath = "/.reaper"
 
-// nobody is the user and group id of the reaper. Programs have another one.
+// nobody is the user and group id of the reaper. Programs have another one, but
+// where there is only one id.
 const nobody = 65534
 
 // reaperProgram returns an executable that sleeps for ever.
@@ -50,7 +51,7 @@ func smallProgram(code []byte) []byte {
 
 // startReaper makes a pid namespace for the thread's children and starts its
 // first process, which mounts /proc: it shows the namespace of who mounts it.
-func startReaper(null int) (pid int, err error) {
+func startReaper(null, id int) (pid int, err error) {
 	if err := unix.Unshare(unix.CLONE_NEWPID); err != nil {
 		return 0, fmt.Errorf("make a pid namespace: %w", err)
 	}
@@ -59,9 +60,10 @@ func startReaper(null int) (pid int, err error) {
 	ignore := &[4]uint64{1} // struct sigaction with SIG_IGN
 	s.add("ignore the end of children", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), pointer(s, ignore), 0, 8)
 	s.add("leave the session", unix.SYS_SETSID)
+	s.add("enter the new root", unix.SYS_CHDIR, text(s, "/"))
 	s.add("mount /proc", unix.SYS_MOUNT, text(s, "proc"), text(s, "/proc"), text(s, "proc"),
 		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0)
-	s.become(nobody)
+	s.become(id)
 	s.add("die with the agent", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
 	if err := s.exec(reaperPath, []string{"reaper"}, nil); err != nil {
 		return 0, err

@@ -152,11 +152,11 @@ func (r *room) build() error {
 	if err := g.enter(); err != nil {
 		return err
 	}
-	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
-		return fmt.Errorf("make a control group namespace: %w", err)
-	}
 	var err error
-	if r.reaper, err = startReaper(int(r.agent.null.Fd())); err != nil {
+	if r.reaper, err = startReaper(int(r.agent.null.Fd()), r.agent.reaperID()); err != nil {
+		return err
+	}
+	if err := leaveHost(); err != nil {
 		return err
 	}
 	if err := restrictProc(); err != nil {

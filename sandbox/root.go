@@ -48,8 +48,9 @@ type rootMaker struct {
 	uid      int
 }
 
-// make leaves the host's root for a new one. The thread must have its own mount,
-// network, IPC and UTS namespaces.
+// make enters a new root, on which the host's root still lies: /proc can be
+// mounted in a user namespace only as long as another one can be seen. The thread
+// must have its own mount, network, IPC and UTS namespaces.
 func (m rootMaker) make() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -77,6 +78,11 @@ func (m rootMaker) make() error {
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return fmt.Errorf("change the root: %w", err)
 	}
+	return nil
+}
+
+// leaveHost takes the host's root away, from above the working directory.
+func leaveHost() error {
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
 		return fmt.Errorf("leave the old root: %w", err)
 	}
@@ -167,9 +173,9 @@ func makeFolder(path string) error {
 	return err
 }
 
-// makeFile makes a file that everybody may read and execute.
-func makeFile(path, text string) error {
-	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o555)
+// makeFile makes a file with permissions.
+func makeFile(path, text string, mode uint32) error {
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, mode)
 	if err != nil {
 		return err
 	}
@@ -200,11 +206,14 @@ func (m rootMaker) write() error {
 		"/etc/group":         "root:x:0:\nbox:x:" + id + ":\n",
 		"/etc/hosts":         "127.0.0.1 localhost\n",
 		"/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
-		reaperPath:           string(reaperProgram()),
 	} {
-		if err := makeFile(stage+name, text); err != nil {
+		if err := makeFile(stage+name, text, 0o555); err != nil {
 			return fmt.Errorf("make a root: %w", err)
 		}
+	}
+	// A program that cannot be read runs with memory that cannot be read.
+	if err := makeFile(stage+reaperPath, string(reaperProgram()), 0o111); err != nil {
+		return fmt.Errorf("make a root: %w", err)
 	}
 	return nil
 }

@@ -76,6 +76,7 @@ func (w *watch) start(q *runRequest, files []*os.File) error {
 		return err
 	}
 	s := &script{}
+	w.protect(s)
 	if r.ruleset >= 0 {
 		s.landlock(r.ruleset, r.agent.status.Landlock)
 	}
@@ -114,6 +115,18 @@ func startPatiently(s *script, cgroup int) (pid, pidfd int, err error) {
 // that recurses too deeply is then killed for want of memory, which is MLE, and
 // not by a limit on the stack, which would look like a wild pointer.
 const stackBeyond = 16 << 20
+
+// protect adds to a script what comes before mounting is denied. The program gets
+// a control group namespace of its own only now: where namespaces bound what may
+// be delegated, its parent could not put it into its group from within one.
+func (w *watch) protect(s *script) {
+	s.add("make a control group namespace", unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP)
+	if w.room.uid == 0 && !w.room.writable { // the program could make its files writable
+		s.add("make a mount namespace", unix.SYS_UNSHARE, unix.CLONE_NEWNS)
+		s.add("make /box read-only", unix.SYS_MOUNT, 0, pointer(s, &boxFolder), 0,
+			unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, 0)
+	}
+}
 
 // confine adds to a script what bounds the program.
 func (w *watch) confine(s *script) {

@@ -175,5 +175,6 @@ type Status struct {
 	Landlock int      `json:"landlock"`  // ABI version; 0 = absent
 	Seccomp  bool     `json:"seccomp"`   // whether system calls are filtered
 	Swap     bool     `json:"swap"`      // whether the machine swaps
+	Rootless bool     `json:"rootless"`  // whether the agent is root of a user namespace only
 	SelfTest string   `json:"self_test"` // "" = passed a moment ago, else what failed
 }

@@ -32,6 +32,7 @@ type agent struct {
 	epoch   time.Time
 	status  Status
 	health  health
+	oneID   bool // whether programs have no user ids of their own
 
 	serial atomic.Int64
 	uids   chan int   // free user ids
@@ -46,10 +47,31 @@ func uidCount(slots int) int { return 4*slots + 16 }
 
 const defaultUID = 61000
 
+// uid returns the user id of the nth room.
+func (a *agent) uid(n int) int {
+	if a.oneID {
+		return 0
+	}
+	return a.cfg.FirstUID + n
+}
+
+// reaperID returns the user id of reapers.
+func (a *agent) reaperID() int {
+	if a.oneID {
+		return 0
+	}
+	return nobody
+}
+
+// oneIDText is what Status.Degraded says of an agent that has only one user id.
+const oneIDText = "programs have no user id of their own: install newuidmap and newgidmap (the package uidmap) and give this user 65536 ids " +
+	"in /etc/subuid and in /etc/subgid"
+
 // Serve is the agent. It keeps rooms ready, answers the clients at the other end
 // of conn, and returns nil when conn reaches its end or ctx ends, with nothing
 // left behind. It sweeps what agents left that died otherwise. It must run as
-// root and should have a process to itself.
+// root, if only of a user namespace (see [Spawn]), and should have a process to
+// itself.
 func Serve(ctx context.Context, conn *os.File, cfg Config) error {
 	a, err := newAgent(ctx, cfg)
 	if err != nil {
@@ -72,7 +94,7 @@ func newAgent(ctx context.Context, cfg Config) (*agent, error) {
 	a.prepareRuns()
 	a.uids = make(chan int, uidCount(a.cfg.Slots))
 	for i := range uidCount(a.cfg.Slots) {
-		a.uids <- a.cfg.FirstUID + i
+		a.uids <- a.uid(i)
 	}
 	a.describe()
 	err = a.chooseDriver(func(d driver) error {
@@ -118,7 +140,11 @@ func prepareAgent(cfg Config) (*agent, error) {
 	if a.hard, err = limitProcess(); err != nil {
 		return nil, err
 	}
-	a.status.Landlock = landlockVersion()
+	if err := hideMemory(); err != nil {
+		return nil, err
+	}
+	a.status.Landlock, a.status.Rootless = landlockVersion(), userNamespace()
+	a.oneID = a.status.Rootless && !hasManyIDs()
 	if a.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return nil, fmt.Errorf("open /dev/null: %w", err)
 	}
@@ -134,11 +160,19 @@ func (a *agent) prepareRuns() {
 
 // chooseDriver chooses a control group driver that try, where given, finds good.
 func (a *agent) chooseDriver(try func(driver) error) error {
-	d, err := chooseDriver(a.cfg, agentPrefix+strconv.Itoa(os.Getpid()), try)
+	cfg := a.cfg
+	cfg.AllowDegraded = cfg.AllowDegraded && !a.oneID // the processes of one room could not be counted
+	d, err := chooseDriver(cfg, agentPrefix+strconv.Itoa(os.Getpid()), try)
 	if err != nil {
+		if a.cfg.AllowDegraded && a.oneID {
+			err = fmt.Errorf("%w; without control groups, %s", err, oneIDText)
+		}
 		return err
 	}
 	a.driver, a.status.Driver, a.status.Degraded = d, d.name(), d.degraded()
+	if a.oneID {
+		a.status.Degraded = append(a.status.Degraded, oneIDText)
+	}
 	return nil
 }
 

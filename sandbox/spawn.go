@@ -16,6 +16,15 @@ import (
 // makes the system calls of a list that was prepared before (see forkSteps, in
 // assembly), because the Go runtime knows nothing of it.
 
+// hideMemory keeps others from reading this process's memory: a child has it for
+// a moment.
+func hideMemory() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("hide the agent's memory: %w", err)
+	}
+	return nil
+}
+
 // step is one system call of a child. The layout is known to the assembly.
 type step struct {
 	number uintptr
@@ -95,12 +104,14 @@ func (s *script) limit(resource int, value uint64) {
 	s.add("set a resource limit", unix.SYS_PRLIMIT64, 0, uintptr(resource), pointer(s, r), 0)
 }
 
-// become gives up root for the user and group id uid, for good.
+// become gives up root for the user and group id uid, for good. Where there is
+// only one id it is 0, which keeps no capability.
 func (s *script) become(uid int) {
-	id := uintptr(uid)
-	s.add("drop groups", unix.SYS_SETGROUPS, 0, 0)
-	s.add("set the group", unix.SYS_SETRESGID, id, id, id)
-	s.add("set the user", unix.SYS_SETRESUID, id, id, id)
+	if id := uintptr(uid); uid != 0 {
+		s.add("drop groups", unix.SYS_SETGROUPS, 0, 0)
+		s.add("set the group", unix.SYS_SETRESGID, id, id, id)
+		s.add("set the user", unix.SYS_SETRESUID, id, id, id)
+	}
 	header := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	s.add("drop capabilities", unix.SYS_CAPSET, pointer(s, header), pointer(s, &[2]unix.CapUserData{}))
 	s.add("forbid new privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,7 +83,15 @@ func killMembers(dir string) {
 	if err != nil {
 		return // gone
 	}
-	for field := range strings.FieldsSeq(string(b)) {
+	pids := strings.Fields(string(b))
+	if !slices.Contains(pids, strconv.Itoa(os.Getpid())) {
+		// What an agent without root left cannot be signalled by the next one,
+		// whose user namespace is another, but the group is theirs both.
+		if os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0) == nil {
+			return
+		}
+	}
+	for _, field := range pids {
 		if pid, err := strconv.Atoi(field); err == nil && pid > 1 && pid != os.Getpid() {
 			_ = unix.Kill(pid, unix.SIGKILL) // gone is what we want
 		}
