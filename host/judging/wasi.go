@@ -129,7 +129,7 @@ func (j *Judge) CompilePlugin(ctx context.Context, files []sandbox.File) (wasm [
 	c.Tool, c.Command = r.tool.Name+" "+version, strings.Join(append([]string{r.tool.Name}, r.args...), " ")
 	all := slices.Clone(files)
 	if r.sdk {
-		if all, err = j.withSDK(all); err != nil {
+		if all, err = withSDK(j.cfg.SDK, all); err != nil {
 			return nil, c, err
 		}
 	}
@@ -158,12 +158,12 @@ func (j *Judge) CompilePlugin(ctx context.Context, files []sandbox.File) (wasm [
 }
 
 // withSDK adds what C++ plugins are compiled with.
-func (j *Judge) withSDK(files []sandbox.File) ([]sandbox.File, error) {
-	err := fs.WalkDir(j.cfg.SDK, ".", func(name string, d fs.DirEntry, err error) error {
+func withSDK(sdk fs.FS, files []sandbox.File) ([]sandbox.File, error) {
+	err := fs.WalkDir(sdk, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		b, err := fs.ReadFile(j.cfg.SDK, name)
+		b, err := fs.ReadFile(sdk, name)
 		files = append(files, sandbox.File{Path: path.Join(sdkFolder, name), Data: b})
 		return err
 	})
@@ -231,4 +231,28 @@ func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.Fil
 	}
 	c.OK = true
 	return built, nil
+}
+
+// PluginCommand is how [Judge.CompilePlugin] compiles sources, for machines
+// without a sandbox. It runs in a folder that holds Files.
+type PluginCommand struct {
+	Tool   string
+	Args   []string
+	Env    []string       // additions to the environment, as KEY=value
+	Files  []sandbox.File // the sources, with what they are compiled with
+	Module string         // the path of what is built
+}
+
+// PlanPlugin returns how sources are compiled. Sdk is that of [Config]. The error
+// is a [*SourceError] if the sources are at fault.
+func PlanPlugin(sdk fs.FS, files []sandbox.File) (PluginCommand, error) {
+	r, err := plan(files)
+	if err != nil {
+		return PluginCommand{}, err
+	}
+	c := PluginCommand{Tool: r.tool.Name, Args: r.args, Env: r.env, Files: slices.Clone(files), Module: builtModule}
+	if r.sdk {
+		c.Files, err = withSDK(sdk, c.Files)
+	}
+	return c, err
 }
