@@ -12,13 +12,24 @@ import (
 
 // Box is one private root file system, working directory /box and control
 // group, held until Close. Its methods run one at a time.
-type Box struct {
-	s *session
-}
+type Box struct{ in interior }
 
-// cancelGrace is how long a cancelled run may take to be gone before the box is
-// given up.
-const cancelGrace = 15 * time.Second
+// interior is how the files and runs of a box are made: by an agent, or by one
+// process for each run.
+type interior interface {
+	// put writes packed files.
+	put(ctx context.Context, packed *os.File) error
+
+	// run runs c and calls sent, if any, once c's descriptors are passed on. With
+	// raw the program itself gets c.Stdout.
+	run(ctx context.Context, c Cmd, raw bool, sent func()) (Result, error)
+
+	// collect returns packed files.
+	collect(ctx context.Context, globs []string, maxBytes int64) (*os.File, error)
+
+	clean(ctx context.Context) error
+	close() error
+}
 
 // Put writes files below /box, making folders as needed and replacing what is
 // there. They belong to root unless the box was opened Writable.
@@ -28,9 +39,7 @@ func (b *Box) Put(ctx context.Context, files ...File) error {
 		return fmt.Errorf("put files into a box: %w", err)
 	}
 	defer f.Close()
-	_, passed, err := b.call(ctx, request{Op: opPut}, nil, f)
-	closeAll(passed)
-	if err != nil {
+	if err := b.in.put(ctx, f); err != nil {
 		return fmt.Errorf("put files into a box: %w", err)
 	}
 	return nil
@@ -41,29 +50,12 @@ func (b *Box) Put(ctx context.Context, files ...File) error {
 // is killed and its error returned.
 func (b *Box) Run(ctx context.Context, c Cmd) (Result, error) { return b.run(ctx, c, false, nil) }
 
-// run runs c and calls sent, if any, once the agent has the descriptors. With
-// raw the program itself gets c.Stdout.
 func (b *Box) run(ctx context.Context, c Cmd, raw bool, sent func()) (Result, error) {
-	q := &runRequest{
-		Tool: c.Tool, Program: c.Program, Args: c.Args, Env: c.Env, ExtraTools: c.ExtraTools,
-		StdoutLimit: c.StdoutLimit, StderrLimit: c.StderrLimit, Limits: c.Limits, Raw: raw,
-	}
-	var files []*os.File
-	for i, f := range []*os.File{c.Stdin, c.Stdout, c.Stderr} {
-		if f != nil {
-			q.Stdio[i] = true
-			files = append(files, f)
-		}
-	}
-	r, passed, err := b.call(ctx, request{Op: opRun, Run: q}, sent, files...)
-	closeAll(passed)
+	r, err := b.in.run(ctx, c, raw, sent)
 	if err != nil {
 		return Result{}, fmt.Errorf("run a command: %w", err)
 	}
-	if r.Result == nil {
-		return Result{}, errors.New("run a command: the sandbox agent sent no result")
-	}
-	return *r.Result, nil
+	return r, nil
 }
 
 // Collect returns the regular files below /box that match one of globs, in
@@ -71,15 +63,12 @@ func (b *Box) run(ctx context.Context, c Cmd, raw bool, sent func()) (Result, er
 // folders. Symbolic links are neither followed nor returned. It is an error if
 // the files together have more than maxBytes bytes.
 func (b *Box) Collect(ctx context.Context, globs []string, maxBytes int64) ([]File, error) {
-	_, passed, err := b.call(ctx, request{Op: opCollect, Globs: globs, MaxBytes: maxBytes}, nil)
-	defer closeAll(passed)
+	packed, err := b.in.collect(ctx, globs, maxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("collect files from a box: %w", err)
 	}
-	if len(passed) != 1 {
-		return nil, errors.New("collect files from a box: the sandbox agent sent none")
-	}
-	files, err := unpack(passed[0])
+	defer packed.Close()
+	files, err := unpack(packed)
 	if err != nil {
 		return nil, fmt.Errorf("collect files from a box: %w", err)
 	}
@@ -90,9 +79,7 @@ func (b *Box) Collect(ctx context.Context, globs []string, maxBytes int64) ([]Fi
 // /tmp and /dev/shm, charged memory. Every run begins clean anyway. What is in
 // /box stays.
 func (b *Box) Clean(ctx context.Context) error {
-	_, passed, err := b.call(ctx, request{Op: opClean}, nil)
-	closeAll(passed)
-	if err != nil {
+	if err := b.in.clean(ctx); err != nil {
 		return fmt.Errorf("clean a box: %w", err)
 	}
 	return nil
@@ -101,31 +88,92 @@ func (b *Box) Clean(ctx context.Context) error {
 // Close kills what is left in the box and gives it back. It may be called more
 // than once.
 func (b *Box) Close() error {
-	if err := b.s.conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+	if err := b.in.close(); err != nil {
 		return fmt.Errorf("close a box: %w", err)
 	}
 	return nil
 }
 
+// agentBox is a box that an agent holds.
+type agentBox struct{ s *session }
+
+func (b *agentBox) put(ctx context.Context, packed *os.File) error {
+	_, passed, err := b.call(ctx, request{Op: opPut}, nil, packed)
+	closeAll(passed)
+	return err
+}
+
+func (b *agentBox) run(ctx context.Context, c Cmd, raw bool, sent func()) (Result, error) {
+	q, files := c.request(raw)
+	r, passed, err := b.call(ctx, request{Op: opRun, Run: &q}, sent, files...)
+	closeAll(passed)
+	if err != nil {
+		return Result{}, err
+	}
+	if r.Result == nil {
+		return Result{}, errors.New("the sandbox agent sent no result")
+	}
+	return *r.Result, nil
+}
+
+// request returns what travels of c, and the descriptors of its streams.
+func (c Cmd) request(raw bool) (runRequest, []*os.File) {
+	q := runRequest{
+		Tool: c.Tool, Program: c.Program, Args: c.Args, Env: c.Env, ExtraTools: c.ExtraTools,
+		StdoutLimit: c.StdoutLimit, StderrLimit: c.StderrLimit, Limits: c.Limits, Raw: raw,
+	}
+	var files []*os.File
+	for i, f := range []*os.File{c.Stdin, c.Stdout, c.Stderr} {
+		if f != nil {
+			q.Stdio[i] = true
+			files = append(files, f)
+		}
+	}
+	return q, files
+}
+
+func (b *agentBox) collect(ctx context.Context, globs []string, maxBytes int64) (*os.File, error) {
+	_, passed, err := b.call(ctx, request{Op: opCollect, Globs: globs, MaxBytes: maxBytes}, nil)
+	if err == nil && len(passed) != 1 {
+		err = errors.New("the sandbox agent sent none")
+	}
+	if err != nil {
+		closeAll(passed)
+		return nil, err
+	}
+	return passed[0], nil
+}
+
+func (b *agentBox) clean(ctx context.Context) error {
+	_, passed, err := b.call(ctx, request{Op: opClean}, nil)
+	closeAll(passed)
+	return err
+}
+
+func (b *agentBox) close() error {
+	if err := b.s.conn.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// cancelGrace is how long a cancelled run may take to be gone before the box is
+// given up.
+const cancelGrace = 15 * time.Second
+
 // call makes one request and waits for its reply. When ctx ends it asks the
 // agent to stop, and gives the box up if that takes too long.
-func (b *Box) call(ctx context.Context, q request, sent func(), files ...*os.File) (reply, []*os.File, error) {
+func (b *agentBox) call(ctx context.Context, q request, sent func(), files ...*os.File) (reply, []*os.File, error) {
 	b.s.mu.Lock()
 	defer b.s.mu.Unlock()
 	if err := context.Cause(ctx); err != nil {
 		return reply{}, nil, err
 	}
-	fds := make([]int, len(files))
-	for i, f := range files {
-		raw, err := f.SyscallConn()
-		if err == nil {
-			err = raw.Control(func(fd uintptr) { fds[i] = int(fd) })
-		}
-		if err != nil {
-			return reply{}, nil, fmt.Errorf("pass %s: %w", f.Name(), err)
-		}
+	fds, err := descriptors(files)
+	if err != nil {
+		return reply{}, nil, err
 	}
-	err := b.s.send(q, fds...)
+	err = b.s.send(q, fds...)
 	if sent != nil {
 		sent()
 	}

@@ -159,7 +159,7 @@ func (a *agent) oneBox(ctx context.Context, o BoxOptions) (b *Box, leave func() 
 		return nil, nil, errors.Join(err, unix.Close(theirs), r.tearDown())
 	}
 	r.sessions <- handover{sock: os.NewFile(uintptr(theirs), "room"), options: o}
-	b = &Box{s: s}
+	b = &Box{&agentBox{s}}
 	if _, _, err := s.receive(ctx); err != nil {
 		return nil, nil, errors.Join(err, b.Close(), r.tearDown())
 	}

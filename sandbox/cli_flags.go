@@ -71,6 +71,7 @@ func parseJob(args []string, stderr io.Writer) (*job, error) {
 	f.StringVar(&j.err, "stderr", "", "file for standard error (default: counted only)")
 	f.Int64Var(&j.request.StdoutLimit, "stdout-limit", defaultStdoutLimit, "bytes of standard output to keep; negative: all")
 	f.Int64Var(&j.request.StderrLimit, "stderr-limit", defaultStderrLimit, "bytes of standard error to keep; negative: all")
+	f.BoolVar(&j.request.Raw, "raw", false, "give --stdout to the program itself, as when two programs talk to each other")
 	f.Func("env", "KEY=value to add to the environment; may be repeated", collectInto(&j.request.Env))
 	f.Func("tool", "one more tool that the program may call, by its logical name; may be repeated", collectInto(&j.request.ExtraTools))
 	f.Func("ro", "folder that the program may read; may be repeated", collectInto(&j.cfg.ReadOnly))

@@ -17,7 +17,7 @@ import (
 
 // Agent is a client of a sandbox agent. It is safe for concurrent use.
 type Agent struct {
-	conn   *os.File
+	line
 	status Status
 }
 
@@ -25,15 +25,33 @@ type Agent struct {
 // and a child process may have inherited. The agent keeps conn open until
 // Close.
 func Dial(conn *os.File) (*Agent, error) {
-	a := &Agent{conn: conn}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	return dial(ctx, conn)
+}
+
+func dial(ctx context.Context, conn *os.File) (*Agent, error) {
+	a := &Agent{line: line{conn}}
 	s, err := a.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
 	a.status = s
 	return a, nil
+}
+
+// Alive reports whether the agent is still there.
+func (a *Agent) Alive() bool {
+	alive := false
+	raw, err := a.conn.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+			_, err := unix.Poll(fds, 0)
+			alive = (err == nil || errors.Is(err, unix.EINTR)) && fds[0].Revents&unix.POLLHUP == 0
+		})
+	}
+	return alive && err == nil
 }
 
 // Close closes the connection. Open boxes stay open.
@@ -44,7 +62,8 @@ func (a *Agent) Slots() int { return a.status.Slots }
 
 // Status asks the agent what it is able to do.
 func (a *Agent) Status(ctx context.Context) (Status, error) {
-	r, err := a.ask(ctx, request{Op: opStatus})
+	r, files, err := a.ask(ctx, request{Op: opStatus})
+	closeAll(files)
 	if err != nil {
 		return Status{}, fmt.Errorf("ask the sandbox agent for its status: %w", err)
 	}
@@ -56,8 +75,11 @@ func (a *Agent) Status(ctx context.Context) (Status, error) {
 
 // Tool returns where the tool with a logical name such as "g++" is. The error
 // is [ErrNoTool] when there is none.
-func (a *Agent) Tool(ctx context.Context, name string) (Tool, error) {
-	r, err := a.ask(ctx, request{Op: opTool, Tool: name})
+func (a *Agent) Tool(ctx context.Context, name string) (Tool, error) { return a.findTool(ctx, name) }
+
+func (l line) findTool(ctx context.Context, name string) (Tool, error) {
+	r, files, err := l.ask(ctx, request{Op: opTool, Tool: name})
+	closeAll(files)
 	if err != nil {
 		return Tool{}, fmt.Errorf("look up the tool %s: %w", name, err)
 	}
@@ -81,22 +103,29 @@ func (a *Agent) OpenBox(ctx context.Context, o BoxOptions) (*Box, error) {
 		_ = s.conn.Close() // the error that matters is the other one
 		return nil, fmt.Errorf("open a box: %w", err)
 	}
-	return &Box{s: s}, nil
+	return &Box{&agentBox{s}}, nil
 }
+
+// line is a connection on which each request brings a session of its own.
+type line struct{ conn *os.File }
 
 // ask makes one request and waits for the answer.
-func (a *Agent) ask(ctx context.Context, q request) (reply, error) {
-	s, err := a.dial(q)
+func (l line) ask(ctx context.Context, q request) (reply, []*os.File, error) {
+	s, err := l.dial(q)
 	if err != nil {
-		return reply{}, err
+		return reply{}, nil, err
 	}
 	r, files, err := s.receive(ctx)
-	closeAll(files)
-	return r, errors.Join(err, s.conn.Close())
+	if err := errors.Join(err, s.conn.Close()); err != nil {
+		closeAll(files)
+		return reply{}, nil, err
+	}
+	return r, files, nil
 }
 
-// dial sends q with one end of a new session and returns the other.
-func (a *Agent) dial(q request) (*session, error) {
+// dial sends q, with one end of a new session and files, and returns the other
+// end.
+func (l line) dial(q request, files ...*os.File) (*session, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -106,13 +135,14 @@ func (a *Agent) dial(q request) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := a.conn.SyscallConn()
-	if err != nil {
-		_ = s.conn.Close() // nothing was sent
-		return nil, fmt.Errorf("reach the sandbox agent: %w", err)
-	}
 	var sent error
-	err = raw.Control(func(fd uintptr) { sent = sendMessage(int(fd), q, theirs) })
+	fds, err := descriptors(files)
+	if err == nil {
+		var raw syscall.RawConn
+		if raw, err = l.conn.SyscallConn(); err == nil {
+			err = raw.Control(func(fd uintptr) { sent = sendMessage(int(fd), q, append([]int{theirs}, fds...)...) })
+		}
+	}
 	if err := errors.Join(err, sent); err != nil {
 		_ = s.conn.Close() // nothing was sent
 		if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.ECONNREFUSED) {
@@ -121,6 +151,21 @@ func (a *Agent) dial(q request) (*session, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// descriptors returns the descriptors of files, which must stay open.
+func descriptors(files []*os.File) ([]int, error) {
+	fds := make([]int, len(files))
+	for i, f := range files {
+		raw, err := f.SyscallConn()
+		if err == nil {
+			err = raw.Control(func(fd uintptr) { fds[i] = int(fd) })
+		}
+		if err != nil {
+			return nil, fmt.Errorf("pass %s: %w", f.Name(), err)
+		}
+	}
+	return fds, nil
 }
 
 // session is the client's end of one socket pair.

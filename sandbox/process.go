@@ -57,13 +57,7 @@ func Spawn(ctx context.Context, exe string, args []string, cfg Config) (*Process
 		return nil, errors.Join(fmt.Errorf("start the sandbox agent: %w", err), conn.Close(), far.Close())
 	}
 	cmd := exec.CommandContext(ctx, exe, args...)
-	// The agent needs to find tools, and nothing of what else its starter knows.
-	cmd.Env = []string{configVariable + "=" + string(b)}
-	for _, name := range []string{"PATH", "HOME", "RUSTUP_HOME", "TZ", "GOTRACEBACK"} {
-		if v, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+v)
-		}
-	}
+	cmd.Env = agentEnvironment(string(b))
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal
 	cmd.ExtraFiles = []*os.File{far, end}
@@ -81,6 +75,19 @@ func Spawn(ctx context.Context, exe string, args []string, cfg Config) (*Process
 		p.err = cmd.Wait()
 	}()
 	return p, nil
+}
+
+// agentEnvironment is the environment of an agent, or of a one-shot run, with its
+// configuration: it needs to find tools, and nothing of what else its starter
+// knows.
+func agentEnvironment(config string) []string {
+	env := []string{configVariable + "=" + config}
+	for _, name := range []string{"PATH", "HOME", "RUSTUP_HOME", "TZ", "GOTRACEBACK"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
 }
 
 // Conn returns the client's end of the connection, for [Dial] or for a child

@@ -30,7 +30,11 @@ type Report struct {
 	ExitCode   int     `json:"exit_code"`
 	Error      string  `json:"error"` // as sandbox_error
 
-	WallMillis  int64    `json:"wall_ms"`
+	WallMillis     int64 `json:"wall_ms"`
+	OverWall       bool  `json:"over_wall"`   // a TLE by the clock
+	PressureMillis int64 `json:"pressure_ms"` // with over_wall: time that it waited for a CPU
+	EndedNanos     int64 `json:"ended_ns"`    // on the machine's monotonic clock
+
 	OOM         bool     `json:"oom"`
 	StdoutBytes int64    `json:"stdout_bytes"`
 	StderrBytes int64    `json:"stderr_bytes"`
@@ -45,17 +49,39 @@ func NewReport(jobID int64, attemptID int32, r Result, degraded []string) Report
 		SchemaVersion: ProtocolVersion, JobID: jobID, AttemptID: attemptID, Verdict: r.Verdict,
 		TimeMillis: up(r.CPU), MemoryKiB: r.MemoryBytes >> 10, ExitSignal: r.Signal, SandboxError: r.Error,
 		ExitCode: r.ExitCode, WallMillis: up(r.Wall), OOM: r.OOM, StdoutBytes: r.StdoutBytes, StderrBytes: r.StderrBytes,
-		Driver: r.Driver, Degraded: degraded,
+		OverWall: r.OverWall, PressureMillis: up(r.Pressure), EndedNanos: int64(r.Ended), Driver: r.Driver, Degraded: degraded,
 	}
 	p.Status, p.TimeUsed, p.MemoryUsed, p.Error = p.Verdict, p.TimeMillis, p.MemoryKiB, p.SandboxError
 	return p
 }
 
+// Result returns what the line says of the run.
+func (p Report) Result() Result {
+	return Result{
+		Verdict: p.Verdict, CPU: time.Duration(p.TimeMillis) * time.Millisecond, Wall: time.Duration(p.WallMillis) * time.Millisecond,
+		MemoryBytes: p.MemoryKiB << 10, ExitCode: p.ExitCode, Signal: p.ExitSignal, OOM: p.OOM, OverWall: p.OverWall,
+		StdoutBytes: p.StdoutBytes, StderrBytes: p.StderrBytes, Pressure: time.Duration(p.PressureMillis) * time.Millisecond,
+		Ended: time.Duration(p.EndedNanos), Error: p.SandboxError, Driver: p.Driver,
+	}
+}
+
+// The reasons for which a line is refused.
+const (
+	ReasonNoLine  = "no_line" // the command ended without a line
+	ReasonNotJSON = "not_json"
+	ReasonVersion = "schema_version"
+	ReasonJob     = "job_id"
+	ReasonAttempt = "attempt_id"
+	ReasonVerdict = "verdict" // unknown, or at odds with the error
+	ReasonRange   = "range"   // a figure that cannot be
+)
+
+// Reasons are all reasons for which a line is refused.
+var Reasons = []string{ReasonNoLine, ReasonNotJSON, ReasonVersion, ReasonJob, ReasonAttempt, ReasonVerdict, ReasonRange}
+
 // ProtocolError says why a line is refused. Its content goes nowhere.
 type ProtocolError struct {
-	// Reason is short and stable, for a metric: not_json, schema_version,
-	// job_id, attempt_id, verdict or range.
-	Reason string
+	Reason string // one of Reasons, for a metric
 	detail string
 }
 
@@ -76,31 +102,35 @@ func ParseReport(line []byte, jobID int64, attemptID int32) (Report, error) {
 		return Report{}, &ProtocolError{reason, fmt.Sprintf(format, args...)}
 	}
 	if len(line) > maxLine {
-		return refuse("not_json", "it has %d bytes", len(line))
+		return refuse(ReasonNotJSON, "it has %d bytes", len(line))
 	}
 	if err := json.Unmarshal(line, &p); err != nil {
 		if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return refuse("range", "the field %s is a %s", kind.Field, kind.Value)
+			return refuse(ReasonRange, "the field %s has the wrong type", kind.Field)
 		}
-		return refuse("not_json", "it is not JSON")
+		return refuse(ReasonNotJSON, "it is not JSON")
 	}
 	switch {
 	case p.SchemaVersion != ProtocolVersion:
-		return refuse("schema_version", "it has version %d", p.SchemaVersion)
+		return refuse(ReasonVersion, "it has version %d", p.SchemaVersion)
 	case p.JobID != jobID:
-		return refuse("job_id", "it is about job %d and not %d", p.JobID, jobID)
+		return refuse(ReasonJob, "it is about job %d and not %d", p.JobID, jobID)
 	case p.AttemptID != attemptID:
-		return refuse("attempt_id", "it is about attempt %d and not %d", p.AttemptID, attemptID)
+		return refuse(ReasonAttempt, "it is about attempt %d and not %d", p.AttemptID, attemptID)
 	case !slices.Contains([]Verdict{OK, TLE, MLE, OLE, RE, SE}, p.Verdict):
-		return refuse("verdict", "it has an unknown verdict")
-	case p.TimeMillis < 0 || p.TimeMillis > maxReportMS || p.WallMillis < 0 || p.WallMillis > maxReportMS:
-		return refuse("range", "it claims %d ms of CPU time and %d ms", p.TimeMillis, p.WallMillis)
+		return refuse(ReasonVerdict, "it has an unknown verdict")
+	case slices.ContainsFunc([]int64{p.TimeMillis, p.WallMillis, p.PressureMillis}, func(ms int64) bool { return ms < 0 || ms > maxReportMS }):
+		return refuse(ReasonRange, "it claims %d ms of CPU time, %d ms and %d ms of waiting", p.TimeMillis, p.WallMillis, p.PressureMillis)
 	case p.MemoryKiB < 0 || p.MemoryKiB > maxReportKiB:
-		return refuse("range", "it claims %d KiB", p.MemoryKiB)
+		return refuse(ReasonRange, "it claims %d KiB", p.MemoryKiB)
 	case p.ExitSignal < 0 || p.ExitSignal > 64 || p.ExitCode < 0 || p.ExitCode > 255:
-		return refuse("range", "it claims signal %d and status %d", p.ExitSignal, p.ExitCode)
+		return refuse(ReasonRange, "it claims signal %d and status %d", p.ExitSignal, p.ExitCode)
+	case p.StdoutBytes < 0 || p.StderrBytes < 0 || p.EndedNanos < 0:
+		return refuse(ReasonRange, "it claims outputs of %d and %d bytes, and an end at %d", p.StdoutBytes, p.StderrBytes, p.EndedNanos)
+	case !slices.Contains([]string{"", DriverV2, DriverHybrid, DriverV1, DriverNone}, p.Driver):
+		return refuse(ReasonRange, "it has an unknown driver")
 	case (p.Verdict == SE) != (p.SandboxError != ""):
-		return refuse("verdict", "its verdict %s does not fit its error", p.Verdict)
+		return refuse(ReasonVerdict, "its verdict %s does not fit its error", p.Verdict)
 	}
 	return p, nil
 }

@@ -75,13 +75,33 @@ const oneIDText = "programs have no user id of their own: install newuidmap and 
 func Serve(ctx context.Context, conn *os.File, cfg Config) error {
 	a, err := newAgent(ctx, cfg)
 	if err != nil {
-		return fmt.Errorf("start the sandbox: %w", err)
+		err = fmt.Errorf("start the sandbox: %w", err)
+		return errors.Join(err, refuse(conn, err))
 	}
 	err = a.serve(ctx, conn)
 	if err := errors.Join(err, a.close()); err != nil {
 		return fmt.Errorf("serve the sandbox: %w", err)
 	}
 	return nil
+}
+
+// refuse tells the clients that wait for an answer why there is none.
+func refuse(conn *os.File, why error) error {
+	if err := unix.SetNonblock(int(conn.Fd()), true); err != nil {
+		return fmt.Errorf("use the connection: %w", err)
+	}
+	buf := make([]byte, maxMessage)
+	for {
+		var q request
+		files, err := receiveMessage(int(conn.Fd()), buf, &q)
+		if err != nil {
+			return nil // nobody waits any more
+		}
+		for _, f := range files {
+			_ = sendMessage(int(f.Fd()), failure(why)) // fails when the client has gone
+		}
+		closeAll(files)
+	}
 }
 
 // newAgent prepares everything but rooms. It runs a program with each control
@@ -120,7 +140,11 @@ func prepareAgent(cfg Config) (*agent, error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("the sandbox agent must run as root: start the program with sudo")
 	}
-	a := &agent{cfg: cfg, log: cfg.Log, epoch: time.Now(), ready: make(chan *room)}
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return nil, fmt.Errorf("ask for the time: %w", err)
+	}
+	a := &agent{cfg: cfg, log: cfg.Log, epoch: time.Now().Add(-time.Duration(now.Nano())), ready: make(chan *room)}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -234,7 +258,20 @@ func (a *agent) serve(ctx context.Context, conn *os.File) error {
 		a.work.Go(func() { a.prepare(ctx) })
 	}
 	a.log.InfoContext(ctx, "the sandbox is ready", slog.String("driver", a.status.Driver), slog.Int("slots", a.status.Slots))
-	raw, err := c.(*net.UnixConn).SyscallConn()
+	return listen(ctx, c.(*net.UnixConn), func(q request, files []*os.File) {
+		if len(files) != 1 {
+			closeAll(files)
+			a.log.WarnContext(ctx, "a client sent a request without a descriptor", slog.String("op", q.Op))
+			return
+		}
+		a.work.Go(func() { a.answer(ctx, q, files[0]) })
+	})
+}
+
+// listen hands over the requests that come on a connection, until its end or that
+// of ctx.
+func listen(ctx context.Context, c *net.UnixConn, handle func(q request, files []*os.File)) error {
+	raw, err := c.SyscallConn()
 	if err != nil {
 		return fmt.Errorf("use the connection: %w", err)
 	}
@@ -256,12 +293,7 @@ func (a *agent) serve(ctx context.Context, conn *os.File) error {
 		case err != nil || got != nil:
 			return errors.Join(err, got)
 		}
-		if len(files) != 1 {
-			closeAll(files)
-			a.log.WarnContext(ctx, "a client sent a request without a descriptor", slog.String("op", q.Op))
-			continue
-		}
-		a.work.Go(func() { a.answer(ctx, q, files[0]) })
+		handle(q, files)
 	}
 }
 

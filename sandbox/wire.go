@@ -23,6 +23,9 @@ const (
 	opCancel  = "cancel"  // in a box, while a run is under way: end it
 	opCollect = "collect" // in a box: the reply carries a memfd of packed files
 	opClean   = "clean"   // in a box
+
+	opAgent   = "agent"   // to a keeper: the reply carries the connection to the agent
+	opOneShot = "oneshot" // to a keeper: one run without an agent, with the descriptors of a oneShot
 )
 
 // maxMessage is the longest message in bytes; what is larger travels as a
@@ -30,7 +33,7 @@ const (
 const maxMessage = 128 << 10
 
 // maxFDs is the most descriptors of one message.
-const maxFDs = 3
+const maxFDs = 16
 
 type request struct {
 	Op       string      `json:"op"`
@@ -39,6 +42,20 @@ type request struct {
 	Run      *runRequest `json:"run,omitempty"`
 	Globs    []string    `json:"globs,omitempty"`
 	MaxBytes int64       `json:"max_bytes,omitempty"`
+	OneShot  *oneShot    `json:"one_shot,omitempty"`
+}
+
+// oneShot is one run of the command `deepoj judge`. With it come, in this order,
+// where its standard output and error go, Dirs files with packed files for the
+// working directory, with Keep a file to pack the working directory into, and the
+// streams that the run names.
+type oneShot struct {
+	JobID     int64      `json:"job_id"`
+	AttemptID int32      `json:"attempt_id"`
+	Run       runRequest `json:"run"`
+	Options   BoxOptions `json:"options"`
+	Dirs      int        `json:"dirs,omitempty"`
+	Keep      bool       `json:"keep,omitempty"`
 }
 
 // runRequest is a Cmd without its descriptors. Stdio says which of them follow
@@ -62,6 +79,7 @@ type reply struct {
 	Status *Status `json:"status,omitempty"`
 	Tool   *Tool   `json:"tool,omitempty"`
 	Result *Result `json:"result,omitempty"`
+	Ended  string  `json:"ended,omitempty"` // how the process of a one-shot run ended
 }
 
 // codeNoTool marks a reply whose error is ErrNoTool.

@@ -1,0 +1,286 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// KeeperConfig says what a [Keeper] starts.
+type KeeperConfig struct {
+	// Sandbox is the configuration of the agent and of one-shot runs.
+	Sandbox Config
+
+	// Agent is the command of the agent, which calls [Inherited] and [Serve], or
+	// none: then there are one-shot runs only.
+	Agent []string
+
+	// Judge is the command of one-shot runs, which calls [Judge] with what is
+	// added to it. Required.
+	Judge []string
+}
+
+// Keeper does what a worker without privilege may not do: it keeps a sandbox
+// agent running, and starts one-shot runs. It opens no path that a client names:
+// what a run reads and writes comes as descriptors.
+type Keeper struct {
+	cfg  KeeperConfig
+	log  *slog.Logger
+	size Status // slots and cores
+	conn *os.File
+
+	tools *toolbox
+	slots chan int
+	stop  context.CancelFunc
+	work  sync.WaitGroup
+
+	mu    sync.Mutex
+	agent *Process // nil while there is none
+	why   error    // why not
+}
+
+// Keep starts a keeper, with the privilege of this process.
+func Keep(cfg KeeperConfig) (*Keeper, error) {
+	if err := cfg.Sandbox.Validate(); err != nil {
+		return nil, fmt.Errorf("keep a sandbox: %w", err)
+	}
+	if len(cfg.Judge) == 0 {
+		return nil, errors.New("keep a sandbox: the command of one-shot runs is missing")
+	}
+	a := &agent{cfg: cfg.Sandbox}
+	if err := a.chooseCores(); err != nil {
+		return nil, fmt.Errorf("keep a sandbox: %w", err)
+	}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, fmt.Errorf("keep a sandbox: %w", err)
+	}
+	near := os.NewFile(uintptr(ours), "sandbox keeper")
+	conn, err := net.FileConn(near)
+	if err := errors.Join(err, near.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("keep a sandbox: %w", err), unix.Close(theirs))
+	}
+	k := &Keeper{
+		cfg: cfg, log: cfg.Sandbox.Log, conn: os.NewFile(uintptr(theirs), "sandbox door"), tools: newToolbox(cfg.Sandbox),
+		size: Status{Slots: a.cfg.Slots, Cores: a.cores}, slots: make(chan int, a.cfg.Slots), why: errors.New("there is no sandbox agent yet"),
+	}
+	if k.log == nil {
+		k.log = slog.New(slog.DiscardHandler)
+	}
+	for i := range a.cfg.Slots {
+		k.slots <- i
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	k.stop = stop
+	if len(cfg.Agent) > 0 {
+		// The first client finds an agent, which answers when it is ready or has failed.
+		p, err := k.spawn(ctx)
+		k.work.Go(func() { k.keepAgent(ctx, p, err) })
+	} else {
+		k.why = errors.New("no sandbox agent is wanted")
+	}
+	k.work.Go(func() {
+		defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends the listening
+		if err := listen(ctx, conn.(*net.UnixConn), func(q request, files []*os.File) {
+			k.work.Go(func() { k.answer(ctx, q, files) })
+		}); err != nil {
+			k.log.ErrorContext(ctx, "nobody can reach the sandbox", slog.Any("err", err))
+		}
+	})
+	return k, nil
+}
+
+// Conn returns the client's end of the connection, for [OpenDoor] or for a child
+// process to inherit.
+func (k *Keeper) Conn() *os.File { return k.conn }
+
+// Close ends the agent and the runs, waits for them, and closes Conn. It may be
+// called more than once.
+func (k *Keeper) Close() {
+	k.stop()
+	_ = k.conn.Close() // may be closed by a Door
+	k.work.Wait()
+}
+
+// The pauses between an agent's end and the start of the next one.
+const (
+	agentPause     = time.Second
+	longAgentPause = 30 * time.Second
+
+	// agentSteady is how long an agent runs that did not fail at its start.
+	agentSteady = time.Minute
+)
+
+// keepAgent waits for the end of the agent p, which may have failed to start, and
+// starts another one, until ctx ends.
+func (k *Keeper) keepAgent(ctx context.Context, p *Process, err error) {
+	for pause := agentPause; ; pause = min(2*pause, longAgentPause) {
+		began := time.Now()
+		if err == nil {
+			err = k.await(p)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > agentSteady {
+			pause = agentPause
+		}
+		k.log.ErrorContext(ctx, "there is no sandbox agent", slog.Any("err", err), slog.Duration("again_in", pause))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		p, err = k.spawn(ctx)
+	}
+}
+
+// spawn starts an agent.
+func (k *Keeper) spawn(ctx context.Context) (*Process, error) {
+	p, err := Spawn(ctx, k.cfg.Agent[0], k.cfg.Agent[1:], k.cfg.Sandbox)
+	k.setAgent(p, err)
+	return p, err
+}
+
+// await waits for the end of an agent and returns why it ended.
+func (k *Keeper) await(p *Process) error {
+	err := p.Wait()
+	if err == nil {
+		err = errors.New("it gave no reason")
+	}
+	err = fmt.Errorf("the sandbox agent ended by itself: %w", err)
+	k.setAgent(nil, err)
+	_ = p.Close() // says again how it ended
+	return err
+}
+
+func (k *Keeper) setAgent(p *Process, why error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.agent, k.why = p, why
+}
+
+// answer answers one request on the socket that came first with it.
+func (k *Keeper) answer(ctx context.Context, q request, files []*os.File) {
+	defer closeAll(files)
+	if len(files) == 0 {
+		k.log.WarnContext(ctx, "a client sent a request without a descriptor", slog.String("op", q.Op))
+		return
+	}
+	c, err := net.FileConn(files[0])
+	if err != nil {
+		k.log.WarnContext(ctx, "a client sent a request without a socket", slog.String("op", q.Op), slog.Any("err", err))
+		return
+	}
+	defer c.Close()
+	conn, ok := c.(*net.UnixConn)
+	if !ok {
+		k.log.WarnContext(ctx, "a client sent a request without a socket", slog.String("op", q.Op))
+		return
+	}
+	s := &session{conn: conn}
+	r, fds := k.reply(ctx, s, q, files[1:])
+	if err := s.send(r, fds...); err != nil && !errors.Is(err, ErrAgentGone) {
+		k.log.WarnContext(ctx, "a client got no answer", slog.String("op", q.Op), slog.Any("err", err))
+	}
+}
+
+// reply does what q asks for.
+func (k *Keeper) reply(ctx context.Context, s *session, q request, files []*os.File) (reply, []int) {
+	switch q.Op {
+	case opStatus:
+		return reply{Status: &k.size}, nil
+	case opTool:
+		t, err := k.tools.find(q.Tool)
+		if err != nil {
+			return failure(err), nil
+		}
+		return reply{Tool: &t}, nil
+	case opAgent:
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.agent == nil {
+			return failure(k.why), nil
+		}
+		fds, err := descriptors([]*os.File{k.agent.Conn()})
+		if err != nil {
+			return failure(err), nil
+		}
+		return reply{}, fds
+	case opOneShot:
+		ended, err := k.oneShot(ctx, s, q.OneShot, files)
+		if err != nil {
+			return failure(err), nil
+		}
+		return reply{Ended: ended}, nil
+	default:
+		return failure(fmt.Errorf("%q is no request of a keeper", q.Op)), nil
+	}
+}
+
+// stopPatience is how long a one-shot run may take to clean up when it is told to
+// end.
+const stopPatience = 30 * time.Second
+
+// oneShot runs the one-shot command once, and returns how its process ended. It
+// tells it to end when the client hangs up.
+func (k *Keeper) oneShot(ctx context.Context, s *session, q *oneShot, files []*os.File) (string, error) {
+	if q == nil {
+		return "", errors.New("a one-shot run without a command")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var hearing sync.WaitGroup
+	defer hearing.Wait()
+	defer func() { _ = s.conn.CloseRead() }() // ends the hearing
+	hearing.Go(func() {
+		defer cancel()
+		_, _ = s.conn.Read(make([]byte, 1)) // returns when the client hangs up
+	})
+	var slot int
+	select {
+	case slot = <-k.slots:
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	defer func() { k.slots <- slot }()
+	args, streams, inherited, err := q.command(slot, files)
+	if err != nil {
+		return "", err
+	}
+	cfg, err := json.Marshal(k.cfg.Sandbox)
+	if err != nil {
+		return "", fmt.Errorf("start a one-shot run: %w", err)
+	}
+	until, alive, err := os.Pipe()
+	if err != nil {
+		return "", fmt.Errorf("start a one-shot run: %w", err)
+	}
+	defer until.Close()
+	defer alive.Close()
+	cmd := exec.CommandContext(ctx, k.cfg.Judge[0], append(k.cfg.Judge[1:len(k.cfg.Judge):len(k.cfg.Judge)], args...)...)
+	cmd.Env = agentEnvironment(string(cfg))
+	cmd.Stdout, cmd.Stderr = streams[0], streams[1]
+	cmd.ExtraFiles = append([]*os.File{until}, inherited...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal
+	// The pipe tells it to clean up and leave, also when this process dies; a kill
+	// would skip the cleaning.
+	cmd.Cancel = alive.Close
+	cmd.WaitDelay = stopPatience
+	if err := cmd.Start(); err != nil {
+		return "", fmt.Errorf("start a one-shot run: %w", err)
+	}
+	closeAll(files) // who is at the other end of a pipe must see the program close it
+	_ = cmd.Wait()  // how it ended is in ProcessState
+	return cmd.ProcessState.String(), nil
+}
