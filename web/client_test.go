@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,5 +122,71 @@ func TestStaffCancelAndRejudge(t *testing.T) {
 	s.must(err)
 	if generation != 2 {
 		t.Errorf("generation %d after a rejudge, want 2", generation)
+	}
+}
+
+func TestTheClientTakesAPluginIn(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	sue := s.as(s.user("sue", "correct horse", sql.RoleSetter))
+	var p *client.Problem
+	if _, err := s.client.UploadPlugin(ctx, client.Upload{}); !errors.As(err, &p) || p.Status != http.StatusForbidden {
+		t.Errorf("an upload of the guest: %v", err)
+	}
+	if _, err := sue.UploadPlugin(ctx, client.Upload{Files: []judge.PluginFile{file("pair.c", "x")}}); !errors.As(err, &p) || p.Field != "name" {
+		t.Errorf("an upload without a name: %v", err)
+	}
+	up := client.Upload{Name: "org.example.pair", Version: "1.0.0", Problem: "aplusb", Key: "k", Files: []judge.PluginFile{file("pair.c", "int main;"), file("pair.h", "")}}
+	receipt, err := sue.UploadPlugin(ctx, up)
+	s.must(err)
+	if again, err := sue.UploadPlugin(ctx, up); err != nil || again.JobID != receipt.JobID || !again.Existing {
+		t.Errorf("the same upload again: %+v, %v", again, err)
+	}
+	job, err := sue.Job(ctx, receipt.JobID)
+	s.must(err)
+	if job.Status != "PENDING" || job.Place == nil || job.About.Name != up.Name || job.About.Protocol != "testlib/1" || job.URL != receipt.URL || job.Done() {
+		t.Errorf("a waiting job: %+v", job)
+	}
+	var kinds []string
+	ended := make(chan error, 1)
+	go func() {
+		ended <- sue.JobEvents(ctx, receipt.JobID, 0, func(e judge.Event) error {
+			kinds = append(kinds, e.Kind)
+			return nil
+		})
+	}()
+	a := s.claim(receipt.JobID)
+	s.tell(a, "finding", aWarning)
+	version := s.addPlugin(1, "1.0.0", true)
+	s.must(s.store.Finalize(ctx, a, judge.Result{Verdict: judge.AC, Report: []byte(`{"op": "upload"}`)}))
+	s.must(<-ended)
+	if got := strings.Join(kinds, " "); got != "submitted dispatched claimed finding finished" {
+		t.Errorf("events: %s", got)
+	}
+	if job, err = sue.WaitJob(ctx, receipt.JobID); err != nil || !job.Done() || job.Result == nil || len(job.Result.Report) == 0 {
+		t.Errorf("a finished job: %+v, %v", job, err)
+	}
+	next := s.addPlugin(2, "2.0.0", true)
+	s.must(sue.ActivatePlugin(ctx, version.Digest))
+	s.must(sue.ActivatePlugin(ctx, next.Digest))
+	if got, err := sue.RollBackPlugin(ctx, "checker", version.Name); err != nil || got != version.Digest {
+		t.Errorf("rolled back to %s, %v", got, err)
+	}
+	if got, err := sue.Plugin(ctx, version.Digest); err != nil || !got.Active {
+		t.Errorf("plugin: %+v, %v", got, err)
+	}
+	if list, err := sue.Plugins(ctx, "", version.Name); err != nil || len(list) != 2 {
+		t.Errorf("plugins: %+v, %v", list, err)
+	}
+	for what, start := range map[string]func() (client.Receipt, error){
+		"preview": func() (client.Receipt, error) { return sue.PreviewPlugin(ctx, next.Digest, "aplusb", 5) },
+		"bind":    func() (client.Receipt, error) { return sue.BindPlugin(ctx, next.Digest, "aplusb") },
+		"test":    func() (client.Receipt, error) { return sue.TestPlugin(ctx, next.Digest, "") },
+	} {
+		receipt, err := start()
+		s.must(err)
+		if job, err := sue.Job(ctx, receipt.JobID); err != nil || string(job.About.Op) != what || job.About.Digest != next.Digest {
+			t.Errorf("%s: %+v, %v", what, job, err)
+		}
 	}
 }

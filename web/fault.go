@@ -128,7 +128,8 @@ func (s *Server) explainHTTP(e *fiber.Error) *fault {
 	switch e.Code {
 	case fiber.StatusRequestEntityTooLarge:
 		f := refuse(e.Code, reasonTooLong,
-			fmt.Sprintf("The request's body is larger than %s.", bytesText(int64(s.cfg.MaxBody))), "Send a smaller one.")
+			fmt.Sprintf("The request's body is larger than %s, or than %s where a setter uploads a plugin.", bytesText(int64(s.cfg.MaxBody)), bytesText(maxUpload)),
+			"Send a smaller one.")
 		f.Field = "body"
 		return f
 	case fiber.StatusMethodNotAllowed:

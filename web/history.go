@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ type run struct {
 	compile *judge.Compile
 	tests   []judge.TestResult
 	total   int
+	told    []json.RawMessage // findings and stages of a job about a plugin
 }
 
 // latestRun gathers the events of the newest attempt; nil if none has begun or
@@ -26,7 +28,7 @@ func latestRun(events []judge.Event) *run {
 			r = &run{attempt: e.AttemptID}
 		case "submitted", "retry", "released", "worker_lost", "rejudge", "restored":
 			r = nil
-		case "compiled", "test":
+		case "compiled", "test", "finding", "stage":
 			if r == nil || e.AttemptID != r.attempt {
 				continue
 			}
@@ -36,6 +38,9 @@ func latestRun(events []judge.Event) *run {
 			}
 			if d.Test != nil {
 				r.tests = append(r.tests, *d.Test)
+			}
+			if d.Finding != nil {
+				r.told = append(r.told, d.Finding)
 			}
 			r.total = max(r.total, d.Total)
 		}
@@ -64,8 +69,11 @@ func history(events []judge.Event, v viewer) ([]historyLine, bool) {
 		if e.Kind == "claimed" {
 			tests = 0
 		}
-		if e.Kind == "test" {
+		switch e.Kind {
+		case "test":
 			tests++
+			continue
+		case "finding", "stage":
 			continue
 		}
 		line := historyLine{At: e.At, After: afterText(e.At.Sub(begin))}

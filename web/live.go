@@ -30,19 +30,33 @@ const (
 	maxLastEvent = 20                     // digits
 )
 
-// events streams what happens to a submission as server-sent events, from the
-// one after Last-Event-ID on. After the last one it sends "end"; a client that
-// reconnects with nothing left to see is told not to (204).
+// events streams what happens to a submission.
 func (s *Server) events(c *fiber.Ctx) error {
 	sub, err := s.submissionFor(c)
 	if err != nil {
 		return err
 	}
+	return s.stream(c, sub.JobID, sub.Status)
+}
+
+// jobEvents streams what happens to a job of another kind.
+func (s *Server) jobEvents(c *fiber.Ctx) error {
+	job, err := s.jobFor(c)
+	if err != nil {
+		return err
+	}
+	return s.stream(c, job.JobID, job.Status)
+}
+
+// stream sends what happens to a job as server-sent events, from the one after
+// Last-Event-ID on. After the last one it sends "end"; a client that reconnects
+// with nothing left to see is told not to (204).
+func (s *Server) stream(c *fiber.Ctx, jobID int64, status judge.Status) error {
 	after, err := lastEventID(c)
 	if err != nil {
 		return err
 	}
-	w, err := s.hub.watch(sub.JobID, c.IP())
+	w, err := s.hub.watch(jobID, c.IP())
 	if err != nil {
 		return noStream(err)
 	}
@@ -51,7 +65,7 @@ func (s *Server) events(c *fiber.Ctx) error {
 		w.leave()
 		return fmt.Errorf("read events: %w", err)
 	}
-	if c.Get("Last-Event-ID") != "" && len(pending) == 0 && sub.Status.Terminal() {
+	if c.Get("Last-Event-ID") != "" && len(pending) == 0 && status.Terminal() {
 		w.leave()
 		return c.SendStatus(fiber.StatusNoContent)
 	}
@@ -61,7 +75,7 @@ func (s *Server) events(c *fiber.Ctx) error {
 		w.leave()
 		return nil
 	}
-	st := &stream{watch: w, server: s, viewer: viewerOf(c), last: after, status: sub.Status, trace: traceOf(c.UserContext())}
+	st := &stream{watch: w, server: s, viewer: viewerOf(c), last: after, status: status, trace: traceOf(c.UserContext())}
 	c.Context().SetBodyStreamWriter(func(out *bufio.Writer) {
 		defer w.leave()
 		st.out = out
@@ -75,7 +89,7 @@ func (s *Server) events(c *fiber.Ctx) error {
 // noStream explains why there is no stream now. Pages then ask from time to time.
 func noStream(err error) error {
 	f := refuse(fiber.StatusServiceUnavailable, "too_many_streams", "This server has no room for another live view.",
-		"Close other pages of submissions, or ask without streaming.")
+		"Close other pages that are live, or ask without streaming.")
 	switch {
 	case errors.Is(err, errStopping):
 		f = refuse(fiber.StatusServiceUnavailable, "stopping", "The server is stopping.", "Try again in a few seconds.")

@@ -91,3 +91,35 @@ func TestNothingThatPeopleWriteIsMarkup(t *testing.T) {
 		}
 	}
 }
+
+func TestAJudgingErrorIsNotTheContestantsFaultAndStaffMayHaveItJudgedAgain(t *testing.T) {
+	s := newStage(t)
+	s.user("sam", "correct horse", sql.RoleStaff)
+	cookie := s.login("sam", "correct horse")
+	id := s.submit("aplusb", "cpp", "int main() {}\n")
+	s.finish(id, judge.Result{
+		Verdict: judge.JE, Message: "The checker failed on test 1.", JudgeNote: "org.example.pair 1.0.0 trapped: out of bounds memory access",
+		Tests: []judge.TestResult{{Index: 1, Name: "secret/3", Verdict: judge.JE, JudgeNote: "exit code 139, read 17 of the answer"}},
+	})
+	guest, staff := s.do(http.MethodGet, submissionURL(id), "").body, s.do(http.MethodGet, submissionURL(id), "", cookie).body
+	if !strings.Contains(guest, "not your program&#39;s fault") || !strings.Contains(guest, "does not count against you") {
+		t.Error("the contestant is not told whose fault it is not")
+	}
+	const button = "Judge again"
+	for _, secret := range []string{"out of bounds", "exit code 139", "secret/3", button} {
+		if strings.Contains(guest, secret) {
+			t.Errorf("the contestant sees %q", secret)
+		}
+		if !strings.Contains(staff, secret) {
+			t.Errorf("staff do not see %q", secret)
+		}
+	}
+	r := s.do(http.MethodPost, submissionURL(id)+"/rejudge", url.Values{"csrf": {s.csrf(cookie)}}.Encode(), asForm, cookie)
+	if r.status != http.StatusSeeOther || r.header.Get("Location") != submissionURL(id) {
+		t.Fatalf("rejudge: %d to %q", r.status, r.header.Get("Location"))
+	}
+	s.finish(id, judge.Result{Verdict: judge.AC})
+	if page := s.do(http.MethodGet, submissionURL(id), "").body; !strings.Contains(page, "Accepted") || strings.Contains(page, "not your program") {
+		t.Error("after the rejudge the page does not show the new verdict")
+	}
+}

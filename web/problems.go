@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -200,7 +199,7 @@ func (s *Server) apiProblems(c *fiber.Ctx) error {
 	if err != nil {
 		return fmt.Errorf("list problems: %w", err)
 	}
-	return c.JSON(fiber.Map{"problems": slices.Concat([]judge.Problem{}, problems)})
+	return c.JSON(fiber.Map{"problems": problems})
 }
 
 func (s *Server) apiProblem(c *fiber.Ctx) error {

@@ -39,6 +39,7 @@ type eventData struct {
 	Total   int               `json:"total,omitempty"`   // of test: how many will be judged
 	Verdict judge.Verdict     `json:"verdict,omitempty"` // of finished
 	Score   *float64          `json:"score,omitempty"`   // of finished
+	Finding json.RawMessage   `json:"finding,omitempty"` // of finding and stage
 
 	// For staff.
 	Worker string `json:"worker,omitempty"`

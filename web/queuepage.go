@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -62,18 +61,12 @@ func (s *Server) queuePage(c *fiber.Ctx) error {
 
 func (s *Server) queueRow(c *fiber.Ctx, sub *judge.Submission) (queueRow, error) {
 	row := queueRow{Sub: sub}
-	if sub.Status != judge.Pending {
-		return row, nil
-	}
-	place, err := s.store.Place(c.UserContext(), sub.JobID)
-	if errors.Is(err, sql.ErrNotFound) {
-		return row, nil // claimed meanwhile
-	}
-	if err != nil {
-		return row, fmt.Errorf("look up a place: %w", err)
+	place, err := s.placeOf(c.UserContext(), sub.JobID, sub.Status)
+	if err != nil || place == nil {
+		return row, err
 	}
 	row.Place = ordinal(place.Position)
-	row.ETA = etaText(place)
+	row.ETA = etaText(*place)
 	return row, nil
 }
 
@@ -149,7 +142,7 @@ func (s *Server) apiWorkers(c *fiber.Ctx) error {
 	if !viewerOf(c).Staff() {
 		workers = publicWorkers(workers)
 	}
-	return c.JSON(fiber.Map{"workers": slices.Concat([]judge.WorkerInfo{}, workers)})
+	return c.JSON(fiber.Map{"workers": workers})
 }
 
 // apiQueue describes the queue in figures.

@@ -43,6 +43,10 @@ func (v viewer) Guest() bool { return v.token == "" }
 // Staff reports whether the viewer may see everything and change submissions.
 func (v viewer) Staff() bool { return v.Role == sql.RoleStaff || v.Role == sql.RoleAdmin }
 
+// Setter reports whether the viewer may upload plugins and say what their names
+// mean.
+func (v viewer) Setter() bool { return v.Role == sql.RoleSetter || v.Staff() }
+
 // CSRF returns the token that proves that a form was rendered for this session.
 // It is derived from the session's secret and does not reveal it.
 func (v viewer) CSRF() string {
@@ -64,12 +68,18 @@ func viewerOf(c *fiber.Ctx) viewer {
 	return v
 }
 
+// credentials returns the viewer that a request claims to come from: only the
+// token is known yet.
+func credentials(cookie, authorization string) viewer {
+	if bearer, ok := strings.CutPrefix(authorization, "Bearer "); ok {
+		return viewer{token: strings.TrimSpace(bearer)}
+	}
+	return viewer{ambient: true, token: cookie}
+}
+
 // identify finds out who sent the request.
 func (s *Server) identify(c *fiber.Ctx) error {
-	v := viewer{ambient: true, token: c.Cookies(sessionCookie)}
-	if bearer, ok := strings.CutPrefix(c.Get(fiber.HeaderAuthorization), "Bearer "); ok {
-		v = viewer{token: strings.TrimSpace(bearer)}
-	}
+	v := credentials(c.Cookies(sessionCookie), c.Get(fiber.HeaderAuthorization))
 	if v.token != "" {
 		user, err := s.store.Session(c.UserContext(), hashToken(v.token))
 		switch {

@@ -122,6 +122,11 @@ func (s *stage) submitAs(author, problem, language, source string) int64 {
 // claim plays the dispatcher and a worker until the job runs.
 func (s *stage) claim(jobID int64) judge.Attempt {
 	s.Helper()
+	return s.claimJob(jobID).Attempt
+}
+
+func (s *stage) claimJob(jobID int64) judge.Job {
+	s.Helper()
 	for {
 		tickets, err := s.store.Pick(s.Context(), sql.PickRequest{Dispatcher: "test", Limit: 100})
 		s.must(err)
@@ -134,7 +139,7 @@ func (s *stage) claim(jobID int64) judge.Attempt {
 	if len(jobs) != 1 {
 		s.Fatalf("claim of %d: %v", jobID, rejected)
 	}
-	return jobs[0].Attempt
+	return jobs[0]
 }
 
 // test reports one judged test of an attempt.

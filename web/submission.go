@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -75,20 +76,9 @@ func (s *Server) submissionView(c *fiber.Ctx) (*submissionView, error) {
 		return nil, err
 	}
 	ctx, v := c.UserContext(), viewerOf(c)
-	var events []judge.Event
-	for len(events) < maxHistory {
-		after := int64(0)
-		if len(events) > 0 {
-			after = events[len(events)-1].ID
-		}
-		page, err := s.store.Events(ctx, sub.JobID, after, eventPage)
-		if err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
-		}
-		events = append(events, page...)
-		if len(page) < eventPage {
-			break
-		}
+	events, err := s.pastEvents(ctx, sub.JobID)
+	if err != nil {
+		return nil, err
 	}
 	problem, err := s.store.Problem(ctx, sub.Problem)
 	if err != nil && !errors.Is(err, sql.ErrNotFound) {
@@ -98,17 +88,41 @@ func (s *Server) submissionView(c *fiber.Ctx) (*submissionView, error) {
 	if err != nil {
 		return nil, err
 	}
-	var place *judge.Place
-	if sub.Status == judge.Pending {
-		p, err := s.store.Place(ctx, sub.JobID)
-		if err != nil && !errors.Is(err, sql.ErrNotFound) {
-			return nil, fmt.Errorf("look up a place: %w", err)
-		}
-		if err == nil {
-			place = &p
-		}
+	place, err := s.placeOf(ctx, sub.JobID, sub.Status)
+	if err != nil {
+		return nil, err
 	}
 	return showSubmission(sub, problem, events, place, offers, v), nil
+}
+
+// pastEvents returns the events of a job, as many as a page shows.
+func (s *Server) pastEvents(ctx context.Context, jobID int64) (events []judge.Event, err error) {
+	for after := int64(0); len(events) < maxHistory; after = events[len(events)-1].ID {
+		page, err := s.store.Events(ctx, jobID, after, eventPage)
+		if err != nil {
+			return nil, fmt.Errorf("read events: %w", err)
+		}
+		events = append(events, page...)
+		if len(page) < eventPage {
+			break
+		}
+	}
+	return events, nil
+}
+
+// placeOf returns where a job stands in the queue, or nil if it does not wait.
+func (s *Server) placeOf(ctx context.Context, jobID int64, status judge.Status) (*judge.Place, error) {
+	if status != judge.Pending {
+		return nil, nil //nolint:nilnil // it does not wait
+	}
+	p, err := s.store.Place(ctx, jobID)
+	switch {
+	case errors.Is(err, sql.ErrNotFound):
+		return nil, nil //nolint:nilnil // claimed meanwhile
+	case err != nil:
+		return nil, fmt.Errorf("look up a place: %w", err)
+	}
+	return &p, nil
 }
 
 // showSubmission puts together what a page shows, from what the database holds.

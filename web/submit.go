@@ -121,10 +121,16 @@ func checkHandIn(in handIn, problem *judge.Problem, offers []offer) wrongFields 
 	for _, e := range checkSources(in, limit<<10) {
 		wrong.add(e)
 	}
-	if len(in.Key) > maxKey || strings.ContainsFunc(in.Key, func(r rune) bool { return r < ' ' || r > '~' }) {
-		wrong.add(wrongField(in.fields.key, reasonInvalid, "The key has to be at most %d printable ASCII characters.", maxKey))
-	}
+	wrong.add(checkKey(in.fields.key, in.Key))
 	return wrong
+}
+
+// checkKey checks an idempotency key.
+func checkKey(field, key string) *judge.FieldError {
+	if len(key) <= maxKey && !strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return nil
+	}
+	return wrongField(field, reasonInvalid, "The key has to be at most %d printable ASCII characters.", maxKey)
 }
 
 func checkLanguage(in handIn, problem *judge.Problem, offers []offer) *judge.FieldError {

@@ -41,6 +41,11 @@ func loadViews(a *assets) (*views, error) {
 		"plural":   plural,
 		"ordinal":  ordinal,
 		"duration": waitText,
+		"bytes":    bytesText,
+		"shortDigest": func(digest string) string {
+			_, hex, _ := strings.Cut(digest, ":")
+			return hex[:min(len(hex), 12)]
+		},
 	}
 	shared, err := template.New("").Funcs(funcs).ParseFS(templateFiles, "templates/_*.html")
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"golang.org/x/sync/errgroup"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
 )
 
@@ -90,6 +91,7 @@ func New(cfg Config) (*Server, error) {
 		ReadBufferSize:               16 << 10,
 		ReadTimeout:                  30 * time.Second,
 	})
+	s.app.Server().HeaderReceived = s.sizeLimit
 	s.routes()
 	return s, nil
 }
@@ -159,6 +161,19 @@ func (s *Server) routes() {
 	s.app.Get("/account", s.accountPage)
 	s.app.Post("/account", s.changePassword)
 
+	s.app.Use("/checkers", s.settersOnly)
+	s.app.Get("/checkers", s.checkersPage)
+	s.app.Post("/checkers", s.uploadForm)
+	s.app.Get("/checkers/jobs/:id", s.pluginJobPage)
+	s.app.Get("/checkers/jobs/:id/live", s.pluginJobFragment)
+	s.app.Get("/checkers/jobs/:id/events", s.jobEvents)
+	s.app.Get("/checkers/:kind/:name", s.checkerPage)
+	s.app.Post("/checkers/:kind/:name/activate", s.activateForm)
+	s.app.Post("/checkers/:kind/:name/rollback", s.rollBackForm)
+	s.app.Post("/checkers/:kind/:name/preview", s.pluginForm(judge.PluginPreview))
+	s.app.Post("/checkers/:kind/:name/bind", s.pluginForm(judge.PluginBind))
+	s.app.Post("/checkers/:kind/:name/test", s.pluginForm(judge.PluginTest))
+
 	// The original contract.
 	s.app.Post("/submit", s.apiSubmitOriginal)
 	s.app.Get("/status/:id", s.apiStatusOriginal)
@@ -176,4 +191,15 @@ func (s *Server) routes() {
 	v1.Get("/languages", s.apiLanguages)
 	v1.Get("/workers", s.apiWorkers)
 	v1.Get("/queue", s.apiQueue)
+	v1.Get("/jobs/:id", s.apiJob)
+	v1.Get("/jobs/:id/events", s.jobEvents)
+	v1.Use("/plugins", s.settersOnly)
+	v1.Post("/plugins", s.apiUpload)
+	v1.Get("/plugins", s.apiPlugins)
+	v1.Post("/plugins/rollback", s.apiRollBack)
+	v1.Get("/plugins/:digest", s.apiPlugin)
+	v1.Post("/plugins/:digest/activate", s.apiActivate)
+	v1.Post("/plugins/:digest/preview", s.apiPluginJob(judge.PluginPreview))
+	v1.Post("/plugins/:digest/bind", s.apiPluginJob(judge.PluginBind))
+	v1.Post("/plugins/:digest/test", s.apiPluginJob(judge.PluginTest))
 }

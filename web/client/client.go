@@ -97,9 +97,7 @@ type Submission struct {
 }
 
 // Done reports whether nothing more happens to the submission by itself.
-func (s *Submission) Done() bool {
-	return s.Status == "FINISHED" || s.Status == "CANCELLED" || s.Status == "DEAD"
-}
+func (s *Submission) Done() bool { return done(s.Status) }
 
 // Place is where a waiting submission stands in the queue.
 type Place struct {

@@ -25,9 +25,14 @@ const maxEvent = 1 << 20
 // order, until the submission is done (nil), fn fails, or ctx ends. It
 // continues where it was cut.
 func (c *Client) Events(ctx context.Context, jobID, after int64, fn func(judge.Event) error) error {
+	return c.follow(ctx, submissionPath(jobID)+"/events", after, fn)
+}
+
+// follow is Events on the stream at path.
+func (c *Client) follow(ctx context.Context, path string, after int64, fn func(judge.Event) error) error {
 	pause := pauses{}
 	for {
-		last, err := c.stream(ctx, jobID, after, fn)
+		last, err := c.stream(ctx, path, after, fn)
 		var p *Problem
 		switch {
 		case ctx.Err() != nil:
@@ -87,9 +92,9 @@ func isCallback(err error) bool {
 
 // stream reads one connection's worth of events and returns the last id seen.
 // It returns errStop when the server says that nothing more will come.
-func (c *Client) stream(ctx context.Context, jobID, after int64, fn func(judge.Event) error) (int64, error) {
+func (c *Client) stream(ctx context.Context, path string, after int64, fn func(judge.Event) error) (int64, error) {
 	header := http.Header{"Accept": {"text/event-stream"}, "Last-Event-Id": {strconv.FormatInt(after, 10)}}
-	resp, err := c.send(ctx, http.MethodGet, submissionPath(jobID)+"/events", header, nil)
+	resp, err := c.send(ctx, http.MethodGet, path, header, nil)
 	if err != nil {
 		return after, err
 	}

@@ -49,11 +49,18 @@ func (p *Problem) Error() string {
 // maxProblem bounds how much of a refusal is read, in bytes.
 const maxProblem = 64 << 10
 
+// raw is a body that is sent as it is; its type is in the header.
+type raw []byte
+
 // send sends one request. A refusal is a [*Problem]; otherwise the caller
 // closes the body.
 func (c *Client) send(ctx context.Context, method, path string, header http.Header, in any) (*http.Response, error) {
 	var body io.Reader
-	if in != nil {
+	switch in := in.(type) {
+	case nil:
+	case raw:
+		body = bytes.NewReader(in)
+	default:
 		b, err := json.Marshal(in)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", method, path, err)
@@ -66,7 +73,7 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	maps.Copy(req.Header, header)
-	if in != nil {
+	if body != nil && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if req.Header.Get("Accept") == "" {

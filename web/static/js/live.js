@@ -1,12 +1,12 @@
-// A submission's page while it is judged: the server says that something
-// happened, and the page fetches its live part again. Everything that is shown
-// is rendered by the server.
+// The page of a submission while it is judged, or of another job: the server says
+// that something happened, and the page fetches its live part again. Everything
+// that is shown is rendered by the server.
 
 import { enhance } from "./app.js";
 
 const live = document.getElementById("live");
 const announce = document.getElementById("announce");
-const kinds = ["submitted", "dispatched", "claimed", "compiled", "test", "retry", "released", "worker_lost", "finished", "cancelled", "dead", "rejudge", "moved", "restored", "publish_failed"];
+const kinds = ["submitted", "dispatched", "claimed", "compiled", "test", "finding", "stage", "retry", "released", "worker_lost", "finished", "cancelled", "dead", "rejudge", "moved", "restored", "publish_failed"];
 const pause = 250; // milliseconds between two fetches at least
 let fetching = false, wanted = false, last = 0;
 

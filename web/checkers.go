@@ -1,0 +1,272 @@
+package web
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+const (
+	recentJobs = 20 // about plugins, on the list of checkers
+	maxChanges = 50 // of what a name means, on its page
+)
+
+// checkerURL is the page of a name.
+func checkerURL(kind, name string) string {
+	return "/checkers/" + url.PathEscape(kind) + "/" + url.PathEscape(name)
+}
+
+// checkerRow is a name in the list.
+type checkerRow struct {
+	Kind, Name string
+	Active     *judge.Plugin // nil = no version is
+	Newest     judge.Plugin
+	Versions   int
+	UsedBy     []judge.Problem
+}
+
+// pluginJobRow is a job about a plugin in the list.
+type pluginJobRow struct {
+	sql.JobBrief
+	Title   string
+	Outcome string // "" while there is none
+}
+
+// Moving reports whether the job is not done.
+func (r pluginJobRow) Moving() bool { return !r.Status.Terminal() }
+
+type checkersView struct {
+	Rows      []checkerRow
+	Jobs      []pluginJobRow
+	Moving    bool
+	Kinds     []string
+	Protocols []string
+	Problems  []judge.Problem
+	Upload    upload // what was typed, where the form comes back
+	Fault     *fault // why it does
+}
+
+// Wrong reports whether the form comes back for this field.
+func (view *checkersView) Wrong(field string) bool {
+	if view.Fault == nil {
+		return false
+	}
+	return view.Fault.Field == field || slices.ContainsFunc(view.Fault.Errors, func(e fieldFault) bool { return e.Field == field })
+}
+
+func (s *Server) checkersPage(c *fiber.Ctx) error {
+	view, err := s.checkersView(c)
+	if err != nil {
+		return err
+	}
+	return s.page(c, fiber.StatusOK, "checkers", "Checkers", view)
+}
+
+func (s *Server) checkersView(c *fiber.Ctx) (*checkersView, error) {
+	ctx := c.UserContext()
+	view := &checkersView{Kinds: pluginKinds, Protocols: slices.Concat(dialects["checker"], dialects["toolchain"]), Upload: upload{Kind: pluginKinds[0], Key: randomHex(16)}}
+	plugins, err := s.store.Plugins(ctx, "", "")
+	if err != nil {
+		return nil, fmt.Errorf("list plugins: %w", err)
+	}
+	if view.Problems, err = s.store.Problems(ctx); err != nil {
+		return nil, fmt.Errorf("list problems: %w", err)
+	}
+	jobs, err := s.store.Jobs(ctx, []judge.Kind{judge.KindPluginBuild, judge.KindPluginTest}, 0, recentJobs)
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	view.Rows = checkerRows(plugins, view.Problems)
+	for _, j := range jobs {
+		row := pluginJobRow{JobBrief: j, Title: jobTitle(j.About, pluginOf(j.About, j.JobID, plugins))}
+		if j.Verdict != "" {
+			row.Outcome = outcome(j.About.Op, j.Verdict)
+		}
+		view.Moving = view.Moving || row.Moving()
+		view.Jobs = append(view.Jobs, row)
+	}
+	return view, nil
+}
+
+// checkerRows makes a row of each name, from versions that come by name and
+// newest first.
+func checkerRows(plugins []judge.Plugin, problems []judge.Problem) []checkerRow {
+	var rows []checkerRow
+	for i, p := range plugins {
+		if n := len(rows); n == 0 || rows[n-1].Kind != p.Kind || rows[n-1].Name != p.Name {
+			rows = append(rows, checkerRow{Kind: p.Kind, Name: p.Name, Newest: p})
+		}
+		row := &rows[len(rows)-1]
+		row.Versions++
+		if p.Active {
+			row.Active = &plugins[i]
+		}
+		for _, problem := range problems {
+			if usedBy(problem, p) && !slices.ContainsFunc(row.UsedBy, func(u judge.Problem) bool { return u.Slug == problem.Slug }) {
+				row.UsedBy = append(row.UsedBy, problem)
+			}
+		}
+	}
+	return rows
+}
+
+// usedBy reports whether a plugin decides on outputs for a problem: by its
+// digest or by its name.
+func usedBy(problem judge.Problem, p judge.Plugin) bool {
+	return slices.Contains(problem.Checkers, p.Digest) || p.Kind != "toolchain" && slices.Contains(problem.Checkers, p.Name)
+}
+
+// uploadForm handles POST /checkers.
+func (s *Server) uploadForm(c *fiber.Ctx) error {
+	u, wrong, err := readUpload(c)
+	if err != nil {
+		return err
+	}
+	receipt, err := s.storeUpload(c.UserContext(), viewerOf(c), u, wrong)
+	if err != nil {
+		f := s.explain(c.UserContext(), err)
+		if f.Field == "" {
+			return err
+		}
+		return s.uploadAgain(c, u, f)
+	}
+	return c.Redirect(jobURL(receipt.JobID), fiber.StatusSeeOther)
+}
+
+// uploadAgain shows the form again with what was typed and why it was refused.
+func (s *Server) uploadAgain(c *fiber.Ctx, u upload, f *fault) error {
+	view, err := s.checkersView(c)
+	if err != nil {
+		return err
+	}
+	u.Key = view.Upload.Key // what is sent next is another upload
+	view.Upload, view.Fault = u, f
+	return s.page(c, f.Status, "checkers", "Checkers", view)
+}
+
+// versionView is a version on the page of its name.
+type versionView struct {
+	judge.Plugin
+	UsedBy []judge.Problem // by digest, so that they stay with this version
+	Acts   actsView
+}
+
+// changeView is a change of what a name meant.
+type changeView struct {
+	judge.PluginChange
+	From, To string // versions
+}
+
+type checkerView struct {
+	Kind, Name string
+	Versions   []versionView
+	UsedBy     []judge.Problem // by name
+	Changes    []changeView
+	Before     string // version that a roll-back restores; "" = there is none
+}
+
+func (s *Server) checkerPage(c *fiber.Ctx) error {
+	ctx, v := c.UserContext(), viewerOf(c)
+	kind, name, err := pluginParams(c)
+	if err != nil {
+		return err
+	}
+	plugins, err := s.store.Plugins(ctx, kind, name)
+	if err != nil {
+		return fmt.Errorf("list plugins: %w", err)
+	}
+	if len(plugins) == 0 {
+		return refuse(fiber.StatusNotFound, "not_found", "Nothing of kind "+strconv.Quote(shorten(kind))+" is called "+strconv.Quote(shorten(name))+".", "")
+	}
+	changes, err := s.store.PluginChanges(ctx, kind, name, maxChanges)
+	if err != nil {
+		return fmt.Errorf("read changes: %w", err)
+	}
+	problems, err := s.store.Problems(ctx)
+	if err != nil {
+		return fmt.Errorf("list problems: %w", err)
+	}
+	return s.page(c, fiber.StatusOK, "checker", name, showChecker(plugins, changes, problems, v))
+}
+
+// pluginParams returns the kind and the name in the address.
+func pluginParams(c *fiber.Ctx) (kind, name string, err error) {
+	kind, name = c.Params("kind"), c.Params("name")
+	if !plainWord(kind) || !plainWord(name) {
+		return "", "", sql.ErrNotFound
+	}
+	return kind, name, nil
+}
+
+// showChecker puts together the page of a name, from its versions, newest first.
+func showChecker(plugins []judge.Plugin, changes []judge.PluginChange, problems []judge.Problem, v viewer) checkerView {
+	view := checkerView{Kind: plugins[0].Kind, Name: plugins[0].Name}
+	version := map[string]string{}
+	for _, p := range plugins {
+		version[p.Digest] = p.Version
+		row := versionView{Plugin: p, Acts: newActs(p, problems, v)}
+		for _, problem := range problems {
+			if slices.Contains(problem.Checkers, p.Digest) {
+				row.UsedBy = append(row.UsedBy, problem)
+			}
+		}
+		view.Versions = append(view.Versions, row)
+	}
+	for _, problem := range problems {
+		if view.Kind != "toolchain" && slices.Contains(problem.Checkers, view.Name) {
+			view.UsedBy = append(view.UsedBy, problem)
+		}
+	}
+	for _, c := range changes {
+		view.Changes = append(view.Changes, changeView{c, version[c.Previous], version[c.Digest]})
+	}
+	if len(changes) > 0 {
+		view.Before = version[changes[0].Previous]
+	}
+	return view
+}
+
+func (s *Server) activateForm(c *fiber.Ctx) error {
+	p, err := s.activate(c.UserContext(), viewerOf(c), c.FormValue("digest"))
+	if err != nil {
+		return err
+	}
+	return c.Redirect(checkerURL(p.Kind, p.Name), fiber.StatusSeeOther)
+}
+
+func (s *Server) rollBackForm(c *fiber.Ctx) error {
+	kind, name, err := pluginParams(c)
+	if err != nil {
+		return err
+	}
+	if _, err := s.rollBack(c.UserContext(), viewerOf(c), kind, name); err != nil {
+		return err
+	}
+	return c.Redirect(checkerURL(kind, name), fiber.StatusSeeOther)
+}
+
+// pluginForm returns the handler of the form that starts a job about a kept
+// plugin.
+func (s *Server) pluginForm(op judge.PluginOp) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		p := judge.PluginPayload{Op: op, Digest: c.FormValue("digest"), Problem: c.FormValue("problem"), Limit: defaultPreview}
+		if text := c.FormValue("limit"); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				n = 0 // refused as out of range
+			}
+			p.Limit = n
+		}
+		receipt, err := s.again(c.UserContext(), viewerOf(c), p, formKey(c.FormValue("key"), p), "key")
+		if err != nil {
+			return err
+		}
+		return c.Redirect(jobURL(receipt.JobID), fiber.StatusSeeOther)
+	}
+}

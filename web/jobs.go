@@ -1,0 +1,118 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+func jobURL(id int64) string { return "/checkers/jobs/" + strconv.FormatInt(id, 10) }
+
+// jobFor returns the job that the address names: one of another kind than
+// submission, which has its own addresses, that the viewer asked for or may see
+// as a setter. Others do not exist.
+func (s *Server) jobFor(c *fiber.Ctx) (*judge.JobView, error) {
+	missing := refuse(fiber.StatusNotFound, "not_found", "There is no job "+strconv.Quote(shorten(c.Params("id")))+" that you may see.", "")
+	id, err := strconv.ParseInt(c.Params("id"), 10, 64)
+	if err != nil || id < 1 {
+		return nil, missing
+	}
+	job, err := s.store.Job(c.UserContext(), id)
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, missing
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up job: %w", err)
+	}
+	v := viewerOf(c)
+	switch {
+	case job.Kind == judge.KindSubmission || job.Kind == judge.KindRun:
+		return nil, missing
+	case !v.Setter() && (!v.Known() || job.Author != v.Name):
+		return nil, missing
+	}
+	return job, nil
+}
+
+// jobJSON is a job of any kind but submission as /api/v1 shows it.
+type jobJSON struct {
+	JobID      int64         `json:"job_id"`
+	URL        string        `json:"url,omitempty"`
+	Kind       judge.Kind    `json:"kind"`
+	Author     string        `json:"author"`
+	Status     string        `json:"status"`
+	Generation int32         `json:"generation"`
+	AttemptID  int32         `json:"attempt_id"`
+	Tries      int32         `json:"tries"`
+	MaxTries   int32         `json:"max_tries"`
+	Created    time.Time     `json:"created_at"`
+	Started    *time.Time    `json:"started_at"`
+	Finished   *time.Time    `json:"finished_at"`
+	Place      *placeJSON    `json:"place,omitempty"`
+	About      *aboutJSON    `json:"about,omitempty"`
+	Result     *judge.Result `json:"result"` // its report is what the job found
+	Error      *string       `json:"error"`
+}
+
+// aboutJSON is what a job about a plugin is asked.
+type aboutJSON struct {
+	Op       judge.PluginOp `json:"op"`
+	Kind     string         `json:"kind,omitempty"`
+	Name     string         `json:"name,omitempty"`
+	Version  string         `json:"version,omitempty"`
+	Protocol string         `json:"protocol,omitempty"`
+	Problem  string         `json:"problem,omitempty"`
+	Digest   string         `json:"digest,omitempty"`
+	Limit    int            `json:"limit,omitempty"`
+}
+
+// apiJob handles GET /api/v1/jobs/:id.
+func (s *Server) apiJob(c *fiber.Ctx) error {
+	job, err := s.jobFor(c)
+	if err != nil {
+		return err
+	}
+	v := viewerOf(c)
+	out := jobJSON{
+		JobID: job.JobID, Kind: job.Kind, Author: job.Author, Status: job.Shown(), Generation: job.Generation, AttemptID: job.AttemptID,
+		Tries: job.Tries, MaxTries: job.MaxTries, Created: job.Created, Started: job.Started, Finished: job.Finished,
+		Result: publicResult(job.Result, v),
+	}
+	if a := job.About; a.Op != "" {
+		out.URL = jobURL(job.JobID)
+		out.About = &aboutJSON{a.Op, a.Kind, a.Name, a.Version, a.Protocol, a.Problem, a.Digest, a.Limit}
+	}
+	if text := jobEndedWithout(job, v); text != "" {
+		out.Error = &text
+	}
+	place, err := s.placeOf(c.UserContext(), job.JobID, job.Status)
+	if err != nil {
+		return err
+	}
+	if place != nil {
+		out.Place = publicPlace(*place)
+	}
+	return c.JSON(out)
+}
+
+// jobEndedWithout says why a job ended without a result; "" if it did not.
+func jobEndedWithout(job *judge.JobView, v viewer) string {
+	switch job.Status {
+	case judge.Cancelled:
+		return "The job was cancelled."
+	case judge.Dead:
+		text := "The judging system failed on every try. This is not the plugin's fault; send it again, or tell whoever runs this server."
+		if v.Staff() && job.LastError != "" {
+			text += " Last failure: " + job.LastError
+		}
+		return text
+	case judge.Pending, judge.Running, judge.Finished:
+	}
+	return ""
+}

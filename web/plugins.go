@@ -1,0 +1,185 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// How many past submissions a preview judges.
+const (
+	defaultPreview = 50
+	maxPreview     = 500
+)
+
+// settersOnly refuses whoever may not manage plugins.
+func (s *Server) settersOnly(c *fiber.Ctx) error {
+	if viewerOf(c).Setter() {
+		return c.Next()
+	}
+	remedy := "Ask an administrator for the role setter."
+	if viewerOf(c).Guest() {
+		remedy = "Log in with an account that has the role setter, staff or admin."
+	}
+	return refuse(fiber.StatusForbidden, "forbidden", "Only setters and staff may see and change checkers.", remedy)
+}
+
+// order stores a job about a plugin and notes who asked for it. When it returns,
+// the job and its queue row are committed.
+func (s *Server) order(ctx context.Context, v viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
+	var none sql.Receipt
+	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PluginType, v.Name
+	payload, err := json.Marshal(p)
+	if err != nil {
+		return none, fmt.Errorf("encode the job: %w", err)
+	}
+	kind := judge.KindPluginTest
+	if up := (upload{Files: p.Files}); p.Op == judge.PluginUpload && up.fromSources() {
+		kind = judge.KindPluginBuild
+	}
+	receipt, err := s.store.Submit(ctx, sql.NewSubmission{
+		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: traceOf(ctx), Lane: judge.LaneNormal,
+	})
+	if err != nil {
+		return none, fieldNames{key: keyField}.rename(err)
+	}
+	if receipt.Existing {
+		return receipt, nil
+	}
+	files := make([]string, len(p.Files))
+	for i, f := range p.Files {
+		files[i] = f.Name
+	}
+	detail := struct {
+		JobID   int64    `json:"job_id"`
+		Kind    string   `json:"kind,omitempty"`
+		Version string   `json:"version,omitempty"`
+		Digest  string   `json:"digest,omitempty"`
+		Problem string   `json:"problem,omitempty"`
+		Files   []string `json:"files,omitempty"`
+	}{receipt.JobID, p.Kind, p.Version, p.Digest, p.Problem, files}
+	if err := s.store.AuditNote(ctx, v.Name, "plugin_"+string(p.Op), "plugin:"+orElse(p.Name, p.Digest), detail); err != nil {
+		return none, fmt.Errorf("note a job about a plugin: %w", err)
+	}
+	return receipt, nil
+}
+
+// orElse returns text, or other if it is empty.
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// formKey is the idempotency key of a form with several buttons: the same form
+// sent twice is one job, and another choice in it another one.
+func formKey(key string, p judge.PluginPayload) string {
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %q %q %d", p.Op, p.Digest, p.Problem, p.Limit))
+	return key + "-" + hex.EncodeToString(sum[:8])
+}
+
+// plugin returns an uploaded plugin.
+func (s *Server) plugin(ctx context.Context, digest string) (*judge.Plugin, error) {
+	err := sql.ErrNotFound
+	var p *judge.Plugin
+	if plainWord(digest) {
+		p, err = s.store.Plugin(ctx, digest)
+	}
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no plugin "+strconv.Quote(shorten(digest))+".", "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up plugin: %w", err)
+	}
+	return p, nil
+}
+
+// again checks and stores a job about a plugin that is kept: a preview, a
+// binding, or another proof. Limit is how many submissions a preview judges.
+func (s *Server) again(ctx context.Context, v viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
+	var none sql.Receipt
+	kept, err := s.plugin(ctx, p.Digest)
+	if err != nil {
+		return none, err
+	}
+	var wrong wrongFields
+	if p.Op != judge.PluginTest {
+		switch {
+		case kept.Kind != "checker":
+			wrong.add(wrongField("digest", "not_checker", "Only a checker decides on outputs, and %s is of kind %s.", kept.Name, kept.Kind))
+		case !kept.Conforms:
+			wrong.add(notConforming("used"))
+		}
+		if p.Problem == "" {
+			wrong.add(wrongField("problem", reasonMissing, "Choose a problem."))
+		}
+	}
+	found, err := s.checkProblem(ctx, "problem", p.Problem)
+	if err != nil {
+		return none, err
+	}
+	wrong.add(found)
+	if p.Op != judge.PluginPreview {
+		p.Limit = 0
+	} else if p.Limit < 1 || p.Limit > maxPreview {
+		wrong.add(wrongField("limit", reasonInvalid, "A preview judges 1 to %d submissions.", maxPreview))
+	}
+	wrong.add(checkKey(keyField, key))
+	if err := wrong.err(); err != nil {
+		return none, err
+	}
+	return s.order(ctx, v, p, key, keyField)
+}
+
+func notConforming(use string) *judge.FieldError {
+	return wrongField("digest", "not_conforming", "This version does not conform, so it cannot be %s: mend what its report says, and upload it again.", use)
+}
+
+// activate makes the plugin's name mean this version.
+func (s *Server) activate(ctx context.Context, v viewer, digest string) (*judge.Plugin, error) {
+	p, err := s.plugin(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	err = s.store.ActivatePlugin(ctx, digest, v.Name)
+	if _, refused := errors.AsType[*judge.FieldError](err); refused {
+		return nil, notConforming("activated")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("activate plugin: %w", err)
+	}
+	p.Active = true
+	return p, nil
+}
+
+// rollBack undoes the newest change of what a name means, and returns the
+// version that it means now.
+func (s *Server) rollBack(ctx context.Context, v viewer, kind, name string) (string, error) {
+	digest, err := "", sql.ErrNotFound
+	if plainWord(kind) && plainWord(name) {
+		digest, err = s.store.RollBackPlugin(ctx, kind, name, v.Name)
+	}
+	var field *judge.FieldError
+	switch {
+	case errors.Is(err, sql.ErrNotFound):
+		return "", refuse(fiber.StatusConflict, "no_earlier_version", "No earlier version of this name was active.", "Activate another version instead.")
+	case errors.As(err, &field):
+		return "", refuse(fiber.StatusConflict, "no_earlier_version", "The version before does not conform any more.", "Activate another version instead.")
+	case err != nil:
+		return "", fmt.Errorf("roll back plugin: %w", err)
+	}
+	return digest, nil
+}

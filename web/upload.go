@@ -1,0 +1,272 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// What an upload of a plugin may have.
+const (
+	maxModule      = 16 << 20 // bytes
+	maxPluginFiles = 64
+	maxPluginText  = 4 << 20 // bytes of all sources
+)
+
+// dialects are the protocols of plugins by kind; the first is that of sources
+// that name none.
+var dialects = map[string][]string{
+	"checker":    {"testlib/1", "icpc/1"},
+	"interactor": {"testlib/1", "icpc/1"},
+	"toolchain":  {"plan/1"},
+}
+
+// pluginKinds are the kinds in the order in which people choose.
+var pluginKinds = []string{"checker", "interactor", "toolchain"}
+
+// What a manifest may say of itself.
+var (
+	pluginName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	pluginVersion = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,49}$`)
+)
+
+// pluginLanguages are the languages whose sources are compiled to plugins, by
+// file name extension. Files with others, such as headers, only come along.
+var pluginLanguages = map[string]string{".c": "C", ".cc": "C++", ".cpp": "C++", ".cxx": "C++", ".go": "Go"}
+
+// upload is a plugin as it came in.
+type upload struct {
+	Kind, Name, Version, Protocol, Problem string
+	Files                                  []judge.PluginFile
+	Key                                    string // idempotency key; "" = none
+	keyField                               string // what the caller calls it
+}
+
+// uploadFields are the fields of an upload besides its files.
+var uploadFields = []string{"kind", "name", "version", "protocol", "problem"}
+
+func (u *upload) set(field, value string) {
+	value = strings.TrimSpace(value)
+	switch field {
+	case "kind":
+		u.Kind = value
+	case "name":
+		u.Name = value
+	case "version":
+		u.Version = value
+	case "protocol":
+		u.Protocol = value
+	case "problem":
+		u.Problem = value
+	case "key":
+		u.Key, u.keyField = value, field
+	}
+}
+
+// readUpload reads the body of a request: a multipart form with the files in
+// "files", or a module alone with the rest as query parameters.
+func readUpload(c *fiber.Ctx) (upload, wrongFields, error) {
+	u, wrong := upload{Kind: pluginKinds[0], keyField: "Idempotency-Key", Key: c.Get("Idempotency-Key")}, wrongFields(nil)
+	kind, _, _ := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	switch kind {
+	case "application/wasm":
+		for field, value := range c.Queries() {
+			wrong.add(u.take(field, []string{value}, uploadFields))
+		}
+		u.Files = []judge.PluginFile{{Name: "plugin.wasm", Data: c.Body()}}
+	case fiber.MIMEMultipartForm:
+		form, err := c.MultipartForm()
+		if err != nil {
+			return u, nil, badBody(reasonInvalid, "The form cannot be read: it is cut or malformed.")
+		}
+		known := append([]string{"key", "csrf"}, uploadFields...)
+		for field, values := range form.Value {
+			wrong.add(u.take(field, values, known))
+		}
+		for field, headers := range form.File {
+			if field != "files" {
+				wrong.add(wrongField(shorten(field), reasonUnknown, "There is no such field; files are sent as files."))
+				continue
+			}
+			if u.Files, err = readFiles(headers); err != nil {
+				return u, nil, err
+			}
+		}
+	default:
+		return u, nil, refuse(fiber.StatusUnsupportedMediaType, "not_upload", "The body has to be a form with files, or a WebAssembly module.",
+			"Send multipart/form-data, or the module's bytes with the header Content-Type: application/wasm.")
+	}
+	return u, wrong, nil
+}
+
+// take sets a field to its only value.
+func (u *upload) take(field string, values, known []string) *judge.FieldError {
+	switch {
+	case field == "files" && len(values) == 1 && values[0] == "": // a form in which no file was chosen
+	case !slices.Contains(known, field):
+		return wrongField(shorten(field), reasonUnknown, "There is no such field; the fields are files, %s.", strings.Join(uploadFields, ", "))
+	case len(values) != 1:
+		return wrongField(field, "duplicate", "The field is there twice.")
+	default:
+		u.set(field, values[0])
+	}
+	return nil
+}
+
+// readFiles reads uploaded files as far as they may be taken.
+func readFiles(headers []*multipart.FileHeader) ([]judge.PluginFile, error) {
+	var files []judge.PluginFile
+	for _, h := range headers {
+		file, err := h.Open()
+		if err != nil {
+			return nil, fmt.Errorf("open an uploaded file: %w", err)
+		}
+		data, err := io.ReadAll(file)
+		_ = file.Close() // only read
+		if err != nil {
+			return nil, fmt.Errorf("read an uploaded file: %w", err)
+		}
+		files = append(files, judge.PluginFile{Name: h.Filename, Data: data})
+	}
+	return files, nil
+}
+
+// isModule reports whether a file is a WebAssembly module, whatever its name.
+func isModule(f judge.PluginFile) bool { return bytes.HasPrefix(f.Data, []byte("\x00asm")) }
+
+// fromSources reports whether the plugin has to be compiled.
+func (u *upload) fromSources() bool { return !slices.ContainsFunc(u.Files, isModule) }
+
+// check returns what is wrong with an upload, and completes what sources may
+// leave out. Whether the problem exists is for the caller to say.
+func (u *upload) check() wrongFields {
+	var wrong wrongFields
+	protocols := dialects[u.Kind]
+	if protocols == nil {
+		wrong.add(wrongField("kind", reasonUnknown, "There is no kind %q; there are %s.", shorten(u.Kind), strings.Join(pluginKinds, ", ")))
+	} else if u.Protocol != "" && !slices.Contains(protocols, u.Protocol) {
+		wrong.add(wrongField("protocol", reasonUnknown, "A plugin of kind %s speaks %s, not %q.", u.Kind, strings.Join(protocols, " or "), shorten(u.Protocol)))
+	}
+	sources := u.fromSources()
+	if u.Protocol == "" && sources && protocols != nil {
+		u.Protocol = protocols[0]
+	}
+	switch {
+	case u.Name == "" && sources:
+		wrong.add(wrongField("name", reasonMissing, "Sources need a name, such as org.example.tokens."))
+	case u.Name != "" && !pluginName.MatchString(u.Name):
+		wrong.add(wrongField("name", reasonInvalid, "A name has letters, digits, dots, hyphens and underscores, at most 100, such as org.example.tokens."))
+	}
+	switch {
+	case u.Version == "" && sources:
+		wrong.add(wrongField("version", reasonMissing, "Sources need a version, such as 1.0.0."))
+	case u.Version != "" && !pluginVersion.MatchString(u.Version):
+		wrong.add(wrongField("version", reasonInvalid, "A version has digits, letters, dots, hyphens and plus signs, at most 50, such as 1.2.0."))
+	}
+	wrong = append(wrong, checkFiles(u.Files)...)
+	wrong.add(checkKey(u.keyField, u.Key))
+	return wrong
+}
+
+func checkFiles(files []judge.PluginFile) (wrong wrongFields) {
+	if len(files) == 0 {
+		wrong.add(wrongField("files", reasonEmpty, "Choose a .wasm module, or sources in C, C++ or Go with their headers."))
+		return wrong
+	}
+	if len(files) > maxPluginFiles {
+		wrong.add(wrongField("files", "too_many", "There are %d files; at most %d are taken.", len(files), maxPluginFiles))
+		return wrong
+	}
+	names := map[string]bool{}
+	for _, f := range files {
+		wrong.add(checkName("files", f.Name, names, true))
+	}
+	if slices.ContainsFunc(files, isModule) {
+		switch {
+		case len(files) > 1:
+			wrong.add(wrongField("files", "mixed", "A module comes alone: send either one .wasm file or sources."))
+		case len(files[0].Data) > maxModule:
+			wrong.add(wrongField("files", reasonTooLong, "The module has %d bytes; at most %s are taken.", len(files[0].Data), bytesText(maxModule)))
+		}
+		return wrong
+	}
+	wrong.add(checkPluginSources(files))
+	return wrong
+}
+
+func checkPluginSources(files []judge.PluginFile) *judge.FieldError {
+	total, filled := 0, false
+	languages := map[string]bool{}
+	for _, f := range files {
+		total += len(f.Data)
+		if path.Ext(f.Name) == ".wasm" {
+			return wrongField("files", reasonInvalid, "%s is no WebAssembly module: it does not begin with the bytes 00 61 73 6d.", shorten(f.Name))
+		}
+		if bytes.IndexByte(f.Data, 0) >= 0 {
+			return wrongField("files", reasonNUL, "%s has a NUL byte; send source text, not a compiled file.", shorten(f.Name))
+		}
+		if language := pluginLanguages[path.Ext(f.Name)]; language != "" {
+			languages[language] = true
+			filled = filled || len(bytes.TrimSpace(f.Data)) > 0
+		}
+	}
+	switch {
+	case total > maxPluginText:
+		return wrongField("files", reasonTooLong, "The sources have %d bytes together; at most %s are taken.", total, bytesText(maxPluginText))
+	case len(languages) == 0:
+		return wrongField("files", "no_source", "There is no .c, .cpp or .go file to compile, and no .wasm module.")
+	case len(languages) > 1:
+		return wrongField("files", "mixed", "The sources are of several languages; send those of one.")
+	case !filled:
+		return wrongField("files", reasonEmpty, "The source files are empty.")
+	}
+	return nil
+}
+
+// storeUpload checks an upload and stores the job that takes it in.
+func (s *Server) storeUpload(ctx context.Context, v viewer, u upload, wrong wrongFields) (sql.Receipt, error) {
+	wrong = append(wrong, u.check()...)
+	found, err := s.checkProblem(ctx, "problem", u.Problem)
+	if err != nil {
+		return sql.Receipt{}, err
+	}
+	wrong.add(found)
+	if err := wrong.err(); err != nil {
+		return sql.Receipt{}, err
+	}
+	return s.order(ctx, v, judge.PluginPayload{
+		Op: judge.PluginUpload, Kind: u.Kind, Name: u.Name, Version: u.Version, Protocol: u.Protocol, Problem: u.Problem, Files: u.Files,
+	}, u.Key, u.keyField)
+}
+
+// checkProblem says that there is no problem of a name, unless the name is
+// empty.
+func (s *Server) checkProblem(ctx context.Context, field, slug string) (*judge.FieldError, error) {
+	if slug == "" {
+		return nil, nil //nolint:nilnil // nothing is wrong
+	}
+	err := sql.ErrNotFound
+	if plainWord(slug) {
+		_, err = s.store.Problem(ctx, slug)
+	}
+	switch {
+	case errors.Is(err, sql.ErrNotFound):
+		return wrongField(field, reasonUnknown, "There is no problem %q.", shorten(slug)), nil
+	case err != nil:
+		return nil, fmt.Errorf("look up problem: %w", err)
+	}
+	return nil, nil //nolint:nilnil // nothing is wrong
+}

@@ -1,0 +1,55 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"deepoj/sql"
+)
+
+const (
+	maxUpload  = 24 << 20        // bytes of a request that uploads a plugin: the largest module, and the form around it
+	uploadTime = 2 * time.Minute // to receive one
+	askTime    = 2 * time.Second // for the database to say who uploads
+	formRoom   = 64 << 10        // bytes of a form around its files
+)
+
+// takesUploads reports whether plugins are uploaded to the address.
+func takesUploads(uri string) bool {
+	path, _, _ := strings.Cut(uri, "?")
+	path = strings.TrimSuffix(path, "/")
+	return path == "/checkers" || path == "/api/v1/plugins"
+}
+
+// sizeLimit is asked when the headers of a request have come and its body has
+// not. Only an upload of somebody who may upload gets more room than MaxBody, so
+// that nobody else can fill the server's memory.
+func (s *Server) sizeLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	large := h.ContentLength() > s.cfg.MaxBody || h.ContentLength() < 0 // of unknown length
+	if !h.IsPost() || !large || !takesUploads(string(h.RequestURI())) || !s.mayUpload(h) {
+		return fasthttp.RequestConfig{}
+	}
+	return fasthttp.RequestConfig{ReadTimeout: uploadTime, MaxRequestBodySize: max(maxUpload, s.cfg.MaxBody)}
+}
+
+// mayUpload reports whether the session that sends the request is that of a
+// setter. While the database is away everybody with a token gets room: the
+// handler then says what is wrong.
+func (s *Server) mayUpload(h *fasthttp.RequestHeader) bool {
+	v := credentials(string(h.Cookie(sessionCookie)), string(h.Peek(fiber.HeaderAuthorization)))
+	if v.token == "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	user, err := s.store.Session(ctx, hashToken(v.token))
+	if err != nil {
+		return !errors.Is(err, sql.ErrNotFound)
+	}
+	return viewer{Role: user.Role}.Setter()
+}
