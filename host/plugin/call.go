@@ -75,11 +75,13 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 		patience = q.patience
 	}
 	for try := 1; ; try++ {
-		a, blob, err := r.pool.ask(ctx, req, q, patience)
+		a, blob, err := r.pool.ask(ctx, req, q, patience, try > 1)
 		var died *diedError
 		switch {
 		case errors.As(err, &died):
-			r.metrics.deaths.Inc()
+			if !died.shared {
+				r.metrics.deaths.Inc()
+			}
 			r.cfg.Log.WarnContext(ctx, "plugin worker died", slog.String("call", q.call), slog.String("how", died.how), slog.Int("try", try))
 			if try < tries && q.sent == nil {
 				continue

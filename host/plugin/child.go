@@ -89,7 +89,7 @@ func (l childLimits) apply() error {
 	limits := []limit{
 		{unix.RLIMIT_DATA, data, data},
 		{unix.RLIMIT_CORE, 0, 0},
-		{unix.RLIMIT_NOFILE, 64, 64},
+		{unix.RLIMIT_NOFILE, 128, 128},
 		{unix.RLIMIT_FSIZE, 1 << 30, 1 << 30},
 	}
 	if l.CPU > 0 {
@@ -107,6 +107,7 @@ func (l childLimits) apply() error {
 	}
 	// Collect garbage harder before the limit is met.
 	debug.SetMemoryLimit(l.DataBytes * 3 / 4)
+	debug.SetGCPercent(400) // a call leaves little behind, and there are many
 	return nil
 }
 

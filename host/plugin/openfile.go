@@ -69,9 +69,9 @@ func (f *file) read(p []byte, off int64) (int, esys.Errno) {
 	}
 	if off < f.aheadAt || off >= f.aheadAt+int64(len(f.ahead)) {
 		if f.ahead == nil {
-			f.ahead = make([]byte, readAhead)
+			f.ahead = make([]byte, min(readAhead, f.n.size))
 		}
-		n, errno := f.n.readAt(f.ahead[:readAhead], off)
+		n, errno := f.n.readAt(f.ahead[:cap(f.ahead)], off)
 		f.ahead, f.aheadAt = f.ahead[:n], off
 		if errno != 0 || n == 0 {
 			return 0, errno

@@ -1,10 +1,8 @@
 package plugin
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"slices"
@@ -23,12 +21,15 @@ const workerData = 1536 << 20
 type pool struct {
 	spawner    *spawner
 	guestBytes int64
-	slots      chan struct{} // one for each worker that may be at work
+	workers    int
 
-	mu   sync.Mutex
-	idle []*worker // the one used last is last
-	all  map[*worker]struct{}
-	shut bool
+	mu      sync.Mutex
+	waiting []*call
+	working int                      // workers that are at work, at most workers
+	costs   map[string]time.Duration // CPU time of a call by folder of its module
+	idle    []*worker                // the one used last is last
+	all     map[*worker]struct{}
+	shut    bool
 }
 
 // worker is the host's side of a worker process.
@@ -39,41 +40,17 @@ type worker struct {
 }
 
 func newPool(s *spawner, workers int, guestBytes int64) *pool {
-	return &pool{spawner: s, guestBytes: guestBytes, slots: make(chan struct{}, workers), all: map[*worker]struct{}{}}
+	return &pool{spawner: s, guestBytes: guestBytes, workers: workers, all: map[*worker]struct{}{}, costs: map[string]time.Duration{}}
 }
 
-// diedError is what a call gets whose worker died.
-type diedError struct{ how string }
+// diedError is what a call gets whose worker died. Of the calls that it had, one
+// does not share the error.
+type diedError struct {
+	how    string
+	shared bool
+}
 
 func (e *diedError) Error() string { return "worker " + e.how }
-
-// ask has a worker answer a request.
-//
-// It returns a [*diedError] if the worker died, [ErrPatience] if it took longer
-// than patience, and ctx's error if ctx ended. In each case the worker is gone.
-func (p *pool) ask(ctx context.Context, q request, of question, patience time.Duration) (reply, []byte, error) {
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return reply{}, nil, ctx.Err()
-	}
-	defer func() { <-p.slots }()
-	w, err := p.take(q.Dir)
-	if err != nil {
-		return reply{}, nil, err
-	}
-	a, out, err := w.ask(ctx, q, of, patience)
-	if err != nil {
-		p.drop(w)
-		if died, ok := errors.AsType[*diedError](err); ok {
-			died.how = w.process.lastWords()
-		}
-		return reply{}, nil, err
-	}
-	w.knows[q.Dir] = struct{}{}
-	p.give(w)
-	return a, out, nil
-}
 
 // take returns an idle worker, best one that knows the module, or starts one.
 func (p *pool) take(dir string) (*worker, error) {
@@ -181,52 +158,4 @@ func (p *pool) start() (*worker, error) {
 func (w *worker) end() {
 	_ = w.conn.Close() // nothing is in it that anybody wants
 	w.process.kill()
-}
-
-// ask has the worker answer.
-func (w *worker) ask(ctx context.Context, q request, of question, patience time.Duration) (reply, []byte, error) {
-	if err := w.conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		return reply{}, nil, &diedError{}
-	}
-	stop := context.AfterFunc(ctx, func() { _ = w.conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	var a reply
-	var out []byte
-	err := w.conn.send(q, of.blob, of.files)
-	if err == nil {
-		if of.sent != nil {
-			of.sent()
-		}
-		var received []*os.File
-		out, received, err = w.conn.receive(&a)
-		for _, f := range received {
-			_ = f.Close() // a worker sends none
-		}
-	}
-	switch {
-	case err == nil && a.fits(out):
-		return a, out, nil
-	case ctx.Err() != nil:
-		return reply{}, nil, ctx.Err()
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return reply{}, nil, ErrPatience
-	case errors.Is(err, net.ErrClosed):
-		return reply{}, nil, errClosed
-	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET):
-		return reply{}, nil, &diedError{}
-	default:
-		return reply{}, nil, err
-	}
-}
-
-// fits reports whether the parts that a reply names are in its blob.
-func (a *reply) fits(blob []byte) bool {
-	left := len(blob)
-	for _, p := range a.Parts {
-		if p.Bytes < 0 || p.Bytes > left {
-			return false
-		}
-		left -= p.Bytes
-	}
-	return left == 0
 }

@@ -69,23 +69,41 @@ func serve(guestBytes int64) (int, error) {
 
 // turn answers one request.
 func (s *server) turn(l *link) error {
-	var q request
-	blob, files, err := l.receive(&q)
-	var a reply
+	var b batch
+	blob, files, err := l.receive(&b)
+	defer func() {
+		for _, f := range files {
+			_ = f.Close() // only read
+		}
+	}()
+	var o replies
 	var parts []byte
-	if err == nil {
-		a, parts, err = s.call(q, blob, files)
-	}
-	for _, f := range files {
-		_ = f.Close() // only read
+	trapped := false
+	for _, q := range b.Calls {
+		if err != nil {
+			break
+		}
+		n := len(q.Files) + q.Stdin.descriptors()
+		if n > len(files) {
+			return fmt.Errorf("request with %d descriptors for %d files", len(files), n)
+		}
+		var a reply
+		var said []byte
+		a, said, err = s.call(q, blob, files[:n])
+		for _, f := range files[:n] {
+			_ = f.Close() // so that a program sees the end of its interactor
+		}
+		files = files[n:]
+		o.All, parts = append(o.All, a), append(parts, said...)
+		trapped = trapped || a.Fault == faultTrap
 	}
 	if err != nil {
 		return err
 	}
-	if err := l.send(a, parts, nil); err != nil {
+	if err := l.send(o, parts, nil); err != nil {
 		return err
 	}
-	if a.Fault == faultTrap {
+	if trapped {
 		debug.FreeOSMemory() // the stack of a guest that recursed is large
 	}
 	return nil

@@ -19,9 +19,21 @@ const (
 	frameHead    = 8
 	maxHeader    = 4 << 20
 	maxBlob      = 256 << 20
-	maxFiles     = 8
+	maxFiles     = 64
 	firstReceive = 64 << 10
 )
+
+// batch asks a worker to call guests, one after the other. The descriptors of
+// the calls follow each other. Only a single call may have a blob.
+type batch struct {
+	Calls []request `json:"calls"`
+}
+
+// replies answers a batch: a reply for each call, whose parts follow each other
+// in the blob.
+type replies struct {
+	All []reply `json:"replies"`
+}
 
 // request asks a worker to call a guest.
 type request struct {
