@@ -9,90 +9,136 @@ import (
 	"deepoj/sandbox"
 )
 
-func TestTwoProgramsTalkToEachOther(t *testing.T) {
-	a := shared.get(t)
-	python := func(code string) sandbox.Cmd {
-		return sandbox.Cmd{Tool: "python3", Args: []string{"-uc", code}, Limits: sandbox.Limits{CPU: 5 * time.Second, Wall: 10 * time.Second}}
-	}
-	quick := func(c sandbox.Cmd) sandbox.Cmd {
-		c.Limits.Wall = 500 * ms
-		return c
-	}
-	const guess = `
-lo, hi = 1, 1000
-while True:
-    m = (lo + hi) // 2
-    print(m)
-    r = input()
-    if r == "=": break
-    if r == "<": hi = m - 1
-    else: lo = m + 1
-`
-	const answer = `
-while True:
-    m = int(input())
-    print("=" if m == 777 else "<" if m > 777 else ">")
-    if m == 777: break
-`
-	tests := map[string]struct {
-		a, b         sandbox.Cmd
-		wantA, wantB sandbox.Verdict
-		check        func(sandbox.PairResult) string
-	}{
-		"they find a number": {a: python(guess), b: python(answer), wantA: sandbox.OK, wantB: sandbox.OK},
-		"both wait for the other": {
-			a: quick(python("input()")), b: quick(python("input()")), wantA: sandbox.TLE, wantB: sandbox.RE,
+// dialogue is two programs of talk.c and how they must end.
+type dialogue struct {
+	a, b         []string
+	limitA       sandbox.Limits
+	wantA, wantB sandbox.Verdict
+	check        func(p sandbox.PairResult) bool
+}
+
+// Limits of one side that it reaches soon.
+var (
+	hasty    = sandbox.Limits{CPU: time.Minute, Wall: 300 * ms}
+	fewTicks = sandbox.Limits{CPU: 100 * ms, Wall: 4 * time.Minute}
+)
+
+var dialogues = map[string]dialogue{
+	"they find a number": {a: []string{"guess"}, b: []string{"answer", "777"}, wantA: sandbox.OK, wantB: sandbox.OK},
+
+	// Who is first. Ends are far enough apart for a busy machine to see them in
+	// order.
+	"the second ends first": {
+		a: []string{"listen-and-stay", "400"}, b: []string{"end"}, wantA: sandbox.OK, wantB: sandbox.OK,
+		check: func(p sandbox.PairResult) bool { return !p.FirstA },
+	},
+	"the first ends first": {
+		a: []string{"end"}, b: []string{"listen-and-stay", "400"}, wantA: sandbox.OK, wantB: sandbox.OK,
+		check: func(p sandbox.PairResult) bool { return p.FirstA },
+	},
+	"one that fails does not spoil the other's verdict": {
+		a: []string{"end", "3"}, b: []string{"listen"}, wantA: sandbox.RE, wantB: sandbox.OK,
+		check: func(p sandbox.PairResult) bool { return p.A.ExitCode == 3 },
+	},
+
+	// Deadlock.
+	"both wait for ever, and the clock ends the one with less time": {
+		a: []string{"listen"}, b: []string{"listen-and-stay", "400"}, limitA: hasty, wantA: sandbox.TLE, wantB: sandbox.OK,
+		check: func(p sandbox.PairResult) bool { return p.A.OverWall && !p.B.OverWall && p.FirstA },
+	},
+	"one hangs, and the other one's end does not wake it": {
+		a: []string{"hang"}, b: []string{"end"}, limitA: hasty, wantA: sandbox.TLE, wantB: sandbox.OK,
+		check: func(p sandbox.PairResult) bool { return p.A.OverWall && !p.FirstA },
+	},
+
+	// Broken pipes.
+	"a program that dies of SIGPIPE after the other's end has no fault": {
+		a: []string{"end"}, b: []string{"speak"}, wantA: sandbox.OK, wantB: sandbox.OK,
+		check: func(p sandbox.PairResult) bool { return p.B.Signal == int(unix.SIGPIPE) },
+	},
+	"a program that dies of SIGPIPE when the other only closed its input has no fault": {
+		a: []string{"close-ears", "400"}, b: []string{"speak"}, wantA: sandbox.OK, wantB: sandbox.OK,
+		check: func(p sandbox.PairResult) bool { return p.B.Signal == int(unix.SIGPIPE) && !p.FirstA },
+	},
+	"a program that closes its output and lives is heard to be done": {
+		a: []string{"close-mouth"}, b: []string{"listen"}, wantA: sandbox.OK, wantB: sandbox.OK,
+	},
+	"a program that ignores SIGPIPE ends as it likes": {
+		a: []string{"end"}, b: []string{"speak-boldly"}, wantA: sandbox.OK, wantB: sandbox.RE,
+		check: func(p sandbox.PairResult) bool { return p.B.ExitCode == 3 && p.B.Signal == 0 },
+	},
+
+	// Standard error is drained meanwhile.
+	"one floods standard error while the other waits for it": {
+		a: []string{"complain", "8"}, b: []string{"wait-and-complain", "8"}, wantA: sandbox.OK, wantB: sandbox.OK,
+		check: func(p sandbox.PairResult) bool {
+			return p.A.StderrBytes == 8*mib && p.B.StderrBytes == 8*mib && p.A.StderrTruncated && p.B.StderrTruncated
 		},
-		"who ends first is known": {
-			a: python("input()"), b: python("print(1)\nprint(2)"), wantA: sandbox.OK, wantB: sandbox.OK,
-		},
-		"a broken pipe is no verdict": {
-			a: python("pass"), b: python("import signal\nsignal.signal(signal.SIGPIPE, signal.SIG_DFL)\nwhile True: print('x' * 1000)"),
-			wantA: sandbox.OK, wantB: sandbox.OK,
-			check: func(p sandbox.PairResult) string {
-				if p.B.Signal != int(unix.SIGPIPE) || !p.FirstA {
-					return "the second must have died of SIGPIPE after the first"
-				}
-				return ""
-			},
-		},
-		"a program that spins does not stop the other's end": {
-			a: quick(python("while True: pass")), b: python("pass"), wantA: sandbox.TLE, wantB: sandbox.OK,
-			check: func(p sandbox.PairResult) string {
-				if p.FirstA {
-					return "the second ended first"
-				}
-				return ""
-			},
-		},
-	}
-	for name, tt := range tests {
+	},
+	"both flood standard error": {
+		a: []string{"complain", "8"}, b: []string{"complain", "8"}, wantA: sandbox.OK, wantB: sandbox.OK,
+		check: func(p sandbox.PairResult) bool { return p.A.StderrBytes == 8*mib && p.B.StderrBytes == 8*mib },
+	},
+
+	// Limits of one side.
+	"one uses its CPU time up while the other waits": {
+		a: []string{"spin"}, b: []string{"listen"}, limitA: fewTicks, wantA: sandbox.TLE, wantB: sandbox.OK,
+		check: func(p sandbox.PairResult) bool { return !p.A.OverWall && p.B.CPU < 100*ms },
+	},
+	"one uses its memory up while the other waits": {
+		a: []string{"eat"}, b: []string{"listen"}, wantA: sandbox.MLE, wantB: sandbox.OK,
+	},
+	"one talks without end and the other listens": {
+		a: []string{"speak"}, b: []string{"listen"}, limitA: fewTicks, wantA: sandbox.TLE, wantB: sandbox.OK,
+	},
+}
+
+func TestTwoProgramsTalkToEachOther(t *testing.T) { onEveryDriver(t, twoProgramsTalkToEachOther) }
+
+func twoProgramsTalkToEachOther(t *testing.T, a *sandbox.Agent) {
+	first, second := newBench(t, a, "talk", sandbox.BoxOptions{}), newBench(t, a, "talk", sandbox.BoxOptions{})
+	for name, tt := range dialogues {
+		if tt.limitA == (sandbox.Limits{}) {
+			tt.limitA = generous
+		}
 		t.Run(name, func(t *testing.T) {
-			first, second := open(t, a, sandbox.BoxOptions{}), open(t, a, sandbox.BoxOptions{})
-			p, err := sandbox.RunPair(t.Context(), first, tt.a, second, tt.b)
+			p, err := sandbox.RunPair(t.Context(),
+				first.box, sandbox.Cmd{Program: "./talk", Args: tt.a, Limits: tt.limitA},
+				second.box, sandbox.Cmd{Program: "./talk", Args: tt.b, Limits: generous})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if name == "both wait for the other" { // which clock is first is chance
-				if p.A.Verdict == sandbox.RE {
-					p.A, p.B = p.B, p.A
-				}
-				if p.B.Verdict == sandbox.TLE {
-					p.B.Verdict = sandbox.RE
-				}
+			if p.A.Verdict != tt.wantA || p.B.Verdict != tt.wantB || tt.check != nil && !tt.check(p) {
+				t.Errorf("they ended %+v, want %s and %s", p, tt.wantA, tt.wantB)
 			}
-			if p.A.Verdict != tt.wantA || p.B.Verdict != tt.wantB {
-				t.Errorf("they ended %+v and %+v, want %s and %s", p.A, p.B, tt.wantA, tt.wantB)
-			}
-			if tt.check != nil {
-				if s := tt.check(p); s != "" {
-					t.Errorf("%s: %+v", s, p)
-				}
-			}
+			first.look(t)
+			second.look(t)
 		})
 	}
-	b := open(t, a, sandbox.BoxOptions{})
-	if _, err := sandbox.RunPair(t.Context(), b, python("pass"), b, python("pass")); err == nil {
-		t.Error("a pair ran in one box")
-	}
+	t.Run("both hang, and the clock ends both", func(t *testing.T) {
+		hang := sandbox.Cmd{Program: "./talk", Args: []string{"hang"}, Limits: hasty}
+		p, err := sandbox.RunPair(t.Context(), first.box, hang, second.box, hang)
+		if err != nil || p.A.Verdict != sandbox.TLE || p.B.Verdict != sandbox.TLE || !p.A.OverWall || !p.B.OverWall {
+			t.Errorf("they ended %+v, %v", p, err)
+		}
+	})
+	t.Run("one that cannot be run does not stop the other", func(t *testing.T) {
+		listen := sandbox.Cmd{Program: "./talk", Args: []string{"listen"}, Limits: generous}
+		p, err := sandbox.RunPair(t.Context(), first.box, sandbox.Cmd{Program: "./missing"}, second.box, listen)
+		if err != nil || p.A.Verdict != sandbox.SE || p.A.Error == "" || p.B.Verdict != sandbox.OK {
+			t.Errorf("they ended %+v, %v", p, err)
+		}
+	})
+	t.Run("a pair needs two boxes and its own pipes", func(t *testing.T) {
+		end := sandbox.Cmd{Program: "./talk", Args: []string{"end"}}
+		if _, err := sandbox.RunPair(t.Context(), first.box, end, first.box, end); err == nil {
+			t.Error("a pair ran in one box")
+		}
+		taken := end
+		taken.Stdin = memory(nil)
+		defer taken.Stdin.Close()
+		if _, err := sandbox.RunPair(t.Context(), first.box, taken, second.box, end); err == nil {
+			t.Error("a pair ran with an input from elsewhere")
+		}
+	})
 }

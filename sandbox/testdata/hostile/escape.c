@@ -1,8 +1,9 @@
-// Tries to leave the box or to see the host. Prints one line for each attempt
-// that worked, and nothing at all when all of them failed. With the argument
-// "landlock" it also tries what only Landlock denies.
+// Tries to leave the box or to see the host, in one way. Prints a line for each
+// attempt that says how it ended: "mount: EPERM", or "mount: worked".
+// Usage: escape WAY [ARGUMENT]...
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -10,13 +11,13 @@
 #include <linux/io_uring.h>
 #include <linux/keyctl.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/msg.h>
 #include <sys/ptrace.h>
@@ -27,166 +28,412 @@
 #include <sys/stat.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-static void worked(const char *what, int yes) {
-	if (yes) printf("%s\n", what);
+static char **args; // what follows the way; ends with NULL
+
+// ended prints how an attempt ended that returned r and may have set errno.
+static int ended(const char *what, long r) {
+	printf("%s: %s\n", what, r >= 0 ? "worked" : strerrorname_np(errno));
+	return r >= 0;
 }
 
-// can reports whether a path can be opened with flags.
-static int can(const char *path, int flags) {
-	int fd = open(path, flags | O_NONBLOCK, 0600);
-	if (fd >= 0) close(fd);
-	return fd >= 0;
-}
+// call makes a system call of which errno is all that matters.
+static void call(const char *what, long number, long a, long b, long c, long d) { ended(what, syscall(number, a, b, c, d, 0, 0)); }
 
-// shows reports whether there is something to read at a path.
-static int shows(const char *path) {
+// opened tries to open a path, and says what is there if that worked.
+static void opened(const char *path, int flags) {
 	struct stat st;
-	char c;
-	int fd = open(path, O_RDONLY | O_NONBLOCK);
-	if (fd < 0) return 0;
-	int yes = fstat(fd, &st) != 0 || S_ISDIR(st.st_mode) || read(fd, &c, 1) != 0;
-	close(fd);
-	return yes;
+	char text[64] = {0};
+	int fd = open(path, flags | O_NONBLOCK | O_NOCTTY, 0600);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)) {
+		printf("%s: masked\n", path);
+	} else if (ended(path, fd) && !(flags & O_WRONLY) && read(fd, text, sizeof text - 1) > 0) {
+		printf("it holds %s\n", text);
+	}
+	if (fd >= 0) close(fd);
 }
 
-static int connects(int family, const void *addr, socklen_t n) {
-	int s = socket(family, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	int r = s < 0 ? -1 : connect(s, addr, n);
-	int ok = r == 0 || (s >= 0 && errno == EINPROGRESS);
-	if (s >= 0) close(s);
-	return ok;
+static void reading(void) {
+	for (; *args != NULL; args++) opened(*args, O_RDONLY);
 }
 
-static void files(void) {
-	const char *hidden[] = {
-		"/etc/shadow", "/root/.bashrc", "/root/.profile", "/home", "/var", "/run", "/sys/kernel", "/mnt", "/opt", "/boot", "/srv",
-		"/proc/1/root/etc", "/proc/1/mem", "/proc/1/environ", "/proc/1/fd/0", "/proc/1/cwd/", "/proc/kcore", "/dev/mem", "/dev/kmsg", "/dev/sda", "/dev/vda",
-		"/sys/fs/cgroup", "/dev/tty", "/dev/ptmx", "/dev/fuse", "/dev/kvm", "/dev/vsock", NULL};
-	for (int i = 0; hidden[i] != NULL; i++) worked(hidden[i], shows(hidden[i]));
-	const char *constant[] = {
-		"/usr/planted", "/planted", "/etc/planted", "/bin/planted", "/proc/planted", "/dev/planted", "/box/planted", "/usr/bin/planted", NULL};
-	for (int i = 0; constant[i] != NULL; i++) worked(constant[i], can(constant[i], O_CREAT | O_WRONLY));
-	const char *unwritable[] = {
-		"/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/sys/kernel/hostname", "/proc/self/oom_score_adj",
-		"/proc/sys/vm/overcommit_memory", "/etc/passwd", "/box/ours", "/usr/bin/gcc", "/proc/self/mem", NULL};
-	for (int i = 0; unwritable[i] != NULL; i++) worked(unwritable[i], can(unwritable[i], O_WRONLY));
-	worked("remove a file of ours", unlink("/box/ours") == 0);
-	worked("rename a file of ours", rename("/box/ours", "/box/other") == 0);
-	worked("mknod a disk", mknod("/tmp/disk", S_IFBLK | 0600, 0xfe00) == 0);
-	worked("mknod mem", mknod("/tmp/mem", S_IFCHR | 0600, 0x101) == 0);
-	worked("chown", chown("/tmp", 0, 0) == 0);
+static void writing(void) {
+	for (; *args != NULL; args++) opened(*args, O_WRONLY);
 }
 
-static void privileges(void) {
-	worked("setuid", setuid(0) == 0);
-	worked("setgid", setgid(0) == 0);
-	worked("seteuid", seteuid(0) == 0);
+static void creating(void) {
+	char path[4096], what[4200];
+	for (; *args != NULL; args++) {
+		snprintf(path, sizeof path, "%s/planted", *args);
+		opened(path, O_WRONLY | O_CREAT);
+		snprintf(what, sizeof what, "%s as a folder", path);
+		ended(what, mkdir(path, 0700));
+		snprintf(what, sizeof what, "%s as a link", path);
+		ended(what, symlink("/", path));
+	}
+}
+
+static void changing(void) {
+	char what[4200], path[4200];
+	for (; *args != NULL; args++) {
+		snprintf(what, sizeof what, "remove %s", *args);
+		ended(what, unlink(*args));
+		snprintf(what, sizeof what, "rename %s", *args);
+		snprintf(path, sizeof path, "%s-planted", *args);
+		ended(what, rename(*args, path));
+		snprintf(what, sizeof what, "truncate %s", *args);
+		ended(what, truncate(*args, 0));
+		snprintf(what, sizeof what, "open up %s", *args);
+		ended(what, chmod(*args, 0777));
+		snprintf(what, sizeof what, "own %s", *args);
+		ended(what, chown(*args, getuid(), getgid()));
+	}
+}
+
+// plant leaves things at paths that the judge may read or write by name. The
+// arguments are a file and a folder of the host.
+static void plant(void) {
+	ended("link to a file", symlink(args[0], "link"));
+	ended("link to a folder", symlink(args[1], "folder"));
+	ended("link to a root", symlink("/proc/1/root", "root"));
+	ended("pipe", mkfifo("pipe", 0600));
+	ended("device", mknod("device", S_IFCHR | 0600, makedev(1, 5)));
+	ended("closed folder", mkdir("closed", 0700));
+	int fd = open("closed/file", O_CREAT | O_WRONLY, 0600);
+	ended("file in it", write(fd, "mine", 4));
+	ended("close it", chmod("closed", 0));
+	fd = open("plain", O_CREAT | O_WRONLY, 0600);
+	ended("plain file", write(fd, "plain", 5));
+	ended("second name", link("plain", "hard"));
+	fd = open("set-user-id", O_CREAT | O_WRONLY, 0600);
+	ended("program", write(fd, "x", 1));
+	ended("set-user-id", chmod("set-user-id", 06755));
+}
+
+static void trace(void) {
+	for (; *args != NULL; args++) {
+		pid_t pid = atoi(*args);
+		ended("attach", ptrace(PTRACE_ATTACH, pid, NULL, NULL));
+		ended("seize", ptrace(PTRACE_SEIZE, pid, NULL, NULL));
+	}
+	ended("attach to the parent", ptrace(PTRACE_ATTACH, getppid(), NULL, NULL));
+	ended("be traced", ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+}
+
+static void memory_of_others(void) {
+	char buf[16], path[64];
+	struct iovec v = {buf, sizeof buf};
+	DIR *d = opendir("/proc");
+	for (struct dirent *e; (e = readdir(d)) != NULL;) {
+		int pid = atoi(e->d_name);
+		if (pid == 0 || pid == getpid()) continue;
+		for (const char **file = (const char *[]){"mem", "maps", "syscall", "stack", NULL}; *file != NULL; file++) {
+			snprintf(path, sizeof path, "/proc/%d/%s", pid, *file);
+			opened(path, O_RDONLY);
+		}
+		ended("read its memory", process_vm_readv(pid, &v, 1, &v, 1, 0));
+		ended("write its memory", process_vm_writev(pid, &v, 1, &v, 1, 0));
+	}
+	opened("/proc/self/mem", O_WRONLY);
+	int fd = (int)syscall(SYS_pidfd_open, 1, 0);
+	call("take its descriptor", SYS_pidfd_getfd, fd, 0, 0, 0);
+	call("compare with it", SYS_kcmp, getpid(), 1, 0, 0);
+}
+
+static void signals(void) {
+	char what[64];
+	for (; *args != NULL; args++) {
+		snprintf(what, sizeof what, "kill %s", *args);
+		ended(what, kill(atoi(*args), SIGKILL));
+	}
+}
+
+static void devices(void) {
+	ended("a disk", mknod("/tmp/disk", S_IFBLK | 0600, makedev(254, 0)));
+	ended("memory", mknod("/tmp/mem", S_IFCHR | 0600, makedev(1, 1)));
+	ended("a terminal", mknod("/dev/shm/tty", S_IFCHR | 0600, makedev(5, 0)));
+	DIR *d = opendir("/dev");
+	const char *known = " . .. fd full null random shm stderr stdin stdout urandom zero ";
+	for (struct dirent *e; (e = readdir(d)) != NULL;) {
+		char name[300];
+		snprintf(name, sizeof name, " %s ", e->d_name);
+		if (strstr(known, name) == NULL) printf("/dev/%s: worked\n", e->d_name);
+	}
+}
+
+static void mounts(void) {
+	ended("mount", mount("none", "/tmp", "tmpfs", 0, NULL));
+	ended("mount /proc", mount("proc", "/tmp", "proc", 0, NULL));
+	ended("bind", mount("/usr", "/tmp", NULL, MS_BIND, NULL));
+	ended("remount", mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND, NULL));
+	ended("share", mount(NULL, "/", NULL, MS_SHARED | MS_REC, NULL));
+	ended("umount", umount2("/proc", MNT_DETACH));
+	call("fsopen", SYS_fsopen, (long)"tmpfs", 0, 0, 0);
+	call("open_tree", SYS_open_tree, AT_FDCWD, (long)"/", 1, 0);
+	call("move_mount", SYS_move_mount, -1, (long)"", AT_FDCWD, (long)"/tmp");
+	call("mount_setattr", SYS_mount_setattr, AT_FDCWD, (long)"/", 0, 0);
+	call("fspick", SYS_fspick, AT_FDCWD, (long)"/", 0, 0);
+	call("pivot_root", SYS_pivot_root, (long)"/", (long)"/tmp", 0, 0);
+}
+
+static void namespaces(void) {
+	static const struct {
+		const char *name;
+		int flag;
+	} kinds[] = {{"user", CLONE_NEWUSER}, {"mount", CLONE_NEWNS},  {"pid", CLONE_NEWPID},      {"network", CLONE_NEWNET},
+				 {"ipc", CLONE_NEWIPC},   {"uts", CLONE_NEWUTS}, {"cgroup", CLONE_NEWCGROUP}, {"user and mount", CLONE_NEWUSER | CLONE_NEWNS}};
+	char what[64];
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		snprintf(what, sizeof what, "clone %s", kinds[i].name);
+		call(what, SYS_clone, kinds[i].flag | SIGCHLD, 0, 0, 0);
+		snprintf(what, sizeof what, "unshare %s", kinds[i].name);
+		ended(what, unshare(kinds[i].flag));
+	}
+	ended("join", setns(open("/proc/self/ns/net", O_RDONLY), 0));
+	call("clone3", SYS_clone3, 0, 0, 0, 0);
+}
+
+// chrooted tries the old way out of a changed root: change it once more and walk
+// up. Then it walks up without.
+static void chrooted(void) {
+	struct stat root, up;
+	mkdir("/tmp/cell", 0700);
+	ended("chroot", chroot("/tmp/cell"));
+	stat("/", &root);
+	for (int i = 0; i < 64; i++)
+		if (chdir("..") != 0) break;
+	stat(".", &up);
+	ended("walk up", (up.st_ino != root.st_ino || up.st_dev != root.st_dev) ? 0 : (errno = ELOOP, -1));
+	for (int fd = 3; fd < 256; fd++)
+		if (fchdir(fd) == 0) ended("an open folder", 0);
+	rmdir("/tmp/cell");
+}
+
+// identity says who this is when that is anybody else than it should be.
+static void identity(void) {
+	uid_t r, e, s;
 	gid_t groups[8];
-	worked("has groups", getgroups(8, groups) != 0);
-	worked("setgroups", setgroups(0, NULL) == 0);
-	worked("mount", mount("none", "/tmp", "tmpfs", 0, NULL) == 0);
-	worked("bind mount", mount("/usr", "/tmp", NULL, MS_BIND, NULL) == 0);
-	worked("remount", mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND, NULL) == 0);
-	worked("umount", umount2("/proc", MNT_DETACH) == 0);
-	worked("chroot", chroot("/tmp") == 0);
-	worked("pivot_root", syscall(SYS_pivot_root, "/", "/tmp") == 0);
-	worked("unshare user", unshare(CLONE_NEWUSER) == 0);
-	worked("unshare mount", unshare(CLONE_NEWNS) == 0);
-	worked("clone a user namespace", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0) >= 0);
-	worked("clone3", syscall(SYS_clone3, NULL, 0) >= 0 || errno != ENOSYS);
-	worked("setns", setns(open("/proc/self/ns/net", O_RDONLY), 0) == 0);
-	worked("swapoff", swapoff("/dev/sda") == 0 || errno != EPERM);
-	worked("reboot", reboot(RB_DISABLE_CAD) == 0);
-	worked("sethostname", sethostname("x", 1) == 0);
-	worked("settimeofday", syscall(SYS_settimeofday, NULL, NULL) == 0);
-	worked("open_by_handle_at", syscall(SYS_open_by_handle_at, 0, NULL, 0) >= 0 || errno != EPERM);
-	// A setuid program of the host must give nothing.
-	if (fork() == 0) {
-		execl("/usr/bin/passwd", "passwd", "-S", "root", (char *)NULL);
-		_exit(0);
-	}
-	wait(NULL);
-	unsigned long all = ~0UL;
-	worked("choose cores", syscall(SYS_sched_setaffinity, 0, sizeof all, &all) >= 0);
+	getresuid(&r, &e, &s);
+	ended("to be root", r == 0 || e == 0 || s == 0 ? 0 : (errno = EPERM, -1));
+	getresgid(&r, &e, &s);
+	ended("to be in root's group", r == 0 || e == 0 || s == 0 ? 0 : (errno = EPERM, -1));
+	ended("to have more groups", getgroups(8, groups) != 0 ? 0 : (errno = EPERM, -1));
+	ended("setuid", setuid(0));
+	ended("setgid", setgid(0));
+	ended("setresuid", setresuid(-1, 0, -1));
+	ended("setgroups", setgroups(1, (gid_t[]){0}));
 }
 
-static void kernel(void) {
-	char buf[4096] = {0};
-	worked("ptrace the parent", ptrace(PTRACE_ATTACH, getppid(), NULL, NULL) == 0);
-	worked("ptrace init", ptrace(PTRACE_SEIZE, 1, NULL, NULL) == 0);
-	struct iovec v = {buf, 16};
-	worked("process_vm_readv", process_vm_readv(1, &v, 1, &v, 1, 0) >= 0 || errno != EPERM);
-	worked("keyctl", syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, -3, 1) >= 0);
-	worked("add_key", syscall(SYS_add_key, "user", "x", "y", 1, -3) >= 0);
-	struct io_uring_params p = {0};
-	worked("io_uring", syscall(SYS_io_uring_setup, 4, &p) >= 0);
-	union bpf_attr b = {.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 1};
-	worked("bpf", syscall(SYS_bpf, BPF_MAP_CREATE, &b, sizeof b) >= 0);
-	struct perf_event_attr e = {.type = PERF_TYPE_SOFTWARE, .size = sizeof e, .exclude_kernel = 1};
-	worked("perf", syscall(SYS_perf_event_open, &e, 0, -1, -1, 0) >= 0);
-	worked("userfaultfd", syscall(SYS_userfaultfd, 1) >= 0);
-	worked("memfd_secret", syscall(447, 0) >= 0);
-	worked("syslog", syscall(SYS_syslog, 3, buf, sizeof buf) >= 0);
-	worked("shm", shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) >= 0);
-	worked("semaphores", semget(IPC_PRIVATE, 1, IPC_CREAT | 0600) >= 0);
-	worked("messages", msgget(IPC_PRIVATE, IPC_CREAT | 0600) >= 0);
-	worked("mq", syscall(SYS_mq_open, "q", O_CREAT | O_RDWR, 0600, NULL) >= 0);
-	worked("fanotify", syscall(SYS_fanotify_init, 0, 0) >= 0);
+// set_user_id executes a program that belongs to root and has the set-user-id
+// bit, which is this one.
+static void set_user_id(void) {
+	execl(args[0], args[0], "identity", (char *)NULL);
+	ended("execute", -1);
 }
 
-static void network(void) {
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(22)};
-	const char *addresses[] = {"127.0.0.1", "10.0.0.1", "192.0.2.1", "169.254.169.254", NULL};
-	for (int i = 0; addresses[i] != NULL; i++) {
-		inet_pton(AF_INET, addresses[i], &in.sin_addr);
-		worked(addresses[i], connects(AF_INET, &in, sizeof in));
-	}
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(22), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-	worked("::1", connects(AF_INET6, &in6, sizeof in6));
-	int families[] = {AF_NETLINK, AF_PACKET, 40 /* vsock */, 38 /* alg */, AF_BLUETOOTH, 31, 44};
-	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-		char name[32];
-		snprintf(name, sizeof name, "family %d", families[i]);
-		worked(name, socket(families[i], SOCK_RAW, 0) >= 0 || errno != EAFNOSUPPORT);
-	}
-	worked("raw socket", socket(AF_INET, SOCK_RAW, IPPROTO_ICMP) >= 0);
-	// The test listens on this name, on the host.
-	struct sockaddr_un un = {.sun_family = AF_UNIX};
-	memcpy(un.sun_path + 1, "deepoj-test", 11);
-	worked("abstract socket", connects(AF_UNIX, &un, sizeof(sa_family_t) + 12));
-}
-
-static void landlock(void) {
-	struct sockaddr_in in = {.sin_family = AF_INET};
-	worked("listen on TCP", bind(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&in, sizeof in) == 0);
-}
-
-// status prints what this process must not have kept.
-static void status(void) {
+// credentials prints what /proc says that this process may do.
+static void credentials(void) {
 	FILE *f = fopen("/proc/self/status", "r");
-	char line[4096];
-	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-		char *colon = strchr(line, ':');
-		unsigned long v = colon == NULL ? 0 : strtoul(colon + 1, NULL, 16);
-		worked("has capabilities", !strncmp(line, "CapPrm:", 7) && v != 0);
-		worked("has effective capabilities", !strncmp(line, "CapEff:", 7) && v != 0);
-		worked("may get privileges", !strncmp(line, "NoNewPrivs:", 11) && v != 1);
-		worked("is not filtered", !strncmp(line, "Seccomp:", 8) && v != 2);
-	}
-	worked("has no status", f == NULL);
+	char line[4096], name[64], value[64];
+	while (f != NULL && fgets(line, sizeof line, f) != NULL)
+		if (sscanf(line, "%63[^:]: %63s", name, value) == 2 &&
+			(!strncmp(name, "Cap", 3) || !strcmp(name, "NoNewPrivs") || !strcmp(name, "Seccomp") || !strcmp(name, "Groups")))
+			printf("%s %s\n", name, value);
 }
+
+static void connected(const char *what, int type, const void *addr, socklen_t n) {
+	int s = socket(((const struct sockaddr *)addr)->sa_family, type, 0);
+	if (s < 0) {
+		ended(what, -1);
+		return;
+	}
+	struct timeval patience = {.tv_sec = 2};
+	setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+	int r = connect(s, addr, n);
+	if (r == 0 && type == SOCK_DGRAM) r = send(s, "x", 1, 0) == 1 ? 0 : -1;
+	ended(what, r);
+	close(s);
+}
+
+// inet connects to addresses, each followed by a port.
+static void inet(int type) {
+	for (; args[0] != NULL && args[1] != NULL; args += 2) {
+		struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(atoi(args[1]))};
+		struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(atoi(args[1]))};
+		if (inet_pton(AF_INET, args[0], &in.sin_addr) == 1) connected(args[0], type, &in, sizeof in);
+		else if (inet_pton(AF_INET6, args[0], &in6.sin6_addr) == 1) connected(args[0], type, &in6, sizeof in6);
+		else exit(2);
+	}
+}
+
+static void tcp(void) { inet(SOCK_STREAM); }
+static void udp(void) { inet(SOCK_DGRAM); }
+
+// named connects to sockets in the file system, or with @ to abstract ones.
+static void named(void) {
+	for (; *args != NULL; args++) {
+		struct sockaddr_un un = {.sun_family = AF_UNIX};
+		size_t n = strlen(*args);
+		memcpy(un.sun_path, *args, n);
+		if (**args == '@') un.sun_path[0] = 0;
+		for (const int *type = (int[]){SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM, 0}; *type != 0; type++)
+			connected(*args, *type, &un, (socklen_t)(sizeof(sa_family_t) + n));
+	}
+}
+
+static void listening(void) {
+	struct sockaddr_in in = {.sin_family = AF_INET};
+	ended("bind", bind(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&in, sizeof in));
+}
+
+static void families(void) {
+	static const struct {
+		const char *name;
+		int family, type;
+	} kinds[] = {{"netlink", AF_NETLINK, SOCK_RAW}, {"packet", AF_PACKET, SOCK_RAW}, {"alg", AF_ALG, SOCK_SEQPACKET}, {"bluetooth", AF_BLUETOOTH, SOCK_RAW},
+				 {"can", AF_CAN, SOCK_RAW},         {"tipc", AF_TIPC, SOCK_SEQPACKET}, {"rds", AF_RDS, SOCK_SEQPACKET}, {"xdp", AF_XDP, SOCK_RAW},
+				 {"kcm", AF_KCM, SOCK_DGRAM},       {"smc", AF_SMC, SOCK_STREAM},      {"qipcrtr", AF_QIPCRTR, SOCK_DGRAM}};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) ended(kinds[i].name, socket(kinds[i].family, kinds[i].type, 0));
+}
+
+static void vsock(void) {
+	ended("stream", socket(AF_VSOCK, SOCK_STREAM, 0));
+	ended("datagram", socket(AF_VSOCK, SOCK_DGRAM, 0));
+	ended("pair", socketpair(AF_VSOCK, SOCK_STREAM, 0, (int[2]){0}));
+	opened("/dev/vsock", O_RDONLY);
+}
+
+static void raw(void) {
+	ended("icmp", socket(AF_INET, SOCK_RAW, IPPROTO_ICMP));
+	ended("icmp 6", socket(AF_INET6, SOCK_RAW, IPPROTO_ICMPV6));
+	ended("any", socket(AF_INET, SOCK_RAW, IPPROTO_RAW));
+}
+
+// network prints every line that /proc/net has beyond the heads of its tables.
+static void network(void) {
+	const char *tables[] = {"unix", "tcp", "tcp6", "udp", "udp6", "route", "arp", NULL};
+	char path[64], line[4096];
+	for (int i = 0; tables[i] != NULL; i++) {
+		snprintf(path, sizeof path, "/proc/self/net/%s", tables[i]);
+		FILE *f = fopen(path, "r");
+		for (int n = 0; f != NULL && fgets(line, sizeof line, f) != NULL; n++)
+			if (n > 0) printf("%s: worked: %s", tables[i], line);
+		if (f != NULL) fclose(f);
+	}
+}
+
+static void keys(void) {
+	call("session keyring", SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 1, 0);
+	call("user keyring", SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_KEYRING, 0, 0);
+	call("join a session", SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0);
+	ended("add", syscall(SYS_add_key, "user", "x", "y", 1L, (long)KEY_SPEC_PROCESS_KEYRING));
+	call("request", SYS_request_key, (long)"user", (long)"x", 0, KEY_SPEC_PROCESS_KEYRING);
+}
+
+static void io_uring(void) {
+	struct io_uring_params p = {0};
+	call("set up", SYS_io_uring_setup, 4, (long)&p, 0, 0);
+	call("enter", SYS_io_uring_enter, -1, 0, 0, 0);
+	call("register", SYS_io_uring_register, -1, 0, 0, 0);
+}
+
+static void bpf(void) {
+	union bpf_attr map = {.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 1};
+	call("map", SYS_bpf, BPF_MAP_CREATE, (long)&map, sizeof map, 0);
+	struct bpf_insn code[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
+	union bpf_attr prog = {.prog_type = BPF_PROG_TYPE_SOCKET_FILTER, .insn_cnt = 2, .insns = (__u64)code, .license = (__u64) "GPL"};
+	call("program", SYS_bpf, BPF_PROG_LOAD, (long)&prog, sizeof prog, 0);
+}
+
+static void perf(void) {
+	struct perf_event_attr e = {.type = PERF_TYPE_SOFTWARE, .size = sizeof e, .exclude_kernel = 1};
+	ended("of itself", syscall(SYS_perf_event_open, &e, 0L, -1L, -1L, 0L));
+	ended("of the machine", syscall(SYS_perf_event_open, &e, -1L, 0L, -1L, 0L));
+}
+
+static void userfaultfd(void) {
+	call("of user mode", SYS_userfaultfd, 1, 0, 0, 0);
+	call("of the kernel", SYS_userfaultfd, 0, 0, 0, 0);
+	opened("/dev/userfaultfd", O_RDONLY);
+}
+
+static void handles(void) {
+	struct {
+		struct file_handle h;
+		char room[128];
+	} f = {.h.handle_bytes = 128};
+	int mount;
+	ended("name a file by number", name_to_handle_at(AT_FDCWD, "/usr", &f.h, &mount, 0));
+	ended("open by number", open_by_handle_at(AT_FDCWD, &f.h, O_RDONLY));
+}
+
+static void machine(void) {
+	char buf[64];
+	ended("reboot", reboot(RB_DISABLE_CAD));
+	ended("swapon", swapon("/dev/sda", 0));
+	ended("swapoff", swapoff("/dev/sda"));
+	ended("host name", sethostname("x", 1));
+	ended("domain name", setdomainname("x", 1));
+	ended("set the clock", settimeofday(&(struct timeval){0}, NULL));
+	ended("set another clock", clock_settime(CLOCK_REALTIME, &(struct timespec){0}));
+	call("kernel log", SYS_syslog, 3, (long)buf, sizeof buf, 0);
+	call("load a module", SYS_init_module, (long)buf, 0, (long)"", 0);
+	call("load a module file", SYS_finit_module, -1, (long)"", 0, 0);
+	call("remove a module", SYS_delete_module, (long)"x", 0, 0, 0);
+	call("another kernel", SYS_kexec_load, 0, 0, 0, 0);
+	call("accounting", SYS_acct, 0, 0, 0, 0);
+	call("quota", SYS_quotactl, 0, 0, 0, 0);
+	call("watch all files", SYS_fanotify_init, 0, 0, 0, 0);
+	call("secret memory", 447 /* memfd_secret */, 0, 0, 0, 0);
+	call("ports", SYS_ioperm, 0x80, 1, 1, 0);
+	call("all ports", SYS_iopl, 3, 0, 0, 0);
+	call("hang up", SYS_vhangup, 0, 0, 0, 0);
+	unsigned long all = ~0UL;
+	call("choose cores", SYS_sched_setaffinity, 0, sizeof all, (long)&all, 0);
+	ended("go first", sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}));
+}
+
+static void system_v(void) {
+	ended("shared memory", shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600));
+	ended("shared memory by key", shmget(0x4a4a, 4096, IPC_CREAT | 0600));
+	ended("semaphores", semget(0x4a4a, 1, IPC_CREAT | 0600));
+	ended("messages", msgget(0x4a4a, IPC_CREAT | 0600));
+}
+
+static void posix_queue(void) { call("open", SYS_mq_open, (long)"planted", O_CREAT | O_RDWR, 0600, 0); }
+
+static void environment(void) {
+	extern char **environ;
+	for (char **e = environ; *e != NULL; e++) printf("%s\n", *e);
+	opened("/proc/1/environ", O_RDONLY);
+}
+
+static const struct {
+	const char *name;
+	void (*go)(void);
+} ways[] = {
+	{"read", reading}, {"write", writing}, {"create", creating}, {"change", changing}, {"plant", plant},
+	{"ptrace", trace}, {"memory", memory_of_others}, {"kill", signals},
+	{"devices", devices}, {"mount", mounts}, {"namespaces", namespaces}, {"chroot", chrooted},
+	{"identity", identity}, {"set-user-id", set_user_id}, {"credentials", credentials},
+	{"tcp", tcp}, {"udp", udp}, {"unix", named}, {"listen", listening}, {"families", families}, {"vsock", vsock}, {"raw", raw}, {"network", network},
+	{"keys", keys}, {"io_uring", io_uring}, {"bpf", bpf}, {"perf", perf}, {"userfaultfd", userfaultfd},
+	{"handles", handles}, {"machine", machine}, {"system-v", system_v}, {"queue", posix_queue}, {"environment", environment},
+};
 
 int main(int argc, char **argv) {
-	files();
-	privileges();
-	kernel();
-	network();
-	status();
-	if (argc > 1 && !strcmp(argv[1], "landlock")) landlock();
-	return 0;
+	for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof *ways; i++)
+		if (!strcmp(argv[1], ways[i].name)) {
+			args = argv + 2;
+			ways[i].go();
+			return 0;
+		}
+	return 2;
 }

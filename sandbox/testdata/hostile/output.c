@@ -16,6 +16,16 @@ static void flood(int fd) {
 	}
 }
 
+// put writes n bytes and returns whether that failed.
+static int put(int fd, long n) {
+	while (n > 0) {
+		long k = write(fd, block, n < (long)sizeof block ? (size_t)n : sizeof block);
+		if (k <= 0) return 1;
+		n -= k;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv) {
 	if (argc < 2) return 2;
 	const char *way = argv[1];
@@ -25,15 +35,25 @@ int main(int argc, char **argv) {
 		flood(1);
 	} else if (!strcmp(way, "stderr")) {
 		flood(2);
-	} else if (!strcmp(way, "bytes")) {
-		while (n > 0) {
-			long k = n < (long)sizeof block ? n : (long)sizeof block;
-			if (write(1, block, (size_t)k) != k) return 1;
-			n -= k;
-		}
+	} else if (!strcmp(way, "stdout-bytes")) {
+		return put(1, n);
+	} else if (!strcmp(way, "stderr-bytes")) {
+		return put(2, n);
+	} else if (!strcmp(way, "file-bytes")) {
+		return put(open("/tmp/bytes", O_CREAT | O_WRONLY, 0600), n);
 	} else if (!strcmp(way, "file")) {
 		flood(open("/tmp/flood", O_CREAT | O_WRONLY, 0600));
 		return 1;
+	} else if (!strcmp(way, "files")) {
+		// Many files, each below the limit of one.
+		char name[64];
+		for (int i = 0;; i++) {
+			snprintf(name, sizeof name, "/tmp/%d", i);
+			int fd = open(name, O_CREAT | O_WRONLY, 0600);
+			if (fd < 0 || put(fd, n) != 0) break;
+			close(fd);
+		}
+		printf("%d\n", errno == ENOSPC);
 	} else if (!strcmp(way, "sparse")) {
 		int fd = open("/tmp/sparse", O_CREAT | O_WRONLY, 0600);
 		signal(SIGXFSZ, SIG_IGN);

@@ -36,13 +36,19 @@ static void *sleeper(void *unused) {
 	return NULL;
 }
 
-// timed uses number milliseconds of CPU in this thread.
-static void *timed(void *unused) {
-	(void)unused;
+// timed uses some milliseconds of CPU in its own thread.
+static void *timed(void *ms) {
 	struct timespec t;
 	do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < number);
+	while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < *(long *)ms);
 	return NULL;
+}
+
+// threads lets up to 16 threads use ms milliseconds of CPU each.
+static void threads(int n, long ms) {
+	pthread_t t[16];
+	for (int i = 0; i < n; i++) pthread_create(&t[i], NULL, timed, &ms);
+	for (int i = 0; i < n; i++) pthread_join(t[i], NULL);
 }
 
 static void ignore_all(void) {
@@ -94,7 +100,7 @@ int main(int argc, char **argv) {
 	} else if (!strcmp(way, "child-spin")) {
 		if (fork() == 0) spinner(NULL);
 		wait(NULL);
-	} else if (!strcmp(way, "many-spin")) {
+	} else if (!strcmp(way, "children-spin")) {
 		// Many short children, each of which uses little.
 		for (;;) {
 			if (fork() == 0) {
@@ -103,7 +109,7 @@ int main(int argc, char **argv) {
 			}
 			wait(NULL);
 		}
-	} else if (!strcmp(way, "thread-spin")) {
+	} else if (!strcmp(way, "threads-spin")) {
 		pthread_t t;
 		for (long i = 0; i < number; i++) pthread_create(&t, NULL, spinner, NULL);
 		pause();
@@ -111,13 +117,35 @@ int main(int argc, char **argv) {
 		spinner(NULL);
 	} else if (!strcmp(way, "cpu")) {
 		spin(number);
-	} else if (!strcmp(way, "cpu4")) {
-		pthread_t t[4];
-		for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, timed, NULL);
-		for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+	} else if (!strcmp(way, "threads-cpu")) {
+		threads(4, (number + 3) / 4);
+	} else if (!strcmp(way, "children-cpu")) {
+		for (int i = 0; i < 4; i++)
+			if (fork() == 0) {
+				spin(number / 4);
+				_exit(0);
+			}
+		while (wait(NULL) > 0) {
+		}
+	} else if (!strcmp(way, "orphan-cpu")) {
+		// The orphan tells when it is done, and dies only then. What the pipe
+		// says is all that its grandparent learns of it.
+		int p[2];
+		char c;
+		if (pipe(p) != 0) return 3;
+		if (fork() == 0) {
+			if (fork() != 0) _exit(0);
+			setsid();
+			spin(number);
+			_exit(write(p[1], "x", 1) != 1);
+		}
+		wait(NULL);
+		return read(p[0], &c, 1) != 1;
 	} else if (!strcmp(way, "sleep")) {
 		ignore_all();
 		for (;;) pause();
+	} else if (!strcmp(way, "nap")) {
+		usleep((useconds_t)number * 1000);
 	} else if (!strcmp(way, "stop")) {
 		raise(SIGSTOP);
 	} else if (!strcmp(way, "stop-parent")) {
@@ -130,9 +158,11 @@ int main(int argc, char **argv) {
 	} else if (!strcmp(way, "segv")) {
 		*(volatile int *)8 = 1;
 	} else if (!strcmp(way, "kill-all")) {
-		int all = kill(-1, SIGKILL); // finds nobody
-		int nobody = errno == ESRCH;
-		printf("%d %d %d %d\n", all, nobody, kill(1, SIGKILL), getppid());
+		int r = kill(-1, SIGKILL);
+		printf("%d %d\n", r, errno == ESRCH); // finds nobody
+	} else if (!strcmp(way, "kill-init")) {
+		int r = kill(1, SIGKILL);
+		printf("%d %d %d\n", r, errno == EPERM, getppid());
 	} else if (!strcmp(way, "close")) {
 		close(0);
 		close(1);
@@ -144,10 +174,24 @@ int main(int argc, char **argv) {
 	} else if (!strcmp(way, "files")) {
 		int n = 0;
 		while (open("/dev/null", O_RDONLY) >= 0) n++;
+		printf("%d %d\n", n, errno == EMFILE);
+	} else if (!strcmp(way, "processes")) {
+		// As many as there may be, this one among them.
+		int n = 1;
+		for (pid_t p; (p = fork()) >= 0; n++)
+			if (p == 0)
+				for (;;) pause();
+		printf("%d %d\n", n, errno == EAGAIN);
+	} else if (!strcmp(way, "threads")) {
+		int n = 1;
+		pthread_t t;
+		while (n < 100000 && pthread_create(&t, NULL, sleeper, NULL) == 0) n++;
 		printf("%d\n", n);
-	} else if (!strcmp(way, "usage")) {
+	} else if (!strcmp(way, "usage") || !strcmp(way, "threads-usage")) {
+		// What it used, by its own account, in microseconds.
 		struct rusage u;
-		spin(number);
+		if (!strcmp(way, "usage")) spin(number);
+		else threads(4, (number + 3) / 4);
 		getrusage(RUSAGE_SELF, &u);
 		printf("%ld\n", (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000L + u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 	} else {

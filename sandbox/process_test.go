@@ -1,0 +1,163 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"deepoj/sandbox"
+)
+
+// misuse is one way of process.c to misuse processes, signals or time.
+type misuse struct {
+	args   []string
+	want   sandbox.Verdict
+	signal int
+	wall   bool // by the clock
+	prints string
+}
+
+var misuses = map[string]misuse{
+	"a fork bomb":                           {args: []string{"fork-bomb"}, want: sandbox.TLE},
+	"a fork bomb of sessions":               {args: []string{"setsid-bomb"}, want: sandbox.TLE},
+	"a vfork bomb":                          {args: []string{"vfork-bomb"}, want: sandbox.TLE},
+	"a clone3 bomb, which finds no clone3":  {args: []string{"clone3-bomb"}, want: sandbox.RE},
+	"a thread bomb":                         {args: []string{"thread-bomb"}, want: sandbox.TLE},
+	"an orphan daemon that ignores signals": {args: []string{"orphan"}, want: sandbox.OK},
+
+	"CPU time without end in one thread":          {args: []string{"spin"}, want: sandbox.TLE},
+	"CPU time without end in threads":             {args: []string{"threads-spin", "4"}, want: sandbox.TLE},
+	"CPU time without end in a child":             {args: []string{"child-spin"}, want: sandbox.TLE},
+	"CPU time without end in many short children": {args: []string{"children-spin"}, want: sandbox.TLE},
+	"CPU time without end in an orphan":           {args: []string{"orphan-spin"}, want: sandbox.TLE},
+
+	"a sleeper":                                   {args: []string{"sleep"}, want: sandbox.TLE, wall: true},
+	"a program that stops itself":                 {args: []string{"stop"}, want: sandbox.TLE, wall: true},
+	"a program that stops its parent":             {args: []string{"stop-parent"}, want: sandbox.TLE, wall: true},
+	"a program that closes its streams and hangs": {args: []string{"close"}, want: sandbox.TLE, wall: true},
+
+	"a program that kills itself":           {args: []string{"kill-self"}, want: sandbox.RE, signal: 9},
+	"a program that aborts":                 {args: []string{"abort"}, want: sandbox.RE, signal: 6},
+	"a program that follows a wild pointer": {args: []string{"segv"}, want: sandbox.RE, signal: 11},
+	"a program that exits with 3":           {args: []string{"exit", "3"}, want: sandbox.RE},
+	"kill(-1), which finds nobody":          {args: []string{"kill-all"}, want: sandbox.OK, prints: "-1 1\n"},
+	"kill(1), which is denied":              {args: []string{"kill-init"}, want: sandbox.OK, prints: "-1 1 0\n"},
+	"a program that wants to go first":      {args: []string{"nice"}, want: sandbox.OK, prints: "-1 0\n"},
+}
+
+func TestProcessesAreBoundedAndKilled(t *testing.T) { onEveryDriver(t, processesAreBoundedAndKilled) }
+
+func processesAreBoundedAndKilled(t *testing.T, a *sandbox.Agent) {
+	b := newBench(t, a, "process", sandbox.BoxOptions{})
+	exact := bounded(t, a)
+	for name, tt := range misuses {
+		l := generous
+		l.Processes = 32
+		switch {
+		case tt.wall:
+			l.Wall = 200 * ms
+		case tt.want == sandbox.TLE:
+			l.CPU = 150 * ms
+		}
+		byClock := tt.wall
+		if !exact && tt.want == sandbox.TLE && !tt.wall && tt.args[0] != "spin" && tt.args[0] != "threads-spin" {
+			// Without control groups the CPU time of others than the main
+			// process is seen late or never: the clock bounds it.
+			l.Wall = 500 * ms
+		}
+		t.Run(name+" is "+string(tt.want), func(t *testing.T) {
+			o := b.run(t, l, tt.args...)
+			if o.Verdict != tt.want || exact && o.OverWall != byClock {
+				t.Errorf("ended %v over_wall=%t", o, o.OverWall)
+			}
+			if tt.signal != 0 && o.Signal != tt.signal {
+				t.Errorf("died of signal %d, want %d", o.Signal, tt.signal)
+			}
+			if tt.prints != "" && o.stdout != tt.prints {
+				t.Errorf("printed %q, want %q", o.stdout, tt.prints)
+			}
+			if left := strangers(t, driverUID); len(left) != 0 {
+				t.Errorf("the host still has %v", left)
+			}
+		})
+	}
+}
+
+func TestEveryDriverBoundsCPUTime(t *testing.T) { onEveryDriver(t, everyDriverBoundsCPUTime) }
+
+func everyDriverBoundsCPUTime(t *testing.T, a *sandbox.Agent) {
+	b := newBench(t, a, "process", sandbox.BoxOptions{})
+	const limit = 200 * ms
+	near := 30 * ms
+	if insideVM() {
+		near = 120 * ms // where starting a program takes that long
+	}
+	for way, who := range map[string]string{"cpu": "one thread", "threads-cpu": "four threads", "children-cpu": "four children", "orphan-cpu": "an orphan"} {
+		for used, want := range map[time.Duration]sandbox.Verdict{limit - near: sandbox.OK, limit: sandbox.TLE, limit + near: sandbox.TLE} {
+			name := fmt.Sprintf("%s of CPU time in %s with a limit of %s is %s", used, who, limit, want)
+			if !bounded(t, a) && way == "orphan-cpu" {
+				want, name = sandbox.OK, fmt.Sprintf("%s of CPU time in %s is not noticed without control groups", used, who)
+			}
+			t.Run(name, func(t *testing.T) {
+				o := b.run(t, sandbox.Limits{CPU: limit, Wall: 4 * time.Minute}, way, fmt.Sprint(used.Milliseconds()))
+				if o.Verdict != want || o.OverWall {
+					t.Errorf("ended %v", o)
+				}
+			})
+		}
+	}
+}
+
+func TestEveryDriverBoundsWallTime(t *testing.T) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+		b := newBench(t, a, "process", sandbox.BoxOptions{})
+		for name, tt := range map[string]struct {
+			wall time.Duration
+			want sandbox.Verdict
+		}{
+			"less than the limit is OK":  {4 * time.Minute, sandbox.OK},
+			"more than the limit is TLE": {99 * ms, sandbox.TLE},
+			"a millisecond of it is TLE": {ms, sandbox.TLE},
+		} {
+			t.Run("100 ms of sleep, "+name, func(t *testing.T) {
+				o := b.run(t, sandbox.Limits{CPU: time.Minute, Wall: tt.wall}, "nap", "100")
+				if o.Verdict != tt.want || o.OverWall != (tt.want == sandbox.TLE) {
+					t.Errorf("ended %v", o)
+				}
+				if o.OverWall && o.Wall < tt.wall {
+					t.Errorf("was ended after %s, before the limit of %s", o.Wall, tt.wall)
+				}
+			})
+		}
+	})
+}
+
+func TestEveryDriverCountsProcessesAndFilesExactly(t *testing.T) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+		b := newBench(t, a, "process", sandbox.BoxOptions{})
+		for _, n := range []int{1, 2, 16, 100} {
+			l := generous
+			l.Processes = n
+			t.Run(fmt.Sprintf("a limit of %d processes lets there be as many", n), func(t *testing.T) {
+				if o := b.run(t, l, "processes"); o.Verdict != sandbox.OK || o.stdout != fmt.Sprintf("%d 1\n", n) {
+					t.Errorf("ended %v", o)
+				}
+			})
+			t.Run(fmt.Sprintf("a limit of %d processes lets there be as many threads", n), func(t *testing.T) {
+				if o := b.run(t, l, "threads"); o.Verdict != sandbox.OK || o.stdout != fmt.Sprintf("%d\n", n) {
+					t.Errorf("ended %v", o)
+				}
+			})
+		}
+		for _, n := range []int{16, 256, 1024} {
+			t.Run(fmt.Sprintf("a limit of %d open files lets there be as many, with the three streams", n), func(t *testing.T) {
+				l := generous
+				l.OpenFiles = n
+				o := b.run(t, l, "files")
+				if o.Verdict != sandbox.OK || o.stdout != fmt.Sprintf("%d 1\n", n-3) {
+					t.Errorf("ended %v", o)
+				}
+			})
+		}
+	})
+}
