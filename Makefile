@@ -26,7 +26,7 @@ run: deps-run build ## Install what is missing, build, start everything and prin
 build: deps-build bin/deepoj ## Build plugins, the web editor and bin/deepoj
 
 bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(LANGUAGE_WASM) $(EDITOR)
-	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o $@ ./host/cmd/deepoj
+	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./host/cmd/...
 
 .PHONY: test
 test: deps-test build ## Install what is missing, then run every test (race detector on)

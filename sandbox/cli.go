@@ -18,6 +18,10 @@ import (
 // agent and prints one line of protocol v1 to stdout. It returns the exit
 // status, 0 whenever a line was printed.
 func Judge(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if err := awaitIDs(); err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
 	j, err := parseJob(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -54,7 +58,7 @@ func (j *job) run(ctx context.Context) (res Result, degraded []string, err error
 	}
 	defer func() { err = errors.Join(err, a.null.Close()) }()
 	// The room's thread and this one work at the same time as far as they can.
-	r := a.beginRoom(a.cfg.FirstUID + uidCount(a.cfg.Slots) + j.slot)
+	r := a.beginRoom(a.uid(uidCount(a.cfg.Slots) + j.slot))
 	var g group
 	f, err := j.open()
 	defer f.close()

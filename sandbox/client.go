@@ -60,6 +60,9 @@ func (a *Agent) Close() error { return a.conn.Close() }
 // Slots returns how many boxes may be open at once.
 func (a *Agent) Slots() int { return a.status.Slots }
 
+// Cores returns how many cores one box can use at once.
+func (a *Agent) Cores() int { return len(a.status.Cores) }
+
 // Status asks the agent what it is able to do.
 func (a *Agent) Status(ctx context.Context) (Status, error) {
 	r, files, err := a.ask(ctx, request{Op: opStatus})

@@ -22,19 +22,23 @@ import (
 type Door struct {
 	line
 	size   Status
-	limits DoorConfig
+	cfg    DoorConfig
 	serial atomic.Int64
 
 	mu   sync.Mutex
 	seen Status // what the last run said of itself
 }
 
-// DoorConfig bounds what is read of one-shot runs.
+// DoorConfig says how one-shot runs are read.
 type DoorConfig struct {
 	// StdoutLimit and StderrLimit are how many bytes of the standard output and
 	// error of the command itself, and not of the program, are kept; what is
 	// beyond is read and dropped. Default: 256 KiB and 1 MiB.
 	StdoutLimit, StderrLimit int64
+
+	// Refused is called with the reason when a line is refused. Defaults to
+	// nothing.
+	Refused func(reason string)
 }
 
 // OpenDoor talks to the keeper at the other end of conn, which [Keeper.Conn] made
@@ -46,7 +50,10 @@ func OpenDoor(ctx context.Context, conn *os.File, cfg DoorConfig) (*Door, error)
 	if cfg.StderrLimit == 0 {
 		cfg.StderrLimit = defaultStderrLimit
 	}
-	d := &Door{line: line{conn}, limits: cfg}
+	if cfg.Refused == nil {
+		cfg.Refused = func(string) {}
+	}
+	d := &Door{line: line{conn}, cfg: cfg}
 	r, files, err := d.ask(ctx, request{Op: opStatus})
 	closeAll(files)
 	if err == nil && r.Status == nil {
@@ -83,6 +90,9 @@ func (d *Door) Tool(ctx context.Context, name string) (Tool, error) { return d.f
 
 // Slots returns how many one-shot runs there may be at once; more of them wait.
 func (d *Door) Slots() int { return d.size.Slots }
+
+// Cores returns how many cores one box can use at once.
+func (d *Door) Cores() int { return len(d.size.Cores) }
 
 // Status runs programs of its own and says what one-shot runs are able to do.
 func (d *Door) Status(ctx context.Context) (Status, error) {
@@ -253,6 +263,9 @@ func (b *oneShotBox) run(ctx context.Context, c Cmd, raw bool, sent func()) (Res
 		files = append(files, kept)
 	}
 	report, err := b.door.oneShot(ctx, q, append(files, streams...), sent)
+	if refusal, ok := errors.AsType[*ProtocolError](err); ok {
+		b.door.cfg.Refused(refusal.Reason)
+	}
 	if err != nil {
 		if kept != nil {
 			err = errors.Join(err, kept.Close())
@@ -292,12 +305,12 @@ func (d *Door) oneShot(ctx context.Context, q oneShot, files []*os.File, sent fu
 		return Report{}, err
 	}
 	var out, errs tap
-	outEnd, err := out.open(d.limits.StdoutLimit)
+	outEnd, err := out.open(d.cfg.StdoutLimit)
 	if err != nil {
 		sent()
 		return Report{}, err
 	}
-	errEnd, err := errs.open(d.limits.StderrLimit)
+	errEnd, err := errs.open(d.cfg.StderrLimit)
 	if err != nil {
 		sent()
 		return Report{}, errors.Join(err, outEnd.Close(), out.wait())

@@ -277,7 +277,7 @@ func (k *Keeper) oneShot(ctx context.Context, s *session, q *oneShot, files []*o
 	// would skip the cleaning.
 	cmd.Cancel = alive.Close
 	cmd.WaitDelay = stopPatience
-	if err := cmd.Start(); err != nil {
+	if err := startPrivileged(cmd, k.cfg.Sandbox); err != nil {
 		return "", fmt.Errorf("start a one-shot run: %w", err)
 	}
 	closeAll(files) // who is at the other end of a pipe must see the program close it

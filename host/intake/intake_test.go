@@ -38,7 +38,7 @@ func newBench(t *testing.T) *bench {
 	adapters, err := plugins.Languages()
 	must(t, err)
 	runner, err := trial.New(t.TempDir(), judging.Config{
-		Agent: m.Agent, Plugins: m.Runtime, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
+		Sandbox: m.Agent, Plugins: m.Runtime, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
 	})
 	must(t, err)
 	b.Intake, err = intake.New(intake.Config{Store: b.store, Blobs: m.Blobs, Plugins: m.Runtime, Judge: b.judge, Runner: runner, TempDir: t.TempDir()})

@@ -28,12 +28,11 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/plugin"
 	"deepoj/host/problem"
-	"deepoj/sandbox"
 )
 
 // Config says what judging works with.
 type Config struct {
-	Agent   *sandbox.Agent  // runs programs; required
+	Sandbox Sandbox         // runs programs; required
 	Plugins *plugin.Runtime // runs checkers and adapters; required
 	Blobs   blob.Store      // holds the packages; required
 
@@ -62,7 +61,7 @@ type Config struct {
 	CacheBytes int64
 
 	// Cores is how many tests of one submission run at once. Defaults to the
-	// agent's slots.
+	// sandbox's slots.
 	Cores int
 
 	// Factors multiply the time limit by language id. Defaults to 1 for each.
@@ -82,7 +81,7 @@ func (c Config) Validate() error {
 		name    string
 		missing bool
 	}{
-		{"Agent", c.Agent == nil},
+		{"Sandbox", c.Sandbox == nil},
 		{"Plugins", c.Plugins == nil},
 		{"Blobs", c.Blobs == nil},
 		{"Adapters", len(c.Adapters) == 0},
@@ -134,7 +133,7 @@ func New(cfg Config) (*Judge, error) {
 		cfg.CacheBytes = 2 << 30
 	}
 	if cfg.Cores == 0 {
-		cfg.Cores = cfg.Agent.Slots()
+		cfg.Cores = cfg.Sandbox.Slots()
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

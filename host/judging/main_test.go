@@ -144,7 +144,7 @@ func (m *machine) open(change func(*judging.Config)) (*judging.Judge, error) {
 		return nil, err
 	}
 	cfg := judging.Config{
-		Agent: m.agent, Plugins: m.runtime, Blobs: m.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
+		Sandbox: m.agent, Plugins: m.runtime, Blobs: m.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
 		CacheDir: filepath.Join(m.dir, "judging"), Log: slog.New(slog.DiscardHandler),
 	}
 	change(&cfg)

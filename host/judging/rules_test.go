@@ -340,7 +340,7 @@ func TestADeadAgentIsAnErrorAndNoVerdict(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	j, err := m.open(func(c *judging.Config) { c.Agent = a })
+	j, err := m.open(func(c *judging.Config) { c.Sandbox = a })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (e *evaluation) openLane(ctx context.Context) (l *lane, err error) {
 			err = errors.Join(err, l.close())
 		}
 	}()
-	if l.box, err = e.j.cfg.Agent.Box(ctx); err != nil {
+	if l.box, err = e.j.cfg.Sandbox.Box(ctx); err != nil {
 		return l, err
 	}
 	if err = l.box.Put(ctx, e.prog.files...); err != nil {

@@ -88,7 +88,7 @@ func (j *Judge) version(ctx context.Context, tool abi.Tool) (string, error) {
 	if tool.Package != "" {
 		remedy = "apt-get install " + tool.Package
 	}
-	where, err := j.cfg.Agent.Tool(ctx, tool.Name)
+	where, err := j.cfg.Sandbox.Tool(ctx, tool.Name)
 	if errors.Is(err, sandbox.ErrNoTool) {
 		return "", &UnavailableError{What: tool.Name, Reason: tool.Name + " is not installed", Remedy: remedy}
 	}
@@ -137,7 +137,7 @@ func (j *Judge) version(ctx context.Context, tool abi.Tool) (string, error) {
 // ask runs a tool with the arguments that make it print its version, and returns
 // what it prints.
 func (j *Judge) ask(ctx context.Context, tool abi.Tool) (said string, err error) {
-	box, err := j.cfg.Agent.Box(ctx)
+	box, err := j.cfg.Sandbox.Box(ctx)
 	if err != nil {
 		return "", err
 	}

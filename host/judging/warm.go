@@ -110,7 +110,7 @@ func (j *Judge) fill(ctx context.Context, tc *toolchain, options map[string]stri
 	if err != nil {
 		return nil, err
 	}
-	box, err := j.cfg.Agent.OpenBox(ctx, sandbox.BoxOptions{Writable: true})
+	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true})
 	if err != nil {
 		return nil, err
 	}
@@ -118,16 +118,12 @@ func (j *Judge) fill(ctx context.Context, tc *toolchain, options map[string]stri
 	if err := box.Put(ctx, sources...); err != nil {
 		return nil, err
 	}
-	cores, err := j.cores(ctx)
-	if err != nil {
-		return nil, err
-	}
 	for _, step := range plan.Compile {
 		c := command(step)
 		c.ExtraTools = tc.tools()
 		c.Limits = compileLimits(step.Limits)
 		c.Limits.CPU *= 5 // everything at once
-		c.Limits.Cores = cores
+		c.Limits.Cores = j.cfg.Sandbox.Cores()
 		ran, err := box.Run(ctx, c)
 		if err != nil {
 			return nil, tc.explain(err)
@@ -140,10 +136,4 @@ func (j *Judge) fill(ctx context.Context, tc *toolchain, options map[string]stri
 	}
 	files, err = box.Collect(ctx, []string{warmFolder + "/**"}, maxWarm)
 	return slices.DeleteFunc(files, func(f sandbox.File) bool { return strings.HasSuffix(f.Path, ".lock") }), err
-}
-
-// cores returns how many cores a box can use at once.
-func (j *Judge) cores(ctx context.Context) (int, error) {
-	s, err := j.cfg.Agent.Status(ctx)
-	return max(1, len(s.Cores)), err
 }

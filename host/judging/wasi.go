@@ -176,7 +176,7 @@ func withSDK(sdk fs.FS, files []sandbox.File) ([]sandbox.File, error) {
 // compileToWASI runs the compiler in a box. It returns nothing when the sources
 // are at fault.
 func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.File, c *judge.Compile) (built []sandbox.File, err error) {
-	box, err := j.cfg.Agent.OpenBox(ctx, sandbox.BoxOptions{Writable: true})
+	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true})
 	if err != nil {
 		return nil, err
 	}
@@ -190,9 +190,7 @@ func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.Fil
 	}
 	defer func() { err = errors.Join(err, streams.close()) }()
 	limits := r.limits
-	if limits.Cores, err = j.cores(ctx); err != nil {
-		return nil, err
-	}
+	limits.Cores = j.cfg.Sandbox.Cores()
 	ran, err := box.Run(ctx, sandbox.Cmd{
 		Tool: r.tool.Name, Args: r.args, Env: r.env, Stdout: streams.out, Stderr: streams.err,
 		StdoutLimit: keptCompile, StderrLimit: keptCompile, Limits: limits,

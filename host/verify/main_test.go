@@ -122,7 +122,7 @@ func (m *machine) open() (*judging.Judge, error) {
 		return nil, err
 	}
 	return judging.New(judging.Config{
-		Agent: m.agent, Plugins: m.runtime, Blobs: m.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(), CacheDir: filepath.Join(m.dir, "judging"),
+		Sandbox: m.agent, Plugins: m.runtime, Blobs: m.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(), CacheDir: filepath.Join(m.dir, "judging"),
 	})
 }
 

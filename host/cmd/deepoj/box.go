@@ -3,7 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
 )
@@ -17,6 +24,48 @@ func judgeOnce(ctx context.Context, e *env) int {
 	}
 	args := []string{"--stdout-limit", c.get("JUDGE_STDOUT_LIMIT_BYTES"), "--stderr-limit", c.get("JUDGE_STDERR_LIMIT_BYTES")}
 	return sandbox.Judge(ctx, append(args, e.args...), e.stdout, e.stderr)
+}
+
+// judgeProgram is the command of one-shot runs: deepoj-judge beside this program,
+// which begins much faster because it holds nothing else, or this program. It is
+// kept in memory, because its starter may be root, and who owns the file may not
+// be.
+func judgeProgram() []string {
+	exe, err := os.Executable()
+	if err == nil {
+		if fd, err := inMemory(filepath.Join(filepath.Dir(exe), "deepoj-judge")); err == nil {
+			return []string{"/proc/self/fd/" + strconv.Itoa(fd)}
+		}
+	}
+	return []string{"/proc/self/exe", "judge"}
+}
+
+// programFD is the least number of the descriptor of a program in memory: a child
+// begins with the files that it is given below, and must not lose the program.
+const programFD = 100
+
+// inMemory returns a descriptor of a copy of a program. Nobody can change the copy,
+// and it stays for as long as this process.
+func inMemory(path string) (int, error) {
+	from, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return -1, err
+	}
+	defer from.Close()
+	fd, err := unix.MemfdCreate(filepath.Base(path), unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return -1, fmt.Errorf("make a memory file: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	if _, err := io.Copy(f, from); err != nil {
+		return -1, fmt.Errorf("copy %s into memory: %w", path, err)
+	}
+	seals := unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+		return -1, fmt.Errorf("seal a memory file: %w", err)
+	}
+	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, programFD)
 }
 
 // sandboxAgent is the one process that keeps root. [sandbox.Spawn] starts it.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"deepoj/host/judging"
 )
 
 // setting is one thing an operator may set. The environment decides;
@@ -35,7 +37,7 @@ var settings = []setting{
 	{env: "WORKER_POOL", yaml: "worker.pool", def: "default", doc: "pool this worker serves"},
 	{env: "WORKER_SLOTS", yaml: "worker.slots", def: "0", doc: "submissions judged at once; 0 means the number of cores"},
 	{env: "DELIVERY", yaml: "queue.delivery", def: "auto", doc: "streams, postgres or auto"},
-	{env: "JUDGE_AGENT", yaml: "sandbox.agent", def: "auto", doc: "auto or require: programs run through the sandbox agent"},
+	{env: "JUDGE_AGENT", yaml: "sandbox.agent", def: "auto", doc: "auto: the sandbox agent runs programs, and the one-shot command while there is none; off: the one-shot command only; require: the agent, or no jobs are taken"},
 	{env: "JOB_STREAM_KEY", yaml: "api.stream.stream_key", def: "deepoj:jobs", doc: "Redis stream of jobs"},
 	{env: "JOB_STREAM_GROUP", yaml: "worker.stream.group", def: "deepoj:workers", doc: "consumer group of the stream"},
 	{env: "JOB_STREAM_CONSUMER", yaml: "worker.stream.consumer", doc: "consumer name; WORKER_ID when empty; a boot id is appended"},
@@ -45,8 +47,8 @@ var settings = []setting{
 	{env: "JOB_RECLAIM_INTERVAL_SEC", yaml: "scheduler.reclaim_interval_sec", def: "5", doc: "seconds between sweeps for lost leases"},
 	{env: "JOB_RECLAIM_COUNT", yaml: "scheduler.reclaim_count", def: "16", doc: "entries cleaned in one sweep"},
 	{env: "JOB_RECLAIM_GRACE_SEC", yaml: "scheduler.reclaim_grace_sec", def: "15", doc: "seconds after its end in which a lease may still be renewed"},
-	{env: "JUDGE_STDOUT_LIMIT_BYTES", yaml: "judge.stdout_limit_bytes", def: "262144", doc: "bytes of stdout that the exec CLI keeps"},
-	{env: "JUDGE_STDERR_LIMIT_BYTES", yaml: "judge.stderr_limit_bytes", def: "1048576", doc: "bytes of stderr that the exec CLI keeps"},
+	{env: "JUDGE_STDOUT_LIMIT_BYTES", yaml: "judge.stdout_limit_bytes", def: "262144", doc: "bytes of stdout that `deepoj judge` keeps of a program, and a worker of `deepoj judge`"},
+	{env: "JUDGE_STDERR_LIMIT_BYTES", yaml: "judge.stderr_limit_bytes", def: "1048576", doc: "bytes of stderr, likewise"},
 	{env: "OUTBOX_SHARDS", yaml: "queue.outbox_shards", def: "1", doc: "shards of the outbox; this version has one"},
 	{env: "POLL_INTERVAL", yaml: "queue.poll_interval", def: "1s", doc: "longest sleep of the dispatcher when no notification comes"},
 	{env: "DRAIN_GRACE", yaml: "worker.drain_grace", def: "10s", doc: "how long a stopping worker may finish what runs"},
@@ -123,7 +125,7 @@ func (c *config) validate() []error {
 		}
 	}
 	oneOf("DELIVERY", "streams", "postgres", "auto")
-	oneOf("JUDGE_AGENT", "auto", "require")
+	oneOf("JUDGE_AGENT", judging.AgentAuto, judging.AgentOff, judging.AgentRequire)
 	oneOf("OUTBOX_SHARDS", "1")
 	oneOf("LOG_LEVEL", "debug", "info", "warn", "error")
 	oneOf("LOG_FORMAT", "text", "json")

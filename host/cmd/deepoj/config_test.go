@@ -14,7 +14,7 @@ func lookup(env map[string]string) func(string) (string, bool) {
 
 // probe holds two allowed values for every setting that is not free text.
 var probe = map[string][2]string{
-	"DELIVERY": {"streams", "postgres"}, "JUDGE_AGENT": {"require", "auto"}, "LOG_LEVEL": {"debug", "error"}, "LOG_FORMAT": {"json", "text"},
+	"DELIVERY": {"streams", "postgres"}, "JUDGE_AGENT": {"require", "off"}, "LOG_LEVEL": {"debug", "error"}, "LOG_FORMAT": {"json", "text"},
 	"WORKER_SLOTS": {"3", "4"}, "JOB_STREAM_MAXLEN": {"10", "20"}, "JOB_LEASE_SEC": {"90", "120"}, "JOB_HEARTBEAT_SEC": {"5", "6"},
 	"JOB_RECLAIM_INTERVAL_SEC": {"7", "8"}, "JOB_RECLAIM_COUNT": {"9", "10"}, "JOB_RECLAIM_GRACE_SEC": {"11", "12"},
 	"JUDGE_STDOUT_LIMIT_BYTES": {"13", "14"}, "JUDGE_STDERR_LIMIT_BYTES": {"15", "16"}, "OUTBOX_SHARDS": {"1", "1"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"os/user"
@@ -23,16 +22,15 @@ import (
 
 // launchPlan says how a command that was started as root goes on without it.
 type launchPlan struct {
-	args  []string // the command and its flags for the unprivileged process
-	env   []string
-	data  string // the data folder, absolute; "" = none
-	user  string // account to become; "" = see chooseAccount
-	agent *sandbox.Config
-	log   *slog.Logger
+	args    []string // the command and its flags for the unprivileged process
+	env     []string
+	data    string                // the data folder, absolute; "" = none
+	user    string                // account to become; "" = see chooseAccount
+	sandbox *sandbox.KeeperConfig // nil = none
 }
 
-// launch keeps root only in the sandbox agent: it starts the agent, then runs
-// this program again as an unprivileged account in a private mount namespace, in
+// launch keeps root only here and in what runs programs: it starts the sandbox
+// agent and answers for the sandbox (see [sandbox.Keeper]), and runs this program again as an unprivileged account in a private mount namespace, in
 // which the data folder is bound at a short path that needs no permission on the
 // folder's parents. It returns the exit status when that process has ended.
 //
@@ -43,33 +41,19 @@ func launch(ctx context.Context, e *env, p launchPlan) int {
 	if err != nil {
 		return e.fail(err)
 	}
-	for {
-		err := launchOnce(ctx, e, p, who)
-		var exit *exec.ExitError
-		switch {
-		case errors.Is(err, errAgentEnded) && ctx.Err() == nil:
-			p.log.ErrorContext(ctx, "the sandbox agent ended; starting again", slog.Any("err", err))
-		case errors.As(err, &exit) && exit.ExitCode() >= 0:
-			return exit.ExitCode()
-		case err != nil:
-			return e.fail(err)
-		default:
-			return 0
-		}
-		select {
-		case <-ctx.Done():
-			return 0
-		case <-time.After(time.Second):
-		}
+	err = launchAs(ctx, e, p, who)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() >= 0:
+		return exit.ExitCode()
+	case err != nil:
+		return e.fail(err)
 	}
+	return 0
 }
 
-// errAgentEnded says that the sandbox agent is gone, and with it the process
-// that used it.
-var errAgentEnded = errors.New("the sandbox agent ended by itself")
-
-// launchOnce runs the agent and the unprivileged process until either ends.
-func launchOnce(ctx context.Context, e *env, p launchPlan, who *embedded.Account) error {
+// launchAs runs the unprivileged process, with the sandbox beside it.
+func launchAs(ctx context.Context, e *env, p launchPlan, who *embedded.Account) error {
 	cmd := exec.Command("/proc/self/exe", p.args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", p.env, e.stdout, e.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -77,30 +61,28 @@ func launchOnce(ctx context.Context, e *env, p launchPlan, who *embedded.Account
 		Setpgid:    true,
 		Pdeathsig:  syscall.SIGTERM,
 	}
-	agentEnded := make(chan error, 1)
-	if p.agent != nil {
-		// The agent outlives ctx, so that the worker can drain.
-		agent, err := sandbox.Spawn(context.WithoutCancel(ctx), "/proc/self/exe", []string{"sandbox", "agent"}, *p.agent)
+	if p.sandbox != nil {
+		// The sandbox outlives ctx, so that the worker can drain.
+		keeper, err := sandbox.Keep(*p.sandbox)
 		if err != nil {
 			return err
 		}
-		defer agent.Close()
-		go func() { agentEnded <- agent.Wait() }()
-		cmd.ExtraFiles = []*os.File{agent.Conn()}
-		cmd.Args = append(cmd.Args, "--agent-fd", "3")
+		defer keeper.Close()
+		cmd.ExtraFiles = []*os.File{keeper.Conn()}
+		cmd.Args = append(cmd.Args, "--sandbox-fd", "3")
 	}
 	// The thread stays locked until the end: its mount namespace is private, and
 	// the death signal is sent when the thread that forked goes away.
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
-		done <- start(ctx, cmd, p.data, who, agentEnded)
+		done <- start(ctx, cmd, p.data, who)
 	}()
 	return <-done
 }
 
 // start runs cmd from the calling thread, which must be locked, and waits for it.
-func start(ctx context.Context, cmd *exec.Cmd, data string, who *embedded.Account, agentEnded <-chan error) error {
+func start(ctx context.Context, cmd *exec.Cmd, data string, who *embedded.Account) error {
 	if data != "" {
 		short, undo, err := bindShort(data)
 		if err != nil {
@@ -114,12 +96,9 @@ func start(ctx context.Context, cmd *exec.Cmd, data string, who *embedded.Accoun
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	var why error
 	select {
 	case err := <-ended:
 		return err
-	case err := <-agentEnded:
-		why = errors.Join(errAgentEnded, err)
 	case <-ctx.Done():
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -127,9 +106,6 @@ func start(ctx context.Context, cmd *exec.Cmd, data string, who *embedded.Accoun
 	}
 	select {
 	case err := <-ended:
-		if why != nil {
-			return why
-		}
 		return err
 	case <-time.After(time.Minute):
 		return errors.Join(errors.New("did not stop within a minute; killed"), cmd.Process.Kill(), <-ended)

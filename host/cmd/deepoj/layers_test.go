@@ -48,6 +48,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/worker", "host/judge host/judging host/problem host/verify host/plugin host/plugin/conformance host/blob host/liveness sql queue"},
 	{"host/feed", "host/judge host/blob sql"},
 	{"web/client", "host/judge"},
+	{"host/cmd/deepoj-judge", "sandbox"},
 	{"web", "host/judge host/blob host/problem host/feed host/liveness sql"},
 }
 

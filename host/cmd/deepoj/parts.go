@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"deepoj/host/blob"
 	"deepoj/host/intake"
@@ -24,6 +23,7 @@ import (
 	"deepoj/queue"
 	"deepoj/sandbox"
 	"deepoj/sql"
+	"deepoj/web"
 )
 
 // addScheduler adds the dispatcher, the sweepers and the observer.
@@ -99,7 +99,7 @@ func (n *node) newSwitch(role string, languages func() []string, changed func(bo
 
 // addWorker adds the worker, with everything that judging needs.
 func (n *node) addWorker(ctx context.Context) error {
-	agent, err := n.dialAgent(ctx)
+	boxes, err := n.sandbox(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,12 +115,12 @@ func (n *node) addWorker(ctx context.Context) error {
 	}
 	slots := int(n.cfg.number("WORKER_SLOTS"))
 	if slots == 0 {
-		slots = agent.Slots()
+		slots = boxes.Slots()
 	}
 	judges := judging.Config{
-		Agent: agent, Plugins: runtimes, Blobs: n.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(), Uploaded: n.store.ActivePlugins,
+		Sandbox: boxes, Plugins: runtimes, Blobs: n.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(), Uploaded: n.store.ActivePlugins,
 		CacheDir: filepath.Join(cache, "judging"),
-		Cores:    min(runtime.NumCPU(), agent.Slots()), Log: n.log, Registerer: n.reg,
+		Cores:    min(runtime.NumCPU(), boxes.Slots()), Log: n.log, Registerer: n.reg,
 	}
 	j, err := judging.New(judges)
 	if err != nil {
@@ -130,8 +130,7 @@ func (n *node) addWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var w *worker.Worker
-	languages := func() []string { return w.Serving() }
+	languages := func() []string { return n.worker.Serving() }
 	var delivery queue.Delivery
 	switch {
 	case n.streams == nil:
@@ -146,12 +145,13 @@ func (n *node) addWorker(ctx context.Context) error {
 	default:
 		delivery = n.streams
 	}
-	w, err = worker.New(worker.Config{
+	n.worker, err = worker.New(worker.Config{
 		Name: n.name(), Pool: n.cfg.get("WORKER_POOL"), Version: version, Slots: slots,
 		Lease: n.cfg.seconds("JOB_LEASE_SEC"), Heartbeat: n.cfg.seconds("JOB_HEARTBEAT_SEC"), Grace: n.cfg.duration("DRAIN_GRACE"),
-		Claimed: n.wake, Languages: j.Languages, Sandbox: sandboxLine(agent),
+		Claimed: n.wake, Languages: j.Languages, Sandbox: boxes.Status,
 		Others: map[judge.Kind]worker.Execute{judge.KindPluginBuild: takes.Execute, judge.KindPluginTest: takes.Execute},
 		Context: func(ctx context.Context, job judge.Job) context.Context {
+			ctx = sandbox.WithJob(ctx, job.JobID, job.AttemptID)
 			return telemetry.WithTrace(telemetry.WithJob(ctx, job.JobID, job.AttemptID), job.TraceID)
 		},
 		Log: n.log, Registerer: n.reg,
@@ -159,9 +159,11 @@ func (n *node) addWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.add("worker", w.Run)
+	n.boxes = boxes
+	n.add("sandbox", boxes.Run)
+	n.add("worker", n.worker.Run)
 	n.add("plugins", func(ctx context.Context) error {
-		return n.store.Listen(ctx, sql.ChannelPlugins, func(string) { w.LookAgain() })
+		return n.store.Listen(ctx, sql.ChannelPlugins, func(string) { n.worker.LookAgain() })
 	})
 	n.add("prepare", func(ctx context.Context) error {
 		if err := j.Prepare(ctx); err != nil && ctx.Err() == nil {
@@ -188,34 +190,47 @@ func (n *node) newIntake(j *judging.Judge, judges judging.Config, folder string)
 	})
 }
 
-// dialAgent reaches the sandbox agent: the one that the launcher started, or,
-// without root, one of this process that cannot use control groups.
-func (n *node) dialAgent(ctx context.Context) (*sandbox.Agent, error) {
-	conn := os.NewFile(uintptr(n.opts.agentFD), "sandbox agent")
-	if n.opts.agentFD == 0 {
-		p, err := sandbox.Spawn(ctx, "/proc/self/exe", []string{"sandbox", "agent"}, agentConfig(n.opts, n.log))
+// sandbox reaches the sandbox through the launcher, or, in a process that nobody
+// launched, starts its parts with the privilege that there is.
+func (n *node) sandbox(ctx context.Context) (*judging.Fallback, error) {
+	conn := os.NewFile(uintptr(n.opts.sandboxFD), "sandbox door")
+	if n.opts.sandboxFD == 0 {
+		keeper, err := sandbox.Keep(keeperConfig(n.opts, n.cfg, n.log))
 		if err != nil {
 			return nil, err
 		}
-		n.closers = append(n.closers, func() { _ = p.Close() })
-		conn = p.Conn()
+		n.closers = append(n.closers, keeper.Close)
+		conn = keeper.Conn()
 	}
-	return sandbox.Dial(conn)
+	return judging.NewFallback(ctx, conn, judging.FallbackConfig{
+		Mode: n.cfg.get("JUDGE_AGENT"),
+		Door: sandbox.DoorConfig{StdoutLimit: n.cfg.number("JUDGE_STDOUT_LIMIT_BYTES"), StderrLimit: n.cfg.number("JUDGE_STDERR_LIMIT_BYTES")},
+		Changed: func() {
+			if n.worker != nil {
+				n.worker.LookAgain()
+			}
+		},
+		Log: n.log, Registerer: n.reg,
+	})
 }
 
-// sandboxLine describes the sandbox for people, or says why nothing can be run.
-func sandboxLine(a *sandbox.Agent) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		s, err := a.Status(ctx)
-		if err != nil {
-			return "", err
-		}
-		line := "cgroup driver " + s.Driver
-		if len(s.Degraded) > 0 {
-			line += ", degraded: " + strings.Join(s.Degraded, "; ")
-		}
-		return line, nil
+// checkSandbox says for /readyz how programs are run. Pages are served anyway.
+func (n *node) checkSandbox() web.Check {
+	c := web.Check{Name: "sandbox", Optional: true}
+	why := n.boxes.Agent()
+	unable := n.worker.Unable()
+	switch {
+	case unable != nil:
+		c.Detail, c.Remedy = "No jobs are taken: "+unable.Error(), "See the log, and run `deepoj doctor`."
+	case why == nil:
+		c.OK, c.Detail = true, "the agent runs programs"
+	case n.cfg.get("JUDGE_AGENT") == judging.AgentOff:
+		c.OK, c.Detail = true, "the one-shot command runs programs: "+why.Error()
+	default:
+		c.Detail = "The one-shot command runs programs, which takes longer, because the agent does not: " + why.Error()
+		c.Remedy = "See the log; the agent is started again by itself."
 	}
+	return c
 }
 
 // importSamples stores the sample problems that the database does not know.

@@ -17,8 +17,10 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/embedded"
+	"deepoj/host/judging"
 	"deepoj/host/scheduler"
 	"deepoj/host/telemetry"
+	"deepoj/host/worker"
 	"deepoj/queue"
 	"deepoj/sql"
 	"deepoj/web"
@@ -37,6 +39,8 @@ type node struct {
 	streams    *queue.Streams // nil with DELIVERY=postgres or without Redis
 	blobs      *blob.Dir
 	dispatcher *scheduler.Dispatcher // nil in a process without one
+	worker     *worker.Worker        // likewise
+	boxes      *judging.Fallback     // likewise
 	redisURL   string
 	dsn        string
 	runners    []runner
@@ -288,6 +292,9 @@ func (n *node) checks(ctx context.Context) []web.Check {
 			c.OK, c.Detail, c.Remedy = false, err.Error(), "jobs travel through PostgreSQL until Redis answers again; look at REDIS_URL"
 		}
 		cs = append(cs, c)
+	}
+	if n.worker != nil {
+		cs = append(cs, n.checkSandbox())
 	}
 	return cs
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"deepoj/host/judging"
 	"deepoj/host/telemetry"
 	"deepoj/sandbox"
 )
@@ -32,8 +33,8 @@ type options struct {
 	allowDegraded                      bool
 
 	// Set by the launcher for the unprivileged process that it starts.
-	agentFD int
-	shown   string // the data folder as the user named it
+	sandboxFD int
+	shown     string // the data folder as the user named it
 }
 
 func (o *options) define(f *flag.FlagSet, r roles) {
@@ -51,7 +52,7 @@ func (o *options) define(f *flag.FlagSet, r roles) {
 	}
 	if r.worker {
 		f.BoolVar(&o.allowDegraded, "allow-degraded", false, "run programs without control groups, on a loopback address only: memory is not bounded well")
-		f.IntVar(&o.agentFD, "agent-fd", 0, "descriptor of the sandbox agent (set by the launcher)")
+		f.IntVar(&o.sandboxFD, "sandbox-fd", 0, "descriptor that leads to the sandbox (set by the launcher)")
 	}
 }
 
@@ -120,7 +121,7 @@ func newLogger(e *env, c *config) *slog.Logger {
 // process is called with. Configuration files may lie where that account cannot
 // read, so every setting travels in the environment.
 func planLaunch(name string, r roles, o options, c *config, log *slog.Logger) launchPlan {
-	p := launchPlan{args: []string{name, "--config", os.DevNull}, user: o.user, log: log}
+	p := launchPlan{args: []string{name, "--config", os.DevNull}, user: o.user}
 	if r.keepsData() {
 		p.data = o.data
 	}
@@ -144,12 +145,16 @@ func planLaunch(name string, r roles, o options, c *config, log *slog.Logger) la
 		p.args = append(p.args, "--postgres", o.postgres)
 	}
 	if r.worker {
-		p.agent = new(agentConfig(o, log))
+		p.sandbox = new(keeperConfig(o, c, log))
 	}
 	return p
 }
 
-// agentConfig is how the sandbox agent of a worker is started.
-func agentConfig(o options, log *slog.Logger) sandbox.Config {
-	return sandbox.Config{AllowDegraded: o.allowDegraded, Log: log}
+// keeperConfig is how the parts of a worker's sandbox are started.
+func keeperConfig(o options, c *config, log *slog.Logger) sandbox.KeeperConfig {
+	k := sandbox.KeeperConfig{Sandbox: sandbox.Config{AllowDegraded: o.allowDegraded, Log: log}, Judge: judgeProgram()}
+	if c.get("JUDGE_AGENT") != judging.AgentOff {
+		k.Agent = []string{"/proc/self/exe", "sandbox", "agent"}
+	}
+	return k
 }

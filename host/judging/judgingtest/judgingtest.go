@@ -135,7 +135,7 @@ func (m *Machine) Open(change func(*judging.Config)) (*judging.Judge, error) {
 		return nil, err
 	}
 	cfg := judging.Config{
-		Agent: m.Agent, Plugins: m.Runtime, Blobs: m.Blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
+		Sandbox: m.Agent, Plugins: m.Runtime, Blobs: m.Blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
 		CacheDir: filepath.Join(m.Dir, "judging"), Log: slog.New(slog.DiscardHandler),
 	}
 	if change != nil {

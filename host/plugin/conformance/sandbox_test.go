@@ -80,7 +80,7 @@ func runner(t *testing.T) conformance.Runner {
 				return err
 			}
 			boxes.runner, err = trial.New(filepath.Join(shared.dir, "trial"), judging.Config{
-				Agent: agent, Plugins: rt, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
+				Sandbox: agent, Plugins: rt, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
 			})
 			return err
 		}()
