@@ -1,9 +1,11 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,6 +19,9 @@ import (
 //
 // It returns a [*judge.RejectedError] that says why, having written nothing, if
 // the attempt is not the newest or has lost its lease.
+//
+// Attempts that end at the same time share a transaction; each is decided by
+// itself.
 func (s *Store) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
 	if !r.Verdict.Final() {
 		return fmt.Errorf("finalize job %d: %q is no verdict of a result", a.JobID, r.Verdict)
@@ -25,35 +30,71 @@ func (s *Store) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) e
 	if err != nil {
 		return fmt.Errorf("finalize job %d: %w", a.JobID, err)
 	}
-	f := fence(a)
-	renew := s.stmts["JobRenewExpired"]
-	renewValues, err := renew.bind(f)
-	if err != nil {
-		return err
+	_, err = s.finals.ask(ctx, final{a, r, result})
+	return err
+}
+
+// final is an attempt with its result, which is encoded as well.
+type final struct {
+	attempt judge.Attempt
+	result  judge.Result
+	data    []byte
+}
+
+// finalizeTogether records the results of several attempts.
+func (s *Store) finalizeTogether(ctx context.Context, fs []final) []answered[struct{}] {
+	out := make([]answered[struct{}], len(fs))
+	done, err := s.finalizeMany(ctx, fs)
+	for i, f := range fs {
+		switch {
+		case err != nil && len(fs) > 1: // perhaps one of them is at fault; nothing was written
+			out[i] = s.finalizeTogether(ctx, fs[i:i+1])[0]
+		case err != nil:
+			out[i].err = fmt.Errorf("finalize job %d: %w", f.attempt.JobID, err)
+		case slices.Contains(done, completed{f.attempt.JobID, f.attempt.AttemptID}):
+			s.wake(eventsOf(f.attempt.JobID)...)
+		default:
+			out[i].err = s.why(ctx, f.attempt)
+		}
 	}
-	f["verdicts"], f["scores"], f["results"] = []string{string(r.Verdict)}, []*float64{r.Score}, [][]byte{result}
-	finalize := s.stmts["JobFinalize"]
-	finalizeValues, err := finalize.bind(f)
+	return out
+}
+
+// completed is a job that is complete now, and by which attempt.
+type completed struct {
+	JobID     int64
+	AttemptID int32
+}
+
+// finalizeMany returns the jobs that are complete now.
+func (s *Store) finalizeMany(ctx context.Context, fs []final) (done []completed, err error) {
+	// Rows are locked in one order by everybody.
+	fs = slices.SortedFunc(slices.Values(fs), func(x, y final) int { return cmp.Compare(x.attempt.JobID, y.attempt.JobID) })
+	attempts := make([]judge.Attempt, len(fs))
+	verdicts, scores, results := make([]string, len(fs)), make([]*float64, len(fs)), make([][]byte, len(fs))
+	for i, f := range fs {
+		attempts[i], verdicts[i], scores[i], results[i] = f.attempt, string(f.result.Verdict), f.result.Score, f.data
+	}
+	a := fence(attempts...)
+	renew := s.stmts["JobRenewExpired"]
+	renewValues, err := renew.bind(a)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	a["verdicts"], a["scores"], a["results"] = verdicts, scores, results
+	finalize := s.stmts["JobFinalize"]
+	finalizeValues, err := finalize.bind(a)
+	if err != nil {
+		return nil, err
 	}
 	// A batch is one round trip and one transaction.
-	done := false
 	var b pgx.Batch
 	b.Queue(renew.text, renewValues...)
 	b.Queue(finalize.text, finalizeValues...).Query(func(rs pgx.Rows) error {
-		ids, err := pgx.CollectRows(rs, pgx.RowTo[int64])
-		done = len(ids) == 1
+		done, err = pgx.CollectRows(rs, pgx.RowToStructByPos[completed])
 		return err
 	})
-	if err := s.queue.SendBatch(ctx, &b).Close(); err != nil {
-		return fmt.Errorf("finalize job %d: %w", a.JobID, err)
-	}
-	if !done {
-		return s.why(ctx, a)
-	}
-	s.wake(eventsOf(a.JobID)...)
-	return nil
+	return done, s.queue.SendBatch(ctx, &b).Close()
 }
 
 // Fail ends an attempt without a result. With counts, it is a failure of ours:

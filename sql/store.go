@@ -82,12 +82,16 @@ func (c Config) Validate() error {
 
 // Store is a connection to the database. It is safe for concurrent use.
 type Store struct {
-	log    *slog.Logger
-	stmts  map[string]*statement
-	main   *pgxpool.Pool // pages, API, audit
-	queue  *pgxpool.Pool // statements of the queue, with the planner held to indexes
-	q      *dbsqlc.Queries
-	hub    *hub
+	log   *slog.Logger
+	stmts map[string]*statement
+	main  *pgxpool.Pool // pages, API, audit
+	queue *pgxpool.Pool // statements of the queue, with the planner held to indexes
+	q     *dbsqlc.Queries
+	hub   *hub
+
+	submits coalescer[NewSubmission, Receipt]
+	finals  coalescer[final, struct{}]
+
 	stop   context.CancelFunc
 	ended  sync.WaitGroup
 	closed sync.Once
@@ -123,6 +127,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{log: cfg.Log, stmts: stmts, q: dbsqlc.New()}
+	s.submits = coalescer[NewSubmission, Receipt]{
+		do: s.submitTogether, lanes: 2, limit: 256,
+		together: func(first, n NewSubmission) bool { return first.Queue == n.Queue },
+	}
+	s.finals = coalescer[final, struct{}]{do: s.finalizeTogether, lanes: 2, limit: 128}
 	s.hub = newHub(s, cfg.NotifyEvery)
 	if s.main, err = s.pool(ctx, cfg, "deepoj", nil); err != nil {
 		return nil, err

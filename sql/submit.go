@@ -46,12 +46,28 @@ type Receipt struct {
 // transaction: when it returns a Receipt, the job will be judged. It is
 // idempotent by IdempotencyKey. An unknown problem, or a key used again with
 // different content, is a [*judge.FieldError]; [ErrQueueFull] means later.
+//
+// Submits at the same time share a statement. What is refused of one of them is
+// refused to it alone.
 func (s *Store) Submit(ctx context.Context, n NewSubmission) (Receipt, error) {
-	rs, err := s.SubmitMany(ctx, []NewSubmission{n})
-	if err != nil {
-		return Receipt{}, err
+	return s.submits.ask(ctx, n)
+}
+
+// submitTogether stores what several callers hand in.
+func (s *Store) submitTogether(ctx context.Context, ns []NewSubmission) []answered[Receipt] {
+	out := make([]answered[Receipt], len(ns))
+	rs, err := s.SubmitMany(ctx, ns)
+	for i := range ns {
+		switch {
+		case err == nil:
+			out[i].answer = rs[i]
+		case len(ns) == 1:
+			out[i].err = err
+		default: // one of them is at fault, and nothing was stored
+			out[i] = s.submitTogether(ctx, ns[i:i+1])[0]
+		}
 	}
-	return rs[0], nil
+	return out
 }
 
 // SubmitMany stores many submissions of one queue in one statement. The answers

@@ -57,7 +57,7 @@ outbox AS (DELETE FROM outbox_events o USING finished f WHERE o.job_id = f.job_i
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'finished', jsonb_strip_nulls(jsonb_build_object('verdict', verdict, 'score', score)) FROM finished)
-SELECT job_id FROM finished;
+SELECT job_id, attempt_id FROM finished;
 
 -- name: JobExplain
 -- Why a fenced write changed nothing; the decision is taken in Go.

@@ -49,9 +49,14 @@ SELECT job_id, trace_id, coalesce(payload_ref, 'pg:' || job_id), priority, creat
 FROM won ORDER BY lane, priority DESC, rank_at, job_id;
 
 -- name: OutboxPublished
+-- A note for people. A row that somebody holds just now is being claimed, and
+-- needs none.
+WITH held AS MATERIALIZED (
+  SELECT job_id FROM outbox_events
+  WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' AND stream_entry_id IS NULL ORDER BY job_id FOR UPDATE SKIP LOCKED)
 UPDATE outbox_events o SET stream_entry_id = p.entry
-FROM unnest(@job_ids::bigint[], @entries::text[]) AS p(job_id, entry)
-WHERE o.job_id = p.job_id AND o.state = 'D' AND o.stream_entry_id IS NULL;
+FROM unnest(@job_ids::bigint[], @entries::text[]) AS p(job_id, entry), held h
+WHERE o.job_id = p.job_id AND h.job_id = p.job_id;
 
 -- name: OutboxPublishFailed
 -- The stream did not take them: not a try, so only the queue row changes.

@@ -1,0 +1,130 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// counting returns a coalescer that doubles numbers, and the sizes of its
+// statements. A statement waits until something comes from gate.
+func counting(lanes, limit int, gate chan struct{}) (*coalescer[int, int], *[]int) {
+	var mu sync.Mutex
+	var sizes []int
+	c := &coalescer[int, int]{
+		lanes: lanes, limit: limit,
+		together: func(first, q int) bool { return first%2 == q%2 },
+		do: func(_ context.Context, qs []int) []answered[int] {
+			<-gate
+			mu.Lock()
+			sizes = append(sizes, len(qs))
+			mu.Unlock()
+			out := make([]answered[int], len(qs))
+			for i, q := range qs {
+				out[i].answer = 2 * q
+				if q == 13 {
+					out[i].err = errors.ErrUnsupported
+				}
+			}
+			return out
+		},
+	}
+	return c, &sizes
+}
+
+func TestTheFirstIsServedAloneAndACrowdTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		c, sizes := counting(1, 100, gate)
+		var all sync.WaitGroup
+		for q := range 41 {
+			all.Go(func() {
+				got, err := c.ask(t.Context(), q)
+				if got != 2*q || (err != nil) != (q == 13) {
+					t.Errorf("%d is answered with %d, %v", q, got, err)
+				}
+			})
+			if q == 0 {
+				synctest.Wait() // it is under way
+			}
+		}
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+		// One for 0; then the odd and the even ones, in two statements.
+		if len(*sizes) != 3 || (*sizes)[0] != 1 || (*sizes)[1]+(*sizes)[2] != 40 || (*sizes)[1] != 20 {
+			t.Errorf("statements for %v callers", *sizes)
+		}
+		synctest.Wait()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.working != 0 || len(c.waiting) != 0 {
+			t.Errorf("%d lanes are taken and %d wait after the end", c.working, len(c.waiting))
+		}
+	})
+}
+
+func TestAStatementServesNoMoreThanItsLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		c, sizes := counting(2, 4, gate)
+		var all sync.WaitGroup
+		for q := range 20 {
+			all.Go(func() {
+				if got, err := c.ask(t.Context(), 2*q); got != 4*q || err != nil {
+					t.Errorf("%d, %v", got, err)
+				}
+			})
+		}
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+		total := 0
+		for _, n := range *sizes {
+			total += n
+			if n > 4 {
+				t.Errorf("a statement served %d", n)
+			}
+		}
+		if total != 20 {
+			t.Errorf("%d were served", total)
+		}
+	})
+}
+
+func TestACallerThatLeavesIsNotMissed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		c, _ := counting(1, 100, gate)
+		var all sync.WaitGroup
+		all.Go(func() { _, _ = c.ask(t.Context(), 2) })
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		all.Go(func() {
+			if _, err := c.ask(ctx, 4); !errors.Is(err, context.Canceled) {
+				t.Errorf("it got %v", err)
+			}
+		})
+		all.Go(func() {
+			if got, err := c.ask(t.Context(), 6); got != 12 || err != nil {
+				t.Errorf("the one beside it got %d, %v", got, err)
+			}
+		})
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+		synctest.Wait()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.working != 0 {
+			t.Error("the lane is still taken")
+		}
+	})
+}
