@@ -168,7 +168,10 @@ func showPluginJob(job *judge.JobView, events []judge.Event, place *judge.Place,
 	case job.Result != nil:
 		view.showOutcome(r, v)
 	default:
-		view.Headline, view.Detail = headlines[job.Status], jobEndedWithout(job, v)
+		view.Headline, view.Detail = "Cancelled", jobEndedWithout(job, v)
+		if job.Status == judge.Dead {
+			view.Verdict, view.Headline = judge.SE, "Not done"
+		}
 	}
 	if kept != nil && !view.Moving {
 		acts := newActs(*kept, problems, v)

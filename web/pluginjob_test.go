@@ -232,6 +232,28 @@ func TestWhileAPreviewRunsItsChangesAreShown(t *testing.T) {
 	}
 }
 
+func TestAJobThatIsGivenUpSaysThatItIsNotThePluginsFault(t *testing.T) {
+	s := newStage(t)
+	sue := s.setter()
+	sam := "Authorization: Bearer " + s.user("sam", "correct horse", sql.RoleStaff)
+	id := s.ask(judge.KindPluginBuild, pairUpload)
+	s.must(s.store.Bury(t.Context(), s.claim(id), judge.ReasonPayload, "the disk of judge1 is full"))
+	for who, seesWhy := range map[string]bool{sue: false, sam: true} {
+		page := s.do(http.MethodGet, jobURL(id), "", who).body
+		if !strings.Contains(page, "Not done") || !strings.Contains(page, "not the plugin&#39;s fault") || strings.Contains(page, "judge1") != seesWhy {
+			t.Errorf("the page of a dead job: %s", page)
+		}
+	}
+	if r := s.do(http.MethodGet, "/api/v1/jobs/1", "", sue); !strings.Contains(r.body, `"status":"DEAD"`) || !strings.Contains(r.body, "not the plugin's fault") {
+		t.Errorf("over the API: %s", r.body)
+	}
+	other := s.ask(judge.KindPluginTest, pairUpload)
+	s.must(s.store.Cancel(t.Context(), other, "sam"))
+	if page := s.do(http.MethodGet, jobURL(other), "", sue).body; !strings.Contains(page, "The job was cancelled") {
+		t.Errorf("the page of a cancelled job: %s", page)
+	}
+}
+
 func TestNothingThatAPluginSaysIsMarkup(t *testing.T) {
 	s := newStage(t)
 	sam := "Authorization: Bearer " + s.user("sam", "correct horse", sql.RoleStaff)

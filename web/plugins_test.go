@@ -290,7 +290,7 @@ func TestTheListSaysWhatANameMeansAndWhoUsesIt(t *testing.T) {
 	if at < 0 {
 		t.Fatalf("the list lacks the name:\n%s", page)
 	}
-	for _, want := range []string{"1.0.0 ", `<td class="num">2</td>`, "2.0.0-rc", "by sue", "/problems/aplusb", "/problems/stairs"} {
+	for _, want := range []string{"1.0.0 ", `<td class="num wide">2</td>`, "2.0.0-rc", "by sue", "/problems/aplusb", "/problems/stairs"} {
 		if !strings.Contains(page[at:strings.Index(page, "</table>")], want) {
 			t.Errorf("the row lacks %q", want)
 		}

@@ -42,6 +42,12 @@ func loadViews(a *assets) (*views, error) {
 		"ordinal":  ordinal,
 		"duration": waitText,
 		"bytes":    bytesText,
+		"kindName": func(kind string) string {
+			if kind == "toolchain" {
+				return "language adapter"
+			}
+			return kind
+		},
 		"shortDigest": func(digest string) string {
 			_, hex, _ := strings.Cut(digest, ":")
 			return hex[:min(len(hex), 12)]
