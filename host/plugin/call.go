@@ -35,8 +35,9 @@ type answer struct {
 	fuel   uint64
 	cpu    time.Duration
 	memory int64
-	ended  time.Duration // on the machine's monotonic clock
 	parts  map[string][]byte
+
+	heardEnd bool // of an interactor: see Judgement
 }
 
 // tries is how often a call is put to a worker: a worker may die of what it did
@@ -102,7 +103,7 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 
 // answer makes an answer of a reply, and an [*Error] of its fault.
 func (a *reply) answer(blob []byte) (answer, error) {
-	out := answer{exit: a.Exit, fuel: a.Fuel, cpu: time.Duration(a.CPUNanos), memory: a.MemoryBytes, ended: time.Duration(a.EndedNanos), parts: map[string][]byte{}}
+	out := answer{exit: a.Exit, fuel: a.Fuel, cpu: time.Duration(a.CPUNanos), memory: a.MemoryBytes, heardEnd: a.HeardEnd, parts: map[string][]byte{}}
 	for _, p := range a.Parts {
 		out.parts[p.Name] = blob[:p.Bytes:p.Bytes]
 		blob = blob[p.Bytes:]

@@ -39,14 +39,15 @@ func (s *server) call(q request, blob []byte, files []*os.File) (reply, []byte, 
 	if err != nil {
 		return reply{}, nil, fmt.Errorf("look at files: %w", err)
 	}
-	in, err := s.stdin(q, blob, files)
+	said := &talk{}
+	in, err := s.stdin(q, blob, files, said)
 	if err != nil {
 		return reply{}, nil, err
 	}
 	stdout, stderr := &sink{m: s.meter}, &sink{m: s.meter}
 	var out io.Writer = stdout
 	if q.Stdin == stdinLive {
-		out = &mouth{m: s.meter, f: files[len(q.Files)+1]}
+		out = &mouth{m: s.meter, f: files[len(q.Files)+1], talk: said}
 	}
 	world := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(w, "/")
 	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithArgs(q.Args...).
@@ -56,12 +57,15 @@ func (s *server) call(q request, blob []byte, files []*os.File) (reply, []byte, 
 	s.memory.allot(q.MemoryBytes)
 	from := processTime()
 	a := s.run(ctx, l, cfg)
-	a.CPUNanos, a.EndedNanos = int64(processTime()-from), int64(monotonic())
+	a.CPUNanos = int64(processTime() - from)
+	if e, live := in.(*ear); live {
+		a.HeardEnd = e.heardEnd
+	}
 	a.MemoryBytes, a.GrowsDenied = int64(s.memory.used), s.memory.denied
 	if err := s.memory.wipe(); err != nil {
 		return reply{}, nil, err
 	}
-	return a, a.collect(stdout, stderr, w), nil
+	return a, a.collect(stdout, stderr, said, w), nil
 }
 
 // descriptors is how many descriptors follow those of the files.
@@ -77,7 +81,7 @@ func (s stdin) descriptors() int {
 }
 
 // stdin returns what the guest reads.
-func (s *server) stdin(q request, blob []byte, files []*os.File) (io.Reader, error) {
+func (s *server) stdin(q request, blob []byte, files []*os.File, said *talk) (io.Reader, error) {
 	switch q.Stdin {
 	case stdinBlob:
 		return &plainReader{m: s.meter, n: &node{data: blob}}, nil
@@ -89,7 +93,7 @@ func (s *server) stdin(q request, blob []byte, files []*os.File) (io.Reader, err
 		}
 		return &plainReader{m: s.meter, n: &node{host: f, size: info.Size()}}, nil
 	case stdinLive:
-		return &ear{m: s.meter, f: files[len(q.Files)]}, nil
+		return &ear{m: s.meter, f: files[len(q.Files)], talk: said}, nil
 	case stdinEmpty:
 	}
 	return bytes.NewReader(nil), nil
@@ -132,7 +136,7 @@ func trap(err error) string {
 }
 
 // collect puts what the guest wrote into one blob.
-func (a *reply) collect(stdout, stderr *sink, w *world) []byte {
+func (a *reply) collect(stdout, stderr *sink, said *talk, w *world) []byte {
 	var blob []byte
 	add := func(name string, data []byte) {
 		a.Parts = append(a.Parts, part{name, len(data)})
@@ -140,6 +144,9 @@ func (a *reply) collect(stdout, stderr *sink, w *world) []byte {
 	}
 	add(partStdout, stdout.data)
 	add(partStderr, stderr.data)
+	if len(said.text) > 0 {
+		add(partTalk, said.text)
+	}
 	for _, name := range feedbackFiles {
 		if data, ok := w.written(name); ok {
 			add(name, data)

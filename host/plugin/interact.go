@@ -41,8 +41,13 @@ type Interaction struct {
 type Judgement struct {
 	Opinion
 
-	// Ended is when the interactor ended, on the machine's monotonic clock.
-	Ended time.Duration
+	// HeardEnd says that the interactor saw the end of what the program says
+	// before it ended itself: the program was first to stop talking.
+	HeardEnd bool
+
+	// Talk is the beginning of the conversation, at most 4 KiB: each line of the
+	// program after "< " and each of the interactor after "> ".
+	Talk string
 
 	// Tout is what a testlib/1 interactor wrote for a checker; nil when it made
 	// no such file.
@@ -86,7 +91,7 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 	if err != nil {
 		return Judgement{}, err
 	}
-	j := Judgement{Opinion: Opinion{Exit: int(a.exit), Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}, Ended: a.ended}
+	j := Judgement{Opinion: Opinion{Exit: int(a.exit), Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}, HeardEnd: a.heardEnd, Talk: text(a.parts[partTalk])}
 	if m.Manifest.Protocol == abi.ICPC1 {
 		err = j.readICPC(a)
 	} else {
@@ -102,14 +107,46 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 // maxSpoken is how many bytes an interactor may say to a program.
 const maxSpoken = 64 << 20
 
+// keptTalk is how much of a conversation is kept, in bytes.
+const keptTalk = 4 << 10
+
+// talk is the beginning of a conversation.
+type talk struct {
+	text   []byte
+	last   byte // who spoke last: '<' the program, '>' the interactor
+	inLine bool // whether the last line has no end yet
+}
+
+// add appends what one of both said.
+func (t *talk) add(who byte, said []byte) {
+	if t.inLine && t.last != who {
+		t.text, t.inLine = append(t.text, '\n'), false
+	}
+	t.last = who
+	for _, c := range said {
+		if len(t.text) >= keptTalk {
+			return
+		}
+		if !t.inLine {
+			t.text, t.inLine = append(t.text, who, ' '), true
+		}
+		t.text = append(t.text, c)
+		t.inLine = c != '\n'
+	}
+}
+
 // ear is a guest's stdin that a program speaks into.
 type ear struct {
-	m *meter
-	f *os.File
+	m        *meter
+	f        *os.File
+	talk     *talk
+	heardEnd bool
 }
 
 func (e *ear) Read(p []byte) (int, error) {
 	n, err := e.f.Read(p)
+	e.talk.add('<', p[:n])
+	e.heardEnd = e.heardEnd || errors.Is(err, io.EOF)
 	if charged := e.m.charge(n); charged != nil {
 		return 0, charged
 	}
@@ -124,6 +161,7 @@ func (e *ear) Read(p []byte) (int, error) {
 type mouth struct {
 	m    *meter
 	f    *os.File
+	talk *talk
 	said int64
 	deaf bool
 }
@@ -136,6 +174,7 @@ func (w *mouth) Write(p []byte) (int, error) {
 		w.m.fault = faultOutput
 		return 0, errSpent
 	}
+	w.talk.add('>', p)
 	if w.deaf {
 		return len(p), nil
 	}
@@ -145,13 +184,4 @@ func (w *mouth) Write(p []byte) (int, error) {
 		return 0, fmt.Errorf("speak to a program: %w", err)
 	}
 	return len(p), nil
-}
-
-// monotonic is the machine's monotonic clock.
-func monotonic() time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
-		return 0 // the clock always exists on Linux
-	}
-	return time.Duration(t.Nano())
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,13 +80,14 @@ func TestAnInteractorTalksWithAProgram(t *testing.T) {
 	tests := map[string]struct {
 		program func(in, out *os.File)
 		want    plugin.Outcome
+		first   bool // the program is first to stop talking
 	}{
-		"that is right":                   {func(in, out *os.File) { bisect(in, out) }, plugin.Accepted},
-		"that never guesses it":           {func(in, out *os.File) { fmt.Fprint(out, "1\n2\n3\n") }, plugin.Wrong},
-		"that says nothing":               {func(_, _ *os.File) {}, plugin.Wrong},
-		"that does not listen":            {func(in, out *os.File) { in.Close(); fmt.Fprint(out, "1\n2\n777\n") }, plugin.Accepted},
-		"that says what is not a number":  {func(in, out *os.File) { fmt.Fprint(out, "many\n") }, plugin.Wrong},
-		"that speaks when nobody listens": {func(_, out *os.File) { fmt.Fprint(out, "777\n"); io.CopyN(out, zeros{}, 1<<20) }, plugin.Accepted},
+		"that is right":                   {func(in, out *os.File) { bisect(in, out) }, plugin.Accepted, false},
+		"that never guesses it":           {func(in, out *os.File) { fmt.Fprint(out, "1\n2\n3\n") }, plugin.Wrong, true},
+		"that says nothing":               {func(_, _ *os.File) {}, plugin.Wrong, true},
+		"that does not listen":            {func(in, out *os.File) { in.Close(); fmt.Fprint(out, "1\n2\n777\n") }, plugin.Accepted, false},
+		"that says what is not a number":  {func(in, out *os.File) { fmt.Fprint(out, "many\n") }, plugin.Wrong, false},
+		"that speaks when nobody listens": {func(_, out *os.File) { fmt.Fprint(out, "777\n"); io.CopyN(out, zeros{}, 1<<20) }, plugin.Accepted, false},
 	}
 	for name, tt := range tests {
 		for _, protocol := range []abi.Protocol{abi.ICPC1, abi.Testlib1} {
@@ -93,8 +95,11 @@ func TestAnInteractorTalksWithAProgram(t *testing.T) {
 				t.Parallel()
 				before := time.Now()
 				j, err := talk(t, protocol, tt.program, time.Minute)
-				if err != nil || j.Outcome != tt.want || j.Fuel == 0 || j.Ended == 0 {
+				if err != nil || j.Outcome != tt.want || j.Fuel == 0 || j.HeardEnd != tt.first {
 					t.Errorf("%+v, %v after %s", j, err, time.Since(before))
+				}
+				if name == "that is right" && !strings.HasPrefix(j.Talk, "< 500\n> more\n< 750\n> more\n") {
+					t.Errorf("the conversation begins with %.60q", j.Talk)
 				}
 				if wrote := len(j.Tout) > 0; wrote != (protocol == abi.Testlib1 && tt.want == plugin.Accepted) {
 					t.Errorf("for the checker it wrote %q", j.Tout)

@@ -64,8 +64,8 @@ type reply struct {
 	Detail      string `json:"detail,omitempty"`
 	Fuel        uint64 `json:"fuel"`
 	CPUNanos    int64  `json:"cpu_nanos"`
-	EndedNanos  int64  `json:"ended_nanos"`  // when the guest ended, on the machine's monotonic clock
-	MemoryBytes int64  `json:"memory_bytes"` // what the guest's memory grew to
+	HeardEnd    bool   `json:"heard_end,omitempty"` // with stdinLive: the program was first to stop talking
+	MemoryBytes int64  `json:"memory_bytes"`        // what the guest's memory grew to
 	GrowsDenied int    `json:"grows_denied,omitempty"`
 	Parts       []part `json:"parts,omitempty"`
 }
@@ -80,6 +80,7 @@ type part struct {
 const (
 	partStdout = "/stdout"
 	partStderr = "/stderr"
+	partTalk   = "/talk"
 	partJudge  = "judgemessage.txt"
 	partTout   = "tout"
 )
