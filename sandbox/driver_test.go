@@ -19,22 +19,8 @@ func onEveryDriver(t *testing.T, f func(*testing.T, *sandbox.Agent)) {
 // onEveryDriverWith is onEveryDriver with a configuration.
 func onEveryDriverWith(t *testing.T, cfg sandbox.Config, f func(*testing.T, *sandbox.Agent)) {
 	t.Helper()
-	needRoot(t)
-	found := false
-	drivers := []string{sandbox.DriverV2, sandbox.DriverHybrid, sandbox.DriverV1, sandbox.DriverNone}
-	if insideVM() {
-		drivers = drivers[:1] // that is what it is there for; the others run outside
-	}
-	for _, driver := range drivers {
-		cfg.Driver, cfg.FirstUID, cfg.AllowDegraded = driver, driverUID, driver == sandbox.DriverNone
-		p, a, err := start(cfg)
-		if err != nil {
-			t.Logf("no driver %s here", driver)
-			continue
-		}
-		found = found || driver != sandbox.DriverNone
-		t.Logf("driver %s on %s", driver, kernelRelease())
-		t.Run(driver, func(t *testing.T) { f(t, a) })
+	startOnEveryDriver(t, cfg, func(t *testing.T, p *sandbox.Process, a *sandbox.Agent) {
+		t.Run(status(t, a).Driver, func(t *testing.T) { f(t, a) })
 		if err := p.Close(); err != nil {
 			t.Errorf("the agent ended with %v", err)
 		}
@@ -44,6 +30,29 @@ func onEveryDriverWith(t *testing.T, cfg sandbox.Config, f func(*testing.T, *san
 		if left := strangers(t, driverUID); len(left) != 0 {
 			t.Errorf("the agent left %v", left)
 		}
+	})
+}
+
+// startOnEveryDriver starts an agent of each driver, one after the other, and
+// calls f with it, which ends it.
+func startOnEveryDriver(t *testing.T, cfg sandbox.Config, f func(*testing.T, *sandbox.Process, *sandbox.Agent)) {
+	t.Helper()
+	needRoot(t)
+	drivers := []string{sandbox.DriverV2, sandbox.DriverHybrid, sandbox.DriverV1, sandbox.DriverNone}
+	if insideVM() {
+		drivers = drivers[:1] // that is what it is there for; the others run outside
+	}
+	found := false
+	for _, driver := range drivers {
+		cfg.Driver, cfg.FirstUID, cfg.AllowDegraded = driver, driverUID, driver == sandbox.DriverNone
+		p, a, err := start(cfg)
+		if err != nil {
+			t.Logf("no driver %s here", driver)
+			continue
+		}
+		found = found || driver != sandbox.DriverNone
+		t.Logf("driver %s on %s", driver, kernelRelease())
+		f(t, p, a)
 	}
 	if !found {
 		missing(t, "control groups")
