@@ -242,6 +242,22 @@ func RunPair(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd) (PairResult, e
 	return p, nil
 }
 
+// RunPiped runs one command whose standard input and output are ends of pipes.
+// They are closed here as soon as they are passed on, whatever comes of it, so
+// that whoever has the other ends sees the program's end. A program that dies of
+// SIGPIPE did not fail by that, as with [RunPair].
+func (b *Box) RunPiped(ctx context.Context, c Cmd) (Result, error) {
+	if c.Stdin == nil || c.Stdout == nil {
+		return Result{}, errors.New("run a piped command: standard input and output are required")
+	}
+	r, err := runPiped(ctx, b, c)
+	if err != nil {
+		return Result{}, err
+	}
+	forgiveBrokenPipe(&r)
+	return r, nil
+}
+
 // runPiped runs c in b and closes our ends of its pipes when the agent has them,
 // so that the other program sees this one's end.
 func runPiped(ctx context.Context, b *Box, c Cmd) (Result, error) {

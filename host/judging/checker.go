@@ -37,33 +37,50 @@ func (e *packageError) Unwrap() error { return e.err }
 func (j *Judge) checkers(ctx context.Context, pkg *problem.Package) ([]checker, error) {
 	var all []checker
 	for _, c := range pkg.Checkers {
-		wasm, err := j.checkerModule(ctx, pkg, c)
+		one, err := j.guest(ctx, pkg, c, abi.Checker)
 		if err != nil {
 			return nil, err
 		}
-		m, err := j.cfg.Plugins.Load(ctx, wasm, manifest(pkg, c))
-		if _, refused := errors.AsType[*plugin.Refusal](err); refused {
-			return nil, &packageError{fmt.Errorf("checker: %w", err)}
-		}
-		if err != nil {
-			return nil, err
-		}
-		if m.Manifest.Kind != abi.Checker {
-			return nil, &packageError{fmt.Errorf("checker: the module %s is a %s", m.Manifest.Name, m.Manifest.Kind)}
-		}
-		all = append(all, checker{module: m, flags: c.Flags, points: c.Points})
+		all = append(all, *one)
 	}
 	return all, nil
 }
 
+// interactor loads the interactor of a package, if it has one.
+func (j *Judge) interactor(ctx context.Context, pkg *problem.Package) (*checker, error) {
+	if pkg.Interactor == nil {
+		return nil, nil
+	}
+	return j.guest(ctx, pkg, *pkg.Interactor, abi.Interactor)
+}
+
+// guest loads a checker or interactor.
+func (j *Judge) guest(ctx context.Context, pkg *problem.Package, c problem.Checker, kind abi.Kind) (*checker, error) {
+	wasm, err := j.guestModule(ctx, pkg, c, kind)
+	if err != nil {
+		return nil, err
+	}
+	m, err := j.cfg.Plugins.Load(ctx, wasm, manifest(pkg, c, kind))
+	if _, refused := errors.AsType[*plugin.Refusal](err); refused {
+		return nil, &packageError{fmt.Errorf("%s: %w", kind, err)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.Manifest.Kind != kind {
+		return nil, &packageError{fmt.Errorf("%s: the module %s is a %s", kind, m.Manifest.Name, m.Manifest.Kind)}
+	}
+	return &checker{module: m, flags: c.Flags, points: c.Points}, nil
+}
+
 // manifest is that of a module that brings none.
-func manifest(pkg *problem.Package, c problem.Checker) *abi.Manifest {
-	name := "problem.checker"
+func manifest(pkg *problem.Package, c problem.Checker, kind abi.Kind) *abi.Manifest {
+	name := "problem." + string(kind)
 	if pkg.Slug != "" {
-		name = pkg.Slug + ".checker"
+		name = pkg.Slug + "." + string(kind)
 	}
 	return &abi.Manifest{
-		Judge: abi.Version, Kind: abi.Checker, Name: name, Version: "1", Protocol: abi.Protocol(c.Protocol),
+		Judge: abi.Version, Kind: kind, Name: name, Version: "1", Protocol: abi.Protocol(c.Protocol),
 		Limits: abi.Limits{
 			MemoryMiB: int(pkg.Limits.CheckMemoryMiB),
 			FuelM:     int(pkg.Limits.CheckCPU / time.Millisecond), // a CPU does about 10^9 units a second
@@ -72,8 +89,8 @@ func manifest(pkg *problem.Package, c problem.Checker) *abi.Manifest {
 	}
 }
 
-// checkerModule returns the module of a checker.
-func (j *Judge) checkerModule(ctx context.Context, pkg *problem.Package, c problem.Checker) ([]byte, error) {
+// guestModule returns the module of a checker or interactor.
+func (j *Judge) guestModule(ctx context.Context, pkg *problem.Package, c problem.Checker, kind abi.Kind) ([]byte, error) {
 	switch {
 	case c.Standard != "":
 		wasm, err := j.cfg.Checker(c.Standard)
@@ -82,7 +99,7 @@ func (j *Judge) checkerModule(ctx context.Context, pkg *problem.Package, c probl
 		}
 		return wasm, nil
 	case c.Plugin != "":
-		digest, err := j.active(ctx, abi.Checker, c.Plugin)
+		digest, err := j.active(ctx, kind, c.Plugin)
 		if err != nil {
 			return nil, err
 		}
@@ -168,15 +185,26 @@ func (j *Judge) opinion(ctx context.Context, r *runResult, c checker, input, out
 		}
 	}
 	o, err := j.cfg.Plugins.Check(ctx, c.module, q)
-	if fault, ok := errors.AsType[*plugin.Error](err); ok {
-		if fault.Message != "" {
-			return &packageError{fmt.Errorf("%w: it said: %s", fault, cut(fault.Message, keptWords))}
-		}
-		return &packageError{fault}
-	}
 	if err != nil {
+		return guestFault(err)
+	}
+	return r.take(c, o, scoring)
+}
+
+// guestFault makes a [*packageError] of what a guest did wrong.
+func guestFault(err error) error {
+	fault, ok := errors.AsType[*plugin.Error](err)
+	if !ok {
 		return err
 	}
+	if fault.Message != "" {
+		return &packageError{fmt.Errorf("%w: it said: %s", fault, cut(fault.Message, keptWords))}
+	}
+	return &packageError{fault}
+}
+
+// take puts an opinion into r.
+func (r *runResult) take(c checker, o plugin.Opinion, scoring bool) error {
 	switch o.Outcome {
 	case plugin.Accepted:
 	case plugin.Wrong, plugin.Presentation: // the legacy format knows no presentation error

@@ -17,7 +17,9 @@ type evaluation struct {
 	prog     *program
 	checkers []checker
 	progress func(judge.Progress)
-	total    int
+
+	interactor *checker // nil unless the problem is interactive
+	total      int
 
 	mu     sync.Mutex
 	runs   []*run // in judging order of their first test
@@ -54,7 +56,7 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 	}
 	g := &grader{
 		scoring: e.pkg.Scoring,
-		points:  slices.ContainsFunc(e.checkers, func(c checker) bool { return c.points }),
+		points:  slices.ContainsFunc(e.checkers, func(c checker) bool { return c.points }) || e.interactor != nil && e.interactor.points,
 		test:    func(t *problem.Test) (mark, error) { return e.wait(ctx, t) },
 		skip:    e.forget,
 	}

@@ -191,7 +191,17 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 	if err != nil {
 		return r, err
 	}
+	talker, err := j.interactor(ctx, pkg)
+	if fault, ok := errors.AsType[*packageError](err); ok {
+		return failed(r, fault.Error()), nil
+	}
+	if err != nil {
+		return r, err
+	}
 	r.Checker = digests(checkers)
+	if talker != nil {
+		r.Checker = digests(append([]checker{*talker}, checkers...))
+	}
 	prog, err := j.build(ctx, tc, pkg, p.Sources)
 	if fault, ok := errors.AsType[*plugin.Error](err); ok {
 		return failed(r, fault.Error()), nil
@@ -207,7 +217,7 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 		r.Message = prog.message
 		return r, nil
 	}
-	e := &evaluation{j: j, pkg: pkg, prog: prog, checkers: checkers, progress: progress, total: total}
+	e := &evaluation{j: j, pkg: pkg, prog: prog, checkers: checkers, interactor: talker, progress: progress, total: total}
 	if err := e.run(ctx, &r); err != nil {
 		return r, err
 	}

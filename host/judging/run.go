@@ -86,6 +86,9 @@ func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err err
 		return r, err
 	}
 	defer func() { err = errors.Join(err, input.Close()) }()
+	if l.e.interactor != nil {
+		return l.converse(ctx, t, input)
+	}
 	ran, err := l.run(ctx, input, 0)
 	if err != nil {
 		return r, err
@@ -286,18 +289,26 @@ func (l *lane) check(ctx context.Context, r *runResult, t *problem.Test, input *
 	defer func() { err = errors.Join(err, answer.Close()) }()
 	for _, c := range l.e.checkers {
 		args := slices.Concat(c.flags, t.Flags)
-		if err := l.e.j.opinion(ctx, r, c, input, l.stdout, answer, args, l.e.pkg.Scoring); err != nil {
-			fault, ok := errors.AsType[*packageError](err)
-			if !ok {
-				return err
-			}
-			l.logFault(ctx, t, fault)
-			l.e.j.metrics.faults.Inc()
-			r.verdict, r.score, r.message, r.note = judge.JE, nil, "", clean(fault.Error())
+		err := l.e.j.opinion(ctx, r, c, input, l.stdout, answer, args, l.e.pkg.Scoring)
+		if err := l.blame(ctx, r, t, err); err != nil {
+			return err
 		}
 		if r.verdict != judge.AC {
 			return nil
 		}
 	}
+	return nil
+}
+
+// blame makes r a judging error if a guest is at fault. Other errors are
+// returned.
+func (l *lane) blame(ctx context.Context, r *runResult, t *problem.Test, err error) error {
+	fault, ok := errors.AsType[*packageError](err)
+	if !ok {
+		return err
+	}
+	l.logFault(ctx, t, fault)
+	l.e.j.metrics.faults.Inc()
+	r.verdict, r.score, r.message, r.note = judge.JE, nil, "", clean(fault.Error())
 	return nil
 }

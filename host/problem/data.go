@@ -186,7 +186,7 @@ func (p *Package) MaxScore() *float64 {
 
 // points reports whether checkers give the scores of tests.
 func (p *Package) points() bool {
-	return slices.ContainsFunc(p.Checkers, func(c Checker) bool { return c.Points })
+	return slices.ContainsFunc(p.Checkers, func(c Checker) bool { return c.Points }) || p.Interactor != nil && p.Interactor.Points
 }
 
 // MaxScore returns the highest score of a group: its range's upper bound, or

@@ -120,7 +120,9 @@ func (r *reader) readValidation(k *keys) {
 			switch {
 			case w == "score" && r.custom:
 				r.points = true
-			case w == "interactive", w == "multi-pass":
+			case w == "interactive" && r.custom:
+				r.interactive = true
+			case w == "multi-pass":
 				k.refuse("validation", "asks for %q, which this platform cannot do yet", w)
 			default:
 				k.refuse("validation", "holds %q, which means nothing", w)
@@ -241,8 +243,12 @@ func (r *reader) readCheckers() {
 	const dir = "output_validators"
 	names, folder := r.children(dir)
 	if r.has(nativeYAML) {
-		if c := r.nativeChecker(); c != nil {
-			r.p.Checkers = []Checker{*c}
+		checker, interactor := r.native()
+		r.p.Interactor = interactor
+		if checker != nil {
+			r.p.Checkers = []Checker{*checker}
+		}
+		if checker != nil || interactor != nil {
 			return
 		}
 	}
@@ -264,8 +270,14 @@ func (r *reader) readCheckers() {
 			r.p.Checkers = append(r.p.Checkers, *c)
 		}
 	}
-	if len(r.p.Checkers) == 0 && len(r.errs) == 0 {
+	switch {
+	case len(r.errs) > 0:
+	case len(r.p.Checkers) == 0:
 		r.refuse(dir, "", "is empty: \"validation: custom\" needs a checker")
+	case r.interactive && len(r.p.Checkers) > 1:
+		r.refuse(dir, "", "holds several programs: one of them can talk with a submission")
+	case r.interactive: // the validator of an interactive problem is its interactor
+		r.p.Interactor, r.p.Checkers = &r.p.Checkers[0], nil
 	}
 }
 
@@ -308,17 +320,26 @@ var (
 	checkerHeader = regexp.MustCompile(`\.(h|hh|hpp)$`)
 )
 
-// nativeChecker reads deepoj.yaml, which binds a checker by name, digest or file.
-func (r *reader) nativeChecker() *Checker {
+// native reads deepoj.yaml, which binds a checker and an interactor by name,
+// digest or file. What it does not bind is nil.
+func (r *reader) native() (checker, interactor *Checker) {
 	k := r.yaml(nativeYAML)
 	defer k.unknown()
+	if k.node("checker") != nil {
+		checker = r.binding(k.mapping("checker"), Standard)
+	}
 	if k.node("interactor") != nil {
-		k.refuse("interactor", "asks for an interactive problem, which this platform cannot do yet")
+		interactor = r.binding(k.mapping("interactor"), nil)
+		if checker != nil && interactor.Protocol == "icpc/1" {
+			k.refuse("checker", "has nothing to decide: an interactor of icpc/1 decides alone")
+		}
 	}
-	if k.node("checker") == nil {
-		return nil
-	}
-	b := k.mapping("checker")
+	return checker, interactor
+}
+
+// binding reads which plugin is meant. Standard are the names of those that come
+// with the platform.
+func (r *reader) binding(b *keys, standard []string) *Checker {
 	defer b.unknown()
 	c := &Checker{Points: r.points}
 	c.Protocol = b.choice("protocol", "icpc/1", "icpc/1", "testlib/1")
@@ -338,8 +359,8 @@ func (r *reader) nativeChecker() *Checker {
 		c.Digest = digest
 	case named && strings.Contains(name, "."):
 		c.Plugin = name
-	case named && !slices.Contains(Standard, name):
-		b.refuse("name", "is %q: the standard checkers are %s, and the name of an uploaded one has a dot", name, strings.Join(Standard, ", "))
+	case named && !slices.Contains(standard, name):
+		b.refuse("name", "is %q: the standard checkers are %s, and the name of an uploaded plugin has a dot", name, strings.Join(Standard, ", "))
 	case named:
 		c.Standard = name
 	case !r.has(file) || !checkerFile.MatchString(file):

@@ -47,7 +47,13 @@ type Package struct {
 
 	Limits Limits `json:"limits"`
 
-	// Checkers decide on each output; all of them must accept it.
+	// Interactor talks with the program, which then has no other input. Nil
+	// when the problem is not interactive.
+	Interactor *Checker `json:"interactor,omitempty"`
+
+	// Checkers decide on each output; all of them must accept it. In an
+	// interactive problem the output is what a testlib/1 interactor wrote for
+	// them, and there may be none.
 	Checkers []Checker `json:"checkers"`
 
 	// Root is the group of the whole package; its children are sample and
@@ -103,7 +109,7 @@ type Limits struct {
 	CheckOutputMiB int64         `json:"check_output_mib"`
 }
 
-// Checker is one program that decides on outputs. Exactly one of Standard,
+// Checker is one program that decides on outputs, or an interactor. Exactly one of Standard,
 // Plugin, Digest, Wasm and Sources is set.
 type Checker struct {
 	Standard string `json:"standard,omitempty"` // name of a checker that comes with the platform, such as "default"

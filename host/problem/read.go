@@ -57,10 +57,11 @@ type reader struct {
 	report Report
 	errs   []error
 
-	custom bool     // validation: custom
-	points bool     // validation: custom score
-	flags  []string // validator_flags
-	old    deprecated
+	custom      bool     // validation: custom
+	interactive bool     // the custom validator talks with the program
+	points      bool     // validation: custom score
+	flags       []string // validator_flags
+	old         deprecated
 }
 
 // refuse records a reason to refuse the package.

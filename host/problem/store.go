@@ -89,6 +89,9 @@ func (p *Package) Judge() judge.Problem {
 	for _, c := range p.Checkers {
 		v.Checkers = append(v.Checkers, c.Name())
 	}
+	if p.Interactor != nil {
+		v.Checkers = append(v.Checkers, p.Interactor.Name())
+	}
 	if top := p.MaxScore(); p.Scoring && top != nil {
 		v.MaxScore = *top
 	}
@@ -133,6 +136,16 @@ func (g *Group) Tests() []*Test {
 	return all
 }
 
+// each calls f for the files of c.
+func (c *Checker) each(f func(*File)) {
+	if c.Wasm != nil {
+		f(c.Wasm)
+	}
+	for i := range c.Sources {
+		f(&c.Sources[i])
+	}
+}
+
 // each calls f for every place in p that names a file, except p.Files.
 func (p *Package) each(f func(*File)) {
 	for _, t := range p.Tests() {
@@ -140,13 +153,10 @@ func (p *Package) each(f func(*File)) {
 		f(&t.Answer)
 	}
 	for i := range p.Checkers {
-		if c := &p.Checkers[i]; c.Wasm != nil {
-			f(c.Wasm)
-		} else {
-			for j := range c.Sources {
-				f(&c.Sources[j])
-			}
-		}
+		p.Checkers[i].each(f)
+	}
+	if p.Interactor != nil {
+		p.Interactor.each(f)
 	}
 	for i := range p.Submissions {
 		for j := range p.Submissions[i].Files {

@@ -1,0 +1,135 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/host/plugin"
+	"deepoj/host/problem"
+	"deepoj/sandbox"
+)
+
+// The clock of a conversation: the program's own, and what the interactor may
+// take beyond it.
+const (
+	wallOfCPU       = 2
+	wallMore        = time.Second
+	interactorExtra = 30 * time.Second
+)
+
+// converse runs the program while the interactor talks with it.
+//
+// Whoever fell silent first decides when both have something to complain of: a
+// program that crashes after a wrong answer gave a wrong answer, and one that
+// crashes in mid-sentence crashed, whatever the interactor makes of the silence.
+func (l *lane) converse(ctx context.Context, t *problem.Test, input *os.File) (r runResult, err error) {
+	answer, err := l.e.j.file(ctx, l.e.pkg, t.Answer)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, answer.Close()) }()
+	wall := wallOfCPU*l.e.prog.cmd.Limits.CPU + wallMore
+	ran, said, fault := l.talk(ctx, t, input, answer, wall)
+	if fault == nil && starved(ran) {
+		first := usage(ran)
+		l.e.j.metrics.reruns.Inc()
+		ran, said, fault = l.talk(ctx, t, input, answer, patience*wall)
+		r.rerun = &first
+	}
+	if _, guilty := errors.AsType[*packageError](fault); fault != nil && !guilty {
+		return r, l.e.prog.tc.explain(fault)
+	}
+	if ran.Verdict == sandbox.SE {
+		return r, fmt.Errorf("the sandbox failed: %s", ran.Error)
+	}
+	if ran.Verdict != "" {
+		r.usage, r.exitCode, r.exitSignal = usage(ran), ran.ExitCode, ran.Signal
+		if err := l.classify(&r, ran); err != nil {
+			return r, err
+		}
+	}
+	rejected := said.Outcome == plugin.Wrong || said.Outcome == plugin.Presentation
+	switch {
+	case fault != nil:
+		err = l.blame(ctx, &r, t, fault)
+	case r.verdict == judge.AC || rejected && !said.HeardEnd:
+		r.verdict, r.message, r.note = judge.AC, "", ""
+		if err = l.blame(ctx, &r, t, r.take(*l.e.interactor, said.Opinion, l.e.pkg.Scoring)); err == nil && r.verdict == judge.AC {
+			err = l.checkTout(ctx, &r, t, input, said.Tout)
+		}
+	}
+	if t.Sample {
+		r.output = said.Talk
+	}
+	l.e.j.metrics.runs.WithLabelValues(string(r.verdict)).Inc()
+	return r, err
+}
+
+// checkTout asks the checkers about what the interactor wrote for them.
+func (l *lane) checkTout(ctx context.Context, r *runResult, t *problem.Test, input *os.File, tout []byte) error {
+	if len(l.e.checkers) == 0 {
+		return nil
+	}
+	if err := rewind(l.stdout); err != nil {
+		return err
+	}
+	if _, err := l.stdout.Write(tout); err != nil {
+		return fmt.Errorf("keep what an interactor wrote: %w", err)
+	}
+	return l.check(ctx, r, t, input)
+}
+
+// talk joins program and interactor and waits for both, at most wall on the
+// clock. A fault of the interactor is a [*packageError].
+func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File, wall time.Duration) (ran sandbox.Result, said plugin.Judgement, err error) {
+	if err := rewind(l.stderr); err != nil {
+		return ran, said, err
+	}
+	from, out, err := os.Pipe()
+	if err != nil {
+		return ran, said, fmt.Errorf("join a program and its interactor: %w", err)
+	}
+	in, to, err := os.Pipe()
+	if err != nil {
+		return ran, said, errors.Join(fmt.Errorf("join a program and its interactor: %w", err), from.Close(), out.Close())
+	}
+	c := l.e.prog.cmd
+	c.Stdin, c.Stdout, c.Stderr, c.StderrLimit = in, out, l.stderr, keptStderr
+	c.Limits.Wall = wall
+	type outcome struct {
+		ran sandbox.Result
+		err error
+	}
+	ended := make(chan outcome, 1)
+	begun := false
+	said, err = l.e.j.cfg.Plugins.Interact(ctx, l.e.interactor.module, plugin.Interaction{
+		Input: input, Answer: answer, From: from, To: to, Args: slices.Concat(l.e.interactor.flags, t.Flags),
+		Patience: c.Limits.Wall + interactorExtra,
+		Started: func() {
+			begun = true
+			go func() {
+				ran, err := l.box.RunPiped(ctx, c)
+				ended <- outcome{ran, err}
+			}()
+		},
+	})
+	if err != nil {
+		err = guestFault(err)
+	}
+	if !begun {
+		return ran, said, errors.Join(err, in.Close(), out.Close())
+	}
+	o := <-ended
+	if o.err == nil {
+		o.err = l.box.Clean(ctx)
+	}
+	if o.err != nil {
+		return o.ran, said, o.err
+	}
+	return o.ran, said, err
+}
