@@ -106,6 +106,7 @@ func TestTheSandboxSpeaksForItself(t *testing.T) {
 		detail       string
 	}{
 		"a sandbox that is well":   {sandbox.Status{Driver: "v2", Slots: 2, Kernel: "6.1"}, nil, true, false, "driver v2, 2 slots"},
+		"a sandbox without root":   {sandbox.Status{Driver: "v2", Rootless: true}, nil, true, false, "without root"},
 		"a weak sandbox":           {sandbox.Status{Driver: "v2", Degraded: []string{"no Landlock"}}, nil, true, true, "no Landlock"},
 		"a sandbox that fails":     {sandbox.Status{SelfTest: "a program saw the host's files"}, nil, false, false, "saw the host"},
 		"a sandbox that is absent": {sandbox.Status{}, sandbox.ErrAgentGone, false, false, sandbox.ErrAgentGone.Error()},

@@ -29,12 +29,26 @@ func Sandbox(status func(context.Context) (sandbox.Status, error)) Exam {
 		}
 		c.OK = true
 		c.Detail = fmt.Sprintf("driver %s, %d slots, kernel %s", s.Driver, s.Slots, s.Kernel)
+		if s.Rootless {
+			c.Detail += ", without root"
+		}
 		if len(s.Degraded) > 0 {
 			c.Degraded = true
 			c.Detail += ": " + strings.Join(s.Degraded, "; ")
 			c.Remedy = "the checks above name how to mend each"
 		}
 		return []Check{c}
+	}
+}
+
+// Rootless tells why an ordinary user cannot start the sandbox by itself: why is
+// what [sandbox.Rootless] returned.
+func Rootless(why error) Exam {
+	return func(context.Context) []Check {
+		return []Check{{
+			Name: "sandbox", OK: true, Degraded: true, Detail: "not looked at, because this user cannot start it: " + why.Error(),
+			Remedy: "run deepoj doctor as root, or mend what is named",
+		}}
 	}
 }
 

@@ -33,7 +33,8 @@ func privilege(uid int) Check {
 	}
 	return Check{
 		Name: "privilege", OK: true, Degraded: true, Detail: fmt.Sprintf("user %d is not root", uid),
-		Remedy: "start the sandbox agent as root: make run does so through sudo; only the agent keeps root",
+		Remedy: "start the sandbox agent as root: make run does so through sudo, and only the agent keeps root; " +
+			"or without root on cgroup v2, below systemd-run --user --scope -p Delegate=yes",
 	}
 }
 

@@ -42,7 +42,13 @@ func diagnose(ctx context.Context, e *env) int {
 		return e.fail(err)
 	}
 	exams := []doctor.Exam{doctor.Kernel(os.DirFS("/"), os.Geteuid())}
-	if os.Geteuid() == 0 {
+	var rootless error
+	if os.Geteuid() != 0 {
+		rootless = sandbox.Rootless()
+	}
+	if rootless != nil {
+		exams = append(exams, doctor.Rootless(rootless))
+	} else {
 		agent, stop, err := probeAgent(ctx)
 		defer stop()
 		exams = append(exams, doctor.Sandbox(func(ctx context.Context) (sandbox.Status, error) {

@@ -101,6 +101,11 @@ func runCommand(ctx context.Context, e *env, name string, r roles) int {
 			}
 		}
 	}
+	if r.worker && o.sandboxFD == 0 && !o.allowDegraded {
+		if err := contain(ctx, e, name, e.args); err != nil {
+			return e.fail(err)
+		}
+	}
 	log := newLogger(e, c)
 	if os.Geteuid() == 0 {
 		return launch(ctx, e, planLaunch(name, r, o, c, log))
