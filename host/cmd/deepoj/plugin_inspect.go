@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"deepoj/host/plugin"
+	"deepoj/plugins/abi"
+)
+
+// inspected is what `deepoj plugin inspect` prints.
+type inspected struct {
+	plugin.Inspection
+
+	From   plugin.Origin `json:"manifest_from,omitempty"` // section or describe; "" without a manifest
+	Limits *abi.Limits   `json:"limits,omitempty"`        // as a host with the default limits grants them
+}
+
+// inspectPlugin is `deepoj plugin inspect`. Its status is 3 when the module
+// would be refused.
+func inspectPlugin(ctx context.Context, e *env) int {
+	f := newPluginFlags(e, "inspect", "FILE.wasm")
+	asJSON := f.Bool("json", false, "print JSON")
+	args, status, ok := parseMixed(f, e.args)
+	if !ok {
+		return status
+	}
+	if len(args) != 1 {
+		f.Usage()
+		return 2
+	}
+	wasm, err := readModule(args[0])
+	if err != nil {
+		return e.fail(err)
+	}
+	i, err := inspect(ctx, e, wasm)
+	if err == nil && *asJSON {
+		enc := json.NewEncoder(e.stdout)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(i)
+	} else if err == nil {
+		err = i.writeText(e.stdout)
+	}
+	if err != nil {
+		return e.fail(err)
+	}
+	if i.Refusal != nil {
+		return 3
+	}
+	return 0
+}
+
+// inspect takes a module apart, and admits it to learn its manifest and limits.
+func inspect(ctx context.Context, e *env, wasm []byte) (i inspected, err error) {
+	i.Inspection = plugin.Inspect(wasm)
+	if i.Refusal != nil {
+		return i, nil
+	}
+	b, _, err := openBench(ctx, e, false)
+	if err != nil {
+		return i, err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	bare := &abi.Manifest{Judge: abi.Version, Kind: abi.Checker, Name: "bare", Version: "0", Protocol: abi.Testlib1}
+	m, err := b.plugins.Load(ctx, wasm, bare)
+	if refusal, ok := errors.AsType[*plugin.Refusal](err); ok {
+		i.Refusal = refusal
+		return i, nil
+	}
+	if err != nil {
+		return i, err
+	}
+	i.Limits = &m.Manifest.Limits
+	if m.Origin != plugin.FromUpload {
+		own := m.Manifest
+		own.Limits = m.Asked
+		i.From, i.Manifest = m.Origin, &own
+	}
+	return i, nil
+}
+
+func (i inspected) writeText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(w, name+"\t"+format+"\n", args...) }
+	row("digest", "%s", i.Digest)
+	row("size", "%d bytes", i.Size)
+	if m := i.Manifest; m != nil {
+		row("plugin", "%s %s", m.Name, m.Version)
+		row("kind", "%s, %s", m.Kind, m.Protocol)
+		row("manifest", "%s, %d tests", map[plugin.Origin]string{
+			plugin.FromSection: "in its section", plugin.FromDescribe: "printed when it is asked to describe itself", "": "in its section",
+		}[i.From], len(m.Tests))
+		if len(m.Needs) > 0 {
+			row("needs", "%s", strings.Join(m.Needs, " "))
+		}
+		if m.Language != nil {
+			row("language", "%s (%s)", m.Language.Name, m.Language.ID)
+		}
+	} else {
+		row("manifest", "none: give it with the upload, or embed one (deepoj plugin build --manifest)")
+	}
+	if l := i.Limits; l != nil {
+		row("limits", "%d MiB, %d million units of fuel, %d KiB of output", l.MemoryMiB, l.FuelM, l.OutputKiB)
+	}
+	row("memory", "%d KiB to begin with", i.MemoryKiB)
+	row("functions", "%d", i.Functions)
+	for _, module := range i.modules() {
+		row("imports", "%s: %s", module[0], strings.Join(module[1:], " "))
+	}
+	row("exports", "%s", strings.Join(i.Exports, " "))
+	row("sections", "%s", strings.Join(i.Custom, " "))
+	if r := i.Refusal; r != nil {
+		row("refused", "by rule %s: %s", r.Rule, r.Offender)
+		row("remedy", "%s", r.Remedy)
+	}
+	return w.Flush()
+}
+
+// modules groups the imports: each list begins with the module that they come
+// from.
+func (i inspected) modules() [][]string {
+	var all [][]string
+	for _, name := range i.Imports {
+		module, function, _ := strings.Cut(name, ".")
+		at := slices.IndexFunc(all, func(m []string) bool { return m[0] == module })
+		if at < 0 {
+			at, all = len(all), append(all, []string{module})
+		}
+		all[at] = append(all[at], function)
+	}
+	return all
+}
