@@ -51,21 +51,6 @@ func (r *Runtime) Check(ctx context.Context, m *Module, c Check) (Opinion, error
 	if m.Manifest.Kind != abi.Checker {
 		return Opinion{}, fmt.Errorf("check: %s is a %s", m.label(), m.Manifest.Kind)
 	}
-	return r.opinion(ctx, m, c)
-}
-
-// Monologue asks an icpc/1 interactor about a program that listens to nothing:
-// c.Output is all that it ever says. It shows how an interactor bears what a
-// program may say, without a program.
-func (r *Runtime) Monologue(ctx context.Context, m *Module, c Check) (Opinion, error) {
-	if m.Manifest.Kind != abi.Interactor || m.Manifest.Protocol != abi.ICPC1 {
-		return Opinion{}, fmt.Errorf("monologue: %s is a %s of %s, want an interactor of %s", m.label(), m.Manifest.Kind, m.Manifest.Protocol, abi.ICPC1)
-	}
-	return r.opinion(ctx, m, c)
-}
-
-// opinion asks a guest for its opinion of an output.
-func (r *Runtime) opinion(ctx context.Context, m *Module, c Check) (Opinion, error) {
 	if c.Input == nil || c.Output == nil || c.Answer == nil {
 		return Opinion{}, fmt.Errorf("check: %s: a file is missing", m.label())
 	}

@@ -124,24 +124,6 @@ func TestAnICPCValidatorDecidesByExitStatusAndFeedback(t *testing.T) {
 	}
 }
 
-func TestAnInteractorHearsAMonologue(t *testing.T) {
-	wasm := buildC(t, "validator")
-	r := open(t, plugin.Config{Workers: 1})
-	manifest := checker(abi.ICPC1, abi.Limits{})
-	manifest.Kind = abi.Interactor
-	m, err := r.Load(t.Context(), wasm, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := r.Monologue(t.Context(), m, check(t, "in", "no", "y"))
-	if err != nil || o.Outcome != plugin.Wrong || o.Exit != 43 || o.Message != "look again" {
-		t.Errorf("got %+v, %v", o, err)
-	}
-	if _, err := r.Check(t.Context(), m, check(t, "", "", "")); err == nil || errors.As(err, new(*plugin.Error)) {
-		t.Errorf("as a checker: %v, want an error of the caller", err)
-	}
-}
-
 func TestNoStateLeaksFromOneCheckToTheNext(t *testing.T) {
 	r, m := probe(t, plugin.Config{Workers: 1})
 	for range 3 {

@@ -7,6 +7,16 @@ import (
 	"deepoj/plugins/abi"
 )
 
+// ParseManifest reads a manifest. The error is a [*Refusal] if this host does not
+// understand it.
+func ParseManifest(data []byte) (*abi.Manifest, error) {
+	m, refusal := parseManifest(data)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return m, nil
+}
+
 // Embed returns the module with the manifest, a JSON object, in its section, in
 // the place of any that it had. The error is a [*Refusal] if the manifest would
 // be refused or the module cannot be taken apart.

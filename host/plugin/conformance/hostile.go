@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
+	"sync"
+	"time"
 
 	"deepoj/host/plugin"
-	"deepoj/plugins/abi"
 	"deepoj/plugins/vectors"
 )
 
@@ -106,29 +108,32 @@ func (s *suite) hostileOutputs(c *sample) ([]output, error) {
 }
 
 // hostile gives the checker outputs that it must bear.
-func (s *suite) hostile() (string, error) {
+func (s *suite) hostile() (string, error) { return "", s.bearsAll(s.checkReader) }
+
+// bearsAll puts every hostile output to the plugin.
+func (s *suite) bearsAll(put func(*sample, io.Reader) (plugin.Opinion, error)) error {
 	c, err := s.any()
 	if err != nil {
-		return "", err
+		return err
 	}
 	all, err := s.hostileOutputs(c)
 	if err != nil {
-		return "", err
+		return err
 	}
 	// A question of ours may be one that it rightly cannot answer.
-	_, err = s.check(c, c.output)
+	_, err = put(c, bytes.NewReader(c.output))
 	f, err := fault(err)
 	if err != nil {
-		return "", err
+		return err
 	}
 	good := f == nil || !s.failed(f)
 	for _, h := range all {
-		_, err := s.checkReader(c, h.reader())
+		_, err := put(c, h.reader())
 		if err := s.bears(h.name, err, good); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return "", nil
+	return nil
 }
 
 // bears records what is wrong with how the plugin bore an input. An answer that
@@ -162,10 +167,33 @@ func (s *suite) bears(name string, err error, good bool) error {
 
 // monologues lets an interactor hear programs that say hostile things and
 // listen to nothing.
-func (s *suite) monologues() (string, error) {
-	if s.module.Manifest.Protocol != abi.ICPC1 {
-		return needsLive, nil
+func (s *suite) monologues() (string, error) { return "", s.bearsAll(s.monologue) }
+
+// monologue stands for a program that says something and ends.
+func (s *suite) monologue(c *sample, says io.Reader) (plugin.Opinion, error) {
+	from, mouth, err := os.Pipe()
+	if err != nil {
+		return plugin.Opinion{}, fmt.Errorf("make a pipe: %w", err)
 	}
-	s.ask = s.rt.Monologue
-	return s.hostile()
+	ear, to, err := os.Pipe()
+	if err != nil {
+		return plugin.Opinion{}, errors.Join(fmt.Errorf("make a pipe: %w", err), from.Close(), mouth.Close())
+	}
+	var program sync.WaitGroup
+	program.Go(func() {
+		_, _ = io.Copy(mouth, says) // the interactor may have heard enough
+		_ = mouth.Close()
+	})
+	program.Go(func() {
+		_, _ = io.Copy(io.Discard, ear) // nothing is listened to
+		_ = ear.Close()
+	})
+	defer program.Wait()
+	j, err := s.rt.Interact(s.ctx, s.module, plugin.Interaction{
+		Input: c.inputFile, Answer: c.answerFile, From: from, To: to, Args: c.args, Patience: patience, Started: func() {},
+	})
+	return j.Opinion, err
 }
+
+// patience is how long an interactor may hear a program.
+const patience = time.Minute

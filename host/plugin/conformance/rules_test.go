@@ -214,7 +214,8 @@ func TestAnInteractorHearsHostileProgramsAndNeedsALiveOneForTheRest(t *testing.T
 	}{
 		"a good one":            {[]string{"ICPC"}, abi.ICPC1, nil, conformance.Passed},
 		"one that traps":        {[]string{"ICPC", "BAD_TRAP"}, abi.ICPC1, []string{"hostile-trap"}, conformance.Failed},
-		"one of another breed":  {nil, abi.Testlib1, nil, conformance.NotRun},
+		"a good one of testlib": {[]string{"INTERACTOR"}, abi.Testlib1, nil, conformance.Passed},
+		"a trapping one of it":  {[]string{"INTERACTOR", "BAD_TRAP"}, abi.Testlib1, []string{"hostile-trap"}, conformance.Failed},
 		"one that leaves by 77": {[]string{"ICPC", "BAD_EXIT"}, abi.ICPC1, []string{"hostile-exit"}, conformance.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {

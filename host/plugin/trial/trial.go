@@ -53,19 +53,20 @@ var helloProblem = map[string]string{
 }
 
 // problem stores the problem that programs are tried on, once.
-func (r *Runner) problem(ctx context.Context) (blob.Digest, error) {
+func (r *Runner) problem(ctx context.Context) (d blob.Digest, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.hello != "" {
 		return r.hello, nil
 	}
-	dir := filepath.Join(r.dir, "hello")
+	dir, err := os.MkdirTemp(r.dir, "hello-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	for name, text := range helloProblem {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
 			return "", err
 		}
 	}

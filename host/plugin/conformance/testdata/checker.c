@@ -1,4 +1,5 @@
-// A checker that compares tokens, in testlib/1 or with -DICPC in icpc/1. Each
+// A checker that compares tokens, in testlib/1 or with -DICPC in icpc/1; with
+// -DINTERACTOR it hears a program in testlib/1. Each
 // macro BAD_… makes it break one rule of the contract.
 #include <ctype.h>
 #include <stdio.h>
@@ -121,6 +122,9 @@ int main(int argc, char **argv)
 	feedback = argv[3];
 	answer = fopen(argv[2], "r");
 	output = stdin;
+#elif defined INTERACTOR
+	output = stdin;
+	answer = fopen(argv[3], "r");
 #else
 	output = fopen(argv[2], "r");
 	answer = fopen(argv[3], "r");
