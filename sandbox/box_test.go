@@ -2,100 +2,12 @@ package sandbox_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"deepoj/sandbox"
 )
-
-func TestWhatCannotBeRunIsASystemErrorThatNamesTheCause(t *testing.T) {
-	a := shared.get(t)
-	b := newBench(t, a, "process", sandbox.BoxOptions{})
-	err := b.box.Put(
-		t.Context(),
-		sandbox.File{Path: "folder/file", Data: []byte("x")},
-		sandbox.File{Path: "data", Mode: 0o644, Data: []byte("no program")},
-		sandbox.File{Path: "garbage", Mode: 0o755, Data: []byte("\x00\x01\x02 no program")},
-		sandbox.File{Path: "unreadable", Mode: 0o300, Data: []byte("#!/bin/sh\n")},
-		sandbox.File{Path: "script", Mode: 0o755, Data: []byte("#!/no/such/interpreter\n")},
-		sandbox.File{Path: "arm", Mode: 0o755, Data: foreignProgram(183)},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nothing := []string{"nothing"}
-	tests := map[string]struct {
-		cmd  sandbox.Cmd
-		want string
-	}{
-		"a missing program":             {sandbox.Cmd{Program: "./missing"}, "no such program"},
-		"a folder":                      {sandbox.Cmd{Program: "./folder"}, "folder"},
-		"a file without permission":     {sandbox.Cmd{Program: "./data"}, "may not be read"},
-		"a file that is no program":     {sandbox.Cmd{Program: "./garbage"}, "no program for this machine"},
-		"an unreadable file":            {sandbox.Cmd{Program: "./unreadable"}, "may not be read"},
-		"another architecture":          {sandbox.Cmd{Program: "./arm"}, "no program for this machine"},
-		"a missing interpreter":         {sandbox.Cmd{Program: "./script"}, "interpreter"},
-		"a program below a file":        {sandbox.Cmd{Program: "./data/x"}, "leads nowhere"},
-		"a missing tool":                {sandbox.Cmd{Tool: "no-such-tool"}, "no such tool"},
-		"a path as a tool":              {sandbox.Cmd{Tool: "/bin/sh"}, "no such tool"},
-		"a missing second tool":         {sandbox.Cmd{Program: "./process", ExtraTools: []string{"no-such-tool"}}, "no such tool"},
-		"nothing at all":                {sandbox.Cmd{}, "needs a tool or a program"},
-		"a tool and a program":          {sandbox.Cmd{Tool: "gcc", Program: "./process"}, "not both"},
-		"a NUL byte in the path":        {sandbox.Cmd{Program: "./pro\x00cess"}, "NUL"},
-		"a NUL byte in an argument":     {sandbox.Cmd{Program: "./process", Args: []string{"a\x00b"}}, "NUL"},
-		"a NUL byte in the environment": {sandbox.Cmd{Program: "./process", Env: []string{"A=a\x00b"}}, "NUL"},
-		"a malformed environment":       {sandbox.Cmd{Program: "./process", Env: []string{"A"}}, "KEY=value"},
-		"negative CPU time":             {sandbox.Cmd{Program: "./process", Args: nothing, Limits: sandbox.Limits{CPU: -1}}, "CPU"},
-		"a year of CPU time":            {sandbox.Cmd{Program: "./process", Args: nothing, Limits: sandbox.Limits{CPU: 8760 * time.Hour}}, "CPU"},
-		"negative wall time":            {sandbox.Cmd{Program: "./process", Args: nothing, Limits: sandbox.Limits{Wall: -1}}, "Wall"},
-		"negative memory":               {sandbox.Cmd{Program: "./process", Args: nothing, Limits: sandbox.Limits{MemoryBytes: -1}}, "MemoryBytes"},
-		"one byte of memory":            {sandbox.Cmd{Program: "./process", Args: nothing, Limits: sandbox.Limits{MemoryBytes: 1}}, "MemoryBytes"},
-		"more memory than there is":     {sandbox.Cmd{Program: "./process", Args: nothing, Limits: sandbox.Limits{MemoryBytes: 1 << 50}}, "MemoryBytes"},
-		"negative output":               {sandbox.Cmd{Program: "./process", Args: nothing, Limits: sandbox.Limits{OutputBytes: -1}}, "OutputBytes"},
-		"negative processes":            {sandbox.Cmd{Program: "./process", Args: nothing, Limits: sandbox.Limits{Processes: -1}}, "Processes"},
-		"too many open files":           {sandbox.Cmd{Program: "./process", Args: nothing, Limits: sandbox.Limits{OpenFiles: 1 << 30}}, "OpenFiles"},
-		"more cores than there are":     {sandbox.Cmd{Program: "./process", Args: nothing, Limits: sandbox.Limits{Cores: 4096}}, "Cores"},
-		"a folder as input":             {sandbox.Cmd{Program: "./process", Args: nothing, Stdin: opened(t, os.TempDir())}, "neither a file nor a pipe"},
-		"a device as input":             {sandbox.Cmd{Program: "./process", Args: nothing, Stdin: opened(t, "/dev/zero")}, "neither a file nor a pipe"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			r, err := b.box.Run(t.Context(), tt.cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Verdict != sandbox.SE || !strings.Contains(r.Error, tt.want) {
-				t.Errorf("ended %s with %q, want SE and %q", r.Verdict, r.Error, tt.want)
-			}
-		})
-	}
-	if o := b.run(t, sandbox.Limits{}, "nothing"); o.Verdict != sandbox.OK {
-		t.Errorf("afterwards a run ended %v", o)
-	}
-}
-
-// opened opens a file of the host for the time of the test.
-func opened(t *testing.T, path string) *os.File {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
-
-// foreignProgram returns the head of an ELF program for another machine.
-func foreignProgram(machine byte) []byte {
-	b := make([]byte, 4096)
-	copy(b, []byte{0x7f, 'E', 'L', 'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, machine, 0, 1})
-	b[52], b[54], b[56] = 64, 56, 1
-	b[32] = 64
-	return b
-}
 
 func TestFilesArePutBelowTheBoxOnly(t *testing.T) {
 	a := shared.get(t)

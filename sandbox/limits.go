@@ -28,6 +28,7 @@ const (
 	maxProcesses = 16384
 	maxOpenFiles = 65536
 	minMemory    = 1 << 20
+	minOpenFiles = 4 // the three streams, and one for the loader of libraries
 )
 
 // machine is what limits are compared with.
@@ -64,13 +65,13 @@ func (l Limits) resolve(m machine) (Limits, error) {
 		{"FileBytes", &l.FileBytes, defaultFile, 1, maxBytes},
 	}
 	counts := []struct {
-		name          string
-		value         *int
-		standard, max int
+		name               string
+		value              *int
+		standard, min, max int
 	}{
-		{"Processes", &l.Processes, defaultProcesses, maxProcesses},
-		{"OpenFiles", &l.OpenFiles, defaultOpenFiles, maxOpenFiles},
-		{"Cores", &l.Cores, 1, m.cores},
+		{"Processes", &l.Processes, defaultProcesses, 1, maxProcesses},
+		{"OpenFiles", &l.OpenFiles, defaultOpenFiles, minOpenFiles, maxOpenFiles},
+		{"Cores", &l.Cores, 1, 1, m.cores},
 	}
 	if l.CPU < time.Millisecond || l.CPU > maxCPU {
 		return l, fmt.Errorf("limit CPU %s is not between 1ms and %s", l.CPU, maxCPU)
@@ -90,8 +91,8 @@ func (l Limits) resolve(m machine) (Limits, error) {
 		if *n.value == 0 {
 			*n.value = n.standard
 		}
-		if *n.value < 1 || *n.value > n.max {
-			return l, fmt.Errorf("limit %s %d is not between 1 and %d", n.name, *n.value, n.max)
+		if *n.value < n.min || *n.value > n.max {
+			return l, fmt.Errorf("limit %s %d is not between %d and %d", n.name, *n.value, n.min, n.max)
 		}
 	}
 	return l, nil

@@ -1,9 +1,11 @@
 package sandbox
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -28,6 +30,9 @@ func (r *room) run(q *runRequest, files []*os.File) (Result, error) {
 	}
 	if closeErr := w.close(); err == nil {
 		err = closeErr
+	}
+	if err == nil && w.result.Signal == int(unix.SIGSYS) && r.foreign(q.Program) {
+		err = &setupError{explainExec(q.Program, unix.ENOEXEC)}
 	}
 	if setup, ok := errors.AsType[*setupError](err); ok {
 		w.result.Verdict, w.result.Error = SE, setup.text
@@ -270,6 +275,30 @@ func (w *watch) close() error {
 		errs = append(errs, unix.Close(w.pidfd))
 	}
 	return errors.Join(errs...)
+}
+
+// foreign reports whether program is a file of /box for another machine, which the
+// kernel starts all the same when it knows that machine too. A program that can
+// write to /box may have made itself look like one.
+func (r *room) foreign(program string) bool {
+	if program == "" || path.IsAbs(program) || r.writable {
+		return false
+	}
+	box, err := openBox()
+	if err != nil {
+		return false
+	}
+	defer unix.Close(box)
+	fd, err := beneath(box, path.Clean(program), unix.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var head [20]byte // of an ELF file: what it is, and from byte 18 on for which machine
+	n, err := unix.Pread(fd, head[:], 0)
+	const bits64 = 2
+	return err == nil && n == len(head) && string(head[:4]) == "\x7fELF" &&
+		(head[4] != bits64 || binary.LittleEndian.Uint16(head[18:]) != reaperMachine)
 }
 
 // explainExec says why a program could not be executed.
