@@ -163,7 +163,7 @@ func (p *process) inner() int {
 	}
 	for _, pid := range children(p.cmd.Process.Pid) {
 		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if err == nil && !bytes.Contains(args, []byte("sandbox\x00agent")) {
+		if err == nil && !bytes.Contains(args, []byte("sandbox\x00agent")) && !bytes.Contains(args, []byte("--attempt-id=")) {
 			return pid
 		}
 	}

@@ -78,7 +78,7 @@ func (w *Worker) probes(ctx context.Context) {
 }
 
 // probe looks at tool chains and sandbox. A worker without a sandbox takes no
-// jobs.
+// jobs, but says what it could judge before: what is handed in meanwhile waits.
 func (w *Worker) probe(ctx context.Context) {
 	line, err := w.cfg.Sandbox(ctx)
 	var languages []judge.Language
@@ -90,12 +90,15 @@ func (w *Worker) probe(ctx context.Context) {
 	}
 	w.mu.Lock()
 	was := w.unable
-	w.unable, w.sandbox, w.languages = err, line, languages
-	if err != nil {
+	w.unable, w.sandbox = err, line
+	if err == nil {
+		w.languages = languages
+	} else {
 		w.sandbox = "unavailable: " + err.Error()
 	}
 	w.mu.Unlock()
 	switch {
+	case err != nil && was != nil && err.Error() == was.Error(): // was said
 	case err != nil:
 		w.cfg.Log.ErrorContext(ctx, "nothing can be judged here; no jobs are taken", slog.Any("err", err))
 	case was != nil:

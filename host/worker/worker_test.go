@@ -329,6 +329,15 @@ func TestAWorkerWithoutASandboxTakesNoJobs(t *testing.T) {
 		ws, err := b.Workers(t.Context(), time.Minute)
 		return err == nil && len(ws) == 1 && ws[0].Slots == 1 && ws[0].Sandbox == "v2" && len(ws[0].Languages) == 2
 	})
+	well.Store(false)
+	h.LookAgain()
+	b.eventually("it says that it is unwell again, and what it could judge", func() bool {
+		ws, err := b.Workers(t.Context(), time.Minute)
+		return err == nil && len(ws) == 1 && ws[0].Slots == 0 && len(ws[0].Languages) == 2
+	})
+	id = b.submit()
+	well.Store(true)
+	b.awaitStatus(id, judge.Finished)
 	h.stop()
 	if ws, err := b.Workers(t.Context(), time.Minute); err != nil || len(ws) != 0 {
 		t.Errorf("after it stopped: %+v (%v)", ws, err)
