@@ -64,34 +64,58 @@ func (j *Judge) toolchain(ctx context.Context, id string) (*toolchain, error) {
 		return nil, fmt.Errorf("adapter of %s: its manifest describes no language", id)
 	}
 	tc := &toolchain{id: id, module: m, language: *m.Manifest.Language, versions: map[string]abi.ToolVersion{}}
-	for _, tool := range tc.language.Tools {
-		version, err := j.version(ctx, tool)
+	if err := j.probe(ctx, tc); err != nil {
 		if missing, ok := errors.AsType[*UnavailableError](err); ok {
 			missing.What = "the language " + id
 			return tc, missing
 		}
+		return tc, fmt.Errorf("tools of %s: %w", id, err)
+	}
+	return tc, nil
+}
+
+// probe finds all tools before it asks any for its version: a compiler may be a
+// script that another tool of the language runs.
+func (j *Judge) probe(ctx context.Context, tc *toolchain) error {
+	for _, tool := range tc.language.Tools {
+		if _, err := j.find(ctx, tool); err != nil {
+			return err
+		}
+	}
+	for _, tool := range tc.language.Tools {
+		version, err := j.version(ctx, tool, tc.tools()...)
 		if err != nil {
-			return tc, fmt.Errorf("tools of %s: %w", id, err)
+			return err
 		}
 		tc.versions[tool.Name] = abi.ToolVersion{Version: version}
 	}
-	return tc, nil
+	return nil
 }
 
 // probeLimits bound a tool that prints its version.
 var probeLimits = sandbox.Limits{CPU: 10 * time.Second, Wall: 30 * time.Second, MemoryBytes: 1 << 30}
 
-// version asks a tool for its version, in the sandbox, unless that was done
-// and the tool has not changed.
-func (j *Judge) version(ctx context.Context, tool abi.Tool) (string, error) {
-	remedy := "see `deepoj doctor`"
-	if tool.Package != "" {
-		remedy = "apt-get install " + tool.Package
-	}
+// find returns where a tool is, or an [*UnavailableError].
+func (j *Judge) find(ctx context.Context, tool abi.Tool) (sandbox.Tool, error) {
 	where, err := j.cfg.Sandbox.Tool(ctx, tool.Name)
 	if errors.Is(err, sandbox.ErrNoTool) {
-		return "", &UnavailableError{What: tool.Name, Reason: tool.Name + " is not installed", Remedy: remedy}
+		return where, &UnavailableError{What: tool.Name, Reason: tool.Name + " is not installed", Remedy: remedy(tool)}
 	}
+	return where, err
+}
+
+// remedy says how to get a tool.
+func remedy(tool abi.Tool) string {
+	if tool.Package == "" {
+		return "see `deepoj doctor`"
+	}
+	return "apt-get install " + tool.Package
+}
+
+// version asks a tool for its version, in the sandbox and with the other tools at
+// hand, unless that was done and the tool has not changed.
+func (j *Judge) version(ctx context.Context, tool abi.Tool, others ...string) (string, error) {
+	where, err := j.find(ctx, tool)
 	if err != nil {
 		return "", err
 	}
@@ -112,7 +136,7 @@ func (j *Judge) version(ctx context.Context, tool abi.Tool) (string, error) {
 	if known && before.path == now.path && before.changed.Equal(now.changed) && before.size == now.size {
 		return before.version, nil
 	}
-	said, err := j.ask(ctx, tool)
+	said, err := j.ask(ctx, tool, others)
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +147,7 @@ func (j *Judge) version(ctx context.Context, tool abi.Tool) (string, error) {
 	m := pattern.FindStringSubmatch(said)
 	if len(m) < 2 || m[1] == "" {
 		return "", &UnavailableError{
-			What: tool.Name, Remedy: remedy,
+			What: tool.Name, Remedy: remedy(tool),
 			Reason: fmt.Sprintf("%s does not say its version: %q", where.Path, cut(strings.TrimSpace(said), 200)),
 		}
 	}
@@ -136,7 +160,7 @@ func (j *Judge) version(ctx context.Context, tool abi.Tool) (string, error) {
 
 // ask runs a tool with the arguments that make it print its version, and returns
 // what it prints.
-func (j *Judge) ask(ctx context.Context, tool abi.Tool) (said string, err error) {
+func (j *Judge) ask(ctx context.Context, tool abi.Tool, others []string) (said string, err error) {
 	box, err := j.cfg.Sandbox.Box(ctx)
 	if err != nil {
 		return "", err
@@ -147,7 +171,9 @@ func (j *Judge) ask(ctx context.Context, tool abi.Tool) (said string, err error)
 		return "", err
 	}
 	defer func() { err = errors.Join(err, streams.close()) }()
-	ran, err := box.Run(ctx, sandbox.Cmd{Tool: tool.Name, Args: tool.Version, Stdout: streams.out, Stderr: streams.err, Limits: probeLimits})
+	ran, err := box.Run(ctx, sandbox.Cmd{
+		Tool: tool.Name, Args: tool.Version, ExtraTools: others, Stdout: streams.out, Stderr: streams.err, Limits: probeLimits,
+	})
 	if err != nil {
 		return "", err
 	}

@@ -42,7 +42,7 @@ func main() {
 				Editor: "java",
 				Tools: []abi.Tool{
 					{Name: "javac", Version: []string{"-version"}, Pattern: `javac (\S+)`, Package: "default-jdk-headless"},
-					{Name: "java", Version: []string{"-version"}, Pattern: `version "([^"]+)"`, Package: "default-jdk-headless"},
+					sdk.JVMTool,
 				},
 				Hello:      []abi.Source{{Name: "Hello.java", Text: hello}},
 				Broken:     []abi.Source{{Name: "Broken.java", Text: broken}},
@@ -53,9 +53,6 @@ func main() {
 		Plan: plan,
 	})
 }
-
-// locale lets file names hold what class names may.
-var locale = map[string]string{"LC_ALL": "C.UTF-8"}
 
 // plan compiles every .java file and runs the class that has a main method.
 func plan(q abi.PlanRequest) (abi.Plan, error) {
@@ -68,52 +65,20 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 	if class == "" {
 		return abi.Plan{}, noMain(units)
 	}
-	javac := []string{
-		// A compiler that runs for a second gains nothing by optimizing itself.
-		"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-J-XX:-UsePerfData", "-J-Xmx768m", "-J-Xss16m",
-		"-encoding", "UTF-8", "-proc:none", "-Xmaxerrs", "50", "-d", "out",
-	}
-	memory := max(q.Limits.MemoryMiB, 16)
-	var artifacts []string
-	for _, name := range layout {
-		if path.Ext(name) != ".java" {
-			artifacts = append(artifacts, name)
-		}
-	}
+	javac := append(sdk.JVMCompiler(), "-encoding", "UTF-8", "-proc:none", "-Xmaxerrs", "50", "-d", "out")
 	return abi.Plan{
 		Files: layout.Files(),
 		Compile: []abi.Step{{
 			Tool:   "javac",
 			Args:   append(javac, compiled...),
-			Env:    locale,
+			Env:    sdk.JVMLocale(),
 			Limits: abi.StepLimits{CPUMillis: 20_000, MemoryMiB: 1024, Processes: 64},
 		}},
-		Artifacts: append(artifacts, "out/**"),
-		Run: abi.Step{
-			Tool: "java",
-			Args: []string{
-				"-Xmx" + mebibytes(memory), "-Xss" + mebibytes(stack(memory)),
-				"-XX:+UseSerialGC", "-XX:-UsePerfData", "-Dfile.encoding=UTF-8", "-DONLINE_JUDGE=true", "-cp", "out", class,
-			},
-			Env: locale,
-			// The heap may be as large as the limit; code, metadata and some
-			// stack come on top.
-			Limits:       abi.StepLimits{ExtraMemoryMiB: 192, Processes: 64},
-			MemoryPolicy: "runtime+cgroup",
-			MemoryExit:   `\bjava\.lang\.OutOfMemoryError\b`,
-		},
+		Artifacts:   append(layout.Without("java"), "out/**"),
+		Run:         sdk.JVM("out", class, q.Limits.MemoryMiB),
 		Diagnostics: abi.Format{Name: "javac"},
 	}, nil
 }
-
-// stack is how large a thread's stack may grow, in MiB: as large as the memory
-// limit, as in every language. A recursion 10^6 deep needs more than 64. Only
-// what is touched is used; one GiB is the most that the JVM accepts. Unwinding
-// an overflow costs the JVM several times the stack, so a recursion without end
-// exceeds the memory, as it does in C++.
-func stack(memory int64) int64 { return min(max(memory, 64), 1024) }
-
-func mebibytes(n int64) string { return strconv.FormatInt(n, 10) + "m" }
 
 // place names each file after its public class, as javac demands, and reads
 // what the files declare. Of several files with the same public class the first

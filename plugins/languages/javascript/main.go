@@ -5,7 +5,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"deepoj/plugins/abi"
@@ -45,10 +44,8 @@ func main() {
 					`\bprocess\.(stdin|stdout|argv)\b`,
 					`(?m)^\s*(const|let)\s+[\w{\[]`,
 				},
-				Editor: "javascript",
-				Tools: []abi.Tool{
-					{Name: "node", Version: []string{"--version"}, Pattern: `v(\d+\.\d+\.\d+)`, Package: "nodejs"},
-				},
+				Editor:     "javascript",
+				Tools:      []abi.Tool{sdk.NodeTool},
 				Hello:      []abi.Source{{Name: "hello.js", Text: hello}},
 				Broken:     []abi.Source{{Name: "broken.js", Text: broken}},
 				BrokenLine: 2,
@@ -81,29 +78,12 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 		artifacts[i] = f.Path
 	}
 	return abi.Plan{
-		Files:     files,
-		Compile:   check,
-		Artifacts: artifacts,
-		Run: abi.Step{
-			Tool: "node",
-			Args: []string{
-				"--max-old-space-size=" + strconv.FormatInt(q.Limits.MemoryMiB, 10),
-				"--stack-size=" + strconv.FormatInt(stackKiB(q.Limits.MemoryMiB), 10),
-				entry,
-			},
-			// Node itself takes 45 MiB and eleven threads before the first line.
-			Limits:       abi.StepLimits{ExtraMemoryMiB: 128, Processes: 64},
-			MemoryPolicy: "runtime+cgroup",
-			MemoryExit:   `JavaScript heap out of memory|Array buffer allocation failed|FATAL ERROR:.* out of memory`,
-		},
+		Files:       files,
+		Compile:     check,
+		Artifacts:   artifacts,
+		Run:         sdk.Node(entry, q.Limits.MemoryMiB),
 		Diagnostics: abi.Format{Name: "plugin"},
 	}, nil
-}
-
-// stackKiB lets recursion use the process stack, which is as large as the
-// memory limit. V8 needs to stop short of its end.
-func stackKiB(memoryMiB int64) int64 {
-	return max(984, (memoryMiB-8)*1024) // 984 is V8's own default
 }
 
 // place turns the extension of a single file with module syntax into .mjs.

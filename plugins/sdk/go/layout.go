@@ -55,13 +55,25 @@ func (l Layout) Files() []abi.File {
 
 // With returns the paths that have one of the extensions, in order.
 func (l Layout) With(extensions ...string) []string {
-	var paths []string
+	with, _ := l.split(extensions)
+	return with
+}
+
+// Without returns the paths that have none of the extensions, in order.
+func (l Layout) Without(extensions ...string) []string {
+	_, without := l.split(extensions)
+	return without
+}
+
+func (l Layout) split(extensions []string) (with, without []string) {
 	for _, name := range l {
 		if slices.Contains(extensions, strings.TrimPrefix(path.Ext(name), ".")) {
-			paths = append(paths, name)
+			with = append(with, name)
+		} else {
+			without = append(without, name)
 		}
 	}
-	return paths
+	return with, without
 }
 
 // Main returns the path where the program starts: the first of extensions whose
