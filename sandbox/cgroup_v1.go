@@ -198,8 +198,11 @@ func (g *v1Group) tidy() error {
 func (g *v1Group) remove() error {
 	var errs []error
 	for _, f := range append(g.tasks, g.limit, g.swapLimit, g.usage, g.peak, g.oom, g.empty, g.pids, g.usageNS) {
-		if f != nil {
-			errs = append(errs, f.Close())
+		if f == nil {
+			continue
+		}
+		if err := f.Close(); !errors.Is(err, os.ErrClosed) { // it may be removed twice
+			errs = append(errs, err)
 		}
 	}
 	for _, p := range g.paths {

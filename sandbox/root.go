@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -275,33 +274,4 @@ func empty(path string) (bool, error) {
 		return false, fmt.Errorf("look at %s: %w", path, err)
 	}
 	return st.Files-st.Ffree <= 1, nil
-}
-
-// attach shows a tool chain that was opened in the host's mount namespace, at
-// the same path. The program is not running.
-func attach(tree *os.File, path string, folder bool) error {
-	if err := sealRoot(false); err != nil {
-		return err
-	}
-	err := mountPoint(path, folder)
-	if err == nil {
-		err = restrict(int(tree.Fd()), "", readOnly)
-	}
-	if err == nil {
-		err = unix.MoveMount(int(tree.Fd()), "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
-	}
-	if err != nil {
-		err = fmt.Errorf("show %s: %w", path, err)
-	}
-	return errors.Join(err, sealRoot(true))
-}
-
-// shown reports whether path is below one of the folders that every box shows.
-func shown(path string, more []string) bool {
-	for _, v := range append([]string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives"}, more...) {
-		if path == v || strings.HasPrefix(path, v+"/") {
-			return true
-		}
-	}
-	return false
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"os/user"
@@ -145,9 +146,9 @@ func mapIDs(pid int) error {
 	for _, m := range idMaps() {
 		b, _ := os.ReadFile(m.ranges) // a file that is not there gives nothing
 		path, err := exec.LookPath(m.program)
-		if first, ok := subordinate(string(b), userNames()); ok && err == nil {
+		if first, count := subordinate(string(b), userNames()); count > 0 && err == nil {
 			commands = append(commands, exec.Command(path, strconv.Itoa(pid),
-				"0", strconv.Itoa(m.own), "1", "1", strconv.Itoa(first), strconv.Itoa(manyIDs)))
+				"0", strconv.Itoa(m.own), "1", "1", strconv.Itoa(first), strconv.Itoa(count)))
 		}
 	}
 	if len(commands) < len(idMaps()) {
@@ -186,23 +187,21 @@ func userNames() []string {
 	return names
 }
 
-// subordinate returns the first of many ids in a row that the text of
-// /etc/subuid or /etc/subgid gives to one of names.
-func subordinate(text string, names []string) (first int, ok bool) {
+// subordinate returns the first range of at least manyIDs ids that the text of
+// /etc/subuid or /etc/subgid gives to one of names. Its count is 0 if there is none.
+func subordinate(text string, names []string) (first, count int) {
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSpace(line), ":")
-		if len(f) != 3 {
+		if len(f) != 3 || !slices.Contains(names, f[0]) {
 			continue
 		}
 		first, err1 := strconv.Atoi(f[1])
 		count, err2 := strconv.Atoi(f[2])
-		for _, name := range names {
-			if f[0] == name && err1 == nil && err2 == nil && count >= manyIDs {
-				return first, true
-			}
+		if err := errors.Join(err1, err2); err == nil && count >= manyIDs {
+			return first, count
 		}
 	}
-	return 0, false
+	return 0, 0
 }
 
 // userNamespace reports whether this process is in a user namespace of somebody.
@@ -211,15 +210,17 @@ func userNamespace() bool {
 	return err == nil && !slices.Equal(strings.Fields(string(b)), []string{"0", "0", "4294967295"})
 }
 
-// hasManyIDs reports whether ids up to manyIDs are mapped.
-func hasManyIDs() bool {
-	for _, file := range []string{"/proc/self/uid_map", "/proc/self/gid_map"} {
-		b, err := os.ReadFile(file)
-		if err != nil || mapped(string(b)) <= manyIDs {
-			return false
+// ownIDs returns how many user and group ids from 0 on this process may use.
+func ownIDs() (int, error) {
+	n := math.MaxInt
+	for _, m := range idMaps() {
+		b, err := os.ReadFile("/proc/self/" + m.file)
+		if err != nil {
+			return 0, fmt.Errorf("read the ids of this process: %w", err)
 		}
+		n = min(n, mapped(string(b)))
 	}
-	return true
+	return n, nil
 }
 
 // mapped returns how many ids from 0 on the text of a uid_map file maps, whose

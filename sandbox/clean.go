@@ -1,0 +1,96 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// After every run a room is made as good as new. All of it may be done twice.
+
+// clean removes what a run left: processes, files in the private tmpfs, memory.
+func (r *room) clean() error {
+	if err := r.killAll(); err != nil {
+		return err
+	}
+	fresh := false
+	for _, path := range writable {
+		ok, err := empty(path)
+		if err != nil {
+			return err
+		}
+		if ok {
+			continue
+		}
+		if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
+			return fmt.Errorf("empty %s: %w", path, err)
+		}
+		if err := mountPrivate(path, r.tmpBytes, "1777", 0); err != nil {
+			return err
+		}
+		fresh = true
+	}
+	if fresh {
+		if err := r.rule(); err != nil {
+			return err
+		}
+	}
+	return r.group.tidy()
+}
+
+// killAll ends every process in the room but the reaper, and waits until they are
+// gone. The main process of a run must have been waited for. Doing it twice is
+// fine.
+func (r *room) killAll() error {
+	killed, err := r.group.kill()
+	if errors.Is(err, errCannotKill) {
+		return r.killByHand()
+	}
+	if err != nil || !killed && !r.killed {
+		return err
+	}
+	r.killed = false
+	return r.settle()
+}
+
+// settle waits until killed processes are gone altogether: for a moment they
+// still count, and can be seen, though they run no more.
+func (r *room) settle() error {
+	return retryBusy(func() error {
+		pids, err := roomProcesses()
+		if err == nil && len(pids) > 0 {
+			err = unix.EBUSY
+		}
+		return err
+	})
+}
+
+// killByHand kills everything in the pid namespace, from within.
+func (r *room) killByHand() error {
+	pids, err := roomProcesses()
+	if err != nil || len(pids) == 0 {
+		return err
+	}
+	// The kernel lets no process be born meanwhile. The group may be full, so
+	// make place.
+	if err := r.group.widen(); err != nil {
+		return err
+	}
+	s := &script{}
+	s.add("kill everything", unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL))
+	pid, pidfd, err := s.start(0, r.group.spawn())
+	if errors.Is(err, unix.ESRCH) {
+		return r.settle() // they ended by themselves meanwhile
+	}
+	if err != nil {
+		return fmt.Errorf("kill what is left: %w", err)
+	}
+	if _, err := waitProcess(pid); err != nil {
+		return errors.Join(err, unix.Close(pidfd))
+	}
+	if err := unix.Close(pidfd); err != nil {
+		return fmt.Errorf("kill what is left: %w", err)
+	}
+	return r.settle()
+}

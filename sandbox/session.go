@@ -1,0 +1,113 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// A session is what one client asks of its room, from the first request to the
+// last.
+
+// serve answers requests until the client hangs up.
+func (r *room) serve(o BoxOptions) error {
+	ready := reply{}
+	if err := r.prepare(o); err != nil {
+		ready = failure(err)
+	}
+	if err := r.reply(ready); err != nil || ready.Error != "" {
+		return err
+	}
+	for !r.hungUp {
+		var q request
+		files, err := receiveMessage(int(r.sock.Fd()), r.buf, &q)
+		if errors.Is(err, errClosed) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = r.handle(q, files)
+		closeAll(files)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare makes the box what its options say.
+func (r *room) prepare(o BoxOptions) error {
+	switch {
+	case o.TmpBytes < 0 || o.TmpBytes > maxBytes:
+		return fmt.Errorf("TmpBytes %d is not between 0 and %d", o.TmpBytes, int64(maxBytes))
+	case o.TmpBytes > 0 && o.TmpBytes != r.tmpBytes:
+		r.tmpBytes = o.TmpBytes
+		for _, path := range append([]string{"/box"}, writable...) {
+			err := unix.Mount("", path, "", unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "size="+strconv.FormatInt(o.TmpBytes, 10))
+			if err != nil {
+				return fmt.Errorf("resize %s: %w", path, err)
+			}
+		}
+	}
+	if o.Writable {
+		r.writable = true
+		if err := os.Chown("/box", r.uid, r.uid); err != nil {
+			return fmt.Errorf("make the box writable: %w", err)
+		}
+		return r.rule()
+	}
+	return nil
+}
+
+// handle answers one request. The error is one after which the room cannot go
+// on.
+func (r *room) handle(q request, files []*os.File) error {
+	switch q.Op {
+	case opRun:
+		if q.Run == nil {
+			return r.reply(failure(errors.New("a run without a command")))
+		}
+		res, err := r.run(q.Run, files)
+		if err != nil {
+			return errors.Join(err, r.reply(failure(err)))
+		}
+		if err := r.reply(reply{Result: &res}); err != nil {
+			return err
+		}
+		return r.clean()
+	case opPut:
+		if len(files) != 1 {
+			return r.reply(failure(errors.New("files without a descriptor")))
+		}
+		if err := r.put(files[0]); err != nil {
+			return r.reply(failure(err))
+		}
+		return r.reply(reply{})
+	case opCollect:
+		f, err := r.collect(q.Globs, q.MaxBytes)
+		if err != nil {
+			return r.reply(failure(err))
+		}
+		return errors.Join(r.reply(reply{}, int(f.Fd())), f.Close())
+	case opClean:
+		return r.reply(reply{}) // every run is followed by clean
+	case opCancel:
+		return nil // came too late: the run had ended
+	default:
+		return r.reply(failure(fmt.Errorf("%q is no request of a box", q.Op)))
+	}
+}
+
+// reply answers the client. One that has gone is no error, but ends the session.
+func (r *room) reply(v reply, fds ...int) error {
+	err := sendMessage(int(r.sock.Fd()), v, fds...)
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+		r.hungUp = true
+		return nil
+	}
+	return err
+}
