@@ -105,7 +105,7 @@ func NewFallback(ctx context.Context, conn *os.File, cfg FallbackConfig) (*Fallb
 		cfg.Log.InfoContext(ctx, "programs are run by the one-shot command", slog.Any("reason", f.why))
 		return f, nil
 	}
-	f.look(ctx)
+	f.look(ctx, lookTime)
 	return f, nil
 }
 
@@ -131,7 +131,7 @@ func (f *Fallback) Run(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if agent, _, _ := f.current(); agent == nil || !agent.Alive() || time.Since(tested) > testEvery {
-			f.look(ctx)
+			f.look(ctx, lookTime)
 			tested = time.Now()
 		}
 	}
@@ -147,12 +147,12 @@ func (f *Fallback) current() (*sandbox.Agent, context.Context, error) {
 
 // look finds out whether there is an agent that is well. Somebody who looks
 // already is not waited for.
-func (f *Fallback) look(ctx context.Context) {
+func (f *Fallback) look(ctx context.Context, patience time.Duration) {
 	if !f.looking.TryLock() {
 		return
 	}
 	defer f.looking.Unlock()
-	test, cancel := context.WithTimeout(ctx, lookTime)
+	test, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	before, _, _ := f.current()
 	agent := before
@@ -281,7 +281,7 @@ func (f *Fallback) Agent() error {
 // says why they cannot be run.
 func (f *Fallback) Status(ctx context.Context) (string, error) {
 	if f.cfg.Mode != AgentOff {
-		f.look(ctx)
+		f.look(ctx, lookTime)
 	}
 	agent, _, why := f.current()
 	if agent != nil {

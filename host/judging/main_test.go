@@ -20,10 +20,17 @@ import (
 	"deepoj/sandbox"
 )
 
-// agentCommand makes the test binary a sandbox agent.
-const agentCommand = "sandbox-agent"
+// agentCommand makes the test binary a sandbox agent, and judgeCommand the one-shot
+// command.
+const (
+	agentCommand = "sandbox-agent"
+	judgeCommand = "judge"
+)
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == judgeCommand {
+		os.Exit(sandbox.Judge(context.Background(), os.Args[2:], os.Stdout, os.Stderr))
+	}
 	if len(os.Args) > 1 && os.Args[1] == agentCommand {
 		os.Exit(serveSandbox())
 	}
