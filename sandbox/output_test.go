@@ -76,6 +76,12 @@ func outputIsBoundedAndDrained(t *testing.T, a *sandbox.Agent) {
 			t.Errorf("ended %v", o)
 		}
 	})
+	t.Run("an empty input can be opened by name too", func(t *testing.T) {
+		o := b.runCmd(t, sandbox.Cmd{Program: "./output", Args: []string{"reopen"}, Limits: generous})
+		if o.Verdict != sandbox.OK || o.stdout != "" {
+			t.Errorf("ended %v", o)
+		}
+	})
 	t.Run("the input cannot be spoiled", func(t *testing.T) {
 		in := memory([]byte("input\n"))
 		defer in.Close()

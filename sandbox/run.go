@@ -217,8 +217,13 @@ func (w *watch) connect(q *runRequest, files []*os.File) (stdio [3]int, err erro
 			passed[i], files = files[0], files[1:]
 		}
 	}
-	stdio[0] = int(w.room.agent.null.Fd())
-	if passed[0] != nil {
+	if passed[0] == nil {
+		// The room's own, so that the program can open /dev/stdin.
+		if stdio[0], err = unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+			return stdio, fmt.Errorf("open an empty input: %w", err)
+		}
+		w.ours = append(w.ours, stdio[0])
+	} else {
 		in, copied, err := input(passed[0])
 		if err != nil {
 			return stdio, &setupError{err.Error()}

@@ -45,6 +45,21 @@ var languages = map[string]language{
 			"sockets lead nowhere":                        {way: "sockets", want: sandbox.OK, prints: "failed\nfailed\nfailed\nfailed\n"},
 		},
 	},
+	"JavaScript": {
+		tool:    "node",
+		program: func(t *testing.T) []sandbox.File { return []sandbox.File{source(t, "hostile.js")} },
+		run: func(way string) sandbox.Cmd {
+			return sandbox.Cmd{Tool: "node", Args: []string{"--max-old-space-size=4096", "hostile.js", way}}
+		},
+		ways: map[string]offence{
+			"CPU time without end is TLE":                  {way: "spin", want: sandbox.TLE, limits: sandbox.Limits{CPU: 500 * ms}},
+			"CPU time without end in the collector is TLE": {way: "collect", want: sandbox.TLE, limits: sandbox.Limits{CPU: 500 * ms}},
+			"a heap without end is MLE":                    {way: "heap", want: sandbox.MLE},
+			"memory without end beside the heap is MLE":    {way: "buffers", want: sandbox.MLE},
+			"recursion without end is its own error":       {way: "recursion", want: sandbox.RE},
+			"sockets lead nowhere":                         {way: "sockets", want: sandbox.OK, prints: "failed\nfailed\n"},
+		},
+	},
 	"Java": {
 		tool: "javac",
 		program: func(t *testing.T) []sandbox.File {
