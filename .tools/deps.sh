@@ -33,6 +33,7 @@ if [ "$want" != build ]; then
 fi
 if [ "$want" = test ]; then
 	need rustc rustc "judges Rust"
+	need tsc node-typescript "judges TypeScript"
 	need /usr/bin/chromium chromium "drives the pages in the browser test"
 	need /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core "text in the browser test"
 	need /usr/lib/wasm32-wasi/libc++.a libc++-14-dev-wasm32 "the C++ library of checkers"
