@@ -16,6 +16,8 @@ func TestCompilersAreUnderstood(t *testing.T) {
 		"util.h:1:10: fatal error: nothing.h: No such file or directory\ncompilation terminated.\n"
 	javac := "Main.java:3: error: incompatible types: String cannot be converted to int\n        int n = \"one\";\n                ^\n" +
 		"Main.java:9: warning: [x] y\n  foo();\n  ^\n1 error\n1 warning\n"
+	kotlinc := "lib/b_c.kt:3:19: error: expecting '}'\n    val unused = 1\n                  ^\n" +
+		"main.kt:4:9: warning: variable 'unused' is never used\n    val unused = 1\n        ^\n"
 	tests := map[string]struct {
 		got  []judge.Diagnostic
 		want []judge.Diagnostic
@@ -24,6 +26,10 @@ func TestCompilersAreUnderstood(t *testing.T) {
 			{File: "main.cpp", Line: 4, Column: 18, Severity: "error", Message: "'undeclared' was not declared in this scope"},
 			{File: "main.cpp", Line: 7, Severity: "warning", Message: "something"},
 			{File: "util.h", Line: 1, Column: 10, Severity: "error", Message: "nothing.h: No such file or directory"},
+		}},
+		"kotlinc": {parse(gccFormat, kotlinc), []judge.Diagnostic{
+			{File: "lib/b_c.kt", Line: 3, Column: 19, Severity: "error", Message: "expecting '}'"},
+			{File: "main.kt", Line: 4, Column: 9, Severity: "warning", Message: "variable 'unused' is never used"},
 		}},
 		"javac": {columns(parse(javacFormat, javac), javac), []judge.Diagnostic{
 			{File: "Main.java", Line: 3, Column: 17, Severity: "error", Message: "incompatible types: String cannot be converted to int"},

@@ -13,7 +13,11 @@ import (
 )
 
 // ids are the adapters in this folder.
-var ids = []string{"c", "cpp", "go", "java", "javascript", "python", "rust"}
+var ids = []string{"c", "cpp", "csharp", "go", "java", "javascript", "kotlin", "python", "rust", "typescript"}
+
+// optional are those whose tools may be missing even where all others must be
+// there. Vectors with the words of real compilers prove them on such machines.
+var optional = []string{"csharp", "kotlin"}
 
 func TestEveryFolderIsTested(t *testing.T) {
 	t.Parallel()
@@ -63,10 +67,11 @@ func TestProbesReadTheVersion(t *testing.T) {
 	t.Parallel()
 	version := regexp.MustCompile(`^\d+\.\d+`)
 	for _, id := range ids {
-		for _, tool := range load(t, id).manifest.Language.Tools {
+		a := load(t, id)
+		for _, tool := range a.manifest.Language.Tools {
 			t.Run(id+"/"+tool.Name, func(t *testing.T) {
 				t.Parallel()
-				requireTool(t, tool.Name)
+				a.requireTool(t, tool.Name)
 				r := execute(t, t.TempDir(), abi.Step{Tool: tool.Name, Args: tool.Version})
 				m := regexp.MustCompile(tool.Pattern).FindStringSubmatch(r.stdout + r.stderr)
 				if m == nil || !version.MatchString(m[1]) {
@@ -112,23 +117,29 @@ func TestBrokenIsACompileErrorOnItsLine(t *testing.T) {
 
 func TestAMissingMainIsACompileError(t *testing.T) {
 	t.Parallel()
-	tests := map[string]abi.Source{
-		"java": {Name: "A.java", Text: "// nothing\nclass A { void main() {} }\n"},
-		"go":   {Name: "a.go", Text: "package main\n"},
+	tests := map[string]struct {
+		source abi.Source
+		line   int    // where the adapter finds it; 0 when the compiler does
+		word   string // in the message
+	}{
+		"java":   {abi.Source{Name: "A.java", Text: "// nothing\nclass A { void main() {} }\n"}, 2, "main"},
+		"kotlin": {abi.Source{Name: "A.kt", Text: "// nothing\nclass A { fun main() {} }\n"}, 1, "main"},
+		"go":     {abi.Source{Name: "a.go", Text: "package main\n"}, 0, "main"},
+		"csharp": {abi.Source{Name: "A.cs", Text: "class A { void Main() {} }\n"}, 0, "Main"},
 	}
-	for id, source := range tests {
+	for id, tt := range tests {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
 			a := load(t, id)
-			p := a.plan(t, request(source))
-			if p.Error != nil {
-				if p.Error.Line != 2 || !strings.Contains(p.Error.Message, "main") {
+			p := a.plan(t, request(tt.source))
+			if tt.line > 0 {
+				if p.Error == nil || p.Error.Line != tt.line || !strings.Contains(p.Error.Message, tt.word) {
 					t.Errorf("refused with %+v", p.Error)
 				}
 				return
 			}
-			found := a.compileErrors(t, request(source))
-			if len(found) == 0 || found[0].File != source.Name || !strings.Contains(found[0].Message, "main") {
+			found := a.compileErrors(t, request(tt.source))
+			if len(found) == 0 || found[0].File != tt.source.Name || !strings.Contains(found[0].Message, tt.word) {
 				t.Errorf("diagnostics are %+v", found)
 			}
 		})

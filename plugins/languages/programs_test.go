@@ -37,6 +37,20 @@ func TestSeveralFilesMakeOneProgram(t *testing.T) {
 			{Name: "twice.py", Text: "def twice(n):\n    return 2 * n\n"},
 			{Name: "main.py", Text: "from twice import twice\nprint(twice(21))\n"},
 		},
+		"kotlin": {
+			{Name: "lib/twice.kt", Text: "package math\nfun twice(n: Int) = 2 * n\n"},
+			{Name: "my solution.kt", Text: "package a.b\nimport math.twice\nfun main() { println(twice(21)) }\n"},
+		},
+		"csharp": {
+			{Name: "-out.cs", Text: "namespace Math { static class Twice { public static int Of(int n) => 2 * n; } }\n"},
+			{Name: "Start.cs", Text: "class Start { static void Main() { System.Console.WriteLine(Math.Twice.Of(21)); } }\n"},
+		},
+		"typescript": {
+			{Name: "lib/twice.ts", Text: "import { Whole } from '../types';\nexport const twice = (n: Whole): Whole => 2 * n;\n"},
+			{Name: "types.d.ts", Text: "export type Whole = number;\n"},
+			{Name: "-start.ts", Text: "import { twice } from './lib/twice';\nconst n: number = 21;\nconsole.log(twice(n));\n"},
+			{Name: "main.ts", Text: "import './start';\n"},
+		},
 		"rust": {
 			{Name: "twice.rs", Text: "pub fn twice(n: i32) -> i32 { 2 * n }\n"},
 			{Name: "main.rs", Text: "mod twice;\nfn main() { println!(\"{}\", twice::twice(21)); }\n"},
@@ -58,6 +72,9 @@ func TestAFileNameHidesNoLibrary(t *testing.T) {
 		"python":     {Name: "heapq.py", Text: "import heapq\nh = [2, 1]\nheapq.heapify(h)\nprint(h[0])\n"},
 		"javascript": {Name: "fs.js", Text: "require('fs').writeSync(1, '1\\n');\n"},
 		"c":          {Name: "stdio.h", Text: "#include <stdio.h>\nint main(void) { puts(\"1\"); }\n"},
+		"typescript": {Name: "fs.ts", Text: "import { writeSync } from 'fs';\nconst name: string = '1\\n';\nwriteSync(1, name);\n"},
+		"kotlin":     {Name: "String.kt", Text: "fun main() = println(\"1\".length)\n"},
+		"csharp":     {Name: "@System.cs", Text: "static class P { static int Main() { System.Console.WriteLine(1); return 0; } }\n"},
 		"java":       {Name: "a; rm -rf.java", Text: "interface I { static void main(String[] a) { System.out.println(1); } }\n"},
 	}
 	for id, source := range tests {
@@ -137,6 +154,25 @@ func main() {
 		"javascript": `function depth(n) { return n === 0 ? 0 : 1 + depth(n - 1); }
 console.log(depth(1000000));
 `,
+		"typescript": `function depth(n: number): number { return n === 0 ? 0 : 1 + depth(n - 1); }
+console.log(depth(1000000));
+`,
+		"kotlin": `fun depth(n: Int, a: Long, b: Long): Long {
+    if (n == 0) return 0
+    val below = depth(n - 1, b, a + b)
+    return below + 1 + (a - a)
+}
+fun main() { println(depth(1000000, 1, 2)) }
+`,
+		"csharp": `class Deep {
+    static long Depth(int n, long a, long b) {
+        if (n == 0) return 0;
+        long below = Depth(n - 1, b, a + b);
+        return below + 1 + (a - a);
+    }
+    static void Main() { System.Console.WriteLine(Depth(1000000, 1, 2)); }
+}
+`,
 		"python": `import sys
 sys.setrecursionlimit(10**7)
 def depth(n):
@@ -163,6 +199,9 @@ func TestARuntimeThatRunsOutOfMemoryIsRecognized(t *testing.T) {
 	tests := map[string]string{
 		"java":       "import java.util.*;\nclass A { public static void main(String[] a) { List<int[]> l = new ArrayList<>(); while (true) l.add(new int[1 << 16]); } }\n",
 		"javascript": "const all = []; for (;;) all.push(new Array(1000).fill(all.length));\n",
+		"typescript": "const all: number[][] = []; for (;;) all.push(new Array<number>(1000).fill(all.length));\n",
+		"kotlin":     "fun main() { val l = ArrayList<IntArray>(); while (true) l.add(IntArray(1 shl 16)) }\n",
+		"csharp":     "class A { static void Main() { System.Console.WriteLine(new long[int.MaxValue, 1000].Length); } }\n",
 		"python":     "bytearray(1 << 60)\n",
 	}
 	for id, text := range tests {

@@ -83,24 +83,6 @@ func TestTheLineOfAClassWithoutMainIsFound(t *testing.T) {
 	}
 }
 
-// The heap is the limit, the stack as well, within what the JVM accepts.
-func TestMemoryFollowsTheLimit(t *testing.T) {
-	t.Parallel()
-	for memory, want := range map[int64][]string{
-		1:    {"-Xmx16m", "-Xss64m"},
-		256:  {"-Xmx256m", "-Xss256m"},
-		4096: {"-Xmx4096m", "-Xss1024m"},
-	} {
-		p, err := plan(abi.PlanRequest{
-			Sources: []abi.Source{{Text: "class A { " + start + " }"}},
-			Limits:  abi.RunLimits{MemoryMiB: memory},
-		})
-		if err != nil || !slices.Equal(p.Run.Args[:2], want) {
-			t.Errorf("with %d MiB: %q, %v, want %q", memory, p.Run.Args, err, want)
-		}
-	}
-}
-
 // Whatever is submitted, reading it ends and keeps to the text.
 func FuzzParse(f *testing.F) {
 	f.Add("package a; public class B { " + start + " }")

@@ -35,8 +35,7 @@ func Parenthesized(sources []abi.Source, layout Layout, words string) []abi.Diag
 		}
 		if m := placed.FindStringSubmatch(text); m != nil {
 			source, d.Message = layout.Find(m[1]), m[6]
-			d.Line, _ = strconv.Atoi(m[2])   // digits; too many of them are no line of ours
-			d.Column, _ = strconv.Atoi(m[3]) // likewise
+			d.Line, d.Column = number(m[2]), number(m[3])
 			if m[4] != "" {
 				d.Severity, d.Message = m[4], m[6]+" ["+m[5]+"]"
 			}
@@ -49,4 +48,13 @@ func Parenthesized(sources []abi.Source, layout Layout, words string) []abi.Diag
 		}
 	}
 	return found
+}
+
+// number reads what a pattern has found to be digits.
+func number(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0 // more digits than any file has lines
+	}
+	return n
 }

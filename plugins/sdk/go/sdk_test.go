@@ -65,6 +65,54 @@ func TestTheMainFileIsTheNamedOneOrTheFirst(t *testing.T) {
 	}
 }
 
+func TestPathsAreDividedByExtension(t *testing.T) {
+	t.Parallel()
+	layout := sdk.Layout{"a.py", "notes", "lib/b.py", "c.txt"}
+	if with, without := layout.With("py"), layout.Without("py"); !slices.Equal(with, []string{"a.py", "lib/b.py"}) || !slices.Equal(without, []string{"notes", "c.txt"}) {
+		t.Errorf("with %q and without %q", with, without)
+	}
+}
+
+func TestPlacesMayBeInParentheses(t *testing.T) {
+	t.Parallel()
+	sources := []abi.Source{{Name: "my a.ts"}, {Name: "b.ts"}}
+	words := "  nothing above\n" +
+		"a.ts(2,5): error TS1005: ';' expected.\r\n" +
+		"a.ts(3,1,3,9): warning CS0168: unused\n" +
+		"./b.ts(4,7): (Location of the symbol)\n  of which there\n\tis more\n" +
+		"c.ts(1,1): error TS1: elsewhere\n  with details\n" +
+		"b.ts(99999999999999999999,1): error TS2: far away\n" +
+		"error CS5001: no Main\nCompilation failed: 5 error(s)\n"
+	want := []abi.Diagnostic{
+		{File: "my a.ts", Line: 2, Column: 5, Severity: "error", Message: "';' expected. [TS1005]"},
+		{File: "my a.ts", Line: 3, Column: 1, Severity: "warning", Message: "unused [CS0168]"},
+		{File: "b.ts", Line: 4, Column: 7, Severity: "note", Message: "(Location of the symbol)\nof which there\nis more"},
+		{File: "b.ts", Column: 1, Severity: "error", Message: "far away [TS2]"},
+		{File: "my a.ts", Line: 1, Severity: "error", Message: "no Main [CS5001]"},
+	}
+	if got := sdk.Parenthesized(sources, sdk.Layout{"a.ts", "b.ts"}, words); !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if got := sdk.Parenthesized(nil, nil, words); got != nil {
+		t.Errorf("without sources: %+v", got)
+	}
+}
+
+// A recursion may use the memory, within what the runtimes accept.
+func TestRuntimesKeepToTheMemory(t *testing.T) {
+	t.Parallel()
+	for memory, want := range map[int64][]string{
+		1:    {"--max-old-space-size=1", "--stack-size=984", "-Xmx16m", "-Xss64m"},
+		256:  {"--max-old-space-size=256", "--stack-size=253952", "-Xmx256m", "-Xss256m"},
+		4096: {"--max-old-space-size=4096", "--stack-size=4186112", "-Xmx4096m", "-Xss1024m"},
+	} {
+		got := slices.Concat(sdk.Node("a.js", memory).Args[:2], sdk.JVM("out", "A", memory).Args[:2])
+		if !slices.Equal(got, want) {
+			t.Errorf("with %d MiB: %q, want %q", memory, got, want)
+		}
+	}
+}
+
 var adapter = sdk.Adapter{
 	Manifest: abi.Manifest{Name: "test", Version: "1"},
 	Plan: func(q abi.PlanRequest) (abi.Plan, error) {

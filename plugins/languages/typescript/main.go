@@ -1,0 +1,128 @@
+// Command typescript is the adapter of TypeScript on Node.js.
+package main
+
+import (
+	_ "embed" // for the declarations
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deepoj/plugins/abi"
+	"deepoj/plugins/sdk/go"
+)
+
+const hello = `const word: string = "hello";
+console.log(word);
+`
+
+const broken = `function main(): void {
+    const n: number = "one";
+    console.log(n);
+}
+
+main();
+`
+
+// Declarations say what Node.js offers, so that programs compile that use it.
+// The compiler finds them where npm would put those of the package @types/node.
+var (
+	//go:embed globals.d.ts
+	globals string
+	//go:embed modules.d.ts
+	modules string
+)
+
+const declarationsFile = "node_modules/@types/node/index.d.ts"
+
+func main() {
+	sdk.Main(sdk.Adapter{
+		Manifest: abi.Manifest{
+			Name:    "deepoj.typescript",
+			Version: "1.0.0",
+			Language: &abi.Language{
+				ID:         "typescript",
+				Name:       "TypeScript (Node.js)",
+				Extensions: []string{"ts"},
+				Shebangs:   []string{"ts-node", "tsx"},
+				Hints: []string{
+					`(?m)^\s*(const|let|var)\s+\w+\s*:\s*[\w{\[(]`,
+					`(?m)^\s*(export\s+)?(interface\s+\w+.*\{|type\s+\w+.*=)`,
+					`\)\s*:\s*(void|number|string|boolean|bigint|Promise<)`,
+					`\b\w+\??:\s*(number|string|boolean|bigint|any)\b`,
+					`(?m)^import\s.*\sfrom\s+['"](node:)?(fs|readline|os|util)['"]`,
+				},
+				Editor: "typescript",
+				Tools: []abi.Tool{
+					{Name: "tsc", Version: []string{"--version"}, Pattern: `Version (\d+\.\d+\.\d+)`, Package: "node-typescript"},
+					sdk.NodeTool,
+				},
+				Hello:      []abi.Source{{Name: "hello.ts", Text: hello}},
+				Broken:     []abi.Source{{Name: "broken.ts", Text: broken}},
+				BrokenLine: 2,
+				Compiled:   true,
+			},
+		},
+		Plan:        plan,
+		Diagnostics: diagnostics,
+	})
+}
+
+// plan compiles every .ts file to a CommonJS script and runs the main one.
+func plan(q abi.PlanRequest) (abi.Plan, error) {
+	if err := recent(q.Host.Tools["tsc"].Version); err != nil {
+		return abi.Plan{}, err
+	}
+	layout := place(q.Sources)
+	compiled := layout.With("ts")
+	programs := sdk.Layout(slices.DeleteFunc(slices.Clone(compiled), isDeclaration))
+	entry := programs.Main([]string{"main", "index"}, "ts")
+	if entry == "" {
+		return abi.Plan{}, &sdk.SourceError{Message: "no file has the extension .ts"}
+	}
+	tsc := []string{
+		"--noEmitOnError", "--pretty", "false", "--strict", "false",
+		"--target", "es2022", "--lib", "es2022", "--types", "node", "--skipLibCheck",
+		// Every file is a module, so that its names clash with no others.
+		"--module", "commonjs", "--moduleDetection", "force", "--esModuleInterop",
+		"--rootDir", ".", "--outDir", "out",
+	}
+	return abi.Plan{
+		Files: append(layout.Files(), abi.File{Path: declarationsFile, Text: globals + modules}),
+		Compile: []abi.Step{{
+			Tool:   "tsc",
+			Args:   append(tsc, compiled...),
+			Limits: abi.StepLimits{CPUMillis: 30_000, MemoryMiB: 1024, Processes: 64},
+		}},
+		Artifacts:   append(layout.Without("ts"), "out/**"),
+		Run:         sdk.Node(path.Join("out", strings.TrimSuffix(entry, ".ts")+".js"), q.Limits.MemoryMiB),
+		Diagnostics: abi.Format{Name: "plugin"},
+	}, nil
+}
+
+// place writes a single source as main.ts.
+func place(sources []abi.Source) sdk.Layout { return sdk.Place(sources, "ts") }
+
+// isDeclaration reports whether a file compiles to nothing.
+func isDeclaration(file string) bool { return strings.HasSuffix(file, ".d.ts") }
+
+// recent refuses a compiler that knows no moduleDetection. An unknown version is
+// taken to be recent.
+func recent(version string) error {
+	numbers := strings.SplitN(version, ".", 3)
+	if len(numbers) < 2 {
+		return nil
+	}
+	major, err := strconv.Atoi(numbers[0])
+	minor, err2 := strconv.Atoi(numbers[1])
+	if err == nil && err2 == nil && (major < 4 || major == 4 && minor < 7) {
+		return fmt.Errorf("tsc %s is too old: TypeScript 4.7 or newer is needed", version)
+	}
+	return nil
+}
+
+// diagnostics reads what tsc writes to standard output.
+func diagnostics(q abi.DiagnosticsRequest) []abi.Diagnostic {
+	return sdk.Parenthesized(q.Sources, place(q.Sources), q.Stdout)
+}
