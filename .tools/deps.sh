@@ -32,7 +32,8 @@ if [ "$want" != build ]; then
 	need javac default-jdk-headless "judges Java"
 fi
 if [ "$want" = test ]; then
-	need rustc rustc "judges Rust"
+	need /usr/bin/rustc rustc "judges Rust, and compiles it to WebAssembly with the following"
+	need '/usr/lib/rustlib/wasm32-wasi/lib/libstd-*.rlib' libstd-rust-dev-wasm32 "the Rust library of checkers"
 	need tsc node-typescript "judges TypeScript"
 	need /usr/bin/chromium chromium "drives the pages in the browser test"
 	need /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core "text in the browser test"
