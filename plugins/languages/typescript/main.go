@@ -3,7 +3,6 @@ package main
 
 import (
 	_ "embed" // for the declarations
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -71,9 +70,6 @@ func main() {
 
 // plan compiles every .ts file to a CommonJS script and runs the main one.
 func plan(q abi.PlanRequest) (abi.Plan, error) {
-	if err := recent(q.Host.Tools["tsc"].Version); err != nil {
-		return abi.Plan{}, err
-	}
 	layout := place(q.Sources)
 	compiled := layout.With("ts")
 	programs := sdk.Layout(slices.DeleteFunc(slices.Clone(compiled), isDeclaration))
@@ -84,9 +80,11 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 	tsc := []string{
 		"--noEmitOnError", "--pretty", "false", "--strict", "false",
 		"--target", "es2022", "--lib", "es2022", "--types", "node", "--skipLibCheck",
+		"--module", "commonjs", "--esModuleInterop", "--rootDir", ".", "--outDir", "out",
+	}
+	if recent(q.Host.Tools["tsc"].Version) {
 		// Every file is a module, so that its names clash with no others.
-		"--module", "commonjs", "--moduleDetection", "force", "--esModuleInterop",
-		"--rootDir", ".", "--outDir", "out",
+		tsc = append(tsc, "--moduleDetection", "force")
 	}
 	return abi.Plan{
 		Files: append(layout.Files(), abi.File{Path: declarationsFile, Text: globals + modules}),
@@ -107,19 +105,19 @@ func place(sources []abi.Source) sdk.Layout { return sdk.Place(sources, "ts") }
 // isDeclaration reports whether a file compiles to nothing.
 func isDeclaration(file string) bool { return strings.HasSuffix(file, ".d.ts") }
 
-// recent refuses a compiler that knows no moduleDetection. An unknown version is
-// taken to be recent.
-func recent(version string) error {
+// recent reports whether a version knows the flag moduleDetection, which came with
+// 4.7. One that cannot be read is taken to.
+func recent(version string) bool {
 	numbers := strings.SplitN(version, ".", 3)
 	if len(numbers) < 2 {
-		return nil
+		return true
 	}
 	major, err := strconv.Atoi(numbers[0])
-	minor, err2 := strconv.Atoi(numbers[1])
-	if err == nil && err2 == nil && (major < 4 || major == 4 && minor < 7) {
-		return fmt.Errorf("tsc %s is too old: TypeScript 4.7 or newer is needed", version)
+	if err != nil {
+		return true
 	}
-	return nil
+	minor, err := strconv.Atoi(numbers[1])
+	return err != nil || major > 4 || major == 4 && minor >= 7
 }
 
 // diagnostics reads what tsc writes to standard output.
