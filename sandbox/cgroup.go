@@ -56,8 +56,9 @@ type group interface {
 	// run no more. It returns errCannotKill if the group has no way to do so.
 	kill() (killed bool, err error)
 
-	// widen lifts the limit on processes, for one of ours among them.
-	widen() error
+	// widen lets there be n more processes than now, for one of ours among them,
+	// until the next run.
+	widen(n int) error
 
 	// tidy gives back memory that a run left charged.
 	tidy() error

@@ -28,7 +28,7 @@ func (g *hybridGroup) cpu() (time.Duration, error)            { return g.v2.cpu(
 func (g *hybridGroup) memory() (peak, kills int64, err error) { return g.v1.memory() }
 func (g *hybridGroup) pressure() time.Duration                { return g.v2.pressure() }
 func (g *hybridGroup) kill() (bool, error)                    { return g.v2.kill() }
-func (g *hybridGroup) widen() error                           { return g.v1.widen() }
+func (g *hybridGroup) widen(n int) error                      { return g.v1.widen(n) }
 func (g *hybridGroup) tidy() error                            { return errors.Join(g.v2.tidy(), g.v1.tidy()) }
 
 func (g *hybridGroup) remove() error { return errors.Join(g.v2.remove(), g.v1.remove()) }

@@ -51,7 +51,7 @@ func (g *noGroup) memory() (peak, kills int64, err error) {
 
 func (g *noGroup) pressure() time.Duration { return 0 }
 func (g *noGroup) kill() (bool, error)     { return false, errCannotKill }
-func (g *noGroup) widen() error            { return nil }
+func (g *noGroup) widen(int) error         { return nil }
 func (g *noGroup) tidy() error             { return nil }
 func (g *noGroup) remove() error           { return nil }
 

@@ -181,7 +181,10 @@ func (g *v1Group) memory() (peak, kills int64, err error) {
 func (g *v1Group) pressure() time.Duration { return 0 }
 func (g *v1Group) kill() (bool, error)     { return false, errCannotKill }
 
-func (g *v1Group) widen() error { return writeAt(g.pids, "max") }
+func (g *v1Group) widen(n int) error {
+	g.processes += n // which the next run sees
+	return writeAt(g.pids, strconv.Itoa(g.processes+reserve))
+}
 
 func (g *v1Group) tidy() error {
 	n, err := readNumber(g.usage)

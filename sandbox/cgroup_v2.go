@@ -30,6 +30,7 @@ type v2Group struct {
 	killed     bool // was killed in, so it must not be used again
 	peakResets bool // memory.peak can be reset through an open file
 	used       bool
+	processes  int // what pids.max holds
 
 	baseCPU, basePressure time.Duration
 	baseKills             int64
@@ -113,7 +114,8 @@ func (g *v2Group) begin(memoryBytes int64, processes int) error {
 	}
 	g.used = true
 	if g.controllers {
-		if err := g.write("pids.max", strconv.Itoa(processes)); err != nil {
+		g.processes = processes
+		if err := g.widen(0); err != nil {
 			return err
 		}
 		if err := g.write("memory.max", strconv.FormatInt(memoryBytes, 10)); err != nil {
@@ -173,11 +175,12 @@ func (g *v2Group) busy() (bool, error) {
 	return n != 0, err
 }
 
-func (g *v2Group) widen() error {
+func (g *v2Group) widen(n int) error {
 	if !g.controllers {
 		return nil
 	}
-	return g.write("pids.max", "max")
+	g.processes += n
+	return g.write("pids.max", strconv.Itoa(g.processes))
 }
 
 // killPatience is how long killed processes may take to be gone. A process in

@@ -66,20 +66,26 @@ func (r *room) settle() error {
 	})
 }
 
+// maxPlaces is how many places are made at once for a process that kills.
+const maxPlaces = 1024
+
 // killByHand kills everything in the pid namespace, from within.
 func (r *room) killByHand() error {
 	pids, err := roomProcesses()
 	if err != nil || len(pids) == 0 {
 		return err
 	}
-	// The kernel lets no process be born meanwhile. The group may be full, so
-	// make place.
-	if err := r.group.widen(); err != nil {
-		return err
-	}
 	s := &script{}
 	s.add("kill everything", unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL))
 	pid, pidfd, err := s.start(0, r.group.spawn())
+	// The group may be full. A place more is enough, unless what is to be killed
+	// takes it first; without a limit that could be more than any machine bears.
+	for place := 1; errors.Is(err, unix.EAGAIN) && place <= maxPlaces; place *= 2 {
+		if err := r.group.widen(place); err != nil {
+			return err
+		}
+		pid, pidfd, err = s.start(0, r.group.spawn())
+	}
 	if errors.Is(err, unix.ESRCH) {
 		return r.settle() // they ended by themselves meanwhile
 	}

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"encoding/binary"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -118,9 +119,7 @@ func whatCannotBeRunIsASystemErrorThatNamesTheCause(t *testing.T, a *sandbox.Age
 		"a device as input":             {sandbox.Cmd{Program: own, Stdin: opened(t, "/dev/zero")}, "neither a file nor a pipe"},
 		"a device as output":            {sandbox.Cmd{Program: own, Stdout: opened(t, "/dev/null")}, "neither a file nor a pipe"},
 	}
-	for name, tt := range wrongCommands {
-		mistakes[name] = tt
-	}
+	maps.Copy(mistakes, wrongCommands)
 	for name, tt := range mistakes {
 		t.Run(name, func(t *testing.T) {
 			r, err := b.box.Run(t.Context(), tt.cmd)
@@ -169,9 +168,14 @@ func flags(c sandbox.Cmd) []string {
 		name  string
 		value int64
 	}{
-		{"--time-ms", l.CPU.Milliseconds()}, {"--wall-ms", l.Wall.Milliseconds()}, {"--memory-kb", l.MemoryBytes >> 10},
-		{"--output-kb", l.OutputBytes >> 10}, {"--file-kb", l.FileBytes >> 10}, {"--procs", int64(l.Processes)},
-		{"--open-files", int64(l.OpenFiles)}, {"--cores", int64(l.Cores)},
+		{"--time-ms", l.CPU.Milliseconds()},
+		{"--wall-ms", l.Wall.Milliseconds()},
+		{"--memory-kb", l.MemoryBytes >> 10},
+		{"--output-kb", l.OutputBytes >> 10},
+		{"--file-kb", l.FileBytes >> 10},
+		{"--procs", int64(l.Processes)},
+		{"--open-files", int64(l.OpenFiles)},
+		{"--cores", int64(l.Cores)},
 	} {
 		if f.value != 0 {
 			args = append(args, f.name, strconv.FormatInt(f.value, 10))

@@ -135,6 +135,17 @@ func TestEveryDriverBoundsWallTime(t *testing.T) {
 func TestEveryDriverCountsProcessesAndFilesExactly(t *testing.T) {
 	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
 		b := newBench(t, a, "process", sandbox.BoxOptions{})
+		for _, way := range []string{"orphan", "processes", "fork-bomb"} {
+			t.Run("the limit still holds after a run that was killed, "+way, func(t *testing.T) {
+				l := generous
+				l.Processes, l.CPU = 24, 150*ms
+				b.run(t, l, way)
+				l.CPU = generous.CPU
+				if o := b.run(t, l, "processes"); o.Verdict != sandbox.OK || o.stdout != "24 1\n" {
+					t.Errorf("ended %v", o)
+				}
+			})
+		}
 		for _, n := range []int{1, 2, 16, 100} {
 			l := generous
 			l.Processes = n

@@ -98,8 +98,9 @@ func killMembers(dir string) {
 	}
 }
 
-// busyPatience is how long a group may stay busy after its last process ended.
-const busyPatience = 5 * time.Second
+// busyPatience is how long a group may stay busy after its last process ended, and
+// killed processes may take to be gone, on a machine that has much else to do.
+const busyPatience = 20 * time.Second
 
 // retryBusy calls f until it does not fail with EBUSY, for a while.
 func retryBusy(f func() error) error {
