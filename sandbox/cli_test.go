@@ -2,11 +2,14 @@ package sandbox_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,41 +50,85 @@ func folder(t *testing.T, files ...sandbox.File) string {
 	return dir
 }
 
-func TestTheOneShotCommandSaysWhatTheAgentSays(t *testing.T) {
-	a := shared.get(t)
-	dir := folder(t, hostile(t, "process"), hostile(t, "memory"), hostile(t, "output"))
-	b := open(t, a, sandbox.BoxOptions{})
-	if err := b.Put(t.Context(), hostile(t, "process"), hostile(t, "memory"), hostile(t, "output")); err != nil {
-		t.Fatal(err)
+// offences are commands of which the one-shot command and the agent must say the
+// same. Their programs are in the working directory.
+func offences(exact bool) map[string]sandbox.Cmd {
+	limits := generous
+	limits.MemoryBytes, limits.OutputBytes, limits.FileBytes, limits.Processes = 64*mib, mib, mib, 32
+	short, soon := limits, limits
+	short.CPU, soon.Wall = 150*ms, 200*ms
+	all := map[string]sandbox.Cmd{
+		"a program that does nothing":    {Program: "./process", Args: []string{"nothing"}, Limits: limits},
+		"a program that is not there":    {Program: "./missing"},
+		"a tool that is not there":       {Tool: "no-such-tool"},
+		"a folder":                       {Program: "/usr"},
+		"a limit that cannot be":         {Program: "./process", Limits: sandbox.Limits{CPU: -ms}},
+		"a flood of stdout":              {Program: "./output", Args: []string{"stdout"}, Limits: limits},
+		"a flood of stderr":              {Program: "./output", Args: []string{"stderr"}, Limits: short},
+		"a flood of a file":              {Program: "./output", Args: []string{"file"}, Limits: limits},
+		"a sparse file":                  {Program: "./output", Args: []string{"sparse"}, Limits: limits},
+		"a program of another machine":   {Program: "./foreign", Args: []string{"i386"}, Limits: limits},
+		"processes that leave something": {Program: "./leftover", Args: []string{"leave", "processes"}, Limits: limits},
 	}
-	limits := []string{"--time-ms", "300", "--wall-ms", "3000", "--memory-kb", "65536", "--output-kb", "1024", "--procs", "32"}
-	for _, command := range []string{
-		"./process nothing", "./process exit 3", "./process segv", "./process spin", "./process sleep", "./process fork-bomb",
-		"./memory heap 128", "./memory child 128", "./output stdout", "./output file", "./missing",
-	} {
-		t.Run(command, func(t *testing.T) {
-			args := strings.Fields(command)
-			o := run(t, b, sandbox.Cmd{Program: args[0], Args: args[1:], Limits: sandbox.Limits{
-				CPU: 300 * ms, Wall: 3000 * ms, MemoryBytes: 64 * mib, OutputBytes: mib, FileBytes: mib, Processes: 32,
-			}})
-			line, stderr, status := judged(t, append(append([]string{"--job-id", "7", "--attempt-id", "2", "--dir", dir}, limits...), append([]string{"--"}, args...)...)...)
-			if status != 0 || stderr != "" {
-				t.Fatalf("exit status %d: %s", status, stderr)
-			}
-			got, err := sandbox.ParseReport([]byte(line), 7, 2)
+	for name, m := range misuses {
+		c := sandbox.Cmd{Program: "./process", Args: m.args, Limits: limits}
+		c.Limits.MemoryBytes = 256 * mib
+		switch {
+		case m.wall:
+			c.Limits.Wall = soon.Wall
+		case m.want == sandbox.TLE:
+			c.Limits.CPU = short.CPU
+		}
+		if exact || m.want != sandbox.TLE || m.wall || m.args[0] == "spin" {
+			all[name] = c
+		}
+	}
+	if exact {
+		for _, way := range []string{"heap", "stack", "static", "mmap", "shared", "memfd", "tmp", "shm", "thread", "child", "children"} {
+			c := sandbox.Cmd{Program: "./memory", Args: []string{way, "256"}, Limits: limits}
+			c.Limits.FileBytes = 1 << 30
+			all["memory in "+way] = c
+		}
+	}
+	return all
+}
+
+func TestTheOneShotCommandSaysWhatTheAgentSays(t *testing.T) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+		driver := status(t, a).Driver
+		d := keep(t, sandbox.Config{Driver: driver, AllowDegraded: !bounded(t, a), FirstUID: driverUID, Slots: 2}, false)
+		var boxes []*sandbox.Box
+		for _, o := range []func(context.Context) (*sandbox.Box, error){a.Box, d.Box} {
+			b, err := o(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := sandbox.NewReport(7, 2, o.Result, nil)
-			if want.Verdict == sandbox.MLE { // whether the parent ends before we kill it is chance
-				want.ExitSignal, want.ExitCode = got.ExitSignal, got.ExitCode
+			defer b.Close()
+			for _, program := range []string{"process", "memory", "output", "leftover", "foreign"} {
+				if err := b.Put(t.Context(), hostile(t, program)); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if got.Verdict != want.Verdict || got.ExitSignal != want.ExitSignal || got.ExitCode != want.ExitCode ||
-				got.OOM != want.OOM || got.SandboxError != want.SandboxError || got.Driver != want.Driver {
-				t.Errorf("the command said %s, the agent %+v", line, want)
+			boxes = append(boxes, b)
+		}
+		all := offences(bounded(t, a))
+		for i, name := range slices.Sorted(maps.Keys(all)) {
+			if insideVM() && i%6 != 0 {
+				continue // where a run takes forty times as long
 			}
-		})
-	}
+			t.Run(name, func(t *testing.T) {
+				want, got := run(t, boxes[0], all[name]), run(t, boxes[1], all[name])
+				if want.Verdict == sandbox.MLE { // whether the parent ends before we kill it is chance
+					want.Signal, want.ExitCode = got.Signal, got.ExitCode
+				}
+				if got.Verdict != want.Verdict || got.OverWall != want.OverWall || got.Signal != want.Signal || got.ExitCode != want.ExitCode ||
+					got.OOM != want.OOM || got.Error != want.Error || got.Driver != driver ||
+					got.stdout != want.stdout || got.StdoutTruncated != want.StdoutTruncated || got.StderrTruncated != want.StderrTruncated {
+					t.Errorf("the command said %.1000v, the agent %.1000v", got, want)
+				}
+			})
+		}
+	})
 }
 
 func TestTheOneShotCommandReadsAndWritesNamedFiles(t *testing.T) {
