@@ -152,6 +152,15 @@ func TestWithoutAnAgentResultsAreTheSame(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a conversation", func(t *testing.T) {
+		talk := guessing(t, "icpc/1", "")
+		for name, j := range map[string]*judging.Judge{"with": with, "without": without} {
+			r := judged(t, j, python(bisecting), talk)
+			if r.Verdict != judge.AC || !strings.HasPrefix(r.Tests[0].Output, "< 500\n> more\n") {
+				t.Errorf("%s an agent it is %s: %+v", name, r.Verdict, r.Tests)
+			}
+		}
+	})
 	if got := f.metric(t, "deepoj_sandbox_agent", ""); got != 0 {
 		t.Errorf("the metric says %g", got)
 	}
