@@ -40,7 +40,7 @@ func TestTheClientSubmitsAndWaits(t *testing.T) {
 		if sub == nil || sub.Result == nil || sub.Result.Verdict != judge.WA || sub.Status != "FINISHED" {
 			t.Errorf("after the wait: %+v", sub)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("Wait did not return")
 	}
 	problems, err := s.client.Problems(ctx)

@@ -129,7 +129,7 @@ func (s *stage) eventually(what string, is func() bool) {
 	s.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	over := time.After(30 * time.Second)
+	over := time.After(2 * time.Minute)
 	for !is() {
 		select {
 		case <-tick.C:

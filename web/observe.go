@@ -96,8 +96,11 @@ func randomHex(n int) string {
 // returns into an answer, and logs and counts that.
 func (s *Server) observe(c *fiber.Ctx) error {
 	begin := time.Now()
-	trace := newTrace(c.Get("traceparent"))
-	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), traceKey{}, trace), requestTime)
+	trace, limit := newTrace(c.Get("traceparent")), requestTime
+	if !safe(c.Method()) && takesUploads(c.OriginalURL()) {
+		limit = uploadTime
+	}
+	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), traceKey{}, trace), limit)
 	defer cancel()
 	c.SetUserContext(ctx)
 	c.Set("Trace-Id", trace)

@@ -43,7 +43,7 @@ func newStage(t *testing.T, options ...func(*Config)) *stage {
 // start starts the server; it stops when the test ends.
 func (s *stage) start(options ...func(*Config)) {
 	s.Helper()
-	cfg := Config{Listen: "127.0.0.1:0", Store: s.store, Version: "test"}
+	cfg := Config{Listen: "127.0.0.1:0", Store: s.store, Version: "test", WorkerAge: time.Hour} // a slow machine does not lose its worker
 	for _, change := range options {
 		change(&cfg)
 	}
@@ -134,7 +134,7 @@ func (s *stage) claimJob(jobID int64) judge.Job {
 			break
 		}
 	}
-	jobs, rejected, err := s.store.Claim(s.Context(), []int64{jobID}, "judge1-5f3a", uuid.NewString(), time.Minute)
+	jobs, rejected, err := s.store.Claim(s.Context(), []int64{jobID}, "judge1-5f3a", uuid.NewString(), time.Hour)
 	s.must(err)
 	if len(jobs) != 1 {
 		s.Fatalf("claim of %d: %v", jobID, rejected)

@@ -28,7 +28,7 @@ func see(ctx context.Context, selector, text string) error {
 	for {
 		_, err := chromedp.Run(ctx, chromedp.PollFunction[bool](
 			`(selector, text) => [...document.querySelectorAll(selector)].some((e) => e.innerText.includes(text))`,
-			chromedp.WithPollingArgs(selector, text), chromedp.WithPollingTimeout(30*time.Second)))
+			chromedp.WithPollingArgs(selector, text), chromedp.WithPollingTimeout(2*time.Minute)))
 		if !moved(err) || ctx.Err() != nil {
 			return err
 		}

@@ -14,9 +14,7 @@ import (
 
 const (
 	maxUpload  = 24 << 20        // bytes of a request that uploads a plugin: the largest module, and the form around it
-	uploadTime = 2 * time.Minute // to receive one
-	askTime    = 2 * time.Second // for the database to say who uploads
-	formRoom   = 64 << 10        // bytes of a form around its files
+	uploadTime = 2 * time.Minute // to receive one, and to store it
 )
 
 // takesUploads reports whether plugins are uploaded to the address.
@@ -45,7 +43,7 @@ func (s *Server) mayUpload(h *fasthttp.RequestHeader) bool {
 	if v.token == "" {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 	defer cancel()
 	user, err := s.store.Session(ctx, hashToken(v.token))
 	if err != nil {
