@@ -202,7 +202,7 @@ func (n *node) sandbox(ctx context.Context) (*judging.Fallback, error) {
 		n.closers = append(n.closers, keeper.Close)
 		conn = keeper.Conn()
 	}
-	return judging.NewFallback(ctx, conn, judging.FallbackConfig{
+	boxes, err := judging.NewFallback(ctx, conn, judging.FallbackConfig{
 		Mode: n.cfg.get("JUDGE_AGENT"),
 		Door: sandbox.DoorConfig{StdoutLimit: n.cfg.number("JUDGE_STDOUT_LIMIT_BYTES"), StderrLimit: n.cfg.number("JUDGE_STDERR_LIMIT_BYTES")},
 		Changed: func() {
@@ -212,6 +212,12 @@ func (n *node) sandbox(ctx context.Context) (*judging.Fallback, error) {
 		},
 		Log: n.log, Registerer: n.reg,
 	})
+	if err != nil || n.cfg.get("JUDGE_AGENT") == judging.AgentRequire {
+		return boxes, err // the agent may come later
+	}
+	// A worker that can run nothing from the beginning lacks something, and ends.
+	_, err = boxes.Status(ctx)
+	return boxes, err
 }
 
 // checkSandbox says for /readyz how programs are run. Pages are served anyway.
