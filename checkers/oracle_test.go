@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -185,6 +186,82 @@ func TestCheckersAgreeWithTheObviousOnes(t *testing.T) {
 			t.Errorf("only %d trials ended as %q", seen[outcome], outcome)
 		}
 	}
+}
+
+// Numbers as contestants print them take a shorter way than others. Both ways
+// are compared with fractions: all that is close in one large output, which has
+// many numbers at the end of a buffer, and all that is not one by one.
+func TestNumbersOfEveryLengthAreComparedRightly(t *testing.T) {
+	t.Parallel()
+	const eps = "0.000001"
+	rng := rand.New(rand.NewPCG(3, 4))
+	var output, answer strings.Builder
+	far := 0
+	for output.Len() < 4*buffer {
+		got, want := similarNumbers(rng)
+		is, border := closeTo(got, want, eps, eps)
+		switch {
+		case border:
+		case is:
+			gap := []string{" ", "\n", "  ", "\t\r\n"}
+			output.WriteString(got + gap[rng.IntN(len(gap))])
+			answer.WriteString(want + gap[rng.IntN(len(gap))])
+		case far < 100:
+			far++
+			if o := check(t, "floats", "0 "+got+" 1\n", "0 "+want+" 1\n"); o.verdict != "wrong" || o.team != "token 2 (line 1): the number is too far off" {
+				t.Errorf("%s against %s: %+v", got, want, o)
+			}
+		}
+	}
+	if far < 100 { // the generator was unlucky
+		t.Errorf("only %d pairs were far off", far)
+	}
+	for name, flags := range map[string][]string{"floats": nil, "default": {"float_tolerance", eps}} {
+		if o := check(t, name, output.String(), answer.String(), flags...); o.verdict != "accepted" {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
+
+// similarNumbers returns two numbers of which most are close.
+func similarNumbers(rng *rand.Rand) (got, want string) {
+	digits := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte('0' + rng.IntN(10))
+		}
+		return string(b)
+	}
+	whole, fraction := digits(rng.IntN(12)), digits(rng.IntN(12))
+	sign := []string{"", "-", "+"}[rng.IntN(3)]
+	if whole+fraction == "" {
+		whole = "0"
+	}
+	want = sign + whole
+	if fraction != "" {
+		want += "." + fraction
+	}
+	got = want
+	switch rng.IntN(7) {
+	case 0: // another last digit
+		got = want[:len(want)-1] + digits(1)
+	case 1: // more digits than the answer, or a point without any
+		if fraction == "" {
+			got += "."
+		}
+		got += digits(rng.IntN(9))
+	case 2: // zeros in front
+		got = sign + strings.Repeat("0", rng.IntN(9)) + strings.TrimPrefix(want, sign)
+	case 3: // the other sign
+		got = map[string]string{"-": "", "+": "-", "": "-"}[sign] + strings.TrimPrefix(want, sign)
+	case 4: // fewer digits
+		if fraction != "" {
+			got = want[:len(want)-rng.IntN(len(fraction))]
+		}
+	case 5: // an exponent
+		got = sign + whole + fraction + "e-" + strconv.Itoa(len(fraction))
+	}
+	return got, want
 }
 
 // similarTexts returns an answer and an output that differs in few places.

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum number_state {
 	NUMBER_START,
@@ -224,6 +225,92 @@ static inline int number_close(const struct number *got, const struct number *wa
 		return 0;
 	return (absolute >= 0 && distance <= absolute * slack) ||
 	       (relative >= 0 && distance <= relative * size * slack);
+}
+
+// A decimal is a number as most are written: [+-] digits [. digits], at most 18
+// digits in all, no exponent. Its value is digits / 10^fraction.
+struct decimal {
+	uint64_t digits;
+	unsigned count, fraction; // of digits; of those behind the point
+	int negative;
+};
+
+enum { DECIMAL_DIGITS = 18 };
+
+static const uint64_t decimal_powers[DECIMAL_DIGITS + 1] = {
+	UINT64_C(1), UINT64_C(10), UINT64_C(100), UINT64_C(1000), UINT64_C(10000), UINT64_C(100000), UINT64_C(1000000),
+	UINT64_C(10000000), UINT64_C(100000000), UINT64_C(1000000000), UINT64_C(10000000000), UINT64_C(100000000000),
+	UINT64_C(1000000000000), UINT64_C(10000000000000), UINT64_C(100000000000000), UINT64_C(1000000000000000),
+	UINT64_C(10000000000000000), UINT64_C(100000000000000000), UINT64_C(1000000000000000000),
+};
+
+// The most bytes that decimal_read looks at, whatever they are.
+enum { DECIMAL_BYTES = 1 + 24 + 1 + 24 };
+
+// decimal_digits reads digits, eight at a time, and returns what follows them.
+// It stops early once there are too many.
+static inline const unsigned char *decimal_digits(struct decimal *d, const unsigned char *at)
+{
+	for (unsigned n = 8; n == 8 && d->count <= DECIMAL_DIGITS;) {
+		uint64_t x;
+		memcpy(&x, at, 8);
+		x ^= UINT64_C(0x3030303030303030); // digits become 0 to 9, other bytes more
+		// The lowest high bit is that of the first byte that is more than 9: what
+		// carries can only disturb bytes behind it.
+		uint64_t others = (x | (x + UINT64_C(0x7676767676767676))) & UINT64_C(0x8080808080808080);
+		n = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+		d->count += n;
+		if (n == 0 || d->count > DECIMAL_DIGITS)
+			break;
+		at += n;
+		// The digits to the far end, zeros in front of them; then neighbours are
+		// joined to numbers of two, four and eight digits.
+		x <<= 8 * (8 - n);
+		x = (x * 10 + (x >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+		x = (x * 100 + (x >> 16)) & UINT64_C(0x0000ffff0000ffff);
+		x = (x * 10000 + (x >> 32)) & UINT64_C(0xffffffff);
+		d->digits = d->digits * decimal_powers[n] + x;
+	}
+	return at;
+}
+
+// decimal_read reads a decimal and returns the byte behind it, or NULL when what
+// is there is no decimal. DECIMAL_BYTES must be readable.
+static inline const unsigned char *decimal_read(struct decimal *d, const unsigned char *at)
+{
+	d->negative = *at == '-';
+	at += *at == '-' || *at == '+';
+	d->digits = 0;
+	d->count = 0;
+	at = decimal_digits(d, at);
+	unsigned whole = d->count;
+	if (*at == '.')
+		at = decimal_digits(d, at + 1);
+	d->fraction = d->count - whole;
+	return d->count > 0 && d->count <= DECIMAL_DIGITS ? at : NULL;
+}
+
+// decimal_close is number_close for decimals. It returns 0 also when the numbers
+// have too many digits together to be subtracted here.
+static inline int decimal_close(const struct decimal *got, const struct decimal *want, double absolute, double relative)
+{
+	uint64_t x = got->digits, y = want->digits;
+	unsigned fraction = got->fraction;
+	if (got->fraction < want->fraction) {
+		fraction = want->fraction;
+		if (got->count + fraction - got->fraction > DECIMAL_DIGITS)
+			return 0;
+		x *= decimal_powers[fraction - got->fraction];
+	} else {
+		if (want->count + fraction - want->fraction > DECIMAL_DIGITS)
+			return 0;
+		y *= decimal_powers[fraction - want->fraction];
+	}
+	uint64_t gap = got->negative == want->negative ? (x > y ? x - y : y - x) : x + y;
+	double unit = (double)decimal_powers[fraction], slack = 1 + 1e-12; // see number_close
+	double distance = (double)gap / unit;
+	return gap == 0 || (absolute >= 0 && distance <= absolute * slack) ||
+	       (relative >= 0 && distance <= relative * ((double)y / unit) * slack);
 }
 
 #endif

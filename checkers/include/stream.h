@@ -15,12 +15,16 @@
 #error "same_bytes needs a little-endian machine"
 #endif
 
+// How much is read at once, and how many bytes behind it may be looked at without
+// asking what they are.
+enum { STREAM_BUFFER = 1 << 16, STREAM_BEYOND = 64 };
+
 struct stream {
 	int fd;
 	int ended;                     // read has returned 0
 	uint64_t start;                // offset in the file of buffer[0]
 	const unsigned char *at, *end; // what is read but not consumed
-	unsigned char buffer[1 << 16];
+	unsigned char buffer[STREAM_BUFFER + STREAM_BEYOND];
 };
 
 // END is what stream_peek returns at the end of the file.
@@ -51,7 +55,7 @@ __attribute__((noinline)) static void stream_read(struct stream *s)
 	while (s->at == s->end && !s->ended) {
 		s->start += (uint64_t)(s->end - s->buffer);
 		s->at = s->end = s->buffer;
-		ssize_t n = read(s->fd, s->buffer, sizeof s->buffer);
+		ssize_t n = read(s->fd, s->buffer, STREAM_BUFFER);
 		if (n > 0)
 			s->end += n;
 		else if (n == 0)

@@ -7,6 +7,8 @@
 #include "stream.h"
 #include "text.h"
 
+_Static_assert((int)DECIMAL_BYTES <= (int)STREAM_BEYOND, "decimal_read may look behind what is buffered");
+
 struct rules {
 	int ignore_case;           // of ASCII letters
 	int spaces_matter;         // white space must agree byte for byte
@@ -99,6 +101,34 @@ __attribute__((noinline)) static enum difference pair_differs(struct pair *p, co
 	return number_close(&got, &want, r->absolute, r->relative) ? SAME : TOO_FAR;
 }
 
+// decimals_agree looks at two tokens that part behind length bytes that agree,
+// at run in the output. When both are decimals that are close, and all of them
+// is buffered, it consumes them, and likewise the numbers that follow until two
+// are written alike.
+__attribute__((noinline)) static int decimals_agree(const struct pair *p, const struct rules *r, struct stream *output,
+                                                    struct stream *answer, size_t length)
+{
+	const unsigned char *o = output->at, *a = answer->at;
+	size_t begun = 0; // of the token, in both
+	while (begun < length && !is_space(o[-1]))
+		begun++, o--;
+	if (begun == length && p->inside)
+		return 0;
+	a -= begun;
+	for (int agree = 0;; agree = 1) {
+		struct decimal got, want;
+		o = decimal_read(&got, o);
+		a = decimal_read(&want, a);
+		if (!o || !a || o >= output->end || a >= answer->end || !is_space(*o) || !is_space(*a) ||
+		    !decimal_close(&got, &want, r->absolute, r->relative))
+			return agree;
+		output->at = o;
+		answer->at = a;
+		if (*o++ != *a++ || (got.digits == want.digits && got.count == want.count))
+			return 1;
+	}
+}
+
 // Offsets are where the two texts part.
 struct offsets {
 	uint64_t output, answer;
@@ -156,6 +186,10 @@ static inline enum difference compare_tokens(struct stream *output, struct strea
 				// One has more white space between two tokens.
 				skip_spaces(output);
 				skip_spaces(answer);
+				pair_reset(p);
+				continue;
+			}
+			if (r->numbers && decimals_agree(p, r, output, answer, length)) {
 				pair_reset(p);
 				continue;
 			}
