@@ -2,8 +2,10 @@ package intake_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -35,11 +37,7 @@ func newBench(t *testing.T) *bench {
 	var err error
 	b.judge, err = m.Open(func(c *judging.Config) { c.Uploaded = b.store.ActivePlugins })
 	must(t, err)
-	adapters, err := plugins.Languages()
-	must(t, err)
-	runner, err := trial.New(t.TempDir(), judging.Config{
-		Sandbox: m.Agent, Plugins: m.Runtime, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
-	})
+	runner, err := sharedRunner(m)
 	must(t, err)
 	b.Intake, err = intake.New(intake.Config{Store: b.store, Blobs: m.Blobs, Plugins: m.Runtime, Judge: b.judge, Runner: runner, TempDir: t.TempDir()})
 	must(t, err)
@@ -58,6 +56,30 @@ func newBench(t *testing.T) *bench {
 	must(t, err)
 	must(t, b.store.SaveProblem(t.Context(), p.Judge(), "setter"))
 	return b
+}
+
+// runner tries programs for all tests, so that the tools of this machine are looked
+// at once.
+var runner struct {
+	sync.Once
+
+	*trial.Runner
+
+	err error
+}
+
+func sharedRunner(m *judgingtest.Machine) (*trial.Runner, error) {
+	runner.Do(func() {
+		adapters, err := plugins.Languages()
+		if err != nil {
+			runner.err = err
+			return
+		}
+		runner.Runner, runner.err = trial.New(filepath.Join(m.Dir, "trial"), judging.Config{
+			Sandbox: m.Agent, Plugins: m.Runtime, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
+		})
+	})
+	return runner.Runner, runner.err
 }
 
 // told is what a job reported.

@@ -27,7 +27,8 @@ type Runner struct {
 	cfg judging.Config
 
 	mu    sync.Mutex
-	hello blob.Digest // the problem that programs are tried on
+	hello blob.Digest    // the problem that programs are tried on
+	judge *judging.Judge // of submissions; nil before the first
 }
 
 // New returns a Runner that judges with cfg, whose Blobs and CacheDir it sets to
@@ -155,7 +156,7 @@ func (r *Runner) submissions(ctx context.Context, p *problem.Package, checker []
 			}
 		}
 	}
-	j, err := judging.New(r.cfg)
+	j, err := r.judges()
 	if err != nil {
 		return nil, err
 	}
@@ -175,6 +176,21 @@ func (r *Runner) submissions(ctx context.Context, p *problem.Package, checker []
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// judges returns the Judge of submissions, which remembers what it learned of the
+// tools of this machine.
+func (r *Runner) judges() (*judging.Judge, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.judge == nil {
+		j, err := judging.New(r.cfg)
+		if err != nil {
+			return nil, err
+		}
+		r.judge = j
+	}
+	return r.judge, nil
 }
 
 // withChecker stores the package with the checker in the place of its own.
