@@ -39,7 +39,7 @@ func browser(t testing.TB) *tab {
 		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 900),
 		chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancelTime := context.WithTimeout(context.Background(), 4*time.Minute)
+	ctx, cancelTime := context.WithTimeout(context.Background(), 9*time.Minute)
 	ctx, cancelAllocator := chromedp.NewExecAllocator(ctx, options...)
 	ctx, cancelTab := chromedp.NewContext(ctx)
 	t.Cleanup(func() {

@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"deepoj/host/judge"
+	"deepoj/web/client"
+)
+
+// pairsChecker accepts the whole number of the answer, however it is written.
+const pairsChecker = `#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int number(FILE *f, long long *n)
+{
+	char word[64], *end;
+	if (fscanf(f, " %63s", word) != 1)
+		return 0;
+	errno = 0;
+	*n = strtoll(word, &end, 10);
+	return end != word && *end == 0 && errno == 0;
+}
+
+int main(int argc, char **argv)
+{
+	FILE *output, *answer;
+	long long got, want;
+	char more;
+	if (argc < 4 || !(output = fopen(argv[2], "r")) || !(answer = fopen(argv[3], "r")) || !number(answer, &want))
+		return 3;
+	if (!number(output, &got) || fscanf(output, " %c", &more) == 1) {
+		fprintf(stderr, "the output is not one whole number\n");
+		return 1;
+	}
+	if (got != want) {
+		fprintf(stderr, "the number of fair pairs is wrong\n");
+		return 1;
+	}
+	return 0;
+}
+`
+
+// pairsSolution writes its answer in a way that comparing text would refuse.
+const pairsSolution = `import sys
+
+data = list(map(int, sys.stdin.buffer.read().split()))
+k, seen, pairs = data[1], {}, 0
+for x in data[2:]:
+    pairs += seen.get(-x % k, 0)
+    seen[x % k] = seen.get(x % k, 0) + 1
+print("+00" + str(pairs))
+`
+
+// TestACheckerThatIsUploadedInTheBrowserJudges takes a checker in as a setter
+// would: it is compiled and proved before the setter's eyes, activated, used for
+// a problem, and decides on the next submission.
+func TestACheckerThatIsUploadedInTheBrowserJudges(t *testing.T) {
+	needRoot(t)
+	p, url, c := up(t, filepath.Join(folder(t), "data"), nil)
+	password := p.await(`The first account is admin with the password (\S+)`)[1]
+	token, err := c.Login(t.Context(), "admin", password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = client.New(url, client.WithToken(token)); err != nil {
+		t.Fatal(err)
+	}
+	b := browser(t)
+	upload := func(version, problem, source string) {
+		t.Helper()
+		begin := time.Now()
+		file := filepath.Join(t.TempDir(), "pairs.c")
+		if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b.do("upload version "+version, chromedp.Navigate(url+"/checkers"),
+			chromedp.SetUploadFiles(css("#files"), []string{file}),
+			chromedp.SendKeys(css("#name"), "org.example.pairs"), chromedp.SendKeys(css("#version"), version),
+			script(`document.querySelector("#problem").value = "`+problem+`"`), chromedp.Click(css(".panel button")),
+			chromedp.WaitVisible(css("#live")), script(`window.untouched = true`), chromedp.WaitVisible(css("[data-done]")))
+		if !b.holds(`window.untouched === true`) {
+			t.Error("the page was loaded again instead of being updated live")
+		}
+		t.Logf("version %s: %s after %s", version, b.text(".headline"), time.Since(begin).Round(time.Millisecond))
+	}
+
+	b.do("log in", chromedp.Navigate(url+"/login?next=/checkers"), chromedp.WaitVisible(css("form.stack")),
+		chromedp.SendKeys(css(`[name="name"]`), "admin"), chromedp.SendKeys(css(`[name="password"]`), password+"\r"), chromedp.WaitVisible(css("#upload")))
+	upload("0.1.0", "pairs", "int main(void)\n{\n\treturn undeclared;\n}\n")
+	if headline, said := b.text(".headline"), b.text(".diagnostics"); headline != "Does not compile" || !strings.Contains(said, "pairs.c line 3") || !strings.Contains(said, "undeclared") {
+		t.Errorf("headline %q, diagnostics %q: want line 3 of pairs.c", headline, said)
+	}
+	upload("0.2.0", "", "int main(void)\n{\n\treturn 42;\n}\n")
+	if headline, errs := b.text(".headline"), b.text(".diagnostics .d-error"); headline != "Does not conform" || !strings.Contains(errs, "Remedy:") {
+		t.Errorf("a checker with an exit code of its own: headline %q, findings %q", headline, errs)
+	}
+	if b.holds(`document.querySelector('form[action$="/activate"]') !== null`) {
+		t.Error("what does not conform can be activated")
+	}
+	b.picture("checker-wrong")
+	upload("1.0.0", "pairs", pairsChecker)
+	if headline := b.text(".headline"); headline != "Conforms" {
+		t.Fatalf("headline %q, the page says:\n%s", headline, b.text("main"))
+	}
+	b.picture("checker-right")
+
+	// What the page showed is what the stream tells whoever comes later.
+	plugins, err := c.Plugins(t.Context(), "checker", "org.example.pairs")
+	if err != nil || len(plugins) != 2 || plugins[0].Version != "1.0.0" || !plugins[0].Conforms || plugins[1].Conforms {
+		t.Fatalf("kept %+v, %v", plugins, err)
+	}
+	var kinds []string
+	err = c.JobEvents(t.Context(), plugins[1].JobID, 0, func(e judge.Event) error {
+		kinds = append(kinds, e.Kind)
+		return nil
+	})
+	if err != nil || !slices.Contains(kinds, "compiled") || !slices.Contains(kinds, "stage") || !slices.Contains(kinds, "finding") || kinds[len(kinds)-1] != "finished" {
+		t.Errorf("the stream of the report tells %q, %v", kinds, err)
+	}
+
+	b.do("activate it", chromedp.Click(css(`form[action$="/activate"] button`)), chromedp.WaitVisible(css(".version.active")))
+	b.do("use it for the problem", script(`document.querySelector('.version.active select[name="problem"]').value = "pairs"`),
+		chromedp.Click(css(`.version.active button[formaction$="/bind"]`)), chromedp.WaitVisible(css("[data-done]")))
+	if headline := b.text(".headline"); headline != "In use" {
+		t.Fatalf("headline %q, the page says:\n%s", headline, b.text("main"))
+	}
+	b.picture("checker-bound")
+	receipt, err := c.Submit(t.Context(), client.NewSubmission{Problem: "pairs", Language: "python", Sources: []judge.Source{{Name: "pairs.py", Text: pairsSolution}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := c.Wait(t.Context(), receipt.JobID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := sub.Result; r == nil || r.Verdict != judge.AC || r.Checker != plugins[0].Digest {
+		text, _ := json.Marshal(sub)
+		t.Errorf("want AC by %s, got %s", plugins[0].Digest, text)
+	}
+
+	// A preview judges it again beside its verdict.
+	b.do("preview the checker on the problem", chromedp.Navigate(url+"/checkers/checker/org.example.pairs"),
+		script(`document.querySelector('.version.active select[name="problem"]').value = "pairs"`),
+		chromedp.Click(css(`.version.active form.choices button:not([formaction])`)), chromedp.WaitVisible(css("[data-done]")))
+	if headline, detail := b.text(".headline"), b.text("#detail"); headline != "Nothing changes" || !strings.Contains(detail, "1 past submission") {
+		t.Errorf("the preview says %q, %q", headline, detail)
+	}
+}
