@@ -29,7 +29,7 @@ var sdk embed.FS
 func SDK() fs.FS {
 	cpp, err := fs.Sub(sdk, "sdk/cpp")
 	if err != nil {
-		panic(err) // only a malformed path fails, and this one is not
+		panic(err) //nolint:forbidigo // only a malformed path fails, and this one is not
 	}
 	return cpp
 }

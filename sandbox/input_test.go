@@ -225,7 +225,9 @@ func oldProgram() []byte {
 	size := uint32(head + len(code))
 	b := append([]byte("\x7fELF\x01\x01\x01"), make([]byte, 9)...)
 	for _, v := range []any{
-		[2]uint16{2, 3}, [5]uint32{1, base + head, 52, 0, 0}, [6]uint16{52, 32, 1, 0, 0, 0},
+		[2]uint16{2, 3},
+		[5]uint32{1, base + head, 52, 0, 0},
+		[6]uint16{52, 32, 1, 0, 0, 0},
 		[8]uint32{1, 0, base, base, size, size, 5, 0x1000},
 	} {
 		b, _ = binary.Append(b, binary.LittleEndian, v) // all of them have a fixed size

@@ -40,7 +40,7 @@ func refuse(conn *os.File, why error) error {
 		var q request
 		files, err := receiveMessage(int(conn.Fd()), buf, &q)
 		if err != nil {
-			return nil // nobody waits any more
+			return nil //nolint:nilerr // nobody waits any more
 		}
 		for _, f := range files {
 			_ = sendMessage(int(f.Fd()), failure(why)) // fails when the client has gone
@@ -94,7 +94,7 @@ func listen(ctx context.Context, c *net.UnixConn, handle func(q request, files [
 		switch {
 		case ctx.Err() != nil:
 			closeAll(files)
-			return nil
+			return nil //nolint:nilerr // it was asked to stop
 		case errors.Is(got, errClosed):
 			return nil
 		case err != nil || got != nil:

@@ -265,7 +265,7 @@ func BenchmarkCheckerStart(b *testing.B) {
 			b.Fatal(err)
 		}
 		r = open(dir)
-		load, first := start(r)
+		_, first := start(r)
 		process = append(process, first) // with the start of the worker process
 		if err := r.Close(); err != nil {
 			b.Fatal(err)

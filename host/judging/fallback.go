@@ -223,7 +223,7 @@ func (f *Fallback) Box(ctx context.Context) (*sandbox.Box, error) {
 func (f *Fallback) OpenBox(ctx context.Context, o sandbox.BoxOptions) (*sandbox.Box, error) {
 	agent, lost, why := f.current()
 	if agent != nil {
-		box, err := openBox(ctx, agent, lost, o)
+		box, err := openBox(ctx, lost, agent, o)
 		if !errors.Is(err, sandbox.ErrAgentGone) {
 			return box, err
 		}
@@ -237,7 +237,7 @@ func (f *Fallback) OpenBox(ctx context.Context, o sandbox.BoxOptions) (*sandbox.
 }
 
 // openBox opens a box of an agent, until ctx or lost ends.
-func openBox(ctx context.Context, agent *sandbox.Agent, lost context.Context, o sandbox.BoxOptions) (*sandbox.Box, error) {
+func openBox(ctx, lost context.Context, agent *sandbox.Agent, o sandbox.BoxOptions) (*sandbox.Box, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(lost, func() { cancel(context.Cause(lost)) })()

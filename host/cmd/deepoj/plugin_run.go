@@ -52,14 +52,13 @@ func runPlugin(ctx context.Context, e *env) int {
 	if err := json.NewEncoder(e.stdout).Encode(line); err != nil {
 		return e.fail(err)
 	}
-	switch line.Verdict {
-	case judge.AC:
+	if line.Verdict == judge.AC {
 		return 0
-	case judge.JE:
-		return 1
-	default:
-		return 3
 	}
+	if line.Verdict == judge.JE {
+		return 1
+	}
+	return 3
 }
 
 // ask puts the question to the checker.

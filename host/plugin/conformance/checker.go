@@ -194,7 +194,7 @@ func (s *suite) told(o plugin.Opinion, err error) (*told, error) {
 	case f != nil && s.failed(f):
 		return &told{outcome: "failed", judge: f.Message, fuel: f.Fuel, exit: -1}, nil
 	case f != nil:
-		return &told{outcome: f.Err.Error(), judge: f.Message, fuel: f.Fuel, exit: -1}, nil
+		return &told{outcome: f.Err.Error(), judge: f.Message, fuel: f.Fuel, exit: -1}, nil //nolint:nilerr // the guest's fault is an answer
 	}
 	return &told{string(o.Outcome), o.Message, o.JudgeMessage, o.Exit, o.Fuel}, nil
 }
