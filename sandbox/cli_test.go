@@ -113,8 +113,8 @@ func TestTheOneShotCommandSaysWhatTheAgentSays(t *testing.T) {
 		}
 		all := offences(bounded(t, a))
 		for i, name := range slices.Sorted(maps.Keys(all)) {
-			if insideVM() && i%6 != 0 {
-				continue // where a run takes forty times as long
+			if insideVM() && i%6 != 0 || !insideVM() && driver != status(t, shared.get(t)).Driver && i%4 != 0 {
+				continue // where a run takes forty times as long, and where another driver went through all of them
 			}
 			t.Run(name, func(t *testing.T) {
 				want, got := run(t, boxes[0], all[name]), run(t, boxes[1], all[name])
