@@ -20,7 +20,7 @@ var crashes = map[string]struct {
 	"a program that ignores signals":   {"process", []string{"sleep"}, 1},
 	"a program that is stopped":        {"process", []string{"stop"}, 1},
 	"a program that uses CPU time":     {"process", []string{"threads-spin", "4"}, 1},
-	"a program that fills its memory":  {"memory", []string{"children", "100"}, 8},
+	"a program that fills its memory":  {"memory", []string{"hold", "100"}, 9},
 	"a program that floods its output": {"output", []string{"stderr"}, 1},
 }
 

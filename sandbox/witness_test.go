@@ -211,6 +211,9 @@ func TestOutsideOfABoxAttacksWorkAndAreNoticed(t *testing.T) {
 				Credential: &syscall.Credential{Uid: nobody, Gid: nobody},
 				Cloneflags: unix.CLONE_NEWIPC, // so that nothing is left
 			}
+			if unsuited(t, w.attic) {
+				tt.want = strings.Replace(tt.want, "to be root: worked", "to be root: EPERM", 1)
+			}
 			out, err := cmd.CombinedOutput()
 			if err != nil || !strings.Contains(string(out), tt.want) {
 				t.Errorf("it printed %q, %v, and not %q", out, err, tt.want)
@@ -220,6 +223,17 @@ func TestOutsideOfABoxAttacksWorkAndAreNoticed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unsuited reports whether no program in a folder of the host can have the
+// set-user-id bit.
+func unsuited(t *testing.T, dir string) bool {
+	t.Helper()
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		t.Fatal(err)
+	}
+	return st.Flags&unix.ST_NOSUID != 0
 }
 
 // nobody is a user without privilege.
