@@ -188,6 +188,7 @@ func (f *Fallback) set(ctx context.Context, before, now *sandbox.Agent, why erro
 		return
 	}
 	changed := before != now || !f.settled
+	again := f.settled
 	if changed && before != nil {
 		f.lose(sandbox.ErrAgentGone)
 	}
@@ -202,7 +203,11 @@ func (f *Fallback) set(ctx context.Context, before, now *sandbox.Agent, why erro
 	switch {
 	case now != nil:
 		f.uses.Set(1)
-		f.cfg.Log.InfoContext(ctx, "programs are run by the sandbox agent")
+		if again { // in other words: lines that repeat are left out for a while
+			f.cfg.Log.InfoContext(ctx, "programs are run by the sandbox agent again")
+		} else {
+			f.cfg.Log.InfoContext(ctx, "programs are run by the sandbox agent")
+		}
 	case f.cfg.Mode == AgentRequire:
 		f.uses.Set(0)
 		f.cfg.Log.ErrorContext(ctx, "programs are not run: the sandbox agent is required and not there", slog.Any("reason", why))
