@@ -83,4 +83,4 @@ const (
 
 // generous are limits of time that no program reaches which ends by itself, also
 // on a busy or an emulated machine.
-var generous = sandbox.Limits{CPU: time.Minute, Wall: 4 * time.Minute}
+var generous = sandbox.Limits{CPU: 4 * time.Minute, Wall: 10 * time.Minute}
