@@ -32,6 +32,10 @@ bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(LANGUAGE_WASM) $(EDITOR)
 test: deps-test build ## Install what is missing, then run every test (race detector on)
 	.tools/test.sh
 
+.PHONY: test-vm
+test-vm: deps-test ## The sandbox on cgroup v2 and without root, under two kernels in QEMU
+	.tools/test-vm.sh
+
 .PHONY: check
 check: lint verify test ## What has to hold before a commit: lint, verify, test
 

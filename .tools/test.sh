@@ -5,6 +5,7 @@ set -euo pipefail
 export DEEPOJ_TEST=${DEEPOJ_TEST:-require} CGO_ENABLED=1
 start=$SECONDS
 status=0
-go test -race -timeout 25m "$@" ./... || status=$?
+# Virtual machines keep every core busy: `make test-vm` runs those.
+go test -race -timeout 25m -skip '^TestPureCgroupV2InAVirtualMachine$' "$@" ./... || status=$?
 echo "test: $((SECONDS - start)) s of a budget of 1800 s"
 exit $status

@@ -95,7 +95,9 @@ func readableTestBinary(t *testing.T) string {
 func traces(t *testing.T, pid int) []string {
 	t.Helper()
 	var found []string
-	for _, pattern := range []string{"/sys/fs/cgroup/*/deepoj/agent-%d", "/sys/fs/cgroup/deepoj/agent-%d"} {
+	for _, pattern := range []string{
+		"/sys/fs/cgroup/*/deepoj/agent-%d", "/sys/fs/cgroup/deepoj/agent-%d", "/sys/fs/cgroup/user.slice/*/*/*/*/agent-%d",
+	} {
 		dirs, err := filepath.Glob(fmt.Sprintf(pattern, pid))
 		if err != nil {
 			t.Fatal(err)
@@ -154,8 +156,11 @@ func processes(t *testing.T) []process {
 // strangers lists the processes of users that only this test's boxes use.
 func strangers(t *testing.T, firstUID int) []process {
 	t.Helper()
+	if os.Geteuid() != 0 {
+		firstUID += vmFirstID - 1 // its 1 is the first id of the machine's
+	}
 	return slices.DeleteFunc(processes(t), func(p process) bool {
-		return p.uid < firstUID || p.uid >= firstUID+64 || p.state == "Z"
+		return p.state == "Z" || (p.uid < firstUID || p.uid >= firstUID+64) && !sharesID(p)
 	})
 }
 

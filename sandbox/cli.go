@@ -30,7 +30,17 @@ func Judge(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, err)
 		return 2
 	}
-	res, degraded, err := j.run(ctx)
+	if os.Geteuid() != 0 {
+		var status int
+		if status, err = againPrivileged(ctx, j.cfg, stdout, stderr); err == nil {
+			return status
+		}
+	}
+	var res Result
+	var degraded []string
+	if err == nil {
+		res, degraded, err = j.run(ctx)
+	}
 	if err != nil {
 		res = Result{Verdict: SE, Error: err.Error()}
 	}

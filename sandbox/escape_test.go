@@ -157,6 +157,9 @@ func nothingLeadsOutOfABox(t *testing.T, a *sandbox.Agent, w *witness, writable 
 	if status(t, a).Landlock >= 4 {
 		all["TCP cannot be offered"] = attack{args: []string{"listen"}, tries: 1, errors: "EACCES"}
 	}
+	if oneID() {
+		maps.Copy(all, attacksWithOneID(w, status(t, a).Landlock))
+	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		tt := all[name]
 		if tt.sealed && writable {

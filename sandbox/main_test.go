@@ -38,6 +38,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == rootlessCommand {
+		if err := sandbox.Rootless(); err != nil {
+			fmt.Println(err)
+		}
+		os.Exit(0)
+	}
 	status := m.Run()
 	if err := shared.close(); err != nil {
 		fmt.Fprintln(os.Stderr, "the shared agent:", err)
@@ -105,11 +111,15 @@ func start(cfg sandbox.Config) (*sandbox.Process, *sandbox.Agent, error) {
 	return p, a, nil
 }
 
-// needRoot skips a test that needs root, unless nothing may be skipped.
+// needRoot skips a test that needs root, or what an ordinary user needs instead,
+// unless nothing may be skipped.
 func needRoot(t testing.TB) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		missing(t, "root")
+	if os.Geteuid() == 0 {
+		return
+	}
+	if err := sandbox.Rootless(); err != nil {
+		missing(t, "root, or: "+err.Error())
 	}
 }
 

@@ -73,8 +73,12 @@ func processesAreBoundedAndKilled(t *testing.T, a *sandbox.Agent) {
 			if tt.signal != 0 && o.Signal != tt.signal {
 				t.Errorf("died of signal %d, want %d", o.Signal, tt.signal)
 			}
-			if tt.prints != "" && o.stdout != tt.prints {
-				t.Errorf("printed %q, want %q", o.stdout, tt.prints)
+			want := tt.prints
+			if tt.args[0] == "kill-init" && oneID() && status(t, a).Landlock < signalScope {
+				want = "0 0 0\n" // it may, but the kernel spares the first process
+			}
+			if want != "" && o.stdout != want {
+				t.Errorf("printed %q, want %q", o.stdout, want)
 			}
 			if left := strangers(t, driverUID); len(left) != 0 {
 				t.Errorf("the host still has %v", left)

@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -97,6 +99,33 @@ func startPrivileged(cmd *exec.Cmd, cfg Config) error {
 		return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
 	return nil
+}
+
+// againPrivileged runs this process's command again, by an ordinary user, as the
+// root of a user namespace, and returns its exit status. What this process
+// inherited, the other one does too.
+func againPrivileged(ctx context.Context, cfg Config, stdout, stderr io.Writer) (int, error) {
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", os.Args[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Environ(), os.Stdin, stdout, stderr
+	for fd := uintptr(3); ; fd++ {
+		flags, err := unix.FcntlInt(fd, unix.F_GETFD, 0)
+		if err != nil || flags&unix.FD_CLOEXEC != 0 {
+			break
+		}
+		cmd.ExtraFiles = append(cmd.ExtraFiles, os.NewFile(fd, "inherited"))
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	// It cleans up when it is told to end.
+	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }
+	cmd.WaitDelay = stopPatience
+	if err := startPrivileged(cmd, cfg); err != nil {
+		return 0, err
+	}
+	err := cmd.Wait()
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = nil
+	}
+	return cmd.ProcessState.ExitCode(), err
 }
 
 // awaitIDs waits, in a process of startPrivileged, until ids are mapped, and
