@@ -29,9 +29,14 @@ type agent struct {
 	hard    map[int]uint64 // the agent's own hard limits, which no program can exceed
 	null    *os.File
 	epoch   time.Time
-	status  Status
-	health  health
-	oneID   bool // whether programs have no user ids of their own
+
+	// lifeline is a pipe that reaches its end when the agent dies. Only reapers
+	// read from it.
+	lifeline [2]*os.File
+
+	status Status
+	health health
+	oneID  bool // whether programs have no user ids of their own
 
 	serial atomic.Int64
 	uids   chan int   // free user ids
@@ -53,7 +58,7 @@ func (a *agent) chooseIDs() error {
 		return err
 	}
 	a.oneID = n < manyIDs
-	if last := a.uid(uidCount(a.cfg.Slots)); last >= n {
+	if last := a.uid(uidCount(a.cfg.Slots) + a.cfg.Slots); last >= n {
 		return fmt.Errorf("FirstUID %d: programs need user ids up to %d, and there are %d: give this user more in /etc/subuid and /etc/subgid",
 			a.cfg.FirstUID, last, n)
 	}
@@ -97,7 +102,7 @@ func newAgent(ctx context.Context, cfg Config) (*agent, error) {
 		return a.selfTest(ctx)
 	})
 	if err != nil {
-		return nil, errors.Join(err, a.null.Close())
+		return nil, errors.Join(err, a.closeFiles())
 	}
 	a.health.passed = time.Now()
 	a.places = make(chan int, a.cfg.Slots)
@@ -149,6 +154,11 @@ func prepareAgent(cfg Config) (*agent, error) {
 	if a.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return nil, fmt.Errorf("open /dev/null: %w", err)
 	}
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return nil, errors.Join(fmt.Errorf("make a pipe: %w", err), a.null.Close())
+	}
+	a.lifeline = [2]*os.File{os.NewFile(uintptr(p[0]), "lifeline"), os.NewFile(uintptr(p[1]), "lifeline")}
 	return a, nil
 }
 
@@ -221,5 +231,9 @@ func (a *agent) describe() {
 
 // close removes what the agent made besides rooms.
 func (a *agent) close() error {
-	return errors.Join(a.driver.close(), a.null.Close())
+	return errors.Join(a.driver.close(), a.closeFiles())
+}
+
+func (a *agent) closeFiles() error {
+	return errors.Join(a.null.Close(), a.lifeline[0].Close(), a.lifeline[1].Close())
 }

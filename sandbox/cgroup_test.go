@@ -67,7 +67,16 @@ func sleeper(t *testing.T, g group) int {
 	if err := os.WriteFile(program, reaperProgram(), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	lifeline, alive, err := os.Pipe()
+	if err == nil {
+		err = unix.SetNonblock(int(lifeline.Fd()), false)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lifeline.Close(); alive.Close() })
 	s := &script{}
+	s.add("listen for its end", unix.SYS_DUP3, lifeline.Fd(), 0, 0)
 	if err := s.exec(program, []string{"sleeper"}, nil); err != nil {
 		t.Fatal(err)
 	}

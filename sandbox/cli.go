@@ -66,7 +66,7 @@ func (j *job) run(ctx context.Context) (res Result, degraded []string, err error
 	if err != nil {
 		return Result{}, nil, err
 	}
-	defer func() { err = errors.Join(err, a.null.Close()) }()
+	defer func() { err = errors.Join(err, a.closeFiles()) }()
 	// The room's thread and this one work at the same time as far as they can.
 	r := a.beginRoom(a.uid(uidCount(a.cfg.Slots) + j.slot))
 	var g group

@@ -6,12 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
 )
@@ -226,5 +231,59 @@ func TestABadLineIsRefusedWithAReason(t *testing.T) {
 	}
 	if _, err := sandbox.ParseReport([]byte(change(func(*sandbox.Report) {})), 1, 2); err != nil {
 		t.Errorf("a good line is refused: %v", err)
+	}
+}
+
+func TestAOneShotRunThatIsKilledAtAnyMomentLeavesNothing(t *testing.T) {
+	needRoot(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What loses its parent becomes ours, so that nothing gets lost.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	args := []string{judgeCommand, "--job-id", "1", "--attempt-id", "1", "--slot", "7", "--", "true"}
+	begun := time.Now()
+	if out, err := exec.Command(exe, args...).CombinedOutput(); err != nil || !bytes.Contains(out, []byte(`"verdict":"OK"`)) {
+		t.Fatalf("%s, %v", out, err)
+	}
+	whole := time.Since(begun)
+	var killed []int
+	for range 100 {
+		cmd := exec.Command(exe, args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(rand.N(whole))
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()         // as killed
+		killed = append(killed, cmd.Process.Pid)
+	}
+	ours := func() (left []process) {
+		for _, p := range processes(t) {
+			if p.parent != os.Getpid() || p.name != ".reaper" && p.name != "true" {
+				continue
+			}
+			if _, err := syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil); err != nil || p.state != "Z" {
+				left = append(left, p)
+			}
+		}
+		return left
+	}
+	eventually(t, "every process that they left ends by itself", func() bool { return len(ours()) == 0 })
+	if line, _, _ := judged(t, args[1:]...); !strings.Contains(line, `"verdict":"OK"`) {
+		t.Errorf("the next run said %s", line)
+	}
+	for _, pid := range killed {
+		if left := traces(t, pid); len(left) > 0 {
+			t.Fatalf("after the next run there is %q", left)
+		}
 	}
 }

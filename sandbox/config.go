@@ -45,7 +45,7 @@ type Config struct {
 	// driver "none" is refused.
 	AllowDegraded bool `json:"allow_degraded,omitempty"`
 
-	// FirstUID is the first of 4 × Slots + 16 user and group ids that programs
+	// FirstUID is the first of 5 × Slots + 16 user and group ids that programs
 	// run as; no other process may use them. Default 61000.
 	FirstUID int `json:"first_uid,omitempty"`
 

@@ -12,7 +12,8 @@ import (
 // The first process of a room's pid namespace only has to exist: it is born
 // ignoring SIGCHLD, which makes the kernel reap orphans, and when it dies the
 // kernel kills the whole namespace. It dies with the room's thread, and so with
-// the agent. Its program is a few bytes that we write ourselves, so it shares no
+// the agent; if that is killed before it could ask for this, it hears the end of
+// a pipe that only the agent can write to. Its program is a few bytes that we write ourselves, so it shares no
 // memory with the agent and needs no file of the host.
 
 // reaperPath is where the program lies until it runs.
@@ -22,7 +23,7 @@ const reaperPath = "/.reaper"
 // where there is only one id.
 const nobody = 65534
 
-// reaperProgram returns an executable that sleeps for ever.
+// reaperProgram returns an executable that sleeps until its standard input ends.
 func reaperProgram() []byte { return smallProgram(reaperCode) }
 
 // smallProgram returns an ELF executable that holds nothing but code.
@@ -51,12 +52,12 @@ func smallProgram(code []byte) []byte {
 
 // startReaper makes a pid namespace for the thread's children and starts its
 // first process, which mounts /proc: it shows the namespace of who mounts it.
-func startReaper(null, id int) (pid int, err error) {
+func startReaper(lifeline, null, id int) (pid int, err error) {
 	if err := unix.Unshare(unix.CLONE_NEWPID); err != nil {
 		return 0, fmt.Errorf("make a pid namespace: %w", err)
 	}
 	s := &script{}
-	s.stdio([3]int{null, null, null})
+	s.stdio([3]int{lifeline, null, null})
 	ignore := &[4]uint64{1} // struct sigaction with SIG_IGN
 	s.add("ignore the end of children", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), pointer(s, ignore), 0, 8)
 	s.add("leave the session", unix.SYS_SETSID)

@@ -1,11 +1,24 @@
 package sandbox
 
-// reaperCode sleeps for ever:
+// reaperCode sleeps until its standard input reaches its end:
 //
-//	loop:	mov eax, 34	// pause
-//		syscall
-//		jmp loop
-var reaperCode = []byte{0xb8, 34, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7}
+//	loop:	read(0, rsp, 1)
+//		if it was interrupted, or read something: jmp loop
+//		exit_group(0)
+var reaperCode = []byte{
+	0x31, 0xc0, // xor eax, eax
+	0x31, 0xff, // xor edi, edi
+	0x48, 0x89, 0xe6, // mov rsi, rsp
+	0xba, 1, 0, 0, 0, // mov edx, 1
+	0x0f, 0x05, // syscall
+	0x48, 0x83, 0xf8, 0xfc, // cmp rax, -4 (EINTR)
+	0x74, 0xec, // je loop
+	0x48, 0x85, 0xc0, // test rax, rax
+	0x7f, 0xe7, // jg loop
+	0x31, 0xff, // xor edi, edi
+	0xb8, 231, 0, 0, 0, // mov eax, 231
+	0x0f, 0x05, // syscall
+}
 
 // exitCode exits with status selfTestStatus:
 //

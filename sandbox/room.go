@@ -153,7 +153,7 @@ func (r *room) build() error {
 		return err
 	}
 	var err error
-	if r.reaper, err = startReaper(int(r.agent.null.Fd()), r.agent.reaperID()); err != nil {
+	if r.reaper, err = startReaper(int(r.agent.lifeline[0].Fd()), int(r.agent.null.Fd()), r.agent.reaperID()); err != nil {
 		return err
 	}
 	if err := leaveHost(); err != nil {
