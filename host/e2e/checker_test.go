@@ -50,14 +50,19 @@ int main(int argc, char **argv)
 `
 
 // pairsSolution writes its answer in a way that comparing text would refuse.
-const pairsSolution = `import sys
+const pairsSolution = `#include <cstdio>
+#include <unordered_map>
 
-data = list(map(int, sys.stdin.buffer.read().split()))
-k, seen, pairs = data[1], {}, 0
-for x in data[2:]:
-    pairs += seen.get(-x % k, 0)
-    seen[x % k] = seen.get(x % k, 0) + 1
-print("+00" + str(pairs))
+int main() {
+	long long n, k, x, pairs = 0;
+	std::unordered_map<long long, long long> seen;
+	if (std::scanf("%lld %lld", &n, &k) != 2) return 1;
+	while (n-- > 0 && std::scanf("%lld", &x) == 1) {
+		pairs += seen[(k - x % k) % k];
+		seen[x % k]++;
+	}
+	std::printf("+00%lld\n", pairs);
+}
 `
 
 // TestACheckerThatIsUploadedInTheBrowserJudges takes a checker in as a setter
@@ -134,7 +139,7 @@ func TestACheckerThatIsUploadedInTheBrowserJudges(t *testing.T) {
 		t.Fatalf("headline %q, the page says:\n%s", headline, b.text("main"))
 	}
 	b.picture("checker-bound")
-	receipt, err := c.Submit(t.Context(), client.NewSubmission{Problem: "pairs", Language: "python", Sources: []judge.Source{{Name: "pairs.py", Text: pairsSolution}}})
+	receipt, err := c.Submit(t.Context(), client.NewSubmission{Problem: "pairs", Language: "cpp", Sources: []judge.Source{{Name: "pairs.cpp", Text: pairsSolution}}})
 	if err != nil {
 		t.Fatal(err)
 	}
