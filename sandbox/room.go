@@ -201,12 +201,16 @@ func (r *room) rule() error {
 }
 
 // hurry lets the thread, but not its children, go before programs: it has to look
-// at the time of a program that keeps all cores busy. Without the privilege it
-// is as slow as anybody.
+// at the time of a program that keeps all cores busy. A session's programs may
+// share the processor as one group, and then niceness counts for nothing against
+// other sessions, so that only a real-time thread is sure to be in time. Without
+// the privilege it is as slow as anybody.
 func hurry() {
-	_ = unix.SchedSetAttr(0, &unix.SchedAttr{
-		Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Flags: unix.SCHED_FLAG_RESET_ON_FORK, Nice: -15,
-	}, 0)
+	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Flags: unix.SCHED_FLAG_RESET_ON_FORK, Priority: 1}
+	if unix.SchedSetAttr(0, &a, 0) != nil {
+		a.Policy, a.Priority, a.Nice = unix.SCHED_NORMAL, 0, -15
+		_ = unix.SchedSetAttr(0, &a, 0)
+	}
 }
 
 // moveTo moves the thread to n cores, where its next child begins and stays. A
