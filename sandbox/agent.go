@@ -144,7 +144,7 @@ func prepareAgent(cfg Config) (*agent, error) {
 	if a.hard, err = limitProcess(); err != nil {
 		return nil, err
 	}
-	if err := hideMemory(); err != nil {
+	if err := errors.Join(hideMemory(), ignoreDeaths()); err != nil {
 		return nil, err
 	}
 	a.status.Landlock, a.status.Rootless = landlockVersion(), userNamespace()
@@ -164,8 +164,7 @@ func prepareAgent(cfg Config) (*agent, error) {
 
 // prepareRuns prepares what it takes to run programs in rooms.
 func (a *agent) prepareRuns() {
-	f := assemble()
-	a.filter = &unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	a.filter = filterProgram(programFilter())
 	a.tools = newToolbox(a.cfg)
 }
 

@@ -176,7 +176,10 @@ func (r *room) build() error {
 	if err := forbidCapabilities(); err != nil {
 		return err
 	}
-	return sealRoot(true)
+	if err := sealRoot(true); err != nil {
+		return err
+	}
+	return filterRoom()
 }
 
 // rule makes the ruleset anew, after something was mounted.

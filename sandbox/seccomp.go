@@ -1,30 +1,43 @@
 package sandbox
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// The filter allows by default and denies what reaches into the kernel's less
+// Two filters allow by default and deny what reaches into the kernel's less
 // travelled parts or out of the namespaces. Namespaces, credentials and control
-// groups contain the program by themselves; the filter makes the kernel smaller.
+// groups contain the program by themselves; the filters make the kernel smaller.
+//
+// To install a filter takes the kernel longer than all else that bounds a program,
+// as it translates the filter and runs it for every system call number. So a room's
+// thread wears the greater part of what is denied, which its children inherit. Only
+// what the thread needs itself is denied to each program anew.
 
-// denied are system calls that fail with EPERM.
+// needed are the denied system calls that a room's thread makes, or its child on
+// the way to the program.
+var needed = []uint32{
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_UNSHARE, unix.SYS_SCHED_SETAFFINITY,
+}
+
+// denied are the other system calls that fail with EPERM.
 var denied = []uint32{
 	// Mounts and roots.
-	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
-	unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_QUOTACTL,
+	unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE,
+	unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_QUOTACTL,
 	unix.SYS_QUOTACTL_FD, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
 	unix.SYS_STATMOUNT, unix.SYS_LISTMOUNT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT,
 	// Namespaces.
-	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+	unix.SYS_SETNS, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 	// Other processes.
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
 	unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
 	// Which cores it runs on is ours to say.
-	unix.SYS_SCHED_SETAFFINITY, unix.SYS_MBIND, unix.SYS_SET_MEMPOLICY,
+	unix.SYS_MBIND, unix.SYS_SET_MEMPOLICY,
 	// Large or young parts of the kernel.
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER,
 	unix.SYS_IO_URING_REGISTER, unix.SYS_MEMFD_SECRET, unix.SYS_VHANGUP, unix.SYS_LOOKUP_DCOOKIE,
@@ -75,12 +88,9 @@ type span struct {
 	then  code
 }
 
-// spans returns what happens to every system call number, in order.
-func spans() []span {
+// roomCalls says what happens to system calls in a room, its thread included.
+func roomCalls() map[uint32]code {
 	then := map[uint32]code{
-		// clone3 keeps its flags in memory, where a filter cannot look; C
-		// libraries fall back to clone when there is no clone3.
-		unix.SYS_CLONE3: fail(unix.ENOSYS),
 		unix.SYS_CLONE: slices.Concat(
 			code{{Code: bpfLoad, K: offFirstArg}, {Code: bpfAnyBit, Jf: 1, K: namespaceFlags}},
 			fail(unix.EPERM), ret(retAllow),
@@ -91,6 +101,24 @@ func spans() []span {
 	for _, call := range slices.Concat(denied, archDenied) {
 		then[call] = fail(unix.EPERM)
 	}
+	return then
+}
+
+// programCalls says what happens to further system calls in a program.
+func programCalls() map[uint32]code {
+	then := map[uint32]code{
+		// clone3 keeps its flags in memory, where a filter cannot look; C
+		// libraries fall back to clone when there is no clone3.
+		unix.SYS_CLONE3: fail(unix.ENOSYS),
+	}
+	for _, call := range needed {
+		then[call] = fail(unix.EPERM)
+	}
+	return then
+}
+
+// spans returns what happens to every system call number, in order.
+func spans(then map[uint32]code) []span {
 	all := []span{{0, ret(retAllow)}}
 	for _, call := range slices.Sorted(maps.Keys(then)) {
 		if last := &all[len(all)-1]; last.first == call { // right after another one
@@ -114,8 +142,7 @@ func onlyFamilies() code {
 }
 
 // tree decides between spans by halving. The kernel runs a filter for every
-// system call number when it is installed, that is, for every run, so a list
-// would cost far more.
+// system call number when it is installed, so a list would cost far more.
 func tree(all []span) code {
 	if len(all) == 1 {
 		return all[0].then
@@ -129,18 +156,39 @@ func tree(all []span) code {
 	return slices.Concat(code{{Code: bpfAtLeast, Jt: uint8(len(low)), K: all[half].first}}, low, high)
 }
 
-// assemble returns the filter.
-func assemble() []unix.SockFilter {
+// roomFilter returns the filter of a room's thread.
+func roomFilter() []unix.SockFilter {
 	return slices.Concat(
 		code{{Code: bpfLoad, K: offArch}, {Code: bpfEqual, Jt: 1, K: nativeArch}},
 		ret(retKill),
 		code{{Code: bpfLoad, K: offNumber}, {Code: bpfAtLeast, Jf: 1, K: foreignBit}},
 		ret(retKill),
-		tree(spans()),
+		tree(spans(roomCalls())),
 	)
 }
 
-// filter adds the filter to a script; nothing may follow it but the program.
+// programFilter returns the filter that a program has besides that of its room,
+// which leaves it only numbers of system calls of this machine.
+func programFilter() []unix.SockFilter {
+	return slices.Concat(code{{Code: bpfLoad, K: offNumber}}, tree(spans(programCalls())))
+}
+
+func filterProgram(f []unix.SockFilter) *unix.SockFprog {
+	return &unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+}
+
+// filterRoom filters the system calls of the calling thread and of its children,
+// for good. It must be root, if only of a user namespace.
+func filterRoom() error {
+	f := filterProgram(roomFilter())
+	if _, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(f))); errno != 0 {
+		return fmt.Errorf("filter system calls: %w", errno)
+	}
+	return nil
+}
+
+// filter adds the program's filter to a script; nothing may follow it but the
+// program.
 func (s *script) filter(f *unix.SockFprog) {
 	s.add("filter system calls", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, pointer(s, f))
 }

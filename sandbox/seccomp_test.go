@@ -42,21 +42,29 @@ func interpret(t *testing.T, filter []unix.SockFilter, arch, number uint32, arg 
 	return 0
 }
 
-func TestTheFilterDecidesEveryCallAsTheTablesSay(t *testing.T) {
-	f := assemble()
-	if len(f) > unix.BPF_MAXINSNS {
-		t.Fatalf("the filter has %d instructions", len(f))
+// decide runs both filters of a program: the kernel takes the sternest answer, and
+// of two errors that of the later filter.
+func decide(t *testing.T, arch, number, arg uint32) uint32 {
+	t.Helper()
+	room := interpret(t, roomFilter(), arch, number, arg)
+	program := interpret(t, programFilter(), arch, number, arg)
+	if room == retKill || program == retAllow {
+		return room
 	}
+	return program
+}
+
+func TestTheFiltersDecideEveryCallAsTheTablesSay(t *testing.T) {
 	for number := range uint32(1024) {
 		want := uint32(retAllow)
 		arg := uint32(unix.AF_UNIX)
 		switch {
 		case number == unix.SYS_CLONE3:
 			want = retErrno | uint32(unix.ENOSYS)
-		case slices.Contains(slices.Concat(denied, archDenied), number):
+		case slices.Contains(slices.Concat(denied, needed, archDenied), number):
 			want = retErrno | uint32(unix.EPERM)
 		}
-		if got := interpret(t, f, nativeArch, number, arg); got != want {
+		if got := decide(t, nativeArch, number, arg); got != want {
 			t.Errorf("system call %d gives %#x, want %#x", number, got, want)
 		}
 	}
@@ -74,33 +82,49 @@ func TestTheFilterDecidesEveryCallAsTheTablesSay(t *testing.T) {
 		"a pair of odd sockets":  {nativeArch, unix.SYS_SOCKETPAIR, unix.AF_TIPC, retErrno | uint32(unix.EAFNOSUPPORT)},
 		"a pair of unix sockets": {nativeArch, unix.SYS_SOCKETPAIR, unix.AF_UNIX, retAllow},
 	} {
-		if got := interpret(t, f, tt.arch, tt.number, tt.arg); got != tt.want {
+		if got := decide(t, tt.arch, tt.number, tt.arg); got != tt.want {
 			t.Errorf("%s gives %#x, want %#x", name, got, tt.want)
 		}
 	}
 }
 
-func TestTheFilterIsQuickToInstall(t *testing.T) {
-	// The kernel evaluates it for every system call when it is installed.
-	f := assemble()
-	longest := 0
-	var depth func(pc, n int)
-	depth = func(pc, n int) {
-		in := f[pc]
-		switch in.Code {
-		case bpfReturn:
-			longest = max(longest, n+1)
-		case bpfLoad:
-			depth(pc+1, n+1)
-		case unix.BPF_JMP | unix.BPF_JA:
-			depth(pc+1+int(in.K), n+1)
-		default:
-			depth(pc+1+int(in.Jt), n+1)
-			depth(pc+1+int(in.Jf), n+1)
+func TestARoomsThreadMayDoWhatItNeeds(t *testing.T) {
+	for _, number := range append([]uint32{unix.SYS_CLONE3, unix.SYS_SECCOMP, unix.SYS_LANDLOCK_RESTRICT_SELF}, needed...) {
+		if got := interpret(t, roomFilter(), nativeArch, number, 0); got != retAllow {
+			t.Errorf("system call %d gives %#x", number, got)
 		}
 	}
-	depth(0, 0)
-	if longest > 20 {
-		t.Errorf("a decision takes up to %d instructions", longest)
+}
+
+func TestTheFiltersAreQuickToInstall(t *testing.T) {
+	// The kernel evaluates them for every system call when they are installed, and
+	// that of a program is installed for every run.
+	for name, tt := range map[string]struct {
+		filter []unix.SockFilter
+		most   int
+	}{
+		"that of a room":    {roomFilter(), 20},
+		"that of a program": {programFilter(), 8},
+	} {
+		longest := 0
+		var depth func(pc, n int)
+		depth = func(pc, n int) {
+			in := tt.filter[pc]
+			switch in.Code {
+			case bpfReturn:
+				longest = max(longest, n+1)
+			case bpfLoad:
+				depth(pc+1, n+1)
+			case unix.BPF_JMP | unix.BPF_JA:
+				depth(pc+1+int(in.K), n+1)
+			default:
+				depth(pc+1+int(in.Jt), n+1)
+				depth(pc+1+int(in.Jf), n+1)
+			}
+		}
+		depth(0, 0)
+		if longest > tt.most {
+			t.Errorf("%s takes up to %d instructions for a decision, want at most %d", name, longest, tt.most)
+		}
 	}
 }

@@ -25,6 +25,18 @@ func hideMemory() error {
 	return nil
 }
 
+// ignoreDeaths has the kernel send no signal when a child ends: whoever started it
+// waits for it, and a signal would only wake threads, for the Go runtime to forget
+// it. Unlike ignoring the signal, that leaves children to be waited for.
+func ignoreDeaths() error {
+	var defaults [4]uint64 // struct sigaction
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&defaults)), 0, 8, 0, 0)
+	if errno != 0 {
+		return fmt.Errorf("set what the end of a child does: %w", errno)
+	}
+	return nil
+}
+
 // step is one system call of a child. The layout is known to the assembly.
 type step struct {
 	number uintptr
