@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -190,7 +189,7 @@ func newSession(fd int) (*session, error) {
 
 // send writes one message.
 func (s *session) send(v any, fds ...int) error {
-	b, err := json.Marshal(v)
+	b, err := encode(v)
 	if err != nil {
 		return fmt.Errorf("encode a message: %w", err)
 	}
@@ -239,7 +238,7 @@ func (s *session) read() (reply, []*os.File, error) {
 		return reply{}, nil, err
 	}
 	var r reply
-	if err := json.Unmarshal(s.buf[:n], &r); err != nil {
+	if err := decode(s.buf[:n], &r); err != nil {
 		closeAll(files)
 		return reply{}, nil, fmt.Errorf("read what the sandbox agent said: %w", err)
 	}

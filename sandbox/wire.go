@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -126,7 +125,7 @@ func socketPair() (ours, theirs int, err error) {
 
 // sendMessage writes v as one message with fds on a blocking socket.
 func sendMessage(sock int, v any, fds ...int) error {
-	b, err := json.Marshal(v)
+	b, err := encode(v)
 	if err != nil {
 		return fmt.Errorf("encode a message: %w", err)
 	}
@@ -174,7 +173,7 @@ func receiveMessage(sock int, buf []byte, v any) ([]*os.File, error) {
 		err = errors.New("a message is too long or has too many descriptors")
 	}
 	if err == nil {
-		err = json.Unmarshal(buf[:n], v)
+		err = decode(buf[:n], v)
 	}
 	if err != nil {
 		closeAll(files)
