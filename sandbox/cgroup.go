@@ -213,29 +213,49 @@ func claimFolders(bases map[string]string, given bool, agent string) (*agentFold
 		if base == "" {
 			return nil, errors.Join(fmt.Errorf("the controller %s is not mounted", name), a.close())
 		}
-		dir := filepath.Join(base, agent)
-		// Another agent may be removing base because it was the last one.
-		err := os.MkdirAll(dir, 0o755)
-		for range 10 {
-			if !errors.Is(err, os.ErrNotExist) {
-				break
-			}
-			err = os.MkdirAll(dir, 0o755)
-		}
+		f, err := claimFolder(filepath.Join(base, agent))
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("make a control group: %w", err), a.close())
-		}
-		f, err := os.Open(dir)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open a control group: %w", err), a.close())
+			return nil, errors.Join(err, a.close())
 		}
 		a.dirs[name] = f
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-			return nil, errors.Join(fmt.Errorf("lock the control group %s: %w", dir, err), a.close())
-		}
 		sweep(base, agent)
 	}
 	return a, nil
+}
+
+// claimFolder makes the folder dir and locks it. Until it is locked, an agent that
+// starts may take it for a leftover and remove it, and one that ends may remove
+// what it lies in: then it is made anew.
+func claimFolder(dir string) (*os.File, error) {
+	var f *os.File
+	err := retryBusy(func() error {
+		err := os.MkdirAll(dir, 0o755)
+		if err == nil {
+			f, err = os.Open(dir)
+		}
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return unix.EBUSY
+		case err != nil:
+			return fmt.Errorf("make a control group: %w", err)
+		}
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = unix.EBUSY // whoever has it removes it
+		}
+		var st unix.Stat_t
+		if err == nil && unix.Stat(filepath.Join(dir, "cgroup.procs"), &st) != nil {
+			err = unix.EBUSY // it was removed before it was locked
+		}
+		if err != nil {
+			return errors.Join(err, f.Close())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim the control group %s: %w", dir, err)
+	}
+	return f, nil
 }
 
 // close removes the folders and, when this agent was the last one, what they

@@ -256,7 +256,7 @@ func TestAOneShotRunThatIsKilledAtAnyMomentLeavesNothing(t *testing.T) {
 	}
 	whole := time.Since(begun)
 	var killed []int
-	for range 100 {
+	for range 40 {
 		cmd := exec.Command(exe, args...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

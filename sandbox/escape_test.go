@@ -50,7 +50,7 @@ func attacks(t *testing.T, w *witness) map[string]attack {
 		"the memory of another process cannot be reached": way("memory", 8, "EPERM EACCES EROFS ENOENT"),
 		"a process of the host cannot be killed":          {args: append([]string{"kill", self}, agents...), tries: 2, errors: "ESRCH"},
 		"the first process cannot be killed":              {args: []string{"kill", "1"}, tries: 1, errors: "EPERM"},
-		"proc of the first process leads nowhere":         read(hidden, "/proc/1/root/", "/proc/1/root"+w.answer, "/proc/1/cwd/", "/proc/1/exe", "/proc/1/fd/0", "/proc/1/environ", "/proc/1/mem", "/proc/1/map_files/", "/proc/1/task/1/root"+w.answer),
+		"proc of the first process leads nowhere":         read(hidden+" empty", "/proc/1/root/", "/proc/1/root"+w.answer, "/proc/1/cwd/", "/proc/1/exe", "/proc/1/fd/0", "/proc/1/environ", "/proc/1/mem", "/proc/1/map_files/", "/proc/1/task/1/root"+w.answer),
 		"proc of itself leads into the box only":          read(hidden, "/proc/self/root"+w.answer, "/proc/thread-self/root"+w.answer, "/proc/self/cwd/../.."+w.answer, "/proc/self/root/root", "/proc/self/root/etc/shadow"),
 		"proc of a host's process is not there":           read(hidden, "/proc/"+self+"/environ", "/proc/"+agents[0]+"/environ", "/proc/"+agents[0]+"/root"+w.answer),
 		"the environment of the host cannot be seen":      {args: []string{"environment"}, prints: "PATH=/usr/bin:/bin\nHOME=/tmp\nLANG=C.UTF-8\n/proc/1/environ: EACCES\n"},

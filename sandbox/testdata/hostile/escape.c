@@ -47,15 +47,39 @@ static int ended(const char *what, long r) {
 // call makes a system call of which errno is all that matters.
 static void call(const char *what, long number, long a, long b, long c, long d) { ended(what, syscall(number, a, b, c, d, 0, 0)); }
 
-// opened tries to open a path, and says what is there if that worked.
+// listed returns the name of something in the folder fd, NULL if there is nothing or
+// it cannot be listed, with errno.
+static const char *listed(int fd) {
+	DIR *d = fdopendir(fd);
+	struct dirent *e;
+	errno = 0;
+	while (d != NULL && (e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) return e->d_name;
+	return NULL;
+}
+
+// opened tries to open a path, and says what is there if that worked. What can be
+// opened for reading must also be readable: some files of /proc ask only then.
 static void opened(const char *path, int flags) {
 	struct stat st;
 	char text[64] = {0};
+	const char *name;
 	int fd = open(path, flags | O_NONBLOCK | O_NOCTTY, 0600);
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)) {
+	if (fd < 0) {
+		ended(path, fd);
+	} else if (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)) {
 		printf("%s: masked\n", path);
-	} else if (ended(path, fd) && !(flags & O_WRONLY) && read(fd, text, sizeof text - 1) > 0) {
-		printf("it holds %s\n", text);
+	} else if (flags & O_WRONLY) {
+		ended(path, fd);
+	} else if (!S_ISDIR(st.st_mode)) {
+		long n = read(fd, text, sizeof text - 1);
+		if (ended(path, n) && n > 0) printf("it holds %s\n", text);
+	} else if ((name = listed(fd)) != NULL) {
+		printf("%s: worked\nit holds %s\n", path, name);
+	} else if (errno == 0) {
+		printf("%s: empty\n", path);
+	} else {
+		ended(path, -1);
 	}
 	if (fd >= 0) close(fd);
 }
