@@ -95,6 +95,11 @@ type Reclaimer struct {
 	total    *prometheus.CounterVec
 	latency  prometheus.Histogram
 	inflight prometheus.Gauge
+
+	// What Run knows of the database; used by its goroutine only.
+	away   bool      // the last look failed
+	well   time.Time // when the last look succeeded before an outage
+	spared time.Time // until when leases that ran out in the outage are left alone
 }
 
 // NewReclaimer returns a reclaimer. A nil cleaner means that there is no queue
@@ -130,6 +135,7 @@ func NewReclaimer(cfg ReclaimerConfig, store Reaper, cleaner Cleaner) (*Reclaime
 
 // Run looks for lost workers until ctx is done, then returns nil.
 func (r *Reclaimer) Run(ctx context.Context) error {
+	r.well = time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -143,21 +149,47 @@ func (r *Reclaimer) Run(ctx context.Context) error {
 	}
 }
 
+// grace returns how long after its lease a job may be taken. Leases that ran out
+// while the database was away could not be renewed, and their workers may have
+// results that nobody could take: once it is back, it is their turn for as long
+// as the grace lasts.
+func (r *Reclaimer) grace() time.Duration {
+	if r.away || time.Now().Before(r.spared) {
+		return r.cfg.Grace + time.Since(r.well)
+	}
+	return r.cfg.Grace
+}
+
+// answered notes whether the database was there.
+func (r *Reclaimer) answered(ok bool) {
+	now := time.Now()
+	switch {
+	case !ok:
+		r.away = true
+	case r.away:
+		r.away, r.spared = false, now.Add(r.cfg.Grace)
+	case !now.Before(r.spared):
+		r.well = now
+	}
+}
+
 // look takes every job that can be taken now.
 func (r *Reclaimer) look(ctx context.Context) {
 	r.inflight.Inc()
 	defer r.inflight.Dec()
 	for ctx.Err() == nil {
 		began := time.Now()
-		reaped, err := r.store.Reap(ctx, r.cfg.Count, r.cfg.Grace)
+		reaped, err := r.store.Reap(ctx, r.cfg.Count, r.grace())
 		r.latency.Observe(float64(time.Since(began).Microseconds()) / 1000)
 		if err != nil {
 			if ctx.Err() == nil {
+				r.answered(false)
 				r.total.WithLabelValues(statusError, string(judge.ReasonDBError)).Inc()
 				r.cfg.Log.WarnContext(ctx, "lost workers cannot be looked for", slog.Any("err", err))
 			}
 			break
 		}
+		r.answered(true)
 		for _, j := range reaped {
 			r.note(ctx, j)
 		}

@@ -214,3 +214,47 @@ func TestAReclaimerOutlivesEveryOutage(t *testing.T) {
 		}
 	})
 }
+
+// outage is a database that is away for some time, in false time.
+type outage struct {
+	from, to time.Time
+	graces   []time.Duration // asked for since it is back
+}
+
+func (o *outage) Reap(_ context.Context, _ int, grace time.Duration) ([]sql.Reaped, error) {
+	switch now := time.Now(); {
+	case now.Before(o.from):
+	case now.Before(o.to):
+		return nil, errors.New("connection refused")
+	default:
+		o.graces = append(o.graces, grace)
+	}
+	return nil, nil
+}
+
+func TestAfterAnOutageWorkersHaveTheGraceToRecordTheirResults(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const long, grace = 10 * time.Minute, 15 * time.Second
+		now := time.Now()
+		db := &outage{from: now.Add(time.Minute), to: now.Add(time.Minute + long)}
+		r, err := NewReclaimer(ReclaimerConfig{Grace: grace}, db, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute+long)
+		defer cancel()
+		if err := r.Run(ctx); err != nil {
+			t.Errorf("Run returned %v, want nil", err)
+		}
+		if len(db.graces) < 8 {
+			t.Fatalf("%d looks after the outage, want one about every 5 s", len(db.graces))
+		}
+		if first := db.graces[0]; first < long+grace {
+			t.Errorf("the first look after the outage takes jobs %s after their lease, want none whose lease ran out in the outage", first)
+		}
+		if last := db.graces[len(db.graces)-1]; last != grace {
+			t.Errorf("a minute later jobs are taken %s after their lease, want %s", last, grace)
+		}
+	})
+}

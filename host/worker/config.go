@@ -73,6 +73,11 @@ type Config struct {
 	// Defaults to the context as it is.
 	Context func(ctx context.Context, job judge.Job) context.Context
 
+	// Journal is a folder in which results are kept that the database has
+	// neither taken nor refused yet, so that they survive this process
+	// (JOURNAL_DIR). Defaults to none: they are kept in memory.
+	Journal string
+
 	// Claimed is called after jobs were claimed: there is room in the queue.
 	// Defaults to nothing.
 	Claimed func()

@@ -8,7 +8,8 @@
 // database cannot be reached for as long as a lease lasts, the worker stops by
 // its own clock, because another may have the job by then.
 //
-// A finished result is kept until the database has taken it or refused it. A
+// A finished result is kept until the database has taken it or refused it, also
+// over the end of the process when there is a folder for it. A
 // message is acknowledged only after the commit that decided about its job. A
 // failure of the platform is never a verdict: the job is given to another try,
 // and a worker that is being stopped gives back what it cannot finish.

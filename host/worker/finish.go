@@ -20,19 +20,33 @@ const patience = 3
 // finalize records a result. It keeps asking until the database has taken or
 // refused it, however long the database is away.
 func (w *Worker) finalize(ctx context.Context, r *run, result judge.Result) {
+	w.record(ctx, r, w.journal.expect(r.job, result))
+}
+
+// record asks until the result of u is answered. One that is not, because the
+// worker is being stopped, stays in the journal.
+func (w *Worker) record(ctx context.Context, r *run, u *unanswered) {
 	began := time.Now()
+	result := u.entry.Result
 	err := w.settle(ctx, r, "a result cannot be recorded", func(ctx context.Context) error {
 		return w.store.Finalize(ctx, r.job.Attempt, result)
 	})
 	w.m.latency.Observe(float64(time.Since(began).Microseconds()) / 1000)
 	if errors.Is(err, errCannotWrite) {
+		u.forget()
 		w.fail(ctx, r, err, true)
 		return
 	}
 	if err != nil {
+		if _, answered := errors.AsType[*judge.RejectedError](err); answered {
+			u.forget()
+		} else {
+			u.keep()
+		}
 		w.refused(ctx, r, err)
 		return
 	}
+	u.forget()
 	w.m.finalized.WithLabelValues(statusOK).Inc()
 	w.m.verdicts.WithLabelValues(string(result.Verdict)).Inc()
 	r.log.InfoContext(ctx, "judged", slog.String("verdict", string(result.Verdict)),

@@ -16,6 +16,9 @@ const (
 	statusRetry    = "retry"
 	statusReleased = "released"
 	resultTimeout  = "timeout"
+
+	journalKept       = "kept"
+	journalUnreadable = "unreadable"
 )
 
 type metrics struct {
@@ -31,6 +34,7 @@ type metrics struct {
 	execRunning prometheus.Gauge
 	execTotal   *prometheus.CounterVec
 	verdicts    *prometheus.CounterVec
+	journal     *prometheus.CounterVec
 }
 
 // newMetrics makes the worker's figures and has reg gather them; a nil reg
@@ -45,6 +49,7 @@ func newMetrics(reg prometheus.Registerer) (m metrics, err error) {
 		{&m.heartbeats, "worker_lease_heartbeat_total", "Leases that were renewed, or why not.", []string{"status", "reason"}},
 		{&m.finalized, "worker_finalize_total", "Jobs that this worker ended: ok, reject, retry, dead or released.", []string{"status"}},
 		{&m.rejected, "worker_finalize_rejected_total", "Results that the database refused, by reason.", []string{"reason"}},
+		{&m.journal, "worker_journal_total", "Results that were written down because the database gave no answer, and entries that could not be read.", []string{"status"}},
 		{&m.acks, "worker_ack_total", "Entries that were acknowledged, or not.", []string{"status", "reason"}},
 		{&m.execTotal, "judge_exec_total", "Judgings that ended: ok, reject, error or timeout.", []string{"result"}},
 		{&m.verdicts, "judge_verdict_total", "Verdicts that were recorded.", []string{"verdict"}},

@@ -42,7 +42,7 @@ func (w *Worker) newRun(job judge.Job, entries []judge.Entry, asked time.Time) *
 	w.mu.Lock()
 	var older []*run
 	for o := range w.runs {
-		if o.job.JobID == job.JobID {
+		if o.job.JobID == job.JobID && o.job.AttemptID < job.AttemptID {
 			older = append(older, o)
 		}
 	}
@@ -52,6 +52,13 @@ func (w *Worker) newRun(job judge.Job, entries []judge.Entry, asked time.Time) *
 		o.lose(errLeaseLost)
 	}
 	return r
+}
+
+// leaveRun says that nothing is left to do for r.
+func (w *Worker) leaveRun(r *run) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.runs, r)
 }
 
 // begin returns the context of the judging. It ends when the lease does.
@@ -112,11 +119,7 @@ func (r *run) end(ctx context.Context) error {
 
 // work judges r and records what came of it.
 func (w *Worker) work(judging, writing context.Context, r *run) {
-	defer func() {
-		w.mu.Lock()
-		delete(w.runs, r)
-		w.mu.Unlock()
-	}()
+	defer w.leaveRun(r)
 	ctx := r.begin(w.cfg.Context(judging, r.job))
 	writing = w.cfg.Context(writing, r.job)
 

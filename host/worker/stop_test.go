@@ -207,6 +207,9 @@ func TestALateResultIsRefusedAndExplained(t *testing.T) {
 const lifeEnv = "DEEPOJ_WORKER_LIFE"
 
 func liveUntilKilled(dsn string) {
+	if dir := os.Getenv(journalEnv); dir != "" {
+		judgeWhenTold(dsn, dir)
+	}
 	ctx := context.Background()
 	s, err := sql.Open(ctx, sql.Config{DSN: dsn})
 	if err != nil {

@@ -47,6 +47,7 @@ type Worker struct {
 	owner    string
 	started  time.Time
 	m        metrics
+	journal  *journal
 
 	slots chan struct{}    // holds one value per free slot
 	acks  chan judge.Entry // decided entries
@@ -79,6 +80,9 @@ func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Di
 		look:   make(chan struct{}, 1),
 		runs:   map[*run]bool{},
 		unable: errors.New("not looked at yet"),
+	}
+	if w.journal, err = openJournal(cfg.Journal, m, cfg.Log); err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
 	}
 	for range cfg.Slots {
 		w.slots <- struct{}{}
@@ -126,6 +130,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	background.Go(func() { w.probes(judging) })
 	background.Go(func() { w.beats(writing) })
 	background.Go(func() { w.heartbeats(writing) })
+	background.Go(func() { w.replay(writing) })
 
 	var running sync.WaitGroup
 	w.receive(ctx, func(r *run) {

@@ -76,6 +76,30 @@ func DSN(t testing.TB) string {
 	return database(t, "template_deepoj")
 }
 
+// Cut takes the database at dsn away from everybody: its connections end, and
+// new ones are refused, until the function that it returns is called.
+func Cut(t testing.TB, dsn string) (restore func()) {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := func(statement string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+		defer cancel()
+		if err := shared.exec(ctx, "postgres", statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("ALTER DATABASE " + cfg.Database + " WITH ALLOW_CONNECTIONS false")
+	do("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + cfg.Database + "'")
+	return func() {
+		t.Helper()
+		do("ALTER DATABASE " + cfg.Database + " WITH ALLOW_CONNECTIONS true")
+	}
+}
+
 // Empty returns the address of a fresh database that is not migrated.
 func Empty(t testing.TB) string {
 	t.Helper()

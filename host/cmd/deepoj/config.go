@@ -33,6 +33,7 @@ var settings = []setting{
 	{env: "PUBLIC_HOSTS", yaml: "api.hosts", doc: "further host names that the web side answers to, separated by spaces"},
 	{env: "BLOB_DIR", yaml: "blob.dir", doc: "folder of packages and artifacts; the data folder's blobs when empty"},
 	{env: "CACHE_DIR", yaml: "cache.dir", doc: "folder of compiled plugins and programs, for workers of one account; the data folder's cache when empty"},
+	{env: "JOURNAL_DIR", yaml: "worker.journal_dir", doc: "folder of results that the database has not answered yet; the data folder's journal when empty"},
 	{env: "WORKER_ID", yaml: "worker.id", doc: "name of this worker; host name and pid when empty"},
 	{env: "WORKER_POOL", yaml: "worker.pool", def: "default", doc: "pool this worker serves"},
 	{env: "WORKER_SLOTS", yaml: "worker.slots", def: "0", doc: "submissions judged at once; 0 means the number of cores"},

@@ -148,6 +148,7 @@ func (n *node) addWorker(ctx context.Context) error {
 	n.worker, err = worker.New(worker.Config{
 		Name: n.name(), Pool: n.cfg.get("WORKER_POOL"), Version: version, Slots: slots,
 		Lease: n.cfg.seconds("JOB_LEASE_SEC"), Heartbeat: n.cfg.seconds("JOB_HEARTBEAT_SEC"), Grace: n.cfg.duration("DRAIN_GRACE"),
+		Journal: firstOf(n.cfg.get("JOURNAL_DIR"), filepath.Join(n.opts.data, "journal")),
 		Claimed: n.wake, Languages: j.Languages, Sandbox: boxes.Status,
 		Others: map[judge.Kind]worker.Execute{judge.KindPluginBuild: takes.Execute, judge.KindPluginTest: takes.Execute},
 		Context: func(ctx context.Context, job judge.Job) context.Context {
