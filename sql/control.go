@@ -129,31 +129,3 @@ func (s *Store) refused(ctx context.Context, jobID int64, pending judge.Reason) 
 
 // noToken is a lease token that nobody holds.
 const noToken = "00000000-0000-0000-0000-000000000000"
-
-// Rejudge starts a new generation of each job, also of dead ones. It returns the
-// generation of each job that exists. A job that waits untried keeps its own, so
-// a repeated request changes nothing.
-func (s *Store) Rejudge(ctx context.Context, ids []int64, lane judge.Lane, by string) (map[int64]int32, error) {
-	type moved struct {
-		JobID      int64
-		Generation int32
-		Moved      bool
-	}
-	ms, err := rows(ctx, s, s.queue, "JobRejudge", args{"job_ids": ids, "lane": int16(lane), "by": by}, pgx.RowToStructByPos[moved])
-	if err != nil {
-		return nil, fmt.Errorf("rejudge: %w", err)
-	}
-	out := make(map[int64]int32, len(ms))
-	moves := false
-	for _, m := range ms {
-		out[m.JobID] = m.Generation
-		if m.Moved {
-			moves = true
-			s.wake(eventsOf(m.JobID)...)
-		}
-	}
-	if moves {
-		s.wake(message{ChannelOutbox, ""})
-	}
-	return out, nil
-}

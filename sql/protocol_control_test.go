@@ -151,10 +151,8 @@ func (p *protocol) rejudge() error {
 	}
 	seen := map[*modelJob]bool{}
 	for _, j := range js {
-		if !seen[j] && (j.status != judge.Pending || j.tries > 0) {
-			j.generation++
-			j.status, j.queue, j.tries, j.late, j.early, j.lane = judge.Pending, "R", 0, false, false, judge.LaneRejudge
-			j.event("rejudge")
+		if !seen[j] && (j.status != judge.Pending || j.tries > 0 || j.inSet) {
+			j.again(judge.LaneRejudge, false)
 		}
 		seen[j] = true
 		if gens[j.id] != j.generation {
@@ -162,6 +160,13 @@ func (p *protocol) rejudge() error {
 		}
 	}
 	return nil
+}
+
+// again is a new generation.
+func (j *modelJob) again(lane judge.Lane, inSet bool) {
+	j.generation++
+	j.status, j.queue, j.tries, j.late, j.early, j.lane, j.inSet = judge.Pending, "R", 0, false, false, lane, inSet
+	j.event("rejudge")
 }
 
 func (p *protocol) reorder() error {
@@ -192,9 +197,16 @@ func (p *protocol) check() error {
 		if err != nil {
 			return err
 		}
-		if v.Status != j.status || v.QueueState != j.queue || v.Generation != j.generation || v.AttemptID != j.attempt || v.Tries != j.tries {
+		shown := j.status
+		if j.inSet {
+			shown = judge.Finished
+			if got := sql.One[judge.Status](p.t, p.s, "SELECT status FROM jobs WHERE job_id = $1", j.id); got != j.status {
+				return fmt.Errorf("job %d is %s, want %s", j.id, got, j.status)
+			}
+		}
+		if v.Status != shown || v.QueueState != j.queue || v.Generation != j.generation || v.AttemptID != j.attempt || v.Tries != j.tries {
 			return fmt.Errorf("job %d is %s %s, generation %d, attempt %d, tries %d; want %s %s, %d, %d, %d", j.id,
-				v.Status, v.QueueState, v.Generation, v.AttemptID, v.Tries, j.status, j.queue, j.generation, j.attempt, j.tries)
+				v.Status, v.QueueState, v.Generation, v.AttemptID, v.Tries, shown, j.queue, j.generation, j.attempt, j.tries)
 		}
 		if err := j.checkResult(v); err != nil {
 			return err
@@ -221,13 +233,9 @@ func (p *protocol) check() error {
 	return nil
 }
 
-// checkResult compares the shown verdict with that of the newest generation
-// that has one.
+// checkResult compares the shown verdict with that of the live generation.
 func (j *modelJob) checkResult(v *judge.Submission) error {
-	var want judge.Verdict
-	for g := j.generation; g > 0 && want == ""; g-- {
-		want = j.results[g]
-	}
+	want := j.results[j.live]
 	switch {
 	case v.Result == nil && want != "":
 		return fmt.Errorf("job %d shows no verdict, want %s", j.id, want)

@@ -19,6 +19,7 @@ type protocol struct {
 	s    *sql.Store
 	draw func(n int, what string) int // 0 … n-1
 	jobs []*modelJob
+	sets []*modelSet
 	all  []issued // every attempt ever given out
 	n    int      // of tokens and keys
 	log  []string // what was done
@@ -38,6 +39,8 @@ type modelJob struct {
 	lane       judge.Lane              // as far as it matters: 0 cannot be delayed
 	undo       bool                    // it waited when it was cancelled
 	undoEarly  bool                    // and may not have been claimed then
+	live       int32                   // generation whose verdict is shown; 0 = none
+	inSet      bool                    // its judging belongs to a rejudge set
 	results    map[int32]judge.Verdict // by generation
 	events     []string
 }
@@ -59,7 +62,7 @@ func newProtocol(t *testing.T, s *sql.Store, draw func(n int, what string) int) 
 // reset empties the database between runs.
 func reset(t *testing.T, s *sql.Store) {
 	t.Helper()
-	s.Exec(t, "TRUNCATE jobs, submissions, job_payloads, outbox_events, results, attempts, dead_letters, events, groups, audit_log")
+	s.Exec(t, "TRUNCATE jobs, submissions, job_payloads, outbox_events, results, attempts, dead_letters, events, groups, audit_log, rejudge_sets, rejudge_set_jobs")
 }
 
 // run performs steps random operations and checks everything after each.
@@ -89,6 +92,8 @@ func (p *protocol) run(steps int) error {
 		{"restore", p.restore},
 		{"rejudge", p.rejudge},
 		{"reorder", p.reorder},
+		{"rejudge a set", p.startSet},
+		{"resolve a set", p.resolveSet},
 	}
 	if err := p.submit(); err != nil {
 		return fmt.Errorf("submit: %w", err)
@@ -251,8 +256,9 @@ func (p *protocol) heartbeat() error {
 	if (len(alive) == 1) != a.holds() {
 		return fmt.Errorf("alive = %v, holds = %t", alive, a.holds())
 	}
-	if a.holds() {
+	if a.holds() && a.job.late {
 		a.job.late = false
+		return p.reap() // which must look at the lease, not at the hint
 	}
 	return nil
 }
@@ -288,6 +294,9 @@ func (p *protocol) finalize() error {
 		a.wrote = true
 		a.job.status, a.job.queue = judge.Finished, ""
 		a.job.results[a.job.generation] = v
+		if !a.job.inSet {
+			a.job.live = a.job.generation
+		}
 		a.job.event("finished")
 		return nil
 	case a.wrote:

@@ -51,12 +51,12 @@ SELECT job_id FROM restored;
 -- A job that waits untried keeps its generation, so a repeated request changes
 -- nothing.
 WITH held AS MATERIALIZED (
-  SELECT job_id, status, tries, generation, lease_owner, started_at FROM jobs
+  SELECT job_id, status, tries, generation, lease_owner, started_at, rejudge_set FROM jobs
   WHERE job_id = ANY (@job_ids::bigint[]) ORDER BY job_id FOR UPDATE),
 again AS (
   UPDATE jobs j SET status = 'pending', generation = j.generation + 1, tries = 0, not_before = now(), finished_at = NULL, last_error = NULL,
-    lease_owner = NULL, lease_token = NULL, lease_until = NULL, lane = @lane::smallint
-  FROM held h WHERE j.job_id = h.job_id AND NOT (h.status = 'pending' AND h.tries = 0)
+    lease_owner = NULL, lease_token = NULL, lease_until = NULL, lane = @lane::smallint, rejudge_set = @set::bigint
+  FROM held h WHERE j.job_id = h.job_id AND NOT (h.status = 'pending' AND h.tries = 0 AND h.rejudge_set IS NOT DISTINCT FROM @set)
   RETURNING j.*, h.status AS was, h.generation AS old_generation, h.lease_owner AS old_owner, h.started_at AS old_started),
 outbox AS (
   INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before, trace_id)
@@ -75,10 +75,10 @@ payload AS (
   FROM again a WHERE p.job_id = a.job_id AND p.next IS NOT NULL),
 log AS (
   INSERT INTO audit_log (actor, action, subject, detail)
-  SELECT @by, 'rejudge', 'job:' || job_id, jsonb_build_object('was', was, 'generation', generation) FROM again),
+  SELECT @by, 'rejudge', 'job:' || job_id, jsonb_strip_nulls(jsonb_build_object('was', was, 'generation', generation, 'set', @set)) FROM again),
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
-  SELECT job_id, generation, attempt_id, 'rejudge', jsonb_build_object('by', @by::text) FROM again)
+  SELECT job_id, generation, attempt_id, 'rejudge', jsonb_strip_nulls(jsonb_build_object('by', @by::text, 'set', @set)) FROM again)
 SELECT h.job_id, coalesce(a.generation, h.generation) AS generation, a.job_id IS NOT NULL AS moved FROM held h LEFT JOIN again a USING (job_id);
 
 -- name: JobsToRepeat

@@ -1,6 +1,8 @@
 -- name: SubmissionView :one
--- One submission with its queue row, live result and payload.
-SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author, j.status, coalesce(o.state::text, '')::text AS queue_state,
+-- One submission with its queue row, live result and payload. A judging in a
+-- rejudge set goes on beside it: the submission stays finished.
+SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author,
+  (CASE WHEN j.rejudge_set IS NOT NULL AND s.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
   r.result, l.payload
 FROM jobs j
@@ -14,7 +16,8 @@ WHERE j.job_id = @job_id;
 
 -- name: SubmissionList :many
 -- Newest first. The result comes without its tests, groups and compiler output.
-SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author, j.status, coalesce(o.state::text, '')::text AS queue_state,
+SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author,
+  (CASE WHEN j.rejudge_set IS NOT NULL AND s.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
   (r.result - 'tests' - 'groups' - 'compile')::jsonb AS result
 FROM submissions s

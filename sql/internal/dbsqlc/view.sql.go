@@ -81,7 +81,8 @@ func (q *Queries) EventList(ctx context.Context, db DBTX, arg EventListParams) (
 }
 
 const submissionList = `-- name: SubmissionList :many
-SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author, j.status, coalesce(o.state::text, '')::text AS queue_state,
+SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author,
+  (CASE WHEN j.rejudge_set IS NOT NULL AND s.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
   (r.result - 'tests' - 'groups' - 'compile')::jsonb AS result
 FROM submissions s
@@ -175,7 +176,8 @@ func (q *Queries) SubmissionList(ctx context.Context, db DBTX, arg SubmissionLis
 }
 
 const submissionView = `-- name: SubmissionView :one
-SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author, j.status, coalesce(o.state::text, '')::text AS queue_state,
+SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author,
+  (CASE WHEN j.rejudge_set IS NOT NULL AND s.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
   r.result, l.payload
 FROM jobs j
@@ -209,7 +211,8 @@ type SubmissionViewRow struct {
 	Payload    []byte
 }
 
-// One submission with its queue row, live result and payload.
+// One submission with its queue row, live result and payload. A judging in a
+// rejudge set goes on beside it: the submission stays finished.
 func (q *Queries) SubmissionView(ctx context.Context, db DBTX, jobID int64) (SubmissionViewRow, error) {
 	row := db.QueryRow(ctx, submissionView, jobID)
 	var i SubmissionViewRow

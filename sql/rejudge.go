@@ -1,0 +1,259 @@
+package sql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
+)
+
+// Rejudge starts a new generation of each job, also of dead ones. It returns the
+// generation of each job that exists. A job that waits untried keeps its own, so
+// a repeated request changes nothing.
+func (s *Store) Rejudge(ctx context.Context, ids []int64, lane judge.Lane, by string) (map[int64]int32, error) {
+	out, moved, err := s.rejudge(ctx, s.queue, ids, lane, by, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.wakeRejudged(moved)
+	return out, nil
+}
+
+// rejudge returns the generations of ids, and which of them are new.
+func (s *Store) rejudge(ctx context.Context, on querier, ids []int64, lane judge.Lane, by string, set *int64) (map[int64]int32, []int64, error) {
+	type rejudged struct {
+		JobID      int64
+		Generation int32
+		Moved      bool
+	}
+	rs, err := rows(ctx, s, on, "JobRejudge", args{"job_ids": ids, "lane": int16(lane), "by": by, "set": set}, pgx.RowToStructByPos[rejudged])
+	if err != nil {
+		return nil, nil, fmt.Errorf("rejudge: %w", err)
+	}
+	out := make(map[int64]int32, len(rs))
+	var moved []int64
+	for _, r := range rs {
+		out[r.JobID] = r.Generation
+		if r.Moved {
+			moved = append(moved, r.JobID)
+		}
+	}
+	return out, moved, nil
+}
+
+func (s *Store) wakeRejudged(ids []int64) {
+	if len(ids) > 0 {
+		s.wake(eventsOf(ids...)...)
+		s.wake(message{ChannelOutbox, ""})
+	}
+}
+
+// RejudgeRequest says which submissions are judged again as a set. At least one
+// of JobIDs, Problem, Language, Author and Verdict chooses; together they
+// narrow.
+type RejudgeRequest struct {
+	Key      string        `json:"-"` // idempotency key; "" = none
+	Reason   string        `json:"-"` // for people
+	By       string        `json:"-"` // who asks
+	JobIDs   []int64       `json:"job_ids,omitempty"`
+	Problem  string        `json:"problem,omitempty"`
+	Language string        `json:"language,omitempty"`
+	Author   string        `json:"author,omitempty"`
+	Verdict  judge.Verdict `json:"verdict,omitempty"` // the one that is shown
+}
+
+// RejudgeSet is a set of submissions that are judged again beside what is shown.
+type RejudgeSet struct {
+	ID         int64
+	Key        string
+	Reason     string
+	Request    json.RawMessage // the chosen fields of the request
+	Skipped    int32           // asked for, but under way or without a verdict
+	CreatedBy  string
+	Created    time.Time
+	Resolution string // applied, cancelled, or "" while open
+	ResolvedBy string
+	Resolved   *time.Time
+	Total      int64
+	Waiting    int64
+	Running    int64
+	Judged     int64 // have their new verdict
+	Dead       int64 // were given up
+	Left       int64 // cancelled or rejudged on their own
+	Changed    int64 // judged, and the verdict or score is another
+}
+
+// Done reports whether none of the set's judgings is under way.
+func (r RejudgeSet) Done() bool { return r.Waiting+r.Running == 0 }
+
+// StartRejudge has submissions judged again in the last lane, beside the verdict
+// that is shown, and returns their set. Those that are under way or have no
+// verdict are left out. A request with a known Key returns the set that it made
+// before; the same key with other submissions is a [*judge.FieldError].
+func (s *Store) StartRejudge(ctx context.Context, r RejudgeRequest) (RejudgeSet, error) {
+	if len(r.JobIDs) == 0 && r.Problem == "" && r.Language == "" && r.Author == "" && r.Verdict == "" {
+		return RejudgeSet{}, &judge.FieldError{Field: "problem", Reason: "missing", Remedy: "choose submissions by job_ids, problem, language, author or verdict"}
+	}
+	request, err := encode(r)
+	if err != nil {
+		return RejudgeSet{}, fmt.Errorf("rejudge: %w", err)
+	}
+	var id int64
+	var moved []int64
+	err = pgx.BeginFunc(ctx, s.main, func(tx pgx.Tx) error {
+		var found bool
+		id, found, err = row(ctx, s, tx, "RejudgeSetAdd", args{"key": orNil(r.Key), "reason": r.Reason, "request": request, "by": r.By}, pgx.RowTo[int64])
+		if err != nil {
+			return err
+		}
+		if !found {
+			id, err = s.sameRejudge(ctx, tx, r.Key, request)
+			return err
+		}
+		moved, err = s.fillRejudge(ctx, tx, id, r)
+		return err
+	})
+	if err != nil {
+		return RejudgeSet{}, fmt.Errorf("rejudge as a set: %w", err)
+	}
+	s.wakeRejudged(moved)
+	return s.RejudgeSet(ctx, id)
+}
+
+// sameRejudge returns the set that an earlier request with the key made.
+func (s *Store) sameRejudge(ctx context.Context, tx pgx.Tx, key string, request []byte) (int64, error) {
+	type known struct {
+		ID   int64
+		Same bool
+	}
+	k, found, err := row(ctx, s, tx, "RejudgeSetOfKey", args{"key": key, "request": request}, pgx.RowToStructByPos[known])
+	if err != nil || !found {
+		return 0, errors.Join(err, fmt.Errorf("set of key %q: %w", key, ErrNotFound))
+	}
+	if !k.Same {
+		return 0, &judge.FieldError{Field: "key", Reason: "reused", Remedy: fmt.Sprintf("the key was used before, for set %d, with other submissions", k.ID)}
+	}
+	return k.ID, nil
+}
+
+// fillRejudge chooses the submissions of a set and starts their judgings.
+func (s *Store) fillRejudge(ctx context.Context, tx pgx.Tx, set int64, r RejudgeRequest) ([]int64, error) {
+	type candidate struct {
+		JobID    int64
+		Eligible bool
+	}
+	asked, err := rows(ctx, s, tx, "RejudgeSetCandidates", args{
+		"job_ids": r.JobIDs, "problem": r.Problem, "language": r.Language, "author": r.Author, "verdict": string(r.Verdict),
+	}, pgx.RowToStructByPos[candidate])
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, c := range asked {
+		if c.Eligible {
+			ids = append(ids, c.JobID)
+		}
+	}
+	if ids, err = rows(ctx, s, tx, "RejudgeSetLock", args{"job_ids": ids}, pgx.RowTo[int64]); err != nil {
+		return nil, err
+	}
+	all, moved, err := s.rejudge(ctx, tx, ids, judge.LaneBatch, r.By, &set)
+	if err != nil {
+		return nil, err
+	}
+	generations := make([]int32, len(moved))
+	for i, id := range moved {
+		generations[i] = all[id]
+	}
+	_, err = rows(ctx, s, tx, "RejudgeSetFill", args{
+		"id": set, "job_ids": moved, "generations": generations, "skipped": len(asked) - len(moved),
+	}, pgx.RowTo[int64])
+	return moved, err
+}
+
+// RejudgeSet returns a set with its progress, or [ErrNotFound].
+func (s *Store) RejudgeSet(ctx context.Context, id int64) (RejudgeSet, error) {
+	found, err := s.rejudgeSets(ctx, id, 0, 1)
+	if err != nil {
+		return RejudgeSet{}, err
+	}
+	if id <= 0 || len(found) == 0 {
+		return RejudgeSet{}, fmt.Errorf("rejudge set %d: %w", id, ErrNotFound)
+	}
+	return found[0], nil
+}
+
+// RejudgeSets returns the sets with an id below before (0 = no bound), newest
+// first.
+func (s *Store) RejudgeSets(ctx context.Context, before int64, limit int) ([]RejudgeSet, error) {
+	return s.rejudgeSets(ctx, 0, before, limit)
+}
+
+func (s *Store) rejudgeSets(ctx context.Context, id, before int64, limit int) ([]RejudgeSet, error) {
+	found, err := rows(ctx, s, s.main, "RejudgeSetList", args{"id": id, "before": orMax(before), "max": bounded(limit)}, pgx.RowToStructByPos[RejudgeSet])
+	if err != nil {
+		return nil, fmt.Errorf("list rejudge sets: %w", err)
+	}
+	return found, nil
+}
+
+// RejudgeChange is a submission whose verdict or score a set changes.
+type RejudgeChange struct {
+	JobID       int64
+	Before      judge.Verdict
+	BeforeScore *float64
+	After       judge.Verdict
+	AfterScore  *float64
+}
+
+// RejudgeChanges returns what a set changes, of jobs with an id above after, in
+// the order of their ids.
+func (s *Store) RejudgeChanges(ctx context.Context, id, after int64, limit int) ([]RejudgeChange, error) {
+	found, err := rows(ctx, s, s.main, "RejudgeSetChanges", args{"id": id, "after": after, "max": bounded(limit)}, pgx.RowToStructByPos[RejudgeChange])
+	if err != nil {
+		return nil, fmt.Errorf("changes of rejudge set %d: %w", id, err)
+	}
+	return found, nil
+}
+
+// ApplyRejudge shows the new verdicts of a set. It is refused with a
+// [*judge.FieldError] while judgings are under way, and of a cancelled set;
+// applying again is a success. Jobs that left the set keep what they show.
+func (s *Store) ApplyRejudge(ctx context.Context, id int64, by string) error {
+	return s.resolveRejudge(ctx, "RejudgeSetApply", "applied", id, by)
+}
+
+// CancelRejudge ends the judgings of a set that are under way and keeps the
+// verdicts that are shown. It is refused with a [*judge.FieldError] for a set
+// that was applied; cancelling again is a success.
+func (s *Store) CancelRejudge(ctx context.Context, id int64, by string) error {
+	return s.resolveRejudge(ctx, "RejudgeSetCancel", "cancelled", id, by)
+}
+
+func (s *Store) resolveRejudge(ctx context.Context, statement, as string, id int64, by string) error {
+	type answer struct {
+		Was  string
+		Open int64
+		Jobs []int64
+	}
+	a, found, err := row(ctx, s, s.main, statement, args{"id": id, "by": by}, pgx.RowToStructByPos[answer])
+	switch {
+	case err != nil:
+		return fmt.Errorf("rejudge set %d: %w", id, err)
+	case !found:
+		return fmt.Errorf("rejudge set %d: %w", id, ErrNotFound)
+	case a.Was == as:
+		return nil
+	case a.Was != "":
+		return &judge.FieldError{Field: "set", Reason: a.Was, Remedy: fmt.Sprintf("set %d was %s already; start a new one", id, a.Was)}
+	case a.Open > 0:
+		return &judge.FieldError{Field: "set", Reason: "unfinished", Remedy: fmt.Sprintf("%d judgings of set %d are under way: wait for them, or cancel the set", a.Open, id)}
+	}
+	s.wake(eventsOf(a.Jobs...)...)
+	return nil
+}

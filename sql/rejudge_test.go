@@ -1,0 +1,152 @@
+package sql_test
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// judged makes n submissions with verdict WA, and one that waits.
+func judged(t *testing.T, s *sql.Store, n int) (ids []int64, waiting int64) {
+	t.Helper()
+	ids = submitMany(t, s, n)
+	for i, id := range ids {
+		finalize(t, s, claim(t, s, id, "w1", i).Attempt, judge.WA)
+	}
+	return ids, submit(t, s, sub("late"))
+}
+
+func TestASetIsJudgedBesideWhatIsShownAndAppliedAtOnce(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids, waiting := judged(t, s, 3)
+	r := sql.RejudgeRequest{Key: "k", Reason: "wrong tests", By: "prof", Problem: "aplusb"}
+	set, err := s.StartRejudge(t.Context(), r)
+	if err != nil || set.Total != 3 || set.Waiting != 3 || set.Skipped != 1 || set.CreatedBy != "prof" || set.Reason != "wrong tests" {
+		t.Fatalf("set = %+v, %v", set, err)
+	}
+	order(t, s, append([]int64{waiting}, ids...)...) // the set is judged last
+	for i, id := range ids[:2] {
+		finalize(t, s, claim(t, s, id, "w1", 10+i).Attempt, []judge.Verdict{judge.AC, judge.WA}[i])
+	}
+	for _, id := range ids {
+		if v := status(t, s, id, judge.Finished); v.Result.Verdict != judge.WA {
+			t.Errorf("job %d shows %s before the set is applied", id, v.Result.Verdict)
+		}
+	}
+	err = s.ApplyRejudge(t.Context(), set.ID, "prof")
+	if e, ok := errors.AsType[*judge.FieldError](err); !ok || e.Reason != "unfinished" {
+		t.Fatalf("applied while one was judged: %v", err)
+	}
+	finalize(t, s, claim(t, s, ids[2], "w1", 20).Attempt, judge.AC)
+	if set, err = s.RejudgeSet(t.Context(), set.ID); err != nil || set.Judged != 3 || set.Changed != 2 || !set.Done() {
+		t.Errorf("set = %+v, %v", set, err)
+	}
+	changes, err := s.RejudgeChanges(t.Context(), set.ID, 0, 0)
+	if err != nil || len(changes) != 2 || changes[0].JobID != ids[0] || changes[0].Before != judge.WA || changes[0].After != judge.AC {
+		t.Errorf("changes = %+v, %v", changes, err)
+	}
+	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
+	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
+	for i, id := range ids {
+		if v := status(t, s, id, judge.Finished); v.Result.Verdict != []judge.Verdict{judge.AC, judge.WA, judge.AC}[i] || v.Generation != 2 {
+			t.Errorf("job %d shows %s of generation %d", id, v.Result.Verdict, v.Generation)
+		}
+		if k := kinds(t, s, id); k[len(k)-1] != "applied" {
+			t.Errorf("events = %v", k)
+		}
+	}
+	if err := s.CancelRejudge(t.Context(), set.ID, "prof"); err == nil {
+		t.Error("an applied set was cancelled")
+	}
+}
+
+func TestACancelledSetStopsItsJudgingsAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids, _ := judged(t, s, 3)
+	set, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{By: "prof", JobIDs: ids})
+	must(t, err)
+	finalize(t, s, claim(t, s, ids[0], "w1", 10).Attempt, judge.AC)
+	running := claim(t, s, ids[1], "w1", 11)
+	must(t, s.CancelRejudge(t.Context(), set.ID, "prof"))
+	must(t, s.CancelRejudge(t.Context(), set.ID, "prof"))
+	rejected(t, s.Finalize(t.Context(), running.Attempt, judge.Result{Verdict: judge.AC}), judge.ReasonCancelled)
+	for _, id := range ids {
+		if v := status(t, s, id, judge.Finished); v.Result.Verdict != judge.WA || v.QueueState != "" {
+			t.Errorf("job %d shows %s, queue row %q", id, v.Result.Verdict, v.QueueState)
+		}
+	}
+	if err := s.ApplyRejudge(t.Context(), set.ID, "prof"); err == nil {
+		t.Error("a cancelled set was applied")
+	}
+	// Such a submission can be rejudged like any other.
+	if gens, err := s.Rejudge(t.Context(), ids[1:2], judge.LaneRejudge, "prof"); err != nil || gens[ids[1]] != 3 {
+		t.Fatalf("rejudge = %v, %v", gens, err)
+	}
+	status(t, s, ids[1], judge.Pending)
+	finalize(t, s, claim(t, s, ids[1], "w1", 12).Attempt, judge.TLE)
+	if v := status(t, s, ids[1], judge.Finished); v.Result.Verdict != judge.TLE {
+		t.Errorf("shows %s, want TLE", v.Result.Verdict)
+	}
+}
+
+func TestASubmissionRejudgedOnItsOwnLeavesItsSet(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids, _ := judged(t, s, 2)
+	set, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{By: "prof", JobIDs: ids})
+	must(t, err)
+	if gens, err := s.Rejudge(t.Context(), ids[:1], judge.LaneRejudge, "prof"); err != nil || gens[ids[0]] != 3 {
+		t.Fatalf("rejudge of a job that waits in a set = %v, %v, want a generation of its own", gens, err)
+	}
+	finalize(t, s, claim(t, s, ids[0], "w1", 10).Attempt, judge.RE)
+	finalize(t, s, claim(t, s, ids[1], "w1", 11).Attempt, judge.AC)
+	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
+	if v := status(t, s, ids[0], judge.Finished); v.Result.Verdict != judge.RE {
+		t.Errorf("the job that left shows %s, want RE", v.Result.Verdict)
+	}
+	if set, err = s.RejudgeSet(t.Context(), set.ID); err != nil || set.Left != 1 || set.Judged != 1 || set.Resolution != "applied" {
+		t.Errorf("set = %+v, %v", set, err)
+	}
+}
+
+func TestTheSameRequestMakesOneSet(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	judged(t, s, 3)
+	r := sql.RejudgeRequest{Key: "once", By: "prof", Verdict: judge.WA}
+	found := make([]int64, 8)
+	var asking sync.WaitGroup
+	for i := range found {
+		asking.Go(func() {
+			set, err := s.StartRejudge(t.Context(), r)
+			if err != nil || set.Total != 3 {
+				t.Errorf("set = %+v, %v", set, err)
+			}
+			found[i] = set.ID
+		})
+	}
+	asking.Wait()
+	if slices.Min(found) != slices.Max(found) {
+		t.Errorf("eight requests of one key made sets %v", found)
+	}
+	r.Verdict = judge.TLE
+	if _, err := s.StartRejudge(t.Context(), r); err == nil {
+		t.Error("a key was used for two requests")
+	}
+	if _, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{By: "prof"}); err == nil {
+		t.Error("a set of everything was made")
+	}
+	if sets, err := s.RejudgeSets(t.Context(), 0, 0); err != nil || len(sets) != 1 || time.Since(sets[0].Created) < 0 {
+		t.Errorf("sets = %+v, %v", sets, err)
+	}
+	if _, err := s.RejudgeSet(t.Context(), 99); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("set 99: %v", err)
+	}
+}
