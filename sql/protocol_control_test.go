@@ -80,6 +80,7 @@ func (p *protocol) publishFails() error {
 		if j.queue == "D" {
 			j.queue, j.late = "S", false
 			j.event("publish_failed")
+			p.backOff(j)
 		}
 	}
 	return err
@@ -188,6 +189,31 @@ func (p *protocol) reorder() error {
 	}
 	j.event("moved")
 	return err
+}
+
+// retire deletes events as if all retention were over: the newest move of a job
+// stays, and what came after it.
+func (p *protocol) retire() error {
+	var from sql.RetireCursor
+	for more := true; more; {
+		r, err := p.s.RetireEvents(p.t.Context(), 0, from, 3)
+		if err != nil {
+			return err
+		}
+		from, more = r.Next, r.More
+	}
+	for _, j := range p.jobs {
+		if !j.status.Terminal() {
+			continue
+		}
+		for i, kind := range slices.Backward(j.events) {
+			if moves := []string{"finished", "cancelled", "dead"}; slices.Contains(moves, kind) {
+				j.events = j.events[i:]
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // check compares the database with the model.

@@ -22,7 +22,10 @@ type protocol struct {
 	sets []*modelSet
 	all  []issued // every attempt ever given out
 	n    int      // of tokens and keys
-	log  []string // what was done
+
+	// later has sets and retention among the operations, and fewer others.
+	later bool
+	log   []string // what was done
 }
 
 // modelJob is a job as it must be.
@@ -65,12 +68,15 @@ func reset(t *testing.T, s *sql.Store) {
 	s.Exec(t, "TRUNCATE jobs, submissions, job_payloads, outbox_events, results, attempts, dead_letters, events, groups, audit_log, rejudge_sets, rejudge_set_jobs")
 }
 
+// operation is something that anybody may do at any moment.
+type operation struct {
+	name string
+	do   func() error
+}
+
 // run performs steps random operations and checks everything after each.
 func (p *protocol) run(steps int) error {
-	ops := []struct {
-		name string
-		do   func() error
-	}{
+	ops := []operation{
 		{"submit", p.submit},
 		{"pick", p.pick},
 		{"claim", p.claim},
@@ -92,8 +98,26 @@ func (p *protocol) run(steps int) error {
 		{"restore", p.restore},
 		{"rejudge", p.rejudge},
 		{"reorder", p.reorder},
-		{"rejudge a set", p.startSet},
-		{"resolve a set", p.resolveSet},
+	}
+	if p.later { // what happens to jobs that have ended needs many that do
+		ops = []operation{
+			{"submit", p.submit},
+			{"claim", p.claim},
+			{"claim", p.claim},
+			{"finalize", p.finalize},
+			{"finalize", p.finalize},
+			{"finalize", p.finalize},
+			{"fail", p.fail},
+			{"time passes", p.timePasses},
+			{"cancel", p.cancel},
+			{"restore", p.restore},
+			{"rejudge", p.rejudge},
+			{"rejudge a set", p.startSet},
+			{"rejudge a set", p.startSet},
+			{"resolve a set", p.resolveSet},
+			{"resolve a set", p.resolveSet},
+			{"retire", p.retire},
+		}
 	}
 	if err := p.submit(); err != nil {
 		return fmt.Errorf("submit: %w", err)
@@ -348,7 +372,18 @@ func (p *protocol) fail() error {
 	if got != want {
 		return fmt.Errorf("job %d is %s, want %s", j.id, got, want)
 	}
+	p.backOff(j)
 	return nil
+}
+
+// backOff has a scheduled job wait for timePasses, however slow the machine is.
+func (p *protocol) backOff(j *modelJob) {
+	if j.queue == "S" && !j.late {
+		p.s.Exec(p.t, "UPDATE outbox_events SET not_before = now() + interval '1 h' WHERE job_id = $1 AND state = 'S'", j.id)
+	}
+	if j.queue == "S" && j.early {
+		p.s.Exec(p.t, "UPDATE jobs SET not_before = now() + interval '1 h' WHERE job_id = $1 AND status = 'pending'", j.id)
+	}
 }
 
 // timePasses lets the waiting of some jobs end: leases, deliveries, backoffs.

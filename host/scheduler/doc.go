@@ -6,7 +6,8 @@
 // [Reclaimer] takes jobs from workers whose lease ran out. A [Redriver] makes
 // jobs ready whose time has come, and those again that were delivered and never
 // claimed. A [Switch] delivers over Redis streams while Redis answers and
-// straight from PostgreSQL while it does not. An [Observer] measures all of it.
+// straight from PostgreSQL while it does not. A [Retirer] deletes what need not be
+// kept any longer. An [Observer] measures all of it.
 //
 // Any number of each may run at once, in one process or in several: every step
 // is one statement that skips what another one holds. None of them decides
@@ -24,6 +25,7 @@ var (
 	_ Reaper        = (*sql.Store)(nil)
 	_ Redelivery    = (*sql.Store)(nil)
 	_ Figures       = (*sql.Store)(nil)
+	_ Retention     = (*sql.Store)(nil)
 	_ Streams       = (*queue.Streams)(nil)
 	_ Cleaner       = (*queue.Streams)(nil)
 	_ StreamFigures = (*queue.Streams)(nil)

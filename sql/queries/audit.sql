@@ -4,7 +4,7 @@
 -- One statement, hence one snapshot: every figure is zero at any moment.
 WITH transition AS (
   SELECT DISTINCT ON (job_id) job_id, kind, generation, attempt FROM events
-  WHERE kind IN ('submitted', 'claimed', 'retry', 'released', 'worker_lost', 'finished', 'cancelled', 'restored', 'dead', 'rejudge')
+  WHERE event_moves(kind)
   ORDER BY job_id, id DESC)
 SELECT
   (SELECT count(*) FROM jobs j FULL JOIN outbox_events o ON o.job_id = j.job_id

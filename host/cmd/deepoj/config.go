@@ -52,6 +52,9 @@ var settings = []setting{
 	{env: "JUDGE_STDERR_LIMIT_BYTES", yaml: "judge.stderr_limit_bytes", def: "1048576", doc: "bytes of stderr, likewise"},
 	{env: "OUTBOX_SHARDS", yaml: "queue.outbox_shards", def: "1", doc: "shards of the outbox; this version has one"},
 	{env: "POLL_INTERVAL", yaml: "queue.poll_interval", def: "1s", doc: "longest sleep of the dispatcher when no notification comes"},
+	{env: "RETAIN_EVENTS", yaml: "retention.events", def: "720h", doc: "how long the events of a job are kept after its end, but for the last; 0 = for ever"},
+	{env: "RETAIN_JOBS", yaml: "retention.jobs", def: "720h", doc: "how long jobs are kept after their end that are no submissions, such as runs and proofs of plugins; 0 = for ever"},
+	{env: "RETAIN_SUBMISSIONS", yaml: "retention.submissions", def: "0", doc: "how long submissions are kept after their end, with sources and results; 0 = for ever"},
 	{env: "DRAIN_GRACE", yaml: "worker.drain_grace", def: "10s", doc: "how long a stopping worker may finish what runs"},
 	{env: "LOG_LEVEL", yaml: "log.level", def: "info", doc: "debug, info, warn or error"},
 	{env: "LOG_FORMAT", yaml: "log.format", def: "text", doc: "text or json"},
@@ -138,6 +141,11 @@ func (c *config) validate() []error {
 	for _, name := range []string{"POLL_INTERVAL", "DRAIN_GRACE"} {
 		if d, err := time.ParseDuration(c.values[name]); err != nil || d <= 0 {
 			errs = append(errs, fmt.Errorf("%s=%s: must be a positive duration such as 1s", name, c.values[name]))
+		}
+	}
+	for _, name := range []string{"RETAIN_EVENTS", "RETAIN_JOBS", "RETAIN_SUBMISSIONS"} {
+		if d, err := time.ParseDuration(c.values[name]); err != nil || d < 0 {
+			errs = append(errs, fmt.Errorf("%s=%s: must be 0 or a duration such as 720h", name, c.values[name]))
 		}
 	}
 	if len(errs) == 0 && c.seconds("JOB_LEASE_SEC") < 3*c.seconds("JOB_HEARTBEAT_SEC") {

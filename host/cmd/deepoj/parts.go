@@ -74,6 +74,13 @@ func (n *node) addScheduler() error {
 	if err != nil {
 		return err
 	}
+	retirer, err := scheduler.NewRetirer(scheduler.RetirerConfig{
+		Events: c.duration("RETAIN_EVENTS"), Jobs: c.duration("RETAIN_JOBS"), Submissions: c.duration("RETAIN_SUBMISSIONS"), Log: n.log, Registerer: n.reg,
+	}, n.store)
+	if err != nil {
+		return err
+	}
+	n.add("retirer", retirer.Run)
 	n.add("redriver", redriver.Run)
 	n.add("reclaimer", reclaimer.Run)
 	n.add("observer", observer.Run)

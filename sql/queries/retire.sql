@@ -1,0 +1,49 @@
+-- Statements that pgx runs as they stand; sqlc does not read this file.
+
+-- name: RetireEvents
+-- Looks at events in the order of the feeds, which it never passes. Of a job that
+-- ended long ago, all events before its newest move go.
+WITH slowest AS MATERIALIZED (SELECT xid, id FROM feed_cursors ORDER BY xid, id LIMIT 1),
+seen AS MATERIALIZED (
+  SELECT e.xid, e.id, e.job_id, e.at < now() - @age::interval AS past FROM events e
+  WHERE (e.xid, e.id) > (@xid::text::xid8, @id::bigint)
+    AND (NOT EXISTS (SELECT 1 FROM slowest) OR (e.xid, e.id) <= (SELECT xid, id FROM slowest))
+  ORDER BY e.xid, e.id LIMIT @max::integer),
+old AS MATERIALIZED (
+  SELECT s.job_id, s.id FROM seen s JOIN jobs j ON j.job_id = s.job_id
+  WHERE s.past AND j.finished_at < now() - @age
+    AND EXISTS (SELECT 1 FROM events n WHERE n.job_id = s.job_id AND n.id > s.id AND event_moves(n.kind))),
+gone AS (DELETE FROM events e USING old o WHERE e.job_id = o.job_id AND e.id = o.id RETURNING e.id),
+last AS (SELECT xid, id FROM seen ORDER BY xid DESC, id DESC LIMIT 1)
+SELECT (SELECT count(*) FROM gone), (SELECT count(*) = @max AND bool_or(past) FROM seen) AS more, xid::text, id
+FROM last WHERE EXISTS (SELECT 1 FROM seen WHERE past);
+
+-- name: RetireJobs
+-- Removes jobs that ended long ago with everything about them, except what
+-- somebody still has to look at: an open dead letter or rejudge set, the report
+-- of a plugin, events that a feed has not read.
+WITH slowest AS MATERIALIZED (SELECT xid, id FROM feed_cursors ORDER BY xid, id LIMIT 1),
+seen AS MATERIALIZED (
+  SELECT j.job_id FROM jobs j WHERE j.job_id > @after::bigint AND (j.kind = 'submission') = @submissions::boolean
+  ORDER BY j.job_id LIMIT @max::integer),
+old AS MATERIALIZED (
+  SELECT j.job_id FROM jobs j JOIN seen s ON s.job_id = j.job_id
+  WHERE j.status IN ('finished', 'cancelled', 'dead') AND j.finished_at < now() - @age::interval
+    AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.job_id = j.job_id AND d.resolution IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM plugins p WHERE p.job_id = j.job_id)
+    AND NOT EXISTS (SELECT 1 FROM rejudge_set_jobs m JOIN rejudge_sets t ON t.id = m.set_id WHERE m.job_id = j.job_id AND t.resolution IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM events e, slowest WHERE e.job_id = j.job_id AND (e.xid, e.id) > (slowest.xid, slowest.id))
+  ORDER BY j.job_id FOR UPDATE OF j SKIP LOCKED),
+payload AS (DELETE FROM job_payloads x USING old o WHERE x.job_id = o.job_id),
+submission AS (DELETE FROM submissions x USING old o WHERE x.job_id = o.job_id),
+result AS (DELETE FROM results x USING old o WHERE x.job_id = o.job_id),
+attempt AS (DELETE FROM attempts x USING old o WHERE x.job_id = o.job_id),
+letter AS (DELETE FROM dead_letters x USING old o WHERE x.job_id = o.job_id),
+member AS (DELETE FROM rejudge_set_jobs x USING old o WHERE x.job_id = o.job_id),
+event AS (DELETE FROM events x USING old o WHERE x.job_id = o.job_id),
+gone AS (DELETE FROM jobs j USING old o WHERE j.job_id = o.job_id RETURNING j.job_id)
+SELECT (SELECT count(*) FROM gone), count(*) = @max AS more, coalesce(max(job_id), @after) FROM seen;
+
+-- name: RetireGroups
+-- A clock that stands in the past says as much as none.
+WITH gone AS (DELETE FROM groups WHERE next_at < now() - interval '1 day' AND weight = 1 RETURNING 1) SELECT count(*) FROM gone;

@@ -1,0 +1,122 @@
+package sql_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// retireAll sweeps to the end, a few rows at a time.
+func retireAll(t *testing.T, step func(sql.RetireCursor) (sql.Retired, error)) (deleted int64) {
+	t.Helper()
+	for from, more := (sql.RetireCursor{}), true; more; {
+		r, err := step(from)
+		must(t, err)
+		deleted += r.Deleted
+		from, more = r.Next, r.More
+	}
+	return deleted
+}
+
+func retireJobs(t *testing.T, s *sql.Store, submissions bool) int64 {
+	t.Helper()
+	return retireAll(t, func(from sql.RetireCursor) (sql.Retired, error) {
+		return s.RetireJobs(t.Context(), submissions, time.Hour, from, 2)
+	})
+}
+
+func retireEvents(t *testing.T, s *sql.Store) int64 {
+	t.Helper()
+	return retireAll(t, func(from sql.RetireCursor) (sql.Retired, error) {
+		return s.RetireEvents(t.Context(), time.Hour, from, 2)
+	})
+}
+
+// longAgo makes a job and its events older than an hour.
+func longAgo(t *testing.T, s *sql.Store, ids ...int64) {
+	t.Helper()
+	s.Exec(t, "UPDATE jobs SET finished_at = finished_at - interval '2 h' WHERE job_id = ANY ($1)", ids)
+	s.Exec(t, "UPDATE events SET at = at - interval '2 h' WHERE job_id = ANY ($1)", ids)
+}
+
+func TestOldEventsGoAndTheNewestMoveStays(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 3)
+	for i, id := range ids {
+		finalize(t, s, claim(t, s, id, "w1", i).Attempt, judge.AC)
+	}
+	waiting := submit(t, s, sub("late"))
+	longAgo(t, s, ids[0], ids[1], waiting)
+	s.Exec(t, `INSERT INTO feed_cursors (sink, system_identifier, xid, id)
+		SELECT 'slow', 'x', xid, id FROM events WHERE job_id = $1 ORDER BY xid, id DESC LIMIT 1`, ids[1])
+	read := sql.One[int64](t, s, `SELECT count(*) FROM events e, feed_cursors c WHERE e.job_id = ANY ($1) AND (e.xid, e.id) <= (c.xid, c.id)`, ids[:2])
+	if got := retireEvents(t, s); got != read || got == 0 {
+		t.Errorf("deleted %d events, want the %d that the slowest feed has read", got, read)
+	}
+	s.Exec(t, "DELETE FROM feed_cursors")
+	retireEvents(t, s)
+	for _, id := range ids[:2] {
+		if got := kinds(t, s, id); !slices.Equal(got, []string{"finished"}) {
+			t.Errorf("job %d keeps %v, want its end", id, got)
+		}
+	}
+	if got := kinds(t, s, ids[2]); len(got) != 3 {
+		t.Errorf("a job that has just ended keeps %v, want all three events", got)
+	}
+	if got := kinds(t, s, waiting); len(got) != 1 {
+		t.Errorf("a job that waits keeps %v", got)
+	}
+}
+
+func TestOldJobsGoUnlessSomebodyHasToLookAtThem(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	run := func(n *sql.NewSubmission) { n.Kind = judge.KindRun }
+	ids := make([]int64, 6)
+	for i := range ids {
+		ids[i] = submit(t, s, sub("alice", run))
+	}
+	gone, buried, discarded, young, waiting, inSet := ids[0], ids[1], ids[2], ids[3], ids[4], ids[5]
+	must(t, s.Bury(t.Context(), claim(t, s, buried, "w1", 1).Attempt, judge.ReasonPayload, ""))
+	must(t, s.Bury(t.Context(), claim(t, s, discarded, "w1", 2).Attempt, judge.ReasonPayload, ""))
+	must(t, s.Discard(t.Context(), discarded, "prof"))
+	for i, id := range []int64{gone, young, inSet} {
+		finalize(t, s, claim(t, s, id, "w1", 3+i).Attempt, judge.AC)
+	}
+	s.Exec(t, "INSERT INTO rejudge_sets (reason, request, skipped, created_by) VALUES ('', '{}', 0, 'prof')")
+	s.Exec(t, "INSERT INTO rejudge_set_jobs (set_id, job_id, generation, before) SELECT id, $1, 1, 1 FROM rejudge_sets", inSet)
+	kept := submit(t, s, sub("alice")) // a submission
+	finalize(t, s, claim(t, s, kept, "w1", 9).Attempt, judge.AC)
+	longAgo(t, s, gone, buried, discarded, waiting, inSet, kept)
+
+	if got := retireJobs(t, s, false); got != 2 {
+		t.Errorf("deleted %d jobs, want 2", got)
+	}
+	left := sql.All[int64](t, s, "SELECT job_id FROM jobs ORDER BY job_id")
+	if want := []int64{buried, young, waiting, inSet, kept}; !slices.Equal(left, want) {
+		t.Errorf("kept %v, want %v", left, want)
+	}
+	for _, table := range []string{"job_payloads", "submissions", "results", "attempts", "dead_letters", "events"} {
+		if n := sql.One[int64](t, s, "SELECT count(*) FROM "+table+" WHERE job_id = ANY ($1)", []int64{gone, discarded}); n != 0 {
+			t.Errorf("%d rows of %s are left behind", n, table)
+		}
+	}
+	if got := retireJobs(t, s, true); got != 1 {
+		t.Errorf("deleted %d submissions, want 1", got)
+	}
+}
+
+func TestClocksThatStandInThePastGo(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	submitMany(t, s, 3)
+	s.Exec(t, "UPDATE groups SET next_at = now() - interval '2 days' WHERE key <> 'user2'")
+	s.Exec(t, "UPDATE groups SET weight = 2 WHERE key = 'user1'")
+	if n, err := s.RetireGroups(t.Context()); err != nil || n != 1 {
+		t.Errorf("deleted %d clocks, %v; want that of user0", n, err)
+	}
+}
