@@ -9,7 +9,7 @@ VERSION := $(shell git describe --always --dirty --tags 2>/dev/null || echo unkn
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 LISTEN ?= 127.0.0.1:8080
 DATA ?= .deepoj
-GO_FILES := $(shell find host plugins sandbox queue sql web -name node_modules -prune -o \
+GO_FILES := $(shell find host plugins sandbox queue sql web \( -name node_modules -o -name peers \) -prune -o \
 	\( -name '*.go' -o -name '*.sql' -o -name '*.html' -o -name '*.css' -o -name '*.s' \) -print 2>/dev/null)
 SAMPLES := $(shell find host/problem/samples web/static -type f -not -path '*/dist/*' 2>/dev/null)
 
@@ -46,6 +46,11 @@ bench: deps-test build ## Submissions per second, CPU per job, latency, on this 
 .PHONY: bench-sandbox
 bench-sandbox: ## The sandbox against plain fork+exec, as ratios
 	go test -count=1 -run '^$$' -bench . -benchtime 200x ./sandbox
+
+.PHONY: bench-queue
+bench-queue: ## The queue against River and asynq, as ratios
+	cd queue/peers && go test -count=1 -run '^$$' -bench 'Throughput|Latency' -benchtime 5x -timeout 30m . && \
+		go test -count=1 -run '^$$' -bench Backlog -benchtime 3x -timeout 30m .
 
 ##@ Now and then
 
