@@ -70,6 +70,11 @@ verify: verify-plugins ## Check that go.mod is tidy, generated files are current
 	go mod tidy -diff
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 diff
 
+.PHONY: faults
+faults: deps-test ## Break the queue from outside for FOR (default 60s), in the order of SEED
+	FOR=$(or $(FOR),60s) SEED=$(SEED) PACE=$(PACE) JOBS=$(JOBS) DEEPOJ_TEST=require \
+		go test -count=1 -v -timeout 0 -run '^TestNothingIsLostOrDoubledWhateverFails$$' ./host/faults
+
 .PHONY: fuzz
 fuzz: build ## Run every fuzz target for FOR (default 10s each)
 	.tools/fuzz.sh $(or $(FOR),10s)

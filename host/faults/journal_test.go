@@ -1,0 +1,196 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"deepoj/host/blob"
+	"deepoj/host/judge"
+	"deepoj/queue"
+	"deepoj/sql"
+)
+
+// The steps of a worker at which it may end or stop.
+const (
+	stepReceived  = "received"  // entries have come, nothing is claimed
+	stepClaimed   = "claimed"   // the claim is committed
+	stepJudging   = "judging"   // in the middle of the work
+	stepBeating   = "beating"   // about to renew its leases
+	stepJudged    = "judged"    // about to hand in the result
+	stepFinalized = "finalized" // the result is committed, nothing is acknowledged
+	stepAcked     = "acked"     // the entry is gone
+)
+
+var steps = []string{stepReceived, stepClaimed, stepJudging, stepBeating, stepJudged, stepFinalized, stepAcked}
+
+// Defects that the oracle must find.
+const (
+	mutantNoFence      = "a refused result is written all the same"
+	mutantAckFirst     = "entries are acknowledged before the commit"
+	mutantNoRedelivery = "lost deliveries are not sent again"
+	mutantNoReaper     = "lost leases are not taken away"
+	mutantNoKeys       = "idempotency keys are ignored"
+	mutantAnswerFirst  = "a submit is answered and not stored"
+)
+
+// jobKey finds the job of a judging in its context.
+type jobKey struct{}
+
+// journal is what one worker did, line by line in a file that outlives it. It
+// also brings the worker's end about.
+type journal struct {
+	role role
+	file *os.File
+
+	mu    sync.Mutex
+	times int // that it came to its last step
+}
+
+func openJournal(r role) (*journal, error) {
+	f, err := os.OpenFile(r.Journal, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	return &journal{role: r, file: f}, err
+}
+
+// note writes one line: one write, which a SIGKILL cannot cut.
+func (j *journal) note(format string, args ...any) {
+	if _, err := fmt.Fprintf(j.file, format+"\n", args...); err != nil {
+		fmt.Fprintln(os.Stderr, "journal:", err)
+		os.Exit(1)
+	}
+}
+
+// at ends or stops this process if its time has come.
+func (j *journal) at(step string) {
+	if step != j.role.Step {
+		return
+	}
+	j.mu.Lock()
+	j.times++
+	now := j.times == j.role.Nth
+	j.mu.Unlock()
+	switch {
+	case now && j.role.Stops:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case now:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+}
+
+// verdictOf is how a source with this key is judged: a function of what was
+// handed in, so that a result that went astray shows.
+func verdictOf(key string) judge.Verdict {
+	sum := 0
+	for _, digit := range key {
+		sum += int(digit)
+	}
+	return []judge.Verdict{judge.AC, judge.WA, judge.TLE, judge.RE}[sum%4]
+}
+
+// Judge answers after a few milliseconds.
+func (j *journal) Judge(ctx context.Context, p judge.Payload, _ blob.Digest, _ func(judge.Progress)) (judge.Result, error) {
+	j.at(stepJudging)
+	select {
+	case <-ctx.Done():
+		return judge.Result{}, ctx.Err()
+	case <-time.After(5 * time.Millisecond):
+	}
+	job, ok := ctx.Value(jobKey{}).(judge.Job)
+	if !ok {
+		return judge.Result{}, errors.New("no job")
+	}
+	key := p.Sources[0].Text
+	return judge.Result{Verdict: verdictOf(key), Message: key, JudgeNote: job.Token}, nil
+}
+
+// journalledStore writes down what is claimed and how it ends.
+type journalledStore struct {
+	*sql.Store
+	j *journal
+}
+
+func (s *journalledStore) Claim(ctx context.Context, ids []int64, owner, token string, d time.Duration) ([]judge.Job, []judge.RejectedError, error) {
+	jobs, rejected, err := s.Store.Claim(ctx, ids, owner, token, d)
+	for _, job := range jobs {
+		s.j.note("claimed %d %d %d %s", job.JobID, job.Generation, job.AttemptID, job.Token)
+	}
+	for _, r := range rejected {
+		s.j.note("decided %d", r.JobID)
+	}
+	if len(jobs) > 0 {
+		s.j.at(stepClaimed)
+	}
+	return jobs, rejected, err
+}
+
+func (s *journalledStore) Heartbeat(ctx context.Context, as []judge.Attempt, d time.Duration) ([]int64, error) {
+	s.j.at(stepBeating)
+	return s.Store.Heartbeat(ctx, as, d)
+}
+
+func (s *journalledStore) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
+	s.j.at(stepJudged)
+	s.j.note("finalizing %d %d %d %s %s", a.JobID, a.Generation, a.AttemptID, a.Token, r.Verdict)
+	err := s.Store.Finalize(ctx, a, r)
+	_, refused := errors.AsType[*judge.RejectedError](err)
+	if refused && s.j.role.Mutant == mutantNoFence {
+		err, refused = overwrite(ctx, s.j.role.DSN, a, r), false
+	}
+	switch {
+	case err == nil:
+		s.j.note("finalized %d %d %d %s %s", a.JobID, a.Generation, a.AttemptID, a.Token, r.Verdict)
+		s.j.note("decided %d", a.JobID)
+		s.j.at(stepFinalized)
+	case refused:
+		s.j.note("decided %d", a.JobID)
+	}
+	return err
+}
+
+func (s *journalledStore) Fail(ctx context.Context, a judge.Attempt, why string, counts bool) (judge.Status, error) {
+	status, err := s.Store.Fail(ctx, a, why, counts)
+	if _, refused := errors.AsType[*judge.RejectedError](err); err == nil || refused {
+		s.j.note("decided %d", a.JobID)
+	}
+	return status, err
+}
+
+func (s *journalledStore) Malformed(ctx context.Context, jobID int64, reason judge.Reason) error {
+	err := s.Store.Malformed(ctx, jobID, reason)
+	if err == nil {
+		s.j.note("decided %d", jobID)
+	}
+	return err
+}
+
+// journalledDelivery writes down what is acknowledged.
+type journalledDelivery struct {
+	queue.Delivery
+	j *journal
+}
+
+func (d *journalledDelivery) Receive(ctx context.Context, limit int, wait time.Duration) ([]judge.Entry, error) {
+	es, err := d.Delivery.Receive(ctx, limit, wait)
+	if len(es) > 0 {
+		d.j.at(stepReceived)
+		if d.j.role.Mutant == mutantAckFirst {
+			_ = d.Ack(ctx, es...)
+		}
+	}
+	return es, err
+}
+
+func (d *journalledDelivery) Ack(ctx context.Context, es ...judge.Entry) error {
+	for _, e := range es {
+		if e.JobID > 0 && e.ID != "" {
+			d.j.note("acked %d", e.JobID)
+		}
+	}
+	err := d.Delivery.Ack(ctx, es...)
+	d.j.at(stepAcked)
+	return err
+}
