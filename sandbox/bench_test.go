@@ -49,7 +49,10 @@ func BenchmarkSandbox(b *testing.B) {
 			}
 		}
 	}
-	judge := buildJudge(b, dir)
+	judge, err := judgeProgram()
+	if err != nil {
+		b.Fatal(err)
+	}
 	if b.N > 1 { // once is only to see that it works
 		describeMachine(b, a)
 		fmt.Printf("%-32s %9s %9s %9s %9s %7s %8s\n", "µs", "plain p50", "p99", "boxed p50", "p99", "ratio", "at most")
@@ -58,8 +61,8 @@ func BenchmarkSandbox(b *testing.B) {
 	compare(b, "hello, back to back", 1.7, 3*b.N, 0, plain(path), inBox(sandbox.Cmd{Program: "./hello"}))
 	compare(b, "hello, 120 ms apart", 1.7, 1+b.N/4, gap, plain(path), inBox(sandbox.Cmd{Program: "./hello"}))
 	compare(b, "python3 -c pass", 1.15, 1+b.N/2, 0, plain(python, "-c", "pass"), inBox(sandbox.Cmd{Tool: "python3", Args: []string{"-c", "pass"}}))
-	compare(b, "deepoj-judge, back to back", 9, 1+b.N/2, 0, plain(path), oneShot(judge))
-	compare(b, "deepoj-judge, 120 ms apart", 9, 1+b.N/8, gap, plain(path), oneShot(judge))
+	compare(b, "deepoj-judge, back to back", 9, 1+b.N/2, 0, plain(path), oneShot(judge...))
+	compare(b, "deepoj-judge, 120 ms apart", 9, 1+b.N/8, gap, plain(path), oneShot(judge...))
 	if whole := filepath.Join("..", "bin", "deepoj"); exists(whole) {
 		compare(b, "deepoj judge, back to back", 0, 1+b.N/4, 0, plain(path), oneShot(whole, "judge"))
 	}
@@ -189,19 +192,6 @@ func staticHello(b *testing.B, a *sandbox.Agent) sandbox.File {
 	source := "#include <stdio.h>\nint main(void) { puts(\"hello\"); }\n"
 	c := sandbox.Cmd{Tool: "gcc", Args: []string{"-O2", "-static", "-o", "hello", "hello.c"}}
 	return compile(b, a, c, "hello", sandbox.File{Path: "hello.c", Data: []byte(source)})[0]
-}
-
-// buildJudge builds the one-shot command as a program of its own, beside dir.
-func buildJudge(b *testing.B, dir string) string {
-	b.Helper()
-	path := filepath.Join(filepath.Dir(dir), "deepoj-judge-"+filepath.Base(dir))
-	b.Cleanup(func() { _ = os.Remove(path) })
-	build := exec.Command("go", "build", "-trimpath", "-o", path, "../host/cmd/deepoj-judge")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("build deepoj-judge: %v\n%s", err, out)
-	}
-	return path
 }
 
 func exists(path string) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,17 +26,47 @@ import (
 // judgeCommand makes the test binary the one-shot command.
 const judgeCommand = "judge"
 
-// judged runs the one-shot command and returns its line and its exit status.
-func judged(t *testing.T, args ...string) (line, stderr string, status int) {
+// judgeProgram is how the one-shot command begins: the program deepoj-judge, which is
+// built once, or where there is no compiler the test binary. That begins much more
+// slowly with the race detector than the command runs.
+var judgeProgram = sync.OnceValues(func() ([]string, error) {
+	if insideVM() {
+		return []string{"/proc/self/exe", judgeCommand}, nil
+	}
+	dir, err := os.MkdirTemp("", "deepoj-judge-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // ordinary users run it too
+		return nil, err
+	}
+	atEnd(func() error { return os.RemoveAll(dir) })
+	path := filepath.Join(dir, "deepoj-judge")
+	build := exec.Command("go", "build", "-trimpath", "-o", path, "../host/cmd/deepoj-judge")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build deepoj-judge: %w\n%s", err, out)
+	}
+	return []string{path}, nil
+})
+
+// oneShotCommand returns the one-shot command with args.
+func oneShotCommand(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
+	begin, err := judgeProgram()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return exec.Command(begin[0], slices.Concat(begin[1:], args)...)
+}
+
+// judged runs the one-shot command and returns its line and its exit status.
+func judged(t *testing.T, args ...string) (line, stderr string, status int) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.Command(exe, append([]string{judgeCommand}, args...)...)
+	cmd := oneShotCommand(t, args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
+	err := cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		status = exit.ExitCode()
 	} else if err != nil {
@@ -236,10 +268,6 @@ func TestABadLineIsRefusedWithAReason(t *testing.T) {
 
 func TestAOneShotRunThatIsKilledAtAnyMomentLeavesNothing(t *testing.T) {
 	needRoot(t)
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	// What loses its parent becomes ours, so that nothing gets lost.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Fatal(err)
@@ -249,15 +277,15 @@ func TestAOneShotRunThatIsKilledAtAnyMomentLeavesNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	args := []string{judgeCommand, "--job-id", "1", "--attempt-id", "1", "--slot", "7", "--", "true"}
+	args := []string{"--job-id", "1", "--attempt-id", "1", "--slot", "7", "--", "true"}
 	begun := time.Now()
-	if out, err := exec.Command(exe, args...).CombinedOutput(); err != nil || !bytes.Contains(out, []byte(`"verdict":"OK"`)) {
+	if out, err := oneShotCommand(t, args...).CombinedOutput(); err != nil || !bytes.Contains(out, []byte(`"verdict":"OK"`)) {
 		t.Fatalf("%s, %v", out, err)
 	}
 	whole := time.Since(begun)
 	var killed []int
-	for range 40 {
-		cmd := exec.Command(exe, args...)
+	for range 100 {
+		cmd := oneShotCommand(t, args...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +306,7 @@ func TestAOneShotRunThatIsKilledAtAnyMomentLeavesNothing(t *testing.T) {
 		return left
 	}
 	eventually(t, "every process that they left ends by itself", func() bool { return len(ours()) == 0 })
-	if line, _, _ := judged(t, args[1:]...); !strings.Contains(line, `"verdict":"OK"`) {
+	if line, _, _ := judged(t, args...); !strings.Contains(line, `"verdict":"OK"`) {
 		t.Errorf("the next run said %s", line)
 	}
 	for _, pid := range killed {

@@ -27,7 +27,9 @@ func keep(t testing.TB, cfg sandbox.Config, agent bool, judge ...string) *sandbo
 	}
 	c := sandbox.KeeperConfig{Sandbox: cfg, Judge: judge}
 	if len(judge) == 0 {
-		c.Judge = []string{exe, judgeCommand}
+		if c.Judge, err = judgeProgram(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if agent {
 		c.Agent = []string{exe, agentCommand}

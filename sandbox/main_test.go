@@ -45,12 +45,21 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	status := m.Run()
-	if err := shared.close(); err != nil {
-		fmt.Fprintln(os.Stderr, "the shared agent:", err)
-		status = 1
+	atEnd(shared.close)
+	for _, f := range ends {
+		if err := f(); err != nil {
+			fmt.Fprintln(os.Stderr, "at the end of all tests:", err)
+			status = 1
+		}
 	}
 	os.Exit(status)
 }
+
+// ends are called when all tests have ended.
+var ends []func() error
+
+// atEnd has f called when all tests have ended.
+func atEnd(f func() error) { ends = append(ends, f) }
 
 func serve() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
