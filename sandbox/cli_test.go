@@ -37,7 +37,7 @@ var judgeProgram = sync.OnceValues(func() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // ordinary users run it too
+	if err := os.Chmod(dir, 0o755); err != nil { // ordinary users run it too
 		return nil, err
 	}
 	atEnd(func() error { return os.RemoveAll(dir) })
