@@ -52,6 +52,11 @@ bench-queue: ## The queue against River and asynq, as ratios
 	cd queue/peers && go test -count=1 -run '^$$' -bench 'Throughput|Latency' -benchtime 5x -timeout 30m . && \
 		go test -count=1 -run '^$$' -bench Backlog -benchtime 3x -timeout 30m .
 
+.PHONY: bench-checker
+bench-checker: build ## Checkers as plugins against native ones in the sandbox, as ratios
+	go test -count=1 -run '^$$' -bench Checker -benchtime 9x ./host/judging
+	go test -count=1 -run '^$$' -bench Fuel -benchtime 9x ./host/plugin
+
 ##@ Now and then
 
 plugins: ## Build every language adapter into plugins/dist

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 	struct offsets at;
 	enum difference d = compare_tokens(&output, &answer, &rules, &pair, &at);
 	if (d == SAME)
-		finish(ACCEPTED, "", "");
+		return ACCEPTED;
 	struct text team = {0};
 	say_difference(&team, d, stream_place(&output, at.output), &pair);
 	finish(WRONG, team.bytes, "");

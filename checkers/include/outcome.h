@@ -1,7 +1,9 @@
 // What a checker can say, whatever dialect it says it in.
 //
 // A checker ends by calling finish, exactly once, from anywhere. The dialect's
-// header (testlib1.h or icpc1.h) defines it.
+// header (testlib1.h or icpc1.h) defines it. Where the exit code of ACCEPTED is 0,
+// main may return it instead: that is quicker, since a guest that exits in the
+// middle has to be unwound.
 #ifndef DEEPOJ_OUTCOME_H
 #define DEEPOJ_OUTCOME_H
 

@@ -55,7 +55,7 @@ func child(args []string) (int, error) {
 	case CompileCommand:
 		return compileChild(limits.Dir)
 	case WorkerCommand:
-		return serve(limits.GuestBytes)
+		return serve(limits.Dir, limits.GuestBytes)
 	default:
 		return exitBroken, fmt.Errorf("plugin child: unknown command %q", args[0])
 	}
@@ -63,7 +63,7 @@ func child(args []string) (int, error) {
 
 // childLimits are what a child does to itself before it touches a module.
 type childLimits struct {
-	Dir        string        `json:"dir,omitempty"`         // compile child: the module's folder
+	Dir        string        `json:"dir,omitempty"`         // compile child: the module's folder; worker: the cache
 	GuestBytes int64         `json:"guest_bytes,omitempty"` // worker: largest memory of a guest
 	DataBytes  int64         `json:"data_bytes"`            // what it may allocate
 	CPU        time.Duration `json:"cpu,omitempty"`         // whole seconds; 0 = no limit

@@ -9,14 +9,15 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// Files of a module's folder in the cache.
+// Files of a module's folder in the cache, and the compiler's own folder beside
+// them all.
 const (
 	moduleFile = "module.wasm" // rewritten
 	aboutFile  = "about.json"
-	codeDir    = "code" // the compiler's own cache
+	codeDir    = "code"
 )
 
-// compileChild compiles the module in dir into dir's code folder. An invalid
+// compileChild compiles the module in dir into the code folder beside it. An invalid
 // module is reported on stdout.
 func compileChild(dir string) (int, error) {
 	wasm, err := os.ReadFile(filepath.Join(dir, moduleFile))
@@ -24,7 +25,7 @@ func compileChild(dir string) (int, error) {
 		return exitBroken, fmt.Errorf("compile: %w", err)
 	}
 	ctx := context.Background()
-	rt, err := newEngine(ctx, dir)
+	rt, err := newEngine(ctx, filepath.Dir(dir))
 	if err != nil {
 		return exitBroken, fmt.Errorf("compile: %w", err)
 	}
@@ -38,17 +39,16 @@ func compileChild(dir string) (int, error) {
 	return exitDone, nil
 }
 
-// newEngine returns a wazero runtime over the compiled code in a module's
-// folder. One folder and one runtime for each module: folders appear in the
-// cache complete or not at all, and closing the runtime frees everything.
+// newEngine returns a wazero runtime over the compiled code in a cache. Its files
+// appear there complete or not at all.
 //
 // Nothing stops a guest from outside: WithCloseOnContextDone would cost several
 // times the run time. Guests stop by themselves when they run out of fuel.
-func newEngine(ctx context.Context, dir string) (wazero.Runtime, error) {
-	cache, err := wazero.NewCompilationCacheWithDir(filepath.Join(dir, codeDir))
+func newEngine(ctx context.Context, cacheDir string) (wazero.Runtime, error) {
+	code, err := wazero.NewCompilationCacheWithDir(filepath.Join(cacheDir, codeDir))
 	if err != nil {
 		return nil, fmt.Errorf("open compiled code: %w", err)
 	}
-	cfg := wazero.NewRuntimeConfigCompiler().WithCompilationCache(cache).WithDebugInfoEnabled(false)
+	cfg := wazero.NewRuntimeConfigCompiler().WithCompilationCache(code).WithDebugInfoEnabled(false)
 	return wazero.NewRuntimeWithConfig(ctx, cfg), nil
 }

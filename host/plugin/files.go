@@ -2,15 +2,14 @@ package plugin
 
 import (
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
 	esys "github.com/tetratelabs/wazero/experimental/sys"
 	"github.com/tetratelabs/wazero/sys"
+	"golang.org/x/sys/unix"
 )
 
 // What a guest may have open and make.
@@ -38,20 +37,32 @@ type world struct {
 // node is a file: the host's, or data.
 type node struct {
 	inode uint64
-	host  *os.File // nil for data
-	size  int64    // of host
+	host  int   // descriptor of the host's file; none for data
+	size  int64 // of host
 	data  []byte
 }
 
+// none is no descriptor.
+const none = -1
+
+// hostNode returns the node of a host's file.
+func hostNode(fd int) (*node, error) {
+	var s unix.Stat_t
+	if err := unix.Fstat(fd, &s); err != nil {
+		return nil, err
+	}
+	return &node{host: fd, size: s.Size}, nil
+}
+
 // newWorld returns a world with files of the host.
-func newWorld(m *meter, names []string, files []*os.File, feedback bool) (*world, error) {
+func newWorld(m *meter, names []string, fds []int, feedback bool) (*world, error) {
 	w := &world{m: m, nodes: map[string]*node{}, feedback: feedback, inodes: 2}
 	for i, name := range names {
-		info, err := files[i].Stat()
+		n, err := hostNode(fds[i])
 		if err != nil {
 			return nil, err
 		}
-		w.add(name, &node{host: files[i], size: info.Size()})
+		w.add(name, n)
 	}
 	return w, nil
 }
@@ -110,7 +121,7 @@ func (w *world) OpenFile(name string, flag esys.Oflag, _ fs.FileMode) (esys.File
 		return nil, esys.ENOTDIR
 	}
 	if n == nil {
-		n = &node{}
+		n = &node{host: none}
 		w.add(name, n)
 	}
 	if write && flag&esys.O_TRUNC != 0 {
@@ -182,7 +193,7 @@ func (w *world) written(name string) ([]byte, bool) {
 
 // length returns the size of the file.
 func (n *node) length() int64 {
-	if n.host != nil {
+	if n.host != none {
 		return n.size
 	}
 	return int64(len(n.data))
@@ -190,7 +201,7 @@ func (n *node) length() int64 {
 
 func (n *node) stat() sys.Stat_t {
 	mode := fs.FileMode(0o644)
-	if n.host != nil {
+	if n.host != none {
 		mode = 0o444
 	}
 	return sys.Stat_t{Mode: mode, Nlink: 1, Ino: n.inode, Size: n.length()}
@@ -204,13 +215,22 @@ func (n *node) readAt(p []byte, off int64) (int, esys.Errno) {
 	if off >= n.length() {
 		return 0, 0
 	}
-	if n.host == nil {
+	if n.host == none {
 		return copy(p, n.data[off:]), 0
 	}
 	p = p[:min(int64(len(p)), n.size-off)]
-	k, err := n.host.ReadAt(p, off)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return k, esys.EIO
+	k := 0
+	for k < len(p) {
+		m, err := unix.Pread(n.host, p[k:], off+int64(k))
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return k, esys.EIO
+		case m == 0:
+			return k, 0 // it has become shorter
+		default:
+			k += m
+		}
 	}
 	return k, 0
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,41 +24,55 @@ var feedbackFiles = []string{partJudge, "teammessage.txt", "score.txt", "nextpas
 // maxDetail is how much of a trap's description is kept.
 const maxDetail = 2 << 10
 
-// call calls a guest and returns its reply with the blob. An error ends the
-// worker.
-func (s *server) call(q request, blob []byte, files []*os.File) (reply, []byte, error) {
+// call calls a guest and returns its reply with the blob. It closes the
+// descriptors, so that a program sees the end of its interactor. An error ends
+// the worker.
+func (s *server) call(q request, blob []byte, fds []int) (reply, []byte, error) {
+	files := fds[:len(q.Files)]
+	var live []*os.File
+	if fds = fds[len(q.Files):]; q.Stdin == stdinLive {
+		for _, fd := range fds {
+			live = append(live, os.NewFile(uintptr(fd), "program"))
+		}
+		fds = nil
+	}
+	defer func() {
+		for _, fd := range slices.Concat(files, fds) {
+			_ = unix.Close(fd) // only read
+		}
+		for _, f := range live {
+			_ = f.Close() // a pipe
+		}
+	}()
 	ctx := experimental.WithMemoryAllocator(context.Background(), s.memory)
 	l, err := s.module(ctx, q.Dir)
 	if err != nil {
-		return reply{Fault: faultModule, Detail: err.Error()}, nil, nil //nolint:nilerr // the host is told; the worker goes on
-	}
-	if len(files) != len(q.Files)+q.Stdin.descriptors() {
-		return reply{}, nil, fmt.Errorf("request with %d descriptors for %d files", len(files), len(q.Files))
+		return reply{Fault: faultModule, Detail: err.Error()}, nil, nil
 	}
 	s.meter = &meter{limit: q.Fuel, output: q.OutputBytes}
-	w, err := newWorld(s.meter, q.Files, files[:len(q.Files)], q.Feedback)
+	w, err := newWorld(s.meter, q.Files, files, q.Feedback)
 	if err != nil {
 		return reply{}, nil, fmt.Errorf("look at files: %w", err)
 	}
 	said := &talk{}
-	in, err := s.stdin(q, blob, files, said)
+	in, err := s.stdin(q, blob, fds, live, said)
 	if err != nil {
 		return reply{}, nil, err
 	}
 	stdout, stderr := &sink{m: s.meter}, &sink{m: s.meter}
 	var out io.Writer = stdout
 	if q.Stdin == stdinLive {
-		out = &mouth{m: s.meter, f: files[len(q.Files)+1], talk: said}
+		out = &mouth{m: s.meter, f: live[1], talk: said}
 	}
 	world := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(w, "/")
-	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithArgs(q.Args...).
-		WithStdin(in).WithStdout(out).WithStderr(stderr).
+	cfg := s.config.WithArgs(q.Args...).WithStdin(in).WithStdout(out).WithStderr(stderr).
 		WithFSConfig(world).WithRandSource(&dice{m: s.meter})
 
 	s.memory.allot(q.MemoryBytes)
-	from := processTime()
 	a := s.run(ctx, l, cfg)
-	a.CPUNanos = int64(processTime() - from)
+	now := processTime()
+	a.CPUNanos = int64(now - s.cpu)
+	s.cpu = now
 	if e, live := in.(*ear); live {
 		a.HeardEnd = e.heardEnd
 	}
@@ -81,19 +96,18 @@ func (s stdin) descriptors() int {
 }
 
 // stdin returns what the guest reads.
-func (s *server) stdin(q request, blob []byte, files []*os.File, said *talk) (io.Reader, error) {
+func (s *server) stdin(q request, blob []byte, fds []int, live []*os.File, said *talk) (io.Reader, error) {
 	switch q.Stdin {
 	case stdinBlob:
-		return &plainReader{m: s.meter, n: &node{data: blob}}, nil
+		return &plainReader{m: s.meter, n: &node{host: none, data: blob}}, nil
 	case stdinFile:
-		f := files[len(q.Files)]
-		info, err := f.Stat()
+		n, err := hostNode(fds[0])
 		if err != nil {
 			return nil, fmt.Errorf("look at stdin: %w", err)
 		}
-		return &plainReader{m: s.meter, n: &node{host: f, size: info.Size()}}, nil
+		return &plainReader{m: s.meter, n: n}, nil
 	case stdinLive:
-		return &ear{m: s.meter, f: files[len(q.Files)], talk: said}, nil
+		return &ear{m: s.meter, f: live[0], talk: said}, nil
 	case stdinEmpty:
 	}
 	return bytes.NewReader(nil), nil
@@ -107,7 +121,7 @@ func (s *server) run(ctx context.Context, l *loaded, cfg wazero.ModuleConfig) (a
 			a = reply{Fault: faultMemory, Detail: fmt.Sprint(p)}
 		}
 	}()
-	guest, err := l.engine.InstantiateModule(ctx, l.module, cfg)
+	guest, err := s.engine.InstantiateModule(ctx, l.module, cfg)
 	if err == nil {
 		s.meter.guest = guest
 		_, err = guest.ExportedFunction(entryPoint).Call(ctx)
@@ -148,6 +162,9 @@ func (a *reply) collect(stdout, stderr *sink, said *talk, w *world) []byte {
 		add(partTalk, said.text)
 	}
 	for _, name := range feedbackFiles {
+		if !w.feedback {
+			break
+		}
 		if data, ok := w.written(name); ok {
 			add(name, data)
 		}

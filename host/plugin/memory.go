@@ -1,8 +1,10 @@
 package plugin
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
+	"os"
+	"unsafe"
 
 	"github.com/tetratelabs/wazero/experimental"
 	"golang.org/x/sys/unix"
@@ -10,7 +12,7 @@ import (
 
 // keptBytes is how much of a guest's memory stays mapped between calls. Memory
 // of more is given back to the system, which then gives zeros again.
-const keptBytes = 512 << 10
+const keptBytes = 1 << 20
 
 // memory is the linear memory of a worker's guests: one mapping that never
 // moves, so that growing costs nothing, used by one guest after the other. A
@@ -19,7 +21,13 @@ type memory struct {
 	mapping []byte
 	limit   int64 // of the present guest
 	used    uint64
-	denied  int // how often it asked for more than it may have
+	denied  int    // how often it asked for more than it may have
+	zeros   []byte // a page that nobody used
+
+	looked int    // how many pages were looked at
+	mapped []int  // those of them that are mapped
+	faults int64  // of this process, when they were
+	states []byte // of pages, as mincore says
 }
 
 // newMemory reserves memory for guests of up to size bytes.
@@ -28,7 +36,7 @@ func newMemory(size int64) (*memory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reserve %d bytes for guests: %w", size, err)
 	}
-	return &memory{mapping: b}, nil
+	return &memory{mapping: b, zeros: make([]byte, os.Getpagesize())}, nil
 }
 
 // allot makes the memory ready for a guest of at most limit bytes.
@@ -36,15 +44,55 @@ func (m *memory) allot(limit int64) {
 	m.limit, m.used, m.denied = min(limit, int64(len(m.mapping))), 0, 0
 }
 
-// wipe makes the memory zero again, after a guest.
+// wipe makes the memory zero again, after a guest. Most of what a guest may use
+// it never touches: only pages that the system has mapped are looked at, and only
+// those that are not zero are written.
 func (m *memory) wipe() error {
-	used := m.mapping[:m.used]
-	if m.used <= keptBytes {
-		clear(used)
+	page := len(m.zeros)
+	if err := m.look((int(m.used) + page - 1) / page); err != nil {
+		return fmt.Errorf("look at a guest's memory: %w", err)
+	}
+	if len(m.mapped)*page > keptBytes {
+		m.looked, m.mapped = 0, m.mapped[:0]
+		if err := unix.Madvise(m.mapping[:m.used], unix.MADV_DONTNEED); err != nil {
+			return fmt.Errorf("wipe a guest's memory: %w", err)
+		}
 		return nil
 	}
-	if err := unix.Madvise(used, unix.MADV_DONTNEED); err != nil {
-		return errors.Join(errors.New("wipe a guest's memory"), err)
+	for _, i := range m.mapped {
+		if p := m.mapping[i*page:][:page]; !bytes.Equal(p, m.zeros) {
+			clear(p)
+		}
+	}
+	return nil
+}
+
+// look finds the mapped ones of the first n pages. A page is mapped by a page
+// fault, so that what was found before still holds if there was none.
+func (m *memory) look(n int) error {
+	var use unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &use); err != nil {
+		return err
+	}
+	faults := use.Minflt + use.Majflt
+	if n <= m.looked && faults == m.faults {
+		return nil
+	}
+	if cap(m.states) < n {
+		m.states = make([]byte, n)
+	}
+	states := m.states[:n]
+	if n > 0 {
+		_, _, errno := unix.RawSyscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&m.mapping[0])), uintptr(n*len(m.zeros)), uintptr(unsafe.Pointer(&states[0])))
+		if errno != 0 {
+			return errno
+		}
+	}
+	m.faults, m.looked, m.mapped = faults, n, m.mapped[:0]
+	for i, state := range states {
+		if state&1 != 0 {
+			m.mapped = append(m.mapped, i)
+		}
 	}
 	return nil
 }

@@ -211,7 +211,11 @@ func sweep(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range stale {
+	code, err := filepath.Glob(filepath.Join(dir, codeDir, "*", "*.tmp")) // the compiler's
+	if err != nil {
+		return err
+	}
+	for _, path := range append(stale, code...) {
 		info, err := os.Stat(path)
 		if err == nil && time.Since(info.ModTime()) > staleAfter {
 			err = os.RemoveAll(path)

@@ -64,7 +64,7 @@ func (f *file) Pread(p []byte, off int64) (int, esys.Errno) {
 
 // read reads a little ahead, since C libraries ask for a little at a time.
 func (f *file) read(p []byte, off int64) (int, esys.Errno) {
-	if f.n.host == nil || len(p) >= readAhead {
+	if f.n.host == none || len(p) >= readAhead {
 		return f.n.readAt(p, off)
 	}
 	if off < f.aheadAt || off >= f.aheadAt+int64(len(f.ahead)) {

@@ -191,7 +191,7 @@ func New(cfg Config) (*Runtime, error) {
 		compiling: make(chan struct{}, cfg.Workers),
 		locks:     map[string]chan struct{}{},
 	}
-	r.pool = newPool(r.spawner, cfg.Workers, int64(cfg.MaxMemoryMiB)<<20)
+	r.pool = newPool(r.spawner, r.dir, cfg.Workers, int64(cfg.MaxMemoryMiB)<<20)
 	err = os.MkdirAll(r.dir, 0o700)
 	if err == nil {
 		err = sweep(r.dir)

@@ -20,6 +20,7 @@ const workerData = 1536 << 20
 // question, so that one that knows the module is asked first.
 type pool struct {
 	spawner    *spawner
+	dir        string // of the cache
 	guestBytes int64
 	workers    int
 
@@ -35,12 +36,13 @@ type pool struct {
 // worker is the host's side of a worker process.
 type worker struct {
 	process *process
-	conn    *link
+	conn    *net.UnixConn
+	link    *link
 	knows   map[string]struct{} // folders of modules that it has loaded
 }
 
-func newPool(s *spawner, workers int, guestBytes int64) *pool {
-	return &pool{spawner: s, guestBytes: guestBytes, workers: workers, all: map[*worker]struct{}{}, costs: map[string]time.Duration{}}
+func newPool(s *spawner, dir string, workers int, guestBytes int64) *pool {
+	return &pool{spawner: s, dir: dir, guestBytes: guestBytes, workers: workers, all: map[*worker]struct{}{}, costs: map[string]time.Duration{}}
 }
 
 // diedError is what a call gets whose worker died. Of the calls that it had, one
@@ -147,11 +149,11 @@ func (p *pool) start() (*worker, error) {
 	if !ok {
 		return nil, fmt.Errorf("start worker: socket is a %T", conn)
 	}
-	proc, err := p.spawner.spawn(WorkerCommand, childLimits{GuestBytes: p.guestBytes, DataBytes: workerData + p.guestBytes}, far)
+	proc, err := p.spawner.spawn(WorkerCommand, childLimits{Dir: p.dir, GuestBytes: p.guestBytes, DataBytes: workerData + p.guestBytes}, far)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &worker{process: proc, conn: newLink(uc), knows: map[string]struct{}{}}, nil
+	return &worker{process: proc, conn: uc, link: newLink(hostSocket{uc}), knows: map[string]struct{}{}}, nil
 }
 
 // end ends the worker, if it is not dead already.

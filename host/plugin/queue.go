@@ -214,20 +214,23 @@ func (w *worker) ask(calls []*call) error {
 		defer stop()
 	}
 	var o replies
-	var blob []byte
-	err := w.conn.send(b, calls[0].question.blob, files)
+	var header, blob []byte
+	err := w.link.send(b.append, calls[0].question.blob, files)
 	if err == nil {
 		if sent := calls[0].question.sent; sent != nil {
 			sent()
 		}
-		var received []*os.File
-		blob, received, err = w.conn.receive(&o)
-		for _, f := range received {
-			_ = f.Close() // a worker sends none
+		var received []int
+		header, blob, received, err = w.link.receive()
+		for _, fd := range received {
+			_ = unix.Close(fd) // a worker sends none
 		}
 	}
+	if err == nil {
+		o, err = parseReplies(header)
+	}
 	switch {
-	case err == nil && o.share(blob, calls):
+	case err == nil && o.share(slices.Clone(blob), calls):
 		return nil
 	case left.Load() == 0:
 		return context.Canceled // each call has its own reason
@@ -235,7 +238,7 @@ func (w *worker) ask(calls []*call) error {
 		return ErrPatience
 	case errors.Is(err, net.ErrClosed):
 		return errClosed
-	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET):
+	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, errMessage):
 		return &diedError{}
 	default:
 		return err

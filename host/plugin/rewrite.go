@@ -11,7 +11,7 @@ const (
 
 // rewriteRevision is part of the cache's path. Raise it when the rewriter, the
 // scan or what is kept of a module changes.
-const rewriteRevision = 3
+const rewriteRevision = 4
 
 // rewrite returns the module with a fuel counter: a global that every function
 // and every turn of a loop takes from in advance. When it falls below zero a

@@ -5,59 +5,63 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+	"golang.org/x/sys/unix"
 )
 
 // keptModules is how many bytes of modules a worker keeps ready.
 const keptModules = 64 << 20
 
-// workerSocket is the descriptor of a worker's end of the socket pair.
-const workerSocket = 3
+// hostDescriptor is a worker's end of the socket pair.
+const hostDescriptor = 3
+
+// maxLoads is after how many modules a worker begins anew with its engine, which
+// does not forget all of a module.
+const maxLoads = 500
 
 // server is a worker: it calls one guest at a time.
 type server struct {
+	dir    string         // of the cache
+	engine wazero.Runtime // of all modules
+	loads  int            // of modules, since the engine is there
 	memory *memory
-	meter  *meter             // of the present call
-	ready  map[string]*loaded // by folder
-	order  []string           // of ready, the one used last is last
-	bytes  int64              // of ready
+	config wazero.ModuleConfig // of every guest
+	cpu    time.Duration       // of this process, when the call before ended
+	meter  *meter              // of the present call
+	ready  map[string]*loaded  // by folder
+	order  []string            // of ready, the one used last is last
+	bytes  int64               // of ready
 }
 
 // loaded is a module that is ready to be called.
 type loaded struct {
-	engine wazero.Runtime
 	module wazero.CompiledModule
 	bytes  int64
 }
 
 // serve answers requests until the host closes its end.
-func serve(guestBytes int64) (int, error) {
-	f := os.NewFile(workerSocket, "host")
-	conn, err := net.FileConn(f)
-	if err != nil {
+func serve(dir string, guestBytes int64) (int, error) {
+	if err := unix.SetNonblock(hostDescriptor, false); err != nil {
 		return exitBroken, fmt.Errorf("worker: take socket: %w", err)
-	}
-	if err := f.Close(); err != nil {
-		return exitBroken, fmt.Errorf("worker: take socket: %w", err)
-	}
-	uc, ok := conn.(*net.UnixConn)
-	if !ok {
-		return exitBroken, fmt.Errorf("worker: descriptor %d is a %T", workerSocket, conn)
 	}
 	mem, err := newMemory(guestBytes)
 	if err != nil {
 		return exitBroken, fmt.Errorf("worker: %w", err)
 	}
-	l := newLink(uc)
-	s := &server{memory: mem, ready: map[string]*loaded{}}
+	l := newLink(workerSocket(hostDescriptor))
+	s, err := newServer(context.Background(), dir, mem)
+	if err != nil {
+		return exitBroken, fmt.Errorf("worker: %w", err)
+	}
 	for {
 		if err := s.turn(l); errors.Is(err, io.EOF) {
 			return exitDone, nil
@@ -67,15 +71,37 @@ func serve(guestBytes int64) (int, error) {
 	}
 }
 
+func newServer(ctx context.Context, dir string, mem *memory) (*server, error) {
+	s := &server{dir: dir, memory: mem, config: wazero.NewModuleConfig().WithName("").WithStartFunctions(), ready: map[string]*loaded{}}
+	return s, s.open(ctx)
+}
+
+// open makes an engine.
+func (s *server) open(ctx context.Context) error {
+	engine, err := newEngine(ctx, s.dir)
+	if err != nil {
+		return err
+	}
+	if err := s.host(ctx, engine); err != nil {
+		return errors.Join(err, engine.Close(ctx))
+	}
+	s.engine, s.loads = engine, 0
+	return nil
+}
+
 // turn answers one request.
 func (s *server) turn(l *link) error {
-	var b batch
-	blob, files, err := l.receive(&b)
+	header, blob, fds, err := l.receive()
 	defer func() {
-		for _, f := range files {
-			_ = f.Close() // only read
+		for _, fd := range fds {
+			_ = unix.Close(fd) // only read
 		}
 	}()
+	var b batch
+	if err == nil {
+		b, err = parseBatch(header)
+	}
+	s.cpu = processTime()
 	var o replies
 	var parts []byte
 	trapped := false
@@ -84,23 +110,21 @@ func (s *server) turn(l *link) error {
 			break
 		}
 		n := len(q.Files) + q.Stdin.descriptors()
-		if n > len(files) {
-			return fmt.Errorf("request with %d descriptors for %d files", len(files), n)
+		if n > len(fds) {
+			return fmt.Errorf("request with %d descriptors for %d files", len(fds), n)
 		}
 		var a reply
 		var said []byte
-		a, said, err = s.call(q, blob, files[:n])
-		for _, f := range files[:n] {
-			_ = f.Close() // so that a program sees the end of its interactor
-		}
-		files = files[n:]
+		mine := fds[:n]
+		fds = fds[n:]
+		a, said, err = s.call(q, blob, mine)
 		o.All, parts = append(o.All, a), append(parts, said...)
 		trapped = trapped || a.Fault == faultTrap
 	}
 	if err != nil {
 		return err
 	}
-	if err := l.send(o, parts, nil); err != nil {
+	if err := l.send(o.append, parts, nil); err != nil {
 		return err
 	}
 	if trapped {
@@ -116,6 +140,16 @@ func (s *server) module(ctx context.Context, dir string) (*loaded, error) {
 		s.order = append(slices.Delete(s.order, at, at+1), dir)
 		return l, nil
 	}
+	if s.loads++; s.loads > maxLoads {
+		if err := s.engine.Close(ctx); err != nil {
+			return nil, fmt.Errorf("unload all modules: %w", err)
+		}
+		if err := s.open(ctx); err != nil {
+			return nil, err
+		}
+		clear(s.ready)
+		s.order, s.bytes = nil, 0
+	}
 	l, err := s.load(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -128,44 +162,38 @@ func (s *server) module(ctx context.Context, dir string) (*loaded, error) {
 		delete(s.ready, s.order[0])
 		s.order = slices.Delete(s.order, 0, 1)
 		s.bytes -= old.bytes
-		if err := old.engine.Close(ctx); err != nil {
+		if err := old.module.Close(ctx); err != nil {
 			return nil, fmt.Errorf("unload module: %w", err)
 		}
 	}
 	return l, nil
 }
 
-// load takes a module from the cache. Machine code that is missing or damaged is
-// made again here: a module that was admitted is known to compile within bounds.
+// load takes a module from the cache. Machine code that is missing is made again
+// here: a module that was admitted is known to compile within bounds. When some is
+// damaged, all of it is, since nobody can tell which.
 func (s *server) load(ctx context.Context, dir string) (*loaded, error) {
 	wasm, err := os.ReadFile(filepath.Join(dir, moduleFile))
 	if err != nil {
 		return nil, fmt.Errorf("load module: %w", err)
 	}
-	l, err := s.compiled(ctx, dir, wasm)
-	if err == nil {
-		return l, nil
-	}
-	if removed := os.RemoveAll(filepath.Join(dir, codeDir)); removed != nil {
-		return nil, errors.Join(err, removed)
-	}
-	return s.compiled(ctx, dir, wasm)
-}
-
-// compiled makes a module ready from its machine code.
-func (s *server) compiled(ctx context.Context, dir string, wasm []byte) (*loaded, error) {
-	engine, err := newEngine(ctx, dir)
+	module, err := s.engine.CompileModule(ctx, wasm)
 	if err != nil {
-		return nil, err
+		code, globbed := filepath.Glob(filepath.Join(s.dir, codeDir, "*", "*"))
+		for _, path := range code {
+			if removed := os.Remove(path); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+				return nil, errors.Join(err, removed)
+			}
+		}
+		if globbed != nil {
+			return nil, errors.Join(err, globbed)
+		}
+		module, err = s.engine.CompileModule(ctx, wasm)
 	}
-	if err := s.host(ctx, engine); err != nil {
-		return nil, errors.Join(err, engine.Close(ctx))
-	}
-	module, err := engine.CompileModule(ctx, wasm)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("load module: %w", err), engine.Close(ctx))
+		return nil, fmt.Errorf("load module: %w", err)
 	}
-	return &loaded{engine, module, int64(len(wasm))}, nil
+	return &loaded{module, int64(len(wasm))}, nil
 }
 
 // host offers WASI and the fuel import to the guests of an engine.

@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,8 @@ import (
 
 // The host and a worker speak over a pair of stream sockets, in turns: the host
 // sends a request with file descriptors, the worker sends a reply. A frame is
-// the lengths of a JSON header and of a blob, 32 bits each, then both.
+// the lengths of a header and of a blob, 32 bits each, then both. What headers
+// hold is in message.go.
 const (
 	frameHead    = 8
 	maxHeader    = 4 << 20
@@ -23,112 +23,87 @@ const (
 	firstReceive = 64 << 10
 )
 
-// batch asks a worker to call guests, one after the other. The descriptors of
-// the calls follow each other. Only a single call may have a blob.
-type batch struct {
-	Calls []request `json:"calls"`
+// socket is one end of the pair: the host's waits as goroutines do and has
+// deadlines, the worker's is the business of its only thread.
+type socket interface {
+	// receive returns 0 bytes at the end.
+	receive(p, oob []byte) (n, oobn, flags int, err error)
+	send(p, oob []byte) (int, error)
 }
 
-// replies answers a batch: a reply for each call, whose parts follow each other
-// in the blob.
-type replies struct {
-	All []reply `json:"replies"`
-}
+// hostSocket is the host's end.
+type hostSocket struct{ *net.UnixConn }
 
-// request asks a worker to call a guest.
-type request struct {
-	Dir         string   `json:"dir"`                // the module's folder in the cache
-	Args        []string `json:"args"`               // argv; argv[0] is the dialect's word for the guest
-	Files       []string `json:"files,omitempty"`    // names of the descriptors that are files of the guest, in order
-	Stdin       stdin    `json:"stdin,omitempty"`    // where the guest reads
-	Feedback    bool     `json:"feedback,omitempty"` // whether there is a folder to write in
-	MemoryBytes int64    `json:"memory_bytes"`
-	Fuel        int64    `json:"fuel"`
-	OutputBytes int64    `json:"output_bytes"`
-}
-
-// stdin says where a guest reads.
-type stdin string
-
-const (
-	stdinEmpty stdin = ""
-	stdinBlob  stdin = "blob" // the blob of the request
-	stdinFile  stdin = "file" // the descriptor after those of Files, from 0
-	stdinLive  stdin = "live" // the descriptor after those of Files; the next is stdout
-)
-
-// reply is what came of it. The parts of its blob are in the order of Parts.
-type reply struct {
-	Exit        uint32 `json:"exit"`
-	Fault       fault  `json:"fault,omitempty"` // why there is no exit status
-	Detail      string `json:"detail,omitempty"`
-	Fuel        uint64 `json:"fuel"`
-	CPUNanos    int64  `json:"cpu_nanos"`
-	HeardEnd    bool   `json:"heard_end,omitempty"` // with stdinLive: the program was first to stop talking
-	MemoryBytes int64  `json:"memory_bytes"`        // what the guest's memory grew to
-	GrowsDenied int    `json:"grows_denied,omitempty"`
-	Parts       []part `json:"parts,omitempty"`
-}
-
-// part is a stream or file that a guest wrote.
-type part struct {
-	Name  string `json:"name"`
-	Bytes int    `json:"bytes"`
-}
-
-// Names of parts. Those with a slash are no files of the feedback folder.
-const (
-	partStdout = "/stdout"
-	partStderr = "/stderr"
-	partTalk   = "/talk"
-	partJudge  = "judgemessage.txt"
-	partTout   = "tout"
-)
-
-// fault says what kept a guest from ending by itself.
-type fault string
-
-const (
-	faultNone   fault = ""
-	faultFuel   fault = "fuel"
-	faultOutput fault = "output"
-	faultTrap   fault = "trap"
-	faultMemory fault = "memory" // less memory than its module starts with
-	faultModule fault = "module" // the folder in the cache is damaged
-)
-
-// link is one end of the pair.
-type link struct {
-	*net.UnixConn
-	first []byte // what arrives with a frame's first packet
-	oob   []byte
-}
-
-func newLink(c *net.UnixConn) *link {
-	return &link{c, make([]byte, firstReceive), make([]byte, unix.CmsgSpace(maxFiles*4))}
-}
-
-// send writes a frame with descriptors.
-func (l *link) send(header any, blob []byte, files []*os.File) error {
-	head, err := json.Marshal(header)
-	if err != nil {
-		return fmt.Errorf("encode frame: %w", err)
+func (s hostSocket) receive(p, oob []byte) (n, oobn, flags int, err error) {
+	n, oobn, flags, _, err = s.ReadMsgUnix(p, oob)
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	frame := make([]byte, frameHead, frameHead+len(head)+len(blob))
-	binary.LittleEndian.PutUint32(frame, uint32(len(head)))
+	return n, oobn, flags, err
+}
+
+func (s hostSocket) send(p, oob []byte) (int, error) {
+	n, _, err := s.WriteMsgUnix(p, oob, nil)
+	return n, err
+}
+
+// workerSocket is the worker's end: a descriptor that blocks.
+type workerSocket int
+
+func (s workerSocket) receive(p, oob []byte) (n, oobn, flags int, err error) {
+	for {
+		n, oobn, flags, _, err = unix.Recvmsg(int(s), p, oob, unix.MSG_CMSG_CLOEXEC)
+		if !errors.Is(err, unix.EINTR) {
+			return n, oobn, flags, err
+		}
+	}
+}
+
+func (s workerSocket) send(p, oob []byte) (int, error) {
+	for {
+		n, err := unix.SendmsgN(int(s), p, oob, nil, unix.MSG_NOSIGNAL)
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}
+
+// link speaks in frames over a socket.
+type link struct {
+	socket socket
+	first  []byte // what arrives with a frame's first packet
+	oob    []byte
+	frame  []byte // what is sent
+}
+
+func newLink(s socket) *link {
+	return &link{socket: s, first: make([]byte, firstReceive), oob: make([]byte, unix.CmsgSpace(maxFiles*4))}
+}
+
+// keptFrame is how large a buffer is kept for the next frame.
+const keptFrame = 1 << 20
+
+// send writes a frame with descriptors. The header's encoding is appended by
+// header.
+func (l *link) send(header func([]byte) []byte, blob []byte, files []*os.File) error {
+	frame := header(append(l.frame[:0], make([]byte, frameHead)...))
+	binary.LittleEndian.PutUint32(frame, uint32(len(frame)-frameHead))
 	binary.LittleEndian.PutUint32(frame[4:], uint32(len(blob)))
-	frame = append(append(frame, head...), blob...)
-	return withDescriptors(files, nil, func(fds []int) error {
+	frame = append(frame, blob...)
+	if l.frame = frame; cap(frame) > keptFrame {
+		l.frame = nil
+	}
+	return withDescriptors(files, make([]int, 0, len(files)), func(fds []int) error {
 		var oob []byte
 		if len(fds) > 0 {
 			oob = unix.UnixRights(fds...)
 		}
-		n, _, err := l.WriteMsgUnix(frame, oob, nil)
-		if err == nil && n < len(frame) {
-			_, err = l.Write(frame[n:])
-		}
-		if err != nil {
-			return fmt.Errorf("send frame: %w", err)
+		for rest := frame; len(rest) > 0; oob = nil {
+			n, err := l.socket.send(rest, oob)
+			if err != nil {
+				return fmt.Errorf("send frame: %w", err)
+			}
+			rest = rest[n:]
 		}
 		return nil
 	})
@@ -152,47 +127,58 @@ func withDescriptors(files []*os.File, fds []int, fn func([]int) error) error {
 	return inner
 }
 
-// receive reads a frame into header and returns its blob and descriptors. The
-// descriptors are the caller's also when there is an error.
-func (l *link) receive(header any) (blob []byte, files []*os.File, err error) {
-	buf := l.first
-	n, oobn, flags, _, err := l.ReadMsgUnix(buf, l.oob)
+// receive reads a frame. The header and the blob are valid until the next one is
+// received; the descriptors are the caller's also when there is an error.
+func (l *link) receive() (header, blob []byte, fds []int, err error) {
+	n, oobn, flags, err := l.socket.receive(l.first, l.oob)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if n == 0 {
-		return nil, nil, io.EOF
+		return nil, nil, nil, io.EOF
 	}
-	files, err = parseRights(l.oob[:oobn])
+	fds, err = parseRights(l.oob[:oobn])
 	if err == nil && flags&unix.MSG_CTRUNC != 0 {
 		err = errors.New("receive frame: too many descriptors")
 	}
 	if err != nil {
-		return nil, files, err
+		return nil, nil, fds, err
 	}
-	if n < frameHead {
-		if _, err := io.ReadFull(l, buf[n:frameHead]); err != nil {
-			return nil, files, fmt.Errorf("receive frame: %w", err)
-		}
-		n = frameHead
+	if n, err = l.fill(l.first, n, frameHead); err != nil {
+		return nil, nil, fds, err
 	}
-	headLen, blobLen := binary.LittleEndian.Uint32(buf), binary.LittleEndian.Uint32(buf[4:])
+	headLen, blobLen := binary.LittleEndian.Uint32(l.first), binary.LittleEndian.Uint32(l.first[4:])
 	if headLen > maxHeader || blobLen > maxBlob {
-		return nil, files, fmt.Errorf("receive frame: %d and %d bytes are too many", headLen, blobLen)
+		return nil, nil, fds, fmt.Errorf("receive frame: %d and %d bytes are too many", headLen, blobLen)
 	}
-	body := make([]byte, int(headLen)+int(blobLen))
-	have := copy(body, buf[frameHead:n])
-	if _, err := io.ReadFull(l, body[have:]); err != nil {
-		return nil, files, fmt.Errorf("receive frame: %w", err)
+	body, size := l.first[frameHead:], int(headLen)+int(blobLen)
+	if size > len(body) {
+		body = make([]byte, size)
+		copy(body, l.first[frameHead:n])
 	}
-	if err := json.Unmarshal(body[:headLen], header); err != nil {
-		return nil, files, fmt.Errorf("receive frame: %w", err)
+	if _, err := l.fill(body, n-frameHead, size); err != nil {
+		return nil, nil, fds, err
 	}
-	return body[headLen:], files, nil
+	return body[:headLen:headLen], body[headLen:size:size], fds, nil
+}
+
+// fill receives until p, which has n bytes, has at least want.
+func (l *link) fill(p []byte, n, want int) (int, error) {
+	for n < want {
+		k, _, _, err := l.socket.receive(p[n:want], nil)
+		if err == nil && k == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return n, fmt.Errorf("receive frame: %w", err)
+		}
+		n += k
+	}
+	return n, nil
 }
 
 // parseRights returns the descriptors of a control message.
-func parseRights(oob []byte) ([]*os.File, error) {
+func parseRights(oob []byte) ([]int, error) {
 	if len(oob) == 0 {
 		return nil, nil
 	}
@@ -200,15 +186,13 @@ func parseRights(oob []byte) ([]*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("receive descriptors: %w", err)
 	}
-	var files []*os.File
+	var all []int
 	for i := range messages {
 		fds, err := unix.ParseUnixRights(&messages[i])
 		if err != nil {
-			return files, fmt.Errorf("receive descriptors: %w", err)
+			return all, fmt.Errorf("receive descriptors: %w", err)
 		}
-		for _, fd := range fds {
-			files = append(files, os.NewFile(uintptr(fd), "received"))
-		}
+		all = append(all, fds...)
 	}
-	return files, nil
+	return all, nil
 }

@@ -1,0 +1,222 @@
+package plugin
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// batch asks a worker to call guests, one after the other. The descriptors of
+// the calls follow each other. Only a single call may have a blob.
+type batch struct {
+	Calls []request
+}
+
+// replies answers a batch: a reply for each call, whose parts follow each other
+// in the blob.
+type replies struct {
+	All []reply
+}
+
+// request asks a worker to call a guest.
+type request struct {
+	Dir         string   // the module's folder in the cache
+	Args        []string // argv; argv[0] is the dialect's word for the guest
+	Files       []string // names of the descriptors that are files of the guest, in order
+	Stdin       stdin    // where the guest reads
+	Feedback    bool     // whether there is a folder to write in
+	MemoryBytes int64
+	Fuel        int64
+	OutputBytes int64
+}
+
+// stdin says where a guest reads.
+type stdin string
+
+const (
+	stdinEmpty stdin = ""
+	stdinBlob  stdin = "blob" // the blob of the request
+	stdinFile  stdin = "file" // the descriptor after those of Files, from 0
+	stdinLive  stdin = "live" // the descriptor after those of Files; the next is stdout
+)
+
+// reply is what came of it. The parts of its blob are in the order of Parts.
+type reply struct {
+	Exit        uint32
+	Fault       fault // why there is no exit status
+	Detail      string
+	Fuel        uint64
+	CPUNanos    int64
+	HeardEnd    bool  // with stdinLive: the program was first to stop talking
+	MemoryBytes int64 // what the guest's memory grew to
+	GrowsDenied int
+	Parts       []part
+}
+
+// part is a stream or file that a guest wrote.
+type part struct {
+	Name  string
+	Bytes int
+}
+
+// Names of parts. Those with a slash are no files of the feedback folder.
+const (
+	partStdout = "/stdout"
+	partStderr = "/stderr"
+	partTalk   = "/talk"
+	partJudge  = "judgemessage.txt"
+	partTout   = "tout"
+)
+
+// fault says what kept a guest from ending by itself.
+type fault string
+
+const (
+	faultNone   fault = ""
+	faultFuel   fault = "fuel"
+	faultOutput fault = "output"
+	faultTrap   fault = "trap"
+	faultMemory fault = "memory" // less memory than its module starts with
+	faultModule fault = "module" // the folder in the cache is damaged
+)
+
+// errMessage is what a frame is whose header is no message.
+var errMessage = errors.New("a frame is malformed")
+
+func (b batch) append(to []byte) []byte {
+	to = binary.AppendUvarint(to, uint64(len(b.Calls)))
+	for _, q := range b.Calls {
+		to = appendText(to, q.Dir)
+		to = appendTexts(to, q.Args)
+		to = appendTexts(to, q.Files)
+		to = appendText(to, string(q.Stdin))
+		to = appendFlag(to, q.Feedback)
+		for _, n := range []int64{q.MemoryBytes, q.Fuel, q.OutputBytes} {
+			to = binary.AppendUvarint(to, uint64(n))
+		}
+	}
+	return to
+}
+
+func parseBatch(header []byte) (batch, error) {
+	d := decoder{rest: header}
+	b := batch{Calls: make([]request, d.count())}
+	for i := range b.Calls {
+		b.Calls[i] = request{
+			Dir: d.text(), Args: d.texts(), Files: d.texts(), Stdin: stdin(d.text()), Feedback: d.flag(),
+			MemoryBytes: d.number(), Fuel: d.number(), OutputBytes: d.number(),
+		}
+	}
+	return b, d.end()
+}
+
+func (r replies) append(to []byte) []byte {
+	to = binary.AppendUvarint(to, uint64(len(r.All)))
+	for _, a := range r.All {
+		to = binary.AppendUvarint(to, uint64(a.Exit))
+		to = appendText(to, string(a.Fault))
+		to = appendText(to, a.Detail)
+		to = binary.AppendUvarint(to, a.Fuel)
+		to = binary.AppendUvarint(to, uint64(a.CPUNanos))
+		to = appendFlag(to, a.HeardEnd)
+		to = binary.AppendUvarint(to, uint64(a.MemoryBytes))
+		to = binary.AppendUvarint(to, uint64(a.GrowsDenied))
+		to = binary.AppendUvarint(to, uint64(len(a.Parts)))
+		for _, p := range a.Parts {
+			to = appendText(to, p.Name)
+			to = binary.AppendUvarint(to, uint64(p.Bytes))
+		}
+	}
+	return to
+}
+
+func parseReplies(header []byte) (replies, error) {
+	d := decoder{rest: header}
+	r := replies{All: make([]reply, d.count())}
+	for i := range r.All {
+		a := reply{
+			Exit: uint32(d.number()), Fault: fault(d.text()), Detail: d.text(), Fuel: uint64(d.number()), CPUNanos: d.number(),
+			HeardEnd: d.flag(), MemoryBytes: d.number(), GrowsDenied: int(d.number()),
+		}
+		a.Parts = make([]part, d.count())
+		for k := range a.Parts {
+			a.Parts[k] = part{d.text(), int(d.number())}
+		}
+		r.All[i] = a
+	}
+	return r, d.end()
+}
+
+func appendText(to []byte, s string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(s))), s...)
+}
+
+func appendTexts(to []byte, all []string) []byte {
+	to = binary.AppendUvarint(to, uint64(len(all)))
+	for _, s := range all {
+		to = appendText(to, s)
+	}
+	return to
+}
+
+func appendFlag(to []byte, on bool) []byte {
+	if on {
+		return append(to, 1)
+	}
+	return append(to, 0)
+}
+
+// decoder reads what was appended. After the first thing that is none it gives
+// zeros, and end tells.
+type decoder struct {
+	rest []byte
+	bad  bool
+}
+
+func (d *decoder) number() int64 {
+	v, n := binary.Uvarint(d.rest)
+	if n <= 0 || v > math.MaxInt64 {
+		d.rest, d.bad = nil, true
+		return 0
+	}
+	d.rest = d.rest[n:]
+	return int64(v)
+}
+
+// count reads a number of things, each of which takes a byte at least.
+func (d *decoder) count() int {
+	n := d.number()
+	if n > int64(len(d.rest)) {
+		d.rest, d.bad = nil, true
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) text() string {
+	n := d.count()
+	s := string(d.rest[:n])
+	d.rest = d.rest[n:]
+	return s
+}
+
+func (d *decoder) texts() []string {
+	n := d.count()
+	if n == 0 {
+		return nil
+	}
+	all := make([]string, n)
+	for i := range all {
+		all[i] = d.text()
+	}
+	return all
+}
+
+func (d *decoder) flag() bool { return d.number() != 0 }
+
+func (d *decoder) end() error {
+	if d.bad || len(d.rest) > 0 {
+		return errMessage
+	}
+	return nil
+}
