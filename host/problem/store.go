@@ -120,6 +120,17 @@ func (p *Package) WithChecker(c Checker) *Package {
 	return &q
 }
 
+// WithInteractor returns p, an interactive problem, with another interactor, not
+// yet saved. What the package says about flags and points stays.
+func (p *Package) WithInteractor(c Checker) *Package {
+	q := *p
+	if p.Interactor != nil {
+		c.Flags, c.Points = p.Interactor.Flags, p.Interactor.Points
+	}
+	q.Interactor, q.Version = &c, ""
+	return &q
+}
+
 // Tests returns every test of p in judging order.
 func (p *Package) Tests() []*Test { return p.Root.Tests() }
 

@@ -31,7 +31,7 @@ type Options struct {
 	Manifest *abi.Manifest
 
 	// Problem is a package whose answers and submissions a checker must judge
-	// rightly. Nil leaves the stage oracle out.
+	// rightly, and an interactor its submissions. Nil leaves those stages out.
 	Problem *problem.Package
 
 	// Runner runs programs. Nil leaves out what needs a sandbox.
@@ -56,9 +56,10 @@ type Runner interface {
 	Program(ctx context.Context, adapter []byte, language string, sources []abi.Source) (Ran, error)
 
 	// Submissions judges the submissions of a package that must be accepted and
-	// those that must be rejected as wrong, with a checker in the place of the
-	// package's own.
-	Submissions(ctx context.Context, p *problem.Package, checker []byte, m abi.Manifest) ([]Judged, error)
+	// those that must be rejected as wrong, with a checker or an interactor in the
+	// place of the package's own. Afterwards it judges others, each of one file,
+	// in order.
+	Submissions(ctx context.Context, p *problem.Package, wasm []byte, m abi.Manifest, others []abi.Source) ([]Judged, error)
 }
 
 // Ran is what became of a program.
@@ -71,9 +72,10 @@ type Ran struct {
 	Diagnostics []abi.Diagnostic
 }
 
-// Judged is what a submission got with the checker under test.
+// Judged is what a submission got with the plugin under test.
 type Judged struct {
-	Path    string // such as "accepted/fast.cpp"
+	Path    string // such as "accepted/fast.cpp"; of others, the file's name
+	Other   bool   // it is none of the package's
 	Right   bool   // it must be accepted; else it must be rejected as wrong
 	Missing string // why it could not be judged here; "" = it was
 	Verdict string // such as "AC", "WA" or "JE"
@@ -161,15 +163,9 @@ var steps = map[abi.Kind][]step{
 	abi.Interactor: {
 		{stageManifest, (*suite).manifest},
 		{stageHostile, (*suite).monologues},
-		{stageConversation, needsProgram},
+		{stageConversation, (*suite).conversation},
 	},
 }
-
-// needsProgram is the stage of an interactor that talks with programs, right and
-// wrong ones.
-func needsProgram(*suite) (string, error) { return needsLive, nil }
-
-const needsLive = "it needs a live program"
 
 // all admits the module and goes through the stages of its kind.
 func (s *suite) all() error {

@@ -107,6 +107,21 @@ var rules = []Rule{
 		Demands: "what the package's wrong submissions print is rejected on one test at least",
 		Remedy:  "the checker is too generous, or the tests do not show what is wrong",
 	},
+	{
+		Name: "talk-accepted", Stage: stageConversation, Severity: Failure,
+		Demands: "the package's accepted submissions are accepted",
+		Remedy:  "the interactor is too strict, or does not flush what it says, or the submission is wrong",
+	},
+	{
+		Name: "talk-wrong", Stage: stageConversation, Severity: Failure,
+		Demands: "the package's wrong submissions are rejected on one test at least",
+		Remedy:  "the interactor is too generous, or the tests do not show what is wrong",
+	},
+	{
+		Name: "talk-partner", Stage: stageConversation, Severity: Failure,
+		Demands: "a program that is silent, ends or stops listening at once, or floods is rejected, and is no judging error",
+		Remedy:  "take the end of what the program says, and what does not parse, for a wrong answer; bound how much is read",
+	},
 
 	{
 		Name: "deterministic", Stage: stageDeterminism, Severity: Failure,

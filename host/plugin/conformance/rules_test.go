@@ -161,7 +161,7 @@ func caught(t *testing.T, violations map[string]violation) {
 func TestEveryRuleHasAModuleThatBreaksIt(t *testing.T) {
 	t.Parallel()
 	broken := map[string]bool{}
-	for _, vs := range []map[string]violation{checkerViolations, adapterViolations, refused(), programViolations} {
+	for _, vs := range []map[string]violation{checkerViolations, adapterViolations, refused(), programViolations, talkViolations} {
 		for _, v := range vs {
 			for _, rule := range v.want {
 				broken[rule] = true
@@ -204,7 +204,7 @@ func TestAStageThatCannotBeRunIsNotPassed(t *testing.T) {
 	}
 }
 
-func TestAnInteractorHearsHostileProgramsAndNeedsALiveOneForTheRest(t *testing.T) {
+func TestAnInteractorHearsHostileProgramsAndNeedsAPackageForTheRest(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		macros  []string
@@ -236,7 +236,7 @@ func TestAnInteractorHearsHostileProgramsAndNeedsALiveOneForTheRest(t *testing.T
 				if st.Name == "hostile" && st.Outcome != tt.outcome {
 					t.Errorf("the stage hostile is %s, want %s", st.Outcome, tt.outcome)
 				}
-				if st.Name == "conversation" && (st.Outcome != conformance.NotRun || st.Reason != "it needs a live program") {
+				if st.Name == "conversation" && (st.Outcome != conformance.NotRun || st.Reason != "it needs the package of an interactive problem") {
 					t.Errorf("the stage conversation is %+v", st)
 				}
 			}

@@ -100,8 +100,8 @@ func closeSandbox() error {
 }
 
 // submissions are the options of a checker that is tried on a package: its
-// answer is 3, and these are its submissions.
-func submissions(files map[string]string) func(*testing.T) conformance.Options {
+// answer is 3, these are its submissions, and more files take the place of its own.
+func submissions(files map[string]string, more ...map[string]string) func(*testing.T) conformance.Options {
 	return func(t *testing.T) conformance.Options {
 		t.Helper()
 		all := map[string]string{
@@ -109,6 +109,9 @@ func submissions(files map[string]string) func(*testing.T) conformance.Options {
 		}
 		for name, text := range files {
 			all["submissions/"+name] = text
+		}
+		for _, m := range more {
+			maps.Copy(all, m)
 		}
 		dir := t.TempDir()
 		for name, text := range all {

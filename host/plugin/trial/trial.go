@@ -133,16 +133,19 @@ func (r *Runner) program(ctx context.Context, adapter []byte, language string, s
 }
 
 // Submissions implements [conformance.Runner].
-func (r *Runner) Submissions(ctx context.Context, p *problem.Package, checker []byte, m abi.Manifest) ([]conformance.Judged, error) {
-	judged, err := r.submissions(ctx, p, checker, m)
+func (r *Runner) Submissions(ctx context.Context, p *problem.Package, wasm []byte, m abi.Manifest, others []abi.Source) ([]conformance.Judged, error) {
+	judged, err := r.submissions(ctx, p, wasm, m, others)
 	if err != nil {
 		return nil, fmt.Errorf("judge the submissions of %s: %w", p.Slug, err)
 	}
 	return judged, nil
 }
 
-func (r *Runner) submissions(ctx context.Context, p *problem.Package, checker []byte, m abi.Manifest) ([]conformance.Judged, error) {
-	with, err := r.withChecker(ctx, p, checker, m)
+// otherFolder is where submissions that are none of the package's are put.
+const otherFolder = "submissions/.others/"
+
+func (r *Runner) submissions(ctx context.Context, p *problem.Package, wasm []byte, m abi.Manifest, others []abi.Source) ([]conformance.Judged, error) {
+	with, err := r.withPlugin(ctx, p, wasm, m)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +159,14 @@ func (r *Runner) submissions(ctx context.Context, p *problem.Package, checker []
 			}
 		}
 	}
+	for _, o := range others {
+		digest, size, err := r.cfg.Blobs.Put(ctx, strings.NewReader(o.Text))
+		if err != nil {
+			return nil, err
+		}
+		path := otherFolder + o.Name
+		with.Submissions = append(with.Submissions, problem.Submission{Path: path, Files: []problem.File{{Path: path, Size: size, Digest: digest}}})
+	}
 	j, err := r.judges()
 	if err != nil {
 		return nil, err
@@ -167,6 +178,7 @@ func (r *Runner) submissions(ctx context.Context, p *problem.Package, checker []
 	var all []conformance.Judged
 	for _, row := range report.Rows {
 		one := conformance.Judged{Path: row.Path, Right: right[row.Path], Verdict: string(row.Verdict), Message: row.Message}
+		one.Path, one.Other = strings.CutPrefix(row.Path, strings.TrimPrefix(otherFolder, "submissions/"))
 		if row.Verdict == "" || row.Verdict == judge.JE {
 			one.Message = row.Problem
 		}
@@ -193,17 +205,22 @@ func (r *Runner) judges() (*judging.Judge, error) {
 	return r.judge, nil
 }
 
-// withChecker stores the package with the checker in the place of its own.
-func (r *Runner) withChecker(ctx context.Context, p *problem.Package, checker []byte, m abi.Manifest) (*problem.Package, error) {
-	digest, size, err := r.cfg.Blobs.Put(ctx, bytes.NewReader(checker))
+// withPlugin stores the package with the checker or interactor in the place of its
+// own.
+func (r *Runner) withPlugin(ctx context.Context, p *problem.Package, wasm []byte, m abi.Manifest) (*problem.Package, error) {
+	digest, size, err := r.cfg.Blobs.Put(ctx, bytes.NewReader(wasm))
 	if err != nil {
 		return nil, err
 	}
 	if _, err := p.Save(ctx, r.cfg.Blobs); err != nil {
 		return nil, err
 	}
-	module := problem.File{Path: ".checker-under-test.wasm", Size: size, Digest: digest}
-	with := p.WithChecker(problem.Checker{Wasm: &module, Protocol: string(m.Protocol)})
+	module := problem.File{Path: ".plugin-under-test.wasm", Size: size, Digest: digest}
+	bound := problem.Checker{Wasm: &module, Protocol: string(m.Protocol)}
+	with := p.WithChecker(bound)
+	if m.Kind == abi.Interactor {
+		with = p.WithInteractor(bound)
+	}
 	with.Files = append(append([]problem.File{}, p.Files...), module)
 	if _, err := with.Save(ctx, r.cfg.Blobs); err != nil {
 		return nil, err
