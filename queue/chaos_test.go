@@ -188,14 +188,14 @@ func (c *chaos) dispatch(ctx context.Context) {
 		}
 		entries, err := c.streams.Publish(ctx, ts)
 		if err != nil {
-			_ = c.store.PublishFailed(ctx, ids, err.Error())
+			_ = c.store.PublishFailed(ctx, "d", ids, err.Error())
 			continue
 		}
 		if c.chance(20, "added twice") {
 			_, _ = c.streams.Publish(ctx, ts)
 		}
 		if !c.chance(20, "dispatcher died after adding") {
-			_ = c.store.Published(ctx, ids, entries)
+			_, _ = c.store.Published(ctx, "d", ids, entries)
 		}
 	}
 }

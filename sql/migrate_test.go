@@ -12,12 +12,15 @@ import (
 func TestProgramsThatStartTogetherMigrateOnce(t *testing.T) {
 	t.Parallel()
 	dsn := sqltest.Empty(t)
-	var wg sync.WaitGroup
-	for range 4 {
-		s := sqltest.Open(t, dsn)
-		if err := s.CheckSchema(t.Context()); err == nil {
+	stores := make([]*sql.Store, 4)
+	for i := range stores {
+		stores[i] = sqltest.Open(t, dsn)
+		if err := stores[i].CheckSchema(t.Context()); err == nil {
 			t.Error("an empty database passed the check")
 		}
+	}
+	var wg sync.WaitGroup
+	for _, s := range stores {
 		wg.Go(func() {
 			if err := s.Migrate(t.Context()); err != nil {
 				t.Error(err)

@@ -17,6 +17,7 @@ type PickRequest struct {
 	Dispatcher string   // who picks; required
 	Languages  []string // what the pool serves; nil = everything
 	Limit      int      // at most so many
+	Shards     int      // how many shards there are; above 1, only groups in shards that Dispatcher holds (see LeaseShards)
 }
 
 // Pick takes jobs that are ready, in the order of the queue, marks them
@@ -31,7 +32,7 @@ func (s *Store) Pick(ctx context.Context, r PickRequest) ([]judge.Ticket, error)
 	}
 	ts, err := rows(ctx, s, s.queue, "OutboxPick", args{
 		"queue": orDefault(r.Queue, DefaultQueue), "pool": orDefault(r.Pool, DefaultPool), "languages": r.Languages,
-		"max": r.Limit, "dispatcher": r.Dispatcher,
+		"max": r.Limit, "dispatcher": r.Dispatcher, "shards": r.Shards,
 	}, func(row pgx.CollectableRow) (t judge.Ticket, err error) {
 		return t, row.Scan(&t.JobID, &t.TraceID, &t.PayloadRef, &t.Priority, &t.Enqueued)
 	})
@@ -48,23 +49,24 @@ func (s *Store) Pick(ctx context.Context, r PickRequest) ([]judge.Ticket, error)
 	return ts, nil
 }
 
-// Published records the stream entries of picked jobs. A job that was claimed
-// or delivered again meanwhile is left alone.
-func (s *Store) Published(ctx context.Context, ids []int64, entryIDs []string) error {
+// Published records the stream entries of jobs that the dispatcher picked. A job
+// that was claimed or delivered again meanwhile is left alone; those that
+// another dispatcher has picked since are returned.
+func (s *Store) Published(ctx context.Context, dispatcher string, ids []int64, entryIDs []string) (taken []int64, err error) {
 	if len(ids) != len(entryIDs) {
-		return fmt.Errorf("published: %d jobs but %d entries", len(ids), len(entryIDs))
+		return nil, fmt.Errorf("published: %d jobs but %d entries", len(ids), len(entryIDs))
 	}
 	if len(ids) == 0 {
-		return nil
+		return nil, nil
 	}
-	_, err := rows(ctx, s, s.queue, "OutboxPublished", args{"job_ids": ids, "entries": entryIDs}, pgx.RowTo[int64])
-	return err
+	return rows(ctx, s, s.queue, "OutboxPublished", args{"dispatcher": dispatcher, "job_ids": ids, "entries": entryIDs}, pgx.RowTo[int64])
 }
 
-// PublishFailed puts picked jobs back, to be tried again after a backoff (1 s ·
-// 2ⁿ with jitter, at most 5 min) that does not count as a try.
-func (s *Store) PublishFailed(ctx context.Context, ids []int64, msg string) error {
-	return s.moved(rows(ctx, s, s.queue, "OutboxPublishFailed", args{"job_ids": ids, "message": msg}, pgx.RowTo[int64]))
+// PublishFailed puts jobs back that the dispatcher picked, to be tried again
+// after a backoff (1 s · 2ⁿ with jitter, at most 5 min) that does not count as a
+// try. A job that another dispatcher has picked since is left alone.
+func (s *Store) PublishFailed(ctx context.Context, dispatcher string, ids []int64, msg string) error {
+	return s.moved(rows(ctx, s, s.queue, "OutboxPublishFailed", args{"dispatcher": dispatcher, "job_ids": ids, "message": msg}, pgx.RowTo[int64]))
 }
 
 // moved tells listeners of the jobs that a statement moved.

@@ -71,7 +71,7 @@ func (p *protocol) publishFails() error {
 	p.note("%v", ids)
 	var err error
 	if p.draw(2, "why") == 0 {
-		err = p.s.PublishFailed(p.t.Context(), ids, "no redis")
+		err = p.s.PublishFailed(p.t.Context(), "d1", ids, "no redis")
 	} else {
 		js, ids = js[:1], ids[:1]
 		err = p.s.Malformed(p.t.Context(), ids[0], judge.ReasonMissingField)

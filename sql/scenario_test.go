@@ -316,7 +316,7 @@ func TestALostDeliveryIsDeliveredAgain(t *testing.T) {
 	if got := pick(t, s, 3); !slices.Equal(got, ids) {
 		t.Fatalf("picked %v", got)
 	}
-	if err := s.Published(t.Context(), ids, []string{"1-0", "1-1", "1-2"}); err != nil {
+	if taken, err := s.Published(t.Context(), "d1", ids, []string{"1-0", "1-1", "1-2"}); err != nil || len(taken) != 0 {
 		t.Fatal(err)
 	}
 	if n, err := s.Outstanding(t.Context(), ""); err != nil || n != 3 {
@@ -341,7 +341,7 @@ func TestAFailedPublishBacksOffWithoutATry(t *testing.T) {
 	s := audited(t)
 	id := submit(t, s, sub("alice"))
 	pick(t, s, 1)
-	if err := s.PublishFailed(t.Context(), []int64{id}, "redis is down"); err != nil {
+	if err := s.PublishFailed(t.Context(), "d1", []int64{id}, "redis is down"); err != nil {
 		t.Fatal(err)
 	}
 	if v := status(t, s, id, judge.Pending); v.QueueState != "S" || v.Tries != 0 || v.Shown() != "PENDING" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -20,8 +21,10 @@ import (
 // Outbox is what a [Dispatcher] asks of the database; a [*sql.Store] answers.
 type Outbox interface {
 	Pick(ctx context.Context, r sql.PickRequest) ([]judge.Ticket, error)
-	Published(ctx context.Context, ids []int64, entryIDs []string) error
-	PublishFailed(ctx context.Context, ids []int64, msg string) error
+	Published(ctx context.Context, dispatcher string, ids []int64, entryIDs []string) (taken []int64, err error)
+	PublishFailed(ctx context.Context, dispatcher string, ids []int64, msg string) error
+	LeaseShards(ctx context.Context, queue, pool, dispatcher string, shards int, lease time.Duration) ([]int32, error)
+	ReleaseShards(ctx context.Context, queue, pool, dispatcher string) error
 	Outstanding(ctx context.Context, queue string) (int64, error)
 	Workers(ctx context.Context, maxAge time.Duration) ([]judge.WorkerInfo, error)
 	Listen(ctx context.Context, channel string, fn func(payload string)) error
@@ -29,7 +32,8 @@ type Outbox interface {
 
 // DispatcherConfig sets the pace of a [Dispatcher]. Only Name is required.
 type DispatcherConfig struct {
-	// Name says who picked a job, in the database.
+	// Name says who picked a job, in the database. A random boot id is
+	// appended.
 	Name string
 
 	// Queue and Pool are which jobs are published, and for whom. Default to
@@ -38,6 +42,15 @@ type DispatcherConfig struct {
 
 	// Batch is how many jobs are published at once at most. Defaults to 256.
 	Batch int
+
+	// Shards is how many parts the groups of a queue are divided into among its
+	// dispatchers (OUTBOX_SHARDS); all of them must say the same. Defaults to 1:
+	// every dispatcher picks from everything.
+	Shards int
+
+	// ShardLease is how long a dispatcher that has vanished keeps its shards.
+	// Defaults to 10 seconds.
+	ShardLease time.Duration
 
 	// PollInterval is the longest a job waits when no signal arrives
 	// (POLL_INTERVAL). It is jittered by a fifth. Defaults to 1 second.
@@ -67,6 +80,12 @@ func (c DispatcherConfig) Validate() error {
 	if c.Batch < 0 {
 		errs = append(errs, fmt.Errorf("Batch %d is negative", c.Batch))
 	}
+	if c.Shards < 0 {
+		errs = append(errs, fmt.Errorf("Shards %d is negative", c.Shards))
+	}
+	if c.ShardLease < 0 {
+		errs = append(errs, fmt.Errorf("ShardLease %s is negative", c.ShardLease))
+	}
 	if c.PollInterval < 0 {
 		errs = append(errs, fmt.Errorf("PollInterval %s is negative", c.PollInterval))
 	}
@@ -85,6 +104,9 @@ func (c DispatcherConfig) withDefaults() DispatcherConfig {
 	}
 	if c.Batch == 0 {
 		c.Batch = 256
+	}
+	if c.ShardLease == 0 {
+		c.ShardLease = 10 * time.Second
 	}
 	if c.PollInterval == 0 {
 		c.PollInterval = time.Second
@@ -144,6 +166,8 @@ type Dispatcher struct {
 	room      int64 // how many more may be published
 	roomAsked time.Time
 	broken    int // failures to publish in a row
+	shards    []int32
+	leased    time.Time // when they were
 }
 
 // pool is what the workers of a pool are able to do.
@@ -159,6 +183,7 @@ func NewDispatcher(cfg DispatcherConfig, store Outbox, delivery queue.Delivery) 
 		return nil, fmt.Errorf("dispatcher: %w", err)
 	}
 	cfg = cfg.withDefaults()
+	cfg.Name = fmt.Sprintf("%s-%08x", cfg.Name, rand.Uint32()) //nolint:gosec // tells boots apart, no secret
 	d := &Dispatcher{cfg: cfg, store: store, delivery: delivery, wake: make(chan struct{}, 1)}
 	var err error
 	d.total, err = register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -199,6 +224,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	})
 	g.Go(func() error {
 		d.loop(ctx)
+		d.release(ctx)
 		return nil
 	})
 	return g.Wait()
@@ -248,6 +274,11 @@ func (d *Dispatcher) dispatch(ctx context.Context) outcome {
 	if d.cfg.Hold() {
 		return idle
 	}
+	if held, err := d.hold(ctx); err != nil {
+		return d.fail(ctx, judge.ReasonDBError, err)
+	} else if !held {
+		return idle // others hold everything
+	}
 	room, err := d.window(ctx)
 	if err != nil {
 		return d.fail(ctx, judge.ReasonDBError, err)
@@ -268,6 +299,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) outcome {
 	defer cancel()
 	tickets, err := d.store.Pick(finish, sql.PickRequest{
 		Queue: d.cfg.Queue, Pool: d.cfg.Pool, Dispatcher: d.cfg.Name, Languages: d.workers.languages, Limit: limit,
+		Shards: d.cfg.Shards,
 	})
 	if err != nil {
 		return d.fail(ctx, judge.ReasonDBError, err)
@@ -301,7 +333,7 @@ func (d *Dispatcher) publish(ctx context.Context, tickets []judge.Ticket) error 
 	}
 	if err != nil {
 		d.total.WithLabelValues(statusError, string(reasonPublish)).Add(n)
-		if e := d.store.PublishFailed(ctx, ids, err.Error()); e != nil {
+		if e := d.store.PublishFailed(ctx, d.cfg.Name, ids, err.Error()); e != nil {
 			// Their deadline puts them back.
 			return errors.Join(err, fmt.Errorf("put %d jobs back: %w", len(ids), e))
 		}
@@ -314,9 +346,13 @@ func (d *Dispatcher) publish(ctx context.Context, tickets []judge.Ticket) error 
 		}
 	}
 	ids, entries = sorted(ids, entries)
-	if err := d.store.Published(ctx, ids, entries); err != nil {
+	taken, err := d.store.Published(ctx, d.cfg.Name, ids, entries)
+	if err != nil {
 		// They are with the workers all the same; only the note is missing.
 		d.cfg.Log.WarnContext(ctx, "published jobs cannot be marked", slog.Int("jobs", len(ids)), slog.Any("err", err))
+	}
+	if len(taken) > 0 {
+		d.cfg.Log.WarnContext(ctx, "this dispatcher was late: another has picked its jobs meanwhile", slog.Int("jobs", len(taken)))
 	}
 	return nil
 }
@@ -335,6 +371,39 @@ func sorted(ids []int64, entries []string) ([]int64, []string) {
 		sortedIDs[i], sortedEntries[i] = ids[from], entries[from]
 	}
 	return sortedIDs, sortedEntries
+}
+
+// hold renews the lease of this dispatcher's shards when a third of it is over,
+// and reports whether it has any. Without shards everything is everybody's.
+func (d *Dispatcher) hold(ctx context.Context) (bool, error) {
+	if d.cfg.Shards <= 1 {
+		return true, nil
+	}
+	if time.Since(d.leased) < d.cfg.ShardLease/3 {
+		return len(d.shards) > 0, nil
+	}
+	asked := time.Now()
+	held, err := d.store.LeaseShards(ctx, d.cfg.Queue, d.cfg.Pool, d.cfg.Name, d.cfg.Shards, d.cfg.ShardLease)
+	if err != nil {
+		return false, err
+	}
+	if !slices.Equal(held, d.shards) {
+		d.cfg.Log.InfoContext(ctx, "shards are leased", slog.Any("shards", held), slog.Int("of", d.cfg.Shards))
+	}
+	d.shards, d.leased = held, asked
+	return len(held) > 0, nil
+}
+
+// release gives the shards to the others at once.
+func (d *Dispatcher) release(ctx context.Context) {
+	if d.cfg.Shards <= 1 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+	defer cancel()
+	if err := d.store.ReleaseShards(ctx, d.cfg.Queue, d.cfg.Pool, d.cfg.Name); err != nil {
+		d.cfg.Log.WarnContext(ctx, "shards are left to their lease", slog.Any("err", err))
+	}
 }
 
 // fail notes that a round ended in an error. Jobs that could not be published

@@ -199,9 +199,17 @@ func (s *scripted) count() int {
 	return s.picks
 }
 
-func (s *scripted) Published(context.Context, []int64, []string) error { return nil }
+func (s *scripted) Published(context.Context, string, []int64, []string) ([]int64, error) {
+	return nil, nil
+}
 
-func (s *scripted) PublishFailed(context.Context, []int64, string) error { return nil }
+func (s *scripted) LeaseShards(context.Context, string, string, string, int, time.Duration) ([]int32, error) {
+	return nil, nil
+}
+
+func (s *scripted) ReleaseShards(context.Context, string, string, string) error { return nil }
+
+func (s *scripted) PublishFailed(context.Context, string, []int64, string) error { return nil }
 
 func (s *scripted) Outstanding(context.Context, string) (int64, error) { return 0, nil }
 
@@ -302,4 +310,36 @@ func TestConfigsNameEveryWrongField(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestShardsOfAStoppedDispatcherGoToTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.seen(100_000, "cpp")
+	a, z := &shelf{}, &shelf{}
+	sharded := func(c *DispatcherConfig) {
+		c.WorkerAge, c.Shards, c.ShardLease, c.PollInterval = time.Hour, 8, 300*time.Millisecond, 20*time.Millisecond
+	}
+	stop := b.run(b.dispatcher(a, sharded))
+	b.run(b.dispatcher(z, sharded))
+	b.eventually("the shards are shared", func() bool {
+		n := 0
+		for _, s := range []*shelf{a, z} {
+			b.submit(20)
+			if len(s.published()) > 0 {
+				n++
+			}
+		}
+		return n == 2
+	})
+	stop()
+	before := len(z.published())
+	b.submit(20)
+	b.eventually("all are published", func() bool { return b.stats().Pending == 0 && len(z.published()) >= before+20 })
+	all := append(a.published(), z.published()...)
+	slices.Sort(all)
+	if n := len(all); n != len(slices.Compact(all)) {
+		t.Errorf("%d jobs were published twice", n-len(slices.Compact(all)))
+	}
+	b.audited()
 }

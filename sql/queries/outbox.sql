@@ -5,6 +5,9 @@
 -- queue the newest job of a group takes the group's first slot, unless that slot
 -- has aged; the two swap their places.
 WITH q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text AND NOT paused),
+shard AS MATERIALIZED (
+  SELECT shard FROM outbox_shards
+  WHERE queue = @queue AND pool = @pool::text AND lock_owner = @dispatcher::text AND lock_until > now() AND shard < @shards::integer),
 slot AS MATERIALIZED (
   SELECT o.job_id, o.group_key, o.lane, o.priority, o.rank_at,
     o.lane = 2 AND o.priority = 0 AND o.delayed_at IS NULL AND (SELECT ordering FROM q) = 'lifo'
@@ -12,8 +15,9 @@ slot AS MATERIALIZED (
     CASE WHEN (SELECT group_limit FROM q) = 0 THEN 0
          ELSE (SELECT count(*) FROM outbox_events x WHERE x.queue = @queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> '') END AS busy
   FROM outbox_events o
-  WHERE o.queue = (SELECT name FROM q) AND o.pool = @pool::text AND o.state = 'R'
+  WHERE o.queue = (SELECT name FROM q) AND o.pool = @pool AND o.state = 'R'
     AND (@languages::text[] IS NULL OR o.language = '' OR o.language = ANY (@languages::text[]))
+    AND (@shards::integer <= 1 OR mod(hashtext(CASE o.group_key WHEN '' THEN o.job_id::text ELSE o.group_key END) & 2147483647, @shards) = ANY (ARRAY(SELECT shard FROM shard)))
     AND ((SELECT group_limit FROM q) = 0 OR o.group_key = '' OR (SELECT group_limit FROM q) >
       (SELECT count(*) FROM outbox_events x WHERE x.queue = @queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> ''))
   ORDER BY o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer FOR UPDATE OF o SKIP LOCKED),
@@ -41,7 +45,7 @@ lost AS (UPDATE outbox_events o SET rank_at = s.late FROM swap s WHERE o.job_id 
 won AS (
   UPDATE outbox_events o
   SET state = 'D', rank_at = c.rank_at, deliveries = o.deliveries + 1, dispatched_at = now(), stream_entry_id = NULL,
-    lock_owner = @dispatcher::text, lock_until = now() + q.redeliver
+    lock_owner = @dispatcher, lock_until = now() + q.redeliver
   FROM chosen c, q WHERE o.job_id = c.job_id
   RETURNING o.job_id, o.generation, o.attempt_id, o.lane, o.priority, o.rank_at, o.trace_id, o.payload_ref, o.created_at),
 event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'dispatched' FROM won)
@@ -50,18 +54,22 @@ FROM won ORDER BY lane, priority DESC, rank_at, job_id;
 
 -- name: OutboxPublished
 -- A note for people. A row that somebody holds just now is being claimed, and
--- needs none.
+-- needs none. Returned is what another dispatcher has picked meanwhile.
 WITH held AS MATERIALIZED (
   SELECT job_id FROM outbox_events
-  WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' AND stream_entry_id IS NULL ORDER BY job_id FOR UPDATE SKIP LOCKED)
-UPDATE outbox_events o SET stream_entry_id = p.entry
-FROM unnest(@job_ids::bigint[], @entries::text[]) AS p(job_id, entry), held h
-WHERE o.job_id = p.job_id AND h.job_id = p.job_id;
+  WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' AND lock_owner = @dispatcher::text AND stream_entry_id IS NULL
+  ORDER BY job_id FOR UPDATE SKIP LOCKED),
+marked AS (
+  UPDATE outbox_events o SET stream_entry_id = p.entry
+  FROM unnest(@job_ids::bigint[], @entries::text[]) AS p(job_id, entry), held h
+  WHERE o.job_id = p.job_id AND h.job_id = p.job_id)
+SELECT job_id FROM outbox_events WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' AND lock_owner <> @dispatcher;
 
 -- name: OutboxPublishFailed
 -- The stream did not take them: not a try, so only the queue row changes.
 WITH held AS MATERIALIZED (
-  SELECT job_id FROM outbox_events WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' ORDER BY job_id FOR UPDATE),
+  SELECT job_id FROM outbox_events
+  WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' AND lock_owner = @dispatcher::text ORDER BY job_id FOR UPDATE),
 moved AS (
   UPDATE outbox_events o SET state = 'S', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @message::text,
     not_before = now() + least(interval '5 min', interval '1 s' * power(2, least(o.deliveries - 1, 10))) * (0.5 + random() / 2)

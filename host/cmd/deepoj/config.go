@@ -50,7 +50,7 @@ var settings = []setting{
 	{env: "JOB_RECLAIM_GRACE_SEC", yaml: "scheduler.reclaim_grace_sec", def: "15", doc: "seconds after its end in which a lease may still be renewed"},
 	{env: "JUDGE_STDOUT_LIMIT_BYTES", yaml: "judge.stdout_limit_bytes", def: "262144", doc: "bytes of stdout that `deepoj judge` keeps of a program, and a worker of `deepoj judge`"},
 	{env: "JUDGE_STDERR_LIMIT_BYTES", yaml: "judge.stderr_limit_bytes", def: "1048576", doc: "bytes of stderr, likewise"},
-	{env: "OUTBOX_SHARDS", yaml: "queue.outbox_shards", def: "1", doc: "shards of the outbox; this version has one"},
+	{env: "OUTBOX_SHARDS", yaml: "queue.outbox_shards", def: "1", doc: "parts that the dispatchers of a queue divide its groups into; the same for all of them; 1 = every dispatcher picks from everything"},
 	{env: "POLL_INTERVAL", yaml: "queue.poll_interval", def: "1s", doc: "longest sleep of the dispatcher when no notification comes"},
 	{env: "RETAIN_EVENTS", yaml: "retention.events", def: "720h", doc: "how long the events of a job are kept after its end, but for the last; 0 = for ever"},
 	{env: "RETAIN_JOBS", yaml: "retention.jobs", def: "720h", doc: "how long jobs are kept after their end that are no submissions, such as runs and proofs of plugins; 0 = for ever"},
@@ -130,10 +130,9 @@ func (c *config) validate() []error {
 	}
 	oneOf("DELIVERY", "streams", "postgres", "auto")
 	oneOf("JUDGE_AGENT", judging.AgentAuto, judging.AgentOff, judging.AgentRequire)
-	oneOf("OUTBOX_SHARDS", "1")
 	oneOf("LOG_LEVEL", "debug", "info", "warn", "error")
 	oneOf("LOG_FORMAT", "text", "json")
-	for _, name := range []string{"JOB_STREAM_MAXLEN", "JOB_LEASE_SEC", "JOB_HEARTBEAT_SEC", "JOB_RECLAIM_INTERVAL_SEC", "JOB_RECLAIM_COUNT", "JUDGE_STDOUT_LIMIT_BYTES", "JUDGE_STDERR_LIMIT_BYTES"} {
+	for _, name := range []string{"JOB_STREAM_MAXLEN", "JOB_LEASE_SEC", "JOB_HEARTBEAT_SEC", "JOB_RECLAIM_INTERVAL_SEC", "JOB_RECLAIM_COUNT", "JUDGE_STDOUT_LIMIT_BYTES", "JUDGE_STDERR_LIMIT_BYTES", "OUTBOX_SHARDS"} {
 		atLeast(name, 1)
 	}
 	atLeast("JOB_RECLAIM_GRACE_SEC", 0)

@@ -42,7 +42,8 @@ func (n *node) addScheduler() error {
 	}
 	if n.streams != nil {
 		dispatch := scheduler.DispatcherConfig{
-			Name: n.name(), Pool: c.get("WORKER_POOL"), PollInterval: c.duration("POLL_INTERVAL"), Log: n.log, Registerer: n.reg,
+			Name: n.name(), Pool: c.get("WORKER_POOL"), Shards: int(c.number("OUTBOX_SHARDS")),
+			PollInterval: c.duration("POLL_INTERVAL"), Log: n.log, Registerer: n.reg,
 		}
 		var delivery queue.Delivery = n.streams
 		if c.get("DELIVERY") == "auto" {
