@@ -2,6 +2,8 @@ package sql
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -77,4 +79,59 @@ func Number(name, body string) (text string, params []string) {
 // Bind orders parameters.
 func Bind(params []string, a map[string]any) ([]any, error) {
 	return (&statement{name: "X", params: params}).bind(a)
+}
+
+// Scan is how a plan reads a table.
+type Scan struct{ Node, Table, Index, Condition string }
+
+// PlanWhenEmpty returns how PostgreSQL reads tables for a statement of the queue
+// without looking at its parameters.
+func (s *Store) PlanWhenEmpty(t *testing.T, text string) []Scan {
+	t.Helper()
+	params := 0
+	for strings.Contains(text, "$"+strconv.Itoa(params+1)) {
+		params++
+	}
+	nulls := strings.TrimSuffix(strings.Repeat("NULL,", params), ",")
+	if nulls != "" {
+		nulls = "(" + nulls + ")"
+	}
+	c, err := s.queue.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Release()
+	if _, err := c.Exec(t.Context(), "PREPARE planned AS "+text); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = c.Exec(t.Context(), "DEALLOCATE planned") }()
+	var plan []map[string]any
+	if err := c.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) EXECUTE planned"+nulls).Scan(&plan); err != nil {
+		t.Fatal(err)
+	}
+	var scans []Scan
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		case map[string]any:
+			node, _ := v["Node Type"].(string)
+			table, _ := v["Relation Name"].(string)
+			condition, _ := v["Index Cond"].(string)
+			if table != "" && strings.Contains(node, "Scan") {
+				index, _ := v["Index Name"].(string)
+				scans = append(scans, Scan{node, table, index, condition})
+			}
+			for _, x := range v {
+				walk(x)
+			}
+		}
+	}
+	for _, p := range plan {
+		walk(p)
+	}
+	return scans
 }

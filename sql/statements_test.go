@@ -58,3 +58,27 @@ func TestParametersAreBoundByName(t *testing.T) {
 		}
 	}
 }
+
+// A plan that was made for an empty queue is kept, and must do for a long one.
+func TestNoStatementReadsTheWholeQueueIfPlannedForAnEmptyOne(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.Exec(t, "VACUUM ANALYZE outbox_events")
+	counting := []string{"Audit", "QueueStats"} // they read all on purpose
+	looked := 0
+	for name, text := range s.Statements() {
+		if !strings.Contains(text, "outbox_events") || slices.Contains(counting, name) {
+			continue
+		}
+		for _, scan := range s.PlanWhenEmpty(t, text) {
+			looked++
+			// The index of scheduled jobs holds no others.
+			if scan.Table == "outbox_events" && scan.Condition == "" && scan.Index != "outbox_events_scheduled" {
+				t.Errorf("%s reads all of outbox_events (%s): name its rows by an array", name, scan.Node)
+			}
+		}
+	}
+	if looked < 20 {
+		t.Errorf("only %d scans were looked at", looked)
+	}
+}

@@ -9,7 +9,8 @@ WITH held AS MATERIALIZED (
 cancelled AS (
   UPDATE jobs j SET status = 'cancelled', finished_at = now(), last_error = NULL, lease_owner = NULL, lease_token = NULL, lease_until = NULL
   FROM held h WHERE j.job_id = h.job_id RETURNING j.job_id, j.generation, j.attempt_id, h.status AS was, h.lease_owner, h.started_at),
-outbox AS (DELETE FROM outbox_events o USING cancelled c WHERE o.job_id = c.job_id RETURNING o.lane, o.priority, o.rank_at, o.delayed_at, o.not_before),
+outbox AS (
+  DELETE FROM outbox_events WHERE job_id = (SELECT job_id FROM cancelled) RETURNING lane, priority, rank_at, delayed_at, not_before),
 attempt AS (
   INSERT INTO attempts (job_id, attempt_id, generation, worker, started_at, outcome)
   SELECT job_id, attempt_id, generation, lease_owner, started_at, 'cancelled' FROM cancelled WHERE was = 'running'),
@@ -100,7 +101,7 @@ moved AS (
   UPDATE outbox_events o SET lane = 0, state = 'R', not_before = now(), delayed_at = NULL,
     priority = greatest(o.priority, (SELECT priority FROM first)),
     rank_at = least(now(), (SELECT rank_at FROM first) - interval '1 us')
-  FROM held h WHERE o.job_id = h.job_id AND o.state IN ('R', 'S')
+  WHERE o.job_id = (SELECT job_id FROM held) AND o.state IN ('R', 'S')
   RETURNING o.job_id, o.generation, o.attempt_id),
 job AS (UPDATE jobs j SET not_before = now() FROM moved m WHERE j.job_id = m.job_id),
 log AS (INSERT INTO audit_log (actor, action, subject) SELECT @by::text, 'release', 'job:' || job_id FROM moved),
@@ -122,7 +123,7 @@ last AS MATERIALIZED (
 moved AS (
   UPDATE outbox_events o SET delayed_at = now(), priority = least(o.priority, (SELECT priority FROM last)),
     rank_at = greatest(now(), (SELECT rank_at FROM last)) + interval '10 s'
-  FROM held h WHERE o.job_id = h.job_id
+  WHERE o.job_id = (SELECT job_id FROM held)
   RETURNING o.job_id, o.generation, o.attempt_id, o.rank_at),
 log AS (INSERT INTO audit_log (actor, action, subject) SELECT @by::text, 'delay', 'job:' || job_id FROM moved),
 event AS (

@@ -6,10 +6,10 @@ WITH claimed AS (
   UPDATE jobs SET status = 'running', attempt_id = attempt_id + 1, started_at = now(),
     lease_owner = @owner::text, lease_token = @token::uuid, lease_until = now() + @lease::interval
   WHERE job_id = ANY (@job_ids::bigint[]) AND status = 'pending' AND not_before <= now()
-  RETURNING job_id, generation, attempt_id, kind, queue, group_key, trace_id, tries, max_tries, created_at, lease_until),
+  RETURNING job_id, generation, attempt_id, kind, queue, group_key, trace_id, tries, max_tries, created_at),
 outbox AS (
-  UPDATE outbox_events o SET state = 'L', attempt_id = c.attempt_id, lock_owner = @owner, lock_until = c.lease_until
-  FROM claimed c WHERE o.job_id = c.job_id),
+  UPDATE outbox_events SET state = 'L', attempt_id = attempt_id + 1, lock_owner = @owner, lock_until = now() + @lease
+  WHERE job_id = ANY (ARRAY(SELECT job_id FROM claimed))),
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'claimed', jsonb_build_object('worker', @owner::text) FROM claimed)
@@ -53,7 +53,7 @@ result AS (
 live AS (
   UPDATE submissions s SET live_generation = f.generation, verdict = f.verdict, score = f.score
   FROM finished f WHERE s.job_id = f.job_id AND f.rejudge_set IS NULL),
-outbox AS (DELETE FROM outbox_events o USING finished f WHERE o.job_id = f.job_id),
+outbox AS (DELETE FROM outbox_events WHERE job_id = ANY (ARRAY(SELECT job_id FROM finished))),
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'finished', jsonb_strip_nulls(jsonb_build_object('verdict', verdict, 'score', score)) FROM finished)
@@ -97,10 +97,10 @@ attempt AS (
   SELECT job_id, attempt_id, generation, @owner, started_at,
     CASE WHEN @buried THEN 'buried' WHEN @counts THEN 'failed' ELSE 'released' END, @error FROM failed),
 outbox AS (
-  UPDATE outbox_events o SET lane = least(o.lane, 1), state = CASE WHEN @counts THEN 'S' ELSE 'R' END, not_before = f.not_before,
+  UPDATE outbox_events o SET lane = least(o.lane, 1), state = CASE WHEN @counts THEN 'S' ELSE 'R' END, not_before = (SELECT not_before FROM failed),
     lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @error ->> 'message'
-  FROM failed f WHERE o.job_id = f.job_id AND f.status = 'pending'),
-ended AS (DELETE FROM outbox_events o USING failed f WHERE o.job_id = f.job_id AND f.status = 'dead'),
+  WHERE o.job_id = (SELECT job_id FROM failed WHERE status = 'pending')),
+ended AS (DELETE FROM outbox_events WHERE job_id = (SELECT job_id FROM failed WHERE status = 'dead')),
 letter AS (
   INSERT INTO dead_letters (job_id, generation, attempt_id, tries, reason, error)
   SELECT job_id, generation, attempt_id, tries, CASE WHEN @buried THEN @error ->> 'code' ELSE 'max_tries' END, @error FROM failed WHERE status = 'dead'),
@@ -120,7 +120,9 @@ WITH hint AS MATERIALIZED (
 held AS MATERIALIZED (
   SELECT j.job_id, j.lease_owner, j.lease_until, j.started_at, j.lease_until < now() - @grace AS expired
   FROM jobs j WHERE j.job_id IN (SELECT job_id FROM hint) AND j.status = 'running' ORDER BY j.job_id FOR UPDATE SKIP LOCKED),
-refreshed AS (UPDATE outbox_events o SET lock_until = h.lease_until FROM held h WHERE o.job_id = h.job_id AND NOT h.expired),
+refreshed AS (
+  UPDATE outbox_events o SET lock_until = (SELECT h.lease_until FROM held h WHERE h.job_id = o.job_id)
+  WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM held WHERE NOT expired))),
 lost AS (
   UPDATE jobs j SET status = CASE WHEN j.tries + 1 >= j.max_tries THEN 'dead' ELSE 'pending' END,
     finished_at = CASE WHEN j.tries + 1 >= j.max_tries THEN now() END,
@@ -134,8 +136,8 @@ attempt AS (
 outbox AS (
   UPDATE outbox_events o SET state = 'R', lane = least(o.lane, 1), not_before = now(), lock_owner = NULL, lock_until = NULL,
     stream_entry_id = NULL, last_error = 'worker lost'
-  FROM lost l WHERE o.job_id = l.job_id AND l.status = 'pending'),
-ended AS (DELETE FROM outbox_events o USING lost l WHERE o.job_id = l.job_id AND l.status = 'dead'),
+  WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM lost WHERE status = 'pending'))),
+ended AS (DELETE FROM outbox_events WHERE job_id = ANY (ARRAY(SELECT job_id FROM lost WHERE status = 'dead'))),
 letter AS (
   INSERT INTO dead_letters (job_id, generation, attempt_id, tries, reason, error)
   SELECT job_id, generation, attempt_id, tries, 'worker_lost',

@@ -1,4 +1,9 @@
 -- Statements that pgx runs as they stand; sqlc does not read this file.
+--
+-- The queue is often empty, and a plan that was made then must be right when a
+-- million jobs wait. A join with outbox_events is not: PostgreSQL may read all of
+-- it for each row of the other side. So rows are named by an array, which can
+-- only be looked up.
 
 -- name: OutboxPick
 -- Takes ready rows in the order of the queue and marks them delivered. In a lifo
@@ -39,14 +44,16 @@ swap AS (
   JOIN (SELECT *, row_number() OVER (PARTITION BY group_key ORDER BY rank_at, job_id) AS i FROM newest
         WHERE NOT EXISTS (SELECT 1 FROM allowed s WHERE s.job_id = newest.job_id)) b USING (group_key, i)),
 chosen AS MATERIALIZED (
-  SELECT job_id, rank_at FROM allowed WHERE job_id NOT IN (SELECT loser FROM swap)
-  UNION ALL SELECT winner, early FROM swap),
-lost AS (UPDATE outbox_events o SET rank_at = s.late FROM swap s WHERE o.job_id = s.loser),
+  SELECT job_id FROM allowed WHERE job_id NOT IN (SELECT loser FROM swap)
+  UNION ALL SELECT winner FROM swap),
+lost AS (
+  UPDATE outbox_events o SET rank_at = (SELECT s.late FROM swap s WHERE s.loser = o.job_id)
+  WHERE o.job_id = ANY (ARRAY(SELECT loser FROM swap))),
 won AS (
   UPDATE outbox_events o
-  SET state = 'D', rank_at = c.rank_at, deliveries = o.deliveries + 1, dispatched_at = now(), stream_entry_id = NULL,
-    lock_owner = @dispatcher, lock_until = now() + q.redeliver
-  FROM chosen c, q WHERE o.job_id = c.job_id
+  SET state = 'D', rank_at = coalesce((SELECT s.early FROM swap s WHERE s.winner = o.job_id), o.rank_at), deliveries = o.deliveries + 1,
+    dispatched_at = now(), stream_entry_id = NULL, lock_owner = @dispatcher::text, lock_until = now() + (SELECT redeliver FROM q)
+  WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM chosen))
   RETURNING o.job_id, o.generation, o.attempt_id, o.lane, o.priority, o.rank_at, o.trace_id, o.payload_ref, o.created_at),
 event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'dispatched' FROM won)
 SELECT job_id, trace_id, coalesce(payload_ref, 'pg:' || job_id), priority, created_at
@@ -60,9 +67,8 @@ WITH held AS MATERIALIZED (
   WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' AND lock_owner = @dispatcher::text AND stream_entry_id IS NULL
   ORDER BY job_id FOR UPDATE SKIP LOCKED),
 marked AS (
-  UPDATE outbox_events o SET stream_entry_id = p.entry
-  FROM unnest(@job_ids::bigint[], @entries::text[]) AS p(job_id, entry), held h
-  WHERE o.job_id = p.job_id AND h.job_id = p.job_id)
+  UPDATE outbox_events SET stream_entry_id = (@entries::text[])[array_position(@job_ids, job_id)]
+  WHERE job_id = ANY (ARRAY(SELECT job_id FROM held)))
 SELECT job_id FROM outbox_events WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' AND lock_owner <> @dispatcher;
 
 -- name: OutboxPublishFailed
@@ -73,7 +79,7 @@ WITH held AS MATERIALIZED (
 moved AS (
   UPDATE outbox_events o SET state = 'S', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @message::text,
     not_before = now() + least(interval '5 min', interval '1 s' * power(2, least(o.deliveries - 1, 10))) * (0.5 + random() / 2)
-  FROM held WHERE o.job_id = held.job_id RETURNING o.job_id, o.generation, o.attempt_id),
+  WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM held)) RETURNING o.job_id, o.generation, o.attempt_id),
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'publish_failed', jsonb_build_object('error', @message::text) FROM moved)
@@ -83,7 +89,7 @@ SELECT job_id FROM moved;
 WITH due AS MATERIALIZED (
   SELECT job_id FROM outbox_events WHERE state = 'S' AND not_before <= now() ORDER BY not_before LIMIT 1000 FOR UPDATE SKIP LOCKED),
 moved AS (
-  UPDATE outbox_events o SET state = 'R' FROM due WHERE o.job_id = due.job_id RETURNING o.job_id, o.generation, o.attempt_id),
+  UPDATE outbox_events SET state = 'R' WHERE job_id = ANY (ARRAY(SELECT job_id FROM due)) RETURNING job_id, generation, attempt_id),
 event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'promoted' FROM moved)
 SELECT job_id FROM moved;
 
@@ -92,8 +98,8 @@ WITH late AS MATERIALIZED (
   SELECT job_id FROM outbox_events WHERE state = 'D' AND (lock_until < now() OR @all::boolean)
   ORDER BY lock_until LIMIT @max::integer FOR UPDATE SKIP LOCKED),
 moved AS (
-  UPDATE outbox_events o SET state = 'R', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL
-  FROM late WHERE o.job_id = late.job_id RETURNING o.job_id, o.generation, o.attempt_id),
+  UPDATE outbox_events SET state = 'R', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL
+  WHERE job_id = ANY (ARRAY(SELECT job_id FROM late)) RETURNING job_id, generation, attempt_id),
 event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'redelivered' FROM moved)
 SELECT job_id FROM moved ORDER BY job_id;
 

@@ -100,7 +100,7 @@ held AS MATERIALIZED (
 cancelled AS (
   UPDATE jobs j SET status = 'cancelled', finished_at = now(), last_error = NULL, lease_owner = NULL, lease_token = NULL, lease_until = NULL
   FROM held h WHERE j.job_id = h.job_id RETURNING j.job_id, j.generation, j.attempt_id, h.status AS was, h.lease_owner, h.started_at),
-outbox AS (DELETE FROM outbox_events o USING cancelled c WHERE o.job_id = c.job_id),
+outbox AS (DELETE FROM outbox_events WHERE job_id = ANY (ARRAY(SELECT job_id FROM cancelled))),
 attempt AS (
   INSERT INTO attempts (job_id, attempt_id, generation, worker, started_at, outcome)
   SELECT job_id, attempt_id, generation, lease_owner, started_at, 'cancelled' FROM cancelled WHERE was = 'running'),
