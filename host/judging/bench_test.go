@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging/judgingtest"
 )
 
 // BenchmarkTest is the cost of one test whose program does next to nothing: run,
@@ -20,10 +21,10 @@ func BenchmarkTest(b *testing.B) {
 	p := judge.Payload{Problem: "echo", Language: "c", Sources: []judge.Source{{
 		Name: "a.c", Text: "#include <stdio.h>\nint main(void) { int c; while ((c = getchar()) != EOF) putchar(c); }\n",
 	}}}
-	judged(b, shared.judge, p, pkg) // compiles
+	judged(b, judgingtest.Get(b).Judge, p, pkg) // compiles
 	b.ResetTimer()
 	for b.Loop() {
-		if r := judged(b, shared.judge, p, pkg); r.Verdict != judge.AC {
+		if r := judged(b, judgingtest.Get(b).Judge, p, pkg); r.Verdict != judge.AC {
 			b.Fatalf("verdict %s: %s", r.Verdict, r.Message)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deepoj/host/judging/judgingtest"
 	"deepoj/host/plugin"
 	"deepoj/plugins"
 	"deepoj/plugins/abi"
@@ -37,8 +38,8 @@ const (
 // has its files put into its box, as an output that changes has to be; the rows
 // "in place" spare it that, which no judge could.
 func BenchmarkChecker(b *testing.B) {
-	m := shared.get(b)
-	runtime, err := plugin.New(plugin.Config{CacheDir: b.TempDir(), Exe: filepath.Join(m.dir, "child"), Workers: benchProcesses})
+	m := judgingtest.Get(b)
+	runtime, err := plugin.New(plugin.Config{CacheDir: b.TempDir(), Exe: m.Exe, Workers: benchProcesses})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func BenchmarkChecker(b *testing.B) {
 	const small, large = 100, 2_200_000 // numbers of nine bytes
 	boxes := make(chan *sandbox.Box, benchProcesses)
 	for range benchProcesses {
-		box, err := m.agent.OpenBox(b.Context(), sandbox.BoxOptions{})
+		box, err := m.Agent.OpenBox(b.Context(), sandbox.BoxOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -131,7 +132,7 @@ int main(int argc, char **argv)
 	if err := os.WriteFile(own, []byte(compare), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	wasm, c, err := shared.get(b).judge.CompilePlugin(b.Context(), []sandbox.File{source("compare.cpp", compare), source("testlib.h", string(header))})
+	wasm, c, err := judgingtest.Get(b).Judge.CompilePlugin(b.Context(), []sandbox.File{source("compare.cpp", compare), source("testlib.h", string(header))})
 	if err != nil || wasm == nil {
 		b.Fatalf("compile a testlib checker: %+v, %v", c, err)
 	}

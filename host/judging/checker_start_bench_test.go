@@ -2,10 +2,10 @@ package judging_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
+	"deepoj/host/judging/judgingtest"
 	"deepoj/host/plugin"
 	"deepoj/plugins"
 )
@@ -43,7 +43,7 @@ func BenchmarkCheckerStart(b *testing.B) {
 
 func openRuntime(b *testing.B, dir string) *plugin.Runtime {
 	b.Helper()
-	r, err := plugin.New(plugin.Config{CacheDir: dir, Exe: filepath.Join(shared.get(b).dir, "child"), Workers: 1})
+	r, err := plugin.New(plugin.Config{CacheDir: dir, Exe: judgingtest.Get(b).Exe, Workers: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
 )
 
@@ -49,7 +50,7 @@ while True:
 
 func TestAnInteractiveProblemIsJudgedByItsInteractor(t *testing.T) {
 	t.Parallel()
-	shared.get(t)
+	judgingtest.Get(t)
 	tests := map[string]struct {
 		program string
 		want    judge.Verdict
@@ -73,7 +74,7 @@ func TestAnInteractiveProblemIsJudgedByItsInteractor(t *testing.T) {
 		for name, tt := range tests {
 			t.Run(name+" in "+protocol, func(t *testing.T) {
 				t.Parallel()
-				r := judged(t, shared.judge, python(tt.program), pkg)
+				r := judged(t, judgingtest.Get(t).Judge, python(tt.program), pkg)
 				if r.Verdict != tt.want || !strings.Contains(r.Message+r.Tests[0].Message, tt.says) || r.Checker == "" {
 					t.Errorf("verdict %s, want %s: %q, test %+v, %s", r.Verdict, tt.want, r.Message, r.Tests[0], r.JudgeNote)
 				}
@@ -87,11 +88,11 @@ func TestAnInteractiveProblemIsJudgedByItsInteractor(t *testing.T) {
 
 func TestACheckerDecidesOnWhatTheInteractorWrote(t *testing.T) {
 	t.Parallel()
-	shared.get(t)
+	judgingtest.Get(t)
 	// The answer says nine guesses; bisecting needs nine for one of the tests
 	// and another number for the other.
 	pkg := guessing(t, "testlib/1", "checker: {name: tokens, protocol: testlib/1}\n")
-	r := judged(t, shared.judge, python(bisecting), pkg)
+	r := judged(t, judgingtest.Get(t).Judge, python(bisecting), pkg)
 	if r.Verdict != judge.WA || strings.Count(r.Checker, "sha256:") != 2 {
 		t.Errorf("verdict %s by %s: %+v", r.Verdict, r.Checker, r.Tests)
 	}
@@ -99,7 +100,7 @@ func TestACheckerDecidesOnWhatTheInteractorWrote(t *testing.T) {
 
 func TestAnInteractorThatFailsIsAJudgingError(t *testing.T) {
 	t.Parallel()
-	shared.get(t)
+	judgingtest.Get(t)
 	base := "name: Guess\nvalidation: custom interactive\nlimits: {validation_time: 1, validation_memory: 64}\n"
 	for name, source := range map[string]string{
 		"by a trap":        "int main(void) { __builtin_trap(); }",
@@ -111,7 +112,7 @@ func TestAnInteractorThatFailsIsAJudgingError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pkg := echo(t, map[string]string{"problem.yaml": base, "output_validators/i.c": source})
-			if r := judged(t, shared.judge, python("print(1, flush=True)\n"), pkg); r.Verdict != judge.JE || r.JudgeNote == "" {
+			if r := judged(t, judgingtest.Get(t).Judge, python("print(1, flush=True)\n"), pkg); r.Verdict != judge.JE || r.JudgeNote == "" {
 				t.Errorf("verdict %s: %q", r.Verdict, r.JudgeNote)
 			}
 		})

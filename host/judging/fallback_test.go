@@ -16,6 +16,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/judging/judgingtest"
 	"deepoj/sandbox"
 )
 
@@ -49,7 +50,7 @@ func (w *words) count(s string) int {
 // command oneShot, or with none this program's own.
 func fall(t *testing.T, mode string, cfg sandbox.Config, oneShot ...string) *fallback {
 	t.Helper()
-	shared.get(t)
+	judgingtest.Get(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func fall(t *testing.T, mode string, cfg sandbox.Config, oneShot ...string) *fal
 	}
 	k := sandbox.KeeperConfig{Sandbox: cfg, Judge: oneShot}
 	if mode != judging.AgentOff {
-		k.Agent = []string{exe, agentCommand}
+		k.Agent = []string{exe, judgingtest.AgentCommand}
 	}
 	keeper, err := sandbox.Keep(k)
 	if err != nil {
@@ -108,7 +109,7 @@ func (f *fallback) awaitChange(t *testing.T) {
 // judgeWith returns a Judge with a cache of its own that runs programs with s.
 func judgeWith(t *testing.T, s judging.Sandbox) *judging.Judge {
 	t.Helper()
-	j, err := shared.get(t).open(func(c *judging.Config) { c.Sandbox, c.CacheDir = s, t.TempDir() })
+	j, err := judgingtest.Get(t).Open(func(c *judging.Config) { c.Sandbox, c.CacheDir = s, t.TempDir() })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,9 +118,9 @@ func judgeWith(t *testing.T, s judging.Sandbox) *judging.Judge {
 
 func TestWithoutAnAgentResultsAreTheSame(t *testing.T) {
 	t.Parallel()
-	m := shared.get(t)
+	m := judgingtest.Get(t)
 	f := fall(t, judging.AgentOff, sandbox.Config{CgroupRoot: "deepoj-judging-off"})
-	with, without := judgeWith(t, m.agent), judgeWith(t, f)
+	with, without := judgeWith(t, m.Agent), judgeWith(t, f)
 	pkg := echo(t, nil)
 	program := func(language, name, text string) judge.Payload {
 		return judge.Payload{Problem: "echo", Language: language, Sources: []judge.Source{{Name: name, Text: text}}}
@@ -211,7 +212,7 @@ func agentsOf(t *testing.T, first string) []int {
 	for _, path := range dirs {
 		b, err := os.ReadFile(path)
 		args, argsErr := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-		if err == nil && argsErr == nil && strings.Contains(string(b), `"first_uid":`+first) && strings.Contains(string(args), agentCommand) {
+		if err == nil && argsErr == nil && strings.Contains(string(b), `"first_uid":`+first) && strings.Contains(string(args), judgingtest.AgentCommand) {
 			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 			if err != nil {
 				t.Fatal(err)

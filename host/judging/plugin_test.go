@@ -12,6 +12,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/judging/judgingtest"
 	"deepoj/host/plugin"
 	"deepoj/plugins"
 	"deepoj/plugins/abi"
@@ -33,7 +34,7 @@ func source(name, text string) sandbox.File { return sandbox.File{Path: name, Da
 
 func TestSourcesOfAPluginBecomeAModuleThatJudges(t *testing.T) {
 	t.Parallel()
-	j := shared.get(t).judge
+	j := judgingtest.Get(t).Judge
 	tests := map[string]struct {
 		files    []sandbox.File
 		protocol abi.Protocol
@@ -61,7 +62,7 @@ func TestSourcesOfAPluginBecomeAModuleThatJudges(t *testing.T) {
 			if err != nil || !bytes.Equal(wasm, again) {
 				t.Errorf("the same sources give another module: %v", err)
 			}
-			m, err := shared.runtime.Load(t.Context(), wasm, &abi.Manifest{Judge: abi.Version, Kind: abi.Checker, Name: "org.example.test", Version: "1", Protocol: tt.protocol})
+			m, err := judgingtest.Get(t).Runtime.Load(t.Context(), wasm, &abi.Manifest{Judge: abi.Version, Kind: abi.Checker, Name: "org.example.test", Version: "1", Protocol: tt.protocol})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +79,7 @@ func TestSourcesOfAPluginBecomeAModuleThatJudges(t *testing.T) {
 					}
 					return f
 				}
-				o, err := shared.runtime.Check(t.Context(), m, plugin.Check{Input: open("in", "1\n"), Output: open("out", output), Answer: open("ans", "3\n")})
+				o, err := judgingtest.Get(t).Runtime.Check(t.Context(), m, plugin.Check{Input: open("in", "1\n"), Output: open("out", output), Answer: open("ans", "3\n")})
 				if err != nil || o.Outcome != want {
 					t.Errorf("for the output %q it says %+v, %v", output, o, err)
 				}
@@ -89,7 +90,7 @@ func TestSourcesOfAPluginBecomeAModuleThatJudges(t *testing.T) {
 
 func TestSourcesThatAreNoPluginAreRefusedWithTheirLines(t *testing.T) {
 	t.Parallel()
-	j := shared.get(t).judge
+	j := judgingtest.Get(t).Judge
 	tests := map[string]struct {
 		files []sandbox.File
 		says  string
@@ -124,7 +125,7 @@ func TestSourcesThatAreNoPluginAreRefusedWithTheirLines(t *testing.T) {
 // kept puts a module into the blob store and returns it as an active plugin.
 func kept(t *testing.T, kind abi.Kind, name string, wasm []byte, m abi.Manifest) judge.Plugin {
 	t.Helper()
-	digest, _, err := shared.get(t).blobs.Put(t.Context(), bytes.NewReader(wasm))
+	digest, _, err := judgingtest.Get(t).Blobs.Put(t.Context(), bytes.NewReader(wasm))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,8 +138,8 @@ func kept(t *testing.T, kind abi.Kind, name string, wasm []byte, m abi.Manifest)
 
 func TestAnUploadedCheckerIsUsedByNameOrDigest(t *testing.T) {
 	t.Parallel()
-	m := shared.get(t)
-	never, _, err := m.judge.CompilePlugin(t.Context(), []sandbox.File{source("never.c", "int main(void) { return 43; }\n")})
+	m := judgingtest.Get(t)
+	never, _, err := m.Judge.CompilePlugin(t.Context(), []sandbox.File{source("never.c", "int main(void) { return 43; }\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func TestAnUploadedCheckerIsUsedByNameOrDigest(t *testing.T) {
 	}
 	strict, usual := kept(t, abi.Checker, "org.example.never", never, abi.Manifest{}), kept(t, abi.Checker, "org.example.tokens", tokens, abi.Manifest{})
 	active := []judge.Plugin{strict, usual}
-	j, err := m.open(func(c *judging.Config) {
+	j, err := m.Open(func(c *judging.Config) {
 		c.CacheDir = t.TempDir()
 		c.Uploaded = func(_ context.Context, kind string) ([]judge.Plugin, error) {
 			if kind != "checker" {
@@ -188,19 +189,19 @@ func TestAnUploadedCheckerIsUsedByNameOrDigest(t *testing.T) {
 
 func TestAnUploadedAdapterAddsALanguage(t *testing.T) {
 	t.Parallel()
-	m := shared.get(t)
+	m := judgingtest.Get(t)
 	all, err := plugins.Languages()
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := m.runtime.Load(t.Context(), all["python"], nil)
+	loaded, err := m.Runtime.Load(t.Context(), all["python"], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fewer := maps.Clone(all)
 	delete(fewer, "python")
 	var active []judge.Plugin
-	j, err := m.open(func(c *judging.Config) {
+	j, err := m.Open(func(c *judging.Config) {
 		c.CacheDir, c.Adapters = t.TempDir(), fewer
 		c.Uploaded = func(_ context.Context, kind string) ([]judge.Plugin, error) {
 			if kind != "toolchain" {

@@ -16,6 +16,7 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
 	"deepoj/plugins"
 	"deepoj/sandbox"
@@ -41,7 +42,7 @@ func echo(t testing.TB, files map[string]string) *problem.Package {
 		t.Fatal(err)
 	}
 	pkg.Slug = "echo"
-	if _, err := pkg.Save(t.Context(), shared.get(t).blobs); err != nil {
+	if _, err := pkg.Save(t.Context(), judgingtest.Get(t).Blobs); err != nil {
 		t.Fatal(err)
 	}
 	return pkg
@@ -84,7 +85,7 @@ func verdicts(r judge.Result) string {
 func counted(t *testing.T, change func(*judging.Config)) (*judging.Judge, func(name string) float64) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	j, err := shared.get(t).open(func(c *judging.Config) {
+	j, err := judgingtest.Get(t).Open(func(c *judging.Config) {
 		c.Registerer = reg
 		if change != nil {
 			change(c)
@@ -191,7 +192,7 @@ func TestACheckerThatFailsIsAJudgingErrorAndNeverAWrongAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pkg := echo(t, map[string]string{"problem.yaml": base, "output_validators/check.c": tt.checker})
-			r := judged(t, shared.judge, python(cat), pkg)
+			r := judged(t, judgingtest.Get(t).Judge, python(cat), pkg)
 			if r.Verdict != judge.JE || !strings.Contains(r.JudgeNote, tt.note) {
 				t.Errorf("verdict %s, note %q: want JE and %q", r.Verdict, r.JudgeNote, tt.note)
 			}
@@ -225,7 +226,7 @@ int main(int argc, char **argv)
 		"output_validators/check.c": points,
 		"data/sample/1.in":          "good 1.5\n", "data/secret/1.in": "good 20\n", "data/secret/2.in": "bad 3\n", "data/secret/2.ans": "x\n",
 	})
-	r := judged(t, shared.judge, python(cat), pkg)
+	r := judged(t, judgingtest.Get(t).Judge, python(cat), pkg)
 	if r.Verdict != judge.WA || r.Score == nil || *r.Score != 24.5 || r.MaxScore == nil || *r.MaxScore != 100 {
 		t.Errorf("verdict %s, score %v of %v: %s", r.Verdict, r.Score, r.MaxScore, r.JudgeNote)
 	}
@@ -234,11 +235,11 @@ int main(int argc, char **argv)
 		t.Fatal(err)
 	}
 	pkg = echo(t, map[string]string{"problem.yaml": "name: Echo\nvalidation: custom\n", "output_validators/tokens.wasm": string(tokens)})
-	if r := judged(t, shared.judge, python(cat), pkg); r.Verdict != judge.AC {
+	if r := judged(t, judgingtest.Get(t).Judge, python(cat), pkg); r.Verdict != judge.AC {
 		t.Errorf("with a module: %s %s", r.Verdict, r.JudgeNote)
 	}
 	pkg = echo(t, map[string]string{"problem.yaml": "name: Echo\nvalidation: custom\n", "output_validators/tokens.wasm": "not a module"})
-	if r := judged(t, shared.judge, python(cat), pkg); r.Verdict != judge.JE {
+	if r := judged(t, judgingtest.Get(t).Judge, python(cat), pkg); r.Verdict != judge.JE {
 		t.Errorf("with a module that is none: %s", r.Verdict)
 	}
 }
@@ -249,7 +250,7 @@ func TestAllCheckersMustAccept(t *testing.T) {
 		"problem.yaml":          "name: Echo\nvalidation: custom\n",
 		"output_validators/a.c": "int main(void) { return 42; }", "output_validators/b/b.c": "int main(void) { return 43; }",
 	})
-	if r := judged(t, shared.judge, python(cat), pkg); r.Verdict != judge.WA {
+	if r := judged(t, judgingtest.Get(t).Judge, python(cat), pkg); r.Verdict != judge.WA {
 		t.Errorf("verdict %s", r.Verdict)
 	}
 }
@@ -279,7 +280,7 @@ func TestWhatWasCompiledOnceIsNotCompiledAgain(t *testing.T) {
 func TestWhatProgramsWriteIsCleaned(t *testing.T) {
 	t.Parallel()
 	pkg := echo(t, nil)
-	r := judged(t, shared.judge, python("import sys\nsys.stdout.buffer.write(b'\\0\\xff' * 9000)\nsys.stderr.buffer.write(b'\\0\\xfe')\nsys.exit(1)\n"), pkg)
+	r := judged(t, judgingtest.Get(t).Judge, python("import sys\nsys.stdout.buffer.write(b'\\0\\xff' * 9000)\nsys.stderr.buffer.write(b'\\0\\xfe')\nsys.exit(1)\n"), pkg)
 	if r.Verdict != judge.RE || len(r.Tests[0].Output) == 0 || len(r.Tests[0].Output) > 64<<10 {
 		t.Errorf("verdict %s, %d bytes of output", r.Verdict, len(r.Tests[0].Output))
 	}
@@ -292,7 +293,7 @@ func TestWhatProgramsWriteIsCleaned(t *testing.T) {
 
 func TestACodeLimitIsACompileError(t *testing.T) {
 	t.Parallel()
-	r := judged(t, shared.judge, python("#"+strings.Repeat("x", 5000)), echo(t, nil))
+	r := judged(t, judgingtest.Get(t).Judge, python("#"+strings.Repeat("x", 5000)), echo(t, nil))
 	if r.Verdict != judge.CE || !strings.Contains(r.Message, "5001 bytes, more than the 4096") {
 		t.Errorf("verdict %s: %s", r.Verdict, r.Message)
 	}
@@ -302,7 +303,7 @@ func TestAFactorGivesALanguageMoreTime(t *testing.T) {
 	t.Parallel()
 	pkg := echo(t, nil)
 	burn := python("import time\nwhile time.process_time() < 1.5: pass\n" + cat)
-	if r := judged(t, shared.judge, burn, pkg); r.Verdict != judge.TLE {
+	if r := judged(t, judgingtest.Get(t).Judge, burn, pkg); r.Verdict != judge.TLE {
 		t.Errorf("without a factor: %s", r.Verdict)
 	}
 	j, _ := counted(t, func(c *judging.Config) { c.Factors = map[string]float64{"python": 3} })
@@ -313,19 +314,19 @@ func TestAFactorGivesALanguageMoreTime(t *testing.T) {
 
 func TestFailuresOfThePlatformAreErrors(t *testing.T) {
 	t.Parallel()
-	m := shared.get(t)
+	m := judgingtest.Get(t)
 	pkg := echo(t, nil)
-	if _, err := m.judge.Judge(t.Context(), python(cat), blob.Of([]byte("x")), nil); !errors.Is(err, blob.ErrNotFound) {
+	if _, err := m.Judge.Judge(t.Context(), python(cat), blob.Of([]byte("x")), nil); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("an unknown version: %v", err)
 	}
 	cobol := python(cat)
 	cobol.Language = "cobol"
-	_, err := m.judge.Judge(t.Context(), cobol, pkg.Version, nil)
+	_, err := m.Judge.Judge(t.Context(), cobol, pkg.Version, nil)
 	if missing, ok := errors.AsType[*judging.UnavailableError](err); !ok || !missing.NotHere() {
 		t.Errorf("an unknown language: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = m.judge.Judge(ctx, python("while True: pass\n"), pkg.Version, func(judge.Progress) { cancel() })
+	_, err = m.Judge.Judge(ctx, python("while True: pass\n"), pkg.Version, func(judge.Progress) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a lost lease: %v", err)
 	}
@@ -333,14 +334,14 @@ func TestFailuresOfThePlatformAreErrors(t *testing.T) {
 
 func TestADeadAgentIsAnErrorAndNoVerdict(t *testing.T) {
 	t.Parallel()
-	m := shared.get(t)
+	m := judgingtest.Get(t)
 	pkg := echo(t, nil)
-	p, a, err := spawn(sandbox.Config{Slots: 1, FirstUID: 62000, CgroupRoot: "deepoj-judging-dead"})
+	p, a, err := judgingtest.Spawn(sandbox.Config{Slots: 1, FirstUID: 62000, CgroupRoot: "deepoj-judging-dead"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	j, err := m.open(func(c *judging.Config) { c.Sandbox = a })
+	j, err := m.Open(func(c *judging.Config) { c.Sandbox = a })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +364,7 @@ var optional = map[string]bool{"csharp": true, "kotlin": true}
 
 func TestLanguagesSayWhatTheyHave(t *testing.T) {
 	t.Parallel()
-	for _, l := range shared.get(t).judge.Languages(t.Context()) {
+	for _, l := range judgingtest.Get(t).Judge.Languages(t.Context()) {
 		if !l.Available && optional[l.ID] {
 			if !strings.Contains(l.Unavailable, "apt-get install") {
 				t.Errorf("%s is unavailable: %s", l.Name, l.Unavailable)
@@ -371,7 +372,7 @@ func TestLanguagesSayWhatTheyHave(t *testing.T) {
 			continue
 		}
 		if !l.Available {
-			missing(t, l.Name+" ("+l.Unavailable+")")
+			judgingtest.Missing(t, l.Name+" ("+l.Unavailable+")")
 		}
 		if l.Version == "" || l.Command == "" || l.Name == "" || len(l.Extensions) == 0 || l.Editor == "" || !strings.HasPrefix(l.Adapter, "sha256:") {
 			t.Errorf("incomplete: %+v", l)
@@ -381,8 +382,8 @@ func TestLanguagesSayWhatTheyHave(t *testing.T) {
 
 func TestALanguageWithoutItsToolSaysHowToMendIt(t *testing.T) {
 	t.Parallel()
-	m := shared.get(t)
-	j, err := m.open(func(c *judging.Config) {
+	m := judgingtest.Get(t)
+	j, err := m.Open(func(c *judging.Config) {
 		c.Adapters = map[string][]byte{"klingon": adapter(`{"judge":1,"kind":"toolchain","name":"test.klingon","version":"1","protocol":"plan/1",
 			"language":{"id":"klingon","name":"Klingon","extensions":["kli"],"editor":"text","hello":[{"name":"a","text":"b"}],"broken":[{"name":"a","text":"b"}],"broken_line":1,
 			"tools":[{"name":"klingonc","version":["--version"],"pattern":"(.+)","package":"klingon-tools"}]}}`)}
@@ -410,27 +411,27 @@ func adapter(manifest string) []byte {
 func TestErrorsOfEveryCompilerPointIntoTheSubmittedFile(t *testing.T) {
 	t.Parallel()
 	pkg := echo(t, nil)
-	for _, l := range shared.get(t).judge.Languages(t.Context()) {
+	for _, l := range judgingtest.Get(t).Judge.Languages(t.Context()) {
 		t.Run(l.ID, func(t *testing.T) {
 			t.Parallel()
 			if !l.Available && optional[l.ID] {
 				t.Skip(l.Unavailable)
 			}
 			if !l.Available {
-				missing(t, l.Name)
+				judgingtest.Missing(t, l.Name)
 			}
-			broken := shared.broken(t, l.ID)
+			example := broken(t, l.ID)
 			name := "my file." + l.Extensions[0]
-			r := judged(t, shared.judge, judge.Payload{Problem: "echo", Language: l.ID, Sources: []judge.Source{{Name: name, Text: broken.text}}}, pkg)
+			r := judged(t, judgingtest.Get(t).Judge, judge.Payload{Problem: "echo", Language: l.ID, Sources: []judge.Source{{Name: name, Text: example.text}}}, pkg)
 			if r.Verdict != judge.CE || r.Compile.OK || r.Compile.Output == "" {
 				t.Fatalf("verdict %s: %+v", r.Verdict, r.Compile)
 			}
 			for _, d := range r.Compile.Diagnostics {
-				if d.File == name && d.Line == broken.line && d.Severity == "error" {
+				if d.File == name && d.Line == example.line && d.Severity == "error" {
 					return
 				}
 			}
-			t.Errorf("no error at %s:%d in %+v\n%s", name, broken.line, r.Compile.Diagnostics, r.Compile.Output)
+			t.Errorf("no error at %s:%d in %+v\n%s", name, example.line, r.Compile.Diagnostics, r.Compile.Output)
 		})
 	}
 }

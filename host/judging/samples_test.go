@@ -9,6 +9,7 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
+	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
 	"deepoj/host/problem/samples"
 )
@@ -16,8 +17,8 @@ import (
 // TestEverySampleSubmissionGetsItsVerdict judges all programs of the sample
 // problems with everything real: sandbox, plugins and tool chains.
 func TestEverySampleSubmissionGetsItsVerdict(t *testing.T) {
-	m := shared.get(t)
-	languages := m.judge.Languages(t.Context())
+	m := judgingtest.Get(t)
+	languages := m.Judge.Languages(t.Context())
 	for _, slug := range samples.Slugs() {
 		t.Run(slug, func(t *testing.T) {
 			pkg := sample(t, m, slug)
@@ -26,11 +27,11 @@ func TestEverySampleSubmissionGetsItsVerdict(t *testing.T) {
 					t.Parallel()
 					l := languageOf(t, languages, s)
 					if !l.Available {
-						missing(t, l.Name+" ("+l.Unavailable+")")
+						judgingtest.Missing(t, l.Name+" ("+l.Unavailable+")")
 					}
 					payload := payloadOf(t, pkg, s, l.ID)
 					steps := 0
-					r, err := m.judge.Judge(t.Context(), payload, pkg.Version, func(judge.Progress) { steps++ })
+					r, err := m.Judge.Judge(t.Context(), payload, pkg.Version, func(judge.Progress) { steps++ })
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -70,7 +71,7 @@ func expect(t *testing.T, s problem.Submission, r judge.Result) {
 }
 
 // sample stores a sample problem.
-func sample(t *testing.T, m *machine, slug string) *problem.Package {
+func sample(t *testing.T, m *judgingtest.Machine, slug string) *problem.Package {
 	t.Helper()
 	fsys, err := samples.FS(slug)
 	if err != nil {
@@ -81,7 +82,7 @@ func sample(t *testing.T, m *machine, slug string) *problem.Package {
 		t.Fatal(err)
 	}
 	pkg.Slug = slug
-	if _, err := pkg.Save(context.WithoutCancel(t.Context()), m.blobs); err != nil {
+	if _, err := pkg.Save(context.WithoutCancel(t.Context()), m.Blobs); err != nil {
 		t.Fatal(err)
 	}
 	return pkg
@@ -105,7 +106,7 @@ func payloadOf(t *testing.T, pkg *problem.Package, s problem.Submission, languag
 	t.Helper()
 	p := judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: pkg.Slug, Language: language}
 	for _, f := range s.Files {
-		b, err := blob.ReadAll(t.Context(), shared.blobs, f.Digest, 1<<20)
+		b, err := blob.ReadAll(t.Context(), judgingtest.Get(t).Blobs, f.Digest, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deepoj/host/plugin"
+	"deepoj/host/plugin/plugintest"
 	"deepoj/plugins/abi"
 )
 
@@ -32,28 +33,17 @@ func TestMain(m *testing.M) {
 		escape()
 		return
 	}
-	status := m.Run()
-	if exe, err := childExe(); err == nil && exe != "" {
-		os.RemoveAll(filepath.Dir(exe))
-	}
-	os.Exit(status)
+	os.Exit(m.Run())
 }
 
-// childExe builds the program of the children when the race detector would make
+// childExe is the program of the children when the race detector would make
 // guests too slow. Its race is run by one test, see [TestTheChildrenRaceToo].
 var childExe = sync.OnceValues(func() (string, error) {
 	if !underRace {
 		return "", nil
 	}
-	dir, err := os.MkdirTemp("", "plugin-child")
-	if err != nil {
-		return "", err
-	}
-	exe := filepath.Join(dir, "child")
-	if said, err := exec.Command("go", "build", "-o", exe, "./testdata/child").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build child: %w\n%s", err, said)
-	}
-	return exe, nil
+	s, err := plugintest.Open()
+	return s.Exe, err
 })
 
 // open returns a runtime with a cache of its own that ends with the test.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
 	"deepoj/host/verify"
 )
@@ -41,14 +42,14 @@ func double(t *testing.T, files map[string]string) *problem.Package {
 		t.Fatal(err)
 	}
 	pkg.Slug = "double"
-	if _, err := pkg.Save(t.Context(), shared.get(t).blobs); err != nil {
+	if _, err := pkg.Save(t.Context(), judgingtest.Get(t).Blobs); err != nil {
 		t.Fatal(err)
 	}
 	return pkg
 }
 
 func TestAPackageWhoseSubmissionsKeepTheirPromiseIsProved(t *testing.T) {
-	m := shared.get(t)
+	m := judgingtest.Get(t)
 	pkg := double(t, map[string]string{
 		"submissions/accepted/right.py":             right,
 		"submissions/accepted/two/main.py":          "from other import double\nprint(double(int(input())))\n",
@@ -59,7 +60,7 @@ func TestAPackageWhoseSubmissionsKeepTheirPromiseIsProved(t *testing.T) {
 		"submissions/compiler_error/parenthesis.py": broken,
 	})
 	done := 0
-	r, err := verify.Run(t.Context(), verify.Config{Judge: m.judge, Done: func(verify.Row) { done++ }}, pkg)
+	r, err := verify.Run(t.Context(), verify.Config{Judge: m.Judge, Done: func(verify.Row) { done++ }}, pkg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestAPackageWhoseSubmissionsKeepTheirPromiseIsProved(t *testing.T) {
 }
 
 func TestABrokenPromiseIsNamed(t *testing.T) {
-	m := shared.get(t)
+	m := judgingtest.Get(t)
 	pkg := double(t, map[string]string{
 		"submissions/accepted/wrong.py":           wrong,
 		"submissions/wrong_answer/right.py":       right,
@@ -90,7 +91,7 @@ func TestABrokenPromiseIsNamed(t *testing.T) {
 		"submissions/run_time_error/slow.py":      forever,
 		"submissions/accepted/strange.xyz":        right,
 	})
-	r, err := verify.Run(t.Context(), verify.Config{Judge: m.judge}, pkg)
+	r, err := verify.Run(t.Context(), verify.Config{Judge: m.Judge}, pkg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,26 +114,26 @@ func TestABrokenPromiseIsNamed(t *testing.T) {
 }
 
 func TestOnlyTheChosenAreJudged(t *testing.T) {
-	m := shared.get(t)
+	m := judgingtest.Get(t)
 	pkg := double(t, map[string]string{"submissions/accepted/right.py": right, "submissions/wrong_answer/right.py": right})
-	r, err := verify.Run(t.Context(), verify.Config{Judge: m.judge, Only: "accepted/*"}, pkg)
+	r, err := verify.Run(t.Context(), verify.Config{Judge: m.Judge, Only: "accepted/*"}, pkg)
 	if err != nil || !r.OK() || len(r.Rows) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err = verify.Run(t.Context(), verify.Config{Judge: m.judge, Only: "nothing"}, pkg); err != nil || r.OK() {
+	if r, err = verify.Run(t.Context(), verify.Config{Judge: m.Judge, Only: "nothing"}, pkg); err != nil || r.OK() {
 		t.Errorf("a proof of nothing: %+v, %v", r, err)
 	}
-	if _, err = verify.Run(t.Context(), verify.Config{Judge: m.judge, Only: "["}, pkg); err == nil {
+	if _, err = verify.Run(t.Context(), verify.Config{Judge: m.Judge, Only: "["}, pkg); err == nil {
 		t.Error("a broken pattern was taken")
 	}
 }
 
 func TestAFailureOfThePlatformIsAnError(t *testing.T) {
-	m := shared.get(t)
+	m := judgingtest.Get(t)
 	pkg := double(t, map[string]string{"submissions/accepted/for.py": forever, "submissions/accepted/right.py": right})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := verify.Run(ctx, verify.Config{Judge: m.judge}, pkg); !errors.Is(err, context.Canceled) {
+	if _, err := verify.Run(ctx, verify.Config{Judge: m.Judge}, pkg); !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -10,10 +10,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -21,12 +19,13 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judging"
 	"deepoj/host/plugin"
+	"deepoj/host/plugin/plugintest"
 	"deepoj/plugins"
 	"deepoj/sandbox"
 )
 
-// agentCommand makes the test binary a sandbox agent.
-const agentCommand = "sandbox-agent"
+// AgentCommand as the first argument makes the test binary a sandbox agent.
+const AgentCommand = "sandbox-agent"
 
 // Machine is what all tests of a binary work with.
 type Machine struct {
@@ -35,6 +34,7 @@ type Machine struct {
 	Blobs   *blob.Dir
 	Judge   *judging.Judge
 	Dir     string // for caches; removed after the tests
+	Exe     string // of the children of further plugin runtimes
 
 	process *sandbox.Process
 	once    sync.Once
@@ -53,7 +53,7 @@ var shared struct {
 // same time need names and ranges of user ids of their own: 64 from firstUID.
 // What they begin with the first test that needs it, they end after the last.
 func Main(m *testing.M, name string, firstUID int, tests func() int) int {
-	if len(os.Args) > 1 && os.Args[1] == agentCommand {
+	if len(os.Args) > 1 && os.Args[1] == AgentCommand {
 		return agent()
 	}
 	shared.cgroup, shared.firstUID = "deepoj-"+name, firstUID
@@ -87,10 +87,7 @@ func agent() int {
 func Get(t testing.TB) *Machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		if os.Getenv("DEEPOJ_TEST") == "require" {
-			t.Fatal("this test needs root")
-		}
-		t.Skip("this test needs root")
+		Missing(t, "root")
 	}
 	shared.once.Do(func() { shared.err = shared.start(shared.cgroup, shared.firstUID) })
 	if shared.err != nil {
@@ -106,19 +103,12 @@ func (m *Machine) start(cgroup string, firstUID int) (err error) {
 	if m.process, m.Agent, err = Spawn(sandbox.Config{CgroupRoot: cgroup, FirstUID: firstUID}); err != nil {
 		return err
 	}
-	// The plugins' children are built without the race detector, which would
-	// make compiling modules slower than it is allowed to be.
-	_, here, _, ok := runtime.Caller(0)
-	if !ok {
-		return errors.New("the folder of this package is unknown")
+	plugins, err := plugintest.Open()
+	if err != nil {
+		return err
 	}
-	child := filepath.Join(m.Dir, "child")
-	build := exec.Command("go", "build", "-o", child, "./testdata/child")
-	build.Dir = filepath.Join(filepath.Dir(here), "..", "..", "plugin")
-	if said, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the plugins' child: %w\n%s", err, said)
-	}
-	if m.Runtime, err = plugin.New(plugin.Config{CacheDir: filepath.Join(m.Dir, "plugins"), Exe: child}); err != nil {
+	m.Exe = plugins.Exe
+	if m.Runtime, err = plugin.New(plugin.Config{CacheDir: plugins.CacheDir, Exe: plugins.Exe}); err != nil {
 		return err
 	}
 	if m.Blobs, err = blob.OpenDir(filepath.Join(m.Dir, "blobs")); err != nil {
@@ -164,7 +154,7 @@ func Spawn(cfg sandbox.Config) (*sandbox.Process, *sandbox.Agent, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := sandbox.Spawn(context.Background(), exe, []string{agentCommand}, cfg)
+	p, err := sandbox.Spawn(context.Background(), exe, []string{AgentCommand}, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,4 +163,14 @@ func Spawn(cfg sandbox.Config) (*sandbox.Process, *sandbox.Agent, error) {
 		return nil, nil, errors.Join(err, p.Close())
 	}
 	return p, a, nil
+}
+
+// Missing skips a test for want of something, or fails it where everything is
+// required.
+func Missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("DEEPOJ_TEST") == "require" {
+		t.Fatalf("this test needs %s", what)
+	}
+	t.Skipf("this test needs %s", what)
 }

@@ -13,6 +13,7 @@ import (
 
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/conformance"
+	"deepoj/host/plugin/plugintest"
 	"deepoj/plugins/abi"
 )
 
@@ -61,11 +62,11 @@ func openRuntime() (*plugin.Runtime, string, error) {
 	if err != nil {
 		return nil, dir, err
 	}
-	child := filepath.Join(dir, "child")
-	if said, err := exec.Command("go", "build", "-o", child, "../testdata/child").CombinedOutput(); err != nil {
-		return nil, dir, fmt.Errorf("build the runtime's child: %w\n%s", err, said)
+	plugins, err := plugintest.Open()
+	if err != nil {
+		return nil, dir, err
 	}
-	r, err := plugin.New(plugin.Config{CacheDir: filepath.Join(dir, "cache"), Exe: child, CompileCPU: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	r, err := plugin.New(plugin.Config{CacheDir: plugins.CacheDir, Exe: plugins.Exe, CompileCPU: time.Minute, Log: slog.New(slog.DiscardHandler)})
 	return r, dir, err
 }
 
