@@ -175,7 +175,11 @@ func (p *proof) all(ctx context.Context, submissions []problem.Submission) error
 // one judges a submission and compares.
 func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 	row := Row{Path: short(s.Path), Allowed: s.Allowed}
-	l, ok := language(p.languages, s)
+	var names []string
+	for _, f := range s.Files {
+		names = append(names, f.Path)
+	}
+	l, ok := Language(p.languages, names)
 	if !ok {
 		row.Problem = "no language has this extension"
 		return row, nil
@@ -238,13 +242,13 @@ func (p *proof) text(ctx context.Context, f problem.File) (string, error) {
 	return string(b), errors.Join(err, r.Close())
 }
 
-// language finds the language of a submission by the extensions of its files. A
+// Language finds the language of a program by the extensions of its files. A
 // language's first extension weighs more than its others, which may be those of
 // headers.
-func language(languages []judge.Language, s problem.Submission) (judge.Language, bool) {
+func Language(languages []judge.Language, names []string) (judge.Language, bool) {
 	for _, first := range []bool{true, false} {
-		for _, f := range s.Files {
-			ext := strings.TrimPrefix(path.Ext(f.Path), ".")
+		for _, name := range names {
+			ext := strings.TrimPrefix(path.Ext(name), ".")
 			for _, l := range languages {
 				if len(l.Extensions) > 0 && (l.Extensions[0] == ext || !first && slices.Contains(l.Extensions, ext)) {
 					return l, true

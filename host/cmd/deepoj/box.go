@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -68,10 +69,16 @@ func inMemory(path string) (int, error) {
 	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, programFD)
 }
 
-// sandboxAgent is the one process that keeps root. [sandbox.Spawn] starts it.
+// sandboxAgent is the one process that keeps root. [sandbox.Spawn] starts it. A
+// quiet one tells of warnings only.
 func sandboxAgent(ctx context.Context, e *env) int {
-	if len(e.args) != 1 || e.args[0] != "agent" {
-		return e.fail(errors.New("usage: deepoj sandbox agent"))
+	quiet := slices.Equal(e.args, []string{"agent", "--quiet"})
+	if !quiet && !slices.Equal(e.args, []string{"agent"}) {
+		return e.fail(errors.New("usage: deepoj sandbox agent [--quiet]"))
+	}
+	level := slog.LevelInfo
+	if quiet {
+		level = slog.LevelWarn
 	}
 	// A signal of the terminal is for the starter: the agent serves what drains,
 	// and ends with its starter.
@@ -79,7 +86,7 @@ func sandboxAgent(ctx context.Context, e *env) int {
 	if err != nil {
 		return e.fail(err)
 	}
-	cfg.Log = slog.New(slog.NewTextHandler(e.stderr, nil)).With(slog.String("component", "sandbox"))
+	cfg.Log = slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level})).With(slog.String("component", "sandbox"))
 	if err := sandbox.Serve(ctx, conn, cfg); err != nil {
 		return e.fail(err)
 	}

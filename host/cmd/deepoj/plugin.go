@@ -58,17 +58,6 @@ func pluginUsage() string {
 	return b.String()
 }
 
-// newPluginFlags returns a flag set that prints to stderr.
-func newPluginFlags(e *env, verb, args string) *flag.FlagSet {
-	f := flag.NewFlagSet("deepoj plugin "+verb, flag.ContinueOnError)
-	f.SetOutput(e.stderr)
-	f.Usage = func() {
-		fmt.Fprintf(e.stderr, "usage: deepoj plugin %s [flags] %s\n", verb, args)
-		f.PrintDefaults()
-	}
-	return f
-}
-
 // parseMixed parses flags that may also follow the arguments, and returns the
 // arguments. Without ok the status is what the command returns.
 func parseMixed(f *flag.FlagSet, args []string) (rest []string, status int, ok bool) {
@@ -111,7 +100,8 @@ type bench struct {
 
 // openBench makes a bench, in CACHE_DIR if that is set. A process of root keeps root in the sandbox agent
 // alone, if one is wanted, and goes on as an unprivileged account: what it is to
-// read of root's must be open before. Without an agent, noAgent says why.
+// read of root's must be open before. Without an agent, noAgent says why. Compiled
+// plugins are kept for the next command in any case.
 func openBench(ctx context.Context, e *env, wantAgent bool) (b *bench, noAgent error, err error) {
 	b = &bench{stop: func() {}}
 	defer func() {
@@ -122,25 +112,50 @@ func openBench(ctx context.Context, e *env, wantAgent bool) (b *bench, noAgent e
 	if wantAgent {
 		b.agent, b.stop, noAgent = startAgent(ctx)
 	}
+	compiled := pluginCache()
 	if err := dropRoot(); err != nil {
 		return b, noAgent, err
 	}
 	if cache := e.variable("CACHE_DIR"); cache != "" {
 		b.dir, b.kept = filepath.Join(cache, "bench"), true
 		err = os.MkdirAll(b.dir, 0o700)
+		compiled = ""
 	} else {
 		b.dir, err = os.MkdirTemp("", "deepoj-plugin-")
 	}
 	if err != nil {
 		return b, noAgent, err
 	}
-	b.plugins, err = plugin.New(plugin.Config{CacheDir: filepath.Join(b.dir, "plugins")})
+	b.plugins, err = plugin.New(plugin.Config{CacheDir: firstOf(compiled, filepath.Join(b.dir, "plugins"))})
 	return b, noAgent, err
+}
+
+// pluginCache returns the folder in which commands of this account find plugins
+// compiled, for root that of the account that it becomes. It returns "" if there
+// can be none: then a command takes a minute more.
+func pluginCache() string {
+	who, err := embedded.Unprivileged("")
+	if err != nil {
+		return ""
+	}
+	if who == nil {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return ""
+		}
+		return filepath.Join(cache, "deepoj", "plugins")
+	}
+	dir := filepath.Join("/var/cache/deepoj", who.Name)
+	err = errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o700), os.Chown(dir, int(who.UID), int(who.GID)))
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "plugins")
 }
 
 // startAgent starts a sandbox agent for as long as one command takes.
 func startAgent(ctx context.Context) (*sandbox.Agent, func(), error) {
-	p, err := sandbox.Spawn(ctx, "/proc/self/exe", []string{"sandbox", "agent"}, sandbox.Config{Log: slog.New(slog.DiscardHandler)})
+	p, err := sandbox.Spawn(ctx, "/proc/self/exe", []string{"sandbox", "agent", "--quiet"}, sandbox.Config{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, func() {}, err
 	}

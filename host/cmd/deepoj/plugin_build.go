@@ -23,7 +23,7 @@ import (
 
 // buildPlugin is `deepoj plugin build`.
 func buildPlugin(ctx context.Context, e *env) int {
-	f := newPluginFlags(e, "build", "FILE.c|FILE.cpp|FILE.go... -o FILE.wasm")
+	f := bareFlags(e, "plugin build", "FILE.c|FILE.cpp|FILE.go... -o FILE.wasm")
 	out := f.String("o", "", "file to write (required)")
 	include := f.String("include", "", "folder of headers, such as the one of testlib.h")
 	manifest := f.String("manifest", "", "JSON file with the manifest to embed")

@@ -25,7 +25,7 @@ type inspected struct {
 // inspectPlugin is `deepoj plugin inspect`. Its status is 3 when the module
 // would be refused.
 func inspectPlugin(ctx context.Context, e *env) int {
-	f := newPluginFlags(e, "inspect", "FILE.wasm")
+	f := bareFlags(e, "plugin inspect", "FILE.wasm")
 	asJSON := f.Bool("json", false, "print JSON")
 	args, status, ok := parseMixed(f, e.args)
 	if !ok {

@@ -17,7 +17,7 @@ import (
 // provePlugin is `deepoj plugin test`. Its status is 0 when the plugin conforms,
 // 3 when it does not, and 1 when that cannot be told.
 func provePlugin(ctx context.Context, e *env) int {
-	f := newPluginFlags(e, "test", "FILE.wasm")
+	f := bareFlags(e, "plugin test", "FILE.wasm")
 	pkg := f.String("problem", "", "folder or ZIP file of a problem package whose answers and submissions a checker must judge rightly")
 	asJSON := f.Bool("json", false, "print the report as JSON")
 	asJUnit := f.Bool("junit", false, "print the report as JUnit's XML")

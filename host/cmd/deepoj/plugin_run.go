@@ -30,7 +30,7 @@ type runLine struct {
 // runPlugin is `deepoj plugin run`. Its status is 0 when the output is accepted,
 // 3 for any other verdict, and 1 when there is none.
 func runPlugin(ctx context.Context, e *env) int {
-	f := newPluginFlags(e, "run", "FILE.wasm INPUT OUTPUT ANSWER [-- ARGS]")
+	f := bareFlags(e, "plugin run", "FILE.wasm INPUT OUTPUT ANSWER [-- ARGS]")
 	var m manifestFlags
 	m.define(f)
 	flags, args := e.args, []string(nil)

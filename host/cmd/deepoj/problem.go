@@ -16,19 +16,28 @@ import (
 	"deepoj/sql"
 )
 
-// problems is `deepoj problem import`: it reads packages and makes them the
-// active versions of their problems, in the database and blob folder that are
-// configured or of the Deep-OJ that runs on the data folder.
+// problems is `deepoj problem`: it takes packages in, and proves them.
 func problems(ctx context.Context, e *env) int {
-	if len(e.args) == 0 || e.args[0] != "import" {
-		fmt.Fprintln(e.stderr, "usage: deepoj problem import [flags] DIR|ZIP...")
+	commands := map[string]func(context.Context, *env) int{"import": importProblems, "verify": verifyProblem, "run": runProblem}
+	if len(e.args) == 0 || commands[e.args[0]] == nil {
+		fmt.Fprintln(e.stderr, "usage: deepoj problem import [flags] DIR|ZIP...\n       deepoj problem verify [flags] DIR|ZIP\n"+
+			"       deepoj problem run [flags] DIR|ZIP FILE...")
 		return 2
 	}
+	command := commands[e.args[0]]
+	e.args = e.args[1:]
+	return command(ctx, e)
+}
+
+// importProblems is `deepoj problem import`: it reads packages and makes them the
+// active versions of their problems, in the database and blob folder that are
+// configured or of the Deep-OJ that runs on the data folder.
+func importProblems(ctx context.Context, e *env) int {
 	f, path := newFlags(e, "problem import", "DIR|ZIP...")
 	data := f.String("data", defaultData, "data folder of the running Deep-OJ")
 	own := f.Bool("samples", false, "import the sample problems too")
 	slug := f.String("slug", "", "short name of the problem; the name of the folder or file when empty")
-	if status, ok := parse(f, e.args[1:]); !ok {
+	if status, ok := parse(f, e.args); !ok {
 		return status
 	}
 	if f.NArg() == 0 && !*own || *slug != "" && f.NArg() != 1 {

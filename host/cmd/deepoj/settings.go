@@ -11,13 +11,19 @@ import (
 
 // newFlags returns a flag set that prints to stderr and knows --config.
 func newFlags(e *env, name, args string) (*flag.FlagSet, *string) {
+	f := bareFlags(e, name, args)
+	return f, f.String("config", "config.yaml", "YAML file that fills what the environment leaves unset")
+}
+
+// bareFlags returns a flag set of a command that needs no configuration.
+func bareFlags(e *env, name, args string) *flag.FlagSet {
 	f := flag.NewFlagSet("deepoj "+name, flag.ContinueOnError)
 	f.SetOutput(e.stderr)
 	f.Usage = func() {
 		fmt.Fprintf(e.stderr, "usage: deepoj %s [flags] %s\n", name, args)
 		f.PrintDefaults()
 	}
-	return f, f.String("config", "config.yaml", "YAML file that fills what the environment leaves unset")
+	return f
 }
 
 // parse parses the flags and says whether the command should go on; if not, the
