@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -89,6 +90,42 @@ func (s *Store) Delay(ctx context.Context, jobID int64, by string) (time.Time, e
 	}
 	s.wake(eventsOf(jobID)...)
 	return rank, nil
+}
+
+// Move puts a waiting job right before another one that is ready, in whose lane
+// it is from now on. It returns a [*judge.RejectedError] if the job does not
+// wait, and a [*judge.FieldError] if the other one is not ready in the same
+// queue and pool.
+func (s *Store) Move(ctx context.Context, jobID, before int64, by string) error {
+	err := s.control(ctx, "JobMove", jobID, args{"job_id": jobID, "before": before, "by": by})
+	if r, ok := errors.AsType[*judge.RejectedError](err); ok && r.DBStatus == judge.Pending {
+		return &judge.FieldError{
+			Field: "before", Reason: "not_ready",
+			Remedy: fmt.Sprintf("name a job that is ready in the same queue and pool as job %d; job %d is not, or job %d is delivered already", jobID, before, jobID),
+		}
+	}
+	if err == nil {
+		s.wake(message{ChannelOutbox, ""})
+	}
+	return err
+}
+
+// Undo takes back the newest release, delay, move or cancelling of a job that
+// waits, or waited until it was cancelled, and returns its name. Undoing again
+// takes back the one before. It returns a [*judge.RejectedError] if there is
+// nothing to undo: also when the job was claimed or rejudged since.
+func (s *Store) Undo(ctx context.Context, jobID int64, by string) (string, error) {
+	action, found, err := row(ctx, s, s.queue, "JobUndo", args{"job_id": jobID, "by": by}, pgx.RowTo[string])
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("undo for job %d: %w", jobID, err)
+	case found:
+		s.wake(eventsOf(jobID)...)
+		s.wake(message{ChannelOutbox, ""})
+		return action, nil
+	default:
+		return "cancel", s.Restore(ctx, jobID, by)
+	}
 }
 
 // control runs a statement that moves one job, and explains if it did not.

@@ -1,6 +1,7 @@
 package sql_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -184,6 +185,75 @@ func TestAReleasedJobNeedNotWaitForItsTime(t *testing.T) {
 	must(t, s.Release(t.Context(), later, "prof"))
 	order(t, s, later, other)
 	claim(t, s, later, "w1", 1)
+}
+
+func TestAMovedJobIsRightBeforeTheOther(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 6)
+	// All of the same rank: there is no room between any two of them.
+	s.Exec(t, "UPDATE outbox_events SET rank_at = now()")
+	must(t, s.Move(t.Context(), ids[5], ids[2], "prof"))
+	must(t, s.Move(t.Context(), ids[0], ids[4], "prof"))
+	must(t, s.Move(t.Context(), ids[3], ids[1], "prof"))
+	order(t, s, ids[3], ids[1], ids[5], ids[2], ids[0], ids[4])
+}
+
+func TestAJobMovesIntoTheLaneOfTheOther(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	later := func(n *sql.NewSubmission) { n.Delay = time.Hour }
+	a, b := submit(t, s, sub("ann")), submit(t, s, sub("bob", func(n *sql.NewSubmission) { n.Lane = judge.LaneBatch }))
+	c := submit(t, s, sub("cai", later))
+	must(t, s.Move(t.Context(), a, b, "prof"))
+	must(t, s.Move(t.Context(), c, b, "prof"))
+	order(t, s, a, c, b)
+	for before, why := range map[int64]string{b: "delivered", c: "itself", 999: "unknown"} {
+		var e *judge.FieldError
+		if err := s.Move(t.Context(), c, before, "prof"); !errors.As(err, &e) || e.Field != "before" {
+			t.Errorf("moved before a job that is %s: %v", why, err)
+		}
+	}
+	rejected(t, s.Move(t.Context(), 999, a, "prof"), judge.ReasonNotFound)
+}
+
+func TestMovesAreUndoneOneByOne(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 4)
+	late := submit(t, s, sub("late", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
+	id := ids[2]
+	must(t, s.Release(t.Context(), id, "prof"))
+	must(t, s.Withdraw(t.Context(), id, "prof"))
+	must(t, s.Restore(t.Context(), id, "prof"))
+	must(t, s.Move(t.Context(), id, ids[1], "prof"))
+	delay(t, s, id)
+	must(t, s.Withdraw(t.Context(), id, "prof"))
+	for _, want := range []string{"cancel", "delay", "move", "release"} {
+		if got, err := s.Undo(t.Context(), id, "prof"); err != nil || got != want {
+			t.Fatalf("undid %q, %v; want %s", got, err, want)
+		}
+	}
+	if _, err := s.Undo(t.Context(), id, "prof"); err == nil {
+		t.Error("something was left to undo")
+	}
+	must(t, s.Release(t.Context(), late, "prof"))
+	if _, err := s.Undo(t.Context(), late, "prof"); err != nil {
+		t.Error(err)
+	}
+	if v := status(t, s, late, judge.Pending); v.QueueState != "S" {
+		t.Errorf("after the undo its queue state is %s, want S: it waits for its time again", v.QueueState)
+	}
+	order(t, s, ids...)
+	first := submit(t, s, sub("zoe"))
+	must(t, s.Release(t.Context(), first, "prof"))
+	job := claim(t, s, first, "w1", 1)
+	if _, err := s.Fail(t.Context(), job.Attempt, "draining", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Undo(t.Context(), first, "prof"); err == nil {
+		t.Error("a release was undone after the job had been claimed")
+	}
 }
 
 func TestAWithdrawnJobGetsItsPlaceBack(t *testing.T) {

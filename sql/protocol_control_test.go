@@ -131,12 +131,16 @@ func (p *protocol) restore() error {
 	if j.status != judge.Cancelled || !j.undo {
 		return mustReject(err)
 	}
+	p.restored(j)
+	return err
+}
+
+func (p *protocol) restored(j *modelJob) {
 	j.status, j.queue, j.late, j.early = judge.Pending, "R", false, j.undoEarly
 	if j.early {
 		j.queue = "S"
 	}
 	j.event("restored")
-	return err
 }
 
 func (p *protocol) rejudge() error {
@@ -170,25 +174,80 @@ func (j *modelJob) again(lane judge.Lane, inSet bool) {
 	j.event("rejudge")
 }
 
+// modelPlace is where a job stood before somebody moved it.
+type modelPlace struct {
+	lane                judge.Lane
+	queue               string
+	late                bool
+	generation, attempt int32
+}
+
+func (j *modelJob) leavePlace() {
+	j.places = append(j.places, modelPlace{j.lane, j.queue, j.late, j.generation, j.attempt})
+}
+
 func (p *protocol) reorder() error {
 	j := p.job()
-	p.note("job %d", j.id)
+	how := p.draw(4, "how")
+	p.note("job %d, %d", j.id, how)
 	waits := j.queue == "R" || j.queue == "S"
-	if p.draw(2, "where") == 0 {
+	switch how {
+	case 0:
 		err := p.s.Release(p.t.Context(), j.id, "staff")
 		if !waits {
 			return mustReject(err)
 		}
+		j.leavePlace()
 		j.queue, j.early, j.late, j.lane = "R", false, false, judge.LaneStaff
 		j.event("moved")
 		return err
+	case 1:
+		_, err := p.s.Delay(p.t.Context(), j.id, "staff")
+		if !waits || j.lane == judge.LaneStaff {
+			return mustReject(err)
+		}
+		j.leavePlace()
+		j.event("moved")
+		return err
+	case 2:
+		return p.move(j, p.job())
+	default:
+		return p.undo(j)
 	}
-	_, err := p.s.Delay(p.t.Context(), j.id, "staff")
-	if !waits || j.lane == judge.LaneStaff {
+}
+
+func (p *protocol) move(j, before *modelJob) error {
+	err := p.s.Move(p.t.Context(), j.id, before.id, "staff")
+	switch {
+	case j.status != judge.Pending:
 		return mustReject(err)
+	case j.queue == "D" || before == j || before.queue != "R":
+		return mustRefuse(err)
 	}
+	j.leavePlace()
+	j.queue, j.early, j.late, j.lane = "R", false, false, before.lane
 	j.event("moved")
 	return err
+}
+
+func (p *protocol) undo(j *modelJob) error {
+	_, err := p.s.Undo(p.t.Context(), j.id, "staff")
+	if j.status == judge.Cancelled && j.undo {
+		p.restored(j)
+		return err
+	}
+	for i, at := range slices.Backward(j.places) {
+		if (j.queue == "R" || j.queue == "S") && at.generation == j.generation && at.attempt == j.attempt {
+			j.places = slices.Delete(j.places, i, i+1)
+			j.lane, j.queue, j.early, j.late = at.lane, "R", false, false
+			if at.queue == "S" && !at.late {
+				j.queue, j.early = "S", true
+			}
+			j.event("moved")
+			return err
+		}
+	}
+	return mustReject(err)
 }
 
 // retire deletes events as if all retention were over: the newest move of a job

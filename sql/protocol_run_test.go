@@ -105,6 +105,10 @@ var mutants = map[string]struct{ statement, old, replacement string }{
 	"a cancelled set keeps its attempts":            {"RejudgeSetCancel", "'cancelled' FROM cancelled WHERE was = 'running'", "'cancelled' FROM cancelled WHERE false"},
 	"retention of what is under way":                {"RetireEvents", "AND j.finished_at < now() - $1", ""},
 	"retention of the newest move":                  {"RetireEvents", "AND EXISTS (SELECT 1 FROM events n WHERE", "AND NOT EXISTS (SELECT 1 FROM events n WHERE false AND"},
+	"undo of something long gone":                   {"JobUndo", "AND (a.detail ->> 'attempt')::integer = h.attempt_id", ""},
+	"undo of the same again":                        {"JobUndo", "(u.detail ->> 'of')::bigint = a.id", "false"},
+	"move without an event":                         {"JobMove", "'before', $2) FROM moved)", "'before', $2) FROM moved WHERE false)"},
+	"move next to what is not ready":                {"JobMove", "o.job_id <> old.job_id AND o.state = 'R'", "o.job_id <> old.job_id"},
 	"release of a delivered job":                    {"JobRelease", "o.state IN ('R', 'S')", "true"},
 }
 
@@ -116,7 +120,7 @@ func TestEveryMutantIsCaught(t *testing.T) {
 			s := openForProtocol(t)
 			s.Mutate(t, m.statement, m.old, m.replacement)
 			later := strings.HasPrefix(name, "a set") || strings.Contains(m.statement, "Set") || strings.HasPrefix(m.statement, "Retire")
-			for seed := range uint64(effort(t, 60)) {
+			for seed := range uint64(effort(t, 90)) {
 				if err := randomRun(t, s, seed, later); err != nil {
 					if pe, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(pe.Code, "42") {
 						t.Fatalf("the mutant is no statement: %v", err)

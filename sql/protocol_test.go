@@ -40,6 +40,7 @@ type modelJob struct {
 	late       bool                    // its lease, delivery or waiting time has run out
 	early      bool                    // it may not be claimed yet
 	lane       judge.Lane              // as far as it matters: 0 cannot be delayed
+	places     []modelPlace            // where it stood before it was moved
 	undo       bool                    // it waited when it was cancelled
 	undoEarly  bool                    // and may not have been claimed then
 	live       int32                   // generation whose verdict is shown; 0 = none
@@ -97,6 +98,7 @@ func (p *protocol) run(steps int) error {
 		{"cancel", p.cancel},
 		{"restore", p.restore},
 		{"rejudge", p.rejudge},
+		{"reorder", p.reorder},
 		{"reorder", p.reorder},
 	}
 	if p.later { // what happens to jobs that have ended needs many that do

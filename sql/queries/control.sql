@@ -89,22 +89,26 @@ WHERE p.next IS NOT NULL AND j.status IN ('finished', 'dead') ORDER BY p.job_id 
 
 -- name: JobRelease
 -- To the front: lane 0, before everything that was released earlier. The lock on
--- the queue puts concurrent releases in an order.
+-- the queue puts concurrent moves in an order. The audit log keeps the old place.
 WITH q AS MATERIALIZED (
   SELECT name FROM queues WHERE name = (SELECT queue FROM jobs WHERE job_id = @job_id::bigint) FOR UPDATE),
-held AS MATERIALIZED (SELECT j.job_id, j.pool FROM jobs j, q WHERE j.job_id = @job_id AND j.status = 'pending' FOR UPDATE OF j),
+held AS MATERIALIZED (SELECT j.job_id FROM jobs j, q WHERE j.job_id = @job_id AND j.status = 'pending' FOR UPDATE OF j),
+old AS MATERIALIZED (SELECT * FROM outbox_events WHERE job_id = (SELECT job_id FROM held) AND state IN ('R', 'S') FOR UPDATE),
 first AS MATERIALIZED (
   SELECT o.priority, o.rank_at FROM outbox_events o
-  WHERE o.queue = (SELECT name FROM q) AND o.pool = (SELECT pool FROM held) AND o.state = 'R' AND o.lane = 0
+  WHERE o.queue = (SELECT name FROM q) AND o.pool = (SELECT pool FROM old) AND o.state = 'R' AND o.lane = 0
   ORDER BY o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT 1),
 moved AS (
   UPDATE outbox_events o SET lane = 0, state = 'R', not_before = now(), delayed_at = NULL,
     priority = greatest(o.priority, (SELECT priority FROM first)),
     rank_at = least(now(), (SELECT rank_at FROM first) - interval '1 us')
-  WHERE o.job_id = (SELECT job_id FROM held) AND o.state IN ('R', 'S')
+  WHERE o.job_id = (SELECT job_id FROM old)
   RETURNING o.job_id, o.generation, o.attempt_id),
 job AS (UPDATE jobs j SET not_before = now() FROM moved m WHERE j.job_id = m.job_id),
-log AS (INSERT INTO audit_log (actor, action, subject) SELECT @by::text, 'release', 'job:' || job_id FROM moved),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by::text, 'release', 'job:' || job_id, jsonb_build_object('generation', generation, 'attempt', attempt_id,
+    'lane', lane, 'priority', priority, 'rank_at', rank_at, 'delayed_at', delayed_at, 'not_before', not_before) FROM old),
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'to', 'front') FROM moved)
@@ -114,22 +118,90 @@ SELECT job_id FROM moved;
 -- To the back of its lane. An immediate job (lane 0) cannot move.
 WITH q AS MATERIALIZED (
   SELECT name FROM queues WHERE name = (SELECT queue FROM jobs WHERE job_id = @job_id::bigint) FOR UPDATE),
-held AS MATERIALIZED (
-  SELECT o.job_id, o.pool, o.lane FROM outbox_events o, q WHERE o.job_id = @job_id AND o.state IN ('R', 'S') AND o.lane > 0 FOR UPDATE OF o),
+old AS MATERIALIZED (
+  SELECT o.* FROM outbox_events o, q WHERE o.job_id = @job_id AND o.state IN ('R', 'S') AND o.lane > 0 FOR UPDATE OF o),
 last AS MATERIALIZED (
   SELECT o.priority, o.rank_at FROM outbox_events o
-  WHERE o.queue = (SELECT name FROM q) AND o.pool = (SELECT pool FROM held) AND o.state = 'R' AND o.lane = (SELECT lane FROM held)
+  WHERE o.queue = (SELECT name FROM q) AND o.pool = (SELECT pool FROM old) AND o.state = 'R' AND o.lane = (SELECT lane FROM old)
   ORDER BY o.lane DESC, o.priority, o.rank_at DESC, o.job_id DESC LIMIT 1),
 moved AS (
   UPDATE outbox_events o SET delayed_at = now(), priority = least(o.priority, (SELECT priority FROM last)),
     rank_at = greatest(now(), (SELECT rank_at FROM last)) + interval '10 s'
-  WHERE o.job_id = (SELECT job_id FROM held)
+  WHERE o.job_id = (SELECT job_id FROM old)
   RETURNING o.job_id, o.generation, o.attempt_id, o.rank_at),
-log AS (INSERT INTO audit_log (actor, action, subject) SELECT @by::text, 'delay', 'job:' || job_id FROM moved),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by::text, 'delay', 'job:' || job_id, jsonb_build_object('generation', generation, 'attempt', attempt_id,
+    'lane', lane, 'priority', priority, 'rank_at', rank_at, 'delayed_at', delayed_at, 'not_before', not_before) FROM old),
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'to', 'back') FROM moved)
 SELECT rank_at FROM moved;
+
+-- name: JobMove
+-- Right before another job that is ready. That one and those close behind it give
+-- way by microseconds, as far as there is no room; ten thousand at most.
+WITH q AS MATERIALIZED (
+  SELECT name FROM queues WHERE name = (SELECT queue FROM jobs WHERE job_id = @job_id::bigint) FOR UPDATE),
+held AS MATERIALIZED (SELECT j.job_id FROM jobs j, q WHERE j.job_id = @job_id AND j.status = 'pending' FOR UPDATE OF j),
+old AS MATERIALIZED (SELECT * FROM outbox_events WHERE job_id = (SELECT job_id FROM held) AND state IN ('R', 'S') FOR UPDATE),
+goal AS MATERIALIZED (
+  SELECT o.* FROM outbox_events o, old
+  WHERE o.job_id = @before::bigint AND o.job_id <> old.job_id AND o.state = 'R' AND o.queue = old.queue AND o.pool = old.pool),
+behind AS MATERIALIZED (
+  SELECT o.job_id, o.rank_at, row_number() OVER (ORDER BY o.rank_at, o.job_id) AS i
+  FROM outbox_events o, goal g
+  WHERE o.queue = g.queue AND o.pool = g.pool AND o.state = 'R' AND o.lane = g.lane AND o.priority = g.priority
+    AND (o.rank_at, o.job_id) >= (g.rank_at, g.job_id) AND o.job_id <> @job_id
+  ORDER BY o.rank_at, o.job_id LIMIT 10000),
+room AS MATERIALIZED (
+  SELECT coalesce(min(b.i) FILTER (WHERE b.rank_at > g.rank_at + b.i * interval '1 us'), CASE WHEN count(*) < 10000 THEN count(*) + 1 END) AS at
+  FROM behind b, goal g),
+pushed AS (
+  UPDATE outbox_events o SET rank_at = (SELECT g.rank_at + (b.i + 1) * interval '1 us' FROM behind b, goal g WHERE b.job_id = o.job_id)
+  WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM behind WHERE i < (SELECT at FROM room))) AND o.state = 'R'),
+moved AS (
+  UPDATE outbox_events o SET lane = g.lane, priority = g.priority, rank_at = g.rank_at + interval '1 us', state = 'R', not_before = now(), delayed_at = now()
+  FROM goal g WHERE o.job_id = (SELECT job_id FROM old) AND (SELECT at FROM room) IS NOT NULL
+  RETURNING o.job_id, o.generation, o.attempt_id),
+job AS (UPDATE jobs j SET not_before = now() FROM moved m WHERE j.job_id = m.job_id),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by::text, 'move', 'job:' || old.job_id, jsonb_build_object('generation', old.generation, 'attempt', old.attempt_id, 'before', @before,
+    'lane', old.lane, 'priority', old.priority, 'rank_at', old.rank_at, 'delayed_at', old.delayed_at, 'not_before', old.not_before)
+  FROM old, moved),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'before', @before) FROM moved)
+SELECT job_id FROM moved;
+
+-- name: JobUndo
+-- Takes back the newest release, delay or move that was not taken back yet, as
+-- long as the job has not been claimed or rejudged since.
+WITH q AS MATERIALIZED (
+  SELECT name FROM queues WHERE name = (SELECT queue FROM jobs WHERE job_id = @job_id::bigint) FOR UPDATE),
+held AS MATERIALIZED (
+  SELECT j.job_id, j.generation, j.attempt_id FROM jobs j, q WHERE j.job_id = @job_id AND j.status = 'pending' FOR UPDATE OF j),
+noted AS MATERIALIZED (
+  SELECT a.id, a.action, (a.detail ->> 'lane')::smallint AS lane, (a.detail ->> 'priority')::integer AS priority,
+    (a.detail ->> 'rank_at')::timestamptz AS rank_at, (a.detail ->> 'delayed_at')::timestamptz AS delayed_at, (a.detail ->> 'not_before')::timestamptz AS not_before
+  FROM held h JOIN audit_log a ON a.subject = 'job:' || h.job_id AND a.action IN ('release', 'delay', 'move')
+    AND (a.detail ->> 'generation')::integer = h.generation AND (a.detail ->> 'attempt')::integer = h.attempt_id
+  WHERE NOT EXISTS (SELECT 1 FROM audit_log u WHERE u.subject = a.subject AND u.action = 'undo' AND (u.detail ->> 'of')::bigint = a.id)
+  ORDER BY a.id DESC LIMIT 1),
+moved AS (
+  UPDATE outbox_events o SET lane = n.lane, priority = n.priority, rank_at = n.rank_at, delayed_at = n.delayed_at, not_before = n.not_before,
+    state = CASE WHEN n.not_before > now() THEN 'S' ELSE 'R' END
+  FROM noted n WHERE o.job_id = @job_id AND o.state IN ('R', 'S')
+  RETURNING o.job_id, o.generation, o.attempt_id, o.not_before),
+job AS (UPDATE jobs j SET not_before = m.not_before FROM moved m WHERE j.job_id = m.job_id),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by::text, 'undo', 'job:' || m.job_id, jsonb_build_object('of', n.id, 'action', n.action) FROM moved m, noted n),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT m.job_id, m.generation, m.attempt_id, 'moved', jsonb_build_object('by', @by::text, 'undo', n.action) FROM moved m, noted n)
+SELECT n.action FROM moved, noted n;
 
 -- name: DeadLetterDiscard
 WITH discarded AS (
