@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -89,59 +88,4 @@ func (s *Store) AuditNote(ctx context.Context, actor, action, subject string, de
 		return fmt.Errorf("audit %s of %s: %w", action, subject, err)
 	}
 	return nil
-}
-
-// DeadLetter is a job that was given up.
-type DeadLetter struct {
-	JobID      int64
-	Generation int32
-	AttemptID  int32
-	Tries      int32
-	Kind       judge.Kind
-	Queue      string
-	Reason     string          // max_tries, worker_lost, or why it was buried
-	Error      json.RawMessage // {code, message, component, detail}
-	At         time.Time
-	Resolution string // replayed, discarded, or "" while nobody has cared
-	ResolvedBy string
-	ResolvedAt *time.Time
-}
-
-// DeadLetters returns dead letters of jobs with an id below before (0 = no
-// bound), newest first.
-func (s *Store) DeadLetters(ctx context.Context, before int64, unresolved bool, limit int) ([]DeadLetter, error) {
-	found, err := s.q.DeadLetterList(ctx, s.main, dbsqlc.DeadLetterListParams{
-		Before: orMax(before), Unresolved: unresolved, Max: bounded(limit),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list dead letters: %w", err)
-	}
-	out := make([]DeadLetter, len(found))
-	for i, d := range found {
-		out[i] = DeadLetter{
-			JobID: d.JobID, Generation: d.Generation, AttemptID: d.AttemptID, Tries: d.Tries, Kind: judge.Kind(d.Kind), Queue: d.Queue,
-			Reason: d.Reason, Error: d.Error, At: d.At, Resolution: orEmpty(d.Resolution), ResolvedBy: orEmpty(d.ResolvedBy), ResolvedAt: d.ResolvedAt,
-		}
-	}
-	return out, nil
-}
-
-// Discard resolves a dead letter without judging the job again; [ErrNotFound] if
-// there is none that is unresolved. [Store.Rejudge] replays.
-func (s *Store) Discard(ctx context.Context, jobID int64, by string) error {
-	_, found, err := row(ctx, s, s.queue, "DeadLetterDiscard", args{"job_id": jobID, "by": by}, pgx.RowTo[int64])
-	if err != nil {
-		return err
-	}
-	if !found {
-		return fmt.Errorf("dead letter of job %d: %w", jobID, ErrNotFound)
-	}
-	return nil
-}
-
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

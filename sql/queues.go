@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
 )
 
@@ -78,13 +80,13 @@ func (s *Store) SaveQueue(ctx context.Context, q Queue) error {
 }
 
 // PauseQueue stops a queue from giving work, or lets it; [ErrNotFound] if there
-// is none.
-func (s *Store) PauseQueue(ctx context.Context, name string, paused bool) error {
-	n, err := s.q.QueuePause(ctx, s.main, dbsqlc.QueuePauseParams{Name: name, Paused: paused})
+// is none. What is running goes on.
+func (s *Store) PauseQueue(ctx context.Context, name string, paused bool, by string) error {
+	_, found, err := row(ctx, s, s.main, "QueuePause", args{"name": name, "paused": paused, "by": by}, pgx.RowTo[string])
 	if err != nil {
 		return fmt.Errorf("pause queue %s: %w", name, err)
 	}
-	if n == 0 {
+	if !found {
 		return fmt.Errorf("queue %s: %w", name, ErrNotFound)
 	}
 	s.wake(message{ChannelOutbox, ""})
@@ -107,6 +109,28 @@ func (s *Store) Queues(ctx context.Context) ([]Queue, error) {
 		}
 	}
 	return out, nil
+}
+
+// Waiting is a job that waits in a queue.
+type Waiting struct {
+	JobID     int64
+	State     string // R ready, S scheduled, D delivered and not claimed
+	Lane      judge.Lane
+	Priority  int32
+	Since     time.Time
+	NotBefore time.Time // it is not taken earlier
+	Delayed   bool      // put back by hand
+}
+
+// Waiting returns what waits of a group's newest thousand jobs in a queue ("" is
+// the default queue), in the order in which they go.
+func (s *Store) Waiting(ctx context.Context, queue, group string, limit int) ([]Waiting, error) {
+	found, err := rows(ctx, s, s.queue, "JobsWaiting", args{"queue": orDefault(queue, DefaultQueue), "group": group, "max": bounded(limit)},
+		pgx.RowToStructByPos[Waiting])
+	if err != nil {
+		return nil, fmt.Errorf("list what waits of %s: %w", group, err)
+	}
+	return found, nil
 }
 
 func interval(d, otherwise time.Duration) pgtype.Interval {

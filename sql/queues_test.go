@@ -26,7 +26,7 @@ func TestQueuesHaveTheirOwnRules(t *testing.T) {
 		t.Errorf("queues = %+v, %v", qs, err)
 	}
 	id := submit(t, s, sub("alice", func(n *sql.NewSubmission) { n.Queue = "contest" }))
-	must(t, s.PauseQueue(t.Context(), "contest", true))
+	must(t, s.PauseQueue(t.Context(), "contest", true, "prof"))
 	take := func() int {
 		ts, err := s.Pick(t.Context(), sql.PickRequest{Queue: "contest", Dispatcher: "d", Limit: 1})
 		must(t, err)
@@ -36,14 +36,14 @@ func TestQueuesHaveTheirOwnRules(t *testing.T) {
 	if n := take(); n != 0 {
 		t.Error("a paused queue gave work")
 	}
-	must(t, s.PauseQueue(t.Context(), "contest", false))
+	must(t, s.PauseQueue(t.Context(), "contest", false, "prof"))
 	if n := take(); n != 1 {
 		t.Error("a queue gave no work")
 	}
 	if job := claim(t, s, id, "w1", 1); job.MaxTries != 3 || job.Queue != "contest" {
 		t.Errorf("job = %+v", job)
 	}
-	if err := s.PauseQueue(t.Context(), "nosuch", true); !errors.Is(err, sql.ErrNotFound) {
+	if err := s.PauseQueue(t.Context(), "nosuch", true, "prof"); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("an unknown queue: %v", err)
 	}
 	err = s.SaveQueue(t.Context(), sql.Queue{Ordering: "x", MaxWait: -1, Spacing: -1, Redeliver: -1, MaxTries: -1, GroupLimit: -1, MaxBacklog: -1})

@@ -147,6 +147,9 @@ func (s *Store) fillRejudge(ctx context.Context, tx pgx.Tx, set int64, r Rejudge
 		JobID    int64
 		Eligible bool
 	}
+	if len(r.JobIDs) == 0 {
+		r.JobIDs = nil // not to choose by
+	}
 	asked, err := rows(ctx, s, tx, "RejudgeSetCandidates", args{
 		"job_ids": r.JobIDs, "problem": r.Problem, "language": r.Language, "author": r.Author, "verdict": string(r.Verdict),
 	}, pgx.RowToStructByPos[candidate])
@@ -250,7 +253,7 @@ func (s *Store) resolveRejudge(ctx context.Context, statement, as string, id int
 	case a.Was == as:
 		return nil
 	case a.Was != "":
-		return &judge.FieldError{Field: "set", Reason: a.Was, Remedy: fmt.Sprintf("set %d was %s already; start a new one", id, a.Was)}
+		return &judge.FieldError{Field: "set", Reason: "resolved", Remedy: fmt.Sprintf("set %d was %s already; start a new one", id, a.Was)}
 	case a.Open > 0:
 		return &judge.FieldError{Field: "set", Reason: "unfinished", Remedy: fmt.Sprintf("%d judgings of set %d are under way: wait for them, or cancel the set", a.Open, id)}
 	}

@@ -145,8 +145,11 @@ func (s *Server) apiWorkers(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"workers": workers})
 }
 
-// apiQueue describes the queue in figures.
+// apiQueue describes the queue in figures, or what waits of a submitter.
 func (s *Server) apiQueue(c *fiber.Ctx) error {
+	if group := c.Query("group"); group != "" {
+		return s.reservations(c, group)
+	}
 	stats, err := s.store.QueueStats(c.UserContext())
 	if err != nil {
 		return fmt.Errorf("count the queue: %w", err)

@@ -209,3 +209,26 @@ WITH discarded AS (
   WHERE job_id = @job_id::bigint AND resolution IS NULL RETURNING job_id),
 log AS (INSERT INTO audit_log (actor, action, subject) SELECT @by, 'discard', 'job:' || job_id FROM discarded)
 SELECT job_id FROM discarded;
+
+-- name: DeadLetterAttempts
+-- The attempts of a job that ended without a result, oldest first.
+SELECT attempt_id, generation, worker, started_at, ended_at, outcome, error FROM attempts
+WHERE job_id = @job_id::bigint ORDER BY attempt_id;
+
+-- name: JobDead
+SELECT job_id FROM jobs WHERE job_id = @job_id::bigint AND status = 'dead';
+
+-- name: JobsWaiting
+-- What waits of a group's newest thousand jobs, in the order of the queue.
+SELECT o.job_id, o.state::text, o.lane, o.priority, o.created_at, o.not_before, o.delayed_at IS NOT NULL
+FROM (SELECT job_id FROM jobs WHERE queue = @queue::text AND group_key = @group::text ORDER BY job_id DESC LIMIT 1000) j
+JOIN outbox_events o ON o.job_id = j.job_id
+WHERE o.state IN ('R', 'S', 'D')
+ORDER BY o.state <> 'D', o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer;
+
+-- name: QueuePause
+WITH old AS MATERIALIZED (SELECT name, paused FROM queues WHERE name = @name::text FOR UPDATE),
+log AS (
+  INSERT INTO audit_log (actor, action, subject)
+  SELECT @by::text, CASE WHEN @paused::boolean THEN 'pause' ELSE 'resume' END, 'queue:' || name FROM old WHERE paused <> @paused)
+UPDATE queues q SET paused = @paused FROM old WHERE q.name = old.name RETURNING q.name;

@@ -2,5 +2,5 @@
 -- Newest first.
 SELECT d.job_id, d.generation, d.attempt_id, d.tries, d.reason, d.error, d.at, d.resolution, d.resolved_by, d.resolved_at, j.kind, j.queue
 FROM dead_letters d JOIN jobs j ON j.job_id = d.job_id
-WHERE d.job_id < @before AND (@unresolved::boolean = false OR d.resolution IS NULL)
+WHERE d.job_id < @before AND (@unresolved::boolean = false OR d.resolution IS NULL) AND (@job_id::bigint = 0 OR d.job_id = @job_id)
 ORDER BY d.job_id DESC, d.generation DESC LIMIT @max::integer;

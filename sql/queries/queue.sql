@@ -4,9 +4,6 @@ VALUES (@name, @paused, @ordering, @max_wait, @spacing, @redeliver, @max_tries, 
 ON CONFLICT (name) DO UPDATE SET paused = excluded.paused, ordering = excluded.ordering, max_wait = excluded.max_wait, spacing = excluded.spacing,
   redeliver = excluded.redeliver, max_tries = excluded.max_tries, group_limit = excluded.group_limit, max_backlog = excluded.max_backlog;
 
--- name: QueuePause :execrows
-UPDATE queues SET paused = @paused WHERE name = @name;
-
 -- name: QueueList :many
 SELECT name, paused, ordering, extract(epoch FROM max_wait)::double precision AS max_wait, extract(epoch FROM spacing)::double precision AS spacing,
   extract(epoch FROM redeliver)::double precision AS redeliver, max_tries, group_limit, max_backlog

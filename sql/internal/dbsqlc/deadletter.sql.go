@@ -13,13 +13,14 @@ import (
 const deadLetterList = `-- name: DeadLetterList :many
 SELECT d.job_id, d.generation, d.attempt_id, d.tries, d.reason, d.error, d.at, d.resolution, d.resolved_by, d.resolved_at, j.kind, j.queue
 FROM dead_letters d JOIN jobs j ON j.job_id = d.job_id
-WHERE d.job_id < $1 AND ($2::boolean = false OR d.resolution IS NULL)
-ORDER BY d.job_id DESC, d.generation DESC LIMIT $3::integer
+WHERE d.job_id < $1 AND ($2::boolean = false OR d.resolution IS NULL) AND ($3::bigint = 0 OR d.job_id = $3)
+ORDER BY d.job_id DESC, d.generation DESC LIMIT $4::integer
 `
 
 type DeadLetterListParams struct {
 	Before     int64
 	Unresolved bool
+	JobID      int64
 	Max        int32
 }
 
@@ -40,7 +41,12 @@ type DeadLetterListRow struct {
 
 // Newest first.
 func (q *Queries) DeadLetterList(ctx context.Context, db DBTX, arg DeadLetterListParams) ([]DeadLetterListRow, error) {
-	rows, err := db.Query(ctx, deadLetterList, arg.Before, arg.Unresolved, arg.Max)
+	rows, err := db.Query(ctx, deadLetterList,
+		arg.Before,
+		arg.Unresolved,
+		arg.JobID,
+		arg.Max,
+	)
 	if err != nil {
 		return nil, err
 	}

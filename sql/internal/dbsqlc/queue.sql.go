@@ -59,23 +59,6 @@ func (q *Queries) QueueList(ctx context.Context, db DBTX) ([]QueueListRow, error
 	return items, nil
 }
 
-const queuePause = `-- name: QueuePause :execrows
-UPDATE queues SET paused = $1 WHERE name = $2
-`
-
-type QueuePauseParams struct {
-	Paused bool
-	Name   string
-}
-
-func (q *Queries) QueuePause(ctx context.Context, db DBTX, arg QueuePauseParams) (int64, error) {
-	result, err := db.Exec(ctx, queuePause, arg.Paused, arg.Name)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const queueSave = `-- name: QueueSave :exec
 INSERT INTO queues (name, paused, ordering, max_wait, spacing, redeliver, max_tries, group_limit, max_backlog)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)

@@ -1,0 +1,116 @@
+package sql
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
+	"deepoj/sql/internal/dbsqlc"
+)
+
+// DeadLetter is a job that was given up.
+type DeadLetter struct {
+	JobID      int64
+	Generation int32
+	AttemptID  int32
+	Tries      int32
+	Kind       judge.Kind
+	Queue      string
+	Reason     string          // max_tries, worker_lost, or why it was buried
+	Error      json.RawMessage // {code, message, component, detail}
+	At         time.Time
+	Resolution string // replayed, discarded, or "" while nobody has cared
+	ResolvedBy string
+	ResolvedAt *time.Time
+}
+
+// DeadLetters returns dead letters of jobs with an id below before (0 = no
+// bound), newest first.
+func (s *Store) DeadLetters(ctx context.Context, before int64, unresolved bool, limit int) ([]DeadLetter, error) {
+	return s.deadLetters(ctx, dbsqlc.DeadLetterListParams{Before: orMax(before), Unresolved: unresolved, Max: bounded(limit)})
+}
+
+// DeadLetter returns the newest dead letter of a job, or [ErrNotFound].
+func (s *Store) DeadLetter(ctx context.Context, jobID int64) (DeadLetter, error) {
+	found, err := s.deadLetters(ctx, dbsqlc.DeadLetterListParams{Before: orMax(0), JobID: jobID, Max: 1})
+	if err != nil {
+		return DeadLetter{}, err
+	}
+	if jobID <= 0 || len(found) == 0 {
+		return DeadLetter{}, fmt.Errorf("dead letter of job %d: %w", jobID, ErrNotFound)
+	}
+	return found[0], nil
+}
+
+func (s *Store) deadLetters(ctx context.Context, p dbsqlc.DeadLetterListParams) ([]DeadLetter, error) {
+	found, err := s.q.DeadLetterList(ctx, s.main, p)
+	if err != nil {
+		return nil, fmt.Errorf("list dead letters: %w", err)
+	}
+	out := make([]DeadLetter, len(found))
+	for i, d := range found {
+		out[i] = DeadLetter{
+			JobID: d.JobID, Generation: d.Generation, AttemptID: d.AttemptID, Tries: d.Tries, Kind: judge.Kind(d.Kind), Queue: d.Queue,
+			Reason: d.Reason, Error: d.Error, At: d.At, Resolution: orEmpty(d.Resolution), ResolvedBy: orEmpty(d.ResolvedBy), ResolvedAt: d.ResolvedAt,
+		}
+	}
+	return out, nil
+}
+
+// Attempt is an attempt that ended without a result.
+type Attempt struct {
+	AttemptID  int32
+	Generation int32
+	Worker     string
+	Started    time.Time
+	Ended      time.Time
+	Outcome    string          // failed, released, lost, cancelled, superseded or buried
+	Error      json.RawMessage // {code, message, component, detail}; nil where nothing went wrong
+}
+
+// Attempts returns the attempts of a job that ended without a result, oldest
+// first.
+func (s *Store) Attempts(ctx context.Context, jobID int64) ([]Attempt, error) {
+	return rows(ctx, s, s.queue, "DeadLetterAttempts", args{"job_id": jobID}, func(r pgx.CollectableRow) (a Attempt, err error) {
+		return a, r.Scan(&a.AttemptID, &a.Generation, &a.Worker, &a.Started, &a.Ended, &a.Outcome, (*[]byte)(&a.Error))
+	})
+}
+
+// Replay has a dead job judged again, which resolves its dead letter, and returns
+// its new generation. It returns a [*judge.RejectedError] if the job is not
+// dead.
+func (s *Store) Replay(ctx context.Context, jobID int64, by string) (int32, error) {
+	_, found, err := row(ctx, s, s.queue, "JobDead", args{"job_id": jobID}, pgx.RowTo[int64])
+	if err != nil {
+		return 0, fmt.Errorf("replay job %d: %w", jobID, err)
+	}
+	if !found {
+		return 0, s.refused(ctx, jobID, "")
+	}
+	generations, err := s.Rejudge(ctx, []int64{jobID}, judge.LaneRejudge, by)
+	return generations[jobID], err
+}
+
+// Discard resolves a dead letter without judging the job again; [ErrNotFound] if
+// there is none that is unresolved.
+func (s *Store) Discard(ctx context.Context, jobID int64, by string) error {
+	_, found, err := row(ctx, s, s.queue, "DeadLetterDiscard", args{"job_id": jobID, "by": by}, pgx.RowTo[int64])
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("dead letter of job %d: %w", jobID, ErrNotFound)
+	}
+	return nil
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,214 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// staff calls the API as a member of staff and reads the answer into out.
+func (s *stage) staff(token, method, path, body string, out any, headers ...string) reply {
+	s.Helper()
+	headers = append(headers, "Authorization: Bearer "+token)
+	if body != "" {
+		headers = append(headers, asJSON)
+	}
+	r := s.do(method, path, body, headers...)
+	if out != nil {
+		if err := json.Unmarshal([]byte(r.body), out); err != nil || r.status >= 300 {
+			s.Fatalf("%s %s: status %d: %s", method, path, r.status, r.body)
+		}
+	}
+	return r
+}
+
+func TestTheQueueIsControlledByStaffAlone(t *testing.T) {
+	s := newStage(t)
+	id := s.submit("aplusb", "cpp", "int main() {}")
+	s.user("cat", "correct horse", sql.RoleContestant)
+	token, err := s.client.Login(t.Context(), "cat", "correct horse")
+	s.must(err)
+	at := fmt.Sprintf("/api/v1/submissions/%d", id)
+	calls := []string{
+		"POST " + at + "/release", "POST " + at + "/delay", "POST " + at + "/move", "POST " + at + "/delete", "POST " + at + "/undo",
+		"GET /api/v1/queues", "POST /api/v1/queues/default/pause", "POST /api/v1/queues/default/resume", "GET /api/v1/queue?group=guest",
+		"GET /api/v1/dlq", "GET /api/v1/dlq/1", "POST /api/v1/dlq/1/replay", "POST /api/v1/dlq/1/discard",
+		"GET /api/v1/rejudgings", "POST /api/v1/rejudgings", "GET /api/v1/rejudgings/1", "POST /api/v1/rejudgings/1/apply", "POST /api/v1/rejudgings/1/cancel",
+	}
+	for _, call := range calls {
+		method, path, _ := strings.Cut(call, " ")
+		body := ""
+		if method == http.MethodPost {
+			body = `{"reason":"x","problem":"aplusb"}`
+		}
+		if r := s.staff(token, method, path, body, nil); r.status != http.StatusForbidden {
+			t.Errorf("%s: status %d for a contestant, want 403", call, r.status)
+		}
+	}
+}
+
+func TestStaffMoveWhatWaits(t *testing.T) {
+	s := newStage(t)
+	token := s.user("prof", "correct horse", sql.RoleStaff)
+	var ids []int64
+	for i := range 3 {
+		ids = append(ids, s.submitAs(fmt.Sprint("ann", i), "aplusb", "cpp", "int main() {}"))
+	}
+	type moved struct {
+		Undone string    `json:"undone"`
+		Place  placeJSON `json:"place"`
+	}
+	move := func(id int64, verb, body string) (m moved) {
+		t.Helper()
+		s.staff(token, http.MethodPost, fmt.Sprintf("/api/v1/submissions/%d/%s", id, verb), body, &m)
+		return m
+	}
+	if m := move(ids[2], "release", "{}"); m.Place.Position != 1 {
+		t.Errorf("released to position %d, want 1", m.Place.Position)
+	}
+	if m := move(ids[2], "undo", "{}"); m.Undone != "release" || m.Place.Position != 3 {
+		t.Errorf("undo gave %+v, want the release undone and position 3", m)
+	}
+	if m := move(ids[0], "delay", "{}"); m.Place.Position != 3 {
+		t.Errorf("delayed to position %d, want 3", m.Place.Position)
+	}
+	if m := move(ids[0], "move", fmt.Sprintf(`{"before":%d}`, ids[2])); m.Place.Position != 2 {
+		t.Errorf("moved to position %d, want 2", m.Place.Position)
+	}
+	move(ids[1], "delete", "{}")
+	if r := s.staff(token, http.MethodPost, fmt.Sprintf("/api/v1/submissions/%d/delete", ids[1]), "{}", nil); r.status != http.StatusConflict {
+		t.Errorf("deleting twice: status %d, want 409", r.status)
+	}
+	if f := document(t, s.staff(token, http.MethodPost, fmt.Sprintf("/api/v1/submissions/%d/move", ids[0]), `{"before":"x"}`, nil)); f.Field != "before" {
+		t.Errorf("refused with field %q, want before", f.Field)
+	}
+	var group struct {
+		Waiting []waitingJSON `json:"waiting"`
+	}
+	s.staff(token, http.MethodGet, "/api/v1/queue?group=ann0", "", &group)
+	if len(group.Waiting) != 1 || group.Waiting[0].JobID != ids[0] || group.Waiting[0].Place == nil || group.Waiting[0].Place.Position != 1 {
+		t.Errorf("ann0 waits with %+v, want job %d first", group.Waiting, ids[0])
+	}
+	var queues struct {
+		Queues []queueJSON `json:"queues"`
+	}
+	s.staff(token, http.MethodPost, "/api/v1/queues/default/pause", "{}", nil)
+	s.staff(token, http.MethodGet, "/api/v1/queues", "", &queues)
+	if len(queues.Queues) != 1 || !queues.Queues[0].Paused || queues.Queues[0].MaxTries != 5 {
+		t.Errorf("queues = %+v, want the default one, paused", queues.Queues)
+	}
+	if m := move(ids[2], "release", "{}"); m.Place.Why != "paused" {
+		t.Errorf("waits because of %q, want paused", m.Place.Why)
+	}
+}
+
+func TestADeadLetterIsReadReplayedAndDiscarded(t *testing.T) {
+	s := newStage(t)
+	token := s.user("prof", "correct horse", sql.RoleStaff)
+	ids := []int64{s.submit("aplusb", "cpp", "1"), s.submit("aplusb", "cpp", "2")}
+	for _, id := range ids {
+		s.must(s.store.Bury(t.Context(), s.claim(id), judge.ReasonPayload, "schema_version 7"))
+	}
+	list := func(query string) (found []int64) {
+		t.Helper()
+		var out struct {
+			Letters []letterJSON `json:"dead_letters"`
+		}
+		s.staff(token, http.MethodGet, "/api/v1/dlq"+query, "", &out)
+		for _, l := range out.Letters {
+			found = append(found, l.JobID)
+		}
+		return found
+	}
+	if got := list(""); !slices.Equal(got, []int64{ids[1], ids[0]}) {
+		t.Errorf("dead letters of %v, want both, newest first", got)
+	}
+	var one struct {
+		Letter   letterJSON    `json:"dead_letter"`
+		Attempts []attemptJSON `json:"attempts"`
+	}
+	at := fmt.Sprintf("/api/v1/dlq/%d", ids[0])
+	s.staff(token, http.MethodGet, at, "", &one)
+	if one.Letter.Reason != string(judge.ReasonPayload) || len(one.Attempts) != 1 || one.Attempts[0].Outcome != "buried" || !strings.Contains(string(one.Letter.Error), "schema_version 7") {
+		t.Errorf("dead letter = %+v", one)
+	}
+	s.staff(token, http.MethodPost, at+"/discard", "{}", new(struct{}))
+	if got := list(""); !slices.Equal(got, ids[1:]) {
+		t.Errorf("unresolved are %v, want %v", got, ids[1:])
+	}
+	if got := list("?all=true"); len(got) != 2 {
+		t.Errorf("all are %v, want both", got)
+	}
+	var replayed struct {
+		Generation int32 `json:"generation"`
+	}
+	s.staff(token, http.MethodPost, at+"/replay", "{}", &replayed)
+	if replayed.Generation != 2 {
+		t.Errorf("replayed as generation %d, want 2", replayed.Generation)
+	}
+	if r := s.staff(token, http.MethodPost, at+"/replay", "{}", nil); r.status != http.StatusConflict {
+		t.Errorf("replaying what is not dead: status %d, want 409", r.status)
+	}
+	if r := s.staff(token, http.MethodGet, "/api/v1/dlq/999", "", nil); r.status != http.StatusNotFound {
+		t.Errorf("no such letter: status %d, want 404", r.status)
+	}
+}
+
+func TestSubmissionsAreRejudgedAsASet(t *testing.T) {
+	s := newStage(t)
+	token := s.user("prof", "correct horse", sql.RoleStaff)
+	id := s.submit("aplusb", "cpp", "int main() {}")
+	s.finish(id, judge.Result{Verdict: judge.WA})
+	var set setJSON
+	for range 2 {
+		s.staff(token, http.MethodPost, "/api/v1/rejudgings", `{"reason":"wrong tests","problem":"aplusb","verdict":"WA"}`, &set, "Idempotency-Key: k1")
+	}
+	if set.ID != 1 || set.Total != 1 || set.Waiting != 1 || set.Done {
+		t.Fatalf("set = %+v", set)
+	}
+	at := fmt.Sprintf("/api/v1/rejudgings/%d", set.ID)
+	if f := document(t, s.staff(token, http.MethodPost, at+"/apply", "{}", nil)); f.Reason != "unfinished" {
+		t.Errorf("applied too early: %+v", f)
+	}
+	s.finish(id, judge.Result{Verdict: judge.AC})
+	var got struct {
+		Set     setJSON      `json:"rejudging"`
+		Changes []changeJSON `json:"changes"`
+	}
+	s.staff(token, http.MethodGet, at, "", &got)
+	if !got.Set.Done || got.Set.Changed != 1 || len(got.Changes) != 1 || got.Changes[0].Before != judge.WA || got.Changes[0].After != judge.AC {
+		t.Errorf("set = %+v", got)
+	}
+	verdict := func() judge.Verdict {
+		t.Helper()
+		sub, err := s.as(token).Get(t.Context(), id)
+		s.must(err)
+		return sub.Result.Verdict
+	}
+	if v := verdict(); v != judge.WA {
+		t.Errorf("shown is %s before the set is applied, want WA", v)
+	}
+	s.staff(token, http.MethodPost, at+"/apply", "{}", &set)
+	if set.Resolution != "applied" || set.ResolvedBy != "prof" {
+		t.Errorf("set = %+v", set)
+	}
+	if v := verdict(); v != judge.AC {
+		t.Errorf("shown is %s after it, want AC", v)
+	}
+	if f := document(t, s.staff(token, http.MethodPost, "/api/v1/rejudgings", `{"reason":"everything"}`, nil)); f.Field != "problem" {
+		t.Errorf("a set of everything: %+v", f)
+	}
+	var all struct {
+		Sets []setJSON `json:"rejudgings"`
+	}
+	s.staff(token, http.MethodGet, "/api/v1/rejudgings", "", &all)
+	if len(all.Sets) != 1 {
+		t.Errorf("%d sets, want 1", len(all.Sets))
+	}
+}
