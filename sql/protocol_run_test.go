@@ -108,7 +108,7 @@ var mutants = map[string]struct{ statement, old, replacement string }{
 	"undo of something long gone":                   {"JobUndo", "AND (a.detail ->> 'attempt')::integer = h.attempt_id", ""},
 	"undo of the same again":                        {"JobUndo", "(u.detail ->> 'of')::bigint = a.id", "false"},
 	"move without an event":                         {"JobMove", "'before', $2) FROM moved)", "'before', $2) FROM moved WHERE false)"},
-	"move next to what is not ready":                {"JobMove", "o.job_id <> old.job_id AND o.state = 'R'", "o.job_id <> old.job_id"},
+	"move next to what is not ready":                {"JobMove", "<> (SELECT job_id FROM old) AND state = 'R'", "<> (SELECT job_id FROM old)"},
 	"release of a delivered job":                    {"JobRelease", "o.state IN ('R', 'S')", "true"},
 }
 

@@ -146,20 +146,22 @@ WITH q AS MATERIALIZED (
 held AS MATERIALIZED (SELECT j.job_id FROM jobs j, q WHERE j.job_id = @job_id AND j.status = 'pending' FOR UPDATE OF j),
 old AS MATERIALIZED (SELECT * FROM outbox_events WHERE job_id = (SELECT job_id FROM held) AND state IN ('R', 'S') FOR UPDATE),
 goal AS MATERIALIZED (
-  SELECT o.* FROM outbox_events o, old
-  WHERE o.job_id = @before::bigint AND o.job_id <> old.job_id AND o.state = 'R' AND o.queue = old.queue AND o.pool = old.pool),
+  SELECT * FROM outbox_events
+  WHERE job_id = @before::bigint AND job_id <> (SELECT job_id FROM old) AND state = 'R'
+    AND queue = (SELECT queue FROM old) AND pool = (SELECT pool FROM old)),
 behind AS MATERIALIZED (
   SELECT o.job_id, o.rank_at, row_number() OVER (ORDER BY o.rank_at, o.job_id) AS i
-  FROM outbox_events o, goal g
-  WHERE o.queue = g.queue AND o.pool = g.pool AND o.state = 'R' AND o.lane = g.lane AND o.priority = g.priority
-    AND (o.rank_at, o.job_id) >= (g.rank_at, g.job_id) AND o.job_id <> @job_id
+  FROM outbox_events o
+  WHERE o.queue = (SELECT queue FROM goal) AND o.pool = (SELECT pool FROM goal) AND o.state = 'R'
+    AND o.lane = (SELECT lane FROM goal) AND o.priority = (SELECT priority FROM goal)
+    AND (o.rank_at, o.job_id) >= ((SELECT rank_at FROM goal), (SELECT job_id FROM goal)) AND o.job_id <> @job_id
   ORDER BY o.rank_at, o.job_id LIMIT 10000),
 room AS MATERIALIZED (
   SELECT coalesce(min(b.i) FILTER (WHERE b.rank_at > g.rank_at + b.i * interval '1 us'), CASE WHEN count(*) < 10000 THEN count(*) + 1 END) AS at
   FROM behind b, goal g),
 pushed AS (
   UPDATE outbox_events o SET rank_at = (SELECT g.rank_at + (b.i + 1) * interval '1 us' FROM behind b, goal g WHERE b.job_id = o.job_id)
-  WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM behind WHERE i < (SELECT at FROM room))) AND o.state = 'R'),
+  WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM behind WHERE i < (SELECT at FROM room)))),
 moved AS (
   UPDATE outbox_events o SET lane = g.lane, priority = g.priority, rank_at = g.rank_at + interval '1 us', state = 'R', not_before = now(), delayed_at = now()
   FROM goal g WHERE o.job_id = (SELECT job_id FROM old) AND (SELECT at FROM room) IS NOT NULL
@@ -221,9 +223,9 @@ SELECT job_id FROM jobs WHERE job_id = @job_id::bigint AND status = 'dead';
 -- name: JobsWaiting
 -- What waits of a group's newest thousand jobs, in the order of the queue.
 SELECT o.job_id, o.state::text, o.lane, o.priority, o.created_at, o.not_before, o.delayed_at IS NOT NULL
-FROM (SELECT job_id FROM jobs WHERE queue = @queue::text AND group_key = @group::text ORDER BY job_id DESC LIMIT 1000) j
-JOIN outbox_events o ON o.job_id = j.job_id
-WHERE o.state IN ('R', 'S', 'D')
+FROM outbox_events o
+WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM jobs WHERE queue = @queue::text AND group_key = @group::text ORDER BY job_id DESC LIMIT 1000))
+  AND o.state IN ('R', 'S', 'D')
 ORDER BY o.state <> 'D', o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer;
 
 -- name: QueuePause
