@@ -41,13 +41,14 @@ SELECT
   (SELECT count(*) FROM dead_letters WHERE resolution IS NULL) AS dead_letters;
 
 -- name: Place
--- Counts at most 1,000 rows on each of three index ranges.
+-- Counts at most 250 rows on each of three index ranges: whoever waits behind more
+-- learns that, for the price of being first.
 SELECT o.state::text, q.paused, o.not_before > now() AS early,
-  (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane < o.lane LIMIT 1000) a)
+  (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane < o.lane LIMIT 250) a)
   + (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane
-       AND x.priority > o.priority LIMIT 1000) b)
+       AND x.priority > o.priority LIMIT 250) b)
   + (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane
-       AND x.priority = o.priority AND (x.rank_at, x.job_id) < (o.rank_at, o.job_id) LIMIT 1000) c) AS ready_before,
+       AND x.priority = o.priority AND (x.rank_at, x.job_id) < (o.rank_at, o.job_id) LIMIT 250) c) AS ready_before,
   (SELECT count(*) FROM outbox_events x WHERE x.state = 'D' AND x.queue = o.queue AND x.pool = o.pool) AS delivered,
   EXISTS (SELECT 1 FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s'
     AND (o.language = '' OR o.language = ANY (w.languages))) AS served,
