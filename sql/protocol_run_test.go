@@ -90,7 +90,7 @@ var mutants = map[string]struct{ statement, old, replacement string }{
 	"pick without an event":                         {"OutboxPick", "'dispatched' FROM won", "'dispatched' FROM won WHERE false"},
 	"promote too early":                             {"OutboxPromote", "AND not_before <= now()", ""},
 	"submit without an event":                       {"SubmissionSubmit", "'submitted' FROM stored", "'submitted' FROM stored WHERE false"},
-	"submit without an outbox row":                  {"SubmissionSubmit", "s, turn, q)", "s, turn, q WHERE false)"},
+	"submit without an outbox row":                  {"SubmissionSubmit", "placed s, turn, q)", "placed s, turn, q WHERE false)"},
 	"cancel keeps the queue row":                    {"JobCancel", "outbox_events WHERE job_id", "outbox_events WHERE job_id = -1 AND job_id"},
 	"rejudge resets the attempt":                    {"JobRejudge", "generation = j.generation + 1,", "generation = j.generation + 1, attempt_id = 0,"},
 	"rejudge keeps the generation":                  {"JobRejudge", "generation = j.generation + 1", "generation = j.generation"},

@@ -49,7 +49,11 @@ made AS MATERIALIZED (SELECT array_agg(job_id) AS ids FROM job),
 stored AS MATERIALIZED (
   SELECT w.*, now() + w.delay AS not_before, row_number() OVER (PARTITION BY w.group_key, w.lane >= 2 ORDER BY w.n DESC) - 1 AS back
   FROM wanted w WHERE w.job_id = ANY ((SELECT ids FROM made)::bigint[])),
-turn AS MATERIALIZED (SELECT array_agg(key) AS keys, array_agg(next_at) AS next_at, array_agg(weight) AS weights FROM clock),
+turn AS MATERIALIZED (
+  SELECT array_agg(key ORDER BY key COLLATE "C") AS keys, array_agg(next_at ORDER BY key COLLATE "C") AS next_at,
+    array_agg(weight ORDER BY key COLLATE "C") AS weights FROM clock),
+placed AS MATERIALIZED ( -- width_bucket searches by halves
+  SELECT s.*, width_bucket(s.group_key COLLATE "C", (SELECT keys FROM turn)) AS i FROM stored s),
 payload AS (INSERT INTO job_payloads (job_id, payload) SELECT job_id, payload FROM stored),
 submission AS (
   INSERT INTO submissions (job_id, problem, language, author, code_bytes)
@@ -60,9 +64,10 @@ outbox AS (
     trace_id, job_key, spec_hash)
   SELECT s.job_id, @queue, s.pool, s.group_key, s.language, s.lane, s.priority,
     CASE WHEN s.lane < 2 THEN now()
-         ELSE coalesce(turn.next_at[s.i] - q.spacing * s.back / turn.weights[s.i], now() + q.spacing) END,
+         WHEN turn.keys[s.i] = s.group_key THEN turn.next_at[s.i] - q.spacing * s.back / turn.weights[s.i]
+         ELSE now() + q.spacing END,
     CASE WHEN s.not_before > now() THEN 'S' ELSE 'R' END, 1, 0, s.not_before, s.trace_id, s.job_key, s.spec_hash
-  FROM (SELECT stored.*, array_position(turn.keys, stored.group_key) AS i FROM stored, turn) s, turn, q)
+  FROM placed s, turn, q)
 SELECT c.n, coalesce(c.same, c.keyed, c.specified, c.job_id) AS job_id,
   CASE WHEN c.job_id = ANY ((SELECT ids FROM made)::bigint[]) THEN 'new'
        WHEN c.same IS NOT NULL THEN 'same'
