@@ -44,7 +44,15 @@ type final struct {
 // finalizeTogether records the results of several attempts.
 func (s *Store) finalizeTogether(ctx context.Context, fs []final) []answered[struct{}] {
 	out := make([]answered[struct{}], len(fs))
-	done, err := s.finalizeMany(ctx, fs)
+	done, err := s.finalizeMany(ctx, fs, false)
+	if err == nil && len(done) < len(fs) { // perhaps a lease has run out; that is rare
+		rest := slices.DeleteFunc(slices.Clone(fs), func(f final) bool {
+			return slices.Contains(done, completed{f.attempt.JobID, f.attempt.AttemptID})
+		})
+		var late []completed
+		late, err = s.finalizeMany(ctx, rest, true)
+		done = append(done, late...)
+	}
 	for i, f := range fs {
 		switch {
 		case err != nil && len(fs) > 1: // perhaps one of them is at fault; nothing was written
@@ -66,8 +74,9 @@ type completed struct {
 	AttemptID int32
 }
 
-// finalizeMany returns the jobs that are complete now.
-func (s *Store) finalizeMany(ctx context.Context, fs []final) (done []completed, err error) {
+// finalizeMany returns the jobs that are complete now. With late, leases that ran
+// out are renewed before, in the same transaction.
+func (s *Store) finalizeMany(ctx context.Context, fs []final, late bool) (done []completed, err error) {
 	// Rows are locked in one order by everybody.
 	fs = slices.SortedFunc(slices.Values(fs), func(x, y final) int { return cmp.Compare(x.attempt.JobID, y.attempt.JobID) })
 	attempts := make([]judge.Attempt, len(fs))
@@ -76,21 +85,23 @@ func (s *Store) finalizeMany(ctx context.Context, fs []final) (done []completed,
 		attempts[i], verdicts[i], scores[i], results[i] = f.attempt, string(f.result.Verdict), f.result.Score, f.data
 	}
 	a := fence(attempts...)
-	renew := s.stmts["JobRenewExpired"]
-	renewValues, err := renew.bind(a)
-	if err != nil {
-		return nil, err
+	// A batch is one round trip and one transaction.
+	var b pgx.Batch
+	if late {
+		renew := s.stmts["JobRenewExpired"]
+		values, err := renew.bind(a)
+		if err != nil {
+			return nil, err
+		}
+		b.Queue(renew.text, values...)
 	}
 	a["verdicts"], a["scores"], a["results"] = verdicts, scores, results
 	finalize := s.stmts["JobFinalize"]
-	finalizeValues, err := finalize.bind(a)
+	values, err := finalize.bind(a)
 	if err != nil {
 		return nil, err
 	}
-	// A batch is one round trip and one transaction.
-	var b pgx.Batch
-	b.Queue(renew.text, renewValues...)
-	b.Queue(finalize.text, finalizeValues...).Query(func(rs pgx.Rows) error {
+	b.Queue(finalize.text, values...).Query(func(rs pgx.Rows) error {
 		done, err = pgx.CollectRows(rs, pgx.RowToStructByPos[completed])
 		return err
 	})
