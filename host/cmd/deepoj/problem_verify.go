@@ -209,12 +209,9 @@ func printResult(e *env, r judge.Result) error {
 			fmt.Fprintf(e.stdout, "%s: %s = %s\n", firstOf(g.Name, "all"), g.Formula, points(g.Score))
 		}
 	}
-	line := string(r.Verdict)
-	if r.Score != nil {
-		line += " " + points(r.Score)
-		if r.MaxScore != nil {
-			line += "/" + points(r.MaxScore)
-		}
+	line := withPoints(r.Verdict, r.Score)
+	if r.Score != nil && r.MaxScore != nil {
+		line += "/" + points(r.MaxScore)
 	}
 	line += fmt.Sprintf("  %d ms  %d KiB", r.Usage.CPUMillis, r.Usage.MemoryKiB)
 	if note := firstOf(r.JudgeNote, r.Message); note != "" {
@@ -229,4 +226,9 @@ func points(score *float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%g", *score)
+}
+
+// withPoints is a verdict, and behind it the score, if there is one.
+func withPoints(v judge.Verdict, score *float64) string {
+	return strings.TrimSpace(string(v) + " " + points(score))
 }

@@ -101,16 +101,8 @@ func showSet(ctx context.Context, e *env, s *sql.Store, args []string) error {
 			return err
 		}
 		for _, c := range changes {
-			fmt.Fprintf(e.stdout, "%d: %s%s becomes %s%s\n", c.JobID, c.Before, points(c.BeforeScore), c.After, points(c.AfterScore))
+			fmt.Fprintf(e.stdout, "%d: %s becomes %s\n", c.JobID, withPoints(c.Before, c.BeforeScore), withPoints(c.After, c.AfterScore))
 			after = c.JobID
 		}
 	}
-}
-
-// points is a score behind a verdict, if there is one.
-func points(score *float64) string {
-	if score == nil {
-		return ""
-	}
-	return fmt.Sprintf(" %g", *score)
 }
