@@ -77,16 +77,16 @@ func (w *world) submit(ctx context.Context, n int) {
 	}
 }
 
-// submitAll hands in until ctx ends and there are enough jobs, keeping the queue
-// short enough to be broken in the middle. It returns when all have been told.
-func (w *world) submitAll(ctx context.Context, enough int, ended <-chan struct{}) {
+// submitAll hands in enough jobs, spread over length, and goes on until ended. It
+// keeps the queue short enough to be broken in the middle, and returns when all
+// have been told.
+func (w *world) submitAll(ctx context.Context, enough int, length time.Duration, ended <-chan struct{}) {
 	const longest = 200
+	const clients, each = 8, 3
+	gap := length * clients * each / time.Duration(enough)
 	next, over := 0, false
-	for !over && ctx.Err() == nil {
-		if n, err := w.waiting(ctx); err != nil || n > longest {
-			pause(ctx, 20*time.Millisecond)
-		} else {
-			const clients, each = 8, 3
+	for !over && pause(ctx, gap) {
+		if n, err := w.waiting(ctx); err == nil && n <= longest {
 			var all sync.WaitGroup
 			for range clients {
 				first := next

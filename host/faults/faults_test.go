@@ -10,15 +10,16 @@ import (
 	"time"
 )
 
-// With FOR (a duration), SEED (a number), JOBS and PACE (the mean time between
-// two faults) the run is as long and as rough as is wanted: see `make faults`.
+// With FOR (a duration), SEED, JOBS, WORKERS (numbers) and PACE (the mean time
+// between two faults) the run is as long and as rough as is wanted: see `make faults`.
 func TestNothingIsLostOrDoubledWhateverFails(t *testing.T) {
 	length, seed := 8*time.Second, uint64(time.Now().UnixNano()%1_000_000)
-	every, jobs, workers := 250*time.Millisecond, 100, 3
+	every, jobs, workers := 250*time.Millisecond, 600, 3
 	setting(t, "FOR", &length, time.ParseDuration)
 	setting(t, "SEED", &seed, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
 	setting(t, "PACE", &every, time.ParseDuration)
 	setting(t, "JOBS", &jobs, strconv.Atoi)
+	setting(t, "WORKERS", &workers, strconv.Atoi)
 	t.Parallel()
 	t.Logf("SEED=%d", seed)
 	w := newWorld(t, seed)
@@ -53,7 +54,7 @@ func (w *world) run(t *testing.T, length, every time.Duration, jobs int, wanted 
 		breaking.Go(func() { w.breakThings(rough, every) })
 	}
 	enough := make(chan struct{})
-	submits.Go(func() { w.submitAll(ctx, jobs, enough) })
+	submits.Go(func() { w.submitAll(ctx, jobs, length, enough) })
 	pause(ctx, length)
 	for _, name := range wanted {
 		for limit := time.Now().Add(patience); w.counted(name) == 0 && time.Now().Before(limit); {

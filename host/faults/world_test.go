@@ -74,7 +74,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		t.Fatal(err)
 	}
 	w := &world{
-		dir: dir, seed: seed, stepsPerLife: 10, patience: patience, over: make(chan struct{}), log: &lockedBuffer{}, rng: rand.New(rand.NewPCG(seed, 0)),
+		dir: dir, seed: seed, stepsPerLife: 5, patience: patience, over: make(chan struct{}), log: &lockedBuffer{}, rng: rand.New(rand.NewPCG(seed, 0)),
 		told: map[string]int64{}, staff: map[int64]bool{}, counts: map[string]int{}, began: time.Now(),
 	}
 	log := slog.New(slog.DiscardHandler)

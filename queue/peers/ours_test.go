@@ -105,20 +105,21 @@ func (o *ours) round(b *testing.B, n int) {
 	b.Helper()
 	o.rounds++
 	c := &counting{Store: o.store, all: int64(n), over: make(chan struct{})}
-	stop := o.work(b, c, accept, slots)
+	stop := o.work(b, c, slots, func(int64) {})
 	defer stop()
 	submitAll(b, n, o.submit)
 	await(b, c.over)
 }
 
-// work runs a worker, and with streams a dispatcher, until stop.
-func (o *ours) work(b *testing.B, store worker.Store, j judgeFunc, slots int) (stop func()) {
+// work runs a worker, and with streams a dispatcher, until stop. Claimed is told
+// of each job that the worker has claimed.
+func (o *ours) work(b *testing.B, store worker.Store, slots int, claimed func(jobID int64)) (stop func()) {
 	b.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(b.Context()))
 	var delivery queue.Delivery = o.store.Delivery("", "", "bench", nil)
 	var runs []func(context.Context) error
 	var closing []func()
-	claimed := func() {}
+	wake := func() {}
 	if o.redisURL != "" {
 		for _, name := range []string{"dispatcher", "worker"} {
 			s, err := queue.Open(ctx, queue.Config{URL: o.redisURL, Consumer: name})
@@ -134,21 +135,25 @@ func (o *ours) work(b *testing.B, store worker.Store, j judgeFunc, slots int) (s
 			if err != nil {
 				b.Fatal(err)
 			}
-			runs, claimed = append(runs, d.Run), d.Wake
+			runs, wake = append(runs, d.Run), d.Wake
 		}
 	}
 	w, err := worker.New(worker.Config{
-		Name: "bench", Slots: slots, Claimed: claimed,
+		Name: "bench", Slots: slots, Claimed: wake,
+		Context: func(ctx context.Context, j judge.Job) context.Context {
+			claimed(j.JobID)
+			return ctx
+		},
 		Languages: func(context.Context) []judge.Language { return []judge.Language{{ID: "cpp", Available: true}} },
-	}, store, delivery, j, liveness.NewPostgres(o.store, 0))
+	}, store, delivery, judgeFunc(accept), liveness.NewPostgres(o.store, 0))
 	if err != nil {
 		b.Fatal(err)
 	}
-	return run(b, cancel, ctx, append(runs, w.Run), closing)
+	return run(ctx, b, cancel, append(runs, w.Run), closing)
 }
 
 // run starts what runs until its context ends, and returns what ends it.
-func run(b *testing.B, cancel func(), ctx context.Context, runs []func(context.Context) error, closing []func()) (stop func()) {
+func run(ctx context.Context, b *testing.B, cancel func(), runs []func(context.Context) error, closing []func()) (stop func()) {
 	b.Helper()
 	ended := make(chan error, len(runs))
 	for _, r := range runs {
