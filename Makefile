@@ -77,7 +77,7 @@ verify: verify-plugins ## Check that go.mod is tidy, generated files are current
 
 .PHONY: faults
 faults: deps-test ## Break the queue from outside for FOR (default 60s), in the order of SEED
-	FOR=$(or $(FOR),60s) SEED=$(SEED) PACE=$(PACE) JOBS=$(JOBS) WORKERS=$(WORKERS) DEEPOJ_TEST=require \
+	FOR=$(or $(FOR),60s) SEED=$(SEED) PACE=$(PACE) JOBS=$(JOBS) WORKERS=$(WORKERS) STEPS=$(STEPS) DEEPOJ_TEST=require \
 		go test -count=1 -v -timeout 0 -run '^TestNothingIsLostOrDoubledWhateverFails$$' ./host/faults
 
 .PHONY: fuzz

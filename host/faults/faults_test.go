@@ -3,15 +3,18 @@ package faults
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// With FOR (a duration), SEED, JOBS, WORKERS (numbers) and PACE (the mean time
-// between two faults) the run is as long and as rough as is wanted: see `make faults`.
+// The run is as long and as rough as is wanted: with FOR (a duration), SEED,
+// JOBS, WORKERS, STEPS (how often a worker comes to its last step at most) and
+// PACE (the mean time between two faults). See `make faults`.
 func TestNothingIsLostOrDoubledWhateverFails(t *testing.T) {
 	length, seed := 8*time.Second, uint64(time.Now().UnixNano()%1_000_000)
 	every, jobs, workers := 250*time.Millisecond, 600, 3
@@ -23,9 +26,12 @@ func TestNothingIsLostOrDoubledWhateverFails(t *testing.T) {
 	t.Parallel()
 	t.Logf("SEED=%d", seed)
 	w := newWorld(t, seed)
+	setting(t, "STEPS", &w.stepsPerLife, strconv.Atoi)
 	w.populate(workers, "")
 	wanted := append([]string{"worker died", "audits"}, must...)
-	w.run(t, length, every, jobs, wanted)
+	w.run(t, length, every, jobs, func() bool {
+		return !slices.ContainsFunc(wanted, func(name string) bool { return w.counted(name) == 0 })
+	})
 	for _, name := range wanted {
 		if w.counts[name] == 0 {
 			t.Errorf("%q never happened", name)
@@ -40,9 +46,9 @@ func TestNothingIsLostOrDoubledWhateverFails(t *testing.T) {
 // patience bounds every wait for something that must happen.
 const patience = 5 * time.Minute
 
-// run breaks things for so long, and until everything wanted has happened. Then
-// it lets the system come to rest and compares.
-func (w *world) run(t *testing.T, length, every time.Duration, jobs int, wanted []string) {
+// run breaks things for so long, and until it is enough. Then it lets the system
+// come to rest and compares.
+func (w *world) run(t *testing.T, length, every time.Duration, jobs int, enough func() bool) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), length+2*patience)
 	defer stop()
@@ -53,21 +59,25 @@ func (w *world) run(t *testing.T, length, every time.Duration, jobs int, wanted 
 	if every > 0 {
 		breaking.Go(func() { w.breakThings(rough, every) })
 	}
-	enough := make(chan struct{})
-	submits.Go(func() { w.submitAll(ctx, jobs, length, enough) })
+	ended := make(chan struct{})
+	submits.Go(func() { w.submitAll(ctx, jobs, length, ended) })
 	pause(ctx, length)
-	for _, name := range wanted {
-		for limit := time.Now().Add(patience); w.counted(name) == 0 && time.Now().Before(limit); {
-			pause(ctx, 20*time.Millisecond)
-		}
+	for limit := time.Now().Add(patience); !enough() && time.Now().Before(limit); {
+		pause(ctx, 20*time.Millisecond)
 	}
-	close(enough)
+	close(ended)
 	submits.Wait() // faults go on while jobs come
 	w.calm.Store(true)
 	noFaults()
 	breaking.Wait()
 	w.say("calm")
 	w.settle(ctx, w.patience)
+	if w.first.Stops { // now it comes back, when others have done its work
+		w.of("worker")[0].signal(syscall.SIGCONT)
+		for limit := time.Now().Add(patience); w.overwritten(ctx) == 0 && time.Now().Before(limit); {
+			pause(ctx, 20*time.Millisecond)
+		}
+	}
 	noAudits()
 	audits.Wait()
 	w.dismiss(t)
@@ -122,11 +132,18 @@ func TestTheOracleFindsDefects(t *testing.T) {
 				w.patience = 6 * time.Second
 			}
 			w.populate(2, mutant)
-			var wanted []string
-			if tt.death.Step != "" {
-				wanted = []string{map[bool]string{true: "worker stopped", false: "worker died"}[tt.death.Stops]}
-			}
-			w.run(t, 500*time.Millisecond, 0, 60, wanted)
+			w.run(t, 500*time.Millisecond, 0, 60, func() bool {
+				switch {
+				case tt.death.Stops:
+					return w.counted("worker stopped") > 0
+				case tt.death.Step != "":
+					return w.counted("worker died") > 0
+				case mutant == mutantAckFirst:
+					return w.acknowledged()
+				default:
+					return true
+				}
+			})
 			found := strings.Join(w.violations(), "\n")
 			if !strings.Contains(found, tt.symptom) {
 				t.Errorf("no violation says %q; there are:\n%s", tt.symptom, found)

@@ -110,6 +110,8 @@ func (m *member) note(err error) {
 	switch {
 	case status.Signaled() && status.Signal() == syscall.SIGKILL:
 		m.w.count(m.role.Kind + " died")
+	case status.Signaled() && status.Signal() == syscall.SIGTERM:
+		// It was told to end before it had begun to listen.
 	default:
 		m.w.wrong("%s.%d ended: %v", m.role.Name, m.life, err)
 	}
@@ -130,10 +132,10 @@ func (m *member) wake(pid int, done <-chan struct{}) {
 			continue
 		}
 		m.w.count(m.role.Kind + " stopped")
-		nap := 2 * (lease + grace)
-		if m.w.first.Step == "" {
-			nap = time.Duration(m.w.intN(int(3 * (lease + grace))))
+		if m.w.first.Stops {
+			return // it is late for certain: see run
 		}
+		nap := time.Duration(m.w.intN(int(3 * (lease + grace))))
 		select {
 		case <-done:
 			return

@@ -202,6 +202,28 @@ func (w *world) verifyResults(ctx context.Context, conn *pgx.Conn, h history) {
 	w.counts["results"] = len(stored)
 }
 
+// acknowledged reports whether any worker has acknowledged anything.
+func (w *world) acknowledged() bool {
+	files, _ := filepath.Glob(filepath.Join(w.dir, "*.journal"))
+	for _, file := range files {
+		if data, err := os.ReadFile(file); err == nil && strings.Contains(string(data), "acked ") {
+			return true
+		}
+	}
+	return false
+}
+
+// overwritten counts results that stand under the attempt of another.
+func (w *world) overwritten(ctx context.Context) (n int) {
+	conn, err := pgx.Connect(ctx, w.pg.DSN())
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_ = conn.QueryRow(ctx, "SELECT count(*) FROM results WHERE result ->> 'judge_message' <> token::text").Scan(&n)
+	return n
+}
+
 // overwrite is the mutant without a fence: it puts a refused result in place of
 // the one that is there, or beside what runs.
 func overwrite(ctx context.Context, dsn string, a judge.Attempt, r judge.Result) error {
