@@ -91,7 +91,7 @@ func (m *member) plan(r *role) {
 			return
 		}
 		r.Step, r.Nth, r.Stops = first.Step, 1, first.Stops
-	case m.w.stepsPerLife == 0 || m.rng.IntN(8) == 0:
+	case m.w.stepsPerLife == 0 || m.rng.IntN(40) == 0:
 		return // it lives until somebody kills it
 	default:
 		r.Skew = time.Duration(m.rng.IntN(3)-1) * time.Hour
