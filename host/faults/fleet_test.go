@@ -90,7 +90,7 @@ func (m *member) plan(r *role) {
 		if r.Name != "worker0.1" {
 			return
 		}
-		r.Step, r.Nth, r.Stops = first.Step, 1, first.Stops
+		r.Step, r.Nth, r.Stops, r.Once = first.Step, 1, first.Stops, true
 	case m.w.stepsPerLife == 0 || m.rng.IntN(40) == 0:
 		return // it lives until somebody kills it
 	default:

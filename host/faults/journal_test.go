@@ -64,19 +64,21 @@ func (j *journal) note(format string, args ...any) {
 	}
 }
 
-// at ends or stops this process if its time has come.
+// at ends or stops this process if its time has come. One that has stopped and
+// was continued ends a bit later, at the same step.
 func (j *journal) at(step string) {
 	if step != j.role.Step {
 		return
 	}
 	j.mu.Lock()
 	j.times++
-	now := j.times == j.role.Nth
+	times := j.times
 	j.mu.Unlock()
+	const after = 5
 	switch {
-	case now && j.role.Stops:
+	case times == j.role.Nth && j.role.Stops:
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	case now:
+	case times == j.role.Nth, times == j.role.Nth+after && !j.role.Once:
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 }

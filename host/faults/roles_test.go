@@ -60,7 +60,8 @@ type role struct {
 	Journal string        // file in which a worker writes down what it does
 	Step    string        // at which a worker ends or stops itself; "" = never
 	Nth     int           // time that it comes there
-	Stops   bool          // with SIGSTOP instead of SIGKILL
+	Stops   bool          // with SIGSTOP instead of SIGKILL, which comes later
+	Once    bool          // or not at all
 	Skew    time.Duration // by which a worker's clock is wrong
 	Mutant  string        // a defect that the oracle must find; "" = none
 }
