@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -159,4 +160,46 @@ func TestACheckerThatIsUploadedInTheBrowserJudges(t *testing.T) {
 	if headline, detail := b.text(".headline"), b.text("#detail"); headline != "Nothing changes" || !strings.Contains(detail, "1 past submission") {
 		t.Errorf("the preview says %q, %q", headline, detail)
 	}
+
+	// The next version fails where an output begins with a plus, which no answer of
+	// the package does. Rolling it back and a click make the verdict right.
+	upload("1.1.0", "pairs", strings.Replace(pairsChecker, "	if (!number(output", faint+"	if (!number(output", 1))
+	if headline := b.text(".headline"); headline != "Conforms" {
+		t.Fatalf("headline %q, the page says:\n%s", headline, b.text("main"))
+	}
+	b.do("activate it", chromedp.Click(css(`form[action$="/activate"] button`)), chromedp.WaitVisible(css(".version.active")))
+	receipt, err = c.Submit(t.Context(), client.NewSubmission{Problem: "pairs", Language: "cpp", Sources: []judge.Source{{Name: "pairs.cpp", Text: pairsSolution}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Wait(t.Context(), receipt.JobID); err != nil {
+		t.Fatal(err)
+	}
+	page := fmt.Sprintf("%s/submissions/%d", url, receipt.JobID)
+	b.do("look at the judging error", chromedp.Navigate(page), chromedp.WaitVisible(css("[data-done]")))
+	if said := b.text("main"); !strings.Contains(said, "not your fault") || !strings.Contains(said, "FOR STAFF") && !strings.Contains(said, "for staff") || !strings.Contains(said, "a plus is beyond me") {
+		t.Errorf("the page of a judging error says:\n%s", said)
+	}
+	b.picture("checker-failed")
+	b.do("roll back", chromedp.Navigate(url+"/checkers/checker/org.example.pairs"), chromedp.Click(css(`form[action$="/rollback"] button`)),
+		chromedp.WaitVisible(css(`.version.active .digest[title="`+plugins[0].Digest+`"]`)))
+	b.do("judge it again", chromedp.Navigate(page), chromedp.Click(css(`form[action$="/rejudge"] button`)),
+		chromedp.WaitVisible(css(".verdict-card.v-ac[data-done]")))
+	sub, err = c.Wait(t.Context(), receipt.JobID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := sub.Result; sub.Generation != 2 || r == nil || r.Verdict != judge.AC || r.Checker != plugins[0].Digest {
+		text, _ := json.Marshal(sub)
+		t.Errorf("want AC by %s in generation 2, got %s", plugins[0].Digest, text)
+	}
 }
+
+// faint makes the checker fail.
+const faint = `	char first[3];
+	if (fread(first, 1, 3, output) == 3 && first[0] == '+' && first[1] == '0' && first[2] == '0') {
+		fprintf(stderr, "a plus is beyond me\n");
+		return 3;
+	}
+	rewind(output);
+`
