@@ -45,12 +45,9 @@ func (w *Worker) claim(ctx context.Context, entries []judge.Entry, limit int) ([
 		return nil, err
 	}
 	var runs []*run
-	about := &problems{known: map[string]*judge.Problem{}}
 	for _, j := range jobs {
 		w.m.claims.WithLabelValues(statusOK, "").Inc()
-		r := w.newRun(j, byJob[j.JobID], asked)
-		r.about = about
-		runs = append(runs, r)
+		runs = append(runs, w.newRun(j, byJob[j.JobID], asked))
 		delete(byJob, j.JobID)
 	}
 	if len(runs) > 0 {

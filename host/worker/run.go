@@ -19,7 +19,6 @@ import (
 type run struct {
 	job     judge.Job
 	entries []judge.Entry // acknowledged when the database has decided
-	about   *problems     // of the claim
 	lease   time.Duration
 	log     *slog.Logger
 
@@ -209,7 +208,7 @@ func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progre
 	if !w.serves(payload.Language) {
 		return result, fmt.Errorf("language %s: %w", payload.Language, ErrNotHere)
 	}
-	problem, err := w.problem(ctx, r.about, payload.Problem)
+	problem, err := w.problem(ctx, payload.Problem)
 	if err != nil {
 		return result, err
 	}
@@ -227,20 +226,8 @@ func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progre
 	return result, nil
 }
 
-// problems are what the jobs of one claim are about. Jobs that are claimed
-// together are judged on the same version, which is looked up once.
-type problems struct {
-	mu    sync.Mutex
-	known map[string]*judge.Problem
-}
-
 // problem resolves the version that is judged: the active one, now.
-func (w *Worker) problem(ctx context.Context, about *problems, slug string) (*judge.Problem, error) {
-	about.mu.Lock()
-	defer about.mu.Unlock()
-	if p := about.known[slug]; p != nil {
-		return p, nil
-	}
+func (w *Worker) problem(ctx context.Context, slug string) (*judge.Problem, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	p, err := w.store.Problem(ctx, slug)
@@ -250,7 +237,6 @@ func (w *Worker) problem(ctx context.Context, about *problems, slug string) (*ju
 	if err != nil {
 		return nil, fmt.Errorf("look up problem %s: %w", slug, err)
 	}
-	about.known[slug] = p
 	return p, nil
 }
 
