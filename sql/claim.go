@@ -26,7 +26,7 @@ func (s *Store) Claim(ctx context.Context, ids []int64, owner, token string, lea
 	jobs, err = rows(ctx, s, s.queue, "JobClaim", args{"job_ids": ids, "owner": owner, "token": token, "lease": lease},
 		func(r pgx.CollectableRow) (j judge.Job, err error) {
 			return j, r.Scan(&j.JobID, &j.Generation, &j.AttemptID, &j.Kind, &j.Queue, &j.GroupKey, &j.TraceID, &j.Tries, &j.MaxTries, &j.Created,
-				(*[]byte)(&j.Payload))
+				(*[]byte)(&j.Payload), &j.ProblemVersion)
 		})
 	if err != nil {
 		return nil, nil, fmt.Errorf("claim: %w", err)

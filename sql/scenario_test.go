@@ -34,7 +34,7 @@ func TestASubmissionBecomesOneVerdict(t *testing.T) {
 		t.Errorf("shown as %s, want DISPATCHED", v.Shown())
 	}
 	job := claim(t, s, id, "w1", 1)
-	if job.AttemptID != 1 || job.Generation != 1 || job.Owner != "w1" || job.Token != token(1) || job.Kind != judge.KindSubmission || len(job.Payload) == 0 {
+	if job.AttemptID != 1 || job.Generation != 1 || job.Owner != "w1" || job.Token != token(1) || job.Kind != judge.KindSubmission || job.ProblemVersion != "sha256:00" || len(job.Payload) == 0 {
 		t.Errorf("job = %+v", job)
 	}
 	status(t, s, id, judge.Running)

@@ -64,6 +64,10 @@ type Job struct {
 	MaxTries int32
 	Created  time.Time
 	Payload  json.RawMessage // a [Payload] for submissions
+
+	// ProblemVersion is the version of a submission's problem that is active at
+	// the claim; "" if there is no such problem any more.
+	ProblemVersion string
 }
 
 // Usage is what a run or a compilation used.

@@ -12,7 +12,6 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
-	"deepoj/sql"
 )
 
 // run is a claimed job on its way to a result.
@@ -208,11 +207,11 @@ func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progre
 	if !w.serves(payload.Language) {
 		return result, fmt.Errorf("language %s: %w", payload.Language, ErrNotHere)
 	}
-	problem, err := w.problem(ctx, payload.Problem)
-	if err != nil {
-		return result, err
+	version := r.job.ProblemVersion // as it was active at the claim
+	if version == "" {
+		return result, fmt.Errorf("problem %s does not exist any more", payload.Problem)
 	}
-	result, err = w.judger.Judge(ctx, payload, blob.Digest(problem.Version), progress)
+	result, err = w.judger.Judge(ctx, payload, blob.Digest(version), progress)
 	if err != nil {
 		return result, err
 	}
@@ -220,24 +219,10 @@ func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progre
 		return result, fmt.Errorf("judging ended without a verdict (%q): %s", result.Verdict, result.JudgeNote)
 	}
 	if result.ProblemVersion == "" {
-		result.ProblemVersion = problem.Version
+		result.ProblemVersion = version
 	}
 	result.Worker = w.owner
 	return result, nil
-}
-
-// problem resolves the version that is judged: the active one, now.
-func (w *Worker) problem(ctx context.Context, slug string) (*judge.Problem, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	p, err := w.store.Problem(ctx, slug)
-	if errors.Is(err, sql.ErrNotFound) {
-		return nil, fmt.Errorf("problem %s does not exist any more", slug)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up problem %s: %w", slug, err)
-	}
-	return p, nil
 }
 
 // serves reports whether a language can be judged here.

@@ -60,7 +60,7 @@ func (s *script) Claim(_ context.Context, ids []int64, owner, token string, _ ti
 	s.note("claim %v", ids)
 	for _, id := range ids {
 		jobs = append(jobs, judge.Job{
-			Attempt: judge.Attempt{JobID: id, AttemptID: 1, Owner: owner, Token: token}, Kind: judge.KindSubmission, Payload: rawPayload(nil),
+			Attempt: judge.Attempt{JobID: id, AttemptID: 1, Owner: owner, Token: token}, Kind: judge.KindSubmission, Payload: rawPayload(nil), ProblemVersion: "sha256:aa",
 		})
 	}
 	return jobs, nil, nil
@@ -99,10 +99,6 @@ func (s *script) Fail(_ context.Context, _ judge.Attempt, why string, counts boo
 func (s *script) Bury(context.Context, judge.Attempt, judge.Reason, string) error { return nil }
 
 func (s *script) Malformed(context.Context, int64, judge.Reason) error { return nil }
-
-func (s *script) Problem(context.Context, string) (*judge.Problem, error) {
-	return &judge.Problem{Slug: "aplusb", Version: "sha256:aa"}, nil
-}
 
 func (s *script) Beat(context.Context, judge.WorkerInfo) error { return nil }
 

@@ -20,7 +20,6 @@ type Store interface {
 	Fail(ctx context.Context, a judge.Attempt, why string, counts bool) (judge.Status, error)
 	Bury(ctx context.Context, a judge.Attempt, reason judge.Reason, detail string) error
 	Malformed(ctx context.Context, jobID int64, reason judge.Reason) error
-	Problem(ctx context.Context, slug string) (*judge.Problem, error)
 }
 
 // Judger judges a submission on a version of its problem. An error is a failure

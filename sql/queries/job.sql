@@ -13,7 +13,8 @@ outbox AS (
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'claimed', jsonb_build_object('worker', @owner::text) FROM claimed)
-SELECT c.job_id, c.generation, c.attempt_id, c.kind, c.queue, c.group_key, c.trace_id, c.tries, c.max_tries, c.created_at, p.payload
+SELECT c.job_id, c.generation, c.attempt_id, c.kind, c.queue, c.group_key, c.trace_id, c.tries, c.max_tries, c.created_at, p.payload,
+  coalesce((SELECT v.version FROM problems v WHERE v.slug = (SELECT s.problem FROM submissions s WHERE s.job_id = c.job_id)), '')
 FROM claimed c LEFT JOIN job_payloads p ON p.job_id = c.job_id
 ORDER BY c.job_id;
 
