@@ -327,7 +327,15 @@ func TestAGroupHasNoMoreJobsUnderWayThanItsLimit(t *testing.T) {
 		t.Fatalf("picked %v", got)
 	}
 	order(t, s)
+	must(t, s.WorkerBeat(t.Context(), judge.WorkerInfo{Name: "w1", Pool: "default", Slots: 1, Languages: []judge.Language{{ID: "cpp", Available: true}}}))
+	s.Exec(t, "UPDATE workers SET seen_at = now() + interval '1 h'")
+	if p, err := s.Place(t.Context(), alice[2]); err != nil || p.Why != "group_limit" {
+		t.Errorf("alice's third job waits because of %q, %v; want her limit", p.Why, err)
+	}
 	finalize(t, s, claim(t, s, alice[0], "w1", 1).Attempt, judge.AC)
+	if p, err := s.Place(t.Context(), alice[2]); err != nil || p.Why == "group_limit" {
+		t.Errorf("with one job less under way it waits because of %q, %v", p.Why, err)
+	}
 	order(t, s, alice[2])
 }
 

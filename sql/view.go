@@ -129,6 +129,7 @@ func (s *Store) Events(ctx context.Context, jobID, after int64, limit int) ([]ju
 type placed struct {
 	State          string
 	Paused, Early  bool
+	Limited        bool // its group has as many jobs under way as it may
 	Before         int64
 	Delivered      int64
 	Served         bool
@@ -172,6 +173,8 @@ func (p placed) place() judge.Place {
 		out.Why = string(judge.ReasonNoLiveWorker)
 	case p.Early:
 		out.Why = "not_before"
+	case p.Limited:
+		out.Why = "group_limit"
 	case before > 0:
 		out.Why = "backlog"
 	}

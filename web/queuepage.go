@@ -92,6 +92,8 @@ func whyWaiting(why string) string {
 		return "the queue is paused"
 	case "not_before":
 		return "waits before it is tried again"
+	case "group_limit":
+		return "its owner's other submissions are being judged"
 	case string(judge.ReasonNoLiveWorker):
 		return "no running worker serves its language"
 	}

@@ -54,7 +54,7 @@ type Place struct {
 	Position int64         // jobs that go first, plus one
 	ETALow   time.Duration // estimated wait, lower bound
 	ETAHigh  time.Duration // estimated wait, upper bound
-	Why      string        // why it waits: "", "paused", "not_before", "no_live_worker", "backlog"
+	Why      string        // why it waits: "", "paused", "no_live_worker", "not_before", "group_limit", "backlog"
 }
 
 // Language is a language as a worker can serve it.

@@ -44,6 +44,8 @@ SELECT
 -- Counts at most 250 rows on each of three index ranges: whoever waits behind more
 -- learns that, for the price of being first.
 SELECT o.state::text, q.paused, o.not_before > now() AS early,
+  q.group_limit > 0 AND o.group_key <> '' AND q.group_limit <= (
+    SELECT count(*) FROM outbox_events x WHERE x.queue = o.queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> '') AS limited,
   (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane < o.lane LIMIT 250) a)
   + (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane
        AND x.priority > o.priority LIMIT 250) b)
