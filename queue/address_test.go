@@ -84,7 +84,7 @@ func carries(t *testing.T, url string) {
 		if st, err := q.Stats(t.Context()); err != nil || st.Length != 0 {
 			t.Errorf("%s: stats = %+v, %v", url, st, err)
 		}
-		if _, err := q.Clean(t.Context()); err != nil {
+		if _, err := q.Clean(t.Context(), nil); err != nil {
 			t.Errorf("%s: clean: %v", url, err)
 		}
 	}

@@ -231,7 +231,7 @@ func (c *chaos) worker(ctx context.Context, name string, direct bool) {
 				return
 			}
 			d, stop = q, func() { _ = q.Close() }
-			if _, err := q.Clean(ctx); err != nil {
+			if _, err := q.Clean(ctx, nil); err != nil {
 				c.pause(ctx, time.Millisecond)
 			}
 		}

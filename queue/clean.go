@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,13 +22,26 @@ type Cleaned struct {
 }
 
 // Clean removes entries that were read long ago and never acknowledged, and
-// consumers that have vanished. Recovery does not depend on it: the database
-// delivers such jobs again by itself.
-func (s *Streams) Clean(ctx context.Context) (Cleaned, error) {
+// consumers that have vanished. Decided returns those of the jobs whose entries
+// are of no use any more; the others are looked at again later. A nil decided
+// removes them all. Recovery does not depend on it: the database delivers such
+// jobs again by itself.
+func (s *Streams) Clean(ctx context.Context, decided func(ctx context.Context, ids []int64) ([]int64, error)) (Cleaned, error) {
 	var done Cleaned
 	es, err := s.Reclaim(ctx)
 	if err != nil {
 		return done, err
+	}
+	if decided != nil && len(es) > 0 {
+		ids := make([]int64, len(es))
+		for i, e := range es {
+			ids[i] = e.JobID
+		}
+		useless, err := decided(ctx, ids)
+		if err != nil {
+			return done, fmt.Errorf("decide about old entries: %w", err)
+		}
+		es = slices.DeleteFunc(es, func(e judge.Entry) bool { return e.JobID > 0 && !slices.Contains(useless, e.JobID) })
 	}
 	if err := s.Ack(ctx, es...); err != nil {
 		return done, err

@@ -114,13 +114,13 @@ func TestWhatNobodyAcknowledgesIsCleanedUp(t *testing.T) {
 	publish(t, dead, tickets(1, 5))
 	receive(t, dead, 5)
 	patient := s.open(t)
-	if done, err := patient.Clean(t.Context()); err != nil || done.Removed != 0 {
+	if done, err := patient.Clean(t.Context(), nil); err != nil || done.Removed != 0 {
 		t.Errorf("cleaned %+v, %v before the time", done, err)
 	}
 	eager := s.open(t, func(c *queue.Config) { c.MinIdle, c.CleanCount = time.Millisecond, 2 })
 	var removed int64
 	for range 20 {
-		done, err := eager.Clean(t.Context())
+		done, err := eager.Clean(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestTrimmedEntriesLeaveThePendingListAsWell(t *testing.T) {
 	receive(t, q, 3)
 	must(t, s.raw.XTrimMaxLen(t.Context(), stream, 0).Err())
 	for {
-		if _, err := q.Clean(t.Context()); err != nil {
+		if _, err := q.Clean(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		st, err := q.Stats(t.Context())

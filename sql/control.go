@@ -39,6 +39,33 @@ func (s *Store) Reap(ctx context.Context, limit int, grace time.Duration) ([]Rea
 	return lost, nil
 }
 
+// Standings says what a stream entry that nobody acknowledged is still good for,
+// by job: judge.ReasonLeaseStillValid while a worker has the job,
+// judge.ReasonNotFound if there is none, and judge.ReasonDoneOrStale where the
+// database has decided, or delivers the job again by itself.
+func (s *Store) Standings(ctx context.Context, ids []int64) (map[int64]judge.Reason, error) {
+	attempts := make([]judge.Attempt, len(ids))
+	for i, id := range ids {
+		attempts[i] = judge.Attempt{JobID: id, Token: noToken}
+	}
+	es, err := s.explain(ctx, attempts)
+	if err != nil {
+		return nil, fmt.Errorf("look up %d jobs: %w", len(ids), err)
+	}
+	out := make(map[int64]judge.Reason, len(es))
+	for _, e := range es {
+		switch {
+		case !e.Found:
+			out[e.JobID] = judge.ReasonNotFound
+		case e.Status == judge.Running:
+			out[e.JobID] = judge.ReasonLeaseStillValid
+		default:
+			out[e.JobID] = judge.ReasonDoneOrStale
+		}
+	}
+	return out, nil
+}
+
 // Cancel withdraws a job that is not finished. A running one loses its lease, so
 // its worker stops at the next heartbeat. It returns a [*judge.RejectedError]
 // if the job is over already; its reason is not_found if there is none.

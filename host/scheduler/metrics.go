@@ -15,6 +15,8 @@ const (
 	statusError = "error"
 	statusDead  = "dead"
 	statusIdle  = "idle"
+
+	statusReject = "reject"
 )
 
 // latencySeconds and latencyMillis are the buckets of the histograms: from half

@@ -20,11 +20,12 @@ const reasonTaken = "claimed"
 // Reaper takes jobs away from workers whose lease ran out; a [*sql.Store] does.
 type Reaper interface {
 	Reap(ctx context.Context, limit int, grace time.Duration) ([]sql.Reaped, error)
+	Standings(ctx context.Context, ids []int64) (map[int64]judge.Reason, error)
 }
 
 // Cleaner removes what lost workers left in the queue; a [*queue.Streams] does.
 type Cleaner interface {
-	Clean(ctx context.Context) (queue.Cleaned, error)
+	Clean(ctx context.Context, decided func(ctx context.Context, ids []int64) ([]int64, error)) (queue.Cleaned, error)
 }
 
 // ReclaimerConfig sets the pace of a [Reclaimer].
@@ -113,7 +114,7 @@ func NewReclaimer(cfg ReclaimerConfig, store Reaper, cleaner Cleaner) (*Reclaime
 	var err error
 	r.total, err = register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "worker_reclaim_total",
-		Help: "Jobs taken from lost workers: ok goes to another worker, dead had its last try.",
+		Help: "Jobs taken from lost workers (ok goes to another worker, dead had its last try), and what old entries were for (reject).",
 	}, []string{"status", "reason"}))
 	if err != nil {
 		return nil, err
@@ -213,11 +214,28 @@ func (r *Reclaimer) note(ctx context.Context, j sql.Reaped) {
 		slog.String("lease_owner", j.Owner), slog.String("status", string(j.Status)), slog.String("reason", string(j.Reason)))
 }
 
+// decided returns the jobs whose old entries are of no use, and counts why, and
+// why others stay.
+func (r *Reclaimer) decided(ctx context.Context, ids []int64) (useless []int64, err error) {
+	standings, err := r.store.Standings(ctx, ids)
+	if err != nil {
+		r.total.WithLabelValues(statusError, string(judge.ReasonDBError)).Inc()
+		return nil, err
+	}
+	for id, reason := range standings {
+		r.total.WithLabelValues(statusReject, string(reason)).Inc()
+		if reason != judge.ReasonLeaseStillValid {
+			useless = append(useless, id)
+		}
+	}
+	return useless, nil
+}
+
 func (r *Reclaimer) clean(ctx context.Context) {
 	if r.cleaner == nil || ctx.Err() != nil {
 		return
 	}
-	done, err := r.cleaner.Clean(ctx)
+	done, err := r.cleaner.Clean(ctx, r.decided)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		r.cfg.Log.WarnContext(ctx, "the queue cannot be tidied up", slog.Any("err", err))

@@ -54,21 +54,44 @@ func TestEntriesOfLostWorkersAreTidiedUp(t *testing.T) {
 	t.Parallel()
 	b, r := newBench(t), newRedis(t)
 	lost, well := r.streams(), r.streams()
-	if _, err := lost.Publish(t.Context(), []judge.Ticket{{JobID: 1, PayloadRef: "pg:1"}, {JobID: 2, PayloadRef: "pg:2"}}); err != nil {
-		t.Fatal(err)
+	ids := b.submit(2)
+	ids = append(ids, 999) // there is no such job
+	for _, id := range ids {
+		if _, err := lost.Publish(t.Context(), []judge.Ticket{{JobID: id, PayloadRef: "pg:1"}}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if es, err := lost.Receive(t.Context(), 2, time.Second); err != nil || len(es) != 2 {
+	if es, err := lost.Receive(t.Context(), 3, time.Second); err != nil || len(es) != 3 {
 		t.Fatalf("received %v (%v)", es, err)
 	}
-	c, err := NewReclaimer(ReclaimerConfig{Interval: 200 * time.Millisecond, Log: b.log}, b.Store, well)
+	jobs, _, err := b.Claim(t.Context(), ids[:1], "slow", "00000000-0000-4000-8000-000000000001", time.Hour)
+	if err != nil || len(jobs) != 1 {
+		t.Fatalf("claimed %v (%v)", jobs, err)
+	}
+	c, err := NewReclaimer(ReclaimerConfig{Interval: 200 * time.Millisecond, Log: b.log, Registerer: b.reg}, b.Store, well)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.run(c)
-	b.eventually("nothing is left of them", func() bool {
-		s, err := well.Stats(t.Context())
-		return err == nil && s.Pending == 0 && s.Length == 0
+	left := func(n int64) func() bool {
+		return func() bool {
+			s, err := well.Stats(t.Context())
+			return err == nil && s.Pending == n && s.Length == n
+		}
+	}
+	b.eventually("only the entry of the job that a worker has is left", left(1))
+	b.eventually("it was looked at", func() bool {
+		return b.figure("worker_reclaim_total", "reason", string(judge.ReasonLeaseStillValid)) > 0
 	})
+	for _, reason := range []judge.Reason{judge.ReasonDoneOrStale, judge.ReasonNotFound} {
+		if n := b.figure("worker_reclaim_total", "reason", string(reason)); n != 1 {
+			t.Errorf("%v entries were removed because of %s, want 1", n, reason)
+		}
+	}
+	if err := b.Finalize(t.Context(), jobs[0].Attempt, judge.Result{Verdict: judge.AC}); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("nothing is left of them", left(0))
 }
 
 // ledger is a database for redrivers in false time.
@@ -192,7 +215,11 @@ func (r *reaper) Reap(context.Context, int, time.Duration) ([]sql.Reaped, error)
 	return nil, errors.New("connection refused")
 }
 
-func (r *reaper) Clean(context.Context) (queue.Cleaned, error) {
+func (r *reaper) Standings(context.Context, []int64) (map[int64]judge.Reason, error) {
+	return nil, errors.New("connection refused")
+}
+
+func (r *reaper) Clean(context.Context, func(context.Context, []int64) ([]int64, error)) (queue.Cleaned, error) {
 	return queue.Cleaned{}, errors.New("connection refused")
 }
 
@@ -231,6 +258,8 @@ func (o *outage) Reap(_ context.Context, _ int, grace time.Duration) ([]sql.Reap
 	}
 	return nil, nil
 }
+
+func (o *outage) Standings(context.Context, []int64) (map[int64]judge.Reason, error) { return nil, nil }
 
 func TestAfterAnOutageWorkersHaveTheGraceToRecordTheirResults(t *testing.T) {
 	t.Parallel()
