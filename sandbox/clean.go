@@ -36,7 +36,7 @@ func (r *room) clean() error {
 			return err
 		}
 	}
-	return r.group.tidy()
+	return errors.Join(r.group.tidy(), r.stock.fill(r.uid))
 }
 
 // killAll ends every process in the room but the reaper, and waits until they are

@@ -20,9 +20,8 @@ type drain struct {
 	pending []byte   // read, but the destination is full
 }
 
-// newDrain returns a drain and the write end of its pipe, which belongs to uid so
-// that the program can open /dev/stdout.
-func newDrain(to *os.File, keep, standard int64, uid int) (*drain, int, error) {
+// newDrain returns a drain and the write end of its pipe.
+func (r *room) newDrain(to *os.File, keep, standard int64) (*drain, int, error) {
 	if keep == 0 {
 		keep = standard
 	}
@@ -40,16 +39,9 @@ func newDrain(to *os.File, keep, standard int64, uid int) (*drain, int, error) {
 			return nil, -1, errors.New("an output is neither a file nor a pipe")
 		}
 	}
-	var p [2]int
-	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
-		return nil, -1, fmt.Errorf("make a pipe: %w", err)
-	}
-	err := unix.SetNonblock(p[0], true)
-	if err == nil {
-		err = unix.Fchown(p[1], uid, uid)
-	}
+	p, err := r.stock.pipe(r.uid)
 	if err != nil {
-		return nil, -1, errors.Join(fmt.Errorf("make a pipe: %w", err), unix.Close(p[0]), unix.Close(p[1]))
+		return nil, -1, err
 	}
 	d.from = p[0]
 	return d, p[1], nil

@@ -40,6 +40,7 @@ type room struct {
 	core     int // index in agent.cores
 	cores    int // how many the thread is bound to; 0 = not bound
 	hungUp   bool
+	stock    stock
 }
 
 // handover is what a room is given: a session to serve, or else work to do on its
@@ -128,7 +129,7 @@ func (r *room) live() {
 	if err := r.killAll(); err != nil {
 		r.agent.log.Error("a box could not be emptied", slog.String("room", r.name), slog.Any("err", err))
 	}
-	if err := r.sock.Close(); err != nil {
+	if err := errors.Join(r.stock.close(), r.sock.Close()); err != nil {
 		r.agent.log.Error("a box could not be closed", slog.String("room", r.name), slog.Any("err", err))
 	}
 }

@@ -80,7 +80,7 @@ func (w *watch) start(q *runRequest, files []*os.File) error {
 	if err := r.group.begin(w.limits.MemoryBytes, w.limits.Processes); err != nil {
 		return err
 	}
-	s := &script{}
+	s := newScript()
 	w.protect(s)
 	if r.ruleset >= 0 {
 		s.landlock(r.ruleset, r.agent.status.Landlock)
@@ -218,9 +218,8 @@ func (w *watch) connect(q *runRequest, files []*os.File) (stdio [3]int, err erro
 		}
 	}
 	if passed[0] == nil {
-		// The room's own, so that the program can open /dev/stdin.
-		if stdio[0], err = unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
-			return stdio, fmt.Errorf("open an empty input: %w", err)
+		if stdio[0], err = w.room.stock.null(); err != nil {
+			return stdio, err
 		}
 		w.ours = append(w.ours, stdio[0])
 	} else {
@@ -243,12 +242,12 @@ func (w *watch) connect(q *runRequest, files []*os.File) (stdio [3]int, err erro
 		w.given = append(w.given, passed[1])
 		stdio[1] = int(passed[1].Fd())
 	} else {
-		if w.out, stdio[1], err = newDrain(passed[1], q.StdoutLimit, defaultStdoutLimit, w.room.uid); err != nil {
+		if w.out, stdio[1], err = w.room.newDrain(passed[1], q.StdoutLimit, defaultStdoutLimit); err != nil {
 			return stdio, &setupError{err.Error()}
 		}
 		w.ours = append(w.ours, stdio[1])
 	}
-	if w.err, stdio[2], err = newDrain(passed[2], q.StderrLimit, defaultStderrLimit, w.room.uid); err != nil {
+	if w.err, stdio[2], err = w.room.newDrain(passed[2], q.StderrLimit, defaultStderrLimit); err != nil {
 		return stdio, &setupError{err.Error()}
 	}
 	w.ours = append(w.ours, stdio[2])

@@ -58,9 +58,11 @@ func (r *room) prepare(o BoxOptions) error {
 		if err := os.Chown("/box", r.uid, r.uid); err != nil {
 			return fmt.Errorf("make the box writable: %w", err)
 		}
-		return r.rule()
+		if err := r.rule(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return r.stock.fill(r.uid)
 }
 
 // handle answers one request. The error is one after which the room cannot go

@@ -80,6 +80,12 @@ type script struct {
 	keep  []any // what the steps point to
 }
 
+// newScript returns an empty script with place for that of a program.
+func newScript() *script {
+	const most = 32
+	return &script{steps: make([]step, 0, most), names: make([]string, 0, most), keep: make([]any, 0, most)}
+}
+
 // add appends the system call number with args, under a name for errors.
 func (s *script) add(name string, number uintptr, args ...uintptr) {
 	st := step{number: number}
