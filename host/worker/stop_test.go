@@ -307,7 +307,7 @@ func TestAResultSurvivesACrashOfTheDatabase(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for _, field := range strings.Fields(string(backends)) {
+	for field := range strings.FieldsSeq(string(backends)) {
 		backend, err := strconv.Atoi(field)
 		if err != nil {
 			t.Fatal(err)
