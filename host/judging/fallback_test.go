@@ -1,10 +1,13 @@
 package judging_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -342,6 +345,22 @@ func TestARequiredAgentThatIsGoneMakesJobsWait(t *testing.T) {
 	}
 }
 
+// runs reports whether some thread of a process is not stopped.
+func runs(pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(threads, func(path string) bool {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return false // it ended
+		}
+		_, state, _ := bytes.Cut(b, []byte(") "))
+		return !bytes.HasPrefix(state, []byte("T"))
+	})
+}
+
 func TestAHungAgentIsGivenUp(t *testing.T) {
 	t.Parallel()
 	f := fall(t, judging.AgentAuto, sandbox.Config{CgroupRoot: "deepoj-judging-hung", FirstUID: 64300, Slots: 1})
@@ -366,6 +385,14 @@ func TestAHungAgentIsGivenUp(t *testing.T) {
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil && !errors.Is(err, syscall.ESRCH) {
 			t.Fatal(err)
 		}
+	}
+	// One thread takes the signal and tells the others, of which one may answer
+	// meanwhile.
+	for deadline := time.Now().Add(2 * time.Minute); slices.ContainsFunc(pids, runs); {
+		if time.Now().After(deadline) {
+			t.Fatal("the agent does not stop")
+		}
+		<-time.After(time.Millisecond)
 	}
 	defer func() {
 		for _, pid := range pids {
