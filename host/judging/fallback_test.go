@@ -214,8 +214,9 @@ func agentsOf(t *testing.T, first string) []int {
 	var pids []int
 	for _, path := range dirs {
 		b, err := os.ReadFile(path)
-		args, argsErr := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-		if err == nil && argsErr == nil && strings.Contains(string(b), `"first_uid":`+first) && strings.Contains(string(args), judgingtest.AgentCommand) {
+		status, statusErr := os.ReadFile(filepath.Join(filepath.Dir(path), "status"))
+		ours := strings.Contains(string(status), "\nPPid:\t"+strconv.Itoa(os.Getpid())+"\n")
+		if err == nil && statusErr == nil && ours && strings.Contains(string(b), `"first_uid":`+first) {
 			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 			if err != nil {
 				t.Fatal(err)

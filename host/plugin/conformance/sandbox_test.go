@@ -68,7 +68,7 @@ func runner(t *testing.T) conformance.Runner {
 			if err != nil {
 				return err
 			}
-			boxes.process, err = sandbox.Spawn(context.Background(), exe, []string{agentCommand}, sandbox.Config{CgroupRoot: "deepoj-conformance", FirstUID: 64000})
+			boxes.process, err = sandbox.Spawn(context.Background(), exe, []string{agentCommand}, sandbox.Config{CgroupRoot: "deepoj-conformance", FirstUID: 66000})
 			if err != nil {
 				return err
 			}
