@@ -12,6 +12,7 @@ import (
 
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/conformance"
+	"deepoj/host/plugin/plugintest"
 	"deepoj/plugins"
 	"deepoj/plugins/abi"
 )
@@ -125,10 +126,11 @@ var admissionViolations = map[string]violation{
 		},
 		run: func(t *testing.T, wasm []byte, o conformance.Options) conformance.Report {
 			t.Helper()
-			runtime(t) // builds the child
-			tight, err := plugin.New(plugin.Config{
-				CacheDir: t.TempDir(), Exe: filepath.Join(shared.dir, "child"), CompileBytes: 1 << 20, CompileCPU: time.Minute,
-			})
+			built, err := plugintest.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tight, err := plugin.New(plugin.Config{CacheDir: t.TempDir(), Exe: built.Exe, CompileBytes: 1 << 20, CompileCPU: time.Minute})
 			if err != nil {
 				t.Fatal(err)
 			}
