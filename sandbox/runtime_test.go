@@ -49,7 +49,11 @@ var languages = map[string]language{
 		tool:    "node",
 		program: func(t *testing.T) []sandbox.File { return []sandbox.File{source(t, "hostile.js")} },
 		run: func(way string) sandbox.Cmd {
-			return sandbox.Cmd{Tool: "node", Args: []string{"--max-old-space-size=4096", "hostile.js", way}}
+			heap := "--max-old-space-size=4096" // more than there is
+			if way == "collect" {
+				heap = "--max-old-space-size=64"
+			}
+			return sandbox.Cmd{Tool: "node", Args: []string{heap, "hostile.js", way}}
 		},
 		ways: map[string]offence{
 			"CPU time without end is TLE":                  {way: "spin", want: sandbox.TLE, limits: sandbox.Limits{CPU: 500 * ms}},
