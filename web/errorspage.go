@@ -54,7 +54,7 @@ var errorKinds = []errorKind{
 	{"headers_too_large", "The request's headers are larger than 16 KiB.", 431},
 	{"too_many_streams", "There is no room for another event stream.", 503},
 	{"queue_full", "The queue is full; nothing was stored.", 503},
-	{"database_unavailable", "PostgreSQL does not answer; nothing was stored or read.", 503},
+	{"database_unavailable", "PostgreSQL does not answer. What was to be stored is stored whole or not at all: try again, with the same Idempotency-Key.", 503},
 	{"busy", "The server has too much of this to do.", 503},
 	{"stopping", "The server is stopping.", 503},
 	{"internal", "Something broke on our side; the log has the trace id.", 500},

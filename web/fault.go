@@ -152,11 +152,11 @@ func (s *Server) explainHTTP(e *fiber.Error) *fault {
 func (s *Server) explainFailure(ctx context.Context, err error) *fault {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if errors.Is(err, context.DeadlineExceeded) || s.store.Ping(ctx) != nil {
+	if sql.Away(err) || s.store.Ping(ctx) != nil {
 		return &fault{
 			Status: fiber.StatusServiceUnavailable, Reason: "database_unavailable",
-			Detail: "The database does not answer, so nothing was stored or read.",
-			Remedy: "Try again in a few seconds; this heals by itself as soon as PostgreSQL is back.",
+			Detail: "The database does not answer. What was to be stored is stored whole or not at all.",
+			Remedy: "Try again in a few seconds, with the same Idempotency-Key where there is one; this heals by itself as soon as PostgreSQL is back.",
 
 			RetryAfter: 3 * time.Second, cause: err,
 		}

@@ -156,6 +156,13 @@ func TestADatabaseThatIsAwayIsSaidAndHeals(t *testing.T) {
 	}
 
 	cable.set(false)
+	for range 5 { // connections that broke unseen are an outage too
+		if r := s.do(http.MethodPost, "/api/v1/submissions", body, asJSON); r.status != http.StatusCreated && r.status != http.StatusServiceUnavailable {
+			t.Errorf("submit after a cut: %d %s", r.status, r.body)
+		}
+		cable.set(true)
+		cable.set(false)
+	}
 	s.eventually("the database is used again", func() bool {
 		return s.do(http.MethodPost, "/api/v1/submissions", body, asJSON).status == http.StatusCreated
 	})
