@@ -16,7 +16,7 @@ LANGUAGE_WASM := $(LANGUAGES:%=plugins/dist/lang-%.wasm)
 
 GO ?= go
 WASI_CC    ?= clang
-WASI_FLAGS := --target=wasm32-wasi -std=gnu17 -O2 -Wall -Wextra -Werror -Icheckers/include \
+WASI_FLAGS := --target=wasm32-wasi -msimd128 -std=gnu17 -O2 -Wall -Wextra -Werror -Icheckers/include \
 	-Wl,--strip-all -Wl,--stack-first -Wl,-z,stack-size=32768
 
 .PHONY: plugins checkers verify-plugins clean-plugins

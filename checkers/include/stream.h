@@ -107,20 +107,73 @@ static inline void skip_spaces(struct stream *s)
 		s->at++;
 }
 
-// same_bytes returns the length of the common prefix of a and b.
+// A block is what is compared at once.
+typedef unsigned char block __attribute__((vector_size(16)));
+
+_Static_assert(STREAM_BEYOND >= sizeof(block), "blocks may begin with the last byte that is buffered");
+
+static inline block block_at(const unsigned char *bytes)
+{
+	block b;
+	memcpy(&b, bytes, sizeof b);
+	return b;
+}
+
+// What white space is compared with. An engine of WebAssembly may put a constant
+// between the instructions of a loop, where reading it is ten times as slow as all
+// the loop does else; what has to be read from memory is read once.
+struct spaces {
+	block space, first, span;
+};
+
+static const volatile unsigned char space_bytes[] = {' ', '\t', '\r' - '\t'};
+
+static inline block block_of(unsigned char c)
+{
+	return (block){c, c, c, c, c, c, c, c, c, c, c, c, c, c, c, c};
+}
+
+static inline struct spaces spaces(void)
+{
+	return (struct spaces){block_of(space_bytes[0]), block_of(space_bytes[1]), block_of(space_bytes[2])};
+}
+
+// block_spaces has all bits set where b has white space.
+static inline block block_spaces(block b, const struct spaces *s)
+{
+	return (block)(b == s->space) | (block)(b - s->first <= s->span);
+}
+
+// block_first returns where the first byte is of which not all bits are set.
+static inline size_t block_first(block b)
+{
+	typedef uint64_t halves __attribute__((vector_size(16)));
+	halves clear = ~(halves)b;
+	if (clear[0])
+		return (size_t)__builtin_ctzll(clear[0]) / 8;
+	return clear[1] ? 8 + (size_t)__builtin_ctzll(clear[1]) / 8 : sizeof b;
+}
+
+// same_bytes returns how long two texts agree, at most length. It may look at
+// STREAM_BEYOND bytes more.
 static inline size_t same_bytes(const unsigned char *a, const unsigned char *b, size_t length)
 {
-	size_t i = 0;
-	for (; length - i >= 8; i += 8) {
-		uint64_t x, y;
-		memcpy(&x, a + i, 8);
-		memcpy(&y, b + i, 8);
-		if (x != y)
-			return i + (size_t)__builtin_ctzll(x ^ y) / 8;
+	for (size_t i = 0, n; i < length; i += sizeof(block))
+		if (n = block_first((block)(block_at(a + i) == block_at(b + i))), n < sizeof(block))
+			return i + n < length ? i + n : length;
+	return length;
+}
+
+// same_tokens is same_bytes to which all white space is alike.
+static inline size_t same_tokens(const unsigned char *a, const unsigned char *b, size_t length)
+{
+	struct spaces s = spaces();
+	for (size_t i = 0, n; i < length; i += sizeof(block)) {
+		block x = block_at(a + i), y = block_at(b + i);
+		if (n = block_first((block)(x == y) | (block_spaces(x, &s) & block_spaces(y, &s))), n < sizeof(block))
+			return i + n < length ? i + n : length;
 	}
-	while (i < length && a[i] == b[i])
-		i++;
-	return i;
+	return length;
 }
 
 // A place in a text, as people count: from one.

@@ -175,14 +175,15 @@ static inline enum difference compare_tokens(struct stream *output, struct strea
 	for (;;) {
 		size_t have = stream_fill(output), want = stream_fill(answer);
 		const unsigned char *run = output->at; // bytes that agree, not yet taken in
-		size_t length = same_bytes(run, answer->at, have < want ? have : want);
+		size_t both = have < want ? have : want;
+		size_t length = r->spaces_matter ? same_bytes(run, answer->at, both) : same_tokens(run, answer->at, both);
 		output->at += length;
 		answer->at += length;
 		if (length < have && length < want) {
 			// The texts part in front of these two bytes.
 			int got = *output->at, due = *answer->at;
 			int inside = length > 0 ? !is_space(run[length - 1]) : p->inside;
-			if (!r->spaces_matter && (is_space(got) ? !inside || is_space(due) : !inside && is_space(due))) {
+			if (!r->spaces_matter && !inside && (is_space(got) || is_space(due))) {
 				// One has more white space between two tokens.
 				skip_spaces(output);
 				skip_spaces(answer);
