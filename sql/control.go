@@ -104,6 +104,19 @@ func (s *Store) Release(ctx context.Context, jobID int64, by string) error {
 	return err
 }
 
+// Hasten puts a waiting job where it would be had it been submitted as immediate
+// just now: into the first lane, behind what is there. It returns a
+// [*judge.RejectedError] if the job does not wait, has been delivered already, or
+// is in that lane.
+func (s *Store) Hasten(ctx context.Context, jobID int64, by string) error {
+	err := s.control(ctx, "JobImmediate", jobID, args{"job_id": jobID, "by": by})
+	if err == nil {
+		s.wake(message{ChannelOutbox, ""})
+		return nil
+	}
+	return s.inFirstLane(ctx, jobID, err)
+}
+
 // Delay puts a waiting job behind all others of its lane and returns its new
 // rank. An immediate job is a [*judge.RejectedError] with reason
 // immediate_cannot_move.
@@ -113,10 +126,26 @@ func (s *Store) Delay(ctx context.Context, jobID int64, by string) (time.Time, e
 		return time.Time{}, fmt.Errorf("delay job %d: %w", jobID, err)
 	}
 	if !found {
-		return time.Time{}, s.refused(ctx, jobID, judge.ReasonImmediateCantMov)
+		return time.Time{}, s.inFirstLane(ctx, jobID, s.refused(ctx, jobID))
 	}
 	s.wake(eventsOf(jobID)...)
 	return rank, nil
+}
+
+// inFirstLane gives a refusal the reason immediate_cannot_move, if it is that.
+func (s *Store) inFirstLane(ctx context.Context, jobID int64, refused error) error {
+	r, ok := errors.AsType[*judge.RejectedError](refused)
+	if !ok || r.DBStatus != judge.Pending {
+		return refused
+	}
+	lane, movable, err := row(ctx, s, s.queue, "JobLane", args{"job_id": jobID}, pgx.RowTo[judge.Lane])
+	if err != nil {
+		return fmt.Errorf("job %d was refused, and why is unknown: %w", jobID, err)
+	}
+	if movable && lane == judge.LaneStaff {
+		r.Reason = judge.ReasonImmediateCantMov
+	}
+	return refused
 }
 
 // Move puts a waiting job right before another one that is ready, in whose lane
@@ -137,8 +166,8 @@ func (s *Store) Move(ctx context.Context, jobID, before int64, by string) error 
 	return err
 }
 
-// Undo takes back the newest release, delay, move or cancelling of a job that
-// waits, or waited until it was cancelled, and returns its name. Undoing again
+// Undo takes back the newest release, immediate, delay, move or cancelling of a
+// job that waits, or waited until it was cancelled, and returns its name. Undoing again
 // takes back the one before. It returns a [*judge.RejectedError] if there is
 // nothing to undo: also when the job was claimed or rejudged since.
 func (s *Store) Undo(ctx context.Context, jobID int64, by string) (string, error) {
@@ -162,15 +191,14 @@ func (s *Store) control(ctx context.Context, name string, jobID int64, a args) e
 		return fmt.Errorf("job %d: %w", jobID, err)
 	}
 	if !found {
-		return s.refused(ctx, jobID, "")
+		return s.refused(ctx, jobID)
 	}
 	s.wake(eventsOf(jobID)...)
 	return nil
 }
 
-// refused says why a job could not be moved. Pending is the reason where the
-// job does wait.
-func (s *Store) refused(ctx context.Context, jobID int64, pending judge.Reason) error {
+// refused says why a job could not be moved.
+func (s *Store) refused(ctx context.Context, jobID int64) error {
 	es, err := s.explain(ctx, []judge.Attempt{{JobID: jobID, Token: noToken}})
 	if err != nil {
 		return fmt.Errorf("job %d was refused, and why is unknown: %w", jobID, err)
@@ -184,8 +212,6 @@ func (s *Store) refused(ctx context.Context, jobID int64, pending judge.Reason) 
 		reason = judge.ReasonCancelled
 	case e.Status.Terminal():
 		reason = judge.ReasonAlreadyFinished
-	case e.Status == judge.Pending && pending != "":
-		reason = pending
 	}
 	r := e.rejected(reason)
 	return &r

@@ -26,6 +26,7 @@ type DeadLetter struct {
 	Resolution string // replayed, discarded, or "" while nobody has cared
 	ResolvedBy string
 	ResolvedAt *time.Time
+	Note       string // why it was discarded
 }
 
 // DeadLetters returns dead letters of jobs with an id below before (0 = no
@@ -56,6 +57,7 @@ func (s *Store) deadLetters(ctx context.Context, p dbsqlc.DeadLetterListParams) 
 		out[i] = DeadLetter{
 			JobID: d.JobID, Generation: d.Generation, AttemptID: d.AttemptID, Tries: d.Tries, Kind: judge.Kind(d.Kind), Queue: d.Queue,
 			Reason: d.Reason, Error: d.Error, At: d.At, Resolution: orEmpty(d.Resolution), ResolvedBy: orEmpty(d.ResolvedBy), ResolvedAt: d.ResolvedAt,
+			Note: d.Note,
 		}
 	}
 	return out, nil
@@ -89,16 +91,16 @@ func (s *Store) Replay(ctx context.Context, jobID int64, by string) (int32, erro
 		return 0, fmt.Errorf("replay job %d: %w", jobID, err)
 	}
 	if !found {
-		return 0, s.refused(ctx, jobID, "")
+		return 0, s.refused(ctx, jobID)
 	}
 	generations, err := s.Rejudge(ctx, []int64{jobID}, judge.LaneRejudge, by)
 	return generations[jobID], err
 }
 
-// Discard resolves a dead letter without judging the job again; [ErrNotFound] if
-// there is none that is unresolved.
-func (s *Store) Discard(ctx context.Context, jobID int64, by string) error {
-	_, found, err := row(ctx, s, s.queue, "DeadLetterDiscard", args{"job_id": jobID, "by": by}, pgx.RowTo[int64])
+// Discard resolves a dead letter without judging the job again, for a reason that
+// is kept; [ErrNotFound] if there is none that is unresolved.
+func (s *Store) Discard(ctx context.Context, jobID int64, by, reason string) error {
+	_, found, err := row(ctx, s, s.queue, "DeadLetterDiscard", args{"job_id": jobID, "by": by, "reason": reason}, pgx.RowTo[int64])
 	if err != nil {
 		return err
 	}

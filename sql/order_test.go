@@ -174,6 +174,90 @@ func TestAnImmediateJobCannotBeDelayed(t *testing.T) {
 	rejected(t, s.Withdraw(t.Context(), id, "prof"), judge.ReasonUnexpectedState)
 }
 
+func TestAJobMadeImmediateIsBehindThoseThatWereBefore(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 4)
+	late := submit(t, s, sub("late", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
+	now := submit(t, s, sub("now", func(n *sql.NewSubmission) { n.Immediate = true; n.Priority = -1 }))
+	clock := sql.One[time.Time](t, s, "SELECT next_at FROM groups WHERE key = 'user2'")
+	must(t, s.Hasten(t.Context(), late, "prof"))
+	must(t, s.Hasten(t.Context(), ids[2], "prof"))
+	must(t, s.Release(t.Context(), ids[3], "prof"))
+	rejected(t, s.Hasten(t.Context(), ids[2], "prof"), judge.ReasonImmediateCantMov)
+	rejected(t, s.Hasten(t.Context(), 999, "prof"), judge.ReasonNotFound)
+	if after := sql.One[time.Time](t, s, "SELECT next_at FROM groups WHERE key = 'user2'"); !after.Equal(clock) {
+		t.Errorf("the submitter's clock went from %s to %s", clock, after)
+	}
+	must(t, s.Hasten(t.Context(), ids[1], "prof"))
+	if got, err := s.Undo(t.Context(), ids[1], "prof"); err != nil || got != "immediate" {
+		t.Errorf("undid %q, %v", got, err)
+	}
+	order(t, s, ids[3], now, late, ids[2], ids[0], ids[1])
+	_, err := s.Delay(t.Context(), ids[0], "prof")
+	rejected(t, err, judge.ReasonUnexpectedState) // it is delivered, and never was in the first lane
+}
+
+func TestTheFrontOfTheQueueIsListedInItsOrder(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 4)
+	late := submit(t, s, sub("late", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
+	submit(t, s, sub("elsewhere", func(n *sql.NewSubmission) { n.Pool = "gpu" }))
+	must(t, s.Release(t.Context(), ids[3], "prof"))
+	pick(t, s, 2)
+	claim(t, s, ids[0], "w1", 1)
+	delay(t, s, ids[1])
+	found, err := s.QueueFront(t.Context(), "", "", 0)
+	must(t, err)
+	want := []int64{ids[0], ids[3], ids[2], ids[1], late}
+	if len(found) != len(want) {
+		t.Fatalf("%d rows, want %d: %+v", len(found), len(want), found)
+	}
+	for i, r := range found {
+		if r.JobID != want[i] || r.State != []string{"L", "D", "R", "R", "S"}[i] {
+			t.Errorf("row %d is job %d in state %s, want job %d", i, r.JobID, r.State, want[i])
+		}
+	}
+	if r := found[0]; r.Worker != "w1" || r.AttemptID != 1 || r.Author != "user0" || r.Problem != "aplusb" || r.Shown() != "RUNNING" {
+		t.Errorf("the running one is %+v", r)
+	}
+	if r := found[3]; !r.Delayed || r.Lane != judge.LaneNormal || r.Worker != "" {
+		t.Errorf("the delayed one is %+v", r)
+	}
+	if few, err := s.QueueFront(t.Context(), "", "", 2); err != nil || len(few) != 2 || few[1].JobID != ids[3] {
+		t.Errorf("the first two are %+v, %v", few, err)
+	}
+}
+
+func TestAPlaceFarBackIsALowerBoundUntilItIsGivenAnUpperOne(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	many := make([]sql.NewSubmission, 300)
+	for i := range many {
+		many[i] = sub(fmt.Sprint("user", i))
+	}
+	rs, err := s.SubmitMany(t.Context(), many)
+	must(t, err)
+	for _, at := range []int{0, 249, 250} {
+		p, err := s.Place(t.Context(), rs[at].JobID)
+		if err != nil || !p.Exact() || p.Position != int64(at+1) || p.ETAHigh < p.ETALow {
+			t.Errorf("place of job %d is %+v, %v", at+1, p, err)
+		}
+	}
+	for _, at := range []int{251, 299} {
+		p, err := s.Place(t.Context(), rs[at].JobID)
+		if err != nil || p.Exact() || p.Position != 252 || p.ETAHigh != 0 || p.ETALow == 0 {
+			t.Errorf("place of job %d is %+v, %v", at+1, p, err)
+		}
+		ready, err := s.Ready(t.Context())
+		must(t, err)
+		if p = p.AtMost(ready); p.Most != 301 || p.Position != 252 || p.ETAHigh < 2*p.ETALow {
+			t.Errorf("with %d ready its place is %+v", ready, p)
+		}
+	}
+}
+
 func TestAReleasedJobNeedNotWaitForItsTime(t *testing.T) {
 	t.Parallel()
 	s := audited(t)

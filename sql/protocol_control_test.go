@@ -188,7 +188,7 @@ func (j *modelJob) leavePlace() {
 
 func (p *protocol) reorder() error {
 	j := p.job()
-	how := p.draw(4, "how")
+	how := p.draw(5, "how")
 	p.note("job %d, %d", j.id, how)
 	waits := j.queue == "R" || j.queue == "S"
 	switch how {
@@ -211,6 +211,15 @@ func (p *protocol) reorder() error {
 		return err
 	case 2:
 		return p.move(j, p.job())
+	case 3:
+		err := p.s.Hasten(p.t.Context(), j.id, "staff")
+		if !waits || j.lane == judge.LaneStaff {
+			return mustReject(err)
+		}
+		j.leavePlace()
+		j.queue, j.early, j.late, j.lane = "R", false, false, judge.LaneStaff
+		j.event("moved")
+		return err
 	default:
 		return p.undo(j)
 	}

@@ -133,6 +133,63 @@ func (s *Store) Waiting(ctx context.Context, queue, group string, limit int) ([]
 	return found, nil
 }
 
+// QueueRow is an unfinished job in the queue, for staff.
+type QueueRow struct {
+	JobID     int64
+	Kind      judge.Kind
+	Author    string
+	Problem   string // "" for kinds without one
+	Title     string // of the problem
+	Language  string
+	Lane      judge.Lane
+	Priority  int32
+	State     string    // R ready, S scheduled, D delivered, L running
+	Rank      time.Time // its turn within lane and priority
+	NotBefore time.Time // it is not taken earlier
+	Since     time.Time // when it began to wait
+	Delayed   bool      // put back by hand
+	AttemptID int32
+	Tries     int32
+	InSet     bool   // judged for a rejudge set
+	Worker    string // who has it; "" unless it runs
+	LastError string
+}
+
+// Shown returns the state as the HTTP API spells it, as [judge.Submission.Shown]
+// does.
+func (r QueueRow) Shown() string {
+	switch {
+	case r.State == "L":
+		return "RUNNING"
+	case r.State == "D":
+		return "DISPATCHED"
+	case r.Tries > 0:
+		return "RETRYING"
+	}
+	return "PENDING"
+}
+
+// QueueFront returns the first unfinished jobs of a queue and pool ("" are the
+// default ones): what runs, what is delivered, what is ready in the order in
+// which it goes, and what waits for its time.
+func (s *Store) QueueFront(ctx context.Context, queue, pool string, limit int) ([]QueueRow, error) {
+	ids, err := rows(ctx, s, s.queue, "QueueFront",
+		args{"queue": orDefault(queue, DefaultQueue), "pool": orDefault(pool, DefaultPool), "max": bounded(limit)}, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("list the queue: %w", err)
+	}
+	return s.QueueRows(ctx, ids)
+}
+
+// QueueRows returns the jobs of ids that are unfinished, in that order.
+func (s *Store) QueueRows(ctx context.Context, ids []int64) ([]QueueRow, error) {
+	found, err := rows(ctx, s, s.queue, "QueueRows", args{"job_ids": ids}, pgx.RowToStructByPos[QueueRow])
+	if err != nil {
+		return nil, fmt.Errorf("list rows of the queue: %w", err)
+	}
+	return found, nil
+}
+
 func interval(d, otherwise time.Duration) pgtype.Interval {
 	if d == 0 {
 		d = otherwise

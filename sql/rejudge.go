@@ -224,6 +224,22 @@ func (s *Store) RejudgeChanges(ctx context.Context, id, after int64, limit int) 
 	return found, nil
 }
 
+// RejudgeTurn is how many judgings of a set turned one verdict into another, or
+// kept it.
+type RejudgeTurn struct {
+	Before, After judge.Verdict
+	Count         int64
+}
+
+// RejudgeMatrix returns what a set turns into what, as far as it is judged.
+func (s *Store) RejudgeMatrix(ctx context.Context, id int64) ([]RejudgeTurn, error) {
+	found, err := rows(ctx, s, s.main, "RejudgeSetMatrix", args{"id": id}, pgx.RowToStructByPos[RejudgeTurn])
+	if err != nil {
+		return nil, fmt.Errorf("matrix of rejudge set %d: %w", id, err)
+	}
+	return found, nil
+}
+
 // ApplyRejudge shows the new verdicts of a set. It is refused with a
 // [*judge.FieldError] while judgings are under way, and of a cancelled set;
 // applying again is a success. Jobs that left the set keep what they show.

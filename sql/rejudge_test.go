@@ -51,6 +51,10 @@ func TestASetIsJudgedBesideWhatIsShownAndAppliedAtOnce(t *testing.T) {
 	if err != nil || len(changes) != 2 || changes[0].JobID != ids[0] || changes[0].Before != judge.WA || changes[0].After != judge.AC {
 		t.Errorf("changes = %+v, %v", changes, err)
 	}
+	turns, err := s.RejudgeMatrix(t.Context(), set.ID)
+	if want := []sql.RejudgeTurn{{Before: judge.WA, After: judge.AC, Count: 2}, {Before: judge.WA, After: judge.WA, Count: 1}}; err != nil || !slices.Equal(turns, want) {
+		t.Errorf("matrix = %+v, %v, want %+v", turns, err, want)
+	}
 	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
 	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
 	for i, id := range ids {

@@ -83,7 +83,7 @@ func TestOldJobsGoUnlessSomebodyHasToLookAtThem(t *testing.T) {
 	gone, buried, discarded, young, waiting, inSet := ids[0], ids[1], ids[2], ids[3], ids[4], ids[5]
 	must(t, s.Bury(t.Context(), claim(t, s, buried, "w1", 1).Attempt, judge.ReasonPayload, ""))
 	must(t, s.Bury(t.Context(), claim(t, s, discarded, "w1", 2).Attempt, judge.ReasonPayload, ""))
-	must(t, s.Discard(t.Context(), discarded, "prof"))
+	must(t, s.Discard(t.Context(), discarded, "prof", ""))
 	for i, id := range []int64{gone, young, inSet} {
 		finalize(t, s, claim(t, s, id, "w1", 3+i).Attempt, judge.AC)
 	}

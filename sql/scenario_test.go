@@ -242,10 +242,13 @@ func TestAFailureIsRetriedWithBackoffAndThenDead(t *testing.T) {
 	if err != nil || len(letters) != 1 || letters[0].Reason != "max_tries" || letters[0].Tries != 5 || letters[0].AttemptID != 5 {
 		t.Fatalf("dead letters = %+v, %v", letters, err)
 	}
-	if err := s.Discard(t.Context(), id, "prof"); err != nil {
+	if err := s.Discard(t.Context(), id, "prof", "the tests are gone"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Discard(t.Context(), id, "prof"); !errors.Is(err, sql.ErrNotFound) {
+	if l, err := s.DeadLetter(t.Context(), id); err != nil || l.Resolution != "discarded" || l.ResolvedBy != "prof" || l.Note != "the tests are gone" {
+		t.Errorf("discarded letter = %+v, %v", l, err)
+	}
+	if err := s.Discard(t.Context(), id, "prof", "again"); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("second discard: %v", err)
 	}
 	if _, err := s.Rejudge(t.Context(), []int64{id}, judge.LaneRejudge, "prof"); err != nil {

@@ -131,6 +131,7 @@ type placed struct {
 	Paused, Early  bool
 	Limited        bool // its group has as many jobs under way as it may
 	Before         int64
+	More           bool // there are more before it than Before
 	Delivered      int64
 	Served         bool
 	Slots          int64
@@ -138,7 +139,8 @@ type placed struct {
 }
 
 // Place says where a waiting job stands, or [ErrNotFound] if it does not wait.
-// Far back in a long queue the position is a lower bound.
+// More than 250 jobs before it are not counted: the position is a lower bound
+// then, and [judge.Place.AtMost] gives it an upper one.
 func (s *Store) Place(ctx context.Context, jobID int64) (judge.Place, error) {
 	p, found, err := row(ctx, s, s.queue, "Place", args{"job_id": jobID}, pgx.RowToStructByPos[placed])
 	if err != nil {
@@ -148,6 +150,16 @@ func (s *Store) Place(ctx context.Context, jobID int64) (judge.Place, error) {
 		return judge.Place{}, fmt.Errorf("place of job %d: %w", jobID, ErrNotFound)
 	}
 	return p.place(), nil
+}
+
+// Ready counts the jobs that are ready or delivered in all queues. It reads an
+// index as long as the queue.
+func (s *Store) Ready(ctx context.Context) (int64, error) {
+	n, _, err := row(ctx, s, s.main, "QueueReady", args{}, pgx.RowTo[int64])
+	if err != nil {
+		return 0, fmt.Errorf("count what is ready: %w", err)
+	}
+	return n, nil
 }
 
 // place estimates the wait from how many jobs were finished in the last two
@@ -164,7 +176,10 @@ func (p placed) place() judge.Place {
 		perSecond = float64(max(p.Slots, 1)) / 2
 	}
 	wait := time.Duration(float64(before) / perSecond * float64(time.Second)).Round(time.Second)
-	out := judge.Place{Position: before + 1, ETALow: wait / 2, ETAHigh: 2*wait + 2*time.Second}
+	out := judge.Place{Position: before + 1, Most: before + 1, ETALow: wait / 2, ETAHigh: 2*wait + 2*time.Second}
+	if p.More {
+		out.Most, out.ETAHigh = 0, 0
+	}
 	switch {
 	case p.State == "D":
 	case p.Paused:

@@ -49,7 +49,7 @@ var errorKinds = []errorKind{
 	{"already_finished", "The submission is over already.", 409},
 	{"cancelled", "The submission was cancelled.", 409},
 	{"not_in_expected_state", "The submission is not in a state that allows this, such as one that is delivered already.", 409},
-	{"immediate_cannot_move", "The submission is in the first lane and cannot be put back.", 409},
+	{"immediate_cannot_move", "The submission is in the first lane, from which nothing is put back.", 409},
 	{"no_earlier_version", "No earlier version of the name was active, or it does not conform any more.", 409},
 	{"headers_too_large", "The request's headers are larger than 16 KiB.", 431},
 	{"too_many_streams", "There is no room for another event stream.", 503},

@@ -107,6 +107,9 @@ func (s *Server) explain(ctx context.Context, err error) *fault {
 		return known
 	case errors.As(err, &field):
 		return fieldRefusal(field)
+	case errors.As(err, &rejected) && rejected.Reason == judge.ReasonImmediateCantMov:
+		return refuse(fiber.StatusConflict, string(rejected.Reason), "It is in the first lane, from which nothing is put back.",
+			"Undo the move that brought it there, or move it before another.")
 	case errors.As(err, &rejected):
 		return refuse(fiber.StatusConflict, string(rejected.Reason),
 			"The submission is not in a state that allows this: it is "+string(rejected.DBStatus)+".", "")

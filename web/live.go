@@ -14,7 +14,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 )
 
 // The pace of an event stream.
@@ -239,14 +238,14 @@ func (st *stream) standing(ctx context.Context) (bool, error) {
 	if st.status != judge.Pending {
 		return false, nil
 	}
-	place, err := st.server.store.Place(ctx, st.watch.jobID)
-	if errors.Is(err, sql.ErrNotFound) {
-		return false, nil // claimed meanwhile: an event follows
-	}
+	place, err := st.server.placeOf(ctx, st.watch.jobID, st.status)
 	if err != nil {
 		return false, errors.Join(errLook, err)
 	}
-	return false, st.flush("", "place", publicPlace(place))
+	if place == nil {
+		return false, nil // claimed meanwhile: an event follows
+	}
+	return false, st.flush("", "place", publicPlace(*place))
 }
 
 func (st *stream) flush(id, kind string, data any) error {

@@ -208,11 +208,7 @@ func (view *pluginJobView) showMoving(place *judge.Place, run *run, r report) {
 		view.Headline = "Waiting"
 	}
 	if place != nil && job.QueueState != "D" {
-		text := ordinal(place.Position) + " in the queue, expected " + etaText(*place) + "."
-		if why := whyWaiting(place.Why); why != "" {
-			text = ordinal(place.Position) + " in the queue; " + why + "."
-		}
-		view.Detail = strings.TrimSpace(view.Detail + " " + text)
+		view.Detail = strings.TrimSpace(view.Detail + " " + waitSentence(*place))
 	}
 }
 

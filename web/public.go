@@ -95,18 +95,6 @@ type submissionJSON struct {
 	Error      *string        `json:"error"`
 }
 
-// placeJSON is where a waiting submission stands.
-type placeJSON struct {
-	Position int64   `json:"position"`
-	ETALow   float64 `json:"eta_low_seconds"`
-	ETAHigh  float64 `json:"eta_high_seconds"`
-	Why      string  `json:"why,omitempty"`
-}
-
-func publicPlace(p judge.Place) *placeJSON {
-	return &placeJSON{Position: p.Position, ETALow: p.ETALow.Seconds(), ETAHigh: p.ETAHigh.Seconds(), Why: p.Why}
-}
-
 func publicSubmission(sub *judge.Submission, v viewer) submissionJSON {
 	out := submissionJSON{
 		JobID: sub.JobID, URL: submissionURL(sub.JobID), Problem: sub.Problem, Title: sub.Title,

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -72,62 +70,6 @@ func (s *Server) reservations(c *fiber.Ctx, group string) error {
 	return c.JSON(fiber.Map{"group": group, "waiting": out})
 }
 
-// apiMove returns the handler of POST /api/v1/submissions/:id/VERB, which moves
-// a waiting submission.
-func (s *Server) apiMove(verb string) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if err := staffOnly(c); err != nil {
-			return err
-		}
-		id, err := idOf(c)
-		if err != nil {
-			return err
-		}
-		ctx, by := c.UserContext(), viewerOf(c).Name
-		out := fiber.Map{"job_id": id}
-		switch verb {
-		case "release":
-			err = s.store.Release(ctx, id, by)
-		case "delay":
-			out["rank_at"], err = s.store.Delay(ctx, id, by)
-		case "delete":
-			err = s.store.Withdraw(ctx, id, by)
-		case "undo":
-			out["undone"], err = s.store.Undo(ctx, id, by)
-		case "move":
-			var before int64
-			if before, err = readBefore(c); err == nil {
-				err = s.store.Move(ctx, id, before, by)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		place, err := s.placeOf(ctx, id, judge.Pending)
-		if err != nil {
-			return err
-		}
-		if place != nil {
-			out["place"] = publicPlace(*place)
-		}
-		return c.JSON(out)
-	}
-}
-
-// readBefore reads {"before": id}.
-func readBefore(c *fiber.Ctx) (id int64, err error) {
-	f, err := readFields(c, "before")
-	if err != nil {
-		return 0, err
-	}
-	if !f.has("before") {
-		f.wrong.add(wrongField("before", reasonMissing, "The field is missing."))
-	} else if json.Unmarshal(f.raw["before"], &id) != nil || id < 1 {
-		f.wrong.add(wrongField("before", reasonWrong, "The field has to be the id of a job."))
-	}
-	return id, f.wrong.err()
-}
-
 // queueJSON is how a queue behaves.
 type queueJSON struct {
 	Name             string  `json:"name"`
@@ -153,105 +95,4 @@ func (s *Server) apiQueues(c *fiber.Ctx) error {
 		}
 	}
 	return c.JSON(fiber.Map{"queues": out})
-}
-
-// apiPause returns the handler of POST /api/v1/queues/:name/pause and resume.
-func (s *Server) apiPause(paused bool) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		name, by := c.Params("name"), viewerOf(c).Name
-		if err := s.store.PauseQueue(c.UserContext(), name, paused, by); err != nil {
-			return err
-		}
-		return c.JSON(fiber.Map{"name": name, "paused": paused})
-	}
-}
-
-// letterJSON is a dead letter, for staff.
-type letterJSON struct {
-	JobID      int64           `json:"job_id"`
-	Generation int32           `json:"generation"`
-	AttemptID  int32           `json:"attempt_id"`
-	Tries      int32           `json:"tries"`
-	Kind       judge.Kind      `json:"kind"`
-	Queue      string          `json:"queue"`
-	Reason     string          `json:"reason"`
-	Error      json.RawMessage `json:"error,omitempty"`
-	At         time.Time       `json:"at"`
-	Resolution string          `json:"resolution,omitempty"`
-	ResolvedBy string          `json:"resolved_by,omitempty"`
-	ResolvedAt *time.Time      `json:"resolved_at,omitempty"`
-}
-
-// attemptJSON is an attempt that ended without a result, for staff.
-type attemptJSON struct {
-	AttemptID  int32           `json:"attempt_id"`
-	Generation int32           `json:"generation"`
-	Worker     string          `json:"worker"`
-	Started    time.Time       `json:"started"`
-	Ended      time.Time       `json:"ended"`
-	Outcome    string          `json:"outcome"`
-	Error      json.RawMessage `json:"error,omitempty"`
-}
-
-// apiLetters handles GET /api/v1/dlq?all=&before=&limit=: unresolved dead letters
-// unless all of them are wanted, newest first.
-func (s *Server) apiLetters(c *fiber.Ctx) error {
-	f, err := filterOf(c)
-	if err != nil {
-		return err
-	}
-	found, err := s.store.DeadLetters(c.UserContext(), f.Before, !c.QueryBool("all"), f.Limit)
-	if err != nil {
-		return err
-	}
-	out := make([]letterJSON, len(found))
-	for i, l := range found {
-		out[i] = letterJSON(l)
-	}
-	return c.JSON(fiber.Map{"dead_letters": out})
-}
-
-// apiLetter handles GET /api/v1/dlq/:id: the newest dead letter of a job with the
-// attempts that led to it.
-func (s *Server) apiLetter(c *fiber.Ctx) error {
-	id, err := idOf(c)
-	if err != nil {
-		return err
-	}
-	letter, err := s.store.DeadLetter(c.UserContext(), id)
-	if err != nil {
-		return err
-	}
-	found, err := s.store.Attempts(c.UserContext(), id)
-	if err != nil {
-		return fmt.Errorf("list attempts: %w", err)
-	}
-	attempts := make([]attemptJSON, len(found))
-	for i, a := range found {
-		attempts[i] = attemptJSON(a)
-	}
-	return c.JSON(fiber.Map{"dead_letter": letterJSON(letter), "attempts": attempts})
-}
-
-func (s *Server) apiReplay(c *fiber.Ctx) error {
-	id, err := idOf(c)
-	if err != nil {
-		return err
-	}
-	generation, err := s.store.Replay(c.UserContext(), id, viewerOf(c).Name)
-	if err != nil {
-		return err
-	}
-	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": id, "generation": generation})
-}
-
-func (s *Server) apiDiscard(c *fiber.Ctx) error {
-	id, err := idOf(c)
-	if err != nil {
-		return err
-	}
-	if err := s.store.Discard(c.UserContext(), id, viewerOf(c).Name); err != nil {
-		return err
-	}
-	return c.JSON(fiber.Map{"job_id": id, "resolution": "discarded"})
 }

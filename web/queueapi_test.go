@@ -36,7 +36,7 @@ func TestTheQueueIsControlledByStaffAlone(t *testing.T) {
 	s.must(err)
 	at := fmt.Sprintf("/api/v1/submissions/%d", id)
 	calls := []string{
-		"POST " + at + "/release", "POST " + at + "/delay", "POST " + at + "/move", "POST " + at + "/delete", "POST " + at + "/undo",
+		"POST " + at + "/release", "POST " + at + "/immediate", "POST " + at + "/delay", "POST " + at + "/move", "POST " + at + "/delete", "POST " + at + "/undo",
 		"GET /api/v1/queues", "POST /api/v1/queues/default/pause", "POST /api/v1/queues/default/resume", "GET /api/v1/queue?group=guest",
 		"GET /api/v1/dlq", "GET /api/v1/dlq/1", "POST /api/v1/dlq/1/replay", "POST /api/v1/dlq/1/discard",
 		"GET /api/v1/rejudgings", "POST /api/v1/rejudgings", "GET /api/v1/rejudgings/1", "POST /api/v1/rejudgings/1/apply", "POST /api/v1/rejudgings/1/cancel",
@@ -75,6 +75,13 @@ func TestStaffMoveWhatWaits(t *testing.T) {
 	if m := move(ids[2], "undo", "{}"); m.Undone != "release" || m.Place.Position != 3 {
 		t.Errorf("undo gave %+v, want the release undone and position 3", m)
 	}
+	if m := move(ids[2], "immediate", "{}"); m.Place.Position != 1 {
+		t.Errorf("made immediate to position %d, want 1", m.Place.Position)
+	}
+	if f := document(t, s.staff(token, http.MethodPost, fmt.Sprintf("/api/v1/submissions/%d/delay", ids[2]), "{}", nil)); f.Reason != "immediate_cannot_move" {
+		t.Errorf("an immediate submission was put back: %+v", f)
+	}
+	move(ids[2], "undo", "{}")
 	if m := move(ids[0], "delay", "{}"); m.Place.Position != 3 {
 		t.Errorf("delayed to position %d, want 3", m.Place.Position)
 	}
@@ -138,7 +145,14 @@ func TestADeadLetterIsReadReplayedAndDiscarded(t *testing.T) {
 	if one.Letter.Reason != string(judge.ReasonPayload) || len(one.Attempts) != 1 || one.Attempts[0].Outcome != "buried" || !strings.Contains(string(one.Letter.Error), "schema_version 7") {
 		t.Errorf("dead letter = %+v", one)
 	}
-	s.staff(token, http.MethodPost, at+"/discard", "{}", new(struct{}))
+	if f := document(t, s.staff(token, http.MethodPost, at+"/discard", "{}", nil)); f.Field != "reason" {
+		t.Errorf("discarded without a reason: %+v", f)
+	}
+	s.staff(token, http.MethodPost, at+"/discard", `{"reason":"handed in twice"}`, new(struct{}))
+	s.staff(token, http.MethodGet, at, "", &one)
+	if one.Letter.Resolution != "discarded" || one.Letter.ResolvedBy != "prof" || one.Letter.Note != "handed in twice" {
+		t.Errorf("discarded letter = %+v", one.Letter)
+	}
 	if got := list(""); !slices.Equal(got, ids[1:]) {
 		t.Errorf("unresolved are %v, want %v", got, ids[1:])
 	}
@@ -179,10 +193,12 @@ func TestSubmissionsAreRejudgedAsASet(t *testing.T) {
 	s.finish(id, judge.Result{Verdict: judge.AC})
 	var got struct {
 		Set     setJSON      `json:"rejudging"`
+		Matrix  []turnJSON   `json:"matrix"`
 		Changes []changeJSON `json:"changes"`
 	}
 	s.staff(token, http.MethodGet, at, "", &got)
-	if !got.Set.Done || got.Set.Changed != 1 || len(got.Changes) != 1 || got.Changes[0].Before != judge.WA || got.Changes[0].After != judge.AC {
+	if !got.Set.Done || got.Set.Changed != 1 || len(got.Changes) != 1 || got.Changes[0].Before != judge.WA || got.Changes[0].After != judge.AC ||
+		!slices.Equal(got.Matrix, []turnJSON{{judge.WA, judge.AC, 1}}) {
 		t.Errorf("set = %+v", got)
 	}
 	verdict := func() judge.Verdict {

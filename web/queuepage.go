@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -11,23 +12,46 @@ import (
 	"deepoj/sql"
 )
 
-// queueRow is an unfinished submission and where it stands.
+// queueRow is an unfinished job and where it stands.
 type queueRow struct {
-	Sub        *judge.Submission
+	sql.QueueRow
+	URL        string // its page; "" if it has none
 	Place, ETA string
 }
+
+// Movable reports whether staff may change its place.
+func (r queueRow) Movable() bool { return r.State == "R" || r.State == "S" }
 
 type queueView struct {
 	Stats   sql.QueueStats
 	Oldest  string
 	Rows    []queueRow
 	Workers []judge.WorkerInfo
+
+	// For staff.
+	Queues   []sql.Queue
+	Queue    string
+	Pool     string
+	Group    string   // whose jobs are shown; "" = everybody's
+	Done     *act     // what was done just now
+	Faults   []*fault // what could not be done
+	Unlisted int64    // unfinished jobs that are not shown
 }
 
 func (s *Server) queuePage(c *fiber.Ctx) error {
+	return s.showQueue(c, fiber.StatusOK, queueView{Done: actOf(c)})
+}
+
+// queueAgain shows the queue after an act that failed for some jobs.
+func (s *Server) queueAgain(c *fiber.Ctx, done *act, faults ...*fault) error {
+	if done != nil && len(done.Jobs) == 0 {
+		done = nil
+	}
+	return s.showQueue(c, faults[0].Status, queueView{Done: done, Faults: faults})
+}
+
+func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
 	ctx, v := c.UserContext(), viewerOf(c)
-	view := queueView{}
-	var err error
 	if view.Stats, err = s.store.QueueStats(ctx); err != nil {
 		return fmt.Errorf("count the queue: %w", err)
 	}
@@ -37,67 +61,74 @@ func (s *Server) queuePage(c *fiber.Ctx) error {
 	if view.Workers, err = s.catalog.live(ctx); err != nil {
 		return err
 	}
-	filter := sql.Filter{Limit: maxPage}
-	if !v.Staff() {
-		filter.Author = v.Name
-		view.Workers = publicWorkers(view.Workers)
+	var found []sql.QueueRow
+	if v.Staff() {
+		found, err = s.queueForStaff(c, &view)
+	} else {
+		view.Done, view.Workers = nil, publicWorkers(view.Workers)
+		found, err = s.unfinishedOf(ctx, v.Name)
 	}
-	subs, err := s.store.Submissions(ctx, filter)
 	if err != nil {
-		return fmt.Errorf("list submissions: %w", err)
+		return err
 	}
-	for i := range subs {
-		if subs[i].Status.Terminal() || len(view.Rows) >= pageSize {
-			continue
-		}
-		row, err := s.queueRow(c, &subs[i])
-		if err != nil {
-			return err
+	for _, r := range found {
+		row := queueRow{QueueRow: r, URL: pageOfJob(r.JobID, r.Kind)}
+		if r.State != "L" {
+			place, err := s.placeOf(ctx, r.JobID, judge.Pending)
+			if err != nil {
+				return err
+			}
+			if place != nil {
+				row.Place, row.ETA = placeText(*place), etaText(*place)
+			}
 		}
 		view.Rows = append(view.Rows, row)
 	}
-	return s.page(c, fiber.StatusOK, "queue", "Queue", view)
+	return s.page(c, status, "queue", "Queue", view)
 }
 
-func (s *Server) queueRow(c *fiber.Ctx, sub *judge.Submission) (queueRow, error) {
-	row := queueRow{Sub: sub}
-	place, err := s.placeOf(c.UserContext(), sub.JobID, sub.Status)
-	if err != nil || place == nil {
-		return row, err
+// queueForStaff lists the front of a queue and pool, or what a submitter has in
+// them.
+func (s *Server) queueForStaff(c *fiber.Ctx, view *queueView) (found []sql.QueueRow, err error) {
+	ctx := c.UserContext()
+	view.Queue, view.Pool, view.Group = c.Query("queue", sql.DefaultQueue), c.Query("pool", sql.DefaultPool), c.Query("group")
+	for _, word := range []string{view.Queue, view.Pool, view.Group} {
+		if word != "" && !plainWord(word) {
+			return nil, wrongField("group", reasonInvalid, "The value is not a name.")
+		}
 	}
-	row.Place = ordinal(place.Position)
-	row.ETA = etaText(*place)
-	return row, nil
+	if view.Queues, err = s.store.Queues(ctx); err != nil {
+		return nil, err
+	}
+	if view.Group == "" {
+		found, err = s.store.QueueFront(ctx, view.Queue, view.Pool, pageSize)
+		view.Unlisted = max(0, view.Stats.Pending+view.Stats.Delivered+view.Stats.Running-int64(len(found)))
+		return found, err
+	}
+	waiting, err := s.store.Waiting(ctx, view.Queue, view.Group, pageSize)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(waiting))
+	for i, w := range waiting {
+		ids[i] = w.JobID
+	}
+	return s.store.QueueRows(ctx, ids)
 }
 
-// etaText says how long a submission is expected to wait, or why it waits.
-func etaText(p judge.Place) string {
-	if why := whyWaiting(p.Why); why != "" {
-		return why
+// unfinishedOf lists the unfinished submissions of an author, newest first.
+func (s *Server) unfinishedOf(ctx context.Context, author string) ([]sql.QueueRow, error) {
+	subs, err := s.store.Submissions(ctx, sql.Filter{Limit: maxPage, Author: author})
+	if err != nil {
+		return nil, fmt.Errorf("list submissions: %w", err)
 	}
-	if p.ETAHigh <= 0 {
-		return "soon"
+	var ids []int64
+	for _, sub := range subs {
+		if !sub.Status.Terminal() && len(ids) < pageSize {
+			ids = append(ids, sub.JobID)
+		}
 	}
-	low, high := waitText(p.ETALow), waitText(p.ETAHigh)
-	if low == high || p.ETALow <= 0 {
-		return "within " + high
-	}
-	return low + " to " + high
-}
-
-// whyWaiting puts the reason of a wait into words; "" if it just waits its turn.
-func whyWaiting(why string) string {
-	switch why {
-	case "paused":
-		return "the queue is paused"
-	case "not_before":
-		return "waits before it is tried again"
-	case "group_limit":
-		return "its owner's other submissions are being judged"
-	case string(judge.ReasonNoLiveWorker):
-		return "no running worker serves its language"
-	}
-	return ""
+	return s.store.QueueRows(ctx, ids)
 }
 
 // publicWorkers leaves out what only staff may know: the names of machines.

@@ -49,6 +49,14 @@ type changeJSON struct {
 	AfterScore  *float64      `json:"after_score,omitempty"`
 }
 
+// turnJSON is how many judgings of a set turned one verdict into another, or kept
+// it.
+type turnJSON struct {
+	Before judge.Verdict `json:"before"`
+	After  judge.Verdict `json:"after"`
+	Count  int64         `json:"count"`
+}
+
 // apiStartRejudge handles POST /api/v1/rejudgings. The header Idempotency-Key
 // makes repeated requests one set.
 func (s *Server) apiStartRejudge(c *fiber.Ctx) error {
@@ -56,32 +64,45 @@ func (s *Server) apiStartRejudge(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	r := sql.RejudgeRequest{Key: c.Get("Idempotency-Key"), By: viewerOf(c).Name, Reason: f.text("reason")}
+	r := sql.RejudgeRequest{Key: c.Get("Idempotency-Key"), Reason: f.text("reason")}
 	for name, to := range map[string]*string{"problem": &r.Problem, "language": &r.Language, "author": &r.Author, "verdict": (*string)(&r.Verdict)} {
 		if f.has(name) {
-			if *to = f.text(name); !plainWord(*to) {
-				f.wrong.add(wrongField(name, reasonInvalid, "The value is not a name."))
-			}
+			*to = f.text(name)
 		}
-	}
-	if r.Verdict != "" && !r.Verdict.Valid() {
-		f.wrong.add(wrongField("verdict", reasonUnknown, "There is no verdict %q.", shorten(string(r.Verdict))))
 	}
 	if f.has("job_ids") && json.Unmarshal(f.raw["job_ids"], &r.JobIDs) != nil {
 		f.wrong.add(wrongField("job_ids", reasonWrong, "The field has to be a list of ids."))
 	}
-	if r.Key != "" && !plainWord(r.Key) {
-		f.wrong.add(wrongField("Idempotency-Key", reasonInvalid, "The key has to be 1 to 128 printable characters."))
-	}
-	if err := f.wrong.err(); err != nil {
-		return err
-	}
-	set, err := s.store.StartRejudge(c.UserContext(), r)
+	set, err := s.startRejudge(c, r, f.wrong, "Idempotency-Key")
 	if err != nil {
 		return err
 	}
 	c.Set(fiber.HeaderLocation, fmt.Sprintf("/api/v1/rejudgings/%d", set.ID))
 	return c.Status(fiber.StatusAccepted).JSON(publicSet(set))
+}
+
+// startRejudge starts the set that r describes, unless something is wrong with
+// it; keyField is what the caller calls the idempotency key.
+func (s *Server) startRejudge(c *fiber.Ctx, r sql.RejudgeRequest, wrong wrongFields, keyField string) (sql.RejudgeSet, error) {
+	if len(wrong) == 0 { // a field that cannot be read is wrong once
+		wrong.add(checkReason(r.Reason))
+	}
+	for name, value := range map[string]string{"problem": r.Problem, "language": r.Language, "author": r.Author} {
+		if value != "" && !plainWord(value) {
+			wrong.add(wrongField(name, reasonInvalid, "The value is not a name."))
+		}
+	}
+	if r.Verdict != "" && !r.Verdict.Valid() {
+		wrong.add(wrongField("verdict", reasonUnknown, "There is no verdict %q.", shorten(string(r.Verdict))))
+	}
+	if r.Key != "" && !plainWord(r.Key) {
+		wrong.add(wrongField(keyField, reasonInvalid, "The key has to be 1 to 128 printable characters."))
+	}
+	if err := wrong.err(); err != nil {
+		return sql.RejudgeSet{}, err
+	}
+	r.By = viewerOf(c).Name
+	return s.store.StartRejudge(c.UserContext(), r)
 }
 
 func (s *Server) apiRejudgings(c *fiber.Ctx) error {
@@ -119,22 +140,23 @@ func (s *Server) apiRejudging(c *fiber.Ctx) error {
 	for i, x := range found {
 		changes[i] = changeJSON(x)
 	}
-	return c.JSON(fiber.Map{"rejudging": publicSet(set), "changes": changes})
+	turns, err := s.store.RejudgeMatrix(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	matrix := make([]turnJSON, len(turns))
+	for i, x := range turns {
+		matrix[i] = turnJSON(x)
+	}
+	return c.JSON(fiber.Map{"rejudging": publicSet(set), "matrix": matrix, "changes": changes})
 }
 
 // apiResolveRejudge returns the handler of POST /api/v1/rejudgings/:id/apply and
 // cancel.
 func (s *Server) apiResolveRejudge(apply bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		id, err := idOf(c)
+		id, err := s.resolveRejudge(c, apply)
 		if err != nil {
-			return err
-		}
-		resolve := s.store.CancelRejudge
-		if apply {
-			resolve = s.store.ApplyRejudge
-		}
-		if err := resolve(c.UserContext(), id, viewerOf(c).Name); err != nil {
 			return err
 		}
 		set, err := s.store.RejudgeSet(c.UserContext(), id)
@@ -143,4 +165,17 @@ func (s *Server) apiResolveRejudge(apply bool) fiber.Handler {
 		}
 		return c.JSON(publicSet(set))
 	}
+}
+
+// resolveRejudge applies or cancels the set that the address names.
+func (s *Server) resolveRejudge(c *fiber.Ctx, apply bool) (int64, error) {
+	id, err := idOf(c)
+	if err != nil {
+		return 0, err
+	}
+	resolve := s.store.CancelRejudge
+	if apply {
+		resolve = s.store.ApplyRejudge
+	}
+	return id, resolve(c.UserContext(), id, viewerOf(c).Name)
 }

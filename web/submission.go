@@ -110,21 +110,6 @@ func (s *Server) pastEvents(ctx context.Context, jobID int64) (events []judge.Ev
 	return events, nil
 }
 
-// placeOf returns where a job stands in the queue, or nil if it does not wait.
-func (s *Server) placeOf(ctx context.Context, jobID int64, status judge.Status) (*judge.Place, error) {
-	if status != judge.Pending {
-		return nil, nil //nolint:nilnil // it does not wait
-	}
-	p, err := s.store.Place(ctx, jobID)
-	switch {
-	case errors.Is(err, sql.ErrNotFound):
-		return nil, nil //nolint:nilnil // claimed meanwhile
-	case err != nil:
-		return nil, fmt.Errorf("look up a place: %w", err)
-	}
-	return &p, nil
-}
-
 // showSubmission puts together what a page shows, from what the database holds.
 // Problem and place may be nil.
 func showSubmission(sub *judge.Submission, problem *judge.Problem, events []judge.Event, place *judge.Place, offers []offer, v viewer) *submissionView {
@@ -238,11 +223,7 @@ func (view *submissionView) showMoving(place *judge.Place, run *run, v viewer) {
 		view.Headline = "Waiting"
 	}
 	if place != nil && sub.QueueState != "D" {
-		text := ordinal(place.Position) + " in the queue, expected " + etaText(*place) + "."
-		if why := whyWaiting(place.Why); why != "" {
-			text = ordinal(place.Position) + " in the queue; " + why + "."
-		}
-		view.Detail = strings.TrimSpace(view.Detail + " " + text)
+		view.Detail = strings.TrimSpace(view.Detail + " " + waitSentence(*place))
 	}
 	if sub.Result != nil {
 		view.Detail = strings.TrimSpace(view.Detail + " It is judged again; before, it was " + string(sub.Result.Verdict) + ".")

@@ -176,14 +176,12 @@ func (s *Server) apiSubmission(c *fiber.Ctx) error {
 		}
 	}
 	out := publicSubmission(sub, viewerOf(c))
-	if sub.Status == judge.Pending {
-		place, err := s.store.Place(c.UserContext(), sub.JobID)
-		if err != nil && !errors.Is(err, sql.ErrNotFound) && c.Query("wait") == "" {
-			return fmt.Errorf("look up the place: %w", err)
-		}
-		if err == nil {
-			out.Place = publicPlace(place)
-		}
+	place, err := s.placeOf(c.UserContext(), sub.JobID, sub.Status)
+	if err != nil && c.Query("wait") == "" {
+		return err
+	}
+	if place != nil {
+		out.Place = publicPlace(*place)
 	}
 	return c.JSON(out)
 }

@@ -41,6 +41,7 @@ func loadViews(a *assets) (*views, error) {
 		"plural":   plural,
 		"ordinal":  ordinal,
 		"duration": waitText,
+		"lane":     laneText,
 		"bytes":    bytesText,
 		"kindName": func(kind string) string {
 			if kind == "toolchain" {

@@ -39,6 +39,7 @@ type Server struct {
 	views   *views
 	assets  *assets
 	catalog *catalog
+	depth   *depth
 	hub     *hub
 	count   *counters
 	logins  *throttle
@@ -76,6 +77,7 @@ func New(cfg Config) (*Server, error) {
 		hosts: newHostPolicy(cfg.Listen, ln.Addr(), cfg.Hosts),
 		views: views, assets: assets, count: count,
 		catalog: newCatalog(cfg.Store, cfg.WorkerAge),
+		depth:   &depth{store: cfg.Store},
 		hub:     newHub(cfg.Store, count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
 		logins:  newThrottle(time.Now),
 		hashing: make(chan struct{}, 2),
@@ -157,6 +159,20 @@ func (s *Server) routes() {
 	s.app.Post("/submissions/:id/cancel", s.cancelForm)
 	s.app.Post("/submissions/:id/rejudge", s.rejudgeForm)
 	s.app.Get("/queue", s.queuePage)
+	s.app.Post("/queue/move", s.requireStaff, s.moveForm)
+	s.app.Post("/queues/:name/pause", s.requireStaff, s.pauseForm(true))
+	s.app.Post("/queues/:name/resume", s.requireStaff, s.pauseForm(false))
+	s.app.Use("/dlq", s.requireStaff)
+	s.app.Get("/dlq", s.lettersPage)
+	s.app.Get("/dlq/:id", s.letterPage)
+	s.app.Post("/dlq/:id/replay", s.replayForm)
+	s.app.Post("/dlq/:id/discard", s.discardForm)
+	s.app.Use("/rejudgings", s.requireStaff)
+	s.app.Get("/rejudgings", s.rejudgingsPage)
+	s.app.Post("/rejudgings", s.startRejudgeForm)
+	s.app.Get("/rejudgings/:id", s.rejudgingPage)
+	s.app.Post("/rejudgings/:id/apply", s.resolveRejudgeForm(true))
+	s.app.Post("/rejudgings/:id/cancel", s.resolveRejudgeForm(false))
 	s.app.Get("/languages", s.languagesPage)
 	s.app.Get("/account", s.accountPage)
 	s.app.Post("/account", s.changePassword)
@@ -186,7 +202,7 @@ func (s *Server) routes() {
 	v1.Get("/submissions/:id/events", s.events)
 	v1.Post("/submissions/:id/cancel", s.apiCancel)
 	v1.Post("/submissions/:id/rejudge", s.apiRejudge)
-	for _, verb := range []string{"release", "delay", "move", "delete", "undo"} {
+	for _, verb := range moveVerbs {
 		v1.Post("/submissions/:id/"+verb, s.apiMove(verb))
 	}
 	v1.Get("/problems", s.apiProblems)

@@ -80,6 +80,23 @@ func agoText(d time.Duration) string {
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
+// laneText names a lane.
+func laneText(lane judge.Lane) string {
+	switch lane {
+	case judge.LaneStaff:
+		return "first"
+	case judge.LaneRetry:
+		return "retries"
+	case judge.LaneNormal:
+		return "normal"
+	case judge.LaneRejudge:
+		return "rejudges"
+	case judge.LaneBatch:
+		return "batch"
+	}
+	return fmt.Sprint(int16(lane))
+}
+
 // waitText writes a waiting time for people, rounded up.
 func waitText(d time.Duration) string {
 	switch {

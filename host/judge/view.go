@@ -51,10 +51,26 @@ func (s *Submission) Shown() string {
 
 // Place is where a waiting job stands in the queue.
 type Place struct {
-	Position int64         // jobs that go first, plus one
+	Position int64         // jobs that go first, plus one; a lower bound unless Most is the same
+	Most     int64         // upper bound of Position; 0 = unknown
 	ETALow   time.Duration // estimated wait, lower bound
-	ETAHigh  time.Duration // estimated wait, upper bound
+	ETAHigh  time.Duration // estimated wait, upper bound; 0 = unknown
 	Why      string        // why it waits: "", "paused", "no_live_worker", "not_before", "group_limit", "backlog"
+}
+
+// Exact reports whether Position is more than a lower bound.
+func (p Place) Exact() bool { return p.Most == p.Position }
+
+// AtMost returns p where at most n jobs go first. It changes nothing about an
+// exact place.
+func (p Place) AtMost(n int64) Place {
+	if p.Exact() || p.Position <= 1 {
+		return p
+	}
+	p.Most = max(n+1, p.Position)
+	each := float64(2*p.ETALow) / float64(p.Position-1)
+	p.ETAHigh = (2*time.Duration(each*float64(p.Most-1)) + 2*time.Second).Round(time.Second)
+	return p
 }
 
 // Language is a language as a worker can serve it.

@@ -40,21 +40,28 @@ SELECT
   coalesce((SELECT now() - min(created_at) FROM outbox_events), interval '0') AS oldest,
   (SELECT count(*) FROM dead_letters WHERE resolution IS NULL) AS dead_letters;
 
+-- name: QueueReady
+-- How many are ready or delivered in all queues: no more can be before anyone.
+SELECT (SELECT count(*) FROM outbox_events WHERE state = 'R') + (SELECT count(*) FROM outbox_events WHERE state = 'D');
+
 -- name: Place
--- Counts at most 250 rows on each of three index ranges: whoever waits behind more
--- learns that, for the price of being first.
+-- Counts at most 251 rows on each of three index ranges: whoever waits behind more
+-- learns that there are more, for the price of being first.
 SELECT o.state::text, q.paused, o.not_before > now() AS early,
   q.group_limit > 0 AND o.group_key <> '' AND q.group_limit <= (
     SELECT count(*) FROM outbox_events x WHERE x.queue = o.queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> '') AS limited,
-  (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane < o.lane LIMIT 250) a)
-  + (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane
-       AND x.priority > o.priority LIMIT 250) b)
-  + (SELECT count(*) FROM (SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane
-       AND x.priority = o.priority AND (x.rank_at, x.job_id) < (o.rank_at, o.job_id) LIMIT 250) c) AS ready_before,
+  a.n + b.n + c.n AS ready_before, greatest(a.n, b.n, c.n) > 250 AS more,
   (SELECT count(*) FROM outbox_events x WHERE x.state = 'D' AND x.queue = o.queue AND x.pool = o.pool) AS delivered,
   EXISTS (SELECT 1 FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s'
     AND (o.language = '' OR o.language = ANY (w.languages))) AS served,
   (SELECT coalesce(sum((w.info ->> 'slots')::integer), 0) FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s')::bigint AS slots,
   (SELECT count(*) FROM results r WHERE r.created_at > now() - interval '2 min')::bigint AS finished_lately
 FROM outbox_events o JOIN queues q ON q.name = o.queue
+CROSS JOIN LATERAL (SELECT count(*) AS n FROM (
+  SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane < o.lane LIMIT 251) r) a
+CROSS JOIN LATERAL (SELECT count(*) AS n FROM (
+  SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane AND x.priority > o.priority LIMIT 251) r) b
+CROSS JOIN LATERAL (SELECT count(*) AS n FROM (
+  SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane AND x.priority = o.priority
+    AND (x.rank_at, x.job_id) < (o.rank_at, o.job_id) LIMIT 251) r) c
 WHERE o.job_id = @job_id::bigint AND o.state <> 'L';

@@ -114,6 +114,37 @@ event AS (
   SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'to', 'front') FROM moved)
 SELECT job_id FROM moved;
 
+-- name: JobImmediate
+-- As if it had been submitted as immediate just now: to lane 0, behind what is in
+-- it. Its submitter's clock stays.
+WITH q AS MATERIALIZED (
+  SELECT name FROM queues WHERE name = (SELECT queue FROM jobs WHERE job_id = @job_id::bigint) FOR UPDATE),
+held AS MATERIALIZED (SELECT j.job_id FROM jobs j, q WHERE j.job_id = @job_id AND j.status = 'pending' FOR UPDATE OF j),
+old AS MATERIALIZED (SELECT * FROM outbox_events WHERE job_id = (SELECT job_id FROM held) AND state IN ('R', 'S') AND lane > 0 FOR UPDATE),
+last AS MATERIALIZED (
+  SELECT o.priority, o.rank_at FROM outbox_events o
+  WHERE o.queue = (SELECT name FROM q) AND o.pool = (SELECT pool FROM old) AND o.state = 'R' AND o.lane = 0
+  ORDER BY o.lane DESC, o.priority, o.rank_at DESC, o.job_id DESC LIMIT 1),
+moved AS (
+  UPDATE outbox_events o SET lane = 0, state = 'R', not_before = now(), delayed_at = NULL,
+    priority = least(o.priority, (SELECT priority FROM last)),
+    rank_at = greatest(now(), (SELECT rank_at FROM last) + interval '1 us')
+  WHERE o.job_id = (SELECT job_id FROM old)
+  RETURNING o.job_id, o.generation, o.attempt_id),
+job AS (UPDATE jobs j SET not_before = now() FROM moved m WHERE j.job_id = m.job_id),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by::text, 'immediate', 'job:' || job_id, jsonb_build_object('generation', generation, 'attempt', attempt_id,
+    'lane', lane, 'priority', priority, 'rank_at', rank_at, 'delayed_at', delayed_at, 'not_before', not_before) FROM old),
+event AS (
+  INSERT INTO events (job_id, generation, attempt, kind, data)
+  SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'to', 'immediate') FROM moved)
+SELECT job_id FROM moved;
+
+-- name: JobLane
+-- The lane of a job that can be moved.
+SELECT lane FROM outbox_events WHERE job_id = @job_id::bigint AND state IN ('R', 'S');
+
 -- name: JobDelay
 -- To the back of its lane. An immediate job (lane 0) cannot move.
 WITH q AS MATERIALIZED (
@@ -178,8 +209,8 @@ event AS (
 SELECT job_id FROM moved;
 
 -- name: JobUndo
--- Takes back the newest release, delay or move that was not taken back yet, as
--- long as the job has not been claimed or rejudged since.
+-- Takes back the newest release, immediate, delay or move that was not taken back
+-- yet, as long as the job has not been claimed or rejudged since.
 WITH q AS MATERIALIZED (
   SELECT name FROM queues WHERE name = (SELECT queue FROM jobs WHERE job_id = @job_id::bigint) FOR UPDATE),
 held AS MATERIALIZED (
@@ -187,7 +218,7 @@ held AS MATERIALIZED (
 noted AS MATERIALIZED (
   SELECT a.id, a.action, (a.detail ->> 'lane')::smallint AS lane, (a.detail ->> 'priority')::integer AS priority,
     (a.detail ->> 'rank_at')::timestamptz AS rank_at, (a.detail ->> 'delayed_at')::timestamptz AS delayed_at, (a.detail ->> 'not_before')::timestamptz AS not_before
-  FROM held h JOIN audit_log a ON a.subject = 'job:' || h.job_id AND a.action IN ('release', 'delay', 'move')
+  FROM held h JOIN audit_log a ON a.subject = 'job:' || h.job_id AND a.action IN ('release', 'immediate', 'delay', 'move')
     AND (a.detail ->> 'generation')::integer = h.generation AND (a.detail ->> 'attempt')::integer = h.attempt_id
   WHERE NOT EXISTS (SELECT 1 FROM audit_log u WHERE u.subject = a.subject AND u.action = 'undo' AND (u.detail ->> 'of')::bigint = a.id)
   ORDER BY a.id DESC LIMIT 1),
@@ -208,8 +239,10 @@ SELECT n.action FROM moved, noted n;
 -- name: DeadLetterDiscard
 WITH discarded AS (
   UPDATE dead_letters SET resolution = 'discarded', resolved_by = @by::text, resolved_at = now()
-  WHERE job_id = @job_id::bigint AND resolution IS NULL RETURNING job_id),
-log AS (INSERT INTO audit_log (actor, action, subject) SELECT @by, 'discard', 'job:' || job_id FROM discarded)
+  WHERE job_id = @job_id::bigint AND resolution IS NULL RETURNING job_id, generation),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by, 'discard', 'job:' || job_id, jsonb_build_object('generation', generation, 'reason', @reason::text) FROM discarded)
 SELECT job_id FROM discarded;
 
 -- name: DeadLetterAttempts
@@ -227,6 +260,37 @@ FROM outbox_events o
 WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM jobs WHERE queue = @queue::text AND group_key = @group::text ORDER BY job_id DESC LIMIT 1000))
   AND o.state IN ('R', 'S', 'D')
 ORDER BY o.state <> 'D', o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer;
+
+-- name: QueueFront
+-- What is unfinished in a queue and pool: what runs, what is delivered, what is
+-- ready, in the order in which it goes, and what waits for its time. The first of
+-- each, as many as are wanted.
+SELECT f.job_id FROM (
+  (SELECT 1 AS part, row_number() OVER (ORDER BY lock_until, job_id) AS nth, job_id FROM outbox_events
+   WHERE state = 'L' AND queue = @queue::text AND pool = @pool::text ORDER BY lock_until, job_id LIMIT @max::integer)
+  UNION ALL
+  (SELECT 2, row_number() OVER (ORDER BY lane, priority DESC, rank_at, job_id), job_id FROM outbox_events
+   WHERE state = 'D' AND queue = @queue AND pool = @pool ORDER BY lane, priority DESC, rank_at, job_id LIMIT @max)
+  UNION ALL
+  (SELECT 3, row_number() OVER (), job_id FROM (
+     SELECT job_id FROM outbox_events WHERE state = 'R' AND queue = @queue AND pool = @pool
+     ORDER BY lane, priority DESC, rank_at, job_id LIMIT @max) r)
+  UNION ALL
+  (SELECT 4, row_number() OVER (), job_id FROM (
+     SELECT job_id FROM outbox_events WHERE state = 'S' AND queue = @queue AND pool = @pool ORDER BY not_before LIMIT @max) s)
+) f ORDER BY f.part, f.nth LIMIT @max;
+
+-- name: QueueRows
+-- Rows of the queue with what people want to know about them.
+SELECT o.job_id, j.kind, coalesce(s.author, o.group_key), coalesce(s.problem, ''),
+  coalesce((SELECT v.title FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version WHERE p.slug = s.problem), s.problem, ''), o.language, o.lane, o.priority, o.state::text,
+  o.rank_at, o.not_before, o.created_at, o.delayed_at IS NOT NULL, o.attempt_id, j.tries, j.rejudge_set IS NOT NULL,
+  coalesce(CASE WHEN o.state = 'L' THEN j.lease_owner END, ''), coalesce(o.last_error, '')
+FROM outbox_events o
+JOIN jobs j ON j.job_id = o.job_id
+LEFT JOIN submissions s ON s.job_id = o.job_id
+WHERE o.job_id = ANY (@job_ids::bigint[])
+ORDER BY array_position(@job_ids, o.job_id);
 
 -- name: QueuePause
 WITH old AS MATERIALIZED (SELECT name, paused FROM queues WHERE name = @name::text FOR UPDATE),

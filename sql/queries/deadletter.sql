@@ -1,6 +1,9 @@
 -- name: DeadLetterList :many
 -- Newest first.
-SELECT d.job_id, d.generation, d.attempt_id, d.tries, d.reason, d.error, d.at, d.resolution, d.resolved_by, d.resolved_at, j.kind, j.queue
+SELECT d.job_id, d.generation, d.attempt_id, d.tries, d.reason, d.error, d.at, d.resolution, d.resolved_by, d.resolved_at, j.kind, j.queue,
+  coalesce((SELECT a.detail ->> 'reason' FROM audit_log a
+    WHERE d.resolution = 'discarded' AND a.subject = 'job:' || d.job_id AND a.action = 'discard' AND (a.detail ->> 'generation')::integer = d.generation
+    ORDER BY a.id DESC LIMIT 1), '')::text AS note
 FROM dead_letters d JOIN jobs j ON j.job_id = d.job_id
 WHERE d.job_id < @before AND (@unresolved::boolean = false OR d.resolution IS NULL) AND (@job_id::bigint = 0 OR d.job_id = @job_id)
 ORDER BY d.job_id DESC, d.generation DESC LIMIT @max::integer;

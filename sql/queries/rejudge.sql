@@ -63,6 +63,15 @@ JOIN results b ON b.job_id = m.job_id AND b.generation = m.before
 WHERE m.set_id = @id::bigint AND m.job_id > @after::bigint AND (r.verdict, r.score) IS DISTINCT FROM (b.verdict, b.score)
 ORDER BY m.job_id LIMIT @max::integer;
 
+-- name: RejudgeSetMatrix
+-- How many judgings of a set turned which verdict into which.
+SELECT b.verdict, r.verdict, count(*)
+FROM rejudge_set_jobs m
+JOIN results r ON r.job_id = m.job_id AND r.generation = m.generation
+JOIN results b ON b.job_id = m.job_id AND b.generation = m.before
+WHERE m.set_id = @id::bigint
+GROUP BY b.verdict, r.verdict ORDER BY b.verdict, r.verdict;
+
 -- name: RejudgeSetApply
 -- Shows the verdicts of a set, all at once, when none of its judgings is under
 -- way any more.

@@ -101,10 +101,12 @@ func (s *Submission) Done() bool { return done(s.Status) }
 
 // Place is where a waiting submission stands in the queue.
 type Place struct {
-	Position int64   `json:"position"`
-	ETALow   float64 `json:"eta_low_seconds"`
-	ETAHigh  float64 `json:"eta_high_seconds"`
-	Why      string  `json:"why,omitempty"`
+	Position    int64   `json:"position"`
+	AtLeast     bool    `json:"at_least,omitempty"`     // Position is a lower bound
+	PositionMax int64   `json:"position_max,omitempty"` // and this the upper one
+	ETALow      float64 `json:"eta_low_seconds"`
+	ETAHigh     float64 `json:"eta_high_seconds"`
+	Why         string  `json:"why,omitempty"`
 }
 
 // Filter selects submissions. Zero fields select everything.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"strconv"
@@ -105,6 +106,7 @@ func each(done string, do func(ctx context.Context, s *sql.Store, id int64) erro
 func dlq(ctx context.Context, e *env) int {
 	var all bool
 	var limit int
+	var why string
 	return runVerb(ctx, e, "dlq", []verb{
 		{name: "list", doc: "dead letters, newest first", flags: func(f *flag.FlagSet) {
 			f.BoolVar(&all, "all", false, "also those that somebody has resolved")
@@ -131,7 +133,13 @@ func dlq(ctx context.Context, e *env) int {
 		},
 		{
 			name: "discard", args: "JOB...", doc: "resolve dead letters without judging again", least: 1, most: -1,
-			run: each("is discarded", func(ctx context.Context, s *sql.Store, id int64) error { return s.Discard(ctx, id, atTheShell) }),
+			flags: func(f *flag.FlagSet) { f.StringVar(&why, "reason", "", "why, for the audit log (required)") },
+			run: func(ctx context.Context, e *env, s *sql.Store, args []string) error {
+				if why == "" {
+					return errors.New("say why they are discarded: --reason TEXT")
+				}
+				return each("is discarded", func(ctx context.Context, s *sql.Store, id int64) error { return s.Discard(ctx, id, atTheShell, why) })(ctx, e, s, args)
+			},
 		},
 	})
 }
@@ -152,7 +160,11 @@ func showLetter(ctx context.Context, e *env, s *sql.Store, args []string) error 
 	fmt.Fprintf(e.stdout, "job %d (%s, queue %s), generation %d, %d tries\n%s at %s: %s\n", l.JobID, l.Kind, l.Queue, l.Generation, l.Tries,
 		l.Reason, l.At.UTC().Format(time.RFC3339), l.Error)
 	if l.Resolution != "" {
-		fmt.Fprintf(e.stdout, "%s by %s\n", l.Resolution, l.ResolvedBy)
+		fmt.Fprintf(e.stdout, "%s by %s", l.Resolution, l.ResolvedBy)
+		if l.Note != "" {
+			fmt.Fprintf(e.stdout, ": %s", l.Note)
+		}
+		fmt.Fprintln(e.stdout)
 	}
 	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "ATTEMPT\tWORKER\tENDED\tOUTCOME\tERROR")

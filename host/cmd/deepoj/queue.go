@@ -45,6 +45,10 @@ func queueCommand(ctx context.Context, e *env) int {
 			run: each("is first", func(ctx context.Context, s *sql.Store, id int64) error { return s.Release(ctx, id, atTheShell) }),
 		},
 		{
+			name: "immediate", args: "JOB...", doc: "put waiting jobs into the first lane, behind what is in it", least: 1, most: -1,
+			run: each("is immediate", func(ctx context.Context, s *sql.Store, id int64) error { return s.Hasten(ctx, id, atTheShell) }),
+		},
+		{
 			name: "delay", args: "JOB...", doc: "put waiting jobs behind all others of their lane", least: 1, most: -1,
 			run: each("is last", func(ctx context.Context, s *sql.Store, id int64) error {
 				_, err := s.Delay(ctx, id, atTheShell)
@@ -70,7 +74,7 @@ func queueCommand(ctx context.Context, e *env) int {
 			run: each("is withdrawn", func(ctx context.Context, s *sql.Store, id int64) error { return s.Withdraw(ctx, id, atTheShell) }),
 		},
 		{
-			name: "undo", args: "JOB", doc: "take back the newest release, delay, move or delete of a job", least: 1, most: 1,
+			name: "undo", args: "JOB", doc: "take back the newest release, immediate, delay, move or delete of a job", least: 1, most: 1,
 			run: each("is where it was", func(ctx context.Context, s *sql.Store, id int64) error {
 				_, err := s.Undo(ctx, id, atTheShell)
 				return err

@@ -11,7 +11,10 @@ import (
 )
 
 const deadLetterList = `-- name: DeadLetterList :many
-SELECT d.job_id, d.generation, d.attempt_id, d.tries, d.reason, d.error, d.at, d.resolution, d.resolved_by, d.resolved_at, j.kind, j.queue
+SELECT d.job_id, d.generation, d.attempt_id, d.tries, d.reason, d.error, d.at, d.resolution, d.resolved_by, d.resolved_at, j.kind, j.queue,
+  coalesce((SELECT a.detail ->> 'reason' FROM audit_log a
+    WHERE d.resolution = 'discarded' AND a.subject = 'job:' || d.job_id AND a.action = 'discard' AND (a.detail ->> 'generation')::integer = d.generation
+    ORDER BY a.id DESC LIMIT 1), '')::text AS note
 FROM dead_letters d JOIN jobs j ON j.job_id = d.job_id
 WHERE d.job_id < $1 AND ($2::boolean = false OR d.resolution IS NULL) AND ($3::bigint = 0 OR d.job_id = $3)
 ORDER BY d.job_id DESC, d.generation DESC LIMIT $4::integer
@@ -37,6 +40,7 @@ type DeadLetterListRow struct {
 	ResolvedAt *time.Time
 	Kind       string
 	Queue      string
+	Note       string
 }
 
 // Newest first.
@@ -67,6 +71,7 @@ func (q *Queries) DeadLetterList(ctx context.Context, db DBTX, arg DeadLetterLis
 			&i.ResolvedAt,
 			&i.Kind,
 			&i.Queue,
+			&i.Note,
 		); err != nil {
 			return nil, err
 		}

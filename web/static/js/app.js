@@ -75,13 +75,19 @@ export function enhance(part) {
   }
 }
 
+// touched reports whether somebody has begun to fill in a form of the list.
+function touched(list) {
+  return [...list.querySelectorAll("input")].some((e) => (e.type === "checkbox" ? e.checked !== e.defaultChecked : e.value !== e.defaultValue));
+}
+
 // follow replaces a list with a fresh one as long as it asks for it.
 function follow(list) {
   const again = async () => {
-    if (document.hidden || list.contains(document.activeElement)) return plan();
+    if (document.hidden || list.contains(document.activeElement) || touched(list)) return plan();
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
       if (!answer.ok) return plan();
+      if (touched(list)) return plan(); // meanwhile
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.getElementById(list.id);
       if (!fresh) return;

@@ -1,0 +1,269 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// letterJSON is a dead letter, for staff.
+type letterJSON struct {
+	JobID      int64           `json:"job_id"`
+	Generation int32           `json:"generation"`
+	AttemptID  int32           `json:"attempt_id"`
+	Tries      int32           `json:"tries"`
+	Kind       judge.Kind      `json:"kind"`
+	Queue      string          `json:"queue"`
+	Reason     string          `json:"reason"`
+	Error      json.RawMessage `json:"error,omitempty"`
+	At         time.Time       `json:"at"`
+	Resolution string          `json:"resolution,omitempty"`
+	ResolvedBy string          `json:"resolved_by,omitempty"`
+	ResolvedAt *time.Time      `json:"resolved_at,omitempty"`
+	Note       string          `json:"note,omitempty"` // why it was discarded
+}
+
+// attemptJSON is an attempt that ended without a result, for staff.
+type attemptJSON struct {
+	AttemptID  int32           `json:"attempt_id"`
+	Generation int32           `json:"generation"`
+	Worker     string          `json:"worker"`
+	Started    time.Time       `json:"started"`
+	Ended      time.Time       `json:"ended"`
+	Outcome    string          `json:"outcome"`
+	Error      json.RawMessage `json:"error,omitempty"`
+}
+
+// apiLetters handles GET /api/v1/dlq?all=&before=&limit=: unresolved dead letters
+// unless all of them are wanted, newest first.
+func (s *Server) apiLetters(c *fiber.Ctx) error {
+	f, err := filterOf(c)
+	if err != nil {
+		return err
+	}
+	found, err := s.store.DeadLetters(c.UserContext(), f.Before, !c.QueryBool("all"), f.Limit)
+	if err != nil {
+		return err
+	}
+	out := make([]letterJSON, len(found))
+	for i, l := range found {
+		out[i] = letterJSON(l)
+	}
+	return c.JSON(fiber.Map{"dead_letters": out})
+}
+
+// apiLetter handles GET /api/v1/dlq/:id: the newest dead letter of a job with the
+// attempts that led to it.
+func (s *Server) apiLetter(c *fiber.Ctx) error {
+	id, err := idOf(c)
+	if err != nil {
+		return err
+	}
+	letter, err := s.store.DeadLetter(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	found, err := s.store.Attempts(c.UserContext(), id)
+	if err != nil {
+		return fmt.Errorf("list attempts: %w", err)
+	}
+	attempts := make([]attemptJSON, len(found))
+	for i, a := range found {
+		attempts[i] = attemptJSON(a)
+	}
+	return c.JSON(fiber.Map{"dead_letter": letterJSON(letter), "attempts": attempts})
+}
+
+// apiReplay handles POST /api/v1/dlq/:id/replay.
+func (s *Server) apiReplay(c *fiber.Ctx) error {
+	id, generation, err := s.replay(c)
+	if err != nil {
+		return err
+	}
+	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": id, "generation": generation})
+}
+
+// apiDiscard handles POST /api/v1/dlq/:id/discard with {"reason": text}.
+func (s *Server) apiDiscard(c *fiber.Ctx) error {
+	f, err := readFields(c, "reason")
+	if err != nil {
+		return err
+	}
+	reason := f.text("reason")
+	if err := f.wrong.err(); err != nil {
+		return err
+	}
+	id, err := s.discard(c, reason)
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"job_id": id, "resolution": "discarded"})
+}
+
+// replay has the dead job that the address names judged again, and returns its
+// new generation.
+func (s *Server) replay(c *fiber.Ctx) (id int64, generation int32, err error) {
+	if id, err = idOf(c); err != nil {
+		return 0, 0, err
+	}
+	generation, err = s.store.Replay(c.UserContext(), id, viewerOf(c).Name)
+	return id, generation, err
+}
+
+// maxReason bounds what staff write about why they do something, in bytes.
+const maxReason = 500
+
+// discard resolves the dead letter that the address names.
+func (s *Server) discard(c *fiber.Ctx, reason string) (int64, error) {
+	id, err := idOf(c)
+	if err != nil {
+		return 0, err
+	}
+	if e := checkReason(reason); e != nil {
+		return 0, e
+	}
+	return id, s.store.Discard(c.UserContext(), id, viewerOf(c).Name, strings.TrimSpace(reason))
+}
+
+// checkReason checks why somebody does something, as they write it.
+func checkReason(reason string) *judge.FieldError {
+	switch {
+	case strings.TrimSpace(reason) == "":
+		return wrongField("reason", reasonEmpty, "Say why.")
+	case len(reason) > maxReason:
+		return wrongField("reason", reasonTooLong, "The reason is longer than %d bytes.", maxReason)
+	case strings.ContainsFunc(reason, func(r rune) bool { return r == 0 || r == 0xfffd }):
+		return wrongField("reason", reasonEncoding, "The reason has characters that are no text.")
+	}
+	return nil
+}
+
+// letterURL is the page of a dead letter.
+func letterURL(id int64) string { return "/dlq/" + strconv.FormatInt(id, 10) }
+
+// letterRow is a dead letter on a page.
+type letterRow struct {
+	sql.DeadLetter
+	JobURL  string // "" if its kind has no page
+	Message string // what went wrong, in a sentence
+}
+
+func showLetter(l sql.DeadLetter) letterRow {
+	return letterRow{l, pageOfJob(l.JobID, l.Kind), errorMessage(l.Error)}
+}
+
+// pageOfJob is the page of a job; "" if its kind has none.
+func pageOfJob(id int64, kind judge.Kind) string {
+	switch kind {
+	case judge.KindSubmission:
+		return submissionURL(id)
+	case judge.KindPluginBuild, judge.KindPluginTest:
+		return jobURL(id)
+	case judge.KindRun, judge.KindImport, judge.KindVerify:
+	}
+	return ""
+}
+
+// errorMessage returns the message of {code, message, component, detail}.
+func errorMessage(raw json.RawMessage) string {
+	var e struct{ Message, Detail string }
+	if json.Unmarshal(raw, &e) != nil {
+		return ""
+	}
+	return orElse(e.Message, e.Detail)
+}
+
+type lettersView struct {
+	All   bool
+	Rows  []letterRow
+	Older string // address of the next page, "" at the end
+}
+
+func (s *Server) lettersPage(c *fiber.Ctx) error {
+	f, err := filterOf(c)
+	if err != nil {
+		return err
+	}
+	view := lettersView{All: c.QueryBool("all")}
+	found, err := s.store.DeadLetters(c.UserContext(), f.Before, !view.All, f.Limit)
+	if err != nil {
+		return err
+	}
+	for _, l := range found {
+		view.Rows = append(view.Rows, showLetter(l))
+	}
+	if len(found) == f.Limit {
+		q := url.Values{"before": {strconv.FormatInt(found[len(found)-1].JobID, 10)}}
+		if view.All {
+			q.Set("all", "true")
+		}
+		view.Older = "/dlq?" + q.Encode()
+	}
+	return s.page(c, fiber.StatusOK, "deadletters", "Dead letters", view)
+}
+
+// attemptRow is an attempt on the page of a dead letter.
+type attemptRow struct {
+	sql.Attempt
+	Message string
+}
+
+type letterView struct {
+	Letter   letterRow
+	Detail   string // the error as it was stored
+	Attempts []attemptRow
+	Reason   string // what was typed, where the form comes back
+	Fault    *fault // why it does
+}
+
+func (s *Server) letterPage(c *fiber.Ctx) error { return s.showLetter(c, fiber.StatusOK, "", nil) }
+
+// showLetter shows the newest dead letter of a job, with the form as it was
+// filled in and why it was refused, if it was.
+func (s *Server) showLetter(c *fiber.Ctx, status int, reason string, f *fault) error {
+	id, err := idOf(c)
+	if err != nil {
+		return err
+	}
+	letter, err := s.store.DeadLetter(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	found, err := s.store.Attempts(c.UserContext(), id)
+	if err != nil {
+		return fmt.Errorf("list attempts: %w", err)
+	}
+	view := letterView{Letter: showLetter(letter), Detail: string(letter.Error), Reason: reason, Fault: f}
+	for _, a := range found {
+		view.Attempts = append(view.Attempts, attemptRow{a, errorMessage(a.Error)})
+	}
+	return s.page(c, status, "deadletter", fmt.Sprintf("Dead letter of job %d", id), view)
+}
+
+func (s *Server) replayForm(c *fiber.Ctx) error {
+	id, _, err := s.replay(c)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(letterURL(id), fiber.StatusSeeOther)
+}
+
+func (s *Server) discardForm(c *fiber.Ctx) error {
+	reason := c.FormValue("reason")
+	id, err := s.discard(c, reason)
+	if err != nil {
+		if f := s.explain(c.UserContext(), err); f.Field == "reason" {
+			return s.showLetter(c, f.Status, reason, f)
+		}
+		return err
+	}
+	return c.Redirect(letterURL(id), fiber.StatusSeeOther)
+}

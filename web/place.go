@@ -1,0 +1,127 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// depthAge is how long a count of the whole queue is believed.
+const depthAge = 10 * time.Second
+
+// depth knows about how many jobs wait. Counting takes as long as the queue is,
+// so one count serves everybody for a while.
+type depth struct {
+	store *sql.Store
+
+	mu    sync.Mutex
+	asked time.Time
+	n     int64
+	err   error // of the last question
+}
+
+func (d *depth) read(ctx context.Context) (int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.asked.IsZero() || time.Since(d.asked) >= depthAge || d.err != nil {
+		d.n, d.err = d.store.Ready(ctx)
+		d.asked = time.Now()
+	}
+	return d.n, d.err
+}
+
+// placeOf returns where a job stands in the queue, or nil if it does not wait.
+func (s *Server) placeOf(ctx context.Context, jobID int64, status judge.Status) (*judge.Place, error) {
+	if status != judge.Pending {
+		return nil, nil //nolint:nilnil // it does not wait
+	}
+	p, err := s.store.Place(ctx, jobID)
+	switch {
+	case errors.Is(err, sql.ErrNotFound):
+		return nil, nil //nolint:nilnil // claimed meanwhile
+	case err != nil:
+		return nil, fmt.Errorf("look up a place: %w", err)
+	}
+	if !p.Exact() {
+		n, err := s.depth.read(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("look up a place: %w", err)
+		}
+		p = p.AtMost(n)
+	}
+	return &p, nil
+}
+
+// placeJSON is where a waiting job stands. Far back in a long queue the position
+// is a lower bound, and only known not to be beyond PositionMax.
+type placeJSON struct {
+	Position    int64   `json:"position"`
+	AtLeast     bool    `json:"at_least,omitempty"`
+	PositionMax int64   `json:"position_max,omitempty"`
+	ETALow      float64 `json:"eta_low_seconds"`
+	ETAHigh     float64 `json:"eta_high_seconds"`
+	Why         string  `json:"why,omitempty"`
+}
+
+func publicPlace(p judge.Place) *placeJSON {
+	out := &placeJSON{Position: p.Position, ETALow: p.ETALow.Seconds(), ETAHigh: p.ETAHigh.Seconds(), Why: p.Why}
+	if !p.Exact() {
+		out.AtLeast, out.PositionMax = true, p.Most
+	}
+	return out
+}
+
+// placeText says where a job stands, in a word or two.
+func placeText(p judge.Place) string {
+	if p.Exact() {
+		return ordinal(p.Position)
+	}
+	return "behind more than " + fmt.Sprint(p.Position-2)
+}
+
+// waitSentence says where a job stands and how long it is expected to wait.
+func waitSentence(p judge.Place) string {
+	where := ordinal(p.Position) + " in the queue"
+	if !p.Exact() {
+		where = fmt.Sprintf("More than %d others go first", p.Position-2)
+	}
+	if why := whyWaiting(p.Why); why != "" {
+		return where + "; " + why + "."
+	}
+	return where + ", expected " + etaText(p) + "."
+}
+
+// etaText says how long a job is expected to wait, or why it waits.
+func etaText(p judge.Place) string {
+	if why := whyWaiting(p.Why); why != "" {
+		return why
+	}
+	if p.ETAHigh <= 0 {
+		return "soon"
+	}
+	low, high := waitText(p.ETALow), waitText(p.ETAHigh)
+	if low == high || p.ETALow <= 0 {
+		return "within " + high
+	}
+	return low + " to " + high
+}
+
+// whyWaiting puts the reason of a wait into words; "" if it just waits its turn.
+func whyWaiting(why string) string {
+	switch why {
+	case "paused":
+		return "the queue is paused"
+	case "not_before":
+		return "waits before it is tried again"
+	case "group_limit":
+		return "its owner's other submissions are being judged"
+	case string(judge.ReasonNoLiveWorker):
+		return "no running worker serves its language"
+	}
+	return ""
+}
