@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,7 +11,8 @@ import (
 // at every state that one job, two workers, a dispatcher and a stream of up to
 // two entries can reach while things break. A state is unsafe when a promise
 // is broken in it, and stuck when no further step, faults apart, can bring the
-// job to an end.
+// job to an end. The rejudge set and the shard that a model may have besides are
+// in model_set_test.go and model_shard_test.go.
 
 // What the job is, in the database.
 const (
@@ -57,7 +59,8 @@ type state struct {
 	owner                              uint8 // worker, 1 or 2
 	lease                              bool  // alive
 	row                                uint8
-	results                            [2]uint8 // written per generation
+	results                            [3]uint8 // written per generation
+	live                               uint8    // generation that is shown, plus one; 0 = none
 	foreign                            bool     // a result was written by another worker than the owner of the newest attempt
 	group                              bool
 	entries                            [2]uint8
@@ -65,12 +68,17 @@ type state struct {
 	published                          bool // the dispatcher has picked and not yet added
 	faults                             uint8
 	rejudged, cancelled, returned      bool // each happens once
+	set                                rejudgeSet
+	shard                              shard
 }
 
 // design is the protocol with parts of it left out.
 type design struct {
 	noFence, attemptOnly, noRedelivery, noReaper, resetAttempt, claimKeepsRow, groupAtEnd, unboundedTries bool
 	faults                                                                                                uint8
+	small                                                                                                 bool // one entry at a time, and no worker gives a job back
+	sets                                                                                                  setDesign
+	shards                                                                                                shardDesign
 }
 
 const mostTries = 2
@@ -106,7 +114,12 @@ func (d design) steps(s state) (out []step) {
 		change(&to)
 		out = append(out, step{name, who, to, true})
 	}
-	d.dispatch(s, can, breaks)
+	if d.shards.two {
+		d.shards.dispatch(s, can, breaks)
+	} else {
+		d.dispatch(s, can, breaks)
+	}
+	createGroup(s, d, can)
 	for i := range s.workers {
 		who = uint8(i + 1)
 		d.work(s, i, can, breaks)
@@ -114,13 +127,16 @@ func (d design) steps(s state) (out []step) {
 	who = 0
 	d.recover(s, can)
 	d.people(s, can)
+	if d.sets.one {
+		d.sets.people(s, can)
+	}
 	environment(s, can, breaks)
 	return out
 }
 
 type perhaps func(name string, change func(*state))
 
-func (d design) dispatch(s state, can, breaks perhaps) {
+func createGroup(s state, d design, can perhaps) {
 	if !s.group {
 		can("group created", func(t *state) {
 			t.group = true
@@ -131,6 +147,9 @@ func (d design) dispatch(s state, can, breaks perhaps) {
 			}
 		})
 	}
+}
+
+func (d design) dispatch(s state, can, breaks perhaps) {
 	if s.row == rowReady && !s.published {
 		can("pick", func(t *state) { t.row, t.published = rowDelivered, true })
 	}
@@ -194,6 +213,9 @@ func (d design) work(s state, i int, can, breaks perhaps) {
 		can("finalizes", func(t *state) {
 			t.foreign = t.foreign || w.attempt != s.attempt || s.owner != me
 			t.results[s.generation]++
+			if !s.set.has || d.sets.showsAtOnce {
+				t.live = s.generation + 1
+			}
 			t.status, t.owner, t.lease, t.row = finished, 0, false, rowNone
 			t.workers[i] = worker{doing: decided, entry: w.entry}
 		})
@@ -208,7 +230,7 @@ func (d design) work(s state, i int, can, breaks perhaps) {
 // recover is what the sweepers do.
 func (d design) recover(s state, can perhaps) {
 	if s.row == rowDelivered && !s.published && !d.noRedelivery {
-		can("delivery deadline passes", func(t *state) { t.row = rowReady })
+		can("delivery deadline passes", func(t *state) { t.row, t.shard.pickedBy = rowReady, 0 })
 	}
 	if s.status == running && !s.lease && !d.noReaper {
 		can("lease reclaimed", func(t *state) {
@@ -228,7 +250,8 @@ func (d design) people(s state, can perhaps) {
 	if !s.rejudged && (s.status != pending || s.tries > 0) {
 		can("rejudged", func(t *state) {
 			t.status, t.owner, t.lease, t.row, t.tries = pending, 0, false, rowReady, 0
-			t.generation, t.rejudged = 1, true
+			t.generation, t.rejudged = s.generation+1, true
+			t.set.has = s.set.has && d.sets.keeps
 			if d.resetAttempt {
 				t.attempt = 0
 			}
@@ -263,8 +286,14 @@ func environment(s state, can, breaks perhaps) {
 func unsafe(s state) string {
 	row := map[bool]string{true: "", false: "the job and its queue row disagree"}
 	switch {
-	case s.results[0] > 1 || s.results[1] > 1:
+	case slices.Max(s.results[:]) > 1:
 		return "two results of one generation"
+	case s.live > 0 && s.results[s.live-1] == 0:
+		return "a verdict is shown that is not there"
+	case s.set.broken(s) != "":
+		return s.set.broken(s)
+	case s.shard.broken != "":
+		return s.shard.broken
 	case s.foreign:
 		return "a result that is not of the newest attempt"
 	case s.tries > mostTries:
@@ -276,70 +305,6 @@ func unsafe(s state) string {
 	default:
 		return row[s.row == rowNone]
 	}
-}
-
-// explore looks at every state that can be reached, or until one is unsafe if
-// hasty. Either text tells how to get to a bad one.
-func (d design) explore(hasty bool) (states int, unsafeAt, stuckAt string) {
-	first := state{row: rowReady}
-	index := map[state]int{first: 0}
-	all := []state{first}
-	type origin struct {
-		from int
-		step step
-	}
-	origins := []origin{{from: -1}}
-	before := [][]int{nil} // without faults
-	story := func(i int, what string) string {
-		var lines []string
-		for ; i > 0; i = origins[i].from {
-			lines = append([]string{origins[i].step.String()}, lines...)
-		}
-		return what + " after: " + strings.Join(lines, "; ")
-	}
-	for i := 0; i < len(all); i++ {
-		if what := unsafe(all[i]); what != "" && unsafeAt == "" {
-			unsafeAt = story(i, what)
-			if hasty {
-				return len(all), unsafeAt, ""
-			}
-		}
-		for _, st := range d.steps(all[i]) {
-			j, known := index[st.to]
-			if !known {
-				j = len(all)
-				index[st.to] = j
-				all, origins, before = append(all, st.to), append(origins, origin{i, st}), append(before, nil)
-			}
-			if !st.fault {
-				before[j] = append(before[j], i)
-			}
-		}
-	}
-	good := make([]bool, len(all))
-	var queue []int
-	for i, s := range all {
-		if s.status >= finished {
-			good[i] = true
-			queue = append(queue, i)
-		}
-	}
-	for len(queue) > 0 {
-		i := queue[0]
-		queue = queue[1:]
-		for _, p := range before[i] {
-			if !good[p] {
-				good[p] = true
-				queue = append(queue, p)
-			}
-		}
-	}
-	for i := range all {
-		if !good[i] {
-			return len(all), unsafeAt, story(i, "stuck")
-		}
-	}
-	return len(all), unsafeAt, ""
 }
 
 func TestTheProtocolIsSafeAndNeverStuck(t *testing.T) {

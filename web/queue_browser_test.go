@@ -42,12 +42,11 @@ func (s *stage) queueScene() map[string]string {
 	s.must(s.store.Release(ctx, waiting[3], "sue"))
 	_, err = s.store.Delay(ctx, waiting[1], "sue")
 	s.must(err)
-	open, err := s.store.StartRejudge(ctx, sql.RejudgeRequest{Reason: "a new compiler", JobIDs: finished[:2], By: "sue"})
+	_, err = s.store.StartRejudge(ctx, sql.RejudgeRequest{Reason: "a new compiler", JobIDs: finished[:2], By: "sue"})
 	s.must(err)
 	return map[string]string{
-		"queue-staff": "/queue", "queue-moved": "/queue?" + act{Verb: "release", Jobs: waiting[:2]}.query(), "queue-of-one": "/queue?group=bob",
-		"dead-letters": "/dlq", "dead-letters-all": "/dlq?all=true", "dead-letter": letterURL(buried), "dead-letter-discarded": letterURL(discarded),
-		"rejudge-sets": "/rejudgings", "rejudge-set": setURL(set.ID), "rejudge-set-open": setURL(open.ID),
+		"queue-staff": "/queue", "queue-moved": "/queue?" + act{Verb: "release", Jobs: waiting[:2]}.query(),
+		"dead-letters": "/dlq?all=true", "dead-letter": letterURL(buried), "rejudge-sets": "/rejudgings", "rejudge-set": setURL(set.ID),
 	}
 }
 
