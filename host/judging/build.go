@@ -170,6 +170,7 @@ func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Packa
 		if ran.Verdict == sandbox.SE {
 			return fmt.Errorf("compile: the sandbox failed: %s", ran.Error)
 		}
+		j.metrics.truncated(c, ran)
 		u := usage(ran)
 		p.compile.Usage.CPUMillis += u.CPUMillis
 		p.compile.Usage.WallMillis += u.WallMillis

@@ -131,5 +131,6 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	if o.err != nil {
 		return o.ran, said, o.err
 	}
+	l.e.j.metrics.truncated(c, o.ran)
 	return o.ran, said, err
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"deepoj/sandbox"
 )
 
 // metrics count what judging does.
@@ -12,6 +14,7 @@ type metrics struct {
 	builds *prometheus.CounterVec // by where the program came from
 	reruns prometheus.Counter
 	faults prometheus.Counter
+	cut    *prometheus.CounterVec // by stream
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -29,9 +32,32 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Name: "judging_checker_faults_total", Help: "Checks that failed and gave a judging error.",
 		}),
 	}
+	m.cut = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "judge_output_truncated_total", Help: "Outputs of programs and compilers of which only the beginning was kept, by stream.",
+	}, []string{"stream"})
 	var errs []error
-	for _, c := range []prometheus.Collector{m.runs, m.builds, m.reruns, m.faults} {
+	for _, c := range []prometheus.Collector{m.runs, m.builds, m.reruns, m.faults, m.cut} {
 		errs = append(errs, reg.Register(c))
 	}
+	for _, stream := range []string{stdout, stderr} {
+		m.cut.WithLabelValues(stream)
+	}
 	return m, errors.Join(errs...)
+}
+
+// Values of the label "stream".
+const (
+	stdout = "stdout"
+	stderr = "stderr"
+)
+
+// truncated counts what a run wrote beyond what was kept. Standard output is
+// kept up to the limit on output, if not cut earlier.
+func (m *metrics) truncated(c sandbox.Cmd, ran sandbox.Result) {
+	if ran.StdoutTruncated || c.Limits.OutputBytes > 0 && ran.StdoutBytes > c.Limits.OutputBytes {
+		m.cut.WithLabelValues(stdout).Inc()
+	}
+	if ran.StderrTruncated {
+		m.cut.WithLabelValues(stderr).Inc()
+	}
 }

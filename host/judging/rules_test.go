@@ -111,6 +111,26 @@ func counted(t *testing.T, change func(*judging.Config)) (*judging.Judge, func(n
 	}
 }
 
+func TestOutputOfWhichOnlyTheBeginningIsKeptIsCounted(t *testing.T) {
+	t.Parallel()
+	const name = "judge_output_truncated_total"
+	j, count := counted(t, nil)
+	pkg := echo(t, map[string]string{
+		"problem.yaml": "name: Echo\nlimits:\n  output: 1\n", "data/secret/1.in": "1\n", "data/secret/1.ans": "1\n",
+	})
+	if r := judged(t, j, python(cat), pkg); r.Verdict != judge.AC || count(name) != 0 {
+		t.Errorf("after a short output: %s and %g counted", r.Verdict, count(name))
+	}
+	const talks = "import sys\nsys.stderr.write('x' * (2 << 20))\nprint(1)\n"
+	if r := judged(t, j, python(talks), pkg); r.Verdict != judge.AC || count(name) != 1 {
+		t.Errorf("after a long stderr: %s and %g counted, want 1", r.Verdict, count(name))
+	}
+	const floods = "print('1' * (2 << 20))\n"
+	if r := judged(t, j, python(floods), pkg); r.Verdict != judge.OLE || count(name) != 2 {
+		t.Errorf("after a long output: %s and %g counted, want 2", r.Verdict, count(name))
+	}
+}
+
 func TestADistinctTestIsRunOnceAndScoredManyTimes(t *testing.T) {
 	t.Parallel()
 	j, count := counted(t, nil)

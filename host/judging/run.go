@@ -144,6 +144,7 @@ func (l *lane) run(ctx context.Context, input *os.File, wall time.Duration) (san
 	if ran.Verdict == sandbox.SE {
 		return ran, fmt.Errorf("the sandbox failed: %s", ran.Error)
 	}
+	l.e.j.metrics.truncated(c, ran)
 	return ran, nil
 }
 
