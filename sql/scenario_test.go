@@ -281,6 +281,11 @@ func TestAProgramThatKillsItsWorkerIsDeadAfterMaxTries(t *testing.T) {
 	id := submit(t, s, sub("mallory"))
 	for try := 1; try <= 5; try++ {
 		claim(t, s, id, "w1", try)
+		other := submit(t, s, sub("bob"))
+		if got := pick(t, s, 2); !slices.Equal(got, []int64{other}) {
+			t.Fatalf("try %d: picked %v while the lost worker has its lease, want the other job %d", try, got, other)
+		}
+		finalize(t, s, claim(t, s, other, "w2", 100+try).Attempt, judge.AC)
 		expire(t, s, id)
 		if got := reap(t, s); len(got) != 1 || (got[0].Status == judge.Dead) != (try == 5) {
 			t.Fatalf("try %d: reaped = %+v", try, got)

@@ -27,8 +27,18 @@ func TestNothingIsLostOrDoubledWhateverFails(t *testing.T) {
 	t.Logf("SEED=%d", seed)
 	w := newWorld(t, seed)
 	setting(t, "STEPS", &w.stepsPerLife, strconv.Atoi)
+	wanted := []string{"worker died", "audits"}
+	for _, f := range faults {
+		wanted = append(wanted, f.name)
+	}
+	if w.stepsPerLife > 0 {
+		w.deaths = everyDeath()
+		w.shuffle(len(w.deaths), func(i, j int) { w.deaths[i], w.deaths[j] = w.deaths[j], w.deaths[i] })
+		for _, d := range w.deaths {
+			wanted = append(wanted, d.death())
+		}
+	}
 	w.populate(workers, "")
-	wanted := append([]string{"worker died", "audits"}, must...)
 	w.run(t, length, every, jobs, func() bool {
 		return !slices.ContainsFunc(wanted, func(name string) bool { return w.counted(name) == 0 })
 	})

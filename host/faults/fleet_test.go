@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ type member struct {
 	mu   sync.Mutex
 	cmd  *exec.Cmd // of the present life
 	life int
+	due  role // how it is to end, if that has to happen
 }
 
 // add starts a member; it lives until the world ends.
@@ -57,6 +59,7 @@ func (m *member) live() {
 		go m.wake(cmd.Process.Pid, done)
 		err = cmd.Wait()
 		close(done)
+		m.ended()
 		m.note(err)
 	}
 }
@@ -64,6 +67,7 @@ func (m *member) live() {
 // begin starts the next life with a death of its own.
 func (m *member) begin() (*exec.Cmd, error) {
 	m.life++
+	m.due = role{}
 	r := m.role
 	r.Name = fmt.Sprintf("%s.%d", r.Name, m.life)
 	if r.Kind == "worker" {
@@ -93,11 +97,72 @@ func (m *member) plan(r *role) {
 		r.Step, r.Nth, r.Stops, r.Once = first.Step, 1, first.Stops, true
 	case m.w.stepsPerLife == 0 || m.rng.IntN(40) == 0:
 		return // it lives until somebody kills it
+	case m.w.take(&m.due):
+		r.Skew, r.Step, r.Nth, r.Stops = m.due.Skew, m.due.Step, 1, m.due.Stops
+		m.due.Journal = r.Journal
 	default:
 		r.Skew = time.Duration(m.rng.IntN(3)-1) * time.Hour
 		r.Step, r.Nth, r.Stops = steps[m.rng.IntN(len(steps))], 1+m.rng.IntN(m.w.stepsPerLife), m.rng.IntN(4) == 0
 	}
 	m.w.say("%s: SIG%s at its %d. %q, clock %v", r.Name, map[bool]string{true: "STOP", false: "KILL"}[r.Stops], r.Nth, r.Step, r.Skew)
+}
+
+// everyDeath is every way in which a worker can die or stop at a step, with
+// clocks that are right and wrong.
+func everyDeath() (all []role) {
+	for i, step := range steps {
+		for _, stops := range []bool{false, true} {
+			all = append(all, role{Step: step, Stops: stops, Skew: time.Duration(i%3-1) * time.Hour})
+		}
+	}
+	return all
+}
+
+// death names how a worker dies.
+func (r role) death() string {
+	return map[bool]string{true: "SIGSTOP at ", false: "SIGKILL at "}[r.Stops] + r.Step
+}
+
+// take takes a death that has not happened yet, if there is one.
+func (w *world) take(due *role) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.deaths) == 0 {
+		return false
+	}
+	*due, w.deaths = w.deaths[0], w.deaths[1:]
+	return true
+}
+
+// happened counts the death that is due as soon as the process has noted it, and
+// reports whether none is left to happen.
+func (m *member) happened() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.due.Step == "" {
+		return true
+	}
+	data, err := os.ReadFile(m.due.Journal)
+	if err != nil || !bytes.Contains(data, []byte("at "+m.due.Step+"\n")) {
+		return false
+	}
+	m.w.count(m.due.death())
+	m.due = role{}
+	return true
+}
+
+// ended leaves a death that has not happened to another life: something else has
+// killed this one before.
+func (m *member) ended() {
+	if m.happened() {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	m.w.deaths = append(m.w.deaths, m.due)
+	m.due = role{}
 }
 
 // note counts how a life ended.
@@ -132,6 +197,7 @@ func (m *member) wake(pid int, done <-chan struct{}) {
 			continue
 		}
 		m.w.count(m.role.Kind + " stopped")
+		m.happened()
 		if m.w.first.Stops {
 			return // it is late for certain: see run
 		}

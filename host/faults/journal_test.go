@@ -65,7 +65,7 @@ func (j *journal) note(format string, args ...any) {
 }
 
 // at ends or stops this process if its time has come. One that has stopped and
-// was continued ends a bit later, at the same step.
+// was continued ends when it has come there as often again.
 func (j *journal) at(step string) {
 	if step != j.role.Step {
 		return
@@ -74,11 +74,13 @@ func (j *journal) at(step string) {
 	j.times++
 	times := j.times
 	j.mu.Unlock()
-	const after = 5
+	if times == j.role.Nth {
+		j.note("at %s", step)
+	}
 	switch {
 	case times == j.role.Nth && j.role.Stops:
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	case times == j.role.Nth, times == j.role.Nth+after && !j.role.Once:
+	case times == j.role.Nth, times == 2*j.role.Nth && !j.role.Once:
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 }

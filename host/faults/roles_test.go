@@ -73,6 +73,7 @@ const (
 	grace     = 500 * time.Millisecond
 	redeliver = 2 * time.Second
 	slots     = 4
+	shards    = 3 // that two schedulers share
 )
 
 func play(text string) error {
@@ -199,7 +200,7 @@ func (r role) scheduler(ctx context.Context, store *sql.Store, streams *queue.St
 		return err
 	}
 	d, err = scheduler.NewDispatcher(scheduler.DispatcherConfig{
-		Name: r.Name, PollInterval: 200 * time.Millisecond, WorkerAge: 3 * time.Second, Hold: sw.Hold, Log: log,
+		Name: r.Name, Shards: shards, ShardLease: lease, PollInterval: 200 * time.Millisecond, WorkerAge: 3 * time.Second, Hold: sw.Hold, Log: log,
 	}, store, sw)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -42,27 +43,24 @@ var faults = []fault{
 	{"jobs rejudged", 2, func(ctx context.Context, w *world) { w.storm(ctx, "rejudge", 10) }},
 }
 
-// must is what every run shall contain, however short.
-var must = []string{"FLUSHALL", "PostgreSQL stopped at once", "Redis killed, comes back empty", "answers to commits lost", "PostgreSQL half open"}
-
-// breakThings until ctx ends, in an order that the seed decides: first what must
-// happen, then what is drawn.
+// breakThings until ctx ends, in an order that the seed decides: everything once,
+// so that the shortest run has it all, then what is drawn.
 func (w *world) breakThings(ctx context.Context, every time.Duration) {
 	var bag []fault
-	byName := map[string]fault{}
 	for _, f := range faults {
-		byName[f.name] = f
 		for range f.weight {
 			bag = append(bag, f)
 		}
 	}
-	for i := 0; ; i++ {
+	once := slices.Clone(faults)
+	w.shuffle(len(once), func(i, j int) { once[i], once[j] = once[j], once[i] })
+	for {
 		if !pause(ctx, every/2+time.Duration(w.intN(int(every)))) {
 			return
 		}
 		f := bag[w.intN(len(bag))]
-		if i%2 == 0 && i/2 < len(must) {
-			f = byName[must[i/2]]
+		if len(once) > 0 {
+			f, once = once[0], once[1:]
 		}
 		w.say("%s", f.name)
 		w.count(f.name)

@@ -30,6 +30,7 @@ type world struct {
 	seed         uint64
 	patience     time.Duration // with jobs that do not end
 	stepsPerLife int           // a worker dies at one of the first so many times at a step; 0 = at none
+	deaths       []role        // that workers are to die at least once, by Step and Stops
 	first        role          // whose Step and Stops are those of the only death, if set
 	pg           *embedded.Postgres
 	redis        *embedded.Redis
@@ -160,6 +161,12 @@ func (w *world) intN(n int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.rng.IntN(n)
+}
+
+func (w *world) shuffle(n int, swap func(i, j int)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rng.Shuffle(n, swap)
 }
 
 func (w *world) count(what string) {

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"deepoj/host/judge"
 	"deepoj/sql"
 )
@@ -242,7 +244,8 @@ func TestTheDatabaseIsPolledOnceASecondAndLessOftenWhenItFails(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := &scripted{err: tt.err, listen: make(chan string)}
-				d, err := NewDispatcher(DispatcherConfig{Name: "test"}, s, &shelf{})
+				b := bench{t: t, reg: prometheus.NewRegistry()}
+				d, err := NewDispatcher(DispatcherConfig{Name: "test", Registerer: b.reg}, s, &shelf{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -253,6 +256,10 @@ func TestTheDatabaseIsPolledOnceASecondAndLessOftenWhenItFails(t *testing.T) {
 				}
 				if n := s.count(); n < tt.least || n > tt.most {
 					t.Errorf("%d picks in a minute, want %d to %d", n, tt.least, tt.most)
+				}
+				broken := b.figure("api_outbox_dispatch_total", "status", statusError, "reason", string(judge.ReasonDBError))
+				if (broken > 0) != (tt.err != nil) {
+					t.Errorf("%g picks are counted that got no answer", broken)
 				}
 			})
 		})

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"deepoj/host/judge"
 	"deepoj/queue"
 	"deepoj/sql"
@@ -227,7 +229,8 @@ func TestAReclaimerOutlivesEveryOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := &reaper{}
-		r, err := NewReclaimer(ReclaimerConfig{}, db, db)
+		b := bench{t: t, reg: prometheus.NewRegistry()}
+		r, err := NewReclaimer(ReclaimerConfig{Registerer: b.reg}, db, db)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,6 +241,9 @@ func TestAReclaimerOutlivesEveryOutage(t *testing.T) {
 		}
 		if db.calls < 10 || db.calls > 16 {
 			t.Errorf("%d looks in a minute, want one about every 5 s", db.calls)
+		}
+		if n := b.figure("worker_reclaim_total", "status", statusError, "reason", string(judge.ReasonDBError)); n != float64(db.calls) {
+			t.Errorf("%g looks are counted that got no answer, want all %d", n, db.calls)
 		}
 	})
 }
