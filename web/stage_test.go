@@ -248,7 +248,7 @@ func mixed() judge.Result {
 	add("secret/group1", judge.AC, 15, 3_600, nil)
 	add("secret/group1", judge.AC, 16, 3_600, func(t *judge.TestResult) { t.Reused = true })
 	add("secret/group2", judge.AC, 812, 22_004, func(t *judge.TestResult) { t.Output = "secret output" })
-	add("secret/group2", judge.AC, 1290, 30_111, func(t *judge.TestResult) { t.Rerun = &judge.Usage{WallMillis: 9100} })
+	add("secret/group2", judge.AC, 1290, 30_111, func(t *judge.TestResult) { t.Rerun = &judge.Usage{CPUMillis: 2041, WallMillis: 9100} })
 	add("secret/group3", judge.TLE, 2004, 48_212, nil)
 	for range 4 {
 		add("secret/group3", "", 0, 0, nil)

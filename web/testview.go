@@ -160,7 +160,7 @@ func remark(t judge.TestResult, v viewer) string {
 		parts = append(parts, t.Message)
 	}
 	if t.Rerun != nil {
-		parts = append(parts, fmt.Sprintf("run twice; the first took %s of wall time", secondsText(t.Rerun.WallMillis)))
+		parts = append(parts, fmt.Sprintf("run again alone; before, it took %s of CPU time and %s on the clock", secondsText(t.Rerun.CPUMillis), secondsText(t.Rerun.WallMillis)))
 	}
 	if t.Reused {
 		parts = append(parts, "same run as before")

@@ -112,7 +112,7 @@ type TestResult struct {
 	JudgeNote  string   `json:"judge_message,omitempty"` // for staff only
 	Output     string   `json:"output,omitempty"`        // first bytes of the program's output, samples only
 	Reused     bool     `json:"reused,omitempty"`        // the same run was judged before in this submission
-	Rerun      *Usage   `json:"rerun,omitempty"`         // first of two runs, when a wall-clock TLE was run again
+	Rerun      *Usage   `json:"rerun,omitempty"`         // first of two runs, when a TLE was in doubt and run again alone
 }
 
 // GroupResult is the verdict and score of a test group.

@@ -163,7 +163,12 @@ func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Packa
 		c.Limits.MemoryBytes = min(c.Limits.MemoryBytes, pkg.Limits.CompileMemoryMiB<<20)
 		c.Stdout, c.Stderr = streams.out, streams.err
 		c.StdoutLimit, c.StderrLimit = keptCompile, keptCompile
+		leave, err := j.crowd.join(ctx)
+		if err != nil {
+			return err
+		}
 		ran, err := box.Run(ctx, c)
+		leave()
 		if err != nil {
 			return p.tc.explain(err)
 		}

@@ -14,13 +14,8 @@ import (
 	"deepoj/sandbox"
 )
 
-// The clock of a conversation: the program's own, and what the interactor may
-// take beyond it.
-const (
-	wallOfCPU       = 2
-	wallMore        = time.Second
-	interactorExtra = 30 * time.Second
-)
+// interactorExtra is what the interactor may take on the clock beyond the program.
+const interactorExtra = 30 * time.Second
 
 // converse runs the program while the interactor talks with it.
 //
@@ -33,12 +28,11 @@ func (l *lane) converse(ctx context.Context, t *problem.Test, input *os.File) (r
 		return r, err
 	}
 	defer func() { err = errors.Join(err, answer.Close()) }()
-	wall := wallOfCPU*l.e.prog.cmd.Limits.CPU + wallMore
-	ran, said, fault := l.talk(ctx, t, input, answer, wall)
-	if fault == nil && starved(ran) {
+	ran, said, fault := l.talk(ctx, t, input, answer, l.wall(), l.e.j.crowd.join)
+	if wall, doubtful := l.doubtful(ran); fault == nil && doubtful {
 		first := usage(ran)
 		l.e.j.metrics.reruns.Inc()
-		ran, said, fault = l.talk(ctx, t, input, answer, patience*wall)
+		ran, said, fault = l.talk(ctx, t, input, answer, wall, l.e.j.crowd.clear)
 		r.rerun = &first
 	}
 	if _, guilty := errors.AsType[*packageError](fault); fault != nil && !guilty {
@@ -85,11 +79,19 @@ func (l *lane) checkTout(ctx context.Context, r *runResult, t *problem.Test, inp
 }
 
 // talk joins program and interactor and waits for both, at most wall on the
-// clock. A fault of the interactor is a [*packageError].
-func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File, wall time.Duration) (ran sandbox.Result, said plugin.Judgement, err error) {
+// clock, in the company that enter waits for. A fault of the interactor is a
+// [*packageError].
+func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File, wall time.Duration,
+	enter func(context.Context) (func(), error),
+) (ran sandbox.Result, said plugin.Judgement, err error) {
 	if err := rewind(l.stderr); err != nil {
 		return ran, said, err
 	}
+	leave, err := enter(ctx)
+	if err != nil {
+		return ran, said, err
+	}
+	defer leave()
 	from, out, err := os.Pipe()
 	if err != nil {
 		return ran, said, fmt.Errorf("join a program and its interactor: %w", err)
@@ -100,7 +102,7 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	}
 	c := l.e.prog.cmd
 	c.Stdin, c.Stdout, c.Stderr, c.StderrLimit = in, out, l.stderr, keptStderr
-	c.Limits.Wall = wall
+	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
 	type outcome struct {
 		ran sandbox.Result
 		err error
@@ -132,5 +134,6 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 		return o.ran, said, o.err
 	}
 	l.e.j.metrics.truncated(c, o.ran)
+	l.late(&o.ran)
 	return o.ran, said, err
 }

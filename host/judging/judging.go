@@ -114,6 +114,7 @@ type Judge struct {
 	temp    string // folder for files that have no name
 	metrics *metrics
 	flights flights
+	crowd   crowd
 
 	mu       sync.Mutex
 	packages map[blob.Digest]*problem.Package
@@ -141,7 +142,7 @@ func New(cfg Config) (*Judge, error) {
 	if cfg.Registerer == nil {
 		cfg.Registerer = prometheus.NewRegistry()
 	}
-	j := &Judge{cfg: cfg, packages: map[blob.Digest]*problem.Package{}, probes: map[string]probe{}, flights: newFlights()}
+	j := &Judge{cfg: cfg, packages: map[blob.Digest]*problem.Package{}, probes: map[string]probe{}, flights: newFlights(), crowd: newCrowd()}
 	var err error
 	if j.cache, err = openCache(filepath.Join(cfg.CacheDir, "built"), cfg.CacheBytes); err != nil {
 		return nil, fmt.Errorf("judging: %w", err)

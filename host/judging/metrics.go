@@ -26,7 +26,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Name: "judging_builds_total", Help: "Programs made ready, by origin: compiled, cached or refused.",
 		}, []string{"origin"}),
 		reruns: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "judging_reruns_total", Help: "Runs repeated because the clock ran out while others had the CPU.",
+			Name: "judging_reruns_total", Help: "Runs repeated alone because they were beyond their CPU limit by less than a tenth, or waited for a CPU until the clock ran out.",
 		}),
 		faults: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "judging_checker_faults_total", Help: "Checks that failed and gave a judging error.",

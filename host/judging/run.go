@@ -89,16 +89,14 @@ func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err err
 	if l.e.interactor != nil {
 		return l.converse(ctx, t, input)
 	}
-	ran, err := l.run(ctx, input, 0)
+	ran, err := l.run(ctx, input, l.wall(), l.e.j.crowd.join)
 	if err != nil {
 		return r, err
 	}
-	if starved(ran) {
-		// The clock ran out while others had the CPU: that is the machine's
-		// doing, so the second run has time for what the others take.
+	if wall, doubtful := l.doubtful(ran); doubtful {
 		first := usage(ran)
 		l.e.j.metrics.reruns.Inc()
-		if ran, err = l.run(ctx, input, patience*ran.Wall); err != nil {
+		if ran, err = l.run(ctx, input, wall, l.e.j.crowd.clear); err != nil {
 			return r, err
 		}
 		r.rerun = &first
@@ -119,12 +117,13 @@ func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err err
 	return r, err
 }
 
-// patience is how much longer a second run may take on the clock than the first.
+// patience is how much longer a second run may take on the clock than the first
+// was allowed to, where that waited for a CPU.
 const patience = 6
 
-// run runs the program once, for at most wall on the clock, or the sandbox's
-// default. A run that is an SE is an error.
-func (l *lane) run(ctx context.Context, input *os.File, wall time.Duration) (sandbox.Result, error) {
+// run runs the program once, for at most wall on the clock, in the company that
+// enter waits for. A run that is an SE is an error.
+func (l *lane) run(ctx context.Context, input *os.File, wall time.Duration, enter func(context.Context) (func(), error)) (sandbox.Result, error) {
 	for _, f := range []*os.File{l.stdout, l.stderr} {
 		if err := rewind(f); err != nil {
 			return sandbox.Result{}, err
@@ -132,9 +131,14 @@ func (l *lane) run(ctx context.Context, input *os.File, wall time.Duration) (san
 	}
 	c := l.e.prog.cmd
 	c.Stdin, c.Stdout, c.Stderr = input, l.stdout, l.stderr
-	c.Limits.Wall = wall
+	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
 	c.StdoutLimit, c.StderrLimit = -1, keptStderr
+	leave, err := enter(ctx)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
 	ran, err := l.box.Run(ctx, c)
+	leave()
 	if err == nil {
 		err = l.box.Clean(ctx)
 	}
@@ -145,6 +149,7 @@ func (l *lane) run(ctx context.Context, input *os.File, wall time.Duration) (san
 		return ran, fmt.Errorf("the sandbox failed: %s", ran.Error)
 	}
 	l.e.j.metrics.truncated(c, ran)
+	l.late(&ran)
 	return ran, nil
 }
 
