@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/client"
 )
 
 // staff calls the API as a member of staff and reads the answer into out.
@@ -226,5 +227,47 @@ func TestSubmissionsAreRejudgedAsASet(t *testing.T) {
 	s.staff(token, http.MethodGet, "/api/v1/rejudgings", "", &all)
 	if len(all.Sets) != 1 {
 		t.Errorf("%d sets, want 1", len(all.Sets))
+	}
+}
+
+func TestStaffSayWhenASubmissionIsJudged(t *testing.T) {
+	s := newStage(t)
+	token := s.user("prof", "correct horse", sql.RoleStaff)
+	ann := s.user("ann", "correct horse", sql.RoleContestant)
+	prof, ctx := s.as(token), t.Context()
+	submit := func(n client.NewSubmission) client.Receipt {
+		t.Helper()
+		n.Problem, n.Language = "aplusb", "cpp"
+		if n.Sources == nil {
+			n.Sources = []judge.Source{{Text: "int main() {}"}}
+		}
+		r, err := prof.Submit(ctx, n)
+		s.must(err)
+		return r
+	}
+	first := s.submit("aplusb", "cpp", "int main() {}")
+	keyed := submit(client.NewSubmission{JobKey: "k", Priority: -1})
+	urgent, now := submit(client.NewSubmission{Priority: 7}), submit(client.NewSubmission{Immediate: true})
+	again := submit(client.NewSubmission{JobKey: "k", Sources: []judge.Source{{Text: "int main() { return 1; }"}}})
+	if again.JobID != keyed.JobID || !again.Existing {
+		t.Errorf("the second submission of a key is %+v, want job %d", again, keyed.JobID)
+	}
+	if sub, err := prof.Get(ctx, keyed.JobID); err != nil || sub.Sources[0].Text != "int main() { return 1; }" {
+		t.Errorf("the submission of the key is %+v, %v; want the newer program", sub, err)
+	}
+	if want := []int64{now.JobID, urgent.JobID, first, keyed.JobID}; !slices.Equal(s.front(), want) {
+		t.Errorf("the queue has %v, want %v", s.front(), want)
+	}
+	for field, value := range map[string]string{"immediate": "true", "priority": "1", "job_key": `"k"`} {
+		body := fmt.Sprintf(`{"problem": "aplusb", "language": "cpp", "source": "x", %q: %s}`, field, value)
+		if f := document(t, s.staff(ann, http.MethodPost, "/api/v1/submissions", body, nil)); f.Status != http.StatusForbidden || f.Field != field {
+			t.Errorf("%s from a contestant: %+v", field, f)
+		}
+	}
+	for field, value := range map[string]string{"immediate": `"yes"`, "priority": "1001", "job_key": `""`} {
+		body := fmt.Sprintf(`{"problem": "aplusb", "language": "cpp", "source": "x", %q: %s}`, field, value)
+		if f := document(t, s.staff(token, http.MethodPost, "/api/v1/submissions", body, nil)); f.Status != http.StatusUnprocessableEntity || f.Field != field {
+			t.Errorf("%s = %s: %+v", field, value, f)
+		}
 	}
 }

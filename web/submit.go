@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,41 @@ type handIn struct {
 	Problem, Language string
 	Sources           []judge.Source
 	Key               string // idempotency key; "" = none
+	Turn              turn
 	fields            fieldNames
+}
+
+// turn is what staff may say about when a submission is judged.
+type turn struct {
+	Immediate bool   // in the first lane
+	Priority  int    // higher goes first within the lane
+	JobKey    string // replaces the unfinished submission of the same key, and keeps its place
+}
+
+// maxPriority bounds priorities in both directions.
+const maxPriority = 1000
+
+// turn reads the fields that only staff may send.
+func (f *fields) turn(v viewer) (t turn, err error) {
+	for _, name := range []string{"immediate", "priority", "job_key"} {
+		if f.has(name) && !v.Staff() {
+			fault := refuse(fiber.StatusForbidden, "forbidden", "Only staff may set this field.", "Leave it out.")
+			fault.Field = name
+			return t, fault
+		}
+	}
+	if f.has("immediate") && json.Unmarshal(f.raw["immediate"], &t.Immediate) != nil {
+		f.wrong.add(wrongField("immediate", reasonWrong, "The field has to be a truth value, not %s.", kindOf(f.raw["immediate"])))
+	}
+	if f.has("priority") && json.Unmarshal(f.raw["priority"], &t.Priority) != nil || t.Priority < -maxPriority || t.Priority > maxPriority {
+		f.wrong.add(wrongField("priority", reasonInvalid, "The field has to be a whole number from -%d to %d.", maxPriority, maxPriority))
+	}
+	if f.has("job_key") {
+		if t.JobKey = f.text("job_key"); !plainWord(t.JobKey) {
+			f.wrong.add(wrongField("job_key", reasonInvalid, "The key has to be 1 to 128 printable characters."))
+		}
+	}
+	return t, nil
 }
 
 // fieldNames are what the caller calls the fields.
@@ -83,6 +118,7 @@ func (s *Server) store1(ctx context.Context, v viewer, in handIn) (sql.Receipt, 
 		Problem: in.Problem, Language: in.Language, Author: v.Name, GroupKey: v.Name,
 		IdempotencyKey: in.Key, TraceID: traceOf(ctx), Sources: in.Sources,
 		Kind: judge.KindSubmission, Lane: judge.LaneNormal,
+		Immediate: in.Turn.Immediate, Priority: in.Turn.Priority, JobKey: in.Turn.JobKey,
 	})
 	if err != nil {
 		return none, in.fields.rename(err)
@@ -291,11 +327,15 @@ func (s *Server) apiSubmitOriginal(c *fiber.Ctx) error {
 
 // apiSubmit handles POST /api/v1/submissions.
 func (s *Server) apiSubmit(c *fiber.Ctx) error {
-	f, err := readFields(c, "problem", "language", "source", "sources")
+	f, err := readFields(c, "problem", "language", "source", "sources", "immediate", "priority", "job_key")
 	if err != nil {
 		return err
 	}
-	in := handIn{Problem: f.text("problem"), Language: f.text("language"), Key: c.Get("Idempotency-Key"), fields: v1Fields}
+	turn, err := f.turn(viewerOf(c))
+	if err != nil {
+		return err
+	}
+	in := handIn{Turn: turn, Problem: f.text("problem"), Language: f.text("language"), Key: c.Get("Idempotency-Key"), fields: v1Fields}
 	switch {
 	case f.has("source") && f.has("sources"):
 		f.wrong.add(wrongField("sources", reasonInvalid, "Send either source or sources."))

@@ -61,6 +61,13 @@ type NewSubmission struct {
 	Language string         `json:"language"`          // a language id such as "cpp"
 	Sources  []judge.Source `json:"sources,omitempty"` // at least one file
 
+	// Immediate, Priority and JobKey are for staff: judged in the first lane,
+	// before others in its lane (higher first), and in place of the unfinished
+	// submission of the same key.
+	Immediate bool   `json:"immediate,omitempty"`
+	Priority  int    `json:"priority,omitempty"`
+	JobKey    string `json:"job_key,omitempty"`
+
 	// Key makes a repeated call return the first call's submission. Empty means
 	// a fresh one for every call.
 	Key string `json:"-"`
