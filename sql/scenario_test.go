@@ -348,9 +348,17 @@ func TestAFailedPublishBacksOffWithoutATry(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
 	id := submit(t, s, sub("alice"))
+	paused := func() float64 {
+		t.Helper()
+		return sql.One[float64](t, s, `SELECT extract(epoch FROM o.not_before - e.at)::double precision
+			FROM outbox_events o JOIN events e USING (job_id) WHERE job_id = $1 AND kind = 'publish_failed' ORDER BY e.id DESC LIMIT 1`, id)
+	}
 	pick(t, s, 1)
 	if err := s.PublishFailed(t.Context(), "d1", []int64{id}, "redis is down"); err != nil {
 		t.Fatal(err)
+	}
+	if p := paused(); p < 0.5 || p > 1 {
+		t.Errorf("the first pause is %g s, want 0.5 to 1 s", p)
 	}
 	if v := status(t, s, id, judge.Pending); v.QueueState != "S" || v.Tries != 0 || v.Shown() != "PENDING" {
 		t.Errorf("submission = %+v", v)
@@ -362,12 +370,22 @@ func TestAFailedPublishBacksOffWithoutATry(t *testing.T) {
 	if n, err := s.Promote(t.Context()); err != nil || n != 1 {
 		t.Fatalf("promote = %d, %v", n, err)
 	}
+	for range 12 { // deliveries that were lost are no failures to publish
+		pick(t, s, 1)
+		if _, err := s.RedeliverAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Exec(t, "DELETE FROM events WHERE job_id = $1 AND kind IN ('dispatched', 'redelivered')", id)
 	pick(t, s, 1)
 	if err := s.Malformed(t.Context(), id, judge.ReasonMissingField); err != nil {
 		t.Fatal(err)
 	}
+	if p := paused(); p < 1 || p > 2 {
+		t.Errorf("the second pause is %g s, want 1 to 2 s", p)
+	}
 	status(t, s, id, judge.Pending)
-	want := []string{"submitted", "dispatched", "publish_failed", "promoted", "dispatched", "publish_failed"}
+	want := []string{"submitted", "publish_failed", "promoted", "dispatched", "publish_failed"}
 	if got := kinds(t, s, id); !slices.Equal(got, want) {
 		t.Errorf("events = %v, want %v", got, want)
 	}

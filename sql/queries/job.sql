@@ -154,7 +154,8 @@ SELECT job_id, attempt_id, lease_owner, status FROM lost ORDER BY job_id;
 -- job is only delivered again, after a backoff.
 WITH moved AS (
   UPDATE outbox_events o SET state = 'S', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @reason::text,
-    not_before = now() + least(interval '5 min', interval '1 s' * power(2, least(o.deliveries - 1, 10))) * (0.5 + random() / 2)
+    not_before = now() + least(interval '5 min', interval '1 s' * power(2, least(10, (
+      SELECT count(*) FROM events e WHERE e.job_id = o.job_id AND e.generation = o.generation AND e.kind = 'publish_failed')))) * (0.5 + random() / 2)
   WHERE o.job_id = @job_id::bigint AND o.state = 'D' RETURNING o.job_id, o.generation, o.attempt_id),
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)

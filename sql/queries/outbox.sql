@@ -72,13 +72,16 @@ marked AS (
 SELECT job_id FROM outbox_events WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' AND lock_owner <> @dispatcher;
 
 -- name: OutboxPublishFailed
--- The stream did not take them: not a try, so only the queue row changes.
+-- The stream did not take them: not a try, so only the queue row changes. The
+-- pause grows with every time that this happened, not with deliveries that were
+-- lost.
 WITH held AS MATERIALIZED (
   SELECT job_id FROM outbox_events
   WHERE job_id = ANY (@job_ids::bigint[]) AND state = 'D' AND lock_owner = @dispatcher::text ORDER BY job_id FOR UPDATE),
 moved AS (
   UPDATE outbox_events o SET state = 'S', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @message::text,
-    not_before = now() + least(interval '5 min', interval '1 s' * power(2, least(o.deliveries - 1, 10))) * (0.5 + random() / 2)
+    not_before = now() + least(interval '5 min', interval '1 s' * power(2, least(10, (
+      SELECT count(*) FROM events e WHERE e.job_id = o.job_id AND e.generation = o.generation AND e.kind = 'publish_failed')))) * (0.5 + random() / 2)
   WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM held)) RETURNING o.job_id, o.generation, o.attempt_id),
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
