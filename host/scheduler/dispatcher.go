@@ -123,19 +123,8 @@ func (c DispatcherConfig) withDefaults() DispatcherConfig {
 	return c
 }
 
-// How the window is kept. Beyond it jobs wait in the database, where their
-// order can still change and nothing can lose them.
+// The pace of a dispatcher.
 const (
-	windowPerSlot = 2
-	windowExtra   = 32
-
-	// windowAge is how old the count of unclaimed jobs may be. What another
-	// dispatcher published in between exceeds the window for so long.
-	windowAge = 50 * time.Millisecond
-
-	// workersAge is how old the list of workers may be.
-	workersAge = time.Second
-
 	// fullPause and longestFullPause are how long a full window is left alone.
 	fullPause        = 5 * time.Millisecond
 	longestFullPause = 100 * time.Millisecond
@@ -166,15 +155,7 @@ type Dispatcher struct {
 	room      int64 // how many more may be published
 	roomAsked time.Time
 	broken    int // failures to publish in a row
-	shards    []int32
-	leased    time.Time // when they were
-}
-
-// pool is what the workers of a pool are able to do.
-type pool struct {
-	slots     int
-	languages []string // sorted
-	asked     time.Time
+	shards    shardLease
 }
 
 // NewDispatcher returns a dispatcher from store to delivery.
@@ -224,7 +205,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	})
 	g.Go(func() error {
 		d.loop(ctx)
-		d.release(ctx)
+		d.shards.release(ctx, &d.cfg, d.store)
 		return nil
 	})
 	return g.Wait()
@@ -274,7 +255,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) outcome {
 	if d.cfg.Hold() {
 		return idle
 	}
-	if held, err := d.hold(ctx); err != nil {
+	if held, err := d.shards.hold(ctx, &d.cfg, d.store); err != nil {
 		return d.fail(ctx, judge.ReasonDBError, err)
 	} else if !held {
 		return idle // others hold everything
@@ -373,39 +354,6 @@ func sorted(ids []int64, entries []string) ([]int64, []string) {
 	return sortedIDs, sortedEntries
 }
 
-// hold renews the lease of this dispatcher's shards when a third of it is over,
-// and reports whether it has any. Without shards everything is everybody's.
-func (d *Dispatcher) hold(ctx context.Context) (bool, error) {
-	if d.cfg.Shards <= 1 {
-		return true, nil
-	}
-	if time.Since(d.leased) < d.cfg.ShardLease/3 {
-		return len(d.shards) > 0, nil
-	}
-	asked := time.Now()
-	held, err := d.store.LeaseShards(ctx, d.cfg.Queue, d.cfg.Pool, d.cfg.Name, d.cfg.Shards, d.cfg.ShardLease)
-	if err != nil {
-		return false, err
-	}
-	if !slices.Equal(held, d.shards) {
-		d.cfg.Log.InfoContext(ctx, "shards are leased", slog.Any("shards", held), slog.Int("of", d.cfg.Shards))
-	}
-	d.shards, d.leased = held, asked
-	return len(held) > 0, nil
-}
-
-// release gives the shards to the others at once.
-func (d *Dispatcher) release(ctx context.Context) {
-	if d.cfg.Shards <= 1 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
-	defer cancel()
-	if err := d.store.ReleaseShards(ctx, d.cfg.Queue, d.cfg.Pool, d.cfg.Name); err != nil {
-		d.cfg.Log.WarnContext(ctx, "shards are left to their lease", slog.Any("err", err))
-	}
-}
-
 // fail notes that a round ended in an error. Jobs that could not be published
 // are counted where that is known.
 func (d *Dispatcher) fail(ctx context.Context, reason judge.Reason, err error) outcome {
@@ -419,50 +367,4 @@ func (d *Dispatcher) fail(ctx context.Context, reason judge.Reason, err error) o
 	d.cfg.Log.WarnContext(ctx, "dispatcher is stuck", slog.String("reason", string(reason)),
 		slog.String("queue", d.cfg.Queue), slog.String("pool", d.cfg.Pool), slog.Any("err", err))
 	return failed
-}
-
-// window returns how many jobs may be published now.
-func (d *Dispatcher) window(ctx context.Context) (int64, error) {
-	if d.workers.slots == 0 || time.Since(d.workers.asked) >= workersAge {
-		if err := d.look(ctx); err != nil {
-			return 0, err
-		}
-	}
-	if d.room > 0 && time.Since(d.roomAsked) < windowAge {
-		return d.room, nil
-	}
-	n, err := d.store.Outstanding(ctx, d.cfg.Queue)
-	if err != nil {
-		return 0, fmt.Errorf("count unclaimed jobs: %w", err)
-	}
-	d.roomAsked = time.Now()
-	d.room = int64(windowPerSlot*d.workers.slots+windowExtra) - n
-	return d.room, nil
-}
-
-// look asks who is alive.
-func (d *Dispatcher) look(ctx context.Context) error {
-	all, err := d.store.Workers(ctx, d.cfg.WorkerAge)
-	if err != nil {
-		return fmt.Errorf("list workers: %w", err)
-	}
-	p := pool{languages: []string{}, asked: time.Now()} // not nil, which means all
-	for _, w := range all {
-		if w.Pool != d.cfg.Pool {
-			continue
-		}
-		p.slots += w.Slots
-		for _, l := range w.Languages {
-			if l.Available {
-				p.languages = append(p.languages, l.ID)
-			}
-		}
-	}
-	slices.Sort(p.languages)
-	p.languages = slices.Compact(p.languages)
-	if p.slots > d.workers.slots {
-		d.roomAsked = time.Time{} // a worker came: there is more room now
-	}
-	d.workers = p
-	return nil
 }
