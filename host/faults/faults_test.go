@@ -53,8 +53,9 @@ func TestNothingIsLostOrDoubledWhateverFails(t *testing.T) {
 	w.report(t)
 }
 
-// patience bounds every wait for something that must happen.
-const patience = 5 * time.Minute
+// patience bounds every wait for something that must happen. It is longer than
+// the longest pause of a job between two tries, which is five minutes.
+const patience = 6 * time.Minute
 
 // run breaks things for so long, and until it is enough. Then it lets the system
 // come to rest and compares.

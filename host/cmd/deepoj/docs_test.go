@@ -1,0 +1,65 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTheFiguresOfTheQueueAreDocumented compares the table of figures with the
+// names in the code, in both directions.
+func TestTheFiguresOfTheQueueAreDocumented(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../../docs/queue.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(doc), "\n## Figures\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var documented []string
+	for _, m := range regexp.MustCompile("`([a-z_]+)(?:\\{[a-z,]+\\})?`").FindAllStringSubmatch(section, -1) {
+		documented = append(documented, m[1])
+	}
+	documented = slices.DeleteFunc(documented, func(word string) bool { return word == "reason" })
+	if len(documented) < 30 {
+		t.Fatalf("only %d figures are documented: %v", len(documented), documented)
+	}
+	name := regexp.MustCompile(`"((?:api_outbox|queue|audit|worker|judge|retention)_[a-z_]+)"`)
+	var made []string
+	for _, dir := range []string{"host/scheduler", "host/worker", "host/judging"} {
+		root := os.DirFS("../../../" + dir)
+		files, err := fs.Glob(root, "*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			code, err := fs.ReadFile(root, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(code), "client_golang") {
+				continue // it makes no figures
+			}
+			for _, m := range name.FindAllStringSubmatch(string(code), -1) {
+				made = append(made, m[1])
+			}
+		}
+	}
+	for _, figure := range documented {
+		if !slices.Contains(made, figure) {
+			t.Errorf("%s is documented, and nothing makes it", figure)
+		}
+	}
+	for _, figure := range made {
+		const reason = "queue_lost" // why a delivery is made again
+		if figure != reason && !slices.Contains(documented, figure) {
+			t.Errorf("%s is not documented", figure)
+		}
+	}
+}
