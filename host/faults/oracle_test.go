@@ -128,6 +128,7 @@ func (w *world) verifyJobs(ctx context.Context, conn *pgx.Conn) {
 	jobs := map[int64]row{}
 	for _, r := range found {
 		jobs[r.id] = r
+		w.counts["most tries"] = max(w.counts["most tries"], int(r.tries))
 		switch judge.Status(r.status) {
 		case judge.Finished:
 		case judge.Cancelled:
