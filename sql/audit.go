@@ -64,12 +64,13 @@ type QueueStats struct {
 	Running     int64
 	Oldest      time.Duration // age of the oldest unfinished job
 	DeadLetters int64         // unresolved
+	Judged      int64         // results of the last minute
 }
 
 // QueueStats counts over all queues.
 func (s *Store) QueueStats(ctx context.Context) (QueueStats, error) {
 	q, _, err := row(ctx, s, s.main, "QueueStats", args{}, func(r pgx.CollectableRow) (q QueueStats, err error) {
-		return q, r.Scan(&q.Lanes, &q.Pending, &q.Delivered, &q.Running, &q.Oldest, &q.DeadLetters)
+		return q, r.Scan(&q.Lanes, &q.Pending, &q.Delivered, &q.Running, &q.Oldest, &q.DeadLetters, &q.Judged)
 	})
 	return q, err
 }

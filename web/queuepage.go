@@ -194,5 +194,6 @@ func (s *Server) apiQueue(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{
 		"pending": stats.Pending, "delivered": stats.Delivered, "running": stats.Running, "lanes": lanes,
 		"oldest_seconds": stats.Oldest.Round(time.Millisecond).Seconds(), "dead_letters": stats.DeadLetters,
+		"judged_last_minute": stats.Judged,
 	})
 }

@@ -38,7 +38,8 @@ SELECT
   (SELECT count(*) FROM outbox_events WHERE state = 'D') AS delivered,
   (SELECT count(*) FROM outbox_events WHERE state = 'L') AS running,
   coalesce((SELECT now() - min(created_at) FROM outbox_events), interval '0') AS oldest,
-  (SELECT count(*) FROM dead_letters WHERE resolution IS NULL) AS dead_letters;
+  (SELECT count(*) FROM dead_letters WHERE resolution IS NULL) AS dead_letters,
+  (SELECT count(*) FROM results WHERE created_at > now() - interval '1 min') AS judged;
 
 -- name: QueueReady
 -- How many are ready or delivered in all queues: no more can be before anyone.
