@@ -50,6 +50,10 @@ func (j *Judge) build(ctx context.Context, tc *toolchain, pkg *problem.Package, 
 		p.refuse(fmt.Sprintf("the source has %d bytes, more than the %d that this problem allows", size, limit))
 		return p, nil
 	}
+	sources, err := j.withIncludes(ctx, pkg, tc.id, sources)
+	if err != nil {
+		return nil, err
+	}
 	factor := j.cfg.Factors[tc.id]
 	if factor == 0 {
 		factor = 1
@@ -80,6 +84,24 @@ func (j *Judge) build(ctx context.Context, tc *toolchain, pkg *problem.Package, 
 		return nil, err
 	}
 	return p, runCmd(p, pkg, factor)
+}
+
+// maxInclude bounds a file that is compiled with every submission, in bytes.
+const maxInclude = 1 << 20
+
+// withIncludes returns the sources with the files that the package adds. One of
+// these takes the place of a source with the same name.
+func (j *Judge) withIncludes(ctx context.Context, pkg *problem.Package, language string, sources []judge.Source) ([]judge.Source, error) {
+	for _, f := range pkg.Included(language) {
+		b, err := j.content(ctx, pkg, f, maxInclude)
+		if err != nil {
+			return nil, err
+		}
+		name := path.Base(f.Path)
+		sources = slices.DeleteFunc(slices.Clone(sources), func(s judge.Source) bool { return s.Name == name })
+		sources = append(sources, judge.Source{Name: name, Text: string(b)})
+	}
+	return sources, nil
 }
 
 // refuse makes p a compile error.

@@ -219,6 +219,9 @@ func (r *runResult) take(c checker, o plugin.Opinion, scoring bool) error {
 	if scoring && o.Score != nil && (c.points || o.Outcome == plugin.Partial) {
 		r.score = o.Score
 	}
+	if scoring && c.points {
+		r.multiplier = o.Multiplier
+	}
 	if o.Message != "" {
 		r.message = cut(clean(o.Message), keptWords)
 	}

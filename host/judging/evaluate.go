@@ -203,26 +203,15 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 	}
 	m := mark{verdict: got.verdict}
 	if e.pkg.Scoring {
-		m.score = e.score(t, got)
+		var err error
+		if m.score, err = got.worth(e.group[t].Grading); err != nil {
+			m.verdict, tr.Verdict, tr.Message, tr.JudgeNote = judge.JE, judge.JE, "", err.Error()
+		}
 		tr.Score = &m.score
 	}
 	shown := *tr
 	e.progress(judge.Progress{Kind: "test", Test: &shown, Total: e.total})
 	return m, nil
-}
-
-// score returns what a test is worth: what the checker gave, else what the
-// group gives.
-func (e *evaluation) score(t *problem.Test, r runResult) float64 {
-	g := e.group[t].Grading
-	switch {
-	case r.score != nil:
-		return *r.score
-	case r.verdict == judge.AC:
-		return g.AcceptScore
-	default:
-		return g.RejectScore
-	}
 }
 
 // conclude sums up: the worst figures, and the test that decided.

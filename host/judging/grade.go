@@ -2,6 +2,7 @@ package judging
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -22,11 +23,18 @@ type grader struct {
 	test    func(*problem.Test) (mark, error) // judges a test
 	skip    func(*problem.Test)               // a test need not be judged
 	groups  []judge.GroupResult
+	graded  map[string]judge.Verdict // of the groups that are done, by name
 }
 
 // group judges a group and records its result. Its record comes before those of
 // the groups in it.
 func (g *grader) group(gr *problem.Group) (mark, error) {
+	for _, name := range gr.Grading.Requires {
+		if v := g.graded[name]; v != judge.AC {
+			g.leaveOut(problem.Item{Group: gr})
+			return mark{verdict: v}, nil
+		}
+	}
 	at := g.open(gr)
 	var marks []mark
 	stopped := false
@@ -48,6 +56,10 @@ func (g *grader) group(gr *problem.Group) (mark, error) {
 	}
 	m := grade(gr.Grading, marks)
 	g.groups[at].Verdict = m.verdict
+	if g.graded == nil {
+		g.graded = map[string]judge.Verdict{}
+	}
+	g.graded[gr.Name] = m.verdict
 	if g.scoring {
 		g.groups[at].Score = &m.score
 		g.groups[at].Formula = formula(gr.Grading, marks)
@@ -119,14 +131,34 @@ func grade(gr problem.Grading, marks []mark) mark {
 		m.verdict = worst
 	}
 	m.score = gr.Score.Of(scores)
+	switch {
+	case gr.Score == problem.PassFail && m.verdict == judge.AC && gr.High != nil:
+		m.score = *gr.High
+	case gr.Score == problem.PassFail:
+		m.score = 0
+	case gr.Rule == problem.ScoreBounded && gr.High != nil && math.Abs(m.score-*gr.High) < rounding*(1+*gr.High):
+		m.score = *gr.High // thirds do not add up to a whole
+	}
 	return m
 }
+
+// rounding is how much a score may differ for the way that numbers are stored.
+const rounding = 1e-9
 
 // maxTerms is how many scores a formula shows.
 const maxTerms = 24
 
 // formula says how a score came about, such as "sum(20, 30, 0 ×4)".
 func formula(gr problem.Grading, marks []mark) string {
+	if gr.Score == problem.PassFail {
+		accepted := 0
+		for _, m := range marks {
+			if m.verdict == judge.AC {
+				accepted++
+			}
+		}
+		return fmt.Sprintf("%s(%d of %d accepted)", gr.Score, accepted, len(marks))
+	}
 	var terms []string
 	for i := 0; i < len(marks); {
 		n := 1

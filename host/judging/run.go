@@ -24,11 +24,12 @@ const (
 	keptWords  = 2 << 10 // of stderr, for people
 )
 
-// runResult is what one run of the program and its check gave. Score is what a
-// checker gave, if any.
+// runResult is what one run of the program and its check gave. Score and
+// multiplier are what a checker gave, if any.
 type runResult struct {
 	verdict    judge.Verdict
 	score      *float64
+	multiplier *float64
 	usage      judge.Usage
 	rerun      *judge.Usage
 	exitCode   int
@@ -315,6 +316,6 @@ func (l *lane) blame(ctx context.Context, r *runResult, t *problem.Test, err err
 	}
 	l.logFault(ctx, t, fault)
 	l.e.j.metrics.faults.Inc()
-	r.verdict, r.score, r.message, r.note = judge.JE, nil, "", clean(fault.Error())
+	r.verdict, r.score, r.multiplier, r.message, r.note = judge.JE, nil, nil, "", clean(fault.Error())
 	return nil
 }

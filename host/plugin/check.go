@@ -36,6 +36,7 @@ type Check struct {
 type Opinion struct {
 	Outcome      Outcome
 	Score        *float64      // what it gives, not negative; nil when it gives no score
+	Multiplier   *float64      // icpc/1: the part of the highest score that it gives, not negative; nil when it gives none
 	Message      string        // for the contestant, UTF-8, at most [MessageMax] bytes
 	JudgeMessage string        // for staff, the same; a testlib/1 checker has one message for both
 	NextPass     []byte        // icpc/1: the input of the next pass; nil when there is none
@@ -151,6 +152,19 @@ func score(s string) (float64, bool) {
 	return x, err == nil && x >= 0 && !math.IsInf(x, 0)
 }
 
+// number returns the number in a feedback file, nil if there is no such file.
+func (a answer) number(name string) (*float64, error) {
+	given, ok := a.parts[name]
+	if !ok {
+		return nil, nil
+	}
+	x, ok := score(strings.TrimSpace(string(given)))
+	if !ok {
+		return nil, fmt.Errorf("%w: %s holds %.60q and not a number", ErrContract, name, given)
+	}
+	return &x, nil
+}
+
 // readICPC takes the opinion from an exit status and the feedback files.
 func (o *Opinion) readICPC(a answer) error {
 	o.Message = text(a.parts["teammessage.txt"])
@@ -161,12 +175,12 @@ func (o *Opinion) readICPC(a answer) error {
 	if next, ok := a.parts["nextpass.in"]; ok {
 		o.NextPass = append([]byte{}, next...)
 	}
-	if given, ok := a.parts["score.txt"]; ok {
-		x, ok := score(strings.TrimSpace(string(given)))
-		if !ok {
-			return fmt.Errorf("%w: score.txt holds %.60q and not a number", ErrContract, given)
-		}
-		o.Score = &x
+	var err error
+	if o.Score, err = a.number("score.txt"); err != nil {
+		return err
+	}
+	if o.Multiplier, err = a.number("score_multiplier.txt"); err != nil {
+		return err
 	}
 	switch a.exit {
 	case icpcAccept:

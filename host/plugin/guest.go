@@ -19,7 +19,7 @@ import (
 )
 
 // feedbackFiles are the files of the feedback folder that somebody reads.
-var feedbackFiles = []string{partJudge, "teammessage.txt", "score.txt", "nextpass.in", partTout}
+var feedbackFiles = []string{partJudge, "teammessage.txt", "score.txt", "score_multiplier.txt", "nextpass.in", partTout}
 
 // maxDetail is how much of a trap's description is kept.
 const maxDetail = 2 << 10

@@ -229,7 +229,7 @@ func (m ScoreMode) Of(scores []float64) float64 {
 		return slices.Min(scores)
 	case Max:
 		return slices.Max(scores)
-	case Sum, Avg:
+	case Sum, Avg, PassFail:
 	}
 	total := 0.0
 	for _, s := range scores {

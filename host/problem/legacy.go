@@ -33,15 +33,7 @@ type deprecated struct {
 }
 
 // readProblem reads problem.yaml.
-func (r *reader) readProblem() {
-	if !r.has(problemYAML) {
-		r.refuse(problemYAML, "", "is missing: it makes a folder a problem package")
-		return
-	}
-	k := r.yaml(problemYAML)
-	if v, ok := k.text("problem_format_version"); ok && v != "legacy" && v != "" {
-		k.refuse("problem_format_version", "is %q: only the format without a version, legacy, is read", v)
-	}
+func (r *reader) readProblem(k *keys) {
 	p := r.p
 	p.Scoring = k.choice("type", "pass-fail", "pass-fail", "scoring") == "scoring"
 	p.Title = r.title(k)
@@ -51,7 +43,7 @@ func (r *reader) readProblem() {
 	p.License, _ = k.text("license")
 	p.Keywords, _ = k.words("keywords")
 	if langs, ok := k.words("languages"); ok && !slices.Equal(langs, []string{"all"}) {
-		p.Languages = langs
+		p.Languages = languageIDs(langs)
 	}
 	for _, informational := range []string{"source_url", "rights_owner"} {
 		k.text(informational)
@@ -87,6 +79,16 @@ func (r *reader) readLimits(k *keys) {
 	l := &r.p.Limits
 	l.Multiplier = k.number("time_multiplier", 5, 0.001, 1000)
 	l.SafetyMargin = k.number("time_safety_margin", 2, 0.001, 1000)
+	r.readCommonLimits(k)
+	if k.node("validation_passes") != nil {
+		k.refuse("validation_passes", "asks for several passes, which this platform cannot do yet")
+	}
+	k.unknown()
+}
+
+// readCommonLimits reads the limits that mean the same in every format.
+func (r *reader) readCommonLimits(k *keys) {
+	l := &r.p.Limits
 	if k.node("time_limit") != nil {
 		l.CPU = seconds(k.number("time_limit", defaultCPU.Seconds(), 0.001, maxCPUSeconds))
 		l.CPUFrom = problemYAML + ": limits.time_limit"
@@ -99,10 +101,6 @@ func (r *reader) readLimits(k *keys) {
 	l.CheckCPU = seconds(k.number("validation_time", 60, 0.1, maxCPUSeconds))
 	l.CheckMemoryMiB = int64(k.number("validation_memory", 2048, 16, maxMemoryMiB))
 	l.CheckOutputMiB = int64(k.number("validation_output", 8, 1, maxOutputMiB))
-	if k.node("validation_passes") != nil {
-		k.refuse("validation_passes", "asks for several passes, which this platform cannot do yet")
-	}
-	k.unknown()
 }
 
 // readValidation reads validation and validator_flags.
@@ -204,7 +202,7 @@ func (r *reader) readTimeLimit() {
 		l.CPU, l.CPUFrom = defaultCPU, "default"
 		r.warn(problemYAML, "limits.time_limit", "is missing, as is %s: %s are taken", side, defaultCPU)
 	}
-	if r.p.Title == "" {
+	if r.p.Title == "" && r.p.Format == FormatLegacy {
 		r.refuse(problemYAML, "name", "is missing")
 	}
 }
@@ -287,6 +285,9 @@ func (r *reader) checker(name string, folder bool, headers []File) *Checker {
 	c := &Checker{Protocol: "icpc/1", Flags: r.flags, Points: r.points}
 	if folder {
 		for _, file := range r.below(name) {
+			if strings.HasPrefix(path.Base(file), "README") {
+				continue
+			}
 			if !isSource(file) && !isHeader(file) {
 				r.refuse(file, "", noChecker)
 				continue

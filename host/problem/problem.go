@@ -12,15 +12,22 @@ package problem
 
 import (
 	"io/fs"
+	"maps"
+	"path"
+	"slices"
 	"time"
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 )
 
-// FormatLegacy is the ICPC and Kattis package format without a version, as
-// [Package.Format] spells it.
-const FormatLegacy = "icpc-legacy"
+// The formats of ICPC and Kattis packages, as [Package.Format] spells them. The
+// first has no version.
+const (
+	FormatLegacy = "icpc-legacy"
+	Format202307 = "icpc-2023-07"
+	Format202509 = "icpc-2025-09"
+)
 
 // Package is a problem as it is judged.
 type Package struct {
@@ -60,6 +67,9 @@ type Package struct {
 	// secret.
 	Root *Group `json:"root"`
 
+	// Includes are the files that every submission is compiled with.
+	Includes []Include `json:"includes,omitempty"`
+
 	// Statement is HTML, safe to show. Statements has it by language tag.
 	Statement  string            `json:"statement"`
 	Statements map[string]string `json:"statements,omitempty"`
@@ -76,6 +86,34 @@ type Package struct {
 
 	src  fs.FS      // where the files are, after Read
 	from blob.Store // where the files are, after Load and Save
+}
+
+// Include is what submissions in a language are compiled with. The files of the
+// language "default" are for all, and those of another go before them.
+type Include struct {
+	Language string `json:"language"`
+	Files    []File `json:"files"`
+}
+
+// Included returns the files that submissions in a language are compiled with,
+// by the names that they get, in the order of these.
+func (p *Package) Included(language string) []File {
+	byName := map[string]File{}
+	for _, from := range []string{"default", language} {
+		for _, in := range p.Includes {
+			if in.Language != from {
+				continue
+			}
+			for _, f := range in.Files {
+				byName[path.Base(f.Path)] = f
+			}
+		}
+	}
+	var all []File
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		all = append(all, byName[name])
+	}
+	return all
 }
 
 // File is a file of a package. Digest is empty until the package is saved.
@@ -96,6 +134,10 @@ type Limits struct {
 
 	Multiplier   float64 `json:"multiplier"`    // time_multiplier: slowest accepted submission to limit
 	SafetyMargin float64 `json:"safety_margin"` // time_safety_margin: limit to fastest rejected submission
+
+	// Resolution is the step of a time limit that is found by measuring; 0 in the
+	// legacy format, which leaves that to people.
+	Resolution time.Duration `json:"resolution,omitempty"`
 
 	MemoryMiB int64 `json:"memory_mib"`
 	OutputMiB int64 `json:"output_mib"`
@@ -142,7 +184,7 @@ type Test struct {
 	Sample bool     `json:"sample,omitempty"`
 	Input  File     `json:"input"`
 	Answer File     `json:"answer"`
-	Flags  []string `json:"flags,omitempty"` // output_validator_flags that apply here
+	Flags  []string `json:"flags,omitempty"` // output_validator_flags or _args that apply here
 }
 
 // VerdictMode says how the verdicts of a group's items become one.
@@ -158,15 +200,17 @@ const (
 // ScoreMode says how the scores of a group's items become one.
 type ScoreMode string
 
-// The score modes of the legacy default grader.
+// The score modes: those of the legacy default grader, and the one of the newer
+// formats that looks at verdicts only.
 const (
-	Sum ScoreMode = "sum"
-	Avg ScoreMode = "avg"
-	Min ScoreMode = "min"
-	Max ScoreMode = "max"
+	Sum      ScoreMode = "sum"
+	Avg      ScoreMode = "avg"
+	Min      ScoreMode = "min"
+	Max      ScoreMode = "max"
+	PassFail ScoreMode = "pass-fail" // the highest score if all is accepted, else 0
 )
 
-// Grading is how a group is graded (testdata.yaml).
+// Grading is how a group is graded (testdata.yaml, or test_group.yaml).
 type Grading struct {
 	// Break says that the rest of the group is not judged after its first
 	// rejected item.
@@ -181,6 +225,13 @@ type Grading struct {
 	RejectScore float64  `json:"reject_score"` // of a test that is not
 	Low         *float64 `json:"low,omitempty"`
 	High        *float64 `json:"high,omitempty"` // bounds of the group's score; nil = none
+
+	// Rule says what a checker may say about scores.
+	Rule ScoreRule `json:"rule,omitempty"`
+
+	// Requires are the names of groups before this one. If one of them is not
+	// accepted, this one is not judged: its score is 0 and it is not accepted.
+	Requires []string `json:"requires,omitempty"`
 }
 
 // Submission is a program that the package brings to prove itself.
@@ -193,6 +244,12 @@ type Submission struct {
 
 	Score   *float64 `json:"score,omitempty"`   // the exact score it must get
 	Partial bool     `json:"partial,omitempty"` // it must get less than the highest score
+
+	// Language is the id of its language, if the package names one.
+	Language string `json:"language,omitempty"`
+
+	// Expect is what its tests must give, in formats that say so.
+	Expect []Expectation `json:"expect,omitempty"`
 }
 
 // Finding is something about a package that a setter should know.

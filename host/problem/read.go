@@ -23,30 +23,56 @@ const (
 	maxReasons = 100      // errors and warnings that are listed
 )
 
-// Read reads a package in the ICPC legacy format. The error joins the reasons to
+// Read reads a package in the ICPC formats legacy, 2023-07 and 2025-09, which it
+// tells apart by problem_format_version. The error joins the reasons to
 // refuse it, each an [*Error]. The content of the tests is not read; it is when
 // the package is saved, and fsys must not change until then.
 func Read(fsys fs.FS) (*Package, Report, error) {
 	r := &reader{
 		fsys: fsys,
-		p:    &Package{Schema: schema, Format: FormatLegacy, src: fsys},
+		p:    &Package{Schema: schema, src: fsys},
 		all:  map[string]int64{},
 	}
 	r.walk(".", 0)
+	if len(r.errs) == 0 && !r.has(problemYAML) {
+		r.refuse(problemYAML, "", "is missing: it makes a folder a problem package")
+	}
 	if len(r.errs) == 0 {
-		r.readProblem()
-		r.readTimeLimit()
-		r.readCheckers()
-		r.readData()
-		r.readSubmissions()
-		r.readStatements()
-		r.readSamples()
-		r.readOthers()
+		k := r.yaml(problemYAML)
+		if r.p.Format = r.format(k); r.p.Format == FormatLegacy {
+			r.readLegacy(k)
+		} else {
+			r.readVersioned(k)
+		}
 	}
 	if len(r.errs) > 0 {
 		return nil, r.report, errors.Join(r.errs...)
 	}
 	return r.p, r.report, nil
+}
+
+func (r *reader) readLegacy(k *keys) {
+	r.readProblem(k)
+	r.readTimeLimit()
+	r.readCheckers()
+	r.readIncludes()
+	r.readData()
+	r.readSubmissions()
+	r.readStatements(statementDir)
+	r.readSamples()
+	r.readOthers()
+}
+
+func (r *reader) readVersioned(k *keys) {
+	r.readNewProblem(k)
+	r.readTimeLimit()
+	r.readNewCheckers()
+	r.readIncludes()
+	r.readGroups()
+	r.readSubmissions()
+	r.checkStatements(r.readStatements(newStatementDir))
+	r.readSamples()
+	r.readNewOthers()
 }
 
 // reader reads one package. It goes on after an error, to report them all.
@@ -62,6 +88,7 @@ type reader struct {
 	points      bool     // validation: custom score
 	flags       []string // validator_flags
 	old         deprecated
+	names       map[string]string // of the problem, by language
 }
 
 // refuse records a reason to refuse the package.

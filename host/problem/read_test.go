@@ -58,7 +58,7 @@ func TestABadPackageIsRefusedWithFileKeyAndReason(t *testing.T) {
 		"that is a list":                 {map[string]string{"problem.yaml": "- a\n"}, "problem.yaml: must be a mapping"},
 		"without a name":                 {map[string]string{"problem.yaml": "author: me\n"}, "problem.yaml: name: is missing"},
 		"with a key twice":               {map[string]string{"problem.yaml": "name: a\nname: b\n"}, "name: is given twice"},
-		"of a newer format":              {map[string]string{"problem.yaml": "name: a\nproblem_format_version: 2023-07\n"}, "problem_format_version: is \"2023-07\""},
+		"of a newer format":              {map[string]string{"problem.yaml": "name: a\nproblem_format_version: 2099-01\n"}, "problem_format_version: is \"2099-01\""},
 		"of an unknown type":             {map[string]string{"problem.yaml": "name: a\ntype: quiz\n"}, "type: is \"quiz\": it must be one of pass-fail, scoring"},
 		"with too much memory":           {map[string]string{"problem.yaml": "name: a\nlimits: {memory: 1e9}\n"}, "limits.memory: is 1e9: this platform can honour 1 to 65536"},
 		"with a limit of words":          {map[string]string{"problem.yaml": "name: a\nlimits: {output: much}\n"}, "limits.output: is \"much\": it must be a number"},
@@ -84,7 +84,7 @@ func TestABadPackageIsRefusedWithFileKeyAndReason(t *testing.T) {
 		"with a custom grader":                {map[string]string{"data/secret/testdata.yaml": "grading: custom\n"}, "data/secret/testdata.yaml: grading: asks for a custom grader"},
 		"with a strange on_reject":            {map[string]string{"data/testdata.yaml": "on_reject: explode\n"}, "data/testdata.yaml: on_reject: is \"explode\""},
 		"with a strange range":                {map[string]string{"problem.yaml": "name: a\ntype: scoring\n", "data/testdata.yaml": "range: 0 to 5\n"}, "data/testdata.yaml: range: is \"0 to 5\""},
-		"with files to compile with":          {map[string]string{"include/c/x.h": "x"}, "include/c/x.h: is to be compiled with every submission"},
+		"with files to compile with":          {map[string]string{"include/c/a/x.h": "x"}, "include/c/a/x.h: is in a folder below include/c"},
 		"with an unknown standard checker":    {map[string]string{"deepoj.yaml": "checker: {name: fuzzy}\n"}, "deepoj.yaml: checker.name: is \"fuzzy\": the standard checkers are"},
 		"with a checker file that is away":    {map[string]string{"deepoj.yaml": "checker: {file: ../x.c}\n"}, "deepoj.yaml: checker.file: is \"../x.c\""},
 	}

@@ -20,8 +20,10 @@ const statementDir = "problem_statement"
 // the kind of file.
 var statementFile = regexp.MustCompile(`^problem(?:\.([a-z]{2,3}(?:-[A-Za-z0-9]+)?))?\.(tex|md|pdf)$`)
 
-// readStatements turns the statements into HTML.
-func (r *reader) readStatements() {
+// readStatements turns the statements in a folder into HTML, and returns in which
+// languages there are any.
+func (r *reader) readStatements(statementDir string) map[string]bool {
+	written := map[string]bool{}
 	r.p.Statements = map[string]string{}
 	names, _ := r.children(statementDir)
 	pdf := r.has("problem.pdf")
@@ -31,9 +33,13 @@ func (r *reader) readStatements() {
 			continue // pictures and style files
 		}
 		lang, file := m[1], path.Join(statementDir, name)
+		if lang == "" && statementDir == newStatementDir {
+			r.refuse(file, "", "names no language: call it problem.en.%s if it is in English", m[2])
+		}
 		if lang == "" {
 			lang = "en"
 		}
+		written[lang] = true
 		switch _, there := r.p.Statements[lang]; {
 		case m[2] == "pdf":
 			pdf = true
@@ -59,6 +65,7 @@ func (r *reader) readStatements() {
 	case r.p.Statement == "":
 		r.warn(statementDir, "", "holds no problem.md or problem.tex: the page will have no statement")
 	}
+	return written
 }
 
 func firstKey(m map[string]string) string {
@@ -74,7 +81,7 @@ func firstKey(m map[string]string) string {
 // markdown renders a statement. Raw HTML is left out and dangerous links lose
 // their target, so the result is safe to show.
 func (r *reader) markdown(file string) string {
-	text := clean(r.text(file))
+	text := samplePlace.ReplaceAllString(clean(r.text(file)), "")
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough))
 	var out bytes.Buffer
 	if err := md.Convert([]byte(text), &out); err != nil {
@@ -86,6 +93,10 @@ func (r *reader) markdown(file string) string {
 	}
 	return r.withoutPictures(file, strings.ReplaceAll(out.String(), "<!-- raw HTML omitted -->", ""))
 }
+
+// samplePlace is where a statement wants its samples. The page shows them below
+// it.
+var samplePlace = regexp.MustCompile(`\{\{(nextsample|remainingsamples)\}\}`)
 
 var picture = regexp.MustCompile(`<img [^>]*?>`)
 
@@ -112,10 +123,17 @@ func (r *reader) readSamples() {
 			continue
 		}
 		s := judge.Sample{Name: strings.TrimPrefix(t.Name, sampleDir+"/")}
+		input, output := &t.Input, &t.Answer
+		if r.p.Format != FormatLegacy {
+			input, output = r.shown(t)
+		}
 		for _, part := range []struct {
-			file File
+			file *File
 			to   *string
-		}{{t.Input, &s.Input}, {t.Answer, &s.Output}} {
+		}{{input, &s.Input}, {output, &s.Output}} {
+			if part.file == nil {
+				continue
+			}
 			b, err := r.read(part.file.Path, maxSample)
 			if err != nil {
 				r.refuse(part.file.Path, "", "cannot be read: %v", err)
@@ -141,16 +159,26 @@ func clean(s string) string {
 
 // readOthers looks at what is neither judged nor shown.
 func (r *reader) readOthers() {
+	r.readAttachments()
+	known := map[string]bool{
+		problemYAML: true, nativeYAML: true, ".timelimit": true, "domjudge-problem.ini": true, "problem.pdf": true,
+		statementDir: true, "attachments": true, dataDir: true, includeDir: true, submissionsDir: true, "output_validators": true,
+	}
+	r.others(known, map[string]string{
+		"input_validators": "are kept but not run", "input_format_validators": "are kept but not run",
+		"graders": "are kept but not run: no group asks for a custom grader",
+	})
+}
+
+func (r *reader) readAttachments() {
 	for _, name := range r.below("attachments") {
 		r.p.Attachments = append(r.p.Attachments, r.file(name))
 	}
-	if files := r.below("include"); len(files) > 0 {
-		r.refuse(files[0], "", "is to be compiled with every submission, which this platform cannot do yet")
-	}
-	known := map[string]bool{
-		problemYAML: true, nativeYAML: true, ".timelimit": true, "domjudge-problem.ini": true, "problem.pdf": true,
-		statementDir: true, "attachments": true, dataDir: true, "include": true, submissionsDir: true, "output_validators": true,
-	}
+}
+
+// others warns of each file and folder at the top that is not known, with words
+// for some of them.
+func (r *reader) others(known map[string]bool, words map[string]string) {
 	seen := map[string]bool{}
 	for _, f := range r.p.Files {
 		top, _, _ := strings.Cut(f.Path, "/")
@@ -158,14 +186,11 @@ func (r *reader) readOthers() {
 			continue
 		}
 		seen[top] = true
-		switch top {
-		case "input_validators", "input_format_validators":
-			r.warn(top, "", "are kept but not run")
-		case "graders":
-			r.warn(top, "", "are kept but not run: no group asks for a custom grader")
-		default:
-			r.warn(top, "", "is kept but has no meaning in this format")
+		why := words[top]
+		if why == "" {
+			why = "is kept but has no meaning in this format"
 		}
+		r.warn(top, "", "%s", why)
 	}
 }
 

@@ -174,6 +174,11 @@ func (p *Package) each(f func(*File)) {
 			f(&p.Submissions[i].Files[j])
 		}
 	}
+	for i := range p.Includes {
+		for j := range p.Includes[i].Files {
+			f(&p.Includes[i].Files[j])
+		}
+	}
 	for i := range p.Attachments {
 		f(&p.Attachments[i])
 	}

@@ -61,10 +61,17 @@ var (
 
 // readSubmissions lists the programs of the package.
 func (r *reader) readSubmissions() {
-	folders, isFolder := r.children(submissionsDir)
+	names, isFolder := r.children(submissionsDir)
 	accepted := 0
-	for _, f := range folders {
+	var rules []*entries
+	if r.p.Format != FormatLegacy {
+		rules = r.expectations()
+	}
+	for _, f := range names {
 		dir := path.Join(submissionsDir, f)
+		if dir == submissionsYAML && rules != nil {
+			continue
+		}
 		if !isFolder[f] {
 			r.warn(dir, "", "is not a submission: those are in folders such as accepted")
 			continue
@@ -79,11 +86,20 @@ func (r *reader) readSubmissions() {
 			} else {
 				s.Files = []File{r.file(s.Path)}
 			}
-			r.expect(&s, f)
+			if rules != nil {
+				r.expectNew(&s, rules)
+			} else {
+				r.expect(&s, f)
+			}
 			r.p.Submissions = append(r.p.Submissions, s)
 			if f == "accepted" {
 				accepted++
 			}
+		}
+	}
+	for _, en := range rules {
+		if en.pattern != "" && !en.used {
+			r.warn(submissionsYAML, en.pattern, "is the pattern of no submission")
 		}
 	}
 	if accepted == 0 {

@@ -54,6 +54,7 @@ var texHeadings = map[string]string{"section": "h2", "subsection": "h3", "subsub
 var texEnvironments = map[string][2]string{
 	"itemize": {"<ul>", "</li></ul>"}, "enumerate": {"<ol>", "</li></ol>"}, "quote": {"<blockquote>", "</blockquote>"},
 	"center": {"<div>", "</div>"}, "document": {"", ""},
+	"Input": {"<h2>Input</h2><div>", "</div>"}, "Output": {"<h2>Output</h2><div>", "</div>"}, "Interaction": {"<h2>Interaction</h2><div>", "</div>"},
 }
 
 // Commands that stand for characters.
@@ -70,7 +71,7 @@ var texSymbols = map[string]string{
 var texDropped = map[string]int{
 	"problemname": 1, "label": 1, "includegraphics": 1, "illustration": 3, "vspace": 1, "hspace": 1, "noindent": 0, "centering": 0,
 	"left": 0, "right": 0, "medskip": 0, "bigskip": 0, "smallskip": 0, "caption": 1, "ref": 1, "usepackage": 1, "documentclass": 1,
-	"displaystyle": 0, "limits": 0, "newpage": 0,
+	"displaystyle": 0, "limits": 0, "newpage": 0, "nextsample": 0, "remainingsamples": 0,
 }
 
 func (t *texReader) document() string {

@@ -49,6 +49,10 @@ func (r *reader) mapping(file, prefix string, n *yaml.Node) *keys {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i].Value
+		if key == "" {
+			r.refuse(file, prefix+`""`, "is no key: give it a name")
+			continue
+		}
 		if _, twice := k.nodes[key]; twice {
 			r.refuse(file, prefix+key, "is given twice")
 			continue
@@ -189,6 +193,47 @@ func (k *keys) unknown() {
 			k.warn(key, "is not known and has no effect")
 		}
 	}
+}
+
+// unknownRefused refuses every key that was not read.
+func (k *keys) unknownRefused() {
+	for _, key := range k.order {
+		if !k.read[key] {
+			k.refuse(key, "is not known, and could change how the problem is judged: correct or remove it")
+		}
+	}
+}
+
+// flag returns the value of a key that must be true or false.
+func (k *keys) flag(key string, otherwise bool) bool {
+	s, ok := k.text(key)
+	if !ok {
+		return otherwise
+	}
+	switch strings.ToLower(s) {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	k.refuse(key, "is %q: it must be true or false", s)
+	return otherwise
+}
+
+// list returns the values of a key that is a list of strings, or one string when
+// that may stand alone.
+func (k *keys) list(key string, alone bool) ([]string, bool) {
+	n := k.node(key)
+	switch {
+	case n == nil:
+		return nil, false
+	case n.Kind == yaml.SequenceNode:
+		return k.words(key)
+	case n.Kind == yaml.ScalarNode && alone:
+		return []string{strings.TrimSpace(n.Value)}, true
+	}
+	k.refuse(key, "must be a list of strings, such as [a, b]")
+	return nil, false
 }
 
 // short prints a number as people write it.

@@ -1,0 +1,364 @@
+package problem
+
+import (
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The names of the formats that have a version, and what is in their packages.
+const (
+	newStatementDir = "statement"
+	outputValidator = "output_validator"
+	includeDir      = "include"
+	testGroupYAML   = "test_group.yaml"
+	submissionsYAML = submissionsDir + "/submissions.yaml"
+)
+
+// formats are the values of problem_format_version.
+var formats = map[string]string{
+	"": FormatLegacy, "legacy": FormatLegacy, "legacy-icpc": FormatLegacy,
+	"2023-07": Format202307, "2023-07-draft": Format202307,
+	"2025-09": Format202509, "2025-09-draft": Format202509,
+}
+
+// format reads which format the package has.
+func (r *reader) format(k *keys) string {
+	v, _ := k.text("problem_format_version")
+	format, known := formats[v]
+	if !known {
+		k.refuse("problem_format_version", "is %q: the formats that are read are legacy, 2023-07 and 2025-09", v)
+		return FormatLegacy
+	}
+	return format
+}
+
+// plainName is what files and folders are called in the format of 2025-09. Others
+// are as if they were not there.
+var plainName = regexp.MustCompile(`^([a-zA-Z0-9_][a-zA-Z0-9_.-]{0,254}(/|$))+$`)
+
+// leaveOut takes the files away that the format does not see.
+func (r *reader) leaveOut() {
+	r.p.Files = slices.DeleteFunc(r.p.Files, func(f File) bool {
+		if plainName.MatchString(f.Path) {
+			return false
+		}
+		delete(r.all, f.Path)
+		r.warn(f.Path, "", "is left out: names in this format are of letters, digits, _, . and -, and begin with none of the last two")
+		return true
+	})
+}
+
+// moved are keys of the legacy format that would change how a package is judged,
+// with what the newer formats have for them.
+var moved = []struct{ key, remedy string }{
+	{"validation", "put the checker into output_validator/ and write interactive into type"},
+	{"validator_flags", "write output_validator_args into " + testGroupYAML},
+	{"grading", "write max_score and score_aggregation into " + testGroupYAML},
+	{"author", "write it into credits"},
+	{"source_url", "write it into source"},
+}
+
+// readNewProblem reads problem.yaml in a format that has a version.
+func (r *reader) readNewProblem(k *keys) {
+	p := r.p
+	if p.Format == Format202509 {
+		r.leaveOut()
+	}
+	for _, m := range moved {
+		if k.node(m.key) != nil {
+			k.refuse(m.key, "belongs to the legacy format: %s", m.remedy)
+		}
+	}
+	types := r.readType(k)
+	r.names = r.readNames(k)
+	uuid, ok := k.text("uuid")
+	if p.UUID = uuid; !ok || uuid == "" {
+		k.refuse("uuid", "is missing: the format asks for one, such as a new random UUID")
+	}
+	k.text("version")
+	p.Author = r.readCredits(k)
+	p.Source = strings.Join(r.named(k, "source", "url"), ", ")
+	r.readLicense(k)
+	p.Keywords, _ = k.list("keywords", false)
+	if langs, ok := k.list("languages", true); ok && !slices.Equal(langs, []string{"all"}) {
+		if len(langs) == 0 {
+			k.refuse("languages", "is empty: name a language, or write all")
+		}
+		p.Languages = languageIDs(langs)
+	}
+	if k.flag("allow_file_writing", false) {
+		k.refuse("allow_file_writing", "is true, but programs cannot write files here: let the program write to its standard output and remove the key")
+	}
+	if s, ok := k.text("embargo_until"); ok {
+		if !embargo.MatchString(s) {
+			k.refuse("embargo_until", "is %q: it must be a date, such as 2025-09-30 or 2025-09-30T12:00:00Z", s)
+		} else {
+			k.warn("embargo_until", "is not enforced: publish the problem only when this date has come")
+		}
+	}
+	r.readNewLimits(k.mapping("limits"), slices.Contains(types, "multi-pass"))
+	values := r.constants(k.mapping("constants"))
+	k.unknown()
+	r.putConstants(values)
+}
+
+var embargo = regexp.MustCompile(`^\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\dZ)?$`)
+
+// readType reads the words of type.
+func (r *reader) readType(k *keys) []string {
+	types, ok := k.list("type", true)
+	if ok && len(types) == 0 {
+		k.refuse("type", "is empty: write pass-fail or scoring, or leave the key out")
+	}
+	for i, t := range types {
+		switch t {
+		case "pass-fail", "interactive":
+		case "scoring":
+			r.p.Scoring = true
+		case "multi-pass":
+			k.refuse("type", "asks for multi-pass, which this platform cannot judge yet: import a version with one pass")
+		case "submit-answer":
+			k.refuse("type", "asks for submit-answer, which this platform cannot judge yet: import a version that takes programs")
+		default:
+			k.refuse("type", "holds %q: it must be of pass-fail, scoring, interactive, multi-pass and submit-answer", t)
+		}
+		if slices.Contains(types[:i], t) {
+			k.refuse("type", "holds %q twice: write it once", t)
+		}
+	}
+	if r.p.Scoring && slices.Contains(types, "pass-fail") {
+		k.refuse("type", "holds both pass-fail and scoring: leave one of them")
+	}
+	r.interactive = slices.Contains(types, "interactive")
+	return types
+}
+
+// readNames reads name, and returns the name by language.
+func (r *reader) readNames(k *keys) map[string]string {
+	r.p.Title = r.title(k)
+	if r.p.Title == "" {
+		k.refuse("name", "is missing: the format asks for one")
+	}
+	n := k.node("name")
+	if n == nil || n.Kind != yaml.MappingNode {
+		return map[string]string{"en": r.p.Title}
+	}
+	names := k.mapping("name")
+	all := map[string]string{}
+	for _, lang := range names.order {
+		all[lang], _ = names.text(lang)
+	}
+	return all
+}
+
+// named reads names: one or a list of them, each a string or a mapping with the
+// key name and perhaps the keys besides.
+func (r *reader) named(k *keys, key string, besides ...string) []string {
+	n := k.node(key)
+	if n == nil {
+		return nil
+	}
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	var names []string
+	for _, item := range items {
+		switch item = target(item); item.Kind {
+		case yaml.ScalarNode:
+			names = append(names, strings.TrimSpace(item.Value))
+		case yaml.MappingNode:
+			m := r.mapping(k.file, k.prefix+key+".", item)
+			name, _ := m.text("name")
+			if name == "" {
+				m.refuse("name", "is missing: each entry needs one")
+			}
+			for _, other := range besides {
+				m.text(other)
+			}
+			m.unknown()
+			names = append(names, name)
+		case yaml.DocumentNode, yaml.SequenceNode, yaml.AliasNode:
+			k.refuse(key, "must be a name, a mapping with the key name, or a list of these")
+		}
+	}
+	return names
+}
+
+// readCredits returns the authors.
+func (r *reader) readCredits(k *keys) string {
+	n := k.node("credits")
+	if n == nil || n.Kind == yaml.ScalarNode {
+		author, _ := k.text("credits")
+		return author
+	}
+	person := []string{"email", "orcid", "kattis"}
+	c := k.mapping("credits")
+	authors := r.named(c, "authors", person...)
+	for _, others := range []string{"contributors", "testers", "packagers", "acknowledgements"} {
+		r.named(c, others, person...)
+	}
+	if t := c.mapping("translators"); t != nil {
+		for _, lang := range t.order {
+			r.named(t, lang, person...)
+		}
+	}
+	c.unknown()
+	return strings.Join(authors, ", ")
+}
+
+func (r *reader) readLicense(k *keys) {
+	r.p.License = k.choice("license", "unknown", "unknown", "public domain", "cc0", "cc by", "cc by-sa", "educational", "permission")
+	owner, owned := k.text("rights_owner")
+	switch r.p.License {
+	case "unknown":
+	case "public domain":
+		if owned && owner != "" {
+			k.refuse("rights_owner", "is given, but the license is public domain: remove one of them")
+		}
+	default:
+		if owner == "" && r.p.Author == "" && r.p.Source == "" {
+			k.refuse("rights_owner", "is missing, as are authors and source: the license %q needs an owner", r.p.License)
+		}
+	}
+}
+
+// languageIDs returns our ids of languages that a package names. What we do not
+// have keeps its name.
+func languageIDs(codes []string) []string {
+	ids := slices.Clone(codes)
+	for i, code := range ids {
+		if code == "python3" {
+			ids[i] = "python"
+		}
+	}
+	return ids
+}
+
+func (r *reader) readNewLimits(k *keys, passes bool) {
+	for _, old := range []string{"time_multiplier", "time_safety_margin"} {
+		if k.node(old) != nil {
+			k.refuse(old, "belongs to the legacy format: write time_multipliers")
+		}
+	}
+	l := &r.p.Limits
+	m := k.mapping("time_multipliers")
+	l.Multiplier = m.number("ac_to_time_limit", 2, 1, 1000)
+	l.SafetyMargin = m.number("time_limit_to_tle", 1.5, 1, 1000)
+	m.unknownRefused()
+	l.Resolution = seconds(k.number("time_resolution", 1, 0.001, maxCPUSeconds))
+	r.readCommonLimits(k)
+	if k.node("validation_passes") != nil && !passes {
+		k.refuse("validation_passes", "has a meaning in multi-pass problems only: remove it")
+	}
+	k.unknownRefused()
+}
+
+// readNewCheckers finds who decides on outputs.
+func (r *reader) readNewCheckers() {
+	r.points = r.p.Scoring
+	if r.has(nativeYAML) {
+		checker, interactor := r.native()
+		r.p.Interactor = interactor
+		if checker != nil {
+			checker.Points = r.points && checker.Standard == ""
+			r.p.Checkers = []Checker{*checker}
+		}
+		if checker != nil || interactor != nil {
+			return
+		}
+	}
+	names, folder := r.children(outputValidator)
+	if len(names) == 0 {
+		if r.interactive {
+			r.refuse(outputValidator, "", "is empty: an interactive problem needs the program that talks with submissions there")
+		}
+		r.p.Checkers = []Checker{{Standard: "default", Protocol: "icpc/1"}}
+		return
+	}
+	r.custom = true
+	var c *Checker
+	switch full := path.Join(outputValidator, names[0]); {
+	case len(names) == 1 && (folder[names[0]] || path.Ext(full) == ".wasm"):
+		c = r.checker(full, folder[names[0]], nil)
+	default:
+		c = r.checker(outputValidator, true, nil)
+	}
+	if c == nil || len(c.Sources) == 0 && c.Wasm == nil {
+		r.refuse(outputValidator, "", "holds no program: put a .wasm module or C or C++ files there")
+		return
+	}
+	if r.interactive {
+		r.p.Interactor = c
+		return
+	}
+	r.p.Checkers = []Checker{*c}
+}
+
+// readIncludes lists the files that are compiled with every submission.
+func (r *reader) readIncludes() {
+	languages, folder := r.children(includeDir)
+	for _, code := range languages {
+		dir := path.Join(includeDir, code)
+		if !folder[code] {
+			r.refuse(dir, "", "is in no folder: the files for all languages are in include/default")
+			continue
+		}
+		in := Include{Language: languageIDs([]string{code})[0]}
+		for _, f := range r.below(dir) {
+			switch {
+			case path.Dir(f) != dir:
+				r.refuse(f, "", "is in a folder below %s: a submission has no folders, so put it directly there", dir)
+			case r.all[f] > maxInclude:
+				r.refuse(f, "", "is longer than %d KiB: it is compiled with every submission", maxInclude>>10)
+			default:
+				in.Files = append(in.Files, r.file(f))
+			}
+		}
+		r.p.Includes = append(r.p.Includes, in)
+	}
+}
+
+// maxInclude bounds a file that is compiled with every submission, in bytes.
+const maxInclude = 1 << 20
+
+// readNewOthers looks at what is neither judged nor shown, and refuses what this
+// platform would have to run.
+func (r *reader) readNewOthers() {
+	r.readAttachments()
+	for _, refused := range []struct{ dir, remedy string }{
+		{"static_validator", "judges sources, which this platform cannot do yet: remove it if the problem does without"},
+		{statementDir, "belongs to the legacy format: move the statement to " + newStatementDir},
+		{"output_validators", "belongs to the legacy format: move its one program to " + outputValidator},
+		{"graders", "belongs to the legacy format: write score_aggregation into " + testGroupYAML},
+	} {
+		if len(r.below(refused.dir)) > 0 {
+			r.refuse(refused.dir, "", "%s", refused.remedy)
+		}
+	}
+	known := map[string]bool{
+		problemYAML: true, nativeYAML: true, "domjudge-problem.ini": true, ".timelimit": true, "problem.pdf": true,
+		newStatementDir: true, "attachments": true, dataDir: true, includeDir: true, submissionsDir: true, outputValidator: true,
+	}
+	r.others(known, map[string]string{
+		"input_validators": "are kept but not run", "input_visualizer": "is kept but not run", "output_visualizer": "is kept but not run",
+		"generators": "are kept but not run: the tests are in the package", "solution": "is kept for staff",
+	})
+}
+
+// checkStatements compares the languages of the statements with those of name.
+func (r *reader) checkStatements(written map[string]bool) {
+	have, named := slices.Sorted(maps.Keys(written)), slices.Sorted(maps.Keys(r.names))
+	switch {
+	case len(have) == 0:
+		r.refuse(newStatementDir, "", "holds no statement: it needs a file such as problem.en.md")
+	case !slices.Equal(have, named):
+		r.refuse(problemYAML, "name", "is given for %s, but %s is in %s: name each language of the statement and no other",
+			strings.Join(named, ", "), newStatementDir, strings.Join(have, ", "))
+	}
+}
