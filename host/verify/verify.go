@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 
+	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
 	"deepoj/host/problem"
@@ -106,7 +107,14 @@ func Run(ctx context.Context, cfg Config, pkg *problem.Package) (Report, error) 
 			chosen = append(chosen, s)
 		}
 	}
-	p := &proof{cfg: cfg, pkg: pkg, languages: cfg.Judge.Languages(ctx), rows: make([]Row, len(chosen))}
+	p := &proof{cfg: cfg, pkg: pkg, version: pkg.Version, languages: cfg.Judge.Languages(ctx), rows: make([]Row, len(chosen))}
+	if slices.ContainsFunc(chosen, func(s problem.Submission) bool { return len(s.Expect) > 0 }) {
+		all, err := pkg.Exhaustive(ctx) // what is expected is about all tests
+		if err != nil {
+			return Report{}, fmt.Errorf("verify: %w", err)
+		}
+		p.version = all.Version
+	}
 	if err := p.all(ctx, chosen); err != nil {
 		return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
 	}
@@ -130,6 +138,7 @@ func short(name string) string { return strings.TrimPrefix(name, "submissions/")
 type proof struct {
 	cfg       Config
 	pkg       *problem.Package
+	version   blob.Digest // to judge on: that of pkg, or of pkg without early stops
 	languages []judge.Language
 
 	mu   sync.Mutex
@@ -180,10 +189,18 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 		names = append(names, f.Path)
 	}
 	l, ok := Language(p.languages, names)
+	row.Problem = "no language has this extension"
+	if s.Language != "" {
+		i := slices.IndexFunc(p.languages, func(l judge.Language) bool { return l.ID == s.Language })
+		if ok = i >= 0; ok {
+			l = p.languages[i]
+		}
+		row.Problem = fmt.Sprintf("there is no language %q here", s.Language)
+	}
 	if !ok {
-		row.Problem = "no language has this extension"
 		return row, nil
 	}
+	row.Problem = ""
 	row.Language = l.ID
 	if !l.Available {
 		row.Problem = l.Name + " is not available: " + l.Unavailable
@@ -201,7 +218,7 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 		}
 		payload.Sources = append(payload.Sources, judge.Source{Name: name, Text: text})
 	}
-	r, err := p.cfg.Judge.Judge(ctx, payload, p.pkg.Version, nil)
+	r, err := p.cfg.Judge.Judge(ctx, payload, p.version, nil)
 	if err != nil {
 		return row, err
 	}
@@ -210,7 +227,9 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 	if r.Verdict == judge.AC && r.Usage.CPUMillis > 0 {
 		row.Slack = float64(p.pkg.Limits.CPU.Milliseconds()) / float64(r.Usage.CPUMillis)
 	}
-	row.Problem = wrong(s, r)
+	if row.Problem = wrong(s, r); row.Problem == "" && r.Verdict != judge.CE {
+		row.Problem = unexpected(s, r)
+	}
 	return row, nil
 }
 
@@ -225,6 +244,7 @@ func wrong(s problem.Submission, r judge.Result) string {
 		return fmt.Sprintf("scored %s, must score %g", points(r.Score), *s.Score)
 	case s.Partial && r.Score != nil && r.MaxScore != nil && *r.Score >= *r.MaxScore:
 		return fmt.Sprintf("scored %g, must score less than %g", *r.Score, *r.MaxScore)
+	case len(s.Expect) > 0: // which says more than the folder
 	case !s.Partial && r.Verdict == judge.AC && slices.Equal(s.Allowed, []judge.Verdict{judge.AC}) && s.Score == nil &&
 		r.Score != nil && r.MaxScore != nil && *r.Score != *r.MaxScore:
 		return fmt.Sprintf("scored %g, must score all of %g", *r.Score, *r.MaxScore)

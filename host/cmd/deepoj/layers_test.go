@@ -40,7 +40,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/judging", "host/judge host/problem host/plugin host/blob plugins/abi sandbox"},
 	{"host/plugin/plugintest", ""},
 	{"host/judging/judgingtest", "host/blob host/judging host/plugin host/plugin/plugintest plugins sandbox"},
-	{"host/verify", "host/judge host/judging host/problem host/plugin"},
+	{"host/verify", "host/blob host/judge host/judging host/problem host/plugin"},
 	{"host/plugin/trial", "host/judge host/judging host/problem host/plugin/conformance host/blob host/verify plugins/abi"},
 	{"host/intake", "host/judge host/judging host/problem host/plugin host/plugin/conformance host/blob plugins/abi sandbox sql"},
 	{"host/liveness", "host/judge sql"},

@@ -1,0 +1,107 @@
+package verify_test
+
+import (
+	"bytes"
+	"maps"
+	"testing"
+	"testing/fstest"
+
+	"deepoj/host/judging/judgingtest"
+	"deepoj/host/problem"
+	"deepoj/host/verify"
+)
+
+// stored reads and saves a package.
+func stored(t *testing.T, files map[string]string) *problem.Package {
+	t.Helper()
+	fsys := fstest.MapFS{}
+	for name, text := range files {
+		fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
+	}
+	pkg, _, err := problem.Read(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg.Slug = "double"
+	if _, err := pkg.Save(t.Context(), judgingtest.Get(t).Blobs); err != nil {
+		t.Fatal(err)
+	}
+	return pkg
+}
+
+// versioned is a package that doubles numbers, in a format that has a version.
+func versioned(version, more string, files map[string]string) map[string]string {
+	all := map[string]string{
+		"problem.yaml": "problem_format_version: " + version + "\nname: Double\nuuid: 1\nconstants: {factor: 2}\n" +
+			"limits: {time_limit: 1, time_multipliers: {ac_to_time_limit: 1.5}}\n" + more,
+		"statement/problem.en.md": "Multiply by {{factor}}.\n",
+		"data/sample/1.in":        "1\n", "data/sample/1.ans": "2\n",
+		"submissions/accepted/right.py": "print(int(input()) * {{factor}})\n",
+	}
+	maps.Copy(all, files)
+	return all
+}
+
+// proved proves a package and compares what is wrong with each submission.
+func proved(t *testing.T, pkg *problem.Package, want map[string]string) {
+	t.Helper()
+	r, err := verify.Run(t.Context(), verify.Config{Judge: judgingtest.Get(t).Judge}, pkg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Rows) != len(want) || r.Version != string(pkg.Version) {
+		t.Errorf("%d rows of version %s", len(r.Rows), r.Version)
+	}
+	for _, row := range r.Rows {
+		if wanted, ok := want[row.Path]; !ok || row.Problem != wanted {
+			t.Errorf("%s: %q, want %q", row.Path, row.Problem, wanted)
+		}
+	}
+	var out bytes.Buffer
+	if err := r.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	if t.Failed() {
+		t.Log(out.String())
+	}
+}
+
+// The second test is judged though the first is rejected: the rules of a folder
+// are about all tests.
+func TestAPackageOf202307IsProved(t *testing.T) {
+	t.Parallel()
+	proved(t, stored(t, versioned("2023-07", "", map[string]string{
+		"data/secret/1.in": "0\n", "data/secret/1.ans": "0\n", "data/secret/2.in": "3\n", "data/secret/2.ans": "6\n",
+		"submissions/wrong_answer/three.py":       wrong,
+		"submissions/wrong_answer/raises.py":      "n = int(input())\nprint(n * 2 if n == 1 else [7, 7, 7, 1 / (3 - n) if n == 3 else 7][n])\n",
+		"submissions/run_time_error/raises.py":    "print(1 // 0)\n",
+		"submissions/rejected/right.py":           right,
+		"submissions/brute_force/raises.py":       "n = int(input())\nprint(2 * n if n < 3 else 1 // 0)\n",
+		"submissions/time_limit_exceeded/loop.py": forever,
+	})), map[string]string{
+		"accepted/right.py": "", "wrong_answer/three.py": "", "run_time_error/raises.py": "", "brute_force/raises.py": "", "time_limit_exceeded/loop.py": "",
+		"wrong_answer/raises.py": "got RE on secret/2, each test may get AC or WA or PE",
+		"rejected/right.py":      "got AC, may get WA or TLE or MLE or OLE or RE",
+	})
+}
+
+func TestAPackageOf202509IsProved(t *testing.T) {
+	t.Parallel()
+	pkg := stored(t, versioned("2025-09", "type: scoring\n", map[string]string{
+		"data/secret/a/1.in": "0\n", "data/secret/a/1.ans": "0\n", "data/secret/a/test_group.yaml": "max_score: 40\nrequire_pass: sample\n",
+		"data/secret/b/1.in": "3\n", "data/secret/b/1.ans": "6\n", "data/secret/b/2.in": "0\n", "data/secret/b/2.ans": "0\n",
+		"data/secret/b/test_group.yaml":  "max_score: 60\nscore_aggregation: sum\nrequire_pass: secret/a\n",
+		"submissions/partly/half.py":     "n = int(input())\nprint(n * 2 if n < 2 else 0)\n",
+		"submissions/partly/none.py":     "print(2 if input() == '1' else 5)\n",
+		"submissions/partly/other.py":    "n = int(input())\nprint(n * 2 if n < 2 else 0)\n",
+		"submissions/accepted/c.txt":     "#include <stdio.h>\nint main(void) { int n; scanf(\"%d\", &n); printf(\"%d\\n\", {{factor}} * n); }\n",
+		"submissions/submissions.yaml":   "accepted/c.txt: {language: c}\npartly/half.py: {score: 70, secret/a: {permitted: [AC], score: 40}, secret/b: {required: [WA], score: 30}}\npartly/none.py: {score: 0, \"secret/{a,b}\": {permitted: [WA], score: 0}}\npartly/other.py: {score: [71, 100]}\n",
+		"submissions/wrong_answer/x.py":  wrong,
+		"submissions/wrong_answer/ac.py": right,
+	}))
+	proved(t, pkg, map[string]string{
+		"accepted/right.py": "", "accepted/c.txt": "", "partly/half.py": "", "partly/none.py": "", "wrong_answer/x.py": "",
+		"partly/other.py":    "scored 70, must score 71 to 100",
+		"wrong_answer/ac.py": "no test got WA or PE",
+	})
+}
