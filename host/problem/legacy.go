@@ -200,7 +200,11 @@ func (r *reader) readTimeLimit() {
 	}
 	if l.CPUFrom == "" {
 		l.CPU, l.CPUFrom = defaultCPU, "default"
-		r.warn(problemYAML, "limits.time_limit", "is missing, as is %s: %s are taken", side, defaultCPU)
+		if r.p.Format == FormatLegacy {
+			r.warn(problemYAML, "limits.time_limit", "is missing, as is %s: %s are taken", side, defaultCPU)
+		} else {
+			r.warn(problemYAML, "limits.time_limit", "is missing: %s are taken, except by deepoj problem verify, which infers the limit; write that into the package", defaultCPU)
+		}
 	}
 	if r.p.Title == "" && r.p.Format == FormatLegacy {
 		r.refuse(problemYAML, "name", "is missing")

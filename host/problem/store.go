@@ -73,6 +73,20 @@ func (p *Package) Exhaustive(ctx context.Context) (*Package, error) {
 	return &q, nil
 }
 
+// WithCPU stores and returns p, which is saved, with another time limit. From says
+// where it comes from.
+func (p *Package) WithCPU(ctx context.Context, limit time.Duration, from string) (*Package, error) {
+	if p.from == nil {
+		return nil, fmt.Errorf("problem %s is not saved", p.Slug)
+	}
+	q := *p
+	q.Limits.CPU, q.Limits.CPUFrom = limit, from
+	if _, err := q.saveManifest(ctx, p.from); err != nil {
+		return nil, err
+	}
+	return &q, nil
+}
+
 func (g *Group) exhaustive() *Group {
 	all := *g
 	all.Grading.Break = false

@@ -89,6 +89,26 @@ func outOfBounds(e problem.Expectation, about *regexp.Regexp, r judge.Result) st
 	return ""
 }
 
+// bounds returns the patterns of the tests of a submission that give a bound of the
+// time limit; nil among them stands for all tests.
+func bounds(s problem.Submission, bound string) ([]*regexp.Regexp, error) {
+	var all []*regexp.Regexp
+	for _, e := range s.Expect {
+		if e.Bound != bound {
+			continue
+		}
+		var about *regexp.Regexp
+		if e.Tests != "" {
+			var err error
+			if about, err = problem.Pattern(e.Tests); err != nil {
+				return nil, fmt.Errorf("pattern %q of tests: %w", e.Tests, err)
+			}
+		}
+		all = append(all, about)
+	}
+	return all, nil
+}
+
 // covers reports whether a pattern is about a test: it matches the test or one of
 // the groups that hold it.
 func covers(about *regexp.Regexp, test string) bool {

@@ -184,39 +184,9 @@ func (p *proof) all(ctx context.Context, submissions []problem.Submission) error
 // one judges a submission and compares.
 func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 	row := Row{Path: short(s.Path), Allowed: s.Allowed}
-	var names []string
-	for _, f := range s.Files {
-		names = append(names, f.Path)
-	}
-	l, ok := Language(p.languages, names)
-	row.Problem = "no language has this extension"
-	if s.Language != "" {
-		i := slices.IndexFunc(p.languages, func(l judge.Language) bool { return l.ID == s.Language })
-		if ok = i >= 0; ok {
-			l = p.languages[i]
-		}
-		row.Problem = fmt.Sprintf("there is no language %q here", s.Language)
-	}
-	if !ok {
-		return row, nil
-	}
-	row.Problem = ""
-	row.Language = l.ID
-	if !l.Available {
-		row.Problem = l.Name + " is not available: " + l.Unavailable
-		return row, nil
-	}
-	payload := judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID}
-	for _, f := range s.Files {
-		text, err := p.text(ctx, f)
-		if err != nil {
-			return row, err
-		}
-		name, inFolder := strings.CutPrefix(f.Path, s.Path+"/")
-		if !inFolder {
-			name = path.Base(f.Path)
-		}
-		payload.Sources = append(payload.Sources, judge.Source{Name: name, Text: text})
+	payload, why, err := p.payload(ctx, s)
+	if row.Language, row.Problem = payload.Language, why; err != nil || why != "" {
+		return row, err
 	}
 	r, err := p.cfg.Judge.Judge(ctx, payload, p.version, nil)
 	if err != nil {
@@ -231,6 +201,42 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 		row.Problem = unexpected(s, r)
 	}
 	return row, nil
+}
+
+// payload returns what is judged of a submission, or why it cannot be judged.
+func (p *proof) payload(ctx context.Context, s problem.Submission) (payload judge.Payload, why string, err error) {
+	var names []string
+	for _, f := range s.Files {
+		names = append(names, f.Path)
+	}
+	l, ok := Language(p.languages, names)
+	why = "no language has this extension"
+	if s.Language != "" {
+		i := slices.IndexFunc(p.languages, func(l judge.Language) bool { return l.ID == s.Language })
+		if ok = i >= 0; ok {
+			l = p.languages[i]
+		}
+		why = fmt.Sprintf("there is no language %q here", s.Language)
+	}
+	if !ok {
+		return payload, why, nil
+	}
+	payload = judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID}
+	if !l.Available {
+		return payload, l.Name + " is not available: " + l.Unavailable, nil
+	}
+	for _, f := range s.Files {
+		text, err := p.text(ctx, f)
+		if err != nil {
+			return payload, "", err
+		}
+		name, inFolder := strings.CutPrefix(f.Path, s.Path+"/")
+		if !inFolder {
+			name = path.Base(f.Path)
+		}
+		payload.Sources = append(payload.Sources, judge.Source{Name: name, Text: text})
+	}
+	return payload, "", nil
 }
 
 // wrong says what is wrong with a result, or "".

@@ -3,8 +3,10 @@ package verify_test
 import (
 	"bytes"
 	"maps"
+	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
@@ -104,4 +106,36 @@ func TestAPackageOf202509IsProved(t *testing.T) {
 		"partly/other.py":    "scored 70, must score 71 to 100",
 		"wrong_answer/ac.py": "no test got WA or PE",
 	})
+}
+
+// Programs count the CPU time that they have used, so that the machine's other
+// work does not matter.
+const (
+	burn  = "import time\nwhile time.process_time() < "
+	burnt = ": pass\nprint(int(input()) * 2)\n"
+)
+
+func TestATimeLimitIsInferredFromTheSubmissions(t *testing.T) {
+	t.Parallel()
+	cfg := verify.Config{Judge: judgingtest.Get(t).Judge}
+	files := map[string]string{
+		"problem.yaml":     "problem_format_version: 2025-09\nname: Double\nuuid: 1\nlimits: {time_resolution: 0.5}\n",
+		"data/secret/1.in": "0\n", "data/secret/1.ans": "0\n",
+		"submissions/accepted/slow.py":            burn + "0.3" + burnt, // with the start of Python, and doubled
+		"submissions/time_limit_exceeded/loop.py": forever,
+	}
+	limited, err := verify.Infer(t.Context(), cfg, stored(t, versioned("2025-09", "", files)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := limited.Limits; l.CPU < time.Second || l.CPU%(500*time.Millisecond) != 0 || l.CPUFrom != "inferred from the submissions" {
+		t.Errorf("the limit is %s, %s", l.CPU, l.CPUFrom)
+	}
+	if again, err := verify.Infer(t.Context(), cfg, limited); err != nil || again != limited {
+		t.Errorf("a package with a limit: %v", err)
+	}
+	files["submissions/time_limit_exceeded/loop.py"] = right
+	if _, err := verify.Infer(t.Context(), cfg, stored(t, versioned("2025-09", "", files))); err == nil || !strings.Contains(err.Error(), "time_limit_exceeded/loop.py must be too slow") {
+		t.Errorf("a slow program that is fast: %v", err)
+	}
 }

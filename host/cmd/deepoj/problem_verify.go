@@ -58,6 +58,9 @@ func proveProblem(ctx context.Context, e *env, path, only string) (r verify.Repo
 		return r, err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
+	if d.problem, err = verify.Infer(ctx, verify.Config{Judge: d.judge}, d.problem); err != nil {
+		return r, err
+	}
 	return verify.Run(ctx, verify.Config{Judge: d.judge, Only: only, Done: func(row verify.Row) {
 		said := string(row.Verdict)
 		if row.Problem != "" {
