@@ -42,6 +42,18 @@ type Delivery interface {
 	Ack(ctx context.Context, entries ...judge.Entry) error
 }
 
+// Taker is a [Delivery] that can hand out jobs that are claimed already.
+type Taker interface {
+	// Taking reports whether it does so at the moment. If not, use Receive.
+	Taking() bool
+
+	// Take claims at most max jobs for owner and returns them. If there are none
+	// it waits for some, at most wait, and then returns none. Asked is when the
+	// last request was sent: a lease lasts at least for lease from then on. After
+	// an error some may have been claimed all the same, by this token.
+	Take(ctx context.Context, max int, wait time.Duration, owner, token string, lease time.Duration) (jobs []judge.Job, asked time.Time, err error)
+}
+
 // Config says where the streams are. Only URL is required.
 type Config struct {
 	// URL of the Redis: redis, rediss, unix, redis+sentinel or redis+cluster.

@@ -23,20 +23,14 @@ func (s *Store) Claim(ctx context.Context, ids []int64, owner, token string, lea
 		return nil, nil, nil
 	}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	jobs, err = rows(ctx, s, s.queue, "JobClaim", args{"job_ids": ids, "owner": owner, "token": token, "lease": lease},
-		func(r pgx.CollectableRow) (j judge.Job, err error) {
-			return j, r.Scan(&j.JobID, &j.Generation, &j.AttemptID, &j.Kind, &j.Queue, &j.GroupKey, &j.TraceID, &j.Tries, &j.MaxTries, &j.Created,
-				(*[]byte)(&j.Payload), &j.ProblemVersion)
-		})
+	jobs, err = s.claimed(ctx, "JobClaim", args{"job_ids": ids, "owner": owner, "token": token, "lease": lease})
 	if err != nil {
 		return nil, nil, fmt.Errorf("claim: %w", err)
 	}
 	claimed := make([]int64, len(jobs))
 	for i := range jobs {
-		jobs[i].Owner, jobs[i].Token = owner, token
 		claimed[i] = jobs[i].JobID
 	}
-	s.wake(eventsOf(claimed...)...)
 	if len(jobs) == len(ids) {
 		return jobs, nil, nil
 	}
@@ -64,6 +58,51 @@ func (s *Store) Claim(ctx context.Context, ids []int64, owner, token string, lea
 		rejected = append(rejected, r)
 	}
 	return jobs, rejected, nil
+}
+
+// Take picks and claims in one statement: jobs that are ready go to owner in the
+// order of the queue, without having been delivered. Dispatcher and Shards of r
+// are not looked at. After an error nobody knows what was taken: see
+// [Store.Held].
+func (s *Store) Take(ctx context.Context, r PickRequest, owner, token string, lease time.Duration) ([]judge.Job, error) {
+	if r.Limit <= 0 {
+		return nil, nil
+	}
+	jobs, err := s.claimed(ctx, "JobTake", args{
+		"queue": orDefault(r.Queue, DefaultQueue), "pool": orDefault(r.Pool, DefaultPool), "languages": r.Languages,
+		"max": r.Limit, "dispatcher": "", "shards": 0, "owner": owner, "token": token, "lease": lease,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take: %w", err)
+	}
+	return jobs, nil
+}
+
+// claimed runs a statement that claims jobs.
+func (s *Store) claimed(ctx context.Context, statement string, a args) ([]judge.Job, error) {
+	owner, token := a["owner"].(string), a["token"].(string)
+	jobs, err := rows(ctx, s, s.queue, statement, a, func(r pgx.CollectableRow) (j judge.Job, err error) {
+		j.Owner, j.Token = owner, token
+		return j, r.Scan(&j.JobID, &j.Generation, &j.AttemptID, &j.Kind, &j.Queue, &j.GroupKey, &j.TraceID, &j.Tries, &j.MaxTries, &j.Created,
+			(*[]byte)(&j.Payload), &j.ProblemVersion)
+	})
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(jobs))
+	for i := range jobs {
+		ids[i] = jobs[i].JobID
+	}
+	s.wake(eventsOf(ids...)...)
+	return jobs, nil
+}
+
+// Held returns the attempts that owner holds by a token: what a Take got whose
+// answer was lost.
+func (s *Store) Held(ctx context.Context, owner, token string) ([]judge.Attempt, error) {
+	return rows(ctx, s, s.queue, "JobsHeld", args{"owner": owner, "token": token}, func(r pgx.CollectableRow) (a judge.Attempt, err error) {
+		return a, r.Scan(&a.JobID, &a.Generation, &a.AttemptID, &a.Owner, &a.Token)
+	})
 }
 
 // Heartbeat renews leases and returns the ids that are still held. Stop working

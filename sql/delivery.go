@@ -8,8 +8,8 @@ import (
 )
 
 // Delivery hands out work straight from PostgreSQL, without Redis. It has the
-// methods of queue.Delivery: receiving picks, and there is nothing to publish
-// or to acknowledge.
+// methods of queue.Delivery and queue.Taker: receiving picks, taking claims as
+// well, and there is nothing to publish or to acknowledge.
 type Delivery struct {
 	store              *Store
 	queue, pool, owner string
@@ -33,38 +33,64 @@ func (d *Delivery) Publish(_ context.Context, ts []judge.Ticket) ([]string, erro
 
 // Receive picks at most limit jobs. If there are none it waits until some may
 // have come, at most wait, and looks once more.
-func (d *Delivery) Receive(ctx context.Context, limit int, wait time.Duration) ([]judge.Entry, error) {
+func (d *Delivery) Receive(ctx context.Context, limit int, wait time.Duration) (es []judge.Entry, err error) {
+	err = d.look(ctx, wait, func() (bool, error) {
+		ts, err := d.store.Pick(ctx, d.request(limit))
+		for _, t := range ts {
+			es = append(es, judge.Entry{Ticket: t})
+		}
+		return len(ts) > 0, err
+	})
+	return es, err
+}
+
+// Taking reports that jobs can be taken, which is always so.
+func (d *Delivery) Taking() bool { return true }
+
+// takeTime bounds a statement that takes jobs.
+const takeTime = 10 * time.Second
+
+// Take waits like Receive and claims what it finds for owner (see [Store.Take]).
+// Asked is when the last request was sent. The end of ctx ends the waiting, but
+// no request: its answer would be lost.
+func (d *Delivery) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) (jobs []judge.Job, asked time.Time, err error) {
+	err = d.look(ctx, wait, func() (bool, error) {
+		c, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTime)
+		defer cancel()
+		asked = time.Now()
+		var err error
+		jobs, err = d.store.Take(c, d.request(limit), owner, token, lease)
+		return len(jobs) > 0, err
+	})
+	return jobs, asked, err
+}
+
+func (d *Delivery) request(limit int) PickRequest {
+	return PickRequest{Queue: d.queue, Pool: d.pool, Dispatcher: d.owner, Languages: d.languages(), Limit: limit}
+}
+
+// look asks until it is told that there is something, an error comes, or wait is
+// over: at once, and whenever there may be something new.
+func (d *Delivery) look(ctx context.Context, wait time.Duration, found func() (bool, error)) error {
 	sub := d.store.hub.subscribe(ChannelOutbox)
 	defer d.store.hub.unsubscribe(sub)
 	sub.quiet() // the first look is now
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for last := false; ; {
-		es, err := d.pick(ctx, limit)
-		if err != nil || len(es) > 0 || last {
-			return es, err
+		some, err := found()
+		if err != nil || some || last {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, nil
+			return nil
 		case <-sub.signal:
 			sub.take()
 		case <-timer.C:
 			last = true
 		}
 	}
-}
-
-func (d *Delivery) pick(ctx context.Context, limit int) ([]judge.Entry, error) {
-	ts, err := d.store.Pick(ctx, PickRequest{Queue: d.queue, Pool: d.pool, Dispatcher: d.owner, Languages: d.languages(), Limit: limit})
-	if err != nil {
-		return nil, err
-	}
-	es := make([]judge.Entry, len(ts))
-	for i, t := range ts {
-		es[i] = judge.Entry{Ticket: t}
-	}
-	return es, nil
 }
 
 // Ack does nothing: the claim has taken the job.

@@ -70,6 +70,9 @@ func (s *Store) Statements() map[string]string {
 	return out
 }
 
+// Assemble puts the parts of a statement together.
+func Assemble(body string, parts map[string]string) (string, error) { return assemble(body, parts) }
+
 // Number numbers the parameters of a statement.
 func Number(name, body string) (text string, params []string) {
 	st := number(name, body)

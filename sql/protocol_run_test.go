@@ -69,6 +69,11 @@ var mutants = map[string]struct{ statement, old, replacement string }{
 	"claim keeps the attempt":            {"JobClaim", "'running', attempt_id = attempt_id + 1", "'running', attempt_id = greatest(attempt_id, 1)"},
 	"claim leaves the queue row":         {"JobClaim", "SET state = 'L', attempt_id = attempt_id + 1", "SET attempt_id = attempt_id + 1"},
 	"claim without an event":             {"JobClaim", "::text) FROM claimed)", "::text) FROM claimed WHERE false)"},
+	"take keeps the attempt":             {"JobTake", "'running', attempt_id = attempt_id + 1", "'running', attempt_id = greatest(attempt_id, 1)"},
+	"take leaves the queue row":          {"JobTake", "SET state = 'L', attempt_id = attempt_id + 1", "SET attempt_id = attempt_id + 1"},
+	"take without an event":              {"JobTake", "::text) FROM claimed)", "::text) FROM claimed WHERE false)"},
+	"take of what was delivered":         {"JobTake", "o.pool = $2 AND o.state = 'R'", "o.pool = $2 AND o.state IN ('R', 'D')"},
+	"what was taken is forgotten":        {"JobsHeld", "o.state = 'L' AND", "o.state = 'D' AND"},
 	"heartbeat of anybody":               {"JobHeartbeat", "j.attempt_id = h.attempt_id AND j.lease_owner = h.owner AND j.lease_token = h.token", "true"},
 	"progress of anybody": {
 		"JobProgress", "AND j.attempt_id = $4::integer\n  AND j.lease_owner = $5::text AND j.lease_token = $6::uuid",

@@ -80,6 +80,7 @@ func (p *protocol) run(steps int) error {
 	ops := []operation{
 		{"submit", p.submit},
 		{"pick", p.pick},
+		{"take", p.take},
 		{"claim", p.claim},
 		{"claim", p.claim},
 		{"claim", p.claim},
@@ -216,6 +217,53 @@ func (p *protocol) pick() error {
 	return nil
 }
 
+func (p *protocol) take() error {
+	limit := 1 + p.draw(3, "limit")
+	ready := 0
+	for _, j := range p.jobs {
+		if j.queue == "R" && !j.early {
+			ready++
+		}
+	}
+	p.n++
+	got, err := p.s.Take(p.t.Context(), sql.PickRequest{Limit: limit}, "w1", token(p.n), time.Hour)
+	if err != nil {
+		return err
+	}
+	if len(got) != min(limit, ready) {
+		return fmt.Errorf("took %d of %d ready jobs, limit %d", len(got), ready, limit)
+	}
+	held, err := p.s.Held(p.t.Context(), "w1", token(p.n))
+	if err != nil || len(held) != len(got) {
+		return fmt.Errorf("took %d jobs and holds %d, %w", len(got), len(held), err)
+	}
+	for i, g := range got {
+		at := slices.IndexFunc(p.jobs, func(j *modelJob) bool { return j.id == g.JobID })
+		if at < 0 || p.jobs[at].queue != "R" {
+			return fmt.Errorf("took job %d, which is not ready", g.JobID)
+		}
+		if held[i] != g.Attempt {
+			return fmt.Errorf("took %+v and holds %+v", g.Attempt, held[i])
+		}
+		if err := p.claimed(p.jobs[at], g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimed notes that j was claimed, with the answer g.
+func (p *protocol) claimed(j *modelJob, g judge.Job) error {
+	j.attempt++
+	j.status, j.queue, j.late = judge.Running, "L", false
+	j.event("claimed")
+	if g.AttemptID != j.attempt || g.Generation != j.generation || g.Tries != j.tries {
+		return fmt.Errorf("claimed %+v, want attempt %d of generation %d with %d tries", g.Attempt, j.attempt, j.generation, j.tries)
+	}
+	p.all = append(p.all, issued{job: j, Attempt: g.Attempt})
+	return nil
+}
+
 func (p *protocol) claim() error {
 	js, ids := p.some()
 	p.n++
@@ -240,13 +288,9 @@ func (p *protocol) claim() error {
 		if i < 0 {
 			return fmt.Errorf("job %d was refused: %+v", j.id, refused)
 		}
-		j.attempt++
-		j.status, j.queue, j.late = judge.Running, "L", false
-		j.event("claimed")
-		if g := got[i]; g.AttemptID != j.attempt || g.Generation != j.generation || g.Tries != j.tries {
-			return fmt.Errorf("claimed %+v, want attempt %d of generation %d with %d tries", g.Attempt, j.attempt, j.generation, j.tries)
+		if err := p.claimed(j, got[i]); err != nil {
+			return err
 		}
-		p.all = append(p.all, issued{job: j, Attempt: got[i].Attempt})
 	}
 	if len(got)+len(refused) != len(seen) {
 		return fmt.Errorf("%d jobs, %d claimed, %d refused", len(seen), len(got), len(refused))

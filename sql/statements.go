@@ -42,8 +42,13 @@ func (st *statement) bind(a args) ([]any, error) {
 var (
 	nameLine  = regexp.MustCompile(`(?m)^-- name: (\w+)( :\w+)?$`)
 	paramName = regexp.MustCompile(`@([a-z_]+)`)
+	partName  = regexp.MustCompile(`@([A-Z]\w+)`)
 	comment   = regexp.MustCompile(`(?m)--.*$`)
 )
+
+// partCommand marks what several statements have in common. They say @Name
+// where it belongs.
+const partCommand = " :part"
 
 // parseStatements reads the statements of fsys that pgx runs as they stand:
 // those whose name line has no sqlc command.
@@ -52,7 +57,7 @@ func parseStatements(fsys fs.FS) (map[string]*statement, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list statements: %w", err)
 	}
-	out := map[string]*statement{}
+	bodies, parts := map[string]string{}, map[string]string{}
 	for _, file := range files {
 		data, err := fs.ReadFile(fsys, file)
 		if err != nil {
@@ -60,21 +65,46 @@ func parseStatements(fsys fs.FS) (map[string]*statement, error) {
 		}
 		marks := nameLine.FindAllSubmatchIndex(data, -1)
 		for i, m := range marks {
+			into := bodies
 			if m[4] >= 0 {
-				continue // sqlc's
+				if string(data[m[4]:m[5]]) != partCommand {
+					continue // sqlc's
+				}
+				into = parts
 			}
 			end := len(data)
 			if i+1 < len(marks) {
 				end = marks[i+1][0]
 			}
 			name := string(data[m[2]:m[3]])
-			if _, twice := out[name]; twice {
+			if _, twice := into[name]; twice {
 				return nil, fmt.Errorf("%s: statement %s exists twice", file, name)
 			}
-			out[name] = number(name, string(data[m[1]:end]))
+			into[name] = comment.ReplaceAllString(string(data[m[1]:end]), "")
 		}
 	}
+	out := map[string]*statement{}
+	for name, body := range bodies {
+		whole, err := assemble(body, parts)
+		if err != nil {
+			return nil, fmt.Errorf("statement %s: %w", name, err)
+		}
+		out[name] = number(name, whole)
+	}
 	return out, nil
+}
+
+// assemble puts parts where body names them.
+func assemble(body string, parts map[string]string) (string, error) {
+	var unknown error
+	whole := partName.ReplaceAllStringFunc(body, func(at string) string {
+		part, ok := parts[at[1:]]
+		if !ok {
+			unknown = fmt.Errorf("there is no part %s", at[1:])
+		}
+		return strings.TrimSpace(part)
+	})
+	return whole, unknown
 }
 
 // number replaces @name by $n, in the order of first use.

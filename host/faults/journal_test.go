@@ -119,16 +119,20 @@ type journalledStore struct {
 
 func (s *journalledStore) Claim(ctx context.Context, ids []int64, owner, token string, d time.Duration) ([]judge.Job, []judge.RejectedError, error) {
 	jobs, rejected, err := s.Store.Claim(ctx, ids, owner, token, d)
-	for _, job := range jobs {
-		s.j.note("claimed %d %d %d %s", job.JobID, job.Generation, job.AttemptID, job.Token)
-	}
 	for _, r := range rejected {
 		s.j.note("decided %d", r.JobID)
 	}
-	if len(jobs) > 0 {
-		s.j.at(stepClaimed)
-	}
+	s.j.claimed(jobs)
 	return jobs, rejected, err
+}
+
+func (j *journal) claimed(jobs []judge.Job) {
+	for _, job := range jobs {
+		j.note("claimed %d %d %d %s", job.JobID, job.Generation, job.AttemptID, job.Token)
+	}
+	if len(jobs) > 0 {
+		j.at(stepClaimed)
+	}
 }
 
 func (s *journalledStore) Heartbeat(ctx context.Context, as []judge.Attempt, d time.Duration) ([]int64, error) {
@@ -186,6 +190,21 @@ func (d *journalledDelivery) Receive(ctx context.Context, limit int, wait time.D
 		}
 	}
 	return es, err
+}
+
+func (d *journalledDelivery) Taking() bool {
+	t, ok := d.Delivery.(queue.Taker)
+	return ok && t.Taking()
+}
+
+func (d *journalledDelivery) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Job, time.Time, error) {
+	t, ok := d.Delivery.(queue.Taker)
+	if !ok {
+		return nil, time.Time{}, errors.New("this delivery claims nothing")
+	}
+	jobs, asked, err := t.Take(ctx, limit, wait, owner, token, lease)
+	d.j.claimed(jobs)
+	return jobs, asked, err
 }
 
 func (d *journalledDelivery) Ack(ctx context.Context, es ...judge.Entry) error {

@@ -73,7 +73,10 @@ type Switch struct {
 	lastWork atomic.Int64 // when the stream last gave something or the database was asked, in Unix nanoseconds
 }
 
-var _ queue.Delivery = (*Switch)(nil)
+var (
+	_ queue.Delivery = (*Switch)(nil)
+	_ queue.Taker    = (*Switch)(nil)
+)
 
 // NewSwitch returns a switch between streams and direct. It begins with
 // streams.
@@ -209,6 +212,21 @@ func (s *Switch) Receive(ctx context.Context, limit int, wait time.Duration) ([]
 		return nil, errors.Join(err, failed)
 	}
 	return found, nil
+}
+
+// Taking reports whether workers take jobs from the database now.
+func (s *Switch) Taking() bool {
+	t, ok := s.direct.(queue.Taker)
+	return ok && t.Taking() && !s.Streaming()
+}
+
+// Take implements [queue.Taker]; without one to ask there is nothing to take.
+func (s *Switch) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Job, time.Time, error) {
+	t, ok := s.direct.(queue.Taker)
+	if !ok {
+		return nil, time.Time{}, nil
+	}
+	return t.Take(ctx, limit, wait, owner, token, lease)
 }
 
 // read takes entries from the stream. A Redis that is silent for longer than it

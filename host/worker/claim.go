@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/queue"
 )
 
 // claim makes the jobs of entries ours, at most limit, and returns a run for
@@ -72,6 +73,48 @@ func (w *Worker) claim(ctx context.Context, entries []judge.Entry, limit int) ([
 		w.ack(es...)
 	}
 	return runs, nil
+}
+
+// take claims at most limit jobs straight from a delivery that can do so, and
+// returns a run for each.
+func (w *Worker) take(ctx context.Context, from queue.Taker, limit int) ([]*run, error) {
+	if err := w.giveBackTaken(ctx); err != nil {
+		return nil, err
+	}
+	token := newToken()
+	jobs, asked, err := from.Take(ctx, limit, w.cfg.ReceiveWait, w.owner, token, w.cfg.Lease)
+	if err != nil {
+		w.doubtful = token
+		w.m.claims.WithLabelValues(statusError, string(judge.ReasonDBError)).Inc()
+		return nil, err
+	}
+	w.m.claims.WithLabelValues(statusOK, "").Add(float64(len(jobs)))
+	runs := make([]*run, len(jobs))
+	for i, j := range jobs {
+		runs[i] = w.newRun(j, nil, asked)
+	}
+	if len(runs) > 0 {
+		w.cfg.Claimed()
+	}
+	return runs, nil
+}
+
+// giveBackTaken gives back what an earlier take got whose answer was lost.
+func (w *Worker) giveBackTaken(ctx context.Context) error {
+	if w.doubtful == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+	defer cancel()
+	held, err := w.store.Held(ctx, w.owner, w.doubtful)
+	if err != nil {
+		return err
+	}
+	for _, a := range held {
+		w.giveBackLost(ctx, a)
+	}
+	w.doubtful = ""
+	return nil
 }
 
 // claimTries is how often a claim is tried. What cannot be claimed lies in the

@@ -98,6 +98,8 @@ func (s *script) Fail(_ context.Context, _ judge.Attempt, why string, counts boo
 
 func (s *script) Bury(context.Context, judge.Attempt, judge.Reason, string) error { return nil }
 
+func (s *script) Held(context.Context, string, string) ([]judge.Attempt, error) { return nil, nil }
+
 func (s *script) Malformed(context.Context, int64, judge.Reason) error { return nil }
 
 func (s *script) Beat(context.Context, judge.WorkerInfo) error { return nil }

@@ -106,7 +106,7 @@ func TestAStopDuringAClaimLeavesNoJobBehind(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	w, err := New(quick(), lateReply{b.Store, cancel}, b.direct(), untilStopped(make(chan struct{}, 1)), liveness.NewPostgres(b.Store, 0))
+	w, err := New(quick(), lateReply{b.Store, cancel}, &recorder{Delivery: b.direct(), b: b}, untilStopped(make(chan struct{}, 1)), liveness.NewPostgres(b.Store, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,6 +151,71 @@ func TestAClaimWhoseReplyIsLostCostsNeitherALeaseNorATry(t *testing.T) {
 		t.Errorf("attempt %d, tries %d; want the second attempt and no try counted", s.AttemptID, s.Tries)
 	}
 	b.audited()
+}
+
+// lostTake is a delivery whose first replies to a take get lost: the first before
+// anything was done, the second after it was.
+type lostTake struct {
+	*sql.Delivery
+	takes int
+}
+
+func (l *lostTake) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Job, time.Time, error) {
+	l.takes++
+	if l.takes == 1 {
+		return nil, time.Time{}, errors.New("connection reset by peer")
+	}
+	jobs, asked, err := l.Delivery.Take(ctx, limit, wait, owner, token, lease)
+	if l.takes == 2 {
+		return nil, asked, errors.Join(err, errors.New("connection reset by peer"))
+	}
+	return jobs, asked, err
+}
+
+func TestATakeWhoseReplyIsLostCostsNeitherALeaseNorATry(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	cfg := quick()
+	cfg.Lease, cfg.Heartbeat = time.Hour, time.Minute
+	id := b.submit()
+	b.start(cfg, &lostTake{Delivery: b.direct()}, judgeFunc(accept))
+	if s := b.awaitStatus(id, judge.Finished); s.AttemptID != 2 || s.Tries != 0 {
+		t.Errorf("attempt %d, tries %d; want the second attempt and no try counted", s.AttemptID, s.Tries)
+	}
+	b.audited()
+}
+
+func TestAStopAfterALostTakeLeavesNoJobBehind(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	cfg := quick()
+	cfg.Lease, cfg.Heartbeat = time.Hour, time.Minute
+	ctx, cancel := context.WithCancel(t.Context())
+	d := &lastTake{b.direct(), cancel}
+	w, err := New(cfg, b.Store, d, untilStopped(make(chan struct{}, 1)), liveness.NewPostgres(b.Store, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := b.submit()
+	if err := w.Run(ctx); err != nil {
+		t.Errorf("Run returned %v, want nil", err)
+	}
+	if s := b.job(id); s.Status != judge.Pending || s.AttemptID != 1 || s.Tries != 0 {
+		t.Errorf("the job is %s after attempt %d with %d tries; want it given back", s.Status, s.AttemptID, s.Tries)
+	}
+	b.audited()
+}
+
+// lastTake is a delivery that loses the reply to a take, and stops the worker.
+type lastTake struct {
+	*sql.Delivery
+	stop func()
+}
+
+func (l *lastTake) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Job, time.Time, error) {
+	_, asked, err := l.Delivery.Take(ctx, limit, wait, owner, token, lease)
+	l.stop()
+	return nil, asked, errors.Join(err, errors.New("connection reset by peer"))
 }
 
 func TestACancelledJobIsStoppedWithinAHeartbeat(t *testing.T) {

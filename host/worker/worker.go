@@ -53,6 +53,8 @@ type Worker struct {
 	acks  chan judge.Entry // decided entries
 	look  chan struct{}    // asks for a new look at the tool chains
 
+	doubtful string // token of a take whose answer was lost; "" = none
+
 	mu        sync.Mutex
 	runs      map[*run]bool
 	languages []judge.Language
@@ -140,6 +142,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		})
 	})
 
+	if err := w.giveBackTaken(ctx); err != nil {
+		w.cfg.Log.WarnContext(ctx, "jobs may be left to their leases", slog.Any("err", err))
+	}
 	w.setStopping()
 	stopped := make(chan struct{})
 	go func() {
@@ -201,18 +206,11 @@ func (w *Worker) receive(ctx context.Context, start func(*run)) {
 			}
 			continue
 		}
-		entries, err := w.delivery.Receive(ctx, free, w.cfg.ReceiveWait)
-		if err == nil {
-			var runs []*run
-			runs, err = w.claim(ctx, entries, free)
-			for _, r := range runs {
-				start(r)
-			}
-			free -= len(runs)
-		} else if ctx.Err() == nil {
-			w.cfg.Log.WarnContext(ctx, "no work can be received", slog.Any("err", err))
+		runs, err := w.next(ctx, free)
+		for _, r := range runs {
+			start(r)
 		}
-		w.free(free)
+		w.free(free - len(runs))
 		if err == nil {
 			wait = shortestPause
 			continue
@@ -222,6 +220,22 @@ func (w *Worker) receive(ctx context.Context, start func(*run)) {
 		}
 		wait = min(2*wait, longestPause)
 	}
+}
+
+// next returns at most limit runs.
+func (w *Worker) next(ctx context.Context, limit int) (runs []*run, err error) {
+	if t, ok := w.delivery.(queue.Taker); ok && t.Taking() {
+		runs, err = w.take(ctx, t, limit)
+	} else {
+		var entries []judge.Entry
+		if entries, err = w.delivery.Receive(ctx, limit, w.cfg.ReceiveWait); err == nil {
+			return w.claim(ctx, entries, limit)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		w.cfg.Log.WarnContext(ctx, "no work can be received", slog.Any("err", err))
+	}
+	return runs, err
 }
 
 // reserve waits for a free slot, takes every one that is free and returns how

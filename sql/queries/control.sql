@@ -35,10 +35,11 @@ restored AS (
   FROM held h, noted n WHERE j.job_id = h.job_id AND n.detail ->> 'was' = 'pending' AND (n.detail ->> 'generation')::integer = j.generation
   RETURNING j.*),
 outbox AS (
-  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, delayed_at, state, generation, attempt_id, not_before, trace_id)
+  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, delayed_at, state, generation, attempt_id, not_before, trace_id, lifo)
   SELECT r.job_id, r.queue, r.pool, r.group_key, r.language, (n.detail ->> 'lane')::smallint, (n.detail ->> 'priority')::integer,
     (n.detail ->> 'rank_at')::timestamptz, (n.detail ->> 'delayed_at')::timestamptz,
-    CASE WHEN r.not_before > now() THEN 'S' ELSE 'R' END, r.generation, r.attempt_id, r.not_before, r.trace_id
+    CASE WHEN r.not_before > now() THEN 'S' ELSE 'R' END, r.generation, r.attempt_id, r.not_before, r.trace_id,
+    (SELECT ordering = 'lifo' FROM queues WHERE name = r.queue)
   FROM restored r, noted n),
 log AS (
   INSERT INTO audit_log (actor, action, subject) SELECT @by::text, 'restore', 'job:' || job_id FROM restored),
@@ -60,8 +61,9 @@ again AS (
   FROM held h WHERE j.job_id = h.job_id AND NOT (h.status = 'pending' AND h.tries = 0 AND h.rejudge_set IS NOT DISTINCT FROM @set)
   RETURNING j.*, h.status AS was, h.generation AS old_generation, h.lease_owner AS old_owner, h.started_at AS old_started),
 outbox AS (
-  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before, trace_id)
-  SELECT job_id, queue, pool, group_key, language, @lane, priority, now(), 'R', generation, attempt_id, now(), trace_id FROM again
+  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before, trace_id, lifo)
+  SELECT job_id, queue, pool, group_key, language, @lane, priority, now(), 'R', generation, attempt_id, now(), trace_id,
+    (SELECT ordering = 'lifo' FROM queues WHERE name = again.queue) FROM again
   ON CONFLICT (job_id) DO UPDATE SET lane = excluded.lane, priority = excluded.priority, rank_at = excluded.rank_at, state = 'R',
     generation = excluded.generation, attempt_id = excluded.attempt_id, not_before = excluded.not_before, created_at = now(), delayed_at = NULL,
     deliveries = 0, lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = NULL),

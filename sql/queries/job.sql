@@ -10,13 +10,46 @@ WITH claimed AS (
 outbox AS (
   UPDATE outbox_events SET state = 'L', attempt_id = attempt_id + 1, lock_owner = @owner, lock_until = now() + @lease
   WHERE job_id = ANY (ARRAY(SELECT job_id FROM claimed))),
+@JobClaimed;
+
+-- name: JobTake
+-- Chooses and claims in one, for a worker that takes its jobs straight from here:
+-- they are never delivered. Elsewhere jobs are locked before their queue rows, so
+-- a job that somebody holds is not waited for but left where it is.
+WITH @OutboxChosen,
+held AS MATERIALIZED (
+  SELECT job_id FROM jobs
+  WHERE job_id = ANY (ARRAY(SELECT job_id FROM chosen)) AND status = 'pending' AND not_before <= now() FOR UPDATE SKIP LOCKED),
+claimed AS (
+  UPDATE jobs SET status = 'running', attempt_id = attempt_id + 1, started_at = now(),
+    lease_owner = @owner::text, lease_token = @token::uuid, lease_until = now() + @lease::interval
+  WHERE job_id = ANY (ARRAY(SELECT job_id FROM held))
+  RETURNING job_id, generation, attempt_id, kind, queue, group_key, trace_id, tries, max_tries, created_at),
+lost AS (
+  UPDATE outbox_events o SET rank_at = (SELECT s.late FROM swap s WHERE s.loser = o.job_id)
+  WHERE o.job_id = ANY (ARRAY(SELECT s.loser FROM swap s JOIN held h ON h.job_id = s.winner))),
+outbox AS (
+  UPDATE outbox_events o SET state = 'L', attempt_id = attempt_id + 1, lock_owner = @owner, lock_until = now() + @lease,
+    rank_at = coalesce((SELECT s.early FROM swap s WHERE s.winner = o.job_id), o.rank_at), deliveries = o.deliveries + 1, dispatched_at = now()
+  WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM claimed))),
+@JobClaimed;
+
+-- name: JobClaimed :part
+-- The event of a claim, and its answer.
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'claimed', jsonb_build_object('worker', @owner::text) FROM claimed)
 SELECT c.job_id, c.generation, c.attempt_id, c.kind, c.queue, c.group_key, c.trace_id, c.tries, c.max_tries, c.created_at, p.payload,
   coalesce((SELECT v.version FROM problems v WHERE v.slug = (SELECT s.problem FROM submissions s WHERE s.job_id = c.job_id)), '')
 FROM claimed c LEFT JOIN job_payloads p ON p.job_id = c.job_id
-ORDER BY c.job_id;
+ORDER BY c.job_id
+
+-- name: JobsHeld
+-- What an owner holds by a token.
+SELECT j.job_id, j.generation, j.attempt_id, j.lease_owner, j.lease_token::text FROM jobs j
+WHERE j.job_id = ANY (ARRAY(SELECT o.job_id FROM outbox_events o WHERE o.state = 'L' AND o.lock_owner = @owner::text))
+  AND j.status = 'running' AND j.lease_owner = @owner AND j.lease_token = @token::uuid
+ORDER BY j.job_id;
 
 -- name: JobHeartbeat
 -- An expired lease that nobody reclaimed may be renewed: its attempt is still

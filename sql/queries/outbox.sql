@@ -5,36 +5,40 @@
 -- it for each row of the other side. So rows are named by an array, which can
 -- only be looked up.
 
--- name: OutboxPick
--- Takes ready rows in the order of the queue and marks them delivered. In a lifo
--- queue the newest job of a group takes the group's first slot, unless that slot
--- has aged; the two swap their places.
-WITH q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text AND NOT paused),
+-- name: OutboxChosen :part
+-- Ready rows in the order of the queue, locked. In a lifo queue the newest job of
+-- a group takes the group's first slot, unless that slot has aged; the two swap
+-- their places.
+q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text AND NOT paused),
 shard AS MATERIALIZED (
   SELECT shard FROM outbox_shards
   WHERE queue = @queue AND pool = @pool::text AND lock_owner = @dispatcher::text AND lock_until > now() AND shard < @shards::integer),
+busy AS MATERIALIZED (
+  SELECT group_key, count(*) AS n FROM outbox_events
+  WHERE state IN ('D', 'L') AND queue = @queue AND group_key <> '' AND (SELECT group_limit FROM q) > 0 GROUP BY group_key),
+limited AS MATERIALIZED (SELECT array_agg(group_key) AS keys FROM busy WHERE n >= (SELECT group_limit FROM q)),
 slot AS MATERIALIZED (
   SELECT o.job_id, o.group_key, o.lane, o.priority, o.rank_at,
-    o.lane = 2 AND o.priority = 0 AND o.delayed_at IS NULL AND (SELECT ordering FROM q) = 'lifo'
-      AND o.created_at > now() - (SELECT max_wait FROM q) AS swaps,
-    CASE WHEN (SELECT group_limit FROM q) = 0 THEN 0
-         ELSE (SELECT count(*) FROM outbox_events x WHERE x.queue = @queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> '') END AS busy
+    o.lifo AND o.lane = 2 AND o.priority = 0 AND o.delayed_at IS NULL AND (SELECT ordering FROM q) = 'lifo'
+      AND o.created_at > now() - (SELECT max_wait FROM q) AS swaps
   FROM outbox_events o
   WHERE o.queue = (SELECT name FROM q) AND o.pool = @pool AND o.state = 'R'
     AND (@languages::text[] IS NULL OR o.language = '' OR o.language = ANY (@languages::text[]))
     AND (@shards::integer <= 1 OR mod(hashtext(CASE o.group_key WHEN '' THEN o.job_id::text ELSE o.group_key END) & 2147483647, @shards) = ANY (ARRAY(SELECT shard FROM shard)))
-    AND ((SELECT group_limit FROM q) = 0 OR o.group_key = '' OR (SELECT group_limit FROM q) >
-      (SELECT count(*) FROM outbox_events x WHERE x.queue = @queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> ''))
+    AND ((SELECT keys FROM limited) IS NULL OR o.group_key <> ALL ((SELECT keys FROM limited)::text[]))
   ORDER BY o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer FOR UPDATE OF o SKIP LOCKED),
 allowed AS MATERIALIZED (
-  SELECT * FROM (SELECT s.*, s.busy + row_number() OVER (PARTITION BY s.group_key ORDER BY s.lane, s.priority DESC, s.rank_at, s.job_id) AS nth FROM slot s) s
+  SELECT * FROM (
+    SELECT s.*, row_number() OVER (PARTITION BY s.group_key ORDER BY s.lane, s.priority DESC, s.rank_at, s.job_id)
+      + coalesce((SELECT b.n FROM busy b WHERE b.group_key = s.group_key), 0) AS nth
+    FROM slot s) s
   WHERE (SELECT group_limit FROM q) = 0 OR s.group_key = '' OR s.nth <= (SELECT group_limit FROM q)),
 swapping AS (SELECT group_key, count(*) AS slots FROM allowed WHERE swaps GROUP BY group_key),
 newest AS MATERIALIZED (
   SELECT n.* FROM swapping g CROSS JOIN LATERAL (
     SELECT o.job_id, o.group_key, o.lane, o.priority, o.rank_at FROM outbox_events o
     WHERE o.queue = @queue AND o.pool = @pool AND o.group_key = g.group_key
-      AND o.state = 'R' AND o.lane = 2 AND o.priority = 0 AND o.delayed_at IS NULL
+      AND o.lifo AND o.state = 'R' AND o.lane = 2 AND o.priority = 0 AND o.delayed_at IS NULL
       AND (@languages IS NULL OR o.language = '' OR o.language = ANY (@languages))
     ORDER BY o.job_id DESC LIMIT g.slots FOR UPDATE OF o SKIP LOCKED) n),
 swap AS (
@@ -45,7 +49,11 @@ swap AS (
         WHERE NOT EXISTS (SELECT 1 FROM allowed s WHERE s.job_id = newest.job_id)) b USING (group_key, i)),
 chosen AS MATERIALIZED (
   SELECT job_id FROM allowed WHERE job_id NOT IN (SELECT loser FROM swap)
-  UNION ALL SELECT winner FROM swap),
+  UNION ALL SELECT winner FROM swap)
+
+-- name: OutboxPick
+-- Marks what it chooses as delivered, for the stream.
+WITH @OutboxChosen,
 lost AS (
   UPDATE outbox_events o SET rank_at = (SELECT s.late FROM swap s WHERE s.loser = o.job_id)
   WHERE o.job_id = ANY (ARRAY(SELECT loser FROM swap))),

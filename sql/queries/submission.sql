@@ -61,12 +61,13 @@ submission AS (
 event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, 1, 0, 'submitted' FROM stored),
 outbox AS (
   INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before,
-    trace_id, job_key, spec_hash)
+    trace_id, job_key, spec_hash, lifo)
   SELECT s.job_id, @queue, s.pool, s.group_key, s.language, s.lane, s.priority,
     CASE WHEN s.lane < 2 THEN now()
          WHEN turn.keys[s.i] = s.group_key THEN turn.next_at[s.i] - q.spacing * s.back / turn.weights[s.i]
          ELSE now() + q.spacing END,
-    CASE WHEN s.not_before > now() THEN 'S' ELSE 'R' END, 1, 0, s.not_before, s.trace_id, s.job_key, s.spec_hash
+    CASE WHEN s.not_before > now() THEN 'S' ELSE 'R' END, 1, 0, s.not_before, s.trace_id, s.job_key, s.spec_hash,
+    q.ordering = 'lifo'
   FROM placed s, turn, q)
 SELECT c.n, coalesce(c.same, c.keyed, c.specified, c.job_id) AS job_id,
   CASE WHEN c.job_id = ANY ((SELECT ids FROM made)::bigint[]) THEN 'new'

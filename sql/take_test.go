@@ -1,0 +1,175 @@
+package sql_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// take takes jobs and returns them in the order of their ids.
+func take(t *testing.T, s *sql.Store, n int, r sql.PickRequest) (ids []int64) {
+	t.Helper()
+	jobs, err := s.Take(t.Context(), r, "w1", token(n), lease)
+	must(t, err)
+	for _, j := range jobs {
+		ids = append(ids, j.JobID)
+	}
+	return ids
+}
+
+func TestWhatIsTakenWasNeverDelivered(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("alice"))
+	jobs, err := s.Take(t.Context(), sql.PickRequest{Limit: 5}, "w1", token(1), lease)
+	if err != nil || len(jobs) != 1 || jobs[0].ProblemVersion != "sha256:00" || len(jobs[0].Payload) == 0 {
+		t.Fatalf("took %+v, %v", jobs, err)
+	}
+	want := judge.Attempt{JobID: id, Generation: 1, AttemptID: 1, Owner: "w1", Token: token(1)}
+	if jobs[0].Attempt != want {
+		t.Errorf("took %+v, want %+v", jobs[0].Attempt, want)
+	}
+	if got := pick(t, s, 5); len(got) != 0 {
+		t.Errorf("%v is delivered as well", got)
+	}
+	finalize(t, s, want, judge.AC)
+	if got := kinds(t, s, id); !slices.Equal(got, []string{"submitted", "claimed", "finished"}) {
+		t.Errorf("events %v", got)
+	}
+}
+
+func TestJobsAreTakenInTheOrderOfTheQueue(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	course(t, s)
+	s.Exec(t, "UPDATE queues SET group_limit = 2")
+	alice := []int64{submit(t, s, sub("alice")), submit(t, s, sub("alice")), submit(t, s, sub("alice"))}
+	rust := submit(t, s, sub("carol", func(n *sql.NewSubmission) { n.Language = "rust" }))
+	staff := submit(t, s, sub("bob", func(n *sql.NewSubmission) { n.Immediate = true }))
+	cpp := sql.PickRequest{Languages: []string{"cpp"}, Limit: 1}
+	var got []int64
+	for n := range 4 {
+		got = append(got, take(t, s, n+1, cpp)...)
+	}
+	// Of Alice's three the newest goes first, and no more than two at a time.
+	if want := []int64{staff, alice[2], alice[1]}; !slices.Equal(got, want) {
+		t.Errorf("took %v, want %v", got, want)
+	}
+	s.Exec(t, "UPDATE queues SET paused = true")
+	if got := take(t, s, 9, sql.PickRequest{Limit: 9}); len(got) != 0 {
+		t.Errorf("took %v from a queue that is paused", got)
+	}
+	s.Exec(t, "UPDATE queues SET paused = false, group_limit = 0")
+	if got := take(t, s, 10, sql.PickRequest{Limit: 9}); !slices.Equal(got, []int64{alice[0], rust}) {
+		t.Errorf("took %v, want %v", got, []int64{alice[0], rust})
+	}
+}
+
+func TestAQueueThatBecomesLIFOIsSoForJobsThatWait(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	old := []int64{submit(t, s, sub("alice")), submit(t, s, sub("alice"))}
+	course(t, s)
+	newer := submit(t, s, sub("alice"))
+	if got := pick(t, s, 1); !slices.Equal(got, []int64{newer}) {
+		t.Errorf("picked %v, want %d", got, newer)
+	}
+	if got := pick(t, s, 1); !slices.Equal(got, old[1:]) {
+		t.Errorf("picked %v, want %v", got, old[1:])
+	}
+	s.Exec(t, "UPDATE queues SET ordering = 'fifo'")
+	if n := sql.One[int64](t, s, "SELECT count(*) FROM outbox_events WHERE lifo"); n != 0 {
+		t.Errorf("%d jobs of a fifo queue are in the index of lifo queues", n)
+	}
+}
+
+// Takers lock queue rows before jobs, everybody else jobs before queue rows: none
+// may wait for the other, and a job goes to one.
+func TestAJobIsTakenOnceWhileOthersClaimAndCancel(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 200)
+	var mu sync.Mutex
+	owners, cancelled := map[int64]int{}, 0
+	note := func(jobs []judge.Job) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, j := range jobs {
+			owners[j.JobID]++
+		}
+	}
+	var all sync.WaitGroup
+	for w := range 3 {
+		all.Go(func() {
+			for range 40 {
+				jobs, err := s.Take(t.Context(), sql.PickRequest{Limit: 5}, "taker", token(100+w), lease)
+				if err != nil {
+					t.Error(err)
+				}
+				note(jobs)
+			}
+		})
+	}
+	all.Go(func() {
+		for chunk := range slices.Chunk(ids, 5) {
+			jobs, _, err := s.Claim(t.Context(), chunk, "claimer", token(1), lease)
+			if err != nil {
+				t.Error(err)
+			}
+			note(jobs)
+		}
+	})
+	all.Go(func() {
+		for i := 3; i < len(ids); i += 7 {
+			if err := s.Withdraw(t.Context(), ids[i], "staff"); err == nil {
+				cancelled++
+			}
+		}
+	})
+	all.Wait()
+	note2 := take(t, s, 999, sql.PickRequest{Limit: len(ids)})
+	if got := len(owners) + cancelled + len(note2); got != len(ids) {
+		t.Errorf("%d jobs were claimed, %d cancelled and %d left; of %d", len(owners), cancelled, len(note2), len(ids))
+	}
+	for id, n := range owners {
+		if n != 1 {
+			t.Errorf("job %d was claimed %d times", id, n)
+		}
+	}
+}
+
+func TestATakeWaitsForWork(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	d := s.Delivery("", "", "d1", nil)
+	got := make(chan []judge.Job, 1)
+	began := time.Now()
+	go func() {
+		jobs, asked, err := d.Take(t.Context(), 1, time.Hour, "w1", token(1), lease)
+		if err != nil || asked.Before(began) {
+			t.Errorf("asked at %v, %v", asked, err)
+		}
+		got <- jobs
+	}()
+	id := submit(t, s, sub("alice"))
+	if jobs := <-got; len(jobs) != 1 || jobs[0].JobID != id {
+		t.Errorf("took %v, want %d", jobs, id)
+	}
+	submit(t, s, sub("bob"))
+	// The end of a worker ends no request, so what it took is known.
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	jobs, _, err := d.Take(ended, 1, time.Hour, "w1", token(2), lease)
+	if err != nil || len(jobs) != 1 {
+		t.Errorf("took %v, %v after the end", jobs, err)
+	}
+	if jobs, _, err = d.Take(ended, 1, time.Hour, "w1", token(3), lease); len(jobs) != 0 || errors.Is(err, context.Canceled) {
+		t.Errorf("took %v, %v from an empty queue after the end", jobs, err)
+	}
+}
