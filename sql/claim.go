@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -108,14 +109,22 @@ func (s *Store) Held(ctx context.Context, owner, token string) ([]judge.Attempt,
 // Heartbeat renews leases and returns the ids that are still held. Stop working
 // on the others and write nothing.
 func (s *Store) Heartbeat(ctx context.Context, attempts []judge.Attempt, lease time.Duration) (alive []int64, err error) {
-	if len(attempts) == 0 {
-		return nil, nil
-	}
-	a := fence(attempts...)
-	a["lease"] = lease
-	alive, err = rows(ctx, s, s.queue, "JobHeartbeat", a, pgx.RowTo[int64])
-	if err != nil {
-		return nil, fmt.Errorf("heartbeat: %w", err)
+	for len(attempts) > 0 { // more than once only if two are of the same job
+		var now, later []judge.Attempt
+		for _, a := range slices.SortedStableFunc(slices.Values(attempts), inTurn) {
+			if len(now) > 0 && now[len(now)-1].JobID == a.JobID {
+				later = append(later, a)
+			} else {
+				now = append(now, a)
+			}
+		}
+		a := fence(now...)
+		a["lease"] = lease
+		held, err := rows(ctx, s, s.queue, "JobHeartbeat", a, pgx.RowTo[int64])
+		if err != nil {
+			return nil, fmt.Errorf("heartbeat: %w", err)
+		}
+		alive, attempts = append(alive, held...), later
 	}
 	return alive, nil
 }
@@ -181,7 +190,11 @@ func encode(v any) ([]byte, error) {
 	return data, nil
 }
 
-// fence is the parameters that name attempts.
+// inTurn puts attempts in the order in which everybody locks their jobs.
+func inTurn(a, b judge.Attempt) int { return cmp.Compare(a.JobID, b.JobID) }
+
+// fence is the parameters that name attempts, which are inTurn and of different
+// jobs.
 func fence(attempts ...judge.Attempt) args {
 	n := len(attempts)
 	ids, nos, owners, tokens := make([]int64, n), make([]int32, n), make([]string, n), make([]string, n)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
 )
 
 // Exec runs a statement on the general pool, to bring the database into a
@@ -52,6 +54,18 @@ func All[T any](t *testing.T, s *Store, text string, a ...any) []T {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return vs
+}
+
+// FinalizeTogether finalizes attempts in one go, and returns the answer to each.
+func (s *Store) FinalizeTogether(ctx context.Context, v judge.Verdict, attempts ...judge.Attempt) (errs []error) {
+	var fs []final
+	for _, a := range attempts {
+		fs = append(fs, final{a, judge.Result{Verdict: v}, []byte("{}")})
+	}
+	for _, a := range s.finalizeTogether(ctx, fs) {
+		errs = append(errs, a.err)
+	}
+	return errs
 }
 
 // Mutate changes the text of a named statement of this store only, for tests

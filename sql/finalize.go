@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,8 +40,38 @@ type final struct {
 	data    []byte
 }
 
-// finalizeTogether records the results of several attempts.
+// finalizeTogether records the results of several attempts. A second one of the
+// same job, of which one at least will be refused, goes by itself.
 func (s *Store) finalizeTogether(ctx context.Context, fs []final) []answered[struct{}] {
+	seen := make(map[int64]bool, len(fs))
+	var first, second []int
+	for i, f := range fs {
+		if seen[f.attempt.JobID] {
+			second = append(second, i)
+			continue
+		}
+		seen[f.attempt.JobID] = true
+		first = append(first, i)
+	}
+	if second == nil {
+		return s.finalizeJobs(ctx, fs)
+	}
+	out := make([]answered[struct{}], len(fs))
+	some := make([]final, len(first))
+	for k, i := range first {
+		some[k] = fs[i]
+	}
+	for k, a := range s.finalizeJobs(ctx, some) {
+		out[first[k]] = a
+	}
+	for _, i := range second {
+		out[i] = s.finalizeJobs(ctx, fs[i:i+1])[0]
+	}
+	return out
+}
+
+// finalizeJobs records the results of attempts of different jobs.
+func (s *Store) finalizeJobs(ctx context.Context, fs []final) []answered[struct{}] {
 	out := make([]answered[struct{}], len(fs))
 	done, err := s.finalizeMany(ctx, fs, false)
 	if err == nil && len(done) < len(fs) { // perhaps a lease has run out; that is rare
@@ -56,7 +85,7 @@ func (s *Store) finalizeTogether(ctx context.Context, fs []final) []answered[str
 	for i, f := range fs {
 		switch {
 		case err != nil && len(fs) > 1: // perhaps one of them is at fault; nothing was written
-			out[i] = s.finalizeTogether(ctx, fs[i:i+1])[0]
+			out[i] = s.finalizeJobs(ctx, fs[i:i+1])[0]
 		case err != nil:
 			out[i].err = fmt.Errorf("finalize job %d: %w", f.attempt.JobID, err)
 		case slices.Contains(done, completed{f.attempt.JobID, f.attempt.AttemptID}):
@@ -77,8 +106,7 @@ type completed struct {
 // finalizeMany returns the jobs that are complete now. With late, leases that ran
 // out are renewed before, in the same transaction.
 func (s *Store) finalizeMany(ctx context.Context, fs []final, late bool) (done []completed, err error) {
-	// Rows are locked in one order by everybody.
-	fs = slices.SortedFunc(slices.Values(fs), func(x, y final) int { return cmp.Compare(x.attempt.JobID, y.attempt.JobID) })
+	fs = slices.SortedFunc(slices.Values(fs), func(x, y final) int { return inTurn(x.attempt, y.attempt) })
 	attempts := make([]judge.Attempt, len(fs))
 	verdicts, scores, results := make([]string, len(fs)), make([]*float64, len(fs)), make([][]byte, len(fs))
 	for i, f := range fs {

@@ -58,12 +58,13 @@ func openForProtocol(t *testing.T) *sql.Store {
 // test must notice each of them.
 var mutants = map[string]struct{ statement, old, replacement string }{
 	"finalize without the token": {
-		"JobFinalize", "j.attempt_id = g.attempt_id\n    AND j.lease_owner = g.owner AND j.lease_token = g.token", "true",
+		"JobFinalize", "attempt_id = ($2::integer[])[width_bucket(job_id, $1)]\n    AND lease_owner = ($3::text[])[width_bucket(job_id, $1)] AND lease_token = ($4::uuid[])[width_bucket(job_id, $1)]",
+		"$2::integer[] IS NOT NULL AND $3::text[] IS NOT NULL AND $4::uuid[] IS NOT NULL",
 	},
 	"finalize keeps the queue row":       {"JobFinalize", "outbox_events WHERE job_id", "outbox_events WHERE false AND job_id"},
-	"finalize without an event":          {"JobFinalize", "'score', score)) FROM finished", "'score', score)) FROM finished WHERE false"},
-	"finalize does not show the verdict": {"JobFinalize", "AND f.rejudge_set IS NULL", "AND false"},
-	"finalize refuses a late worker":     {"JobRenewExpired", "AND j.lease_until <= now()", "AND false"},
+	"finalize without an event":          {"JobFinalize", "'score', ($6)[i])) FROM finished", "'score', ($6)[i])) FROM finished WHERE false"},
+	"finalize does not show the verdict": {"JobFinalize", "WHERE rejudge_set IS NULL", "WHERE false"},
+	"finalize refuses a late worker":     {"JobRenewExpired", "AND lease_until <= now()", "AND false"},
 	"claim without status":               {"JobClaim", "AND status = 'pending'", "AND status <> 'finished'"},
 	"claim before its time":              {"JobClaim", "AND not_before <= now()", ""},
 	"claim keeps the attempt":            {"JobClaim", "'running', attempt_id = attempt_id + 1", "'running', attempt_id = greatest(attempt_id, 1)"},
@@ -74,7 +75,10 @@ var mutants = map[string]struct{ statement, old, replacement string }{
 	"take without an event":              {"JobTake", "::text) FROM claimed)", "::text) FROM claimed WHERE false)"},
 	"take of what was delivered":         {"JobTake", "o.pool = $2 AND o.state = 'R'", "o.pool = $2 AND o.state IN ('R', 'D')"},
 	"what was taken is forgotten":        {"JobsHeld", "o.state = 'L' AND", "o.state = 'D' AND"},
-	"heartbeat of anybody":               {"JobHeartbeat", "j.attempt_id = h.attempt_id AND j.lease_owner = h.owner AND j.lease_token = h.token", "true"},
+	"heartbeat of anybody": {
+		"JobHeartbeat", "attempt_id = ($3::integer[])[width_bucket(job_id, $2)]\n  AND lease_owner = ($4::text[])[width_bucket(job_id, $2)] AND lease_token = ($5::uuid[])[width_bucket(job_id, $2)]",
+		"$3::integer[] IS NOT NULL AND $4::text[] IS NOT NULL AND $5::uuid[] IS NOT NULL",
+	},
 	"progress of anybody": {
 		"JobProgress", "AND j.attempt_id = $4::integer\n  AND j.lease_owner = $5::text AND j.lease_token = $6::uuid",
 		"AND $4::integer > 0 AND $5::text <> '' AND $6::uuid IS NOT NULL",
@@ -102,7 +106,7 @@ var mutants = map[string]struct{ statement, old, replacement string }{
 	"rejudge keeps the tries":                       {"JobRejudge", "tries = 0,", ""},
 	"rejudge leaves the dead letter":                {"JobRejudge", "d.resolution IS DISTINCT FROM 'replayed'", "false"},
 	"rejudge forgets the queue row":                 {"JobRejudge", "DO UPDATE SET lane = excluded.lane, priority = excluded.priority, rank_at = excluded.rank_at, state = 'R',", "DO UPDATE SET lane = excluded.lane,"},
-	"a set shows its verdicts before it is applied": {"JobFinalize", " AND f.rejudge_set IS NULL", ""},
+	"a set shows its verdicts before it is applied": {"JobFinalize", " WHERE rejudge_set IS NULL", ""},
 	"a set keeps what is rejudged":                  {"JobRejudge", "rejudge_set = $3::bigint", "rejudge_set = coalesce(j.rejudge_set, $3::bigint)"},
 	"a set is applied while it is judged":           {"RejudgeSetApply", "count(*) AS n FROM member WHERE status IN ('pending', 'running')", "0 AS n"},
 	"a set takes back a newer rejudge":              {"RejudgeSetApply", "AND j.generation = m.generation", ""},

@@ -143,7 +143,17 @@ func TestARefusedFinalizeSaysWhy(t *testing.T) {
 	if alive, err := s.Heartbeat(t.Context(), []judge.Attempt{job.Attempt, {JobID: id, AttemptID: 1, Owner: "w1", Token: token(9)}}, lease); err != nil || len(alive) != 1 {
 		t.Errorf("alive = %v, %v", alive, err)
 	}
-	finalize(t, s, job.Attempt, judge.AC)
+	// Somebody who claims to be the owner does not keep the owner from writing, be
+	// it in the same statement.
+	forged := job.Attempt
+	forged.Token = token(9)
+	for i, err := range s.FinalizeTogether(t.Context(), judge.AC, forged, job.Attempt, forged) {
+		if i == 1 {
+			must(t, err)
+		} else if _, refused := errors.AsType[*judge.RejectedError](err); !refused {
+			t.Errorf("the forged attempt %d: %v", i, err)
+		}
+	}
 	finalize(t, s, job.Attempt, judge.AC) // the reply to the first was lost
 	rejected(t, try(func(a *judge.Attempt) { a.Token = token(9) }), judge.ReasonAlreadyFinished)
 	if _, err := s.Fail(t.Context(), judge.Attempt{JobID: id, AttemptID: 1, Owner: "w1", Token: token(9)}, "x", true); err == nil {

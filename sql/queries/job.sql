@@ -39,9 +39,10 @@ outbox AS (
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'claimed', jsonb_build_object('worker', @owner::text) FROM claimed)
-SELECT c.job_id, c.generation, c.attempt_id, c.kind, c.queue, c.group_key, c.trace_id, c.tries, c.max_tries, c.created_at, p.payload,
+SELECT c.job_id, c.generation, c.attempt_id, c.kind, c.queue, c.group_key, c.trace_id, c.tries, c.max_tries, c.created_at,
+  (SELECT p.payload FROM job_payloads p WHERE p.job_id = c.job_id),
   coalesce((SELECT v.version FROM problems v WHERE v.slug = (SELECT s.problem FROM submissions s WHERE s.job_id = c.job_id)), '')
-FROM claimed c LEFT JOIN job_payloads p ON p.job_id = c.job_id
+FROM claimed c
 ORDER BY c.job_id
 
 -- name: JobsHeld
@@ -53,44 +54,46 @@ ORDER BY j.job_id;
 
 -- name: JobHeartbeat
 -- An expired lease that nobody reclaimed may be renewed: its attempt is still
--- the newest.
-UPDATE jobs j SET lease_until = now() + @lease::interval
-FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @owners::text[], @tokens::uuid[]) AS h(job_id, attempt_id, owner, token)
-WHERE j.job_id = h.job_id AND j.attempt_id = h.attempt_id AND j.lease_owner = h.owner AND j.lease_token = h.token AND j.status = 'running'
-RETURNING j.job_id;
+-- the newest. Attempts are of different jobs and sorted by them, so that a search
+-- by halves finds each; a join could read all of jobs for each (see outbox.sql).
+UPDATE jobs SET lease_until = now() + @lease::interval
+WHERE job_id = ANY (@job_ids::bigint[]) AND attempt_id = (@attempt_ids::integer[])[width_bucket(job_id, @job_ids)]
+  AND lease_owner = (@owners::text[])[width_bucket(job_id, @job_ids)] AND lease_token = (@tokens::uuid[])[width_bucket(job_id, @job_ids)]
+  AND status = 'running'
+RETURNING job_id;
 
 -- name: JobRenewExpired
 -- Runs in the transaction of JobFinalize, right before it.
-UPDATE jobs j SET lease_until = now() + interval '10 s'
-FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @owners::text[], @tokens::uuid[]) AS h(job_id, attempt_id, owner, token)
-WHERE j.job_id = h.job_id AND j.attempt_id = h.attempt_id AND j.lease_owner = h.owner AND j.lease_token = h.token AND j.status = 'running'
-  AND j.lease_until <= now();
+UPDATE jobs SET lease_until = now() + interval '10 s'
+WHERE job_id = ANY (@job_ids::bigint[]) AND attempt_id = (@attempt_ids::integer[])[width_bucket(job_id, @job_ids)]
+  AND lease_owner = (@owners::text[])[width_bucket(job_id, @job_ids)] AND lease_token = (@tokens::uuid[])[width_bucket(job_id, @job_ids)]
+  AND status = 'running' AND lease_until <= now();
 
 -- name: JobFinalize
 -- Completes jobs only for the attempts that still hold the lease (INV-5), with
--- result, live generation, event and the end of the queue row.
-WITH given AS MATERIALIZED (
-  SELECT * FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @owners::text[], @tokens::uuid[],
-                       @verdicts::text[], @scores::double precision[], @results::jsonb[])
-    AS g(job_id, attempt_id, owner, token, verdict, score, result)),
-finished AS (
-  UPDATE jobs j SET status = 'finished', finished_at = now(), last_error = NULL,
+-- result, live generation, event and the end of the queue row. The attempts are
+-- sorted as those of JobHeartbeat.
+WITH finished AS (
+  UPDATE jobs SET status = 'finished', finished_at = now(), last_error = NULL,
     lease_owner = NULL, lease_token = NULL, lease_until = NULL
-  FROM given g
-  WHERE j.job_id = g.job_id AND j.attempt_id = g.attempt_id
-    AND j.lease_owner = g.owner AND j.lease_token = g.token AND j.lease_until > now()
-    AND j.status = 'running' AND j.state = 'processing'
-  RETURNING j.job_id, j.generation, j.attempt_id, j.started_at, j.rejudge_set, g.owner, g.token, g.verdict, g.score, g.result),
+  WHERE job_id = ANY (@job_ids::bigint[]) AND attempt_id = (@attempt_ids::integer[])[width_bucket(job_id, @job_ids)]
+    AND lease_owner = (@owners::text[])[width_bucket(job_id, @job_ids)] AND lease_token = (@tokens::uuid[])[width_bucket(job_id, @job_ids)]
+    AND lease_until > now() AND status = 'running' AND state = 'processing'
+  RETURNING job_id, generation, attempt_id, started_at, rejudge_set, width_bucket(job_id, @job_ids) AS i),
 result AS (
   INSERT INTO results (job_id, generation, attempt_id, verdict, score, result, worker, token, started_at)
-  SELECT job_id, generation, attempt_id, verdict, score, result, owner, token, started_at FROM finished),
+  SELECT job_id, generation, attempt_id, (@verdicts::text[])[i], (@scores::double precision[])[i], (@results::jsonb[])[i], (@owners)[i], (@tokens)[i], started_at
+  FROM finished),
+shown AS MATERIALIZED (
+  SELECT array_agg(job_id ORDER BY job_id) AS ids, array_agg(generation ORDER BY job_id) AS generations FROM finished WHERE rejudge_set IS NULL),
 live AS (
-  UPDATE submissions s SET live_generation = f.generation, verdict = f.verdict, score = f.score
-  FROM finished f WHERE s.job_id = f.job_id AND f.rejudge_set IS NULL),
+  UPDATE submissions SET live_generation = ((SELECT generations FROM shown)::integer[])[width_bucket(job_id, (SELECT ids FROM shown)::bigint[])],
+    verdict = (@verdicts)[width_bucket(job_id, @job_ids)], score = (@scores)[width_bucket(job_id, @job_ids)]
+  WHERE job_id = ANY ((SELECT ids FROM shown)::bigint[])),
 outbox AS (DELETE FROM outbox_events WHERE job_id = ANY (ARRAY(SELECT job_id FROM finished))),
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
-  SELECT job_id, generation, attempt_id, 'finished', jsonb_strip_nulls(jsonb_build_object('verdict', verdict, 'score', score)) FROM finished)
+  SELECT job_id, generation, attempt_id, 'finished', jsonb_strip_nulls(jsonb_build_object('verdict', (@verdicts)[i], 'score', (@scores)[i])) FROM finished)
 SELECT job_id, attempt_id FROM finished;
 
 -- name: JobExplain
@@ -100,7 +103,7 @@ SELECT g.job_id, j.job_id IS NOT NULL AS found, coalesce(j.generation, 0), coale
   coalesce(j.lease_owner = g.owner AND j.lease_token = g.token, false) AS holds,
   EXISTS (SELECT 1 FROM results r WHERE r.job_id = g.job_id AND r.attempt_id = g.attempt_id AND r.token = g.token) AS wrote
 FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @owners::text[], @tokens::uuid[]) AS g(job_id, attempt_id, owner, token)
-LEFT JOIN jobs j ON j.job_id = g.job_id;
+LEFT JOIN LATERAL (SELECT * FROM jobs WHERE jobs.job_id = g.job_id OFFSET 0) j ON true;
 
 -- name: JobProgress
 INSERT INTO events (job_id, generation, attempt, kind, data)
