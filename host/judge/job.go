@@ -148,8 +148,8 @@ type Result struct {
 }
 
 // Event is one transition or step of a job, as the live page sees it. Kinds:
-// submitted, dispatched, claimed, compiled, test, finding, retry, released,
-// worker_lost, finished, cancelled, dead, rejudge.
+// submitted, dispatched (over streams only), claimed, compiled, test, finding,
+// retry, released, worker_lost, finished, cancelled, dead, rejudge.
 type Event struct {
 	ID         int64           `json:"id"`
 	JobID      int64           `json:"job_id"`
