@@ -63,23 +63,31 @@ func (s *Server) apiLetters(c *fiber.Ctx) error {
 // apiLetter handles GET /api/v1/dlq/:id: the newest dead letter of a job with the
 // attempts that led to it.
 func (s *Server) apiLetter(c *fiber.Ctx) error {
-	id, err := idOf(c)
+	letter, found, err := s.letterOf(c)
 	if err != nil {
 		return err
-	}
-	letter, err := s.store.DeadLetter(c.UserContext(), id)
-	if err != nil {
-		return err
-	}
-	found, err := s.store.Attempts(c.UserContext(), id)
-	if err != nil {
-		return fmt.Errorf("list attempts: %w", err)
 	}
 	attempts := make([]attemptJSON, len(found))
 	for i, a := range found {
 		attempts[i] = attemptJSON(a)
 	}
 	return c.JSON(fiber.Map{"dead_letter": letterJSON(letter), "attempts": attempts})
+}
+
+// letterOf returns the newest dead letter of the job that the address names, with
+// the attempts that led to it.
+func (s *Server) letterOf(c *fiber.Ctx) (letter sql.DeadLetter, attempts []sql.Attempt, err error) {
+	id, err := idOf(c)
+	if err != nil {
+		return letter, nil, err
+	}
+	if letter, err = s.store.DeadLetter(c.UserContext(), id); err != nil {
+		return letter, nil, err
+	}
+	if attempts, err = s.store.Attempts(c.UserContext(), id); err != nil {
+		return letter, nil, fmt.Errorf("list attempts: %w", err)
+	}
+	return letter, attempts, nil
 }
 
 // apiReplay handles POST /api/v1/dlq/:id/replay.
@@ -229,23 +237,15 @@ func (s *Server) letterPage(c *fiber.Ctx) error { return s.showLetter(c, fiber.S
 // showLetter shows the newest dead letter of a job, with the form as it was
 // filled in and why it was refused, if it was.
 func (s *Server) showLetter(c *fiber.Ctx, status int, reason string, f *fault) error {
-	id, err := idOf(c)
+	letter, found, err := s.letterOf(c)
 	if err != nil {
 		return err
-	}
-	letter, err := s.store.DeadLetter(c.UserContext(), id)
-	if err != nil {
-		return err
-	}
-	found, err := s.store.Attempts(c.UserContext(), id)
-	if err != nil {
-		return fmt.Errorf("list attempts: %w", err)
 	}
 	view := letterView{Letter: showLetter(letter), Detail: string(letter.Error), Reason: reason, Fault: f}
 	for _, a := range found {
 		view.Attempts = append(view.Attempts, attemptRow{a, errorMessage(a.Error)})
 	}
-	return s.page(c, status, "deadletter", fmt.Sprintf("Dead letter of job %d", id), view)
+	return s.page(c, status, "deadletter", fmt.Sprintf("Dead letter of job %d", letter.JobID), view)
 }
 
 func (s *Server) replayForm(c *fiber.Ctx) error {

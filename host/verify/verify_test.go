@@ -7,7 +7,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
@@ -33,19 +32,7 @@ func double(t *testing.T, files map[string]string) *problem.Package {
 		"data/secret/b/testdata.yaml": "accept_score: 60\ngrader_flags: min\n", "data/secret/b/1.in": "7\n", "data/secret/b/1.ans": "14\n",
 	}
 	maps.Copy(all, files)
-	fsys := fstest.MapFS{}
-	for name, text := range all {
-		fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
-	}
-	pkg, _, err := problem.Read(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkg.Slug = "double"
-	if _, err := pkg.Save(t.Context(), judgingtest.Get(t).Blobs); err != nil {
-		t.Fatal(err)
-	}
-	return pkg
+	return stored(t, all)
 }
 
 func TestAPackageWhoseSubmissionsKeepTheirPromiseIsProved(t *testing.T) {
