@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,10 +45,38 @@ func (e *UnavailableError) NotHere() bool { return true }
 
 // probe is what is known of a tool, as long as its file stays the same.
 type probe struct {
-	path    string
-	changed time.Time
-	size    int64
+	asked   question
 	version string
+}
+
+// question is all that the version of a tool depends on. It is the key under
+// which the answer outlives the process: a compiler may take seconds to say its
+// version. The file counts as another when its inode changed, because package
+// managers set the times of what they install (npm the same for every version).
+type question struct {
+	Tool, Path string
+	Inode      uint64
+	Changed    time.Time
+	Size       int64
+	Args       string // with NUL between them
+	Pattern    string
+}
+
+// questionFor returns the question for a tool found at path.
+func questionFor(tool abi.Tool, path string) (question, error) {
+	q := question{Tool: tool.Name, Path: path, Args: strings.Join(tool.Version, "\x00"), Pattern: tool.Pattern}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return q, nil // without inode: the answer holds for this process only
+	}
+	if err != nil {
+		return q, fmt.Errorf("look at %s: %w", path, err)
+	}
+	q.Size = info.Size()
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		q.Inode, q.Changed = st.Ino, time.Unix(st.Ctim.Unix()).UTC()
+	}
+	return q, nil
 }
 
 // toolchain returns a language with the versions of its tools, or an
@@ -113,17 +143,16 @@ func remedy(tool abi.Tool) string {
 }
 
 // version asks a tool for its version, in the sandbox and with the other tools at
-// hand, unless that was done and the tool has not changed.
+// hand, unless that was done, by this process or an earlier one, and the tool has
+// not changed.
 func (j *Judge) version(ctx context.Context, tool abi.Tool, others ...string) (string, error) {
 	where, err := j.find(ctx, tool)
 	if err != nil {
 		return "", err
 	}
-	now := probe{path: where.Path}
-	if info, err := os.Stat(where.Path); err == nil {
-		now.changed, now.size = info.ModTime(), info.Size()
-	} else if !errors.Is(err, fs.ErrPermission) {
-		return "", fmt.Errorf("look at %s: %w", where.Path, err)
+	asked, err := questionFor(tool, where.Path)
+	if err != nil {
+		return "", err
 	}
 	unlock, err := j.flights.lock(ctx, "tool "+tool.Name)
 	if err != nil {
@@ -133,9 +162,30 @@ func (j *Judge) version(ctx context.Context, tool abi.Tool, others ...string) (s
 	j.mu.Lock()
 	before, known := j.probes[tool.Name]
 	j.mu.Unlock()
-	if known && before.path == now.path && before.changed.Equal(now.changed) && before.size == now.size {
+	if known && before.asked == asked {
 		return before.version, nil
 	}
+	kept, err := key(struct{ Version question }{asked})
+	if err != nil {
+		return "", err
+	}
+	answer := probe{asked: asked}
+	if _, ok := j.cache.get(kept, &answer.version); !ok || asked.Inode == 0 {
+		if answer.version, err = j.learn(ctx, tool, where.Path, others); err != nil {
+			return "", err
+		}
+		if err := j.cache.put(kept, answer.version, nil); err != nil {
+			j.cfg.Log.WarnContext(ctx, "the version of a tool is not kept", slog.String("tool", tool.Name), slog.Any("err", err))
+		}
+	}
+	j.mu.Lock()
+	j.probes[tool.Name] = answer
+	j.mu.Unlock()
+	return answer.version, nil
+}
+
+// learn runs a tool and finds its version in what it prints.
+func (j *Judge) learn(ctx context.Context, tool abi.Tool, path string, others []string) (string, error) {
 	said, err := j.ask(ctx, tool, others)
 	if err != nil {
 		return "", err
@@ -148,14 +198,10 @@ func (j *Judge) version(ctx context.Context, tool abi.Tool, others ...string) (s
 	if len(m) < 2 || m[1] == "" {
 		return "", &UnavailableError{
 			What: tool.Name, Remedy: remedy(tool),
-			Reason: fmt.Sprintf("%s does not say its version: %q", where.Path, cut(strings.TrimSpace(said), 200)),
+			Reason: fmt.Sprintf("%s does not say its version: %q", path, cut(strings.TrimSpace(said), 200)),
 		}
 	}
-	now.version = m[1]
-	j.mu.Lock()
-	j.probes[tool.Name] = now
-	j.mu.Unlock()
-	return now.version, nil
+	return m[1], nil
 }
 
 // ask runs a tool with the arguments that make it print its version, and returns

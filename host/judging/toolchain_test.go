@@ -1,0 +1,88 @@
+package judging_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"deepoj/host/judging"
+	"deepoj/host/judging/judgingtest"
+	"deepoj/plugins"
+	"deepoj/sandbox"
+)
+
+// watched is a sandbox that counts its boxes and says of every tool that it is
+// at one path.
+type watched struct {
+	judging.Sandbox
+	path  string
+	boxes atomic.Int32
+}
+
+func (w *watched) Box(ctx context.Context) (*sandbox.Box, error) {
+	w.boxes.Add(1)
+	return w.Sandbox.Box(ctx)
+}
+
+func (w *watched) Tool(ctx context.Context, name string) (sandbox.Tool, error) {
+	tool, err := w.Sandbox.Tool(ctx, name)
+	tool.Path = w.path
+	return tool, err
+}
+
+func TestAToolSaysItsVersionOnceUntilItsFileIsReplaced(t *testing.T) {
+	t.Parallel()
+	m := judgingtest.Get(t)
+	all, err := plugins.Languages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := &watched{Sandbox: m.Agent, path: filepath.Join(t.TempDir(), "python3")}
+	install := func() {
+		t.Helper()
+		next := box.path + ".new"
+		if err := os.WriteFile(next, []byte("#!/bin/sh\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		same := time.Date(1985, 10, 26, 8, 15, 0, 0, time.UTC)
+		if err := os.Chtimes(next, same, same); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(next, box.path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cacheDir := t.TempDir()
+	start := func() *judging.Judge {
+		t.Helper()
+		j, err := m.Open(func(c *judging.Config) {
+			c.Sandbox, c.CacheDir, c.Adapters = box, cacheDir, map[string][]byte{"python": all["python"]}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	asks := func(when string, j *judging.Judge, want int32) {
+		t.Helper()
+		box.boxes.Store(0)
+		l := j.Languages(t.Context())
+		if len(l) != 1 || !l[0].Available || l[0].Version == "" {
+			t.Fatalf("%s: languages are %+v", when, l)
+		}
+		if got := box.boxes.Load(); got != want {
+			t.Errorf("%s: the tool ran %d times, not %d", when, got, want)
+		}
+	}
+	install()
+	j := start()
+	asks("the first time", j, 1)
+	asks("the second time", j, 0)
+	asks("after a restart", start(), 0)
+	install()
+	asks("after the file was replaced by one of the same size and time", j, 1)
+	asks("after that and a restart", start(), 0)
+}
