@@ -217,6 +217,7 @@ func (b *body) operands(op byte) (joins bool) {
 		b.hasGlobal(r.u32())
 	case op == opTableGet || op == opTableSet:
 		r.u32()
+		b.a.sticky = b.a.sticky || op == opTableSet
 	case op >= opLoadFirst && op <= opStoreLast:
 		b.address()
 	case op == opMemorySize || op == opMemoryGrow || op == opRefNull:
@@ -285,7 +286,12 @@ const (
 // charge before one that costs by its length.
 func (b *body) more() {
 	r := b.in
-	switch code := r.u32(); code {
+	code := r.u32()
+	switch code {
+	case moreDataDrop, moreTableInit, moreElemDrop, moreTableCopy, moreTableFill:
+		b.a.sticky = true
+	}
+	switch code {
 	case 0, 1, 2, 3, 4, 5, 6, 7: // saturating conversions
 	case moreMemoryInit, moreMemoryCopy, moreTableInit, moreTableCopy:
 		r.u32()

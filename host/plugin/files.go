@@ -2,13 +2,10 @@ package plugin
 
 import (
 	"errors"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
-	esys "github.com/tetratelabs/wazero/experimental/sys"
-	"github.com/tetratelabs/wazero/sys"
 	"golang.org/x/sys/unix"
 )
 
@@ -21,70 +18,86 @@ const (
 // feedbackDir is the folder that an icpc/1 guest may write in.
 const feedbackDir = "feedback"
 
-// world is the file system of one call: files of the host that can be read,
-// and, if there is a feedback folder, files in it that live in memory. There are
-// no links, times or permissions in it, and every name is known beforehand.
+// world is what a guest sees in one call: its arguments, its streams, clocks and
+// dice, files of the host that can be read, and, if there is a feedback folder,
+// files in it that live in memory. There are no links, times or permissions in
+// it, and every name is known beforehand.
 type world struct {
-	esys.UnimplementedFS
 	m        *meter
-	nodes    map[string]*node
-	names    []string // of nodes, sorted
+	args     []string
+	nodes    []*node
 	feedback bool
-	open     int
+	fds      []descriptor // by number
 	inodes   uint64
+	read     [2]uint64 // how often each clock was
+	dice     dice
 }
 
 // node is a file: the host's, or data.
 type node struct {
+	name  string
 	inode uint64
 	host  int   // descriptor of the host's file; none for data
-	size  int64 // of host
+	size  int64 // of host; unknown until somebody asks
 	data  []byte
 }
 
-// none is no descriptor.
-const none = -1
+const (
+	none    = -1 // no descriptor
+	unknown = -1 // size
+)
 
-// hostNode returns the node of a host's file.
-func hostNode(fd int) (*node, error) {
-	var s unix.Stat_t
-	if err := unix.Fstat(fd, &s); err != nil {
-		return nil, err
+// measure finds out how large the host's file is.
+func (n *node) measure() errno {
+	if n.host == none || n.size != unknown {
+		return errnoSuccess
 	}
-	return &node{host: fd, size: s.Size}, nil
+	var s unix.Stat_t
+	if err := unix.Fstat(n.host, &s); err != nil {
+		return errnoIO
+	}
+	n.size = s.Size
+	return errnoSuccess
 }
+
+// The inodes of the folders; those of files follow.
+const (
+	rootInode = 1 + iota
+	feedbackInode
+)
 
 // newWorld returns a world with files of the host.
-func newWorld(m *meter, names []string, fds []int, feedback bool) (*world, error) {
-	w := &world{m: m, nodes: map[string]*node{}, feedback: feedback, inodes: 2}
+func newWorld(m *meter, names []string, fds []int, feedback bool) *world {
+	w := &world{m: m, feedback: feedback, inodes: feedbackInode, dice: dice{m: m}, nodes: make([]*node, 0, len(names)+1)}
 	for i, name := range names {
-		n, err := hostNode(fds[i])
-		if err != nil {
-			return nil, err
-		}
-		w.add(name, n)
+		w.add(&node{name: name, host: fds[i], size: unknown})
 	}
-	return w, nil
+	return w
 }
 
-func (w *world) add(name string, n *node) {
+func (w *world) add(n *node) {
 	w.inodes++
 	n.inode = w.inodes
-	w.nodes[name] = n
-	at, _ := slices.BinarySearch(w.names, name)
-	w.names = slices.Insert(w.names, at, name)
+	w.nodes = append(w.nodes, n)
 }
 
-func (w *world) remove(name string) {
-	delete(w.nodes, name)
-	at, _ := slices.BinarySearch(w.names, name)
-	w.names = slices.Delete(w.names, at, at+1)
+// find returns a node, or nil.
+func (w *world) find(name string) *node {
+	for _, n := range w.nodes {
+		if n.name == name {
+			return n
+		}
+	}
+	return nil
 }
 
-// clean returns the name of a node, and whether it is a folder.
-func (w *world) clean(name string) (string, bool) {
-	name = strings.TrimPrefix(path.Clean("/"+name), "/")
-	return name, name == "" || w.feedback && name == feedbackDir
+func (w *world) remove(n *node) {
+	w.nodes = slices.DeleteFunc(w.nodes, func(o *node) bool { return o == n })
+}
+
+// isFolder reports whether a clean name is that of a folder.
+func (w *world) isFolder(name string) bool {
+	return name == "" || w.feedback && name == feedbackDir
 }
 
 // writable reports whether a file of that name may be written or made.
@@ -92,103 +105,117 @@ func (w *world) writable(name string) bool {
 	return w.feedback && path.Dir(name) == feedbackDir
 }
 
-// OpenFile implements [esys.FS].
-func (w *world) OpenFile(name string, flag esys.Oflag, _ fs.FileMode) (esys.File, esys.Errno) {
-	name, isDir := w.clean(name)
-	write := flag&(esys.O_RDWR|esys.O_WRONLY) != 0
-	if w.open >= maxOpen {
-		return nil, esys.EIO
-	}
-	if isDir {
-		if write {
-			return nil, esys.EISDIR
+// how says how a file is to be opened.
+type how struct {
+	write, create, exclusive, truncate, folder, appends bool
+}
+
+// open opens a file or folder of a clean name.
+func (w *world) open(name string, h how) (descriptor, errno) {
+	if w.isFolder(name) {
+		if h.write {
+			return descriptor{}, errnoIsdir
 		}
-		w.open++
-		return &folder{w: w, name: name}, 0
+		return descriptor{folder: &folder{w: w, name: name}}, errnoSuccess
 	}
-	if write && !w.writable(name) {
-		return nil, esys.EROFS
+	if h.write && !w.writable(name) {
+		return descriptor{}, errnoRofs
 	}
-	n := w.nodes[name]
+	n := w.find(name)
 	switch {
-	case n == nil && flag&esys.O_CREAT == 0:
-		return nil, esys.ENOENT
+	case n == nil && !h.create:
+		return descriptor{}, errnoNoent
 	case n == nil && (!w.writable(name) || len(w.nodes) >= maxFeedbackFiles):
-		return nil, esys.EROFS
-	case n != nil && flag&esys.O_CREAT != 0 && flag&esys.O_EXCL != 0:
-		return nil, esys.EEXIST
-	case n != nil && flag&esys.O_DIRECTORY != 0:
-		return nil, esys.ENOTDIR
+		return descriptor{}, errnoRofs
+	case n != nil && h.create && h.exclusive:
+		return descriptor{}, errnoExist
+	case n != nil && h.folder:
+		return descriptor{}, errnoNotdir
 	}
 	if n == nil {
-		n = &node{host: none}
-		w.add(name, n)
+		n = &node{name: name, host: none}
+		w.add(n)
 	}
-	if write && flag&esys.O_TRUNC != 0 {
+	if e := n.measure(); e != errnoSuccess {
+		return descriptor{}, e
+	}
+	if h.write && h.truncate {
 		n.data = nil
 	}
-	w.open++
-	return &file{w: w, n: n, write: write, appends: flag&esys.O_APPEND != 0}, 0
+	return descriptor{file: &file{w: w, n: n, write: h.write, appends: h.appends}}, errnoSuccess
 }
 
-// Stat implements [esys.FS].
-func (w *world) Stat(name string) (sys.Stat_t, esys.Errno) {
-	name, isDir := w.clean(name)
-	if isDir {
-		return statFolder(name), 0
-	}
-	if n := w.nodes[name]; n != nil {
-		return n.stat(), 0
-	}
-	return sys.Stat_t{}, esys.ENOENT
-}
-
-// Lstat implements [esys.FS].
-func (w *world) Lstat(name string) (sys.Stat_t, esys.Errno) { return w.Stat(name) }
-
-// Unlink implements [esys.FS].
-func (w *world) Unlink(name string) esys.Errno {
-	name, isDir := w.clean(name)
+// unlink removes a file.
+func (w *world) unlink(name string) errno {
+	n := w.find(name)
 	switch {
-	case isDir:
-		return esys.EISDIR
-	case w.nodes[name] == nil:
-		return esys.ENOENT
+	case w.isFolder(name):
+		return errnoIsdir
+	case n == nil:
+		return errnoNoent
 	case !w.writable(name):
-		return esys.EROFS
+		return errnoRofs
 	}
-	w.remove(name)
-	return 0
+	w.remove(n)
+	return errnoSuccess
 }
 
-// Rename implements [esys.FS].
-func (w *world) Rename(from, to string) esys.Errno {
-	from, fromDir := w.clean(from)
-	to, toDir := w.clean(to)
-	switch n := w.nodes[from]; {
-	case fromDir || toDir:
-		return esys.EISDIR
+// rename gives a file another name, which it takes from the file that has it.
+func (w *world) rename(from, to string) errno {
+	n := w.find(from)
+	switch {
+	case w.isFolder(from) || w.isFolder(to):
+		return errnoIsdir
 	case n == nil:
-		return esys.ENOENT
+		return errnoNoent
 	case !w.writable(from) || !w.writable(to):
-		return esys.EROFS
+		return errnoRofs
 	case from != to:
-		w.remove(from)
-		if w.nodes[to] != nil {
-			w.remove(to)
+		if old := w.find(to); old != nil {
+			w.remove(old)
 		}
-		w.add(to, n)
+		n.name = to
 	}
-	return 0
+	return errnoSuccess
 }
 
 // written returns what is in the feedback folder under a name.
 func (w *world) written(name string) ([]byte, bool) {
-	n := w.nodes[path.Join(feedbackDir, name)]
+	n := w.find(path.Join(feedbackDir, name))
 	if n == nil {
 		return nil, false
 	}
 	return n.data, true
+}
+
+// entry is a name in a folder.
+type entry struct {
+	name  string
+	inode uint64
+	kind  byte
+}
+
+// list lists a folder, in order of names behind "." and "..".
+func (w *world) list(folder string) []entry {
+	list := []entry{{".", folderInode(folder), kindFolder}, {"..", rootInode, kindFolder}}
+	if folder == "" && w.feedback {
+		list = append(list, entry{feedbackDir, feedbackInode, kindFolder})
+	}
+	for _, n := range w.nodes {
+		dir, base := path.Split(n.name)
+		if strings.TrimSuffix(dir, "/") == folder {
+			list = append(list, entry{base, n.inode, kindFile})
+		}
+	}
+	slices.SortFunc(list[2:], func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	return list
+}
+
+func folderInode(name string) uint64 {
+	if name == "" {
+		return rootInode
+	}
+	return feedbackInode
 }
 
 // length returns the size of the file.
@@ -199,24 +226,16 @@ func (n *node) length() int64 {
 	return int64(len(n.data))
 }
 
-func (n *node) stat() sys.Stat_t {
-	mode := fs.FileMode(0o644)
-	if n.host != none {
-		mode = 0o444
-	}
-	return sys.Stat_t{Mode: mode, Nlink: 1, Ino: n.inode, Size: n.length()}
-}
-
 // readAt reads like [io.ReaderAt], and at the end nothing.
-func (n *node) readAt(p []byte, off int64) (int, esys.Errno) {
+func (n *node) readAt(p []byte, off int64) (int, errno) {
 	if off < 0 {
-		return 0, esys.EINVAL
+		return 0, errnoInval
 	}
 	if off >= n.length() {
-		return 0, 0
+		return 0, errnoSuccess
 	}
 	if n.host == none {
-		return copy(p, n.data[off:]), 0
+		return copy(p, n.data[off:]), errnoSuccess
 	}
 	p = p[:min(int64(len(p)), n.size-off)]
 	k := 0
@@ -225,12 +244,12 @@ func (n *node) readAt(p []byte, off int64) (int, esys.Errno) {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
-			return k, esys.EIO
+			return k, errnoIO
 		case m == 0:
-			return k, 0 // it has become shorter
+			return k, errnoSuccess // it has become shorter
 		default:
 			k += m
 		}
 	}
-	return k, 0
+	return k, errnoSuccess
 }

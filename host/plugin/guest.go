@@ -4,17 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/experimental"
-	"github.com/tetratelabs/wazero/experimental/sysfs"
-	"github.com/tetratelabs/wazero/sys"
 	"golang.org/x/sys/unix"
 )
 
@@ -44,32 +39,28 @@ func (s *server) call(q request, blob []byte, fds []int) (reply, []byte, error) 
 			_ = f.Close() // a pipe
 		}
 	}()
-	ctx := experimental.WithMemoryAllocator(context.Background(), s.memory)
+	ctx := context.Background()
 	l, err := s.module(ctx, q.Dir)
 	if err != nil {
 		return reply{Fault: faultModule, Detail: err.Error()}, nil, nil
 	}
-	s.meter = &meter{limit: q.Fuel, output: q.OutputBytes}
-	w, err := newWorld(s.meter, q.Files, files, q.Feedback)
-	if err != nil {
-		return reply{}, nil, fmt.Errorf("look at files: %w", err)
-	}
+	w := newWorld(&meter{limit: q.Fuel, output: q.OutputBytes}, q.Files, files, q.Feedback)
+	s.world, w.args = w, q.Args
 	said := &talk{}
-	in, err := s.stdin(q, blob, fds, live, said)
+	in, err := w.stdin(q, blob, fds, live, said)
 	if err != nil {
 		return reply{}, nil, err
 	}
-	stdout, stderr := &sink{m: s.meter}, &sink{m: s.meter}
-	var out io.Writer = stdout
+	stdout, stderr := &sink{m: w.m}, &sink{m: w.m}
+	w.connect(in, stdout, stderr)
 	if q.Stdin == stdinLive {
-		out = &mouth{m: s.meter, f: live[1], talk: said}
+		w.connect(in, &mouth{m: w.m, f: live[1], talk: said}, stderr)
 	}
-	world := wazero.NewFSConfig().(sysfs.FSConfig).WithSysFSMount(w, "/")
-	cfg := s.config.WithArgs(q.Args...).WithStdin(in).WithStdout(out).WithStderr(stderr).
-		WithFSConfig(world).WithRandSource(&dice{m: s.meter})
-
 	s.memory.allot(q.MemoryBytes)
-	a := s.run(ctx, l, cfg)
+	a, err := s.run(ctx, l)
+	if err != nil {
+		return reply{}, nil, err
+	}
 	now := processTime()
 	a.CPUNanos = int64(now - s.cpu)
 	s.cpu = now
@@ -96,50 +87,47 @@ func (s stdin) descriptors() int {
 }
 
 // stdin returns what the guest reads.
-func (s *server) stdin(q request, blob []byte, fds []int, live []*os.File, said *talk) (io.Reader, error) {
+func (w *world) stdin(q request, blob []byte, fds []int, live []*os.File, said *talk) (io.Reader, error) {
 	switch q.Stdin {
 	case stdinBlob:
-		return &plainReader{m: s.meter, n: &node{host: none, data: blob}}, nil
+		return &plainReader{m: w.m, n: &node{host: none, data: blob}}, nil
 	case stdinFile:
-		n, err := hostNode(fds[0])
-		if err != nil {
-			return nil, fmt.Errorf("look at stdin: %w", err)
+		n := &node{host: fds[0], size: unknown}
+		if n.measure() != errnoSuccess {
+			return nil, errors.New("the size of stdin is unknown")
 		}
-		return &plainReader{m: s.meter, n: n}, nil
+		return &plainReader{m: w.m, n: n}, nil
 	case stdinLive:
-		return &ear{m: s.meter, f: live[0], talk: said}, nil
+		return &ear{m: w.m, f: live[0], talk: said}, nil
 	case stdinEmpty:
 	}
 	return bytes.NewReader(nil), nil
 }
 
-// run makes an instance, runs it to its end and throws it away.
-func (s *server) run(ctx context.Context, l *loaded, cfg wazero.ModuleConfig) (a reply) {
-	defer func() {
-		// Only making the instance panics, when even its first memory is denied.
-		if p := recover(); p != nil {
-			a = reply{Fault: faultMemory, Detail: fmt.Sprint(p)}
-		}
-	}()
-	guest, err := s.engine.InstantiateModule(ctx, l.module, cfg)
-	if err == nil {
-		s.meter.guest = guest
-		_, err = guest.ExportedFunction(entryPoint).Call(ctx)
+// run runs an instance to its end. An error ends the worker.
+func (s *server) run(ctx context.Context, l *loaded) (a reply, err error) {
+	m := s.world.m
+	g, failed := s.instance(ctx, l)
+	if failed == nil {
+		m.guest = g.module
+		failed = g.start.CallWithStack(ctx, nil)
 	}
-	a.Fuel = s.meter.used()
-	if guest != nil {
-		err = errors.Join(err, guest.Close(ctx))
-	}
-	var exit *sys.ExitError
+	a.Fuel = m.used()
+	code, ended := exitCode(failed)
 	switch {
-	case s.meter.fault != faultNone:
-		a.Fault = s.meter.fault
-	case errors.As(err, &exit):
-		a.Exit = exit.ExitCode()
-	case err != nil:
-		a.Fault, a.Detail = faultTrap, trap(err)
+	case m.fault != faultNone:
+		a.Fault = m.fault
+	case errors.Is(failed, errNoMemory):
+		a.Fault, a.Detail = faultMemory, failed.Error()
+	case ended:
+		a.Exit = code
+	default:
+		a.Fault, a.Detail = faultTrap, trap(failed)
 	}
-	return a
+	if g == nil {
+		return a, nil
+	}
+	return a, l.leave(ctx, g, a.Fault == faultNone && s.memory.used == g.size)
 }
 
 // trap shortens what the engine says of a trap.

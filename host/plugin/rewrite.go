@@ -1,6 +1,9 @@
 package plugin
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Names that the rewriter adds to a module.
 const (
@@ -11,21 +14,29 @@ const (
 
 // rewriteRevision is part of the cache's path. Raise it when the rewriter, the
 // scan or what is kept of a module changes.
-const rewriteRevision = 4
+const rewriteRevision = 5
 
 // rewrite returns the module with a fuel counter: a global that every function
 // and every turn of a loop takes from in advance. When it falls below zero a
 // function that is added at the end asks the host for more by judge.tick, an
 // import that is added behind the others, and traps when the answer is negative.
-// The counter is exported, so that what is left can be told. Custom sections are
-// left out.
+// The counter is exported, so that what is left can be told, and once more with
+// every other global that a call may change, so that they can be set back (see
+// instance.go). Custom sections are left out.
 //
 // The result is valid only if the original is; the compiler finds that out.
 func rewrite(a *anatomy) ([]byte, *Refusal) {
 	w := &rewriter{a: a, fuel: a.globals, refuel: a.imports + 1 + uint32(len(a.funcs))}
+	code, err := w.section(sectionCode) // first: what the code does decides what is exported
+	if err != nil {
+		return nil, err
+	}
 	out := []byte("\x00asm\x01\x00\x00\x00")
 	for _, id := range sectionOrder {
-		content, err := w.section(id)
+		content := code
+		if id != sectionCode {
+			content, err = w.section(id)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +133,8 @@ func (w *rewriter) globals(r *reader) []byte {
 
 func (w *rewriter) exports(r *reader) []byte {
 	n := r.u32()
-	out := appendU32(nil, n+1)
+	state := w.state()
+	out := appendU32(nil, n+1+uint32(len(state)))
 	for ; n > 0 && r.err == nil; n-- {
 		out = appendName(out, r.name())
 		kind, i := r.byte(), r.u32()
@@ -135,7 +147,22 @@ func (w *rewriter) exports(r *reader) []byte {
 		}
 		out = appendU32(append(out, kind), i)
 	}
+	for i, global := range state {
+		out = appendU32(append(appendName(out, stateName(i)), 3), global)
+	}
 	return appendU32(append(appendName(out, fuelName), 3), w.fuel)
+}
+
+// maxState is how many globals are worth setting back.
+const maxState = 64
+
+// state returns the globals that a call may change, with the fuel; none when it
+// may change more than that.
+func (w *rewriter) state() []uint32 {
+	if w.a.sticky || len(w.a.mutable) >= maxState || w.a.sections[sectionStart] != nil {
+		return nil
+	}
+	return append(slices.Clone(w.a.mutable), w.fuel)
 }
 
 // Bits of an element segment's flag.

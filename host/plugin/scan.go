@@ -32,6 +32,7 @@ const (
 const (
 	typeI32  = 0x7f
 	typeI64  = 0x7e
+	typeF64  = 0x7c
 	typeFunc = 0x60
 	typeVoid = 0x40
 
@@ -76,8 +77,10 @@ type anatomy struct {
 	funcs    []uint32 // types of the functions that are defined
 	tables   uint32
 	globals  uint32
-	pages    uint32 // least memory, in pages of 64 KiB
-	manifest []byte // content of the manifest section; nil when missing
+	mutable  []uint32 // globals that a call may change
+	sticky   bool     // whether a call may change what nobody can set back: see instance.go
+	pages    uint32   // least memory, in pages of 64 KiB
+	manifest []byte   // content of the manifest section; nil when missing
 }
 
 // limits of the scan that the operator sets.
@@ -222,8 +225,8 @@ func (a *anatomy) scanImports(r *reader) {
 			return
 		}
 		at := r.u32()
-		if t, ok := a.typeAt(r, at); ok && t.signature != want {
-			r.fail("import", "build against the headers of WASI preview 1", "%s.%s has type %s, not %s", module, name, t.signature, want)
+		if t, ok := a.typeAt(r, at); ok && t.signature != want.types {
+			r.fail("import", "build against the headers of WASI preview 1", "%s.%s has type %s, not %s", module, name, t.signature, want.types)
 		}
 		a.imports++
 	}
@@ -287,8 +290,12 @@ func (r *reader) bounds(what string) (least, most uint32, bounded bool) {
 
 func (a *anatomy) scanGlobals(r *reader) {
 	a.globals = r.count("globals", "globals", maxGlobals)
-	for n := a.globals; n > 0 && r.err == nil; n-- {
-		r.take(2)
+	for i := uint32(0); i < a.globals && r.err == nil; i++ {
+		kind, mutable := r.byte(), r.byte()
+		if mutable != 0 {
+			a.mutable = append(a.mutable, i)
+			a.sticky = a.sticky || kind < typeF64 // vectors and references
+		}
 		(&body{a: a, in: r}).constant()
 	}
 }

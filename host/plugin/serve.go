@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"golang.org/x/sys/unix"
 )
 
@@ -34,18 +32,18 @@ type server struct {
 	engine wazero.Runtime // of all modules
 	loads  int            // of modules, since the engine is there
 	memory *memory
-	config wazero.ModuleConfig // of every guest
-	cpu    time.Duration       // of this process, when the call before ended
-	meter  *meter              // of the present call
-	ready  map[string]*loaded  // by folder
-	order  []string            // of ready, the one used last is last
-	bytes  int64               // of ready
+	cpu    time.Duration      // of this process, when the call before ended
+	world  *world             // of the present call
+	ready  map[string]*loaded // by folder
+	order  []string           // of ready, the one used last is last
+	bytes  int64              // of ready
 }
 
 // loaded is a module that is ready to be called.
 type loaded struct {
 	module wazero.CompiledModule
 	bytes  int64
+	kept   *instance // at rest; nil when there is none
 }
 
 // serve answers requests until the host closes its end.
@@ -72,7 +70,7 @@ func serve(dir string, guestBytes int64) (int, error) {
 }
 
 func newServer(ctx context.Context, dir string, mem *memory) (*server, error) {
-	s := &server{dir: dir, memory: mem, config: wazero.NewModuleConfig().WithName("").WithStartFunctions(), ready: map[string]*loaded{}}
+	s := &server{dir: dir, memory: mem, ready: map[string]*loaded{}}
 	return s, s.open(ctx)
 }
 
@@ -82,7 +80,7 @@ func (s *server) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.host(ctx, engine); err != nil {
+	if err := s.offer(ctx, engine); err != nil {
 		return errors.Join(err, engine.Close(ctx))
 	}
 	s.engine, s.loads = engine, 0
@@ -162,7 +160,7 @@ func (s *server) module(ctx context.Context, dir string) (*loaded, error) {
 		delete(s.ready, s.order[0])
 		s.order = slices.Delete(s.order, 0, 1)
 		s.bytes -= old.bytes
-		if err := old.module.Close(ctx); err != nil {
+		if err := errors.Join(old.drop(ctx), old.module.Close(ctx)); err != nil {
 			return nil, fmt.Errorf("unload module: %w", err)
 		}
 	}
@@ -193,26 +191,5 @@ func (s *server) load(ctx context.Context, dir string) (*loaded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load module: %w", err)
 	}
-	return &loaded{module, int64(len(wasm))}, nil
-}
-
-// host offers WASI and the fuel import to the guests of an engine.
-func (s *server) host(ctx context.Context, engine wazero.Runtime) error {
-	wasi := engine.NewHostModuleBuilder(wasiModule)
-	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(wasi)
-	i32 := api.ValueTypeI32
-	wasi.NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(poll), []api.ValueType{i32, i32, i32, i32}, []api.ValueType{i32}).
-		Export("poll_oneoff")
-	if _, err := wasi.Instantiate(ctx); err != nil {
-		return fmt.Errorf("offer WASI: %w", err)
-	}
-	tick := api.GoModuleFunc(func(ctx context.Context, guest api.Module, stack []uint64) { s.meter.tick(ctx, guest, stack) })
-	_, err := engine.NewHostModuleBuilder(tickModule).NewFunctionBuilder().
-		WithGoModuleFunction(tick, nil, []api.ValueType{api.ValueTypeI64}).
-		Export(tickName).Instantiate(ctx)
-	if err != nil {
-		return fmt.Errorf("offer fuel: %w", err)
-	}
-	return nil
+	return &loaded{module: module, bytes: int64(len(wasm))}, nil
 }
