@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ type NewSubmission struct {
 	GroupKey       string // whose turn it is, such as a user or team; "" = Author; both empty = no fairness
 	IdempotencyKey string // unique within queue and group for ever; "" = none
 	JobKey         string // unique while unfinished; submitting it again replaces a pending job's payload; "" = none
-	SpecHash       []byte // unique while in flight; nil = none
+	SpecHash       []byte // unique while in flight; nil = none; see Spec
 	TraceID        string
 	Sources        []judge.Source
 	Payload        json.RawMessage // of kinds other than submission and run; nil = made from the fields above
@@ -34,6 +35,34 @@ type NewSubmission struct {
 	Immediate      bool            // goes first (judge.LaneStaff) and does not touch the group's clock
 	Priority       int             // higher goes first within a lane; staff only
 	Delay          time.Duration   // not before so long from now
+}
+
+// Spec returns the SHA-256 of what makes two submissions the same work: queue,
+// kind, group, problem, language and sources, as canonical JSON. Versions of
+// problem, checker and adapter are not in it: they are resolved at the claim, and
+// so are the same for all that wait.
+func (n NewSubmission) Spec() ([]byte, error) {
+	type source struct {
+		Name   string
+		Digest [sha256.Size]byte
+	}
+	spec := struct {
+		Queue, Kind, Group, Problem, Language string
+		Sources                               []source
+		Payload                               json.RawMessage
+	}{
+		Queue: orDefault(n.Queue, DefaultQueue), Kind: orDefault(string(n.Kind), string(judge.KindSubmission)),
+		Group: orDefault(n.GroupKey, n.Author), Problem: n.Problem, Language: n.Language, Payload: n.Payload,
+	}
+	for _, s := range n.Sources {
+		spec.Sources = append(spec.Sources, source{s.Name, sha256.Sum256([]byte(s.Text))})
+	}
+	b, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("submit: encode spec: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	return sum[:], nil
 }
 
 // Receipt is the answer to a submit.

@@ -167,6 +167,54 @@ func TestASpecHashIsUniqueWhileInFlight(t *testing.T) {
 	}
 }
 
+func TestASpecIsTheSameForTheSameWorkOnly(t *testing.T) {
+	t.Parallel()
+	base := func() sql.NewSubmission {
+		return sql.NewSubmission{Problem: "p", Language: "c", Author: "alice", Sources: []judge.Source{{Name: "a.c", Text: "x"}, {Name: "b.c", Text: "y"}}}
+	}
+	spec := func(change func(*sql.NewSubmission)) string {
+		n := base()
+		change(&n)
+		hash, err := n.Spec()
+		if err != nil || len(hash) != 32 {
+			t.Fatalf("spec of %+v: %x, %v", n, hash, err)
+		}
+		return string(hash)
+	}
+	want := spec(func(*sql.NewSubmission) {})
+	for name, change := range map[string]func(*sql.NewSubmission){
+		"the defaults by name": func(n *sql.NewSubmission) {
+			n.Queue, n.Kind, n.GroupKey = sql.DefaultQueue, judge.KindSubmission, "alice"
+		},
+		"another key": func(n *sql.NewSubmission) { n.IdempotencyKey, n.TraceID, n.Priority, n.Immediate = "k", "t", 3, true },
+	} {
+		if spec(change) != want {
+			t.Errorf("%s: another spec", name)
+		}
+	}
+	seen := map[string]string{want: "as it is"}
+	for name, change := range map[string]func(*sql.NewSubmission){
+		"problem":    func(n *sql.NewSubmission) { n.Problem = "q" },
+		"language":   func(n *sql.NewSubmission) { n.Language = "cpp" },
+		"queue":      func(n *sql.NewSubmission) { n.Queue = "q" },
+		"kind":       func(n *sql.NewSubmission) { n.Kind = judge.KindRun },
+		"group":      func(n *sql.NewSubmission) { n.GroupKey = "team" },
+		"text":       func(n *sql.NewSubmission) { n.Sources[1].Text = "z" },
+		"file name":  func(n *sql.NewSubmission) { n.Sources[1].Name = "c.c" },
+		"order":      func(n *sql.NewSubmission) { n.Sources[0], n.Sources[1] = n.Sources[1], n.Sources[0] },
+		"fewer":      func(n *sql.NewSubmission) { n.Sources = n.Sources[:1] },
+		"joined":     func(n *sql.NewSubmission) { n.Sources = []judge.Source{{Name: "a.c", Text: "xb.cy"}} },
+		"payload":    func(n *sql.NewSubmission) { n.Payload = []byte(`{}`) },
+		"other text": func(n *sql.NewSubmission) { n.Sources[0].Text = "" },
+	} {
+		hash := spec(change)
+		if was, ok := seen[hash]; ok {
+			t.Errorf("%s: the same spec as %s", name, was)
+		}
+		seen[hash] = name
+	}
+}
+
 func TestAFullQueueTakesNoMore(t *testing.T) {
 	t.Parallel()
 	s := audited(t)

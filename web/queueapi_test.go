@@ -230,6 +230,39 @@ func TestSubmissionsAreRejudgedAsASet(t *testing.T) {
 	}
 }
 
+func TestASubmissionAskedForOnceIsNotStoredTwiceWhileItWaits(t *testing.T) {
+	s := newStage(t)
+	staff := s.user("prof", "correct horse", sql.RoleStaff)
+	ann, bob := s.as(s.user("ann", "correct horse", sql.RoleContestant)), s.as(s.user("bob", "correct horse", sql.RoleContestant))
+	submit := func(c *client.Client, text string, once bool) client.Receipt {
+		t.Helper()
+		r, err := c.Submit(t.Context(), client.NewSubmission{Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Text: text}}, Once: once})
+		s.must(err)
+		return r
+	}
+	first := submit(ann, "int main() {}", true)
+	if again := submit(ann, "int main() {}", true); again.JobID != first.JobID || !again.Existing || first.Existing {
+		t.Errorf("the first is %+v, the second %+v", first, again)
+	}
+	for name, r := range map[string]client.Receipt{
+		"another program": submit(ann, "int main() { return 1; }", true),
+		"another user":    submit(bob, "int main() {}", true),
+		"not once":        submit(ann, "int main() {}", false),
+	} {
+		if r.Existing || r.JobID == first.JobID {
+			t.Errorf("%s gets %+v", name, r)
+		}
+	}
+	s.must(s.as(staff).Cancel(t.Context(), first.JobID))
+	if later := submit(ann, "int main() {}", true); later.Existing || later.JobID == first.JobID {
+		t.Errorf("when it has ended it gets %+v", later)
+	}
+	body := `{"problem": "aplusb", "language": "cpp", "source": "x", "once": "yes"}`
+	if f := document(t, s.staff(staff, http.MethodPost, "/api/v1/submissions", body, nil)); f.Status != http.StatusUnprocessableEntity || f.Field != "once" {
+		t.Errorf("once = \"yes\": %+v", f)
+	}
+}
+
 func TestStaffSayWhenASubmissionIsJudged(t *testing.T) {
 	s := newStage(t)
 	token := s.user("prof", "correct horse", sql.RoleStaff)

@@ -31,6 +31,7 @@ type handIn struct {
 	Sources           []judge.Source
 	Key               string // idempotency key; "" = none
 	Turn              turn
+	Once              bool // an unfinished submission of the same program is given instead of a new one
 	fields            fieldNames
 }
 
@@ -114,12 +115,18 @@ func (s *Server) store1(ctx context.Context, v viewer, in handIn) (sql.Receipt, 
 			in.Sources[i].Name = defaultName(offers, in.Language)
 		}
 	}
-	receipt, err := s.store.Submit(ctx, sql.NewSubmission{
+	n := sql.NewSubmission{
 		Problem: in.Problem, Language: in.Language, Author: v.Name, GroupKey: v.Name,
 		IdempotencyKey: in.Key, TraceID: traceOf(ctx), Sources: in.Sources,
 		Kind: judge.KindSubmission, Lane: judge.LaneNormal,
 		Immediate: in.Turn.Immediate, Priority: in.Turn.Priority, JobKey: in.Turn.JobKey,
-	})
+	}
+	if in.Once {
+		if n.SpecHash, err = n.Spec(); err != nil {
+			return none, err
+		}
+	}
+	receipt, err := s.store.Submit(ctx, n)
 	if err != nil {
 		return none, in.fields.rename(err)
 	}
@@ -327,7 +334,7 @@ func (s *Server) apiSubmitOriginal(c *fiber.Ctx) error {
 
 // apiSubmit handles POST /api/v1/submissions.
 func (s *Server) apiSubmit(c *fiber.Ctx) error {
-	f, err := readFields(c, "problem", "language", "source", "sources", "immediate", "priority", "job_key")
+	f, err := readFields(c, "problem", "language", "source", "sources", "once", "immediate", "priority", "job_key")
 	if err != nil {
 		return err
 	}
@@ -336,6 +343,9 @@ func (s *Server) apiSubmit(c *fiber.Ctx) error {
 		return err
 	}
 	in := handIn{Turn: turn, Problem: f.text("problem"), Language: f.text("language"), Key: c.Get("Idempotency-Key"), fields: v1Fields}
+	if f.has("once") && json.Unmarshal(f.raw["once"], &in.Once) != nil {
+		f.wrong.add(wrongField("once", reasonWrong, "The field has to be a truth value, not %s.", kindOf(f.raw["once"])))
+	}
 	switch {
 	case f.has("source") && f.has("sources"):
 		f.wrong.add(wrongField("sources", reasonInvalid, "Send either source or sources."))

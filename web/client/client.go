@@ -61,6 +61,10 @@ type NewSubmission struct {
 	Language string         `json:"language"`          // a language id such as "cpp"
 	Sources  []judge.Source `json:"sources,omitempty"` // at least one file
 
+	// Once gives an unfinished submission of the same program to the same problem
+	// by the same user, if there is one, instead of a new one.
+	Once bool `json:"once,omitempty"`
+
 	// Immediate, Priority and JobKey are for staff: judged in the first lane,
 	// before others in its lane (higher first), and in place of the unfinished
 	// submission of the same key.
@@ -77,7 +81,7 @@ type NewSubmission struct {
 type Receipt struct {
 	JobID    int64  `json:"job_id"`
 	URL      string `json:"url"`      // the page of the submission, as a path
-	Existing bool   `json:"existing"` // the key was seen before
+	Existing bool   `json:"existing"` // the submission was there before: see Once, JobKey and Key
 }
 
 // Submission is a submission as the server shows it to the caller: without

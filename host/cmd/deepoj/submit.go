@@ -21,6 +21,7 @@ func submit(ctx context.Context, e *env) int {
 	problem := f.String("problem", "", "the problem's short name (required)")
 	language := f.String("language", "", "language id such as cpp; guessed from the file name when empty")
 	wait := f.Bool("wait", false, "wait for the verdict and print it")
+	once := f.Bool("once", false, "give the same program that still waits or runs instead of handing it in twice")
 	server := f.String("server", "", "address of the server; DEEPOJ_URL or "+defaultServer+" when empty")
 	token := f.String("token", "", "token of a login; DEEPOJ_TOKEN when empty")
 	// Flags may also follow the files, as in `submit FILE --wait`.
@@ -39,7 +40,7 @@ func submit(ctx context.Context, e *env) int {
 		f.Usage()
 		return 2
 	}
-	n := client.NewSubmission{Problem: *problem, Language: *language}
+	n := client.NewSubmission{Problem: *problem, Language: *language, Once: *once}
 	for _, name := range files {
 		text, err := readSource(name)
 		if err != nil {
