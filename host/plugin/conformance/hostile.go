@@ -33,10 +33,19 @@ func newOutput(name string, parts ...vectors.Part) output {
 func (o output) reader() io.Reader {
 	var rs []io.Reader
 	for _, p := range o.parts {
-		rs = append(rs, &repeated{piece: append([]byte(p.Text), p.Base64...), left: max(p.Repeat, 1)})
+		piece, times := append([]byte(p.Text), p.Base64...), max(p.Repeat, 1)
+		// Millions of short pieces are read as blocks, and the rest by itself.
+		if block := min(times, blockBytes/max(len(piece), 1)); block > 1 {
+			rs = append(rs, &repeated{piece: bytes.Repeat(piece, block), left: times / block})
+			times %= block
+		}
+		rs = append(rs, &repeated{piece: piece, left: times})
 	}
 	return io.MultiReader(rs...)
 }
+
+// blockBytes is how much of an output is put together before it is read.
+const blockBytes = 64 << 10
 
 // repeated reads a piece several times.
 type repeated struct {
