@@ -297,9 +297,32 @@ func (j *Judge) describe(ctx context.Context, id string) judge.Language {
 	return l
 }
 
-// commandLine plans the adapter's own example and returns how it is compiled,
-// or run where nothing is compiled, as shown to people.
+// commandLine returns how the adapter's own example is compiled, or run where
+// nothing is compiled, as shown to people. Loading all adapters to ask them takes
+// seconds at a start, and they say the same as long as the tools are the same.
 func (j *Judge) commandLine(ctx context.Context, tc *toolchain) (string, error) {
+	kept, err := key(struct {
+		Command string
+		Tools   map[string]abi.ToolVersion
+	}{tc.module.Digest, tc.versions})
+	if err != nil {
+		return "", err
+	}
+	var command string
+	if _, ok := j.cache.get(kept, &command); ok {
+		return command, nil
+	}
+	if command, err = j.planExample(ctx, tc); err != nil {
+		return "", err
+	}
+	if err := j.cache.put(kept, command, nil); err != nil {
+		j.cfg.Log.WarnContext(ctx, "the command of a language is not kept", slog.String("language", tc.id), slog.Any("err", err))
+	}
+	return command, nil
+}
+
+// planExample plans the adapter's own example and returns the step for people.
+func (j *Judge) planExample(ctx context.Context, tc *toolchain) (string, error) {
 	const cpu, memory = 1000, 256
 	plan, err := j.cfg.Plugins.Plan(ctx, tc.module, abi.PlanRequest{
 		Sources: tc.language.Hello, Limits: abi.RunLimits{CPUMillis: cpu, MemoryMiB: memory}, Host: abi.Host{Tools: tc.versions},

@@ -4,12 +4,16 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
+	"deepoj/host/plugin"
+	"deepoj/host/plugin/plugintest"
 	"deepoj/plugins"
 	"deepoj/sandbox"
 )
@@ -85,4 +89,50 @@ func TestAToolSaysItsVersionOnceUntilItsFileIsReplaced(t *testing.T) {
 	install()
 	asks("after the file was replaced by one of the same size and time", j, 1)
 	asks("after that and a restart", start(), 0)
+}
+
+// The runtime after the restart has no program to run adapters with.
+func TestAnAdapterIsNotAskedForItsCommandAfterARestart(t *testing.T) {
+	t.Parallel()
+	m := judgingtest.Get(t)
+	all, err := plugins.Languages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := plugintest.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle, err := plugin.New(plugin.Config{CacheDir: shared.CacheDir, Exe: "/bin/false"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := idle.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	dir := t.TempDir()
+	languages := func(r *plugin.Runtime, adapter string) []judge.Language {
+		t.Helper()
+		j, err := m.Open(func(c *judging.Config) {
+			c.Plugins, c.CacheDir, c.Adapters = r, dir, map[string][]byte{adapter: all[adapter]}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j.Languages(t.Context())
+	}
+	first := languages(m.Runtime, "c")
+	if len(first) != 1 || !first[0].Available || first[0].Command == "" {
+		t.Fatalf("languages are %+v", first)
+	}
+	if again := languages(idle, "c"); !reflect.DeepEqual(again, first) {
+		t.Errorf("after a restart languages are %+v, want %+v", again, first)
+	}
+	languages(m.Runtime, "python") // so that its module is known
+	dir = t.TempDir()
+	if other := languages(idle, "python"); other[0].Available {
+		t.Error("the runtime without a program has asked an adapter")
+	}
 }
