@@ -135,18 +135,33 @@ const maxCheckerSource = 1 << 20
 // compileChecker compiles a package's checker to WASI, once.
 func (j *Judge) compileChecker(ctx context.Context, pkg *problem.Package, c problem.Checker) ([]byte, error) {
 	var files []sandbox.File
+	top := folder(c.Sources)
 	for _, f := range c.Sources {
 		b, err := j.content(ctx, pkg, f, maxCheckerSource)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, sandbox.File{Path: f.Path, Data: b})
+		files = append(files, sandbox.File{Path: strings.TrimPrefix(f.Path, top), Data: b})
 	}
 	wasm, compile, err := j.CompilePlugin(ctx, files)
 	if err == nil && wasm == nil {
 		err = &packageError{fmt.Errorf("the checker does not compile:\n%s", cut(compile.Output, keptWords))}
 	}
 	return wasm, err
+}
+
+// folder returns the folder that holds all files, "" or with a slash at its end.
+func folder(files []problem.File) string {
+	top := ""
+	for i, f := range files {
+		if i == 0 {
+			top = f.Path[:strings.LastIndexByte(f.Path, '/')+1]
+		}
+		for !strings.HasPrefix(f.Path, top) {
+			top = top[:strings.LastIndexByte(strings.TrimSuffix(top, "/"), '/')+1]
+		}
+	}
+	return top
 }
 
 // uploaded returns the module of an uploaded plugin.

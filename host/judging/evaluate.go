@@ -204,8 +204,14 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 	m := mark{verdict: got.verdict}
 	if e.pkg.Scoring {
 		var err error
-		if m.score, err = got.worth(e.group[t].Grading); err != nil {
+		grading := e.group[t].Grading
+		if t.Points != nil {
+			grading.AcceptScore = *t.Points
+		}
+		if m.score, err = got.worth(grading); err != nil {
 			m.verdict, tr.Verdict, tr.Message, tr.JudgeNote = judge.JE, judge.JE, "", err.Error()
+		} else if !m.inFull(grading) {
+			tr.Verdict, tr.Message = m.verdict, "got a part of the points, and only all of them count here"
 		}
 		tr.Score = &m.score
 	}

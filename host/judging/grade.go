@@ -24,14 +24,16 @@ type grader struct {
 	skip    func(*problem.Test)               // a test need not be judged
 	groups  []judge.GroupResult
 	graded  map[string]judge.Verdict // of the groups that are done, by name
+	partly  map[string]bool          // of them those that are accepted with a part of their points
 }
 
 // group judges a group and records its result. Its record comes before those of
 // the groups in it.
 func (g *grader) group(gr *problem.Group) (mark, error) {
 	for _, name := range gr.Grading.Requires {
-		if v := g.graded[name]; v != judge.AC {
+		if v := g.graded[name]; v != judge.AC || g.partly[name] {
 			g.leaveOut(problem.Item{Group: gr})
+			g.conclude(gr, mark{verdict: v})
 			return mark{verdict: v}, nil
 		}
 	}
@@ -56,15 +58,24 @@ func (g *grader) group(gr *problem.Group) (mark, error) {
 	}
 	m := grade(gr.Grading, marks)
 	g.groups[at].Verdict = m.verdict
-	if g.graded == nil {
-		g.graded = map[string]judge.Verdict{}
-	}
-	g.graded[gr.Name] = m.verdict
+	g.conclude(gr, m)
 	if g.scoring {
 		g.groups[at].Score = &m.score
 		g.groups[at].Formula = formula(gr.Grading, marks)
 	}
 	return m, nil
+}
+
+// conclude remembers the result of a group for those that require it.
+func (g *grader) conclude(gr *problem.Group, m mark) {
+	if g.graded == nil {
+		g.graded, g.partly = map[string]judge.Verdict{}, map[string]bool{}
+	}
+	g.graded[gr.Name] = m.verdict
+	if gr.Grading.Rule == problem.ScorePoints {
+		top := gr.MaxScore(g.points)
+		g.partly[gr.Name] = top != nil && m.score < *top-rounding*(1+*top)
+	}
 }
 
 // open records a group that has no result yet.

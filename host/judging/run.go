@@ -39,7 +39,7 @@ type runResult struct {
 	output     string
 }
 
-// lane runs tests one after the other in one box.
+// lane runs tests one after the other in one box, or each in its own if box is nil.
 type lane struct {
 	e      *evaluation
 	box    *sandbox.Box
@@ -55,11 +55,13 @@ func (e *evaluation) openLane(ctx context.Context) (l *lane, err error) {
 			err = errors.Join(err, l.close())
 		}
 	}()
-	if l.box, err = e.j.cfg.Sandbox.Box(ctx); err != nil {
-		return l, err
-	}
-	if err = l.box.Put(ctx, e.prog.files...); err != nil {
-		return l, err
+	if !usesFiles(e.pkg) {
+		if l.box, err = e.j.cfg.Sandbox.Box(ctx); err != nil {
+			return l, err
+		}
+		if err = l.box.Put(ctx, e.prog.files...); err != nil {
+			return l, err
+		}
 	}
 	if l.stdout, err = e.j.scratch(); err == nil {
 		l.stderr, err = e.j.scratch()
@@ -92,6 +94,7 @@ func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err err
 	}
 	ran, err := l.run(ctx, input, l.wall(), l.e.j.crowd.join)
 	if err != nil {
+		err = l.blame(ctx, &r, t, err)
 		return r, err
 	}
 	if wall, doubtful := l.doubtful(ran); doubtful {
@@ -124,24 +127,35 @@ const patience = 6
 
 // run runs the program once, for at most wall on the clock, in the company that
 // enter waits for. A run that is an SE is an error.
-func (l *lane) run(ctx context.Context, input *os.File, wall time.Duration, enter func(context.Context) (func(), error)) (sandbox.Result, error) {
+func (l *lane) run(ctx context.Context, input *os.File, wall time.Duration, enter func(context.Context) (func(), error)) (ran sandbox.Result, err error) {
 	for _, f := range []*os.File{l.stdout, l.stderr} {
 		if err := rewind(f); err != nil {
-			return sandbox.Result{}, err
+			return ran, err
 		}
 	}
 	c := l.e.prog.cmd
 	c.Stdin, c.Stdout, c.Stderr = input, l.stdout, l.stderr
 	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
 	c.StdoutLimit, c.StderrLimit = -1, keptStderr
+	box := l.box
+	if box == nil { // before the others are waited for, who may hold the last one
+		if box, err = l.e.j.openFolder(ctx, l.e.pkg, l.e.prog.files, &c, input); err != nil {
+			return ran, err
+		}
+		defer func() { err = errors.Join(err, box.Close()) }()
+	}
 	leave, err := enter(ctx)
 	if err != nil {
-		return sandbox.Result{}, err
+		return ran, err
 	}
-	ran, err := l.box.Run(ctx, c)
+	ran, err = box.Run(ctx, c)
 	leave()
-	if err == nil {
-		err = l.box.Clean(ctx)
+	switch {
+	case err != nil:
+	case l.box != nil:
+		err = box.Clean(ctx)
+	case ran.Verdict == sandbox.OK:
+		err = collect(ctx, l.e.pkg, box, c.Limits.OutputBytes, l.stdout)
 	}
 	if err != nil {
 		return ran, l.e.prog.tc.explain(err)

@@ -24,6 +24,8 @@ func (r runResult) worth(gr problem.Grading) (float64, error) {
 	switch gr.Rule {
 	case problem.ScoreIgnored:
 		return 0, nil
+	case problem.ScorePoints:
+		return r.ownWorth(gr.AcceptScore)
 	case problem.ScoreNone, problem.ScoreBounded, problem.ScoreFree:
 	default:
 		return r.legacyWorth(gr), nil
@@ -51,6 +53,29 @@ func (r runResult) worth(gr problem.Grading) (float64, error) {
 		return *r.score, nil
 	}
 	return gr.AcceptScore, nil
+}
+
+// ownWorth is the rule of tests that have points of their own.
+func (r runResult) ownWorth(points float64) (float64, error) {
+	switch {
+	case r.verdict != judge.AC:
+		return 0, nil
+	case r.score == nil:
+		return points, nil
+	case *r.score > points+rounding*(1+points):
+		return 0, fmt.Errorf("the checker gives %g points, more than the %g that the test can give", *r.score, points)
+	}
+	return *r.score, nil
+}
+
+// inFull makes a rejected test of one that the checker gives a part of its points,
+// in a group that gives all points or none.
+func (m *mark) inFull(gr problem.Grading) bool {
+	if gr.Rule != problem.ScorePoints || gr.Score != problem.PassFail || m.verdict != judge.AC || m.score >= gr.AcceptScore-rounding*(1+gr.AcceptScore) {
+		return true
+	}
+	m.verdict, m.score = judge.WA, 0
+	return false
 }
 
 // legacyWorth is the rule of the format that has no version.

@@ -57,10 +57,14 @@ var cFlags = []string{"--target=wasm32-wasi", "-Wl,--strip-all", "-Wl,--stack-fi
 func plan(files []sandbox.File) (recipe, error) {
 	by := map[string][]string{}
 	testlib := false
+	var found []string // flags by which testlib.h is found in a folder
 	size := 0
 	for _, f := range files {
 		size += len(f.Data)
 		testlib = testlib || path.Base(f.Path) == "testlib.h" || strings.Contains(string(f.Data), "testlib.h")
+		if path.Base(f.Path) == "testlib.h" && path.Dir(f.Path) != "." {
+			found = []string{"-I", path.Dir(f.Path)}
+		}
 		switch path.Ext(f.Path) {
 		case ".c":
 			by["C"] = append(by["C"], f.Path)
@@ -88,7 +92,7 @@ func plan(files []sandbox.File) (recipe, error) {
 			"-std=c++17", "-O1", "-DPC_BASE_EXIT_CODE=50", "-D_WASI_EMULATED_SIGNAL", "-I", sdkFolder + "/include", "-I", ".", "-Wl,-z,stack-size=67108864",
 		})
 		if testlib {
-			args = append(args, "-include", "deepoj/testlib.h")
+			args = slices.Concat(args, found, []string{"-include", "deepoj/testlib.h"})
 		}
 		args = slices.Concat(args, []string{"-o", builtModule}, by["C++"], []string{sdkFolder + "/exceptions.cpp", "-lwasi-emulated-signal"})
 		if len(by["C"]) > 0 {

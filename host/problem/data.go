@@ -200,6 +200,8 @@ func (g *Group) MaxScore(points bool) *float64 {
 	for _, it := range g.Items {
 		top := math.Max(g.Grading.AcceptScore, g.Grading.RejectScore)
 		switch {
+		case it.Test != nil && it.Test.Points != nil:
+			top = *it.Test.Points
 		case it.Group != nil:
 			if g.Grading.IgnoreSample && it.Group.Name == sampleDir {
 				continue

@@ -17,6 +17,7 @@ const (
 	ScoreNone    ScoreRule = "none"      // a checker must give no score
 	ScoreBounded ScoreRule = "bounded"   // a score up to AcceptScore, a part of it, or nothing, which means all
 	ScoreFree    ScoreRule = "unbounded" // a checker must give a score
+	ScorePoints  ScoreRule = "points"    // an accepted test gives its points, or fewer if the checker says so
 )
 
 // caseArgs are the keys that a test group gives to its tests.

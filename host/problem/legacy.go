@@ -203,7 +203,7 @@ func (r *reader) readTimeLimit() {
 		if r.p.Format == FormatLegacy {
 			r.warn(problemYAML, "limits.time_limit", "is missing, as is %s: %s are taken", side, defaultCPU)
 		} else {
-			r.warn(problemYAML, "limits.time_limit", "is missing: %s are taken, except by deepoj problem verify, which infers the limit; write that into the package", defaultCPU)
+			r.warn(problemYAML, "limits.time_limit", "is missing: it is inferred from the submissions")
 		}
 	}
 	if r.p.Title == "" && r.p.Format == FormatLegacy {

@@ -131,8 +131,26 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 	say("%s %q by %q from %q, license %q, languages %q, scoring %t", p.Format, p.Title, p.Author, p.Source, p.License, p.Languages, p.Scoring)
 	l := p.Limits
 	say("cpu %s (%s), multipliers %g %g, memory %d, output %d, code %d", l.CPU, l.CPUFrom, l.Multiplier, l.SafetyMargin, l.MemoryMiB, l.OutputMiB, l.CodeKiB)
+	if p.InputFile+p.OutputFile != "" {
+		say("reads %q, writes %q", p.InputFile, p.OutputFile)
+	}
 	for _, c := range p.Checkers {
 		say("checker %s, points %t", c.Name(), c.Points)
+		if p.Format == problem.FormatPolygon {
+			say("  of %q with %q", paths(c.Sources), c.Flags)
+		}
+	}
+	for _, c := range p.CheckerTests {
+		say("  must say %s about %s %s %s", c.Wants, c.Input.Path, c.Output.Path, c.Answer.Path)
+	}
+	for _, v := range p.Validators {
+		say("validator %s in %q of %q, %s", v.Name, v.Language, paths(v.Files), v.Protocol)
+		for _, t := range v.Tests {
+			say("  must say %t about %s %q", t.Valid, t.Input.Path, t.Flags)
+		}
+	}
+	for _, g := range p.Generators {
+		say("generator %s in %q of %q", g.Name, g.Language, paths(g.Files))
 	}
 	if p.Interactor != nil {
 		say("interactor %s, points %t", p.Interactor.Name(), p.Interactor.Points)
@@ -145,6 +163,9 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 	describeGroup(say, p.Root)
 	for _, s := range p.Submissions {
 		say("submission %s %s may get %q", s.Path, s.Language, s.Allowed)
+		if s.Main {
+			say("  gives the answers")
+		}
 		for _, e := range s.Expect {
 			say("  tests %q: permitted %q, required %q, score %s to %s, message %q, bound %q", e.Tests, e.Permitted, e.Required, bound(e.Low), bound(e.High), e.Message, e.Bound)
 		}
@@ -176,8 +197,22 @@ func describeGroup(say func(string, ...any), g *problem.Group) {
 			describeGroup(say, it.Group)
 		} else {
 			say("  test %s: sample %t, %d and %d bytes, args %q", it.Test.Name, it.Test.Sample, it.Test.Input.Size, it.Test.Answer.Size, it.Test.Flags)
+			if it.Test.Points != nil {
+				say("    points %g", *it.Test.Points)
+			}
+			if len(it.Test.InputFlags) > 0 || it.Test.Made != nil {
+				say("    made by %q, validated with %q", it.Test.Made, it.Test.InputFlags)
+			}
 		}
 	}
+}
+
+func paths(files []problem.File) []string {
+	var all []string
+	for _, f := range files {
+		all = append(all, f.Path)
+	}
+	return all
 }
 
 func bound(x *float64) string {

@@ -21,12 +21,13 @@ import (
 	"deepoj/host/judge"
 )
 
-// The formats of ICPC and Kattis packages, as [Package.Format] spells them. The
-// first has no version.
+// The formats of packages, as [Package.Format] spells them: those of ICPC and
+// Kattis, of which the first has no version, and that of Polygon.
 const (
-	FormatLegacy = "icpc-legacy"
-	Format202307 = "icpc-2023-07"
-	Format202509 = "icpc-2025-09"
+	FormatLegacy  = "icpc-legacy"
+	Format202307  = "icpc-2023-07"
+	Format202509  = "icpc-2025-09"
+	FormatPolygon = "polygon"
 )
 
 // Package is a problem as it is judged.
@@ -54,6 +55,11 @@ type Package struct {
 
 	Limits Limits `json:"limits"`
 
+	// InputFile and OutputFile are the names of files in the working directory
+	// that programs read and write; "" = standard input and output.
+	InputFile  string `json:"input_file,omitempty"`
+	OutputFile string `json:"output_file,omitempty"`
+
 	// Interactor talks with the program, which then has no other input. Nil
 	// when the problem is not interactive.
 	Interactor *Checker `json:"interactor,omitempty"`
@@ -77,6 +83,12 @@ type Package struct {
 
 	Submissions []Submission `json:"submissions,omitempty"`
 	Attachments []File       `json:"attachments,omitempty"`
+
+	// Generators are the programs that make tests, Validators those that look at
+	// inputs, and CheckerTests are what the checkers must say.
+	Generators   []Program     `json:"generators,omitempty"`
+	Validators   []Validator   `json:"validators,omitempty"`
+	CheckerTests []CheckerTest `json:"checker_tests,omitempty"`
 
 	// Files lists every file of the package, ordered by path.
 	Files []File `json:"files"`
@@ -185,6 +197,17 @@ type Test struct {
 	Input  File     `json:"input"`
 	Answer File     `json:"answer"`
 	Flags  []string `json:"flags,omitempty"` // output_validator_flags or _args that apply here
+
+	// InputFlags are those of the validators of inputs.
+	InputFlags []string `json:"input_flags,omitempty"`
+
+	// Points are what the test is worth when it is accepted; nil = what the group
+	// gives for each.
+	Points *float64 `json:"points,omitempty"`
+
+	// Made is how its input is made, if the package does not hold it: the name of
+	// a generator and its arguments.
+	Made []string `json:"made,omitempty"`
 }
 
 // VerdictMode says how the verdicts of a group's items become one.
@@ -244,6 +267,7 @@ type Submission struct {
 
 	Score   *float64 `json:"score,omitempty"`   // the exact score it must get
 	Partial bool     `json:"partial,omitempty"` // it must get less than the highest score
+	Main    bool     `json:"main,omitempty"`    // its outputs are the answers
 
 	// Language is the id of its language, if the package names one.
 	Language string `json:"language,omitempty"`

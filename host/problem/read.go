@@ -24,7 +24,8 @@ const (
 )
 
 // Read reads a package in the ICPC formats legacy, 2023-07 and 2025-09, which it
-// tells apart by problem_format_version. The error joins the reasons to
+// tells apart by problem_format_version, or one of Polygon, which has a
+// problem.xml and no problem.yaml. The error joins the reasons to
 // refuse it, each an [*Error]. The content of the tests is not read; it is when
 // the package is saved, and fsys must not change until then.
 func Read(fsys fs.FS) (*Package, Report, error) {
@@ -34,10 +35,16 @@ func Read(fsys fs.FS) (*Package, Report, error) {
 		all:  map[string]int64{},
 	}
 	r.walk(".", 0)
-	if len(r.errs) == 0 && !r.has(problemYAML) {
-		r.refuse(problemYAML, "", "is missing: it makes a folder a problem package")
-	}
-	if len(r.errs) == 0 {
+	switch {
+	case len(r.errs) > 0:
+	case !r.has(problemYAML) && r.has(problemXML):
+		r.p.Format = FormatPolygon
+		if e := r.xml(problemXML); e != nil {
+			r.readPolygon(e)
+		}
+	case !r.has(problemYAML):
+		r.refuse(problemYAML, "", "is missing: it makes a folder a problem package, as does the %s of Polygon", problemXML)
+	default:
 		k := r.yaml(problemYAML)
 		if r.p.Format = r.format(k); r.p.Format == FormatLegacy {
 			r.readLegacy(k)

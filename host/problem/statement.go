@@ -51,14 +51,7 @@ func (r *reader) readStatements(statementDir string) map[string]bool {
 			r.p.Statements[lang] = r.tex(file)
 		}
 	}
-	for lang, text := range r.p.Statements {
-		if r.p.Statement == "" || lang == "en" {
-			r.p.Statement = text
-		}
-	}
-	if len(r.p.Statements) > 1 && r.p.Statements["en"] == "" {
-		r.p.Statement = r.p.Statements[firstKey(r.p.Statements)]
-	}
+	r.chooseStatement()
 	switch {
 	case r.p.Statement == "" && pdf:
 		r.warn(statementDir, "", "is a PDF only: the page cannot show it")
@@ -66,6 +59,13 @@ func (r *reader) readStatements(statementDir string) map[string]bool {
 		r.warn(statementDir, "", "holds no problem.md or problem.tex: the page will have no statement")
 	}
 	return written
+}
+
+// chooseStatement takes the statement in English, or the first.
+func (r *reader) chooseStatement() {
+	if r.p.Statement = r.p.Statements["en"]; r.p.Statement == "" {
+		r.p.Statement = r.p.Statements[firstKey(r.p.Statements)]
+	}
 }
 
 func firstKey(m map[string]string) string {
@@ -124,14 +124,14 @@ func (r *reader) readSamples() {
 		}
 		s := judge.Sample{Name: strings.TrimPrefix(t.Name, sampleDir+"/")}
 		input, output := &t.Input, &t.Answer
-		if r.p.Format != FormatLegacy {
+		if r.p.Format == Format202307 || r.p.Format == Format202509 {
 			input, output = r.shown(t)
 		}
 		for _, part := range []struct {
 			file *File
 			to   *string
 		}{{input, &s.Input}, {output, &s.Output}} {
-			if part.file == nil {
+			if part.file == nil || part.file.Path == "" { // not shown, or still to be made
 				continue
 			}
 			b, err := r.read(part.file.Path, maxSample)
@@ -139,14 +139,20 @@ func (r *reader) readSamples() {
 				r.refuse(part.file.Path, "", "cannot be read: %v", err)
 				continue
 			}
-			*part.to = clean(string(b))
-			if part.file.Size > maxSample {
-				*part.to += "…\n"
+			if *part.to = shownText(b, part.file.Size); part.file.Size > maxSample {
 				r.warn(part.file.Path, "", "is longer than %d KiB: the page shows its beginning", maxSample>>10)
 			}
 		}
 		r.p.Samples = append(r.p.Samples, s)
 	}
+}
+
+// shownText is what the page shows of a sample that begins so and has size bytes.
+func shownText(b []byte, size int64) string {
+	if size > maxSample {
+		return clean(string(b)) + "…\n"
+	}
+	return clean(string(b))
 }
 
 // clean makes text that every page and database takes: valid UTF-8 without NUL.

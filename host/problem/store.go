@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"deepoj/host/blob"
@@ -85,6 +87,87 @@ func (p *Package) WithCPU(ctx context.Context, limit time.Duration, from string)
 		return nil, err
 	}
 	return &q, nil
+}
+
+// Put stores a file that p, which is saved, is to have under a name.
+func (p *Package) Put(ctx context.Context, name string, content io.Reader) (File, error) {
+	if p.from == nil {
+		return File{}, fmt.Errorf("problem %s is not saved", p.Slug)
+	}
+	g, n, err := p.from.Put(ctx, content)
+	if err != nil {
+		return File{}, fmt.Errorf("store %s of problem %s: %w", name, p.Slug, err)
+	}
+	return File{Path: name, Size: n, Digest: g}, nil
+}
+
+// WithTests stores and returns p, which is saved, with the inputs and answers of
+// tests that were made, by the names of the tests. Those of samples are shown.
+func (p *Package) WithTests(ctx context.Context, inputs, answers map[string]File) (*Package, error) {
+	if p.from == nil {
+		return nil, fmt.Errorf("problem %s is not saved", p.Slug)
+	}
+	q := *p
+	q.Files, q.Samples = slices.Clone(p.Files), nil
+	q.Root = p.Root.mapped(func(t *Test) *Test {
+		made := *t
+		for _, part := range []struct {
+			file *File
+			made map[string]File
+		}{{&made.Input, inputs}, {&made.Answer, answers}} {
+			if f, ok := part.made[t.Name]; ok {
+				*part.file = f
+				q.Files = append(q.Files, f)
+			}
+		}
+		return &made
+	})
+	slices.SortFunc(q.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	for _, t := range q.Tests() {
+		if !t.Sample {
+			continue
+		}
+		s := judge.Sample{Name: strings.TrimPrefix(t.Name, sampleDir+"/")}
+		for _, part := range []struct {
+			file File
+			to   *string
+		}{{t.Input, &s.Input}, {t.Answer, &s.Output}} {
+			b, err := p.head(ctx, part.file)
+			if err != nil {
+				return nil, fmt.Errorf("show sample %s of problem %s: %w", t.Name, p.Slug, err)
+			}
+			*part.to = shownText(b, part.file.Size)
+		}
+		q.Samples = append(q.Samples, s)
+	}
+	if _, err := q.saveManifest(ctx, p.from); err != nil {
+		return nil, err
+	}
+	return &q, nil
+}
+
+// head returns the beginning of a file.
+func (p *Package) head(ctx context.Context, f File) ([]byte, error) {
+	r, err := p.Open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxSample))
+	return b, errors.Join(err, r.Close())
+}
+
+// mapped returns the group with other tests.
+func (g *Group) mapped(test func(*Test) *Test) *Group {
+	all := *g
+	all.Items = slices.Clone(g.Items)
+	for i, it := range all.Items {
+		if it.Group != nil {
+			all.Items[i].Group = it.Group.mapped(test)
+		} else {
+			all.Items[i].Test = test(it.Test)
+		}
+	}
+	return &all
 }
 
 func (g *Group) exhaustive() *Group {
@@ -228,5 +311,20 @@ func (p *Package) each(f func(*File)) {
 	}
 	for i := range p.Attachments {
 		f(&p.Attachments[i])
+	}
+	for i := range p.Generators {
+		p.Generators[i].each(f)
+	}
+	for i := range p.Validators {
+		p.Validators[i].each(f)
+		for j := range p.Validators[i].Tests {
+			f(&p.Validators[i].Tests[j].Input)
+		}
+	}
+	for i := range p.CheckerTests {
+		t := &p.CheckerTests[i]
+		f(&t.Input)
+		f(&t.Output)
+		f(&t.Answer)
 	}
 }

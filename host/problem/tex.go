@@ -8,8 +8,11 @@ import (
 
 // tex renders the part of TeX that statements are mostly made of. What it does
 // not know is shown without its command, and the report names it.
-func (r *reader) tex(file string) string {
-	t := &texReader{in: uncomment(clean(r.text(file))), unknown: map[string]bool{}}
+func (r *reader) tex(file string) string { return r.texText(file, r.text(file)) }
+
+// texText renders a text that comes from a file.
+func (r *reader) texText(file, text string) string {
+	t := &texReader{in: uncomment(clean(text)), unknown: map[string]bool{}}
 	out := t.document()
 	if len(t.unknown) > 0 {
 		names := make([]string, 0, len(t.unknown))
@@ -44,7 +47,7 @@ const maxNested = 32
 
 // Commands with one argument, as HTML elements.
 var texElements = map[string]string{
-	"textbf": "strong", "bf": "strong", "emph": "em", "textit": "em", "it": "em", "texttt": "code", "underline": "u",
+	"textbf": "strong", "bf": "strong", "emph": "em", "textit": "em", "it": "em", "texttt": "code", "t": "code", "underline": "u",
 	"textsc": "span", "textrm": "span", "text": "span", "mbox": "span", "mathrm": "span", "mathit": "span", "mathbf": "strong",
 }
 

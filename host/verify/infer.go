@@ -21,17 +21,23 @@ const measuring = 20 * time.Second
 // the package with this limit, stored. It returns pkg itself if it has a limit, or
 // a format that leaves the limit to people. The package must be saved, as for [Run].
 func Infer(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Package, error) {
+	if !inferable(pkg) {
+		return pkg, nil
+	}
 	if cfg.Judge == nil {
 		return nil, errors.New("infer a time limit: Judge is missing")
-	}
-	if pkg.Limits.Resolution == 0 || pkg.Limits.CPUFrom != "default" {
-		return pkg, nil
 	}
 	limit, err := infer(ctx, cfg, pkg)
 	if err != nil {
 		return nil, fmt.Errorf("%s: limits.time_limit is missing and cannot be inferred: %w", pkg.Slug, err)
 	}
 	return pkg.WithCPU(ctx, limit, "inferred from the submissions")
+}
+
+// inferable reports whether a package has no time limit, and a format that says how
+// to find it.
+func inferable(pkg *problem.Package) bool {
+	return pkg.Limits.Resolution != 0 && pkg.Limits.CPUFrom == "default"
 }
 
 func infer(ctx context.Context, cfg Config, pkg *problem.Package) (time.Duration, error) {

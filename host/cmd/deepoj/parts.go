@@ -15,6 +15,7 @@ import (
 	"deepoj/host/liveness"
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/trial"
+	"deepoj/host/problem"
 	"deepoj/host/problem/samples"
 	"deepoj/host/scheduler"
 	"deepoj/host/telemetry"
@@ -275,6 +276,13 @@ func importSample(ctx context.Context, store *sql.Store, blobs blob.Store, slug 
 	if err != nil {
 		return err
 	}
-	_, err = importPackage(ctx, store, blobs, fsys, slug, "deepoj")
-	return err
+	p, _, err := problem.Read(fsys)
+	if err != nil {
+		return err
+	}
+	p.Slug = slug
+	if _, err := p.Save(ctx, blobs); err != nil {
+		return err
+	}
+	return store.SaveProblem(ctx, p.Judge(), "deepoj")
 }

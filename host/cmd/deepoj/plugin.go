@@ -103,6 +103,11 @@ type bench struct {
 // read of root's must be open before. Without an agent, noAgent says why. Compiled
 // plugins are kept for the next command in any case.
 func openBench(ctx context.Context, e *env, wantAgent bool) (b *bench, noAgent error, err error) {
+	return openBenchAs(ctx, e, wantAgent, dropRoot)
+}
+
+// openBenchAs is openBench for a process that gives up root in its own way.
+func openBenchAs(ctx context.Context, e *env, wantAgent bool, giveUp func() error) (b *bench, noAgent error, err error) {
 	b = &bench{stop: func() {}}
 	defer func() {
 		if err != nil {
@@ -113,8 +118,11 @@ func openBench(ctx context.Context, e *env, wantAgent bool) (b *bench, noAgent e
 		b.agent, b.stop, noAgent = startAgent(ctx)
 	}
 	compiled := pluginCache()
-	if err := dropRoot(); err != nil {
+	if err := giveUp(); err != nil {
 		return b, noAgent, err
+	}
+	if !writable(compiled) {
+		compiled = "" // it is of another account
 	}
 	if cache := e.variable("CACHE_DIR"); cache != "" {
 		b.dir, b.kept = filepath.Join(cache, "bench"), true
@@ -151,6 +159,19 @@ func pluginCache() string {
 		return ""
 	}
 	return filepath.Join(dir, "plugins")
+}
+
+// writable reports whether files can be made in a folder, which is made if it is
+// missing.
+func writable(dir string) bool {
+	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
+		return false
+	}
+	f, err := os.CreateTemp(dir, "try-")
+	if err != nil {
+		return false
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
 // startAgent starts a sandbox agent for as long as one command takes.

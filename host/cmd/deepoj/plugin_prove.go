@@ -80,6 +80,9 @@ func prove(ctx context.Context, e *env, file, pkg string, m manifestFlags, live 
 		if o.Problem, _, err = problem.Read(files); err != nil {
 			return r, fmt.Errorf("package %s: %w", pkg, err)
 		}
+		if !o.Problem.Complete() {
+			return r, fmt.Errorf("package %s does not hold its tests: take the full package", pkg)
+		}
 		o.Problem.Slug = slug
 	}
 	if noAgent != nil {

@@ -1,15 +1,22 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"deepoj/host/blob"
 	"deepoj/host/embedded"
+	"deepoj/host/problem"
+	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // TestPluginsAreBuiltTestedAndRunFromTheCommandLine runs the scripts in
@@ -45,14 +52,58 @@ func TestPluginsAreBuiltTestedAndRunFromTheCommandLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	blobs := filepath.Join(dir, "blobs")
+	if err := errors.Join(os.Mkdir(blobs, 0o700), os.Chown(blobs, int(account.UID), int(account.GID))); err != nil {
+		t.Fatal(err)
+	}
+	dsn := sqltest.DSN(t)
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/plugin",
+		Dir:  "testdata/plugin",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"imported": imported(sqltest.Open(t, dsn), blobs)},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", dir+":"+e.Getenv("PATH"))
 			e.Setenv("TMPDIR", os.TempDir()) // the script's own is closed to others
 			e.Setenv("DIST", dist)
 			e.Setenv("CACHE_DIR", cache)
+			e.Setenv("IMPORT_DSN", dsn)
+			e.Setenv("IMPORT_BLOBS", blobs)
 			return nil
 		},
 	})
+}
+
+// imported is the command "imported SLUG [FROM [ANSWER]]": the problem is in the
+// database and its package is whole, with a time limit that comes from FROM and
+// ANSWER in one of its answers.
+func imported(store *sql.Store, blobs string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		p, err := store.Problem(context.Background(), args[0])
+		if neg {
+			if !errors.Is(err, sql.ErrNotFound) {
+				ts.Fatalf("%s: %v", args[0], err)
+			}
+			return
+		}
+		ts.Check(err)
+		dir, err := blob.OpenDir(blobs)
+		ts.Check(err)
+		pkg, err := problem.Load(context.Background(), dir, blob.Digest(p.Version))
+		ts.Check(err)
+		l := pkg.Limits
+		if !pkg.Complete() || l.CPU < time.Second || l.CPU%time.Second != 0 || p.CPUMillis != l.CPU.Milliseconds() {
+			ts.Fatalf("%s: complete %t, %s and %d ms", args[0], pkg.Complete(), l.CPU, p.CPUMillis)
+		}
+		if len(args) > 1 && !strings.HasPrefix(l.CPUFrom, args[1]) {
+			ts.Fatalf("%s: the limit is from %q", args[0], l.CPUFrom)
+		}
+		found := len(args) < 3
+		for _, t := range pkg.Tests() {
+			b, err := blob.ReadAll(context.Background(), dir, t.Answer.Digest, 1<<20)
+			ts.Check(err)
+			found = found || strings.TrimSpace(string(b)) == args[2]
+		}
+		if !found {
+			ts.Fatalf("%s: no answer is %s", args[0], args[2])
+		}
+	}
 }

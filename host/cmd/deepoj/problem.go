@@ -8,11 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"deepoj/host/blob"
+	"deepoj/host/judging"
 	"deepoj/host/problem"
 	"deepoj/host/problem/samples"
+	"deepoj/host/verify"
 	"deepoj/sql"
 )
 
@@ -57,29 +60,39 @@ func importProblems(ctx context.Context, e *env) int {
 	if err != nil {
 		return e.fail(err)
 	}
-	store, blobs, err := openStores(ctx, c, *data)
+	im, err := openImporter(ctx, e, ps, func() (*sql.Store, *blob.Dir, error) { return openStores(ctx, c, *data) })
 	if err != nil {
 		return e.fail(err)
 	}
-	defer store.Close()
+	defer func() { _ = im.close() }() // what was imported is stored
 	for _, p := range ps {
-		report, err := importPackage(ctx, store, blobs, p.files, p.slug, "command line")
-		if err != nil {
-			return e.fail(fmt.Errorf("import %s: %w", p.slug, err))
-		}
-		for _, w := range report.Warnings {
+		for _, w := range p.report.Warnings {
 			fmt.Fprintf(e.stderr, "%s: warning: %s\n", p.slug, w)
+		}
+		if err := im.put(ctx, p); err != nil {
+			return e.fail(fmt.Errorf("import %s: %w", p.slug, err))
 		}
 		fmt.Fprintf(e.stdout, "imported %s\n", p.slug)
 	}
 	return 0
 }
 
-// opened is a package that was opened with the rights of the caller.
+// opened is a package that was read with the rights of the caller.
 type opened struct {
 	slug   string
-	files  fs.FS
+	pkg    *problem.Package
+	report problem.Report
 	closer io.Closer
+}
+
+// openPackage reads a package, which stays open until it is imported.
+func openPackage(files fs.FS, slug string, closer io.Closer) (opened, error) {
+	pkg, report, err := problem.Read(files)
+	if err != nil {
+		return opened{closer: closer}, fmt.Errorf("import %s: %w", slug, err)
+	}
+	pkg.Slug = slug
+	return opened{slug, pkg, report, closer}, nil
 }
 
 func openPackages(paths []string, slug string, own bool) ([]opened, error) {
@@ -90,7 +103,10 @@ func openPackages(paths []string, slug string, own bool) ([]opened, error) {
 			if err != nil {
 				return ps, err
 			}
-			ps = append(ps, opened{s, fsys, io.NopCloser(nil)})
+			p, err := openPackage(fsys, s, io.NopCloser(nil))
+			if ps = append(ps, p); err != nil {
+				return ps, err
+			}
 		}
 	}
 	for _, path := range paths {
@@ -98,7 +114,10 @@ func openPackages(paths []string, slug string, own bool) ([]opened, error) {
 		if err != nil {
 			return ps, err
 		}
-		ps = append(ps, opened{firstOf(slug, name), fsys, closer})
+		p, err := openPackage(fsys, firstOf(slug, name), closer)
+		if ps = append(ps, p); err != nil {
+			return ps, err
+		}
 	}
 	return ps, nil
 }
@@ -143,16 +162,63 @@ func becomeOwner(folder string) error {
 	return errors.Join(syscall.Setgroups(nil), syscall.Setresgid(gid, gid, gid), syscall.Setresuid(uid, uid, uid))
 }
 
-// importPackage reads a package, stores its files and makes it the active
-// version of the problem slug.
-func importPackage(ctx context.Context, store *sql.Store, blobs blob.Store, files fs.FS, slug, by string) (problem.Report, error) {
-	p, report, err := problem.Read(files)
+// importer stores packages. It judges those that lack something: tests that are
+// made, or a time limit that is inferred.
+type importer struct {
+	bench *bench // nil if every package is finished
+	judge *judging.Judge
+	store *sql.Store
+	blobs *blob.Dir
+}
+
+// openImporter opens the stores with a function that gives up root, and what
+// packages need that are not finished.
+func openImporter(ctx context.Context, e *env, ps []opened, stores func() (*sql.Store, *blob.Dir, error)) (im *importer, err error) {
+	im = &importer{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, im.close())
+		}
+	}()
+	open := func() (err error) { im.store, im.blobs, err = stores(); return err }
+	i := slices.IndexFunc(ps, func(p opened) bool { return !verify.Finished(p.pkg) })
+	if i < 0 {
+		return im, open()
+	}
+	var noAgent error
+	if im.bench, noAgent, err = openBenchAs(ctx, e, true, open); err != nil {
+		return im, err
+	}
+	if noAgent != nil {
+		return im, fmt.Errorf("import %s: its own programs must run to finish it: programs cannot be run: %w (see deepoj doctor)", ps[i].slug, noAgent)
+	}
+	cfg, err := im.bench.judging()
 	if err != nil {
-		return report, err
+		return im, err
 	}
-	p.Slug = slug
-	if _, err := p.Save(ctx, blobs); err != nil {
-		return report, err
+	cfg.Blobs, cfg.CacheDir = im.blobs, filepath.Join(im.bench.dir, "judging")
+	im.judge, err = judging.New(cfg)
+	return im, err
+}
+
+// put stores a package and makes it the active version of its problem.
+func (im *importer) put(ctx context.Context, p opened) error {
+	if _, err := p.pkg.Save(ctx, im.blobs); err != nil {
+		return err
 	}
-	return report, store.SaveProblem(ctx, p.Judge(), by)
+	finished, err := verify.Finish(ctx, verify.Config{Judge: im.judge}, p.pkg)
+	if err != nil {
+		return err
+	}
+	return im.store.SaveProblem(ctx, finished.Judge(), "command line")
+}
+
+func (im *importer) close() error {
+	if im.store != nil {
+		im.store.Close()
+	}
+	if im.bench == nil {
+		return nil
+	}
+	return im.bench.close()
 }

@@ -140,7 +140,8 @@ type desk struct {
 }
 
 // openDesk reads a package with the rights of the caller, and stores it for the
-// time of one command, with the tests that match.
+// time of one command, with the tests that match. Those that the package does not
+// hold are made.
 func openDesk(ctx context.Context, e *env, path, tests string) (d *desk, err error) {
 	files, slug, closer, err := problem.Open(path)
 	if err != nil {
@@ -182,7 +183,10 @@ func openDesk(ctx context.Context, e *env, path, tests string) (d *desk, err err
 	if _, err := d.problem.Save(ctx, cfg.Blobs); err != nil {
 		return nil, err
 	}
-	d.judge, err = judging.New(cfg)
+	if d.judge, err = judging.New(cfg); err != nil {
+		return nil, err
+	}
+	d.problem, err = verify.Make(ctx, verify.Config{Judge: d.judge}, d.problem)
 	return d, err
 }
 

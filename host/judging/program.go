@@ -1,0 +1,143 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"syscall"
+
+	"deepoj/host/judge"
+	"deepoj/host/problem"
+	"deepoj/sandbox"
+)
+
+// Program is a program of a package that runs in the sandbox for the judges: a
+// generator, a validator of inputs, a grader, or a solution that gives answers.
+type Program struct {
+	j    *Judge
+	name string
+	pkg  *problem.Package // gives the limits, and the files that are read and written
+	prog *program
+}
+
+// Program compiles a program of the judges. It has the limits of a checker. The
+// error says whose fault it is: an [*UnavailableError] if this machine has not its
+// language.
+func (j *Judge) Program(ctx context.Context, pkg *problem.Package, p problem.Program) (*Program, error) {
+	l := pkg.Limits
+	own := &problem.Package{Slug: pkg.Slug, Limits: problem.Limits{
+		CPU: l.CheckCPU, MemoryMiB: l.CheckMemoryMiB, OutputMiB: l.CheckOutputMiB, CodeKiB: maxPluginSrc >> 10,
+		CompileCPU: l.CompileCPU, CompileMemoryMiB: l.CompileMemoryMiB,
+	}}
+	var sources []judge.Source
+	for _, f := range p.Files {
+		b, err := j.content(ctx, pkg, f, maxCheckerSource)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, judge.Source{Name: path.Base(f.Path), Text: string(b)})
+	}
+	return j.ready(ctx, own, p.Name, p.Language, sources)
+}
+
+// Solution compiles a submission of a package, to be run as it would be judged.
+func (j *Judge) Solution(ctx context.Context, pkg *problem.Package, p judge.Payload) (*Program, error) {
+	return j.ready(ctx, pkg, p.Problem, p.Language, p.Sources)
+}
+
+func (j *Judge) ready(ctx context.Context, pkg *problem.Package, name, language string, sources []judge.Source) (*Program, error) {
+	tc, err := j.toolchain(ctx, language)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	prog, err := j.build(ctx, tc, pkg, sources)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if !prog.compile.OK {
+		return nil, &packageError{fmt.Errorf("%s does not compile:\n%s", name, cut(prog.compile.Output, keptWords))}
+	}
+	return &Program{j: j, name: name, pkg: pkg, prog: prog}, nil
+}
+
+// Said is how a program of the judges ended.
+type Said struct {
+	Exit   int    // status
+	Stderr string // the beginning of what it wrote there, cleaned
+}
+
+// Run runs the program once in a box of its own. It reads input, nil is empty, and
+// what it writes goes to output, nil is nowhere. A program that uses too much, or
+// is ended by a signal, is an error.
+func (p *Program) Run(ctx context.Context, args []string, input, output *os.File) (said Said, err error) {
+	stderr, err := p.j.scratch()
+	if err != nil {
+		return said, err
+	}
+	defer stderr.Close()
+	c := p.prog.cmd
+	c.Args = slices.Concat(c.Args, args)
+	c.Stdin, c.Stdout, c.Stderr, c.StdoutLimit, c.StderrLimit = input, output, stderr, -1, keptStderr
+	box, err := p.j.openFolder(ctx, p.pkg, p.prog.files, &c, input)
+	if err != nil {
+		return said, err
+	}
+	defer func() { err = errors.Join(err, box.Close()) }()
+	leave, err := p.j.crowd.join(ctx)
+	if err != nil {
+		return said, err
+	}
+	ran, err := box.Run(ctx, c)
+	leave()
+	if err != nil {
+		return said, p.prog.tc.explain(err)
+	}
+	if said.Stderr, err = head(stderr, keptWords); err != nil {
+		return said, err
+	}
+	said.Exit = ran.ExitCode
+	if err := p.failure(ran, said.Stderr); err != nil {
+		return said, err
+	}
+	if output == nil {
+		return said, nil
+	}
+	return said, collect(ctx, p.pkg, box, c.Limits.OutputBytes, output)
+}
+
+// failure is an error of a run that neither ended well nor with a status.
+func (p *Program) failure(ran sandbox.Result, stderr string) error {
+	why := ""
+	switch {
+	case ran.Verdict == sandbox.SE:
+		return fmt.Errorf("the sandbox failed: %s", ran.Error)
+	case ran.Verdict == sandbox.TLE && ran.OverWall:
+		why = fmt.Sprintf("did not end in %s on the clock", ran.Wall.Round(1e8))
+	case ran.Verdict == sandbox.TLE:
+		why = fmt.Sprintf("used more than %s of CPU time", p.prog.cmd.Limits.CPU)
+	case ran.Verdict == sandbox.MLE:
+		why = fmt.Sprintf("used more than %d MiB", p.pkg.Limits.MemoryMiB)
+	case ran.Verdict == sandbox.OLE:
+		why = fmt.Sprintf("wrote more than %d MiB", p.pkg.Limits.OutputMiB)
+	case ran.Signal != 0:
+		why = fmt.Sprintf("was ended by signal %d (%s)", ran.Signal, syscall.Signal(ran.Signal))
+	default:
+		return nil
+	}
+	if stderr != "" {
+		why += ": it said: " + stderr
+	}
+	return &packageError{fmt.Errorf("%s %s", p.name, why)}
+}
+
+// Scratch returns an empty file without a name, for inputs and outputs.
+func (j *Judge) Scratch() (*os.File, error) { return j.scratch() }
+
+// File returns a file with the checked content of a file of a package, which the
+// caller closes.
+func (j *Judge) File(ctx context.Context, pkg *problem.Package, f problem.File) (*os.File, error) {
+	return j.file(ctx, pkg, f)
+}

@@ -1,0 +1,288 @@
+package problem
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"deepoj/host/judge"
+)
+
+// assets reads the programs of the judges and the solutions.
+func (p *polygon) assets(e *element) {
+	p.checker(e.child("checker"))
+	p.interactor(e.child("interactor"))
+	p.validators(e.child("validators"))
+	for _, s := range e.child("solutions").all("solution") {
+		p.solution(s)
+	}
+	p.mainSolution(e)
+	e.unknownRefused()
+}
+
+// standardCheckers are the checkers of the platform that say the same as those
+// of Polygon.
+var standardCheckers = map[string]Checker{
+	"wcmp":   {Standard: "tokens"},
+	"ncmp":   {Standard: "tokens"},
+	"icmp":   {Standard: "tokens"},
+	"hcmp":   {Standard: "tokens"},
+	"acmp":   {Standard: "floats", Flags: []string{"--absolute=1.5e-6"}},
+	"rcmp":   {Standard: "floats", Flags: []string{"--absolute=1.5e-6"}},
+	"rncmp":  {Standard: "floats", Flags: []string{"--absolute=1.5e-5"}},
+	"dcmp":   {Standard: "floats", Flags: []string{"--eps=1e-6"}},
+	"rcmp4":  {Standard: "floats", Flags: []string{"--eps=1e-4"}},
+	"rcmp6":  {Standard: "floats", Flags: []string{"--eps=1e-6"}},
+	"rcmp9":  {Standard: "floats", Flags: []string{"--eps=1e-9"}},
+	"yesno":  {Standard: "yesno"},
+	"nyesno": {Standard: "yesno"},
+}
+
+// lineCheckers compare lines in ways of their own: they are compiled, and only
+// without a source the platform's nearest one stands in.
+var lineCheckers = map[string]string{
+	"lcmp": "white space in the middle of a line counts",
+	"fcmp": "white space at the end of a line does not count",
+}
+
+// checker reads who decides on outputs.
+func (p *polygon) checker(e *element) {
+	if !e.there {
+		e.refuse("", "is missing: it decides on outputs")
+		return
+	}
+	if kind := e.choice("type", "testlib"); kind != "testlib" {
+		return
+	}
+	e.ignore("binary", "copy")
+	name := e.attr("name")
+	short, std := strings.CutPrefix(name, "std::")
+	short = strings.TrimSuffix(short, path.Ext(short))
+	c, known := standardCheckers[short]
+	source := e.child("source")
+	switch {
+	case std && known:
+		source.ignore("@path", "@type")
+		c.Protocol = "testlib/1"
+	case std && lineCheckers[short] != "" && (!p.has(source.attr("path")) || !p.header("testlib.h")):
+		source.ignore("@path", "@type")
+		c = Checker{Standard: "lines", Protocol: "testlib/1"}
+		e.warn("name", "is %s without its source: the checker lines stands in, for which %s", name, lineCheckers[short])
+	case !source.there && std:
+		e.refuse("name", "is %q, which this platform does not have: add its source to the package", name)
+		return
+	default:
+		c = Checker{Protocol: "testlib/1", Sources: p.sources(source, "a checker")}
+	}
+	p.p.Checkers = []Checker{c}
+	p.checkerTests(e.child("testset"))
+	e.unknownRefused()
+}
+
+// header reports whether the package brings a header.
+func (p *polygon) header(name string) bool {
+	for _, h := range p.headers {
+		if path.Base(h.Path) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// sources returns what a plugin is compiled from: a source and the headers.
+func (p *polygon) sources(source *element, what string) []File {
+	if !source.there {
+		source.refuse("", "is missing: %s needs one", what)
+		return nil
+	}
+	file, ok := p.named(source)
+	if !ok {
+		return nil
+	}
+	kind := source.attr("type")
+	source.unknown()
+	if id, _ := sourceLanguage(kind); id != "c" && id != "cpp" || !isSource(file.Path) {
+		source.refuse("type", "is %q for %s: this platform compiles %s from C and C++", kind, file.Path, what)
+		return nil
+	}
+	if strings.Contains(p.text(file.Path), "testlib.h") && !p.header("testlib.h") {
+		source.refuse("path", "is %s, which includes testlib.h: add files/testlib.h to the package", file.Path)
+	}
+	return append([]File{file}, p.headers...)
+}
+
+// interactor reads who talks with programs.
+func (p *polygon) interactor(e *element) {
+	if !e.there {
+		return
+	}
+	e.ignore("binary", "@type", "@name")
+	if runs := e.child("runs").all("run"); len(runs) > 1 {
+		e.child("runs").refuse("", "asks for %d runs of a program, which this platform cannot do", len(runs))
+	}
+	if p.p.InputFile != "" || p.p.OutputFile != "" {
+		e.refuse("", "talks with programs that read or write files: leave input-file and output-file empty")
+	}
+	if sources := p.sources(e.child("source"), "an interactor"); sources != nil {
+		p.p.Interactor = &Checker{Protocol: "testlib/1", Sources: sources}
+	}
+	e.unknownRefused()
+}
+
+// validators reads who looks at inputs.
+func (p *polygon) validators(e *element) {
+	for _, v := range e.all("validator") {
+		v.ignore("binary")
+		set, group := v.attr("testset"), v.attr("group")
+		if set != "" && set != "tests" || group != "" {
+			v.warn("", "is for a part of the tests and not run")
+			continue
+		}
+		program, ok := p.program(v.child("source"))
+		if !ok {
+			continue
+		}
+		one := Validator{Program: program, Protocol: "testlib/1"}
+		p.assetTests(v.child("testset"), func(t *element, input, _, _ string) {
+			valid := t.choice("verdict", "valid", "invalid") == "valid"
+			if p.has(input) {
+				one.Tests = append(one.Tests, ValidatorTest{Input: p.file(input), Valid: valid})
+			} else {
+				t.warn("", "is not in the package: %s is missing", input)
+			}
+			t.ignore("@testset", "@group")
+		})
+		v.unknown()
+		p.p.Validators = append(p.p.Validators, one)
+	}
+	e.unknown()
+}
+
+// wants are the verdicts of tests of a checker.
+var wants = map[string]string{
+	"ok": "accepted", "wrong-answer": "rejected", "presentation-error": "rejected", "crashed": "failed", "points": "partial", "partially-correct": "partial",
+}
+
+// checkerTests reads what the checker must say.
+func (p *polygon) checkerTests(set *element) {
+	p.assetTests(set, func(t *element, input, output, answer string) {
+		verdict := t.attr("verdict")
+		for _, name := range []string{input, output, answer} {
+			if !p.has(name) {
+				t.warn("", "is not in the package: %s is missing", name)
+				return
+			}
+		}
+		if wants[verdict] == "" {
+			t.warn("verdict", "is %q, which is not known: the test is not run", verdict)
+			return
+		}
+		p.p.CheckerTests = append(p.p.CheckerTests, CheckerTest{
+			Input: p.file(input), Output: p.file(output), Answer: p.file(answer), Wants: wants[verdict],
+		})
+	})
+}
+
+// assetTests reads the tests of a checker or validator.
+func (p *polygon) assetTests(set *element, each func(t *element, input, output, answer string)) {
+	if !set.there {
+		return
+	}
+	set.ignore("test-count", "@name")
+	place := func(name, otherwise string) func(int) string {
+		if !set.child(name).there {
+			return func(n int) string { return fmt.Sprintf(otherwise, n) }
+		}
+		return p.pattern(set, name)
+	}
+	all := set.child("tests").all("test")
+	if len(all) > maxPolygonTests {
+		set.child("tests").refuse("", "holds %d tests: this platform can honour %d", len(all), maxPolygonTests)
+		return
+	}
+	folder := "files/tests/checker-tests/"
+	if strings.Contains(set.path, "validator") {
+		folder = "files/tests/validator-tests/"
+	}
+	input, output, answer := place("input-path-pattern", folder+"%02d"), place("output-path-pattern", folder+"%02d.o"), place("answer-path-pattern", folder+"%02d.a")
+	if input == nil || output == nil || answer == nil {
+		return
+	}
+	for i, t := range all {
+		t.ignore("@method", "@cmd", "@description")
+		each(t, input(i+1), output(i+1), answer(i+1))
+		t.unknown()
+	}
+	set.unknown()
+}
+
+// tags are the verdicts that solutions may get.
+var tags = map[string][]judge.Verdict{
+	"main":                            {judge.AC},
+	"accepted":                        {judge.AC},
+	"rejected":                        rejections,
+	"failed":                          rejections,
+	"wrong-answer":                    {judge.WA},
+	"presentation-error":              {judge.WA},
+	"time-limit-exceeded":             {judge.TLE},
+	"time-limit-exceeded-or-accepted": {judge.AC, judge.TLE},
+	"time-limit-exceeded-or-memory-limit-exceeded": {judge.TLE, judge.MLE},
+	"memory-limit-exceeded":                        {judge.MLE},
+}
+
+// doNotRun is the tag of solutions that are not judged.
+const doNotRun = "do-not-run"
+
+// solution reads a program that proves the package.
+func (p *polygon) solution(e *element) {
+	e.ignore("binary", "@note")
+	tag := e.attr("tag")
+	source := e.child("source")
+	file, ok := p.named(source)
+	kind := source.attr("type")
+	source.unknown()
+	if e.child("extra-tags").there {
+		e.child("extra-tags").warn("", "are not compared with what the solution gets")
+	}
+	e.unknown()
+	switch {
+	case !ok:
+		return
+	case tag == doNotRun:
+		e.warn("tag", "is %s: the solution is not judged", tag)
+		return
+	case tags[tag] == nil:
+		e.refuse("tag", "is %q: it must be one of main, accepted, rejected, failed, wrong-answer, presentation-error, time-limit-exceeded, "+
+			"time-limit-exceeded-or-accepted, time-limit-exceeded-or-memory-limit-exceeded, memory-limit-exceeded and %s", tag, doNotRun)
+		return
+	}
+	id, known := sourceLanguage(kind)
+	if !known {
+		id = kind
+	}
+	p.p.Submissions = append(p.p.Submissions, Submission{
+		Path: file.Path, Files: []File{file}, Language: id, Allowed: tags[tag], Main: tag == "main",
+	})
+}
+
+// mainSolution looks for the solution that gives the answers.
+func (p *polygon) mainSolution(e *element) {
+	n := 0
+	for _, s := range p.p.Submissions {
+		if s.Main {
+			n++
+		}
+	}
+	missing := len(p.errs) == 0 && !p.p.Complete()
+	switch {
+	case n > 1:
+		e.child("solutions").refuse("", "hold %d with the tag main: leave one", n)
+	case n == 0 && missing:
+		e.child("solutions").refuse("", "hold none with the tag main, which makes the answers that are not in the package")
+	case n == 0:
+		e.child("solutions").warn("", "hold none with the tag main: nothing proves that the problem can be solved")
+	}
+	if missing && p.p.Interactor != nil {
+		e.child("interactor").refuse("", "is for tests whose inputs or answers are not in the package, which this platform cannot make yet: import the full package")
+	}
+}

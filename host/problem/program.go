@@ -1,0 +1,64 @@
+package problem
+
+// Program is a program of the judges that runs in the sandbox and not as a
+// plugin, in any language that submissions may be in.
+type Program struct {
+	// Name is what commands call it, such as "gen" for files/gen.cpp.
+	Name string `json:"name"`
+
+	// Language is the id of its language; "" = by the extensions of its files.
+	Language string `json:"language,omitempty"`
+
+	Files []File `json:"files"`
+}
+
+// Validator is a program that reads an input and says by its exit status whether
+// it is one of the problem.
+type Validator struct {
+	Program
+
+	// Protocol says what its exit status means: with "icpc/1" 42 is a valid input
+	// and 43 is none, with "testlib/1" 0 is a valid input and others are none.
+	Protocol string `json:"protocol"`
+
+	// Tests are inputs of which is known what it must say.
+	Tests []ValidatorTest `json:"tests,omitempty"`
+}
+
+// ValidatorTest is an input of which is known whether it is valid.
+type ValidatorTest struct {
+	Input File     `json:"input"`
+	Flags []string `json:"flags,omitempty"`
+	Valid bool     `json:"valid,omitempty"`
+}
+
+// CheckerTest is an output of which is known what the checkers must say.
+type CheckerTest struct {
+	Input  File `json:"input"`
+	Output File `json:"output"`
+	Answer File `json:"answer"`
+
+	Flags []string `json:"flags,omitempty"`
+
+	// Wants is what they must say: "accepted", "rejected", "partial", or "failed"
+	// if a checker must find that the judges are at fault.
+	Wants string `json:"wants"`
+}
+
+// each calls f for the files of p.
+func (p *Program) each(f func(*File)) {
+	for i := range p.Files {
+		f(&p.Files[i])
+	}
+}
+
+// Complete reports whether each test of p has its input and answer. Those of
+// others are to be made by p's own programs before p is judged.
+func (p *Package) Complete() bool {
+	for _, t := range p.Tests() {
+		if t.Input.Path == "" || t.Answer.Path == "" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,196 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"deepoj/host/judging"
+	"deepoj/host/problem"
+)
+
+// Finished reports whether a package can be judged as it is. Others need
+// [Finish] first.
+func Finished(pkg *problem.Package) bool { return pkg.Complete() && !inferable(pkg) }
+
+// Finish returns pkg with what it lacks to be judged, stored: tests that its own
+// programs make, as of [Make], and a time limit, as of [Infer]. The package must
+// be saved, as for [Run].
+func Finish(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Package, error) {
+	made, err := Make(ctx, cfg, pkg)
+	if err != nil {
+		return nil, err
+	}
+	return Infer(ctx, cfg, made)
+}
+
+// maker makes the tests of a package.
+type maker struct {
+	cfg        Config
+	pkg        *problem.Package
+	generators map[string]*judging.Program
+	main       *judging.Program
+
+	mu              sync.Mutex
+	inputs, answers map[string]problem.File // by test
+}
+
+// Make makes the inputs and answers that a package does not hold: its generators
+// print the inputs, and its main solution the answers, in the sandbox and under
+// limits. A generator is run twice, and must print the same. Make returns the
+// package with these tests, stored, or pkg itself if none is missing. The package
+// must be saved, as for [Run].
+func Make(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Package, error) {
+	if pkg.Complete() {
+		return pkg, nil
+	}
+	if cfg.Judge == nil {
+		return nil, errors.New("make tests: Judge is missing")
+	}
+	if cfg.Parallel == 0 {
+		cfg.Parallel = runtime.GOMAXPROCS(0)
+	}
+	m := &maker{cfg: cfg, pkg: pkg, generators: map[string]*judging.Program{}, inputs: map[string]problem.File{}, answers: map[string]problem.File{}}
+	if err := m.build(ctx); err != nil {
+		return nil, fmt.Errorf("%s: make tests: %w", pkg.Slug, err)
+	}
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(cfg.Parallel)
+	for _, t := range pkg.Tests() {
+		g.Go(func() error {
+			if err := m.make(within, t); err != nil {
+				return fmt.Errorf("make test %s: %w", t.Name, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("%s: %w", pkg.Slug, err)
+	}
+	return pkg.WithTests(ctx, m.inputs, m.answers)
+}
+
+// build compiles the generators that are needed, and the main solution.
+func (m *maker) build(ctx context.Context) error {
+	needed, answers := map[string]bool{}, false
+	for _, t := range m.pkg.Tests() {
+		if t.Input.Path == "" && len(t.Made) > 0 {
+			needed[t.Made[0]] = true
+		}
+		answers = answers || t.Answer.Path == ""
+	}
+	for _, g := range m.pkg.Generators {
+		if !needed[g.Name] {
+			continue
+		}
+		p, err := m.cfg.Judge.Program(ctx, m.pkg, g)
+		if err != nil {
+			return fmt.Errorf("generator %w", err)
+		}
+		m.generators[g.Name] = p
+	}
+	if !answers {
+		return nil
+	}
+	p := &proof{cfg: m.cfg, pkg: m.pkg, languages: m.cfg.Judge.Languages(ctx)}
+	for _, s := range m.pkg.Submissions {
+		if !s.Main {
+			continue
+		}
+		payload, why, err := p.payload(ctx, s)
+		if err == nil && why != "" {
+			err = errors.New(why)
+		}
+		if err == nil {
+			m.main, err = m.cfg.Judge.Solution(ctx, m.pkg, payload)
+		}
+		if err != nil {
+			return fmt.Errorf("main solution %s: %w", s.Path, err)
+		}
+		return nil
+	}
+	return errors.New("no solution is the main one, which gives the answers")
+}
+
+// make makes what a test lacks.
+func (m *maker) make(ctx context.Context, t *problem.Test) error {
+	if t.Input.Path != "" && t.Answer.Path != "" {
+		return nil
+	}
+	input := t.Input
+	if input.Path == "" {
+		var err error
+		if input, err = m.generate(ctx, t); err != nil {
+			return err
+		}
+	}
+	if t.Answer.Path != "" {
+		return nil
+	}
+	from, err := m.cfg.Judge.File(ctx, m.pkg, input)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	answer, err := m.run(ctx, m.main, nil, from, path.Join("made", t.Name+".a"))
+	if err != nil {
+		return fmt.Errorf("the main solution on input %s: %w", input.Path, err)
+	}
+	m.keep(m.answers, t, answer)
+	return nil
+}
+
+// generate makes the input of a test.
+func (m *maker) generate(ctx context.Context, t *problem.Test) (problem.File, error) {
+	if len(t.Made) == 0 || m.generators[t.Made[0]] == nil {
+		return problem.File{}, errors.New("nothing says how its input is made")
+	}
+	program, args := m.generators[t.Made[0]], t.Made[1:]
+	name := path.Join("made", t.Name)
+	input, err := m.run(ctx, program, args, nil, name)
+	if err != nil {
+		return input, fmt.Errorf("by %q: %w", t.Made, err)
+	}
+	again, err := m.run(ctx, program, args, nil, name)
+	if err != nil {
+		return input, fmt.Errorf("by %q: %w", t.Made, err)
+	}
+	if input.Digest != again.Digest {
+		return input, fmt.Errorf("by %q: it prints something else each time: it must depend on its arguments only", t.Made)
+	}
+	m.keep(m.inputs, t, input)
+	return input, nil
+}
+
+func (m *maker) keep(made map[string]problem.File, t *problem.Test, f problem.File) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	made[t.Name] = f
+}
+
+// run runs a program that must end well, and stores what it prints.
+func (m *maker) run(ctx context.Context, program *judging.Program, args []string, input *os.File, name string) (problem.File, error) {
+	out, err := m.cfg.Judge.Scratch()
+	if err != nil {
+		return problem.File{}, err
+	}
+	defer out.Close()
+	said, err := program.Run(ctx, args, input, out)
+	if err != nil {
+		return problem.File{}, err
+	}
+	if said.Exit != 0 {
+		return problem.File{}, fmt.Errorf("it ended with exit status %d: %s", said.Exit, said.Stderr)
+	}
+	if _, err := out.Seek(0, io.SeekStart); err != nil {
+		return problem.File{}, fmt.Errorf("read what a program wrote: %w", err)
+	}
+	return m.pkg.Put(ctx, name, out)
+}
