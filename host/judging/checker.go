@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,13 @@ type packageError struct{ err error }
 func (e *packageError) Error() string { return e.err.Error() }
 
 func (e *packageError) Unwrap() error { return e.err }
+
+// AtFault reports whether an error is the fault of a package: a program of its
+// own does not compile, or does something that it must not.
+func AtFault(err error) bool {
+	_, fault := errors.AsType[*packageError](err)
+	return fault
+}
 
 // checkers loads the checkers of a package. A checker that cannot be used is a
 // [*packageError].
@@ -253,4 +261,48 @@ func digests(cs []checker) string {
 		all = append(all, c.module.Digest)
 	}
 	return strings.Join(all, " ")
+}
+
+// What checkers say together about an output.
+const (
+	SaysAccepted = "accepted"
+	SaysRejected = "rejected"
+	SaysPartial  = "partial" // accepted with points that the checker gives
+	SaysFailed   = "failed"  // a checker says that the judges are at fault, or fails itself
+)
+
+// Opinion asks the checkers of a package about the output of one of its own tests,
+// and returns what they say, with the reason.
+func (j *Judge) Opinion(ctx context.Context, pkg *problem.Package, t problem.CheckerTest) (says, why string, err error) {
+	all, err := j.checkers(ctx, pkg)
+	if fault, ok := errors.AsType[*packageError](err); ok {
+		return SaysFailed, fault.Error(), nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	var files [3]*os.File
+	for i, f := range []problem.File{t.Input, t.Output, t.Answer} {
+		if files[i], err = j.file(ctx, pkg, f); err != nil {
+			return "", "", err
+		}
+		defer func() { err = errors.Join(err, files[i].Close()) }()
+	}
+	says = SaysAccepted
+	for _, c := range all {
+		r := runResult{verdict: judge.AC}
+		err := j.opinion(ctx, &r, c, files[0], files[1], files[2], slices.Concat(c.flags, t.Flags), true)
+		if fault, ok := errors.AsType[*packageError](err); ok {
+			return SaysFailed, fault.Error(), nil
+		}
+		switch {
+		case err != nil:
+			return "", "", err
+		case r.verdict != judge.AC:
+			return SaysRejected, r.message, nil
+		case r.score != nil && !c.points:
+			says = SaysPartial
+		}
+	}
+	return says, "", nil
 }

@@ -2,7 +2,9 @@ package judging
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 
@@ -57,10 +59,18 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 	g := &grader{
 		scoring: e.pkg.Scoring,
 		points:  slices.ContainsFunc(e.checkers, func(c checker) bool { return c.points }) || e.interactor != nil && e.interactor.points,
+		custom:  e.j.customGrader(ctx, e.pkg),
 		test:    func(t *problem.Test) (mark, error) { return e.wait(ctx, t) },
 		skip:    e.forget,
 	}
 	m, err := g.group(e.pkg.Root)
+	if fault, ok := errors.AsType[*packageError](err); ok {
+		e.j.cfg.Log.ErrorContext(ctx, "grader failed", slog.String("problem", e.pkg.Slug), slog.String("version", string(e.pkg.Version)), slog.Any("err", fault))
+		e.j.metrics.faults.Inc()
+		r.Tests, r.Groups = e.tests, g.groups
+		*r = failed(*r, err.Error())
+		return nil
+	}
 	if err != nil {
 		return err
 	}

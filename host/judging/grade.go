@@ -19,9 +19,10 @@ type mark struct {
 // grader turns results of tests into results of groups, in judging order.
 type grader struct {
 	scoring bool
-	points  bool                              // checkers give scores, so groups have no highest one
-	test    func(*problem.Test) (mark, error) // judges a test
-	skip    func(*problem.Test)               // a test need not be judged
+	points  bool                                        // checkers give scores, so groups have no highest one
+	test    func(*problem.Test) (mark, error)           // judges a test
+	skip    func(*problem.Test)                         // a test need not be judged
+	custom  func(problem.Grading, []mark) (mark, error) // grades a group by the package's program
 	groups  []judge.GroupResult
 	graded  map[string]judge.Verdict // of the groups that are done, by name
 	partly  map[string]bool          // of them those that are accepted with a part of their points
@@ -57,13 +58,28 @@ func (g *grader) group(gr *problem.Group) (mark, error) {
 		stopped = m.verdict == judge.JE || (m.verdict != judge.AC && gr.Grading.Break)
 	}
 	m := grade(gr.Grading, marks)
+	words := formula
+	if gr.Grading.Custom && m.verdict != judge.JE {
+		var err error
+		if m, err = g.custom(gr.Grading, marks); err != nil {
+			return mark{}, fmt.Errorf("grade %s: %w", shownGroup(gr.Name), err)
+		}
+		words = customFormula
+	}
 	g.groups[at].Verdict = m.verdict
 	g.conclude(gr, m)
 	if g.scoring {
 		g.groups[at].Score = &m.score
-		g.groups[at].Formula = formula(gr.Grading, marks)
+		g.groups[at].Formula = words(gr.Grading, marks)
 	}
 	return m, nil
+}
+
+func shownGroup(name string) string {
+	if name == "" {
+		return "the whole"
+	}
+	return "group " + name
 }
 
 // conclude remembers the result of a group for those that require it.
@@ -158,6 +174,11 @@ const rounding = 1e-9
 
 // maxTerms is how many scores a formula shows.
 const maxTerms = 24
+
+// customFormula says what a custom grader was given.
+func customFormula(_ problem.Grading, marks []mark) string {
+	return "grader" + formula(problem.Grading{}, marks)
+}
 
 // formula says how a score came about, such as "sum(20, 30, 0 ×4)".
 func formula(gr problem.Grading, marks []mark) string {

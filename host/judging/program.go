@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"syscall"
+	"time"
 
 	"deepoj/host/judge"
 	"deepoj/host/problem"
@@ -69,6 +70,10 @@ type Said struct {
 	Stderr string // the beginning of what it wrote there, cleaned
 }
 
+// lenience is how long a program of the judges may wait for a CPU, as far as its
+// CPU time does not say.
+const lenience = 30 * time.Second
+
 // Run runs the program once in a box of its own. It reads input, nil is empty, and
 // what it writes goes to output, nil is nowhere. A program that uses too much, or
 // is ended by a signal, is an error.
@@ -79,6 +84,7 @@ func (p *Program) Run(ctx context.Context, args []string, input, output *os.File
 	}
 	defer stderr.Close()
 	c := p.prog.cmd
+	c.Limits.Wall = patience*c.Limits.CPU + lenience
 	c.Args = slices.Concat(c.Args, args)
 	c.Stdin, c.Stdout, c.Stderr, c.StdoutLimit, c.StderrLimit = input, output, stderr, -1, keptStderr
 	box, err := p.j.openFolder(ctx, p.pkg, p.prog.files, &c, input)
@@ -115,7 +121,7 @@ func (p *Program) failure(ran sandbox.Result, stderr string) error {
 	case ran.Verdict == sandbox.SE:
 		return fmt.Errorf("the sandbox failed: %s", ran.Error)
 	case ran.Verdict == sandbox.TLE && ran.OverWall:
-		why = fmt.Sprintf("did not end in %s on the clock", ran.Wall.Round(1e8))
+		why = fmt.Sprintf("did not end in %s on the clock", ran.Wall.Round(100*time.Millisecond))
 	case ran.Verdict == sandbox.TLE:
 		why = fmt.Sprintf("used more than %s of CPU time", p.prog.cmd.Limits.CPU)
 	case ran.Verdict == sandbox.MLE:

@@ -24,6 +24,7 @@ type settings struct {
 	grading  string
 	flags    []string // grader_flags
 	output   []string // output_validator_flags
+	input    []string // input_validator_flags
 	accept   float64
 	reject   float64
 }
@@ -86,7 +87,7 @@ func (r *reader) group(dir, name string, s settings) *Group {
 				Sample: name == sampleDir || strings.HasPrefix(name, sampleDir+"/"),
 				Input:  r.file(full),
 				Answer: r.file(path.Join(dir, stem+".ans")),
-				Flags:  s.output,
+				Flags:  s.output, InputFlags: s.input,
 			}})
 		case ext == ".ans":
 			if !r.has(path.Join(dir, stem+".in")) {
@@ -114,8 +115,8 @@ func (r *reader) settings(g *Group, file string, s settings) settings {
 	k := r.yaml(file)
 	s.onReject = k.choice("on_reject", s.onReject, "break", "continue", "first_error", "worst_error", "grade")
 	s.grading = k.choice("grading", s.grading, "default", "custom")
-	if s.grading == "custom" {
-		k.refuse("grading", "asks for a custom grader, which this platform cannot run yet")
+	if s.grading == "custom" && r.p.Grader == nil {
+		k.refuse("grading", "asks for a custom grader, but %s holds none: put one program there", gradersDir)
 	}
 	if flags, ok := k.words("grader_flags"); ok {
 		s.flags = flags
@@ -123,7 +124,9 @@ func (r *reader) settings(g *Group, file string, s settings) settings {
 	if flags, ok := k.words("output_validator_flags"); ok {
 		s.output = flags
 	}
-	k.words("input_validator_flags") // for input validators, which run in verify only
+	if flags, ok := k.words("input_validator_flags"); ok {
+		s.input = flags
+	}
 	accept := k.number("accept_score", s.accept, -maxScore, maxScore)
 	reject := k.number("reject_score", s.reject, -maxScore, maxScore)
 	low, high := k.scores("range")
@@ -140,10 +143,25 @@ func (r *reader) settings(g *Group, file string, s settings) settings {
 	if g.Name == "" && low == nil && high == nil && r.p.Scoring {
 		g.Grading.Low, g.Grading.High = r.old.low, r.old.high
 	}
+	if s.grading == "custom" {
+		g.Grading.Custom, g.Grading.GraderFlags = true, s.flags
+		return s
+	}
 	for _, flag := range s.flags {
 		r.graderFlag(&g.Grading, g.Name, file, flag)
 	}
 	return s
+}
+
+// readGrader finds the program that grades groups.
+func (r *reader) readGrader() {
+	all := r.programs(gradersDir, r.warn)
+	switch {
+	case len(all) > 1:
+		r.refuse(gradersDir, "", "holds %d programs: one of them can be the grader", len(all))
+	case len(all) == 1:
+		r.p.Grader = &all[0]
+	}
 }
 
 // graderFlag applies one flag of the default grader. It ignores what it does not
@@ -193,7 +211,7 @@ func (p *Package) points() bool {
 // what its items can give together. Nil means no bound. With points the checker
 // gives the scores of tests, which has no bound.
 func (g *Group) MaxScore(points bool) *float64 {
-	if g.Grading.High != nil {
+	if g.Grading.High != nil || g.Grading.Custom {
 		return g.Grading.High
 	}
 	var each []float64

@@ -22,7 +22,8 @@ const (
 
 // caseArgs are the keys that a test group gives to its tests.
 type caseArgs struct {
-	output []string // output_validator_args
+	output []string       // output_validator_args
+	input  validatorFlags // input_validator_args
 }
 
 // testFile is a file that belongs to a test: group 1 is the test, group 2 the
@@ -46,8 +47,8 @@ func (r *reader) readGroups() {
 			r.p.Root.Items = append(r.p.Root.Items, Item{Group: r.testGroup(name)})
 		case name == secretDir:
 			r.p.Root.Items = append(r.p.Root.Items, Item{Group: r.secret()})
-		case name == "invalid_input", name == "invalid_output", name == "valid_output":
-			r.warn(full, "", "is kept but not run")
+		case name == invalidInput, name == invalidOutput, name == validOutput:
+			r.ownTests(name)
 		default:
 			r.warn(full, "", "is not judged: tests are in sample and secret")
 		}
@@ -148,6 +149,7 @@ func (r *reader) testCase(input, stem string, args caseArgs) *Test {
 	return &Test{
 		Name: strings.TrimPrefix(stem, dataDir+"/"), Sample: strings.HasPrefix(stem, path.Join(dataDir, sampleDir)+"/"),
 		Input: r.file(input), Answer: r.file(stem + ".ans"), Flags: args.output,
+		InputFlags: args.input.all, InputFlagsOf: args.input.of,
 	}
 }
 
@@ -159,7 +161,7 @@ func (r *reader) caseArgs(k *keys, args caseArgs) caseArgs {
 	if list, ok := k.list("output_validator_args", false); ok {
 		args.output = list
 	}
-	k.node("input_validator_args") // for programs that are kept but not run
+	args.input = k.inputFlags("input_validator_args", args.input)
 	for _, visualizer := range []string{"input_visualizer_args", "output_visualizer_args"} {
 		k.list(visualizer, false)
 	}

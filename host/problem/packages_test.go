@@ -3,6 +3,7 @@ package problem_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -141,7 +142,13 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 		}
 	}
 	for _, c := range p.CheckerTests {
-		say("  must say %s about %s %s %s", c.Wants, c.Input.Path, c.Output.Path, c.Answer.Path)
+		say("  must say %s about %s %s %s, args %q", c.Wants, c.Input.Path, c.Output.Path, c.Answer.Path, c.Flags)
+	}
+	for _, f := range p.Invalid {
+		say("invalid input %s", f.Path)
+	}
+	if p.Grader != nil {
+		say("grader %s in %q of %q", p.Grader.Name, p.Grader.Language, paths(p.Grader.Files))
 	}
 	for _, v := range p.Validators {
 		say("validator %s in %q of %q, %s", v.Name, v.Language, paths(v.Files), v.Protocol)
@@ -200,8 +207,11 @@ func describeGroup(say func(string, ...any), g *problem.Group) {
 			if it.Test.Points != nil {
 				say("    points %g", *it.Test.Points)
 			}
-			if len(it.Test.InputFlags) > 0 || it.Test.Made != nil {
+			if len(it.Test.InputFlags)+len(it.Test.InputFlagsOf) > 0 || it.Test.Made != nil {
 				say("    made by %q, validated with %q", it.Test.Made, it.Test.InputFlags)
+				for _, name := range slices.Sorted(maps.Keys(it.Test.InputFlagsOf)) {
+					say("    by %s with %q", name, it.Test.InputFlagsOf[name])
+				}
 			}
 		}
 	}

@@ -84,11 +84,16 @@ type Package struct {
 	Submissions []Submission `json:"submissions,omitempty"`
 	Attachments []File       `json:"attachments,omitempty"`
 
-	// Generators are the programs that make tests, Validators those that look at
-	// inputs, and CheckerTests are what the checkers must say.
+	// Generators are the programs that make tests. Validators are those that look
+	// at inputs; one at least must reject each of Invalid. CheckerTests are what the
+	// checkers must say.
 	Generators   []Program     `json:"generators,omitempty"`
 	Validators   []Validator   `json:"validators,omitempty"`
+	Invalid      []File        `json:"invalid,omitempty"`
 	CheckerTests []CheckerTest `json:"checker_tests,omitempty"`
+
+	// Grader turns results into those of groups that ask for it.
+	Grader *Program `json:"grader,omitempty"`
 
 	// Files lists every file of the package, ordered by path.
 	Files []File `json:"files"`
@@ -198,8 +203,10 @@ type Test struct {
 	Answer File     `json:"answer"`
 	Flags  []string `json:"flags,omitempty"` // output_validator_flags or _args that apply here
 
-	// InputFlags are those of the validators of inputs.
-	InputFlags []string `json:"input_flags,omitempty"`
+	// InputFlags are those of the validators of inputs, and InputFlagsOf those of
+	// one of them by its name, which count instead.
+	InputFlags   []string            `json:"input_flags,omitempty"`
+	InputFlagsOf map[string][]string `json:"input_flags_of,omitempty"`
 
 	// Points are what the test is worth when it is accepted; nil = what the group
 	// gives for each.
@@ -248,6 +255,10 @@ type Grading struct {
 	RejectScore float64  `json:"reject_score"` // of a test that is not
 	Low         *float64 `json:"low,omitempty"`
 	High        *float64 `json:"high,omitempty"` // bounds of the group's score; nil = none
+
+	// Custom says that the package's Grader decides, with GraderFlags.
+	Custom      bool     `json:"custom,omitempty"`
+	GraderFlags []string `json:"grader_flags,omitempty"`
 
 	// Rule says what a checker may say about scores.
 	Rule ScoreRule `json:"rule,omitempty"`

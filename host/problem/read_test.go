@@ -81,7 +81,8 @@ func TestABadPackageIsRefusedWithFileKeyAndReason(t *testing.T) {
 		"without secret tests":                {map[string]string{"data/secret/1.in": "", "data/secret/1.ans": ""}, "data/secret: holds no test"},
 		"with an input without answer":        {map[string]string{"data/secret/2.in": "x"}, "data/secret/2.in: has no answer"},
 		"with an answer without input":        {map[string]string{"data/secret/2.ans": "x"}, "data/secret/2.ans: has no input"},
-		"with a custom grader":                {map[string]string{"data/secret/testdata.yaml": "grading: custom\n"}, "data/secret/testdata.yaml: grading: asks for a custom grader"},
+		"with a custom grader":                {map[string]string{"data/secret/testdata.yaml": "grading: custom\n"}, "data/secret/testdata.yaml: grading: asks for a custom grader, but graders holds none"},
+		"with two custom graders":             {map[string]string{"graders/a.py": "x", "graders/b.py": "x"}, "graders: holds 2 programs"},
 		"with a strange on_reject":            {map[string]string{"data/testdata.yaml": "on_reject: explode\n"}, "data/testdata.yaml: on_reject: is \"explode\""},
 		"with a strange range":                {map[string]string{"problem.yaml": "name: a\ntype: scoring\n", "data/testdata.yaml": "range: 0 to 5\n"}, "data/testdata.yaml: range: is \"0 to 5\""},
 		"with files to compile with":          {map[string]string{"include/c/a/x.h": "x"}, "include/c/a/x.h: is in a folder below include/c"},
@@ -122,7 +123,7 @@ func TestUnknownKeysWarnAndDoNotRefuse(t *testing.T) {
 	_, report := read(t, map[string]string{
 		"problem.yaml":              "name: a\ncolour: red\nlimits: {patience: 3}\ngrading: {mood: good}\n",
 		"data/secret/testdata.yaml": "weather: fine\ngrader_flags: first_error min subtask_score=12\n",
-		"data/secret/notes.pdf":     "x", "generators/gen.py": "x", "input_validators/v.py": "x",
+		"data/secret/notes.pdf":     "x", "generators/gen.py": "x", "input_validators/v.sh": "x", "input_validators/v/build": "x", "input_validators/v/v.c": "x", "input_validators/w/a.c": "x", "input_validators/w/b.py": "x",
 		"problem_statement/problem.en.md": "Hello <b>you</b> ![a cat](cat.png)\n",
 	})
 	var all []string
@@ -133,7 +134,7 @@ func TestUnknownKeysWarnAndDoNotRefuse(t *testing.T) {
 	for _, want := range []string{
 		"problem.yaml: colour: is not known", "limits.patience: is not known", "grading.mood: is not known",
 		"data/secret/testdata.yaml: weather: is not known", "grader_flags: holds \"subtask_score=12\"",
-		"data/secret/notes.pdf: is not part of a test", "generators: is kept but has no meaning", "input_validators: are kept but not run",
+		"data/secret/notes.pdf: is not part of a test", "generators: is kept but has no meaning", "input_validators/v.sh: is not run: its language", "input_validators/v: is not run: it has a script", "input_validators/w: is not run: its files are of several",
 		"holds HTML, which is left out", "shows a picture",
 	} {
 		if !strings.Contains(text, want) {

@@ -169,11 +169,9 @@ func (r *reader) readOthers() {
 	known := map[string]bool{
 		problemYAML: true, nativeYAML: true, ".timelimit": true, "domjudge-problem.ini": true, "problem.pdf": true,
 		statementDir: true, "attachments": true, dataDir: true, includeDir: true, submissionsDir: true, "output_validators": true,
+		inputValidators: true, oldValidators: true, gradersDir: true,
 	}
-	r.others(known, map[string]string{
-		"input_validators": "are kept but not run", "input_format_validators": "are kept but not run",
-		"graders": "are kept but not run: no group asks for a custom grader",
-	})
+	r.others(known, nil)
 }
 
 func (r *reader) readAttachments() {

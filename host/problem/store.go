@@ -321,6 +321,12 @@ func (p *Package) each(f func(*File)) {
 			f(&p.Validators[i].Tests[j].Input)
 		}
 	}
+	for i := range p.Invalid {
+		f(&p.Invalid[i])
+	}
+	if p.Grader != nil {
+		p.Grader.each(f)
+	}
 	for i := range p.CheckerTests {
 		t := &p.CheckerTests[i]
 		f(&t.Input)

@@ -344,9 +344,10 @@ func (r *reader) readNewOthers() {
 	known := map[string]bool{
 		problemYAML: true, nativeYAML: true, "domjudge-problem.ini": true, ".timelimit": true, "problem.pdf": true,
 		newStatementDir: true, "attachments": true, dataDir: true, includeDir: true, submissionsDir: true, outputValidator: true,
+		inputValidators: true,
 	}
 	r.others(known, map[string]string{
-		"input_validators": "are kept but not run", "input_visualizer": "is kept but not run", "output_visualizer": "is kept but not run",
+		"input_visualizer": "is kept but not run", "output_visualizer": "is kept but not run",
 		"generators": "are kept but not run: the tests are in the package", "solution": "is kept for staff",
 	})
 }

@@ -181,6 +181,14 @@ func (k *keys) scores(key string) (low, high *float64) {
 	return bounds[0], bounds[1]
 }
 
+// mappingOrNil returns the mapping under a key, or nil if the value is none.
+func (k *keys) mappingOrNil(key string) *keys {
+	if n := k.node(key); n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	return k.mapping(key)
+}
+
 // mapping returns the mapping under a key.
 func (k *keys) mapping(key string) *keys {
 	return k.r.mapping(k.file, k.prefix+key+".", k.node(key))

@@ -51,6 +51,12 @@ func (r Report) Write(w io.Writer) error {
 			fmt.Fprintf(w, "%s: %s\n", row.Path, row.Problem)
 		}
 	}
+	for _, f := range r.Faults {
+		fmt.Fprintln(w, f)
+	}
+	if r.Checked > 0 {
+		fmt.Fprintf(w, "validators and checkers were asked %d times\n", r.Checked)
+	}
 	_, err := fmt.Fprintf(w, "time limit %d ms (%s), slowest accepted %d ms, the package's multiplier suggests %d ms\n",
 		r.LimitMillis, r.LimitFrom, r.SlowestMillis, r.SuggestedMillis)
 	if err != nil {

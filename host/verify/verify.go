@@ -79,16 +79,23 @@ type Report struct {
 	// slowest accepted time multiplied and rounded up to a second.
 	SuggestedMillis int64 `json:"suggested_ms"`
 
+	// Checked is how many inputs and outputs the validators and checkers were asked
+	// about, and Faults says what is wrong with them. Both are empty in a proof of
+	// some submissions only.
+	Checked int      `json:"checked"`
+	Faults  []string `json:"faults,omitempty"`
+
 	Rows []Row `json:"rows"`
 }
 
 // OK reports whether every submission got what its place allows, and there was
-// at least one.
+// at least one, and nothing is wrong with tests and checkers.
 func (r Report) OK() bool {
-	return len(r.Rows) > 0 && !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Problem != "" })
+	return len(r.Rows) > 0 && len(r.Faults) == 0 && !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Problem != "" })
 }
 
-// Run judges the submissions of a package. The error is a failure of the
+// Run judges the submissions of a package, and has its validators and checkers say
+// what they must. The error is a failure of the
 // platform; a submission that gets what it should not is in the report.
 func Run(ctx context.Context, cfg Config, pkg *problem.Package) (Report, error) {
 	if cfg.Judge == nil {
@@ -115,10 +122,20 @@ func Run(ctx context.Context, cfg Config, pkg *problem.Package) (Report, error) 
 		}
 		p.version = all.Version
 	}
+	var checked int
+	var faults []string
+	if cfg.Only == "" {
+		var err error
+		if checked, faults, err = inspect(ctx, cfg, pkg); err != nil {
+			return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
+		}
+	}
 	if err := p.all(ctx, chosen); err != nil {
 		return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
 	}
-	return p.report(), nil
+	r := p.report()
+	r.Checked, r.Faults = checked, faults
+	return r, nil
 }
 
 func matches(pattern, name string) (bool, error) {
