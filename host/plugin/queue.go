@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -95,6 +96,7 @@ func (p *pool) next() {
 	go func() {
 		for calls != nil {
 			p.answer(calls)
+			runtime.Gosched() // those who have their answers ask again first: then more go together
 			calls = p.collect()
 		}
 	}()
