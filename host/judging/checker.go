@@ -201,8 +201,8 @@ func (j *Judge) active(ctx context.Context, kind abi.Kind, name string) (string,
 // opinion asks a checker and puts what it says into r, whose verdict is AC. A
 // checker that fails is a [*packageError].
 func (j *Judge) opinion(ctx context.Context, r *runResult, c checker, input, output, answer *os.File, args []string, scoring bool) error {
-	q := plugin.Check{Input: input, Output: output, Answer: answer, Args: args}
-	if !c.points {
+	q := plugin.Check{Input: input, Output: output, Answer: answer, Args: args, Feedback: r.feedback}
+	if !c.points && r.feedback == nil {
 		if settled, err := c.module.Settled(q); err != nil || settled {
 			return err
 		}
@@ -213,6 +213,9 @@ func (j *Judge) opinion(ctx context.Context, r *runResult, c checker, input, out
 	}
 	return r.take(c, o, scoring)
 }
+
+// errNextPass is what a checker of several passes does wrong.
+var errNextPass = errors.New("the checker writes nextpass.in and does not accept: only an accepted pass has a next one")
 
 // guestFault makes a [*packageError] of what a guest did wrong.
 func guestFault(err error) error {
@@ -238,6 +241,11 @@ func (r *runResult) take(c checker, o plugin.Opinion, scoring bool) error {
 		}
 	default:
 		return &packageError{fmt.Errorf("the checker %s gives the unknown outcome %q", c.module.Manifest.Name, o.Outcome)}
+	}
+	if r.feedback != nil {
+		if r.feedback, r.next = o.Feedback, o.NextPass; r.next != nil && r.verdict != judge.AC {
+			return &packageError{errNextPass}
+		}
 	}
 	if scoring && o.Score != nil && (c.points || o.Outcome == plugin.Partial) {
 		r.score = o.Score

@@ -22,17 +22,17 @@ const interactorExtra = 30 * time.Second
 // Whoever fell silent first decides when both have something to complain of: a
 // program that crashes after a wrong answer gave a wrong answer, and one that
 // crashes in mid-sentence crashed, whatever the interactor makes of the silence.
-func (l *lane) converse(ctx context.Context, t *problem.Test, input *os.File) (r runResult, err error) {
+func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input *os.File) (_ runResult, err error) {
 	answer, err := l.e.j.file(ctx, l.e.pkg, t.Answer)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, answer.Close()) }()
-	ran, said, fault := l.talk(ctx, t, input, answer, l.wall(), l.e.j.crowd.join)
+	ran, said, fault := l.talk(ctx, t, input, answer, r.feedback, l.wall(), l.e.j.crowd.join)
 	if wall, doubtful := l.doubtful(ran); fault == nil && doubtful {
 		first := usage(ran)
 		l.e.j.metrics.reruns.Inc()
-		ran, said, fault = l.talk(ctx, t, input, answer, wall, l.e.j.crowd.clear)
+		ran, said, fault = l.talk(ctx, t, input, answer, r.feedback, wall, l.e.j.crowd.clear)
 		r.rerun = &first
 	}
 	if _, guilty := errors.AsType[*packageError](fault); fault != nil && !guilty {
@@ -81,7 +81,7 @@ func (l *lane) checkTout(ctx context.Context, r *runResult, t *problem.Test, inp
 // talk joins program and interactor and waits for both, at most wall on the
 // clock, in the company that enter waits for. A fault of the interactor is a
 // [*packageError].
-func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File, wall time.Duration,
+func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File, feedback map[string][]byte, wall time.Duration,
 	enter func(context.Context) (func(), error),
 ) (ran sandbox.Result, said plugin.Judgement, err error) {
 	if err := rewind(l.stderr); err != nil {
@@ -111,7 +111,7 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	begun := false
 	said, err = l.e.j.cfg.Plugins.Interact(ctx, l.e.interactor.module, plugin.Interaction{
 		Input: input, Answer: answer, From: from, To: to, Args: slices.Concat(l.e.interactor.flags, t.Flags),
-		Patience: c.Limits.Wall + interactorExtra,
+		Patience: c.Limits.Wall + interactorExtra, Feedback: feedback,
 		Started: func() {
 			begun = true
 			go func() {

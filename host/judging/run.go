@@ -37,6 +37,11 @@ type runResult struct {
 	message    string
 	note       string
 	output     string
+
+	// With several passes: what the checker left for the next one, nil with one
+	// pass, and its input, nil after the last.
+	feedback map[string][]byte
+	next     []byte
 }
 
 // lane runs tests one after the other in one box, or each in its own if box is nil.
@@ -89,10 +94,20 @@ func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err err
 		return r, err
 	}
 	defer func() { err = errors.Join(err, input.Close()) }()
-	if l.e.interactor != nil {
-		return l.converse(ctx, t, input)
+	if l.e.pkg.Passes > 0 {
+		return l.passes(ctx, t, input)
 	}
-	ran, err := l.run(ctx, input, l.wall(), l.e.j.crowd.join)
+	return l.pass(ctx, t, input, input, nil)
+}
+
+// pass runs the program once, on what it reads, and has its output checked, which
+// is about the input of the test.
+func (l *lane) pass(ctx context.Context, t *problem.Test, input, reads *os.File, feedback map[string][]byte) (r runResult, err error) {
+	r.feedback = feedback
+	if l.e.interactor != nil {
+		return l.converse(ctx, r, t, input)
+	}
+	ran, err := l.run(ctx, reads, l.wall(), l.e.j.crowd.join)
 	if err != nil {
 		err = l.blame(ctx, &r, t, err)
 		return r, err
@@ -100,7 +115,7 @@ func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err err
 	if wall, doubtful := l.doubtful(ran); doubtful {
 		first := usage(ran)
 		l.e.j.metrics.reruns.Inc()
-		if ran, err = l.run(ctx, input, wall, l.e.j.crowd.clear); err != nil {
+		if ran, err = l.run(ctx, reads, wall, l.e.j.crowd.clear); err != nil {
 			return r, err
 		}
 		r.rerun = &first

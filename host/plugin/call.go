@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,8 +27,9 @@ type question struct {
 	stdin    stdin
 	blob     []byte
 	feedback bool
-	patience time.Duration // 0 = the runtime's
-	sent     func()        // called when a worker has the question, which then is not asked again; or nil
+	kept     map[string][]byte // files that lie in the feedback folder; nil = they need not come back
+	patience time.Duration     // 0 = the runtime's
+	sent     func()            // called when a worker has the question, which then is not asked again; or nil
 }
 
 // answer is what a guest did.
@@ -65,10 +68,14 @@ func (r *Runtime) ask(ctx context.Context, m *Module, q question) (answer, error
 func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q question) (answer, error) {
 	const fuelUnit = 1_000_000
 	req := request{
-		Dir: dir, Args: q.args, Files: q.names, Stdin: q.stdin, Feedback: q.feedback,
+		Dir: dir, Args: q.args, Files: q.names, Stdin: q.stdin, Feedback: q.feedback, Keep: q.kept != nil,
 		MemoryBytes: int64(limits.MemoryMiB) << 20,
 		Fuel:        int64(limits.FuelM) * fuelUnit,
 		OutputBytes: int64(limits.OutputKiB) << 10,
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.kept)) {
+		req.Kept = append(req.Kept, part{name, len(q.kept[name])})
+		q.blob = append(q.blob, q.kept[name]...)
 	}
 	from := time.Now()
 	patience := r.cfg.Patience

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,20 +31,29 @@ type Check struct {
 
 	// Args follow the file names on the checker's command line.
 	Args []string
+
+	// Feedback are the files, by name, that an icpc/1 checker finds in its feedback
+	// folder. If it is not nil, [Opinion.Feedback] is what the checker leaves there.
+	Feedback map[string][]byte
 }
 
 // Opinion is a checker's answer.
 type Opinion struct {
 	Outcome      Outcome
-	Score        *float64      // what it gives, not negative; nil when it gives no score
-	Multiplier   *float64      // icpc/1: the part of the highest score that it gives, not negative; nil when it gives none
-	Message      string        // for the contestant, UTF-8, at most [MessageMax] bytes
-	JudgeMessage string        // for staff, the same; a testlib/1 checker has one message for both
-	NextPass     []byte        // icpc/1: the input of the next pass; nil when there is none
-	Exit         int           // the guest's exit status
-	Fuel         uint64        // what the call cost, the same each time
-	CPU          time.Duration // what the call cost, on this machine, now
-	MemoryBytes  int64         // what the guest's memory grew to
+	Score        *float64 // what it gives, not negative; nil when it gives no score
+	Multiplier   *float64 // icpc/1: the part of the highest score that it gives, not negative; nil when it gives none
+	Message      string   // for the contestant, UTF-8, at most [MessageMax] bytes
+	JudgeMessage string   // for staff, the same; a testlib/1 checker has one message for both
+	NextPass     []byte   // icpc/1: the input of the next pass; nil when there is none
+
+	// Feedback is what is in the feedback folder, without the input of the next
+	// pass, if that was asked for.
+	Feedback map[string][]byte
+
+	Exit        int           // the guest's exit status
+	Fuel        uint64        // what the call cost, the same each time
+	CPU         time.Duration // what the call cost, on this machine, now
+	MemoryBytes int64         // what the guest's memory grew to
 }
 
 // Check asks a checker. A guest that fails gives an [*Error]; any other error is
@@ -66,6 +76,7 @@ func (r *Runtime) Check(ctx context.Context, m *Module, c Check) (Opinion, error
 	o := Opinion{Exit: int(a.exit), Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}
 	if m.Manifest.Protocol == abi.ICPC1 {
 		err = o.readICPC(a)
+		o.Feedback = a.feedback(c.Feedback)
 	} else {
 		err = o.readTestlib(a)
 	}
@@ -94,6 +105,7 @@ func icpcQuestion(c Check) question {
 		files:    []*os.File{c.Input, c.Answer, c.Output},
 		stdin:    stdinFile,
 		feedback: true,
+		kept:     c.Feedback,
 	}
 }
 
@@ -152,6 +164,24 @@ func score(s string) (float64, bool) {
 	return x, err == nil && x >= 0 && !math.IsInf(x, 0)
 }
 
+// nextPass is the file with the input of the next pass.
+const nextPass = "nextpass.in"
+
+// feedback returns the files of the feedback folder for the next pass, nil if what
+// was there before is nil.
+func (a answer) feedback(before map[string][]byte) map[string][]byte {
+	if before == nil {
+		return nil
+	}
+	left := map[string][]byte{}
+	for name, data := range a.parts {
+		if name != nextPass && !strings.HasPrefix(name, "/") {
+			left[name] = slices.Clone(data)
+		}
+	}
+	return left
+}
+
 // number returns the number in a feedback file, nil if there is no such file.
 func (a answer) number(name string) (*float64, error) {
 	given, ok := a.parts[name]
@@ -172,7 +202,7 @@ func (o *Opinion) readICPC(a answer) error {
 	if o.JudgeMessage == "" {
 		o.JudgeMessage = text(a.parts[partStderr])
 	}
-	if next, ok := a.parts["nextpass.in"]; ok {
+	if next, ok := a.parts[nextPass]; ok {
 		o.NextPass = append([]byte{}, next...)
 	}
 	var err error

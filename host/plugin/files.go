@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -177,6 +178,31 @@ func (w *world) rename(from, to string) errno {
 		n.name = to
 	}
 	return errnoSuccess
+}
+
+// lay puts files into the feedback folder, whose contents follow each other.
+func (w *world) lay(files []part, contents []byte) error {
+	for _, f := range files {
+		name := path.Join(feedbackDir, f.Name)
+		if f.Bytes < 0 || f.Bytes > len(contents) || w.find(name) != nil || !w.writable(name) {
+			return fmt.Errorf("%w: the file %q cannot lie in the feedback folder", errMessage, f.Name)
+		}
+		w.add(&node{name: name, host: none, data: slices.Clone(contents[:f.Bytes])})
+		contents = contents[f.Bytes:]
+	}
+	return nil
+}
+
+// feedbackNames returns the names of the files in the feedback folder, ordered.
+func (w *world) feedbackNames() []string {
+	var names []string
+	for _, n := range w.nodes {
+		if w.writable(n.name) {
+			names = append(names, path.Base(n.name))
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // written returns what is in the feedback folder under a name.

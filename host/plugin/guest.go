@@ -14,7 +14,7 @@ import (
 )
 
 // feedbackFiles are the files of the feedback folder that somebody reads.
-var feedbackFiles = []string{partJudge, "teammessage.txt", "score.txt", "score_multiplier.txt", "nextpass.in", partTout}
+var feedbackFiles = []string{partJudge, "teammessage.txt", "score.txt", "score_multiplier.txt", nextPass, partTout}
 
 // maxDetail is how much of a trap's description is kept.
 const maxDetail = 2 << 10
@@ -46,6 +46,9 @@ func (s *server) call(q request, blob []byte, fds []int) (reply, []byte, error) 
 	}
 	w := newWorld(&meter{limit: q.Fuel, output: q.OutputBytes}, q.Files, files, q.Feedback)
 	s.world, w.args = w, q.Args
+	if err := w.lay(q.Kept, blob); err != nil {
+		return reply{}, nil, err
+	}
 	said := &talk{}
 	in, err := w.stdin(q, blob, fds, live, said)
 	if err != nil {
@@ -71,7 +74,7 @@ func (s *server) call(q request, blob []byte, fds []int) (reply, []byte, error) 
 	if err := s.memory.wipe(); err != nil {
 		return reply{}, nil, err
 	}
-	return a, a.collect(stdout, stderr, said, w), nil
+	return a, a.collect(stdout, stderr, said, w, q.Keep), nil
 }
 
 // descriptors is how many descriptors follow those of the files.
@@ -138,7 +141,7 @@ func trap(err error) string {
 }
 
 // collect puts what the guest wrote into one blob.
-func (a *reply) collect(stdout, stderr *sink, said *talk, w *world) []byte {
+func (a *reply) collect(stdout, stderr *sink, said *talk, w *world, keep bool) []byte {
 	var blob []byte
 	add := func(name string, data []byte) {
 		a.Parts = append(a.Parts, part{name, len(data)})
@@ -149,7 +152,11 @@ func (a *reply) collect(stdout, stderr *sink, said *talk, w *world) []byte {
 	if len(said.text) > 0 {
 		add(partTalk, said.text)
 	}
-	for _, name := range feedbackFiles {
+	names := feedbackFiles
+	if keep {
+		names = w.feedbackNames()
+	}
+	for _, name := range names {
 		if !w.feedback {
 			break
 		}

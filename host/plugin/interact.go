@@ -27,6 +27,9 @@ type Interaction struct {
 	// Args follow the file names on the interactor's command line.
 	Args []string
 
+	// Feedback is as in [Check].
+	Feedback map[string][]byte
+
 	// Patience is how long the interaction may take by the clock on the wall.
 	// The caller ends the program by its own limits long before. Required.
 	Patience time.Duration
@@ -81,6 +84,7 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 		files:    []*os.File{i.Input, i.Answer, i.From, i.To},
 		stdin:    stdinLive,
 		feedback: true,
+		kept:     i.Feedback,
 		patience: i.Patience,
 		sent:     func() { release(); i.Started() },
 	}
@@ -94,6 +98,7 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 	j := Judgement{Opinion: Opinion{Exit: int(a.exit), Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}, HeardEnd: a.heardEnd, Talk: text(a.parts[partTalk])}
 	if m.Manifest.Protocol == abi.ICPC1 {
 		err = j.readICPC(a)
+		j.Feedback = a.feedback(i.Feedback)
 	} else {
 		j.Tout = a.parts[partTout]
 		err = j.readTestlib(a)

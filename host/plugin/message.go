@@ -25,6 +25,8 @@ type request struct {
 	Files       []string // names of the descriptors that are files of the guest, in order
 	Stdin       stdin    // where the guest reads
 	Feedback    bool     // whether there is a folder to write in
+	Keep        bool     // whether all files of that folder come back, and not only those that somebody reads
+	Kept        []part   // files that lie in that folder; their contents are the blob
 	MemoryBytes int64
 	Fuel        int64
 	OutputBytes int64
@@ -91,6 +93,8 @@ func (b batch) append(to []byte) []byte {
 		to = appendTexts(to, q.Files)
 		to = appendText(to, string(q.Stdin))
 		to = appendFlag(to, q.Feedback)
+		to = appendFlag(to, q.Keep)
+		to = appendParts(to, q.Kept)
 		for _, n := range []int64{q.MemoryBytes, q.Fuel, q.OutputBytes} {
 			to = binary.AppendUvarint(to, uint64(n))
 		}
@@ -103,7 +107,7 @@ func parseBatch(header []byte) (batch, error) {
 	b := batch{Calls: make([]request, d.count())}
 	for i := range b.Calls {
 		b.Calls[i] = request{
-			Dir: d.text(), Args: d.texts(), Files: d.texts(), Stdin: stdin(d.text()), Feedback: d.flag(),
+			Dir: d.text(), Args: d.texts(), Files: d.texts(), Stdin: stdin(d.text()), Feedback: d.flag(), Keep: d.flag(), Kept: d.parts(),
 			MemoryBytes: d.number(), Fuel: d.number(), OutputBytes: d.number(),
 		}
 	}
@@ -121,11 +125,7 @@ func (r replies) append(to []byte) []byte {
 		to = appendFlag(to, a.HeardEnd)
 		to = binary.AppendUvarint(to, uint64(a.MemoryBytes))
 		to = binary.AppendUvarint(to, uint64(a.GrowsDenied))
-		to = binary.AppendUvarint(to, uint64(len(a.Parts)))
-		for _, p := range a.Parts {
-			to = appendText(to, p.Name)
-			to = binary.AppendUvarint(to, uint64(p.Bytes))
-		}
+		to = appendParts(to, a.Parts)
 	}
 	return to
 }
@@ -138,10 +138,7 @@ func parseReplies(header []byte) (replies, error) {
 			Exit: uint32(d.number()), Fault: fault(d.text()), Detail: d.text(), Fuel: uint64(d.number()), CPUNanos: d.number(),
 			HeardEnd: d.flag(), MemoryBytes: d.number(), GrowsDenied: int(d.number()),
 		}
-		a.Parts = make([]part, d.count())
-		for k := range a.Parts {
-			a.Parts[k] = part{d.text(), int(d.number())}
-		}
+		a.Parts = d.parts()
 		r.All[i] = a
 	}
 	return r, d.end()
@@ -159,6 +156,15 @@ func appendTexts(to []byte, all []string) []byte {
 	return to
 }
 
+func appendParts(to []byte, all []part) []byte {
+	to = binary.AppendUvarint(to, uint64(len(all)))
+	for _, p := range all {
+		to = appendText(to, p.Name)
+		to = binary.AppendUvarint(to, uint64(p.Bytes))
+	}
+	return to
+}
+
 func appendFlag(to []byte, on bool) []byte {
 	if on {
 		return append(to, 1)
@@ -171,6 +177,14 @@ func appendFlag(to []byte, on bool) []byte {
 type decoder struct {
 	rest []byte
 	bad  bool
+}
+
+func (d *decoder) parts() []part {
+	all := make([]part, d.count())
+	for i := range all {
+		all[i] = part{d.text(), int(d.number())}
+	}
+	return all
 }
 
 func (d *decoder) number() int64 {

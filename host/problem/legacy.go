@@ -80,10 +80,35 @@ func (r *reader) readLimits(k *keys) {
 	l.Multiplier = k.number("time_multiplier", 5, 0.001, 1000)
 	l.SafetyMargin = k.number("time_safety_margin", 2, 0.001, 1000)
 	r.readCommonLimits(k)
-	if k.node("validation_passes") != nil {
-		k.refuse("validation_passes", "asks for several passes, which this platform cannot do yet")
-	}
+	r.readPasses(k)
 	k.unknown()
+}
+
+// maxPasses is how often a program may be run on one test.
+const maxPasses = 100
+
+// readPasses reads how many passes there may be, for [reader.setPasses].
+func (r *reader) readPasses(k *keys) {
+	r.p.Passes = int(k.number("validation_passes", 2, 1, maxPasses))
+}
+
+// setPasses keeps the number of passes in a problem that has several.
+func (r *reader) setPasses() {
+	if !r.passes {
+		r.p.Passes = 0
+		return
+	}
+	key := "type"
+	if r.p.Format == FormatLegacy {
+		key = "validation"
+	}
+	who := r.p.Checkers
+	if r.p.Interactor != nil {
+		who = append([]Checker{*r.p.Interactor}, who...)
+	}
+	if len(r.errs) == 0 && (len(who) != 1 || who[0].Standard != "" || who[0].Protocol != "icpc/1") {
+		r.refuse(problemYAML, key, "asks for several passes: one checker or interactor of the package, of icpc/1, must ask for each")
+	}
 }
 
 // readCommonLimits reads the limits that mean the same in every format.
@@ -120,8 +145,8 @@ func (r *reader) readValidation(k *keys) {
 				r.points = true
 			case w == "interactive" && r.custom:
 				r.interactive = true
-			case w == "multi-pass":
-				k.refuse("validation", "asks for %q, which this platform cannot do yet", w)
+			case w == "multi-pass" && r.custom:
+				r.passes = true
 			default:
 				k.refuse("validation", "holds %q, which means nothing", w)
 			}

@@ -132,6 +132,9 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 	say("%s %q by %q from %q, license %q, languages %q, scoring %t", p.Format, p.Title, p.Author, p.Source, p.License, p.Languages, p.Scoring)
 	l := p.Limits
 	say("cpu %s (%s), multipliers %g %g, memory %d, output %d, code %d", l.CPU, l.CPUFrom, l.Multiplier, l.SafetyMargin, l.MemoryMiB, l.OutputMiB, l.CodeKiB)
+	if p.Passes > 0 {
+		say("%d passes", p.Passes)
+	}
 	if p.InputFile+p.OutputFile != "" {
 		say("reads %q, writes %q", p.InputFile, p.OutputFile)
 	}

@@ -55,6 +55,10 @@ type Package struct {
 
 	Limits Limits `json:"limits"`
 
+	// Passes is how often a program may be run on one test, where its checker or
+	// interactor asks for another pass; 0 = it cannot.
+	Passes int `json:"passes,omitempty"`
+
 	// InputFile and OutputFile are the names of files in the working directory
 	// that programs read and write; "" = standard input and output.
 	InputFile  string `json:"input_file,omitempty"`

@@ -17,8 +17,8 @@ type Program struct {
 type Validator struct {
 	Program
 
-	// Protocol says what its exit status means: with "icpc/1" 42 is a valid input
-	// and 43 is none, with "testlib/1" 0 is a valid input and others are none.
+	// Protocol says which exit status means that an input is valid: 42 with
+	// "icpc/1", 0 with "testlib/1".
 	Protocol string `json:"protocol"`
 
 	// Tests are inputs of which is known what it must say.

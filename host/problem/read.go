@@ -62,6 +62,7 @@ func (r *reader) readLegacy(k *keys) {
 	r.readProblem(k)
 	r.readTimeLimit()
 	r.readCheckers()
+	r.setPasses()
 	r.readValidators()
 	r.readIncludes()
 	r.readGrader()
@@ -76,6 +77,7 @@ func (r *reader) readVersioned(k *keys) {
 	r.readNewProblem(k)
 	r.readTimeLimit()
 	r.readNewCheckers()
+	r.setPasses()
 	r.readValidators()
 	r.readIncludes()
 	r.readGroups()
@@ -94,6 +96,7 @@ type reader struct {
 	errs   []error
 
 	custom      bool     // validation: custom
+	passes      bool     // programs may be run several times on a test
 	interactive bool     // the custom validator talks with the program
 	points      bool     // validation: custom score
 	flags       []string // validator_flags

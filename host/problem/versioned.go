@@ -121,7 +121,7 @@ func (r *reader) readType(k *keys) []string {
 		case "scoring":
 			r.p.Scoring = true
 		case "multi-pass":
-			k.refuse("type", "asks for multi-pass, which this platform cannot judge yet: import a version with one pass")
+			r.passes = true
 		case "submit-answer":
 			k.refuse("type", "asks for submit-answer, which this platform cannot judge yet: import a version that takes programs")
 		default:
@@ -256,6 +256,7 @@ func (r *reader) readNewLimits(k *keys, passes bool) {
 	if k.node("validation_passes") != nil && !passes {
 		k.refuse("validation_passes", "has a meaning in multi-pass problems only: remove it")
 	}
+	r.readPasses(k)
 	k.unknownRefused()
 }
 

@@ -124,7 +124,7 @@ func (i *inspection) validate(ctx context.Context) error {
 const (
 	valid = iota
 	invalid
-	broken // nothing that it may say, or nothing at all
+	broken // nothing, for it was ended
 )
 
 // expect asks a validator about an input of which is known what it must say.
@@ -181,14 +181,14 @@ func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Pr
 	if why = said.Stderr; why == "" {
 		why = beginning(out)
 	}
-	const icpcValid, icpcInvalid = 42, 43
-	switch {
-	case v.Protocol == "testlib/1" && said.Exit == 0, v.Protocol == "icpc/1" && said.Exit == icpcValid:
-		return valid, why, nil
-	case v.Protocol == "testlib/1", v.Protocol == "icpc/1" && said.Exit == icpcInvalid:
-		return invalid, why, nil
+	good := 42
+	if v.Protocol == "testlib/1" {
+		good = 0
 	}
-	return broken, fmt.Sprintf("%s ended with exit status %d, which is neither 42 nor 43: %s", v.Name, said.Exit, why), nil
+	if said.Exit == good {
+		return valid, why, nil
+	}
+	return invalid, fmt.Sprintf("exit status %d: %s", said.Exit, why), nil
 }
 
 // beginning returns the first words of a file.

@@ -51,15 +51,15 @@ func TestValidatorsLookAtEveryInput(t *testing.T) {
 		faults  string
 	}{
 		"legacy":                      {legacy(nil), 2, ""},
-		"legacy with flags":           {legacy(map[string]string{"data/secret/testdata.yaml": "input_validator_flags: 40\n"}), 2, "data/secret/1.in: validator small rejects it: too large"},
-		"legacy by another name":      {legacy(map[string]string{"input_format_validators/other/v.py": "import sys\nsys.exit(43)\n", "data/secret/1.in": "1\n", "data/secret/1.ans": "2\n"}), 2, "data/sample/1.in: validator other rejects it: "},
-		"exit status 0":               {legacy(map[string]string{"input_validators/small.py": "print('fine')\n", "data/secret/1.in": "1\n", "data/secret/1.ans": "2\n"}), 1, "data/sample/1.in: validator small ended with exit status 0, which is neither 42 nor 43: fine"},
+		"legacy with flags":           {legacy(map[string]string{"data/secret/testdata.yaml": "input_validator_flags: 40\n"}), 2, "data/secret/1.in: validator small rejects it: exit status 43: too large"},
+		"legacy by another name":      {legacy(map[string]string{"input_format_validators/other/v.py": "import sys\nsys.exit(43)\n", "data/secret/1.in": "1\n", "data/secret/1.ans": "2\n"}), 2, "data/sample/1.in: validator other rejects it: exit status 43: "},
+		"exit status 0":               {legacy(map[string]string{"input_validators/small.py": "print('fine')\n", "data/secret/1.in": "1\n", "data/secret/1.ans": "2\n"}), 1, "data/sample/1.in: validator small rejects it: exit status 0: fine"},
 		"that never ends":             {legacy(map[string]string{"problem.yaml": "name: Double\nlimits: {validation_time: 1}\n", "input_validators/small.py": forever, "data/secret/1.in": "1\n", "data/secret/1.ans": "2\n"}), 0, "data/sample/1.in: validator small used more than 1s of CPU time"},
 		"that does not compile":       {legacy(map[string]string{"input_validators/small.py": broken}), 0, "validator small does not compile:\n"},
 		"newer":                       {newer(map[string]string{"data/invalid_input/1.in": "101\n"}), 3, ""},
 		"newer with a bad input":      {newer(map[string]string{"data/invalid_input/1.in": "99\n"}), 3, "data/invalid_input/1.in: every validator accepts it, and one must not"},
-		"newer with arguments":        {newer(map[string]string{"data/secret/1.yaml": "input_validator_args: ['40']\n"}), 2, "data/secret/1.in: validator small rejects it: too large"},
-		"newer with arguments of one": {newer(map[string]string{"data/secret/1.yaml": "input_validator_args: {small: ['40'], other: ['1']}\n"}), 2, "data/secret/1.in: validator small rejects it: too large"},
+		"newer with arguments":        {newer(map[string]string{"data/secret/1.yaml": "input_validator_args: ['40']\n"}), 2, "data/secret/1.in: validator small rejects it: exit status 43: too large"},
+		"newer with arguments of one": {newer(map[string]string{"data/secret/1.yaml": "input_validator_args: {small: ['40'], other: ['1']}\n"}), 2, "data/secret/1.in: validator small rejects it: exit status 43: too large"},
 		"newer with outputs": {newer(map[string]string{
 			"data/valid_output/1.in": "1\n", "data/valid_output/1.ans": "2\n", "data/valid_output/1.out": " 2 \n",
 			"data/invalid_output/1.in": "1\n", "data/invalid_output/1.ans": "2\n", "data/invalid_output/1.out": "2.0\n",

@@ -1,0 +1,57 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"deepoj/host/judge"
+	"deepoj/host/problem"
+)
+
+// passes judges a test in several passes. The checker accepts a pass and gives the
+// input of the next one, or decides; what it leaves in its feedback folder it finds
+// there again. Each pass has the limits of a test.
+func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r runResult, err error) {
+	reads := input
+	next, err := l.e.j.scratch()
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, next.Close()) }()
+	feedback := map[string][]byte{}
+	var used judge.Usage
+	for n := 1; ; n++ {
+		before := r
+		if r, err = l.pass(ctx, t, input, reads, feedback); err != nil {
+			return r, err
+		}
+		if before.output != "" && !strings.HasSuffix(before.output, "\n") {
+			before.output += "\n"
+		}
+		used = worst(used, r.usage)
+		r.usage, r.output = used, cut(before.output+r.output, keptOutput)
+		if r.rerun == nil {
+			r.rerun = before.rerun
+		}
+		switch {
+		case r.verdict != judge.AC || r.next == nil:
+			r.feedback, r.next = nil, nil
+			return r, nil
+		case n >= l.e.pkg.Passes:
+			fault := &packageError{fmt.Errorf("the checker asks for pass %d, and the package allows %d (limits.validation_passes)", n+1, l.e.pkg.Passes)}
+			err = l.blame(ctx, &r, t, fault)
+			r.feedback, r.next = nil, nil
+			return r, err
+		}
+		if err := rewind(next); err != nil {
+			return r, err
+		}
+		if _, err := next.Write(r.next); err != nil {
+			return r, fmt.Errorf("write the input of a pass: %w", err)
+		}
+		feedback, reads = r.feedback, next
+	}
+}
