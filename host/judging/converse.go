@@ -87,6 +87,12 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	if err := rewind(l.stderr); err != nil {
 		return ran, said, err
 	}
+	c := l.e.prog.cmd
+	box, done, err := l.boxFor(ctx, t, &c, input)
+	if err != nil {
+		return ran, said, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	leave, err := enter(ctx)
 	if err != nil {
 		return ran, said, err
@@ -100,7 +106,6 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	if err != nil {
 		return ran, said, errors.Join(fmt.Errorf("join a program and its interactor: %w", err), from.Close(), out.Close())
 	}
-	c := l.e.prog.cmd
 	c.Stdin, c.Stdout, c.Stderr, c.StderrLimit = in, out, l.stderr, keptStderr
 	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
 	type outcome struct {
@@ -115,7 +120,7 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 		Started: func() {
 			begun = true
 			go func() {
-				ran, err := l.box.RunPiped(ctx, c)
+				ran, err := box.RunPiped(ctx, c)
 				ended <- outcome{ran, err}
 			}()
 		},
@@ -128,7 +133,7 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	}
 	o := <-ended
 	if o.err == nil {
-		o.err = l.box.Clean(ctx)
+		o.err = box.Clean(ctx)
 	}
 	if o.err != nil {
 		return o.ran, said, o.err

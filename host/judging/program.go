@@ -20,6 +20,7 @@ import (
 type Program struct {
 	j    *Judge
 	name string
+	from *problem.Package // holds it
 	pkg  *problem.Package // gives the limits, and the files that are read and written
 	prog *program
 }
@@ -41,15 +42,15 @@ func (j *Judge) Program(ctx context.Context, pkg *problem.Package, p problem.Pro
 		}
 		sources = append(sources, judge.Source{Name: path.Base(f.Path), Text: string(b)})
 	}
-	return j.ready(ctx, own, p.Name, p.Language, sources)
+	return j.ready(ctx, pkg, own, p.Name, p.Language, sources)
 }
 
 // Solution compiles a submission of a package, to be run as it would be judged.
 func (j *Judge) Solution(ctx context.Context, pkg *problem.Package, p judge.Payload) (*Program, error) {
-	return j.ready(ctx, pkg, p.Problem, p.Language, p.Sources)
+	return j.ready(ctx, pkg, pkg, p.Problem, p.Language, p.Sources)
 }
 
-func (j *Judge) ready(ctx context.Context, pkg *problem.Package, name, language string, sources []judge.Source) (*Program, error) {
+func (j *Judge) ready(ctx context.Context, from, pkg *problem.Package, name, language string, sources []judge.Source) (*Program, error) {
 	tc, err := j.toolchain(ctx, language)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -61,7 +62,7 @@ func (j *Judge) ready(ctx context.Context, pkg *problem.Package, name, language 
 	if !prog.compile.OK {
 		return nil, &packageError{fmt.Errorf("%s does not compile:\n%s", name, cut(prog.compile.Output, keptWords))}
 	}
-	return &Program{j: j, name: name, pkg: pkg, prog: prog}, nil
+	return &Program{j: j, name: name, from: from, pkg: pkg, prog: prog}, nil
 }
 
 // Said is how a program of the judges ended.
@@ -74,10 +75,10 @@ type Said struct {
 // CPU time does not say.
 const lenience = 30 * time.Second
 
-// Run runs the program once in a box of its own. It reads input, nil is empty, and
-// what it writes goes to output, nil is nowhere. A program that uses too much, or
-// is ended by a signal, is an error.
-func (p *Program) Run(ctx context.Context, args []string, input, output *os.File) (said Said, err error) {
+// Run runs the program once in a box of its own, with files of its package beside
+// it. It reads input, nil is empty, and what it writes goes to output, nil is
+// nowhere. A program that uses too much, or is ended by a signal, is an error.
+func (p *Program) Run(ctx context.Context, args []string, input, output *os.File, beside ...problem.NamedFile) (said Said, err error) {
 	stderr, err := p.j.scratch()
 	if err != nil {
 		return said, err
@@ -87,7 +88,11 @@ func (p *Program) Run(ctx context.Context, args []string, input, output *os.File
 	c.Limits.Wall = patience*c.Limits.CPU + lenience
 	c.Args = slices.Concat(c.Args, args)
 	c.Stdin, c.Stdout, c.Stderr, c.StdoutLimit, c.StderrLimit = input, output, stderr, -1, keptStderr
-	box, err := p.j.openFolder(ctx, p.pkg, p.prog.files, &c, input)
+	files, err := p.j.testFiles(ctx, p.from, beside)
+	if err != nil {
+		return said, err
+	}
+	box, err := p.j.openFolder(ctx, p.pkg, append(files, p.prog.files...), &c, input)
 	if err != nil {
 		return said, err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -107,7 +108,7 @@ func (l *lane) pass(ctx context.Context, t *problem.Test, input, reads *os.File,
 	if l.e.interactor != nil {
 		return l.converse(ctx, r, t, input)
 	}
-	ran, err := l.run(ctx, reads, l.wall(), l.e.j.crowd.join)
+	ran, err := l.run(ctx, t, reads, l.wall(), l.e.j.crowd.join)
 	if err != nil {
 		err = l.blame(ctx, &r, t, err)
 		return r, err
@@ -115,7 +116,7 @@ func (l *lane) pass(ctx context.Context, t *problem.Test, input, reads *os.File,
 	if wall, doubtful := l.doubtful(ran); doubtful {
 		first := usage(ran)
 		l.e.j.metrics.reruns.Inc()
-		if ran, err = l.run(ctx, reads, wall, l.e.j.crowd.clear); err != nil {
+		if ran, err = l.run(ctx, t, reads, wall, l.e.j.crowd.clear); err != nil {
 			return r, err
 		}
 		r.rerun = &first
@@ -142,7 +143,7 @@ const patience = 6
 
 // run runs the program once, for at most wall on the clock, in the company that
 // enter waits for. A run that is an SE is an error.
-func (l *lane) run(ctx context.Context, input *os.File, wall time.Duration, enter func(context.Context) (func(), error)) (ran sandbox.Result, err error) {
+func (l *lane) run(ctx context.Context, t *problem.Test, input *os.File, wall time.Duration, enter func(context.Context) (func(), error)) (ran sandbox.Result, err error) {
 	for _, f := range []*os.File{l.stdout, l.stderr} {
 		if err := rewind(f); err != nil {
 			return ran, err
@@ -152,13 +153,11 @@ func (l *lane) run(ctx context.Context, input *os.File, wall time.Duration, ente
 	c.Stdin, c.Stdout, c.Stderr = input, l.stdout, l.stderr
 	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
 	c.StdoutLimit, c.StderrLimit = -1, keptStderr
-	box := l.box
-	if box == nil { // before the others are waited for, who may hold the last one
-		if box, err = l.e.j.openFolder(ctx, l.e.pkg, l.e.prog.files, &c, input); err != nil {
-			return ran, err
-		}
-		defer func() { err = errors.Join(err, box.Close()) }()
+	box, done, err := l.boxFor(ctx, t, &c, input) // before the others are waited for, who may hold the last one
+	if err != nil {
+		return ran, err
 	}
+	defer func() { err = errors.Join(err, done()) }()
 	leave, err := enter(ctx)
 	if err != nil {
 		return ran, err
@@ -304,10 +303,14 @@ func worst(a, b judge.Usage) judge.Usage {
 
 // signature is what decides the result of a run within one submission: equal
 // ones are run once.
-type signature struct{ input, answer, flags string }
+type signature struct{ input, answer, flags, files string }
 
 func sign(t *problem.Test) signature {
-	return signature{string(t.Input.Digest), string(t.Answer.Digest), fmt.Sprintf("%q", t.Flags)}
+	var files strings.Builder
+	for _, f := range t.Files {
+		files.WriteString(fmt.Sprintf("%q %s ", f.Name, f.File.Digest))
+	}
+	return signature{string(t.Input.Digest), string(t.Answer.Digest), fmt.Sprintf("%q %q", t.Flags, t.Args), files.String()}
 }
 
 // logFault tells staff that a checker failed.

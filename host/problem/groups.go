@@ -24,6 +24,7 @@ const (
 type caseArgs struct {
 	output []string       // output_validator_args
 	input  validatorFlags // input_validator_args
+	args   []string
 }
 
 // testFile is a file that belongs to a test: group 1 is the test, group 2 the
@@ -111,7 +112,7 @@ func (r *reader) testGroup(name string) *Group {
 		m := testFile.FindStringSubmatch(base)
 		switch {
 		case filesFolder.MatchString(f):
-			r.refuse(f, "", "is for the working directory of programs, which get their standard input only: put it into the .in file")
+			r.checkTestFile(f)
 		case base == testdataYAML:
 			r.refuse(f, "", "belongs to the legacy format: write %s", testGroupYAML)
 		case base == testGroupYAML && path.Dir(f) == dir:
@@ -149,14 +150,38 @@ func (r *reader) testCase(input, stem string, args caseArgs) *Test {
 	return &Test{
 		Name: strings.TrimPrefix(stem, dataDir+"/"), Sample: strings.HasPrefix(stem, path.Join(dataDir, sampleDir)+"/"),
 		Input: r.file(input), Answer: r.file(stem + ".ans"), Flags: args.output,
-		InputFlags: args.input.all, InputFlagsOf: args.input.of,
+		Args: args.args, Files: r.testFiles(stem + ".files"), InputFlags: args.input.all, InputFlagsOf: args.input.of,
 	}
+}
+
+// checkTestFile refuses a file for the working directory of programs that cannot
+// be put there.
+func (r *reader) checkTestFile(name string) {
+	dir := strings.TrimSuffix(filesFolder.FindString(name), "/")
+	switch {
+	case !r.has(strings.TrimSuffix(dir, ".files") + ".in"):
+		r.refuse(name, "", "is for no test: %s.in is missing", strings.TrimSuffix(path.Base(dir), ".files"))
+	case r.all[name] > MaxTestFile:
+		r.refuse(name, "", "is longer than %d MiB: it is put beside a program for each test", MaxTestFile>>20)
+	}
+}
+
+// MaxTestFile bounds a file for the working directory of programs, in bytes.
+const MaxTestFile = 64 << 20
+
+// testFiles returns the files in a folder by their names there.
+func (r *reader) testFiles(dir string) []NamedFile {
+	var all []NamedFile
+	for _, f := range r.below(dir) {
+		all = append(all, NamedFile{Name: strings.TrimPrefix(f, dir+"/"), File: r.file(f)})
+	}
+	return all
 }
 
 // caseArgs reads the keys that a group and a test have in common.
 func (r *reader) caseArgs(k *keys, args caseArgs) caseArgs {
-	if list, ok := k.list("args", false); ok && len(list) > 0 {
-		k.refuse("args", "gives arguments to programs, which get their standard input only: put them into the .in file")
+	if list, ok := k.list("args", false); ok {
+		args.args = list
 	}
 	if list, ok := k.list("output_validator_args", false); ok {
 		args.output = list

@@ -132,6 +132,9 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 	say("%s %q by %q from %q, license %q, languages %q, scoring %t", p.Format, p.Title, p.Author, p.Source, p.License, p.Languages, p.Scoring)
 	l := p.Limits
 	say("cpu %s (%s), multipliers %g %g, memory %d, output %d, code %d", l.CPU, l.CPUFrom, l.Multiplier, l.SafetyMargin, l.MemoryMiB, l.OutputMiB, l.CodeKiB)
+	if p.Writable {
+		say("programs may write files")
+	}
 	if p.Passes > 0 {
 		say("%d passes", p.Passes)
 	}
@@ -207,6 +210,9 @@ func describeGroup(say func(string, ...any), g *problem.Group) {
 			describeGroup(say, it.Group)
 		} else {
 			say("  test %s: sample %t, %d and %d bytes, args %q", it.Test.Name, it.Test.Sample, it.Test.Input.Size, it.Test.Answer.Size, it.Test.Flags)
+			if len(it.Test.Args)+len(it.Test.Files) > 0 {
+				say("    programs get %q and %v", it.Test.Args, it.Test.Files)
+			}
 			if it.Test.Points != nil {
 				say("    points %g", *it.Test.Points)
 			}

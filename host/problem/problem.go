@@ -64,6 +64,10 @@ type Package struct {
 	InputFile  string `json:"input_file,omitempty"`
 	OutputFile string `json:"output_file,omitempty"`
 
+	// Writable says that programs may write files of their working directory, which
+	// nobody reads.
+	Writable bool `json:"writable,omitempty"`
+
 	// Interactor talks with the program, which then has no other input. Nil
 	// when the problem is not interactive.
 	Interactor *Checker `json:"interactor,omitempty"`
@@ -144,6 +148,12 @@ type File struct {
 	Digest blob.Digest `json:"digest"`
 }
 
+// NamedFile is a file of a package with the name that it has elsewhere.
+type NamedFile struct {
+	Name string `json:"name"` // relative, such as "words.txt"
+	File File   `json:"file"`
+}
+
 // Limits are what a program may use, and what is known of how the time limit
 // came about.
 type Limits struct {
@@ -206,6 +216,11 @@ type Test struct {
 	Input  File     `json:"input"`
 	Answer File     `json:"answer"`
 	Flags  []string `json:"flags,omitempty"` // output_validator_flags or _args that apply here
+
+	// Args are the arguments that programs get, and Files what is in their working
+	// directory besides. Validators of inputs get both, too.
+	Args  []string    `json:"args,omitempty"`
+	Files []NamedFile `json:"files,omitempty"`
 
 	// InputFlags are those of the validators of inputs, and InputFlagsOf those of
 	// one of them by its name, which count instead.

@@ -169,10 +169,12 @@ func (r *reader) file(name string) File { return File{Path: name, Size: r.all[na
 // below returns the paths of the files below a folder, ordered.
 func (r *reader) below(dir string) []string {
 	var names []string
-	for _, f := range r.p.Files {
-		if strings.HasPrefix(f.Path, dir+"/") {
-			names = append(names, f.Path)
+	at, _ := slices.BinarySearchFunc(r.p.Files, dir+"/", func(f File, name string) int { return cmp.Compare(f.Path, name) })
+	for _, f := range r.p.Files[at:] {
+		if !strings.HasPrefix(f.Path, dir+"/") {
+			break
 		}
+		names = append(names, f.Path)
 	}
 	return names
 }

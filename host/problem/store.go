@@ -292,6 +292,9 @@ func (p *Package) each(f func(*File)) {
 	for _, t := range p.Tests() {
 		f(&t.Input)
 		f(&t.Answer)
+		for i := range t.Files {
+			f(&t.Files[i].File)
+		}
 	}
 	for i := range p.Checkers {
 		p.Checkers[i].each(f)

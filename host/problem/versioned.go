@@ -91,9 +91,7 @@ func (r *reader) readNewProblem(k *keys) {
 		}
 		p.Languages = languageIDs(langs)
 	}
-	if k.flag("allow_file_writing", false) {
-		k.refuse("allow_file_writing", "is true, but programs cannot write files here: let the program write to its standard output and remove the key")
-	}
+	p.Writable = k.flag("allow_file_writing", false)
 	if s, ok := k.text("embargo_until"); ok {
 		if !embargo.MatchString(s) {
 			k.refuse("embargo_until", "is %q: it must be a date, such as 2025-09-30 or 2025-09-30T12:00:00Z", s)

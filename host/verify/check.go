@@ -102,13 +102,13 @@ func (i *inspection) validate(ctx context.Context) error {
 	done := map[look]bool{}
 	for n, v := range i.pkg.Validators {
 		for _, t := range i.pkg.Tests() {
-			flags := t.FlagsOf(v.Name)
-			l := look{n, t.Input.Digest, fmt.Sprintf("%q", flags)}
+			flags := slices.Concat(t.FlagsOf(v.Name), t.Args)
+			l := look{n, t.Input.Digest, fmt.Sprintf("%q %v", flags, t.Files)}
 			if done[l] {
 				continue
 			}
 			done[l] = true
-			g.Go(func() error { return i.expect(within, v, built[n], t.Input, flags, true) })
+			g.Go(func() error { return i.expect(within, v, built[n], t.Input, flags, true, t.Files...) })
 		}
 		for _, t := range v.Tests {
 			g.Go(func() error { return i.expect(within, v, built[n], t.Input, t.Flags, t.Valid) })
@@ -128,8 +128,10 @@ const (
 )
 
 // expect asks a validator about an input of which is known what it must say.
-func (i *inspection) expect(ctx context.Context, v problem.Validator, p *judging.Program, f problem.File, flags []string, want bool) error {
-	says, why, err := i.ask(ctx, v, p, f, flags)
+func (i *inspection) expect(ctx context.Context, v problem.Validator, p *judging.Program, f problem.File, flags []string, want bool,
+	beside ...problem.NamedFile,
+) error {
+	says, why, err := i.ask(ctx, v, p, f, flags, beside...)
 	switch {
 	case err != nil:
 		return err
@@ -159,7 +161,9 @@ func (i *inspection) refused(ctx context.Context, built []*judging.Program, f pr
 }
 
 // ask asks a validator about an input, and returns its words.
-func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Program, f problem.File, flags []string) (says int, why string, err error) {
+func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Program, f problem.File, flags []string,
+	beside ...problem.NamedFile,
+) (says int, why string, err error) {
 	input, err := i.cfg.Judge.File(ctx, i.pkg, f)
 	if err != nil {
 		return broken, "", err
@@ -170,7 +174,7 @@ func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Pr
 		return broken, "", err
 	}
 	defer out.Close()
-	said, err := p.Run(ctx, flags, input, out)
+	said, err := p.Run(ctx, flags, input, out, beside...)
 	if judging.AtFault(err) {
 		return broken, err.Error(), nil
 	}
