@@ -308,7 +308,7 @@ type signature struct{ input, answer, flags, files string }
 func sign(t *problem.Test) signature {
 	var files strings.Builder
 	for _, f := range t.Files {
-		files.WriteString(fmt.Sprintf("%q %s ", f.Name, f.File.Digest))
+		fmt.Fprintf(&files, "%q %s ", f.Name, f.File.Digest)
 	}
 	return signature{string(t.Input.Digest), string(t.Answer.Digest), fmt.Sprintf("%q %q", t.Flags, t.Args), files.String()}
 }

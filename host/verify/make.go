@@ -43,8 +43,8 @@ type maker struct {
 }
 
 // Make makes the inputs and answers that a package does not hold: its generators
-// print the inputs, and its main solution the answers, in the sandbox and under
-// limits. A generator is run twice, and must print the same. Make returns the
+// print the inputs, and its main solution the answers, or the interactor that talks
+// with it, in the sandbox and under limits. A generator is run twice, and must print the same. Make returns the
 // package with these tests, stored, or pkg itself if none is missing. The package
 // must be saved, as for [Run].
 func Make(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Package, error) {
@@ -139,7 +139,12 @@ func (m *maker) make(ctx context.Context, t *problem.Test) error {
 		return err
 	}
 	defer from.Close()
-	answer, err := m.run(ctx, m.main, nil, from, path.Join("made", t.Name+".a"))
+	answer, err := m.store(ctx, path.Join("made", t.Name+".a"), func(out *os.File) error {
+		if m.pkg.Interactor != nil {
+			return m.main.Converse(ctx, from, out)
+		}
+		return run(ctx, m.main, nil, from, out)
+	})
 	if err != nil {
 		return fmt.Errorf("the main solution on input %s: %w", input.Path, err)
 	}
@@ -154,11 +159,12 @@ func (m *maker) generate(ctx context.Context, t *problem.Test) (problem.File, er
 	}
 	program, args := m.generators[t.Made[0]], t.Made[1:]
 	name := path.Join("made", t.Name)
-	input, err := m.run(ctx, program, args, nil, name)
+	generate := func(out *os.File) error { return run(ctx, program, args, nil, out) }
+	input, err := m.store(ctx, name, generate)
 	if err != nil {
 		return input, fmt.Errorf("by %q: %w", t.Made, err)
 	}
-	again, err := m.run(ctx, program, args, nil, name)
+	again, err := m.store(ctx, name, generate)
 	if err != nil {
 		return input, fmt.Errorf("by %q: %w", t.Made, err)
 	}
@@ -175,19 +181,24 @@ func (m *maker) keep(made map[string]problem.File, t *problem.Test, f problem.Fi
 	made[t.Name] = f
 }
 
-// run runs a program that must end well, and stores what it prints.
-func (m *maker) run(ctx context.Context, program *judging.Program, args []string, input *os.File, name string) (problem.File, error) {
+// run runs a program that must end well.
+func run(ctx context.Context, program *judging.Program, args []string, input, output *os.File) error {
+	said, err := program.Run(ctx, args, input, output)
+	if err == nil && said.Exit != 0 {
+		err = fmt.Errorf("it ended with exit status %d: %s", said.Exit, said.Stderr)
+	}
+	return err
+}
+
+// store stores what is written.
+func (m *maker) store(ctx context.Context, name string, write func(*os.File) error) (problem.File, error) {
 	out, err := m.cfg.Judge.Scratch()
 	if err != nil {
 		return problem.File{}, err
 	}
 	defer out.Close()
-	said, err := program.Run(ctx, args, input, out)
-	if err != nil {
+	if err := write(out); err != nil {
 		return problem.File{}, err
-	}
-	if said.Exit != 0 {
-		return problem.File{}, fmt.Errorf("it ended with exit status %d: %s", said.Exit, said.Stderr)
 	}
 	if _, err := out.Seek(0, io.SeekStart); err != nil {
 		return problem.File{}, fmt.Errorf("read what a program wrote: %w", err)

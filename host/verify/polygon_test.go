@@ -3,6 +3,8 @@ package verify_test
 import (
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -133,5 +135,34 @@ func TestTestsThatCannotBeMadeAreRefused(t *testing.T) {
 				t.Errorf("error is %v, want %q in it", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestTheAnswersOfAnInteractivePackageAreMade(t *testing.T) {
+	t.Parallel()
+	interactor, err := os.ReadFile(filepath.Join("..", "plugin", "testdata", "guess.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bisecting = "low, high, said = 0, 1000, ''\nwhile said != 'right':\n    guess = (low + high) // 2\n    print(guess, flush=True)\n    said = input()\n" +
+		"    if said == 'more':\n        low = guess + 1\n    else:\n        high = guess - 1\n"
+	files := map[string]string{
+		"files/guess.c": string(interactor), "solutions/all.py": bisecting,
+		"solutions/slow.py": "for guess in range(100):\n    print(guess, flush=True)\n    if input() == 'right': break\n", // needs more guesses
+	}
+	const tests = `<tests><test method="generated" cmd="gen 60"/><test method="generated" cmd="gen 500"/></tests>`
+	assets := strings.Replace(words, "std::wcmp", "std::ncmp", 1) + `<interactor><source path="files/guess.c" type="c.gcc"/></interactor>`
+	pkg, err := made(t, polygon("", tests, assets+strings.Replace(mainOnly, "</solutions>",
+		`<solution tag="wrong-answer"><source path="solutions/slow.py" type="python.3"/></solution></solutions>`, 1), files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, pkg, pkg.Tests()[1].Answer); got != "1\n" {
+		t.Errorf("the answer is %q, want the one guess of the main solution", got)
+	}
+	proved(t, pkg, map[string]string{"solutions/all.py": "", "solutions/slow.py": ""})
+	files["solutions/all.py"] = "print(1)\n"
+	if _, err := made(t, polygon("", tests, assets+mainOnly, files)); err == nil || !strings.Contains(err.Error(), "the interactor says wrong: gave up after 1") {
+		t.Errorf("a main solution that fails: %v", err)
 	}
 }

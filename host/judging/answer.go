@@ -1,0 +1,54 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"deepoj/host/plugin"
+	"deepoj/host/problem"
+)
+
+// Converse runs a solution of an interactive package while the interactor talks
+// with it about an input that has no answer yet. What the interactor writes for the
+// checkers, which is the answer, goes to output. A solution that does not do well
+// is an error.
+func (p *Program) Converse(ctx context.Context, input, output *os.File) (err error) {
+	talker, err := p.j.interactor(ctx, p.from)
+	if err != nil {
+		return err
+	}
+	answer, err := p.j.scratch()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, answer.Close()) }()
+	l, err := (&evaluation{j: p.j, pkg: p.from, prog: p.prog, interactor: talker}).openLane(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	wall := patience*p.prog.cmd.Limits.CPU + lenience
+	ran, said, err := l.talk(ctx, &problem.Test{}, input, answer, nil, wall, p.j.crowd.join)
+	if err != nil {
+		return p.prog.tc.explain(err)
+	}
+	stderr, err := head(l.stderr, keptWords)
+	if err != nil {
+		return err
+	}
+	if err := p.failure(ran, stderr); err != nil {
+		return err
+	}
+	switch {
+	case ran.ExitCode != 0:
+		return &packageError{fmt.Errorf("%s ended with exit status %d: %s", p.name, ran.ExitCode, stderr)}
+	case said.Outcome != plugin.Accepted:
+		return &packageError{fmt.Errorf("the interactor says %s: %s", said.Outcome, said.Message)}
+	}
+	if _, err := output.Write(said.Tout); err != nil {
+		return fmt.Errorf("keep what an interactor wrote: %w", err)
+	}
+	return nil
+}
