@@ -28,7 +28,19 @@ type memory struct {
 	mapped []int  // those of them that are mapped
 	faults int64  // of this process, when they were
 	states []byte // of pages, as mincore says
+
+	sparse int // calls in turn that left most of the mapped pages zero
+	bear   int // how many of them are borne before nothing is mapped any more
 }
+
+// Pages that one large check mapped are looked at after each small one that
+// follows. When most are zero for some calls, the memory is given back, so that
+// only what is used is mapped again. Some guests only read most of their pages;
+// to do this in vain costs less and less.
+const (
+	bearFirst = 16 // calls
+	bearMost  = 1024
+)
 
 // newMemory reserves memory for guests of up to size bytes.
 func newMemory(size int64) (*memory, error) {
@@ -36,7 +48,7 @@ func newMemory(size int64) (*memory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reserve %d bytes for guests: %w", size, err)
 	}
-	return &memory{mapping: b, zeros: make([]byte, os.Getpagesize())}, nil
+	return &memory{bear: bearFirst, mapping: b, zeros: make([]byte, os.Getpagesize())}, nil
 }
 
 // allot makes the memory ready for a guest of at most limit bytes.
@@ -53,16 +65,33 @@ func (m *memory) wipe() error {
 		return fmt.Errorf("look at a guest's memory: %w", err)
 	}
 	if len(m.mapped)*page > keptBytes {
-		m.looked, m.mapped = 0, m.mapped[:0]
-		if err := unix.Madvise(m.mapping[:m.used], unix.MADV_DONTNEED); err != nil {
-			return fmt.Errorf("wipe a guest's memory: %w", err)
-		}
-		return nil
+		return m.giveBack()
 	}
+	dirty := 0
 	for _, i := range m.mapped {
 		if p := m.mapping[i*page:][:page]; !bytes.Equal(p, m.zeros) {
 			clear(p)
+			dirty++
 		}
+	}
+	if m.sparse++; len(m.mapped) < 2*dirty+8 {
+		m.sparse = 0
+	}
+	if m.sparse < m.bear {
+		return nil
+	}
+	m.bear = min(2*m.bear, bearMost)
+	return m.giveBack()
+}
+
+// giveBack gives the memory to the system.
+func (m *memory) giveBack() error {
+	m.looked, m.mapped, m.sparse = 0, m.mapped[:0], 0
+	if m.used == 0 {
+		return nil
+	}
+	if err := unix.Madvise(m.mapping[:m.used], unix.MADV_DONTNEED); err != nil {
+		return fmt.Errorf("wipe a guest's memory: %w", err)
 	}
 	return nil
 }

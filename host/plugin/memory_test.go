@@ -41,3 +41,49 @@ func TestMemoryIsZeroAfterEveryGuest(t *testing.T) {
 		}
 	}
 }
+
+func TestPagesOfOneLargeGuestAreNotLookedAtForEver(t *testing.T) {
+	t.Parallel()
+	const size = 100 << 12
+	m, err := newMemory(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guest := func(pages int) {
+		t.Helper()
+		m.allot(size)
+		memory := m.Reallocate(size)
+		for i := range pages {
+			if memory[i<<12] != 0 {
+				t.Fatalf("page %d is not zero", i)
+			}
+			memory[i<<12] = 1
+		}
+		if err := m.wipe(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	guest(100)
+	for range 2 * bearFirst {
+		guest(3)
+	}
+	if len(m.mapped) != 3 {
+		t.Errorf("%d pages are mapped, 3 are used", len(m.mapped))
+	}
+	for range 2_000 { // a guest that only reads most of its pages
+		m.allot(size)
+		memory, sum := m.Reallocate(size), byte(0)
+		for i := range 100 {
+			sum += memory[i<<12]
+		}
+		if memory[0] = 1; sum != 0 {
+			t.Fatal("a page is not zero")
+		}
+		if err := m.wipe(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.bear != bearMost {
+		t.Errorf("it is given back in vain every %d calls", m.bear)
+	}
+}
