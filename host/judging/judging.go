@@ -110,7 +110,8 @@ func (c Config) Validate() error {
 // Judge judges submissions. It may be used by several goroutines.
 type Judge struct {
 	cfg     Config
-	cache   *cache
+	cache   *cache // of compiled programs and plugins, and of filled compile caches
+	told    *cache // what tools and adapters said of themselves
 	temp    string // folder for files that have no name
 	metrics *metrics
 	flights flights
@@ -121,6 +122,9 @@ type Judge struct {
 	probes   map[string]probe           // by logical tool name
 	extra    map[string]uploadedAdapter // by language id
 }
+
+// maxTold bounds what is kept of what tools and adapters say, in bytes.
+const maxTold = 4 << 20
 
 // maxPackages is how many packages a Judge remembers.
 const maxPackages = 64
@@ -145,6 +149,9 @@ func New(cfg Config) (*Judge, error) {
 	j := &Judge{cfg: cfg, packages: map[blob.Digest]*problem.Package{}, probes: map[string]probe{}, flights: newFlights(), crowd: newCrowd()}
 	var err error
 	if j.cache, err = openCache(filepath.Join(cfg.CacheDir, "built"), cfg.CacheBytes); err != nil {
+		return nil, fmt.Errorf("judging: %w", err)
+	}
+	if j.told, err = openCache(filepath.Join(cfg.CacheDir, "told"), maxTold); err != nil {
 		return nil, fmt.Errorf("judging: %w", err)
 	}
 	j.temp = filepath.Join(cfg.CacheDir, "temp")

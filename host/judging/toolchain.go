@@ -170,11 +170,11 @@ func (j *Judge) version(ctx context.Context, tool abi.Tool, others ...string) (s
 		return "", err
 	}
 	answer := probe{asked: asked}
-	if _, ok := j.cache.get(kept, &answer.version); !ok || asked.Inode == 0 {
+	if _, ok := j.told.get(kept, &answer.version); !ok || asked.Inode == 0 {
 		if answer.version, err = j.learn(ctx, tool, where.Path, others); err != nil {
 			return "", err
 		}
-		if err := j.cache.put(kept, answer.version, nil); err != nil {
+		if err := j.told.put(kept, answer.version, nil); err != nil {
 			j.cfg.Log.WarnContext(ctx, "the version of a tool is not kept", slog.String("tool", tool.Name), slog.Any("err", err))
 		}
 	}
@@ -309,13 +309,13 @@ func (j *Judge) commandLine(ctx context.Context, tc *toolchain) (string, error) 
 		return "", err
 	}
 	var command string
-	if _, ok := j.cache.get(kept, &command); ok {
+	if _, ok := j.told.get(kept, &command); ok {
 		return command, nil
 	}
 	if command, err = j.planExample(ctx, tc); err != nil {
 		return "", err
 	}
-	if err := j.cache.put(kept, command, nil); err != nil {
+	if err := j.told.put(kept, command, nil); err != nil {
 		j.cfg.Log.WarnContext(ctx, "the command of a language is not kept", slog.String("language", tc.id), slog.Any("err", err))
 	}
 	return command, nil
