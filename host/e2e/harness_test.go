@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"deepoj/host/embedded"
+	"deepoj/host/judging/judgingtest"
 	"deepoj/web/client"
 )
 
@@ -27,7 +28,7 @@ import (
 var binary, cache string
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
+	os.Exit(judgingtest.Main(m, "e2e", 67000, func() int {
 		dir, err := os.MkdirTemp("", "deepoj-e2e-")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -51,19 +52,19 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		return m.Run()
-	}())
+	}))
 }
 
 // makeCache makes the shared cache for the account that deepoj becomes.
 func makeCache() error {
-	if err := os.Mkdir(cache, 0o700); err != nil {
-		return err
-	}
 	account, err := embedded.Unprivileged("")
-	if err != nil || account == nil {
+	if err != nil {
 		return err
 	}
-	return os.Chown(cache, int(account.UID), int(account.GID))
+	if account == nil {
+		return os.Mkdir(cache, 0o700)
+	}
+	return judgingtest.Warm(cache, int(account.UID), int(account.GID))
 }
 
 // process is one running deepoj.

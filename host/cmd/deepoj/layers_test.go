@@ -38,7 +38,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/plugin/conformance", "host/plugin host/problem plugins/abi plugins/vectors"},
 	{"host/problem/samples", ""},
 	{"host/judging", "host/judge host/problem host/plugin host/blob plugins/abi sandbox"},
-	{"host/plugin/plugintest", ""},
+	{"host/plugin/plugintest", "host/plugin"},
 	{"host/judging/judgingtest", "host/blob host/judging host/plugin host/plugin/plugintest plugins sandbox"},
 	{"host/verify", "host/blob host/judge host/judging host/problem host/plugin"},
 	{"host/plugin/trial", "host/judge host/judging host/problem host/plugin/conformance host/blob host/verify plugins/abi"},

@@ -14,6 +14,7 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/embedded"
+	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
@@ -34,13 +35,15 @@ func TestPluginsAreBuiltTestedAndRunFromTheCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	cache := filepath.Join(dir, "cache") // what one script compiles the others find
+	cache, cold := filepath.Join(dir, "cache"), filepath.Join(dir, "cold") // one that is full already, and an empty one
 	account, err := embedded.Unprivileged("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(os.Chmod(dir, 0o755), os.Mkdir(cache, 0o700), os.Chown(cache, int(account.UID), int(account.GID)))
-	if err != nil { // the program gives up root
+	uid, gid := int(account.UID), int(account.GID) // the program gives up root
+	err = errors.Join(os.Chmod(dir, 0o755), os.Mkdir(cache, 0o700), os.Chown(cache, uid, gid), os.Mkdir(cold, 0o700), os.Chown(cold, uid, gid),
+		judgingtest.Warm(filepath.Join(cache, "bench"), uid, gid))
+	if err != nil {
 		t.Fatal(err)
 	}
 	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, "deepoj"), ".")
@@ -53,7 +56,7 @@ func TestPluginsAreBuiltTestedAndRunFromTheCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	blobs := filepath.Join(dir, "blobs")
-	if err := errors.Join(os.Mkdir(blobs, 0o700), os.Chown(blobs, int(account.UID), int(account.GID))); err != nil {
+	if err := errors.Join(os.Mkdir(blobs, 0o700), os.Chown(blobs, uid, gid)); err != nil {
 		t.Fatal(err)
 	}
 	dsn := sqltest.DSN(t)
@@ -65,6 +68,7 @@ func TestPluginsAreBuiltTestedAndRunFromTheCommandLine(t *testing.T) {
 			e.Setenv("TMPDIR", os.TempDir()) // the script's own is closed to others
 			e.Setenv("DIST", dist)
 			e.Setenv("CACHE_DIR", cache)
+			e.Setenv("COLD", cold)
 			e.Setenv("IMPORT_DSN", dsn)
 			e.Setenv("IMPORT_BLOBS", blobs)
 			return nil

@@ -4,11 +4,18 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"deepoj/host/judging/judgingtest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"deepoj": main})
+	testscript.Main(judges{m}, map[string]func(){"deepoj": main})
 }
+
+// judges are tests of which one has a machine judge.
+type judges struct{ *testing.M }
+
+func (j judges) Run() int { return judgingtest.Main(j.M, "cli", 67400, nil) }
 
 // TestTheCommandLineSaysWhatItWants runs the scripts in testdata/script.
 func TestTheCommandLineSaysWhatItWants(t *testing.T) {

@@ -5,9 +5,11 @@
 package judgingtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -36,6 +38,7 @@ type Machine struct {
 	Dir     string // for caches; removed after the tests
 	Exe     string // of the children of further plugin runtimes
 
+	plugins plugintest.Shared
 	process *sandbox.Process
 	once    sync.Once
 	err     error
@@ -103,15 +106,17 @@ func (m *Machine) start(cgroup string, firstUID int) (err error) {
 	if m.process, m.Agent, err = Spawn(sandbox.Config{CgroupRoot: cgroup, FirstUID: firstUID}); err != nil {
 		return err
 	}
-	plugins, err := plugintest.Open()
-	if err != nil {
+	if m.plugins, err = plugintest.Open(); err != nil {
 		return err
 	}
-	m.Exe = plugins.Exe
-	if m.Runtime, err = plugin.New(plugin.Config{CacheDir: plugins.CacheDir, Exe: plugins.Exe}); err != nil {
+	m.Exe = m.plugins.Exe
+	if m.Runtime, err = plugin.New(plugin.Config{CacheDir: m.plugins.CacheDir, Exe: m.Exe}); err != nil {
 		return err
 	}
 	if m.Blobs, err = blob.OpenDir(filepath.Join(m.Dir, "blobs")); err != nil {
+		return err
+	}
+	if err := m.prepare(filepath.Join(m.Dir, "judging")); err != nil {
 		return err
 	}
 	m.Judge, err = m.Open(nil)
@@ -132,6 +137,60 @@ func (m *Machine) Open(change func(*judging.Config)) (*judging.Judge, error) {
 		change(&cfg)
 	}
 	return judging.New(cfg)
+}
+
+// prepare makes dir a cache of a Judge with what every Judge of this computer
+// finds out: what its tools are, and the compile caches of languages. The first
+// process that comes here does it for all, from nothing.
+func (m *Machine) prepare(dir string) error {
+	adapters, err := plugins.Languages()
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	if err := m.plugins.Compile(ctx, m.Runtime, adapters); err != nil {
+		return err
+	}
+	unlock, err := m.plugins.Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	var warnings bytes.Buffer
+	common := filepath.Join(m.plugins.Dir, "judging")
+	j, err := m.Open(func(c *judging.Config) {
+		c.CacheDir, c.Log = common, slog.New(slog.NewTextHandler(&warnings, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	})
+	if err != nil {
+		return err
+	}
+	if err := j.Prepare(ctx); err != nil || warnings.Len() > 0 {
+		return errors.Join(fmt.Errorf("prepare to judge: %s", warnings.String()), err)
+	}
+	return os.CopyFS(dir, os.DirFS(common))
+}
+
+// Warm makes dir, which must not exist, what CACHE_DIR would be after an earlier
+// deepoj, for the account uid and gid. Without root, which judging needs, the
+// folder is empty. Nothing of the machine that does it stays.
+func Warm(dir string, uid, gid int) (err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil || os.Geteuid() != 0 {
+		return err
+	}
+	var m Machine
+	defer func() { err = errors.Join(err, m.close()) }()
+	if err := m.start(shared.cgroup, shared.firstUID); err != nil {
+		return err
+	}
+	if err := m.plugins.Copy(filepath.Join(dir, "plugins")); err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(m.Dir, "judging"), filepath.Join(dir, "judging")); err != nil {
+		return err
+	}
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chown(path, uid, gid))
+	})
 }
 
 func (m *Machine) close() error {

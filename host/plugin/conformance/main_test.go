@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/judging/judgingtest"
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/conformance"
 	"deepoj/host/plugin/plugintest"
@@ -27,14 +28,7 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == agentCommand {
-		os.Exit(serveSandbox())
-	}
-	status := m.Run()
-	if err := closeSandbox(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
+	status := judgingtest.Main(m, "conformance", 66000, nil)
 	if shared.runtime != nil {
 		if err := shared.runtime.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -1,50 +1,28 @@
 package conformance_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"deepoj/host/judging"
+	"deepoj/host/judging/judgingtest"
 	"deepoj/host/plugin/conformance"
 	"deepoj/host/plugin/trial"
 	"deepoj/host/problem"
 	"deepoj/plugins"
 	"deepoj/plugins/abi"
-	"deepoj/sandbox"
 )
 
-// agentCommand makes the test binary a sandbox agent.
-const agentCommand = "sandbox-agent"
-
-func serveSandbox() int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	ctx, conn, cfg, err := sandbox.Inherited(ctx)
-	if err == nil {
-		err = sandbox.Serve(ctx, conn, cfg)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "sandbox agent:", err)
-		return 1
-	}
-	return 0
-}
-
-// boxes is the sandbox that all tests use.
-var boxes struct {
-	once    sync.Once
-	process *sandbox.Process
-	runner  *trial.Runner
-	err     error
+// trials is the runner that all tests use.
+var trials struct {
+	once   sync.Once
+	runner *trial.Runner
+	err    error
 }
 
 func needRoot(t *testing.T) {
@@ -61,42 +39,27 @@ func needRoot(t *testing.T) {
 // runner runs programs in a real sandbox.
 func runner(t *testing.T) conformance.Runner {
 	t.Helper()
-	rt := runtime(t)
-	boxes.once.Do(func() {
-		boxes.err = func() error {
-			exe, err := os.Executable()
-			if err != nil {
-				return err
-			}
-			boxes.process, err = sandbox.Spawn(context.Background(), exe, []string{agentCommand}, sandbox.Config{CgroupRoot: "deepoj-conformance", FirstUID: 66000})
-			if err != nil {
-				return err
-			}
-			agent, err := sandbox.Dial(boxes.process.Conn())
-			if err != nil {
+	rt, m := runtime(t), judgingtest.Get(t)
+	trials.once.Do(func() {
+		trials.err = func() error {
+			dir := filepath.Join(shared.dir, "trial")
+			if err := os.CopyFS(filepath.Join(dir, "judging"), os.DirFS(filepath.Join(m.Dir, "judging"))); err != nil {
 				return err
 			}
 			adapters, err := plugins.Languages()
 			if err != nil {
 				return err
 			}
-			boxes.runner, err = trial.New(filepath.Join(shared.dir, "trial"), judging.Config{
-				Sandbox: agent, Plugins: rt, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
+			trials.runner, err = trial.New(dir, judging.Config{
+				Sandbox: m.Agent, Plugins: rt, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
 			})
 			return err
 		}()
 	})
-	if boxes.err != nil {
-		t.Fatal(boxes.err)
+	if trials.err != nil {
+		t.Fatal(trials.err)
 	}
-	return boxes.runner
-}
-
-func closeSandbox() error {
-	if boxes.process == nil {
-		return nil
-	}
-	return boxes.process.Close()
+	return trials.runner
 }
 
 // submissions are the options of a checker that is tried on a package: its
