@@ -75,7 +75,7 @@ func (m *memory) wipe() error {
 		}
 	}
 	if m.sparse++; len(m.mapped) < 2*dirty+8 {
-		m.sparse = 0
+		m.sparse, m.bear = 0, bearFirst
 	}
 	if m.sparse < m.bear {
 		return nil
