@@ -309,3 +309,22 @@ func TestWhoWaitsForABoxMayGiveUp(t *testing.T) {
 	}
 	b.Close()
 }
+
+// A run is cancelled at the moment it ends, and another one follows at once.
+func TestACancelThatComesTooLateEndsNoOtherRun(t *testing.T) {
+	b := newBench(t, shared.get(t), "process", sandbox.BoxOptions{}).box
+	nothing := sandbox.Cmd{Program: "./process", Args: []string{"nothing"}}
+	for i := range 300 {
+		ctx, cancel := context.WithCancel(t.Context())
+		timer := time.AfterFunc(time.Duration(i%60)*50*time.Microsecond, cancel)
+		r, err := b.Run(ctx, nothing)
+		if err != nil && !errors.Is(err, context.Canceled) || err == nil && r.Verdict != sandbox.OK {
+			t.Fatalf("round %d: the run that is cancelled gives %+v, %v", i, r, err)
+		}
+		timer.Stop()
+		cancel()
+		if r, err := b.Run(t.Context(), nothing); err != nil || r.Verdict != sandbox.OK {
+			t.Fatalf("round %d: the run after it gives %+v, %v", i, r, err)
+		}
+	}
+}

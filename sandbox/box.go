@@ -180,12 +180,12 @@ func (b *agentBox) call(ctx context.Context, q request, sent func(), files ...*o
 	if err != nil {
 		return reply{}, nil, err
 	}
-	stop := context.AfterFunc(ctx, func() {
+	ended := onEnd(ctx, func() {
 		_ = b.s.send(request{Op: opCancel})                       // gone is as good as cancelled
 		_ = b.s.conn.SetReadDeadline(time.Now().Add(cancelGrace)) // fails only when closed
 	})
 	r, passed, err := b.s.read()
-	if !stop() {
+	if ended() {
 		closeAll(passed)
 		return reply{}, nil, errors.Join(context.Cause(ctx), b.s.conn.SetReadDeadline(time.Time{}))
 	}

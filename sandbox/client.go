@@ -211,14 +211,34 @@ func (s *session) send(v any, fds ...int) error {
 
 // receive waits for one reply until ctx ends.
 func (s *session) receive(ctx context.Context) (reply, []*os.File, error) {
-	stop := context.AfterFunc(ctx, func() {
+	ended := onEnd(ctx, func() {
 		_ = s.conn.SetReadDeadline(time.Unix(1, 0)) // fails only when closed, which also ends the read
 	})
 	r, files, err := s.read()
-	if !stop() && err != nil {
+	if !ended() {
+		return r, files, err
+	}
+	if err != nil {
 		return reply{}, nil, context.Cause(ctx)
 	}
-	return r, files, err
+	return r, files, s.conn.SetReadDeadline(time.Time{})
+}
+
+// onEnd calls fn when ctx ends. What it returns must be called: it reports whether
+// fn was called, which has returned then, so that it does nothing to what follows.
+func onEnd(ctx context.Context, fn func()) (ended func() bool) {
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(done)
+		fn()
+	})
+	return func() bool {
+		if stop() {
+			return false
+		}
+		<-done
+		return true
+	}
 }
 
 func (s *session) read() (reply, []*os.File, error) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -207,13 +208,21 @@ func (w *worker) ask(calls []*call) error {
 	// The worker is ended when nobody waits for it any more.
 	var left atomic.Int64
 	left.Store(int64(len(calls)))
+	var ending sync.WaitGroup
+	defer ending.Wait() // or it would end what the worker is asked next
 	for _, c := range calls {
+		ending.Add(1)
 		stop := context.AfterFunc(c.ctx, func() {
+			defer ending.Done()
 			if left.Add(-1) == 0 {
 				_ = w.conn.SetDeadline(time.Unix(1, 0))
 			}
 		})
-		defer stop()
+		defer func() {
+			if stop() {
+				ending.Done()
+			}
+		}()
 	}
 	var o replies
 	var header, blob []byte
