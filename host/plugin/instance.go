@@ -30,7 +30,6 @@ type instance struct {
 	state  []api.MutableGlobal // what a call may change; none if that is not all
 	was    []uint64            // state, when the instance was new
 	size   uint64              // of the memory then, in bytes
-	image  []piece             // what the memory was beside zeros
 }
 
 // piece is some of a memory's content.
@@ -53,7 +52,7 @@ func (s *server) instance(ctx context.Context, l *loaded) (g *instance, err erro
 		for i, v := range g.was {
 			g.state[i].Set(v)
 		}
-		s.memory.restore(g.size, g.image)
+		s.memory.restore(g.size, l.image)
 		return g, nil
 	}
 	if err := l.drop(ctx); err != nil {
@@ -77,8 +76,9 @@ func (s *server) instance(ctx context.Context, l *loaded) (g *instance, err erro
 		}
 		g.state, g.was = append(g.state, global), append(g.was, global.Get())
 	}
-	if len(g.state) > 0 {
-		g.image, err = s.memory.image()
+	if len(g.state) > 0 && !l.imaged {
+		l.image, err = s.memory.image()
+		l.imaged = err == nil
 	}
 	return g, err
 }

@@ -44,6 +44,8 @@ type loaded struct {
 	module wazero.CompiledModule
 	bytes  int64
 	kept   *instance // at rest; nil when there is none
+	image  []piece   // what the memory of a new instance is beside zeros
+	imaged bool      // whether that is known
 }
 
 // serve answers requests until the host closes its end.
