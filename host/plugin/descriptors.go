@@ -260,18 +260,7 @@ func (w *world) fdRead(m api.Memory, p []uint64) errno {
 	return transfer(m, p[1], p[2], p[3], func(b []byte) (int, errno) { return result(d.in.Read(b)) })
 }
 
-func (w *world) fdPread(m api.Memory, p []uint64) errno {
-	d := w.at(p[0])
-	if e := positioned(d); e != errnoSuccess {
-		return e
-	}
-	off := int64(p[3])
-	return transfer(m, p[1], p[2], p[4], func(b []byte) (int, errno) {
-		n, e := d.file.pread(b, off)
-		off += int64(n)
-		return n, e
-	})
-}
+func (w *world) fdPread(m api.Memory, p []uint64) errno { return w.transferAt(m, p, (*file).pread) }
 
 func (w *world) fdWrite(m api.Memory, p []uint64) errno {
 	d := w.at(p[0])
@@ -286,21 +275,11 @@ func (w *world) fdWrite(m api.Memory, p []uint64) errno {
 	return transfer(m, p[1], p[2], p[3], func(b []byte) (int, errno) { return result(d.out.Write(b)) })
 }
 
-func (w *world) fdPwrite(m api.Memory, p []uint64) errno {
-	d := w.at(p[0])
-	if e := positioned(d); e != errnoSuccess {
-		return e
-	}
-	off := int64(p[3])
-	return transfer(m, p[1], p[2], p[4], func(b []byte) (int, errno) {
-		n, e := d.file.pwrite(b, off)
-		off += int64(n)
-		return n, e
-	})
-}
+func (w *world) fdPwrite(m api.Memory, p []uint64) errno { return w.transferAt(m, p, (*file).pwrite) }
 
-// positioned says what is wrong with reading or writing at a position.
-func positioned(d *descriptor) errno {
+// transferAt reads or writes a file from a position on, which stays where it is.
+func (w *world) transferAt(m api.Memory, p []uint64, each func(f *file, b []byte, off int64) (int, errno)) errno {
+	d := w.at(p[0])
 	switch {
 	case d == nil:
 		return errnoBadf
@@ -309,7 +288,12 @@ func positioned(d *descriptor) errno {
 	case d.file == nil:
 		return errnoSpipe
 	}
-	return errnoSuccess
+	off := int64(p[3])
+	return transfer(m, p[1], p[2], p[4], func(b []byte) (int, errno) {
+		n, e := each(d.file, b, off)
+		off += int64(n)
+		return n, e
+	})
 }
 
 // result is what a stream says.

@@ -55,10 +55,11 @@ func (s *server) call(q request, blob []byte, fds []int) (reply, []byte, error) 
 		return reply{}, nil, err
 	}
 	stdout, stderr := &sink{m: w.m}, &sink{m: w.m}
-	w.connect(in, stdout, stderr)
+	var out io.Writer = stdout
 	if q.Stdin == stdinLive {
-		w.connect(in, &mouth{m: w.m, f: live[1], talk: said}, stderr)
+		out = &mouth{m: w.m, f: live[1], talk: said}
 	}
+	w.connect(in, out, stderr)
 	s.memory.allot(q.MemoryBytes)
 	a, err := s.run(ctx, l)
 	if err != nil {
