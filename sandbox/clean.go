@@ -69,13 +69,22 @@ func (r *room) settle() error {
 // maxPlaces is how many places are made at once for a process that kills.
 const maxPlaces = 1024
 
-// killByHand kills everything in the pid namespace, from within. Whoever kills must
-// not wait until a program that spins on its core has used up its turn.
+// killByHand kills everything in the pid namespace.
 func (r *room) killByHand() error {
 	pids, err := roomProcesses()
 	if err != nil || len(pids) == 0 {
 		return err
 	}
+	if err := r.strike(); err != nil {
+		return err
+	}
+	return r.settle()
+}
+
+// strike kills everything in the pid namespace from within, and waits for nothing
+// to be gone. Whoever kills must not wait until a program that spins on its core
+// has used up its turn.
+func (r *room) strike() error {
 	s := &script{}
 	s.add("kill everything", unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL))
 	hurryChildren()
@@ -90,16 +99,11 @@ func (r *room) killByHand() error {
 		pid, pidfd, err = s.start(0, r.group.spawn())
 	}
 	if errors.Is(err, unix.ESRCH) {
-		return r.settle() // they ended by themselves meanwhile
+		return nil // they ended by themselves meanwhile
 	}
 	if err != nil {
 		return fmt.Errorf("kill what is left: %w", err)
 	}
-	if _, err := waitProcess(pid); err != nil {
-		return errors.Join(err, unix.Close(pidfd))
-	}
-	if err := unix.Close(pidfd); err != nil {
-		return fmt.Errorf("kill what is left: %w", err)
-	}
-	return r.settle()
+	_, err = waitProcess(pid)
+	return errors.Join(err, unix.Close(pidfd))
 }

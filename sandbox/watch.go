@@ -161,7 +161,7 @@ func (w *watch) finish() error {
 	// before we do.
 	ended := time.Now()
 	if w.why != "" || w.cancelled {
-		if err := w.killMain(); err != nil {
+		if err := w.strike(); err != nil {
 			return err
 		}
 	}
@@ -199,17 +199,24 @@ func (w *watch) finish() error {
 	return nil
 }
 
-// killMain ends the main process and all others.
-func (w *watch) killMain() error {
+// strike kills the main process and all others at once. Were the main process
+// waited for before the others are killed, one of these that spins on its core
+// would go on until the main process had its turn to die.
+func (w *watch) strike() error {
 	killed, err := w.room.group.kill()
 	w.room.killed = w.room.killed || killed
-	if errors.Is(err, errCannotKill) {
-		err = unix.PidfdSendSignal(w.pidfd, unix.SIGKILL, nil, 0)
-		if errors.Is(err, unix.ESRCH) {
-			err = nil
-		}
+	if !errors.Is(err, errCannotKill) {
+		return err
 	}
-	return err
+	err = unix.PidfdSendSignal(w.pidfd, unix.SIGKILL, nil, 0)
+	if err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("kill a program: %w", err)
+	}
+	pids, err := roomProcesses()
+	if err != nil || len(pids) <= 1 { // only itself, which is there until it is waited for
+		return err
+	}
+	return w.room.strike()
 }
 
 // flushPatience is how long a slow reader of the output may take after the
