@@ -178,6 +178,7 @@ const (
 	opF64Const    = 0x44
 	opNumberFirst = 0x45
 	opI64Less     = 0x53 // signed
+	opI64AtLeast  = 0x59 // signed
 	opI64Add      = 0x7c
 	opI64Subtract = 0x7d
 	opI64Shift    = 0x88 // right, unsigned

@@ -14,7 +14,7 @@ const (
 
 // rewriteRevision is part of the cache's path. Raise it when the rewriter, the
 // scan or what is kept of a module changes.
-const rewriteRevision = 5
+const rewriteRevision = 6
 
 // rewrite returns the module with a fuel counter: a global that every function
 // and every turn of a loop takes from in advance. When it falls below zero a
@@ -290,11 +290,13 @@ func (w *rewriter) charge(out []byte, cost int64) []byte {
 }
 
 // check appends code that stores the fuel on top of the stack and asks for more
-// when it is below zero.
+// when it is below zero. The call stands in the second branch: the engine gives
+// registers to what follows as they are at the end of the first, and a call keeps
+// none, so that the loop would load all that it knows again in every turn.
 func (w *rewriter) check(out []byte) []byte {
 	out = appendU32(append(out, opGlobalSet), w.fuel)
 	out = appendU32(append(out, opGlobalGet), w.fuel)
-	out = append(out, opI64Const, 0, opI64Less, opIf, typeVoid)
+	out = append(out, opI64Const, 0, opI64AtLeast, opIf, typeVoid, opElse)
 	out = appendU32(append(out, opCall), w.refuel)
 	return append(out, opEnd)
 }
