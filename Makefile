@@ -29,8 +29,11 @@ bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(LANGUAGE_WASM) $(EDITOR)
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./host/cmd/...
 
 .PHONY: test
-test: deps-test build ## Install what is missing, then run every test (race detector on)
+test: deps-test build .build/versitygw ## Install what is missing, then run every test (race detector on)
 	.tools/test.sh
+
+.build/versitygw: .tools/s3.mod .tools/s3.sum # the S3 server of the tests
+	go build -trimpath -modfile=.tools/s3.mod -o $@ github.com/versity/versitygw/cmd/versitygw
 
 .PHONY: test-vm
 test-vm: deps-test ## The sandbox on cgroup v2 and without root, under two kernels in QEMU

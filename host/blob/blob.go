@@ -50,6 +50,15 @@ type Store interface {
 
 	// Has reports whether d is stored.
 	Has(ctx context.Context, d Digest) (bool, error)
+
+	// List calls f with each stored digest and its size in bytes, in no order,
+	// until f returns an error, which it returns. What is stored meanwhile may be
+	// left out.
+	List(ctx context.Context, f func(d Digest, size int64) error) error
+
+	// Verify reads all of d where it is stored. The error is a [CorruptError] when
+	// the content does not match; then storing it again mends it.
+	Verify(ctx context.Context, d Digest) error
 }
 
 // Parse returns s as a Digest, or an error that says what is wrong with it.

@@ -37,3 +37,9 @@ func (c *checked) Read(p []byte) (int, error) {
 
 // Close implements io.Closer.
 func (c *checked) Close() error { return c.r.Close() }
+
+// verify reads all of r, closes it, and compares it with g.
+func verify(ctx context.Context, r io.ReadCloser, g Digest) error {
+	_, err := io.Copy(io.Discard, newChecked(ctx, r, g))
+	return errors.Join(err, r.Close())
+}

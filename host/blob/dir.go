@@ -61,6 +61,9 @@ func OpenDir(path string) (*Dir, error) {
 	return d, nil
 }
 
+// Root returns the absolute path of the folder.
+func (d *Dir) Root() string { return d.root }
+
 func (d *Dir) incoming() string { return filepath.Join(d.root, "incoming") }
 
 func (d *Dir) path(g Digest) string {
@@ -197,6 +200,25 @@ func (d *Dir) check(ctx context.Context, f *os.File, g Digest) error {
 	d.known[g] = now
 	d.mu.Unlock()
 	return nil
+}
+
+// List implements Store.
+func (d *Dir) List(ctx context.Context, f func(Digest, int64) error) error {
+	return d.each(func(g Digest, info fs.FileInfo) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return f(g, info.Size())
+	})
+}
+
+// Verify implements Store.
+func (d *Dir) Verify(ctx context.Context, g Digest) error {
+	f, err := d.open(g)
+	if err != nil {
+		return err
+	}
+	return verify(ctx, f, g)
 }
 
 func (d *Dir) open(g Digest) (*os.File, error) {

@@ -31,7 +31,14 @@ var settings = []setting{
 	{env: "REDIS_URL", yaml: "redis.url", secret: true, doc: "Redis to use instead of the embedded one: redis, rediss, unix, redis+sentinel, redis+cluster"},
 	{env: "LISTEN_ADDR", yaml: "api.listen", def: "127.0.0.1:8080", doc: "where the web side listens"},
 	{env: "PUBLIC_HOSTS", yaml: "api.hosts", doc: "further host names that the web side answers to, separated by spaces"},
-	{env: "BLOB_DIR", yaml: "blob.dir", doc: "folder of packages and artifacts; the data folder's blobs when empty"},
+	{env: "BLOB_DIR", yaml: "blob.dir", doc: "folder of packages and plugins; the data folder's blobs when empty; unused with S3_ENDPOINT"},
+	{env: "BLOB_CACHE_BYTES", yaml: "blob.cache_bytes", def: "10737418240", doc: "with S3_ENDPOINT: bytes that this machine keeps near, in CACHE_DIR"},
+	{env: "S3_ENDPOINT", yaml: "s3.endpoint", doc: "host:port of an S3 service that keeps packages and plugins instead of BLOB_DIR"},
+	{env: "S3_BUCKET", yaml: "s3.bucket", def: "deepoj", doc: "its bucket, which must exist"},
+	{env: "S3_REGION", yaml: "s3.region", doc: "its region, where it has any"},
+	{env: "S3_ACCESS_KEY", yaml: "s3.access_key", secret: true, doc: "who asks"},
+	{env: "S3_SECRET_KEY", yaml: "s3.secret_key", secret: true, doc: "and its secret"},
+	{env: "S3_USE_TLS", yaml: "s3.use_tls", def: "true", doc: "true, or false for a service of a trusted network"},
 	{env: "CACHE_DIR", yaml: "cache.dir", doc: "folder of compiled plugins and programs, for workers of one account; the data folder's cache when empty"},
 	{env: "JOURNAL_DIR", yaml: "worker.journal_dir", doc: "folder of results that the database has not answered yet; the data folder's journal when empty"},
 	{env: "WORKER_ID", yaml: "worker.id", doc: "name of this worker; host name and pid when empty"},
@@ -132,7 +139,8 @@ func (c *config) validate() []error {
 	oneOf("JUDGE_AGENT", judging.AgentAuto, judging.AgentOff, judging.AgentRequire)
 	oneOf("LOG_LEVEL", "debug", "info", "warn", "error")
 	oneOf("LOG_FORMAT", "text", "json")
-	for _, name := range []string{"JOB_STREAM_MAXLEN", "JOB_LEASE_SEC", "JOB_HEARTBEAT_SEC", "JOB_RECLAIM_INTERVAL_SEC", "JOB_RECLAIM_COUNT", "JUDGE_STDOUT_LIMIT_BYTES", "JUDGE_STDERR_LIMIT_BYTES", "OUTBOX_SHARDS"} {
+	oneOf("S3_USE_TLS", "true", "false")
+	for _, name := range []string{"JOB_STREAM_MAXLEN", "JOB_LEASE_SEC", "JOB_HEARTBEAT_SEC", "JOB_RECLAIM_INTERVAL_SEC", "JOB_RECLAIM_COUNT", "JUDGE_STDOUT_LIMIT_BYTES", "JUDGE_STDERR_LIMIT_BYTES", "OUTBOX_SHARDS", "BLOB_CACHE_BYTES"} {
 		atLeast(name, 1)
 	}
 	atLeast("JOB_RECLAIM_GRACE_SEC", 0)

@@ -122,7 +122,24 @@ func services(c *config, data string) []doctor.Service {
 			return "reached", errors.Join(s.Ping(ctx), s.Close())
 		}
 	}
-	return []doctor.Service{pg, redis}
+	all := []doctor.Service{pg, redis}
+	if c.get("S3_ENDPOINT") != "" {
+		all = append(all, doctor.Service{Name: "object store", Remedy: s3Remedy, Ask: func(ctx context.Context) (string, error) {
+			dir, err := os.MkdirTemp("", "deepoj-doctor-")
+			if err != nil {
+				return "", err
+			}
+			defer os.RemoveAll(dir)
+			s, err := openBlobs(c, dir)
+			if err != nil {
+				return "", err
+			}
+			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+			defer cancel()
+			return "reached", s.(pinger).Ping(ctx)
+		}})
+	}
+	return all
 }
 
 // existing returns path, or the nearest folder above it that exists.

@@ -20,6 +20,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/judge", ""},
 	{"host/telemetry", ""},
 	{"host/blob", ""},
+	{"host/blob/blobtest", ""},
 	{"host/embedded", ""},
 	{"sandbox", ""},
 	{"plugins", ""},

@@ -50,6 +50,7 @@ var commands = []command{
 	{name: "rejudge", doc: "judge submissions again, one by one or as a set", run: rejudge},
 	{name: "audit", doc: "prove that nothing is lost or doubled", run: audit},
 	{name: "doctor", doc: "say what this machine lacks and how to mend it", run: diagnose},
+	{name: "blob", doc: "check stored packages and plugins, or copy them elsewhere", run: blobCommand},
 	{name: "migrate", doc: "bring the database schema up to date", run: migrate},
 	{name: "config", doc: "print every setting with its origin", run: printConfig},
 	{name: "version", doc: "print the version", run: printVersion},

@@ -60,7 +60,7 @@ func importProblems(ctx context.Context, e *env) int {
 	if err != nil {
 		return e.fail(err)
 	}
-	im, err := openImporter(ctx, e, ps, func() (*sql.Store, *blob.Dir, error) { return openStores(ctx, c, *data) })
+	im, err := openImporter(ctx, e, ps, func() (*sql.Store, blob.Store, error) { return openStores(ctx, c, *data) })
 	if err != nil {
 		return e.fail(err)
 	}
@@ -124,20 +124,20 @@ func openPackages(paths []string, slug string, own bool) ([]opened, error) {
 
 // openStores opens the database and the blobs. A process of root becomes the
 // owner of the blobs first: packages are read without its rights.
-func openStores(ctx context.Context, c *config, data string) (*sql.Store, *blob.Dir, error) {
-	folder := c.get("BLOB_DIR")
+func openStores(ctx context.Context, c *config, data string) (*sql.Store, blob.Store, error) {
 	dsn := c.get("DATABASE_URL")
-	if dsn == "" || folder == "" {
+	if dsn == "" || c.get("BLOB_DIR") == "" && c.get("S3_ENDPOINT") == "" {
 		i, err := findInstance(data)
 		if err != nil {
 			return nil, nil, err
 		}
-		dsn, folder = firstOf(dsn, i.DSN), firstOf(folder, filepath.Join(i.Data, "blobs"))
+		dsn, data = firstOf(dsn, i.DSN), i.Data
 	}
-	if err := becomeOwner(folder); err != nil {
+	folder := blobFolder(c, data)
+	if err := becomeOwner(existing(folder)); err != nil {
 		return nil, nil, err
 	}
-	blobs, err := blob.OpenDir(folder)
+	blobs, err := openBlobs(c, folder)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,12 +168,12 @@ type importer struct {
 	bench *bench // nil if every package is finished
 	judge *judging.Judge
 	store *sql.Store
-	blobs *blob.Dir
+	blobs blob.Store
 }
 
 // openImporter opens the stores with a function that gives up root, and what
 // packages need that are not finished.
-func openImporter(ctx context.Context, e *env, ps []opened, stores func() (*sql.Store, *blob.Dir, error)) (im *importer, err error) {
+func openImporter(ctx context.Context, e *env, ps []opened, stores func() (*sql.Store, blob.Store, error)) (im *importer, err error) {
 	im = &importer{}
 	defer func() {
 		if err != nil {

@@ -36,8 +36,8 @@ type node struct {
 	reg   *prometheus.Registry
 
 	store      *sql.Store
-	streams    *queue.Streams // nil with DELIVERY=postgres or without Redis
-	blobs      *blob.Dir
+	streams    *queue.Streams        // nil with DELIVERY=postgres or without Redis
+	blobs      blob.Store            // nil in a process without one
 	dispatcher *scheduler.Dispatcher // nil in a process without one
 	worker     *worker.Worker        // likewise
 	boxes      *judging.Fallback     // likewise
@@ -80,7 +80,7 @@ func serve(ctx context.Context, e *env, r roles, o options, c *config, log *slog
 	}
 	var err error
 	if r.keepsData() {
-		if n.blobs, err = blob.OpenDir(firstOf(c.get("BLOB_DIR"), filepath.Join(o.data, "blobs"))); err != nil {
+		if n.blobs, err = openBlobs(c, blobFolder(c, o.data)); err != nil {
 			return fmt.Errorf("open blobs: %w", err)
 		}
 	}
@@ -292,6 +292,9 @@ func (n *node) checks(ctx context.Context) []web.Check {
 			c.OK, c.Detail, c.Remedy = false, err.Error(), "jobs travel through PostgreSQL until Redis answers again; look at REDIS_URL"
 		}
 		cs = append(cs, c)
+	}
+	if s, ok := n.blobs.(pinger); ok {
+		cs = append(cs, checkBlobs(ctx, s))
 	}
 	if n.worker != nil {
 		cs = append(cs, n.checkSandbox())

@@ -1,0 +1,252 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"golang.org/x/sync/singleflight"
+)
+
+// S3 is a Store in a bucket of an S3 service, as AB/ABCDEF… by the digits of the
+// digest. What this machine stored or read is kept in a folder of bounded size,
+// and is read from there while the service is away. It is safe for several
+// processes to share the folder.
+type S3 struct {
+	client  *minio.Client
+	bucket  string
+	near    *cache
+	flights singleflight.Group
+	damaged sync.Map // digests whose objects are known to be damaged
+}
+
+var _ Store = (*S3)(nil)
+
+// S3Config says where a bucket is.
+type S3Config struct {
+	Endpoint  string // host:port, without a scheme
+	Bucket    string // must exist
+	Region    string // as the service names it; some need none
+	AccessKey string
+	SecretKey string
+	UseTLS    bool
+
+	CacheDir   string // folder of this machine
+	CacheBytes int64  // its bound; what was used in the last minute stays all the same
+
+	// Transport replaces the usual one, to trust a certificate.
+	Transport http.RoundTripper
+}
+
+// OpenS3 returns the store. It does not ask the service, which may be away: see
+// [S3.Ping].
+func OpenS3(cfg S3Config) (*S3, error) {
+	if strings.Contains(cfg.Endpoint, "/") {
+		return nil, fmt.Errorf("S3 endpoint %q: must be host or host:port, without a scheme or path", cfg.Endpoint)
+	}
+	if cfg.Bucket == "" {
+		return nil, errors.New("S3: no bucket is named")
+	}
+	client, err := minio.New(cfg.Endpoint, &minio.Options{
+		Creds:  credentials.NewStaticV4(cfg.AccessKey, cfg.SecretKey, ""),
+		Secure: cfg.UseTLS, Region: cfg.Region, Transport: cfg.Transport, MaxRetries: retries,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("S3 endpoint %q: %w", cfg.Endpoint, err)
+	}
+	near, err := openCache(cfg.CacheDir, cfg.CacheBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &S3{client: client, bucket: cfg.Bucket, near: near}, nil
+}
+
+// retries is how often a request is tried, with growing pauses. A job that fails
+// for want of a file is tried again later anyway.
+const retries = 5
+
+// Ping reports whether the bucket can be reached and used.
+func (s *S3) Ping(ctx context.Context) error {
+	ok, err := s.client.BucketExists(ctx, s.bucket)
+	if err != nil {
+		return s.failed("ask for", "", err)
+	}
+	if !ok {
+		return fmt.Errorf("there is no bucket %s: create it", s.bucket)
+	}
+	return nil
+}
+
+// Put implements Store. What is stored is in the bucket when it returns.
+func (s *S3) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {
+	g, n, err := s.near.put(ctx, r)
+	if err != nil {
+		return "", 0, err
+	}
+	if err := s.upload(ctx, g, n); err != nil {
+		return "", 0, errors.Join(err, s.near.drop(g))
+	}
+	return g, n, nil
+}
+
+// upload puts a near file into the bucket, unless it is there. An object appears
+// whole or not at all: so S3 promises.
+func (s *S3) upload(ctx context.Context, g Digest, size int64) error {
+	_, known := s.damaged.Load(g)
+	if !known {
+		switch info, err := s.client.StatObject(ctx, s.bucket, key(g), minio.StatObjectOptions{}); {
+		case err == nil && info.Size == size:
+			return nil
+		case err != nil && !missing(err):
+			return s.failed("look for", g, err)
+		}
+	}
+	f, err := s.near.dir.open(g)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err = s.client.PutObject(ctx, s.bucket, key(g), f, size, minio.PutObjectOptions{ContentType: "application/octet-stream"}); err != nil {
+		return s.failed("store", g, err)
+	}
+	s.damaged.Delete(g)
+	return nil
+}
+
+// Open implements Store.
+func (s *S3) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
+	f, err := s.File(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	return newChecked(ctx, f, g), nil
+}
+
+// File returns an open file of this machine with the content of g, as [Dir.File]
+// does.
+func (s *S3) File(ctx context.Context, g Digest) (*os.File, error) {
+	var err error
+	for range 3 { // another process may drop what was just fetched
+		var f *os.File
+		if f, err = s.near.file(ctx, g); !errors.Is(err, ErrNotFound) {
+			return f, err
+		}
+		// Whoever comes first fetches for all. If it gives up, the others go on.
+		_, err, shared := s.flights.Do(string(g), func() (any, error) { return nil, s.fetch(ctx, g) })
+		if err != nil && (!shared || ctx.Err() != nil || !canceled(err)) {
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+// fetch brings an object near.
+func (s *S3) fetch(ctx context.Context, g Digest) error {
+	r, err := s.object(ctx, g)
+	if err != nil {
+		return err
+	}
+	got, _, err := s.near.put(ctx, r)
+	err = errors.Join(err, r.Close())
+	switch {
+	case missing(err):
+		return fmt.Errorf("open blob %s: %w", g, ErrNotFound)
+	case err != nil:
+		return s.failed("read", g, err)
+	case got != g:
+		s.damaged.Store(g, nil)
+		return errors.Join(&CorruptError{Want: g, Got: got}, s.near.drop(got))
+	}
+	return nil
+}
+
+// object returns an object's content. The errors of asking for it come with the
+// first read.
+func (s *S3) object(ctx context.Context, g Digest) (io.ReadCloser, error) {
+	if _, err := Parse(string(g)); err != nil {
+		return nil, err
+	}
+	r, err := s.client.GetObject(ctx, s.bucket, key(g), minio.GetObjectOptions{})
+	if err != nil {
+		return nil, s.failed("read", g, err)
+	}
+	return r, nil
+}
+
+// Has implements Store: it asks the bucket, which is what others see.
+func (s *S3) Has(ctx context.Context, g Digest) (bool, error) {
+	if _, err := Parse(string(g)); err != nil {
+		return false, err
+	}
+	switch _, err := s.client.StatObject(ctx, s.bucket, key(g), minio.StatObjectOptions{}); {
+	case missing(err):
+		return false, nil
+	case err != nil:
+		return false, s.failed("look for", g, err)
+	}
+	return true, nil
+}
+
+// List implements Store.
+func (s *S3) List(ctx context.Context, f func(Digest, int64) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the listing
+	for o := range s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Recursive: true}) {
+		if o.Err != nil {
+			return s.failed("list", "", o.Err)
+		}
+		g, err := Parse(algorithm + o.Key[strings.LastIndexByte(o.Key, '/')+1:])
+		if err != nil || key(g) != o.Key {
+			continue // not ours
+		}
+		if err := f(g, o.Size); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// Verify implements Store. It reads the object and not what is near.
+func (s *S3) Verify(ctx context.Context, g Digest) error {
+	r, err := s.object(ctx, g)
+	if err != nil {
+		return err
+	}
+	err = verify(ctx, r, g)
+	switch _, damaged := errors.AsType[*CorruptError](err); {
+	case missing(err):
+		return fmt.Errorf("verify blob %s: %w", g, ErrNotFound)
+	case damaged:
+		s.damaged.Store(g, nil)
+	case err != nil:
+		return s.failed("verify", g, err)
+	}
+	return err
+}
+
+func (s *S3) failed(verb string, g Digest, err error) error {
+	what := "bucket " + s.bucket
+	if g != "" {
+		what = fmt.Sprintf("blob %s in %s", g, what)
+	}
+	return fmt.Errorf("%s %s: %w", verb, what, err)
+}
+
+func key(g Digest) string { return g.Hex()[:2] + "/" + g.Hex() }
+
+// missing reports whether an error says that there is no such object.
+func missing(err error) bool {
+	e, ok := errors.AsType[minio.ErrorResponse](err)
+	return ok && e.Code == minio.NoSuchKey
+}
+
+func canceled(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
