@@ -60,6 +60,10 @@ bench-checker: build ## Checkers as plugins against native ones in the sandbox, 
 	go test -count=1 -run '^$$' -bench Checker -benchtime 9x ./host/judging
 	go test -count=1 -run '^$$' -bench Fuel -benchtime 9x ./host/plugin
 
+.PHONY: bench-judging
+bench-judging: deps-test build ## Proving a package, a test's overhead, a large import, as ratios
+	go test -count=1 -run '^$$' -bench . -benchtime 1x -timeout 30m ./host/verify
+
 ##@ Now and then
 
 plugins: ## Build every language adapter into plugins/dist

@@ -50,7 +50,8 @@ type Row struct {
 	Verdict  judge.Verdict       `json:"verdict,omitempty"` // "" = it was not judged
 	Score    *float64            `json:"score,omitempty"`
 	MaxScore *float64            `json:"max_score,omitempty"`
-	Usage    judge.Usage         `json:"usage"` // the worst test
+	Usage    judge.Usage         `json:"usage"`        // the worst test
+	TotalCPU int64               `json:"total_cpu_ms"` // of all its runs
 	Groups   []judge.GroupResult `json:"groups,omitempty"`
 	Message  string              `json:"message,omitempty"`
 
@@ -211,6 +212,11 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 	}
 	row.Verdict, row.Score, row.MaxScore = r.Verdict, r.Score, r.MaxScore
 	row.Usage, row.Groups, row.Message = r.Usage, r.Groups, r.Message
+	for _, t := range r.Tests {
+		if !t.Reused {
+			row.TotalCPU += t.Usage.CPUMillis
+		}
+	}
 	if r.Verdict == judge.AC && r.Usage.CPUMillis > 0 {
 		row.Slack = float64(p.pkg.Limits.CPU.Milliseconds()) / float64(r.Usage.CPUMillis)
 	}
