@@ -54,10 +54,7 @@ type checkersView struct {
 
 // Wrong reports whether the form comes back for this field.
 func (view *checkersView) Wrong(field string) bool {
-	if view.Fault == nil {
-		return false
-	}
-	return view.Fault.Field == field || slices.ContainsFunc(view.Fault.Errors, func(e fieldFault) bool { return e.Field == field })
+	return view.Fault != nil && view.Fault.names(field)
 }
 
 func (s *Server) checkersPage(c *fiber.Ctx) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"deepoj/host/blob"
 	"deepoj/sql"
 )
 
@@ -27,6 +28,9 @@ type Config struct {
 
 	// Store holds everything that is shown. Required; not closed by the server.
 	Store *sql.Store
+
+	// Blobs takes the packages that setters upload. Without it they cannot.
+	Blobs blob.Store
 
 	// AuthRequired turns the guest off, who may submit without an account. It is
 	// always on unless Listen is a loopback address.
@@ -49,6 +53,10 @@ type Config struct {
 
 	// MaxBody bounds a request's body, in bytes. Defaults to 4 MiB.
 	MaxBody int
+
+	// MaxPackage bounds an uploaded problem package, in bytes. It is streamed and
+	// not held in memory. Defaults to 2 GiB.
+	MaxPackage int64
 
 	// MaxStreams bounds the open event streams of this process, and
 	// MaxStreamsPerClient those of one address. They default to 4096 and 1024 on
@@ -88,7 +96,7 @@ func (c Config) Validate() error {
 		}
 	}
 	for name, n := range map[string]int{
-		"MaxBody": c.MaxBody, "MaxStreams": c.MaxStreams, "MaxStreamsPerClient": c.MaxStreamsPerClient,
+		"MaxBody": c.MaxBody, "MaxPackage": int(c.MaxPackage), "MaxStreams": c.MaxStreams, "MaxStreamsPerClient": c.MaxStreamsPerClient,
 		"WorkerAge": int(c.WorkerAge), "SessionLife": int(c.SessionLife), "Grace": int(c.Grace),
 	} {
 		if n < 0 {
@@ -113,6 +121,9 @@ func (c Config) withDefaults() Config {
 	c.AuthRequired = c.AuthRequired || !loopback
 	if c.MaxBody == 0 {
 		c.MaxBody = 4 << 20
+	}
+	if c.MaxPackage == 0 {
+		c.MaxPackage = 2 << 30
 	}
 	if c.MaxStreams == 0 {
 		c.MaxStreams = 4096

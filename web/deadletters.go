@@ -175,7 +175,9 @@ func pageOfJob(id int64, kind judge.Kind) string {
 		return submissionURL(id)
 	case judge.KindPluginBuild, judge.KindPluginTest:
 		return jobURL(id)
-	case judge.KindRun, judge.KindImport, judge.KindVerify:
+	case judge.KindImport, judge.KindVerify:
+		return importURL(id)
+	case judge.KindRun:
 	}
 	return ""
 }

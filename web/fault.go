@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +45,11 @@ func (f *fault) Error() string {
 
 // Unwrap returns what caused the fault, which clients never see.
 func (f *fault) Unwrap() error { return f.cause }
+
+// names reports whether a field is what is wrong.
+func (f *fault) names(field string) bool {
+	return f.Field == field || slices.ContainsFunc(f.Errors, func(e fieldFault) bool { return e.Field == field })
+}
 
 // fieldFault is one wrong field of a request.
 type fieldFault struct {

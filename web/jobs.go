@@ -56,6 +56,7 @@ type jobJSON struct {
 	Finished   *time.Time    `json:"finished_at"`
 	Place      *placeJSON    `json:"place,omitempty"`
 	About      *aboutJSON    `json:"about,omitempty"`
+	Package    *aboutPackage `json:"package,omitempty"`
 	Result     *judge.Result `json:"result"` // its report is what the job found
 	Error      *string       `json:"error"`
 }
@@ -70,6 +71,15 @@ type aboutJSON struct {
 	Problem  string         `json:"problem,omitempty"`
 	Digest   string         `json:"digest,omitempty"`
 	Limit    int            `json:"limit,omitempty"`
+}
+
+// aboutPackage is what a job about a problem package is asked.
+type aboutPackage struct {
+	Problem  string `json:"problem"`
+	Archive  string `json:"archive,omitempty"`
+	Bytes    int64  `json:"bytes,omitempty"`
+	Version  string `json:"version,omitempty"`
+	Activate bool   `json:"activate,omitempty"`
 }
 
 // apiJob handles GET /api/v1/jobs/:id.
@@ -87,6 +97,10 @@ func (s *Server) apiJob(c *fiber.Ctx) error {
 	if a := job.About; a.Op != "" {
 		out.URL = jobURL(job.JobID)
 		out.About = &aboutJSON{a.Op, a.Kind, a.Name, a.Version, a.Protocol, a.Problem, a.Digest, a.Limit}
+	}
+	if p := job.Package; p.Problem != "" {
+		out.URL = importURL(job.JobID)
+		out.Package = &aboutPackage{p.Problem, p.Archive, p.Bytes, p.Version, p.Activate}
 	}
 	if text := jobEndedWithout(job, v); text != "" {
 		out.Error = &text
@@ -107,7 +121,11 @@ func jobEndedWithout(job *judge.JobView, v viewer) string {
 	case judge.Cancelled:
 		return "The job was cancelled."
 	case judge.Dead:
-		text := "The judging system failed on every try. This is not the plugin's fault; send it again, or tell whoever runs this server."
+		what := "plugin"
+		if job.Kind == judge.KindImport || job.Kind == judge.KindVerify {
+			what = "package"
+		}
+		text := "The judging system failed on every try. This is not the " + what + "'s fault; send it again, or tell whoever runs this server."
 		if v.Staff() && job.LastError != "" {
 			text += " Last failure: " + job.LastError
 		}

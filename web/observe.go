@@ -100,6 +100,9 @@ func (s *Server) observe(c *fiber.Ctx) error {
 	if !safe(c.Method()) && takesUploads(c.OriginalURL()) {
 		limit = uploadTime
 	}
+	if takesPackages(c.Method(), c.OriginalURL()) {
+		limit = packageTime
+	}
 	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), traceKey{}, trace), limit)
 	defer cancel()
 	c.SetUserContext(ctx)

@@ -21,16 +21,18 @@ const (
 	maxPreview     = 500
 )
 
-// settersOnly refuses whoever may not manage plugins.
-func (s *Server) settersOnly(c *fiber.Ctx) error {
-	if viewerOf(c).Setter() {
-		return c.Next()
+// settersOnly refuses whoever may not manage plugins and packages.
+func (s *Server) settersOnly(what string) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if viewerOf(c).Setter() {
+			return c.Next()
+		}
+		remedy := "Ask an administrator for the role setter."
+		if viewerOf(c).Guest() {
+			remedy = "Log in with an account that has the role setter, staff or admin."
+		}
+		return refuse(fiber.StatusForbidden, "forbidden", "Only setters and staff may see and change "+what+".", remedy)
 	}
-	remedy := "Ask an administrator for the role setter."
-	if viewerOf(c).Guest() {
-		remedy = "Log in with an account that has the role setter, staff or admin."
-	}
-	return refuse(fiber.StatusForbidden, "forbidden", "Only setters and staff may see and change checkers.", remedy)
 }
 
 // order stores a job about a plugin and notes who asked for it. When it returns,

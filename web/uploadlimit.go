@@ -25,9 +25,12 @@ func takesUploads(uri string) bool {
 }
 
 // sizeLimit is asked when the headers of a request have come and its body has
-// not. Only an upload of somebody who may upload gets more room than MaxBody, so
-// that nobody else can fill the server's memory.
+// not. Only an upload of somebody who may upload gets more time and room, so that
+// nobody else can hold connections or fill the server's memory; see also receive.
 func (s *Server) sizeLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	if takesPackages(string(h.Method()), string(h.RequestURI())) && s.mayUpload(h) {
+		return fasthttp.RequestConfig{ReadTimeout: packageTime}
+	}
 	large := h.ContentLength() > s.cfg.MaxBody || h.ContentLength() < 0 // of unknown length
 	if !h.IsPost() || !large || !takesUploads(string(h.RequestURI())) || !s.mayUpload(h) {
 		return fasthttp.RequestConfig{}

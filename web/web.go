@@ -92,6 +92,7 @@ func New(cfg Config) (*Server, error) {
 		Immutable:                    true,
 		ReadBufferSize:               16 << 10,
 		ReadTimeout:                  30 * time.Second,
+		StreamRequestBody:            true, // bounded by receive
 	})
 	s.app.Server().HeaderReceived = s.sizeLimit
 	s.routes()
@@ -132,7 +133,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 // routes is the site map.
 func (s *Server) routes() {
-	s.app.Use(s.observe, s.headers)
+	s.app.Use(s.observe, s.headers, s.receive)
 
 	// What machines ask, without an account.
 	s.app.Get("/healthz", s.healthz)
@@ -177,7 +178,19 @@ func (s *Server) routes() {
 	s.app.Get("/account", s.accountPage)
 	s.app.Post("/account", s.changePassword)
 
-	s.app.Use("/checkers", s.settersOnly)
+	s.app.Use("/packages", s.settersOnly("packages"))
+	s.app.Get("/packages", s.packagesPage)
+	s.app.Post("/packages", s.packageForm)
+	s.app.Get("/packages/:slug", s.packagePage)
+	s.app.Post("/packages/:slug/activate", s.liveForm)
+	s.app.Post("/packages/:slug/rollback", s.backForm)
+	s.app.Post("/packages/:slug/verify", s.proveForm)
+	s.app.Use("/imports", s.settersOnly("packages"))
+	s.app.Get("/imports/:id", s.importPage)
+	s.app.Get("/imports/:id/live", s.importFragment)
+	s.app.Get("/imports/:id/events", s.jobEvents)
+
+	s.app.Use("/checkers", s.settersOnly("checkers"))
 	s.app.Get("/checkers", s.checkersPage)
 	s.app.Post("/checkers", s.uploadForm)
 	s.app.Get("/checkers/jobs/:id", s.pluginJobPage)
@@ -206,7 +219,13 @@ func (s *Server) routes() {
 		v1.Post("/submissions/:id/"+verb, s.apiMove(verb))
 	}
 	v1.Get("/problems", s.apiProblems)
+	v1.Post("/problems", s.settersOnly("packages"), s.apiImport)
 	v1.Get("/problems/:slug", s.apiProblem)
+	v1.Post("/problems/:slug/rollback", s.settersOnly("packages"), s.apiGoBack)
+	v1.Get("/problems/:slug/versions", s.settersOnly("packages"), s.apiVersions)
+	v1.Get("/problems/:slug/versions/:version", s.settersOnly("packages"), s.apiVersion)
+	v1.Post("/problems/:slug/versions/:version/activate", s.settersOnly("packages"), s.apiGoLive)
+	v1.Post("/problems/:slug/versions/:version/verify", s.settersOnly("packages"), s.apiProve)
 	v1.Get("/languages", s.apiLanguages)
 	v1.Get("/workers", s.apiWorkers)
 	v1.Get("/queue", s.apiQueue)
@@ -227,7 +246,7 @@ func (s *Server) routes() {
 	v1.Post("/rejudgings/:id/cancel", s.apiResolveRejudge(false))
 	v1.Get("/jobs/:id", s.apiJob)
 	v1.Get("/jobs/:id/events", s.jobEvents)
-	v1.Use("/plugins", s.settersOnly)
+	v1.Use("/plugins", s.settersOnly("checkers"))
 	v1.Post("/plugins", s.apiUpload)
 	v1.Get("/plugins", s.apiPlugins)
 	v1.Post("/plugins/rollback", s.apiRollBack)

@@ -26,6 +26,7 @@ type cluster struct {
 	store  *sql.Store
 	pg     *embedded.Postgres
 	redis  *embedded.Redis
+	url    string
 	client *client.Client
 }
 
@@ -75,7 +76,8 @@ func newCluster(t testing.TB) *cluster {
 	if out, errs, status := deepoj(t, c.env, "problem", "import", "--samples"); status != 0 {
 		t.Fatalf("import the samples: %s%s", out, errs)
 	}
-	if c.client, err = client.New("http://" + listen); err != nil {
+	c.url = "http://" + listen
+	if c.client, err = client.New(c.url); err != nil {
 		t.Fatal(err)
 	}
 	if c.store, err = sql.Open(ctx, sql.Config{DSN: pg.DSN(), MaxConns: 2}); err != nil {

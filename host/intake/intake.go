@@ -1,10 +1,11 @@
-// Package intake executes the jobs that take in plugins: an upload is compiled
-// if need be, admitted, proved by the conformance suite and kept; a preview
-// judges past submissions with it; a binding makes a version of a problem that
-// is checked by it.
+// Package intake executes the jobs that take in plugins and problem packages. A
+// plugin is compiled if need be, admitted, proved by the conformance suite and
+// kept; a preview judges past submissions with it; a binding makes a version of a
+// problem that is checked by it. A package is read, kept as a version and proved
+// by its own submissions, which is what lets it go live.
 //
 // A worker hands such jobs over as it hands submissions to package judging.
-// What is wrong with a plugin is in the job's report; an error is a failure of
+// What is wrong with what came is in the job's report; an error is a failure of
 // the platform, and the worker tries again.
 package intake
 
@@ -27,7 +28,7 @@ import (
 	"deepoj/sql"
 )
 
-// Config says what plugins are proved with. All but Runner, TempDir and Log are
+// Config says what plugins and packages are proved with. All but Runner, TempDir and Log are
 // required.
 type Config struct {
 	Store   *sql.Store
@@ -46,7 +47,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Intake executes jobs about plugins. It may be used by several goroutines.
+// Intake executes jobs about plugins and packages. It may be used by several goroutines.
 type Intake struct{ cfg Config }
 
 // New returns an Intake.
@@ -221,11 +222,7 @@ func tell(progress func(judge.Progress), e conformance.Event) {
 	if e.Stage != nil {
 		kind, what = "stage", e.Stage
 	}
-	data, err := json.Marshal(what)
-	if err != nil {
-		return // plain strings and numbers always encode
-	}
-	progress(judge.Progress{Kind: kind, Finding: data})
+	tellJSON(progress, kind, what)
 }
 
 // given is the manifest of a module that brings none.

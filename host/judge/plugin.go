@@ -85,8 +85,9 @@ type JobView struct {
 	Started    *time.Time
 	Finished   *time.Time
 	LastError  string
-	About      PluginPayload // of jobs about plugins: what was asked, without files
-	Result     *Result       // of the newest generation; nil while there is none
+	About      PluginPayload  // of jobs about plugins: what was asked, without files
+	Package    PackagePayload // of jobs about problem packages: what was asked
+	Result     *Result        // of the newest generation; nil while there is none
 }
 
 // Shown returns the status as the HTTP API spells it.

@@ -266,7 +266,7 @@ func (f *Fallback) Tool(ctx context.Context, name string) (sandbox.Tool, error) 
 // unavailable says that another machine may run programs.
 func (f *Fallback) unavailable(why error) error {
 	return &UnavailableError{
-		What: "the sandbox agent", Reason: why.Error(), Remedy: "see the log of the agent, or set JUDGE_AGENT to auto to do without it",
+		What: "the sandbox agent", Agent: true, Reason: why.Error(), Remedy: "see the log of the agent, or set JUDGE_AGENT to auto to do without it",
 	}
 }
 

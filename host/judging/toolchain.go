@@ -34,6 +34,7 @@ type UnavailableError struct {
 	What   string // such as "the language rust"
 	Reason string // such as "rustc is not installed"
 	Remedy string // such as "apt-get install rustc"
+	Agent  bool   // it is the sandbox's agent, without which nothing runs
 }
 
 func (e *UnavailableError) Error() string {

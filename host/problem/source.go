@@ -48,6 +48,8 @@ func Open(name string) (fsys fs.FS, slug string, closer io.Closer, err error) {
 // What a ZIP file may be at most.
 const (
 	maxUnzipped = 16 << 30 // bytes of all its files together, as its directory says
+	maxPacked   = 1 << 30  // bytes of all its files together that may be packed as tightly as they like
+	maxRatio    = 100      // bytes for a byte of the archive, of more than that
 	maxLink     = 4096     // bytes of a link
 	maxHops     = 16       // links from one name to a file
 )
@@ -60,18 +62,22 @@ func Unzip(z *zip.Reader) (fs.FS, error) {
 	if len(z.File) > maxFiles {
 		return nil, fmt.Errorf("the archive has %d entries, at most %d are read", len(z.File), maxFiles)
 	}
-	var total uint64
+	var total, packed uint64
 	for _, f := range z.File {
 		name := strings.TrimSuffix(f.Name, "/")
 		if !fs.ValidPath(name) || name == "." || strings.Contains(name, `\`) {
 			return nil, fmt.Errorf("the archive has an entry named %q, which is no name in a folder", f.Name)
 		}
-		if total += f.UncompressedSize64; total > maxUnzipped {
+		packed += f.CompressedSize64
+		if total += f.UncompressedSize64; total > maxUnzipped || f.UncompressedSize64 > maxUnzipped {
 			return nil, fmt.Errorf("the archive unpacks to more than %d GiB", maxUnzipped>>30)
 		}
 		if err := a.add(name, f); err != nil {
 			return nil, err
 		}
+	}
+	if total > maxPacked && total/maxRatio > packed {
+		return nil, fmt.Errorf("the archive unpacks to %d MiB, more than %d times its size: let generators make what is so regular", total>>20, maxRatio)
 	}
 	return a.top()
 }

@@ -27,14 +27,14 @@ func (p *Package) Save(ctx context.Context, s blob.Store) (blob.Digest, error) {
 		f := &p.Files[i]
 		r, err := p.Open(ctx, *f)
 		if err != nil {
-			return "", fmt.Errorf("save problem %s: %w", p.Slug, err)
+			return "", fmt.Errorf("save problem %s: %w", p.Slug, &unreadable{err})
 		}
-		g, n, err := s.Put(ctx, r)
-		if cerr := r.Close(); err == nil {
-			err = cerr
+		g, n, err := s.Put(ctx, source{r})
+		if cerr := r.Close(); err == nil && cerr != nil {
+			err = &unreadable{cerr}
 		}
 		if err == nil && n != f.Size {
-			err = fmt.Errorf("%s changed while it was read: %d bytes, then %d", f.Path, f.Size, n)
+			err = &unreadable{fmt.Errorf("it changed while it was read: %d bytes, then %d", f.Size, n)}
 		}
 		if err != nil {
 			return "", fmt.Errorf("save problem %s: %s: %w", p.Slug, f.Path, err)
@@ -44,6 +44,31 @@ func (p *Package) Save(ctx context.Context, s blob.Store) (blob.Digest, error) {
 	}
 	p.each(func(f *File) { f.Digest = digests[f.Path] })
 	return p.saveManifest(ctx, s)
+}
+
+// source marks the errors of a package that is read.
+type source struct{ io.Reader }
+
+func (s source) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b)
+	if err != nil && err != io.EOF {
+		err = &unreadable{err}
+	}
+	return n, err
+}
+
+// unreadable is an error of what is saved and not of where it goes.
+type unreadable struct{ err error }
+
+func (e *unreadable) Error() string { return e.err.Error() }
+
+func (e *unreadable) Unwrap() error { return e.err }
+
+// Unreadable reports whether [Package.Save] failed because the package itself
+// cannot be read, such as an archive that is damaged.
+func Unreadable(err error) bool {
+	_, ok := errors.AsType[*unreadable](err)
+	return ok
 }
 
 // saveManifest stores the manifest of a package whose files are stored.

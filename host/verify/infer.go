@@ -43,7 +43,7 @@ func inferable(pkg *problem.Package) bool {
 func infer(ctx context.Context, cfg Config, pkg *problem.Package) (time.Duration, error) {
 	slowest, err := times(ctx, cfg, pkg, "lower", measuring, func(s problem.Submission, t judge.TestResult) error {
 		if t.Verdict == judge.TLE {
-			return fmt.Errorf("%s takes more than %s on %s", short(s.Path), measuring, t.Name)
+			return faultf("%s takes more than %s on %s", short(s.Path), measuring, t.Name)
 		}
 		return nil
 	})
@@ -51,7 +51,7 @@ func infer(ctx context.Context, cfg Config, pkg *problem.Package) (time.Duration
 		return 0, err
 	}
 	if len(slowest) == 0 {
-		return 0, errors.New("no submission says how long a good one takes: put one into submissions/accepted")
+		return 0, faultf("no submission says how long a good one takes: put one into submissions/accepted")
 	}
 	worst := int64(1)
 	for _, m := range slowest {
@@ -70,7 +70,7 @@ func infer(ctx context.Context, cfg Config, pkg *problem.Package) (time.Duration
 	}
 	for name := range upper {
 		if !tooSlow[name] {
-			return 0, fmt.Errorf("%s must be too slow, but takes no more than %s: the limit must be %s at least, and a slow program %s",
+			return 0, faultf("%s must be too slow, but takes no more than %s: the limit must be %s at least, and a slow program %s",
 				short(name), margin, limit, margin)
 		}
 	}
@@ -102,7 +102,7 @@ func times(ctx context.Context, cfg Config, pkg *problem.Package, bound string, 
 		}
 		payload, why, err := p.payload(ctx, s)
 		if err == nil && why != "" {
-			err = errors.New(why)
+			err = &fault{why}
 		}
 		var r judge.Result
 		if err == nil {

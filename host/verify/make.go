@@ -106,7 +106,7 @@ func (m *maker) build(ctx context.Context) error {
 		}
 		payload, why, err := p.payload(ctx, s)
 		if err == nil && why != "" {
-			err = errors.New(why)
+			err = &fault{why}
 		}
 		if err == nil {
 			m.main, err = m.cfg.Judge.Solution(ctx, m.pkg, payload)
@@ -116,7 +116,7 @@ func (m *maker) build(ctx context.Context) error {
 		}
 		return nil
 	}
-	return errors.New("no solution is the main one, which gives the answers")
+	return faultf("no solution is the main one, which gives the answers")
 }
 
 // make makes what a test lacks.
@@ -155,7 +155,7 @@ func (m *maker) make(ctx context.Context, t *problem.Test) error {
 // generate makes the input of a test.
 func (m *maker) generate(ctx context.Context, t *problem.Test) (problem.File, error) {
 	if len(t.Made) == 0 || m.generators[t.Made[0]] == nil {
-		return problem.File{}, errors.New("nothing says how its input is made")
+		return problem.File{}, faultf("nothing says how its input is made")
 	}
 	program, args := m.generators[t.Made[0]], t.Made[1:]
 	name := path.Join("made", t.Name)
@@ -169,7 +169,7 @@ func (m *maker) generate(ctx context.Context, t *problem.Test) (problem.File, er
 		return input, fmt.Errorf("by %q: %w", t.Made, err)
 	}
 	if input.Digest != again.Digest {
-		return input, fmt.Errorf("by %q: it prints something else each time: it must depend on its arguments only", t.Made)
+		return input, faultf("by %q: it prints something else each time: it must depend on its arguments only", t.Made)
 	}
 	m.keep(m.inputs, t, input)
 	return input, nil
@@ -185,7 +185,7 @@ func (m *maker) keep(made map[string]problem.File, t *problem.Test, f problem.Fi
 func run(ctx context.Context, program *judging.Program, args []string, input, output *os.File) error {
 	said, err := program.Run(ctx, args, input, output)
 	if err == nil && said.Exit != 0 {
-		err = fmt.Errorf("it ended with exit status %d: %s", said.Exit, said.Stderr)
+		err = faultf("it ended with exit status %d: %s", said.Exit, said.Stderr)
 	}
 	return err
 }

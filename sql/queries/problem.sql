@@ -1,11 +1,16 @@
 -- name: ProblemSave :exec
-WITH problem AS (
-  INSERT INTO problems (slug, version) VALUES (@slug, @version)
-  ON CONFLICT (slug) DO UPDATE SET version = excluded.version, updated_at = now()
-  RETURNING slug)
-INSERT INTO problem_versions (slug, version, title, problem, created_by)
-SELECT slug, @version, @title, @problem, @created_by FROM problem
-ON CONFLICT (slug, version) DO UPDATE SET title = excluded.title, problem = excluded.problem;
+WITH before AS MATERIALIZED (SELECT p.version FROM problems p WHERE p.slug = @slug FOR UPDATE),
+kept AS (
+  INSERT INTO problem_versions (slug, version, title, problem, created_by)
+  SELECT @slug, @version, @title, @problem, @created_by WHERE (SELECT count(*) FROM before) >= 0 -- looks before it writes
+  ON CONFLICT (slug, version) DO UPDATE SET title = excluded.title, problem = excluded.problem
+  RETURNING slug, version, created_by),
+change AS (
+  INSERT INTO problem_changes (slug, version, previous, by)
+  SELECT k.slug, k.version, (SELECT b.version FROM before b), @created_by FROM kept k
+  WHERE k.version IS DISTINCT FROM (SELECT b.version FROM before b))
+INSERT INTO problems (slug, version) SELECT slug, version FROM kept
+ON CONFLICT (slug) DO UPDATE SET version = excluded.version, updated_at = now();
 
 -- name: ProblemGet :one
 SELECT v.problem, p.updated_at FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
@@ -15,3 +20,58 @@ WHERE p.slug = @slug;
 SELECT (v.problem - 'statement' - 'samples')::jsonb AS problem, p.updated_at
 FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
 ORDER BY p.slug;
+
+-- name: VersionKeep :exec
+-- Keeps a version without making it live.
+INSERT INTO problem_versions (slug, version, title, problem, created_by, import_job)
+VALUES (@slug, @version, @title, @problem, @created_by, @job_id::bigint)
+ON CONFLICT (slug, version) DO UPDATE SET title = excluded.title, problem = excluded.problem,
+  import_job = greatest(problem_versions.import_job, excluded.import_job);
+
+-- name: VersionProve :exec
+UPDATE problem_versions SET proved = @proved::boolean, report = @report, proof_job = @job_id::bigint
+WHERE slug = @slug AND version = @version AND coalesce(proof_job, 0) <= @job_id;
+
+-- name: VersionGet :one
+SELECT v.slug, v.version, v.title, v.created_by, v.created_at, coalesce(v.import_job, 0)::bigint AS import_job,
+  coalesce(v.proof_job, 0)::bigint AS proof_job, v.proved, v.report, (p.version IS NOT NULL)::boolean AS live
+FROM problem_versions v LEFT JOIN problems p ON p.slug = v.slug AND p.version = v.version
+WHERE v.slug = @slug AND v.version = @version;
+
+-- name: VersionOfImport :one
+-- The version that an import has made already, if its worker was lost after that.
+SELECT version FROM problem_versions WHERE import_job = @job_id::bigint;
+
+-- name: VersionList :many
+-- The newest of a problem first, without reports. An empty slug does not restrict.
+SELECT v.slug, v.version, v.title, v.created_by, v.created_at, coalesce(v.import_job, 0)::bigint AS import_job,
+  coalesce(v.proof_job, 0)::bigint AS proof_job, v.proved, (p.version IS NOT NULL)::boolean AS live
+FROM problem_versions v LEFT JOIN problems p ON p.slug = v.slug AND p.version = v.version
+WHERE @slug::text = '' OR v.slug = @slug
+ORDER BY v.slug, v.created_at DESC, v.version;
+
+-- name: VersionActivate :one
+-- Nothing changes, and there is no row, when the version is live already, when it
+-- may not be, or when the job has made it live before.
+WITH before AS MATERIALIZED (SELECT p.version FROM problems p WHERE p.slug = @slug FOR UPDATE),
+kept AS MATERIALIZED (
+  SELECT v.slug, v.version, v.proved FROM problem_versions v
+  WHERE v.slug = @slug AND v.version = @version AND (v.proved OR @unproved::boolean)
+    AND (SELECT count(*) FROM before) >= 0 -- looks before it writes
+    AND NOT EXISTS (SELECT 1 FROM problem_changes c WHERE c.job_id = nullif(@job_id::bigint, 0))),
+active AS (
+  INSERT INTO problems (slug, version) SELECT slug, version FROM kept
+  ON CONFLICT (slug) DO UPDATE SET version = excluded.version, updated_at = now() WHERE problems.version <> excluded.version
+  RETURNING problems.slug, problems.version),
+change AS (
+  INSERT INTO problem_changes (slug, version, previous, by, job_id)
+  SELECT slug, version, (SELECT b.version FROM before b), @by::text, nullif(@job_id::bigint, 0) FROM active),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by, @action::text, 'problem:' || slug,
+    jsonb_build_object('version', version, 'previous', (SELECT b.version FROM before b), 'proved', (SELECT k.proved FROM kept k)) FROM active)
+SELECT version FROM active;
+
+-- name: ProblemChanges :many
+SELECT version, coalesce(previous, '')::text AS previous, by, at FROM problem_changes
+WHERE slug = @slug ORDER BY id DESC LIMIT @max::integer;

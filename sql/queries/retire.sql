@@ -21,7 +21,7 @@ FROM last WHERE EXISTS (SELECT 1 FROM seen WHERE past);
 -- name: RetireJobs
 -- Removes jobs that ended long ago with everything about them, except what
 -- somebody still has to look at: an open dead letter or rejudge set, the report
--- of a plugin, events that a feed has not read.
+-- of a plugin or of a version, events that a feed has not read.
 WITH slowest AS MATERIALIZED (SELECT xid, id FROM feed_cursors ORDER BY xid, id LIMIT 1),
 seen AS MATERIALIZED (
   SELECT j.job_id FROM jobs j WHERE j.job_id > @after::bigint AND (j.kind = 'submission') = @submissions::boolean
@@ -31,6 +31,7 @@ old AS MATERIALIZED (
   WHERE j.status IN ('finished', 'cancelled', 'dead') AND j.finished_at < now() - @age::interval
     AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.job_id = j.job_id AND d.resolution IS NULL)
     AND NOT EXISTS (SELECT 1 FROM plugins p WHERE p.job_id = j.job_id)
+    AND NOT EXISTS (SELECT 1 FROM problem_versions v WHERE v.proof_job = j.job_id)
     AND NOT EXISTS (SELECT 1 FROM rejudge_set_jobs m JOIN rejudge_sets t ON t.id = m.set_id WHERE m.job_id = j.job_id AND t.resolution IS NULL)
     AND NOT EXISTS (SELECT 1 FROM events e, slowest WHERE e.job_id = j.job_id AND (e.xid, e.id) > (slowest.xid, slowest.id))
   ORDER BY j.job_id FOR UPDATE OF j SKIP LOCKED),

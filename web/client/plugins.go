@@ -45,6 +45,7 @@ type Job struct {
 	Finished   *time.Time    `json:"finished_at"`
 	Place      *Place        `json:"place,omitempty"` // while it waits
 	About      About         `json:"about"`           // of jobs about plugins
+	Package    AboutPackage  `json:"package"`         // of jobs about problem packages
 	Result     *judge.Result `json:"result"`          // its Report is what the job found
 	Error      *string       `json:"error"`           // why it ended without a result
 }
@@ -59,6 +60,15 @@ type About struct {
 	Problem  string         `json:"problem"`
 	Digest   string         `json:"digest"`
 	Limit    int            `json:"limit"`
+}
+
+// AboutPackage is what a job about a problem package is asked.
+type AboutPackage struct {
+	Problem  string `json:"problem"`
+	Archive  string `json:"archive"` // digest of an import's ZIP file
+	Bytes    int64  `json:"bytes"`
+	Version  string `json:"version"`  // to be proved again
+	Activate bool   `json:"activate"` // once it is proved
 }
 
 // Done reports whether nothing more happens to the job by itself.

@@ -52,14 +52,24 @@ const maxProblem = 64 << 10
 // raw is a body that is sent as it is; its type is in the header.
 type raw []byte
 
+// streamed is a body of a known size that is not held in memory; its type is in the
+// header.
+type streamed struct {
+	body io.Reader
+	size int64
+}
+
 // send sends one request. A refusal is a [*Problem]; otherwise the caller
 // closes the body.
 func (c *Client) send(ctx context.Context, method, path string, header http.Header, in any) (*http.Response, error) {
 	var body io.Reader
+	var size int64
 	switch in := in.(type) {
 	case nil:
 	case raw:
 		body = bytes.NewReader(in)
+	case streamed:
+		body, size = in.body, in.size
 	default:
 		b, err := json.Marshal(in)
 		if err != nil {
@@ -71,6 +81,9 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if size > 0 {
+		req.ContentLength = size
 	}
 	maps.Copy(req.Header, header)
 	if body != nil && req.Header.Get("Content-Type") == "" {

@@ -43,7 +43,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/judging/judgingtest", "host/blob host/judging host/plugin host/plugin/plugintest plugins sandbox"},
 	{"host/verify", "host/blob host/judge host/judging host/problem host/plugin"},
 	{"host/plugin/trial", "host/judge host/judging host/problem host/plugin/conformance host/blob host/verify plugins/abi"},
-	{"host/intake", "host/judge host/judging host/problem host/plugin host/plugin/conformance host/blob plugins/abi sandbox sql"},
+	{"host/intake", "host/judge host/judging host/problem host/verify host/plugin host/plugin/conformance host/blob plugins/abi sandbox sql"},
 	{"host/liveness", "host/judge sql"},
 	{"host/doctor", "host/judge sandbox"},
 	{"host/scheduler", "host/judge sql queue"},

@@ -159,7 +159,9 @@ func (n *node) addWorker(ctx context.Context) error {
 		Lease: n.cfg.seconds("JOB_LEASE_SEC"), Heartbeat: n.cfg.seconds("JOB_HEARTBEAT_SEC"), Grace: n.cfg.duration("DRAIN_GRACE"),
 		Journal: firstOf(n.cfg.get("JOURNAL_DIR"), filepath.Join(n.opts.data, "journal")),
 		Claimed: n.wake, Languages: j.Languages, Sandbox: boxes.Status,
-		Others: map[judge.Kind]worker.Execute{judge.KindPluginBuild: takes.Execute, judge.KindPluginTest: takes.Execute},
+		Others: map[judge.Kind]worker.Execute{
+			judge.KindPluginBuild: takes.Execute, judge.KindPluginTest: takes.Execute, judge.KindImport: takes.Package, judge.KindVerify: takes.Package,
+		},
 		Context: func(ctx context.Context, job judge.Job) context.Context {
 			ctx = sandbox.WithJob(ctx, job.JobID, job.AttemptID)
 			return telemetry.WithTrace(telemetry.WithJob(ctx, job.JobID, job.AttemptID), job.TraceID)

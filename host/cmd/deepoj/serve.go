@@ -79,10 +79,8 @@ func serve(ctx context.Context, e *env, r roles, o options, c *config, log *slog
 		return err
 	}
 	var err error
-	if r.keepsData() {
-		if n.blobs, err = openBlobs(c, blobFolder(c, o.data)); err != nil {
-			return fmt.Errorf("open blobs: %w", err)
-		}
+	if err := n.openBlobs(ctx); err != nil {
+		return err
 	}
 	if r.worker {
 		if err := n.addWorker(ctx); err != nil {
@@ -112,6 +110,32 @@ func serve(ctx context.Context, e *env, r roles, o options, c *config, log *slog
 	}
 	g.Go(func() error { ready(gctx); return nil })
 	return g.Wait()
+}
+
+// openBlobs opens the store of blobs where a role needs it. An api without one takes
+// no packages.
+func (n *node) openBlobs(ctx context.Context) (err error) {
+	data := n.opts.data
+	remote := n.cfg.get("S3_ENDPOINT") != ""
+	switch {
+	case n.roles.keepsData():
+	case !n.roles.api || !remote && n.cfg.get("BLOB_DIR") == "":
+		return nil
+	case remote && n.cfg.get("CACHE_DIR") == "":
+		if data, err = os.MkdirTemp("", "deepoj-api-"); err != nil {
+			return fmt.Errorf("folder before the bucket: %w", err)
+		}
+		n.closers = append(n.closers, func() { _ = os.RemoveAll(data) })
+	}
+	if n.blobs, err = openBlobs(n.cfg, blobFolder(n.cfg, data)); err == nil {
+		return nil
+	}
+	if n.roles.keepsData() {
+		return fmt.Errorf("open blobs: %w", err)
+	}
+	n.log.WarnContext(ctx, "setters cannot upload packages here", slog.Any("err", err))
+	n.blobs = nil
+	return nil
 }
 
 // services starts PostgreSQL and Redis, or takes those that are named.
@@ -223,10 +247,14 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := web.New(web.Config{
+	cfg := web.Config{
 		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
 		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Log: n.log,
-	})
+	}
+	if n.blobs != nil {
+		cfg.Blobs = n.blobs
+	}
+	s, err := web.New(cfg)
 	if err != nil {
 		return nil, err
 	}

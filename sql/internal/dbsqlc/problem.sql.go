@@ -10,6 +10,48 @@ import (
 	"time"
 )
 
+const problemChanges = `-- name: ProblemChanges :many
+SELECT version, coalesce(previous, '')::text AS previous, by, at FROM problem_changes
+WHERE slug = $1 ORDER BY id DESC LIMIT $2::integer
+`
+
+type ProblemChangesParams struct {
+	Slug string
+	Max  int32
+}
+
+type ProblemChangesRow struct {
+	Version  string
+	Previous string
+	By       string
+	At       time.Time
+}
+
+func (q *Queries) ProblemChanges(ctx context.Context, db DBTX, arg ProblemChangesParams) ([]ProblemChangesRow, error) {
+	rows, err := db.Query(ctx, problemChanges, arg.Slug, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ProblemChangesRow
+	for rows.Next() {
+		var i ProblemChangesRow
+		if err := rows.Scan(
+			&i.Version,
+			&i.Previous,
+			&i.By,
+			&i.At,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const problemGet = `-- name: ProblemGet :one
 SELECT v.problem, p.updated_at FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
 WHERE p.slug = $1
@@ -59,30 +101,240 @@ func (q *Queries) ProblemList(ctx context.Context, db DBTX) ([]ProblemListRow, e
 }
 
 const problemSave = `-- name: ProblemSave :exec
-WITH problem AS (
-  INSERT INTO problems (slug, version) VALUES ($5, $1)
-  ON CONFLICT (slug) DO UPDATE SET version = excluded.version, updated_at = now()
-  RETURNING slug)
-INSERT INTO problem_versions (slug, version, title, problem, created_by)
-SELECT slug, $1, $2, $3, $4 FROM problem
-ON CONFLICT (slug, version) DO UPDATE SET title = excluded.title, problem = excluded.problem
+WITH before AS MATERIALIZED (SELECT p.version FROM problems p WHERE p.slug = $1 FOR UPDATE),
+kept AS (
+  INSERT INTO problem_versions (slug, version, title, problem, created_by)
+  SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM before) >= 0 -- looks before it writes
+  ON CONFLICT (slug, version) DO UPDATE SET title = excluded.title, problem = excluded.problem
+  RETURNING slug, version, created_by),
+change AS (
+  INSERT INTO problem_changes (slug, version, previous, by)
+  SELECT k.slug, k.version, (SELECT b.version FROM before b), $5 FROM kept k
+  WHERE k.version IS DISTINCT FROM (SELECT b.version FROM before b))
+INSERT INTO problems (slug, version) SELECT slug, version FROM kept
+ON CONFLICT (slug) DO UPDATE SET version = excluded.version, updated_at = now()
 `
 
 type ProblemSaveParams struct {
+	Slug      string
 	Version   string
 	Title     string
 	Problem   []byte
 	CreatedBy string
-	Slug      string
 }
 
 func (q *Queries) ProblemSave(ctx context.Context, db DBTX, arg ProblemSaveParams) error {
 	_, err := db.Exec(ctx, problemSave,
+		arg.Slug,
 		arg.Version,
 		arg.Title,
 		arg.Problem,
 		arg.CreatedBy,
+	)
+	return err
+}
+
+const versionActivate = `-- name: VersionActivate :one
+WITH before AS MATERIALIZED (SELECT p.version FROM problems p WHERE p.slug = $1 FOR UPDATE),
+kept AS MATERIALIZED (
+  SELECT v.slug, v.version, v.proved FROM problem_versions v
+  WHERE v.slug = $1 AND v.version = $2 AND (v.proved OR $3::boolean)
+    AND (SELECT count(*) FROM before) >= 0 -- looks before it writes
+    AND NOT EXISTS (SELECT 1 FROM problem_changes c WHERE c.job_id = nullif($4::bigint, 0))),
+active AS (
+  INSERT INTO problems (slug, version) SELECT slug, version FROM kept
+  ON CONFLICT (slug) DO UPDATE SET version = excluded.version, updated_at = now() WHERE problems.version <> excluded.version
+  RETURNING problems.slug, problems.version),
+change AS (
+  INSERT INTO problem_changes (slug, version, previous, by, job_id)
+  SELECT slug, version, (SELECT b.version FROM before b), $5::text, nullif($4::bigint, 0) FROM active),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT $5, $6::text, 'problem:' || slug,
+    jsonb_build_object('version', version, 'previous', (SELECT b.version FROM before b), 'proved', (SELECT k.proved FROM kept k)) FROM active)
+SELECT version FROM active
+`
+
+type VersionActivateParams struct {
+	Slug     string
+	Version  string
+	Unproved bool
+	JobID    int64
+	By       string
+	Action   string
+}
+
+// Nothing changes, and there is no row, when the version is live already, when it
+// may not be, or when the job has made it live before.
+func (q *Queries) VersionActivate(ctx context.Context, db DBTX, arg VersionActivateParams) (string, error) {
+	row := db.QueryRow(ctx, versionActivate,
 		arg.Slug,
+		arg.Version,
+		arg.Unproved,
+		arg.JobID,
+		arg.By,
+		arg.Action,
+	)
+	var version string
+	err := row.Scan(&version)
+	return version, err
+}
+
+const versionGet = `-- name: VersionGet :one
+SELECT v.slug, v.version, v.title, v.created_by, v.created_at, coalesce(v.import_job, 0)::bigint AS import_job,
+  coalesce(v.proof_job, 0)::bigint AS proof_job, v.proved, v.report, (p.version IS NOT NULL)::boolean AS live
+FROM problem_versions v LEFT JOIN problems p ON p.slug = v.slug AND p.version = v.version
+WHERE v.slug = $1 AND v.version = $2
+`
+
+type VersionGetParams struct {
+	Slug    string
+	Version string
+}
+
+type VersionGetRow struct {
+	Slug      string
+	Version   string
+	Title     string
+	CreatedBy string
+	CreatedAt time.Time
+	ImportJob int64
+	ProofJob  int64
+	Proved    *bool
+	Report    []byte
+	Live      bool
+}
+
+func (q *Queries) VersionGet(ctx context.Context, db DBTX, arg VersionGetParams) (VersionGetRow, error) {
+	row := db.QueryRow(ctx, versionGet, arg.Slug, arg.Version)
+	var i VersionGetRow
+	err := row.Scan(
+		&i.Slug,
+		&i.Version,
+		&i.Title,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.ImportJob,
+		&i.ProofJob,
+		&i.Proved,
+		&i.Report,
+		&i.Live,
+	)
+	return i, err
+}
+
+const versionKeep = `-- name: VersionKeep :exec
+INSERT INTO problem_versions (slug, version, title, problem, created_by, import_job)
+VALUES ($1, $2, $3, $4, $5, $6::bigint)
+ON CONFLICT (slug, version) DO UPDATE SET title = excluded.title, problem = excluded.problem,
+  import_job = greatest(problem_versions.import_job, excluded.import_job)
+`
+
+type VersionKeepParams struct {
+	Slug      string
+	Version   string
+	Title     string
+	Problem   []byte
+	CreatedBy string
+	JobID     int64
+}
+
+// Keeps a version without making it live.
+func (q *Queries) VersionKeep(ctx context.Context, db DBTX, arg VersionKeepParams) error {
+	_, err := db.Exec(ctx, versionKeep,
+		arg.Slug,
+		arg.Version,
+		arg.Title,
+		arg.Problem,
+		arg.CreatedBy,
+		arg.JobID,
+	)
+	return err
+}
+
+const versionList = `-- name: VersionList :many
+SELECT v.slug, v.version, v.title, v.created_by, v.created_at, coalesce(v.import_job, 0)::bigint AS import_job,
+  coalesce(v.proof_job, 0)::bigint AS proof_job, v.proved, (p.version IS NOT NULL)::boolean AS live
+FROM problem_versions v LEFT JOIN problems p ON p.slug = v.slug AND p.version = v.version
+WHERE $1::text = '' OR v.slug = $1
+ORDER BY v.slug, v.created_at DESC, v.version
+`
+
+type VersionListRow struct {
+	Slug      string
+	Version   string
+	Title     string
+	CreatedBy string
+	CreatedAt time.Time
+	ImportJob int64
+	ProofJob  int64
+	Proved    *bool
+	Live      bool
+}
+
+// The newest of a problem first, without reports. An empty slug does not restrict.
+func (q *Queries) VersionList(ctx context.Context, db DBTX, slug string) ([]VersionListRow, error) {
+	rows, err := db.Query(ctx, versionList, slug)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []VersionListRow
+	for rows.Next() {
+		var i VersionListRow
+		if err := rows.Scan(
+			&i.Slug,
+			&i.Version,
+			&i.Title,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.ImportJob,
+			&i.ProofJob,
+			&i.Proved,
+			&i.Live,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const versionOfImport = `-- name: VersionOfImport :one
+SELECT version FROM problem_versions WHERE import_job = $1::bigint
+`
+
+// The version that an import has made already, if its worker was lost after that.
+func (q *Queries) VersionOfImport(ctx context.Context, db DBTX, jobID int64) (string, error) {
+	row := db.QueryRow(ctx, versionOfImport, jobID)
+	var version string
+	err := row.Scan(&version)
+	return version, err
+}
+
+const versionProve = `-- name: VersionProve :exec
+UPDATE problem_versions SET proved = $1::boolean, report = $2, proof_job = $3::bigint
+WHERE slug = $4 AND version = $5 AND coalesce(proof_job, 0) <= $3
+`
+
+type VersionProveParams struct {
+	Proved  bool
+	Report  []byte
+	JobID   int64
+	Slug    string
+	Version string
+}
+
+func (q *Queries) VersionProve(ctx context.Context, db DBTX, arg VersionProveParams) error {
+	_, err := db.Exec(ctx, versionProve,
+		arg.Proved,
+		arg.Report,
+		arg.JobID,
+		arg.Slug,
+		arg.Version,
 	)
 	return err
 }

@@ -1,0 +1,225 @@
+package intake
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"deepoj/host/blob"
+	"deepoj/host/judge"
+	"deepoj/host/problem"
+	"deepoj/host/verify"
+	"deepoj/sql"
+)
+
+// PackageReport is what a job about a problem package found, in the result's field
+// report.
+type PackageReport struct {
+	Problem string `json:"problem"`
+	Version string `json:"version,omitempty"` // that was made or proved; "" = the package was refused
+	Live    bool   `json:"live,omitempty"`    // whether the job made it live
+
+	// Refused lists why the package was refused, and Warnings what in it is not
+	// honoured.
+	Refused  []problem.Finding `json:"refused,omitempty"`
+	Warnings []problem.Finding `json:"warnings,omitempty"`
+
+	Proof *verify.Report `json:"proof,omitempty"`
+	Error string         `json:"error,omitempty"` // why nothing could be done, and how to mend it
+}
+
+// Package does what a job of kind import or verify asks for, and tells progress of
+// each step and of each row of the proof. The result's verdict is AC when the
+// version is proved, WA when its proof found something, and JE when there is no
+// version.
+func (x *Intake) Package(ctx context.Context, job judge.Job, progress func(judge.Progress)) (judge.Result, error) {
+	var p judge.PackagePayload
+	err := json.Unmarshal(job.Payload, &p)
+	if err == nil && (p.SchemaVersion != judge.PayloadVersion || p.ContentType != judge.PackageType) {
+		err = fmt.Errorf("schema_version %d and content_type %q are unknown", p.SchemaVersion, p.ContentType)
+	}
+	if err != nil {
+		return judge.Result{}, fmt.Errorf("payload of a job about a package: %w", err)
+	}
+	r := PackageReport{Problem: p.Problem}
+	result := judge.Result{Verdict: judge.AC}
+	pkg, err := x.version(ctx, job, p, progress, &r)
+	if err == nil {
+		err = x.proveVersion(ctx, job, p, pkg, progress, &r)
+	}
+	switch no, refused := errors.AsType[*refusal](err); {
+	case refused:
+		result.Verdict, result.Message, r.Error = judge.JE, no.why, no.why
+	case err != nil:
+		return judge.Result{}, fmt.Errorf("%s package %s: %w", job.Kind, p.Problem, err)
+	case !r.Proof.OK():
+		result.Verdict = judge.WA
+	}
+	result.Report, err = json.Marshal(r)
+	return result, err
+}
+
+// version returns the version that a job is about, saved and recorded.
+func (x *Intake) version(ctx context.Context, job judge.Job, p judge.PackagePayload, progress func(judge.Progress), r *PackageReport) (*problem.Package, error) {
+	made := p.Version
+	if job.Kind == judge.KindImport {
+		var err error
+		if made, err = x.cfg.Store.VersionOfImport(ctx, job.JobID); err != nil {
+			return nil, err
+		}
+		if made == "" {
+			return x.take(ctx, job, p, progress, r)
+		}
+		// An attempt before this one made it. Another might find another time limit.
+	}
+	r.Version = made
+	pkg, err := problem.Load(ctx, x.cfg.Blobs, blob.Digest(made))
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, refuse("version %s of %s is not kept any more: import the package again", made, p.Problem)
+	}
+	return pkg, err
+}
+
+// take reads an archive and keeps the version that it makes.
+func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload, progress func(judge.Progress), r *PackageReport) (*problem.Package, error) {
+	step(progress, "read", 0)
+	archive, err := x.archive(ctx, blob.Digest(p.Archive))
+	if err != nil {
+		return nil, err
+	}
+	defer archive.Close()
+	z, err := zip.NewReader(archive, p.Bytes)
+	if err != nil {
+		return nil, refuse("the file is no ZIP archive that can be read: %v", err)
+	}
+	files, err := problem.Unzip(z)
+	if err != nil {
+		return nil, refuse("the package is refused: %v", err)
+	}
+	pkg, found, err := problem.Read(files)
+	r.Warnings = found.Warnings
+	if err != nil {
+		r.Refused = reasons(err)
+		return nil, refuse("the package is refused: its reasons are listed")
+	}
+	pkg.Slug = p.Problem
+	if _, err := pkg.Save(ctx, x.cfg.Blobs); problem.Unreadable(err) {
+		return nil, refuse("the archive is damaged: %v", err)
+	} else if err != nil {
+		return nil, err
+	}
+	if !verify.Finished(pkg) {
+		step(progress, "finish", len(pkg.Tests()))
+	}
+	finished, err := verify.Finish(ctx, verify.Config{Judge: x.cfg.Judge}, pkg)
+	if verify.AtFault(err) {
+		return nil, refuse("%v", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Version = string(finished.Version)
+	return finished, x.cfg.Store.KeepVersion(ctx, finished.Judge(), p.By, job.JobID)
+}
+
+// archive returns an uploaded archive as a file.
+func (x *Intake) archive(ctx context.Context, d blob.Digest) (*os.File, error) {
+	if s, ok := x.cfg.Blobs.(interface {
+		File(ctx context.Context, d blob.Digest) (*os.File, error)
+	}); ok {
+		return s.File(ctx, d)
+	}
+	from, err := x.cfg.Blobs.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	to, err := os.CreateTemp(x.cfg.TempDir, "archive-*")
+	if err != nil {
+		return nil, fmt.Errorf("keep an archive: %w", err)
+	}
+	err = os.Remove(to.Name())
+	if err == nil {
+		_, err = io.Copy(to, from)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("keep an archive: %w", err), to.Close())
+	}
+	return to, nil
+}
+
+// reasons lists why a package was refused.
+func reasons(err error) []problem.Finding {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []problem.Finding
+		for _, one := range many.Unwrap() {
+			all = append(all, reasons(one)...)
+		}
+		return all
+	}
+	if known, ok := errors.AsType[*problem.Error](err); ok {
+		return []problem.Finding{known.Finding}
+	}
+	return []problem.Finding{{File: "package", Reason: err.Error()}}
+}
+
+// proveVersion judges the submissions of a version and records what came of it. A version
+// that is proved goes live, if that was asked for.
+func (x *Intake) proveVersion(ctx context.Context, job judge.Job, p judge.PackagePayload, pkg *problem.Package, progress func(judge.Progress), r *PackageReport) error {
+	step(progress, "verify", len(pkg.Submissions))
+	report, err := verify.Run(ctx, verify.Config{Judge: x.cfg.Judge, Done: func(row verify.Row) {
+		tellJSON(progress, "finding", map[string]any{"row": shortened(row)})
+	}}, pkg)
+	if err != nil {
+		return err
+	}
+	for i, row := range report.Rows {
+		report.Rows[i] = shortened(row)
+	}
+	if len(report.Rows) == 0 {
+		report.Faults = append(report.Faults, "submissions: there are none, so nothing is proved: put a program into submissions/accepted")
+	}
+	r.Proof = &report
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := x.cfg.Store.ProveVersion(ctx, p.Problem, r.Version, report.OK(), data, job.JobID); err != nil {
+		return err
+	}
+	if !p.Activate || !report.OK() {
+		return nil
+	}
+	r.Live = true
+	return x.cfg.Store.ActivateVersion(ctx, sql.Activation{Problem: p.Problem, Version: r.Version, By: p.By, JobID: job.JobID})
+}
+
+// maxMessage bounds what a row of a kept proof says, in bytes.
+const maxMessage = 2000
+
+// shortened is a row without the endless words of a compiler.
+func shortened(row verify.Row) verify.Row {
+	for _, text := range []*string{&row.Message, &row.Problem} {
+		if len(*text) > maxMessage {
+			*text = string([]rune((*text)[:maxMessage])) + "…"
+		}
+	}
+	return row
+}
+
+// step tells that a step begins, and of how many things it consists.
+func step(progress func(judge.Progress), name string, total int) {
+	tellJSON(progress, "stage", map[string]any{"step": name, "total": total})
+}
+
+func tellJSON(progress func(judge.Progress), kind string, what any) {
+	data, err := json.Marshal(what)
+	if err != nil {
+		return // plain strings and numbers always encode
+	}
+	progress(judge.Progress{Kind: kind, Finding: data})
+}

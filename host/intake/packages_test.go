@@ -1,0 +1,259 @@
+package intake_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"strings"
+	"testing"
+
+	"deepoj/host/blob"
+	"deepoj/host/intake"
+	"deepoj/host/judge"
+	"deepoj/host/judging/judgingtest"
+	"deepoj/sql"
+)
+
+// triple is a small package whose submissions keep their promises. It has no time
+// limit, so one is found by measuring.
+var triple = map[string]string{
+	"problem.yaml":                      "problem_format_version: 2025-09\nname: Triple\nuuid: 7a2c9d1e-6f0b-4c58-9d3a-1b2e3f405162\n",
+	"statement/problem.en.md":           "Write three times the number.\n",
+	"data/sample/1.in":                  "1\n",
+	"data/sample/1.ans":                 "3\n",
+	"data/secret/2.in":                  "5\n",
+	"data/secret/2.ans":                 "15\n",
+	"submissions/accepted/right.py":     "print(3 * int(input()))\n",
+	"submissions/wrong_answer/three.py": "print(3)\n",
+}
+
+// with is triple with other files; an empty one is removed.
+func with(files ...string) map[string]string {
+	all := maps.Clone(triple)
+	for i := 0; i < len(files); i += 2 {
+		all[files[i]] = files[i+1]
+		if files[i+1] == "" {
+			delete(all, files[i])
+		}
+	}
+	return all
+}
+
+// zipped makes an archive of files. A content that begins with -> is a link.
+func zipped(t *testing.T, files map[string]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, text := range files {
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
+		h.SetMode(0o644)
+		if target, link := strings.CutPrefix(text, "->"); link {
+			h.SetMode(fs.ModeSymlink | 0o777)
+			text = target
+		}
+		f, err := w.CreateHeader(h)
+		must(t, err)
+		_, err = f.Write([]byte(text))
+		must(t, err)
+	}
+	must(t, w.Close())
+	return b.Bytes()
+}
+
+// order stores a job about a package and claims it.
+func (b *bench) order(t *testing.T, kind judge.Kind, p judge.PackagePayload) judge.Job {
+	t.Helper()
+	p.SchemaVersion, p.ContentType, p.By, p.Problem = judge.PayloadVersion, judge.PackageType, "setter", "triple"
+	payload, err := json.Marshal(p)
+	must(t, err)
+	r, err := b.store.Submit(t.Context(), sql.NewSubmission{Author: "setter", Kind: kind, Payload: payload})
+	must(t, err)
+	return b.claim(t, r.JobID)
+}
+
+// importing stores an archive and the job that imports it.
+func (b *bench) importing(t *testing.T, archive []byte, activate bool) judge.Job {
+	t.Helper()
+	d, n, err := judgingtest.Get(t).Blobs.Put(t.Context(), bytes.NewReader(archive))
+	must(t, err)
+	return b.order(t, judge.KindImport, judge.PackagePayload{Archive: string(d), Bytes: n, Activate: activate})
+}
+
+// toldOf is what a job about a package reported.
+type toldOf struct {
+	result judge.Result
+	report intake.PackageReport
+	steps  []string // and rows
+}
+
+func (b *bench) run(ctx context.Context, t *testing.T, job judge.Job) (x toldOf, err error) {
+	t.Helper()
+	x.result, err = b.Package(ctx, job, func(p judge.Progress) {
+		var one struct {
+			Step string
+			Row  struct{ Path string }
+		}
+		must(t, json.Unmarshal(p.Finding, &one))
+		x.steps = append(x.steps, one.Step+one.Row.Path)
+	})
+	if err == nil {
+		must(t, json.Unmarshal(x.result.Report, &x.report))
+	}
+	return x, err
+}
+
+func (b *bench) finish(t *testing.T, job judge.Job) toldOf {
+	t.Helper()
+	x, err := b.run(t.Context(), t, job)
+	must(t, err)
+	must(t, b.store.Finalize(t.Context(), job.Attempt, x.result))
+	return x
+}
+
+func (b *bench) versions(t *testing.T) []judge.ProblemVersion {
+	t.Helper()
+	versions, err := b.store.ProblemVersions(t.Context(), "triple")
+	must(t, err)
+	return versions
+}
+
+func TestAPackageThatIsProvedGoesLiveAndAnotherDoesNot(t *testing.T) {
+	b := newBench(t)
+	x := b.finish(t, b.importing(t, zipped(t, triple), true))
+	if x.result.Verdict != judge.AC || !x.report.Live || x.report.Proof == nil || len(x.report.Proof.Rows) != 2 || x.report.Error != "" {
+		t.Fatalf("the report says %s", x.result.Report)
+	}
+	if got := strings.Join(x.steps[:3], " "); got != "read finish verify" || len(x.steps) != 5 {
+		t.Errorf("told of %q", x.steps)
+	}
+	first := b.versions(t)
+	if len(first) != 1 || !first[0].Live || first[0].Proved == nil || !*first[0].Proved || first[0].Version != x.report.Version || first[0].By != "setter" {
+		t.Fatalf("versions: %+v", first)
+	}
+	live, err := b.store.Problem(t.Context(), "triple")
+	if err != nil || live.Version != x.report.Version || live.Title != "Triple" || len(live.Samples) != 1 {
+		t.Errorf("live: %+v, %v", live, err)
+	}
+
+	// A wrong answer that is accepted: the version is kept with its report, and the
+	// one before stays live.
+	x = b.finish(t, b.importing(t, zipped(t, with("submissions/wrong_answer/lucky.py", "print(3 * int(input()))\n")), true))
+	if x.result.Verdict != judge.WA || x.report.Live || x.report.Proof.OK() {
+		t.Errorf("a proof that fails: %s", x.result.Report)
+	}
+	kept, err := b.store.ProblemVersion(t.Context(), "triple", x.report.Version)
+	if err != nil || kept.Live || kept.Proved == nil || *kept.Proved || !strings.Contains(string(kept.Report), "wrong_answer/lucky.py") {
+		t.Errorf("kept: %+v, %v", kept, err)
+	}
+	if live, err := b.store.Problem(t.Context(), "triple"); err != nil || live.Version != first[0].Version {
+		t.Errorf("live: %+v, %v", live, err)
+	}
+	x = b.finish(t, b.order(t, judge.KindVerify, judge.PackagePayload{Version: first[0].Version}))
+	if x.result.Verdict != judge.AC || x.report.Live || strings.Join(x.steps[:1], " ") != "verify" {
+		t.Errorf("another proof: %s, told of %q", x.result.Report, x.steps)
+	}
+
+	// Without submissions nothing is proved.
+	none := with("submissions/accepted/right.py", "", "submissions/wrong_answer/three.py", "")
+	none["problem.yaml"] += "limits: {time_limit: 1}\n"
+	if x = b.finish(t, b.importing(t, zipped(t, none), true)); x.result.Verdict != judge.WA || x.report.Live {
+		t.Errorf("nothing proved: %s", x.result.Report)
+	}
+}
+
+// bomb is an archive with an entry that says it has 20 GiB, or 1.5 GiB.
+func bomb(t *testing.T, size uint64) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	f, err := w.CreateRaw(&zip.FileHeader{Name: "data/secret/1.in", Method: zip.Deflate, CompressedSize64: 4, UncompressedSize64: size})
+	must(t, err)
+	_, err = f.Write([]byte("bomb"))
+	must(t, err)
+	must(t, w.Close())
+	return b.Bytes()
+}
+
+func TestABadArchiveIsRefusedWithTheReasonAndLeavesNoVersion(t *testing.T) {
+	b := newBench(t)
+	many := map[string]string{}
+	for i := range 200_001 {
+		many[fmt.Sprintf("a/%d", i)] = ""
+	}
+	damaged := zipped(t, with("data/secret/3.in", strings.Repeat("0123456789abcdef", 500), "data/secret/3.ans", "3\n"))
+	at := bytes.Index(damaged, []byte("data/secret/3.in")) + len("data/secret/3.in") + 20
+	damaged[at] ^= 0xff
+	for name, tt := range map[string]struct {
+		archive []byte
+		want    string
+	}{
+		"no archive":                  {[]byte("PK\x03\x04 and nothing else"), "no ZIP archive"},
+		"a name that climbs out":      {zipped(t, with("../evil", "x")), `"../evil"`},
+		"a name from the root":        {zipped(t, with("/etc/evil", "x")), `"/etc/evil"`},
+		"a link out":                  {zipped(t, with("data/secret/9.in", "->../../../etc/passwd", "data/secret/9.ans", "x")), "data/secret/9.in: is a link that leads nowhere or out of the package"},
+		"a bomb":                      {bomb(t, 20<<30), "unpacks to more than 16 GiB"},
+		"a bomb that is smaller":      {bomb(t, 3<<29), "more than 100 times its size"},
+		"too many files":              {zipped(t, many), "200001 entries, at most 200000"},
+		"a damaged file":              {damaged, "the archive is damaged: save problem triple: data/secret/3.in"},
+		"no package":                  {zipped(t, map[string]string{"a.txt": "x"}), "problem.yaml: is missing"},
+		"two errors":                  {zipped(t, with("problem.yaml", triple["problem.yaml"]+"limits: {memory: lots}\nlanguages: []\n")), "languages: is empty"},
+		"a limit nobody can infer":    {zipped(t, with("submissions/accepted/right.py", "", "submissions/wrong_answer/three.py", "")), "no submission says how long a good one takes"},
+		"a language that nobody runs": {zipped(t, with("submissions/accepted/right.py", "", "submissions/accepted/a.cobol", "x")), "no language has this extension"},
+	} {
+		x := b.finish(t, b.importing(t, tt.archive, true))
+		said := x.report.Error
+		for _, f := range x.report.Refused {
+			said += "\n" + f.String()
+		}
+		if x.result.Verdict != judge.JE || x.report.Version != "" || !strings.Contains(said, tt.want) {
+			t.Errorf("%s: %s with %q, want JE with %q", name, x.result.Verdict, said, tt.want)
+		}
+	}
+	if left := b.versions(t); len(left) > 0 {
+		t.Errorf("half imported: %+v", left)
+	}
+	if _, err := b.store.Problem(t.Context(), "triple"); err == nil {
+		t.Error("a problem is live that was never imported")
+	}
+}
+
+func TestAnImportThatLosesItsWorkerIsTriedAgainAndMakesOneVersion(t *testing.T) {
+	b := newBench(t)
+	job := b.importing(t, zipped(t, triple), true)
+	for _, at := range []string{"read", "verify"} { // before the version is kept, and after
+		ctx, kill := context.WithCancel(t.Context())
+		_, err := b.Package(ctx, job, func(p judge.Progress) {
+			if strings.Contains(string(p.Finding), `"step":"`+at+`"`) {
+				kill()
+			}
+		})
+		kill()
+		if err == nil {
+			t.Fatalf("the attempt that was killed when it began to %s has a result", at)
+		}
+		if kept, want := b.versions(t), map[string]int{"read": 0, "verify": 1}[at]; len(kept) != want {
+			t.Fatalf("killed when it began to %s: %+v, want %d versions", at, kept, want)
+		}
+	}
+	if _, err := b.store.Problem(t.Context(), "triple"); err == nil {
+		t.Error("a version is live whose proof never ended")
+	}
+	x := b.finish(t, job)
+	left := b.versions(t)
+	if x.result.Verdict != judge.AC || x.steps[0] != "verify" || len(left) != 1 || !left[0].Live || left[0].Version != x.report.Version {
+		t.Errorf("the third try: %s, told of %q, versions %+v", x.result.Report, x.steps, left)
+	}
+	// Killed between the end of its work and the record of it: what people did in
+	// between holds.
+	must(t, b.store.SaveProblem(t.Context(), judge.Problem{Slug: "triple", Version: string(blob.Of([]byte("other")))}, "stan"))
+	if x, err := b.run(t.Context(), t, job); err != nil || x.result.Verdict != judge.AC {
+		t.Errorf("the fourth try: %v, %v", x.result.Verdict, err)
+	}
+	if live, err := b.store.Problem(t.Context(), "triple"); err != nil || live.Version != string(blob.Of([]byte("other"))) {
+		t.Errorf("a second try took back what somebody made live: %+v, %v", live, err)
+	}
+}

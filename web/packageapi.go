@@ -1,0 +1,88 @@
+package web
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/sql"
+)
+
+// apiImport handles POST /api/v1/problems.
+func (s *Server) apiImport(c *fiber.Ctx) error {
+	u, wrong, err := s.readPackage(c)
+	if err != nil {
+		return err
+	}
+	receipt, err := s.orderImport(c.UserContext(), viewerOf(c), u, wrong)
+	if err != nil {
+		return err
+	}
+	return acceptedPackage(c, receipt)
+}
+
+// acceptedPackage answers with the job that was stored.
+func acceptedPackage(c *fiber.Ctx, r sql.Receipt) error {
+	c.Set(fiber.HeaderLocation, "/api/v1/jobs/"+strconv.FormatInt(r.JobID, 10))
+	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": r.JobID, "url": importURL(r.JobID), "existing": r.Existing})
+}
+
+// apiVersions handles GET /api/v1/problems/:slug/versions.
+func (s *Server) apiVersions(c *fiber.Ctx) error {
+	versions, err := s.versionsOf(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"versions": versions})
+}
+
+// apiVersion handles GET /api/v1/problems/:slug/versions/:version.
+func (s *Server) apiVersion(c *fiber.Ctx) error {
+	v, err := s.packageVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(v)
+}
+
+// apiGoLive handles POST /api/v1/problems/:slug/versions/:version/activate.
+func (s *Server) apiGoLive(c *fiber.Ctx) error {
+	override := false
+	if len(c.Body()) > 0 {
+		f, err := readFields(c, "override")
+		if err != nil {
+			return err
+		}
+		if f.has("override") && json.Unmarshal(f.raw["override"], &override) != nil {
+			f.wrong.add(wrongField("override", reasonWrong, "The field has to be true or false, not %s.", kindOf(f.raw["override"])))
+		}
+		if err := f.wrong.err(); err != nil {
+			return err
+		}
+	}
+	v, err := s.goLive(c.UserContext(), viewerOf(c), c.Params("slug"), c.Params("version"), override)
+	if err != nil {
+		return err
+	}
+	v.Report = nil
+	return c.JSON(v)
+}
+
+// apiProve handles POST /api/v1/problems/:slug/versions/:version/verify.
+func (s *Server) apiProve(c *fiber.Ctx) error {
+	receipt, err := s.proveAgain(c.UserContext(), viewerOf(c), c.Params("slug"), c.Params("version"), c.Get("Idempotency-Key"), "Idempotency-Key")
+	if err != nil {
+		return err
+	}
+	return acceptedPackage(c, receipt)
+}
+
+// apiGoBack handles POST /api/v1/problems/:slug/rollback.
+func (s *Server) apiGoBack(c *fiber.Ctx) error {
+	version, err := s.goBack(c.UserContext(), viewerOf(c), c.Params("slug"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"problem": c.Params("slug"), "version": version})
+}

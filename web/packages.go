@@ -1,0 +1,285 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+func importURL(id int64) string { return "/imports/" + strconv.FormatInt(id, 10) }
+
+func packageURL(slug string) string { return "/packages/" + url.PathEscape(slug) }
+
+// packageRow is a problem in the list of packages.
+type packageRow struct {
+	Problem, Title string
+	Live           *judge.ProblemVersion // nil = none is
+	Newest         judge.ProblemVersion
+	Versions       int
+}
+
+// packageJobRow is a job about a package in a list.
+type packageJobRow struct {
+	sql.JobBrief
+	Title   string
+	Outcome string // "" while there is none
+}
+
+// Moving reports whether the job is not done.
+func (r packageJobRow) Moving() bool { return !r.Status.Terminal() }
+
+type packagesView struct {
+	Rows   []packageRow
+	Jobs   []packageJobRow
+	Moving bool
+	Limit  int64 // bytes of a package
+	Upload packageUpload
+	Fault  *fault // why the form comes back
+}
+
+// Wrong reports whether the form comes back for this field.
+func (view *packagesView) Wrong(field string) bool {
+	return view.Fault != nil && view.Fault.names(field)
+}
+
+func (s *Server) packagesPage(c *fiber.Ctx) error {
+	view, err := s.packagesView(c.UserContext())
+	if err != nil {
+		return err
+	}
+	return s.page(c, fiber.StatusOK, "packages", "Packages", view)
+}
+
+func (s *Server) packagesView(ctx context.Context) (*packagesView, error) {
+	view := &packagesView{Limit: s.cfg.MaxPackage, Upload: packageUpload{Activate: true, Key: randomHex(16)}}
+	versions, err := s.store.ProblemVersions(ctx, "")
+	if err != nil {
+		return nil, fmt.Errorf("list versions: %w", err)
+	}
+	for i, v := range versions {
+		if i == 0 || v.Problem != versions[i-1].Problem {
+			view.Rows = append(view.Rows, packageRow{Problem: v.Problem, Title: v.Title, Newest: v})
+		}
+		row := &view.Rows[len(view.Rows)-1]
+		row.Versions++
+		if v.Live {
+			row.Live, row.Title = &versions[i], v.Title
+		}
+	}
+	jobs, err := s.store.Jobs(ctx, []judge.Kind{judge.KindImport, judge.KindVerify}, 0, recentJobs)
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	for _, j := range jobs {
+		row := packageJobRow{JobBrief: j, Title: packageTitle(j.Kind, j.Package), Outcome: packageOutcome(j.Verdict)}
+		view.Moving = view.Moving || row.Moving()
+		view.Jobs = append(view.Jobs, row)
+	}
+	return view, nil
+}
+
+// packageForm handles POST /packages.
+func (s *Server) packageForm(c *fiber.Ctx) error {
+	u, wrong, err := s.readPackage(c)
+	var receipt sql.Receipt
+	if err == nil {
+		receipt, err = s.orderImport(c.UserContext(), viewerOf(c), u, wrong)
+	}
+	if err == nil {
+		return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+	}
+	f := s.explain(c.UserContext(), err)
+	if f.Field == "" || f.Field == "body" {
+		return err
+	}
+	view, err := s.packagesView(c.UserContext())
+	if err != nil {
+		return err
+	}
+	u.Key = view.Upload.Key // what is sent next is another upload
+	view.Upload, view.Fault = u, f
+	hangUp(c)
+	return s.page(c, f.Status, "packages", "Packages", view)
+}
+
+// packageView is the page of a problem's versions.
+type packageView struct {
+	Problem, Title string
+	Versions       []versionRow
+	Changes        []judge.ProblemChange
+	Back           string // version that a roll-back restores; "" = there is none
+	Key            string
+}
+
+// versionRow is a version on the page of its problem.
+type versionRow struct {
+	judge.ProblemVersion
+	Proof *packageProof // of the version that is looked at
+	Open  bool          // it is looked at
+}
+
+// State says in a few words what is known of the version.
+func (r versionRow) State() string {
+	switch {
+	case r.Proved == nil:
+		return "not proved"
+	case *r.Proved:
+		return "proved"
+	}
+	return "proof failed"
+}
+
+// IsProved reports whether the version may go live.
+func (r versionRow) IsProved() bool { return r.Proved != nil && *r.Proved }
+
+// packagePage shows the versions of a problem, and the proof of the one that the
+// query names, or else of the newest.
+func (s *Server) packagePage(c *fiber.Ctx) error {
+	ctx := c.UserContext()
+	versions, err := s.versionsOf(c)
+	if err != nil {
+		return err
+	}
+	slug, chosen := versions[0].Problem, c.Query("version", versions[0].Version)
+	view := packageView{Problem: slug, Title: versions[0].Title, Key: randomHex(16)}
+	for _, v := range versions {
+		row := versionRow{ProblemVersion: v, Open: v.Version == chosen}
+		if row.Open {
+			full, err := s.store.ProblemVersion(ctx, slug, v.Version)
+			if err != nil {
+				return fmt.Errorf("look up version: %w", err)
+			}
+			row.Proof = readPackageReport(full.Report).Proof
+		}
+		if v.Live {
+			view.Title = v.Title
+		}
+		view.Versions = append(view.Versions, row)
+	}
+	if view.Changes, err = s.store.ProblemChanges(ctx, slug, maxChanges); err != nil {
+		return fmt.Errorf("read changes: %w", err)
+	}
+	if len(view.Changes) > 0 {
+		view.Back = view.Changes[0].Previous
+	}
+	return s.page(c, fiber.StatusOK, "package", view.Title, &view)
+}
+
+// versionsOf returns the versions of the problem in the address: there is at least
+// one.
+func (s *Server) versionsOf(c *fiber.Ctx) ([]judge.ProblemVersion, error) {
+	slug := c.Params("slug")
+	if !plainWord(slug) {
+		return nil, sql.ErrNotFound
+	}
+	versions, err := s.store.ProblemVersions(c.UserContext(), slug)
+	if err != nil {
+		return nil, fmt.Errorf("list versions: %w", err)
+	}
+	if len(versions) == 0 {
+		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(shorten(slug))+".", "")
+	}
+	return versions, nil
+}
+
+// packageVersion returns a version of a problem with its report.
+func (s *Server) packageVersion(ctx context.Context, slug, version string) (*judge.ProblemVersion, error) {
+	err := sql.ErrNotFound
+	var v *judge.ProblemVersion
+	if plainWord(slug) && plainWord(version) {
+		v, err = s.store.ProblemVersion(ctx, slug, version)
+	}
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no version "+strconv.Quote(shorten(version))+" of "+strconv.Quote(shorten(slug))+".", "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up version: %w", err)
+	}
+	return v, nil
+}
+
+// goLive makes a version live. Only staff may override what its proof found.
+func (s *Server) goLive(ctx context.Context, v viewer, slug, version string, override bool) (*judge.ProblemVersion, error) {
+	if override && !v.Staff() {
+		return nil, refuse(fiber.StatusForbidden, "forbidden", "Only staff may make a version live that is not proved.", "Mend the package and import it again.")
+	}
+	p, err := s.packageVersion(ctx, slug, version)
+	if err != nil {
+		return nil, err
+	}
+	err = s.store.ActivateVersion(ctx, sql.Activation{Problem: slug, Version: version, By: v.Name, Override: override})
+	if _, refused := errors.AsType[*judge.FieldError](err); refused {
+		return nil, wrongField("version", "not_proved", "This version is not proved, so it cannot go live: mend what its report says and import it again, or have staff override it.")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("activate version: %w", err)
+	}
+	p.Live = true
+	return p, nil
+}
+
+// goBack undoes the newest change of which version is live, and returns the one
+// that is live now.
+func (s *Server) goBack(ctx context.Context, v viewer, slug string) (string, error) {
+	version, err := "", sql.ErrNotFound
+	if plainWord(slug) {
+		version, err = s.store.RollBackProblem(ctx, slug, v.Name, v.Staff())
+	}
+	var field *judge.FieldError
+	switch {
+	case errors.Is(err, sql.ErrNotFound):
+		return "", refuse(fiber.StatusConflict, "no_earlier_version", "No earlier version of this problem was live.", "Activate another version instead.")
+	case errors.As(err, &field):
+		return "", refuse(fiber.StatusConflict, "no_earlier_version", "The proof of the version before has failed.", "Activate another version instead, or ask staff.")
+	case err != nil:
+		return "", fmt.Errorf("roll back problem: %w", err)
+	}
+	return version, nil
+}
+
+// proveAgain stores a job that proves a kept version.
+func (s *Server) proveAgain(ctx context.Context, v viewer, slug, version, key, keyField string) (sql.Receipt, error) {
+	if _, err := s.packageVersion(ctx, slug, version); err != nil {
+		return sql.Receipt{}, err
+	}
+	if wrong := checkKey(keyField, key); wrong != nil {
+		return sql.Receipt{}, wrong
+	}
+	return s.orderPackage(ctx, v, judge.KindVerify, judge.PackagePayload{Problem: slug, Version: version}, key, keyField)
+}
+
+// liveForm handles POST /packages/:slug/activate.
+func (s *Server) liveForm(c *fiber.Ctx) error {
+	if _, err := s.goLive(c.UserContext(), viewerOf(c), c.Params("slug"), c.FormValue("version"), c.FormValue("override") == "true"); err != nil {
+		return err
+	}
+	return c.Redirect(packageURL(c.Params("slug")), fiber.StatusSeeOther)
+}
+
+// backForm handles POST /packages/:slug/rollback.
+func (s *Server) backForm(c *fiber.Ctx) error {
+	if _, err := s.goBack(c.UserContext(), viewerOf(c), c.Params("slug")); err != nil {
+		return err
+	}
+	return c.Redirect(packageURL(c.Params("slug")), fiber.StatusSeeOther)
+}
+
+// proveForm handles POST /packages/:slug/verify.
+func (s *Server) proveForm(c *fiber.Ctx) error {
+	version, key := c.FormValue("version"), c.FormValue("key")
+	if key != "" {
+		key += "-" + version[max(0, len(version)-16):] // the forms of a page have one key
+	}
+	receipt, err := s.proveAgain(c.UserContext(), viewerOf(c), c.Params("slug"), version, key, "key")
+	if err != nil {
+		return err
+	}
+	return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+}

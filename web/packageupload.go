@@ -1,0 +1,277 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/blob"
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// problemName is what short names of uploaded problems look like: they stand in
+// addresses.
+var problemName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// packageFields are the fields of an upload besides its archive.
+var packageFields = []string{"problem", "activate"}
+
+// packageUpload is a problem package as it came in. Its archive is in the blob
+// store.
+type packageUpload struct {
+	Problem  string
+	Activate bool // when it is proved
+	Key      string
+	keyField string // what the caller calls it
+	archive  blob.Digest
+	bytes    int64
+	csrf     string
+}
+
+// set sets a field; the error says what is wrong with the value.
+func (u *packageUpload) set(field, value string, known []string) *judge.FieldError {
+	value = strings.TrimSpace(value)
+	switch {
+	case !slices.Contains(known, field):
+		return wrongField(shorten(field), reasonUnknown, "There is no such field; the fields are package, %s.", strings.Join(packageFields, ", "))
+	case field == "problem":
+		u.Problem = value
+	case field == "key":
+		u.Key, u.keyField = value, field
+	case field == "csrf":
+		u.csrf = value
+	case field == "activate":
+		on, err := strconv.ParseBool(value)
+		if u.Activate = on; err != nil {
+			return wrongField(field, reasonInvalid, "The field has to be true or false, not %q.", shorten(value))
+		}
+	}
+	return nil
+}
+
+// readPackage streams the archive of a request into the blob store: a ZIP file
+// alone with the rest as query parameters, or a form whose fields come before the
+// file, in "package". Nothing is stored for whoever may not upload.
+func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, wrongFields, error) {
+	u := packageUpload{Activate: true, Key: c.Get("Idempotency-Key"), keyField: "Idempotency-Key", csrf: c.Get("X-CSRF-Token")}
+	if s.cfg.Blobs == nil {
+		return u, nil, refuse(fiber.StatusServiceUnavailable, "no_blobs", "This server has no store for packages.", "Configure BLOB_DIR for the role api.")
+	}
+	var wrong wrongFields
+	body := c.Context().RequestBodyStream()
+	if size := int64(c.Request().Header.ContentLength()); size > s.cfg.MaxPackage+maxPackageForm {
+		return u, nil, s.packageTooLong()
+	}
+	kind, params, _ := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	switch {
+	case kind == "application/zip" || kind == "application/octet-stream":
+		for field, value := range c.Queries() {
+			wrong.add(u.set(field, value, packageFields))
+		}
+		if err := u.mayStore(viewerOf(c)); err != nil {
+			return u, nil, err
+		}
+		if wrong = append(wrong, u.check()...); len(wrong) > 0 {
+			return u, wrong, nil
+		}
+		err := s.storeArchive(c.UserContext(), &u, &counted{r: body, want: int64(c.Request().Header.ContentLength())}, &wrong)
+		return u, wrong, err
+	case kind == fiber.MIMEMultipartForm && params["boundary"] != "":
+		return s.readPackageForm(c, u, multipart.NewReader(body, params["boundary"]))
+	}
+	return u, nil, refuse(fiber.StatusUnsupportedMediaType, "not_upload", "The body has to be a ZIP file, or a form with one.",
+		"Send the bytes with the header Content-Type: application/zip, or multipart/form-data with the file in package.")
+}
+
+// maxPackageForm bounds what a form has around a package, in bytes.
+const maxPackageForm = 64 << 10
+
+func (s *Server) readPackageForm(c *fiber.Ctx, u packageUpload, form *multipart.Reader) (packageUpload, wrongFields, error) {
+	var wrong wrongFields
+	broken := badBody(reasonInvalid, "The form cannot be read: it is cut or malformed.")
+	known := append([]string{"key", "csrf"}, packageFields...)
+	for parts := 0; ; parts++ {
+		part, err := form.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			if err := u.mayStore(viewerOf(c)); err != nil {
+				return u, nil, err
+			}
+			if u.archive == "" && len(wrong) == 0 {
+				wrong.add(wrongField("package", reasonEmpty, "Choose a package: a ZIP file."))
+			}
+			return u, wrong, nil
+		case err != nil || parts > 2*len(known):
+			return u, nil, broken
+		}
+		if part.FormName() != "package" {
+			value, err := io.ReadAll(io.LimitReader(part, maxPackageForm))
+			if err != nil {
+				return u, nil, broken
+			}
+			if u.archive != "" {
+				wrong.add(wrongField(shorten(part.FormName()), reasonInvalid, "The fields come before the file in the form."))
+				continue
+			}
+			wrong.add(u.set(part.FormName(), string(value), known))
+			continue
+		}
+		if err := u.mayStore(viewerOf(c)); err != nil {
+			return u, nil, err
+		}
+		if u.archive != "" {
+			wrong.add(wrongField("package", "duplicate", "One package is taken at a time."))
+			return u, wrong, nil
+		}
+		if part.FileName() == "" { // a form in which no file was chosen
+			continue
+		}
+		if u.Problem == "" {
+			u.Problem = strings.TrimSuffix(part.FileName(), ".zip")
+		}
+		if wrong = append(wrong, u.check()...); len(wrong) > 0 {
+			return u, wrong, nil
+		}
+		if err := s.storeArchive(c.UserContext(), &u, part, &wrong); err != nil || len(wrong) > 0 {
+			return u, wrong, err
+		}
+	}
+}
+
+// mayStore refuses a form of another session, before anything is stored.
+func (u *packageUpload) mayStore(v viewer) error {
+	if v.token != "" && v.ambient && !v.proves(u.csrf) {
+		return refuse(fiber.StatusForbidden, "csrf", "The form is from another session.", "Reload the page and try again.")
+	}
+	return nil
+}
+
+// check returns what is wrong with the fields.
+func (u *packageUpload) check() wrongFields {
+	var wrong wrongFields
+	switch {
+	case u.Problem == "":
+		wrong.add(wrongField("problem", reasonMissing, "Name the problem, such as aplusb."))
+	case !problemName.MatchString(u.Problem):
+		wrong.add(wrongField("problem", reasonInvalid, "A short name has letters, digits, dots, hyphens and underscores, at most 64, such as aplusb, not %q.", shorten(u.Problem)))
+	}
+	wrong.add(checkKey(u.keyField, u.Key))
+	return wrong
+}
+
+// Errors of a body that is streamed.
+var (
+	errTooLong = errors.New("it is too long")
+	errCut     = errors.New("it is cut")
+)
+
+// counted is a body that must have a length, unless that is negative. The stream
+// below ends without an error where a client hangs up.
+type counted struct {
+	r    io.Reader
+	n    int64
+	want int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	if errors.Is(err, io.EOF) && c.want >= 0 && c.n < c.want {
+		err = errCut
+	}
+	return n, err
+}
+
+// bounded is a reader that fails after a number of bytes, and marks what goes wrong
+// below it.
+type bounded struct {
+	r      io.Reader
+	left   int64
+	broken bool
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return n, errTooLong
+	}
+	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		b.broken = true
+	}
+	return n, err
+}
+
+// storeArchive puts an archive into the blob store.
+func (s *Server) storeArchive(ctx context.Context, u *packageUpload, from io.Reader, wrong *wrongFields) error {
+	limited := &bounded{r: from, left: s.cfg.MaxPackage}
+	r := bufio.NewReaderSize(limited, 64<<10)
+	if magic, err := r.Peek(4); err != nil && !errors.Is(err, io.EOF) || !bytes.HasPrefix(magic, []byte("PK\x03\x04")) {
+		wrong.add(wrongField("package", "not_archive", "The file is no ZIP archive with anything in it: it does not begin with PK."))
+		return nil
+	}
+	digest, size, err := s.cfg.Blobs.Put(ctx, r)
+	switch {
+	case errors.Is(err, errTooLong):
+		return s.packageTooLong()
+	case err != nil && limited.broken:
+		return badBody(reasonInvalid, "The package did not come whole: the connection broke off.")
+	case err != nil:
+		return fmt.Errorf("store a package: %w", err)
+	}
+	u.archive, u.bytes = digest, size
+	return nil
+}
+
+func (s *Server) packageTooLong() error {
+	f := refuse(fiber.StatusRequestEntityTooLarge, reasonTooLong, "The package is larger than "+bytesText(s.cfg.MaxPackage)+".", "Send a smaller one.")
+	f.Field = "package"
+	return f
+}
+
+// orderImport stores the job that takes a package in.
+func (s *Server) orderImport(ctx context.Context, v viewer, u packageUpload, wrong wrongFields) (sql.Receipt, error) {
+	if err := wrong.err(); err != nil {
+		return sql.Receipt{}, err
+	}
+	return s.orderPackage(ctx, v, judge.KindImport, judge.PackagePayload{
+		Problem: u.Problem, Archive: string(u.archive), Bytes: u.bytes, Activate: u.Activate,
+	}, u.Key, u.keyField)
+}
+
+// orderPackage stores a job about a package and notes who asked for it. When it
+// returns, the job and its queue row are committed.
+func (s *Server) orderPackage(ctx context.Context, v viewer, kind judge.Kind, p judge.PackagePayload, key, keyField string) (sql.Receipt, error) {
+	var none sql.Receipt
+	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PackageType, v.Name
+	payload, err := json.Marshal(p)
+	if err != nil {
+		return none, fmt.Errorf("encode the job: %w", err)
+	}
+	receipt, err := s.store.Submit(ctx, sql.NewSubmission{
+		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: traceOf(ctx), Lane: judge.LaneNormal,
+	})
+	if err != nil {
+		return none, fieldNames{key: keyField}.rename(err)
+	}
+	if receipt.Existing {
+		return receipt, nil
+	}
+	detail := map[string]any{"job_id": receipt.JobID, "archive": p.Archive, "version": p.Version, "activate": p.Activate}
+	if err := s.store.AuditNote(ctx, v.Name, "package_"+string(kind), "problem:"+p.Problem, detail); err != nil {
+		return none, fmt.Errorf("note a job about a package: %w", err)
+	}
+	return receipt, nil
+}

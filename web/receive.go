@@ -1,0 +1,83 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+)
+
+// packageTime is how long a request may take that uploads a package.
+const packageTime = time.Hour
+
+// takesPackages reports whether a request to the address streams a package.
+func takesPackages(method, uri string) bool {
+	path, _, _ := strings.Cut(uri, "?")
+	path = strings.TrimSuffix(path, "/")
+	return method == fiber.MethodPost && (path == "/packages" || path == "/api/v1/problems")
+}
+
+// receive reads the body of a request, as far as its sender may fill the server's
+// memory. A package is left to its handler, which streams it into the blob store;
+// what the handler leaves unread ends the connection.
+func (s *Server) receive(c *fiber.Ctx) error {
+	req := c.Request()
+	if !req.IsBodyStream() {
+		return c.Next()
+	}
+	if takesPackages(c.Method(), c.OriginalURL()) {
+		err := c.Next()
+		if n, _ := io.ReadFull(c.Context().RequestBodyStream(), make([]byte, 1)); n > 0 || err != nil {
+			hangUp(c)
+		}
+		return err
+	}
+	limit, size := s.cfg.MaxBody, req.Header.ContentLength()
+	if (size > limit || size < 0) && req.Header.IsPost() && takesUploads(c.OriginalURL()) && s.mayUpload(&req.Header) {
+		limit = max(limit, maxUpload)
+	}
+	if size > limit {
+		hangUp(c)
+		return fiber.ErrRequestEntityTooLarge
+	}
+	body, err := readBody(c.Context().RequestBodyStream(), size, limit)
+	if err != nil {
+		hangUp(c)
+		return err
+	}
+	req.SetBodyRaw(body)
+	return c.Next()
+}
+
+// readBody reads a body of a size, or of one that is not known (-1).
+func readBody(r io.Reader, size, limit int) ([]byte, error) {
+	var body []byte
+	var err error
+	if size >= 0 {
+		body = make([]byte, size)
+		_, err = io.ReadFull(r, body)
+	} else if body, err = io.ReadAll(io.LimitReader(r, int64(limit)+1)); len(body) > limit {
+		return nil, fiber.ErrRequestEntityTooLarge
+	}
+	switch {
+	case err == nil:
+		return body, nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fiber.ErrRequestTimeout
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		return nil, fiber.ErrRequestEntityTooLarge
+	}
+	return nil, fiber.NewError(fiber.StatusBadRequest, "its body is cut or malformed")
+}
+
+// hangUp ends the connection after the answer, which still arrives.
+func hangUp(c *fiber.Ctx) {
+	c.Context().SetConnectionClose()
+	if conn, ok := c.Context().Conn().(*patientConn); ok {
+		conn.linger()
+	}
+}
