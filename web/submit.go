@@ -195,9 +195,10 @@ func checkLanguage(in handIn, problem *judge.Problem, offers []offer) *judge.Fie
 	return nil
 }
 
-// allows reports whether a problem may be solved in a language.
+// allows reports whether a problem may be solved in a language. Answers are taken
+// only by a problem that says so.
 func allows(p *judge.Problem, language string) bool {
-	return len(p.Languages) == 0 || slices.Contains(p.Languages, language)
+	return len(p.Languages) == 0 && language != judge.AnswerLanguage || slices.Contains(p.Languages, language)
 }
 
 func openIDs(offers []offer) string {

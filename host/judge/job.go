@@ -21,6 +21,10 @@ type Payload struct {
 	Sources       []Source `json:"sources"`
 }
 
+// AnswerLanguage is the language of submissions to problems that take the answers
+// themselves: each file is the answer to the test that it is called after.
+const AnswerLanguage = "answer"
+
 // PayloadVersion and PayloadType are what this program writes and reads.
 const (
 	PayloadVersion = 1

@@ -20,7 +20,8 @@ type evaluation struct {
 	checkers []checker
 	progress func(judge.Progress)
 
-	interactor *checker // nil unless the problem is interactive
+	interactor *checker                       // nil unless the problem is interactive
+	answers    map[*problem.Test]judge.Source // instead of prog, if the problem takes answers
 	total      int
 
 	mu     sync.Mutex
@@ -96,10 +97,12 @@ func (e *evaluation) prepare() {
 			t := it.Test
 			e.index[t], e.group[t] = len(e.tests), g
 			e.tests = append(e.tests, judge.TestResult{Index: len(e.tests) + 1, Name: t.Name, Group: g.Name, Sample: t.Sample})
-			r := known[sign(t)]
+			is := sign(t)
+			is.answered = e.answers[t].Name
+			r := known[is]
 			if r == nil {
 				r = &run{test: t, done: make(chan struct{})}
-				known[sign(t)] = r
+				known[is] = r
 				e.runs = append(e.runs, r)
 			}
 			if t.Sample {

@@ -185,11 +185,21 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 	if err != nil {
 		return r, err
 	}
-	tc, err := j.toolchain(ctx, p.Language)
-	if err != nil {
-		return r, err
+	if takes := p.Language == judge.AnswerLanguage; takes != pkg.Answers {
+		r.Verdict, r.Message = judge.CE, "this problem takes programs and no answers"
+		if !takes {
+			r.Message = "this problem takes the answers themselves and no programs: hand them in as the language " + judge.AnswerLanguage
+		}
+		r.Compile = &judge.Compile{Output: r.Message}
+		return r, nil
 	}
-	r.Adapter, r.Tool = tc.module.Digest, tc.shown()
+	var tc *toolchain
+	if !pkg.Answers {
+		if tc, err = j.toolchain(ctx, p.Language); err != nil {
+			return r, err
+		}
+		r.Adapter, r.Tool = tc.module.Digest, tc.shown()
+	}
 	checkers, err := j.checkers(ctx, pkg)
 	if fault, ok := errors.AsType[*packageError](err); ok {
 		j.cfg.Log.ErrorContext(ctx, "checker cannot be used", slog.String("problem", p.Problem),
@@ -209,6 +219,9 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 	r.Checker = digests(checkers)
 	if talker != nil {
 		r.Checker = digests(append([]checker{*talker}, checkers...))
+	}
+	if pkg.Answers {
+		return r, j.judgeAnswers(ctx, pkg, checkers, p, &r, progress)
 	}
 	prog, err := j.build(ctx, tc, pkg, p.Sources)
 	if fault, ok := errors.AsType[*plugin.Error](err); ok {

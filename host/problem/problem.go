@@ -64,6 +64,9 @@ type Package struct {
 	InputFile  string `json:"input_file,omitempty"`
 	OutputFile string `json:"output_file,omitempty"`
 
+	// Answers says that a submission is no program but the answers to the tests.
+	Answers bool `json:"answers,omitempty"`
+
 	// Writable says that programs may write files of their working directory, which
 	// nobody reads.
 	Writable bool `json:"writable,omitempty"`

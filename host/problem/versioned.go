@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"deepoj/host/judge"
 )
 
 // The names of the formats that have a version, and what is in their packages.
@@ -91,6 +93,9 @@ func (r *reader) readNewProblem(k *keys) {
 		}
 		p.Languages = languageIDs(langs)
 	}
+	if p.Answers {
+		p.Languages = []string{judge.AnswerLanguage}
+	}
 	p.Writable = k.flag("allow_file_writing", false)
 	if s, ok := k.text("embargo_until"); ok {
 		if !embargo.MatchString(s) {
@@ -100,6 +105,9 @@ func (r *reader) readNewProblem(k *keys) {
 		}
 	}
 	r.readNewLimits(k.mapping("limits"), slices.Contains(types, "multi-pass"))
+	if p.Answers && p.Limits.CPUFrom == "" {
+		p.Limits.CPU, p.Limits.CPUFrom = defaultCPU, "nothing is run"
+	}
 	values := r.constants(k.mapping("constants"))
 	k.unknown()
 	r.putConstants(values)
@@ -121,7 +129,7 @@ func (r *reader) readType(k *keys) []string {
 		case "multi-pass":
 			r.passes = true
 		case "submit-answer":
-			k.refuse("type", "asks for submit-answer, which this platform cannot judge yet: import a version that takes programs")
+			r.p.Answers = true
 		default:
 			k.refuse("type", "holds %q: it must be of pass-fail, scoring, interactive, multi-pass and submit-answer", t)
 		}
@@ -133,6 +141,9 @@ func (r *reader) readType(k *keys) []string {
 		k.refuse("type", "holds both pass-fail and scoring: leave one of them")
 	}
 	r.interactive = slices.Contains(types, "interactive")
+	if r.p.Answers && (r.interactive || r.passes) {
+		k.refuse("type", "holds submit-answer, with which nothing runs, and interactive or multi-pass: leave one of them")
+	}
 	return types
 }
 

@@ -234,7 +234,9 @@ func (p *proof) payload(ctx context.Context, s problem.Submission) (payload judg
 	}
 	l, ok := Language(p.languages, names)
 	why = "no language has this extension"
-	if s.Language != "" {
+	if p.pkg.Answers {
+		l, ok = judge.Language{ID: judge.AnswerLanguage, Available: true}, true
+	} else if s.Language != "" {
 		i := slices.IndexFunc(p.languages, func(l judge.Language) bool { return l.ID == s.Language })
 		if ok = i >= 0; ok {
 			l = p.languages[i]

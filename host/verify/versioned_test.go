@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
 	"deepoj/host/verify"
@@ -137,5 +138,22 @@ func TestATimeLimitIsInferredFromTheSubmissions(t *testing.T) {
 	files["submissions/time_limit_exceeded/loop.py"] = right
 	if _, err := verify.Infer(t.Context(), cfg, stored(t, versioned("2025-09", "", files))); err == nil || !strings.Contains(err.Error(), "time_limit_exceeded/loop.py must be too slow") {
 		t.Errorf("a slow program that is fast: %v", err)
+	}
+}
+
+func TestAPackageThatTakesAnswersIsProvedByAnswers(t *testing.T) {
+	pkg := stored(t, map[string]string{
+		"problem.yaml":            "problem_format_version: 2025-09\nname: Sevens\nuuid: 1\ntype: submit-answer\n",
+		"statement/problem.en.md": "Write what the files ask for.\n",
+		"data/secret/a.in":        "7\n", "data/secret/a.ans": "49\n", "data/secret/b.in": "8\n", "data/secret/b.ans": "64\n",
+		"submissions/accepted/all/a.out": "49\n", "submissions/accepted/all/b.out": "64\n",
+		"submissions/wrong_answer/half/a.out": "49\n",
+	})
+	if !verify.Finished(pkg) {
+		t.Error("a time limit is missed though nothing is run")
+	}
+	r, err := verify.Run(t.Context(), verify.Config{Judge: judgingtest.Get(t).Judge}, pkg)
+	if err != nil || !r.OK() || len(r.Rows) != 2 || r.Rows[1].Verdict != judge.WA {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

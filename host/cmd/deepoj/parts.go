@@ -158,7 +158,7 @@ func (n *node) addWorker(ctx context.Context) error {
 		Name: n.name(), Pool: n.cfg.get("WORKER_POOL"), Version: version, Slots: slots,
 		Lease: n.cfg.seconds("JOB_LEASE_SEC"), Heartbeat: n.cfg.seconds("JOB_HEARTBEAT_SEC"), Grace: n.cfg.duration("DRAIN_GRACE"),
 		Journal: firstOf(n.cfg.get("JOURNAL_DIR"), filepath.Join(n.opts.data, "journal")),
-		Claimed: n.wake, Languages: j.Languages, Sandbox: boxes.Status,
+		Claimed: n.wake, Languages: j.Serves, Sandbox: boxes.Status,
 		Others: map[judge.Kind]worker.Execute{
 			judge.KindPluginBuild: takes.Execute, judge.KindPluginTest: takes.Execute, judge.KindImport: takes.Package, judge.KindVerify: takes.Package,
 		},
