@@ -151,12 +151,12 @@ func examine(ctx context.Context, store *sql.Store, blobs blob.Store) (*checkup,
 			return nil, err
 		}
 	}
-	problems, err := store.Problems(ctx)
+	versions, err := store.ProblemVersions(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range problems {
-		of := "problem " + p.Slug
+	for _, p := range versions {
+		of := "problem " + p.Problem
 		if !found.holds(p.Version, of) || slices.Contains(found.Damaged, p.Version) {
 			continue
 		}
