@@ -204,14 +204,13 @@ func BenchmarkImport(b *testing.B) {
 	write(".timelimit", []byte("1\n"))
 	write("submissions/accepted/a.py", []byte("print(1)\n"))
 	const size, files = 25 << 20, 40
-	content := make([]byte, size)
 	random := rand.NewChaCha8([32]byte{1})
 	for i := range files {
+		content := make([]byte, size) // not kept
 		random.Read(content)
 		ext := []string{"in", "ans"}[i%2]
 		write(fmt.Sprintf("data/secret/%02d.%s", i/2, ext), content)
 	}
-	content = nil
 	for b.Loop() {
 		var ratios []float64
 		for round := range 3 {
