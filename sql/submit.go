@@ -18,7 +18,7 @@ import (
 // NewSubmission is what a submit stores. Problem and checker versions are not
 // part of it: they are resolved when a worker claims the job.
 type NewSubmission struct {
-	Problem        string // the problem's short name; required for kinds submission and run
+	Problem        string // the problem's short name; required for kind submission
 	Language       string
 	Author         string // user name
 	GroupKey       string // whose turn it is, such as a user or team; "" = Author; both empty = no fairness
@@ -27,7 +27,7 @@ type NewSubmission struct {
 	SpecHash       []byte // unique while in flight; nil = none; see Spec
 	TraceID        string
 	Sources        []judge.Source
-	Payload        json.RawMessage // of kinds other than submission and run; nil = made from the fields above
+	Payload        json.RawMessage // of kinds other than submission; nil = made from the fields above
 	Queue          string          // "" = DefaultQueue
 	Pool           string          // "" = DefaultPool
 	Kind           judge.Kind      // "" = submission
@@ -228,7 +228,6 @@ func newBatch(ns []NewSubmission) (*batch, error) {
 
 func (b *batch) add(n *NewSubmission) error {
 	kind := judge.Kind(orDefault(string(n.Kind), string(judge.KindSubmission)))
-	judged := kind == judge.KindSubmission || kind == judge.KindRun
 	payload := []byte(n.Payload)
 	if payload == nil {
 		var err error
@@ -240,7 +239,7 @@ func (b *batch) add(n *NewSubmission) error {
 			return fmt.Errorf("submit: encode payload: %w", err)
 		}
 	}
-	if judged && n.Problem == "" {
+	if kind == judge.KindSubmission && n.Problem == "" {
 		return &judge.FieldError{Field: "problem", Reason: "missing", Remedy: "name the problem"}
 	}
 	code := 0

@@ -199,12 +199,18 @@ func (s *stage) scene() map[string]string {
 		t.Index--
 		s.test(a, 11, t)
 	}
+	r, err := s.server.storeRun(s.Context(), viewer{Name: guestName}, judge.RunPayload{
+		Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: source}}, Tests: []judge.RunTest{{}, {}},
+	}, "", runPriority)
+	s.must(err)
+	s.finish(r.JobID, ran(judge.RE, judge.RunOutput{Stdout: []byte(strings.Repeat("3 ", 200)), Stderr: []byte("oops")}, judge.RunOutput{}))
 	waiting := s.submit("stairs", "cpp", source)
 	return map[string]string{
 		"problems": "/", "problem": "/problems/aplusb", "submissions": "/submissions", "queue": "/queue", "languages": "/languages",
 		"login": "/login", "errors": "/api/errors", "missing": "/nowhere",
 		"accepted": submissionURL(accepted), "broken": submissionURL(broken), "points": submissionURL(points),
 		"failed": submissionURL(failed), "running": submissionURL(running), "waiting": submissionURL(waiting),
+		"run":   runURL(r.JobID),
 		"again": "/problems/aplusb?from=" + fmt.Sprint(broken),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"deepoj/host/blob"
+	"deepoj/host/judge"
 	"deepoj/sql"
 )
 
@@ -66,6 +67,11 @@ type Config struct {
 	// WorkerAge is how long ago a live worker was seen at most. Defaults to 15
 	// seconds.
 	WorkerAge time.Duration
+
+	// MaxRun is the most that a run may ask for. Zero fields default to 15 seconds
+	// of CPU time, 30 seconds on the clock, 512 MiB, 4 MiB of output and 120
+	// processes.
+	MaxRun judge.RunLimits
 
 	// SessionLife is how long a login lasts. Defaults to 30 days.
 	SessionLife time.Duration
@@ -137,6 +143,7 @@ func (c Config) withDefaults() Config {
 	if c.WorkerAge == 0 {
 		c.WorkerAge = 15 * time.Second
 	}
+	c.MaxRun = c.MaxRun.Or(judge.RunLimits{CPUMillis: 15_000, WallMillis: 30_000, MemoryKiB: 512 << 10, OutputKiB: 4 << 10, Processes: 120})
 	if c.SessionLife == 0 {
 		c.SessionLife = 30 * 24 * time.Hour
 	}

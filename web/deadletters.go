@@ -178,6 +178,7 @@ func pageOfJob(id int64, kind judge.Kind) string {
 	case judge.KindImport, judge.KindVerify:
 		return importURL(id)
 	case judge.KindRun:
+		return runURL(id)
 	}
 	return ""
 }

@@ -37,12 +37,20 @@ type fields struct {
 // readFields reads the body of a request that must be a JSON object with no
 // other members than the known ones.
 func readFields(c *fiber.Ctx, known ...string) (*fields, error) {
-	kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
-	if err != nil || kind != fiber.MIMEApplicationJSON {
-		return nil, refuse(fiber.StatusUnsupportedMediaType, "not_json", "The body has to be JSON.",
-			"Send it with the header Content-Type: application/json.")
+	if err := needJSON(c); err != nil {
+		return nil, err
 	}
 	return parseFields(c.Body(), known...)
+}
+
+// needJSON refuses a body that is not declared as JSON.
+func needJSON(c *fiber.Ctx) error {
+	kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil || kind != fiber.MIMEApplicationJSON {
+		return refuse(fiber.StatusUnsupportedMediaType, "not_json", "The body has to be JSON.",
+			"Send it with the header Content-Type: application/json.")
+	}
+	return nil
 }
 
 // parseFields is readFields on the body alone.

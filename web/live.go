@@ -271,7 +271,18 @@ func (st *stream) send(id, kind string, data any) error {
 
 // settled returns a submission as soon as it is done, or as it stands when the
 // time is over. It is what ?wait= of the API does.
-func (s *Server) settled(jobID int64, client string, wait time.Duration) (*judge.Submission, error) {
+func (s *Server) settled(jobID int64, client string, wait time.Duration) (sub *judge.Submission, err error) {
+	err = s.settle(jobID, client, wait, func(ctx context.Context) (bool, error) {
+		if sub, err = s.store.Submission(ctx, jobID); err != nil {
+			return false, fmt.Errorf("look at submission: %w", err)
+		}
+		return sub.Status.Terminal(), nil
+	})
+	return sub, err
+}
+
+// settle looks at a job until it is done or the time is over.
+func (s *Server) settle(jobID int64, client string, wait time.Duration, look func(context.Context) (done bool, err error)) error {
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	w, err := s.hub.watch(jobID, client)
@@ -283,13 +294,10 @@ func (s *Server) settled(jobID int64, client string, wait time.Duration) (*judge
 	}
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
-		sub, err := s.store.Submission(ctx, jobID)
+		done, err := look(ctx)
 		cancel()
-		if err != nil {
-			return nil, fmt.Errorf("look at submission: %w", err)
-		}
-		if sub.Status.Terminal() {
-			return sub, nil
+		if done || err != nil {
+			return err
 		}
 		poll := time.NewTimer(streamPoll)
 		select {
@@ -297,10 +305,10 @@ func (s *Server) settled(jobID int64, client string, wait time.Duration) (*judge
 		case <-poll.C:
 		case <-over.C:
 			poll.Stop()
-			return sub, nil
+			return nil
 		case <-s.hub.done:
 			poll.Stop()
-			return sub, nil
+			return nil
 		}
 		poll.Stop()
 	}

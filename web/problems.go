@@ -93,6 +93,8 @@ type problemView struct {
 	Limit     int64  // bytes of source
 	LimitText string
 	Fault     *fault // why the form comes back
+	Trying    bool   // it came back from a run that does not count
+	Stdin     string // input of that run
 }
 
 func (s *Server) problemPage(c *fiber.Ctx) error {
@@ -115,6 +117,9 @@ func (s *Server) problemAgain(c *fiber.Ctx, in handIn, f fault) error {
 		return err
 	}
 	view.Language, view.Fault = in.Language, &f
+	if view.Trying = strings.HasSuffix(c.Path(), "/runs"); view.Trying {
+		view.Stdin = strings.ToValidUTF8(c.FormValue("stdin"), "\uFFFD")
+	}
 	if len(in.Sources) == 1 && int64(len(in.Sources[0].Text)) <= 4*view.Limit {
 		view.Source = strings.ToValidUTF8(strings.ReplaceAll(in.Sources[0].Text, "\x00", "�"), "�")
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
@@ -165,19 +164,18 @@ func (s *Server) apiSubmission(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if text := c.Query("wait"); text != "" {
-		seconds, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(seconds >= 0) {
-			return wrongField("wait", reasonInvalid, "The time to wait has to be a number of seconds.")
-		}
-		wait := time.Duration(min(seconds, maxWait.Seconds()) * float64(time.Second))
+	wait, err := waitOf(c)
+	if err != nil {
+		return err
+	}
+	if wait > 0 {
 		if sub, err = s.settled(sub.JobID, c.IP(), wait); err != nil {
 			return err
 		}
 	}
 	out := publicSubmission(sub, viewerOf(c))
 	place, err := s.placeOf(c.UserContext(), sub.JobID, sub.Status)
-	if err != nil && c.Query("wait") == "" {
+	if err != nil && wait == 0 {
 		return err
 	}
 	if place != nil {

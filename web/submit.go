@@ -282,25 +282,34 @@ func defaultName(offers []offer, language string) string {
 	return "main"
 }
 
-// submitForm handles POST /problems/:slug. The submission and its queue row are
-// committed before the answer, so the redirect is a promise.
-func (s *Server) submitForm(c *fiber.Ctx) error {
+// formHandIn reads the form of a problem's page. A file goes before the text.
+func formHandIn(c *fiber.Ctx) (handIn, error) {
 	in := handIn{Problem: c.Params("slug"), Language: c.FormValue("language"), Key: c.FormValue("key"), fields: formFields}
 	source := judge.Source{Text: c.FormValue("source")}
 	if header, err := c.FormFile("file"); err == nil && header.Size > 0 {
 		file, err := header.Open()
 		if err != nil {
-			return fmt.Errorf("open an uploaded file: %w", err)
+			return in, fmt.Errorf("open an uploaded file: %w", err)
 		}
 		body, err := io.ReadAll(file)
 		_ = file.Close() // only read
 		if err != nil {
-			return fmt.Errorf("read an uploaded file: %w", err)
+			return in, fmt.Errorf("read an uploaded file: %w", err)
 		}
 		source.Text = string(body)
 	}
 	source.Text = strings.ReplaceAll(source.Text, "\r\n", "\n") // forms send CRLF, whatever was typed
 	in.Sources = []judge.Source{source}
+	return in, nil
+}
+
+// submitForm handles POST /problems/:slug. The submission and its queue row are
+// committed before the answer, so the redirect is a promise.
+func (s *Server) submitForm(c *fiber.Ctx) error {
+	in, err := formHandIn(c)
+	if err != nil {
+		return err
+	}
 	receipt, err := s.accept(c.UserContext(), viewerOf(c), in)
 	var f *fault
 	var field *judge.FieldError

@@ -153,6 +153,10 @@ func (s *Server) routes() {
 	s.app.Get("/", s.problemsPage)
 	s.app.Get("/problems/:slug", s.problemPage)
 	s.app.Post("/problems/:slug", s.submitForm)
+	s.app.Post("/problems/:slug/runs", s.runForm)
+	s.app.Get("/runs/:id", s.runPage)
+	s.app.Get("/runs/:id/live", s.runFragment)
+	s.app.Get("/runs/:id/events", s.runEvents)
 	s.app.Get("/submissions", s.submissionsPage)
 	s.app.Get("/submissions/:id", s.submissionPage)
 	s.app.Get("/submissions/:id/live", s.submissionFragment)
@@ -218,6 +222,9 @@ func (s *Server) routes() {
 	for _, verb := range moveVerbs {
 		v1.Post("/submissions/:id/"+verb, s.apiMove(verb))
 	}
+	v1.Post("/runs", s.apiRun)
+	v1.Get("/runs/:id", s.apiRunStatus)
+	v1.Get("/runs/:id/events", s.runEvents)
 	v1.Get("/problems", s.apiProblems)
 	v1.Post("/problems", s.settersOnly("packages"), s.apiImport)
 	v1.Get("/problems/:slug", s.apiProblem)

@@ -146,8 +146,8 @@ type Result struct {
 	Tool           string        `json:"tool,omitempty"`            // compiler or interpreter version
 	Worker         string        `json:"worker,omitempty"`
 
-	// Report is what a job of another kind than submission and run found, as
-	// JSON that its kind defines.
+	// Report is what a job of another kind than submission found, as JSON that
+	// its kind defines: a [RunReport] for runs.
 	Report json.RawMessage `json:"report,omitempty"`
 }
 

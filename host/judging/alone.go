@@ -22,7 +22,12 @@ const nearPart = 10
 func ceiling(limit time.Duration) time.Duration { return limit + limit/nearPart }
 
 // wall is how long a run may take on the clock, if it need not wait for a CPU.
-func (l *lane) wall() time.Duration { return 2*l.e.prog.cmd.Limits.CPU + time.Second }
+func (l *lane) wall() time.Duration {
+	if limits := l.e.prog.cmd.Limits; limits.Wall > 0 {
+		return limits.Wall
+	}
+	return 2*l.e.prog.cmd.Limits.CPU + time.Second
+}
 
 // late makes a TLE of a run that went on beyond its limit, however it ended. Only
 // memory is more certain.

@@ -35,13 +35,24 @@ type program struct {
 	compile    judge.Compile
 	message    string // why it did not compile
 	files      []sandbox.File
+	extra      extra
 	cmd        sandbox.Cmd
 	memoryExit *regexp.Regexp
 }
 
+// extra is what a program is compiled with besides its sources.
+type extra struct {
+	options []string       // further arguments of the compiler
+	files   []sandbox.File // that lie beside the sources
+}
+
 // build plans and compiles a submission, or takes it from the cache.
 func (j *Judge) build(ctx context.Context, tc *toolchain, pkg *problem.Package, sources []judge.Source) (*program, error) {
-	p := &program{tc: tc, compile: judge.Compile{Tool: tc.shown()}}
+	return j.buildWith(ctx, tc, pkg, sources, extra{})
+}
+
+func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Package, sources []judge.Source, x extra) (*program, error) {
+	p := &program{tc: tc, compile: judge.Compile{Tool: tc.shown()}, extra: x}
 	size := 0
 	for _, s := range sources {
 		size += len(s.Text)
@@ -80,10 +91,28 @@ func (j *Judge) build(ctx context.Context, tc *toolchain, pkg *problem.Package, 
 		}
 		return p, nil
 	}
+	addOptions(&p.plan, x.options)
 	if err := j.compile(ctx, p, pkg, q.Sources, warm.files); err != nil {
 		return nil, err
 	}
 	return p, runCmd(p, pkg, factor)
+}
+
+// addOptions gives the compiler further arguments, before the first file that it
+// compiles.
+func addOptions(plan *abi.Plan, options []string) {
+	if len(options) == 0 {
+		return
+	}
+	for i := range plan.Compile {
+		step := &plan.Compile[i]
+		at := slices.IndexFunc(step.Args, func(arg string) bool {
+			return slices.ContainsFunc(plan.Files, func(f abi.File) bool { return f.Path == arg })
+		})
+		if at >= 0 {
+			step.Args = slices.Insert(slices.Clone(step.Args), at, options...)
+		}
+	}
 }
 
 // maxInclude bounds a file that is compiled with every submission, in bytes.
@@ -133,7 +162,7 @@ func (j *Judge) compile(ctx context.Context, p *program, pkg *problem.Package, s
 		Files     []sandbox.File
 		Steps     []abi.Step
 		Artifacts []string
-	}{p.tc.module.Digest, p.tc.versions, files, p.plan.Compile, p.plan.Artifacts})
+	}{p.tc.module.Digest, p.tc.versions, beside(p.extra.files, files), p.plan.Compile, p.plan.Artifacts})
 	if err != nil {
 		return err
 	}
@@ -148,7 +177,7 @@ func (j *Judge) compile(ctx context.Context, p *program, pkg *problem.Package, s
 		j.metrics.builds.WithLabelValues("cached").Inc()
 		return nil
 	}
-	if err := j.compileInBox(ctx, p, pkg, sources, append(slices.Clone(warm), files...)); err != nil {
+	if err := j.compileInBox(ctx, p, pkg, sources, append(slices.Clone(warm), beside(p.extra.files, files)...)); err != nil {
 		return err
 	}
 	if !p.compile.OK {
@@ -232,6 +261,15 @@ func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Packa
 	}
 	p.compile.OK = true
 	return nil
+}
+
+// beside returns files and those that lie beside them. None of these takes the
+// place of one of files.
+func beside(others, files []sandbox.File) []sandbox.File {
+	others = slices.DeleteFunc(slices.Clone(others), func(o sandbox.File) bool {
+		return slices.ContainsFunc(files, func(f sandbox.File) bool { return f.Path == o.Path })
+	})
+	return append(others, files...)
 }
 
 // compileFailure says in words why a compiler failed.

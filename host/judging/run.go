@@ -51,6 +51,7 @@ type lane struct {
 	box    *sandbox.Box
 	stdout *os.File
 	stderr *os.File
+	merge  bool // what goes to stderr goes to stdout
 }
 
 // openLane waits for a box and puts the program into it.
@@ -156,6 +157,9 @@ func (l *lane) run(ctx context.Context, t *problem.Test, input *os.File, wall ti
 	c.Stdin, c.Stdout, c.Stderr = input, l.stdout, l.stderr
 	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
 	c.StdoutLimit, c.StderrLimit = -1, keptStderr
+	if l.merge {
+		c.Stderr = l.stdout
+	}
 	box, done, err := l.boxFor(ctx, t, &c, input) // before the others are waited for, who may hold the last one
 	if err != nil {
 		return ran, err
@@ -211,7 +215,7 @@ func (l *lane) classify(r *runResult, ran sandbox.Result) error {
 		r.message = fmt.Sprintf("used more than %d MiB", l.e.pkg.Limits.MemoryMiB)
 	case sandbox.OLE:
 		r.verdict = judge.OLE
-		r.message = fmt.Sprintf("wrote more than %d MiB", l.e.pkg.Limits.OutputMiB)
+		r.message = "wrote more than " + sizeText(limits.OutputBytes)
 	case sandbox.RE:
 		r.verdict = judge.RE
 		r.message = fmt.Sprintf("ended with exit status %d", ran.ExitCode)
@@ -233,6 +237,14 @@ func (l *lane) classify(r *runResult, ran sandbox.Result) error {
 	}
 	r.note = cut(said, keptWords)
 	return nil
+}
+
+// sizeText writes a limit for people.
+func sizeText(n int64) string {
+	if n%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
 }
 
 func usage(r sandbox.Result) judge.Usage {

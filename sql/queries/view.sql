@@ -12,7 +12,7 @@ LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = s.live_generation
 LEFT JOIN job_payloads l ON l.job_id = j.job_id
 LEFT JOIN problems p ON p.slug = s.problem
 LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
-WHERE j.job_id = @job_id;
+WHERE j.job_id = @job_id AND j.kind = 'submission';
 
 -- name: SubmissionList :many
 -- Newest first. The result comes without its tests, groups and compiler output.

@@ -161,6 +161,7 @@ func (n *node) addWorker(ctx context.Context) error {
 		Claimed: n.wake, Languages: j.Serves, Sandbox: boxes.Status,
 		Others: map[judge.Kind]worker.Execute{
 			judge.KindPluginBuild: takes.Execute, judge.KindPluginTest: takes.Execute, judge.KindImport: takes.Package, judge.KindVerify: takes.Package,
+			judge.KindRun: j.Run,
 		},
 		Context: func(ctx context.Context, job judge.Job) context.Context {
 			ctx = sandbox.WithJob(ctx, job.JobID, job.AttemptID)

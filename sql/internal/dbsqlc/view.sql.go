@@ -187,7 +187,7 @@ LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = s.live_generation
 LEFT JOIN job_payloads l ON l.job_id = j.job_id
 LEFT JOIN problems p ON p.slug = s.problem
 LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
-WHERE j.job_id = $1
+WHERE j.job_id = $1 AND j.kind = 'submission'
 `
 
 type SubmissionViewRow struct {

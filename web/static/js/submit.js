@@ -156,6 +156,7 @@ form.addEventListener("submit", (event) => {
     editor ? editor.focus() : area.focus();
     return;
   }
+  if (event.submitter && event.submitter !== send) return; // a run, which does not count
   // The key in the form makes a second send harmless; this only shows it.
   send.disabled = true;
   send.textContent = "Submitting…";

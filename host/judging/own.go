@@ -1,0 +1,404 @@
+package judging
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"deepoj/host/blob"
+	"deepoj/host/judge"
+	"deepoj/host/plugin"
+	"deepoj/host/problem"
+	"deepoj/plugins/abi"
+	"deepoj/sandbox"
+)
+
+// keptOwn bounds what is kept of the outputs of a run, in bytes.
+const keptOwn = 4 << 20
+
+// Where a run has no problem: the limits of compiling, and of the source.
+const (
+	ownCodeKiB          = 1 << 10
+	ownCompileMemoryMiB = 2 << 10
+)
+
+// Run executes a job of kind run: it compiles a program, runs it on the inputs
+// that came with it, and tells what it wrote in the result's report. The verdict
+// is that of the first test that is not AC. An error is a failure of the
+// platform, as with [Judge.Judge].
+func (j *Judge) Run(ctx context.Context, job judge.Job, progress func(judge.Progress)) (judge.Result, error) {
+	var p judge.RunPayload
+	err := json.Unmarshal(job.Payload, &p)
+	if err == nil && (p.SchemaVersion != judge.PayloadVersion || p.ContentType != judge.RunType) {
+		err = fmt.Errorf("schema_version %d and content_type %q are unknown", p.SchemaVersion, p.ContentType)
+	}
+	if err != nil {
+		return judge.Result{}, fmt.Errorf("payload of a run: %w", err)
+	}
+	r, err := j.runOwn(ctx, p, blob.Digest(job.ProblemVersion), progress)
+	if err != nil {
+		return judge.Result{}, fmt.Errorf("run a program in %s: %w", orScripts(p.Language), err)
+	}
+	r.Worker = job.Owner
+	return r, nil
+}
+
+func orScripts(language string) string {
+	if language == "" {
+		return "scripts"
+	}
+	return language
+}
+
+func (j *Judge) runOwn(ctx context.Context, p judge.RunPayload, version blob.Digest, progress func(judge.Progress)) (r judge.Result, err error) {
+	pkg, err := j.ownPackage(ctx, p, version)
+	if err != nil {
+		return r, err
+	}
+	r.ProblemVersion = string(pkg.Version)
+	prog, err := j.ownProgram(ctx, pkg, p)
+	if fault, ok := errors.AsType[*plugin.Error](err); ok {
+		return failed(r, fault.Error()), nil
+	}
+	if err != nil {
+		return r, err
+	}
+	e := &evaluation{j: j, pkg: pkg, prog: prog, progress: progress, total: len(p.Tests)}
+	var samples []*problem.Test
+	if p.Samples {
+		for _, t := range pkg.Tests() {
+			if t.Sample {
+				samples = append(samples, t)
+			}
+		}
+		e.total = len(samples)
+	}
+	r.Adapter, r.Tool, r.Compile = prog.tc.module.Digest, prog.tc.shown(), &prog.compile
+	progress(judge.Progress{Kind: "compiled", Compile: r.Compile, Total: e.total})
+	if !prog.compile.OK {
+		r.Verdict, r.Message = judge.CE, prog.message
+		return r, nil
+	}
+	o := &ownRun{e: e, p: p, result: &r, kept: keptOwn / max(1, e.total)}
+	if p.Samples {
+		err = o.samples(ctx, samples)
+	} else {
+		err = o.tests(ctx)
+	}
+	if fault, ok := errors.AsType[*packageError](err); ok {
+		return failed(r, fault.Error()), nil
+	}
+	if err != nil {
+		return r, err
+	}
+	o.conclude()
+	r.Report, err = json.Marshal(o.report)
+	return r, err
+}
+
+// ownPackage returns the package of a run's problem, or one without tests, with
+// the limits of the run.
+func (j *Judge) ownPackage(ctx context.Context, p judge.RunPayload, version blob.Digest) (*problem.Package, error) {
+	l := p.Limits
+	pkg := &problem.Package{Root: &problem.Group{}, Limits: problem.Limits{
+		CodeKiB: ownCodeKiB, CompileCPU: 3 * compileCPU, CompileMemoryMiB: ownCompileMemoryMiB,
+	}}
+	if p.Problem == "" {
+		l = l.Or(judge.DefaultRunLimits)
+	} else {
+		whole, err := j.load(ctx, version)
+		if err != nil {
+			return nil, err
+		}
+		own := *whole
+		pkg = &own
+	}
+	if l.CPUMillis > 0 {
+		pkg.Limits.CPU = time.Duration(l.CPUMillis) * time.Millisecond
+	}
+	if l.MemoryKiB > 0 {
+		pkg.Limits.MemoryMiB = (l.MemoryKiB + 1<<10 - 1) >> 10
+	}
+	if l.OutputKiB > 0 {
+		pkg.Limits.OutputMiB = (l.OutputKiB + 1<<10 - 1) >> 10
+	}
+	pkg.Writable = pkg.Writable || p.Writable
+	return pkg, nil
+}
+
+// ownProgram builds the program of a run and gives it the limits of the run.
+func (j *Judge) ownProgram(ctx context.Context, pkg *problem.Package, p judge.RunPayload) (*program, error) {
+	x := extra{options: p.Options}
+	for _, f := range p.Files {
+		x.files = append(x.files, sandbox.File{Path: f.Name, Data: f.Data})
+	}
+	var prog *program
+	if p.Language == "" {
+		var err error
+		if prog, err = j.scripts(ctx, pkg, x); err != nil {
+			return nil, err
+		}
+	} else {
+		tc, err := j.toolchain(ctx, p.Language)
+		if err != nil {
+			return nil, err
+		}
+		if prog, err = j.buildWith(ctx, tc, pkg, p.Sources, x); err != nil {
+			return nil, err
+		}
+	}
+	prog.files = beside(x.files, prog.files)
+	limits := &prog.cmd.Limits
+	if p.Limits.CPUMillis > 0 {
+		limits.CPU = pkg.Limits.CPU // without the language's factor: it was named
+	}
+	limits.Wall = time.Duration(p.Limits.WallMillis) * time.Millisecond
+	if p.Limits.OutputKiB > 0 {
+		limits.OutputBytes, limits.FileBytes = p.Limits.OutputKiB<<10, p.Limits.OutputKiB<<10
+	}
+	limits.Processes = max(limits.Processes, p.Limits.Processes)
+	return prog, nil
+}
+
+// The scripts of a program without a language, and what executes them.
+const (
+	shell         = "bash"
+	runScript     = "run"
+	compileScript = "compile"
+)
+
+// scripts returns the program that files compile and run themselves, with the
+// tools of every language at hand.
+func (j *Judge) scripts(ctx context.Context, pkg *problem.Package, x extra) (*program, error) {
+	module := &plugin.Module{Digest: "scripts"}
+	tc := &toolchain{id: "scripts", module: module, versions: map[string]abi.ToolVersion{}}
+	tool := abi.Tool{Name: shell, Package: shell, Version: []string{"--version"}, Pattern: `version ([0-9.]+)`}
+	version, err := j.version(ctx, tool)
+	if err != nil {
+		return nil, err
+	}
+	tc.language.Tools, tc.versions[shell] = []abi.Tool{tool}, abi.ToolVersion{Version: version}
+	for _, l := range j.Languages(ctx) {
+		other, err := j.toolchain(ctx, l.ID)
+		if err != nil {
+			continue // its tools are not at hand
+		}
+		for _, t := range other.language.Tools {
+			if _, known := tc.versions[t.Name]; !known {
+				tc.language.Tools, tc.versions[t.Name] = append(tc.language.Tools, t), other.versions[t.Name]
+			}
+		}
+	}
+	p := &program{tc: tc, compile: judge.Compile{Tool: tc.shown()}, extra: x}
+	p.plan.Run = abi.Step{Tool: shell, Args: []string{runScript}}
+	has := func(name string) bool {
+		return slices.ContainsFunc(x.files, func(f sandbox.File) bool { return f.Path == name })
+	}
+	if has(compileScript) {
+		p.plan.Compile = []abi.Step{{Tool: shell, Args: []string{compileScript}}}
+		p.plan.Artifacts = []string{"**"}
+	}
+	if !has(runScript) {
+		p.refuse("there is no file " + runScript)
+		return p, nil
+	}
+	if err := j.compile(ctx, p, pkg, nil, nil); err != nil {
+		return nil, err
+	}
+	if err := runCmd(p, pkg, 1); err != nil {
+		return nil, err
+	}
+	p.cmd.ExtraTools = tc.tools()
+	return p, nil
+}
+
+// ownRun is a run on its way.
+type ownRun struct {
+	e      *evaluation
+	p      judge.RunPayload
+	kept   int // bytes of each output
+	result *judge.Result
+	report judge.RunReport
+}
+
+// tests runs the program on the inputs that came with it.
+func (o *ownRun) tests(ctx context.Context) (err error) {
+	l, err := o.e.openLane(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	l.merge = o.p.MergeStderr
+	for i, t := range o.p.Tests {
+		r, err := o.repeat(ctx, l, t)
+		if err != nil {
+			return err
+		}
+		var out judge.RunOutput
+		if out.Stdout, out.StdoutCut, err = beginning(l.stdout, o.kept); err != nil {
+			return err
+		}
+		if out.Stderr, out.StderrCut, err = beginning(l.stderr, min(o.kept, keptStderr)); err != nil {
+			return err
+		}
+		o.add(judge.TestResult{Name: fmt.Sprint(i + 1)}, r, out)
+	}
+	return nil
+}
+
+// repeat runs the program on a test as often as was asked for, as long as all is
+// well, and averages what it used.
+func (o *ownRun) repeat(ctx context.Context, l *lane, t judge.RunTest) (r runResult, err error) {
+	input, err := o.e.j.scratch()
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, input.Close()) }()
+	if _, err := input.Write(t.Input); err != nil {
+		return r, fmt.Errorf("write an input: %w", err)
+	}
+	var sum judge.Usage
+	times := int64(0)
+	for range max(1, o.p.Repeat) {
+		if r, err = o.once(ctx, l, t, input); err != nil {
+			return r, err
+		}
+		times++
+		sum.CPUMillis += r.usage.CPUMillis
+		sum.WallMillis += r.usage.WallMillis
+		sum.MemoryKiB += r.usage.MemoryKiB
+		if r.verdict != judge.AC {
+			break
+		}
+	}
+	r.usage = judge.Usage{CPUMillis: sum.CPUMillis / times, WallMillis: sum.WallMillis / times, MemoryKiB: sum.MemoryKiB / times}
+	return r, nil
+}
+
+func (o *ownRun) once(ctx context.Context, l *lane, t judge.RunTest, input *os.File) (r runResult, err error) {
+	with := &problem.Test{Args: o.p.Args}
+	ran, err := l.run(ctx, with, input, l.wall(), o.e.j.crowd.join)
+	if err != nil {
+		return r, err
+	}
+	if wall, doubtful := l.doubtful(ran); doubtful {
+		first := usage(ran)
+		o.e.j.metrics.reruns.Inc()
+		if ran, err = l.run(ctx, with, input, wall, o.e.j.crowd.clear); err != nil {
+			return r, err
+		}
+		r.rerun = &first
+	}
+	r.usage, r.exitCode, r.exitSignal = usage(ran), ran.ExitCode, ran.Signal
+	if err := l.classify(&r, ran); err != nil {
+		return r, err
+	}
+	if r.verdict == judge.AC && t.Expected != nil {
+		got, err := io.ReadAll(io.NewSectionReader(l.stdout, 0, l.e.prog.cmd.Limits.OutputBytes))
+		if err != nil {
+			return r, fmt.Errorf("read what a program wrote: %w", err)
+		}
+		if !sameOutput(got, *t.Expected) {
+			r.verdict, r.message = judge.WA, "the output is not the expected one"
+		}
+	}
+	return r, nil
+}
+
+// samples runs the samples of the problem as a submission would.
+func (o *ownRun) samples(ctx context.Context, tests []*problem.Test) (err error) {
+	e := o.e
+	if e.checkers, err = e.j.checkers(ctx, e.pkg); err != nil {
+		return err
+	}
+	if e.interactor, err = e.j.interactor(ctx, e.pkg); err != nil {
+		return err
+	}
+	l, err := e.openLane(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	for _, t := range tests {
+		r, err := l.judge(ctx, t)
+		if err != nil {
+			return err
+		}
+		var out judge.RunOutput
+		if e.interactor == nil {
+			if out.Stdout, out.StdoutCut, err = beginning(l.stdout, o.kept); err != nil {
+				return err
+			}
+		}
+		if out.Stderr, out.StderrCut, err = beginning(l.stderr, min(o.kept, keptStderr)); err != nil {
+			return err
+		}
+		o.add(judge.TestResult{Name: t.Name, Group: "sample"}, r, out)
+	}
+	return nil
+}
+
+// add records and reports a test.
+func (o *ownRun) add(t judge.TestResult, r runResult, out judge.RunOutput) {
+	t.Index, t.Sample = len(o.result.Tests)+1, true // whoever asked may see all of it
+	t.Verdict, t.Usage, t.Rerun, t.ExitCode, t.ExitSignal = r.verdict, r.usage, r.rerun, r.exitCode, r.exitSignal
+	t.Message = r.message
+	if r.verdict == judge.JE {
+		t.JudgeNote = r.note
+	}
+	o.result.Tests = append(o.result.Tests, t)
+	o.report.Outputs = append(o.report.Outputs, out)
+	o.e.progress(judge.Progress{Kind: "test", Test: &t, Total: o.e.total})
+}
+
+// conclude sums up.
+func (o *ownRun) conclude() {
+	r := o.result
+	r.Verdict = judge.AC
+	for _, t := range r.Tests {
+		r.Usage = worst(r.Usage, t.Usage)
+		if r.Verdict == judge.AC && t.Verdict != judge.AC {
+			r.Verdict, r.Message = t.Verdict, t.Message
+			if t.Verdict == judge.JE {
+				*r = failed(*r, t.JudgeNote)
+			}
+		}
+	}
+}
+
+// beginning returns the first bytes of a file as they are, and whether there are
+// more.
+func beginning(f *os.File, limit int) (b []byte, more bool, err error) {
+	b = make([]byte, limit+1)
+	n, err := f.ReadAt(b, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, false, fmt.Errorf("read what a program wrote: %w", err)
+	}
+	return bytes.Clone(b[:min(n, limit)]), n > limit, nil
+}
+
+// blank is what does not count at the end of a line.
+const blank = " \t\v\f\r\x00"
+
+// sameOutput compares outputs apart from white space at the ends of lines and of
+// the whole.
+func sameOutput(got, want []byte) bool {
+	got, want = bytes.TrimRight(got, blank+"\n"), bytes.TrimRight(want, blank+"\n")
+	for {
+		g, restG, moreG := bytes.Cut(got, []byte("\n"))
+		w, restW, moreW := bytes.Cut(want, []byte("\n"))
+		if !bytes.Equal(bytes.TrimRight(g, blank), bytes.TrimRight(w, blank)) || moreG != moreW {
+			return false
+		}
+		if !moreG {
+			return true
+		}
+		got, want = restG, restW
+	}
+}

@@ -1,0 +1,53 @@
+-- name: RunViews :many
+-- Runs with their payloads and results.
+SELECT j.job_id, coalesce(j.idempotency_key, '')::text AS token, j.group_key, j.status, coalesce(o.state::text, '')::text AS queue_state,
+  j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
+  r.result, l.payload
+FROM jobs j
+LEFT JOIN outbox_events o ON o.job_id = j.job_id
+LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
+LEFT JOIN job_payloads l ON l.job_id = j.job_id
+WHERE j.job_id = ANY (@job_ids::bigint[]) AND j.kind = 'run';
+
+-- name: RunStates :many
+-- How runs stand, which is little to read.
+SELECT job_id, status FROM jobs WHERE job_id = ANY (@job_ids::bigint[]) AND kind = 'run';
+
+-- name: RunsOfTokens :many
+-- The index jobs_run_token answers. Keys are unique within a group only.
+SELECT job_id, idempotency_key::text AS token, group_key FROM jobs
+WHERE idempotency_key = ANY (@tokens::text[]) AND kind = 'run' ORDER BY job_id;
+
+-- name: RunPage :many
+-- Runs whose keys begin so, newest first.
+SELECT job_id FROM jobs
+WHERE kind = 'run' AND starts_with(idempotency_key, @prefix::text)
+ORDER BY job_id DESC OFFSET @skip::bigint LIMIT @max::bigint;
+
+-- name: RunCount :one
+SELECT count(*) FROM jobs
+WHERE kind = 'run' AND starts_with(idempotency_key, @prefix::text);
+
+-- name: CallbackSave :exec
+INSERT INTO callbacks (token, group_key, url) VALUES (@token, @group_key, @url);
+
+-- name: CallbackDue :many
+-- Takes callbacks whose runs have ended, for as long as the lease. One whose run
+-- was never stored, or is kept no more, is forgotten after a day.
+WITH lost AS (
+  DELETE FROM callbacks c WHERE c.created_at < now() - interval '1 day' AND NOT EXISTS (
+    SELECT 1 FROM jobs j WHERE j.idempotency_key = c.token AND j.group_key = c.group_key AND j.kind = 'run')),
+due AS MATERIALIZED (
+  SELECT c.token, j.job_id FROM callbacks c
+  JOIN jobs j ON j.idempotency_key = c.token AND j.group_key = c.group_key AND j.kind = 'run'
+  WHERE c.not_before <= now() AND j.status IN ('finished', 'cancelled', 'dead')
+  ORDER BY c.not_before LIMIT @max::integer FOR UPDATE OF c SKIP LOCKED)
+UPDATE callbacks c SET tries = c.tries + 1, not_before = now() + interval '1 min'
+FROM due WHERE c.token = due.token
+RETURNING c.token, due.job_id, c.url, c.tries;
+
+-- name: CallbackDone :exec
+DELETE FROM callbacks WHERE token = @token;
+
+-- name: CallbackAgain :exec
+UPDATE callbacks SET not_before = now() + tries * interval '1 s' WHERE token = @token;
