@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -72,6 +73,10 @@ type Config struct {
 	// of CPU time, 30 seconds on the clock, 512 MiB, 4 MiB of output and 120
 	// processes.
 	MaxRun judge.RunLimits
+
+	// CallbackAllow are private addresses that callbacks may go to besides public
+	// ones. Defaults to none.
+	CallbackAllow []netip.Prefix
 
 	// SessionLife is how long a login lasts. Defaults to 30 days.
 	SessionLife time.Duration

@@ -205,6 +205,9 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if f.Status == fiber.StatusUnauthorized {
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 	}
+	if isJudge0(c.Path()) {
+		return judge0Refusal(c, f.Status, "%s", judge0Fault(&f))
+	}
 	if wantsPage(c) {
 		return s.page(c, f.Status, "error", f.Title, f)
 	}
@@ -218,7 +221,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 // wantsPage reports whether the caller is a person with a browser.
 func wantsPage(c *fiber.Ctx) bool {
 	path := c.Path()
-	for _, machine := range []string{"/api/v1/", "/submit", "/status/", "/healthz", "/readyz", "/metrics"} {
+	for _, machine := range []string{"/api/v1/", judge0Path + "/", "/submit", "/status/", "/healthz", "/readyz", "/metrics"} {
 		if path == strings.TrimSuffix(machine, "/") || strings.HasSuffix(machine, "/") && strings.HasPrefix(path, machine) {
 			return false
 		}

@@ -29,6 +29,8 @@ type counters struct {
 	streams  prometheus.Gauge
 	refused  *prometheus.CounterVec
 	sent     prometheus.Counter
+
+	callbacks *prometheus.CounterVec
 }
 
 func newCounters(reg prometheus.Registerer) (*counters, error) {
@@ -52,8 +54,11 @@ func newCounters(reg prometheus.Registerer) (*counters, error) {
 		sent: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "web_stream_events_total", Help: "Events sent on event streams.",
 		}),
+		callbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "web_callbacks_total", Help: "Tries of callbacks by outcome: told, again or failed.",
+		}, []string{"outcome"}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.submits, m.streams, m.refused, m.sent} {
+	for _, c := range []prometheus.Collector{m.requests, m.duration, m.submits, m.streams, m.refused, m.sent, m.callbacks} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register: %w", err)
 		}

@@ -26,6 +26,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/callback"
 )
 
 // Server serves pages and API on one address.
@@ -43,6 +44,7 @@ type Server struct {
 	hub     *hub
 	count   *counters
 	logins  *throttle
+	caller  *callback.Caller
 	hashing chan struct{} // a place in it is the right to hash a password
 }
 
@@ -80,6 +82,7 @@ func New(cfg Config) (*Server, error) {
 		depth:   &depth{store: cfg.Store},
 		hub:     newHub(cfg.Store, count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
 		logins:  newThrottle(time.Now),
+		caller:  callback.New(cfg.CallbackAllow),
 		hashing: make(chan struct{}, 2),
 	}
 	s.app = fiber.New(fiber.Config{
@@ -118,6 +121,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		return nil
 	})
+	g.Go(func() error { return s.runCallbacks(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
 		s.hub.close()
@@ -210,6 +214,8 @@ func (s *Server) routes() {
 	// The original contract.
 	s.app.Post("/submit", s.apiSubmitOriginal)
 	s.app.Get("/status/:id", s.apiStatusOriginal)
+
+	s.judge0Routes(s.app.Group(judge0Path))
 
 	v1 := s.app.Group("/api/v1")
 	v1.Delete("/sessions", s.apiLogout)

@@ -1,6 +1,9 @@
 package judge
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // RunPayload is what a job of kind run carries, as JSON: a program to be run on
 // inputs of whoever asks. It never counts as a submission.
@@ -35,7 +38,7 @@ type RunPayload struct {
 
 	// Asked is what an API with fields of its own was asked, for its answers.
 	// Nothing depends on it.
-	Asked map[string]any `json:"asked,omitempty"`
+	Asked json.RawMessage `json:"asked,omitempty"`
 }
 
 // RunType is the content type of a [RunPayload].

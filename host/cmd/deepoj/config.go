@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,7 @@ var settings = []setting{
 	{env: "REDIS_URL", yaml: "redis.url", secret: true, doc: "Redis to use instead of the embedded one: redis, rediss, unix, redis+sentinel, redis+cluster"},
 	{env: "LISTEN_ADDR", yaml: "api.listen", def: "127.0.0.1:8080", doc: "where the web side listens"},
 	{env: "PUBLIC_HOSTS", yaml: "api.hosts", doc: "further host names that the web side answers to, separated by spaces"},
+	{env: "CALLBACK_ALLOW", yaml: "api.callback_allow", doc: "private addresses that callbacks may go to, such as 10.1.0.0/16, separated by spaces; public ones are always allowed"},
 	{env: "BLOB_DIR", yaml: "blob.dir", doc: "folder of packages and plugins; the data folder's blobs when empty; unused with S3_ENDPOINT"},
 	{env: "BLOB_CACHE_BYTES", yaml: "blob.cache_bytes", def: "10737418240", doc: "with S3_ENDPOINT: bytes that this machine keeps near, in CACHE_DIR"},
 	{env: "S3_ENDPOINT", yaml: "s3.endpoint", doc: "host:port of an S3 service that keeps packages and plugins instead of BLOB_DIR"},
@@ -155,6 +157,9 @@ func (c *config) validate() []error {
 			errs = append(errs, fmt.Errorf("%s=%s: must be 0 or a duration such as 720h", name, c.values[name]))
 		}
 	}
+	if _, err := c.prefixes("CALLBACK_ALLOW"); err != nil {
+		errs = append(errs, fmt.Errorf("CALLBACK_ALLOW=%s: must be addresses or ranges such as 10.1.0.0/16, separated by spaces: %w", c.values["CALLBACK_ALLOW"], err))
+	}
 	if len(errs) == 0 && c.seconds("JOB_LEASE_SEC") < 3*c.seconds("JOB_HEARTBEAT_SEC") {
 		errs = append(errs, fmt.Errorf("JOB_LEASE_SEC=%s: must be at least three heartbeats (JOB_HEARTBEAT_SEC=%s)", c.values["JOB_LEASE_SEC"], c.values["JOB_HEARTBEAT_SEC"]))
 	}
@@ -175,6 +180,21 @@ func (c *config) seconds(name string) time.Duration {
 func (c *config) duration(name string) time.Duration {
 	d, _ := time.ParseDuration(c.values[name]) // validate has seen it
 	return d
+}
+
+// prefixes reads addresses and ranges of them.
+func (c *config) prefixes(name string) (out []netip.Prefix, err error) {
+	for word := range strings.FieldsSeq(c.values[name]) {
+		p, err := netip.ParsePrefix(word)
+		if a, aerr := netip.ParseAddr(word); aerr == nil {
+			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
 }
 
 // readYAML flattens a YAML file to dotted keys.

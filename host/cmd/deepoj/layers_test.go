@@ -50,8 +50,10 @@ var layers = []struct{ pkg, may string }{
 	{"host/worker", "host/judge host/judging host/problem host/verify host/plugin host/plugin/conformance host/blob host/liveness sql queue"},
 	{"host/feed", "host/judge host/blob sql"},
 	{"web/client", "host/judge"},
+	{"web/judge0", "host/judge"},
+	{"web/callback", ""},
 	{"host/cmd/deepoj-judge", "sandbox"},
-	{"web", "host/judge host/blob host/problem host/feed host/liveness sql"},
+	{"web", "host/judge host/blob host/problem host/feed host/liveness sql web/judge0 web/callback"},
 }
 
 func TestLayers(t *testing.T) {

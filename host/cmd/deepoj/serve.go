@@ -247,8 +247,13 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 	if err != nil {
 		return nil, err
 	}
+	callbacks, err := n.cfg.prefixes("CALLBACK_ALLOW")
+	if err != nil {
+		return nil, err
+	}
 	cfg := web.Config{
-		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
+		CallbackAllow: callbacks,
+		Listen:        n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
 		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Log: n.log,
 	}
 	if n.blobs != nil {

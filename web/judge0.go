@@ -1,0 +1,404 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+	"deepoj/web/judge0"
+)
+
+// The addresses under /judge0 speak as Judge0 does, so that its clients work
+// unchanged: see package judge0. A submission is a run whose idempotency key is
+// its token. X-Auth-Token and X-Auth-User carry tokens of sessions.
+
+const (
+	judge0Path  = "/judge0"
+	judge0Batch = 20              // submissions of a batch at most
+	judge0Wait  = 2 * time.Minute // of wait=true at most
+	judge0Page  = 20              // submissions of a page, unless another number is given
+	judge0Most  = 200             // of a page at most
+)
+
+// judge0Routes is the part of the site map under /judge0.
+func (s *Server) judge0Routes(g fiber.Router) {
+	g.Post("/submissions/batch", s.judge0BatchCreate)
+	g.Get("/submissions/batch", s.judge0BatchShow)
+	g.Post("/submissions", s.judge0Create)
+	g.Get("/submissions", s.judge0Staff, s.judge0Index)
+	g.Get("/submissions/:token", s.judge0Show)
+	g.Delete("/submissions/:token", s.judge0Staff, s.judge0Delete)
+	g.Get("/languages", s.judge0Languages(false))
+	g.Get("/languages/all", s.judge0Languages(true))
+	g.Get("/languages/:id", s.judge0Language)
+	g.Get("/statuses", func(c *fiber.Ctx) error { return c.JSON(judge0.Statuses) })
+	g.Get("/about", s.judge0About)
+	g.Get("/version", func(c *fiber.Ctx) error { return c.SendString(judge0Version) })
+	g.Get("/license", func(c *fiber.Ctx) error { return c.SendString("See the file LICENSE of Deep-OJ.\n") })
+	g.Get("/isolate", func(c *fiber.Ctx) error { return c.SendString("Programs run in the sandbox of Deep-OJ.\n") })
+	g.Get("/config_info", s.judge0Config)
+	g.Get("/system_info", s.judge0System)
+	g.Get("/workers", s.judge0Workers)
+	g.Get("/statistics", s.judge0Statistics)
+	g.Post("/authenticate", func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusOK) })
+	g.Post("/authorize", s.judge0Staff, func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusOK) })
+}
+
+// isJudge0 reports whether the path is under /judge0.
+func isJudge0(path string) bool { return path == judge0Path || strings.HasPrefix(path, judge0Path+"/") }
+
+// judge0Token returns the token that a client of Judge0 sends.
+func judge0Token(c *fiber.Ctx) string {
+	if token := c.Get("X-Auth-Token"); token != "" {
+		return token
+	}
+	return c.Get("X-Auth-User")
+}
+
+// judge0Staff lets only staff in: by the session, or by the token in
+// X-Auth-User.
+func (s *Server) judge0Staff(c *fiber.Ctx) error {
+	v := viewerOf(c)
+	if token := c.Get("X-Auth-User"); token != "" && !v.Staff() {
+		user, err := s.store.Session(c.UserContext(), hashToken(token))
+		if err != nil && !errors.Is(err, sql.ErrNotFound) {
+			return fmt.Errorf("look up a session: %w", err)
+		}
+		if err == nil {
+			v = viewer{Name: user.Name, Role: user.Role, token: token}
+		}
+	}
+	if !v.Staff() {
+		return refuse(fiber.StatusForbidden, "forbidden", "Only staff may do this.", "")
+	}
+	c.Locals(viewerKey{}, v)
+	return c.Next()
+}
+
+// judge0Refusal answers as Judge0 refuses.
+func judge0Refusal(c *fiber.Ctx, status int, format string, args ...any) error {
+	return c.Status(status).JSON(fiber.Map{"error": fmt.Sprintf(format, args...)})
+}
+
+// judge0Fault words a fault as Judge0 does.
+func judge0Fault(f *fault) string {
+	if f.Reason == string(judge.ReasonQueueFull) {
+		return "queue is full"
+	}
+	return strings.TrimSpace(f.Error() + " " + f.Remedy)
+}
+
+// judge0Ask is what the parameters of a request ask for.
+type judge0Ask struct {
+	fields  []string
+	encoded bool // texts are in Base64, in both directions
+}
+
+// readJudge0Ask reads the parameters. Its error is for the client.
+func readJudge0Ask(c *fiber.Ctx) (judge0Ask, error) {
+	names, err := judge0.ReadFields(c.Query("fields"))
+	return judge0Ask{names, c.Query("base64_encoded") == "true"}, err
+}
+
+// known returns the languages that there are. Those that can be used now are
+// available.
+func (s *Server) judge0Known(ctx context.Context) ([]judge.Language, error) {
+	offers, err := s.catalog.languages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]judge.Language, len(offers))
+	for i, o := range offers {
+		out[i] = o.Language
+		out[i].Available = o.Open()
+	}
+	return out, nil
+}
+
+// judge0Create handles POST /judge0/submissions.
+func (s *Server) judge0Create(c *fiber.Ctx) error {
+	ask, err := readJudge0Ask(c)
+	if err != nil {
+		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+	}
+	params, err := judge0Params(c)
+	if err != nil {
+		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+	}
+	stored, wrong, err := s.judge0Store(c.UserContext(), viewerOf(c), ask.encoded, params)
+	switch {
+	case err != nil:
+		return err
+	case len(wrong[0]) > 0:
+		return c.Status(fiber.StatusUnprocessableEntity).JSON(wrong[0])
+	case c.Query("wait") != "true":
+		return c.Status(fiber.StatusCreated).JSON(fiber.Map{"token": stored[0].token})
+	}
+	if err := s.runsSettled(c.IP(), judge0Wait, stored[0].jobID); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	run, err := s.store.Run(ctx, stored[0].jobID)
+	if err != nil {
+		return fmt.Errorf("look at a run: %w", err)
+	}
+	languages, err := s.judge0Known(ctx)
+	if err != nil {
+		return err
+	}
+	out, err := judge0.Encode(run, ask.fields, ask.encoded, languages)
+	if errors.Is(err, judge0.ErrNotUTF8) {
+		return c.Status(fiber.StatusCreated).JSON(fiber.Map{"error": err.Error(), "token": stored[0].token})
+	}
+	if err != nil {
+		return err
+	}
+	return c.Status(fiber.StatusCreated).JSON(out)
+}
+
+// judge0Params reads the fields of a submission: JSON, or a form.
+func judge0Params(c *fiber.Ctx) (judge0.Params, error) {
+	kind, _, _ := mime.ParseMediaType(c.Get(fiber.HeaderContentType)) // without one it is JSON
+	switch kind {
+	case fiber.MIMEApplicationForm:
+		values := map[string]string{}
+		c.Context().PostArgs().VisitAll(func(name, value []byte) { values[string(name)] = string(value) })
+		return judge0.FormParams(values), nil
+	case fiber.MIMEMultipartForm:
+		form, err := c.MultipartForm()
+		if err != nil {
+			return nil, errors.New("the form cannot be read")
+		}
+		values := map[string]string{}
+		for name, list := range form.Value {
+			values[name] = list[0]
+		}
+		return judge0.FormParams(values), nil
+	}
+	return judge0.ReadParams(c.Body())
+}
+
+// judge0Stored is a submission that was stored.
+type judge0Stored struct {
+	jobID int64
+	token string
+}
+
+// judge0Store checks submissions and stores those that are well. The answers are
+// in the order of the parameters: what was stored, or what is wrong.
+func (s *Server) judge0Store(ctx context.Context, v viewer, encoded bool, all ...judge0.Params) ([]judge0Stored, []judge0.Errors, error) {
+	languages, err := s.judge0Known(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	stored, wrong := make([]judge0Stored, len(all)), make([]judge0.Errors, len(all))
+	var ns []sql.NewSubmission
+	var at []int
+	for i, params := range all {
+		run, asked, errs := judge0.Decode(params, encoded, languages, s.cfg.MaxRun)
+		if len(errs) > 0 {
+			wrong[i] = errs
+			continue
+		}
+		payload, err := json.Marshal(run)
+		if err != nil {
+			return nil, nil, fmt.Errorf("encode a run: %w", err)
+		}
+		stored[i].token = uuid.NewString()
+		key := judge0.Prefix + stored[i].token
+		if asked.CallbackURL != nil {
+			if err := s.store.SaveCallback(ctx, key, v.Name, *asked.CallbackURL); err != nil {
+				return nil, nil, err
+			}
+		}
+		at = append(at, i)
+		ns = append(ns, sql.NewSubmission{
+			Kind: judge.KindRun, Language: run.Language, Author: v.Name, GroupKey: v.Name, IdempotencyKey: key, TraceID: traceOf(ctx),
+			Sources: run.Sources, Payload: payload, Lane: judge.LaneNormal,
+		})
+	}
+	receipts, err := s.store.SubmitMany(ctx, ns)
+	if err != nil {
+		return nil, nil, fmt.Errorf("store runs: %w", err)
+	}
+	for k, r := range receipts {
+		stored[at[k]].jobID = r.JobID
+	}
+	return stored, wrong, nil
+}
+
+// judge0Runs returns the runs of tokens that the viewer may see, and nil for
+// others.
+func (s *Server) judge0Runs(ctx context.Context, v viewer, tokens ...string) ([]*judge.Run, error) {
+	keys := make([]string, len(tokens))
+	for i, token := range tokens {
+		keys[i] = judge0.Prefix + token
+	}
+	found, err := s.store.RunsOfTokens(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	byKey := map[string]int64{}
+	for _, k := range found {
+		if _, older := byKey[k.Token]; !older && v.maySee(k.Group) {
+			byKey[k.Token] = k.JobID
+		}
+	}
+	ids := make([]int64, len(tokens))
+	for i, key := range keys {
+		ids[i] = byKey[key]
+	}
+	return s.store.Runs(ctx, ids...)
+}
+
+// judge0Show handles GET /judge0/submissions/:token.
+func (s *Server) judge0Show(c *fiber.Ctx) error {
+	ask, err := readJudge0Ask(c)
+	if err != nil {
+		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+	}
+	runs, err := s.judge0Runs(c.UserContext(), viewerOf(c), c.Params("token"))
+	if err != nil {
+		return err
+	}
+	if runs[0] == nil {
+		return judge0Refusal(c, fiber.StatusNotFound, "there is no submission with this token")
+	}
+	return s.judge0Tell(c, ask, func(all []any) any { return all[0] }, "", runs[0])
+}
+
+// judge0Tell answers with runs, in the shape that the caller gives them. Whose is
+// put in front of the word submission where one cannot be told.
+func (s *Server) judge0Tell(c *fiber.Ctx, ask judge0Ask, shape func([]any) any, whose string, runs ...*judge.Run) error {
+	languages, err := s.judge0Known(c.UserContext())
+	if err != nil {
+		return err
+	}
+	all := make([]any, len(runs))
+	for i, run := range runs {
+		if run == nil {
+			continue
+		}
+		all[i], err = judge0.Encode(run, ask.fields, ask.encoded, languages)
+		if errors.Is(err, judge0.ErrNotUTF8) {
+			return judge0Refusal(c, fiber.StatusBadRequest, "%s", strings.Replace(err.Error(), "this submission", orElse(whose, "this submission"), 1))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.JSON(shape(all))
+}
+
+const severalSubmissions = "one or more submissions"
+
+// judge0Index handles GET /judge0/submissions.
+func (s *Server) judge0Index(c *fiber.Ctx) error {
+	ask, err := readJudge0Ask(c)
+	if err != nil {
+		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+	}
+	page, perPage := int64(1), int64(judge0Page)
+	for name, into := range map[string]*int64{"page": &page, "per_page": &perPage} {
+		text := c.Query(name)
+		if text == "" {
+			continue
+		}
+		if *into, err = strconv.ParseInt(text, 10, 32); err != nil || *into < 1 {
+			return judge0Refusal(c, fiber.StatusBadRequest, "invalid %s: %s", name, shorten(text))
+		}
+	}
+	perPage = min(perPage, judge0Most)
+	runs, total, err := s.store.RunPage(c.UserContext(), judge0.Prefix, (page-1)*perPage, perPage)
+	if err != nil {
+		return err
+	}
+	pages := max(1, (total+perPage-1)/perPage)
+	meta := fiber.Map{"current_page": page, "next_page": nil, "prev_page": nil, "total_pages": pages, "total_count": total}
+	if page < pages {
+		meta["next_page"] = page + 1
+	}
+	if page > 1 {
+		meta["prev_page"] = page - 1
+	}
+	return s.judge0Tell(c, ask, func(all []any) any { return fiber.Map{"submissions": all, "meta": meta} }, severalSubmissions, runs...)
+}
+
+// judge0Delete handles DELETE /judge0/submissions/:token. Runs end by their
+// retention alone.
+func (s *Server) judge0Delete(c *fiber.Ctx) error {
+	return judge0Refusal(c, fiber.StatusBadRequest, "delete not allowed")
+}
+
+// judge0BatchCreate handles POST /judge0/submissions/batch.
+func (s *Server) judge0BatchCreate(c *fiber.Ctx) error {
+	ask := judge0Ask{encoded: c.Query("base64_encoded") == "true"}
+	if c.Query("wait") == "true" {
+		return judge0Refusal(c, fiber.StatusBadRequest, "wait not allowed")
+	}
+	params, err := judge0.ReadParams(c.Body())
+	if err != nil {
+		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+	}
+	var list []judge0.Params
+	if raw, ok := params["submissions"]; ok && json.Unmarshal(raw, &list) != nil {
+		return judge0Refusal(c, fiber.StatusBadRequest, "submissions is not a list of objects")
+	}
+	if refused, err := judge0BatchSize(c, len(list)); refused {
+		return err
+	}
+	stored, wrong, err := s.judge0Store(c.UserContext(), viewerOf(c), ask.encoded, list...)
+	if err != nil {
+		return err
+	}
+	out, status := make([]any, len(list)), fiber.StatusUnprocessableEntity
+	for i := range list {
+		if len(wrong[i]) > 0 {
+			out[i] = wrong[i]
+			continue
+		}
+		out[i], status = fiber.Map{"token": stored[i].token}, fiber.StatusCreated
+	}
+	return c.Status(status).JSON(out)
+}
+
+func judge0BatchSize(c *fiber.Ctx, n int) (refused bool, err error) {
+	switch {
+	case n == 0:
+		return true, judge0Refusal(c, fiber.StatusBadRequest, "there should be at least one submission in a batch")
+	case n > judge0Batch:
+		return true, judge0Refusal(c, fiber.StatusBadRequest, "number of submissions in a batch should be less than or equal to %d", judge0Batch)
+	}
+	return false, nil
+}
+
+// judge0BatchShow handles GET /judge0/submissions/batch.
+func (s *Server) judge0BatchShow(c *fiber.Ctx) error {
+	ask, err := readJudge0Ask(c)
+	if err != nil {
+		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+	}
+	var tokens []string
+	if list := strings.TrimSpace(orElse(c.Get("tokens"), c.Query("tokens"))); list != "" {
+		tokens = strings.Split(list, ",")
+	}
+	if refused, err := judge0BatchSize(c, len(tokens)); refused {
+		return err
+	}
+	runs, err := s.judge0Runs(c.UserContext(), viewerOf(c), tokens...)
+	if err != nil {
+		return err
+	}
+	return s.judge0Tell(c, ask, func(all []any) any { return fiber.Map{"submissions": all} }, severalSubmissions, runs...)
+}

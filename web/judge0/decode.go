@@ -1,0 +1,350 @@
+package judge0
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"deepoj/host/judge"
+)
+
+// Errors are what is wrong with a submission, by field.
+type Errors map[string][]string
+
+func (e Errors) add(field, format string, args ...any) {
+	e[field] = append(e[field], fmt.Sprintf(format, args...))
+}
+
+// Params are the fields of a submission as they came in.
+type Params map[string]json.RawMessage
+
+// ReadParams reads the JSON object of a submission. Unknown fields are ignored.
+func ReadParams(body []byte) (Params, error) {
+	if !utf8.Valid(body) {
+		return nil, fmt.Errorf("the body is not UTF-8")
+	}
+	var p Params
+	if err := json.Unmarshal(body, &p); err != nil || p == nil {
+		return nil, fmt.Errorf("the body is not a JSON object")
+	}
+	return p, nil
+}
+
+// FormParams returns the fields of a form.
+func FormParams(values map[string]string) Params {
+	p := Params{}
+	for name, value := range values {
+		if b, err := json.Marshal(value); err == nil {
+			p[name] = b
+		}
+	}
+	return p
+}
+
+// Asked is what a submission was asked with, for the answers that tell.
+type Asked struct {
+	LanguageID    int     `json:"language_id"`
+	CPUTime       float64 `json:"cpu_time_limit"`
+	CPUExtra      float64 `json:"cpu_extra_time"`
+	WallTime      float64 `json:"wall_time_limit"`
+	Memory        float64 `json:"memory_limit"` // KB
+	Stack         float64 `json:"stack_limit"`  // KB; memory_limit bounds the stack
+	Processes     float64 `json:"max_processes_and_or_threads"`
+	PerTime       bool    `json:"enable_per_process_and_thread_time_limit"`
+	PerMemory     bool    `json:"enable_per_process_and_thread_memory_limit"`
+	FileSize      float64 `json:"max_file_size"` // KB
+	Runs          float64 `json:"number_of_runs"`
+	Options       *string `json:"compiler_options"`
+	Arguments     *string `json:"command_line_arguments"`
+	MergeStderr   bool    `json:"redirect_stderr_to_stdout"`
+	Network       bool    `json:"enable_network"`
+	CallbackURL   *string `json:"callback_url"`
+	Archive       []byte  `json:"additional_files,omitempty"`
+	SeveralInputs bool    `json:"several_inputs,omitempty"` // the field tests was there
+}
+
+// Limit is a number of a submission: its default and its bounds.
+type Limit struct {
+	Field             string
+	Default, Min, Max float64
+	whole             bool
+	into              func(*Asked) *float64
+}
+
+// Limits are the numbers that a submission may name, bounded by what the server
+// gives at most.
+func Limits(most judge.RunLimits) []Limit {
+	cpu, wall := float64(most.CPUMillis)/1000, float64(most.WallMillis)/1000
+	memory, file, processes := float64(most.MemoryKiB), float64(most.OutputKiB), float64(most.Processes)
+	return []Limit{
+		{"number_of_runs", 1, 1, 20, true, func(a *Asked) *float64 { return &a.Runs }},
+		{"cpu_time_limit", min(5, cpu), 0, cpu, false, func(a *Asked) *float64 { return &a.CPUTime }},
+		{"cpu_extra_time", 1, 0, 5, false, func(a *Asked) *float64 { return &a.CPUExtra }},
+		{"wall_time_limit", min(10, wall), 0, wall, false, func(a *Asked) *float64 { return &a.WallTime }},
+		{"memory_limit", min(256_000, memory), 2048, memory, false, func(a *Asked) *float64 { return &a.Memory }},
+		{"stack_limit", 64_000, 0, memory, true, func(a *Asked) *float64 { return &a.Stack }},
+		{"max_processes_and_or_threads", min(60, processes), 1, processes, true, func(a *Asked) *float64 { return &a.Processes }},
+		{"max_file_size", min(1024, file), 1, file, true, func(a *Asked) *float64 { return &a.FileSize }},
+	}
+}
+
+// maxLine bounds compiler options and command-line arguments, in bytes, and
+// maxTests the tests of a submission.
+const (
+	maxLine  = 512
+	maxTests = 20
+)
+
+// Decode makes a run of a submission. The languages are those that exist, and
+// most what a run may ask for. What is wrong comes by field.
+func Decode(p Params, encoded bool, languages []judge.Language, most judge.RunLimits) (judge.RunPayload, *Asked, Errors) {
+	d := &decoder{params: p, encoded: encoded, errs: Errors{}}
+	a := &Asked{}
+	run := judge.RunPayload{SchemaVersion: judge.PayloadVersion, ContentType: judge.RunType, Writable: true}
+	for _, l := range Limits(most) {
+		*l.into(a) = d.number(l)
+	}
+	d.language(&run, a, languages)
+	a.PerTime, a.PerMemory = d.truth("enable_per_process_and_thread_time_limit"), d.truth("enable_per_process_and_thread_memory_limit")
+	if a.Network = d.truth("enable_network"); a.Network {
+		d.errs.add("enable_network", "this option cannot be enabled")
+	}
+	a.MergeStderr = d.truth("redirect_stderr_to_stdout")
+	a.Options, run.Options = d.words("compiler_options")
+	a.Arguments, run.Args = d.words("command_line_arguments")
+	a.CallbackURL = d.callback()
+	if text, ok := d.text("additional_files"); ok {
+		var err error
+		if a.Archive, err = fromBase64(text); err != nil {
+			d.errs.add("additional_files", "is not Base64")
+		} else if run.Files, err = unzip(a.Archive); err != nil {
+			d.errs.add("additional_files", "%v", err)
+		}
+	}
+	run.Tests, a.SeveralInputs = d.tests()
+	if len(d.errs) > 0 {
+		return run, a, d.errs
+	}
+	run.Limits = judge.RunLimits{
+		CPUMillis: millis(a.CPUTime), WallMillis: millis(a.WallTime), MemoryKiB: int64(a.Memory), OutputKiB: int64(a.FileSize), Processes: int(a.Processes),
+	}
+	run.Repeat, run.MergeStderr = int(a.Runs), a.MergeStderr
+	var err error
+	if run.Asked, err = json.Marshal(a); err != nil {
+		d.errs.add("base", "%v", err)
+		return run, a, d.errs
+	}
+	return run, a, nil
+}
+
+func millis(seconds float64) int64 { return max(1, int64(math.Round(seconds*1000))) }
+
+type decoder struct {
+	params  Params
+	encoded bool
+	errs    Errors
+}
+
+// has reports whether a field is there and not null.
+func (d *decoder) has(field string) bool {
+	raw, ok := d.params[field]
+	return ok && !bytes.Equal(bytes.TrimSpace(raw), []byte("null"))
+}
+
+// text returns a string, or a number or truth value as it is written.
+func (d *decoder) text(field string) (string, bool) {
+	if !d.has(field) {
+		return "", false
+	}
+	return d.textOf(field, d.params[field])
+}
+
+func (d *decoder) textOf(field string, raw json.RawMessage) (string, bool) {
+	raw = bytes.TrimSpace(raw)
+	var text string
+	switch {
+	case len(raw) == 0 || raw[0] == '{' || raw[0] == '[':
+		d.errs.add(field, "is not a text")
+		return "", false
+	case raw[0] != '"':
+		return string(raw), true
+	case json.Unmarshal(raw, &text) != nil:
+		d.errs.add(field, "is not a text")
+		return "", false
+	}
+	return text, true
+}
+
+// data returns a text that is in Base64 if the request says so.
+func (d *decoder) data(field string, raw json.RawMessage) []byte {
+	text, ok := d.textOf(field, raw)
+	if !ok || !d.encoded {
+		return []byte(text)
+	}
+	b, err := fromBase64(text)
+	if err != nil {
+		d.errs.add(field, "is not Base64")
+	}
+	return b
+}
+
+// fromBase64 decodes text with line breaks in it, and with or without padding.
+func fromBase64(text string) ([]byte, error) {
+	text = strings.Map(func(c rune) rune {
+		if strings.ContainsRune(" \t\r\n", c) {
+			return -1
+		}
+		return c
+	}, text)
+	return base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+}
+
+func (d *decoder) number(l Limit) float64 {
+	text, ok := d.text(l.Field)
+	if !ok || text == "" {
+		return l.Default
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil || math.IsNaN(n) || math.IsInf(n, 0):
+		d.errs.add(l.Field, "is not a number")
+	case l.whole && n != math.Trunc(n):
+		d.errs.add(l.Field, "must be an integer")
+	case n <= 0:
+		d.errs.add(l.Field, "must be greater than 0")
+	case n < l.Min:
+		d.errs.add(l.Field, "must be greater than or equal to %s", shown(l.Min))
+	case n > l.Max:
+		d.errs.add(l.Field, "must be less than or equal to %s", shown(l.Max))
+	}
+	return n
+}
+
+func shown(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+func (d *decoder) truth(field string) bool {
+	text, ok := d.text(field)
+	if !ok {
+		return false
+	}
+	switch strings.ToLower(text) {
+	case "", "false", "f", "0", "off":
+		return false
+	}
+	return true
+}
+
+func (d *decoder) words(field string) (*string, []string) {
+	line, ok := d.text(field)
+	if !ok {
+		return nil, nil
+	}
+	if len(line) > maxLine {
+		d.errs.add(field, "is too long (maximum is %d characters)", maxLine)
+		return nil, nil
+	}
+	words, err := splitWords(line)
+	if err != nil || strings.ContainsRune(line, 0) {
+		d.errs.add(field, "is not a command line")
+	}
+	return &line, words
+}
+
+func (d *decoder) callback() *string {
+	text, ok := d.text("callback_url")
+	if !ok || text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(text) > 2000 {
+		d.errs.add("callback_url", "is not an http or https address")
+	}
+	return &text
+}
+
+// language reads the language and the program, which depends on it.
+func (d *decoder) language(run *judge.RunPayload, a *Asked, languages []judge.Language) {
+	text, ok := d.text("language_id")
+	id, err := strconv.Atoi(text)
+	switch l := Find(languages, id); {
+	case !ok || text == "":
+		d.errs.add("language_id", "can't be blank")
+	case err != nil || l == nil:
+		d.errs.add("language_id", "language with id %.20s doesn't exist", text)
+	case !l.Available:
+		d.errs.add("language_id", "no running worker serves the language with id %d", id)
+	default:
+		run.Language = l.ID
+	}
+	a.LanguageID = id
+	if id == MultiFile {
+		if d.has("source_code") && string(d.params["source_code"]) != `""` {
+			d.errs.add("source_code", "should be null for a multi-file program")
+		}
+		if !d.has("additional_files") {
+			d.errs.add("additional_files", "can't be blank")
+		}
+		return
+	}
+	var source []byte
+	if d.has("source_code") {
+		source = d.data("source_code", d.params["source_code"])
+	}
+	switch {
+	case len(d.errs["source_code"]) > 0:
+	case len(bytes.TrimSpace(source)) == 0:
+		d.errs.add("source_code", "can't be blank")
+	case !utf8.Valid(source) || bytes.IndexByte(source, 0) >= 0:
+		d.errs.add("source_code", "is not UTF-8 text")
+	}
+	name := "main"
+	if l := Find(languages, id); l != nil && len(l.Extensions) > 0 {
+		name += "." + l.Extensions[0]
+	}
+	run.Sources = []judge.Source{{Name: name, Text: string(source)}}
+}
+
+// tests reads what the program is run on: stdin and expected_output, or a list of
+// such pairs in the field tests.
+func (d *decoder) tests() (tests []judge.RunTest, several bool) {
+	if !d.has("tests") {
+		return []judge.RunTest{d.test(d.params, "")}, false
+	}
+	var list []Params
+	if json.Unmarshal(d.params["tests"], &list) != nil || len(list) == 0 || len(list) > maxTests {
+		d.errs.add("tests", "is not a list of 1 to %d objects", maxTests)
+		return nil, true
+	}
+	if d.has("stdin") || d.has("expected_output") {
+		d.errs.add("tests", "cannot be there together with stdin or expected_output")
+	}
+	for i, one := range list {
+		tests = append(tests, d.test(one, fmt.Sprintf("tests[%d].", i)))
+	}
+	return tests, true
+}
+
+func (d *decoder) test(p Params, at string) (t judge.RunTest) {
+	read := func(name string) ([]byte, bool) {
+		one := decoder{params: p, encoded: d.encoded, errs: Errors{}}
+		if !one.has(name) {
+			return nil, false
+		}
+		b := one.data(name, p[name])
+		for _, said := range one.errs[name] {
+			d.errs.add(at+name, "%s", said)
+		}
+		return b, true
+	}
+	t.Input, _ = read("stdin")
+	if expected, ok := read("expected_output"); ok {
+		t.Expected = &expected
+	}
+	return t
+}

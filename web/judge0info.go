@@ -1,0 +1,131 @@
+package web
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/sql"
+	"deepoj/web/judge0"
+)
+
+// judge0Version is the version of the interface that clients are told.
+const judge0Version = "1.13.1"
+
+func (s *Server) judge0About(c *fiber.Ctx) error {
+	return c.JSON(fiber.Map{
+		"version": judge0Version, "homepage": "/", "source_code": "", "maintainer": "Deep-OJ " + s.cfg.Version,
+	})
+}
+
+// judge0Languages returns the handler of GET /judge0/languages, or /all.
+func (s *Server) judge0Languages(archived bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		languages, err := s.judge0Known(c.UserContext())
+		if err != nil {
+			return err
+		}
+		out := judge0.List(languages, archived)
+		if archived {
+			return c.JSON(out)
+		}
+		short := make([]fiber.Map, len(out))
+		for i, l := range out {
+			short[i] = fiber.Map{"id": l.ID, "name": l.Name}
+		}
+		return c.JSON(short)
+	}
+}
+
+func (s *Server) judge0Language(c *fiber.Ctx) error {
+	languages, err := s.judge0Known(c.UserContext())
+	if err != nil {
+		return err
+	}
+	id, err := strconv.Atoi(c.Params("id"))
+	l := judge0.Find(languages, id)
+	if err != nil || l == nil {
+		return judge0Refusal(c, fiber.StatusNotFound, "there is no language with id %s", shorten(c.Params("id")))
+	}
+	return c.JSON(judge0.Describe(l, id))
+}
+
+// judge0Config handles GET /judge0/config_info.
+func (s *Server) judge0Config(c *fiber.Ctx) error {
+	out := fiber.Map{
+		"maintenance_mode": false, "enable_wait_result": true, "enable_compiler_options": true, "allowed_languages_for_compile_options": []string{},
+		"enable_command_line_arguments": true, "enable_submission_delete": false, "enable_callbacks": true, "callbacks_max_tries": callbackTries,
+		"enable_additional_files": true, "enable_batched_submissions": true, "max_submission_batch_size": judge0Batch,
+		"submission_cache_duration": 0, "use_docs_as_homepage": false, "allow_enable_network": false, "enable_network": false,
+		"allow_enable_per_process_and_thread_time_limit": true, "enable_per_process_and_thread_time_limit": false,
+		"allow_enable_per_process_and_thread_memory_limit": true, "enable_per_process_and_thread_memory_limit": false,
+		"redirect_stderr_to_stdout": false, "max_extract_size": judge0.MaxArchiveBytes >> 10,
+	}
+	for _, l := range judge0.Limits(s.cfg.MaxRun) {
+		out[l.Field], out["max_"+l.Field] = l.Default, l.Max
+	}
+	return c.JSON(out)
+}
+
+// judge0System handles GET /judge0/system_info. It tells of the machine that
+// answers; workers are on others.
+func (s *Server) judge0System(c *fiber.Ctx) error {
+	out := fiber.Map{"Architecture": runtime.GOARCH, "CPU(s)": strconv.Itoa(runtime.NumCPU())}
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return fmt.Errorf("ask for the size of memory: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		var kib int64
+		if _, err := fmt.Sscan(value, &kib); err != nil {
+			continue
+		}
+		switch name {
+		case "MemTotal":
+			out["Mem"] = memoryText(kib)
+		case "SwapTotal":
+			out["Swap"] = memoryText(kib)
+		}
+	}
+	return c.JSON(out)
+}
+
+// judge0Workers handles GET /judge0/workers: a line for each queue.
+func (s *Server) judge0Workers(c *fiber.Ctx) error {
+	workers, err := s.catalog.live(c.UserContext())
+	if err != nil {
+		return err
+	}
+	ready, err := s.depth.read(c.UserContext())
+	if err != nil {
+		return fmt.Errorf("look at the queue: %w", err)
+	}
+	slots, busy := 0, 0
+	for _, w := range workers {
+		slots += w.Slots
+		busy += w.Busy
+	}
+	return c.JSON([]fiber.Map{{
+		"queue": sql.DefaultQueue, "size": ready, "available": slots, "idle": max(0, slots-busy), "working": busy, "paused": 0, "failed": 0,
+	}})
+}
+
+// judge0Statistics handles GET /judge0/statistics, as far as a client reads it.
+func (s *Server) judge0Statistics(c *fiber.Ctx) error {
+	_, total, err := s.store.RunPage(c.UserContext(), judge0.Prefix, 0, 1)
+	if err != nil {
+		return err
+	}
+	languages, err := s.judge0Known(c.UserContext())
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{
+		"submissions": fiber.Map{"total": total}, "languages": judge0.List(languages, false), "statuses": judge0.Statuses,
+	})
+}
