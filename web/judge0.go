@@ -110,10 +110,10 @@ func readJudge0Ask(c *fiber.Ctx) (judge0Ask, error) {
 	return judge0Ask{names, c.Query("base64_encoded") == "true"}, err
 }
 
-// known returns the languages that there are. Those that can be used now are
+// judge0Known returns the languages that there are. Those that can be used now are
 // available.
 func (s *Server) judge0Known(ctx context.Context) ([]judge.Language, error) {
-	offers, err := s.catalog.languages(ctx)
+	offers, err := s.runnable(ctx)
 	if err != nil {
 		return nil, err
 	}

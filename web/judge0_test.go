@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -385,5 +386,30 @@ func TestACallbackIsMadeUntilItIsTaken(t *testing.T) {
 	outcomes(s, `web_callbacks_total{outcome="told"} 1`)
 	if due, err := s.store.DueCallbacks(t.Context(), 10); err != nil || len(due) > 0 || len(heard) > 0 {
 		t.Errorf("after the end there are %d callbacks (%v) and %d calls", len(due), err, len(heard))
+	}
+}
+
+func TestTheGuideNamesEveryRoute(t *testing.T) {
+	s := newStage(t)
+	guide, err := os.ReadFile("../host/docs/api.md")
+	s.must(err)
+	documented := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(GET|POST|DELETE) .*? \\|").FindAllStringSubmatch(string(guide), -1) {
+		for _, path := range regexp.MustCompile("/[a-z0-9_/:]+").FindAllString(row[0], -1) {
+			documented[row[1]+" "+path] = true
+		}
+	}
+	for _, route := range s.server.app.GetRoutes(true) {
+		if !isJudge0(route.Path) && !strings.HasPrefix(route.Path, "/api/v1/runs") || route.Method == http.MethodHead {
+			continue
+		}
+		name := route.Method + " " + route.Path
+		if !documented[name] {
+			t.Errorf("%s is not in the guide", name)
+		}
+		delete(documented, name)
+	}
+	for name := range documented {
+		t.Errorf("the guide names %s, which there is not", name)
 	}
 }

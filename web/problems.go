@@ -86,6 +86,7 @@ type problemView struct {
 	Samples   []samplePair
 	Offers    []offer // of the languages that the problem takes
 	Open      bool    // whether any of them can be submitted in
+	Runs      bool    // whether they are of programs, which can be run
 	Key       string  // fresh idempotency key
 	Language  string  // chosen already, or ""
 	Source    string
@@ -151,6 +152,7 @@ func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
 		if allows(problem, o.ID) {
 			v.Offers = append(v.Offers, o)
 			v.Open = v.Open || o.Open()
+			v.Runs = v.Runs || o.ID != judge.AnswerLanguage
 		}
 	}
 	return v, nil

@@ -81,8 +81,10 @@ func TestARunIsAJobThatDoesNotCount(t *testing.T) {
 
 func TestARunThatIsWrongIsRefusedByField(t *testing.T) {
 	s := newStage(t)
+	s.beat(append(languages, judge.Language{ID: judge.AnswerLanguage, Name: "Answers", Available: true})...)
 	for body, want := range map[string]string{
-		`{}`: "language missing",
+		`{"language": "answer", "source": "3"}`: "language unknown",
+		`{}`:                                    "language missing",
 		`{"language": "cpp", "source": "x", "problem": "nosuch"}`:                              "problem unknown",
 		`{"language": "rust", "source": "x"}`:                                                  "language language_unavailable",
 		`{"language": "cpp", "source": "x", "samples": true}`:                                  "samples invalid",
