@@ -20,7 +20,8 @@ import (
 
 // checker is a checker that is ready to be asked.
 type checker struct {
-	module *plugin.Module
+	module *plugin.Module // nil if it is native
+	native *native
 	flags  []string
 	points bool
 }
@@ -64,6 +65,9 @@ func (j *Judge) interactor(ctx context.Context, pkg *problem.Package) (*checker,
 
 // guest loads a checker or interactor.
 func (j *Judge) guest(ctx context.Context, pkg *problem.Package, c problem.Checker, kind abi.Kind) (*checker, error) {
+	if c.Program != nil {
+		return j.native(ctx, pkg, c, kind)
+	}
 	wasm, err := j.guestModule(ctx, pkg, c, kind)
 	if err != nil {
 		return nil, err
@@ -202,6 +206,13 @@ func (j *Judge) active(ctx context.Context, kind abi.Kind, name string) (string,
 // checker that fails is a [*packageError].
 func (j *Judge) opinion(ctx context.Context, r *runResult, c checker, input, output, answer *os.File, args []string, scoring bool) error {
 	q := plugin.Check{Input: input, Output: output, Answer: answer, Args: args, Feedback: r.feedback}
+	if c.native != nil {
+		o, err := c.native.check(ctx, q)
+		if err != nil {
+			return err
+		}
+		return r.take(c, o, scoring)
+	}
 	if !c.points && r.feedback == nil {
 		if settled, err := c.module.Settled(q); err != nil || settled {
 			return err
@@ -237,10 +248,10 @@ func (r *runResult) take(c checker, o plugin.Opinion, scoring bool) error {
 		r.verdict = judge.WA
 	case plugin.Partial:
 		if !scoring {
-			return &packageError{fmt.Errorf("the checker %s gives points, but the problem has no scores", c.module.Manifest.Name)}
+			return &packageError{fmt.Errorf("the checker %s gives points, but the problem has no scores", c.name())}
 		}
 	default:
-		return &packageError{fmt.Errorf("the checker %s gives the unknown outcome %q", c.module.Manifest.Name, o.Outcome)}
+		return &packageError{fmt.Errorf("the checker %s gives the unknown outcome %q", c.name(), o.Outcome)}
 	}
 	if r.feedback != nil {
 		if r.feedback, r.next = o.Feedback, o.NextPass; r.next != nil && r.verdict != judge.AC {
@@ -266,7 +277,7 @@ func (r *runResult) take(c checker, o plugin.Opinion, scoring bool) error {
 func digests(cs []checker) string {
 	var all []string
 	for _, c := range cs {
-		all = append(all, c.module.Digest)
+		all = append(all, c.version())
 	}
 	return strings.Join(all, " ")
 }

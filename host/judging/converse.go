@@ -84,6 +84,9 @@ func (l *lane) checkTout(ctx context.Context, r *runResult, t *problem.Test, inp
 func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File, feedback map[string][]byte, wall time.Duration,
 	enter func(context.Context) (func(), error),
 ) (ran sandbox.Result, said plugin.Judgement, err error) {
+	if l.e.interactor.native != nil {
+		return l.talkNative(ctx, t, input, answer, feedback, wall, enter)
+	}
 	if err := rewind(l.stderr); err != nil {
 		return ran, said, err
 	}

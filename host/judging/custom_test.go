@@ -41,6 +41,8 @@ func TestAGraderOfThePackageGradesGroups(t *testing.T) {
 		"the whole":                     {custom(counting, map[string]string{"data/testdata.yaml": "grading: custom\ngrader_flags: 3\non_reject: continue\n", "data/secret/testdata.yaml": "grading: default\non_reject: continue\n"}), judge.AC, 6, "grader(3, 21)"},
 		"what it is told":               {custom("import sys\nsys.exit(3) if sys.stdin.read() != 'WA 0\\nAC 1\\n' or sys.argv[1:] != ['10'] else print('TLE 0.5')\n", nil), judge.TLE, 1.5, "grader(0, 1)"},
 		"a grader in C":                 {custom("", map[string]string{"graders/grade.py": "", "graders/grade.c": "#include <stdio.h>\nint main(void) { puts(\"PE -1\"); }\n"}), judge.PE, 0, "grader(0, 1)"},
+		"a grader in shell":             {custom("", map[string]string{"graders/grade.py": "", "graders/grade.sh": "read v s; echo \"TLE $(wc -l)\"\n"}), judge.TLE, 2, "grader(0, 1)"},
+		"a grader with scripts":         {custom("", map[string]string{"graders/grade.py": "", "graders/g/build": "printf '#!/bin/sh\\necho PE 4\\n' > run; chmod +x run\n"}), judge.PE, 5, "grader(0, 1)"},
 		"one that fails":                {custom("raise SystemExit(1)\n", nil), judge.JE, 0, "grade group secret/a: grader grade ended with exit status 1"},
 		"one that says nothing":         {custom("", map[string]string{"graders/grade.py": "pass\n"}), judge.JE, 0, "and not one line"},
 		"one that says too much":        {custom("print('AC 1')\nprint('AC 1')\n", nil), judge.JE, 0, "and not one line"},

@@ -34,6 +34,9 @@ func (j *Judge) Program(ctx context.Context, pkg *problem.Package, p problem.Pro
 		CPU: l.CheckCPU, MemoryMiB: l.CheckMemoryMiB, OutputMiB: l.CheckOutputMiB, CodeKiB: maxPluginSrc >> 10,
 		CompileCPU: l.CompileCPU, CompileMemoryMiB: l.CompileMemoryMiB,
 	}}
+	if p.Language == problem.LanguageShell || p.Language == problem.LanguageScripts {
+		return j.script(ctx, pkg, own, p)
+	}
 	var sources []judge.Source
 	for _, f := range p.Files {
 		b, err := j.content(ctx, pkg, f, maxCheckerSource)

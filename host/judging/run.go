@@ -62,7 +62,7 @@ func (e *evaluation) openLane(ctx context.Context) (l *lane, err error) {
 			err = errors.Join(err, l.close())
 		}
 	}()
-	if !usesFiles(e.pkg) && e.answers == nil {
+	if !e.apart() && e.answers == nil {
 		if l.box, err = e.j.cfg.Sandbox.Box(ctx); err != nil {
 			return l, err
 		}

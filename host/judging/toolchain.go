@@ -251,7 +251,7 @@ func (tc *toolchain) tools() []string {
 
 // explain makes of a tool that vanished an [*UnavailableError].
 func (tc *toolchain) explain(err error) error {
-	if errors.Is(err, sandbox.ErrNoTool) {
+	if errors.Is(err, sandbox.ErrNoTool) && tc != nil {
 		return &UnavailableError{What: "the language " + tc.id, Reason: err.Error(), Remedy: "see `deepoj doctor`"}
 	}
 	return err

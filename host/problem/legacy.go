@@ -318,8 +318,11 @@ func (r *reader) checker(name string, folder bool, headers []File) *Checker {
 				continue
 			}
 			if !isSource(file) && !isHeader(file) {
-				r.refuse(file, "", noChecker)
-				continue
+				c.Sources = nil
+				if c.Program = r.program(name, true, r.refuse); c.Program == nil {
+					return nil
+				}
+				return c
 			}
 			c.Sources = append(c.Sources, r.file(file))
 		}
@@ -334,12 +337,12 @@ func (r *reader) checker(name string, folder bool, headers []File) *Checker {
 	case isHeader(name):
 		return nil
 	default:
-		r.refuse(name, "", noChecker)
+		if c.Program = r.program(name, false, r.refuse); c.Program == nil {
+			return nil
+		}
 	}
 	return c
 }
-
-const noChecker = "a checker is a .wasm module, a C or C++ file, or a folder of such files and headers: this is neither"
 
 func isSource(name string) bool { return checkerSource.MatchString(name) }
 

@@ -186,13 +186,16 @@ type Limits struct {
 }
 
 // Checker is one program that decides on outputs, or an interactor. Exactly one of Standard,
-// Plugin, Digest, Wasm and Sources is set.
+// Plugin, Digest, Wasm, Sources and Program is set.
 type Checker struct {
 	Standard string `json:"standard,omitempty"` // name of a checker that comes with the platform, such as "default"
 	Plugin   string `json:"plugin,omitempty"`   // name of an uploaded plugin: the version that is active when a job is judged
 	Digest   string `json:"digest,omitempty"`   // an uploaded plugin, "sha256:<hex>"
 	Wasm     *File  `json:"wasm,omitempty"`     // a module of the package
 	Sources  []File `json:"sources,omitempty"`  // C or C++ files and headers of the package, to be compiled to WASI
+
+	// Program is of another language, or has scripts of its own: it runs natively.
+	Program *Program `json:"program,omitempty"`
 
 	Protocol string   `json:"protocol"`         // "icpc/1" or "testlib/1"
 	Flags    []string `json:"flags,omitempty"`  // come before the flags of the test

@@ -1,5 +1,11 @@
 package problem
 
+// The languages of programs that are no language of submissions.
+const (
+	LanguageShell   = "sh"     // a shell script alone
+	LanguageScripts = "script" // a folder with a script build, a program or script run, or both
+)
+
 // Program is a program of the judges that runs in the sandbox and not as a
 // plugin, in any language that submissions may be in.
 type Program struct {

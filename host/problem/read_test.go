@@ -74,8 +74,8 @@ func TestABadPackageIsRefusedWithFileKeyAndReason(t *testing.T) {
 		"with a standard interactor":                  {map[string]string{"deepoj.yaml": "interactor: {name: tokens}\n"}, "deepoj.yaml: interactor.name: is \"tokens\""},
 		"with a strange validation":                   {map[string]string{"problem.yaml": "name: a\nvalidation: special\n"}, "validation: is \"special\""},
 		"without its checker":                         {map[string]string{"problem.yaml": "name: a\nvalidation: custom\n"}, "output_validators: is empty"},
-		"with a checker in Python":                    {map[string]string{"problem.yaml": "name: a\nvalidation: custom\n", "output_validators/check.py": "x"}, "output_validators/check.py: a checker is a .wasm module"},
-		"with a build script":                         {map[string]string{"problem.yaml": "name: a\nvalidation: custom\n", "output_validators/v/build": "x"}, "output_validators/v/build: a checker is"},
+		"with a checker in COBOL":                     {map[string]string{"problem.yaml": "name: a\nvalidation: custom\n", "output_validators/check.cob": "x"}, "output_validators/check.cob: is not run: its language is not one"},
+		"with a build script":                         {map[string]string{"problem.yaml": "name: a\nvalidation: custom\n", "output_validators/v/v.cob": "x"}, "output_validators/v: is not run: its language is not one"},
 		"with a time limit of words":                  {map[string]string{".timelimit": "soon\n"}, ".timelimit: is \"soon\": it must be a number of seconds"},
 		"with a negative time limit":                  {map[string]string{".timelimit": "-1\n"}, ".timelimit: is \"-1\""},
 		"with a program of another judge":             {map[string]string{"domjudge-problem.ini": "special_compare='x'\n"}, "domjudge-problem.ini: special_compare: names a program outside"},
@@ -124,7 +124,7 @@ func TestUnknownKeysWarnAndDoNotRefuse(t *testing.T) {
 	_, report := read(t, map[string]string{
 		"problem.yaml":              "name: a\ncolour: red\nlimits: {patience: 3}\ngrading: {mood: good}\n",
 		"data/secret/testdata.yaml": "weather: fine\ngrader_flags: first_error min subtask_score=12\n",
-		"data/secret/notes.pdf":     "x", "generators/gen.py": "x", "input_validators/v.sh": "x", "input_validators/v/build": "x", "input_validators/v/v.c": "x", "input_validators/w/a.c": "x", "input_validators/w/b.py": "x",
+		"data/secret/notes.pdf":     "x", "generators/gen.py": "x", "input_validators/v.cob": "x", "input_validators/x/a/v.c": "x", "input_validators/w/a.c": "x", "input_validators/w/b.py": "x",
 		"problem_statement/problem.en.md": "Hello <b>you</b> ![a cat](cat.png)\n",
 	})
 	var all []string
@@ -135,7 +135,7 @@ func TestUnknownKeysWarnAndDoNotRefuse(t *testing.T) {
 	for _, want := range []string{
 		"problem.yaml: colour: is not known", "limits.patience: is not known", "grading.mood: is not known",
 		"data/secret/testdata.yaml: weather: is not known", "grader_flags: holds \"subtask_score=12\"",
-		"data/secret/notes.pdf: is not part of a test", "generators: is kept but has no meaning", "input_validators/v.sh: is not run: its language", "input_validators/v: is not run: it has a script", "input_validators/w: is not run: its files are of several",
+		"data/secret/notes.pdf: is not part of a test", "generators: is kept but has no meaning", "input_validators/v.cob: is not run: its language", "input_validators/x: is not run: it has folders in it", "input_validators/w: is not run: its files are of several",
 		"holds HTML, which is left out", "shows a picture",
 	} {
 		if !strings.Contains(text, want) {

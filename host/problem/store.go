@@ -260,6 +260,8 @@ func (c Checker) Name() string {
 		return c.Wasm.Path
 	case len(c.Sources) > 0:
 		return c.Sources[0].Path
+	case c.Program != nil:
+		return c.Program.Files[0].Path
 	}
 	return c.Standard + c.Plugin + c.Digest
 }
@@ -309,6 +311,9 @@ func (c *Checker) each(f func(*File)) {
 	}
 	for i := range c.Sources {
 		f(&c.Sources[i])
+	}
+	if c.Program != nil {
+		c.Program.each(f)
 	}
 }
 

@@ -25,37 +25,48 @@ func (r *reader) programs(dir string, tell func(file, key, format string, args .
 	names, folder := r.children(dir)
 	var all []Program
 	for _, name := range names {
-		full := path.Join(dir, name)
-		files := []string{full}
-		if folder[name] {
-			files = r.below(full)
-		}
 		if strings.HasPrefix(name, "README") || !folder[name] && isHeader(name) {
 			continue
 		}
-		p := Program{Name: strings.TrimSuffix(name, path.Ext(name))}
-		languages := map[string]bool{}
-		for _, f := range files {
-			if id := programLanguages[path.Ext(f)]; id != "" {
-				p.Language = id
-				languages[id] = true
-			}
-			p.Files = append(p.Files, r.file(f))
-		}
-		switch {
-		case slices.ContainsFunc(files, func(f string) bool { return f == path.Join(full, "build") || f == path.Join(full, "run") }):
-			tell(full, "", "is not run: it has a script of its own that builds or runs it; leave the sources alone there")
-		case len(languages) == 0:
-			tell(full, "", "is not run: its language is not one that programs are run in here")
-		case len(languages) > 1:
-			tell(full, "", "is not run: its files are of several languages")
-		case slices.ContainsFunc(files, func(f string) bool { return folder[name] && path.Dir(f) != full }):
-			tell(full, "", "is not run: it has folders in it; put its files together")
-		default:
-			all = append(all, p)
+		if p := r.program(path.Join(dir, name), folder[name], tell); p != nil {
+			all = append(all, *p)
 		}
 	}
 	return all
+}
+
+// program returns the program that is a file or a folder, nil if it is none that can
+// be run here.
+func (r *reader) program(full string, folder bool, tell func(file, key, format string, args ...any)) *Program {
+	files := []string{full}
+	if folder {
+		files = r.below(full)
+	}
+	p := Program{Name: strings.TrimSuffix(path.Base(full), path.Ext(full))}
+	languages := map[string]bool{}
+	for _, f := range files {
+		if id := programLanguages[path.Ext(f)]; id != "" {
+			p.Language = id
+			languages[id] = true
+		}
+		p.Files = append(p.Files, r.file(f))
+	}
+	switch {
+	case folder && slices.ContainsFunc(files, func(f string) bool { return f == path.Join(full, "build") || f == path.Join(full, "run") }):
+		p.Language = LanguageScripts
+	case !folder && path.Ext(full) == ".sh":
+		p.Language = LanguageShell
+	case len(languages) == 0:
+		tell(full, "", "is not run: its language is not one that programs are run in here")
+		return nil
+	case len(languages) > 1:
+		tell(full, "", "is not run: its files are of several languages")
+		return nil
+	case slices.ContainsFunc(files, func(f string) bool { return folder && path.Dir(f) != full }):
+		tell(full, "", "is not run: it has folders in it; put its files together")
+		return nil
+	}
+	return &p
 }
 
 // readValidators lists the programs that look at inputs.

@@ -294,13 +294,15 @@ func (r *reader) readNewCheckers() {
 	r.custom = true
 	var c *Checker
 	switch full := path.Join(outputValidator, names[0]); {
-	case len(names) == 1 && (folder[names[0]] || path.Ext(full) == ".wasm"):
+	case len(names) == 1 && (folder[names[0]] || !isSource(full) && !isHeader(full)):
 		c = r.checker(full, folder[names[0]], nil)
 	default:
 		c = r.checker(outputValidator, true, nil)
 	}
-	if c == nil || len(c.Sources) == 0 && c.Wasm == nil {
-		r.refuse(outputValidator, "", "holds no program: put a .wasm module or C or C++ files there")
+	if c == nil || len(c.Sources) == 0 && c.Wasm == nil && c.Program == nil {
+		if len(r.errs) == 0 {
+			r.refuse(outputValidator, "", "holds no program: put a .wasm module or C or C++ files there")
+		}
 		return
 	}
 	if r.interactive {

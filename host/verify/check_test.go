@@ -41,6 +41,11 @@ func TestValidatorsLookAtEveryInput(t *testing.T) {
 		maps.Copy(all, files)
 		return all
 	}
+	instead := func(files map[string]string) map[string]string {
+		all := legacy(files)
+		delete(all, "input_validators/small.py")
+		return all
+	}
 	newer := func(files map[string]string) map[string]string {
 		files["input_validators/small.py"], files["data/secret/1.in"], files["data/secret/1.ans"] = small, "50\n", "100\n"
 		return versioned("2025-09", "", files)
@@ -55,6 +60,8 @@ func TestValidatorsLookAtEveryInput(t *testing.T) {
 		"legacy by another name":      {legacy(map[string]string{"input_format_validators/other/v.py": "import sys\nsys.exit(43)\n", "data/secret/1.in": "1\n", "data/secret/1.ans": "2\n"}), 2, "data/sample/1.in: validator other rejects it: exit status 43: "},
 		"exit status 0":               {legacy(map[string]string{"input_validators/small.py": "print('fine')\n", "data/secret/1.in": "1\n", "data/secret/1.ans": "2\n"}), 1, "data/sample/1.in: validator small rejects it: exit status 0: fine"},
 		"that never ends":             {legacy(map[string]string{"problem.yaml": "name: Double\nlimits: {validation_time: 1}\n", "input_validators/small.py": forever, "data/secret/1.in": "1\n", "data/secret/1.ans": "2\n"}), 0, "data/sample/1.in: validator small used more than 1s of CPU time"},
+		"in shell":                    {instead(map[string]string{"input_validators/small.sh": "read n; [ $n -le 40 ] && exit 42; echo too large; exit 43\n"}), 2, "data/secret/1.in: validator small rejects it: exit status 43: too large"},
+		"with a script that runs it":  {instead(map[string]string{"input_validators/s/run": "#!/bin/sh\nexec python3 check.py 40\n", "input_validators/s/check.py": small}), 2, "data/secret/1.in: validator s rejects it: exit status 43: too large"},
 		"that does not compile":       {legacy(map[string]string{"input_validators/small.py": broken}), 0, "validator small does not compile:\n"},
 		"newer":                       {newer(map[string]string{"data/invalid_input/1.in": "101\n"}), 3, ""},
 		"newer with a bad input":      {newer(map[string]string{"data/invalid_input/1.in": "99\n"}), 3, "data/invalid_input/1.in: every validator accepts it, and one must not"},
