@@ -1,11 +1,17 @@
 package web
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"fmt"
+	"log/slog"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/host/blob"
+	"deepoj/host/problem"
 	"deepoj/sql"
 )
 
@@ -26,6 +32,41 @@ func (s *Server) apiImport(c *fiber.Ctx) error {
 func acceptedPackage(c *fiber.Ctx, r sql.Receipt) error {
 	c.Set(fiber.HeaderLocation, "/api/v1/jobs/"+strconv.FormatInt(r.JobID, 10))
 	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": r.JobID, "url": importURL(r.JobID), "existing": r.Existing})
+}
+
+// export handles GET /api/v1/problems/:slug/package?version=, and the same below
+// /packages: the live version, unless another is named, as a ZIP file.
+func (s *Server) export(c *fiber.Ctx) error {
+	if s.cfg.Blobs == nil {
+		return noBlobs()
+	}
+	version := c.Query("version")
+	if version == "" {
+		p, err := s.problem(c)
+		if err != nil {
+			return err
+		}
+		version = p.Version
+	}
+	v, err := s.packageVersion(c.UserContext(), c.Params("slug"), version)
+	if err != nil {
+		return err
+	}
+	pkg, err := problem.Load(c.UserContext(), s.cfg.Blobs, blob.Digest(v.Version))
+	if err != nil {
+		return fmt.Errorf("export a package: %w", err)
+	}
+	c.Set(fiber.HeaderContentType, "application/zip")
+	c.Attachment(v.Problem + ".zip")
+	trace := traceOf(c.UserContext())
+	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		ctx, cancel := context.WithTimeout(context.Background(), packageTime)
+		defer cancel()
+		if err := pkg.Export(ctx, w); err != nil { // the archive has no end then, which whoever reads it sees
+			s.log.Error("export of a package broke off", slog.String("trace_id", trace), slog.Any("err", err))
+		}
+	})
+	return nil
 }
 
 // apiVersions handles GET /api/v1/problems/:slug/versions.

@@ -281,7 +281,7 @@ func TestOnlySettersAndStaffSeePackages(t *testing.T) {
 	carl := "Authorization: Bearer " + s.user("carl", "correct horse", sql.RoleContestant)
 	s.must(s.store.KeepVersion(t.Context(), judge.Problem{Slug: "triple", Version: "sha256:aa11"}, "sue", 1))
 	for _, who := range []string{carl, "X-Nobody: 1"} {
-		for _, get := range []string{"/packages", "/packages/triple", "/api/v1/problems/triple/versions", "/api/v1/problems/triple/versions/sha256:aa11"} {
+		for _, get := range []string{"/packages", "/packages/triple", "/api/v1/problems/triple/versions", "/api/v1/problems/triple/versions/sha256:aa11", "/api/v1/problems/triple/package?version=sha256:aa11", "/packages/triple/package"} {
 			if r := s.do(http.MethodGet, get, "", who); r.status != http.StatusForbidden {
 				t.Errorf("GET %s: %d", get, r.status)
 			}

@@ -68,7 +68,7 @@ func (u *packageUpload) set(field, value string, known []string) *judge.FieldErr
 func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, wrongFields, error) {
 	u := packageUpload{Activate: true, Key: c.Get("Idempotency-Key"), keyField: "Idempotency-Key", csrf: c.Get("X-CSRF-Token")}
 	if s.cfg.Blobs == nil {
-		return u, nil, refuse(fiber.StatusServiceUnavailable, "no_blobs", "This server has no store for packages.", "Configure BLOB_DIR for the role api.")
+		return u, nil, noBlobs()
 	}
 	var wrong wrongFields
 	body := c.Context().RequestBodyStream()
@@ -94,6 +94,10 @@ func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, wrongFields, error) {
 	}
 	return u, nil, refuse(fiber.StatusUnsupportedMediaType, "not_upload", "The body has to be a ZIP file, or a form with one.",
 		"Send the bytes with the header Content-Type: application/zip, or multipart/form-data with the file in package.")
+}
+
+func noBlobs() error {
+	return refuse(fiber.StatusServiceUnavailable, "no_blobs", "This server has no store for packages.", "Configure BLOB_DIR or S3_ENDPOINT for the role api.")
 }
 
 // maxPackageForm bounds what a form has around a package, in bytes.

@@ -110,6 +110,15 @@ func TestAPackageThatIsUploadedInTheBrowserIsProvedAndGoesLive(t *testing.T) {
 		chromedp.WaitVisible(css(`form[action$="/rollback"]`)))
 	b.picture("package-versions")
 	b.do("roll back", chromedp.Click(css(`form[action$="/rollback"] button`)), chromedp.WaitVisible(css(`.version.active .digest[title="`+live[0].Version+`"]`)))
+	// What is exported is the same version when it is imported again.
+	out, errs, status = deepoj(t, env, "problem", "export", "sumoftwo", "-o", file)
+	if status != 0 || !strings.Contains(out, "exported sumoftwo") {
+		t.Errorf("export: %d\n%s%s", status, out, errs)
+	}
+	out, errs, status = deepoj(t, env, "problem", "upload", file, "--wait")
+	if again, err := c.ProblemVersions(t.Context(), "sumoftwo"); err != nil || status != 0 || len(again) != 2 || !strings.Contains(out, "version "+live[0].Version) {
+		t.Errorf("import of the export: %d, versions %+v, %v\n%s%s", status, again, err, out, errs)
+	}
 	if err := os.WriteFile(file, []byte("PK\x03\x04 is all"), 0o644); err != nil {
 		t.Fatal(err)
 	}

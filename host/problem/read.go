@@ -52,6 +52,9 @@ func Read(fsys fs.FS) (*Package, Report, error) {
 			r.readVersioned(k)
 		}
 	}
+	if len(r.errs) == 0 {
+		r.restore()
+	}
 	if len(r.errs) > 0 {
 		return nil, r.report, errors.Join(r.errs...)
 	}
@@ -95,6 +98,7 @@ type reader struct {
 	report Report
 	errs   []error
 
+	wasExported bool     // it has a versionFile
 	custom      bool     // validation: custom
 	passes      bool     // programs may be run several times on a test
 	interactive bool     // the custom validator talks with the program
@@ -147,6 +151,8 @@ func (r *reader) walk(dir string, depth int) {
 		case len(r.all) >= maxFiles:
 			r.refuse(dir, "", "more than %d files", maxFiles)
 			return
+		case name == versionFile:
+			r.wasExported = true
 		default:
 			r.all[name] = info.Size()
 			r.p.Files = append(r.p.Files, File{Path: name, Size: info.Size()})

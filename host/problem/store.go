@@ -148,7 +148,19 @@ func (p *Package) WithTests(ctx context.Context, inputs, answers map[string]File
 		return &made
 	})
 	slices.SortFunc(q.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	for _, t := range q.Tests() {
+	if err := q.showSamples(ctx, p.Open); err != nil {
+		return nil, err
+	}
+	if _, err := q.saveManifest(ctx, p.from); err != nil {
+		return nil, err
+	}
+	return &q, nil
+}
+
+// showSamples makes the samples that are shown of the files of the tests.
+func (p *Package) showSamples(ctx context.Context, open func(context.Context, File) (io.ReadCloser, error)) error {
+	p.Samples = nil
+	for _, t := range p.Tests() {
 		if !t.Sample {
 			continue
 		}
@@ -157,28 +169,20 @@ func (p *Package) WithTests(ctx context.Context, inputs, answers map[string]File
 			file File
 			to   *string
 		}{{t.Input, &s.Input}, {t.Answer, &s.Output}} {
-			b, err := p.head(ctx, part.file)
+			r, err := open(ctx, part.file)
+			var b []byte
+			if err == nil {
+				b, err = io.ReadAll(io.LimitReader(r, maxSample))
+				err = errors.Join(err, r.Close())
+			}
 			if err != nil {
-				return nil, fmt.Errorf("show sample %s of problem %s: %w", t.Name, p.Slug, err)
+				return fmt.Errorf("show sample %s of problem %s: %w", t.Name, p.Slug, err)
 			}
 			*part.to = shownText(b, part.file.Size)
 		}
-		q.Samples = append(q.Samples, s)
+		p.Samples = append(p.Samples, s)
 	}
-	if _, err := q.saveManifest(ctx, p.from); err != nil {
-		return nil, err
-	}
-	return &q, nil
-}
-
-// head returns the beginning of a file.
-func (p *Package) head(ctx context.Context, f File) ([]byte, error) {
-	r, err := p.Open(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	b, err := io.ReadAll(io.LimitReader(r, maxSample))
-	return b, errors.Join(err, r.Close())
+	return nil
 }
 
 // mapped returns the group with other tests.

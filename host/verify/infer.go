@@ -31,7 +31,7 @@ func Infer(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Pack
 	if err != nil {
 		return nil, fmt.Errorf("%s: limits.time_limit is missing and cannot be inferred: %w", pkg.Slug, err)
 	}
-	return pkg.WithCPU(ctx, limit, "inferred from the submissions")
+	return pkg.WithCPU(ctx, limit, problem.Inferred)
 }
 
 // inferable reports whether a package has no time limit, and a format that says how

@@ -56,6 +56,20 @@ func (c *Client) ProblemVersion(ctx context.Context, problem, version string) (*
 	return v, nil
 }
 
+// ExportProblem returns a version of a problem as a ZIP file, the live one if version
+// is empty. The caller closes it.
+func (c *Client) ExportProblem(ctx context.Context, problem, version string) (io.ReadCloser, error) {
+	q := url.Values{}
+	if version != "" {
+		q.Set("version", version)
+	}
+	resp, err := c.send(ctx, http.MethodGet, problemPath(problem)+"/package?"+q.Encode(), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
 // ActivateVersion makes a version of a problem live. Override is for staff: it does
 // so although the version is not proved.
 func (c *Client) ActivateVersion(ctx context.Context, problem, version string, override bool) error {

@@ -22,10 +22,10 @@ import (
 // problems is `deepoj problem`: it takes packages in, and proves them.
 func problems(ctx context.Context, e *env) int {
 	commands := map[string]func(context.Context, *env) int{
-		"import": importProblems, "upload": uploadProblem, "verify": verifyProblem, "run": runProblem,
+		"import": importProblems, "upload": uploadProblem, "export": exportProblem, "verify": verifyProblem, "run": runProblem,
 	}
 	if len(e.args) == 0 || commands[e.args[0]] == nil {
-		fmt.Fprintln(e.stderr, "usage: deepoj problem import [flags] DIR|ZIP...\n       deepoj problem upload [flags] ZIP\n       deepoj problem verify [flags] DIR|ZIP\n"+
+		fmt.Fprintln(e.stderr, "usage: deepoj problem import [flags] DIR|ZIP...\n       deepoj problem upload [flags] ZIP\n       deepoj problem export [flags] NAME\n       deepoj problem verify [flags] DIR|ZIP\n"+
 			"       deepoj problem run [flags] DIR|ZIP FILE...")
 		return 2
 	}
