@@ -168,7 +168,7 @@ func (j *Judge) ownProgram(ctx context.Context, pkg *problem.Package, p judge.Ru
 
 // The scripts of a program without a language, and what executes them.
 const (
-	shell         = "bash"
+	bash          = "bash"
 	runScript     = "run"
 	compileScript = "compile"
 )
@@ -178,12 +178,12 @@ const (
 func (j *Judge) scripts(ctx context.Context, pkg *problem.Package, x extra) (*program, error) {
 	module := &plugin.Module{Digest: "scripts"}
 	tc := &toolchain{id: "scripts", module: module, versions: map[string]abi.ToolVersion{}}
-	tool := abi.Tool{Name: shell, Package: shell, Version: []string{"--version"}, Pattern: `version ([0-9.]+)`}
+	tool := abi.Tool{Name: bash, Package: bash, Version: []string{"--version"}, Pattern: `version ([0-9.]+)`}
 	version, err := j.version(ctx, tool)
 	if err != nil {
 		return nil, err
 	}
-	tc.language.Tools, tc.versions[shell] = []abi.Tool{tool}, abi.ToolVersion{Version: version}
+	tc.language.Tools, tc.versions[bash] = []abi.Tool{tool}, abi.ToolVersion{Version: version}
 	for _, l := range j.Languages(ctx) {
 		other, err := j.toolchain(ctx, l.ID)
 		if err != nil {
@@ -196,12 +196,12 @@ func (j *Judge) scripts(ctx context.Context, pkg *problem.Package, x extra) (*pr
 		}
 	}
 	p := &program{tc: tc, compile: judge.Compile{Tool: tc.shown()}, extra: x}
-	p.plan.Run = abi.Step{Tool: shell, Args: []string{runScript}}
+	p.plan.Run = abi.Step{Tool: bash, Args: []string{runScript}}
 	has := func(name string) bool {
 		return slices.ContainsFunc(x.files, func(f sandbox.File) bool { return f.Path == name })
 	}
 	if has(compileScript) {
-		p.plan.Compile = []abi.Step{{Tool: shell, Args: []string{compileScript}}}
+		p.plan.Compile = []abi.Step{{Tool: bash, Args: []string{compileScript}}}
 		p.plan.Artifacts = []string{"**"}
 	}
 	if !has(runScript) {
