@@ -103,6 +103,9 @@ func checkRun(in newRun, problem *judge.Problem, offers []offer, most judge.RunL
 		}
 		wrong.add(checkKey(in.fields.key, in.Key))
 	}
+	if in.Language == judge.AnswerLanguage {
+		wrong.add(wrongField(in.fields.language, "not_allowed", "Answers are no program that can be run."))
+	}
 	p := in.payload
 	switch {
 	case p.Samples && in.Problem == "":
