@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 )
 
@@ -47,6 +48,12 @@ type Store interface {
 	// reads to the end holds the right bytes. The error is [ErrNotFound] when d
 	// is not stored.
 	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
+
+	// File returns an open file of this machine with the content of d, at offset
+	// zero, for handing it to another process. The content was checked when this
+	// process first used it, and again whenever the file's size or time changed. The
+	// errors are those of Open.
+	File(ctx context.Context, d Digest) (*os.File, error)
 
 	// Has reports whether d is stored.
 	Has(ctx context.Context, d Digest) (bool, error)

@@ -161,9 +161,7 @@ func (d *Dir) Has(_ context.Context, g Digest) (bool, error) {
 	return true, nil
 }
 
-// File returns an open file with the content of g, at offset zero, for handing
-// it to another process. The content was checked when the file was first used
-// by this process, and again whenever its size or time changed.
+// File implements Store.
 func (d *Dir) File(ctx context.Context, g Digest) (*os.File, error) {
 	f, err := d.open(g)
 	if err != nil {

@@ -129,8 +129,7 @@ func (s *S3) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
 	return newChecked(ctx, f, g), nil
 }
 
-// File returns an open file of this machine with the content of g, as [Dir.File]
-// does.
+// File implements Store.
 func (s *S3) File(ctx context.Context, g Digest) (*os.File, error) {
 	var err error
 	for range 3 { // another process may drop what was just fetched

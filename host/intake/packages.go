@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
@@ -87,7 +85,7 @@ func (x *Intake) version(ctx context.Context, job judge.Job, p judge.PackagePayl
 // take reads an archive and keeps the version that it makes.
 func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload, progress func(judge.Progress), r *PackageReport) (*problem.Package, error) {
 	step(progress, "read", 0)
-	archive, err := x.archive(ctx, blob.Digest(p.Archive))
+	archive, err := x.cfg.Blobs.File(ctx, blob.Digest(p.Archive))
 	if err != nil {
 		return nil, err
 	}
@@ -124,32 +122,6 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 	}
 	r.Version = string(finished.Version)
 	return finished, x.cfg.Store.KeepVersion(ctx, finished.Judge(), p.By, job.JobID)
-}
-
-// archive returns an uploaded archive as a file.
-func (x *Intake) archive(ctx context.Context, d blob.Digest) (*os.File, error) {
-	if s, ok := x.cfg.Blobs.(interface {
-		File(ctx context.Context, d blob.Digest) (*os.File, error)
-	}); ok {
-		return s.File(ctx, d)
-	}
-	from, err := x.cfg.Blobs.Open(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	defer from.Close()
-	to, err := os.CreateTemp(x.cfg.TempDir, "archive-*")
-	if err != nil {
-		return nil, fmt.Errorf("keep an archive: %w", err)
-	}
-	err = os.Remove(to.Name())
-	if err == nil {
-		_, err = io.Copy(to, from)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("keep an archive: %w", err), to.Close())
-	}
-	return to, nil
 }
 
 // reasons lists why a package was refused.

@@ -302,7 +302,7 @@ func (j *Judge) Opinion(ctx context.Context, pkg *problem.Package, t problem.Che
 	}
 	var files [3]*os.File
 	for i, f := range []problem.File{t.Input, t.Output, t.Answer} {
-		if files[i], err = j.file(ctx, pkg, f); err != nil {
+		if files[i], err = j.File(ctx, f); err != nil {
 			return "", "", err
 		}
 		defer func() { err = errors.Join(err, files[i].Close()) }()

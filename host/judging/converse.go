@@ -23,7 +23,7 @@ const interactorExtra = 30 * time.Second
 // program that crashes after a wrong answer gave a wrong answer, and one that
 // crashes in mid-sentence crashed, whatever the interactor makes of the silence.
 func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input *os.File) (_ runResult, err error) {
-	answer, err := l.e.j.file(ctx, l.e.pkg, t.Answer)
+	answer, err := l.e.j.File(ctx, t.Answer)
 	if err != nil {
 		return r, err
 	}

@@ -2,42 +2,20 @@ package judging
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"unicode/utf8"
 
-	"deepoj/host/blob"
 	"deepoj/host/problem"
 )
 
-// filer is a store that has its content as files of this machine.
-type filer interface {
-	File(ctx context.Context, d blob.Digest) (*os.File, error)
-}
-
-// file returns a file with the checked content of a file of a package.
-func (j *Judge) file(ctx context.Context, pkg *problem.Package, f problem.File) (*os.File, error) {
-	if s, ok := j.cfg.Blobs.(filer); ok {
-		file, err := s.File(ctx, f.Digest)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Path, err)
-		}
-		return file, nil
-	}
-	r, err := pkg.Open(ctx, f)
+// File returns a file with the checked content of a file of a package, which the
+// caller closes.
+func (j *Judge) File(ctx context.Context, f problem.File) (*os.File, error) {
+	file, err := j.cfg.Blobs.File(ctx, f.Digest)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Path, err)
-	}
-	defer r.Close()
-	file, err := j.scratch()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := io.Copy(file, r); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", f.Path, err), file.Close())
 	}
 	return file, nil
 }

@@ -149,9 +149,3 @@ func (p *Program) failure(ran sandbox.Result, stderr string) error {
 
 // Scratch returns an empty file without a name, for inputs and outputs.
 func (j *Judge) Scratch() (*os.File, error) { return j.scratch() }
-
-// File returns a file with the checked content of a file of a package, which the
-// caller closes.
-func (j *Judge) File(ctx context.Context, pkg *problem.Package, f problem.File) (*os.File, error) {
-	return j.file(ctx, pkg, f)
-}

@@ -94,7 +94,7 @@ func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err err
 	if l.e.answers != nil {
 		return l.answer(ctx, t)
 	}
-	input, err := l.e.j.file(ctx, l.e.pkg, t.Input)
+	input, err := l.e.j.File(ctx, t.Input)
 	if err != nil {
 		return r, err
 	}
@@ -336,7 +336,7 @@ func (l *lane) logFault(ctx context.Context, t *problem.Test, err error) {
 
 // check asks the checkers about the output of a run that ended well.
 func (l *lane) check(ctx context.Context, r *runResult, t *problem.Test, input *os.File) (err error) {
-	answer, err := l.e.j.file(ctx, l.e.pkg, t.Answer)
+	answer, err := l.e.j.File(ctx, t.Answer)
 	if err != nil {
 		return err
 	}

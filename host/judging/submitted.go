@@ -99,7 +99,7 @@ func (l *lane) answer(ctx context.Context, t *problem.Test) (r runResult, err er
 	if !given {
 		return runResult{verdict: judge.WA, message: "there is no answer to this test"}, nil
 	}
-	input, err := l.e.j.file(ctx, l.e.pkg, t.Input)
+	input, err := l.e.j.File(ctx, t.Input)
 	if err != nil {
 		return r, err
 	}

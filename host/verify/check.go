@@ -164,7 +164,7 @@ func (i *inspection) refused(ctx context.Context, built []*judging.Program, f pr
 func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Program, f problem.File, flags []string,
 	beside ...problem.NamedFile,
 ) (says int, why string, err error) {
-	input, err := i.cfg.Judge.File(ctx, i.pkg, f)
+	input, err := i.cfg.Judge.File(ctx, f)
 	if err != nil {
 		return broken, "", err
 	}

@@ -134,7 +134,7 @@ func (m *maker) make(ctx context.Context, t *problem.Test) error {
 	if t.Answer.Path != "" {
 		return nil
 	}
-	from, err := m.cfg.Judge.File(ctx, m.pkg, input)
+	from, err := m.cfg.Judge.File(ctx, input)
 	if err != nil {
 		return err
 	}
