@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,6 +39,22 @@ func (s *Server) jobFor(c *fiber.Ctx) (*judge.JobView, error) {
 		return nil, missing
 	}
 	return job, nil
+}
+
+// standing returns the job that the address names, which must be of one of the
+// kinds, with what has happened to it, and where it waits if it does.
+func (s *Server) standing(c *fiber.Ctx, kinds ...judge.Kind) (job *judge.JobView, events []judge.Event, place *judge.Place, err error) {
+	if job, err = s.jobFor(c); err != nil {
+		return nil, nil, nil, err
+	}
+	if !slices.Contains(kinds, job.Kind) {
+		return nil, nil, nil, sql.ErrNotFound
+	}
+	if events, err = s.pastEvents(c.UserContext(), job.JobID); err != nil {
+		return nil, nil, nil, err
+	}
+	place, err = s.placeOf(c.UserContext(), job.JobID, job.Status)
+	return job, events, place, err
 }
 
 // jobJSON is a job of any kind but submission as /api/v1 shows it.

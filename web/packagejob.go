@@ -10,7 +10,6 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/problem"
-	"deepoj/sql"
 )
 
 // packageReport is what a job about a package found.
@@ -159,18 +158,7 @@ func (s *Server) importFragment(c *fiber.Ctx) error {
 }
 
 func (s *Server) importView(c *fiber.Ctx) (*importView, error) {
-	job, err := s.jobFor(c)
-	if err != nil {
-		return nil, err
-	}
-	if job.Kind != judge.KindImport && job.Kind != judge.KindVerify {
-		return nil, sql.ErrNotFound
-	}
-	events, err := s.pastEvents(c.UserContext(), job.JobID)
-	if err != nil {
-		return nil, err
-	}
-	place, err := s.placeOf(c.UserContext(), job.JobID, job.Status)
+	job, events, place, err := s.standing(c, judge.KindImport, judge.KindVerify)
 	if err != nil {
 		return nil, err
 	}

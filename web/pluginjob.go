@@ -7,7 +7,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 )
 
 // pluginJobView is everything that the page of a job about a plugin shows. The
@@ -78,19 +77,8 @@ func (s *Server) pluginJobFragment(c *fiber.Ctx) error {
 }
 
 func (s *Server) pluginJobView(c *fiber.Ctx) (*pluginJobView, error) {
-	job, err := s.jobFor(c)
-	if err != nil {
-		return nil, err
-	}
-	if job.Kind != judge.KindPluginBuild && job.Kind != judge.KindPluginTest {
-		return nil, sql.ErrNotFound
-	}
 	ctx, v := c.UserContext(), viewerOf(c)
-	events, err := s.pastEvents(ctx, job.JobID)
-	if err != nil {
-		return nil, err
-	}
-	place, err := s.placeOf(ctx, job.JobID, job.Status)
+	job, events, place, err := s.standing(c, judge.KindPluginBuild, judge.KindPluginTest)
 	if err != nil {
 		return nil, err
 	}
