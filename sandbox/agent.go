@@ -19,16 +19,17 @@ import (
 // agent is what Serve runs: a few rooms ready for use, and as many places as
 // there are slots.
 type agent struct {
-	cfg     Config
-	log     *slog.Logger
-	driver  driver
-	tools   *toolbox
-	machine machine
-	cores   []int // numbers of the cores that boxes run on
-	filter  *unix.SockFprog
-	hard    map[int]uint64 // the agent's own hard limits, which no program can exceed
-	null    *os.File
-	epoch   time.Time
+	cfg        Config
+	log        *slog.Logger
+	driver     driver
+	tools      *toolbox
+	machine    machine
+	cores      []int           // numbers of the cores that boxes run on
+	filter     *unix.SockFprog // of programs
+	roomFilter *unix.SockFprog
+	hard       map[int]uint64 // the agent's own hard limits, which no program can exceed
+	null       *os.File
+	epoch      time.Time
 
 	// lifeline is a pipe that reaches its end when the agent dies. Only reapers
 	// read from it.
@@ -151,9 +152,11 @@ func prepareAgent(cfg Config) (*agent, error) {
 	if err := a.chooseIDs(); err != nil {
 		return nil, err
 	}
-	if a.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
 		return nil, fmt.Errorf("open /dev/null: %w", err)
 	}
+	a.null = os.NewFile(uintptr(null), os.DevNull)
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
 		return nil, errors.Join(fmt.Errorf("make a pipe: %w", err), a.null.Close())
@@ -164,7 +167,7 @@ func prepareAgent(cfg Config) (*agent, error) {
 
 // prepareRuns prepares what it takes to run programs in rooms.
 func (a *agent) prepareRuns() {
-	a.filter = filterProgram(programFilter())
+	a.filter, a.roomFilter = filterProgram(programFilter()), filterProgram(roomFilter())
 	a.tools = newToolbox(a.cfg)
 }
 

@@ -3,7 +3,6 @@ package sandbox_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -39,13 +38,12 @@ func BenchmarkSandbox(b *testing.B) {
 			}
 		}
 	}
-	plain := func(args ...string) func() { return func() { forkExec(b, args) } }
+	plain := func(args ...string) func() { return func() { plainly(b, args) } }
 	oneShot := func(command ...string) func() {
-		args := slices.Concat(command[1:], []string{"--job-id", "1", "--attempt-id", "1", "--dir", dir, "--", "./hello"})
+		args := slices.Concat(command, []string{"--job-id", "1", "--attempt-id", "1", "--dir", dir, "--", "./hello"})
 		return func() {
-			out, err := exec.Command(command[0], args...).Output()
-			if err != nil || !strings.Contains(string(out), `"verdict":"OK"`) {
-				b.Fatal(string(out), err)
+			if out := line(b, args); !strings.Contains(out, `"verdict":"OK"`) {
+				b.Fatal(out)
 			}
 		}
 	}
@@ -142,7 +140,7 @@ func throughput(b *testing.B, a *sandbox.Agent, hello sandbox.File, path string)
 	}
 	var plain, boxed, shares []float64
 	for range rounds {
-		p := rate(func(int) { forkExec(b, []string{path}) })
+		p := rate(func(int) { plainly(b, []string{path}) })
 		s := rate(func(i int) {
 			if r, err := boxes[i].Run(b.Context(), sandbox.Cmd{Program: "./hello"}); err != nil || r.Verdict != sandbox.OK {
 				b.Error(r, err)
@@ -165,16 +163,11 @@ func throughput(b *testing.B, a *sandbox.Agent, hello sandbox.File, path string)
 	}
 }
 
-// forkExec runs a program as plainly as can be.
-func forkExec(b *testing.B, args []string) {
-	null, err := syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		b.Error(err)
-		return
-	}
-	defer syscall.Close(null)
+// forkExec runs a program as plainly as can be, with null as standard input and
+// error.
+func forkExec(b *testing.B, args []string, null, stdout int) {
 	pid, err := syscall.ForkExec(args[0], args, &syscall.ProcAttr{
-		Env: []string{"PATH=/usr/bin:/bin"}, Files: []uintptr{uintptr(null), uintptr(null), uintptr(null)},
+		Env: []string{"PATH=/usr/bin:/bin"}, Files: []uintptr{uintptr(null), uintptr(stdout), uintptr(null)},
 	})
 	if err != nil {
 		b.Error(err)
@@ -184,6 +177,41 @@ func forkExec(b *testing.B, args []string) {
 	if _, err := syscall.Wait4(pid, &ws, 0, nil); err != nil || ws != 0 {
 		b.Error(ws, err)
 	}
+}
+
+// plainly runs a program without looking at its output.
+func plainly(b *testing.B, args []string) {
+	null, err := syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	defer syscall.Close(null)
+	forkExec(b, args, null, null)
+}
+
+// line runs a program and returns the line that it writes.
+func line(b *testing.B, args []string) string {
+	var p [2]int
+	null, err := syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err == nil {
+		err = syscall.Pipe2(p[:], syscall.O_CLOEXEC)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	forkExec(b, args, null, p[1])
+	text := make([]byte, 4096) // which a pipe holds
+	n, err := syscall.Read(p[0], text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, fd := range append(p[:], null) {
+		if err := syscall.Close(fd); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return string(text[:n])
 }
 
 // staticHello compiles a program without libraries to load.

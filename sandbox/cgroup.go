@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,7 +81,7 @@ type hierarchy struct {
 
 // hierarchies reads the mounted control group file systems of this process.
 func hierarchies() ([]hierarchy, error) {
-	b, err := os.ReadFile("/proc/self/mountinfo")
+	b, err := readFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, fmt.Errorf("read the mounts: %w", err)
 	}
@@ -201,14 +200,14 @@ func chooseDriver(cfg Config, agent string, try func(driver) error) (driver, err
 // agentFolders are the folders of one agent, one per hierarchy. Each is locked,
 // which tells a later agent that this one lives.
 type agentFolders struct {
-	dirs  map[string]*os.File // by controller; "" is the unified hierarchy
+	dirs  map[string]*control // by controller; "" is the unified hierarchy
 	given bool                // whether what they are in is not ours to remove
 }
 
 // claimFolders makes the folder agent in every base and locks it. Bases that are
 // given were there before the agent and stay.
 func claimFolders(bases map[string]string, given bool, agent string) (*agentFolders, error) {
-	a := &agentFolders{dirs: map[string]*os.File{}, given: given}
+	a := &agentFolders{dirs: map[string]*control{}, given: given}
 	for name, base := range bases {
 		if base == "" {
 			return nil, errors.Join(fmt.Errorf("the controller %s is not mounted", name), a.close())
@@ -226,20 +225,20 @@ func claimFolders(bases map[string]string, given bool, agent string) (*agentFold
 // claimFolder makes the folder dir and locks it. Until it is locked, an agent that
 // starts may take it for a leftover and remove it, and one that ends may remove
 // what it lies in: then it is made anew.
-func claimFolder(dir string) (*os.File, error) {
-	var f *os.File
+func claimFolder(dir string) (*control, error) {
+	var f *control
 	err := retryBusy(func() error {
-		err := os.MkdirAll(dir, 0o755)
+		err := makeFolder(dir)
 		if err == nil {
-			f, err = os.Open(dir)
+			f, err = openFolder(dir)
 		}
 		switch {
-		case errors.Is(err, os.ErrNotExist):
+		case errors.Is(err, unix.ENOENT):
 			return unix.EBUSY
 		case err != nil:
 			return fmt.Errorf("make a control group: %w", err)
 		}
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err = unix.Flock(f.fd, unix.LOCK_EX|unix.LOCK_NB)
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			err = unix.EBUSY // whoever has it removes it
 		}
@@ -263,74 +262,12 @@ func claimFolder(dir string) (*os.File, error) {
 func (a *agentFolders) close() error {
 	var errs []error
 	for name, f := range a.dirs {
-		errs = append(errs, removeGroup(f.Name()))
+		errs = append(errs, removeGroup(f.path))
 		if !a.given {
-			_ = unix.Rmdir(filepath.Dir(f.Name())) // busy while there are others
+			_ = unix.Rmdir(filepath.Dir(f.path)) // busy while there are others
 		}
 		errs = append(errs, f.Close())
 		delete(a.dirs, name)
 	}
 	return errors.Join(errs...)
-}
-
-// readAt returns the text of an open control file.
-func readAt(f *os.File) (string, error) {
-	var b [1024]byte
-	n, err := unix.Pread(int(f.Fd()), b[:], 0)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", f.Name(), err)
-	}
-	return string(b[:n]), nil
-}
-
-// readNumber returns the number that an open control file holds.
-func readNumber(f *os.File) (int64, error) {
-	s, err := readAt(f)
-	if err != nil {
-		return 0, err
-	}
-	return leadingNumber(s), nil
-}
-
-// readField returns the number after key in an open control file, 0 if absent.
-func readField(f *os.File, key string) (int64, error) {
-	s, err := readAt(f)
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(s) {
-		if rest, ok := strings.CutPrefix(line, key+" "); ok {
-			return leadingNumber(rest), nil
-		}
-	}
-	return 0, nil
-}
-
-// leadingNumber reads the decimal digits that s begins with.
-func leadingNumber(s string) int64 {
-	var n int64
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			break
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n
-}
-
-// writeAt writes text to an open control file.
-func writeAt(f *os.File, text string) error {
-	if _, err := unix.Pwrite(int(f.Fd()), []byte(text), 0); err != nil {
-		return fmt.Errorf("write %q to %s: %w", text, f.Name(), err)
-	}
-	return nil
-}
-
-// openControl opens the control file name in the folder dir.
-func openControl(dir *os.File, name string, flags int) (*os.File, error) {
-	fd, err := unix.Openat(int(dir.Fd()), name, flags|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open %s/%s: %w", dir.Name(), name, err)
-	}
-	return os.NewFile(uintptr(fd), filepath.Join(dir.Name(), name)), nil
 }

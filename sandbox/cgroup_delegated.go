@@ -29,7 +29,7 @@ func delegatedGroup() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b, err := os.ReadFile("/proc/self/cgroup")
+	b, err := readFile("/proc/self/cgroup")
 	if err != nil {
 		return "", fmt.Errorf("read the control group of this process: %w", err)
 	}
@@ -79,7 +79,7 @@ func checkDelegated(dir string) error {
 
 // checkControllers reports which controllers the group dir lacks.
 func checkControllers(dir, remedy string) error {
-	b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
+	b, err := readFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
 		return fmt.Errorf("read the controllers of a control group: %w", err)
 	}
@@ -117,7 +117,7 @@ func moveProcesses(from, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return fmt.Errorf("make a control group: %w", err)
 	}
-	b, err := os.ReadFile(filepath.Join(from, "cgroup.procs"))
+	b, err := readFile(filepath.Join(from, "cgroup.procs"))
 	if err != nil {
 		return fmt.Errorf("list the processes of a control group: %w", err)
 	}

@@ -183,10 +183,10 @@ func TestWhatAnAgentLeftIsSweptOnceItIsGone(t *testing.T) {
 		folders := agentFoldersOf(t, gone)
 		var left []string
 		for name, f := range folders.dirs {
-			left = append(left, f.Name())
+			left = append(left, f.path)
 			// The lock goes with the process. A group that the agent made may
 			// be deeper than it usually is.
-			if err := os.MkdirAll(filepath.Join(f.Name(), "room-2", "below"), 0o755); err != nil {
+			if err := os.MkdirAll(filepath.Join(f.path, "room-2", "below"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			if err := f.Close(); err != nil {
@@ -205,7 +205,7 @@ func TestWhatAnAgentLeftIsSweptOnceItIsGone(t *testing.T) {
 			}
 		}
 		for _, f := range agentFoldersOf(t, alive).dirs {
-			if _, err := os.Stat(filepath.Join(f.Name(), "cgroup.procs")); err != nil {
+			if _, err := os.Stat(filepath.Join(f.path, "cgroup.procs")); err != nil {
 				t.Errorf("what belongs to an agent that lives was swept: %v", err)
 			}
 		}
@@ -240,7 +240,7 @@ func TestThePeakOfMemoryIsThatOfTheRunAlone(t *testing.T) {
 		defer g.remove()
 		inode := func() uint64 {
 			var st unix.Stat_t
-			if err := unix.Fstat(int(g.leaf.Fd()), &st); err != nil {
+			if err := unix.Fstat(g.leaf.fd, &st); err != nil {
 				t.Fatal(err)
 			}
 			return st.Ino

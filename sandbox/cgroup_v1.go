@@ -17,13 +17,13 @@ import (
 // every run would cost milliseconds.
 type v1Group struct {
 	paths []string   // folders, for remove
-	tasks []*os.File // their files tasks, for enter
+	tasks []*control // their files tasks, for enter
 
-	limit, swapLimit *os.File // swapLimit is nil where swap is not counted
-	usage, peak, oom *os.File
-	empty            *os.File
-	pids             *os.File
-	usageNS          *os.File // cpuacct; nil in a hybrid group
+	limit, swapLimit *control // swapLimit is nil where swap is not counted
+	usage, peak, oom *control
+	empty            *control
+	pids             *control
+	usageNS          *control // cpuacct; nil in a hybrid group
 
 	baseMemory, baseKills int64
 	residue               int64 // what could not be given back
@@ -38,16 +38,16 @@ const reserve = 2
 
 func openV1Group(a *agentFolders, room string, controllers ...string) (*v1Group, error) {
 	g := &v1Group{}
-	dirs := map[string]*os.File{}
+	dirs := map[string]*control{}
 	for _, c := range controllers {
 		dirs[c] = a.dirs[c]
 		if room != "" {
-			path := filepath.Join(a.dirs[c].Name(), room)
+			path := filepath.Join(a.dirs[c].path, room)
 			if err := os.Mkdir(path, 0o755); err != nil {
 				return nil, errors.Join(fmt.Errorf("make a control group: %w", err), g.remove())
 			}
 			g.paths = append(g.paths, path)
-			f, err := os.Open(path)
+			f, err := openFolder(path)
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("open a control group: %w", err), g.remove())
 			}
@@ -61,7 +61,7 @@ func openV1Group(a *agentFolders, room string, controllers ...string) (*v1Group,
 		g.tasks = append(g.tasks, tasks)
 	}
 	files := []struct {
-		to         **os.File
+		to         **control
 		controller string
 		name       string
 		flags      int

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,14 +17,14 @@ import (
 // controllers it bounds memory and processes; without, in a hybrid group, it
 // only counts CPU time and kills.
 type v2Group struct {
-	parent      *os.File // the agent's folder
+	parent      *control // the agent's folder
 	name        string
 	controllers bool
 
-	leaf            *os.File
-	stat, events    *os.File
-	press           *os.File // nil where the kernel keeps no pressure
-	peak, memEvents *os.File // with controllers
+	leaf            *control
+	stat, events    *control
+	press           *control // nil where the kernel keeps no pressure
+	peak, memEvents *control // with controllers
 
 	killed     bool // was killed in, so it must not be used again
 	peakResets bool // memory.peak can be reset through an open file
@@ -51,7 +50,7 @@ func openV2Group(a *agentFolders, room string, controllers bool) (*v2Group, erro
 // make makes the leaf and opens its files.
 func (g *v2Group) make() error {
 	if g.name != ownFolder {
-		if err := unix.Mkdirat(int(g.parent.Fd()), g.name, 0o755); err != nil {
+		if err := unix.Mkdirat(g.parent.fd, g.name, 0o755); err != nil {
 			return fmt.Errorf("make the control group %s: %w", g.name, err)
 		}
 	}
@@ -104,7 +103,7 @@ func (g *v2Group) write(name, text string) error {
 }
 
 func (g *v2Group) enter() error { return nil }
-func (g *v2Group) spawn() int   { return int(g.leaf.Fd()) }
+func (g *v2Group) spawn() int   { return g.leaf.fd }
 
 func (g *v2Group) begin(memoryBytes int64, processes int) error {
 	if g.killed || g.controllers && g.used && !g.peakResets {
@@ -205,7 +204,7 @@ func (g *v2Group) kill() (killed bool, err error) {
 		if err != nil || !busy {
 			return true, err
 		}
-		fds := []unix.PollFd{{Fd: int32(g.events.Fd()), Events: unix.POLLPRI}}
+		fds := []unix.PollFd{{Fd: int32(g.events.fd), Events: unix.POLLPRI}}
 		if _, err := unix.Poll(fds, 5); err != nil && !errors.Is(err, unix.EINTR) {
 			return true, fmt.Errorf("wait for killed processes: %w", err)
 		}
@@ -245,7 +244,7 @@ func (g *v2Group) tidy() error {
 
 func (g *v2Group) removeLeaf() error {
 	var errs []error
-	for _, f := range []**os.File{&g.stat, &g.events, &g.press, &g.peak, &g.memEvents, &g.leaf} {
+	for _, f := range []**control{&g.stat, &g.events, &g.press, &g.peak, &g.memEvents, &g.leaf} {
 		if *f != nil {
 			errs = append(errs, (*f).Close())
 			*f = nil
@@ -254,7 +253,7 @@ func (g *v2Group) removeLeaf() error {
 	if g.name == ownFolder {
 		return errors.Join(errs...)
 	}
-	err := retryBusy(func() error { return unix.Unlinkat(int(g.parent.Fd()), g.name, unix.AT_REMOVEDIR) })
+	err := retryBusy(func() error { return unix.Unlinkat(g.parent.fd, g.name, unix.AT_REMOVEDIR) })
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		errs = append(errs, fmt.Errorf("remove the control group %s: %w", g.name, err))
 	}
@@ -290,7 +289,7 @@ func newV2Driver(hs []hierarchy, cfg Config, agent string) (driver, error) {
 		return nil, err
 	}
 	var dirs []string // from top to the agent's folder
-	for dir := f.dirs[""].Name(); dir != top; dir = filepath.Dir(dir) {
+	for dir := f.dirs[""].path; dir != top; dir = filepath.Dir(dir) {
 		dirs = append(dirs, dir)
 	}
 	for _, dir := range slices.Backward(append(dirs, top)) {

@@ -2,12 +2,12 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 
@@ -15,12 +15,17 @@ import (
 )
 
 // Judge is the one-shot command `deepoj judge`: it runs one command without an
-// agent and prints one line of protocol v1 to stdout. It returns the exit
-// status, 0 whenever a line was printed.
+// agent and prints one line of protocol v1 to stdout. SIGINT and SIGTERM end the
+// run. It returns the exit status, 0 whenever a line was printed.
 func Judge(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err := awaitIDs(); err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1
+	}
+	var thread chan<- *room
+	if os.Geteuid() == 0 {
+		thread = beginThread()
+		defer close(thread)
 	}
 	j, err := parseJob(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
@@ -31,44 +36,66 @@ func Judge(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	if os.Geteuid() != 0 {
+		again, end := context.WithCancel(ctx)
+		defer end()
+		onSignal(end)
 		var status int
-		if status, err = againPrivileged(ctx, j.cfg, stdout, stderr); err == nil {
+		if status, err = againPrivileged(again, j.cfg, stdout, stderr); err == nil {
 			return status
 		}
 	}
 	var res Result
 	var degraded []string
 	if err == nil {
-		res, degraded, err = j.run(ctx)
+		res, degraded, err = j.run(ctx, thread)
 	}
 	if err != nil {
 		res = Result{Verdict: SE, Error: err.Error()}
 	}
-	line, err := json.Marshal(NewReport(j.id, int32(j.attempt), res, degraded))
-	if err == nil {
-		_, err = stdout.Write(append(line, '\n'))
-	}
-	if err != nil {
+	if _, err := stdout.Write(NewReport(j.id, int32(j.attempt), res, degraded).line()); err != nil {
 		fmt.Fprintln(stderr, "print the result:", err)
 		return 1
 	}
 	return 0
 }
 
-// run runs the job in a room of its own.
-func (j *job) run(ctx context.Context) (res Result, degraded []string, err error) {
+// fillBox gives a room its box with files in it.
+func (j *job) fillBox(r *room, f *jobFiles) error {
+	box, err := detachedBox(r.tmpBytes)
+	if err != nil {
+		return err
+	}
+	owner := -1
+	if j.options.Writable {
+		owner = r.uid
+	}
+	if err := fill(box, f.contents, owner); err != nil {
+		return errors.Join(err, unix.Close(box))
+	}
+	r.box <- box
+	return nil
+}
+
+// run runs the job in a room of its own, on the thread.
+func (j *job) run(ctx context.Context, thread chan<- *room) (res Result, degraded []string, err error) {
 	ctx, end, err := j.lifetime(ctx)
 	if err != nil {
 		return Result{}, nil, err
 	}
 	defer end()
+	size, err := j.options.tmp()
+	if err != nil {
+		return Result{}, nil, err
+	}
 	a, err := prepareAgent(j.cfg)
 	if err != nil {
 		return Result{}, nil, err
 	}
 	defer func() { err = errors.Join(err, a.closeFiles()) }()
 	// The room's thread and this one work at the same time as far as they can.
-	r := a.beginRoom(a.uid(uidCount(a.cfg.Slots) + j.slot))
+	r := a.planRoom(a.uid(uidCount(a.cfg.Slots) + j.slot))
+	r.box, r.tmpBytes = make(chan int, 1), size
+	thread <- r
 	var g group
 	f, err := j.open()
 	defer f.close()
@@ -78,11 +105,18 @@ func (j *job) run(ctx context.Context) (res Result, degraded []string, err error
 			g, err = a.driver.open("")
 		}
 	}
+	r.give(g, err)
 	a.prepareRuns()
-	if err := r.finish(g, err); err != nil {
+	if err == nil {
+		err = j.fillBox(r, f)
+	}
+	if err != nil {
+		close(r.box)
+	}
+	if err := r.await(err); err != nil {
 		return Result{}, nil, err
 	}
-	err = r.oneShot(ctx, j.slot%len(a.cores), func() (err error) {
+	err = r.oneShot(ctx, j.slot%len(a.cores), func() { onSignal(end) }, func() (err error) {
 		res, err = j.work(r, f)
 		return err
 	})
@@ -91,15 +125,16 @@ func (j *job) run(ctx context.Context) (res Result, degraded []string, err error
 
 // lifetime returns a context that ends with ctx, and when the file that --until
 // names reaches its end.
-func (j *job) lifetime(ctx context.Context) (context.Context, func(), error) {
+func (j *job) lifetime(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	ctx, cancel := context.WithCancel(ctx)
 	if j.until == "" {
-		return ctx, func() {}, nil
+		return ctx, cancel, nil
 	}
 	f, err := openNamed(j.until, os.O_RDONLY)
 	if err != nil {
+		cancel()
 		return nil, nil, fmt.Errorf("open what --until names: %w", err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		defer cancel()
 		_, _ = io.Copy(io.Discard, f) // an end is an end
@@ -107,12 +142,22 @@ func (j *job) lifetime(ctx context.Context) (context.Context, func(), error) {
 	return ctx, cancel, nil // reading ends with the process
 }
 
+// onSignal calls end when this process is told to end. It is called when the run
+// is under way: learning to hear signals takes a thread, which would be in the way
+// before. A process that ends earlier leaves at most empty control groups, which
+// the next one sweeps.
+func onSignal(end func()) {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, unix.SIGINT, unix.SIGTERM)
+	go func() {
+		<-told
+		end()
+	}() // which ends with the process
+}
+
 // work does the job in a room, on its thread.
 func (j *job) work(r *room, f *jobFiles) (Result, error) {
 	if err := r.prepare(j.options); err != nil {
-		return Result{}, err
-	}
-	if err := r.putFiles(f.contents); err != nil {
 		return Result{}, err
 	}
 	res, err := r.run(&j.request, f.stdio)
@@ -131,8 +176,8 @@ func (j *job) work(r *room, f *jobFiles) (Result, error) {
 }
 
 // oneShot calls work on the room's thread and ends the room. When ctx ends, so
-// does what runs there.
-func (r *room) oneShot(ctx context.Context, core int, work func() error) error {
+// does what runs there. Meanwhile it calls begun, on this thread.
+func (r *room) oneShot(ctx context.Context, core int, begun func(), work func() error) error {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		close(r.sessions)
@@ -144,6 +189,7 @@ func (r *room) oneShot(ctx context.Context, core int, work func() error) error {
 		sock: os.NewFile(uintptr(theirs), "room"), core: core,
 		work: func(*room) error { failed = work(); return nil },
 	}
+	begun()
 	err = r.tearDown()
 	stop()
 	return errors.Join(failed, err, unix.Close(ours))

@@ -85,3 +85,18 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestTheLineOfAReportIsWhatPackageJSONWrites(t *testing.T) {
+	same := func(p Report) bool {
+		want, err := json.Marshal(p)
+		return err == nil && string(p.line()) == string(want)+"\n"
+	}
+	if err := quick.Check(same, &quick.Config{MaxCount: 500}); err != nil {
+		t.Error(err)
+	}
+	for _, text := range []string{"", "plain", `a "quoted" \ text`, "<b>&amp;</b>", "a\tline\n", "caf\u00e9 \u2028", "\xff", "\x7f"} {
+		if p := (Report{SandboxError: text, Degraded: []string{text, "second"}}); !same(p) {
+			t.Errorf("%q becomes %s", text, p.line())
+		}
+	}
+}

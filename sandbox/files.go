@@ -66,8 +66,13 @@ func (r *room) putFiles(files []content) error {
 	if r.writable {
 		owner = r.uid
 	}
+	return fill(box, files, owner)
+}
+
+// fill writes files below the folder top.
+func fill(top int, files []content, owner int) error {
 	for _, f := range files {
-		if err := writeBelow(box, f, owner); err != nil {
+		if err := writeBelow(top, f, owner); err != nil {
 			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
 	}

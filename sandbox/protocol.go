@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -53,6 +55,69 @@ func NewReport(jobID int64, attemptID int32, r Result, degraded []string) Report
 	}
 	p.Status, p.TimeUsed, p.MemoryUsed, p.Error = p.Verdict, p.TimeMillis, p.MemoryKiB, p.SandboxError
 	return p
+}
+
+// line returns the report as a line of JSON, as package json would write it. The
+// one-shot command writes one, and for one package json takes as long as the program
+// that it is about: it first learns the type.
+func (p Report) line() []byte {
+	b := make([]byte, 0, 1024)
+	field := func(name string) {
+		b = append(b, ',', '"')
+		b = append(b, name...)
+		b = append(b, '"', ':')
+	}
+	number := func(name string, n int64) { field(name); b = strconv.AppendInt(b, n, 10) }
+	truth := func(name string, v bool) { field(name); b = strconv.AppendBool(b, v) }
+	words := func(name, v string) { field(name); b = appendText(b, v) }
+	number("schema_version", int64(p.SchemaVersion))
+	b[0] = '{'
+	number("job_id", p.JobID)
+	number("attempt_id", int64(p.AttemptID))
+	words("verdict", string(p.Verdict))
+	number("time_ms", p.TimeMillis)
+	number("mem_kb", p.MemoryKiB)
+	number("exit_signal", int64(p.ExitSignal))
+	words("sandbox_error", p.SandboxError)
+	words("status", string(p.Status))
+	number("time_used", p.TimeUsed)
+	number("memory_used", p.MemoryUsed)
+	number("exit_code", int64(p.ExitCode))
+	words("error", p.Error)
+	number("wall_ms", p.WallMillis)
+	truth("over_wall", p.OverWall)
+	number("pressure_ms", p.PressureMillis)
+	number("ended_ns", p.EndedNanos)
+	truth("oom", p.OOM)
+	number("stdout_bytes", p.StdoutBytes)
+	number("stderr_bytes", p.StderrBytes)
+	words("driver", p.Driver)
+	if len(p.Degraded) > 0 {
+		field("degraded")
+		b = append(b, '[')
+		for i, text := range p.Degraded {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendText(b, text)
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}', '\n')
+}
+
+// appendText appends text as a JSON string. What is not plain ASCII goes through
+// package json.
+func appendText(b []byte, text string) []byte {
+	for _, c := range []byte(text) {
+		if c < ' ' || c > '~' || strings.IndexByte(`"\<>&`, c) >= 0 {
+			quoted, _ := json.Marshal(text) // a string cannot fail
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, text...)
+	return append(b, '"')
 }
 
 // Result returns what the line says of the run.

@@ -27,6 +27,7 @@ type room struct {
 	tools   map[string]Tool // that are shown
 
 	groups   chan group    // delivers the control groups, or is closed
+	box      chan int      // where there is one, delivers what to mount at /box, or is closed
 	sessions chan handover // delivers one session, or is closed
 	built    chan error
 	left     chan struct{} // closed when the thread is about to end
@@ -54,46 +55,62 @@ type handover struct {
 
 // newRoom makes a room and waits until it is ready.
 func (a *agent) newRoom(uid int) (*room, error) {
-	r := a.beginRoom(uid)
+	r := a.planRoom(uid)
+	thread := beginThread()
+	thread <- r
 	g, err := a.driver.open(r.name)
-	if err := r.finish(g, err); err != nil {
+	r.give(g, err)
+	if err := r.await(err); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// beginRoom begins to make a room, on a thread of its own. It must be finished.
-func (a *agent) beginRoom(uid int) *room {
-	r := &room{
+// beginThread begins a thread with namespaces of its own, for the room that it is
+// given, unless the channel is closed. To make them takes long, so whoever still has
+// to find out what room it wants begins with this.
+func beginThread() chan<- *room {
+	rooms := make(chan *room, 1)
+	go live(rooms)
+	return rooms
+}
+
+// planRoom returns a room for a thread to make. It must be given its control groups
+// meanwhile.
+func (a *agent) planRoom(uid int) *room {
+	return &room{
 		agent: a, uid: uid, name: "room-" + strconv.FormatInt(a.serial.Add(1), 10), tools: map[string]Tool{},
 		groups: make(chan group, 1), sessions: make(chan handover), built: make(chan error, 1), left: make(chan struct{}),
 		tmpBytes: defaultTmp, ruleset: -1,
 	}
-	go r.live()
-	return r
 }
 
-// finish gives a room its control groups, unless there is a reason not to, and
-// waits until it is ready. After an error nothing is left of it.
-func (r *room) finish(g group, why error) error {
+// give gives a room its control groups, unless there is a reason not to.
+func (r *room) give(g group, why error) {
 	if why == nil {
 		r.group = g
 		r.groups <- g
 	} else {
 		close(r.groups)
 	}
+}
+
+// await waits until a room is ready that was given what it needs, unless there was
+// a reason not to. After an error nothing is left of it.
+func (r *room) await(why error) error {
 	err := <-r.built
 	if err != nil {
 		err = fmt.Errorf("make a room: %w", err)
 	}
 	if err := errors.Join(why, err); err != nil {
+		close(r.sessions)
 		return errors.Join(err, r.tearDown())
 	}
 	return nil
 }
 
-// live is the room's thread.
-func (r *room) live() {
+// live is the thread of the room that is given to it.
+func live(rooms <-chan *room) {
 	runtime.LockOSThread() // and never unlocked: the thread ends with the room
 	if unix.Gettid() == os.Getpid() {
 		// The main thread never ends, so it must not become a room. While this
@@ -101,14 +118,21 @@ func (r *room) live() {
 		moved := make(chan struct{})
 		go func() {
 			close(moved)
-			r.live()
+			live(rooms)
 		}()
 		<-moved
 		runtime.UnlockOSThread()
 		return
 	}
+	err := isolate()
+	r, ok := <-rooms
+	if !ok {
+		return
+	}
 	defer close(r.left)
-	err := r.build()
+	if err == nil {
+		err = r.build()
+	}
 	r.built <- err
 	if err != nil || r.group == nil {
 		return
@@ -129,20 +153,26 @@ func (r *room) live() {
 	if err := r.killAll(); err != nil {
 		r.agent.log.Error("a box could not be emptied", slog.String("room", r.name), slog.Any("err", err))
 	}
+	_ = r.killReaper() // who tears the room down says what is wrong with it, and has less to wait for
 	if err := errors.Join(r.stock.close(), r.sock.Close()); err != nil {
 		r.agent.log.Error("a box could not be closed", slog.String("room", r.name), slog.Any("err", err))
 	}
 }
 
-// build moves the thread into its namespaces, root and control groups. The
-// groups come last, because whoever makes them does that meanwhile.
-func (r *room) build() error {
+// isolate moves the thread into namespaces of its own.
+func isolate() error {
 	flags := unix.CLONE_FS | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 	if err := unix.Unshare(flags); err != nil {
 		return fmt.Errorf("make namespaces: %w", err)
 	}
 	unix.Umask(0o022)
 	hurry()
+	return nil
+}
+
+// build moves the thread into its root and control groups. The groups and /box
+// come as late as they can, because whoever makes them does that meanwhile.
+func (r *room) build() error {
 	if err := (rootMaker{readOnly: r.agent.cfg.ReadOnly, uid: r.uid}).make(); err != nil {
 		return err
 	}
@@ -163,9 +193,6 @@ func (r *room) build() error {
 	if err := restrictProc(); err != nil {
 		return err
 	}
-	if err := mountPrivate("/box", r.tmpBytes, "755", 0); err != nil {
-		return err
-	}
 	for _, path := range writable {
 		if err := mountPrivate(path, r.tmpBytes, "1777", 0); err != nil {
 			return err
@@ -177,10 +204,30 @@ func (r *room) build() error {
 	if err := forbidCapabilities(); err != nil {
 		return err
 	}
+	if ok, err := r.mountBox(); !ok {
+		return err
+	}
 	if err := sealRoot(true); err != nil {
 		return err
 	}
-	return filterRoom()
+	return filterRoom(r.agent.roomFilter)
+}
+
+// mountBox mounts /box. Whoever closed r.box knows why there is none.
+func (r *room) mountBox() (ok bool, err error) {
+	if r.box == nil {
+		err := mountPrivate("/box", r.tmpBytes, "755", 0)
+		return err == nil, err
+	}
+	fd, ok := <-r.box
+	if !ok {
+		return false, nil
+	}
+	defer unix.Close(fd)
+	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, "/box", unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return false, fmt.Errorf("mount /box: %w", err)
+	}
+	return true, nil
 }
 
 // rule makes the ruleset anew, after something was mounted.
@@ -244,8 +291,8 @@ func (r *room) tearDown() error {
 	<-r.left
 	var errs []error
 	if r.reaper != 0 {
-		if err := unix.Kill(r.reaper, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
-			errs = append(errs, fmt.Errorf("kill a reaper: %w", err))
+		if err := r.killReaper(); err != nil {
+			errs = append(errs, err)
 		}
 		if _, err := waitProcess(r.reaper); err != nil {
 			errs = append(errs, err)
@@ -258,4 +305,13 @@ func (r *room) tearDown() error {
 		errs = append(errs, r.group.remove())
 	}
 	return errors.Join(errs...)
+}
+
+// killReaper ends the pid namespace. It may be called until the reaper is waited
+// for.
+func (r *room) killReaper() error {
+	if err := unix.Kill(r.reaper, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("kill a reaper: %w", err)
+	}
+	return nil
 }

@@ -266,6 +266,31 @@ func mountPrivate(path string, size int64, mode string, uid int) error {
 	return nil
 }
 
+// detachedBox returns a tmpfs like that of mountPrivate which is mounted nowhere yet.
+// One thread may fill it while another makes the room that it is for.
+func detachedBox(size int64) (int, error) {
+	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("make /box: %w", err)
+	}
+	defer unix.Close(fs)
+	for _, o := range [][2]string{
+		{"source", "deepoj"}, {"mode", "755"}, {"size", strconv.FormatInt(size, 10)}, {"nr_inodes", strconv.Itoa(inodes)}, {"uid", "0"}, {"gid", "0"},
+	} {
+		if err := unix.FsconfigSetString(fs, o[0], o[1]); err != nil {
+			return -1, fmt.Errorf("make /box with %s=%s: %w", o[0], o[1], err)
+		}
+	}
+	if err := unix.FsconfigCreate(fs); err != nil {
+		return -1, fmt.Errorf("make /box: %w", err)
+	}
+	fd, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	if err != nil {
+		return -1, fmt.Errorf("make /box: %w", err)
+	}
+	return fd, nil
+}
+
 // empty reports whether nothing is in the tmpfs at path, also nothing unlinked
 // and still open.
 func empty(path string) (bool, error) {

@@ -235,7 +235,7 @@ func subordinate(text string, names []string) (first, count int) {
 
 // userNamespace reports whether this process is in a user namespace of somebody.
 func userNamespace() bool {
-	b, err := os.ReadFile("/proc/self/uid_map")
+	b, err := readFile("/proc/self/uid_map")
 	return err == nil && !slices.Equal(strings.Fields(string(b)), []string{"0", "0", "4294967295"})
 }
 
@@ -243,7 +243,7 @@ func userNamespace() bool {
 func ownIDs() (int, error) {
 	n := math.MaxInt
 	for _, m := range idMaps() {
-		b, err := os.ReadFile("/proc/self/" + m.file)
+		b, err := readFile("/proc/self/" + m.file)
 		if err != nil {
 			return 0, fmt.Errorf("read the ids of this process: %w", err)
 		}

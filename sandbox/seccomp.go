@@ -179,8 +179,7 @@ func filterProgram(f []unix.SockFilter) *unix.SockFprog {
 
 // filterRoom filters the system calls of the calling thread and of its children,
 // for good. It must be root, if only of a user namespace.
-func filterRoom() error {
-	f := filterProgram(roomFilter())
+func filterRoom(f *unix.SockFprog) error {
 	if _, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(f))); errno != 0 {
 		return fmt.Errorf("filter system calls: %w", errno)
 	}

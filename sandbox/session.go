@@ -41,13 +41,14 @@ func (r *room) serve(o BoxOptions) error {
 
 // prepare makes the box what its options say.
 func (r *room) prepare(o BoxOptions) error {
-	switch {
-	case o.TmpBytes < 0 || o.TmpBytes > maxBytes:
-		return fmt.Errorf("TmpBytes %d is not between 0 and %d", o.TmpBytes, int64(maxBytes))
-	case o.TmpBytes > 0 && o.TmpBytes != r.tmpBytes:
-		r.tmpBytes = o.TmpBytes
+	size, err := o.tmp()
+	if err != nil {
+		return err
+	}
+	if size != r.tmpBytes {
+		r.tmpBytes = size
 		for _, path := range append([]string{"/box"}, writable...) {
-			err := unix.Mount("", path, "", unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "size="+strconv.FormatInt(o.TmpBytes, 10))
+			err := unix.Mount("", path, "", unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "size="+strconv.FormatInt(size, 10))
 			if err != nil {
 				return fmt.Errorf("resize %s: %w", path, err)
 			}
@@ -63,6 +64,18 @@ func (r *room) prepare(o BoxOptions) error {
 		}
 	}
 	return r.stock.fill(r.uid)
+}
+
+// tmp returns how many bytes each private folder may hold.
+func (o BoxOptions) tmp() (int64, error) {
+	switch {
+	case o.TmpBytes < 0 || o.TmpBytes > maxBytes:
+		return 0, fmt.Errorf("TmpBytes %d is not between 0 and %d", o.TmpBytes, int64(maxBytes))
+	case o.TmpBytes == 0:
+		return defaultTmp, nil
+	default:
+		return o.TmpBytes, nil
+	}
 }
 
 // handle answers one request. The error is one after which the room cannot go
