@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"io/fs"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,6 +22,9 @@ func (s *Store) Exec(t *testing.T, text string, a ...any) int64 {
 	}
 	return tag.RowsAffected()
 }
+
+// MigrateFiles is Migrate of a program that has these migrations.
+func (s *Store) MigrateFiles(ctx context.Context, files fs.FS) error { return s.migrate(ctx, files) }
 
 // TryExec is Exec for a statement that may be refused.
 func (s *Store) TryExec(ctx context.Context, text string, a ...any) error {

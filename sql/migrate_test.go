@@ -1,9 +1,17 @@
 package sql_test
 
 import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
@@ -56,6 +64,126 @@ func TestASchemaThatIsNotOursIsRefused(t *testing.T) {
 			}
 			must(t, s.Ping(t.Context()))
 		})
+	}
+}
+
+// later returns the steps of this program and one more.
+func later(t *testing.T, text string) (fs.FS, int) {
+	t.Helper()
+	next := fstest.MapFS{}
+	steps, err := fs.Glob(os.DirFS("."), "migrations/*.sql")
+	must(t, err)
+	for _, name := range steps {
+		data, err := os.ReadFile(name)
+		must(t, err)
+		next[name] = &fstest.MapFile{Data: data}
+	}
+	next[fmt.Sprintf("migrations/%04d_later.sql", len(steps)+1)] = &fstest.MapFile{Data: []byte(text)}
+	return next, len(steps)
+}
+
+func TestAProgramWorksWithALaterSchemaUnlessItIsOlderThanMinBinary(t *testing.T) {
+	t.Parallel()
+	_, known := later(t, "")
+	tests := map[string]struct {
+		text string
+		want string // of the error; "" = none
+	}{
+		"a step that suits this program": {fmt.Sprintf("-- min_binary: %d\nALTER TABLE queues ADD COLUMN later text", known), ""},
+		"a step that does not":           {fmt.Sprintf("-- min_binary: %d\nALTER TABLE queues ADD COLUMN later text", known+1), "newer than this program"},
+		"a step that does not say":       {"ALTER TABLE queues ADD COLUMN later text", "newer than this program"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sqltest.DB(t)
+			files, _ := later(t, tt.text)
+			must(t, s.MigrateFiles(t.Context(), files))
+			for what, err := range map[string]error{"check": s.CheckSchema(t.Context()), "migrate": s.Migrate(t.Context())} {
+				if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+					t.Errorf("%s = %v, want %q", what, err, tt.want)
+				}
+			}
+			got, err := s.Schema(t.Context())
+			must(t, err)
+			least := known + 1
+			if tt.want == "" {
+				least = known
+			}
+			if want := (sql.Schema{Version: known + 1, Name: fmt.Sprintf("%04d_later", known+1), MinBinary: least, Binary: known}); got != want {
+				t.Errorf("schema = %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestADatabaseOfAProgramThatKnewNoMinBinaryIsMigrated(t *testing.T) {
+	t.Parallel()
+	s := sqltest.DB(t)
+	s.Exec(t, "ALTER TABLE schema_version DROP COLUMN min_binary")
+	must(t, s.CheckSchema(t.Context()))
+	files, known := later(t, "SELECT 1")
+	must(t, s.MigrateFiles(t.Context(), files))
+	if got, err := s.Schema(t.Context()); err != nil || got.MinBinary != known+1 {
+		t.Errorf("schema = %+v, %v", got, err)
+	}
+}
+
+func TestAMinBinaryThatCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
+	s := sqltest.DB(t)
+	for _, n := range []string{"0", "9999"} {
+		files, _ := later(t, "-- min_binary: "+n)
+		if err := s.MigrateFiles(t.Context(), files); err == nil || !strings.Contains(err.Error(), "min_binary "+n) {
+			t.Errorf("min_binary %s: %v", n, err)
+		}
+	}
+}
+
+// TestAMigrationThatWaitsHoldsUpNobody has one transaction keep a table that a
+// step wants for itself. Who queues up behind the step gets through while it
+// still waits.
+func TestAMigrationThatWaitsHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	dsn := sqltest.DSN(t)
+	s := sqltest.Open(t, dsn)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	connect := func() *pgx.Conn {
+		t.Helper()
+		c, err := pgx.Connect(ctx, dsn)
+		must(t, err)
+		t.Cleanup(func() { _ = c.Close(context.Background()) })
+		return c
+	}
+	holder, reader := connect(), connect()
+	tx, err := holder.Begin(ctx)
+	must(t, err)
+	_, err = tx.Exec(ctx, "SELECT count(*) FROM queues")
+	must(t, err)
+	files, known := later(t, "ALTER TABLE queues ADD COLUMN later text")
+	migrated := make(chan error, 1)
+	go func() { migrated <- s.MigrateFiles(ctx, files) }()
+	for waits := false; !waits; {
+		must(t, reader.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'
+			AND relation = 'queues'::regclass)`).Scan(&waits))
+		select {
+		case err := <-migrated:
+			t.Fatalf("migrated (%v) while the table was kept", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	var n int
+	must(t, reader.QueryRow(ctx, "SELECT count(*) FROM queues").Scan(&n))
+	select {
+	case err := <-migrated:
+		t.Fatalf("migrated (%v) while the table was kept", err)
+	default:
+	}
+	must(t, tx.Rollback(ctx))
+	must(t, <-migrated)
+	if got, err := s.Schema(ctx); err != nil || got.Version != known+1 {
+		t.Errorf("schema = %+v, %v", got, err)
 	}
 }
 

@@ -85,6 +85,10 @@ func migrate(ctx context.Context, e *env) int {
 	if err := store.Migrate(ctx); err != nil {
 		return e.fail(err)
 	}
-	fmt.Fprintln(e.stdout, "the schema is up to date")
+	schema, err := store.Schema(ctx)
+	if err != nil {
+		return e.fail(err)
+	}
+	fmt.Fprintf(e.stdout, "the schema is up to date: %s, for programs that know version %d or later\n", schema.Name, schema.MinBinary)
 	return 0
 }
