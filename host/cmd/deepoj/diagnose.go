@@ -41,6 +41,23 @@ func diagnose(ctx context.Context, e *env) int {
 	if err != nil {
 		return e.fail(err)
 	}
+	report := examineMachine(ctx, c, *data)
+	if *asJSON {
+		err = report.WriteJSON(e.stdout)
+	} else {
+		err = report.WriteText(e.stdout)
+	}
+	if err != nil {
+		return e.fail(err)
+	}
+	if !report.Healthy() {
+		return 1
+	}
+	return 0
+}
+
+// examineMachine looks at this machine and at what is configured.
+func examineMachine(ctx context.Context, c *config, data string) doctor.Report {
 	exams := []doctor.Exam{doctor.Kernel(os.DirFS("/"), os.Geteuid())}
 	var rootless error
 	if os.Geteuid() != 0 {
@@ -61,20 +78,8 @@ func diagnose(ctx context.Context, e *env) int {
 			exams = append(exams, doctor.Tools(agent.Tool, toolChains...))
 		}
 	}
-	exams = append(exams, doctor.Services(services(c, *data)...), doctor.Disk(existing(*data), leastDisk))
-	report := doctor.Examine(ctx, exams...)
-	if *asJSON {
-		err = report.WriteJSON(e.stdout)
-	} else {
-		err = report.WriteText(e.stdout)
-	}
-	if err != nil {
-		return e.fail(err)
-	}
-	if !report.Healthy() {
-		return 1
-	}
-	return 0
+	exams = append(exams, doctor.Services(services(c, data)...), doctor.Disk(existing(data), leastDisk))
+	return doctor.Examine(ctx, exams...)
 }
 
 // probeAgent starts a sandbox agent for as long as the examination takes.

@@ -50,6 +50,7 @@ var commands = []command{
 	{name: "rejudge", doc: "judge submissions again, one by one or as a set", run: rejudge},
 	{name: "audit", doc: "prove that nothing is lost or doubled", run: audit},
 	{name: "doctor", doc: "say what this machine lacks and how to mend it", run: diagnose},
+	{name: "support-bundle", doc: "collect what whoever helps will ask for, without secrets", run: supportBundle},
 	{name: "blob", doc: "check stored packages and plugins, or copy them elsewhere", run: blobCommand},
 	{name: "migrate", doc: "bring the database schema up to date", run: migrate},
 	{name: "config", doc: "print every setting with its origin", run: printConfig},
@@ -93,7 +94,7 @@ func usage(w io.Writer) {
 	b.WriteString("usage: deepoj COMMAND [flags]\n\n")
 	for _, c := range commands {
 		if !c.hidden {
-			fmt.Fprintf(&b, "  deepoj %-10s %s\n", c.name, c.doc)
+			fmt.Fprintf(&b, "  deepoj %-14s %s\n", c.name, c.doc)
 		}
 	}
 	b.WriteString("\n`deepoj COMMAND --help` lists a command's flags.\n")

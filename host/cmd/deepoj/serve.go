@@ -26,6 +26,9 @@ import (
 	"deepoj/web"
 )
 
+// firstAccount tells the one password that is ever printed.
+const firstAccount = "The first account is admin with the password %s (shown only now).\n"
+
 // node is what the roles of one process share.
 type node struct {
 	env   *env
@@ -276,7 +279,7 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 	}
 	return func(ctx context.Context) {
 		if password != "" {
-			fmt.Fprintf(n.env.stdout, "The first account is admin with the password %s (shown only now).\n", password)
+			fmt.Fprintf(n.env.stdout, firstAccount, password)
 		}
 		if !n.roles.embedded {
 			n.log.InfoContext(ctx, "listening", slog.String("url", "http://"+s.Addr()))

@@ -52,6 +52,27 @@ func settingsFor(e *env, f *flag.FlagSet, path string) (*config, error) {
 	return c, nil
 }
 
+// settingRow is a setting as it is shown.
+type settingRow struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+	YAML   string `json:"yaml"`
+	Doc    string `json:"doc"`
+}
+
+// settingRows returns every setting, without secrets.
+func settingRows(c *config) (rows []settingRow) {
+	for _, s := range settings {
+		value := c.get(s.env)
+		if s.secret && value != "" {
+			value = "(secret)"
+		}
+		rows = append(rows, settingRow{s.env, value, c.origins[s.env], s.yaml, s.doc})
+	}
+	return rows
+}
+
 func printConfig(_ context.Context, e *env) int {
 	f, path := newFlags(e, "config", "")
 	asJSON := f.Bool("json", false, "print JSON")
@@ -62,21 +83,7 @@ func printConfig(_ context.Context, e *env) int {
 	if err != nil {
 		return e.fail(err)
 	}
-	type row struct {
-		Name   string `json:"name"`
-		Value  string `json:"value"`
-		Origin string `json:"origin"`
-		YAML   string `json:"yaml"`
-		Doc    string `json:"doc"`
-	}
-	var rows []row
-	for _, s := range settings {
-		value := c.get(s.env)
-		if s.secret && value != "" {
-			value = "(secret)"
-		}
-		rows = append(rows, row{s.env, value, c.origins[s.env], s.yaml, s.doc})
-	}
+	rows := settingRows(c)
 	if *asJSON {
 		enc := json.NewEncoder(e.stdout)
 		enc.SetIndent("", "  ")

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deepoj/host/doctor"
+	"deepoj/host/support"
+	"deepoj/sql/sqltest"
+)
+
+// archived returns the files of a bundle by their names below its folder.
+func archived(t *testing.T, r io.Reader) map[string]string {
+	t.Helper()
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for archive := tar.NewReader(z); ; {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, name, _ := strings.Cut(h.Name, "/")
+		files[name] = string(data)
+	}
+}
+
+// TestNoSecretOfAnySettingIsInABundle sets every secret in each way that there
+// is, has everything that a bundle collects tell all of them, and looks for them
+// in the archive.
+func TestNoSecretOfAnySettingIsInABundle(t *testing.T) {
+	t.Parallel()
+	dsn := sqltest.DSN(t)
+	address, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const password = `pw"<%$zq/`
+	address.User = url.UserPassword(address.User.Username(), password)
+	values := map[string]string{"DATABASE_URL": address.String(), "REDIS_URL": "redis+sentinel://u:redis-zq-word@h1:1,h2:2/m"}
+	words := []string{password, "redis-zq-word", url.QueryEscape(password)}
+	for _, s := range settings {
+		if s.secret && values[s.env] == "" {
+			values[s.env] = strings.ToLower(s.env) + "-zq-\\value"
+		}
+	}
+	for _, v := range values {
+		words = append(words, v)
+	}
+	for _, origin := range []string{"env", "files", "yaml"} {
+		t.Run(origin, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := func(name, content string) string {
+				t.Helper()
+				path := filepath.Join(dir, name)
+				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return path
+			}
+			env := map[string]string{}
+			var doc strings.Builder
+			for _, s := range settings {
+				v := values[s.env]
+				switch {
+				case !s.secret:
+				case origin == "env":
+					env[s.env] = v
+				case origin == "files":
+					env[s.env+"_FILE"] = file(s.env, v+"\n")
+				default:
+					section, key, _ := strings.Cut(s.yaml, ".")
+					quoted, err := json.Marshal(v)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !strings.Contains(doc.String(), section+":\n") {
+						fmt.Fprintf(&doc, "%s:\n", section)
+					}
+					fmt.Fprintf(&doc, "  %s: %s\n", key, quoted)
+				}
+			}
+			c, err := loadConfig(file("config.yaml", doc.String()), true, lookup(env))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var leak strings.Builder
+			for _, w := range words {
+				asJSON, err := json.Marshal(w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(&leak, "it is %s or %q or %s or %s\n", w, w, asJSON, url.QueryEscape(w))
+			}
+			fmt.Fprintf(&leak, firstAccount, "first-zq-word")
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprintln(w, leak.String(), "the end")
+			}))
+			defer server.Close()
+			b := &bundled{
+				cfg: c, data: dir, urls: []string{server.URL}, logs: []string{file("own.log", leak.String()+"the end\n"), "/nonexistent/" + values["S3_SECRET_KEY"]},
+				examine: func() doctor.Report {
+					return doctor.Report{Checks: []doctor.Check{{Name: "leak", Detail: leak.String()}}}
+				},
+			}
+			defer b.close()
+			var out bytes.Buffer
+			if _, err := support.Write(t.Context(), &out, "bundle", time.Now(), secretsOf(c), b.parts()...); err != nil {
+				t.Fatal(err)
+			}
+			files := archived(t, &out)
+			for name, text := range files {
+				if strings.Contains(text, "zq") {
+					t.Errorf("%s tells a secret:\n%s", name, text)
+				}
+				for _, w := range words {
+					if strings.Contains(text, w) {
+						t.Errorf("%s has %q", name, w)
+					}
+				}
+			}
+			for name, want := range map[string]string{
+				"about.json": `"kernel"`, "config.json": `"name": "DATABASE_URL",` + "\n    \"value\": \"(secret)\"", "doctor.txt": "MISSING   leak", "doctor.json": `"name": "leak"`,
+				"schema.json": `"min_binary"`, "workers.json": "[]", "queue.json": `"queues"`, "audit.json": "queue_row_mismatch",
+				"metrics.txt": "the end", "readyz.txt": "the end", "log/1-own.log": "the end", "errors.txt": "(secret)",
+			} {
+				if !strings.Contains(files[name], want) {
+					t.Errorf("%s lacks %q:\n%s", name, want, files[name])
+				}
+			}
+		})
+	}
+}
