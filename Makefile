@@ -39,6 +39,10 @@ test: deps-test build .build/versitygw ## Install what is missing, then run ever
 test-vm: deps-test ## The sandbox on cgroup v2 and without root, under two kernels in QEMU
 	.tools/test-vm.sh
 
+.PHONY: test-upgrade
+test-upgrade: deps-test build ## Upgrade from the version FROM (a tag or commit) while jobs run, and go back
+	DEEPOJ_UPGRADE_FROM=$(FROM) DEEPOJ_TEST=require go test -count=1 -v -run '^TestOldAndNewVersionsWorkSideBySide$$' ./host/e2e
+
 .PHONY: check
 check: lint verify test ## What has to hold before a commit: lint, verify, test
 

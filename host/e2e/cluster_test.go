@@ -22,6 +22,7 @@ import (
 type cluster struct {
 	t      testing.TB
 	dir    string
+	roles  []*process // api and scheduler
 	env    []string
 	store  *sql.Store
 	pg     *embedded.Postgres
@@ -33,6 +34,12 @@ type cluster struct {
 // newCluster starts everything but the workers. Leases are short so that a test
 // sees them run out.
 func newCluster(t testing.TB) *cluster {
+	t.Helper()
+	return newClusterOf(t, binary)
+}
+
+// newClusterOf is newCluster for another version of deepoj.
+func newClusterOf(t testing.TB, program string) *cluster {
 	t.Helper()
 	needRoot(t)
 	ctx := t.Context()
@@ -70,15 +77,9 @@ func newCluster(t testing.TB) *cluster {
 		"DATABASE_URL=" + pg.DSN(), "REDIS_URL=" + redis.URL(), "BLOB_DIR=" + blobs, "WORKER_SLOTS=1",
 		"JOB_LEASE_SEC=3", "JOB_HEARTBEAT_SEC=1", "JOB_RECLAIM_INTERVAL_SEC=1", "JOB_RECLAIM_GRACE_SEC=1",
 	}
-	listen := freeAddress(t)
-	start(t, c.env, "api", "--listen", listen, "--auth", "guest").await("listening")
-	start(t, c.env, "scheduler").await("dispatching")
+	c.url, c.client, c.roles = c.start(program)
 	if out, errs, status := deepoj(t, c.env, "problem", "import", "--samples"); status != 0 {
 		t.Fatalf("import the samples: %s%s", out, errs)
-	}
-	c.url = "http://" + listen
-	if c.client, err = client.New(c.url); err != nil {
-		t.Fatal(err)
 	}
 	if c.store, err = sql.Open(ctx, sql.Config{DSN: pg.DSN(), MaxConns: 2}); err != nil {
 		t.Fatal(err)
@@ -87,10 +88,31 @@ func newCluster(t testing.TB) *cluster {
 	return c
 }
 
+// start starts an api, on a free address, and a scheduler.
+func (c *cluster) start(program string) (url string, _ *client.Client, roles []*process) {
+	c.t.Helper()
+	listen := freeAddress(c.t)
+	api := startProgram(c.t, program, c.env, "api", "--listen", listen, "--auth", "guest")
+	scheduler := startProgram(c.t, program, c.env, "scheduler")
+	api.await("listening")
+	scheduler.await("dispatching")
+	to, err := client.New("http://" + listen)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return "http://" + listen, to, []*process{api, scheduler}
+}
+
 // worker starts one more worker and waits until it takes jobs.
 func (c *cluster) worker(i int) *process {
 	c.t.Helper()
-	p := start(c.t, append([]string{"WORKER_ID=worker-" + strconv.Itoa(i)}, c.env...), "worker", "--data", filepath.Join(c.dir, "worker"))
+	return c.workerOf(binary, "worker-"+strconv.Itoa(i))
+}
+
+// workerOf is worker for another version of deepoj.
+func (c *cluster) workerOf(program, name string) *process {
+	c.t.Helper()
+	p := startProgram(c.t, program, append([]string{"WORKER_ID=" + name}, c.env...), "worker", "--data", filepath.Join(c.dir, "worker"))
 	p.await("jobs are taken")
 	return p
 }

@@ -98,7 +98,13 @@ func (l *lockedBuffer) String() string {
 // start runs `deepoj args...` with env added, until the test ends.
 func start(t testing.TB, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, name: args[0], cmd: exec.Command(binary, args...), log: &lockedBuffer{}, done: make(chan struct{})}
+	return startProgram(t, binary, env, args...)
+}
+
+// startProgram is start for another version of deepoj.
+func startProgram(t testing.TB, program string, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, name: args[0], cmd: exec.Command(program, args...), log: &lockedBuffer{}, done: make(chan struct{})}
 	p.cmd.Env = append(append(os.Environ(), "CACHE_DIR="+cache), env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.WaitDelay = 5 * time.Second

@@ -1,0 +1,198 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/web/client"
+)
+
+// root is the folder of the module.
+const root = "../.."
+
+// TestOldAndNewVersionsWorkSideBySide upgrades a Deep-OJ process by process
+// while jobs run, and takes one worker back.
+//
+// The old version is the one that DEEPOJ_UPGRADE_FROM names (a commit or a tag),
+// or else the newest tag before this commit, or else this program. The new
+// version is this program with one more step of the schema.
+func TestOldAndNewVersionsWorkSideBySide(t *testing.T) {
+	old, known := oldProgram(t)
+	next, steps := laterProgram(t, known), len(stepsOf(t, root))
+	c := newClusterOf(t, old)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	var accepted []int64
+	hand := func(to *client.Client, n int) {
+		t.Helper()
+		for range n {
+			p := verdictPrograms[0]
+			r, err := to.Submit(ctx, client.NewSubmission{Problem: "aplusb", Language: p.language, Sources: []judge.Source{{Name: p.file, Text: p.text}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			accepted = append(accepted, r.JobID)
+		}
+	}
+	checked := 0
+	// judgedBy hands in until each of the workers has judged something since.
+	judgedBy := func(to *client.Client, workers ...string) {
+		t.Helper()
+		missing := map[string]bool{}
+		for _, w := range workers {
+			missing[w] = true
+		}
+		for len(missing) > 0 || checked < len(accepted) {
+			if len(missing) > 0 {
+				hand(to, 4)
+			}
+			for ; checked < len(accepted); checked++ {
+				if _, err := to.Wait(ctx, accepted[checked]); err != nil {
+					t.Fatalf("%v; %v have not judged yet", err, missing)
+				}
+				s, err := c.store.Submission(ctx, accepted[checked]) // people are not told the worker
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.Result == nil || s.Result.Verdict != judge.AC {
+					t.Fatalf("submission %d: %+v, %s", s.JobID, s.Result, s.LastError)
+				}
+				for w := range missing {
+					if strings.HasPrefix(s.Result.Worker, w) {
+						delete(missing, w)
+					}
+				}
+			}
+			c.checkAudit(ctx)
+		}
+	}
+
+	old0, old1 := c.workerOf(old, "old-0"), c.workerOf(old, "old-1")
+	judgedBy(c.client, "old-0", "old-1")
+
+	// New processes come while the old ones work; the first migrates.
+	hand(c.client, 10)
+	_, newClient, _ := c.start(next)
+	if schema, err := c.store.Schema(ctx); err != nil || schema.Version != steps+1 {
+		t.Fatalf("the schema is %+v (%v), want version %d", schema, err, steps+1)
+	}
+	hand(newClient, 5)
+	c.workerOf(next, "new-0")
+	old1.stop()
+	judgedBy(c.client, "old-0", "new-0")
+
+	// The last old processes go.
+	hand(newClient, 5)
+	for _, p := range append(c.roles, old0) {
+		p.stop()
+	}
+	new1 := c.workerOf(next, "new-1")
+	judgedBy(newClient, "new-0", "new-1")
+
+	// One worker goes a version back.
+	hand(newClient, 5)
+	new1.stop()
+	c.workerOf(old, "old-2")
+	judgedBy(newClient, "new-0", "old-2")
+	t.Logf("%d submissions", len(accepted))
+}
+
+// stepsOf returns the steps of the schema in a source tree: what each asks of a
+// program.
+func stepsOf(t *testing.T, tree string) (least []int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(tree, "sql", "migrations", "*.sql"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s has no migrations: %v", tree, err)
+	}
+	for i, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := i + 1
+		if m := regexp.MustCompile(`(?m)^-- min_binary: (\d+)$`).FindSubmatch(text); m != nil {
+			n, _ = strconv.Atoi(string(m[1]))
+		}
+		least = append(least, n)
+	}
+	return least
+}
+
+// laterProgram builds this program with one more step, after which programs that
+// know the first ones go on working.
+func laterProgram(t *testing.T, known int) string {
+	t.Helper()
+	dir := folder(t)
+	tree, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := len(stepsOf(t, tree))
+	step, overlay, program := filepath.Join(dir, "later.sql"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "deepoj")
+	text := fmt.Sprintf("-- min_binary: %d\nALTER TABLE jobs ADD COLUMN later text NOT NULL DEFAULT 'x';\nCREATE TABLE later (id bigint PRIMARY KEY);\n", known)
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{
+		filepath.Join(tree, "sql", "migrations", fmt.Sprintf("%04d_later.sql", steps+1)): step,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string]string{step: text, overlay: string(replace)} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build(t, tree, program, "-overlay", overlay)
+	return program
+}
+
+// oldProgram builds the version before this one, if the repository has one that
+// suits the schema, and returns how many steps of it that knows.
+func oldProgram(t *testing.T) (string, int) {
+	t.Helper()
+	from := os.Getenv("DEEPOJ_UPGRADE_FROM")
+	if from == "" {
+		tag, err := exec.CommandContext(t.Context(), "git", "describe", "--tags", "--abbrev=0", "HEAD^").Output()
+		if err != nil {
+			t.Log("the repository has no version before this one: this program is the old one, too")
+			return binary, len(stepsOf(t, root))
+		}
+		from = strings.TrimSpace(string(tag))
+	}
+	dir := folder(t)
+	tree, program := filepath.Join(dir, "source"), filepath.Join(dir, "deepoj")
+	// What is built and not committed is taken from here.
+	const unpack = `mkdir "$1" && git -C "$2" archive "$3" | tar -x -C "$1" && cp -r "$2/plugins/dist" "$1/plugins/" && cp -r "$2/web/static/dist" "$1/web/static/"`
+	if out, err := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", unpack, "unpack", tree, root, from).CombinedOutput(); err != nil {
+		t.Fatalf("unpack %s: %v\n%s", from, err, out)
+	}
+	known, least := len(stepsOf(t, tree)), slices.Max(stepsOf(t, root))
+	if known < least {
+		t.Logf("%s knows %d steps of the schema, which asks for %d: this program is the old one, too", from, known, least)
+		return binary, len(stepsOf(t, root))
+	}
+	t.Logf("the old version is %s", from)
+	build(t, tree, program)
+	return program, known
+}
+
+func build(t *testing.T, tree, program string, flags ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append(append([]string{"build", "-trimpath", "-buildvcs=false"}, flags...), "-o", program, "./host/cmd/deepoj")...)
+	cmd.Dir = tree
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", tree, err, out)
+	}
+}
