@@ -33,8 +33,9 @@ type program struct {
 	tc         *toolchain
 	plan       abi.Plan
 	compile    judge.Compile
-	message    string // why it did not compile
-	files      []sandbox.File
+	message    string         // why it did not compile
+	placed     []sandbox.File // the sources, as the plan names them
+	files      []sandbox.File // what the program is run from
 	extra      extra
 	cmd        sandbox.Cmd
 	memoryExit *regexp.Regexp
@@ -152,6 +153,7 @@ func (j *Judge) compile(ctx context.Context, p *program, pkg *problem.Package, s
 	if err != nil {
 		return err
 	}
+	p.placed = files
 	if len(p.plan.Compile) == 0 {
 		p.compile.OK, p.files = true, files
 		return nil

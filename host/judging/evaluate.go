@@ -21,6 +21,7 @@ type evaluation struct {
 	progress func(judge.Progress)
 
 	interactor *checker                       // nil unless the problem is interactive
+	static     *native                        // nil unless the submitted files are looked at
 	answers    map[*problem.Test]judge.Source // instead of prog, if the problem takes answers
 	total      int
 
@@ -35,7 +36,8 @@ type evaluation struct {
 // run is one distinct run; several tests may count it.
 type run struct {
 	test    *problem.Test
-	waiting int // tests that may still need the result
+	static  bool // it is the validator of the submitted files that is run
+	waiting int  // tests that may still need the result
 	started bool
 	told    bool               // a test has used the result
 	cancel  context.CancelFunc // of a run that is under way
@@ -46,6 +48,9 @@ type run struct {
 // run judges every test that counts and fills in r.
 func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 	e.prepare()
+	if err := e.lookAtFiles(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var lanes sync.WaitGroup
 	defer lanes.Wait()
@@ -94,14 +99,15 @@ func (e *evaluation) prepare() {
 				list(it.Group)
 				continue
 			}
-			t := it.Test
+			t := it.Case()
 			e.index[t], e.group[t] = len(e.tests), g
 			e.tests = append(e.tests, judge.TestResult{Index: len(e.tests) + 1, Name: t.Name, Group: g.Name, Sample: t.Sample})
 			is := sign(t)
+			is.static = it.Static != nil
 			is.answered = e.answers[t].Name
 			r := known[is]
 			if r == nil {
-				r = &run{test: t, done: make(chan struct{})}
+				r = &run{test: t, static: is.static, done: make(chan struct{})}
 				known[is] = r
 				e.runs = append(e.runs, r)
 			}
@@ -221,7 +227,10 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 		if t.Points != nil {
 			grading.AcceptScore = *t.Points
 		}
-		if m.score, err = got.worth(grading); err != nil {
+		if m.score, err = got.worth(grading); err == nil && r.static {
+			err = withinStatic(t, m.score)
+		}
+		if err != nil {
 			m.verdict, tr.Verdict, tr.Message, tr.JudgeNote = judge.JE, judge.JE, "", err.Error()
 		} else if !m.inFull(grading) {
 			tr.Verdict, tr.Message = m.verdict, "got a part of the points, and only all of them count here"

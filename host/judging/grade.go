@@ -14,6 +14,7 @@ import (
 type mark struct {
 	verdict judge.Verdict
 	score   float64
+	static  bool // it is about the submitted files
 }
 
 // grader turns results of tests into results of groups, in judging order.
@@ -109,17 +110,18 @@ func (g *grader) item(gr *problem.Group, it problem.Item) (mark, error) {
 	if it.Group != nil {
 		return g.group(it.Group)
 	}
-	m, err := g.test(it.Test)
+	m, err := g.test(it.Case())
 	if err == nil && !g.scoring {
 		m.score = 0
 	}
+	m.static = it.Static != nil
 	return m, err
 }
 
 // leaveOut records what is not judged because the outcome is decided.
 func (g *grader) leaveOut(it problem.Item) {
-	if it.Test != nil {
-		g.skip(it.Test)
+	if t := it.Case(); t != nil {
+		g.skip(t)
 		return
 	}
 	g.open(it.Group)
@@ -194,10 +196,13 @@ func formula(gr problem.Grading, marks []mark) string {
 	var terms []string
 	for i := 0; i < len(marks); {
 		n := 1
-		for i+n < len(marks) && marks[i+n].score == marks[i].score {
+		for i+n < len(marks) && marks[i+n].score == marks[i].score && marks[i+n].static == marks[i].static {
 			n++
 		}
 		term := strconv.FormatFloat(marks[i].score, 'f', -1, 64)
+		if marks[i].static {
+			term = "static " + term
+		}
 		if n > 2 {
 			terms = append(terms, fmt.Sprintf("%s ×%d", term, n))
 		} else {

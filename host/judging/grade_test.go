@@ -54,7 +54,7 @@ func gradeTree(t testing.TB, root *problem.Group, scoring bool) outcome {
 		scoring: scoring,
 		test: func(t *problem.Test) (mark, error) {
 			o.judged = append(o.judged, t.Name)
-			m := mark{judge.Verdict(t.Name), parents[t].Grading.RejectScore}
+			m := mark{verdict: judge.Verdict(t.Name), score: parents[t].Grading.RejectScore}
 			if m.verdict == judge.AC {
 				m.score = parents[t].Grading.AcceptScore
 			}
@@ -204,7 +204,7 @@ func TestLongFormulasAreCut(t *testing.T) {
 	t.Parallel()
 	var marks []mark
 	for i := range 100 {
-		marks = append(marks, mark{judge.AC, float64(i)})
+		marks = append(marks, mark{verdict: judge.AC, score: float64(i)})
 	}
 	if f := formula(problem.Grading{Score: problem.Sum}, marks); len(f) > 120 {
 		t.Errorf("the formula has %d bytes: %s", len(f), f)

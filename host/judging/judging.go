@@ -220,6 +220,13 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 	if talker != nil {
 		r.Checker = digests(append([]checker{*talker}, checkers...))
 	}
+	static, err := j.staticValidator(ctx, pkg)
+	if fault, ok := errors.AsType[*packageError](err); ok {
+		return failed(r, fault.Error()), nil
+	}
+	if err != nil {
+		return r, err
+	}
 	if pkg.Answers {
 		return r, j.judgeAnswers(ctx, pkg, checkers, p, &r, progress)
 	}
@@ -231,14 +238,15 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 		return r, err
 	}
 	r.Compile = &prog.compile
-	total := len(pkg.Tests())
+	total := len(pkg.Cases())
 	progress(judge.Progress{Kind: "compiled", Compile: r.Compile, Total: total})
 	if !prog.compile.OK {
 		r.Verdict = judge.CE
 		r.Message = prog.message
 		return r, nil
 	}
-	e := &evaluation{j: j, pkg: pkg, prog: prog, checkers: checkers, interactor: talker, progress: progress, total: total}
+	e := &evaluation{j: j, pkg: pkg, prog: prog, checkers: checkers, interactor: talker, static: static, progress: progress, total: total}
+	e.showFiles()
 	if err := e.run(ctx, &r); err != nil {
 		return r, err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -25,18 +26,39 @@ const (
 	nativeOutput   = "deepoj/output"
 	nativeAnswer   = "deepoj/answer"
 	nativeFeedback = "deepoj/feedback/"
+	nativeFiles    = "deepoj/submission/"
 )
 
-// native is a checker or interactor that runs as a program.
+// folderOfBox is where the files of a box are.
+const folderOfBox = "/box/"
+
+// native is a checker, interactor or validator of submitted files that runs as a
+// program.
 type native struct {
 	program  *Program
 	protocol abi.Protocol
 	digest   string
+
+	// apart says that its own files are not in its working directory, but those of
+	// the submission, which is then shown. The legacy format does not say.
+	apart bool
+	shown []sandbox.File
 }
 
 // native makes a checker or interactor of a program of the package.
 func (j *Judge) native(ctx context.Context, pkg *problem.Package, c problem.Checker, kind abi.Kind) (*checker, error) {
-	p, err := j.Program(ctx, pkg, *c.Program)
+	if c.Protocol == string(abi.Testlib1) && kind == abi.Interactor {
+		return nil, &packageError{errors.New("an interactor of testlib/1 runs as a plugin only: give a .wasm module, or C or C++ files")}
+	}
+	n, err := j.nativeOf(ctx, pkg, *c.Program, abi.Protocol(c.Protocol))
+	if err != nil {
+		return nil, err
+	}
+	return &checker{native: n, flags: c.Flags, points: c.Points}, nil
+}
+
+func (j *Judge) nativeOf(ctx context.Context, pkg *problem.Package, from problem.Program, protocol abi.Protocol) (*native, error) {
+	p, err := j.Program(ctx, pkg, from)
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +66,8 @@ func (j *Judge) native(ctx context.Context, pkg *problem.Package, c problem.Chec
 	if err != nil {
 		return nil, err
 	}
-	if c.Protocol == string(abi.Testlib1) && kind == abi.Interactor {
-		return nil, &packageError{errors.New("an interactor of testlib/1 runs as a plugin only: give a .wasm module, or C or C++ files")}
-	}
-	return &checker{native: &native{program: p, protocol: abi.Protocol(c.Protocol), digest: "native:" + k}, flags: c.Flags, points: c.Points}, nil
+	apart := pkg.Format == problem.Format202307 || pkg.Format == problem.Format202509
+	return &native{program: p, protocol: protocol, digest: "native:" + k, apart: apart}, nil
 }
 
 // world is what a native finds: its own files, those that it is asked about, and the
@@ -68,22 +88,62 @@ func (n *native) world(feedback map[string][]byte, asked map[string]*os.File) (f
 	for _, name := range slices.Sorted(maps.Keys(feedback)) {
 		files = append(files, sandbox.File{Path: nativeFeedback + name, Data: feedback[name]})
 	}
+	for _, f := range n.shown {
+		files, size = append(files, sandbox.File{Path: nativeFiles + f.Path, Mode: f.Mode, Data: f.Data}), size+int64(len(f.Data))
+	}
 	return files, size, nil
 }
 
-// cmd is the command of a native whose world has a size in bytes.
-func (n *native) cmd(args []string, size int64) sandbox.Cmd {
-	c := n.program.prog.cmd
-	names := []string{nativeInput, nativeAnswer, nativeFeedback}
+// names are the files that a checker or interactor is told of.
+func (n *native) names() []string {
 	if n.protocol == abi.Testlib1 {
-		names = []string{nativeInput, nativeOutput, nativeAnswer}
+		return []string{folderOfBox + nativeInput, folderOfBox + nativeOutput, folderOfBox + nativeAnswer}
 	}
-	c.Args = slices.Concat(c.Args, names, args)
+	return []string{folderOfBox + nativeInput, folderOfBox + nativeAnswer, folderOfBox + nativeFeedback}
+}
+
+// cmd is the command of a native with arguments, whose world has a size in bytes.
+func (n *native) cmd(ctx context.Context, args []string, size int64) (c sandbox.Cmd, err error) {
+	c = n.program.prog.cmd
+	c.Args = slices.Concat(c.Args, args)
+	if n.apart {
+		if c, err = n.elsewhere(ctx, c); err != nil {
+			return c, err
+		}
+	}
 	c.Limits.Wall = patience*c.Limits.CPU + lenience
 	c.Limits.MemoryBytes += size
 	c.Limits.FileBytes = max(c.Limits.FileBytes, 1<<20)
 	c.StderrLimit = keptStderr
-	return c
+	return c, nil
+}
+
+// elsewhere returns a command that runs a native in the folder of the submission. A
+// shell goes there, and what names the native's own files names them from the top.
+func (n *native) elsewhere(ctx context.Context, c sandbox.Cmd) (sandbox.Cmd, error) {
+	program := c.Program
+	if c.Tool != "" {
+		tool, err := n.program.j.cfg.Sandbox.Tool(ctx, c.Tool)
+		if err != nil {
+			return c, n.program.prog.tc.explain(err)
+		}
+		program, c.ExtraTools = tool.Path, append(slices.Clone(c.ExtraTools), c.Tool)
+	} else if !path.IsAbs(program) {
+		program = folderOfBox + path.Clean(program)
+	}
+	own := slices.Clone(n.program.prog.cmd.Args)
+	for i, arg := range own {
+		if slices.ContainsFunc(n.program.prog.files, func(f sandbox.File) bool { return f.Path == arg || strings.HasPrefix(f.Path, arg+"/") }) {
+			own[i] = folderOfBox + arg
+		}
+	}
+	into := folderOfBox + nativeFiles
+	if len(n.shown) == 0 {
+		into = "/tmp"
+	}
+	c.Tool, c.Program = "", shell
+	c.Args = slices.Concat([]string{"-c", `cd "$1" && shift && exec "$@"`, "sh", into, program}, own, c.Args[len(own):])
+	return c, nil
 }
 
 // open opens a box with files.
@@ -102,17 +162,25 @@ func (n *native) open(ctx context.Context, files []sandbox.File, size int64) (*s
 // check asks a native about an output.
 func (n *native) check(ctx context.Context, q plugin.Check) (o plugin.Opinion, err error) {
 	asked := map[string]*os.File{nativeInput: q.Input, nativeAnswer: q.Answer}
+	stdin := q.Output
 	if n.protocol == abi.Testlib1 {
-		asked[nativeOutput] = q.Output
+		asked[nativeOutput], stdin = q.Output, nil
 	}
-	files, size, err := n.world(q.Feedback, asked)
+	return n.ask(ctx, asked, stdin, slices.Concat(n.names(), q.Args), q.Feedback)
+}
+
+// ask runs a native on files and returns what it says. Feedback is what it left the
+// last time; nil if it will not be asked again.
+func (n *native) ask(ctx context.Context, asked map[string]*os.File, stdin *os.File, args []string, feedback map[string][]byte) (o plugin.Opinion, err error) {
+	files, size, err := n.world(feedback, asked)
 	if err != nil {
 		return o, err
 	}
-	c := n.cmd(q.Args, size)
-	if n.protocol == abi.ICPC1 {
-		c.Stdin = q.Output
+	c, err := n.cmd(ctx, args, size)
+	if err != nil {
+		return o, err
 	}
+	c.Stdin = stdin
 	j := n.program.j
 	stderr, err := j.scratch()
 	if err != nil {
@@ -134,7 +202,7 @@ func (n *native) check(ctx context.Context, q plugin.Check) (o plugin.Opinion, e
 	if err != nil {
 		return o, n.program.prog.tc.explain(err)
 	}
-	return n.opinion(ctx, box, ran, stderr, q.Feedback != nil)
+	return n.opinion(ctx, box, ran, stderr, feedback != nil)
 }
 
 // opinion returns what a native said that has ended.
@@ -230,7 +298,11 @@ func (l *lane) talkNative(ctx context.Context, t *problem.Test, input, answer *o
 	defer func() { err = errors.Join(err, stderr.Close()) }()
 	c.Stderr, c.StderrLimit = l.stderr, keptStderr
 	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
-	talker := n.cmd(slices.Concat(l.e.interactor.flags, t.Flags), size)
+	talker, err := n.cmd(ctx, slices.Concat(n.names(), l.e.interactor.flags, t.Flags), size)
+	if err != nil {
+		leave()
+		return ran, said, err
+	}
 	talker.Stderr, talker.Limits.Wall = stderr, wall+interactorExtra
 	pair, err := sandbox.RunPair(ctx, box, c, other, talker)
 	leave()

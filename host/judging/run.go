@@ -318,7 +318,10 @@ func worst(a, b judge.Usage) judge.Usage {
 
 // signature is what decides the result of a run within one submission: equal
 // ones are run once.
-type signature struct{ input, answer, flags, files, answered string }
+type signature struct {
+	input, answer, flags, files, answered string
+	static                                bool
+}
 
 func sign(t *problem.Test) signature {
 	var files strings.Builder

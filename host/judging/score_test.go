@@ -85,16 +85,19 @@ func TestGroupsWithRequirementsAgreeWithTheObvious(outer *testing.T) {
 					continue
 				}
 				for _, test := range sub.Group.Items {
-					if test.Test != nil {
-						parents[test.Test] = sub.Group.Grading
+					if test.Group == nil {
+						parents[test.Case()] = sub.Group.Grading
 					}
 				}
 			}
 		}
 		g := &grader{scoring: true, skip: func(*problem.Test) {}, test: func(test *problem.Test) (mark, error) {
-			d := said[test]
-			score, err := runResult{verdict: d.verdict, score: d.score, multiplier: d.multiplier}.worth(parents[test])
-			return mark{d.verdict, score}, err
+			d, rules := said[test], parents[test]
+			if test.Points != nil {
+				rules.AcceptScore = *test.Points
+			}
+			score, err := runResult{verdict: d.verdict, score: d.score, multiplier: d.multiplier}.worth(rules)
+			return mark{verdict: d.verdict, score: score}, err
 		}}
 		got, err := g.group(root)
 		if err != nil {
@@ -135,6 +138,7 @@ func drawTree(t *rapid.T, said map[*problem.Test]drawn) *problem.Group {
 			tops = append(tops, top)
 			drawTests(t, g, said)
 			g.Grading = grading(own, &top, len(g.Items))
+			drawStatic(t, g, said)
 			g.Grading.Requires = slices.DeleteFunc(slices.Clone(earlier), func(string) bool { return !rapid.Bool().Draw(t, "requires") })
 			speak(t, g, said)
 			if own == problem.PassFail {
@@ -154,6 +158,7 @@ func drawTree(t *rapid.T, said map[*problem.Test]drawn) *problem.Group {
 			top = new(100.0)
 		}
 		secret.Grading = grading(mode, top, len(secret.Items))
+		drawStatic(t, secret, said)
 		speak(t, secret, said)
 	}
 	return &problem.Group{
@@ -184,10 +189,39 @@ func drawTests(t *rapid.T, g *problem.Group, said map[*problem.Test]drawn) {
 	}
 }
 
+// drawStatic may add a test of the submitted files, which takes its points from
+// those that tests share.
+func drawStatic(t *rapid.T, g *problem.Group, said map[*problem.Test]drawn) {
+	if !rapid.Bool().Draw(t, "static") {
+		return
+	}
+	test := &problem.Test{}
+	said[test] = drawn{verdict: rapid.SampledFrom([]judge.Verdict{judge.AC, judge.AC, judge.WA}).Draw(t, "verdict of the files")}
+	if gr := &g.Grading; gr.Score != problem.PassFail {
+		most := 100
+		if gr.High != nil {
+			most = int(*gr.High)
+		}
+		test.Points = new(float64(rapid.IntRange(0, most).Draw(t, "static score")))
+		if gr.High != nil && gr.Score == problem.Sum {
+			gr.AcceptScore = (*gr.High - *test.Points) / float64(len(g.Items))
+		}
+	}
+	g.Items = slices.Insert(g.Items, 0, problem.Item{Static: test})
+}
+
+// worthOf is the most that a test of a group gives.
+func worthOf(g *problem.Group, it problem.Item) float64 {
+	if it.Static != nil {
+		return *it.Static.Points
+	}
+	return g.Grading.AcceptScore
+}
+
 // speak draws what a checker says about accepted tests, within the rules.
 func speak(t *rapid.T, g *problem.Group, said map[*problem.Test]drawn) {
 	for _, it := range g.Items {
-		d := said[it.Test]
+		d := said[it.Case()]
 		if d.verdict != judge.AC {
 			continue
 		}
@@ -198,9 +232,9 @@ func speak(t *rapid.T, g *problem.Group, said map[*problem.Test]drawn) {
 		case g.Grading.Rule == problem.ScoreBounded && how == 1:
 			d.multiplier = &part
 		case g.Grading.Rule == problem.ScoreBounded && how == 2:
-			d.score = new(part * g.Grading.AcceptScore)
+			d.score = new(part * worthOf(g, it))
 		}
-		said[it.Test] = d
+		said[it.Case()] = d
 	}
 }
 
@@ -221,16 +255,16 @@ func obviousScore(g, root *problem.Group, said map[*problem.Test]drawn) float64 
 			scores = append(scores, obviousScore(it.Group, root, said))
 			continue
 		}
-		d := said[it.Test]
+		d := said[it.Case()]
 		switch {
 		case d.verdict != judge.AC:
 			scores = append(scores, 0)
 		case d.multiplier != nil:
-			scores = append(scores, *d.multiplier*g.Grading.AcceptScore)
+			scores = append(scores, *d.multiplier*worthOf(g, it))
 		case d.score != nil:
 			scores = append(scores, *d.score)
 		default:
-			scores = append(scores, g.Grading.AcceptScore)
+			scores = append(scores, worthOf(g, it))
 		}
 	}
 	if g.Grading.Score == problem.Min {
@@ -250,7 +284,7 @@ func passed(g, root *problem.Group, said map[*problem.Test]drawn) bool {
 		return false
 	}
 	for _, it := range g.Items {
-		if it.Group != nil && !passed(it.Group, root, said) || it.Test != nil && said[it.Test].verdict != judge.AC {
+		if it.Group != nil && !passed(it.Group, root, said) || it.Group == nil && said[it.Case()].verdict != judge.AC {
 			return false
 		}
 	}

@@ -40,7 +40,7 @@ func (j *Judge) script(ctx context.Context, from *problem.Package, pkg *problem.
 		if err := j.buildScript(ctx, pkg, p.Name, made); err != nil {
 			return nil, err
 		}
-		made.cmd.Args = []string{"-c", `exec ./run "$@"`, "run"}
+		made.cmd.Args = []string{"-c", "exec " + folderOfBox + `run "$@"`, "run"}
 	}
 	made.compile.OK = true
 	made.cmd.Limits = sandbox.Limits{

@@ -103,8 +103,8 @@ func (r *reader) group(dir, name string, s settings) *Group {
 }
 
 func (it Item) base() string {
-	if it.Test != nil {
-		return path.Base(it.Test.Name)
+	if t := it.Case(); t != nil {
+		return path.Base(t.Name)
 	}
 	return path.Base(it.Group.Name)
 }
@@ -218,8 +218,8 @@ func (g *Group) MaxScore(points bool) *float64 {
 	for _, it := range g.Items {
 		top := math.Max(g.Grading.AcceptScore, g.Grading.RejectScore)
 		switch {
-		case it.Test != nil && it.Test.Points != nil:
-			top = *it.Test.Points
+		case it.Case() != nil && it.Case().Points != nil && (it.Static == nil || !points):
+			top = *it.Case().Points
 		case it.Group != nil:
 			if g.Grading.IgnoreSample && it.Group.Name == sampleDir {
 				continue

@@ -54,9 +54,12 @@ func (r *reader) readGroups() {
 			r.warn(full, "", "is not judged: tests are in sample and secret")
 		}
 	}
-	if g := r.p.Root.Group(secretDir); g == nil || len(g.Tests()) == 0 {
+	if g := r.p.Root.Group(secretDir); g == nil || len(g.Cases()) == 0 {
 		r.refuse(path.Join(dataDir, secretDir), "", "holds no test")
 		return
+	}
+	if r.p.Static != nil && !r.hasStatic {
+		r.warn(staticValidator, "", "is never run: write static_validation_score into the %s of a group", testGroupYAML)
 	}
 	r.checkGroups()
 }
@@ -88,10 +91,11 @@ func (r *reader) secret() *Group {
 			r.warn(file, key, "has no effect: groups do not inherit")
 		}
 	}
+	first := len(g.Items)
 	for _, name := range groups {
 		g.Items = append(g.Items, Item{Group: r.testGroup(path.Join(secretDir, name))})
 	}
-	slices.SortFunc(g.Items, func(a, b Item) int { return strings.Compare(a.Group.Name, b.Group.Name) })
+	slices.SortFunc(g.Items[first:], func(a, b Item) int { return strings.Compare(a.Group.Name, b.Group.Name) })
 	return g
 }
 
@@ -107,6 +111,7 @@ func (r *reader) testGroup(name string) *Group {
 		}
 	}
 	args := r.testGroupYAML(g, n)
+	first := len(g.Items)
 	for _, f := range files {
 		base := path.Base(f)
 		m := testFile.FindStringSubmatch(base)
@@ -128,7 +133,7 @@ func (r *reader) testGroup(name string) *Group {
 			}
 		}
 	}
-	slices.SortFunc(g.Items, func(a, b Item) int { return strings.Compare(a.Test.Name, b.Test.Name) })
+	slices.SortFunc(g.Items[first:], func(a, b Item) int { return strings.Compare(a.Test.Name, b.Test.Name) })
 	if len(g.Items) == 0 && name != sampleDir {
 		r.refuse(dir, "", "holds no test")
 	}
@@ -201,11 +206,6 @@ func (r *reader) caseArgs(k *keys, args caseArgs) caseArgs {
 func (r *reader) testGroupYAML(g *Group, tests int) caseArgs {
 	k := r.yaml(path.Join(dataDir, g.Name, testGroupYAML))
 	args := r.caseArgs(k, caseArgs{})
-	for _, static := range []string{"static_validation_score", "static_validator_args"} {
-		if k.node(static) != nil {
-			k.refuse(static, "asks to judge sources, which this platform cannot do yet: remove it if the problem does without")
-		}
-	}
 	g.Grading = Grading{Break: true, Verdict: FirstError, Score: Sum, AcceptScore: 1}
 	sample := g.Name == sampleDir
 	switch {
@@ -225,6 +225,7 @@ func (r *reader) testGroupYAML(g *Group, tests int) caseArgs {
 	default:
 		r.scoring(k, g, tests)
 	}
+	r.staticCase(k, g, tests)
 	k.unknownRefused()
 	return args
 }
@@ -281,6 +282,9 @@ func (r *reader) checkGroups() {
 	var tops []float64
 	for _, it := range secret.Items {
 		g := it.Group
+		if it.Static != nil && it.Static.Points != nil {
+			tops = append(tops, *it.Static.Points)
+		}
 		if g == nil || !r.p.Scoring {
 			continue
 		}

@@ -30,8 +30,8 @@ func (g *Group) only(pattern string) (*Group, error) {
 	for _, item := range g.Items {
 		var err error
 		keep := false
-		if item.Test != nil {
-			keep, err = path.Match(pattern, item.Test.Name)
+		if t := item.Case(); t != nil {
+			keep, err = path.Match(pattern, t.Name)
 		} else if item.Group, err = item.Group.only(pattern); err == nil {
 			keep = item.Group != nil
 		}

@@ -153,6 +153,9 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 	for _, f := range p.Invalid {
 		say("invalid input %s", f.Path)
 	}
+	if p.Static != nil {
+		say("static validator %s in %q of %q", p.Static.Name, p.Static.Language, paths(p.Static.Files))
+	}
 	if p.Grader != nil {
 		say("grader %s in %q of %q", p.Grader.Name, p.Grader.Language, paths(p.Grader.Files))
 	}
@@ -208,6 +211,8 @@ func describeGroup(say func(string, ...any), g *problem.Group) {
 	for _, it := range g.Items {
 		if it.Group != nil {
 			describeGroup(say, it.Group)
+		} else if it.Static != nil {
+			say("  submitted files %s: sample %t, args %q, points %s", it.Static.Name, it.Static.Sample, it.Static.Flags, bound(it.Static.Points))
 		} else {
 			say("  test %s: sample %t, %d and %d bytes, args %q", it.Test.Name, it.Test.Sample, it.Test.Input.Size, it.Test.Answer.Size, it.Test.Flags)
 			if len(it.Test.Args)+len(it.Test.Files) > 0 {

@@ -103,6 +103,9 @@ type Package struct {
 	Invalid      []File        `json:"invalid,omitempty"`
 	CheckerTests []CheckerTest `json:"checker_tests,omitempty"`
 
+	// Static looks at the submitted files, for the groups that ask for it.
+	Static *Program `json:"static,omitempty"`
+
 	// Grader turns results into those of groups that ask for it.
 	Grader *Program `json:"grader,omitempty"`
 
@@ -209,10 +212,23 @@ type Group struct {
 	Items   []Item  `json:"items"` // in judging order
 }
 
-// Item is a test or a group; exactly one of them is set.
+// Item is a test or a group; exactly one of its fields is set.
 type Item struct {
 	Test  *Test  `json:"test,omitempty"`
 	Group *Group `json:"group,omitempty"`
+
+	// Static is a test of the submitted files by the package's Static: it has no
+	// input and no answer, and nothing is run on it. It comes before the others of
+	// its group.
+	Static *Test `json:"static,omitempty"`
+}
+
+// Case returns the test that it is, of either kind, or nil if it is a group.
+func (it Item) Case() *Test {
+	if it.Static != nil {
+		return it.Static
+	}
+	return it.Test
 }
 
 // Test is one input with its answer.
@@ -233,8 +249,8 @@ type Test struct {
 	InputFlags   []string            `json:"input_flags,omitempty"`
 	InputFlagsOf map[string][]string `json:"input_flags_of,omitempty"`
 
-	// Points are what the test is worth when it is accepted; nil = what the group
-	// gives for each.
+	// Points are what the test is worth when it is accepted, the most for one of the
+	// submitted files; nil = what the group gives for each.
 	Points *float64 `json:"points,omitempty"`
 
 	// Made is how its input is made, if the package does not hold it: the name of

@@ -82,6 +82,7 @@ func (r *reader) readVersioned(k *keys) {
 	r.readNewCheckers()
 	r.setPasses()
 	r.readValidators()
+	r.readStatic()
 	r.readIncludes()
 	r.readGroups()
 	r.readSubmissions()
@@ -99,6 +100,7 @@ type reader struct {
 	errs   []error
 
 	wasExported bool     // it has a versionFile
+	hasStatic   bool     // a group asks to look at the submitted files
 	custom      bool     // validation: custom
 	passes      bool     // programs may be run several times on a test
 	interactive bool     // the custom validator talks with the program

@@ -192,7 +192,7 @@ func (g *Group) mapped(test func(*Test) *Test) *Group {
 	for i, it := range all.Items {
 		if it.Group != nil {
 			all.Items[i].Group = it.Group.mapped(test)
-		} else {
+		} else if it.Test != nil {
 			all.Items[i].Test = test(it.Test)
 		}
 	}
@@ -292,17 +292,29 @@ func (p *Package) WithInteractor(c Checker) *Package {
 	return &q
 }
 
-// Tests returns every test of p in judging order.
+// Tests returns every test of p that has an input, in judging order.
 func (p *Package) Tests() []*Test { return p.Root.Tests() }
 
-// Tests returns every test below g in judging order.
+// Tests returns every test below g that has an input, in judging order.
 func (g *Group) Tests() []*Test {
+	return slices.DeleteFunc(g.cases(func(it Item) *Test { return it.Test }), func(t *Test) bool { return t == nil })
+}
+
+// Cases returns every test of p in judging order, those of the submitted files too.
+func (p *Package) Cases() []*Test { return p.Root.Cases() }
+
+// Cases returns every test below g in judging order, those of the submitted files
+// too.
+func (g *Group) Cases() []*Test { return g.cases(Item.Case) }
+
+// cases returns what each item below g is.
+func (g *Group) cases(of func(Item) *Test) []*Test {
 	var all []*Test
 	for _, it := range g.Items {
-		if it.Test != nil {
-			all = append(all, it.Test)
+		if it.Group != nil {
+			all = append(all, it.Group.cases(of)...)
 		} else {
-			all = append(all, it.Group.Tests()...)
+			all = append(all, of(it))
 		}
 	}
 	return all
@@ -361,8 +373,10 @@ func (p *Package) each(f func(*File)) {
 	for i := range p.Invalid {
 		f(&p.Invalid[i])
 	}
-	if p.Grader != nil {
-		p.Grader.each(f)
+	for _, one := range []*Program{p.Static, p.Grader} {
+		if one != nil {
+			one.each(f)
+		}
 	}
 	for i := range p.CheckerTests {
 		t := &p.CheckerTests[i]

@@ -344,7 +344,6 @@ const maxInclude = 1 << 20
 func (r *reader) readNewOthers() {
 	r.readAttachments()
 	for _, refused := range []struct{ dir, remedy string }{
-		{"static_validator", "judges sources, which this platform cannot do yet: remove it if the problem does without"},
 		{statementDir, "belongs to the legacy format: move the statement to " + newStatementDir},
 		{"output_validators", "belongs to the legacy format: move its one program to " + outputValidator},
 		{"graders", "belongs to the legacy format: write score_aggregation into " + testGroupYAML},
@@ -356,7 +355,7 @@ func (r *reader) readNewOthers() {
 	known := map[string]bool{
 		problemYAML: true, nativeYAML: true, "domjudge-problem.ini": true, ".timelimit": true, "problem.pdf": true,
 		newStatementDir: true, "attachments": true, dataDir: true, includeDir: true, submissionsDir: true, outputValidator: true,
-		inputValidators: true,
+		inputValidators: true, staticValidator: true,
 	}
 	r.others(known, map[string]string{
 		"input_visualizer": "is kept but not run", "output_visualizer": "is kept but not run",
