@@ -204,7 +204,7 @@ func (a *agent) chooseCores() error {
 		return fmt.Errorf("none of the cores %v may be used", a.cfg.Cores)
 	}
 	if a.cfg.Slots == 0 {
-		a.cfg.Slots = len(a.cores)
+		a.cfg.Slots = max(len(a.cores), 2)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -29,6 +28,13 @@ type interior interface {
 
 	clean(ctx context.Context) error
 	close() error
+}
+
+// OneShot reports whether each run in the box waits for a place of its own, as the
+// boxes of a [Door] do. Two of them that need each other must find two places free.
+func (b *Box) OneShot() bool {
+	_, is := b.in.(*oneShotBox)
+	return is
 }
 
 // Put writes files below /box, making folders as needed and replacing what is
@@ -190,93 +196,4 @@ func (b *agentBox) call(ctx context.Context, q request, sent func(), files ...*o
 		return reply{}, nil, errors.Join(context.Cause(ctx), b.s.conn.SetReadDeadline(time.Time{}))
 	}
 	return r, passed, err
-}
-
-// RunPair runs two programs, each in its own box, with the standard output of
-// either joined to the standard input of the other, and waits for both. The
-// Stdin and Stdout of the commands must be nil. A program that dies of SIGPIPE
-// spoke when the other one did not listen any more and did not fail by that: its
-// verdict is OK and Result.Signal tells.
-func RunPair(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd) (PairResult, error) {
-	if a == b {
-		return PairResult{}, errors.New("run a pair: both programs have the same box")
-	}
-	if ac.Stdin != nil || ac.Stdout != nil || bc.Stdin != nil || bc.Stdout != nil {
-		return PairResult{}, errors.New("run a pair: standard input and output are taken")
-	}
-	fromA, toB, err := os.Pipe()
-	if err != nil {
-		return PairResult{}, fmt.Errorf("run a pair: %w", err)
-	}
-	fromB, toA, err := os.Pipe()
-	if err != nil {
-		return PairResult{}, errors.Join(fmt.Errorf("run a pair: %w", err), fromA.Close(), toB.Close())
-	}
-	ac.Stdin, ac.Stdout = fromB, toB
-	bc.Stdin, bc.Stdout = fromA, toA
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	type outcome struct {
-		r   Result
-		err error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		r, err := runPiped(ctx, b, bc)
-		if err != nil {
-			cancel(err)
-		}
-		done <- outcome{r, err}
-	}()
-	ar, aerr := runPiped(ctx, a, ac)
-	if aerr != nil {
-		cancel(aerr)
-	}
-	o := <-done
-	if err := errors.Join(aerr, o.err); err != nil {
-		return PairResult{}, fmt.Errorf("run a pair: %w", err)
-	}
-	p := PairResult{A: ar, B: o.r, FirstA: ar.Ended < o.r.Ended}
-	forgiveBrokenPipe(&p.A)
-	forgiveBrokenPipe(&p.B)
-	return p, nil
-}
-
-// RunPiped runs one command whose standard input and output are ends of pipes.
-// They are closed here as soon as they are passed on, whatever comes of it, so
-// that whoever has the other ends sees the program's end. A program that dies of
-// SIGPIPE did not fail by that, as with [RunPair].
-func (b *Box) RunPiped(ctx context.Context, c Cmd) (Result, error) {
-	if c.Stdin == nil || c.Stdout == nil {
-		return Result{}, errors.New("run a piped command: standard input and output are required")
-	}
-	r, err := runPiped(ctx, b, c)
-	if err != nil {
-		return Result{}, err
-	}
-	forgiveBrokenPipe(&r)
-	return r, nil
-}
-
-// runPiped runs c in b and closes our ends of its pipes when the agent has them,
-// so that the other program sees this one's end.
-func runPiped(ctx context.Context, b *Box, c Cmd) (Result, error) {
-	closed := false
-	release := func() {
-		if !closed {
-			closeAll([]*os.File{c.Stdin, c.Stdout})
-		}
-		closed = true
-	}
-	defer release()
-	return b.run(ctx, c, true, release)
-}
-
-// forgiveBrokenPipe makes r OK if its program only wrote to one that listened no
-// more. Which of two ends came first does not matter: when they are close, each
-// may be noticed before the other.
-func forgiveBrokenPipe(r *Result) {
-	if r.Verdict == RE && r.Signal == int(syscall.SIGPIPE) {
-		r.Verdict = OK
-	}
 }

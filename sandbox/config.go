@@ -18,7 +18,8 @@ const (
 
 // Config says how an agent works. The zero value is good.
 type Config struct {
-	// Slots is how many boxes may be open at once. Default: one per core.
+	// Slots is how many boxes may be open at once. Default: one per core, and two on
+	// a single core, for two programs that talk.
 	Slots int `json:"slots,omitempty"`
 
 	// Cores are the numbers of the CPU cores that boxes run on. Default: those

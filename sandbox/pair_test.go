@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -129,6 +130,37 @@ func twoProgramsTalkToEachOther(t *testing.T, a *sandbox.Agent) {
 			t.Errorf("they ended %+v, %v", p, err)
 		}
 	})
+	for _, name := range []string{
+		"they find a number", "a program that closes its output and lives is heard to be done",
+		"a program that dies of SIGPIPE after the other's end has no fault", "a program that dies of SIGPIPE when the other only closed its input has no fault",
+	} {
+		t.Run(name+", and somebody hears them", func(t *testing.T) {
+			tt := dialogues[name]
+			if tt.limitA == (sandbox.Limits{}) {
+				tt.limitA = generous
+			}
+			var said [2]strings.Builder
+			p, err := sandbox.RunPairHeard(t.Context(),
+				first.box, sandbox.Cmd{Program: "./talk", Args: tt.a, Limits: tt.limitA},
+				second.box, sandbox.Cmd{Program: "./talk", Args: tt.b, Limits: generous},
+				func(fromA bool, words []byte) {
+					if fromA {
+						said[0].Write(words)
+					} else {
+						said[1].Write(words)
+					}
+				})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.A.Verdict != tt.wantA || p.B.Verdict != tt.wantB || tt.check != nil && !tt.check(p) {
+				t.Errorf("they ended %+v, want %s and %s", p, tt.wantA, tt.wantB)
+			}
+			if a, b := said[0].String(), said[1].String(); name == "they find a number" && (!strings.Contains(a, "777") || strings.Count(b, "\n") < 2) {
+				t.Errorf("they said %q and %q", a, b)
+			}
+		})
+	}
 	t.Run("a pair needs two boxes and its own pipes", func(t *testing.T) {
 		end := sandbox.Cmd{Program: "./talk", Args: []string{"end"}}
 		if _, err := sandbox.RunPair(t.Context(), first.box, end, first.box, end); err == nil {

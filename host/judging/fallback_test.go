@@ -165,6 +165,15 @@ func TestWithoutAnAgentResultsAreTheSame(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a conversation with a native", func(t *testing.T) {
+		talk := echo(t, map[string]string{
+			"problem.yaml": "name: Echo\nvalidation: custom interactive\n", "output_validators/oracle.py": oracle,
+			"data/sample/1.ans": "5\n", "data/secret/1.ans": "5\n", "data/secret/2.in": "3\n", "data/secret/2.ans": "5\n",
+		})
+		if r := judged(t, without, python("print('! 5', flush=True)\n"), talk); verdicts(r) != "AC AC AC" || r.Tests[0].Output != "< ! 5" {
+			t.Errorf("%s\n%s", told(r), r.JudgeNote)
+		}
+	})
 	if got := f.metric(t, "deepoj_sandbox_agent", ""); got != 0 {
 		t.Errorf("the metric says %g", got)
 	}

@@ -23,6 +23,7 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
@@ -61,7 +62,7 @@ type Config struct {
 	CacheBytes int64
 
 	// Cores is how many tests of one submission run at once. Defaults to the
-	// sandbox's slots.
+	// sandbox's slots, and no more than its cores.
 	Cores int
 
 	// Factors multiply the time limit by language id. Defaults to 1 for each.
@@ -116,6 +117,7 @@ type Judge struct {
 	metrics *metrics
 	flights flights
 	crowd   crowd
+	pairs   *semaphore.Weighted // whoever waits for two boxes
 
 	mu       sync.Mutex
 	packages map[blob.Digest]*problem.Package
@@ -138,7 +140,7 @@ func New(cfg Config) (*Judge, error) {
 		cfg.CacheBytes = 2 << 30
 	}
 	if cfg.Cores == 0 {
-		cfg.Cores = cfg.Sandbox.Slots()
+		cfg.Cores = min(cfg.Sandbox.Slots(), cfg.Sandbox.Cores())
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -146,7 +148,7 @@ func New(cfg Config) (*Judge, error) {
 	if cfg.Registerer == nil {
 		cfg.Registerer = prometheus.NewRegistry()
 	}
-	j := &Judge{cfg: cfg, packages: map[blob.Digest]*problem.Package{}, probes: map[string]probe{}, flights: newFlights(), crowd: newCrowd()}
+	j := &Judge{cfg: cfg, packages: map[blob.Digest]*problem.Package{}, probes: map[string]probe{}, flights: newFlights(), crowd: newCrowd(), pairs: semaphore.NewWeighted(1)}
 	var err error
 	if j.cache, err = openCache(filepath.Join(cfg.CacheDir, "built"), cfg.CacheBytes); err != nil {
 		return nil, fmt.Errorf("judging: %w", err)

@@ -238,10 +238,12 @@ func (n *native) opinion(ctx context.Context, box *sandbox.Box, ran sandbox.Resu
 }
 
 // pairing is how long a program holds its box while its interactor waits for one:
-// programs of several judgings might each hold what the other needs.
-const pairing = 2 * time.Second
+// programs that others judge on this machine might each hold what the other needs.
+// Each waits a little longer than that, by chance, or they would never meet.
+const pairing = time.Second
 
-// openPair opens a box for the program and one for its interactor, both or none.
+// openPair opens a box for the program and one for its interactor, both or none. One
+// pair at a time is waited for.
 func (l *lane) openPair(ctx context.Context, t *problem.Test, c *sandbox.Cmd, input *os.File, other func(context.Context) (*sandbox.Box, error)) (program, talker *sandbox.Box, err error) {
 	if slots := l.e.j.cfg.Sandbox.Slots(); slots < 2 {
 		return nil, nil, &UnavailableError{
@@ -249,12 +251,16 @@ func (l *lane) openPair(ctx context.Context, t *problem.Test, c *sandbox.Cmd, in
 			Remedy: "give the worker more cores",
 		}
 	}
+	if err := l.e.j.pairs.Acquire(ctx, 1); err != nil {
+		return nil, nil, fmt.Errorf("wait for a pair of boxes: %w", err)
+	}
+	defer l.e.j.pairs.Release(1)
 	for {
 		mine := *c
 		if program, _, err = l.boxFor(ctx, t, &mine, input); err != nil {
 			return nil, nil, err
 		}
-		waiting, cancel := context.WithTimeout(ctx, pairing)
+		waiting, cancel := context.WithTimeout(ctx, pairing+time.Duration(time.Now().UnixNano())%pairing)
 		talker, err = other(waiting)
 		hurried := waiting.Err() != nil && ctx.Err() == nil
 		cancel()
@@ -286,6 +292,9 @@ func (l *lane) talkNative(ctx context.Context, t *problem.Test, input, answer *o
 		return ran, said, err
 	}
 	defer func() { err = errors.Join(err, box.Close(), other.Close()) }()
+	if box.OneShot() || other.OneShot() {
+		enter = l.e.j.crowd.clear // a program must not wait while its interactor has no place
+	}
 	leave, err := enter(ctx)
 	if err != nil {
 		return ran, said, err
@@ -304,14 +313,25 @@ func (l *lane) talkNative(ctx context.Context, t *problem.Test, input, answer *o
 		return ran, said, err
 	}
 	talker.Stderr, talker.Limits.Wall = stderr, wall+interactorExtra
-	pair, err := sandbox.RunPair(ctx, box, c, other, talker)
+	var hear func(program bool, words []byte)
+	var heard plugin.Transcript
+	if t.Sample {
+		hear = func(program bool, words []byte) {
+			if program {
+				heard.Program(words)
+			} else {
+				heard.Interactor(words)
+			}
+		}
+	}
+	pair, err := sandbox.RunPairHeard(ctx, box, c, other, talker, hear)
 	leave()
 	if err != nil {
 		return ran, said, l.e.prog.tc.explain(err)
 	}
 	l.e.j.metrics.truncated(c, pair.A)
 	l.late(&pair.A)
-	said.HeardEnd = pair.FirstA
+	said.HeardEnd, said.Talk = pair.FirstA, heard.String()
 	said.Opinion, err = n.opinion(ctx, other, pair.B, stderr, feedback != nil)
 	return pair.A, said, err
 }

@@ -1,13 +1,16 @@
 package judging_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
+	"deepoj/sandbox"
 )
 
 // told is what people see of a result, without figures.
@@ -138,6 +141,9 @@ for _ in range(20):
 sys.exit(43)
 `
 
+// searched is the conversation in which a program finds 5 by halving from 1 to 1000.
+const searched = "< ? 500\n> lower\n< ? 250\n> lower\n< ? 125\n> lower\n< ? 63\n> lower\n< ? 32\n> lower\n< ? 16\n> lower\n< ? 8\n> lower\n< ? 4\n> higher\n< ? 6\n> lower\n< ? 5\n> yes\n< ! 5"
+
 func TestANativeInteractorTalksWithTheProgram(t *testing.T) {
 	t.Parallel()
 	j := judgingtest.Get(t).Judge
@@ -145,16 +151,43 @@ func TestANativeInteractorTalksWithTheProgram(t *testing.T) {
 		"problem.yaml": "name: Echo\nvalidation: custom interactive\n", "output_validators/oracle.py": oracle,
 		"data/sample/1.ans": "5\n", "data/secret/1.ans": "700\n", "data/secret/2.in": "x\n", "data/secret/2.ans": "1\n",
 	})
-	for name, tt := range map[string]struct{ program, verdicts string }{
-		"it finds the number":         {"lo, hi = 1, 1000\nwhile lo < hi:\n    m = (lo + hi) // 2\n    print('?', m, flush=True)\n    w = input()\n    if w == 'higher': lo = m + 1\n    else: hi = m\nprint('!', lo, flush=True)\n", "AC AC AC"},
-		"it guesses":                  {"print('! 5', flush=True)\n", "AC WA -"},
-		"it crashes in mid-sentence":  {"print('? 5', flush=True)\ninput()\nraise SystemExit(3)\n", "RE - -"},
-		"it crashes after its answer": {"print('! 9', flush=True)\nimport sys\nsys.stdin.read()\nraise SystemExit(3)\n", "WA - -"},
-		"it waits for ever":           {"input()\n", "TLE - -"},
+	for name, tt := range map[string]struct{ program, verdicts, talk string }{
+		"it finds the number":         {"lo, hi = 1, 1000\nwhile lo < hi:\n    m = (lo + hi) // 2\n    print('?', m, flush=True)\n    w = input()\n    if w == 'higher': lo = m + 1\n    else: hi = m\nprint('!', lo, flush=True)\n", "AC AC AC", searched},
+		"it guesses":                  {"print('! 5', flush=True)\n", "AC WA -", "< ! 5"},
+		"it crashes in mid-sentence":  {"print('? 5', flush=True)\ninput()\nraise SystemExit(3)\n", "RE - -", "< ? 5\n> yes"},
+		"it crashes after its answer": {"print('! 9', flush=True)\nimport sys\nsys.stdin.read()\nraise SystemExit(3)\n", "WA - -", "< ! 9"},
+		"it waits for ever":           {"input()\n", "TLE - -", ""},
 	} {
 		if r := judged(t, j, python(tt.program), pkg); verdicts(r) != tt.verdicts {
 			t.Errorf("%s: %s, want %s\n%s", name, verdicts(r), tt.verdicts, told(r)+r.JudgeNote)
+		} else if r.Tests[0].Output != tt.talk || r.Tests[1].Output != "" {
+			t.Errorf("%s: the talk is %q, want %q; of a secret test %q", name, r.Tests[0].Output, tt.talk, r.Tests[1].Output)
 		}
+	}
+}
+
+// On one core both take turns.
+func TestANativeInteractorNeedsNoSecondCore(t *testing.T) {
+	t.Parallel()
+	p, a, err := judgingtest.Spawn(sandbox.Config{Cores: []int{0}, FirstUID: 62200, CgroupRoot: "deepoj-judging-single"})
+	if err != nil {
+		judgingtest.Missing(t, err.Error())
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(a.Close(), p.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	j, err := judgingtest.Get(t).Open(func(c *judging.Config) { c.Sandbox = a })
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg := echo(t, map[string]string{
+		"problem.yaml": "name: Echo\nvalidation: custom interactive\n", "output_validators/oracle.py": oracle,
+		"data/sample/1.ans": "5\n", "data/secret/1.ans": "5\n",
+	})
+	if r := judged(t, j, python("print('! 5', flush=True)\n"), pkg); verdicts(r) != "AC AC" {
+		t.Errorf("%s\n%s", told(r), r.JudgeNote)
 	}
 }
 

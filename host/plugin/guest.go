@@ -49,7 +49,7 @@ func (s *server) call(q request, blob []byte, fds []int) (reply, []byte, error) 
 	if err := w.lay(q.Kept, blob); err != nil {
 		return reply{}, nil, err
 	}
-	said := &talk{}
+	said := &Transcript{}
 	in, err := w.stdin(q, blob, fds, live, said)
 	if err != nil {
 		return reply{}, nil, err
@@ -91,7 +91,7 @@ func (s stdin) descriptors() int {
 }
 
 // stdin returns what the guest reads.
-func (w *world) stdin(q request, blob []byte, fds []int, live []*os.File, said *talk) (io.Reader, error) {
+func (w *world) stdin(q request, blob []byte, fds []int, live []*os.File, said *Transcript) (io.Reader, error) {
 	switch q.Stdin {
 	case stdinBlob:
 		return &plainReader{m: w.m, n: &node{host: none, data: blob}}, nil
@@ -142,7 +142,7 @@ func trap(err error) string {
 }
 
 // collect puts what the guest wrote into one blob.
-func (a *reply) collect(stdout, stderr *sink, said *talk, w *world, keep bool) []byte {
+func (a *reply) collect(stdout, stderr *sink, said *Transcript, w *world, keep bool) []byte {
 	var blob []byte
 	add := func(name string, data []byte) {
 		a.Parts = append(a.Parts, part{name, len(data)})

@@ -115,15 +115,25 @@ const maxSpoken = 64 << 20
 // keptTalk is how much of a conversation is kept, in bytes.
 const keptTalk = 4 << 10
 
-// talk is the beginning of a conversation.
-type talk struct {
+// Transcript is the beginning of a conversation. The zero Transcript is empty. It is
+// for one goroutine at a time.
+type Transcript struct {
 	text   []byte
 	last   byte // who spoke last: '<' the program, '>' the interactor
 	inLine bool // whether the last line has no end yet
 }
 
+// Program adds what the program said.
+func (t *Transcript) Program(said []byte) { t.add('<', said) }
+
+// Interactor adds what the interactor said.
+func (t *Transcript) Interactor(said []byte) { t.add('>', said) }
+
+// String returns the conversation as [Judgement] has it.
+func (t *Transcript) String() string { return text(t.text) }
+
 // add appends what one of both said.
-func (t *talk) add(who byte, said []byte) {
+func (t *Transcript) add(who byte, said []byte) {
 	if t.inLine && t.last != who {
 		t.text, t.inLine = append(t.text, '\n'), false
 	}
@@ -144,13 +154,13 @@ func (t *talk) add(who byte, said []byte) {
 type ear struct {
 	m        *meter
 	f        *os.File
-	talk     *talk
+	talk     *Transcript
 	heardEnd bool
 }
 
 func (e *ear) Read(p []byte) (int, error) {
 	n, err := e.f.Read(p)
-	e.talk.add('<', p[:n])
+	e.talk.Program(p[:n])
 	e.heardEnd = e.heardEnd || errors.Is(err, io.EOF)
 	if charged := e.m.charge(n); charged != nil {
 		return 0, charged
@@ -166,7 +176,7 @@ func (e *ear) Read(p []byte) (int, error) {
 type mouth struct {
 	m    *meter
 	f    *os.File
-	talk *talk
+	talk *Transcript
 	said int64
 	deaf bool
 }
@@ -179,7 +189,7 @@ func (w *mouth) Write(p []byte) (int, error) {
 		w.m.fault = faultOutput
 		return 0, errSpent
 	}
-	w.talk.add('>', p)
+	w.talk.Interactor(p)
 	if w.deaf {
 		return len(p), nil
 	}

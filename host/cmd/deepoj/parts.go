@@ -124,7 +124,7 @@ func (n *node) addWorker(ctx context.Context) error {
 	}
 	slots := int(n.cfg.number("WORKER_SLOTS"))
 	if slots == 0 {
-		slots = boxes.Slots()
+		slots = min(boxes.Slots(), boxes.Cores())
 	}
 	judges := judging.Config{
 		Sandbox: boxes, Plugins: runtimes, Blobs: n.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(), Uploaded: n.store.ActivePlugins,
