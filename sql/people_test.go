@@ -78,46 +78,6 @@ func TestWorkersAreKnownWhileTheyBeat(t *testing.T) {
 	}
 }
 
-func TestAccountsAndSessions(t *testing.T) {
-	t.Parallel()
-	s := open(t)
-	must(t, s.CreateUser(t.Context(), "root", "hash", sql.RoleAdmin))
-	if err := s.CreateUser(t.Context(), "root", "other", sql.RoleAdmin); !errors.Is(err, sql.ErrExists) {
-		t.Errorf("a second root: %v", err)
-	}
-	if err := s.CreateUser(t.Context(), "x", "hash", "emperor"); err == nil {
-		t.Error("an unknown role was accepted")
-	}
-	must(t, s.SetPassword(t.Context(), "root", "newer"))
-	if err := s.SetPassword(t.Context(), "nobody", "newer"); !errors.Is(err, sql.ErrNotFound) {
-		t.Errorf("password of nobody: %v", err)
-	}
-	u, err := s.User(t.Context(), "root")
-	if err != nil || u.PasswordHash != "newer" || u.Role != sql.RoleAdmin || u.Created.IsZero() {
-		t.Errorf("user = %+v, %v", u, err)
-	}
-	if _, err := s.User(t.Context(), "nobody"); !errors.Is(err, sql.ErrNotFound) {
-		t.Errorf("unknown user: %v", err)
-	}
-	if n, err := s.CountUsers(t.Context()); err != nil || n != 1 {
-		t.Errorf("users = %d, %v", n, err)
-	}
-	must(t, s.SaveSession(t.Context(), "token", "root", time.Now().Add(time.Hour)))
-	must(t, s.SaveSession(t.Context(), "stale", "root", time.Now().Add(-time.Hour)))
-	if u, err = s.Session(t.Context(), "token"); err != nil || u.Name != "root" {
-		t.Errorf("session = %+v, %v", u, err)
-	}
-	if _, err := s.Session(t.Context(), "stale"); !errors.Is(err, sql.ErrNotFound) {
-		t.Errorf("expired session: %v", err)
-	}
-	must(t, s.DeleteSession(t.Context(), "token"))
-	if _, err := s.Session(t.Context(), "token"); !errors.Is(err, sql.ErrNotFound) {
-		t.Errorf("ended session: %v", err)
-	}
-	must(t, s.AuditNote(t.Context(), "root", "login", "user:root", map[string]string{"from": "::1"}))
-	must(t, s.AuditNote(t.Context(), "root", "logout", "user:root", nil))
-}
-
 func TestListsAreFilteredAndPaged(t *testing.T) {
 	t.Parallel()
 	s := audited(t)

@@ -1,9 +1,14 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
 )
 
 // minPassword is how many bytes a new password has at least.
@@ -11,9 +16,14 @@ const minPassword = 10
 
 // accountView is the page of one's own account.
 type accountView struct {
-	Error string
-	Field string // which field the error is about
+	Next  string // where to go when the password was changed; "" = nowhere
+	Fault *fault // why it was not
 	Done  bool
+}
+
+// Wrong reports whether the form comes back for this field.
+func (view accountView) Wrong(field string) bool {
+	return view.Fault != nil && view.Fault.names(field)
 }
 
 // accountPage shows the account of whoever is logged in.
@@ -21,48 +31,129 @@ func (s *Server) accountPage(c *fiber.Ctx) error {
 	if viewerOf(c).Guest() {
 		return c.Redirect("/login?next=/account", fiber.StatusSeeOther)
 	}
-	return s.page(c, fiber.StatusOK, "account", "Account", accountView{})
+	view := accountView{}
+	if next := c.Query("next"); next != "" {
+		view.Next = localPath(next)
+	}
+	return s.page(c, fiber.StatusOK, "account", "Account", view)
 }
 
-// changePassword handles POST /account.
-func (s *Server) changePassword(c *fiber.Ctx) error {
-	v, ctx := viewerOf(c), c.UserContext()
-	if v.Guest() {
-		return refuse(fiber.StatusUnauthorized, "login_required", "The guest has no password.", "Log in.")
+// changePasswordForm handles POST /account.
+func (s *Server) changePasswordForm(c *fiber.Ctx) error {
+	view := accountView{}
+	if next := c.FormValue("next"); next != "" {
+		view.Next = localPath(next)
 	}
-	if wait := s.logins.wait(v.Name, c.IP()); wait > 0 {
-		return tooManyLogins(wait)
+	var wrong error
+	if c.FormValue("new") != c.FormValue("again") {
+		wrong = wrongField("again", reasonInvalid, "The two new passwords differ.")
 	}
-	user, err := s.store.User(ctx, v.Name)
-	if err != nil {
-		return fmt.Errorf("look up a user: %w", err)
+	if wrong == nil {
+		wrong = s.changePassword(c, c.FormValue("current"), c.FormValue("new"))
 	}
-	right, err := s.checkBounded(ctx, user.PasswordHash, c.FormValue("current"))
+	if wrong != nil {
+		if view.Fault = s.explain(c.UserContext(), wrong); view.Fault.Field == "" {
+			return wrong
+		}
+		return s.page(c, view.Fault.Status, "account", "Account", view)
+	}
+	if view.Next != "" {
+		return c.Redirect(view.Next, fiber.StatusSeeOther)
+	}
+	v := viewerOf(c)
+	v.OneTime = false
+	c.Locals(viewerKey{}, v)
+	view.Done = true
+	return s.page(c, fiber.StatusOK, "account", "Account", view)
+}
+
+// apiAccount handles GET /api/v1/account: who asks.
+func (s *Server) apiAccount(c *fiber.Ctx) error {
+	u, err := s.ownAccount(c)
 	if err != nil {
 		return err
 	}
-	fresh := c.FormValue("new")
-	status, view := fiber.StatusUnprocessableEntity, accountView{Done: true}
-	switch {
-	case !right:
-		s.logins.failed(v.Name, c.IP())
-		status, view = fiber.StatusUnauthorized, accountView{Error: "The current password is wrong.", Field: "current"}
-	case len(fresh) < minPassword || len(fresh) > maxPassword:
-		view = accountView{Error: fmt.Sprintf("A new password has at least %d characters.", minPassword), Field: "new"}
-	case fresh != c.FormValue("again"):
-		view = accountView{Error: "The two new passwords differ.", Field: "again"}
-	default:
-		hash, err := HashPassword(fresh)
-		if err != nil {
-			return fmt.Errorf("hash a password: %w", err)
-		}
-		if err := s.store.SetPassword(ctx, v.Name, hash); err != nil {
-			return fmt.Errorf("set a password: %w", err)
-		}
-		if err := s.store.AuditNote(ctx, v.Name, "password", "user:"+v.Name, nil); err != nil {
-			return fmt.Errorf("note a change of password: %w", err)
-		}
-		status = fiber.StatusOK
+	return c.JSON(publicUser(u))
+}
+
+// apiChangePassword handles POST /api/v1/account/password with {"current", "new"}.
+func (s *Server) apiChangePassword(c *fiber.Ctx) error {
+	f, err := readFields(c, "current", "new")
+	if err != nil {
+		return err
 	}
-	return s.page(c, status, "account", "Account", view)
+	current, fresh := f.text("current"), f.text("new")
+	if err := f.wrong.err(); err != nil {
+		return err
+	}
+	if err := s.changePassword(c, current, fresh); err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
+
+// ownAccount returns the account of whoever is logged in.
+func (s *Server) ownAccount(c *fiber.Ctx) (*sql.User, error) {
+	v := viewerOf(c)
+	if v.Guest() {
+		return nil, refuse(fiber.StatusUnauthorized, "login_required", "The guest has no account.", "Log in.")
+	}
+	return s.store.User(c.UserContext(), v.Name)
+}
+
+// changePassword changes the password of whoever is logged in, and ends their
+// other sessions.
+func (s *Server) changePassword(c *fiber.Ctx, current, fresh string) error {
+	u, err := s.ownAccount(c)
+	if err != nil {
+		return err
+	}
+	if wait := s.logins.wait(u.Name, c.IP()); wait > 0 {
+		return tooManyLogins(wait)
+	}
+	ctx := c.UserContext()
+	right, err := s.checkBounded(ctx, u.PasswordHash, current)
+	if err != nil {
+		return err
+	}
+	if !right {
+		s.logins.failed(u.Name, c.IP())
+		return wrongField("current", "wrong_password", "The current password is wrong.")
+	}
+	if e := checkNewPassword(fresh, current); e != nil {
+		return e
+	}
+	hash, err := s.hash(ctx, fresh)
+	if err != nil {
+		return err
+	}
+	err = s.store.ChangePassword(ctx, u.Name, u.PasswordHash, hash, hashToken(viewerOf(c).token))
+	if errors.Is(err, sql.ErrNotFound) { // somebody else changed it just now
+		return wrongField("current", "wrong_password", "The current password is wrong.")
+	}
+	return err
+}
+
+func checkNewPassword(fresh, current string) *judge.FieldError {
+	switch {
+	case len(fresh) < minPassword:
+		return wrongField("new", reasonInvalid, "A new password has at least %d characters.", minPassword)
+	case len(fresh) > maxPassword:
+		return wrongField("new", reasonInvalid, "A new password has at most %d bytes.", maxPassword)
+	case fresh == current:
+		return wrongField("new", reasonInvalid, "The new password is the current one.")
+	}
+	return nil
+}
+
+// hash is [HashPassword] within the bound on hashing.
+func (s *Server) hash(ctx context.Context, password string) (hash string, err error) {
+	err = s.bounded(ctx, func() (err error) {
+		hash, err = HashPassword(password)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("hash a password: %w", err)
+	}
+	return hash, nil
 }

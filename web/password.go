@@ -73,28 +73,35 @@ func checkPassword(hash, password string) (bool, error) {
 }
 
 // FirstAdmin creates the account "admin" with a random password if there is no
-// account at all. It returns the password, which nobody can read again, or ""
-// if there was an account.
+// account at all. It returns the password, which nobody can read again and which
+// has to be changed at the first login, or "" if there was an account.
 func FirstAdmin(ctx context.Context, store *sql.Store) (password string, err error) {
 	n, err := store.CountUsers(ctx)
 	if err != nil || n > 0 {
 		return "", err
 	}
-	password, err = readablePassword()
+	password, hash, err := OneTimePassword()
 	if err != nil {
 		return "", err
 	}
-	hash, err := HashPassword(password)
-	if err != nil {
-		return "", err
-	}
-	if err := store.CreateUser(ctx, "admin", hash, sql.RoleAdmin); err != nil {
+	if err := store.CreateUser(ctx, sql.NewUser{Name: "admin", PasswordHash: hash, Role: sql.RoleAdmin, OneTime: true}); err != nil {
 		if errors.Is(err, sql.ErrExists) {
 			return "", nil // another process was first
 		}
 		return "", fmt.Errorf("create the first account: %w", err)
 	}
 	return password, nil
+}
+
+// OneTimePassword makes a password to be given to somebody, and its hash.
+func OneTimePassword() (password, hash string, err error) {
+	if password, err = readablePassword(); err != nil {
+		return "", "", err
+	}
+	if hash, err = HashPassword(password); err != nil {
+		return "", "", err
+	}
+	return password, hash, nil
 }
 
 // readable are 32 characters that nobody mistakes for another.

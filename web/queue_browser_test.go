@@ -54,10 +54,16 @@ func (s *stage) queueScene() map[string]string {
 func (s *stage) staffSignIn(do func(...chromedp.Action[chromedp.Void]) error) {
 	s.Helper()
 	s.user("prof", "correct horse", sql.RoleStaff)
+	s.signInAs(do, "prof", "/queue")
+}
+
+// signInAs logs somebody in whose password is "correct horse".
+func (s *stage) signInAs(do func(...chromedp.Action[chromedp.Void]) error, name, next string) {
+	s.Helper()
 	steps(s,
-		func() error { return do(chromedp.Navigate(s.url + "/login?next=/queue")) },
+		func() error { return do(chromedp.Navigate(s.url + "/login?next=" + next)) },
 		func() error {
-			return do(chromedp.SendKeys(chromedp.CSS(`[name="name"]`), "prof"), chromedp.SendKeys(chromedp.CSS(`[name="password"]`), "correct horse\r"))
+			return do(chromedp.SendKeys(chromedp.CSS(`[name="name"]`), name), chromedp.SendKeys(chromedp.CSS(`[name="password"]`), "correct horse\r"))
 		},
 	)
 }

@@ -32,6 +32,9 @@ type viewer struct {
 	// ambient is set when the browser sent the session by itself, so that the
 	// request needs a CSRF token.
 	ambient bool
+	// OneTime is set while the password is one that was given, so that nothing can
+	// be done but change it.
+	OneTime bool
 }
 
 // Known reports whether the viewer may use the site: a user, or the guest.
@@ -42,6 +45,9 @@ func (v viewer) Guest() bool { return v.token == "" }
 
 // Staff reports whether the viewer may see everything and change submissions.
 func (v viewer) Staff() bool { return v.Role == sql.RoleStaff || v.Role == sql.RoleAdmin }
+
+// Admin reports whether the viewer may manage accounts.
+func (v viewer) Admin() bool { return v.Role == sql.RoleAdmin }
 
 // Setter reports whether the viewer may upload plugins and say what their names
 // mean.
@@ -87,7 +93,7 @@ func (s *Server) identify(c *fiber.Ctx) error {
 		user, err := s.store.Session(c.UserContext(), hashToken(v.token))
 		switch {
 		case err == nil:
-			v.Name, v.Role = user.Name, user.Role
+			v.Name, v.Role, v.OneTime = user.Name, user.Role, user.OneTime
 		case !errors.Is(err, sql.ErrNotFound):
 			return fmt.Errorf("look up a session: %w", err)
 		case !v.ambient:
@@ -122,14 +128,27 @@ func (v viewer) proves(token string) bool {
 
 // admit lets only people in who may use the site.
 func (s *Server) admit(c *fiber.Ctx) error {
+	v := viewerOf(c)
 	switch {
-	case viewerOf(c).Known():
+	case v.OneTime && !changesPassword(c.Path()):
+		if wantsPage(c) && safe(c.Method()) {
+			return c.Redirect("/account?next="+url.QueryEscape(c.OriginalURL()), fiber.StatusSeeOther)
+		}
+		return refuse(fiber.StatusForbidden, "one_time_password", "The password was given to you and has to be changed first.",
+			"Change it on the page /account, or with POST /api/v1/account/password.")
+	case v.Known():
 		return c.Next()
 	case wantsPage(c) && safe(c.Method()):
 		return c.Redirect("/login?next="+url.QueryEscape(c.OriginalURL()), fiber.StatusSeeOther)
 	}
 	return refuse(fiber.StatusUnauthorized, "login_required", "This needs an account.",
 		"Log in, or send a token from POST /api/v1/sessions as Authorization: Bearer.")
+}
+
+// changesPassword reports whether somebody with a one-time password may go to the
+// address.
+func changesPassword(path string) bool {
+	return path == "/account" || path == "/api/v1/account" || path == "/api/v1/account/password" || path == "/api/v1/sessions"
 }
 
 // hashToken is what the database knows of a session's token.
@@ -207,10 +226,10 @@ func (s *Server) openSession(ctx context.Context, name, password, client string)
 	if err != nil {
 		return "", none, err
 	}
-	if !ok || !known {
+	if !ok || !known || user.Disabled != nil { // who is disabled learns no more than anybody
 		s.logins.failed(name, client)
 		s.log.InfoContext(ctx, "login refused", slog.String("client", client), slog.String("trace_id", traceOf(ctx)))
-		return "", none, refuse(fiber.StatusUnauthorized, "wrong_login", "The name or the password is wrong.", "Check both and try again.")
+		return "", none, wrongLogin()
 	}
 	s.logins.succeeded(name)
 	b := make([]byte, 32)
@@ -218,10 +237,18 @@ func (s *Server) openSession(ctx context.Context, name, password, client string)
 		return "", none, fmt.Errorf("make a token: %w", err)
 	}
 	token, expires := base64.RawURLEncoding.EncodeToString(b), time.Now().Add(s.cfg.SessionLife)
-	if err := s.store.SaveSession(ctx, hashToken(token), user.Name, expires); err != nil {
+	err = s.store.SaveSession(ctx, hashToken(token), user, expires)
+	if errors.Is(err, sql.ErrNotFound) { // disabled or reset just now
+		return "", none, wrongLogin()
+	}
+	if err != nil {
 		return "", none, fmt.Errorf("save a session: %w", err)
 	}
 	return token, expires, nil
+}
+
+func wrongLogin() error {
+	return refuse(fiber.StatusUnauthorized, "wrong_login", "The name or the password is wrong.", "Check both and try again.")
 }
 
 func tooManyLogins(wait time.Duration) error {
@@ -233,21 +260,30 @@ func tooManyLogins(wait time.Duration) error {
 // absentHash is the hash of a password that nobody knows.
 const absentHash = "$argon2id$v=19$m=19456,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnk"
 
-// checkBounded checks a password while at most cap(s.hashing) others are, so that
-// logins cannot take the machine's memory.
-func (s *Server) checkBounded(ctx context.Context, hash, password string) (bool, error) {
+// checkBounded checks a password within the bound on hashing.
+func (s *Server) checkBounded(ctx context.Context, hash, password string) (right bool, err error) {
 	if len(password) > maxPassword {
 		return false, nil
 	}
+	err = s.bounded(ctx, func() (err error) {
+		right, err = checkPassword(hash, password)
+		return err
+	})
+	return right, err
+}
+
+// bounded calls what hashes a password while fewer than cap(s.hashing) others do,
+// so that logins cannot take the machine's memory.
+func (s *Server) bounded(ctx context.Context, hash func() error) error {
 	select {
 	case s.hashing <- struct{}{}:
 		defer func() { <-s.hashing }()
 	case <-ctx.Done():
 		f := refuse(fiber.StatusServiceUnavailable, "busy", "Too many people are logging in at once.", "Try again in a few seconds.")
 		f.RetryAfter = 3 * time.Second
-		return false, f
+		return f
 	}
-	return checkPassword(hash, password)
+	return hash()
 }
 
 // localPath returns next if it is an address of this server, else "/".

@@ -171,7 +171,7 @@ func (s *stage) user(name, password string, role sql.Role) string {
 	s.Helper()
 	hash, err := HashPassword(password)
 	s.must(err)
-	s.must(s.store.CreateUser(s.Context(), name, hash, role))
+	s.must(s.store.CreateUser(s.Context(), sql.NewUser{Name: name, PasswordHash: hash, Role: role}))
 	token, err := s.client.Login(s.Context(), name, password)
 	s.must(err)
 	return token

@@ -71,15 +71,8 @@ int main() {
 // a problem, and decides on the next submission.
 func TestACheckerThatIsUploadedInTheBrowserJudges(t *testing.T) {
 	needRoot(t)
-	p, url, c := up(t, filepath.Join(folder(t), "data"), nil)
-	password := p.await(`The first account is admin with the password (\S+)`)[1]
-	token, err := c.Login(t.Context(), "admin", password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c, err = client.New(url, client.WithToken(token)); err != nil {
-		t.Fatal(err)
-	}
+	p, url, _ := up(t, filepath.Join(folder(t), "data"), nil)
+	c, _, password := firstAdmin(t, p, url)
 	b := browser(t)
 	upload := func(version, problem, source string) {
 		t.Helper()

@@ -209,6 +209,28 @@ func up(t testing.TB, data string, env []string, flags ...string) (*process, str
 	return p, url, c
 }
 
+// firstAdmin logs in as the administrator that the first start made, and changes
+// the password. It returns their client, its token and the new password.
+func firstAdmin(t testing.TB, p *process, url string) (c *client.Client, token, password string) {
+	t.Helper()
+	first := p.await(`The first account is admin with the password (\S+)`)[1]
+	c, err := client.New(url)
+	if err == nil {
+		token, err = c.Login(t.Context(), "admin", first)
+	}
+	if err == nil {
+		c, err = client.New(url, client.WithToken(token))
+	}
+	const fresh = "correct horse battery"
+	if err == nil {
+		err = c.ChangePassword(t.Context(), first, fresh)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, token, fresh
+}
+
 // deepoj runs a command to its end and returns its output and exit status.
 func deepoj(t testing.TB, env []string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()

@@ -57,15 +57,8 @@ func sumPackage(t *testing.T, more map[string]string) []byte {
 // setter would, by the page and by the command, and rolls it back.
 func TestAPackageThatIsUploadedInTheBrowserIsProvedAndGoesLive(t *testing.T) {
 	needRoot(t)
-	p, url, c := up(t, filepath.Join(folder(t), "data"), nil)
-	password := p.await(`The first account is admin with the password (\S+)`)[1]
-	token, err := c.Login(t.Context(), "admin", password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c, err = client.New(url, client.WithToken(token)); err != nil {
-		t.Fatal(err)
-	}
+	p, url, _ := up(t, filepath.Join(folder(t), "data"), nil)
+	c, token, password := firstAdmin(t, p, url)
 	file := filepath.Join(t.TempDir(), "sumoftwo.zip")
 	put := func(more map[string]string) {
 		t.Helper()
@@ -136,7 +129,7 @@ func TestAnImportWhoseWorkerIsKilledMakesOneVersion(t *testing.T) {
 	victim := c.worker(0)
 	hash, err := web.HashPassword("correct horse")
 	if err == nil {
-		err = c.store.CreateUser(t.Context(), "sue", hash, sql.RoleSetter)
+		err = c.store.CreateUser(t.Context(), sql.NewUser{Name: "sue", PasswordHash: hash, Role: sql.RoleSetter})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,23 +1,67 @@
 -- name: UserCreate :execrows
-INSERT INTO users (name, password_hash, role) VALUES (@name, @password_hash, @role) ON CONFLICT DO NOTHING;
+WITH made AS (
+  INSERT INTO users (name, password_hash, role, one_time) VALUES (@name, @password_hash, @role, @one_time) ON CONFLICT DO NOTHING RETURNING name, role)
+INSERT INTO audit_log (actor, action, subject, detail)
+SELECT @by::text, 'user_create', 'user:' || name, jsonb_build_object('role', role) FROM made;
 
 -- name: UserSetPassword :execrows
-UPDATE users SET password_hash = @password_hash WHERE name = @name;
+-- A user's own change, from the password that was checked. It ends every session
+-- of the user but one.
+WITH changed AS (
+  UPDATE users SET password_hash = @password_hash, one_time = false, epoch = epoch + 1
+  WHERE name = @name AND password_hash = @old_hash AND disabled_at IS NULL RETURNING name, epoch),
+kept AS (UPDATE sessions s SET epoch = c.epoch FROM changed c WHERE s.user_name = c.name AND s.token_hash = @keep)
+INSERT INTO audit_log (actor, action, subject) SELECT name, 'password', 'user:' || name FROM changed;
+
+-- name: UserResetPassword :execrows
+-- An administrator's. It ends every session of the user.
+WITH changed AS (
+  UPDATE users SET password_hash = @password_hash, one_time = true, epoch = epoch + 1 WHERE name = @name RETURNING name)
+INSERT INTO audit_log (actor, action, subject) SELECT @by::text, 'user_reset', 'user:' || name FROM changed;
+
+-- name: UserChange :one
+-- Changes the role of a user, or whether they may log in, which ends their
+-- sessions. The lock on all administrators keeps the last one from being lost,
+-- also to two changes at once.
+WITH admins AS MATERIALIZED (SELECT name FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY name FOR UPDATE),
+held AS MATERIALIZED (
+  SELECT u.name, u.role, u.disabled_at IS NOT NULL AS disabled,
+    coalesce(sqlc.narg(role)::text, u.role) AS new_role, coalesce(sqlc.narg(disabled)::boolean, u.disabled_at IS NOT NULL) AS new_disabled
+  FROM users u WHERE u.name = @name AND (SELECT count(*) FROM admins) >= 0 FOR UPDATE),
+allowed AS MATERIALIZED (
+  SELECT h.* FROM held h
+  WHERE (h.role, h.disabled) <> (h.new_role, h.new_disabled)
+    AND (h.role <> 'admin' OR h.disabled OR h.new_role = 'admin' AND NOT h.new_disabled OR EXISTS (SELECT 1 FROM admins a WHERE a.name <> h.name))),
+changed AS (
+  UPDATE users u SET role = a.new_role, epoch = u.epoch + a.new_disabled::integer,
+    disabled_at = CASE WHEN a.new_disabled THEN coalesce(u.disabled_at, now()) END
+  FROM allowed a WHERE u.name = a.name),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by::text, CASE WHEN role <> new_role THEN 'user_role' WHEN new_disabled THEN 'user_disable' ELSE 'user_enable' END, 'user:' || name,
+    CASE WHEN role <> new_role THEN jsonb_build_object('was', role, 'role', new_role) END FROM allowed)
+SELECT (EXISTS (SELECT 1 FROM allowed) OR (h.role, h.disabled) = (h.new_role, h.new_disabled))::boolean AS done FROM held h;
 
 -- name: UserGet :one
-SELECT name, password_hash, role, created_at FROM users WHERE name = @name;
+SELECT name, password_hash, role, created_at, disabled_at, one_time FROM users WHERE name = @name;
+
+-- name: UserList :many
+SELECT name, role, created_at, disabled_at, one_time FROM users
+WHERE name > @after AND starts_with(name, @prefix::text) AND (@role::text = '' OR role = @role) ORDER BY name LIMIT @max::integer;
 
 -- name: UserCount :one
 SELECT count(*) FROM users;
 
--- name: SessionSave :exec
-WITH expired AS (DELETE FROM sessions WHERE expires_at < now())
-INSERT INTO sessions (token_hash, user_name, expires_at) VALUES (@token_hash, @user_name, @expires_at)
-ON CONFLICT (token_hash) DO UPDATE SET expires_at = excluded.expires_at WHERE sessions.user_name = excluded.user_name;
+-- name: SessionSave :execrows
+-- Only for somebody who may log in with the password that was checked.
+WITH expired AS (DELETE FROM sessions s USING users u WHERE u.name = s.user_name AND (s.expires_at < now() OR s.epoch <> u.epoch))
+INSERT INTO sessions (token_hash, user_name, expires_at, epoch)
+SELECT @token_hash, u.name, @expires_at, u.epoch FROM users u
+WHERE u.name = @user_name AND u.password_hash = @password_hash AND u.disabled_at IS NULL;
 
 -- name: SessionUser :one
-SELECT u.name, u.password_hash, u.role, u.created_at FROM sessions s JOIN users u ON u.name = s.user_name
-WHERE s.token_hash = @token_hash AND s.expires_at > now();
+SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time FROM sessions s JOIN users u ON u.name = s.user_name
+WHERE s.token_hash = @token_hash AND s.expires_at > now() AND s.epoch = u.epoch AND u.disabled_at IS NULL;
 
 -- name: SessionDelete :exec
 DELETE FROM sessions WHERE token_hash = @token_hash;

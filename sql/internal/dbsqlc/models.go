@@ -21,10 +21,3 @@ type Plugin struct {
 	CreatedBy string
 	CreatedAt time.Time
 }
-
-type User struct {
-	Name         string
-	PasswordHash string
-	Role         string
-	CreatedAt    time.Time
-}

@@ -19,38 +19,103 @@ func (q *Queries) SessionDelete(ctx context.Context, db DBTX, tokenHash string) 
 	return err
 }
 
-const sessionSave = `-- name: SessionSave :exec
-WITH expired AS (DELETE FROM sessions WHERE expires_at < now())
-INSERT INTO sessions (token_hash, user_name, expires_at) VALUES ($1, $2, $3)
-ON CONFLICT (token_hash) DO UPDATE SET expires_at = excluded.expires_at WHERE sessions.user_name = excluded.user_name
+const sessionSave = `-- name: SessionSave :execrows
+WITH expired AS (DELETE FROM sessions s USING users u WHERE u.name = s.user_name AND (s.expires_at < now() OR s.epoch <> u.epoch))
+INSERT INTO sessions (token_hash, user_name, expires_at, epoch)
+SELECT $1, u.name, $2, u.epoch FROM users u
+WHERE u.name = $3 AND u.password_hash = $4 AND u.disabled_at IS NULL
 `
 
 type SessionSaveParams struct {
-	TokenHash string
-	UserName  string
-	ExpiresAt time.Time
+	TokenHash    string
+	ExpiresAt    time.Time
+	UserName     string
+	PasswordHash string
 }
 
-func (q *Queries) SessionSave(ctx context.Context, db DBTX, arg SessionSaveParams) error {
-	_, err := db.Exec(ctx, sessionSave, arg.TokenHash, arg.UserName, arg.ExpiresAt)
-	return err
+// Only for somebody who may log in with the password that was checked.
+func (q *Queries) SessionSave(ctx context.Context, db DBTX, arg SessionSaveParams) (int64, error) {
+	result, err := db.Exec(ctx, sessionSave,
+		arg.TokenHash,
+		arg.ExpiresAt,
+		arg.UserName,
+		arg.PasswordHash,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const sessionUser = `-- name: SessionUser :one
-SELECT u.name, u.password_hash, u.role, u.created_at FROM sessions s JOIN users u ON u.name = s.user_name
-WHERE s.token_hash = $1 AND s.expires_at > now()
+SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time FROM sessions s JOIN users u ON u.name = s.user_name
+WHERE s.token_hash = $1 AND s.expires_at > now() AND s.epoch = u.epoch AND u.disabled_at IS NULL
 `
 
-func (q *Queries) SessionUser(ctx context.Context, db DBTX, tokenHash string) (User, error) {
+type SessionUserRow struct {
+	Name         string
+	PasswordHash string
+	Role         string
+	CreatedAt    time.Time
+	DisabledAt   *time.Time
+	OneTime      bool
+}
+
+func (q *Queries) SessionUser(ctx context.Context, db DBTX, tokenHash string) (SessionUserRow, error) {
 	row := db.QueryRow(ctx, sessionUser, tokenHash)
-	var i User
+	var i SessionUserRow
 	err := row.Scan(
 		&i.Name,
 		&i.PasswordHash,
 		&i.Role,
 		&i.CreatedAt,
+		&i.DisabledAt,
+		&i.OneTime,
 	)
 	return i, err
+}
+
+const userChange = `-- name: UserChange :one
+WITH admins AS MATERIALIZED (SELECT name FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY name FOR UPDATE),
+held AS MATERIALIZED (
+  SELECT u.name, u.role, u.disabled_at IS NOT NULL AS disabled,
+    coalesce($1::text, u.role) AS new_role, coalesce($2::boolean, u.disabled_at IS NOT NULL) AS new_disabled
+  FROM users u WHERE u.name = $3 AND (SELECT count(*) FROM admins) >= 0 FOR UPDATE),
+allowed AS MATERIALIZED (
+  SELECT h.name, h.role, h.disabled, h.new_role, h.new_disabled FROM held h
+  WHERE (h.role, h.disabled) <> (h.new_role, h.new_disabled)
+    AND (h.role <> 'admin' OR h.disabled OR h.new_role = 'admin' AND NOT h.new_disabled OR EXISTS (SELECT 1 FROM admins a WHERE a.name <> h.name))),
+changed AS (
+  UPDATE users u SET role = a.new_role, epoch = u.epoch + a.new_disabled::integer,
+    disabled_at = CASE WHEN a.new_disabled THEN coalesce(u.disabled_at, now()) END
+  FROM allowed a WHERE u.name = a.name),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT $4::text, CASE WHEN role <> new_role THEN 'user_role' WHEN new_disabled THEN 'user_disable' ELSE 'user_enable' END, 'user:' || name,
+    CASE WHEN role <> new_role THEN jsonb_build_object('was', role, 'role', new_role) END FROM allowed)
+SELECT (EXISTS (SELECT 1 FROM allowed) OR (h.role, h.disabled) = (h.new_role, h.new_disabled))::boolean AS done FROM held h
+`
+
+type UserChangeParams struct {
+	Role     *string
+	Disabled *bool
+	Name     string
+	By       string
+}
+
+// Changes the role of a user, or whether they may log in, which ends their
+// sessions. The lock on all administrators keeps the last one from being lost,
+// also to two changes at once.
+func (q *Queries) UserChange(ctx context.Context, db DBTX, arg UserChangeParams) (bool, error) {
+	row := db.QueryRow(ctx, userChange,
+		arg.Role,
+		arg.Disabled,
+		arg.Name,
+		arg.By,
+	)
+	var done bool
+	err := row.Scan(&done)
+	return done, err
 }
 
 const userCount = `-- name: UserCount :one
@@ -65,17 +130,28 @@ func (q *Queries) UserCount(ctx context.Context, db DBTX) (int64, error) {
 }
 
 const userCreate = `-- name: UserCreate :execrows
-INSERT INTO users (name, password_hash, role) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
+WITH made AS (
+  INSERT INTO users (name, password_hash, role, one_time) VALUES ($2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING name, role)
+INSERT INTO audit_log (actor, action, subject, detail)
+SELECT $1::text, 'user_create', 'user:' || name, jsonb_build_object('role', role) FROM made
 `
 
 type UserCreateParams struct {
+	By           string
 	Name         string
 	PasswordHash string
 	Role         string
+	OneTime      bool
 }
 
 func (q *Queries) UserCreate(ctx context.Context, db DBTX, arg UserCreateParams) (int64, error) {
-	result, err := db.Exec(ctx, userCreate, arg.Name, arg.PasswordHash, arg.Role)
+	result, err := db.Exec(ctx, userCreate,
+		arg.By,
+		arg.Name,
+		arg.PasswordHash,
+		arg.Role,
+		arg.OneTime,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -83,32 +159,128 @@ func (q *Queries) UserCreate(ctx context.Context, db DBTX, arg UserCreateParams)
 }
 
 const userGet = `-- name: UserGet :one
-SELECT name, password_hash, role, created_at FROM users WHERE name = $1
+SELECT name, password_hash, role, created_at, disabled_at, one_time FROM users WHERE name = $1
 `
 
-func (q *Queries) UserGet(ctx context.Context, db DBTX, name string) (User, error) {
+type UserGetRow struct {
+	Name         string
+	PasswordHash string
+	Role         string
+	CreatedAt    time.Time
+	DisabledAt   *time.Time
+	OneTime      bool
+}
+
+func (q *Queries) UserGet(ctx context.Context, db DBTX, name string) (UserGetRow, error) {
 	row := db.QueryRow(ctx, userGet, name)
-	var i User
+	var i UserGetRow
 	err := row.Scan(
 		&i.Name,
 		&i.PasswordHash,
 		&i.Role,
 		&i.CreatedAt,
+		&i.DisabledAt,
+		&i.OneTime,
 	)
 	return i, err
 }
 
+const userList = `-- name: UserList :many
+SELECT name, role, created_at, disabled_at, one_time FROM users
+WHERE name > $1 AND starts_with(name, $2::text) AND ($3::text = '' OR role = $3) ORDER BY name LIMIT $4::integer
+`
+
+type UserListParams struct {
+	After  string
+	Prefix string
+	Role   string
+	Max    int32
+}
+
+type UserListRow struct {
+	Name       string
+	Role       string
+	CreatedAt  time.Time
+	DisabledAt *time.Time
+	OneTime    bool
+}
+
+func (q *Queries) UserList(ctx context.Context, db DBTX, arg UserListParams) ([]UserListRow, error) {
+	rows, err := db.Query(ctx, userList,
+		arg.After,
+		arg.Prefix,
+		arg.Role,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UserListRow
+	for rows.Next() {
+		var i UserListRow
+		if err := rows.Scan(
+			&i.Name,
+			&i.Role,
+			&i.CreatedAt,
+			&i.DisabledAt,
+			&i.OneTime,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const userResetPassword = `-- name: UserResetPassword :execrows
+WITH changed AS (
+  UPDATE users SET password_hash = $2, one_time = true, epoch = epoch + 1 WHERE name = $3 RETURNING name)
+INSERT INTO audit_log (actor, action, subject) SELECT $1::text, 'user_reset', 'user:' || name FROM changed
+`
+
+type UserResetPasswordParams struct {
+	By           string
+	PasswordHash string
+	Name         string
+}
+
+// An administrator's. It ends every session of the user.
+func (q *Queries) UserResetPassword(ctx context.Context, db DBTX, arg UserResetPasswordParams) (int64, error) {
+	result, err := db.Exec(ctx, userResetPassword, arg.By, arg.PasswordHash, arg.Name)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const userSetPassword = `-- name: UserSetPassword :execrows
-UPDATE users SET password_hash = $1 WHERE name = $2
+WITH changed AS (
+  UPDATE users SET password_hash = $1, one_time = false, epoch = epoch + 1
+  WHERE name = $2 AND password_hash = $3 AND disabled_at IS NULL RETURNING name, epoch),
+kept AS (UPDATE sessions s SET epoch = c.epoch FROM changed c WHERE s.user_name = c.name AND s.token_hash = $4)
+INSERT INTO audit_log (actor, action, subject) SELECT name, 'password', 'user:' || name FROM changed
 `
 
 type UserSetPasswordParams struct {
 	PasswordHash string
 	Name         string
+	OldHash      string
+	Keep         string
 }
 
+// A user's own change, from the password that was checked. It ends every session
+// of the user but one.
 func (q *Queries) UserSetPassword(ctx context.Context, db DBTX, arg UserSetPasswordParams) (int64, error) {
-	result, err := db.Exec(ctx, userSetPassword, arg.PasswordHash, arg.Name)
+	result, err := db.Exec(ctx, userSetPassword,
+		arg.PasswordHash,
+		arg.Name,
+		arg.OldHash,
+		arg.Keep,
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"deepoj/sql/sqltest"
+)
+
+// commandLine returns a function that runs commands on a fresh database. It
+// checks their status and a part of what they print, and returns all of it.
+func commandLine(t *testing.T) func(command string, status int, want string) string {
+	t.Helper()
+	dsn := sqltest.DSN(t)
+	return func(command string, status int, want string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		e := &env{args: strings.Fields(command), stdout: &out, stderr: &errs, getenv: lookup(map[string]string{"DATABASE_URL": dsn})}
+		if got := run(t.Context(), e); got != status || !strings.Contains(out.String()+errs.String(), want) {
+			t.Errorf("deepoj %s: status %d, want %d and %q\n%s%s", command, got, status, want, &out, &errs)
+		}
+		return out.String()
+	}
+}
+
+func TestTheCommandLineManagesAccounts(t *testing.T) {
+	t.Parallel()
+	call := commandLine(t)
+	call("user", 2, "create NAME...")
+	if out := call("user create --role admin root other", 0, "root "); len(strings.Fields(out)) != 4 {
+		t.Errorf("create printed %q, want two names with passwords", out)
+	}
+	call("user create root", 1, "already exists")
+	call("user create Root", 1, "a to z")
+	call("user create --role emperor x", 1, "the roles are contestant")
+	call("user role root emperor", 1, "the roles are contestant")
+	call("user role other contestant", 0, "other is contestant")
+	call("user role root staff", 1, "nobody else is an administrator")
+	call("user disable other nobody", 1, "other is disabled")
+	call("user list", 0, "other  contestant  disabled")
+	call("user list --role admin", 0, "root  admin  one-time password")
+	call("user enable other", 0, "other is enabled")
+	call("user reset other", 0, "other ")
+	call("user reset nobody", 1, "not found")
+}

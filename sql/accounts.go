@@ -1,0 +1,188 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/sql/internal/dbsqlc"
+)
+
+// Role is what a user may do.
+type Role string
+
+// The roles. Each may do what those before it may.
+const (
+	RoleContestant Role = "contestant"
+	RoleSetter     Role = "setter"
+	RoleStaff      Role = "staff"
+	RoleAdmin      Role = "admin"
+)
+
+// Roles lists every role.
+var Roles = []Role{RoleContestant, RoleSetter, RoleStaff, RoleAdmin}
+
+// ErrLastAdmin is returned by a change that would leave nobody who may manage
+// accounts.
+var ErrLastAdmin = errors.New("nobody else is an administrator")
+
+// User is an account.
+type User struct {
+	Name         string
+	PasswordHash string // not in lists
+	Role         Role
+	Created      time.Time
+	Disabled     *time.Time // since when they may not log in; nil = they may
+	OneTime      bool       // the password was given to them and has to be changed first
+}
+
+// NewUser is an account to be made.
+type NewUser struct {
+	Name         string
+	PasswordHash string
+	Role         Role
+	OneTime      bool   // the password has to be changed first
+	By           string // who makes it, for the audit log
+}
+
+// CreateUser adds an account; [ErrExists] if the name is taken.
+func (s *Store) CreateUser(ctx context.Context, u NewUser) error {
+	n, err := s.q.UserCreate(ctx, s.main, dbsqlc.UserCreateParams{
+		Name: u.Name, PasswordHash: u.PasswordHash, Role: string(u.Role), OneTime: u.OneTime, By: orDefault(u.By, u.Name),
+	})
+	if err != nil {
+		return fmt.Errorf("create user %s: %w", u.Name, err)
+	}
+	if n == 0 {
+		return fmt.Errorf("create user %s: %w", u.Name, ErrExists)
+	}
+	return nil
+}
+
+// ChangePassword replaces the password of a user who knows the old one, and ends
+// their sessions but the one whose token's hash is keep. It returns [ErrNotFound]
+// if old is not the hash of their password, or they are disabled.
+func (s *Store) ChangePassword(ctx context.Context, name, old, passwordHash, keep string) error {
+	n, err := s.q.UserSetPassword(ctx, s.main, dbsqlc.UserSetPasswordParams{Name: name, OldHash: old, PasswordHash: passwordHash, Keep: keep})
+	return changed(n, err, "change password of "+name)
+}
+
+// ResetPassword gives a user a password that they have to change at their next
+// login, and ends their sessions; [ErrNotFound] if there is no such user.
+func (s *Store) ResetPassword(ctx context.Context, name, passwordHash, by string) error {
+	n, err := s.q.UserResetPassword(ctx, s.main, dbsqlc.UserResetPasswordParams{Name: name, PasswordHash: passwordHash, By: by})
+	return changed(n, err, "reset password of "+name)
+}
+
+// changed makes an [ErrNotFound] of a statement that changed nothing.
+func changed(n int64, err error, what string) error {
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// SetRole changes what a user may do, from their next request on. It returns
+// [ErrNotFound], or [ErrLastAdmin].
+func (s *Store) SetRole(ctx context.Context, name string, role Role, by string) error {
+	return s.changeUser(ctx, dbsqlc.UserChangeParams{Name: name, Role: new(string(role)), By: by})
+}
+
+// Disable says whether a user may not log in any more. Their sessions end, and
+// their keys are refused while they are disabled. It returns [ErrNotFound], or
+// [ErrLastAdmin].
+func (s *Store) Disable(ctx context.Context, name string, disabled bool, by string) error {
+	return s.changeUser(ctx, dbsqlc.UserChangeParams{Name: name, Disabled: &disabled, By: by})
+}
+
+func (s *Store) changeUser(ctx context.Context, p dbsqlc.UserChangeParams) error {
+	done, err := s.q.UserChange(ctx, s.main, p)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		err = ErrNotFound
+	case err == nil && !done:
+		err = ErrLastAdmin
+	}
+	if err != nil {
+		return fmt.Errorf("change user %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+// User returns an account, or [ErrNotFound].
+func (s *Store) User(ctx context.Context, name string) (*User, error) {
+	u, err := s.q.UserGet(ctx, s.main, name)
+	return user(dbsqlc.SessionUserRow(u), "user "+name, err)
+}
+
+// UserFilter chooses accounts. Zero fields do not restrict.
+type UserFilter struct {
+	Prefix string // of the name
+	Role   Role
+	After  string // only names behind this one: the cursor
+	Limit  int    // 1 to 200; 0 = 50
+}
+
+// Users returns the accounts that f chooses, by name.
+func (s *Store) Users(ctx context.Context, f UserFilter) ([]User, error) {
+	found, err := s.q.UserList(ctx, s.main, dbsqlc.UserListParams{After: f.After, Prefix: f.Prefix, Role: string(f.Role), Max: bounded(f.Limit)})
+	if err != nil {
+		return nil, fmt.Errorf("list users: %w", err)
+	}
+	out := make([]User, len(found))
+	for i, u := range found {
+		out[i] = User{Name: u.Name, Role: Role(u.Role), Created: u.CreatedAt, Disabled: u.DisabledAt, OneTime: u.OneTime}
+	}
+	return out, nil
+}
+
+// CountUsers counts the accounts.
+func (s *Store) CountUsers(ctx context.Context) (int64, error) {
+	n, err := s.q.UserCount(ctx, s.main)
+	if err != nil {
+		return 0, fmt.Errorf("count users: %w", err)
+	}
+	return n, nil
+}
+
+// SaveSession stores a session by the hash of its token. It returns [ErrNotFound]
+// if the user was disabled, or their password changed, since u was read.
+func (s *Store) SaveSession(ctx context.Context, tokenHash string, u *User, expires time.Time) error {
+	n, err := s.q.SessionSave(ctx, s.main, dbsqlc.SessionSaveParams{
+		TokenHash: tokenHash, UserName: u.Name, PasswordHash: u.PasswordHash, ExpiresAt: expires,
+	})
+	return changed(n, err, "save session of "+u.Name)
+}
+
+// Session returns the user of a session that has not expired or been ended, or
+// [ErrNotFound].
+func (s *Store) Session(ctx context.Context, tokenHash string) (*User, error) {
+	u, err := s.q.SessionUser(ctx, s.main, tokenHash)
+	return user(u, "session", err)
+}
+
+// DeleteSession ends a session.
+func (s *Store) DeleteSession(ctx context.Context, tokenHash string) error {
+	if err := s.q.SessionDelete(ctx, s.main, tokenHash); err != nil {
+		return fmt.Errorf("delete session: %w", err)
+	}
+	return nil
+}
+
+func user(u dbsqlc.SessionUserRow, what string, err error) (*User, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("%s: %w", what, ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return &User{
+		Name: u.Name, PasswordHash: u.PasswordHash, Role: Role(u.Role), Created: u.CreatedAt, Disabled: u.DisabledAt, OneTime: u.OneTime,
+	}, nil
+}

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"deepoj/sql"
+)
+
+// siteScene fills the database with what administrators look at, and returns
+// their pages.
+func (s *stage) siteScene() map[string]string {
+	s.Helper()
+	for i, role := range []sql.Role{sql.RoleContestant, sql.RoleContestant, sql.RoleSetter, sql.RoleStaff} {
+		name := []string{"ann", "a-contestant-with-a-long-name@example.org", "sue", "prof"}[i]
+		s.must(s.store.CreateUser(s.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: role, OneTime: i == 2}))
+	}
+	s.must(s.store.Disable(s.Context(), "ann", true, "test"))
+	return map[string]string{
+		"users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account",
+	}
+}
+
+// fits checks that the page that the browser shows is no wider than the screen,
+// names all its controls and lets the console be quiet.
+func (s *stage) fits(t *testing.T, do func(...chromedp.Action[chromedp.Void]) error, holds func(string) string, console *complaints, path string) {
+	t.Helper()
+	if err := do(chromedp.Navigate(s.url+path), chromedp.WaitVisible(chromedp.CSS("#theme"))); err != nil {
+		t.Fatal(err)
+	}
+	if wider := holds(`String(document.documentElement.scrollWidth - document.documentElement.clientWidth)`); wider != "0" {
+		t.Errorf("the page is %s px wider than the screen", wider)
+	}
+	if nameless := holds(`[...document.querySelectorAll("main input:not([type=hidden], [hidden]), main select, main button, main textarea")]
+		.filter((e) => !(e.labels?.length || e.innerText.trim() || e.ariaLabel)).map((e) => e.outerHTML).join(" ")`); nameless != "" {
+		t.Errorf("controls without a name: %s", nameless)
+	}
+	if said := console.take(); len(said) > 0 {
+		t.Errorf("the console complains: %s", strings.Join(said, "; "))
+	}
+}
+
+// TestAnAdministratorRunsTheSite tells a story without JavaScript, then looks at
+// every page: the browser is started once.
+func TestAnAdministratorRunsTheSite(t *testing.T) {
+	s := newStage(t)
+	s.user("root", "correct horse", sql.RoleAdmin)
+	ctx, console := browser(t)
+	scripts := func(off bool) {
+		t.Helper()
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})
+		s.must(err)
+	}
+	do := func(a ...chromedp.Action[chromedp.Void]) error { return chromedp.Do(ctx, a...) }
+	there := func(selector string) func() error {
+		return func() error { return do(chromedp.WaitVisible(chromedp.CSS(selector))) }
+	}
+	text := func(selector string) string {
+		t.Helper()
+		got, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS(selector)))
+		s.must(err)
+		return got
+	}
+	holds := func(expression string) string {
+		t.Helper()
+		v, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
+		s.must(err)
+		return v
+	}
+	click := func(selector string) func() error { return func() error { return click(ctx, selector) } }
+	fill := func(id, value string) func() error {
+		return func() error { return do(chromedp.SendKeys(chromedp.CSS("#"+id), value)) }
+	}
+	scripts(true)
+	s.signInAs(do, "root", "/users")
+	steps(s, there("#names"), fill("names", "zoe"), click(".panel .primary"), there("#made"))
+	given := text(".panel.done code")
+	steps(s, click(`.who form button`), there(`.who a[href="/login"]`))
+
+	// Zoe logs in, has to choose a password, and arrives where she wanted.
+	steps(s, func() error { return do(chromedp.Navigate(s.url + "/login?next=/submissions")) }, there("#name"), fill("name", "zoe"), fill("password", given+"\r"), there("#current"))
+	steps(s, fill("current", given), fill("new", "battery staple"), fill("again", "battery staple\r"), there(".page-submissions h1"))
+	steps(s, click(`.who form button`), there(`.who a[href="/login"]`))
+
+	scripts(false)
+	pages := s.siteScene()
+	s.signInAs(do, "root", "/users")
+	s.must(see(ctx, "h1", "Users"))
+	for look, l := range map[string]look{"wide-light": looks["wide-light"], "narrow-dark": {375, 812, "dark"}} {
+		s.must(l.set(ctx))
+		for name, path := range pages {
+			t.Run(look+" "+name, func(t *testing.T) {
+				s.fits(t, do, holds, console, path)
+				if err := picture(ctx, name+"-"+look); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+	}
+}

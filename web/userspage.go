@@ -1,0 +1,146 @@
+package web
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/sql"
+)
+
+// maxNewUsers bounds the accounts that a form makes: hashing their passwords
+// takes its time.
+const maxNewUsers = 50
+
+// madeUser is an account that was made just now, with its one-time password.
+type madeUser struct{ Name, Password string }
+
+type usersView struct {
+	Filter   sql.UserFilter
+	Filtered bool
+	Rows     []sql.User
+	More     string // address of the next page, "" at the end
+	Roles    []sql.Role
+
+	Made  []madeUser
+	Names string // what was typed, where the form comes back
+	Role  sql.Role
+	Fault *fault // why it does
+}
+
+// Wrong reports whether the form comes back for this field.
+func (view usersView) Wrong(field string) bool { return view.Fault != nil && view.Fault.names(field) }
+
+func (s *Server) usersPage(c *fiber.Ctx) error {
+	return s.showUsers(c, fiber.StatusOK, usersView{Role: sql.RoleContestant})
+}
+
+func (s *Server) showUsers(c *fiber.Ctx, status int, view usersView) (err error) {
+	if view.Filter, err = userFilterOf(c); err != nil {
+		return err
+	}
+	rows, next, err := s.listUsers(c.UserContext(), view.Filter)
+	if err != nil {
+		return err
+	}
+	view.Rows, view.Roles = rows, sql.Roles
+	view.Filtered = view.Filter.Prefix != "" || view.Filter.Role != ""
+	if next != "" {
+		q := url.Values{"after": {next}}
+		for _, name := range []string{"prefix", "role", "limit"} {
+			if value := c.Query(name); value != "" {
+				q.Set(name, value)
+			}
+		}
+		view.More = "/users?" + q.Encode()
+	}
+	return s.page(c, status, "users", "Users", view)
+}
+
+// createUsersForm handles POST /users: it makes an account for each name. Their
+// passwords are on the page that answers and nowhere else.
+func (s *Server) createUsersForm(c *fiber.Ctx) error {
+	view := usersView{Names: c.FormValue("names"), Role: sql.Role(c.FormValue("role"))}
+	names := strings.FieldsFunc(view.Names, func(r rune) bool { return strings.ContainsRune(" ,;\r\n\t", r) })
+	var wrong wrongFields
+	if len(names) == 0 {
+		wrong.add(wrongField("names", reasonEmpty, "Name at least one account."))
+	}
+	if len(names) > maxNewUsers {
+		wrong.add(wrongField("names", "too_many", "At most %d accounts are made at once.", maxNewUsers))
+	}
+	for i, name := range names {
+		if e := CheckUserName(name); e != nil {
+			wrong.add(wrongField("names", e.Reason, "%s: %s", shorten(name), e.Remedy))
+			break
+		}
+		if slices.Contains(names[:i], name) {
+			wrong.add(wrongField("names", "duplicate", "%s is there twice.", name))
+			break
+		}
+	}
+	wrong.add(CheckRole(view.Role))
+	if err := wrong.err(); err != nil {
+		view.Fault = s.explain(c.UserContext(), err)
+		return s.showUsers(c, view.Fault.Status, view)
+	}
+	for i, name := range names {
+		password, err := s.createUser(c.UserContext(), name, view.Role, viewerOf(c).Name)
+		if err != nil { // those before it are made, so their passwords have to be shown
+			view.Fault, view.Names = s.explain(c.UserContext(), err), strings.Join(names[i:], "\n")
+			if view.Fault.Field != "" {
+				view.Fault = &fault{Status: view.Fault.Status, Field: "names", Reason: view.Fault.Reason, Detail: view.Fault.Detail}
+			}
+			return s.showUsers(c, view.Fault.Status, view)
+		}
+		view.Made = append(view.Made, madeUser{name, password})
+	}
+	view.Names = ""
+	return s.showUsers(c, fiber.StatusCreated, view)
+}
+
+// userURL is the page of an account.
+func userURL(name string) string { return "/users/" + url.PathEscape(name) }
+
+type userView struct {
+	User     *sql.User
+	Roles    []sql.Role
+	Password string // that was given just now
+	Fault    *fault // why the last change was refused
+}
+
+func (s *Server) userPage(c *fiber.Ctx) error { return s.showUser(c, fiber.StatusOK, userView{}) }
+
+func (s *Server) showUser(c *fiber.Ctx, status int, view userView) (err error) {
+	if view.User, err = s.userOf(c); err != nil {
+		return err
+	}
+	view.Roles = sql.Roles
+	return s.page(c, status, "user", view.User.Name, view)
+}
+
+// userForm makes a handler of a form on the page of an account.
+func (s *Server) userForm(change func(c *fiber.Ctx) error) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := change(c); err != nil {
+			f := s.explain(c.UserContext(), err)
+			if f.Reason == "last_admin" || f.Field != "" {
+				return s.showUser(c, f.Status, userView{Fault: f})
+			}
+			return err
+		}
+		return c.Redirect(userURL(c.Params("name")), fiber.StatusSeeOther)
+	}
+}
+
+// resetForm handles POST /users/:name/password. The password is on the page that
+// answers and nowhere else.
+func (s *Server) resetForm(c *fiber.Ctx) error {
+	_, password, err := s.resetPassword(c)
+	if err != nil {
+		return err
+	}
+	return s.showUser(c, fiber.StatusOK, userView{Password: password})
+}
