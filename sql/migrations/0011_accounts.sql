@@ -1,3 +1,4 @@
+-- min_binary: 10
 -- Accounts that administrators make, disable and reset; keys of programs; and a
 -- log of what they did that can be searched.
 
