@@ -59,6 +59,10 @@ bench-queue: ## The queue against River and asynq, as ratios
 	cd queue/peers && go test -count=1 -run '^$$' -bench 'Throughput|Latency' -benchtime 5x -timeout 30m . && \
 		go test -count=1 -run '^$$' -bench Backlog -benchtime 3x -timeout 30m .
 
+.PHONY: bench-web
+bench-web: ## Submits, reads, pages and live streams of one server, as ratios
+	go test -count=1 -run '^$$' -bench Web -benchtime 9x -timeout 30m ./web
+
 .PHONY: bench-checker
 bench-checker: build ## Checkers as plugins against native ones in the sandbox, as ratios
 	go test -count=1 -run '^$$' -bench Checker -benchtime 9x ./host/judging

@@ -127,6 +127,7 @@ func (s *Store) Events(ctx context.Context, jobID, after int64, limit int) ([]ju
 
 // placed is a row of the statement Place.
 type placed struct {
+	JobID          int64
 	State          string
 	Paused, Early  bool
 	Limited        bool // its group has as many jobs under way as it may
@@ -142,14 +143,28 @@ type placed struct {
 // More than 250 jobs before it are not counted: the position is a lower bound
 // then, and [judge.Place.AtMost] gives it an upper one.
 func (s *Store) Place(ctx context.Context, jobID int64) (judge.Place, error) {
-	p, found, err := row(ctx, s, s.queue, "Place", args{"job_id": jobID}, pgx.RowToStructByPos[placed])
+	places, err := s.Places(ctx, []int64{jobID})
 	if err != nil {
-		return judge.Place{}, fmt.Errorf("place of job %d: %w", jobID, err)
+		return judge.Place{}, err
 	}
+	p, found := places[jobID]
 	if !found {
 		return judge.Place{}, fmt.Errorf("place of job %d: %w", jobID, ErrNotFound)
 	}
-	return p.place(), nil
+	return p, nil
+}
+
+// Places is [Store.Place] for several jobs, without those that do not wait.
+func (s *Store) Places(ctx context.Context, jobIDs []int64) (map[int64]judge.Place, error) {
+	found, err := rows(ctx, s, s.queue, "Place", args{"job_ids": jobIDs}, pgx.RowToStructByPos[placed])
+	if err != nil {
+		return nil, fmt.Errorf("places of %d jobs: %w", len(jobIDs), err)
+	}
+	places := make(map[int64]judge.Place, len(found))
+	for _, p := range found {
+		places[p.JobID] = p.place()
+	}
+	return places, nil
 }
 
 // Ready counts the jobs that are ready or delivered in all queues. It reads an

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -40,21 +39,33 @@ func (s *Server) placeOf(ctx context.Context, jobID int64, status judge.Status) 
 	if status != judge.Pending {
 		return nil, nil //nolint:nilnil // it does not wait
 	}
-	p, err := s.store.Place(ctx, jobID)
-	switch {
-	case errors.Is(err, sql.ErrNotFound):
-		return nil, nil //nolint:nilnil // claimed meanwhile
-	case err != nil:
-		return nil, fmt.Errorf("look up a place: %w", err)
+	places, err := s.placesOf(ctx, []int64{jobID})
+	if err != nil {
+		return nil, err
 	}
-	if !p.Exact() {
+	if p, waits := places[jobID]; waits {
+		return &p, nil
+	}
+	return nil, nil //nolint:nilnil // claimed meanwhile
+}
+
+// placesOf returns where those of the jobs stand in the queue that wait.
+func (s *Server) placesOf(ctx context.Context, jobIDs []int64) (map[int64]judge.Place, error) {
+	places, err := s.store.Places(ctx, jobIDs)
+	if err != nil {
+		return nil, fmt.Errorf("look up places: %w", err)
+	}
+	for id, p := range places {
+		if p.Exact() {
+			continue
+		}
 		n, err := s.depth.read(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("look up a place: %w", err)
+			return nil, fmt.Errorf("look up places: %w", err)
 		}
-		p = p.AtMost(n)
+		places[id] = p.AtMost(n)
 	}
-	return &p, nil
+	return places, nil
 }
 
 // placeJSON is where a waiting job stands. Far back in a long queue the position

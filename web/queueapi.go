@@ -53,18 +53,22 @@ func (s *Server) reservations(c *fiber.Ctx, group string) error {
 	if err != nil {
 		return err
 	}
+	ids := make([]int64, len(found))
+	for i, w := range found {
+		ids[i] = w.JobID
+	}
+	places, err := s.placesOf(c.UserContext(), ids)
+	if err != nil {
+		return err
+	}
 	out := make([]waitingJSON, len(found))
 	for i, w := range found {
 		out[i] = waitingJSON{
 			JobID: w.JobID, URL: submissionURL(w.JobID), State: map[string]string{"R": "waiting", "S": "scheduled", "D": "delivered"}[w.State],
 			Lane: w.Lane, Since: w.Since, NotBefore: w.NotBefore, Delayed: w.Delayed,
 		}
-		place, err := s.placeOf(c.UserContext(), w.JobID, judge.Pending)
-		if err != nil {
-			return err
-		}
-		if place != nil {
-			out[i].Place = publicPlace(*place)
+		if place, waits := places[w.JobID]; waits {
+			out[i].Place = publicPlace(place)
 		}
 	}
 	return c.JSON(fiber.Map{"group": group, "waiting": out})

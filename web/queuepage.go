@@ -3,7 +3,9 @@ package web
 import (
 	"context"
 	"fmt"
+	"html/template"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -15,8 +17,17 @@ import (
 // queueRow is an unfinished job and where it stands.
 type queueRow struct {
 	sql.QueueRow
-	URL        string // its page; "" if it has none
+	Link       template.HTML // its number, which leads to its page if it has one
 	Place, ETA string
+}
+
+// linkOfJob is the number of a job as a link. Nothing of it comes from people.
+func linkOfJob(id int64, kind judge.Kind) template.HTML {
+	number := strconv.FormatInt(id, 10)
+	if page := pageOfJob(id, kind); page != "" {
+		return template.HTML(`<a href="` + page + `">` + number + "</a>")
+	}
+	return template.HTML(number)
 }
 
 // Movable reports whether staff may change its place.
@@ -71,16 +82,18 @@ func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error)
 	if err != nil {
 		return err
 	}
+	ids := make([]int64, len(found))
+	for i, r := range found {
+		ids[i] = r.JobID
+	}
+	places, err := s.placesOf(ctx, ids)
+	if err != nil {
+		return err
+	}
 	for _, r := range found {
-		row := queueRow{QueueRow: r, URL: pageOfJob(r.JobID, r.Kind)}
-		if r.State != "L" {
-			place, err := s.placeOf(ctx, r.JobID, judge.Pending)
-			if err != nil {
-				return err
-			}
-			if place != nil {
-				row.Place, row.ETA = placeText(*place), etaText(*place)
-			}
+		row := queueRow{QueueRow: r, Link: linkOfJob(r.JobID, r.Kind)}
+		if place, waits := places[r.JobID]; waits {
+			row.Place, row.ETA = placeText(place), etaText(place)
 		}
 		view.Rows = append(view.Rows, row)
 	}

@@ -27,9 +27,8 @@ type views struct{ pages map[string]*template.Template }
 func loadViews(a *assets) (*views, error) {
 	funcs := template.FuncMap{
 		"asset":    a.url,
-		"ago":      func(t time.Time) string { return agoText(time.Since(t)) },
+		"moment":   moment,
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"when":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") },
 		"seconds":  secondsText,
 		"memory":   memoryText,
 		"points":   pointsText,
@@ -89,6 +88,18 @@ type frame struct {
 	Nonce   string // for the style sheet of the source editor, where there is one
 	Refresh int    // seconds after which a browser without JavaScript reloads; 0 = never
 	Main    any
+}
+
+// moment renders how long ago something was. Lists have dozens of these, and to a
+// template each part of it is work. None of it comes from people.
+func moment(t time.Time) template.HTML {
+	b := append(make([]byte, 0, 128), `<time datetime="`...)
+	b = t.UTC().AppendFormat(b, time.RFC3339)
+	b = append(b, `" title="`...)
+	b = t.UTC().AppendFormat(b, "2 Jan 2006 15:04:05 UTC")
+	b = append(b, `">`...)
+	b = append(b, agoText(time.Since(t))...)
+	return template.HTML(append(b, "</time>"...))
 }
 
 // page renders a page inside the layout.

@@ -48,7 +48,7 @@ SELECT (SELECT count(*) FROM outbox_events WHERE state = 'R') + (SELECT count(*)
 -- name: Place
 -- Counts at most 251 rows on each of three index ranges: whoever waits behind more
 -- learns that there are more, for the price of being first.
-SELECT o.state::text, q.paused, o.not_before > now() AS early,
+SELECT o.job_id, o.state::text, q.paused, o.not_before > now() AS early,
   q.group_limit > 0 AND o.group_key <> '' AND q.group_limit <= (
     SELECT count(*) FROM outbox_events x WHERE x.queue = o.queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> '') AS limited,
   a.n + b.n + c.n AS ready_before, greatest(a.n, b.n, c.n) > 250 AS more,
@@ -65,4 +65,4 @@ CROSS JOIN LATERAL (SELECT count(*) AS n FROM (
 CROSS JOIN LATERAL (SELECT count(*) AS n FROM (
   SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane AND x.priority = o.priority
     AND (x.rank_at, x.job_id) < (o.rank_at, o.job_id) LIMIT 251) r) c
-WHERE o.job_id = @job_id::bigint AND o.state <> 'L';
+WHERE o.job_id = ANY (@job_ids::bigint[]) AND o.state <> 'L';
