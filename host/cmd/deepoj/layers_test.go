@@ -23,6 +23,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/blob/blobtest", ""},
 	{"host/embedded", ""},
 	{"host/support", ""},
+	{"host/simulation", ""},
 	{"sandbox", ""},
 	{"plugins", ""},
 	{"plugins/abi", ""},
