@@ -26,6 +26,7 @@ const (
 	nativeOutput   = "deepoj/output"
 	nativeAnswer   = "deepoj/answer"
 	nativeFeedback = "deepoj/feedback/"
+	nativeTout     = nativeFeedback + "tout" // what an interactor of testlib/1 writes for the checker
 	nativeFiles    = "deepoj/submission/"
 )
 
@@ -38,6 +39,7 @@ type native struct {
 	program  *Program
 	protocol abi.Protocol
 	digest   string
+	talks    bool // it is an interactor
 
 	// apart says that its own files are not in its working directory, but those of
 	// the submission, which is then shown. The legacy format does not say.
@@ -47,13 +49,11 @@ type native struct {
 
 // native makes a checker or interactor of a program of the package.
 func (j *Judge) native(ctx context.Context, pkg *problem.Package, c problem.Checker, kind abi.Kind) (*checker, error) {
-	if c.Protocol == string(abi.Testlib1) && kind == abi.Interactor {
-		return nil, &packageError{errors.New("an interactor of testlib/1 runs as a plugin only: give a .wasm module, or C or C++ files")}
-	}
 	n, err := j.nativeOf(ctx, pkg, *c.Program, abi.Protocol(c.Protocol))
 	if err != nil {
 		return nil, err
 	}
+	n.talks = kind == abi.Interactor
 	return &checker{native: n, flags: c.Flags, points: c.Points}, nil
 }
 
@@ -96,7 +96,10 @@ func (n *native) world(feedback map[string][]byte, asked map[string]*os.File) (f
 
 // names are the files that a checker or interactor is told of.
 func (n *native) names() []string {
-	if n.protocol == abi.Testlib1 {
+	switch {
+	case n.protocol == abi.Testlib1 && n.talks:
+		return []string{folderOfBox + nativeInput, folderOfBox + nativeTout, folderOfBox + nativeAnswer}
+	case n.protocol == abi.Testlib1:
 		return []string{folderOfBox + nativeInput, folderOfBox + nativeOutput, folderOfBox + nativeAnswer}
 	}
 	return []string{folderOfBox + nativeInput, folderOfBox + nativeAnswer, folderOfBox + nativeFeedback}
@@ -332,8 +335,19 @@ func (l *lane) talkNative(ctx context.Context, t *problem.Test, input, answer *o
 	l.e.j.metrics.truncated(c, pair.A)
 	l.late(&pair.A)
 	said.HeardEnd, said.Talk = pair.FirstA, heard.String()
-	said.Opinion, err = n.opinion(ctx, other, pair.B, stderr, feedback != nil)
+	if said.Opinion, err = n.opinion(ctx, other, pair.B, stderr, feedback != nil); err == nil && n.protocol == abi.Testlib1 {
+		said.Tout, err = n.tout(ctx, other)
+	}
 	return pair.A, said, err
+}
+
+// tout returns what an interactor wrote for the checker, nil if it wrote nothing.
+func (n *native) tout(ctx context.Context, box *sandbox.Box) ([]byte, error) {
+	found, err := box.Collect(ctx, []string{nativeTout}, n.program.pkg.Limits.OutputMiB<<20)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0].Data, nil
 }
 
 // apart reports whether each run of the program needs a box of its own, which it

@@ -15,12 +15,15 @@ import (
 // answer of the same text.
 func polygon(t *testing.T, judging, tests, checker string, inputs []string, files map[string]string) *problem.Package {
 	t.Helper()
+	if !strings.Contains(checker, "</checker>") {
+		checker += "</checker>"
+	}
 	fsys := fstest.MapFS{}
 	put := func(name, text string) { fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644} }
 	put("problem.xml", `<problem short-name="echo"><names><name language="english" value="Echo"/></names>
 <judging `+judging+`><testset name="tests"><time-limit>1000</time-limit><memory-limit>268435456</memory-limit>
 <input-path-pattern>tests/%d</input-path-pattern><answer-path-pattern>tests/%d.a</answer-path-pattern>`+tests+`</testset></judging>
-<assets><checker type="testlib"`+checker+`</checker></assets></problem>`)
+<assets><checker type="testlib"`+checker+`</assets></problem>`)
 	for i, input := range inputs {
 		put(fmt.Sprintf("tests/%d", i+1), input)
 		put(fmt.Sprintf("tests/%d.a", i+1), input)
@@ -92,6 +95,46 @@ func TestACheckerWithTestlibOfAPolygonPackageDecides(t *testing.T) {
 	} {
 		if r := judged(t, judgingtest.Get(t).Judge, python(program), pkg); verdicts(r) != want {
 			t.Errorf("%q: %s, want %s: %s", program, verdicts(r), want, r.JudgeNote)
+		}
+	}
+}
+
+// Both talk as testlib does: the interactor writes for the checker, and the checker
+// gives points.
+func TestJudgesOfPolygonMayWriteInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	const each = `<tests><test method="manual" points="10" group="a"/><test method="manual" points="20" group="a"/></tests>
+<groups><group name="a" points-policy="each-test"/></groups>`
+	files := map[string]string{
+		"talk.py": `import sys
+print(open(sys.argv[1]).read().strip(), flush=True)
+said = input()
+open(sys.argv[2], "w").write(said)
+if said == "bad":
+    sys.stderr.write("that is bad")
+    sys.exit(1)
+`,
+		"Check.java": `import java.nio.file.*;
+public class Check { public static void main(String[] a) throws Exception {
+int said = Integer.parseInt(Files.readString(Path.of(a[1])).trim()), want = Integer.parseInt(Files.readString(Path.of(a[2])).trim());
+if (said == want) System.exit(0);
+System.err.print("points " + (double) said);
+System.exit(7); } }
+`,
+	}
+	pkg := polygon(t, "", each, `><source path="Check.java" type="java11"/></checker><interactor><source path="talk.py" type="python.pypy3"/></interactor>`,
+		[]string{"7\n", "8\n"}, files)
+	for name, tt := range map[string]struct {
+		program, verdicts, message string
+		score                      float64
+	}{
+		"right":         {"print(input())\n", "AC AC", "", 30},
+		"right in part": {"print(7 if input() == '7' else 5)\n", "AC AC", "", 15},
+		"wrong":         {"print('bad' if input() == '7' else 8)\n", "WA AC", "that is bad", 20},
+	} {
+		r := judged(t, judgingtest.Get(t).Judge, python(tt.program), pkg)
+		if verdicts(r) != tt.verdicts || r.Score == nil || *r.Score != tt.score || r.Tests[0].Message != tt.message {
+			t.Errorf("%s: %s, score %v, want %g\n%s", name, told(r), r.Score, tt.score, r.JudgeNote)
 		}
 	}
 }

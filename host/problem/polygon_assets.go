@@ -72,7 +72,11 @@ func (p *polygon) checker(e *element) {
 		e.refuse("name", "is %q, which this platform does not have: add its source to the package", name)
 		return
 	default:
-		c = Checker{Protocol: "testlib/1", Sources: p.sources(source, "a checker")}
+		own := p.guest(source, "a checker")
+		if own == nil {
+			return
+		}
+		c = *own
 	}
 	p.p.Checkers = []Checker{c}
 	p.checkerTests(e.child("testset"))
@@ -89,26 +93,48 @@ func (p *polygon) header(name string) bool {
 	return false
 }
 
-// sources returns what a plugin is compiled from: a source and the headers.
-func (p *polygon) sources(source *element, what string) []File {
+// guest returns a checker or interactor made of a source: a plugin if it is compiled
+// from C or C++, else a program. It returns nil if it cannot be run here.
+func (p *polygon) guest(source *element, what string) *Checker {
 	if !source.there {
 		source.refuse("", "is missing: %s needs one", what)
 		return nil
 	}
-	file, ok := p.named(source)
+	program, ok := p.judges(source, what)
+	switch id := program.Language; {
+	case !ok:
+		return nil
+	case id != "c" && id != "cpp":
+		return &Checker{Protocol: "testlib/1", Program: &program}
+	}
+	if file := program.Files[0].Path; !isSource(file) {
+		source.refuse("path", "is %s, which is no source in C or C++ by its name", file)
+		return nil
+	}
+	return &Checker{Protocol: "testlib/1", Sources: program.Files}
+}
+
+// judges reads a program of the judges, which must be in a language that is run here.
+func (p *polygon) judges(source *element, what string) (Program, bool) {
+	program, ok := p.program(source)
 	if !ok {
-		return nil
+		return program, false
 	}
-	kind := source.attr("type")
-	source.unknown()
-	if id, _ := sourceLanguage(kind); id != "c" && id != "cpp" || !isSource(file.Path) {
-		source.refuse("type", "is %q for %s: this platform compiles %s from C and C++", kind, file.Path, what)
-		return nil
+	file := program.Files[0].Path
+	text := p.text(file)
+	switch id, known := sourceLanguage(source.attr("type")); {
+	case !known:
+		source.refuse("type", "is %q for %s, and there is no such language here: write %s in C++, C, Java, Kotlin, Python 3 or another language of submissions",
+			source.attr("type"), file, what)
+		return program, false
+	case (id == "c" || id == "cpp") && strings.Contains(text, "testlib.h") && !p.header("testlib.h"):
+		source.refuse("path", "is %s, which includes testlib.h: add files/testlib.h to the package", file)
+		return program, false
+	case strings.Contains(text, "ru.ifmo.testlib"):
+		source.refuse("path", "is %s, which needs a library of Java that is not here: write %s in C++ with testlib.h, or with a method main and no library", file, what)
+		return program, false
 	}
-	if strings.Contains(p.text(file.Path), "testlib.h") && !p.header("testlib.h") {
-		source.refuse("path", "is %s, which includes testlib.h: add files/testlib.h to the package", file.Path)
-	}
-	return append([]File{file}, p.headers...)
+	return program, true
 }
 
 // interactor reads who talks with programs.
@@ -123,9 +149,7 @@ func (p *polygon) interactor(e *element) {
 	if p.p.InputFile != "" || p.p.OutputFile != "" {
 		e.refuse("", "talks with programs that read or write files: leave input-file and output-file empty")
 	}
-	if sources := p.sources(e.child("source"), "an interactor"); sources != nil {
-		p.p.Interactor = &Checker{Protocol: "testlib/1", Sources: sources}
-	}
+	p.p.Interactor = p.guest(e.child("source"), "an interactor")
 	e.unknownRefused()
 }
 
@@ -138,7 +162,7 @@ func (p *polygon) validators(e *element) {
 			v.warn("", "is for a part of the tests and not run")
 			continue
 		}
-		program, ok := p.program(v.child("source"))
+		program, ok := p.judges(v.child("source"), "a validator")
 		if !ok {
 			continue
 		}
