@@ -13,7 +13,7 @@ import (
 )
 
 // KeepVersion stores a version of a problem without making it live, as what an
-// import has made. The package itself must be in the blob store already.
+// import has made; job 0 is none. The package itself must be in the blob store already.
 func (s *Store) KeepVersion(ctx context.Context, p judge.Problem, by string, jobID int64) error {
 	if p.Slug == "" || p.Version == "" {
 		return errors.New("keep version: slug and version are required")
@@ -32,7 +32,7 @@ func (s *Store) KeepVersion(ctx context.Context, p judge.Problem, by string, job
 }
 
 // ProveVersion records what the proof of a version found. An older job changes
-// nothing.
+// nothing; job 0 is none, and its proof is of this moment.
 func (s *Store) ProveVersion(ctx context.Context, slug, version string, proved bool, report json.RawMessage, jobID int64) error {
 	err := s.q.VersionProve(ctx, s.main, dbsqlc.VersionProveParams{Proved: proved, Report: report, JobID: jobID, Slug: slug, Version: version})
 	if err != nil {

@@ -52,6 +52,10 @@ func TestAVersionGoesLiveOnlyWhenItIsProvedOrSomebodyOverridesThat(t *testing.T)
 	if v, err := s.ProblemVersion(ctx, "primes", "sha256:01"); err != nil || !*v.Proved || !v.Live || v.ProofJob != 9 {
 		t.Errorf("an older job wrote over the newest proof: %+v, %v", v, err)
 	}
+	must(t, s.ProveVersion(ctx, "primes", "sha256:01", false, json.RawMessage(`{}`), 0))
+	if v, err := s.ProblemVersion(ctx, "primes", "sha256:01"); err != nil || *v.Proved || v.ProofJob != 0 {
+		t.Errorf("a proof of no job is not the newest: %+v, %v", v, err)
+	}
 }
 
 func TestAnImportMakesItsVersionLiveOnceAndARollBackHolds(t *testing.T) {

@@ -213,6 +213,8 @@ func outcome(op judge.PluginOp, verdict judge.Verdict) string {
 		return "Verdicts change"
 	case op == judge.PluginBind && verdict == judge.AC:
 		return "In use"
+	case op == judge.PluginBind:
+		return "Not in use"
 	case verdict == judge.AC:
 		return "Conforms"
 	}
@@ -235,6 +237,8 @@ func (view *pluginJobView) showOutcome(r report, v viewer) {
 	case op == judge.PluginPreview:
 		view.Detail = fmt.Sprintf("%s judged again; %s. What contestants see stays as it is.",
 			plural(r.Checked, "past submission was", "past submissions were"), plural(len(r.Changes), "verdict would change", "verdicts would change"))
+	case op == judge.PluginBind && result.Verdict != judge.AC:
+		view.Detail = "The version that it would check is on the page of the problem's package, with its report; staff can make it live there."
 	case op == judge.PluginBind && r.Binding == "name":
 		view.Detail = "The problem has a new version, which follows whatever version of this name is active."
 	case op == judge.PluginBind:

@@ -82,6 +82,7 @@ type Report struct {
 	Problem string         `json:"problem,omitempty"` // that it was proved with, previewed on or bound to
 	Version string         `json:"version,omitempty"` // bind: of the problem that was made
 	Binding string         `json:"binding,omitempty"` // bind: "name" follows what is active, "digest" stays
+	Live    bool           `json:"live,omitempty"`    // bind: the version is proved and live
 	Checked int            `json:"checked,omitempty"` // preview: submissions that were judged
 	Changes []Change       `json:"changes,omitempty"` // preview: those whose verdict or score would change
 	Error   string         `json:"error,omitempty"`   // why nothing could be done, and how to mend it
@@ -112,7 +113,7 @@ func (x *Intake) Execute(ctx context.Context, job judge.Job, progress func(judge
 	case judge.PluginPreview:
 		err = x.preview(ctx, p, progress, &r, &result)
 	case judge.PluginBind:
-		err = x.bind(ctx, p, &r)
+		err = x.bind(ctx, job, p, &r, &result)
 	default:
 		err = &refusal{fmt.Sprintf("the operation %q is unknown", p.Op)}
 	}

@@ -335,6 +335,40 @@ func TestABindingMakesAVersionOfTheProblem(t *testing.T) {
 	}
 }
 
+// The package has a wrong submission that a lenient checker accepts.
+func TestABindingThatIsNotProvedChangesNothingUntilStaffOverrideIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p, _, err := problem.Read(fstest.MapFS{
+		"problem.yaml":                      {Data: []byte("name: Blanks\n")},
+		"submissions/accepted/a.py":         {Data: []byte("print(input())\n")},
+		"submissions/wrong_answer/blank.py": {Data: []byte("print(input() + ' ')\n")},
+		"data/secret/1.in":                  {Data: []byte("2 3\n")},
+		"data/secret/1.ans":                 {Data: []byte("2 3\n")},
+	})
+	must(t, err)
+	p.Slug = "blanks"
+	_, err = p.Save(t.Context(), judgingtest.Get(t).Blobs)
+	must(t, err)
+	must(t, b.store.SaveProblem(t.Context(), p.Judge(), "setter"))
+	kept := b.execute(t, judge.PluginPayload{
+		Op: judge.PluginUpload, Name: "org.example.numbers", Version: "1", Files: []judge.PluginFile{{Name: "numbers.c", Data: []byte(numbers)}},
+	}).report.Plugin
+	x := b.execute(t, judge.PluginPayload{Op: judge.PluginBind, Digest: kept.Digest, Problem: "blanks"})
+	now, err := b.store.Problem(t.Context(), "blanks")
+	if err != nil || x.result.Verdict != judge.WA || x.report.Live || now.Version != string(p.Version) {
+		t.Fatalf("bound %+v, verdict %s, live is %s, %v", x.report, x.result.Verdict, now.Version, err)
+	}
+	v, err := b.store.ProblemVersion(t.Context(), "blanks", x.report.Version)
+	if err != nil || v.Proved == nil || *v.Proved || v.Live || !strings.Contains(string(v.Report), "got AC, may get WA") {
+		t.Fatalf("kept %+v, %v", v, err)
+	}
+	must(t, b.store.ActivateVersion(t.Context(), sql.Activation{Problem: "blanks", Version: x.report.Version, By: "stan", Override: true}))
+	if now, err = b.store.Problem(t.Context(), "blanks"); err != nil || now.Version != x.report.Version {
+		t.Errorf("after the override live is %s, %v", now.Version, err)
+	}
+}
+
 func TestAnAdapterIsTakenInLikeAChecker(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -139,9 +139,20 @@ func reasons(err error) []problem.Finding {
 	return []problem.Finding{{File: "package", Reason: err.Error()}}
 }
 
-// proveVersion judges the submissions of a version and records what came of it. A version
-// that is proved goes live, if that was asked for.
+// proveVersion judges the submissions of the version that a job is about, and records
+// what came of it. A version that is proved goes live, if that was asked for.
 func (x *Intake) proveVersion(ctx context.Context, job judge.Job, p judge.PackagePayload, pkg *problem.Package, progress func(judge.Progress), r *PackageReport) error {
+	var live *sql.Activation
+	if p.Activate {
+		live = &sql.Activation{Problem: p.Problem, Version: r.Version, By: p.By, JobID: job.JobID}
+	}
+	return x.proof(ctx, pkg, job.JobID, live, progress, r)
+}
+
+// proof judges the submissions of a kept version and records what came of it, as the
+// proof of a job that pages show, or of none. If the proof finds nothing wrong, or
+// that is overridden, the version goes live as live says; nil is not at all.
+func (x *Intake) proof(ctx context.Context, pkg *problem.Package, jobID int64, live *sql.Activation, progress func(judge.Progress), r *PackageReport) error {
 	step(progress, "verify", len(pkg.Submissions))
 	report, err := verify.Run(ctx, verify.Config{Judge: x.cfg.Judge, Done: func(row verify.Row) {
 		tellJSON(progress, "finding", map[string]any{"row": shortened(row)})
@@ -160,14 +171,29 @@ func (x *Intake) proveVersion(ctx context.Context, job judge.Job, p judge.Packag
 	if err != nil {
 		return err
 	}
-	if err := x.cfg.Store.ProveVersion(ctx, p.Problem, r.Version, report.OK(), data, job.JobID); err != nil {
+	if err := x.cfg.Store.ProveVersion(ctx, r.Problem, r.Version, report.OK(), data, jobID); err != nil {
 		return err
 	}
-	if !p.Activate || !report.OK() {
+	if live == nil || !report.OK() && !live.Override {
 		return nil
 	}
 	r.Live = true
-	return x.cfg.Store.ActivateVersion(ctx, sql.Activation{Problem: p.Problem, Version: r.Version, By: p.By, JobID: job.JobID})
+	return x.cfg.Store.ActivateVersion(ctx, *live)
+}
+
+// Import keeps and proves a version without a job, of a package that is saved and
+// finished. It goes live if it is proved, or if override says so, which is noted as
+// done by somebody. Progress is told as that of [Intake.Package] is.
+func (x *Intake) Import(ctx context.Context, pkg *problem.Package, by string, override bool, progress func(judge.Progress)) (PackageReport, error) {
+	r := PackageReport{Problem: pkg.Slug, Version: string(pkg.Version)}
+	if err := x.cfg.Store.KeepVersion(ctx, pkg.Judge(), by, 0); err != nil {
+		return r, err
+	}
+	live := sql.Activation{Problem: r.Problem, Version: r.Version, By: by, Override: override}
+	if err := x.proof(ctx, pkg, 0, &live, progress, &r); err != nil {
+		return r, fmt.Errorf("prove %s: %w", pkg.Slug, err)
+	}
+	return r, nil
 }
 
 // maxMessage bounds what a row of a kept proof says, in bytes.

@@ -51,10 +51,11 @@ func (x *Intake) rebound(ctx context.Context, slug string, by *judge.Plugin, c p
 	return before, pkg, nil
 }
 
-// bind makes a version of a problem that is checked by an uploaded plugin. One
-// that is active is bound by its name, so that the problem follows what is
-// activated later; another stays what it is.
-func (x *Intake) bind(ctx context.Context, p judge.PluginPayload, r *Report) error {
+// bind makes a version of a problem that is checked by an uploaded plugin, and makes
+// it live if the package's submissions prove it. A plugin that is active is bound by
+// its name, so that the problem follows what is activated later; another stays what
+// it is.
+func (x *Intake) bind(ctx context.Context, job judge.Job, p judge.PluginPayload, r *Report, result *judge.Result) error {
 	kept, _, err := x.kept(ctx, p.Digest)
 	if err != nil {
 		return err
@@ -72,10 +73,21 @@ func (x *Intake) bind(ctx context.Context, p judge.PluginPayload, r *Report) err
 	}
 	r.Version = string(pkg.Version)
 	if before.Version == r.Version {
+		r.Live = true
 		return nil
 	}
-	if err := x.cfg.Store.SaveProblem(ctx, pkg.Judge(), p.By); err != nil {
+	if err := x.cfg.Store.KeepVersion(ctx, pkg.Judge(), p.By, 0); err != nil {
 		return err
+	}
+	version := PackageReport{Problem: p.Problem, Version: r.Version}
+	live := sql.Activation{Problem: p.Problem, Version: r.Version, By: p.By, JobID: job.JobID}
+	if err := x.proof(ctx, pkg, 0, &live, func(judge.Progress) {}, &version); err != nil {
+		return err
+	}
+	if r.Live = version.Live; !r.Live {
+		result.Verdict = judge.WA
+		result.Message = "Submissions of the package do not get what they must with this checker. The version is kept with its report, and the problem stays as it is."
+		return nil
 	}
 	detail := map[string]string{"checker": kept.Name, "digest": kept.Digest, "before": before.Version, "after": r.Version}
 	return x.cfg.Store.AuditNote(ctx, p.By, "bind_checker", "problem:"+p.Problem, detail)

@@ -22,15 +22,16 @@ FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.ver
 ORDER BY p.slug;
 
 -- name: VersionKeep :exec
--- Keeps a version without making it live.
+-- Keeps a version without making it live. Job 0 is none.
 INSERT INTO problem_versions (slug, version, title, problem, created_by, import_job)
-VALUES (@slug, @version, @title, @problem, @created_by, @job_id::bigint)
+VALUES (@slug, @version, @title, @problem, @created_by, nullif(@job_id::bigint, 0))
 ON CONFLICT (slug, version) DO UPDATE SET title = excluded.title, problem = excluded.problem,
   import_job = greatest(problem_versions.import_job, excluded.import_job);
 
 -- name: VersionProve :exec
-UPDATE problem_versions SET proved = @proved::boolean, report = @report, proof_job = @job_id::bigint
-WHERE slug = @slug AND version = @version AND coalesce(proof_job, 0) <= @job_id;
+-- A proof of no job, which is job 0, is of this moment.
+UPDATE problem_versions SET proved = @proved::boolean, report = @report, proof_job = nullif(@job_id::bigint, 0)
+WHERE slug = @slug AND version = @version AND (coalesce(proof_job, 0) <= @job_id OR @job_id = 0);
 
 -- name: VersionGet :one
 SELECT v.slug, v.version, v.title, v.created_by, v.created_at, coalesce(v.import_job, 0)::bigint AS import_job,

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"deepoj/host/blob"
+	"deepoj/host/intake"
+	"deepoj/host/judge"
 	"deepoj/host/judging"
 	"deepoj/host/problem"
 	"deepoj/host/problem/samples"
@@ -34,14 +36,16 @@ func problems(ctx context.Context, e *env) int {
 	return command(ctx, e)
 }
 
-// importProblems is `deepoj problem import`: it reads packages and makes them the
-// active versions of their problems, in the database and blob folder that are
-// configured or of the Deep-OJ that runs on the data folder.
+// importProblems is `deepoj problem import`: it reads packages, proves them, and makes
+// them the active versions of their problems, in the database and blob folder that
+// are configured or of the Deep-OJ that runs on the data folder. Its status is 3 if a
+// version is kept and not live, for its proof failed.
 func importProblems(ctx context.Context, e *env) int {
 	f, path := newFlags(e, "problem import", "DIR|ZIP...")
 	data := f.String("data", defaultData, "data folder of the running Deep-OJ")
-	own := f.Bool("samples", false, "import the sample problems too")
+	own := f.Bool("samples", false, "import the sample problems too, which need no proof")
 	slug := f.String("slug", "", "short name of the problem; the name of the folder or file when empty")
+	override := f.Bool("override", false, "make versions live also if their proof fails or cannot be had here; the audit log notes it")
 	if status, ok := parse(f, e.args); !ok {
 		return status
 	}
@@ -62,21 +66,28 @@ func importProblems(ctx context.Context, e *env) int {
 	if err != nil {
 		return e.fail(err)
 	}
-	im, err := openImporter(ctx, e, ps, func() (*sql.Store, blob.Store, error) { return openStores(ctx, c, *data) })
+	im, err := openImporter(ctx, e, ps, *override, func() (*sql.Store, blob.Store, error) { return openStores(ctx, c, *data) })
 	if err != nil {
 		return e.fail(err)
 	}
 	defer func() { _ = im.close() }() // what was imported is stored
+	status := 0
 	for _, p := range ps {
 		for _, w := range p.report.Warnings {
 			fmt.Fprintf(e.stderr, "%s: warning: %s\n", p.slug, w)
 		}
-		if err := im.put(ctx, p); err != nil {
+		live, err := im.put(ctx, e, p)
+		if err != nil {
 			return e.fail(fmt.Errorf("import %s: %w", p.slug, err))
+		}
+		if !live {
+			fmt.Fprintf(e.stderr, "%s: kept and not live: mend what its proof found, or import it with --override\n", p.slug)
+			status = 3
+			continue
 		}
 		fmt.Fprintf(e.stdout, "imported %s\n", p.slug)
 	}
-	return 0
+	return status
 }
 
 // opened is a package that was read with the rights of the caller.
@@ -85,6 +96,7 @@ type opened struct {
 	pkg    *problem.Package
 	report problem.Report
 	closer io.Closer
+	own    bool // it is one of the sample problems
 }
 
 // openPackage reads a package, which stays open until it is imported.
@@ -94,7 +106,7 @@ func openPackage(files fs.FS, slug string, closer io.Closer) (opened, error) {
 		return opened{closer: closer}, fmt.Errorf("import %s: %w", slug, err)
 	}
 	pkg.Slug = slug
-	return opened{slug, pkg, report, closer}, nil
+	return opened{slug: slug, pkg: pkg, report: report, closer: closer}, nil
 }
 
 func openPackages(paths []string, slug string, own bool) ([]opened, error) {
@@ -106,6 +118,7 @@ func openPackages(paths []string, slug string, own bool) ([]opened, error) {
 				return ps, err
 			}
 			p, err := openPackage(fsys, s, io.NopCloser(nil))
+			p.own = true
 			if ps = append(ps, p); err != nil {
 				return ps, err
 			}
@@ -164,26 +177,27 @@ func becomeOwner(folder string) error {
 	return errors.Join(syscall.Setgroups(nil), syscall.Setresgid(gid, gid, gid), syscall.Setresuid(uid, uid, uid))
 }
 
-// importer stores packages. It judges those that lack something: tests that are
-// made, or a time limit that is inferred.
+// importer stores packages and proves them.
 type importer struct {
-	bench *bench // nil if every package is finished
-	judge *judging.Judge
-	store *sql.Store
-	blobs blob.Store
+	bench    *bench         // nil if no program need run
+	judge    *judging.Judge // nil if none can
+	intake   *intake.Intake
+	store    *sql.Store
+	blobs    blob.Store
+	override bool
 }
 
 // openImporter opens the stores with a function that gives up root, and what
-// packages need that are not finished.
-func openImporter(ctx context.Context, e *env, ps []opened, stores func() (*sql.Store, blob.Store, error)) (im *importer, err error) {
-	im = &importer{}
+// packages need to be finished and proved.
+func openImporter(ctx context.Context, e *env, ps []opened, override bool, stores func() (*sql.Store, blob.Store, error)) (im *importer, err error) {
+	im = &importer{override: override}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, im.close())
 		}
 	}()
 	open := func() (err error) { im.store, im.blobs, err = stores(); return err }
-	i := slices.IndexFunc(ps, func(p opened) bool { return !verify.Finished(p.pkg) })
+	i := slices.IndexFunc(ps, func(p opened) bool { return !p.own })
 	if i < 0 {
 		return im, open()
 	}
@@ -191,28 +205,57 @@ func openImporter(ctx context.Context, e *env, ps []opened, stores func() (*sql.
 	if im.bench, noAgent, err = openBenchAs(ctx, e, true, open); err != nil {
 		return im, err
 	}
-	if noAgent != nil {
+	unfinished := slices.ContainsFunc(ps, func(p opened) bool { return !verify.Finished(p.pkg) })
+	switch {
+	case noAgent != nil && override && !unfinished:
+		return im, nil
+	case noAgent != nil && unfinished:
 		return im, fmt.Errorf("import %s: its own programs must run to finish it: programs cannot be run: %w (see deepoj doctor)", ps[i].slug, noAgent)
+	case noAgent != nil:
+		return im, fmt.Errorf("import %s: its submissions must run to prove it: programs cannot be run: %w (see deepoj doctor); --override does without a proof", ps[i].slug, noAgent)
 	}
 	cfg, err := im.bench.judging()
 	if err != nil {
 		return im, err
 	}
-	cfg.Blobs, cfg.CacheDir = im.blobs, filepath.Join(im.bench.dir, "judging")
-	im.judge, err = judging.New(cfg)
+	cfg.Blobs, cfg.CacheDir, cfg.Uploaded = im.blobs, filepath.Join(im.bench.dir, "judging"), im.store.ActivePlugins
+	if im.judge, err = judging.New(cfg); err != nil {
+		return im, err
+	}
+	im.intake, err = intake.New(intake.Config{Store: im.store, Blobs: im.blobs, Plugins: im.bench.plugins, Judge: im.judge})
 	return im, err
 }
 
-// put stores a package and makes it the active version of its problem.
-func (im *importer) put(ctx context.Context, p opened) error {
+// importerName is who imports, in the audit log.
+const importerName = "command line"
+
+// put stores a package and makes it the active version of its problem if it is
+// proved. Sample problems are proved by the tests of this program.
+func (im *importer) put(ctx context.Context, e *env, p opened) (live bool, err error) {
 	if _, err := p.pkg.Save(ctx, im.blobs); err != nil {
-		return err
+		return false, err
+	}
+	if p.own {
+		return true, im.store.SaveProblem(ctx, p.pkg.Judge(), importerName)
+	}
+	if im.intake == nil {
+		if err := im.store.KeepVersion(ctx, p.pkg.Judge(), importerName, 0); err != nil {
+			return false, err
+		}
+		return true, im.store.ActivateVersion(ctx, sql.Activation{Problem: p.slug, Version: string(p.pkg.Version), By: importerName, Override: true})
 	}
 	finished, err := verify.Finish(ctx, verify.Config{Judge: im.judge}, p.pkg)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return im.store.SaveProblem(ctx, finished.Judge(), "command line")
+	r, err := im.intake.Import(ctx, finished, importerName, im.override, func(told judge.Progress) { tellRow(e, told.Finding) })
+	if err != nil {
+		return false, err
+	}
+	if !r.Proof.OK() {
+		err = r.Proof.Write(e.stderr)
+	}
+	return r.Live, err
 }
 
 func (im *importer) close() error {

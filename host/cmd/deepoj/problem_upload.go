@@ -95,7 +95,7 @@ func awaitImport(ctx context.Context, e *env, c *client.Client, jobID int64) (re
 		}
 		if row := d.Finding.Row; !told[row.Path] { // another try tells again
 			told[row.Path] = true
-			fmt.Fprintf(e.stderr, "%s: %s\n", row.Path, strings.TrimSpace(string(row.Verdict)+"  "+row.Problem))
+			printRow(e, row)
 		}
 		return nil
 	})
@@ -114,6 +114,19 @@ func awaitImport(ctx context.Context, e *env, c *client.Client, jobID int64) (re
 		return report, errors.New(why)
 	}
 	return report, json.Unmarshal(j.Result.Report, &report)
+}
+
+// printRow prints a row of a proof that is under way.
+func printRow(e *env, row verify.Row) {
+	fmt.Fprintf(e.stderr, "%s: %s\n", row.Path, strings.TrimSpace(string(row.Verdict)+"  "+row.Problem))
+}
+
+// tellRow prints what a proof tells, if it is a row.
+func tellRow(e *env, told json.RawMessage) {
+	var d struct{ Row verify.Row }
+	if json.Unmarshal(told, &d) == nil && d.Row.Path != "" {
+		printRow(e, d.Row)
+	}
 }
 
 func printImport(e *env, r intake.PackageReport) error {

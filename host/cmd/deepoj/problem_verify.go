@@ -61,13 +61,7 @@ func proveProblem(ctx context.Context, e *env, path, only string) (r verify.Repo
 	if d.problem, err = verify.Infer(ctx, verify.Config{Judge: d.judge}, d.problem); err != nil {
 		return r, err
 	}
-	return verify.Run(ctx, verify.Config{Judge: d.judge, Only: only, Done: func(row verify.Row) {
-		said := string(row.Verdict)
-		if row.Problem != "" {
-			said = strings.TrimSpace(said + "  " + row.Problem)
-		}
-		fmt.Fprintf(e.stderr, "%s: %s\n", row.Path, said)
-	}}, d.problem)
+	return verify.Run(ctx, verify.Config{Judge: d.judge, Only: only, Done: func(row verify.Row) { printRow(e, row) }}, d.problem)
 }
 
 // runProblem is `deepoj problem run`: it judges one program on a package. Its status

@@ -225,7 +225,7 @@ func (q *Queries) VersionGet(ctx context.Context, db DBTX, arg VersionGetParams)
 
 const versionKeep = `-- name: VersionKeep :exec
 INSERT INTO problem_versions (slug, version, title, problem, created_by, import_job)
-VALUES ($1, $2, $3, $4, $5, $6::bigint)
+VALUES ($1, $2, $3, $4, $5, nullif($6::bigint, 0))
 ON CONFLICT (slug, version) DO UPDATE SET title = excluded.title, problem = excluded.problem,
   import_job = greatest(problem_versions.import_job, excluded.import_job)
 `
@@ -239,7 +239,7 @@ type VersionKeepParams struct {
 	JobID     int64
 }
 
-// Keeps a version without making it live.
+// Keeps a version without making it live. Job 0 is none.
 func (q *Queries) VersionKeep(ctx context.Context, db DBTX, arg VersionKeepParams) error {
 	_, err := db.Exec(ctx, versionKeep,
 		arg.Slug,
@@ -316,8 +316,8 @@ func (q *Queries) VersionOfImport(ctx context.Context, db DBTX, jobID int64) (st
 }
 
 const versionProve = `-- name: VersionProve :exec
-UPDATE problem_versions SET proved = $1::boolean, report = $2, proof_job = $3::bigint
-WHERE slug = $4 AND version = $5 AND coalesce(proof_job, 0) <= $3
+UPDATE problem_versions SET proved = $1::boolean, report = $2, proof_job = nullif($3::bigint, 0)
+WHERE slug = $4 AND version = $5 AND (coalesce(proof_job, 0) <= $3 OR $3 = 0)
 `
 
 type VersionProveParams struct {
@@ -328,6 +328,7 @@ type VersionProveParams struct {
 	Version string
 }
 
+// A proof of no job, which is job 0, is of this moment.
 func (q *Queries) VersionProve(ctx context.Context, db DBTX, arg VersionProveParams) error {
 	_, err := db.Exec(ctx, versionProve,
 		arg.Proved,
