@@ -19,6 +19,7 @@ type accountView struct {
 	Next  string // where to go when the password was changed; "" = nowhere
 	Fault *fault // why it was not
 	Done  bool
+	Keys  keysView
 }
 
 // Wrong reports whether the form comes back for this field.
@@ -35,7 +36,7 @@ func (s *Server) accountPage(c *fiber.Ctx) error {
 	if next := c.Query("next"); next != "" {
 		view.Next = localPath(next)
 	}
-	return s.page(c, fiber.StatusOK, "account", "Account", view)
+	return s.showAccount(c, fiber.StatusOK, view, nil)
 }
 
 // changePasswordForm handles POST /account.
@@ -55,7 +56,7 @@ func (s *Server) changePasswordForm(c *fiber.Ctx) error {
 		if view.Fault = s.explain(c.UserContext(), wrong); view.Fault.Field == "" {
 			return wrong
 		}
-		return s.page(c, view.Fault.Status, "account", "Account", view)
+		return s.showAccount(c, view.Fault.Status, view, nil)
 	}
 	if view.Next != "" {
 		return c.Redirect(view.Next, fiber.StatusSeeOther)
@@ -64,16 +65,19 @@ func (s *Server) changePasswordForm(c *fiber.Ctx) error {
 	v.OneTime = false
 	c.Locals(viewerKey{}, v)
 	view.Done = true
-	return s.page(c, fiber.StatusOK, "account", "Account", view)
+	return s.showAccount(c, fiber.StatusOK, view, nil)
 }
 
-// apiAccount handles GET /api/v1/account: who asks.
+// apiAccount handles GET /api/v1/account: who asks, and with what key, if any.
 func (s *Server) apiAccount(c *fiber.Ctx) error {
 	u, err := s.ownAccount(c)
 	if err != nil {
 		return err
 	}
-	return c.JSON(publicUser(u))
+	return c.JSON(struct {
+		userJSON
+		Scope sql.Scope `json:"scope,omitempty"`
+	}{publicUser(u), viewerOf(c).Scope})
 }
 
 // apiChangePassword handles POST /api/v1/account/password with {"current", "new"}.

@@ -27,7 +27,7 @@ func (s *Server) apiLogin(c *fiber.Ctx) error {
 // apiLogout handles DELETE /api/v1/sessions: it ends the session that asks.
 func (s *Server) apiLogout(c *fiber.Ctx) error {
 	v := viewerOf(c)
-	if v.Guest() {
+	if v.Guest() || v.Key != 0 {
 		return refuse(fiber.StatusUnauthorized, "login_required", "There is no session to end.", "")
 	}
 	if err := s.store.DeleteSession(c.UserContext(), hashToken(v.token)); err != nil {

@@ -20,7 +20,7 @@ import (
 
 // The addresses under /judge0 speak as Judge0 does, so that its clients work
 // unchanged: see package judge0. A submission is a run whose idempotency key is
-// its token. X-Auth-Token and X-Auth-User carry tokens of sessions.
+// its token. X-Auth-Token and X-Auth-User carry keys, or tokens of sessions.
 
 const (
 	judge0Path  = "/judge0"
@@ -70,12 +70,12 @@ func judge0Token(c *fiber.Ctx) string {
 func (s *Server) judge0Staff(c *fiber.Ctx) error {
 	v := viewerOf(c)
 	if token := c.Get("X-Auth-User"); token != "" && !v.Staff() {
-		user, err := s.store.Session(c.UserContext(), hashToken(token))
+		found, err := s.bearer(c.UserContext(), token)
 		if err != nil && !errors.Is(err, sql.ErrNotFound) {
-			return fmt.Errorf("look up a session: %w", err)
+			return unknownToken(err)
 		}
-		if err == nil {
-			v = viewer{Name: user.Name, Role: user.Role, token: token}
+		if err == nil && !found.OneTime && withinScope(c, found) == nil {
+			v = found
 		}
 	}
 	if !v.Staff() {

@@ -28,7 +28,12 @@ const (
 type viewer struct {
 	Name  string // "" = nobody
 	Role  sql.Role
-	token string // of the session
+	token string // of the session, or the secret of the key
+
+	// Key is the key that a program sent, and Scope what it may do; 0 = a session.
+	Key   int64
+	Scope sql.Scope
+
 	// ambient is set when the browser sent the session by itself, so that the
 	// request needs a CSRF token.
 	ambient bool
@@ -90,14 +95,15 @@ func (s *Server) identify(c *fiber.Ctx) error {
 		v = viewer{token: token}
 	}
 	if v.token != "" {
-		user, err := s.store.Session(c.UserContext(), hashToken(v.token))
+		found, err := s.bearer(c.UserContext(), v.token)
 		switch {
+		case err == nil && v.ambient && found.Key != 0:
+			v = viewer{} // a cookie holds a session and nothing else
 		case err == nil:
-			v.Name, v.Role, v.OneTime = user.Name, user.Role, user.OneTime
-		case !errors.Is(err, sql.ErrNotFound):
-			return fmt.Errorf("look up a session: %w", err)
-		case !v.ambient:
-			return refuse(fiber.StatusUnauthorized, "session_unknown", "The token is unknown or has expired.", "Log in again.")
+			found.ambient = v.ambient
+			v = found
+		case !v.ambient || !errors.Is(err, sql.ErrNotFound):
+			return unknownToken(err)
 		default:
 			v = viewer{} // a cookie that has expired
 		}
@@ -106,6 +112,9 @@ func (s *Server) identify(c *fiber.Ctx) error {
 		v = viewer{Name: guestName, Role: sql.RoleContestant}
 	}
 	c.Locals(viewerKey{}, v)
+	if err := withinScope(c, v); err != nil {
+		return err
+	}
 	streamed := takesPackages(c.Method(), c.OriginalURL()) // its handler finds the token in the stream
 	if v.token != "" && v.ambient && !safe(c.Method()) && !streamed && !validCSRF(c, v) {
 		return refuse(fiber.StatusForbidden, "csrf", "The form is from another session.", "Reload the page and try again.")
@@ -142,7 +151,7 @@ func (s *Server) admit(c *fiber.Ctx) error {
 		return c.Redirect("/login?next="+url.QueryEscape(c.OriginalURL()), fiber.StatusSeeOther)
 	}
 	return refuse(fiber.StatusUnauthorized, "login_required", "This needs an account.",
-		"Log in, or send a token from POST /api/v1/sessions as Authorization: Bearer.")
+		"Log in, or send a key or a token from POST /api/v1/sessions as Authorization: Bearer.")
 }
 
 // changesPassword reports whether somebody with a one-time password may go to the

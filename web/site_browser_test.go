@@ -3,6 +3,7 @@ package web
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -19,8 +20,17 @@ func (s *stage) siteScene() map[string]string {
 		s.must(s.store.CreateUser(s.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: role, OneTime: i == 2}))
 	}
 	s.must(s.store.Disable(s.Context(), "ann", true, "test"))
+	for i, label := range []string{"nightly build of the course", "monitoring", "old-laptop-of-somebody-with-a-long-name"} {
+		k := sql.Key{User: "root", Label: label, Scope: sql.Scopes[i]}
+		if i == 1 {
+			k.Expires = new(time.Now().Add(90 * 24 * time.Hour))
+		}
+		_, err := s.store.CreateKey(s.Context(), k, label, "root")
+		s.must(err)
+	}
+	s.must(s.store.RevokeKey(s.Context(), 3, "root", "root"))
 	return map[string]string{
-		"users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account",
+		"users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "user-keys": "/users/root",
 	}
 }
 

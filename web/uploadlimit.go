@@ -38,8 +38,8 @@ func (s *Server) sizeLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return fasthttp.RequestConfig{ReadTimeout: uploadTime, MaxRequestBodySize: max(maxUpload, s.cfg.MaxBody)}
 }
 
-// mayUpload reports whether the session that sends the request is that of a
-// setter. While the database is away everybody with a token gets room: the
+// mayUpload reports whether the session or key that sends the request is that of
+// a setter. While the database is away everybody with a token gets room: the
 // handler then says what is wrong.
 func (s *Server) mayUpload(h *fasthttp.RequestHeader) bool {
 	v := credentials(string(h.Cookie(sessionCookie)), string(h.Peek(fiber.HeaderAuthorization)))
@@ -48,9 +48,9 @@ func (s *Server) mayUpload(h *fasthttp.RequestHeader) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 	defer cancel()
-	user, err := s.store.Session(ctx, hashToken(v.token))
+	found, err := s.bearer(ctx, v.token)
 	if err != nil {
 		return !errors.Is(err, sql.ErrNotFound)
 	}
-	return viewer{Role: user.Role}.Setter()
+	return found.Setter() && !found.OneTime
 }

@@ -109,6 +109,7 @@ type userView struct {
 	Roles    []sql.Role
 	Password string // that was given just now
 	Fault    *fault // why the last change was refused
+	Keys     keysView
 }
 
 func (s *Server) userPage(c *fiber.Ctx) error { return s.showUser(c, fiber.StatusOK, userView{}) }
@@ -117,7 +118,10 @@ func (s *Server) showUser(c *fiber.Ctx, status int, view userView) (err error) {
 	if view.User, err = s.userOf(c); err != nil {
 		return err
 	}
-	view.Roles = sql.Roles
+	if view.Keys, err = s.keysOf(c.UserContext(), view.User.Name, view.User.Role); err != nil {
+		return err
+	}
+	view.Roles, view.Keys.Owner = sql.Roles, userURL(view.User.Name)
 	return s.page(c, status, "user", view.User.Name, view)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/sql"
 )
 
 //go:embed templates/*.html
@@ -29,6 +30,9 @@ func loadViews(a *assets) (*views, error) {
 		"asset":    a.url,
 		"moment":   moment,
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"day":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
+		"dict":     dict,
+		"scope":    scopeText,
 		"seconds":  secondsText,
 		"memory":   memoryText,
 		"points":   pointsText,
@@ -77,6 +81,35 @@ func loadViews(a *assets) (*views, error) {
 		v.pages[name] = page
 	}
 	return v, nil
+}
+
+// dict gives a part of a page several values by their names.
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, fmt.Errorf("%d arguments are no pairs", len(pairs))
+	}
+	m := make(map[string]any, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		name, ok := pairs[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("argument %d is no name", i+1)
+		}
+		m[name] = pairs[i+1]
+	}
+	return m, nil
+}
+
+// scopeText says what a key may do.
+func scopeText(s sql.Scope) string {
+	switch s {
+	case sql.ScopeRead:
+		return "read what I see as a contestant"
+	case sql.ScopeSubmit:
+		return "do all that contestants may"
+	case sql.ScopeSetter, sql.ScopeStaff, sql.ScopeAdmin:
+		return "do all that the role " + string(s) + " may"
+	}
+	return string(s)
 }
 
 // frame is what the layout shows around every page.

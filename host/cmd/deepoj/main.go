@@ -48,6 +48,7 @@ var commands = []command{
 	{name: "queue", doc: "pause queues and change the order of what waits", run: queueCommand},
 	{name: "dlq", doc: "read, replay and discard dead letters", run: dlq},
 	{name: "user", doc: "make, disable and reset accounts", run: userCommand},
+	{name: "key", doc: "make and revoke keys of programs", run: keyCommand},
 	{name: "rejudge", doc: "judge submissions again, one by one or as a set", run: rejudge},
 	{name: "audit", doc: "prove that nothing is lost or doubled", run: audit},
 	{name: "doctor", doc: "say what this machine lacks and how to mend it", run: diagnose},

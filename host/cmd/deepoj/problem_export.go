@@ -19,7 +19,7 @@ func exportProblem(ctx context.Context, e *env) int {
 	out := f.String("o", "", "file to write; NAME.zip when empty")
 	version := f.String("version", "", "version to export; the live one when empty")
 	server := f.String("server", "", "address of the server; DEEPOJ_URL or "+defaultServer+" when empty")
-	token := f.String("token", "", "token of a login; DEEPOJ_TOKEN when empty")
+	token := f.String("token", "", "key, or token of a login; DEEPOJ_TOKEN when empty")
 	args, status, ok := parseMixed(f, e.args)
 	if !ok {
 		return status

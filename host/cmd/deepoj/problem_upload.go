@@ -26,7 +26,7 @@ func uploadProblem(ctx context.Context, e *env) int {
 	wait := f.Bool("wait", false, "wait for the proof and print it")
 	asJSON := f.Bool("json", false, "with --wait: print the report as JSON")
 	server := f.String("server", "", "address of the server; DEEPOJ_URL or "+defaultServer+" when empty")
-	token := f.String("token", "", "token of a login; DEEPOJ_TOKEN when empty")
+	token := f.String("token", "", "key, or token of a login; DEEPOJ_TOKEN when empty")
 	args, status, ok := parseMixed(f, e.args)
 	if !ok {
 		return status

@@ -23,7 +23,7 @@ func submit(ctx context.Context, e *env) int {
 	wait := f.Bool("wait", false, "wait for the verdict and print it")
 	once := f.Bool("once", false, "give the same program that still waits or runs instead of handing it in twice")
 	server := f.String("server", "", "address of the server; DEEPOJ_URL or "+defaultServer+" when empty")
-	token := f.String("token", "", "token of a login; DEEPOJ_TOKEN when empty")
+	token := f.String("token", "", "key, or token of a login; DEEPOJ_TOKEN when empty")
 	// Flags may also follow the files, as in `submit FILE --wait`.
 	var files []string
 	for rest := e.args; ; {

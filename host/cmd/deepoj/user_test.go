@@ -44,3 +44,21 @@ func TestTheCommandLineManagesAccounts(t *testing.T) {
 	call("user reset other", 0, "other ")
 	call("user reset nobody", 1, "not found")
 }
+
+func TestTheCommandLineMakesAndRevokesKeys(t *testing.T) {
+	t.Parallel()
+	call := commandLine(t)
+	call("user create --role setter ann", 0, "ann ")
+	secret := strings.TrimSpace(call("key create --user ann --scope setter --expires 1h laptop", 0, "doj_"))
+	if len(secret) < 68 {
+		t.Errorf("the secret is %q", secret)
+	}
+	call("key create laptop", 1, "say whose")
+	call("key create --user nobody laptop", 1, "not found")
+	call("key create --user ann --scope staff laptop", 1, "no more than its owner")
+	call("key create --user ann --expires -1h laptop", 1, "over already")
+	call("key list --user ann", 0, "1    laptop  setter  true")
+	call("key revoke 1", 0, "1 is revoked")
+	call("key revoke 2", 1, "not found")
+	call("key list --user ann", 0, "1    laptop  setter  false")
+}
