@@ -2,13 +2,11 @@ package sql
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"deepoj/host/judge"
-	"deepoj/sql/internal/dbsqlc"
 )
 
 // Audit counts violations of the protocol. Every figure must be zero at any
@@ -73,20 +71,4 @@ func (s *Store) QueueStats(ctx context.Context) (QueueStats, error) {
 		return q, r.Scan(&q.Lanes, &q.Pending, &q.Delivered, &q.Running, &q.Oldest, &q.DeadLetters, &q.Judged)
 	})
 	return q, err
-}
-
-// AuditNote records a privileged act in the audit log.
-func (s *Store) AuditNote(ctx context.Context, actor, action, subject string, detail any) error {
-	var data []byte
-	if detail != nil {
-		var err error
-		if data, err = encode(detail); err != nil {
-			return fmt.Errorf("audit %s of %s: %w", action, subject, err)
-		}
-	}
-	err := s.q.AuditLogAdd(ctx, s.main, dbsqlc.AuditLogAddParams{Actor: actor, Action: action, Subject: subject, Detail: data})
-	if err != nil {
-		return fmt.Errorf("audit %s of %s: %w", action, subject, err)
-	}
-	return nil
 }

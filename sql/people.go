@@ -51,6 +51,30 @@ func (s *Store) Workers(ctx context.Context, maxAge time.Duration) ([]judge.Work
 	return out, nil
 }
 
+// WorkerRun is a job that a worker has under way.
+type WorkerRun struct {
+	Worker    string
+	JobID     int64
+	Kind      judge.Kind
+	Language  string
+	AttemptID int32
+	Started   time.Time
+}
+
+// WorkerRuns returns at most a thousand jobs that workers have under way, the
+// oldest first.
+func (s *Store) WorkerRuns(ctx context.Context) ([]WorkerRun, error) {
+	found, err := s.q.WorkerRuns(ctx, s.main, 1000)
+	if err != nil {
+		return nil, fmt.Errorf("list what workers run: %w", err)
+	}
+	out := make([]WorkerRun, len(found))
+	for i, r := range found {
+		out[i] = WorkerRun{Worker: r.Worker, JobID: r.JobID, Kind: judge.Kind(r.Kind), Language: r.Language, AttemptID: r.AttemptID, Started: r.StartedAt}
+	}
+	return out, nil
+}
+
 // WorkerGone forgets a worker that stopped.
 func (s *Store) WorkerGone(ctx context.Context, name string) error {
 	if err := s.q.WorkerGone(ctx, s.main, name); err != nil {

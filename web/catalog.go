@@ -24,6 +24,27 @@ type offer struct {
 	judge.Language
 	Reason judge.Reason // "" = can be submitted in
 	Why    string       // for people, with Reason
+
+	// Builds are what live workers serve it with: one, unless their tool chains
+	// differ.
+	Builds []build
+}
+
+// build is a version of a language's tool chain.
+type build struct {
+	Version, Command string
+	Workers          int // that serve it
+}
+
+// add counts a worker that serves the language.
+func (o *offer) add(l judge.Language) {
+	for i, b := range o.Builds {
+		if b.Version == l.Version && b.Command == l.Command {
+			o.Builds[i].Workers++
+			return
+		}
+	}
+	o.Builds = append(o.Builds, build{l.Version, l.Command, 1})
 }
 
 // Open reports whether a program in the language can be submitted now.
@@ -105,11 +126,17 @@ func offersOf(workers []judge.WorkerInfo, known map[string]judge.Language) []off
 	for _, w := range workers {
 		for _, l := range w.Languages {
 			if before, seen := byID[l.ID]; seen && before.Open() {
+				if l.Available {
+					before.add(l)
+					byID[l.ID] = before
+				}
 				continue
 			}
 			o := offer{Language: l}
 			if !l.Available {
 				o.Reason, o.Why = reasonUnavailable, sentence(l.Unavailable)
+			} else {
+				o.add(l)
 			}
 			byID[l.ID] = o
 		}

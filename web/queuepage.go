@@ -180,17 +180,6 @@ func (s *Server) apiLanguages(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"languages": out})
 }
 
-func (s *Server) apiWorkers(c *fiber.Ctx) error {
-	workers, err := s.catalog.live(c.UserContext())
-	if err != nil {
-		return err
-	}
-	if !viewerOf(c).Staff() {
-		workers = publicWorkers(workers)
-	}
-	return c.JSON(fiber.Map{"workers": workers})
-}
-
 // apiQueue describes the queue in figures, or what waits of a submitter.
 func (s *Server) apiQueue(c *fiber.Ctx) error {
 	if group := c.Query("group"); group != "" {

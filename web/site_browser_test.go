@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
 )
 
@@ -29,8 +30,15 @@ func (s *stage) siteScene() map[string]string {
 		s.must(err)
 	}
 	s.must(s.store.RevokeKey(s.Context(), 3, "root", "root"))
+	s.claim(s.submitAs("ann", "aplusb", "cpp", "int main() {}"))
+	s.must(s.store.WorkerBeat(s.Context(), judge.WorkerInfo{
+		Name: "a-machine-with-a-long-name.example.org-17c2", Pool: "default", Slots: 8, Version: "test", Started: time.Now(), Languages: []judge.Language{
+			{ID: "cpp", Name: "C++", Version: "g++ 13.1.0", Command: "g++ -std=c++23 -o main main.cpp", Available: true},
+			{ID: "kotlin", Name: "Kotlin", Unavailable: "kotlinc was not found; install it"},
+		},
+	}))
 	return map[string]string{
-		"users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "user-keys": "/users/root",
+		"workers": "/workers", "audit": "/audit", "languages-differ": "/languages", "users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "user-keys": "/users/root",
 	}
 }
 

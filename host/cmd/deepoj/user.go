@@ -15,6 +15,7 @@ import (
 // userCommand manages accounts, also when nobody can log in any more.
 func userCommand(ctx context.Context, e *env) int {
 	var role, prefix string
+	var log sql.AuditFilter
 	return runVerb(ctx, e, "user", []verb{
 		{name: "list", doc: "accounts by name", flags: func(f *flag.FlagSet) {
 			f.StringVar(&role, "role", "", "only those with this role")
@@ -55,6 +56,15 @@ func userCommand(ctx context.Context, e *env) int {
 				return withPassword(e, args, func(name, hash string) error { return s.ResetPassword(ctx, name, hash, atTheShell) })
 			},
 		},
+		{name: "log", doc: "what people with privileges did, newest first", flags: func(f *flag.FlagSet) {
+			f.StringVar(&log.Actor, "actor", "", "only what this user did")
+			f.StringVar(&log.Action, "action", "", "only this act, such as user_disable")
+			f.StringVar(&log.Subject, "subject", "", "only what was done to this, such as user:ann, or user: for all users")
+			f.Int64Var(&log.Before, "before", 0, "only entries with an id below this")
+			f.IntVar(&log.Limit, "limit", 50, "at most so many, up to 200")
+		}, run: func(ctx context.Context, e *env, s *sql.Store, _ []string) error {
+			return printAuditLog(ctx, e, s, log)
+		}},
 	})
 }
 

@@ -43,6 +43,9 @@ func TestTheCommandLineManagesAccounts(t *testing.T) {
 	call("user enable other", 0, "other is enabled")
 	call("user reset other", 0, "other ")
 	call("user reset nobody", 1, "not found")
+	if out := call("user log --subject user:other --action user_reset", 0, "command line"); strings.Count(out, "\n") != 2 {
+		t.Errorf("the log has %q, want one entry", out)
+	}
 }
 
 func TestTheCommandLineMakesAndRevokesKeys(t *testing.T) {

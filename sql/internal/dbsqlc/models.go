@@ -8,6 +8,15 @@ import (
 	"time"
 )
 
+type AuditLog struct {
+	ID      int64
+	At      time.Time
+	Actor   string
+	Action  string
+	Subject string
+	Detail  []byte
+}
+
 type Plugin struct {
 	Digest    string
 	Kind      string

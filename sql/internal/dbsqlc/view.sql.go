@@ -31,6 +31,56 @@ func (q *Queries) AuditLogAdd(ctx context.Context, db DBTX, arg AuditLogAddParam
 	return err
 }
 
+const auditLogList = `-- name: AuditLogList :many
+SELECT id, at, actor, action, subject, detail FROM audit_log
+WHERE id < $1 AND ($2::text = '' OR actor = $2) AND ($3::text = '' OR action = $3)
+  AND ($4::text = '' OR subject = $4 OR right($4, 1) = ':' AND starts_with(subject, $4))
+ORDER BY id DESC LIMIT $5::integer
+`
+
+type AuditLogListParams struct {
+	Before  int64
+	Actor   string
+	Action  string
+	Subject string
+	Max     int32
+}
+
+// Newest first. A subject without a name behind its colon stands for all of its
+// kind.
+func (q *Queries) AuditLogList(ctx context.Context, db DBTX, arg AuditLogListParams) ([]AuditLog, error) {
+	rows, err := db.Query(ctx, auditLogList,
+		arg.Before,
+		arg.Actor,
+		arg.Action,
+		arg.Subject,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditLog
+	for rows.Next() {
+		var i AuditLog
+		if err := rows.Scan(
+			&i.ID,
+			&i.At,
+			&i.Actor,
+			&i.Action,
+			&i.Subject,
+			&i.Detail,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const eventList = `-- name: EventList :many
 SELECT id, job_id, generation, attempt, kind, data, at FROM events
 WHERE job_id = $1 AND id > $2 ORDER BY id LIMIT $3::integer

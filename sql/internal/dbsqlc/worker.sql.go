@@ -73,3 +73,46 @@ func (q *Queries) WorkerList(ctx context.Context, db DBTX, maxAge pgtype.Interva
 	}
 	return items, nil
 }
+
+const workerRuns = `-- name: WorkerRuns :many
+SELECT j.lease_owner::text AS worker, j.job_id, j.kind, j.language, j.attempt_id, j.started_at::timestamptz AS started_at
+FROM outbox_events o JOIN jobs j ON j.job_id = o.job_id
+WHERE o.state = 'L' AND j.status = 'running' ORDER BY j.started_at, j.job_id LIMIT $1::integer
+`
+
+type WorkerRunsRow struct {
+	Worker    string
+	JobID     int64
+	Kind      string
+	Language  string
+	AttemptID int32
+	StartedAt time.Time
+}
+
+// What workers have under way, the oldest first.
+func (q *Queries) WorkerRuns(ctx context.Context, db DBTX, max int32) ([]WorkerRunsRow, error) {
+	rows, err := db.Query(ctx, workerRuns, max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkerRunsRow
+	for rows.Next() {
+		var i WorkerRunsRow
+		if err := rows.Scan(
+			&i.Worker,
+			&i.JobID,
+			&i.Kind,
+			&i.Language,
+			&i.AttemptID,
+			&i.StartedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

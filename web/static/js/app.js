@@ -75,9 +75,10 @@ export function enhance(part) {
   }
 }
 
-// touched reports whether somebody has begun to fill in a form of the list.
+// touched reports whether somebody has begun to fill in a form of the list, or
+// reads something in it that they have unfolded.
 function touched(list) {
-  return [...list.querySelectorAll("input")].some((e) => (e.type === "checkbox" ? e.checked !== e.defaultChecked : e.value !== e.defaultValue));
+  return list.querySelector("details[open]") !== null || [...list.querySelectorAll("input")].some((e) => (e.type === "checkbox" ? e.checked !== e.defaultChecked : e.value !== e.defaultValue));
 }
 
 // follow replaces a list with a fresh one as long as it asks for it.

@@ -1,0 +1,119 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+	"deepoj/web/client"
+)
+
+func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	root := s.admin()
+	prof := s.as(s.user("prof", "correct horse", sql.RoleStaff))
+	id := s.submit("aplusb", "cpp", "int main() {}")
+	s.must(prof.Cancel(ctx, id))
+	s.must(root.DisableUser(ctx, "prof", true))
+	s.must(root.DisableUser(ctx, "prof", false))
+	s.must(root.SetRole(ctx, "prof", "setter"))
+	acts := func(f client.AuditFilter) string {
+		t.Helper()
+		var out []string
+		for {
+			entries, next, err := root.AuditLog(ctx, f)
+			s.must(err)
+			for _, e := range entries {
+				out = append(out, e.Actor+" "+e.Action+" "+e.Subject)
+			}
+			if f.Before = next; next == 0 {
+				return strings.Join(out, ", ")
+			}
+		}
+	}
+	const changes = "root user_role user:prof, root user_enable user:prof, root user_disable user:prof"
+	if got := acts(client.AuditFilter{Subject: "user:prof", Actor: "root", Limit: 2}); got != changes {
+		t.Errorf("the log has %s, want %s", got, changes)
+	}
+	if got, want := acts(client.AuditFilter{Action: "cancel"}), fmt.Sprint("prof cancel job:", id); got != want {
+		t.Errorf("the log has %s, want %s", got, want)
+	}
+	_, _, err := s.as(s.user("sue", "correct horse", sql.RoleStaff)).AuditLog(ctx, client.AuditFilter{})
+	problemOf(t, err, 403, "forbidden")
+	_, _, err = root.AuditLog(ctx, client.AuditFilter{Actor: "a\x00"})
+	problemOf(t, err, 422, "invalid")
+
+	cookie := s.login("root", "correct horse")
+	page := s.do(http.MethodGet, "/audit?subject=user:prof&limit=2", "", cookie).body
+	for _, want := range []string{"role setter, was staff", `href="/users/prof"`, "before=", "user enable"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+	if strings.Contains(page, "user disable") {
+		t.Error("the page has more than its length")
+	}
+}
+
+func TestStaffSeeWorkersThatAreSilentAndWhatTheyRun(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	s.must(s.store.WorkerBeat(ctx, judge.WorkerInfo{Name: "gone-1", Pool: "default", Slots: 4, Languages: []judge.Language{{ID: "ada", Name: "Ada", Version: "gnat 13", Available: true}}}))
+	prof := s.as(s.user("prof", "correct horse", sql.RoleStaff))
+	id := s.submit("aplusb", "cpp", "int main() {}")
+	s.claim(id)
+	workers, err := prof.AllWorkers(ctx)
+	s.must(err)
+	if len(workers) != 2 || workers[0].Name != "gone-1" || !workers[1].Alive || len(workers[1].Jobs) != 1 || workers[1].Jobs[0].JobID != id || workers[1].Jobs[0].URL != submissionURL(id) {
+		t.Errorf("workers: %+v", workers)
+	}
+	seen, err := s.client.AllWorkers(ctx)
+	s.must(err)
+	for _, w := range seen {
+		if strings.HasPrefix(w.Name, "gone") || strings.HasPrefix(w.Name, "judge1") || len(w.Jobs) > 0 || w.Sandbox != "" {
+			t.Errorf("the guest sees %+v", w)
+		}
+	}
+	if r := s.do(http.MethodGet, "/workers", ""); r.status != http.StatusForbidden {
+		t.Errorf("the guest sees the page of workers: %d", r.status)
+	}
+	cookie := s.login("prof", "correct horse")
+	page := s.do(http.MethodGet, "/workers", "", cookie).body
+	if strings.Contains(page, "silent</span>") {
+		t.Error("a worker that was seen just now counts as silent")
+	}
+	for _, want := range []string{"judge1-5f3a", submissionURL(id), "1 of 2", "rustc was not found", "gnat 13"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+
+	// A server for which everything is long ago.
+	s.start(func(c *Config) { c.WorkerAge = time.Microsecond })
+	if workers, err := s.as(s.key(prof, sql.ScopeStaff)).AllWorkers(ctx); err != nil || len(workers) != 2 || workers[0].Alive || workers[1].Alive {
+		t.Errorf("workers that are silent: %+v, %v", workers, err)
+	}
+	if page := s.do(http.MethodGet, "/workers", "", cookie).body; strings.Count(page, "silent</span>") != 2 || strings.Contains(page, ">alive<") {
+		t.Error("the page does not say that both workers are silent")
+	}
+}
+
+func TestTheLanguagesPageShowsWhereWorkersDiffer(t *testing.T) {
+	t.Parallel()
+	gcc := func(version string) judge.WorkerInfo {
+		return judge.WorkerInfo{Languages: []judge.Language{{ID: "cpp", Name: "C++", Version: version, Command: "g++", Available: true}}}
+	}
+	broken := judge.WorkerInfo{Languages: []judge.Language{{ID: "cpp", Name: "C++", Unavailable: "no g++"}}}
+	offers := offersOf([]judge.WorkerInfo{broken, gcc("12"), gcc("13"), broken, gcc("12")}, nil)
+	if len(offers) != 1 || !offers[0].Open() || fmt.Sprint(offers[0].Builds) != "[{12 g++ 2} {13 g++ 1}]" {
+		t.Errorf("offers: %+v", offers)
+	}
+	if offers := offersOf([]judge.WorkerInfo{broken}, nil); offers[0].Open() || len(offers[0].Builds) > 0 {
+		t.Errorf("offers without a tool chain: %+v", offers)
+	}
+}
