@@ -134,16 +134,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 				if err := chromedp.Do(ctx, steps...); err != nil {
 					t.Fatal(err)
 				}
-				wider, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.documentElement.scrollWidth - document.documentElement.clientWidth`))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if wider > 0 {
-					t.Errorf("the page is %d px wider than the screen", wider)
-				}
-				if said := console.take(); len(said) > 0 && name != "missing" {
-					t.Errorf("the console complains: %s", strings.Join(said, "; "))
-				}
+				examine(ctx, t, look, console, name == "missing")
 				if err := picture(ctx, name+"-"+look); err != nil {
 					t.Fatal(err)
 				}

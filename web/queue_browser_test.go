@@ -81,21 +81,7 @@ func TestPagesOfTheQueueFitTheScreen(t *testing.T) {
 				if err := chromedp.Do(ctx, chromedp.Navigate(s.url+path), chromedp.WaitVisible(chromedp.CSS("#theme"))); err != nil {
 					t.Fatal(err)
 				}
-				wider, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.documentElement.scrollWidth - document.documentElement.clientWidth`))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if wider > 0 {
-					t.Errorf("the page is %d px wider than the screen", wider)
-				}
-				nameless, err := chromedp.Run(ctx, chromedp.Evaluate[string](`[...document.querySelectorAll("main input:not([type=hidden]), main select, main button")]
-					.filter((e) => !(e.labels?.length || e.innerText.trim() || e.ariaLabel)).map((e) => e.outerHTML).join(" ")`))
-				if err != nil || nameless != "" {
-					t.Errorf("controls without a name: %s, %v", nameless, err)
-				}
-				if said := console.take(); len(said) > 0 {
-					t.Errorf("the console complains: %s", strings.Join(said, "; "))
-				}
+				examine(ctx, t, look, console, false)
 				if err := picture(ctx, name+"-"+look); err != nil {
 					t.Fatal(err)
 				}

@@ -112,6 +112,9 @@ func TestAnAdministratorRunsTheSite(t *testing.T) {
 		for name, path := range pages {
 			t.Run(look+" "+name, func(t *testing.T) {
 				s.fits(t, do, holds, console, path)
+				if found, err := obstacles(ctx); err != nil || found != "" {
+					t.Errorf("the page is hard to use for some: %v\n%s", err, found)
+				}
 				if err := picture(ctx, name+"-"+look); err != nil {
 					t.Fatal(err)
 				}

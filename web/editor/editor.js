@@ -87,6 +87,7 @@ export function mount(textarea, options) {
         EditorView.contentAttributes.of({
           "aria-labelledby": options.label,
           "aria-describedby": options.help,
+          tabindex: "0",
           spellcheck: "false",
           autocapitalize: "off",
         }),
