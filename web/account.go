@@ -32,6 +32,9 @@ func (s *Server) accountPage(c *fiber.Ctx) error {
 	if viewerOf(c).Guest() {
 		return c.Redirect("/login?next=/account", fiber.StatusSeeOther)
 	}
+	if err := loginOnly(viewerOf(c)); err != nil {
+		return err
+	}
 	view := accountView{}
 	if next := c.Query("next"); next != "" {
 		view.Next = localPath(next)

@@ -63,13 +63,20 @@ func withinScope(c *fiber.Ctx, v viewer) error {
 // requireLogin lets only people in who have logged in: neither the guest nor a
 // program with a key, which could make itself keys that last longer.
 func (s *Server) requireLogin(c *fiber.Ctx) error {
-	switch v := viewerOf(c); {
+	if err := loginOnly(viewerOf(c)); err != nil {
+		return err
+	}
+	return c.Next()
+}
+
+func loginOnly(v viewer) error {
+	switch {
 	case v.Guest():
 		return refuse(fiber.StatusUnauthorized, "login_required", "The guest has no account.", "Log in.")
 	case v.Key != 0:
 		return refuse(fiber.StatusForbidden, "login_required", "A key cannot do this.", "Log in, or send the token of a session.")
 	}
-	return c.Next()
+	return nil
 }
 
 // keyJSON is a key, for its owner and administrators.

@@ -25,7 +25,7 @@ func (s *stage) key(c *client.Client, scope sql.Scope) string {
 func TestAKeyDoesWhatItsScopeAllows(t *testing.T) {
 	s := newStage(t, func(c *Config) { c.AuthRequired = true })
 	ctx := t.Context()
-	login := s.as(s.user("prof", "correct horse", sql.RoleStaff))
+	login := s.someone("prof", sql.RoleStaff)
 	sub := client.NewSubmission{Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "a.cpp", Text: "int main() {}"}}}
 	r, err := login.Submit(ctx, sub)
 	s.must(err)
@@ -88,7 +88,7 @@ func TestAKeyEndsAndIsRevoked(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
 	root := s.admin()
-	ann, bob := s.as(s.user("ann", "correct horse", sql.RoleContestant)), s.as(s.user("bob", "correct horse", sql.RoleContestant))
+	ann, bob := s.someone("ann", sql.RoleContestant), s.someone("bob", sql.RoleContestant)
 	for what, k := range map[string]client.NewKey{
 		"no label": {Scope: "read"}, "two lines": {Label: "a\nb", Scope: "read"}, "a long label": {Label: strings.Repeat("x", 101), Scope: "read"},
 		"no such scope": {Label: "x", Scope: "write"}, "over": {Label: "x", Scope: "read", Expires: new(time.Now().Add(-time.Minute))},
@@ -137,7 +137,7 @@ func TestAKeyEndsAndIsRevoked(t *testing.T) {
 
 func TestClientsOfJudge0UseKeys(t *testing.T) {
 	s := newStage(t, func(c *Config) { c.AuthRequired = true })
-	ann, prof := s.as(s.user("ann", "correct horse", sql.RoleContestant)), s.as(s.user("prof", "correct horse", sql.RoleStaff))
+	ann, prof := s.someone("ann", sql.RoleContestant), s.someone("prof", sql.RoleStaff)
 	submit, read, staff := s.key(ann, sql.ScopeSubmit), s.key(ann, sql.ScopeRead), s.key(prof, sql.ScopeStaff)
 	program := `{"language_id": 71, "source_code": "print(1)"}`
 	r := s.do(http.MethodPost, "/judge0/submissions", program, asJSON, "X-Auth-Token: "+submit)
@@ -213,7 +213,7 @@ func TestKeysAreMadeAndRevokedWithForms(t *testing.T) {
 
 func TestAUserHasABoundedNumberOfKeys(t *testing.T) {
 	s := newStage(t)
-	ann := s.as(s.user("ann", "correct horse", sql.RoleContestant))
+	ann := s.someone("ann", sql.RoleContestant)
 	for i := range maxKeys {
 		_, err := s.store.CreateKey(t.Context(), sql.Key{User: "ann", Label: "x", Scope: sql.ScopeRead}, fmt.Sprint(i), "ann")
 		s.must(err)

@@ -16,7 +16,7 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
 	root := s.admin()
-	prof := s.as(s.user("prof", "correct horse", sql.RoleStaff))
+	prof := s.someone("prof", sql.RoleStaff)
 	id := s.submit("aplusb", "cpp", "int main() {}")
 	s.must(prof.Cancel(ctx, id))
 	s.must(root.DisableUser(ctx, "prof", true))
@@ -43,12 +43,12 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 	if got, want := acts(client.AuditFilter{Action: "cancel"}), fmt.Sprint("prof cancel job:", id); got != want {
 		t.Errorf("the log has %s, want %s", got, want)
 	}
-	_, _, err := s.as(s.user("sue", "correct horse", sql.RoleStaff)).AuditLog(ctx, client.AuditFilter{})
+	_, _, err := s.someone("sue", sql.RoleStaff).AuditLog(ctx, client.AuditFilter{})
 	problemOf(t, err, 403, "forbidden")
 	_, _, err = root.AuditLog(ctx, client.AuditFilter{Actor: "a\x00"})
 	problemOf(t, err, 422, "invalid")
 
-	cookie := s.login("root", "correct horse")
+	cookie := "Cookie: " + sessionCookie + "=" + s.session("root")
 	page := s.do(http.MethodGet, "/audit?subject=user:prof&limit=2", "", cookie).body
 	for _, want := range []string{"role setter, was staff", `href="/users/prof"`, "before=", "user enable"} {
 		if !strings.Contains(page, want) {
@@ -64,7 +64,7 @@ func TestStaffSeeWorkersThatAreSilentAndWhatTheyRun(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
 	s.must(s.store.WorkerBeat(ctx, judge.WorkerInfo{Name: "gone-1", Pool: "default", Slots: 4, Languages: []judge.Language{{ID: "ada", Name: "Ada", Version: "gnat 13", Available: true}}}))
-	prof := s.as(s.user("prof", "correct horse", sql.RoleStaff))
+	prof := s.someone("prof", sql.RoleStaff)
 	id := s.submit("aplusb", "cpp", "int main() {}")
 	s.claim(id)
 	workers, err := prof.AllWorkers(ctx)
@@ -82,7 +82,7 @@ func TestStaffSeeWorkersThatAreSilentAndWhatTheyRun(t *testing.T) {
 	if r := s.do(http.MethodGet, "/workers", ""); r.status != http.StatusForbidden {
 		t.Errorf("the guest sees the page of workers: %d", r.status)
 	}
-	cookie := s.login("prof", "correct horse")
+	cookie := "Cookie: " + sessionCookie + "=" + s.session("prof")
 	page := s.do(http.MethodGet, "/workers", "", cookie).body
 	if strings.Contains(page, "silent</span>") {
 		t.Error("a worker that was seen just now counts as silent")

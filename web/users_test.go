@@ -15,7 +15,7 @@ import (
 // admin adds an administrator and returns their client.
 func (s *stage) admin() *client.Client {
 	s.Helper()
-	return s.as(s.user("root", "correct horse", sql.RoleAdmin))
+	return s.someone("root", sql.RoleAdmin)
 }
 
 // problemOf checks that err is a refusal for this reason.
@@ -90,7 +90,7 @@ func TestAnAdministratorMakesAndChangesAccounts(t *testing.T) {
 func TestOnlyAdministratorsManageAccounts(t *testing.T) {
 	s := newStage(t)
 	for _, role := range []sql.Role{sql.RoleContestant, sql.RoleSetter, sql.RoleStaff} {
-		c := s.as(s.user("some-"+string(role), "correct horse", role))
+		c := s.someone("some-"+string(role), role)
 		_, _, err := c.Users(t.Context(), client.UserFilter{})
 		problemOf(t, err, 403, "forbidden")
 		problemOf(t, c.SetRole(t.Context(), "some-"+string(role), "admin"), 403, "forbidden")

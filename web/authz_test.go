@@ -1,0 +1,310 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+	"deepoj/web/client"
+)
+
+// access says who may use which address: the least that is needed.
+//
+//	anyone      also without an account where one is needed
+//	guest       whoever may use the site
+//	user        whoever has an account, and keys
+//	login       whoever has logged in, and no key
+//	setter, staff, admin
+//
+// An address that answers differently by whose thing it names is in
+// TestNobodyReachesWhatIsNotTheirs.
+const access = `
+anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /api/errors
+anyone  POST   /login /logout /api/v1/sessions
+guest   GET    / /problems/:slug /languages /queue /account
+guest   POST   /problems/:slug /problems/:slug/runs
+guest   GET    /runs/:id /runs/:id/live /runs/:id/events
+guest   GET    /submissions /submissions/:id /submissions/:id/live /submissions/:id/events
+staff   POST   /submissions/:id/cancel /submissions/:id/rejudge
+staff   POST   /queue/move /queues/:name/pause /queues/:name/resume
+staff   GET    /dlq /dlq/:id /rejudgings /rejudgings/:id /workers
+staff   POST   /dlq/:id/replay /dlq/:id/discard /rejudgings /rejudgings/:id/apply /rejudgings/:id/cancel
+login   POST   /account /account/keys /account/keys/:id/revoke
+admin   GET    /audit /users /users/:name
+admin   POST   /users /users/:name/role /users/:name/disable /users/:name/enable /users/:name/password /users/:name/keys/:id/revoke
+setter  GET    /packages /packages/:slug /packages/:slug/package /imports/:id /imports/:id/live /imports/:id/events
+setter  POST   /packages /packages/:slug/activate /packages/:slug/rollback /packages/:slug/verify
+setter  GET    /checkers /checkers/jobs/:id /checkers/jobs/:id/live /checkers/jobs/:id/events /checkers/:kind/:name
+setter  POST   /checkers /checkers/:kind/:name/activate /checkers/:kind/:name/rollback /checkers/:kind/:name/preview
+setter  POST   /checkers/:kind/:name/bind /checkers/:kind/:name/test
+
+guest   POST   /submit
+guest   GET    /status/:id
+
+guest   POST   /judge0/submissions /judge0/submissions/batch /judge0/authenticate
+guest   GET    /judge0/submissions/batch /judge0/submissions/:token /judge0/languages /judge0/languages/all /judge0/languages/:id
+guest   GET    /judge0/statuses /judge0/about /judge0/version /judge0/license /judge0/isolate /judge0/config_info
+guest   GET    /judge0/system_info /judge0/workers /judge0/statistics
+staff   GET    /judge0/submissions
+staff   DELETE /judge0/submissions/:token
+staff   POST   /judge0/authorize
+
+login   DELETE /api/v1/sessions
+user    GET    /api/v1/account
+login   POST   /api/v1/account/password /api/v1/keys
+login   GET    /api/v1/keys
+login   DELETE /api/v1/keys/:id
+admin   GET    /api/v1/audit /api/v1/users /api/v1/users/:name /api/v1/users/:name/keys
+admin   POST   /api/v1/users /api/v1/users/:name/role /api/v1/users/:name/disable /api/v1/users/:name/enable /api/v1/users/:name/password
+admin   DELETE /api/v1/users/:name/keys/:id
+guest   GET    /api/v1/submissions /api/v1/submissions/:id /api/v1/submissions/:id/events
+guest   POST   /api/v1/submissions
+staff   POST   /api/v1/submissions/:id/cancel /api/v1/submissions/:id/rejudge /api/v1/submissions/:id/release /api/v1/submissions/:id/delay
+staff   POST   /api/v1/submissions/:id/immediate /api/v1/submissions/:id/move /api/v1/submissions/:id/delete /api/v1/submissions/:id/undo
+guest   POST   /api/v1/runs
+guest   GET    /api/v1/runs/:id /api/v1/runs/:id/events /api/v1/jobs/:id /api/v1/jobs/:id/events
+guest   GET    /api/v1/problems /api/v1/problems/:slug /api/v1/languages /api/v1/workers /api/v1/queue
+setter  GET    /api/v1/problems/:slug/package /api/v1/problems/:slug/versions /api/v1/problems/:slug/versions/:version
+setter  POST   /api/v1/problems /api/v1/problems/:slug/rollback
+setter  POST   /api/v1/problems/:slug/versions/:version/activate /api/v1/problems/:slug/versions/:version/verify
+staff   GET    /api/v1/queues /api/v1/dlq /api/v1/dlq/:id /api/v1/rejudgings /api/v1/rejudgings/:id
+staff   POST   /api/v1/queues/:name/pause /api/v1/queues/:name/resume /api/v1/dlq/:id/replay /api/v1/dlq/:id/discard
+staff   POST   /api/v1/rejudgings /api/v1/rejudgings/:id/apply /api/v1/rejudgings/:id/cancel
+setter  GET    /api/v1/plugins /api/v1/plugins/:digest
+setter  POST   /api/v1/plugins /api/v1/plugins/rollback /api/v1/plugins/:digest/activate /api/v1/plugins/:digest/preview
+setter  POST   /api/v1/plugins/:digest/bind /api/v1/plugins/:digest/test
+`
+
+// accessOf reads the table: the least that each "METHOD /path" needs.
+func accessOf(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for line := range strings.Lines(access) {
+		words := strings.Fields(line)
+		for i, path := range words {
+			if i < 2 {
+				continue
+			}
+			route := words[1] + " " + path
+			if _, twice := out[route]; twice {
+				t.Errorf("%s is in the table twice", route)
+			}
+			out[route] = words[0]
+		}
+	}
+	return out
+}
+
+// routesOf lists what the router answers to, as "METHOD /path".
+func (s *stage) routesOf() []string {
+	var out []string
+	for _, r := range s.server.app.GetRoutes(true) {
+		if r.Method != http.MethodHead { // as GET
+			out = append(out, r.Method+" "+r.Path)
+		}
+	}
+	return out
+}
+
+// nowhere puts names of nothing into the path of a route.
+func nowhere(path string) string {
+	return strings.NewReplacer(":id", "999999", ":slug", "nosuch", ":name", "nosuch", ":token", "2f3a", ":digest", "sha256:"+strings.Repeat("0", 64),
+		":kind", "checker", ":version", "sha256:0", "*", "nosuch").Replace(path)
+}
+
+// turnedAway reports whether an answer says that whoever asks may not.
+func turnedAway(r reply) bool {
+	switch r.status {
+	case http.StatusUnauthorized:
+		return !strings.Contains(r.body, "The name or the password is wrong.") // a login was tried
+	case http.StatusForbidden:
+		return true
+	case http.StatusSeeOther:
+		return strings.HasPrefix(r.header.Get("Location"), "/login?next=")
+	}
+	return false
+}
+
+// session returns a token of somebody without a password.
+func (s *stage) session(name string) string {
+	s.Helper()
+	u, err := s.store.User(s.Context(), name)
+	s.must(err)
+	token := randomHex(16)
+	s.must(s.store.SaveSession(s.Context(), hashToken(token), u, time.Now().Add(time.Hour)))
+	return token
+}
+
+// someone adds an account that nobody can log in to, and returns a client of its
+// session: hashing passwords takes its time.
+func (s *stage) someone(name string, role sql.Role) *client.Client {
+	s.Helper()
+	s.must(s.store.CreateUser(s.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: role}))
+	return s.as(s.session(name))
+}
+
+// keyOf returns the secret of a key of somebody.
+func (s *stage) keyOf(name string, scope sql.Scope) string {
+	s.Helper()
+	secret, hash := NewSecret()
+	_, err := s.store.CreateKey(s.Context(), sql.Key{User: name, Label: "test", Scope: scope}, hash, name)
+	s.must(err)
+	return secret
+}
+
+func TestEveryAddressLetsInWhoTheTableNames(t *testing.T) {
+	s := newStage(t)
+	for _, role := range sql.Roles {
+		s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: string(role), PasswordHash: "x", Role: role}))
+	}
+	needs := accessOf(t)
+	levels := []string{"anyone", "guest", "user", "setter", "staff", "admin"} // what each visitor below has
+	visitors := map[string]struct {
+		level, role string
+		key         sql.Scope
+	}{
+		"the guest":              {"guest", "", ""},
+		"a contestant":           {"user", "contestant", ""},
+		"a setter":               {"setter", "setter", ""},
+		"staff":                  {"staff", "staff", ""},
+		"an administrator":       {"admin", "admin", ""},
+		"a key that reads":       {"user", "admin", sql.ScopeRead}, // of an administrator: the scope is what limits it
+		"a key that hands in":    {"user", "admin", sql.ScopeSubmit},
+		"an administrator's key": {"admin", "admin", sql.ScopeAdmin},
+	}
+	may := func(level string, key sql.Scope, method, path, need string) bool {
+		if key == sql.ScopeRead && method != http.MethodGet && path != "/judge0/authenticate" {
+			return false
+		}
+		switch {
+		case need == "login" && key != "", path == "/account" && key != "":
+			return false
+		case path == "/account" && level == "guest":
+			return false // led to the login
+		case need == "login":
+			need = "user"
+		}
+		return slices.Index(levels, level) >= slices.Index(levels, need)
+	}
+	ask := func(method, path string, headers ...string) reply {
+		t.Helper()
+		return s.do(method, nowhere(path), "{}", append(headers, asJSON, "Accept: text/html")...)
+	}
+	tokens := map[string]string{}
+	credentials := func(name string) []string {
+		t.Helper()
+		v := visitors[name]
+		if v.role == "" {
+			return nil
+		}
+		if tokens[name] == "" && v.key != "" {
+			tokens[name] = s.keyOf(v.role, v.key)
+		} else if tokens[name] == "" {
+			tokens[name] = s.session(v.role)
+		}
+		return []string{"Authorization: Bearer " + tokens[name]}
+	}
+	routes := s.routesOf()
+	for _, route := range routes {
+		need, listed := needs[route]
+		if !listed {
+			t.Errorf("%s is not in the table of who may use it", route)
+		}
+		method, path, _ := strings.Cut(route, " ")
+		for name, v := range visitors {
+			r := ask(method, path, credentials(name)...)
+			if route == "DELETE /api/v1/sessions" || route == "POST /logout" {
+				delete(tokens, name)
+			}
+			if want := may(v.level, v.key, method, path, need); turnedAway(r) == want {
+				t.Errorf("%s: %s, which is for %s: status %d", name, route, need, r.status)
+			}
+		}
+	}
+	for route := range needs {
+		if !slices.Contains(routes, route) {
+			t.Errorf("the table has %s, which there is not", route)
+		}
+	}
+	s.start(func(c *Config) { c.AuthRequired = true })
+	for _, route := range routes {
+		method, path, _ := strings.Cut(route, " ")
+		if r := ask(method, path); turnedAway(r) == (needs[route] == "anyone") {
+			t.Errorf("somebody without an account: %s, which is for %s: status %d", route, needs[route], r.status)
+		}
+	}
+}
+
+func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	for name, role := range map[string]sql.Role{"ann": sql.RoleContestant, "bob": sql.RoleContestant, "sue": sql.RoleSetter} {
+		s.must(s.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: "x", Role: role}))
+	}
+	ann := s.as(s.session("ann"))
+	submission := s.submitAs("ann", "aplusb", "cpp", "int secret;")
+	s.finish(submission, judge.Result{Verdict: judge.WA})
+	stored, err := s.server.storeRun(ctx, viewer{Name: "ann"}, judge.RunPayload{
+		Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: "int secret;"}}, Tests: []judge.RunTest{{}},
+	}, "", runPriority)
+	s.must(err)
+	s.finish(stored.JobID, ran(judge.AC, judge.RunOutput{Stdout: []byte("secret")}))
+	r := s.do(http.MethodPost, "/judge0/submissions", `{"language_id": 71, "source_code": "print(1)"}`, asJSON, "X-Auth-Token: "+s.session("ann"))
+	_, token, _ := strings.Cut(r.body, `"token":"`)
+	token, _, _ = strings.Cut(token, `"`)
+	if r.status != http.StatusCreated || token == "" {
+		t.Fatalf("a run of a client of Judge0: %d %s", r.status, r.body)
+	}
+	key, _, err := ann.CreateKey(ctx, client.NewKey{Label: "ann's", Scope: "read"})
+	s.must(err)
+
+	// Whoever names a thing of Ann's learns as much as who names nothing.
+	names := map[string]string{"/submissions/:id": fmt.Sprint(submission), "/status/:id": fmt.Sprint(submission), "/runs/:id": fmt.Sprint(stored.JobID), "/keys/:id": fmt.Sprint(key.ID), "/submissions/:token": token}
+	tried := 0
+	for _, route := range s.routesOf() {
+		method, path, _ := strings.Cut(route, " ")
+		for part, id := range names {
+			before, after, is := strings.Cut(path, part)
+			if !is || strings.HasPrefix(path, "/users/") || strings.HasPrefix(path, "/api/v1/users/") {
+				continue
+			}
+			tried++
+			hers := before + part[:strings.Index(part, ":")] + id + after
+			for _, name := range []string{"bob", "sue", ""} {
+				headers := []string{asJSON, "Accept: application/json"}
+				if name != "" {
+					headers = append(headers, "Authorization: Bearer "+s.session(name))
+				}
+				got, none := s.do(method, hers, "{}", headers...), s.do(method, nowhere(path), "{}", headers...)
+				if got.status != none.status || got.status < 400 || strings.Contains(got.body, "secret") {
+					t.Errorf("%s of Ann's, asked by %q: %d %s; one that does not exist: %d", route, name, got.status, got.body, none.status)
+				}
+			}
+			if method == http.MethodGet {
+				if got := s.do(method, hers, "", "Authorization: Bearer "+s.session("ann")); got.status != http.StatusOK {
+					t.Errorf("%s, asked by Ann herself: %d %s", route, got.status, got.body)
+				}
+			}
+		}
+	}
+	if tried < 20 {
+		t.Errorf("only %d addresses name a thing", tried)
+	}
+	if _, err := ann.Get(ctx, submission); err != nil {
+		t.Errorf("after all that, Ann's submission: %v", err)
+	}
+	if keys, _, err := ann.Keys(ctx, 0); err != nil || len(keys) != 1 || !keys[0].Works {
+		t.Errorf("after all that, Ann's keys: %+v, %v", keys, err)
+	}
+	// To edit and hand in again starts from one's own only.
+	for _, path := range []string{fmt.Sprint("/problems/aplusb?from=", submission), "/api/v1/submissions?author=ann"} {
+		if got := s.do(http.MethodGet, path, "", "Authorization: Bearer "+s.session("bob")); got.status < 400 || strings.Contains(got.body, "secret") {
+			t.Errorf("GET %s, asked by Bob: %d", path, got.status)
+		}
+	}
+}
