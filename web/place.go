@@ -7,31 +7,33 @@ import (
 	"time"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 )
 
-// depthAge is how long a count of the whole queue is believed.
-const depthAge = 10 * time.Second
+const (
+	depthAge = 10 * time.Second // how long a count of the whole queue is believed
+	flowAge  = 15 * time.Second // how long what came and went in an hour is
+)
 
-// depth knows about how many jobs wait. Counting takes as long as the queue is,
-// so one count serves everybody for a while.
-type depth struct {
-	store *sql.Store
+// kept is an answer that serves everybody for a while, because the question costs
+// more than most: as much as the queue is long.
+type kept[T any] struct {
+	ask func(context.Context) (T, error)
+	age time.Duration
 
-	mu    sync.Mutex
-	asked time.Time
-	n     int64
-	err   error // of the last question
+	mu     sync.Mutex
+	asked  time.Time
+	answer T
+	err    error // of the last question
 }
 
-func (d *depth) read(ctx context.Context) (int64, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.asked.IsZero() || time.Since(d.asked) >= depthAge || d.err != nil {
-		d.n, d.err = d.store.Ready(ctx)
-		d.asked = time.Now()
+func (k *kept[T]) read(ctx context.Context) (T, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.asked.IsZero() || time.Since(k.asked) >= k.age || k.err != nil {
+		k.answer, k.err = k.ask(ctx)
+		k.asked = time.Now()
 	}
-	return d.n, d.err
+	return k.answer, k.err
 }
 
 // placeOf returns where a job stands in the queue, or nil if it does not wait.

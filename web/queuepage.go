@@ -38,6 +38,7 @@ type queueView struct {
 	Oldest  string
 	Rows    []queueRow
 	Workers []judge.WorkerInfo
+	Flow    template.HTML // a picture of the last hour
 
 	// For staff.
 	Queues   []sql.Queue
@@ -72,6 +73,11 @@ func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error)
 	if view.Workers, err = s.catalog.live(ctx); err != nil {
 		return err
 	}
+	flow, err := s.flow.read(ctx)
+	if err != nil {
+		return err
+	}
+	view.Flow = flowPicture(flow, view.Stats.Pending+view.Stats.Delivered+view.Stats.Running)
 	var found []sql.QueueRow
 	if v.Staff() {
 		found, err = s.queueForStaff(c, &view)

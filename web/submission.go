@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -39,6 +40,7 @@ type submissionView struct {
 	Arithmetic      []groupView
 	Failures        []failureView
 	Rows            []testView
+	Times           template.HTML // a picture of the rows
 	Sources         []sourceView
 	History         []historyLine
 	Eventful        bool

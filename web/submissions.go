@@ -1,12 +1,15 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
@@ -94,6 +97,8 @@ type submissionsView struct {
 	Problems   []judge.Problem
 	Offers     []offer
 	Verdicts   []judge.Verdict
+	History    template.HTML // pictures, on the first page
+	Scores     template.HTML // for staff, of one problem
 }
 
 func (s *Server) submissionsPage(c *fiber.Ctx) error {
@@ -124,7 +129,30 @@ func (s *Server) submissionsPage(c *fiber.Ctx) error {
 		q.Set("before", strconv.FormatInt(next, 10))
 		view.Older = "/submissions?" + q.Encode()
 	}
+	if f.Before == 0 {
+		if err := s.picturesOf(c.UserContext(), f, viewerOf(c), &view); err != nil {
+			return err
+		}
+	}
 	return s.page(c, fiber.StatusOK, "submissions", "Submissions", view)
+}
+
+// picturesOf adds pictures of the submissions that f chooses.
+func (s *Server) picturesOf(ctx context.Context, f sql.Filter, v viewer, view *submissionsView) error {
+	days, err := s.store.History(ctx, f, historyDays)
+	if err != nil {
+		return err
+	}
+	view.History = historyPicture(days, time.Now())
+	if f.Problem == "" || !v.Staff() {
+		return nil
+	}
+	best, err := s.store.BestScores(ctx, f.Problem)
+	if err != nil {
+		return err
+	}
+	view.Scores = scoresPicture(best)
+	return nil
 }
 
 // submissionFor returns the submission that the address names. One that the

@@ -98,6 +98,7 @@ func (view *submissionView) showTests(tests []judge.TestResult, total int, group
 		}
 		view.Groups = append(view.Groups, rest)
 	}
+	view.Times = testsPicture(view.Rows)
 	if len(view.Groups) == 1 && view.Groups[0].Name == "" {
 		view.Groups[0].Title = "" // no need to name the only group
 	}

@@ -40,7 +40,8 @@ type Server struct {
 	views   *views
 	assets  *assets
 	catalog *catalog
-	depth   *depth
+	depth   *kept[int64]      // about how many jobs wait
+	flow    *kept[[]sql.Flow] // what came and went lately
 	hub     *hub
 	count   *counters
 	logins  *throttle
@@ -79,7 +80,8 @@ func New(cfg Config) (*Server, error) {
 		hosts: newHostPolicy(cfg.Listen, ln.Addr(), cfg.Hosts),
 		views: views, assets: assets, count: count,
 		catalog: newCatalog(cfg.Store, cfg.WorkerAge),
-		depth:   &depth{store: cfg.Store},
+		depth:   &kept[int64]{ask: cfg.Store.Ready, age: depthAge},
+		flow:    &kept[[]sql.Flow]{ask: cfg.Store.QueueFlow, age: flowAge},
 		hub:     newHub(cfg.Store, count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
 		logins:  newThrottle(time.Now),
 		caller:  callback.New(cfg.CallbackAllow),

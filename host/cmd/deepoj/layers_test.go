@@ -54,8 +54,9 @@ var layers = []struct{ pkg, may string }{
 	{"web/client", "host/judge"},
 	{"web/judge0", "host/judge"},
 	{"web/callback", ""},
+	{"web/chart", ""},
 	{"host/cmd/deepoj-judge", "sandbox"},
-	{"web", "host/judge host/blob host/problem host/feed host/liveness sql web/judge0 web/callback"},
+	{"web", "host/judge host/blob host/problem host/feed host/liveness sql web/judge0 web/callback web/chart"},
 }
 
 func TestLayers(t *testing.T) {

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+	"deepoj/web/chart"
+)
+
+const (
+	historyDays = 30
+	flowMinutes = 60
+	scoreBars   = 10 // of scores that are too many for one bar each
+)
+
+// historyPicture shows how many submissions came on each of the last days; nothing
+// if there were none.
+func historyPicture(days []sql.Day, now time.Time) template.HTML {
+	if len(days) == 0 {
+		return ""
+	}
+	c := chart.Chart{Title: "Submissions by day", Last: "today"}
+	byAge := map[int]sql.Day{}
+	var all, accepted int64
+	for _, d := range days {
+		byAge[d.Ago] = d
+		all, accepted = all+d.Submitted, accepted+d.Accepted
+	}
+	c.Sum = fmt.Sprintf("%s in %d days, %d accepted", plural(all, "submission", "submissions"), historyDays, accepted)
+	for ago := historyDays - 1; ago >= 0; ago-- {
+		d, day := byAge[ago], now.UTC().AddDate(0, 0, -ago).Format("2 Jan")
+		if c.First == "" {
+			c.First = day
+		}
+		c.Bars = append(c.Bars, chart.Bar{
+			Text:  fmt.Sprintf("%s: %s, %d accepted", day, plural(d.Submitted, "submission", "submissions"), d.Accepted),
+			Parts: []chart.Part{{Value: float64(d.Accepted), Class: "good"}, {Value: float64(d.Submitted - d.Accepted), Class: "plain"}},
+		})
+	}
+	return c.SVG()
+}
+
+// scoresPicture shows how many authors have which best score: each score by itself,
+// or in ranges if there are too many.
+func scoresPicture(best []sql.Best) template.HTML {
+	if len(best) == 0 {
+		return ""
+	}
+	top := best[len(best)-1].Score
+	c := chart.Chart{Title: "Best scores", First: points(best[0].Score), Last: points(top)}
+	var all int64
+	ranges := make([]int64, scoreBars)
+	for _, b := range best {
+		all += b.Authors
+		if top > 0 {
+			ranges[min(max(int(b.Score/top*scoreBars), 0), scoreBars-1)] += b.Authors
+		}
+	}
+	c.Sum = "of " + plural(all, "author", "authors")
+	bar := func(text string, n int64) {
+		c.Bars = append(c.Bars, chart.Bar{Text: text + ": " + plural(n, "author", "authors"), Parts: []chart.Part{{Value: float64(n), Class: "plain"}}})
+	}
+	if len(best) <= 2*scoreBars || top <= 0 {
+		for _, b := range best[:min(len(best), 2*scoreBars)] {
+			bar(points(b.Score), b.Authors)
+		}
+		return c.SVG()
+	}
+	c.First = "0"
+	for i, n := range ranges {
+		bar(fmt.Sprintf("%s to %s", points(top*float64(i)/scoreBars), points(top*float64(i+1)/scoreBars)), n)
+	}
+	return c.SVG()
+}
+
+func points(score float64) string { return pointsText(&score) }
+
+// flowPicture shows how many jobs were unfinished in each minute of the last hour:
+// what is unfinished now, less what came since, and what went since.
+func flowPicture(flow []sql.Flow, unfinished int64) template.HTML {
+	byAge := map[int]sql.Flow{}
+	var came, went int64
+	for _, f := range flow {
+		if f.Ago < flowMinutes {
+			byAge[f.Ago] = f
+			came, went = came+f.Came, went+f.Went
+		}
+	}
+	if came+went+unfinished == 0 {
+		return ""
+	}
+	depth := unfinished
+	bars := make([]chart.Bar, flowMinutes)
+	for ago := range flowMinutes {
+		f := byAge[ago]
+		when := "now"
+		if ago > 0 {
+			when = plural(int64(ago), "minute ago", "minutes ago")
+		}
+		bars[flowMinutes-1-ago] = chart.Bar{
+			Text:  fmt.Sprintf("%s: %d unfinished; %d came and %d were done with", when, depth, f.Came, f.Went),
+			Parts: []chart.Part{{Value: float64(depth), Class: "plain"}},
+		}
+		depth = max(0, depth-f.Came+f.Went)
+	}
+	return chart.Chart{
+		Title: "Unfinished jobs", Sum: fmt.Sprintf("%d came and %d were done with in an hour", came, went),
+		First: "an hour ago", Last: "now", Bars: bars,
+	}.SVG()
+}
+
+// testsPicture shows the CPU time of each test against the limit; nothing for one
+// test, or without a limit.
+func testsPicture(rows []testView) template.HTML {
+	if len(rows) < 2 || rows[0].Time.Limit == "" {
+		return ""
+	}
+	slowest := 0
+	c := chart.Chart{Title: "Time by test", Top: 100, First: "test " + fmt.Sprint(rows[0].Index), Last: "test " + fmt.Sprint(rows[len(rows)-1].Index)}
+	for i, r := range rows {
+		if r.Time.Percent > rows[slowest].Time.Percent {
+			slowest = i
+		}
+		c.Bars = append(c.Bars, chart.Bar{Text: r.Title, Parts: []chart.Part{{Value: math.Max(float64(r.Time.Percent), 1), Class: classOf(r.Verdict)}}})
+	}
+	c.Sum = fmt.Sprintf("the slowest took %s of %s", rows[slowest].Time.Text, rows[slowest].Time.Limit)
+	return c.SVG()
+}
+
+func classOf(v judge.Verdict) string {
+	switch v {
+	case judge.AC:
+		return "good"
+	case judge.TLE:
+		return "warn"
+	}
+	return "bad"
+}
