@@ -132,11 +132,12 @@ func testsPicture(rows []testView) template.HTML {
 }
 
 func classOf(v judge.Verdict) string {
-	switch v {
-	case judge.AC:
+	switch {
+	case v == judge.AC:
 		return "good"
-	case judge.TLE:
+	case v == judge.TLE:
 		return "warn"
+	default:
+		return "bad"
 	}
-	return "bad"
 }

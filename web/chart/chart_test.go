@@ -2,6 +2,7 @@ package chart
 
 import (
 	"encoding/xml"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"strconv"
@@ -16,7 +17,7 @@ func rects(t *testing.T, text string) (bars [][]map[string]string) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return bars
 		}
 		if err != nil {
