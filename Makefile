@@ -63,6 +63,10 @@ bench-queue: ## The queue against River and asynq, as ratios
 bench-web: ## Submits, reads, pages and live streams of one server, as ratios
 	go test -count=1 -run '^$$' -bench Web -benchtime 9x -timeout 30m ./web
 
+.PHONY: bench-scale
+bench-scale: deps-test ## Jobs per second with 1 to 8 workers, and the simulation against a real run
+	go test -count=1 -v -run '^$$' -bench 'Scale|Waits' -benchtime 1x -timeout 30m ./host/simulation
+
 .PHONY: bench-checker
 bench-checker: build ## Checkers as plugins against native ones in the sandbox, as ratios
 	go test -count=1 -run '^$$' -bench Checker -benchtime 9x ./host/judging

@@ -12,7 +12,7 @@ import (
 )
 
 // Config says what is simulated. Arrivals.Rate, Workers and Service.Mean are
-// required.
+// required, or the times themselves.
 type Config struct {
 	// Seed chooses the random numbers.
 	Seed uint64
@@ -91,6 +91,10 @@ type Service struct {
 	// CV is the standard deviation of [LogNormal] as a multiple of the mean.
 	// Defaults to 1.
 	CV float64
+
+	// Times, if there are any, are the times of the jobs themselves, one for
+	// each arrival; the other fields are not used.
+	Times []time.Duration
 }
 
 // Failures says how workers die. Zero MTBF = they do not.
@@ -170,6 +174,7 @@ func (c Config) Validate() error {
 	default:
 		bad(true, "Service.Distribution %q is none of fixed, exponential, lognormal", c.Service.Distribution)
 	}
+	bad(len(c.Service.Times) > 0 && len(c.Service.Times) != len(a.Times), "Service.Times are %d, and Arrivals.Times %d", len(c.Service.Times), len(a.Times))
 	bad(c.Service.Mean <= 0, "Service.Mean %s is not above 0", c.Service.Mean)
 	bad(!(c.Service.CV > 0 && c.Service.CV <= 100), "Service.CV %g is not above 0 and at most 100", c.Service.CV)
 	bad(c.Failures.MaxTries < 0, "Failures.MaxTries %d is negative", c.Failures.MaxTries)
@@ -215,6 +220,13 @@ func (c Config) withDefaults() Config {
 	}
 	setDefault(&c.Arrivals.Duration, duration)
 	setDefault(&c.Arrivals.Peak, peak)
+	if n := len(c.Service.Times); n > 0 {
+		var all time.Duration
+		for _, d := range c.Service.Times {
+			all += d
+		}
+		c.Service.Mean = all / time.Duration(n)
+	}
 	setDefault(&c.Service.Distribution, LogNormal)
 	setDefault(&c.Service.CV, 1)
 	setDefault(&c.Failures.Lease, 75*time.Second)

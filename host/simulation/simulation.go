@@ -62,8 +62,14 @@ type simulation struct {
 func newSimulation(c Config) *simulation {
 	stream := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(c.Seed, n)) } //nolint:gosec // a simulation that can be repeated
 	s := &simulation{cfg: c, workers: make([]worker, c.Workers), service: stream(2), failures: stream(3)}
-	for _, at := range c.Arrivals.times(stream(1)) {
-		s.jobs = append(s.jobs, job{arrived: at, service: c.Service.draw(s.service), began: -1, ended: -1})
+	for i, at := range c.Arrivals.times(stream(1)) {
+		j := job{arrived: at, began: -1, ended: -1}
+		if len(c.Service.Times) > 0 {
+			j.service = c.Service.Times[i].Seconds()
+		} else {
+			j.service = c.Service.draw(s.service)
+		}
+		s.jobs = append(s.jobs, j)
 	}
 	s.left = len(s.jobs)
 	s.nextArrival(0)

@@ -123,6 +123,21 @@ func TestTheNeedIsTheFewestWorkersThatKeepThePromise(t *testing.T) {
 	}
 }
 
+func TestTimesThatAreGivenAreSimulatedAsTheyAre(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	r := simulate(t, Config{
+		Workers: 1, Arrivals: Arrivals{Times: []time.Duration{0, second, 2 * second, 20 * second}}, Service: Service{Times: []time.Duration{3 * second, 4 * second, second, second}},
+	})
+	// The second waits from 1 to 3, the third from 2 to 7.
+	if want := (Quantiles{Mean: 7.0 / 4, P50: 0, P95: 5, P99: 5, Max: 5}); r.Wait != want || r.Turnaround.Max != 6 || r.Seconds != 21 || r.Backlog != 2 {
+		t.Errorf("%+v, want waits %+v", r, want)
+	}
+	if _, err := Run(Config{Workers: 1, Arrivals: Arrivals{Times: []time.Duration{0}}, Service: Service{Times: []time.Duration{1, 2}}}); err == nil || !strings.Contains(err.Error(), "Service.Times are 2, and Arrivals.Times 1") {
+		t.Errorf("times that do not match: %v", err)
+	}
+}
+
 func TestABadConfigNamesEveryField(t *testing.T) {
 	t.Parallel()
 	_, err := Run(Config{
