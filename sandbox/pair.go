@@ -16,24 +16,40 @@ import (
 // spoke when the other one did not listen any more and did not fail by that: its
 // verdict is OK and Result.Signal tells.
 func RunPair(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd) (PairResult, error) {
-	return RunPairHeard(ctx, a, ac, b, bc, nil)
+	return RunPairWith(ctx, a, ac, b, bc, PairOptions{})
 }
 
-// RunPairHeard is [RunPair] with somebody between the programs, who is told what one
-// of them says before the other one hears it, in calls one after the other. Nil is
-// nobody.
-func RunPairHeard(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd, hear func(fromA bool, said []byte)) (PairResult, error) {
+// PairOptions are what [RunPairWith] does besides.
+type PairOptions struct {
+	// Hear is told what one of the programs says before the other one hears it, in
+	// calls one after the other.
+	Hear func(fromA bool, said []byte)
+
+	// Enough is told how B ended, if it ended first, and says whether it does not
+	// matter any more how A does. Then A is ended if it goes on for longer than
+	// Moment, and its Result is empty. Defaults to never.
+	Enough func(b Result) bool
+}
+
+// Moment is how long a program may go on whose end does not matter any more.
+const Moment = 2 * time.Second
+
+// errEnough ends a program whose end does not matter.
+var errEnough = errors.New("the other program has said enough")
+
+// RunPairWith is [RunPair] with options.
+func RunPairWith(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd, o PairOptions) (PairResult, error) {
 	if a == b {
 		return PairResult{}, errors.New("run a pair: both programs have the same box")
 	}
 	if ac.Stdin != nil || ac.Stdout != nil || bc.Stdin != nil || bc.Stdout != nil {
 		return PairResult{}, errors.New("run a pair: standard input and output are taken")
 	}
-	between, err := join(&ac, &bc, hear)
+	between, err := join(&ac, &bc, o.Hear)
 	if err != nil {
 		return PairResult{}, fmt.Errorf("run a pair: %w", err)
 	}
-	p, err := runBoth(ctx, a, ac, b, bc)
+	p, err := runBoth(ctx, a, ac, b, bc, o.Enough)
 	between.end()
 	if err != nil {
 		return PairResult{}, fmt.Errorf("run a pair: %w", err)
@@ -44,9 +60,11 @@ func RunPairHeard(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd, hear func
 }
 
 // runBoth runs both programs. When one cannot be run, the other one is ended.
-func runBoth(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd) (PairResult, error) {
+func runBoth(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd, enough func(Result) bool) (PairResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	ofA, endA := context.WithCancelCause(ctx)
+	defer endA(nil)
 	type outcome struct {
 		r   Result
 		err error
@@ -54,17 +72,23 @@ func runBoth(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd) (PairResult, e
 	done := make(chan outcome, 1)
 	go func() {
 		r, err := runPiped(ctx, b, bc)
-		if err != nil {
+		switch {
+		case err != nil:
 			cancel(err)
+		case enough != nil && enough(r):
+			time.AfterFunc(Moment, func() { endA(errEnough) }) // does nothing when A has ended
 		}
 		done <- outcome{r, err}
 	}()
-	ar, aerr := runPiped(ctx, a, ac)
+	ar, aerr := runPiped(ofA, a, ac)
+	if errors.Is(aerr, errEnough) && ctx.Err() == nil {
+		ar, aerr = Result{}, nil
+	}
 	if aerr != nil {
 		cancel(aerr)
 	}
 	o := <-done
-	return PairResult{A: ar, B: o.r, FirstA: ar.Ended < o.r.Ended}, errors.Join(aerr, o.err)
+	return PairResult{A: ar, B: o.r, FirstA: aerr == nil && ar.Verdict != "" && ar.Ended < o.r.Ended}, errors.Join(aerr, o.err)
 }
 
 // relays carry what two programs say, if somebody hears it.

@@ -140,16 +140,16 @@ func twoProgramsTalkToEachOther(t *testing.T, a *sandbox.Agent) {
 				tt.limitA = generous
 			}
 			var said [2]strings.Builder
-			p, err := sandbox.RunPairHeard(t.Context(),
+			p, err := sandbox.RunPairWith(t.Context(),
 				first.box, sandbox.Cmd{Program: "./talk", Args: tt.a, Limits: tt.limitA},
 				second.box, sandbox.Cmd{Program: "./talk", Args: tt.b, Limits: generous},
-				func(fromA bool, words []byte) {
+				sandbox.PairOptions{Hear: func(fromA bool, words []byte) {
 					if fromA {
 						said[0].Write(words)
 					} else {
 						said[1].Write(words)
 					}
-				})
+				}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,6 +161,16 @@ func twoProgramsTalkToEachOther(t *testing.T, a *sandbox.Agent) {
 			}
 		})
 	}
+	t.Run("one goes on when the other has said enough", func(t *testing.T) {
+		p, err := sandbox.RunPairWith(t.Context(),
+			first.box, sandbox.Cmd{Program: "./talk", Args: []string{"hang"}, Limits: generous},
+			second.box, sandbox.Cmd{Program: "./talk", Args: []string{"end", "3"}, Limits: generous},
+			sandbox.PairOptions{Enough: func(b sandbox.Result) bool { return b.ExitCode == 3 }})
+		if err != nil || p.A.Verdict != "" || p.B.ExitCode != 3 || p.FirstA {
+			t.Errorf("they ended %+v, %v", p, err)
+		}
+		first.look(t)
+	})
 	t.Run("a pair needs two boxes and its own pipes", func(t *testing.T) {
 		end := sandbox.Cmd{Program: "./talk", Args: []string{"end"}}
 		if _, err := sandbox.RunPair(t.Context(), first.box, end, first.box, end); err == nil {

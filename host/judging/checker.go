@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -69,6 +71,12 @@ func (j *Judge) guest(ctx context.Context, pkg *problem.Package, c problem.Check
 		return j.native(ctx, pkg, c, kind)
 	}
 	wasm, err := j.guestModule(ctx, pkg, c, kind)
+	if len(c.Sources) > 0 && noPlugin(err) {
+		n, nativeErr := j.native(ctx, pkg, c.AsProgram(), kind)
+		if nativeErr == nil || !AtFault(nativeErr) || !AtFault(err) || errors.Is(err, errCatches) {
+			return n, nativeErr
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +92,18 @@ func (j *Judge) guest(ctx context.Context, pkg *problem.Package, c problem.Check
 	}
 	return &checker{module: m, flags: c.Flags, points: c.Points}, nil
 }
+
+// noPlugin reports whether sources cannot be compiled to a plugin, here or anywhere.
+func noPlugin(err error) bool {
+	_, missing := errors.AsType[*UnavailableError](err)
+	return missing || AtFault(err)
+}
+
+// catches is how C++ catches exceptions, which plugins cannot.
+var catches = regexp.MustCompile(`\bcatch\s*\(`)
+
+// errCatches says why sources are not compiled to a plugin.
+var errCatches = &packageError{errors.New("the checker catches exceptions, which a plugin cannot")}
 
 // manifest is that of a module that brings none.
 func manifest(pkg *problem.Package, c problem.Checker, kind abi.Kind) *abi.Manifest {
@@ -154,6 +174,9 @@ func (j *Judge) compileChecker(ctx context.Context, pkg *problem.Package, c prob
 			return nil, err
 		}
 		files = append(files, sandbox.File{Path: strings.TrimPrefix(f.Path, top), Data: b})
+		if path.Base(f.Path) != "testlib.h" && catches.Match(b) {
+			return nil, errCatches
+		}
 	}
 	wasm, compile, err := j.CompilePlugin(ctx, files)
 	if err == nil && wasm == nil {

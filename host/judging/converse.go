@@ -21,7 +21,8 @@ const interactorExtra = 30 * time.Second
 //
 // Whoever fell silent first decides when both have something to complain of: a
 // program that crashes after a wrong answer gave a wrong answer, and one that
-// crashes in mid-sentence crashed, whatever the interactor makes of the silence.
+// crashes in mid-sentence crashed, whatever the interactor makes of the silence. A
+// program that goes on after a wrong answer is ended, and nobody asks what it used.
 func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input *os.File) (_ runResult, err error) {
 	answer, err := l.e.j.File(ctx, t.Answer)
 	if err != nil {
@@ -47,11 +48,10 @@ func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input
 			return r, err
 		}
 	}
-	rejected := said.Outcome == plugin.Wrong || said.Outcome == plugin.Presentation
 	switch {
 	case fault != nil:
 		err = l.blame(ctx, &r, t, fault)
-	case r.verdict == judge.AC || rejected && !said.HeardEnd:
+	case r.verdict == judge.AC || rejects(said.Opinion) && !said.HeardEnd:
 		r.verdict, r.message, r.note = judge.AC, "", ""
 		if err = l.blame(ctx, &r, t, r.take(*l.e.interactor, said.Opinion, l.e.pkg.Scoring)); err == nil && r.verdict == judge.AC {
 			err = l.checkTout(ctx, &r, t, input, said.Tout)
@@ -77,6 +77,9 @@ func (l *lane) checkTout(ctx context.Context, r *runResult, t *problem.Test, inp
 	}
 	return l.check(ctx, r, t, input)
 }
+
+// errRejected ends a program that goes on after its interactor has rejected it.
+var errRejected = errors.New("the interactor has rejected the program")
 
 // talk joins program and interactor and waits for both, at most wall on the
 // clock, in the company that enter waits for. A fault of the interactor is a
@@ -117,13 +120,15 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	}
 	ended := make(chan outcome, 1)
 	begun := false
+	running, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	said, err = l.e.j.cfg.Plugins.Interact(ctx, l.e.interactor.module, plugin.Interaction{
 		Input: input, Answer: answer, From: from, To: to, Args: slices.Concat(l.e.interactor.flags, t.Flags),
 		Patience: c.Limits.Wall + interactorExtra, Feedback: feedback,
 		Started: func() {
 			begun = true
 			go func() {
-				ran, err := box.RunPiped(ctx, c)
+				ran, err := box.RunPiped(running, c)
 				ended <- outcome{ran, err}
 			}()
 		},
@@ -134,7 +139,14 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	if !begun {
 		return ran, said, errors.Join(err, in.Close(), out.Close())
 	}
+	if err == nil && rejects(said.Opinion) && !said.HeardEnd {
+		timer := time.AfterFunc(sandbox.Moment, func() { end(errRejected) })
+		defer timer.Stop()
+	}
 	o := <-ended
+	if errors.Is(o.err, errRejected) && ctx.Err() == nil {
+		return o.ran, said, box.Clean(ctx)
+	}
 	if o.err == nil {
 		o.err = box.Clean(ctx)
 	}

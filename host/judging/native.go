@@ -316,10 +316,10 @@ func (l *lane) talkNative(ctx context.Context, t *problem.Test, input, answer *o
 		return ran, said, err
 	}
 	talker.Stderr, talker.Limits.Wall = stderr, wall+interactorExtra
-	var hear func(program bool, words []byte)
+	o := sandbox.PairOptions{Enough: n.rejects}
 	var heard plugin.Transcript
 	if t.Sample {
-		hear = func(program bool, words []byte) {
+		o.Hear = func(program bool, words []byte) {
 			if program {
 				heard.Program(words)
 			} else {
@@ -327,18 +327,34 @@ func (l *lane) talkNative(ctx context.Context, t *problem.Test, input, answer *o
 			}
 		}
 	}
-	pair, err := sandbox.RunPairHeard(ctx, box, c, other, talker, hear)
+	pair, err := sandbox.RunPairWith(ctx, box, c, other, talker, o)
 	leave()
 	if err != nil {
 		return ran, said, l.e.prog.tc.explain(err)
 	}
-	l.e.j.metrics.truncated(c, pair.A)
-	l.late(&pair.A)
+	if pair.A.Verdict != "" {
+		l.e.j.metrics.truncated(c, pair.A)
+		l.late(&pair.A)
+	}
 	said.HeardEnd, said.Talk = pair.FirstA, heard.String()
 	if said.Opinion, err = n.opinion(ctx, other, pair.B, stderr, feedback != nil); err == nil && n.protocol == abi.Testlib1 {
 		said.Tout, err = n.tout(ctx, other)
 	}
 	return pair.A, said, err
+}
+
+// rejects reports whether a native that ended so rejects.
+func (n *native) rejects(ran sandbox.Result) bool {
+	if ran.Signal != 0 {
+		return false
+	}
+	o, err := plugin.OpinionOf(n.protocol, ran.ExitCode, nil, nil, false)
+	return err == nil && rejects(o)
+}
+
+// rejects reports whether an opinion is that the program is wrong.
+func rejects(o plugin.Opinion) bool {
+	return o.Outcome == plugin.Wrong || o.Outcome == plugin.Presentation
 }
 
 // tout returns what an interactor wrote for the checker, nil if it wrote nothing.

@@ -104,6 +104,56 @@ func TestCheckersAreWrittenInManyLanguages(t *testing.T) {
 	}
 }
 
+// Both read an output that is a number, and say what they made of it.
+func TestACheckerThatCannotBeAPluginRunsNatively(t *testing.T) {
+	t.Parallel()
+	j := judgingtest.Get(t).Judge
+	for name, text := range map[string]string{
+		"it catches exceptions": `#include <bits/stdc++.h>
+int main(int, char **argv) {
+	std::string said, want;
+	std::cin >> said;
+	std::ifstream(argv[2]) >> want;
+	try { return std::stoi(said) == std::stoi(want) ? 42 : 43; } catch (const std::invalid_argument &) { return 43; }
+}`,
+		"it starts a process": `#include <bits/stdc++.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int, char **argv) {
+	int said = -1, want = 0, status = 0;
+	std::cin >> said;
+	std::ifstream(argv[2]) >> want;
+	if (fork() == 0) _exit(said == want ? 42 : 43);
+	wait(&status);
+	return WEXITSTATUS(status);
+}`,
+	} {
+		pkg := echo(t, map[string]string{"problem.yaml": "name: Echo\nvalidation: custom\n", "output_validators/v.cpp": text})
+		for program, want := range map[string]string{cat: "AC AC", "print('x')\n": "WA -"} {
+			if r := judged(t, j, python(program), pkg); verdicts(r) != want || !strings.HasPrefix(r.Checker, "native:") {
+				t.Errorf("%s: %s by %s, want %s\n%s", name, verdicts(r), r.Checker, want, r.JudgeNote)
+			}
+		}
+	}
+}
+
+// A program may take 20 seconds, and is ended long before.
+func TestAProgramThatGoesOnAfterItsInteractorRejectedItIsEnded(t *testing.T) {
+	t.Parallel()
+	j := judgingtest.Get(t).Judge
+	for name, talker := range map[string]map[string]string{
+		"a native": {"output_validators/no.py": "import sys\ninput()\nsys.exit(43)\n"},
+		"a plugin": {"output_validators/no.c": "#include <stdio.h>\nint main(void) { getchar(); return 43; }\n"},
+	} {
+		files := map[string]string{"problem.yaml": "name: Echo\nvalidation: custom interactive\n", ".timelimit": "20", "data/sample/1.in": "", "data/sample/1.ans": ""}
+		maps.Copy(files, talker)
+		r := judged(t, j, python("print(1, flush=True)\nwhile True: pass\n"), echo(t, files))
+		if verdicts(r) != "WA" || r.Usage.CPUMillis != 0 {
+			t.Errorf("%s: %s, %+v, %q", name, verdicts(r), r.Usage, r.JudgeNote)
+		}
+	}
+}
+
 func TestWhatANativeCheckerDoesWrongIsAJudgingError(t *testing.T) {
 	t.Parallel()
 	j := judgingtest.Get(t).Judge

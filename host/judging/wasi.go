@@ -151,10 +151,16 @@ func (j *Judge) CompilePlugin(ctx context.Context, files []sandbox.File) (wasm [
 	}
 	defer unlock()
 	var known compiled
-	if built, ok := j.cache.get(k, &known); ok && len(built) == 1 {
+	switch built, ok := j.cache.get(k, &known); {
+	case ok && len(built) == 1:
 		return built[0].Data, known.Compile, nil
+	case ok && known.Compile.Output != "":
+		return nil, known.Compile, nil
 	}
 	built, err := j.compileToWASI(ctx, r, all, &c)
+	if err == nil && built == nil && len(c.Diagnostics) > 0 { // it will never compile
+		err = j.cache.put(k, compiled{c}, nil)
+	}
 	if err != nil || built == nil {
 		return nil, c, err
 	}

@@ -23,6 +23,8 @@ type polygon struct {
 	*reader
 
 	headers []File // of testlib.h and others, which judges' programs include
+
+	worthless bool // the tests have points, all of them 0
 }
 
 // readPolygon reads a problem.xml and what it names.

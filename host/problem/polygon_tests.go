@@ -53,10 +53,12 @@ func (p *polygon) tests(set *element) {
 		set.child("tests").refuse("", "holds %d tests: this platform can honour %d", len(all), maxPolygonTests)
 		return
 	}
+	p.worthless = all[0].attr("points") != ""
 	for _, e := range slices.Concat(all, set.child("groups").all("group")) {
 		x, err := strconv.ParseFloat(e.attr("points"), 64) // what is no number is refused where it is used
 		p.p.Scoring = p.p.Scoring || err == nil && x > 0
 	}
+	p.worthless = p.worthless && !p.p.Scoring
 	groups := p.groups(set.child("groups"))
 	root := &Group{Grading: Grading{Break: !p.p.Scoring, Verdict: FirstError, Score: Sum, AcceptScore: 1}}
 	if p.p.Scoring {

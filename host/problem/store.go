@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -255,6 +256,18 @@ func (p *Package) Judge() judge.Problem {
 		v.MaxScore = *top
 	}
 	return v
+}
+
+// AsProgram returns a checker made of sources as one that runs natively.
+func (c Checker) AsProgram() Checker {
+	p := Program{Name: path.Base(c.Sources[0].Path), Files: c.Sources}
+	for _, f := range c.Sources {
+		if id := programLanguages[path.Ext(f.Path)]; id != "" {
+			p.Name, p.Language = strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path)), id
+		}
+	}
+	c.Sources, c.Program = nil, &p
+	return c
 }
 
 // Name returns what people call the checker: its name, its digest, or its file.

@@ -79,7 +79,11 @@ func (r *reader) readNewProblem(k *keys) {
 	types := r.readType(k)
 	r.names = r.readNames(k)
 	uuid, ok := k.text("uuid")
-	if p.UUID = uuid; !ok || uuid == "" {
+	p.UUID = uuid
+	switch missing := !ok || uuid == ""; {
+	case missing && p.Format == Format202307: // its drafts did not always ask for one
+		k.warn("uuid", "is missing: other programs may want one, such as a new random UUID")
+	case missing:
 		k.refuse("uuid", "is missing: the format asks for one, such as a new random UUID")
 	}
 	k.text("version")
