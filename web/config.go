@@ -65,6 +65,13 @@ type Config struct {
 	// a loopback address, where every client has the same one, else 64.
 	MaxStreams, MaxStreamsPerClient int
 
+	// RatePerAddress, RatePerUser and RatePerKey bound the requests of a minute
+	// that come from one address, user and key; all of them may come at once. A
+	// negative one means no limit. Clients on this machine have no limit by address,
+	// and neither static files nor what machines ask without an account count. They
+	// default to 6000, 600 and 1200.
+	RatePerAddress, RatePerUser, RatePerKey int
+
 	// WorkerAge is how long ago a live worker was seen at most. Defaults to 15
 	// seconds.
 	WorkerAge time.Duration
@@ -143,6 +150,11 @@ func (c Config) withDefaults() Config {
 		c.MaxStreamsPerClient = 64
 		if loopback {
 			c.MaxStreamsPerClient = 1024
+		}
+	}
+	for rate, otherwise := range map[*int]int{&c.RatePerAddress: 6000, &c.RatePerUser: 600, &c.RatePerKey: 1200} {
+		if *rate == 0 {
+			*rate = otherwise
 		}
 	}
 	if c.WorkerAge == 0 {

@@ -46,6 +46,7 @@ var errorKinds = []errorKind{
 	{"one_time_password", "The password was given to the user and has to be changed before anything else.", 403},
 	{"last_admin", "There is no other administrator, so nobody could undo the change.", 409},
 	{"too_many_logins", "Too many logins failed; Retry-After says how long to wait.", 429},
+	{"rate_limited", "There were too many requests from the address, of the user or with the key; Retry-After says how long to wait.", 429},
 	{"forbidden", "The account may not do this.", 403},
 	{"csrf", "A form of another session was sent.", 403},
 	{"foreign_origin", "A page of another site made the browser send the request.", 403},

@@ -31,6 +31,7 @@ type counters struct {
 	sent     prometheus.Counter
 
 	callbacks *prometheus.CounterVec
+	limited   *prometheus.CounterVec
 }
 
 func newCounters(reg prometheus.Registerer) (*counters, error) {
@@ -57,8 +58,11 @@ func newCounters(reg prometheus.Registerer) (*counters, error) {
 		callbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "web_callbacks_total", Help: "Tries of callbacks by outcome: told, again or failed.",
 		}, []string{"outcome"}),
+		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "web_rate_limited_total", Help: "Requests that were refused because there were too many, by what was counted: address, user or key.",
+		}, []string{"by"}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.submits, m.streams, m.refused, m.sent, m.callbacks} {
+	for _, c := range []prometheus.Collector{m.requests, m.duration, m.submits, m.streams, m.refused, m.sent, m.callbacks, m.limited} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register: %w", err)
 		}

@@ -45,6 +45,7 @@ type Server struct {
 	hub     *hub
 	count   *counters
 	logins  *throttle
+	rates   struct{ address, user, key *limiter }
 	caller  *callback.Caller
 	hashing chan struct{} // a place in it is the right to hash a password
 }
@@ -87,6 +88,7 @@ func New(cfg Config) (*Server, error) {
 		caller:  callback.New(cfg.CallbackAllow),
 		hashing: make(chan struct{}, 2),
 	}
+	s.rates.address, s.rates.user, s.rates.key = newLimiter(time.Now, cfg.RatePerAddress), newLimiter(time.Now, cfg.RatePerUser), newLimiter(time.Now, cfg.RatePerKey)
 	s.app = fiber.New(fiber.Config{
 		BodyLimit:                    cfg.MaxBody,
 		CaseSensitive:                true,
@@ -148,7 +150,7 @@ func (s *Server) routes() {
 	s.app.Get("/static/*", s.static)
 	s.app.Get("/favicon.ico", s.favicon)
 
-	s.app.Use(s.guard, s.identify)
+	s.app.Use(s.guard, s.limitAddress, s.identify, s.limitViewer)
 	s.app.Get("/login", s.loginPage)
 	s.app.Post("/login", s.login)
 	s.app.Post("/logout", s.logout)

@@ -33,6 +33,9 @@ var settings = []setting{
 	{env: "LISTEN_ADDR", yaml: "api.listen", def: "127.0.0.1:8080", doc: "where the web side listens"},
 	{env: "PUBLIC_HOSTS", yaml: "api.hosts", doc: "further host names that the web side answers to, separated by spaces"},
 	{env: "CALLBACK_ALLOW", yaml: "api.callback_allow", doc: "private addresses that callbacks may go to, such as 10.1.0.0/16, separated by spaces; public ones are always allowed"},
+	{env: "RATE_PER_ADDRESS", yaml: "api.rate.address", def: "6000", doc: "requests a minute from one address; 0 = no limit; clients on this machine have none"},
+	{env: "RATE_PER_USER", yaml: "api.rate.user", def: "600", doc: "requests a minute of one user who has logged in; 0 = no limit"},
+	{env: "RATE_PER_KEY", yaml: "api.rate.key", def: "1200", doc: "requests a minute with one key; 0 = no limit"},
 	{env: "BLOB_DIR", yaml: "blob.dir", doc: "folder of packages and plugins; the data folder's blobs when empty; unused with S3_ENDPOINT"},
 	{env: "BLOB_CACHE_BYTES", yaml: "blob.cache_bytes", def: "10737418240", doc: "with S3_ENDPOINT: bytes that this machine keeps near, in CACHE_DIR"},
 	{env: "S3_ENDPOINT", yaml: "s3.endpoint", doc: "host:port of an S3 service that keeps packages and plugins instead of BLOB_DIR"},
@@ -146,7 +149,9 @@ func (c *config) validate() []error {
 		atLeast(name, 1)
 	}
 	atLeast("JOB_RECLAIM_GRACE_SEC", 0)
-	atLeast("WORKER_SLOTS", 0)
+	for _, name := range []string{"WORKER_SLOTS", "RATE_PER_ADDRESS", "RATE_PER_USER", "RATE_PER_KEY"} {
+		atLeast(name, 0)
+	}
 	for _, name := range []string{"POLL_INTERVAL", "DRAIN_GRACE"} {
 		if d, err := time.ParseDuration(c.values[name]); err != nil || d <= 0 {
 			errs = append(errs, fmt.Errorf("%s=%s: must be a positive duration such as 1s", name, c.values[name]))

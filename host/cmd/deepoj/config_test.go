@@ -19,6 +19,7 @@ var probe = map[string][2]string{
 	"JOB_RECLAIM_INTERVAL_SEC": {"7", "8"}, "JOB_RECLAIM_COUNT": {"9", "10"}, "JOB_RECLAIM_GRACE_SEC": {"11", "12"},
 	"JUDGE_STDOUT_LIMIT_BYTES": {"13", "14"}, "JUDGE_STDERR_LIMIT_BYTES": {"15", "16"}, "OUTBOX_SHARDS": {"2", "4"},
 	"CALLBACK_ALLOW": {"10.1.0.0/16", "10.2.0.0/16"}, "S3_USE_TLS": {"false", "true"}, "BLOB_CACHE_BYTES": {"1000", "2000"},
+	"RATE_PER_ADDRESS": {"100", "0"}, "RATE_PER_USER": {"101", "0"}, "RATE_PER_KEY": {"102", "0"},
 	"POLL_INTERVAL": {"2s", "3s"}, "DRAIN_GRACE": {"4s", "5s"},
 	"RETAIN_EVENTS": {"1h", "2h"}, "RETAIN_JOBS": {"3h", "0"}, "RETAIN_SUBMISSIONS": {"0", "4h"},
 }

@@ -235,6 +235,14 @@ func (n *node) name() string {
 	return fmt.Sprintf("%s-%d", host, os.Getpid())
 }
 
+// rate is a number of requests a minute; a setting of 0 means no limit.
+func (n *node) rate(name string) int {
+	if limit := n.cfg.number(name); limit > 0 {
+		return int(limit)
+	}
+	return -1
+}
+
 // addWeb adds the web side and returns what says that the node is ready.
 func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 	host, _, err := net.SplitHostPort(n.opts.listen)
@@ -255,8 +263,9 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 		return nil, err
 	}
 	cfg := web.Config{
-		CallbackAllow: callbacks,
-		Listen:        n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
+		CallbackAllow:  callbacks,
+		RatePerAddress: n.rate("RATE_PER_ADDRESS"), RatePerUser: n.rate("RATE_PER_USER"), RatePerKey: n.rate("RATE_PER_KEY"),
+		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
 		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Log: n.log,
 	}
 	if n.blobs != nil {
