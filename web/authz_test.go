@@ -27,7 +27,7 @@ const access = `
 anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /api/errors
 anyone  POST   /login /logout /api/v1/sessions
 guest   GET    / /problems/:slug /languages /queue /account
-guest   POST   /problems/:slug /problems/:slug/runs
+guest   POST   /problems/:slug /problems/:slug/runs /runs/:id/cancel
 guest   GET    /runs/:id /runs/:id/live /runs/:id/events
 guest   GET    /submissions /submissions/:id /submissions/:id/live /submissions/:id/events
 staff   POST   /submissions/:id/cancel /submissions/:id/rejudge
@@ -66,7 +66,7 @@ guest   GET    /api/v1/submissions /api/v1/submissions/:id /api/v1/submissions/:
 guest   POST   /api/v1/submissions
 staff   POST   /api/v1/submissions/:id/cancel /api/v1/submissions/:id/rejudge /api/v1/submissions/:id/release /api/v1/submissions/:id/delay
 staff   POST   /api/v1/submissions/:id/immediate /api/v1/submissions/:id/move /api/v1/submissions/:id/delete /api/v1/submissions/:id/undo
-guest   POST   /api/v1/runs
+guest   POST   /api/v1/runs /api/v1/runs/:id/cancel
 guest   GET    /api/v1/runs/:id /api/v1/runs/:id/events /api/v1/jobs/:id /api/v1/jobs/:id/events
 guest   GET    /api/v1/problems /api/v1/problems/:slug /api/v1/languages /api/v1/workers /api/v1/queue
 setter  GET    /api/v1/problems/:slug/package /api/v1/problems/:slug/versions /api/v1/problems/:slug/versions/:version

@@ -232,6 +232,35 @@ func (s *Server) apiRunStatus(c *fiber.Ctx) error {
 	return c.JSON(out)
 }
 
+// cancelRun ends the run that the address names, for whoever may see it.
+func (s *Server) cancelRun(c *fiber.Ctx) (*judge.Run, error) {
+	run, err := s.runFor(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.store.Cancel(c.UserContext(), run.JobID, viewerOf(c).Name); err != nil {
+		return nil, fmt.Errorf("cancel a run: %w", err)
+	}
+	return run, nil
+}
+
+// apiCancelRun handles POST /api/v1/runs/:id/cancel.
+func (s *Server) apiCancelRun(c *fiber.Ctx) error {
+	run, err := s.cancelRun(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"job_id": run.JobID, "status": "CANCELLED"})
+}
+
+func (s *Server) cancelRunForm(c *fiber.Ctx) error {
+	run, err := s.cancelRun(c)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(runURL(run.JobID), fiber.StatusSeeOther)
+}
+
 // waitOf reads the parameter wait.
 func waitOf(c *fiber.Ctx) (time.Duration, error) {
 	text := c.Query("wait")

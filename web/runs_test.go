@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/client"
 )
 
 // ran is a result of a run with these outputs.
@@ -181,5 +182,43 @@ func TestOnlyTheAuthorAndStaffSeeARun(t *testing.T) {
 				t.Errorf("%s reads %s: status %d, want %d", name, path, r.status, want)
 			}
 		}
+	}
+}
+
+func TestARunIsEndedByWhoAskedForIt(t *testing.T) {
+	s := newStage(t)
+	expected := "3\n"
+	r, err := s.client.StartRun(t.Context(), client.NewRun{
+		Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: "int main() {}"}}, Tests: []client.RunTest{{Stdin: "1 2\n", Expected: &expected}},
+	})
+	s.must(err)
+	if got, err := s.client.Run(t.Context(), r.JobID); err != nil || got.Done() || got.Place == nil {
+		t.Fatalf("a run that waits: %+v, %v", got, err)
+	}
+	if page := s.do(http.MethodGet, r.URL, ""); !strings.Contains(page.body, r.URL+"/cancel") {
+		t.Error("the page of a run that waits has no button to cancel it")
+	}
+	s.must(s.client.CancelRun(t.Context(), r.JobID))
+	got, err := s.client.WaitRun(t.Context(), r.JobID)
+	if err != nil || got.Status != "CANCELLED" || got.Result != nil || got.Error == nil {
+		t.Errorf("a cancelled run: %+v, %v", got, err)
+	}
+	if page := s.do(http.MethodGet, r.URL, ""); strings.Contains(page.body, r.URL+"/cancel") {
+		t.Error("the page of a cancelled run has a button to cancel it")
+	}
+
+	again, err := s.client.StartRun(t.Context(), client.NewRun{Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: "int main() {}"}}})
+	s.must(err)
+	s.finish(again.JobID, ran(judge.AC, judge.RunOutput{Stdout: []byte("3\xff\n"), Stderr: []byte("note")}))
+	if got, err = s.client.WaitRun(t.Context(), again.JobID); err != nil {
+		t.Fatal(err)
+	}
+	if out, text := got.Result.Tests[0].Outputs(); string(out) != "3\xff\n" || string(text) != "note" {
+		t.Errorf("the outputs are %q and %q", out, text)
+	}
+	before := got
+	s.do(http.MethodPost, "/api/v1/runs/2/cancel", "{}", asJSON)
+	if got, err = s.client.Run(t.Context(), again.JobID); err != nil || got.Status != before.Status || got.Result == nil {
+		t.Errorf("a run that was done is %+v after a cancel, %v", got, err)
 	}
 }

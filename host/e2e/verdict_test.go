@@ -68,6 +68,27 @@ func TestTheCommandLineGetsTheRightVerdict(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a run on inputs of one's own", func(t *testing.T) {
+		write := func(name, text string) string {
+			path := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		program, input := write("next.py", "import sys\nprint(int(input()) + len(sys.argv))\nprint('note', file=sys.stderr)\n"), write("in", "41\n")
+		out, errs, status := deepoj(t, nil, "run", "--server", url, "--language", "python", program, "--input", input, "--arg", "x", "--expect", write("out", "43"))
+		if status != 0 || out != "43\n" || !strings.Contains(errs, "note\n") || !strings.Contains(errs, "AC  ") {
+			t.Errorf("status %d, printed %q and %q", status, out, errs)
+		}
+		if out, errs, status = deepoj(t, nil, "run", "--server", url, "--language", "python", program, "--input", input, "--expect", input); status != 3 || out != "42\n" || !strings.Contains(errs, "WA  ") {
+			t.Errorf("another output than expected: status %d, printed %q and %q", status, out, errs)
+		}
+		sum := write("sum.py", "print(sum(map(int, input().split())))\n")
+		if out, errs, status = deepoj(t, nil, "run", "--server", url, "--language", "python", "--problem", "aplusb", "--samples", sum); status != 0 || strings.Count(out, "AC  ") != strings.Count(out, "\n") {
+			t.Errorf("the samples: status %d, printed %q and %q", status, out, errs)
+		}
+	})
 	t.Run("the audit is all zeros", func(t *testing.T) {
 		out, errs, status := deepoj(t, nil, "audit", "--data", data)
 		if status != 0 || regexp.MustCompile(`[1-9]`).MatchString(out) || out == "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -24,29 +25,18 @@ func submit(ctx context.Context, e *env) int {
 	once := f.Bool("once", false, "give the same program that still waits or runs instead of handing it in twice")
 	server := f.String("server", "", "address of the server; DEEPOJ_URL or "+defaultServer+" when empty")
 	token := f.String("token", "", "key, or token of a login; DEEPOJ_TOKEN when empty")
-	// Flags may also follow the files, as in `submit FILE --wait`.
-	var files []string
-	for rest := e.args; ; {
-		if status, ok := parse(f, rest); !ok {
-			return status
-		}
-		if f.NArg() == 0 {
-			break
-		}
-		files = append(files, f.Arg(0))
-		rest = f.Args()[1:]
+	files, status, ok := filesOf(f, e.args)
+	if !ok {
+		return status
 	}
 	if *problem == "" || len(files) == 0 {
 		f.Usage()
 		return 2
 	}
 	n := client.NewSubmission{Problem: *problem, Language: *language, Once: *once}
-	for _, name := range files {
-		text, err := readSource(name)
-		if err != nil {
-			return e.fail(err)
-		}
-		n.Sources = append(n.Sources, judge.Source{Name: filepath.Base(name), Text: text})
+	var err error
+	if n.Sources, err = readSources(files); err != nil {
+		return e.fail(err)
 	}
 	c, err := client.New(firstOf(*server, e.variable("DEEPOJ_URL"), defaultServer), client.WithToken(firstOf(*token, e.variable("DEEPOJ_TOKEN"))))
 	if err != nil {
@@ -103,6 +93,33 @@ func printVerdict(e *env, s *client.Submission) int {
 		return 3
 	}
 	return 0
+}
+
+// filesOf parses flags and files. Flags may also follow the files, as in
+// `submit FILE --wait`.
+func filesOf(f *flag.FlagSet, args []string) (files []string, status int, ok bool) {
+	for rest := args; ; {
+		if status, ok := parse(f, rest); !ok {
+			return nil, status, false
+		}
+		if f.NArg() == 0 {
+			return files, 0, true
+		}
+		files = append(files, f.Arg(0))
+		rest = f.Args()[1:]
+	}
+}
+
+// readSources reads the files of a program.
+func readSources(files []string) (sources []judge.Source, err error) {
+	for _, name := range files {
+		text, err := readSource(name)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, judge.Source{Name: filepath.Base(name), Text: text})
+	}
+	return sources, nil
 }
 
 func readSource(name string) (string, error) {
