@@ -55,7 +55,7 @@ func (l *limiter) take(asker string) quota {
 	q := quota{limit: l.limit}
 	if next := full.Add(step); next.Sub(now) <= rateWindow {
 		full = next
-		l.make(now)
+		l.make(asker, now)
 		l.full[asker] = full
 	} else {
 		q.wait = next.Sub(now) - rateWindow
@@ -65,21 +65,27 @@ func (l *limiter) take(asker string) quota {
 	return q
 }
 
-// make makes room for another asker. It must be called with the lock held.
-func (l *limiter) make(now time.Time) {
-	if len(l.full) < rateKeys {
+// make makes room for an asker who is new. It looks at a few others and forgets
+// those that have all their requests again, or else one of them, who gets more than
+// their due: the memory is bounded, and so is the time that each of a flood of
+// addresses takes. It must be called with the lock held.
+func (l *limiter) make(asker string, now time.Time) {
+	const few = 16
+	if _, known := l.full[asker]; known || len(l.full) < rateKeys {
 		return
 	}
-	for asker, full := range l.full {
+	looked, last := 0, ""
+	for other, full := range l.full { // in an order that nobody can tell
 		if full.Before(now) {
-			delete(l.full, asker)
+			delete(l.full, other)
+		}
+		last = other
+		if looked++; looked == few {
+			break
 		}
 	}
-	for asker := range l.full {
-		if len(l.full) < rateKeys {
-			return
-		}
-		delete(l.full, asker) // any: they get more than their due, and the memory is bounded
+	if len(l.full) >= rateKeys {
+		delete(l.full, last)
 	}
 }
 
