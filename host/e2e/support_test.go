@@ -56,7 +56,7 @@ func TestASupportBundleShowsHowAMachineIs(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, files[name])
 		}
 	}
-	if !doctor.Healthy || schema.Version == 0 || schema.Version != schema.Binary || len(workers) != 1 || queue.Figures.Judged == 0 || len(audit) == 0 {
+	if !doctor.Healthy || schema.Version == 0 || schema.Version != schema.Binary || len(workers) != 1 || workers[0].Calibration <= 0 || queue.Figures.Judged == 0 || len(audit) == 0 {
 		t.Errorf("doctor %+v, schema %+v, workers %+v, queue %+v, audit %+v", doctor, schema, workers, queue, audit)
 	}
 	if _, errs, status := deepoj(t, nil, "support-bundle", "--data", data, "--output", bundle); status != 1 || !strings.Contains(errs, "exists") {

@@ -95,8 +95,13 @@ type WorkerInfo struct {
 	Languages []Language `json:"languages"`
 	Version   string     `json:"version"`
 	Sandbox   string     `json:"sandbox"` // cgroup driver, and what is degraded
-	Started   time.Time  `json:"started"`
-	Seen      time.Time  `json:"seen"`
+
+	// Calibration is how fast a core is, in passes per second: see package
+	// capacity. 0 = not measured.
+	Calibration float64 `json:"calibration,omitempty"`
+
+	Started time.Time `json:"started"`
+	Seen    time.Time `json:"seen"`
 }
 
 // Sample is a sample test that the statement shows.

@@ -37,7 +37,7 @@ func (w *Worker) info() judge.WorkerInfo {
 	defer w.mu.Unlock()
 	i := judge.WorkerInfo{
 		Name: w.owner, Pool: w.cfg.Pool, Slots: w.cfg.Slots, Busy: len(w.runs), Languages: slices.Clone(w.languages),
-		Version: w.cfg.Version, Sandbox: w.sandbox, Started: w.started, Seen: time.Now(),
+		Version: w.cfg.Version, Calibration: w.cfg.Calibration, Sandbox: w.sandbox, Started: w.started, Seen: time.Now(),
 	}
 	if w.unable != nil || w.stopping {
 		i.Slots = 0

@@ -25,6 +25,9 @@ type Config struct {
 	// Version of the program, for the list of workers.
 	Version string
 
+	// Calibration is how fast a core of this machine is, for the list of workers.
+	Calibration float64
+
 	// Slots is how many jobs are judged at once. Defaults to 1.
 	Slots int
 

@@ -50,6 +50,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/doctor", "host/judge sandbox"},
 	{"host/scheduler", "host/judge sql queue"},
 	{"host/worker", "host/judge host/judging host/problem host/verify host/plugin host/plugin/conformance host/blob host/liveness sql queue"},
+	{"host/capacity", "host/judge host/blob host/liveness host/worker sandbox sql"},
 	{"host/feed", "host/judge host/blob sql"},
 	{"web/client", "host/judge"},
 	{"web/judge0", "host/judge"},

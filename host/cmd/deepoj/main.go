@@ -55,6 +55,7 @@ var commands = []command{
 	{name: "rejudge", doc: "judge submissions again, one by one or as a set", run: rejudge},
 	{name: "audit", doc: "prove that nothing is lost or doubled", run: audit},
 	{name: "doctor", doc: "say what this machine lacks and how to mend it", run: diagnose},
+	{name: "bench", doc: "measure what this machine can judge", run: measureMachine},
 	{name: "simulate", doc: "predict waits, and how many workers a load needs", run: simulate},
 	{name: "support-bundle", doc: "collect what whoever helps will ask for, without secrets", run: supportBundle},
 	{name: "blob", doc: "check stored packages and plugins, or copy them elsewhere", run: blobCommand},

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"deepoj/host/blob"
+	"deepoj/host/capacity"
 	"deepoj/host/intake"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
@@ -155,7 +156,7 @@ func (n *node) addWorker(ctx context.Context) error {
 		delivery = n.streams
 	}
 	n.worker, err = worker.New(worker.Config{
-		Name: n.name(), Pool: n.cfg.get("WORKER_POOL"), Version: version, Slots: slots,
+		Name: n.name(), Pool: n.cfg.get("WORKER_POOL"), Version: version, Slots: slots, Calibration: capacity.Calibrate(calibrationTime),
 		Lease: n.cfg.seconds("JOB_LEASE_SEC"), Heartbeat: n.cfg.seconds("JOB_HEARTBEAT_SEC"), Grace: n.cfg.duration("DRAIN_GRACE"),
 		Journal: firstOf(n.cfg.get("JOURNAL_DIR"), filepath.Join(n.opts.data, "journal")),
 		Claimed: n.wake, Languages: j.Serves, Sandbox: boxes.Status,
