@@ -26,8 +26,8 @@ type agent struct {
 	machine    machine
 	cores      []int           // numbers of the cores that boxes run on
 	filter     *unix.SockFprog // of programs
-	roomFilter *unix.SockFprog
-	hard       map[int]uint64 // the agent's own hard limits, which no program can exceed
+	roomFilter *unix.SockFprog // nil in a room for only one program
+	hard       map[int]uint64  // the agent's own hard limits, which no program can exceed
 	null       *os.File
 	epoch      time.Time
 
@@ -92,7 +92,7 @@ func newAgent(ctx context.Context, cfg Config) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.prepareRuns()
+	a.prepareRuns(false)
 	a.uids = make(chan int, uidCount(a.cfg.Slots))
 	for i := range uidCount(a.cfg.Slots) {
 		a.uids <- a.uid(i)
@@ -165,9 +165,13 @@ func prepareAgent(cfg Config) (*agent, error) {
 	return a, nil
 }
 
-// prepareRuns prepares what it takes to run programs in rooms.
-func (a *agent) prepareRuns() {
-	a.filter, a.roomFilter = filterProgram(programFilter()), filterProgram(roomFilter())
+// prepareRuns prepares what it takes to run programs in rooms, or only one program.
+func (a *agent) prepareRuns(only bool) {
+	if only {
+		a.filter = filterProgram(onlyFilter())
+	} else {
+		a.filter, a.roomFilter = filterProgram(programFilter()), filterProgram(roomFilter())
+	}
 	a.tools = newToolbox(a.cfg)
 }
 

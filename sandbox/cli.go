@@ -106,7 +106,7 @@ func (j *job) run(ctx context.Context, thread chan<- *room) (res Result, degrade
 		}
 	}
 	r.give(g, err)
-	a.prepareRuns()
+	a.prepareRuns(true)
 	if err == nil {
 		err = j.fillBox(r, f)
 	}

@@ -48,10 +48,14 @@ func decide(t *testing.T, arch, number, arg uint32) uint32 {
 	t.Helper()
 	room := interpret(t, roomFilter(), arch, number, arg)
 	program := interpret(t, programFilter(), arch, number, arg)
+	both := program
 	if room == retKill || program == retAllow {
-		return room
+		both = room
 	}
-	return program
+	if only := interpret(t, onlyFilter(), arch, number, arg); only != both {
+		t.Errorf("of system call %d with %#x both filters say %#x, and the only one %#x", number, arg, both, only)
+	}
+	return both
 }
 
 func TestTheFiltersDecideEveryCallAsTheTablesSay(t *testing.T) {
@@ -105,6 +109,7 @@ func TestTheFiltersAreQuickToInstall(t *testing.T) {
 	}{
 		"that of a room":    {roomFilter(), 20},
 		"that of a program": {programFilter(), 8},
+		"an only one":       {onlyFilter(), 20},
 	} {
 		longest := 0
 		var depth func(pc, n int)
