@@ -152,6 +152,11 @@ func (r *reader) testCase(input, stem string, args caseArgs) *Test {
 	k.text("hint")
 	k.text("description")
 	k.unknownRefused()
+	if out := stem + ".out"; r.has(out) && strings.HasPrefix(stem, path.Join(dataDir, sampleDir)+"/") && !r.interactive && !r.passes {
+		r.p.CheckerTests = append(r.p.CheckerTests, CheckerTest{
+			Input: r.file(input), Answer: r.file(stem + ".ans"), Output: r.file(out), Flags: args.output, Wants: "accepted",
+		})
+	}
 	return &Test{
 		Name: strings.TrimPrefix(stem, dataDir+"/"), Sample: strings.HasPrefix(stem, path.Join(dataDir, sampleDir)+"/"),
 		Input: r.file(input), Answer: r.file(stem + ".ans"), Flags: args.output,

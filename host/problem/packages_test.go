@@ -149,9 +149,15 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 	}
 	for _, c := range p.CheckerTests {
 		say("  must say %s about %s %s %s, args %q", c.Wants, c.Input.Path, c.Output.Path, c.Answer.Path, c.Flags)
+		if c.Valid != nil && len(c.Valid.Flags)+len(c.Valid.FlagsBy) > 0 {
+			say("    of an input that is valid with %q %q", c.Valid.Flags, c.Valid.FlagsBy)
+		}
 	}
 	for _, f := range p.Invalid {
 		say("invalid input %s", f.Path)
+		if len(f.Flags)+len(f.FlagsBy) > 0 {
+			say("  with %q %q", f.Flags, f.FlagsBy)
+		}
 	}
 	if p.Static != nil {
 		say("static validator %s in %q of %q", p.Static.Name, p.Static.Language, paths(p.Static.Files))

@@ -100,7 +100,7 @@ type Package struct {
 	// checkers must say.
 	Generators   []Program     `json:"generators,omitempty"`
 	Validators   []Validator   `json:"validators,omitempty"`
-	Invalid      []File        `json:"invalid,omitempty"`
+	Invalid      []OwnInput    `json:"invalid,omitempty"`
 	CheckerTests []CheckerTest `json:"checker_tests,omitempty"`
 
 	// Static looks at the submitted files, for the groups that ask for it.

@@ -38,6 +38,23 @@ type ValidatorTest struct {
 	Valid bool     `json:"valid,omitempty"`
 }
 
+// OwnInput is an input that only the package's own programs see, with the flags that
+// validators get for it, as those of a [Test].
+type OwnInput struct {
+	File
+
+	Flags   []string            `json:"input_flags,omitempty"`
+	FlagsBy map[string][]string `json:"input_flags_of,omitempty"`
+}
+
+// FlagsOf returns the flags that a validator gets for the input.
+func (in OwnInput) FlagsOf(validator string) []string {
+	if flags, ok := in.FlagsBy[validator]; ok {
+		return flags
+	}
+	return in.Flags
+}
+
 // CheckerTest is an output of which is known what the checkers must say.
 type CheckerTest struct {
 	Input  File `json:"input"`
@@ -45,6 +62,9 @@ type CheckerTest struct {
 	Answer File `json:"answer"`
 
 	Flags []string `json:"flags,omitempty"`
+
+	// Valid says that the validators must accept the input.
+	Valid *OwnInput `json:"valid,omitempty"`
 
 	// Wants is what they must say: "accepted", "rejected", "partial", or "failed"
 	// if a checker must find that the judges are at fault.

@@ -384,7 +384,7 @@ func (p *Package) each(f func(*File)) {
 		}
 	}
 	for i := range p.Invalid {
-		f(&p.Invalid[i])
+		f(&p.Invalid[i].File)
 	}
 	for _, one := range []*Program{p.Static, p.Grader} {
 		if one != nil {
@@ -393,6 +393,9 @@ func (p *Package) each(f func(*File)) {
 	}
 	for i := range p.CheckerTests {
 		t := &p.CheckerTests[i]
+		if t.Valid != nil {
+			f(&t.Valid.File)
+		}
 		f(&t.Input)
 		f(&t.Output)
 		f(&t.Answer)

@@ -124,18 +124,19 @@ const (
 // the checkers must accept or reject.
 func (r *reader) ownTests(folder string) {
 	dir := path.Join(dataDir, folder)
-	flags := r.ownArgs(path.Join(dir, testGroupYAML), nil)
+	group := r.ownArgs(path.Join(dir, testGroupYAML), caseArgs{})
 	for _, f := range r.below(dir) {
 		stem, in := strings.CutSuffix(f, ".in")
 		switch {
 		case path.Base(f) == testGroupYAML && path.Dir(f) == dir, slices.Contains(besides, path.Ext(f)), path.Ext(f) == ".yaml" && r.has(strings.TrimSuffix(f, ".yaml")+".in"):
 		case in && folder == invalidInput:
-			r.p.Invalid = append(r.p.Invalid, r.file(f))
+			r.p.Invalid = append(r.p.Invalid, *r.ownInput(f, r.ownArgs(stem+".yaml", group)))
 		case in && (!r.has(stem+".ans") || !r.has(stem+".out")):
 			r.warn(f, "", "is not run: %s.ans and %s.out must be there", path.Base(stem), path.Base(stem))
 		case in:
+			args := r.ownArgs(stem+".yaml", group)
 			r.p.CheckerTests = append(r.p.CheckerTests, CheckerTest{
-				Input: r.file(f), Answer: r.file(stem + ".ans"), Output: r.file(stem + ".out"), Flags: r.ownArgs(stem+".yaml", flags),
+				Input: r.file(f), Answer: r.file(stem + ".ans"), Output: r.file(stem + ".out"), Flags: args.output, Valid: r.ownInput(f, args),
 				Wants: map[string]string{validOutput: "accepted", invalidOutput: "rejected"}[folder],
 			})
 		case slices.Contains([]string{".ans", ".out"}, path.Ext(f)):
@@ -148,19 +149,23 @@ func (r *reader) ownTests(folder string) {
 	}
 }
 
-// ownArgs reads the arguments of checkers from a file, if it is there.
-func (r *reader) ownArgs(file string, before []string) []string {
+// ownInput returns an input with the flags of its validators.
+func (r *reader) ownInput(name string, args caseArgs) *OwnInput {
+	return &OwnInput{File: r.file(name), Flags: args.input.all, FlagsBy: args.input.of}
+}
+
+// ownArgs reads the arguments of checkers and validators from a file, if it is there.
+func (r *reader) ownArgs(file string, before caseArgs) caseArgs {
 	if !r.has(file) {
 		return before
 	}
 	k := r.yaml(file)
-	flags, ok := k.list("output_validator_args", false)
-	k.node("input_validator_args")
+	if flags, ok := k.list("output_validator_args", false); ok {
+		before.output = flags
+	}
+	before.input = k.inputFlags("input_validator_args", before.input)
 	k.node("args")
 	k.text("description")
 	k.unknown()
-	if ok {
-		return flags
-	}
 	return before
 }

@@ -114,8 +114,15 @@ func (i *inspection) validate(ctx context.Context) error {
 			g.Go(func() error { return i.expect(within, v, built[n], t.Input, t.Flags, t.Valid) })
 		}
 	}
-	for _, f := range i.pkg.Invalid {
-		g.Go(func() error { return i.refused(within, built, f) })
+	for _, in := range i.pkg.Invalid {
+		g.Go(func() error { return i.refused(within, built, in) })
+	}
+	for _, t := range i.pkg.CheckerTests {
+		for n, v := range i.pkg.Validators {
+			if t.Valid != nil {
+				g.Go(func() error { return i.expect(within, v, built[n], t.Valid.File, t.Valid.FlagsOf(v.Name), true) })
+			}
+		}
 	}
 	return g.Wait()
 }
@@ -146,17 +153,17 @@ func (i *inspection) expect(ctx context.Context, v problem.Validator, p *judging
 }
 
 // refused asks the validators about an input that one of them must reject.
-func (i *inspection) refused(ctx context.Context, built []*judging.Program, f problem.File) error {
+func (i *inspection) refused(ctx context.Context, built []*judging.Program, in problem.OwnInput) error {
 	for n, v := range i.pkg.Validators {
-		says, why, err := i.ask(ctx, v, built[n], f, nil)
+		says, why, err := i.ask(ctx, v, built[n], in.File, in.FlagsOf(v.Name))
 		if says == broken && err == nil {
-			i.fault("%s: validator %s", f.Path, why)
+			i.fault("%s: validator %s", in.Path, why)
 		}
 		if err != nil || says != valid {
 			return err
 		}
 	}
-	i.fault("%s: every validator accepts it, and one must not", f.Path)
+	i.fault("%s: every validator accepts it, and one must not", in.Path)
 	return nil
 }
 

@@ -72,7 +72,16 @@ func TestValidatorsLookAtEveryInput(t *testing.T) {
 			"data/invalid_output/1.in": "1\n", "data/invalid_output/1.ans": "2\n", "data/invalid_output/1.out": "2.0\n",
 			"data/invalid_output/2.in": "1\n", "data/invalid_output/2.ans": "2\n", "data/invalid_output/2.out": "2\n",
 			"data/invalid_output/2.yaml": "output_validator_args: [case_sensitive]\n",
-		}), 5, "data/invalid_output/2.out: the checker says accepted, must say rejected: "},
+		}), 8, "data/invalid_output/2.out: the checker says accepted, must say rejected: "},
+		"newer with outputs of no input": {newer(map[string]string{
+			"data/valid_output/1.in": "101\n", "data/valid_output/1.ans": "2\n", "data/valid_output/1.out": "2\n",
+		}), 4, "data/valid_output/1.in: validator small rejects it: exit status 43: too large"},
+		"newer with arguments of a bad input": {newer(map[string]string{
+			"data/invalid_input/1.in": "50\n", "data/invalid_input/test_group.yaml": "input_validator_args: {small: ['40']}\n",
+		}), 3, ""},
+		"newer with an output of a sample": {newer(map[string]string{
+			"data/sample/7.in": "1\n", "data/sample/7.ans": "2\n", "data/sample/7.out": "3\n",
+		}), 3, "data/sample/7.out: the checker says rejected, must say accepted: "},
 		"of Polygon": {polygon("", `<tests><test method="manual" sample="true"/></tests>`, words+`<validators><validator><source path="files/val.py" type="python.3"/>
 <testset><tests><test verdict="valid"/><test verdict="invalid"/><test verdict="invalid"/></tests></testset></validator></validators>`+mainOnly, map[string]string{
 			"tests/01": "1\n", "tests/01.a": "2\n", "files/val.py": "import sys\nassert '--testset' in sys.argv or len(sys.argv) == 1\nsys.exit(3 if int(input()) > 100 else 0)\n",

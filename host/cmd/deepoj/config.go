@@ -60,6 +60,7 @@ var settings = []setting{
 	{env: "JOB_RECLAIM_INTERVAL_SEC", yaml: "scheduler.reclaim_interval_sec", def: "5", doc: "seconds between sweeps for lost leases"},
 	{env: "JOB_RECLAIM_COUNT", yaml: "scheduler.reclaim_count", def: "16", doc: "entries cleaned in one sweep"},
 	{env: "JOB_RECLAIM_GRACE_SEC", yaml: "scheduler.reclaim_grace_sec", def: "15", doc: "seconds after its end in which a lease may still be renewed"},
+	{env: "TIME_FACTORS", yaml: "judge.time_factors", doc: "what multiplies the time limits of languages, such as python=2 java=1.5, separated by spaces; the same for every worker; 1 for others"},
 	{env: "JUDGE_STDOUT_LIMIT_BYTES", yaml: "judge.stdout_limit_bytes", def: "262144", doc: "bytes of stdout that `deepoj judge` keeps of a program, and a worker of `deepoj judge`"},
 	{env: "JUDGE_STDERR_LIMIT_BYTES", yaml: "judge.stderr_limit_bytes", def: "1048576", doc: "bytes of stderr, likewise"},
 	{env: "OUTBOX_SHARDS", yaml: "queue.outbox_shards", def: "1", doc: "parts that the dispatchers of a queue divide its groups into; the same for all of them; 1 = every dispatcher picks from everything"},
@@ -165,6 +166,9 @@ func (c *config) validate() []error {
 	if _, err := c.prefixes("CALLBACK_ALLOW"); err != nil {
 		errs = append(errs, fmt.Errorf("CALLBACK_ALLOW=%s: must be addresses or ranges such as 10.1.0.0/16, separated by spaces: %w", c.values["CALLBACK_ALLOW"], err))
 	}
+	if _, err := timeFactors(c.values["TIME_FACTORS"]); err != nil {
+		errs = append(errs, err)
+	}
 	if len(errs) == 0 && c.seconds("JOB_LEASE_SEC") < 3*c.seconds("JOB_HEARTBEAT_SEC") {
 		errs = append(errs, fmt.Errorf("JOB_LEASE_SEC=%s: must be at least three heartbeats (JOB_HEARTBEAT_SEC=%s)", c.values["JOB_LEASE_SEC"], c.values["JOB_HEARTBEAT_SEC"]))
 	}
@@ -200,6 +204,23 @@ func (c *config) prefixes(name string) (out []netip.Prefix, err error) {
 		out = append(out, p.Masked())
 	}
 	return out, nil
+}
+
+// maxTimeFactor is the most that a time limit is multiplied with.
+const maxTimeFactor = 100
+
+// timeFactors reads what multiplies the time limits of languages by their ids.
+func timeFactors(text string) (map[string]float64, error) {
+	all := map[string]float64{}
+	for word := range strings.FieldsSeq(text) {
+		language, number, ok := strings.Cut(word, "=")
+		x, err := strconv.ParseFloat(number, 64)
+		if !ok || language == "" || err != nil || !(x > 0 && x <= maxTimeFactor) {
+			return nil, fmt.Errorf("TIME_FACTORS=%s: %q must be a language and a number above 0 and up to %d, such as python=2", text, word, maxTimeFactor)
+		}
+		all[language] = x
+	}
+	return all, nil
 }
 
 // readYAML flattens a YAML file to dotted keys.

@@ -20,6 +20,7 @@ var probe = map[string][2]string{
 	"JUDGE_STDOUT_LIMIT_BYTES": {"13", "14"}, "JUDGE_STDERR_LIMIT_BYTES": {"15", "16"}, "OUTBOX_SHARDS": {"2", "4"},
 	"CALLBACK_ALLOW": {"10.1.0.0/16", "10.2.0.0/16"}, "S3_USE_TLS": {"false", "true"}, "BLOB_CACHE_BYTES": {"1000", "2000"},
 	"RATE_PER_ADDRESS": {"100", "0"}, "RATE_PER_USER": {"101", "0"}, "RATE_PER_KEY": {"102", "0"},
+	"TIME_FACTORS":  {"python=2 java=1.5", "python=3"},
 	"POLL_INTERVAL": {"2s", "3s"}, "DRAIN_GRACE": {"4s", "5s"},
 	"RETAIN_EVENTS": {"1h", "2h"}, "RETAIN_JOBS": {"3h", "0"}, "RETAIN_SUBMISSIONS": {"0", "4h"},
 }
@@ -84,6 +85,8 @@ func TestABadSettingIsRefusedWithItsName(t *testing.T) {
 		"a negative poll interval":       {env: map[string]string{"POLL_INTERVAL": "-1s"}, want: []string{"POLL_INTERVAL=-1s"}},
 		"two at once, both named":        {env: map[string]string{"DELIVERY": "x", "JUDGE_AGENT": "y"}, want: []string{"DELIVERY=x", "JUDGE_AGENT=y"}},
 		"an unknown key in the file":     {yaml: "api:\n  speed: 9\n", want: []string{"unknown key api.speed"}},
+		"a factor without a language":    {env: map[string]string{"TIME_FACTORS": "python=2 1.5"}, want: []string{`"1.5" must be a language and a number`}},
+		"a factor of nothing":            {env: map[string]string{"TIME_FACTORS": "python=0"}, want: []string{"TIME_FACTORS=python=0"}},
 		"no outbox":                      {env: map[string]string{"OUTBOX_ENABLED": "false"}, want: []string{"DELIVERY=postgres"}},
 	}
 	for name, tt := range tests {

@@ -127,10 +127,14 @@ func (n *node) addWorker(ctx context.Context) error {
 	if slots == 0 {
 		slots = min(boxes.Slots(), boxes.Cores())
 	}
+	factors, err := timeFactors(n.cfg.get("TIME_FACTORS"))
+	if err != nil {
+		return err
+	}
 	judges := judging.Config{
 		Sandbox: boxes, Plugins: runtimes, Blobs: n.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(), Uploaded: n.store.ActivePlugins,
-		CacheDir: filepath.Join(cache, "judging"),
-		Cores:    min(runtime.NumCPU(), boxes.Slots()), Log: n.log, Registerer: n.reg,
+		CacheDir: filepath.Join(cache, "judging"), Factors: factors,
+		Cores: min(runtime.NumCPU(), boxes.Slots()), Log: n.log, Registerer: n.reg,
 	}
 	j, err := judging.New(judges)
 	if err != nil {

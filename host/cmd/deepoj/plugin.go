@@ -96,6 +96,7 @@ type bench struct {
 	plugins *plugin.Runtime
 	agent   *sandbox.Agent // nil without one
 	stop    func()         // ends the agent
+	factors map[string]float64
 }
 
 // openBench makes a bench, in CACHE_DIR if that is set. A process of root keeps root in the sandbox agent
@@ -109,6 +110,9 @@ func openBench(ctx context.Context, e *env, wantAgent bool) (b *bench, noAgent e
 // openBenchAs is openBench for a process that gives up root in its own way.
 func openBenchAs(ctx context.Context, e *env, wantAgent bool, giveUp func() error) (b *bench, noAgent error, err error) {
 	b = &bench{stop: func() {}}
+	if b.factors, err = timeFactors(e.variable("TIME_FACTORS")); err != nil {
+		return b, nil, err
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.close())
@@ -215,7 +219,7 @@ func (b *bench) judging() (judging.Config, error) {
 	adapters, err := plugins.Languages()
 	return judging.Config{
 		Sandbox: b.agent, Plugins: b.plugins, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
-		Log: slog.New(slog.DiscardHandler),
+		Factors: b.factors, Log: slog.New(slog.DiscardHandler),
 	}, err
 }
 

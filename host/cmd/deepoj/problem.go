@@ -66,7 +66,7 @@ func importProblems(ctx context.Context, e *env) int {
 	if err != nil {
 		return e.fail(err)
 	}
-	im, err := openImporter(ctx, e, ps, *override, func() (*sql.Store, blob.Store, error) { return openStores(ctx, c, *data) })
+	im, err := openImporter(ctx, e, c, ps, *override, func() (*sql.Store, blob.Store, error) { return openStores(ctx, c, *data) })
 	if err != nil {
 		return e.fail(err)
 	}
@@ -189,7 +189,7 @@ type importer struct {
 
 // openImporter opens the stores with a function that gives up root, and what
 // packages need to be finished and proved.
-func openImporter(ctx context.Context, e *env, ps []opened, override bool, stores func() (*sql.Store, blob.Store, error)) (im *importer, err error) {
+func openImporter(ctx context.Context, e *env, c *config, ps []opened, override bool, stores func() (*sql.Store, blob.Store, error)) (im *importer, err error) {
 	im = &importer{override: override}
 	defer func() {
 		if err != nil {
@@ -219,6 +219,9 @@ func openImporter(ctx context.Context, e *env, ps []opened, override bool, store
 		return im, err
 	}
 	cfg.Blobs, cfg.CacheDir, cfg.Uploaded = im.blobs, filepath.Join(im.bench.dir, "judging"), im.store.ActivePlugins
+	if cfg.Factors, err = timeFactors(c.get("TIME_FACTORS")); err != nil {
+		return im, err
+	}
 	if im.judge, err = judging.New(cfg); err != nil {
 		return im, err
 	}
