@@ -26,7 +26,7 @@ import (
 const access = `
 anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /api/errors
 anyone  POST   /login /logout /api/v1/sessions
-guest   GET    / /problems/:slug /languages /queue /account
+guest   GET    / /problems/:slug /problems/:slug/files/* /languages /queue /account
 guest   POST   /problems/:slug /problems/:slug/runs /runs/:id/cancel
 guest   GET    /runs/:id /runs/:id/live /runs/:id/events
 guest   GET    /submissions /submissions/:id /submissions/:id/live /submissions/:id/events

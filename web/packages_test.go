@@ -91,6 +91,30 @@ func TestAPackageIsStreamedIntoTheStoreAndBecomesAJob(t *testing.T) {
 	}
 }
 
+func TestEverybodyMayHaveTheFilesThatComeWithAProblem(t *testing.T) {
+	blobs, option := withBlobs(t)
+	s := newStage(t, option)
+	const script = "<script>alert(1)</script>"
+	digest, size, err := blobs.Put(t.Context(), strings.NewReader(script))
+	s.must(err)
+	file := judge.ProblemFile{Name: "tools/a b.html", Bytes: size, Digest: string(digest)}
+	s.must(s.store.SaveProblem(t.Context(), judge.Problem{Slug: "aplusb", Title: "A plus B", Version: "sha256:c3", Files: []judge.ProblemFile{file}}, "test"))
+	const address = "/problems/aplusb/files/tools/a%20b.html"
+	if page := s.do(http.MethodGet, "/problems/aplusb", ""); !strings.Contains(page.body, `href="`+address+`"`) {
+		t.Errorf("the page has no link to the file:\n%s", page.body)
+	}
+	r := s.do(http.MethodGet, address, "")
+	if r.status != http.StatusOK || r.body != script || r.header.Get("Content-Type") != "application/octet-stream" ||
+		!strings.HasPrefix(r.header.Get("Content-Disposition"), "attachment") || r.header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%d %v %q", r.status, r.header, r.body)
+	}
+	for _, none := range []string{"tools", "tools/", "../aplusb", "a%20b.html", "%2e%2e/x"} {
+		if r := s.do(http.MethodGet, "/problems/aplusb/files/"+none, ""); r.status != http.StatusNotFound && r.status != http.StatusBadRequest {
+			t.Errorf("%s: %d %q", none, r.status, r.body)
+		}
+	}
+}
+
 func TestAPackageThatIsWrongIsRefusedWithTheNameOfTheField(t *testing.T) {
 	blobs, option := withBlobs(t)
 	s := newStage(t, option)

@@ -4,11 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/sql"
 )
@@ -109,6 +113,30 @@ func (s *Server) problemPage(c *fiber.Ctx) error {
 		}
 	}
 	return s.page(c, fiber.StatusOK, "problem", view.Problem.Title, view)
+}
+
+// problemFile handles GET /problems/:slug/files/*: a file that comes with the problem.
+// It is for saving, whatever is in it.
+func (s *Server) problemFile(c *fiber.Ctx) error {
+	p, err := s.problem(c)
+	if err != nil {
+		return err
+	}
+	name, err := url.PathUnescape(c.Params("*"))
+	i := slices.IndexFunc(p.Files, func(f judge.ProblemFile) bool { return f.Name == name })
+	if err != nil || i < 0 {
+		return refuse(fiber.StatusNotFound, "not_found", "There is no file "+strconv.Quote(shorten(name))+" of this problem.", "")
+	}
+	if s.cfg.Blobs == nil {
+		return noBlobs()
+	}
+	f, err := s.cfg.Blobs.File(c.UserContext(), blob.Digest(p.Files[i].Digest))
+	if err != nil {
+		return fmt.Errorf("open a file of a problem: %w", err)
+	}
+	c.Attachment(path.Base(name))
+	c.Set(fiber.HeaderContentType, fiber.MIMEOctetStream)
+	return c.SendStream(f, int(p.Files[i].Bytes)) // closes it
 }
 
 // problemAgain shows the form again with what was typed and why it was refused.

@@ -160,6 +160,7 @@ func (s *Server) routes() {
 	s.app.Use(s.admit)
 	s.app.Get("/", s.problemsPage)
 	s.app.Get("/problems/:slug", s.problemPage)
+	s.app.Get("/problems/:slug/files/*", s.problemFile)
 	s.app.Post("/problems/:slug", s.submitForm)
 	s.app.Post("/problems/:slug/runs", s.runForm)
 	s.app.Get("/runs/:id", s.runPage)

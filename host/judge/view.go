@@ -129,4 +129,15 @@ type Problem struct {
 	Source    string    `json:"source,omitempty"`
 	License   string    `json:"license,omitempty"`
 	Updated   time.Time `json:"updated"`
+
+	// Files are the statements that are PDF, and what the package gives to
+	// contestants besides.
+	Files []ProblemFile `json:"files,omitempty"`
+}
+
+// ProblemFile is a file of a problem that everybody may have.
+type ProblemFile struct {
+	Name   string `json:"name"` // such as "problem.pdf" or "tools/tester.py"
+	Bytes  int64  `json:"bytes"`
+	Digest string `json:"digest"` // in the blob store
 }

@@ -201,6 +201,9 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 	}) {
 		say("statement %s: %q", lang, p.Statements[lang])
 	}
+	for _, f := range p.Judge().Files {
+		say("everybody may have %s, %d bytes", f.Name, f.Bytes)
+	}
 	for _, s := range p.Samples {
 		say("sample %s: %q %q", s.Name, s.Input, s.Output)
 	}

@@ -94,6 +94,7 @@ type Package struct {
 
 	Submissions []Submission `json:"submissions,omitempty"`
 	Attachments []File       `json:"attachments,omitempty"`
+	Documents   []File       `json:"documents,omitempty"` // statements that are PDF
 
 	// Generators are the programs that make tests. Validators are those that look
 	// at inputs; one at least must reject each of Invalid. CheckerTests are what the

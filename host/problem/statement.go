@@ -26,7 +26,9 @@ func (r *reader) readStatements(statementDir string) map[string]bool {
 	written := map[string]bool{}
 	r.p.Statements = map[string]string{}
 	names, _ := r.children(statementDir)
-	pdf := r.has("problem.pdf")
+	if r.has("problem.pdf") {
+		r.p.Documents = append(r.p.Documents, r.file("problem.pdf"))
+	}
 	for _, name := range names {
 		m := statementFile.FindStringSubmatch(name)
 		if m == nil {
@@ -42,7 +44,7 @@ func (r *reader) readStatements(statementDir string) map[string]bool {
 		written[lang] = true
 		switch _, there := r.p.Statements[lang]; {
 		case m[2] == "pdf":
-			pdf = true
+			r.p.Documents = append(r.p.Documents, r.file(file))
 		case there:
 			r.warn(file, "", "has no effect: there is another statement in this language")
 		case m[2] == "md":
@@ -53,8 +55,8 @@ func (r *reader) readStatements(statementDir string) map[string]bool {
 	}
 	r.chooseStatement()
 	switch {
-	case r.p.Statement == "" && pdf:
-		r.warn(statementDir, "", "is a PDF only: the page cannot show it")
+	case r.p.Statement == "" && len(r.p.Documents) > 0:
+		r.warn(statementDir, "", "is a PDF only: the page has a link to it, and no text")
 	case r.p.Statement == "":
 		r.warn(statementDir, "", "holds no problem.md or problem.tex: the page will have no statement")
 	}

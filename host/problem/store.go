@@ -246,6 +246,12 @@ func (p *Package) Judge() judge.Problem {
 		OutputMiB: p.Limits.OutputMiB, CodeKiB: p.Limits.CodeKiB, Languages: p.Languages, Source: p.Source, License: p.License,
 		Updated: time.Now().UTC(),
 	}
+	for _, f := range p.Documents {
+		v.Files = append(v.Files, judge.ProblemFile{Name: path.Base(f.Path), Bytes: f.Size, Digest: string(f.Digest)})
+	}
+	for _, f := range p.Attachments {
+		v.Files = append(v.Files, judge.ProblemFile{Name: strings.TrimPrefix(f.Path, "attachments/"), Bytes: f.Size, Digest: string(f.Digest)})
+	}
 	for _, c := range p.Checkers {
 		v.Checkers = append(v.Checkers, c.Name())
 	}
@@ -373,6 +379,9 @@ func (p *Package) each(f func(*File)) {
 	}
 	for i := range p.Attachments {
 		f(&p.Attachments[i])
+	}
+	for i := range p.Documents {
+		f(&p.Documents[i])
 	}
 	for i := range p.Generators {
 		p.Generators[i].each(f)
