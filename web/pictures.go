@@ -132,12 +132,11 @@ func testsPicture(rows []testView) template.HTML {
 }
 
 func classOf(v judge.Verdict) string {
-	switch {
-	case v == judge.AC:
+	if v == judge.AC {
 		return "good"
-	case v == judge.TLE:
-		return "warn"
-	default:
-		return "bad"
 	}
+	if v == judge.TLE {
+		return "warn"
+	}
+	return "bad"
 }
