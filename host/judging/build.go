@@ -66,10 +66,7 @@ func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Packa
 	if err != nil {
 		return nil, err
 	}
-	factor := j.cfg.Factors[tc.id]
-	if factor == 0 {
-		factor = 1
-	}
+	factor := j.Factor(tc.id)
 	warm, err := j.warmth(ctx, tc)
 	if err != nil {
 		return nil, err
@@ -97,6 +94,14 @@ func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Packa
 		return nil, err
 	}
 	return p, runCmd(p, pkg, factor)
+}
+
+// Factor is what multiplies the time limits of programs in a language.
+func (j *Judge) Factor(language string) float64 {
+	if factor := j.cfg.Factors[language]; factor != 0 {
+		return factor
+	}
+	return 1
 }
 
 // addOptions gives the compiler further arguments, before the first file that it

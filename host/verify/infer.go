@@ -78,8 +78,8 @@ func infer(ctx context.Context, cfg Config, pkg *problem.Package) (time.Duration
 }
 
 // times judges, under a limit, the submissions that give a bound, and returns the
-// CPU time in milliseconds that each takes on its slowest test, by path. It tells
-// each of the tests that the bound is about.
+// CPU time in milliseconds that each takes on its slowest test, by path, as if no
+// language had a factor. It tells each of the tests that the bound is about.
 func times(ctx context.Context, cfg Config, pkg *problem.Package, bound string, limit time.Duration,
 	tell func(problem.Submission, judge.TestResult) error,
 ) (map[string]int64, error) {
@@ -116,7 +116,7 @@ func times(ctx context.Context, cfg Config, pkg *problem.Package, bound string, 
 				if t.Verdict == "" || !covers(about, t.Name) {
 					continue
 				}
-				all[s.Path] = max(all[s.Path], t.Usage.CPUMillis)
+				all[s.Path] = max(all[s.Path], p.plain(t.Usage.CPUMillis, payload.Language))
 				if err := tell(s, t); err != nil {
 					return nil, err
 				}

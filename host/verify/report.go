@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -17,7 +18,7 @@ func (p *proof) report() Report {
 	}
 	for _, row := range r.Rows {
 		if row.Verdict == judge.AC {
-			r.SlowestMillis = max(r.SlowestMillis, row.Usage.CPUMillis)
+			r.SlowestMillis = max(r.SlowestMillis, p.plain(row.Usage.CPUMillis, row.Language))
 		}
 	}
 	if r.SlowestMillis > 0 {
@@ -25,6 +26,11 @@ func (p *proof) report() Report {
 		r.SuggestedMillis = (limit + time.Second - 1).Truncate(time.Second).Milliseconds()
 	}
 	return r
+}
+
+// plain is a CPU time as if its language had no factor.
+func (p *proof) plain(millis int64, language string) int64 {
+	return int64(math.Ceil(float64(millis) / p.cfg.Judge.Factor(language)))
 }
 
 // Write prints the matrix of submissions and groups for people.

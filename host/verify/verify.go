@@ -55,8 +55,8 @@ type Row struct {
 	Groups   []judge.GroupResult `json:"groups,omitempty"`
 	Message  string              `json:"message,omitempty"`
 
-	// Slack is the time limit divided by the CPU time of the slowest test, for
-	// accepted submissions that used any.
+	// Slack is the time limit, with the language's factor, divided by the CPU time of
+	// the slowest test, for accepted submissions that used any.
 	Slack float64 `json:"slack,omitempty"`
 
 	// Problem says what is wrong; "" means that all is as it should be.
@@ -73,7 +73,7 @@ type Report struct {
 	LimitFrom   string `json:"limit_from"`
 
 	// SlowestMillis is the CPU time of the slowest accepted submission on its
-	// slowest test.
+	// slowest test, divided by the factor of its language.
 	SlowestMillis int64 `json:"slowest_ms"`
 
 	// SuggestedMillis is the limit that the package's own multiplier gives: the
@@ -218,7 +218,7 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 		}
 	}
 	if r.Verdict == judge.AC && r.Usage.CPUMillis > 0 {
-		row.Slack = float64(p.pkg.Limits.CPU.Milliseconds()) / float64(r.Usage.CPUMillis)
+		row.Slack = float64(p.pkg.Limits.CPU.Milliseconds()) * p.cfg.Judge.Factor(row.Language) / float64(r.Usage.CPUMillis)
 	}
 	if row.Problem = wrong(s, r); row.Problem == "" && r.Verdict != judge.CE {
 		row.Problem = unexpected(s, r)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
 	"deepoj/host/verify"
@@ -65,6 +66,22 @@ func TestAPackageWhoseSubmissionsKeepTheirPromiseIsProved(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report does not show %q:\n%s", want, out.String())
 		}
+	}
+}
+
+func TestAProofKnowsTheFactorsOfLanguages(t *testing.T) {
+	m := judgingtest.Get(t)
+	j, err := m.Open(func(c *judging.Config) { c.Factors = map[string]float64{"python": 4} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := verify.Run(t.Context(), verify.Config{Judge: j, Only: "accepted/*"}, double(t, map[string]string{"submissions/accepted/right.py": right}))
+	if err != nil || len(r.Rows) != 1 || r.Rows[0].Usage.CPUMillis == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	used := r.Rows[0].Usage.CPUMillis
+	if r.Rows[0].Slack != 4*float64(r.LimitMillis)/float64(used) || r.SlowestMillis != (used+3)/4 {
+		t.Errorf("a program that used %d ms of %d: slack %g, slowest %d ms", used, r.LimitMillis, r.Rows[0].Slack, r.SlowestMillis)
 	}
 }
 
