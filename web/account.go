@@ -71,16 +71,19 @@ func (s *Server) changePasswordForm(c *fiber.Ctx) error {
 	return s.showAccount(c, fiber.StatusOK, view, nil)
 }
 
+// accountJSON is one's own account.
+type accountJSON struct {
+	userJSON
+	Scope sql.Scope `json:"scope,omitempty"` // of the key that asks
+}
+
 // apiAccount handles GET /api/v1/account: who asks, and with what key, if any.
 func (s *Server) apiAccount(c *fiber.Ctx) error {
 	u, err := s.ownAccount(c)
 	if err != nil {
 		return err
 	}
-	return c.JSON(struct {
-		userJSON
-		Scope sql.Scope `json:"scope,omitempty"`
-	}{publicUser(u), viewerOf(c).Scope})
+	return c.JSON(accountJSON{publicUser(u), viewerOf(c).Scope})
 }
 
 // apiChangePassword handles POST /api/v1/account/password with {"current", "new"}.

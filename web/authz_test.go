@@ -24,7 +24,7 @@ import (
 // An address that answers differently by whose thing it names is in
 // TestNobodyReachesWhatIsNotTheirs.
 const access = `
-anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /api/errors
+anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /api/errors /api/openapi.json
 anyone  POST   /login /logout /api/v1/sessions
 guest   GET    / /problems/:slug /problems/:slug/files/* /languages /queue /account
 guest   POST   /problems/:slug /problems/:slug/runs /runs/:id/cancel

@@ -91,6 +91,12 @@ type keyJSON struct {
 	Revoked  *time.Time `json:"revoked_at"`
 }
 
+// newKeyJSON is a key that was made just now.
+type newKeyJSON struct {
+	keyJSON
+	Secret string `json:"secret"`
+}
+
 func publicKey(k sql.Key) keyJSON {
 	return keyJSON{k.ID, k.Label, k.Scope, k.Works(time.Now()), k.Created, k.Expires, k.LastUsed, k.Revoked}
 }
@@ -149,10 +155,7 @@ func (s *Server) apiCreateKey(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return c.Status(fiber.StatusCreated).JSON(struct {
-		keyJSON
-		Secret string `json:"secret"`
-	}{publicKey(k), secret})
+	return c.Status(fiber.StatusCreated).JSON(newKeyJSON{publicKey(k), secret})
 }
 
 // createKey makes a key of whoever is logged in, and its secret.

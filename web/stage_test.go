@@ -50,7 +50,7 @@ func (s *stage) start(options ...func(*Config)) {
 	server, err := New(cfg)
 	s.must(err)
 	s.server, s.url = server, "http://"+server.Addr()
-	s.client, err = client.New(s.url)
+	s.client, err = client.New(s.url, client.WithHTTP(&http.Client{Transport: watched{s.T}}))
 	s.must(err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -180,7 +180,7 @@ func (s *stage) user(name, password string, role sql.Role) string {
 // as returns a client of the API that acts as the owner of token.
 func (s *stage) as(token string) *client.Client {
 	s.Helper()
-	c, err := client.New(s.url, client.WithToken(token))
+	c, err := client.New(s.url, client.WithToken(token), client.WithHTTP(&http.Client{Transport: watched{s.T}}))
 	s.must(err)
 	return c
 }
@@ -205,7 +205,7 @@ func (s *stage) do(method, path, body string, headers ...string) reply {
 		}
 		req.Header.Set(name, value)
 	}
-	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c := http.Client{Transport: watched{s.T}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := c.Do(req)
 	s.must(err)
 	defer resp.Body.Close()

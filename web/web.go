@@ -31,23 +31,24 @@ import (
 
 // Server serves pages and API on one address.
 type Server struct {
-	cfg     Config
-	log     *slog.Logger
-	store   *sql.Store
-	app     *fiber.App
-	ln      net.Listener
-	hosts   hostPolicy
-	views   *views
-	assets  *assets
-	catalog *catalog
-	depth   *kept[int64]      // about how many jobs wait
-	flow    *kept[[]sql.Flow] // what came and went lately
-	hub     *hub
-	count   *counters
-	logins  *throttle
-	rates   struct{ address, user, key *limiter }
-	caller  *callback.Caller
-	hashing chan struct{} // a place in it is the right to hash a password
+	cfg         Config
+	log         *slog.Logger
+	store       *sql.Store
+	app         *fiber.App
+	ln          net.Listener
+	hosts       hostPolicy
+	views       *views
+	assets      *assets
+	catalog     *catalog
+	depth       *kept[int64]      // about how many jobs wait
+	flow        *kept[[]sql.Flow] // what came and went lately
+	hub         *hub
+	count       *counters
+	logins      *throttle
+	rates       struct{ address, user, key *limiter }
+	caller      *callback.Caller
+	description []byte        // of the API
+	hashing     chan struct{} // a place in it is the right to hash a password
 }
 
 // New listens on cfg.Listen, so that a taken port is an error here, and
@@ -69,6 +70,10 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: metrics: %w", err)
 	}
+	description, err := describeAPI(cfg.Version)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
 	if !assets.hasEditor() {
 		cfg.Log.Warn("the source editor is not built, so the submit page shows a plain text field: run `make build`")
 	}
@@ -80,13 +85,14 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, log: cfg.Log, store: cfg.Store, ln: patient{ln},
 		hosts: newHostPolicy(cfg.Listen, ln.Addr(), cfg.Hosts),
 		views: views, assets: assets, count: count,
-		catalog: newCatalog(cfg.Store, cfg.WorkerAge),
-		depth:   &kept[int64]{ask: cfg.Store.Ready, age: depthAge},
-		flow:    &kept[[]sql.Flow]{ask: cfg.Store.QueueFlow, age: flowAge},
-		hub:     newHub(cfg.Store, count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
-		logins:  newThrottle(time.Now),
-		caller:  callback.New(cfg.CallbackAllow),
-		hashing: make(chan struct{}, 2),
+		catalog:     newCatalog(cfg.Store, cfg.WorkerAge),
+		depth:       &kept[int64]{ask: cfg.Store.Ready, age: depthAge},
+		flow:        &kept[[]sql.Flow]{ask: cfg.Store.QueueFlow, age: flowAge},
+		hub:         newHub(cfg.Store, count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
+		logins:      newThrottle(time.Now),
+		caller:      callback.New(cfg.CallbackAllow),
+		description: description,
+		hashing:     make(chan struct{}, 2),
 	}
 	s.rates.address, s.rates.user, s.rates.key = newLimiter(time.Now, cfg.RatePerAddress), newLimiter(time.Now, cfg.RatePerUser), newLimiter(time.Now, cfg.RatePerKey)
 	s.app = fiber.New(fiber.Config{
@@ -156,6 +162,7 @@ func (s *Server) routes() {
 	s.app.Post("/logout", s.logout)
 	s.app.Post("/api/v1/sessions", s.apiLogin)
 	s.app.Get("/api/errors", s.errorsPage)
+	s.app.Get("/api/openapi.json", s.openapi)
 
 	s.app.Use(s.admit)
 	s.app.Get("/", s.problemsPage)
