@@ -80,6 +80,16 @@ bench-judging: deps-test build ## Proving a package, a test's overhead, a large 
 
 plugins: ## Build every language adapter into plugins/dist
 
+.PHONY: deb
+deb: build ## Make a Debian package in .build
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o .build/deb/ ./host/cmd/...
+	.tools/deb.sh .build/deb '$(VERSION)' .build/deepoj.deb
+	@echo ".build/deepoj.deb is made; install it with: apt-get install ./.build/deepoj.deb"
+
+.PHONY: test-deb
+test-deb: deb ## Install the package in a clean root that debootstrap makes, start it there and judge something
+	$(SUDO) .tools/test-deb.sh .build/deepoj.deb
+
 .PHONY: generate
 generate: ## Write the Go code for the queries in sql/queries
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
