@@ -154,3 +154,36 @@ func TestTheSameRequestMakesOneSet(t *testing.T) {
 		t.Errorf("set 99: %v", err)
 	}
 }
+
+func TestASetJudgesTheNewVersionBesideWhatTheOldOneGave(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids, _ := judged(t, s, 2)
+	p, err := s.Problem(t.Context(), "aplusb")
+	must(t, err)
+	old := p.Version
+	p.Version = "sha256:11"
+	must(t, s.SaveProblem(t.Context(), *p, "prof"))
+	set, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{By: "prof", JobIDs: ids})
+	must(t, err)
+	for i, id := range ids {
+		job := claim(t, s, id, "w1", 10+i)
+		if job.ProblemVersion != "sha256:11" {
+			t.Errorf("job %d is judged again by version %s, want the new one", id, job.ProblemVersion)
+		}
+		must(t, s.Finalize(t.Context(), job.Attempt, judge.Result{Verdict: judge.AC, ProblemVersion: job.ProblemVersion}))
+		if v := status(t, s, id, judge.Finished); v.Result.Verdict != judge.WA || v.Result.ProblemVersion == "sha256:11" {
+			t.Errorf("before the set is applied job %d shows %s of version %s", id, v.Result.Verdict, v.Result.ProblemVersion)
+		}
+	}
+	turns, err := s.RejudgeMatrix(t.Context(), set.ID)
+	if want := []sql.RejudgeTurn{{Before: judge.WA, After: judge.AC, Count: 2}}; err != nil || !slices.Equal(turns, want) {
+		t.Errorf("what changes from version %s is %+v, %v, want %+v", old, turns, err, want)
+	}
+	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
+	for _, id := range ids {
+		if v := status(t, s, id, judge.Finished); v.Result.Verdict != judge.AC || v.Result.ProblemVersion != "sha256:11" {
+			t.Errorf("after the set is applied job %d shows %s of version %s", id, v.Result.Verdict, v.Result.ProblemVersion)
+		}
+	}
+}

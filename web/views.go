@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"html"
 	"html/template"
 	"io/fs"
 	"path"
@@ -29,6 +30,7 @@ func loadViews(a *assets) (*views, error) {
 	funcs := template.FuncMap{
 		"asset":    a.url,
 		"moment":   moment,
+		"mark":     badge,
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"day":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 		"dict":     dict,
@@ -37,7 +39,6 @@ func loadViews(a *assets) (*views, error) {
 		"memory":   memoryText,
 		"points":   pointsText,
 		"shape":    shapeOf,
-		"verdict":  judge.Verdict.Name,
 		"lower":    func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
 		"markup":   func(s string) template.HTML { return template.HTML(s) }, // statements, made safe by host/problem
 		"editor":   a.hasEditor,
@@ -133,6 +134,13 @@ func moment(t time.Time) template.HTML {
 	b = append(b, `">`...)
 	b = append(b, agoText(time.Since(t))...)
 	return template.HTML(append(b, "</time>"...))
+}
+
+// badge renders a verdict with its shape. Like moment, it is in every row of a list.
+func badge(v judge.Verdict) template.HTML {
+	code := html.EscapeString(string(v))
+	return template.HTML(`<span class="badge v-` + strings.ToLower(code) + `"><svg aria-hidden="true"><use href="#s-` + shapeOf(v) +
+		`"/></svg><abbr title="` + html.EscapeString(v.Name()) + `">` + code + `</abbr></span>`)
 }
 
 // page renders a page inside the layout.
