@@ -336,7 +336,7 @@ func TestFailuresOfThePlatformAreErrors(t *testing.T) {
 	t.Parallel()
 	m := judgingtest.Get(t)
 	pkg := echo(t, nil)
-	if _, err := m.Judge.Judge(t.Context(), python(cat), blob.Of([]byte("x")), nil); !errors.Is(err, blob.ErrNotFound) {
+	if _, err := m.Judge.Judge(t.Context(), python(cat), blob.Of([]byte("no file of any test")), nil); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("an unknown version: %v", err)
 	}
 	cobol := python(cat)
