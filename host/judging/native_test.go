@@ -109,14 +109,18 @@ func TestACheckerThatCannotBeAPluginRunsNatively(t *testing.T) {
 	t.Parallel()
 	j := judgingtest.Get(t).Judge
 	for name, text := range map[string]string{
-		"it catches exceptions": `#include <bits/stdc++.h>
+		"it catches exceptions": `#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
 int main(int, char **argv) {
 	std::string said, want;
 	std::cin >> said;
 	std::ifstream(argv[2]) >> want;
 	try { return std::stoi(said) == std::stoi(want) ? 42 : 43; } catch (const std::invalid_argument &) { return 43; }
 }`,
-		"it starts a process": `#include <bits/stdc++.h>
+		"it starts a process": `#include <fstream>
+#include <iostream>
 #include <sys/wait.h>
 #include <unistd.h>
 int main(int, char **argv) {
