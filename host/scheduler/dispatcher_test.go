@@ -71,7 +71,9 @@ func TestOnlyAWindowIsPublishedAndClaimsMakeRoom(t *testing.T) {
 	if _, _, err := b.Claim(t.Context(), ids[:10], "w", "00000000-0000-4000-8000-000000000001", time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	b.eventually("ten more are published", func() bool { return len(s.published()) == window+10 })
+	b.eventually("ten more are published and counted", func() bool {
+		return len(s.published()) == window+10 && b.figure("api_outbox_dispatch_latency_seconds") >= window+10
+	})
 	if got := b.figure("api_outbox_dispatch_total", "status", statusOK); got != window+10 {
 		t.Errorf("counted %v, want %d", got, window+10)
 	}

@@ -36,6 +36,9 @@ func TestWhatIsPastItsRetentionIsDeletedAndCounted(t *testing.T) {
 		}
 		return true
 	})
+	b.eventually("the deletions are counted", func() bool { // which follows the statement
+		return b.figure("retention_deleted_total", "what", "submissions") >= 5
+	})
 	stop()
 	if err := <-ended; err != nil {
 		t.Errorf("Run returned %v, want nil", err)
