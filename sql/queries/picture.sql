@@ -25,7 +25,7 @@ GROUP BY b.best ORDER BY b.best;
 -- counted back from now. Who is done with came before: a job that was judged again
 -- came, as far as anybody knows, when that began.
 WITH recent AS MATERIALIZED (
-  SELECT created_at AS came, NULL::timestamptz AS went FROM outbox_events
+  SELECT created_at AS came, NULL::timestamptz AS went FROM outbox_events WHERE created_at > now() - interval '60 min'
   UNION ALL
   SELECT CASE WHEN r.generation = 1 THEN j.created_at ELSE r.started_at END, r.created_at
   FROM results r JOIN jobs j ON j.job_id = r.job_id WHERE r.created_at > now() - interval '60 min'

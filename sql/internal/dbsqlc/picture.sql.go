@@ -107,7 +107,7 @@ func (q *Queries) HistoryDays(ctx context.Context, db DBTX, arg HistoryDaysParam
 
 const queueFlow = `-- name: QueueFlow :many
 WITH recent AS MATERIALIZED (
-  SELECT created_at AS came, NULL::timestamptz AS went FROM outbox_events
+  SELECT created_at AS came, NULL::timestamptz AS went FROM outbox_events WHERE created_at > now() - interval '60 min'
   UNION ALL
   SELECT CASE WHEN r.generation = 1 THEN j.created_at ELSE r.started_at END, r.created_at
   FROM results r JOIN jobs j ON j.job_id = r.job_id WHERE r.created_at > now() - interval '60 min'
