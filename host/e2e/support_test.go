@@ -1,17 +1,14 @@
 package e2e
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"deepoj/host/judge"
+	"deepoj/host/support/supporttest"
 	"deepoj/sql"
 )
 
@@ -64,7 +61,7 @@ func TestASupportBundleShowsHowAMachineIs(t *testing.T) {
 	}
 }
 
-// unpack returns the files of a support bundle by their names below its folder.
+// unpack returns the files of the support bundle at path.
 func unpack(t *testing.T, path string) map[string]string {
 	t.Helper()
 	f, err := os.Open(path)
@@ -72,24 +69,9 @@ func unpack(t *testing.T, path string) map[string]string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	z, err := gzip.NewReader(f)
+	files, err := supporttest.Files(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{}
-	for archive := tar.NewReader(z); ; {
-		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(archive)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, name, _ := strings.Cut(h.Name, "/")
-		files[name] = string(data)
-	}
+	return files
 }

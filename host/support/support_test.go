@@ -1,9 +1,7 @@
 package support
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,31 +14,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// unpack returns the files of an archive by name.
-func unpack(t *testing.T, r io.Reader) map[string]string {
-	t.Helper()
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for archive := tar.NewReader(z); ; {
-		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(archive)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[h.Name] = string(data)
-	}
-}
+	"deepoj/host/support/supporttest"
+)
 
 func text(s string) func(context.Context, io.Writer) error {
 	return func(_ context.Context, w io.Writer) error {
@@ -62,10 +38,13 @@ func TestAPartThatFailsKeepsNoOtherOut(t *testing.T) {
 	if err != nil || len(failed) != 1 || failed[0].Error() != "second.txt: cannot ask (secret)" {
 		t.Fatalf("failed = %v, %v", failed, err)
 	}
-	got := unpack(t, &b)
+	got, err := supporttest.Files(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := map[string]string{
-		"bundle/first.txt": "one\n", "bundle/second.txt": "half\n", "bundle/third.txt": "three\n",
-		"bundle/errors.txt": "second.txt: cannot ask (secret)\n",
+		"first.txt": "one\n", "second.txt": "half\n", "third.txt": "three\n",
+		"errors.txt": "second.txt: cannot ask (secret)\n",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)

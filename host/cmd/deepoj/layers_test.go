@@ -23,6 +23,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/blob/blobtest", ""},
 	{"host/embedded", ""},
 	{"host/support", ""},
+	{"host/support/supporttest", ""},
 	{"host/simulation", ""},
 	{"sandbox", ""},
 	{"plugins", ""},
@@ -51,13 +52,12 @@ var layers = []struct{ pkg, may string }{
 	{"host/scheduler", "host/judge sql queue"},
 	{"host/worker", "host/judge host/judging host/problem host/verify host/plugin host/plugin/conformance host/blob host/liveness sql queue"},
 	{"host/capacity", "host/judge host/blob host/liveness host/worker sandbox sql"},
-	{"host/feed", "host/judge host/blob sql"},
 	{"web/client", "host/judge"},
 	{"web/judge0", "host/judge"},
 	{"web/callback", ""},
 	{"web/chart", ""},
 	{"host/cmd/deepoj-judge", "sandbox"},
-	{"web", "host/judge host/blob host/problem host/feed host/liveness sql web/judge0 web/callback web/chart"},
+	{"web", "host/judge host/blob host/problem host/liveness sql web/judge0 web/callback web/chart"},
 }
 
 func TestLayers(t *testing.T) {
@@ -107,6 +107,11 @@ func TestLayers(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, l := range layers {
+		if !seen[l.pkg] {
+			t.Errorf("%s is in the list of layers, and there is no such package", l.pkg)
+		}
 	}
 }
 

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -19,33 +15,9 @@ import (
 
 	"deepoj/host/doctor"
 	"deepoj/host/support"
+	"deepoj/host/support/supporttest"
 	"deepoj/sql/sqltest"
 )
-
-// archived returns the files of a bundle by their names below its folder.
-func archived(t *testing.T, r io.Reader) map[string]string {
-	t.Helper()
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for archive := tar.NewReader(z); ; {
-		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(archive)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, name, _ := strings.Cut(h.Name, "/")
-		files[name] = string(data)
-	}
-}
 
 // TestNoSecretOfAnySettingIsInABundle sets every secret in each way that there
 // is, has everything that a bundle collects tell all of them, and looks for them
@@ -131,7 +103,10 @@ func TestNoSecretOfAnySettingIsInABundle(t *testing.T) {
 			if _, err := support.Write(t.Context(), &out, "bundle", time.Now(), secretsOf(c), b.parts()...); err != nil {
 				t.Fatal(err)
 			}
-			files := archived(t, &out)
+			files, err := supporttest.Files(&out)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for name, text := range files {
 				if strings.Contains(text, "zq") {
 					t.Errorf("%s tells a secret:\n%s", name, text)
