@@ -230,6 +230,23 @@ func TestTheFrontOfTheQueueIsListedInItsOrder(t *testing.T) {
 	}
 }
 
+func TestAnAuthorsUnfinishedSubmissionsAreListedNewestFirst(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ids := submitMany(t, s, 2)
+	mine := submit(t, s, sub("user0"))
+	late := submit(t, s, sub("user0", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
+	must(t, s.Cancel(t.Context(), mine, "user0"))
+	found, err := s.QueueOf(t.Context(), "user0", 0)
+	must(t, err)
+	if len(found) != 2 || found[0].JobID != late || found[0].State != "S" || found[1].JobID != ids[0] {
+		t.Errorf("unfinished are %+v, want jobs %d and %d", found, late, ids[0])
+	}
+	if newest, err := s.QueueOf(t.Context(), "user0", 1); err != nil || len(newest) != 1 || newest[0].JobID != late {
+		t.Errorf("the newest is %+v, %v", newest, err)
+	}
+}
+
 func TestAPlaceFarBackIsALowerBoundUntilItIsGivenAnUpperOne(t *testing.T) {
 	t.Parallel()
 	s := audited(t)

@@ -181,6 +181,16 @@ func (s *Store) QueueFront(ctx context.Context, queue, pool string, limit int) (
 	return s.QueueRows(ctx, ids)
 }
 
+// QueueOf returns the unfinished of an author's newest thousand submissions, newest
+// first.
+func (s *Store) QueueOf(ctx context.Context, author string, limit int) ([]QueueRow, error) {
+	ids, err := rows(ctx, s, s.queue, "QueueOf", args{"author": author, "max": bounded(limit)}, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("list what waits of %s: %w", author, err)
+	}
+	return s.QueueRows(ctx, ids)
+}
+
 // QueueRows returns the jobs of ids that are unfinished, in that order.
 func (s *Store) QueueRows(ctx context.Context, ids []int64) ([]QueueRow, error) {
 	found, err := rows(ctx, s, s.queue, "QueueRows", args{"job_ids": ids}, pgx.RowToStructByPos[QueueRow])

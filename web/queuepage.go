@@ -1,11 +1,9 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"html/template"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -17,26 +15,13 @@ import (
 // queueRow is an unfinished job and where it stands.
 type queueRow struct {
 	sql.QueueRow
-	Link       template.HTML // its number, which leads to its page if it has one
 	Place, ETA string
 }
-
-// linkOfJob is the number of a job as a link. Nothing of it comes from people.
-func linkOfJob(id int64, kind judge.Kind) template.HTML {
-	number := strconv.FormatInt(id, 10)
-	if page := pageOfJob(id, kind); page != "" {
-		return template.HTML(`<a href="` + page + `">` + number + "</a>")
-	}
-	return template.HTML(number)
-}
-
-// Movable reports whether staff may change its place.
-func (r queueRow) Movable() bool { return r.State == "R" || r.State == "S" }
 
 type queueView struct {
 	Stats   sql.QueueStats
 	Oldest  string
-	Rows    []queueRow
+	Rows    []template.HTML
 	Workers []judge.WorkerInfo
 	Flow    template.HTML // a picture of the last hour
 
@@ -83,7 +68,7 @@ func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error)
 		found, err = s.queueForStaff(c, &view)
 	} else {
 		view.Done, view.Workers = nil, publicWorkers(view.Workers)
-		found, err = s.unfinishedOf(ctx, v.Name)
+		found, err = s.store.QueueOf(ctx, v.Name, pageSize)
 	}
 	if err != nil {
 		return err
@@ -97,11 +82,15 @@ func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error)
 		return err
 	}
 	for _, r := range found {
-		row := queueRow{QueueRow: r, Link: linkOfJob(r.JobID, r.Kind)}
+		row := queueRow{QueueRow: r}
 		if place, waits := places[r.JobID]; waits {
 			row.Place, row.ETA = placeText(place), etaText(place)
 		}
-		view.Rows = append(view.Rows, row)
+		if v.Staff() {
+			view.Rows = append(view.Rows, row.staffCells())
+		} else {
+			view.Rows = append(view.Rows, row.ownCells())
+		}
 	}
 	return s.page(c, status, "queue", "Queue", view)
 }
@@ -131,21 +120,6 @@ func (s *Server) queueForStaff(c *fiber.Ctx, view *queueView) (found []sql.Queue
 	ids := make([]int64, len(waiting))
 	for i, w := range waiting {
 		ids[i] = w.JobID
-	}
-	return s.store.QueueRows(ctx, ids)
-}
-
-// unfinishedOf lists the unfinished submissions of an author, newest first.
-func (s *Server) unfinishedOf(ctx context.Context, author string) ([]sql.QueueRow, error) {
-	subs, err := s.store.Submissions(ctx, sql.Filter{Limit: maxPage, Author: author})
-	if err != nil {
-		return nil, fmt.Errorf("list submissions: %w", err)
-	}
-	var ids []int64
-	for _, sub := range subs {
-		if !sub.Status.Terminal() && len(ids) < pageSize {
-			ids = append(ids, sub.JobID)
-		}
 	}
 	return s.store.QueueRows(ctx, ids)
 }

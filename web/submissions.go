@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,7 +90,7 @@ func (s *Server) list(c *fiber.Ctx, f sql.Filter) ([]judge.Submission, int64, er
 type submissionsView struct {
 	Filter     sql.Filter
 	Filtered   bool
-	Rows       []judge.Submission
+	Rows       []template.HTML
 	Unfinished bool
 	Older      string // address of the next page, "" at the end
 	Problems   []judge.Problem
@@ -110,14 +109,17 @@ func (s *Server) submissionsPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	view := submissionsView{Filter: f, Rows: rows, Verdicts: judge.Verdicts[:len(judge.Verdicts)-1]} // SE is never a result
+	view := submissionsView{Filter: f, Verdicts: judge.Verdicts[:len(judge.Verdicts)-1]} // SE is never a result
 	if view.Problems, err = s.store.Problems(c.UserContext()); err != nil {
 		return fmt.Errorf("list problems: %w", err)
 	}
 	if view.Offers, err = s.catalog.languages(c.UserContext()); err != nil {
 		return err
 	}
-	view.Unfinished = slices.ContainsFunc(rows, func(sub judge.Submission) bool { return !sub.Status.Terminal() })
+	for i := range rows {
+		view.Unfinished = view.Unfinished || !rows[i].Status.Terminal()
+		view.Rows = append(view.Rows, submissionCells(&rows[i], viewerOf(c).Staff()))
+	}
 	view.Filtered = f.Problem != "" || f.Language != "" || f.Verdict != "" || c.Query("author") != ""
 	if next > 0 {
 		q := url.Values{}

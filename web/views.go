@@ -43,9 +43,7 @@ func loadViews(a *assets) (*views, error) {
 		"markup":   func(s string) template.HTML { return template.HTML(s) }, // statements, made safe by host/problem
 		"editor":   a.hasEditor,
 		"plural":   plural,
-		"ordinal":  ordinal,
 		"duration": waitText,
-		"lane":     laneText,
 		"bytes":    bytesText,
 		"kindName": func(kind string) string {
 			if kind == "toolchain" {

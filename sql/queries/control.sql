@@ -282,6 +282,12 @@ SELECT f.job_id FROM (
      SELECT job_id FROM outbox_events WHERE state = 'S' AND queue = @queue AND pool = @pool ORDER BY not_before LIMIT @max) s)
 ) f ORDER BY f.part, f.nth LIMIT @max;
 
+-- name: QueueOf
+-- What is unfinished of an author's newest thousand submissions, newest first.
+SELECT job_id FROM outbox_events
+WHERE job_id = ANY (ARRAY(SELECT job_id FROM submissions WHERE author = @author::text ORDER BY job_id DESC LIMIT 1000))
+ORDER BY job_id DESC LIMIT @max::integer;
+
 -- name: QueueRows
 -- Rows of the queue with what people want to know about them.
 SELECT o.job_id, j.kind, coalesce(s.author, o.group_key), coalesce(s.problem, ''),
