@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
@@ -59,23 +60,23 @@ func parseFields(body []byte, known ...string) (*fields, error) {
 		return nil, badBody(reasonEncoding, "The body is not UTF-8.")
 	}
 	f := &fields{raw: map[string]json.RawMessage{}}
-	d := json.NewDecoder(bytes.NewReader(body))
-	open, err := d.Token()
+	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
+	open, err := d.ReadToken()
 	if err != nil {
-		return nil, badBody(reasonInvalid, "The body is not JSON.")
+		return nil, notJSON(err)
 	}
-	if open != json.Delim('{') {
+	if open.Kind() != jsontext.KindBeginObject {
 		return nil, badBody(reasonWrong, "The body has to be a JSON object.")
 	}
-	for d.More() {
-		key, err := d.Token()
+	for d.PeekKind() != jsontext.KindEndObject {
+		key, err := d.ReadToken()
 		if err != nil {
-			return nil, badBody(reasonInvalid, "The body is not JSON.")
+			return nil, notJSON(err)
 		}
-		name, _ := key.(string)
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, badBody(reasonInvalid, "The body is not JSON.")
+		name := key.String()
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, notJSON(err)
 		}
 		_, twice := f.raw[name]
 		switch {
@@ -84,12 +85,18 @@ func parseFields(body []byte, known ...string) (*fields, error) {
 		case twice:
 			f.wrong.add(wrongField(name, "duplicate", "The field is there twice."))
 		}
-		f.raw[name] = value
+		f.raw[name] = json.RawMessage(value.Clone())
 	}
-	if _, err := d.Token(); err != nil || d.More() || len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
+	if _, err := d.ReadToken(); err != nil || len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
 		return nil, badBody(reasonInvalid, "The body is not one JSON object.")
 	}
 	return f, nil
+}
+
+// notJSON says where a body stops to be JSON. Half of a surrogate pair is refused
+// too: taken, it would become another character than was sent.
+func notJSON(err error) error {
+	return badBody(reasonInvalid, "The body is not JSON: "+strings.TrimPrefix(err.Error(), "jsontext: ")+".")
 }
 
 func badBody(reason, detail string) *fault {
@@ -118,11 +125,12 @@ func (f *fields) text(name string) string {
 		f.wrong.add(wrongField(name, reasonMissing, "The field is missing."))
 		return ""
 	}
-	var text string
-	if json.Unmarshal(f.raw[name], &text) != nil {
+	text, err := jsontext.AppendUnquote(nil, f.raw[name])
+	if err != nil {
 		f.wrong.add(wrongField(name, reasonWrong, "The field has to be a string, not %s.", kindOf(f.raw[name])))
+		return ""
 	}
-	return text
+	return string(text)
 }
 
 // sources reads a list of {"name", "text"} objects.

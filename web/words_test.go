@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"net"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -117,12 +118,14 @@ func TestOnlyTheNewestAttemptIsShownRunning(t *testing.T) {
 func FuzzParseFields(f *testing.F) {
 	f.Add([]byte(`{"problem": "a", "language": "b", "sources": [{"name": "x", "text": "y"}]}`))
 	f.Add([]byte(`{"problem": {"a": [1, {}]}, "x": 1e999}`))
+	f.Add([]byte(`{"problem": "\ud83d\ude00", "language": "\ud83d"}`))
+	halves := regexp.MustCompile(`(?i)\\ud[89a-f]`) // of pairs, perhaps without the other
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got, err := parseFields(body, "problem", "language", "sources")
 		var want map[string]json.RawMessage
 		stdErr := json.Unmarshal(body, &want)
-		isObject := stdErr == nil && want != nil
-		if (err == nil) != (isObject && utf8.Valid(body)) {
+		isObject := stdErr == nil && want != nil && utf8.Valid(body)
+		if err == nil && !isObject || err != nil && isObject && !halves.Match(body) {
 			t.Fatalf("parseFields(%q): %v; encoding/json: %v, object %t", body, err, stdErr, isObject)
 		}
 		if err != nil {
@@ -138,6 +141,19 @@ func FuzzParseFields(f *testing.F) {
 			t.Errorf("problem = %q, encoding/json says %q", problem, std)
 		}
 	})
+}
+
+func TestABodyThatIsNoJSONSaysWhere(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"source": "a\ud83d"}`: "surrogate", `{"source": }`: "offset", `{"source": "a"`: "EOF", ``: "EOF", `["source"]`: "has to be a JSON object",
+		`{"source": "a"} x`: "not one JSON object", `{source: "a"}`: "offset",
+	} {
+		_, err := parseFields([]byte(body), "source")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is answered with %v, want a word of %q", body, err, want)
+		}
+	}
 }
 
 func FuzzSplitHost(f *testing.F) {
