@@ -118,7 +118,7 @@ func (s *Server) changePassword(c *fiber.Ctx, current, fresh string) error {
 	if err != nil {
 		return err
 	}
-	if wait := s.logins.wait(u.Name, c.IP()); wait > 0 {
+	if wait := s.logins.wait(u.Name, s.clientAddress(c)); wait > 0 {
 		return tooManyLogins(wait)
 	}
 	ctx := c.UserContext()
@@ -127,7 +127,7 @@ func (s *Server) changePassword(c *fiber.Ctx, current, fresh string) error {
 		return err
 	}
 	if !right {
-		s.logins.failed(u.Name, c.IP())
+		s.logins.failed(u.Name, s.clientAddress(c))
 		return wrongField("current", "wrong_password", "The current password is wrong.")
 	}
 	if e := checkNewPassword(fresh, current); e != nil {

@@ -17,7 +17,7 @@ func (s *Server) apiLogin(c *fiber.Ctx) error {
 	if err := f.wrong.err(); err != nil {
 		return err
 	}
-	token, expires, err := s.openSession(c.UserContext(), name, password, c.IP())
+	token, expires, err := s.openSession(c.UserContext(), name, password, s.clientAddress(c))
 	if err != nil {
 		return err
 	}

@@ -72,6 +72,10 @@ type Config struct {
 	// default to 6000, 600 and 1200.
 	RatePerAddress, RatePerUser, RatePerKey int
 
+	// Proxies are reverse proxies whose X-Forwarded-For is believed. Without them
+	// everybody behind a proxy has its address. Defaults to none.
+	Proxies []netip.Prefix
+
 	// WorkerAge is how long ago a live worker was seen at most. Defaults to 15
 	// seconds.
 	WorkerAge time.Duration

@@ -55,7 +55,7 @@ func (s *Server) stream(c *fiber.Ctx, jobID int64, status judge.Status) error {
 	if err != nil {
 		return err
 	}
-	w, err := s.hub.watch(jobID, c.IP())
+	w, err := s.hub.watch(jobID, s.clientAddress(c))
 	if err != nil {
 		return noStream(err)
 	}

@@ -136,7 +136,7 @@ func (s *Server) observe(c *fiber.Ctx) error {
 		level = slog.LevelDebug
 	}
 	s.log.LogAttrs(ctx, level, "request", slog.String("method", c.Method()), slog.String("path", c.Path()),
-		slog.Int("status", status), slog.Duration("took", took), slog.String("client", c.IP()), slog.String("trace_id", trace))
+		slog.Int("status", status), slog.Duration("took", took), slog.String("client", s.clientAddress(c)), slog.String("trace_id", trace))
 	return nil
 }
 

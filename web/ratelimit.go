@@ -92,7 +92,7 @@ func (l *limiter) make(asker string, now time.Time) {
 // limitAddress bounds the requests of an address, before anything is looked up for
 // them. This machine is not limited: a reverse proxy on it speaks for everybody.
 func (s *Server) limitAddress(c *fiber.Ctx) error {
-	address, ok := limitedAddress(c.IP())
+	address, ok := limitedAddress(s.clientAddress(c))
 	if !ok || s.rates.address.limit == 0 {
 		return c.Next()
 	}

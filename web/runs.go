@@ -212,7 +212,7 @@ func (s *Server) apiRunStatus(c *fiber.Ctx) error {
 		return err
 	}
 	if wait > 0 && !run.Status.Terminal() {
-		if err := s.runsSettled(c.IP(), wait, run.JobID); err != nil {
+		if err := s.runsSettled(s.clientAddress(c), wait, run.JobID); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), lookTime)

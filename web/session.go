@@ -179,7 +179,7 @@ func (s *Server) loginPage(c *fiber.Ctx) error {
 
 func (s *Server) login(c *fiber.Ctx) error {
 	name, next := c.FormValue("name"), localPath(c.FormValue("next"))
-	token, expires, err := s.openSession(c.UserContext(), name, c.FormValue("password"), c.IP())
+	token, expires, err := s.openSession(c.UserContext(), name, c.FormValue("password"), s.clientAddress(c))
 	var f *fault
 	if errors.As(err, &f) && f.Status < fiber.StatusInternalServerError {
 		if f.RetryAfter > 0 {

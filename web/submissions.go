@@ -199,7 +199,7 @@ func (s *Server) apiSubmission(c *fiber.Ctx) error {
 		return err
 	}
 	if wait > 0 {
-		if sub, err = s.settled(sub.JobID, c.IP(), wait); err != nil {
+		if sub, err = s.settled(sub.JobID, s.clientAddress(c), wait); err != nil {
 			return err
 		}
 	}

@@ -33,6 +33,7 @@ var settings = []setting{
 	{env: "LISTEN_ADDR", yaml: "api.listen", def: "127.0.0.1:8080", doc: "where the web side listens"},
 	{env: "PUBLIC_HOSTS", yaml: "api.hosts", doc: "further host names that the web side answers to, separated by spaces"},
 	{env: "CALLBACK_ALLOW", yaml: "api.callback_allow", doc: "private addresses that callbacks may go to, such as 10.1.0.0/16, separated by spaces; public ones are always allowed"},
+	{env: "TRUSTED_PROXIES", yaml: "api.trusted_proxies", doc: "addresses of reverse proxies, such as 127.0.0.1 or 10.1.0.0/16, whose X-Forwarded-For says who asks, separated by spaces"},
 	{env: "RATE_PER_ADDRESS", yaml: "api.rate.address", def: "6000", doc: "requests a minute from one address; 0 = no limit; clients on this machine have none"},
 	{env: "RATE_PER_USER", yaml: "api.rate.user", def: "600", doc: "requests a minute of one user who has logged in; 0 = no limit"},
 	{env: "RATE_PER_KEY", yaml: "api.rate.key", def: "1200", doc: "requests a minute with one key; 0 = no limit"},
@@ -163,8 +164,10 @@ func (c *config) validate() []error {
 			errs = append(errs, fmt.Errorf("%s=%s: must be 0 or a duration such as 720h", name, c.values[name]))
 		}
 	}
-	if _, err := c.prefixes("CALLBACK_ALLOW"); err != nil {
-		errs = append(errs, fmt.Errorf("CALLBACK_ALLOW=%s: must be addresses or ranges such as 10.1.0.0/16, separated by spaces: %w", c.values["CALLBACK_ALLOW"], err))
+	for _, name := range []string{"CALLBACK_ALLOW", "TRUSTED_PROXIES"} {
+		if _, err := c.prefixes(name); err != nil {
+			errs = append(errs, fmt.Errorf("%s=%s: must be addresses or ranges such as 10.1.0.0/16, separated by spaces: %w", name, c.values[name], err))
+		}
 	}
 	if _, err := timeFactors(c.values["TIME_FACTORS"]); err != nil {
 		errs = append(errs, err)

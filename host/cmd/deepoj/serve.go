@@ -262,8 +262,12 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 	if err != nil {
 		return nil, err
 	}
+	proxies, err := n.cfg.prefixes("TRUSTED_PROXIES")
+	if err != nil {
+		return nil, err
+	}
 	cfg := web.Config{
-		CallbackAllow:  callbacks,
+		CallbackAllow: callbacks, Proxies: proxies,
 		RatePerAddress: n.rate("RATE_PER_ADDRESS"), RatePerUser: n.rate("RATE_PER_USER"), RatePerKey: n.rate("RATE_PER_KEY"),
 		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
 		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Log: n.log,
