@@ -119,7 +119,7 @@ func TestABucketMayKeepEverythingThatAFolderWould(t *testing.T) {
 }
 
 // give gives a folder to the account that deepoj becomes.
-func give(t *testing.T, dir string) {
+func give(t testing.TB, dir string) {
 	t.Helper()
 	account, err := embedded.Unprivileged("")
 	if err != nil {

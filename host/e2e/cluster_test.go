@@ -35,11 +35,12 @@ type cluster struct {
 // sees them run out.
 func newCluster(t testing.TB) *cluster {
 	t.Helper()
-	return newClusterOf(t, binary)
+	return newClusterOf(t, binary, nil)
 }
 
-// newClusterOf is newCluster for another version of deepoj.
-func newClusterOf(t testing.TB, program string) *cluster {
+// newClusterOf is newCluster for another version of deepoj, or with further
+// settings of PostgreSQL.
+func newClusterOf(t testing.TB, program string, settings map[string]string) *cluster {
 	t.Helper()
 	needRoot(t)
 	ctx := t.Context()
@@ -48,7 +49,7 @@ func newClusterOf(t testing.TB, program string) *cluster {
 		t.Fatal(err)
 	}
 	dir := folder(t)
-	pg, err := embedded.StartPostgres(ctx, embedded.PostgresConfig{DataDir: filepath.Join(dir, "pg"), User: account})
+	pg, err := embedded.StartPostgres(ctx, embedded.PostgresConfig{DataDir: filepath.Join(dir, "pg"), User: account, Settings: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func newClusterOf(t testing.TB, program string) *cluster {
 	}
 	c := &cluster{t: t, dir: dir, pg: pg, redis: redis}
 	t.Cleanup(func() {
-		if err := pg.Close(); err != nil {
+		if err := c.pg.Close(); err != nil {
 			t.Error(err)
 		}
 		_ = redis.Close() // a fault test may have ended it

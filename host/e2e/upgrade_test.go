@@ -30,7 +30,7 @@ const root = "../.."
 func TestOldAndNewVersionsWorkSideBySide(t *testing.T) {
 	old, known := oldProgram(t)
 	next, steps := laterProgram(t, known), len(stepsOf(t, root))
-	c := newClusterOf(t, old)
+	c := newClusterOf(t, old, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var accepted []int64
