@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"deepoj/host/embedded"
 	"deepoj/host/judge"
@@ -110,8 +109,8 @@ func TestARestoreToAMomentHasEverythingOfThatMomentAndGoesOn(t *testing.T) {
 	c.checkAudit(ctx)
 
 	// A restore takes longer than a lease.
-	c.change(ctx, "UPDATE jobs SET lease_until = now() - interval '1 s' WHERE status = 'running'")
-	c.change(ctx, "UPDATE outbox_events SET lock_until = now() - interval '1 s' WHERE state = 'L'")
+	c.ask(ctx, "UPDATE jobs SET lease_until = now() - interval '1 s' WHERE status = 'running'")
+	c.ask(ctx, "UPDATE outbox_events SET lock_until = now() - interval '1 s' WHERE state = 'L'")
 
 	// What was under way and what waited is judged, anew, and an attempt of the
 	// time that is no more writes nothing although its number is given again.
@@ -221,31 +220,15 @@ func (c *cluster) eventually(ctx context.Context, what string, done func() bool)
 	}
 }
 
-// ask returns the one value of a query.
-func (c *cluster) ask(ctx context.Context, query string) (value string) {
+// ask runs a statement as an operator would, and returns the value that it has.
+func (c *cluster) ask(ctx context.Context, statement string) string {
 	c.t.Helper()
-	c.connected(ctx, query, func(conn *pgx.Conn) error { return conn.QueryRow(ctx, query).Scan(&value) })
-	return value
-}
-
-// change runs a statement.
-func (c *cluster) change(ctx context.Context, statement string) {
-	c.t.Helper()
-	c.connected(ctx, statement, func(conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, statement)
-		return err
-	})
-}
-
-func (c *cluster) connected(ctx context.Context, what string, do func(*pgx.Conn) error) {
-	c.t.Helper()
-	conn, err := pgx.Connect(ctx, c.pg.DSN())
-	if err == nil {
-		err = errors.Join(do(conn), conn.Close(ctx))
-	}
+	psql := exec.CommandContext(ctx, filepath.Join(c.pg.Binaries.Dir, "psql"), "--no-psqlrc", "--tuples-only", "--no-align", "--dbname="+c.pg.DSN(), "--command="+statement)
+	out, err := psql.CombinedOutput()
 	if err != nil {
-		c.t.Fatalf("%s: %v", what, err)
+		c.t.Fatalf("%s: %v: %s", statement, err, out)
 	}
+	return strings.TrimSpace(string(out))
 }
 
 // loseDatabase stops PostgreSQL and removes its files.
