@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,8 +23,16 @@ const (
 	longestBlock = time.Second
 )
 
-// connect returns a client for the address, without waiting for the server.
-func connect(address string) (redis.UniversalClient, error) {
+// Refused reports whether err says that Redis does not accept the user, the
+// password, or what the user asks for.
+func Refused(err error) bool { return redis.IsAuthError(err) || redis.IsPermissionError(err) }
+
+// errNoTLS says that certificates are named for nothing.
+var errNoTLS = errors.New("redis address: certificates are named, and the address does not ask for TLS: write rediss://, or ?tls=true after several hosts")
+
+// connect returns a client for the address, without waiting for the server. It
+// trusts and shows the certificates of trust, which may be nil.
+func connect(address string, trust *tls.Config) (redis.UniversalClient, error) {
 	redis.SetLogger(&logging.VoidLogger{}) // what fails is returned to the caller
 	scheme, rest, found := strings.Cut(address, "://")
 	if !found {
@@ -35,6 +44,9 @@ func connect(address string) (redis.UniversalClient, error) {
 		if err != nil {
 			return nil, fmt.Errorf("redis address: %w", withoutURL(err))
 		}
+		if o.TLSConfig, err = certificates(o.TLSConfig, trust); err != nil {
+			return nil, err
+		}
 		o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, replyTimeout, replyTimeout
 		o.MaxRetries, o.DialerRetries, o.ContextTimeoutEnabled = 1, 1, true
 		o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
@@ -43,6 +55,9 @@ func connect(address string) (redis.UniversalClient, error) {
 		o, err := parseMany(rest)
 		if err != nil {
 			return nil, fmt.Errorf("redis address: %w", err)
+		}
+		if o.TLSConfig, err = certificates(o.TLSConfig, trust); err != nil {
+			return nil, err
 		}
 		if scheme == "redis+cluster" {
 			return redis.NewClusterClient(o.Cluster()), nil
@@ -56,8 +71,23 @@ func connect(address string) (redis.UniversalClient, error) {
 	}
 }
 
-// parseMany reads [user:password@]host[,host…][/master[/database]][?tls=true].
-// It is not a URL that net/url accepts.
+// certificates returns asked, which is nil when the address does not ask for
+// TLS, with the certificates of trust.
+func certificates(asked, trust *tls.Config) (*tls.Config, error) {
+	switch {
+	case trust == nil:
+		return asked, nil
+	case asked == nil:
+		return nil, errNoTLS
+	}
+	asked = asked.Clone()
+	asked.RootCAs, asked.Certificates = trust.RootCAs, trust.Certificates
+	return asked, nil
+}
+
+// parseMany reads [user:password@]host[,host…][/master[/database]][?query]. It is
+// not a URL that net/url accepts. The query may have tls, and sentinel_user and
+// sentinel_password, which the sentinels themselves ask for.
 func parseMany(rest string) (*redis.UniversalOptions, error) {
 	o := &redis.UniversalOptions{
 		DialTimeout: dialTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout,
@@ -70,10 +100,11 @@ func parseMany(rest string) (*redis.UniversalOptions, error) {
 		return nil, errors.New("its query cannot be read")
 	}
 	for k := range values {
-		if k != "tls" {
+		if !slices.Contains([]string{"tls", "sentinel_user", "sentinel_password"}, k) {
 			return nil, fmt.Errorf("unknown parameter %q", k)
 		}
 	}
+	o.SentinelUsername, o.SentinelPassword = values.Get("sentinel_user"), values.Get("sentinel_password")
 	if v := values.Get("tls"); v != "" {
 		on, err := strconv.ParseBool(v)
 		if err != nil {

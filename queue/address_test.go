@@ -74,10 +74,10 @@ func TestASentinelLeadsToItsMaster(t *testing.T) {
 }
 
 // carries checks that tickets pass over url, of two pools.
-func carries(t *testing.T, url string) {
+func carries(t *testing.T, url string, with ...func(*queue.Config)) {
 	t.Helper()
 	for _, pool := range []string{"default", "gpu"} {
-		q := open(t, url, func(c *queue.Config) { c.Pool = pool })
+		q := open(t, url, append(with, func(c *queue.Config) { c.Pool = pool })...)
 		publish(t, q, tickets(1, 2))
 		es := receive(t, q, 2)
 		must(t, q.Ack(t.Context(), es...))

@@ -12,6 +12,7 @@ package queue
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -59,8 +60,15 @@ type Config struct {
 	// URL of the Redis: redis, rediss, unix, redis+sentinel or redis+cluster.
 	// The last two name several hosts, and sentinel the master as well:
 	// redis+sentinel://user:password@h1:26379,h2:26379/mymaster/0 and
-	// redis+cluster://user:password@h1:6379,h2:6379. Both take ?tls=true.
+	// redis+cluster://user:password@h1:6379,h2:6379. Both take ?tls=true; for
+	// sentinels that ask for a password themselves there are sentinel_user and
+	// sentinel_password.
 	URL string
+
+	// TLS has the certificates to trust and to show (REDIS_TLS_CA,
+	// REDIS_TLS_CERT, REDIS_TLS_KEY); what else it says is not heeded. The URL
+	// must ask for TLS. Defaults to those of the system, and to none.
+	TLS *tls.Config
 
 	// Stream is the key of the stream (JOB_STREAM_KEY). Defaults to
 	// "deepoj:jobs".
@@ -94,6 +102,10 @@ type Config struct {
 	// WatchEvery is the time between two looks whether Redis is still the one
 	// that it was (see [Streams.Changed]). Defaults to 1 second.
 	WatchEvery time.Duration
+
+	// Remedy returns what to do about an error of Redis, for the log. Defaults
+	// to nothing.
+	Remedy func(error) string
 
 	// Log receives what cannot be returned. Defaults to discarding.
 	Log *slog.Logger
@@ -149,6 +161,9 @@ func (c Config) withDefaults() Config {
 	if c.WatchEvery == 0 {
 		c.WatchEvery = time.Second
 	}
+	if c.Remedy == nil {
+		c.Remedy = func(error) string { return "" }
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -185,7 +200,7 @@ func Open(ctx context.Context, cfg Config) (*Streams, error) {
 		return nil, fmt.Errorf("queue config: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	rdb, err := connect(cfg.URL)
+	rdb, err := connect(cfg.URL, cfg.TLS)
 	if err != nil {
 		return nil, err
 	}

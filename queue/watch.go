@@ -43,7 +43,7 @@ func (s *Streams) watch(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !down:
-			s.cfg.Log.WarnContext(ctx, "redis does not answer", attrErr(err))
+			s.cfg.Log.WarnContext(ctx, "redis does not answer", attrErr(err), slog.String("remedy", s.cfg.Remedy(err)))
 		case err == nil && down:
 			s.cfg.Log.InfoContext(ctx, "redis answers again")
 		}

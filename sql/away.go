@@ -37,3 +37,11 @@ func Away(err error) bool {
 	}
 	return false
 }
+
+// Refused reports whether err says that the server does not accept the user, the
+// password, or that way to connect: class 28 of SQLSTATE, invalid authorization
+// specification.
+func Refused(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && strings.HasPrefix(e.Code, "28")
+}

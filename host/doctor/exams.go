@@ -108,6 +108,7 @@ type Service struct {
 	Name     string                                // such as "postgresql"
 	Optional bool                                  // whether there is another way without it
 	Remedy   string                                // what to do when it does not answer
+	Mend     func(error) string                    // what to do about an error; nil = Remedy
 	Ask      func(context.Context) (string, error) // returns what was found, such as a version
 }
 
@@ -120,6 +121,9 @@ func Services(services ...Service) Exam {
 			checks[i] = Check{Name: s.Name, OK: true, Detail: detail}
 			if err != nil {
 				checks[i] = Check{Name: s.Name, OK: s.Optional, Degraded: s.Optional, Detail: err.Error(), Remedy: s.Remedy}
+				if s.Mend != nil {
+					checks[i].Remedy = s.Mend(err)
+				}
 			}
 		}
 		return checks

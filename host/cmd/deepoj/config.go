@@ -30,6 +30,9 @@ type setting struct {
 var settings = []setting{
 	{env: "DATABASE_URL", yaml: "database.url", secret: true, doc: "PostgreSQL to use instead of the embedded one"},
 	{env: "REDIS_URL", yaml: "redis.url", secret: true, doc: "Redis to use instead of the embedded one: redis, rediss, unix, redis+sentinel, redis+cluster"},
+	{env: "REDIS_TLS_CA", yaml: "redis.tls.ca", doc: "file of the certificates, in PEM, that Redis's may be signed by; those of the system when empty"},
+	{env: "REDIS_TLS_CERT", yaml: "redis.tls.cert", doc: "file of the certificate, in PEM, that this program shows to Redis"},
+	{env: "REDIS_TLS_KEY", yaml: "redis.tls.key", doc: "and of its key"},
 	{env: "LISTEN_ADDR", yaml: "api.listen", def: "127.0.0.1:8080", doc: "where the web side listens"},
 	{env: "PUBLIC_HOSTS", yaml: "api.hosts", doc: "further host names that the web side answers to, separated by spaces"},
 	{env: "CALLBACK_ALLOW", yaml: "api.callback_allow", doc: "private addresses that callbacks may go to, such as 10.1.0.0/16, separated by spaces; public ones are always allowed"},
@@ -82,7 +85,7 @@ var obsolete = map[string]string{
 // config holds every setting's value and where it came from.
 type config struct {
 	values   map[string]string
-	origins  map[string]string // env, file or default
+	origins  map[string]string // env, secret file, file (config.yaml) or default
 	warnings []string
 }
 
@@ -99,14 +102,10 @@ func loadConfig(path string, must bool, getenv func(string) (string, bool)) (*co
 		if v, ok := file[s.yaml]; ok {
 			value, origin = v, "file"
 		}
-		if s.secret {
-			if name, ok := getenv(s.env + "_FILE"); ok && name != "" {
-				data, err := os.ReadFile(filepath.Clean(name))
-				if err != nil {
-					errs = append(errs, fmt.Errorf("%s_FILE: %w", s.env, err))
-				}
-				value, origin = strings.TrimSpace(string(data)), "env"
-			}
+		if v, err := readSecret(s, getenv); err != nil {
+			errs = append(errs, err)
+		} else if v != "" {
+			value, origin = v, "secret file"
 		}
 		if v, ok := getenv(s.env); ok && v != "" {
 			value, origin = v, "env"
@@ -127,6 +126,27 @@ func loadConfig(path string, must bool, getenv func(string) (string, bool)) (*co
 		errs = append(errs, errors.New("OUTBOX_ENABLED=false is refused: a message sent before the commit can be lost; use DELIVERY=postgres to do without Redis"))
 	}
 	return c, errors.Join(append(errs, c.validate()...)...)
+}
+
+// readSecret returns the secret in the file that NAME_FILE names, or "" when
+// nothing is named.
+func readSecret(s setting, getenv func(string) (string, bool)) (string, error) {
+	name, _ := getenv(s.env + "_FILE")
+	if name == "" || !s.secret {
+		return "", nil
+	}
+	if v, _ := getenv(s.env); v != "" {
+		return "", fmt.Errorf("%s and %s_FILE are both set: unset one of them", s.env, s.env)
+	}
+	data, err := os.ReadFile(filepath.Clean(name))
+	if err != nil {
+		return "", fmt.Errorf("%s_FILE: %w", s.env, err)
+	}
+	text := strings.TrimSpace(string(data))
+	if text == "" {
+		return "", fmt.Errorf("%s_FILE: %s is empty: write the secret into it, or unset %s_FILE", s.env, name, s.env)
+	}
+	return text, nil
 }
 
 func (c *config) validate() []error {

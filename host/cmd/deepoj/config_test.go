@@ -67,7 +67,22 @@ func TestTheEnvironmentDecidesOverYAMLAndYAMLOverTheDefault(t *testing.T) {
 				if err := os.WriteFile(file, []byte("hidden\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				check(path, map[string]string{s.env + "_FILE": file}, "hidden", "env")
+				check(path, map[string]string{s.env + "_FILE": file}, "hidden", "secret file")
+				check(path, map[string]string{s.env + "_FILE": file, s.env: ""}, "hidden", "secret file")
+				check(path, map[string]string{s.env + "_FILE": "", s.env: "plain"}, "plain", "env")
+				empty := filepath.Join(t.TempDir(), "empty")
+				if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				for want, env := range map[string]map[string]string{
+					s.env + " and " + s.env + "_FILE are both set": {s.env: "plain", s.env + "_FILE": file},
+					s.env + "_FILE: " + empty + " is empty":        {s.env + "_FILE": empty},
+					s.env + "_FILE: open " + empty + ".not/no":     {s.env + "_FILE": empty + ".not/no"},
+				} {
+					if _, err := loadConfig(none, false, lookup(env)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
+						t.Errorf("%v, want %q", err, want)
+					}
+				}
 			}
 		})
 	}

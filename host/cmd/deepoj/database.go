@@ -12,15 +12,15 @@ import (
 // openDatabase opens the database that DATABASE_URL names, or the one of the
 // Deep-OJ that runs on the data folder.
 func openDatabase(ctx context.Context, c *config, data string) (*sql.Store, error) {
-	dsn := c.get("DATABASE_URL")
-	if dsn == "" {
-		i, err := findInstance(data)
-		if err != nil {
-			return nil, err
-		}
-		dsn = i.DSN
+	if dsn := c.get("DATABASE_URL"); dsn != "" {
+		store, err := sql.Open(ctx, sql.Config{DSN: dsn, MaxConns: 2})
+		return store, postgresService.explained(err)
 	}
-	return sql.Open(ctx, sql.Config{DSN: dsn, MaxConns: 2})
+	i, err := findInstance(data)
+	if err != nil {
+		return nil, err
+	}
+	return sql.Open(ctx, sql.Config{DSN: i.DSN, MaxConns: 2})
 }
 
 // audit prints how often each invariant is broken: all zeros, or status 1.

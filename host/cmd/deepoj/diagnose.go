@@ -12,6 +12,7 @@ import (
 	"deepoj/host/embedded"
 	"deepoj/queue"
 	"deepoj/sandbox"
+	"deepoj/sql"
 )
 
 // toolChains are what the shipped languages and checkers need, by logical name.
@@ -78,7 +79,7 @@ func examineMachine(ctx context.Context, c *config, data string) doctor.Report {
 			exams = append(exams, doctor.Tools(agent.Tool, toolChains...))
 		}
 	}
-	exams = append(exams, doctor.Services(services(c, data)...), doctor.Disk(existing(data), leastDisk))
+	exams = append(exams, doctor.Services(services(c)...), doctor.Disk(existing(data), leastDisk))
 	return doctor.Examine(ctx, exams...)
 }
 
@@ -95,15 +96,15 @@ func probeAgent(ctx context.Context) (*sandbox.Agent, func(), error) {
 
 // services are the ones that are configured, or what the embedded default
 // would start.
-func services(c *config, data string) []doctor.Service {
+func services(c *config) []doctor.Service {
 	pg := doctor.Service{Name: "postgresql", Remedy: "apt-get install postgresql, or set DATABASE_URL", Ask: func(ctx context.Context) (string, error) {
 		b, err := embedded.FindPostgres(ctx, "", 0)
 		return "embedded, version " + b.Version, err
 	}}
 	if c.get("DATABASE_URL") != "" {
-		pg.Remedy = "look at DATABASE_URL"
+		pg.Mend = postgresService.remedy
 		pg.Ask = func(ctx context.Context) (string, error) {
-			store, err := openDatabase(ctx, c, data)
+			store, err := sql.Open(ctx, sql.Config{DSN: c.get("DATABASE_URL"), MaxConns: 2})
 			if err != nil {
 				return "", err
 			}
@@ -116,11 +117,15 @@ func services(c *config, data string) []doctor.Service {
 		return "embedded, " + path, err
 	}}
 	if url := c.get("REDIS_URL"); url != "" {
-		redis.Remedy = "look at REDIS_URL"
+		redis.Mend = redisService.remedy
 		redis.Ask = func(ctx context.Context) (string, error) {
 			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 			defer cancel()
-			s, err := queue.Open(ctx, queue.Config{URL: url, Consumer: "doctor", Stream: c.get("JOB_STREAM_KEY"), Group: c.get("JOB_STREAM_GROUP")})
+			certificates, err := c.clientTLS("REDIS")
+			if err != nil {
+				return "", err
+			}
+			s, err := queue.Open(ctx, queue.Config{URL: url, TLS: certificates, Consumer: "doctor", Stream: c.get("JOB_STREAM_KEY"), Group: c.get("JOB_STREAM_GROUP")})
 			if err != nil {
 				return "", err
 			}

@@ -17,7 +17,7 @@ import (
 type instance struct {
 	PID     int       `json:"pid"` // of the process in whose mount namespace the sockets are
 	URL     string    `json:"url"`
-	DSN     string    `json:"dsn"`   // as that process uses it; without a password
+	DSN     string    `json:"dsn"`   // as that process uses it; with its password, so only the owner reads the file
 	Redis   string    `json:"redis"` // empty when Redis is not used
 	Data    string    `json:"data"`  // the data folder as that process sees it
 	Version string    `json:"version"`

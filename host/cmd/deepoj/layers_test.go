@@ -22,6 +22,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/blob", ""},
 	{"host/blob/blobtest", ""},
 	{"host/embedded", ""},
+	{"host/embedded/servicetest", "host/embedded"},
 	{"host/support", ""},
 	{"host/support/supporttest", ""},
 	{"host/simulation", ""},

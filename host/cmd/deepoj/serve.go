@@ -197,7 +197,7 @@ func (n *node) keep(ctx context.Context, name string, run func(context.Context) 
 func (n *node) database(ctx context.Context) error {
 	store, err := sql.Open(ctx, sql.Config{DSN: n.dsn, Log: n.log})
 	if err != nil {
-		return err
+		return postgresService.explained(err)
 	}
 	n.store = store
 	n.closers = append(n.closers, store.Close)
@@ -210,13 +210,18 @@ func (n *node) database(ctx context.Context) error {
 		}
 		return nil
 	}
-	streams, err := queue.Open(ctx, queue.Config{
-		URL: n.redisURL, Stream: n.cfg.get("JOB_STREAM_KEY"), Group: n.cfg.get("JOB_STREAM_GROUP"), Pool: n.cfg.get("WORKER_POOL"),
-		Consumer: firstOf(n.cfg.get("JOB_STREAM_CONSUMER"), n.name()), MaxLen: n.cfg.number("JOB_STREAM_MAXLEN"),
-		MinIdle: n.cfg.seconds("JOB_LEASE_SEC") + n.cfg.seconds("JOB_RECLAIM_GRACE_SEC"), CleanCount: n.cfg.number("JOB_RECLAIM_COUNT"), Log: n.log,
-	})
+	certificates, err := n.cfg.clientTLS("REDIS")
 	if err != nil {
 		return err
+	}
+	streams, err := queue.Open(ctx, queue.Config{
+		URL: n.redisURL, TLS: certificates, Stream: n.cfg.get("JOB_STREAM_KEY"), Group: n.cfg.get("JOB_STREAM_GROUP"), Pool: n.cfg.get("WORKER_POOL"),
+		Consumer: firstOf(n.cfg.get("JOB_STREAM_CONSUMER"), n.name()), MaxLen: n.cfg.number("JOB_STREAM_MAXLEN"),
+		MinIdle: n.cfg.seconds("JOB_LEASE_SEC") + n.cfg.seconds("JOB_RECLAIM_GRACE_SEC"), CleanCount: n.cfg.number("JOB_RECLAIM_COUNT"), Log: n.log,
+		Remedy: redisService.remedy,
+	})
+	if err != nil {
+		return fmt.Errorf("REDIS_URL: %w", err)
 	}
 	n.streams = streams
 	n.closers = append(n.closers, func() { _ = streams.Close() })
@@ -338,7 +343,7 @@ func (n *node) checks(ctx context.Context) []web.Check {
 	if n.streams != nil {
 		c := web.Check{Name: "redis", OK: true, Optional: n.cfg.get("DELIVERY") == "auto"}
 		if err := n.streams.Ping(ctx); err != nil {
-			c.OK, c.Detail, c.Remedy = false, err.Error(), "jobs travel through PostgreSQL until Redis answers again; look at REDIS_URL"
+			c.OK, c.Detail, c.Remedy = false, err.Error(), "jobs travel through PostgreSQL until Redis answers again; "+redisService.remedy(err)
 		}
 		cs = append(cs, c)
 	}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deepoj/host/doctor"
+	"deepoj/host/embedded/servicetest"
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// TestServicesAreReachedOverTLSAndSayWhatIsWrong asks PostgreSQL and Redis that
+// speak TLS only and want passwords, with good settings and with bad ones.
+func TestServicesAreReachedOverTLSAndSayWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	ours, theirs := servicetest.NewAuthority(t), servicetest.NewAuthority(t)
+	pg := servicetest.StartPostgres(t, ours)
+	port := servicetest.FreePort(t)
+	servicetest.StartRedis(t, port, append(servicetest.RedisTLS(t, ours, port), servicetest.RedisACL(t)...)...)
+	certificate, key := ours.Issue(t, "judge")
+	redis := url.URL{Scheme: "rediss", User: url.UserPassword(servicetest.RedisUser, servicetest.RedisPassword), Host: servicetest.Address(port)}
+	good := map[string]string{
+		"DATABASE_URL": pg.URL(), "REDIS_URL": redis.String(),
+		"REDIS_TLS_CA": ours.CA, "REDIS_TLS_CERT": certificate, "REDIS_TLS_KEY": key,
+	}
+	examine := func(t *testing.T, change map[string]string) (postgres, redis doctor.Check) {
+		t.Helper()
+		env := map[string]string{"DELIVERY": "streams"}
+		for name, v := range good {
+			env[name] = v
+			if other, ok := change[name]; ok {
+				env[name] = other
+			}
+		}
+		c, err := loadConfig("none.yaml", false, lookup(env))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checks := doctor.Examine(t.Context(), doctor.Services(services(c)...)).Checks
+		for _, check := range checks {
+			if strings.Contains(check.Detail+check.Remedy, "zq") {
+				t.Errorf("a password is told: %+v", check)
+			}
+		}
+		return checks[0], checks[1]
+	}
+	servicetest.Await(t, "both to answer", func() bool {
+		p, r := examine(t, nil)
+		return p.OK && r.OK
+	})
+
+	store, err := sql.Open(t.Context(), sql.Config{DSN: pg.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err = store.SaveProblem(t.Context(), judge.Problem{Slug: "sum", Title: "Sum", Version: "sha256:" + strings.Repeat("a", 64)}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := store.Submit(t.Context(), sql.NewSubmission{Problem: "sum", Language: "cpp", Sources: []judge.Source{{Name: "a.cpp", Text: "int main() {}"}}})
+	if err != nil || receipt.JobID == 0 {
+		t.Errorf("submit: %+v, %v", receipt, err)
+	}
+
+	none := filepath.Join(t.TempDir(), "none.pem")
+	if err := os.WriteFile(none, []byte("nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	change := func(name, old, with string) map[string]string {
+		return map[string]string{name: strings.Replace(good[name], old, with, 1)}
+	}
+	tests := map[string]struct {
+		change         map[string]string
+		postgres       bool   // whose check is meant
+		detail, remedy string // what they say
+	}{
+		"PostgreSQL of another authority":          {change("DATABASE_URL", url.QueryEscape(ours.CA), url.QueryEscape(theirs.CA)), true, "unknown authority", "sslrootcert=FILE in DATABASE_URL"},
+		"PostgreSQL by a name that is not its own": {change("DATABASE_URL", "127.0.0.1", "localhost"), true, "localhost", "use a name in DATABASE_URL"},
+		"PostgreSQL with another password":         {change("DATABASE_URL", "pq-zq", "other-zq"), true, "password authentication failed", "the password or what the user may do: correct them in DATABASE_URL"},
+		"PostgreSQL without TLS":                   {change("DATABASE_URL", "verify-full", "disable"), true, "no encryption", "DATABASE_URL"},
+		"PostgreSQL where nobody is":               {change("DATABASE_URL", servicetest.Address(pg.Port), "127.0.0.1:1"), true, "refused", "look whether PostgreSQL runs, and at DATABASE_URL"},
+		"a PostgreSQL address that cannot be read": {map[string]string{"DATABASE_URL": "postgres://u:%zq@h/d"}, true, "parse", "DATABASE_URL"},
+		"Redis of another authority":               {map[string]string{"REDIS_TLS_CA": theirs.CA}, false, "unknown authority", "REDIS_TLS_CA"},
+		"Redis with another password":              {change("REDIS_URL", "rq-zq", "other-zq"), false, "WRONGPASS", "the password or what the user may do: correct them in REDIS_URL"},
+		"Redis without a certificate of one's own": {map[string]string{"REDIS_TLS_CERT": "", "REDIS_TLS_KEY": ""}, false, "certificate required", "REDIS_TLS_CERT"},
+		"certificates and an address without TLS":  {change("REDIS_URL", "rediss", "redis"), false, "write rediss://", "REDIS_URL"},
+		"a certificate without its key":            {map[string]string{"REDIS_TLS_KEY": ""}, false, "REDIS_TLS_CERT and REDIS_TLS_KEY: set both", ""},
+		"a file that holds no certificate":         {map[string]string{"REDIS_TLS_CA": none}, false, "none.pem holds no certificate in PEM", ""},
+		"a file that is not there":                 {map[string]string{"REDIS_TLS_CA": none + ".pem"}, false, "REDIS_TLS_CA: open", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bad, other := examine(t, tt.change)
+			if !tt.postgres {
+				bad, other = other, bad
+			}
+			if bad.OK || !other.OK {
+				t.Errorf("%+v, and the other %+v", bad, other)
+			}
+			if !strings.Contains(bad.Detail, tt.detail) || !strings.Contains(bad.Remedy, tt.remedy) {
+				t.Errorf("%+v does not say %q and %q", bad, tt.detail, tt.remedy)
+			}
+		})
+	}
+}
