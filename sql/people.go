@@ -89,6 +89,7 @@ func (s *Store) SaveProblem(ctx context.Context, p judge.Problem, by string) err
 	if p.Slug == "" || p.Version == "" {
 		return errors.New("save problem: slug and version are required")
 	}
+	p.Hidden = false // which is said of the problem and not of a version
 	data, err := encode(p)
 	if err != nil {
 		return fmt.Errorf("save problem %s: %w", p.Slug, err)
@@ -109,7 +110,7 @@ func (s *Store) Problem(ctx context.Context, slug string) (*judge.Problem, error
 	if err != nil {
 		return nil, fmt.Errorf("problem %s: %w", slug, err)
 	}
-	p, err := problem(v.Problem, v.UpdatedAt)
+	p, err := problem(v.Problem, v.UpdatedAt, v.Hidden)
 	return &p, err
 }
 
@@ -122,17 +123,17 @@ func (s *Store) Problems(ctx context.Context) ([]judge.Problem, error) {
 	}
 	out := make([]judge.Problem, len(found))
 	for i, v := range found {
-		if out[i], err = problem(v.Problem, v.UpdatedAt); err != nil {
+		if out[i], err = problem(v.Problem, v.UpdatedAt, v.Hidden); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func problem(data []byte, updated time.Time) (p judge.Problem, err error) {
+func problem(data []byte, updated time.Time, hidden bool) (p judge.Problem, err error) {
 	if err := json.Unmarshal(data, &p); err != nil {
 		return p, fmt.Errorf("read problem: %w", err)
 	}
-	p.Updated = updated
+	p.Updated, p.Hidden = updated, hidden
 	return p, nil
 }

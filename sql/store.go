@@ -129,7 +129,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{log: cfg.Log, stmts: stmts, q: dbsqlc.New()}
 	s.submits = coalescer[NewSubmission, Receipt]{
 		do: s.submitTogether, lanes: 2, limit: 256,
-		together: func(first, n NewSubmission) bool { return first.Queue == n.Queue },
+		together: func(first, n NewSubmission) bool {
+			return first.Queue == n.Queue && (first.Space == 0) == (n.Space == 0)
+		},
 	}
 	s.finals = coalescer[final, struct{}]{do: s.finalizeTogether, lanes: 2, limit: 128}
 	s.hub = newHub(s, cfg.NotifyEvery)

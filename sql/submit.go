@@ -35,6 +35,8 @@ type NewSubmission struct {
 	Immediate      bool            // goes first (judge.LaneStaff) and does not touch the group's clock
 	Priority       int             // higher goes first within a lane; staff only
 	Delay          time.Duration   // not before so long from now
+	Space          int64           // id of the space that it is handed in to; 0 = none
+	Unofficial     bool            // of somebody who prepares the space, whom its times and limits do not bind
 }
 
 // Spec returns the SHA-256 of what makes two submissions the same work: queue,
@@ -50,9 +52,10 @@ func (n NewSubmission) Spec() ([]byte, error) {
 		Queue, Kind, Group, Problem, Language string
 		Sources                               []source
 		Payload                               json.RawMessage
+		Space                                 int64 `json:",omitempty"`
 	}{
 		Queue: orDefault(n.Queue, DefaultQueue), Kind: orDefault(string(n.Kind), string(judge.KindSubmission)),
-		Group: orDefault(n.GroupKey, n.Author), Problem: n.Problem, Language: n.Language, Payload: n.Payload,
+		Group: orDefault(n.GroupKey, n.Author), Problem: n.Problem, Language: n.Language, Payload: n.Payload, Space: n.Space,
 	}
 	for _, s := range n.Sources {
 		spec.Sources = append(spec.Sources, source{s.Name, sha256.Sum256([]byte(s.Text))})
@@ -74,7 +77,8 @@ type Receipt struct {
 // Submit stores a submission and its queue row in one statement, hence in one
 // transaction: when it returns a Receipt, the job will be judged. It is
 // idempotent by IdempotencyKey. An unknown problem, or a key used again with
-// different content, is a [*judge.FieldError]; [ErrQueueFull] means later.
+// different content, is a [*judge.FieldError]; [ErrQueueFull] means later, and a
+// [*SpaceError] that a space does not take it now.
 //
 // Submits at the same time share a statement. What is refused of one of them is
 // refused to it alone.
@@ -113,7 +117,7 @@ func (s *Store) SubmitMany(ctx context.Context, ns []NewSubmission) ([]Receipt, 
 	// a raced row or a unique violation; the next look finds it.
 	const tries = 5
 	for range tries {
-		answers, err := rows(ctx, s, s.queue, "SubmissionSubmit", b.args(), pgx.RowToStructByPos[submitAnswer])
+		answers, err := rows(ctx, s, s.queue, b.statement(), b.args(), pgx.RowToStructByPos[submitAnswer])
 		if pe, ok := errors.AsType[*pgconn.PgError](err); ok && pe.Code == "23505" {
 			continue
 		}
@@ -133,9 +137,10 @@ func (s *Store) SubmitMany(ctx context.Context, ns []NewSubmission) ([]Receipt, 
 
 // submitAnswer is a row of SubmissionSubmit.
 type submitAnswer struct {
-	N       int64
-	JobID   *int64
-	Outcome string
+	N        int64
+	JobID    *int64
+	Outcome  string
+	Patience *time.Duration // until a space takes another of the same member; nil = unknown
 }
 
 // receipts turns the answers of the database into those of Submit.
@@ -147,7 +152,7 @@ func (s *Store) receipts(ctx context.Context, b *batch, answers []submitAnswer) 
 			stored = true
 			out = append(out, Receipt{JobID: *a.JobID})
 		case "same":
-			if err := s.checkSame(ctx, *a.JobID, b.payloads[i]); err != nil {
+			if err := s.checkSame(ctx, *a.JobID, b.payloads[i], b.spaces[i]); err != nil {
 				return nil, false, err
 			}
 			out = append(out, Receipt{JobID: *a.JobID, Existing: true})
@@ -167,6 +172,8 @@ func (s *Store) receipts(ctx context.Context, b *batch, answers []submitAnswer) 
 			return nil, false, &judge.FieldError{Field: "queue", Reason: "unknown", Remedy: fmt.Sprintf("there is no queue %q", b.queue)}
 		case "queue_full":
 			return nil, false, ErrQueueFull
+		case string(SpaceNotMember), string(SpaceNotOpen), string(SpaceClosed), string(SpaceTooFast), string(SpaceTooManyWaiting):
+			return nil, false, &SpaceError{Refusal: SpaceRefusal(a.Outcome), Patience: a.Patience}
 		default:
 			raced = true
 		}
@@ -178,8 +185,8 @@ func (s *Store) receipts(ctx context.Context, b *batch, answers []submitAnswer) 
 }
 
 // checkSame refuses an idempotency key that was used with other content.
-func (s *Store) checkSame(ctx context.Context, jobID int64, payload []byte) error {
-	same, found, err := row(ctx, s, s.queue, "SubmissionSame", args{"job_id": jobID, "payload": payload}, pgx.RowTo[*bool])
+func (s *Store) checkSame(ctx context.Context, jobID int64, payload []byte, space *int64) error {
+	same, found, err := row(ctx, s, s.queue, "SubmissionSame", args{"job_id": jobID, "payload": payload, "space_id": space}, pgx.RowTo[*bool])
 	if err != nil {
 		return fmt.Errorf("compare with job %d: %w", jobID, err)
 	}
@@ -203,6 +210,9 @@ type batch struct {
 	priorities, codeBytes                              []int32
 	payloads                                           [][]byte
 	delays                                             []time.Duration
+	spaces                                             []*int64
+	unofficials                                        []bool
+	spacious                                           bool // some are handed in to spaces
 }
 
 func newBatch(ns []NewSubmission) (*batch, error) {
@@ -268,16 +278,34 @@ func (b *batch) add(n *NewSubmission) error {
 	b.payloads = append(b.payloads, payload)
 	b.codeBytes = append(b.codeBytes, int32(code))
 	b.delays = append(b.delays, max(n.Delay, 0))
+	var space *int64
+	if n.Space != 0 {
+		space, b.spacious = &n.Space, true
+	}
+	b.spaces = append(b.spaces, space)
+	b.unofficials = append(b.unofficials, n.Unofficial)
 	return nil
 }
 
+// statement names the one that stores the batch.
+func (b *batch) statement() string {
+	if b.spacious {
+		return "SubmissionSubmitSpace"
+	}
+	return "SubmissionSubmit"
+}
+
 func (b *batch) args() args {
-	return args{
+	a := args{
 		"queue": b.queue, "kinds": b.kinds, "pools": b.pools, "groups": b.groups, "languages": b.languages,
 		"problems": b.problems, "authors": b.authors, "idempotency_keys": b.idempotencyKeys, "job_keys": b.jobKeys,
 		"spec_hashes": b.specHashes, "trace_ids": b.traceIDs, "lanes": b.lanes, "priorities": b.priorities,
 		"payloads": b.payloads, "code_bytes": b.codeBytes, "delays": b.delays,
 	}
+	if b.spacious {
+		a["space_ids"], a["unofficials"] = b.spaces, b.unofficials
+	}
+	return a
 }
 
 // eventsOf is the message that jobs have new events.

@@ -19,6 +19,7 @@ import (
 type Filter struct {
 	Author, Problem, Language string
 	Verdict                   judge.Verdict // of the live result
+	Space                     int64         // id of the space that they were handed in to
 	Before                    int64         // only job ids below this: the cursor
 	Limit                     int           // 1 to 200; 0 = 50
 }
@@ -52,6 +53,7 @@ func (s *Store) Submission(ctx context.Context, jobID int64) (*judge.Submission,
 		JobID: v.JobID, Problem: v.Problem, Title: v.Title, Language: v.Language, Author: v.Author, Status: v.Status, QueueState: v.QueueState,
 		Generation: v.Generation, AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
 		CreatedAt: v.CreatedAt, StartedAt: v.StartedAt, FinishedAt: v.FinishedAt, LastError: v.LastError, Result: v.Result,
+		Space: v.Space, SpaceID: v.SpaceID, Unofficial: v.Unofficial,
 	})
 	if err != nil {
 		return nil, err
@@ -70,7 +72,7 @@ func (s *Store) Submission(ctx context.Context, jobID int64) (*judge.Submission,
 // sources and without the tests, groups and compiler output of their results.
 func (s *Store) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
 	found, err := s.q.SubmissionList(ctx, planned{s.main}, dbsqlc.SubmissionListParams{
-		Before: orMax(f.Before), Author: f.Author, Problem: f.Problem, Language: f.Language, Verdict: string(f.Verdict), Max: bounded(f.Limit),
+		Before: orMax(f.Before), Author: f.Author, Problem: f.Problem, Language: f.Language, Verdict: string(f.Verdict), SpaceID: f.Space, Max: bounded(f.Limit),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list submissions: %w", err)
@@ -98,7 +100,7 @@ func submission(v dbsqlc.SubmissionListRow) (judge.Submission, error) {
 		JobID: v.JobID, Problem: v.Problem, Title: v.Title, Language: v.Language, Author: v.Author,
 		Status: judge.Status(v.Status), QueueState: v.QueueState, Generation: v.Generation, AttemptID: v.AttemptID,
 		Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID, Created: v.CreatedAt, Started: v.StartedAt, Finished: v.FinishedAt,
-		LastError: v.LastError,
+		LastError: v.LastError, Space: v.Space, SpaceID: v.SpaceID, Unofficial: v.Unofficial,
 	}
 	if len(v.Result) > 0 {
 		sub.Result = new(judge.Result)

@@ -23,6 +23,9 @@ type Submission struct {
 	Finished   *time.Time
 	LastError  string
 	Result     *Result // of the live generation; nil while there is none
+	Space      string  // short name of the space that it was handed in to; "" = none
+	SpaceID    int64   // of that space, also when it is gone; 0 = none
+	Unofficial bool    // of somebody who prepares the space
 }
 
 // Shown returns the status as the HTTP API spells it: PENDING, DISPATCHED,
@@ -129,6 +132,7 @@ type Problem struct {
 	Source    string    `json:"source,omitempty"`
 	License   string    `json:"license,omitempty"`
 	Updated   time.Time `json:"updated"`
+	Hidden    bool      `json:"hidden,omitempty"` // only setters see it, and members of a space that is open
 
 	// Files are the statements that are PDF, and what the package gives to
 	// contestants besides.

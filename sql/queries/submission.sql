@@ -12,7 +12,7 @@ given AS MATERIALIZED (
        WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
               idempotency_key, job_key, spec_hash, trace_id, lane, priority, payload, code_bytes, delay, n)),
 checked AS MATERIALIZED (
-  SELECT g.*,
+  SELECT g.*, NULL::interval AS patience,
     CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
          WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem' END AS refusal,
     (SELECT j.job_id FROM jobs j WHERE j.queue = @queue AND j.group_key = g.group_key AND j.idempotency_key = g.idempotency_key
@@ -20,6 +20,69 @@ checked AS MATERIALIZED (
     (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.job_key = g.job_key AND o.job_key IS NOT NULL) AS keyed,
     (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.spec_hash = g.spec_hash AND o.spec_hash IS NOT NULL) AS specified
   FROM given g),
+@SubmitChosen,
+submission AS (
+  INSERT INTO submissions (job_id, problem, language, author, code_bytes)
+  SELECT job_id, problem, language, author, code_bytes FROM stored WHERE kind IN ('submission', 'run')),
+@SubmitQueued
+
+-- name: SubmissionSubmitSpace
+-- SubmissionSubmit where some are handed in to spaces, which refuse what comes too
+-- early, too late, too fast or while too many wait. Others do not pay for that.
+WITH q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text),
+given AS MATERIALIZED (
+  SELECT nextval('jobs_job_id_seq') AS job_id, t.*
+  FROM unnest(@kinds::text[], @pools::text[], @groups::text[], @languages::text[], @problems::text[], @authors::text[],
+              @idempotency_keys::text[], @job_keys::text[], @spec_hashes::bytea[], @trace_ids::text[],
+              @lanes::smallint[], @priorities::integer[], @payloads::bytea[], @code_bytes::integer[], @delays::interval[],
+              @space_ids::bigint[], @unofficials::boolean[])
+       WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
+              idempotency_key, job_key, spec_hash, trace_id, lane, priority, payload, code_bytes, delay, space_id, unofficial, n)),
+checked AS MATERIALIZED (
+  SELECT g.*, l.patience,
+    CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
+         WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem'
+         WHEN g.space_id IS NULL OR g.unofficial THEN NULL
+         WHEN l.per_minute IS NULL THEN 'not_member'
+         WHEN l.early THEN 'not_open'
+         WHEN l.late THEN 'closed'
+         WHEN l.per_minute > 0 AND l.lately > l.per_minute THEN 'too_fast'
+         WHEN l.max_waiting > 0 AND l.waiting > l.max_waiting THEN 'too_many_waiting' END AS refusal,
+    (SELECT j.job_id FROM jobs j WHERE j.queue = @queue AND j.group_key = g.group_key AND j.idempotency_key = g.idempotency_key
+      AND j.idempotency_key IS NOT NULL) AS same,
+    (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.job_key = g.job_key AND o.job_key IS NOT NULL) AS keyed,
+    (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.spec_hash = g.spec_hash AND o.spec_hash IS NOT NULL) AS specified
+  FROM (SELECT given.*, row_number() OVER (PARTITION BY space_id, author ORDER BY n) AS nth FROM given ORDER BY space_id, author, n) g
+  -- How a member of a space stands, with what this statement brings. The lock shows
+  -- what was counted since the statement began, which the other tables do not; it is
+  -- taken in order.
+  LEFT JOIN LATERAL (
+    SELECT s.per_minute, s.max_waiting, s.opens_at > now() AS early, s.closes_at <= now() AS late,
+      CASE WHEN s.per_minute > 0 THEN g.nth + c.unseen + (
+        SELECT count(*) FROM (SELECT b.created_at FROM submissions b WHERE b.space_id = g.space_id AND b.author = g.author
+          ORDER BY b.job_id DESC LIMIT s.per_minute) b WHERE b.created_at > now() - interval '1 minute') END AS lately,
+      CASE WHEN s.per_minute > 0 THEN (
+        SELECT b.created_at + interval '1 minute' - now() FROM submissions b WHERE b.space_id = g.space_id AND b.author = g.author
+        ORDER BY b.job_id DESC OFFSET s.per_minute - 1 LIMIT 1) END AS patience,
+      CASE WHEN s.max_waiting > 0 THEN g.nth + c.unseen + (
+        SELECT count(*) FROM outbox_events o WHERE o.generation = 1 AND o.job_id = ANY (ARRAY(
+          SELECT b.job_id FROM submissions b WHERE b.space_id = g.space_id AND b.author = g.author ORDER BY b.job_id DESC LIMIT 100))) END AS waiting
+    FROM spaces s, LATERAL (
+      SELECT greatest(held.submits - m.submits, 0) AS unseen
+      FROM (SELECT h.submits FROM space_members h WHERE h.space_id = g.space_id AND h.user_name = g.author FOR UPDATE) held,
+        space_members m WHERE m.space_id = g.space_id AND m.user_name = g.author) c
+    WHERE s.id = g.space_id) l ON g.space_id IS NOT NULL AND NOT g.unofficial),
+@SubmitChosen,
+submission AS (
+  INSERT INTO submissions (job_id, problem, language, author, code_bytes, space_id, unofficial)
+  SELECT job_id, problem, language, author, code_bytes, space_id, unofficial FROM stored WHERE kind IN ('submission', 'run')),
+counted AS (
+  UPDATE space_members m SET submits = m.submits + s.fresh
+  FROM (SELECT space_id, author, count(*) AS fresh FROM stored WHERE space_id IS NOT NULL AND NOT unofficial GROUP BY space_id, author) s
+  WHERE m.space_id = s.space_id AND m.user_name = s.author),
+@SubmitQueued
+
+-- name: SubmitChosen :part
 room AS MATERIALIZED (
   SELECT (SELECT max_backlog FROM q) = 0
       OR (SELECT max_backlog FROM q) >= (SELECT count(*) FROM checked WHERE coalesce(same, keyed, specified) IS NULL)
@@ -29,7 +92,7 @@ room AS MATERIALIZED (
 wanted AS MATERIALIZED (
   SELECT c.* FROM checked c
   WHERE coalesce(same, keyed, specified) IS NULL AND (SELECT ok FROM room)
-    AND NOT EXISTS (SELECT 1 FROM checked WHERE refusal IS NOT NULL)),
+    AND NOT EXISTS (SELECT 1 FROM checked WHERE refusal IS NOT NULL AND coalesce(same, keyed, specified) IS NULL)),
 clock AS (
   INSERT INTO groups (queue, key, next_at)
   SELECT @queue, w.group_key, now() + max(q.spacing) * count(*) FROM wanted w, q
@@ -54,10 +117,9 @@ turn AS MATERIALIZED (
     array_agg(weight ORDER BY key COLLATE "C") AS weights FROM clock),
 placed AS MATERIALIZED ( -- width_bucket searches by halves
   SELECT s.*, width_bucket(s.group_key COLLATE "C", (SELECT keys FROM turn)) AS i FROM stored s),
-payload AS (INSERT INTO job_payloads (job_id, payload) SELECT job_id, payload FROM stored),
-submission AS (
-  INSERT INTO submissions (job_id, problem, language, author, code_bytes)
-  SELECT job_id, problem, language, author, code_bytes FROM stored WHERE kind IN ('submission', 'run')),
+payload AS (INSERT INTO job_payloads (job_id, payload) SELECT job_id, payload FROM stored)
+
+-- name: SubmitQueued :part
 event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, 1, 0, 'submitted' FROM stored),
 outbox AS (
   INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before,
@@ -76,13 +138,15 @@ SELECT c.n, coalesce(c.same, c.keyed, c.specified, c.job_id) AS job_id,
        WHEN c.specified IS NOT NULL THEN 'specified'
        WHEN c.refusal IS NOT NULL THEN c.refusal
        WHEN NOT (SELECT ok FROM room) THEN 'queue_full'
-       ELSE 'raced' END AS outcome
+       ELSE 'raced' END AS outcome, c.patience
 FROM checked c ORDER BY c.n;
 
 -- name: SubmissionSame
--- Whether a job carries exactly this payload: NULL once the payload has moved to
--- the blob store.
-SELECT payload = @payload::bytea FROM job_payloads WHERE job_id = @job_id::bigint;
+-- Whether a job carries exactly this payload, in the same space: NULL once the
+-- payload has moved to the blob store.
+SELECT p.payload = @payload::bytea AND NOT EXISTS (
+  SELECT 1 FROM submissions s WHERE s.job_id = p.job_id AND s.space_id IS DISTINCT FROM @space_id::bigint)
+FROM job_payloads p WHERE p.job_id = @job_id::bigint;
 
 -- name: SubmissionReplace
 -- A job key was submitted again: a pending job takes the new payload and keeps

@@ -53,31 +53,35 @@ func (q *Queries) ProblemChanges(ctx context.Context, db DBTX, arg ProblemChange
 }
 
 const problemGet = `-- name: ProblemGet :one
-SELECT v.problem, p.updated_at FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
+SELECT v.problem, p.updated_at, EXISTS (SELECT 1 FROM hidden_problems h WHERE h.slug = p.slug)::boolean AS hidden
+FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
 WHERE p.slug = $1
 `
 
 type ProblemGetRow struct {
 	Problem   []byte
 	UpdatedAt time.Time
+	Hidden    bool
 }
 
 func (q *Queries) ProblemGet(ctx context.Context, db DBTX, slug string) (ProblemGetRow, error) {
 	row := db.QueryRow(ctx, problemGet, slug)
 	var i ProblemGetRow
-	err := row.Scan(&i.Problem, &i.UpdatedAt)
+	err := row.Scan(&i.Problem, &i.UpdatedAt, &i.Hidden)
 	return i, err
 }
 
 const problemList = `-- name: ProblemList :many
-SELECT (v.problem - 'statement' - 'samples')::jsonb AS problem, p.updated_at
+SELECT (v.problem - 'statement' - 'samples')::jsonb AS problem, p.updated_at, (h.slug IS NOT NULL)::boolean AS hidden
 FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
+LEFT JOIN hidden_problems h ON h.slug = p.slug
 ORDER BY p.slug
 `
 
 type ProblemListRow struct {
 	Problem   []byte
 	UpdatedAt time.Time
+	Hidden    bool
 }
 
 func (q *Queries) ProblemList(ctx context.Context, db DBTX) ([]ProblemListRow, error) {
@@ -89,7 +93,7 @@ func (q *Queries) ProblemList(ctx context.Context, db DBTX) ([]ProblemListRow, e
 	var items []ProblemListRow
 	for rows.Next() {
 		var i ProblemListRow
-		if err := rows.Scan(&i.Problem, &i.UpdatedAt); err != nil {
+		if err := rows.Scan(&i.Problem, &i.UpdatedAt, &i.Hidden); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -134,11 +134,12 @@ const submissionList = `-- name: SubmissionList :many
 SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author,
   (CASE WHEN j.rejudge_set IS NOT NULL AND s.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
-  (r.result - 'tests' - 'groups' - 'compile')::jsonb AS result
+  (r.result - 'tests' - 'groups' - 'compile')::jsonb AS result, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
 FROM submissions s
 JOIN jobs j ON j.job_id = s.job_id
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
 LEFT JOIN results r ON r.job_id = s.job_id AND r.generation = s.live_generation
+LEFT JOIN spaces c ON c.id = s.space_id
 LEFT JOIN problems p ON p.slug = s.problem
 LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
 WHERE s.job_id < $1
@@ -146,8 +147,9 @@ WHERE s.job_id < $1
   AND ($3::text = '' OR s.problem = $3)
   AND ($4::text = '' OR s.language = $4)
   AND ($5::text = '' OR s.verdict = $5)
+  AND ($6::bigint = 0 OR s.space_id = $6)
   AND j.kind = 'submission'
-ORDER BY s.job_id DESC LIMIT $6::integer
+ORDER BY s.job_id DESC LIMIT $7::integer
 `
 
 type SubmissionListParams struct {
@@ -156,6 +158,7 @@ type SubmissionListParams struct {
 	Problem  string
 	Language string
 	Verdict  string
+	SpaceID  int64
 	Max      int32
 }
 
@@ -177,6 +180,9 @@ type SubmissionListRow struct {
 	FinishedAt *time.Time
 	LastError  string
 	Result     []byte
+	Space      string
+	SpaceID    int64
+	Unofficial bool
 }
 
 // Newest first. The result comes without its tests, groups and compiler output.
@@ -187,6 +193,7 @@ func (q *Queries) SubmissionList(ctx context.Context, db DBTX, arg SubmissionLis
 		arg.Problem,
 		arg.Language,
 		arg.Verdict,
+		arg.SpaceID,
 		arg.Max,
 	)
 	if err != nil {
@@ -214,6 +221,9 @@ func (q *Queries) SubmissionList(ctx context.Context, db DBTX, arg SubmissionLis
 			&i.FinishedAt,
 			&i.LastError,
 			&i.Result,
+			&i.Space,
+			&i.SpaceID,
+			&i.Unofficial,
 		); err != nil {
 			return nil, err
 		}
@@ -229,12 +239,13 @@ const submissionView = `-- name: SubmissionView :one
 SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author,
   (CASE WHEN j.rejudge_set IS NOT NULL AND s.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
-  r.result, l.payload
+  r.result, l.payload, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
 FROM jobs j
 JOIN submissions s ON s.job_id = j.job_id
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
 LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = s.live_generation
 LEFT JOIN job_payloads l ON l.job_id = j.job_id
+LEFT JOIN spaces c ON c.id = s.space_id
 LEFT JOIN problems p ON p.slug = s.problem
 LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
 WHERE j.job_id = $1 AND j.kind = 'submission'
@@ -259,6 +270,9 @@ type SubmissionViewRow struct {
 	LastError  string
 	Result     []byte
 	Payload    []byte
+	Space      string
+	SpaceID    int64
+	Unofficial bool
 }
 
 // One submission with its queue row, live result and payload. A judging in a
@@ -285,6 +299,9 @@ func (q *Queries) SubmissionView(ctx context.Context, db DBTX, jobID int64) (Sub
 		&i.LastError,
 		&i.Result,
 		&i.Payload,
+		&i.Space,
+		&i.SpaceID,
+		&i.Unofficial,
 	)
 	return i, err
 }
