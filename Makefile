@@ -102,6 +102,7 @@ lint: build ## Find what the compiler does not
 .PHONY: verify
 verify: verify-plugins ## Check that go.mod is tidy, generated files are current and digests hold
 	go mod tidy -diff
+	cd queue/peers && go mod tidy -diff && go vet .
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 diff
 
 .PHONY: faults
