@@ -61,3 +61,13 @@ func (s *Store) RetireGroups(ctx context.Context) (int64, error) {
 	n, _, err := row(ctx, s, s.main, "RetireGroups", args{}, pgx.RowTo[int64])
 	return n, err
 }
+
+// RetireDeliveries deletes messages to webhooks that are older than age and tried
+// no more, at most limit.
+func (s *Store) RetireDeliveries(ctx context.Context, age time.Duration, limit int) (Retired, error) {
+	n, _, err := row(ctx, s, s.main, "RetireDeliveries", args{"age": age, "max": limit}, pgx.RowTo[int64])
+	if err != nil {
+		return Retired{}, fmt.Errorf("retire messages to webhooks: %w", err)
+	}
+	return Retired{Deleted: n, More: n == int64(limit)}, nil
+}

@@ -120,6 +120,8 @@ func subjectURL(subject string) string {
 		return "/packages/" + url.PathEscape(name)
 	case "queue":
 		return "/queue?" + url.Values{"queue": {name}}.Encode()
+	case "webhook":
+		return "/webhooks/" + url.PathEscape(name)
 	case "rejudge":
 		return "/rejudgings/" + url.PathEscape(name)
 	}

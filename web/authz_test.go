@@ -35,6 +35,9 @@ staff   POST   /queue/move /queues/:name/pause /queues/:name/resume
 staff   GET    /dlq /dlq/:id /rejudgings /rejudgings/:id /workers
 staff   POST   /dlq/:id/replay /dlq/:id/discard /rejudgings /rejudgings/:id/apply /rejudgings/:id/cancel
 login   POST   /account /account/keys /account/keys/:id/revoke
+login   GET    /webhooks /webhooks/:id
+login   POST   /webhooks /webhooks/:id/enable /webhooks/:id/disable /webhooks/:id/delete /webhooks/:id/rotate /webhooks/:id/test
+login   POST   /webhooks/:id/deliveries/:delivery/resend
 admin   GET    /audit /users /users/:name
 admin   POST   /users /users/:name/role /users/:name/disable /users/:name/enable /users/:name/password /users/:name/keys/:id/revoke
 setter  GET    /packages /packages/:slug /packages/:slug/package /imports/:id /imports/:id/live /imports/:id/events
@@ -59,6 +62,10 @@ user    GET    /api/v1/account
 login   POST   /api/v1/account/password /api/v1/keys
 login   GET    /api/v1/keys
 login   DELETE /api/v1/keys/:id
+login   GET    /api/v1/webhooks /api/v1/webhooks/:id /api/v1/webhooks/:id/deliveries
+login   POST   /api/v1/webhooks /api/v1/webhooks/:id/disable /api/v1/webhooks/:id/enable /api/v1/webhooks/:id/rotate /api/v1/webhooks/:id/test
+login   POST   /api/v1/webhooks/:id/deliveries/:delivery/resend
+login   DELETE /api/v1/webhooks/:id
 admin   GET    /api/v1/audit /api/v1/users /api/v1/users/:name /api/v1/users/:name/keys
 admin   POST   /api/v1/users /api/v1/users/:name/role /api/v1/users/:name/disable /api/v1/users/:name/enable /api/v1/users/:name/password
 admin   DELETE /api/v1/users/:name/keys/:id
@@ -114,7 +121,7 @@ func (s *stage) routesOf() []string {
 // nowhere puts names of nothing into the path of a route.
 func nowhere(path string) string {
 	return strings.NewReplacer(":id", "999999", ":slug", "nosuch", ":name", "nosuch", ":token", "2f3a", ":digest", "sha256:"+strings.Repeat("0", 64),
-		":kind", "checker", ":version", "sha256:0", "*", "nosuch").Replace(path)
+		":kind", "checker", ":delivery", "999999", ":version", "sha256:0", "*", "nosuch").Replace(path)
 }
 
 // turnedAway reports whether an answer says that whoever asks may not.
@@ -263,8 +270,11 @@ func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
 	key, _, err := ann.CreateKey(ctx, client.NewKey{Label: "ann's", Scope: "read"})
 	s.must(err)
 
+	hook, _, err := ann.CreateWebhook(ctx, client.NewWebhook{URL: "http://secret.example/", Kinds: []string{"submission.finished"}})
+	s.must(err)
+
 	// Whoever names a thing of Ann's learns as much as who names nothing.
-	names := map[string]string{"/submissions/:id": fmt.Sprint(submission), "/status/:id": fmt.Sprint(submission), "/runs/:id": fmt.Sprint(stored.JobID), "/keys/:id": fmt.Sprint(key.ID), "/submissions/:token": token}
+	names := map[string]string{"/submissions/:id": fmt.Sprint(submission), "/status/:id": fmt.Sprint(submission), "/runs/:id": fmt.Sprint(stored.JobID), "/keys/:id": fmt.Sprint(key.ID), "/webhooks/:id": fmt.Sprint(hook.ID), "/submissions/:token": token}
 	tried := 0
 	for _, route := range s.routesOf() {
 		method, path, _ := strings.Cut(route, " ")
@@ -300,6 +310,9 @@ func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
 	}
 	if keys, _, err := ann.Keys(ctx, 0); err != nil || len(keys) != 1 || !keys[0].Works {
 		t.Errorf("after all that, Ann's keys: %+v, %v", keys, err)
+	}
+	if found, _, err := ann.Webhooks(ctx, 0); err != nil || len(found) != 1 || found[0].Disabled != nil {
+		t.Errorf("after all that, Ann's webhooks: %+v, %v", found, err)
 	}
 	// To edit and hand in again starts from one's own only.
 	for _, path := range []string{fmt.Sprint("/problems/aplusb?from=", submission), "/api/v1/submissions?author=ann"} {

@@ -85,9 +85,18 @@ type Config struct {
 	// processes.
 	MaxRun judge.RunLimits
 
-	// CallbackAllow are private addresses that callbacks may go to besides public
-	// ones. Defaults to none.
+	// CallbackAllow are private addresses that callbacks and webhooks may go to
+	// besides public ones. Defaults to none.
 	CallbackAllow []netip.Prefix
+
+	// CallbackPatience is how long such an address may take to answer, at most half a
+	// minute. Defaults to 10 seconds.
+	CallbackPatience time.Duration
+
+	// WebhookRetry says how long and how often messages to webhooks are sent again.
+	// Zero fields default to 12 tries, the first after 5 seconds, none later than 6
+	// hours after the one before, and a patience of 3 days.
+	WebhookRetry sql.Retrying
 
 	// SessionLife is how long a login lasts. Defaults to 30 days.
 	SessionLife time.Duration
@@ -119,11 +128,14 @@ func (c Config) Validate() error {
 	}
 	for name, n := range map[string]int{
 		"MaxBody": c.MaxBody, "MaxPackage": int(c.MaxPackage), "MaxStreams": c.MaxStreams, "MaxStreamsPerClient": c.MaxStreamsPerClient,
-		"WorkerAge": int(c.WorkerAge), "SessionLife": int(c.SessionLife), "Grace": int(c.Grace),
+		"WorkerAge": int(c.WorkerAge), "CallbackPatience": int(c.CallbackPatience), "SessionLife": int(c.SessionLife), "Grace": int(c.Grace),
 	} {
 		if n < 0 {
 			errs = append(errs, fmt.Errorf("%s %d is negative", name, n))
 		}
+	}
+	if c.CallbackPatience > webhookLease/2 {
+		errs = append(errs, fmt.Errorf("CallbackPatience %s is longer than %s", c.CallbackPatience, webhookLease/2))
 	}
 	return errors.Join(errs...)
 }
@@ -165,6 +177,10 @@ func (c Config) withDefaults() Config {
 		c.WorkerAge = 15 * time.Second
 	}
 	c.MaxRun = c.MaxRun.Or(judge.RunLimits{CPUMillis: 15_000, WallMillis: 30_000, MemoryKiB: 512 << 10, OutputKiB: 4 << 10, Processes: 120})
+	if c.CallbackPatience == 0 {
+		c.CallbackPatience = 10 * time.Second
+	}
+	c.WebhookRetry = c.WebhookRetry.Or(sql.Retrying{Tries: 12, Shortest: 5 * time.Second, Longest: 6 * time.Hour, Patience: 3 * 24 * time.Hour})
 	if c.SessionLife == 0 {
 		c.SessionLife = 30 * 24 * time.Hour
 	}

@@ -31,6 +31,7 @@ type counters struct {
 	sent     prometheus.Counter
 
 	callbacks *prometheus.CounterVec
+	webhooks  *prometheus.CounterVec
 	limited   *prometheus.CounterVec
 }
 
@@ -58,11 +59,14 @@ func newCounters(reg prometheus.Registerer) (*counters, error) {
 		callbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "web_callbacks_total", Help: "Tries of callbacks by outcome: told, again or failed.",
 		}, []string{"outcome"}),
+		webhooks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "web_webhooks_total", Help: "Tries of messages to webhooks by outcome: taken, again or failed.",
+		}, []string{"outcome"}),
 		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "web_rate_limited_total", Help: "Requests that were refused because there were too many, by what was counted: address, user or key.",
 		}, []string{"by"}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.submits, m.streams, m.refused, m.sent, m.callbacks, m.limited} {
+	for _, c := range []prometheus.Collector{m.requests, m.duration, m.submits, m.streams, m.refused, m.sent, m.callbacks, m.webhooks, m.limited} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register: %w", err)
 		}

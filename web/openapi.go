@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/sql"
 )
 
 // operation describes an address for programs. The examples of what comes and goes
@@ -50,6 +51,16 @@ var operations = []operation{
 	{needs: "login", route: "GET /api/v1/keys", does: "One's own keys, newest first", query: "before limit", status: 200, out: fiber.Map{"keys": []keyJSON{}, "next": cursor}},
 	{needs: "login", route: "POST /api/v1/keys", does: "Make a key", in: fiber.Map{"label": "", "scope": "", "?expires_at": (*time.Time)(nil)}, status: 201, out: newKeyJSON{}},
 	{needs: "login", route: "DELETE /api/v1/keys/:id", does: "Revoke one's own key", status: 204},
+	{needs: "login", route: "GET /api/v1/webhooks", does: "One's own webhooks, newest first; for administrators with all those of everybody", query: "all before limit", status: 200, out: fiber.Map{"webhooks": []webhookJSON{}, "next": cursor}},
+	{needs: "login", route: "POST /api/v1/webhooks", does: "Make a webhook", in: fiber.Map{"url": "", "kinds": []string{}, "?everyone": false, "?problem": ""}, status: 201, out: newWebhookJSON{}},
+	{needs: "login", route: "GET /api/v1/webhooks/:id", does: "A webhook", status: 200, out: webhookJSON{}},
+	{needs: "login", route: "DELETE /api/v1/webhooks/:id", does: "Delete a webhook", status: 204},
+	{needs: "login", route: "POST /api/v1/webhooks/:id/disable", does: "Tell a webhook nothing", status: 200, out: webhookJSON{}},
+	{needs: "login", route: "POST /api/v1/webhooks/:id/enable", does: "Tell a webhook again", status: 200, out: webhookJSON{}},
+	{needs: "login", route: "POST /api/v1/webhooks/:id/rotate", does: "Sign by another secret from now on", status: 200, out: newWebhookJSON{}},
+	{needs: "login", route: "POST /api/v1/webhooks/:id/test", does: "Try the address out", status: 202, out: fiber.Map{"delivery": int64(0)}},
+	{needs: "login", route: "GET /api/v1/webhooks/:id/deliveries", does: "What a webhook was told, newest first", query: "before limit", status: 200, out: fiber.Map{"deliveries": []deliveryJSON{}, "next": cursor}},
+	{needs: "login", route: "POST /api/v1/webhooks/:id/deliveries/:delivery/resend", does: "Send a message again, with the same id", status: 202, out: fiber.Map{"delivery": int64(0)}},
 	{needs: "admin", route: "GET /api/v1/audit", does: "What people with privileges did, newest first", query: "actor action subject before limit", status: 200, out: fiber.Map{"entries": []auditJSON{}, "next": cursor}},
 	{needs: "admin", route: "GET /api/v1/users", does: "Accounts by name", query: "prefix role after limit", status: 200, out: fiber.Map{"users": []userJSON{}, "next": (*string)(nil)}},
 	{needs: "admin", route: "POST /api/v1/users", does: "Make an account with a one-time password", in: fiber.Map{"name": "", "?role": ""}, status: 201, out: fiber.Map{"name": "", "role": "", "password": ""}},
@@ -125,7 +136,7 @@ var operations = []operation{
 	{needs: "setter", route: "POST /api/v1/plugins/:digest/bind", does: "Use a checker for a problem", in: fiber.Map{"problem": ""}, status: 202, out: stored},
 	{needs: "setter", route: "POST /api/v1/plugins/:digest/test", does: "Test a plugin again", in: fiber.Map{"?problem": ""}, status: 202, out: stored},
 	{needs: "setter", route: "POST /api/v1/plugins/rollback", does: "Have a name mean what it meant before", in: fiber.Map{"kind": "", "name": ""}, status: 200, out: fiber.Map{"kind": "", "name": "", "digest": ""}},
-	{needs: "anyone", route: "GET /api/openapi.json", does: "This description", status: 200, out: fiber.Map{"openapi": "", "info": nil, "paths": nil, "components": nil}},
+	{needs: "anyone", route: "GET /api/openapi.json", does: "This description", status: 200, out: fiber.Map{"openapi": "", "info": nil, "paths": nil, "webhooks": nil, "components": nil}},
 }
 
 var pathParameter = regexp.MustCompile(`:([a-z]+)`)
@@ -148,7 +159,7 @@ func describeAPI(version string) ([]byte, error) {
 			"title": "Deep-OJ", "version": version,
 			"description": "A refusal is a problem document (RFC 9457); the page /api/errors explains the reasons. Addresses under /judge0 speak as Judge0 does.",
 		},
-		"paths": paths,
+		"paths": paths, "webhooks": describeWebhooks(types),
 		"components": map[string]any{
 			"schemas": types.named,
 			"responses": map[string]any{"problem": map[string]any{
@@ -165,6 +176,28 @@ func describeAPI(version string) ([]byte, error) {
 		return nil, fmt.Errorf("describe the API: %w", err)
 	}
 	return out, nil
+}
+
+// describeWebhooks describes what is sent to webhooks.
+func describeWebhooks(types *schemas) map[string]any {
+	header := func(name, does string) any {
+		return map[string]any{"name": name, "in": "header", "required": true, "description": does, "schema": map[string]any{"type": "string"}}
+	}
+	out := map[string]any{}
+	for _, kind := range append([]string{webhookTest}, sql.WebhookKinds...) {
+		out[kind] = map[string]any{"post": map[string]any{
+			"summary": "A submission was " + webhookKindText(kind), "parameters": []any{
+				header("webhook-id", "The same each time that a message is sent"), header("webhook-timestamp", "When this try was made, in seconds since 1970"),
+				header("webhook-signature", "v1, and in Base64 the HMAC-SHA256 of id, timestamp and body with points between"),
+			},
+			"requestBody": map[string]any{"content": map[string]any{fiber.MIMEApplicationJSON: map[string]any{"schema": types.of(messageJSON{})}}},
+			"responses": map[string]any{
+				"2XX": map[string]any{"description": "The message was taken"}, "410": map[string]any{"description": "The webhook is disabled"},
+				"default": map[string]any{"description": "Without an answer, and after 408, 429 and 5xx, the message is sent again"},
+			},
+		}}
+	}
+	return out
 }
 
 // describe is the operation as OpenAPI has it.

@@ -36,8 +36,16 @@ func (s *stage) siteScene() map[string]string {
 			{ID: "kotlin", Name: "Kotlin", Unavailable: "kotlinc was not found; install it"},
 		},
 	}))
+	w, err := s.store.CreateWebhook(s.Context(), sql.Webhook{
+		Owner: "root", Everyone: true, Problem: "aplusb", Kinds: sql.WebhookKinds, URL: "http://10.0.0.1/an/address/that/is/rather/long/and-has-hardly-any-place-to-break.php?of=it",
+	}, []byte("x"), "root")
+	s.must(err)
+	for range 3 { // the address is private, so they fail
+		_, err := s.store.TryWebhook(s.Context(), w.ID)
+		s.must(err)
+	}
 	return map[string]string{
-		"workers": "/workers", "audit": "/audit", "languages-differ": "/languages", "users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "user-keys": "/users/root",
+		"webhooks": "/webhooks", "webhook": webhookURL(w.ID), "workers": "/workers", "audit": "/audit", "languages-differ": "/languages", "users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "user-keys": "/users/root",
 	}
 }
 

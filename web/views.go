@@ -45,6 +45,8 @@ func loadViews(a *assets) (*views, error) {
 		"plural":   plural,
 		"duration": waitText,
 		"bytes":    bytesText,
+
+		"webhookKind": webhookKindText,
 		"kindName": func(kind string) string {
 			if kind == "toolchain" {
 				return "language adapter"

@@ -90,7 +90,7 @@ func New(cfg Config) (*Server, error) {
 		flow:        &kept[[]sql.Flow]{ask: cfg.Store.QueueFlow, age: flowAge},
 		hub:         newHub(cfg.Store, count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
 		logins:      newThrottle(time.Now),
-		caller:      callback.New(cfg.CallbackAllow),
+		caller:      callback.New(cfg.CallbackAllow, cfg.CallbackPatience),
 		description: description,
 		hashing:     make(chan struct{}, 2),
 	}
@@ -132,6 +132,7 @@ func (s *Server) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error { return s.runCallbacks(ctx) })
+	g.Go(func() error { return s.runWebhooks(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
 		s.hub.close()
@@ -200,6 +201,7 @@ func (s *Server) routes() {
 	s.app.Post("/account", s.requireLogin, s.changePasswordForm)
 	s.app.Post("/account/keys", s.requireLogin, s.createKeyForm)
 	s.app.Post("/account/keys/:id/revoke", s.requireLogin, s.revokeKeyForm)
+	s.webhookPages(s.app.Group("/webhooks", s.requireLogin))
 	s.app.Get("/workers", s.requireStaff, s.workersPage)
 	s.app.Get("/audit", s.requireAdmin, s.auditPage)
 	s.app.Use("/users", s.requireAdmin)
@@ -252,6 +254,7 @@ func (s *Server) routes() {
 	v1.Get("/keys", s.apiKeys)
 	v1.Post("/keys", s.apiCreateKey)
 	v1.Delete("/keys/:id", s.apiRevokeKey)
+	s.webhookRoutes(v1.Group("/webhooks", s.requireLogin))
 	v1.Get("/audit", s.requireAdmin, s.apiAudit)
 	v1.Use("/users", s.requireAdmin)
 	v1.Get("/users", s.apiUsers)

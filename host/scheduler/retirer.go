@@ -16,14 +16,15 @@ import (
 type Retention interface {
 	RetireEvents(ctx context.Context, age time.Duration, from sql.RetireCursor, limit int) (sql.Retired, error)
 	RetireJobs(ctx context.Context, submissions bool, age time.Duration, from sql.RetireCursor, limit int) (sql.Retired, error)
+	RetireDeliveries(ctx context.Context, age time.Duration, limit int) (sql.Retired, error)
 	RetireGroups(ctx context.Context) (int64, error)
 }
 
 // RetirerConfig says how long things are kept after the end of their job. Zero
 // keeps them for ever.
 type RetirerConfig struct {
-	// Events is how long the events of a job are kept, but for its newest move
-	// (RETAIN_EVENTS).
+	// Events is how long the events of a job are kept, but for its newest move, and
+	// what webhooks were told (RETAIN_EVENTS).
 	Events time.Duration
 
 	// Jobs is how long jobs are kept that are no submissions, such as runs on
@@ -111,7 +112,7 @@ func NewRetirer(cfg RetirerConfig, store Retention) (*Retirer, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	deleted, err := register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "retention_deleted_total", Help: "Rows past their retention that were deleted: events, jobs, submissions or groups.",
+		Name: "retention_deleted_total", Help: "Rows past their retention that were deleted: events, deliveries (what webhooks were told), jobs, submissions or groups.",
 	}, []string{"what"}))
 	if err != nil {
 		return nil, err
@@ -133,6 +134,8 @@ func NewRetirer(cfg RetirerConfig, store Retention) (*Retirer, error) {
 	if cfg.Events > 0 {
 		r.sweeps = append(r.sweeps, &sweep{what: "events", step: func(ctx context.Context, from sql.RetireCursor) (sql.Retired, error) {
 			return store.RetireEvents(ctx, cfg.Events, from, cfg.Batch)
+		}}, &sweep{what: "deliveries", step: func(ctx context.Context, _ sql.RetireCursor) (sql.Retired, error) {
+			return store.RetireDeliveries(ctx, cfg.Events, cfg.Batch)
 		}})
 	}
 	return r, nil

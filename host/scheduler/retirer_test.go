@@ -63,6 +63,10 @@ type archive struct {
 
 func (s *archive) RetireGroups(context.Context) (int64, error) { return 0, nil }
 
+func (s *archive) RetireDeliveries(context.Context, time.Duration, int) (sql.Retired, error) {
+	return sql.Retired{}, nil
+}
+
 func (s *archive) RetireEvents(_ context.Context, _ time.Duration, _ sql.RetireCursor, limit int) (sql.Retired, error) {
 	s.calls.Add(1)
 	if s.fail.Load() {

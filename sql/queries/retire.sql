@@ -48,3 +48,13 @@ SELECT (SELECT count(*) FROM gone), count(*) = @max AS more, coalesce(max(job_id
 -- name: RetireGroups
 -- A clock that stands in the past says as much as none.
 WITH gone AS (DELETE FROM groups WHERE next_at < now() - interval '1 day' AND weight = 1 RETURNING 1) SELECT count(*) FROM gone;
+
+-- name: RetireDeliveries
+-- Messages to webhooks that are tried no more: taken, given up, or of one that is
+-- disabled.
+WITH old AS MATERIALIZED (
+  SELECT d.id FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+  WHERE d.created_at < now() - @age::interval AND (d.done_at IS NOT NULL OR w.disabled_at IS NOT NULL AND d.leased_until IS NULL)
+  ORDER BY d.id LIMIT @max::integer FOR UPDATE OF d SKIP LOCKED),
+gone AS (DELETE FROM webhook_deliveries d USING old o WHERE d.id = o.id RETURNING 1)
+SELECT count(*) FROM gone;

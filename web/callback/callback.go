@@ -9,6 +9,7 @@ package callback
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -23,9 +25,6 @@ import (
 // ErrPrivate says that an address is private and not among those that are
 // allowed.
 var ErrPrivate = errors.New("the address is private, and not allowed by CALLBACK_ALLOW")
-
-// patience bounds one call.
-const patience = 10 * time.Second
 
 // reserved are addresses that net/netip has no question for and that are not
 // everybody's: this network, shared by carriers, protocols, documentation and
@@ -49,8 +48,9 @@ func public(a netip.Addr) bool {
 // Caller calls addresses. It may be used by several goroutines.
 type Caller struct{ client http.Client }
 
-// New returns a Caller that reaches public addresses, and those in allowed.
-func New(allowed []netip.Prefix) *Caller {
+// New returns a Caller that reaches public addresses, and those in allowed. Patience
+// bounds one call.
+func New(allowed []netip.Prefix, patience time.Duration) *Caller {
 	dialer := net.Dialer{
 		Timeout: patience,
 		Control: func(_, address string, _ syscall.RawConn) error {
@@ -74,18 +74,72 @@ func New(allowed []netip.Prefix) *Caller {
 	}}
 }
 
+// Answer is what an address said.
+type Answer struct {
+	Status int           // of HTTP
+	Wait   time.Duration // how long it asked to wait (Retry-After); 0 = it did not
+}
+
 // Put sends JSON to an address by PUT and returns the status of the answer.
 func (c *Caller) Put(ctx context.Context, url string, body []byte) (status int, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, url, bytes.NewReader(body))
+	answer, err := c.send(ctx, http.MethodPut, url, body, nil)
+	return answer.Status, err
+}
+
+// Post sends JSON to an address by POST, with more headers.
+func (c *Caller) Post(ctx context.Context, url string, body []byte, header map[string]string) (Answer, error) {
+	return c.send(ctx, http.MethodPost, url, body, header)
+}
+
+func (c *Caller) send(ctx context.Context, method, url string, body []byte, header map[string]string) (Answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return 0, fmt.Errorf("call back: %w", err)
+		return Answer{}, fmt.Errorf("call back: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "Deep-OJ")
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
 	resp, err := c.client.Do(req)
 	if err != nil {
-		return 0, fmt.Errorf("call back: %w", err)
+		return Answer{}, fmt.Errorf("call back: %w", err)
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // a polite end; nobody reads it
-	return resp.StatusCode, resp.Body.Close()
+	return Answer{resp.StatusCode, waitOf(resp.Header.Get("Retry-After"))}, resp.Body.Close()
+}
+
+// waitOf reads a Retry-After header: seconds, or a time.
+func waitOf(text string) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(at))
+	}
+	return 0
+}
+
+// Reason says in a word why a call got no answer, for whoever named the address:
+// the error itself may tell of networks that they cannot see.
+func Reason(err error) string {
+	var (
+		name   *net.DNSError
+		wait   net.Error
+		reject *tls.CertificateVerificationError
+		record tls.RecordHeaderError
+	)
+	switch {
+	case errors.Is(err, ErrPrivate):
+		return "private_address"
+	case errors.As(err, &name):
+		return "no_such_host"
+	case errors.As(err, &reject), errors.As(err, &record):
+		return "tls"
+	case errors.As(err, &wait) && wait.Timeout():
+		return "timeout"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "refused"
+	}
+	return "network"
 }

@@ -3,11 +3,13 @@ package callback
 import (
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestOnlyPublicAddressesAreCalled(t *testing.T) {
@@ -39,14 +41,14 @@ func TestAPrivateAddressIsCalledOnlyIfAllowed(t *testing.T) {
 	defer server.Close()
 	name := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 	for _, url := range []string{server.URL, name} {
-		if _, err := New(nil).Put(t.Context(), url, nil); !errors.Is(err, ErrPrivate) {
+		if _, err := New(nil, time.Minute).Put(t.Context(), url, nil); !errors.Is(err, ErrPrivate) {
 			t.Errorf("%s is called: %v", url, err)
 		}
 	}
 	if len(calls) > 0 {
 		t.Errorf("the server heard %q", <-calls)
 	}
-	allowed := New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
+	allowed := New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, time.Minute)
 	if status, err := allowed.Put(t.Context(), server.URL+"/here", []byte(`{}`)); err != nil || status != http.StatusOK {
 		t.Errorf("an allowed address: %d, %v", status, err)
 	}
@@ -55,5 +57,49 @@ func TestAPrivateAddressIsCalledOnlyIfAllowed(t *testing.T) {
 	}
 	if status, err := allowed.Put(t.Context(), server.URL+"/away", nil); err != nil || status != http.StatusTemporaryRedirect || len(calls) != 1 {
 		t.Errorf("a redirect: %d, %v after %d calls", status, err, len(calls))
+	}
+}
+
+func TestWhyThereWasNoAnswerIsSaidWithoutAddresses(t *testing.T) {
+	t.Parallel()
+	held := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-held:
+		case <-r.Context().Done():
+		}
+	}))
+	defer hangs.Close()
+	defer close(held)
+	secured := httptest.NewTLSServer(http.NotFoundHandler()) // by nobody that this machine trusts
+	secured.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
+	defer secured.Close()
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	for url, want := range map[string]string{
+		hangs.URL: "timeout", secured.URL: "tls", closed.URL: "refused", "http://10.0.0.1/": "private_address", "http://nosuch.invalid/": "no_such_host",
+	} {
+		patience := time.Minute
+		if want == "timeout" {
+			patience = 200 * time.Millisecond
+		}
+		caller := New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, patience)
+		if _, err := caller.Post(t.Context(), url, nil, nil); err == nil || Reason(err) != want {
+			t.Errorf("%s: %v, which is %q, want %q", url, err, Reason(err), want)
+		}
+	}
+}
+
+func TestAReceiverMayAskToWait(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"": 0, "120": 2 * time.Minute, "-1": 0, "soon": 0, "Wed, 21 Oct 2015 07:28:00 GMT": 0, "99999999999999999999": 0,
+	} {
+		if got := waitOf(text); got != want {
+			t.Errorf("Retry-After %q: %v, want %v", text, got, want)
+		}
+	}
+	if got := waitOf(time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)); got < 50*time.Minute || got > time.Hour {
+		t.Errorf("a time in an hour: %v", got)
 	}
 }

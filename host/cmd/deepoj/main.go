@@ -52,6 +52,7 @@ var commands = []command{
 	{name: "workers", doc: "list the workers and what they run", run: listWorkers},
 	{name: "languages", doc: "list the languages with versions and command lines", run: listLanguages},
 	{name: "key", doc: "make and revoke keys of programs", run: keyCommand},
+	{name: "webhook", doc: "manage addresses that are told what happens, and read what they were told", run: webhookCommand},
 	{name: "rejudge", doc: "judge submissions again, one by one or as a set", run: rejudge},
 	{name: "audit", doc: "prove that nothing is lost or doubled", run: audit},
 	{name: "doctor", doc: "say what this machine lacks and how to mend it", run: diagnose},

@@ -65,3 +65,26 @@ func TestTheCommandLineMakesAndRevokesKeys(t *testing.T) {
 	call("key revoke 2", 1, "not found")
 	call("key list --user ann", 0, "1    laptop  setter  false")
 }
+
+func TestTheCommandLineManagesWebhooks(t *testing.T) {
+	t.Parallel()
+	call := commandLine(t)
+	call("user create ann", 0, "ann ")
+	call("webhook create http://a/", 1, "say whose")
+	call("webhook create --user ann ftp://a/", 1, "has to be like")
+	call("webhook create --user ann --everyone http://a/", 1, "Only staff")
+	call("webhook create --user ann --kinds submission.lost http://a/", 1, "submission.finished")
+	call("webhook create --user ann --problem nosuch http://a/", 1, "not found")
+	if out := call("webhook create --user ann http://a/", 0, "1 whsec_"); strings.Contains(call("webhook list", 0, "1        ann    on     owner"), strings.Fields(out)[1]) {
+		t.Error("the list has the secret")
+	}
+	call("webhook test 1", 0, "1 is tried out")
+	call("webhook log 1", 0, "1        webhook.test  0")
+	call("webhook resend 1 1", 0, "1 is sent again")
+	call("webhook resend 1 2", 1, "not found")
+	call("webhook disable 1", 0, "1 is disabled")
+	call("webhook list --user ann", 0, "disabled")
+	call("webhook enable 1", 0, "1 is enabled")
+	call("webhook delete 1", 0, "1 is deleted")
+	call("webhook log 1", 1, "not found")
+}

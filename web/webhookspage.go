@@ -1,0 +1,200 @@
+package web
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/sql"
+)
+
+// webhookURL is the page of a webhook.
+func webhookURL(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 10) }
+
+// webhookPages are the pages of webhooks.
+func (s *Server) webhookPages(r fiber.Router) {
+	r.Get("", s.webhooksPage)
+	r.Post("", s.createWebhookForm)
+	r.Get("/:id", s.webhookPage)
+	r.Post("/:id/enable", s.webhookForm(func(c *fiber.Ctx) error { return s.disableWebhook(c, false) }))
+	r.Post("/:id/disable", s.webhookForm(func(c *fiber.Ctx) error { return s.disableWebhook(c, true) }))
+	r.Post("/:id/delete", s.deleteWebhookForm)
+	r.Post("/:id/rotate", s.webhookSecretForm)
+	r.Post("/:id/test", s.webhookForm(func(c *fiber.Ctx) error { _, err := s.tryWebhook(c); return err }))
+	r.Post("/:id/deliveries/:delivery/resend", s.webhookForm(func(c *fiber.Ctx) error { _, err := s.sendAgain(c); return err }))
+}
+
+type webhooksView struct {
+	Rows  []sql.Webhook
+	All   bool   // everybody's
+	Older string // address of the next page, "" at the end
+	Kinds []string
+
+	Asked sql.Webhook // what was typed, where the form comes back
+	Fault *fault      // why it does
+}
+
+// Wrong reports whether the form comes back for this field.
+func (view webhooksView) Wrong(field string) bool {
+	return view.Fault != nil && view.Fault.names(field)
+}
+
+// Chosen reports whether the form has this kind chosen.
+func (view webhooksView) Chosen(kind string) bool { return slices.Contains(view.Asked.Kinds, kind) }
+
+func (s *Server) webhooksPage(c *fiber.Ctx) error {
+	return s.showWebhooks(c, fiber.StatusOK, webhooksView{Asked: sql.Webhook{Kinds: []string{"submission.finished", "submission.applied"}}})
+}
+
+func (s *Server) showWebhooks(c *fiber.Ctx, status int, view webhooksView) error {
+	found, next, err := s.webhooks(c)
+	if err != nil {
+		return err
+	}
+	view.Rows, view.Kinds, view.All = found, sql.WebhookKinds, c.QueryBool("all")
+	if next != nil {
+		q := url.Values{"before": {strconv.FormatInt(*next, 10)}}
+		if view.All {
+			q.Set("all", "true")
+		}
+		view.Older = "/webhooks?" + q.Encode()
+	}
+	return s.page(c, status, "webhooks", "Webhooks", view)
+}
+
+// createWebhookForm handles POST /webhooks. The secret is on the page that answers
+// and nowhere else.
+func (s *Server) createWebhookForm(c *fiber.Ctx) error {
+	w := sql.Webhook{URL: strings.TrimSpace(c.FormValue("url")), Problem: c.FormValue("problem"), Everyone: c.FormValue("everyone") != ""}
+	for _, kind := range sql.WebhookKinds {
+		if c.FormValue(kind) != "" {
+			w.Kinds = append(w.Kinds, kind)
+		}
+	}
+	made, secret, err := s.createWebhook(c, w)
+	if err != nil {
+		f := s.explain(c.UserContext(), err)
+		if f.Field == "" {
+			return err
+		}
+		return s.showWebhooks(c, f.Status, webhooksView{Asked: w, Fault: f})
+	}
+	return s.showWebhook(c, fiber.StatusCreated, made, webhookView{Made: true, Secret: secret})
+}
+
+// deliveryRow is a message on the page of a webhook.
+type deliveryRow struct {
+	sql.WebhookDelivery
+	State string // waiting, taken or failed
+	Known string // by which the receiver knows it
+	Last  string // how the last try ended; "" = there was none
+}
+
+type webhookView struct {
+	Hook   sql.Webhook
+	Rows   []deliveryRow
+	Older  string // address of the next page, "" at the end
+	Made   bool   // just now
+	Secret string // likewise
+	Mine   bool
+	Fault  *fault // why what was asked was refused
+}
+
+func (s *Server) webhookPage(c *fiber.Ctx) error {
+	w, err := s.webhookOf(c)
+	if err != nil {
+		return err
+	}
+	return s.showWebhook(c, fiber.StatusOK, w, webhookView{})
+}
+
+func (s *Server) showWebhook(c *fiber.Ctx, status int, w sql.Webhook, view webhookView) error {
+	found, next, err := s.deliveries(c, w)
+	if err != nil {
+		return err
+	}
+	view.Hook, view.Mine = w, w.Owner == viewerOf(c).Name
+	for _, d := range found {
+		row := deliveryRow{WebhookDelivery: d, State: deliveryState(d), Known: messageID(d.Message), Last: failureText(d.Error)}
+		if d.Status != 0 {
+			row.Last = "HTTP " + strconv.Itoa(int(d.Status))
+		}
+		view.Rows = append(view.Rows, row)
+	}
+	if next != nil {
+		view.Older = webhookURL(w.ID) + "?before=" + strconv.FormatInt(*next, 10)
+	}
+	return s.page(c, status, "webhook", "Webhook "+strconv.FormatInt(w.ID, 10), view)
+}
+
+// webhookKindText says what happened to a submission.
+func webhookKindText(kind string) string {
+	switch kind {
+	case webhookTest:
+		return "tried out"
+	case "submission.submitted":
+		return "handed in"
+	case "submission.restored":
+		return "restored"
+	case "submission.rejudge":
+		return "judged again"
+	case "submission.applied":
+		return "given the verdict of a rejudge set"
+	case "submission.dead":
+		return "given up"
+	}
+	return strings.TrimPrefix(kind, "submission.")
+}
+
+// failureText says for people why a call got no answer: see [callback.Reason].
+func failureText(reason string) string {
+	switch reason {
+	case "private_address":
+		return "the address is private"
+	case "no_such_host":
+		return "the host has no address"
+	case "tls":
+		return "the certificate is not trusted"
+	case "timeout":
+		return "no answer in time"
+	case "refused":
+		return "the connection was refused"
+	case "network":
+		return "the connection failed"
+	}
+	return reason
+}
+
+// webhookForm makes a handler of a form on the page of a webhook.
+func (s *Server) webhookForm(change func(c *fiber.Ctx) error) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := change(c); err != nil {
+			f := s.explain(c.UserContext(), err)
+			if w, werr := s.webhookOf(c); werr == nil && f.Status == fiber.StatusConflict {
+				return s.showWebhook(c, f.Status, w, webhookView{Fault: f})
+			}
+			return err
+		}
+		return c.Redirect("/webhooks/"+url.PathEscape(c.Params("id")), fiber.StatusSeeOther)
+	}
+}
+
+func (s *Server) deleteWebhookForm(c *fiber.Ctx) error {
+	if err := s.deleteWebhook(c); err != nil {
+		return err
+	}
+	return c.Redirect("/webhooks", fiber.StatusSeeOther)
+}
+
+// webhookSecretForm handles POST /webhooks/:id/rotate. The secret is on the page
+// that answers and nowhere else.
+func (s *Server) webhookSecretForm(c *fiber.Ctx) error {
+	w, secret, err := s.changeSecret(c)
+	if err != nil {
+		return err
+	}
+	return s.showWebhook(c, fiber.StatusOK, w, webhookView{Secret: secret})
+}
