@@ -9,7 +9,7 @@ VERSION := $(shell git describe --always --dirty --tags 2>/dev/null || echo unkn
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 LISTEN ?= 127.0.0.1:8080
 DATA ?= .deepoj
-GO_FILES := $(shell find host plugins sandbox queue sql web \( -name node_modules -o -name peers \) -prune -o \
+GO_FILES := $(shell find host plugins sandbox queue sql web \( -name node_modules -o -name peers -o -name strict \) -prune -o \
 	\( -name '*.go' -o -name '*.sql' -o -name '*.html' -o -name '*.css' -o -name '*.s' \) -print 2>/dev/null)
 SAMPLES := $(shell find host/problem/samples web/static -type f -not -path '*/dist/*' 2>/dev/null)
 
@@ -89,6 +89,15 @@ deb: build ## Make a Debian package in .build
 .PHONY: test-deb
 test-deb: deb ## Install the package in a clean root that debootstrap makes, start it there and judge something
 	$(SUDO) .tools/test-deb.sh .build/deepoj.deb
+
+.PHONY: image-root
+image-root: deb ## Make the root file system of a container image in .build; TOOLS names its tool chains
+	$(SUDO) $(if $(SUDO),env "TOOLS=$(TOOLS)") .tools/image-root.sh .build/deepoj.deb .build/deepoj-root.tar
+	@echo "Now: docker build -t deepoj -f host/deploy/Containerfile .build"
+
+.PHONY: test-image
+test-image: image-root ## Start that root as a container would, and judge something
+	$(SUDO) .tools/test-image.sh .build/deepoj-root.tar
 
 .PHONY: generate
 generate: ## Write the Go code for the queries in sql/queries

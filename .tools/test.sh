@@ -10,6 +10,7 @@ start=$SECONDS
 status=0
 go test -race -timeout 10m -run '^TestCPUTime' "$@" ./sandbox || status=$?
 go test -race -timeout 25m -skip '^TestCPUTime|^TestPureCgroupV2InAVirtualMachine$' "$@" ./... || status=$?
+(cd host/deploy/strict && CGO_ENABLED=0 go test -timeout 5m ./...) || status=$?
 .tools/test-vm.sh || status=$?
 echo "test: $((SECONDS - start)) s of a budget of 1800 s"
 exit $status
