@@ -16,7 +16,7 @@ import (
 // The examples of plugins/README.md: fenced blocks with a file name, and the
 // manifest that goes with them.
 var (
-	example  = regexp.MustCompile("(?ms)^```[a-z]+ (pair\\.(?:c|go))\n(.*?)^```$")
+	example  = regexp.MustCompile("(?ms)^```[a-z]+ (pair\\.(?:c|go|rs))\n(.*?)^```$")
 	manifest = regexp.MustCompile("(?ms)^```json\n(\\{\n  \"judge\": 1,.*?)^```$")
 )
 
@@ -29,7 +29,7 @@ func TestTheExamplesOfTheREADMEConform(t *testing.T) {
 	}
 	said := manifest.FindSubmatch(readme)
 	examples := example.FindAllSubmatch(readme, -1)
-	if said == nil || len(examples) != 2 {
+	if said == nil || len(examples) != 3 {
 		t.Fatalf("the README has %d examples, and a manifest: %t", len(examples), said != nil)
 	}
 	for _, e := range examples {
@@ -41,7 +41,10 @@ func TestTheExamplesOfTheREADMEConform(t *testing.T) {
 				t.Fatal(err)
 			}
 			build := exec.Command("clang", "--target=wasm32-wasi", "-O2", "-Wl,--stack-first", "-o", "pair.wasm", name)
-			if filepath.Ext(name) == ".go" {
+			switch filepath.Ext(name) {
+			case ".rs": // Debian's, which has the library for WASI
+				build = exec.Command("/usr/bin/rustc", "-O", "--edition=2021", "--target", "wasm32-wasi", "-o", "pair.wasm", name)
+			case ".go":
 				build = exec.Command("go", "build", "-ldflags=-s -w", "-o", "pair.wasm", name)
 				build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 			}
