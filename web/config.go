@@ -13,6 +13,7 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
+	"deepoj/host/telemetry"
 	"deepoj/sql"
 )
 
@@ -48,6 +49,9 @@ type Config struct {
 	// Registry gathers what is counted, and is what /metrics shows. Defaults to a
 	// registry of the server's own.
 	Registry *prometheus.Registry
+
+	// Tracer makes the spans of requests. Defaults to none.
+	Tracer *telemetry.Tracer
 
 	// Log receives a line per request and what cannot be returned. Defaults to
 	// discarding.

@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/host/telemetry"
 	"deepoj/sql"
 )
 
@@ -186,7 +187,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	f.Type = "/api/errors#" + f.Reason
 	f.Instance = c.Path()
 	if f.TraceID = traceOf(c.UserContext()); f.TraceID == "" { // a refusal of the HTTP layer, which has passed no middleware
-		f.TraceID = newTrace(c.Get("traceparent"))
+		f.TraceID = telemetry.NewTraceID()
 		c.Set("Trace-Id", f.TraceID)
 		s.log.Info("request refused unread", slog.String("reason", f.Reason), slog.Int("status", f.Status), slog.String("trace_id", f.TraceID))
 		s.count.requests.WithLabelValues("other", methodLabel(c.Method()), strconv.Itoa(f.Status)).Inc()

@@ -82,8 +82,9 @@ func TestATraceIsTakenFromTheCallerAndHandedOn(t *testing.T) {
 		t.Errorf("the job has trace id %q", sub.TraceID)
 	}
 	for _, bad := range []string{"", "00-x", "00-00000000000000000000000000000000-00f067aa0ba902b7-01"} {
-		if got := newTrace(bad); len(got) != 32 || strings.Trim(got, "0") == "" {
-			t.Errorf("newTrace(%q) = %q", bad, got)
+		r := s.do(http.MethodGet, "/login", "", "traceparent: "+bad)
+		if got := r.header.Get("Trace-Id"); len(got) != 32 || strings.Trim(got, "0") == "" {
+			t.Errorf("for %q the trace is %q", bad, got)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"deepoj/host/judge"
+	"deepoj/host/telemetry"
 	"deepoj/sql"
 	"deepoj/web/judge0"
 )
@@ -228,11 +229,13 @@ func (s *Server) judge0Store(ctx context.Context, v viewer, encoded bool, all ..
 			Sources: run.Sources, Payload: payload, Lane: judge.LaneNormal,
 		})
 	}
+	began := time.Now()
 	receipts, err := s.store.SubmitMany(ctx, ns)
 	if err != nil {
 		return nil, nil, fmt.Errorf("store runs: %w", err)
 	}
 	for k, r := range receipts {
+		telemetry.Submitted(ctx, r.JobID, began)
 		stored[at[k]].jobID = r.JobID
 	}
 	return stored, wrong, nil

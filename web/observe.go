@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -16,6 +15,9 @@ import (
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"deepoj/host/telemetry"
+	"deepoj/sql"
 )
 
 // requestTime is how long a request may take before its database calls end.
@@ -79,23 +81,25 @@ func (s *Server) metrics() fiber.Handler {
 	return adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{}))
 }
 
-// traceKey is the key of the trace id in a request's context.
-type traceKey struct{}
-
 // traceOf returns the request's trace id: 32 hexadecimal digits.
-func traceOf(ctx context.Context) string {
-	id, _ := ctx.Value(traceKey{}).(string)
-	return id
+func traceOf(ctx context.Context) string { return telemetry.TraceID(ctx) }
+
+// hand stores work, and shows in the request's trace what that took.
+func (s *Server) hand(ctx context.Context, n sql.NewSubmission) (sql.Receipt, error) {
+	began := time.Now()
+	receipt, err := s.store.Submit(ctx, n)
+	if err == nil && !receipt.Existing {
+		telemetry.Submitted(ctx, receipt.JobID, began)
+	}
+	return receipt, err
 }
 
-var traceParent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}`)
-
-// newTrace takes the trace id of a W3C traceparent header, or makes one.
-func newTrace(header string) string {
-	if m := traceParent.FindStringSubmatch(header); m != nil && strings.Trim(m[1], "0") != "" {
-		return m[1]
+// tracer makes the spans of requests, but for those that machines repeat all day.
+func (s *Server) tracer(path string) *telemetry.Tracer {
+	if path == "/healthz" || path == "/readyz" || path == "/metrics" || strings.HasPrefix(path, "/static/") {
+		return nil
 	}
-	return randomHex(16)
+	return s.cfg.Tracer
 }
 
 // randomHex returns n random bytes in hexadecimal.
@@ -109,14 +113,15 @@ func randomHex(n int) string {
 // returns into an answer, and logs and counts that.
 func (s *Server) observe(c *fiber.Ctx) error {
 	begin := time.Now()
-	trace, limit := newTrace(c.Get("traceparent")), requestTime
+	ctx, span := s.tracer(c.Path()).Request(context.Background(), c.Get("traceparent"), methodLabel(c.Method()))
+	trace, limit := traceOf(ctx), requestTime
 	if !safe(c.Method()) && takesUploads(c.OriginalURL()) {
 		limit = uploadTime
 	}
 	if takesPackages(c.Method(), c.OriginalURL()) {
 		limit = packageTime
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), traceKey{}, trace), limit)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c.SetUserContext(ctx)
 	c.Set("Trace-Id", trace)
@@ -131,6 +136,11 @@ func (s *Server) observe(c *fiber.Ctx) error {
 	case fiber.StatusForbidden, fiber.StatusNotFound, fiber.StatusMethodNotAllowed, fiber.StatusMisdirectedRequest:
 		route = "other" // no handler answered
 	}
+	span.Name(methodLabel(c.Method()) + " " + route)
+	span.Text("http.request.method", methodLabel(c.Method()))
+	span.Text("http.route", route)
+	span.Number("http.response.status_code", int64(status))
+	span.End(nil)
 	s.count.requests.WithLabelValues(route, methodLabel(c.Method()), strconv.Itoa(status)).Inc()
 	if !strings.HasSuffix(route, "/events") {
 		s.count.duration.WithLabelValues(route).Observe(took.Seconds())

@@ -264,7 +264,7 @@ func (s *Server) orderPackage(ctx context.Context, v viewer, kind judge.Kind, p 
 	if err != nil {
 		return none, fmt.Errorf("encode the job: %w", err)
 	}
-	receipt, err := s.store.Submit(ctx, sql.NewSubmission{
+	receipt, err := s.hand(ctx, sql.NewSubmission{
 		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: traceOf(ctx), Lane: judge.LaneNormal,
 	})
 	if err != nil {

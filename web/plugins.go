@@ -48,7 +48,7 @@ func (s *Server) order(ctx context.Context, v viewer, p judge.PluginPayload, key
 	if up := (upload{Files: p.Files}); p.Op == judge.PluginUpload && up.fromSources() {
 		kind = judge.KindPluginBuild
 	}
-	receipt, err := s.store.Submit(ctx, sql.NewSubmission{
+	receipt, err := s.hand(ctx, sql.NewSubmission{
 		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: traceOf(ctx), Lane: judge.LaneNormal,
 	})
 	if err != nil {

@@ -80,7 +80,7 @@ func (s *Server) storeRun(ctx context.Context, v viewer, p judge.RunPayload, key
 	if err != nil {
 		return sql.Receipt{}, fmt.Errorf("encode a run: %w", err)
 	}
-	receipt, err := s.store.Submit(ctx, sql.NewSubmission{
+	receipt, err := s.hand(ctx, sql.NewSubmission{
 		Kind: judge.KindRun, Problem: p.Problem, Language: p.Language, Author: v.Name, GroupKey: v.Name, IdempotencyKey: key,
 		TraceID: traceOf(ctx), Sources: p.Sources, Payload: payload, Lane: judge.LaneNormal, Priority: priority,
 	})

@@ -126,7 +126,7 @@ func (s *Server) store1(ctx context.Context, v viewer, in handIn) (sql.Receipt, 
 			return none, err
 		}
 	}
-	receipt, err := s.store.Submit(ctx, n)
+	receipt, err := s.hand(ctx, n)
 	if err != nil {
 		return none, in.fields.rename(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/problem"
+	"deepoj/host/telemetry"
 	"deepoj/plugins/abi"
 	"deepoj/sandbox"
 )
@@ -52,7 +53,10 @@ func (j *Judge) build(ctx context.Context, tc *toolchain, pkg *problem.Package, 
 	return j.buildWith(ctx, tc, pkg, sources, extra{})
 }
 
-func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Package, sources []judge.Source, x extra) (*program, error) {
+func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Package, sources []judge.Source, x extra) (_ *program, err error) {
+	ctx, span := telemetry.Start(ctx, "compile")
+	span.Text("language", tc.id)
+	defer func() { span.End(err) }()
 	p := &program{tc: tc, compile: judge.Compile{Tool: tc.shown()}, extra: x}
 	size := 0
 	for _, s := range sources {
@@ -62,7 +66,7 @@ func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Packa
 		p.refuse(fmt.Sprintf("the source has %d bytes, more than the %d that this problem allows", size, limit))
 		return p, nil
 	}
-	sources, err := j.withIncludes(ctx, pkg, tc.id, sources)
+	sources, err = j.withIncludes(ctx, pkg, tc.id, sources)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +83,11 @@ func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Packa
 	for _, s := range sources {
 		q.Sources = append(q.Sources, abi.Source{Name: s.Name, Text: s.Text})
 	}
-	if p.plan, err = j.cfg.Plugins.Plan(ctx, tc.module, q); err != nil {
+	planning, plan := telemetry.Start(ctx, "plan")
+	plan.Text("plugin", tc.module.Manifest.Name)
+	p.plan, err = j.cfg.Plugins.Plan(planning, tc.module, q)
+	plan.End(err)
+	if err != nil {
 		return nil, err
 	}
 	if e := p.plan.Error; e != nil {
@@ -225,7 +233,7 @@ func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Packa
 		if err != nil {
 			return err
 		}
-		ran, err := box.Run(ctx, c)
+		ran, err := runTraced(ctx, box.Run, c)
 		leave()
 		if err != nil {
 			return p.tc.explain(err)

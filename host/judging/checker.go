@@ -16,6 +16,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/plugin"
 	"deepoj/host/problem"
+	"deepoj/host/telemetry"
 	"deepoj/plugins/abi"
 	"deepoj/sandbox"
 )
@@ -227,7 +228,10 @@ func (j *Judge) active(ctx context.Context, kind abi.Kind, name string) (string,
 
 // opinion asks a checker and puts what it says into r, whose verdict is AC. A
 // checker that fails is a [*packageError].
-func (j *Judge) opinion(ctx context.Context, r *runResult, c checker, input, output, answer *os.File, args []string, scoring bool) error {
+func (j *Judge) opinion(ctx context.Context, r *runResult, c checker, input, output, answer *os.File, args []string, scoring bool) (err error) {
+	ctx, span := telemetry.Start(ctx, "checker")
+	span.Text("plugin", c.name())
+	defer func() { span.End(err) }()
 	q := plugin.Check{Input: input, Output: output, Answer: answer, Args: args, Feedback: r.feedback}
 	if c.native != nil {
 		o, err := c.native.check(ctx, q)

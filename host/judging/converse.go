@@ -11,6 +11,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/plugin"
 	"deepoj/host/problem"
+	"deepoj/host/telemetry"
 	"deepoj/sandbox"
 )
 
@@ -122,17 +123,20 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	begun := false
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	said, err = l.e.j.cfg.Plugins.Interact(ctx, l.e.interactor.module, plugin.Interaction{
+	asking, span := telemetry.Start(ctx, "interactor")
+	span.Text("plugin", l.e.interactor.name())
+	said, err = l.e.j.cfg.Plugins.Interact(asking, l.e.interactor.module, plugin.Interaction{
 		Input: input, Answer: answer, From: from, To: to, Args: slices.Concat(l.e.interactor.flags, t.Flags),
 		Patience: c.Limits.Wall + interactorExtra, Feedback: feedback,
 		Started: func() {
 			begun = true
 			go func() {
-				ran, err := box.RunPiped(running, c)
+				ran, err := runTraced(running, box.RunPiped, c)
 				ended <- outcome{ran, err}
 			}()
 		},
 	})
+	span.End(err)
 	if err != nil {
 		err = guestFault(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/problem"
+	"deepoj/host/telemetry"
 )
 
 // evaluation is the judging of one program on the tests of a package.
@@ -136,7 +137,11 @@ func (e *evaluation) work(ctx context.Context) error {
 		if r == nil {
 			return l.close()
 		}
+		runCtx, span := telemetry.StartOne(runCtx, "test")
 		result, err := l.judge(runCtx, r.test)
+		span.Text("test", r.test.Name)
+		span.Text("verdict", string(result.verdict))
+		span.End(err)
 		if e.finish(r, result, err == nil) {
 			continue // nobody waits for it any more, so it may well have been stopped
 		}

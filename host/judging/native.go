@@ -200,7 +200,7 @@ func (n *native) ask(ctx context.Context, asked map[string]*os.File, stdin *os.F
 	if err != nil {
 		return o, err
 	}
-	ran, err := box.Run(ctx, c)
+	ran, err := runTraced(ctx, box.Run, c)
 	leave()
 	if err != nil {
 		return o, n.program.prog.tc.explain(err)

@@ -104,7 +104,7 @@ func (p *Program) Run(ctx context.Context, args []string, input, output *os.File
 	if err != nil {
 		return said, err
 	}
-	ran, err := box.Run(ctx, c)
+	ran, err := runTraced(ctx, box.Run, c)
 	leave()
 	if err != nil {
 		return said, p.prog.tc.explain(err)

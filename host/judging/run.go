@@ -169,7 +169,7 @@ func (l *lane) run(ctx context.Context, t *problem.Test, input *os.File, wall ti
 	if err != nil {
 		return ran, err
 	}
-	ran, err = box.Run(ctx, c)
+	ran, err = runTraced(ctx, box.Run, c)
 	leave()
 	switch {
 	case err != nil:

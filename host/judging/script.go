@@ -113,7 +113,7 @@ func (j *Judge) runBuild(ctx context.Context, pkg *problem.Package, p *program) 
 	if err != nil {
 		return "", err
 	}
-	ran, err := box.Run(ctx, sandbox.Cmd{
+	ran, err := runTraced(ctx, box.Run, sandbox.Cmd{
 		Program: shell, Args: []string{"-c", "exec ./build"}, Stdout: streams.out, Stderr: streams.err, StdoutLimit: keptCompile, StderrLimit: keptCompile,
 		Limits: sandbox.Limits{
 			CPU: pkg.Limits.CompileCPU, Wall: patience*pkg.Limits.CompileCPU + 10*time.Second, MemoryBytes: pkg.Limits.CompileMemoryMiB << 20,

@@ -201,7 +201,7 @@ func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.Fil
 	defer func() { err = errors.Join(err, streams.close()) }()
 	limits := r.limits
 	limits.Cores = j.cfg.Sandbox.Cores()
-	ran, err := box.Run(ctx, sandbox.Cmd{
+	ran, err := runTraced(ctx, box.Run, sandbox.Cmd{
 		Tool: r.tool.Name, Args: r.args, Env: r.env, Stdout: streams.out, Stderr: streams.err,
 		StdoutLimit: keptCompile, StderrLimit: keptCompile, Limits: limits,
 	})

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deepoj/host/judge"
+	"deepoj/host/telemetry"
 	"deepoj/queue"
 	"deepoj/sql"
 )
@@ -63,6 +64,9 @@ type DispatcherConfig struct {
 	// Hold reports that jobs must stay where they are, because workers take
 	// them straight from the database (see [Switch]). Defaults to never.
 	Hold func() bool
+
+	// Tracer makes the spans of dispatches. Defaults to none.
+	Tracer *telemetry.Tracer
 
 	// Log gets what goes wrong. Defaults to none.
 	Log *slog.Logger
@@ -322,6 +326,7 @@ func (d *Dispatcher) publish(ctx context.Context, tickets []judge.Ticket) error 
 	}
 	d.total.WithLabelValues(statusOK, "").Add(n)
 	for _, t := range tickets {
+		d.cfg.Tracer.Dispatched(ctx, t.TraceID, t.JobID, t.Enqueued)
 		if !t.Enqueued.IsZero() {
 			d.latency.Observe(max(0, time.Since(t.Enqueued).Seconds()))
 		}

@@ -1,5 +1,6 @@
 // Package telemetry sets up what a process says about itself: structured logs
-// that carry the ids of the job at hand, trace ids, and a registry of metrics.
+// that carry the ids of the job at hand, traces that lead from a request to the runs
+// of its program, and a registry of metrics.
 //
 // It holds no state and reads no configuration; cmd decides and passes loggers
 // and registries on. Job ids appear in logs and traces, never in metrics.

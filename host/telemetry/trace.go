@@ -3,6 +3,7 @@ package telemetry
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"strconv"
 	"strings"
 )
 
@@ -42,6 +43,12 @@ func ParseTraceparent(header string) (traceID, spanID string, ok bool) {
 
 // Traceparent returns the header that hands a trace on, as sampled.
 func Traceparent(traceID, spanID string) string { return "00-" + traceID + "-" + spanID + "-01" }
+
+// sampled reports whether a valid traceparent asks for the trace to be recorded.
+func sampled(header string) bool {
+	flags, err := strconv.ParseUint(strings.Split(header, "-")[3], 16, 8)
+	return err == nil && flags&1 != 0
+}
 
 // isHex reports whether s is n lower-case hexadecimal digits.
 func isHex(s string, n int) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"deepoj/host/judge"
+	"deepoj/host/telemetry"
 )
 
 // Config says who a worker is and at which pace it works. Only Name and
@@ -75,6 +76,9 @@ type Config struct {
 	// Context adds the ids of a job to the context of its judging, for logs.
 	// Defaults to the context as it is.
 	Context func(ctx context.Context, job judge.Job) context.Context
+
+	// Tracer makes the spans of attempts. Defaults to none.
+	Tracer *telemetry.Tracer
 
 	// Journal is a folder in which results are kept that the database has
 	// neither taken nor refused yet, so that they survive this process

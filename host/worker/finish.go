@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/telemetry"
 )
 
 // errCannotWrite says that the database is well but does not take a write.
@@ -94,11 +95,13 @@ func (w *Worker) bury(ctx context.Context, r *run, reason judge.Reason, detail s
 // settle calls ask until the database has answered: with success, or with a
 // [*judge.RejectedError]. Any other error means that ctx has ended, or it is an
 // errCannotWrite: leases are renewed, but this write fails again and again.
-func (w *Worker) settle(ctx context.Context, r *run, failure string, ask func(context.Context) error) error {
+func (w *Worker) settle(ctx context.Context, r *run, failure string, ask func(context.Context) error) (err error) {
+	ctx, span := telemetry.Start(ctx, "finalize")
+	defer func() { span.End(err) }()
 	renewals := r.renewals()
 	for wait := shortestPause; ; wait = min(2*wait, longestPause) {
 		c, cancel := context.WithTimeout(ctx, answerTime)
-		err := ask(c)
+		err = ask(c)
 		cancel()
 		if err == nil {
 			return nil

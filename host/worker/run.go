@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
+	"deepoj/host/telemetry"
 )
 
 // run is a claimed job on its way to a result.
@@ -19,6 +21,8 @@ type run struct {
 	job     judge.Job
 	entries []judge.Entry // acknowledged when the database has decided
 	lease   time.Duration
+	asked   time.Time // when the claim was sent
+	claimed time.Time // when it was answered
 	log     *slog.Logger
 
 	mu     sync.Mutex
@@ -34,7 +38,7 @@ func (w *Worker) newRun(job judge.Job, entries []judge.Entry, asked time.Time) *
 		job.TraceID = randomHex(16)
 	}
 	r := &run{
-		job: job, entries: entries, lease: w.cfg.Lease, until: asked.Add(w.cfg.Lease),
+		job: job, entries: entries, lease: w.cfg.Lease, until: asked.Add(w.cfg.Lease), asked: asked, claimed: time.Now(),
 		log: w.cfg.Log.With(slog.Int64("job_id", job.JobID), slog.Int64("attempt_id", int64(job.AttemptID)),
 			slog.String("trace_id", job.TraceID)),
 	}
@@ -119,8 +123,12 @@ func (r *run) end(ctx context.Context) error {
 // work judges r and records what came of it.
 func (w *Worker) work(judging, writing context.Context, r *run) {
 	defer w.leaveRun(r)
-	ctx := r.begin(w.cfg.Context(judging, r.job))
-	writing = w.cfg.Context(writing, r.job)
+	ctx, attempt := w.cfg.Tracer.Attempt(w.cfg.Context(judging, r.job), r.job.TraceID, r.job.JobID, r.job.AttemptID, r.asked)
+	attempt.Text("worker", w.owner)
+	_, claim := telemetry.StartAt(ctx, "claim", r.asked)
+	claim.EndAt(r.claimed)
+	ctx = r.begin(ctx)
+	writing = attempt.Below(w.cfg.Context(writing, r.job))
 
 	report := w.newReporter(writing, r)
 	began := time.Now()
@@ -129,6 +137,8 @@ func (w *Worker) work(judging, writing context.Context, r *run) {
 	w.m.execRunning.Dec()
 	stopped := r.end(ctx)
 	report.stop()
+	attempt.Text("verdict", string(result.Verdict))
+	defer func() { attempt.End(cmp.Or(stopped, err)) }()
 
 	kind := classify(err, stopped)
 	w.m.execTime.WithLabelValues(kind).Observe(time.Since(began).Seconds())

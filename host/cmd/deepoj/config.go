@@ -73,6 +73,11 @@ var settings = []setting{
 	{env: "RETAIN_JOBS", yaml: "retention.jobs", def: "720h", doc: "how long jobs are kept after their end that are no submissions, such as runs and proofs of plugins; 0 = for ever"},
 	{env: "RETAIN_SUBMISSIONS", yaml: "retention.submissions", def: "0", doc: "how long submissions are kept after their end, with sources and results; 0 = for ever"},
 	{env: "DRAIN_GRACE", yaml: "worker.drain_grace", def: "10s", doc: "how long a stopping worker may finish what runs"},
+	{env: "OTEL_EXPORTER_OTLP_ENDPOINT", yaml: "telemetry.otlp.endpoint", doc: "collector of traces that takes OTLP as protobuf over HTTP, such as http://127.0.0.1:4318; no traces when empty"},
+	{env: "OTEL_EXPORTER_OTLP_HEADERS", yaml: "telemetry.otlp.headers", secret: true, doc: "what goes with every request to it: name=value, separated by commas"},
+	{env: "OTEL_EXPORTER_OTLP_CERTIFICATE", yaml: "telemetry.otlp.certificate", doc: "file of the certificates, in PEM, that its may be signed by; those of the system when empty"},
+	{env: "OTEL_SERVICE_NAME", yaml: "telemetry.service_name", def: "deepoj", doc: "what traces are said to come from"},
+	{env: "OTEL_TRACES_SAMPLER_ARG", yaml: "telemetry.sampler_arg", def: "1", doc: "share of the traces that is recorded, above 0 and up to 1; the same for every process"},
 	{env: "LOG_LEVEL", yaml: "log.level", def: "info", doc: "debug, info, warn or error"},
 	{env: "LOG_FORMAT", yaml: "log.format", def: "text", doc: "text or json"},
 }
@@ -183,6 +188,9 @@ func (c *config) validate() []error {
 		if d, err := time.ParseDuration(c.values[name]); err != nil || d < 0 {
 			errs = append(errs, fmt.Errorf("%s=%s: must be 0 or a duration such as 720h", name, c.values[name]))
 		}
+	}
+	if x, err := strconv.ParseFloat(c.values["OTEL_TRACES_SAMPLER_ARG"], 64); err != nil || !(x > 0 && x <= 1) {
+		errs = append(errs, fmt.Errorf("OTEL_TRACES_SAMPLER_ARG=%s: must be a number above 0 and up to 1", c.values["OTEL_TRACES_SAMPLER_ARG"]))
 	}
 	for _, name := range []string{"CALLBACK_ALLOW", "TRUSTED_PROXIES"} {
 		if _, err := c.prefixes(name); err != nil {

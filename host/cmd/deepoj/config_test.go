@@ -23,7 +23,8 @@ var probe = map[string][2]string{
 	"RATE_PER_ADDRESS": {"100", "0"}, "RATE_PER_USER": {"101", "0"}, "RATE_PER_KEY": {"102", "0"},
 	"TIME_FACTORS":  {"python=2 java=1.5", "python=3"},
 	"POLL_INTERVAL": {"2s", "3s"}, "DRAIN_GRACE": {"4s", "5s"},
-	"RETAIN_EVENTS": {"1h", "2h"}, "RETAIN_JOBS": {"3h", "0"}, "RETAIN_SUBMISSIONS": {"0", "4h"},
+	"OTEL_TRACES_SAMPLER_ARG": {"0.5", "0.25"},
+	"RETAIN_EVENTS":           {"1h", "2h"}, "RETAIN_JOBS": {"3h", "0"}, "RETAIN_SUBMISSIONS": {"0", "4h"},
 }
 
 func TestTheEnvironmentDecidesOverYAMLAndYAMLOverTheDefault(t *testing.T) {
@@ -103,6 +104,7 @@ func TestABadSettingIsRefusedWithItsName(t *testing.T) {
 		"an unknown key in the file":     {yaml: "api:\n  speed: 9\n", want: []string{"unknown key api.speed"}},
 		"a factor without a language":    {env: map[string]string{"TIME_FACTORS": "python=2 1.5"}, want: []string{`"1.5" must be a language and a number`}},
 		"a factor of nothing":            {env: map[string]string{"TIME_FACTORS": "python=0"}, want: []string{"TIME_FACTORS=python=0"}},
+		"a share above all":              {env: map[string]string{"OTEL_TRACES_SAMPLER_ARG": "2"}, want: []string{"OTEL_TRACES_SAMPLER_ARG=2"}},
 		"no outbox":                      {env: map[string]string{"OUTBOX_ENABLED": "false"}, want: []string{"DELIVERY=postgres"}},
 	}
 	for name, tt := range tests {

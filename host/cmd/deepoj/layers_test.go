@@ -19,6 +19,7 @@ const module = "deepoj/"
 var layers = []struct{ pkg, may string }{
 	{"host/judge", ""},
 	{"host/telemetry", ""},
+	{"host/telemetry/telemetrytest", ""},
 	{"host/blob", ""},
 	{"host/blob/blobtest", ""},
 	{"host/embedded", ""},
@@ -42,7 +43,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/problem", "host/judge host/blob"},
 	{"host/plugin/conformance", "host/plugin host/problem plugins/abi plugins/vectors"},
 	{"host/problem/samples", ""},
-	{"host/judging", "host/judge host/problem host/plugin host/blob plugins/abi sandbox"},
+	{"host/judging", "host/judge host/telemetry host/problem host/plugin host/blob plugins/abi sandbox"},
 	{"host/plugin/plugintest", "host/plugin"},
 	{"host/judging/judgingtest", "host/blob host/judging host/plugin host/plugin/plugintest plugins sandbox"},
 	{"host/verify", "host/blob host/judge host/judging host/problem host/plugin"},
@@ -50,15 +51,15 @@ var layers = []struct{ pkg, may string }{
 	{"host/intake", "host/judge host/judging host/problem host/verify host/plugin host/plugin/conformance host/blob plugins/abi sandbox sql"},
 	{"host/liveness", "host/judge sql"},
 	{"host/doctor", "host/judge sandbox"},
-	{"host/scheduler", "host/judge sql queue"},
-	{"host/worker", "host/judge host/judging host/problem host/verify host/plugin host/plugin/conformance host/blob host/liveness sql queue"},
+	{"host/scheduler", "host/judge host/telemetry sql queue"},
+	{"host/worker", "host/judge host/telemetry host/judging host/problem host/verify host/plugin host/plugin/conformance host/blob host/liveness sql queue"},
 	{"host/capacity", "host/judge host/blob host/liveness host/worker sandbox sql"},
 	{"web/client", "host/judge"},
 	{"web/judge0", "host/judge"},
 	{"web/callback", ""},
 	{"web/chart", ""},
 	{"host/cmd/deepoj-judge", "sandbox"},
-	{"web", "host/judge host/blob host/problem host/liveness sql web/judge0 web/callback web/chart"},
+	{"web", "host/judge host/telemetry host/blob host/problem host/liveness sql web/judge0 web/callback web/chart"},
 }
 
 func TestLayers(t *testing.T) {

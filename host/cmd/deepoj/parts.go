@@ -45,7 +45,7 @@ func (n *node) addScheduler() error {
 	if n.streams != nil {
 		dispatch := scheduler.DispatcherConfig{
 			Name: n.name(), Pool: c.get("WORKER_POOL"), Shards: int(c.number("OUTBOX_SHARDS")),
-			PollInterval: c.duration("POLL_INTERVAL"), Log: n.log, Registerer: n.reg,
+			PollInterval: c.duration("POLL_INTERVAL"), Tracer: n.tracer, Log: n.log, Registerer: n.reg,
 		}
 		var delivery queue.Delivery = n.streams
 		if c.get("DELIVERY") == "auto" {
@@ -172,7 +172,7 @@ func (n *node) addWorker(ctx context.Context) error {
 			ctx = sandbox.WithJob(ctx, job.JobID, job.AttemptID)
 			return telemetry.WithTrace(telemetry.WithJob(ctx, job.JobID, job.AttemptID), job.TraceID)
 		},
-		Log: n.log, Registerer: n.reg,
+		Tracer: n.tracer, Log: n.log, Registerer: n.reg,
 	}, n.store, delivery, j, liveness.NewPostgres(n.store, 0))
 	if err != nil {
 		return err

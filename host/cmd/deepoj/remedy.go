@@ -67,16 +67,12 @@ func (c *config) clientTLS(prefix string) (*tls.Config, error) {
 	if c.get(ca) == "" && c.get(cert) == "" && c.get(key) == "" {
 		return nil, nil // no certificates are the answer, not a failure
 	}
-	out := &tls.Config{MinVersion: tls.VersionTLS12}
-	if name := c.get(ca); name != "" {
-		pem, err := os.ReadFile(filepath.Clean(name))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", ca, err)
-		}
-		out.RootCAs = x509.NewCertPool()
-		if !out.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s: %s holds no certificate in PEM", ca, name)
-		}
+	out, err := c.authorities(ca)
+	if err != nil {
+		return nil, err
+	}
+	if out == nil {
+		out = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	if (c.get(cert) == "") != (c.get(key) == "") {
 		return nil, fmt.Errorf("%s and %s: set both or none", cert, key)
@@ -87,6 +83,24 @@ func (c *config) clientTLS(prefix string) (*tls.Config, error) {
 			return nil, fmt.Errorf("%s and %s: %w", cert, key, err)
 		}
 		out.Certificates = []tls.Certificate{own}
+	}
+	return out, nil
+}
+
+// authorities has the certificates in the file that a setting names, or is nil
+// when it names none.
+func (c *config) authorities(setting string) (*tls.Config, error) {
+	name := c.get(setting)
+	if name == "" {
+		return nil, nil // no authorities are the answer, not a failure
+	}
+	pem, err := os.ReadFile(filepath.Clean(name))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	out := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
+	if !out.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s: %s holds no certificate in PEM", setting, name)
 	}
 	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ type node struct {
 	log   *slog.Logger
 	reg   *prometheus.Registry
 
+	tracer     *telemetry.Tracer // nil without a collector
 	store      *sql.Store
 	streams    *queue.Streams        // nil with DELIVERY=postgres or without Redis
 	blobs      blob.Store            // nil in a process without one
@@ -74,6 +76,9 @@ func serve(ctx context.Context, e *env, r roles, o options, c *config, log *slog
 		if err := os.MkdirAll(o.data, 0o700); err != nil {
 			return fmt.Errorf("data folder: %w", err)
 		}
+	}
+	if err := n.openTracer(ctx); err != nil {
+		return err
 	}
 	if err := n.services(ctx); err != nil {
 		return err
@@ -179,6 +184,31 @@ func (n *node) services(ctx context.Context) error {
 	return err
 }
 
+// openTracer begins to send spans, if there is a collector. It outlives everything
+// else, so that the last spans are sent too.
+func (n *node) openTracer(ctx context.Context) (err error) {
+	endpoint := n.cfg.get("OTEL_EXPORTER_OTLP_ENDPOINT")
+	if endpoint == "" {
+		return nil
+	}
+	share, err := strconv.ParseFloat(n.cfg.get("OTEL_TRACES_SAMPLER_ARG"), 64)
+	if err != nil {
+		return fmt.Errorf("OTEL_TRACES_SAMPLER_ARG: %w", err)
+	}
+	cfg := telemetry.TracerConfig{
+		Endpoint: endpoint, Headers: n.cfg.get("OTEL_EXPORTER_OTLP_HEADERS"), Service: n.cfg.get("OTEL_SERVICE_NAME"),
+		Instance: n.name(), Version: version, Share: share, Log: n.log, Registerer: n.reg,
+	}
+	if cfg.TLS, err = n.cfg.authorities("OTEL_EXPORTER_OTLP_CERTIFICATE"); err != nil {
+		return err
+	}
+	if n.tracer, err = telemetry.NewTracer(ctx, cfg); err != nil {
+		return fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS: %w", err)
+	}
+	n.keep(context.WithoutCancel(ctx), "traces", n.tracer.Run)
+	return nil
+}
+
 // keep runs a service in the background until the node closes.
 func (n *node) keep(ctx context.Context, name string, run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -275,7 +305,7 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 		CallbackAllow: callbacks, Proxies: proxies,
 		RatePerAddress: n.rate("RATE_PER_ADDRESS"), RatePerUser: n.rate("RATE_PER_USER"), RatePerKey: n.rate("RATE_PER_KEY"),
 		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
-		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Log: n.log,
+		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Tracer: n.tracer, Log: n.log,
 	}
 	if n.blobs != nil {
 		cfg.Blobs = n.blobs
