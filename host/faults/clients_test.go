@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -132,6 +134,85 @@ func (w *world) storm(ctx context.Context, what string, n int) {
 		}
 		if _, err := w.ask(ctx, "/"+what, url.Values{"id": {strconv.FormatInt(id, 10)}}); err == nil {
 			w.count(what + "s")
+		}
+	}
+}
+
+// startSet has some submissions judged again beside what they show, and now and then
+// asks again, which must give the same set.
+func (w *world) startSet(ctx context.Context) {
+	form := url.Values{}
+	for range 8 {
+		if id := w.someJob(); id != 0 {
+			form.Add("id", strconv.FormatInt(id, 10))
+		}
+	}
+	if len(form) == 0 {
+		return
+	}
+	w.mu.Lock()
+	w.setKeys++
+	key := "set" + strconv.Itoa(w.setKeys)
+	w.mu.Unlock()
+	form.Set("key", key)
+	for range 1 + w.intN(3) {
+		id, err := w.ask(ctx, "/set", form)
+		if err != nil {
+			continue // it may have begun, which the next one is told
+		}
+		w.mu.Lock()
+		before, known := w.sets[key]
+		w.sets[key] = id
+		w.mu.Unlock()
+		if known && before != id {
+			w.wrong("the set of key %s is %d, and was %d", key, id, before)
+		}
+		w.count("sets")
+	}
+}
+
+// resolve has staff apply or cancel sets, or does nothing with one: what is drawn for
+// it from how. It is refused while judgings to be applied are under way, and where
+// the set is resolved otherwise.
+func (w *world) resolve(ctx context.Context, how ...string) {
+	w.mu.Lock()
+	sets := slices.Collect(maps.Values(w.sets))
+	w.mu.Unlock()
+	for _, id := range sets {
+		how := how[w.intN(len(how))]
+		if how == "" {
+			continue
+		}
+		if _, err := w.ask(ctx, "/resolve", url.Values{"set": {strconv.FormatInt(id, 10)}, "how": {how}}); err == nil {
+			w.count("sets to " + how)
+		}
+	}
+}
+
+// applySets applies every set that is still open. Nothing is under way any more, but
+// for what a request began that nobody waited for.
+func (w *world) applySets(ctx context.Context) {
+	for before := int64(0); ; {
+		sets, err := w.store.RejudgeSets(ctx, before, 0)
+		if err != nil {
+			w.wrong("list rejudge sets: %v", err)
+		}
+		if len(sets) == 0 {
+			return
+		}
+		for _, set := range sets {
+			before = set.ID
+			if set.Resolution != "" {
+				continue
+			}
+			err := w.store.ApplyRejudge(ctx, set.ID, "staff")
+			if err != nil {
+				w.settle(ctx, w.patience)
+				err = w.store.ApplyRejudge(ctx, set.ID, "staff")
+			}
+			if err != nil {
+				w.wrong("apply set %d: %v", set.ID, err)
+			}
 		}
 	}
 }

@@ -83,6 +83,7 @@ func (w *world) run(t *testing.T, length, every time.Duration, jobs int, enough 
 	breaking.Wait()
 	w.say("calm")
 	w.settle(ctx, w.patience)
+	w.applySets(ctx)
 	if w.first.Stops { // now it comes back, when others have done its work
 		w.of("worker")[0].signal(syscall.SIGCONT)
 		for limit := time.Now().Add(patience); w.overwritten(ctx) == 0 && time.Now().Before(limit); {
@@ -134,6 +135,7 @@ func TestTheOracleFindsDefects(t *testing.T) {
 		mutantNoReaper:     {role{Step: stepClaimed}, "never end"},
 		mutantNoKeys:       {role{}, "and was job"},
 		mutantAnswerFirst:  {role{}, "is lost"},
+		mutantShowsSets:    {role{}, "a set that was not applied"},
 	} {
 		t.Run(mutant, func(t *testing.T) {
 			t.Parallel()
@@ -151,6 +153,13 @@ func TestTheOracleFindsDefects(t *testing.T) {
 					return w.counted("worker died") > 0
 				case mutant == mutantAckFirst:
 					return w.acknowledged()
+				case mutant == mutantShowsSets:
+					if w.judgedInSets(t.Context()) == 0 {
+						w.startSet(t.Context())
+						return false
+					}
+					w.resolve(t.Context(), "cancel")
+					return true
 				default:
 					return true
 				}

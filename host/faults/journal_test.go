@@ -36,6 +36,7 @@ const (
 	mutantNoReaper     = "lost leases are not taken away"
 	mutantNoKeys       = "idempotency keys are ignored"
 	mutantAnswerFirst  = "a submit is answered and not stored"
+	mutantShowsSets    = "judgings of a rejudge set are shown before it is applied"
 )
 
 // jobKey finds the job of a judging in its context.
@@ -147,6 +148,9 @@ func (s *journalledStore) Finalize(ctx context.Context, a judge.Attempt, r judge
 	_, refused := errors.AsType[*judge.RejectedError](err)
 	if refused && s.j.role.Mutant == mutantNoFence {
 		err, refused = overwrite(ctx, s.j.role.DSN, a, r), false
+	}
+	if err == nil && s.j.role.Mutant == mutantShowsSets {
+		err = show(ctx, s.j.role.DSN, a, r)
 	}
 	switch {
 	case err == nil:

@@ -107,6 +107,7 @@ func (w *world) verify(ctx context.Context) {
 		return
 	}
 	defer func() { _ = conn.Close(ctx) }()
+	w.verifySets(ctx, conn)
 	w.verifyJobs(ctx, conn)
 	w.verifyResults(ctx, conn, h)
 }
@@ -153,6 +154,39 @@ func (w *world) verifyJobs(ctx context.Context, conn *pgx.Conn) {
 		w.wrong("%d jobs were accepted and %d are stored", len(w.told), len(jobs))
 	}
 	w.counts["jobs"] = len(jobs)
+}
+
+// verifySets checks that each set that somebody was told of is there once, that
+// nothing shows a judging of a set that was not applied, and that what was applied is
+// shown, or something newer. It notes which jobs were cancelled with their set.
+func (w *world) verifySets(ctx context.Context, conn *pgx.Conn) {
+	var key string
+	var id int64
+	stored := map[string]int64{}
+	each := func(query string, do func(), into ...any) {
+		rows, err := conn.Query(ctx, query)
+		if err == nil {
+			_, err = pgx.ForEachRow(rows, into, func() error { do(); return nil })
+		}
+		if err != nil {
+			w.wrong("%s: %v", query, err)
+		}
+	}
+	each("SELECT key, id FROM rejudge_sets", func() { stored[key] = id }, &key, &id)
+	for key, id := range w.sets {
+		if stored[key] != id {
+			w.wrong("set %d was begun (key %s), and the table has %d", id, key, stored[key])
+		}
+	}
+	each(`SELECT m.job_id FROM rejudge_set_jobs m JOIN rejudge_sets s ON s.id = m.set_id WHERE s.resolution = 'cancelled'`, func() { w.staff[id] = true }, &id)
+	each(`SELECT m.job_id FROM rejudge_set_jobs m JOIN rejudge_sets s ON s.id = m.set_id JOIN submissions u ON u.job_id = m.job_id
+		WHERE u.live_generation = m.generation AND s.resolution IS DISTINCT FROM 'applied'`, func() {
+		w.wrong("job %d shows a judging of a set that was not applied", id)
+	}, &id)
+	each(`SELECT e.job_id FROM events e JOIN submissions u ON u.job_id = e.job_id WHERE e.kind = 'applied' AND u.live_generation < e.generation`, func() {
+		w.wrong("job %d does not show what a set gave it", id)
+	}, &id)
+	each("SELECT count(*) FROM rejudge_set_jobs", func() { w.counts["judgings of sets"] = int(id) }, &id)
 }
 
 // verifyResults checks that each result is what exactly the worker handed in
@@ -224,6 +258,28 @@ func (w *world) overwritten(ctx context.Context) (n int) {
 	defer func() { _ = conn.Close(ctx) }()
 	_ = conn.QueryRow(ctx, "SELECT count(*) FROM results WHERE result ->> 'judge_message' <> token::text").Scan(&n)
 	return n
+}
+
+// judgedInSets counts results of judgings of rejudge sets.
+func (w *world) judgedInSets(ctx context.Context) (n int) {
+	conn, err := pgx.Connect(ctx, w.pg.DSN())
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_ = conn.QueryRow(ctx, "SELECT count(*) FROM rejudge_set_jobs JOIN results USING (job_id, generation)").Scan(&n)
+	return n
+}
+
+// show is the mutant that shows every result at once.
+func show(ctx context.Context, dsn string, a judge.Attempt, r judge.Result) error {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, "UPDATE submissions SET live_generation = $2, verdict = $3 WHERE job_id = $1", a.JobID, a.Generation, string(r.Verdict))
+	return err
 }
 
 // overwrite is the mutant without a fence: it puts a refused result in place of

@@ -170,6 +170,28 @@ func (r role) api(ctx context.Context, store *sql.Store) error {
 		_, err = store.Rejudge(ctx, []int64{id}, judge.LaneRejudge, "staff")
 		return id, err
 	})
+	answer("/set", func(ctx context.Context, q *http.Request) (int64, error) {
+		request := sql.RejudgeRequest{Key: q.FormValue("key"), By: "staff"}
+		for _, text := range q.Form["id"] {
+			id, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			request.JobIDs = append(request.JobIDs, id)
+		}
+		set, err := store.StartRejudge(ctx, request)
+		return set.ID, err
+	})
+	answer("/resolve", func(ctx context.Context, q *http.Request) (int64, error) {
+		id, err := strconv.ParseInt(q.FormValue("set"), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		if q.FormValue("how") == "apply" {
+			return id, store.ApplyRejudge(ctx, id, "staff")
+		}
+		return id, store.CancelRejudge(ctx, id, "staff")
+	})
 	_ = os.Remove(r.Socket) // of an earlier life
 	l, err := net.Listen("unix", r.Socket)
 	if err != nil {

@@ -41,6 +41,8 @@ var faults = []fault{
 	{"worker told to end", 2, func(_ context.Context, w *world) { w.signal("worker", syscall.SIGTERM) }},
 	{"jobs cancelled", 2, func(ctx context.Context, w *world) { w.storm(ctx, "cancel", 5) }},
 	{"jobs rejudged", 2, func(ctx context.Context, w *world) { w.storm(ctx, "rejudge", 10) }},
+	{"rejudge set started", 2, func(ctx context.Context, w *world) { w.startSet(ctx) }},
+	{"rejudge sets resolved", 1, func(ctx context.Context, w *world) { w.resolve(ctx, "apply", "apply", "cancel", "") }},
 }
 
 // breakThings until ctx ends, in an order that the seed decides: everything once,

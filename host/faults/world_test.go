@@ -46,6 +46,8 @@ type world struct {
 	mu       sync.Mutex
 	rng      *rand.Rand
 	told     map[string]int64 // by an api: key → job
+	sets     map[string]int64 // rejudge sets, by an api: key → set
+	setKeys  int              // that were used
 	staff    map[int64]bool   // jobs that somebody wanted to cancel
 	counts   map[string]int
 	wrongs   []string
@@ -76,7 +78,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	}
 	w := &world{
 		dir: dir, seed: seed, stepsPerLife: 5, patience: patience, over: make(chan struct{}), log: &lockedBuffer{}, rng: rand.New(rand.NewPCG(seed, 0)),
-		told: map[string]int64{}, staff: map[int64]bool{}, counts: map[string]int{}, began: time.Now(),
+		told: map[string]int64{}, sets: map[string]int64{}, staff: map[int64]bool{}, counts: map[string]int{}, began: time.Now(),
 	}
 	log := slog.New(slog.DiscardHandler)
 	w.pg, err = embedded.StartPostgres(t.Context(), embedded.PostgresConfig{
