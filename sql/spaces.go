@@ -422,3 +422,12 @@ func (s *Store) HideProblem(ctx context.Context, slug string, hidden bool, by st
 	}
 	return nil
 }
+
+// ProblemHidden reports whether a problem is hidden, which need not be live.
+func (s *Store) ProblemHidden(ctx context.Context, slug string) (bool, error) {
+	hidden, err := s.q.ProblemHidden(ctx, s.main, slug)
+	if err != nil {
+		return false, fmt.Errorf("whether problem %s is hidden: %w", slug, err)
+	}
+	return hidden, nil
+}

@@ -118,6 +118,8 @@ func subjectURL(subject string) string {
 		return userURL(name)
 	case "problem":
 		return "/packages/" + url.PathEscape(name)
+	case "space":
+		return spaceURL(name)
 	case "queue":
 		return "/queue?" + url.Values{"queue": {name}}.Encode()
 	case "webhook":

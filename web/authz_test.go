@@ -22,10 +22,14 @@ import (
 //	setter, staff, admin
 //
 // An address that answers differently by whose thing it names is in
-// TestNobodyReachesWhatIsNotTheirs.
+// TestNobodyReachesWhatIsNotTheirs, or in TestASpaceLetsInWhomItsRolesName.
 const access = `
 anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /api/errors /api/openapi.json
 anyone  POST   /login /logout /api/v1/sessions
+guest   GET    /spaces /spaces/:space /spaces/:space/submissions /spaces/:space/problems/:slug /spaces/:space/members /spaces/:space/settings
+staff   POST   /spaces
+guest   POST   /spaces/:space/problems /spaces/:space/problems/:slug /spaces/:space/problems/:slug/runs /spaces/:space/problems/:slug/remove
+guest   POST   /spaces/:space/members /spaces/:space/members/:name/remove /spaces/:space/settings /spaces/:space/delete
 guest   GET    / /problems/:slug /problems/:slug/files/* /languages /queue /account
 guest   POST   /problems/:slug /problems/:slug/runs /runs/:id/cancel
 guest   GET    /runs/:id /runs/:id/live /runs/:id/events
@@ -41,7 +45,7 @@ login   POST   /webhooks/:id/deliveries/:delivery/resend
 admin   GET    /audit /users /users/:name
 admin   POST   /users /users/:name/role /users/:name/disable /users/:name/enable /users/:name/password /users/:name/keys/:id/revoke
 setter  GET    /packages /packages/:slug /packages/:slug/package /imports/:id /imports/:id/live /imports/:id/events
-setter  POST   /packages /packages/:slug/activate /packages/:slug/rollback /packages/:slug/verify
+setter  POST   /packages /packages/:slug/activate /packages/:slug/rollback /packages/:slug/verify /packages/:slug/hide /packages/:slug/show
 setter  GET    /checkers /checkers/jobs/:id /checkers/jobs/:id/live /checkers/jobs/:id/events /checkers/:kind/:name
 setter  POST   /checkers /checkers/:kind/:name/activate /checkers/:kind/:name/rollback /checkers/:kind/:name/preview
 setter  POST   /checkers/:kind/:name/bind /checkers/:kind/:name/test
@@ -77,7 +81,13 @@ guest   POST   /api/v1/runs /api/v1/runs/:id/cancel
 guest   GET    /api/v1/runs/:id /api/v1/runs/:id/events /api/v1/jobs/:id /api/v1/jobs/:id/events
 guest   GET    /api/v1/problems /api/v1/problems/:slug /api/v1/languages /api/v1/workers /api/v1/queue
 setter  GET    /api/v1/problems/:slug/package /api/v1/problems/:slug/versions /api/v1/problems/:slug/versions/:version
-setter  POST   /api/v1/problems /api/v1/problems/:slug/rollback
+setter  POST   /api/v1/problems /api/v1/problems/:slug/rollback /api/v1/problems/:slug/hide /api/v1/problems/:slug/show
+guest   GET    /api/v1/spaces /api/v1/spaces/:space /api/v1/spaces/:space/members /api/v1/spaces/:space/problems /api/v1/spaces/:space/problems/:slug
+guest   GET    /api/v1/spaces/:space/scores /api/v1/spaces/:space/submissions
+staff   POST   /api/v1/spaces
+guest   POST   /api/v1/spaces/:space/members /api/v1/spaces/:space/problems
+guest   PATCH  /api/v1/spaces/:space
+guest   DELETE /api/v1/spaces/:space /api/v1/spaces/:space/members/:name /api/v1/spaces/:space/problems/:slug
 setter  POST   /api/v1/problems/:slug/versions/:version/activate /api/v1/problems/:slug/versions/:version/verify
 staff   GET    /api/v1/queues /api/v1/dlq /api/v1/dlq/:id /api/v1/rejudgings /api/v1/rejudgings/:id
 staff   POST   /api/v1/queues/:name/pause /api/v1/queues/:name/resume /api/v1/dlq/:id/replay /api/v1/dlq/:id/discard
@@ -120,7 +130,7 @@ func (s *stage) routesOf() []string {
 
 // nowhere puts names of nothing into the path of a route.
 func nowhere(path string) string {
-	return strings.NewReplacer(":id", "999999", ":slug", "nosuch", ":name", "nosuch", ":token", "2f3a", ":digest", "sha256:"+strings.Repeat("0", 64),
+	return strings.NewReplacer(":id", "999999", ":slug", "nosuch", ":space", "nosuch", ":name", "nosuch", ":token", "2f3a", ":digest", "sha256:"+strings.Repeat("0", 64),
 		":kind", "checker", ":delivery", "999999", ":version", "sha256:0", "*", "nosuch").Replace(path)
 }
 

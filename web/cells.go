@@ -66,7 +66,7 @@ func submissionCells(sub *judge.Submission, staff bool) template.HTML {
 		verdict += ` <span class="state">` + escape(strings.ToLower(sub.Shown())) + "</span>"
 	}
 	c.cell("", verdict)
-	c.cell("", link("/problems/"+url.PathEscape(sub.Problem), sub.Title))
+	c.cell("", link(problemURL(sub.Space, sub.Problem), sub.Title))
 	c.text("wide", sub.Language)
 	if staff {
 		c.text("", sub.Author)

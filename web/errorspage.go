@@ -1,6 +1,10 @@
 package web
 
-import "github.com/gofiber/fiber/v2"
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/sql"
+)
 
 // errorKind is a reason as /api/errors explains it.
 type errorKind struct {
@@ -28,7 +32,7 @@ var errorKinds = []errorKind{
 	{"unfinished", "The rejudge set is still being judged.", 422},
 	{"resolved", "The rejudge set was applied or cancelled already.", 422},
 	{"not_ready", "The job to go before is not ready in the same queue and pool.", 422},
-	{"not_allowed", "The problem does not take this language.", 422},
+	{"not_allowed", "The problem, or the space, does not take this language.", 422},
 	{string(reasonUnavailable), "The language's tool chain is missing on every worker.", 422},
 	{"no_live_worker", "No running worker serves the language.", 422},
 	{reasonTooLong, "The program or the request's body is larger than the limit that the detail names.", 413},
@@ -48,6 +52,12 @@ var errorKinds = []errorKind{
 	{"too_many_logins", "Too many logins failed; Retry-After says how long to wait.", 429},
 	{"rate_limited", "There were too many requests from the address, of the user or with the key; Retry-After says how long to wait.", 429},
 	{"forbidden", "The account may not do this.", 403},
+	{string(sql.SpaceNotMember), "Only members take part in the space.", 403},
+	{string(sql.SpaceNotOpen), "The space has not opened yet.", 403},
+	{string(sql.SpaceClosed), "The space closed before this came.", 403},
+	{string(sql.SpaceTooFast), "The space takes only so many submissions of a member in a minute; Retry-After says how long to wait.", 429},
+	{string(sql.SpaceTooManyWaiting), "As many submissions of the member as the space allows are not judged yet.", 429},
+	{"in_use", "Something was handed in to the space, so it cannot be deleted.", 409},
 	{"csrf", "A form of another session was sent.", 403},
 	{"foreign_origin", "A page of another site made the browser send the request.", 403},
 	{"foreign_host", "The Host header is not one that this server answers to.", 421},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,9 +36,26 @@ var (
 	cursor    = (*int64)(nil)
 	movedTo   = fiber.Map{"job_id": int64(0), "?rank_at": time.Time{}, "?undone": "", "?place": placeJSON{}}
 	oneTime   = fiber.Map{"name": "", "password": ""}
-	program   = fiber.Map{"problem": "", "language": "", "?source": "", "?sources": []judge.Source{}, "?once": false, "?immediate": false, "?priority": 0, "?job_key": ""}
+	program   = fiber.Map{"problem": "", "?space": "", "language": "", "?source": "", "?sources": []judge.Source{}, "?once": false, "?immediate": false, "?priority": 0, "?job_key": ""}
 	rejudging = fiber.Map{"reason": "", "?problem": "", "?language": "", "?author": "", "?verdict": "", "?job_ids": []int64{}}
 )
+
+// spaceChange is what may be sent of a space. The required fields have to be.
+func spaceChange(required ...string) fiber.Map {
+	out := fiber.Map{}
+	for name, value := range map[string]any{
+		"slug": "", "title": "", "description": "", "opens_at": (*time.Time)(nil), "closes_at": (*time.Time)(nil), "languages": []string{},
+		"max_source_kib": 0, "max_waiting": 0, "per_minute": 0, "listed": false,
+	} {
+		switch {
+		case slices.Contains(required, name):
+			out[name] = value
+		case name != "slug":
+			out["?"+name] = value
+		}
+	}
+	return out
+}
 
 const eventStream = "text/event-stream"
 
@@ -108,6 +126,24 @@ var operations = []operation{
 	{needs: "setter", route: "POST /api/v1/problems/:slug/versions/:version/activate", does: "Make a version live", in: fiber.Map{"?override": false}, status: 200, out: judge.ProblemVersion{}},
 	{needs: "setter", route: "POST /api/v1/problems/:slug/versions/:version/verify", does: "Prove a version again", status: 202, out: stored},
 	{needs: "setter", route: "POST /api/v1/problems/:slug/rollback", does: "Make the version live that was live before", status: 200, out: fiber.Map{"problem": "", "version": ""}},
+
+	{needs: "setter", route: "POST /api/v1/problems/:slug/hide", does: "Show a problem only to setters, and to members of a space while that is open", status: 200, out: fiber.Map{"problem": "", "hidden": false}},
+	{needs: "setter", route: "POST /api/v1/problems/:slug/show", does: "Show a problem to everybody", status: 200, out: fiber.Map{"problem": "", "hidden": false}},
+
+	{needs: "guest", route: "GET /api/v1/spaces", does: "Courses and contests, newest first: those that are listed or one's own, or all for staff", query: "before limit", status: 200, out: fiber.Map{"spaces": []spaceJSON{}, "next": (*string)(nil)}},
+	{needs: "staff", route: "POST /api/v1/spaces", does: "Make a space", in: spaceChange("slug", "title"), status: 201, out: spaceJSON{}},
+	{needs: "guest", route: "GET /api/v1/spaces/:space", does: "A space", status: 200, out: spaceJSON{}},
+	{needs: "guest", route: "PATCH /api/v1/spaces/:space", does: "Change settings, as staff of the space; what is not sent stays", in: spaceChange(), status: 200, out: spaceJSON{}},
+	{needs: "guest", route: "DELETE /api/v1/spaces/:space", does: "Delete a space that nobody has handed anything in to, as its staff", status: 204},
+	{needs: "guest", route: "GET /api/v1/spaces/:space/members", does: "Members by name, for staff of the space", query: "after limit", status: 200, out: fiber.Map{"members": []spaceMemberJSON{}, "next": (*string)(nil)}},
+	{needs: "guest", route: "POST /api/v1/spaces/:space/members", does: "Give accounts a role in a space, as its staff: contestant, setter or staff", in: fiber.Map{"names": []string{}, "?role": ""}, status: 200, out: spaceJSON{}},
+	{needs: "guest", route: "DELETE /api/v1/spaces/:space/members/:name", does: "Take somebody out of a space, as its staff", status: 204},
+	{needs: "guest", route: "GET /api/v1/spaces/:space/problems", does: "Problems of a space in order, for members once it has opened", status: 200, out: fiber.Map{"problems": []spaceProblemJSON{}}},
+	{needs: "guest", route: "POST /api/v1/spaces/:space/problems", does: "Add a problem, or give it another place and points, as setter of the space", in: fiber.Map{"problem": "", "?place": 0, "?points": (*float64)(nil)}, status: 200, out: fiber.Map{"problems": []spaceProblemJSON{}}},
+	{needs: "guest", route: "GET /api/v1/spaces/:space/problems/:slug", does: "A problem as the space shows it", status: 200, out: judge.Problem{}},
+	{needs: "guest", route: "DELETE /api/v1/spaces/:space/problems/:slug", does: "Take a problem out of a space, as its setter", status: 204},
+	{needs: "guest", route: "GET /api/v1/spaces/:space/scores", does: "What each contestant achieved, the best first, for members", status: 200, out: fiber.Map{"scores": []spaceScoreJSON{}}},
+	{needs: "guest", route: "GET /api/v1/spaces/:space/submissions", does: "Submissions of a space, newest first: one's own, or all for its staff", query: "author problem language verdict before limit", status: 200, out: fiber.Map{"submissions": []submissionJSON{}, "next": cursor}},
 
 	{needs: "guest", route: "GET /api/v1/languages", does: "Every language that was ever served", status: 200, out: fiber.Map{"languages": []judge.Language{}}},
 	{needs: "guest", route: "GET /api/v1/workers", does: "The workers", query: "all", status: 200, out: fiber.Map{"workers": []workerJSON{}}},

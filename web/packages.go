@@ -114,6 +114,7 @@ type packageView struct {
 	Problem, Title string
 	Versions       []versionRow
 	Changes        []judge.ProblemChange
+	Hidden         bool   // only setters see the problem
 	Back           string // version that a roll-back restores; "" = there is none
 	Key            string
 }
@@ -165,6 +166,9 @@ func (s *Server) packagePage(c *fiber.Ctx) error {
 	}
 	if view.Changes, err = s.store.ProblemChanges(ctx, slug, maxChanges); err != nil {
 		return fmt.Errorf("read changes: %w", err)
+	}
+	if view.Hidden, err = s.store.ProblemHidden(ctx, slug); err != nil {
+		return err
 	}
 	if len(view.Changes) > 0 {
 		view.Back = view.Changes[0].Previous

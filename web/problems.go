@@ -46,6 +46,7 @@ func (s *Server) problemsPage(c *fiber.Ctx) error {
 		return fmt.Errorf("list the viewer's submissions: %w", err)
 	}
 	byProblem := bests(own)
+	problems = visible(viewerOf(c), problems)
 	rows := make([]problemRow, len(problems))
 	for i, p := range problems {
 		rows[i] = problemRow{p, byProblem[p.Slug]}
@@ -87,6 +88,8 @@ type samplePair struct{ Input, Output listing }
 // problemView is a statement with its submit form.
 type problemView struct {
 	Problem   *judge.Problem
+	Space     *spaceView // that it is shown in; nil = none
+	Base      string     // address of the page
 	Samples   []samplePair
 	Offers    []offer // of the languages that the problem takes
 	Open      bool    // whether any of them can be submitted in
@@ -157,7 +160,7 @@ func (s *Server) problemAgain(c *fiber.Ctx, in handIn, f fault) error {
 
 func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
 	ctx := c.UserContext()
-	problem, err := s.problem(c)
+	problem, space, err := s.problemHere(c)
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +168,15 @@ func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &problemView{Problem: problem, Key: randomHex(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
+	v := &problemView{Problem: problem, Base: problemURL("", problem.Slug), Key: randomHex(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
 	if problem.CodeKiB > 0 {
 		v.Limit = problem.CodeKiB << 10
+	}
+	if space != nil {
+		v.Space, v.Base = &spaceView{Space: *space, viewer: viewerOf(c)}, problemURL(space.Slug, problem.Slug)
+		if space.MaxSourceKiB > 0 {
+			v.Limit = min(v.Limit, int64(space.MaxSourceKiB)<<10)
+		}
 	}
 	v.LimitText = bytesText(v.Limit)
 	for i, sample := range problem.Samples {
@@ -177,7 +186,7 @@ func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
 		})
 	}
 	for _, o := range offers {
-		if allows(problem, o.ID) {
+		if allows(problem, o.ID) && (space == nil || len(space.Languages) == 0 || slices.Contains(space.Languages, o.ID)) {
 			v.Offers = append(v.Offers, o)
 			v.Open = v.Open || o.Open()
 			v.Runs = v.Runs || o.ID != judge.AnswerLanguage
@@ -213,6 +222,20 @@ func (s *Server) editFrom(c *fiber.Ctx, from string, view *problemView) error {
 	return nil
 }
 
+// problemHere returns the problem that the address names, and the space that it is
+// in, if it names one.
+func (s *Server) problemHere(c *fiber.Ctx) (*judge.Problem, *sql.Space, error) {
+	if slug := c.Params("space"); slug != "" {
+		d, err := s.desk(c.UserContext(), viewerOf(c), slug, c.Params("slug"))
+		if err != nil {
+			return nil, nil, err
+		}
+		return d.Problem, &d.Space, nil
+	}
+	p, err := s.problem(c)
+	return p, nil, err
+}
+
 // problem returns the problem that the address names.
 func (s *Server) problem(c *fiber.Ctx) (*judge.Problem, error) {
 	slug := c.Params("slug")
@@ -220,7 +243,11 @@ func (s *Server) problem(c *fiber.Ctx) (*judge.Problem, error) {
 		return nil, sql.ErrNotFound
 	}
 	p, err := s.store.Problem(c.UserContext(), slug)
-	if errors.Is(err, sql.ErrNotFound) {
+	seen := false
+	if err == nil {
+		seen, err = s.sees(c.UserContext(), viewerOf(c), p)
+	}
+	if errors.Is(err, sql.ErrNotFound) || err == nil && !seen {
 		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(shorten(slug))+".", "")
 	}
 	if err != nil {
@@ -234,11 +261,11 @@ func (s *Server) apiProblems(c *fiber.Ctx) error {
 	if err != nil {
 		return fmt.Errorf("list problems: %w", err)
 	}
-	return c.JSON(fiber.Map{"problems": problems})
+	return c.JSON(fiber.Map{"problems": visible(viewerOf(c), problems)})
 }
 
 func (s *Server) apiProblem(c *fiber.Ctx) error {
-	p, err := s.problem(c)
+	p, _, err := s.problemHere(c)
 	if err != nil {
 		return err
 	}

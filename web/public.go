@@ -93,6 +93,8 @@ type submissionJSON struct {
 	Sources    []judge.Source `json:"sources,omitempty"`
 	Result     *judge.Result  `json:"result"`
 	Error      *string        `json:"error"`
+	Space      string         `json:"space,omitempty"`
+	Unofficial bool           `json:"unofficial,omitempty"` // of somebody who prepares the space
 }
 
 func publicSubmission(sub *judge.Submission, v viewer) submissionJSON {
@@ -101,6 +103,7 @@ func publicSubmission(sub *judge.Submission, v viewer) submissionJSON {
 		Language: sub.Language, Author: sub.Author, Status: sub.Shown(), Generation: sub.Generation, AttemptID: sub.AttemptID,
 		Tries: sub.Tries, MaxTries: sub.MaxTries, Created: sub.Created, Started: sub.Started, Finished: sub.Finished,
 		Sources: sub.Sources, Result: publicResult(sub.Result, v),
+		Space: sub.Space, Unofficial: sub.Unofficial,
 	}
 	if text := endedWithout(sub, v); text != "" {
 		out.Error = &text

@@ -44,11 +44,8 @@ func (s *Server) acceptRun(ctx context.Context, v viewer, in newRun) (sql.Receip
 	}
 	var problem *judge.Problem
 	if in.Problem != "" {
-		if plainWord(in.Problem) {
-			problem, err = s.store.Problem(ctx, in.Problem)
-		}
-		if err != nil && !errors.Is(err, sql.ErrNotFound) {
-			return none, fmt.Errorf("look up problem: %w", err)
+		if problem, _, err = s.problemOf(ctx, v, in.handIn); err != nil {
+			return none, err
 		}
 	}
 	wrong := checkRun(in, problem, offers, s.cfg.MaxRun)

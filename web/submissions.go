@@ -32,7 +32,24 @@ func plainWord(text string) bool {
 
 // filterOf reads the filter of a list. Contestants see their own submissions.
 func filterOf(c *fiber.Ctx) (sql.Filter, error) {
-	v := viewerOf(c)
+	f, err := readFilter(c)
+	if v := viewerOf(c); err == nil && !v.Staff() {
+		return ownOnly(v, f)
+	}
+	return f, err
+}
+
+// ownOnly narrows a filter to the viewer's own submissions.
+func ownOnly(v viewer, f sql.Filter) (sql.Filter, error) {
+	if f.Author != "" && f.Author != v.Name {
+		return f, refuse(fiber.StatusForbidden, "forbidden", "You see only your own submissions.", "")
+	}
+	f.Author = v.Name
+	return f, nil
+}
+
+// readFilter reads a filter as it was sent.
+func readFilter(c *fiber.Ctx) (sql.Filter, error) {
 	f := sql.Filter{
 		Author: c.Query("author"), Problem: c.Query("problem"), Language: c.Query("language"),
 		Verdict: judge.Verdict(c.Query("verdict")), Limit: pageSize,
@@ -60,16 +77,7 @@ func filterOf(c *fiber.Ctx) (sql.Filter, error) {
 		}
 		f.Limit = n
 	}
-	if err := wrong.err(); err != nil {
-		return f, err
-	}
-	if !v.Staff() {
-		if f.Author != "" && f.Author != v.Name {
-			return f, refuse(fiber.StatusForbidden, "forbidden", "You see only your own submissions.", "")
-		}
-		f.Author = v.Name
-	}
-	return f, nil
+	return f, wrong.err()
 }
 
 // list returns a page of submissions and the cursor of the next one, 0 at the end.
@@ -90,6 +98,9 @@ func (s *Server) list(c *fiber.Ctx, f sql.Filter) ([]judge.Submission, int64, er
 type submissionsView struct {
 	Filter     sql.Filter
 	Filtered   bool
+	Authors    bool       // those of others are shown, too
+	Base       string     // address of the page
+	Space      *spaceView // whose submissions these are; nil = of all
 	Rows       []template.HTML
 	Unfinished bool
 	Older      string // address of the next page, "" at the end
@@ -105,20 +116,26 @@ func (s *Server) submissionsPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	return s.showSubmissions(c, f, submissionsView{Base: "/submissions", Authors: viewerOf(c).Staff()})
+}
+
+// showSubmissions shows the page of the submissions that f chooses.
+func (s *Server) showSubmissions(c *fiber.Ctx, f sql.Filter, view submissionsView) error {
 	rows, next, err := s.list(c, f)
 	if err != nil {
 		return err
 	}
-	view := submissionsView{Filter: f, Verdicts: judge.Verdicts[:len(judge.Verdicts)-1]} // SE is never a result
+	view.Filter, view.Verdicts = f, judge.Verdicts[:len(judge.Verdicts)-1] // SE is never a result
 	if view.Problems, err = s.store.Problems(c.UserContext()); err != nil {
 		return fmt.Errorf("list problems: %w", err)
 	}
+	view.Problems = visible(viewerOf(c), view.Problems)
 	if view.Offers, err = s.catalog.languages(c.UserContext()); err != nil {
 		return err
 	}
 	for i := range rows {
 		view.Unfinished = view.Unfinished || !rows[i].Status.Terminal()
-		view.Rows = append(view.Rows, submissionCells(&rows[i], viewerOf(c).Staff()))
+		view.Rows = append(view.Rows, submissionCells(&rows[i], view.Authors))
 	}
 	view.Filtered = f.Problem != "" || f.Language != "" || f.Verdict != "" || c.Query("author") != ""
 	if next > 0 {
@@ -129,9 +146,9 @@ func (s *Server) submissionsPage(c *fiber.Ctx) error {
 			}
 		}
 		q.Set("before", strconv.FormatInt(next, 10))
-		view.Older = "/submissions?" + q.Encode()
+		view.Older = view.Base + "?" + q.Encode()
 	}
-	if f.Before == 0 {
+	if f.Before == 0 && view.Space == nil {
 		if err := s.picturesOf(c.UserContext(), f, viewerOf(c), &view); err != nil {
 			return err
 		}
@@ -165,7 +182,11 @@ func (s *Server) submissionFor(c *fiber.Ctx) (*judge.Submission, error) {
 		return nil, noSubmission(c.Params("id"))
 	}
 	sub, err := s.store.Submission(c.UserContext(), id)
-	if errors.Is(err, sql.ErrNotFound) || err == nil && !viewerOf(c).maySee(sub.Author) {
+	seen := false
+	if err == nil {
+		seen, err = s.seesSubmission(c.UserContext(), viewerOf(c), sub)
+	}
+	if errors.Is(err, sql.ErrNotFound) || err == nil && !seen {
 		return nil, noSubmission(c.Params("id"))
 	}
 	if err != nil {
@@ -220,6 +241,11 @@ func (s *Server) apiSubmissions(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	return s.apiListSubmissions(c, f)
+}
+
+// apiListSubmissions answers with the submissions that f chooses.
+func (s *Server) apiListSubmissions(c *fiber.Ctx, f sql.Filter) error {
 	rows, next, err := s.list(c, f)
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ const (
 // handIn is a program as it came in, from a form or as JSON.
 type handIn struct {
 	Problem, Language string
+	Space             string // that it is handed in to; "" = none
 	Sources           []judge.Source
 	Key               string // idempotency key; "" = none
 	Turn              turn
@@ -94,19 +95,15 @@ func (s *Server) accept(ctx context.Context, v viewer, in handIn) (sql.Receipt, 
 
 func (s *Server) store1(ctx context.Context, v viewer, in handIn) (sql.Receipt, error) {
 	var none sql.Receipt
-	var problem *judge.Problem
-	var err error
-	if plainWord(in.Problem) {
-		problem, err = s.store.Problem(ctx, in.Problem)
-	}
-	if err != nil && !errors.Is(err, sql.ErrNotFound) {
-		return none, fmt.Errorf("look up problem: %w", err)
+	problem, space, err := s.problemOf(ctx, v, in)
+	if err != nil {
+		return none, err
 	}
 	offers, err := s.catalog.languages(ctx)
 	if err != nil {
 		return none, err
 	}
-	wrong := checkHandIn(in, problem, offers)
+	wrong := append(checkHandIn(in, problem, offers), checkSpace(in, v, problem, space)...)
 	if err := wrong.err(); err != nil {
 		return none, err
 	}
@@ -121,6 +118,9 @@ func (s *Server) store1(ctx context.Context, v viewer, in handIn) (sql.Receipt, 
 		Kind: judge.KindSubmission, Lane: judge.LaneNormal,
 		Immediate: in.Turn.Immediate, Priority: in.Turn.Priority, JobKey: in.Turn.JobKey,
 	}
+	if space != nil {
+		n.Space, n.Unofficial = space.ID, prepares(v.spaceRole(space.Role))
+	}
 	if in.Once {
 		if n.SpecHash, err = n.Spec(); err != nil {
 			return none, err
@@ -128,7 +128,7 @@ func (s *Server) store1(ctx context.Context, v viewer, in handIn) (sql.Receipt, 
 	}
 	receipt, err := s.hand(ctx, n)
 	if err != nil {
-		return none, in.fields.rename(err)
+		return none, in.fields.rename(spaceFault(err, space))
 	}
 	return receipt, nil
 }
@@ -284,7 +284,7 @@ func defaultName(offers []offer, language string) string {
 
 // formHandIn reads the form of a problem's page. A file goes before the text.
 func formHandIn(c *fiber.Ctx) (handIn, error) {
-	in := handIn{Problem: c.Params("slug"), Language: c.FormValue("language"), Key: c.FormValue("key"), fields: formFields}
+	in := handIn{Problem: c.Params("slug"), Space: c.Params("space"), Language: c.FormValue("language"), Key: c.FormValue("key"), fields: formFields}
 	source := judge.Source{Text: c.FormValue("source")}
 	if header, err := c.FormFile("file"); err == nil && header.Size > 0 {
 		file, err := header.Open()
@@ -303,7 +303,7 @@ func formHandIn(c *fiber.Ctx) (handIn, error) {
 	return in, nil
 }
 
-// submitForm handles POST /problems/:slug. The submission and its queue row are
+// submitForm handles POST /problems/:slug, and the same in a space. The submission and its queue row are
 // committed before the answer, so the redirect is a promise.
 func (s *Server) submitForm(c *fiber.Ctx) error {
 	in, err := formHandIn(c)
@@ -344,7 +344,7 @@ func (s *Server) apiSubmitOriginal(c *fiber.Ctx) error {
 
 // apiSubmit handles POST /api/v1/submissions.
 func (s *Server) apiSubmit(c *fiber.Ctx) error {
-	f, err := readFields(c, "problem", "language", "source", "sources", "once", "immediate", "priority", "job_key")
+	f, err := readFields(c, "problem", "space", "language", "source", "sources", "once", "immediate", "priority", "job_key")
 	if err != nil {
 		return err
 	}
@@ -353,6 +353,11 @@ func (s *Server) apiSubmit(c *fiber.Ctx) error {
 		return err
 	}
 	in := handIn{Turn: turn, Problem: f.text("problem"), Language: f.text("language"), Key: c.Get("Idempotency-Key"), fields: v1Fields}
+	if f.has("space") {
+		if in.Space = f.text("space"); in.Space == "" {
+			f.wrong.add(wrongField("space", reasonEmpty, "Name the space, or leave the field out."))
+		}
+	}
 	if f.has("once") && json.Unmarshal(f.raw["once"], &in.Once) != nil {
 		f.wrong.add(wrongField("once", reasonWrong, "The field has to be a truth value, not %s.", kindOf(f.raw["once"])))
 	}

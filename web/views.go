@@ -37,6 +37,8 @@ func loadViews(a *assets) (*views, error) {
 		"scope":    scopeText,
 		"seconds":  secondsText,
 		"memory":   memoryText,
+		"problem":  problemURL,
+		"label":    placeLabel,
 		"points":   pointsText,
 		"shape":    shapeOf,
 		"lower":    func(v any) string { return strings.ToLower(fmt.Sprint(v)) },

@@ -131,7 +131,7 @@ WITH best AS MATERIALIZED (
   JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
   WHERE u.space_id = @space_id AND NOT u.unofficial AND u.verdict NOT IN ('JE', 'SE')
   GROUP BY u.author, u.problem)
-SELECT m.user_name, count(*) FILTER (WHERE b.solved) AS solved, coalesce(sum(b.points), 0)::float8 AS points, count(b.problem) AS tried
+SELECT m.user_name, count(*) FILTER (WHERE b.solved) AS solved, coalesce(round(sum(b.points)::numeric, 4), 0)::float8 AS points, count(b.problem) AS tried
 FROM space_members m LEFT JOIN best b ON b.author = m.user_name
 WHERE m.space_id = @space_id AND m.role = 'contestant'
 GROUP BY m.user_name ORDER BY points DESC, solved DESC, m.user_name LIMIT @max::integer;
@@ -151,3 +151,6 @@ WITH hid AS (
 shown AS (DELETE FROM hidden_problems WHERE slug = @slug AND NOT @hidden RETURNING slug)
 INSERT INTO audit_log (actor, action, subject)
 SELECT @by, CASE WHEN @hidden::boolean THEN 'problem_hide' ELSE 'problem_show' END, 'problem:' || slug FROM (SELECT hid.slug FROM hid UNION ALL SELECT shown.slug FROM shown) changed;
+
+-- name: ProblemHidden :one
+SELECT EXISTS (SELECT 1 FROM hidden_problems WHERE slug = @slug)::boolean AS hidden;

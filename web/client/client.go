@@ -58,6 +58,7 @@ func New(base string, opts ...Option) (*Client, error) {
 // NewSubmission is a program to be judged.
 type NewSubmission struct {
 	Problem  string         `json:"problem"`           // the problem's short name
+	Space    string         `json:"space,omitempty"`   // course or contest that it is handed in to
 	Language string         `json:"language"`          // a language id such as "cpp"
 	Sources  []judge.Source `json:"sources,omitempty"` // at least one file
 
@@ -104,7 +105,9 @@ type Submission struct {
 	Place      *Place         `json:"place,omitempty"` // while it waits
 	Sources    []judge.Source `json:"sources,omitempty"`
 	Result     *judge.Result  `json:"result"`
-	Error      *string        `json:"error"` // why it ended without a result
+	Error      *string        `json:"error"`      // why it ended without a result
+	Space      string         `json:"space"`      // that it was handed in to; "" = none
+	Unofficial bool           `json:"unofficial"` // of somebody who prepares the space
 }
 
 // Done reports whether nothing more happens to the submission by itself.
@@ -123,6 +126,7 @@ type Place struct {
 // Filter selects submissions. Zero fields select everything.
 type Filter struct {
 	Author, Problem, Language string
+	Space                     string // what was handed in to this one
 	Verdict                   judge.Verdict
 	Before                    int64 // only jobs with a smaller id: the cursor
 	Limit                     int   // at most 200; 0 means 50
@@ -169,11 +173,15 @@ func (c *Client) List(ctx context.Context, f Filter) ([]Submission, int64, error
 	if f.Limit > 0 {
 		q.Set("limit", fmt.Sprint(f.Limit))
 	}
+	path := "/api/v1/submissions"
+	if f.Space != "" {
+		path = spacePath(f.Space) + "/submissions"
+	}
 	var page struct {
 		Submissions []Submission `json:"submissions"`
 		Next        *int64       `json:"next"`
 	}
-	if err := c.call(ctx, http.MethodGet, "/api/v1/submissions?"+q.Encode(), nil, nil, &page); err != nil {
+	if err := c.call(ctx, http.MethodGet, path+"?"+q.Encode(), nil, nil, &page); err != nil {
 		return nil, 0, err
 	}
 	if page.Next == nil {

@@ -10,6 +10,17 @@ import (
 	"time"
 )
 
+const problemHidden = `-- name: ProblemHidden :one
+SELECT EXISTS (SELECT 1 FROM hidden_problems WHERE slug = $1)::boolean AS hidden
+`
+
+func (q *Queries) ProblemHidden(ctx context.Context, db DBTX, slug string) (bool, error) {
+	row := db.QueryRow(ctx, problemHidden, slug)
+	var hidden bool
+	err := row.Scan(&hidden)
+	return hidden, err
+}
+
 const problemHide = `-- name: ProblemHide :execrows
 WITH hid AS (
   INSERT INTO hidden_problems (slug, by) SELECT $3, $1 WHERE $2::boolean ON CONFLICT DO NOTHING RETURNING slug),
@@ -592,7 +603,7 @@ WITH best AS MATERIALIZED (
   JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
   WHERE u.space_id = $1 AND NOT u.unofficial AND u.verdict NOT IN ('JE', 'SE')
   GROUP BY u.author, u.problem)
-SELECT m.user_name, count(*) FILTER (WHERE b.solved) AS solved, coalesce(sum(b.points), 0)::float8 AS points, count(b.problem) AS tried
+SELECT m.user_name, count(*) FILTER (WHERE b.solved) AS solved, coalesce(round(sum(b.points)::numeric, 4), 0)::float8 AS points, count(b.problem) AS tried
 FROM space_members m LEFT JOIN best b ON b.author = m.user_name
 WHERE m.space_id = $1 AND m.role = 'contestant'
 GROUP BY m.user_name ORDER BY points DESC, solved DESC, m.user_name LIMIT $2::integer

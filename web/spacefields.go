@@ -1,0 +1,238 @@
+package web
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+const (
+	maxSpaceTitle   = 200     // bytes
+	maxDescription  = 20_000  // bytes
+	maxLanguages    = 100     // of a list
+	maxSourceLimit  = 1 << 16 // KiB, of a program
+	maxSpaceCount   = 100     // of submissions that wait, or in a minute
+	maxSpaceMembers = 1000    // added at once
+	maxPoints       = 1e6
+)
+
+var (
+	spaceSlug  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	languageID = regexp.MustCompile(`^[a-z0-9][a-z0-9+#._-]{0,31}$`)
+)
+
+// spaceMembers are the fields of the settings of a space.
+var spaceSettings = []string{"title", "description", "opens_at", "closes_at", "languages", "max_source_kib", "max_waiting", "per_minute", "listed"}
+
+// readSpace changes the settings of a space to those that the JSON names. A time
+// that is null is none.
+func (f *fields) readSpace(space *sql.Space) {
+	if f.has("title") {
+		space.Title = f.text("title")
+	}
+	if f.has("description") {
+		space.Description = f.text("description")
+	}
+	f.moment("opens_at", &space.Opens)
+	f.moment("closes_at", &space.Closes)
+	f.value("languages", "a list of strings", &space.Languages)
+	f.value("max_source_kib", "a whole number", &space.MaxSourceKiB)
+	f.value("max_waiting", "a whole number", &space.MaxWaiting)
+	f.value("per_minute", "a whole number", &space.PerMinute)
+	f.value("listed", "a truth value", &space.Listed)
+}
+
+// moment reads a time. Null is none, and a missing one stays.
+func (f *fields) moment(name string, into **time.Time) {
+	if _, there := f.raw[name]; !there {
+		return
+	}
+	if *into = nil; !f.has(name) {
+		return
+	}
+	text := f.text(name)
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		f.wrong.add(wrongField(name, reasonInvalid, "The time has to be like 2030-01-31T12:00:00Z, or null for none."))
+		return
+	}
+	*into = &at
+}
+
+// formTime is how forms write times, which are UTC.
+const formTime = "2006-01-02T15:04"
+
+// spaceForm reads the settings of a space from a form.
+func spaceForm(value func(string) string) (space sql.Space, wrong wrongFields) {
+	space = sql.Space{
+		Slug: value("slug"), Title: strings.TrimSpace(value("title")), Listed: value("listed") != "",
+		Description: strings.ReplaceAll(value("description"), "\r\n", "\n"),
+		Languages:   words(value("languages")),
+	}
+	for name, into := range map[string]**time.Time{"opens_at": &space.Opens, "closes_at": &space.Closes} {
+		text := value(name)
+		if text == "" {
+			continue
+		}
+		at, err := time.Parse(formTime, text)
+		if err != nil {
+			at, err = time.Parse(formTime+":05", text) // browsers add seconds that are not zero
+		}
+		if err != nil {
+			wrong.add(wrongField(name, reasonInvalid, "The time has to be like 2030-01-31T12:00."))
+			continue
+		}
+		*into = &at
+	}
+	for name, into := range map[string]*int32{"max_source_kib": &space.MaxSourceKiB, "max_waiting": &space.MaxWaiting, "per_minute": &space.PerMinute} {
+		if text := value(name); text != "" {
+			n, err := strconv.ParseInt(text, 10, 32)
+			if err != nil {
+				wrong.add(wrongField(name, reasonInvalid, "The limit has to be a whole number; 0 is none."))
+			}
+			*into = int32(n)
+		}
+	}
+	return space, wrong
+}
+
+// words are the words of a list that was typed, apart by spaces, commas or lines.
+func words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\r\n\t", r) })
+}
+
+// CheckSpace returns what is wrong with the settings of a space.
+func CheckSpace(space sql.Space) []*judge.FieldError {
+	var wrong wrongFields
+	if !spaceSlug.MatchString(space.Slug) {
+		wrong.add(wrongField("slug", reasonInvalid, "A short name has up to 64 of a to z, 0 to 9 and -, and begins with a letter or digit."))
+	}
+	switch {
+	case strings.TrimSpace(space.Title) == "":
+		wrong.add(wrongField("title", reasonEmpty, "Give the space a title."))
+	case len(space.Title) > maxSpaceTitle || !utf8.ValidString(space.Title) || strings.ContainsFunc(space.Title, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		wrong.add(wrongField("title", reasonInvalid, "A title has up to %d bytes on one line.", maxSpaceTitle))
+	}
+	if len(space.Description) > maxDescription || !utf8.ValidString(space.Description) || strings.ContainsRune(space.Description, 0) {
+		wrong.add(wrongField("description", reasonInvalid, "A description has up to %d bytes of text.", maxDescription))
+	}
+	for name, at := range map[string]*time.Time{"opens_at": space.Opens, "closes_at": space.Closes} {
+		if at != nil && (at.Year() < 2000 || at.Year() > 9999) {
+			wrong.add(wrongField(name, reasonInvalid, "The year has to be from 2000 to 9999."))
+		}
+	}
+	if space.Opens != nil && space.Closes != nil && !space.Opens.Before(*space.Closes) {
+		wrong.add(wrongField("closes_at", reasonInvalid, "It has to close after it opens."))
+	}
+	if len(space.Languages) > maxLanguages {
+		wrong.add(wrongField("languages", "too_many", "At most %d languages are taken.", maxLanguages))
+	}
+	for i, id := range space.Languages {
+		if !languageID.MatchString(id) || slices.Contains(space.Languages[:i], id) {
+			wrong.add(wrongField("languages", reasonInvalid, "%q is no language id, or is there twice; ids are like cpp and python.", shorten(id)))
+			break
+		}
+	}
+	for name, limit := range map[string]struct{ is, most int32 }{
+		"max_source_kib": {space.MaxSourceKiB, maxSourceLimit}, "max_waiting": {space.MaxWaiting, maxSpaceCount}, "per_minute": {space.PerMinute, maxSpaceCount},
+	} {
+		if limit.is < 0 || limit.is > limit.most {
+			wrong.add(wrongField(name, reasonInvalid, "The limit has to be from 0, which is none, to %d.", limit.most))
+		}
+	}
+	slices.SortFunc(wrong, func(a, b *judge.FieldError) int { return strings.Compare(a.Field, b.Field) })
+	return wrong
+}
+
+// CheckSpaceRole reports why a text names no role in a space, or nil.
+func CheckSpaceRole(role sql.SpaceRole) *judge.FieldError {
+	if !slices.Contains(sql.SpaceRoles, role) {
+		return wrongField("role", reasonUnknown, "There is no role %q in a space; the roles are contestant, setter and staff.", shorten(string(role)))
+	}
+	return nil
+}
+
+// checkMembers returns what is wrong with accounts that get a role in a space.
+func checkMembers(names []string, role sql.SpaceRole) (wrong wrongFields) {
+	switch {
+	case len(names) == 0:
+		wrong.add(wrongField("names", reasonEmpty, "Name at least one account."))
+	case len(names) > maxSpaceMembers:
+		wrong.add(wrongField("names", "too_many", "At most %d accounts are added at once.", maxSpaceMembers))
+	}
+	for _, name := range names {
+		if !plainWord(name) {
+			wrong.add(wrongField("names", reasonInvalid, "%q is not a name.", shorten(name)))
+			break
+		}
+	}
+	wrong.add(CheckSpaceRole(role))
+	return wrong
+}
+
+// spaceEntry is a problem that a space gets, or that changes in it.
+type spaceEntry struct {
+	Problem string
+	Place   int      // from 1 on; 0 = where it is, or at the end
+	Points  *float64 // of a full solution
+}
+
+// readEntry reads the JSON of a problem of a space.
+func (f *fields) readEntry() (e spaceEntry) {
+	e.Problem = f.text("problem")
+	f.value("place", "a whole number", &e.Place)
+	f.value("points", "a number", &e.Points)
+	return e
+}
+
+// entryForm reads a problem of a space from a form.
+func entryForm(c *fiber.Ctx) (e spaceEntry, wrong wrongFields) {
+	e.Problem = c.FormValue("problem")
+	if text := c.FormValue("place"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			wrong.add(wrongField("place", reasonInvalid, "The place has to be a whole number."))
+		}
+		e.Place = n
+	}
+	if text := c.FormValue("points"); text != "" {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			wrong.add(wrongField("points", reasonInvalid, "The points have to be a number."))
+		}
+		e.Points = &n
+	}
+	return e, wrong
+}
+
+// check returns what is wrong with an entry.
+func (e spaceEntry) check() (wrong wrongFields) {
+	if !plainWord(e.Problem) {
+		wrong.add(wrongField("problem", reasonUnknown, "There is no problem %q.", shorten(e.Problem)))
+	}
+	if e.Place < 0 || e.Place > sql.MaxSpaceProblems {
+		wrong.add(wrongField("place", reasonInvalid, "The place has to be from 1 to %d.", sql.MaxSpaceProblems))
+	}
+	if e.Points != nil && !(*e.Points >= 0 && *e.Points <= maxPoints) { // so that it is a number, too
+		wrong.add(wrongField("points", reasonInvalid, "The points have to be from 0 to %d.", int(maxPoints)))
+	}
+	return wrong
+}
+
+// placeLabel is the letter of a place, from 1 on: A to Z, then AA.
+func placeLabel(place int) string {
+	label := ""
+	for ; place > 0; place = (place - 1) / 26 {
+		label = fmt.Sprintf("%c", 'A'+(place-1)%26) + label
+	}
+	return label
+}

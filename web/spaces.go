@@ -1,0 +1,480 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// spaceURL is the page of a space.
+func spaceURL(slug string) string { return "/spaces/" + url.PathEscape(slug) }
+
+// problemURL is the page of a problem, in a space if one is named.
+func problemURL(space, slug string) string {
+	page := "/problems/" + url.PathEscape(slug)
+	if space != "" {
+		page = spaceURL(space) + page
+	}
+	return page
+}
+
+// spaceJSON is a space as /api/v1 shows it.
+type spaceJSON struct {
+	Slug         string         `json:"slug"`
+	URL          string         `json:"url"`
+	Title        string         `json:"title"`
+	Description  string         `json:"description"`
+	Opens        *time.Time     `json:"opens_at"`       // null: always was open
+	Closes       *time.Time     `json:"closes_at"`      // null: never closes
+	Languages    []string       `json:"languages"`      // empty: all that a problem takes
+	MaxSourceKiB int32          `json:"max_source_kib"` // 0: as the problem says
+	MaxWaiting   int32          `json:"max_waiting"`    // 0: any number
+	PerMinute    int32          `json:"per_minute"`     // 0: any number
+	Listed       bool           `json:"listed"`
+	Created      time.Time      `json:"created_at"`
+	Members      int64          `json:"members"`
+	Problems     int64          `json:"problems"`
+	Phase        sql.SpacePhase `json:"phase"` // before, open or after, at the time of the answer
+	Now          time.Time      `json:"now"`
+	Role         string         `json:"role"` // of whoever asks; "" if they are no member
+}
+
+func publicSpace(s *sql.Space, v viewer) spaceJSON {
+	languages := s.Languages
+	if languages == nil {
+		languages = []string{}
+	}
+	return spaceJSON{
+		s.Slug, spaceURL(s.Slug), s.Title, s.Description, s.Opens, s.Closes, languages, s.MaxSourceKiB, s.MaxWaiting, s.PerMinute, s.Listed,
+		s.Created, s.Members, s.Problems, s.Phase(), s.Now, string(v.spaceRole(s.Role)),
+	}
+}
+
+// spaceProblemJSON is a problem of a space, with what whoever asks achieved.
+type spaceProblemJSON struct {
+	Label   string        `json:"label"`
+	Place   int           `json:"place"`
+	Slug    string        `json:"slug"`
+	URL     string        `json:"url"`
+	Title   string        `json:"title"`
+	Points  *float64      `json:"points"` // of a full solution; null: 1, or the problem's own
+	Hidden  bool          `json:"hidden"`
+	Solved  int64         `json:"solved"` // by how many members
+	Tries   int64         `json:"tries"`  // of whoever asks
+	Verdict judge.Verdict `json:"verdict"`
+	Score   *float64      `json:"score"`
+	JobID   int64         `json:"job_id"` // of the best; 0: there is none
+}
+
+// spaceMemberJSON is somebody who takes part in a space.
+type spaceMemberJSON struct {
+	Name  string        `json:"name"`
+	Role  sql.SpaceRole `json:"role"`
+	Added time.Time     `json:"added_at"`
+}
+
+// spaceScoreJSON is what a contestant achieved in a space.
+type spaceScoreJSON struct {
+	Rank   int     `json:"rank"`
+	Name   string  `json:"name"`
+	Solved int64   `json:"solved"`
+	Tried  int64   `json:"tried"`
+	Points float64 `json:"points"`
+}
+
+// listSpaces returns a page of the spaces that the viewer may see, newest first, and
+// the cursor of the next one, "" at the end.
+func (s *Server) listSpaces(c *fiber.Ctx) ([]sql.Space, string, error) {
+	page, err := userFilterOf(c) // for its limit
+	if err != nil {
+		return nil, "", err
+	}
+	v := viewerOf(c)
+	f := sql.SpaceFilter{Viewer: v.Name, All: v.Staff(), Before: c.Query("before"), Limit: page.Limit}
+	if f.Before != "" && !plainWord(f.Before) {
+		return nil, "", wrongField("before", reasonInvalid, "The cursor has to be the short name of a space.")
+	}
+	found, err := s.store.Spaces(c.UserContext(), f)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(found) == f.Limit {
+		return found, found[len(found)-1].Slug, nil
+	}
+	return found, "", nil
+}
+
+// apiSpaces handles GET /api/v1/spaces?before=&limit=: the newest first.
+func (s *Server) apiSpaces(c *fiber.Ctx) error {
+	found, next, err := s.listSpaces(c)
+	if err != nil {
+		return err
+	}
+	out := make([]spaceJSON, len(found))
+	for i := range found {
+		out[i] = publicSpace(&found[i], viewerOf(c))
+	}
+	return c.JSON(fiber.Map{"spaces": out, "next": orNull(next)})
+}
+
+// apiCreateSpace handles POST /api/v1/spaces, for staff.
+func (s *Server) apiCreateSpace(c *fiber.Ctx) error {
+	f, err := readFields(c, append([]string{"slug"}, spaceSettings...)...)
+	if err != nil {
+		return err
+	}
+	space := sql.Space{Slug: f.text("slug")}
+	f.readSpace(&space)
+	if err := s.createSpace(c.UserContext(), space, f.wrong, viewerOf(c).Name); err != nil {
+		return err
+	}
+	made, err := s.store.Space(c.UserContext(), space.Slug, viewerOf(c).Name)
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderLocation, "/api/v1"+spaceURL(space.Slug))
+	return c.Status(fiber.StatusCreated).JSON(publicSpace(made, viewerOf(c)))
+}
+
+func (s *Server) createSpace(ctx context.Context, space sql.Space, wrong wrongFields, by string) error {
+	if len(wrong) == 0 {
+		wrong = CheckSpace(space)
+	}
+	if err := wrong.err(); err != nil {
+		return err
+	}
+	err := s.store.CreateSpace(ctx, space, by)
+	if errors.Is(err, sql.ErrExists) {
+		return wrongField("slug", "duplicate", "There is a space %s already.", space.Slug)
+	}
+	return err
+}
+
+// apiSpace handles GET /api/v1/spaces/:space.
+func (s *Server) apiSpace(c *fiber.Ctx) error {
+	space, err := s.spaceFor(c, seeSpace)
+	if err != nil {
+		return err
+	}
+	return c.JSON(publicSpace(space, viewerOf(c)))
+}
+
+// apiUpdateSpace handles PATCH /api/v1/spaces/:space: what is not sent stays.
+func (s *Server) apiUpdateSpace(c *fiber.Ctx) error {
+	space, err := s.spaceFor(c, manageSpace)
+	if err != nil {
+		return err
+	}
+	f, err := readFields(c, spaceSettings...)
+	if err != nil {
+		return err
+	}
+	f.readSpace(space)
+	if err := s.updateSpace(c.UserContext(), *space, f.wrong, viewerOf(c).Name); err != nil {
+		return err
+	}
+	return s.apiSpace(c)
+}
+
+func (s *Server) updateSpace(ctx context.Context, space sql.Space, wrong wrongFields, by string) error {
+	if len(wrong) == 0 {
+		wrong = CheckSpace(space)
+	}
+	if err := wrong.err(); err != nil {
+		return err
+	}
+	return s.store.UpdateSpace(ctx, space, by)
+}
+
+// apiDeleteSpace handles DELETE /api/v1/spaces/:space.
+func (s *Server) apiDeleteSpace(c *fiber.Ctx) error {
+	if err := s.deleteSpace(c); err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
+
+func (s *Server) deleteSpace(c *fiber.Ctx) error {
+	space, err := s.spaceFor(c, manageSpace)
+	if err != nil {
+		return err
+	}
+	err = s.store.DeleteSpace(c.UserContext(), space.Slug, viewerOf(c).Name)
+	if errors.Is(err, sql.ErrInUse) {
+		return refuse(fiber.StatusConflict, "in_use", "Something was handed in to the space, so it stays.", "Close it, and take it off the list.")
+	}
+	return err
+}
+
+// apiSpaceMembers handles GET /api/v1/spaces/:space/members?after=&limit=: by name.
+func (s *Server) apiSpaceMembers(c *fiber.Ctx) error {
+	space, err := s.spaceFor(c, manageSpace)
+	if err != nil {
+		return err
+	}
+	found, next, err := s.listMembers(c, space)
+	if err != nil {
+		return err
+	}
+	out := make([]spaceMemberJSON, len(found))
+	for i, m := range found {
+		out[i] = spaceMemberJSON(m)
+	}
+	return c.JSON(fiber.Map{"members": out, "next": orNull(next)})
+}
+
+func (s *Server) listMembers(c *fiber.Ctx, space *sql.Space) (members []sql.SpaceMember, next string, err error) {
+	f, err := userFilterOf(c)
+	if err != nil {
+		return nil, "", err
+	}
+	if members, err = s.store.SpaceMembers(c.UserContext(), space.ID, f.After, f.Limit); err != nil {
+		return nil, "", err
+	}
+	if len(members) == f.Limit {
+		next = members[len(members)-1].Name
+	}
+	return members, next, nil
+}
+
+// apiPutSpaceMembers handles POST /api/v1/spaces/:space/members with {"names",
+// "role"}: it adds accounts, or changes their roles.
+func (s *Server) apiPutSpaceMembers(c *fiber.Ctx) error {
+	f, err := readFields(c, "names", "role")
+	if err != nil {
+		return err
+	}
+	var names []string
+	role := sql.SpaceContestant
+	if !f.has("names") {
+		f.wrong.add(wrongField("names", reasonMissing, "The field is missing."))
+	}
+	f.value("names", "a list of strings", &names)
+	if f.has("role") {
+		role = sql.SpaceRole(f.text("role"))
+	}
+	if err := s.putMembers(c, names, role, f.wrong); err != nil {
+		return err
+	}
+	return s.apiSpace(c)
+}
+
+// putMembers gives accounts a role in the space that the address names.
+func (s *Server) putMembers(c *fiber.Ctx, names []string, role sql.SpaceRole, wrong wrongFields) error {
+	space, err := s.spaceFor(c, manageSpace)
+	if err != nil {
+		return err
+	}
+	if len(wrong) == 0 {
+		wrong = checkMembers(names, role)
+	}
+	if err := wrong.err(); err != nil {
+		return err
+	}
+	unknown, err := s.store.PutSpaceMembers(c.UserContext(), space.ID, names, role, viewerOf(c).Name)
+	if err == nil && len(unknown) > 0 {
+		few := unknown[:min(len(unknown), 10)]
+		return wrongField("names", reasonUnknown, "No account has %s: %s. Nobody was added.", plural(len(unknown), "of the names", "of the names"), strings.Join(few, ", "))
+	}
+	return err
+}
+
+// apiRemoveSpaceMember handles DELETE /api/v1/spaces/:space/members/:name.
+func (s *Server) apiRemoveSpaceMember(c *fiber.Ctx) error {
+	if err := s.removeMember(c); err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
+
+func (s *Server) removeMember(c *fiber.Ctx) error {
+	space, err := s.spaceFor(c, manageSpace)
+	if err != nil {
+		return err
+	}
+	name := c.Params("name")
+	if !plainWord(name) {
+		return sql.ErrNotFound
+	}
+	return s.store.RemoveSpaceMember(c.UserContext(), space.ID, name, viewerOf(c).Name)
+}
+
+// apiSpaceProblems handles GET /api/v1/spaces/:space/problems.
+func (s *Server) apiSpaceProblems(c *fiber.Ctx) error {
+	space, err := s.spaceFor(c, seeSpaceProblems)
+	if err != nil {
+		return err
+	}
+	found, err := s.store.SpaceProblems(c.UserContext(), space.ID, viewerOf(c).Name)
+	if err != nil {
+		return err
+	}
+	out := make([]spaceProblemJSON, len(found))
+	for i, p := range found {
+		out[i] = spaceProblemJSON{
+			placeLabel(i + 1), i + 1, p.Slug, problemURL(space.Slug, p.Slug), p.Title, p.Points, p.Hidden, p.Solved, p.Tries, p.Verdict, p.Score, p.JobID,
+		}
+	}
+	return c.JSON(fiber.Map{"problems": out})
+}
+
+// apiPutSpaceProblem handles POST /api/v1/spaces/:space/problems with {"problem",
+// "place", "points"}: it adds a problem, or gives it another place and points.
+func (s *Server) apiPutSpaceProblem(c *fiber.Ctx) error {
+	f, err := readFields(c, "problem", "place", "points")
+	if err != nil {
+		return err
+	}
+	if err := s.putEntry(c, f.readEntry(), f.wrong); err != nil {
+		return err
+	}
+	return s.apiSpaceProblems(c)
+}
+
+// putEntry puts a problem into the space that the address names. Only setters of the
+// site may take one that is hidden: through the space they could show it to others.
+func (s *Server) putEntry(c *fiber.Ctx, e spaceEntry, wrong wrongFields) error {
+	ctx := c.UserContext()
+	space, err := s.spaceFor(c, arrangeSpace)
+	if err != nil {
+		return err
+	}
+	if len(wrong) == 0 {
+		wrong = e.check()
+	}
+	if err := wrong.err(); err != nil {
+		return err
+	}
+	unknown := wrongField("problem", reasonUnknown, "There is no problem %q.", shorten(e.Problem))
+	d, err := s.store.SpaceDesk(ctx, space.Slug, e.Problem, viewerOf(c).Name)
+	if err != nil {
+		return err
+	}
+	if d.Problem == nil {
+		p, err := s.store.Problem(ctx, e.Problem)
+		if errors.Is(err, sql.ErrNotFound) || err == nil && p.Hidden && !viewerOf(c).Setter() {
+			return unknown
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err = s.store.PutSpaceProblem(ctx, space.ID, e.Problem, e.Place, e.Points, viewerOf(c).Name)
+	switch {
+	case errors.Is(err, sql.ErrNotFound):
+		return unknown
+	case errors.Is(err, sql.ErrTooMany):
+		return wrongField("problem", "too_many", "A space has at most %d problems.", sql.MaxSpaceProblems)
+	}
+	return err
+}
+
+// apiRemoveSpaceProblem handles DELETE /api/v1/spaces/:space/problems/:slug.
+func (s *Server) apiRemoveSpaceProblem(c *fiber.Ctx) error {
+	if err := s.removeEntry(c); err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
+
+func (s *Server) removeEntry(c *fiber.Ctx) error {
+	space, err := s.spaceFor(c, arrangeSpace)
+	if err != nil {
+		return err
+	}
+	slug := c.Params("slug")
+	if !plainWord(slug) {
+		return sql.ErrNotFound
+	}
+	return s.store.RemoveSpaceProblem(c.UserContext(), space.ID, slug, viewerOf(c).Name)
+}
+
+// ranked gives scores their ranks: those with the same have the same.
+func ranked(scores []sql.SpaceScore) []spaceScoreJSON {
+	out := make([]spaceScoreJSON, len(scores))
+	for i, v := range scores {
+		out[i] = spaceScoreJSON{i + 1, v.Name, v.Solved, v.Tried, v.Points}
+		if i > 0 && v.Points == scores[i-1].Points && v.Solved == scores[i-1].Solved {
+			out[i].Rank = out[i-1].Rank
+		}
+	}
+	return out
+}
+
+// apiSpaceScores handles GET /api/v1/spaces/:space/scores: the best first.
+func (s *Server) apiSpaceScores(c *fiber.Ctx) error {
+	space, err := s.spaceFor(c, seeSpaceProblems)
+	if err != nil {
+		return err
+	}
+	scores, err := s.store.SpaceScores(c.UserContext(), space.ID)
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"scores": ranked(scores)})
+}
+
+// spaceFilterOf is the filter of the submissions of the space that the address
+// names: its staff see those of all, others their own.
+func (s *Server) spaceFilterOf(c *fiber.Ctx) (*sql.Space, sql.Filter, error) {
+	space, err := s.spaceFor(c, seeSpace)
+	if err != nil {
+		return nil, sql.Filter{}, err
+	}
+	f, err := readFilter(c)
+	if err == nil && !viewerOf(c).may(manageSpace, space) {
+		f, err = ownOnly(viewerOf(c), f)
+	}
+	f.Space = space.ID
+	return space, f, err
+}
+
+// apiSpaceSubmissions handles GET /api/v1/spaces/:space/submissions.
+func (s *Server) apiSpaceSubmissions(c *fiber.Ctx) error {
+	_, f, err := s.spaceFilterOf(c)
+	if err != nil {
+		return err
+	}
+	return s.apiListSubmissions(c, f)
+}
+
+// apiHide handles POST /api/v1/problems/:slug/hide and …/show.
+func (s *Server) apiHide(hidden bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := s.hide(c, hidden); err != nil {
+			return err
+		}
+		return c.JSON(fiber.Map{"problem": c.Params("slug"), "hidden": hidden})
+	}
+}
+
+// hide says whether only setters see the problem that the address names, which need
+// not be live yet.
+func (s *Server) hide(c *fiber.Ctx, hidden bool) error {
+	versions, err := s.versionsOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.store.HideProblem(c.UserContext(), versions[0].Problem, hidden, viewerOf(c).Name); err != nil {
+		return fmt.Errorf("hide or show a problem: %w", err)
+	}
+	return nil
+}
+
+// hideForm handles POST /packages/:slug/hide and …/show.
+func (s *Server) hideForm(hidden bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := s.hide(c, hidden); err != nil {
+			return err
+		}
+		return c.Redirect("/packages/"+url.PathEscape(c.Params("slug")), fiber.StatusSeeOther)
+	}
+}

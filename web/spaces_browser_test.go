@@ -1,0 +1,133 @@
+package web
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// moveSpace changes the times of a space, as hours from now; 0 is none.
+func (s *stage) moveSpace(slug string, opens, closes int) {
+	s.Helper()
+	v, err := s.store.Space(s.Context(), slug, "")
+	s.must(err)
+	v.Opens, v.Closes = nil, nil
+	if opens != 0 {
+		v.Opens = new(v.Now.Add(time.Duration(opens) * time.Hour))
+	}
+	if closes != 0 {
+		v.Closes = new(v.Now.Add(time.Duration(closes) * time.Hour))
+	}
+	s.must(s.store.UpdateSpace(s.Context(), *v, "prof"))
+}
+
+// spaceScene fills a space with what its pages show, and returns them. Prof is staff.
+func (s *stage) spaceScene() map[string]string {
+	s.Helper()
+	ctx := s.Context()
+	long := "a-contestant-with-a-long-name@example.org"
+	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: long, PasswordHash: "x", Role: sql.RoleContestant}))
+	v, err := s.store.Space(ctx, "final", "")
+	s.must(err)
+	v.Description, v.Languages, v.MaxSourceKiB, v.MaxWaiting, v.PerMinute = "Bring your own keyboard.\nNo phones.", []string{"cpp", "python"}, 16, 5, 10
+	v.Opens, v.Closes = new(v.Now.Add(-time.Hour)), new(v.Now.Add(time.Hour))
+	s.must(s.store.UpdateSpace(ctx, *v, "prof"))
+	s.member(v, sql.SpaceContestant, long)
+	s.must(s.store.PutSpaceProblem(ctx, v.ID, "stairs", 0, new(12.5), "prof"))
+	s.must(s.store.HideProblem(ctx, "stairs", true, "prof"))
+	for i, author := range []string{long, "ann"} {
+		r, err := s.store.Submit(ctx, sql.NewSubmission{Problem: "stairs", Language: "cpp", Author: author, Space: v.ID, Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}})
+		s.must(err)
+		s.finish(r.JobID, judge.Result{Verdict: judge.WA, Score: new(30.0 * float64(i+1)), MaxScore: new(100.0)})
+	}
+	s.space("a-course-with-a-long-name", func(v *sql.Space) { v.Title = "A Course of Programming in Which Much Is to Be Learnt" })
+	return map[string]string{
+		"spaces": "/spaces", "space": "/spaces/final", "space-problem": "/spaces/final/problems/stairs", "space-submissions": "/spaces/final/submissions",
+		"space-members": "/spaces/final/members", "space-settings": "/spaces/final/settings",
+	}
+}
+
+// TestAContestIsHeldInTheBrowser tells the story of a contest without JavaScript,
+// then looks at every page: the browser is started once.
+func TestAContestIsHeldInTheBrowser(t *testing.T) {
+	s := newStage(t)
+	s.user("prof", "correct horse", sql.RoleStaff)
+	s.user("ann", "correct horse", sql.RoleContestant)
+	ctx, console := browser(t)
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
+	t.Cleanup(cancel)
+	scripts := func(off bool) {
+		t.Helper()
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})
+		s.must(err)
+	}
+	do := func(a ...chromedp.Action[chromedp.Void]) error { return chromedp.Do(ctx, a...) }
+	at := func(path string) func() error { return func() error { return do(chromedp.Navigate(s.url + path)) } }
+	there := func(selector string) func() error {
+		return func() error { return do(chromedp.WaitVisible(chromedp.CSS(selector))) }
+	}
+	click := func(selector string) func() error { return func() error { return click(ctx, selector) } }
+	fill := func(id, value string) func() error {
+		return func() error { return do(chromedp.SendKeys(chromedp.CSS("#"+id), value)) }
+	}
+	says := func(selector, want string) {
+		t.Helper()
+		if got, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS(selector))); err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s says %q, %v, want %q", selector, got, err, want)
+		}
+	}
+
+	// A member of the staff makes a contest, with a contestant and a problem.
+	scripts(true)
+	s.signInAs(do, "prof", "/spaces")
+	steps(s, there("#slug"), fill("slug", "final"), fill("title", "The Final"), click(".panel .primary"), there("#place"))
+	steps(s, click(`.sub a[href="/spaces/final/members"]`), there("#names"), fill("names", "ann, nobody"), click(".panel .primary"), there("#fault"))
+	says("#fault", "nobody")
+	steps(s, at("/spaces/final/members"), there("#names"), fill("names", "ann"), click(".panel .primary"), there(`[href="/spaces/final/submissions?author=ann"]`))
+	steps(s, at("/spaces/final"), there("#problem"), fill("problem", "A plus B"), fill("points", "5"), click(".panel .primary"), there(`[href="/spaces/final/problems/aplusb"]`))
+	s.moveSpace("final", 1, 2)
+	steps(s, click(".who form button"), there(`.who a[href="/login"]`))
+
+	// The contestant sees it when it has opened, hands in, and comes too late.
+	s.signInAs(do, "ann", "/spaces")
+	steps(s, there(`[href="/spaces/final"]`), click(`th [href="/spaces/final"]`), there("#problems"))
+	says("main", "shown when the space opens")
+	s.moveSpace("final", -1, 2)
+	steps(s, at("/spaces/final"), there(`[href="/spaces/final/problems/aplusb"]`), click(`[href="/spaces/final/problems/aplusb"]`), there("#source"))
+	steps(s, fill("language", "C++"), fill("source", "int main() {}"), click("#send"), there(".verdict-card"))
+	says("header.title", "in final")
+	s.moveSpace("final", -2, -1)
+	steps(s, at("/spaces/final/problems/aplusb"), there("#source"), fill("language", "C++"), fill("source", "int main() {}"), click("#send"), there("#fault"))
+	says("#fault", "The Final closed at")
+	steps(s, at("/spaces/final"), there(".mine"), click(".who form button"), there(`.who a[href="/login"]`))
+	if subs, err := s.store.Submissions(t.Context(), sql.Filter{Author: "ann"}); err != nil || len(subs) != 1 || subs[0].Space != "final" {
+		t.Errorf("she handed in %+v, %v", subs, err)
+	}
+
+	scripts(false)
+	pages := s.spaceScene()
+	console.take() // the refusals of the story
+	s.signInAs(do, "prof", "/spaces")
+	s.must(see(ctx, "h1", "Spaces"))
+	for look, l := range map[string]look{"wide-light": looks["wide-light"], "phone-dark": {375, 812, "dark"}} {
+		s.must(l.set(ctx))
+		for name, path := range pages {
+			t.Run(look+" "+name, func(t *testing.T) {
+				if err := do(chromedp.Navigate(s.url+path), chromedp.WaitVisible(chromedp.CSS("#theme"))); err != nil {
+					t.Fatal(err)
+				}
+				examine(ctx, t, look, console, false)
+				if err := picture(ctx, name+"-"+look); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,364 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+	"deepoj/web/client"
+)
+
+// space makes a space with the problem aplusb.
+func (s *stage) space(slug string, with ...func(*sql.Space)) *sql.Space {
+	s.Helper()
+	v := sql.Space{Slug: slug, Title: "Contest " + slug}
+	for _, w := range with {
+		w(&v)
+	}
+	s.must(s.store.CreateSpace(s.Context(), v, "prof"))
+	made, err := s.store.Space(s.Context(), slug, "")
+	s.must(err)
+	s.must(s.store.PutSpaceProblem(s.Context(), made.ID, "aplusb", 0, nil, "prof"))
+	return made
+}
+
+// member gives accounts a role in a space.
+func (s *stage) member(space *sql.Space, role sql.SpaceRole, names ...string) {
+	s.Helper()
+	unknown, err := s.store.PutSpaceMembers(s.Context(), space.ID, names, role, "prof")
+	s.must(err)
+	if len(unknown) > 0 {
+		s.Fatalf("nobody is called %v", unknown)
+	}
+}
+
+// refusedWith checks that an error is a refusal of the server, and returns it.
+func refusedWith(t *testing.T, err error, status int, reason string) *client.Problem {
+	t.Helper()
+	problemOf(t, err, status, reason)
+	p := new(client.Problem)
+	_ = errors.As(err, &p) // or problemOf has complained
+	return p
+}
+
+// reads checks whether the owner of a token may read the hidden problem stairs: in
+// the space, outside, and in the list.
+func (s *stage) reads(name string, inSpace, outside, listed bool) {
+	s.Helper()
+	headers := []string{"Authorization: Bearer " + s.session(name), "Accept: application/json"}
+	for path, want := range map[string]bool{"/api/v1/spaces/here/problems/stairs": inSpace, "/api/v1/problems/stairs": outside} {
+		if r := s.do(http.MethodGet, path, "", headers...); (r.status == http.StatusOK) != want {
+			s.Errorf("GET %s by %s: %d, want %t", path, name, r.status, want)
+		}
+	}
+	if r := s.do(http.MethodGet, "/api/v1/problems", "", headers...); strings.Contains(r.body, "stairs") != listed {
+		s.Errorf("the list for %s has it: %t", name, !listed)
+	}
+}
+
+// spaceAccess says who may use which address of a space that is open and not
+// listed: the least role in it that is needed.
+const spaceAccess = `
+contestant GET    /spaces/:space /spaces/:space/submissions /spaces/:space/problems/:slug
+contestant POST   /spaces/:space/problems/:slug /spaces/:space/problems/:slug/runs
+setter     POST   /spaces/:space/problems /spaces/:space/problems/:slug/remove
+staff      GET    /spaces/:space/members /spaces/:space/settings
+staff      POST   /spaces/:space/members /spaces/:space/members/:name/remove /spaces/:space/settings /spaces/:space/delete
+
+contestant GET    /api/v1/spaces/:space /api/v1/spaces/:space/problems /api/v1/spaces/:space/problems/:slug
+contestant GET    /api/v1/spaces/:space/scores /api/v1/spaces/:space/submissions
+setter     POST   /api/v1/spaces/:space/problems
+setter     DELETE /api/v1/spaces/:space/problems/:slug
+staff      GET    /api/v1/spaces/:space/members
+staff      POST   /api/v1/spaces/:space/members
+staff      PATCH  /api/v1/spaces/:space
+staff      DELETE /api/v1/spaces/:space /api/v1/spaces/:space/members/:name
+`
+
+func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	for name, role := range map[string]sql.Role{
+		"con": sql.RoleContestant, "set": sql.RoleContestant, "sta": sql.RoleContestant, "other": sql.RoleContestant, "rival": sql.RoleContestant,
+		"extra": sql.RoleContestant, "sitesetter": sql.RoleSetter, "sitestaff": sql.RoleStaff,
+	} {
+		s.must(s.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: "x", Role: role}))
+	}
+	here, there := s.space("here"), s.space("there")
+	s.member(here, sql.SpaceContestant, "con")
+	s.member(here, sql.SpaceSetter, "set")
+	s.member(here, sql.SpaceStaff, "sta")
+	s.member(there, sql.SpaceStaff, "rival")
+	_, err := s.store.Submit(ctx, sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: "con", Space: here.ID, Sources: []judge.Source{{Name: "a.cpp", Text: "int x;"}}})
+	s.must(err) // so that the space cannot be deleted
+
+	visitors := map[string]struct {
+		token string
+		role  string // the least of the table that they have
+	}{
+		"the guest": {}, "somebody else": {s.session("other"), ""}, "staff of another space": {s.session("rival"), ""}, "a setter of the site": {s.session("sitesetter"), ""},
+		"a contestant": {s.session("con"), "contestant"}, "a setter": {s.session("set"), "setter"}, "staff": {s.session("sta"), "staff"}, "staff of the site": {s.session("sitestaff"), "staff"},
+		"a key of staff that hands in": {s.keyOf("sta", sql.ScopeSubmit), "contestant"}, "a key of staff of the site": {s.keyOf("sitestaff", sql.ScopeStaff), "staff"},
+		"a key of staff of the site that hands in": {s.keyOf("sitestaff", sql.ScopeSubmit), ""},
+	}
+	roles := []string{"", "contestant", "setter", "staff"}
+	needs := map[string]string{}
+	for line := range strings.Lines(spaceAccess) {
+		words := strings.Fields(line)
+		for _, path := range words[min(2, len(words)):] {
+			needs[words[1]+" "+path] = words[0]
+		}
+	}
+	tried := 0
+	for _, route := range s.routesOf() {
+		method, path, _ := strings.Cut(route, " ")
+		if !strings.Contains(path, ":space") {
+			continue
+		}
+		tried++
+		need, listed := needs[route]
+		if !listed {
+			t.Errorf("%s is not in the table of who may use it", route)
+			continue
+		}
+		for name, v := range visitors {
+			s.member(here, sql.SpaceContestant, "extra")
+			s.must(s.store.PutSpaceProblem(ctx, here.ID, "stairs", 0, nil, "prof"))
+			address := strings.NewReplacer(":space", "here", ":slug", "stairs", ":name", "extra").Replace(path)
+			headers := []string{asJSON, "Accept: application/json"}
+			if v.token != "" {
+				headers = append(headers, "Authorization: Bearer "+v.token)
+			}
+			r := s.do(method, address, "{}", headers...)
+			if r.status >= http.StatusInternalServerError {
+				t.Errorf("%s: %s: %d", name, route, r.status)
+			}
+			let := !slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.status)
+			if want := slices.Index(roles, v.role) >= slices.Index(roles, need); let != want {
+				t.Errorf("%s: %s, which is for %s of the space: %d %s", name, route, need, r.status, r.body)
+			}
+			if v.role == "" && r.status != http.StatusNotFound {
+				t.Errorf("%s learns from %s that the space exists: %d", name, route, r.status)
+			}
+		}
+	}
+	if tried != len(needs) {
+		t.Errorf("%d addresses are of spaces, the table has %d", tried, len(needs))
+	}
+}
+
+func TestWhatBelongsToASpaceStaysInIt(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	ann, bob, sta, rival, sue := s.someone("ann", sql.RoleContestant), s.someone("bob", sql.RoleContestant), s.someone("sta", sql.RoleContestant),
+		s.someone("rival", sql.RoleContestant), s.someone("sue", sql.RoleSetter)
+	here, there := s.space("here"), s.space("there", func(v *sql.Space) { v.Listed = true })
+	s.member(here, sql.SpaceContestant, "ann")
+	s.member(here, sql.SpaceStaff, "sta")
+	s.member(there, sql.SpaceStaff, "rival")
+	s.must(s.store.PutSpaceProblem(ctx, here.ID, "stairs", 0, nil, "sue"))
+	s.must(sue.HideProblem(ctx, "stairs", true))
+
+	// The hidden problem is for members of the space alone.
+	s.reads("ann", true, true, false)
+	s.reads("sta", true, true, false)
+	s.reads("bob", false, false, false)
+	s.reads("rival", false, false, false)
+	s.reads("sue", false, true, true)
+	hidden := judge.Source{Name: "a.cpp", Text: "int main() {}"}
+	try := func(c *client.Client, space, problem string) error {
+		_, err := c.Submit(ctx, client.NewSubmission{Problem: problem, Space: space, Language: "cpp", Sources: []judge.Source{hidden}})
+		return err
+	}
+	refusedWith(t, try(bob, "", "stairs"), 422, "unknown")
+	refusedWith(t, try(rival, "there", "stairs"), 404, "not_found")
+	refusedWith(t, try(rival, "here", "stairs"), 404, "not_found")
+	refusedWith(t, try(bob, "there", "aplusb"), 403, "not_member")
+	if p := refusedWith(t, try(ann, "", "stairs"), 422, "missing"); p.Field != "space" { // she may, but not past the space's limits
+		t.Errorf("the field is %q", p.Field)
+	}
+	refusedWith(t, rival.PutSpaceProblem(ctx, "there", "stairs", 0, nil), 422, "unknown") // nor can it be taken elsewhere
+	s.must(sue.HideProblem(ctx, "stairs", false))
+	s.must(rival.PutSpaceProblem(ctx, "there", "stairs", 1, new(3.0)))
+	s.must(sue.HideProblem(ctx, "stairs", true))
+	s.must(rival.PutSpaceProblem(ctx, "there", "stairs", 2, nil)) // what is in a space can be arranged
+
+	// A submission is for its author and the staff of its space.
+	r, err := ann.Submit(ctx, client.NewSubmission{Problem: "stairs", Space: "here", Language: "cpp", Sources: []judge.Source{hidden}})
+	s.must(err)
+	for name, tt := range map[string]struct {
+		c    *client.Client
+		want bool
+	}{"its author": {ann, true}, "staff of the space": {sta, true}, "somebody": {bob, false}, "staff of another": {rival, false}, "a setter": {sue, false}} {
+		if sub, err := tt.c.Get(ctx, r.JobID); err == nil != tt.want || err == nil && sub.Space != "here" {
+			t.Errorf("%s: %+v, %v", name, sub, err)
+		}
+	}
+	all, _, err := sta.List(ctx, client.Filter{Space: "here", Author: "ann"})
+	if err != nil || len(all) != 1 {
+		t.Errorf("staff see %v, %v", all, err)
+	}
+	_, _, err = sta.List(ctx, client.Filter{Author: "ann"})
+	refusedWith(t, err, 403, "forbidden")
+	_, _, err = ann.List(ctx, client.Filter{Space: "here", Author: "sta"})
+	refusedWith(t, err, 403, "forbidden")
+	if subs, _, err := rival.List(ctx, client.Filter{Space: "there"}); err != nil || len(subs) > 0 {
+		t.Errorf("in another space: %v, %v", subs, err)
+	}
+	s.must(sta.RemoveSpaceMember(ctx, "here", "sta"))
+	if _, err := sta.Get(ctx, r.JobID); err == nil {
+		t.Error("who is no staff any more still sees it")
+	}
+	page := s.do(http.MethodGet, "/problems/stairs", "", "Cookie: "+sessionCookie+"="+s.session("bob"), "Accept: text/html")
+	if list := s.do(http.MethodGet, "/", "", "Cookie: "+sessionCookie+"="+s.session("bob")); page.status != http.StatusNotFound || strings.Contains(list.body, "Stairs") {
+		t.Errorf("the page of a hidden problem: %d; in the list: %t", page.status, strings.Contains(list.body, "Stairs"))
+	}
+}
+
+func TestAContestFromBeginningToEnd(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	prof, ann := s.someone("prof", sql.RoleStaff), s.someone("ann", sql.RoleContestant)
+	s.someone("root", sql.RoleAdmin)
+	s.space("clock")
+	clock, err := s.store.Space(ctx, "clock", "")
+	s.must(err)
+	hour := func(n int) time.Time { return clock.Now.Truncate(time.Second).Add(time.Duration(n) * time.Hour) }
+	_, err = prof.CreateSpace(ctx, "final", client.SpaceChange{"title": ""})
+	refusedWith(t, err, 422, "empty")
+	made, err := prof.CreateSpace(ctx, "final", client.SpaceChange{
+		"title": "The Final", "opens_at": hour(1), "closes_at": hour(2), "languages": []string{"cpp", "python"}, "max_source_kib": 1, "max_waiting": 2, "per_minute": 4,
+	})
+	if err != nil || made.Phase != "before" || made.Role != "staff" || made.MaxWaiting != 2 || !made.Opens.Equal(hour(1)) {
+		t.Fatalf("space = %+v, %v", made, err)
+	}
+	_, err = prof.CreateSpace(ctx, "final", client.SpaceChange{"title": "x"})
+	refusedWith(t, err, 422, "duplicate")
+	_, err = ann.CreateSpace(ctx, "mine", client.SpaceChange{"title": "x"})
+	refusedWith(t, err, 403, "forbidden")
+	if p := refusedWith(t, prof.PutSpaceMembers(ctx, "final", "contestant", "ann", "nobody"), 422, "unknown"); !strings.Contains(p.Detail, "nobody") {
+		t.Errorf("unknown members: %s", p.Detail)
+	}
+	s.must(prof.PutSpaceMembers(ctx, "final", "contestant", "ann"))
+	s.must(prof.PutSpaceProblem(ctx, "final", "aplusb", 0, nil))
+	s.must(prof.PutSpaceProblem(ctx, "final", "stairs", 1, new(10.0)))
+	hand := func(c *client.Client, problem, language, text string) (client.Receipt, error) {
+		return c.Submit(ctx, client.NewSubmission{Problem: problem, Space: "final", Language: language, Sources: []judge.Source{{Name: "main", Text: text}}})
+	}
+	_, err = ann.SpaceProblems(ctx, "final")
+	refusedWith(t, err, 403, "not_open")
+	_, err = hand(ann, "aplusb", "cpp", "x")
+	if p := refusedWith(t, err, 403, "not_open"); p.Field != "space" || !strings.Contains(p.Remedy, "It opens at") {
+		t.Errorf("before it opens: %+v", p)
+	}
+	_, err = hand(prof, "aplusb", "java", "class Main {}") // staff try it out, in any language
+	s.must(err)
+
+	made, err = prof.UpdateSpace(ctx, "final", client.SpaceChange{"opens_at": hour(-1)})
+	if err != nil || made.Phase != "open" || made.Closes == nil || len(made.Languages) != 2 {
+		t.Fatalf("space = %+v, %v", made, err)
+	}
+	list, err := ann.SpaceProblems(ctx, "final")
+	if err != nil || len(list) != 2 || list[0].Slug != "stairs" || list[0].Label != "A" || *list[0].Points != 10 || list[1].Points != nil || list[1].URL != "/spaces/final/problems/aplusb" {
+		t.Errorf("problems = %+v, %v", list, err)
+	}
+	_, err = hand(ann, "aplusb", "java", "class Main {}")
+	if p := refusedWith(t, err, 422, "not_allowed"); p.Field != "language" || !strings.Contains(p.Detail, "cpp, python") {
+		t.Errorf("another language: %+v", p)
+	}
+	_, err = hand(ann, "aplusb", "cpp", strings.Repeat("x", 1025))
+	refusedWith(t, err, 413, "too_long")
+	_, err = hand(ann, "nosuch", "cpp", "x")
+	refusedWith(t, err, 404, "not_found")
+	first, err := hand(ann, "stairs", "cpp", "x")
+	s.must(err)
+	s.finish(first.JobID, judge.Result{Verdict: judge.WA, Score: new(50.0), MaxScore: new(100.0)})
+	for range 2 {
+		_, err = hand(ann, "aplusb", "cpp", "x")
+		s.must(err)
+	}
+	_, err = hand(ann, "aplusb", "cpp", "x")
+	if p := refusedWith(t, err, 429, "too_many_waiting"); p.Field != "space" || p.Remedy == "" || p.RetryAfter <= 0 {
+		t.Errorf("too many: %+v", p)
+	}
+	_, err = prof.UpdateSpace(ctx, "final", client.SpaceChange{"max_waiting": 0})
+	s.must(err)
+	last, err := hand(ann, "aplusb", "cpp", "x")
+	s.must(err)
+	s.finish(last.JobID, judge.Result{Verdict: judge.AC})
+	_, err = hand(ann, "aplusb", "cpp", "x")
+	if p := refusedWith(t, err, 429, "too_fast"); p.RetryAfter <= 0 || p.RetryAfter > time.Minute {
+		t.Errorf("too fast: %+v", p)
+	}
+
+	scores, err := ann.SpaceScores(ctx, "final")
+	if want := "[{1 ann 1 2 6}]"; err != nil || fmt.Sprint(scores) != want {
+		t.Errorf("scores = %v, %v, want %s", scores, err, want)
+	}
+	_, err = prof.UpdateSpace(ctx, "final", client.SpaceChange{"closes_at": hour(-2)})
+	refusedWith(t, err, 422, "invalid") // before it opened
+	_, err = prof.UpdateSpace(ctx, "final", client.SpaceChange{"opens_at": nil, "closes_at": hour(-1)})
+	s.must(err)
+	_, err = hand(ann, "aplusb", "cpp", "x")
+	refusedWith(t, err, 403, "closed")
+	tried, err := hand(prof, "aplusb", "cpp", "x")
+	s.must(err)
+	if sub, err := prof.Get(ctx, tried.JobID); err != nil || !sub.Unofficial || sub.Space != "final" {
+		t.Errorf("what staff handed in: %+v, %v", sub, err)
+	}
+	refusedWith(t, prof.DeleteSpace(ctx, "final"), 409, "in_use")
+	s.must(prof.RemoveSpaceProblem(ctx, "final", "stairs"))
+	refusedWith(t, prof.RemoveSpaceProblem(ctx, "final", "stairs"), 404, "not_found")
+	_, err = prof.CreateSpace(ctx, "empty", client.SpaceChange{"title": "x"})
+	s.must(err)
+	s.must(prof.DeleteSpace(ctx, "empty"))
+	entries, _, err := s.as(s.session("root")).AuditLog(ctx, client.AuditFilter{Subject: "space:final", Actor: "prof"})
+	if err != nil || len(entries) != 8 {
+		t.Errorf("the log has %d entries, %v: %+v", len(entries), err, entries)
+	}
+}
+
+// FuzzSpace reads what it wrote of every space that it takes.
+func FuzzSpace(f *testing.F) {
+	f.Add(`{"title": "The Final", "description": "", "opens_at": "2030-01-31T12:00:00+01:00", "closes_at": null, "languages": ["cpp"], "max_source_kib": 64, "max_waiting": 3, "per_minute": 2, "listed": true}`)
+	f.Add(`{"title": "x", "opens_at": "2030-01-31T12:00:00Z", "closes_at": "2030-01-31T11:00:00Z", "per_minute": 101}`)
+	f.Add(`{"title": "\u0000", "languages": ["a", "a"], "max_waiting": 1e9, "listed": "yes"}`)
+	read := func(body string) (sql.Space, bool) {
+		space := sql.Space{Slug: "final"}
+		in, err := parseFields([]byte(body), spaceSettings...)
+		if err != nil {
+			return space, false
+		}
+		in.readSpace(&space)
+		return space, len(in.wrong) == 0 && len(CheckSpace(space)) == 0
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		space, ok := read(body)
+		if !ok {
+			return
+		}
+		value := func(name string) string {
+			local := spaceSettingsView{}
+			return map[string]string{
+				"slug": space.Slug, "title": space.Title, "description": space.Description, "opens_at": local.Local(space.Opens), "closes_at": local.Local(space.Closes),
+				"languages": strings.Join(space.Languages, " "), "max_source_kib": fmt.Sprint(space.MaxSourceKiB), "max_waiting": fmt.Sprint(space.MaxWaiting),
+				"per_minute": fmt.Sprint(space.PerMinute), "listed": map[bool]string{true: "1"}[space.Listed],
+			}[name]
+		}
+		again, wrong := spaceForm(value)
+		same := func(a, b *time.Time) bool {
+			return a == nil && b == nil || a != nil && b != nil && a.Truncate(time.Second).Equal(*b)
+		}
+		if len(wrong) > 0 || again.Title != strings.TrimSpace(space.Title) || again.Description != strings.ReplaceAll(space.Description, "\r\n", "\n") || !slices.Equal(again.Languages, space.Languages) ||
+			!same(space.Opens, again.Opens) || !same(space.Closes, again.Closes) || again.MaxWaiting != space.MaxWaiting || again.PerMinute != space.PerMinute ||
+			again.MaxSourceKiB != space.MaxSourceKiB || again.Listed != space.Listed {
+			t.Errorf("%+v became %+v, %v", space, again, wrong)
+		}
+	})
+}
