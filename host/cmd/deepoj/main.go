@@ -46,6 +46,7 @@ var commands = []command{
 	{name: "problem", doc: "import, verify and try problem packages", run: problems},
 	{name: "plugin", doc: "test, run, build and inspect checkers, interactors and adapters", run: pluginCommand},
 	{name: "judge", doc: "run one command in the sandbox (Judge protocol v1)", run: judgeOnce},
+	{name: "space", doc: "make courses and contests, and say who takes part in which problems", run: spaceCommand},
 	{name: "queue", doc: "pause queues and change the order of what waits", run: queueCommand},
 	{name: "dlq", doc: "read, replay and discard dead letters", run: dlq},
 	{name: "user", doc: "make, disable and reset accounts, and read the audit log", run: userCommand},

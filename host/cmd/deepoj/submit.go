@@ -20,6 +20,7 @@ import (
 func submit(ctx context.Context, e *env) int {
 	f, _ := newFlags(e, "submit", "FILE...")
 	problem := f.String("problem", "", "the problem's short name (required)")
+	space := f.String("space", "", "the course or contest to hand it in to; none when empty")
 	language := f.String("language", "", "language id such as cpp; guessed from the file name when empty")
 	wait := f.Bool("wait", false, "wait for the verdict and print it")
 	once := f.Bool("once", false, "give the same program that still waits or runs instead of handing it in twice")
@@ -33,7 +34,7 @@ func submit(ctx context.Context, e *env) int {
 		f.Usage()
 		return 2
 	}
-	n := client.NewSubmission{Problem: *problem, Language: *language, Once: *once}
+	n := client.NewSubmission{Problem: *problem, Space: *space, Language: *language, Once: *once}
 	var err error
 	if n.Sources, err = readSources(files); err != nil {
 		return e.fail(err)

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+	"deepoj/sql/sqltest"
+	"deepoj/web"
+)
+
+// site starts the web side on a fresh database, and returns a function that runs
+// commands against it with a key of somebody. It checks their status and a part of
+// what they print, and returns all of it.
+func site(t *testing.T) (*sql.Store, func(user, command string, status int, want string) string) {
+	t.Helper()
+	store := sqltest.DB(t)
+	server, err := web.New(web.Config{Listen: "127.0.0.1:0", Store: store, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	keys := map[string]string{}
+	return store, func(user, command string, status int, want string) string {
+		t.Helper()
+		if keys[user] == "" {
+			u, err := store.User(t.Context(), user)
+			if err != nil {
+				t.Fatal(err)
+			}
+			secret, hash := web.NewSecret()
+			scope := map[sql.Role]sql.Scope{sql.RoleStaff: sql.ScopeStaff, sql.RoleContestant: sql.ScopeSubmit}[u.Role]
+			if _, err := store.CreateKey(t.Context(), sql.Key{User: user, Label: "test", Scope: scope}, hash, user); err != nil {
+				t.Fatal(err)
+			}
+			keys[user] = secret
+		}
+		var out, errs bytes.Buffer
+		vars := map[string]string{"DEEPOJ_URL": "http://" + server.Addr(), "DEEPOJ_TOKEN": keys[user]}
+		e := &env{args: strings.Fields(command), stdout: &out, stderr: &errs, getenv: lookup(vars)}
+		if got := run(t.Context(), e); got != status || !strings.Contains(out.String()+errs.String(), want) {
+			t.Errorf("deepoj %s: status %d, want %d and %q\n%s%s", command, got, status, want, &out, &errs)
+		}
+		return out.String()
+	}
+}
+
+func TestTheCommandLineManagesSpaces(t *testing.T) {
+	t.Parallel()
+	store, call := site(t)
+	for name, role := range map[string]sql.Role{"prof": sql.RoleStaff, "ann": sql.RoleContestant, "bob": sql.RoleContestant} {
+		if err := store.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: role}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, slug := range []string{"aplusb", "stairs"} {
+		if err := store.SaveProblem(t.Context(), judge.Problem{Slug: slug, Title: strings.ToUpper(slug), Version: "sha256:01"}, "prof"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call("prof", "space", 2, "member add SPACE NAME...")
+	call("prof", "space member", 2, "member add SPACE NAME...")
+	call("prof", "space create", 2, "SPACE")
+	call("prof", "space create final --title Final --closes never --opens 2099-01-01T00:00:00Z --languages cpp,python --per-minute 5", 0, "final is made")
+	call("prof", "space create final --title Final", 1, "There is a space final already")
+	call("prof", "space create other --opens tomorrow", 1, "want a time like")
+	call("ann", "space create mine --title Mine", 1, "Only staff")
+	call("prof", "space member add final ann nobody", 1, "nobody")
+	call("prof", "space member add final ann bob --role contestant", 0, "contestant: ann, bob")
+	call("prof", "space member add final bob --role emperor", 1, "the roles are contestant")
+	call("prof", "space member remove final bob", 0, "removed: bob")
+	call("prof", "space member list final", 0, "ann   contestant")
+	call("prof", "space problem add final aplusb", 0, "A      aplusb")
+	call("prof", "space problem add final stairs --place 1 --points 2.5", 0, "A      stairs   2.5")
+	call("prof", "space problem add final nosuch", 1, "There is no problem")
+	call("ann", "space show final", 0, "before  2099-01-01T00:00:00Z  -")
+	call("ann", "space problem list final", 1, "has not begun")
+	call("bob", "space show final", 1, "There is no space")
+	call("ann", "space update final --opens never", 1, "Only staff of the space")
+	call("prof", "space update final --opens never --json", 0, `"phase": "open"`)
+	call("ann", "space show final", 0, "B      aplusb")
+	if out := call("ann", "space list --json", 0, `"per_minute": 5`); !strings.HasPrefix(out, "[") {
+		t.Errorf("the list as JSON is %q", out)
+	}
+	call("ann", "space scores final", 0, "1     ann         0")
+	call("prof", "space problem remove final stairs", 0, "removed: stairs")
+	call("prof", "space delete final", 0, "final is deleted")
+	call("prof", "space delete final", 1, "There is no space")
+}
