@@ -24,7 +24,7 @@ import (
 // An address that answers differently by whose thing it names is in
 // TestNobodyReachesWhatIsNotTheirs, or in TestASpaceLetsInWhomItsRolesName.
 const access = `
-anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /api/errors /api/openapi.json
+anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /login/oidc /login/oidc/callback /api/errors /api/openapi.json
 anyone  POST   /login /logout /api/v1/sessions
 guest   GET    /spaces /spaces/:space /spaces/:space/submissions /spaces/:space/problems/:slug /spaces/:space/members /spaces/:space/settings
 staff   POST   /spaces

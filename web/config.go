@@ -102,6 +102,9 @@ type Config struct {
 	// hours after the one before, and a patience of 3 days.
 	WebhookRetry sql.Retrying
 
+	// OIDC is where people may log in besides here. Defaults to nowhere.
+	OIDC OIDC
+
 	// SessionLife is how long a login lasts. Defaults to 30 days.
 	SessionLife time.Duration
 
@@ -138,6 +141,7 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf("%s %d is negative", name, n))
 		}
 	}
+	errs = append(errs, c.OIDC.validate())
 	if c.CallbackPatience > webhookLease/2 {
 		errs = append(errs, fmt.Errorf("CallbackPatience %s is longer than %s", c.CallbackPatience, webhookLease/2))
 	}

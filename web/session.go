@@ -168,13 +168,20 @@ func hashToken(token string) string {
 
 type loginView struct {
 	Name, Next, Error string
+
+	Provider string // where people may log in too; "" = nowhere
 }
 
 func (s *Server) loginPage(c *fiber.Ctx) error {
 	if v := viewerOf(c); v.Known() && !v.Guest() {
 		return c.Redirect(localPath(c.Query("next")), fiber.StatusSeeOther)
 	}
-	return s.page(c, fiber.StatusOK, "login", "Log in", loginView{Next: localPath(c.Query("next"))})
+	return s.showLogin(c, fiber.StatusOK, loginView{Next: localPath(c.Query("next"))})
+}
+
+func (s *Server) showLogin(c *fiber.Ctx, status int, view loginView) error {
+	view.Provider = s.provider.host()
+	return s.page(c, status, "login", "Log in", view)
 }
 
 func (s *Server) login(c *fiber.Ctx) error {
@@ -185,11 +192,16 @@ func (s *Server) login(c *fiber.Ctx) error {
 		if f.RetryAfter > 0 {
 			return err
 		}
-		return s.page(c, f.Status, "login", "Log in", loginView{Name: name, Next: next, Error: f.Detail})
+		return s.showLogin(c, f.Status, loginView{Name: name, Next: next, Error: f.Detail})
 	}
 	if err != nil {
 		return err
 	}
+	return s.enter(c, token, expires, next)
+}
+
+// enter gives a browser its new session and leads it to an address of this server.
+func (s *Server) enter(c *fiber.Ctx, token string, expires time.Time, next string) error {
 	if old := viewerOf(c); !old.Guest() { // a new login never continues an old session
 		if err := s.store.DeleteSession(c.UserContext(), hashToken(old.token)); err != nil {
 			return fmt.Errorf("end the old session: %w", err)
@@ -241,12 +253,19 @@ func (s *Server) openSession(ctx context.Context, name, password, client string)
 		return "", none, wrongLogin()
 	}
 	s.logins.succeeded(name)
+	return s.newSession(ctx, user)
+}
+
+// newSession opens a session of somebody who has proved who they are, and returns
+// its token.
+func (s *Server) newSession(ctx context.Context, user *sql.User) (string, time.Time, error) {
+	none := time.Time{}
 	b := make([]byte, 32)
 	if _, err := rand.Read(b); err != nil {
 		return "", none, fmt.Errorf("make a token: %w", err)
 	}
 	token, expires := base64.RawURLEncoding.EncodeToString(b), time.Now().Add(s.cfg.SessionLife)
-	err = s.store.SaveSession(ctx, hashToken(token), user, expires)
+	err := s.store.SaveSession(ctx, hashToken(token), user, expires)
 	if errors.Is(err, sql.ErrNotFound) { // disabled or reset just now
 		return "", none, wrongLogin()
 	}

@@ -47,6 +47,7 @@ type Server struct {
 	logins      *throttle
 	rates       struct{ address, user, key *limiter }
 	caller      *callback.Caller
+	provider    *provider     // of OpenID Connect; nil = none
 	description []byte        // of the API
 	hashing     chan struct{} // a place in it is the right to hash a password
 }
@@ -91,6 +92,7 @@ func New(cfg Config) (*Server, error) {
 		hub:         newHub(cfg.Store, count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
 		logins:      newThrottle(time.Now),
 		caller:      callback.New(cfg.CallbackAllow, cfg.CallbackPatience),
+		provider:    newProvider(cfg.OIDC),
 		description: description,
 		hashing:     make(chan struct{}, 2),
 	}
@@ -160,6 +162,8 @@ func (s *Server) routes() {
 	s.app.Use(s.guard, s.limitAddress, s.identify, s.limitViewer)
 	s.app.Get("/login", s.loginPage)
 	s.app.Post("/login", s.login)
+	s.app.Get(oidcPath, s.beginOIDC)
+	s.app.Get(oidcPath+"/callback", s.endOIDC)
 	s.app.Post("/logout", s.logout)
 	s.app.Post("/api/v1/sessions", s.apiLogin)
 	s.app.Get("/api/errors", s.errorsPage)

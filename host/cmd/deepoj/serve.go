@@ -302,6 +302,9 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 		return nil, err
 	}
 	cfg := web.Config{
+		OIDC: web.OIDC{
+			Issuer: n.cfg.get("OIDC_ISSUER"), ClientID: n.cfg.get("OIDC_CLIENT_ID"), ClientSecret: n.cfg.get("OIDC_CLIENT_SECRET"), RedirectURL: n.cfg.get("OIDC_REDIRECT_URL"),
+		},
 		CallbackAllow: callbacks, Proxies: proxies,
 		RatePerAddress: n.rate("RATE_PER_ADDRESS"), RatePerUser: n.rate("RATE_PER_USER"), RatePerKey: n.rate("RATE_PER_KEY"),
 		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,

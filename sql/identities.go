@@ -1,0 +1,70 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"deepoj/sql/internal/dbsqlc"
+)
+
+// Identity is who somebody is at a provider of OpenID Connect. An e-mail address or
+// a name there may come to mean somebody else; the two of these together do not.
+type Identity struct {
+	Issuer, Subject string
+}
+
+// IdentityUser returns the account of an identity, or [ErrNotFound].
+func (s *Store) IdentityUser(ctx context.Context, id Identity) (*User, error) {
+	u, err := s.q.IdentityUser(ctx, s.main, dbsqlc.IdentityUserParams{Issuer: id.Issuer, Subject: id.Subject})
+	return user(dbsqlc.SessionUserRow(u), "user of an identity", err)
+}
+
+// CreateIdentity makes the account of a contestant for an identity. It returns
+// [ErrExists] if the name is taken, or the identity has an account by now.
+func (s *Store) CreateIdentity(ctx context.Context, id Identity, name, passwordHash string) error {
+	n, err := s.q.IdentityCreate(ctx, s.main, dbsqlc.IdentityCreateParams{Name: name, PasswordHash: passwordHash, Issuer: id.Issuer, Subject: id.Subject})
+	const uniqueViolation = "23505"
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == uniqueViolation || err == nil && n == 0 {
+		err = ErrExists
+	}
+	if err != nil {
+		return fmt.Errorf("create user %s for an identity: %w", name, err)
+	}
+	return nil
+}
+
+// BegunLogin is a login that goes on when a browser comes back from a provider.
+type BegunLogin struct {
+	Nonce    string // that the provider has to repeat
+	Verifier string // of PKCE (RFC 7636)
+	Next     string // where to go on
+}
+
+// BeginLogin stores a login by the hashes of its state and of what only the browser
+// has that begins it.
+func (s *Store) BeginLogin(ctx context.Context, stateHash, browserHash string, l BegunLogin, expires time.Time) error {
+	err := s.q.LoginBegin(ctx, s.main, dbsqlc.LoginBeginParams{
+		StateHash: stateHash, BrowserHash: browserHash, Nonce: l.Nonce, Verifier: l.Verifier, Next: l.Next, ExpiresAt: expires,
+	})
+	if err != nil {
+		return fmt.Errorf("begin a login: %w", err)
+	}
+	return nil
+}
+
+// TakeLogin returns a login that was begun, once, or [ErrNotFound].
+func (s *Store) TakeLogin(ctx context.Context, stateHash, browserHash string) (BegunLogin, error) {
+	l, err := s.q.LoginTake(ctx, s.main, dbsqlc.LoginTakeParams{StateHash: stateHash, BrowserHash: browserHash})
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return BegunLogin{}, fmt.Errorf("take a login: %w", err)
+	}
+	return BegunLogin{l.Nonce, l.Verifier, l.Next}, nil
+}

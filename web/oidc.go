@@ -1,0 +1,269 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/gofiber/fiber/v2"
+	"golang.org/x/oauth2"
+
+	"deepoj/sql"
+)
+
+// OIDC is a provider of OpenID Connect where people may log in. The zero OIDC is
+// none.
+type OIDC struct {
+	// Issuer is its address, as its own description has it. It is asked when somebody
+	// logs in, so a server starts without it.
+	Issuer string
+
+	// ClientID and ClientSecret are what it knows this server by. Without a secret
+	// PKCE alone protects the exchange of the code.
+	ClientID, ClientSecret string
+
+	// RedirectURL is where it sends browsers back to. Defaults to /login/oidc/callback
+	// of the address that the browser uses.
+	RedirectURL string
+}
+
+func (o OIDC) validate() error {
+	u, err := url.Parse(o.Issuer)
+	switch {
+	case o == OIDC{}:
+		return nil
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return fmt.Errorf("OIDC.Issuer %q is no http or https address", o.Issuer)
+	case o.ClientID == "":
+		return errors.New("OIDC.ClientID is missing")
+	}
+	if u, err = url.Parse(o.RedirectURL); o.RedirectURL != "" && (err != nil || u.Host == "" || u.Path != oidcPath+"/callback") {
+		return fmt.Errorf("OIDC.RedirectURL %q does not end in %s", o.RedirectURL, oidcPath+"/callback")
+	}
+	return nil
+}
+
+const (
+	oidcPath   = "/login/oidc"
+	oidcCookie = "deepoj_oidc"    // binds a login to the browser that began it
+	oidcTime   = 10 * time.Minute // for a login at the provider
+	oidcWait   = 5 * time.Second  // for an answer of the provider
+	oidcPause  = 3 * time.Second  // in which a provider that did not answer is not asked again
+	maxNames   = 50               // tries to find a free name
+)
+
+// provider finds out where a provider has what, when somebody needs it.
+type provider struct {
+	OIDC
+	client *http.Client
+	mu     sync.Mutex
+	found  *oidc.Provider
+	asked  time.Time // last, in vain
+	err    error     // why
+}
+
+func newProvider(o OIDC) *provider {
+	if (o == OIDC{}) {
+		return nil
+	}
+	return &provider{OIDC: o, client: &http.Client{Timeout: oidcWait}}
+}
+
+// host is the provider's, for people; "" if there is no provider.
+func (p *provider) host() string {
+	if p == nil {
+		return ""
+	}
+	u, err := url.Parse(p.Issuer)
+	if err != nil {
+		return p.Issuer
+	}
+	return u.Hostname()
+}
+
+// describe returns the provider's own description, which is asked for once.
+func (p *provider) describe(ctx context.Context) (*oidc.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.found == nil && (p.err == nil || time.Since(p.asked) > oidcPause) {
+		p.found, p.err = oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.Issuer)
+		p.asked = time.Now()
+	}
+	return p.found, p.err
+}
+
+// settings are those of the exchange with a provider, for the browser that asks.
+func (p *provider) settings(c *fiber.Ctx, found *oidc.Provider) *oauth2.Config {
+	back := p.RedirectURL
+	if back == "" {
+		back = c.Protocol() + "://" + c.Get(fiber.HeaderHost) + oidcPath + "/callback"
+	}
+	return &oauth2.Config{
+		ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: found.Endpoint(), RedirectURL: back, Scopes: []string{oidc.ScopeOpenID, "profile"},
+	}
+}
+
+// beginOIDC handles GET /login/oidc?next=: it sends the browser to the provider.
+func (s *Server) beginOIDC(c *fiber.Ctx) error {
+	next := localPath(c.Query("next"))
+	if s.provider == nil {
+		return sql.ErrNotFound
+	}
+	if v := viewerOf(c); v.Known() && !v.Guest() {
+		return c.Redirect(next, fiber.StatusSeeOther)
+	}
+	found, err := s.provider.describe(c.UserContext())
+	if err != nil {
+		return s.providerAway(c, next, err)
+	}
+	state, browser := rand.Text(), rand.Text()
+	l := sql.BegunLogin{Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Next: next}
+	if err := s.store.BeginLogin(c.UserContext(), hashToken(state), hashToken(browser), l, time.Now().Add(oidcTime)); err != nil {
+		return err
+	}
+	c.Cookie(&fiber.Cookie{
+		Name: oidcCookie, Value: browser, Path: oidcPath, Expires: time.Now().Add(oidcTime),
+		HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, Secure: c.Secure(), // Lax: the provider leads here
+	})
+	return c.Redirect(s.provider.settings(c, found).AuthCodeURL(state, oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier)), fiber.StatusSeeOther)
+}
+
+// endOIDC handles GET /login/oidc/callback: the browser comes back with a code.
+func (s *Server) endOIDC(c *fiber.Ctx) error {
+	if s.provider == nil {
+		return sql.ErrNotFound
+	}
+	c.Cookie(&fiber.Cookie{Name: oidcCookie, Path: oidcPath, Expires: time.Unix(1, 0), HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode})
+	l, err := s.store.TakeLogin(c.UserContext(), hashToken(c.Query("state")), hashToken(c.Cookies(oidcCookie)))
+	if errors.Is(err, sql.ErrNotFound) {
+		return s.refuseOIDC(c, fiber.StatusBadRequest, "/", "This login was begun in another browser, or too long ago. Try again.", nil)
+	}
+	if err != nil {
+		return err
+	}
+	if why := c.Query("error"); why != "" {
+		return s.refuseOIDC(c, fiber.StatusUnauthorized, l.Next, s.provider.host()+" did not let you in.", errors.New(shorten(why)))
+	}
+	found, err := s.provider.describe(c.UserContext())
+	if err != nil {
+		return s.providerAway(c, l.Next, err)
+	}
+	who, name, err := s.provider.identify(c, found, l)
+	if err != nil {
+		return s.refuseOIDC(c, fiber.StatusUnauthorized, l.Next, s.provider.host()+" could not prove who you are. Try again.", err)
+	}
+	u, err := s.userOfIdentity(c.UserContext(), who, name)
+	if err != nil {
+		return err
+	}
+	if u.Disabled != nil {
+		return s.refuseOIDC(c, fiber.StatusForbidden, l.Next, "Your account here is disabled.", nil)
+	}
+	token, expires, err := s.newSession(c.UserContext(), u)
+	if err != nil {
+		return err
+	}
+	return s.enter(c, token, expires, l.Next)
+}
+
+// identify exchanges the code for a proof of who somebody is, and checks it. It
+// also returns what they are called at the provider.
+func (p *provider) identify(c *fiber.Ctx, found *oidc.Provider, l sql.BegunLogin) (id sql.Identity, name string, err error) {
+	if iss := c.Query("iss"); iss != "" && iss != p.Issuer { // RFC 9207
+		return id, "", fmt.Errorf("the answer is from %s", shorten(iss))
+	}
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(c.UserContext(), p.client), 2*oidcWait)
+	defer cancel()
+	tokens, err := p.settings(c, found).Exchange(ctx, c.Query("code"), oauth2.VerifierOption(l.Verifier))
+	if err != nil {
+		return id, "", fmt.Errorf("exchange the code: %w", err)
+	}
+	raw, _ := tokens.Extra("id_token").(string)
+	proof, err := found.VerifierContext(ctx, &oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
+	if err != nil {
+		return id, "", fmt.Errorf("check the token: %w", err)
+	}
+	var claims struct {
+		Name  string `json:"preferred_username"`
+		Party string `json:"azp"`
+	}
+	if err := proof.Claims(&claims); err != nil {
+		return id, "", fmt.Errorf("read the token: %w", err)
+	}
+	switch {
+	case subtle.ConstantTimeCompare([]byte(proof.Nonce), []byte(l.Nonce)) != 1:
+		return id, "", errors.New("the token is of another login")
+	case claims.Party != "" && claims.Party != p.ClientID || claims.Party == "" && len(proof.Audience) > 1:
+		return id, "", errors.New("the token was made for another client")
+	case proof.Subject == "" || !plainText(proof.Subject):
+		return id, "", errors.New("the token has no subject")
+	}
+	return sql.Identity{Issuer: proof.Issuer, Subject: proof.Subject}, claims.Name, nil
+}
+
+// plainText reports whether the database takes a text.
+func plainText(text string) bool {
+	return len(text) <= 255 && strings.ToValidUTF8(text, "") == text && !strings.ContainsRune(text, 0)
+}
+
+// userOfIdentity returns the account of somebody; who comes for the first time gets
+// one. An account that is there already is never taken over, whatever its name.
+func (s *Server) userOfIdentity(ctx context.Context, id sql.Identity, called string) (*sql.User, error) {
+	for i := range maxNames {
+		u, err := s.store.IdentityUser(ctx, id)
+		if !errors.Is(err, sql.ErrNotFound) {
+			return u, err
+		}
+		err = s.store.CreateIdentity(ctx, id, nameFor(called, i), absentHash)
+		if err != nil && !errors.Is(err, sql.ErrExists) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("every name like %s is taken", nameFor(called, 0))
+}
+
+// nameFor makes the nth name, from 0 on, for somebody who is called something
+// elsewhere.
+func nameFor(called string, n int) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("._@-", r) {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(called))
+	name = strings.TrimLeft(name, "._@-")
+	name = strings.TrimRight(name[:min(len(name), 48)], "-")
+	if name == "" || name == guestName {
+		name = "user"
+	}
+	switch {
+	case n == 0:
+		return name
+	case n > maxNames/2:
+		return name + "-" + randomHex(4)
+	}
+	return name + "-" + strconv.Itoa(n+1)
+}
+
+// providerAway answers somebody whose provider does not.
+func (s *Server) providerAway(c *fiber.Ctx, next string, err error) error {
+	return s.refuseOIDC(c, fiber.StatusServiceUnavailable, next,
+		s.provider.host()+" does not answer. Try again in a minute, or log in with a name and password of this site.", err)
+}
+
+// refuseOIDC shows the login page again, and logs why.
+func (s *Server) refuseOIDC(c *fiber.Ctx, status int, next, why string, err error) error {
+	s.log.WarnContext(c.UserContext(), "login at the provider refused", slog.Int("status", status), slog.String("client", s.clientAddress(c)),
+		slog.String("trace_id", traceOf(c.UserContext())), slog.Any("err", err))
+	return s.showLogin(c, status, loginView{Next: next, Error: why})
+}
