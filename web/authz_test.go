@@ -73,8 +73,8 @@ login   DELETE /api/v1/webhooks/:id
 admin   GET    /api/v1/audit /api/v1/users /api/v1/users/:name /api/v1/users/:name/keys
 admin   POST   /api/v1/users /api/v1/users/:name/role /api/v1/users/:name/disable /api/v1/users/:name/enable /api/v1/users/:name/password
 admin   DELETE /api/v1/users/:name/keys/:id
-guest   GET    /api/v1/submissions /api/v1/submissions/:id /api/v1/submissions/:id/events
-guest   POST   /api/v1/submissions
+guest   GET    /api/v1/submissions /api/v1/submissions/:id /api/v1/submissions/:id/events /api/v1/submissions/batch
+guest   POST   /api/v1/submissions /api/v1/submissions/batch
 staff   POST   /api/v1/submissions/:id/cancel /api/v1/submissions/:id/rejudge /api/v1/submissions/:id/release /api/v1/submissions/:id/delay
 staff   POST   /api/v1/submissions/:id/immediate /api/v1/submissions/:id/move /api/v1/submissions/:id/delete /api/v1/submissions/:id/undo
 guest   POST   /api/v1/runs /api/v1/runs/:id/cancel

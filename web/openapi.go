@@ -96,6 +96,8 @@ var operations = []operation{
 	}},
 	{needs: "guest", route: "POST /api/v1/submissions", does: "Hand in a program; with an Idempotency-Key the same again gives the same submission", in: program, status: 201, also: 200, out: stored},
 	{needs: "guest", route: "GET /api/v1/submissions", does: "Submissions, newest first", query: "author problem language verdict before limit", status: 200, out: fiber.Map{"submissions": []submissionJSON{}, "next": cursor}},
+	{needs: "guest", route: "POST /api/v1/submissions/batch", does: "Hand in up to 50 programs, all or none; with an Idempotency-Key the same again gives the same submissions", in: fiber.Map{"submissions": []entryJSON{}, "?space": ""}, status: 201, out: fiber.Map{"submissions": []receiptJSON{}}},
+	{needs: "guest", route: "GET /api/v1/submissions/batch", does: "Up to 50 submissions by their numbers, null for those that are not there for the viewer", query: "ids", status: 200, out: fiber.Map{"submissions": []*submissionJSON{}}},
 	{needs: "guest", route: "GET /api/v1/submissions/:id", does: "A submission; with wait as soon as it is done", query: "wait", status: 200, out: submissionJSON{}},
 	{needs: "guest", route: "GET /api/v1/submissions/:id/events", does: "What happens to a submission, from Last-Event-ID on", status: 200, media: eventStream},
 	{needs: "staff", route: "POST /api/v1/submissions/:id/cancel", does: "Withdraw a submission that has no result", status: 200, out: fiber.Map{"job_id": int64(0), "status": ""}},

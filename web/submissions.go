@@ -181,13 +181,22 @@ func (s *Server) submissionFor(c *fiber.Ctx) (*judge.Submission, error) {
 	if err != nil || id < 1 {
 		return nil, noSubmission(c.Params("id"))
 	}
+	sub, err := s.seenSubmission(c, id)
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, noSubmission(c.Params("id"))
+	}
+	return sub, err
+}
+
+// seenSubmission returns a submission that the viewer may see, or [sql.ErrNotFound].
+func (s *Server) seenSubmission(c *fiber.Ctx, id int64) (*judge.Submission, error) {
 	sub, err := s.store.Submission(c.UserContext(), id)
 	seen := false
 	if err == nil {
 		seen, err = s.seesSubmission(c.UserContext(), viewerOf(c), sub)
 	}
-	if errors.Is(err, sql.ErrNotFound) || err == nil && !seen {
-		return nil, noSubmission(c.Params("id"))
+	if err == nil && !seen {
+		err = sql.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up submission: %w", err)

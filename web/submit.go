@@ -94,25 +94,38 @@ func (s *Server) accept(ctx context.Context, v viewer, in handIn) (sql.Receipt, 
 }
 
 func (s *Server) store1(ctx context.Context, v viewer, in handIn) (sql.Receipt, error) {
-	var none sql.Receipt
+	n, space, err := s.prepare(ctx, v, in)
+	if err != nil {
+		return sql.Receipt{}, err
+	}
+	receipt, err := s.hand(ctx, n)
+	if err != nil {
+		return sql.Receipt{}, in.fields.rename(spaceFault(err, space))
+	}
+	return receipt, nil
+}
+
+// prepare checks a program and returns what is to be stored, and the space that it
+// goes to, if any.
+func (s *Server) prepare(ctx context.Context, v viewer, in handIn) (n sql.NewSubmission, space *sql.Space, err error) {
 	problem, space, err := s.problemOf(ctx, v, in)
 	if err != nil {
-		return none, err
+		return n, nil, err
 	}
 	offers, err := s.catalog.languages(ctx)
 	if err != nil {
-		return none, err
+		return n, nil, err
 	}
 	wrong := append(checkHandIn(in, problem, offers), checkSpace(in, v, problem, space)...)
 	if err := wrong.err(); err != nil {
-		return none, err
+		return n, nil, err
 	}
 	for i := range in.Sources {
 		if in.Sources[i].Name == "" {
 			in.Sources[i].Name = defaultName(offers, in.Language)
 		}
 	}
-	n := sql.NewSubmission{
+	n = sql.NewSubmission{
 		Problem: in.Problem, Language: in.Language, Author: v.Name, GroupKey: v.Name,
 		IdempotencyKey: in.Key, TraceID: traceOf(ctx), Sources: in.Sources,
 		Kind: judge.KindSubmission, Lane: judge.LaneNormal,
@@ -122,15 +135,9 @@ func (s *Server) store1(ctx context.Context, v viewer, in handIn) (sql.Receipt, 
 		n.Space, n.Unofficial = space.ID, prepares(v.spaceRole(space.Role))
 	}
 	if in.Once {
-		if n.SpecHash, err = n.Spec(); err != nil {
-			return none, err
-		}
+		n.SpecHash, err = n.Spec()
 	}
-	receipt, err := s.hand(ctx, n)
-	if err != nil {
-		return none, in.fields.rename(spaceFault(err, space))
-	}
-	return receipt, nil
+	return n, space, err
 }
 
 // rename gives a field error of the store the name that the caller knows.
@@ -342,17 +349,16 @@ func (s *Server) apiSubmitOriginal(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"job_id": receipt.JobID})
 }
 
-// apiSubmit handles POST /api/v1/submissions.
-func (s *Server) apiSubmit(c *fiber.Ctx) error {
-	f, err := readFields(c, "problem", "space", "language", "source", "sources", "once", "immediate", "priority", "job_key")
+// programFields are the fields of a program that is handed in.
+var programFields = []string{"problem", "space", "language", "source", "sources", "once", "immediate", "priority", "job_key"}
+
+// handIn reads the fields of a program.
+func (f *fields) handIn(v viewer, key string) (handIn, error) {
+	turn, err := f.turn(v)
 	if err != nil {
-		return err
+		return handIn{}, err
 	}
-	turn, err := f.turn(viewerOf(c))
-	if err != nil {
-		return err
-	}
-	in := handIn{Turn: turn, Problem: f.text("problem"), Language: f.text("language"), Key: c.Get("Idempotency-Key"), fields: v1Fields}
+	in := handIn{Turn: turn, Problem: f.text("problem"), Language: f.text("language"), Key: key, fields: v1Fields}
 	if f.has("space") {
 		if in.Space = f.text("space"); in.Space == "" {
 			f.wrong.add(wrongField("space", reasonEmpty, "Name the space, or leave the field out."))
@@ -369,7 +375,28 @@ func (s *Server) apiSubmit(c *fiber.Ctx) error {
 	default:
 		in.Sources = []judge.Source{{Text: f.text("source")}}
 	}
-	if err := f.wrong.err(); err != nil {
+	return in, f.wrong.err()
+}
+
+// receiptJSON is what programs are told of a submission that they handed in.
+type receiptJSON struct {
+	JobID    int64  `json:"job_id"`
+	URL      string `json:"url"`
+	Existing bool   `json:"existing"`
+}
+
+func publicReceipt(r sql.Receipt) receiptJSON {
+	return receiptJSON{r.JobID, submissionURL(r.JobID), r.Existing}
+}
+
+// apiSubmit handles POST /api/v1/submissions.
+func (s *Server) apiSubmit(c *fiber.Ctx) error {
+	f, err := readFields(c, programFields...)
+	if err != nil {
+		return err
+	}
+	in, err := f.handIn(viewerOf(c), c.Get("Idempotency-Key"))
+	if err != nil {
 		return err
 	}
 	receipt, err := s.accept(c.UserContext(), viewerOf(c), in)
@@ -380,7 +407,6 @@ func (s *Server) apiSubmit(c *fiber.Ctx) error {
 	if receipt.Existing {
 		status = fiber.StatusOK
 	}
-	id := strconv.FormatInt(receipt.JobID, 10)
-	c.Set(fiber.HeaderLocation, "/api/v1/submissions/"+id)
-	return c.Status(status).JSON(fiber.Map{"job_id": receipt.JobID, "url": "/submissions/" + id, "existing": receipt.Existing})
+	c.Set(fiber.HeaderLocation, "/api/v1"+submissionURL(receipt.JobID))
+	return c.Status(status).JSON(publicReceipt(receipt))
 }

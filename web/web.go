@@ -289,6 +289,8 @@ func (s *Server) routes() {
 	v1.Delete("/users/:name/keys/:id", s.apiRevokeUserKey)
 	v1.Post("/submissions", s.apiSubmit)
 	v1.Get("/submissions", s.apiSubmissions)
+	v1.Post("/submissions/batch", s.apiSubmitBatch)
+	v1.Get("/submissions/batch", s.apiSubmissionBatch)
 	v1.Get("/submissions/:id", s.apiSubmission)
 	v1.Get("/submissions/:id/events", s.events)
 	v1.Post("/submissions/:id/cancel", s.apiCancel)

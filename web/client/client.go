@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -145,6 +147,45 @@ func (c *Client) Submit(ctx context.Context, s NewSubmission) (Receipt, error) {
 	}
 	header.Set("Idempotency-Key", s.Key)
 	return r, c.call(ctx, http.MethodPost, "/api/v1/submissions", header, s, &r)
+}
+
+// SubmitBatch hands in up to 50 programs to a space ("" = none): all of them or none.
+// The receipts are in the order of the programs; their own spaces and keys are not
+// used. Key makes a repeated call return the submissions of the first; empty means a
+// fresh one for every call.
+func (c *Client) SubmitBatch(ctx context.Context, space, key string, programs []NewSubmission) ([]Receipt, error) {
+	if key == "" {
+		var err error
+		if key, err = newKey(); err != nil {
+			return nil, err
+		}
+	}
+	in := struct {
+		Submissions []NewSubmission `json:"submissions"`
+		Space       string          `json:"space,omitempty"`
+	}{slices.Clone(programs), space}
+	for i := range in.Submissions {
+		in.Submissions[i].Space = ""
+	}
+	var reply struct {
+		Submissions []Receipt `json:"submissions"`
+	}
+	err := c.call(ctx, http.MethodPost, "/api/v1/submissions/batch", http.Header{"Idempotency-Key": {key}}, in, &reply)
+	return reply.Submissions, err
+}
+
+// GetBatch returns up to 50 submissions in the order of their ids, nil for those
+// that are not there for the caller.
+func (c *Client) GetBatch(ctx context.Context, jobIDs []int64) ([]*Submission, error) {
+	texts := make([]string, len(jobIDs))
+	for i, id := range jobIDs {
+		texts[i] = strconv.FormatInt(id, 10)
+	}
+	var reply struct {
+		Submissions []*Submission `json:"submissions"`
+	}
+	err := c.call(ctx, http.MethodGet, "/api/v1/submissions/batch?ids="+strings.Join(texts, ","), nil, nil, &reply)
+	return reply.Submissions, err
 }
 
 // Get returns the submission with the given id.

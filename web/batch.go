@@ -1,0 +1,191 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/host/telemetry"
+	"deepoj/sql"
+)
+
+// maxBatch is how many submissions one request may hand in or ask for.
+const maxBatch = 50
+
+// entryJSON is a program in a batch, for the description of the API.
+type entryJSON struct {
+	Problem   string         `json:"problem"`
+	Language  string         `json:"language"`
+	Source    string         `json:"source,omitempty"`
+	Sources   []judge.Source `json:"sources,omitempty"`
+	Once      bool           `json:"once,omitempty"`
+	Immediate bool           `json:"immediate,omitempty"`
+	Priority  int            `json:"priority,omitempty"`
+	JobKey    string         `json:"job_key,omitempty"`
+}
+
+// apiSubmitBatch handles POST /api/v1/submissions/batch. All are stored or none is.
+func (s *Server) apiSubmitBatch(c *fiber.Ctx) error {
+	f, err := readFields(c, "submissions", "space")
+	if err != nil {
+		return err
+	}
+	var entries []json.RawMessage
+	switch {
+	case !f.has("submissions"):
+		f.wrong.add(wrongField("submissions", reasonMissing, "The field is missing."))
+	case json.Unmarshal(f.raw["submissions"], &entries) != nil:
+		f.wrong.add(wrongField("submissions", reasonWrong, "The field has to be a list of objects, not %s.", kindOf(f.raw["submissions"])))
+	case len(entries) == 0:
+		f.wrong.add(wrongField("submissions", reasonEmpty, "There is no submission."))
+	case len(entries) > maxBatch:
+		f.wrong.add(wrongField("submissions", "too_many", "There are %d submissions; at most %d are taken at once.", len(entries), maxBatch))
+	}
+	if err := f.wrong.err(); err != nil {
+		return err
+	}
+	ns, space, err := s.prepareAll(c, f, entries)
+	if err != nil {
+		return err
+	}
+	receipts, err := s.handAll(c.UserContext(), ns)
+	if err != nil {
+		return v1Fields.rename(spaceFault(err, space))
+	}
+	out := make([]receiptJSON, len(receipts))
+	for i, r := range receipts {
+		out[i] = publicReceipt(r)
+	}
+	return c.Status(fiber.StatusCreated).JSON(fiber.Map{"submissions": out})
+}
+
+// prepareAll checks the entries of a batch, which is handed in to one space or to
+// none, and names everything that is wrong with any of them.
+func (s *Server) prepareAll(c *fiber.Ctx, f *fields, entries []json.RawMessage) (ns []sql.NewSubmission, space *sql.Space, err error) {
+	var wrong *fault
+	for i, raw := range entries {
+		n, to, err := s.prepareEntry(c, f, i, raw)
+		if err == nil {
+			ns, space = append(ns, n), to
+			continue
+		}
+		one := *s.explain(c.UserContext(), err)
+		if one.Field == "" {
+			return nil, nil, err // of no entry: the database is away
+		}
+		wrong = wrong.and(one.in(fmt.Sprintf("submissions[%d]", i), f.has("space")))
+	}
+	if wrong != nil {
+		return nil, nil, wrong
+	}
+	return ns, space, nil
+}
+
+func (s *Server) prepareEntry(c *fiber.Ctx, f *fields, i int, raw json.RawMessage) (n sql.NewSubmission, space *sql.Space, err error) {
+	if kindOf(raw) != "an object" {
+		return n, nil, wrongFields{wrongField("body", reasonWrong, "The entry has to be an object, not %s.", kindOf(raw))}.err()
+	}
+	one, err := parseFields(raw, slices.DeleteFunc(slices.Clone(programFields), func(name string) bool { return name == "space" })...)
+	if err != nil {
+		return n, nil, err
+	}
+	if f.has("space") { // of all
+		one.raw["space"] = f.raw["space"]
+	}
+	key := c.Get("Idempotency-Key")
+	if key != "" {
+		key += ":" + strconv.Itoa(i)
+	}
+	in, err := one.handIn(viewerOf(c), key)
+	if err != nil {
+		return n, nil, err
+	}
+	return s.prepare(c.UserContext(), viewerOf(c), in)
+}
+
+// handAll stores submissions at once, as hand stores one.
+func (s *Server) handAll(ctx context.Context, ns []sql.NewSubmission) ([]sql.Receipt, error) {
+	began := time.Now()
+	receipts, err := s.store.SubmitMany(ctx, ns)
+	if err != nil {
+		s.count.submits.WithLabelValues("refused", s.explain(ctx, err).Reason).Add(float64(len(ns)))
+		return nil, err
+	}
+	for _, r := range receipts {
+		if r.Existing {
+			s.count.submits.WithLabelValues("repeated", "").Inc()
+			continue
+		}
+		s.count.submits.WithLabelValues("stored", "").Inc()
+		telemetry.Submitted(ctx, r.JobID, began)
+	}
+	return receipts, nil
+}
+
+// in returns the fault of an entry with fields as they are called in the request.
+// The key is the request's, and so is the space, if it names one.
+func (f fault) in(at string, space bool) *fault {
+	within := func(field string) string {
+		switch {
+		case field == "" || field == "body":
+			return at
+		case field == v1Fields.key, field == "space" && space:
+			return field
+		}
+		return at + "." + field
+	}
+	f.Errors = slices.Clone(f.Errors)
+	for i := range f.Errors {
+		f.Errors[i].Field = within(f.Errors[i].Field)
+	}
+	f.Field = within(f.Field)
+	return &f
+}
+
+// and returns the fault with another, which names its own fields.
+func (f *fault) and(other *fault) *fault {
+	if f == nil {
+		return other
+	}
+	for _, one := range []*fault{f, other} {
+		if len(one.Errors) == 0 {
+			one.Errors = []fieldFault{{one.Field, one.Reason, one.Detail}}
+		}
+	}
+	f.Errors = append(f.Errors, other.Errors...)
+	return f
+}
+
+// apiSubmissionBatch handles GET /api/v1/submissions/batch?ids=1,2: in the order of
+// the ids, null for what the viewer may not see or is not there.
+func (s *Server) apiSubmissionBatch(c *fiber.Ctx) error {
+	texts := strings.Split(c.Query("ids"), ",")
+	if len(texts) > maxBatch {
+		return wrongField("ids", "too_many", "There are %d numbers; at most %d are answered at once.", len(texts), maxBatch)
+	}
+	out := make([]*submissionJSON, len(texts))
+	for i, text := range texts {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id < 1 {
+			return wrongField("ids", reasonInvalid, "Name submissions by their numbers, separated by commas.")
+		}
+		sub, err := s.seenSubmission(c, id)
+		if errors.Is(err, sql.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		public := publicSubmission(sub, viewerOf(c))
+		out[i] = &public
+	}
+	return c.JSON(fiber.Map{"submissions": out})
+}
