@@ -233,7 +233,7 @@ func TestAContestFromBeginningToEnd(t *testing.T) {
 	_, err = prof.CreateSpace(ctx, "final", client.SpaceChange{"title": ""})
 	refusedWith(t, err, 422, "empty")
 	made, err := prof.CreateSpace(ctx, "final", client.SpaceChange{
-		"title": "The Final", "opens_at": hour(1), "closes_at": hour(2), "languages": []string{"cpp", "python"}, "max_source_kib": 1, "max_waiting": 2, "per_minute": 4,
+		"title": "The Final", "opens_at": hour(1), "closes_at": hour(2), "languages": []string{"cpp", "python"}, "max_source_kib": 1, "max_waiting": 2, "per_minute": 50,
 	})
 	if err != nil || made.Phase != "before" || made.Role != "staff" || made.MaxWaiting != 2 || !made.Opens.Equal(hour(1)) {
 		t.Fatalf("space = %+v, %v", made, err)
@@ -291,11 +291,13 @@ func TestAContestFromBeginningToEnd(t *testing.T) {
 	s.must(err)
 	last, err := hand(ann, "aplusb", "cpp", "x")
 	s.must(err)
-	s.finish(last.JobID, judge.Result{Verdict: judge.AC})
+	_, err = prof.UpdateSpace(ctx, "final", client.SpaceChange{"per_minute": 1})
+	s.must(err)
 	_, err = hand(ann, "aplusb", "cpp", "x")
 	if p := refusedWith(t, err, 429, "too_fast"); p.RetryAfter <= 0 || p.RetryAfter > time.Minute {
 		t.Errorf("too fast: %+v", p)
 	}
+	s.finish(last.JobID, judge.Result{Verdict: judge.AC})
 
 	scores, err := ann.SpaceScores(ctx, "final")
 	if want := "[{1 ann 1 2 6}]"; err != nil || fmt.Sprint(scores) != want {
@@ -319,7 +321,7 @@ func TestAContestFromBeginningToEnd(t *testing.T) {
 	s.must(err)
 	s.must(prof.DeleteSpace(ctx, "empty"))
 	entries, _, err := s.as(s.session("root")).AuditLog(ctx, client.AuditFilter{Subject: "space:final", Actor: "prof"})
-	if err != nil || len(entries) != 8 {
+	if err != nil || len(entries) != 9 {
 		t.Errorf("the log has %d entries, %v: %+v", len(entries), err, entries)
 	}
 }

@@ -260,10 +260,8 @@ func (s *Server) seesProblem(ctx context.Context, v viewer, slug string) (bool, 
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("look up problem: %w", err)
-	case p.Hidden && !v.Setter():
-		return s.store.ProblemLent(ctx, slug, v.Name, true)
 	}
-	return true, nil
+	return s.sees(ctx, v, p)
 }
 
 // apiWebhook handles GET /api/v1/webhooks/:id.
