@@ -160,10 +160,15 @@ func TestNoCrowdOfSubmitsGetsPastTheLimitsOfASpace(t *testing.T) {
 		join(t, s, v.ID, sql.SpaceContestant, names...)
 	}
 	var crowd sync.WaitGroup
-	for i := range 3 * 3 * 12 {
+	for i := range 108 {
 		crowd.Go(func() {
 			v, name := spaces[i%3], names[i/3%3]
-			_, err := s.Submit(t.Context(), sub(name, in(v)))
+			var err error
+			if i < 54 { // together in a few statements, or each in its own
+				_, err = s.Submit(t.Context(), sub(name, in(v)))
+			} else {
+				_, err = s.SubmitMany(t.Context(), []sql.NewSubmission{sub(name, in(v))})
+			}
 			if _, refused := errors.AsType[*sql.SpaceError](err); err != nil && !refused {
 				t.Errorf("%s in %s: %v", name, v.Slug, err)
 			}
