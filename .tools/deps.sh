@@ -39,6 +39,7 @@ if [ "$want" = test ]; then
 	need /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core "text in the browser test"
 	need /usr/lib/wasm32-wasi/libc++.a libc++-14-dev-wasm32 "the C++ library of checkers"
 	need /usr/lib/wasm32-wasi/libc++abi.a libc++abi-14-dev-wasm32 "the C++ run-time of checkers"
+	need etcd etcd-server "says which workers live, in tests"
 	need promtool prometheus "reads the metrics, and proves the alerts, in tests"
 	need systemd-analyze systemd "checks the units in tests"
 	need qemu-system-x86_64 qemu-system-x86 "boots kernels with cgroup v2 for the sandbox's tests"

@@ -57,7 +57,7 @@ const reasonUnavailable judge.Reason = "language_unavailable"
 // is asked at most once a second.
 type catalog struct {
 	store *sql.Store
-	age   time.Duration // how long ago a live worker was seen at most
+	alive func(ctx context.Context) ([]judge.WorkerInfo, error) // who lives
 
 	mu      sync.Mutex
 	asked   time.Time
@@ -67,8 +67,8 @@ type catalog struct {
 	known   map[string]judge.Language // every language ever seen by this process
 }
 
-func newCatalog(store *sql.Store, age time.Duration) *catalog {
-	return &catalog{store: store, age: age, known: map[string]judge.Language{}}
+func newCatalog(store *sql.Store, alive func(ctx context.Context) ([]judge.WorkerInfo, error)) *catalog {
+	return &catalog{store: store, alive: alive, known: map[string]judge.Language{}}
 }
 
 // languages returns every language, the ones that can be submitted in and the
@@ -97,7 +97,7 @@ func (g *catalog) read(ctx context.Context) ([]offer, []judge.WorkerInfo, error)
 
 // ask must be called with the lock held.
 func (g *catalog) ask(ctx context.Context) error {
-	workers, err := g.store.Workers(ctx, g.age)
+	workers, err := g.alive(ctx)
 	if err != nil {
 		return fmt.Errorf("ask for live workers: %w", err)
 	}

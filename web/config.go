@@ -84,6 +84,10 @@ type Config struct {
 	// seconds.
 	WorkerAge time.Duration
 
+	// Live returns the workers that live. Defaults to asking the database for
+	// those of WorkerAge.
+	Live func(ctx context.Context) ([]judge.WorkerInfo, error)
+
 	// MaxRun is the most that a run may ask for. Zero fields default to 15 seconds
 	// of CPU time, 30 seconds on the clock, 512 MiB, 4 MiB of output and 120
 	// processes.
@@ -183,6 +187,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.WorkerAge == 0 {
 		c.WorkerAge = 15 * time.Second
+	}
+	if c.Live == nil {
+		c.Live = func(ctx context.Context) ([]judge.WorkerInfo, error) { return c.Store.Workers(ctx, c.WorkerAge) }
 	}
 	c.MaxRun = c.MaxRun.Or(judge.RunLimits{CPUMillis: 15_000, WallMillis: 30_000, MemoryKiB: 512 << 10, OutputKiB: 4 << 10, Processes: 120})
 	if c.CallbackPatience == 0 {

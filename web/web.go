@@ -86,7 +86,7 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, log: cfg.Log, store: cfg.Store, ln: patient{ln},
 		hosts: newHostPolicy(cfg.Listen, ln.Addr(), cfg.Hosts),
 		views: views, assets: assets, count: count,
-		catalog:     newCatalog(cfg.Store, cfg.WorkerAge),
+		catalog:     newCatalog(cfg.Store, cfg.Live),
 		depth:       &kept[int64]{ask: cfg.Store.Ready, age: depthAge},
 		flow:        &kept[[]sql.Flow]{ask: cfg.Store.QueueFlow, age: flowAge},
 		hub:         newHub(cfg.Store, count, cfg.MaxStreams, cfg.MaxStreamsPerClient),

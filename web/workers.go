@@ -57,7 +57,7 @@ func (s *Server) apiWorkers(c *fiber.Ctx) error {
 // were seen within a week, with what each has under way. Those that are silent
 // come last.
 func (s *Server) workers(ctx context.Context, all bool) ([]workerJSON, error) {
-	live, err := s.store.Workers(ctx, s.cfg.WorkerAge)
+	live, err := s.cfg.Live(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("ask for live workers: %w", err)
 	}

@@ -1,6 +1,7 @@
 // Package liveness says which workers are alive.
 //
-// The default keeps the answer in PostgreSQL, which the workers need anyway.
+// The default keeps the answer in PostgreSQL, which the workers need anyway;
+// [Etcd] keeps it in etcd, where there are many workers.
 // Nothing is decided by liveness: a lease in package sql says who may write a
 // verdict, and liveness says only whom to count on for new work.
 package liveness

@@ -61,6 +61,10 @@ type DispatcherConfig struct {
 	// Defaults to 10 seconds.
 	WorkerAge time.Duration
 
+	// Live returns the workers that are counted on. Defaults to asking the
+	// database for those of WorkerAge.
+	Live func(ctx context.Context) ([]judge.WorkerInfo, error)
+
 	// Hold reports that jobs must stay where they are, because workers take
 	// them straight from the database (see [Switch]). Defaults to never.
 	Hold func() bool
@@ -168,6 +172,9 @@ func NewDispatcher(cfg DispatcherConfig, store Outbox, delivery queue.Delivery) 
 		return nil, fmt.Errorf("dispatcher: %w", err)
 	}
 	cfg = cfg.withDefaults()
+	if cfg.Live == nil {
+		cfg.Live = func(ctx context.Context) ([]judge.WorkerInfo, error) { return store.Workers(ctx, cfg.WorkerAge) }
+	}
 	cfg.Name = fmt.Sprintf("%s-%08x", cfg.Name, rand.Uint32()) //nolint:gosec // tells boots apart, no secret
 	d := &Dispatcher{cfg: cfg, store: store, delivery: delivery, wake: make(chan struct{}, 1)}
 	var err error

@@ -49,7 +49,7 @@ func (d *Dispatcher) window(ctx context.Context) (int64, error) {
 
 // look asks who is alive.
 func (d *Dispatcher) look(ctx context.Context) error {
-	all, err := d.store.Workers(ctx, d.cfg.WorkerAge)
+	all, err := d.cfg.Live(ctx)
 	if err != nil {
 		return fmt.Errorf("list workers: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/doctor"
 	"deepoj/host/embedded"
+	"deepoj/host/liveness"
 	"deepoj/queue"
 	"deepoj/sandbox"
 	"deepoj/sql"
@@ -133,6 +134,15 @@ func services(c *config) []doctor.Service {
 		}
 	}
 	all := []doctor.Service{pg, redis}
+	if c.get("ETCD_ENDPOINTS") != "" {
+		all = append(all, doctor.Service{Name: "etcd", Optional: true, Mend: etcdService.remedy, Ask: func(ctx context.Context) (string, error) {
+			e, err := openEtcd(c, liveness.NewPostgres(nil, 0), slog.New(slog.DiscardHandler)) // nobody asks for rows
+			if err != nil {
+				return "", err
+			}
+			return "reached", errors.Join(e.Ping(ctx), e.Close())
+		}})
+	}
 	if c.get("S3_ENDPOINT") != "" {
 		all = append(all, doctor.Service{Name: "object store", Remedy: s3Remedy, Ask: func(ctx context.Context) (string, error) {
 			dir, err := os.MkdirTemp("", "deepoj-doctor-")

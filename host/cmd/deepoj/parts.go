@@ -13,7 +13,6 @@ import (
 	"deepoj/host/intake"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
-	"deepoj/host/liveness"
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/trial"
 	"deepoj/host/problem"
@@ -45,7 +44,7 @@ func (n *node) addScheduler() error {
 	if n.streams != nil {
 		dispatch := scheduler.DispatcherConfig{
 			Name: n.name(), Pool: c.get("WORKER_POOL"), Shards: int(c.number("OUTBOX_SHARDS")),
-			PollInterval: c.duration("POLL_INTERVAL"), Tracer: n.tracer, Log: n.log, Registerer: n.reg,
+			PollInterval: c.duration("POLL_INTERVAL"), Live: n.live(), Tracer: n.tracer, Log: n.log, Registerer: n.reg,
 		}
 		var delivery queue.Delivery = n.streams
 		if c.get("DELIVERY") == "auto" {
@@ -173,7 +172,7 @@ func (n *node) addWorker(ctx context.Context) error {
 			return telemetry.WithTrace(telemetry.WithJob(ctx, job.JobID, job.AttemptID), job.TraceID)
 		},
 		Tracer: n.tracer, Log: n.log, Registerer: n.reg,
-	}, n.store, delivery, j, liveness.NewPostgres(n.store, 0))
+	}, n.store, delivery, j, n.directory)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"deepoj/host/liveness"
 	"deepoj/queue"
 	"deepoj/sql"
 )
@@ -25,6 +27,7 @@ type service struct {
 
 var (
 	postgresService = service{"PostgreSQL", "DATABASE_URL", "sslrootcert=FILE in DATABASE_URL", "sslcert=FILE and sslkey=FILE in DATABASE_URL", sql.Refused}
+	etcdService     = service{"etcd", "ETCD_ENDPOINTS, ETCD_USERNAME and ETCD_PASSWORD", "ETCD_TLS_CA", "ETCD_TLS_CERT and ETCD_TLS_KEY", liveness.Refused}
 	redisService    = service{"Redis", "REDIS_URL", "REDIS_TLS_CA", "REDIS_TLS_CERT and REDIS_TLS_KEY", queue.Refused}
 )
 
@@ -103,4 +106,20 @@ func (c *config) authorities(setting string) (*tls.Config, error) {
 		return nil, fmt.Errorf("%s: %s holds no certificate in PEM", setting, name)
 	}
 	return out, nil
+}
+
+// openEtcd returns the directory of workers in etcd, beside that in the database.
+func openEtcd(c *config, rows *liveness.Postgres, log *slog.Logger) (*liveness.Etcd, error) {
+	certificates, err := c.clientTLS("ETCD")
+	if err != nil {
+		return nil, err
+	}
+	e, err := liveness.NewEtcd(liveness.EtcdConfig{
+		Endpoints: strings.Fields(c.get("ETCD_ENDPOINTS")), Prefix: c.get("ETCD_PREFIX"),
+		Username: c.get("ETCD_USERNAME"), Password: c.get("ETCD_PASSWORD"), TLS: certificates, Remedy: etcdService.remedy, Log: log,
+	}, rows)
+	if err != nil {
+		return nil, fmt.Errorf("ETCD_…: %w", err)
+	}
+	return e, nil
 }

@@ -18,7 +18,9 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/embedded"
+	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/liveness"
 	"deepoj/host/scheduler"
 	"deepoj/host/telemetry"
 	"deepoj/host/worker"
@@ -41,6 +43,8 @@ type node struct {
 
 	tracer     *telemetry.Tracer // nil without a collector
 	store      *sql.Store
+	etcd       *liveness.Etcd        // nil unless it is configured
+	directory  liveness.Directory    // says which workers live
 	streams    *queue.Streams        // nil with DELIVERY=postgres or without Redis
 	blobs      blob.Store            // nil in a process without one
 	dispatcher *scheduler.Dispatcher // nil in a process without one
@@ -234,6 +238,9 @@ func (n *node) database(ctx context.Context) error {
 	if err := store.Migrate(ctx); err != nil {
 		return err
 	}
+	if err := n.openDirectory(); err != nil {
+		return err
+	}
 	if n.redisURL == "" || n.cfg.get("DELIVERY") == "postgres" {
 		if n.cfg.get("DELIVERY") == "streams" {
 			return errors.New("DELIVERY=streams needs a Redis: set REDIS_URL, or use DELIVERY=auto")
@@ -256,6 +263,31 @@ func (n *node) database(ctx context.Context) error {
 	n.streams = streams
 	n.closers = append(n.closers, func() { _ = streams.Close() })
 	return nil
+}
+
+// openDirectory chooses where workers say that they live.
+func (n *node) openDirectory() error {
+	rows := liveness.NewPostgres(n.store, 0)
+	n.directory = rows
+	if n.cfg.get("ETCD_ENDPOINTS") == "" {
+		return nil
+	}
+	e, err := openEtcd(n.cfg, rows, n.log)
+	if err != nil {
+		return err
+	}
+	n.directory, n.etcd = e, e
+	n.closers = append(n.closers, func() { _ = e.Close() })
+	n.add("etcd", e.Run)
+	return nil
+}
+
+// live asks etcd who lives; nil leaves that to the database.
+func (n *node) live() func(context.Context) ([]judge.WorkerInfo, error) {
+	if n.etcd == nil {
+		return nil
+	}
+	return n.etcd.Workers
 }
 
 // name is WORKER_ID, or host name and pid.
@@ -308,7 +340,7 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 		CallbackAllow: callbacks, Proxies: proxies,
 		RatePerAddress: n.rate("RATE_PER_ADDRESS"), RatePerUser: n.rate("RATE_PER_USER"), RatePerKey: n.rate("RATE_PER_KEY"),
 		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
-		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Tracer: n.tracer, Log: n.log,
+		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Live: n.live(), Tracer: n.tracer, Log: n.log,
 	}
 	if n.blobs != nil {
 		cfg.Blobs = n.blobs
@@ -377,6 +409,13 @@ func (n *node) checks(ctx context.Context) []web.Check {
 		c := web.Check{Name: "redis", OK: true, Optional: n.cfg.get("DELIVERY") == "auto"}
 		if err := n.streams.Ping(ctx); err != nil {
 			c.OK, c.Detail, c.Remedy = false, err.Error(), "jobs travel through PostgreSQL until Redis answers again; "+redisService.remedy(err)
+		}
+		cs = append(cs, c)
+	}
+	if n.etcd != nil {
+		c := web.Check{Name: "etcd", OK: true, Optional: true}
+		if err := n.etcd.Ping(ctx); err != nil {
+			c.OK, c.Detail, c.Remedy = false, err.Error(), "PostgreSQL says which workers live until etcd answers again; "+etcdService.remedy(err)
 		}
 		cs = append(cs, c)
 	}

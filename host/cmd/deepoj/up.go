@@ -94,7 +94,7 @@ func runCommand(ctx context.Context, e *env, name string, r roles) int {
 	if o.shown == "" {
 		o.shown = o.data
 	}
-	for _, name := range []string{"BLOB_DIR", "CACHE_DIR", "JOURNAL_DIR", "REDIS_TLS_CA", "REDIS_TLS_CERT", "REDIS_TLS_KEY", "OTEL_EXPORTER_OTLP_CERTIFICATE"} {
+	for _, name := range []string{"BLOB_DIR", "CACHE_DIR", "JOURNAL_DIR", "REDIS_TLS_CA", "REDIS_TLS_CERT", "REDIS_TLS_KEY", "ETCD_TLS_CA", "ETCD_TLS_CERT", "ETCD_TLS_KEY", "OTEL_EXPORTER_OTLP_CERTIFICATE"} {
 		if dir := c.get(name); dir != "" {
 			if c.values[name], err = filepath.Abs(dir); err != nil {
 				return e.fail(err)
