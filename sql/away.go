@@ -11,10 +11,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// awayCodes are the SQLSTATEs of a server that is stopping, starting or full,
-// beside all of class 08, connection exceptions. See PostgreSQL's appendix "Error
-// Codes".
-var awayCodes = []string{"53300", "57P01", "57P02", "57P03", "57P05"}
+// awayCodes are the SQLSTATEs of a server that is stopping or starting, beside all
+// of class 08, connection exceptions, and of class 53, insufficient resources: too
+// many connections, a full disk, no memory. See PostgreSQL's appendix "Error Codes".
+var awayCodes = []string{"57P01", "57P02", "57P03", "57P05"}
 
 // Away reports whether err says that the database could not be reached, or that
 // the connection broke: an outage, which heals by itself, and not a mistake. It
@@ -25,7 +25,7 @@ func Away(err error) bool {
 		return true
 	}
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return strings.HasPrefix(pe.Code, "08") || slices.Contains(awayCodes, pe.Code)
+		return strings.HasPrefix(pe.Code, "08") || strings.HasPrefix(pe.Code, "53") || slices.Contains(awayCodes, pe.Code)
 	}
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true

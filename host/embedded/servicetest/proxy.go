@@ -3,6 +3,7 @@ package servicetest
 import (
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -19,8 +20,8 @@ type Proxy struct {
 	conns map[net.Conn]bool
 }
 
-// StartProxy runs a proxy before the server at target, host:port, until the test
-// ends.
+// StartProxy runs a proxy before the server at target, host:port or the path of a
+// socket, until the test ends.
 func StartProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,7 +70,11 @@ func (p *Proxy) serve(client net.Conn) {
 		return
 	}
 	defer p.leave(client)
-	server, err := net.Dial("tcp", p.target)
+	network := "tcp"
+	if strings.HasPrefix(p.target, "/") {
+		network = "unix"
+	}
+	server, err := net.Dial(network, p.target)
 	if err != nil || !p.enter(server) {
 		return
 	}
