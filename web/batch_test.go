@@ -60,7 +60,7 @@ func TestABatchIsStoredAsAWholeOrNotAtAll(t *testing.T) {
 		`{}`: "submissions missing", `{"submissions": []}`: "submissions empty", `{"submissions": 5}`: "submissions wrong_type",
 		`{"submissions": [` + good + strings.Repeat(", "+good, maxBatch) + `]}`:                                        "submissions too_many",
 		`{"submissions": [` + strings.TrimSuffix(good, "}") + `, "space": "x"}]}`:                                      "submissions[0].space unknown",
-		`{"submissions": [` + good + `], "space": "nosuch"}`:                                                           " not_found",
+		`{"submissions": [` + good + `], "space": "nosuch"}`:                                                           "space not_found",
 		`{"submissions": [` + good + `, ` + strings.TrimSuffix(good, "}") + `, "priority": 5}]}`:                       "submissions[1].priority forbidden",
 		`{"submissions": [` + good + `, {"problem": "aplusb", "language": "cpp", "source": "x", "problem": "pairs"}]}`: "submissions[1].problem duplicate",
 	} {

@@ -67,7 +67,9 @@ func (v viewer) may(act spaceAct, space *sql.Space) bool {
 // noSpace is the answer to whoever may not see a space, which does not exist for
 // them.
 func noSpace(slug string) error {
-	return refuse(fiber.StatusNotFound, "not_found", "There is no space "+strconv.Quote(shorten(slug))+" that you may see.", "")
+	f := refuse(fiber.StatusNotFound, "not_found", "There is no space "+strconv.Quote(shorten(slug))+" that you may see.", "Have its staff add you, if there is one.")
+	f.Field = "space"
+	return f
 }
 
 // notAllowed says why the viewer may not do something in a space that they see.
@@ -134,7 +136,9 @@ func (s *Server) desk(ctx context.Context, v viewer, slug, problem string) (*sql
 	case !v.may(seeSpaceProblems, &d.Space):
 		return nil, notAllowed(seeSpaceProblems, v, &d.Space)
 	case d.Problem == nil:
-		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(shorten(problem))+" in this space.", "")
+		f := refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(shorten(problem))+" in this space.", "Choose one of its problems.")
+		f.Field = "problem"
+		return nil, f
 	case d.Problem.Hidden && !v.Setter() && !prepares(v.spaceRole(d.Space.Role)) && d.Space.Phase() != sql.SpaceOpen:
 		return nil, spaceClosed(&d.Space, "The problem was shown while it was open.")
 	}

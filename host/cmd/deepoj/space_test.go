@@ -94,6 +94,12 @@ func TestTheCommandLineManagesSpaces(t *testing.T) {
 		t.Errorf("the list as JSON is %q", out)
 	}
 	call("ann", "space scores final", 0, "1     ann         0")
+	call("prof", "problem hide", 2, "NAME...")
+	call("prof", "problem hide stairs", 0, "stairs is hidden")
+	call("prof", "space problem list final", 0, "A      stairs   2.5     true")
+	call("ann", "problem show stairs", 1, "setters")
+	call("prof", "problem show stairs nosuch", 1, "There is no problem")
+	call("prof", "space problem list final", 0, "A      stairs   2.5     false")
 	call("prof", "space problem remove final stairs", 0, "removed: stairs")
 	call("prof", "space delete final", 0, "final is deleted")
 	call("prof", "space delete final", 1, "There is no space")

@@ -489,14 +489,17 @@ func (q *Queries) SpaceProblemOrder(ctx context.Context, db DBTX, spaceID int64)
 }
 
 const spaceProblems = `-- name: SpaceProblems :many
+WITH solved AS MATERIALIZED (
+  SELECT u.problem, count(DISTINCT u.author) AS n FROM submissions u
+  WHERE u.space_id = $2 AND u.verdict = 'AC' AND NOT u.unofficial GROUP BY u.problem)
 SELECT p.problem, v.title, p.points, (h.slug IS NOT NULL)::boolean AS hidden,
   coalesce(b.tries, 0)::bigint AS tries, coalesce(b.verdict, '')::text AS verdict, b.score, coalesce(b.job_id, 0)::bigint AS job_id,
-  (SELECT count(DISTINCT u.author) FROM submissions u
-   WHERE u.space_id = p.space_id AND u.problem = p.problem AND u.verdict = 'AC' AND NOT u.unofficial) AS solved
+  coalesce(s.n, 0)::bigint AS solved
 FROM space_problems p
 JOIN problems a ON a.slug = p.problem
 JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
 LEFT JOIN hidden_problems h ON h.slug = p.problem
+LEFT JOIN solved s ON s.problem = p.problem
 LEFT JOIN LATERAL (
   SELECT count(*) OVER () AS tries, u.verdict, u.score, u.job_id FROM submissions u
   WHERE u.space_id = p.space_id AND u.author = $1 AND u.problem = p.problem AND u.verdict NOT IN ('JE', 'SE')
