@@ -49,7 +49,11 @@ func (s *Server) apiLetters(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.store.DeadLetters(c.UserContext(), f.Before, !c.QueryBool("all"), f.Limit)
+	all, err := flagOf(c, "all")
+	if err != nil {
+		return err
+	}
+	found, err := s.store.DeadLetters(c.UserContext(), f.Before, !all, f.Limit)
 	if err != nil {
 		return err
 	}

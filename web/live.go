@@ -110,6 +110,9 @@ func lastEventID(c *fiber.Ctx) (int64, error) {
 	if err != nil || id < 0 || len(text) > maxLastEvent {
 		f := refuse(fiber.StatusBadRequest, reasonInvalid, "The last event id has to be a whole number.", "Send the id of the last event that you saw.")
 		f.Field = "Last-Event-ID"
+		if c.Get(f.Field) == "" {
+			f.Field = "after"
+		}
 		return 0, f
 	}
 	return id, nil

@@ -22,9 +22,9 @@ type operation struct {
 	needs  string // the least that may use it: anyone, guest, user, login, setter, staff or admin
 	route  string // METHOD /path, as the router has it
 	does   string
-	query  string // names of parameters
+	query  string // names of parameters: see parameters
 	in     any    // JSON that is sent; nil = nothing has to be
-	media  string // of what is sent or answered, if it is not JSON
+	media  string // of what is sent (see uploads) or answered, if it is not JSON
 	status int
 	also   int // another status with the same answer, where the request was there before; 0 = none
 	out    any // JSON that is answered; nil = none is
@@ -99,7 +99,7 @@ var operations = []operation{
 	{needs: "guest", route: "POST /api/v1/submissions/batch", does: "Hand in up to 50 programs, all or none; with an Idempotency-Key the same again gives the same submissions", in: fiber.Map{"submissions": []entryJSON{}, "?space": ""}, status: 201, out: fiber.Map{"submissions": []receiptJSON{}}},
 	{needs: "guest", route: "GET /api/v1/submissions/batch", does: "Up to 50 submissions by their numbers, null for those that are not there for the viewer", query: "ids", status: 200, out: fiber.Map{"submissions": []*submissionJSON{}}},
 	{needs: "guest", route: "GET /api/v1/submissions/:id", does: "A submission; with wait as soon as it is done", query: "wait", status: 200, out: submissionJSON{}},
-	{needs: "guest", route: "GET /api/v1/submissions/:id/events", does: "What happens to a submission, from Last-Event-ID on", status: 200, media: eventStream},
+	{needs: "guest", route: "GET /api/v1/submissions/:id/events", does: "What happens to a submission, from Last-Event-ID on", query: "after", status: 200, media: eventStream},
 	{needs: "staff", route: "POST /api/v1/submissions/:id/cancel", does: "Withdraw a submission that has no result", status: 200, out: fiber.Map{"job_id": int64(0), "status": ""}},
 	{needs: "staff", route: "POST /api/v1/submissions/:id/rejudge", does: "Have a submission judged again", status: 202, out: fiber.Map{"job_id": int64(0), "generation": int32(0)}},
 	{needs: "staff", route: "POST /api/v1/submissions/:id/release", does: "Put it before all that wait", status: 200, out: movedTo},
@@ -114,13 +114,13 @@ var operations = []operation{
 		"?tests": []any{}, "?limits": nil, "?args": []string{}, "?compiler_options": []string{}, "?merge_stderr": false,
 	}, status: 202, out: stored},
 	{needs: "guest", route: "GET /api/v1/runs/:id", does: "A run; with wait as soon as it is done", query: "wait", status: 200, out: runJSON{}},
-	{needs: "guest", route: "GET /api/v1/runs/:id/events", does: "What happens to a run, from Last-Event-ID on", status: 200, media: eventStream},
+	{needs: "guest", route: "GET /api/v1/runs/:id/events", does: "What happens to a run, from Last-Event-ID on", query: "after", status: 200, media: eventStream},
 	{needs: "guest", route: "POST /api/v1/runs/:id/cancel", does: "Withdraw a run", status: 200, out: fiber.Map{"job_id": int64(0), "status": ""}},
 	{needs: "guest", route: "GET /api/v1/jobs/:id", does: "A job of another kind", status: 200, out: jobJSON{}},
-	{needs: "guest", route: "GET /api/v1/jobs/:id/events", does: "What happens to a job, from Last-Event-ID on", status: 200, media: eventStream},
+	{needs: "guest", route: "GET /api/v1/jobs/:id/events", does: "What happens to a job, from Last-Event-ID on", query: "after", status: 200, media: eventStream},
 
 	{needs: "guest", route: "GET /api/v1/problems", does: "The problems", status: 200, out: fiber.Map{"problems": []judge.Problem{}}},
-	{needs: "setter", route: "POST /api/v1/problems", does: "Import a package: a ZIP file, or a form with one", query: "problem keep", media: "application/zip", status: 202, out: stored},
+	{needs: "setter", route: "POST /api/v1/problems", does: "Import a package: a ZIP file, or a form with one", query: "problem activate", media: "application/zip", status: 202, out: stored},
 	{needs: "guest", route: "GET /api/v1/problems/:slug", does: "A problem with its statement and samples", status: 200, out: judge.Problem{}},
 	{needs: "setter", route: "GET /api/v1/problems/:slug/package", does: "A version as a package", query: "version", status: 200, media: "application/zip"},
 	{needs: "setter", route: "GET /api/v1/problems/:slug/versions", does: "Its versions, newest first", status: 200, out: fiber.Map{"versions": []judge.ProblemVersion{}}},
@@ -162,12 +162,12 @@ var operations = []operation{
 	{needs: "staff", route: "POST /api/v1/dlq/:id/discard", does: "Resolve a dead letter without judging again", in: fiber.Map{"reason": ""}, status: 200, out: fiber.Map{"job_id": int64(0), "resolution": ""}},
 	{needs: "staff", route: "GET /api/v1/rejudgings", does: "Rejudge sets, newest first", query: "before limit", status: 200, out: fiber.Map{"rejudgings": []setJSON{}}},
 	{needs: "staff", route: "POST /api/v1/rejudgings", does: "Start a set; with an Idempotency-Key the same again gives the same set", in: rejudging, status: 202, out: setJSON{}},
-	{needs: "staff", route: "GET /api/v1/rejudgings/:id", does: "A set and what it changes", query: "after limit", status: 200, out: fiber.Map{"rejudging": setJSON{}, "matrix": []turnJSON{}, "changes": []changeJSON{}}},
+	{needs: "staff", route: "GET /api/v1/rejudgings/:id", does: "A set and what it changes", query: "after", status: 200, out: fiber.Map{"rejudging": setJSON{}, "matrix": []turnJSON{}, "changes": []changeJSON{}}},
 	{needs: "staff", route: "POST /api/v1/rejudgings/:id/apply", does: "Show the new verdicts of a set", status: 200, out: setJSON{}},
 	{needs: "staff", route: "POST /api/v1/rejudgings/:id/cancel", does: "Stop a set and change nothing", status: 200, out: setJSON{}},
 
 	{needs: "setter", route: "GET /api/v1/plugins", does: "Uploaded plugins", query: "kind name", status: 200, out: fiber.Map{"plugins": []judge.Plugin{}}},
-	{needs: "setter", route: "POST /api/v1/plugins", does: "Upload a plugin: a form with files, a module, or JSON", media: "multipart/form-data", status: 202, out: stored},
+	{needs: "setter", route: "POST /api/v1/plugins", does: "Upload a plugin: a form with files, or a module", query: "kind name version protocol problem", media: "multipart/form-data", status: 202, out: stored},
 	{needs: "setter", route: "GET /api/v1/plugins/:digest", does: "A plugin", status: 200, out: judge.Plugin{}},
 	{needs: "setter", route: "POST /api/v1/plugins/:digest/activate", does: "Have a name mean this plugin", status: 200, out: judge.Plugin{}},
 	{needs: "setter", route: "POST /api/v1/plugins/:digest/preview", does: "Try a checker on past outputs", in: fiber.Map{"problem": "", "?limit": 0}, status: 202, out: stored},
@@ -189,7 +189,11 @@ func describeAPI(version string) ([]byte, error) {
 		if paths[address] == nil {
 			paths[address] = map[string]any{}
 		}
-		paths[address][strings.ToLower(method)] = op.describe(types, path)
+		described, err := op.describe(types, path)
+		if err != nil {
+			return nil, fmt.Errorf("describe the API: %w", err)
+		}
+		paths[address][strings.ToLower(method)] = described
 	}
 	document := map[string]any{
 		"openapi": "3.1.0",
@@ -239,13 +243,17 @@ func describeWebhooks(types *schemas) map[string]any {
 }
 
 // describe is the operation as OpenAPI has it.
-func (op operation) describe(types *schemas, path string) map[string]any {
+func (op operation) describe(types *schemas, path string) (map[string]any, error) {
 	parameters := []any{}
 	for _, m := range pathParameter.FindAllStringSubmatch(path, -1) {
 		parameters = append(parameters, map[string]any{"name": m[1], "in": "path", "required": true, "schema": map[string]any{"type": "string"}})
 	}
 	for name := range strings.FieldsSeq(op.query) {
-		parameters = append(parameters, map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string"}})
+		p, known := parameterOf(op.route, name)
+		if !known {
+			return nil, fmt.Errorf("%s: nobody says what the parameter %s is", op.route, name)
+		}
+		parameters = append(parameters, p.describe(name))
 	}
 	answer := map[string]any{"description": op.does}
 	post := strings.HasPrefix(op.route, "POST ")
@@ -253,7 +261,7 @@ func (op operation) describe(types *schemas, path string) map[string]any {
 	case op.out != nil:
 		answer["content"] = map[string]any{fiber.MIMEApplicationJSON: map[string]any{"schema": types.of(op.out)}}
 	case op.media != "" && !post:
-		answer["content"] = map[string]any{op.media: map[string]any{}}
+		answer["content"] = map[string]any{op.media: op.stream(types)}
 	}
 	out := map[string]any{
 		"operationId": op.id(), "summary": op.does, "parameters": parameters, "security": op.security(), "tags": []string{op.tag()},
@@ -268,11 +276,11 @@ func (op operation) describe(types *schemas, path string) map[string]any {
 		responses[strconv.Itoa(op.also)] = answer
 	}
 	if post && op.media != "" {
-		out["requestBody"] = map[string]any{"required": true, "content": map[string]any{op.media: map[string]any{}}}
+		out["requestBody"] = map[string]any{"required": true, "content": op.bodies()}
 	} else if op.in != nil {
 		out["requestBody"] = map[string]any{"content": map[string]any{fiber.MIMEApplicationJSON: map[string]any{"schema": types.of(op.in)}}}
 	}
-	return out
+	return out, nil
 }
 
 func (op operation) security() []any {

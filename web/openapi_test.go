@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -138,7 +139,8 @@ type watched struct{ t *testing.T }
 
 func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
 	var sent []byte
-	if req.Body != nil && strings.HasPrefix(req.Header.Get("Content-Type"), "application/json") {
+	media, form, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
+	if req.Body != nil && (media == "application/json" || media == "multipart/form-data") {
 		var err error
 		if sent, err = io.ReadAll(req.Body); err != nil {
 			return nil, err
@@ -156,7 +158,31 @@ func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	op := operationOf(document, req.Method, req.URL.Path)
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
-	if op == nil || !strings.HasSuffix(kind, "json") {
+	if op == nil {
+		return resp, nil
+	}
+	if resp.StatusCode < 300 {
+		for _, wrong := range wrongQuery(op, req.URL.Query()) {
+			w.t.Errorf("%s %s: %s", req.Method, req.URL.Path, wrong)
+		}
+		if schema, _ := dig(op, "requestBody", "content", media, "schema").(map[string]any); media == "multipart/form-data" {
+			for _, wrong := range wrongForm(document, schema, sent, form["boundary"]) {
+				w.t.Errorf("%s %s: %s", req.Method, req.URL.Path, wrong)
+			}
+		}
+	}
+	if schemas, _ := dig(op, "responses", "200", "content", kind, "x-event-data").(map[string]any); schemas != nil {
+		resp.Body = &watchedEvents{ReadCloser: resp.Body, tell: func(event string, data any) {
+			schema, special := schemas[event]
+			if !special {
+				schema = schemas["default"]
+			}
+			if found := mismatch(document, schema, data, event); found != "" {
+				w.t.Errorf("%s %s: %s", req.Method, req.URL.Path, found)
+			}
+		}}
+	}
+	if !strings.HasSuffix(kind, "json") {
 		return resp, nil
 	}
 	got, err := io.ReadAll(resp.Body)
@@ -182,7 +208,7 @@ func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	compare("answer", dig(content, "schema"), got)
-	if body := dig(op, "requestBody", "content", "application/json", "schema"); resp.StatusCode < 300 && len(sent) > 0 && body != nil {
+	if body := dig(op, "requestBody", "content", "application/json", "schema"); resp.StatusCode < 300 && media == "application/json" && len(sent) > 0 && body != nil {
 		compare("request", body, sent)
 	}
 	return resp, nil

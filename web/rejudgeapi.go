@@ -128,11 +128,15 @@ func (s *Server) apiRejudging(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	after, err := lastEventID(c)
+	if err != nil {
+		return err
+	}
 	set, err := s.store.RejudgeSet(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
-	found, err := s.store.RejudgeChanges(c.UserContext(), id, int64(c.QueryInt("after")), maxPage)
+	found, err := s.store.RejudgeChanges(c.UserContext(), id, after, maxPage)
 	if err != nil {
 		return err
 	}

@@ -186,8 +186,12 @@ func (s *Server) webhooks(c *fiber.Ctx) (found []sql.Webhook, next *int64, err e
 	if err != nil {
 		return nil, nil, err
 	}
+	all, err := flagOf(c, "all")
+	if err != nil {
+		return nil, nil, err
+	}
 	owner := viewerOf(c).Name
-	if viewerOf(c).Admin() && c.QueryBool("all") {
+	if viewerOf(c).Admin() && all {
 		owner = ""
 	}
 	if found, err = s.store.Webhooks(c.UserContext(), owner, f.Before, f.Limit); err != nil {

@@ -35,8 +35,12 @@ type underwayJSON struct {
 // apiWorkers handles GET /api/v1/workers?all=: workers that are alive. Staff learn
 // their names and what they run, and may ask for those that are silent too.
 func (s *Server) apiWorkers(c *fiber.Ctx) error {
+	all, err := flagOf(c, "all")
+	if err != nil {
+		return err
+	}
 	if viewerOf(c).Staff() {
-		workers, err := s.workers(c.UserContext(), c.QueryBool("all"))
+		workers, err := s.workers(c.UserContext(), all)
 		if err != nil {
 			return err
 		}

@@ -158,7 +158,12 @@ func (c *Client) Plugins(ctx context.Context, kind, name string) ([]judge.Plugin
 	var reply struct {
 		Plugins []judge.Plugin `json:"plugins"`
 	}
-	q := url.Values{"kind": {kind}, "name": {name}}
+	q := url.Values{}
+	for field, value := range map[string]string{"kind": kind, "name": name} {
+		if value != "" {
+			q.Set(field, value)
+		}
+	}
 	return reply.Plugins, c.call(ctx, http.MethodGet, "/api/v1/plugins?"+q.Encode(), nil, nil, &reply)
 }
 

@@ -1,0 +1,161 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// parameter describes a query parameter of the API. Tests send what it allows and
+// what it does not, and compare what clients send with it.
+type parameter struct {
+	does     string
+	kind     string // of JSON Schema
+	least    any    // nil = no bound
+	most     any    // likewise
+	standard any    // without the parameter; nil = it chooses nothing
+	one      any    // a list of all values; nil = any
+}
+
+// parameters are the query parameters by name, or by route and name where one name
+// means several things.
+var parameters = map[string]parameter{
+	"before":   {does: "Only what has an id below this: the next of the page before", kind: "integer", least: 1},
+	"limit":    {does: "At most so many", kind: "integer", least: 1, most: maxPage, standard: pageSize},
+	"all":      {does: "Also what is otherwise left out", kind: "boolean", standard: false},
+	"actor":    {does: "Only what this user did", kind: "string"},
+	"action":   {does: "Only this act, such as user_disable", kind: "string"},
+	"subject":  {does: "Only what was done to this, such as user:ann, or user: for all users", kind: "string"},
+	"prefix":   {does: "Only those whose name begins so", kind: "string"},
+	"role":     {does: "Only those with this role", kind: "string", one: sql.Roles},
+	"author":   {does: "Only those of this user; for staff", kind: "string"},
+	"problem":  {does: "Only those to this problem, by its short name", kind: "string"},
+	"language": {does: "Only those in this language, by its id", kind: "string"},
+	"verdict":  {does: "Only those with this verdict", kind: "string", one: judge.Verdicts},
+	"wait":     {does: "Seconds to wait until it is done; more than 30 count as 30", kind: "number", least: 0, standard: 0},
+	"group":    {does: "Only what waits of this submitter; for contestants their own", kind: "string"},
+	"version":  {does: "The digest of a version; the live one when missing", kind: "string"},
+	"kind":     {does: "Only those of this kind", kind: "string", one: pluginKinds},
+	"name":     {does: "Only those with this name", kind: "string"},
+	"after":    {does: "Only what has an id above this; for streams Last-Event-ID goes before it", kind: "integer", least: 0, standard: 0},
+
+	"GET /api/v1/spaces before":               {does: "Only spaces older than this one: the next of the page before", kind: "string"},
+	"GET /api/v1/spaces/:space/members after": {does: "Only names behind this one: the next of the page before", kind: "string"},
+	"GET /api/v1/users after":                 {does: "Only names behind this one: the next of the page before", kind: "string"},
+	"POST /api/v1/problems problem":           {does: "The short name of the problem", kind: "string"},
+	"POST /api/v1/problems activate":          {does: "Whether the version goes live when it is proved", kind: "boolean", standard: true},
+	"POST /api/v1/plugins kind":               {does: "What it is", kind: "string", one: pluginKinds, standard: "checker"},
+	"POST /api/v1/plugins name":               {does: "Its name; that of the module's manifest when missing", kind: "string"},
+	"POST /api/v1/plugins version":            {does: "Its version, likewise", kind: "string"},
+	"POST /api/v1/plugins protocol":           {does: "What it speaks, likewise", kind: "string", one: []string{"testlib/1", "icpc/1", "plan/1"}},
+	"POST /api/v1/plugins problem":            {does: "A problem that it is tried on", kind: "string"},
+}
+
+// parameterOf finds the description of a parameter of a route.
+func parameterOf(route, name string) (parameter, bool) {
+	p, ok := parameters[route+" "+name]
+	if !ok {
+		p, ok = parameters[name]
+	}
+	return p, ok
+}
+
+// schema is the parameter's in JSON Schema.
+func (p parameter) schema() map[string]any {
+	out := map[string]any{"type": p.kind}
+	for name, value := range map[string]any{"minimum": p.least, "maximum": p.most, "default": p.standard, "enum": p.one} {
+		if value != nil {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// describe is the parameter as OpenAPI has it.
+func (p parameter) describe(name string) map[string]any {
+	return map[string]any{"name": name, "in": "query", "description": p.does + ".", "schema": p.schema()}
+}
+
+// rawBytes is the schema of bytes of a media type.
+func rawBytes(media, does string) map[string]any {
+	return map[string]any{"type": "string", "format": "binary", "contentMediaType": media, "description": does}
+}
+
+// uploads are the bodies that are no JSON by route: media types with their schemas.
+// The fields of forms are the query parameters of the same address, which go with a
+// file alone, and those that are named here.
+var uploads = map[string]map[string]map[string]any{
+	"POST /api/v1/problems": {
+		"application/zip": nil, "multipart/form-data": {"package": rawBytes("application/zip", "The package: the last field"), "key": map[string]any{"type": "string", "description": "An Idempotency-Key"}},
+	},
+	"POST /api/v1/plugins": {
+		"application/wasm": nil, "multipart/form-data": {
+			"files": map[string]any{"type": "array", "items": rawBytes("application/octet-stream", "A module, or sources with their headers")},
+			"key":   map[string]any{"type": "string", "description": "An Idempotency-Key"},
+		},
+	},
+}
+
+// bodies describes what is uploaded.
+func (op operation) bodies() map[string]any {
+	content := map[string]any{}
+	for media, extra := range uploads[op.route] {
+		if extra == nil {
+			content[media] = map[string]any{"schema": rawBytes(media, "The file alone; the rest in query parameters")}
+			continue
+		}
+		properties, required := map[string]any{}, []string{}
+		for name, schema := range extra {
+			properties[name] = schema
+			if name != "key" {
+				required = append(required, name)
+			}
+		}
+		for name := range strings.FieldsSeq(op.query) {
+			if p, ok := parameterOf(op.route, name); ok {
+				schema := p.schema()
+				schema["description"] = p.does + "."
+				properties[name] = schema
+			}
+		}
+		content[media] = map[string]any{"schema": object(properties, required)}
+	}
+	return content
+}
+
+// eventSchema is what the data of an event of a stream is, by the event's name:
+// where the job waits, how it ended, or what happened to it.
+func eventSchema(types *schemas) map[string]any {
+	return map[string]any{
+		"place": types.of(placeJSON{}), "end": types.of(fiber.Map{"status": ""}), "default": types.of(judge.Event{}),
+	}
+}
+
+// stream describes an answer that is no JSON.
+func (op operation) stream(types *schemas) map[string]any {
+	if op.media != eventStream {
+		return map[string]any{"schema": rawBytes(op.media, op.does)}
+	}
+	return map[string]any{
+		"schema": map[string]any{"type": "string", "description": "Server-sent events: id where the stream can go on from it, event, and data in JSON."},
+		// OpenAPI 3.1 has no word for the items of a stream.
+		"x-event-data": eventSchema(types),
+	}
+}
+
+// flagOf reads a query parameter that is true or false.
+func flagOf(c *fiber.Ctx, name string) (bool, error) {
+	text := c.Query(name)
+	if text == "" {
+		return false, nil
+	}
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, wrongField(name, reasonInvalid, "The parameter has to be true or false, not %q.", shorten(text))
+	}
+	return on, nil
+}
