@@ -79,10 +79,10 @@ func Spawn(ctx context.Context, exe string, args []string, cfg Config) (*Process
 
 // agentEnvironment is the environment of an agent, or of a one-shot run, with its
 // configuration: it needs to find tools, and nothing of what else its starter
-// knows.
+// knows. GOTRACEBACK and GORACE are the Go run-time's own.
 func agentEnvironment(config string) []string {
 	env := []string{configVariable + "=" + config}
-	for _, name := range []string{"PATH", "HOME", "RUSTUP_HOME", "TZ", "GOTRACEBACK"} {
+	for _, name := range []string{"PATH", "HOME", "RUSTUP_HOME", "TZ", "GOTRACEBACK", "GORACE"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}

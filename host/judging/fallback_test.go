@@ -50,16 +50,20 @@ func (w *words) count(s string) int {
 }
 
 // fall returns a Fallback on a keeper of its own, whose one-shot runs are the
-// command oneShot, or with none this program's own.
+// command oneShot, or with none the program deepoj-judge.
 func fall(t *testing.T, mode string, cfg sandbox.Config, oneShot ...string) *fallback {
 	t.Helper()
-	judgingtest.Get(t)
+	m := judgingtest.Get(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(oneShot) == 0 {
-		oneShot = []string{exe, judgeCommand}
+		program, err := buildJudge(m.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		oneShot = []string{program}
 	}
 	k := sandbox.KeeperConfig{Sandbox: cfg, Judge: oneShot}
 	if mode != judging.AgentOff {

@@ -1,23 +1,39 @@
 package judging_test
 
 import (
-	"context"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 
 	"deepoj/host/judging/judgingtest"
 	"deepoj/plugins"
-	"deepoj/sandbox"
 )
 
-// judgeCommand makes the test binary the one-shot command.
-const judgeCommand = "judge"
+func TestMain(m *testing.M) { os.Exit(judgingtest.Main(m, "judging", 0, nil)) }
 
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == judgeCommand {
-		os.Exit(sandbox.Judge(context.Background(), os.Args[2:], os.Stdout, os.Stderr))
-	}
-	os.Exit(judgingtest.Main(m, "judging", 0, nil))
+// buildJudge builds the program of one-shot runs in dir, once. A test binary with
+// the race detector begins slowly, and takes a second to end.
+func buildJudge(dir string) (string, error) {
+	build.Do(func() {
+		build.path = filepath.Join(dir, "deepoj-judge")
+		cmd := exec.Command("go", "build", "-trimpath", "-o", build.path, "../cmd/deepoj-judge")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			build.err = fmt.Errorf("build deepoj-judge: %w\n%s", err, out)
+		}
+	})
+	return build.path, build.err
+}
+
+// build is a variable because tests have no other common place.
+var build struct {
+	sync.Once
+
+	path string
+	err  error
 }
 
 // brokenProgram is an adapter's example of a program that does not compile.

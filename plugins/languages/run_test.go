@@ -34,12 +34,14 @@ type adapter struct {
 	manifest abi.Manifest
 }
 
-// build holds what the tests build once: adapters by id, and the Go cache.
+// build holds what the tests build once: the programs of all adapters, together,
+// the adapters by id, and the Go cache.
 var build = struct {
 	sync.Mutex
 
 	dir      string
 	adapters map[string]*adapter
+	programs func() error
 	cache    func() error
 }{adapters: map[string]*adapter{}}
 
@@ -50,6 +52,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	build.dir = dir
+	build.programs = sync.OnceValue(buildAdapters)
 	build.cache = sync.OnceValue(fillCache)
 	code := m.Run()
 	if err := os.RemoveAll(dir); err != nil {
@@ -59,7 +62,19 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// load builds an adapter as a program of this machine.
+// buildAdapters builds the adapters as programs of this machine.
+func buildAdapters() error {
+	args := []string{"build", "-ldflags=-s -w", "-o", filepath.Join(build.dir, "adapters") + "/"}
+	for _, id := range ids {
+		args = append(args, "./"+id)
+	}
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("build the adapters: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// load returns an adapter.
 func load(t *testing.T, id string) *adapter {
 	t.Helper()
 	build.Lock()
@@ -67,10 +82,10 @@ func load(t *testing.T, id string) *adapter {
 	if a, ok := build.adapters[id]; ok {
 		return a
 	}
-	a := &adapter{id: id, program: filepath.Join(build.dir, "adapter-"+id)}
-	if out, err := exec.Command("go", "build", "-o", a.program, "./"+id).CombinedOutput(); err != nil {
-		t.Fatalf("build the adapter of %s: %v\n%s", id, err, out)
+	if err := build.programs(); err != nil {
+		t.Fatal(err)
 	}
+	a := &adapter{id: id, program: filepath.Join(build.dir, "adapters", id)}
 	a.ask(t, abi.OpDescribe, nil, &a.manifest)
 	build.adapters[id] = a
 	return a
@@ -286,6 +301,9 @@ func requireTool(t *testing.T, name string) {
 
 // fillCache carries out the Go adapter's plan for preparing its cache.
 func fillCache() error {
+	if err := build.programs(); err != nil {
+		return err
+	}
 	q := abi.PlanRequest{
 		Judge: abi.Version, Op: abi.OpPlan, Sources: []abi.Source{{Name: "any.go"}},
 		Options: map[string]string{"prepare": "true", "cache": filepath.Join(build.dir, "go-cache")},
@@ -294,7 +312,7 @@ func fillCache() error {
 	if err != nil {
 		return err
 	}
-	ask := exec.Command(filepath.Join(build.dir, "adapter-go"), abi.OpPlan)
+	ask := exec.Command(filepath.Join(build.dir, "adapters", "go"), abi.OpPlan)
 	ask.Stdin = bytes.NewReader(in)
 	out, err := ask.Output()
 	if err != nil {
