@@ -19,12 +19,14 @@ type parameter struct {
 	most     any    // likewise
 	standard any    // without the parameter; nil = it chooses nothing
 	one      any    // a list of all values; nil = any
+	pattern  any    // that a string has; nil = any
 }
 
 // parameters are the query parameters by name, or by route and name where one name
 // means several things.
 var parameters = map[string]parameter{
 	"before":   {does: "Only what has an id below this: the next of the page before", kind: "integer", least: 1},
+	"ids":      {does: "Numbers of submissions, at most 50, separated by commas", kind: "string", pattern: "^[1-9][0-9]*(,[1-9][0-9]*)*$"},
 	"limit":    {does: "At most so many", kind: "integer", least: 1, most: maxPage, standard: pageSize},
 	"all":      {does: "Also what is otherwise left out", kind: "boolean", standard: false},
 	"actor":    {does: "Only what this user did", kind: "string"},
@@ -67,7 +69,7 @@ func parameterOf(route, name string) (parameter, bool) {
 // schema is the parameter's in JSON Schema.
 func (p parameter) schema() map[string]any {
 	out := map[string]any{"type": p.kind}
-	for name, value := range map[string]any{"minimum": p.least, "maximum": p.most, "default": p.standard, "enum": p.one} {
+	for name, value := range map[string]any{"minimum": p.least, "maximum": p.most, "default": p.standard, "enum": p.one, "pattern": p.pattern} {
 		if value != nil {
 			out[name] = value
 		}
