@@ -39,8 +39,8 @@ func newCluster(t testing.TB) *cluster {
 }
 
 // newClusterOf is newCluster for another version of deepoj, or with further
-// settings of PostgreSQL.
-func newClusterOf(t testing.TB, program string, settings map[string]string) *cluster {
+// settings of PostgreSQL or of all processes.
+func newClusterOf(t testing.TB, program string, settings map[string]string, env ...string) *cluster {
 	t.Helper()
 	needRoot(t)
 	ctx := t.Context()
@@ -78,6 +78,7 @@ func newClusterOf(t testing.TB, program string, settings map[string]string) *clu
 		"DATABASE_URL=" + pg.DSN(), "REDIS_URL=" + redis.URL(), "BLOB_DIR=" + blobs, "WORKER_SLOTS=1",
 		"JOB_LEASE_SEC=3", "JOB_HEARTBEAT_SEC=1", "JOB_RECLAIM_INTERVAL_SEC=1", "JOB_RECLAIM_GRACE_SEC=1",
 	}
+	c.env = append(c.env, env...)
 	c.url, c.client, c.roles = c.start(program)
 	if out, errs, status := deepoj(t, c.env, "problem", "import", "--samples"); status != 0 {
 		t.Fatalf("import the samples: %s%s", out, errs)
