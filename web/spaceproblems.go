@@ -1,0 +1,151 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// spaceProblemJSON is a problem of a space, with what whoever asks achieved.
+type spaceProblemJSON struct {
+	Label   string        `json:"label"`
+	Place   int           `json:"place"`
+	Slug    string        `json:"slug"`
+	URL     string        `json:"url"`
+	Title   string        `json:"title"`
+	Points  *float64      `json:"points"` // of a full solution; null: 1, or the problem's own
+	Hidden  bool          `json:"hidden"`
+	Solved  int64         `json:"solved"` // by how many members
+	Tries   int64         `json:"tries"`  // of whoever asks
+	Verdict judge.Verdict `json:"verdict"`
+	Score   *float64      `json:"score"`
+	JobID   int64         `json:"job_id"` // of the best; 0: there is none
+}
+
+// apiSpaceProblems handles GET /api/v1/spaces/:space/problems.
+func (s *Server) apiSpaceProblems(c *fiber.Ctx) error {
+	space, err := s.spaceFor(c, seeSpaceProblems)
+	if err != nil {
+		return err
+	}
+	found, err := s.store.SpaceProblems(c.UserContext(), space.ID, viewerOf(c).Name)
+	if err != nil {
+		return err
+	}
+	out := make([]spaceProblemJSON, len(found))
+	for i, p := range found {
+		out[i] = spaceProblemJSON{
+			placeLabel(i + 1), i + 1, p.Slug, problemURL(space.Slug, p.Slug), p.Title, p.Points, p.Hidden, p.Solved, p.Tries, p.Verdict, p.Score, p.JobID,
+		}
+	}
+	return c.JSON(fiber.Map{"problems": out})
+}
+
+// apiPutSpaceProblem handles POST /api/v1/spaces/:space/problems with {"problem",
+// "place", "points"}: it adds a problem, or gives it another place and points.
+func (s *Server) apiPutSpaceProblem(c *fiber.Ctx) error {
+	f, err := readFields(c, "problem", "place", "points")
+	if err != nil {
+		return err
+	}
+	if err := s.putEntry(c, f.readEntry(), f.wrong); err != nil {
+		return err
+	}
+	return s.apiSpaceProblems(c)
+}
+
+// putEntry puts a problem into the space that the address names. Only setters of the
+// site may take one that is hidden: through the space they could show it to others.
+func (s *Server) putEntry(c *fiber.Ctx, e spaceEntry, wrong wrongFields) error {
+	ctx := c.UserContext()
+	space, err := s.spaceFor(c, arrangeSpace)
+	if err != nil {
+		return err
+	}
+	if len(wrong) == 0 {
+		wrong = e.check()
+	}
+	if err := wrong.err(); err != nil {
+		return err
+	}
+	unknown := wrongField("problem", reasonUnknown, "There is no problem %q.", shorten(e.Problem))
+	d, err := s.store.SpaceDesk(ctx, space.Slug, e.Problem, viewerOf(c).Name)
+	if err != nil {
+		return err
+	}
+	if d.Problem == nil {
+		p, err := s.store.Problem(ctx, e.Problem)
+		if errors.Is(err, sql.ErrNotFound) || err == nil && p.Hidden && !viewerOf(c).Setter() {
+			return unknown
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err = s.store.PutSpaceProblem(ctx, space.ID, e.Problem, e.Place, e.Points, viewerOf(c).Name)
+	switch {
+	case errors.Is(err, sql.ErrNotFound):
+		return unknown
+	case errors.Is(err, sql.ErrTooMany):
+		return wrongField("problem", "too_many", "A space has at most %d problems.", sql.MaxSpaceProblems)
+	}
+	return err
+}
+
+// apiRemoveSpaceProblem handles DELETE /api/v1/spaces/:space/problems/:slug.
+func (s *Server) apiRemoveSpaceProblem(c *fiber.Ctx) error {
+	if err := s.removeEntry(c); err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
+
+func (s *Server) removeEntry(c *fiber.Ctx) error {
+	space, err := s.spaceFor(c, arrangeSpace)
+	if err != nil {
+		return err
+	}
+	slug := c.Params("slug")
+	if !plainWord(slug) {
+		return sql.ErrNotFound
+	}
+	return s.store.RemoveSpaceProblem(c.UserContext(), space.ID, slug, viewerOf(c).Name)
+}
+
+// apiHide handles POST /api/v1/problems/:slug/hide and …/show.
+func (s *Server) apiHide(hidden bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := s.hide(c, hidden); err != nil {
+			return err
+		}
+		return c.JSON(fiber.Map{"problem": c.Params("slug"), "hidden": hidden})
+	}
+}
+
+// hide says whether only setters see the problem that the address names, which need
+// not be live yet.
+func (s *Server) hide(c *fiber.Ctx, hidden bool) error {
+	versions, err := s.versionsOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.store.HideProblem(c.UserContext(), versions[0].Problem, hidden, viewerOf(c).Name); err != nil {
+		return fmt.Errorf("hide or show a problem: %w", err)
+	}
+	return nil
+}
+
+// hideForm handles POST /packages/:slug/hide and …/show.
+func (s *Server) hideForm(hidden bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := s.hide(c, hidden); err != nil {
+			return err
+		}
+		return c.Redirect("/packages/"+url.PathEscape(c.Params("slug")), fiber.StatusSeeOther)
+	}
+}
