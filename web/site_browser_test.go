@@ -31,7 +31,7 @@ func (s *stage) siteScene() map[string]string {
 	s.must(s.store.RevokeKey(s.Context(), 3, "root", "root"))
 	s.claim(s.submitAs("ann", "aplusb", "cpp", "int main() {}"))
 	s.must(s.store.WorkerBeat(s.Context(), judge.WorkerInfo{
-		Name: "a-machine-with-a-long-name.example.org-17c2", Pool: "default", Slots: 8, Version: "test", Started: time.Now(), Languages: []judge.Language{
+		Name: "a-machine-with-a-long-name.example.org-17c2", Pool: "default", Slots: 8, Version: "test", Calibration: 1043.7, Started: time.Now(), Languages: []judge.Language{
 			{ID: "cpp", Name: "C++", Version: "g++ 13.1.0", Command: "g++ -std=c++23 -o main main.cpp", Available: true},
 			{ID: "kotlin", Name: "Kotlin", Unavailable: "kotlinc was not found; install it"},
 		},

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -115,5 +116,41 @@ func TestTheLanguagesPageShowsWhereWorkersDiffer(t *testing.T) {
 	}
 	if offers := offersOf([]judge.WorkerInfo{broken}, nil); offers[0].Open() || len(offers[0].Builds) > 0 {
 		t.Errorf("offers without a tool chain: %+v", offers)
+	}
+}
+
+func TestThePageOfWorkersTellsHowFastEachIs(t *testing.T) {
+	s := newStage(t)
+	s.someone("prof", sql.RoleStaff)
+	for name, speed := range map[string]float64{"fast-1": 1200.4, "slow-1": 900, "elsewhere-1": 5000} {
+		w := judge.WorkerInfo{Name: name, Pool: "default", Slots: 3, Version: "v-" + name, Calibration: speed, Languages: languages[:1]}
+		if name == "elsewhere-1" {
+			w.Pool = "other"
+		}
+		s.must(s.store.WorkerBeat(t.Context(), w))
+	}
+	page := s.do(http.MethodGet, "/workers", "", "Cookie: "+sessionCookie+"="+s.session("prof")).body
+	for name, want := range map[string][]string{
+		"fast-1": {"1200/s", "<small>100 % of the fastest</small>", "0 of 3", "v-fast-1", "C&#43;&#43;: g&#43;&#43; 12.2.0"}, "slow-1": {"900/s", `<small class="slow">75 % of the fastest</small>`}, "elsewhere-1": {"5000/s"}, "judge1-5f3a": {"not measured"},
+	} {
+		_, row, _ := strings.Cut(page, ">"+name+"<")
+		row, _, _ = strings.Cut(row, "</tr>")
+		for _, text := range want {
+			if !strings.Contains(row, text) {
+				t.Errorf("%s is shown as %s, want %s in it", name, row, text)
+			}
+		}
+		if (name == "elsewhere-1" || name == "judge1-5f3a") && strings.Contains(row, "fastest") {
+			t.Errorf("%s is compared with others: %s", name, row)
+		}
+	}
+	workers, err := s.client.AllWorkers(t.Context())
+	s.must(err)
+	var speeds []float64
+	for _, w := range workers {
+		speeds = append(speeds, w.Calibration)
+	}
+	if slices.Sort(speeds); !slices.Equal(speeds, []float64{0, 900, 1200.4, 5000}) {
+		t.Errorf("the API has the speeds %v", speeds)
 	}
 }

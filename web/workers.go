@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -119,6 +120,36 @@ func (s *Server) workersPage(c *fiber.Ctx) error {
 		}
 	}
 	return s.page(c, fiber.StatusOK, "workers", "Workers", view)
+}
+
+// speedText is how fast a worker is, for people.
+type speedText struct {
+	Text  string
+	Share int  // of the fastest that is alive in its pool, in percent; 0 = it is the only one
+	Slow  bool // so much slower that verdicts may differ
+}
+
+// slowShare is the share of the fastest below which a worker counts as slow, in
+// percent.
+const slowShare = 80
+
+// Speed says how fast a worker is beside those of its pool; nil = nobody measured it.
+func (view workersView) Speed(w workerJSON) *speedText {
+	if w.Calibration <= 0 {
+		return nil
+	}
+	fastest, others := w.Calibration, 0
+	for _, o := range view.Rows {
+		if o.Alive && o.Pool == w.Pool && o.Name != w.Name && o.Calibration > 0 {
+			fastest, others = max(fastest, o.Calibration), others+1
+		}
+	}
+	out := &speedText{Text: fmt.Sprintf("%.0f/s", w.Calibration)}
+	if others > 0 {
+		out.Share = int(math.Round(100 * w.Calibration / fastest))
+		out.Slow = out.Share < slowShare
+	}
+	return out
 }
 
 // Serves are the languages whose tool chain the worker has.

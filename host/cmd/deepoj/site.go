@@ -53,7 +53,7 @@ func serverList[T any](ctx context.Context, e *env, name, head string, ask func(
 
 // listWorkers shows the workers that a server knows.
 func listWorkers(ctx context.Context, e *env) int {
-	return serverList(ctx, e, "workers", "WORKER\tPOOL\tSTATE\tSLOTS\tSEEN\tVERSION\tLANGUAGES\tRUNS",
+	return serverList(ctx, e, "workers", "WORKER\tPOOL\tSTATE\tSLOTS\tSPEED\tSEEN\tVERSION\tLANGUAGES\tRUNS",
 		func(ctx context.Context, c *client.Client) ([]client.Worker, error) { return c.AllWorkers(ctx) },
 		func(v client.Worker) []any {
 			state := "silent"
@@ -69,7 +69,7 @@ func listWorkers(ctx context.Context, e *env) int {
 			for _, j := range v.Jobs {
 				runs = append(runs, fmt.Sprint(j.JobID))
 			}
-			return []any{v.Name, v.Pool, state, v.Slots, v.Seen.UTC().Format(time.RFC3339), v.Version, strings.Join(languages, ","), strings.Join(runs, ",")}
+			return []any{v.Name, v.Pool, state, v.Slots, fmt.Sprintf("%.0f", v.Calibration), v.Seen.UTC().Format(time.RFC3339), v.Version, strings.Join(languages, ","), strings.Join(runs, ",")}
 		})
 }
 
