@@ -97,8 +97,10 @@ type problemView struct {
 	Key       string  // fresh idempotency key
 	Language  string  // chosen already, or ""
 	Source    string
-	Marks     string // diagnostics of the submission that is edited, as JSON
-	Limit     int64  // bytes of source
+	Name      string         // of the first of several files
+	More      []judge.Source // the others
+	Marks     string         // diagnostics of the submission that is edited, as JSON
+	Limit     int64          // bytes of source
 	LimitText string
 	Fault     *fault // why the form comes back
 	Trying    bool   // it came back from a run that does not count
@@ -152,10 +154,26 @@ func (s *Server) problemAgain(c *fiber.Ctx, in handIn, f fault) error {
 	if view.Trying = strings.HasSuffix(c.Path(), "/runs"); view.Trying {
 		view.Stdin = strings.ToValidUTF8(c.FormValue("stdin"), "\uFFFD")
 	}
-	if len(in.Sources) == 1 && int64(len(in.Sources[0].Text)) <= 4*view.Limit {
-		view.Source = strings.ToValidUTF8(strings.ReplaceAll(in.Sources[0].Text, "\x00", "�"), "�")
+	total := int64(0)
+	for i := range in.Sources {
+		total += int64(len(in.Sources[i].Text))
+		in.Sources[i].Text = strings.ToValidUTF8(strings.ReplaceAll(in.Sources[i].Text, "\x00", "�"), "�")
+		in.Sources[i].Name = strings.ToValidUTF8(shorten(in.Sources[i].Name), "�")
+	}
+	if total <= 4*view.Limit && len(in.Sources) <= maxSources {
+		view.show(in.Sources)
 	}
 	return s.page(c, f.Status, "problem", view.Problem.Title, view)
+}
+
+// show puts files into the form.
+func (view *problemView) show(sources []judge.Source) {
+	if len(sources) > 0 {
+		view.Source = sources[0].Text
+	}
+	if len(sources) > 1 {
+		view.Name, view.More = sources[0].Name, sources[1:]
+	}
 }
 
 func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
@@ -209,9 +227,7 @@ func (s *Server) editFrom(c *fiber.Ctx, from string, view *problemView) error {
 		return sql.ErrNotFound
 	}
 	view.Language = sub.Language
-	if len(sub.Sources) > 0 {
-		view.Source = sub.Sources[0].Text
-	}
+	view.show(sub.Sources)
 	if sub.Result != nil && sub.Result.Compile != nil && len(sub.Result.Compile.Diagnostics) > 0 {
 		marks, err := json.Marshal(sub.Result.Compile.Diagnostics)
 		if err != nil {

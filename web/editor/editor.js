@@ -6,7 +6,7 @@ import { EditorView, basicSetup } from "codemirror";
 import { Compartment, EditorState, Prec } from "@codemirror/state";
 import { keymap, placeholder } from "@codemirror/view";
 import { indentWithTab } from "@codemirror/commands";
-import { HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { HighlightStyle, StreamLanguage, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { tags as t } from "@lezer/highlight";
 import { cpp } from "@codemirror/lang-cpp";
@@ -15,14 +15,17 @@ import { java } from "@codemirror/lang-java";
 import { javascript } from "@codemirror/lang-javascript";
 import { python } from "@codemirror/lang-python";
 import { rust } from "@codemirror/lang-rust";
+import { csharp, kotlin } from "@codemirror/legacy-modes/mode/clike";
 
 // Modes by the name that an adapter's manifest gives in its field "editor".
 const modes = {
   c: cpp,
   cpp: cpp,
+  csharp: () => StreamLanguage.define(csharp),
   go: go,
   java: java,
   javascript: javascript,
+  kotlin: () => StreamLanguage.define(kotlin),
   typescript: () => javascript({ typescript: true }),
   python: python,
   rust: rust,

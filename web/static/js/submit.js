@@ -12,6 +12,9 @@ const pane = document.getElementById("pane");
 const picker = document.getElementById("file");
 const size = document.getElementById("size");
 const notice = document.getElementById("notice");
+const first = document.getElementById("first"); // the name of the first of several files
+const firstName = first.querySelector("input");
+const more = document.getElementById("more"); // the others
 const limit = Number(form.dataset.limit);
 const draftKey = `deepoj:draft:${form.dataset.user}:${form.dataset.problem}`;
 const languageKey = `deepoj:language:${form.dataset.problem}`;
@@ -38,6 +41,40 @@ function button(text, act) {
   b.textContent = text;
   b.addEventListener("click", act);
   return b;
+}
+
+// Several files
+
+const texts = () => [...form.querySelectorAll('textarea[name="source"]')];
+const nameOf = (block) => block.querySelector('input[name="name"]');
+
+// showNames asks for the first file's name as soon as there is another.
+function showNames() {
+  first.hidden = firstName.disabled = !more.children.length;
+}
+
+function addFile(name, text) {
+  const block = document.getElementById("another").content.firstElementChild.cloneNode(true);
+  nameOf(block).value = name;
+  block.querySelector("textarea").value = text;
+  more.append(block);
+  prepare(block);
+  showNames();
+  changed();
+  return block;
+}
+
+function prepare(block) {
+  const remove = block.querySelector(".remove");
+  remove.hidden = false;
+  remove.addEventListener("click", () => {
+    block.remove();
+    showNames();
+    changed();
+    document.getElementById("add-file").focus();
+  });
+  block.querySelector("textarea").addEventListener("input", changed);
+  nameOf(block).addEventListener("input", changed);
 }
 
 // Language
@@ -82,7 +119,7 @@ const encoder = new TextEncoder();
 let saving = 0;
 
 function showSize() {
-  const bytes = encoder.encode(area.value).length;
+  const bytes = texts().reduce((sum, t) => sum + encoder.encode(t.value).length, 0);
   const text = (n) => n < 1024 ? `${n} bytes` : `${(n / 1024).toFixed(1).replace(/\.0$/, "")} KiB`;
   size.textContent = bytes ? `${text(bytes)} of ${text(limit)}` : `At most ${text(limit)}`;
   size.className = bytes > limit ? "over" : "muted";
@@ -91,44 +128,79 @@ function showSize() {
 function saveDraft() {
   clearTimeout(saving);
   saving = 0;
-  store(draftKey, area.value.trim() ? JSON.stringify({ source: area.value, language: select.value }) : null);
+  const others = [...more.children].map((b) => ({ name: nameOf(b).value, text: b.querySelector("textarea").value }));
+  const empty = texts().every((t) => !t.value.trim());
+  store(draftKey, empty ? null : JSON.stringify({ source: area.value, name: firstName.value, more: others, language: select.value }));
 }
 
-area.addEventListener("input", () => {
+function changed() {
   showSize();
   clearTimeout(saving);
   saving = setTimeout(saveDraft, 400);
-});
+}
+
+area.addEventListener("input", changed);
+firstName.addEventListener("input", changed);
 addEventListener("pagehide", () => { if (saving) saveDraft(); });
 
+function discard() {
+  setText("");
+  more.replaceChildren();
+  showNames();
+  store(draftKey, null);
+  say("");
+}
+
 function restoreDraft() {
-  if (area.value) return;
+  if (texts().some((t) => t.value)) return;
   let draft;
   try {
     draft = JSON.parse(stored(draftKey));
   } catch {
     return;
   }
-  if (!draft?.source) return;
+  if (!draft || !draft.source && !draft.more?.length) return;
   area.value = draft.source;
+  firstName.value = draft.name || "";
+  for (const file of draft.more || []) addFile(file.name, file.text);
   choose(draft.language);
-  say("Your draft is back.", button("Discard", () => { setText(""); store(draftKey, null); say(""); }));
+  say("Your draft is back.", button("Discard", discard));
 }
 
 // Files
 
-async function open(file) {
-  if (!file) return;
-  if (file.size > Math.max(limit, 1 << 20)) return say(`${file.name} is too large for this problem.`);
+async function read(file) {
+  if (file.size > Math.max(limit, 1 << 20)) throw `${file.name} is too large for this problem.`;
   const text = new TextDecoder().decode(await file.arrayBuffer()).replace(/\r\n?/g, "\n");
-  if (text.includes("\0")) return say(`${file.name} is not a source text.`);
-  picker.value = ""; // the text is in the form now
-  setText(text);
-  suggest(file.name);
+  if (text.includes("\0")) throw `${file.name} is not a source text.`;
+  return { name: file.name, text };
+}
+
+// open puts files into the form, in place of what is there.
+async function open(files) {
+  let opened;
+  try {
+    opened = await Promise.all([...files].map(read));
+  } catch (why) {
+    return say(String(why));
+  }
+  if (!opened.length) return;
+  picker.value = ""; // the texts are in the form now
+  const one = opened.shift();
+  more.replaceChildren();
+  firstName.value = one.name;
+  setText(one.text);
+  suggest(one.name);
+  for (const { name, text } of opened) addFile(name, text);
+  showNames();
   editor?.focus();
 }
 
-picker.addEventListener("change", () => open(picker.files[0]));
+picker.addEventListener("change", () => open(picker.files));
+const add = document.getElementById("add-file");
+add.hidden = false;
+add.addEventListener("click", () => nameOf(addFile("", "")).focus());
+[...more.children].forEach(prepare);
 pane.addEventListener("dragover", (event) => {
   if (![...event.dataTransfer.types].includes("Files")) return;
   event.preventDefault();
@@ -140,7 +212,7 @@ pane.addEventListener("drop", (event) => {
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
   event.stopPropagation(); // the editor would insert it
-  open(event.dataTransfer.files[0]);
+  open(event.dataTransfer.files);
 }, true);
 
 // Sending
@@ -150,7 +222,7 @@ function submit() {
 }
 
 form.addEventListener("submit", (event) => {
-  if (!area.value.trim() && !picker.files.length) {
+  if (texts().every((t) => !t.value.trim()) && !picker.files.length) {
     event.preventDefault();
     say("There is no program yet.");
     editor ? editor.focus() : area.focus();
