@@ -40,6 +40,7 @@ var errorKinds = []errorKind{
 	{"not_upload", "The body is neither a form with files nor a WebAssembly module or ZIP file, as the address takes it.", 415},
 	{"not_archive", "The uploaded package is no ZIP archive.", 422},
 	{"not_proved", "The proof of the version failed or is missing, so only staff can make it live.", 422},
+	{"ambiguous_request", "Where the request ends is not clear, because its length is told twice or in a way that servers read differently.", 400},
 	{"packed_body", "The request's body is compressed, which is not taken.", 415},
 	{"bad_request", "The request could not be read as HTTP.", 400},
 	{"login_required", "The address needs an account, or somebody who has logged in instead of a key (403).", 401},

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -26,6 +27,11 @@ func takesPackages(method, uri string) bool {
 // what the handler leaves unread ends the connection.
 func (s *Server) receive(c *fiber.Ctx) error {
 	req := c.Request()
+	if why := ambiguous(req.Header.RawHeaders()); why != "" {
+		hangUp(c)
+		return refuse(fiber.StatusBadRequest, "ambiguous_request", "Where the request ends is not clear: "+why+".",
+			"Send one Content-Length, or else Transfer-Encoding: chunked.")
+	}
 	if !req.IsBodyStream() {
 		return c.Next()
 	}
@@ -51,6 +57,37 @@ func (s *Server) receive(c *fiber.Ctx) error {
 	}
 	req.SetBodyRaw(body)
 	return c.Next()
+}
+
+// ambiguous says why a proxy before this server might see the end of a request, and
+// so the begin of the next one, elsewhere (RFC 9112, sections 2.2, 5.2 and 6.3).
+func ambiguous(headers []byte) string {
+	lengths, encodings, hosts := 0, 0, 0
+	for line := range bytes.SplitSeq(headers, []byte("\n")) {
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		switch {
+		case bytes.ContainsAny(line, "\r\x00"):
+			return "a header holds a control character"
+		case len(line) > 0 && (line[0] == ' ' || line[0] == '\t'):
+			return "a header is folded"
+		case bytes.EqualFold(name, []byte(fiber.HeaderHost)):
+			hosts++
+		case bytes.EqualFold(name, []byte(fiber.HeaderContentLength)):
+			lengths++
+		case bytes.EqualFold(name, []byte(fiber.HeaderTransferEncoding)):
+			if encodings++; !bytes.EqualFold(bytes.TrimSpace(value), []byte("chunked")) {
+				return "the transfer encoding is not chunked"
+			}
+		}
+	}
+	switch {
+	case lengths+encodings > 1:
+		return "its length is told more than once"
+	case hosts > 1:
+		return "there are several hosts"
+	}
+	return ""
 }
 
 // readBody reads a body of a size, or of one that is not known (-1).
