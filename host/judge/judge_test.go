@@ -1,7 +1,10 @@
 package judge_test
 
 import (
+	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"deepoj/host/judge"
@@ -122,5 +125,29 @@ func TestTheShownStatusSpeaksOfTheQueue(t *testing.T) {
 				t.Errorf("Shown() = %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestThePictureOfTheStateMachineHasItsMoves(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../docs/queue.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, picture, _ := strings.Cut(string(guide), "```mermaid\n")
+	picture, _, _ = strings.Cut(picture, "```")
+	drawn := map[[2]judge.Status]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^  (\w+) --> (\w+):`).FindAllStringSubmatch(picture, -1) {
+		drawn[[2]judge.Status{judge.Status(m[1]), judge.Status(m[2])}] = true
+	}
+	for _, from := range judge.Statuses {
+		for _, to := range judge.Statuses {
+			if drawn[[2]judge.Status{from, to}] != from.CanBecome(to) {
+				t.Errorf("%s to %s: the picture says %t", from, to, !from.CanBecome(to))
+			}
+		}
+	}
+	if !strings.Contains(picture, "[*] --> pending") {
+		t.Error("the picture has no beginning")
 	}
 }
