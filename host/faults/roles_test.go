@@ -64,6 +64,7 @@ type role struct {
 	Once    bool          // or not at all
 	Skew    time.Duration // by which a worker's clock is wrong
 	Mutant  string        // a defect that the oracle must find; "" = none
+	Shards  int           // that two schedulers share
 }
 
 // The pace of everything: leases run out while one looks on.
@@ -73,7 +74,6 @@ const (
 	grace     = 500 * time.Millisecond
 	redeliver = 2 * time.Second
 	slots     = 4
-	shards    = 3 // that two schedulers share
 )
 
 func play(text string) error {
@@ -222,7 +222,7 @@ func (r role) scheduler(ctx context.Context, store *sql.Store, streams *queue.St
 		return err
 	}
 	d, err = scheduler.NewDispatcher(scheduler.DispatcherConfig{
-		Name: r.Name, Shards: shards, ShardLease: lease, PollInterval: 200 * time.Millisecond, WorkerAge: 3 * time.Second, Hold: sw.Hold, Log: log,
+		Name: r.Name, Shards: r.Shards, ShardLease: lease, PollInterval: 200 * time.Millisecond, WorkerAge: 3 * time.Second, Hold: sw.Hold, Log: log,
 	}, store, sw)
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type world struct {
 	dir          string
 	seed         uint64
 	patience     time.Duration // with jobs that do not end
+	shards       int           // that the schedulers share; order holds within one
 	stepsPerLife int           // a worker dies at one of the first so many times at a step; 0 = at none
 	deaths       []role        // that workers are to die at least once, by Step and Stops
 	first        role          // whose Step and Stops are those of the only death, if set
@@ -77,7 +78,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		t.Fatal(err)
 	}
 	w := &world{
-		dir: dir, seed: seed, stepsPerLife: 5, patience: patience, over: make(chan struct{}), log: &lockedBuffer{}, rng: rand.New(rand.NewPCG(seed, 0)),
+		dir: dir, seed: seed, stepsPerLife: 5, shards: 3, patience: patience, over: make(chan struct{}), log: &lockedBuffer{}, rng: rand.New(rand.NewPCG(seed, 0)),
 		told: map[string]int64{}, sets: map[string]int64{}, staff: map[int64]bool{}, counts: map[string]int{}, began: time.Now(),
 	}
 	log := slog.New(slog.DiscardHandler)
@@ -140,7 +141,7 @@ func keep(t *testing.T, run func(context.Context) error) {
 // populate starts the fleet.
 func (w *world) populate(workers int, mutant string) {
 	dsn := url.URL{Scheme: "postgres", User: url.User("deepoj"), Host: w.pgPort.addr, Path: "/deepoj", RawQuery: "sslmode=disable"}
-	base := role{DSN: dsn.String(), Redis: "redis://" + w.redisPort.addr, Mutant: mutant}
+	base := role{DSN: dsn.String(), Redis: "redis://" + w.redisPort.addr, Mutant: mutant, Shards: w.shards}
 	add := func(kind string, n int) {
 		for i := range n {
 			r := base
