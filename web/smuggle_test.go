@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gofiber/fiber/v2"
 )
 
 // TestNobodySmugglesARequest sends requests whose end proxies and servers have been
@@ -83,5 +86,24 @@ func TestNobodySmugglesARequest(t *testing.T) {
 		if stats.Pending != int64(stored) {
 			t.Fatalf("%s: %d programs are stored, want %d", name, stats.Pending, stored)
 		}
+	}
+}
+
+func TestABodyThatNeverComesIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string]int{"of a length": 10, "in chunks": -1} {
+		here, there := net.Pipe()
+		defer here.Close()
+		defer there.Close()
+		if err := here.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = io.WriteString(there, "half") }()
+		if _, err := readBody(here, size, 100); !errors.Is(err, fiber.ErrRequestTimeout) {
+			t.Errorf("a body %s: %v", name, err)
+		}
+	}
+	if fiber.ErrRequestTimeout.Code != http.StatusRequestTimeout {
+		t.Error("it is another status than 408")
 	}
 }

@@ -252,7 +252,9 @@ func (im *importer) put(ctx context.Context, e *env, p opened) (live bool, err e
 	if err != nil {
 		return false, err
 	}
-	r, err := im.intake.Import(ctx, finished, importerName, im.override, func(told judge.Progress) { tellRow(e, told.Finding) })
+	b := newProofBar(e, finished, "")
+	r, err := im.intake.Import(ctx, finished, importerName, im.override, func(told judge.Progress) { tellRow(e, b, told.Finding) })
+	b.clear()
 	if err != nil {
 		return false, err
 	}

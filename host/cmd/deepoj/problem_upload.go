@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +41,7 @@ func uploadProblem(ctx context.Context, e *env) int {
 		return e.fail(err)
 	}
 	p := client.NewPackage{Problem: firstOf(*slug, strings.TrimSuffix(filepath.Base(args[0]), ".zip")), Keep: *keep}
-	r, err := upload(ctx, c, p, args[0])
+	r, err := upload(ctx, e, c, p, args[0])
 	if err != nil {
 		return e.fail(err)
 	}
@@ -66,7 +67,7 @@ func uploadProblem(ctx context.Context, e *env) int {
 	return 0
 }
 
-func upload(ctx context.Context, c *client.Client, p client.NewPackage, name string) (r client.Receipt, err error) {
+func upload(ctx context.Context, e *env, c *client.Client, p client.NewPackage, name string) (r client.Receipt, err error) {
 	file, err := os.Open(filepath.Clean(name))
 	if err != nil {
 		return r, err
@@ -79,12 +80,16 @@ func upload(ctx context.Context, c *client.Client, p client.NewPackage, name str
 	if info.IsDir() {
 		return r, fmt.Errorf("%s is a folder: make a ZIP file of it, or import it with deepoj problem import", name)
 	}
-	return c.UploadPackage(ctx, p, file, info.Size())
+	b := newBar(e.stderr, "upload", info.Size(), megabytesText)
+	defer b.clear()
+	return c.UploadPackage(ctx, p, io.TeeReader(file, b), info.Size())
 }
 
 // awaitImport tells of each row while it comes, and returns the report.
 func awaitImport(ctx context.Context, e *env, c *client.Client, jobID int64) (report intake.PackageReport, err error) {
 	told := map[string]bool{}
+	b := newBar(e.stderr, "prove", 0, submissionsText)
+	defer b.clear()
 	err = c.JobEvents(ctx, jobID, 0, func(event judge.Event) error {
 		var d struct{ Finding struct{ Row verify.Row } }
 		if event.Kind != "finding" {
@@ -95,7 +100,7 @@ func awaitImport(ctx context.Context, e *env, c *client.Client, jobID int64) (re
 		}
 		if row := d.Finding.Row; !told[row.Path] { // another try tells again
 			told[row.Path] = true
-			printRow(e, row)
+			printRow(e, b, row)
 		}
 		return nil
 	})
@@ -116,16 +121,18 @@ func awaitImport(ctx context.Context, e *env, c *client.Client, jobID int64) (re
 	return report, json.Unmarshal(j.Result.Report, &report)
 }
 
-// printRow prints a row of a proof that is under way.
-func printRow(e *env, row verify.Row) {
+// printRow prints a row of a proof that is under way, above the bar.
+func printRow(e *env, b *bar, row verify.Row) {
+	b.clear()
+	defer b.add(1)
 	fmt.Fprintf(e.stderr, "%s: %s\n", row.Path, strings.TrimSpace(string(row.Verdict)+"  "+row.Problem))
 }
 
 // tellRow prints what a proof tells, if it is a row.
-func tellRow(e *env, told json.RawMessage) {
+func tellRow(e *env, b *bar, told json.RawMessage) {
 	var d struct{ Row verify.Row }
 	if json.Unmarshal(told, &d) == nil && d.Row.Path != "" {
-		printRow(e, d.Row)
+		printRow(e, b, d.Row)
 	}
 }
 

@@ -61,7 +61,19 @@ func proveProblem(ctx context.Context, e *env, path, only string) (r verify.Repo
 	if d.problem, err = verify.Infer(ctx, verify.Config{Judge: d.judge}, d.problem); err != nil {
 		return r, err
 	}
-	return verify.Run(ctx, verify.Config{Judge: d.judge, Only: only, Done: func(row verify.Row) { printRow(e, row) }}, d.problem)
+	b := newProofBar(e, d.problem, only)
+	defer b.clear()
+	return verify.Run(ctx, verify.Config{Judge: d.judge, Only: only, Done: func(row verify.Row) { printRow(e, b, row) }}, d.problem)
+}
+
+// newProofBar returns the bar of a proof. How many submissions a pattern chooses is
+// not known before.
+func newProofBar(e *env, pkg *problem.Package, only string) *bar {
+	total := int64(len(pkg.Submissions))
+	if only != "" {
+		total = 0
+	}
+	return newBar(e.stderr, "prove", total, submissionsText)
 }
 
 // runProblem is `deepoj problem run`: it judges one program on a package. Its status

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// bar shows on a terminal how far long work is. A nil bar shows nothing.
+type bar struct {
+	out   io.Writer
+	what  string
+	unit  func(n int64) string
+	total int64 // 0 = nobody knows
+	every time.Duration
+
+	mu    sync.Mutex
+	done  int64
+	drawn time.Time
+}
+
+// newBar returns a bar below what is printed to out, or nil if nobody watches.
+func newBar(out io.Writer, what string, total int64, unit func(n int64) string) *bar {
+	f, ok := out.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return &bar{out: out, what: what, unit: unit, total: total, every: 100 * time.Millisecond}
+}
+
+// barWidth is the length of a whole bar, in characters.
+const barWidth = 30
+
+// line is the bar as it stands.
+func (b *bar) line() string {
+	if b.total <= 0 {
+		return b.what + ": " + b.unit(b.done)
+	}
+	share := float64(min(b.done, b.total)) / float64(b.total)
+	full := int(share * barWidth)
+	return fmt.Sprintf("%s [%s%s] %3.0f %%, %s of %s", b.what, strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), 100*share, b.unit(b.done), b.unit(b.total))
+}
+
+// add counts what was done, and draws the bar now and then.
+func (b *bar) add(n int64) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.done += n
+	if now := time.Now(); now.Sub(b.drawn) >= b.every {
+		b.drawn = now
+		fmt.Fprint(b.out, "\r\x1b[K"+b.line()) // to the begin of the line, which is erased
+	}
+}
+
+// clear takes the bar away, before something else is printed.
+func (b *bar) clear() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.drawn = time.Time{}
+	fmt.Fprint(b.out, "\r\x1b[K")
+}
+
+// Write implements [io.Writer] for what goes by, of which only the length counts.
+func (b *bar) Write(p []byte) (int, error) {
+	b.add(int64(len(p)))
+	return len(p), nil
+}
+
+// submissionsText is the unit of proofs.
+func submissionsText(n int64) string {
+	if n == 1 {
+		return "1 submission"
+	}
+	return fmt.Sprint(n, " submissions")
+}
+
+// megabytesText is the unit of transfers.
+func megabytesText(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
