@@ -13,8 +13,8 @@ import (
 type bar struct {
 	out   io.Writer
 	what  string
-	unit  func(n int64) string
-	total int64 // 0 = nobody knows
+	text  func(done, total int64) string // of how much how much is done; total 0 = nobody knows
+	total int64                          // 0 = nobody knows
 	every time.Duration
 
 	mu    sync.Mutex
@@ -23,7 +23,7 @@ type bar struct {
 }
 
 // newBar returns a bar below what is printed to out, or nil if nobody watches.
-func newBar(out io.Writer, what string, total int64, unit func(n int64) string) *bar {
+func newBar(out io.Writer, what string, total int64, text func(done, total int64) string) *bar {
 	f, ok := out.(*os.File)
 	if !ok {
 		return nil
@@ -31,7 +31,7 @@ func newBar(out io.Writer, what string, total int64, unit func(n int64) string) 
 	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		return nil
 	}
-	return &bar{out: out, what: what, unit: unit, total: total, every: 100 * time.Millisecond}
+	return &bar{out: out, what: what, text: text, total: total, every: 100 * time.Millisecond}
 }
 
 // barWidth is the length of a whole bar, in characters.
@@ -40,11 +40,11 @@ const barWidth = 30
 // line is the bar as it stands.
 func (b *bar) line() string {
 	if b.total <= 0 {
-		return b.what + ": " + b.unit(b.done)
+		return b.what + ": " + b.text(b.done, 0)
 	}
 	share := float64(min(b.done, b.total)) / float64(b.total)
 	full := int(share * barWidth)
-	return fmt.Sprintf("%s [%s%s] %3.0f %%, %s of %s", b.what, strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), 100*share, b.unit(b.done), b.unit(b.total))
+	return fmt.Sprintf("%s [%s%s] %3.0f %%, %s", b.what, strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), 100*share, b.text(b.done, b.total))
 }
 
 // add counts what was done, and draws the bar now and then.
@@ -78,13 +78,15 @@ func (b *bar) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// submissionsText is the unit of proofs.
-func submissionsText(n int64) string {
-	if n == 1 {
-		return "1 submission"
+// submissionsText counts submissions.
+func submissionsText(done, total int64) string {
+	if total == 0 {
+		return fmt.Sprint("submissions so far: ", done)
 	}
-	return fmt.Sprint(n, " submissions")
+	return fmt.Sprintf("%d of %d submissions", done, total)
 }
 
-// megabytesText is the unit of transfers.
-func megabytesText(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+// megabytesText counts bytes.
+func megabytesText(done, total int64) string {
+	return fmt.Sprintf("%.1f of %.1f MB", float64(done)/1e6, float64(total)/1e6)
+}

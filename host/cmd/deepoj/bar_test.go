@@ -11,25 +11,25 @@ import (
 func TestABarSaysHowFarWorkIs(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	b := &bar{out: &out, what: "upload", unit: megabytesText, total: 2_000_000}
+	b := &bar{out: &out, what: "upload", text: megabytesText, total: 2_000_000}
 	if _, err := io.Copy(io.Discard, io.TeeReader(strings.NewReader(strings.Repeat("x", 500_000)), b)); err != nil {
 		t.Fatal(err)
 	}
-	if want := "\r\x1b[Kupload [#######                       ]  25 %, 0.5 MB of 2.0 MB"; !strings.HasSuffix(out.String(), want) {
+	if want := "\r\x1b[Kupload [#######                       ]  25 %, 0.5 of 2.0 MB"; !strings.HasSuffix(out.String(), want) {
 		t.Errorf("after a quarter: %q", out.String()[max(0, out.Len()-80):])
 	}
 	b.add(3_000_000) // more than was said
-	if want := "[##############################] 100 %, 3.5 MB of 2.0 MB"; !strings.HasSuffix(out.String(), want) {
+	if want := "[##############################] 100 %, 3.5 of 2.0 MB"; !strings.HasSuffix(out.String(), want) {
 		t.Errorf("after more than all: %q", out.String()[max(0, out.Len()-80):])
 	}
 	b.clear()
 	if !strings.HasSuffix(out.String(), "\r\x1b[K") {
 		t.Error("the bar stays")
 	}
-	unknown := &bar{out: &out, what: "prove", unit: submissionsText}
+	unknown := &bar{out: &out, what: "prove", text: submissionsText}
 	unknown.add(1)
-	if !strings.HasSuffix(out.String(), "prove: 1 submission") {
-		t.Errorf("of nobody knows how many: %q", out.String()[max(0, out.Len()-40):])
+	if !strings.HasSuffix(out.String(), "prove: submissions so far: 1") {
+		t.Errorf("where nobody knows how many: %q", out.String()[max(0, out.Len()-40):])
 	}
 }
 
