@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -85,6 +87,7 @@ func sleeper(t *testing.T, g group) int {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { unix.Close(pidfd) })
+	awaitName(t, pid, "sleeper")
 	v1, _ := g.(*v1Group)
 	if h, ok := g.(*hybridGroup); ok {
 		v1 = h.v1
@@ -98,6 +101,26 @@ func sleeper(t *testing.T, g group) int {
 		}
 	}
 	return pid
+}
+
+// awaitName waits until a process that was just started has its program's name. The
+// kernel lets its parent go on a moment before it closes the descriptors that end with
+// the start, locks among them, and names it after that.
+func awaitName(t *testing.T, pid int, name string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		comm, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.TrimSpace(string(comm)) == name {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d is called %s and not %s", pid, comm, name)
+		}
+		runtime.Gosched()
+	}
 }
 
 // killed waits for the process pid and reports whether it was killed.
