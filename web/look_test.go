@@ -62,3 +62,22 @@ func examine(ctx context.Context, t *testing.T, look string, console *complaints
 		t.Errorf("the console complains: %s", strings.Join(said, "; "))
 	}
 }
+
+// examineAll looks at pages of a site in both widths and both sets of colours.
+func (s *stage) examineAll(ctx context.Context, t *testing.T, console *complaints, pages map[string]string) {
+	t.Helper()
+	for look, l := range map[string]look{"wide-light": looks["wide-light"], "phone-dark": {375, 812, "dark"}} {
+		s.must(l.set(ctx))
+		for name, path := range pages {
+			t.Run(look+" "+name, func(t *testing.T) {
+				if err := chromedp.Do(ctx, chromedp.Navigate(s.url+path), chromedp.WaitVisible(chromedp.CSS("#theme"))); err != nil {
+					t.Fatal(err)
+				}
+				examine(ctx, t, look, console, false)
+				if err := picture(ctx, name+"-"+look); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+	}
+}

@@ -89,21 +89,5 @@ func TestAnAdministratorRunsTheSite(t *testing.T) {
 	pages := s.siteScene()
 	s.signInAs(do, "root", "/users")
 	s.must(see(ctx, "h1", "Users"))
-	for look, l := range map[string]look{"wide-light": looks["wide-light"], "phone-dark": {375, 812, "dark"}} {
-		s.must(l.set(ctx))
-		for name, path := range pages {
-			t.Run(look+" "+name, func(t *testing.T) {
-				if err := do(chromedp.Navigate(s.url+path), chromedp.WaitVisible(chromedp.CSS("#theme"))); err != nil {
-					t.Fatal(err)
-				}
-				examine(ctx, t, look, console, false)
-				if found, err := obstacles(ctx); err != nil || found != "" {
-					t.Errorf("the page is hard to use for some: %v\n%s", err, found)
-				}
-				if err := picture(ctx, name+"-"+look); err != nil {
-					t.Fatal(err)
-				}
-			})
-		}
-	}
+	s.examineAll(ctx, t, console, pages)
 }

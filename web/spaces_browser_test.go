@@ -116,18 +116,5 @@ func TestAContestIsHeldInTheBrowser(t *testing.T) {
 	console.take() // the refusals of the story
 	s.signInAs(do, "prof", "/spaces")
 	s.must(see(ctx, "h1", "Spaces"))
-	for look, l := range map[string]look{"wide-light": looks["wide-light"], "phone-dark": {375, 812, "dark"}} {
-		s.must(l.set(ctx))
-		for name, path := range pages {
-			t.Run(look+" "+name, func(t *testing.T) {
-				if err := do(chromedp.Navigate(s.url+path), chromedp.WaitVisible(chromedp.CSS("#theme"))); err != nil {
-					t.Fatal(err)
-				}
-				examine(ctx, t, look, console, false)
-				if err := picture(ctx, name+"-"+look); err != nil {
-					t.Fatal(err)
-				}
-			})
-		}
-	}
+	s.examineAll(ctx, t, console, pages)
 }
