@@ -69,15 +69,31 @@ func (s *Store) Take(ctx context.Context, r PickRequest, owner, token string, le
 	if r.Limit <= 0 {
 		return nil, nil
 	}
-	jobs, err := s.claimed(ctx, "JobTake", args{
-		"queue": orDefault(r.Queue, DefaultQueue), "pool": orDefault(r.Pool, DefaultPool), "languages": r.Languages,
-		"max": r.Limit, "dispatcher": "", "shards": 0, "owner": owner, "token": token, "lease": lease,
-	})
+	queue := orDefault(r.Queue, DefaultQueue)
+	a := args{
+		"queue": queue, "pool": orDefault(r.Pool, DefaultPool), "languages": r.Languages,
+		"max": r.Limit, "owner": owner, "token": token, "lease": lease,
+	}
+	if until, ok := s.grouped.Load(queue); !ok || time.Now().After(until.(time.Time)) {
+		jobs, err := s.claimed(ctx, "JobTakePlain", a)
+		if err != nil {
+			return nil, fmt.Errorf("take: %w", err)
+		}
+		if len(jobs) == 0 || jobs[0].JobID != 0 {
+			return jobs, nil
+		}
+		s.grouped.Store(queue, time.Now().Add(groupedTime))
+	}
+	a["dispatcher"], a["shards"] = "", 0
+	jobs, err := s.claimed(ctx, "JobTake", a)
 	if err != nil {
 		return nil, fmt.Errorf("take: %w", err)
 	}
 	return jobs, nil
 }
+
+// groupedTime is how long a queue that looks at groups is expected to go on so.
+const groupedTime = 10 * time.Second
 
 // claimed runs a statement that claims jobs.
 func (s *Store) claimed(ctx context.Context, statement string, a args) ([]judge.Job, error) {
@@ -94,7 +110,9 @@ func (s *Store) claimed(ctx context.Context, statement string, a args) ([]judge.
 	for i := range jobs {
 		ids[i] = jobs[i].JobID
 	}
-	s.wake(eventsOf(ids...)...)
+	if len(jobs) > 0 && jobs[0].JobID != 0 { // see JobTakePlain
+		s.wake(eventsOf(ids...)...)
+	}
 	return jobs, nil
 }
 

@@ -16,14 +16,14 @@ func TestPicturesCountWhatIsThere(t *testing.T) {
 		t.Helper()
 		r, err := s.Submit(ctx, sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: author, Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}})
 		must(t, err)
-		for _, table := range []string{"submissions", "jobs", "outbox_events"} {
+		for _, table := range []string{"jobs", "outbox_events"} {
 			s.Exec(t, "UPDATE "+table+" SET created_at = now() - make_interval(days => $2, mins => $3) WHERE job_id = $1", r.JobID, daysAgo, minutesAgo)
 		}
 		return r.JobID
 	}
 	judged := func(id int64, verdict string, score float64) {
 		t.Helper()
-		s.Exec(t, "UPDATE submissions SET live_generation = 1, verdict = $2, score = $3 WHERE job_id = $1", id, verdict, score)
+		s.Exec(t, "UPDATE jobs SET live_generation = 1, verdict = $2, score = $3 WHERE job_id = $1", id, verdict, score)
 	}
 	judged(submit("ann", 3, 0), "AC", 100)
 	judged(submit("ann", 3, 0), "WA", 20)

@@ -100,7 +100,7 @@ func TestOldJobsGoUnlessSomebodyHasToLookAtThem(t *testing.T) {
 	if want := []int64{buried, young, waiting, inSet, kept}; !slices.Equal(left, want) {
 		t.Errorf("kept %v, want %v", left, want)
 	}
-	for _, table := range []string{"job_payloads", "submissions", "results", "attempts", "dead_letters", "events"} {
+	for _, table := range []string{"job_payloads", "results", "attempts", "dead_letters", "events"} {
 		if n := sql.One[int64](t, s, "SELECT count(*) FROM "+table+" WHERE job_id = ANY ($1)", []int64{gone, discarded}); n != 0 {
 			t.Errorf("%d rows of %s are left behind", n, table)
 		}

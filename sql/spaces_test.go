@@ -120,7 +120,7 @@ func TestMembersHandInNoFasterThanTheirSpaceAllows(t *testing.T) {
 	for range 3 {
 		submit(t, s, sub("ann", in(v)))
 	}
-	s.Exec(t, "UPDATE submissions SET created_at = created_at + interval '10 min'") // however slow this machine is
+	s.Exec(t, "UPDATE jobs SET created_at = created_at + interval '10 min'") // however slow this machine is
 	e := refused(t, s, sub("ann", in(v)), sql.SpaceTooFast)
 	if e.Patience == nil || *e.Patience <= 0 || *e.Patience > 11*time.Minute {
 		t.Errorf("patience = %v, want up to a minute and the ten", e.Patience)
@@ -128,7 +128,7 @@ func TestMembersHandInNoFasterThanTheirSpaceAllows(t *testing.T) {
 	submit(t, s, sub("bob", in(v)))             // others are not slowed down
 	submit(t, s, sub("ann"))                    // nor she elsewhere
 	submit(t, s, sub("ann", in(v), unofficial)) // nor who prepares it
-	s.Exec(t, "UPDATE submissions SET created_at = created_at - interval '20 min' WHERE author = 'ann'")
+	s.Exec(t, "UPDATE jobs SET created_at = created_at - interval '20 min' WHERE group_key = 'ann'")
 	submit(t, s, sub("ann", in(v)))
 }
 

@@ -89,6 +89,8 @@ type Store struct {
 	q     *dbsqlc.Queries
 	hub   *hub
 
+	grouped sync.Map // queue → until when it is taken to look at groups
+
 	submits coalescer[NewSubmission, Receipt]
 	finals  coalescer[final, struct{}]
 
@@ -133,7 +135,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 			return first.Queue == n.Queue && (first.Space == 0) == (n.Space == 0)
 		},
 	}
-	s.finals = coalescer[final, struct{}]{do: s.finalizeTogether, lanes: 2, limit: 128}
+	s.finals = coalescer[final, struct{}]{do: s.finalizeTogether, lanes: 2, limit: 256}
 	s.hub = newHub(s, cfg.NotifyEvery)
 	if s.main, err = s.pool(ctx, cfg, "deepoj", nil); err != nil {
 		return nil, err

@@ -278,7 +278,7 @@ func show(ctx context.Context, dsn string, a judge.Attempt, r judge.Result) erro
 		return err
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	_, err = conn.Exec(ctx, "UPDATE submissions SET live_generation = $2, verdict = $3 WHERE job_id = $1", a.JobID, a.Generation, string(r.Verdict))
+	_, err = conn.Exec(ctx, "UPDATE jobs SET live_generation = $2, verdict = $3 WHERE job_id = $1", a.JobID, a.Generation, string(r.Verdict))
 	return err
 }
 

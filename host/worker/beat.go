@@ -36,7 +36,7 @@ func (w *Worker) info() judge.WorkerInfo {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := judge.WorkerInfo{
-		Name: w.owner, Pool: w.cfg.Pool, Slots: w.cfg.Slots, Busy: len(w.runs), Languages: slices.Clone(w.languages),
+		Name: w.owner, Pool: w.cfg.Pool, Slots: w.cfg.Slots, Busy: w.count(), Languages: slices.Clone(w.languages),
 		Version: w.cfg.Version, Calibration: w.cfg.Calibration, Sandbox: w.sandbox, Started: w.started, Seen: time.Now(),
 	}
 	if w.unable != nil || w.stopping {

@@ -56,7 +56,7 @@ type Worker struct {
 	doubtful string // token of a take whose answer was lost; "" = none
 
 	mu        sync.Mutex
-	runs      map[*run]bool
+	runs      map[int64][]*run // by job; more than one only while an older attempt ends
 	languages []judge.Language
 	sandbox   string
 	unable    error // why no jobs are taken; nil = they are
@@ -80,7 +80,7 @@ func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Di
 		slots:  make(chan struct{}, cfg.Slots),
 		acks:   make(chan judge.Entry, 1024),
 		look:   make(chan struct{}, 1),
-		runs:   map[*run]bool{},
+		runs:   map[int64][]*run{},
 		unable: errors.New("not looked at yet"),
 	}
 	if w.journal, err = openJournal(cfg.Journal, m, cfg.Log); err != nil {
@@ -269,19 +269,28 @@ func (w *Worker) free(n int) {
 func (w *Worker) busy() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.runs)
+	return w.count()
+}
+
+// count returns how many runs are under way. The caller holds mu.
+func (w *Worker) count() int {
+	n := 0
+	for _, rs := range w.runs {
+		n += len(rs)
+	}
+	return n
 }
 
 // active returns the runs under way, oldest job first.
 func (w *Worker) active() []*run {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	rs := make([]*run, 0, len(w.runs))
-	for r := range w.runs {
-		rs = append(rs, r)
+	all := make([]*run, 0, len(w.runs))
+	for _, rs := range w.runs {
+		all = append(all, rs...)
 	}
-	slices.SortFunc(rs, func(a, b *run) int { return int(a.job.JobID - b.job.JobID) })
-	return rs
+	slices.SortFunc(all, func(a, b *run) int { return int(a.job.JobID - b.job.JobID) })
+	return all
 }
 
 func (w *Worker) setStopping() {

@@ -23,8 +23,8 @@ SELECT
    WHERE NOT coalesce(t.generation = j.generation AND t.attempt = j.attempt_id AND CASE j.status
      WHEN 'pending' THEN t.kind IN ('submitted', 'retry', 'released', 'worker_lost', 'restored', 'rejudge')
      WHEN 'running' THEN t.kind = 'claimed' ELSE t.kind = j.status END, false)) AS transition_without_event,
-  (SELECT count(*) FROM submissions s LEFT JOIN results r ON r.job_id = s.job_id AND r.generation = s.live_generation
-   WHERE s.live_generation IS NOT NULL AND (r.job_id IS NULL OR r.verdict <> s.verdict)) AS live_without_result,
+  (SELECT count(*) FROM jobs j LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.live_generation
+   WHERE j.live_generation IS NOT NULL AND (r.job_id IS NULL OR r.verdict <> j.verdict)) AS live_without_result,
   (SELECT count(*) FROM jobs j FULL JOIN (SELECT * FROM dead_letters WHERE resolution IS DISTINCT FROM 'replayed') d
      ON d.job_id = j.job_id AND d.generation = j.generation AND d.attempt_id = j.attempt_id
    WHERE (j.status = 'dead' AND d.job_id IS NULL) OR (d.job_id IS NOT NULL AND j.status IS DISTINCT FROM 'dead')) AS dead_without_letter,

@@ -285,7 +285,7 @@ SELECT f.job_id FROM (
 -- name: QueueOf
 -- What is unfinished of an author's newest thousand submissions, newest first.
 SELECT job_id FROM outbox_events
-WHERE job_id = ANY (ARRAY(SELECT job_id FROM submissions WHERE author = @author::text ORDER BY job_id DESC LIMIT 1000))
+WHERE job_id = ANY (ARRAY(SELECT job_id FROM job_payloads WHERE author = @author::text AND problem IS NOT NULL ORDER BY job_id DESC LIMIT 1000))
 ORDER BY job_id DESC LIMIT @max::integer;
 
 -- name: QueueRows
@@ -296,7 +296,7 @@ SELECT o.job_id, j.kind, coalesce(s.author, o.group_key), coalesce(s.problem, ''
   coalesce(CASE WHEN o.state = 'L' THEN j.lease_owner END, ''), coalesce(o.last_error, '')
 FROM outbox_events o
 JOIN jobs j ON j.job_id = o.job_id
-LEFT JOIN submissions s ON s.job_id = o.job_id
+LEFT JOIN job_payloads s ON s.job_id = o.job_id AND s.problem IS NOT NULL
 WHERE o.job_id = ANY (@job_ids::bigint[])
 ORDER BY array_position(@job_ids, o.job_id);
 

@@ -10,21 +10,15 @@ WITH claimed AS (
 outbox AS (
   UPDATE outbox_events SET state = 'L', attempt_id = attempt_id + 1, lock_owner = @owner, lock_until = now() + @lease
   WHERE job_id = ANY (ARRAY(SELECT job_id FROM claimed))),
-@JobClaimed;
+@JobClaimed
+ORDER BY job_id;
 
 -- name: JobTake
 -- Chooses and claims in one, for a worker that takes its jobs straight from here:
 -- they are never delivered. Elsewhere jobs are locked before their queue rows, so
 -- a job that somebody holds is not waited for but left where it is.
 WITH @OutboxChosen,
-held AS MATERIALIZED (
-  SELECT job_id FROM jobs
-  WHERE job_id = ANY (ARRAY(SELECT job_id FROM chosen)) AND status = 'pending' AND not_before <= now() FOR UPDATE SKIP LOCKED),
-claimed AS (
-  UPDATE jobs SET status = 'running', attempt_id = attempt_id + 1, started_at = now(),
-    lease_owner = @owner::text, lease_token = @token::uuid, lease_until = now() + @lease::interval
-  WHERE job_id = ANY (ARRAY(SELECT job_id FROM held))
-  RETURNING job_id, generation, attempt_id, kind, queue, group_key, trace_id, tries, max_tries, created_at),
+@JobTaken,
 lost AS (
   UPDATE outbox_events o SET rank_at = (SELECT s.late FROM swap s WHERE s.loser = o.job_id)
   WHERE o.job_id = ANY (ARRAY(SELECT s.loser FROM swap s JOIN held h ON h.job_id = s.winner))),
@@ -32,18 +26,42 @@ outbox AS (
   UPDATE outbox_events o SET state = 'L', attempt_id = attempt_id + 1, lock_owner = @owner, lock_until = now() + @lease,
     rank_at = coalesce((SELECT s.early FROM swap s WHERE s.winner = o.job_id), o.rank_at), deliveries = o.deliveries + 1, dispatched_at = now()
   WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM claimed))),
-@JobClaimed;
+@JobClaimed
+ORDER BY job_id;
+
+-- name: JobTakePlain
+-- JobTake of a queue where no group is looked at. A row of job 0 says that this
+-- queue is not one.
+WITH @OutboxChosenPlain,
+@JobTaken,
+outbox AS (
+  UPDATE outbox_events SET state = 'L', attempt_id = attempt_id + 1, lock_owner = @owner, lock_until = now() + @lease,
+    deliveries = deliveries + 1, dispatched_at = now()
+  WHERE job_id = ANY (ARRAY(SELECT job_id FROM claimed))),
+@JobClaimed
+UNION ALL
+SELECT 0, 0, 0, '', '', '', '', 0, 0, now(), NULL, '' WHERE NOT EXISTS (SELECT 1 FROM q)
+ORDER BY job_id;
+
+-- name: JobTaken :part
+-- Claims what is chosen.
+held AS MATERIALIZED (
+  SELECT job_id FROM jobs
+  WHERE job_id = ANY (ARRAY(SELECT job_id FROM chosen)) AND status = 'pending' AND not_before <= now() FOR UPDATE SKIP LOCKED),
+claimed AS (
+  UPDATE jobs SET status = 'running', attempt_id = attempt_id + 1, started_at = now(),
+    lease_owner = @owner::text, lease_token = @token::uuid, lease_until = now() + @lease::interval
+  WHERE job_id = ANY (ARRAY(SELECT job_id FROM held))
+  RETURNING job_id, generation, attempt_id, kind, queue, group_key, trace_id, tries, max_tries, created_at)
 
 -- name: JobClaimed :part
 -- The event of a claim, and its answer.
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
-  SELECT job_id, generation, attempt_id, 'claimed', jsonb_build_object('worker', @owner::text) FROM claimed)
+  SELECT job_id, generation, attempt_id, 'claimed', (SELECT jsonb_build_object('worker', @owner::text)) FROM claimed)
 SELECT c.job_id, c.generation, c.attempt_id, c.kind, c.queue, c.group_key, c.trace_id, c.tries, c.max_tries, c.created_at,
-  (SELECT p.payload FROM job_payloads p WHERE p.job_id = c.job_id),
-  coalesce((SELECT v.version FROM problems v WHERE v.slug = (SELECT s.problem FROM submissions s WHERE s.job_id = c.job_id)), '')
-FROM claimed c
-ORDER BY c.job_id
+  p.payload, coalesce((SELECT v.version FROM problems v WHERE v.slug = p.problem), '')
+FROM claimed c LEFT JOIN LATERAL (SELECT payload, problem FROM job_payloads WHERE job_payloads.job_id = c.job_id OFFSET 0) p ON true
 
 -- name: JobsHeld
 -- What an owner holds by a token.
@@ -71,29 +89,28 @@ WHERE job_id = ANY (@job_ids::bigint[]) AND attempt_id = (@attempt_ids::integer[
 
 -- name: JobFinalize
 -- Completes jobs only for the attempts that still hold the lease (INV-5), with
--- result, live generation, event and the end of the queue row. The attempts are
--- sorted as those of JobHeartbeat.
+-- result, live generation, event and the end of the queue row. The judging of a
+-- rejudge set is shown when the set is applied. The attempts are sorted as those
+-- of JobHeartbeat.
 WITH finished AS (
-  UPDATE jobs SET status = 'finished', finished_at = now(), last_error = NULL,
-    lease_owner = NULL, lease_token = NULL, lease_until = NULL
+  UPDATE jobs SET status = 'finished', finished_at = now(), last_error = NULL, lease_owner = NULL, lease_token = NULL, lease_until = NULL,
+    live_generation = CASE WHEN rejudge_set IS NULL THEN generation ELSE live_generation END,
+    verdict = CASE WHEN rejudge_set IS NULL THEN (@verdicts::text[])[width_bucket(job_id, @job_ids::bigint[])] ELSE verdict END,
+    score = CASE WHEN rejudge_set IS NULL THEN (@scores::double precision[])[width_bucket(job_id, @job_ids)] ELSE score END
   WHERE job_id = ANY (@job_ids::bigint[]) AND attempt_id = (@attempt_ids::integer[])[width_bucket(job_id, @job_ids)]
     AND lease_owner = (@owners::text[])[width_bucket(job_id, @job_ids)] AND lease_token = (@tokens::uuid[])[width_bucket(job_id, @job_ids)]
     AND lease_until > now() AND status = 'running' AND state = 'processing'
-  RETURNING job_id, generation, attempt_id, started_at, rejudge_set, width_bucket(job_id, @job_ids) AS i),
+  RETURNING job_id, generation, attempt_id, started_at, width_bucket(job_id, @job_ids) AS i),
 result AS (
   INSERT INTO results (job_id, generation, attempt_id, verdict, score, result, worker, token, started_at)
-  SELECT job_id, generation, attempt_id, (@verdicts::text[])[i], (@scores::double precision[])[i], (@results::jsonb[])[i], (@owners)[i], (@tokens)[i], started_at
+  SELECT job_id, generation, attempt_id, (@verdicts)[i], (@scores)[i], (@results::jsonb[])[i], (@owners)[i], (@tokens)[i], started_at
   FROM finished),
-shown AS MATERIALIZED (
-  SELECT array_agg(job_id ORDER BY job_id) AS ids, array_agg(generation ORDER BY job_id) AS generations FROM finished WHERE rejudge_set IS NULL),
-live AS (
-  UPDATE submissions SET live_generation = ((SELECT generations FROM shown)::integer[])[width_bucket(job_id, (SELECT ids FROM shown)::bigint[])],
-    verdict = (@verdicts)[width_bucket(job_id, @job_ids)], score = (@scores)[width_bucket(job_id, @job_ids)]
-  WHERE job_id = ANY ((SELECT ids FROM shown)::bigint[])),
 outbox AS (DELETE FROM outbox_events WHERE job_id = ANY (ARRAY(SELECT job_id FROM finished))),
 event AS (
   INSERT INTO events (job_id, generation, attempt, kind, data)
-  SELECT job_id, generation, attempt_id, 'finished', jsonb_strip_nulls(jsonb_build_object('verdict', (@verdicts)[i], 'score', (@scores)[i])) FROM finished)
+  SELECT job_id, generation, attempt_id, 'finished',
+    CASE WHEN (@scores)[i] IS NULL THEN jsonb_build_object('verdict', (@verdicts)[i]) ELSE jsonb_build_object('verdict', (@verdicts)[i], 'score', (@scores)[i]) END
+  FROM finished)
 SELECT job_id, attempt_id FROM finished;
 
 -- name: JobExplain

@@ -28,11 +28,13 @@ slot AS MATERIALIZED (
     AND ((SELECT keys FROM limited) IS NULL OR o.group_key <> ALL ((SELECT keys FROM limited)::text[]))
   ORDER BY o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer FOR UPDATE OF o SKIP LOCKED),
 allowed AS MATERIALIZED (
-  SELECT * FROM (
+  SELECT s.* FROM slot s WHERE (SELECT group_limit FROM q) = 0
+  UNION ALL
+  SELECT job_id, group_key, lane, priority, rank_at, swaps FROM (
     SELECT s.*, row_number() OVER (PARTITION BY s.group_key ORDER BY s.lane, s.priority DESC, s.rank_at, s.job_id)
       + coalesce((SELECT b.n FROM busy b WHERE b.group_key = s.group_key), 0) AS nth
-    FROM slot s) s
-  WHERE (SELECT group_limit FROM q) = 0 OR s.group_key = '' OR s.nth <= (SELECT group_limit FROM q)),
+    FROM slot s WHERE (SELECT group_limit FROM q) > 0) s
+  WHERE s.group_key = '' OR s.nth <= (SELECT group_limit FROM q)),
 swapping AS (SELECT group_key, count(*) AS slots FROM allowed WHERE swaps GROUP BY group_key),
 newest AS MATERIALIZED (
   SELECT n.* FROM swapping g CROSS JOIN LATERAL (
@@ -50,6 +52,17 @@ swap AS (
 chosen AS MATERIALIZED (
   SELECT job_id FROM allowed WHERE job_id NOT IN (SELECT loser FROM swap)
   UNION ALL SELECT winner FROM swap)
+
+-- name: OutboxChosenPlain :part
+-- OutboxChosen where nothing has to be known of groups: no lifo, no limit of a
+-- group, no shards. Most queues are like that, and PostgreSQL takes longer to
+-- prepare for the whole of OutboxChosen than to choose.
+q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text AND NOT paused AND ordering = 'fifo' AND group_limit = 0),
+chosen AS MATERIALIZED (
+  SELECT o.job_id FROM outbox_events o
+  WHERE o.queue = (SELECT name FROM q) AND o.pool = @pool::text AND o.state = 'R'
+    AND (@languages::text[] IS NULL OR o.language = '' OR o.language = ANY (@languages::text[]))
+  ORDER BY o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer FOR UPDATE OF o SKIP LOCKED)
 
 -- name: OutboxPick
 -- Marks what it chooses as delivered, for the stream.

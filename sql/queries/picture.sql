@@ -16,7 +16,7 @@ GROUP BY 1 ORDER BY 1 DESC;
 SELECT b.best, count(*) AS authors FROM (
   SELECT n.author, max(n.score)::double precision AS best FROM (
     SELECT s.author, s.score FROM submissions s JOIN jobs j ON j.job_id = s.job_id
-    WHERE s.problem = @problem AND s.score IS NOT NULL AND j.kind = 'submission' ORDER BY s.job_id DESC LIMIT @most::integer) n
+    WHERE s.problem = @problem::text AND s.score IS NOT NULL AND j.kind = 'submission' ORDER BY s.job_id DESC LIMIT @most::integer) n
   GROUP BY n.author) b
 GROUP BY b.best ORDER BY b.best;
 

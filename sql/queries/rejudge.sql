@@ -11,25 +11,24 @@ SELECT id, request = @request::jsonb FROM rejudge_sets WHERE key = @key::text;
 -- name: RejudgeSetCandidates
 -- Submissions that are asked for. One that is under way, has no verdict yet, or
 -- is about to be judged with a newer payload, is left to that judging.
-SELECT s.job_id, j.status IN ('finished', 'cancelled', 'dead') AND s.live_generation IS NOT NULL
-  AND NOT EXISTS (SELECT 1 FROM job_payloads p WHERE p.job_id = s.job_id AND p.next IS NOT NULL) AS eligible
-FROM submissions s JOIN jobs j ON j.job_id = s.job_id
-WHERE j.kind = 'submission' AND (@job_ids::bigint[] IS NULL OR s.job_id = ANY (@job_ids::bigint[]))
-  AND (@problem::text = '' OR s.problem = @problem) AND (@language::text = '' OR s.language = @language)
-  AND (@author::text = '' OR s.author = @author) AND (@verdict::text = '' OR s.verdict = @verdict)
-ORDER BY s.job_id;
+SELECT p.job_id, j.status IN ('finished', 'cancelled', 'dead') AND j.live_generation IS NOT NULL AND p.next IS NULL AS eligible
+FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id
+WHERE j.kind = 'submission' AND p.problem IS NOT NULL AND (@job_ids::bigint[] IS NULL OR p.job_id = ANY (@job_ids::bigint[]))
+  AND (@problem::text = '' OR p.problem = @problem) AND (@language::text = '' OR j.language = @language)
+  AND (@author::text = '' OR p.author = @author) AND (@verdict::text = '' OR j.verdict = @verdict)
+ORDER BY p.job_id;
 
 -- name: RejudgeSetLock
 -- Those that are still as they were when they were chosen.
-SELECT j.job_id FROM jobs j JOIN submissions s ON s.job_id = j.job_id
-WHERE j.job_id = ANY (@job_ids::bigint[]) AND j.status IN ('finished', 'cancelled', 'dead') AND s.live_generation IS NOT NULL
-ORDER BY j.job_id FOR UPDATE OF j;
+SELECT job_id FROM jobs
+WHERE job_id = ANY (@job_ids::bigint[]) AND status IN ('finished', 'cancelled', 'dead') AND live_generation IS NOT NULL
+ORDER BY job_id FOR UPDATE;
 
 -- name: RejudgeSetFill
 WITH member AS (
   INSERT INTO rejudge_set_jobs (set_id, job_id, generation, before)
-  SELECT @id::bigint, m.job_id, m.generation, s.live_generation
-  FROM unnest(@job_ids::bigint[], @generations::integer[]) AS m(job_id, generation) JOIN submissions s ON s.job_id = m.job_id),
+  SELECT @id::bigint, m.job_id, m.generation, j.live_generation
+  FROM unnest(@job_ids::bigint[], @generations::integer[]) AS m(job_id, generation) JOIN jobs j ON j.job_id = m.job_id),
 log AS (
   INSERT INTO audit_log (actor, action, subject, detail)
   SELECT created_by, 'rejudge_set', 'rejudge:' || id, request FROM rejudge_sets WHERE id = @id)
@@ -82,11 +81,10 @@ member AS MATERIALIZED (
   WHERE one.resolution IS NULL ORDER BY j.job_id FOR UPDATE OF j),
 open AS MATERIALIZED (SELECT count(*) AS n FROM member WHERE status IN ('pending', 'running')),
 shown AS (
-  UPDATE submissions s SET live_generation = r.generation, verdict = r.verdict, score = r.score
+  UPDATE jobs j SET live_generation = r.generation, verdict = r.verdict, score = r.score, rejudge_set = NULL
   FROM member m JOIN results r ON r.job_id = m.job_id AND r.generation = m.generation
-  WHERE s.job_id = m.job_id AND m.status = 'finished' AND (SELECT n FROM open) = 0
-  RETURNING s.job_id, m.generation, m.attempt_id, r.verdict, r.score),
-out AS (UPDATE jobs j SET rejudge_set = NULL FROM shown s WHERE j.job_id = s.job_id),
+  WHERE j.job_id = m.job_id AND m.status = 'finished' AND (SELECT n FROM open) = 0
+  RETURNING j.job_id, m.generation, m.attempt_id, r.verdict, r.score),
 resolved AS (
   UPDATE rejudge_sets s SET resolution = 'applied', resolved_by = @by::text, resolved_at = now()
   FROM one WHERE s.id = one.id AND one.resolution IS NULL AND (SELECT n FROM open) = 0 RETURNING s.id),

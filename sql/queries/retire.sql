@@ -36,7 +36,6 @@ old AS MATERIALIZED (
     AND NOT EXISTS (SELECT 1 FROM events e, slowest WHERE e.job_id = j.job_id AND (e.xid, e.id) > (slowest.xid, slowest.id))
   ORDER BY j.job_id FOR UPDATE OF j SKIP LOCKED),
 payload AS (DELETE FROM job_payloads x USING old o WHERE x.job_id = o.job_id),
-submission AS (DELETE FROM submissions x USING old o WHERE x.job_id = o.job_id),
 result AS (DELETE FROM results x USING old o WHERE x.job_id = o.job_id),
 attempt AS (DELETE FROM attempts x USING old o WHERE x.job_id = o.job_id),
 letter AS (DELETE FROM dead_letters x USING old o WHERE x.job_id = o.job_id),

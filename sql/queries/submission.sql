@@ -21,9 +21,9 @@ checked AS MATERIALIZED (
     (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.spec_hash = g.spec_hash AND o.spec_hash IS NOT NULL) AS specified
   FROM given g),
 @SubmitChosen,
-submission AS (
-  INSERT INTO submissions (job_id, problem, language, author, code_bytes)
-  SELECT job_id, problem, language, author, code_bytes FROM stored WHERE kind IN ('submission', 'run')),
+payload AS (
+  INSERT INTO job_payloads (job_id, payload, problem, author, code_bytes)
+  SELECT job_id, payload, CASE WHEN kind IN ('submission', 'run') THEN problem END, author, code_bytes FROM stored),
 @SubmitQueued
 
 -- name: SubmissionSubmitSpace
@@ -59,23 +59,25 @@ checked AS MATERIALIZED (
   LEFT JOIN LATERAL (
     SELECT s.per_minute, s.max_waiting, s.opens_at > now() AS early, s.closes_at <= now() AS late,
       CASE WHEN s.per_minute > 0 THEN g.nth + c.unseen + (
-        SELECT count(*) FROM (SELECT b.created_at FROM submissions b WHERE b.space_id = g.space_id AND b.author = g.author
-          ORDER BY b.job_id DESC LIMIT s.per_minute) b WHERE b.created_at > now() - interval '1 minute') END AS lately,
+        SELECT count(*) FROM (SELECT b.job_id FROM job_payloads b WHERE b.space_id = g.space_id AND b.author = g.author
+          ORDER BY b.job_id DESC LIMIT s.per_minute) b
+        WHERE (SELECT j.created_at FROM jobs j WHERE j.job_id = b.job_id) > now() - interval '1 minute') END AS lately,
       CASE WHEN s.per_minute > 0 THEN (
-        SELECT b.created_at + interval '1 minute' - now() FROM submissions b WHERE b.space_id = g.space_id AND b.author = g.author
+        SELECT (SELECT j.created_at FROM jobs j WHERE j.job_id = b.job_id) + interval '1 minute' - now()
+        FROM job_payloads b WHERE b.space_id = g.space_id AND b.author = g.author
         ORDER BY b.job_id DESC OFFSET s.per_minute - 1 LIMIT 1) END AS patience,
       CASE WHEN s.max_waiting > 0 THEN g.nth + c.unseen + (
         SELECT count(*) FROM outbox_events o WHERE o.generation = 1 AND o.job_id = ANY (ARRAY(
-          SELECT b.job_id FROM submissions b WHERE b.space_id = g.space_id AND b.author = g.author ORDER BY b.job_id DESC LIMIT 100))) END AS waiting
+          SELECT b.job_id FROM job_payloads b WHERE b.space_id = g.space_id AND b.author = g.author ORDER BY b.job_id DESC LIMIT 100))) END AS waiting
     FROM spaces s, LATERAL (
       SELECT greatest(held.submits - m.submits, 0) AS unseen
       FROM (SELECT h.submits FROM space_members h WHERE h.space_id = g.space_id AND h.user_name = g.author FOR UPDATE) held,
         space_members m WHERE m.space_id = g.space_id AND m.user_name = g.author) c
     WHERE s.id = g.space_id) l ON g.space_id IS NOT NULL AND NOT g.unofficial),
 @SubmitChosen,
-submission AS (
-  INSERT INTO submissions (job_id, problem, language, author, code_bytes, space_id, unofficial)
-  SELECT job_id, problem, language, author, code_bytes, space_id, unofficial FROM stored WHERE kind IN ('submission', 'run')),
+payload AS (
+  INSERT INTO job_payloads (job_id, payload, problem, author, code_bytes, space_id, unofficial)
+  SELECT job_id, payload, CASE WHEN kind IN ('submission', 'run') THEN problem END, author, code_bytes, space_id, unofficial FROM stored),
 counted AS (
   UPDATE space_members m SET submits = m.submits + s.fresh
   FROM (SELECT space_id, author, count(*) AS fresh FROM stored WHERE space_id IS NOT NULL AND NOT unofficial GROUP BY space_id, author) s
@@ -106,18 +108,17 @@ job AS (
   FROM wanted w, q ORDER BY w.n
   ON CONFLICT (queue, group_key, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
   RETURNING job_id),
--- Rows are matched through arrays: with hash joins off, joining two lists of n
--- rows would compare n² pairs row by row.
-made AS MATERIALIZED (SELECT array_agg(job_id) AS ids FROM job),
+-- Rows are matched through sorted arrays, which width_bucket searches by halves:
+-- with hash joins off, joining two lists of n rows would compare n² pairs.
+made AS MATERIALIZED (SELECT array_agg(job_id ORDER BY job_id) AS ids FROM job),
 stored AS MATERIALIZED (
   SELECT w.*, now() + w.delay AS not_before, row_number() OVER (PARTITION BY w.group_key, w.lane >= 2 ORDER BY w.n DESC) - 1 AS back
-  FROM wanted w WHERE w.job_id = ANY ((SELECT ids FROM made)::bigint[])),
+  FROM wanted w, made WHERE made.ids[width_bucket(w.job_id, made.ids)] = w.job_id),
 turn AS MATERIALIZED (
   SELECT array_agg(key ORDER BY key COLLATE "C") AS keys, array_agg(next_at ORDER BY key COLLATE "C") AS next_at,
     array_agg(weight ORDER BY key COLLATE "C") AS weights FROM clock),
-placed AS MATERIALIZED ( -- width_bucket searches by halves
-  SELECT s.*, width_bucket(s.group_key COLLATE "C", (SELECT keys FROM turn)) AS i FROM stored s),
-payload AS (INSERT INTO job_payloads (job_id, payload) SELECT job_id, payload FROM stored)
+placed AS MATERIALIZED (
+  SELECT s.*, width_bucket(s.group_key COLLATE "C", (SELECT keys FROM turn)) AS i FROM stored s)
 
 -- name: SubmitQueued :part
 event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, 1, 0, 'submitted' FROM stored),
@@ -132,20 +133,19 @@ outbox AS (
     q.ordering = 'lifo'
   FROM placed s, turn, q)
 SELECT c.n, coalesce(c.same, c.keyed, c.specified, c.job_id) AS job_id,
-  CASE WHEN c.job_id = ANY ((SELECT ids FROM made)::bigint[]) THEN 'new'
+  CASE WHEN made.ids[width_bucket(c.job_id, made.ids)] = c.job_id THEN 'new'
        WHEN c.same IS NOT NULL THEN 'same'
        WHEN c.keyed IS NOT NULL THEN 'keyed'
        WHEN c.specified IS NOT NULL THEN 'specified'
        WHEN c.refusal IS NOT NULL THEN c.refusal
        WHEN NOT (SELECT ok FROM room) THEN 'queue_full'
        ELSE 'raced' END AS outcome, c.patience
-FROM checked c ORDER BY c.n;
+FROM checked c, made ORDER BY c.n;
 
 -- name: SubmissionSame
 -- Whether a job carries exactly this payload, in the same space: NULL once the
 -- payload has moved to the blob store.
-SELECT p.payload = @payload::bytea AND NOT EXISTS (
-  SELECT 1 FROM submissions s WHERE s.job_id = p.job_id AND s.space_id IS DISTINCT FROM @space_id::bigint)
+SELECT p.payload = @payload::bytea AND p.space_id IS NOT DISTINCT FROM @space_id::bigint
 FROM job_payloads p WHERE p.job_id = @job_id::bigint;
 
 -- name: SubmissionReplace
@@ -156,9 +156,7 @@ payload AS (
   UPDATE job_payloads p
   SET payload = CASE job.status WHEN 'pending' THEN @payload::bytea ELSE p.payload END,
     payload_ref = CASE job.status WHEN 'pending' THEN NULL ELSE p.payload_ref END,
-    next = CASE job.status WHEN 'running' THEN @payload END
-  FROM job WHERE p.job_id = job.job_id RETURNING p.job_id),
-submission AS (
-  UPDATE submissions s SET code_bytes = @code_bytes::integer
-  FROM job WHERE s.job_id = job.job_id AND job.status = 'pending')
+    next = CASE job.status WHEN 'running' THEN @payload END,
+    code_bytes = CASE job.status WHEN 'pending' THEN @code_bytes::integer ELSE p.code_bytes END
+  FROM job WHERE p.job_id = job.job_id RETURNING p.job_id)
 SELECT job_id FROM payload;

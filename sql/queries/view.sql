@@ -1,15 +1,14 @@
 -- name: SubmissionView :one
 -- One submission with its queue row, live result and payload. A judging in a
 -- rejudge set goes on beside it: the submission stays finished.
-SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author,
-  (CASE WHEN j.rejudge_set IS NOT NULL AND s.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
+SELECT j.job_id, s.problem::text AS problem, coalesce(v.title, s.problem)::text AS title, j.language, s.author,
+  (CASE WHEN j.rejudge_set IS NOT NULL AND j.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
-  r.result, l.payload, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
+  r.result, s.payload, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
 FROM jobs j
-JOIN submissions s ON s.job_id = j.job_id
+JOIN job_payloads s ON s.job_id = j.job_id
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
-LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = s.live_generation
-LEFT JOIN job_payloads l ON l.job_id = j.job_id
+LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.live_generation
 LEFT JOIN spaces c ON c.id = s.space_id
 LEFT JOIN problems p ON p.slug = s.problem
 LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
@@ -17,22 +16,22 @@ WHERE j.job_id = @job_id AND j.kind = 'submission';
 
 -- name: SubmissionList :many
 -- Newest first. The result comes without its tests, groups and compiler output.
-SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author,
-  (CASE WHEN j.rejudge_set IS NOT NULL AND s.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
+SELECT j.job_id, s.problem::text AS problem, coalesce(v.title, s.problem)::text AS title, j.language, s.author,
+  (CASE WHEN j.rejudge_set IS NOT NULL AND j.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
   (r.result - 'tests' - 'groups' - 'compile')::jsonb AS result, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
-FROM submissions s
+FROM job_payloads s
 JOIN jobs j ON j.job_id = s.job_id
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
-LEFT JOIN results r ON r.job_id = s.job_id AND r.generation = s.live_generation
+LEFT JOIN results r ON r.job_id = s.job_id AND r.generation = j.live_generation
 LEFT JOIN spaces c ON c.id = s.space_id
 LEFT JOIN problems p ON p.slug = s.problem
 LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
-WHERE s.job_id < @before
+WHERE s.job_id < @before AND s.problem IS NOT NULL
   AND (@author::text = '' OR s.author = @author)
   AND (@problem::text = '' OR s.problem = @problem)
-  AND (@language::text = '' OR s.language = @language)
-  AND (@verdict::text = '' OR s.verdict = @verdict)
+  AND (@language::text = '' OR j.language = @language)
+  AND (@verdict::text = '' OR j.verdict = @verdict)
   AND (@space_id::bigint = 0 OR s.space_id = @space_id)
   AND j.kind = 'submission'
 ORDER BY s.job_id DESC LIMIT @max::integer;

@@ -13,7 +13,7 @@ const bestScores = `-- name: BestScores :many
 SELECT b.best, count(*) AS authors FROM (
   SELECT n.author, max(n.score)::double precision AS best FROM (
     SELECT s.author, s.score FROM submissions s JOIN jobs j ON j.job_id = s.job_id
-    WHERE s.problem = $1 AND s.score IS NOT NULL AND j.kind = 'submission' ORDER BY s.job_id DESC LIMIT $2::integer) n
+    WHERE s.problem = $1::text AND s.score IS NOT NULL AND j.kind = 'submission' ORDER BY s.job_id DESC LIMIT $2::integer) n
   GROUP BY n.author) b
 GROUP BY b.best ORDER BY b.best
 `

@@ -131,22 +131,22 @@ func (q *Queries) EventList(ctx context.Context, db DBTX, arg EventListParams) (
 }
 
 const submissionList = `-- name: SubmissionList :many
-SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author,
-  (CASE WHEN j.rejudge_set IS NOT NULL AND s.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
+SELECT j.job_id, s.problem::text AS problem, coalesce(v.title, s.problem)::text AS title, j.language, s.author,
+  (CASE WHEN j.rejudge_set IS NOT NULL AND j.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
   (r.result - 'tests' - 'groups' - 'compile')::jsonb AS result, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
-FROM submissions s
+FROM job_payloads s
 JOIN jobs j ON j.job_id = s.job_id
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
-LEFT JOIN results r ON r.job_id = s.job_id AND r.generation = s.live_generation
+LEFT JOIN results r ON r.job_id = s.job_id AND r.generation = j.live_generation
 LEFT JOIN spaces c ON c.id = s.space_id
 LEFT JOIN problems p ON p.slug = s.problem
 LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
-WHERE s.job_id < $1
+WHERE s.job_id < $1 AND s.problem IS NOT NULL
   AND ($2::text = '' OR s.author = $2)
   AND ($3::text = '' OR s.problem = $3)
-  AND ($4::text = '' OR s.language = $4)
-  AND ($5::text = '' OR s.verdict = $5)
+  AND ($4::text = '' OR j.language = $4)
+  AND ($5::text = '' OR j.verdict = $5)
   AND ($6::bigint = 0 OR s.space_id = $6)
   AND j.kind = 'submission'
 ORDER BY s.job_id DESC LIMIT $7::integer
@@ -236,15 +236,14 @@ func (q *Queries) SubmissionList(ctx context.Context, db DBTX, arg SubmissionLis
 }
 
 const submissionView = `-- name: SubmissionView :one
-SELECT j.job_id, s.problem, coalesce(v.title, s.problem)::text AS title, s.language, s.author,
-  (CASE WHEN j.rejudge_set IS NOT NULL AND s.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
+SELECT j.job_id, s.problem::text AS problem, coalesce(v.title, s.problem)::text AS title, j.language, s.author,
+  (CASE WHEN j.rejudge_set IS NOT NULL AND j.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
-  r.result, l.payload, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
+  r.result, s.payload, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
 FROM jobs j
-JOIN submissions s ON s.job_id = j.job_id
+JOIN job_payloads s ON s.job_id = j.job_id
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
-LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = s.live_generation
-LEFT JOIN job_payloads l ON l.job_id = j.job_id
+LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.live_generation
 LEFT JOIN spaces c ON c.id = s.space_id
 LEFT JOIN problems p ON p.slug = s.problem
 LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
