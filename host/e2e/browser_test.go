@@ -60,10 +60,14 @@ func (b *tab) do(what string, steps ...step) {
 	}
 }
 
-// text returns the visible text of an element.
+// text returns the visible text of an element. One that a live page replaces
+// between finding and reading it is read again.
 func (b *tab) text(element css) string {
 	b.t.Helper()
 	s, err := chromedp.Run(b.ctx, chromedp.Text(element))
+	for tries := 0; err != nil && strings.Contains(err.Error(), "No node with given id") && tries < 5; tries++ {
+		s, err = chromedp.Run(b.ctx, chromedp.Text(element))
+	}
 	if err != nil {
 		b.t.Fatalf("read %s: %v", element, err)
 	}

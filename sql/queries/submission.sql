@@ -12,7 +12,8 @@ given AS MATERIALIZED (
        WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
               idempotency_key, job_key, spec_hash, trace_id, lane, priority, payload, code_bytes, delay, n)),
 checked AS MATERIALIZED (
-  SELECT g.*, NULL::interval AS patience,
+  SELECT g.n, g.job_id, g.kind, g.pool, g.group_key, g.language, g.idempotency_key, g.job_key, g.spec_hash, g.trace_id, g.lane, g.priority, g.delay,
+    NULL::interval AS patience,
     CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
          WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem' END AS refusal,
     (SELECT j.job_id FROM jobs j WHERE j.queue = @queue AND j.group_key = g.group_key AND j.idempotency_key = g.idempotency_key
@@ -23,7 +24,8 @@ checked AS MATERIALIZED (
 @SubmitChosen,
 payload AS (
   INSERT INTO job_payloads (job_id, payload, problem, author, code_bytes)
-  SELECT job_id, payload, CASE WHEN kind IN ('submission', 'run') THEN problem END, author, code_bytes FROM stored),
+  SELECT g.job_id, g.payload, CASE WHEN g.kind IN ('submission', 'run') THEN g.problem END, g.author, g.code_bytes
+  FROM given g, made WHERE made.ids[width_bucket(g.job_id, made.ids)] = g.job_id),
 @SubmitQueued
 
 -- name: SubmissionSubmitSpace
@@ -39,7 +41,8 @@ given AS MATERIALIZED (
        WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
               idempotency_key, job_key, spec_hash, trace_id, lane, priority, payload, code_bytes, delay, space_id, unofficial, n)),
 checked AS MATERIALIZED (
-  SELECT g.*, l.patience,
+  SELECT g.n, g.job_id, g.kind, g.pool, g.group_key, g.language, g.idempotency_key, g.job_key, g.spec_hash, g.trace_id, g.lane, g.priority, g.delay, g.author, g.space_id, g.unofficial,
+    l.patience,
     CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
          WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem'
          WHEN g.space_id IS NULL OR g.unofficial THEN NULL
@@ -77,7 +80,8 @@ checked AS MATERIALIZED (
 @SubmitChosen,
 payload AS (
   INSERT INTO job_payloads (job_id, payload, problem, author, code_bytes, space_id, unofficial)
-  SELECT job_id, payload, CASE WHEN kind IN ('submission', 'run') THEN problem END, author, code_bytes, space_id, unofficial FROM stored),
+  SELECT g.job_id, g.payload, CASE WHEN g.kind IN ('submission', 'run') THEN g.problem END, g.author, g.code_bytes, g.space_id, g.unofficial
+  FROM given g, made WHERE made.ids[width_bucket(g.job_id, made.ids)] = g.job_id),
 counted AS (
   UPDATE space_members m SET submits = m.submits + s.fresh
   FROM (SELECT space_id, author, count(*) AS fresh FROM stored WHERE space_id IS NOT NULL AND NOT unofficial GROUP BY space_id, author) s
