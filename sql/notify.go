@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -186,12 +187,47 @@ func (h *hub) notify(ctx context.Context, channel string) {
 		payloads := slices.Collect(maps.Keys(o.waits))
 		clear(o.waits)
 		o.mu.Unlock()
-		_, err := h.store.main.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) AS p", channel, payloads)
+		_, err := h.store.main.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) AS p", channel, pack(channel, payloads))
 		if err != nil && ctx.Err() == nil {
 			// Whoever waits polls as well, so a lost notification only costs time.
 			h.store.log.WarnContext(ctx, "notification lost", slog.String("channel", channel), slog.Int("messages", len(payloads)), slog.Any("err", err))
 		}
 	}
+}
+
+// pack puts the ids of jobs into as few notifications as PostgreSQL takes them
+// in: it hands each one to every process, and a job has several events.
+func pack(channel string, payloads []string) (packed []string) {
+	if channel != ChannelEvents {
+		return payloads
+	}
+	const most = 7999 // bytes (NOTIFY in the manual of PostgreSQL)
+	var line []byte
+	for i, p := range payloads {
+		switch {
+		case i == 0:
+		case len(line)+1+len(p) > most:
+			packed, line = append(packed, string(line)), line[:0]
+		default:
+			line = append(line, ',')
+		}
+		line = append(line, p...)
+	}
+	if len(payloads) > 0 {
+		packed = append(packed, string(line))
+	}
+	return packed
+}
+
+// unpack returns what pack was given.
+func unpack(channel, packed string) (ms []message) {
+	if channel != ChannelEvents {
+		return []message{{channel, packed}}
+	}
+	for p := range strings.SplitSeq(packed, ",") {
+		ms = append(ms, message{channel, p})
+	}
+	return ms
 }
 
 // listen brings messages of other processes until ctx ends.
@@ -233,7 +269,7 @@ func (h *hub) listenOnce(ctx context.Context) error {
 			return fmt.Errorf("wait for notification: %w", err)
 		}
 		if _, own := h.mine.Load(n.PID); !own {
-			h.local(message{n.Channel, n.Payload})
+			h.local(unpack(n.Channel, n.Payload)...)
 		}
 	}
 }

@@ -75,6 +75,31 @@ func TestWorkWakesListenersHereAndElsewhere(t *testing.T) {
 	waitFor(t, events, fmt.Sprint(id))
 }
 
+func TestEventsOfManyJobsAreHeardElsewhere(t *testing.T) {
+	t.Parallel()
+	dsn := sqltest.DSN(t)
+	here, there := sqltest.Open(t, dsn), sqltest.Open(t, dsn)
+	must(t, here.SaveProblem(t.Context(), judge.Problem{Slug: "aplusb", Version: "sha256:00"}, "test"))
+	heard := listening(t, there, sql.ChannelEvents)
+	missing := map[string]bool{}
+	for _, id := range submitMany(t, here, 2500) { // more than one notification holds
+		missing[fmt.Sprint(id)] = true
+	}
+	jobs, err := here.Take(t.Context(), sql.PickRequest{Limit: 2500}, "w1", token(1), lease)
+	must(t, err)
+	if len(jobs) != 2500 {
+		t.Fatalf("took %d jobs", len(jobs))
+	}
+	for deadline := time.After(30 * time.Second); len(missing) > 0; {
+		select {
+		case id := <-heard:
+			delete(missing, id)
+		case <-deadline:
+			t.Fatalf("of %d jobs nothing was heard", len(missing))
+		}
+	}
+}
+
 func TestAListenerComesBackAfterItsConnectionWasCut(t *testing.T) {
 	t.Parallel()
 	dsn := sqltest.DSN(t)

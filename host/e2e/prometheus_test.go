@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -54,6 +55,8 @@ func TestPrometheusFindsWhatAlertsAndDashboardAskFor(t *testing.T) {
 	prometheus := exec.Command(program, "--config.file="+filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
 	prometheus.Stdout, prometheus.Stderr = &log, &log
 	prometheus.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread() // the end of the thread would be the child's
+	defer runtime.UnlockOSThread()
 	if err := prometheus.Start(); err != nil {
 		t.Fatal(err)
 	}

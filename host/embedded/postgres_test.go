@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -141,6 +142,8 @@ func TestAStaleLockFileWithAForeignPIDDoesNotKeepPostgresFromStarting(t *testing
 		t.Fatal(err)
 	}
 	other.SysProcAttr = &syscall.SysProcAttr{Credential: account.credential(), Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread() // the end of the thread would be the child's
+	defer runtime.UnlockOSThread()
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}

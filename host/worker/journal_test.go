@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -74,6 +75,8 @@ func TestAResultOutlivesItsWorkerAndAnOutage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	runtime.LockOSThread() // the end of the thread would be the child's
+	defer runtime.UnlockOSThread()
 	if err := doomed.Start(); err != nil {
 		t.Fatal(err)
 	}

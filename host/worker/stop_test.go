@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -302,6 +303,8 @@ func TestAKilledWorkerCostsOneLeaseAndOneTry(t *testing.T) {
 	doomed.Env = append(os.Environ(), lifeEnv+"="+dsn)
 	doomed.Stderr = os.Stderr
 	doomed.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread() // the end of the thread would be the child's
+	defer runtime.UnlockOSThread()
 	if err := doomed.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,7 @@ const (
 	jobs       = 20_000 // of one round
 	batch      = 256    // handed in at once, where that is possible
 	submitters = 2
-	slots      = 2000 // jobs under way at once
-	riverSlots = 2000
+	slots      = 2000 // jobs under way at once, of each
 )
 
 // onlyEnv, if set, holds the names of those that take part.

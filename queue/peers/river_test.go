@@ -70,7 +70,7 @@ func (r *rivers) start(b *testing.B, do func(riverArgs), quick bool) (*river.Cli
 	river.AddWorker(workers, &riverWorker{do: do})
 	cfg := &river.Config{
 		Logger: slog.New(slog.DiscardHandler), Workers: workers,
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: riverSlots}},
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: slots}},
 	}
 	if quick {
 		cfg.FetchCooldown, cfg.FetchPollInterval = 2*time.Millisecond, 20*time.Millisecond

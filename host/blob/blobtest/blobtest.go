@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -90,11 +91,18 @@ func (s *Server) start(program string) error {
 	s.cmd = exec.Command(program, "--quiet", "--port", s.Endpoint, "--access", s.AccessKey, "--secret", s.SecretKey,
 		"posix", "--sidecar", filepath.Join(s.data, "metadata"), filepath.Join(s.data, "objects"))
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := s.cmd.Start(); err != nil {
+	cmd, started, ended := s.cmd, make(chan error, 1), make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the end of the thread would be the server's
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			ended <- cmd.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
 		return fmt.Errorf("start the S3 server: %w", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- s.cmd.Wait() }()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if conn, err := net.DialTimeout("tcp", s.Endpoint, time.Second); err == nil {
 			select {
