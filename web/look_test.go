@@ -63,10 +63,13 @@ func examine(ctx context.Context, t *testing.T, look string, console *complaints
 	}
 }
 
-// examineAll looks at pages of a site in both widths and both sets of colours.
-func (s *stage) examineAll(ctx context.Context, t *testing.T, console *complaints, pages map[string]string) {
+// twoLooks are both widths and both sets of colours, each once.
+var twoLooks = map[string]look{"wide-light": looks["wide-light"], "phone-dark": {375, 812, "dark"}}
+
+// examineAll looks at pages of a site in several ways.
+func (s *stage) examineAll(ctx context.Context, t *testing.T, console *complaints, chosen map[string]look, pages map[string]string) {
 	t.Helper()
-	for look, l := range map[string]look{"wide-light": looks["wide-light"], "phone-dark": {375, 812, "dark"}} {
+	for look, l := range chosen {
 		s.must(l.set(ctx))
 		for name, path := range pages {
 			t.Run(look+" "+name, func(t *testing.T) {

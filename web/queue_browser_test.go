@@ -74,20 +74,7 @@ func TestPagesOfTheQueueFitTheScreen(t *testing.T) {
 	ctx, console := browser(t)
 	s.staffSignIn(func(a ...chromedp.Action[chromedp.Void]) error { return chromedp.Do(ctx, a...) })
 	s.must(see(ctx, "h1", "Queue"))
-	for look, l := range looks {
-		s.must(l.set(ctx))
-		for name, path := range pages {
-			t.Run(look+" "+name, func(t *testing.T) {
-				if err := chromedp.Do(ctx, chromedp.Navigate(s.url+path), chromedp.WaitVisible(chromedp.CSS("#theme"))); err != nil {
-					t.Fatal(err)
-				}
-				examine(ctx, t, look, console, false)
-				if err := picture(ctx, name+"-"+look); err != nil {
-					t.Fatal(err)
-				}
-			})
-		}
-	}
+	s.examineAll(ctx, t, console, looks, pages)
 }
 
 func TestStaffRunTheQueueWithoutJavaScript(t *testing.T) {

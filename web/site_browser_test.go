@@ -89,5 +89,5 @@ func TestAnAdministratorRunsTheSite(t *testing.T) {
 	pages := s.siteScene()
 	s.signInAs(do, "root", "/users")
 	s.must(see(ctx, "h1", "Users"))
-	s.examineAll(ctx, t, console, pages)
+	s.examineAll(ctx, t, console, twoLooks, pages)
 }

@@ -116,5 +116,5 @@ func TestAContestIsHeldInTheBrowser(t *testing.T) {
 	console.take() // the refusals of the story
 	s.signInAs(do, "prof", "/spaces")
 	s.must(see(ctx, "h1", "Spaces"))
-	s.examineAll(ctx, t, console, pages)
+	s.examineAll(ctx, t, console, twoLooks, pages)
 }
