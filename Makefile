@@ -51,16 +51,16 @@ bench: deps-test build ## Submissions per second, CPU per job, latency, on this 
 	go test -count=1 -run '^$$' -bench . -timeout 20m ./host/e2e
 
 .PHONY: bench-sandbox
-bench-sandbox: ## The sandbox against plain fork+exec, as ratios
+bench-sandbox: deps-test ## The sandbox against plain fork+exec, as ratios
 	go test -count=1 -run '^$$' -bench . -benchtime 200x ./sandbox
 
 .PHONY: bench-queue
-bench-queue: ## The queue against River and asynq, as ratios
+bench-queue: deps-test ## The queue against River and asynq, as ratios
 	cd queue/peers && go test -count=1 -run '^$$' -bench 'Throughput|Latency' -benchtime 5x -timeout 30m . && \
 		go test -count=1 -run '^$$' -bench Backlog -benchtime 3x -timeout 30m .
 
 .PHONY: bench-web
-bench-web: ## Submits, reads, pages and live streams of one server, as ratios
+bench-web: deps-test ## Submits, reads, pages and live streams of one server, as ratios
 	go test -count=1 -run '^$$' -bench Web -benchtime 9x -timeout 30m ./web
 
 .PHONY: bench-scale

@@ -64,7 +64,7 @@ func All[T any](t *testing.T, s *Store, text string, a ...any) []T {
 func (s *Store) FinalizeTogether(ctx context.Context, v judge.Verdict, attempts ...judge.Attempt) (errs []error) {
 	var fs []final
 	for _, a := range attempts {
-		fs = append(fs, final{a, judge.Result{Verdict: v}, []byte("{}")})
+		fs = append(fs, final{a, &judge.Result{Verdict: v}})
 	}
 	for _, a := range s.finalizeTogether(ctx, fs) {
 		errs = append(errs, a.err)

@@ -25,19 +25,14 @@ func (s *Store) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) e
 	if !r.Verdict.Final() {
 		return fmt.Errorf("finalize job %d: %q is no verdict of a result", a.JobID, r.Verdict)
 	}
-	result, err := encode(r)
-	if err != nil {
-		return fmt.Errorf("finalize job %d: %w", a.JobID, err)
-	}
-	_, err = s.finals.ask(ctx, final{a, r, result})
+	_, err := s.finals.ask(ctx, final{a, &r})
 	return err
 }
 
-// final is an attempt with its result, which is encoded as well.
+// final is an attempt with its result.
 type final struct {
 	attempt judge.Attempt
-	result  judge.Result
-	data    []byte
+	result  *judge.Result
 }
 
 // finalizeTogether records the results of several attempts. A second one of the
@@ -82,6 +77,7 @@ func (s *Store) finalizeJobs(ctx context.Context, fs []final) []answered[struct{
 		late, err = s.finalizeMany(ctx, rest, true)
 		done = append(done, late...)
 	}
+	var told []int64
 	for i, f := range fs {
 		switch {
 		case err != nil && len(fs) > 1: // perhaps one of them is at fault; nothing was written
@@ -89,11 +85,12 @@ func (s *Store) finalizeJobs(ctx context.Context, fs []final) []answered[struct{
 		case err != nil:
 			out[i].err = fmt.Errorf("finalize job %d: %w", f.attempt.JobID, err)
 		case slices.Contains(done, completed{f.attempt.JobID, f.attempt.AttemptID}):
-			s.wake(eventsOf(f.attempt.JobID)...)
+			told = append(told, f.attempt.JobID)
 		default:
 			out[i].err = s.why(ctx, f.attempt)
 		}
 	}
+	s.wake(eventsOf(told...)...)
 	return out
 }
 
@@ -110,7 +107,10 @@ func (s *Store) finalizeMany(ctx context.Context, fs []final, late bool) (done [
 	attempts := make([]judge.Attempt, len(fs))
 	verdicts, scores, results := make([]string, len(fs)), make([]*float64, len(fs)), make([][]byte, len(fs))
 	for i, f := range fs {
-		attempts[i], verdicts[i], scores[i], results[i] = f.attempt, string(f.result.Verdict), f.result.Score, f.data
+		attempts[i], verdicts[i], scores[i] = f.attempt, string(f.result.Verdict), f.result.Score
+		if results[i], err = encode(f.result); err != nil {
+			return nil, err
+		}
 	}
 	a := fence(attempts...)
 	// A batch is one round trip and one transaction.

@@ -28,7 +28,6 @@ func (s *Store) IdentityUser(ctx context.Context, id Identity) (*User, error) {
 // [ErrExists] if the name is taken, or the identity has an account by now.
 func (s *Store) CreateIdentity(ctx context.Context, id Identity, name, passwordHash string) error {
 	n, err := s.q.IdentityCreate(ctx, s.main, dbsqlc.IdentityCreateParams{Name: name, PasswordHash: passwordHash, Issuer: id.Issuer, Subject: id.Subject})
-	const uniqueViolation = "23505"
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == uniqueViolation || err == nil && n == 0 {
 		err = ErrExists
 	}

@@ -66,7 +66,7 @@ func newProtocol(t *testing.T, s *sql.Store, draw func(n int, what string) int) 
 // reset empties the database between runs.
 func reset(t *testing.T, s *sql.Store) {
 	t.Helper()
-	s.Exec(t, "TRUNCATE jobs, job_payloads, outbox_events, results, attempts, dead_letters, events, groups, audit_log, rejudge_sets, rejudge_set_jobs")
+	s.Exec(t, "TRUNCATE jobs, job_payloads, outbox_events, results, attempts, dead_letters, single_events, event_batches, groups, audit_log, rejudge_sets, rejudge_set_jobs")
 }
 
 // operation is something that anybody may do at any moment.

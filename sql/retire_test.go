@@ -38,8 +38,15 @@ func retireEvents(t *testing.T, s *sql.Store) int64 {
 // longAgo makes a job and its events older than an hour.
 func longAgo(t *testing.T, s *sql.Store, ids ...int64) {
 	t.Helper()
-	s.Exec(t, "UPDATE jobs SET finished_at = finished_at - interval '2 h' WHERE job_id = ANY ($1)", ids)
-	s.Exec(t, "UPDATE events SET at = at - interval '2 h' WHERE job_id = ANY ($1)", ids)
+	for _, table := range []string{
+		"jobs SET created_at = created_at - interval '2 h', started_at = started_at - interval '2 h', finished_at = finished_at - interval '2 h'",
+		"results SET created_at = created_at - interval '2 h', started_at = started_at - interval '2 h'",
+		"attempts SET started_at = started_at - interval '2 h'",
+		"single_events SET at = at - interval '2 h'",
+	} {
+		s.Exec(t, "UPDATE "+table+" WHERE job_id = ANY ($1)", ids)
+	}
+	s.Exec(t, "UPDATE event_batches SET at = at - interval '2 h' WHERE job_ids <@ $1", ids)
 }
 
 func TestOldEventsGoAndTheNewestMoveStays(t *testing.T) {
@@ -72,6 +79,38 @@ func TestOldEventsGoAndTheNewestMoveStays(t *testing.T) {
 	}
 }
 
+func TestEventsOfManyJobsGoWithTheLastOfThem(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	rs, err := s.SubmitMany(t.Context(), []sql.NewSubmission{sub("alice"), sub("bob")})
+	must(t, err)
+	ids := []int64{rs[0].JobID, rs[1].JobID}
+	jobs, rejected, err := s.Claim(t.Context(), ids, "w1", token(1), time.Minute)
+	if err != nil || len(jobs) != 2 {
+		t.Fatalf("claimed %v, %v, %v", jobs, rejected, err)
+	}
+	finalize(t, s, jobs[0].Attempt, judge.AC)
+	longAgo(t, s, ids...)
+	if got := retireEvents(t, s); got != 0 {
+		t.Errorf("deleted %d events of a job that is under way", got)
+	}
+	finalize(t, s, jobs[1].Attempt, judge.WA)
+	longAgo(t, s, ids[1])
+	if got := retireEvents(t, s); got != 4 {
+		t.Errorf("deleted %d events, want the submits and claims of both", got)
+	}
+	for _, id := range ids {
+		if got := kinds(t, s, id); !slices.Equal(got, []string{"finished"}) {
+			t.Errorf("job %d keeps %v, want its end", id, got)
+		}
+	}
+	_, err = s.Rejudge(t.Context(), ids[:1], judge.LaneRejudge, "prof")
+	must(t, err)
+	if got := retireEvents(t, s); got != 0 {
+		t.Errorf("deleted %d events of a job that waits again", got)
+	}
+}
+
 func TestOldJobsGoUnlessSomebodyHasToLookAtThem(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
@@ -99,6 +138,9 @@ func TestOldJobsGoUnlessSomebodyHasToLookAtThem(t *testing.T) {
 	left := sql.All[int64](t, s, "SELECT job_id FROM jobs ORDER BY job_id")
 	if want := []int64{buried, young, waiting, inSet, kept}; !slices.Equal(left, want) {
 		t.Errorf("kept %v, want %v", left, want)
+	}
+	if got := retireEvents(t, s); got == 0 {
+		t.Error("the events that the jobs shared are left behind")
 	}
 	for _, table := range []string{"job_payloads", "results", "attempts", "dead_letters", "events"} {
 		if n := sql.One[int64](t, s, "SELECT count(*) FROM "+table+" WHERE job_id = ANY ($1)", []int64{gone, discarded}); n != 0 {

@@ -386,7 +386,7 @@ func TestAFailedPublishBacksOffWithoutATry(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.Exec(t, "DELETE FROM events WHERE job_id = $1 AND kind IN ('dispatched', 'redelivered')", id)
+	s.Exec(t, "DELETE FROM single_events WHERE job_id = $1 AND kind IN ('dispatched', 'redelivered')", id)
 	pick(t, s, 1)
 	if err := s.Malformed(t.Context(), id, judge.ReasonMissingField); err != nil {
 		t.Fatal(err)

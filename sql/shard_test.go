@@ -58,7 +58,7 @@ func TestShardedDispatchersPickNoGroupOfAnother(t *testing.T) {
 	o AS (
 		INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before)
 		SELECT job_id, queue, pool, group_key, language, lane, priority, now() + job_id * interval '1 ms', 'R', 1, 0, now() FROM j)
-	INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, 1, 0, 'submitted' FROM j`, n)
+	INSERT INTO single_events (job_id, generation, attempt, kind) SELECT job_id, 1, 0, 'submitted' FROM j`, n)
 	s.Exec(t, "ANALYZE outbox_events")
 	const dispatchers = 4
 	for range 2 { // the first one gives back what the others take

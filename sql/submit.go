@@ -1,11 +1,13 @@
 package sql
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -113,12 +115,13 @@ func (s *Store) SubmitMany(ctx context.Context, ns []NewSubmission) ([]Receipt, 
 	if err != nil {
 		return nil, err
 	}
-	// A row that somebody else inserts between our look and our insert shows as
-	// a raced row or a unique violation; the next look finds it.
+	// A key that somebody else inserts between our look and our insert shows as a
+	// unique violation, and two batches with the same keys may wait for each other:
+	// nothing was stored then, and the next look finds the key.
 	const tries = 5
 	for range tries {
 		answers, err := rows(ctx, s, s.queue, b.statement(), b.args(), pgx.RowToStructByPos[submitAnswer])
-		if pe, ok := errors.AsType[*pgconn.PgError](err); ok && pe.Code == "23505" {
+		if pe, ok := errors.AsType[*pgconn.PgError](err); ok && (pe.Code == uniqueViolation || pe.Code == deadlockDetected) {
 			continue
 		}
 		if err != nil {
@@ -129,11 +132,17 @@ func (s *Store) SubmitMany(ctx context.Context, ns []NewSubmission) ([]Receipt, 
 			return nil, err
 		}
 		if !raced {
-			return receipts, nil
+			return b.handOut(receipts), nil
 		}
 	}
 	return nil, fmt.Errorf("submit: gave up after losing %d races for the same key", tries)
 }
+
+// Errors of PostgreSQL, by its manual, appendix A.
+const (
+	uniqueViolation  = "23505"
+	deadlockDetected = "40P01"
+)
 
 // submitAnswer is a row of SubmissionSubmit.
 type submitAnswer struct {
@@ -174,7 +183,7 @@ func (s *Store) receipts(ctx context.Context, b *batch, answers []submitAnswer) 
 			return nil, false, ErrQueueFull
 		case string(SpaceNotMember), string(SpaceNotOpen), string(SpaceClosed), string(SpaceTooFast), string(SpaceTooManyWaiting):
 			return nil, false, &SpaceError{Refusal: SpaceRefusal(a.Outcome), Patience: a.Patience}
-		default:
+		default: // not stored, because another is refused
 			raced = true
 		}
 	}
@@ -186,126 +195,40 @@ func (s *Store) receipts(ctx context.Context, b *batch, answers []submitAnswer) 
 
 // checkSame refuses an idempotency key that was used with other content.
 func (s *Store) checkSame(ctx context.Context, jobID int64, payload []byte, space *int64) error {
-	same, found, err := row(ctx, s, s.queue, "SubmissionSame", args{"job_id": jobID, "payload": payload, "space_id": space}, pgx.RowTo[*bool])
+	same, found, err := row(ctx, s, s.queue, "SubmissionSame", args{"job_id": jobID}, func(r pgx.CollectableRow) (same bool, err error) {
+		var before []byte
+		var in *int64
+		if err := r.Scan(&before, &in); err != nil {
+			return false, err
+		}
+		return before == nil || samePayload(before, payload) && (in == nil) == (space == nil) && (in == nil || *in == *space), nil
+	})
 	if err != nil {
 		return fmt.Errorf("compare with job %d: %w", jobID, err)
 	}
-	if found && same != nil && !*same {
-		return &judge.FieldError{
-			Field: "idempotency_key", Reason: "reused",
-			Remedy: fmt.Sprintf("the key was used before, for job %d, with different content", jobID),
-		}
+	if found && !same {
+		return keyReused(fmt.Sprintf("was used before, for job %d,", jobID))
 	}
 	return nil
 }
 
-// batch holds the columns of SubmissionSubmit.
-type batch struct {
-	queue                                              string
-	kinds, pools, groups, languages, problems, authors []string
-	idempotencyKeys, jobKeys                           []*string
-	specHashes                                         [][]byte
-	traceIDs                                           []string
-	lanes                                              []int16
-	priorities, codeBytes                              []int32
-	payloads                                           [][]byte
-	delays                                             []time.Duration
-	spaces                                             []*int64
-	unofficials                                        []bool
-	spacious                                           bool // some are handed in to spaces
+// samePayload compares a payload with one that an older program may have written
+// in another way.
+func samePayload(before, now []byte) bool {
+	if bytes.Equal(before, now) {
+		return true
+	}
+	a, err := judge.DecodePayload(before)
+	if err != nil {
+		return false
+	}
+	b, err := judge.DecodePayload(now)
+	return err == nil && a.SchemaVersion == b.SchemaVersion && a.ContentType == judge.PayloadType && b.ContentType == judge.PayloadType &&
+		a.Problem == b.Problem && a.Language == b.Language && slices.Equal(a.Sources, b.Sources)
 }
 
-func newBatch(ns []NewSubmission) (*batch, error) {
-	b := &batch{queue: orDefault(ns[0].Queue, DefaultQueue)}
-	seen := map[string]bool{}
-	for i := range ns {
-		n := &ns[i]
-		if orDefault(n.Queue, DefaultQueue) != b.queue {
-			return nil, errors.New("submit: one statement serves one queue")
-		}
-		for _, key := range []string{n.JobKey, string(n.SpecHash)} {
-			if key != "" && seen[key] {
-				return nil, &judge.FieldError{Field: "job_key", Reason: "duplicate", Remedy: "give each submission of a batch its own key"}
-			}
-			seen[key] = true
-		}
-		if err := b.add(n); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
-}
-
-func (b *batch) add(n *NewSubmission) error {
-	kind := judge.Kind(orDefault(string(n.Kind), string(judge.KindSubmission)))
-	payload := []byte(n.Payload)
-	if payload == nil {
-		var err error
-		payload, err = json.Marshal(judge.Payload{
-			SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType,
-			Problem: n.Problem, Language: n.Language, Sources: n.Sources,
-		})
-		if err != nil {
-			return fmt.Errorf("submit: encode payload: %w", err)
-		}
-	}
-	if kind == judge.KindSubmission && n.Problem == "" {
-		return &judge.FieldError{Field: "problem", Reason: "missing", Remedy: "name the problem"}
-	}
-	code := 0
-	for _, src := range n.Sources {
-		code += len(src.Text)
-	}
-	lane := n.Lane
-	if lane == judge.LaneStaff {
-		lane = judge.LaneNormal
-	}
-	if n.Immediate {
-		lane = judge.LaneStaff
-	}
-	b.kinds = append(b.kinds, string(kind))
-	b.pools = append(b.pools, orDefault(n.Pool, DefaultPool))
-	b.groups = append(b.groups, orDefault(n.GroupKey, n.Author))
-	b.languages = append(b.languages, n.Language)
-	b.problems = append(b.problems, n.Problem)
-	b.authors = append(b.authors, n.Author)
-	b.idempotencyKeys = append(b.idempotencyKeys, orNil(n.IdempotencyKey))
-	b.jobKeys = append(b.jobKeys, orNil(n.JobKey))
-	b.specHashes = append(b.specHashes, n.SpecHash)
-	b.traceIDs = append(b.traceIDs, n.TraceID)
-	b.lanes = append(b.lanes, int16(lane))
-	b.priorities = append(b.priorities, int32(n.Priority))
-	b.payloads = append(b.payloads, payload)
-	b.codeBytes = append(b.codeBytes, int32(code))
-	b.delays = append(b.delays, max(n.Delay, 0))
-	var space *int64
-	if n.Space != 0 {
-		space, b.spacious = &n.Space, true
-	}
-	b.spaces = append(b.spaces, space)
-	b.unofficials = append(b.unofficials, n.Unofficial)
-	return nil
-}
-
-// statement names the one that stores the batch.
-func (b *batch) statement() string {
-	if b.spacious {
-		return "SubmissionSubmitSpace"
-	}
-	return "SubmissionSubmit"
-}
-
-func (b *batch) args() args {
-	a := args{
-		"queue": b.queue, "kinds": b.kinds, "pools": b.pools, "groups": b.groups, "languages": b.languages,
-		"problems": b.problems, "authors": b.authors, "idempotency_keys": b.idempotencyKeys, "job_keys": b.jobKeys,
-		"spec_hashes": b.specHashes, "trace_ids": b.traceIDs, "lanes": b.lanes, "priorities": b.priorities,
-		"payloads": b.payloads, "code_bytes": b.codeBytes, "delays": b.delays,
-	}
-	if b.spacious {
-		a["space_ids"], a["unofficials"] = b.spaces, b.unofficials
-	}
-	return a
+func keyReused(how string) error {
+	return &judge.FieldError{Field: "idempotency_key", Reason: "reused", Remedy: "the key " + how + " with different content"}
 }
 
 // eventsOf is the message that jobs have new events.

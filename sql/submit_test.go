@@ -1,6 +1,8 @@
 package sql_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,10 +70,44 @@ func TestAnIdempotencyKeyMakesOneJob(t *testing.T) {
 	if err != nil || len(many) != 3 || many[1].JobID != id || !many[1].Existing || many[0].Existing || many[2].JobID <= many[0].JobID {
 		t.Errorf("many = %+v, %v", many, err)
 	}
+	twice, err := s.SubmitMany(t.Context(), []sql.NewSubmission{sub("dave", key("z")), sub("erin", key("z")), sub("dave", key("z"))})
+	if err != nil || len(twice) != 3 || twice[0].Existing || twice[1].Existing || twice[1].JobID == twice[0].JobID ||
+		twice[2] != (sql.Receipt{JobID: twice[0].JobID, Existing: true}) {
+		t.Errorf("the same twice in a batch = %+v, %v", twice, err)
+	}
+	other.IdempotencyKey = "new"
+	_, err = s.SubmitMany(t.Context(), []sql.NewSubmission{sub("alice"), sub("alice", key("new")), other})
+	field(t, err, "idempotency_key", "reused")
+	if n := sql.One[int](t, s, "SELECT count(*) FROM jobs WHERE idempotency_key = 'new'"); n != 0 {
+		t.Errorf("%d jobs of a batch that was refused", n)
+	}
 	next := sql.One[float64](t, s, "SELECT extract(epoch FROM next_at - now())::float8 FROM groups WHERE key = 'alice'")
 	if next > 1.1 {
 		t.Errorf("repeated submits moved alice's clock %.1f s ahead, want one spacing", next)
 	}
+}
+
+func TestAKeyFromBeforeAnUpgradeIsKnownAgain(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	n := sub("alice", key("k"))
+	id := submit(t, s, n)
+	old, err := json.Marshal(judge.Payload{
+		SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: n.Problem, Language: n.Language, Sources: n.Sources,
+	})
+	must(t, err)
+	s.Exec(t, "UPDATE job_payloads SET payload = $2 WHERE job_id = $1", id, old)
+	if again, err := s.Submit(t.Context(), n); err != nil || again != (sql.Receipt{JobID: id, Existing: true}) {
+		t.Errorf("again = %+v, %v", again, err)
+	}
+	n.Sources = []judge.Source{{Name: "main.cpp", Text: "another"}}
+	_, err = s.Submit(t.Context(), n)
+	field(t, err, "idempotency_key", "reused")
+	run := ownRun("bob", "r")
+	submit(t, s, run)
+	run.Payload = bytes.Replace(run.Payload, []byte("MQ=="), []byte("Mg=="), 1)
+	_, err = s.Submit(t.Context(), run)
+	field(t, err, "idempotency_key", "reused")
 }
 
 func TestConcurrentSubmitsOfOneKeyMakeOneJob(t *testing.T) {

@@ -59,8 +59,8 @@ func (s *Store) Submission(ctx context.Context, jobID int64) (*judge.Submission,
 		return nil, err
 	}
 	if len(v.Payload) > 0 {
-		var p judge.Payload
-		if err := json.Unmarshal(v.Payload, &p); err != nil {
+		p, err := judge.DecodePayload(v.Payload)
+		if err != nil {
 			return nil, fmt.Errorf("submission %d: read payload: %w", jobID, err)
 		}
 		sub.Sources = p.Sources
@@ -116,15 +116,14 @@ func (s *Store) Events(ctx context.Context, jobID, after int64, limit int) ([]ju
 	if limit <= 0 {
 		limit = 1000
 	}
-	found, err := s.q.EventList(ctx, s.main, dbsqlc.EventListParams{JobID: jobID, After: after, Max: int32(min(limit, 10000))})
+	es, err := rows(ctx, s, s.main, "JobEvents", args{"job_id": jobID, "after": after, "max": min(limit, 10000)},
+		func(r pgx.CollectableRow) (e judge.Event, err error) {
+			return e, r.Scan(&e.ID, &e.JobID, &e.Generation, &e.AttemptID, &e.Kind, (*[]byte)(&e.Data), &e.At)
+		})
 	if err != nil {
 		return nil, fmt.Errorf("events of job %d: %w", jobID, err)
 	}
-	out := make([]judge.Event, len(found))
-	for i, e := range found {
-		out[i] = judge.Event{ID: e.ID, JobID: e.JobID, Generation: e.Generation, AttemptID: e.Attempt, Kind: e.Kind, Data: e.Data, At: e.At}
-	}
-	return out, nil
+	return es, nil
 }
 
 // placed is a row of the statement Place.

@@ -5,32 +5,6 @@ import (
 	"time"
 )
 
-// Source is one file that was handed in.
-type Source struct {
-	Name string `json:"name"` // a plain file name, without a folder
-	Text string `json:"text"`
-}
-
-// Payload is what a job carries, as JSON. An unknown SchemaVersion is refused
-// with reason payload_missing_or_invalid.
-type Payload struct {
-	SchemaVersion int      `json:"schema_version"` // 1
-	ContentType   string   `json:"content_type"`   // "application/vnd.deepoj.submission+json"
-	Problem       string   `json:"problem"`        // the problem's short name
-	Language      string   `json:"language"`       // a language id such as "cpp"
-	Sources       []Source `json:"sources"`
-}
-
-// AnswerLanguage is the language of submissions to problems that take the answers
-// themselves: each file is the answer to the test that it is called after.
-const AnswerLanguage = "answer"
-
-// PayloadVersion and PayloadType are what this program writes and reads.
-const (
-	PayloadVersion = 1
-	PayloadType    = "application/vnd.deepoj.submission+json"
-)
-
 // Ticket is a message of the queue: it names a job and grants nothing.
 type Ticket struct {
 	JobID      int64

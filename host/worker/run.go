@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/telemetry"
@@ -21,6 +19,8 @@ import (
 // run is a claimed job on its way to a result.
 type run struct {
 	job     judge.Job
+	payload judge.Payload // of a submission
+	unread  error         // why the payload cannot be read
 	entries []judge.Entry // acknowledged when the database has decided
 	lease   time.Duration
 	asked   time.Time // when the claim was sent
@@ -43,6 +43,11 @@ func (w *Worker) newRun(job judge.Job, entries []judge.Entry, asked time.Time) *
 		job: job, entries: entries, lease: w.cfg.Lease, until: asked.Add(w.cfg.Lease), asked: asked, claimed: time.Now(),
 		log: w.cfg.Log.With(slog.Int64("job_id", job.JobID), slog.Int64("attempt_id", int64(job.AttemptID)),
 			slog.String("trace_id", job.TraceID)),
+	}
+	if job.Kind == judge.KindSubmission {
+		// Here, where one stack grows deep, and not in the goroutine of each run.
+		r.payload, r.unread = readPayload(job.Payload)
+		r.job.Payload = nil
 	}
 	w.mu.Lock()
 	others := slices.Clone(w.runs[job.JobID])
@@ -214,10 +219,10 @@ func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progre
 		}
 		return do(ctx, r.job, progress)
 	}
-	payload, err := readPayload(r.job.Payload)
-	if err != nil {
-		return result, err
+	if r.unread != nil {
+		return result, r.unread
 	}
+	payload := r.payload
 	if !w.serves(payload.Language) {
 		return result, fmt.Errorf("language %s: %w", payload.Language, ErrNotHere)
 	}
@@ -259,8 +264,7 @@ func (e *payloadError) Error() string { return "payload: " + e.err.Error() }
 // readPayload returns the payload of a submission; the error is a
 // [*payloadError].
 func readPayload(raw []byte) (judge.Payload, error) {
-	var p judge.Payload
-	err := json.Unmarshal(raw, &p) // in less than half the time that encoding/json takes
+	p, err := judge.DecodePayload(raw)
 	switch {
 	case err != nil:
 	case p.SchemaVersion != judge.PayloadVersion:

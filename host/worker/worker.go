@@ -134,13 +134,23 @@ func (w *Worker) Run(ctx context.Context) error {
 	background.Go(func() { w.heartbeats(writing) })
 	background.Go(func() { w.replay(writing) })
 
+	// Whoever has judged waits for the next run: a new goroutine would have to grow
+	// its stack again.
 	var running sync.WaitGroup
+	idle := make(chan *run)
 	w.receive(ctx, func(r *run) {
-		running.Go(func() {
-			defer func() { w.slots <- struct{}{} }()
-			w.work(judging, writing, r)
-		})
+		select {
+		case idle <- r:
+		default:
+			running.Go(func() {
+				for more := true; more; r, more = <-idle {
+					w.work(judging, writing, r)
+					w.slots <- struct{}{}
+				}
+			})
+		}
 	})
+	close(idle)
 
 	if err := w.giveBackTaken(ctx); err != nil {
 		w.cfg.Log.WarnContext(ctx, "jobs may be left to their leases", slog.Any("err", err))

@@ -21,7 +21,7 @@ log AS (
     'lane', o.lane, 'priority', o.priority, 'rank_at', o.rank_at, 'delayed_at', o.delayed_at, 'not_before', o.not_before)
   FROM cancelled c CROSS JOIN outbox o),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'cancelled', jsonb_build_object('by', @by::text) FROM cancelled)
 SELECT job_id FROM cancelled;
 
@@ -44,7 +44,7 @@ outbox AS (
 log AS (
   INSERT INTO audit_log (actor, action, subject) SELECT @by::text, 'restore', 'job:' || job_id FROM restored),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'restored', jsonb_build_object('by', @by::text) FROM restored)
 SELECT job_id FROM restored;
 
@@ -80,7 +80,7 @@ log AS (
   INSERT INTO audit_log (actor, action, subject, detail)
   SELECT @by, 'rejudge', 'job:' || job_id, jsonb_strip_nulls(jsonb_build_object('was', was, 'generation', generation, 'set', @set)) FROM again),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'rejudge', jsonb_strip_nulls(jsonb_build_object('by', @by::text, 'set', @set)) FROM again)
 SELECT h.job_id, coalesce(a.generation, h.generation) AS generation, a.job_id IS NOT NULL AS moved FROM held h LEFT JOIN again a USING (job_id);
 
@@ -112,7 +112,7 @@ log AS (
   SELECT @by::text, 'release', 'job:' || job_id, jsonb_build_object('generation', generation, 'attempt', attempt_id,
     'lane', lane, 'priority', priority, 'rank_at', rank_at, 'delayed_at', delayed_at, 'not_before', not_before) FROM old),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'to', 'front') FROM moved)
 SELECT job_id FROM moved;
 
@@ -139,7 +139,7 @@ log AS (
   SELECT @by::text, 'immediate', 'job:' || job_id, jsonb_build_object('generation', generation, 'attempt', attempt_id,
     'lane', lane, 'priority', priority, 'rank_at', rank_at, 'delayed_at', delayed_at, 'not_before', not_before) FROM old),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'to', 'immediate') FROM moved)
 SELECT job_id FROM moved;
 
@@ -167,7 +167,7 @@ log AS (
   SELECT @by::text, 'delay', 'job:' || job_id, jsonb_build_object('generation', generation, 'attempt', attempt_id,
     'lane', lane, 'priority', priority, 'rank_at', rank_at, 'delayed_at', delayed_at, 'not_before', not_before) FROM old),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'to', 'back') FROM moved)
 SELECT rank_at FROM moved;
 
@@ -206,7 +206,7 @@ log AS (
     'lane', old.lane, 'priority', old.priority, 'rank_at', old.rank_at, 'delayed_at', old.delayed_at, 'not_before', old.not_before)
   FROM old, moved),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'moved', jsonb_build_object('by', @by::text, 'before', @before) FROM moved)
 SELECT job_id FROM moved;
 
@@ -234,7 +234,7 @@ log AS (
   INSERT INTO audit_log (actor, action, subject, detail)
   SELECT @by::text, 'undo', 'job:' || m.job_id, jsonb_build_object('of', n.id, 'action', n.action) FROM moved m, noted n),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT m.job_id, m.generation, m.attempt_id, 'moved', jsonb_build_object('by', @by::text, 'undo', n.action) FROM moved m, noted n)
 SELECT n.action FROM moved, noted n;
 
@@ -285,7 +285,7 @@ SELECT f.job_id FROM (
 -- name: QueueOf
 -- What is unfinished of an author's newest thousand submissions, newest first.
 SELECT job_id FROM outbox_events
-WHERE job_id = ANY (ARRAY(SELECT job_id FROM job_payloads WHERE author = @author::text AND problem IS NOT NULL ORDER BY job_id DESC LIMIT 1000))
+WHERE job_id = ANY (ARRAY(SELECT job_id FROM job_payloads WHERE author = @author::text AND author <> '' AND problem IS NOT NULL ORDER BY job_id DESC LIMIT 1000))
 ORDER BY job_id DESC LIMIT @max::integer;
 
 -- name: QueueRows

@@ -55,10 +55,12 @@ claimed AS (
   RETURNING job_id, generation, attempt_id, kind, queue, group_key, trace_id, tries, max_tries, created_at)
 
 -- name: JobClaimed :part
--- The event of a claim, and its answer.
+-- The event of a claim, and its answer. An event takes its id after the jobs were
+-- locked, and the time that they note: see the migration event_batches.
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
-  SELECT job_id, generation, attempt_id, 'claimed', (SELECT jsonb_build_object('worker', @owner::text)) FROM claimed)
+  INSERT INTO event_batches (kind, job_ids, generations, attempts, data)
+  SELECT 'claimed', array_agg(job_id), array_agg(generation), array_agg(attempt_id), jsonb_build_object('worker', @owner::text)
+  FROM claimed HAVING count(*) > 0)
 SELECT c.job_id, c.generation, c.attempt_id, c.kind, c.queue, c.group_key, c.trace_id, c.tries, c.max_tries, c.created_at,
   p.payload, coalesce((SELECT v.version FROM problems v WHERE v.slug = p.problem), '')
 FROM claimed c LEFT JOIN LATERAL (SELECT payload, problem FROM job_payloads WHERE job_payloads.job_id = c.job_id OFFSET 0) p ON true
@@ -107,11 +109,14 @@ result AS (
   FROM finished),
 outbox AS (DELETE FROM outbox_events WHERE job_id = ANY (ARRAY(SELECT job_id FROM finished))),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
-  SELECT job_id, generation, attempt_id, 'finished',
-    CASE WHEN (@scores)[i] IS NULL THEN jsonb_build_object('verdict', (@verdicts)[i]) ELSE jsonb_build_object('verdict', (@verdicts)[i], 'score', (@scores)[i]) END
-  FROM finished)
+  INSERT INTO event_batches (kind, job_ids, generations, attempts, verdicts, scores)
+  SELECT 'finished', array_agg(job_id), array_agg(generation), array_agg(attempt_id), array_agg((@verdicts)[i]), array_agg((@scores)[i])
+  FROM finished HAVING count(*) > 0)
 SELECT job_id, attempt_id FROM finished;
+
+-- name: JobEvents
+SELECT id, job_id, generation, attempt, kind, data, at FROM events_of(@job_id::bigint)
+WHERE id > @after::bigint ORDER BY id LIMIT @max::integer;
 
 -- name: JobExplain
 -- Why a fenced write changed nothing; the decision is taken in Go.
@@ -123,7 +128,7 @@ FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @owners::text[], @token
 LEFT JOIN LATERAL (SELECT * FROM jobs WHERE jobs.job_id = g.job_id OFFSET 0) j ON true;
 
 -- name: JobProgress
-INSERT INTO events (job_id, generation, attempt, kind, data)
+INSERT INTO single_events (job_id, generation, attempt, kind, data)
 SELECT j.job_id, j.generation, j.attempt_id, p.kind, p.data
 FROM unnest(@kinds::text[], @data::jsonb[]) WITH ORDINALITY AS p(kind, data, n)
 JOIN jobs j ON j.job_id = @job_id::bigint AND j.attempt_id = @attempt_id::integer
@@ -159,7 +164,7 @@ letter AS (
   INSERT INTO dead_letters (job_id, generation, attempt_id, tries, reason, error)
   SELECT job_id, generation, attempt_id, tries, CASE WHEN @buried THEN @error ->> 'code' ELSE 'max_tries' END, @error FROM failed WHERE status = 'dead'),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, CASE WHEN status = 'dead' THEN 'dead' WHEN @counts THEN 'retry' ELSE 'released' END,
     jsonb_build_object('error', @error ->> 'message', 'tries', tries) FROM failed)
 SELECT status FROM failed;
@@ -197,7 +202,7 @@ letter AS (
   SELECT job_id, generation, attempt_id, tries, 'worker_lost',
     jsonb_build_object('code', 'worker_lost', 'message', 'worker lost', 'component', 'reaper') FROM lost WHERE status = 'dead'),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, CASE status WHEN 'dead' THEN 'dead' ELSE 'worker_lost' END,
     jsonb_build_object('worker', lease_owner, 'tries', tries) FROM lost)
 SELECT job_id, attempt_id, lease_owner, status FROM lost ORDER BY job_id;
@@ -208,9 +213,9 @@ SELECT job_id, attempt_id, lease_owner, status FROM lost ORDER BY job_id;
 WITH moved AS (
   UPDATE outbox_events o SET state = 'S', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @reason::text,
     not_before = now() + least(interval '5 min', interval '1 s' * power(2, least(10, (
-      SELECT count(*) FROM events e WHERE e.job_id = o.job_id AND e.generation = o.generation AND e.kind = 'publish_failed')))) * (0.5 + random() / 2)
+      SELECT count(*) FROM single_events e WHERE e.job_id = o.job_id AND e.generation = o.generation AND e.kind = 'publish_failed')))) * (0.5 + random() / 2)
   WHERE o.job_id = @job_id::bigint AND o.state = 'D' RETURNING o.job_id, o.generation, o.attempt_id),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'publish_failed', jsonb_build_object('error', @reason::text) FROM moved)
 SELECT job_id FROM moved;

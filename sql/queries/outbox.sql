@@ -76,7 +76,7 @@ won AS (
     dispatched_at = now(), stream_entry_id = NULL, lock_owner = @dispatcher::text, lock_until = now() + (SELECT redeliver FROM q)
   WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM chosen))
   RETURNING o.job_id, o.generation, o.attempt_id, o.lane, o.priority, o.rank_at, o.trace_id, o.payload_ref, o.created_at),
-event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'dispatched' FROM won)
+event AS (INSERT INTO single_events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'dispatched' FROM won)
 SELECT job_id, trace_id, coalesce(payload_ref, 'pg:' || job_id), priority, created_at
 FROM won ORDER BY lane, priority DESC, rank_at, job_id;
 
@@ -102,10 +102,10 @@ WITH held AS MATERIALIZED (
 moved AS (
   UPDATE outbox_events o SET state = 'S', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @message::text,
     not_before = now() + least(interval '5 min', interval '1 s' * power(2, least(10, (
-      SELECT count(*) FROM events e WHERE e.job_id = o.job_id AND e.generation = o.generation AND e.kind = 'publish_failed')))) * (0.5 + random() / 2)
+      SELECT count(*) FROM single_events e WHERE e.job_id = o.job_id AND e.generation = o.generation AND e.kind = 'publish_failed')))) * (0.5 + random() / 2)
   WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM held)) RETURNING o.job_id, o.generation, o.attempt_id),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'publish_failed', jsonb_build_object('error', @message::text) FROM moved)
 SELECT job_id FROM moved;
 
@@ -114,7 +114,7 @@ WITH due AS MATERIALIZED (
   SELECT job_id FROM outbox_events WHERE state = 'S' AND not_before <= now() ORDER BY not_before LIMIT 1000 FOR UPDATE SKIP LOCKED),
 moved AS (
   UPDATE outbox_events SET state = 'R' WHERE job_id = ANY (ARRAY(SELECT job_id FROM due)) RETURNING job_id, generation, attempt_id),
-event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'promoted' FROM moved)
+event AS (INSERT INTO single_events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'promoted' FROM moved)
 SELECT job_id FROM moved;
 
 -- name: OutboxRedeliver
@@ -124,7 +124,7 @@ WITH late AS MATERIALIZED (
 moved AS (
   UPDATE outbox_events SET state = 'R', lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL
   WHERE job_id = ANY (ARRAY(SELECT job_id FROM late)) RETURNING job_id, generation, attempt_id),
-event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'redelivered' FROM moved)
+event AS (INSERT INTO single_events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'redelivered' FROM moved)
 SELECT job_id FROM moved ORDER BY job_id;
 
 -- name: OutboxOutstanding

@@ -92,7 +92,7 @@ log AS (
   INSERT INTO audit_log (actor, action, subject, detail)
   SELECT @by, 'apply', 'rejudge:' || id, jsonb_build_object('submissions', (SELECT count(*) FROM shown)) FROM resolved),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'applied',
     jsonb_strip_nulls(jsonb_build_object('by', @by::text, 'set', @id, 'verdict', verdict, 'score', score)) FROM shown)
 SELECT coalesce(one.resolution, ''), (SELECT n FROM open), coalesce((SELECT array_agg(job_id) FROM shown), '{}') FROM one;
@@ -118,6 +118,6 @@ log AS (
   INSERT INTO audit_log (actor, action, subject, detail)
   SELECT @by, 'cancel', 'rejudge:' || id, jsonb_build_object('submissions', (SELECT count(*) FROM cancelled)) FROM resolved),
 event AS (
-  INSERT INTO events (job_id, generation, attempt, kind, data)
+  INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'cancelled', jsonb_build_object('by', @by::text, 'set', @id) FROM cancelled)
 SELECT coalesce(one.resolution, ''), 0::bigint, coalesce((SELECT array_agg(job_id) FROM cancelled), '{}') FROM one;

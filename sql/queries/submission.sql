@@ -16,17 +16,15 @@ checked AS MATERIALIZED (
     NULL::interval AS patience,
     CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
          WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem' END AS refusal,
-    (SELECT j.job_id FROM jobs j WHERE j.queue = @queue AND j.group_key = g.group_key AND j.idempotency_key = g.idempotency_key
-      AND j.idempotency_key IS NOT NULL) AS same,
-    (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.job_key = g.job_key AND o.job_key IS NOT NULL) AS keyed,
-    (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.spec_hash = g.spec_hash AND o.spec_hash IS NOT NULL) AS specified
+    @SubmitKnown
   FROM given g),
 @SubmitChosen,
+@SubmitQueued,
 payload AS (
   INSERT INTO job_payloads (job_id, payload, problem, author, code_bytes)
   SELECT g.job_id, g.payload, CASE WHEN g.kind IN ('submission', 'run') THEN g.problem END, g.author, g.code_bytes
   FROM given g, made WHERE made.ids[width_bucket(g.job_id, made.ids)] = g.job_id),
-@SubmitQueued
+@SubmitAnswered
 
 -- name: SubmissionSubmitSpace
 -- SubmissionSubmit where some are handed in to spaces, which refuse what comes too
@@ -51,10 +49,7 @@ checked AS MATERIALIZED (
          WHEN l.late THEN 'closed'
          WHEN l.per_minute > 0 AND l.lately > l.per_minute THEN 'too_fast'
          WHEN l.max_waiting > 0 AND l.waiting > l.max_waiting THEN 'too_many_waiting' END AS refusal,
-    (SELECT j.job_id FROM jobs j WHERE j.queue = @queue AND j.group_key = g.group_key AND j.idempotency_key = g.idempotency_key
-      AND j.idempotency_key IS NOT NULL) AS same,
-    (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.job_key = g.job_key AND o.job_key IS NOT NULL) AS keyed,
-    (SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.spec_hash = g.spec_hash AND o.spec_hash IS NOT NULL) AS specified
+    @SubmitKnown
   FROM (SELECT given.*, row_number() OVER (PARTITION BY space_id, author ORDER BY n) AS nth FROM given ORDER BY space_id, author, n) g
   -- How a member of a space stands, with what this statement brings. The lock shows
   -- what was counted since the statement began, which the other tables do not; it is
@@ -78,15 +73,26 @@ checked AS MATERIALIZED (
         space_members m WHERE m.space_id = g.space_id AND m.user_name = g.author) c
     WHERE s.id = g.space_id) l ON g.space_id IS NOT NULL AND NOT g.unofficial),
 @SubmitChosen,
+@SubmitQueued,
 payload AS (
   INSERT INTO job_payloads (job_id, payload, problem, author, code_bytes, space_id, unofficial)
   SELECT g.job_id, g.payload, CASE WHEN g.kind IN ('submission', 'run') THEN g.problem END, g.author, g.code_bytes, g.space_id, g.unofficial
   FROM given g, made WHERE made.ids[width_bucket(g.job_id, made.ids)] = g.job_id),
 counted AS (
   UPDATE space_members m SET submits = m.submits + s.fresh
-  FROM (SELECT space_id, author, count(*) AS fresh FROM stored WHERE space_id IS NOT NULL AND NOT unofficial GROUP BY space_id, author) s
+  FROM (SELECT space_id, author, count(*) AS fresh FROM wanted WHERE space_id IS NOT NULL AND NOT unofficial GROUP BY space_id, author) s
   WHERE m.space_id = s.space_id AND m.user_name = s.author),
-@SubmitQueued
+@SubmitAnswered
+
+-- name: SubmitKnown :part
+-- The job that is there already, if any. What carries no key is not looked for.
+CASE WHEN g.idempotency_key IS NOT NULL THEN (
+      SELECT j.job_id FROM jobs j
+      WHERE j.queue = @queue AND j.group_key = g.group_key AND j.idempotency_key = g.idempotency_key AND j.idempotency_key IS NOT NULL) END AS same,
+    CASE WHEN g.job_key IS NOT NULL THEN (
+      SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.job_key = g.job_key AND o.job_key IS NOT NULL) END AS keyed,
+    CASE WHEN g.spec_hash IS NOT NULL THEN (
+      SELECT o.job_id FROM outbox_events o WHERE o.queue = @queue AND o.spec_hash = g.spec_hash AND o.spec_hash IS NOT NULL) END AS specified
 
 -- name: SubmitChosen :part
 room AS MATERIALIZED (
@@ -95,7 +101,7 @@ room AS MATERIALIZED (
          + (SELECT count(*) FROM (SELECT 1 FROM outbox_events o WHERE o.queue = @queue AND o.state = 'R'
             AND (SELECT max_backlog FROM q) > 0 LIMIT (SELECT max_backlog FROM q)) ready)
          + (SELECT count(*) FROM outbox_events o WHERE o.queue = @queue AND o.state = 'S' AND (SELECT max_backlog FROM q) > 0) AS ok),
-wanted AS MATERIALIZED (
+wanted AS NOT MATERIALIZED (
   SELECT c.* FROM checked c
   WHERE coalesce(same, keyed, specified) IS NULL AND (SELECT ok FROM room)
     AND NOT EXISTS (SELECT 1 FROM checked WHERE refusal IS NOT NULL AND coalesce(same, keyed, specified) IS NULL)),
@@ -105,27 +111,22 @@ clock AS (
   WHERE w.group_key <> '' AND w.lane >= 2 GROUP BY w.group_key ORDER BY w.group_key
   ON CONFLICT (queue, key) DO UPDATE SET next_at = greatest(groups.next_at, now()) + (excluded.next_at - now()) / groups.weight
   RETURNING key, next_at, weight),
-job AS (
-  INSERT INTO jobs (job_id, kind, queue, pool, group_key, language, idempotency_key, job_key, spec_hash, trace_id, lane, priority, max_tries, not_before)
-  SELECT w.job_id, w.kind, @queue, w.pool, w.group_key, w.language, w.idempotency_key, w.job_key, w.spec_hash, w.trace_id, w.lane, w.priority,
-    q.max_tries, now() + w.delay
-  FROM wanted w, q ORDER BY w.n
-  ON CONFLICT (queue, group_key, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-  RETURNING job_id),
 -- Rows are matched through sorted arrays, which width_bucket searches by halves:
 -- with hash joins off, joining two lists of n rows would compare n² pairs.
-made AS MATERIALIZED (SELECT array_agg(job_id ORDER BY job_id) AS ids FROM job),
-stored AS MATERIALIZED (
+made AS MATERIALIZED (SELECT array_agg(job_id ORDER BY job_id) AS ids FROM wanted),
+ordered AS (
   SELECT w.*, now() + w.delay AS not_before, row_number() OVER (PARTITION BY w.group_key, w.lane >= 2 ORDER BY w.n DESC) - 1 AS back
-  FROM wanted w, made WHERE made.ids[width_bucket(w.job_id, made.ids)] = w.job_id),
+  FROM wanted w),
 turn AS MATERIALIZED (
   SELECT array_agg(key ORDER BY key COLLATE "C") AS keys, array_agg(next_at ORDER BY key COLLATE "C") AS next_at,
     array_agg(weight ORDER BY key COLLATE "C") AS weights FROM clock),
-placed AS MATERIALIZED (
-  SELECT s.*, width_bucket(s.group_key COLLATE "C", (SELECT keys FROM turn)) AS i FROM stored s)
+placed AS (
+  SELECT s.*, width_bucket(s.group_key COLLATE "C", (SELECT keys FROM turn)) AS i FROM ordered s OFFSET 0)
 
 -- name: SubmitQueued :part
-event AS (INSERT INTO events (job_id, generation, attempt, kind) SELECT job_id, 1, 0, 'submitted' FROM stored),
+-- The queue rows, and the turns of their groups. PostgreSQL runs what nobody reads
+-- from in reverse order: this stands first to be last, so that others wait for the
+-- clocks of groups as shortly as can be.
 outbox AS (
   INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before,
     trace_id, job_key, spec_hash, lifo)
@@ -136,21 +137,30 @@ outbox AS (
     CASE WHEN s.not_before > now() THEN 'S' ELSE 'R' END, 1, 0, s.not_before, s.trace_id, s.job_key, s.spec_hash,
     q.ordering = 'lifo'
   FROM placed s, turn, q)
+
+-- name: SubmitAnswered :part
+job AS (
+  INSERT INTO jobs (job_id, kind, queue, pool, group_key, language, idempotency_key, job_key, spec_hash, trace_id, lane, priority, max_tries, not_before)
+  SELECT w.job_id, w.kind, @queue, w.pool, w.group_key, w.language, w.idempotency_key, w.job_key, w.spec_hash, w.trace_id, w.lane, w.priority,
+    q.max_tries, now() + w.delay
+  FROM wanted w, q),
+event AS (
+  INSERT INTO event_batches (kind, job_ids, generations, attempts)
+  SELECT 'submitted', ids, array_fill(1, ARRAY[cardinality(ids)]), array_fill(0, ARRAY[cardinality(ids)]) FROM made WHERE ids IS NOT NULL)
 SELECT c.n, coalesce(c.same, c.keyed, c.specified, c.job_id) AS job_id,
-  CASE WHEN made.ids[width_bucket(c.job_id, made.ids)] = c.job_id THEN 'new'
-       WHEN c.same IS NOT NULL THEN 'same'
+  CASE WHEN c.same IS NOT NULL THEN 'same'
        WHEN c.keyed IS NOT NULL THEN 'keyed'
        WHEN c.specified IS NOT NULL THEN 'specified'
        WHEN c.refusal IS NOT NULL THEN c.refusal
        WHEN NOT (SELECT ok FROM room) THEN 'queue_full'
-       ELSE 'raced' END AS outcome, c.patience
-FROM checked c, made ORDER BY c.n;
+       WHEN NOT EXISTS (SELECT 1 FROM wanted) THEN 'not_stored' -- because another was refused
+       ELSE 'new' END AS outcome, c.patience
+FROM checked c ORDER BY c.n;
 
 -- name: SubmissionSame
--- Whether a job carries exactly this payload, in the same space: NULL once the
--- payload has moved to the blob store.
-SELECT p.payload = @payload::bytea AND p.space_id IS NOT DISTINCT FROM @space_id::bigint
-FROM job_payloads p WHERE p.job_id = @job_id::bigint;
+-- What a job carries, and in which space: NULL once the payload has moved to the
+-- blob store.
+SELECT p.payload, p.space_id FROM job_payloads p WHERE p.job_id = @job_id::bigint;
 
 -- name: SubmissionReplace
 -- A job key was submitted again: a pending job takes the new payload and keeps

@@ -36,10 +36,6 @@ WHERE s.job_id < @before AND s.problem IS NOT NULL
   AND j.kind = 'submission'
 ORDER BY s.job_id DESC LIMIT @max::integer;
 
--- name: EventList :many
-SELECT id, job_id, generation, attempt, kind, data, at FROM events
-WHERE job_id = @job_id AND id > @after ORDER BY id LIMIT @max::integer;
-
 -- name: AuditLogAdd :exec
 INSERT INTO audit_log (actor, action, subject, detail) VALUES (@actor, @action, @subject, @detail);
 

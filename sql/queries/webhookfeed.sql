@@ -10,11 +10,20 @@
 WITH place AS MATERIALIZED (
   SELECT c.sink, c.xid, c.id, c.system_identifier = s.system_identifier::text AS ours, s.system_identifier
   FROM feed_cursors c, pg_control_system() s WHERE c.sink = 'webhooks' FOR UPDATE OF c SKIP LOCKED),
-seen AS MATERIALIZED (
+next AS MATERIALIZED (
   SELECT e.* FROM place c CROSS JOIN LATERAL (
-    SELECT e.xid, e.id, e.job_id, e.generation, e.attempt, e.kind, e.data, e.at FROM events e
-    WHERE c.ours AND (e.xid, e.id) > (c.xid, c.id) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
-    ORDER BY e.xid, e.id LIMIT @max::integer) e),
+    (SELECT s.xid, s.id, ARRAY[s.job_id] AS job_ids, ARRAY[s.generation] AS generations, ARRAY[s.attempt] AS attempts, s.kind, s.data,
+       NULL::text[] AS verdicts, NULL::double precision[] AS scores, s.at
+     FROM single_events s WHERE c.ours AND (s.xid, s.id) > (c.xid, c.id) AND s.xid < pg_snapshot_xmin(pg_current_snapshot())
+     ORDER BY s.xid, s.id LIMIT @max::integer)
+    UNION ALL
+    (SELECT b.xid, b.id, b.job_ids, b.generations, b.attempts, b.kind, b.data, b.verdicts, b.scores, b.at
+     FROM event_batches b WHERE c.ours AND (b.xid, b.id) > (c.xid, c.id) AND b.xid < pg_snapshot_xmin(pg_current_snapshot())
+     ORDER BY b.xid, b.id LIMIT @max)) e),
+-- A batch is not divided, so the last one may go beyond the limit.
+seen AS MATERIALIZED (
+  SELECT * FROM (SELECT n.*, sum(cardinality(n.job_ids)) OVER (ORDER BY n.xid, n.id) AS total FROM next n) t
+  WHERE total - cardinality(job_ids) < @max),
 told AS (
   SELECT e.id, e.job_id, e.at, 'submission.' || e.kind AS kind, m.author, m.problem,
     json_strip_nulls(json_build_object(
@@ -22,7 +31,10 @@ told AS (
       'data', json_build_object('event_id', e.id, 'job_id', e.job_id, 'url', '/submissions/' || e.job_id, 'problem', m.problem,
         'language', m.language, 'author', m.author, 'generation', e.generation, 'attempt_id', e.attempt,
         'verdict', e.data -> 'verdict', 'score', e.data -> 'score')))::text AS body
-  FROM seen e JOIN jobs j ON j.job_id = e.job_id AND j.kind = 'submission' JOIN submissions m ON m.job_id = e.job_id
+  FROM (
+    SELECT s.id, u.job_id, u.generation, u.attempt, s.kind, coalesce(s.data, event_verdict(u.verdict, u.score)) AS data, s.at
+    FROM seen s CROSS JOIN LATERAL unnest(s.job_ids, s.generations, s.attempts, s.verdicts, s.scores) AS u(job_id, generation, attempt, verdict, score)) e
+  JOIN jobs j ON j.job_id = e.job_id AND j.kind = 'submission' JOIN submissions m ON m.job_id = e.job_id
   WHERE e.kind = ANY (@kinds::text[]) AND (e.kind = 'applied' OR NOT EXISTS (
     SELECT 1 FROM rejudge_set_jobs s WHERE s.job_id = e.job_id AND s.generation = e.generation))),
 made AS (
@@ -31,13 +43,13 @@ made AS (
   FROM told t JOIN webhooks w ON t.kind = ANY (w.kinds) AND t.at >= w.created_at AND w.disabled_at IS NULL
     AND (w.everyone OR w.owner = t.author) AND w.problem IN ('', t.problem)
   JOIN users u ON u.name = w.owner AND @WebhookMay
-  ORDER BY t.id, w.id
+  ORDER BY t.id, t.job_id, w.id
   ON CONFLICT DO NOTHING RETURNING 1),
 last AS (SELECT xid, id FROM seen ORDER BY xid DESC, id DESC LIMIT 1),
 moved AS (
   UPDATE feed_cursors c SET xid = coalesce(l.xid, pg_snapshot_xmin(pg_current_snapshot())), id = coalesce(l.id, 0), system_identifier = k.system_identifier::text
   FROM place k LEFT JOIN last l ON true WHERE c.sink = k.sink AND (l.id IS NOT NULL OR NOT k.ours))
-SELECT (SELECT count(*) FROM seen) = @max, (SELECT count(*) FROM made), NOT k.ours FROM place k;
+SELECT (SELECT coalesce(max(total), 0) FROM seen) >= @max, (SELECT count(*) FROM made), NOT k.ours FROM place k;
 
 -- name: WebhookMay :part
 -- Whether the owner u of the webhook w may be told.

@@ -81,55 +81,6 @@ func (q *Queries) AuditLogList(ctx context.Context, db DBTX, arg AuditLogListPar
 	return items, nil
 }
 
-const eventList = `-- name: EventList :many
-SELECT id, job_id, generation, attempt, kind, data, at FROM events
-WHERE job_id = $1 AND id > $2 ORDER BY id LIMIT $3::integer
-`
-
-type EventListParams struct {
-	JobID int64
-	After int64
-	Max   int32
-}
-
-type EventListRow struct {
-	ID         int64
-	JobID      int64
-	Generation int32
-	Attempt    int32
-	Kind       string
-	Data       []byte
-	At         time.Time
-}
-
-func (q *Queries) EventList(ctx context.Context, db DBTX, arg EventListParams) ([]EventListRow, error) {
-	rows, err := db.Query(ctx, eventList, arg.JobID, arg.After, arg.Max)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []EventListRow
-	for rows.Next() {
-		var i EventListRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.JobID,
-			&i.Generation,
-			&i.Attempt,
-			&i.Kind,
-			&i.Data,
-			&i.At,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const submissionList = `-- name: SubmissionList :many
 SELECT j.job_id, s.problem::text AS problem, coalesce(v.title, s.problem)::text AS title, j.language, s.author,
   (CASE WHEN j.rejudge_set IS NOT NULL AND j.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,

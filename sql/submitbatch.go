@@ -1,0 +1,174 @@
+package sql
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"deepoj/host/judge"
+)
+
+// batch holds the columns of SubmissionSubmit.
+type batch struct {
+	queue                                              string
+	kinds, pools, groups, languages, problems, authors []string
+	idempotencyKeys, jobKeys                           []*string
+	specHashes                                         [][]byte
+	traceIDs                                           []string
+	lanes                                              []int16
+	priorities, codeBytes                              []int32
+	payloads                                           [][]byte
+	delays                                             []time.Duration
+	spaces                                             []*int64
+	unofficials                                        []bool
+	spacious                                           bool // some are handed in to spaces
+
+	// Of each submission, the row that stores it. Submissions with the same
+	// idempotency key share one.
+	rows []int
+}
+
+// scopedKey is an idempotency key: submitters do not share theirs.
+type scopedKey struct{ group, key string }
+
+func newBatch(ns []NewSubmission) (*batch, error) {
+	b := &batch{queue: orDefault(ns[0].Queue, DefaultQueue)}
+	seen := map[string]bool{}
+	first := map[scopedKey]int{}
+	for i := range ns {
+		n := &ns[i]
+		if orDefault(n.Queue, DefaultQueue) != b.queue {
+			return nil, errors.New("submit: one statement serves one queue")
+		}
+		for _, key := range []string{n.JobKey, string(n.SpecHash)} {
+			if key != "" && seen[key] {
+				return nil, &judge.FieldError{Field: "job_key", Reason: "duplicate", Remedy: "give each submission of a batch its own key"}
+			}
+			seen[key] = true
+		}
+		payload, err := n.payload()
+		if err != nil {
+			return nil, err
+		}
+		row := len(b.kinds)
+		if n.IdempotencyKey != "" {
+			key := scopedKey{n.group(), n.IdempotencyKey}
+			if k, again := first[key]; again {
+				if !bytes.Equal(b.payloads[k], payload) || ns[i].Space != b.space(k) {
+					return nil, keyReused("is used twice,")
+				}
+				b.rows = append(b.rows, k)
+				continue
+			}
+			first[key] = row
+		}
+		if err := b.add(n, payload); err != nil {
+			return nil, err
+		}
+		b.rows = append(b.rows, row)
+	}
+	return b, nil
+}
+
+// space is the one that a row is handed in to, or 0.
+func (b *batch) space(row int) int64 {
+	if b.spaces[row] == nil {
+		return 0
+	}
+	return *b.spaces[row]
+}
+
+// handOut gives each submission the receipt of its row.
+func (b *batch) handOut(receipts []Receipt) []Receipt {
+	if len(b.rows) == len(receipts) {
+		return receipts
+	}
+	out := make([]Receipt, len(b.rows))
+	given := make([]bool, len(receipts))
+	for i, row := range b.rows {
+		out[i] = receipts[row]
+		out[i].Existing = out[i].Existing || given[row]
+		given[row] = true
+	}
+	return out
+}
+
+// group is whose turn the submission takes.
+func (n *NewSubmission) group() string { return orDefault(n.GroupKey, n.Author) }
+
+// payload is what the job carries.
+func (n *NewSubmission) payload() ([]byte, error) {
+	if n.Payload != nil {
+		return n.Payload, nil
+	}
+	payload, err := judge.Payload{
+		SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType,
+		Problem: n.Problem, Language: n.Language, Sources: n.Sources,
+	}.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("submit: %w", err)
+	}
+	return payload, nil
+}
+
+func (b *batch) add(n *NewSubmission, payload []byte) error {
+	kind := judge.Kind(orDefault(string(n.Kind), string(judge.KindSubmission)))
+	if kind == judge.KindSubmission && n.Problem == "" {
+		return &judge.FieldError{Field: "problem", Reason: "missing", Remedy: "name the problem"}
+	}
+	code := 0
+	for _, src := range n.Sources {
+		code += len(src.Text)
+	}
+	lane := n.Lane
+	if lane == judge.LaneStaff {
+		lane = judge.LaneNormal
+	}
+	if n.Immediate {
+		lane = judge.LaneStaff
+	}
+	b.kinds = append(b.kinds, string(kind))
+	b.pools = append(b.pools, orDefault(n.Pool, DefaultPool))
+	b.groups = append(b.groups, n.group())
+	b.languages = append(b.languages, n.Language)
+	b.problems = append(b.problems, n.Problem)
+	b.authors = append(b.authors, n.Author)
+	b.idempotencyKeys = append(b.idempotencyKeys, orNil(n.IdempotencyKey))
+	b.jobKeys = append(b.jobKeys, orNil(n.JobKey))
+	b.specHashes = append(b.specHashes, n.SpecHash)
+	b.traceIDs = append(b.traceIDs, n.TraceID)
+	b.lanes = append(b.lanes, int16(lane))
+	b.priorities = append(b.priorities, int32(n.Priority))
+	b.payloads = append(b.payloads, payload)
+	b.codeBytes = append(b.codeBytes, int32(code))
+	b.delays = append(b.delays, max(n.Delay, 0))
+	var space *int64
+	if n.Space != 0 {
+		space, b.spacious = &n.Space, true
+	}
+	b.spaces = append(b.spaces, space)
+	b.unofficials = append(b.unofficials, n.Unofficial)
+	return nil
+}
+
+// statement names the one that stores the batch.
+func (b *batch) statement() string {
+	if b.spacious {
+		return "SubmissionSubmitSpace"
+	}
+	return "SubmissionSubmit"
+}
+
+func (b *batch) args() args {
+	a := args{
+		"queue": b.queue, "kinds": b.kinds, "pools": b.pools, "groups": b.groups, "languages": b.languages,
+		"problems": b.problems, "authors": b.authors, "idempotency_keys": b.idempotencyKeys, "job_keys": b.jobKeys,
+		"spec_hashes": b.specHashes, "trace_ids": b.traceIDs, "lanes": b.lanes, "priorities": b.priorities,
+		"payloads": b.payloads, "code_bytes": b.codeBytes, "delays": b.delays,
+	}
+	if b.spacious {
+		a["space_ids"], a["unofficials"] = b.spaces, b.unofficials
+	}
+	return a
+}
