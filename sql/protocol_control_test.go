@@ -259,6 +259,15 @@ func (p *protocol) undo(j *modelJob) error {
 	return mustReject(err)
 }
 
+// heldBack chooses the events of a job before its newest move that stay because
+// they are in a batch with a move that stays.
+const heldBack = `SELECT e.kind FROM events_of($1) e JOIN event_batches b ON b.xid = e.xid AND b.id = e.id
+	WHERE e.id < (SELECT max(id) FROM events_of($1) WHERE kind IN ('finished', 'cancelled', 'dead'))
+	AND EXISTS (
+		SELECT 1 FROM unnest(b.job_ids, b.generations) u(job_id, generation) JOIN jobs j ON j.job_id = u.job_id
+		WHERE j.status IN ('pending', 'running') OR b.kind = 'finished' AND j.generation = u.generation)
+	ORDER BY e.id`
+
 // retire deletes events as if all retention were over: the newest move of a job
 // stays, and what came after it.
 func (p *protocol) retire() error {
@@ -276,7 +285,7 @@ func (p *protocol) retire() error {
 		}
 		for i, kind := range slices.Backward(j.events) {
 			if moves := []string{"finished", "cancelled", "dead"}; slices.Contains(moves, kind) {
-				j.events = j.events[i:]
+				j.events = append(sql.All[string](p.t, p.s, heldBack, j.id), j.events[i:]...)
 				break
 			}
 		}
@@ -342,6 +351,12 @@ func (j *modelJob) checkResult(v *judge.Submission) error {
 
 // checkResults compares all stored results with the model, once at the end.
 func (p *protocol) checkResults() error {
+	// What is found of one job is what is found of it among all.
+	strays := sql.All[int64](p.t, p.s, `SELECT j.job_id FROM jobs j
+		WHERE ARRAY(SELECT e.id FROM events e WHERE e.job_id = j.job_id ORDER BY e.id) <> ARRAY(SELECT e.id FROM events_of(j.job_id) e ORDER BY e.id)`)
+	if len(strays) > 0 {
+		return fmt.Errorf("events_of does not have all events of jobs %d", strays)
+	}
 	want := 0
 	for _, j := range p.jobs {
 		want += len(j.results)

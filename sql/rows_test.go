@@ -3,6 +3,7 @@ package sql_test
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -32,6 +33,7 @@ func TestSubmissionsOfAnOlderSchemaAreKept(t *testing.T) {
 		VALUES (1, 1, 1, 'WA', 5, '{"verdict": "WA"}', 'w', gen_random_uuid(), now()), (1, 2, 3, 'AC', 9, '{"verdict": "AC"}', 'w', gen_random_uuid(), now())`)
 	s.Exec(t, `INSERT INTO submissions (job_id, problem, language, author, code_bytes, live_generation, verdict, score, space_id, unofficial)
 		VALUES (1, 'aplusb', 'cpp', 'ann', 7, 1, 'WA', 5, 4, true), (2, 'pairs', 'rust', 'bob', 8, NULL, NULL, NULL, NULL, false), (3, '', 'cpp', 'ann', 9, NULL, NULL, NULL, NULL, false)`)
+	s.Exec(t, `INSERT INTO events (job_id, generation, attempt, kind) VALUES (1, 1, 0, 'submitted'), (1, 2, 3, 'finished')`)
 	const what = `SELECT job_id || ' ' || problem || ' ' || language || ' ' || author || ' ' || code_bytes || ' ' || coalesce(live_generation || verdict || score, '-')
 		|| ' ' || coalesce(space_id::text, '-') || ' ' || unofficial FROM submissions ORDER BY job_id`
 	before := sql.All[string](t, s, what)
@@ -50,6 +52,9 @@ func TestSubmissionsOfAnOlderSchemaAreKept(t *testing.T) {
 	must(t, err)
 	if v.Result == nil || v.Result.Verdict != "WA" || v.Author != "ann" || len(v.Sources) != 1 {
 		t.Errorf("the submission is shown as %+v", v)
+	}
+	if got := kinds(t, s, 1); !slices.Equal(got, []string{"submitted", "finished"}) { // step 16 made events a view
+		t.Errorf("the events of before are %v", got)
 	}
 	if _, err := s.Submission(t.Context(), 4); err == nil {
 		t.Error("a proof is shown as a submission")

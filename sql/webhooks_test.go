@@ -61,6 +61,43 @@ func told(t *testing.T, s *sql.Store, w sql.Webhook) []string {
 	return out
 }
 
+func TestAWebhookIsToldOfEachJobOfABatch(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	ctx := t.Context()
+	own := hook(t, s, "ann", nil)
+	n := 7 // more than the feed looks at in one go
+	rs, err := s.SubmitMany(ctx, slices.Repeat([]sql.NewSubmission{sub("ann")}, n))
+	must(t, err)
+	ids := make([]int64, n)
+	for i, r := range rs {
+		ids[i] = r.JobID
+	}
+	jobs, _, err := s.Claim(ctx, ids, "w1", token(1), time.Minute)
+	must(t, err)
+	attempts := make([]judge.Attempt, n)
+	var want []string
+	for i, j := range jobs {
+		attempts[i] = j.Attempt
+		want = append(want, fmt.Sprint("submitted ", j.JobID))
+	}
+	for _, err := range s.FinalizeTogether(ctx, judge.WA, attempts...) {
+		must(t, err)
+	}
+	for _, id := range ids {
+		want = append(want, fmt.Sprint("finished ", id))
+	}
+	feed(t, s)
+	if got := told(t, s, own); !slices.Equal(got, want) {
+		t.Errorf("told %v, want %v", got, want)
+	}
+	due, err := s.DueDeliveries(ctx, 100, 100, time.Minute)
+	must(t, err)
+	if body := due[len(due)-1].Body; !strings.Contains(body, `"verdict":"WA"`) && !strings.Contains(body, `"verdict" : "WA"`) {
+		t.Errorf("the verdict is missing in %s", body)
+	}
+}
+
 func TestAWebhookIsToldOfWhatItsOwnerMaySeeAndAskedFor(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
