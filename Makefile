@@ -56,7 +56,7 @@ bench-sandbox: deps-test ## The sandbox against plain fork+exec, as ratios
 
 .PHONY: bench-queue
 bench-queue: deps-test ## The queue against River and asynq, as ratios
-	cd queue/peers && go test -count=1 -run '^$$' -bench 'Throughput|Latency' -benchtime 5x -timeout 30m . && \
+	cd queue/peers && go test -count=1 -run '^$$' -bench 'Throughput|Latency' -benchtime 9x -timeout 30m . && \
 		go test -count=1 -run '^$$' -bench Backlog -benchtime 3x -timeout 30m .
 
 .PHONY: bench-web
