@@ -74,8 +74,8 @@ func (n *node) close() {
 }
 
 // rarely is how much memory, in bytes, may become garbage before Go collects it.
-// Otherwise that is as much as is in use, some megabytes, and a busy role collects
-// a hundred times per second.
+// Otherwise that is as much as is in use, some megabytes, which a busy role uses up
+// many times per second.
 const rarely = 32 << 20
 
 // serve runs the roles until ctx ends. It runs unprivileged.
