@@ -212,12 +212,36 @@ func encode(v any) ([]byte, error) {
 func inTurn(a, b judge.Attempt) int { return cmp.Compare(a.JobID, b.JobID) }
 
 // fence is the parameters that name attempts, which are inTurn and of different
-// jobs.
+// jobs. Those of one claim share its owner and token.
 func fence(attempts ...judge.Attempt) args {
 	n := len(attempts)
-	ids, nos, owners, tokens := make([]int64, n), make([]int32, n), make([]string, n), make([]string, n)
+	ids, nos, claims := make([]int64, n), make([]int32, n), make([]int32, n)
+	by := numbered[[2]string]{}
 	for i, a := range attempts {
-		ids[i], nos[i], owners[i], tokens[i] = a.JobID, a.AttemptID, a.Owner, a.Token
+		ids[i], nos[i], claims[i] = a.JobID, a.AttemptID, by.number([2]string{a.Owner, a.Token})
 	}
-	return args{"job_ids": ids, "attempt_ids": nos, "owners": owners, "tokens": tokens}
+	owners, tokens := make([]string, len(by.all)), make([]string, len(by.all))
+	for i, c := range by.all {
+		owners[i], tokens[i] = c[0], c[1]
+	}
+	return args{"job_ids": ids, "attempt_ids": nos, "claims": claims, "owners": owners, "tokens": tokens}
+}
+
+// numbered gives equal values one number, as an index of an SQL array.
+type numbered[T comparable] struct {
+	all []T
+	nos map[T]int32
+}
+
+func (d *numbered[T]) number(v T) int32 {
+	no, known := d.nos[v]
+	if !known {
+		if d.nos == nil {
+			d.nos = map[T]int32{}
+		}
+		d.all = append(d.all, v)
+		no = int32(len(d.all))
+		d.nos[v] = no
+	}
+	return no
 }

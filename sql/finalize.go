@@ -77,6 +77,10 @@ func (s *Store) finalizeJobs(ctx context.Context, fs []final) []answered[struct{
 		late, err = s.finalizeMany(ctx, rest, true)
 		done = append(done, late...)
 	}
+	complete := make(map[completed]bool, len(done))
+	for _, c := range done {
+		complete[c] = true
+	}
 	var told []int64
 	for i, f := range fs {
 		switch {
@@ -84,7 +88,7 @@ func (s *Store) finalizeJobs(ctx context.Context, fs []final) []answered[struct{
 			out[i] = s.finalizeJobs(ctx, fs[i:i+1])[0]
 		case err != nil:
 			out[i].err = fmt.Errorf("finalize job %d: %w", f.attempt.JobID, err)
-		case slices.Contains(done, completed{f.attempt.JobID, f.attempt.AttemptID}):
+		case complete[completed{f.attempt.JobID, f.attempt.AttemptID}]:
 			told = append(told, f.attempt.JobID)
 		default:
 			out[i].err = s.why(ctx, f.attempt)
@@ -100,17 +104,36 @@ type completed struct {
 	AttemptID int32
 }
 
+// outcome is what is shown of a result.
+type outcome struct {
+	verdict judge.Verdict
+	scored  bool
+	score   float64
+}
+
+func outcomeOf(r *judge.Result) outcome {
+	if r.Score == nil {
+		return outcome{verdict: r.Verdict}
+	}
+	return outcome{r.Verdict, true, *r.Score}
+}
+
 // finalizeMany returns the jobs that are complete now. With late, leases that ran
 // out are renewed before, in the same transaction.
 func (s *Store) finalizeMany(ctx context.Context, fs []final, late bool) (done []completed, err error) {
 	fs = slices.SortedFunc(slices.Values(fs), func(x, y final) int { return inTurn(x.attempt, y.attempt) })
 	attempts := make([]judge.Attempt, len(fs))
-	verdicts, scores, results := make([]string, len(fs)), make([]*float64, len(fs)), make([][]byte, len(fs))
+	outcomes, ends := make([]int32, len(fs)), make([]int32, len(fs))
+	var by numbered[outcome]
+	var results []byte // one after the other
 	for i, f := range fs {
-		attempts[i], verdicts[i], scores[i] = f.attempt, string(f.result.Verdict), f.result.Score
-		if results[i], err = encode(f.result); err != nil {
+		attempts[i], outcomes[i] = f.attempt, by.number(outcomeOf(f.result))
+		result, err := encode(f.result)
+		if err != nil {
 			return nil, err
 		}
+		results = append(results, result...)
+		ends[i] = int32(len(results))
 	}
 	a := fence(attempts...)
 	// A batch is one round trip and one transaction.
@@ -123,7 +146,14 @@ func (s *Store) finalizeMany(ctx context.Context, fs []final, late bool) (done [
 		}
 		b.Queue(renew.text, values...)
 	}
-	a["verdicts"], a["scores"], a["results"] = verdicts, scores, results
+	verdicts, scores := make([]string, len(by.all)), make([]*float64, len(by.all))
+	for i, o := range by.all {
+		verdicts[i] = string(o.verdict)
+		if o.scored {
+			scores[i] = &o.score
+		}
+	}
+	a["outcomes"], a["verdicts"], a["scores"], a["results"], a["ends"] = outcomes, verdicts, scores, results, ends
 	finalize := s.stmts["JobFinalize"]
 	values, err := finalize.bind(a)
 	if err != nil {

@@ -58,8 +58,8 @@ func openForProtocol(t *testing.T) *sql.Store {
 // test must notice each of them.
 var mutants = map[string]struct{ statement, old, replacement string }{
 	"finalize without the token": {
-		"JobFinalize", "attempt_id = ($4::integer[])[width_bucket(job_id, $2)]\n    AND lease_owner = ($5::text[])[width_bucket(job_id, $2)] AND lease_token = ($6::uuid[])[width_bucket(job_id, $2)]",
-		"$4::integer[] IS NOT NULL AND $5::text[] IS NOT NULL AND $6::uuid[] IS NOT NULL",
+		"JobFinalize", "attempt_id = ($5::integer[])[width_bucket(job_id, $3)]\n    AND lease_owner = ($6::text[])[($7::integer[])[width_bucket(job_id, $3)]]\n    AND lease_token = ($8::uuid[])[($7)[width_bucket(job_id, $3)]]",
+		"$5::integer[] IS NOT NULL AND $6::text[] IS NOT NULL AND $7::integer[] IS NOT NULL AND $8::uuid[] IS NOT NULL",
 	},
 	"finalize keeps the queue row":       {"JobFinalize", "outbox_events WHERE job_id", "outbox_events WHERE false AND job_id"},
 	"finalize without an event":          {"JobFinalize", "FROM finished HAVING count(*) > 0", "FROM finished HAVING false"},
@@ -76,8 +76,8 @@ var mutants = map[string]struct{ statement, old, replacement string }{
 	"take of what was delivered":         {"JobTake", "AND o.state = 'R'\n    AND (", "AND o.state IN ('R', 'D')\n    AND ("},
 	"what was taken is forgotten":        {"JobsHeld", "o.state = 'L' AND", "o.state = 'D' AND"},
 	"heartbeat of anybody": {
-		"JobHeartbeat", "attempt_id = ($3::integer[])[width_bucket(job_id, $2)]\n  AND lease_owner = ($4::text[])[width_bucket(job_id, $2)] AND lease_token = ($5::uuid[])[width_bucket(job_id, $2)]",
-		"$3::integer[] IS NOT NULL AND $4::text[] IS NOT NULL AND $5::uuid[] IS NOT NULL",
+		"JobHeartbeat", "attempt_id = ($3::integer[])[width_bucket(job_id, $2)]\n  AND lease_owner = ($4::text[])[($5::integer[])[width_bucket(job_id, $2)]]\n  AND lease_token = ($6::uuid[])[($5)[width_bucket(job_id, $2)]]",
+		"$3::integer[] IS NOT NULL AND $4::text[] IS NOT NULL AND $5::integer[] IS NOT NULL AND $6::uuid[] IS NOT NULL",
 	},
 	"progress of anybody": {
 		"JobProgress", "AND j.attempt_id = $4::integer\n  AND j.lease_owner = $5::text AND j.lease_token = $6::uuid",

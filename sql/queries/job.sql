@@ -76,9 +76,12 @@ ORDER BY j.job_id;
 -- An expired lease that nobody reclaimed may be renewed: its attempt is still
 -- the newest. Attempts are of different jobs and sorted by them, so that a search
 -- by halves finds each; a join could read all of jobs for each (see outbox.sql).
+-- What many have in common, as a claim's owner and token, is given once and named
+-- by number: PostgreSQL counts its way to an element of an array of text.
 UPDATE jobs SET lease_until = now() + @lease::interval
 WHERE job_id = ANY (@job_ids::bigint[]) AND attempt_id = (@attempt_ids::integer[])[width_bucket(job_id, @job_ids)]
-  AND lease_owner = (@owners::text[])[width_bucket(job_id, @job_ids)] AND lease_token = (@tokens::uuid[])[width_bucket(job_id, @job_ids)]
+  AND lease_owner = (@owners::text[])[(@claims::integer[])[width_bucket(job_id, @job_ids)]]
+  AND lease_token = (@tokens::uuid[])[(@claims)[width_bucket(job_id, @job_ids)]]
   AND status = 'running'
 RETURNING job_id;
 
@@ -86,7 +89,8 @@ RETURNING job_id;
 -- Runs in the transaction of JobFinalize, right before it.
 UPDATE jobs SET lease_until = now() + interval '10 s'
 WHERE job_id = ANY (@job_ids::bigint[]) AND attempt_id = (@attempt_ids::integer[])[width_bucket(job_id, @job_ids)]
-  AND lease_owner = (@owners::text[])[width_bucket(job_id, @job_ids)] AND lease_token = (@tokens::uuid[])[width_bucket(job_id, @job_ids)]
+  AND lease_owner = (@owners::text[])[(@claims::integer[])[width_bucket(job_id, @job_ids)]]
+  AND lease_token = (@tokens::uuid[])[(@claims)[width_bucket(job_id, @job_ids)]]
   AND status = 'running' AND lease_until <= now();
 
 -- name: JobFinalize
@@ -97,20 +101,22 @@ WHERE job_id = ANY (@job_ids::bigint[]) AND attempt_id = (@attempt_ids::integer[
 WITH finished AS (
   UPDATE jobs SET status = 'finished', finished_at = now(), last_error = NULL, lease_owner = NULL, lease_token = NULL, lease_until = NULL,
     live_generation = CASE WHEN rejudge_set IS NULL THEN generation ELSE live_generation END,
-    verdict = CASE WHEN rejudge_set IS NULL THEN (@verdicts::text[])[width_bucket(job_id, @job_ids::bigint[])] ELSE verdict END,
-    score = CASE WHEN rejudge_set IS NULL THEN (@scores::double precision[])[width_bucket(job_id, @job_ids)] ELSE score END
+    verdict = CASE WHEN rejudge_set IS NULL THEN (@verdicts::text[])[(@outcomes::integer[])[width_bucket(job_id, @job_ids::bigint[])]] ELSE verdict END,
+    score = CASE WHEN rejudge_set IS NULL THEN (@scores::double precision[])[(@outcomes)[width_bucket(job_id, @job_ids)]] ELSE score END
   WHERE job_id = ANY (@job_ids::bigint[]) AND attempt_id = (@attempt_ids::integer[])[width_bucket(job_id, @job_ids)]
-    AND lease_owner = (@owners::text[])[width_bucket(job_id, @job_ids)] AND lease_token = (@tokens::uuid[])[width_bucket(job_id, @job_ids)]
+    AND lease_owner = (@owners::text[])[(@claims::integer[])[width_bucket(job_id, @job_ids)]]
+    AND lease_token = (@tokens::uuid[])[(@claims)[width_bucket(job_id, @job_ids)]]
     AND lease_until > now() AND status = 'running' AND state = 'processing'
   RETURNING job_id, generation, attempt_id, started_at, width_bucket(job_id, @job_ids) AS i),
 result AS (
   INSERT INTO results (job_id, generation, attempt_id, verdict, score, result, worker, token, started_at)
-  SELECT job_id, generation, attempt_id, (@verdicts)[i], (@scores)[i], (@results::jsonb[])[i], (@owners)[i], (@tokens)[i], started_at
+  SELECT job_id, generation, attempt_id, (@verdicts)[(@outcomes)[i]], (@scores)[(@outcomes)[i]], 
+    convert_from(substring(@results::bytea FROM coalesce((@ends::integer[])[i - 1], 0) + 1 FOR (@ends)[i] - coalesce((@ends)[i - 1], 0)), 'UTF8')::json, (@owners)[(@claims)[i]], (@tokens)[(@claims)[i]], started_at
   FROM finished),
 outbox AS (DELETE FROM outbox_events WHERE job_id = ANY (ARRAY(SELECT job_id FROM finished))),
 event AS (
   INSERT INTO event_batches (kind, job_ids, generations, attempts, verdicts, scores)
-  SELECT 'finished', array_agg(job_id), array_agg(generation), array_agg(attempt_id), array_agg((@verdicts)[i]), array_agg((@scores)[i])
+  SELECT 'finished', array_agg(job_id), array_agg(generation), array_agg(attempt_id), array_agg((@verdicts)[(@outcomes)[i]]), array_agg((@scores)[(@outcomes)[i]])
   FROM finished HAVING count(*) > 0)
 SELECT job_id, attempt_id FROM finished;
 
@@ -124,7 +130,8 @@ SELECT g.job_id, j.job_id IS NOT NULL AS found, coalesce(j.generation, 0), coale
   coalesce(j.lease_owner, ''), coalesce(to_char(j.lease_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), ''),
   coalesce(j.lease_owner = g.owner AND j.lease_token = g.token, false) AS holds,
   EXISTS (SELECT 1 FROM results r WHERE r.job_id = g.job_id AND r.attempt_id = g.attempt_id AND r.token = g.token) AS wrote
-FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @owners::text[], @tokens::uuid[]) AS g(job_id, attempt_id, owner, token)
+FROM (SELECT job_id, attempt_id, (@owners::text[])[claim] AS owner, (@tokens::uuid[])[claim] AS token
+  FROM unnest(@job_ids::bigint[], @attempt_ids::integer[], @claims::integer[]) AS a(job_id, attempt_id, claim)) g
 LEFT JOIN LATERAL (SELECT * FROM jobs WHERE jobs.job_id = g.job_id OFFSET 0) j ON true;
 
 -- name: JobProgress

@@ -85,7 +85,7 @@ const submissionList = `-- name: SubmissionList :many
 SELECT j.job_id, s.problem::text AS problem, coalesce(v.title, s.problem)::text AS title, j.language, s.author,
   (CASE WHEN j.rejudge_set IS NOT NULL AND j.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
   j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
-  (r.result - 'tests' - 'groups' - 'compile')::jsonb AS result, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
+  (r.result::jsonb - '{tests,groups,compile}'::text[])::json AS result, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
 FROM job_payloads s
 JOIN jobs j ON j.job_id = s.job_id
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
