@@ -86,7 +86,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 func (c *chaos) run(jobs int, direct bool) {
 	ctx, stop := context.WithTimeout(c.t.Context(), 5*time.Minute)
 	defer stop()
-	var parts sync.WaitGroup
+	var parts, breaking sync.WaitGroup
 	parts.Go(func() { c.sweep(ctx) })
 	if !direct {
 		parts.Go(func() { c.dispatch(ctx) })
@@ -94,10 +94,11 @@ func (c *chaos) run(jobs int, direct bool) {
 	for w := range 4 {
 		parts.Go(func() { c.worker(ctx, fmt.Sprint("w", w), direct) })
 	}
-	parts.Go(func() { c.breakThings(ctx) })
+	breaking.Go(func() { c.breakThings(ctx) })
 	c.submitAll(ctx, jobs)
 	c.pause(ctx, 500*time.Millisecond)
 	close(c.calm)
+	breaking.Wait() // the last of it may be a rejudge
 	for ctx.Err() == nil && !c.over(ctx) {
 		c.pause(ctx, 20*time.Millisecond)
 	}

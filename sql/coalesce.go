@@ -17,12 +17,13 @@ type coalescer[Q, A any] struct {
 	// together says whether q may go with first. Defaults to always.
 	together func(first, q Q) bool
 
-	lanes int // statements at the same time
-	limit int // callers that are served by one
+	lanes int           // statements at the same time
+	limit int           // callers that are served by one
+	time  time.Duration // a statement may take that serves several callers, none of which decides about it
 
 	mu      sync.Mutex
 	working int // lanes that are taken
-	waiting []*asked[Q, A]
+	waiting []asked[Q, A]
 }
 
 // answered is the answer to one caller.
@@ -34,29 +35,22 @@ type answered[A any] struct {
 // asked is a caller that waits.
 type asked[Q, A any] struct {
 	q    Q
-	done chan answered[A] // of one
+	then func(answered[A])
 }
-
-// statementTime bounds a statement that serves several callers, none of which
-// decides how long it may take.
-const statementTime = 30 * time.Second
 
 // ask serves q, alone or together with others. When ctx ends first, q may be
 // served or not, as with any statement whose answer is lost.
 func (c *coalescer[Q, A]) ask(ctx context.Context, q Q) (A, error) {
-	c.mu.Lock()
-	if c.working < c.lanes {
-		c.working++
-		c.mu.Unlock()
+	done := make(chan answered[A], 1)
+	if c.enter(asked[Q, A]{q, func(a answered[A]) { done <- a }}) {
 		a := c.do(ctx, []Q{q})[0]
-		c.next(ctx)
+		if crowd := c.take(); crowd != nil {
+			go c.serve(context.WithoutCancel(ctx), crowd)
+		}
 		return a.answer, a.err
 	}
-	mine := &asked[Q, A]{q, make(chan answered[A], 1)}
-	c.waiting = append(c.waiting, mine)
-	c.mu.Unlock()
 	select {
-	case a := <-mine.done:
+	case a := <-done:
 		return a.answer, a.err
 	case <-ctx.Done():
 		var none A
@@ -64,42 +58,61 @@ func (c *coalescer[Q, A]) ask(ctx context.Context, q Q) (A, error) {
 	}
 }
 
-// next serves those who wait, without the caller, or gives the lane back.
-func (c *coalescer[Q, A]) next(ctx context.Context) {
-	crowd := c.take()
-	if crowd == nil {
-		return
+// tell has q served and returns at once. Then is called with the answer, and must
+// not block: others wait behind it for theirs.
+func (c *coalescer[Q, A]) tell(ctx context.Context, q Q, then func(answered[A])) {
+	if mine := (asked[Q, A]{q, then}); c.enter(mine) {
+		go c.serve(context.WithoutCancel(ctx), []asked[Q, A]{mine})
 	}
-	ctx = context.WithoutCancel(ctx)
-	go func() {
-		for ; crowd != nil; crowd = c.take() {
-			qs := make([]Q, len(crowd))
-			for i, one := range crowd {
-				qs[i] = one.q
-			}
-			served, cancel := context.WithTimeout(ctx, statementTime)
-			for i, a := range c.do(served, qs) {
-				crowd[i].done <- a
-			}
-			cancel()
+}
+
+// enter takes a lane if one is free, and has a wait otherwise.
+func (c *coalescer[Q, A]) enter(a asked[Q, A]) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.working < c.lanes {
+		c.working++
+		return true
+	}
+	c.waiting = append(c.waiting, a)
+	return false
+}
+
+// serve serves a crowd and those who come meanwhile, and gives the lane back.
+func (c *coalescer[Q, A]) serve(ctx context.Context, crowd []asked[Q, A]) {
+	for ; crowd != nil; crowd = c.take() {
+		qs := make([]Q, len(crowd))
+		for i, one := range crowd {
+			qs[i] = one.q
 		}
-	}()
+		served, cancel := context.WithTimeout(ctx, c.time)
+		for i, a := range c.do(served, qs) {
+			crowd[i].then(a)
+		}
+		cancel()
+	}
 }
 
 // take returns those who are served next, or gives the lane back and returns
 // nil.
-func (c *coalescer[Q, A]) take() []*asked[Q, A] {
+func (c *coalescer[Q, A]) take() []asked[Q, A] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.waiting) == 0 {
 		c.working--
+		c.waiting = nil
 		return nil
 	}
-	first := c.waiting[0]
-	crowd := []*asked[Q, A]{first}
-	var rest []*asked[Q, A]
+	if c.together == nil {
+		n := min(c.limit, len(c.waiting))
+		crowd := c.waiting[:n:n]
+		c.waiting = c.waiting[n:]
+		return crowd
+	}
+	crowd := c.waiting[:1:1]
+	var rest []asked[Q, A]
 	for _, one := range c.waiting[1:] {
-		if len(crowd) < c.limit && (c.together == nil || c.together(first.q, one.q)) {
+		if len(crowd) < c.limit && c.together(crowd[0].q, one.q) {
 			crowd = append(crowd, one)
 		} else {
 			rest = append(rest, one)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // counting returns a coalescer that doubles numbers, and the sizes of its
@@ -14,7 +15,7 @@ func counting(lanes, limit int, gate chan struct{}) (*coalescer[int, int], *[]in
 	var mu sync.Mutex
 	var sizes []int
 	c := &coalescer[int, int]{
-		lanes: lanes, limit: limit,
+		lanes: lanes, limit: limit, time: time.Minute,
 		together: func(first, q int) bool { return first%2 == q%2 },
 		do: func(_ context.Context, qs []int) []answered[int] {
 			<-gate
@@ -62,6 +63,44 @@ func TestTheFirstIsServedAloneAndACrowdTogether(t *testing.T) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.working != 0 || len(c.waiting) != 0 {
+			t.Errorf("%d lanes are taken and %d wait after the end", c.working, len(c.waiting))
+		}
+	})
+}
+
+func TestThoseWhoDoNotWaitAreToldOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		c, sizes := counting(2, 8, gate)
+		c.together = nil
+		told := make(chan answered[int], 100)
+		ctx, leave := context.WithCancel(t.Context())
+		for q := range 50 {
+			c.tell(ctx, q, func(a answered[int]) { told <- a })
+		}
+		leave() // does not matter
+		synctest.Wait()
+		close(gate)
+		synctest.Wait()
+		close(told)
+		sum, n := 0, 0
+		for a := range told {
+			sum += a.answer
+			n++
+			if (a.err != nil) != (a.answer == 26) {
+				t.Errorf("%d with %v", a.answer, a.err)
+			}
+		}
+		if n != 50 || sum != 2*49*50/2 {
+			t.Errorf("%d were told, %d in all", n, sum)
+		}
+		if len(*sizes) != 2+6 { // two alone, the others in crowds of eight
+			t.Errorf("statements for %v callers", *sizes)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.working != 0 || c.waiting != nil {
 			t.Errorf("%d lanes are taken and %d wait after the end", c.working, len(c.waiting))
 		}
 	})

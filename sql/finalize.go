@@ -22,17 +22,37 @@ import (
 // Attempts that end at the same time share a transaction; each is decided by
 // itself.
 func (s *Store) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
-	if !r.Verdict.Final() {
-		return fmt.Errorf("finalize job %d: %q is no verdict of a result", a.JobID, r.Verdict)
+	f := final{a, &r}
+	if err := f.check(); err != nil {
+		return err
 	}
-	_, err := s.finals.ask(ctx, final{a, &r})
+	_, err := s.finals.ask(ctx, f)
 	return err
+}
+
+// FinalizeThen is [Store.Finalize] for those who do not wait: then is called
+// once, soon, with what Finalize would return. It must not block. An end of ctx
+// is not noticed.
+func (s *Store) FinalizeThen(ctx context.Context, a judge.Attempt, r judge.Result, then func(error)) {
+	f := final{a, &r}
+	if err := f.check(); err != nil {
+		then(err)
+		return
+	}
+	s.finals.tell(ctx, f, func(x answered[struct{}]) { then(x.err) })
 }
 
 // final is an attempt with its result.
 type final struct {
 	attempt judge.Attempt
 	result  *judge.Result
+}
+
+func (f final) check() error {
+	if !f.result.Verdict.Final() {
+		return fmt.Errorf("finalize job %d: %q is no verdict of a result", f.attempt.JobID, f.result.Verdict)
+	}
+	return nil
 }
 
 // finalizeTogether records the results of several attempts. A second one of the

@@ -130,12 +130,12 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{log: cfg.Log, stmts: stmts, q: dbsqlc.New()}
 	s.submits = coalescer[NewSubmission, Receipt]{
-		do: s.submitTogether, lanes: 2, limit: 256,
+		do: s.submitTogether, lanes: 2, limit: 256, time: 30 * time.Second,
 		together: func(first, n NewSubmission) bool {
 			return first.Queue == n.Queue && (first.Space == 0) == (n.Space == 0)
 		},
 	}
-	s.finals = coalescer[final, struct{}]{do: s.finalizeTogether, lanes: 2, limit: 256}
+	s.finals = coalescer[final, struct{}]{do: s.finalizeTogether, lanes: 2, limit: 256, time: 10 * time.Second}
 	s.hub = newHub(s, cfg.NotifyEvery)
 	if s.main, err = s.pool(ctx, cfg, "deepoj", nil); err != nil {
 		return nil, err

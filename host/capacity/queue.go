@@ -100,6 +100,16 @@ type stored struct {
 	idle *idle
 }
 
+// FinalizeThen implements [worker.Store].
+func (s *stored) FinalizeThen(ctx context.Context, a judge.Attempt, r judge.Result, then func(error)) {
+	s.Store.FinalizeThen(ctx, a, r, func(err error) {
+		if err == nil {
+			s.idle.one()
+		}
+		then(err)
+	})
+}
+
 // Finalize implements [worker.Store].
 func (s *stored) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
 	err := s.Store.Finalize(ctx, a, r)

@@ -141,10 +141,25 @@ func (s *journalledStore) Heartbeat(ctx context.Context, as []judge.Attempt, d t
 	return s.Store.Heartbeat(ctx, as, d)
 }
 
+func (s *journalledStore) FinalizeThen(ctx context.Context, a judge.Attempt, r judge.Result, then func(error)) {
+	s.judged(a, r)
+	s.Store.FinalizeThen(ctx, a, r, func(err error) {
+		go func() { then(s.decided(ctx, a, r, err)) }()
+	})
+}
+
 func (s *journalledStore) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
+	s.judged(a, r)
+	return s.decided(ctx, a, r, s.Store.Finalize(ctx, a, r))
+}
+
+func (s *journalledStore) judged(a judge.Attempt, r judge.Result) {
 	s.j.at(stepJudged)
 	s.j.note("finalizing %d %d %d %s %s", a.JobID, a.Generation, a.AttemptID, a.Token, r.Verdict)
-	err := s.Store.Finalize(ctx, a, r)
+}
+
+// decided notes what the database has said of a result.
+func (s *journalledStore) decided(ctx context.Context, a judge.Attempt, r judge.Result, err error) error {
 	_, refused := errors.AsType[*judge.RejectedError](err)
 	if refused && s.j.role.Mutant == mutantNoFence {
 		err, refused = overwrite(ctx, s.j.role.DSN, a, r), false

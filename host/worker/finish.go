@@ -18,20 +18,53 @@ var errCannotWrite = errors.New("the database answers, but not to this")
 // is the database well, and the write is not.
 const patience = 3
 
-// finalize records a result. It keeps asking until the database has taken or
-// refused it, however long the database is away.
-func (w *Worker) finalize(ctx context.Context, r *run, result judge.Result) {
-	w.record(ctx, r, w.journal.expect(r.job, result))
+// finalize has a result recorded, and calls over when that is decided. It does
+// not wait: thousands of goroutines that did would be a burden for the collector
+// of memory, which looks at the stack of each.
+func (w *Worker) finalize(ctx context.Context, r *run, result judge.Result, over func()) {
+	u := w.journal.expect(r.job, result)
+	ctx, span := telemetry.Start(ctx, "finalize")
+	began, renewals := time.Now(), r.renewals()
+	r.expect(func(err error) {
+		if err == nil && len(r.entries) == 0 { // nothing that could block
+			span.End(nil)
+			w.recorded(ctx, r, u, began, nil)
+			over()
+			return
+		}
+		go func() {
+			defer over()
+			err := w.insist(ctx, r, renewals, resultFailure, err, func(ctx context.Context) error {
+				return w.store.Finalize(ctx, r.job.Attempt, result)
+			})
+			span.End(err)
+			w.recorded(ctx, r, u, began, err)
+		}()
+	})
+	if err := ctx.Err(); err != nil {
+		r.answered(err)
+		return
+	}
+	w.store.FinalizeThen(ctx, r.job.Attempt, result, r.answered)
 }
 
-// record asks until the result of u is answered. One that is not, because the
-// worker is being stopped, stays in the journal.
+// resultFailure is what is logged of a result that the database does not take.
+const resultFailure = "a result cannot be recorded"
+
+// record asks until the result of u is answered, however long the database is
+// away. One that is not, because the worker is being stopped, stays in the
+// journal.
 func (w *Worker) record(ctx context.Context, r *run, u *unanswered) {
 	began := time.Now()
-	result := u.entry.Result
-	err := w.settle(ctx, r, "a result cannot be recorded", func(ctx context.Context) error {
-		return w.store.Finalize(ctx, r.job.Attempt, result)
+	err := w.settle(ctx, r, resultFailure, func(ctx context.Context) error {
+		return w.store.Finalize(ctx, r.job.Attempt, u.entry.Result)
 	})
+	w.recorded(ctx, r, u, began, err)
+}
+
+// recorded deals with what the database has said of the result of u, which it was
+// asked at began.
+func (w *Worker) recorded(ctx context.Context, r *run, u *unanswered, began time.Time, err error) {
 	w.m.latency.Observe(float64(time.Since(began).Microseconds()) / 1000)
 	if errors.Is(err, errCannotWrite) {
 		u.forget()
@@ -49,9 +82,12 @@ func (w *Worker) record(ctx context.Context, r *run, u *unanswered) {
 	}
 	u.forget()
 	w.m.finalized.WithLabelValues(statusOK).Inc()
+	result := &u.entry.Result
 	w.m.verdicts.WithLabelValues(string(result.Verdict)).Inc()
-	r.log.InfoContext(ctx, "judged", slog.String("verdict", string(result.Verdict)),
-		slog.Int64("cpu_ms", result.Usage.CPUMillis), slog.Int64("memory_kib", result.Usage.MemoryKiB))
+	if w.cfg.Log.Enabled(ctx, slog.LevelInfo) {
+		r.log().InfoContext(ctx, "judged", slog.String("verdict", string(result.Verdict)),
+			slog.Int64("cpu_ms", result.Usage.CPUMillis), slog.Int64("memory_kib", result.Usage.MemoryKiB))
+	}
 	w.ack(r.entries...)
 }
 
@@ -74,7 +110,7 @@ func (w *Worker) fail(ctx context.Context, r *run, why error, counts bool) {
 		label = statusReleased
 	}
 	w.m.finalized.WithLabelValues(label).Inc()
-	r.log.InfoContext(ctx, "job given back", slog.String("status", string(status)), slog.Bool("counts", counts))
+	r.log().InfoContext(ctx, "job given back", slog.String("status", string(status)), slog.Bool("counts", counts))
 	w.ack(r.entries...)
 }
 
@@ -99,10 +135,13 @@ func (w *Worker) settle(ctx context.Context, r *run, failure string, ask func(co
 	ctx, span := telemetry.Start(ctx, "finalize")
 	defer func() { span.End(err) }()
 	renewals := r.renewals()
+	return w.insist(ctx, r, renewals, failure, soon(ctx, ask), ask)
+}
+
+// insist is settle after ask was called once, when the lease had been renewed so
+// often, and said err.
+func (w *Worker) insist(ctx context.Context, r *run, renewals int, failure string, err error, ask func(context.Context) error) error {
 	for wait := shortestPause; ; wait = min(2*wait, longestPause) {
-		c, cancel := context.WithTimeout(ctx, answerTime)
-		err = ask(c)
-		cancel()
 		if err == nil {
 			return nil
 		}
@@ -110,7 +149,7 @@ func (w *Worker) settle(ctx context.Context, r *run, failure string, ask func(co
 			return err
 		}
 		w.m.errors.Inc()
-		r.log.WarnContext(ctx, "the database gives no answer; it is asked again", slog.String("failure", failure),
+		r.log().WarnContext(ctx, "the database gives no answer; it is asked again", slog.String("failure", failure),
 			slog.String("reason", string(judge.ReasonDBError)), slog.Any("err", err))
 		if r.renewals() >= renewals+patience {
 			return fmt.Errorf("%w: %w", errCannotWrite, err)
@@ -118,7 +157,15 @@ func (w *Worker) settle(ctx context.Context, r *run, failure string, ask func(co
 		if !pause(ctx, wait) {
 			return err
 		}
+		err = soon(ctx, ask)
 	}
+}
+
+// soon calls ask, which has answerTime.
+func soon(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	return ask(ctx)
 }
 
 // refused deals with a write that changed nothing.
@@ -126,7 +173,7 @@ func (w *Worker) refused(ctx context.Context, r *run, err error) {
 	why, ok := errors.AsType[*judge.RejectedError](err)
 	if !ok { // we are being stopped, or the database does not take this write
 		w.m.finalized.WithLabelValues(statusError).Inc()
-		r.log.ErrorContext(ctx, "a job is left to its lease", slog.Any("err", err))
+		r.log().ErrorContext(ctx, "a job is left to its lease", slog.Any("err", err))
 		return
 	}
 	w.m.finalized.WithLabelValues(statusReject).Inc()
@@ -134,7 +181,7 @@ func (w *Worker) refused(ctx context.Context, r *run, err error) {
 	if why.Reason == judge.ReasonStaleAttempt {
 		w.m.stale.Inc()
 	}
-	r.log.WarnContext(ctx, "the database refused what came of a job", slog.String("reason", string(why.Reason)),
+	r.log().WarnContext(ctx, "the database refused what came of a job", slog.String("reason", string(why.Reason)),
 		slog.Int64("db_attempt_id", int64(why.DBAttemptID)), slog.String("db_status", string(why.DBStatus)),
 		slog.String("db_state", string(why.DBState)), slog.String("db_lease_owner", why.DBLeaseOwner),
 		slog.String("db_lease_until", why.DBLeaseUntil))

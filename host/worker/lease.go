@@ -59,7 +59,7 @@ func (w *Worker) heartbeat(ctx context.Context) {
 		// database is about to say what became of it.
 		if r.lose(errLeaseLost) {
 			w.m.heartbeats.WithLabelValues(statusReject, string(judge.ReasonLeaseLost)).Inc()
-			r.log.WarnContext(ctx, "the lease was lost; the run is stopped", slog.String("reason", string(judge.ReasonLeaseLost)))
+			r.log().WarnContext(ctx, "the lease was lost; the run is stopped", slog.String("reason", string(judge.ReasonLeaseLost)))
 		}
 	}
 }

@@ -241,21 +241,37 @@ func TestAResultThatAHealthyDatabaseCannotTakeIsAFailureThatCounts(t *testing.T)
 
 func TestAStopEndsEvenWhenTheDatabaseNeverAnswers(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, o := newScript(), &once{jobs: []int64{7}}
-		s.finalize = func(int) error { return errors.New("connection refused") }
-		s.heartbeat = func([]judge.Attempt) ([]int64, error) { return nil, errors.New("connection refused") }
-		_, stop := s.run(t, Config{}, o, accept)
-		<-time.After(time.Second)
-		asked := time.Now()
-		stop()
-		if took, most := time.Since(asked), 20*time.Second+giveBackTime; took > most {
-			t.Errorf("stopping took %s, want at most grace and %s", took, giveBackTime)
-		}
-		if len(o.acks) != 0 {
-			t.Errorf("acknowledged %v", o.acks)
-		}
-	})
+	for name, silent := range map[string]bool{"it refuses connections": false, "it says nothing": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, o := newScript(), &once{jobs: []int64{7}}
+				s.finalize = func(int) error { return errors.New("connection refused") }
+				s.heartbeat = func([]judge.Attempt) ([]int64, error) { return nil, errors.New("connection refused") }
+				if silent {
+					s.late = make(chan struct{})
+				}
+				dir := t.TempDir()
+				_, stop := s.run(t, Config{Journal: dir}, o, accept)
+				<-time.After(time.Second)
+				asked := time.Now()
+				stop()
+				if took, most := time.Since(asked), 20*time.Second+giveBackTime; took > most {
+					t.Errorf("stopping took %s, want at most grace and %s", took, giveBackTime)
+				}
+				if kept := entries(t, dir); len(kept) != 1 {
+					t.Errorf("kept %v, want the result", kept)
+				}
+				if silent { // an answer that nobody waits for does nothing
+					close(s.late)
+					synctest.Wait()
+				}
+				if len(o.acks) != 0 {
+					t.Errorf("acknowledged %v", o.acks)
+				}
+			})
+		})
+	}
 }
 
 func TestAConfigNamesEveryWrongField(t *testing.T) {

@@ -15,8 +15,8 @@ type reporter struct {
 	w *Worker
 	r *run
 
-	ctx    context.Context // the life of the loop, which begins with the first report
-	cancel context.CancelFunc
+	ctx    context.Context    // for all that is written of the run
+	cancel context.CancelFunc // ends the loop; nil before it begins
 	kick   chan struct{}
 	loops  sync.WaitGroup
 
@@ -27,8 +27,7 @@ type reporter struct {
 
 // newReporter returns a reporter of r that works until stop, or ctx is done.
 func (w *Worker) newReporter(ctx context.Context, r *run) *reporter {
-	ctx, cancel := context.WithCancel(ctx)
-	return &reporter{w: w, r: r, ctx: ctx, cancel: cancel, kick: make(chan struct{}, 1)}
+	return &reporter{w: w, r: r, ctx: ctx, kick: make(chan struct{}, 1)}
 }
 
 // add is what judging calls. It does not wait for the database.
@@ -37,14 +36,15 @@ func (p *reporter) add(x judge.Progress) {
 	p.waiting = append(p.waiting, x)
 	if !p.looping {
 		p.looping = true
-		p.loops.Go(p.loop)
+		var ctx context.Context
+		ctx, p.cancel = context.WithCancel(p.ctx)
+		p.loops.Go(func() { p.loop(ctx) })
 	}
 	p.mu.Unlock()
 	p.again()
 }
 
-func (p *reporter) loop() {
-	ctx := p.ctx
+func (p *reporter) loop(ctx context.Context) {
 	wait := p.w.cfg.ProgressEvery
 	for {
 		select {
@@ -74,9 +74,11 @@ func (p *reporter) again() {
 
 // stop ends the loop. What waits is left to a last flush.
 func (p *reporter) stop() {
-	p.cancel()
 	p.mu.Lock()
 	p.looping = true // too late to begin
+	if p.cancel != nil {
+		p.cancel()
+	}
 	p.mu.Unlock()
 	p.loops.Wait()
 }
@@ -100,12 +102,12 @@ func (p *reporter) flush(ctx context.Context) bool {
 	if why, refused := errors.AsType[*judge.RejectedError](err); refused {
 		if p.r.lose(errLeaseLost) {
 			p.w.m.heartbeats.WithLabelValues(statusReject, string(judge.ReasonLeaseLost)).Inc()
-			p.r.log.WarnContext(ctx, "progress was refused; the run is stopped", slog.String("reason", string(why.Reason)))
+			p.r.log().WarnContext(ctx, "progress was refused; the run is stopped", slog.String("reason", string(why.Reason)))
 		}
 		return true
 	}
 	if ctx.Err() == nil {
-		p.r.log.WarnContext(ctx, "progress cannot be stored", slog.Any("err", err))
+		p.r.log().WarnContext(ctx, "progress cannot be stored", slog.Any("err", err))
 	}
 	p.mu.Lock()
 	p.waiting = append(batch, p.waiting...)

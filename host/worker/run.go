@@ -23,15 +23,16 @@ type run struct {
 	unread  error         // why the payload cannot be read
 	entries []judge.Entry // acknowledged when the database has decided
 	lease   time.Duration
-	asked   time.Time // when the claim was sent
-	claimed time.Time // when it was answered
-	log     *slog.Logger
+	asked   time.Time    // when the claim was sent
+	claimed time.Time    // when it was answered
+	logger  *slog.Logger // of the worker
 
 	mu     sync.Mutex
 	until  time.Time   // end of the lease by our monotonic clock
 	beats  int         // how often the database renewed it
 	fence  *time.Timer // ends the judging then; nil before and after it
 	cancel context.CancelCauseFunc
+	answer func(error) // is called when the database has answered about the result; nil before it is asked and after
 }
 
 // newRun returns the run of a job that was claimed by a request sent at asked.
@@ -41,8 +42,7 @@ func (w *Worker) newRun(job judge.Job, entries []judge.Entry, asked time.Time) *
 	}
 	r := &run{
 		job: job, entries: entries, lease: w.cfg.Lease, until: asked.Add(w.cfg.Lease), asked: asked, claimed: time.Now(),
-		log: w.cfg.Log.With(slog.Int64("job_id", job.JobID), slog.Int64("attempt_id", int64(job.AttemptID)),
-			slog.String("trace_id", job.TraceID)),
+		logger: w.cfg.Log,
 	}
 	if job.Kind == judge.KindSubmission {
 		// Here, where one stack grows deep, and not in the goroutine of each run.
@@ -59,6 +59,12 @@ func (w *Worker) newRun(job judge.Job, entries []judge.Entry, asked time.Time) *
 		}
 	}
 	return r
+}
+
+// log returns a logger that says which job and attempt it is about. Most runs log
+// a line or none.
+func (r *run) log() *slog.Logger {
+	return r.logger.With(slog.Int64("job_id", r.job.JobID), slog.Int64("attempt_id", int64(r.job.AttemptID)), slog.String("trace_id", r.job.TraceID))
 }
 
 // leaveRun says that nothing is left to do for r.
@@ -129,9 +135,27 @@ func (r *run) end(ctx context.Context) error {
 	return why
 }
 
-// work judges r and records what came of it.
-func (w *Worker) work(judging, writing context.Context, r *run) {
-	defer w.leaveRun(r)
+// expect has answer called with what the database says of the result.
+func (r *run) expect(answer func(error)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = answer
+}
+
+// answered tells who expects it. Only the first answer counts.
+func (r *run) answered(err error) {
+	r.mu.Lock()
+	answer := r.answer
+	r.answer = nil
+	r.mu.Unlock()
+	if answer != nil {
+		answer(err)
+	}
+}
+
+// work judges r and has recorded what came of it. Over is called when nothing is
+// left to do, which may be later.
+func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 	ctx, attempt := w.cfg.Tracer.Attempt(w.cfg.Context(judging, r.job), r.job.TraceID, r.job.JobID, r.job.AttemptID, r.asked)
 	attempt.Text("worker", w.owner)
 	_, claim := telemetry.StartAt(ctx, "claim", r.asked)
@@ -147,7 +171,11 @@ func (w *Worker) work(judging, writing context.Context, r *run) {
 	stopped := r.end(ctx)
 	report.stop()
 	attempt.Text("verdict", string(result.Verdict))
-	defer func() { attempt.End(cmp.Or(stopped, err)) }()
+	end := func() {
+		attempt.End(cmp.Or(stopped, err))
+		w.leaveRun(r)
+		over()
+	}
 
 	kind := classify(err, stopped)
 	w.m.execTime.WithLabelValues(kind).Observe(time.Since(began).Seconds())
@@ -159,15 +187,17 @@ func (w *Worker) work(judging, writing context.Context, r *run) {
 		if errors.Is(stopped, errFenced) {
 			w.m.heartbeats.WithLabelValues(statusReject, string(judge.ReasonLeaseLost)).Inc()
 		}
-		r.log.WarnContext(ctx, "judging was abandoned", slog.String("reason", string(judge.ReasonLeaseLost)), slog.Any("err", stopped))
+		r.log().WarnContext(ctx, "judging was abandoned", slog.String("reason", string(judge.ReasonLeaseLost)), slog.Any("err", stopped))
 	case err == nil:
 		report.flush(writing)
-		w.finalize(writing, r, result)
+		w.finalize(writing, r, result, end)
+		return
 	case errors.Is(stopped, errStopping):
 		w.fail(writing, r, errStopping, false)
 	default:
 		w.mishap(judging, writing, r, err)
 	}
+	end()
 }
 
 // classify says how a judging ended, for the figures.
@@ -187,16 +217,16 @@ func classify(err, stopped error) string {
 // mishap gives a job back that could not be judged for a reason of ours.
 func (w *Worker) mishap(judging, writing context.Context, r *run, err error) {
 	if bad, ok := errors.AsType[*payloadError](err); ok {
-		r.log.ErrorContext(judging, "a payload cannot be read", slog.String("reason", string(judge.ReasonPayload)), slog.Any("err", bad.err))
+		r.log().ErrorContext(judging, "a payload cannot be read", slog.String("reason", string(judge.ReasonPayload)), slog.Any("err", bad.err))
 		w.bury(writing, r, judge.ReasonPayload, bad.err.Error())
 		return
 	}
 	if !notHere(err) {
-		r.log.ErrorContext(judging, "judging failed", slog.Any("err", err))
+		r.log().ErrorContext(judging, "judging failed", slog.Any("err", err))
 		w.fail(writing, r, err, true)
 		return
 	}
-	r.log.WarnContext(judging, "a job cannot be judged here", slog.Any("err", err))
+	r.log().WarnContext(judging, "a job cannot be judged here", slog.Any("err", err))
 	w.LookAgain()
 	// It goes back to the head of the queue, and may well come here again:
 	// the slot waits a moment, so that this does not spin.
@@ -208,7 +238,7 @@ func (w *Worker) mishap(judging, writing context.Context, r *run, err error) {
 func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progress)) (result judge.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.log.ErrorContext(ctx, "judging panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			r.log().ErrorContext(ctx, "judging panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 			err = fmt.Errorf("judging panicked: %v", p)
 		}
 	}()

@@ -22,6 +22,7 @@ type script struct {
 	heartbeat func(as []judge.Attempt) ([]int64, error)
 	progress  func(n int) error
 	finalize  func(n int) error
+	late      chan struct{} // if set, when a result is answered that was not waited for
 	finals    int
 	flushes   int
 }
@@ -87,6 +88,15 @@ func (s *script) Finalize(context.Context, judge.Attempt, judge.Result) error {
 	s.note("finalize")
 	s.finals++
 	return s.finalize(s.finals)
+}
+
+func (s *script) FinalizeThen(ctx context.Context, a judge.Attempt, r judge.Result, then func(error)) {
+	go func() {
+		if s.late != nil {
+			<-s.late
+		}
+		then(s.Finalize(ctx, a, r))
+	}()
 }
 
 func (s *script) Fail(_ context.Context, _ judge.Attempt, why string, counts bool) (judge.Status, error) {

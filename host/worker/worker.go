@@ -138,14 +138,18 @@ func (w *Worker) Run(ctx context.Context) error {
 	// its stack again.
 	var running sync.WaitGroup
 	idle := make(chan *run)
+	over := func() {
+		w.slots <- struct{}{}
+		running.Done()
+	}
 	w.receive(ctx, func(r *run) {
+		running.Add(1)
 		select {
 		case idle <- r:
 		default:
 			running.Go(func() {
 				for more := true; more; r, more = <-idle {
-					w.work(judging, writing, r)
-					w.slots <- struct{}{}
+					w.work(judging, writing, r, over)
 				}
 			})
 		}
@@ -166,6 +170,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		if !within(stopped, giveBackTime) {
 			w.cfg.Log.ErrorContext(ctx, "jobs could not be given back; their leases will run out", slog.Int("jobs", w.busy()))
 			stopWriting()
+			for _, r := range w.active() { // nobody waits for the database any more
+				r.answered(writing.Err())
+			}
 			<-stopped
 		}
 	}

@@ -58,12 +58,23 @@ type counting struct {
 	over chan struct{}
 }
 
+func (c *counting) FinalizeThen(ctx context.Context, a judge.Attempt, r judge.Result, then func(error)) {
+	c.Store.FinalizeThen(ctx, a, r, func(err error) {
+		c.count(err)
+		then(err)
+	})
+}
+
 func (c *counting) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
 	err := c.Store.Finalize(ctx, a, r)
+	c.count(err)
+	return err
+}
+
+func (c *counting) count(err error) {
 	if err == nil && c.done.Add(1) == c.all {
 		close(c.over)
 	}
-	return err
 }
 
 // judgeFunc is a judger as a function.
