@@ -35,7 +35,7 @@ func TestACrowdOfResultsIsNotMixedUp(t *testing.T) {
 	told := make(chan int)
 	for i := range all {
 		e := &all[i]
-		s.FinalizeThen(t.Context(), e.job.Attempt, e.result, func(err error) {
+		s.FinalizeThen(t.Context(), e.job.Attempt, &e.result, func(err error) {
 			e.err = err
 			go func() { told <- i }()
 		})
@@ -64,7 +64,7 @@ func TestACrowdOfResultsIsNotMixedUp(t *testing.T) {
 		}
 	}
 	// The invalid is refused at once, and nobody waits.
-	s.FinalizeThen(t.Context(), all[0].job.Attempt, judge.Result{Verdict: judge.SE}, func(err error) { all[0].err = err })
+	s.FinalizeThen(t.Context(), all[0].job.Attempt, &judge.Result{Verdict: judge.SE}, func(err error) { all[0].err = err })
 	if all[0].err == nil {
 		t.Error("SE was accepted as the verdict of a result")
 	}

@@ -32,9 +32,9 @@ func (s *Store) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) e
 
 // FinalizeThen is [Store.Finalize] for those who do not wait: then is called
 // once, soon, with what Finalize would return. It must not block. An end of ctx
-// is not noticed.
-func (s *Store) FinalizeThen(ctx context.Context, a judge.Attempt, r judge.Result, then func(error)) {
-	f := final{a, &r}
+// is not noticed, and r must stay as it is until then.
+func (s *Store) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
+	f := final{a, r}
 	if err := f.check(); err != nil {
 		then(err)
 		return
@@ -143,17 +143,13 @@ func outcomeOf(r *judge.Result) outcome {
 func (s *Store) finalizeMany(ctx context.Context, fs []final, late bool) (done []completed, err error) {
 	fs = slices.SortedFunc(slices.Values(fs), func(x, y final) int { return inTurn(x.attempt, y.attempt) })
 	attempts := make([]judge.Attempt, len(fs))
-	outcomes, ends := make([]int32, len(fs)), make([]int32, len(fs))
+	outcomes, results := make([]int32, len(fs)), make([][]byte, len(fs))
 	var by numbered[outcome]
-	var results []byte // one after the other
 	for i, f := range fs {
 		attempts[i], outcomes[i] = f.attempt, by.number(outcomeOf(f.result))
-		result, err := encode(f.result)
-		if err != nil {
+		if results[i], err = encode(f.result); err != nil {
 			return nil, err
 		}
-		results = append(results, result...)
-		ends[i] = int32(len(results))
 	}
 	a := fence(attempts...)
 	// A batch is one round trip and one transaction.
@@ -173,7 +169,8 @@ func (s *Store) finalizeMany(ctx context.Context, fs []final, late bool) (done [
 			scores[i] = &o.score
 		}
 	}
-	a["outcomes"], a["verdicts"], a["scores"], a["results"], a["ends"] = outcomes, verdicts, scores, results, ends
+	a["outcomes"], a["verdicts"], a["scores"] = outcomes, verdicts, scores
+	a["results"], a["ends"] = joined(results)
 	finalize := s.stmts["JobFinalize"]
 	values, err := finalize.bind(a)
 	if err != nil {

@@ -161,14 +161,32 @@ func (b *batch) statement() string {
 }
 
 func (b *batch) args() args {
+	payloads, ends := joined(b.payloads)
 	a := args{
 		"queue": b.queue, "kinds": b.kinds, "pools": b.pools, "groups": b.groups, "languages": b.languages,
 		"problems": b.problems, "authors": b.authors, "idempotency_keys": b.idempotencyKeys, "job_keys": b.jobKeys,
 		"spec_hashes": b.specHashes, "trace_ids": b.traceIDs, "lanes": b.lanes, "priorities": b.priorities,
-		"payloads": b.payloads, "code_bytes": b.codeBytes, "delays": b.delays,
+		"payloads": payloads, "ends": ends, "code_bytes": b.codeBytes, "delays": b.delays,
 	}
 	if b.spacious {
 		a["space_ids"], a["unofficials"] = b.spaces, b.unofficials
 	}
 	return a
+}
+
+// joined returns parts as one string, and where in it each ends. PostgreSQL finds
+// the nth of many strings by counting from the first, and a driver's buffer grows
+// by doubling.
+func joined(parts [][]byte) (whole []byte, ends []int32) {
+	size := 0
+	ends = make([]int32, len(parts))
+	for i, p := range parts {
+		size += len(p)
+		ends[i] = int32(size)
+	}
+	whole = make([]byte, 0, size)
+	for _, p := range parts {
+		whole = append(whole, p...)
+	}
+	return whole, ends
 }

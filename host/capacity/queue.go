@@ -101,7 +101,7 @@ type stored struct {
 }
 
 // FinalizeThen implements [worker.Store].
-func (s *stored) FinalizeThen(ctx context.Context, a judge.Attempt, r judge.Result, then func(error)) {
+func (s *stored) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
 	s.Store.FinalizeThen(ctx, a, r, func(err error) {
 		if err == nil {
 			s.idle.one()

@@ -141,10 +141,10 @@ func (s *journalledStore) Heartbeat(ctx context.Context, as []judge.Attempt, d t
 	return s.Store.Heartbeat(ctx, as, d)
 }
 
-func (s *journalledStore) FinalizeThen(ctx context.Context, a judge.Attempt, r judge.Result, then func(error)) {
-	s.judged(a, r)
+func (s *journalledStore) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
+	s.judged(a, *r)
 	s.Store.FinalizeThen(ctx, a, r, func(err error) {
-		go func() { then(s.decided(ctx, a, r, err)) }()
+		go func() { then(s.decided(ctx, a, *r, err)) }()
 	})
 }
 

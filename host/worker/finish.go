@@ -21,8 +21,8 @@ const patience = 3
 // finalize has a result recorded, and calls over when that is decided. It does
 // not wait: thousands of goroutines that did would be a burden for the collector
 // of memory, which looks at the stack of each.
-func (w *Worker) finalize(ctx context.Context, r *run, result judge.Result, over func()) {
-	u := w.journal.expect(r.job, result)
+func (w *Worker) finalize(ctx context.Context, r *run, result *judge.Result, over func()) {
+	u := w.journal.expect(&r.job, result)
 	ctx, span := telemetry.Start(ctx, "finalize")
 	began, renewals := time.Now(), r.renewals()
 	r.expect(func(err error) {
@@ -35,7 +35,7 @@ func (w *Worker) finalize(ctx context.Context, r *run, result judge.Result, over
 		go func() {
 			defer over()
 			err := w.insist(ctx, r, renewals, resultFailure, err, func(ctx context.Context) error {
-				return w.store.Finalize(ctx, r.job.Attempt, result)
+				return w.store.Finalize(ctx, r.job.Attempt, *result)
 			})
 			span.End(err)
 			w.recorded(ctx, r, u, began, err)
@@ -57,7 +57,7 @@ const resultFailure = "a result cannot be recorded"
 func (w *Worker) record(ctx context.Context, r *run, u *unanswered) {
 	began := time.Now()
 	err := w.settle(ctx, r, resultFailure, func(ctx context.Context) error {
-		return w.store.Finalize(ctx, r.job.Attempt, u.entry.Result)
+		return w.store.Finalize(ctx, r.job.Attempt, *u.entry.Result)
 	})
 	w.recorded(ctx, r, u, began, err)
 }
@@ -82,7 +82,7 @@ func (w *Worker) recorded(ctx context.Context, r *run, u *unanswered, began time
 	}
 	u.forget()
 	w.m.finalized.WithLabelValues(statusOK).Inc()
-	result := &u.entry.Result
+	result := u.entry.Result
 	w.m.verdicts.WithLabelValues(string(result.Verdict)).Inc()
 	if w.cfg.Log.Enabled(ctx, slog.LevelInfo) {
 		r.log().InfoContext(ctx, "judged", slog.String("verdict", string(result.Verdict)),

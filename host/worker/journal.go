@@ -38,7 +38,7 @@ type journalEntry struct {
 	Version int           `json:"version"`
 	TraceID string        `json:"trace_id"`
 	Attempt judge.Attempt `json:"attempt"`
-	Result  judge.Result  `json:"result"`
+	Result  *judge.Result `json:"result"`
 }
 
 // openJournal returns the journal in dir, which is made; "" is none.
@@ -66,7 +66,7 @@ type unanswered struct {
 
 // expect returns the entry of a result that the database is about to be asked
 // to take. It is written down if the answer does not come soon.
-func (j *journal) expect(job judge.Job, r judge.Result) *unanswered {
+func (j *journal) expect(job *judge.Job, r *judge.Result) *unanswered {
 	a := job.Attempt
 	u := &unanswered{j: j, entry: journalEntry{journalVersion, job.TraceID, a, r}}
 	if j != nil {
@@ -178,8 +178,11 @@ func (u *unanswered) read() error {
 	if err := json.Unmarshal(data, &u.entry); err != nil {
 		return err
 	}
-	if u.entry.Version != journalVersion {
+	switch {
+	case u.entry.Version != journalVersion:
 		return fmt.Errorf("version %d is unknown", u.entry.Version)
+	case u.entry.Result == nil:
+		return errors.New("there is no result in it")
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func TestAJournalForgetsWhatIsFencedOrCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.expect(jobs[0], judge.Result{Verdict: judge.AC}).keep()
+	j.expect(&jobs[0], &judge.Result{Verdict: judge.AC}).keep()
 	for name, text := range map[string]string{"cut.json": `{"version":1,"att`, "new.json": `{"version":99}`} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestAResultThatIsAnsweredSoonIsNotWrittenDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := j.expect(judge.Job{Attempt: judge.Attempt{JobID: 7, AttemptID: 1, Token: newToken()}}, judge.Result{Verdict: judge.AC})
+	u := j.expect(&judge.Job{Attempt: judge.Attempt{JobID: 7, AttemptID: 1, Token: newToken()}}, &judge.Result{Verdict: judge.AC})
 	u.forget()
 	u.keep() // a timer that fires too late
 	if got := entries(t, dir); len(got) != 0 {

@@ -166,7 +166,8 @@ func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 	report := w.newReporter(writing, r)
 	began := time.Now()
 	w.m.execRunning.Inc()
-	result, err := w.execute(ctx, r, report.add)
+	result := new(judge.Result)
+	err := w.execute(ctx, r, report.add, result)
 	w.m.execRunning.Dec()
 	stopped := r.end(ctx)
 	report.stop()
@@ -234,8 +235,8 @@ func (w *Worker) mishap(judging, writing context.Context, r *run, err error) {
 	w.fail(writing, r, err, false)
 }
 
-// execute does what the job asks for. A panic is an error.
-func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progress)) (result judge.Result, err error) {
+// execute does what the job asks for, which gives result. A panic is an error.
+func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progress), result *judge.Result) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.log().ErrorContext(ctx, "judging panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
@@ -245,33 +246,34 @@ func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progre
 	if r.job.Kind != judge.KindSubmission {
 		do := w.cfg.Others[r.job.Kind]
 		if do == nil {
-			return result, fmt.Errorf("no worker executes jobs of kind %q", r.job.Kind)
+			return fmt.Errorf("no worker executes jobs of kind %q", r.job.Kind)
 		}
-		return do(ctx, r.job, progress)
+		*result, err = do(ctx, r.job, progress)
+		return err
 	}
 	if r.unread != nil {
-		return result, r.unread
+		return r.unread
 	}
-	payload := r.payload
+	payload := &r.payload
 	if !w.serves(payload.Language) {
-		return result, fmt.Errorf("language %s: %w", payload.Language, ErrNotHere)
+		return fmt.Errorf("language %s: %w", payload.Language, ErrNotHere)
 	}
 	version := r.job.ProblemVersion // as it was active at the claim
 	if version == "" {
-		return result, fmt.Errorf("problem %s does not exist any more", payload.Problem)
+		return fmt.Errorf("problem %s does not exist any more", payload.Problem)
 	}
-	result, err = w.judger.Judge(ctx, payload, blob.Digest(version), progress)
+	*result, err = w.judger.Judge(ctx, *payload, blob.Digest(version), progress)
 	if err != nil {
-		return result, err
+		return err
 	}
 	if !result.Verdict.Final() {
-		return result, fmt.Errorf("judging ended without a verdict (%q): %s", result.Verdict, result.JudgeNote)
+		return fmt.Errorf("judging ended without a verdict (%q): %s", result.Verdict, result.JudgeNote)
 	}
 	if result.ProblemVersion == "" {
 		result.ProblemVersion = version
 	}
 	result.Worker = w.owner
-	return result, nil
+	return nil
 }
 
 // serves reports whether a language can be judged here.

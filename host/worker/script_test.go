@@ -90,12 +90,12 @@ func (s *script) Finalize(context.Context, judge.Attempt, judge.Result) error {
 	return s.finalize(s.finals)
 }
 
-func (s *script) FinalizeThen(ctx context.Context, a judge.Attempt, r judge.Result, then func(error)) {
+func (s *script) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
 	go func() {
 		if s.late != nil {
 			<-s.late
 		}
-		then(s.Finalize(ctx, a, r))
+		then(s.Finalize(ctx, a, *r))
 	}()
 }
 

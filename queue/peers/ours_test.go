@@ -58,7 +58,7 @@ type counting struct {
 	over chan struct{}
 }
 
-func (c *counting) FinalizeThen(ctx context.Context, a judge.Attempt, r judge.Result, then func(error)) {
+func (c *counting) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
 	c.Store.FinalizeThen(ctx, a, r, func(err error) {
 		c.count(err)
 		then(err)

@@ -2,15 +2,16 @@
 
 -- name: SubmissionSubmit
 -- Stores n jobs with payload, submission, queue row and event: one statement,
--- one transaction, one flush. If one row is refused, none is stored.
+-- one transaction, one flush. If one row is refused, none is stored. Payloads come
+-- as one string, in which each ends at its place: they need not be carried along.
 WITH q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text),
 given AS MATERIALIZED (
   SELECT nextval('jobs_job_id_seq') AS job_id, t.*
   FROM unnest(@kinds::text[], @pools::text[], @groups::text[], @languages::text[], @problems::text[], @authors::text[],
               @idempotency_keys::text[], @job_keys::text[], @spec_hashes::bytea[], @trace_ids::text[],
-              @lanes::smallint[], @priorities::integer[], @payloads::bytea[], @code_bytes::integer[], @delays::interval[])
+              @lanes::smallint[], @priorities::integer[], @code_bytes::integer[], @delays::interval[])
        WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
-              idempotency_key, job_key, spec_hash, trace_id, lane, priority, payload, code_bytes, delay, n)),
+              idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, n)),
 checked AS MATERIALIZED (
   SELECT g.n, g.job_id, g.kind, g.pool, g.group_key, g.language, g.idempotency_key, g.job_key, g.spec_hash, g.trace_id, g.lane, g.priority, g.delay,
     NULL::interval AS patience,
@@ -22,7 +23,9 @@ checked AS MATERIALIZED (
 @SubmitQueued,
 payload AS (
   INSERT INTO job_payloads (job_id, payload, problem, author, code_bytes)
-  SELECT g.job_id, g.payload, CASE WHEN g.kind IN ('submission', 'run') THEN g.problem END, g.author, g.code_bytes
+  SELECT g.job_id,
+    substring(@payloads::bytea FROM coalesce((@ends::integer[])[g.n::integer - 1], 0) + 1 FOR (@ends)[g.n::integer] - coalesce((@ends)[g.n::integer - 1], 0)),
+    CASE WHEN g.kind IN ('submission', 'run') THEN g.problem END, g.author, g.code_bytes
   FROM given g, made WHERE made.ids[width_bucket(g.job_id, made.ids)] = g.job_id),
 @SubmitAnswered
 
@@ -34,10 +37,10 @@ given AS MATERIALIZED (
   SELECT nextval('jobs_job_id_seq') AS job_id, t.*
   FROM unnest(@kinds::text[], @pools::text[], @groups::text[], @languages::text[], @problems::text[], @authors::text[],
               @idempotency_keys::text[], @job_keys::text[], @spec_hashes::bytea[], @trace_ids::text[],
-              @lanes::smallint[], @priorities::integer[], @payloads::bytea[], @code_bytes::integer[], @delays::interval[],
+              @lanes::smallint[], @priorities::integer[], @code_bytes::integer[], @delays::interval[],
               @space_ids::bigint[], @unofficials::boolean[])
        WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
-              idempotency_key, job_key, spec_hash, trace_id, lane, priority, payload, code_bytes, delay, space_id, unofficial, n)),
+              idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, space_id, unofficial, n)),
 checked AS MATERIALIZED (
   SELECT g.n, g.job_id, g.kind, g.pool, g.group_key, g.language, g.idempotency_key, g.job_key, g.spec_hash, g.trace_id, g.lane, g.priority, g.delay, g.author, g.space_id, g.unofficial,
     l.patience,
@@ -76,7 +79,9 @@ checked AS MATERIALIZED (
 @SubmitQueued,
 payload AS (
   INSERT INTO job_payloads (job_id, payload, problem, author, code_bytes, space_id, unofficial)
-  SELECT g.job_id, g.payload, CASE WHEN g.kind IN ('submission', 'run') THEN g.problem END, g.author, g.code_bytes, g.space_id, g.unofficial
+  SELECT g.job_id,
+    substring(@payloads::bytea FROM coalesce((@ends::integer[])[g.n::integer - 1], 0) + 1 FOR (@ends)[g.n::integer] - coalesce((@ends)[g.n::integer - 1], 0)),
+    CASE WHEN g.kind IN ('submission', 'run') THEN g.problem END, g.author, g.code_bytes, g.space_id, g.unofficial
   FROM given g, made WHERE made.ids[width_bucket(g.job_id, made.ids)] = g.job_id),
 counted AS (
   UPDATE space_members m SET submits = m.submits + s.fresh
