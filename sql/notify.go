@@ -187,7 +187,10 @@ func (h *hub) notify(ctx context.Context, channel string) {
 		payloads := slices.Collect(maps.Keys(o.waits))
 		clear(o.waits)
 		o.mu.Unlock()
-		_, err := h.store.main.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) AS p", channel, pack(channel, payloads))
+		// A notification is a transaction, and would wait for the disk, though nothing
+		// of it is kept there.
+		_, err := h.store.main.Exec(ctx, "SELECT pg_notify($1, p), set_config('synchronous_commit', 'off', true) FROM unnest($2::text[]) AS p",
+			channel, pack(channel, payloads))
 		if err != nil && ctx.Err() == nil {
 			// Whoever waits polls as well, so a lost notification only costs time.
 			h.store.log.WarnContext(ctx, "notification lost", slog.String("channel", channel), slog.Int("messages", len(payloads)), slog.Any("err", err))
