@@ -67,6 +67,9 @@ func readFile(path string) ([]byte, error) {
 func readAt(f *control) (string, error) {
 	var b [1024]byte
 	n, err := unix.Pread(f.fd, b[:], 0)
+	for err == unix.EINTR {
+		n, err = unix.Pread(f.fd, b[:], 0)
+	}
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", f.path, err)
 	}
@@ -108,9 +111,14 @@ func leadingNumber(s string) int64 {
 	return n
 }
 
-// writeAt writes text to an open control file.
+// writeAt writes text to an open control file. A limit of memory is not set while
+// a signal waits, and the Go runtime sends itself some.
 func writeAt(f *control, text string) error {
-	if _, err := unix.Pwrite(f.fd, []byte(text), 0); err != nil {
+	_, err := unix.Pwrite(f.fd, []byte(text), 0)
+	for err == unix.EINTR {
+		_, err = unix.Pwrite(f.fd, []byte(text), 0)
+	}
+	if err != nil {
 		return fmt.Errorf("write %q to %s: %w", text, f.path, err)
 	}
 	return nil

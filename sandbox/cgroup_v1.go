@@ -191,7 +191,7 @@ func (g *v1Group) tidy() error {
 	if err != nil || n <= g.residue+residueBytes {
 		return err
 	}
-	if err := writeAt(g.empty, "0"); err != nil && !errors.Is(err, unix.EBUSY) && !errors.Is(err, unix.EINTR) {
+	if err := writeAt(g.empty, "0"); err != nil && !errors.Is(err, unix.EBUSY) {
 		return err
 	}
 	g.residue, err = readNumber(g.usage)
