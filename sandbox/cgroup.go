@@ -35,6 +35,10 @@ type group interface {
 	// once.
 	enter() error
 
+	// leave takes the calling thread out again, when it has no children any more
+	// and is about to end. That spares whoever removes the group to wait for it.
+	leave() error
+
 	// spawn returns the v2 group that children are born into, or -1.
 	spawn() int
 
@@ -201,13 +205,14 @@ func chooseDriver(cfg Config, agent string, try func(driver) error) (driver, err
 // which tells a later agent that this one lives.
 type agentFolders struct {
 	dirs  map[string]*control // by controller; "" is the unified hierarchy
+	homes map[string]*control // by v1 controller, the file tasks of its topmost group
 	given bool                // whether what they are in is not ours to remove
 }
 
 // claimFolders makes the folder agent in every base and locks it. Bases that are
 // given were there before the agent and stay.
 func claimFolders(bases map[string]string, given bool, agent string) (*agentFolders, error) {
-	a := &agentFolders{dirs: map[string]*control{}, given: given}
+	a := &agentFolders{dirs: map[string]*control{}, homes: map[string]*control{}, given: given}
 	for name, base := range bases {
 		if base == "" {
 			return nil, errors.Join(fmt.Errorf("the controller %s is not mounted", name), a.close())
@@ -228,7 +233,7 @@ func claimFolders(bases map[string]string, given bool, agent string) (*agentFold
 func claimFolder(dir string) (*control, error) {
 	var f *control
 	err := retryBusy(func() error {
-		err := makeFolder(dir)
+		err := makeFolder(unix.AT_FDCWD, dir)
 		if err == nil {
 			f, err = openFolder(dir)
 		}
@@ -261,6 +266,10 @@ func claimFolder(dir string) (*control, error) {
 // were made in. It may be called again.
 func (a *agentFolders) close() error {
 	var errs []error
+	for name, f := range a.homes {
+		errs = append(errs, f.Close())
+		delete(a.homes, name)
+	}
 	for name, f := range a.dirs {
 		errs = append(errs, removeGroup(f.path))
 		if !a.given {

@@ -29,8 +29,11 @@ func (c *control) Close() error {
 }
 
 // openFolder opens the folder of a control group.
-func openFolder(path string) (*control, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+func openFolder(path string) (*control, error) { return openPath(path, unix.O_RDONLY|unix.O_DIRECTORY) }
+
+// openPath opens a file or folder of a control group.
+func openPath(path string, flags int) (*control, error) {
+	fd, err := unix.Open(path, flags|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}

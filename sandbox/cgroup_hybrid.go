@@ -15,6 +15,7 @@ type hybridGroup struct {
 }
 
 func (g *hybridGroup) enter() error { return g.v1.enter() }
+func (g *hybridGroup) leave() error { return g.v1.leave() }
 func (g *hybridGroup) spawn() int   { return g.v2.spawn() }
 
 func (g *hybridGroup) begin(memoryBytes int64, processes int) error {
@@ -37,7 +38,7 @@ type hybridDriver struct{ folders *agentFolders }
 
 func newHybridDriver(hs []hierarchy, cfg Config, agent string) (driver, error) {
 	mounts := map[string]string{"": v2Mount(hs), "memory": v1Mount(hs, "memory"), "pids": v1Mount(hs, "pids")}
-	f, err := claimFolders(below(cfg.CgroupRoot, mounts), false, agent)
+	f, err := claimV1(mounts, cfg.CgroupRoot, agent)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type noGroup struct {
 const sampleEvery = 5 * time.Millisecond
 
 func (g *noGroup) enter() error { return nil }
+func (g *noGroup) leave() error { return nil }
 func (g *noGroup) spawn() int   { return -1 }
 
 func (g *noGroup) begin(int64, int) error {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 type v1Group struct {
 	paths []string   // folders, for remove
 	tasks []*control // their files tasks, for enter
+	homes []*control // not its own; likewise for leave
 
 	limit, swapLimit *control // swapLimit is nil where swap is not counted
 	usage, peak, oom *control
@@ -32,9 +34,8 @@ type v1Group struct {
 	baseCPU, baseThread   time.Duration
 }
 
-// reserve is how many processes of a v1 group are ours: the room's thread and
-// its reaper.
-const reserve = 2
+// reserve is how many processes of a v1 group are ours: the room's thread.
+const reserve = 1
 
 func openV1Group(a *agentFolders, room string, controllers ...string) (*v1Group, error) {
 	g := &v1Group{}
@@ -58,7 +59,7 @@ func openV1Group(a *agentFolders, room string, controllers ...string) (*v1Group,
 		if err != nil {
 			return nil, errors.Join(err, g.remove())
 		}
-		g.tasks = append(g.tasks, tasks)
+		g.tasks, g.homes = append(g.tasks, tasks), append(g.homes, a.homes[c])
 	}
 	files := []struct {
 		to         **control
@@ -92,8 +93,12 @@ func openV1Group(a *agentFolders, room string, controllers ...string) (*v1Group,
 
 // enter writes 0, which is the thread that writes: naming it by its number would
 // wait for an RCU grace period, 5 to 20 ms, to keep it from ending meanwhile.
-func (g *v1Group) enter() error {
-	for _, f := range g.tasks {
+func (g *v1Group) enter() error { return enlist(g.tasks) }
+func (g *v1Group) leave() error { return enlist(g.homes) }
+
+// enlist moves the calling thread to the groups of the files tasks.
+func enlist(tasks []*control) error {
+	for _, f := range tasks {
 		if err := writeAt(f, "0"); err != nil {
 			return fmt.Errorf("join a control group: %w", err)
 		}
@@ -223,6 +228,26 @@ func threadCPU() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
+// claimV1 makes the folders of an agent below root in hierarchies that are mounted as
+// mounts says, the unified one among them or not.
+func claimV1(mounts map[string]string, root, agent string) (*agentFolders, error) {
+	f, err := claimFolders(below(root, maps.Clone(mounts)), false, agent)
+	if err != nil {
+		return nil, err
+	}
+	for c, mount := range mounts {
+		if c == "" {
+			continue
+		}
+		home, err := openPath(filepath.Join(mount, "tasks"), unix.O_WRONLY)
+		if err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+		f.homes[c] = home
+	}
+	return f, nil
+}
+
 type v1Driver struct{ folders *agentFolders }
 
 func newV1Driver(hs []hierarchy, cfg Config, agent string) (driver, error) {
@@ -230,7 +255,7 @@ func newV1Driver(hs []hierarchy, cfg Config, agent string) (driver, error) {
 	for _, c := range []string{"memory", "pids", "cpuacct"} {
 		mounts[c] = v1Mount(hs, c)
 	}
-	f, err := claimFolders(below(cfg.CgroupRoot, mounts), false, agent)
+	f, err := claimV1(mounts, cfg.CgroupRoot, agent)
 	if err != nil {
 		return nil, err
 	}

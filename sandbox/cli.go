@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,10 +23,15 @@ func Judge(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, err)
 		return 1
 	}
-	var thread chan<- *room
+	calmMonitor()
+	var t *thread
 	if os.Geteuid() == 0 {
-		thread = beginThread()
-		defer close(thread)
+		var err error
+		if t, err = beginThread(); err != nil {
+			fmt.Fprintln(stderr, err)
+			return 1
+		}
+		defer t.dismiss()
 	}
 	j, err := parseJob(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
@@ -47,7 +53,7 @@ func Judge(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var res Result
 	var degraded []string
 	if err == nil {
-		res, degraded, err = j.run(ctx, thread)
+		res, degraded, err = j.run(ctx, t)
 	}
 	if err != nil {
 		res = Result{Verdict: SE, Error: err.Error()}
@@ -73,11 +79,12 @@ func (j *job) fillBox(r *room, f *jobFiles) error {
 		return errors.Join(err, unix.Close(box))
 	}
 	r.box <- box
+	r.thread.bell.ring()
 	return nil
 }
 
 // run runs the job in a room of its own, on the thread.
-func (j *job) run(ctx context.Context, thread chan<- *room) (res Result, degraded []string, err error) {
+func (j *job) run(ctx context.Context, t *thread) (res Result, degraded []string, err error) {
 	ctx, end, err := j.lifetime(ctx)
 	if err != nil {
 		return Result{}, nil, err
@@ -92,35 +99,75 @@ func (j *job) run(ctx context.Context, thread chan<- *room) (res Result, degrade
 		return Result{}, nil, err
 	}
 	defer func() { err = errors.Join(err, a.closeFiles()) }()
-	// The room's thread and this one work at the same time as far as they can.
-	r := a.planRoom(a.uid(uidCount(a.cfg.Slots) + j.slot))
+	f := &jobFiles{}
+	defer func() { f.close() }()
+	r, err := a.planRoom(a.uid(uidCount(a.cfg.Slots) + j.slot))
+	if err != nil {
+		return Result{}, nil, err
+	}
 	r.box, r.tmpBytes = make(chan int, 1), size
-	thread <- r
+	// The room's thread and this one work at the same time, on different cores.
+	core := j.slot % len(a.cores)
+	r.core = a.apart(core)
+	if !j.placed {
+		core = r.core
+	}
+	over, err := newBell()
+	if err != nil {
+		return Result{}, nil, err
+	}
+	r.over = &over
+	var failed error
+	hangUp, err := r.assign(core, func() { res, failed = j.work(r, f) })
+	if err != nil {
+		return Result{}, nil, err
+	}
+	stop := context.AfterFunc(ctx, hangUp)
+	t.serve(r)
+	err = j.furnish(a, r, f)
+	onSignal(end)
+	over.await()
+	err = errors.Join(err, r.outcome(), over.close(), r.release())
+	if a.driver != nil {
+		err = errors.Join(err, a.driver.close()) // while the reaper ends
+	}
+	err = errors.Join(err, r.reap(), failed)
+	stop()
+	return res, a.status.Degraded, err
+}
+
+// furnish gives a room its control groups and its box with files in it, while its
+// thread makes the rest.
+func (j *job) furnish(a *agent, r *room, f *jobFiles) error {
+	err := j.open(f)
 	var g group
-	f, err := j.open()
-	defer f.close()
 	if err == nil {
-		if err = a.chooseDriver(nil); err == nil {
-			defer func() { err = errors.Join(err, a.driver.close()) }()
-			g, err = a.driver.open("")
-		}
+		err = a.chooseDriver(nil)
+	}
+	if err == nil {
+		g, err = a.driver.open("")
 	}
 	r.give(g, err)
-	a.prepareRuns(true)
 	if err == nil {
+		a.prepareRuns(true)
 		err = j.fillBox(r, f)
 	}
 	if err != nil {
 		close(r.box)
+		r.thread.bell.ring()
 	}
-	if err := r.await(err); err != nil {
-		return Result{}, nil, err
+	return err
+}
+
+// apart returns a core, as an index, where the room's thread is not in the way of
+// this one: the wanted one, unless this thread is there and there are others.
+func (a *agent) apart(core int) int {
+	var here uint32
+	_, _, errno := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&here)), 0, 0)
+	if errno == 0 && a.cores[core] == int(here) {
+		return (core + 1) % len(a.cores)
 	}
-	err = r.oneShot(ctx, j.slot%len(a.cores), func() { onSignal(end) }, func() (err error) {
-		res, err = j.work(r, f)
-		return err
-	})
-	return res, a.status.Degraded, err
+	return core
 }
 
 // lifetime returns a context that ends with ctx, and when the file that --until
@@ -175,24 +222,15 @@ func (j *job) work(r *room, f *jobFiles) (Result, error) {
 	return res, nil
 }
 
-// oneShot calls work on the room's thread and ends the room. When ctx ends, so
-// does what runs there. Meanwhile it calls begun, on this thread.
-func (r *room) oneShot(ctx context.Context, core int, begun func(), work func() error) error {
+// assign gives a room, before it is made, the work that it does on its thread. What
+// it returns ends what runs there.
+func (r *room) assign(core int, work func()) (hangUp func(), err error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
-		close(r.sessions)
-		return errors.Join(err, r.tearDown())
+		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = unix.Shutdown(ours, unix.SHUT_RDWR) }) // fails only when it is over
-	var failed error
-	r.sessions <- handover{
-		sock: os.NewFile(uintptr(theirs), "room"), core: core,
-		work: func(*room) error { failed = work(); return nil },
-	}
-	begun()
-	err = r.tearDown()
-	stop()
-	return errors.Join(failed, err, unix.Close(ours))
+	r.sessions <- handover{sock: os.NewFile(uintptr(theirs), "room"), core: core, work: work}
+	return func() { _ = unix.Shutdown(ours, unix.SHUT_RDWR) }, nil // fails only when it is over
 }
 
 // oneBox makes one room and opens it, without a stock of others. What it returns

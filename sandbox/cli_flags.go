@@ -16,6 +16,7 @@ type job struct {
 	id      int64
 	attempt int
 	slot    int
+	placed  bool // whether the slot was given, and with it the core
 	request runRequest
 	cfg     Config
 	options BoxOptions
@@ -81,6 +82,7 @@ func parseJob(args []string, stderr io.Writer) (*job, error) {
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
+	f.Visit(func(given *flag.Flag) { j.placed = j.placed || given.Name == "slot" })
 	if j.id < 1 || j.attempt < 1 || int64(j.attempt) > 1<<31-1 {
 		return nil, errors.New("--job-id and --attempt-id must be positive")
 	}

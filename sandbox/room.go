@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 
@@ -16,10 +15,12 @@ import (
 // that lives in it. A room serves one session (one open box) and is then torn
 // down; fresh ones are made in the background.
 type room struct {
-	agent *agent
-	name  string
-	uid   int
-	group group
+	agent  *agent
+	thread *thread
+	name   string
+	uid    int
+	root   *skeleton
+	group  group
 
 	reaper  int             // process id of the first process of the pid namespace
 	ruleset int             // of Landlock; -1 where there is none
@@ -31,6 +32,7 @@ type room struct {
 	sessions chan handover // delivers one session, or is closed
 	built    chan error
 	left     chan struct{} // closed when the thread is about to end
+	over     *bell         // where there is one, rings then
 
 	// Of the session.
 	sock     *os.File
@@ -50,42 +52,48 @@ type handover struct {
 	sock    *os.File
 	options BoxOptions
 	core    int
-	work    func(*room) error
+	work    func()
 }
 
 // newRoom makes a room and waits until it is ready.
 func (a *agent) newRoom(uid int) (*room, error) {
-	r := a.planRoom(uid)
-	thread := beginThread()
-	thread <- r
-	g, err := a.driver.open(r.name)
-	r.give(g, err)
-	if err := r.await(err); err != nil {
+	r, err := a.planRoom(uid)
+	if err != nil {
 		return nil, err
+	}
+	g, err := a.driver.open(r.name)
+	if err != nil {
+		return nil, errors.Join(err, r.root.close())
+	}
+	t, err := beginThread()
+	if err != nil {
+		return nil, errors.Join(err, r.root.close(), g.remove())
+	}
+	t.serve(r)
+	r.give(g, nil)
+	if err := r.outcome(); err != nil {
+		close(r.sessions)
+		return nil, errors.Join(err, r.tearDown())
 	}
 	return r, nil
 }
 
-// beginThread begins a thread with namespaces of its own, for the room that it is
-// given, unless the channel is closed. To make them takes long, so whoever still has
-// to find out what room it wants begins with this.
-func beginThread() chan<- *room {
-	rooms := make(chan *room, 1)
-	go live(rooms)
-	return rooms
-}
-
-// planRoom returns a room for a thread to make. It must be given its control groups
-// meanwhile.
-func (a *agent) planRoom(uid int) *room {
-	return &room{
-		agent: a, uid: uid, name: "room-" + strconv.FormatInt(a.serial.Add(1), 10), tools: map[string]Tool{},
-		groups: make(chan group, 1), sessions: make(chan handover), built: make(chan error, 1), left: make(chan struct{}),
-		tmpBytes: defaultTmp, ruleset: -1,
+// planRoom returns a room for a thread to make, which must be given its control
+// groups.
+func (a *agent) planRoom(uid int) (*room, error) {
+	root, err := makeSkeleton(a.cfg.ReadOnly, uid)
+	if err != nil {
+		return nil, err
 	}
+	return &room{
+		agent: a, uid: uid, root: root, name: "room-" + strconv.FormatInt(a.serial.Add(1), 10), tools: map[string]Tool{},
+		groups: make(chan group, 1), sessions: make(chan handover, 1), built: make(chan error, 1), left: make(chan struct{}),
+		tmpBytes: defaultTmp, ruleset: -1,
+	}, nil
 }
 
-// give gives a room its control groups, unless there is a reason not to.
+// give gives a room that has a thread its control groups, unless there is a reason
+// not to.
 func (r *room) give(g group, why error) {
 	if why == nil {
 		r.group = g
@@ -93,94 +101,75 @@ func (r *room) give(g group, why error) {
 	} else {
 		close(r.groups)
 	}
+	r.thread.bell.ring()
 }
 
-// await waits until a room is ready that was given what it needs, unless there was
-// a reason not to. After an error nothing is left of it.
-func (r *room) await(why error) error {
+// errNotGiven says that a room was not given what it waited for. Whoever kept that
+// back knows why.
+var errNotGiven = errors.New("a room was not given what it needs")
+
+// outcome waits until a room is made, and says why it is not.
+func (r *room) outcome() error {
 	err := <-r.built
-	if err != nil {
-		err = fmt.Errorf("make a room: %w", err)
+	if err == nil || errors.Is(err, errNotGiven) {
+		return nil
 	}
-	if err := errors.Join(why, err); err != nil {
-		close(r.sessions)
-		return errors.Join(err, r.tearDown())
-	}
-	return nil
+	return fmt.Errorf("make a room: %w", err)
 }
 
-// live is the thread of the room that is given to it.
-func live(rooms <-chan *room) {
-	runtime.LockOSThread() // and never unlocked: the thread ends with the room
-	if unix.Gettid() == os.Getpid() {
-		// The main thread never ends, so it must not become a room. While this
-		// goroutine holds it, another one gets another thread.
-		moved := make(chan struct{})
-		go func() {
-			close(moved)
-			live(rooms)
-		}()
-		<-moved
-		runtime.UnlockOSThread()
-		return
+// live is what the room's thread does, unless it could not be isolated.
+func (r *room) live(err error) {
+	defer func() {
+		close(r.left)
+		if r.over != nil {
+			r.over.ring()
+		}
+	}()
+	if err == nil && r.box != nil {
+		err = r.moveTo(1)
 	}
-	err := isolate()
-	r, ok := <-rooms
-	if !ok {
-		return
-	}
-	defer close(r.left)
 	if err == nil {
+		hurry()
 		err = r.build()
 	}
 	r.built <- err
-	if err != nil || r.group == nil {
+	if err != nil {
 		return
 	}
 	s, ok := <-r.sessions
 	if !ok {
 		return
 	}
-	r.sock, r.core, r.buf = s.sock, s.core, make([]byte, maxMessage)
-	r.output = make([]byte, 64<<10)
-	serve := func(r *room) error { return r.serve(s.options) }
-	if s.work != nil {
-		serve = s.work
+	r.sock, r.buf, r.output = s.sock, make([]byte, maxMessage), make([]byte, 64<<10)
+	if r.core != s.core {
+		r.core, r.cores = s.core, 0
 	}
-	if err := serve(r); err != nil {
+	if s.work != nil {
+		s.work()
+	} else if err := r.serve(s.options); err != nil {
 		r.agent.log.Error("a box failed", slog.String("room", r.name), slog.Any("err", err))
 	}
+	r.leave()
+}
+
+// leave lets the room's thread end. That takes long, because its mounts go with it;
+// whoever tears the room down says what is wrong with it, and has less to wait for.
+func (r *room) leave() {
 	if err := r.killAll(); err != nil {
 		r.agent.log.Error("a box could not be emptied", slog.String("room", r.name), slog.Any("err", err))
 	}
-	_ = r.killReaper() // who tears the room down says what is wrong with it, and has less to wait for
+	_ = r.killReaper()
+	_ = r.group.leave()
+	unhurry()
 	if err := errors.Join(r.stock.close(), r.sock.Close()); err != nil {
 		r.agent.log.Error("a box could not be closed", slog.String("room", r.name), slog.Any("err", err))
 	}
 }
 
-// isolate moves the thread into namespaces of its own.
-func isolate() error {
-	flags := unix.CLONE_FS | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
-	if err := unix.Unshare(flags); err != nil {
-		return fmt.Errorf("make namespaces: %w", err)
-	}
-	unix.Umask(0o022)
-	hurry()
-	return nil
-}
-
 // build moves the thread into its root and control groups. The groups and /box
 // come as late as they can, because whoever makes them does that meanwhile.
 func (r *room) build() error {
-	if err := (rootMaker{readOnly: r.agent.cfg.ReadOnly, uid: r.uid}).make(); err != nil {
-		return err
-	}
-	g, ok := <-r.groups
-	if !ok {
-		return nil // whoever closed it knows why
-	}
-	if err := g.enter(); err != nil {
+	if err := r.root.enter(); err != nil {
 		return err
 	}
 	var err error
@@ -204,7 +193,15 @@ func (r *room) build() error {
 	if err := forbidCapabilities(); err != nil {
 		return err
 	}
-	if ok, err := r.mountBox(); !ok {
+	r.thread.bell.await()
+	g, ok := <-r.groups
+	if !ok {
+		return errNotGiven
+	}
+	if err := g.enter(); err != nil {
+		return err
+	}
+	if err := r.mountBox(); err != nil {
 		return err
 	}
 	if err := sealRoot(true); err != nil {
@@ -213,21 +210,21 @@ func (r *room) build() error {
 	return filterRoom(r.agent.roomFilter)
 }
 
-// mountBox mounts /box. Whoever closed r.box knows why there is none.
-func (r *room) mountBox() (ok bool, err error) {
+// mountBox mounts /box.
+func (r *room) mountBox() error {
 	if r.box == nil {
-		err := mountPrivate("/box", r.tmpBytes, "755", 0)
-		return err == nil, err
+		return mountPrivate("/box", r.tmpBytes, "755", 0)
 	}
+	r.thread.bell.await()
 	fd, ok := <-r.box
 	if !ok {
-		return false, nil
+		return errNotGiven
 	}
 	defer unix.Close(fd)
 	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, "/box", unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
-		return false, fmt.Errorf("mount /box: %w", err)
+		return fmt.Errorf("mount /box: %w", err)
 	}
-	return true, nil
+	return nil
 }
 
 // rule makes the ruleset anew, after something was mounted.
@@ -251,26 +248,6 @@ func (r *room) rule() error {
 	return err
 }
 
-// hurry lets the thread, but not its children, go before programs: it has to look
-// at the time of a program that keeps all cores busy. A session's programs may
-// share the processor as one group, and then niceness counts for nothing against
-// other sessions, so that only a real-time thread is sure to be in time. Without
-// the privilege it is as slow as anybody.
-func hurry() {
-	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Flags: unix.SCHED_FLAG_RESET_ON_FORK, Priority: 1}
-	if unix.SchedSetAttr(0, &a, 0) != nil {
-		a.Policy, a.Priority, a.Nice = unix.SCHED_NORMAL, 0, -15
-		_ = unix.SchedSetAttr(0, &a, 0)
-	}
-}
-
-// hurryChildren lets the children of a thread that hurries go before programs too,
-// until it hurries alone again. Without the privilege nothing changes.
-func hurryChildren() {
-	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}
-	_ = unix.SchedSetAttr(0, &a, 0)
-}
-
 // moveTo moves the thread to n cores, where its next child begins and stays. A
 // child that moved by itself would wait for the kernel to carry it over, and
 // whoever waits for a child on the same core is woken the fastest.
@@ -287,24 +264,33 @@ func (r *room) moveTo(n int) error {
 
 // tearDown waits until the thread is gone and removes what the room had. It is
 // called on another thread.
-func (r *room) tearDown() error {
+func (r *room) tearDown() error { return errors.Join(r.release(), r.reap()) }
+
+// release waits until the thread is gone and removes what the room had but the
+// reaper, which takes a while to be gone and is in none of the groups.
+func (r *room) release() error {
 	<-r.left
 	var errs []error
 	if r.reaper != 0 {
-		if err := r.killReaper(); err != nil {
-			errs = append(errs, err)
-		}
-		if _, err := waitProcess(r.reaper); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, r.killReaper())
 	}
 	if r.ruleset >= 0 {
 		errs = append(errs, unix.Close(r.ruleset))
 	}
+	errs = append(errs, r.thread.bell.close(), r.root.close())
 	if r.group != nil {
 		errs = append(errs, r.group.remove())
 	}
 	return errors.Join(errs...)
+}
+
+// reap waits until the reaper of a released room is gone.
+func (r *room) reap() error {
+	if r.reaper == 0 {
+		return nil
+	}
+	_, err := waitProcess(r.reaper)
+	return err
 }
 
 // killReaper ends the pid namespace. It may be called until the reaper is waited

@@ -80,7 +80,7 @@ func attach(tree *os.File, path string, folder bool) error {
 	if err := sealRoot(false); err != nil {
 		return err
 	}
-	err := mountPoint(path, folder)
+	err := mountPoint(unix.AT_FDCWD, path, folder)
 	if err == nil {
 		err = restrict(int(tree.Fd()), "", readOnly)
 	}
