@@ -40,8 +40,9 @@ type agent struct {
 	oneID  bool // whether programs have no user ids of their own
 
 	serial atomic.Int64
-	uids   chan int   // free user ids
-	places chan int   // free slots, as indexes of cores
+	uids   chan int      // free user ids
+	places chan struct{} // taken slots
+	seats  seats
 	ready  chan *room // made in advance
 	work   sync.WaitGroup
 }
@@ -106,10 +107,8 @@ func newAgent(ctx context.Context, cfg Config) (*agent, error) {
 		return nil, errors.Join(err, a.closeFiles())
 	}
 	a.health.passed = time.Now()
-	a.places = make(chan int, a.cfg.Slots)
-	for i := range a.cfg.Slots {
-		a.places <- i % len(a.cores)
-	}
+	a.seats.boxes = make([]int, len(a.cores))
+	a.places = make(chan struct{}, a.cfg.Slots)
 	return a, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -137,14 +138,15 @@ func (a *agent) answer(ctx context.Context, q request, sock *os.File) {
 // open waits for a place and a room, and lets the room serve the client.
 func (a *agent) open(ctx context.Context, o BoxOptions, sock *os.File) {
 	refuse := func() { _ = sock.Close() } // the client sees that the agent is gone
-	var place int
 	select {
-	case place = <-a.places:
+	case a.places <- struct{}{}:
 	case <-ctx.Done():
 		refuse()
 		return
 	}
-	defer func() { a.places <- place }()
+	defer func() { <-a.places }()
+	core := a.seats.take()
+	defer a.seats.leave(core)
 	if hungUp(sock) {
 		refuse()
 		return
@@ -162,13 +164,39 @@ func (a *agent) open(ctx context.Context, o BoxOptions, sock *os.File) {
 		close(r.sessions)
 		refuse()
 	} else {
-		r.sessions <- handover{sock: sock, options: o, core: place}
+		r.sessions <- handover{sock: sock, options: o, core: core}
 	}
 	<-r.left
 	if err == nil {
 		hangUp()
 	}
 	a.work.Go(func() { a.retire(ctx, r) })
+}
+
+// seats counts the boxes on each core.
+type seats struct {
+	mu    sync.Mutex
+	boxes []int
+}
+
+// take returns a core, as an index, with as few boxes as any.
+func (s *seats) take() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	least := 0
+	for core, n := range s.boxes {
+		if n < s.boxes[least] {
+			least = core
+		}
+	}
+	s.boxes[least]++
+	return least
+}
+
+func (s *seats) leave(core int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.boxes[core]--
 }
 
 // cutter ends the connection sock when ctx ends, through a descriptor of its own:
