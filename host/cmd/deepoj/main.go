@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"deepoj/host/plugin"
+	_ "deepoj/host/shortcut" // which is `deepoj judge`, if there is deepoj-judge
 )
 
 // version is set by the linker.
