@@ -89,6 +89,7 @@ const oneIDText = "programs have no user id of their own: install the package ui
 // newAgent prepares everything but rooms. It runs a program with each control
 // group driver until one works.
 func newAgent(ctx context.Context, cfg Config) (*agent, error) {
+	unix.Umask(0o022) // what it makes is for programs to read
 	a, err := prepareAgent(cfg)
 	if err != nil {
 		return nil, err

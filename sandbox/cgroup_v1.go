@@ -59,7 +59,10 @@ func openV1Group(a *agentFolders, room string, controllers ...string) (*v1Group,
 		if err != nil {
 			return nil, errors.Join(err, g.remove())
 		}
-		g.tasks, g.homes = append(g.tasks, tasks), append(g.homes, a.homes[c])
+		g.tasks = append(g.tasks, tasks)
+		if home := a.homes[c]; home != nil {
+			g.homes = append(g.homes, home)
+		}
 	}
 	files := []struct {
 		to         **control
@@ -239,11 +242,9 @@ func claimV1(mounts map[string]string, root, agent string) (*agentFolders, error
 		if c == "" {
 			continue
 		}
-		home, err := openPath(filepath.Join(mount, "tasks"), unix.O_WRONLY)
-		if err != nil {
-			return nil, errors.Join(err, f.close())
+		if home, err := openPath(filepath.Join(mount, "tasks"), unix.O_WRONLY); err == nil {
+			f.homes[c] = home // otherwise threads end where they are
 		}
-		f.homes[c] = home
 	}
 	return f, nil
 }

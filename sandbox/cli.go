@@ -67,7 +67,7 @@ func Judge(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // fillBox gives a room its box with files in it.
 func (j *job) fillBox(r *room, f *jobFiles) error {
-	box, err := detachedBox(r.tmpBytes)
+	box, err := detachedBox(r.tmpBytes, !j.options.Writable)
 	if err != nil {
 		return err
 	}
@@ -94,13 +94,17 @@ func (j *job) run(ctx context.Context, t *thread) (res Result, degraded []string
 	if err != nil {
 		return Result{}, nil, err
 	}
+	f, err := j.open()
+	defer f.close()
+	if err != nil {
+		return Result{}, nil, err
+	}
+	unix.Umask(0o022) // what is made from here on is for the program to read
 	a, err := prepareAgent(j.cfg)
 	if err != nil {
 		return Result{}, nil, err
 	}
 	defer func() { err = errors.Join(err, a.closeFiles()) }()
-	f := &jobFiles{}
-	defer func() { f.close() }()
 	r, err := a.planRoom(a.uid(uidCount(a.cfg.Slots) + j.slot))
 	if err != nil {
 		return Result{}, nil, err
@@ -139,11 +143,8 @@ func (j *job) run(ctx context.Context, t *thread) (res Result, degraded []string
 // furnish gives a room its control groups and its box with files in it, while its
 // thread makes the rest.
 func (j *job) furnish(a *agent, r *room, f *jobFiles) error {
-	err := j.open(f)
 	var g group
-	if err == nil {
-		err = a.chooseDriver(nil)
-	}
+	err := a.chooseDriver(nil)
 	if err == nil {
 		g, err = a.driver.open("")
 	}

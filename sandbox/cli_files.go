@@ -23,12 +23,13 @@ type jobFiles struct {
 
 func (f *jobFiles) close() { closeAll(f.opened) }
 
-// open opens all files that the command line names. They must be closed also after
-// an error.
-func (j *job) open(f *jobFiles) error {
+// open opens all files that the command line names. What it returns must be
+// closed also after an error.
+func (j *job) open() (*jobFiles, error) {
+	f := &jobFiles{}
 	for _, dir := range j.dirs {
 		if err := f.addDir(dir); err != nil {
-			return fmt.Errorf("read the folder %s: %w", dir, err)
+			return f, fmt.Errorf("read the folder %s: %w", dir, err)
 		}
 	}
 	for i, s := range []struct {
@@ -44,23 +45,23 @@ func (j *job) open(f *jobFiles) error {
 		}
 		file, err := openNamed(s.path, s.flags)
 		if err != nil {
-			return fmt.Errorf("open %s: %w", s.what, err)
+			return f, fmt.Errorf("open %s: %w", s.what, err)
 		}
 		f.opened, f.stdio = append(f.opened, file), append(f.stdio, file)
 		j.request.Stdio[i] = true
 	}
 	if j.collectTo == "" {
-		return nil
+		return f, nil
 	}
 	var err error
 	if f.collected, err = openNamed(j.collectTo, os.O_RDONLY|unix.O_DIRECTORY); errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
 		f.collected, err = openNamed(j.collectTo, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 	}
 	if err != nil {
-		return fmt.Errorf("open where to collect files: %w", err)
+		return f, fmt.Errorf("open where to collect files: %w", err)
 	}
 	f.opened = append(f.opened, f.collected)
-	return nil
+	return f, nil
 }
 
 // addDir adds the regular files below a folder, or those packed in a file.

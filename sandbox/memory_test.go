@@ -81,3 +81,17 @@ func memoryIsBoundedHoweverItIsTaken(t *testing.T, a *sandbox.Agent) {
 		}
 	})
 }
+
+func TestAHoleOfAFileIsNotChargedToAProgram(t *testing.T) {
+	needRoot(t)
+	const script = `truncate -s 128M f; for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29; do
+		printf x | dd of=f bs=1 seek=$((i*4194304)) conv=notrunc status=none; done`
+	line, stderr, status := judged(t, "--job-id", "1", "--attempt-id", "1", "--writable", "--time-ms", "20000", "--file-kb", "262144", "--", "sh", "-c", script)
+	p, err := sandbox.ParseReport([]byte(line), 1, 1)
+	if err != nil || p.Verdict != sandbox.OK {
+		t.Fatalf("it said %q %q with status %d: %v", line, stderr, status, err)
+	}
+	if p.MemoryKiB > 16<<10 {
+		t.Errorf("thirty pages of a file of 128 MiB cost %d KiB", p.MemoryKiB)
+	}
+}

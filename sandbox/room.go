@@ -262,12 +262,12 @@ func (r *room) moveTo(n int) error {
 	return nil
 }
 
-// tearDown waits until the thread is gone and removes what the room had. It is
+// tearDown waits until the thread is about to end and removes what the room had. It is
 // called on another thread.
 func (r *room) tearDown() error { return errors.Join(r.release(), r.reap()) }
 
-// release waits until the thread is gone and removes what the room had but the
-// reaper, which takes a while to be gone and is in none of the groups.
+// release waits until the thread is about to end and removes what the room had but
+// the reaper, which takes a while to be gone and is in none of the groups.
 func (r *room) release() error {
 	<-r.left
 	var errs []error

@@ -64,6 +64,9 @@ func TestJudgeIsTheProgramBesideThisOne(t *testing.T) {
 		"not with a limit of output": {
 			[]string{"judge"}, beside, false, []string{"JUDGE_STDERR_LIMIT_BYTES=5"}, "itself", 0,
 		},
+		"not for a worker": {
+			[]string{"judge"}, beside, false, []string{"DEEPOJ_SANDBOX_AGENT={}"}, "itself", 0,
+		},
 		"also with another limit": {
 			[]string{"judge", "--job-id", "1"}, beside, false, []string{"JUDGE_STDERR_LIMIT=5"}, taken, 3,
 		},
