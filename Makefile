@@ -51,7 +51,7 @@ bench: deps-test build ## Submissions per second, CPU per job, latency, on this 
 	go test -count=1 -run '^$$' -bench . -timeout 20m ./host/e2e
 
 .PHONY: bench-sandbox
-bench-sandbox: deps-test ## The sandbox against plain fork+exec, as ratios
+bench-sandbox: deps-test build ## The sandbox against plain fork+exec, as ratios
 	go test -count=1 -run '^$$' -bench . -benchtime 200x ./sandbox
 
 .PHONY: bench-queue
