@@ -138,12 +138,14 @@ func v1Mount(hs []hierarchy, controller string) string {
 
 // below returns the folder root of each mounted controller, or "".
 func below(root string, mounts map[string]string) map[string]string {
+	bases := map[string]string{}
 	for name, mount := range mounts {
 		if mount != "" {
-			mounts[name] = filepath.Join(mount, root)
+			mount = filepath.Join(mount, root)
 		}
+		bases[name] = mount
 	}
-	return mounts
+	return bases
 }
 
 // v2Mount returns where the unified hierarchy is mounted, or "".

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -234,7 +233,7 @@ func threadCPU() time.Duration {
 // claimV1 makes the folders of an agent below root in hierarchies that are mounted as
 // mounts says, the unified one among them or not.
 func claimV1(mounts map[string]string, root, agent string) (*agentFolders, error) {
-	f, err := claimFolders(below(root, maps.Clone(mounts)), false, agent)
+	f, err := claimFolders(below(root, mounts), false, agent)
 	if err != nil {
 		return nil, err
 	}
