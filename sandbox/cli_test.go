@@ -101,7 +101,7 @@ func offences(exact bool) map[string]sandbox.Cmd {
 		"a folder":                       {Program: "/usr"},
 		"a limit that cannot be":         {Program: "./process", Limits: sandbox.Limits{CPU: -ms}},
 		"a flood of stdout":              {Program: "./output", Args: []string{"stdout"}, Limits: limits},
-		"a flood of stderr":              {Program: "./output", Args: []string{"stderr"}, Limits: short},
+		"a flood of stderr":              {Program: "./output", Args: []string{"stderr"}, Limits: limits},
 		"a flood of a file":              {Program: "./output", Args: []string{"file"}, Limits: limits},
 		"a sparse file":                  {Program: "./output", Args: []string{"sparse"}, Limits: limits},
 		"a program of another machine":   {Program: "./foreign", Args: []string{"i386"}, Limits: limits},

@@ -42,7 +42,7 @@ var bombs = map[string]bomb{
 	},
 	"a flood of diagnostics": {
 		tool: "gcc", source: "#warning flood\n#if __INCLUDE_LEVEL__ < 30\n#include __FILE__\n#include __FILE__\n#endif\n",
-		want:  []sandbox.Verdict{sandbox.TLE},
+		want:  []sandbox.Verdict{sandbox.TLE, sandbox.OLE},
 		check: func(o outcome) bool { return o.StderrTruncated && len(o.stderr) == 1<<20 },
 	},
 	"a program larger than a file may be": {

@@ -25,11 +25,14 @@ func outputIsBoundedAndDrained(t *testing.T, a *sandbox.Agent) {
 		"a flood of stdout is OLE": {[]string{"stdout"}, limits, sandbox.OLE, func(o outcome) bool {
 			return o.StdoutTruncated && len(o.stdout) == 256<<10
 		}},
-		"a flood of stderr is drained until the time is over": {[]string{"stderr"}, short, sandbox.TLE, func(o outcome) bool {
-			return !o.OverWall
+		"a flood of stderr is OLE": {[]string{"stderr"}, limits, sandbox.OLE, func(o outcome) bool {
+			return o.StderrTruncated && len(o.stderr) == 1<<20
 		}},
-		"much on stderr is drained, cut and no offence": {[]string{"stderr-bytes", fmt.Sprint(3 * outputs)}, limits, sandbox.OK, func(o outcome) bool {
-			return o.StderrTruncated && len(o.stderr) == 1<<20 && o.StderrBytes == 3*outputs
+		"as much on stderr as is allowed is cut and no offence": {[]string{"stderr-bytes", fmt.Sprint(outputs)}, limits, sandbox.OK, func(o outcome) bool {
+			return o.StderrTruncated && len(o.stderr) == 1<<20 && o.StderrBytes == outputs
+		}},
+		"one byte more on stderr is OLE": {[]string{"stderr-bytes", fmt.Sprint(outputs + 1)}, limits, sandbox.OLE, func(o outcome) bool {
+			return o.StderrBytes == outputs+1
 		}},
 		"as much on stdout as is allowed is OK": {[]string{"stdout-bytes", fmt.Sprint(outputs)}, limits, sandbox.OK, func(o outcome) bool {
 			return o.StdoutBytes == outputs && o.StdoutTruncated

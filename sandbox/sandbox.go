@@ -75,7 +75,7 @@ type Cmd struct {
 
 	// StdoutLimit and StderrLimit are how many bytes are kept; draining goes on
 	// beyond. Default: 256 KiB and 1 MiB; negative: everything, which
-	// Limits.OutputBytes bounds for Stdout.
+	// Limits.OutputBytes bounds.
 	StdoutLimit, StderrLimit int64
 
 	// ExtraTools are logical names of more tools that must be readable and
@@ -92,7 +92,7 @@ type Limits struct {
 	CPU         time.Duration // CPU time of all processes and threads together; default 1 s
 	Wall        time.Duration // time on the clock; default 2 × CPU + 1 s
 	MemoryBytes int64         // memory of all processes, including /tmp and /dev/shm; default 256 MiB
-	OutputBytes int64         // more on standard output is OLE; default 64 MiB
+	OutputBytes int64         // more on standard output, or on standard error, is OLE; default 64 MiB
 	FileBytes   int64         // size of one file; more is OLE; default 64 MiB
 	Processes   int           // processes and threads at once; default 64
 	OpenFiles   int           // descriptors per process; default 256

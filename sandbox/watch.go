@@ -110,7 +110,7 @@ func (w *watch) check() (over bool, next time.Duration, err error) {
 		w.why = TLE
 	case wall >= w.limits.Wall:
 		w.why, w.result.OverWall = TLE, true
-	case w.out.seen > w.limits.OutputBytes:
+	case w.flooded():
 		w.why = OLE
 	}
 	next = min(max((w.limits.CPU-cpu)/time.Duration(w.limits.Cores), tick), w.limits.Wall-wall, longTick)
@@ -128,6 +128,11 @@ func (w *watch) check() (over bool, next time.Duration, err error) {
 		w.why = MLE
 	}
 	return w.why != "", next, err
+}
+
+// flooded reports whether the program wrote more than it may, to either stream.
+func (w *watch) flooded() bool {
+	return max(w.out.seen, w.err.seen) > w.limits.OutputBytes
 }
 
 // cpu returns the CPU time so far. The control group's figure for a running
@@ -254,7 +259,7 @@ func (w *watch) verdict() Verdict {
 		return SE
 	case w.why != "":
 		return w.why
-	case w.out.seen > w.limits.OutputBytes, res.Signal == int(unix.SIGXFSZ):
+	case w.flooded(), res.Signal == int(unix.SIGXFSZ):
 		return OLE
 	case res.CPU >= w.limits.CPU:
 		return TLE

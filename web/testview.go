@@ -34,10 +34,16 @@ type usageView struct {
 	Wall         string
 }
 
+// showUsage shows what a run used. Memory is held against all that was there, and
+// the limit says how much of it was the runtime's.
 func showUsage(u judge.Usage, p *judge.Problem) *usageView {
+	limit, charged := bytesText(p.MemoryMiB<<20), p.MemoryMiB<<10
+	if own := u.ChargedKiB - charged; u.ChargedKiB > 0 && own > 0 && charged > 0 {
+		limit, charged = bytesText(u.ChargedKiB<<10)+" ("+limit+" and "+bytesText(own<<10)+" of the runtime)", u.ChargedKiB
+	}
 	return &usageView{
 		Time:   bar(secondsText(u.CPUMillis), secondsText(p.CPUMillis), u.CPUMillis, p.CPUMillis),
-		Memory: bar(memoryText(u.MemoryKiB), bytesText(p.MemoryMiB<<20), u.MemoryKiB, p.MemoryMiB<<10),
+		Memory: bar(memoryText(u.MemoryKiB), limit, u.MemoryKiB, charged),
 		Wall:   secondsText(u.WallMillis),
 	}
 }

@@ -32,7 +32,7 @@ func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input
 	defer func() { err = errors.Join(err, answer.Close()) }()
 	ran, said, fault := l.talk(ctx, t, input, answer, r.feedback, l.wall(), l.e.j.crowd.join)
 	if wall, doubtful := l.doubtful(ran); fault == nil && doubtful {
-		first := usage(ran)
+		first := l.used(ran)
 		l.e.j.metrics.reruns.Inc()
 		ran, said, fault = l.talk(ctx, t, input, answer, r.feedback, wall, l.e.j.crowd.clear)
 		r.rerun = &first
@@ -44,7 +44,7 @@ func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input
 		return r, fmt.Errorf("the sandbox failed: %s", ran.Error)
 	}
 	if ran.Verdict != "" {
-		r.usage, r.exitCode, r.exitSignal = usage(ran), ran.ExitCode, ran.Signal
+		r.usage, r.exitCode, r.exitSignal = l.used(ran), ran.ExitCode, ran.Signal
 		if err := l.classify(&r, ran); err != nil {
 			return r, err
 		}

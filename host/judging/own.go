@@ -277,7 +277,7 @@ func (o *ownRun) repeat(ctx context.Context, l *lane, t judge.RunTest) (r runRes
 			break
 		}
 	}
-	r.usage = judge.Usage{CPUMillis: sum.CPUMillis / times, WallMillis: sum.WallMillis / times, MemoryKiB: sum.MemoryKiB / times}
+	r.usage = judge.Usage{CPUMillis: sum.CPUMillis / times, WallMillis: sum.WallMillis / times, MemoryKiB: sum.MemoryKiB / times, ChargedKiB: r.usage.ChargedKiB}
 	return r, nil
 }
 
@@ -288,14 +288,14 @@ func (o *ownRun) once(ctx context.Context, l *lane, t judge.RunTest, input *os.F
 		return r, err
 	}
 	if wall, doubtful := l.doubtful(ran); doubtful {
-		first := usage(ran)
+		first := l.used(ran)
 		o.e.j.metrics.reruns.Inc()
 		if ran, err = l.run(ctx, with, input, wall, o.e.j.crowd.clear); err != nil {
 			return r, err
 		}
 		r.rerun = &first
 	}
-	r.usage, r.exitCode, r.exitSignal = usage(ran), ran.ExitCode, ran.Signal
+	r.usage, r.exitCode, r.exitSignal = l.used(ran), ran.ExitCode, ran.Signal
 	if err := l.classify(&r, ran); err != nil {
 		return r, err
 	}

@@ -118,14 +118,14 @@ func (l *lane) pass(ctx context.Context, t *problem.Test, input, reads *os.File,
 		return r, err
 	}
 	if wall, doubtful := l.doubtful(ran); doubtful {
-		first := usage(ran)
+		first := l.used(ran)
 		l.e.j.metrics.reruns.Inc()
 		if ran, err = l.run(ctx, t, reads, wall, l.e.j.crowd.clear); err != nil {
 			return r, err
 		}
 		r.rerun = &first
 	}
-	r.usage, r.exitCode, r.exitSignal = usage(ran), ran.ExitCode, ran.Signal
+	r.usage, r.exitCode, r.exitSignal = l.used(ran), ran.ExitCode, ran.Signal
 	if err := l.classify(&r, ran); err != nil {
 		return r, err
 	}
@@ -213,9 +213,15 @@ func (l *lane) classify(r *runResult, ran sandbox.Result) error {
 	case sandbox.MLE:
 		r.verdict = judge.MLE
 		r.message = fmt.Sprintf("used more than %d MiB", l.e.pkg.Limits.MemoryMiB)
+		if own := limits.MemoryBytes>>20 - l.e.pkg.Limits.MemoryMiB; own > 0 {
+			r.message += fmt.Sprintf(" and the %d MiB of its language's runtime", own)
+		}
 	case sandbox.OLE:
 		r.verdict = judge.OLE
 		r.message = "wrote more than " + sizeText(limits.OutputBytes)
+		if ran.StderrBytes > limits.OutputBytes {
+			r.message += " to standard error"
+		}
 	case sandbox.RE:
 		r.verdict = judge.RE
 		r.message = fmt.Sprintf("ended with exit status %d", ran.ExitCode)
@@ -249,6 +255,16 @@ func sizeText(n int64) string {
 
 func usage(r sandbox.Result) judge.Usage {
 	return judge.Usage{CPUMillis: r.CPU.Milliseconds(), WallMillis: r.Wall.Milliseconds(), MemoryKiB: r.MemoryBytes >> 10}
+}
+
+// used is what a run of the program used, and what its memory is held against where
+// the language's runtime has some of its own.
+func (l *lane) used(ran sandbox.Result) judge.Usage {
+	u := usage(ran)
+	if charged := l.e.prog.cmd.Limits.MemoryBytes; charged != l.e.pkg.Limits.MemoryMiB<<20 {
+		u.ChargedKiB = charged >> 10
+	}
+	return u
 }
 
 // runCmd makes the command that runs the program.
@@ -313,6 +329,7 @@ func worst(a, b judge.Usage) judge.Usage {
 		CPUMillis:  max(a.CPUMillis, b.CPUMillis),
 		WallMillis: max(a.WallMillis, b.WallMillis),
 		MemoryKiB:  max(a.MemoryKiB, b.MemoryKiB),
+		ChargedKiB: max(a.ChargedKiB, b.ChargedKiB),
 	}
 }
 

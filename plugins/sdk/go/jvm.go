@@ -10,15 +10,16 @@ import (
 // limit. The class path is relative to the working directory.
 func JVM(classPath, class string, memoryMiB int64) abi.Step {
 	memory := max(memoryMiB, 16)
+	young := jvmYoung(memory)
 	return abi.Step{
 		Tool: "java",
 		Args: []string{
-			"-Xmx" + mebibytes(memory), "-Xss" + mebibytes(jvmStack(memory)),
+			"-Xmx" + mebibytes(memory+young), "-Xmn" + mebibytes(young), "-Xss" + mebibytes(jvmStack(memory)),
 			"-XX:+UseSerialGC", "-XX:-UsePerfData", "-Dfile.encoding=UTF-8", "-DONLINE_JUDGE=true", "-cp", classPath, class,
 		},
 		Env: JVMLocale(),
-		// The heap may be as large as the limit; code, metadata and some
-		// stack come on top.
+		// Code, metadata, the young generation and some stack come on top of
+		// what the program keeps.
 		Limits:       abi.StepLimits{ExtraMemoryMiB: 192, Processes: 64},
 		MemoryPolicy: "runtime+cgroup",
 		MemoryExit:   `\bjava\.lang\.OutOfMemoryError\b`,
@@ -45,5 +46,12 @@ var JVMTool = abi.Tool{Name: "java", Version: []string{"-version"}, Pattern: `ve
 // an overflow costs the JVM several times the stack, so a recursion without end
 // exceeds the memory, as it does in C++.
 func jvmStack(memoryMiB int64) int64 { return min(max(memoryMiB, 64), 1024) }
+
+// jvmYoung is the size of the young generation, in MiB. The serial collector keeps
+// one object in one generation, and its old generation is what -Xmx leaves beside
+// the young one. So the young one comes on top of the limit, and one array may be as
+// large as the limit itself; it is small, so that a program that keeps more than the
+// limit still runs out of memory soon.
+func jvmYoung(memoryMiB int64) int64 { return max(memoryMiB/8, 4) }
 
 func mebibytes(n int64) string { return strconv.FormatInt(n, 10) + "m" }
