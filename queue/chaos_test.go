@@ -206,7 +206,7 @@ func (c *chaos) sweep(ctx context.Context) {
 	for ctx.Err() == nil {
 		_, _ = c.store.Promote(ctx)
 		_, _ = c.store.Redeliver(ctx, 100)
-		_, _ = c.store.Reap(ctx, 100, chaosGrace)
+		_, _ = c.store.Reap(ctx, 100, chaosGrace, 100)
 		select {
 		case <-c.streams.Changed():
 			_, _ = c.store.RedeliverAll(ctx)
@@ -331,7 +331,7 @@ func (c *chaos) breakThings(ctx context.Context) {
 		{"group destroyed", func() error { return c.server.raw.XGroupDestroy(ctx, stream, group).Err() }},
 		{"redis connections cut", func() error { return c.server.raw.ClientKillByFilter(ctx, "TYPE", "normal", "SKIPME", "yes").Err() }},
 		{"forged entry", c.forge(ctx)},
-		{"job cancelled", func() error { return c.withJob(func(id int64) error { return c.store.Cancel(ctx, id, "staff") }) }},
+		{"job cancelled", func() error { return c.withJob(func(id int64) error { return c.store.Cancel(ctx, id, "staff", "") }) }},
 		{"job rejudged", func() error {
 			return c.withJob(func(id int64) error {
 				_, err := c.store.Rejudge(ctx, []int64{id}, judge.LaneRejudge, "staff")

@@ -21,9 +21,10 @@ type Reaped struct {
 }
 
 // Reap takes jobs away from workers whose lease ran out more than grace ago: a
-// lost worker counts as a try.
-func (s *Store) Reap(ctx context.Context, limit int, grace time.Duration) ([]Reaped, error) {
-	lost, err := rows(ctx, s, s.queue, "JobReap", args{"grace": grace, "max": limit}, func(r pgx.CollectableRow) (x Reaped, err error) {
+// lost worker counts as a try. A job with which workers were lost so many times in
+// one generation is dead, whatever tries are left: it may be what ends them.
+func (s *Store) Reap(ctx context.Context, limit int, grace time.Duration, losses int) ([]Reaped, error) {
+	lost, err := rows(ctx, s, s.queue, "JobReap", args{"grace": grace, "max": limit, "losses": losses}, func(r pgx.CollectableRow) (x Reaped, err error) {
 		x.Reason = judge.ReasonLeaseLost
 		return x, r.Scan(&x.JobID, &x.AttemptID, &x.Owner, &x.Status)
 	})
@@ -66,21 +67,26 @@ func (s *Store) Standings(ctx context.Context, ids []int64) (map[int64]judge.Rea
 	return out, nil
 }
 
-// Cancel withdraws a job that is not finished. A running one loses its lease, so
-// its worker stops at the next heartbeat. It returns a [*judge.RejectedError]
-// if the job is over already; its reason is not_found if there is none.
-func (s *Store) Cancel(ctx context.Context, jobID int64, by string) error {
-	return s.cancel(ctx, jobID, by, false)
+// Cancel withdraws a job that is not finished, for a reason in somebody's words or
+// "". A running one loses its lease, of which its worker is told at once. It returns
+// a [*judge.RejectedError] if the job is over already; its reason is not_found if
+// there is none.
+func (s *Store) Cancel(ctx context.Context, jobID int64, by, why string) error {
+	return s.cancel(ctx, jobID, by, why, false)
 }
 
 // Withdraw cancels a job that still waits; one that runs is a
 // [*judge.RejectedError]. [Store.Restore] undoes it.
-func (s *Store) Withdraw(ctx context.Context, jobID int64, by string) error {
-	return s.cancel(ctx, jobID, by, true)
+func (s *Store) Withdraw(ctx context.Context, jobID int64, by, why string) error {
+	return s.cancel(ctx, jobID, by, why, true)
 }
 
-func (s *Store) cancel(ctx context.Context, jobID int64, by string, waiting bool) error {
-	return s.control(ctx, "JobCancel", jobID, args{"job_id": jobID, "by": by, "only_pending": waiting})
+func (s *Store) cancel(ctx context.Context, jobID int64, by, why string, waiting bool) error {
+	err := s.control(ctx, "JobCancel", jobID, args{"job_id": jobID, "by": by, "why": why, "only_pending": waiting})
+	if err == nil {
+		s.wake(message{ChannelStops, ""})
+	}
+	return err
 }
 
 // Restore puts a job that was cancelled while it waited back to its old place.

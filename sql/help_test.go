@@ -178,9 +178,12 @@ func expire(t *testing.T, s *sql.Store, id int64) {
 	s.Exec(t, "UPDATE outbox_events SET lock_until = now() - interval '90 s' WHERE job_id = $1 AND state = 'L'", id)
 }
 
+// patientLosses is more lost workers than a test has.
+const patientLosses = 100
+
 func reap(t *testing.T, s *sql.Store) []sql.Reaped {
 	t.Helper()
-	lost, err := s.Reap(t.Context(), 100, 15*time.Second)
+	lost, err := s.Reap(t.Context(), 100, 15*time.Second, patientLosses)
 	if err != nil {
 		t.Fatalf("reap: %v", err)
 	}

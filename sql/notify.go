@@ -20,13 +20,16 @@ const (
 	ChannelOutbox  = "deepoj_outbox"  // work is waiting
 	ChannelEvents  = "deepoj_events"  // the payload is the id of a job that has new events
 	ChannelPlugins = "deepoj_plugins" // the name of a plugin, the payload, means another version
+	ChannelStops   = "deepoj_stops"   // jobs were taken from whoever runs them
 )
+
+var channels = []string{ChannelOutbox, ChannelEvents, ChannelPlugins, ChannelStops}
 
 // Listen calls fn for what is sent on channel, by this process or another, until
 // ctx ends; then it returns nil. Equal payloads that wait are handed over once.
 // It reconnects by itself, and calls fn("") after every (re)connect.
 func (s *Store) Listen(ctx context.Context, channel string, fn func(payload string)) error {
-	if channel != ChannelOutbox && channel != ChannelEvents && channel != ChannelPlugins {
+	if !slices.Contains(channels, channel) {
 		return fmt.Errorf("listen on %q: there is no such channel", channel)
 	}
 	sub := s.hub.subscribe(channel)
@@ -115,7 +118,7 @@ func newHub(s *Store, every time.Duration) *hub {
 	}
 	return &hub{
 		store: s, subs: map[*subscriber]struct{}{}, first: make(chan struct{}, 1),
-		out: map[string]*outgoing{ChannelOutbox: out(every), ChannelEvents: out(max(every, eventsEvery)), ChannelPlugins: out(every)},
+		out: map[string]*outgoing{ChannelOutbox: out(every), ChannelEvents: out(max(every, eventsEvery)), ChannelPlugins: out(every), ChannelStops: out(every)},
 	}
 }
 
@@ -262,10 +265,12 @@ func (h *hub) listenOnce(ctx context.Context) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, "LISTEN "+ChannelOutbox+"; LISTEN "+ChannelEvents+"; LISTEN "+ChannelPlugins); err != nil {
+	if _, err := conn.Exec(ctx, "LISTEN "+strings.Join(channels, "; LISTEN ")); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	h.local(message{ChannelOutbox, ""}, message{ChannelEvents, ""}, message{ChannelPlugins, ""})
+	for _, channel := range channels {
+		h.local(message{channel, ""})
+	}
 	for {
 		n, err := conn.WaitForNotification(ctx)
 		if err != nil {

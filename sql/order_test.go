@@ -171,7 +171,7 @@ func TestAnImmediateJobCannotBeDelayed(t *testing.T) {
 	rejected(t, err, judge.ReasonNotFound)
 	claim(t, s, id, "w1", 1)
 	rejected(t, s.Release(t.Context(), id, "prof"), judge.ReasonUnexpectedState)
-	rejected(t, s.Withdraw(t.Context(), id, "prof"), judge.ReasonUnexpectedState)
+	rejected(t, s.Withdraw(t.Context(), id, "prof", ""), judge.ReasonUnexpectedState)
 }
 
 func TestAJobMadeImmediateIsBehindThoseThatWereBefore(t *testing.T) {
@@ -236,7 +236,7 @@ func TestAnAuthorsUnfinishedSubmissionsAreListedNewestFirst(t *testing.T) {
 	ids := submitMany(t, s, 2)
 	mine := submit(t, s, sub("user0"))
 	late := submit(t, s, sub("user0", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
-	must(t, s.Cancel(t.Context(), mine, "user0"))
+	must(t, s.Cancel(t.Context(), mine, "user0", ""))
 	found, err := s.QueueOf(t.Context(), "user0", 0)
 	must(t, err)
 	if len(found) != 2 || found[0].JobID != late || found[0].State != "S" || found[1].JobID != ids[0] {
@@ -325,11 +325,11 @@ func TestMovesAreUndoneOneByOne(t *testing.T) {
 	late := submit(t, s, sub("late", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
 	id := ids[2]
 	must(t, s.Release(t.Context(), id, "prof"))
-	must(t, s.Withdraw(t.Context(), id, "prof"))
+	must(t, s.Withdraw(t.Context(), id, "prof", ""))
 	must(t, s.Restore(t.Context(), id, "prof"))
 	must(t, s.Move(t.Context(), id, ids[1], "prof"))
 	delay(t, s, id)
-	must(t, s.Withdraw(t.Context(), id, "prof"))
+	must(t, s.Withdraw(t.Context(), id, "prof", ""))
 	for _, want := range []string{"cancel", "delay", "move", "release"} {
 		if got, err := s.Undo(t.Context(), id, "prof"); err != nil || got != want {
 			t.Fatalf("undid %q, %v; want %s", got, err, want)
@@ -361,13 +361,13 @@ func TestAWithdrawnJobGetsItsPlaceBack(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
 	ids := submitMany(t, s, 3)
-	must(t, s.Withdraw(t.Context(), ids[1], "prof"))
+	must(t, s.Withdraw(t.Context(), ids[1], "prof", ""))
 	status(t, s, ids[1], judge.Cancelled)
 	must(t, s.Restore(t.Context(), ids[1], "prof"))
 	rejected(t, s.Restore(t.Context(), ids[1], "prof"), judge.ReasonUnexpectedState)
 	order(t, s, ids...)
 	running := claim(t, s, ids[0], "w1", 1)
-	must(t, s.Cancel(t.Context(), ids[0], "prof"))
+	must(t, s.Cancel(t.Context(), ids[0], "prof", ""))
 	rejected(t, s.Restore(t.Context(), ids[0], "prof"), judge.ReasonCancelled)
 	rejected(t, s.Finalize(t.Context(), running.Attempt, judge.Result{Verdict: judge.AC}), judge.ReasonCancelled)
 }

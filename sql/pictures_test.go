@@ -31,7 +31,7 @@ func TestPicturesCountWhatIsThere(t *testing.T) {
 	judged(submit("cat", 1, 0), "AC", 100)
 	submit("dan", 40, 0) // too long ago
 	submit("eve", 0, 5)
-	must(t, s.Cancel(ctx, submit("eve", 0, 5), "eve"))
+	must(t, s.Cancel(ctx, submit("eve", 0, 5), "eve", ""))
 
 	days, err := s.History(ctx, sql.Filter{}, 30)
 	must(t, err)

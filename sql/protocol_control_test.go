@@ -10,7 +10,7 @@ import (
 )
 
 func (p *protocol) reap() error {
-	lost, err := p.s.Reap(p.t.Context(), 100, 0)
+	lost, err := p.s.Reap(p.t.Context(), 100, 0, patientLosses)
 	if err != nil {
 		return err
 	}
@@ -111,9 +111,9 @@ func (p *protocol) cancel() error {
 	waiting := p.draw(2, "only if it waits") == 1
 	var err error
 	if waiting {
-		err = p.s.Withdraw(p.t.Context(), j.id, "staff")
+		err = p.s.Withdraw(p.t.Context(), j.id, "staff", "")
 	} else {
-		err = p.s.Cancel(p.t.Context(), j.id, "staff")
+		err = p.s.Cancel(p.t.Context(), j.id, "staff", "")
 	}
 	if j.status.Terminal() || waiting && j.status == judge.Running {
 		return mustReject(err)

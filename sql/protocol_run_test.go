@@ -86,7 +86,7 @@ var mutants = map[string]struct{ statement, old, replacement string }{
 	"no reaper":                                     {"JobReap", "AND h.expired", "AND false"},
 	"reaper trusts the hint":                        {"JobReap", "AND h.expired", ""},
 	"reaper counts no try":                          {"JobReap", "tries = j.tries + 1, last_error", "tries = j.tries, last_error"},
-	"reaper never gives up":                         {"JobReap", "CASE WHEN j.tries + 1 >= j.max_tries THEN 'dead'", "CASE WHEN false THEN 'dead'"},
+	"reaper never gives up":                         {"JobReap", "CASE WHEN h.hopeless THEN 'dead'", "CASE WHEN false THEN 'dead'"},
 	"reaper forgets the queue row":                  {"JobReap", "UPDATE outbox_events o SET state = 'R', lane", "UPDATE outbox_events o SET lane"},
 	"failure is never final":                        {"JobFail", "$6::boolean AND j.tries + 1 >= j.max_tries THEN 'dead'", "$6::boolean AND false THEN 'dead'"},
 	"failure without a trace":                       {"JobFail", "THEN 'failed' ELSE 'released' END, $7 FROM failed", "THEN 'failed' ELSE 'released' END, $7 FROM failed WHERE false"},

@@ -49,7 +49,7 @@ func (s *Store) rejudge(ctx context.Context, on querier, ids []int64, lane judge
 func (s *Store) wakeRejudged(ids []int64) {
 	if len(ids) > 0 {
 		s.wake(eventsOf(ids...)...)
-		s.wake(message{ChannelOutbox, ""})
+		s.wake(message{ChannelOutbox, ""}, message{ChannelStops, ""})
 	}
 }
 
@@ -274,5 +274,8 @@ func (s *Store) resolveRejudge(ctx context.Context, statement, as string, id int
 		return &judge.FieldError{Field: "set", Reason: "unfinished", Remedy: fmt.Sprintf("%d judgings of set %d are under way: wait for them, or cancel the set", a.Open, id)}
 	}
 	s.wake(eventsOf(a.Jobs...)...)
+	if len(a.Jobs) > 0 {
+		s.wake(message{ChannelStops, ""})
+	}
 	return nil
 }

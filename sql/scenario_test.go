@@ -167,7 +167,7 @@ func TestACancelledJobCannotBeWritten(t *testing.T) {
 	ids := submitMany(t, s, 2)
 	job := claim(t, s, ids[0], "w1", 1)
 	for _, id := range ids {
-		if err := s.Cancel(t.Context(), id, "alice"); err != nil {
+		if err := s.Cancel(t.Context(), id, "alice", ""); err != nil {
 			t.Fatal(err)
 		}
 		status(t, s, id, judge.Cancelled)
@@ -176,8 +176,8 @@ func TestACancelledJobCannotBeWritten(t *testing.T) {
 		t.Errorf("alive = %v, %v", alive, err)
 	}
 	rejected(t, s.Finalize(t.Context(), job.Attempt, judge.Result{Verdict: judge.AC}), judge.ReasonCancelled)
-	rejected(t, s.Cancel(t.Context(), ids[0], "alice"), judge.ReasonCancelled)
-	rejected(t, s.Cancel(t.Context(), 999, "alice"), judge.ReasonNotFound)
+	rejected(t, s.Cancel(t.Context(), ids[0], "alice", ""), judge.ReasonCancelled)
+	rejected(t, s.Cancel(t.Context(), 999, "alice", ""), judge.ReasonNotFound)
 	if got := pick(t, s, 10); len(got) != 0 {
 		t.Errorf("picked %v", got)
 	}
@@ -398,5 +398,49 @@ func TestAFailedPublishBacksOffWithoutATry(t *testing.T) {
 	want := []string{"submitted", "publish_failed", "promoted", "dispatched", "publish_failed"}
 	if got := kinds(t, s, id); !slices.Equal(got, want) {
 		t.Errorf("events = %v, want %v", got, want)
+	}
+}
+
+// A job that ends its worker, or stops it, is tried once more and then set aside,
+// whatever tries are left. Judged again by staff, it begins anew.
+func TestAJobThatTwoWorkersWereLostWithIsSetAside(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id, other := submit(t, s, sub("alice")), submit(t, s, sub("bob"))
+	lose := func(n int, want judge.Status) {
+		t.Helper()
+		claim(t, s, id, "w1", n)
+		expire(t, s, id)
+		lost, err := s.Reap(t.Context(), 100, 15*time.Second, 2)
+		if err != nil || len(lost) != 1 || lost[0].JobID != id || lost[0].Status != want {
+			t.Fatalf("lost worker %d: %+v, %v, want %s", n, lost, err, want)
+		}
+	}
+	lose(1, judge.Pending)
+	lose(2, judge.Dead)
+	l, err := s.DeadLetter(t.Context(), id)
+	if err != nil || l.Reason != "worker_lost" || l.Tries != 2 {
+		t.Fatalf("dead letter = %+v, %v", l, err)
+	}
+	finalize(t, s, claim(t, s, other, "w2", 1).Attempt, judge.AC)
+	if _, err := s.Rejudge(t.Context(), []int64{id}, judge.LaneRejudge, "prof"); err != nil {
+		t.Fatal(err)
+	}
+	lose(3, judge.Pending)
+	finalize(t, s, claim(t, s, id, "w3", 4).Attempt, judge.AC)
+}
+
+// Who cancelled a job and why is kept beside it, and goes with the undo.
+func TestACancelledJobSaysWhoAndWhy(t *testing.T) {
+	t.Parallel()
+	s := audited(t)
+	id := submit(t, s, sub("alice"))
+	must(t, s.Withdraw(t.Context(), id, "prof", "wrong file"))
+	if v := status(t, s, id, judge.Cancelled); judge.ReadWithdrawal(v.LastError) != (judge.Withdrawal{By: "prof", Why: "wrong file"}) {
+		t.Errorf("it says %q", v.LastError)
+	}
+	must(t, s.Restore(t.Context(), id, "prof"))
+	if v := status(t, s, id, judge.Pending); v.LastError != "" {
+		t.Errorf("restored, it says %q", v.LastError)
 	}
 }

@@ -139,7 +139,7 @@ func TestMembersHaveNoMoreWaitingThanTheirSpaceAllows(t *testing.T) {
 	first := submit(t, s, sub("ann", in(v)))
 	submit(t, s, sub("ann", in(v)))
 	refused(t, s, sub("ann", in(v)), sql.SpaceTooManyWaiting)
-	must(t, s.Cancel(t.Context(), first, "prof"))
+	must(t, s.Cancel(t.Context(), first, "prof", ""))
 	submit(t, s, sub("ann", in(v)))
 	refused(t, s, sub("ann", in(v)), sql.SpaceTooManyWaiting)
 }

@@ -151,8 +151,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
-	s.ended.Go(func() { s.hub.notify(background, ChannelOutbox) })
-	s.ended.Go(func() { s.hub.notify(background, ChannelEvents) })
+	for _, channel := range channels {
+		s.ended.Go(func() { s.hub.notify(background, channel) })
+	}
 	s.ended.Go(func() { s.hub.listen(background) })
 	return s, nil
 }

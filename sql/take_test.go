@@ -127,7 +127,7 @@ func TestAJobIsTakenOnceWhileOthersClaimAndCancel(t *testing.T) {
 	})
 	all.Go(func() {
 		for i := 3; i < len(ids); i += 7 {
-			if err := s.Withdraw(t.Context(), ids[i], "staff"); err == nil {
+			if err := s.Withdraw(t.Context(), ids[i], "staff", ""); err == nil {
 				cancelled++
 			}
 		}

@@ -116,7 +116,7 @@ func TestAWebhookIsToldOfWhatItsOwnerMaySeeAndAskedFor(t *testing.T) {
 	for i, id := range []int64{before, mine, run} {
 		finalize(t, s, claim(t, s, id, "w1", i).Attempt, judge.WA)
 	}
-	must(t, s.Cancel(t.Context(), other, "prof"))
+	must(t, s.Cancel(t.Context(), other, "prof", ""))
 	feed(t, s)
 
 	want := map[string]struct {

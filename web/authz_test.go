@@ -31,10 +31,10 @@ staff   POST   /spaces
 guest   POST   /spaces/:space/problems /spaces/:space/problems/:slug /spaces/:space/problems/:slug/runs /spaces/:space/problems/:slug/remove
 guest   POST   /spaces/:space/members /spaces/:space/members/:name/remove /spaces/:space/settings /spaces/:space/delete
 guest   GET    / /problems/:slug /problems/:slug/files/* /languages /queue /account
-guest   POST   /problems/:slug /problems/:slug/runs /runs/:id/cancel
+guest   POST   /problems/:slug /problems/:slug/runs /runs/:id/cancel /submissions/:id/cancel
 guest   GET    /runs/:id /runs/:id/live /runs/:id/events
 guest   GET    /submissions /submissions/:id /submissions/:id/live /submissions/:id/events
-staff   POST   /submissions/:id/cancel /submissions/:id/rejudge
+staff   POST   /submissions/:id/rejudge
 staff   POST   /queue/move /queues/:name/pause /queues/:name/resume
 staff   GET    /dlq /dlq/:id /rejudgings /rejudgings/:id /workers
 staff   POST   /dlq/:id/replay /dlq/:id/discard /rejudgings /rejudgings/:id/apply /rejudgings/:id/cancel
@@ -45,6 +45,7 @@ login   POST   /webhooks/:id/deliveries/:delivery/resend
 admin   GET    /audit /users /users/:name
 admin   POST   /users /users/:name/role /users/:name/disable /users/:name/enable /users/:name/password /users/:name/keys/:id/revoke
 setter  GET    /packages /packages/:slug /packages/:slug/package /imports/:id /imports/:id/live /imports/:id/events
+setter  POST   /imports/:id/cancel /checkers/jobs/:id/cancel
 setter  POST   /packages /packages/:slug/activate /packages/:slug/rollback /packages/:slug/verify /packages/:slug/hide /packages/:slug/show
 setter  GET    /checkers /checkers/jobs/:id /checkers/jobs/:id/live /checkers/jobs/:id/events /checkers/:kind/:name
 setter  POST   /checkers /checkers/:kind/:name/activate /checkers/:kind/:name/rollback /checkers/:kind/:name/preview
@@ -75,9 +76,9 @@ admin   POST   /api/v1/users /api/v1/users/:name/role /api/v1/users/:name/disabl
 admin   DELETE /api/v1/users/:name/keys/:id
 guest   GET    /api/v1/submissions /api/v1/submissions/:id /api/v1/submissions/:id/events /api/v1/submissions/batch
 guest   POST   /api/v1/submissions /api/v1/submissions/batch
-staff   POST   /api/v1/submissions/:id/cancel /api/v1/submissions/:id/rejudge /api/v1/submissions/:id/release /api/v1/submissions/:id/delay
+staff   POST   /api/v1/submissions/:id/rejudge /api/v1/submissions/:id/release /api/v1/submissions/:id/delay
 staff   POST   /api/v1/submissions/:id/immediate /api/v1/submissions/:id/move /api/v1/submissions/:id/delete /api/v1/submissions/:id/undo
-guest   POST   /api/v1/runs /api/v1/runs/:id/cancel
+guest   POST   /api/v1/runs /api/v1/runs/:id/cancel /api/v1/submissions/:id/cancel /api/v1/jobs/:id/cancel
 guest   GET    /api/v1/runs/:id /api/v1/runs/:id/events /api/v1/jobs/:id /api/v1/jobs/:id/events
 guest   GET    /api/v1/problems /api/v1/problems/:slug /api/v1/languages /api/v1/workers /api/v1/queue
 setter  GET    /api/v1/problems/:slug/package /api/v1/problems/:slug/versions /api/v1/problems/:slug/versions/:version

@@ -379,7 +379,7 @@ func (h *benchServer) streams(b *testing.B) {
 		})
 	}
 	for _, id := range ids {
-		if err := h.store.Cancel(b.Context(), id, "bench"); err != nil {
+		if err := h.store.Cancel(b.Context(), id, "bench", ""); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -105,8 +105,8 @@ func TestStaffCancelAndRejudge(t *testing.T) {
 	s := newStage(t)
 	id := s.submit("aplusb", "cpp", "x")
 	var p *client.Problem
-	if err := s.client.Cancel(t.Context(), id); !errors.As(err, &p) || p.Status != http.StatusForbidden {
-		t.Errorf("a guest cancels: %v", err)
+	if _, err := s.client.Rejudge(t.Context(), id); !errors.As(err, &p) || p.Status != http.StatusForbidden {
+		t.Errorf("a guest has it judged again: %v", err)
 	}
 	staff := s.as(s.user("root", "correct horse", sql.RoleStaff))
 	s.must(staff.Cancel(t.Context(), id))

@@ -66,6 +66,7 @@ var errorKinds = []errorKind{
 	{"method_not_allowed", "The address does not answer to the method.", 405},
 	{"already_finished", "The submission is over already.", 409},
 	{"cancelled", "The submission was cancelled.", 409},
+	{"begun", "The submission is being judged; in a space only staff can cancel it then.", 409},
 	{"not_in_expected_state", "The submission is not in a state that allows this, such as one that is delivered already.", 409},
 	{"immediate_cannot_move", "The submission is in the first lane, from which nothing is put back.", 409},
 	{"no_earlier_version", "No earlier version of the name was active, or it does not conform any more.", 409},

@@ -122,7 +122,11 @@ func tell(e judge.Event, d eventData, tests int, v viewer) (text string, trouble
 	case "finished":
 		return strings.TrimSpace(fmt.Sprintf("finished%s: %s", judged, d.Verdict)), false
 	case "cancelled":
-		return "cancelled" + staff(" by %s", d.By), false
+		text = "cancelled" + staff(" by %s", d.By)
+		if d.Why != "" {
+			text += ": " + d.Why
+		}
+		return text, false
 	case "dead":
 		return "given up after too many tries" + staff(": %s", d.Error), true
 	case "rejudge":

@@ -136,7 +136,7 @@ func (s *Server) apiJob(c *fiber.Ctx) error {
 func jobEndedWithout(job *judge.JobView, v viewer) string {
 	switch job.Status {
 	case judge.Cancelled:
-		return "The job was cancelled."
+		return cancelledText("job", job.LastError, job.Author, v)
 	case judge.Dead:
 		what := "plugin"
 		if job.Kind == judge.KindImport || job.Kind == judge.KindVerify {

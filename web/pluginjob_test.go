@@ -248,7 +248,7 @@ func TestAJobThatIsGivenUpSaysThatItIsNotThePluginsFault(t *testing.T) {
 		t.Errorf("over the API: %s", r.body)
 	}
 	other := s.ask(judge.KindPluginTest, pairUpload)
-	s.must(s.store.Cancel(t.Context(), other, "sam"))
+	s.must(s.store.Cancel(t.Context(), other, "sam", ""))
 	if page := s.do(http.MethodGet, jobURL(other), "", sue).body; !strings.Contains(page, "The job was cancelled") {
 		t.Errorf("the page of a cancelled job: %s", page)
 	}

@@ -44,6 +44,7 @@ type eventData struct {
 	// For staff.
 	Worker string `json:"worker,omitempty"`
 	By     string `json:"by,omitempty"`
+	Why    string `json:"why,omitempty"` // of cancelled: for everybody
 	Error  string `json:"error,omitempty"`
 }
 
@@ -115,7 +116,7 @@ func publicSubmission(sub *judge.Submission, v viewer) submissionJSON {
 func endedWithout(sub *judge.Submission, v viewer) string {
 	switch sub.Status {
 	case judge.Cancelled:
-		return "The submission was cancelled."
+		return cancelledText("submission", sub.LastError, sub.Author, v)
 	case judge.Dead:
 		text := "The judging system failed on every try. This is not the program's fault; staff can have it judged again."
 		if v.Staff() && sub.LastError != "" {

@@ -36,7 +36,7 @@ func (s *Server) move(ctx context.Context, verb string, id, before int64, by str
 	case "delay":
 		m.Rank, err = s.store.Delay(ctx, id, by)
 	case "delete":
-		err = s.store.Withdraw(ctx, id, by)
+		err = s.store.Withdraw(ctx, id, by, "")
 	case "undo":
 		m.Undone, err = s.store.Undo(ctx, id, by)
 	case "move":

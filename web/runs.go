@@ -229,35 +229,6 @@ func (s *Server) apiRunStatus(c *fiber.Ctx) error {
 	return c.JSON(out)
 }
 
-// cancelRun ends the run that the address names, for whoever may see it.
-func (s *Server) cancelRun(c *fiber.Ctx) (*judge.Run, error) {
-	run, err := s.runFor(c)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.store.Cancel(c.UserContext(), run.JobID, viewerOf(c).Name); err != nil {
-		return nil, fmt.Errorf("cancel a run: %w", err)
-	}
-	return run, nil
-}
-
-// apiCancelRun handles POST /api/v1/runs/:id/cancel.
-func (s *Server) apiCancelRun(c *fiber.Ctx) error {
-	run, err := s.cancelRun(c)
-	if err != nil {
-		return err
-	}
-	return c.JSON(fiber.Map{"job_id": run.JobID, "status": "CANCELLED"})
-}
-
-func (s *Server) cancelRunForm(c *fiber.Ctx) error {
-	run, err := s.cancelRun(c)
-	if err != nil {
-		return err
-	}
-	return c.Redirect(runURL(run.JobID), fiber.StatusSeeOther)
-}
-
 // waitOf reads the parameter wait.
 func waitOf(c *fiber.Ctx) (time.Duration, error) {
 	text := c.Query("wait")
@@ -369,7 +340,7 @@ func textOf(b []byte) (text, encoded string) {
 
 // runEndedWithout says why a run ended without a result; "" if it did not.
 func runEndedWithout(run *judge.Run, v viewer) string {
-	text := endedWithout(&judge.Submission{Status: run.Status, LastError: run.LastError}, v)
+	text := endedWithout(&judge.Submission{Status: run.Status, LastError: run.LastError, Author: run.Author}, v)
 	return strings.Replace(text, "The submission was", "The run was", 1)
 }
 

@@ -280,21 +280,6 @@ func staffOnly(c *fiber.Ctx) error {
 	return nil
 }
 
-// cancel withdraws the submission that the address names.
-func (s *Server) cancel(c *fiber.Ctx) (*judge.Submission, error) {
-	if err := staffOnly(c); err != nil {
-		return nil, err
-	}
-	sub, err := s.submissionFor(c)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.store.Cancel(c.UserContext(), sub.JobID, viewerOf(c).Name); err != nil {
-		return nil, fmt.Errorf("cancel submission: %w", err)
-	}
-	return sub, nil
-}
-
 // rejudge has the submission that the address names judged again, and returns
 // its new generation.
 func (s *Server) rejudge(c *fiber.Ctx) (*judge.Submission, int32, error) {
@@ -312,28 +297,12 @@ func (s *Server) rejudge(c *fiber.Ctx) (*judge.Submission, int32, error) {
 	return sub, generations[sub.JobID], nil
 }
 
-func (s *Server) cancelForm(c *fiber.Ctx) error {
-	sub, err := s.cancel(c)
-	if err != nil {
-		return err
-	}
-	return c.Redirect(submissionURL(sub.JobID), fiber.StatusSeeOther)
-}
-
 func (s *Server) rejudgeForm(c *fiber.Ctx) error {
 	sub, _, err := s.rejudge(c)
 	if err != nil {
 		return err
 	}
 	return c.Redirect(submissionURL(sub.JobID), fiber.StatusSeeOther)
-}
-
-func (s *Server) apiCancel(c *fiber.Ctx) error {
-	sub, err := s.cancel(c)
-	if err != nil {
-		return err
-	}
-	return c.JSON(fiber.Map{"job_id": sub.JobID, "status": "CANCELLED"})
 }
 
 func (s *Server) apiRejudge(c *fiber.Ctx) error {

@@ -160,7 +160,7 @@ func (r role) api(ctx context.Context, store *sql.Store) error {
 		if err != nil {
 			return 0, err
 		}
-		return id, store.Cancel(ctx, id, "staff")
+		return id, store.Cancel(ctx, id, "staff", "")
 	})
 	answer("/rejudge", func(ctx context.Context, q *http.Request) (int64, error) {
 		id, err := strconv.ParseInt(q.FormValue("id"), 10, 64)
@@ -228,7 +228,7 @@ func (r role) scheduler(ctx context.Context, store *sql.Store, streams *queue.St
 		return err
 	}
 	reclaimer, err := scheduler.NewReclaimer(scheduler.ReclaimerConfig{
-		Interval: 200 * time.Millisecond, Grace: grace, Wake: d.Wake, Log: log,
+		Interval: 200 * time.Millisecond, Grace: grace, Losses: 100, Wake: d.Wake, Log: log,
 	}, store, streams)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ const reasonTaken = "claimed"
 
 // Reaper takes jobs away from workers whose lease ran out; a [*sql.Store] does.
 type Reaper interface {
-	Reap(ctx context.Context, limit int, grace time.Duration) ([]sql.Reaped, error)
+	Reap(ctx context.Context, limit int, grace time.Duration, losses int) ([]sql.Reaped, error)
 	Standings(ctx context.Context, ids []int64) (map[int64]judge.Reason, error)
 }
 
@@ -41,6 +41,11 @@ type ReclaimerConfig struct {
 	// Grace is how long after its lease ran out a worker may still come back
 	// (JOB_RECLAIM_GRACE_SEC). Defaults to 15 seconds.
 	Grace time.Duration
+
+	// Losses is with how many lost workers a job is set aside among the dead
+	// letters, because it may be what ends or stops them (JOB_MAX_LOST_WORKERS).
+	// Defaults to 2.
+	Losses int
 
 	// Wake is called when jobs became ready. Defaults to nothing.
 	Wake func()
@@ -64,6 +69,9 @@ func (c ReclaimerConfig) Validate() error {
 	if c.Grace < 0 {
 		errs = append(errs, fmt.Errorf("Grace %s is negative", c.Grace))
 	}
+	if c.Losses < 0 {
+		errs = append(errs, fmt.Errorf("Losses %d is negative", c.Losses))
+	}
 	return errors.Join(errs...)
 }
 
@@ -76,6 +84,9 @@ func (c ReclaimerConfig) withDefaults() ReclaimerConfig {
 	}
 	if c.Grace == 0 {
 		c.Grace = 15 * time.Second
+	}
+	if c.Losses == 0 {
+		c.Losses = 2
 	}
 	if c.Wake == nil {
 		c.Wake = func() {}
@@ -180,7 +191,7 @@ func (r *Reclaimer) look(ctx context.Context) {
 	defer r.inflight.Dec()
 	for ctx.Err() == nil {
 		began := time.Now()
-		reaped, err := r.store.Reap(ctx, r.cfg.Count, r.grace())
+		reaped, err := r.store.Reap(ctx, r.cfg.Count, r.grace(), r.cfg.Losses)
 		r.latency.Observe(float64(time.Since(began).Microseconds()) / 1000)
 		if err != nil {
 			if ctx.Err() == nil {

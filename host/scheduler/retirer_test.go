@@ -17,7 +17,7 @@ func TestWhatIsPastItsRetentionIsDeletedAndCounted(t *testing.T) {
 	ids := b.submit(5)
 	b.submit(1)
 	for _, id := range ids {
-		if err := b.Cancel(t.Context(), id, "ann"); err != nil {
+		if err := b.Cancel(t.Context(), id, "ann", ""); err != nil {
 			t.Fatal(err)
 		}
 	}

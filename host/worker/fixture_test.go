@@ -150,7 +150,7 @@ func (b bench) tend(grace time.Duration) {
 		for {
 			_, e1 := b.Promote(ctx)
 			_, e2 := b.Redeliver(ctx, 100)
-			_, e3 := b.Reap(ctx, 100, grace)
+			_, e3 := b.Reap(ctx, 100, grace, 100)
 			if err := errors.Join(e1, e2, e3); err != nil && ctx.Err() == nil {
 				b.t.Log(err) // a database that is away is part of some tests
 			}

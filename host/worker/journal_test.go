@@ -144,7 +144,7 @@ func TestAJournalForgetsWhatIsFencedOrCannotBeRead(t *testing.T) {
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("claim: %v, %v", jobs, err)
 	}
-	if err := b.Cancel(t.Context(), id, "ann"); err != nil {
+	if err := b.Cancel(t.Context(), id, "ann", ""); err != nil {
 		t.Fatal(err)
 	}
 	m, err := newMetrics(nil)

@@ -17,8 +17,18 @@ func (w *Worker) heartbeats(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			w.heartbeat(ctx)
+		case <-w.renew:
 		}
+		w.heartbeat(ctx)
+	}
+}
+
+// Renew asks for the leases to be renewed now: some may have been taken away, and
+// what was is stopped.
+func (w *Worker) Renew() {
+	select {
+	case w.renew <- struct{}{}:
+	default: // it is asked already
 	}
 }
 

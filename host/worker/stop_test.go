@@ -227,7 +227,7 @@ func TestACancelledJobIsStoppedWithinAHeartbeat(t *testing.T) {
 	h := b.start(quick(), d, untilStopped(began))
 	id := b.submit()
 	<-began
-	if err := b.Cancel(t.Context(), id, "ann"); err != nil {
+	if err := b.Cancel(t.Context(), id, "ann", ""); err != nil {
 		t.Fatal(err)
 	}
 	b.eventually("the run is stopped", func() bool { return h.busy() == 0 })
@@ -240,6 +240,27 @@ func TestACancelledJobIsStoppedWithinAHeartbeat(t *testing.T) {
 	if at := d.acks(id); len(at) != 0 {
 		t.Errorf("acknowledged after the lease was lost: %v", at)
 	}
+	b.audited()
+}
+
+// Who cancels a job does so in another process. The worker is told by the database,
+// though it would not renew its leases for an hour.
+func TestTheSlotOfACancelledJobIsFreeAtOnce(t *testing.T) {
+	t.Parallel()
+	dsn := sqltest.DSN(t)
+	b := bench{sqltest.Open(t, dsn), t}
+	b.problem()
+	began := make(chan struct{}, 1)
+	cfg := quick()
+	cfg.Heartbeat, cfg.Lease = time.Hour, 3*time.Hour
+	h := b.start(cfg, &recorder{Delivery: b.direct(), b: b}, untilStopped(began))
+	go func() { _ = b.Listen(t.Context(), sql.ChannelStops, func(string) { h.Renew() }) }()
+	id := b.submit()
+	<-began
+	if err := sqltest.Open(t, dsn).Cancel(t.Context(), id, "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("the slot is free", func() bool { return h.busy() == 0 })
 	b.audited()
 }
 
@@ -257,7 +278,7 @@ func TestALateResultIsRefusedAndExplained(t *testing.T) {
 	}))
 	id := b.submit()
 	<-began
-	if err := b.Cancel(t.Context(), id, "ann"); err != nil {
+	if err := b.Cancel(t.Context(), id, "ann", ""); err != nil {
 		t.Fatal(err)
 	}
 	close(finish)

@@ -52,6 +52,7 @@ type Worker struct {
 	slots chan struct{}    // holds one value per free slot
 	acks  chan judge.Entry // decided entries
 	look  chan struct{}    // asks for a new look at the tool chains
+	renew chan struct{}    // asks for the leases to be renewed
 
 	doubtful string // token of a take whose answer was lost; "" = none
 
@@ -80,6 +81,7 @@ func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Di
 		slots:  make(chan struct{}, cfg.Slots),
 		acks:   make(chan judge.Entry, 1024),
 		look:   make(chan struct{}, 1),
+		renew:  make(chan struct{}, 1),
 		runs:   map[int64][]*run{},
 		unable: errors.New("not looked at yet"),
 	}

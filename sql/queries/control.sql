@@ -2,12 +2,13 @@
 
 -- name: JobCancel
 -- Wins at once: a running worker's next heartbeat does not return the job, and
--- its finalize is refused. What an undo needs goes into the audit log.
+-- its finalize is refused. Who did it and why is kept beside the job, on two lines;
+-- what an undo needs goes into the audit log.
 WITH held AS MATERIALIZED (
   SELECT job_id, status, lease_owner, started_at FROM jobs
   WHERE job_id = @job_id::bigint AND (status = 'pending' OR status = 'running' AND NOT @only_pending::boolean) FOR UPDATE),
 cancelled AS (
-  UPDATE jobs j SET status = 'cancelled', finished_at = now(), last_error = NULL, lease_owner = NULL, lease_token = NULL, lease_until = NULL
+  UPDATE jobs j SET status = 'cancelled', finished_at = now(), last_error = @by::text || E'\n' || @why::text, lease_owner = NULL, lease_token = NULL, lease_until = NULL
   FROM held h WHERE j.job_id = h.job_id RETURNING j.job_id, j.generation, j.attempt_id, h.status AS was, h.lease_owner, h.started_at),
 outbox AS (
   DELETE FROM outbox_events WHERE job_id = (SELECT job_id FROM cancelled) RETURNING lane, priority, rank_at, delayed_at, not_before),
@@ -17,12 +18,12 @@ attempt AS (
 again AS (UPDATE job_payloads p SET next = NULL FROM cancelled c WHERE p.job_id = c.job_id AND p.next IS NOT NULL),
 log AS (
   INSERT INTO audit_log (actor, action, subject, detail)
-  SELECT @by::text, 'cancel', 'job:' || c.job_id, jsonb_build_object('was', c.was, 'generation', c.generation,
+  SELECT @by::text, 'cancel', 'job:' || c.job_id, jsonb_build_object('was', c.was, 'generation', c.generation, 'why', @why::text,
     'lane', o.lane, 'priority', o.priority, 'rank_at', o.rank_at, 'delayed_at', o.delayed_at, 'not_before', o.not_before)
   FROM cancelled c CROSS JOIN outbox o),
 event AS (
   INSERT INTO single_events (job_id, generation, attempt, kind, data)
-  SELECT job_id, generation, attempt_id, 'cancelled', jsonb_build_object('by', @by::text) FROM cancelled)
+  SELECT job_id, generation, attempt_id, 'cancelled', jsonb_build_object('by', @by::text, 'why', @why::text) FROM cancelled)
 SELECT job_id FROM cancelled;
 
 -- name: JobRestore
@@ -31,7 +32,7 @@ WITH held AS MATERIALIZED (SELECT job_id FROM jobs WHERE job_id = @job_id::bigin
 noted AS MATERIALIZED (
   SELECT a.detail FROM held h JOIN audit_log a ON a.subject = 'job:' || h.job_id AND a.action = 'cancel' ORDER BY a.id DESC LIMIT 1),
 restored AS (
-  UPDATE jobs j SET status = 'pending', finished_at = NULL
+  UPDATE jobs j SET status = 'pending', finished_at = NULL, last_error = NULL
   FROM held h, noted n WHERE j.job_id = h.job_id AND n.detail ->> 'was' = 'pending' AND (n.detail ->> 'generation')::integer = j.generation
   RETURNING j.*),
 outbox AS (

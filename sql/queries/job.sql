@@ -178,20 +178,22 @@ SELECT status FROM failed;
 
 -- name: JobReap
 -- The database, not the stream, drives recovery. Heartbeats touch jobs only, so
--- the hint of the queue row is refreshed here. A lost worker counts as a try: a
--- program that kills its worker is dead after max_tries.
+-- the hint of the queue row is refreshed here. A lost worker counts as a try, and a
+-- job that so many workers were lost with is dead: it may be what ends them.
 WITH hint AS MATERIALIZED (
   SELECT job_id FROM outbox_events WHERE state = 'L' AND lock_until < now() - @grace::interval
   ORDER BY lock_until LIMIT @max::integer FOR UPDATE SKIP LOCKED),
 held AS MATERIALIZED (
-  SELECT j.job_id, j.lease_owner, j.lease_until, j.started_at, j.lease_until < now() - @grace AS expired
+  SELECT j.job_id, j.lease_owner, j.lease_until, j.started_at, j.lease_until < now() - @grace AS expired,
+    j.tries + 1 >= j.max_tries OR 1 + (SELECT count(*) FROM attempts a
+      WHERE a.job_id = j.job_id AND a.generation = j.generation AND a.outcome = 'lost') >= @losses::integer AS hopeless
   FROM jobs j WHERE j.job_id IN (SELECT job_id FROM hint) AND j.status = 'running' ORDER BY j.job_id FOR UPDATE SKIP LOCKED),
 refreshed AS (
   UPDATE outbox_events o SET lock_until = (SELECT h.lease_until FROM held h WHERE h.job_id = o.job_id)
   WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM held WHERE NOT expired))),
 lost AS (
-  UPDATE jobs j SET status = CASE WHEN j.tries + 1 >= j.max_tries THEN 'dead' ELSE 'pending' END,
-    finished_at = CASE WHEN j.tries + 1 >= j.max_tries THEN now() END,
+  UPDATE jobs j SET status = CASE WHEN h.hopeless THEN 'dead' ELSE 'pending' END,
+    finished_at = CASE WHEN h.hopeless THEN now() END,
     tries = j.tries + 1, last_error = 'worker lost', lease_owner = NULL, lease_token = NULL, lease_until = NULL, not_before = now()
   FROM held h WHERE j.job_id = h.job_id AND h.expired
   RETURNING j.job_id, j.generation, j.attempt_id, j.tries, j.status, h.lease_owner, h.started_at),

@@ -236,6 +236,12 @@ func (c *Client) Cancel(ctx context.Context, jobID int64) error {
 	return c.call(ctx, http.MethodPost, submissionPath(jobID)+"/cancel", nil, struct{}{}, nil)
 }
 
+// CancelJob ends a job of any kind that is not done, for a reason in the caller's
+// words or "". Its author and staff may.
+func (c *Client) CancelJob(ctx context.Context, jobID int64, why string) error {
+	return c.call(ctx, http.MethodPost, fmt.Sprintf("/api/v1/jobs/%d/cancel", jobID), nil, map[string]string{"why": why}, nil)
+}
+
 // Rejudge has a submission judged again and returns its new generation. Only
 // staff may.
 func (c *Client) Rejudge(ctx context.Context, jobID int64) (int32, error) {

@@ -75,6 +75,7 @@ var settings = []setting{
 	{env: "JOB_RECLAIM_INTERVAL_SEC", yaml: "scheduler.reclaim_interval_sec", def: "5", doc: "seconds between sweeps for lost leases"},
 	{env: "JOB_RECLAIM_COUNT", yaml: "scheduler.reclaim_count", def: "16", doc: "entries cleaned in one sweep"},
 	{env: "JOB_RECLAIM_GRACE_SEC", yaml: "scheduler.reclaim_grace_sec", def: "15", doc: "seconds after its end in which a lease may still be renewed"},
+	{env: "JOB_MAX_LOST_WORKERS", yaml: "scheduler.max_lost_workers", def: "2", doc: "lost workers after which a job is set aside among the dead letters: it may be what ends them"},
 	{env: "TIME_FACTORS", yaml: "judge.time_factors", doc: "what multiplies the time limits of languages, such as python=2 java=1.5, separated by spaces; the same for every worker; 1 for others"},
 	{env: "JUDGE_STDOUT_LIMIT_BYTES", yaml: "judge.stdout_limit_bytes", def: "262144", doc: "bytes of stdout that `deepoj judge` keeps of a program, and a worker of `deepoj judge`"},
 	{env: "JUDGE_STDERR_LIMIT_BYTES", yaml: "judge.stderr_limit_bytes", def: "1048576", doc: "bytes of stderr, likewise"},
@@ -187,6 +188,7 @@ func (c *config) validate() []error {
 		atLeast(name, 1)
 	}
 	atLeast("JOB_RECLAIM_GRACE_SEC", 0)
+	atLeast("JOB_MAX_LOST_WORKERS", 1)
 	for _, name := range []string{"WORKER_SLOTS", "RATE_PER_ADDRESS", "RATE_PER_USER", "RATE_PER_KEY"} {
 		atLeast(name, 0)
 	}

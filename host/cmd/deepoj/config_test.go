@@ -16,7 +16,7 @@ func lookup(env map[string]string) func(string) (string, bool) {
 var probe = map[string][2]string{
 	"DELIVERY": {"streams", "postgres"}, "JUDGE_AGENT": {"require", "off"}, "LOG_LEVEL": {"debug", "error"}, "LOG_FORMAT": {"json", "text"},
 	"WORKER_SLOTS": {"3", "4"}, "JOB_STREAM_MAXLEN": {"10", "20"}, "JOB_LEASE_SEC": {"90", "120"}, "JOB_HEARTBEAT_SEC": {"5", "6"},
-	"JOB_RECLAIM_INTERVAL_SEC": {"7", "8"}, "JOB_RECLAIM_COUNT": {"9", "10"}, "JOB_RECLAIM_GRACE_SEC": {"11", "12"},
+	"JOB_RECLAIM_INTERVAL_SEC": {"7", "8"}, "JOB_RECLAIM_COUNT": {"9", "10"}, "JOB_RECLAIM_GRACE_SEC": {"11", "12"}, "JOB_MAX_LOST_WORKERS": {"3", "4"},
 	"JUDGE_STDOUT_LIMIT_BYTES": {"13", "14"}, "JUDGE_STDERR_LIMIT_BYTES": {"15", "16"}, "OUTBOX_SHARDS": {"2", "4"},
 	"TRUSTED_PROXIES": {"127.0.0.1", "10.2.0.0/16"},
 	"CALLBACK_ALLOW":  {"10.1.0.0/16", "10.2.0.0/16"}, "S3_USE_TLS": {"false", "true"}, "BLOB_CACHE_BYTES": {"1000", "2000"},

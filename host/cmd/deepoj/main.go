@@ -44,6 +44,7 @@ var commands = []command{
 	{name: "worker", doc: "judge submissions only", run: roleCommand("worker")},
 	{name: "submit", doc: "hand in a program and wait for its verdict", run: submit},
 	{name: "run", doc: "run a program on inputs, which does not count", run: tryOut},
+	{name: "cancel", doc: "end jobs of any kind that are not done", run: cancelJobs},
 	{name: "problem", doc: "import, verify and try problem packages", run: problems},
 	{name: "plugin", doc: "test, run, build and inspect checkers, interactors and adapters", run: pluginCommand},
 	{name: "judge", doc: "run one command in the sandbox (Judge protocol v1)", run: judgeOnce},

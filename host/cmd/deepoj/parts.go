@@ -67,7 +67,7 @@ func (n *node) addScheduler() error {
 	}
 	reclaimer, err := scheduler.NewReclaimer(scheduler.ReclaimerConfig{
 		Interval: c.seconds("JOB_RECLAIM_INTERVAL_SEC"), Count: int(c.number("JOB_RECLAIM_COUNT")), Grace: c.seconds("JOB_RECLAIM_GRACE_SEC"),
-		Wake: n.wake, Log: n.log, Registerer: n.reg,
+		Losses: int(c.number("JOB_MAX_LOST_WORKERS")), Wake: n.wake, Log: n.log, Registerer: n.reg,
 	}, n.store, cleaner)
 	if err != nil {
 		return err
@@ -181,6 +181,9 @@ func (n *node) addWorker(ctx context.Context) error {
 	n.add("worker", n.worker.Run)
 	n.add("plugins", func(ctx context.Context) error {
 		return n.store.Listen(ctx, sql.ChannelPlugins, func(string) { n.worker.LookAgain() })
+	})
+	n.add("cancellations", func(ctx context.Context) error {
+		return n.store.Listen(ctx, sql.ChannelStops, func(string) { n.worker.Renew() })
 	})
 	n.add("prepare", func(ctx context.Context) error {
 		if err := j.Prepare(ctx); err != nil && ctx.Err() == nil {

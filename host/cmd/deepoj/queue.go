@@ -71,7 +71,7 @@ func queueCommand(ctx context.Context, e *env) int {
 		},
 		{
 			name: "delete", args: "JOB...", doc: "withdraw jobs that wait", least: 1, most: -1,
-			run: each("is withdrawn", func(ctx context.Context, s *sql.Store, id int64) error { return s.Withdraw(ctx, id, atTheShell) }),
+			run: each("is withdrawn", func(ctx context.Context, s *sql.Store, id int64) error { return s.Withdraw(ctx, id, atTheShell, "") }),
 		},
 		{
 			name: "undo", args: "JOB", doc: "take back the newest release, immediate, delay, move or delete of a job", least: 1, most: 1,
