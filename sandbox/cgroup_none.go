@@ -50,11 +50,11 @@ func (g *noGroup) memory() (peak, kills int64, err error) {
 	return g.highest, 0, nil
 }
 
-func (g *noGroup) pressure() time.Duration { return 0 }
-func (g *noGroup) kill() (bool, error)     { return false, errCannotKill }
-func (g *noGroup) widen(int) error         { return nil }
-func (g *noGroup) tidy() error             { return nil }
-func (g *noGroup) remove() error           { return nil }
+func (g *noGroup) pressure() time.Duration         { return 0 }
+func (g *noGroup) kill(func() error) (bool, error) { return false, errCannotKill }
+func (g *noGroup) widen(int) error                 { return nil }
+func (g *noGroup) tidy() error                     { return nil }
+func (g *noGroup) remove() error                   { return nil }
 
 // roomProcesses lists the processes of the room whose thread calls it, but the
 // reaper.
