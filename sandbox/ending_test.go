@@ -191,7 +191,7 @@ func endAll(t *testing.T, driver string, undenied bool, cases []endingCase) {
 }
 
 // patience is how long nothing may hang.
-const patience = 10 * time.Second
+const patience = 2 * time.Minute
 
 // enders are an agent and a box in it, made when they are needed.
 type enders struct {

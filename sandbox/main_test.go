@@ -46,6 +46,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == starterCommand {
+		fmt.Fprintln(os.Stderr, starter())
+		os.Exit(1)
+	}
 	if len(os.Args) > 1 && os.Args[1] == rootlessCommand {
 		if err := sandbox.Rootless(); err != nil {
 			fmt.Println(err)
