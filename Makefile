@@ -39,6 +39,10 @@ test: deps-test build .build/versitygw ## Install what is missing, then run ever
 test-vm: deps-test ## The sandbox on cgroup v2 and without root, under two kernels in QEMU
 	.tools/test-vm.sh
 
+.PHONY: test-hostile
+test-hostile: deps-test build ## Whatever ends first in the sandbox with whatever ends a run, everything with everything
+	DEEPOJ_HOSTILE=whole DEEPOJ_TEST=require go test -count=1 -timeout 0 -run '^TestNothingIsLeftOfARunWhateverEndsFirst$$' ./sandbox
+
 .PHONY: test-upgrade
 test-upgrade: deps-test build ## Upgrade from the version FROM (a tag or commit) while jobs run, and go back
 	DEEPOJ_UPGRADE_FROM=$(FROM) DEEPOJ_TEST=require go test -count=1 -v -run '^TestOldAndNewVersionsWorkSideBySide$$' ./host/e2e

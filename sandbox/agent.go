@@ -45,6 +45,8 @@ type agent struct {
 	seats  seats
 	ready  chan *room // made in advance
 	work   sync.WaitGroup
+	broken chan error // delivers why the agent cannot go on
+	folder string     // of its control groups
 }
 
 // uidCount is how many user ids an agent with so many slots uses: for rooms in
@@ -94,6 +96,7 @@ func newAgent(ctx context.Context, cfg Config) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.endsWithStarter()
 	a.prepareRuns(false)
 	a.uids = make(chan int, uidCount(a.cfg.Slots))
 	for i := range uidCount(a.cfg.Slots) {
@@ -125,7 +128,10 @@ func prepareAgent(cfg Config) (*agent, error) {
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
 		return nil, fmt.Errorf("ask for the time: %w", err)
 	}
-	a := &agent{cfg: cfg, log: cfg.Log, epoch: time.Now().Add(-time.Duration(now.Nano())), ready: make(chan *room)}
+	a := &agent{
+		cfg: cfg, log: cfg.Log, epoch: time.Now().Add(-time.Duration(now.Nano())), ready: make(chan *room),
+		broken: make(chan error, 1), folder: agentPrefix + strconv.Itoa(os.Getpid()),
+	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
@@ -179,7 +185,7 @@ func (a *agent) prepareRuns(only bool) {
 func (a *agent) chooseDriver(try func(driver) error) error {
 	cfg := a.cfg
 	cfg.AllowDegraded = cfg.AllowDegraded && !a.oneID // the processes of one room could not be counted
-	d, err := chooseDriver(cfg, agentPrefix+strconv.Itoa(os.Getpid()), try)
+	d, err := chooseDriver(cfg, a.folder, try)
 	if err != nil {
 		if a.cfg.AllowDegraded && a.oneID {
 			err = fmt.Errorf("%w; without control groups, %s", err, oneIDText)
@@ -232,6 +238,15 @@ func (a *agent) describe() {
 	}
 	if b, err := os.ReadFile("/proc/swaps"); err == nil {
 		a.status.Swap = strings.Count(string(b), "\n") > 1
+	}
+}
+
+// giveUp ends the agent because of what cannot be mended within it: the kernel ends
+// what it holds, and whoever keeps it starts the next one.
+func (a *agent) giveUp(err error) {
+	select {
+	case a.broken <- err:
+	default: // one reason is enough
 	}
 }
 

@@ -98,11 +98,13 @@ func traces(t *testing.T, pid int) []string {
 	for _, pattern := range []string{
 		"/sys/fs/cgroup/*/deepoj/agent-%d", "/sys/fs/cgroup/deepoj/agent-%d", "/sys/fs/cgroup/user.slice/*/*/*/*/agent-%d",
 	} {
-		dirs, err := filepath.Glob(fmt.Sprintf(pattern, pid))
-		if err != nil {
-			t.Fatal(err)
+		for _, ending := range []string{"", "-*"} { // of one that ends with its starter
+			dirs, err := filepath.Glob(fmt.Sprintf(pattern, pid) + ending)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, dirs...)
 		}
-		found = append(found, dirs...)
 	}
 	for _, p := range processes(t) {
 		if p.parent == pid || p.pid == pid && p.state != "Z" {

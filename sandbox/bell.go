@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,6 +34,23 @@ func (b bell) await() {
 			return
 		}
 	}
+}
+
+// awaitUntil is await until ctx has ended and patience has passed since. It reports
+// whether the bell rang.
+func (b bell) awaitUntil(ctx context.Context, patience time.Duration) bool {
+	var end time.Time
+	for end.IsZero() || time.Now().Before(end) {
+		fds := []unix.PollFd{{Fd: int32(b), Events: unix.POLLIN}}
+		if n, err := unix.Poll(fds, 1000); n > 0 && err == nil {
+			b.await()
+			return true
+		}
+		if ctx.Err() != nil && end.IsZero() {
+			end = time.Now().Add(patience)
+		}
+	}
+	return false
 }
 
 func (b bell) close() error { return unix.Close(int(b)) }

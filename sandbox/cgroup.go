@@ -56,8 +56,10 @@ type group interface {
 	pressure() time.Duration
 
 	// kill ends every process of the run, if there is any, and waits until they
-	// run no more. It returns errCannotKill if the group has no way to do so.
-	kill() (killed bool, err error)
+	// run no more. Those that do not hear of it so are killed by again, as often as
+	// it takes. It returns errCannotKill if the group has no way to do so, and an
+	// errStuck if they do not go.
+	kill(again func() error) (killed bool, err error)
 
 	// widen lets there be n more processes than now, for one of ours among them,
 	// until the next run.

@@ -38,23 +38,39 @@ func (g *noGroup) memory() (peak, kills int64, err error) {
 	}
 	var pages int64
 	for _, pid := range pids {
-		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
-		if err != nil {
-			continue // ended meanwhile
+		dir := "/proc/" + strconv.Itoa(pid)
+		n := resident(dir)
+		if n == 0 { // its first thread may have ended, and others have its memory
+			threads, _ := os.ReadDir(dir + "/task") // none if it ended meanwhile
+			for _, t := range threads {
+				n = max(n, resident(dir+"/task/"+t.Name()))
+			}
 		}
-		if f := strings.Fields(string(b)); len(f) > 1 {
-			pages += leadingNumber(f[1])
-		}
+		pages += n
 	}
 	g.highest = max(g.highest, pages*int64(os.Getpagesize()))
 	return g.highest, 0, nil
 }
 
-func (g *noGroup) pressure() time.Duration { return 0 }
-func (g *noGroup) kill() (bool, error)     { return false, errCannotKill }
-func (g *noGroup) widen(int) error         { return nil }
-func (g *noGroup) tidy() error             { return nil }
-func (g *noGroup) remove() error           { return nil }
+// resident returns how many pages of memory the process or thread has whose folder of
+// /proc is dir.
+func resident(dir string) int64 {
+	b, err := os.ReadFile(dir + "/statm")
+	if err != nil {
+		return 0 // ended meanwhile
+	}
+	f := strings.Fields(string(b))
+	if len(f) < 2 {
+		return 0
+	}
+	return leadingNumber(f[1])
+}
+
+func (g *noGroup) pressure() time.Duration         { return 0 }
+func (g *noGroup) kill(func() error) (bool, error) { return false, errCannotKill }
+func (g *noGroup) widen(int) error                 { return nil }
+func (g *noGroup) tidy() error                     { return nil }
+func (g *noGroup) remove() error                   { return nil }
 
 // roomProcesses lists the processes of the room whose thread calls it, but the
 // reaper.

@@ -149,7 +149,7 @@ func TestKillingAndCleaningMayBeDoneTwice(t *testing.T) {
 			}
 		}
 		kill := func() error {
-			_, err := g.kill()
+			_, err := g.kill(func() error { return nil })
 			if errors.Is(err, errCannotKill) && cfg.Driver == DriverV1 {
 				return nil
 			}

@@ -185,8 +185,8 @@ func (g *v1Group) memory() (peak, kills int64, err error) {
 	return max(0, peak-g.baseMemory), kills - g.baseKills, err
 }
 
-func (g *v1Group) pressure() time.Duration { return 0 }
-func (g *v1Group) kill() (bool, error)     { return false, errCannotKill }
+func (g *v1Group) pressure() time.Duration         { return 0 }
+func (g *v1Group) kill(func() error) (bool, error) { return false, errCannotKill }
 
 func (g *v1Group) widen(n int) error {
 	g.processes += n // which the next run sees

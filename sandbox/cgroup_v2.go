@@ -183,11 +183,11 @@ func (g *v2Group) widen(n int) error {
 	return g.write("pids.max", strconv.Itoa(g.processes))
 }
 
-// killPatience is how long killed processes may take to be gone. A process in
-// the middle of freeing much memory takes a while.
-const killPatience = 20 * time.Second
+// firstPause is how long killed processes may take before they are killed in another
+// way, for the first time.
+const firstPause = 5 * time.Millisecond
 
-func (g *v2Group) kill() (killed bool, err error) {
+func (g *v2Group) kill(again func() error) (killed bool, err error) {
 	busy, err := g.busy()
 	if err != nil || !busy {
 		return false, err
@@ -200,17 +200,24 @@ func (g *v2Group) kill() (killed bool, err error) {
 	// Some kernels kill every later child that is born into a group that was
 	// killed once, so this leaf has served.
 	g.killed = true
-	for deadline := time.Now().Add(killPatience); time.Now().Before(deadline); {
-		busy, err := g.busy()
-		if err != nil || !busy {
+	pause := firstPause
+	for deadline := time.Now().Add(killPatience); ; pause = min(2*pause, 40*firstPause) {
+		if busy, err := g.busy(); err != nil || !busy {
 			return true, err
 		}
+		if time.Now().After(deadline) {
+			return true, stuck("killed processes")
+		}
+		if pause > firstPause {
+			if err := again(); err != nil {
+				return true, err
+			}
+		}
 		fds := []unix.PollFd{{Fd: int32(g.events.fd), Events: unix.POLLPRI}}
-		if _, err := unix.Poll(fds, 5); err != nil && !errors.Is(err, unix.EINTR) {
+		if _, err := unix.Poll(fds, int(pause.Milliseconds())); err != nil && !errors.Is(err, unix.EINTR) {
 			return true, fmt.Errorf("wait for killed processes: %w", err)
 		}
 	}
-	return true, fmt.Errorf("killed processes are still there after %s", killPatience)
 }
 
 // renew replaces the leaf by a fresh one.

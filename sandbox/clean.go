@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,9 +42,13 @@ func (r *room) clean() error {
 
 // killAll ends every process in the room but the reaper, and waits until they are
 // gone. The main process of a run must have been waited for. Doing it twice is
-// fine.
+// fine. Of a room that is stuck nothing more is wanted.
 func (r *room) killAll() error {
-	killed, err := r.group.kill()
+	if r.stuck {
+		return nil
+	}
+	killed, err := r.group.kill(r.strike)
+	r.reapStrays()
 	if errors.Is(err, errCannotKill) {
 		return r.killByHand()
 	}
@@ -55,15 +60,44 @@ func (r *room) killAll() error {
 }
 
 // settle waits until killed processes are gone altogether: for a moment they
-// still count, and can be seen, though they run no more.
+// still count, and can be seen, though they run no more. Whoever goes on is killed
+// again.
 func (r *room) settle() error {
-	return retryBusy(func() error {
+	again := time.Now().Add(10 * firstPause)
+	err := retryUntil(time.Now().Add(killPatience), func() error {
+		r.reapStrays()
 		pids, err := roomProcesses()
-		if err == nil && len(pids) > 0 {
-			err = unix.EBUSY
+		if err != nil || len(pids) == 0 {
+			return err
 		}
-		return err
+		if now := time.Now(); now.After(again) {
+			again = now.Add(40 * firstPause)
+			if err := r.strike(); err != nil {
+				return err
+			}
+		}
+		return unix.EBUSY
 	})
+	if errors.Is(err, unix.EBUSY) {
+		return stuck("killed processes")
+	}
+	return err
+}
+
+// reapStrays waits for the children of the room's thread that have ended, other than
+// the main process of a run, which must have been waited for. The filter keeps a
+// program from giving us any; one that did nevertheless would be a process that
+// nobody waits for, and its namespace could not end.
+func (r *room) reapStrays() {
+	for {
+		pid, err := unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL|unix.WNOTHREAD, nil)
+		if err == nil && pid == r.reaper {
+			r.reaper = 0 // somebody killed it, and the namespace is gone with it
+		}
+		if pid <= 0 && !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
 }
 
 // maxPlaces is how many places are made at once for a process that kills.
@@ -89,14 +123,16 @@ func (r *room) strike() error {
 	s.add("kill everything", unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL))
 	hurryChildren()
 	defer hurry()
-	pid, pidfd, err := s.start(0, r.group.spawn())
+	// Beside the room's thread: what is born into a group that was killed may be
+	// killed at once.
+	pid, pidfd, err := s.start(0, -1)
 	// The group may be full. A place more is enough, unless what is to be killed
 	// takes it first; without a limit that could be more than any machine bears.
 	for place := 1; errors.Is(err, unix.EAGAIN) && place <= maxPlaces; place *= 2 {
 		if err := r.group.widen(place); err != nil {
 			return err
 		}
-		pid, pidfd, err = s.start(0, r.group.spawn())
+		pid, pidfd, err = s.start(0, -1)
 	}
 	if errors.Is(err, unix.ESRCH) {
 		return nil // they ended by themselves meanwhile
@@ -104,6 +140,6 @@ func (r *room) strike() error {
 	if err != nil {
 		return fmt.Errorf("kill what is left: %w", err)
 	}
-	_, err = waitProcess(pid)
+	_, _, err = waitChild(pid, pidfd)
 	return errors.Join(err, unix.Close(pidfd))
 }

@@ -121,6 +121,9 @@ func (j *job) run(ctx context.Context, t *thread) (res Result, degraded []string
 		return Result{}, nil, err
 	}
 	r.over = &over
+	if j.until != "" {
+		a.endsWithStarter()
+	}
 	var failed error
 	hangUp, err := r.assign(core, func() { res, failed = j.work(r, f) })
 	if err != nil {
@@ -130,8 +133,13 @@ func (j *job) run(ctx context.Context, t *thread) (res Result, degraded []string
 	t.serve(r)
 	err = j.furnish(a, r, f)
 	onSignal(end)
-	over.await()
+	if !over.awaitUntil(ctx, agentPatience) {
+		return Result{}, nil, errors.Join(err, stuck("thread and processes of a room"))
+	}
 	err = errors.Join(err, r.outcome(), over.close(), r.release())
+	if errors.Is(err, errStuck) {
+		return Result{}, nil, errors.Join(err, failed)
+	}
 	if a.driver != nil {
 		err = errors.Join(err, a.driver.close()) // while the reaper ends
 	}
@@ -237,10 +245,22 @@ func (r *room) assign(core int, work func()) (hangUp func(), err error) {
 // oneBox makes one room and opens it, without a stock of others. What it returns
 // gives the box back and waits until the room is gone.
 func (a *agent) oneBox(ctx context.Context, o BoxOptions) (b *Box, leave func() error, err error) {
-	uid := <-a.uids
+	var uid int
+	select {
+	case uid = <-a.uids:
+	case <-ctx.Done():
+		return nil, nil, fmt.Errorf("wait for a free user id: %w", context.Cause(ctx))
+	}
+	giveBack := func(err error) {
+		if errors.Is(err, errStuck) {
+			a.giveUp(err)
+		} else {
+			a.uids <- uid
+		}
+	}
 	defer func() {
 		if err != nil {
-			a.uids <- uid
+			giveBack(err)
 		}
 	}()
 	r, err := a.newRoom(uid)
@@ -263,8 +283,9 @@ func (a *agent) oneBox(ctx context.Context, o BoxOptions) (b *Box, leave func() 
 		return nil, nil, errors.Join(err, b.Close(), r.tearDown())
 	}
 	return b, func() error {
-		defer func() { a.uids <- uid }()
-		return errors.Join(b.Close(), r.tearDown())
+		err := errors.Join(b.Close(), r.tearDown())
+		giveBack(err)
+		return err
 	}, nil
 }
 

@@ -65,7 +65,7 @@ func held(t *testing.T, pid int) holdings {
 	h := holdings{
 		descriptors: entries(proc + "fd"), threads: entries(proc + "task"), mounts: strings.Count(read(proc+"mounts"), "\n"),
 	}
-	for _, pattern := range []string{"/sys/fs/cgroup/*/deepoj/agent-%d/*/cgroup.procs", "/sys/fs/cgroup/deepoj/agent-%d/*/cgroup.procs"} {
+	for _, pattern := range []string{"/sys/fs/cgroup/*/deepoj/agent-%d-*/*/cgroup.procs", "/sys/fs/cgroup/deepoj/agent-%d-*/*/cgroup.procs"} {
 		found, err := filepath.Glob(fmt.Sprintf(pattern, pid))
 		if err != nil {
 			t.Fatal(err)

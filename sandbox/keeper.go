@@ -47,6 +47,7 @@ type Keeper struct {
 	mu    sync.Mutex
 	agent *Process // nil while there is none
 	why   error    // why not
+	ended map[string]int64
 }
 
 // Keep starts a keeper, with the privilege of this process.
@@ -73,6 +74,7 @@ func Keep(cfg KeeperConfig) (*Keeper, error) {
 	k := &Keeper{
 		cfg: cfg, log: cfg.Sandbox.Log, conn: os.NewFile(uintptr(theirs), "sandbox door"), tools: newToolbox(cfg.Sandbox),
 		size: Status{Slots: a.cfg.Slots, Cores: a.cores}, slots: make(chan int, a.cfg.Slots), why: errors.New("there is no sandbox agent yet"),
+		ended: map[string]int64{},
 	}
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)
@@ -104,70 +106,12 @@ func Keep(cfg KeeperConfig) (*Keeper, error) {
 // process to inherit.
 func (k *Keeper) Conn() *os.File { return k.conn }
 
-// Close ends the agent and the runs, waits for them, and closes Conn. It may be
-// called more than once.
+// Close ends the agent and the runs, waits for them, and closes Conn. What does not
+// end is killed. It may be called more than once.
 func (k *Keeper) Close() {
 	k.stop()
 	_ = k.conn.Close() // may be closed by a Door
 	k.work.Wait()
-}
-
-// The pauses between an agent's end and the start of the next one.
-const (
-	agentPause     = time.Second
-	longAgentPause = 30 * time.Second
-
-	// agentSteady is how long an agent runs that did not fail at its start.
-	agentSteady = time.Minute
-)
-
-// keepAgent waits for the end of the agent p, which may have failed to start, and
-// starts another one, until ctx ends.
-func (k *Keeper) keepAgent(ctx context.Context, p *Process, err error) {
-	for pause := agentPause; ; pause = min(2*pause, longAgentPause) {
-		began := time.Now()
-		if err == nil {
-			err = k.await(p)
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		if time.Since(began) > agentSteady {
-			pause = agentPause
-		}
-		k.log.ErrorContext(ctx, "there is no sandbox agent", slog.Any("err", err), slog.Duration("again_in", pause))
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-		p, err = k.spawn(ctx)
-	}
-}
-
-// spawn starts an agent.
-func (k *Keeper) spawn(ctx context.Context) (*Process, error) {
-	p, err := Spawn(ctx, k.cfg.Agent[0], k.cfg.Agent[1:], k.cfg.Sandbox)
-	k.setAgent(p, err)
-	return p, err
-}
-
-// await waits for the end of an agent and returns why it ended.
-func (k *Keeper) await(p *Process) error {
-	err := p.Wait()
-	if err == nil {
-		err = errors.New("it gave no reason")
-	}
-	err = fmt.Errorf("the sandbox agent ended by itself: %w", err)
-	k.setAgent(nil, err)
-	_ = p.Close() // says again how it ended
-	return err
-}
-
-func (k *Keeper) setAgent(p *Process, why error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.agent, k.why = p, why
 }
 
 // answer answers one request on the socket that came first with it.
@@ -199,7 +143,7 @@ func (k *Keeper) answer(ctx context.Context, q request, files []*os.File) {
 func (k *Keeper) reply(ctx context.Context, s *session, q request, files []*os.File) (reply, []int) {
 	switch q.Op {
 	case opStatus:
-		return reply{Status: &k.size}, nil
+		return reply{Status: &k.size, Replaced: k.replaced()}, nil
 	case opTool:
 		t, err := k.tools.find(q.Tool)
 		if err != nil {
@@ -227,10 +171,6 @@ func (k *Keeper) reply(ctx context.Context, s *session, q request, files []*os.F
 		return failure(fmt.Errorf("%q is no request of a keeper", q.Op)), nil
 	}
 }
-
-// stopPatience is how long a one-shot run may take to clean up when it is told to
-// end.
-const stopPatience = 30 * time.Second
 
 // oneShot runs the one-shot command once, and returns how its process ended. It
 // tells it to end when the client hangs up.
@@ -277,10 +217,25 @@ func (k *Keeper) oneShot(ctx context.Context, s *session, q *oneShot, files []*o
 	// would skip the cleaning.
 	cmd.Cancel = alive.Close
 	cmd.WaitDelay = stopPatience
+	defer time.AfterFunc(q.Run.Limits.longest(), cancel).Stop()
 	if err := startPrivileged(cmd, k.cfg.Sandbox); err != nil {
 		return "", fmt.Errorf("start a one-shot run: %w", err)
 	}
 	closeAll(files) // who is at the other end of a pipe must see the program close it
-	_ = cmd.Wait()  // how it ended is in ProcessState
-	return cmd.ProcessState.String(), nil
+	ended := make(chan string, 1)
+	go func() {
+		_ = cmd.Wait() // how it ended is in ProcessState
+		ended <- cmd.ProcessState.String()
+	}()
+	select {
+	case how := <-ended:
+		return how, nil
+	case <-ctx.Done():
+	}
+	select {
+	case how := <-ended:
+		return how, nil
+	case <-time.After(stopPatience + killPatience):
+		return "", stuck("threads of a one-shot run")
+	}
 }

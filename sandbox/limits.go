@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -44,6 +45,18 @@ func thisMachine(cores int) (machine, error) {
 		return machine{}, fmt.Errorf("ask for the size of memory: %w", err)
 	}
 	return machine{memoryBytes: int64(si.Totalram) * int64(si.Unit), cores: cores}, nil
+}
+
+// aroundRun is how long the process of a one-shot run may take besides the run itself.
+const aroundRun = 2 * time.Minute
+
+// longest returns after what time a one-shot run has ended, or hangs.
+func (l Limits) longest() time.Duration {
+	cpu, wall := cmp.Or(l.CPU, defaultCPU), l.Wall
+	if wall == 0 {
+		wall = 2*cpu + time.Second
+	}
+	return min(max(wall, 0), maxWall) + aroundRun
 }
 
 // resolve fills in defaults and refuses what makes no sense. The error names the

@@ -21,9 +21,17 @@ import (
 // agentCommand makes the test binary an agent.
 const agentCommand = "sandbox-agent"
 
+// undeniedArgument, as its argument or that of [judgeCommand], lets programs make
+// children of the agent.
+const undeniedArgument = "--undenied"
+
 func TestMain(m *testing.M) {
 	if os.Getpid() == 1 && insideVM() {
 		initVM()
+	}
+	if len(os.Args) > 2 && os.Args[2] == undeniedArgument {
+		sandbox.AllowBrothers()
+		os.Args = append(os.Args[:2], os.Args[3:]...)
 	}
 	if len(os.Args) > 1 && os.Args[1] == agentCommand {
 		os.Exit(serve())
@@ -37,6 +45,10 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	if len(os.Args) > 1 && os.Args[1] == starterCommand {
+		fmt.Fprintln(os.Stderr, starter())
+		os.Exit(1)
 	}
 	if len(os.Args) > 1 && os.Args[1] == rootlessCommand {
 		if err := sandbox.Rootless(); err != nil {
@@ -71,9 +83,8 @@ func serve() int {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
 	}
-	return 0
+	return sandbox.ExitStatus(err)
 }
 
 // shared is the agent that most tests use.
@@ -105,11 +116,15 @@ func (s *sharedAgent) close() error {
 
 // start starts an agent.
 func start(cfg sandbox.Config) (*sandbox.Process, *sandbox.Agent, error) {
+	return startWith(cfg, []string{agentCommand})
+}
+
+func startWith(cfg sandbox.Config, args []string) (*sandbox.Process, *sandbox.Agent, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := sandbox.Spawn(context.Background(), exe, []string{agentCommand}, cfg)
+	p, err := sandbox.Spawn(context.Background(), exe, args, cfg)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -64,6 +65,7 @@ func Spawn(ctx context.Context, exe string, args []string, cfg Config) (*Process
 	// The lifeline tells the agent to clean up and leave; a kill would skip the
 	// cleaning.
 	cmd.Cancel = lifeline.Close
+	cmd.WaitDelay = stopPatience // then it is killed
 	err = startPrivileged(cmd, cfg)
 	err = errors.Join(err, far.Close(), end.Close())
 	if err != nil {
@@ -103,14 +105,35 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Close tells the agent to end, waits for it, and closes Conn. It may be called
-// more than once.
+// Close tells the agent to end, waits for it, and closes Conn. One that does not end
+// is killed. It may be called more than once.
 func (p *Process) Close() error {
+	p.hangUp()
+	select {
+	case <-p.done:
+		return p.err
+	case <-time.After(stopPatience):
+		return errors.Join(fmt.Errorf("the sandbox agent did not end within %s; killed", stopPatience), p.kill())
+	}
+}
+
+// hangUp tells the agent to end.
+func (p *Process) hangUp() {
 	p.closing.Do(func() {
 		_ = p.lifeline.Close() // ends the agent; closed already when ctx ended
 		_ = p.conn.Close()     // may be closed by an Agent
 	})
-	return p.Wait()
+}
+
+// kill kills the agent, and with it everything that it runs.
+func (p *Process) kill() error {
+	_ = p.cmd.Process.Kill() // fails when it has ended
+	select {
+	case <-p.done:
+		return p.err
+	case <-time.After(killPatience):
+		return stuck("threads of the sandbox agent")
+	}
 }
 
 // Inherited returns what [Spawn] gave to the process of the agent: the

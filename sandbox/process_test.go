@@ -42,6 +42,7 @@ var misuses = map[string]misuse{
 	"a program that exits with 3":           {args: []string{"exit", "3"}, want: sandbox.RE},
 	"kill(-1), which finds nobody":          {args: []string{"kill-all"}, want: sandbox.OK, prints: "-1 1\n"},
 	"kill(1), which is denied":              {args: []string{"kill-init"}, want: sandbox.OK, prints: "-1 1 0\n"},
+	"a child of the agent, which is denied": {args: []string{"brother"}, want: sandbox.OK, prints: "-1 1\n"},
 	"a program that wants to go first":      {args: []string{"nice"}, want: sandbox.OK, prints: "-1 0\n"},
 }
 
@@ -85,6 +86,41 @@ func processesAreBoundedAndKilled(t *testing.T, a *sandbox.Agent) {
 			}
 		})
 	}
+}
+
+func TestAProgramWhoseFirstThreadEndedIsKilledLikeAnyOther(t *testing.T) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+		b := newBench(t, a, "process", sandbox.BoxOptions{})
+		const python = "import ctypes, threading, time\ndef go():\n while True: %s\nthreading.Thread(target=go, daemon=True).start()\nctypes.CDLL(None).pthread_exit(None)\n"
+		inPython := func(does string) sandbox.Cmd {
+			return sandbox.Cmd{Tool: "python3", Args: []string{"-c", fmt.Sprintf(python, does)}, Limits: generous}
+		}
+		inC := func(way string) sandbox.Cmd {
+			return sandbox.Cmd{Program: "./process", Args: []string{"exit-main-" + way}, Limits: generous}
+		}
+		for name, tt := range map[string]struct {
+			cmd   sandbox.Cmd
+			limit func(l *sandbox.Limits)
+			want  sandbox.Verdict
+		}{
+			"when it uses CPU time":                   {inC("spin"), func(l *sandbox.Limits) { l.CPU = 100 * ms }, sandbox.TLE},
+			"when it sleeps":                          {inC("sleep"), func(l *sandbox.Limits) { l.Wall = 100 * ms }, sandbox.TLE},
+			"when it writes without end":              {inC("flood"), func(l *sandbox.Limits) { l.OutputBytes = mib }, sandbox.OLE},
+			"when it is a child that was left behind": {inC("child"), func(*sandbox.Limits) {}, sandbox.OK},
+			"when it is Python and uses CPU time":     {inPython("pass"), func(l *sandbox.Limits) { l.CPU = 300 * ms }, sandbox.TLE},
+			"when it is Python and sleeps":            {inPython("time.sleep(9)"), func(l *sandbox.Limits) { l.Wall = time.Second }, sandbox.TLE},
+		} {
+			t.Run(name, func(t *testing.T) {
+				tt.limit(&tt.cmd.Limits)
+				if o := b.runCmd(t, tt.cmd); o.Verdict != tt.want {
+					t.Errorf("ended %v", o)
+				}
+				if left := strangers(t, driverUID); len(left) != 0 {
+					t.Errorf("the host still has %v", left)
+				}
+			})
+		}
+	})
 }
 
 func TestEveryDriverBoundsCPUTime(t *testing.T) { onEveryDriver(t, everyDriverBoundsCPUTime) }

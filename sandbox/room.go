@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,6 +26,7 @@ type room struct {
 	reaper  int             // process id of the first process of the pid namespace
 	ruleset int             // of Landlock; -1 where there is none
 	killed  bool            // something was killed and may still be seen
+	stuck   bool            // something was killed and does not go: nothing can be removed
 	tools   map[string]Tool // that are shown
 
 	groups   chan group    // delivers the control groups, or is closed
@@ -147,7 +149,7 @@ func (r *room) live(err error) {
 	if s.work != nil {
 		s.work()
 	} else if err := r.serve(s.options); err != nil {
-		r.agent.log.Error("a box failed", slog.String("room", r.name), slog.Any("err", err))
+		r.failed("a box failed", err)
 	}
 	r.leave()
 }
@@ -156,13 +158,22 @@ func (r *room) live(err error) {
 // whoever tears the room down says what is wrong with it, and has less to wait for.
 func (r *room) leave() {
 	if err := r.killAll(); err != nil {
-		r.agent.log.Error("a box could not be emptied", slog.String("room", r.name), slog.Any("err", err))
+		r.failed("a box could not be emptied", err)
 	}
 	_ = r.killReaper()
 	_ = r.group.leave()
 	unhurry()
 	if err := errors.Join(r.stock.close(), r.sock.Close()); err != nil {
 		r.agent.log.Error("a box could not be closed", slog.String("room", r.name), slog.Any("err", err))
+	}
+}
+
+// failed says what went wrong with a box. If it is stuck, so is the agent.
+func (r *room) failed(what string, err error) {
+	r.agent.log.Error(what, slog.String("room", r.name), slog.Any("err", err))
+	if errors.Is(err, errStuck) {
+		r.stuck = true
+		r.agent.giveUp(err)
 	}
 }
 
@@ -264,22 +275,37 @@ func (r *room) moveTo(n int) error {
 
 // tearDown waits until the thread is about to end and removes what the room had. It is
 // called on another thread.
-func (r *room) tearDown() error { return errors.Join(r.release(), r.reap()) }
+func (r *room) tearDown() error {
+	err := r.release()
+	if errors.Is(err, errStuck) {
+		return err
+	}
+	return errors.Join(err, r.reap())
+}
 
 // release waits until the thread is about to end and removes what the room had but
 // the reaper, which takes a while to be gone and is in none of the groups.
+//
+// Of a room that is stuck nothing can be removed. The next agent does that.
 func (r *room) release() error {
-	<-r.left
-	var errs []error
-	if r.reaper != 0 {
-		errs = append(errs, r.killReaper())
+	select {
+	case <-r.left:
+	case <-time.After(agentPatience):
+		return stuck("thread and processes of a room")
 	}
+	if r.stuck {
+		return errStuck
+	}
+	var errs []error
+	errs = append(errs, r.killReaper())
 	if r.ruleset >= 0 {
 		errs = append(errs, unix.Close(r.ruleset))
 	}
 	errs = append(errs, r.thread.bell.close(), r.root.close())
 	if r.group != nil {
-		errs = append(errs, r.group.remove())
+		if err := r.group.remove(); err != nil {
+			errs = append(errs, fmt.Errorf("%w: %w", errStuck, err))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -296,6 +322,9 @@ func (r *room) reap() error {
 // killReaper ends the pid namespace. It may be called until the reaper is waited
 // for.
 func (r *room) killReaper() error {
+	if r.reaper == 0 {
+		return nil
+	}
 	if err := unix.Kill(r.reaper, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
 		return fmt.Errorf("kill a reaper: %w", err)
 	}

@@ -41,7 +41,7 @@ func tryNamespaces() error {
 	if err != nil {
 		return explainNamespaces(err)
 	}
-	_, err = waitProcess(pid)
+	_, _, err = waitChild(pid, pidfd)
 	return errors.Join(err, unix.Close(pidfd))
 }
 

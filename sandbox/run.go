@@ -31,6 +31,7 @@ func (r *room) run(q *runRequest, files []*os.File) (Result, error) {
 	if closeErr := w.close(); err == nil {
 		err = closeErr
 	}
+	r.stuck = r.stuck || errors.Is(err, errStuck)
 	if err == nil && w.result.Signal == int(unix.SIGSYS) && r.foreign(q.Program) {
 		err = &setupError{explainExec(q.Program, unix.ENOEXEC)}
 	}

@@ -56,8 +56,10 @@ var denied = []uint32{
 // namespace has no interface that is up, so they lead nowhere.
 var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
 
-// namespaceFlags are the flags of clone that make namespaces.
-const namespaceFlags = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+// cloneDenied are the flags of clone that make namespaces, and the one that makes a
+// brother: the parent of the main process is the agent, which would have a child that
+// it knows nothing of.
+var cloneDenied uint32 = unix.CLONE_PARENT | unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // Instructions and offsets of the filter language.
@@ -93,7 +95,7 @@ type span struct {
 func roomCalls() map[uint32]code {
 	then := map[uint32]code{
 		unix.SYS_CLONE: slices.Concat(
-			code{{Code: bpfLoad, K: offFirstArg}, {Code: bpfAnyBit, Jf: 1, K: namespaceFlags}},
+			code{{Code: bpfLoad, K: offFirstArg}, {Code: bpfAnyBit, Jf: 1, K: cloneDenied}},
 			fail(unix.EPERM), ret(retAllow),
 		),
 		unix.SYS_SOCKET:     onlyFamilies(),

@@ -77,6 +77,7 @@ func TestTheFiltersDecideEveryCallAsTheTablesSay(t *testing.T) {
 		"x32":                    {nativeArch, foreignBit | unix.SYS_READ, 0, retKill},
 		"-1":                     {nativeArch, ^uint32(0), 0, retKill},
 		"a thread":               {nativeArch, unix.SYS_CLONE, unix.CLONE_VM | unix.CLONE_THREAD, retAllow},
+		"a child of the agent":   {nativeArch, unix.SYS_CLONE, unix.CLONE_PARENT | uint32(unix.SIGCHLD), retErrno | uint32(unix.EPERM)},
 		"a user namespace":       {nativeArch, unix.SYS_CLONE, unix.CLONE_NEWUSER | uint32(unix.SIGCHLD), retErrno | uint32(unix.EPERM)},
 		"a network namespace":    {nativeArch, unix.SYS_CLONE, unix.CLONE_NEWNET, retErrno | uint32(unix.EPERM)},
 		"an internet socket":     {nativeArch, unix.SYS_SOCKET, unix.AF_INET, retAllow},

@@ -15,9 +15,10 @@ import (
 
 // Serve is the agent. It keeps rooms ready, answers the clients at the other end
 // of conn, and returns nil when conn reaches its end or ctx ends, with nothing
-// left behind. It sweeps what agents left that died otherwise. It must run as
-// root, if only of a user namespace (see [Spawn]), and should have a process to
-// itself.
+// left behind. It sweeps what agents left that died otherwise. When something that
+// was killed does not go, it returns an error at once, and the process must end with
+// [ExitStatus]. It must run as root, if only of a user namespace (see [Spawn]), and
+// should have a process to itself.
 func Serve(ctx context.Context, conn *os.File, cfg Config) error {
 	a, err := newAgent(ctx, cfg)
 	if err != nil {
@@ -25,6 +26,12 @@ func Serve(ctx context.Context, conn *os.File, cfg Config) error {
 		return errors.Join(err, refuse(conn, err))
 	}
 	err = a.serve(ctx, conn)
+	if errors.Is(err, errStuck) {
+		// The end of this process removes more than it could. Its clients must not
+		// wait for that.
+		_ = unix.Shutdown(int(conn.Fd()), unix.SHUT_RDWR)
+		return fmt.Errorf("serve the sandbox: %w", err)
+	}
 	if err := errors.Join(err, a.close()); err != nil {
 		return fmt.Errorf("serve the sandbox: %w", err)
 	}
@@ -54,8 +61,32 @@ func refuse(conn *os.File, why error) error {
 func (a *agent) serve(ctx context.Context, conn *os.File) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer a.work.Wait()
-	defer cancel()
+	listened := make(chan error, 1)
+	go func() { listened <- a.listen(ctx, conn) }()
+	var err error
+	select {
+	case err = <-listened:
+	case broken := <-a.broken:
+		return broken
+	}
+	cancel()
+	ended := make(chan struct{})
+	go func() {
+		a.work.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return err
+	case broken := <-a.broken:
+		return errors.Join(err, broken)
+	case <-time.After(agentPatience):
+		return errors.Join(err, stuck("rooms"))
+	}
+}
+
+// listen makes rooms and answers requests until the end.
+func (a *agent) listen(ctx context.Context, conn *os.File) error {
 	c, err := net.FileConn(conn)
 	if err != nil {
 		return fmt.Errorf("use the connection: %w", err)
@@ -231,6 +262,10 @@ func hungUp(sock *os.File) bool {
 func (a *agent) retire(ctx context.Context, r *room) {
 	if err := r.tearDown(); err != nil {
 		a.log.WarnContext(ctx, "a room left something behind", slog.String("room", r.name), slog.Any("err", err))
+		if errors.Is(err, errStuck) {
+			a.giveUp(err)
+			return // its user id is not free
+		}
 	}
 	a.uids <- r.uid
 }
@@ -250,6 +285,10 @@ func (a *agent) prepare(ctx context.Context) {
 			return
 		}
 		r, err := a.newRoom(uid)
+		if errors.Is(err, errStuck) {
+			a.giveUp(err)
+			return
+		}
 		if err != nil {
 			a.uids <- uid
 			a.log.ErrorContext(ctx, "no room could be made", slog.Any("err", err))

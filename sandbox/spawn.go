@@ -192,7 +192,7 @@ func (s *script) start(flags uint64, cgroup int) (pid, pidfd int, err error) {
 		return 0, -1, &childError{"start a process", syscall.Errno(errno)}
 	}
 	if failed.left != 0 {
-		_, err := waitProcess(int(p))
+		_, _, err := waitChild(int(p), int(*fd))
 		if closeErr := unix.Close(int(*fd)); err == nil {
 			err = closeErr
 		}
@@ -202,19 +202,4 @@ func (s *script) start(flags uint64, cgroup int) (pid, pidfd int, err error) {
 		return 0, -1, &childError{s.names[n-failed.left], syscall.Errno(failed.errno)}
 	}
 	return int(p), int(*fd), nil
-}
-
-// waitProcess waits for a child and returns how it ended.
-func waitProcess(pid int) (syscall.WaitStatus, error) {
-	for {
-		var ws syscall.WaitStatus
-		_, err := syscall.Wait4(pid, &ws, syscall.WALL, nil)
-		switch err {
-		case nil:
-			return ws, nil
-		case syscall.EINTR:
-		default:
-			return ws, fmt.Errorf("wait for process %d: %w", pid, err)
-		}
-	}
 }

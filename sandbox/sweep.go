@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -29,8 +30,16 @@ func sweep(base, own string) {
 	}
 }
 
-// agentPrefix begins the names of agents' folders.
+// agentPrefix begins the names of agents' folders. The agent's process id follows, and
+// after another "-" that of the process with which it ends, if there is one.
 const agentPrefix = "agent-"
+
+// endsWithStarter says in the name of the agent's folders that it has no reason to
+// live when its starter is gone.
+func (a *agent) endsWithStarter() { a.folder += "-" + strconv.Itoa(os.Getppid()) }
+
+// sweepPatience is how long a start looks after what one agent left.
+const sweepPatience = 2 * time.Second
 
 func sweepAgent(dir string) {
 	f, err := os.Open(dir)
@@ -38,15 +47,61 @@ func sweepAgent(dir string) {
 		return
 	}
 	defer f.Close()
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+	lock := func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+	if lock() != nil && (!endOrphan(filepath.Base(dir)) || lock() != nil) {
 		return // its owner lives
 	}
-	_ = removeGroup(dir) // the next start tries again
+	_ = removeUntil(time.Now().Add(sweepPatience), dir) // the next start tries again
+}
+
+// endOrphan kills an agent that outlived the process with which it had to end: one
+// that hangs, or was stopped. It reports whether the agent is gone.
+func endOrphan(folder string) bool {
+	own, starter, _ := strings.Cut(strings.TrimPrefix(folder, agentPrefix), "-")
+	pid, err := strconv.Atoi(own)
+	if err != nil {
+		return false
+	}
+	parent, err := strconv.Atoi(starter)
+	if err != nil {
+		return false // it ends with nobody
+	}
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return false // its lock is held by a child of its own that is about to end
+	}
+	defer unix.Close(pidfd)
+	if now, err := parentOf(pid); err != nil || now == parent {
+		return false
+	}
+	if unix.PidfdSendSignal(pidfd, unix.SIGKILL, nil, 0) != nil {
+		return false
+	}
+	fds := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, int(killPatience.Milliseconds()))
+	return err == nil && n > 0
+}
+
+// parentOf returns the process id of the parent of a process.
+func parentOf(pid int) (int, error) {
+	b, err := readFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, err
+	}
+	// "PID (any name) state parent …"
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(fields) < 2 {
+		return 0, fmt.Errorf("process %d has no parent", pid)
+	}
+	return strconv.Atoi(fields[1])
 }
 
 // removeGroup kills what is left in the group dir and below, and removes it.
 // Removing what is not there succeeds.
-func removeGroup(dir string) error {
+func removeGroup(dir string) error { return removeUntil(time.Now().Add(busyPatience), dir) }
+
+// removeUntil is removeGroup that gives up at the deadline.
+func removeUntil(deadline time.Time, dir string) error {
 	if unix.Rmdir(dir) == nil {
 		return nil
 	}
@@ -60,10 +115,10 @@ func removeGroup(dir string) error {
 	var errs []error
 	for _, e := range entries {
 		if e.IsDir() {
-			errs = append(errs, removeGroup(filepath.Join(dir, e.Name())))
+			errs = append(errs, removeUntil(deadline, filepath.Join(dir, e.Name())))
 		}
 	}
-	err = retryBusy(func() error {
+	err = retryUntil(deadline, func() error {
 		err := unix.Rmdir(dir)
 		if errors.Is(err, unix.EBUSY) {
 			killMembers(dir)
@@ -86,32 +141,13 @@ func killMembers(dir string) {
 	pids := strings.Fields(string(b))
 	if !slices.Contains(pids, strconv.Itoa(os.Getpid())) {
 		// What an agent without root left cannot be signalled by the next one,
-		// whose user namespace is another, but the group is theirs both.
-		if os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0) == nil {
-			return
-		}
+		// whose user namespace is another, but the group is theirs both. It does not
+		// reach a process whose first thread has ended, where a signal does.
+		_ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0)
 	}
 	for _, field := range pids {
 		if pid, err := strconv.Atoi(field); err == nil && pid > 1 && pid != os.Getpid() {
 			_ = unix.Kill(pid, unix.SIGKILL) // gone is what we want
 		}
-	}
-}
-
-// busyPatience is how long a group may stay busy after its last process ended, and
-// killed processes may take to be gone, on a machine that has much else to do.
-const busyPatience = 20 * time.Second
-
-// retryBusy calls f until it does not fail with EBUSY, for a while.
-func retryBusy(f func() error) error {
-	pause := 20 * time.Microsecond
-	for deadline := time.Now().Add(busyPatience); ; {
-		err := f()
-		if !errors.Is(err, unix.EBUSY) || time.Now().After(deadline) {
-			return err
-		}
-		ts := unix.NsecToTimespec(int64(pause))
-		_, _ = unix.Ppoll(nil, &ts, nil) // a wait, cut short by a signal at worst
-		pause = min(2*pause, 10*time.Millisecond)
 	}
 }

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -155,7 +154,7 @@ func (w *watch) end() error {
 	if errors.Is(err, unix.ESRCH) {
 		err = nil
 	}
-	_, waitErr := waitProcess(w.pid)
+	_, _, waitErr := waitChild(w.pid, w.pidfd)
 	return errors.Join(err, waitErr, w.room.killAll())
 }
 
@@ -170,7 +169,7 @@ func (w *watch) finish() error {
 			return err
 		}
 	}
-	ws, usage, err := waitUsage(w.pid)
+	ws, usage, err := waitChild(w.pid, w.pidfd)
 	if err != nil {
 		return err
 	}
@@ -207,15 +206,18 @@ func (w *watch) finish() error {
 // strike kills the main process and all others at once. Were the main process
 // waited for before the others are killed, one of these that spins on its core
 // would go on until the main process had its turn to die.
+//
+// The main process hears of it in two ways: a control group signals the first thread
+// of each process only, which may have ended while others go on.
 func (w *watch) strike() error {
-	killed, err := w.room.group.kill()
+	err := unix.PidfdSendSignal(w.pidfd, unix.SIGKILL, nil, 0)
+	if err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("kill a program: %w", err)
+	}
+	killed, err := w.room.group.kill(w.room.strike)
 	w.room.killed = w.room.killed || killed
 	if !errors.Is(err, errCannotKill) {
 		return err
-	}
-	err = unix.PidfdSendSignal(w.pidfd, unix.SIGKILL, nil, 0)
-	if err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("kill a program: %w", err)
 	}
 	pids, err := roomProcesses()
 	if err != nil || len(pids) <= 1 { // only itself, which is there until it is waited for
@@ -267,22 +269,5 @@ func (w *watch) verdict() Verdict {
 		return RE
 	default:
 		return OK
-	}
-}
-
-// waitUsage waits for a child and returns its CPU time with that of the children
-// it waited for.
-func waitUsage(pid int) (syscall.WaitStatus, time.Duration, error) {
-	for {
-		var ws syscall.WaitStatus
-		var ru syscall.Rusage
-		_, err := syscall.Wait4(pid, &ws, syscall.WALL, &ru)
-		if errors.Is(err, syscall.EINTR) {
-			continue
-		}
-		if err != nil {
-			return ws, 0, fmt.Errorf("wait for process %d: %w", pid, err)
-		}
-		return ws, time.Duration(ru.Utime.Nano() + ru.Stime.Nano()), nil
 	}
 }

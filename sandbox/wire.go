@@ -79,6 +79,8 @@ type reply struct {
 	Tool   *Tool   `json:"tool,omitempty"`
 	Result *Result `json:"result,omitempty"`
 	Ended  string  `json:"ended,omitempty"` // how the process of a one-shot run ended
+
+	Replaced map[string]int64 `json:"replaced,omitempty"` // of a keeper: how often an agent ended, by reason
 }
 
 // codeNoTool marks a reply whose error is ErrNoTool.

@@ -45,12 +45,14 @@ type FallbackConfig struct {
 // not, they are run by the one-shot command, a new process for each run, or not
 // at all, as its configuration says. It may be used by several goroutines.
 type Fallback struct {
-	cfg     FallbackConfig
-	door    *sandbox.Door
-	uses    prometheus.Gauge
-	refused *prometheus.CounterVec
+	cfg      FallbackConfig
+	door     *sandbox.Door
+	uses     prometheus.Gauge
+	refused  *prometheus.CounterVec
+	replaced *prometheus.CounterVec
 
-	looking sync.Mutex // held while the agent is looked at
+	looking sync.Mutex       // held while the agent is looked at
+	counted map[string]int64 // how many replaced agents the metric has, by reason
 
 	mu      sync.Mutex
 	agent   *sandbox.Agent          // nil while there is none that is well
@@ -92,7 +94,14 @@ func NewFallback(ctx context.Context, conn *os.File, cfg FallbackConfig) (*Fallb
 	for _, reason := range sandbox.Reasons {
 		f.refused.WithLabelValues(reason)
 	}
-	if err := errors.Join(cfg.Registerer.Register(f.uses), cfg.Registerer.Register(f.refused)); err != nil {
+	f.replaced = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "deepoj_sandbox_agent_replaced_total", Help: "Sandbox agents that ended and were replaced, by reason.",
+	}, []string{"reason"})
+	for _, reason := range sandbox.ReplacedReasons {
+		f.replaced.WithLabelValues(reason)
+	}
+	f.counted = map[string]int64{}
+	if err := errors.Join(cfg.Registerer.Register(f.uses), cfg.Registerer.Register(f.refused), cfg.Registerer.Register(f.replaced)); err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	cfg.Door.Refused = func(reason string) { f.refused.WithLabelValues(reason).Inc() }
@@ -169,6 +178,7 @@ func (f *Fallback) look(ctx context.Context, patience time.Duration) {
 	if ctx.Err() != nil {
 		return // what a stop interrupted says nothing
 	}
+	f.count(test)
 	if err == nil {
 		f.set(ctx, before, agent, nil)
 		return
@@ -176,6 +186,18 @@ func (f *Fallback) look(ctx context.Context, patience time.Duration) {
 	f.set(ctx, before, nil, err)
 	if agent != nil {
 		_ = agent.Close() // nothing was written to it
+	}
+}
+
+// count brings the metric of replaced agents up to date.
+func (f *Fallback) count(ctx context.Context) {
+	replaced, err := f.door.Replaced(ctx)
+	if err != nil {
+		return // without the keeper there are no agents either, and that is said elsewhere
+	}
+	for _, reason := range sandbox.ReplacedReasons {
+		f.replaced.WithLabelValues(reason).Add(float64(replaced[reason] - f.counted[reason]))
+		f.counted[reason] = replaced[reason]
 	}
 }
 

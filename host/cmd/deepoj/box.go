@@ -87,8 +87,9 @@ func sandboxAgent(ctx context.Context, e *env) int {
 		return e.fail(err)
 	}
 	cfg.Log = slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level})).With(slog.String("component", "sandbox"))
-	if err := sandbox.Serve(ctx, conn, cfg); err != nil {
-		return e.fail(err)
+	err = sandbox.Serve(ctx, conn, cfg)
+	if err != nil {
+		e.fail(err)
 	}
-	return 0
+	return sandbox.ExitStatus(err) // by which its keeper knows why it ended
 }

@@ -30,6 +30,12 @@ static void *spinner(void *unused) {
 	return NULL;
 }
 
+static void *flooder(void *unused) {
+	(void)unused;
+	for (;;) puts("as much as it can");
+	return NULL;
+}
+
 static void *sleeper(void *unused) {
 	(void)unused;
 	pause();
@@ -168,6 +174,20 @@ int main(int argc, char **argv) {
 		close(1);
 		close(2);
 		for (;;) pause();
+	} else if (!strncmp(way, "exit-main-", 10)) {
+		// The first thread ends, and another one goes on.
+		pthread_t t;
+		const char *what = way + 10;
+		if (!strcmp(what, "child") && fork() != 0) {
+			usleep(20000);
+			return 0;
+		}
+		pthread_create(&t, NULL, !strcmp(what, "sleep") ? sleeper : !strcmp(what, "flood") ? flooder : spinner, NULL);
+		pthread_exit(NULL);
+	} else if (!strcmp(way, "brother")) {
+		long r = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+		if (r == 0) _exit(0);
+		printf("%ld %d\n", r, errno == EPERM);
 	} else if (!strcmp(way, "nice")) {
 		int r = setpriority(PRIO_PROCESS, 0, -10);
 		printf("%d %d\n", r, getpriority(PRIO_PROCESS, 0));
