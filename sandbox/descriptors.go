@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -174,14 +175,15 @@ func checkSocket(fd int) error {
 	if domain != unix.AF_UNIX || kind != unix.SOCK_SEQPACKET {
 		return errors.New("it is a socket of another kind than SOCK_SEQPACKET of AF_UNIX")
 	}
-	peer, err := unix.Getpeername(fd)
-	if errors.Is(err, unix.ENOTCONN) {
+	var peer unix.RawSockaddrUnix
+	size := uint32(unsafe.Sizeof(peer))
+	_, _, errno := unix.RawSyscall(unix.SYS_GETPEERNAME, uintptr(fd), uintptr(unsafe.Pointer(&peer)), uintptr(unsafe.Pointer(&size)))
+	switch {
+	case errno == unix.ENOTCONN:
 		return errors.New("it is a socket without another end")
-	}
-	if err != nil {
-		return fmt.Errorf("look at a socket: %w", err)
-	}
-	if far, ok := peer.(*unix.SockaddrUnix); !ok || far.Name != "" {
+	case errno != 0:
+		return fmt.Errorf("look at a socket: %w", errno)
+	case size > uint32(unsafe.Sizeof(peer.Family)): // and so has a name
 		return errors.New("it is a socket that leads to somebody else")
 	}
 	return nil

@@ -252,13 +252,18 @@ func (b *oneShotBox) run(ctx context.Context, c Cmd, raw bool, sent func()) (Res
 		return Result{}, net.ErrClosed
 	}
 	ids := b.door.ids(ctx)
-	q := oneShot{JobID: ids.job, AttemptID: ids.attempt, Options: b.options, Dirs: len(b.packed), Keep: b.options.Writable}
-	var streams []*os.File
-	q.Run, streams = c.request(raw)
+	asked, streams, done, err := c.request(raw)
+	defer done()
+	if err != nil {
+		sent()
+		return Result{}, err
+	}
+	q := oneShot{
+		JobID: ids.job, AttemptID: ids.attempt, Run: asked, Options: b.options, Dirs: len(b.packed), Keep: b.options.Writable,
+	}
 	files := slices.Clone(b.packed)
 	var kept *os.File
 	if q.Keep {
-		var err error
 		if kept, err = memfd("files"); err != nil {
 			sent()
 			return Result{}, err
