@@ -494,7 +494,7 @@ func (a *attacker) talkNonsense() error {
 		{"deep JSON", []byte(`{"run":` + strings.Repeat("[", 100_000))}, {"deep objects", []byte(strings.Repeat(`{"run":`, 18_000))},
 		{"many brackets", []byte(strings.Repeat("[", 100_000))}, {"JSON of another type", []byte(`{"op":7}`)},
 		{"a long number", []byte(`{"op":"open","options":{"TmpBytes":1e999}}`)},
-		{"a message that is too long", make([]byte, maxMessage+1)}, {"a run with a tail", append(slices.Clone(run), 0)},
+		{"a message that is too long", make([]byte, maxMessage+1)}, {"a long word", message(request{Op: strings.Repeat("\x01", 20_000)})}, {"a run with a tail", append(slices.Clone(run), 0)},
 		{"a count that is too large", append([]byte{codedRun}, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f)},
 	}
 	for n := range len(run) {
@@ -544,7 +544,7 @@ func (a *attacker) talkNonsense() error {
 			}
 		}
 	}
-	return a.talkNonsenseInABox(line, run, all[0].message, all[1].message, all[4].message, all[8].message, noise(1000))
+	return a.talkNonsenseInABox(line, run, all[0].message, all[1].message, all[4].message, all[8].message, all[10].message, noise(1000))
 }
 
 // talkNonsenseInABox says messages between two runs and in the middle of one.

@@ -35,7 +35,7 @@ func (r *room) run(q *runRequest, files []*os.File) (Result, error) {
 		err = &setupError{explainExec(q.Program, unix.ENOEXEC)}
 	}
 	if setup, ok := errors.AsType[*setupError](err); ok {
-		w.result.Verdict, w.result.Error = SE, setup.text
+		w.result.Verdict, w.result.Error = SE, brief(setup.text)
 		err = nil
 	}
 	return w.result, err

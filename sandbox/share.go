@@ -8,7 +8,8 @@ import (
 
 // What the agent itself keeps in memory for a box is charged to no run: the files that
 // were put into it, and the copy of an input. So each box has a share of the machine,
-// and all boxes together have no more than half of it.
+// and all boxes together have no more than half of it. What is collected has no more
+// bytes than a share either, and is the client's then.
 
 // leastShare is the share of a box where many boxes share little.
 const leastShare = 64 << 20

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -84,13 +85,24 @@ type reply struct {
 // codeNoTool marks a reply whose error is ErrNoTool.
 const codeNoTool = "no_tool"
 
+// maxWords bounds the bytes of an error that travels: it may repeat what a client said.
+const maxWords = 4 << 10
+
 // failure turns err into a reply.
 func failure(err error) reply {
-	r := reply{Error: err.Error()}
+	r := reply{Error: brief(err.Error())}
 	if errors.Is(err, ErrNoTool) {
 		r.Code = codeNoTool
 	}
 	return r
+}
+
+// brief cuts a text that is too long to travel.
+func brief(text string) string {
+	if len(text) <= maxWords {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxWords], "") + "…"
 }
 
 // err returns the error that r carries.
