@@ -26,6 +26,7 @@ type agent struct {
 	machine    machine
 	cores      []int           // numbers of the cores that boxes run on
 	filter     *unix.SockFprog // of programs
+	locking    *unix.SockFprog // of programs that may lock files
 	roomFilter *unix.SockFprog // nil in a room for only one program
 	hard       map[int]uint64  // the agent's own hard limits, which no program can exceed
 	null       *os.File
@@ -97,7 +98,7 @@ func newAgent(ctx context.Context, cfg Config) (*agent, error) {
 		return nil, err
 	}
 	a.endsWithStarter()
-	a.prepareRuns(false)
+	a.prepareRuns()
 	a.uids = make(chan int, uidCount(a.cfg.Slots))
 	for i := range uidCount(a.cfg.Slots) {
 		a.uids <- a.uid(i)
@@ -171,13 +172,17 @@ func prepareAgent(cfg Config) (*agent, error) {
 	return a, nil
 }
 
-// prepareRuns prepares what it takes to run programs in rooms, or only one program.
-func (a *agent) prepareRuns(only bool) {
-	if only {
-		a.filter = filterProgram(onlyFilter())
-	} else {
-		a.filter, a.roomFilter = filterProgram(programFilter()), filterProgram(roomFilter())
-	}
+// prepareRuns prepares what it takes to run programs in rooms.
+func (a *agent) prepareRuns() {
+	a.filter, a.locking = filterProgram(programFilter(false)), filterProgram(programFilter(true))
+	a.roomFilter = filterProgram(roomFilter())
+	a.tools = newToolbox(a.cfg)
+}
+
+// prepareRun prepares what it takes to run only one program, in a box with options.
+func (a *agent) prepareRun(o BoxOptions) {
+	f := filterProgram(onlyFilter(o.Locks))
+	a.filter, a.locking = f, f
 	a.tools = newToolbox(a.cfg)
 }
 

@@ -110,7 +110,11 @@ func (b *agentBox) put(ctx context.Context, packed *os.File) error {
 }
 
 func (b *agentBox) run(ctx context.Context, c Cmd, raw bool, sent func()) (Result, error) {
-	q, files := c.request(raw)
+	q, files, done, err := c.request(raw)
+	defer done()
+	if err != nil {
+		return Result{}, err
+	}
 	r, passed, err := b.call(ctx, request{Op: opRun, Run: &q}, sent, files...)
 	closeAll(passed)
 	if err != nil {
@@ -122,20 +126,31 @@ func (b *agentBox) run(ctx context.Context, c Cmd, raw bool, sent func()) (Resul
 	return *r.Result, nil
 }
 
-// request returns what travels of c, and the descriptors of its streams.
-func (c Cmd) request(raw bool) (runRequest, []*os.File) {
-	q := runRequest{
+// request returns what travels of c, and the descriptors of its streams. What it
+// returns besides must be called when they are passed on.
+func (c Cmd) request(raw bool) (q runRequest, files []*os.File, done func(), err error) {
+	in := c.Stdin
+	if in != nil {
+		if in, err = presentable(in); err != nil {
+			return q, nil, func() {}, err
+		}
+	}
+	done = func() {
+		if in != c.Stdin {
+			_ = in.Close() // a memory file
+		}
+	}
+	q = runRequest{
 		Tool: c.Tool, Program: c.Program, Args: c.Args, Env: c.Env, ExtraTools: c.ExtraTools,
 		StdoutLimit: c.StdoutLimit, StderrLimit: c.StderrLimit, Limits: c.Limits, Raw: raw,
 	}
-	var files []*os.File
-	for i, f := range []*os.File{c.Stdin, c.Stdout, c.Stderr} {
+	for i, f := range []*os.File{in, c.Stdout, c.Stderr} {
 		if f != nil {
 			q.Stdio[i] = true
 			files = append(files, f)
 		}
 	}
-	return q, files
+	return q, files, done, nil
 }
 
 func (b *agentBox) collect(ctx context.Context, globs []string, maxBytes int64) (*os.File, error) {

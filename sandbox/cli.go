@@ -67,7 +67,7 @@ func Judge(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // fillBox gives a room its box with files in it.
 func (j *job) fillBox(r *room, f *jobFiles) error {
-	box, err := detachedBox(r.tmpBytes, !j.options.Writable)
+	box, err := detachedBox(r.boxBytes(), !j.options.Writable)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,11 @@ func (j *job) fillBox(r *room, f *jobFiles) error {
 	if j.options.Writable {
 		owner = r.uid
 	}
-	if err := fill(box, f.contents, owner); err != nil {
+	err = fits(f.contents, r.boxBytes())
+	if err == nil {
+		err = fill(box, f.contents, owner)
+	}
+	if err != nil {
 		return errors.Join(err, unix.Close(box))
 	}
 	r.box <- box
@@ -158,7 +162,7 @@ func (j *job) furnish(a *agent, r *room, f *jobFiles) error {
 	}
 	r.give(g, err)
 	if err == nil {
-		a.prepareRuns(true)
+		a.prepareRun(j.options)
 		err = j.fillBox(r, f)
 	}
 	if err != nil {
@@ -186,7 +190,7 @@ func (j *job) lifetime(ctx context.Context) (context.Context, context.CancelFunc
 	if j.until == "" {
 		return ctx, cancel, nil
 	}
-	f, err := openNamed(j.until, os.O_RDONLY)
+	f, err := openNamed(j.until, os.O_RDONLY, slotReadable)
 	if err != nil {
 		cancel()
 		return nil, nil, fmt.Errorf("open what --until names: %w", err)
@@ -220,7 +224,7 @@ func (j *job) work(r *room, f *jobFiles) (Result, error) {
 	if err != nil || res.Verdict == SE || len(j.globs) == 0 {
 		return res, err
 	}
-	found, err := findFiles(j.globs, j.collectBytes)
+	found, err := findFiles(j.globs, min(j.collectBytes, r.agent.share()))
 	if err != nil {
 		return Result{}, fmt.Errorf("collect files: %w", err)
 	}
@@ -290,8 +294,9 @@ func (a *agent) oneBox(ctx context.Context, o BoxOptions) (b *Box, leave func() 
 }
 
 // openNamed opens a file that the command line names. /dev/fd/N is the inherited
-// descriptor N itself: opening it anew would ask for permissions once more.
-func openNamed(path string, flags int) (*os.File, error) {
+// descriptor N itself, which must be fit for its slot: opening it anew would ask for
+// permissions once more.
+func openNamed(path string, flags int, inherited slot) (*os.File, error) {
 	if digits, ok := strings.CutPrefix(path, "/dev/fd/"); ok {
 		n, err := strconv.Atoi(digits)
 		if err != nil || n < 0 {
@@ -299,6 +304,9 @@ func openNamed(path string, flags int) (*os.File, error) {
 		}
 		if _, err := unix.FcntlInt(uintptr(n), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
 			return nil, fmt.Errorf("%s is not inherited: %w", path, err)
+		}
+		if err := inherited.check(n); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		return os.NewFile(uintptr(n), path), nil
 	}

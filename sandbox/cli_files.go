@@ -35,15 +35,16 @@ func (j *job) open() (*jobFiles, error) {
 	for i, s := range []struct {
 		path, what string
 		flags      int
+		inherited  slot
 	}{
-		{j.in, "the input", os.O_RDONLY},
-		{j.out, "an output", os.O_WRONLY | os.O_CREATE | os.O_TRUNC},
-		{j.err, "an output", os.O_WRONLY | os.O_CREATE | os.O_TRUNC},
+		{j.in, "the input", os.O_RDONLY, slotReadable},
+		{j.out, "an output", os.O_WRONLY | os.O_CREATE | os.O_TRUNC, slotWritable},
+		{j.err, "an output", os.O_WRONLY | os.O_CREATE | os.O_TRUNC, slotWritable},
 	} {
 		if s.path == "" {
 			continue
 		}
-		file, err := openNamed(s.path, s.flags)
+		file, err := openNamed(s.path, s.flags, s.inherited)
 		if err != nil {
 			return f, fmt.Errorf("open %s: %w", s.what, err)
 		}
@@ -54,8 +55,9 @@ func (j *job) open() (*jobFiles, error) {
 		return f, nil
 	}
 	var err error
-	if f.collected, err = openNamed(j.collectTo, os.O_RDONLY|unix.O_DIRECTORY); errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
-		f.collected, err = openNamed(j.collectTo, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	f.collected, err = openNamed(j.collectTo, os.O_RDONLY|unix.O_DIRECTORY, slotKept)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
+		f.collected, err = openNamed(j.collectTo, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, slotKept)
 	}
 	if err != nil {
 		return f, fmt.Errorf("open where to collect files: %w", err)
@@ -64,9 +66,11 @@ func (j *job) open() (*jobFiles, error) {
 	return f, nil
 }
 
-// addDir adds the regular files below a folder, or those packed in a file.
+// addDir adds the regular files below a folder, or those packed in a file. Only a
+// name leads to a folder: it is opened with our rights, and an inherited descriptor
+// says nothing of those of whoever passed it.
 func (f *jobFiles) addDir(path string) error {
-	file, err := openNamed(path, os.O_RDONLY)
+	file, err := openNamed(path, os.O_RDONLY, slotPacked)
 	if err != nil {
 		return err
 	}

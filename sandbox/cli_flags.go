@@ -64,6 +64,7 @@ func parseJob(args []string, stderr io.Writer) (*job, error) {
 	f.IntVar(&l.Cores, "cores", 1, "CPU cores that it may use at once")
 	f.Func("dir", "folder, or packed files, to copy into the working directory; may be repeated", collectInto(&j.dirs))
 	f.BoolVar(&j.options.Writable, "writable", false, "let the program write to its working directory")
+	f.BoolVar(&j.options.Locks, "locks", false, "let the program lock files, as compilers do")
 	f.Func("collect", "pattern of files to take from the working directory afterwards, such as **/*.class; may be repeated", collectInto(&j.globs))
 	f.StringVar(&j.collectTo, "collect-to", "", "existing folder for these files, or a file to pack them into")
 	collect := f.Int64("collect-kb", defaultCollect>>10, "size of these files together in KiB")

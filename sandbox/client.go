@@ -21,9 +21,12 @@ type Agent struct {
 }
 
 // Dial talks to the agent at the other end of conn, which [Process.Conn] made
-// and a child process may have inherited. The agent keeps conn open until
-// Close.
+// and a child process may have inherited. The children of this process do not inherit
+// it from here on. The agent keeps conn open until Close.
 func Dial(conn *os.File) (*Agent, error) {
+	if err := closeOnExec(conn); err != nil {
+		return nil, fmt.Errorf("dial the sandbox agent: %w", err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return dial(ctx, conn)

@@ -42,7 +42,8 @@ type DoorConfig struct {
 }
 
 // OpenDoor talks to the keeper at the other end of conn, which [Keeper.Conn] made
-// and a child process may have inherited.
+// and a child process may have inherited. The children of this process do not inherit
+// it from here on.
 func OpenDoor(ctx context.Context, conn *os.File, cfg DoorConfig) (*Door, error) {
 	if cfg.StdoutLimit == 0 {
 		cfg.StdoutLimit = defaultStdoutLimit
@@ -52,6 +53,9 @@ func OpenDoor(ctx context.Context, conn *os.File, cfg DoorConfig) (*Door, error)
 	}
 	if cfg.Refused == nil {
 		cfg.Refused = func(string) {}
+	}
+	if err := closeOnExec(conn); err != nil {
+		return nil, fmt.Errorf("open the door to the sandbox: %w", err)
 	}
 	d := &Door{line: line{conn}, cfg: cfg}
 	r, files, err := d.ask(ctx, request{Op: opStatus})
@@ -203,10 +207,9 @@ func (b *oneShotBox) files() ([]File, error) {
 }
 
 func (b *oneShotBox) collect(_ context.Context, globs []string, maxBytes int64) (*os.File, error) {
-	for _, g := range globs {
-		if err := checkGlob(g); err != nil {
-			return nil, err
-		}
+	patterns, err := parsePatterns(globs)
+	if err != nil {
+		return nil, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -216,7 +219,7 @@ func (b *oneShotBox) collect(_ context.Context, globs []string, maxBytes int64) 
 	}
 	var found []File
 	for _, f := range all {
-		if !slices.ContainsFunc(globs, func(g string) bool { return matchGlob(g, f.Path) }) {
+		if !slices.ContainsFunc(patterns, func(p pattern) bool { return p.matches(f.Path) }) {
 			continue
 		}
 		if maxBytes -= int64(len(f.Data)); maxBytes < 0 {
@@ -249,13 +252,18 @@ func (b *oneShotBox) run(ctx context.Context, c Cmd, raw bool, sent func()) (Res
 		return Result{}, net.ErrClosed
 	}
 	ids := b.door.ids(ctx)
-	q := oneShot{JobID: ids.job, AttemptID: ids.attempt, Options: b.options, Dirs: len(b.packed), Keep: b.options.Writable}
-	var streams []*os.File
-	q.Run, streams = c.request(raw)
+	asked, streams, done, err := c.request(raw)
+	defer done()
+	if err != nil {
+		sent()
+		return Result{}, err
+	}
+	q := oneShot{
+		JobID: ids.job, AttemptID: ids.attempt, Run: asked, Options: b.options, Dirs: len(b.packed), Keep: b.options.Writable,
+	}
 	files := slices.Clone(b.packed)
 	var kept *os.File
 	if q.Keep {
-		var err error
 		if kept, err = memfd("files"); err != nil {
 			sent()
 			return Result{}, err
@@ -263,6 +271,9 @@ func (b *oneShotBox) run(ctx context.Context, c Cmd, raw bool, sent func()) (Res
 		files = append(files, kept)
 	}
 	report, err := b.door.oneShot(ctx, q, append(files, streams...), sent)
+	if err == nil && kept != nil {
+		err = seal(kept) // others take it for the files that it holds
+	}
 	if refusal, ok := errors.AsType[*ProtocolError](err); ok {
 		b.door.cfg.Refused(refusal.Reason)
 	}

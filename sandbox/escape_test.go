@@ -74,6 +74,14 @@ func attacks(t *testing.T, w *witness) map[string]attack {
 		"device nodes cannot be made":               way("devices", 3, "EPERM EACCES"),
 		"files cannot be opened by number":          way("handles", 2, "EPERM"),
 
+		// What all boxes share of the host.
+		"nobody is told what others do with files":        way("watch", 8, "ENOSYS EPERM EINVAL"),
+		"the page cache is neither emptied nor looked at": way("cache", 9, "ENOSYS EOPNOTSUPP"),
+		"no number can be kept with a file":               way("hint", 4, "EINVAL"),
+		"no file can be locked":                           way("lock", 16, "ENOSYS EINVAL"),
+		"the times of devices cannot be changed":          way("touch", 7, "EROFS EACCES"),
+		"what is shown of the host is read without trace": {args: []string{"mounted"}, prints: "that is all\n"},
+
 		// Mounts, namespaces, privilege.
 		"nothing can be mounted":                way("mount", 12, "EPERM"),
 		"user namespaces and others are denied": way("namespaces", 18, "EPERM ENOSYS"),

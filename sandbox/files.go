@@ -52,11 +52,9 @@ func (r *room) put(packed *os.File) error {
 	if err != nil {
 		return err
 	}
-	return r.putFiles(files)
-}
-
-// putFiles writes files below /box.
-func (r *room) putFiles(files []content) error {
+	if err := fits(files, r.boxBytes()); err != nil {
+		return err
+	}
 	box, err := openBox()
 	if err != nil {
 		return err
@@ -67,6 +65,17 @@ func (r *room) putFiles(files []content) error {
 		owner = r.uid
 	}
 	return fill(box, files, owner)
+}
+
+// fits refuses files that have more bytes together than a box holds.
+func fits(files []content, most int64) error {
+	var sum int64
+	for _, f := range files {
+		if sum += f.Size; sum > most || sum < 0 {
+			return fmt.Errorf("the files have more than the %d bytes that the box holds, with %s of %d bytes", most, f.Path, f.Size)
+		}
+	}
+	return nil
 }
 
 // fill writes files below the folder top.
@@ -147,7 +156,7 @@ const maxCollected = 20000
 
 // collect returns a memfd with the packed regular files that match globs.
 func (r *room) collect(globs []string, maxBytes int64) (*os.File, error) {
-	c, err := findFiles(globs, maxBytes)
+	c, err := findFiles(globs, min(maxBytes, r.agent.share()))
 	if err != nil {
 		return nil, err
 	}
@@ -157,18 +166,17 @@ func (r *room) collect(globs []string, maxBytes int64) (*os.File, error) {
 
 // findFiles opens the regular files in /box that match globs.
 func findFiles(globs []string, maxBytes int64) (*collector, error) {
-	for _, g := range globs {
-		if err := checkGlob(g); err != nil {
-			return nil, err
-		}
+	patterns, err := parsePatterns(globs)
+	if err != nil {
+		return nil, err
 	}
 	box, err := openBox()
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(box)
-	c := &collector{globs: globs, left: maxBytes, looks: maxCollected}
-	if err := c.walk(box, ""); err != nil {
+	c := &collector{left: maxBytes, looks: maxCollected}
+	if err := c.walk(box, "", newSearch(patterns)); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -177,9 +185,9 @@ func findFiles(globs []string, maxBytes int64) (*collector, error) {
 
 // collector finds files and keeps them open until they are packed.
 type collector struct {
-	globs []string
-	left  int64
-	looks int
+	left  int64 // bytes
+	looks int   // entries of folders
+	steps int   // of matching, so far
 	index []packedFile
 	files []*os.File
 }
@@ -187,7 +195,7 @@ type collector struct {
 func (c *collector) close() { closeAll(c.files) }
 
 // walk looks through the folder dir, whose path below /box is prefix.
-func (c *collector) walk(dir int, prefix string) error {
+func (c *collector) walk(dir int, prefix string, s search) error {
 	fd, err := beneath(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err
@@ -205,15 +213,21 @@ func (c *collector) walk(dir int, prefix string) error {
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
-		if err := c.visit(fd, e, path.Join(prefix, e.Name())); err != nil {
+		if err := c.visit(fd, e, path.Join(prefix, e.Name()), s); err != nil {
 			return errors.Join(err, d.Close())
 		}
 	}
 	return d.Close()
 }
 
-func (c *collector) visit(dir int, e fs.DirEntry, name string) error {
+// visit looks at the entry e of the folder dir, whose path below /box is name.
+func (c *collector) visit(dir int, e fs.DirEntry, name string, s search) error {
+	below, file, folder, steps := s.step(e.Name())
+	c.steps += steps
 	if e.IsDir() {
+		if !folder {
+			return nil
+		}
 		if strings.Count(name, "/") > 50 {
 			return fmt.Errorf("the folders are too deep at %s", name)
 		}
@@ -221,9 +235,9 @@ func (c *collector) visit(dir int, e fs.DirEntry, name string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(c.walk(fd, name), unix.Close(fd))
+		return errors.Join(c.walk(fd, name, below), unix.Close(fd))
 	}
-	if !e.Type().IsRegular() || !slices.ContainsFunc(c.globs, func(g string) bool { return matchGlob(g, name) }) {
+	if !e.Type().IsRegular() || !file {
 		return nil
 	}
 	// Whatever it has become since it was listed: a file is opened without
@@ -254,7 +268,7 @@ func (c *collector) pack() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.packInto(w); err != nil {
+	if err := errors.Join(c.packInto(w), seal(w)); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
@@ -275,41 +289,4 @@ func (c *collector) packInto(w *os.File) error {
 		}
 	}
 	return nil
-}
-
-// checkGlob refuses a malformed pattern.
-func checkGlob(glob string) error {
-	for part := range strings.SplitSeq(glob, "/") {
-		if _, err := path.Match(part, ""); err != nil || part == ".." || part == "" {
-			return fmt.Errorf("the pattern %q is malformed", glob)
-		}
-	}
-	return nil
-}
-
-// matchGlob reports whether the path name matches glob. ** stands for any number
-// of folders, also none.
-func matchGlob(glob, name string) bool {
-	return matchParts(strings.Split(path.Clean(glob), "/"), strings.Split(name, "/"))
-}
-
-func matchParts(glob, name []string) bool {
-	for len(glob) > 0 {
-		if glob[0] == "**" {
-			for i := range len(name) + 1 {
-				if matchParts(glob[1:], name[i:]) {
-					return true
-				}
-			}
-			return false
-		}
-		if len(name) == 0 {
-			return false
-		}
-		if ok, err := path.Match(glob[0], name[0]); err != nil || !ok {
-			return false
-		}
-		glob, name = glob[1:], name[1:]
-	}
-	return len(name) == 0
 }

@@ -32,7 +32,8 @@ type KeeperConfig struct {
 
 // Keeper does what a worker without privilege may not do: it keeps a sandbox
 // agent running, and starts one-shot runs. It opens no path that a client names:
-// what a run reads and writes comes as descriptors.
+// what a run reads and writes comes as descriptors of pipes and files, and never of
+// folders.
 type Keeper struct {
 	cfg  KeeperConfig
 	log  *slog.Logger
@@ -93,7 +94,7 @@ func Keep(cfg KeeperConfig) (*Keeper, error) {
 	}
 	k.work.Go(func() {
 		defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends the listening
-		if err := listen(ctx, conn.(*net.UnixConn), func(q request, files []*os.File) {
+		if err := listen(ctx, conn.(*net.UnixConn), k.log, func(q request, files []*os.File) {
 			k.work.Go(func() { k.answer(ctx, q, files) })
 		}); err != nil {
 			k.log.ErrorContext(ctx, "nobody can reach the sandbox", slog.Any("err", err))
@@ -117,27 +118,22 @@ func (k *Keeper) Close() {
 // answer answers one request on the socket that came first with it.
 func (k *Keeper) answer(ctx context.Context, q request, files []*os.File) {
 	defer closeAll(files)
-	if len(files) == 0 {
-		k.log.WarnContext(ctx, "a client sent a request without a descriptor", slog.String("op", q.Op))
-		return
-	}
 	c, err := net.FileConn(files[0])
 	if err != nil {
-		k.log.WarnContext(ctx, "a client sent a request without a socket", slog.String("op", q.Op), slog.Any("err", err))
+		k.log.WarnContext(ctx, "a client cannot be answered", slog.String("op", q.Op), slog.Any("err", err))
 		return
 	}
 	defer c.Close()
-	conn, ok := c.(*net.UnixConn)
-	if !ok {
-		k.log.WarnContext(ctx, "a client sent a request without a socket", slog.String("op", q.Op))
-		return
-	}
-	s := &session{conn: conn}
+	s := &session{conn: c.(*net.UnixConn)}
 	r, fds := k.reply(ctx, s, q, files[1:])
+	_ = s.conn.SetWriteDeadline(time.Now().Add(answerPatience)) // fails only when closed
 	if err := s.send(r, fds...); err != nil && !errors.Is(err, ErrAgentGone) {
 		k.log.WarnContext(ctx, "a client got no answer", slog.String("op", q.Op), slog.Any("err", err))
 	}
 }
+
+// answerPatience is how long a client may take until it has room for an answer.
+const answerPatience = 10 * time.Second
 
 // reply does what q asks for.
 func (k *Keeper) reply(ctx context.Context, s *session, q request, files []*os.File) (reply, []int) {

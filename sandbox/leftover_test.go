@@ -19,7 +19,7 @@ var leftovers = map[string]string{
 	"a process that is stopped":                   "stopped-process",
 	"zombies and their parent":                    "zombies",
 	"a process with two hundred descriptors":      "descriptors",
-	"a file that is mapped, locked and watched":   "locked-file",
+	"a file that is mapped":                       "mapped-file",
 	"most of its memory in files":                 "memory",
 	"another file mode mask and another priority": "settings",
 }

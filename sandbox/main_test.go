@@ -50,6 +50,20 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, starter())
 		os.Exit(1)
 	}
+	if len(os.Args) > 2 && os.Args[1] == sandbox.AttackerCommand {
+		if err := sandbox.Attack(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if len(os.Args) > 2 && os.Args[1] == inheritCommand {
+		if err := inherit(os.Args[2]); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if len(os.Args) > 1 && os.Args[1] == rootlessCommand {
 		if err := sandbox.Rootless(); err != nil {
 			fmt.Println(err)

@@ -11,13 +11,9 @@ import (
 
 // command returns the arguments of the one-shot command for q, its standard
 // output and error, and the descriptors that it inherits, the first of them as
-// number 4: number 3 is what ends the run.
+// number 4: number 3 is what ends the run. [checkFiles] has seen the files.
 func (q *oneShot) command(slot int, files []*os.File) (args []string, streams [2]*os.File, inherited []*os.File, err error) {
-	take := func() *os.File {
-		if len(files) == 0 {
-			err = errors.New("a one-shot run with fewer descriptors than it names")
-			return nil
-		}
+	take := func() *os.File { // there are as many as lineSlots says
 		f := files[0]
 		files = files[1:]
 		return f
@@ -43,9 +39,6 @@ func (q *oneShot) command(slot int, files []*os.File) (args []string, streams [2
 			inherit(flag)
 		}
 	}
-	if err != nil {
-		return nil, streams, nil, err
-	}
 	args = append(args, q.Options.flags()...)
 	args = append(args, q.Run.flags()...)
 	program := q.Run.Tool
@@ -66,6 +59,9 @@ func (o BoxOptions) flags() []string {
 	args := kibibytes(nil, "--tmp-kb", o.TmpBytes)
 	if o.Writable {
 		args = append(args, "--writable")
+	}
+	if o.Locks {
+		args = append(args, "--locks")
 	}
 	return args
 }

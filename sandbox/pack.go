@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files travel packed in a memfd: the length of the index as four bytes in big
+// Files travel packed in a sealed memfd: the length of the index as four bytes in big
 // endian, the index as JSON, and the contents one after the other.
 
 type packedFile struct {
@@ -48,7 +48,18 @@ func pack(files []File) (*os.File, error) {
 			return nil, errors.Join(fmt.Errorf("pack %s: %w", f.Path, err), w.Close())
 		}
 	}
+	if err := seal(w); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
 	return w, nil
+}
+
+// seal makes a memory file immutable.
+func seal(f *os.File) error {
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SEAL|sealed); err != nil {
+		return fmt.Errorf("seal a memory file: %w", err)
+	}
+	return nil
 }
 
 // packIndex writes index to the empty file w; the contents are to follow.

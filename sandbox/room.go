@@ -41,6 +41,7 @@ type room struct {
 	buf      []byte // for messages
 	output   []byte // for output on its way
 	writable bool
+	locks    bool // programs may lock files
 	tmpBytes int64
 	core     int // index in agent.cores
 	cores    int // how many the thread is bound to; 0 = not bound
@@ -224,7 +225,7 @@ func (r *room) build() error {
 // mountBox mounts /box.
 func (r *room) mountBox() error {
 	if r.box == nil {
-		return mountPrivate("/box", r.tmpBytes, "755", 0)
+		return mountPrivate("/box", r.boxBytes(), "755", 0)
 	}
 	r.thread.bell.await()
 	fd, ok := <-r.box

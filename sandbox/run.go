@@ -36,7 +36,7 @@ func (r *room) run(q *runRequest, files []*os.File) (Result, error) {
 		err = &setupError{explainExec(q.Program, unix.ENOEXEC)}
 	}
 	if setup, ok := errors.AsType[*setupError](err); ok {
-		w.result.Verdict, w.result.Error = SE, setup.text
+		w.result.Verdict, w.result.Error = SE, brief(setup.text)
 		err = nil
 	}
 	return w.result, err
@@ -154,7 +154,11 @@ func (w *watch) confine(s *script) {
 		s.limit(l.resource, min(l.value, r.agent.hard[l.resource]))
 	}
 	s.become(r.uid)
-	s.filter(r.agent.filter)
+	if r.locks {
+		s.filter(r.agent.locking)
+	} else {
+		s.filter(r.agent.filter)
+	}
 }
 
 // processLimit is the limit on processes of the room's user id, which only the
@@ -224,7 +228,7 @@ func (w *watch) connect(q *runRequest, files []*os.File) (stdio [3]int, err erro
 		}
 		w.ours = append(w.ours, stdio[0])
 	} else {
-		in, copied, err := input(passed[0])
+		in, copied, err := input(passed[0], w.room.spare)
 		if err != nil {
 			return stdio, &setupError{err.Error()}
 		}

@@ -64,13 +64,14 @@ type Cmd struct {
 	Env []string
 
 	// Stdin is what the program reads; nil is empty. A file or memfd is read
-	// from offset 0 (also by several runs at once), a pipe or socket is handed
-	// to the program as it is.
+	// from offset 0 (also by several runs at once), a pipe is handed to the program
+	// as it is.
 	Stdin *os.File
 
 	// Stdout and Stderr receive what the program writes, up to StdoutLimit and
 	// StderrLimit, from the file's current offset. They may be files, memfds or
-	// pipes. Nil counts the bytes and drops them.
+	// pipes. Neither these nor Stdin may be a folder, a device, a socket, or a file
+	// that the kernel makes up, such as those of /proc. Nil counts the bytes and drops them.
 	Stdout, Stderr *os.File
 
 	// StdoutLimit and StderrLimit are how many bytes are kept; draining goes on
@@ -153,8 +154,15 @@ type BoxOptions struct {
 	// Put belongs to root and the program can only read it.
 	Writable bool
 
+	// Locks lets the program lock files (flock and fcntl), as compilers do that share
+	// a cache among their processes. A lock on a file of /usr can be seen in every
+	// other box with Locks, so programs of contestants do without.
+	Locks bool
+
 	// TmpBytes bounds each of /tmp, /dev/shm and a writable /box. Whatever is in
-	// them also counts as the program's memory. Default 512 MiB.
+	// them also counts as the program's memory. Default 512 MiB. What /box may hold
+	// is bounded besides, so that all boxes together never take more than half of
+	// the machine's memory by what was put into them.
 	TmpBytes int64
 }
 

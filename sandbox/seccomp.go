@@ -52,6 +52,25 @@ var denied = []uint32{
 	unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_MQ_TIMEDSEND, unix.SYS_MQ_TIMEDRECEIVE, unix.SYS_MQ_NOTIFY, unix.SYS_MQ_GETSETATTR,
 }
 
+// absent are system calls that fail with ENOSYS, as on a kernel without them. They
+// tell what others do with the files of /usr, which all boxes and the host share, or
+// throw these files out of the page cache. Language run-times live without them.
+var absent = []uint32{
+	unix.SYS_INOTIFY_INIT, unix.SYS_INOTIFY_INIT1, unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_INOTIFY_RM_WATCH,
+	unix.SYS_FADVISE64, unix.SYS_CACHESTAT,
+}
+
+// Commands of fcntl. Some change what is kept of a file for everybody, also through a
+// descriptor that can only read: leases, notices of changes, and hints for writing. So
+// do locks, which compilers need all the same, to share a cache among their processes.
+var (
+	lockCommands   = []uint32{unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW}
+	sharedCommands = []uint32{
+		unix.F_SETLEASE, unix.F_GETLEASE, unix.F_NOTIFY,
+		unix.F_GET_RW_HINT, unix.F_SET_RW_HINT, unix.F_GET_FILE_RW_HINT, unix.F_SET_FILE_RW_HINT,
+	}
+)
+
 // families are the socket families that a program may ask for. Its network
 // namespace has no interface that is up, so they lead nowhere.
 var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
@@ -72,7 +91,9 @@ const (
 
 	offNumber   = 0
 	offArch     = 4
-	offFirstArg = 16 // low half; the filter looks at no high half
+	offFirstArg = 16               // low half; the filter looks at no high half
+	offCommand  = offFirstArg + 8  // the second argument, of fcntl
+	offFlags    = offFirstArg + 40 // the sixth argument, of preadv2
 
 	retKill  = 0x80000000 // SECCOMP_RET_KILL_PROCESS
 	retErrno = 0x00050000 // SECCOMP_RET_ERRNO
@@ -100,6 +121,15 @@ func roomCalls() map[uint32]code {
 		),
 		unix.SYS_SOCKET:     onlyFamilies(),
 		unix.SYS_SOCKETPAIR: onlyFamilies(),
+		unix.SYS_FCNTL:      deny(offCommand, sharedCommands, unix.EINVAL),
+		// What is not in the page cache would be told at once, and not be read.
+		unix.SYS_PREADV2: slices.Concat(
+			code{{Code: bpfLoad, K: offFlags}, {Code: bpfAnyBit, Jf: 1, K: unix.RWF_NOWAIT}},
+			fail(unix.EOPNOTSUPP), ret(retAllow),
+		),
+	}
+	for _, call := range absent {
+		then[call] = fail(unix.ENOSYS)
 	}
 	for _, call := range slices.Concat(denied, archDenied) {
 		then[call] = fail(unix.EPERM)
@@ -107,8 +137,9 @@ func roomCalls() map[uint32]code {
 	return then
 }
 
-// programCalls says what happens to further system calls in a program.
-func programCalls() map[uint32]code {
+// programCalls says what happens to further system calls in a program, which may lock
+// files or not.
+func programCalls(locks bool) map[uint32]code {
 	then := map[uint32]code{
 		// clone3 keeps its flags in memory, where a filter cannot look; C
 		// libraries fall back to clone when there is no clone3.
@@ -116,6 +147,10 @@ func programCalls() map[uint32]code {
 	}
 	for _, call := range needed {
 		then[call] = fail(unix.EPERM)
+	}
+	if !locks {
+		then[unix.SYS_FLOCK] = fail(unix.ENOSYS)
+		then[unix.SYS_FCNTL] = deny(offCommand, lockCommands, unix.EINVAL)
 	}
 	return then
 }
@@ -133,6 +168,15 @@ func spans(then map[uint32]code) []span {
 	}
 	// Neighbours with the same end are one.
 	return slices.CompactFunc(all, func(a, b span) bool { return slices.Equal(a.then, b.then) })
+}
+
+// deny makes a system call fail if the low half of an argument is one of values.
+func deny(argument uint32, values []uint32, why unix.Errno) code {
+	c := code{{Code: bpfLoad, K: argument}}
+	for i, v := range values {
+		c = append(c, unix.SockFilter{Code: bpfEqual, Jt: uint8(len(values) - i), K: v})
+	}
+	return slices.Concat(c, ret(retAllow), fail(why))
 }
 
 // onlyFamilies looks at the first argument of socket.
@@ -164,9 +208,12 @@ func roomFilter() []unix.SockFilter { return wholeFilter(roomCalls()) }
 
 // onlyFilter returns the filter of a program whose room has none: it decides as both
 // filters together.
-func onlyFilter() []unix.SockFilter {
+func onlyFilter(locks bool) []unix.SockFilter {
 	then := roomCalls()
-	maps.Copy(then, programCalls())
+	maps.Copy(then, programCalls(locks))
+	if !locks {
+		then[unix.SYS_FCNTL] = deny(offCommand, slices.Concat(sharedCommands, lockCommands), unix.EINVAL)
+	}
 	return wholeFilter(then)
 }
 
@@ -184,8 +231,8 @@ func wholeFilter(then map[uint32]code) []unix.SockFilter {
 
 // programFilter returns the filter that a program has besides that of its room,
 // which leaves it only numbers of system calls of this machine.
-func programFilter() []unix.SockFilter {
-	return slices.Concat(code{{Code: bpfLoad, K: offNumber}}, tree(spans(programCalls())))
+func programFilter(locks bool) []unix.SockFilter {
+	return slices.Concat(code{{Code: bpfLoad, K: offNumber}}, tree(spans(programCalls(locks))))
 }
 
 func filterProgram(f []unix.SockFilter) *unix.SockFprog {

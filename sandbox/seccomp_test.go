@@ -7,10 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// interpret runs a filter on a system call, as the kernel does.
+// interpret runs a filter on a system call, as the kernel does. All arguments that
+// filters look at are arg.
 func interpret(t *testing.T, filter []unix.SockFilter, arch, number uint32, arg uint32) uint32 {
 	t.Helper()
-	data := map[uint32]uint32{offNumber: number, offArch: arch, offFirstArg: arg}
+	data := map[uint32]uint32{offNumber: number, offArch: arch, offFirstArg: arg, offCommand: arg, offFlags: arg}
 	var a uint32
 	for pc := 0; pc < len(filter); pc++ {
 		in := filter[pc]
@@ -44,15 +45,15 @@ func interpret(t *testing.T, filter []unix.SockFilter, arch, number uint32, arg 
 
 // decide runs both filters of a program: the kernel takes the sternest answer, and
 // of two errors that of the later filter.
-func decide(t *testing.T, arch, number, arg uint32) uint32 {
+func decide(t *testing.T, locks bool, arch, number, arg uint32) uint32 {
 	t.Helper()
 	room := interpret(t, roomFilter(), arch, number, arg)
-	program := interpret(t, programFilter(), arch, number, arg)
+	program := interpret(t, programFilter(locks), arch, number, arg)
 	both := program
 	if room == retKill || program == retAllow {
 		both = room
 	}
-	if only := interpret(t, onlyFilter(), arch, number, arg); only != both {
+	if only := interpret(t, onlyFilter(locks), arch, number, arg); only != both {
 		t.Errorf("of system call %d with %#x both filters say %#x, and the only one %#x", number, arg, both, only)
 	}
 	return both
@@ -60,16 +61,29 @@ func decide(t *testing.T, arch, number, arg uint32) uint32 {
 
 func TestTheFiltersDecideEveryCallAsTheTablesSay(t *testing.T) {
 	for number := range uint32(1024) {
-		want := uint32(retAllow)
-		arg := uint32(unix.AF_UNIX)
-		switch {
-		case number == unix.SYS_CLONE3:
-			want = retErrno | uint32(unix.ENOSYS)
-		case slices.Contains(slices.Concat(denied, needed, archDenied), number):
-			want = retErrno | uint32(unix.EPERM)
+		for _, locks := range []bool{false, true} {
+			want := uint32(retAllow)
+			arg := uint32(unix.AF_UNIX)
+			switch {
+			case number == unix.SYS_CLONE3, slices.Contains(absent, number), number == unix.SYS_FLOCK && !locks:
+				want = retErrno | uint32(unix.ENOSYS)
+			case slices.Contains(slices.Concat(denied, needed, archDenied), number):
+				want = retErrno | uint32(unix.EPERM)
+			}
+			if got := decide(t, locks, nativeArch, number, arg); got != want {
+				t.Errorf("system call %d gives %#x, want %#x; locks %t", number, got, want, locks)
+			}
 		}
-		if got := decide(t, nativeArch, number, arg); got != want {
-			t.Errorf("system call %d gives %#x, want %#x", number, got, want)
+	}
+	for command := range uint32(2048) { // of fcntl
+		for _, locks := range []bool{false, true} {
+			want := uint32(retAllow)
+			if slices.Contains(sharedCommands, command) || !locks && slices.Contains(lockCommands, command) {
+				want = retErrno | uint32(unix.EINVAL)
+			}
+			if got := decide(t, locks, nativeArch, unix.SYS_FCNTL, command); got != want {
+				t.Errorf("command %d of fcntl gives %#x, want %#x; locks %t", command, got, want, locks)
+			}
 		}
 	}
 	for name, tt := range map[string]struct{ arch, number, arg, want uint32 }{
@@ -86,9 +100,13 @@ func TestTheFiltersDecideEveryCallAsTheTablesSay(t *testing.T) {
 		"a machine socket":       {nativeArch, unix.SYS_SOCKET, unix.AF_VSOCK, retErrno | uint32(unix.EAFNOSUPPORT)},
 		"a pair of odd sockets":  {nativeArch, unix.SYS_SOCKETPAIR, unix.AF_TIPC, retErrno | uint32(unix.EAFNOSUPPORT)},
 		"a pair of unix sockets": {nativeArch, unix.SYS_SOCKETPAIR, unix.AF_UNIX, retAllow},
+		"reading":                {nativeArch, unix.SYS_PREADV2, unix.RWF_HIPRI, retAllow},
+		"reading what is cached": {nativeArch, unix.SYS_PREADV2, unix.RWF_NOWAIT | unix.RWF_HIPRI, retErrno | uint32(unix.EOPNOTSUPP)},
 	} {
-		if got := decide(t, tt.arch, tt.number, tt.arg); got != tt.want {
-			t.Errorf("%s gives %#x, want %#x", name, got, tt.want)
+		for _, locks := range []bool{false, true} {
+			if got := decide(t, locks, tt.arch, tt.number, tt.arg); got != tt.want {
+				t.Errorf("%s gives %#x, want %#x; locks %t", name, got, tt.want, locks)
+			}
 		}
 	}
 }
@@ -108,9 +126,10 @@ func TestTheFiltersAreQuickToInstall(t *testing.T) {
 		filter []unix.SockFilter
 		most   int
 	}{
-		"that of a room":    {roomFilter(), 20},
-		"that of a program": {programFilter(), 8},
-		"an only one":       {onlyFilter(), 20},
+		"that of a room":     {roomFilter(), 20},
+		"that of a program":  {programFilter(false), 8},
+		"that of a compiler": {programFilter(true), 8},
+		"an only one":        {onlyFilter(false), 20},
 	} {
 		longest := 0
 		var depth func(pc, n int)
@@ -120,6 +139,10 @@ func TestTheFiltersAreQuickToInstall(t *testing.T) {
 			case bpfReturn:
 				longest = max(longest, n+1)
 			case bpfLoad:
+				if in.K >= offFirstArg { // where the kernel gives up
+					longest = max(longest, n+1)
+					return
+				}
 				depth(pc+1, n+1)
 			case unix.BPF_JMP | unix.BPF_JA:
 				depth(pc+1+int(in.K), n+1)

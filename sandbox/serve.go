@@ -47,14 +47,20 @@ func refuse(conn *os.File, why error) error {
 	for {
 		var q request
 		files, err := receiveMessage(int(conn.Fd()), buf, &q)
-		if err != nil {
+		if _, bad := errors.AsType[*badMessage](err); err != nil && !bad {
 			return nil //nolint:nilerr // nobody waits any more
 		}
-		for _, f := range files {
-			_ = sendMessage(int(f.Fd()), failure(why)) // fails when the client has gone
-		}
-		closeAll(files)
+		tell(files, why)
 	}
+}
+
+// tell answers a request with a failure, if it came with a socket for the answers, and
+// closes its descriptors.
+func tell(files []*os.File, why error) {
+	if len(files) > 0 && slotAnswers.check(int(files[0].Fd())) == nil {
+		_ = sendReply(int(files[0].Fd()), failure(why)) // fails when the client has gone
+	}
+	closeAll(files)
 }
 
 // serve answers requests until the end, and then ends every room.
@@ -97,19 +103,17 @@ func (a *agent) listen(ctx context.Context, conn *os.File) error {
 		a.work.Go(func() { a.prepare(ctx) })
 	}
 	a.log.InfoContext(ctx, "the sandbox is ready", slog.String("driver", a.status.Driver), slog.Int("slots", a.status.Slots))
-	return listen(ctx, c.(*net.UnixConn), func(q request, files []*os.File) {
-		if len(files) != 1 {
-			closeAll(files)
-			a.log.WarnContext(ctx, "a client sent a request without a descriptor", slog.String("op", q.Op))
-			return
-		}
+	return listen(ctx, c.(*net.UnixConn), a.log, func(q request, files []*os.File) {
+		closeAll(files[1:]) // of what is no request of an agent
 		a.work.Go(func() { a.answer(ctx, q, files[0]) })
 	})
 }
 
 // listen hands over the requests that come on a connection, until its end or that
-// of ctx.
-func listen(ctx context.Context, c *net.UnixConn, handle func(q request, files []*os.File)) error {
+// of ctx. The first descriptor of each is the socket for the answers. A message that
+// makes no sense, or has descriptors of the wrong kind, is dropped, and its sender is
+// told where that can be.
+func listen(ctx context.Context, c *net.UnixConn, log *slog.Logger, handle func(q request, files []*os.File)) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return fmt.Errorf("use the connection: %w", err)
@@ -123,12 +127,22 @@ func listen(ctx context.Context, c *net.UnixConn, handle func(q request, files [
 			files, got = receiveMessage(int(fd), buf, &q)
 			return !errors.Is(got, unix.EAGAIN)
 		})
+		if got == nil && err == nil {
+			if got = checkFiles(lineSlots(q), files); got != nil {
+				got = &badMessage{got}
+			}
+		}
+		_, bad := errors.AsType[*badMessage](got)
 		switch {
 		case ctx.Err() != nil:
 			closeAll(files)
 			return nil //nolint:nilerr // it was asked to stop
 		case errors.Is(got, errClosed):
 			return nil
+		case err == nil && bad:
+			log.WarnContext(ctx, "a client's request is dropped", slog.Any("err", got))
+			tell(files, got)
+			continue
 		case err != nil || got != nil:
 			return errors.Join(err, got)
 		}
@@ -160,7 +174,7 @@ func (a *agent) answer(ctx context.Context, q request, sock *os.File) {
 	default:
 		r = failure(fmt.Errorf("%q is no request of an agent", q.Op))
 	}
-	err := sendMessage(int(sock.Fd()), r)
+	err := sendReply(int(sock.Fd()), r)
 	if err := errors.Join(err, sock.Close()); err != nil && !errors.Is(err, unix.EPIPE) {
 		a.log.WarnContext(ctx, "a client got no answer", slog.String("op", q.Op), slog.Any("err", err))
 	}
@@ -178,7 +192,7 @@ func (a *agent) open(ctx context.Context, o BoxOptions, sock *os.File) {
 	defer func() { <-a.places }()
 	core := a.seats.take()
 	defer a.seats.leave(core)
-	if hungUp(sock) {
+	if hungUp(int(sock.Fd())) {
 		refuse()
 		return
 	}
@@ -249,13 +263,6 @@ func cutter(ctx context.Context, sock *os.File) (func(), error) {
 		}
 		_ = unix.Close(fd) // nothing was written through it
 	}, nil
-}
-
-// hungUp reports whether the client has closed its end.
-func hungUp(sock *os.File) bool {
-	fds := []unix.PollFd{{Fd: int32(sock.Fd()), Events: unix.POLLIN}}
-	n, err := unix.Poll(fds, 0)
-	return err == nil && n > 0 && fds[0].Revents&unix.POLLHUP != 0
 }
 
 // retire removes a room and gives its user id back.

@@ -24,13 +24,15 @@ func (r *room) serve(o BoxOptions) error {
 	for !r.hungUp {
 		var q request
 		files, err := receiveMessage(int(r.sock.Fd()), r.buf, &q)
-		if errors.Is(err, errClosed) {
+		_, bad := errors.AsType[*badMessage](err)
+		switch {
+		case errors.Is(err, errClosed):
 			return nil
+		case bad:
+			err = r.reply(failure(err))
+		case err == nil:
+			err = r.handle(q, files)
 		}
-		if err != nil {
-			return err
-		}
-		err = r.handle(q, files)
 		closeAll(files)
 		if err != nil {
 			return err
@@ -48,12 +50,17 @@ func (r *room) prepare(o BoxOptions) error {
 	if size != r.tmpBytes {
 		r.tmpBytes = size
 		for _, path := range append([]string{"/box"}, writable...) {
-			err := unix.Mount("", path, "", unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "size="+strconv.FormatInt(size, 10))
+			bytes := r.tmpBytes
+			if path == "/box" {
+				bytes = r.boxBytes()
+			}
+			err := unix.Mount("", path, "", unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "size="+strconv.FormatInt(bytes, 10))
 			if err != nil {
 				return fmt.Errorf("resize %s: %w", path, err)
 			}
 		}
 	}
+	r.locks = o.Locks
 	if o.Writable {
 		r.writable = true
 		if err := os.Chown("/box", r.uid, r.uid); err != nil {
@@ -81,6 +88,12 @@ func (o BoxOptions) tmp() (int64, error) {
 // handle answers one request. The error is one after which the room cannot go
 // on.
 func (r *room) handle(q request, files []*os.File) error {
+	if err := checkFiles(boxSlots(q), files); err != nil {
+		if q.Op == opRun {
+			return r.reply(reply{Result: &Result{Verdict: SE, Error: err.Error(), Driver: r.agent.driver.name()}})
+		}
+		return r.reply(failure(err))
+	}
 	switch q.Op {
 	case opRun:
 		if q.Run == nil {
@@ -95,9 +108,6 @@ func (r *room) handle(q request, files []*os.File) error {
 		}
 		return r.clean()
 	case opPut:
-		if len(files) != 1 {
-			return r.reply(failure(errors.New("files without a descriptor")))
-		}
 		if err := r.put(files[0]); err != nil {
 			return r.reply(failure(err))
 		}
@@ -117,10 +127,11 @@ func (r *room) handle(q request, files []*os.File) error {
 	}
 }
 
-// reply answers the client. One that has gone is no error, but ends the session.
+// reply answers the client. One that has gone, or reads no answers, is no error, but
+// ends the session.
 func (r *room) reply(v reply, fds ...int) error {
-	err := sendMessage(int(r.sock.Fd()), v, fds...)
-	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+	err := sendReply(int(r.sock.Fd()), v, fds...)
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EAGAIN) {
 		r.hungUp = true
 		return nil
 	}

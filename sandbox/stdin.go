@@ -4,15 +4,42 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
+// presentable returns the input f, or a copy of one that an agent would not take from
+// us: it reads no files that the kernel or a program makes up.
+func presentable(f *os.File) (*os.File, error) {
+	var st unix.Stat_t
+	var fs unix.Statfs_t
+	fds, err := descriptors([]*os.File{f})
+	if err == nil {
+		err = errors.Join(unix.Fstat(fds[0], &st), unix.Fstatfs(fds[0], &fs))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at the input: %w", err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || realFileSystem(fs.Type) {
+		return f, nil
+	}
+	m, err := memfd("stdin")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(m, io.NewSectionReader(f, 0, math.MaxInt64)); err != nil {
+		return nil, errors.Join(fmt.Errorf("copy the input: %w", err), m.Close())
+	}
+	return m, nil
+}
+
 // input returns what a program may have as its standard input. A file is copied
 // into a sealed memfd: the program could open a file again by way of
-// /proc/self/fd, and what it reads must not be charged to it.
-func input(f *os.File) (in *os.File, copied bool, err error) {
+// /proc/self/fd, and what it reads must not be charged to it. A file may have so many
+// bytes as spare allows.
+func input(f *os.File, spare func(int64) error) (in *os.File, copied bool, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return nil, false, fmt.Errorf("look at the input: %w", err)
@@ -23,6 +50,9 @@ func input(f *os.File) (in *os.File, copied bool, err error) {
 	case unix.S_IFREG:
 	default:
 		return nil, false, errors.New("the input is neither a file nor a pipe")
+	}
+	if err := spare(st.Size); err != nil {
+		return nil, false, fmt.Errorf("the input: %w", err)
 	}
 	m, err := memfd("stdin")
 	if err != nil {
@@ -50,8 +80,7 @@ func copyFile(m, f *os.File, size int64) error {
 	if _, err := sendFile(int(m.Fd()), int(f.Fd()), 0, size); err != nil {
 		return err
 	}
-	seals := unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
-	if _, err := unix.FcntlInt(m.Fd(), unix.F_ADD_SEALS, seals); err != nil {
+	if err := seal(m); err != nil {
 		return err
 	}
 	if err := m.Chmod(0o444); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -86,13 +87,24 @@ type reply struct {
 // codeNoTool marks a reply whose error is ErrNoTool.
 const codeNoTool = "no_tool"
 
+// maxWords bounds the bytes of an error that travels: it may repeat what a client said.
+const maxWords = 4 << 10
+
 // failure turns err into a reply.
 func failure(err error) reply {
-	r := reply{Error: err.Error()}
+	r := reply{Error: brief(err.Error())}
 	if errors.Is(err, ErrNoTool) {
 		r.Code = codeNoTool
 	}
 	return r
+}
+
+// brief cuts a text that is too long to travel.
+func brief(text string) string {
+	if len(text) <= maxWords {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxWords], "") + "…"
 }
 
 // err returns the error that r carries.
@@ -125,8 +137,14 @@ func socketPair() (ours, theirs int, err error) {
 	return p[0], p[1], nil
 }
 
-// sendMessage writes v as one message with fds on a blocking socket.
-func sendMessage(sock int, v any, fds ...int) error {
+// sendMessage writes v as one message with fds, waiting for room if the socket blocks.
+func sendMessage(sock int, v any, fds ...int) error { return send(sock, 0, v, fds...) }
+
+// sendReply writes v as one message with fds and never waits. A client has asked for
+// it, so there is room unless the client reads no answers: then it is EAGAIN.
+func sendReply(sock int, v reply, fds ...int) error { return send(sock, unix.MSG_DONTWAIT, v, fds...) }
+
+func send(sock, flags int, v any, fds ...int) error {
 	b, err := encode(v)
 	if err != nil {
 		return fmt.Errorf("encode a message: %w", err)
@@ -139,7 +157,7 @@ func sendMessage(sock int, v any, fds ...int) error {
 		oob = unix.UnixRights(fds...)
 	}
 	for {
-		err = unix.Sendmsg(sock, b, oob, nil, unix.MSG_NOSIGNAL)
+		err = unix.Sendmsg(sock, b, oob, nil, unix.MSG_NOSIGNAL|flags)
 		if !errors.Is(err, unix.EINTR) {
 			break
 		}
@@ -151,7 +169,9 @@ func sendMessage(sock int, v any, fds ...int) error {
 }
 
 // receiveMessage reads one message into v, using buf (of maxMessage bytes), and
-// returns its descriptors, close-on-exec. It returns errClosed at the end.
+// returns its descriptors, close-on-exec. It returns errClosed at the end. After a
+// [badMessage] the connection is as good as before, and what descriptors there were
+// are returned all the same, for an answer.
 func receiveMessage(sock int, buf []byte, v any) ([]*os.File, error) {
 	oob := make([]byte, unix.CmsgSpace(4*maxFDs))
 	var n, oobn, flags int
@@ -167,22 +187,44 @@ func receiveMessage(sock int, buf []byte, v any) ([]*os.File, error) {
 		return nil, errClosed
 	case err != nil:
 		return nil, fmt.Errorf("receive a message: %w", err)
-	case n == 0 && oobn == 0:
+	case n == 0 && oobn == 0 && hungUp(sock):
 		return nil, errClosed
 	}
 	files, err := rights(oob[:oobn])
-	if err == nil && flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {
-		err = errors.New("a message is too long or has too many descriptors")
-	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case flags&unix.MSG_TRUNC != 0:
+		err = fmt.Errorf("it has more than %d bytes", maxMessage)
+	case flags&unix.MSG_CTRUNC != 0:
+		err = fmt.Errorf("it has more than %d descriptors", maxFDs)
+	case n == 0:
+		err = errors.New("it is empty")
+	default:
 		err = decode(buf[:n], v)
 	}
 	if err != nil {
-		closeAll(files)
-		return nil, fmt.Errorf("read a message: %w", err)
+		return files, &badMessage{err}
 	}
 	return files, nil
 }
+
+// hungUp reports whether the client has closed its end. An empty message looks like
+// that too.
+func hungUp(sock int) bool {
+	fds := []unix.PollFd{{Fd: int32(sock), Events: unix.POLLIN | unix.POLLRDHUP}}
+	n, err := unix.Poll(fds, 0)
+	for errors.Is(err, unix.EINTR) {
+		n, err = unix.Poll(fds, 0)
+	}
+	return err != nil || n > 0 && fds[0].Revents&(unix.POLLHUP|unix.POLLRDHUP|unix.POLLERR|unix.POLLNVAL) != 0
+}
+
+// badMessage says what is wrong with a message. Whoever sent it is at fault, and
+// others on the same connection are not.
+type badMessage struct{ err error }
+
+func (e *badMessage) Error() string { return "a message makes no sense: " + e.err.Error() }
+func (e *badMessage) Unwrap() error { return e.err }
 
 // errClosed says that the other side closed its end.
 var errClosed = errors.New("the other side closed the connection")

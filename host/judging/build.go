@@ -207,7 +207,7 @@ func (j *Judge) compile(ctx context.Context, p *program, pkg *problem.Package, s
 }
 
 func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Package, sources []abi.Source, files []sandbox.File) (err error) {
-	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true})
+	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true, Locks: true})
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (j *Judge) buildScript(ctx context.Context, pkg *problem.Package, name stri
 
 // runBuild runs build and takes what it leaves into p. It returns why it failed.
 func (j *Judge) runBuild(ctx context.Context, pkg *problem.Package, p *program) (said string, err error) {
-	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true})
+	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true, Locks: true})
 	if err != nil {
 		return "", err
 	}

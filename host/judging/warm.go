@@ -110,7 +110,7 @@ func (j *Judge) fill(ctx context.Context, tc *toolchain, options map[string]stri
 	if err != nil {
 		return nil, err
 	}
-	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true})
+	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true, Locks: true})
 	if err != nil {
 		return nil, err
 	}

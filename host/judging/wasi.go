@@ -186,7 +186,7 @@ func withSDK(sdk fs.FS, files []sandbox.File) ([]sandbox.File, error) {
 // compileToWASI runs the compiler in a box. It returns nothing when the sources
 // are at fault.
 func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.File, c *judge.Compile) (built []sandbox.File, err error) {
-	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true})
+	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true, Locks: true})
 	if err != nil {
 		return nil, err
 	}

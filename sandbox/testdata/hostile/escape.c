@@ -433,6 +433,73 @@ static void system_v(void) {
 
 static void posix_queue(void) { call("open", SYS_mq_open, (long)"planted", O_CREAT | O_RDWR, 0600, 0); }
 
+// A file of the host's that every box sees.
+static int shared_file(void) { return open("/usr/bin/env", O_RDONLY); }
+
+// watching asks to be told what others do with files.
+static void watching(void) {
+	call("inotify_init", SYS_inotify_init, 0, 0, 0, 0);
+	call("inotify_init1", SYS_inotify_init1, 0, 0, 0, 0);
+	call("inotify_add_watch", SYS_inotify_add_watch, 0, (long)"/usr/bin", 0x20, 0);
+	call("inotify_rm_watch", SYS_inotify_rm_watch, 0, 1, 0, 0);
+	call("fanotify_init", SYS_fanotify_init, 0, O_RDONLY, 0, 0);
+	int folder = open("/usr/bin", O_RDONLY | O_DIRECTORY);
+	call("dnotify", SYS_fcntl, folder, 1026 /* F_NOTIFY */, 1, 0);
+	call("lease", SYS_fcntl, shared_file(), 1024 /* F_SETLEASE */, F_RDLCK, 0);
+	call("asking for a lease", SYS_fcntl, shared_file(), 1025 /* F_GETLEASE */, 0, 0);
+}
+
+// caching throws a file out of the page cache, and asks whether it is in there.
+static void caching(void) {
+	int f = shared_file();
+	for (int advice = 0; advice < 6; advice++) call("fadvise", SYS_fadvise64, f, 0, 0, advice);
+	long range[2] = {0, 4096}, numbers[5];
+	call("cachestat", 451, f, (long)range, (long)numbers, 0);
+	char b[16];
+	struct iovec v = {b, sizeof b};
+	ended("preadv2", preadv2(f, &v, 1, 0, RWF_NOWAIT));
+	ended("preadv2 at the offset", preadv2(f, &v, 1, -1, RWF_NOWAIT | RWF_HIPRI));
+}
+
+// hinting keeps a number with a file.
+static void hinting(void) {
+	unsigned long hint = 2;
+	for (int command = 1035; command < 1039; command++) // F_GET_RW_HINT to F_SET_FILE_RW_HINT
+		call("hint", SYS_fcntl, shared_file(), command, (long)&hint, 0);
+}
+
+// locking locks a file in each way, and asks who has.
+static void locking(void) {
+	int f = shared_file(), own = open("/tmp/own", O_CREAT | O_RDWR, 0600);
+	struct flock l = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	for (int i = 0; i < 2; i++, f = own) {
+		call("flock", SYS_flock, f, 1 /* LOCK_SH */, 0, 0);
+		call("trying flock", SYS_flock, f, 2 | 4 /* LOCK_EX | LOCK_NB */, 0, 0);
+		const int commands[] = {F_SETLK, F_SETLKW, F_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_OFD_GETLK};
+		for (int c = 0; c < 6; c++) call("fcntl", SYS_fcntl, f, commands[c], (long)&l, 0);
+	}
+}
+
+// touching changes the times of files that all boxes share.
+static void touching(void) {
+	for (const char **file = (const char *[]){"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/usr/bin/env", "/usr", NULL}; *file; file++)
+		ended(*file, utimensat(AT_FDCWD, *file, NULL, 0));
+}
+
+// mounted prints what of the host is mounted here without what keeps it from being
+// changed by being read or written.
+static void mounted(void) {
+	char line[4096], path[4096], options[4096], kind[4096];
+	FILE *f = fopen("/proc/self/mountinfo", "r");
+	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+		char *rest = strstr(line, " - ");
+		if (rest == NULL || sscanf(line, "%*s %*s %*s %*s %4095s %4095s", path, options) != 2 || sscanf(rest, " - %4095s", kind) != 1) continue;
+		if (!strcmp(kind, "proc") || (!strcmp(kind, "tmpfs") && strncmp(path, "/dev/", 5)) || !strcmp(path, "/dev/shm")) continue; // its own
+		if (strncmp(options, "ro", 2) || strstr(options, "noatime") == NULL) printf("%s %s %s\n", path, options, kind);
+	}
+	printf("that is all\n");
+}
+
 static void environment(void) {
 	extern char **environ;
 	for (char **e = environ; *e != NULL; e++) printf("%s\n", *e);
@@ -450,6 +517,7 @@ static const struct {
 	{"tcp", tcp}, {"udp", udp}, {"unix", named}, {"listen", listening}, {"families", families}, {"vsock", vsock}, {"raw", raw}, {"network", network},
 	{"keys", keys}, {"io_uring", io_uring}, {"bpf", bpf}, {"perf", perf}, {"userfaultfd", userfaultfd},
 	{"handles", handles}, {"machine", machine}, {"system-v", system_v}, {"queue", posix_queue}, {"environment", environment},
+	{"watch", watching}, {"cache", caching}, {"hint", hinting}, {"lock", locking}, {"touch", touching}, {"mounted", mounted},
 };
 
 int main(int argc, char **argv) {

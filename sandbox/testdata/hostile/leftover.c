@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -95,11 +94,9 @@ static int leave(const char *kind) {
 		stay();
 		return 1;
 	}
-	if (!strcmp(kind, "locked-file")) {
-		int fd = make("/tmp/locked");
-		void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		struct flock whole = {.l_type = F_WRLCK};
-		if (p == MAP_FAILED || fcntl(fd, F_SETLK, &whole) != 0 || inotify_add_watch(inotify_init(), "/tmp", IN_ALL_EVENTS) < 0) return 0;
+	if (!strcmp(kind, "mapped-file")) {
+		int fd = make("/tmp/mapped");
+		if (mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED) return 0;
 		stay();
 		return 1;
 	}
