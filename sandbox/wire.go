@@ -81,14 +81,19 @@ type reply struct {
 	Ended  string  `json:"ended,omitempty"` // how the process of a one-shot run ended
 }
 
-// codeNoTool marks a reply whose error is ErrNoTool.
-const codeNoTool = "no_tool"
+// What marks a reply whose error is ErrNoTool, or an [UnfitError].
+const (
+	codeNoTool = "no_tool"
+	codeUnfit  = "unfit"
+)
 
 // failure turns err into a reply.
 func failure(err error) reply {
 	r := reply{Error: err.Error()}
 	if errors.Is(err, ErrNoTool) {
 		r.Code = codeNoTool
+	} else if bad, ok := errors.AsType[*UnfitError](err); ok {
+		r.Error, r.Code = bad.Reason, codeUnfit
 	}
 	return r
 }
@@ -100,6 +105,8 @@ func (r reply) err() error {
 		return nil
 	case r.Code == codeNoTool:
 		return &remoteError{text: r.Error, is: ErrNoTool}
+	case r.Code == codeUnfit:
+		return &UnfitError{r.Error}
 	default:
 		return errors.New(r.Error)
 	}
@@ -130,7 +137,7 @@ func sendMessage(sock int, v any, fds ...int) error {
 		return fmt.Errorf("encode a message: %w", err)
 	}
 	if len(b) > maxMessage {
-		return fmt.Errorf("a message of %d bytes is longer than %d", len(b), maxMessage)
+		return unfit("a command of %d bytes is longer than %d", len(b), maxMessage)
 	}
 	var oob []byte
 	if len(fds) > 0 {
