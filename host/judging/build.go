@@ -289,6 +289,14 @@ func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Packa
 		p.refuse("the compiler left no program")
 		return nil
 	}
+	if len(p.files) > maxArtifactFiles {
+		p.refuse(fmt.Sprintf("the compiler left %d files, more than %d", len(p.files), maxArtifactFiles))
+		return nil
+	}
+	if why := unplaceable(p.files); why != "" {
+		p.refuse("what the compiler left is no program: " + why)
+		return nil
+	}
 	if why := unstartable(p.plan.Run, p.files); why != "" {
 		p.refuse(strings.TrimSpace(why + "\n" + p.compile.Output))
 		p.message = why

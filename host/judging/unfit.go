@@ -38,12 +38,14 @@ func theirs(name string, ran sandbox.Result, err error) error {
 	return err
 }
 
-// What file systems take, in bytes. A path is shorter than what the sandbox takes:
-// programs of the judges are shown it with a folder before it.
+// What file systems take, and less of everything than the sandbox takes: programs of
+// the judges are shown the files of a submission among others, in a folder.
 const (
-	maxFileName = 255
-	maxFilePath = 900
-	shownName   = 60 // of a name in a message
+	maxFileName      = 255 // bytes
+	maxFilePath      = 900 // bytes
+	maxFileDepth     = 40  // folders
+	maxArtifactFiles = 10_000
+	shownName        = 60 // of a name in a message
 )
 
 // unplaceable says why files cannot lie in one folder; "" if they can.
@@ -59,6 +61,9 @@ func unplaceable(files []sandbox.File) string {
 		}
 		if len(f.Path) > maxFilePath {
 			return fmt.Sprintf("the path %q has %d bytes, more than %d", cut(f.Path, shownName), len(f.Path), maxFilePath)
+		}
+		if n := strings.Count(f.Path, "/"); n > maxFileDepth {
+			return fmt.Sprintf("%q lies %d folders deep, more than %d", cut(f.Path, shownName), n, maxFileDepth)
 		}
 		for part := range strings.SplitSeq(f.Path, "/") {
 			if len(part) > maxFileName {

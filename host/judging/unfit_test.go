@@ -2,6 +2,7 @@ package judging_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +19,15 @@ func wrapped(more string) judge.RunPayload {
 		Language: "c", Sources: []judge.Source{{Name: "main.c", Text: "int main(void) { return 0; }\n"}}, Tests: []judge.RunTest{{}},
 		Options: []string{"-wrapper", `/bin/sh,-c,case "$0" in *collect2*) "$0" "$@"; ` + more + `; exit 0;; esac; exec "$0" "$@"`},
 	}
+}
+
+// classes are so many empty classes.
+func classes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("class C" + strconv.Itoa(i) + "{}\n")
+	}
+	return b.String()
 }
 
 func TestWhatTheFilesOfASubmissionMakeImpossibleIsTheirFault(t *testing.T) {
@@ -46,7 +56,8 @@ func TestWhatTheFilesOfASubmissionMakeImpossibleIsTheirFault(t *testing.T) {
 		"a file below the program":                   {beside(script("print(1)"), "main.py/x"), want{judge.CE, "main.py"}},
 		"a file below a file":                        {beside(script("print(1)"), "a/b", "a"), want{judge.CE, `"a"`}},
 		"a file name that is too long":               {beside(script("print(1)"), long), want{judge.CE, "260 bytes"}},
-		"a path that is too long":                    {beside(script("print(1)"), strings.Repeat("aaaaaaaaa/", 95)+"a"), want{judge.CE, "951 bytes"}},
+		"a path that is too long":                    {beside(script("print(1)"), strings.Repeat(strings.Repeat("a", 99)+"/", 10)+"a"), want{judge.CE, "1001 bytes"}},
+		"a file that lies too deep":                  {beside(script("print(1)"), strings.Repeat("a/", 45)+"a"), want{judge.CE, "45 folders deep"}},
 		"a file outside":                             {beside(script("print(1)"), "../x"), want{judge.CE, "../x"}},
 		"a compiler that leaves 20100 files":         {wrapped(`mkdir d; cd d; i=0; while [ $i -lt 20100 ]; do : > f$i; i=$((i+1)); done`), want{judge.CE, "20000 files"}},
 		"a compiler that leaves a ladder of folders": {wrapped(`i=0; while [ $i -lt 60 ]; do mkdir d; cd d; i=$((i+1)); done`), want{judge.CE, "deep"}},
@@ -58,6 +69,7 @@ func TestWhatTheFilesOfASubmissionMakeImpossibleIsTheirFault(t *testing.T) {
 		"a compiler that leaves a folder":                       {wrapped(`rm main; mkdir -p main/main`), want{judge.CE, "left no program"}},
 		"a compiler that leaves a link":                         {wrapped(`rm main; ln -s /bin/true main`), want{judge.CE, "left no program"}},
 		"a compiler that leaves a pipe":                         {wrapped(`rm main; mkfifo main`), want{judge.CE, "left no program"}},
+		"classes without number":                                {program("java", "Main.java", "public class Main { public static void main(String[] x) { } }\n"+classes(11_000)), want{judge.CE, "11001 files"}},
 		"a program that is none":                                {wrapped(`echo no > main`), want{judge.RE, "no program for this machine"}},
 		"a program for an interpreter that is not there":        {wrapped(`echo '#!/nowhere' > main`), want{judge.RE, "interpreter"}},
 		"a program for another machine":                         {wrapped(`printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\363\0' > main`), want{judge.RE, "no program for this machine"}},
