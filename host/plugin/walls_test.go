@@ -56,11 +56,14 @@ func capture(t *testing.T, command string, limits map[string]any, inherited ...*
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	p := &prisoner{t: t, pid: cmd.Process.Pid}
 	t.Cleanup(func() {
+		if p.tid != 0 {
+			_ = unix.PtraceDetach(p.tid) // or nobody else learns of its end
+		}
 		_ = cmd.Process.Kill() // it never ends by itself
 		_ = cmd.Wait()
 	})
-	p := &prisoner{t: t, pid: cmd.Process.Pid}
 	await(t.Context(), t, "the walls of "+command, func() bool {
 		status, err := os.ReadFile(p.proc("status"))
 		return err == nil && strings.Contains(string(status), "Seccomp:\t2\n")
