@@ -233,7 +233,7 @@ func (p *prisoner) beyond(files map[string]string) {
 		"set an attribute": func() int64 {
 			return p.call(unix.SYS_SETXATTR, p.text(path), p.text("user.x", 1024), p.text("x", 1100), 1, 0)
 		},
-		"mount":                               func() int64 { return p.call(unix.SYS_MOUNT, 0, p.text("/tmp"), p.text("tmpfs", 1024), 0, 0) },
+		"mount":                               func() int64 { return p.call(unix.SYS_MOUNT, 0, p.text(filepath.Dir(path)), p.text("tmpfs", 1024), 0, 0) },
 		"have namespaces":                     func() int64 { return p.call(unix.SYS_UNSHARE, unix.CLONE_NEWUSER) },
 		"become somebody else":                func() int64 { return p.call(unix.SYS_SETUID, 65534) },
 		"watch files":                         func() int64 { return p.call(unix.SYS_INOTIFY_INIT1, 0) },
