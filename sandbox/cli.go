@@ -56,7 +56,8 @@ func Judge(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		res, degraded, err = j.run(ctx, t)
 	}
 	if err != nil {
-		res = Result{Verdict: SE, Error: err.Error()}
+		_, bad := errors.AsType[*UnfitError](err)
+		res = Result{Verdict: SE, Error: err.Error(), Unfit: bad}
 	}
 	if _, err := stdout.Write(NewReport(j.id, int32(j.attempt), res, degraded).line()); err != nil {
 		fmt.Fprintln(stderr, "print the result:", err)

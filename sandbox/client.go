@@ -197,7 +197,7 @@ func (s *session) send(v any, fds ...int) error {
 		return fmt.Errorf("encode a message: %w", err)
 	}
 	if len(b) > maxMessage {
-		return fmt.Errorf("a command of %d bytes is longer than %d", len(b), maxMessage)
+		return unfit("a command of %d bytes is longer than %d", len(b), maxMessage)
 	}
 	var oob []byte
 	if len(fds) > 0 {

@@ -110,6 +110,7 @@ func (r *Result) fields(c *codec) {
 	number(c, &r.Pressure)
 	number(c, &r.Ended)
 	c.text(&r.Error)
+	c.flag(&r.Unfit)
 	c.text(&r.Driver)
 }
 

@@ -223,7 +223,7 @@ func (b *oneShotBox) collect(_ context.Context, globs []string, maxBytes int64) 
 			continue
 		}
 		if maxBytes -= int64(len(f.Data)); maxBytes < 0 {
-			return nil, fmt.Errorf("the files have too many bytes, with %s of %d bytes", f.Path, len(f.Data))
+			return nil, unfit("the files have too many bytes, with %s of %d bytes", f.Path, len(f.Data))
 		}
 		found = append(found, f)
 	}

@@ -81,7 +81,12 @@ func fits(files []content, most int64) error {
 // fill writes files below the folder top.
 func fill(top int, files []content, owner int) error {
 	for _, f := range files {
-		if err := writeBelow(top, f, owner); err != nil {
+		err := writeBelow(top, f, owner)
+		if errors.Is(err, unix.ENAMETOOLONG) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EEXIST) ||
+			errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSPC) {
+			return unfit("write %s: %v", f.Path, err)
+		}
+		if err != nil {
 			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
 	}
@@ -209,7 +214,7 @@ func (c *collector) walk(dir int, prefix string, s search) error {
 		return errors.Join(fmt.Errorf("list files: %w", err), d.Close())
 	}
 	if c.looks -= len(entries); c.looks < 0 {
-		return errors.Join(fmt.Errorf("there are more than %d files", maxCollected), d.Close())
+		return errors.Join(unfit("there are more than %d files", maxCollected), d.Close())
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
@@ -229,7 +234,7 @@ func (c *collector) visit(dir int, e fs.DirEntry, name string, s search) error {
 			return nil
 		}
 		if strings.Count(name, "/") > 50 {
-			return fmt.Errorf("the folders are too deep at %s", name)
+			return unfit("the folders are too deep at %s", name)
 		}
 		fd, err := beneath(dir, e.Name(), unix.O_RDONLY|unix.O_DIRECTORY, 0)
 		if err != nil {
@@ -253,10 +258,10 @@ func (c *collector) visit(dir int, e fs.DirEntry, name string, s search) error {
 		return fmt.Errorf("look at a file: %w", err)
 	}
 	if !st.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file any more", name)
+		return unfit("%s is not a regular file any more", name)
 	}
 	if c.left -= st.Size(); c.left < 0 {
-		return fmt.Errorf("the files have too many bytes, with %s of %d bytes", name, st.Size())
+		return unfit("the files have too many bytes, with %s of %d bytes", name, st.Size())
 	}
 	c.index = append(c.index, packedFile{name, st.Mode().Perm(), st.Size()})
 	return nil

@@ -69,7 +69,7 @@ func packIndex(w *os.File, index []packedFile) error {
 		return fmt.Errorf("pack files: %w", err)
 	}
 	if len(b) > maxIndex {
-		return errors.New("too many files to pack")
+		return unfit("there are too many files to pack")
 	}
 	head := binary.BigEndian.AppendUint32(nil, uint32(len(b)))
 	if _, err := w.Write(append(head, b...)); err != nil {
@@ -151,11 +151,14 @@ func unpack(f *os.File) ([]File, error) {
 	return files, nil
 }
 
+// maxPath bounds the path of a file in bytes.
+const maxPath = 1024
+
 // checkPath refuses a path that is not plainly below its root.
 func checkPath(p string) error {
 	if p == "" || path.IsAbs(p) || path.Clean(p) != p || p == "." || p == ".." ||
-		strings.HasPrefix(p, "../") || strings.ContainsRune(p, 0) || len(p) > 1024 {
-		return fmt.Errorf("%q is not a plain relative path", p)
+		strings.HasPrefix(p, "../") || strings.ContainsRune(p, 0) || len(p) > maxPath {
+		return unfit("%q is not a plain relative path of at most %d bytes", p, maxPath)
 	}
 	return nil
 }

@@ -32,6 +32,8 @@ type Report struct {
 	ExitCode   int     `json:"exit_code"`
 	Error      string  `json:"error"` // as sandbox_error
 
+	Unfit bool `json:"unfit"` // with SE: what was to be run is at fault, see Result.Unfit and UnfitError
+
 	WallMillis     int64 `json:"wall_ms"`
 	OverWall       bool  `json:"over_wall"`   // a TLE by the clock
 	PressureMillis int64 `json:"pressure_ms"` // with over_wall: time that it waited for a CPU
@@ -51,7 +53,7 @@ func NewReport(jobID int64, attemptID int32, r Result, degraded []string) Report
 		SchemaVersion: ProtocolVersion, JobID: jobID, AttemptID: attemptID, Verdict: r.Verdict,
 		TimeMillis: up(r.CPU), MemoryKiB: r.MemoryBytes >> 10, ExitSignal: r.Signal, SandboxError: r.Error,
 		ExitCode: r.ExitCode, WallMillis: up(r.Wall), OOM: r.OOM, StdoutBytes: r.StdoutBytes, StderrBytes: r.StderrBytes,
-		OverWall: r.OverWall, PressureMillis: up(r.Pressure), EndedNanos: int64(r.Ended), Driver: r.Driver, Degraded: degraded,
+		OverWall: r.OverWall, PressureMillis: up(r.Pressure), EndedNanos: int64(r.Ended), Driver: r.Driver, Degraded: degraded, Unfit: r.Unfit,
 	}
 	p.Status, p.TimeUsed, p.MemoryUsed, p.Error = p.Verdict, p.TimeMillis, p.MemoryKiB, p.SandboxError
 	return p
@@ -84,6 +86,7 @@ func (p Report) line() []byte {
 	number("memory_used", p.MemoryUsed)
 	number("exit_code", int64(p.ExitCode))
 	words("error", p.Error)
+	truth("unfit", p.Unfit)
 	number("wall_ms", p.WallMillis)
 	truth("over_wall", p.OverWall)
 	number("pressure_ms", p.PressureMillis)
@@ -126,7 +129,7 @@ func (p Report) Result() Result {
 		Verdict: p.Verdict, CPU: time.Duration(p.TimeMillis) * time.Millisecond, Wall: time.Duration(p.WallMillis) * time.Millisecond,
 		MemoryBytes: p.MemoryKiB << 10, ExitCode: p.ExitCode, Signal: p.ExitSignal, OOM: p.OOM, OverWall: p.OverWall,
 		StdoutBytes: p.StdoutBytes, StderrBytes: p.StderrBytes, Pressure: time.Duration(p.PressureMillis) * time.Millisecond,
-		Ended: time.Duration(p.EndedNanos), Error: p.SandboxError, Driver: p.Driver,
+		Ended: time.Duration(p.EndedNanos), Error: p.SandboxError, Driver: p.Driver, Unfit: p.Unfit,
 	}
 }
 
@@ -194,7 +197,7 @@ func ParseReport(line []byte, jobID int64, attemptID int32) (Report, error) {
 		return refuse(ReasonRange, "it claims outputs of %d and %d bytes, and an end at %d", p.StdoutBytes, p.StderrBytes, p.EndedNanos)
 	case !slices.Contains([]string{"", DriverV2, DriverHybrid, DriverV1, DriverNone}, p.Driver):
 		return refuse(ReasonRange, "it has an unknown driver")
-	case (p.Verdict == SE) != (p.SandboxError != ""):
+	case (p.Verdict == SE) != (p.SandboxError != "") || p.Unfit && p.Verdict != SE:
 		return refuse(ReasonVerdict, "its verdict %s does not fit its error", p.Verdict)
 	}
 	return p, nil

@@ -15,8 +15,12 @@ import (
 )
 
 // setupError is a reason why a command could not be run that is neither the
-// program's doing nor a failure of the room: the result is SE.
-type setupError struct{ text string }
+// program's doing nor a failure of the room: the result is SE. With unfit the
+// platform is well, see [Result].
+type setupError struct {
+	text  string
+	unfit bool
+}
 
 func (e *setupError) Error() string { return e.text }
 
@@ -33,10 +37,10 @@ func (r *room) run(q *runRequest, files []*os.File) (Result, error) {
 	}
 	r.stuck = r.stuck || errors.Is(err, errStuck)
 	if err == nil && w.result.Signal == int(unix.SIGSYS) && r.foreign(q.Program) {
-		err = &setupError{explainExec(q.Program, unix.ENOEXEC)}
+		err = &setupError{explainExec(q.Program, unix.ENOEXEC), true}
 	}
 	if setup, ok := errors.AsType[*setupError](err); ok {
-		w.result.Verdict, w.result.Error = SE, brief(setup.text)
+		w.result.Verdict, w.result.Error, w.result.Unfit = SE, brief(setup.text), setup.unfit
 		err = nil
 	}
 	return w.result, err
@@ -65,7 +69,7 @@ func (w *watch) start(q *runRequest, files []*os.File) error {
 	w.pidfd = -1
 	var err error
 	if w.limits, err = q.Limits.resolve(r.agent.machine); err != nil {
-		return &setupError{err.Error()}
+		return &setupError{text: err.Error()}
 	}
 	path, argv0, env, err := r.command(q)
 	if err != nil {
@@ -89,12 +93,12 @@ func (w *watch) start(q *runRequest, files []*os.File) error {
 	s.stdio(stdio)
 	w.confine(s)
 	if err := s.exec(path, append([]string{argv0}, q.Args...), env); err != nil {
-		return &setupError{err.Error()}
+		return &setupError{err.Error(), true}
 	}
 	w.begun = time.Now()
 	if w.pid, w.pidfd, err = startPatiently(s, r.group.spawn()); err != nil {
 		if child, ok := errors.AsType[*childError](err); ok && child.step == stepExec {
-			return &setupError{explainExec(path, child.errno)}
+			return &setupError{explainExec(path, child.errno), unfitToExecute(q, child.errno)}
 		}
 		return err
 	}
@@ -175,7 +179,7 @@ var boxFolder = [5]byte{'/', 'b', 'o', 'x', 0}
 // command returns the path, name and environment of the program.
 func (r *room) command(q *runRequest) (path, argv0 string, env []string, err error) {
 	if (q.Tool == "") == (q.Program == "") {
-		return "", "", nil, &setupError{"a command needs a tool or a program, and not both"}
+		return "", "", nil, &setupError{text: "a command needs a tool or a program, and not both"}
 	}
 	path, argv0 = q.Program, q.Program
 	var folders []string
@@ -185,7 +189,7 @@ func (r *room) command(q *runRequest) (path, argv0 string, env []string, err err
 		}
 		t, err := r.tool(name)
 		if err != nil {
-			return "", "", nil, &setupError{err.Error()}
+			return "", "", nil, &setupError{text: err.Error()}
 		}
 		if name == q.Tool {
 			path, argv0 = t.Path, t.Path
@@ -203,7 +207,7 @@ func (r *room) command(q *runRequest) (path, argv0 string, env []string, err err
 	for _, e := range q.Env {
 		key, _, ok := strings.Cut(e, "=")
 		if !ok || key == "" {
-			return "", "", nil, &setupError{fmt.Sprintf("the environment entry %q is not KEY=value", e)}
+			return "", "", nil, &setupError{text: fmt.Sprintf("the environment entry %q is not KEY=value", e)}
 		}
 		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, key+"=") })
 		env = append(env, e)
@@ -230,7 +234,7 @@ func (w *watch) connect(q *runRequest, files []*os.File) (stdio [3]int, err erro
 	} else {
 		in, copied, err := input(passed[0], w.room.spare)
 		if err != nil {
-			return stdio, &setupError{err.Error()}
+			return stdio, &setupError{text: err.Error()}
 		}
 		if copied {
 			w.stdin = in
@@ -241,19 +245,19 @@ func (w *watch) connect(q *runRequest, files []*os.File) (stdio [3]int, err erro
 	}
 	if q.Raw && passed[1] != nil {
 		if err := block(passed[1]); err != nil {
-			return stdio, &setupError{err.Error()}
+			return stdio, &setupError{text: err.Error()}
 		}
 		w.out = &drain{from: -1, keep: -1}
 		w.given = append(w.given, passed[1])
 		stdio[1] = int(passed[1].Fd())
 	} else {
 		if w.out, stdio[1], err = w.room.newDrain(passed[1], q.StdoutLimit, defaultStdoutLimit); err != nil {
-			return stdio, &setupError{err.Error()}
+			return stdio, &setupError{text: err.Error()}
 		}
 		w.ours = append(w.ours, stdio[1])
 	}
 	if w.err, stdio[2], err = w.room.newDrain(passed[2], q.StderrLimit, defaultStderrLimit); err != nil {
-		return stdio, &setupError{err.Error()}
+		return stdio, &setupError{text: err.Error()}
 	}
 	w.ours = append(w.ours, stdio[2])
 	return stdio, nil
@@ -308,6 +312,21 @@ func (r *room) foreign(program string) bool {
 	const bits64 = 2
 	return err == nil && n == len(head) && string(head[:4]) == "\x7fELF" &&
 		(head[4] != bits64 || binary.LittleEndian.Uint16(head[18:]) != reaperMachine)
+}
+
+// unfitToExecute reports whether what was to be executed is the reason that it was
+// not: it lies in the box, or its arguments are too long. What the tools of the
+// machine lack, and the machine itself, is for whoever runs it.
+func unfitToExecute(q *runRequest, errno syscall.Errno) bool {
+	if errno == unix.E2BIG {
+		return true
+	}
+	inBox := q.Program != "" && (!path.IsAbs(q.Program) || strings.HasPrefix(path.Clean(q.Program), "/box/"))
+	switch errno { //nolint:exhaustive // the others are the machine's
+	case unix.ENOENT, unix.EACCES, unix.ENOEXEC, unix.ENOTDIR, unix.ELOOP, unix.ENAMETOOLONG, unix.EISDIR, unix.EINVAL, unix.ELIBBAD, unix.EPERM, unix.EIO:
+		return inBox
+	}
+	return false
 }
 
 // explainExec says why a program could not be executed.

@@ -17,6 +17,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -44,6 +45,16 @@ var (
 	// under way is lost and may be tried again with another agent.
 	ErrAgentGone = errors.New("the sandbox agent is gone")
 )
+
+// UnfitError says that files cannot lie in a box, or be taken out of it, as they
+// are, or that a command is too long: a name is too long, a file lies where a folder
+// should, there are too many, or they are too large. Whoever made them is at fault
+// and not the platform, and it will be the same the next time.
+type UnfitError struct{ Reason string }
+
+func (e *UnfitError) Error() string { return e.Reason }
+
+func unfit(format string, args ...any) error { return &UnfitError{fmt.Sprintf(format, args...)} }
 
 // Cmd is one command to run in a [Box]. Exactly one of Tool and Program is set.
 // All of Args, Env and the names together may have 128 KiB.
@@ -127,8 +138,14 @@ type Result struct {
 	// either order.
 	Ended time.Duration `json:"ended_ns"`
 
-	// Error says with SE what failed: the judge's side, never the program's.
+	// Error says with SE what failed.
 	Error string `json:"error,omitempty"`
+
+	// Unfit says with SE that the platform is well and the run is at fault: the
+	// program is a file of the box, and none that this machine executes, or the
+	// command is too long. Where a run brings its own box, it may also be what an
+	// [UnfitError] says. It will be the same the next time.
+	Unfit bool `json:"unfit,omitempty"`
 
 	// Driver is the control group driver that measured: v2, hybrid, v1 or none.
 	Driver string `json:"driver"`

@@ -84,8 +84,11 @@ type reply struct {
 	Replaced map[string]int64 `json:"replaced,omitempty"` // of a keeper: how often an agent ended, by reason
 }
 
-// codeNoTool marks a reply whose error is ErrNoTool.
-const codeNoTool = "no_tool"
+// What marks a reply whose error is ErrNoTool, or an [UnfitError].
+const (
+	codeNoTool = "no_tool"
+	codeUnfit  = "unfit"
+)
 
 // maxWords bounds the bytes of an error that travels: it may repeat what a client said.
 const maxWords = 4 << 10
@@ -95,6 +98,8 @@ func failure(err error) reply {
 	r := reply{Error: brief(err.Error())}
 	if errors.Is(err, ErrNoTool) {
 		r.Code = codeNoTool
+	} else if bad, ok := errors.AsType[*UnfitError](err); ok {
+		r.Error, r.Code = bad.Reason, codeUnfit
 	}
 	return r
 }
@@ -114,6 +119,8 @@ func (r reply) err() error {
 		return nil
 	case r.Code == codeNoTool:
 		return &remoteError{text: r.Error, is: ErrNoTool}
+	case r.Code == codeUnfit:
+		return &UnfitError{r.Error}
 	default:
 		return errors.New(r.Error)
 	}
@@ -150,7 +157,7 @@ func send(sock, flags int, v any, fds ...int) error {
 		return fmt.Errorf("encode a message: %w", err)
 	}
 	if len(b) > maxMessage {
-		return fmt.Errorf("a message of %d bytes is longer than %d", len(b), maxMessage)
+		return unfit("a command of %d bytes is longer than %d", len(b), maxMessage)
 	}
 	var oob []byte
 	if len(fds) > 0 {

@@ -1,6 +1,9 @@
 package web
 
 import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -77,6 +80,22 @@ func sameShape(got, want any, open bool) error {
 	return nil
 }
 
+// zipped is an archive of empty files in Base64.
+func zipped(t *testing.T, names ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range names {
+		if _, err := w.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
 func TestAClientOfJudge0IsAnsweredAsItExpects(t *testing.T) {
 	s := newStage(t)
 	hello := `{"source_code": "print('hello')", "language_id": 71, "stdin": "in"}`
@@ -138,6 +157,10 @@ func TestAClientOfJudge0IsAnsweredAsItExpects(t *testing.T) {
 			`{"enable_network": ["this option cannot be enabled"], "callback_url": ["is not an http or https address"], "compiler_options": ["is not a command line"]}`,
 		},
 		{"POST /judge0/submissions", `{"source_code": "x", "language_id": 71, "additional_files": "eA=="}`, 422, `{"additional_files": ["is not a ZIP archive"]}`},
+		{
+			"POST /judge0/submissions", `{"source_code": "x", "language_id": 71, "additional_files": "` + zipped(t, "main.py/x") + `"}`, 422,
+			`{"additional_files": ["has \"main.py/x\", but \"main.py\" is the program itself and no folder"]}`,
+		},
 		{"POST /judge0/submissions", `{"source_code": "x", "language_id": 89}`, 422, `{"source_code": ["should be null for a multi-file program"], "additional_files": ["can't be blank"]}`},
 		{"POST /judge0/submissions?base64_encoded=true", `{"source_code": "!", "language_id": 71}`, 422, `{"source_code": ["is not Base64"]}`},
 		{"POST /judge0/submissions?base64_encoded=true", `{"source_code": "/w==", "language_id": 71}`, 422, `{"source_code": ["is not UTF-8 text"]}`},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/plugin"
 	"deepoj/host/problem"
 	"deepoj/host/telemetry"
 	"deepoj/plugins/abi"
@@ -87,13 +88,16 @@ func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Packa
 	plan.Text("plugin", tc.module.Manifest.Name)
 	p.plan, err = j.cfg.Plugins.Plan(planning, tc.module, q)
 	plan.End(err)
+	if fault, ok := errors.AsType[*plugin.Error](err); ok {
+		return p, j.unreadable(ctx, p, fault)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if e := p.plan.Error; e != nil {
 		p.refuse(clean(e.Message))
 		if e.Source >= 0 && e.Source < len(sources) {
-			p.compile.Diagnostics = []judge.Diagnostic{{File: sources[e.Source].Name, Line: e.Line, Severity: "error", Message: clean(e.Message)}}
+			p.compile.Diagnostics = []judge.Diagnostic{{File: clean(sources[e.Source].Name), Line: e.Line, Severity: "error", Message: clean(e.Message)}}
 		}
 		return p, nil
 	}
@@ -149,6 +153,7 @@ func (j *Judge) withIncludes(ctx context.Context, pkg *problem.Package, language
 
 // refuse makes p a compile error.
 func (p *program) refuse(why string) {
+	why = clean(why)
 	p.compile.OK, p.compile.Output, p.message = false, why, why
 }
 
@@ -164,9 +169,13 @@ func (j *Judge) compile(ctx context.Context, p *program, pkg *problem.Package, s
 	p.compile.Command = strings.Join(lines, "\n")
 	files, err := p.sourceFiles(sources)
 	if err != nil {
-		return err
+		return j.unreadable(ctx, p, err)
 	}
 	p.placed = files
+	if why := unplaceable(beside(p.extra.files, files)); why != "" {
+		p.refuse(why)
+		return nil
+	}
 	if len(p.plan.Compile) == 0 {
 		p.compile.OK, p.files = true, files
 		return nil
@@ -212,7 +221,8 @@ func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Packa
 		return err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
-	if err := box.Put(ctx, files...); err != nil {
+	if put, err := fits(sandbox.Result{}, box.Put(ctx, files...)); err != nil || put.Unfit {
+		p.refuse(put.Error)
 		return err
 	}
 	streams, err := j.streams()
@@ -233,10 +243,14 @@ func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Packa
 		if err != nil {
 			return err
 		}
-		ran, err := runTraced(ctx, box.Run, c)
+		ran, err := fits(runTraced(ctx, box.Run, c))
 		leave()
 		if err != nil {
 			return p.tc.explain(err)
+		}
+		if ran.Unfit {
+			p.refuse(ran.Error)
+			return nil
 		}
 		if ran.Verdict == sandbox.SE {
 			return fmt.Errorf("compile: the sandbox failed: %s", ran.Error)
@@ -267,11 +281,25 @@ func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Packa
 		return nil
 	}
 	p.files, err = box.Collect(ctx, p.plan.Artifacts, maxArtifacts)
-	if err != nil {
+	if left, err := fits(sandbox.Result{}, err); err != nil || left.Unfit {
+		p.refuse("what the compiler left is no program: " + left.Error)
 		return err
 	}
 	if len(p.files) == 0 {
 		p.refuse("the compiler left no program")
+		return nil
+	}
+	if len(p.files) > maxArtifactFiles {
+		p.refuse(fmt.Sprintf("the compiler left %d files, more than %d", len(p.files), maxArtifactFiles))
+		return nil
+	}
+	if why := unplaceable(p.files); why != "" {
+		p.refuse("what the compiler left is no program: " + why)
+		return nil
+	}
+	if why := unstartable(p.plan.Run, p.files); why != "" {
+		p.refuse(strings.TrimSpace(why + "\n" + p.compile.Output))
+		p.message = why
 		return nil
 	}
 	p.compile.OK = true

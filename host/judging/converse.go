@@ -30,17 +30,17 @@ func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input
 		return r, err
 	}
 	defer func() { err = errors.Join(err, answer.Close()) }()
-	ran, said, fault := l.talk(ctx, t, input, answer, r.feedback, l.wall(), l.e.j.crowd.join)
+	ran, said, fault := l.talkOnce(ctx, t, input, answer, r.feedback, l.wall(), l.e.j.crowd.join)
 	if wall, doubtful := l.doubtful(ran); fault == nil && doubtful {
 		first := l.used(ran)
 		l.e.j.metrics.reruns.Inc()
-		ran, said, fault = l.talk(ctx, t, input, answer, r.feedback, wall, l.e.j.crowd.clear)
+		ran, said, fault = l.talkOnce(ctx, t, input, answer, r.feedback, wall, l.e.j.crowd.clear)
 		r.rerun = &first
 	}
 	if _, guilty := errors.AsType[*packageError](fault); fault != nil && !guilty {
 		return r, l.e.prog.tc.explain(fault)
 	}
-	if ran.Verdict == sandbox.SE {
+	if ran.Verdict == sandbox.SE && !ran.Unfit {
 		return r, fmt.Errorf("the sandbox failed: %s", ran.Error)
 	}
 	if ran.Verdict != "" {
@@ -50,6 +50,7 @@ func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input
 		}
 	}
 	switch {
+	case ran.Unfit: // nobody talked
 	case fault != nil:
 		err = l.blame(ctx, &r, t, fault)
 	case r.verdict == judge.AC || rejects(said.Opinion) && !said.HeardEnd:
@@ -81,6 +82,18 @@ func (l *lane) checkTout(ctx context.Context, r *runResult, t *problem.Test, inp
 
 // errRejected ends a program that goes on after its interactor has rejected it.
 var errRejected = errors.New("the interactor has rejected the program")
+
+// talkOnce is talk, in which a program that is unfit is no error.
+func (l *lane) talkOnce(ctx context.Context, t *problem.Test, input, answer *os.File, feedback map[string][]byte, wall time.Duration,
+	enter func(context.Context) (func(), error),
+) (ran sandbox.Result, said plugin.Judgement, err error) {
+	if l.unfit != "" {
+		return sandbox.Result{Verdict: sandbox.SE, Error: l.unfit, Unfit: true}, said, nil
+	}
+	ran, said, err = l.talk(ctx, t, input, answer, feedback, wall, enter)
+	ran, err = fits(ran, err)
+	return ran, said, err
+}
 
 // talk joins program and interactor and waits for both, at most wall on the
 // clock, in the company that enter waits for. A fault of the interactor is a

@@ -72,7 +72,7 @@ func (p *program) submitted(name string, sources []abi.Source) string {
 	short := path.Clean(strings.TrimPrefix(name, "/box/"))
 	for _, f := range p.plan.Files {
 		if f.Path == short && f.Source != nil && *f.Source < len(sources) {
-			return sources[*f.Source].Name
+			return clean(sources[*f.Source].Name)
 		}
 	}
 	return clean(name)

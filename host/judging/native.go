@@ -157,7 +157,7 @@ func (n *native) open(ctx context.Context, files []sandbox.File, size int64) (*s
 		return nil, err
 	}
 	if err := box.Put(ctx, files...); err != nil {
-		return nil, errors.Join(err, box.Close())
+		return nil, errors.Join(theirs(n.program.name, sandbox.Result{}, err), box.Close())
 	}
 	return box, nil
 }
@@ -202,7 +202,7 @@ func (n *native) ask(ctx context.Context, asked map[string]*os.File, stdin *os.F
 	}
 	ran, err := runTraced(ctx, box.Run, c)
 	leave()
-	if err != nil {
+	if err := theirs(n.program.name, ran, err); err != nil {
 		return o, n.program.prog.tc.explain(err)
 	}
 	return n.opinion(ctx, box, ran, stderr, feedback != nil)
@@ -220,7 +220,7 @@ func (n *native) opinion(ctx context.Context, box *sandbox.Box, ran sandbox.Resu
 	left := map[string][]byte{}
 	if n.protocol == abi.ICPC1 {
 		found, err := box.Collect(ctx, []string{nativeFeedback + "**"}, n.program.pkg.Limits.OutputMiB<<20)
-		if err != nil {
+		if err := theirs(n.program.name, ran, err); err != nil {
 			return o, err
 		}
 		for _, f := range found {
@@ -361,7 +361,7 @@ func rejects(o plugin.Opinion) bool {
 func (n *native) tout(ctx context.Context, box *sandbox.Box) ([]byte, error) {
 	found, err := box.Collect(ctx, []string{nativeTout}, n.program.pkg.Limits.OutputMiB<<20)
 	if err != nil || len(found) == 0 {
-		return nil, err
+		return nil, theirs(n.program.name, sandbox.Result{}, err)
 	}
 	return found[0].Data, nil
 }

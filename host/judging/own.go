@@ -154,6 +154,9 @@ func (j *Judge) ownProgram(ctx context.Context, pkg *problem.Package, p judge.Ru
 		}
 	}
 	prog.files = beside(x.files, prog.files)
+	if why := unplaceable(prog.files); prog.compile.OK && why != "" {
+		prog.refuse(why)
+	}
 	limits := &prog.cmd.Limits
 	if p.Limits.CPUMillis > 0 {
 		limits.CPU = pkg.Limits.CPU // without the language's factor: it was named

@@ -96,7 +96,7 @@ func (p *Program) Run(ctx context.Context, args []string, input, output *os.File
 		return said, err
 	}
 	box, err := p.j.openFolder(ctx, p.pkg, append(files, p.prog.files...), &c, input)
-	if err != nil {
+	if err := theirs(p.name, sandbox.Result{}, err); err != nil {
 		return said, err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
@@ -106,7 +106,7 @@ func (p *Program) Run(ctx context.Context, args []string, input, output *os.File
 	}
 	ran, err := runTraced(ctx, box.Run, c)
 	leave()
-	if err != nil {
+	if err := theirs(p.name, ran, err); err != nil {
 		return said, p.prog.tc.explain(err)
 	}
 	if said.Stderr, err = head(stderr, keptWords); err != nil {
@@ -119,13 +119,15 @@ func (p *Program) Run(ctx context.Context, args []string, input, output *os.File
 	if output == nil {
 		return said, nil
 	}
-	return said, collect(ctx, p.pkg, box, c.Limits.OutputBytes, output)
+	return said, theirs(p.name, ran, collect(ctx, p.pkg, box, c.Limits.OutputBytes, output))
 }
 
 // failure is an error of a run that neither ended well nor with a status.
 func (p *Program) failure(ran sandbox.Result, stderr string) error {
 	why := ""
 	switch {
+	case ran.Verdict == sandbox.SE && ran.Unfit:
+		why = "cannot be run: " + ran.Error
 	case ran.Verdict == sandbox.SE:
 		return fmt.Errorf("the sandbox failed: %s", ran.Error)
 	case ran.Verdict == sandbox.TLE && ran.OverWall:

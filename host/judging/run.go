@@ -52,6 +52,8 @@ type lane struct {
 	stdout *os.File
 	stderr *os.File
 	merge  bool // what goes to stderr goes to stdout
+
+	unfit string // why the program's files cannot lie in box; "" = they do
 }
 
 // openLane waits for a box and puts the program into it.
@@ -66,9 +68,11 @@ func (e *evaluation) openLane(ctx context.Context) (l *lane, err error) {
 		if l.box, err = e.j.cfg.Sandbox.Box(ctx); err != nil {
 			return l, err
 		}
-		if err = l.box.Put(ctx, e.prog.files...); err != nil {
+		var put sandbox.Result
+		if put, err = fits(put, l.box.Put(ctx, e.prog.files...)); err != nil {
 			return l, err
 		}
+		l.unfit = put.Error
 	}
 	if l.stdout, err = e.j.scratch(); err == nil {
 		l.stderr, err = e.j.scratch()
@@ -146,8 +150,15 @@ func (l *lane) pass(ctx context.Context, t *problem.Test, input, reads *os.File,
 const patience = 6
 
 // run runs the program once, for at most wall on the clock, in the company that
-// enter waits for. A run that is an SE is an error.
-func (l *lane) run(ctx context.Context, t *problem.Test, input *os.File, wall time.Duration, enter func(context.Context) (func(), error)) (ran sandbox.Result, err error) {
+// enter waits for. A run that is an SE is an error, unless the program is unfit.
+func (l *lane) run(ctx context.Context, t *problem.Test, input *os.File, wall time.Duration, enter func(context.Context) (func(), error)) (sandbox.Result, error) {
+	if l.unfit != "" {
+		return sandbox.Result{Verdict: sandbox.SE, Error: l.unfit, Unfit: true}, nil
+	}
+	return fits(l.runOnce(ctx, t, input, wall, enter))
+}
+
+func (l *lane) runOnce(ctx context.Context, t *problem.Test, input *os.File, wall time.Duration, enter func(context.Context) (func(), error)) (ran sandbox.Result, err error) {
 	for _, f := range []*os.File{l.stdout, l.stderr} {
 		if err := rewind(f); err != nil {
 			return ran, err
@@ -181,7 +192,7 @@ func (l *lane) run(ctx context.Context, t *problem.Test, input *os.File, wall ti
 	if err != nil {
 		return ran, l.e.prog.tc.explain(err)
 	}
-	if ran.Verdict == sandbox.SE {
+	if ran.Verdict == sandbox.SE && !ran.Unfit {
 		return ran, fmt.Errorf("the sandbox failed: %s", ran.Error)
 	}
 	l.e.j.metrics.truncated(c, ran)
@@ -229,7 +240,11 @@ func (l *lane) classify(r *runResult, ran sandbox.Result) error {
 			r.message = fmt.Sprintf("was ended by signal %d (%s)", ran.Signal, syscall.Signal(ran.Signal))
 		}
 	case sandbox.SE:
-		return fmt.Errorf("the sandbox failed: %s", ran.Error)
+		if !ran.Unfit {
+			return fmt.Errorf("the sandbox failed: %s", ran.Error)
+		}
+		r.verdict, r.message = judge.RE, cut(clean(ran.Error), keptWords)
+		return nil
 	default:
 		return fmt.Errorf("the sandbox gave the unknown verdict %q", ran.Verdict)
 	}

@@ -101,8 +101,9 @@ func (j *Judge) runBuild(ctx context.Context, pkg *problem.Package, p *program) 
 		return "", err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
+	const name = "the script build"
 	if err := box.Put(ctx, p.files...); err != nil {
-		return "", err
+		return "", theirs(name, sandbox.Result{}, err)
 	}
 	streams, err := j.streams()
 	if err != nil {
@@ -121,7 +122,7 @@ func (j *Judge) runBuild(ctx context.Context, pkg *problem.Package, p *program) 
 		},
 	})
 	leave()
-	if err != nil {
+	if err := theirs(name, ran, err); err != nil {
 		return "", err
 	}
 	if ran.Verdict == sandbox.SE {
@@ -132,5 +133,5 @@ func (j *Judge) runBuild(ctx context.Context, pkg *problem.Package, p *program) 
 		return strings.TrimSpace(compileFailure(ran) + "\n" + errs + "\n" + out), err
 	}
 	p.files, err = box.Collect(ctx, []string{"**"}, maxArtifacts)
-	return "", err
+	return "", theirs(name, ran, err)
 }

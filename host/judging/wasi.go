@@ -191,7 +191,8 @@ func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.Fil
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
-	if err := box.Put(ctx, files...); err != nil {
+	if put, err := fits(sandbox.Result{}, box.Put(ctx, files...)); err != nil || put.Unfit {
+		c.Output = clean(put.Error)
 		return nil, err
 	}
 	streams, err := j.streams()
@@ -230,7 +231,8 @@ func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.Fil
 		return nil, nil
 	}
 	built, err = box.Collect(ctx, []string{builtModule}, maxModule)
-	if err != nil {
+	if left, err := fits(sandbox.Result{}, err); err != nil || left.Unfit {
+		c.Output = strings.TrimSpace(clean(left.Error) + "\n" + c.Output)
 		return nil, err
 	}
 	if len(built) != 1 {

@@ -82,6 +82,7 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 	if q.patience > 0 {
 		patience = q.patience
 	}
+	mended := false // machine code was made again
 	for try := 1; ; try++ {
 		a, blob, err := r.pool.ask(ctx, req, q, patience, try > 1)
 		var died *diedError
@@ -97,6 +98,16 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 			err = &Error{Err: fmt.Errorf("%w: %s", ErrDied, died.how)}
 		case errors.Is(err, ErrPatience):
 			err = &Error{Err: fmt.Errorf("%w: more than %s", ErrPatience, patience)}
+		case err == nil && a.Fault == faultModule && !mended:
+			mended = true
+			r.cfg.Log.WarnContext(ctx, "machine code is made again", slog.String("why", cut(a.Detail, maxDetail)))
+			if err = r.compile(ctx, dir, true); err == nil && q.sent == nil {
+				try--
+				continue
+			}
+			if err == nil {
+				err = errors.New("the cache was damaged and is mended")
+			}
 		case err == nil:
 			var out answer
 			out, err = a.answer(blob)

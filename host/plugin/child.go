@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -48,34 +49,40 @@ func child(args []string) (int, error) {
 	if err := json.Unmarshal([]byte(args[1]), &limits); err != nil {
 		return exitBroken, fmt.Errorf("plugin child: read limits: %w", err)
 	}
-	if err := limits.apply(); err != nil {
-		return exitBroken, fmt.Errorf("plugin child: limit itself: %w", err)
-	}
+	var w walls
 	switch args[0] {
 	case CompileCommand:
-		return compileChild(limits.Dir)
+		w = walls{descriptors: hostDescriptor, cache: filepath.Dir(limits.Dir), reads: limits.Dir, writes: filepath.Join(filepath.Dir(limits.Dir), codeDir)}
 	case WorkerCommand:
-		return serve(limits.Dir, limits.GuestBytes)
+		w = walls{descriptors: hostDescriptor + 1, cache: limits.Dir, reads: limits.Dir}
 	default:
 		return exitBroken, fmt.Errorf("plugin child: unknown command %q", args[0])
 	}
+	if err := limits.apply(w); err != nil {
+		return exitBroken, fmt.Errorf("plugin child: limit itself: %w", err)
+	}
+	if args[0] == CompileCommand {
+		return compileChild(limits.Dir, limits.Again)
+	}
+	return serve(limits.Dir, limits.GuestBytes)
 }
 
 // childLimits are what a child does to itself before it touches a module.
 type childLimits struct {
 	Dir        string        `json:"dir,omitempty"`         // compile child: the module's folder; worker: the cache
+	Again      bool          `json:"again,omitempty"`       // compile child: the module was compiled before
 	GuestBytes int64         `json:"guest_bytes,omitempty"` // worker: largest memory of a guest
 	DataBytes  int64         `json:"data_bytes"`            // what it may allocate
 	CPU        time.Duration `json:"cpu,omitempty"`         // whole seconds; 0 = no limit
 }
 
-// apply takes away what a child does not need: memory, time, core files, other
-// programs' rights.
+// apply takes away what a child does not need: memory, time, core files, and all
+// that is beyond its walls.
 //
 // The address space cannot be limited, since the Go runtime reserves much more
 // of it than it uses. What it maps writable counts as data, so that is what is
 // limited, on top of what it has mapped already.
-func (l childLimits) apply() error {
+func (l childLimits) apply(w walls) error {
 	mapped, err := dataMapped()
 	if err != nil {
 		return err
@@ -102,7 +109,7 @@ func (l childLimits) apply() error {
 			return fmt.Errorf("resource %d to %d: %w", x.resource, x.soft, err)
 		}
 	}
-	if err := confine(); err != nil {
+	if err := w.build(); err != nil {
 		return err
 	}
 	// Collect garbage harder before the limit is met.

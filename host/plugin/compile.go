@@ -13,8 +13,9 @@ import (
 const compileTries = 2
 
 // compile compiles the module in dir in a child process, since small modules can
-// cost gigabytes and minutes, and nothing in this process could stop that.
-func (r *Runtime) compile(ctx context.Context, dir string) error {
+// cost gigabytes and minutes, and nothing in this process could stop that. One that
+// is compiled anew was compiled before.
+func (r *Runtime) compile(ctx context.Context, dir string, anew bool) error {
 	select {
 	case r.compiling <- struct{}{}:
 	case <-ctx.Done():
@@ -24,7 +25,7 @@ func (r *Runtime) compile(ctx context.Context, dir string) error {
 	from := time.Now()
 	defer func() { r.metrics.compileSeconds.Observe(time.Since(from).Seconds()) }()
 	for try := 1; ; try++ {
-		again, err := r.compileOnce(ctx, dir)
+		again, err := r.compileOnce(ctx, dir, anew)
 		if !again || try == compileTries {
 			return err
 		}
@@ -32,8 +33,8 @@ func (r *Runtime) compile(ctx context.Context, dir string) error {
 }
 
 // compileOnce reports, with the error, whether it is worth to try again.
-func (r *Runtime) compileOnce(ctx context.Context, dir string) (again bool, err error) {
-	p, err := r.spawner.spawn(CompileCommand, childLimits{Dir: dir, DataBytes: r.cfg.CompileBytes, CPU: r.cfg.CompileCPU})
+func (r *Runtime) compileOnce(ctx context.Context, dir string, anew bool) (again bool, err error) {
+	p, err := r.spawner.spawn(CompileCommand, childLimits{Dir: dir, Again: anew, DataBytes: r.cfg.CompileBytes, CPU: r.cfg.CompileCPU})
 	if err != nil {
 		return false, err
 	}

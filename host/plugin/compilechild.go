@@ -2,7 +2,9 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -18,8 +20,9 @@ const (
 )
 
 // compileChild compiles the module in dir into the code folder beside it. An invalid
-// module is reported on stdout.
-func compileChild(dir string) (int, error) {
+// module is reported on stdout. One that was compiled before is not invalid: then
+// some machine code is damaged, and all of it goes, since nobody can tell which.
+func compileChild(dir string, again bool) (int, error) {
 	wasm, err := os.ReadFile(filepath.Join(dir, moduleFile))
 	if err != nil {
 		return exitBroken, fmt.Errorf("compile: %w", err)
@@ -29,7 +32,14 @@ func compileChild(dir string) (int, error) {
 	if err != nil {
 		return exitBroken, fmt.Errorf("compile: %w", err)
 	}
-	if _, err := rt.CompileModule(ctx, wasm); err != nil {
+	_, err = rt.CompileModule(ctx, wasm)
+	if err != nil && again {
+		if err := forgetCode(filepath.Dir(dir)); err != nil {
+			return exitBroken, fmt.Errorf("compile: %w", err)
+		}
+		_, err = rt.CompileModule(ctx, wasm)
+	}
+	if err != nil {
 		fmt.Print(err)
 		return exitInvalid, nil
 	}
@@ -37,6 +47,17 @@ func compileChild(dir string) (int, error) {
 		return exitBroken, fmt.Errorf("compile: %w", err)
 	}
 	return exitDone, nil
+}
+
+// forgetCode removes the machine code of a cache.
+func forgetCode(cacheDir string) error {
+	code, err := filepath.Glob(filepath.Join(cacheDir, codeDir, "*", "*"))
+	for _, path := range code {
+		if removed := os.Remove(path); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}
+	return err
 }
 
 // newEngine returns a wazero runtime over the compiled code in a cache. Its files

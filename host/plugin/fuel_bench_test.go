@@ -111,7 +111,7 @@ func newFuelRow(b *testing.B, s *server, name string, wasm []byte, q request, fi
 		if err := os.WriteFile(filepath.Join(r.dirs[i], moduleFile), module, 0o600); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := compileChild(r.dirs[i]); err != nil {
+		if _, err := compileChild(r.dirs[i], false); err != nil {
 			b.Fatal(err)
 		}
 	}

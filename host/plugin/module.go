@@ -188,7 +188,7 @@ func (r *Runtime) publish(ctx context.Context, counting []byte, dir string) (err
 	if err := writeFile(filepath.Join(tmp, moduleFile), counting); err != nil {
 		return err
 	}
-	if err := r.compile(ctx, tmp); err != nil {
+	if err := r.compile(ctx, tmp, false); err != nil {
 		return err
 	}
 	if err := os.Rename(tmp, dir); err != nil && !errors.Is(err, fs.ErrExist) {

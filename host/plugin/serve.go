@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -169,27 +168,14 @@ func (s *server) module(ctx context.Context, dir string) (*loaded, error) {
 	return l, nil
 }
 
-// load takes a module from the cache. Machine code that is missing is made again
-// here: a module that was admitted is known to compile within bounds. When some is
-// damaged, all of it is, since nobody can tell which.
+// load takes a module from the cache. Machine code that is missing or damaged is an
+// error: a worker writes nothing, so that the host has it made again.
 func (s *server) load(ctx context.Context, dir string) (*loaded, error) {
 	wasm, err := os.ReadFile(filepath.Join(dir, moduleFile))
 	if err != nil {
 		return nil, fmt.Errorf("load module: %w", err)
 	}
 	module, err := s.engine.CompileModule(ctx, wasm)
-	if err != nil {
-		code, globbed := filepath.Glob(filepath.Join(s.dir, codeDir, "*", "*"))
-		for _, path := range code {
-			if removed := os.Remove(path); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
-				return nil, errors.Join(err, removed)
-			}
-		}
-		if globbed != nil {
-			return nil, errors.Join(err, globbed)
-		}
-		module, err = s.engine.CompileModule(ctx, wasm)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("load module: %w", err)
 	}

@@ -127,6 +127,12 @@ func Decode(p Params, encoded bool, languages []judge.Language, most judge.RunLi
 			d.errs.add("additional_files", "%v", err)
 		}
 	}
+	for _, f := range run.Files {
+		if len(run.Sources) == 1 && strings.HasPrefix(f.Name, run.Sources[0].Name+"/") {
+			d.errs.add("additional_files", "has %.60q, but %q is the program itself and no folder", f.Name, run.Sources[0].Name)
+			break
+		}
+	}
 	run.Tests, a.SeveralInputs = d.tests()
 	if len(d.errs) > 0 {
 		return run, a, d.errs

@@ -58,7 +58,7 @@ func Open() (Shared, error) {
 		return s, s.name()
 	}
 	build := exec.Command("go", "build", "-o", fmt.Sprintf("%s.%d", s.Exe, os.Getpid()), "./testdata/child")
-	build.Dir = source
+	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0") // as programs are built that people run
 	if said, err := build.CombinedOutput(); err != nil {
 		return s, fmt.Errorf("build the plugins' child: %w\n%s", err, said)
 	}
