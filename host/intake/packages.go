@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"archive/zip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/problem"
+	"deepoj/host/reading"
 	"deepoj/host/verify"
 	"deepoj/sql"
 )
@@ -90,22 +90,17 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 		return nil, err
 	}
 	defer archive.Close()
-	z, err := zip.NewReader(archive, p.Bytes)
+	read, err := x.cfg.Reader.Archive(ctx, archive)
+	defer read.Close()
+	r.Warnings = read.Report.Warnings
 	if err != nil {
-		return nil, refuse("the file is no ZIP archive that can be read: %v", err)
+		return nil, x.unread(err, r)
 	}
-	files, err := problem.Unzip(z)
-	if err != nil {
-		return nil, refuse("the package is refused: %v", err)
-	}
-	pkg, found, err := problem.Read(files)
-	r.Warnings = found.Warnings
-	if err != nil {
-		r.Refused = reasons(err)
-		return nil, refuse("the package is refused: its reasons are listed")
-	}
+	pkg := read.Package
 	pkg.Slug = p.Problem
-	if _, err := pkg.Save(ctx, x.cfg.Blobs); problem.Unreadable(err) {
+	if _, err := pkg.Save(ctx, x.cfg.Blobs); ctx.Err() != nil {
+		return nil, context.Cause(ctx) // which is why the files could not be read
+	} else if problem.Unreadable(err) {
 		return nil, refuse("the archive is damaged: %v", err)
 	} else if err != nil {
 		return nil, err
@@ -124,19 +119,16 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 	return finished, x.cfg.Store.KeepVersion(ctx, finished.Judge(), p.By, job.JobID)
 }
 
-// reasons lists why a package was refused.
-func reasons(err error) []problem.Finding {
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []problem.Finding
-		for _, one := range many.Unwrap() {
-			all = append(all, reasons(one)...)
-		}
-		return all
+// unread says why a package could not be read, if that is its own fault.
+func (x *Intake) unread(err error, r *PackageReport) error {
+	if failed, ok := errors.AsType[*reading.Failure](err); ok {
+		return refuse("%s", failed.Why)
 	}
-	if known, ok := errors.AsType[*problem.Error](err); ok {
-		return []problem.Finding{known.Finding}
+	if _, ok := errors.AsType[*problem.Error](err); !ok {
+		return err
 	}
-	return []problem.Finding{{File: "package", Reason: err.Error()}}
+	r.Refused = problem.Findings(err)
+	return refuse("the package is refused: its reasons are listed")
 }
 
 // proveVersion judges the submissions of the version that a job is about, and records
