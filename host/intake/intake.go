@@ -30,7 +30,7 @@ import (
 )
 
 // Config says what plugins and packages are proved with. All but Runner, Reader,
-// TempDir and Log are required.
+// Quota, TempDir and Log are required.
 type Config struct {
 	Store   *sql.Store
 	Blobs   blob.Store
@@ -43,6 +43,10 @@ type Config struct {
 
 	// Reader bounds what reading a package may cost.
 	Reader reading.Config
+
+	// Quota is how many bytes the packages of a setter may take that nobody else has;
+	// 0 = any number. Staff may take any number.
+	Quota int64
 
 	// TempDir is a folder for files without a name. Defaults to the system's.
 	TempDir string

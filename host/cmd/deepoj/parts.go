@@ -203,7 +203,7 @@ func (n *node) newIntake(j *judging.Judge, judges judging.Config, folder string)
 		return nil, err
 	}
 	return intake.New(intake.Config{
-		Store: n.store, Blobs: n.blobs, Plugins: judges.Plugins, Judge: j, Runner: runner, TempDir: folder, Log: n.log,
+		Store: n.store, Blobs: n.blobs, Plugins: judges.Plugins, Judge: j, Runner: runner, Quota: n.cfg.number("SETTER_QUOTA_MIB") << 20, TempDir: folder, Log: n.log,
 	})
 }
 

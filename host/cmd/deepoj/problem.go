@@ -232,7 +232,7 @@ func (im *importer) put(ctx context.Context, e *env, p opened) (live bool, err e
 		return true, im.store.SaveProblem(ctx, p.pkg.Judge(), importerName)
 	}
 	if im.intake == nil {
-		if err := im.store.KeepVersion(ctx, p.pkg.Judge(), importerName, 0); err != nil {
+		if err := intake.Keep(ctx, im.store, p.pkg, importerName, 0); err != nil {
 			return false, err
 		}
 		return true, im.store.ActivateVersion(ctx, sql.Activation{Problem: p.slug, Version: string(p.pkg.Version), By: importerName, Override: true})
