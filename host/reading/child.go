@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -71,6 +72,13 @@ func child(args []string) error {
 // confined gives up what reading needs not, and returns the folder that is open, if it
 // is one.
 func confined(o order) (root *os.Root, err error) {
+	keep := sourceFD + 1
+	if o.Sample != "" {
+		keep = sourceFD
+	}
+	if err := closeInherited(keep); err != nil {
+		return nil, err
+	}
 	if o.Folder {
 		if root, err = os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", sourceFD)); err != nil {
 			return nil, err
@@ -88,6 +96,28 @@ func confined(o order) (root *os.Root, err error) {
 		return nil, fmt.Errorf("hide its memory: %w", err)
 	}
 	return root, seeOnly(o.Folder)
+}
+
+// closeInherited closes what was inherited but the first descriptors: whatever this
+// process has opened itself is marked to be closed with the next program.
+func closeInherited(keep int) error {
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return fmt.Errorf("list descriptors: %w", err)
+	}
+	for _, e := range open {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil || fd < keep {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			err = unix.Close(fd)
+			if err != nil {
+				return fmt.Errorf("close descriptor %d: %w", fd, err)
+			}
+		}
+	}
+	return nil
 }
 
 // maxOpen is how many files may be open at once: a path through folders takes one for
