@@ -14,12 +14,16 @@ import (
 
 // KeepVersion stores a version of a problem without making it live, as what an
 // import has made; job 0 is none. The package itself must be in the blob store already.
+// Whoever makes the first version owns the problem, if they have an account.
 func (s *Store) KeepVersion(ctx context.Context, p judge.Problem, by string, jobID int64) error {
 	if p.Slug == "" || p.Version == "" {
 		return errors.New("keep version: slug and version are required")
 	}
 	data, err := encode(p)
 	if err != nil {
+		return fmt.Errorf("keep version of %s: %w", p.Slug, err)
+	}
+	if err = s.q.OwnerClaim(ctx, s.main, dbsqlc.OwnerClaimParams{Slug: p.Slug, Name: by}); err != nil {
 		return fmt.Errorf("keep version of %s: %w", p.Slug, err)
 	}
 	err = s.q.VersionKeep(ctx, s.main, dbsqlc.VersionKeepParams{

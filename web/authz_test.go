@@ -47,6 +47,7 @@ admin   POST   /users /users/:name/role /users/:name/disable /users/:name/enable
 setter  GET    /packages /packages/:slug /packages/:slug/package /imports/:id /imports/:id/live /imports/:id/events
 setter  POST   /imports/:id/cancel /checkers/jobs/:id/cancel
 setter  POST   /packages /packages/:slug/activate /packages/:slug/rollback /packages/:slug/verify /packages/:slug/hide /packages/:slug/show
+setter  POST   /packages/:slug/people /packages/:slug/people/:name/remove
 setter  GET    /checkers /checkers/jobs/:id /checkers/jobs/:id/live /checkers/jobs/:id/events /checkers/:kind/:name
 setter  POST   /checkers /checkers/:kind/:name/activate /checkers/:kind/:name/rollback /checkers/:kind/:name/preview
 setter  POST   /checkers/:kind/:name/bind /checkers/:kind/:name/test
@@ -83,6 +84,9 @@ guest   GET    /api/v1/runs/:id /api/v1/runs/:id/events /api/v1/jobs/:id /api/v1
 guest   GET    /api/v1/problems /api/v1/problems/:slug /api/v1/languages /api/v1/workers /api/v1/queue
 setter  GET    /api/v1/problems/:slug/package /api/v1/problems/:slug/versions /api/v1/problems/:slug/versions/:version
 setter  POST   /api/v1/problems /api/v1/problems/:slug/rollback /api/v1/problems/:slug/hide /api/v1/problems/:slug/show
+setter  GET    /api/v1/problems/:slug/people /api/v1/quota
+setter  POST   /api/v1/problems/:slug/people
+setter  DELETE /api/v1/problems/:slug/people/:name
 guest   GET    /api/v1/spaces /api/v1/spaces/:space /api/v1/spaces/:space/members /api/v1/spaces/:space/problems /api/v1/spaces/:space/problems/:slug
 guest   GET    /api/v1/spaces/:space/scores /api/v1/spaces/:space/submissions
 staff   POST   /api/v1/spaces
@@ -331,4 +335,169 @@ func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
 			t.Errorf("GET %s, asked by Bob: %d", path, got.status)
 		}
 	}
+}
+
+// TestASetterChangesOnlyTheirOwnProblems asks for every change of a problem that the
+// table has, as setters who are nothing, a co-author and the owner to it, and as staff.
+func TestASetterChangesOnlyTheirOwnProblems(t *testing.T) {
+	_, option := withBlobs(t)
+	s := newStage(t, option)
+	ctx := t.Context()
+	for name, role := range map[string]sql.Role{"olga": sql.RoleSetter, "cora": sql.RoleSetter, "otto": sql.RoleSetter, "stan": sql.RoleStaff} {
+		s.someone(name, role)
+	}
+	s.own("olga", "aplusb")
+	s.own("otto", "stairs")
+	s.must(s.store.AddProblemAuthor(ctx, "aplusb", "cora", "olga"))
+	s.must(s.store.KeepVersion(ctx, judge.Problem{Slug: "aplusb", Title: "A plus B", Version: "sha256:bb22"}, "olga", 0))
+	checker := s.addPlugin(1, "1.0.0", true)
+	tokens := map[string]string{}
+	for _, name := range []string{"olga", "cora", "otto", "stan"} {
+		tokens[name] = "Authorization: Bearer " + s.session(name)
+	}
+	before := s.shown("aplusb")
+
+	naming := []string{"/people", "/people/:name", "/people/:name/remove"} // for owners and staff
+	others := map[string]string{                                           // changes whose address names no problem
+		"POST /api/v1/problems": "?problem=aplusb&activate=false", "POST /packages": "",
+		"POST /api/v1/plugins/:digest/bind": "", "POST /checkers/:kind/:name/bind": "",
+	}
+	changes := 0
+	for _, route := range s.routesOf() {
+		method, path, _ := strings.Cut(route, " ")
+		query, other := others[route]
+		if method == http.MethodGet || !other && (accessOf(t)[route] != "setter" || !strings.Contains(path, ":slug")) {
+			continue
+		}
+		changes++
+		names := slices.ContainsFunc(naming, func(end string) bool { return strings.HasSuffix(path, end) })
+		at := nowhere(strings.NewReplacer(":slug", "aplusb", ":version", "sha256:bb22", ":digest", checker.Digest, ":kind", checker.Kind, "/:name/bind", "/"+checker.Name+"/bind").Replace(path)) + query
+		for _, name := range []string{"otto", "cora", "olga", "stan"} {
+			body, header := `{"problem": "aplusb"}`, asJSON
+			switch {
+			case strings.HasSuffix(at, "people"):
+				body = `{"name": "nobody"}`
+			case !strings.HasSuffix(at, "bind") && !other:
+				body = "{}"
+			case query != "":
+				body, header = pk+"not a package", asZIP
+			case path == "/packages":
+				body, header = packageForm(t, "a.zip", pk+"not a package", "problem", "aplusb")
+			}
+			if !strings.HasPrefix(path, "/api/") && path != "/packages" {
+				body, header = "version=sha256:bb22&name=nobody&problem=aplusb&digest="+checker.Digest, asForm
+			}
+			r := s.do(method, at, body, header, tokens[name])
+			may := name != "otto" && (!names || name != "cora")
+			if refused := r.status == http.StatusForbidden; refused == may {
+				t.Errorf("%s, asked by %s: %d %s", route, name, r.status, r.body)
+			}
+			if name == "otto" {
+				if after := s.shown("aplusb"); after != before {
+					t.Fatalf("%s, asked by another setter, changed the problem from %s to %s", route, before, after)
+				}
+			}
+		}
+		before = s.shown("aplusb")
+	}
+	if changes < 15 {
+		t.Errorf("only %d addresses change problems", changes)
+	}
+	for _, name := range []string{"otto", "cora"} {
+		if r := s.do(http.MethodPost, "/api/v1/problems?problem=stairs", pk+"x", asZIP, tokens[name]); r.status != map[string]int{"otto": 202, "cora": 403}[name] {
+			t.Errorf("a version of otto's problem by %s: %d %s", name, r.status, r.body)
+		}
+		if r := s.do(http.MethodPost, "/api/v1/problems?problem=new-"+name, pk+"x", asZIP, tokens[name]); r.status != http.StatusAccepted {
+			t.Errorf("a new problem by %s: %d %s", name, r.status, r.body)
+		}
+	}
+}
+
+// What a name of a checker means decides on every problem that uses it.
+func TestASetterChangesNoCheckerOfAnothersProblem(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	olga, otto := s.someone("olga", sql.RoleSetter), s.someone("otto", sql.RoleSetter)
+	s.own("olga", "aplusb")
+	one, two := s.addPlugin(1, "1.0.0", true), s.addPlugin(2, "2.0.0", true)
+	s.must(otto.ActivatePlugin(ctx, one.Digest)) // nobody uses it yet
+	s.use("aplusb", one.Name)
+	s.must(olga.ActivatePlugin(ctx, two.Digest))
+	_, rolled := otto.RollBackPlugin(ctx, one.Kind, one.Name)
+	for what, err := range map[string]error{"activates": otto.ActivatePlugin(ctx, one.Digest), "rolls back": rolled} {
+		if p, ok := err.(*client.Problem); !ok || p.Reason != "not_yours" { //nolint:errorlint // it is that or a mistake
+			t.Errorf("a setter %s a checker of another's problem: %v", what, err)
+		}
+	}
+	if _, err := olga.RollBackPlugin(ctx, one.Kind, one.Name); err != nil {
+		t.Errorf("its owner rolls back: %v", err)
+	}
+}
+
+// shown is what of a problem a setter could change.
+func (s *stage) shown(slug string) string {
+	s.Helper()
+	p, err := s.store.Problem(s.Context(), slug)
+	s.must(err)
+	people, err := s.store.ProblemPeople(s.Context(), slug)
+	s.must(err)
+	changes, err := s.store.ProblemChanges(s.Context(), slug, 100)
+	s.must(err)
+	jobs, err := s.store.Jobs(s.Context(), []judge.Kind{judge.KindImport, judge.KindVerify, judge.KindPluginTest}, 0, 100)
+	s.must(err)
+	return fmt.Sprintf("%s %t %v, %d changes, %d jobs", p.Version, p.Hidden, people, len(changes), len(jobs))
+}
+
+func TestTheOwnerOfAProblemChoosesItsCoAuthors(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	olga, cora, otto, stan := s.someone("olga", sql.RoleSetter), s.someone("cora", sql.RoleSetter), s.someone("otto", sql.RoleSetter), s.someone("stan", sql.RoleStaff)
+	s.someone("ann", sql.RoleContestant)
+	s.must(s.store.KeepVersion(ctx, judge.Problem{Slug: "triple", Title: "Triple", Version: "sha256:aa11"}, "olga", 0))
+	s.must(s.store.KeepVersion(ctx, judge.Problem{Slug: "triple", Title: "Triple", Version: "sha256:aa12"}, "stan", 0)) // not the first
+	people := func(want ...string) {
+		t.Helper()
+		var got []string
+		found, err := cora.ProblemPeople(ctx, "triple")
+		s.must(err)
+		for _, p := range found {
+			got = append(got, fmt.Sprint(p.Name, " ", p.Owner))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the people are %q, want %q", got, want)
+		}
+	}
+	refused := func(what string, err error, status int, field string) {
+		t.Helper()
+		if p, ok := err.(*client.Problem); !ok || p.Status != status || p.Field != field { //nolint:errorlint // it is that or a mistake
+			t.Errorf("%s: %v, want %d about %q", what, err, status, field)
+		}
+	}
+	people("olga true")
+	refused("cora lets herself in", cora.AddProblemAuthor(ctx, "triple", "cora"), 403, "")
+	refused("otto takes it", otto.SetProblemOwner(ctx, "triple", "otto"), 403, "")
+	refused("a contestant", olga.AddProblemAuthor(ctx, "triple", "ann"), 422, "name")
+	refused("nobody", olga.AddProblemAuthor(ctx, "triple", "nemo"), 422, "name")
+	refused("no problem", olga.AddProblemAuthor(ctx, "nosuch", "cora"), 404, "")
+	s.must(olga.AddProblemAuthor(ctx, "triple", "cora"))
+	s.must(olga.AddProblemAuthor(ctx, "triple", "cora"))
+	people("olga true", "cora false")
+	refused("a co-author lets others in", cora.AddProblemAuthor(ctx, "triple", "otto"), 403, "")
+	refused("a co-author puts others out", otto.RemoveProblemAuthor(ctx, "triple", "cora"), 403, "")
+	s.must(cora.HideProblem(ctx, "triple", true))
+	s.must(cora.RemoveProblemAuthor(ctx, "triple", "cora"))
+	refused("who was a co-author", cora.HideProblem(ctx, "triple", false), 403, "")
+	s.must(stan.SetProblemOwner(ctx, "triple", "otto"))
+	people("otto true")
+	refused("who was the owner", olga.HideProblem(ctx, "triple", false), 403, "")
+	s.must(otto.HideProblem(ctx, "triple", false))
+	refused("the owner is no co-author", otto.RemoveProblemAuthor(ctx, "triple", "otto"), 404, "")
+	if log, err := s.store.AuditLog(ctx, sql.AuditFilter{Subject: "problem:triple"}); err != nil || len(log) < 5 {
+		t.Errorf("the log has %+v, %v", log, err)
+	}
+
+	// A problem that no account has made is for staff.
+	s.must(s.store.KeepVersion(ctx, judge.Problem{Slug: "sample", Title: "Sample", Version: "sha256:aa13"}, "deepoj", 0))
+	refused("a sample problem", olga.HideProblem(ctx, "sample", true), 403, "")
+	s.must(stan.HideProblem(ctx, "sample", true))
 }

@@ -129,6 +129,7 @@ func TestTheClientTakesAPluginIn(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
 	sue := s.as(s.user("sue", "correct horse", sql.RoleSetter))
+	s.own("sue", "aplusb")
 	var p *client.Problem
 	if _, err := s.client.UploadPlugin(ctx, client.Upload{}); !errors.As(err, &p) || p.Status != http.StatusForbidden {
 		t.Errorf("an upload of the guest: %v", err)

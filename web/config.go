@@ -64,6 +64,15 @@ type Config struct {
 	// not held in memory. Defaults to 2 GiB.
 	MaxPackage int64
 
+	// SetterQuota is how many bytes the packages of a setter may take with files that
+	// nobody else's have, and how many bytes of packages they may send on a day. Defaults
+	// to any number.
+	SetterQuota int64
+
+	// SetterVersions is how many versions of problems a setter may make on a day.
+	// Defaults to 50.
+	SetterVersions int32
+
 	// MaxStreams bounds the open event streams of this process, and
 	// MaxStreamsPerClient those of one address. They default to 4096 and 1024 on
 	// a loopback address, where every client has the same one, else 64.
@@ -138,7 +147,7 @@ func (c Config) Validate() error {
 		}
 	}
 	for name, n := range map[string]int{
-		"MaxBody": c.MaxBody, "MaxPackage": int(c.MaxPackage), "MaxStreams": c.MaxStreams, "MaxStreamsPerClient": c.MaxStreamsPerClient,
+		"MaxBody": c.MaxBody, "MaxPackage": int(c.MaxPackage), "SetterQuota": int(c.SetterQuota), "SetterVersions": int(c.SetterVersions), "MaxStreams": c.MaxStreams, "MaxStreamsPerClient": c.MaxStreamsPerClient,
 		"WorkerAge": int(c.WorkerAge), "CallbackPatience": int(c.CallbackPatience), "SessionLife": int(c.SessionLife), "Grace": int(c.Grace),
 	} {
 		if n < 0 {
@@ -170,6 +179,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxPackage == 0 {
 		c.MaxPackage = 2 << 30
+	}
+	if c.SetterVersions == 0 {
+		c.SetterVersions = 50
 	}
 	if c.MaxStreams == 0 {
 		c.MaxStreams = 4096

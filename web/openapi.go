@@ -33,6 +33,7 @@ type operation struct {
 // Parts of examples that come often.
 var (
 	stored    = fiber.Map{"job_id": int64(0), "url": "", "existing": false}
+	people    = fiber.Map{"people": []sql.ProblemPerson{}}
 	cursor    = (*int64)(nil)
 	movedTo   = fiber.Map{"job_id": int64(0), "?rank_at": time.Time{}, "?undone": "", "?place": placeJSON{}}
 	oneTime   = fiber.Map{"name": "", "password": ""}
@@ -132,6 +133,10 @@ var operations = []operation{
 
 	{needs: "setter", route: "POST /api/v1/problems/:slug/hide", does: "Show a problem only to setters, and to members of a space while that is open", status: 200, out: fiber.Map{"problem": "", "hidden": false}},
 	{needs: "setter", route: "POST /api/v1/problems/:slug/show", does: "Show a problem to everybody", status: 200, out: fiber.Map{"problem": "", "hidden": false}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/people", does: "Who may change a problem besides staff: its owner and co-authors", status: 200, out: people},
+	{needs: "setter", route: "POST /api/v1/problems/:slug/people", does: "Add a co-author, or name another owner, as its owner or staff", in: fiber.Map{"name": "", "?owner": false}, status: 200, out: people},
+	{needs: "setter", route: "DELETE /api/v1/problems/:slug/people/:name", does: "Remove a co-author, as its owner, as staff, or oneself", status: 204},
+	{needs: "setter", route: "GET /api/v1/quota", does: "What one's packages take and may take; for staff also those of others", status: 200, out: quotaView{}},
 
 	{needs: "guest", route: "GET /api/v1/spaces", does: "Courses and contests, newest first: those that are listed or one's own, or all for staff", query: "before limit", status: 200, out: fiber.Map{"spaces": []spaceJSON{}, "next": (*string)(nil)}},
 	{needs: "staff", route: "POST /api/v1/spaces", does: "Make a space", in: spaceChange("slug", "title"), status: 201, out: spaceJSON{}},

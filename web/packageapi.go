@@ -17,11 +17,7 @@ import (
 
 // apiImport handles POST /api/v1/problems.
 func (s *Server) apiImport(c *fiber.Ctx) error {
-	u, wrong, err := s.readPackage(c)
-	if err != nil {
-		return err
-	}
-	receipt, err := s.orderImport(c.UserContext(), viewerOf(c), u, wrong)
+	_, receipt, err := s.takeIn(c)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,7 @@ type packagesView struct {
 	Jobs   []packageJobRow
 	Moving bool
 	Limit  int64 // bytes of a package
+	Quota  quotaView
 	Upload packageUpload
 	Fault  *fault // why the form comes back
 }
@@ -50,14 +51,14 @@ func (view *packagesView) Wrong(field string) bool {
 }
 
 func (s *Server) packagesPage(c *fiber.Ctx) error {
-	view, err := s.packagesView(c.UserContext())
+	view, err := s.packagesView(c.UserContext(), viewerOf(c))
 	if err != nil {
 		return err
 	}
 	return s.page(c, fiber.StatusOK, "packages", "Packages", view)
 }
 
-func (s *Server) packagesView(ctx context.Context) (*packagesView, error) {
+func (s *Server) packagesView(ctx context.Context, v viewer) (*packagesView, error) {
 	view := &packagesView{Limit: s.cfg.MaxPackage, Upload: packageUpload{Activate: true, Key: randomHex(16)}}
 	versions, err := s.store.ProblemVersions(ctx, "")
 	if err != nil {
@@ -73,6 +74,9 @@ func (s *Server) packagesView(ctx context.Context) (*packagesView, error) {
 			row.Live, row.Title = &versions[i], v.Title
 		}
 	}
+	if view.Quota, err = s.quota(ctx, v); err != nil {
+		return nil, err
+	}
 	jobs, err := s.store.Jobs(ctx, []judge.Kind{judge.KindImport, judge.KindVerify}, 0, recentJobs)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
@@ -87,11 +91,7 @@ func (s *Server) packagesView(ctx context.Context) (*packagesView, error) {
 
 // packageForm handles POST /packages.
 func (s *Server) packageForm(c *fiber.Ctx) error {
-	u, wrong, err := s.readPackage(c)
-	var receipt sql.Receipt
-	if err == nil {
-		receipt, err = s.orderImport(c.UserContext(), viewerOf(c), u, wrong)
-	}
+	u, receipt, err := s.takeIn(c)
 	if err == nil {
 		return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
 	}
@@ -99,7 +99,7 @@ func (s *Server) packageForm(c *fiber.Ctx) error {
 	if f.Field == "" || f.Field == "body" {
 		return err
 	}
-	view, err := s.packagesView(c.UserContext())
+	view, err := s.packagesView(c.UserContext(), viewerOf(c))
 	if err != nil {
 		return err
 	}
@@ -117,6 +117,9 @@ type packageView struct {
 	Hidden         bool   // only setters see the problem
 	Back           string // version that a roll-back restores; "" = there is none
 	Key            string
+	People         []sql.ProblemPerson
+	Mine           bool // whoever looks may change it
+	Names          bool // and say who else may
 }
 
 // versionRow is a version on the page of its problem.
@@ -173,6 +176,14 @@ func (s *Server) packagePage(c *fiber.Ctx) error {
 	if len(view.Changes) > 0 {
 		view.Back = view.Changes[0].Previous
 	}
+	if view.People, err = s.store.ProblemPeople(ctx, slug); err != nil {
+		return err
+	}
+	rights, err := s.store.ProblemRights(ctx, slug, viewerOf(c).Name)
+	if err != nil {
+		return err
+	}
+	view.Mine, view.Names = viewerOf(c).Staff() || rights.MayChange(), viewerOf(c).Staff() || rights.Owns
 	return s.page(c, fiber.StatusOK, "package", view.Title, &view)
 }
 
@@ -218,6 +229,9 @@ func (s *Server) goLive(ctx context.Context, v viewer, slug, version string, ove
 	if err != nil {
 		return nil, err
 	}
+	if err := s.mayChange(ctx, v, slug); err != nil {
+		return nil, err
+	}
 	err = s.store.ActivateVersion(ctx, sql.Activation{Problem: slug, Version: version, By: v.Name, Override: override})
 	if _, refused := errors.AsType[*judge.FieldError](err); refused {
 		return nil, wrongField("version", "not_proved", "This version is not proved, so it cannot go live: mend what its report says and import it again, or have staff override it.")
@@ -234,6 +248,9 @@ func (s *Server) goLive(ctx context.Context, v viewer, slug, version string, ove
 func (s *Server) goBack(ctx context.Context, v viewer, slug string) (string, error) {
 	version, err := "", sql.ErrNotFound
 	if plainWord(slug) {
+		if err := s.mayChange(ctx, v, slug); err != nil {
+			return "", err
+		}
 		version, err = s.store.RollBackProblem(ctx, slug, v.Name, v.Staff())
 	}
 	var field *judge.FieldError
@@ -251,6 +268,9 @@ func (s *Server) goBack(ctx context.Context, v viewer, slug string) (string, err
 // proveAgain stores a job that proves a kept version.
 func (s *Server) proveAgain(ctx context.Context, v viewer, slug, version, key, keyField string) (sql.Receipt, error) {
 	if _, err := s.packageVersion(ctx, slug, version); err != nil {
+		return sql.Receipt{}, err
+	}
+	if err := s.mayChange(ctx, v, slug); err != nil {
 		return sql.Receipt{}, err
 	}
 	if wrong := checkKey(keyField, key); wrong != nil {

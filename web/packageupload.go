@@ -38,6 +38,7 @@ type packageUpload struct {
 	keyField string // what the caller calls it
 	archive  blob.Digest
 	bytes    int64
+	taken    bool // it is one of the versions that a setter may make today
 	csrf     string
 }
 
@@ -87,7 +88,8 @@ func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, wrongFields, error) {
 		if wrong = append(wrong, u.check()...); len(wrong) > 0 {
 			return u, wrong, nil
 		}
-		err := s.storeArchive(c.UserContext(), &u, &counted{r: body, want: int64(c.Request().Header.ContentLength())}, &wrong)
+		size := int64(c.Request().Header.ContentLength())
+		err := s.takeArchive(c, &u, &counted{r: body, want: size}, size, &wrong)
 		return u, wrong, err
 	case kind == fiber.MIMEMultipartForm && params["boundary"] != "":
 		return s.readPackageForm(c, u, multipart.NewReader(body, params["boundary"]))
@@ -149,7 +151,7 @@ func (s *Server) readPackageForm(c *fiber.Ctx, u packageUpload, form *multipart.
 		if wrong = append(wrong, u.check()...); len(wrong) > 0 {
 			return u, wrong, nil
 		}
-		if err := s.storeArchive(c.UserContext(), &u, part, &wrong); err != nil || len(wrong) > 0 {
+		if err := s.takeArchive(c, &u, part, int64(c.Request().Header.ContentLength()), &wrong); err != nil || len(wrong) > 0 {
 			return u, wrong, err
 		}
 	}
@@ -218,6 +220,21 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// takeArchive stores the archive of somebody who may make a version of the problem, of
+// a body of about size bytes; negative = nobody knows. Nobody else's is read.
+func (s *Server) takeArchive(c *fiber.Ctx, u *packageUpload, from io.Reader, size int64, wrong *wrongFields) error {
+	ctx, v := c.UserContext(), viewerOf(c)
+	if err := s.mayChange(ctx, v, u.Problem); err != nil {
+		return err
+	}
+	if err := s.takeVersion(ctx, v, size); err != nil {
+		return err
+	}
+	u.taken = true
+	err := s.storeArchive(ctx, u, from, wrong)
+	return errors.Join(err, s.countVersion(ctx, v, u.bytes, false))
+}
+
 // storeArchive puts an archive into the blob store.
 func (s *Server) storeArchive(ctx context.Context, u *packageUpload, from io.Reader, wrong *wrongFields) error {
 	limited := &bounded{r: from, left: s.cfg.MaxPackage}
@@ -253,6 +270,19 @@ func (s *Server) orderImport(ctx context.Context, v viewer, u packageUpload, wro
 	return s.orderPackage(ctx, v, judge.KindImport, judge.PackagePayload{
 		Problem: u.Problem, Archive: string(u.archive), Bytes: u.bytes, Activate: u.Activate,
 	}, u.Key, u.keyField)
+}
+
+// takeIn reads a package from a request and stores the job that takes it in.
+func (s *Server) takeIn(c *fiber.Ctx) (packageUpload, sql.Receipt, error) {
+	var receipt sql.Receipt
+	u, wrong, err := s.readPackage(c)
+	if err == nil {
+		receipt, err = s.orderImport(c.UserContext(), viewerOf(c), u, wrong)
+	}
+	if u.taken && (err != nil || receipt.Existing) {
+		err = errors.Join(err, s.countVersion(c.UserContext(), viewerOf(c), 0, true))
+	}
+	return u, receipt, err
 }
 
 // orderPackage stores a job about a package and notes who asked for it. When it

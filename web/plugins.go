@@ -143,7 +143,17 @@ func (s *Server) again(ctx context.Context, v viewer, p judge.PluginPayload, key
 	if err := wrong.err(); err != nil {
 		return none, err
 	}
-	return s.order(ctx, v, p, key, keyField)
+	if p.Op != judge.PluginBind {
+		return s.order(ctx, v, p, key, keyField)
+	}
+	if err := s.mayChange(ctx, v, p.Problem); err != nil {
+		return none, err
+	}
+	if err := s.takeVersion(ctx, v, 0); err != nil {
+		return none, err
+	}
+	receipt, err := s.order(ctx, v, p, key, keyField)
+	return receipt, errors.Join(err, s.countVersion(ctx, v, 0, err != nil || receipt.Existing))
 }
 
 func notConforming(use string) *judge.FieldError {
@@ -154,6 +164,9 @@ func notConforming(use string) *judge.FieldError {
 func (s *Server) activate(ctx context.Context, v viewer, digest string) (*judge.Plugin, error) {
 	p, err := s.plugin(ctx, digest)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.mayChangeUsers(ctx, v, p.Kind, p.Name); err != nil {
 		return nil, err
 	}
 	err = s.store.ActivatePlugin(ctx, digest, v.Name)
@@ -172,6 +185,9 @@ func (s *Server) activate(ctx context.Context, v viewer, digest string) (*judge.
 func (s *Server) rollBack(ctx context.Context, v viewer, kind, name string) (string, error) {
 	digest, err := "", sql.ErrNotFound
 	if plainWord(kind) && plainWord(name) {
+		if err := s.mayChangeUsers(ctx, v, kind, name); err != nil {
+			return "", err
+		}
 		digest, err = s.store.RollBackPlugin(ctx, kind, name, v.Name)
 	}
 	var field *judge.FieldError

@@ -134,6 +134,9 @@ func (s *Server) hide(c *fiber.Ctx, hidden bool) error {
 	if err != nil {
 		return err
 	}
+	if err := s.mayChange(c.UserContext(), viewerOf(c), versions[0].Problem); err != nil {
+		return err
+	}
 	if err := s.store.HideProblem(c.UserContext(), versions[0].Problem, hidden, viewerOf(c).Name); err != nil {
 		return fmt.Errorf("hide or show a problem: %w", err)
 	}

@@ -163,6 +163,7 @@ func TestWhatBelongsToASpaceStaysInIt(t *testing.T) {
 	s.member(here, sql.SpaceStaff, "sta")
 	s.member(there, sql.SpaceStaff, "rival")
 	s.must(s.store.PutSpaceProblem(ctx, here.ID, "stairs", 0, nil, "sue"))
+	s.own("sue", "stairs")
 	s.must(sue.HideProblem(ctx, "stairs", true))
 
 	// The hidden problem is for members of the space alone.

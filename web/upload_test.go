@@ -48,7 +48,17 @@ func form(t *testing.T, fields map[string]string, files ...judge.PluginFile) (bo
 // setter adds the account of a setter and returns the header that acts for it.
 func (s *stage) setter() string {
 	s.Helper()
-	return "Authorization: Bearer " + s.user("sue", "correct horse", sql.RoleSetter)
+	token := s.user("sue", "correct horse", sql.RoleSetter)
+	s.own("sue", "aplusb", "stairs")
+	return "Authorization: Bearer " + token
+}
+
+// own gives problems to somebody.
+func (s *stage) own(name string, slugs ...string) {
+	s.Helper()
+	for _, slug := range slugs {
+		s.must(s.store.SetProblemOwner(s.Context(), slug, name, "test"))
+	}
 }
 
 // payload returns what a job carries, as a worker gets it.

@@ -23,13 +23,14 @@ import (
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/conformance"
 	"deepoj/host/problem"
+	"deepoj/host/reading"
 	"deepoj/plugins/abi"
 	"deepoj/sandbox"
 	"deepoj/sql"
 )
 
-// Config says what plugins and packages are proved with. All but Runner, TempDir and Log are
-// required.
+// Config says what plugins and packages are proved with. All but Runner, Reader,
+// Quota, TempDir and Log are required.
 type Config struct {
 	Store   *sql.Store
 	Blobs   blob.Store
@@ -39,6 +40,13 @@ type Config struct {
 	// Runner runs programs for the conformance suite; nil leaves out what needs
 	// a sandbox.
 	Runner conformance.Runner
+
+	// Reader bounds what reading a package may cost.
+	Reader reading.Config
+
+	// Quota is how many bytes the packages of a setter may take that nobody else has;
+	// 0 = any number. Staff may take any number.
+	Quota int64
 
 	// TempDir is a folder for files without a name. Defaults to the system's.
 	TempDir string

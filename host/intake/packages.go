@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"archive/zip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/problem"
+	"deepoj/host/reading"
 	"deepoj/host/verify"
 	"deepoj/sql"
 )
@@ -79,33 +79,38 @@ func (x *Intake) version(ctx context.Context, job judge.Job, p judge.PackagePayl
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, refuse("version %s of %s is not kept any more: import the package again", made, p.Problem)
 	}
-	return pkg, err
+	if err != nil {
+		return nil, err
+	}
+	return pkg, x.cfg.Store.KeepFiles(ctx, p.Problem, made, stored(pkg)) // of one from before, they may not be noted
 }
 
 // take reads an archive and keeps the version that it makes.
 func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload, progress func(judge.Progress), r *PackageReport) (*problem.Package, error) {
+	u, err := x.maker(ctx, p.By, p.Problem)
+	if err != nil {
+		return nil, err
+	}
 	step(progress, "read", 0)
 	archive, err := x.cfg.Blobs.File(ctx, blob.Digest(p.Archive))
 	if err != nil {
 		return nil, err
 	}
 	defer archive.Close()
-	z, err := zip.NewReader(archive, p.Bytes)
+	read, err := x.cfg.Reader.Archive(ctx, archive)
+	defer read.Close()
+	r.Warnings = read.Report.Warnings
 	if err != nil {
-		return nil, refuse("the file is no ZIP archive that can be read: %v", err)
+		return nil, x.unread(err, r)
 	}
-	files, err := problem.Unzip(z)
-	if err != nil {
-		return nil, refuse("the package is refused: %v", err)
-	}
-	pkg, found, err := problem.Read(files)
-	r.Warnings = found.Warnings
-	if err != nil {
-		r.Refused = reasons(err)
-		return nil, refuse("the package is refused: its reasons are listed")
-	}
+	pkg := read.Package
 	pkg.Slug = p.Problem
-	if _, err := pkg.Save(ctx, x.cfg.Blobs); problem.Unreadable(err) {
+	if err := x.fits(ctx, u, pkg); err != nil {
+		return nil, err
+	}
+	if _, err := pkg.Save(ctx, x.cfg.Blobs); ctx.Err() != nil {
+		return nil, context.Cause(ctx) // which is why the files could not be read
+	} else if problem.Unreadable(err) {
 		return nil, refuse("the archive is damaged: %v", err)
 	} else if err != nil {
 		return nil, err
@@ -120,23 +125,28 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 	if err != nil {
 		return nil, err
 	}
+	if err := x.fits(ctx, u, finished); err != nil { // with the tests that were made
+		return nil, err
+	}
+	if rights, err := x.cfg.Store.ClaimProblem(ctx, p.Problem, p.By); err != nil {
+		return nil, err
+	} else if u.bound && !rights.MayChange() { // somebody was faster
+		return nil, notTheirs(p.By, p.Problem)
+	}
 	r.Version = string(finished.Version)
-	return finished, x.cfg.Store.KeepVersion(ctx, finished.Judge(), p.By, job.JobID)
+	return finished, Keep(ctx, x.cfg.Store, finished, p.By, job.JobID)
 }
 
-// reasons lists why a package was refused.
-func reasons(err error) []problem.Finding {
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []problem.Finding
-		for _, one := range many.Unwrap() {
-			all = append(all, reasons(one)...)
-		}
-		return all
+// unread says why a package could not be read, if that is its own fault.
+func (x *Intake) unread(err error, r *PackageReport) error {
+	if failed, ok := errors.AsType[*reading.Failure](err); ok {
+		return refuse("%s", failed.Why)
 	}
-	if known, ok := errors.AsType[*problem.Error](err); ok {
-		return []problem.Finding{known.Finding}
+	if _, ok := errors.AsType[*problem.Error](err); !ok {
+		return err
 	}
-	return []problem.Finding{{File: "package", Reason: err.Error()}}
+	r.Refused = problem.Findings(err)
+	return refuse("the package is refused: its reasons are listed")
 }
 
 // proveVersion judges the submissions of the version that a job is about, and records
@@ -186,7 +196,7 @@ func (x *Intake) proof(ctx context.Context, pkg *problem.Package, jobID int64, l
 // done by somebody. Progress is told as that of [Intake.Package] is.
 func (x *Intake) Import(ctx context.Context, pkg *problem.Package, by string, override bool, progress func(judge.Progress)) (PackageReport, error) {
 	r := PackageReport{Problem: pkg.Slug, Version: string(pkg.Version)}
-	if err := x.cfg.Store.KeepVersion(ctx, pkg.Judge(), by, 0); err != nil {
+	if err := Keep(ctx, x.cfg.Store, pkg, by, 0); err != nil {
 		return r, err
 	}
 	live := sql.Activation{Problem: r.Problem, Version: r.Version, By: by, Override: override}

@@ -56,6 +56,9 @@ func (x *Intake) rebound(ctx context.Context, slug string, by *judge.Plugin, c p
 // its name, so that the problem follows what is activated later; another stays what
 // it is.
 func (x *Intake) bind(ctx context.Context, job judge.Job, p judge.PluginPayload, r *Report, result *judge.Result) error {
+	if _, err := x.maker(ctx, p.By, p.Problem); err != nil {
+		return err
+	}
 	kept, _, err := x.kept(ctx, p.Digest)
 	if err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 // the engine would have it. Walls take all of it away before a module is touched.
 type walls struct {
 	descriptors int    // how many it keeps, from 0 on
-	cache       string // where the compiler keeps its folder
-	reads       string // all that it may read
+	cache       string // where the compiler keeps its folder, "" = nowhere
+	reads       string // all that it may read, "" = nothing
 	writes      string // all that it may write, "" = nothing
 }
 
@@ -28,8 +28,10 @@ func (w walls) build() error {
 		return err
 	}
 	os.Clearenv()
-	if err := makeCodeFolder(w.cache); err != nil { // as long as that may be done
-		return err
+	if w.cache != "" {
+		if err := makeCodeFolder(w.cache); err != nil { // as long as that may be done
+			return err
+		}
 	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hide its memory: %w", err)
@@ -131,8 +133,10 @@ func (w walls) landlock() (err error) {
 		return fmt.Errorf("make a Landlock ruleset: %w", errno)
 	}
 	defer func() { err = errors.Join(err, unix.Close(int(ruleset))) }()
-	if err := allow(int(ruleset), w.reads, attr.Handled_access_fs&landlockRead); err != nil {
-		return err
+	if w.reads != "" {
+		if err := allow(int(ruleset), w.reads, attr.Handled_access_fs&landlockRead); err != nil {
+			return err
+		}
 	}
 	if w.writes != "" {
 		if err := allow(int(ruleset), w.writes, attr.Handled_access_fs&landlockWrite); err != nil {

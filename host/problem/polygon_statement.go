@@ -48,7 +48,7 @@ func (p *polygon) statements(e *element) {
 			s.refuse("path", "is %q: it must be a file of the package", name)
 			continue
 		}
-		p.p.Statements[tag] = p.texText(name, plainTeX(p.text(name)))
+		p.p.Statements[tag] = p.texText(name, plainTeX(p.textOf(name, maxStatement, statementRemedy)))
 	}
 	p.chooseStatement()
 	switch {
@@ -63,12 +63,17 @@ func (p *polygon) statements(e *element) {
 // sections returns the statement whose sections are in a folder.
 func (p *polygon) sections(dir string) string {
 	var text strings.Builder
+	left := int64(maxStatement)
 	for _, s := range sections {
 		file := path.Join(dir, s.file)
 		if !p.has(file) {
 			continue
 		}
-		body := p.text(file)
+		if left -= p.all[file]; left < 0 {
+			p.refuse(file, "", "makes the statement longer than %d KiB%s", maxStatement>>10, statementRemedy)
+			return ""
+		}
+		body := p.textOf(file, maxStatement, statementRemedy)
 		if strings.TrimSpace(body) == "" {
 			continue
 		}

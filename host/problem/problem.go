@@ -11,6 +11,7 @@
 package problem
 
 import (
+	"errors"
 	"io/fs"
 	"maps"
 	"path"
@@ -354,3 +355,18 @@ type Report struct {
 type Error struct{ Finding }
 
 func (e *Error) Error() string { return e.String() }
+
+// Findings lists the reasons for which a package was refused.
+func Findings(err error) []Finding {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []Finding
+		for _, one := range many.Unwrap() {
+			all = append(all, Findings(one)...)
+		}
+		return all
+	}
+	if known, ok := errors.AsType[*Error](err); ok {
+		return []Finding{known.Finding}
+	}
+	return []Finding{{File: "package", Reason: err.Error()}}
+}

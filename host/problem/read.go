@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 )
@@ -16,11 +15,17 @@ const schema = 1
 
 // What a package may be at most. They bound the work of reading a hostile one.
 const (
-	maxFiles   = 200_000
-	maxDepth   = 16       // folders in folders, also through links
-	maxText    = 4 << 20  // bytes of a file that is parsed
-	maxSample  = 64 << 10 // bytes of a sample that are shown
-	maxReasons = 100      // errors and warnings that are listed
+	maxFiles     = 200_000   // and folders, each as often as links lead to it
+	maxDepth     = 16        // folders in folders, also through links
+	maxReached   = 64        // ways that links lead to one folder
+	maxBytes     = 4 << 30   // of all its files together, each as often as links lead to it
+	maxText      = 4 << 20   // bytes of a file that is parsed
+	maxStatement = 256 << 10 // bytes of the text of a statement in one language
+	maxPage      = 4 << 20   // bytes of HTML that it becomes
+	maxSample    = 64 << 10  // bytes of a sample that are shown
+	maxSamples   = 4 << 20   // bytes that are shown of all samples
+	maxReasons   = 100       // errors and warnings that are listed
+	maxReason    = 2000      // bytes of one of them
 )
 
 // Read reads a package in the ICPC formats legacy, 2023-07 and 2025-09, which it
@@ -96,8 +101,11 @@ type reader struct {
 	fsys   fs.FS
 	p      *Package
 	all    map[string]int64 // size of every file by path
+	walked walked
 	report Report
 	errs   []error
+
+	shownBytes int // of the samples so far
 
 	wasExported bool     // it has a versionFile
 	hasStatic   bool     // a group asks to look at the submitted files
@@ -113,59 +121,27 @@ type reader struct {
 // refuse records a reason to refuse the package.
 func (r *reader) refuse(file, key, format string, args ...any) {
 	if len(r.errs) < maxReasons {
-		r.errs = append(r.errs, &Error{Finding{File: file, Key: key, Reason: fmt.Sprintf(format, args...)}})
+		r.errs = append(r.errs, &Error{finding(file, key, format, args...)})
 	}
 }
 
 // warn records something that a setter should know.
 func (r *reader) warn(file, key, format string, args ...any) {
 	if len(r.report.Warnings) < maxReasons {
-		r.report.Warnings = append(r.report.Warnings, Finding{File: file, Key: key, Reason: fmt.Sprintf(format, args...)})
+		r.report.Warnings = append(r.report.Warnings, finding(file, key, format, args...))
 	}
 }
 
-// walk lists the files below dir, following links.
-func (r *reader) walk(dir string, depth int) {
-	if depth > maxDepth {
-		r.refuse(dir, "", "is %d folders deep: at most %d are read; does a link lead in a circle?", depth, maxDepth)
-		return
+// finding is a finding that is not endless, whatever the names in the package.
+func finding(file, key, format string, args ...any) Finding {
+	return Finding{File: brief(file), Key: brief(key), Reason: brief(fmt.Sprintf(format, args...))}
+}
+
+func brief(s string) string {
+	if len(s) <= maxReason {
+		return s
 	}
-	entries, err := fs.ReadDir(r.fsys, dir)
-	if err != nil {
-		r.refuse(dir, "", "cannot be read: %v", err)
-		return
-	}
-	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		if e.Name() == ".git" || e.Name() == ".DS_Store" || e.Name() == "__MACOSX" {
-			continue
-		}
-		info, err := fs.Stat(r.fsys, name)
-		switch {
-		case err != nil && e.Type()&fs.ModeSymlink != 0:
-			r.refuse(name, "", "is a link that leads nowhere or out of the package")
-		case err != nil:
-			r.refuse(name, "", "cannot be read: %v", err)
-		case info.IsDir():
-			r.walk(name, depth+1)
-		case !info.Mode().IsRegular():
-			r.refuse(name, "", "is neither a file nor a folder nor a link to one")
-		case len(r.all) >= maxFiles:
-			r.refuse(dir, "", "more than %d files", maxFiles)
-			return
-		case name == versionFile:
-			r.wasExported = true
-		default:
-			r.all[name] = info.Size()
-			r.p.Files = append(r.p.Files, File{Path: name, Size: info.Size()})
-		}
-		if len(r.errs) >= maxReasons {
-			return
-		}
-	}
-	if depth == 0 {
-		slices.SortFunc(r.p.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	}
+	return strings.ToValidUTF8(s[:maxReason], "") + "…"
 }
 
 // has reports whether the package has a file.
@@ -193,7 +169,7 @@ func (r *reader) children(dir string) (names []string, folder map[string]bool) {
 	folder = map[string]bool{}
 	for _, name := range r.below(dir) {
 		child, _, deeper := strings.Cut(strings.TrimPrefix(name, dir+"/"), "/")
-		if !slices.Contains(names, child) {
+		if n := len(names); n == 0 || names[n-1] != child { // what is in a folder stands together
 			names = append(names, child)
 		}
 		folder[child] = folder[child] || deeper
@@ -204,12 +180,18 @@ func (r *reader) children(dir string) (names []string, folder map[string]bool) {
 // text returns the content of a file, which must not be long. A file that
 // cannot be read is refused.
 func (r *reader) text(name string) string {
-	b, err := r.read(name, maxText+1)
+	return r.textOf(name, maxText, "")
+}
+
+// textOf returns the content of a file of at most limit bytes. The remedy is told
+// of a longer one.
+func (r *reader) textOf(name string, limit int64, remedy string) string {
+	b, err := r.read(name, limit+1)
 	switch {
 	case err != nil:
 		r.refuse(name, "", "cannot be read: %v", err)
-	case len(b) > maxText:
-		r.refuse(name, "", "is longer than %d KiB", maxText>>10)
+	case int64(len(b)) > limit:
+		r.refuse(name, "", "is longer than %d KiB%s", limit>>10, remedy)
 		return ""
 	}
 	return string(b)

@@ -44,6 +44,7 @@ func read(t *testing.T, files map[string]string) (*problem.Package, problem.Repo
 	if err != nil {
 		t.Fatal(err)
 	}
+	arrives(t, p)
 	return p, report
 }
 

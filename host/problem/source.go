@@ -47,8 +47,8 @@ func Open(name string) (fsys fs.FS, slug string, closer io.Closer, err error) {
 
 // What a ZIP file may be at most.
 const (
-	maxUnzipped = 16 << 30 // bytes of all its files together, as its directory says
-	maxPacked   = 1 << 30  // bytes of all its files together that may be packed as tightly as they like
+	maxUnzipped = maxBytes // bytes of all its files together, as its directory says
+	maxPacked   = 64 << 20 // bytes of all its files together that may be packed as tightly as they like
 	maxRatio    = 100      // bytes for a byte of the archive, of more than that
 	maxLink     = 4096     // bytes of a link
 	maxHops     = 16       // links from one name to a file
@@ -63,6 +63,7 @@ func Unzip(z *zip.Reader) (fs.FS, error) {
 		return nil, fmt.Errorf("the archive has %d entries, at most %d are read", len(z.File), maxFiles)
 	}
 	var total, packed uint64
+	var largest *zip.File
 	for _, f := range z.File {
 		name := strings.TrimSuffix(f.Name, "/")
 		if !fs.ValidPath(name) || name == "." || strings.Contains(name, `\`) {
@@ -70,14 +71,18 @@ func Unzip(z *zip.Reader) (fs.FS, error) {
 		}
 		packed += f.CompressedSize64
 		if total += f.UncompressedSize64; total > maxUnzipped || f.UncompressedSize64 > maxUnzipped {
-			return nil, fmt.Errorf("the archive unpacks to more than %d GiB", maxUnzipped>>30)
+			return nil, fmt.Errorf("the archive unpacks to more than %d GiB: %q has %d MiB", maxUnzipped>>30, brief(f.Name), f.UncompressedSize64>>20)
+		}
+		if largest == nil || f.UncompressedSize64 > largest.UncompressedSize64 {
+			largest = f
 		}
 		if err := a.add(name, f); err != nil {
 			return nil, err
 		}
 	}
-	if total > maxPacked && total/maxRatio > packed {
-		return nil, fmt.Errorf("the archive unpacks to %d MiB, more than %d times its size: let generators make what is so regular", total>>20, maxRatio)
+	if total > maxPacked && total/maxRatio >= packed {
+		return nil, fmt.Errorf("the archive unpacks to %d MiB, more than %d times its size: %q alone has %d MiB; let generators make what is so regular",
+			total>>20, maxRatio, brief(largest.Name), largest.UncompressedSize64>>20)
 	}
 	return a.top()
 }
@@ -209,6 +214,7 @@ type entry struct {
 	name string
 	size int64
 	mode fs.FileMode
+	sys  any // of a folder that was opened: its name without links
 }
 
 func (e entry) Name() string               { return e.name }
@@ -217,7 +223,7 @@ func (e entry) Mode() fs.FileMode          { return e.mode | 0o444 }
 func (e entry) Type() fs.FileMode          { return e.mode.Type() }
 func (e entry) ModTime() time.Time         { return time.Time{} }
 func (e entry) IsDir() bool                { return e.mode.IsDir() }
-func (e entry) Sys() any                   { return nil }
+func (e entry) Sys() any                   { return e.sys }
 func (e entry) Info() (fs.FileInfo, error) { return e, nil }
 
 type openFile struct {
@@ -234,7 +240,7 @@ type openFolder struct {
 }
 
 func (f *openFolder) Stat() (fs.FileInfo, error) {
-	return entry{name: path.Base(f.name), mode: fs.ModeDir}, nil
+	return entry{name: path.Base(f.name), mode: fs.ModeDir, sys: resolved(f.name)}, nil
 }
 func (f *openFolder) Read([]byte) (int, error) { return 0, errors.New("is a folder") }
 func (f *openFolder) Close() error             { return nil }

@@ -169,7 +169,7 @@ func TestLinksInAFolderStayInIt(t *testing.T) {
 	if err := os.Symlink("..", filepath.Join(secret, "circle")); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(); err == nil || !strings.Contains(err.Error(), "does a link lead in a circle") {
+	if err := open(); err == nil || !strings.Contains(err.Error(), "links must not lead in a circle") {
 		t.Errorf("a circle: %v", err)
 	}
 }

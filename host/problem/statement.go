@@ -83,11 +83,15 @@ func firstKey(m map[string]string) string {
 // markdown renders a statement. Raw HTML is left out and dangerous links lose
 // their target, so the result is safe to show.
 func (r *reader) markdown(file string) string {
-	text := samplePlace.ReplaceAllString(clean(r.text(file)), "")
+	text := samplePlace.ReplaceAllString(clean(r.textOf(file, maxStatement, statementRemedy)), "")
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough))
 	var out bytes.Buffer
 	if err := md.Convert([]byte(text), &out); err != nil {
 		r.refuse(file, "", "cannot be rendered: %v", err)
+		return ""
+	}
+	if out.Len() > maxPage {
+		r.refuse(file, "", "becomes more than %d MiB of HTML: shorten it", maxPage>>20)
 		return ""
 	}
 	if strings.Contains(out.String(), "<!-- raw HTML omitted -->") {
@@ -95,6 +99,9 @@ func (r *reader) markdown(file string) string {
 	}
 	return r.withoutPictures(file, strings.ReplaceAll(out.String(), "<!-- raw HTML omitted -->", ""))
 }
+
+// statementRemedy is told of a statement that is too long.
+const statementRemedy = ", which is the most that a statement may have in one language: put what is long into attachments/"
 
 // samplePlace is where a statement wants its samples. The page shows them below
 // it.
@@ -141,6 +148,10 @@ func (r *reader) readSamples() {
 				r.refuse(part.file.Path, "", "cannot be read: %v", err)
 				continue
 			}
+			if r.shownBytes += len(b); r.shownBytes > maxSamples {
+				r.refuse(part.file.Path, "", "is too much: the page shows at most %d MiB of all samples together", maxSamples>>20)
+				return
+			}
 			if *part.to = shownText(b, part.file.Size); part.file.Size > maxSample {
 				r.warn(part.file.Path, "", "is longer than %d KiB: the page shows its beginning", maxSample>>10)
 			}
@@ -151,7 +162,7 @@ func (r *reader) readSamples() {
 
 // shownText is what the page shows of a sample that begins so and has size bytes.
 func shownText(b []byte, size int64) string {
-	if size > maxSample {
+	if size > int64(len(b)) {
 		return clean(string(b)) + "…\n"
 	}
 	return clean(string(b))

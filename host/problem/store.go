@@ -161,6 +161,7 @@ func (p *Package) WithTests(ctx context.Context, inputs, answers map[string]File
 // showSamples makes the samples that are shown of the files of the tests.
 func (p *Package) showSamples(ctx context.Context, open func(context.Context, File) (io.ReadCloser, error)) error {
 	p.Samples = nil
+	left := int64(maxSamples)
 	for _, t := range p.Tests() {
 		if !t.Sample {
 			continue
@@ -173,12 +174,13 @@ func (p *Package) showSamples(ctx context.Context, open func(context.Context, Fi
 			r, err := open(ctx, part.file)
 			var b []byte
 			if err == nil {
-				b, err = io.ReadAll(io.LimitReader(r, maxSample))
+				b, err = io.ReadAll(io.LimitReader(r, min(maxSample, left)))
 				err = errors.Join(err, r.Close())
 			}
 			if err != nil {
 				return fmt.Errorf("show sample %s of problem %s: %w", t.Name, p.Slug, err)
 			}
+			left -= int64(len(b))
 			*part.to = shownText(b, part.file.Size)
 		}
 		p.Samples = append(p.Samples, s)

@@ -8,7 +8,9 @@ import (
 
 // tex renders the part of TeX that statements are mostly made of. What it does
 // not know is shown without its command, and the report names it.
-func (r *reader) tex(file string) string { return r.texText(file, r.text(file)) }
+func (r *reader) tex(file string) string {
+	return r.texText(file, r.textOf(file, maxStatement, statementRemedy))
+}
 
 // texText renders a text that comes from a file.
 func (r *reader) texText(file, text string) string {
@@ -39,6 +41,10 @@ type texReader struct {
 	ends    []string // closing tags of environments
 	nested  int      // elements around this place
 	unknown map[string]bool
+
+	// What is known of the text ahead, so that it is looked at once.
+	dense     int  // up to there is no empty line
+	unbracket bool // there is no more closing bracket
 }
 
 // maxNested is how deep elements may be in each other. Deeper ones are shown
@@ -92,8 +98,7 @@ func (t *texReader) document() string {
 func (t *texReader) step(until string) {
 	rest := t.in[t.at:]
 	switch {
-	case until == "" && blankLine.MatchString(rest):
-		t.at += len(blankLine.FindString(rest))
+	case until == "" && t.blankLine():
 		t.closeParagraph()
 	case strings.HasPrefix(rest, "``"), strings.HasPrefix(rest, "''"):
 		t.write(map[byte]string{'`': "“", '\'': "”"}[rest[0]], 2)
@@ -119,7 +124,36 @@ func (t *texReader) step(until string) {
 	}
 }
 
-var blankLine = regexp.MustCompile(`^\s*?\n[ \t]*\n\s*`)
+// blankLine goes on behind the white space at this place if there is an empty line in
+// it.
+func (t *texReader) blankLine() bool {
+	if t.at < t.dense {
+		return false
+	}
+	end, newlines := t.at, 0
+	blank := false
+	for ; end < len(t.in); end++ {
+		switch t.in[end] {
+		case '\n':
+			newlines++
+			blank = blank || newlines == 2
+			continue
+		case ' ', '\t':
+			continue
+		case '\r', '\f':
+			newlines = 0
+			continue
+		default:
+		}
+		break
+	}
+	if !blank {
+		t.dense = end
+		return false
+	}
+	t.at = end
+	return true
+}
 
 // write puts HTML out and goes on n bytes.
 func (t *texReader) write(text string, n int) {
@@ -181,7 +215,7 @@ func (t *texReader) command(rest string) {
 		t.environment(name == "begin")
 	case name == "item":
 		t.at += len(m[0])
-		if !strings.HasSuffix(strings.TrimSpace(t.out.String()), "l>") {
+		if !strings.HasSuffix(strings.TrimRight(t.out.String(), " \t\r\n\f\u00a0"), "l>") {
 			t.out.WriteString("</li>")
 		}
 		t.out.WriteString("<li>")
@@ -248,10 +282,12 @@ func firstRune(s string) string {
 // argument skips options in brackets and returns the text of one argument.
 func (t *texReader) argument() string {
 	rest := t.in[t.at:]
-	if strings.HasPrefix(rest, "[") {
+	if strings.HasPrefix(rest, "[") && !t.unbracket {
 		if end := strings.IndexByte(rest, ']'); end > 0 {
 			t.at += end + 1
 			rest = rest[end+1:]
+		} else {
+			t.unbracket = true
 		}
 	}
 	if !strings.HasPrefix(rest, "{") {

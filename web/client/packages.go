@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"deepoj/host/judge"
 )
@@ -94,4 +95,55 @@ func problemPath(problem string) string { return "/api/v1/problems/" + url.PathE
 
 func versionPath(problem, version string) string {
 	return problemPath(problem) + "/versions/" + url.PathEscape(version)
+}
+
+// Person is somebody who may change a problem, besides staff.
+type Person struct {
+	Name  string    `json:"name"`
+	Owner bool      `json:"owner"` // or else a co-author
+	Since time.Time `json:"since"`
+}
+
+// ProblemPeople returns who may change a problem besides staff, its owner first.
+func (c *Client) ProblemPeople(ctx context.Context, problem string) ([]Person, error) {
+	var reply struct {
+		People []Person `json:"people"`
+	}
+	return reply.People, c.call(ctx, http.MethodGet, problemPath(problem)+"/people", nil, nil, &reply)
+}
+
+// AddProblemAuthor makes somebody a co-author of a problem. Only its owner and staff
+// may.
+func (c *Client) AddProblemAuthor(ctx context.Context, problem, name string) error {
+	return c.call(ctx, http.MethodPost, problemPath(problem)+"/people", nil, map[string]any{"name": name}, nil)
+}
+
+// SetProblemOwner gives a problem to somebody else. Only its owner and staff may.
+func (c *Client) SetProblemOwner(ctx context.Context, problem, name string) error {
+	return c.call(ctx, http.MethodPost, problemPath(problem)+"/people", nil, map[string]any{"name": name, "owner": true}, nil)
+}
+
+// RemoveProblemAuthor makes somebody a co-author of a problem no more.
+func (c *Client) RemoveProblemAuthor(ctx context.Context, problem, name string) error {
+	return c.call(ctx, http.MethodDelete, problemPath(problem)+"/people/"+url.PathEscape(name), nil, nil, nil)
+}
+
+// Quota is what the packages of a setter take and may take.
+type Quota struct {
+	UsedBytes    int64 `json:"used_bytes"`    // of files that only their versions have
+	AllowedBytes int64 `json:"allowed_bytes"` // 0 = any number
+	Versions     int   `json:"versions_today"`
+	PerDay       int   `json:"versions_a_day"` // 0 = any number
+	SentBytes    int64 `json:"sent_bytes"`     // of archives, today
+
+	// Setters are what each takes, for staff.
+	Setters []struct {
+		Name  string `json:"name"`
+		Bytes int64  `json:"bytes"`
+	} `json:"setters"`
+}
+
+// Quota returns what one's own packages take and may take.
+func (c *Client) Quota(ctx context.Context) (q Quota, err error) {
+	return q, c.call(ctx, http.MethodGet, "/api/v1/quota", nil, nil, &q)
 }

@@ -51,6 +51,7 @@ var settings = []setting{
 	{env: "RATE_PER_ADDRESS", yaml: "api.rate.address", def: "6000", doc: "requests a minute from one address; 0 = no limit; clients on this machine have none"},
 	{env: "RATE_PER_USER", yaml: "api.rate.user", def: "600", doc: "requests a minute of one user who has logged in; 0 = no limit"},
 	{env: "RATE_PER_KEY", yaml: "api.rate.key", def: "1200", doc: "requests a minute with one key; 0 = no limit"},
+	{env: "SETTER_QUOTA_MIB", yaml: "packages.setter_quota_mib", def: "2048", doc: "room that the packages of one setter may take with files that nobody else's have, and archives that they may send on a day; 0 = any; the same for web side and workers"},
 	{env: "BLOB_DIR", yaml: "blob.dir", doc: "folder of packages and plugins; the data folder's blobs when empty; unused with S3_ENDPOINT"},
 	{env: "BLOB_CACHE_BYTES", yaml: "blob.cache_bytes", def: "10737418240", doc: "with S3_ENDPOINT: bytes that this machine keeps near, in CACHE_DIR"},
 	{env: "S3_ENDPOINT", yaml: "s3.endpoint", doc: "host:port of an S3 service that keeps packages and plugins instead of BLOB_DIR"},
@@ -189,7 +190,7 @@ func (c *config) validate() []error {
 	}
 	atLeast("JOB_RECLAIM_GRACE_SEC", 0)
 	atLeast("JOB_MAX_LOST_WORKERS", 1)
-	for _, name := range []string{"WORKER_SLOTS", "RATE_PER_ADDRESS", "RATE_PER_USER", "RATE_PER_KEY"} {
+	for _, name := range []string{"WORKER_SLOTS", "SETTER_QUOTA_MIB", "RATE_PER_ADDRESS", "RATE_PER_USER", "RATE_PER_KEY"} {
 		atLeast(name, 0)
 	}
 	for _, name := range []string{"POLL_INTERVAL", "DRAIN_GRACE"} {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"deepoj/host/plugin"
+	"deepoj/host/reading"
 )
 
 // documents returns every Markdown file of the repository that people read, by its
@@ -113,7 +114,7 @@ func TestEveryCommandInTheDocumentsExists(t *testing.T) {
 			targets = append(targets, strings.Fields(m[1])...)
 		}
 	}
-	verbs := []string{"help", plugin.CompileCommand, plugin.WorkerCommand}
+	verbs := []string{"help", plugin.CompileCommand, plugin.WorkerCommand, reading.Command}
 	for _, c := range commands {
 		verbs = append(verbs, c.name)
 	}

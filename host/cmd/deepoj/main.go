@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"deepoj/host/plugin"
+	"deepoj/host/reading"
 	_ "deepoj/host/shortcut" // which is `deepoj judge`, if there is deepoj-judge
 )
 
@@ -72,6 +73,9 @@ var commands = []command{
 func main() {
 	if len(os.Args) > 1 && (os.Args[1] == plugin.CompileCommand || os.Args[1] == plugin.WorkerCommand) {
 		os.Exit(plugin.Child(os.Args[1:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == reading.Command {
+		os.Exit(reading.Child(os.Args[1:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	status := run(ctx, &env{args: os.Args[1:], stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv})

@@ -15,8 +15,8 @@ import (
 	"deepoj/host/judging"
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/trial"
-	"deepoj/host/problem"
 	"deepoj/host/problem/samples"
+	"deepoj/host/reading"
 	"deepoj/host/scheduler"
 	"deepoj/host/telemetry"
 	"deepoj/host/worker"
@@ -206,7 +206,7 @@ func (n *node) newIntake(j *judging.Judge, judges judging.Config, folder string)
 		return nil, err
 	}
 	return intake.New(intake.Config{
-		Store: n.store, Blobs: n.blobs, Plugins: judges.Plugins, Judge: j, Runner: runner, TempDir: folder, Log: n.log,
+		Store: n.store, Blobs: n.blobs, Plugins: judges.Plugins, Judge: j, Runner: runner, Quota: n.cfg.number("SETTER_QUOTA_MIB") << 20, TempDir: folder, Log: n.log,
 	})
 }
 
@@ -282,14 +282,11 @@ func (n *node) importSamples(ctx context.Context) error {
 }
 
 func importSample(ctx context.Context, store *sql.Store, blobs blob.Store, slug string) error {
-	fsys, err := samples.FS(slug)
+	p, err := reading.Config{}.Sample(ctx, slug)
 	if err != nil {
 		return err
 	}
-	p, _, err := problem.Read(fsys)
-	if err != nil {
-		return err
-	}
+	defer p.Close()
 	p.Slug = slug
 	if _, err := p.Save(ctx, blobs); err != nil {
 		return err

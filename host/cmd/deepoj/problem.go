@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"deepoj/host/judging"
 	"deepoj/host/problem"
 	"deepoj/host/problem/samples"
+	"deepoj/host/reading"
 	"deepoj/host/verify"
 	"deepoj/sql"
 )
@@ -58,7 +58,7 @@ func importProblems(ctx context.Context, e *env) int {
 	if err != nil {
 		return e.fail(err)
 	}
-	ps, err := openPackages(f.Args(), *slug, *own)
+	ps, err := openPackages(ctx, f.Args(), *slug, *own)
 	defer func() {
 		for _, p := range ps {
 			_ = p.closer.Close() // it was only read
@@ -100,38 +100,27 @@ type opened struct {
 	own    bool // it is one of the sample problems
 }
 
-// openPackage reads a package, which stays open until it is imported.
-func openPackage(files fs.FS, slug string, closer io.Closer) (opened, error) {
-	pkg, report, err := problem.Read(files)
-	if err != nil {
-		return opened{closer: closer}, fmt.Errorf("import %s: %w", slug, err)
+// openPackages reads packages, which stay open until they are imported.
+func openPackages(ctx context.Context, paths []string, slug string, own bool) (ps []opened, err error) {
+	add := func(r *reading.Reading, slug string, own bool, err error) error {
+		if err != nil {
+			return fmt.Errorf("import %s: %w", slug, err)
+		}
+		r.Slug = slug
+		ps = append(ps, opened{slug: slug, pkg: r.Package, report: r.Report, closer: r, own: own})
+		return nil
 	}
-	pkg.Slug = slug
-	return opened{slug: slug, pkg: pkg, report: report, closer: closer}, nil
-}
-
-func openPackages(paths []string, slug string, own bool) ([]opened, error) {
-	var ps []opened
 	if own {
 		for _, s := range samples.Slugs() {
-			fsys, err := samples.FS(s)
-			if err != nil {
-				return ps, err
-			}
-			p, err := openPackage(fsys, s, io.NopCloser(nil))
-			p.own = true
-			if ps = append(ps, p); err != nil {
+			r, err := reading.Config{}.Sample(ctx, s)
+			if err := add(r, s, true, err); err != nil {
 				return ps, err
 			}
 		}
 	}
 	for _, path := range paths {
-		fsys, name, closer, err := problem.Open(path)
-		if err != nil {
-			return ps, err
-		}
-		p, err := openPackage(fsys, firstOf(slug, name), closer)
-		if ps = append(ps, p); err != nil {
+		r, name, err := reading.Config{}.Path(ctx, path)
+		if err := add(r, firstOf(slug, name), false, err); err != nil {
 			return ps, err
 		}
 	}
@@ -243,7 +232,7 @@ func (im *importer) put(ctx context.Context, e *env, p opened) (live bool, err e
 		return true, im.store.SaveProblem(ctx, p.pkg.Judge(), importerName)
 	}
 	if im.intake == nil {
-		if err := im.store.KeepVersion(ctx, p.pkg.Judge(), importerName, 0); err != nil {
+		if err := intake.Keep(ctx, im.store, p.pkg, importerName, 0); err != nil {
 			return false, err
 		}
 		return true, im.store.ActivateVersion(ctx, sql.Activation{Problem: p.slug, Version: string(p.pkg.Version), By: importerName, Override: true})

@@ -347,7 +347,8 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 		},
 		CallbackAllow: callbacks, Proxies: proxies,
 		RatePerAddress: n.rate("RATE_PER_ADDRESS"), RatePerUser: n.rate("RATE_PER_USER"), RatePerKey: n.rate("RATE_PER_KEY"),
-		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
+		SetterQuota: n.cfg.number("SETTER_QUOTA_MIB") << 20,
+		Listen:      n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
 		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Live: n.live(), Tracer: n.tracer, Log: n.log,
 	}
 	if n.blobs != nil {

@@ -1,0 +1,229 @@
+package problem_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"deepoj/host/problem"
+	"deepoj/host/problem/samples"
+)
+
+// nasty are pieces that a statement in TeX, or its whole, is made of again and again.
+// Each has made a converter look at everything for each of its characters, here or
+// elsewhere.
+var nasty = map[string]struct{ before, again, after string }{
+	"white space without an empty line": {"", "\n\f", "x"},
+	"spaces":                            {"", " ", "x"},
+	"newlines":                          {"x", "\n", ""},
+	"items after white space":           {"\\begin{center}" + strings.Repeat(" ", 8000), "\\item", ""},
+	"items in white space":              {"", "\\item   ", ""},
+	"options that nothing closes":       {"", "\\label[", ""},
+	"options that are closed late":      {"", "\\label[", "]"},
+	"arguments that nothing closes":     {"", "\\label{", ""},
+	"elements in elements":              {"", "\\textbf{", ""},
+	"elements that are closed":          {"", "\\textbf{", strings.Repeat("}", 8000)},
+	"environments that nothing ends":    {"", "\\begin{itemize}", ""},
+	"ends of nothing":                   {"", "\\end{itemize}", ""},
+	"verbatim without an end":           {"", "\\begin{verbatim}", ""},
+	"verbatim with an end":              {"", "\\begin{verbatim}\\end{verbatim}", ""},
+	"verb without an end":               {"", "\\verb|", ""},
+	"examples without an end":           {"", "\\begin{example}", ""},
+	"problems without an end":           {"", "\\begin{problem}{", ""},
+	"comments":                          {"", "%", "\n"},
+	"comments on lines":                 {"", "x%\n", ""},
+	"escaped comments":                  {"", "\\%", ""},
+	"unknown commands":                  {"", "\\x", ""},
+	"one long command":                  {"\\", "x", ""},
+	"backslashes":                       {"", "\\", ""},
+	"braces":                            {"", "{", ""},
+	"dollars":                           {"", "$", ""},
+	"indices":                           {"", "_", ""},
+	"indices of commands":               {"", "_\\bf", ""},
+	"quotes":                            {"", "``", ""},
+	"dashes":                            {"", "-", ""},
+	"links":                             {"", "\\href{a", ""},
+	"headings":                          {"", "\\section{", ""},
+	"NUL bytes":                         {"", "\x00", ""},
+	"bytes that are no text":            {"", "\xff", ""},
+}
+
+// cost returns the least CPU time that this thread takes to read a package.
+func cost(t *testing.T, fsys fs.FS) time.Duration {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	now := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(1 /* RUSAGE_THREAD */, &u); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	least := time.Hour
+	for range 2 {
+		began := now()
+		_, _, _ = problem.Read(fsys) // it may be refused
+		least = min(least, now()-began)
+	}
+	return least
+}
+
+// packed is a package as an archive, in which a folder is found without a look at all
+// others.
+func packed(t *testing.T, files fstest.MapFS) fs.FS {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	err := w.AddFS(files)
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys, err := problem.Unzip(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fsys
+}
+
+// grows compares what a package costs with one that is eight times as long. What looks
+// at everything for everything takes 64 times as long then; 24 leave room for caches
+// and the collector.
+func grows(t *testing.T, sized func(int) fstest.MapFS) {
+	t.Helper()
+	small, large := cost(t, packed(t, sized(1))), cost(t, packed(t, sized(8)))
+	if floor := 2 * time.Millisecond; large > 24*max(small, floor) {
+		t.Errorf("a package takes %s to read, and one that is eight times as long %s", small, large)
+	}
+}
+
+func TestNoStatementTakesMuchLongerThanItIsLong(t *testing.T) {
+	const most = 256 << 10
+	polygon := archived(t, filepath.Join("testdata", "packages", "polygon", "small.txtar"))
+	for name, n := range nasty {
+		text := func(eighths int) string {
+			room := most*eighths/8 - 2*(len(n.before)+len(n.after)) - 64
+			return n.before + strings.Repeat(n.again, max(room, 0)/len(n.again)) + n.after
+		}
+		t.Run("TeX/"+name, func(t *testing.T) {
+			grows(t, func(n int) fstest.MapFS {
+				return pack(map[string]string{"problem_statement/problem.en.md": "", "problem_statement/problem.en.tex": text(n)})
+			})
+		})
+		t.Run("Polygon/"+name, func(t *testing.T) {
+			grows(t, func(n int) fstest.MapFS {
+				fsys := maps.Clone(polygon)
+				fsys["statement-sections/english/legend.tex"] = &fstest.MapFile{Data: []byte(text(n)), Mode: 0o644}
+				return fsys
+			})
+		})
+	}
+}
+
+func TestNoPackageTakesMuchLongerThanItIsLarge(t *testing.T) {
+	for name, sized := range map[string]func(n int) map[string]string{
+		"of many tests": func(n int) map[string]string {
+			files := map[string]string{}
+			for i := range 500 * n {
+				files[fmt.Sprintf("data/secret/%d.in", i)], files[fmt.Sprintf("data/secret/%d.ans", i)] = "1\n", "1\n"
+			}
+			return files
+		},
+		"of many groups": func(n int) map[string]string {
+			files := map[string]string{}
+			for i := range 500 * n {
+				files[fmt.Sprintf("data/secret/g%d/1.in", i)], files[fmt.Sprintf("data/secret/g%d/1.ans", i)] = "1\n", "1\n"
+			}
+			return files
+		},
+		"of many submissions": func(n int) map[string]string {
+			files := map[string]string{}
+			for i := range 500 * n {
+				files[fmt.Sprintf("submissions/accepted/%d.py", i)] = "print()\n"
+			}
+			return files
+		},
+		"of many files that mean nothing": func(n int) map[string]string {
+			files := map[string]string{}
+			for i := range 1000 * n {
+				files[fmt.Sprintf("other/%d", i)], files[fmt.Sprintf("top%d", i)] = "x", "x"
+			}
+			return files
+		},
+		"of many keys": func(n int) map[string]string {
+			var b strings.Builder
+			b.WriteString("name: Small\n")
+			for i := range 1000 * n {
+				fmt.Fprintf(&b, "key%d: 1\n", i)
+			}
+			return map[string]string{"problem.yaml": b.String()}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			grows(t, func(n int) fstest.MapFS { return pack(sized(n)) })
+		})
+	}
+}
+
+// What a reader sends is what it read, for every good package of these tests.
+func TestAPackageArrivesAsItWasRead(t *testing.T) {
+	t.Parallel()
+	archives, err := filepath.Glob("testdata/packages/*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := 0
+	for _, name := range archives {
+		fsys := archived(t, name)
+		if p, _, err := problem.Read(fsys); err == nil {
+			arrives(t, p)
+			good++
+		}
+	}
+	for _, slug := range samples.Slugs() {
+		fsys, err := samples.FS(slug)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _, err := problem.Read(fsys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrives(t, p)
+	}
+	if good < 10 {
+		t.Errorf("only %d packages are good", good)
+	}
+}
+
+// arrives fails unless a package survives being sent.
+func arrives(t *testing.T, p *problem.Package) {
+	t.Helper()
+	sent, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := problem.Arrived(sent, fstest.MapFS{})
+	if err != nil {
+		t.Errorf("%s does not arrive: %v", p.Title, err)
+		return
+	}
+	if again, err := json.Marshal(q); err != nil || string(again) != string(sent) {
+		t.Errorf("%s arrives as another package, %v", p.Title, err)
+	}
+}

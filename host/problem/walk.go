@@ -1,0 +1,120 @@
+package problem
+
+import (
+	"cmp"
+	"io/fs"
+	"path"
+	"slices"
+	"syscall"
+)
+
+// walked is what was met while the files were listed. Links make few entries many:
+// a ladder of folders whose links all lead to the next one has more paths than
+// anybody can count, and none of them is deep. So what is counted is visits.
+type walked struct {
+	visits  int         // of files and folders
+	bytes   int64       // of the files that were visited
+	above   []any       // which folders the walk is in
+	reached map[any]int // how often each folder was reached
+}
+
+// walk lists the files below dir, following links.
+func (r *reader) walk(dir string, depth int) {
+	if depth > maxDepth {
+		r.refuse(dir, "", "is %d folders deep: at most %d are read; does a link lead in a circle?", depth, maxDepth)
+		return
+	}
+	if !r.enter(dir) {
+		return
+	}
+	entries, err := fs.ReadDir(r.fsys, dir)
+	if err != nil {
+		r.refuse(dir, "", "cannot be read: %v", err)
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if e.Name() == ".git" || e.Name() == ".DS_Store" || e.Name() == "__MACOSX" {
+			continue
+		}
+		if r.walked.visits++; r.walked.visits > maxFiles {
+			r.refuse(name, "", "is one too many: at most %d files and folders are read, each as often as links lead to it", maxFiles)
+		} else {
+			r.visit(name, e, depth)
+		}
+		if r.walked.visits > maxFiles || r.walked.bytes > maxBytes || len(r.errs) >= maxReasons {
+			break
+		}
+	}
+	if n := len(r.walked.above); n > 0 {
+		r.walked.above = r.walked.above[:n-1]
+	}
+	if depth == 0 {
+		slices.SortFunc(r.p.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	}
+}
+
+// visit takes note of an entry of a folder.
+func (r *reader) visit(name string, e fs.DirEntry, depth int) {
+	info, err := fs.Stat(r.fsys, name)
+	switch {
+	case err != nil && e.Type()&fs.ModeSymlink != 0:
+		r.refuse(name, "", "is a link that leads nowhere or out of the package")
+	case err != nil:
+		r.refuse(name, "", "cannot be read: %v", err)
+	case info.IsDir():
+		r.walk(name, depth+1)
+	case !info.Mode().IsRegular():
+		r.refuse(name, "", "is neither a file nor a folder nor a link to one")
+	case name == versionFile:
+		r.wasExported = true
+	default:
+		if r.walked.bytes += info.Size(); r.walked.bytes > maxBytes {
+			r.refuse(name, "", "is too much: the files have more than %d GiB together, each counted as often as links lead to it", maxBytes>>30)
+			return
+		}
+		r.all[name] = info.Size()
+		r.p.Files = append(r.p.Files, File{Path: name, Size: info.Size()})
+	}
+}
+
+// enter takes note of a folder, and reports whether it may be read: not if the walk
+// is in it already, or was too often.
+func (r *reader) enter(dir string) bool {
+	info, err := fs.Stat(r.fsys, dir)
+	if err != nil {
+		r.refuse(dir, "", "cannot be read: %v", err)
+		return false
+	}
+	id := identity(info)
+	if id == nil { // links lead to no folder here
+		id = dir
+	}
+	if slices.Contains(r.walked.above, id) {
+		r.refuse(dir, "", "is a link to a folder that it is in: links must not lead in a circle")
+		return false
+	}
+	if r.walked.reached == nil {
+		r.walked.reached = map[any]int{}
+	}
+	if r.walked.reached[id]++; r.walked.reached[id] > maxReached {
+		r.refuse(dir, "", "is one link too many to the same folder: at most %d ways may lead to it", maxReached)
+		return false
+	}
+	r.walked.above = append(r.walked.above, id)
+	return true
+}
+
+// identity is what two names of the same folder have in common; nil = it cannot be
+// told.
+func identity(info fs.FileInfo) any {
+	switch sys := info.Sys().(type) {
+	case *syscall.Stat_t:
+		return [2]uint64{uint64(sys.Dev), sys.Ino}
+	case resolved:
+		return sys
+	}
+	return nil
+}
+
+// resolved is the name of an entry of an archive without links.
+type resolved string

@@ -1,0 +1,196 @@
+package reading
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"deepoj/host/plugin"
+	"deepoj/host/problem"
+	"deepoj/host/problem/samples"
+)
+
+// Command is the hidden command that a program must hand to [Child].
+const Command = "package-read"
+
+// exitBroken is the exit status of a process that could not do its work. A Go program
+// that dies by itself has 2.
+const exitBroken = 4
+
+// Child is the whole life of a reader: args are those of the process without its name,
+// so args[0] is [Command]. It returns the exit status. A main calls it before anything
+// else.
+func Child(args []string) int {
+	if err := child(args); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitBroken
+	}
+	return 0
+}
+
+// sourceFD is where the archive or folder is open.
+const sourceFD = 3
+
+func child(args []string) error {
+	var o order
+	if len(args) != 2 {
+		return errors.New("reader of packages: this command is not for people")
+	}
+	if err := json.Unmarshal([]byte(args[1]), &o); err != nil {
+		return fmt.Errorf("reader of packages: read the order: %w", err)
+	}
+	root, err := confined(o)
+	if err != nil {
+		return fmt.Errorf("reader of packages: confine itself: %w", err)
+	}
+	var pkg *problem.Package
+	fsys, a, err := open(o, root)
+	if err == nil && a.Archive == "" {
+		pkg, err = read(fsys, &a)
+	}
+	if err == nil {
+		err = tell(a)
+	}
+	if err == nil && pkg != nil {
+		err = serve(pkg)
+	}
+	if err != nil {
+		return fmt.Errorf("reader of packages: %w", err)
+	}
+	return nil
+}
+
+// confined gives up what reading needs not, and returns the folder that is open, if it
+// is one.
+func confined(o order) (root *os.Root, err error) {
+	c := plugin.Confinement{Descriptors: sourceFD + 1, DataBytes: o.Data, CPU: o.CPU}
+	if o.Sample != "" {
+		c.Descriptors = sourceFD
+	}
+	if o.Folder {
+		c.Reads = fmt.Sprintf("/proc/self/fd/%d", sourceFD)
+		if root, err = os.OpenRoot(c.Reads); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.Begin(); err != nil {
+		return nil, err
+	}
+	for resource, most := range map[int]uint64{unix.RLIMIT_FSIZE: 0, unix.RLIMIT_NOFILE: maxOpen} {
+		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			return nil, fmt.Errorf("resource %d to %d: %w", resource, most, err)
+		}
+	}
+	return root, nil
+}
+
+// maxOpen is how many files may be open at once: a path through folders takes one for
+// each.
+const maxOpen = 64
+
+// open returns the files of the package that is open, or what is wrong with the
+// archive.
+func open(o order, root *os.Root) (fs.FS, answer, error) {
+	switch {
+	case o.Sample != "":
+		fsys, err := samples.FS(o.Sample)
+		return fsys, answer{}, err
+	case root != nil:
+		return root.FS(), answer{}, nil
+	}
+	z, err := zip.NewReader(os.NewFile(sourceFD, "archive"), o.Bytes)
+	if err != nil {
+		return nil, answer{Archive: "the file is no ZIP archive that can be read: " + err.Error()}, nil
+	}
+	fsys, err := problem.Unzip(z)
+	if err != nil {
+		return nil, answer{Archive: "the package is refused: " + err.Error()}, nil
+	}
+	return fsys, answer{}, nil
+}
+
+// read reads the package into the answer. It is nil if it is refused.
+func read(fsys fs.FS, a *answer) (*problem.Package, error) {
+	pkg, report, err := problem.Read(fsys)
+	a.Report = report
+	if err != nil {
+		a.Refused = problem.Findings(err)
+		return nil, nil //nolint:nilnil // the answer says why
+	}
+	a.Package, err = json.Marshal(pkg)
+	return pkg, err
+}
+
+// tell sends the answer.
+func tell(a answer) error {
+	head, err := json.Marshal(a)
+	if err == nil && len(head) > maxHead {
+		why := fmt.Sprintf("is too much: what is in it takes %d MiB to list, and may take %d: leave files, tests or languages of the statement out", len(head)>>20, maxHead>>20)
+		head, err = json.Marshal(answer{Report: a.Report, Refused: []problem.Finding{{File: "package", Reason: why}}})
+	}
+	if err != nil {
+		return err
+	}
+	return writeFrame(os.Stdout, frameHead, head)
+}
+
+// serve sends the files that it is asked for, until nobody asks any more.
+func serve(pkg *problem.Package) error {
+	var question [questionSize]byte
+	for {
+		_, err := io.ReadFull(os.Stdin, question[:])
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		number := binary.BigEndian.Uint32(question[:])
+		if int64(number) >= int64(len(pkg.Files)) {
+			return fmt.Errorf("there is no file %d", number)
+		}
+		bad, err := send(pkg, pkg.Files[number])
+		if bad != nil {
+			said := bad.Error()
+			err = writeFrame(os.Stdout, frameError, []byte(said[:min(len(said), maxError)]))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// send sends a file. Bad says what is wrong with it.
+func send(pkg *problem.Package, f problem.File) (bad, err error) {
+	r, bad := pkg.Open(context.Background(), f)
+	if bad != nil {
+		return bad, nil
+	}
+	defer r.Close() // it was only read
+	buffer := make([]byte, maxData)
+	for left := f.Size; ; {
+		n, bad := io.ReadFull(r, buffer)
+		ended := errors.Is(bad, io.EOF) || errors.Is(bad, io.ErrUnexpectedEOF)
+		switch {
+		case bad != nil && !ended:
+			return bad, nil
+		case int64(n) > left || ended && int64(n) < left:
+			return fmt.Errorf("it is not of %d bytes", f.Size), nil
+		case n > 0:
+			if err := writeFrame(os.Stdout, frameData, buffer[:n]); err != nil {
+				return nil, err
+			}
+		}
+		if left -= int64(n); ended {
+			return nil, writeFrame(os.Stdout, frameEnd, nil)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package reading
+
+import (
+	"encoding/json"
+	"os"
+	"syscall"
+)
+
+// ReachesThreads reports whether Landlock can be had, which a program that C is linked
+// into cannot: tests under the race detector are such.
+func ReachesThreads() bool {
+	_, _, errno := syscall.AllThreadsSyscall(syscall.SYS_GETUID, 0, 0, 0)
+	return errno != syscall.ENOTSUP
+}
+
+// Sample returns the sample that a process was ordered to read.
+func Sample(args []string) string {
+	var o order
+	if len(args) == 2 {
+		_ = json.Unmarshal([]byte(args[1]), &o)
+	}
+	return o.Sample
+}
+
+// Confined is what a process does before it reads.
+func Confined(args []string) error {
+	var o order
+	if err := json.Unmarshal([]byte(args[1]), &o); err != nil {
+		return err
+	}
+	_, err := confined(o)
+	return err
+}
+
+// Tell answers that an archive is none, because of what is said.
+func Tell(said string) error { return tell(answer{Archive: said}) }
+
+// Frame answers with anything.
+func Frame(kind byte, content []byte) error { return writeFrame(os.Stdout, kind, content) }
+
+// MaxHead is the most that an answer may have, in bytes.
+const MaxHead = maxHead

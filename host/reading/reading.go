@@ -1,0 +1,192 @@
+// Package reading reads problem packages in a process of its own, because a small
+// package can cost hours or gigabytes, and because strangers made it.
+//
+// The process is this program again. It gets one open file, the archive or folder,
+// and has bounded memory and CPU time; it has no environment and can open no other
+// file, no connection and no program. It answers with the package as JSON, which is
+// bounded and checked, and with the content of the files that it is asked for. It is
+// killed when the context of the caller ends.
+package reading
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"deepoj/host/problem"
+)
+
+// Config bounds what reading one package may cost. Every field has a default.
+type Config struct {
+	// Exe is the program that is run again: its main must hand [Command] to [Child].
+	// Defaults to the running program.
+	Exe string
+
+	// CPU is the time that all of it may take, in whole seconds. Defaults to 60 s.
+	CPU time.Duration
+
+	// Bytes is the memory that it may use. Defaults to 1 GiB.
+	Bytes int64
+
+	// Patience is how long the process may be silent when it was asked for something.
+	// Defaults to 10 minutes.
+	Patience time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	if c.Exe == "" {
+		c.Exe = "/proc/self/exe"
+	}
+	if c.CPU == 0 {
+		c.CPU = time.Minute
+	}
+	if c.Bytes == 0 {
+		c.Bytes = 1 << 30
+	}
+	if c.Patience == 0 {
+		c.Patience = 10 * time.Minute
+	}
+	return c
+}
+
+// Failure is why a package could not be read to its end. That is the package's
+// doing: it takes too long or too much, or breaks the reader.
+type Failure struct{ Why string }
+
+func (e *Failure) Error() string { return e.Why }
+
+// Reading is a package whose files are still with the process that read it.
+type Reading struct {
+	*problem.Package
+
+	Report problem.Report
+
+	process *process
+}
+
+// Close ends the process. The package can be opened no more, unless it was saved.
+func (r *Reading) Close() error {
+	if r.process != nil {
+		r.process.end()
+	}
+	return nil
+}
+
+// Archive reads a package from an open ZIP file. The reasons to refuse it are those of
+// [problem.Read], or a [Failure]; any other error is none of the package. The report
+// is there in any case.
+func (c Config) Archive(ctx context.Context, file *os.File) (*Reading, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return &Reading{}, fmt.Errorf("read package: %w", err)
+	}
+	return c.read(ctx, order{Bytes: info.Size(), Folder: info.IsDir()}, file)
+}
+
+// Sample reads the package of a sample problem.
+func (c Config) Sample(ctx context.Context, slug string) (*Reading, error) {
+	return c.read(ctx, order{Sample: slug}, nil)
+}
+
+// Path reads the package at a path of this machine, as [problem.Open] finds it, and
+// returns its short name besides.
+func (c Config) Path(ctx context.Context, name string) (r *Reading, slug string, err error) {
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return &Reading{}, "", fmt.Errorf("open package: %w", err)
+	}
+	file, err := os.Open(full)
+	if err != nil {
+		return &Reading{}, "", fmt.Errorf("open package: %w", err)
+	}
+	defer file.Close() // the process has its own
+	r, err = c.Archive(ctx, file)
+	return r, strings.TrimSuffix(filepath.Base(full), ".zip"), err
+}
+
+// tries is how often a process is started that somebody kills.
+const tries = 2
+
+func (c Config) read(ctx context.Context, o order, source *os.File) (*Reading, error) {
+	c = c.withDefaults()
+	o.CPU, o.Data = c.CPU, c.Bytes
+	for try := 1; ; try++ {
+		r, err := c.readOnce(ctx, o, source)
+		if errors.Is(err, errKilled) && try < tries {
+			continue
+		}
+		if errors.Is(err, errKilled) {
+			err = &Failure{"the process that read the package was killed twice"}
+		}
+		return r, err
+	}
+}
+
+// readOnce is one try. It ends the process unless it succeeds.
+func (c Config) readOnce(ctx context.Context, o order, source *os.File) (r *Reading, err error) {
+	r = &Reading{}
+	p, err := c.start(ctx, o, source)
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		if err != nil {
+			p.end()
+		}
+	}()
+	head, err := p.head()
+	if err != nil {
+		return r, err
+	}
+	var a answer
+	if err := json.Unmarshal(head, &a); err != nil {
+		return r, &Failure{"the reader's answer cannot be read: " + err.Error()}
+	}
+	if len(a.Report.Warnings) > maxFindings || len(a.Refused) > maxFindings {
+		return r, &Failure{"the reader's answer has too many findings"}
+	}
+	r.Report = a.Report
+	switch {
+	case a.Archive != "":
+		return r, &Failure{a.Archive}
+	case len(a.Refused) > 0:
+		var errs []error
+		for _, f := range a.Refused {
+			errs = append(errs, &problem.Error{Finding: f})
+		}
+		return r, errors.Join(errs...)
+	}
+	pkg, err := problem.Arrived(a.Package, files{p})
+	if err != nil {
+		return r, &Failure{"the reader's answer cannot be used: " + err.Error()}
+	}
+	p.expect(pkg.Files)
+	r.Package, r.process = pkg, p
+	return r, nil
+}
+
+// maxFindings bounds the lists of an answer.
+const maxFindings = 200
+
+// answer is what the process says of a package. Archive says why there is no archive
+// to read; Refused why there is no package.
+type answer struct {
+	Archive string            `json:"archive,omitempty"`
+	Refused []problem.Finding `json:"refused,omitempty"`
+	Report  problem.Report    `json:"report"`
+	Package json.RawMessage   `json:"package,omitempty"`
+}
+
+// order is what the process is told when it starts.
+type order struct {
+	CPU    time.Duration `json:"cpu"`
+	Data   int64         `json:"data"`
+	Bytes  int64         `json:"bytes,omitempty"`  // of the archive
+	Folder bool          `json:"folder,omitempty"` // what is open is a folder
+	Sample string        `json:"sample,omitempty"` // nothing is open: the sample problem of this name
+}

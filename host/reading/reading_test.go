@@ -1,0 +1,517 @@
+package reading_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deepoj/host/blob"
+	"deepoj/host/problem"
+	"deepoj/host/problem/samples"
+	"deepoj/host/reading"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == reading.Command {
+		os.Exit(child(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// child is a reader, or one that probes what it may, or lies.
+func child(args []string) int {
+	sample := reading.Sample(args)
+	if lie, is := strings.CutPrefix(sample, "lie "); is {
+		return forge(lie)
+	}
+	if sample != "probe" {
+		return reading.Child(args)
+	}
+	err := reading.Confined(args)
+	if err == nil {
+		err = reading.Tell(probe())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// entry is a file, folder or link of an archive.
+type entry struct {
+	name, text string
+	mode       fs.FileMode
+	zeros      int64 // that follow the text
+}
+
+func file(name, text string) entry { return entry{name: name, text: text, mode: 0o644} }
+func link(name, target string) entry {
+	return entry{name: name, text: target, mode: fs.ModeSymlink | 0o777}
+}
+func folder(name string) entry { return entry{name: name + "/", mode: fs.ModeDir | 0o755} }
+
+// archive makes a ZIP file of a small good package and more.
+func archive(t testing.TB, more ...entry) *os.File {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "package.zip"))
+	must(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	w := zip.NewWriter(f)
+	all := append([]entry{
+		file("problem.yaml", "name: Small\n"), file(".timelimit", "1\n"), file("data/secret/1.in", "1\n"), file("data/secret/1.ans", "one\n"), file("submissions/accepted/a.py", "print()\n"),
+	}, more...)
+	for _, e := range all {
+		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
+		h.SetMode(e.mode)
+		to, err := w.CreateHeader(h)
+		must(t, err)
+		_, err = io.Copy(to, io.MultiReader(strings.NewReader(e.text), io.LimitReader(zeros{}, e.zeros)))
+		must(t, err)
+	}
+	must(t, w.Close())
+	return f
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func statement(text string) entry { return file("problem_statement/problem.en.md", text) }
+
+// ladder is a package whose links lead from each of many folders to the next in several
+// ways: ways^levels paths, none of which is deep.
+func ladder(levels, ways int) (all []entry) {
+	for l := range levels + 1 {
+		all = append(all, folder(fmt.Sprintf("d%d", l)))
+	}
+	for l := range levels {
+		for w := range ways {
+			all = append(all, link(fmt.Sprintf("d%d/l%d", l, w), fmt.Sprintf("../d%d", l+1)))
+		}
+	}
+	return all
+}
+
+func TestAPackageThatCostsTooMuchIsItsOwnFault(t *testing.T) {
+	quick := reading.Config{CPU: 2 * time.Second, Bytes: 256 << 20}
+	tables := strings.Repeat("|", 20_000) + "\n" + strings.Repeat("-|", 20_000) + "\n" + strings.Repeat("a\n", 90_000)
+	for name, tt := range map[string]struct {
+		entries []entry
+		want    []string // one of these
+	}{
+		"a ladder of links":                    {ladder(13, 12), []string{"one link too many to the same folder"}},
+		"a ladder of few links":                {ladder(15, 2), []string{"one link too many to the same folder"}},
+		"a folder that links to itself":        {[]entry{folder("d"), link("d/x", "../d")}, []string{"d/x: is a link to a folder that it is in"}},
+		"two folders that link to each other":  {[]entry{folder("d"), folder("e"), link("d/x", "../e"), link("e/x", "../d")}, []string{"is a link to a folder that it is in"}},
+		"a large file with many names":         {manyNames(), []string{"the files have more than 4 GiB together"}},
+		"a gigabyte of zeros":                  {[]entry{{name: "attachments/big", mode: 0o644, zeros: 1 << 30}}, []string{`more than 100 times its size: "attachments/big" alone has 1024 MiB`}},
+		"a statement of 300 KiB":               {[]entry{statement(strings.Repeat("word ", 60<<10))}, []string{"problem_statement/problem.en.md: is longer than 256 KiB"}},
+		"a statement of 300 KiB of TeX":        {[]entry{file("problem_statement/problem.tex", strings.Repeat("word ", 60<<10))}, []string{"problem.tex: is longer than 256 KiB"}},
+		"stars that nothing closes":            {[]entry{statement(strings.Repeat("*a_", 80_000))}, []string{"took more than 2 s of CPU"}},
+		"definitions of the same link":         {[]entry{statement(strings.Repeat("[a]: x\n", 36_000))}, nil},
+		"a table that becomes a million times": {[]entry{statement(tables)}, []string{"MiB of memory", "MiB of HTML", "s of CPU"}},
+		"quotes in quotes":                     {[]entry{statement(strings.Repeat(">", 250_000))}, nil},
+		"brackets that nothing closes":         {[]entry{statement(strings.Repeat("[", 250_000))}, nil},
+		"links in links":                       {[]entry{statement(strings.Repeat("[a](", 62_000))}, nil},
+		"lists in lists":                       {[]entry{statement(strings.Repeat("- ", 120_000))}, nil},
+		"backticks of all lengths":             {[]entry{statement(ticks())}, nil},
+		"aliases of aliases":                   {[]entry{file("data/testdata.yaml", aliases())}, nil},
+		"samples without end":                  {manySamples(), []string{"at most 4 MiB of all samples"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // only a hang takes that long
+			defer cancel()
+			r, err := quick.Archive(ctx, archive(t, tt.entries...))
+			must(t, r.Close())
+			if err == nil && tt.want == nil {
+				return // read in time, for it is not slow, or not any more
+			}
+			failed, isFailure := errors.AsType[*reading.Failure](err)
+			if _, refused := errors.AsType[*problem.Error](err); !refused && !isFailure {
+				t.Fatalf("the error %v is nobody's fault", err)
+			}
+			if tt.want == nil {
+				tt.want = []string{"s of CPU", "MiB of memory", "MiB of HTML", "is not YAML"}
+			}
+			for _, want := range tt.want {
+				if strings.Contains(err.Error(), want) {
+					return
+				}
+			}
+			t.Errorf("it is refused with %q (%v), want one of %q", err, failed, tt.want)
+		})
+	}
+}
+
+// manyNames is one file of 60 MiB with as many names as make too much of it.
+func manyNames() []entry {
+	all := []entry{{name: "attachments/big", text: noise(1 << 20), mode: 0o644, zeros: 59 << 20}}
+	for i := range 100 {
+		all = append(all, link(fmt.Sprintf("attachments/l%d", i), "big"))
+	}
+	return all
+}
+
+// noise is text that is not packed well.
+func noise(n int) string {
+	b, x := make([]byte, n), uint32(1)
+	for i := range b {
+		x = x*1664525 + 1013904223
+		b[i] = byte(x >> 24)
+	}
+	return string(b)
+}
+
+func manySamples() (all []entry) {
+	for i := range 70 {
+		all = append(all, file(fmt.Sprintf("data/sample/%d.in", i), noise(64<<10)), file(fmt.Sprintf("data/sample/%d.ans", i), "1\n"))
+	}
+	return all
+}
+
+func ticks() string {
+	var b strings.Builder
+	for i := 0; b.Len() < 250_000; i++ {
+		b.WriteString(strings.Repeat("`", i%600+1) + " ")
+	}
+	return b.String()
+}
+
+func aliases() string {
+	text := "a0: &a0 [x, x]\n"
+	for i := range 40 {
+		text += fmt.Sprintf("a%d: &a%d [*a%d, *a%d]\n", i+1, i+1, i, i)
+	}
+	return text
+}
+
+func TestAPackageIsTheSameWhoeverReadsIt(t *testing.T) {
+	t.Parallel()
+	store, err := blob.OpenDir(t.TempDir())
+	must(t, err)
+	for _, slug := range samples.Slugs() {
+		fsys, err := samples.FS(slug)
+		must(t, err)
+		p, report, err := problem.Read(fsys)
+		must(t, err)
+		p.Slug = slug
+		want, err := p.Save(t.Context(), store)
+		must(t, err)
+		r, err := reading.Config{}.Sample(t.Context(), slug)
+		must(t, err)
+		r.Slug = slug
+		if got, err := r.Save(t.Context(), store); err != nil || got != want || len(r.Report.Warnings) != len(report.Warnings) {
+			t.Errorf("%s: version %s, %v; want %s", slug, got, err, want)
+		}
+		must(t, r.Close())
+	}
+	// A folder, an archive and its content, also through a link, in any order.
+	dir := t.TempDir()
+	more := []entry{file("attachments/a.bin", noise(300_000)), link("attachments/b.bin", "a.bin"), file("attachments/empty", ""), file("attachments/frame", noise(64<<10))}
+	z := archive(t, more...)
+	must(t, exec.Command("python3", "-c", "import sys,zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])", z.Name(), dir).Run())
+	must(t, os.Remove(filepath.Join(dir, "attachments", "b.bin"))) // which that made a file of
+	must(t, os.Symlink("a.bin", filepath.Join(dir, "attachments", "b.bin")))
+	var versions []blob.Digest
+	for _, path := range []string{dir, z.Name()} {
+		r, slug, err := reading.Config{}.Path(t.Context(), path)
+		must(t, err)
+		if want := strings.TrimSuffix(filepath.Base(path), ".zip"); slug != want {
+			t.Errorf("%s is called %q", path, slug)
+		}
+		r.Slug = "small"
+		v, err := r.Save(t.Context(), store)
+		must(t, err)
+		versions = append(versions, v)
+		for _, f := range r.Files {
+			in, err := r.Open(t.Context(), f)
+			must(t, err)
+			b, err := io.ReadAll(in)
+			must(t, err)
+			if blob.Of(b) != f.Digest || strings.HasSuffix(f.Path, ".bin") && !bytes.Equal(b, []byte(noise(300_000))) {
+				t.Errorf("%s of %s is not what it was", f.Path, path)
+			}
+		}
+		must(t, r.Close())
+	}
+	if versions[0] != versions[1] {
+		t.Errorf("the folder is version %s, the archive %s", versions[0], versions[1])
+	}
+}
+
+// readers are the processes of this one that read packages.
+func readers(t *testing.T) (pids []int) {
+	t.Helper()
+	found, err := filepath.Glob("/proc/[0-9]*/stat")
+	must(t, err)
+	for _, name := range found {
+		stat, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if fields[1] != strconv.Itoa(os.Getpid()) || fields[0] == "Z" || !bytes.Contains(line, []byte(reading.Command)) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		must(t, err)
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// awaitReader waits for another process that reads.
+func awaitReader(ctx context.Context, t *testing.T, before []int) int {
+	t.Helper()
+	for ctx.Err() == nil {
+		for _, pid := range readers(t) {
+			if len(before) == 0 || pid != before[0] {
+				return pid
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("no process reads")
+	return 0
+}
+
+// slow is a package that takes a minute to read.
+func slow(t *testing.T) *os.File { return archive(t, statement(strings.Repeat("*a_", 80_000))) }
+
+func TestTheReaderEndsWithWhoeverAsked(t *testing.T) {
+	for name, file := range map[string]*os.File{"while it reads": slow(t), "while a file is sent": archive(t, entry{name: "attachments/big", text: noise(32 << 20), mode: 0o644})} {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() {
+			r, err := reading.Config{}.Archive(ctx, file)
+			if err == nil {
+				r.Slug = "small"
+				_, err = r.Save(t.Context(), stalled{cancel})
+			}
+			_ = r.Close()
+			done <- err
+		}()
+		if strings.HasSuffix(name, "reads") {
+			awaitReader(ctx, t, nil)
+			cancel()
+		}
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want that it was cancelled", name, err)
+		}
+		cancel()
+		if left := readers(t); len(left) > 0 {
+			t.Errorf("%s: the processes %v go on", name, left)
+		}
+	}
+}
+
+// stalled is a store whose caller is cancelled in the middle of a file.
+type stalled struct{ cancel func() }
+
+func (s stalled) Put(_ context.Context, r io.Reader) (blob.Digest, int64, error) {
+	n, err := io.CopyN(io.Discard, r, 1<<20)
+	if err == io.EOF { //nolint:errorlint // as it comes
+		return blob.Of(nil), n, nil // a small file
+	}
+	s.cancel()
+	rest, err := io.Copy(io.Discard, r)
+	return blob.Of(nil), n + rest, err
+}
+func (stalled) Open(context.Context, blob.Digest) (io.ReadCloser, error) {
+	return nil, blob.ErrNotFound
+}
+func (stalled) File(context.Context, blob.Digest) (*os.File, error)        { return nil, blob.ErrNotFound }
+func (stalled) Has(context.Context, blob.Digest) (bool, error)             { return false, nil }
+func (stalled) List(context.Context, func(blob.Digest, int64) error) error { return nil }
+func (stalled) Verify(context.Context, blob.Digest) error                  { return nil }
+
+func TestAReaderThatIsKilledIsStartedOnceMore(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	done := make(chan error)
+	go func() {
+		_, err := reading.Config{}.Archive(ctx, slow(t))
+		done <- err
+	}()
+	first := awaitReader(ctx, t, nil)
+	must(t, syscall.Kill(first, syscall.SIGKILL))
+	must(t, syscall.Kill(awaitReader(ctx, t, []int{first}), syscall.SIGKILL))
+	if failed, ok := errors.AsType[*reading.Failure](<-done); !ok || failed.Why != "the process that read the package was killed twice" {
+		t.Errorf("killed twice: %v", failed)
+	}
+}
+
+func TestAReaderThatIsSilentIsEnded(t *testing.T) {
+	_, err := reading.Config{Patience: 300 * time.Millisecond}.Archive(t.Context(), slow(t))
+	if failed, ok := errors.AsType[*reading.Failure](err); !ok || failed.Why != "reading the package took longer than 300ms" {
+		t.Errorf("a reader that says nothing: %v", err)
+	}
+}
+
+// files is what only Landlock forbids.
+const files = "open the memory of who asked, read the environment of who asked, read a file, list a folder"
+
+// probe tries what a reader that was taken over would want, and says what worked.
+func probe() string {
+	var worked []string
+	try := func(what string, err error) {
+		if err == nil {
+			worked = append(worked, what)
+		}
+	}
+	if len(os.Environ()) > 0 {
+		try("see the environment", nil)
+	}
+	for fd := 3; fd < 64; fd++ {
+		// What this process has opened itself, for the Go runtime, is marked.
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			try(fmt.Sprintf("use descriptor %d", fd), nil)
+		}
+	}
+	_, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	try("make a connection", err)
+	_, err = syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	try("make a local connection", err)
+	try("start a program", exec.Command("/bin/true").Run())
+	_, err = os.Open(fmt.Sprintf("/proc/%d/mem", os.Getppid()))
+	try("open the memory of who asked", err)
+	_, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", os.Getppid()))
+	try("read the environment of who asked", err)
+	_, err = os.ReadFile("/etc/passwd")
+	try("read a file", err)
+	_, err = os.ReadDir("/tmp")
+	try("list a folder", err)
+	if !reading.ReachesThreads() {
+		worked = slices.DeleteFunc(worked, func(s string) bool { return slices.Contains(strings.Split(files, ", "), s) })
+	}
+	try("write a file", os.WriteFile("/tmp/deepoj-probe", []byte("x"), 0o600))
+	if dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || dumpable != 0 {
+		try("be looked into", nil)
+	}
+	return "it could " + strings.Join(worked, ", ")
+}
+
+func TestAReaderCanDoNothingElse(t *testing.T) {
+	door, err := unix.Dup(int(archive(t).Fd())) // as a parent that is careless would leave open
+	must(t, err)
+	defer unix.Close(door)
+	r, err := reading.Config{}.Sample(t.Context(), "probe")
+	must(t, r.Close())
+	if err == nil || err.Error() != "it could " {
+		t.Errorf("a reader that was taken over: %v", err)
+	}
+}
+
+// forge answers as a reader would that was taken over.
+func forge(lie string) int {
+	small := `{"schema":1,"format":"icpc-legacy","root":{"items":[{"test":{"name":"1","input":{"path":"1.in","size":2},"answer":{"path":"1.in","size":2}}}]},"checkers":[{"standard":"default"}],"files":[{"path":"1.in","size":2}],"statement":"<p>x</p>"}`
+	from, to, _ := strings.Cut(lie, "=>")
+	text := strings.Replace(small, from, to, 1)
+	head := []byte(`{"package":` + text + `}`)
+	var err error
+	switch {
+	case lie == "long":
+		err = reading.Frame('H', make([]byte, reading.MaxHead+1))
+	case lie == "no frame":
+		_, err = os.Stdout.WriteString("hello")
+	case lie == "no answer":
+		err = reading.Frame('H', []byte("{}"))
+	case from == "content":
+		if err = reading.Frame('H', []byte(`{"package":`+small+`}`)); err == nil {
+			_, err = io.ReadFull(os.Stdin, make([]byte, 4))
+		}
+		if err == nil {
+			err = reading.Frame('D', []byte(to))
+		}
+		if err == nil {
+			err = reading.Frame('E', nil)
+		}
+	case lie != "" && text == small:
+		err = fmt.Errorf("%q is not in the answer", from)
+	default:
+		err = reading.Frame('H', head)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, os.Stdin) // until nobody asks
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func TestNothingIsBelievedOfAReader(t *testing.T) {
+	read := func(lie string) (*reading.Reading, error) {
+		return reading.Config{Patience: time.Minute}.Sample(t.Context(), "lie "+lie)
+	}
+	if r, err := read(""); err != nil {
+		t.Fatalf("what is true: %v", err)
+	} else {
+		must(t, r.Close())
+	}
+	for what, lie := range map[string]string{
+		"a script":                      `<p>x</p>=><script>x</script>`,
+		"an event handler":              `<p>x</p>=><p onclick=\"x\">`,
+		"a link that runs":              `<p>x</p>=><a href=\"javascript:x\">`,
+		"a link that runs, encoded":     `<p>x</p>=><a href=\"java&#115;cript:x\">`,
+		"a picture":                     `<p>x</p>=><img src=\"//x\">`,
+		"a tag that is cut":             `<p>x</p>=><p`,
+		"a style":                       `<p>x</p>=><p style=\"position:fixed\">`,
+		"a file outside":                `"path":"1.in","size":2}]=>"path":"../1.in","size":2}]`,
+		"a file of less than nothing":   `"path":"1.in","size":2}]=>"path":"1.in","size":-2}]`,
+		"a file of too much":            `"path":"1.in","size":2}]=>"path":"1.in","size":99999999999}]`,
+		"a file that is stored already": `"path":"1.in","size":2}]=>"path":"1.in","size":2,"digest":"sha256:00"}]`,
+		"two files of a name":           `"files":[=>"files":[{"path":"1.in","size":2},`,
+		"a test of no file":             `"input":{"path":"1.in"=>"input":{"path":"2.in"`,
+		"an item that is nothing":       `"items":[=>"items":[{},`,
+		"a checker that is nothing":     `{"standard":"default"}=>{}`,
+		"another schema":                `"schema":1=>"schema":2`,
+		"no tests":                      `"root":{=>"rot":{`,
+		"an endless answer":             "long",
+		"no answer":                     "no answer",
+		"something else":                "no frame",
+	} {
+		r, err := read(lie)
+		if _, ok := errors.AsType[*reading.Failure](err); !ok {
+			t.Errorf("%s: %v", what, err)
+		}
+		must(t, r.Close())
+	}
+	store, err := blob.OpenDir(t.TempDir())
+	must(t, err)
+	for _, content := range []string{"1", "1\n2"} { // a file of another size
+		r, err := read("content=>" + content)
+		must(t, err)
+		if _, err := r.Save(t.Context(), store); err == nil || !problem.Unreadable(err) {
+			t.Errorf("a file of two bytes that is %q: %v", content, err)
+		}
+		must(t, r.Close())
+	}
+	must(t, store.List(t.Context(), func(d blob.Digest, n int64) error { return fmt.Errorf("%s of %d bytes is stored", d, n) }))
+}

@@ -1,0 +1,2 @@
+-- min_binary: 17
+-- Nothing; keeps the numbers without a gap.

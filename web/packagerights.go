@@ -1,0 +1,266 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/sql"
+)
+
+// mayChange refuses whoever may not change a problem: a setter changes those that they
+// own or are a co-author of, and staff all. Nobody is refused a problem that is not
+// there.
+func (s *Server) mayChange(ctx context.Context, v viewer, slug string) error {
+	if v.Staff() {
+		return nil
+	}
+	rights, err := s.store.ProblemRights(ctx, slug, v.Name)
+	if err != nil {
+		return fmt.Errorf("look up rights: %w", err)
+	}
+	if !rights.MayChange() {
+		return notYours(slug)
+	}
+	return nil
+}
+
+func notYours(slug string) error {
+	return refuse(fiber.StatusForbidden, "not_yours", "The problem "+strconv.Quote(shorten(slug))+" is somebody else's.",
+		"Have its owner or staff add you as a co-author on the page of its package.")
+}
+
+// mayChangeUsers refuses whoever may not change every problem that a name of a checker
+// decides on.
+func (s *Server) mayChangeUsers(ctx context.Context, v viewer, kind, name string) error {
+	if v.Staff() || kind == "toolchain" {
+		return nil
+	}
+	problems, err := s.store.Problems(ctx)
+	if err != nil {
+		return fmt.Errorf("list problems: %w", err)
+	}
+	for _, p := range problems {
+		if slices.Contains(p.Checkers, name) {
+			if err := s.mayChange(ctx, v, p.Slug); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mayName refuses whoever may not say who changes a problem: its owner and staff may.
+func (s *Server) mayName(ctx context.Context, v viewer, slug string) error {
+	if v.Staff() {
+		return nil
+	}
+	rights, err := s.store.ProblemRights(ctx, slug, v.Name)
+	if err != nil {
+		return fmt.Errorf("look up rights: %w", err)
+	}
+	if !rights.Owns {
+		return refuse(fiber.StatusForbidden, "not_yours", "Only the owner of a problem and staff say who may change it.", "Ask its owner, or staff.")
+	}
+	return nil
+}
+
+// addPerson makes somebody a co-author of a problem, or its owner.
+func (s *Server) addPerson(c *fiber.Ctx, name string, owner bool) error {
+	ctx, v := c.UserContext(), viewerOf(c)
+	versions, err := s.versionsOf(c)
+	if err != nil {
+		return err
+	}
+	slug := versions[0].Problem
+	if err := s.mayName(ctx, v, slug); err != nil {
+		return err
+	}
+	if name == "" {
+		return fieldRefusal(wrongField("name", reasonMissing, "Name somebody who has an account."))
+	}
+	u := &sql.User{}
+	err = sql.ErrNotFound
+	if plainWord(name) {
+		u, err = s.store.User(ctx, name)
+	}
+	switch {
+	case errors.Is(err, sql.ErrNotFound):
+		return fieldRefusal(wrongField("name", reasonUnknown, "Nobody here is called %q.", shorten(name)))
+	case err != nil:
+		return fmt.Errorf("look up a co-author: %w", err)
+	case u.Role == sql.RoleContestant:
+		return fieldRefusal(wrongField("name", reasonInvalid, "%s is a contestant, who does not see packages: have an administrator make them a setter.", u.Name))
+	case owner:
+		return s.store.SetProblemOwner(ctx, slug, u.Name, v.Name)
+	}
+	return s.store.AddProblemAuthor(ctx, slug, u.Name, v.Name)
+}
+
+// removePerson makes somebody a co-author no more. Co-authors may go by themselves.
+func (s *Server) removePerson(c *fiber.Ctx) error {
+	ctx, v := c.UserContext(), viewerOf(c)
+	versions, err := s.versionsOf(c)
+	if err != nil {
+		return err
+	}
+	slug, name := versions[0].Problem, c.Params("name")
+	if name != v.Name {
+		if err := s.mayName(ctx, v, slug); err != nil {
+			return err
+		}
+	}
+	err = sql.ErrNotFound
+	if plainWord(name) {
+		err = s.store.RemoveProblemAuthor(ctx, slug, name, v.Name)
+	}
+	if errors.Is(err, sql.ErrNotFound) {
+		return refuse(fiber.StatusNotFound, "not_found", strconv.Quote(shorten(name))+" is no co-author of this problem.", "An owner is changed by naming another.")
+	}
+	return err
+}
+
+// people returns who may change the problem that the address names, besides staff.
+func (s *Server) people(c *fiber.Ctx) ([]sql.ProblemPerson, error) {
+	versions, err := s.versionsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.store.ProblemPeople(c.UserContext(), versions[0].Problem)
+}
+
+// apiPeople handles GET /api/v1/problems/:slug/people.
+func (s *Server) apiPeople(c *fiber.Ctx) error {
+	people, err := s.people(c)
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"people": people})
+}
+
+// apiAddPerson handles POST /api/v1/problems/:slug/people.
+func (s *Server) apiAddPerson(c *fiber.Ctx) error {
+	f, err := readFields(c, "name", "owner")
+	if err != nil {
+		return err
+	}
+	name, owner := f.text("name"), false
+	f.value("owner", "true or false", &owner)
+	if err := f.wrong.err(); err != nil {
+		return err
+	}
+	if err := s.addPerson(c, name, owner); err != nil {
+		return err
+	}
+	return s.apiPeople(c)
+}
+
+// apiRemovePerson handles DELETE /api/v1/problems/:slug/people/:name.
+func (s *Server) apiRemovePerson(c *fiber.Ctx) error {
+	if err := s.removePerson(c); err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
+
+// personForm handles POST /packages/:slug/people.
+func (s *Server) personForm(c *fiber.Ctx) error {
+	if err := s.addPerson(c, c.FormValue("name"), c.FormValue("as") == "owner"); err != nil {
+		return err
+	}
+	return c.Redirect("/packages/"+url.PathEscape(c.Params("slug"))+"#people", fiber.StatusSeeOther)
+}
+
+// goneForm handles POST /packages/:slug/people/:name/remove.
+func (s *Server) goneForm(c *fiber.Ctx) error {
+	if err := s.removePerson(c); err != nil {
+		return err
+	}
+	return c.Redirect("/packages/"+url.PathEscape(c.Params("slug"))+"#people", fiber.StatusSeeOther)
+}
+
+// quotaView is what a setter has used of what they may.
+type quotaView struct {
+	Used     int64       `json:"used_bytes"`        // of files that only their versions have
+	Allowed  int64       `json:"allowed_bytes"`     // 0 = any number
+	Versions int32       `json:"versions_today"`    // since midnight UTC
+	PerDay   int32       `json:"versions_a_day"`    // 0 = any number
+	Sent     int64       `json:"sent_bytes"`        // of archives, today; as many may be as are allowed
+	Setters  []sql.Usage `json:"setters,omitempty"` // of each, for staff
+}
+
+// quota returns what somebody has used. Staff have no limits and see what others use.
+func (s *Server) quota(ctx context.Context, v viewer) (q quotaView, err error) {
+	if q.Used, err = s.store.SetterBytes(ctx, v.Name); err != nil {
+		return q, err
+	}
+	today, err := s.store.SetterToday(ctx, v.Name)
+	if err != nil {
+		return q, err
+	}
+	q.Versions, q.Sent = today.Versions, today.Bytes
+	if v.Staff() {
+		q.Setters, err = s.store.SettersBytes(ctx, 200)
+		return q, err
+	}
+	q.Allowed, q.PerDay = s.cfg.SetterQuota, s.cfg.SetterVersions
+	return q, nil
+}
+
+// apiQuota handles GET /api/v1/quota.
+func (s *Server) apiQuota(c *fiber.Ctx) error {
+	q, err := s.quota(c.UserContext(), viewerOf(c))
+	if err != nil {
+		return err
+	}
+	return c.JSON(q)
+}
+
+// takeVersion refuses a setter who has made as many versions today as they may, or
+// whose packages take as much room; else it counts one more. An archive of some bytes
+// is announced. Staff may make any number.
+func (s *Server) takeVersion(ctx context.Context, v viewer, announced int64) error {
+	if v.Staff() {
+		return nil
+	}
+	if s.cfg.SetterQuota > 0 {
+		used, err := s.store.SetterBytes(ctx, v.Name)
+		if err != nil {
+			return err
+		}
+		if used >= s.cfg.SetterQuota {
+			return refuse(fiber.StatusRequestEntityTooLarge, "quota", "Your packages take "+bytesText(used)+", and may take "+bytesText(s.cfg.SetterQuota)+".",
+				"Ask staff to raise SETTER_QUOTA_MIB.")
+		}
+	}
+	taken, err := s.store.TakeVersion(ctx, v.Name, s.cfg.SetterVersions, max(announced, 0), s.cfg.SetterQuota)
+	if err != nil || taken {
+		return err
+	}
+	today, err := s.store.SetterToday(ctx, v.Name)
+	if err != nil {
+		return err
+	}
+	f := refuse(fiber.StatusTooManyRequests, "too_many_versions", fmt.Sprintf("You have sent %d versions today, which is as many as a setter may.", today.Versions),
+		"Send it again tomorrow, by UTC, or have staff send it.")
+	if today.Versions < s.cfg.SetterVersions {
+		f = refuse(fiber.StatusTooManyRequests, "sent_too_much", "With this package you would have sent more than "+bytesText(s.cfg.SetterQuota)+" today.", "Send it again tomorrow, by UTC, or have staff send it.")
+	}
+	f.RetryAfter = max(today.Left, time.Second)
+	return f
+}
+
+// countVersion counts what came of a version that was taken: its archive, and none at
+// all if it came to nothing.
+func (s *Server) countVersion(ctx context.Context, v viewer, bytes int64, nothing bool) error {
+	if v.Staff() || bytes == 0 && !nothing {
+		return nil
+	}
+	return s.store.CountArchive(context.WithoutCancel(ctx), v.Name, bytes, nothing)
+}
