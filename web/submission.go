@@ -78,7 +78,7 @@ func (s *Server) submissionView(c *fiber.Ctx) (*submissionView, error) {
 		return nil, err
 	}
 	ctx, v := c.UserContext(), viewerOf(c)
-	events, err := s.pastEvents(ctx, sub.JobID)
+	events, err := s.pastEvents(ctx, v, sub.JobID)
 	if err != nil {
 		return nil, err
 	}
@@ -90,19 +90,20 @@ func (s *Server) submissionView(c *fiber.Ctx) (*submissionView, error) {
 	if err != nil {
 		return nil, err
 	}
-	place, err := s.placeOf(ctx, sub.JobID, sub.Status)
+	place, err := s.placeOf(ctx, v, sub.JobID, sub.Status)
 	if err != nil {
 		return nil, err
 	}
 	return showSubmission(sub, problem, events, place, offers, v), nil
 }
 
-// pastEvents returns the events of a job, as many as a page shows.
-func (s *Server) pastEvents(ctx context.Context, jobID int64) (events []judge.Event, err error) {
+// pastEvents returns the events of a job that somebody may see, as many as a page
+// shows.
+func (s *Server) pastEvents(ctx context.Context, v viewer, jobID int64) (events []judge.Event, err error) {
 	for after := int64(0); len(events) < maxHistory; after = events[len(events)-1].ID {
-		page, err := s.store.Events(ctx, jobID, after, eventPage)
+		page, err := s.seenEvents(ctx, v, jobID, after)
 		if err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
+			return nil, err
 		}
 		events = append(events, page...)
 		if len(page) < eventPage {
@@ -123,7 +124,7 @@ func showSubmission(sub *judge.Submission, problem *judge.Problem, events []judg
 		view.LastEvent = events[len(events)-1].ID
 	}
 	run := latestRun(events)
-	result := publicResult(sub.Result, v)
+	result := publicResult(sub.Result, v, sub.Told)
 	if view.Moving {
 		view.showMoving(place, run, v)
 	}

@@ -11,6 +11,7 @@ type Verdict string
 // finally dead.
 const (
 	AC  Verdict = "AC"
+	PA  Verdict = "PA" // accepted, for less than the highest score
 	WA  Verdict = "WA"
 	PE  Verdict = "PE"
 	TLE Verdict = "TLE"
@@ -23,10 +24,11 @@ const (
 )
 
 // Verdicts lists every verdict.
-var Verdicts = []Verdict{AC, WA, PE, TLE, MLE, OLE, RE, CE, JE, SE}
+var Verdicts = []Verdict{AC, PA, WA, PE, TLE, MLE, OLE, RE, CE, JE, SE}
 
 var verdictNames = map[Verdict]string{
 	AC:  "Accepted",
+	PA:  "Partly accepted",
 	WA:  "Wrong answer",
 	PE:  "Presentation error",
 	TLE: "Time limit exceeded",
@@ -57,7 +59,7 @@ func (v Verdict) Final() bool { return v.Valid() && v != SE }
 
 // badness orders verdicts for "the worst error decides", worst first. The order
 // is that of the ICPC legacy package format's default grader.
-var badness = []Verdict{JE, CE, RE, MLE, TLE, OLE, WA, PE, AC}
+var badness = []Verdict{JE, CE, RE, MLE, TLE, OLE, WA, PE, PA, AC}
 
 // Worst returns the worst of vs by the order of the ICPC legacy default grader,
 // and AC when vs is empty.

@@ -221,7 +221,8 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 	got := r.result
 	tr.Verdict, tr.Usage, tr.Rerun = got.verdict, got.usage, got.rerun
 	tr.ExitCode, tr.ExitSignal = got.exitCode, got.exitSignal
-	tr.Message, tr.JudgeNote = got.message, got.note
+	tr.JudgeNote = got.note
+	tr.Say(got.message, got.by)
 	if t.Sample {
 		tr.Output = got.output
 	}
@@ -237,8 +238,10 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 		}
 		if err != nil {
 			m.verdict, tr.Verdict, tr.Message, tr.JudgeNote = judge.JE, judge.JE, "", err.Error()
+			tr.MessageBy = ""
 		} else if !m.inFull(grading) {
-			tr.Verdict, tr.Message = m.verdict, "got a part of the points, and only all of them count here"
+			tr.Verdict = m.verdict
+			tr.Say("got a part of the points, and only all of them count here", judge.ByJudge)
 		}
 		tr.Score = &m.score
 	}
@@ -264,7 +267,7 @@ func (e *evaluation) conclude(r *judge.Result) {
 			r.Message += " (" + t.Name + ")"
 		}
 		if t.Message != "" {
-			r.Message += ": " + t.Message
+			r.Message, r.MessageBy = r.Message+": "+t.Message, t.MessageBy
 		}
 	}
 }
