@@ -111,6 +111,7 @@ func submission(v dbsqlc.SubmissionListRow) (judge.Submission, error) {
 		if err := json.Unmarshal(v.Result, sub.Result); err != nil {
 			return sub, fmt.Errorf("submission %d: read result: %w", v.JobID, err)
 		}
+		sub.Result.NamePartial() // groups of older results say AC
 	}
 	return sub, nil
 }

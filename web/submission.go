@@ -169,6 +169,9 @@ var details = map[judge.Verdict]string{
 func (view *submissionView) showResult(r *judge.Result, problem *judge.Problem, v viewer) {
 	view.Verdict, view.Headline = r.Verdict, r.Verdict.Name()
 	view.Detail = details[r.Verdict]
+	if r.Verdict == judge.PA {
+		view.Headline = partlyText(r.Score, r.MaxScore)
+	}
 	if r.Verdict == judge.AC && problem.Scoring {
 		view.Detail = ""
 	}
@@ -231,6 +234,18 @@ func (view *submissionView) showMoving(place *judge.Place, run *run, v viewer) {
 	if sub.Result != nil {
 		view.Detail = strings.TrimSpace(view.Detail + " It is judged again; before, it was " + string(sub.Result.Verdict) + ".")
 	}
+}
+
+// partlyText says that a program got less than all points.
+func partlyText(score, highest *float64) string {
+	if score == nil || highest == nil {
+		return judge.PA.Name()
+	}
+	what := judge.PA.Name()
+	if *score <= 0 {
+		what = "No points"
+	}
+	return what + ", " + pointsText(score) + " of " + pointsText(highest)
 }
 
 func languageName(offers []offer, id string) string {

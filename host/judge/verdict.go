@@ -1,11 +1,15 @@
 package judge
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Verdict is what is said of a submission, or of one of its tests.
 type Verdict string
 
-// The verdicts. AC to CE are about the contestant's program. JE and SE never
+// The verdicts. AC to CE are about the contestant's program; PA is of a whole
+// submission or group that has scores, and in package formats it is an AC. JE and SE never
 // are: JE means that a checker, interactor or package failed, SE that the
 // platform did. An SE is never stored as a result: the job is tried again and
 // finally dead.
@@ -71,4 +75,34 @@ func Worst(vs ...Verdict) Verdict {
 		}
 	}
 	return worst
+}
+
+// rounding is how much a score may differ from the highest one for the way that
+// numbers are stored.
+const rounding = 1e-9
+
+// Named returns v, or [PA] if it is an acceptance for less than the highest score.
+// Nil is no score, or no highest one.
+func (v Verdict) Named(score, highest *float64) Verdict {
+	if v == AC && score != nil && highest != nil && *score < *highest-rounding*(1+math.Abs(*highest)) {
+		return PA
+	}
+	return v
+}
+
+// InPackage returns v as package formats call it, which know no [PA].
+func (v Verdict) InPackage() Verdict {
+	if v == PA {
+		return AC
+	}
+	return v
+}
+
+// NamePartial gives the result and its groups the verdict that their scores say.
+func (r *Result) NamePartial() {
+	r.Verdict = r.Verdict.Named(r.Score, r.MaxScore)
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		g.Verdict = g.Verdict.Named(g.Score, g.MaxScore)
+	}
 }

@@ -64,11 +64,11 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 		})
 	}
 	g := &grader{
-		scoring: e.pkg.Scoring,
-		points:  slices.ContainsFunc(e.checkers, func(c checker) bool { return c.points }) || e.interactor != nil && e.interactor.points,
-		custom:  e.j.customGrader(ctx, e.pkg),
-		test:    func(t *problem.Test) (mark, error) { return e.wait(ctx, t) },
-		skip:    e.forget,
+		scoring: e.pkg.Scoring, unbounded: e.pkg.Minimize,
+		points: slices.ContainsFunc(e.checkers, func(c checker) bool { return c.points }) || e.interactor != nil && e.interactor.points,
+		custom: e.j.customGrader(ctx, e.pkg),
+		test:   func(t *problem.Test) (mark, error) { return e.wait(ctx, t) },
+		skip:   e.forget,
 	}
 	m, err := g.group(e.pkg.Root)
 	if fault, ok := errors.AsType[*packageError](err); ok {
@@ -86,6 +86,7 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 		r.Score, r.MaxScore = &m.score, g.groups[0].MaxScore
 	}
 	e.conclude(r)
+	r.NamePartial()
 	return nil
 }
 
@@ -244,6 +245,9 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 			tr.Say("got a part of the points, and only all of them count here", judge.ByJudge)
 		}
 		tr.Score = &m.score
+		if grading.Rule == problem.ScoreBounded || grading.Rule == problem.ScorePoints {
+			tr.Verdict = tr.Verdict.Named(tr.Score, &grading.AcceptScore)
+		}
 	}
 	shown := *tr
 	e.progress(judge.Progress{Kind: "test", Test: &shown, Total: e.total})
