@@ -46,6 +46,7 @@ admin   GET    /audit /users /users/:name
 admin   POST   /users /users/:name/role /users/:name/disable /users/:name/enable /users/:name/password /users/:name/keys/:id/revoke
 setter  GET    /packages /packages/:slug /packages/:slug/package /imports/:id /imports/:id/live /imports/:id/events
 setter  POST   /packages /packages/:slug/activate /packages/:slug/rollback /packages/:slug/verify /packages/:slug/hide /packages/:slug/show
+setter  POST   /packages/:slug/checker-messages
 setter  GET    /checkers /checkers/jobs/:id /checkers/jobs/:id/live /checkers/jobs/:id/events /checkers/:kind/:name
 setter  POST   /checkers /checkers/:kind/:name/activate /checkers/:kind/:name/rollback /checkers/:kind/:name/preview
 setter  POST   /checkers/:kind/:name/bind /checkers/:kind/:name/test
@@ -82,6 +83,8 @@ guest   GET    /api/v1/runs/:id /api/v1/runs/:id/events /api/v1/jobs/:id /api/v1
 guest   GET    /api/v1/problems /api/v1/problems/:slug /api/v1/languages /api/v1/workers /api/v1/queue
 setter  GET    /api/v1/problems/:slug/package /api/v1/problems/:slug/versions /api/v1/problems/:slug/versions/:version
 setter  POST   /api/v1/problems /api/v1/problems/:slug/rollback /api/v1/problems/:slug/hide /api/v1/problems/:slug/show
+setter  GET    /api/v1/problems/:slug/checker-messages
+setter  POST   /api/v1/problems/:slug/checker-messages
 guest   GET    /api/v1/spaces /api/v1/spaces/:space /api/v1/spaces/:space/members /api/v1/spaces/:space/problems /api/v1/spaces/:space/problems/:slug
 guest   GET    /api/v1/spaces/:space/scores /api/v1/spaces/:space/submissions
 staff   POST   /api/v1/spaces

@@ -131,6 +131,8 @@ var operations = []operation{
 
 	{needs: "setter", route: "POST /api/v1/problems/:slug/hide", does: "Show a problem only to setters, and to members of a space while that is open", status: 200, out: fiber.Map{"problem": "", "hidden": false}},
 	{needs: "setter", route: "POST /api/v1/problems/:slug/show", does: "Show a problem to everybody", status: 200, out: fiber.Map{"problem": "", "hidden": false}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/checker-messages", does: "Who reads what the checkers of a problem say", status: 200, out: messagesJSON{}},
+	{needs: "setter", route: "POST /api/v1/problems/:slug/checker-messages", does: "Choose that: nobody, samples or all, or nothing for what the package says", in: fiber.Map{"checker_messages": ""}, status: 200, out: messagesJSON{}},
 
 	{needs: "guest", route: "GET /api/v1/spaces", does: "Courses and contests, newest first: those that are listed or one's own, or all for staff", query: "before limit", status: 200, out: fiber.Map{"spaces": []spaceJSON{}, "next": (*string)(nil)}},
 	{needs: "staff", route: "POST /api/v1/spaces", does: "Make a space", in: spaceChange("slug", "title"), status: 201, out: spaceJSON{}},
