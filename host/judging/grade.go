@@ -40,6 +40,9 @@ func (g *grader) group(gr *problem.Group) (mark, error) {
 			return mark{verdict: v}, nil
 		}
 	}
+	if high := gr.Grading.High; g.scoring && gr.Name != "" && high != nil && *high > 0 && len(gr.Cases()) == 0 {
+		return mark{}, &packageError{fmt.Errorf("the %s is worth up to %g points and has no test", shownGroup(gr.Name), *high)}
+	}
 	at := g.open(gr)
 	var marks []mark
 	stopped := false
