@@ -98,7 +98,15 @@ func (v Verdict) InPackage() Verdict {
 	return v
 }
 
-// NamePartial gives the result and its groups the verdict that their scores say.
+// Named returns the result with the verdicts that scores say, of itself and its
+// groups.
+func (r Result) Named() Result {
+	r.Groups = slices.Clone(r.Groups)
+	r.NamePartial()
+	return r
+}
+
+// NamePartial is [Result.Named] in place.
 func (r *Result) NamePartial() {
 	r.Verdict = r.Verdict.Named(r.Score, r.MaxScore)
 	for i := range r.Groups {
