@@ -56,7 +56,7 @@ func (s *Store) SetCheckerMessages(ctx context.Context, slug string, who judge.C
 // Remedy says what is to be done before everybody may read the messages.
 func (r MessageRule) Remedy() string {
 	if r.Untold == "" {
-		return "no version is live whose checkers are known: make one live first"
+		return "no version is live that says which checkers it has: import the package, and make it live"
 	}
 	return fmt.Sprintf("nobody has shown that the checker %s gives no answer away: take the answer out of what it says, or write that to teammessage.txt or "+
 		"judgemessage.txt of icpc/1, upload it as a plugin, and bind it when its report has no warning of the kind leak", r.Untold)

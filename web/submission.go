@@ -190,7 +190,7 @@ func (view *submissionView) showResult(r *judge.Result, problem *judge.Problem, 
 	for _, g := range r.Groups {
 		if g.Score != nil {
 			view.Arithmetic = append(view.Arithmetic, groupView{
-				Name: g.Name, Title: groupTitle(g.Name), Verdict: g.Verdict, Score: g.Score, Max: g.MaxScore, Formula: g.Formula,
+				Name: g.Name, Title: groupTitle(g.Name), Verdict: g.Verdict, Score: g.Score, Max: worth(g.MaxScore), Formula: g.Formula,
 			})
 		}
 	}
@@ -234,6 +234,14 @@ func (view *submissionView) showMoving(place *judge.Place, run *run, v viewer) {
 	if sub.Result != nil {
 		view.Detail = strings.TrimSpace(view.Detail + " It is judged again; before, it was " + string(sub.Result.Verdict) + ".")
 	}
+}
+
+// worth is the highest score of a group, nil if it is for nothing.
+func worth(highest *float64) *float64 {
+	if highest == nil || *highest == 0 {
+		return nil
+	}
+	return highest
 }
 
 // partlyText says that a program got less than all points.
