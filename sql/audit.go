@@ -66,9 +66,9 @@ type QueueStats struct {
 }
 
 // QueueStats counts over all queues.
-func (s *Store) QueueStats(ctx context.Context) (QueueStats, error) {
-	q, _, err := row(ctx, s, s.main, "QueueStats", args{}, func(r pgx.CollectableRow) (q QueueStats, err error) {
-		return q, r.Scan(&q.Lanes, &q.Pending, &q.Delivered, &q.Running, &q.Oldest, &q.DeadLetters, &q.Judged)
+func (r Reader) QueueStats(ctx context.Context) (QueueStats, error) {
+	q, _, err := row(ctx, r.s, r.s.main, "QueueStats", args{"whole": r.whole}, func(c pgx.CollectableRow) (q QueueStats, err error) {
+		return q, c.Scan(&q.Lanes, &q.Pending, &q.Delivered, &q.Running, &q.Oldest, &q.DeadLetters, &q.Judged)
 	})
 	return q, err
 }

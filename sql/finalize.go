@@ -146,8 +146,9 @@ func (s *Store) finalizeMany(ctx context.Context, fs []final, late bool) (done [
 	outcomes, results := make([]int32, len(fs)), make([][]byte, len(fs))
 	var by numbered[outcome]
 	for i, f := range fs {
-		attempts[i], outcomes[i] = f.attempt, by.number(outcomeOf(f.result))
-		if results[i], err = encode(f.result); err != nil {
+		result := f.result.Named() // whoever judged
+		attempts[i], outcomes[i] = f.attempt, by.number(outcomeOf(&result))
+		if results[i], err = encode(&result); err != nil {
 			return nil, err
 		}
 	}

@@ -64,8 +64,8 @@ type Flow struct {
 // QueueFlow counts what came and went in each minute of the last hour, newest first.
 // Of what was cancelled or given up, the newest 2000 jobs count. Minutes without any
 // are left out.
-func (s *Store) QueueFlow(ctx context.Context) ([]Flow, error) {
-	found, err := s.q.QueueFlow(ctx, s.main, pictured)
+func (r Reader) QueueFlow(ctx context.Context) ([]Flow, error) {
+	found, err := r.s.q.QueueFlow(ctx, r.s.main, dbsqlc.QueueFlowParams{Most: pictured, Whole: r.whole})
 	if err != nil {
 		return nil, fmt.Errorf("count what came and went: %w", err)
 	}

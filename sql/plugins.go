@@ -21,7 +21,7 @@ import (
 func (s *Store) SavePlugin(ctx context.Context, p judge.Plugin) error {
 	err := s.q.PluginSave(ctx, s.main, dbsqlc.PluginSaveParams{
 		Digest: p.Digest, Kind: p.Kind, Name: p.Name, Version: p.Version, Protocol: p.Protocol, Bytes: p.Bytes,
-		Manifest: p.Manifest, Conforms: p.Conforms, JobID: p.JobID, CreatedBy: p.By,
+		Manifest: p.Manifest, Conforms: p.Conforms, Leaks: p.Leaks, JobID: p.JobID, CreatedBy: p.By,
 	})
 	if err != nil {
 		return fmt.Errorf("save plugin %s: %w", p.Name, err)
@@ -59,7 +59,7 @@ func (s *Store) Plugins(ctx context.Context, kind, name string) ([]judge.Plugin,
 func uploaded(p dbsqlc.Plugin, active bool) judge.Plugin {
 	return judge.Plugin{
 		Digest: p.Digest, Kind: p.Kind, Name: p.Name, Version: p.Version, Protocol: p.Protocol, Bytes: p.Bytes, Manifest: p.Manifest,
-		Conforms: p.Conforms, Active: active, JobID: p.JobID, By: p.CreatedBy, Created: p.CreatedAt,
+		Conforms: p.Conforms, Leaks: p.Leaks, Active: active, JobID: p.JobID, By: p.CreatedBy, Created: p.CreatedAt,
 	}
 }
 

@@ -124,8 +124,8 @@ type Waiting struct {
 
 // Waiting returns what waits of a group's newest thousand jobs in a queue ("" is
 // the default queue), in the order in which they go.
-func (s *Store) Waiting(ctx context.Context, queue, group string, limit int) ([]Waiting, error) {
-	found, err := rows(ctx, s, s.queue, "JobsWaiting", args{"queue": orDefault(queue, DefaultQueue), "group": group, "max": bounded(limit)},
+func (r Reader) Waiting(ctx context.Context, queue, group string, limit int) ([]Waiting, error) {
+	found, err := rows(ctx, r.s, r.s.queue, "JobsWaiting", args{"queue": orDefault(queue, DefaultQueue), "group": group, "max": bounded(limit), "whole": r.whole},
 		pgx.RowToStructByPos[Waiting])
 	if err != nil {
 		return nil, fmt.Errorf("list what waits of %s: %w", group, err)

@@ -162,21 +162,14 @@ func (s *Store) fillRejudge(ctx context.Context, tx pgx.Tx, set int64, r Rejudge
 			ids = append(ids, c.JobID)
 		}
 	}
-	if ids, err = rows(ctx, s, tx, "RejudgeSetLock", args{"job_ids": ids}, pgx.RowTo[int64]); err != nil {
+	if ids, err = rows(ctx, s, tx, "RejudgeSetTake", args{"id": set, "job_ids": ids}, pgx.RowTo[int64]); err != nil {
 		return nil, err
 	}
-	all, moved, err := s.rejudge(ctx, tx, ids, judge.LaneBatch, r.By, &set)
-	if err != nil {
+	if _, _, err = s.rejudge(ctx, tx, ids, judge.LaneBatch, r.By, &set); err != nil {
 		return nil, err
 	}
-	generations := make([]int32, len(moved))
-	for i, id := range moved {
-		generations[i] = all[id]
-	}
-	_, err = rows(ctx, s, tx, "RejudgeSetFill", args{
-		"id": set, "job_ids": moved, "generations": generations, "skipped": len(asked) - len(moved),
-	}, pgx.RowTo[int64])
-	return moved, err
+	_, err = rows(ctx, s, tx, "RejudgeSetFill", args{"id": set, "skipped": len(asked) - len(ids)}, pgx.RowTo[int64])
+	return ids, err
 }
 
 // RejudgeSet returns a set with its progress, or [ErrNotFound].

@@ -32,7 +32,7 @@ func (s *Store) Runs(ctx context.Context, jobIDs ...int64) ([]*judge.Run, error)
 		r := &judge.Run{
 			JobID: v.JobID, Token: v.Token, Author: v.GroupKey, Status: judge.Status(v.Status), QueueState: v.QueueState,
 			AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
-			Created: v.CreatedAt, Started: v.StartedAt, Finished: v.FinishedAt, LastError: v.LastError,
+			Created: v.CreatedAt, Started: v.StartedAt, Finished: v.FinishedAt, LastError: v.LastError, Told: judge.CheckerMessages(v.CheckerMessages),
 		}
 		if len(v.Payload) > 0 {
 			if err := json.Unmarshal(v.Payload, &r.Asked); err != nil {

@@ -41,8 +41,8 @@ func orMax(before int64) int64 {
 }
 
 // Submission returns one submission with its sources, or [ErrNotFound].
-func (s *Store) Submission(ctx context.Context, jobID int64) (*judge.Submission, error) {
-	v, err := s.q.SubmissionView(ctx, s.main, jobID)
+func (r Reader) Submission(ctx context.Context, jobID int64) (*judge.Submission, error) {
+	v, err := r.s.q.SubmissionView(ctx, r.s.main, dbsqlc.SubmissionViewParams{JobID: jobID, Whole: r.whole})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("submission %d: %w", jobID, ErrNotFound)
 	}
@@ -52,7 +52,8 @@ func (s *Store) Submission(ctx context.Context, jobID int64) (*judge.Submission,
 	sub, err := submission(dbsqlc.SubmissionListRow{
 		JobID: v.JobID, Problem: v.Problem, Title: v.Title, Language: v.Language, Author: v.Author, Status: v.Status, QueueState: v.QueueState,
 		Generation: v.Generation, AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
-		CreatedAt: v.CreatedAt, StartedAt: v.StartedAt, FinishedAt: v.FinishedAt, LastError: v.LastError, Result: v.Result,
+		CreatedAt: v.CreatedAt, Aside: v.Aside, StartedAt: v.StartedAt, SeenStarted: v.SeenStarted, FinishedAt: v.FinishedAt, SeenFinished: v.SeenFinished,
+		LastError: v.LastError, Result: v.Result, CheckerMessages: v.CheckerMessages,
 		Space: v.Space, SpaceID: v.SpaceID, Unofficial: v.Unofficial,
 	})
 	if err != nil {
@@ -70,9 +71,9 @@ func (s *Store) Submission(ctx context.Context, jobID int64) (*judge.Submission,
 
 // Submissions returns the submissions that f chooses, newest first, without
 // sources and without the tests, groups and compiler output of their results.
-func (s *Store) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
-	found, err := s.q.SubmissionList(ctx, planned{s.main}, dbsqlc.SubmissionListParams{
-		Before: orMax(f.Before), Author: f.Author, Problem: f.Problem, Language: f.Language, Verdict: string(f.Verdict), SpaceID: f.Space, Max: bounded(f.Limit),
+func (r Reader) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
+	found, err := r.s.q.SubmissionList(ctx, planned{r.s.main}, dbsqlc.SubmissionListParams{
+		Whole: r.whole, Before: orMax(f.Before), Author: f.Author, Problem: f.Problem, Language: f.Language, Verdict: string(f.Verdict), SpaceID: f.Space, Max: bounded(f.Limit),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list submissions: %w", err)
@@ -100,25 +101,33 @@ func submission(v dbsqlc.SubmissionListRow) (judge.Submission, error) {
 		JobID: v.JobID, Problem: v.Problem, Title: v.Title, Language: v.Language, Author: v.Author,
 		Status: judge.Status(v.Status), QueueState: v.QueueState, Generation: v.Generation, AttemptID: v.AttemptID,
 		Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID, Created: v.CreatedAt, Started: v.StartedAt, Finished: v.FinishedAt,
-		LastError: v.LastError, Space: v.Space, SpaceID: v.SpaceID, Unofficial: v.Unofficial,
+		LastError: v.LastError, Told: judge.CheckerMessages(v.CheckerMessages), Space: v.Space, SpaceID: v.SpaceID, Unofficial: v.Unofficial,
+	}
+	if v.Aside {
+		sub.Started, sub.Finished = v.SeenStarted, v.SeenFinished
 	}
 	if len(v.Result) > 0 {
 		sub.Result = new(judge.Result)
 		if err := json.Unmarshal(v.Result, sub.Result); err != nil {
 			return sub, fmt.Errorf("submission %d: read result: %w", v.JobID, err)
 		}
+		sub.Result.NamePartial() // groups of older results say AC
 	}
 	return sub, nil
 }
 
 // Events returns the events of a job with an id above after, oldest first.
-func (s *Store) Events(ctx context.Context, jobID, after int64, limit int) ([]judge.Event, error) {
+func (r Reader) Events(ctx context.Context, jobID, after int64, limit int) ([]judge.Event, error) {
 	if limit <= 0 {
 		limit = 1000
 	}
-	es, err := rows(ctx, s, s.main, "JobEvents", args{"job_id": jobID, "after": after, "max": min(limit, 10000)},
-		func(r pgx.CollectableRow) (e judge.Event, err error) {
-			return e, r.Scan(&e.ID, &e.JobID, &e.Generation, &e.AttemptID, &e.Kind, (*[]byte)(&e.Data), &e.At)
+	statement := "JobEventsSeen"
+	if r.whole {
+		statement = "JobEvents"
+	}
+	es, err := rows(ctx, r.s, r.s.main, statement, args{"job_id": jobID, "after": after, "max": min(limit, 10000)},
+		func(c pgx.CollectableRow) (e judge.Event, err error) {
+			return e, c.Scan(&e.ID, &e.JobID, &e.Generation, &e.AttemptID, &e.Kind, (*[]byte)(&e.Data), &e.At)
 		})
 	if err != nil {
 		return nil, fmt.Errorf("events of job %d: %w", jobID, err)
@@ -143,8 +152,8 @@ type placed struct {
 // Place says where a waiting job stands, or [ErrNotFound] if it does not wait.
 // More than 250 jobs before it are not counted: the position is a lower bound
 // then, and [judge.Place.AtMost] gives it an upper one.
-func (s *Store) Place(ctx context.Context, jobID int64) (judge.Place, error) {
-	places, err := s.Places(ctx, []int64{jobID})
+func (r Reader) Place(ctx context.Context, jobID int64) (judge.Place, error) {
+	places, err := r.Places(ctx, []int64{jobID})
 	if err != nil {
 		return judge.Place{}, err
 	}
@@ -155,9 +164,9 @@ func (s *Store) Place(ctx context.Context, jobID int64) (judge.Place, error) {
 	return p, nil
 }
 
-// Places is [Store.Place] for several jobs, without those that do not wait.
-func (s *Store) Places(ctx context.Context, jobIDs []int64) (map[int64]judge.Place, error) {
-	found, err := rows(ctx, s, s.queue, "Place", args{"job_ids": jobIDs}, pgx.RowToStructByPos[placed])
+// Places is [Reader.Place] for several jobs, without those that do not wait.
+func (r Reader) Places(ctx context.Context, jobIDs []int64) (map[int64]judge.Place, error) {
+	found, err := rows(ctx, r.s, r.s.queue, "Place", args{"job_ids": jobIDs, "whole": r.whole}, pgx.RowToStructByPos[placed])
 	if err != nil {
 		return nil, fmt.Errorf("places of %d jobs: %w", len(jobIDs), err)
 	}
@@ -170,8 +179,8 @@ func (s *Store) Places(ctx context.Context, jobIDs []int64) (map[int64]judge.Pla
 
 // Ready counts the jobs that are ready or delivered in all queues. It reads an
 // index as long as the queue.
-func (s *Store) Ready(ctx context.Context) (int64, error) {
-	n, _, err := row(ctx, s, s.main, "QueueReady", args{}, pgx.RowTo[int64])
+func (r Reader) Ready(ctx context.Context) (int64, error) {
+	n, _, err := row(ctx, r.s, r.s.main, "QueueReady", args{"whole": r.whole}, pgx.RowTo[int64])
 	if err != nil {
 		return 0, fmt.Errorf("count what is ready: %w", err)
 	}

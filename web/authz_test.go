@@ -48,6 +48,7 @@ setter  GET    /packages /packages/:slug /packages/:slug/package /imports/:id /i
 setter  POST   /imports/:id/cancel /checkers/jobs/:id/cancel
 setter  POST   /packages /packages/:slug/activate /packages/:slug/rollback /packages/:slug/verify /packages/:slug/hide /packages/:slug/show
 setter  POST   /packages/:slug/people /packages/:slug/people/:name/remove
+setter  POST   /packages/:slug/checker-messages
 setter  GET    /checkers /checkers/jobs/:id /checkers/jobs/:id/live /checkers/jobs/:id/events /checkers/:kind/:name
 setter  POST   /checkers /checkers/:kind/:name/activate /checkers/:kind/:name/rollback /checkers/:kind/:name/preview
 setter  POST   /checkers/:kind/:name/bind /checkers/:kind/:name/test
@@ -87,6 +88,8 @@ setter  POST   /api/v1/problems /api/v1/problems/:slug/rollback /api/v1/problems
 setter  GET    /api/v1/problems/:slug/people /api/v1/quota
 setter  POST   /api/v1/problems/:slug/people
 setter  DELETE /api/v1/problems/:slug/people/:name
+setter  GET    /api/v1/problems/:slug/checker-messages
+setter  POST   /api/v1/problems/:slug/checker-messages
 guest   GET    /api/v1/spaces /api/v1/spaces/:space /api/v1/spaces/:space/members /api/v1/spaces/:space/problems /api/v1/spaces/:space/problems/:slug
 guest   GET    /api/v1/spaces/:space/scores /api/v1/spaces/:space/submissions
 staff   POST   /api/v1/spaces

@@ -78,7 +78,7 @@ func history(events []judge.Event, v viewer) ([]historyLine, bool) {
 		}
 		line := historyLine{At: e.At, After: afterText(e.At.Sub(begin))}
 		line.Text, line.Trouble = tell(e, readEvent(e), tests, v)
-		trouble = trouble || line.Trouble || e.Kind == "rejudge"
+		trouble = trouble || line.Trouble || e.Kind == "rejudge" || e.Kind == "applied"
 		lines = append(lines, line)
 	}
 	return lines, trouble
@@ -129,6 +129,8 @@ func tell(e judge.Event, d eventData, tests int, v viewer) (text string, trouble
 		return text, false
 	case "dead":
 		return "given up after too many tries" + staff(": %s", d.Error), true
+	case "applied":
+		return fmt.Sprintf("judged again with others (judging %d): %s", e.Generation, d.Verdict) + staff(", applied by %s", d.By), false
 	case "rejudge":
 		return fmt.Sprintf("to be judged again (judging %d)", e.Generation) + staff(" by %s", d.By), false
 	}

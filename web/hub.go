@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 )
 
 // readers bounds how many streams read events at once, so that streams cannot
@@ -25,7 +24,7 @@ var (
 // A stream reads the events itself, so that a missed or doubled wake-up does no
 // harm and no stream waits for another.
 type hub struct {
-	store     *sql.Store
+	events    func(ctx context.Context, v viewer, jobID, after int64) ([]judge.Event, error) // what somebody may see
 	count     *counters
 	limit     int
 	perClient int
@@ -47,9 +46,9 @@ type watch struct {
 	woken  chan struct{} // holds at most one wake-up
 }
 
-func newHub(store *sql.Store, count *counters, limit, perClient int) *hub {
+func newHub(count *counters, limit, perClient int) *hub {
 	return &hub{
-		store: store, count: count, limit: limit, perClient: perClient,
+		count: count, limit: limit, perClient: perClient,
 		reading: make(chan struct{}, readers), done: make(chan struct{}),
 		clients: map[string]int{}, watched: map[int64]map[*watch]struct{}{},
 	}
@@ -134,13 +133,13 @@ func (h *hub) close() {
 	}
 }
 
-// read returns the events of the job after the given one.
-func (w *watch) read(ctx context.Context, after int64) ([]judge.Event, error) {
+// read returns what v may see of the events of the job after the given one.
+func (w *watch) read(ctx context.Context, v viewer, after int64) ([]judge.Event, error) {
 	select {
 	case w.hub.reading <- struct{}{}:
 		defer func() { <-w.hub.reading }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	return w.hub.store.Events(ctx, w.jobID, after, eventPage)
+	return w.hub.events(ctx, v, w.jobID, after)
 }

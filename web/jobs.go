@@ -50,10 +50,10 @@ func (s *Server) standing(c *fiber.Ctx, kinds ...judge.Kind) (job *judge.JobView
 	if !slices.Contains(kinds, job.Kind) {
 		return nil, nil, nil, sql.ErrNotFound
 	}
-	if events, err = s.pastEvents(c.UserContext(), job.JobID); err != nil {
+	if events, err = s.pastEvents(c.UserContext(), viewerOf(c), job.JobID); err != nil {
 		return nil, nil, nil, err
 	}
-	place, err = s.placeOf(c.UserContext(), job.JobID, job.Status)
+	place, err = s.placeOf(c.UserContext(), viewerOf(c), job.JobID, job.Status)
 	return job, events, place, err
 }
 
@@ -109,7 +109,7 @@ func (s *Server) apiJob(c *fiber.Ctx) error {
 	out := jobJSON{
 		JobID: job.JobID, Kind: job.Kind, Author: job.Author, Status: job.Shown(), Generation: job.Generation, AttemptID: job.AttemptID,
 		Tries: job.Tries, MaxTries: job.MaxTries, Created: job.Created, Started: job.Started, Finished: job.Finished,
-		Result: publicResult(job.Result, v),
+		Result: publicResult(job.Result, v, judge.ToldNobody),
 	}
 	if a := job.About; a.Op != "" {
 		out.URL = jobURL(job.JobID)
@@ -122,7 +122,7 @@ func (s *Server) apiJob(c *fiber.Ctx) error {
 	if text := jobEndedWithout(job, v); text != "" {
 		out.Error = &text
 	}
-	place, err := s.placeOf(c.UserContext(), job.JobID, job.Status)
+	place, err := s.placeOf(c.UserContext(), viewerOf(c), job.JobID, job.Status)
 	if err != nil {
 		return err
 	}

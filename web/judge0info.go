@@ -97,11 +97,15 @@ func (s *Server) judge0System(c *fiber.Ctx) error {
 
 // judge0Workers handles GET /judge0/workers: a line for each queue.
 func (s *Server) judge0Workers(c *fiber.Ctx) error {
+	v := viewerOf(c)
 	workers, err := s.catalog.live(c.UserContext())
+	if !v.Staff() {
+		workers, err = s.publicWorkers(c.UserContext())
+	}
 	if err != nil {
 		return err
 	}
-	ready, err := s.depth.read(c.UserContext())
+	ready, err := s.depth.of(v).read(c.UserContext())
 	if err != nil {
 		return fmt.Errorf("look at the queue: %w", err)
 	}

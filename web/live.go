@@ -59,7 +59,7 @@ func (s *Server) stream(c *fiber.Ctx, jobID int64, status judge.Status) error {
 	if err != nil {
 		return noStream(err)
 	}
-	pending, err := w.read(c.UserContext(), after)
+	pending, err := w.read(c.UserContext(), viewerOf(c), after)
 	if err != nil {
 		w.leave()
 		return fmt.Errorf("read events: %w", err)
@@ -194,7 +194,7 @@ func (st *stream) look(events []judge.Event) (bool, error) {
 	defer cancel()
 	for {
 		for _, e := range events {
-			if err := st.send(strconv.FormatInt(e.ID, 10), e.Kind, publicEvent(e, st.viewer)); err != nil {
+			if err := st.send(strconv.FormatInt(e.ID, 10), e.Kind, e); err != nil {
 				return false, err
 			}
 			st.last, st.status = e.ID, statusAfter(e.Kind, st.status)
@@ -203,7 +203,7 @@ func (st *stream) look(events []judge.Event) (bool, error) {
 		if err := st.out.Flush(); err != nil {
 			return false, err
 		}
-		next, err := st.watch.read(ctx, st.last)
+		next, err := st.watch.read(ctx, st.viewer, st.last)
 		if err != nil {
 			return false, errors.Join(errLook, err)
 		}
@@ -241,7 +241,7 @@ func (st *stream) standing(ctx context.Context) (bool, error) {
 	if st.status != judge.Pending {
 		return false, nil
 	}
-	place, err := st.server.placeOf(ctx, st.watch.jobID, st.status)
+	place, err := st.server.placeOf(ctx, st.viewer, st.watch.jobID, st.status)
 	if err != nil {
 		return false, errors.Join(errLook, err)
 	}
@@ -272,11 +272,11 @@ func (st *stream) send(id, kind string, data any) error {
 	return err
 }
 
-// settled returns a submission as soon as it is done, or as it stands when the
+// settled returns a submission, as v may see it, as soon as it is done, or as it stands when the
 // time is over. It is what ?wait= of the API does.
-func (s *Server) settled(jobID int64, client string, wait time.Duration) (sub *judge.Submission, err error) {
+func (s *Server) settled(v viewer, jobID int64, client string, wait time.Duration) (sub *judge.Submission, err error) {
 	err = s.settle(jobID, client, wait, func(ctx context.Context) (bool, error) {
-		if sub, err = s.store.Submission(ctx, jobID); err != nil {
+		if sub, err = s.store.For(v.Staff()).Submission(ctx, jobID); err != nil {
 			return false, fmt.Errorf("look at submission: %w", err)
 		}
 		return sub.Status.Terminal(), nil

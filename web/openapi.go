@@ -137,6 +137,8 @@ var operations = []operation{
 	{needs: "setter", route: "POST /api/v1/problems/:slug/people", does: "Add a co-author, or name another owner, as its owner or staff", in: fiber.Map{"name": "", "?owner": false}, status: 200, out: people},
 	{needs: "setter", route: "DELETE /api/v1/problems/:slug/people/:name", does: "Remove a co-author, as its owner, as staff, or oneself", status: 204},
 	{needs: "setter", route: "GET /api/v1/quota", does: "What one's packages take and may take; for staff also those of others", status: 200, out: quotaView{}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/checker-messages", does: "Who reads what the checkers of a problem say", status: 200, out: messagesJSON{}},
+	{needs: "setter", route: "POST /api/v1/problems/:slug/checker-messages", does: "Choose that: nobody, samples or all, or nothing for what the package says", in: fiber.Map{"checker_messages": ""}, status: 200, out: messagesJSON{}},
 
 	{needs: "guest", route: "GET /api/v1/spaces", does: "Courses and contests, newest first: those that are listed or one's own, or all for staff", query: "before limit", status: 200, out: fiber.Map{"spaces": []spaceJSON{}, "next": (*string)(nil)}},
 	{needs: "staff", route: "POST /api/v1/spaces", does: "Make a space", in: spaceChange("slug", "title"), status: 201, out: spaceJSON{}},

@@ -114,7 +114,8 @@ type packageView struct {
 	Problem, Title string
 	Versions       []versionRow
 	Changes        []judge.ProblemChange
-	Hidden         bool   // only setters see the problem
+	Hidden         bool // only setters see the problem
+	Messages       messagesView
 	Back           string // version that a roll-back restores; "" = there is none
 	Key            string
 	People         []sql.ProblemPerson
@@ -145,7 +146,10 @@ func (r versionRow) IsProved() bool { return r.Proved != nil && *r.Proved }
 
 // packagePage shows the versions of a problem, and the proof of the one that the
 // query names, or else of the newest.
-func (s *Server) packagePage(c *fiber.Ctx) error {
+func (s *Server) packagePage(c *fiber.Ctx) error { return s.showPackage(c, fiber.StatusOK, nil) }
+
+// showPackage shows that page; the fault is why the form of its settings comes back.
+func (s *Server) showPackage(c *fiber.Ctx, status int, wrong *fault) error {
 	ctx := c.UserContext()
 	versions, err := s.versionsOf(c)
 	if err != nil {
@@ -173,6 +177,10 @@ func (s *Server) packagePage(c *fiber.Ctx) error {
 	if view.Hidden, err = s.store.ProblemHidden(ctx, slug); err != nil {
 		return err
 	}
+	view.Messages.Fault = wrong
+	if view.Messages.MessageRule, err = s.store.CheckerMessages(ctx, slug); err != nil {
+		return err
+	}
 	if len(view.Changes) > 0 {
 		view.Back = view.Changes[0].Previous
 	}
@@ -184,7 +192,7 @@ func (s *Server) packagePage(c *fiber.Ctx) error {
 		return err
 	}
 	view.Mine, view.Names = viewerOf(c).Staff() || rights.MayChange(), viewerOf(c).Staff() || rights.Owns
-	return s.page(c, fiber.StatusOK, "package", view.Title, &view)
+	return s.page(c, status, "package", view.Title, &view)
 }
 
 // versionsOf returns the versions of the problem in the address: there is at least

@@ -135,7 +135,7 @@ func classOf(v judge.Verdict) string {
 	if v == judge.AC {
 		return "good"
 	}
-	if v == judge.TLE {
+	if v == judge.TLE || v == judge.PA {
 		return "warn"
 	}
 	return "bad"

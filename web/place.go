@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/sql"
 )
 
 const (
@@ -36,12 +37,32 @@ func (k *kept[T]) read(ctx context.Context) (T, error) {
 	return k.answer, k.err
 }
 
-// placeOf returns where a job stands in the queue, or nil if it does not wait.
-func (s *Server) placeOf(ctx context.Context, jobID int64, status judge.Status) (*judge.Place, error) {
+// keptTwice is an answer for staff and one for everybody else.
+type keptTwice[T any] struct{ staff, others kept[T] }
+
+func (k *keptTwice[T]) of(v viewer) *kept[T] {
+	if v.Staff() {
+		return &k.staff
+	}
+	return &k.others
+}
+
+// keepTwice keeps what readers of both kinds answer.
+func keepTwice[T any](store *sql.Store, ask func(sql.Reader, context.Context) (T, error), age time.Duration) *keptTwice[T] {
+	k := &keptTwice[T]{}
+	for staff, one := range map[bool]*kept[T]{true: &k.staff, false: &k.others} {
+		one.age, one.ask = age, func(ctx context.Context) (T, error) { return ask(store.For(staff), ctx) }
+	}
+	return k
+}
+
+// placeOf returns where a job stands in the queue as somebody may see it, or nil if
+// it does not wait.
+func (s *Server) placeOf(ctx context.Context, v viewer, jobID int64, status judge.Status) (*judge.Place, error) {
 	if status != judge.Pending {
 		return nil, nil //nolint:nilnil // it does not wait
 	}
-	places, err := s.placesOf(ctx, []int64{jobID})
+	places, err := s.placesOf(ctx, v, []int64{jobID})
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +73,8 @@ func (s *Server) placeOf(ctx context.Context, jobID int64, status judge.Status) 
 }
 
 // placesOf returns where those of the jobs stand in the queue that wait.
-func (s *Server) placesOf(ctx context.Context, jobIDs []int64) (map[int64]judge.Place, error) {
-	places, err := s.store.Places(ctx, jobIDs)
+func (s *Server) placesOf(ctx context.Context, v viewer, jobIDs []int64) (map[int64]judge.Place, error) {
+	places, err := s.store.For(v.Staff()).Places(ctx, jobIDs)
 	if err != nil {
 		return nil, fmt.Errorf("look up places: %w", err)
 	}
@@ -61,7 +82,7 @@ func (s *Server) placesOf(ctx context.Context, jobIDs []int64) (map[int64]judge.
 		if p.Exact() {
 			continue
 		}
-		n, err := s.depth.read(ctx)
+		n, err := s.depth.of(v).read(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("look up places: %w", err)
 		}

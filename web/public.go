@@ -1,7 +1,10 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 
 	"deepoj/host/judge"
@@ -9,22 +12,29 @@ import (
 
 // publicResult returns what v may see of a result. Contestants never see what
 // judges wrote to each other, which worker it was, the names of secret tests or
-// what a program printed on them.
-func publicResult(r *judge.Result, v viewer) *judge.Result {
+// what a program printed on them, and of what checkers said only what told lets
+// them.
+func publicResult(r *judge.Result, v viewer, told judge.CheckerMessages) *judge.Result {
 	if r == nil || v.Staff() {
 		return r
 	}
 	out := *r
 	out.JudgeNote, out.Worker = "", ""
+	if out.Message = told.Sentence(r); out.Message != r.Message {
+		out.MessageBy = ""
+	}
 	out.Tests = make([]judge.TestResult, len(r.Tests))
 	for i, t := range r.Tests {
-		out.Tests[i] = publicTest(t)
+		out.Tests[i] = publicTest(t, told)
 	}
 	return &out
 }
 
-func publicTest(t judge.TestResult) judge.TestResult {
+func publicTest(t judge.TestResult, told judge.CheckerMessages) judge.TestResult {
 	t.JudgeNote = ""
+	if !told.Tells(t) {
+		t.Say("", "")
+	}
 	if !t.Sample {
 		t.Name, t.Output = "", ""
 	}
@@ -57,13 +67,34 @@ func readEvent(e judge.Event) eventData {
 	return d
 }
 
+// seenEvents returns what somebody may see of the events of a job after the given
+// one: all that pages, streams and the API show of events comes from here. Which
+// events those are the database says (see [sql.Reader]), and publicEvent what of
+// each.
+func (s *Server) seenEvents(ctx context.Context, v viewer, jobID, after int64) ([]judge.Event, error) {
+	events, err := s.store.For(v.Staff()).Events(ctx, jobID, after, eventPage)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	told := judge.ToldNobody
+	if !v.Staff() && slices.ContainsFunc(events, func(e judge.Event) bool { return e.Kind == "test" }) {
+		if told, err = s.store.MessagesOfJob(ctx, jobID); err != nil {
+			return nil, err
+		}
+	}
+	for i, e := range events {
+		events[i] = publicEvent(e, v, told)
+	}
+	return events, nil
+}
+
 // publicEvent returns what v may see of an event.
-func publicEvent(e judge.Event, v viewer) judge.Event {
+func publicEvent(e judge.Event, v viewer, told judge.CheckerMessages) judge.Event {
 	d := readEvent(e)
 	if !v.Staff() {
 		d.Worker, d.By, d.Error = "", "", ""
 		if d.Test != nil {
-			t := publicTest(*d.Test)
+			t := publicTest(*d.Test, told)
 			d.Test = &t
 		}
 	}
@@ -103,7 +134,7 @@ func publicSubmission(sub *judge.Submission, v viewer) submissionJSON {
 		JobID: sub.JobID, URL: submissionURL(sub.JobID), Problem: sub.Problem, Title: sub.Title,
 		Language: sub.Language, Author: sub.Author, Status: sub.Shown(), Generation: sub.Generation, AttemptID: sub.AttemptID,
 		Tries: sub.Tries, MaxTries: sub.MaxTries, Created: sub.Created, Started: sub.Started, Finished: sub.Finished,
-		Sources: sub.Sources, Result: publicResult(sub.Result, v),
+		Sources: sub.Sources, Result: publicResult(sub.Result, v, sub.Told),
 		Space: sub.Space, Unofficial: sub.Unofficial,
 	}
 	if text := endedWithout(sub, v); text != "" {

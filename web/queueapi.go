@@ -49,7 +49,7 @@ func (s *Server) reservations(c *fiber.Ctx, group string) error {
 	if !v.Staff() && group != v.Name {
 		return refuse(fiber.StatusForbidden, "forbidden", "Only staff may see what waits of others.", "")
 	}
-	found, err := s.store.Waiting(c.UserContext(), "", group, maxPage)
+	found, err := s.store.For(v.Staff()).Waiting(c.UserContext(), "", group, maxPage)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Server) reservations(c *fiber.Ctx, group string) error {
 	for i, w := range found {
 		ids[i] = w.JobID
 	}
-	places, err := s.placesOf(c.UserContext(), ids)
+	places, err := s.placesOf(c.UserContext(), v, ids)
 	if err != nil {
 		return err
 	}

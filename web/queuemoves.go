@@ -75,7 +75,7 @@ func (s *Server) apiMove(verb string) fiber.Handler {
 		if m.Undone != "" {
 			out["undone"] = m.Undone
 		}
-		place, err := s.placeOf(c.UserContext(), id, judge.Pending)
+		place, err := s.placeOf(c.UserContext(), viewerOf(c), id, judge.Pending)
 		if err != nil {
 			return err
 		}

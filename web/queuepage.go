@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"html/template"
 	"slices"
@@ -49,25 +50,24 @@ func (s *Server) queueAgain(c *fiber.Ctx, done *act, faults ...*fault) error {
 
 func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
 	ctx, v := c.UserContext(), viewerOf(c)
-	if view.Stats, err = s.store.QueueStats(ctx); err != nil {
+	if view.Stats, err = s.store.For(v.Staff()).QueueStats(ctx); err != nil {
 		return fmt.Errorf("count the queue: %w", err)
 	}
 	if view.Stats.Oldest > 0 {
 		view.Oldest = waitText(view.Stats.Oldest)
 	}
-	if view.Workers, err = s.catalog.live(ctx); err != nil {
-		return err
-	}
-	flow, err := s.flow.read(ctx)
+	flow, err := s.flow.of(v).read(ctx)
 	if err != nil {
 		return err
 	}
 	view.Flow = flowPicture(flow, view.Stats.Pending+view.Stats.Delivered+view.Stats.Running)
 	var found []sql.QueueRow
 	if v.Staff() {
-		found, err = s.queueForStaff(c, &view)
-	} else {
-		view.Done, view.Workers = nil, publicWorkers(view.Workers)
+		if view.Workers, err = s.catalog.live(ctx); err == nil {
+			found, err = s.queueForStaff(c, &view)
+		}
+	} else if view.Workers, err = s.publicWorkers(ctx); err == nil {
+		view.Done = nil
 		found, err = s.store.QueueOf(ctx, v.Name, pageSize)
 	}
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error)
 	for i, r := range found {
 		ids[i] = r.JobID
 	}
-	places, err := s.placesOf(ctx, ids)
+	places, err := s.placesOf(ctx, v, ids)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Server) queueForStaff(c *fiber.Ctx, view *queueView) (found []sql.Queue
 		view.Unlisted = max(0, view.Stats.Pending+view.Stats.Delivered+view.Stats.Running-int64(len(found)))
 		return found, err
 	}
-	waiting, err := s.store.Waiting(ctx, view.Queue, view.Group, pageSize)
+	waiting, err := s.store.For(true).Waiting(ctx, view.Queue, view.Group, pageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -124,14 +124,25 @@ func (s *Server) queueForStaff(c *fiber.Ctx, view *queueView) (found []sql.Queue
 	return s.store.QueueRows(ctx, ids)
 }
 
-// publicWorkers leaves out what only staff may know: the names of machines.
-func publicWorkers(workers []judge.WorkerInfo) []judge.WorkerInfo {
-	out := slices.Clone(workers)
+// publicWorkers returns the workers that are alive without what only staff may
+// know: the names of machines, and that they are busy with a rejudge set.
+func (s *Server) publicWorkers(ctx context.Context) ([]judge.WorkerInfo, error) {
+	workers, err := s.catalog.live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stats, err := s.store.For(false).QueueStats(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("count the queue: %w", err)
+	}
+	out, rest := slices.Clone(workers), int(stats.Running)
 	for i := range out {
+		out[i].Busy = min(out[i].Busy, rest)
+		rest -= out[i].Busy
 		out[i].Name = fmt.Sprintf("worker %d", i+1)
 		out[i].Sandbox = ""
 	}
-	return out
+	return out, nil
 }
 
 func (s *Server) languagesPage(c *fiber.Ctx) error {
@@ -165,7 +176,7 @@ func (s *Server) apiQueue(c *fiber.Ctx) error {
 	if group := c.Query("group"); group != "" {
 		return s.reservations(c, group)
 	}
-	stats, err := s.store.QueueStats(c.UserContext())
+	stats, err := s.store.For(viewerOf(c).Staff()).QueueStats(c.UserContext())
 	if err != nil {
 		return fmt.Errorf("count the queue: %w", err)
 	}

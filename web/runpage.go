@@ -106,7 +106,7 @@ func (s *Server) runView(c *fiber.Ctx) (*runView, error) {
 		return nil, err
 	}
 	ctx, v := c.UserContext(), viewerOf(c)
-	events, err := s.pastEvents(ctx, run.JobID)
+	events, err := s.pastEvents(ctx, v, run.JobID)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *Server) runView(c *fiber.Ctx) (*runView, error) {
 	if err != nil {
 		return nil, err
 	}
-	place, err := s.placeOf(ctx, run.JobID, run.Status)
+	place, err := s.placeOf(ctx, v, run.JobID, run.Status)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,8 @@ func (s *Server) runView(c *fiber.Ctx) (*runView, error) {
 // showRun puts together what a page shows of a run. Place may be nil.
 func showRun(run *judge.Run, place *judge.Place, v viewer) *runView {
 	view := &runView{Run: run, Moving: !run.Status.Terminal()}
-	switch r := run.Result; {
+	result := publicResult(run.Result, v, run.Told)
+	switch r := result; {
 	case view.Moving && run.Status == judge.Running:
 		view.Headline = "Running"
 	case view.Moving:
@@ -161,20 +162,20 @@ func showRun(run *judge.Run, place *judge.Place, v viewer) *runView {
 		if r.Verdict != judge.CE {
 			view.Message = r.Message
 		}
-		view.Tests = showRunTests(run, compared)
+		view.Tests = showRunTests(run, result.Tests, compared)
 	}
 	view.Announce = view.Headline
 	return view
 }
 
-func showRunTests(run *judge.Run, compared bool) []runTestView {
+func showRunTests(run *judge.Run, tests []judge.TestResult, compared bool) []runTestView {
 	var out []runTestView
-	for i, t := range run.Result.Tests {
+	for i, t := range tests {
 		one := runTestView{Title: "Input " + t.Name, Usage: t.Usage, Message: t.Message, Verdict: t.Verdict}
 		if run.Asked.Samples {
 			one.Title = t.Name
 		}
-		if len(run.Result.Tests) == 1 && !run.Asked.Samples {
+		if len(tests) == 1 && !run.Asked.Samples {
 			one.Title = "Output"
 		}
 		if !compared && t.Verdict == judge.AC {

@@ -219,7 +219,7 @@ func (s *Server) apiRunStatus(c *fiber.Ctx) error {
 		}
 	}
 	out := publicRun(run, viewerOf(c))
-	place, err := s.placeOf(c.UserContext(), run.JobID, run.Status)
+	place, err := s.placeOf(c.UserContext(), viewerOf(c), run.JobID, run.Status)
 	if err != nil && wait == 0 {
 		return err
 	}
@@ -312,7 +312,7 @@ func publicRun(run *judge.Run, v viewer) runJSON {
 	if text := runEndedWithout(run, v); text != "" {
 		out.Error = &text
 	}
-	if r := run.Result; r != nil {
+	if r := publicResult(run.Result, v, run.Told); r != nil {
 		out.Result = &runResultJSON{Verdict: r.Verdict, Message: r.Message, Compile: r.Compile, Usage: r.Usage, Tests: []runTestJSON{}}
 		for i, t := range r.Tests {
 			one := runTestJSON{

@@ -78,7 +78,7 @@ func (s *Server) submissionView(c *fiber.Ctx) (*submissionView, error) {
 		return nil, err
 	}
 	ctx, v := c.UserContext(), viewerOf(c)
-	events, err := s.pastEvents(ctx, sub.JobID)
+	events, err := s.pastEvents(ctx, v, sub.JobID)
 	if err != nil {
 		return nil, err
 	}
@@ -90,19 +90,20 @@ func (s *Server) submissionView(c *fiber.Ctx) (*submissionView, error) {
 	if err != nil {
 		return nil, err
 	}
-	place, err := s.placeOf(ctx, sub.JobID, sub.Status)
+	place, err := s.placeOf(ctx, v, sub.JobID, sub.Status)
 	if err != nil {
 		return nil, err
 	}
 	return showSubmission(sub, problem, events, place, offers, v), nil
 }
 
-// pastEvents returns the events of a job, as many as a page shows.
-func (s *Server) pastEvents(ctx context.Context, jobID int64) (events []judge.Event, err error) {
+// pastEvents returns the events of a job that somebody may see, as many as a page
+// shows.
+func (s *Server) pastEvents(ctx context.Context, v viewer, jobID int64) (events []judge.Event, err error) {
 	for after := int64(0); len(events) < maxHistory; after = events[len(events)-1].ID {
-		page, err := s.store.Events(ctx, jobID, after, eventPage)
+		page, err := s.seenEvents(ctx, v, jobID, after)
 		if err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
+			return nil, err
 		}
 		events = append(events, page...)
 		if len(page) < eventPage {
@@ -123,7 +124,7 @@ func showSubmission(sub *judge.Submission, problem *judge.Problem, events []judg
 		view.LastEvent = events[len(events)-1].ID
 	}
 	run := latestRun(events)
-	result := publicResult(sub.Result, v)
+	result := publicResult(sub.Result, v, sub.Told)
 	if view.Moving {
 		view.showMoving(place, run, v)
 	}
@@ -168,6 +169,9 @@ var details = map[judge.Verdict]string{
 func (view *submissionView) showResult(r *judge.Result, problem *judge.Problem, v viewer) {
 	view.Verdict, view.Headline = r.Verdict, r.Verdict.Name()
 	view.Detail = details[r.Verdict]
+	if r.Verdict == judge.PA {
+		view.Headline = partlyText(r.Score, r.MaxScore)
+	}
 	if r.Verdict == judge.AC && problem.Scoring {
 		view.Detail = ""
 	}
@@ -186,7 +190,7 @@ func (view *submissionView) showResult(r *judge.Result, problem *judge.Problem, 
 	for _, g := range r.Groups {
 		if g.Score != nil {
 			view.Arithmetic = append(view.Arithmetic, groupView{
-				Name: g.Name, Title: groupTitle(g.Name), Verdict: g.Verdict, Score: g.Score, Max: g.MaxScore, Formula: g.Formula,
+				Name: g.Name, Title: groupTitle(g.Name), Verdict: g.Verdict, Score: g.Score, Max: worth(g.MaxScore), Formula: g.Formula,
 			})
 		}
 	}
@@ -230,6 +234,26 @@ func (view *submissionView) showMoving(place *judge.Place, run *run, v viewer) {
 	if sub.Result != nil {
 		view.Detail = strings.TrimSpace(view.Detail + " It is judged again; before, it was " + string(sub.Result.Verdict) + ".")
 	}
+}
+
+// worth is the highest score of a group, nil if it is for nothing.
+func worth(highest *float64) *float64 {
+	if highest == nil || *highest == 0 {
+		return nil
+	}
+	return highest
+}
+
+// partlyText says that a program got less than all points.
+func partlyText(score, highest *float64) string {
+	if score == nil || highest == nil {
+		return judge.PA.Name()
+	}
+	what := judge.PA.Name()
+	if *score <= 0 {
+		what = "No points"
+	}
+	return what + ", " + pointsText(score) + " of " + pointsText(highest)
 }
 
 func languageName(offers []offer, id string) string {

@@ -84,7 +84,7 @@ func readFilter(c *fiber.Ctx) (sql.Filter, error) {
 func (s *Server) list(c *fiber.Ctx, f sql.Filter) ([]judge.Submission, int64, error) {
 	asked := f.Limit
 	f.Limit = min(asked+1, maxPage) // one more tells whether there is another page
-	rows, err := s.store.Submissions(c.UserContext(), f)
+	rows, err := s.store.For(viewerOf(c).Staff()).Submissions(c.UserContext(), f)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list submissions: %w", err)
 	}
@@ -190,7 +190,7 @@ func (s *Server) submissionFor(c *fiber.Ctx) (*judge.Submission, error) {
 
 // seenSubmission returns a submission that the viewer may see, or [sql.ErrNotFound].
 func (s *Server) seenSubmission(c *fiber.Ctx, id int64) (*judge.Submission, error) {
-	sub, err := s.store.Submission(c.UserContext(), id)
+	sub, err := s.store.For(viewerOf(c).Staff()).Submission(c.UserContext(), id)
 	seen := false
 	if err == nil {
 		seen, err = s.seesSubmission(c.UserContext(), viewerOf(c), sub)
@@ -229,12 +229,12 @@ func (s *Server) apiSubmission(c *fiber.Ctx) error {
 		return err
 	}
 	if wait > 0 {
-		if sub, err = s.settled(sub.JobID, s.clientAddress(c), wait); err != nil {
+		if sub, err = s.settled(viewerOf(c), sub.JobID, s.clientAddress(c), wait); err != nil {
 			return err
 		}
 	}
 	out := publicSubmission(sub, viewerOf(c))
-	place, err := s.placeOf(c.UserContext(), sub.JobID, sub.Status)
+	place, err := s.placeOf(c.UserContext(), viewerOf(c), sub.JobID, sub.Status)
 	if err != nil && wait == 0 {
 		return err
 	}

@@ -93,7 +93,7 @@ func (view *submissionView) showTests(tests []judge.TestResult, total int, group
 		}
 		view.Judged++
 		view.Rows = append(view.Rows, tv)
-		if t.Sample && t.Verdict != judge.AC && t.Verdict != judge.JE {
+		if t.Sample && t.Verdict != judge.AC && t.Verdict != judge.PA && t.Verdict != judge.JE {
 			view.Failures = append(view.Failures, showFailure(t, p, len(view.Failures)))
 		}
 	}
@@ -114,7 +114,9 @@ func newGroup(name string, groups []judge.GroupResult) groupView {
 	g := groupView{Name: name, Title: groupTitle(name)}
 	for _, r := range groups {
 		if r.Name == name {
-			g.Verdict, g.Score, g.Max = r.Verdict, r.Score, r.MaxScore
+			if g.Verdict = r.Verdict; r.MaxScore == nil || *r.MaxScore > 0 { // samples are for nothing
+				g.Score, g.Max = r.Score, r.MaxScore
+			}
 		}
 	}
 	return g

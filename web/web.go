@@ -40,8 +40,8 @@ type Server struct {
 	views       *views
 	assets      *assets
 	catalog     *catalog
-	depth       *kept[int64]      // about how many jobs wait
-	flow        *kept[[]sql.Flow] // what came and went lately
+	depth       *keptTwice[int64]      // about how many jobs wait
+	flow        *keptTwice[[]sql.Flow] // what came and went lately
 	hub         *hub
 	count       *counters
 	logins      *throttle
@@ -87,15 +87,16 @@ func New(cfg Config) (*Server, error) {
 		hosts: newHostPolicy(cfg.Listen, ln.Addr(), cfg.Hosts),
 		views: views, assets: assets, count: count,
 		catalog:     newCatalog(cfg.Store, cfg.Live),
-		depth:       &kept[int64]{ask: cfg.Store.Ready, age: depthAge},
-		flow:        &kept[[]sql.Flow]{ask: cfg.Store.QueueFlow, age: flowAge},
-		hub:         newHub(cfg.Store, count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
+		depth:       keepTwice(cfg.Store, sql.Reader.Ready, depthAge),
+		flow:        keepTwice(cfg.Store, sql.Reader.QueueFlow, flowAge),
+		hub:         newHub(count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
 		logins:      newThrottle(time.Now),
 		caller:      callback.New(cfg.CallbackAllow, cfg.CallbackPatience),
 		provider:    newProvider(cfg.OIDC),
 		description: description,
 		hashing:     make(chan struct{}, 2),
 	}
+	s.hub.events = s.seenEvents
 	s.rates.address, s.rates.user, s.rates.key = newLimiter(time.Now, cfg.RatePerAddress), newLimiter(time.Now, cfg.RatePerUser), newLimiter(time.Now, cfg.RatePerKey)
 	s.app = fiber.New(fiber.Config{
 		BodyLimit:                    cfg.MaxBody,
@@ -245,6 +246,7 @@ func (s *Server) routes() {
 	s.app.Post("/packages/:slug/show", s.hideForm(false))
 	s.app.Post("/packages/:slug/people", s.personForm)
 	s.app.Post("/packages/:slug/people/:name/remove", s.goneForm)
+	s.app.Post("/packages/:slug/checker-messages", s.messagesForm)
 	s.app.Use("/imports", s.settersOnly("packages"))
 	s.app.Get("/imports/:id", s.importPage)
 	s.app.Get("/imports/:id/live", s.importFragment)
@@ -321,6 +323,8 @@ func (s *Server) routes() {
 	v1.Post("/problems/:slug/people", s.settersOnly("packages"), s.apiAddPerson)
 	v1.Delete("/problems/:slug/people/:name", s.settersOnly("packages"), s.apiRemovePerson)
 	v1.Get("/quota", s.settersOnly("packages"), s.apiQuota)
+	v1.Get("/problems/:slug/checker-messages", s.settersOnly("packages"), s.apiMessages)
+	v1.Post("/problems/:slug/checker-messages", s.settersOnly("packages"), s.apiSetMessages)
 	v1.Get("/spaces", s.apiSpaces)
 	v1.Post("/spaces", s.requireStaff, s.apiCreateSpace)
 	v1.Get("/spaces/:space", s.apiSpace)

@@ -113,7 +113,7 @@ func waitText(d time.Duration) string {
 // shapes are the symbols of _shapes.html by verdict: text, shape and colour say
 // the same, so that none of them is needed.
 var shapes = map[judge.Verdict]string{
-	judge.AC: "check", judge.WA: "cross", judge.PE: "cross", judge.TLE: "clock", judge.MLE: "chip", judge.OLE: "lines",
+	judge.AC: "check", judge.PA: "half", judge.WA: "cross", judge.PE: "cross", judge.TLE: "clock", judge.MLE: "chip", judge.OLE: "lines",
 	judge.RE: "bolt", judge.CE: "brackets", judge.JE: "hexagon", judge.SE: "hexagon",
 }
 

@@ -47,12 +47,12 @@ func (s *Server) apiWorkers(c *fiber.Ctx) error {
 		}
 		return c.JSON(fiber.Map{"workers": workers})
 	}
-	live, err := s.catalog.live(c.UserContext())
+	live, err := s.publicWorkers(c.UserContext())
 	if err != nil {
 		return err
 	}
 	out := make([]workerJSON, len(live))
-	for i, w := range publicWorkers(live) {
+	for i, w := range live {
 		out[i] = workerJSON{WorkerInfo: w, Alive: true}
 	}
 	return c.JSON(fiber.Map{"workers": out})

@@ -216,7 +216,7 @@ func (x *Intake) prove(ctx context.Context, job judge.Job, p judge.PluginPayload
 	}
 	kept := judge.Plugin{
 		Digest: string(digest), Kind: string(m.Manifest.Kind), Name: m.Manifest.Name, Version: m.Manifest.Version, Protocol: string(m.Manifest.Protocol),
-		Bytes: size, Manifest: manifest, Conforms: found.Conforms, JobID: job.JobID, By: p.By,
+		Bytes: size, Manifest: manifest, Conforms: found.Conforms, Leaks: found.Leaks(), JobID: job.JobID, By: p.By,
 	}
 	if err := x.cfg.Store.SavePlugin(ctx, kept); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
@@ -176,6 +177,11 @@ func (x *Intake) proof(ctx context.Context, pkg *problem.Package, jobID int64, l
 	if len(report.Rows) == 0 {
 		report.Faults = append(report.Faults, "submissions: there are none, so nothing is proved: put a program into submissions/accepted")
 	}
+	if fault, err := x.leaks(ctx, pkg); err != nil {
+		return err
+	} else if fault != "" {
+		report.Faults = append(report.Faults, fault)
+	}
 	r.Proof = &report
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -189,6 +195,32 @@ func (x *Intake) proof(ctx context.Context, pkg *problem.Package, jobID int64, l
 	}
 	r.Live = true
 	return x.cfg.Store.ActivateVersion(ctx, *live)
+}
+
+// leaks says which uploaded checker keeps a package from telling everybody what its
+// checkers say, though it asks for that; "" if none does.
+func (x *Intake) leaks(ctx context.Context, pkg *problem.Package) (string, error) {
+	if pkg.CheckerMessages != judge.ToldAll {
+		return "", nil
+	}
+	uploaded, err := x.cfg.Store.Plugins(ctx, "", "")
+	if err != nil {
+		return "", err
+	}
+	all := slices.Clone(pkg.Checkers)
+	if pkg.Interactor != nil {
+		all = append(all, *pkg.Interactor)
+	}
+	for _, c := range all {
+		discreet := func(p judge.Plugin) bool {
+			return p.Leaks != nil && !*p.Leaks && (p.Digest == c.Digest || p.Active && p.Name == c.Plugin)
+		}
+		if c.Standard == "" && !slices.ContainsFunc(uploaded, discreet) {
+			return fmt.Sprintf("deepoj.yaml: checker_messages: is all, and no report shows that %s gives no answer away: choose samples, or mend what its report calls leak, "+
+				"and have it tested again with a problem", c.Name()), nil
+		}
+	}
+	return "", nil
 }
 
 // Import keeps and proves a version without a job, of a package that is saved and

@@ -91,7 +91,8 @@ type TestResult struct {
 	Usage      Usage    `json:"usage"`
 	ExitCode   int      `json:"exit_code,omitempty"`
 	ExitSignal int      `json:"exit_signal,omitempty"`
-	Message    string   `json:"message,omitempty"`       // for the contestant (the checker's team message)
+	Message    string   `json:"message,omitempty"`       // for the contestant, if it is not a checker's that is for others
+	MessageBy  Speaker  `json:"message_by,omitempty"`    // who wrote Message; "" in results from before this was noted
 	JudgeNote  string   `json:"judge_message,omitempty"` // for staff only
 	Output     string   `json:"output,omitempty"`        // first bytes of the program's output, samples only
 	Reused     bool     `json:"reused,omitempty"`        // the same run was judged before in this submission
@@ -117,7 +118,8 @@ type Result struct {
 	Compile        *Compile      `json:"compile,omitempty"`
 	Tests          []TestResult  `json:"tests,omitempty"`
 	Groups         []GroupResult `json:"groups,omitempty"`
-	Message        string        `json:"message,omitempty"` // why, in words for the contestant
+	Message        string        `json:"message,omitempty"`    // why, in words for the contestant
+	MessageBy      Speaker       `json:"message_by,omitempty"` // who wrote what Message says of the test that decided
 	JudgeNote      string        `json:"judge_message,omitempty"`
 	ProblemVersion string        `json:"problem_version,omitempty"` // digest of the package
 	Adapter        string        `json:"adapter,omitempty"`         // digest of the language adapter

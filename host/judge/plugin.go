@@ -55,6 +55,7 @@ type Plugin struct {
 	Bytes    int64           `json:"bytes"`
 	Manifest json.RawMessage `json:"manifest"`
 	Conforms bool            `json:"conforms"` // whether its newest report found nothing wrong
+	Leaks    *bool           `json:"leaks"`    // whether it found pieces of answers in what the plugin says; null: nobody knows
 	Active   bool            `json:"active"`   // whether its name means this version
 	JobID    int64           `json:"job_id"`   // the job that wrote the newest report
 	By       string          `json:"by"`       // who uploaded it

@@ -124,8 +124,9 @@ type Run struct {
 	Finished   *time.Time
 	LastError  string
 	Asked      RunPayload
-	Result     *Result   // nil while there is none
-	Report     RunReport // of Result
+	Result     *Result         // nil while there is none
+	Report     RunReport       // of Result
+	Told       CheckerMessages // who reads what the problem's checkers say
 }
 
 // Shown returns the status as the HTTP API spells it.

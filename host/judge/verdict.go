@@ -1,16 +1,21 @@
 package judge
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Verdict is what is said of a submission, or of one of its tests.
 type Verdict string
 
-// The verdicts. AC to CE are about the contestant's program. JE and SE never
+// The verdicts. AC to CE are about the contestant's program; PA is of a whole
+// submission or group that has scores, and in package formats it is an AC. JE and SE never
 // are: JE means that a checker, interactor or package failed, SE that the
 // platform did. An SE is never stored as a result: the job is tried again and
 // finally dead.
 const (
 	AC  Verdict = "AC"
+	PA  Verdict = "PA" // accepted, for less than the highest score
 	WA  Verdict = "WA"
 	PE  Verdict = "PE"
 	TLE Verdict = "TLE"
@@ -23,10 +28,11 @@ const (
 )
 
 // Verdicts lists every verdict.
-var Verdicts = []Verdict{AC, WA, PE, TLE, MLE, OLE, RE, CE, JE, SE}
+var Verdicts = []Verdict{AC, PA, WA, PE, TLE, MLE, OLE, RE, CE, JE, SE}
 
 var verdictNames = map[Verdict]string{
 	AC:  "Accepted",
+	PA:  "Partly accepted",
 	WA:  "Wrong answer",
 	PE:  "Presentation error",
 	TLE: "Time limit exceeded",
@@ -57,7 +63,7 @@ func (v Verdict) Final() bool { return v.Valid() && v != SE }
 
 // badness orders verdicts for "the worst error decides", worst first. The order
 // is that of the ICPC legacy package format's default grader.
-var badness = []Verdict{JE, CE, RE, MLE, TLE, OLE, WA, PE, AC}
+var badness = []Verdict{JE, CE, RE, MLE, TLE, OLE, WA, PE, PA, AC}
 
 // Worst returns the worst of vs by the order of the ICPC legacy default grader,
 // and AC when vs is empty.
@@ -69,4 +75,42 @@ func Worst(vs ...Verdict) Verdict {
 		}
 	}
 	return worst
+}
+
+// rounding is how much a score may differ from the highest one for the way that
+// numbers are stored.
+const rounding = 1e-9
+
+// Named returns v, or [PA] if it is an acceptance for less than the highest score.
+// Nil is no score, or no highest one.
+func (v Verdict) Named(score, highest *float64) Verdict {
+	if v == AC && score != nil && highest != nil && *score < *highest-rounding*(1+math.Abs(*highest)) {
+		return PA
+	}
+	return v
+}
+
+// InPackage returns v as package formats call it, which know no [PA].
+func (v Verdict) InPackage() Verdict {
+	if v == PA {
+		return AC
+	}
+	return v
+}
+
+// Named returns the result with the verdicts that scores say, of itself and its
+// groups.
+func (r Result) Named() Result {
+	r.Groups = slices.Clone(r.Groups)
+	r.NamePartial()
+	return r
+}
+
+// NamePartial is [Result.Named] in place.
+func (r *Result) NamePartial() {
+	r.Verdict = r.Verdict.Named(r.Score, r.MaxScore)
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		g.Verdict = g.Verdict.Named(g.Score, g.MaxScore)
+	}
 }

@@ -26,6 +26,8 @@ type Submission struct {
 	Space      string  // short name of the space that it was handed in to; "" = none
 	SpaceID    int64   // of that space, also when it is gone; 0 = none
 	Unofficial bool    // of somebody who prepares the space
+
+	Told CheckerMessages // who reads what the problem's checkers say
 }
 
 // Shown returns the status as the HTTP API spells it: PENDING, DISPATCHED,
@@ -133,6 +135,8 @@ type Problem struct {
 	License   string    `json:"license,omitempty"`
 	Updated   time.Time `json:"updated"`
 	Hidden    bool      `json:"hidden,omitempty"` // only setters see it, and members of a space that is open
+
+	CheckerMessages CheckerMessages `json:"checker_messages,omitempty"` // as the package says; "" = it says nothing
 
 	// Files are the statements that are PDF, and what the package gives to
 	// contestants besides.

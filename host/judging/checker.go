@@ -292,12 +292,27 @@ func (r *runResult) take(c checker, o plugin.Opinion, scoring bool) error {
 		r.multiplier = o.Multiplier
 	}
 	if o.Message != "" {
-		r.message = cut(clean(o.Message), keptWords)
+		r.message, r.by = cut(clean(o.Message), keptWords), c.speaker()
 	}
 	if o.JudgeMessage != "" && o.JudgeMessage != o.Message {
 		r.note = cut(clean(o.JudgeMessage), keptWords)
 	}
 	return nil
+}
+
+// speaker says for whom the checker writes: in icpc/1 there is a file for the team,
+// and in testlib/1 one message for everybody.
+func (c checker) speaker() judge.Speaker {
+	protocol := abi.ICPC1
+	if c.native != nil {
+		protocol = c.native.protocol
+	} else if c.module != nil {
+		protocol = c.module.Manifest.Protocol
+	}
+	if protocol == abi.ICPC1 {
+		return judge.ByTeam
+	}
+	return judge.ByChecker
 }
 
 // digests names the checkers of a result.

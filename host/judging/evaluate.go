@@ -64,11 +64,11 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 		})
 	}
 	g := &grader{
-		scoring: e.pkg.Scoring,
-		points:  slices.ContainsFunc(e.checkers, func(c checker) bool { return c.points }) || e.interactor != nil && e.interactor.points,
-		custom:  e.j.customGrader(ctx, e.pkg),
-		test:    func(t *problem.Test) (mark, error) { return e.wait(ctx, t) },
-		skip:    e.forget,
+		scoring: e.pkg.Scoring, unbounded: e.pkg.Minimize,
+		points: slices.ContainsFunc(e.checkers, func(c checker) bool { return c.points }) || e.interactor != nil && e.interactor.points,
+		custom: e.j.customGrader(ctx, e.pkg),
+		test:   func(t *problem.Test) (mark, error) { return e.wait(ctx, t) },
+		skip:   e.forget,
 	}
 	m, err := g.group(e.pkg.Root)
 	if fault, ok := errors.AsType[*packageError](err); ok {
@@ -86,6 +86,7 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 		r.Score, r.MaxScore = &m.score, g.groups[0].MaxScore
 	}
 	e.conclude(r)
+	r.NamePartial()
 	return nil
 }
 
@@ -221,7 +222,8 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 	got := r.result
 	tr.Verdict, tr.Usage, tr.Rerun = got.verdict, got.usage, got.rerun
 	tr.ExitCode, tr.ExitSignal = got.exitCode, got.exitSignal
-	tr.Message, tr.JudgeNote = got.message, got.note
+	tr.JudgeNote = got.note
+	tr.Say(got.message, got.by)
 	if t.Sample {
 		tr.Output = got.output
 	}
@@ -237,10 +239,15 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 		}
 		if err != nil {
 			m.verdict, tr.Verdict, tr.Message, tr.JudgeNote = judge.JE, judge.JE, "", err.Error()
+			tr.MessageBy = ""
 		} else if !m.inFull(grading) {
-			tr.Verdict, tr.Message = m.verdict, "got a part of the points, and only all of them count here"
+			tr.Verdict = m.verdict
+			tr.Say("got a part of the points, and only all of them count here", judge.ByJudge)
 		}
 		tr.Score = &m.score
+		if grading.Rule == problem.ScoreBounded || grading.Rule == problem.ScorePoints {
+			tr.Verdict = tr.Verdict.Named(tr.Score, &grading.AcceptScore)
+		}
 	}
 	shown := *tr
 	e.progress(judge.Progress{Kind: "test", Test: &shown, Total: e.total})
@@ -264,7 +271,7 @@ func (e *evaluation) conclude(r *judge.Result) {
 			r.Message += " (" + t.Name + ")"
 		}
 		if t.Message != "" {
-			r.Message += ": " + t.Message
+			r.Message, r.MessageBy = r.Message+": "+t.Message, t.MessageBy
 		}
 	}
 }

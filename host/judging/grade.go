@@ -19,14 +19,15 @@ type mark struct {
 
 // grader turns results of tests into results of groups, in judging order.
 type grader struct {
-	scoring bool
-	points  bool                                        // checkers give scores, so groups have no highest one
-	test    func(*problem.Test) (mark, error)           // judges a test
-	skip    func(*problem.Test)                         // a test need not be judged
-	custom  func(problem.Grading, []mark) (mark, error) // grades a group by the package's program
-	groups  []judge.GroupResult
-	graded  map[string]judge.Verdict // of the groups that are done, by name
-	partly  map[string]bool          // of them those that are accepted with a part of their points
+	scoring   bool
+	points    bool                                        // checkers give scores, so groups have no highest one
+	unbounded bool                                        // no score is the highest: fewer points are better
+	test      func(*problem.Test) (mark, error)           // judges a test
+	skip      func(*problem.Test)                         // a test need not be judged
+	custom    func(problem.Grading, []mark) (mark, error) // grades a group by the package's program
+	groups    []judge.GroupResult
+	graded    map[string]judge.Verdict // of the groups that are done, by name
+	partly    map[string]bool          // of them those that are accepted with a part of their points
 }
 
 // group judges a group and records its result. Its record comes before those of
@@ -38,6 +39,9 @@ func (g *grader) group(gr *problem.Group) (mark, error) {
 			g.conclude(gr, mark{verdict: v})
 			return mark{verdict: v}, nil
 		}
+	}
+	if high := gr.Grading.High; g.scoring && gr.Name != "" && high != nil && *high > 0 && len(gr.Cases()) == 0 {
+		return mark{}, &packageError{fmt.Errorf("the %s is worth up to %g points and has no test", shownGroup(gr.Name), *high)}
 	}
 	at := g.open(gr)
 	var marks []mark
@@ -98,7 +102,7 @@ func (g *grader) conclude(gr *problem.Group, m mark) {
 // open records a group that has no result yet.
 func (g *grader) open(gr *problem.Group) int {
 	r := judge.GroupResult{Name: gr.Name}
-	if g.scoring {
+	if g.scoring && !g.unbounded {
 		r.MaxScore = gr.MaxScore(g.points)
 	}
 	g.groups = append(g.groups, r)

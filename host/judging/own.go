@@ -308,7 +308,7 @@ func (o *ownRun) once(ctx context.Context, l *lane, t judge.RunTest, input *os.F
 			return r, fmt.Errorf("read what a program wrote: %w", err)
 		}
 		if !sameOutput(got, *t.Expected) {
-			r.verdict, r.message = judge.WA, "the output is not the expected one"
+			r.verdict, r.message, r.by = judge.WA, "the output is not the expected one", judge.ByJudge
 		}
 	}
 	return r, nil
@@ -351,7 +351,7 @@ func (o *ownRun) samples(ctx context.Context, tests []*problem.Test) (err error)
 func (o *ownRun) add(t judge.TestResult, r runResult, out judge.RunOutput) {
 	t.Index, t.Sample = len(o.result.Tests)+1, true // whoever asked may see all of it
 	t.Verdict, t.Usage, t.Rerun, t.ExitCode, t.ExitSignal = r.verdict, r.usage, r.rerun, r.exitCode, r.exitSignal
-	t.Message = r.message
+	t.Say(r.message, r.by)
 	if r.verdict == judge.JE {
 		t.JudgeNote = r.note
 	}
@@ -367,7 +367,7 @@ func (o *ownRun) conclude() {
 	for _, t := range r.Tests {
 		r.Usage = worst(r.Usage, t.Usage)
 		if r.Verdict == judge.AC && t.Verdict != judge.AC {
-			r.Verdict, r.Message = t.Verdict, t.Message
+			r.Verdict, r.Message, r.MessageBy = t.Verdict, t.Message, t.MessageBy
 			if t.Verdict == judge.JE {
 				*r = failed(*r, t.JudgeNote)
 			}

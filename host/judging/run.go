@@ -36,6 +36,7 @@ type runResult struct {
 	exitCode   int
 	exitSignal int
 	message    string
+	by         judge.Speaker // of message
 	note       string
 	output     string
 
@@ -211,6 +212,7 @@ func starved(r sandbox.Result) bool {
 // for the contestant, and AC of one that only needs its output checked.
 func (l *lane) classify(r *runResult, ran sandbox.Result) error {
 	limits := l.e.prog.cmd.Limits
+	r.by = judge.ByJudge
 	switch ran.Verdict {
 	case sandbox.OK:
 		r.verdict = judge.AC

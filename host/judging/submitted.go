@@ -97,7 +97,7 @@ func named(tests []*problem.Test, name string) []*problem.Test {
 func (l *lane) answer(ctx context.Context, t *problem.Test) (r runResult, err error) {
 	s, given := l.e.answers[t]
 	if !given {
-		return runResult{verdict: judge.WA, message: "there is no answer to this test"}, nil
+		return runResult{verdict: judge.WA, message: "there is no answer to this test", by: judge.ByJudge}, nil
 	}
 	input, err := l.e.j.File(ctx, t.Input)
 	if err != nil {

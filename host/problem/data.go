@@ -97,9 +97,22 @@ func (r *reader) group(dir, name string, s settings) *Group {
 			r.warn(full, "", "is not part of a test")
 		}
 	}
+	if name != "" && name != secretDir && len(g.Cases()) == 0 {
+		r.empty(g, dir)
+	}
 	// In the order of the base names, groups among tests.
 	slices.SortStableFunc(g.Items, func(a, b Item) int { return strings.Compare(a.base(), b.base()) })
 	return g
+}
+
+// empty refuses a group without tests that is worth points, which nobody could get
+// or everybody would, and warns of another.
+func (r *reader) empty(g *Group, dir string) {
+	if high := g.Grading.High; high != nil && *high > 0 {
+		r.refuse(path.Join(dir, testdataYAML), "range", "gives up to %s points, and the group holds no test: put tests into it, or give no points", short(*high))
+		return
+	}
+	r.warn(dir, "", "holds no test")
 }
 
 func (it Item) base() string {

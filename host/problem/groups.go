@@ -134,8 +134,12 @@ func (r *reader) testGroup(name string) *Group {
 		}
 	}
 	slices.SortFunc(g.Items[first:], func(a, b Item) int { return strings.Compare(a.Test.Name, b.Test.Name) })
-	if len(g.Items) == 0 && name != sampleDir {
-		r.refuse(dir, "", "holds no test")
+	switch high := g.Grading.High; {
+	case len(g.Items) > 0 || name == sampleDir && len(files) == 0:
+	case name != sampleDir && r.p.Scoring && (high == nil || *high > 0):
+		r.refuse(dir, "", "holds no test, and the group is worth points: put tests into it, or give it the max_score 0")
+	default:
+		r.warn(dir, "", "holds no test")
 	}
 	return g
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"deepoj/host/judge"
 )
 
 // The defaults of the legacy format, and what this platform can honour.
@@ -354,7 +356,7 @@ var (
 )
 
 // native reads deepoj.yaml, which binds a checker and an interactor by name,
-// digest or file. What it does not bind is nil.
+// digest or file, and says who reads what they say. What it does not bind is nil.
 func (r *reader) native() (checker, interactor *Checker) {
 	k := r.yaml(nativeYAML)
 	defer k.unknown()
@@ -367,7 +369,32 @@ func (r *reader) native() (checker, interactor *Checker) {
 			k.refuse("checker", "has nothing to decide: an interactor of icpc/1 decides alone")
 		}
 	}
+	choices := make([]string, len(judge.ToldChoices))
+	for i, c := range judge.ToldChoices {
+		choices[i] = string(c)
+	}
+	r.p.CheckerMessages = judge.CheckerMessages(k.choice(messagesKey, "", choices...))
 	return checker, interactor
+}
+
+const messagesKey = "checker_messages"
+
+// checkMessages refuses that everybody reads what checkers say that nobody has looked
+// at. Those that were uploaded have a report, which those read who take the package in.
+func (r *reader) checkMessages() {
+	if r.p.CheckerMessages != judge.ToldAll {
+		return
+	}
+	all := r.p.Checkers
+	if r.p.Interactor != nil {
+		all = append(slices.Clone(all), *r.p.Interactor)
+	}
+	for _, c := range all {
+		if c.Standard == "" && !c.bound() {
+			r.refuse(nativeYAML, messagesKey, "is all, and nobody has shown that %s gives no answer away: choose samples, or upload the checker as a plugin and bind it by its name "+
+				"when its report has no warning of the kind leak; what it writes to teammessage.txt the team always reads", c.Name())
+		}
+	}
 }
 
 // binding reads which plugin is meant. Standard are the names of those that come

@@ -85,7 +85,11 @@ func printable(s string) bool {
 func (gs *polygonGroups) finish(p *polygon, root *Group) {
 	for _, g := range gs.all {
 		if len(g.group.Items) == 0 {
-			g.at.warn("", "has no test")
+			if p.p.Scoring && g.points != nil && *g.points > 0 {
+				g.at.refuse("points", "is %s, and the group has no test: put tests into it, or give no points", short(*g.points))
+			} else {
+				g.at.warn("", "has no test")
+			}
 			continue
 		}
 		g.grade(p)

@@ -51,6 +51,9 @@ type Package struct {
 	// Scoring says that a submission gets points and not only a verdict.
 	Scoring bool `json:"scoring,omitempty"`
 
+	// CheckerMessages says who reads what the checkers say; "" = the package does not.
+	CheckerMessages judge.CheckerMessages `json:"checker_messages,omitempty"`
+
 	// Minimize says that fewer points are better (grading.objective).
 	Minimize bool `json:"minimize,omitempty"`
 

@@ -59,6 +59,7 @@ func Read(fsys fs.FS) (*Package, Report, error) {
 	}
 	if len(r.errs) == 0 {
 		r.restore()
+		r.checkMessages()
 	}
 	if len(r.errs) > 0 {
 		return nil, r.report, errors.Join(r.errs...)

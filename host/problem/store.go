@@ -246,7 +246,7 @@ func (p *Package) Judge() judge.Problem {
 		Slug: p.Slug, Title: p.Title, Version: string(p.Version), Statement: p.Statement, Samples: p.Samples,
 		Scoring: p.Scoring, CPUMillis: p.Limits.CPU.Milliseconds(), MemoryMiB: p.Limits.MemoryMiB,
 		OutputMiB: p.Limits.OutputMiB, CodeKiB: p.Limits.CodeKiB, Languages: p.Languages, Source: p.Source, License: p.License,
-		Updated: time.Now().UTC(),
+		CheckerMessages: p.CheckerMessages, Updated: time.Now().UTC(),
 	}
 	for _, f := range p.Documents {
 		v.Files = append(v.Files, judge.ProblemFile{Name: path.Base(f.Path), Bytes: f.Size, Digest: string(f.Digest)})

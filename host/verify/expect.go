@@ -40,10 +40,10 @@ func unmet(e problem.Expectation, r judge.Result) string {
 			continue
 		}
 		tests++
-		if !slices.Contains(e.Permitted, t.Verdict) {
+		if !slices.Contains(e.Permitted, t.Verdict.InPackage()) {
 			return fmt.Sprintf("got %s on %s, each test may get %s", t.Verdict, t.Name, join(e.Permitted))
 		}
-		met = met || slices.Contains(e.Required, t.Verdict)
+		met = met || slices.Contains(e.Required, t.Verdict.InPackage())
 		said = said || strings.Contains(t.JudgeNote, e.Message) || strings.Contains(t.Message, e.Message)
 	}
 	switch {

@@ -17,7 +17,7 @@ func (p *proof) report() Report {
 		Slug: p.pkg.Slug, Version: string(p.pkg.Version), LimitMillis: p.pkg.Limits.CPU.Milliseconds(), LimitFrom: p.pkg.Limits.CPUFrom, Rows: p.rows,
 	}
 	for _, row := range r.Rows {
-		if row.Verdict == judge.AC {
+		if row.Verdict.InPackage() == judge.AC {
 			r.SlowestMillis = max(r.SlowestMillis, p.plain(row.Usage.CPUMillis, row.Language))
 		}
 	}

@@ -217,7 +217,7 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 			row.TotalCPU += t.Usage.CPUMillis
 		}
 	}
-	if r.Verdict == judge.AC && r.Usage.CPUMillis > 0 {
+	if r.Verdict.InPackage() == judge.AC && r.Usage.CPUMillis > 0 {
 		row.Slack = float64(p.pkg.Limits.CPU.Milliseconds()) * p.cfg.Judge.Factor(row.Language) / float64(r.Usage.CPUMillis)
 	}
 	if row.Problem = wrong(s, r); row.Problem == "" && r.Verdict != judge.CE {
@@ -269,14 +269,14 @@ func wrong(s problem.Submission, r judge.Result) string {
 	switch {
 	case r.Verdict == judge.JE:
 		return "the judges' side failed: " + r.JudgeNote
-	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, r.Verdict):
+	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, r.Verdict.InPackage()):
 		return fmt.Sprintf("got %s, may get %s", r.Verdict, join(s.Allowed))
 	case s.Score != nil && (r.Score == nil || *r.Score != *s.Score):
 		return fmt.Sprintf("scored %s, must score %g", points(r.Score), *s.Score)
 	case s.Partial && r.Score != nil && r.MaxScore != nil && *r.Score >= *r.MaxScore:
 		return fmt.Sprintf("scored %g, must score less than %g", *r.Score, *r.MaxScore)
 	case len(s.Expect) > 0: // which says more than the folder
-	case !s.Partial && r.Verdict == judge.AC && slices.Equal(s.Allowed, []judge.Verdict{judge.AC}) && s.Score == nil &&
+	case !s.Partial && r.Verdict.InPackage() == judge.AC && slices.Equal(s.Allowed, []judge.Verdict{judge.AC}) && s.Score == nil &&
 		r.Score != nil && r.MaxScore != nil && *r.Score != *r.MaxScore:
 		return fmt.Sprintf("scored %g, must score all of %g", *r.Score, *r.MaxScore)
 	}

@@ -32,37 +32,44 @@ SELECT
   (SELECT count(*) FROM jobs WHERE status = 'running' AND lease_until < now() - interval '2 min') AS stuck;
 
 -- name: QueueStats
+-- Whoever may not see the whole does not see what is judged for rejudge sets, nor
+-- what they found.
 SELECT
-  (SELECT coalesce(jsonb_object_agg(lane, n), '{}') FROM (SELECT lane, count(*) AS n FROM outbox_events WHERE state IN ('R', 'S') GROUP BY lane) l) AS lanes,
-  (SELECT count(*) FROM outbox_events WHERE state IN ('R', 'S')) AS pending,
-  (SELECT count(*) FROM outbox_events WHERE state = 'D') AS delivered,
-  (SELECT count(*) FROM outbox_events WHERE state = 'L') AS running,
-  coalesce((SELECT now() - min(created_at) FROM outbox_events), interval '0') AS oldest,
-  (SELECT count(*) FROM dead_letters WHERE resolution IS NULL) AS dead_letters,
-  (SELECT count(*) FROM results WHERE created_at > now() - interval '1 min') AS judged;
+  (SELECT coalesce(jsonb_object_agg(lane, n), '{}') FROM (
+     SELECT lane, count(*) AS n FROM outbox_events WHERE state IN ('R', 'S') AND (@whole::boolean OR NOT in_set) GROUP BY lane) l) AS lanes,
+  (SELECT count(*) FROM outbox_events WHERE state IN ('R', 'S') AND (@whole OR NOT in_set)) AS pending,
+  (SELECT count(*) FROM outbox_events WHERE state = 'D' AND (@whole OR NOT in_set)) AS delivered,
+  (SELECT count(*) FROM outbox_events WHERE state = 'L' AND (@whole OR NOT in_set)) AS running,
+  coalesce((SELECT now() - min(created_at) FROM outbox_events WHERE @whole OR NOT in_set), interval '0') AS oldest,
+  (SELECT count(*) FROM dead_letters d WHERE resolution IS NULL AND (@whole OR event_seen('dead', d.job_id, d.generation))) AS dead_letters,
+  (SELECT count(*) FROM results r WHERE created_at > now() - interval '1 min'
+     AND (@whole OR r.generation = 1 OR event_seen('finished', r.job_id, r.generation))) AS judged;
 
 -- name: QueueReady
 -- How many are ready or delivered in all queues: no more can be before anyone.
-SELECT (SELECT count(*) FROM outbox_events WHERE state = 'R') + (SELECT count(*) FROM outbox_events WHERE state = 'D');
+SELECT (SELECT count(*) FROM outbox_events WHERE state = 'R' AND (@whole::boolean OR NOT in_set))
+  + (SELECT count(*) FROM outbox_events WHERE state = 'D' AND (@whole OR NOT in_set));
 
 -- name: Place
 -- Counts at most 251 rows on each of three index ranges: whoever waits behind more
--- learns that there are more, for the price of being first.
+-- learns that there are more, for the price of being first. Whoever may not see the
+-- whole does not see what is judged for rejudge sets.
 SELECT o.job_id, o.state::text, q.paused, o.not_before > now() AS early,
   q.group_limit > 0 AND o.group_key <> '' AND q.group_limit <= (
-    SELECT count(*) FROM outbox_events x WHERE x.queue = o.queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> '') AS limited,
+    SELECT count(*) FROM outbox_events x WHERE x.queue = o.queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> '' AND (@whole::boolean OR NOT x.in_set)) AS limited,
   a.n + b.n + c.n AS ready_before, greatest(a.n, b.n, c.n) > 250 AS more,
-  (SELECT count(*) FROM outbox_events x WHERE x.state = 'D' AND x.queue = o.queue AND x.pool = o.pool) AS delivered,
+  (SELECT count(*) FROM outbox_events x WHERE x.state = 'D' AND x.queue = o.queue AND x.pool = o.pool AND (@whole OR NOT x.in_set)) AS delivered,
   EXISTS (SELECT 1 FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s'
     AND (o.language = '' OR o.language = ANY (w.languages))) AS served,
   (SELECT coalesce(sum((w.info ->> 'slots')::integer), 0) FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s')::bigint AS slots,
-  (SELECT count(*) FROM results r WHERE r.created_at > now() - interval '2 min')::bigint AS finished_lately
+  (SELECT count(*) FROM results r WHERE r.created_at > now() - interval '2 min'
+    AND (@whole OR r.generation = 1 OR event_seen('finished', r.job_id, r.generation)))::bigint AS finished_lately
 FROM outbox_events o JOIN queues q ON q.name = o.queue
 CROSS JOIN LATERAL (SELECT count(*) AS n FROM (
-  SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane < o.lane LIMIT 251) r) a
+  SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane < o.lane AND (@whole OR NOT x.in_set) LIMIT 251) r) a
 CROSS JOIN LATERAL (SELECT count(*) AS n FROM (
-  SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane AND x.priority > o.priority LIMIT 251) r) b
+  SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane AND x.priority > o.priority AND (@whole OR NOT x.in_set) LIMIT 251) r) b
 CROSS JOIN LATERAL (SELECT count(*) AS n FROM (
   SELECT 1 FROM outbox_events x WHERE x.queue = o.queue AND x.pool = o.pool AND x.state = 'R' AND x.lane = o.lane AND x.priority = o.priority
-    AND (x.rank_at, x.job_id) < (o.rank_at, o.job_id) LIMIT 251) r) c
-WHERE o.job_id = ANY (@job_ids::bigint[]) AND o.state <> 'L';
+    AND (x.rank_at, x.job_id) < (o.rank_at, o.job_id) AND (@whole OR NOT x.in_set) LIMIT 251) r) c
+WHERE o.job_id = ANY (@job_ids::bigint[]) AND o.state <> 'L' AND (@whole OR NOT o.in_set);

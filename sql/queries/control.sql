@@ -36,10 +36,10 @@ restored AS (
   FROM held h, noted n WHERE j.job_id = h.job_id AND n.detail ->> 'was' = 'pending' AND (n.detail ->> 'generation')::integer = j.generation
   RETURNING j.*),
 outbox AS (
-  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, delayed_at, state, generation, attempt_id, not_before, trace_id, lifo)
+  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, delayed_at, state, generation, attempt_id, not_before, trace_id, in_set, lifo)
   SELECT r.job_id, r.queue, r.pool, r.group_key, r.language, (n.detail ->> 'lane')::smallint, (n.detail ->> 'priority')::integer,
     (n.detail ->> 'rank_at')::timestamptz, (n.detail ->> 'delayed_at')::timestamptz,
-    CASE WHEN r.not_before > now() THEN 'S' ELSE 'R' END, r.generation, r.attempt_id, r.not_before, r.trace_id,
+    CASE WHEN r.not_before > now() THEN 'S' ELSE 'R' END, r.generation, r.attempt_id, r.not_before, r.trace_id, r.rejudge_set IS NOT NULL,
     (SELECT ordering = 'lifo' FROM queues WHERE name = r.queue)
   FROM restored r, noted n),
 log AS (
@@ -62,12 +62,12 @@ again AS (
   FROM held h WHERE j.job_id = h.job_id AND NOT (h.status = 'pending' AND h.tries = 0 AND h.rejudge_set IS NOT DISTINCT FROM @set)
   RETURNING j.*, h.status AS was, h.generation AS old_generation, h.lease_owner AS old_owner, h.started_at AS old_started),
 outbox AS (
-  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before, trace_id, lifo)
-  SELECT job_id, queue, pool, group_key, language, @lane, priority, now(), 'R', generation, attempt_id, now(), trace_id,
+  INSERT INTO outbox_events (job_id, queue, pool, group_key, language, lane, priority, rank_at, state, generation, attempt_id, not_before, trace_id, in_set, lifo)
+  SELECT job_id, queue, pool, group_key, language, @lane, priority, now(), 'R', generation, attempt_id, now(), trace_id, rejudge_set IS NOT NULL,
     (SELECT ordering = 'lifo' FROM queues WHERE name = again.queue) FROM again
   ON CONFLICT (job_id) DO UPDATE SET lane = excluded.lane, priority = excluded.priority, rank_at = excluded.rank_at, state = 'R',
     generation = excluded.generation, attempt_id = excluded.attempt_id, not_before = excluded.not_before, created_at = now(), delayed_at = NULL,
-    deliveries = 0, lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = NULL),
+    deliveries = 0, lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = NULL, in_set = excluded.in_set),
 attempt AS (
   INSERT INTO attempts (job_id, attempt_id, generation, worker, started_at, outcome)
   SELECT job_id, attempt_id, old_generation, old_owner, old_started, 'superseded' FROM again WHERE was = 'running'),
@@ -261,7 +261,7 @@ SELECT job_id FROM jobs WHERE job_id = @job_id::bigint AND status = 'dead';
 SELECT o.job_id, o.state::text, o.lane, o.priority, o.created_at, o.not_before, o.delayed_at IS NOT NULL
 FROM outbox_events o
 WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM jobs WHERE queue = @queue::text AND group_key = @group::text ORDER BY job_id DESC LIMIT 1000))
-  AND o.state IN ('R', 'S', 'D')
+  AND o.state IN ('R', 'S', 'D') AND (@whole::boolean OR NOT o.in_set)
 ORDER BY o.state <> 'D', o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer;
 
 -- name: QueueFront
@@ -284,9 +284,11 @@ SELECT f.job_id FROM (
 ) f ORDER BY f.part, f.nth LIMIT @max;
 
 -- name: QueueOf
--- What is unfinished of an author's newest thousand submissions, newest first.
+-- What is unfinished of an author's newest thousand submissions, newest first, as
+-- the author may see it.
 SELECT job_id FROM outbox_events
 WHERE job_id = ANY (ARRAY(SELECT job_id FROM job_payloads WHERE author = @author::text AND author <> '' AND problem IS NOT NULL ORDER BY job_id DESC LIMIT 1000))
+  AND NOT in_set
 ORDER BY job_id DESC LIMIT @max::integer;
 
 -- name: QueueRows

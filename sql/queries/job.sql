@@ -124,6 +124,11 @@ SELECT job_id, attempt_id FROM finished;
 SELECT id, job_id, generation, attempt, kind, data, at FROM events_of(@job_id::bigint)
 WHERE id > @after::bigint ORDER BY id LIMIT @max::integer;
 
+-- name: JobEventsSeen
+-- Those that everybody may see.
+SELECT id, job_id, generation, attempt, kind, data, at FROM events_seen(@job_id::bigint)
+WHERE id > @after::bigint ORDER BY id LIMIT @max::integer;
+
 -- name: JobExplain
 -- Why a fenced write changed nothing; the decision is taken in Go.
 SELECT g.job_id, j.job_id IS NOT NULL AS found, coalesce(j.generation, 0), coalesce(j.attempt_id, 0), coalesce(j.status, ''), coalesce(j.state, ''),

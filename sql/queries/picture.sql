@@ -23,15 +23,17 @@ GROUP BY b.best ORDER BY b.best;
 -- name: QueueFlow :many
 -- How many jobs came, and how many were done with, in each minute of the last hour,
 -- counted back from now. Who is done with came before: a job that was judged again
--- came, as far as anybody knows, when that began.
+-- came, as far as anybody knows, when that began. Whoever may not see the whole
+-- does not see what was judged for rejudge sets.
 WITH recent AS MATERIALIZED (
-  SELECT created_at AS came, NULL::timestamptz AS went FROM outbox_events WHERE created_at > now() - interval '60 min'
+  SELECT created_at AS came, NULL::timestamptz AS went FROM outbox_events WHERE created_at > now() - interval '60 min' AND (@whole::boolean OR NOT in_set)
   UNION ALL
   SELECT CASE WHEN r.generation = 1 THEN j.created_at ELSE r.started_at END, r.created_at
   FROM results r JOIN jobs j ON j.job_id = r.job_id WHERE r.created_at > now() - interval '60 min'
+    AND (@whole OR r.generation = 1 OR event_seen('finished', r.job_id, r.generation))
   UNION ALL
   SELECT j.created_at, j.finished_at
-  FROM (SELECT status, created_at, finished_at FROM jobs ORDER BY job_id DESC LIMIT @most::integer) j
+  FROM (SELECT status, created_at, finished_at FROM jobs WHERE @whole OR rejudge_set IS NULL ORDER BY job_id DESC LIMIT @most::integer) j
   WHERE j.status IN ('cancelled', 'dead') AND j.finished_at > now() - interval '60 min')
 SELECT f.minutes_ago::integer AS minutes_ago, count(*) FILTER (WHERE f.came) AS came, count(*) FILTER (WHERE NOT f.came) AS went FROM (
   SELECT floor(extract(epoch FROM now() - r.came) / 60) AS minutes_ago, true AS came FROM recent r WHERE r.came > now() - interval '60 min'

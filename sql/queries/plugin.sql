@@ -1,7 +1,7 @@
 -- name: PluginSave :exec
-INSERT INTO plugins (digest, kind, name, version, protocol, bytes, manifest, conforms, job_id, created_by)
-VALUES (@digest, @kind, @name, @version, @protocol, @bytes, @manifest, @conforms, @job_id, @created_by)
-ON CONFLICT (digest) DO UPDATE SET conforms = excluded.conforms, job_id = excluded.job_id
+INSERT INTO plugins (digest, kind, name, version, protocol, bytes, manifest, conforms, leaks, job_id, created_by)
+VALUES (@digest, @kind, @name, @version, @protocol, @bytes, @manifest, @conforms, sqlc.narg(leaks)::boolean, @job_id, @created_by)
+ON CONFLICT (digest) DO UPDATE SET conforms = excluded.conforms, leaks = excluded.leaks, job_id = excluded.job_id
 WHERE plugins.job_id <= excluded.job_id;
 
 -- name: PluginGet :one

@@ -78,3 +78,30 @@ SELECT version FROM active;
 -- name: ProblemChanges :many
 SELECT version, coalesce(previous, '')::text AS previous, by, at FROM problem_changes
 WHERE slug = @slug ORDER BY id DESC LIMIT @max::integer;
+
+-- name: CheckerMessagesSet :one
+-- Who reads what a problem's checkers say; "" is as the package says. All is
+-- refused, and there is no row, while a checker may give answers away. Nothing is
+-- logged when nothing changes.
+WITH before AS MATERIALIZED (SELECT s.checker_messages FROM problem_settings s WHERE s.slug = @slug FOR UPDATE),
+may AS MATERIALIZED (SELECT 1 WHERE @checker_messages::text <> 'all' OR EXISTS (SELECT 1 FROM problems WHERE slug = @slug) AND checker_untold(@slug) IS NULL),
+put AS (
+  INSERT INTO problem_settings (slug, checker_messages, by) SELECT @slug, @checker_messages, @by FROM may WHERE @checker_messages <> ''
+  ON CONFLICT (slug) DO UPDATE SET checker_messages = excluded.checker_messages, by = excluded.by, at = now()
+  WHERE problem_settings.checker_messages <> excluded.checker_messages RETURNING slug),
+gone AS (DELETE FROM problem_settings s WHERE s.slug = @slug AND @checker_messages = '' RETURNING s.slug),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT @by, 'checker_messages', 'problem:' || c.slug, jsonb_build_object('was', coalesce((SELECT b.checker_messages FROM before b), ''), 'is', @checker_messages)
+  FROM (SELECT put.slug FROM put UNION ALL SELECT gone.slug FROM gone) c)
+SELECT true::boolean AS done FROM may;
+
+-- name: CheckerMessagesGet :one
+-- What was chosen on the page, what the package says, what counts, and the first
+-- checker that keeps all from counting.
+SELECT coalesce((SELECT s.checker_messages FROM problem_settings s WHERE s.slug = @slug), '')::text AS chosen,
+  coalesce((SELECT v.problem ->> 'checker_messages' FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version WHERE p.slug = @slug), '')::text AS package,
+  checker_messages(@slug)::text AS counts, (checker_untold(@slug) IS NOT NULL)::boolean AS barred, coalesce(checker_untold(@slug), '')::text AS untold;
+
+-- name: CheckerMessagesOfJob :one
+SELECT checker_messages(coalesce((SELECT p.problem FROM job_payloads p WHERE p.job_id = @job_id), ''))::text AS counts;

@@ -18,20 +18,26 @@ WHERE j.kind = 'submission' AND p.problem IS NOT NULL AND (@job_ids::bigint[] IS
   AND (@author::text = '' OR p.author = @author) AND (@verdict::text = '' OR j.verdict = @verdict)
 ORDER BY p.job_id;
 
--- name: RejudgeSetLock
--- Those that are still as they were when they were chosen.
-SELECT job_id FROM jobs
-WHERE job_id = ANY (@job_ids::bigint[]) AND status IN ('finished', 'cancelled', 'dead') AND live_generation IS NOT NULL
-ORDER BY job_id FOR UPDATE;
+-- name: RejudgeSetTake
+-- Takes into a set those that are still as they were when they were chosen, with
+-- what everybody sees of them until it is applied. One that is in a set already is
+-- seen as it was before that.
+WITH held AS MATERIALIZED (
+  SELECT job_id, generation, live_generation, status, attempt_id, tries, started_at, finished_at, rejudge_set FROM jobs
+  WHERE job_id = ANY (@job_ids::bigint[]) AND status IN ('finished', 'cancelled', 'dead') AND live_generation IS NOT NULL
+  ORDER BY job_id FOR UPDATE)
+INSERT INTO rejudge_set_jobs (set_id, job_id, generation, before, seen_status, seen_generation, seen_attempt, seen_tries, seen_started, seen_finished)
+SELECT @id::bigint, h.job_id, h.generation + 1, h.live_generation, coalesce(m.seen_status, h.status), coalesce(m.seen_generation, h.generation),
+  coalesce(m.seen_attempt, h.attempt_id), coalesce(m.seen_tries, h.tries),
+  CASE WHEN m.job_id IS NULL THEN h.started_at ELSE m.seen_started END, CASE WHEN m.job_id IS NULL THEN h.finished_at ELSE m.seen_finished END
+FROM held h LEFT JOIN rejudge_set_jobs m ON m.set_id = h.rejudge_set AND m.job_id = h.job_id
+ORDER BY h.job_id
+RETURNING job_id;
 
 -- name: RejudgeSetFill
-WITH member AS (
-  INSERT INTO rejudge_set_jobs (set_id, job_id, generation, before)
-  SELECT @id::bigint, m.job_id, m.generation, j.live_generation
-  FROM unnest(@job_ids::bigint[], @generations::integer[]) AS m(job_id, generation) JOIN jobs j ON j.job_id = m.job_id),
-log AS (
+WITH log AS (
   INSERT INTO audit_log (actor, action, subject, detail)
-  SELECT created_by, 'rejudge_set', 'rejudge:' || id, request FROM rejudge_sets WHERE id = @id)
+  SELECT created_by, 'rejudge_set', 'rejudge:' || id, request FROM rejudge_sets WHERE id = @id::bigint)
 UPDATE rejudge_sets SET skipped = @skipped::integer WHERE id = @id RETURNING id;
 
 -- name: RejudgeSetList
@@ -85,6 +91,8 @@ shown AS (
   FROM member m JOIN results r ON r.job_id = m.job_id AND r.generation = m.generation
   WHERE j.job_id = m.job_id AND m.status = 'finished' AND (SELECT n FROM open) = 0
   RETURNING j.job_id, m.generation, m.attempt_id, r.verdict, r.score),
+noted AS (
+  UPDATE rejudge_set_jobs m SET applied = true FROM one WHERE m.set_id = one.id AND m.job_id = ANY (ARRAY(SELECT job_id FROM shown))),
 resolved AS (
   UPDATE rejudge_sets s SET resolution = 'applied', resolved_by = @by::text, resolved_at = now()
   FROM one WHERE s.id = one.id AND one.resolution IS NULL AND (SELECT n FROM open) = 0 RETURNING s.id),

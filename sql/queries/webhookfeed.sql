@@ -29,14 +29,15 @@ told AS (
     json_strip_nulls(json_build_object(
       'type', 'submission.' || e.kind, 'timestamp', to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
       'data', json_build_object('event_id', e.id, 'job_id', e.job_id, 'url', '/submissions/' || e.job_id, 'problem', m.problem,
-        'language', m.language, 'author', m.author, 'generation', e.generation, 'attempt_id', e.attempt,
+        'language', m.language, 'author', m.author,
+        'generation', CASE e.generation WHEN 1 THEN 1 ELSE generation_seen(e.job_id, e.generation) END,
+        'attempt_id', CASE e.generation WHEN 1 THEN e.attempt ELSE attempt_seen(e.job_id, e.attempt) END,
         'verdict', e.data -> 'verdict', 'score', e.data -> 'score')))::text AS body
   FROM (
     SELECT s.id, u.job_id, u.generation, u.attempt, s.kind, coalesce(s.data, event_verdict(u.verdict, u.score)) AS data, s.at
     FROM seen s CROSS JOIN LATERAL unnest(s.job_ids, s.generations, s.attempts, s.verdicts, s.scores) AS u(job_id, generation, attempt, verdict, score)) e
   JOIN jobs j ON j.job_id = e.job_id AND j.kind = 'submission' JOIN submissions m ON m.job_id = e.job_id
-  WHERE e.kind = ANY (@kinds::text[]) AND (e.kind = 'applied' OR NOT EXISTS (
-    SELECT 1 FROM rejudge_set_jobs s WHERE s.job_id = e.job_id AND s.generation = e.generation))),
+  WHERE e.kind = ANY (@kinds::text[]) AND (e.generation = 1 OR event_seen(e.kind, e.job_id, e.generation))),
 made AS (
   INSERT INTO webhook_deliveries (webhook_id, event_id, job_id, kind, body)
   SELECT w.id, t.id, t.job_id, t.kind, t.body

@@ -87,7 +87,7 @@ func statusOf(v judge.Verdict, signal int) Status {
 	switch v {
 	case judge.AC:
 		return status(accepted)
-	case judge.WA, judge.PE:
+	case judge.WA, judge.PE, judge.PA: // Judge0 knows no points
 		return status(wrongAnswer)
 	case judge.TLE:
 		return status(timeLimit)

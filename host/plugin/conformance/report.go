@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -186,4 +187,16 @@ func printable(s string) string {
 		s = strings.ToValidUTF8(s[:maxOffender], "") + "..."
 	}
 	return s
+}
+
+// Leaks reports whether what the plugin says holds pieces of answers; nil if that
+// was not looked at.
+func (r Report) Leaks() *bool {
+	for _, s := range r.Stages {
+		if s.Name == stageMessages && s.Outcome != NotRun {
+			leaks := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Stage == stageMessages })
+			return &leaks
+		}
+	}
+	return nil
 }

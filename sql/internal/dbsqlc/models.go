@@ -29,4 +29,5 @@ type Plugin struct {
 	JobID     int64
 	CreatedBy string
 	CreatedAt time.Time
+	Leaks     *bool
 }

@@ -198,7 +198,7 @@ func (q *Queries) PluginChanges(ctx context.Context, db DBTX, arg PluginChangesP
 }
 
 const pluginGet = `-- name: PluginGet :one
-SELECT p.digest, p.kind, p.name, p.version, p.protocol, p.bytes, p.manifest, p.conforms, p.job_id, p.created_by, p.created_at, (a.digest IS NOT NULL)::boolean AS active
+SELECT p.digest, p.kind, p.name, p.version, p.protocol, p.bytes, p.manifest, p.conforms, p.job_id, p.created_by, p.created_at, p.leaks, (a.digest IS NOT NULL)::boolean AS active
 FROM plugins p LEFT JOIN active_plugins a ON a.digest = p.digest AND a.kind = p.kind AND a.name = p.name
 WHERE p.digest = $1
 `
@@ -223,13 +223,14 @@ func (q *Queries) PluginGet(ctx context.Context, db DBTX, digest string) (Plugin
 		&i.Plugin.JobID,
 		&i.Plugin.CreatedBy,
 		&i.Plugin.CreatedAt,
+		&i.Plugin.Leaks,
 		&i.Active,
 	)
 	return i, err
 }
 
 const pluginList = `-- name: PluginList :many
-SELECT p.digest, p.kind, p.name, p.version, p.protocol, p.bytes, p.manifest, p.conforms, p.job_id, p.created_by, p.created_at, (a.digest IS NOT NULL)::boolean AS active
+SELECT p.digest, p.kind, p.name, p.version, p.protocol, p.bytes, p.manifest, p.conforms, p.job_id, p.created_by, p.created_at, p.leaks, (a.digest IS NOT NULL)::boolean AS active
 FROM plugins p LEFT JOIN active_plugins a ON a.digest = p.digest AND a.kind = p.kind AND a.name = p.name
 WHERE ($1::text = '' OR p.kind = $1) AND ($2::text = '' OR p.name = $2)
 ORDER BY p.kind, p.name, p.created_at DESC, p.digest
@@ -267,6 +268,7 @@ func (q *Queries) PluginList(ctx context.Context, db DBTX, arg PluginListParams)
 			&i.Plugin.JobID,
 			&i.Plugin.CreatedBy,
 			&i.Plugin.CreatedAt,
+			&i.Plugin.Leaks,
 			&i.Active,
 		); err != nil {
 			return nil, err
@@ -280,9 +282,9 @@ func (q *Queries) PluginList(ctx context.Context, db DBTX, arg PluginListParams)
 }
 
 const pluginSave = `-- name: PluginSave :exec
-INSERT INTO plugins (digest, kind, name, version, protocol, bytes, manifest, conforms, job_id, created_by)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-ON CONFLICT (digest) DO UPDATE SET conforms = excluded.conforms, job_id = excluded.job_id
+INSERT INTO plugins (digest, kind, name, version, protocol, bytes, manifest, conforms, leaks, job_id, created_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::boolean, $10, $11)
+ON CONFLICT (digest) DO UPDATE SET conforms = excluded.conforms, leaks = excluded.leaks, job_id = excluded.job_id
 WHERE plugins.job_id <= excluded.job_id
 `
 
@@ -295,6 +297,7 @@ type PluginSaveParams struct {
 	Bytes     int64
 	Manifest  []byte
 	Conforms  bool
+	Leaks     *bool
 	JobID     int64
 	CreatedBy string
 }
@@ -309,6 +312,7 @@ func (q *Queries) PluginSave(ctx context.Context, db DBTX, arg PluginSaveParams)
 		arg.Bytes,
 		arg.Manifest,
 		arg.Conforms,
+		arg.Leaks,
 		arg.JobID,
 		arg.CreatedBy,
 	)

@@ -10,6 +10,77 @@ import (
 	"time"
 )
 
+const checkerMessagesGet = `-- name: CheckerMessagesGet :one
+SELECT coalesce((SELECT s.checker_messages FROM problem_settings s WHERE s.slug = $1), '')::text AS chosen,
+  coalesce((SELECT v.problem ->> 'checker_messages' FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version WHERE p.slug = $1), '')::text AS package,
+  checker_messages($1)::text AS counts, (checker_untold($1) IS NOT NULL)::boolean AS barred, coalesce(checker_untold($1), '')::text AS untold
+`
+
+type CheckerMessagesGetRow struct {
+	Chosen  string
+	Package string
+	Counts  string
+	Barred  bool
+	Untold  string
+}
+
+// What was chosen on the page, what the package says, what counts, and the first
+// checker that keeps all from counting.
+func (q *Queries) CheckerMessagesGet(ctx context.Context, db DBTX, slug string) (CheckerMessagesGetRow, error) {
+	row := db.QueryRow(ctx, checkerMessagesGet, slug)
+	var i CheckerMessagesGetRow
+	err := row.Scan(
+		&i.Chosen,
+		&i.Package,
+		&i.Counts,
+		&i.Barred,
+		&i.Untold,
+	)
+	return i, err
+}
+
+const checkerMessagesOfJob = `-- name: CheckerMessagesOfJob :one
+SELECT checker_messages(coalesce((SELECT p.problem FROM job_payloads p WHERE p.job_id = $1), ''))::text AS counts
+`
+
+func (q *Queries) CheckerMessagesOfJob(ctx context.Context, db DBTX, jobID int64) (string, error) {
+	row := db.QueryRow(ctx, checkerMessagesOfJob, jobID)
+	var counts string
+	err := row.Scan(&counts)
+	return counts, err
+}
+
+const checkerMessagesSet = `-- name: CheckerMessagesSet :one
+WITH before AS MATERIALIZED (SELECT s.checker_messages FROM problem_settings s WHERE s.slug = $1 FOR UPDATE),
+may AS MATERIALIZED (SELECT 1 WHERE $2::text <> 'all' OR EXISTS (SELECT 1 FROM problems WHERE slug = $1) AND checker_untold($1) IS NULL),
+put AS (
+  INSERT INTO problem_settings (slug, checker_messages, by) SELECT $1, $2, $3 FROM may WHERE $2 <> ''
+  ON CONFLICT (slug) DO UPDATE SET checker_messages = excluded.checker_messages, by = excluded.by, at = now()
+  WHERE problem_settings.checker_messages <> excluded.checker_messages RETURNING slug),
+gone AS (DELETE FROM problem_settings s WHERE s.slug = $1 AND $2 = '' RETURNING s.slug),
+log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  SELECT $3, 'checker_messages', 'problem:' || c.slug, jsonb_build_object('was', coalesce((SELECT b.checker_messages FROM before b), ''), 'is', $2)
+  FROM (SELECT put.slug FROM put UNION ALL SELECT gone.slug FROM gone) c)
+SELECT true::boolean AS done FROM may
+`
+
+type CheckerMessagesSetParams struct {
+	Slug            string
+	CheckerMessages string
+	By              string
+}
+
+// Who reads what a problem's checkers say; "" is as the package says. All is
+// refused, and there is no row, while a checker may give answers away. Nothing is
+// logged when nothing changes.
+func (q *Queries) CheckerMessagesSet(ctx context.Context, db DBTX, arg CheckerMessagesSetParams) (bool, error) {
+	row := db.QueryRow(ctx, checkerMessagesSet, arg.Slug, arg.CheckerMessages, arg.By)
+	var done bool
+	err := row.Scan(&done)
+	return done, err
+}
+
 const problemChanges = `-- name: ProblemChanges :many
 SELECT version, coalesce(previous, '')::text AS previous, by, at FROM problem_changes
 WHERE slug = $1 ORDER BY id DESC LIMIT $2::integer

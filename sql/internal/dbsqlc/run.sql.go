@@ -169,7 +169,7 @@ func (q *Queries) RunStates(ctx context.Context, db DBTX, jobIds []int64) ([]Run
 const runViews = `-- name: RunViews :many
 SELECT j.job_id, coalesce(j.idempotency_key, '')::text AS token, j.group_key, j.status, coalesce(o.state::text, '')::text AS queue_state,
   j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
-  r.result, l.payload
+  r.result, l.payload, checker_messages(coalesce(l.problem, '')) AS checker_messages
 FROM jobs j
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
 LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
@@ -178,21 +178,22 @@ WHERE j.job_id = ANY ($1::bigint[]) AND j.kind = 'run'
 `
 
 type RunViewsRow struct {
-	JobID      int64
-	Token      string
-	GroupKey   string
-	Status     string
-	QueueState string
-	AttemptID  int32
-	Tries      int32
-	MaxTries   int32
-	TraceID    string
-	CreatedAt  time.Time
-	StartedAt  *time.Time
-	FinishedAt *time.Time
-	LastError  string
-	Result     []byte
-	Payload    []byte
+	JobID           int64
+	Token           string
+	GroupKey        string
+	Status          string
+	QueueState      string
+	AttemptID       int32
+	Tries           int32
+	MaxTries        int32
+	TraceID         string
+	CreatedAt       time.Time
+	StartedAt       *time.Time
+	FinishedAt      *time.Time
+	LastError       string
+	Result          []byte
+	Payload         []byte
+	CheckerMessages string
 }
 
 // Runs with their payloads and results.
@@ -221,6 +222,7 @@ func (q *Queries) RunViews(ctx context.Context, db DBTX, jobIds []int64) ([]RunV
 			&i.LastError,
 			&i.Result,
 			&i.Payload,
+			&i.CheckerMessages,
 		); err != nil {
 			return nil, err
 		}

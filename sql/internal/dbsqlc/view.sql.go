@@ -83,27 +83,34 @@ func (q *Queries) AuditLogList(ctx context.Context, db DBTX, arg AuditLogListPar
 
 const submissionList = `-- name: SubmissionList :many
 SELECT j.job_id, s.problem::text AS problem, coalesce(v.title, s.problem)::text AS title, j.language, s.author,
-  (CASE WHEN j.rejudge_set IS NOT NULL AND j.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
-  j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
+  (CASE WHEN m.job_id IS NOT NULL THEN m.seen_status WHEN j.rejudge_set IS NOT NULL AND j.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status,
+  (CASE WHEN m.job_id IS NULL THEN coalesce(o.state::text, '') ELSE '' END)::text AS queue_state,
+  (CASE WHEN $1::boolean OR j.generation = 1 THEN j.generation ELSE generation_seen(j.job_id, coalesce(m.seen_generation, j.generation)) END)::integer AS generation,
+  (CASE WHEN $1 OR j.generation = 1 THEN j.attempt_id ELSE attempt_seen(j.job_id, coalesce(m.seen_attempt, j.attempt_id)) END)::integer AS attempt_id,
+  coalesce(m.seen_tries, j.tries)::integer AS tries, j.max_tries, j.trace_id, j.created_at,
+  (m.job_id IS NOT NULL)::boolean AS aside, j.started_at, m.seen_started, j.finished_at, m.seen_finished,
+  (CASE WHEN m.job_id IS NULL THEN coalesce(j.last_error, '') ELSE '' END)::text AS last_error, checker_messages(s.problem) AS checker_messages,
   (r.result::jsonb - '{tests,groups,compile}'::text[])::json AS result, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
 FROM job_payloads s
 JOIN jobs j ON j.job_id = s.job_id
+LEFT JOIN rejudge_set_jobs m ON m.set_id = j.rejudge_set AND m.job_id = j.job_id AND NOT $1
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
 LEFT JOIN results r ON r.job_id = s.job_id AND r.generation = j.live_generation
 LEFT JOIN spaces c ON c.id = s.space_id
 LEFT JOIN problems p ON p.slug = s.problem
 LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
-WHERE s.job_id < $1 AND s.problem IS NOT NULL
-  AND ($2::text = '' OR s.author = $2)
-  AND ($3::text = '' OR s.problem = $3)
-  AND ($4::text = '' OR j.language = $4)
-  AND ($5::text = '' OR j.verdict = $5)
-  AND ($6::bigint = 0 OR s.space_id = $6)
+WHERE s.job_id < $2 AND s.problem IS NOT NULL
+  AND ($3::text = '' OR s.author = $3)
+  AND ($4::text = '' OR s.problem = $4)
+  AND ($5::text = '' OR j.language = $5)
+  AND ($6::text = '' OR j.verdict = $6)
+  AND ($7::bigint = 0 OR s.space_id = $7)
   AND j.kind = 'submission'
-ORDER BY s.job_id DESC LIMIT $7::integer
+ORDER BY s.job_id DESC LIMIT $8::integer
 `
 
 type SubmissionListParams struct {
+	Whole    bool
 	Before   int64
 	Author   string
 	Problem  string
@@ -114,31 +121,36 @@ type SubmissionListParams struct {
 }
 
 type SubmissionListRow struct {
-	JobID      int64
-	Problem    string
-	Title      string
-	Language   string
-	Author     string
-	Status     string
-	QueueState string
-	Generation int32
-	AttemptID  int32
-	Tries      int32
-	MaxTries   int32
-	TraceID    string
-	CreatedAt  time.Time
-	StartedAt  *time.Time
-	FinishedAt *time.Time
-	LastError  string
-	Result     []byte
-	Space      string
-	SpaceID    int64
-	Unofficial bool
+	JobID           int64
+	Problem         string
+	Title           string
+	Language        string
+	Author          string
+	Status          string
+	QueueState      string
+	Generation      int32
+	AttemptID       int32
+	Tries           int32
+	MaxTries        int32
+	TraceID         string
+	CreatedAt       time.Time
+	Aside           bool
+	StartedAt       *time.Time
+	SeenStarted     *time.Time
+	FinishedAt      *time.Time
+	SeenFinished    *time.Time
+	LastError       string
+	CheckerMessages string
+	Result          []byte
+	Space           string
+	SpaceID         int64
+	Unofficial      bool
 }
 
 // Newest first. The result comes without its tests, groups and compiler output.
 func (q *Queries) SubmissionList(ctx context.Context, db DBTX, arg SubmissionListParams) ([]SubmissionListRow, error) {
 	rows, err := db.Query(ctx, submissionList,
+		arg.Whole,
 		arg.Before,
 		arg.Author,
 		arg.Problem,
@@ -168,9 +180,13 @@ func (q *Queries) SubmissionList(ctx context.Context, db DBTX, arg SubmissionLis
 			&i.MaxTries,
 			&i.TraceID,
 			&i.CreatedAt,
+			&i.Aside,
 			&i.StartedAt,
+			&i.SeenStarted,
 			&i.FinishedAt,
+			&i.SeenFinished,
 			&i.LastError,
+			&i.CheckerMessages,
 			&i.Result,
 			&i.Space,
 			&i.SpaceID,
@@ -188,47 +204,63 @@ func (q *Queries) SubmissionList(ctx context.Context, db DBTX, arg SubmissionLis
 
 const submissionView = `-- name: SubmissionView :one
 SELECT j.job_id, s.problem::text AS problem, coalesce(v.title, s.problem)::text AS title, j.language, s.author,
-  (CASE WHEN j.rejudge_set IS NOT NULL AND j.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status, coalesce(o.state::text, '')::text AS queue_state,
-  j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
+  (CASE WHEN m.job_id IS NOT NULL THEN m.seen_status WHEN j.rejudge_set IS NOT NULL AND j.live_generation IS NOT NULL THEN 'finished' ELSE j.status END)::text AS status,
+  (CASE WHEN m.job_id IS NULL THEN coalesce(o.state::text, '') ELSE '' END)::text AS queue_state,
+  (CASE WHEN $1::boolean OR j.generation = 1 THEN j.generation ELSE generation_seen(j.job_id, coalesce(m.seen_generation, j.generation)) END)::integer AS generation,
+  (CASE WHEN $1 OR j.generation = 1 THEN j.attempt_id ELSE attempt_seen(j.job_id, coalesce(m.seen_attempt, j.attempt_id)) END)::integer AS attempt_id,
+  coalesce(m.seen_tries, j.tries)::integer AS tries, j.max_tries, j.trace_id, j.created_at,
+  (m.job_id IS NOT NULL)::boolean AS aside, j.started_at, m.seen_started, j.finished_at, m.seen_finished,
+  (CASE WHEN m.job_id IS NULL THEN coalesce(j.last_error, '') ELSE '' END)::text AS last_error, checker_messages(s.problem) AS checker_messages,
   r.result, s.payload, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
 FROM jobs j
 JOIN job_payloads s ON s.job_id = j.job_id
+LEFT JOIN rejudge_set_jobs m ON m.set_id = j.rejudge_set AND m.job_id = j.job_id AND NOT $1
 LEFT JOIN outbox_events o ON o.job_id = j.job_id
 LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.live_generation
 LEFT JOIN spaces c ON c.id = s.space_id
 LEFT JOIN problems p ON p.slug = s.problem
 LEFT JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
-WHERE j.job_id = $1 AND j.kind = 'submission'
+WHERE j.job_id = $2 AND j.kind = 'submission'
 `
 
+type SubmissionViewParams struct {
+	Whole bool
+	JobID int64
+}
+
 type SubmissionViewRow struct {
-	JobID      int64
-	Problem    string
-	Title      string
-	Language   string
-	Author     string
-	Status     string
-	QueueState string
-	Generation int32
-	AttemptID  int32
-	Tries      int32
-	MaxTries   int32
-	TraceID    string
-	CreatedAt  time.Time
-	StartedAt  *time.Time
-	FinishedAt *time.Time
-	LastError  string
-	Result     []byte
-	Payload    []byte
-	Space      string
-	SpaceID    int64
-	Unofficial bool
+	JobID           int64
+	Problem         string
+	Title           string
+	Language        string
+	Author          string
+	Status          string
+	QueueState      string
+	Generation      int32
+	AttemptID       int32
+	Tries           int32
+	MaxTries        int32
+	TraceID         string
+	CreatedAt       time.Time
+	Aside           bool
+	StartedAt       *time.Time
+	SeenStarted     *time.Time
+	FinishedAt      *time.Time
+	SeenFinished    *time.Time
+	LastError       string
+	CheckerMessages string
+	Result          []byte
+	Payload         []byte
+	Space           string
+	SpaceID         int64
+	Unofficial      bool
 }
 
 // One submission with its queue row, live result and payload. A judging in a
-// rejudge set goes on beside it: the submission stays finished.
-func (q *Queries) SubmissionView(ctx context.Context, db DBTX, jobID int64) (SubmissionViewRow, error) {
-	row := db.QueryRow(ctx, submissionView, jobID)
+// rejudge set goes on beside it: the submission stays finished, and whoever may
+// not see the whole sees it as it was when the set began.
+func (q *Queries) SubmissionView(ctx context.Context, db DBTX, arg SubmissionViewParams) (SubmissionViewRow, error) {
+	row := db.QueryRow(ctx, submissionView, arg.Whole, arg.JobID)
 	var i SubmissionViewRow
 	err := row.Scan(
 		&i.JobID,
@@ -244,9 +276,13 @@ func (q *Queries) SubmissionView(ctx context.Context, db DBTX, jobID int64) (Sub
 		&i.MaxTries,
 		&i.TraceID,
 		&i.CreatedAt,
+		&i.Aside,
 		&i.StartedAt,
+		&i.SeenStarted,
 		&i.FinishedAt,
+		&i.SeenFinished,
 		&i.LastError,
+		&i.CheckerMessages,
 		&i.Result,
 		&i.Payload,
 		&i.Space,

@@ -1,0 +1,72 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
+	"deepoj/sql/internal/dbsqlc"
+)
+
+// MessageRule says who, beside staff, reads what the checkers of a problem say.
+type MessageRule struct {
+	Chosen  judge.CheckerMessages // on its page; "" = as the package says
+	Package judge.CheckerMessages // of the live version; "" = nothing
+	Counts  judge.CheckerMessages // what holds now, for results of every age
+
+	// Barred says that [judge.ToldAll] cannot be chosen, and does not count: Untold is
+	// the first checker of which nobody knows that it gives no answer away, "" if no
+	// version is live.
+	Barred bool
+	Untold string
+}
+
+// CheckerMessages returns the rule of a problem.
+func (s *Store) CheckerMessages(ctx context.Context, slug string) (MessageRule, error) {
+	v, err := s.q.CheckerMessagesGet(ctx, s.main, slug)
+	if err != nil {
+		return MessageRule{}, fmt.Errorf("who reads the checker messages of %s: %w", slug, err)
+	}
+	return MessageRule{judge.CheckerMessages(v.Chosen), judge.CheckerMessages(v.Package), judge.CheckerMessages(v.Counts), v.Barred, v.Untold}, nil
+}
+
+// SetCheckerMessages chooses who reads what the checkers of a problem say; "" is as
+// its package says. It returns a [*judge.FieldError] when everybody must not.
+func (s *Store) SetCheckerMessages(ctx context.Context, slug string, who judge.CheckerMessages, by string) error {
+	if who != "" && !who.Valid() {
+		return &judge.FieldError{Field: "checker_messages", Reason: "unknown", Remedy: "choose nobody, samples or all"}
+	}
+	_, err := s.q.CheckerMessagesSet(ctx, s.main, dbsqlc.CheckerMessagesSetParams{Slug: slug, CheckerMessages: string(who), By: by})
+	if !errors.Is(err, pgx.ErrNoRows) {
+		if err != nil {
+			return fmt.Errorf("choose who reads the checker messages of %s: %w", slug, err)
+		}
+		return nil
+	}
+	rule, err := s.CheckerMessages(ctx, slug)
+	if err != nil {
+		return err
+	}
+	return &judge.FieldError{Field: "checker_messages", Reason: "may_leak", Remedy: rule.Remedy()}
+}
+
+// Remedy says what is to be done before everybody may read the messages.
+func (r MessageRule) Remedy() string {
+	if r.Untold == "" {
+		return "no version is live that says which checkers it has: import the package, and make it live"
+	}
+	return fmt.Sprintf("nobody has shown that the checker %s gives no answer away: take the answer out of what it says, or write that to teammessage.txt or "+
+		"judgemessage.txt of icpc/1, upload it as a plugin, and bind it when its report has no warning of the kind leak", r.Untold)
+}
+
+// MessagesOfJob returns who reads what the checkers say of a submission or run.
+func (s *Store) MessagesOfJob(ctx context.Context, jobID int64) (judge.CheckerMessages, error) {
+	counts, err := s.q.CheckerMessagesOfJob(ctx, s.main, jobID)
+	if err != nil {
+		return "", fmt.Errorf("who reads the checker messages of job %d: %w", jobID, err)
+	}
+	return judge.CheckerMessages(counts), nil
+}
