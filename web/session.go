@@ -108,7 +108,7 @@ func (s *Server) identify(c *fiber.Ctx) error {
 			v = viewer{} // a cookie that has expired
 		}
 	}
-	if v.Name == "" && !s.cfg.AuthRequired {
+	if v.Name == "" && s.guests && !proxied(c) {
 		v = viewer{Name: guestName, Role: sql.RoleContestant}
 	}
 	c.Locals(viewerKey{}, v)
@@ -150,7 +150,11 @@ func (s *Server) admit(c *fiber.Ctx) error {
 	case wantsPage(c) && safe(c.Method()):
 		return c.Redirect("/login?next="+url.QueryEscape(c.OriginalURL()), fiber.StatusSeeOther)
 	}
-	return refuse(fiber.StatusUnauthorized, "login_required", "This needs an account.",
+	why := "This needs an account."
+	if s.guests {
+		why = "The request came through a proxy, so it needs an account."
+	}
+	return refuse(fiber.StatusUnauthorized, "login_required", why,
 		"Log in, or send a key or a token from POST /api/v1/sessions as Authorization: Bearer.")
 }
 

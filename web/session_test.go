@@ -72,8 +72,8 @@ func TestAnAddressThatOthersReachNeedsAccounts(t *testing.T) {
 		"127.0.0.1:0": false, "[::1]:0": false, "localhost:0": false, "127.1.2.3:0": false,
 		"0.0.0.0:0": true, ":0": true, "[::]:0": true, "192.0.2.1:80": true, "example.org:80": true,
 	} {
-		if got := (Config{Listen: listen}).withDefaults().AuthRequired; got != want {
-			t.Errorf("%s: AuthRequired = %t, want %t", listen, got, want)
+		if got, _ := (Config{Listen: listen}).guests(); got == want {
+			t.Errorf("%s: guests %t, want %t", listen, got, !want)
 		}
 	}
 }

@@ -44,6 +44,8 @@ type Server struct {
 	flow        *kept[[]sql.Flow] // what came and went lately
 	hub         *hub
 	count       *counters
+	guests      bool   // somebody without an account may use the site
+	whyGuests   string // or why not
 	logins      *throttle
 	rates       struct{ address, user, key *limiter }
 	caller      *callback.Caller
@@ -96,6 +98,7 @@ func New(cfg Config) (*Server, error) {
 		description: description,
 		hashing:     make(chan struct{}, 2),
 	}
+	s.guests, s.whyGuests = cfg.guests()
 	s.rates.address, s.rates.user, s.rates.key = newLimiter(time.Now, cfg.RatePerAddress), newLimiter(time.Now, cfg.RatePerUser), newLimiter(time.Now, cfg.RatePerKey)
 	s.app = fiber.New(fiber.Config{
 		BodyLimit:                    cfg.MaxBody,

@@ -347,7 +347,7 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 		},
 		CallbackAllow: callbacks, Proxies: proxies,
 		RatePerAddress: n.rate("RATE_PER_ADDRESS"), RatePerUser: n.rate("RATE_PER_USER"), RatePerKey: n.rate("RATE_PER_KEY"),
-		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
+		Listen: n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded, AuthGuest: n.opts.auth == "guest",
 		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Live: n.live(), Tracer: n.tracer, Log: n.log,
 	}
 	if n.blobs != nil {
@@ -358,11 +358,18 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 		return nil, err
 	}
 	n.add("web", s.Run)
+	guests, why := s.Guests()
+	if guests {
+		n.log.InfoContext(ctx, "guests are on: without an account anybody may submit, and read what guests submitted, who reaches "+s.Addr()+
+			", as a proxy that adds no header would let the whole Internet; --auth required turns them off", slog.String("why", why))
+	} else {
+		n.log.InfoContext(ctx, "guests are off", slog.String("why", why))
+	}
 	if n.roles.embedded {
 		if err := n.importSamples(ctx); err != nil {
 			return nil, err
 		}
-		i := instance{PID: os.Getpid(), URL: "http://" + s.Addr(), DSN: n.dsn, Redis: n.redisURL, Data: n.opts.data, Version: version, Started: time.Now().UTC()}
+		i := instance{PID: os.Getpid(), URL: "http://" + s.Addr(), Guests: guests, DSN: n.dsn, Redis: n.redisURL, Data: n.opts.data, Version: version, Started: time.Now().UTC()}
 		if err := i.write(n.opts.data); err != nil {
 			return nil, err
 		}
