@@ -115,6 +115,9 @@ func (s *Server) observe(c *fiber.Ctx) error {
 	begin := time.Now()
 	ctx, span := s.tracer(c.Path()).Request(context.Background(), c.Get("traceparent"), methodLabel(c.Method()))
 	trace, limit := traceOf(ctx), requestTime
+	if takesPassword(c.Method(), c.Path()) {
+		limit += longestWait
+	}
 	if !safe(c.Method()) && takesUploads(c.OriginalURL()) {
 		limit = uploadTime
 	}

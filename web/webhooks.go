@@ -141,12 +141,12 @@ func CheckWebhook(w sql.Webhook, owner sql.Role) (wrong []*judge.FieldError) {
 // have logged in: what a key leaks should end with the key.
 func (s *Server) webhookRoutes(r fiber.Router) {
 	r.Get("", s.apiWebhooks)
-	r.Post("", s.apiCreateWebhook)
+	r.Post("", s.confirmed(makesWebhook), s.apiCreateWebhook)
 	r.Get("/:id", s.apiWebhook)
-	r.Delete("/:id", s.apiDeleteWebhook)
+	r.Delete("/:id", s.confirmed(deletesWebhook), s.apiDeleteWebhook)
 	r.Post("/:id/disable", s.apiDisableWebhook(true))
 	r.Post("/:id/enable", s.apiDisableWebhook(false))
-	r.Post("/:id/rotate", s.apiWebhookSecret)
+	r.Post("/:id/rotate", s.confirmed(changesSecret), s.apiWebhookSecret)
 	r.Post("/:id/test", s.apiTryWebhook)
 	r.Get("/:id/deliveries", s.apiDeliveries)
 	r.Post("/:id/deliveries/:delivery/resend", s.apiSendAgain)

@@ -17,12 +17,12 @@ func webhookURL(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 1
 // webhookPages are the pages of webhooks.
 func (s *Server) webhookPages(r fiber.Router) {
 	r.Get("", s.webhooksPage)
-	r.Post("", s.createWebhookForm)
+	r.Post("", s.confirmed(makesWebhook), s.createWebhookForm)
 	r.Get("/:id", s.webhookPage)
 	r.Post("/:id/enable", s.webhookForm(func(c *fiber.Ctx) error { return s.disableWebhook(c, false) }))
 	r.Post("/:id/disable", s.webhookForm(func(c *fiber.Ctx) error { return s.disableWebhook(c, true) }))
-	r.Post("/:id/delete", s.deleteWebhookForm)
-	r.Post("/:id/rotate", s.webhookSecretForm)
+	r.Post("/:id/delete", s.confirmed(deletesWebhook), s.deleteWebhookForm)
+	r.Post("/:id/rotate", s.confirmed(changesSecret), s.webhookSecretForm)
 	r.Post("/:id/test", s.webhookForm(func(c *fiber.Ctx) error { _, err := s.tryWebhook(c); return err }))
 	r.Post("/:id/deliveries/:delivery/resend", s.webhookForm(func(c *fiber.Ctx) error { _, err := s.sendAgain(c); return err }))
 }
