@@ -56,6 +56,14 @@ type Config struct {
 	// registry of the server's own.
 	Registry *prometheus.Registry
 
+	// MetricsToken is what /metrics, and the details of /readyz, ask for as
+	// Authorization: Bearer. Without it only clients on this machine see them that come
+	// through no proxy, and with MetricsElsewhere nobody does here.
+	MetricsToken string
+
+	// MetricsElsewhere says that another address serves them: see [Server.Ready].
+	MetricsElsewhere bool
+
 	// Tracer makes the spans of requests. Defaults to none.
 	Tracer *telemetry.Tracer
 

@@ -63,6 +63,7 @@ var errorKinds = []errorKind{
 	{"csrf", "A form of another session was sent.", 403},
 	{"foreign_origin", "A page of another site made the browser send the request.", 403},
 	{"foreign_host", "The Host header is not one that this server answers to.", 421},
+	{"metrics_closed", "The metrics are for those who have the token (401), ask at their own address, or ask on the server's machine (403).", 403},
 	{"not_found", "There is nothing at the address, or nothing that the account may see.", 404},
 	{"method_not_allowed", "The address does not answer to the method.", 405},
 	{"already_finished", "The submission is over already.", 409},
