@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/sql"
+	"deepoj/web/callback"
 )
 
 // webhookURL is the page of a webhook.
@@ -118,7 +119,7 @@ func (s *Server) showWebhook(c *fiber.Ctx, status int, w sql.Webhook, view webho
 	}
 	view.Hook, view.Mine = w, w.Owner == viewerOf(c).Name
 	for _, d := range found {
-		row := deliveryRow{WebhookDelivery: d, State: deliveryState(d), Known: messageID(d.Message), Last: failureText(d.Error)}
+		row := deliveryRow{WebhookDelivery: d, State: deliveryState(d), Known: messageID(d.Message), Last: failureText(toldReason(d.Error))}
 		if d.Status != 0 {
 			row.Last = "HTTP " + strconv.Itoa(int(d.Status))
 		}
@@ -152,10 +153,8 @@ func webhookKindText(kind string) string {
 // failureText says for people why a call got no answer: see [callback.Reason].
 func failureText(reason string) string {
 	switch reason {
-	case "private_address":
-		return "the address is private"
-	case "no_such_host":
-		return "the host has no address"
+	case callback.NoPublicAddress:
+		return "the host has no public address"
 	case "tls":
 		return "the certificate is not trusted"
 	case "timeout":
