@@ -63,10 +63,20 @@ install() {
 	rm -f "$root/install.log" "$root/tmp/deepoj.deb"
 }
 
+# post sends JSON to the server at $address, with a token if there is one, and prints
+# the body of the answer.
+post() {
+	exec 3<>"/dev/tcp/${address%:*}/${address##*:}"
+	printf 'POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n%s\r\n%s' \
+		"$1" "$address" "${#2}" "${3:+Authorization: Bearer $3$'\r\n'}" "$2" >&3
+	sed '1,/^\r$/d' <&3
+	exec 3>&-
+}
+
 # judge starts a command line of deepoj in the root that brings everything itself, and
-# has it judge a program in C. The process is $running afterwards.
+# has it judge a program in C, as its administrator. The process is $running afterwards.
 judge() {
-	local url
+	local url first token
 	printf '#include <stdio.h>\nint main(void) { long a, b; while (scanf("%%ld %%ld", &a, &b) == 2) printf("%%ld\\n", a + b); }\n' >"$root/tmp/good.c"
 	echo "${0##*/}: starting: $*"
 	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LISTEN_ADDR=127.0.0.1:0 chroot "$root" "$@" >"$root/up.log" 2>&1 &
@@ -78,9 +88,12 @@ judge() {
 		sleep 0.5
 	done
 	[ -n "$url" ] || { echo "it is not ready after five minutes" >&2; tail -50 "$root/up.log" >&2; exit 1; }
-	in_root deepoj submit --server "$url" --problem aplusb --language c --wait /tmp/good.c | tee "$root/verdict"
-	grep -q '^AC ' "$root/verdict" || { tail -50 "$root/up.log" >&2; exit 1; }
 	address=${url#http://}
+	first=$(sed -n 's/^The first account is admin with the password \([^ ]*\) .*/\1/p' "$root/up.log")
+	token=$(post /api/v1/sessions "{\"name\": \"admin\", \"password\": \"$first\"}" | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
+	post /api/v1/account/password "{\"current\": \"$first\", \"new\": \"only for this test\"}" "$token"
+	in_root deepoj submit --server "$url" --token "$token" --problem aplusb --language c --wait /tmp/good.c | tee "$root/verdict"
+	grep -q '^AC ' "$root/verdict" || { tail -50 "$root/up.log" >&2; exit 1; }
 }
 
 # stop ends what judge started.

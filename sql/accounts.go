@@ -151,13 +151,44 @@ func (s *Store) CountUsers(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// SaveSession stores a session by the hash of its token. It returns [ErrNotFound]
-// if the user was disabled, or their password changed, since u was read.
+// SaveSession stores a session of somebody who has just given their password, by
+// the hash of its token. It returns [ErrNotFound] if the user was disabled, or their
+// password changed, since u was read.
 func (s *Store) SaveSession(ctx context.Context, tokenHash string, u *User, expires time.Time) error {
+	return s.saveSession(ctx, tokenHash, u, expires, true)
+}
+
+// SaveVouchedSession is SaveSession of somebody whom a provider of OpenID Connect
+// vouches for: when they proved there who they are is not known.
+func (s *Store) SaveVouchedSession(ctx context.Context, tokenHash string, u *User, expires time.Time) error {
+	return s.saveSession(ctx, tokenHash, u, expires, false)
+}
+
+func (s *Store) saveSession(ctx context.Context, tokenHash string, u *User, expires time.Time, proved bool) error {
 	n, err := s.q.SessionSave(ctx, s.main, dbsqlc.SessionSaveParams{
-		TokenHash: tokenHash, UserName: u.Name, PasswordHash: u.PasswordHash, ExpiresAt: expires,
+		TokenHash: tokenHash, UserName: u.Name, PasswordHash: u.PasswordHash, ExpiresAt: expires, Proved: proved,
 	})
 	return changed(n, err, "save session of "+u.Name)
+}
+
+// ProveSession notes that the user of a session proved at a time who they are. It
+// returns [ErrNotFound] if the session is not theirs, or has ended.
+func (s *Store) ProveSession(ctx context.Context, tokenHash, user string, at time.Time) error {
+	n, err := s.q.SessionProve(ctx, s.main, dbsqlc.SessionProveParams{TokenHash: tokenHash, UserName: user, ProvedAt: at})
+	return changed(n, err, "prove a session of "+user)
+}
+
+// SessionProved returns how long ago the user of a session proved who they are, or
+// [ErrNotFound] if they never did.
+func (s *Store) SessionProved(ctx context.Context, tokenHash string) (time.Duration, error) {
+	age, err := s.q.SessionProved(ctx, s.main, tokenHash)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return 0, fmt.Errorf("proof of a session: %w", err)
+	}
+	return time.Duration(age * float64(time.Second)), nil
 }
 
 // Session returns the user of a session that has not expired or been ended, or

@@ -37,18 +37,32 @@ func (s *Store) CreateIdentity(ctx context.Context, id Identity, name, passwordH
 	return nil
 }
 
+// IdentityKnown reports whether a user may prove at an issuer who they are.
+func (s *Store) IdentityKnown(ctx context.Context, issuer, name string) (bool, error) {
+	known, err := s.q.IdentityKnown(ctx, s.main, dbsqlc.IdentityKnownParams{Issuer: issuer, UserName: name})
+	if err != nil {
+		return false, fmt.Errorf("identity of %s: %w", name, err)
+	}
+	return known, nil
+}
+
 // BegunLogin is a login that goes on when a browser comes back from a provider.
 type BegunLogin struct {
 	Nonce    string // that the provider has to repeat
 	Verifier string // of PKCE (RFC 7636)
 	Next     string // where to go on
+
+	// Proves is the hash of a session's token whose owner only proves again who they
+	// are; "" = the login opens a session. Act is the address of the form that waits
+	// for the proof, and Form what was filled in, as a browser encodes it.
+	Proves, Act, Form string
 }
 
 // BeginLogin stores a login by the hashes of its state and of what only the browser
 // has that begins it.
 func (s *Store) BeginLogin(ctx context.Context, stateHash, browserHash string, l BegunLogin, expires time.Time) error {
 	err := s.q.LoginBegin(ctx, s.main, dbsqlc.LoginBeginParams{
-		StateHash: stateHash, BrowserHash: browserHash, Nonce: l.Nonce, Verifier: l.Verifier, Next: l.Next, ExpiresAt: expires,
+		StateHash: stateHash, BrowserHash: browserHash, Nonce: l.Nonce, Verifier: l.Verifier, Next: l.Next, Proves: l.Proves, Act: l.Act, Form: l.Form, ExpiresAt: expires,
 	})
 	if err != nil {
 		return fmt.Errorf("begin a login: %w", err)
@@ -65,5 +79,5 @@ func (s *Store) TakeLogin(ctx context.Context, stateHash, browserHash string) (B
 	if err != nil {
 		return BegunLogin{}, fmt.Errorf("take a login: %w", err)
 	}
-	return BegunLogin{l.Nonce, l.Verifier, l.Next}, nil
+	return BegunLogin(l), nil
 }

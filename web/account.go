@@ -118,17 +118,9 @@ func (s *Server) changePassword(c *fiber.Ctx, current, fresh string) error {
 	if err != nil {
 		return err
 	}
-	if wait := s.logins.wait(u.Name, s.clientAddress(c)); wait > 0 {
-		return tooManyLogins(wait)
-	}
 	ctx := c.UserContext()
-	right, err := s.checkBounded(ctx, u.PasswordHash, current)
-	if err != nil {
+	if err := s.checkOwn(c, u, current, "current"); err != nil {
 		return err
-	}
-	if !right {
-		s.logins.failed(u.Name, s.clientAddress(c))
-		return wrongField("current", "wrong_password", "The current password is wrong.")
 	}
 	if e := checkNewPassword(fresh, current); e != nil {
 		return e

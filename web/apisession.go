@@ -17,11 +17,12 @@ func (s *Server) apiLogin(c *fiber.Ctx) error {
 	if err := f.wrong.err(); err != nil {
 		return err
 	}
-	token, expires, err := s.openSession(c.UserContext(), name, password, s.clientAddress(c))
+	in, err := s.openSession(c, name, password)
 	if err != nil {
 		return err
 	}
-	return c.Status(fiber.StatusCreated).JSON(fiber.Map{"token": token, "expires_at": expires.UTC().Format(time.RFC3339)})
+	s.rememberDevice(c, in.device)
+	return c.Status(fiber.StatusCreated).JSON(fiber.Map{"token": in.token, "expires_at": in.expires.UTC().Format(time.RFC3339)})
 }
 
 // apiLogout handles DELETE /api/v1/sessions: it ends the session that asks.

@@ -20,6 +20,7 @@ import (
 //	user        whoever has an account, and keys
 //	login       whoever has logged in, and no key
 //	setter, staff, admin
+//	proof       an administrator who has just proved who they are, and no key
 //
 // An address that answers differently by whose thing it names is in
 // TestNobodyReachesWhatIsNotTheirs, or in TestASpaceLetsInWhomItsRolesName.
@@ -43,7 +44,8 @@ login   GET    /webhooks /webhooks/:id
 login   POST   /webhooks /webhooks/:id/enable /webhooks/:id/disable /webhooks/:id/delete /webhooks/:id/rotate /webhooks/:id/test
 login   POST   /webhooks/:id/deliveries/:delivery/resend
 admin   GET    /audit /users /users/:name
-admin   POST   /users /users/:name/role /users/:name/disable /users/:name/enable /users/:name/password /users/:name/keys/:id/revoke
+admin   POST   /users
+proof   POST   /users/:name/role /users/:name/disable /users/:name/enable /users/:name/password /users/:name/keys/:id/revoke
 setter  GET    /packages /packages/:slug /packages/:slug/package /imports/:id /imports/:id/live /imports/:id/events
 setter  POST   /imports/:id/cancel /checkers/jobs/:id/cancel
 setter  POST   /packages /packages/:slug/activate /packages/:slug/rollback /packages/:slug/verify /packages/:slug/hide /packages/:slug/show
@@ -66,7 +68,7 @@ staff   POST   /judge0/authorize
 
 login   DELETE /api/v1/sessions
 user    GET    /api/v1/account
-login   POST   /api/v1/account/password /api/v1/keys
+login   POST   /api/v1/account/password /api/v1/account/confirm /api/v1/keys
 login   GET    /api/v1/keys
 login   DELETE /api/v1/keys/:id
 login   GET    /api/v1/webhooks /api/v1/webhooks/:id /api/v1/webhooks/:id/deliveries
@@ -74,8 +76,9 @@ login   POST   /api/v1/webhooks /api/v1/webhooks/:id/disable /api/v1/webhooks/:i
 login   POST   /api/v1/webhooks/:id/deliveries/:delivery/resend
 login   DELETE /api/v1/webhooks/:id
 admin   GET    /api/v1/audit /api/v1/users /api/v1/users/:name /api/v1/users/:name/keys
-admin   POST   /api/v1/users /api/v1/users/:name/role /api/v1/users/:name/disable /api/v1/users/:name/enable /api/v1/users/:name/password
-admin   DELETE /api/v1/users/:name/keys/:id
+admin   POST   /api/v1/users
+proof   POST   /api/v1/users/:name/role /api/v1/users/:name/disable /api/v1/users/:name/enable /api/v1/users/:name/password
+proof   DELETE /api/v1/users/:name/keys/:id
 guest   GET    /api/v1/submissions /api/v1/submissions/:id /api/v1/submissions/:id/events /api/v1/submissions/batch
 guest   POST   /api/v1/submissions /api/v1/submissions/batch
 staff   POST   /api/v1/submissions/:id/rejudge /api/v1/submissions/:id/release /api/v1/submissions/:id/delay
@@ -207,12 +210,14 @@ func TestEveryAddressLetsInWhoTheTableNames(t *testing.T) {
 			return false
 		}
 		switch {
-		case need == "login" && key != "", path == "/account" && key != "":
+		case (need == "login" || need == "proof") && key != "", path == "/account" && key != "":
 			return false
 		case path == "/account" && level == "guest":
 			return false // led to the login
 		case need == "login":
 			need = "user"
+		case need == "proof":
+			need = "admin"
 		}
 		return slices.Index(levels, level) >= slices.Index(levels, need)
 	}

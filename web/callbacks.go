@@ -3,14 +3,12 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"deepoj/sql"
-	"deepoj/web/callback"
 	"deepoj/web/judge0"
 )
 
@@ -63,7 +61,7 @@ func (s *Server) callBack(ctx context.Context, one sql.Callback) {
 	switch {
 	case err == nil && status < 500:
 		log.InfoContext(ctx, "callback made")
-	case one.Tries < callbackTries && !errors.Is(err, callback.ErrPrivate):
+	case one.Tries < callbackTries:
 		outcome, settle = "again", s.store.CallbackAgain
 		log.InfoContext(ctx, "callback failed and is tried again", slog.Any("err", err))
 	default:

@@ -36,8 +36,14 @@ type Config struct {
 	Blobs blob.Store
 
 	// AuthRequired turns the guest off, who may submit without an account. It is
-	// always on unless Listen is a loopback address.
+	// always on unless Listen is a loopback address, and also with Hosts, Proxies or
+	// OIDC unless AuthGuest says otherwise. A request that came through a proxy is
+	// never the guest's.
 	AuthRequired bool
+
+	// AuthGuest keeps the guest on a loopback address also where people come from
+	// other machines.
+	AuthGuest bool
 
 	// Version of the program, shown in the page footer.
 	Version string
@@ -49,6 +55,14 @@ type Config struct {
 	// Registry gathers what is counted, and is what /metrics shows. Defaults to a
 	// registry of the server's own.
 	Registry *prometheus.Registry
+
+	// MetricsToken is what /metrics, and the details of /readyz, ask for as
+	// Authorization: Bearer. Without it only clients on this machine see them that come
+	// through no proxy, and with MetricsElsewhere nobody does here.
+	MetricsToken string
+
+	// MetricsElsewhere says that another address serves them: see [Server.Ready].
+	MetricsElsewhere bool
 
 	// Tracer makes the spans of requests. Defaults to none.
 	Tracer *telemetry.Tracer
@@ -173,7 +187,6 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	loopback := isLoopback(c.Listen)
-	c.AuthRequired = c.AuthRequired || !loopback
 	if c.MaxBody == 0 {
 		c.MaxBody = 4 << 20
 	}

@@ -34,6 +34,7 @@ type fault struct {
 	Errors  []fieldFault `json:"errors,omitempty"` // every wrong field, when there are several
 
 	RetryAfter time.Duration `json:"-"`
+	confirms   string        // what is asked for, where a page asks for the password
 	cause      error         // for the log, never for the client
 }
 
@@ -208,6 +209,13 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	}
 	if isJudge0(c.Path()) {
 		return judge0Refusal(c, f.Status, "%s", judge0Fault(&f))
+	}
+	if wantsPage(c) && f.confirms != "" && !safe(c.Method()) {
+		shown := s.showConfirm(c, &f)
+		if shown == nil {
+			return nil
+		}
+		return s.fail(c, shown)
 	}
 	if wantsPage(c) {
 		return s.page(c, f.Status, "error", f.Title, f)

@@ -57,6 +57,13 @@ func (p hostPolicy) mayRead(host string) bool {
 	return p.mayChange(host) || name == "localhost" || net.ParseIP(name) != nil
 }
 
+// means reports whether a Host header surely means this server, which mayRead cannot
+// say of one that listens on all addresses and was told no names.
+func (p hostPolicy) means(host string) bool {
+	p.any = false
+	return p.mayRead(host)
+}
+
 // splitHost splits a Host header into its lower-case name, without brackets, and
 // port. The name is empty if the header is malformed.
 func splitHost(host string) (name, port string) {
@@ -99,21 +106,24 @@ func (s *Server) guard(c *fiber.Ctx) error {
 		return refuse(fiber.StatusUnsupportedMediaType, "packed_body", "The request's body is compressed.", "Send it without Content-Encoding.")
 	}
 	host := c.Get(fiber.HeaderHost)
-	remedy := "Open http://" + s.Addr() + "/ instead, or have the server configured for this name."
 	if safe(c.Method()) {
 		if !s.hosts.mayRead(host) {
-			return refuse(fiber.StatusMisdirectedRequest, "foreign_host", "This server does not answer to that host name.", remedy)
+			return s.foreignHost("This server does not answer to that host name.")
 		}
 		return c.Next()
 	}
 	if !s.hosts.mayChange(host) {
-		return refuse(fiber.StatusMisdirectedRequest, "foreign_host", "This server does not take changes under that host name.", remedy)
+		return s.foreignHost("This server does not take changes under that host name.")
 	}
 	if !sameOrigin(host, c.Get(fiber.HeaderOrigin), c.Get("Sec-Fetch-Site")) {
 		return refuse(fiber.StatusForbidden, "foreign_origin", "A page of another site sent this request.",
 			"Use this server's own pages, or a program that sends no Origin header.")
 	}
 	return c.Next()
+}
+
+func (s *Server) foreignHost(why string) error {
+	return refuse(fiber.StatusMisdirectedRequest, "foreign_host", why, "Open http://"+s.Addr()+"/ instead, or have the server configured for this name.")
 }
 
 // csp allows what our own files do and nothing else; a nonce lets the source

@@ -15,9 +15,38 @@ func (s *Server) healthz(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"status": "ok", "version": s.cfg.Version})
 }
 
-// readyz says whether requests can be served, and names what is missing.
+// readyz says to anybody whether requests can be served, and to those whom it
+// concerns what is missing. A program may ask without a Host header (HTTP/1.0), a
+// browser cannot.
 func (s *Server) readyz(c *fiber.Ctx) error {
-	ctx, cancel := context.WithTimeout(c.UserContext(), readyTime)
+	if host := c.Get(fiber.HeaderHost); host != "" && !s.hosts.mayRead(host) {
+		return s.foreignHost("This server does not answer to that host name.")
+	}
+	ready, found := s.ready(c.UserContext())
+	status := fiber.StatusOK
+	if !ready {
+		status = fiber.StatusServiceUnavailable
+		c.Set(fiber.HeaderRetryAfter, "3")
+	}
+	if !s.insider(c) {
+		return c.Status(status).JSON(fiber.Map{"status": found.Status})
+	}
+	return c.Status(status).JSON(found)
+}
+
+// readiness is what /readyz tells.
+type readiness struct {
+	Status  string   `json:"status"`  // ready, or not ready
+	Missing []string `json:"missing"` // names of checks that failed
+	Checks  []Check  `json:"checks"`
+}
+
+// Ready reports whether requests can be served, with the document that says what
+// that rests on.
+func (s *Server) Ready(ctx context.Context) (ready bool, document any) { return s.ready(ctx) }
+
+func (s *Server) ready(ctx context.Context) (bool, readiness) {
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
 	checks := s.checks(ctx)
 	ready, missing := true, []string{}
@@ -27,12 +56,11 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 			ready = ready && check.Optional
 		}
 	}
-	status, word := fiber.StatusOK, "ready"
+	word := "ready"
 	if !ready {
-		status, word = fiber.StatusServiceUnavailable, "not ready"
-		c.Set(fiber.HeaderRetryAfter, "3")
+		word = "not ready"
 	}
-	return c.Status(status).JSON(fiber.Map{"status": word, "missing": missing, "checks": checks})
+	return ready, readiness{word, missing, checks}
 }
 
 // checks asks the database, then whoever was configured.

@@ -145,7 +145,7 @@ func (s *Server) judge0Create(c *fiber.Ctx) error {
 	case c.Query("wait") != "true":
 		return c.Status(fiber.StatusCreated).JSON(fiber.Map{"token": stored[0].token})
 	}
-	if err := s.runsSettled(s.clientAddress(c), judge0Wait, stored[0].jobID); err != nil {
+	if err := s.runsSettled(c, judge0Wait, stored[0].jobID); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)

@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/sql"
 )
 
 // The pace of an event stream.
@@ -23,6 +24,7 @@ const (
 	streamPause  = 100 * time.Millisecond // between two looks
 	streamBeat   = 15 * time.Second       // comments that keep proxies from closing a quiet stream
 	streamRetry  = 2 * time.Second        // after which a browser reconnects
+	streamTrust  = 5 * time.Second        // in which whoever reads is not looked at again
 	streamPatch  = 30 * time.Second       // a database that is away for so long ends the stream
 	lookTime     = 5 * time.Second        // for one look at the database
 	maxWait      = 30 * time.Second       // of a long poll
@@ -74,7 +76,7 @@ func (s *Server) stream(c *fiber.Ctx, jobID int64, status judge.Status) error {
 		w.leave()
 		return nil
 	}
-	st := &stream{watch: w, server: s, viewer: viewerOf(c), last: after, status: status, trace: traceOf(c.UserContext())}
+	st := &stream{watch: w, server: s, viewer: viewerOf(c), known: time.Now(), last: after, status: status, trace: traceOf(c.UserContext())}
 	c.Context().SetBodyStreamWriter(func(out *bufio.Writer) {
 		defer w.leave()
 		st.out = out
@@ -123,6 +125,7 @@ type stream struct {
 	watch  *watch
 	server *Server
 	viewer viewer
+	known  time.Time // when the viewer was last found to be who they were
 	out    *bufio.Writer
 	last   int64        // id of the last event sent
 	status judge.Status // after that event
@@ -192,6 +195,9 @@ var errLook = errors.New("look at the database")
 func (st *stream) look(events []judge.Event) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
+	if err := st.lookAtViewer(ctx); err != nil {
+		return false, err
+	}
 	for {
 		for _, e := range events {
 			if err := st.send(strconv.FormatInt(e.ID, 10), e.Kind, e); err != nil {
@@ -213,6 +219,54 @@ func (st *stream) look(events []judge.Event) (bool, error) {
 		events = next
 	}
 	return st.standing(ctx)
+}
+
+// lookAtViewer ends the stream of somebody whose account was disabled, whose session
+// has ended, whose key was revoked, or who may do something else now: they may come
+// again as who they are.
+func (st *stream) lookAtViewer(ctx context.Context) error {
+	if time.Since(st.known) < streamTrust {
+		return nil
+	}
+	err := st.server.still(ctx, st.viewer)
+	switch {
+	case errors.Is(err, errNoLonger):
+		return err
+	case err != nil:
+		return errors.Join(errLook, err)
+	}
+	st.known = time.Now()
+	return nil
+}
+
+// errNoLonger says that somebody is no more who they were when they asked.
+var errNoLonger = errors.New("the viewer's session or key has ended, or they may do something else now")
+
+// still returns nil if a viewer is who they were when they asked.
+func (s *Server) still(ctx context.Context, v viewer) error {
+	if v.Guest() {
+		return nil
+	}
+	now, err := s.bearer(ctx, v.token)
+	if errors.Is(err, sql.ErrNotFound) || err == nil && (now.Name != v.Name || now.Role != v.Role || now.Scope != v.Scope || now.OneTime != v.OneTime) {
+		return errNoLonger
+	}
+	return err
+}
+
+// stillAfter refuses the answer to somebody who is no more who they were before
+// they waited for it.
+func (s *Server) stillAfter(c *fiber.Ctx, wait time.Duration) error {
+	if wait < streamTrust {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	err := s.still(ctx, viewerOf(c))
+	if errors.Is(err, errNoLonger) {
+		return unknownToken(sql.ErrNotFound)
+	}
+	return err
 }
 
 // statusAfter returns the status of a job after an event of this kind; most kinds

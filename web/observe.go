@@ -76,9 +76,37 @@ func newCounters(reg prometheus.Registerer) (*counters, error) {
 	return m, nil
 }
 
-// metrics serves what the registry gathers.
+// metrics serves what the registry gathers, to those whom it concerns.
 func (s *Server) metrics() fiber.Handler {
-	return adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{}))
+	figures := adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{}))
+	return func(c *fiber.Ctx) error {
+		switch host := c.Get(fiber.HeaderHost); {
+		case !s.hosts.mayRead(host):
+			return s.foreignHost("This server does not answer to that host name.")
+		case s.insider(c):
+			return figures(c)
+		case s.cfg.MetricsToken != "":
+			return refuse(fiber.StatusUnauthorized, "metrics_closed", "The metrics need a token.", "Send METRICS_TOKEN as Authorization: Bearer.")
+		case s.cfg.MetricsElsewhere:
+			return refuse(fiber.StatusForbidden, "metrics_closed", "The metrics are at another address.", "Ask at METRICS_LISTEN.")
+		}
+		return refuse(fiber.StatusForbidden, "metrics_closed", "The metrics are for this machine only.",
+			"Set METRICS_TOKEN, and send it as Authorization: Bearer; or set METRICS_LISTEN to an address that only the right ones reach.")
+	}
+}
+
+// insider reports whether a request may see how busy the site is and where its
+// services are: with the token, or where none is set from this machine, as far as it
+// can be told. A page of another site that makes a browser of this machine ask does
+// so under its own name.
+func (s *Server) insider(c *fiber.Ctx) bool {
+	switch {
+	case s.cfg.MetricsToken != "":
+		return telemetry.Bearer(c.Get(fiber.HeaderAuthorization), s.cfg.MetricsToken)
+	case s.cfg.MetricsElsewhere:
+		return false
+	}
+	return c.Context().RemoteIP().IsLoopback() && !proxied(c) && s.hosts.means(c.Get(fiber.HeaderHost))
 }
 
 // traceOf returns the request's trace id: 32 hexadecimal digits.
@@ -115,6 +143,9 @@ func (s *Server) observe(c *fiber.Ctx) error {
 	begin := time.Now()
 	ctx, span := s.tracer(c.Path()).Request(context.Background(), c.Get("traceparent"), methodLabel(c.Method()))
 	trace, limit := traceOf(ctx), requestTime
+	if takesPassword(c.Method(), c.Path()) {
+		limit += longestWait
+	}
 	if !safe(c.Method()) && takesUploads(c.OriginalURL()) {
 		limit = uploadTime
 	}

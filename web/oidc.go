@@ -59,6 +59,8 @@ const (
 	oidcTime   = 10 * time.Minute // for a login at the provider
 	oidcWait   = 5 * time.Second  // for an answer of the provider
 	oidcPause  = 3 * time.Second  // in which a provider that did not answer is not asked again
+	oidcMaxAge = 5 * time.Minute  // since a login at the provider that proves again who somebody is
+	oidcSkew   = time.Minute      // by which its clock may differ
 	maxNames   = 50               // tries to find a free name
 )
 
@@ -126,16 +128,31 @@ func (s *Server) beginOIDC(c *fiber.Ctx) error {
 	if err != nil {
 		return s.providerAway(c, next, err)
 	}
-	state, browser := rand.Text(), rand.Text()
-	l := sql.BegunLogin{Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Next: next}
-	if err := s.store.BeginLogin(c.UserContext(), hashToken(state), hashToken(browser), l, time.Now().Add(oidcTime)); err != nil {
+	leads, err := s.leadAway(c, found, sql.BegunLogin{Next: next})
+	if err != nil {
 		return err
+	}
+	return c.Redirect(leads, fiber.StatusSeeOther)
+}
+
+// leadAway begins a login and returns the address at the provider where it goes on.
+// A login that proves again who somebody is asks the provider not to rely on what
+// it knows of the browser (OpenID Connect Core, section 3.1.2.1).
+func (s *Server) leadAway(c *fiber.Ctx, found *oidc.Provider, l sql.BegunLogin) (string, error) {
+	state, browser := rand.Text(), rand.Text()
+	l.Nonce, l.Verifier = rand.Text(), oauth2.GenerateVerifier()
+	if err := s.store.BeginLogin(c.UserContext(), hashToken(state), hashToken(browser), l, time.Now().Add(oidcTime)); err != nil {
+		return "", err
 	}
 	c.Cookie(&fiber.Cookie{
 		Name: oidcCookie, Value: browser, Path: oidcPath, Expires: time.Now().Add(oidcTime),
 		HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, Secure: c.Secure(), // Lax: the provider leads here
 	})
-	return c.Redirect(s.provider.settings(c, found).AuthCodeURL(state, oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier)), fiber.StatusSeeOther)
+	options := []oauth2.AuthCodeOption{oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier)}
+	if l.Proves != "" {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", strconv.Itoa(int(oidcMaxAge.Seconds()))))
+	}
+	return s.provider.settings(c, found).AuthCodeURL(state, options...), nil
 }
 
 // endOIDC handles GET /login/oidc/callback: the browser comes back with a code.
@@ -158,57 +175,82 @@ func (s *Server) endOIDC(c *fiber.Ctx) error {
 	if err != nil {
 		return s.providerAway(c, l.Next, err)
 	}
-	who, name, err := s.provider.identify(c, found, l)
+	who, err := s.provider.identify(c, found, l)
+	if err == nil && l.Proves != "" {
+		return s.returned(c, l, who)
+	}
 	if err != nil {
 		return s.refuseOIDC(c, fiber.StatusUnauthorized, l.Next, s.provider.host()+" could not prove who you are. Try again.", err)
 	}
-	u, err := s.userOfIdentity(c.UserContext(), who, name)
+	u, err := s.userOfIdentity(c.UserContext(), who.Identity, who.called)
 	if err != nil {
 		return err
 	}
 	if u.Disabled != nil {
 		return s.refuseOIDC(c, fiber.StatusForbidden, l.Next, "Your account here is disabled.", nil)
 	}
-	token, expires, err := s.newSession(c.UserContext(), u)
+	token, expires, err := s.newSession(c.UserContext(), u, s.store.SaveVouchedSession)
 	if err != nil {
 		return err
 	}
 	return s.enter(c, token, expires, l.Next)
 }
 
-// identify exchanges the code for a proof of who somebody is, and checks it. It
-// also returns what they are called at the provider.
-func (p *provider) identify(c *fiber.Ctx, found *oidc.Provider, l sql.BegunLogin) (id sql.Identity, name string, err error) {
+// proved is who somebody proved to be.
+type proved struct {
+	sql.Identity
+	called string    // at the provider
+	at     time.Time // when they logged in there; zero if it does not say
+}
+
+// justNow returns nil if they logged in at the provider within oidcMaxAge.
+func (who proved) justNow(now time.Time) error {
+	switch age := now.Sub(who.at); {
+	case who.at.IsZero():
+		return errors.New("the token has no auth_time")
+	case age > oidcMaxAge+oidcSkew || age < -oidcSkew:
+		return fmt.Errorf("the token's auth_time is %s ago", age.Round(time.Second))
+	}
+	return nil
+}
+
+// identify exchanges the code for a proof of who somebody is, and checks it.
+func (p *provider) identify(c *fiber.Ctx, found *oidc.Provider, l sql.BegunLogin) (who proved, err error) {
 	if iss := c.Query("iss"); iss != "" && iss != p.Issuer { // RFC 9207
-		return id, "", fmt.Errorf("the answer is from %s", shorten(iss))
+		return who, fmt.Errorf("the answer is from %s", shorten(iss))
 	}
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(c.UserContext(), p.client), 2*oidcWait)
 	defer cancel()
 	tokens, err := p.settings(c, found).Exchange(ctx, c.Query("code"), oauth2.VerifierOption(l.Verifier))
 	if err != nil {
-		return id, "", fmt.Errorf("exchange the code: %w", err)
+		return who, fmt.Errorf("exchange the code: %w", err)
 	}
 	raw, _ := tokens.Extra("id_token").(string)
 	proof, err := found.VerifierContext(ctx, &oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return id, "", fmt.Errorf("check the token: %w", err)
+		return who, fmt.Errorf("check the token: %w", err)
 	}
 	var claims struct {
-		Name  string `json:"preferred_username"`
-		Party string `json:"azp"`
+		Name  string  `json:"preferred_username"`
+		Party string  `json:"azp"`
+		At    float64 `json:"auth_time"` // seconds since 1970
 	}
 	if err := proof.Claims(&claims); err != nil {
-		return id, "", fmt.Errorf("read the token: %w", err)
+		return who, fmt.Errorf("read the token: %w", err)
 	}
 	switch {
 	case subtle.ConstantTimeCompare([]byte(proof.Nonce), []byte(l.Nonce)) != 1:
-		return id, "", errors.New("the token is of another login")
+		return who, errors.New("the token is of another login")
 	case claims.Party != "" && claims.Party != p.ClientID || claims.Party == "" && len(proof.Audience) > 1:
-		return id, "", errors.New("the token was made for another client")
+		return who, errors.New("the token was made for another client")
 	case proof.Subject == "" || !plainText(proof.Subject):
-		return id, "", errors.New("the token has no subject")
+		return who, errors.New("the token has no subject")
 	}
-	return sql.Identity{Issuer: proof.Issuer, Subject: proof.Subject}, claims.Name, nil
+	who = proved{Identity: sql.Identity{Issuer: proof.Issuer, Subject: proof.Subject}, called: claims.Name}
+	if claims.At > 0 {
+		who.at = time.Unix(int64(claims.At), 0)
+	}
+	return who, nil
 }
 
 // plainText reports whether the database takes a text.

@@ -19,7 +19,7 @@ import (
 // operation describes an address for programs. The examples of what comes and goes
 // give types and not values; a test compares them with what really comes and goes.
 type operation struct {
-	needs  string // the least that may use it: anyone, guest, user, login, setter, staff or admin
+	needs  string // the least that may use it: anyone, guest, user, login, setter, staff, admin or proof
 	route  string // METHOD /path, as the router has it
 	does   string
 	query  string // names of parameters: see parameters
@@ -67,6 +67,7 @@ var operations = []operation{
 	{needs: "login", route: "DELETE /api/v1/sessions", does: "End the session that asks", status: 204},
 	{needs: "user", route: "GET /api/v1/account", does: "Who asks", status: 200, out: accountJSON{}},
 	{needs: "login", route: "POST /api/v1/account/password", does: "Change one's own password", in: fiber.Map{"current": "", "new": ""}, status: 204},
+	{needs: "login", route: "POST /api/v1/account/confirm", does: "Prove again who one is, for the acts of the next ten minutes that ask for it", in: fiber.Map{"password": ""}, status: 204},
 	{needs: "login", route: "GET /api/v1/keys", does: "One's own keys, newest first", query: "before limit", status: 200, out: fiber.Map{"keys": []keyJSON{}, "next": cursor}},
 	{needs: "login", route: "POST /api/v1/keys", does: "Make a key", in: fiber.Map{"label": "", "scope": "", "?expires_at": (*time.Time)(nil)}, status: 201, out: newKeyJSON{}},
 	{needs: "login", route: "DELETE /api/v1/keys/:id", does: "Revoke one's own key", status: 204},
@@ -84,12 +85,12 @@ var operations = []operation{
 	{needs: "admin", route: "GET /api/v1/users", does: "Accounts by name", query: "prefix role after limit", status: 200, out: fiber.Map{"users": []userJSON{}, "next": (*string)(nil)}},
 	{needs: "admin", route: "POST /api/v1/users", does: "Make an account with a one-time password", in: fiber.Map{"name": "", "?role": ""}, status: 201, out: fiber.Map{"name": "", "role": "", "password": ""}},
 	{needs: "admin", route: "GET /api/v1/users/:name", does: "An account", status: 200, out: userJSON{}},
-	{needs: "admin", route: "POST /api/v1/users/:name/role", does: "Change what a user may do", in: fiber.Map{"role": ""}, status: 200, out: userJSON{}},
-	{needs: "admin", route: "POST /api/v1/users/:name/disable", does: "Refuse logins and end all sessions", status: 200, out: userJSON{}},
-	{needs: "admin", route: "POST /api/v1/users/:name/enable", does: "Take logins again", status: 200, out: userJSON{}},
-	{needs: "admin", route: "POST /api/v1/users/:name/password", does: "Give a one-time password and end all sessions", status: 200, out: oneTime},
+	{needs: "proof", route: "POST /api/v1/users/:name/role", does: "Change what a user may do", in: fiber.Map{"role": ""}, status: 200, out: userJSON{}},
+	{needs: "proof", route: "POST /api/v1/users/:name/disable", does: "Refuse logins and end all sessions", status: 200, out: userJSON{}},
+	{needs: "proof", route: "POST /api/v1/users/:name/enable", does: "Take logins again", status: 200, out: userJSON{}},
+	{needs: "proof", route: "POST /api/v1/users/:name/password", does: "Give a one-time password and end all sessions", status: 200, out: oneTime},
 	{needs: "admin", route: "GET /api/v1/users/:name/keys", does: "The keys of a user, newest first", query: "before limit", status: 200, out: fiber.Map{"keys": []keyJSON{}, "next": cursor}},
-	{needs: "admin", route: "DELETE /api/v1/users/:name/keys/:id", does: "Revoke a key of a user", status: 204},
+	{needs: "proof", route: "DELETE /api/v1/users/:name/keys/:id", does: "Revoke a key of a user", status: 204},
 
 	{needs: "guest", route: "POST /submit", does: "Hand in a program; the original contract", in: fiber.Map{"problem_id": "", "language": "", "code": ""}, status: 200, out: fiber.Map{"job_id": int64(0)}},
 	{needs: "guest", route: "GET /status/:id", does: "Where a submission stands; the original contract", status: 200, out: fiber.Map{
@@ -276,6 +277,7 @@ func (op operation) describe(types *schemas, path string) (map[string]any, error
 		"description": "For " + map[string]string{
 			"anyone": "anybody, without an account", "guest": "whoever may use the site", "user": "whoever has an account",
 			"login": "whoever has logged in: a key cannot", "setter": "setters, staff and administrators", "staff": "staff and administrators", "admin": "administrators",
+			"proof": "administrators who have just proved who they are: a key cannot",
 		}[op.needs] + ".",
 		"responses": map[string]any{strconv.Itoa(op.status): answer, "default": map[string]any{"$ref": "#/components/responses/problem"}},
 	}

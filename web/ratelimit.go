@@ -55,7 +55,7 @@ func (l *limiter) take(asker string) quota {
 	q := quota{limit: l.limit}
 	if next := full.Add(step); next.Sub(now) <= rateWindow {
 		full = next
-		l.make(asker, now)
+		makeRoom(l.full, asker, now, rateKeys)
 		l.full[asker] = full
 	} else {
 		q.wait = next.Sub(now) - rateWindow
@@ -65,27 +65,28 @@ func (l *limiter) take(asker string) quota {
 	return q
 }
 
-// make makes room for an asker who is new. It looks at a few others and forgets
+// makeRoom makes room for an asker who is new, where the most are known. It looks at a few others and forgets
 // those that have all their requests again, or else one of them, who gets more than
 // their due: the memory is bounded, and so is the time that each of a flood of
 // addresses takes. It must be called with the lock held.
-func (l *limiter) make(asker string, now time.Time) {
+func makeRoom[K comparable](all map[K]time.Time, asker K, now time.Time, most int) {
 	const few = 16
-	if _, known := l.full[asker]; known || len(l.full) < rateKeys {
+	if _, known := all[asker]; known || len(all) < most {
 		return
 	}
-	looked, last := 0, ""
-	for other, full := range l.full { // in an order that nobody can tell
+	var last K
+	looked := 0
+	for other, full := range all { // in an order that nobody can tell
 		if full.Before(now) {
-			delete(l.full, other)
+			delete(all, other)
 		}
 		last = other
 		if looked++; looked == few {
 			break
 		}
 	}
-	if len(l.full) >= rateKeys {
-		delete(l.full, last)
+	if len(all) >= most {
+		delete(all, last)
 	}
 }
 

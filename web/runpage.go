@@ -89,7 +89,7 @@ func (s *Server) runFragment(c *fiber.Ctx) error {
 		return err
 	}
 	if wait = min(wait, requestTime/2); wait > 0 && !run.Status.Terminal() {
-		if err := s.runsSettled(s.clientAddress(c), wait, run.JobID); err != nil {
+		if err := s.runsSettled(c, wait, run.JobID); err != nil {
 			return err
 		}
 	}

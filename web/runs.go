@@ -209,7 +209,7 @@ func (s *Server) apiRunStatus(c *fiber.Ctx) error {
 		return err
 	}
 	if wait > 0 && !run.Status.Terminal() {
-		if err := s.runsSettled(s.clientAddress(c), wait, run.JobID); err != nil {
+		if err := s.runsSettled(c, wait, run.JobID); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
@@ -242,11 +242,12 @@ func waitOf(c *fiber.Ctx) (time.Duration, error) {
 	return time.Duration(min(seconds, maxWait.Seconds()) * float64(time.Second)), nil
 }
 
-// runsSettled waits until runs are done, or the time is over.
-func (s *Server) runsSettled(client string, wait time.Duration, jobIDs ...int64) error {
+// runsSettled waits until runs are done, or the time is over. It refuses whoever may
+// not have the answer any more.
+func (s *Server) runsSettled(c *fiber.Ctx, wait time.Duration, jobIDs ...int64) error {
 	deadline := time.Now().Add(wait)
 	for _, id := range jobIDs {
-		err := s.settle(id, client, time.Until(deadline), func(ctx context.Context) (bool, error) {
+		err := s.settle(id, s.clientAddress(c), time.Until(deadline), func(ctx context.Context) (bool, error) {
 			statuses, err := s.store.RunStatuses(ctx, id)
 			return err != nil || statuses[id].Terminal() || statuses[id] == "", err
 		})
@@ -254,7 +255,7 @@ func (s *Server) runsSettled(client string, wait time.Duration, jobIDs ...int64)
 			return err
 		}
 	}
-	return nil
+	return s.stillAfter(c, wait)
 }
 
 // runJSON is a run as /api/v1 shows it.

@@ -108,7 +108,7 @@ func (s *Server) identify(c *fiber.Ctx) error {
 			v = viewer{} // a cookie that has expired
 		}
 	}
-	if v.Name == "" && !s.cfg.AuthRequired {
+	if v.Name == "" && s.guests && !proxied(c) {
 		v = viewer{Name: guestName, Role: sql.RoleContestant}
 	}
 	c.Locals(viewerKey{}, v)
@@ -150,7 +150,11 @@ func (s *Server) admit(c *fiber.Ctx) error {
 	case wantsPage(c) && safe(c.Method()):
 		return c.Redirect("/login?next="+url.QueryEscape(c.OriginalURL()), fiber.StatusSeeOther)
 	}
-	return refuse(fiber.StatusUnauthorized, "login_required", "This needs an account.",
+	why := "This needs an account."
+	if s.guests {
+		why = "The request came through a proxy, so it needs an account."
+	}
+	return refuse(fiber.StatusUnauthorized, "login_required", why,
 		"Log in, or send a key or a token from POST /api/v1/sessions as Authorization: Bearer.")
 }
 
@@ -186,7 +190,7 @@ func (s *Server) showLogin(c *fiber.Ctx, status int, view loginView) error {
 
 func (s *Server) login(c *fiber.Ctx) error {
 	name, next := c.FormValue("name"), localPath(c.FormValue("next"))
-	token, expires, err := s.openSession(c.UserContext(), name, c.FormValue("password"), s.clientAddress(c))
+	in, err := s.openSession(c, name, c.FormValue("password"))
 	var f *fault
 	if errors.As(err, &f) && f.Status < fiber.StatusInternalServerError {
 		if f.RetryAfter > 0 {
@@ -197,7 +201,9 @@ func (s *Server) login(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.enter(c, token, expires, next)
+	err = s.enter(c, in.token, in.expires, next)
+	s.rememberDevice(c, in.device)
+	return err
 }
 
 // enter gives a browser its new session and leads it to an address of this server.
@@ -224,48 +230,58 @@ func (s *Server) logout(c *fiber.Ctx) error {
 	return c.Redirect("/", fiber.StatusSeeOther)
 }
 
-// openSession checks a name and password and returns the token of a new session.
-func (s *Server) openSession(ctx context.Context, name, password, client string) (string, time.Time, error) {
-	none := time.Time{}
-	if wait := s.logins.wait(name, client); wait > 0 {
-		return "", none, tooManyLogins(wait)
-	}
+// entrance is what somebody gets who has logged in with a password.
+type entrance struct {
+	token   string // of the session
+	expires time.Time
+	device  string // proves that they did with this browser
+}
+
+// openSession checks a name and password, and opens a session.
+func (s *Server) openSession(c *fiber.Ctx, name, password string) (in entrance, err error) {
+	ctx := c.UserContext()
 	var user *sql.User
-	err := sql.ErrNotFound
+	err = sql.ErrNotFound
 	if plainWord(name) {
 		user, err = s.store.User(ctx, name)
 	}
 	if err != nil && !errors.Is(err, sql.ErrNotFound) {
-		return "", none, fmt.Errorf("look up a user: %w", err)
+		return in, fmt.Errorf("look up a user: %w", err)
 	}
 	known := err == nil
 	hash := absentHash // an unknown name takes as long as a known one
 	if known {
 		hash = user.PasswordHash
 	}
+	try, err := s.logins.begin(ctx, name, s.loginPlace(c, user))
+	if err != nil {
+		return in, err
+	}
 	ok, err := s.checkBounded(ctx, hash, password)
 	if err != nil {
-		return "", none, err
+		try.back()
+		return in, err
 	}
 	if !ok || !known || user.Disabled != nil { // who is disabled learns no more than anybody
-		s.logins.failed(name, client)
-		s.log.InfoContext(ctx, "login refused", slog.String("client", client), slog.String("trace_id", traceOf(ctx)))
-		return "", none, wrongLogin()
+		s.log.InfoContext(ctx, "login refused", slog.String("client", s.clientAddress(c)), slog.String("trace_id", traceOf(ctx)))
+		return in, wrongLogin()
 	}
-	s.logins.succeeded(name)
-	return s.newSession(ctx, user)
+	try.right()
+	in.device = withDevice(c.Cookies(deviceCookie), user, time.Now())
+	in.token, in.expires, err = s.newSession(ctx, user, s.store.SaveSession)
+	return in, err
 }
 
 // newSession opens a session of somebody who has proved who they are, and returns
 // its token.
-func (s *Server) newSession(ctx context.Context, user *sql.User) (string, time.Time, error) {
+func (s *Server) newSession(ctx context.Context, user *sql.User, save func(context.Context, string, *sql.User, time.Time) error) (string, time.Time, error) {
 	none := time.Time{}
 	b := make([]byte, 32)
 	if _, err := rand.Read(b); err != nil {
 		return "", none, fmt.Errorf("make a token: %w", err)
 	}
 	token, expires := base64.RawURLEncoding.EncodeToString(b), time.Now().Add(s.cfg.SessionLife)
-	err := s.store.SaveSession(ctx, hashToken(token), user, expires)
+	err := save(ctx, hashToken(token), user, expires)
 	if errors.Is(err, sql.ErrNotFound) { // disabled or reset just now
 		return "", none, wrongLogin()
 	}
@@ -277,12 +293,6 @@ func (s *Server) newSession(ctx context.Context, user *sql.User) (string, time.T
 
 func wrongLogin() error {
 	return refuse(fiber.StatusUnauthorized, "wrong_login", "The name or the password is wrong.", "Check both and try again.")
-}
-
-func tooManyLogins(wait time.Duration) error {
-	f := refuse(fiber.StatusTooManyRequests, "too_many_logins", "There were too many failed logins.", "Wait a few minutes.")
-	f.RetryAfter = wait
-	return f
 }
 
 // absentHash is the hash of a password that nobody knows.
@@ -307,9 +317,7 @@ func (s *Server) bounded(ctx context.Context, hash func() error) error {
 	case s.hashing <- struct{}{}:
 		defer func() { <-s.hashing }()
 	case <-ctx.Done():
-		f := refuse(fiber.StatusServiceUnavailable, "busy", "Too many people are logging in at once.", "Try again in a few seconds.")
-		f.RetryAfter = 3 * time.Second
-		return f
+		return busyLogins()
 	}
 	return hash()
 }

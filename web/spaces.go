@@ -261,6 +261,11 @@ func (s *Server) putMembers(c *fiber.Ctx, names []string, role sql.SpaceRole, wr
 	if err := wrong.err(); err != nil {
 		return err
 	}
+	if role != sql.SpaceContestant {
+		if err := s.needConfirmation(c, makesSpaceRole); err != nil {
+			return err
+		}
+	}
 	unknown, err := s.store.PutSpaceMembers(c.UserContext(), space.ID, names, role, viewerOf(c).Name)
 	if err == nil && len(unknown) > 0 {
 		few := unknown[:min(len(unknown), 10)]

@@ -232,6 +232,9 @@ func (s *Server) apiSubmission(c *fiber.Ctx) error {
 		if sub, err = s.settled(viewerOf(c), sub.JobID, s.clientAddress(c), wait); err != nil {
 			return err
 		}
+		if err := s.stillAfter(c, wait); err != nil {
+			return err
+		}
 	}
 	out := publicSubmission(sub, viewerOf(c))
 	place, err := s.placeOf(c.UserContext(), viewerOf(c), sub.JobID, sub.Status)

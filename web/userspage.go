@@ -86,6 +86,11 @@ func (s *Server) createUsersForm(c *fiber.Ctx) error {
 		view.Fault = s.explain(c.UserContext(), err)
 		return s.showUsers(c, view.Fault.Status, view)
 	}
+	if view.Role != sql.RoleContestant {
+		if err := s.needConfirmation(c, makesAccount); err != nil {
+			return err
+		}
+	}
 	for i, name := range names {
 		password, err := s.createUser(c.UserContext(), name, view.Role, viewerOf(c).Name)
 		if err != nil { // those before it are made, so their passwords have to be shown

@@ -44,6 +44,8 @@ type Server struct {
 	flow        *keptTwice[[]sql.Flow] // what came and went lately
 	hub         *hub
 	count       *counters
+	guests      bool   // somebody without an account may use the site
+	whyGuests   string // or why not
 	logins      *throttle
 	rates       struct{ address, user, key *limiter }
 	caller      *callback.Caller
@@ -90,13 +92,14 @@ func New(cfg Config) (*Server, error) {
 		depth:       keepTwice(cfg.Store, sql.Reader.Ready, depthAge),
 		flow:        keepTwice(cfg.Store, sql.Reader.QueueFlow, flowAge),
 		hub:         newHub(count, cfg.MaxStreams, cfg.MaxStreamsPerClient),
-		logins:      newThrottle(time.Now),
 		caller:      callback.New(cfg.CallbackAllow, cfg.CallbackPatience),
 		provider:    newProvider(cfg.OIDC),
 		description: description,
 		hashing:     make(chan struct{}, 2),
 	}
 	s.hub.events = s.seenEvents
+	s.logins = newThrottle(time.Now, time.After, s.hub.done)
+	s.guests, s.whyGuests = cfg.guests()
 	s.rates.address, s.rates.user, s.rates.key = newLimiter(time.Now, cfg.RatePerAddress), newLimiter(time.Now, cfg.RatePerUser), newLimiter(time.Now, cfg.RatePerKey)
 	s.app = fiber.New(fiber.Config{
 		BodyLimit:                    cfg.MaxBody,
@@ -200,7 +203,7 @@ func (s *Server) routes() {
 	s.app.Post("/spaces/:space/members/:name/remove", s.removeMemberForm)
 	s.app.Get("/spaces/:space/settings", s.spaceSettingsPage)
 	s.app.Post("/spaces/:space/settings", s.updateSpaceForm)
-	s.app.Post("/spaces/:space/delete", s.deleteSpaceForm)
+	s.app.Post("/spaces/:space/delete", s.confirmedByPeople(deletesSpace), s.deleteSpaceForm)
 	s.app.Get("/queue", s.queuePage)
 	s.app.Post("/queue/move", s.requireStaff, s.moveForm)
 	s.app.Post("/queues/:name/pause", s.requireStaff, s.pauseForm(true))
@@ -209,7 +212,7 @@ func (s *Server) routes() {
 	s.app.Get("/dlq", s.lettersPage)
 	s.app.Get("/dlq/:id", s.letterPage)
 	s.app.Post("/dlq/:id/replay", s.replayForm)
-	s.app.Post("/dlq/:id/discard", s.discardForm)
+	s.app.Post("/dlq/:id/discard", s.confirmedByPeople(discards), s.discardForm)
 	s.app.Use("/rejudgings", s.requireStaff)
 	s.app.Get("/rejudgings", s.rejudgingsPage)
 	s.app.Post("/rejudgings", s.startRejudgeForm)
@@ -219,7 +222,7 @@ func (s *Server) routes() {
 	s.app.Get("/languages", s.languagesPage)
 	s.app.Get("/account", s.accountPage)
 	s.app.Post("/account", s.requireLogin, s.changePasswordForm)
-	s.app.Post("/account/keys", s.requireLogin, s.createKeyForm)
+	s.app.Post("/account/keys", s.requireLogin, s.confirmed(makesKey), s.createKeyForm)
 	s.app.Post("/account/keys/:id/revoke", s.requireLogin, s.revokeKeyForm)
 	s.webhookPages(s.app.Group("/webhooks", s.requireLogin))
 	s.app.Get("/workers", s.requireStaff, s.workersPage)
@@ -228,11 +231,11 @@ func (s *Server) routes() {
 	s.app.Get("/users", s.usersPage)
 	s.app.Post("/users", s.createUsersForm)
 	s.app.Get("/users/:name", s.userPage)
-	s.app.Post("/users/:name/role", s.userForm(func(c *fiber.Ctx) error { return s.setRole(c, sql.Role(c.FormValue("role"))) }))
-	s.app.Post("/users/:name/disable", s.userForm(func(c *fiber.Ctx) error { return s.disable(c, true) }))
-	s.app.Post("/users/:name/enable", s.userForm(func(c *fiber.Ctx) error { return s.disable(c, false) }))
-	s.app.Post("/users/:name/password", s.resetForm)
-	s.app.Post("/users/:name/keys/:id/revoke", s.revokeUserKeyForm)
+	s.app.Post("/users/:name/role", s.confirmed(changesRole), s.userForm(func(c *fiber.Ctx) error { return s.setRole(c, sql.Role(c.FormValue("role"))) }))
+	s.app.Post("/users/:name/disable", s.confirmed(disables), s.userForm(func(c *fiber.Ctx) error { return s.disable(c, true) }))
+	s.app.Post("/users/:name/enable", s.confirmed(enables), s.userForm(func(c *fiber.Ctx) error { return s.disable(c, false) }))
+	s.app.Post("/users/:name/password", s.confirmed(resets), s.resetForm)
+	s.app.Post("/users/:name/keys/:id/revoke", s.confirmed(revokes), s.revokeUserKeyForm)
 
 	s.app.Use("/packages", s.settersOnly("packages"))
 	s.app.Get("/packages", s.packagesPage)
@@ -277,9 +280,10 @@ func (s *Server) routes() {
 	v1.Delete("/sessions", s.apiLogout)
 	v1.Get("/account", s.apiAccount)
 	v1.Post("/account/password", s.requireLogin, s.apiChangePassword)
+	v1.Post("/account/confirm", s.requireLogin, s.apiConfirm)
 	v1.Use("/keys", s.requireLogin)
 	v1.Get("/keys", s.apiKeys)
-	v1.Post("/keys", s.apiCreateKey)
+	v1.Post("/keys", s.confirmed(makesKey), s.apiCreateKey)
 	v1.Delete("/keys/:id", s.apiRevokeKey)
 	s.webhookRoutes(v1.Group("/webhooks", s.requireLogin))
 	v1.Get("/audit", s.requireAdmin, s.apiAudit)
@@ -287,12 +291,12 @@ func (s *Server) routes() {
 	v1.Get("/users", s.apiUsers)
 	v1.Post("/users", s.apiCreateUser)
 	v1.Get("/users/:name", s.apiUser)
-	v1.Post("/users/:name/role", s.apiSetRole)
-	v1.Post("/users/:name/disable", s.apiDisable(true))
-	v1.Post("/users/:name/enable", s.apiDisable(false))
-	v1.Post("/users/:name/password", s.apiResetPassword)
+	v1.Post("/users/:name/role", s.confirmed(changesRole), s.apiSetRole)
+	v1.Post("/users/:name/disable", s.confirmed(disables), s.apiDisable(true))
+	v1.Post("/users/:name/enable", s.confirmed(enables), s.apiDisable(false))
+	v1.Post("/users/:name/password", s.confirmed(resets), s.apiResetPassword)
 	v1.Get("/users/:name/keys", s.apiUserKeys)
-	v1.Delete("/users/:name/keys/:id", s.apiRevokeUserKey)
+	v1.Delete("/users/:name/keys/:id", s.confirmed(revokes), s.apiRevokeUserKey)
 	v1.Post("/submissions", s.apiSubmit)
 	v1.Get("/submissions", s.apiSubmissions)
 	v1.Post("/submissions/batch", s.apiSubmitBatch)
@@ -329,7 +333,7 @@ func (s *Server) routes() {
 	v1.Post("/spaces", s.requireStaff, s.apiCreateSpace)
 	v1.Get("/spaces/:space", s.apiSpace)
 	v1.Patch("/spaces/:space", s.apiUpdateSpace)
-	v1.Delete("/spaces/:space", s.apiDeleteSpace)
+	v1.Delete("/spaces/:space", s.confirmedByPeople(deletesSpace), s.apiDeleteSpace)
 	v1.Get("/spaces/:space/members", s.apiSpaceMembers)
 	v1.Post("/spaces/:space/members", s.apiPutSpaceMembers)
 	v1.Delete("/spaces/:space/members/:name", s.apiRemoveSpaceMember)
@@ -350,7 +354,7 @@ func (s *Server) routes() {
 	v1.Get("/dlq", s.apiLetters)
 	v1.Get("/dlq/:id", s.apiLetter)
 	v1.Post("/dlq/:id/replay", s.apiReplay)
-	v1.Post("/dlq/:id/discard", s.apiDiscard)
+	v1.Post("/dlq/:id/discard", s.confirmedByPeople(discards), s.apiDiscard)
 	v1.Use("/rejudgings", s.requireStaff)
 	v1.Get("/rejudgings", s.apiRejudgings)
 	v1.Post("/rejudgings", s.apiStartRejudge)

@@ -16,6 +16,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/callback"
 )
 
 const (
@@ -68,7 +69,7 @@ func publicWebhook(w sql.Webhook) webhookJSON {
 
 func publicDelivery(d sql.WebhookDelivery) deliveryJSON {
 	out := deliveryJSON{
-		ID: d.ID, Message: messageID(d.Message), Kind: d.Kind, State: deliveryState(d), Created: d.Created, Tries: d.Tries, Tried: d.Tried, Error: orNull(d.Error),
+		ID: d.ID, Message: messageID(d.Message), Kind: d.Kind, State: deliveryState(d), Created: d.Created, Tries: d.Tries, Tried: d.Tried, Error: orNull(toldReason(d.Error)),
 	}
 	if d.JobID != 0 {
 		out.JobID = &d.JobID
@@ -80,6 +81,15 @@ func publicDelivery(d sql.WebhookDelivery) deliveryJSON {
 		out.Status = &d.Status
 	}
 	return out
+}
+
+// toldReason is why there was no answer, as the owner of a webhook may know it: rows
+// of before told a private address from a name without one.
+func toldReason(stored string) string {
+	if stored == "private_address" || stored == "no_such_host" {
+		return callback.NoPublicAddress
+	}
+	return stored
 }
 
 // deliveryState is where a message stands, in a word.
@@ -141,12 +151,12 @@ func CheckWebhook(w sql.Webhook, owner sql.Role) (wrong []*judge.FieldError) {
 // have logged in: what a key leaks should end with the key.
 func (s *Server) webhookRoutes(r fiber.Router) {
 	r.Get("", s.apiWebhooks)
-	r.Post("", s.apiCreateWebhook)
+	r.Post("", s.confirmed(makesWebhook), s.apiCreateWebhook)
 	r.Get("/:id", s.apiWebhook)
-	r.Delete("/:id", s.apiDeleteWebhook)
+	r.Delete("/:id", s.confirmed(deletesWebhook), s.apiDeleteWebhook)
 	r.Post("/:id/disable", s.apiDisableWebhook(true))
 	r.Post("/:id/enable", s.apiDisableWebhook(false))
-	r.Post("/:id/rotate", s.apiWebhookSecret)
+	r.Post("/:id/rotate", s.confirmed(changesSecret), s.apiWebhookSecret)
 	r.Post("/:id/test", s.apiTryWebhook)
 	r.Get("/:id/deliveries", s.apiDeliveries)
 	r.Post("/:id/deliveries/:delivery/resend", s.apiSendAgain)

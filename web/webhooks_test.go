@@ -198,8 +198,8 @@ func TestAWebhookIsToldWhatHappenedAndByWhom(t *testing.T) {
 	var acts []string
 	for _, e := range log {
 		acts = append(acts, e.Action)
-		if strings.Contains(string(e.Detail), "whsec_") {
-			t.Errorf("the audit log has the secret: %s", e.Detail)
+		if strings.Contains(string(e.Detail), "whsec_") || strings.Contains(string(e.Detail), w.URL) {
+			t.Errorf("the audit log has the secret, or the address: %s", e.Detail)
 		}
 	}
 	if !slices.Equal(acts, []string{"webhook_delete", "webhook_disable", "webhook_secret", "webhook_create"}) {
@@ -270,17 +270,33 @@ func TestAReceiverThatFailsHangsOrLeadsElsewhere(t *testing.T) {
 	}
 }
 
+// triedTwice has a server give up soon.
+func triedTwice(c *Config) {
+	c.WebhookRetry = sql.Retrying{Tries: 2, Shortest: time.Millisecond, Longest: time.Millisecond}
+}
+
+// TestAPrivateAddressIsToldNothing also asks for names: from what the owner of a
+// webhook is told nobody can learn which names there are inside.
 func TestAPrivateAddressIsToldNothing(t *testing.T) {
-	s := newStage(t)
+	s := newStage(t, triedTwice)
 	ann := s.someone("ann", sql.RoleContestant)
 	address, messages := s.receiver(nil)
-	for _, address := range []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1)} {
+	told := map[string]string{}
+	for _, address := range []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1), "http://nosuch.invalid/"} {
 		w, _ := s.hook(ann, address)
 		s.must(ann.TryWebhook(t.Context(), w.ID))
 		d := s.told(ann, w.ID, "failed", func(d client.WebhookDelivery) bool { return d.State == "failed" })
-		if d.Error == nil || *d.Error != "private_address" || d.Status != nil || d.Tries != 1 {
+		if d.Error == nil || *d.Error != callback.NoPublicAddress || d.Status != nil {
 			t.Errorf("the log has %+v", d)
 		}
+		row := regexp.MustCompile(`(?s)<tbody>.*</tbody>`).FindString(s.do(http.MethodGet, webhookURL(w.ID), "", "Authorization: Bearer "+s.session("ann"), "Accept: text/html").body)
+		told[regexp.MustCompile(`msg_[0-9a-f]+|<time.*?</time>|/webhooks/\d+|deliveries/\d+|message \d+|value="[^"]*"`).ReplaceAllString(row, "")+fmt.Sprint(d.Tries)] += " " + address
+	}
+	if len(told) != 1 {
+		t.Errorf("names can be told from one another: %q", told)
+	}
+	if toldReason("private_address") != toldReason("no_such_host") {
+		t.Error("rows of before tell names from one another")
 	}
 	if len(messages) > 0 {
 		t.Error("it was told something")
@@ -409,7 +425,7 @@ func TestAWebhookIsCheckedWhenItIsMade(t *testing.T) {
 }
 
 func TestWebhooksAreManagedOnPages(t *testing.T) {
-	s := newStage(t)
+	s := newStage(t, triedTwice)
 	s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: "ann", PasswordHash: "x", Role: sql.RoleContestant}))
 	cookie := "Cookie: " + sessionCookie + "=" + s.session("ann")
 	post := func(path string, form url.Values) reply {
@@ -435,7 +451,7 @@ func TestWebhooksAreManagedOnPages(t *testing.T) {
 		t.Errorf("tried out: %d", r.status)
 	}
 	s.told(s.as(s.session("ann")), 1, "given up", func(d client.WebhookDelivery) bool { return d.State == "failed" })
-	if got := s.do(http.MethodGet, "/webhooks/1", "", cookie); !strings.Contains(got.body, "the address is private") || !strings.Contains(got.body, "deliveries/1/resend") {
+	if got := s.do(http.MethodGet, "/webhooks/1", "", cookie); !strings.Contains(got.body, "the host has no public address") || !strings.Contains(got.body, "deliveries/1/resend") {
 		t.Errorf("the log: %s", got.body)
 	}
 	for _, act := range []string{"disable", "enable", "deliveries/1/resend"} {

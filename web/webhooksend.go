@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -134,11 +133,11 @@ func (s *Server) tell(ctx context.Context, d sql.DueDelivery) {
 	s.count.webhooks.WithLabelValues(outcome).Inc()
 }
 
-// outcomeOf says what an answer means. No answer, 429 and 5xx are worth another
+// outcomeOf says what an answer means. No answer, whatever the reason, 429 and 5xx are worth another
 // try; a redirect is not followed and counts as a refusal.
 func outcomeOf(a callback.Answer, err error) sql.Sent {
 	if err != nil {
-		return sql.Sent{Error: callback.Reason(err), Final: errors.Is(err, callback.ErrPrivate)}
+		return sql.Sent{Error: callback.Reason(err)}
 	}
 	return sql.Sent{
 		Taken: a.Status/100 == 2, Status: a.Status, Gone: a.Status == http.StatusGone,

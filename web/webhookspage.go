@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/sql"
+	"deepoj/web/callback"
 )
 
 // webhookURL is the page of a webhook.
@@ -17,12 +18,12 @@ func webhookURL(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 1
 // webhookPages are the pages of webhooks.
 func (s *Server) webhookPages(r fiber.Router) {
 	r.Get("", s.webhooksPage)
-	r.Post("", s.createWebhookForm)
+	r.Post("", s.confirmed(makesWebhook), s.createWebhookForm)
 	r.Get("/:id", s.webhookPage)
 	r.Post("/:id/enable", s.webhookForm(func(c *fiber.Ctx) error { return s.disableWebhook(c, false) }))
 	r.Post("/:id/disable", s.webhookForm(func(c *fiber.Ctx) error { return s.disableWebhook(c, true) }))
-	r.Post("/:id/delete", s.deleteWebhookForm)
-	r.Post("/:id/rotate", s.webhookSecretForm)
+	r.Post("/:id/delete", s.confirmed(deletesWebhook), s.deleteWebhookForm)
+	r.Post("/:id/rotate", s.confirmed(changesSecret), s.webhookSecretForm)
 	r.Post("/:id/test", s.webhookForm(func(c *fiber.Ctx) error { _, err := s.tryWebhook(c); return err }))
 	r.Post("/:id/deliveries/:delivery/resend", s.webhookForm(func(c *fiber.Ctx) error { _, err := s.sendAgain(c); return err }))
 }
@@ -118,7 +119,7 @@ func (s *Server) showWebhook(c *fiber.Ctx, status int, w sql.Webhook, view webho
 	}
 	view.Hook, view.Mine = w, w.Owner == viewerOf(c).Name
 	for _, d := range found {
-		row := deliveryRow{WebhookDelivery: d, State: deliveryState(d), Known: messageID(d.Message), Last: failureText(d.Error)}
+		row := deliveryRow{WebhookDelivery: d, State: deliveryState(d), Known: messageID(d.Message), Last: failureText(toldReason(d.Error))}
 		if d.Status != 0 {
 			row.Last = "HTTP " + strconv.Itoa(int(d.Status))
 		}
@@ -152,10 +153,8 @@ func webhookKindText(kind string) string {
 // failureText says for people why a call got no answer: see [callback.Reason].
 func failureText(reason string) string {
 	switch reason {
-	case "private_address":
-		return "the address is private"
-	case "no_such_host":
-		return "the host has no address"
+	case callback.NoPublicAddress:
+		return "the host has no public address"
 	case "tls":
 		return "the certificate is not trusted"
 	case "timeout":

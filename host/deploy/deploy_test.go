@@ -29,7 +29,14 @@ func tool(t *testing.T, name string, args ...string) string {
 }
 
 func TestEachAlertFiresWhenItShouldAndNotOtherwise(t *testing.T) {
-	t.Log(tool(t, "promtool", "check", "config", "prometheus/prometheus.yml"))
+	dir := t.TempDir() // with the token, which nobody ships
+	if err := os.CopyFS(dir, os.DirFS("prometheus")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "deepoj.token"), []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(tool(t, "promtool", "check", "config", filepath.Join(dir, "prometheus.yml")))
 	t.Log(tool(t, "promtool", "check", "rules", "prometheus/deepoj.rules.yml"))
 	t.Log(tool(t, "promtool", "test", "rules", "prometheus/deepoj.rules.test.yml"))
 	rules, err := os.ReadFile("prometheus/deepoj.rules.yml")
@@ -85,6 +92,33 @@ func TestTheUnitsAreUnderstood(t *testing.T) {
 		if strings.Contains(line, dir) || strings.Contains(line, "deepoj") {
 			t.Errorf("systemd-analyze: %s", line)
 		}
+	}
+}
+
+// TestTheUnitsTakeNoGuests reads what each unit starts: people may come to it through
+// a proxy that nobody sees.
+func TestTheUnitsTakeNoGuests(t *testing.T) {
+	units, err := filepath.Glob("systemd/*.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := 0
+	for _, u := range units {
+		text, err := os.ReadFile(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		command := regexp.MustCompile(`(?m)^ExecStart=\S+ (up|api)\b(.*)$`).FindStringSubmatch(string(text))
+		if command == nil {
+			continue
+		}
+		pages++
+		if !strings.Contains(command[2]+" ", " --auth required ") {
+			t.Errorf("%s may take guests: %s", u, command[0])
+		}
+	}
+	if pages < 2 {
+		t.Errorf("%d units serve pages", pages)
 	}
 }
 

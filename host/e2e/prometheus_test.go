@@ -33,7 +33,8 @@ func TestPrometheusFindsWhatAlertsAndDashboardAskFor(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	_, address, c := up(t, filepath.Join(folder(t), "data"), nil)
+	const token = "of-the-test-16-or-more"
+	_, address, c := up(t, filepath.Join(folder(t), "data"), []string{"METRICS_TOKEN=" + token})
 	good := mixed()[0]
 	r, err := c.Submit(t.Context(), client.NewSubmission{Problem: "aplusb", Language: good.language, Sources: []judge.Source{{Name: good.file, Text: good.text}}})
 	if err != nil {
@@ -46,9 +47,24 @@ func TestPrometheusFindsWhatAlertsAndDashboardAskFor(t *testing.T) {
 	const deploy = "../deploy/prometheus/"
 	dir := t.TempDir()
 	target := strings.TrimPrefix(address, "http://")
-	config := fmt.Sprintf("global: {scrape_interval: 1s}\nscrape_configs:\n  - job_name: deepoj\n    static_configs: [{targets: [%q]}]\n", target)
-	if err := os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(config), 0o644); err != nil {
+	shipped, err := os.ReadFile(deploy + "prometheus.yml")
+	if err != nil {
 		t.Fatal(err)
+	}
+	config := string(shipped) // as it is, but for where the server is and how long a test takes
+	for from, to := range map[string]string{"127.0.0.1:8080": target, "scrape_interval: 15s": "scrape_interval: 1s", "rule_files:\n  - deepoj.rules.yml\n": ""} {
+		if !strings.Contains(config, from) {
+			t.Fatalf("prometheus.yml lacks %q", from)
+		}
+		config = strings.ReplaceAll(config, from, to)
+	}
+	for name, text := range map[string]string{"prometheus.yml": config, "deepoj.token": token + "\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if res, err := http.Get(address + "/metrics"); err != nil || res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without the token: %v, %v", res, err)
 	}
 	listen := freeAddress(t)
 	var log lockedBuffer

@@ -102,13 +102,15 @@ func TestSecretsThatNobodyNamedAreMasked(t *testing.T) {
 	t.Parallel()
 	mask := NewMask(nil, regexp.MustCompile(`the first password is (\S+)`))
 	for text, want := range map[string]string{
-		"dial redis://u:hidden@h:1 failed":                    "dial redis://u:(secret)@h:1 failed",
-		`{"password":"hidden","user":"u"}`:                    `{"password":"(secret)","user":"u"}`,
-		"host=h password=hidden dbname=d":                     "host=h password=(secret) dbname=d",
-		"Authorization: Bearer abcdefgh1234":                  "Authorization: Bearer (secret)",
-		"the first password is hidden and stays":              "the first password is (secret) and stays",
-		`FATAL: password authentication failed for user "oj"`: `FATAL: password authentication failed for user "oj"`,
-		"http://127.0.0.1:8080/metrics":                       "http://127.0.0.1:8080/metrics",
+		"dial redis://u:hidden@h:1 failed":                                             "dial redis://u:(secret)@h:1 failed",
+		`{"password":"hidden","user":"u"}`:                                             `{"password":"(secret)","user":"u"}`,
+		"host=h password=hidden dbname=d":                                              "host=h password=(secret) dbname=d",
+		"Authorization: Bearer abcdefgh1234":                                           "Authorization: Bearer (secret)",
+		`err="call back: Put \"http://receiver.example:8/hidden/word?and=more\": EOF"`: `err="call back: Put \"http://receiver.example:8(secret)\": EOF"`,
+		`{"err":"call back: Post \\"https://receiver.example/hidden\\": EOF"}`:         `{"err":"call back: Post \\"https://receiver.example(secret)\\": EOF"}`,
+		"the first password is hidden and stays":                                       "the first password is (secret) and stays",
+		`FATAL: password authentication failed for user "oj"`:                          `FATAL: password authentication failed for user "oj"`,
+		"http://127.0.0.1:8080/metrics":                                                "http://127.0.0.1:8080/metrics",
 	} {
 		if got := string(mask.Text([]byte(text))); got != want {
 			t.Errorf("%s becomes %s, want %s", text, got, want)

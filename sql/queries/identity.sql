@@ -13,9 +13,13 @@ SELECT name, 'user_create', 'user:' || name, jsonb_build_object('role', 'contest
 
 -- name: LoginBegin :exec
 WITH expired AS (DELETE FROM oidc_logins o WHERE o.expires_at < now())
-INSERT INTO oidc_logins (state_hash, browser_hash, nonce, verifier, next, expires_at)
-VALUES (@state_hash, @browser_hash, @nonce, @verifier, @next, @expires_at);
+INSERT INTO oidc_logins (state_hash, browser_hash, nonce, verifier, next, proves, act, form, expires_at)
+VALUES (@state_hash, @browser_hash, @nonce, @verifier, @next, @proves, @act, @form, @expires_at);
 
 -- name: LoginTake :one
 -- Once, by the browser that began it.
-DELETE FROM oidc_logins WHERE state_hash = @state_hash AND browser_hash = @browser_hash AND expires_at > now() RETURNING nonce, verifier, next;
+DELETE FROM oidc_logins WHERE state_hash = @state_hash AND browser_hash = @browser_hash AND expires_at > now() RETURNING nonce, verifier, next, proves, act, form;
+
+-- name: IdentityKnown :one
+-- Whether a user may prove who they are at an issuer.
+SELECT EXISTS (SELECT 1 FROM identities WHERE issuer = @issuer AND user_name = @user_name)::boolean;

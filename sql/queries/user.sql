@@ -53,15 +53,26 @@ WHERE name > @after AND starts_with(name, @prefix::text) AND (@role::text = '' O
 SELECT count(*) FROM users;
 
 -- name: SessionSave :execrows
--- Only for somebody who may log in with the password that was checked.
+-- Only for somebody who may log in with the password that was checked, or whom a
+-- provider vouches for.
 WITH expired AS (DELETE FROM sessions s USING users u WHERE u.name = s.user_name AND (s.expires_at < now() OR s.epoch <> u.epoch))
-INSERT INTO sessions (token_hash, user_name, expires_at, epoch)
-SELECT @token_hash, u.name, @expires_at, u.epoch FROM users u
+INSERT INTO sessions (token_hash, user_name, expires_at, epoch, proved_at)
+SELECT @token_hash, u.name, @expires_at, u.epoch, CASE WHEN @proved::boolean THEN now() END FROM users u
 WHERE u.name = @user_name AND u.password_hash = @password_hash AND u.disabled_at IS NULL;
 
 -- name: SessionUser :one
 SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time FROM sessions s JOIN users u ON u.name = s.user_name
 WHERE s.token_hash = @token_hash AND s.expires_at > now() AND s.epoch = u.epoch AND u.disabled_at IS NULL;
+
+-- name: SessionProve :execrows
+-- Of a session that goes on, of the user who proved it, at a time that has passed.
+UPDATE sessions s SET proved_at = least(now(), @proved_at::timestamptz) FROM users u
+WHERE s.token_hash = @token_hash AND u.name = s.user_name AND u.name = @user_name
+  AND s.expires_at > now() AND s.epoch = u.epoch AND u.disabled_at IS NULL;
+
+-- name: SessionProved :one
+-- How long ago, in seconds.
+SELECT extract(epoch FROM now() - proved_at)::float8 AS age FROM sessions WHERE token_hash = @token_hash AND proved_at IS NOT NULL;
 
 -- name: SessionDelete :exec
 DELETE FROM sessions WHERE token_hash = @token_hash;

@@ -11,7 +11,7 @@ feed AS (
   ON CONFLICT (sink) DO UPDATE SET epoch = feed_cursors.epoch + 1),
 log AS (
   INSERT INTO audit_log (actor, action, subject, detail)
-  SELECT @by::text, 'webhook_create', 'webhook:' || id, jsonb_build_object('user', owner, 'url', url, 'everyone', everyone) FROM made)
+  SELECT @by::text, 'webhook_create', 'webhook:' || id, jsonb_build_object('user', owner, 'host', substring(url FROM '^[A-Za-z]+://([^/?#]*)'), 'everyone', everyone) FROM made)
 SELECT id, created_at FROM made;
 
 -- name: WebhookList :many

@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	neturl "net/url"
 	"slices"
 	"strconv"
 	"syscall"
@@ -94,7 +95,7 @@ func (c *Caller) Post(ctx context.Context, url string, body []byte, header map[s
 func (c *Caller) send(ctx context.Context, method, url string, body []byte, header map[string]string) (Answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return Answer{}, fmt.Errorf("call back: %w", err)
+		return Answer{}, fmt.Errorf("call an address that cannot be read: %w", withoutAddress(err))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "Deep-OJ")
@@ -103,10 +104,22 @@ func (c *Caller) send(ctx context.Context, method, url string, body []byte, head
 	}
 	resp, err := c.client.Do(req)
 	if err != nil {
-		return Answer{}, fmt.Errorf("call back: %w", err)
+		return Answer{}, fmt.Errorf("call %s: %w", req.URL.Host, withoutAddress(err))
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // a polite end; nobody reads it
 	return Answer{resp.StatusCode, waitOf(resp.Header.Get("Retry-After"))}, resp.Body.Close()
+}
+
+// withoutAddress takes the address out of an error of net/http and net/url, which
+// goes to logs: its path may hold a secret word.
+func withoutAddress(err error) error {
+	for {
+		with, is := errors.AsType[*neturl.Error](err)
+		if !is {
+			return err
+		}
+		err = with.Err
+	}
 }
 
 // waitOf reads a Retry-After header: seconds, or a time.
@@ -120,8 +133,14 @@ func waitOf(text string) time.Duration {
 	return 0
 }
 
+// NoPublicAddress is the reason why nothing was called: there is no address, or it is
+// private.
+const NoPublicAddress = "no_public_address"
+
 // Reason says in a word why a call got no answer, for whoever named the address:
-// the error itself may tell of networks that they cannot see.
+// the error itself may tell of networks that they cannot see. A name without an
+// address and one whose address is private are the same to them, or they could ask
+// which names there are inside.
 func Reason(err error) string {
 	var (
 		name   *net.DNSError
@@ -130,10 +149,8 @@ func Reason(err error) string {
 		record tls.RecordHeaderError
 	)
 	switch {
-	case errors.Is(err, ErrPrivate):
-		return "private_address"
-	case errors.As(err, &name):
-		return "no_such_host"
+	case errors.Is(err, ErrPrivate), errors.As(err, &name):
+		return NoPublicAddress
 	case errors.As(err, &reject), errors.As(err, &record):
 		return "tls"
 	case errors.As(err, &wait) && wait.Timeout():

@@ -77,7 +77,7 @@ func TestWhyThereWasNoAnswerIsSaidWithoutAddresses(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	for url, want := range map[string]string{
-		hangs.URL: "timeout", secured.URL: "tls", closed.URL: "refused", "http://10.0.0.1/": "private_address", "http://nosuch.invalid/": "no_such_host",
+		hangs.URL: "timeout", secured.URL: "tls", closed.URL: "refused", "http://10.0.0.1/": "no_public_address", "http://nosuch.invalid/": "no_public_address",
 	} {
 		patience := time.Minute
 		if want == "timeout" {

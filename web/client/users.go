@@ -37,6 +37,12 @@ func (c *Client) ChangePassword(ctx context.Context, current, fresh string) erro
 	return c.call(ctx, http.MethodPost, "/api/v1/account/password", nil, in, nil)
 }
 
+// Confirm gives the caller's own password again, which some acts ask for that give
+// or take away power. It holds for ten minutes.
+func (c *Client) Confirm(ctx context.Context, password string) error {
+	return c.call(ctx, http.MethodPost, "/api/v1/account/confirm", nil, map[string]string{"password": password}, nil)
+}
+
 // Users returns accounts by name, and the cursor for the next page: the After of
 // the next call, "" at the end. This and what follows is for administrators.
 func (c *Client) Users(ctx context.Context, f UserFilter) ([]User, string, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -44,6 +45,8 @@ var settings = []setting{
 	{env: "PUBLIC_HOSTS", yaml: "api.hosts", doc: "further host names that the web side answers to, separated by spaces"},
 	{env: "CALLBACK_ALLOW", yaml: "api.callback_allow", doc: "private addresses that callbacks and webhooks may go to, such as 10.1.0.0/16, separated by spaces; public ones are always allowed"},
 	{env: "TRUSTED_PROXIES", yaml: "api.trusted_proxies", doc: "addresses of reverse proxies, such as 127.0.0.1 or 10.1.0.0/16, whose X-Forwarded-For says who asks, separated by spaces"},
+	{env: "METRICS_LISTEN", yaml: "metrics.listen", doc: "address of its own, HOST:PORT, where a process serves /metrics, and the web side the details of /readyz; who reaches it may read them unless METRICS_TOKEN is set; with neither only clients on this machine may, on the web side's address"},
+	{env: "METRICS_TOKEN", yaml: "metrics.token", secret: true, doc: "what they ask for as Authorization: Bearer, at least 16 bytes"},
 	{env: "OIDC_ISSUER", yaml: "oidc.issuer", doc: "address of a provider of OpenID Connect where people may log in; nowhere but here when empty"},
 	{env: "OIDC_CLIENT_ID", yaml: "oidc.client_id", doc: "what the provider knows this site by"},
 	{env: "OIDC_CLIENT_SECRET", yaml: "oidc.client_secret", secret: true, doc: "and its secret, where it gave one"},
@@ -210,6 +213,16 @@ func (c *config) validate() []error {
 		if _, err := c.prefixes(name); err != nil {
 			errs = append(errs, fmt.Errorf("%s=%s: must be addresses or ranges such as 10.1.0.0/16, separated by spaces: %w", name, c.values[name], err))
 		}
+	}
+	if at := c.values["METRICS_LISTEN"]; at != "" {
+		if _, port, err := net.SplitHostPort(at); err != nil || port == "" {
+			errs = append(errs, fmt.Errorf("METRICS_LISTEN=%s: must be HOST:PORT, such as 127.0.0.1:9180", at))
+		} else if at == c.values["LISTEN_ADDR"] {
+			errs = append(errs, fmt.Errorf("METRICS_LISTEN=%s: the web side listens there; give the metrics another port", at))
+		}
+	}
+	if token := c.values["METRICS_TOKEN"]; token != "" && (len(token) < 16 || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })) {
+		errs = append(errs, errors.New("METRICS_TOKEN: must be at least 16 printable characters without spaces, such as of `openssl rand -hex 24`"))
 	}
 	if _, err := timeFactors(c.values["TIME_FACTORS"]); err != nil {
 		errs = append(errs, err)

@@ -22,6 +22,11 @@ type instance struct {
 	Data    string    `json:"data"`  // the data folder as that process sees it
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
+	Guests  bool      `json:"guests"` // whether anybody who reaches the address may submit without an account
+
+	// Metrics is where /metrics is, if not at URL, and MetricsToken what it asks for.
+	Metrics      string `json:"metrics,omitempty"`
+	MetricsToken string `json:"metrics_token,omitempty"`
 }
 
 const instanceFile = "instance.json"

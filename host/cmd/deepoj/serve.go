@@ -44,13 +44,15 @@ type node struct {
 
 	tracer     *telemetry.Tracer // nil without a collector
 	store      *sql.Store
-	etcd       *liveness.Etcd        // nil unless it is configured
-	directory  liveness.Directory    // says which workers live
-	streams    *queue.Streams        // nil with DELIVERY=postgres or without Redis
-	blobs      blob.Store            // nil in a process without one
-	dispatcher *scheduler.Dispatcher // nil in a process without one
-	worker     *worker.Worker        // likewise
-	boxes      *judging.Fallback     // likewise
+	etcd       *liveness.Etcd                    // nil unless it is configured
+	directory  liveness.Directory                // says which workers live
+	streams    *queue.Streams                    // nil with DELIVERY=postgres or without Redis
+	blobs      blob.Store                        // nil in a process without one
+	dispatcher *scheduler.Dispatcher             // nil in a process without one
+	worker     *worker.Worker                    // likewise
+	boxes      *judging.Fallback                 // likewise
+	figures    net.Listener                      // for metrics; nil unless they have an address of their own
+	ready      func(context.Context) (bool, any) // nil in a process without pages
 	redisURL   string
 	dsn        string
 	runners    []runner
@@ -89,6 +91,7 @@ func serve(ctx context.Context, e *env, r roles, o options, c *config, log *slog
 			return fmt.Errorf("data folder: %w", err)
 		}
 	}
+	var err error
 	if err := n.openTracer(ctx); err != nil {
 		return err
 	}
@@ -98,7 +101,12 @@ func serve(ctx context.Context, e *env, r roles, o options, c *config, log *slog
 	if err := n.database(ctx); err != nil {
 		return err
 	}
-	var err error
+	if at := c.get("METRICS_LISTEN"); at != "" {
+		if n.figures, err = net.Listen("tcp", at); err != nil {
+			return fmt.Errorf("METRICS_LISTEN: %w", err)
+		}
+		n.closers = append(n.closers, func() { _ = n.figures.Close() })
+	}
 	if err := n.openBlobs(ctx); err != nil {
 		return err
 	}
@@ -118,6 +126,7 @@ func serve(ctx context.Context, e *env, r roles, o options, c *config, log *slog
 			return err
 		}
 	}
+	n.addFigures(ctx)
 	// The services outlive the roles, so that what drains can still write.
 	g, gctx := errgroup.WithContext(ctx)
 	for _, part := range n.runners {
@@ -342,13 +351,14 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 		return nil, err
 	}
 	cfg := web.Config{
+		MetricsToken: n.cfg.get("METRICS_TOKEN"), MetricsElsewhere: n.cfg.get("METRICS_LISTEN") != "",
 		OIDC: web.OIDC{
 			Issuer: n.cfg.get("OIDC_ISSUER"), ClientID: n.cfg.get("OIDC_CLIENT_ID"), ClientSecret: n.cfg.get("OIDC_CLIENT_SECRET"), RedirectURL: n.cfg.get("OIDC_REDIRECT_URL"),
 		},
 		CallbackAllow: callbacks, Proxies: proxies,
 		RatePerAddress: n.rate("RATE_PER_ADDRESS"), RatePerUser: n.rate("RATE_PER_USER"), RatePerKey: n.rate("RATE_PER_KEY"),
 		SetterQuota: n.cfg.number("SETTER_QUOTA_MIB") << 20,
-		Listen:      n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded || !loopback,
+		Listen:      n.opts.listen, Store: n.store, AuthRequired: n.opts.auth == "required" || n.opts.auth == "" && !n.roles.embedded, AuthGuest: n.opts.auth == "guest",
 		Hosts: strings.Fields(n.cfg.get("PUBLIC_HOSTS")), Version: version, Ready: n.checks, Registry: n.reg, Live: n.live(), Tracer: n.tracer, Log: n.log,
 	}
 	if n.blobs != nil {
@@ -359,11 +369,25 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 		return nil, err
 	}
 	n.add("web", s.Run)
+	n.ready = s.Ready
+	guests, why := s.Guests()
+	if guests {
+		n.log.InfoContext(ctx, "guests are on: without an account anybody may submit, and read what guests submitted, who reaches "+s.Addr()+
+			", as a proxy that adds no header would let the whole Internet; --auth required turns them off", slog.String("why", why))
+	} else {
+		n.log.InfoContext(ctx, "guests are off", slog.String("why", why))
+	}
 	if n.roles.embedded {
 		if err := n.importSamples(ctx); err != nil {
 			return nil, err
 		}
-		i := instance{PID: os.Getpid(), URL: "http://" + s.Addr(), DSN: n.dsn, Redis: n.redisURL, Data: n.opts.data, Version: version, Started: time.Now().UTC()}
+		i := instance{
+			PID: os.Getpid(), URL: "http://" + s.Addr(), Guests: guests, DSN: n.dsn, Redis: n.redisURL, Data: n.opts.data, Version: version, Started: time.Now().UTC(),
+			MetricsToken: n.cfg.get("METRICS_TOKEN"),
+		}
+		if n.figures != nil {
+			i.Metrics = "http://" + n.figures.Addr().String()
+		}
 		if err := i.write(n.opts.data); err != nil {
 			return nil, err
 		}
@@ -382,6 +406,24 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 			fmt.Fprintf(n.env.stdout, "Deep-OJ is ready: http://%s\n", s.Addr())
 		}
 	}, nil
+}
+
+// addFigures serves the metrics on an address of their own, if there is one. Every
+// role has them.
+func (n *node) addFigures(ctx context.Context) {
+	if n.figures == nil {
+		return
+	}
+	f := telemetry.Figures{Registry: n.reg, Ready: n.ready, Token: n.cfg.get("METRICS_TOKEN")}
+	name, _, _ := net.SplitHostPort(n.cfg.get("METRICS_LISTEN")) // validated
+	for _, host := range append(strings.Fields(n.cfg.get("PUBLIC_HOSTS")), name) {
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		f.Hosts = append(f.Hosts, strings.Trim(host, "[]"))
+	}
+	n.add("metrics", func(ctx context.Context) error { return f.Serve(ctx, n.figures) })
+	n.log.InfoContext(ctx, "metrics are served", slog.String("url", "http://"+n.figures.Addr().String()+"/metrics"), slog.Bool("token", f.Token != ""))
 }
 
 // awaitWorker waits until this process's worker has said what it can judge, so

@@ -47,7 +47,7 @@ func supportBundle(ctx context.Context, e *env) int {
 	data := f.String("data", defaultData, "data folder")
 	output := f.String("output", "", "file to write, which must not exist (default deepoj-support-TIME.tar.gz)")
 	var urls, logs list
-	f.Var(&urls, "url", "address of a process whose metrics are wanted, such as http://10.0.0.7:8080; may be repeated (default: the one on this machine)")
+	f.Var(&urls, "url", "address of a process whose metrics are wanted, such as http://10.0.0.7:9180, which gets METRICS_TOKEN; may be repeated (default: the one on this machine)")
 	f.Var(&logs, "log", "log file of Deep-OJ; may be repeated (those of the data folder and of systemd are found without)")
 	if status, ok := parse(f, e.args); !ok {
 		return status
@@ -193,11 +193,11 @@ func (b *bundled) database() []support.Part {
 
 // figures are the metrics, and what is ready, of processes that serve HTTP.
 func (b *bundled) figures() (parts []support.Part) {
-	urls := b.urls
+	urls, token := b.urls, b.cfg.get("METRICS_TOKEN")
 	if len(urls) == 0 {
-		urls = []string{"http://" + b.cfg.get("LISTEN_ADDR")}
+		urls = []string{"http://" + firstOf(b.cfg.get("METRICS_LISTEN"), b.cfg.get("LISTEN_ADDR"))}
 		if i, err := findInstance(b.data); err == nil {
-			urls = []string{i.URL}
+			urls, token = []string{firstOf(i.Metrics, i.URL)}, i.MetricsToken
 		}
 	}
 	for i, url := range urls {
@@ -210,6 +210,9 @@ func (b *bundled) figures() (parts []support.Part) {
 				r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(url, "/")+"/"+what, nil)
 				if err != nil {
 					return err
+				}
+				if token != "" {
+					r.Header.Set("Authorization", "Bearer "+token)
 				}
 				answer, err := http.DefaultClient.Do(r)
 				if err != nil {

@@ -45,7 +45,7 @@ func (o *options) define(f *flag.FlagSet, r roles) {
 	f.StringVar(&o.user, "user", "", "unprivileged account to run as, when started as root")
 	if r.api {
 		f.StringVar(&o.listen, "listen", "", "address to listen on, HOST:PORT (LISTEN_ADDR)")
-		f.StringVar(&o.auth, "auth", "", "guest: anybody on this machine may submit; required: only accounts (default: guest on a loopback address of `deepoj up`, else required)")
+		f.StringVar(&o.auth, "auth", "", "guest: who reaches a loopback address may submit without an account; required: only accounts (default: guest on a loopback address of `deepoj up` without PUBLIC_HOSTS, TRUSTED_PROXIES and OIDC_ISSUER, else required)")
 	}
 	if r.embedded {
 		f.StringVar(&o.postgres, "postgres", "", "folder of the PostgreSQL programs; found by itself when empty")

@@ -11,6 +11,6 @@ cd "$dir"
 umask 022
 random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
 keep() { [ -s "$1" ] || cat >"$1"; }
-for name in postgres_password redis_password s3_secret_key; do random | keep $name; done
+for name in postgres_password redis_password s3_secret_key metrics_token; do random | keep $name; done
 printf 'postgres://deepoj:%s@postgres:5432/deepoj?sslmode=disable' "$(cat postgres_password)" | keep database_url
 printf 'redis://:%s@redis:6379/0' "$(cat redis_password)" | keep redis_url

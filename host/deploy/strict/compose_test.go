@@ -70,8 +70,15 @@ func TestTheComposeFileIsUnderstoodAndNamesWhatThereIs(t *testing.T) {
 			t.Errorf("no service %s", name)
 		}
 	}
-	if project.Services["api"].HealthCheck == nil {
-		t.Error("nobody asks whether the api is well")
+	api := project.Services["api"]
+	if api.HealthCheck == nil || !strings.Contains(strings.Join(api.HealthCheck.Test, " "), "GET /readyz HTTP/1.0\\r\\nHost: localhost") {
+		t.Error("nobody asks whether the api is well, or under a name that it does not know")
+	}
+	if !strings.Contains(strings.Join(api.Command, " ")+" ", " --auth required ") {
+		t.Error("the api may take guests")
+	}
+	if api.Environment["METRICS_TOKEN_FILE"] == nil || api.Environment["METRICS_LISTEN"] != nil {
+		t.Error("nobody but the api itself can read its metrics, or everybody in its network")
 	}
 	if image := compose(t, types.Mapping{"DEEPOJ_IMAGE": "other:1"}).Services["worker"].Image; image != "other:1" {
 		t.Errorf("the image cannot be named from outside: %q", image)

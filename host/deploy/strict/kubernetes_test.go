@@ -244,6 +244,50 @@ func TestWhatSelectsPodsFindsThem(t *testing.T) {
 	}
 }
 
+// TestTheMetricsAreForTheirReadersAlone looks for who may reach them: they have an
+// address of their own, and no token.
+func TestTheMetricsAreForTheirReadersAlone(t *testing.T) {
+	objects := manifests(t)
+	for name, w := range workloads(objects) {
+		p := started(t, objects, name, w)
+		_, listens, _ := strings.Cut(p.env["METRICS_LISTEN"], ":")
+		port := slices.IndexFunc(w.pod.Containers[0].Ports, func(p corev1.ContainerPort) bool { return p.Name == "metrics" })
+		if port < 0 || listens != fmt.Sprint(w.pod.Containers[0].Ports[port].ContainerPort) {
+			t.Errorf("%s serves its metrics at %q, and has no such port", name, listens)
+		}
+		if name == "api" && !strings.Contains(strings.Join(p.args, " ")+" ", " --auth required ") {
+			t.Error("the api may take guests")
+		}
+	}
+	readers := 0
+	for name, n := range all[*networkingv1.NetworkPolicy](objects) {
+		for _, in := range n.Spec.Ingress {
+			if len(in.Ports) == 0 {
+				t.Errorf("%s lets everything in", name)
+			}
+			for _, p := range in.Ports {
+				if p.Port.String() != "metrics" {
+					continue
+				}
+				readers++
+				if len(in.From) == 0 {
+					t.Errorf("%s lets everybody read the metrics", name)
+				}
+			}
+		}
+	}
+	if readers != 1 {
+		t.Errorf("%d policies say who reads the metrics", readers)
+	}
+	for name, s := range all[*corev1.Service](objects) {
+		for _, p := range s.Spec.Ports {
+			if p.TargetPort.String() == "metrics" {
+				t.Errorf("the service %s hands metrics out", name)
+			}
+		}
+	}
+}
+
 func TestTheApiIsAskedWhetherItIsWell(t *testing.T) {
 	api := workloads(manifests(t))["api"].pod.Containers[0]
 	routes, err := os.ReadFile(filepath.Join(top, "web", "web.go"))

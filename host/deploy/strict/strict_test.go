@@ -84,7 +84,7 @@ func (p process) checkSettings(t *testing.T) {
 				t.Errorf("%s: nothing is mounted where %s says: %s of %v", p.where, name, value, p.mounts)
 			}
 			value = filepath.Join(t.TempDir(), "secret")
-			if err := os.WriteFile(value, []byte("of "+base+"\n"), 0o600); err != nil {
+			if err := os.WriteFile(value, []byte("of-"+base+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

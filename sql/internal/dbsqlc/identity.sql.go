@@ -40,6 +40,23 @@ func (q *Queries) IdentityCreate(ctx context.Context, db DBTX, arg IdentityCreat
 	return result.RowsAffected(), nil
 }
 
+const identityKnown = `-- name: IdentityKnown :one
+SELECT EXISTS (SELECT 1 FROM identities WHERE issuer = $1 AND user_name = $2)::boolean
+`
+
+type IdentityKnownParams struct {
+	Issuer   string
+	UserName string
+}
+
+// Whether a user may prove who they are at an issuer.
+func (q *Queries) IdentityKnown(ctx context.Context, db DBTX, arg IdentityKnownParams) (bool, error) {
+	row := db.QueryRow(ctx, identityKnown, arg.Issuer, arg.UserName)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const identityUser = `-- name: IdentityUser :one
 SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time
 FROM identities i JOIN users u ON u.name = i.user_name WHERE i.issuer = $1 AND i.subject = $2
@@ -75,8 +92,8 @@ func (q *Queries) IdentityUser(ctx context.Context, db DBTX, arg IdentityUserPar
 
 const loginBegin = `-- name: LoginBegin :exec
 WITH expired AS (DELETE FROM oidc_logins o WHERE o.expires_at < now())
-INSERT INTO oidc_logins (state_hash, browser_hash, nonce, verifier, next, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO oidc_logins (state_hash, browser_hash, nonce, verifier, next, proves, act, form, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type LoginBeginParams struct {
@@ -85,6 +102,9 @@ type LoginBeginParams struct {
 	Nonce       string
 	Verifier    string
 	Next        string
+	Proves      string
+	Act         string
+	Form        string
 	ExpiresAt   time.Time
 }
 
@@ -95,13 +115,16 @@ func (q *Queries) LoginBegin(ctx context.Context, db DBTX, arg LoginBeginParams)
 		arg.Nonce,
 		arg.Verifier,
 		arg.Next,
+		arg.Proves,
+		arg.Act,
+		arg.Form,
 		arg.ExpiresAt,
 	)
 	return err
 }
 
 const loginTake = `-- name: LoginTake :one
-DELETE FROM oidc_logins WHERE state_hash = $1 AND browser_hash = $2 AND expires_at > now() RETURNING nonce, verifier, next
+DELETE FROM oidc_logins WHERE state_hash = $1 AND browser_hash = $2 AND expires_at > now() RETURNING nonce, verifier, next, proves, act, form
 `
 
 type LoginTakeParams struct {
@@ -113,12 +136,22 @@ type LoginTakeRow struct {
 	Nonce    string
 	Verifier string
 	Next     string
+	Proves   string
+	Act      string
+	Form     string
 }
 
 // Once, by the browser that began it.
 func (q *Queries) LoginTake(ctx context.Context, db DBTX, arg LoginTakeParams) (LoginTakeRow, error) {
 	row := db.QueryRow(ctx, loginTake, arg.StateHash, arg.BrowserHash)
 	var i LoginTakeRow
-	err := row.Scan(&i.Nonce, &i.Verifier, &i.Next)
+	err := row.Scan(
+		&i.Nonce,
+		&i.Verifier,
+		&i.Next,
+		&i.Proves,
+		&i.Act,
+		&i.Form,
+	)
 	return i, err
 }

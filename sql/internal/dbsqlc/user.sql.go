@@ -19,25 +19,61 @@ func (q *Queries) SessionDelete(ctx context.Context, db DBTX, tokenHash string) 
 	return err
 }
 
+const sessionProve = `-- name: SessionProve :execrows
+UPDATE sessions s SET proved_at = least(now(), $1::timestamptz) FROM users u
+WHERE s.token_hash = $2 AND u.name = s.user_name AND u.name = $3
+  AND s.expires_at > now() AND s.epoch = u.epoch AND u.disabled_at IS NULL
+`
+
+type SessionProveParams struct {
+	ProvedAt  time.Time
+	TokenHash string
+	UserName  string
+}
+
+// Of a session that goes on, of the user who proved it, at a time that has passed.
+func (q *Queries) SessionProve(ctx context.Context, db DBTX, arg SessionProveParams) (int64, error) {
+	result, err := db.Exec(ctx, sessionProve, arg.ProvedAt, arg.TokenHash, arg.UserName)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const sessionProved = `-- name: SessionProved :one
+SELECT extract(epoch FROM now() - proved_at)::float8 AS age FROM sessions WHERE token_hash = $1 AND proved_at IS NOT NULL
+`
+
+// How long ago, in seconds.
+func (q *Queries) SessionProved(ctx context.Context, db DBTX, tokenHash string) (float64, error) {
+	row := db.QueryRow(ctx, sessionProved, tokenHash)
+	var age float64
+	err := row.Scan(&age)
+	return age, err
+}
+
 const sessionSave = `-- name: SessionSave :execrows
 WITH expired AS (DELETE FROM sessions s USING users u WHERE u.name = s.user_name AND (s.expires_at < now() OR s.epoch <> u.epoch))
-INSERT INTO sessions (token_hash, user_name, expires_at, epoch)
-SELECT $1, u.name, $2, u.epoch FROM users u
-WHERE u.name = $3 AND u.password_hash = $4 AND u.disabled_at IS NULL
+INSERT INTO sessions (token_hash, user_name, expires_at, epoch, proved_at)
+SELECT $1, u.name, $2, u.epoch, CASE WHEN $3::boolean THEN now() END FROM users u
+WHERE u.name = $4 AND u.password_hash = $5 AND u.disabled_at IS NULL
 `
 
 type SessionSaveParams struct {
 	TokenHash    string
 	ExpiresAt    time.Time
+	Proved       bool
 	UserName     string
 	PasswordHash string
 }
 
-// Only for somebody who may log in with the password that was checked.
+// Only for somebody who may log in with the password that was checked, or whom a
+// provider vouches for.
 func (q *Queries) SessionSave(ctx context.Context, db DBTX, arg SessionSaveParams) (int64, error) {
 	result, err := db.Exec(ctx, sessionSave,
 		arg.TokenHash,
 		arg.ExpiresAt,
+		arg.Proved,
 		arg.UserName,
 		arg.PasswordHash,
 	)

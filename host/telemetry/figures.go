@@ -1,0 +1,112 @@
+package telemetry
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Figures serves what only operators should read of a process, on an address of its
+// own: /metrics, and /readyz with what is wrong. They tell how busy a site is and
+// where its services are.
+type Figures struct {
+	// Registry is what /metrics shows.
+	Registry *prometheus.Registry
+
+	// Ready answers /readyz: whether the process is ready, and what that rests on.
+	// Without it there is no /readyz.
+	Ready func(ctx context.Context) (ready bool, document any)
+
+	// Token has to come with each request, as Authorization: Bearer. Without one
+	// everybody who reaches the address may read.
+	Token string
+
+	// Hosts are names that the address is known by, without ports, besides itself and
+	// localhost: under another name a page of another site made a browser ask.
+	Hosts []string
+}
+
+// figuresTime bounds a request.
+const figuresTime = 15 * time.Second
+
+// Serve answers requests at ln until ctx is done, and closes it.
+func (f Figures) Serve(ctx context.Context, ln net.Listener) error {
+	server := &http.Server{
+		Handler: f.Handler(), ReadTimeout: figuresTime, WriteTimeout: 2 * figuresTime, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-ctx.Done()
+		_ = server.Close() // who reads figures asks again
+	}()
+	if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve metrics at %s: %w", ln.Addr(), err)
+	}
+	<-stopped
+	return nil
+}
+
+// Handler answers the requests.
+func (f Figures) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(f.Registry, promhttp.HandlerOpts{}))
+	if f.Ready != nil {
+		mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+			ctx, cancel := context.WithTimeout(r.Context(), figuresTime)
+			defer cancel()
+			ready, document := f.Ready(ctx)
+			w.Header().Set("Content-Type", "application/json")
+			if !ready {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			_ = json.NewEncoder(w).Encode(document) // whoever asked is gone
+		})
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		switch {
+		case !f.known(r.Host):
+			http.Error(w, "This address does not answer to that host name: ask by its address, or name it in PUBLIC_HOSTS.", http.StatusMisdirectedRequest)
+		case f.Token != "" && !Bearer(r.Header.Get("Authorization"), f.Token):
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "Send METRICS_TOKEN as Authorization: Bearer.", http.StatusUnauthorized)
+		default:
+			mux.ServeHTTP(w, r)
+		}
+	})
+}
+
+// known reports whether a Host header names this address. A number and localhost
+// cannot be made to mean it by somebody else.
+func (f Figures) known(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
+	if _, err := netip.ParseAddr(name); err == nil || name == "localhost" {
+		return true
+	}
+	return slices.ContainsFunc(f.Hosts, func(h string) bool { return name != "" && strings.EqualFold(h, name) })
+}
+
+// Bearer reports whether an Authorization header holds a token, in constant time.
+func Bearer(authorization, token string) bool {
+	got, is := strings.CutPrefix(authorization, "Bearer ")
+	a, b := sha256.Sum256([]byte(strings.TrimSpace(got))), sha256.Sum256([]byte(token))
+	return is && token != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
