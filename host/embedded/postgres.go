@@ -290,17 +290,7 @@ func (p *Postgres) args(cluster string) []string {
 // which would keep PostgreSQL from starting.
 func (p *Postgres) clear(ctx context.Context) error {
 	file := filepath.Join(p.cluster, "postmaster.pid")
-	lines, err := readLines(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	pid := 0
-	if len(lines) > 0 {
-		pid, _ = strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(lines[0]), "-")) // an unreadable pid is nobody's; a server for one user writes a minus
-	}
+	pid := pidIn(file)
 	program := filepath.Join(p.Binaries.Dir, postgresName)
 	if runs(pid, program, p.cluster) {
 		p.log.WarnContext(ctx, "stopping the server that an earlier run left over",

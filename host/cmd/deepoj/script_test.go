@@ -5,10 +5,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"deepoj/host/embedded/accounttest"
 	"deepoj/host/judging/judgingtest"
 )
 
 func TestMain(m *testing.M) {
+	accounttest.Main()
 	testscript.Main(judges{m}, map[string]func(){"deepoj": main})
 }
 
