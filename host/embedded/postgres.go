@@ -20,11 +20,14 @@ import (
 
 // What the private cluster is called inside.
 const (
-	postgresRole      = "deepoj"           // whom the program logs in as
-	postgresSuperuser = "deepoj_superuser" // whom nobody can log in as
+	postgresRole      = "deepoj" // whom the program logs in as
+	postgresSuperuser = Superuser
 	postgresDatabase  = "deepoj"
 	postgresPort      = "5432" // part of the socket's name; nothing listens on a port
 )
+
+// Superuser is the role of the private cluster that nobody can log in as.
+const Superuser = "deepoj_superuser"
 
 // PostgresConfig says where and how a private PostgreSQL runs. Only DataDir is
 // required.

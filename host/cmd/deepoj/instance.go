@@ -24,6 +24,7 @@ type instance struct {
 	Data    string    `json:"data"`  // the data folder as that process sees it
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
+	Guests  bool      `json:"guests"` // whether anybody who reaches the address may submit without an account
 }
 
 const instanceFile = "instance.json"

@@ -362,7 +362,7 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 		if err := n.importSamples(ctx); err != nil {
 			return nil, err
 		}
-		i := instance{PID: os.Getpid(), URL: "http://" + s.Addr(), DSN: n.dsn, Redis: n.redisURL, Data: n.opts.data, Version: version, Started: time.Now().UTC()}
+		i := instance{PID: os.Getpid(), URL: "http://" + s.Addr(), Guests: !cfg.AuthRequired, DSN: n.dsn, Redis: n.redisURL, Data: n.opts.data, Version: version, Started: time.Now().UTC()}
 		if err := i.write(n.opts.data); err != nil {
 			return nil, err
 		}
