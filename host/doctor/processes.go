@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -34,12 +33,13 @@ type Process struct {
 	NoNewPrivs   bool             // no program gives it more rights
 	Filtered     bool             // a filter decides on its system calls
 	Hidden       bool             // others of its account cannot read its memory, nor take its descriptors
+	Closed       bool             // this process may not see where it listens
 	Ports        []netip.AddrPort // where it takes connections over the network
 }
 
 // FindProcesses reads from the folder proc, which is /proc, the processes of the
 // Deep-OJ whose program is the process pid: those that it started, and if root
-// launched it, those of its launcher. Only root can see all of them.
+// launched it, those of its launcher. Only root sees where all of them listen.
 func FindProcesses(proc string, pid int) ([]Process, error) {
 	parents, err := parentsIn(proc)
 	if err != nil {
@@ -51,11 +51,11 @@ func FindProcesses(proc string, pid int) ([]Process, error) {
 	}
 	listening := listeners(proc, pid)
 	var found []Process
-	var visit func(pid int, above string) error
-	visit = func(pid int, above string) error {
+	var visit func(pid int, above string)
+	visit = func(pid int, above string) {
 		p, err := readProcess(proc, pid)
 		if err != nil {
-			return nil // it has ended
+			return // it has ended
 		}
 		switch p.Role = roleOf(words(proc, pid)); {
 		case pid == top && top != parents[pid] && above == "" && hasProgram(proc, parents, pid):
@@ -66,20 +66,17 @@ func FindProcesses(proc string, pid int) ([]Process, error) {
 			p.Role = above // of the server that started it
 		}
 		if p.Ports, err = portsOf(proc, pid, listening); err != nil {
-			return fmt.Errorf("descriptors of process %d: %w", pid, err)
+			p.Closed = true
 		}
 		found = append(found, p)
 		for child, parent := range parents {
 			if parent == pid {
-				if err := visit(child, p.Role); err != nil {
-					return err
-				}
+				visit(child, p.Role)
 			}
 		}
-		return nil
 	}
-	err = visit(top, "")
-	return found, err
+	visit(top, "")
+	return found, nil
 }
 
 // hasProgram reports whether a process is the parent of a program of Deep-OJ.

@@ -122,6 +122,9 @@ func (r Running) addresses() (checks []Check) {
 			checks = append(checks, c)
 		}
 	}
+	if slices.ContainsFunc(r.Processes, func(p Process) bool { return p.Closed }) {
+		return append(checks, Check{Name: "address", OK: true, Degraded: true, Detail: "not every process shows where it listens", Remedy: "run deepoj doctor --security as root"})
+	}
 	if len(checks) == 0 {
 		checks = append(checks, Check{Name: "address", OK: true, Detail: "none is open"})
 	}

@@ -71,7 +71,7 @@ func TestNobodyOfTheAccountGetsThroughTheDoor(t *testing.T) {
 		if len(seen) < 6 || slices.Contains(mapValues(seen), false) {
 			t.Errorf("some kind of process was not seen: %v", seen)
 		}
-		listed := programOfPostgres(t, p, program)
+		listed := programOfPostgres(t, p, program, data)
 		if !strings.Contains(listed, "/proc/") && !strings.Contains(listed, "pipe:") {
 			t.Errorf("what PostgreSQL ran says: %s", listed)
 		}
@@ -245,7 +245,7 @@ func processOf(t *testing.T, p *process, word string) int {
 
 // programOfPostgres has PostgreSQL run a program, as only its superuser can, whom
 // root lets in for that; and returns where the program's descriptors lead.
-func programOfPostgres(t *testing.T, p *process, program int) string {
+func programOfPostgres(t *testing.T, p *process, program int, data string) string {
 	t.Helper()
 	postmaster := processOf(t, p, "/bin/postgres")
 	cluster := fmt.Sprintf("/proc/%d/cwd", postmaster)
@@ -289,6 +289,9 @@ func programOfPostgres(t *testing.T, p *process, program int) string {
 			t.Fatalf("%v: %s", err, said)
 		}
 		pause(ctx, t, 20*time.Millisecond) // until the rules are read
+	}
+	if checks, status := protection(t, "--data", data); status == 0 || checks["database role"].OK || !strings.Contains(checks["database role"].Remedy, "pg_hba.conf") {
+		t.Errorf("while the superuser is let in the doctor says (status %d): %+v", status, checks["database role"])
 	}
 	listed, err := os.ReadFile(out)
 	if err != nil {

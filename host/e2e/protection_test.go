@@ -90,15 +90,35 @@ func checkProtection(t *testing.T, data string, account *embedded.Account) {
 	}
 }
 
-// TestTheDoctorSaysWhatIsMissing asks about a Deep-OJ whose protection was taken
-// away in some places: another's account, an open address, a superuser that can
-// log in, and people from elsewhere among guests.
+// TestTheDoctorSaysWhatIsMissing asks about a Deep-OJ that runs as everybody's account
+// on an address that others reach, and about a database role that is a superuser.
 func TestTheDoctorSaysWhatIsMissing(t *testing.T) {
 	needRoot(t)
 	data := filepath.Join(folder(t), "data")
 	if c, status := protection(t, "--data", data); status != 0 || !c["instance"].Degraded || !strings.Contains(c["instance"].Detail, "no Deep-OJ is running") {
 		t.Errorf("of a folder on which nothing runs: %d, %+v", status, c["instance"])
 	}
+	p := start(t, []string{"CACHE_DIR="}, "up", "--data", data, "--listen", "0.0.0.0:0", "--user", "nobody", "--auth", "required")
+	p.await("the account is not Deep-OJ's alone")
+	p.await("dispatching") // its file is written then
+	checks, status := protection(t, "--data", data)
+	if c := checks["account"]; status != 0 || !c.OK || !c.Degraded || !strings.Contains(c.Remedy, "start without --user") {
+		t.Errorf("of everybody's account: %d, %+v", status, c)
+	}
+	if c := checks["guests"]; !c.OK || c.Degraded {
+		t.Errorf("with --auth required: %+v", c)
+	}
+	open := 0
+	for name, c := range checks {
+		if strings.HasPrefix(name, "address ") && c.OK && c.Degraded && strings.Contains(c.Remedy, "proxy with TLS") {
+			open++
+		}
+	}
+	if open != 1 {
+		t.Errorf("of an open address: %+v", checks)
+	}
+	p.stop()
+
 	c := newCluster(t)
 	if found := c.protectionOfDatabase(); found.OK || !strings.Contains(found.Detail, "superuser") {
 		t.Errorf("the role that a superuser is: %+v", found)

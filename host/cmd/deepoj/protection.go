@@ -33,7 +33,7 @@ func examineProtection(ctx context.Context, c *config, data string) doctor.Repor
 	}
 	ps, err := doctor.FindProcesses(proc, i.PID)
 	if err != nil {
-		exams = append(exams, notRunning(fmt.Errorf("look at the processes: %w%s", err, sudoRemedy(err, data))))
+		exams = append(exams, notRunning(fmt.Errorf("look at the processes: %w", err)))
 	} else {
 		exams = append(exams, doctor.Protection(running(i, ps)))
 	}

@@ -258,8 +258,12 @@ func TestRootMakesTheAccountOrSaysHow(t *testing.T) {
 	}
 	const start = `timeout -s KILL 60 "$0" api --listen 127.0.0.1:0 & while kill -0 $! 2>/dev/null; do grep -q ^deepoj: /etc/passwd && break; done; kill $!; wait; `
 	made := run(accounttest.WithoutAccount, start+`getent passwd deepoj; grep ^deepoj: /etc/shadow`)
-	if !strings.Contains(made, "::/var/lib/deepoj:/usr/sbin/nologin") && !strings.Contains(made, ":Deep-OJ:/var/lib/deepoj:/usr/sbin/nologin") || !strings.Contains(made, "\ndeepoj:!") {
+	if !strings.Contains(made, ":Deep-OJ:/var/lib/deepoj:/usr/sbin/nologin") || !strings.Contains(made, "\ndeepoj:!") {
 		t.Errorf("the account is not made, or somebody can log in as it:\n%s", made)
+	}
+	units, err := os.ReadFile("../../deploy/systemd/deepoj.sysusers") // as the Debian package makes it
+	if err != nil || !strings.Contains(string(units), `"Deep-OJ" /var/lib/deepoj`) {
+		t.Errorf("the package makes another account: %v: %s", err, units)
 	}
 	refused := run(accounttest.ReadOnly, `"$0" api --listen 127.0.0.1:0; echo "status $?"`)
 	if !strings.Contains(refused, "make it with: useradd --system ") || !strings.Contains(refused, "--shell /usr/sbin/nologin") || !strings.Contains(refused, "status 1") {
