@@ -17,6 +17,9 @@ in_root dpkg --verify deepoj
 # shellcheck disable=SC2046 # a command line without quotes
 judge $(sed -n 's/^ExecStart=//p' "$root/lib/systemd/system/deepoj.service")
 in_root deepoj audit --data /var/lib/deepoj >/dev/null
+in_root deepoj doctor --security --data /var/lib/deepoj | tee "$root/security"
+grep -q '^ok *account *deepoj, which' "$root/security" || { echo "the account is not the program's alone" >&2; exit 1; }
+rm -f "$root/security"
 stop
 
 echo "test-deb: removing"

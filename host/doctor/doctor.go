@@ -76,6 +76,22 @@ func (r Report) WriteJSON(w io.Writer) error {
 // WriteText writes the report for people: a line for each check, with the
 // remedy below it, and a summary.
 func (r Report) WriteText(w io.Writer) error {
+	return r.write(w, "degraded", [3]string{
+		"%d of %d checks failed: nothing is judged here until they are mended.",
+		"This machine can judge; %d of %d checks are weaker than they should be.", "This machine is well: %d checks.",
+	})
+}
+
+// WriteProtection writes what protects this machine as WriteText does.
+func (r Report) WriteProtection(w io.Writer) error {
+	return r.write(w, "weak    ", [3]string{
+		"%d of %d layers of protection are missing.", "%d of %d layers of protection are weaker than they could be.", "Nothing is weak: %d layers of protection.",
+	})
+}
+
+// write writes a line for each check, with the word for what is degraded, and the
+// summary for some that failed, some that are degraded, or neither.
+func (r Report) write(w io.Writer, degraded string, summary [3]string) error {
 	width, bad, weak := 0, 0, 0
 	for _, c := range r.Checks {
 		width = max(width, len(c.Name))
@@ -88,7 +104,7 @@ func (r Report) WriteText(w io.Writer) error {
 			mark = "MISSING "
 			bad++
 		case c.Degraded:
-			mark = "degraded"
+			mark = degraded
 			weak++
 		}
 		fmt.Fprintf(&b, "%s  %-*s  %s\n", mark, width, c.Name, c.Detail)
@@ -98,11 +114,11 @@ func (r Report) WriteText(w io.Writer) error {
 	}
 	switch {
 	case bad > 0:
-		fmt.Fprintf(&b, "\n%d of %d checks failed: nothing is judged here until they are mended.\n", bad, len(r.Checks))
+		fmt.Fprintf(&b, "\n"+summary[0]+"\n", bad, len(r.Checks))
 	case weak > 0:
-		fmt.Fprintf(&b, "\nThis machine can judge; %d of %d checks are weaker than they should be.\n", weak, len(r.Checks))
+		fmt.Fprintf(&b, "\n"+summary[1]+"\n", weak, len(r.Checks))
 	default:
-		fmt.Fprintf(&b, "\nThis machine is well: %d checks.\n", len(r.Checks))
+		fmt.Fprintf(&b, "\n"+summary[2]+"\n", len(r.Checks))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -49,7 +49,7 @@ func newClusterOf(t testing.TB, program string, settings map[string]string, env 
 		t.Fatal(err)
 	}
 	dir := folder(t)
-	pg, err := embedded.StartPostgres(ctx, embedded.PostgresConfig{DataDir: filepath.Join(dir, "pg"), User: account, Settings: settings})
+	pg, err := embedded.StartPostgres(ctx, embedded.PostgresConfig{DataDir: filepath.Join(dir, "pg"), User: account, Superuser: true, Settings: settings})
 	if err != nil {
 		t.Fatal(err)
 	}

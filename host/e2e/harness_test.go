@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"deepoj/host/embedded"
+	"deepoj/host/embedded/accounttest"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/web/client"
 )
@@ -28,6 +29,7 @@ import (
 var binary, cache string
 
 func TestMain(m *testing.M) {
+	accounttest.Main()
 	os.Exit(judgingtest.Main(m, "e2e", 67000, func() int {
 		dir, err := os.MkdirTemp("", "deepoj-e2e-")
 		if err != nil {

@@ -171,7 +171,7 @@ func (c *cluster) ready(ctx context.Context) {
 func (c *cluster) baseBackup(dir string) string {
 	c.t.Helper()
 	copied := exec.CommandContext(c.t.Context(), filepath.Join(c.pg.Binaries.Dir, "pg_basebackup"),
-		"--dbname="+c.pg.DSN(), "--checkpoint=fast", "--wal-method=fetch", "--pgdata="+dir)
+		"--dbname="+c.pg.SuperuserDSN("deepoj"), "--checkpoint=fast", "--wal-method=fetch", "--pgdata="+dir)
 	if out, err := copied.CombinedOutput(); err != nil {
 		c.t.Fatalf("%v: %s", err, out)
 	}
@@ -223,7 +223,7 @@ func (c *cluster) eventually(ctx context.Context, what string, done func() bool)
 // ask runs a statement as an operator would, and returns the value that it has.
 func (c *cluster) ask(ctx context.Context, statement string) string {
 	c.t.Helper()
-	psql := exec.CommandContext(ctx, filepath.Join(c.pg.Binaries.Dir, "psql"), "--no-psqlrc", "--tuples-only", "--no-align", "--dbname="+c.pg.DSN(), "--command="+statement)
+	psql := exec.CommandContext(ctx, filepath.Join(c.pg.Binaries.Dir, "psql"), "--no-psqlrc", "--tuples-only", "--no-align", "--dbname="+c.pg.SuperuserDSN("deepoj"), "--command="+statement)
 	out, err := psql.CombinedOutput()
 	if err != nil {
 		c.t.Fatalf("%s: %v: %s", statement, err, out)
@@ -255,7 +255,7 @@ func (c *cluster) restore(ctx context.Context, base, moment, archived string) {
 		c.t.Fatal(err)
 	}
 	c.pg, err = embedded.StartPostgres(ctx, embedded.PostgresConfig{
-		DataDir: dir, SocketDir: c.pg.SockDir, User: account,
+		DataDir: dir, SocketDir: c.pg.SockDir, User: account, Superuser: true,
 		Settings: map[string]string{
 			"restore_command":        fmt.Sprintf("cp %s/%%f %%p", archived),
 			"recovery_target_time":   moment,

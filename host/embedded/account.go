@@ -13,7 +13,8 @@ import (
 )
 
 // Accounts are the names that [Unprivileged] tries when none is given, best
-// first.
+// first. That is for tests, which put nothing at stake: the program names the
+// account that is its own.
 var accounts = []string{"deepoj", "postgres", "nobody"}
 
 // Account is the account that children run as when this process is root.
@@ -52,8 +53,14 @@ func Unprivileged(name string) (*Account, error) {
 		}
 		return &Account{Name: n, UID: uint32(uid), GID: uint32(gid)}, nil
 	}
-	return nil, fmt.Errorf("no account %s: create one with: useradd --system --shell /usr/sbin/nologin deepoj",
-		strings.Join(names, ", "))
+	return nil, &UnknownAccountError{Names: names}
+}
+
+// UnknownAccountError says that no account has one of some names.
+type UnknownAccountError struct{ Names []string }
+
+func (e *UnknownAccountError) Error() string {
+	return fmt.Sprintf("no account %s: create one with: useradd --system --shell /usr/sbin/nologin %s", strings.Join(e.Names, ", "), e.Names[0])
 }
 
 // own gives the file or folder at path to a. It does nothing when a is nil.

@@ -19,10 +19,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// initdbArgs make every cluster alike. Nobody but the account (and root) can
-// reach the socket, so the connection itself is trusted.
+// initdbArgs make every cluster alike. Who may log in is said when its roles are
+// made.
 var initdbArgs = []string{
-	"--username=" + postgresRole, "--encoding=UTF8", "--locale=C", "--auth-local=trust", "--auth-host=reject", "--no-instructions", "--no-sync",
+	"--username=" + postgresSuperuser, "--encoding=UTF8", "--locale=C", "--auth-local=reject", "--auth-host=reject", "--no-instructions", "--no-sync",
 }
 
 // makeCluster makes the cluster, from the template if there is one, else with
@@ -47,7 +47,7 @@ func (p *Postgres) makeCluster(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.cfg.Settings["fsync"] != "off" {
+	if p.durable() {
 		if err := syncFileSystem(fresh); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (p *Postgres) template() string {
 	if p.cfg.TemplateDir == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(p.Binaries.Version + "\x00" + strings.Join(initdbArgs, "\x00") + "\x00" + createDatabase))
+	sum := sha256.Sum256([]byte(p.Binaries.Version + "\x00" + strings.Join(initdbArgs, "\x00") + "\x00" + createDatabase + rolesScript + rules))
 	return filepath.Join(p.cfg.TemplateDir, "postgresql-"+p.Binaries.Version+"-"+hex.EncodeToString(sum[:4]))
 }
 
@@ -79,7 +79,7 @@ func (p *Postgres) trusted(dir string) bool {
 }
 
 // createDatabase is what the single-user server is told.
-const createDatabase = "CREATE DATABASE " + postgresDatabase + "\n"
+const createDatabase = "CREATE DATABASE " + postgresDatabase + ";\n\n"
 
 // initdb makes a cluster with our database in dir, which is empty.
 func (p *Postgres) initdb(ctx context.Context, dir string) error {
@@ -89,7 +89,11 @@ func (p *Postgres) initdb(ctx context.Context, dir string) error {
 	if err := p.tool(ctx, dir, "", initdbName, append(initdbArgs, "--pgdata="+dir)...); err != nil {
 		return err
 	}
-	return p.tool(ctx, dir, createDatabase, postgresName, "--single", "-D", dir, "-c", "fsync=off", "-c", "shared_buffers=16MB", "postgres")
+	args := []string{"-D", dir, "-c", "fsync=off", "-c", "shared_buffers=16MB"} // it is synced as a whole
+	if err := p.single(ctx, dir, "postgres", createDatabase, args...); err != nil {
+		return err
+	}
+	return p.makeRoles(ctx, dir, args...)
 }
 
 // tool runs one of the programs to its end.

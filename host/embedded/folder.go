@@ -42,21 +42,32 @@ func lockFolder(dir string, a *Account) (*folderLock, error) {
 	if err := makeFolder(dir, a); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	l := &folderLock{file: f}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	l, err := (&folderLock{file: f}).take(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.sign(a); err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	return l, nil
+}
+
+// lockName is the file in a folder that is locked.
+const lockName = "lock"
+
+// take locks the file, or closes it.
+func (l *folderLock) take(dir string) (*folderLock, error) {
+	if err := syscall.Flock(int(l.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		pid := l.holder()
-		f.Close()
+		l.file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, &InUseError{Dir: dir, PID: pid}
 		}
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
-	}
-	if err := l.sign(a); err != nil {
-		return nil, errors.Join(err, l.release())
 	}
 	return l, nil
 }

@@ -20,10 +20,14 @@ import (
 
 // What the private cluster is called inside.
 const (
-	postgresRole     = "deepoj" // the superuser
-	postgresDatabase = "deepoj"
-	postgresPort     = "5432" // part of the socket's name; nothing listens on a port
+	postgresRole      = "deepoj" // whom the program logs in as
+	postgresSuperuser = Superuser
+	postgresDatabase  = "deepoj"
+	postgresPort      = "5432" // part of the socket's name; nothing listens on a port
 )
+
+// Superuser is the role of the private cluster that nobody can log in as.
+const Superuser = "deepoj_superuser"
 
 // PostgresConfig says where and how a private PostgreSQL runs. Only DataDir is
 // required.
@@ -48,6 +52,10 @@ type PostgresConfig struct {
 	// instead of running initdb (0.1 s instead of 1 s). Several processes may
 	// share it. Empty means that initdb runs for each new cluster.
 	TemplateDir string
+
+	// Superuser lets whoever can open the socket log in as any role, and as the
+	// superuser, too. It is for tests that make databases of their own.
+	Superuser bool
 
 	// Settings are added to the server's own, and win. Tests say fsync=off.
 	Settings map[string]string
@@ -191,18 +199,38 @@ func (p *Postgres) prepare(ctx context.Context, fresh bool) (err error) {
 		return fmt.Errorf("socket folder: %w", err)
 	}
 	if fresh {
-		return p.makeCluster(ctx)
+		err = p.makeCluster(ctx)
+	} else {
+		err = p.mend(ctx)
 	}
-	return nil
+	if err == nil && p.cfg.Superuser {
+		err = replaceFile(p.superuserRules(), superuserRules, p.cfg.User, false)
+	}
+	return err
 }
+
+// durable reports whether what is written outlives a crash of the machine.
+func (p *Postgres) durable() bool { return p.cfg.Settings["fsync"] != "off" }
+
+// superuserRules is the file of the rules with Superuser.
+func (p *Postgres) superuserRules() string { return filepath.Join(p.cfg.DataDir, "superuser_hba.conf") }
 
 // DSN returns the address of the database, which is made with the cluster.
 func (p *Postgres) DSN() string { return p.DSNFor(postgresDatabase) }
 
-// DSNFor returns the address of another database of the same cluster.
-func (p *Postgres) DSNFor(database string) string {
+// DSNFor returns the address of another database of the same cluster. Only with
+// Superuser in the configuration does it lead anywhere.
+func (p *Postgres) DSNFor(database string) string { return p.address(postgresRole, database) }
+
+// SuperuserDSN returns the address of a database for the superuser. Only with
+// Superuser in the configuration does it lead anywhere.
+func (p *Postgres) SuperuserDSN(database string) string {
+	return p.address(postgresSuperuser, database)
+}
+
+func (p *Postgres) address(role, database string) string {
 	q := url.Values{"host": {p.SockDir}, "port": {postgresPort}, "sslmode": {"disable"}}
-	u := url.URL{Scheme: "postgres", User: url.User(postgresRole), Path: "/" + database, RawQuery: q.Encode()}
+	u := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + database, RawQuery: q.Encode()}
 	return u.String()
 }
 
@@ -221,7 +249,7 @@ func (p *Postgres) launch(ctx context.Context) (*child, error) {
 			return nil, err
 		}
 		c, err := spawn(program{
-			path: filepath.Join(p.Binaries.Dir, postgresName), args: p.args(), dir: p.cluster,
+			path: filepath.Join(p.Binaries.Dir, postgresName), args: p.args(p.cluster), dir: p.cluster,
 			account: p.cfg.User, output: output, death: syscall.SIGINT,
 		})
 		output.Close()
@@ -235,19 +263,25 @@ func (p *Postgres) launch(ctx context.Context) (*child, error) {
 		said := words(logPath, from)
 		// After a SIGKILL of the postmaster its children take a moment to
 		// notice; until then the cluster's memory is still in use.
-		if errors.Is(err, errEnded) && strings.Contains(said, "shared memory block") && sleep(ctx, 50*time.Millisecond) {
+		if errors.Is(err, errEnded) && strings.Contains(said, sharedMemory) && sleep(ctx, 50*time.Millisecond) {
 			continue
 		}
 		return nil, errors.Join(fmt.Errorf("start: %w: %s", err, said), c.end(p.steps))
 	}
 }
 
+// sharedMemory is in the server's words when another one still runs the cluster.
+const sharedMemory = "shared memory block"
+
 // args are the server's arguments, in a fixed order.
-func (p *Postgres) args() []string {
+func (p *Postgres) args(cluster string) []string {
 	all := map[string]string{"unix_socket_directories": `"` + p.SockDir + `"`}
+	if p.cfg.Superuser {
+		all["hba_file"] = p.superuserRules()
+	}
 	maps.Copy(all, settings)
 	maps.Copy(all, p.cfg.Settings)
-	args := []string{"-D", p.cluster}
+	args := []string{"-D", cluster}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		args = append(args, "-c", name+"="+all[name])
 	}
@@ -259,17 +293,7 @@ func (p *Postgres) args() []string {
 // which would keep PostgreSQL from starting.
 func (p *Postgres) clear(ctx context.Context) error {
 	file := filepath.Join(p.cluster, "postmaster.pid")
-	lines, err := readLines(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	pid := 0
-	if len(lines) > 0 {
-		pid, _ = strconv.Atoi(strings.TrimSpace(lines[0])) // an unreadable pid is nobody's
-	}
+	pid := pidIn(file)
 	program := filepath.Join(p.Binaries.Dir, postgresName)
 	if runs(pid, program, p.cluster) {
 		p.log.WarnContext(ctx, "stopping the server that an earlier run left over",

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -199,16 +198,14 @@ func (r *Redis) args() []string {
 	}
 }
 
-func (r *Redis) pidFile() string { return filepath.Join(r.cfg.DataDir, "redis.pid") }
+// redisPID is the file of the running server's process id.
+const redisPID = "redis.pid"
+
+func (r *Redis) pidFile() string { return filepath.Join(r.cfg.DataDir, redisPID) }
 
 // clear ends the server that a dead parent left behind, and its socket.
 func (r *Redis) clear(ctx context.Context) error {
-	b, err := os.ReadFile(r.pidFile())
-	if err == nil {
-		pid, _ := strconv.Atoi(strings.TrimSpace(string(b))) // an unreadable pid is nobody's
-		err = endLeftover(ctx, pid, r.cfg.Server, r.cfg.DataDir, r.steps)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := endLeftover(ctx, pidIn(r.pidFile()), r.cfg.Server, r.cfg.DataDir, r.steps); err != nil {
 		return err
 	}
 	if err := os.Remove(r.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {

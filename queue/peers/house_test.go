@@ -34,13 +34,13 @@ func newHouse(b *testing.B) *house {
 		settings["shared_preload_libraries"] = "pg_stat_statements"
 	}
 	h := &house{}
-	h.pg, err = embedded.StartPostgres(b.Context(), embedded.PostgresConfig{DataDir: filepath.Join(dir, "pg"), Settings: settings})
+	h.pg, err = embedded.StartPostgres(b.Context(), embedded.PostgresConfig{DataDir: filepath.Join(dir, "pg"), Superuser: true, Settings: settings})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { h.pg.Close() })
 	if counted() {
-		runSQL(b, h.pg.DSN(), "CREATE EXTENSION pg_stat_statements")
+		runSQL(b, h.pg.SuperuserDSN("deepoj"), "CREATE EXTENSION pg_stat_statements")
 	}
 	h.redis, err = embedded.StartRedis(b.Context(), embedded.RedisConfig{DataDir: filepath.Join(dir, "redis")})
 	if err != nil {
@@ -53,8 +53,8 @@ func newHouse(b *testing.B) *house {
 // database makes one and returns its address.
 func (h *house) database(b *testing.B, name string) string {
 	b.Helper()
-	runSQL(b, h.pg.DSN(), "CREATE DATABASE "+name)
-	return h.pg.DSNFor(name)
+	runSQL(b, h.pg.SuperuserDSN("deepoj"), "CREATE DATABASE "+name)
+	return h.pg.SuperuserDSN(name)
 }
 
 // settle takes what has piled up out of the next measurement.

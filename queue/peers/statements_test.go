@@ -17,7 +17,7 @@ func counted() bool { return os.Getenv(statementsEnv) != "" }
 // statements prints which statements of a database took longest.
 func (h *house) statements(b *testing.B, database string) {
 	b.Helper()
-	conn, err := pgx.Connect(b.Context(), h.pg.DSN())
+	conn, err := pgx.Connect(b.Context(), h.pg.SuperuserDSN("deepoj"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -33,6 +33,9 @@ type server struct {
 	err       error // why it could not start; not tried again
 }
 
+// owner is the role of the program, which owns each database.
+const owner = "deepoj"
+
 // shared is a variable because tests have no other common place.
 var shared server
 
@@ -142,7 +145,7 @@ func (s *server) database(ctx context.Context, template string) (dsn, name strin
 	}
 	s.databases++
 	name = fmt.Sprintf("t%d", s.databases)
-	if err := s.exec(ctx, "postgres", "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+	if err := s.exec(ctx, "postgres", "CREATE DATABASE "+name+" OWNER "+owner+" TEMPLATE "+template); err != nil {
 		return "", "", err
 	}
 	s.users++
@@ -161,6 +164,7 @@ func (s *server) start(ctx context.Context) error {
 	p, err := embedded.StartPostgres(context.WithoutCancel(ctx), embedded.PostgresConfig{
 		DataDir:     filepath.Join(dir, "pg"),
 		TemplateDir: filepath.Join(os.TempDir(), fmt.Sprintf("deepoj-sqltest-template-%d", os.Getuid())),
+		Superuser:   true, // who makes databases; stores log in as in production
 		Settings: map[string]string{
 			"fsync": "off", "full_page_writes": "off", "max_connections": "300", "max_wal_size": "256MB",
 		},
@@ -176,7 +180,7 @@ func (s *server) start(ctx context.Context) error {
 }
 
 func (s *server) template(ctx context.Context) error {
-	if err := s.exec(ctx, "postgres", "CREATE DATABASE template_deepoj"); err != nil {
+	if err := s.exec(ctx, "postgres", "CREATE DATABASE template_deepoj OWNER "+owner); err != nil {
 		return err
 	}
 	store, err := sql.Open(ctx, sql.Config{DSN: s.postgres.DSNFor("template_deepoj"), MaxConns: 2})
@@ -188,7 +192,7 @@ func (s *server) template(ctx context.Context) error {
 }
 
 func (s *server) exec(ctx context.Context, database, statement string) error {
-	conn, err := pgx.Connect(ctx, s.postgres.DSNFor(database))
+	conn, err := pgx.Connect(ctx, s.postgres.SuperuserDSN(database))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"deepoj/host/embedded"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/telemetry"
 	"deepoj/sql"
 )
 
@@ -60,7 +62,7 @@ func measureMachine(ctx context.Context, e *env) int {
 
 func measure(ctx context.Context, e *env, parent string) (r capacity.Report, err error) {
 	// Made by who calls, and used by the account that it becomes.
-	who, err := embedded.Unprivileged("")
+	who, err := findAccount(ctx, "", telemetry.Logger(e.stderr, slog.LevelInfo, false))
 	if err != nil {
 		return r, err
 	}

@@ -31,11 +31,13 @@ var toolChains = []doctor.Tool{
 // leastDisk is the free space below which the machine is about to stop.
 const leastDisk = 1 << 30
 
-// diagnose examines the machine. Its status is 0 when jobs can be judged.
+// diagnose examines the machine. Its status is 0 when jobs can be judged, or with
+// --security when nothing that protects it is missing.
 func diagnose(ctx context.Context, e *env) int {
 	f, path := newFlags(e, "doctor", "")
 	asJSON := f.Bool("json", false, "print JSON")
 	data := f.String("data", defaultData, "data folder")
+	security := f.Bool("security", false, "say what protects this machine and the Deep-OJ that runs on it")
 	if status, ok := parse(f, e.args); !ok {
 		return status
 	}
@@ -43,12 +45,15 @@ func diagnose(ctx context.Context, e *env) int {
 	if err != nil {
 		return e.fail(err)
 	}
-	report := examineMachine(ctx, c, *data)
-	if *asJSON {
-		err = report.WriteJSON(e.stdout)
-	} else {
-		err = report.WriteText(e.stdout)
+	examine, write := examineMachine, doctor.Report.WriteText
+	if *security {
+		examine, write = examineProtection, doctor.Report.WriteProtection
 	}
+	report := examine(ctx, c, *data)
+	if *asJSON {
+		write = doctor.Report.WriteJSON
+	}
+	err = write(report, e.stdout)
 	if err != nil {
 		return e.fail(err)
 	}
@@ -61,27 +66,35 @@ func diagnose(ctx context.Context, e *env) int {
 // examineMachine looks at this machine and at what is configured.
 func examineMachine(ctx context.Context, c *config, data string) doctor.Report {
 	exams := []doctor.Exam{doctor.Kernel(os.DirFS("/"), os.Geteuid())}
+	boxes, stop := examineSandbox(ctx, true)
+	defer stop()
+	exams = append(exams, boxes...)
+	exams = append(exams, doctor.Services(services(c)...), doctor.Disk(existing(data), leastDisk))
+	return doctor.Examine(ctx, exams...)
+}
+
+// examineSandbox looks at a sandbox agent that runs until stop is called, and if
+// wanted at the tools that it finds.
+func examineSandbox(ctx context.Context, tools bool) (exams []doctor.Exam, stop func()) {
+	stop = func() {}
 	var rootless error
 	if os.Geteuid() != 0 {
 		rootless = sandbox.Rootless()
 	}
 	if rootless != nil {
-		exams = append(exams, doctor.Rootless(rootless))
-	} else {
-		agent, stop, err := probeAgent(ctx)
-		defer stop()
-		exams = append(exams, doctor.Sandbox(func(ctx context.Context) (sandbox.Status, error) {
-			if err != nil {
-				return sandbox.Status{}, err
-			}
-			return agent.Status(ctx)
-		}))
-		if err == nil {
-			exams = append(exams, doctor.Tools(agent.Tool, toolChains...))
-		}
+		return []doctor.Exam{doctor.Rootless(rootless)}, stop
 	}
-	exams = append(exams, doctor.Services(services(c)...), doctor.Disk(existing(data), leastDisk))
-	return doctor.Examine(ctx, exams...)
+	agent, stop, err := probeAgent(ctx)
+	exams = append(exams, doctor.Sandbox(func(ctx context.Context) (sandbox.Status, error) {
+		if err != nil {
+			return sandbox.Status{}, err
+		}
+		return agent.Status(ctx)
+	}))
+	if err == nil && tools {
+		exams = append(exams, doctor.Tools(agent.Tool, toolChains...))
+	}
+	return exams, stop
 }
 
 // probeAgent starts a sandbox agent for as long as the examination takes.

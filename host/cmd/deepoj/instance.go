@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // instance is what a running `deepoj up` writes to DATA/instance.json, so that
@@ -55,7 +57,7 @@ func findInstance(dir string) (instance, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return i, fmt.Errorf("no Deep-OJ is running on %s: start one with `deepoj up --data %s`, or set DATABASE_URL", dir, dir)
 	} else if err != nil {
-		return i, fmt.Errorf("find the running Deep-OJ: %w", err)
+		return i, fmt.Errorf("find the running Deep-OJ: %w%s", err, sudoRemedy(err, dir))
 	}
 	if err := json.Unmarshal(data, &i); err != nil {
 		return i, fmt.Errorf("%s: %w", path, err)
@@ -64,9 +66,30 @@ func findInstance(dir string) (instance, error) {
 		return i, fmt.Errorf("the Deep-OJ of %s is not running any more: start it with `deepoj up --data %s`", dir, dir)
 	}
 	if _, err := os.Stat(filepath.Join(i.Data, instanceFile)); err != nil {
-		through := fmt.Sprintf("/proc/%d/root%s", i.PID, i.Data)
+		// Held open: this process may give up root, and then must not follow the
+		// links of another one any more.
+		fd, err := unix.Open(fmt.Sprintf("/proc/%d/root%s", i.PID, i.Data), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return i, fmt.Errorf("reach the running Deep-OJ: %w%s", err, sudoRemedy(err, dir))
+		}
+		through := fmt.Sprintf("/proc/self/fd/%d", fd)
 		there := strings.NewReplacer(i.Data, through, url.QueryEscape(i.Data), url.QueryEscape(through))
 		i.DSN, i.Redis, i.Data = there.Replace(i.DSN), there.Replace(i.Redis), through
 	}
 	return i, nil
+}
+
+// sudoRemedy says what to do about an error that comes of not being the account
+// of the data folder, or "".
+func sudoRemedy(err error, dir string) string {
+	if !errors.Is(err, os.ErrPermission) || os.Geteuid() == 0 {
+		return ""
+	}
+	who := "another account"
+	if info, err := os.Stat(dir); err == nil {
+		if st, ok := info.Sys().(*syscall.Stat_t); ok {
+			who = "the account " + ownerName(st.Uid)
+		}
+	}
+	return fmt.Sprintf("; the data folder is open to %s alone: run this with sudo", who)
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -24,8 +24,9 @@ import (
 type launchPlan struct {
 	args    []string // the command and its flags for the unprivileged process
 	env     []string
-	data    string                // the data folder, absolute; "" = none
-	user    string                // account to become; "" = see chooseAccount
+	data    string // the data folder, absolute; "" = none
+	user    string // account to become; "" = [accountName]
+	log     *slog.Logger
 	sandbox *sandbox.KeeperConfig // nil = none
 }
 
@@ -37,7 +38,7 @@ type launchPlan struct {
 // Signals of the terminal reach only this process; it asks the other to stop
 // with SIGTERM. If this process is killed, the kernel does.
 func launch(ctx context.Context, e *env, p launchPlan) int {
-	who, err := chooseAccount(p.user, p.data)
+	who, err := chooseAccount(ctx, p.user, p.data, p.log)
 	if err != nil {
 		return e.fail(err)
 	}
@@ -90,6 +91,11 @@ func start(ctx context.Context, cmd *exec.Cmd, data string, who *embedded.Accoun
 		}
 		defer undo()
 		cmd.Args = append(cmd.Args, "--data", short, "--shown-data", data)
+	}
+	// The thread's, and so those of all that it starts: no program gives it more
+	// rights than the account has.
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("renounce new privileges: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("run as %s: %w", who.Name, err)
@@ -148,63 +154,4 @@ func bindShort(data string) (short string, undo func(), err error) {
 		_ = unix.Unmount(short, unix.MNT_DETACH)
 		_ = os.Remove(short) // empty: the mount is gone
 	}, nil
-}
-
-// chooseAccount finds the account to become and makes sure that it owns the
-// data folder. Parents of the folder are left alone. Without a name it is the
-// owner of the folder; for a fresh folder the one who called sudo, or else the
-// first of deepoj, postgres and nobody.
-func chooseAccount(name, data string) (*embedded.Account, error) {
-	owner := uint32(0)
-	if data != "" {
-		if err := os.MkdirAll(data, 0o700); err != nil {
-			return nil, fmt.Errorf("data folder: %w", err)
-		}
-		info, err := os.Stat(data)
-		if err != nil {
-			return nil, fmt.Errorf("data folder: %w", err)
-		}
-		if st, ok := info.Sys().(*syscall.Stat_t); ok {
-			owner = st.Uid
-		}
-	}
-	if name == "" && owner != 0 {
-		u, err := user.LookupId(strconv.FormatUint(uint64(owner), 10))
-		if err != nil {
-			return nil, fmt.Errorf("owner of the data folder %s: %w", data, err)
-		}
-		name = u.Username
-	}
-	if sudoer := os.Getenv("SUDO_USER"); name == "" && sudoer != "root" {
-		name = sudoer
-	}
-	a, err := embedded.Unprivileged(name)
-	if err != nil {
-		return nil, err
-	}
-	return a, own(data, a)
-}
-
-// own gives a fresh, empty, root-owned data folder to a. A folder that holds
-// something, or belongs to somebody else, is not taken over.
-func own(data string, a *embedded.Account) error {
-	if data == "" {
-		return nil
-	}
-	info, err := os.Stat(data)
-	if err != nil {
-		return fmt.Errorf("data folder: %w", err)
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || st.Uid == a.UID {
-		return nil
-	}
-	inside, err := os.ReadDir(data)
-	if err != nil {
-		return fmt.Errorf("data folder: %w", err)
-	}
-	if st.Uid != 0 || len(inside) > 0 {
-		return fmt.Errorf("data folder %s belongs to uid %d and not to %s: name another folder with --data, its owner with --user, or give it away with chown -R %s", data, st.Uid, a.Name, a.Name)
-	}
-	return os.Chown(data, int(a.UID), int(a.GID))
 }

@@ -24,6 +24,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/blob/blobtest", ""},
 	{"host/embedded", ""},
 	{"host/embedded/servicetest", "host/embedded"},
+	{"host/embedded/accounttest", ""},
 	{"host/shortcut", ""},
 	{"host/support", ""},
 	{"host/support/supporttest", ""},

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"syscall"
 
-	"deepoj/host/embedded"
 	"deepoj/host/judging"
 	"deepoj/host/plugin"
+	"deepoj/host/telemetry"
 	"deepoj/plugins"
 	"deepoj/plugins/abi"
 	"deepoj/sandbox"
@@ -104,7 +104,7 @@ type bench struct {
 // read of root's must be open before. Without an agent, noAgent says why. Compiled
 // plugins are kept for the next command in any case.
 func openBench(ctx context.Context, e *env, wantAgent bool) (b *bench, noAgent error, err error) {
-	return openBenchAs(ctx, e, wantAgent, dropRoot)
+	return openBenchAs(ctx, e, wantAgent, func() error { return dropRoot(ctx, e) })
 }
 
 // openBenchAs is openBench for a process that gives up root in its own way.
@@ -121,7 +121,7 @@ func openBenchAs(ctx context.Context, e *env, wantAgent bool, giveUp func() erro
 	if wantAgent {
 		b.agent, b.stop, noAgent = startAgent(ctx)
 	}
-	compiled := pluginCache()
+	compiled := pluginCache(ctx, e)
 	if err := giveUp(); err != nil {
 		return b, noAgent, err
 	}
@@ -145,8 +145,8 @@ func openBenchAs(ctx context.Context, e *env, wantAgent bool, giveUp func() erro
 // pluginCache returns the folder in which commands of this account find plugins
 // compiled, for root that of the account that it becomes. It returns "" if there
 // can be none: then a command takes a minute more.
-func pluginCache() string {
-	who, err := embedded.Unprivileged("")
+func pluginCache(ctx context.Context, e *env) string {
+	who, err := findAccount(ctx, "", telemetry.Logger(e.stderr, slog.LevelInfo, false))
 	if err != nil {
 		return ""
 	}
@@ -202,8 +202,8 @@ func (b *bench) close() error {
 }
 
 // dropRoot gives up root for an unprivileged account.
-func dropRoot() error {
-	who, err := embedded.Unprivileged("")
+func dropRoot(ctx context.Context, e *env) error {
+	who, err := findAccount(ctx, "", telemetry.Logger(e.stderr, slog.LevelInfo, false))
 	if err != nil || who == nil {
 		return err
 	}

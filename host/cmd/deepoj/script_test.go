@@ -6,6 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"deepoj/host/embedded/accounttest"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/reading"
 )
@@ -14,6 +15,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == reading.Command {
 		os.Exit(reading.Child(os.Args[1:]))
 	}
+	accounttest.Main()
 	testscript.Main(judges{m}, map[string]func(){"deepoj": main})
 }
 

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"deepoj/host/judging"
 	"deepoj/host/telemetry"
@@ -69,6 +67,9 @@ func roleCommand(name string) func(context.Context, *env) int {
 }
 
 func runCommand(ctx context.Context, e *env, name string, r roles) int {
+	if err := keepDescriptors(); err != nil {
+		return e.fail(err)
+	}
 	f, path := newFlags(e, name, "")
 	var o options
 	o.define(f, r)
@@ -110,6 +111,9 @@ func runCommand(ctx context.Context, e *env, name string, r roles) int {
 	if os.Geteuid() == 0 {
 		return launch(ctx, e, planLaunch(name, r, o, c, log))
 	}
+	if err := hideMemory(); err != nil {
+		return e.fail(err)
+	}
 	if err := serve(ctx, e, r, o, c, log); err != nil {
 		return e.fail(err)
 	}
@@ -126,16 +130,11 @@ func newLogger(e *env, c *config) *slog.Logger {
 // process is called with. Configuration files may lie where that account cannot
 // read, so every setting travels in the environment.
 func planLaunch(name string, r roles, o options, c *config, log *slog.Logger) launchPlan {
-	p := launchPlan{args: []string{name, "--config", os.DevNull}, user: o.user}
+	p := launchPlan{args: []string{name, "--config", os.DevNull}, user: o.user, log: log}
 	if r.keepsData() {
 		p.data = o.data
 	}
-	p.env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return name == "HOME" || strings.HasPrefix(name, "SUDO_") || slices.ContainsFunc(settings, func(s setting) bool {
-			return name == s.env || name == s.env+"_FILE"
-		})
-	})
+	p.env = handedDown(os.LookupEnv, c.get("DATABASE_URL") != "")
 	for _, s := range settings {
 		p.env = append(p.env, s.env+"="+c.get(s.env))
 	}

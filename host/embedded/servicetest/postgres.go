@@ -53,7 +53,7 @@ func StartPostgres(t testing.TB, a *Authority) *Postgres {
 		}
 	})
 	psql := exec.CommandContext(t.Context(), filepath.Join(server.Binaries.Dir, "psql"), "--no-psqlrc", "--quiet", "--host", server.SockDir, "--port", strconv.Itoa(p.Port),
-		"--username", "deepoj", "--dbname", "postgres", "--command", "CREATE ROLE judges LOGIN PASSWORD 'pq-zq!word'", "--command", "CREATE DATABASE judges OWNER judges")
+		"--username", "deepoj_superuser", "--dbname", "postgres", "--command", "CREATE ROLE judges LOGIN PASSWORD 'pq-zq!word'", "--command", "CREATE DATABASE judges OWNER judges")
 	if out, err := psql.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
