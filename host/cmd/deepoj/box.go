@@ -88,6 +88,9 @@ func sandboxAgent(ctx context.Context, e *env) int {
 	}
 	cfg.Log = slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level})).With(slog.String("component", "sandbox"))
 	if err := sandbox.Serve(ctx, conn, cfg); err != nil {
+		if ctx.Err() != nil {
+			return 1 // its starter ends, and says why
+		}
 		return e.fail(err)
 	}
 	return 0

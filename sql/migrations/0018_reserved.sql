@@ -1,0 +1,3 @@
+-- min_binary: 17
+-- This number is another step's.
+SELECT 1;
