@@ -38,7 +38,7 @@ func (w *Worker) beatSoon() {
 // since the last probe.
 func (w *Worker) offer(ctx context.Context) {
 	w.mu.Lock()
-	languages, said := slices.Clone(w.languages), w.offered
+	languages, said := slices.Clone(w.languages), w.said || len(w.languages) == 0
 	w.mu.Unlock()
 	if said {
 		return
@@ -53,7 +53,7 @@ func (w *Worker) offer(ctx context.Context) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.offered = true
+	w.said, w.offered = true, true
 }
 
 func (w *Worker) beat(ctx context.Context) {

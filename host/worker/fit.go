@@ -134,7 +134,7 @@ func (w *Worker) lookAt(ctx context.Context) {
 		w.sandbox = "unavailable: " + err.Error()
 	}
 	if lack == nil {
-		w.languages, w.offered = languages, false
+		w.languages, w.said = languages, false
 	}
 	w.mu.Unlock()
 	if lack == nil {

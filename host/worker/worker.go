@@ -64,7 +64,8 @@ type Worker struct {
 	runs      map[int64][]*run // by job; more than one only while an older attempt ends
 	languages []judge.Language
 	sandbox   string
-	offered   bool  // the database knows the languages
+	said      bool  // the database knows what the last look found
+	offered   bool  // and has known some languages
 	unable    error // why no jobs are taken; nil = they are
 	stopping  bool
 }

@@ -97,6 +97,9 @@ var needRemedies = map[string]string{
 func (n *node) checkWorker() web.Check {
 	c := web.Check{Name: "worker", OK: true, Detail: "jobs are taken"}
 	unable := n.worker.Unable()
+	if unable == nil && !n.worker.Offered() {
+		unable = errors.New("its languages are not known yet")
+	}
 	if unable == nil {
 		return c
 	}
