@@ -84,6 +84,25 @@ func (g *catalog) languages(ctx context.Context) ([]offer, error) {
 	return offers, err
 }
 
+// refusalAge is how old the answer may be by which a language is refused: a worker
+// may just have started.
+const refusalAge = 50 * time.Millisecond
+
+// taking is languages for whoever hands in in one, which is not refused by an old
+// answer.
+func (g *catalog) taking(ctx context.Context, language string) ([]offer, error) {
+	offers, err := g.languages(ctx)
+	if err != nil || language == "" || slices.ContainsFunc(offers, func(o offer) bool { return o.ID == language && o.Open() }) {
+		return offers, err
+	}
+	g.mu.Lock()
+	if time.Since(g.asked) > refusalAge {
+		g.asked = time.Time{}
+	}
+	g.mu.Unlock()
+	return g.languages(ctx)
+}
+
 // live returns the workers that are alive.
 func (g *catalog) live(ctx context.Context) ([]judge.WorkerInfo, error) {
 	_, workers, err := g.read(ctx)

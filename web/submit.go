@@ -110,7 +110,7 @@ func (s *Server) prepare(ctx context.Context, v viewer, in handIn) (n sql.NewSub
 	if err != nil {
 		return n, nil, err
 	}
-	offers, err := s.catalog.languages(ctx)
+	offers, err := s.catalog.taking(ctx, in.Language)
 	if err != nil {
 		return n, nil, err
 	}
