@@ -221,6 +221,28 @@ func TestNoSubmissionSuffersWhileADiskIsFull(t *testing.T) {
 	})
 }
 
+// TestNoSubmissionSuffersWhileTheSandboxIsGone kills every run before it can answer,
+// where there is no agent.
+func TestNoSubmissionSuffersWhileTheSandboxIsGone(t *testing.T) {
+	needRoot(t)
+	data := filepath.Join(folder(t), "data")
+	p, url, c := up(t, data, []string{"JUDGE_AGENT=off"})
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	outage(t, url, data, nil, c, "sandbox", "one-shot command", func() {
+		go func() {
+			defer close(done)
+			for ctx.Err() == nil {
+				for _, pid := range children(p.cmd.Process.Pid) {
+					if strings.Contains(cmdline(pid), "--attempt-id=") {
+						_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+					}
+				}
+			}
+		}()
+	}, func() { stop(); <-done })
+}
+
 // slowPython takes some seconds for all tests together, each within its limit.
 const slowPython = "import time\na, b = map(int, input().split())\nend = time.process_time() + 0.6\nwhile time.process_time() < end:\n    pass\nprint(a + b)\n"
 

@@ -70,7 +70,7 @@ type Config struct {
 
 	// Needs are what judging needs besides, each of which may be away for a while.
 	// They are probed at the start, every ProbeEvery, and when a job could not be
-	// judged. Defaults to none.
+	// judged, unless they are spare. Defaults to none.
 	Needs []Need
 
 	// Passing reports whether a job may have failed because something that judging

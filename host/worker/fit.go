@@ -19,6 +19,11 @@ type Need struct {
 	// Probe uses the very thing that it names, and says why that fails. It
 	// returns soon after its context has ended.
 	Probe func(ctx context.Context) error
+
+	// Spare says that some jobs can do without it, as with a bucket whose files
+	// may be near: it is probed only after a job could not be judged, and then
+	// until it is back.
+	Spare bool
 }
 
 // NeedSandbox is the name of the need that Config.Sandbox probes.
@@ -87,7 +92,7 @@ func (w *Worker) examine(ctx context.Context, failed time.Time) error {
 	w.probing.Lock()
 	defer w.probing.Unlock()
 	if !w.looked.After(failed) {
-		w.lookAt(ctx)
+		w.lookAt(ctx, true)
 	}
 	return w.Unable()
 }
@@ -96,14 +101,16 @@ func (w *Worker) examine(ctx context.Context, failed time.Time) error {
 func (w *Worker) probe(ctx context.Context) {
 	w.probing.Lock()
 	defer w.probing.Unlock()
-	w.lookAt(ctx)
+	w.lookAt(ctx, false)
 }
 
 // lookAt looks at tool chains and sandbox, and at all other needs. A worker that
 // lacks one takes no jobs, but says what it could judge before: what is handed in
-// meanwhile waits. The caller holds probing.
-func (w *Worker) lookAt(ctx context.Context) {
+// meanwhile waits. After a failure it looks at what is spare, too. The caller holds
+// probing.
+func (w *Worker) lookAt(ctx context.Context, failure bool) {
 	began := time.Now()
+	lacked, _ := errors.AsType[*UnfitError](w.Unable())
 	bounded, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	var lack *UnfitError
@@ -114,6 +121,9 @@ func (w *Worker) lookAt(ctx context.Context) {
 	for _, n := range w.cfg.Needs {
 		if lack != nil {
 			break
+		}
+		if n.Spare && !failure && (lacked == nil || lacked.Need != n.Name) {
+			continue
 		}
 		if err := n.Probe(bounded); err != nil {
 			lack = &UnfitError{n.Name, err}

@@ -87,6 +87,39 @@ func TestAWorkerThatLacksSomethingTakesNothingUntilItIsBack(t *testing.T) {
 	b.audited()
 }
 
+// TestWhatMayBeSparedIsMissedOnlyByThoseWhoNeedIt takes away a store while jobs can be
+// judged without it: they are, however often the worker looks around.
+func TestWhatMayBeSparedIsMissedOnlyByThoseWhoNeedIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var store thing
+	store.away.Store(1)
+	need := store.need()
+	need.Spare = true
+	cfg := quick()
+	cfg.Needs, cfg.ProbeEvery = []Need{need}, 20*time.Millisecond
+	var needed atomic.Bool
+	h := b.start(cfg, b.direct(), judgeFunc(func(ctx context.Context, p judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
+		if needed.Load() {
+			return store.judge(ctx, p, progress)
+		}
+		return accept(ctx, p, progress)
+	}))
+	for range 5 {
+		b.awaitStatus(b.submit(), judge.Finished)
+	}
+	if n := store.probes.Load(); n != 0 || h.Unable() != nil {
+		t.Errorf("it was probed %d times (%v), though nothing failed", n, h.Unable())
+	}
+	needed.Store(true)
+	id := b.submit()
+	b.eventually("the worker misses it", func() bool { return h.Unable() != nil })
+	store.away.Store(0)
+	if s := b.awaitStatus(id, judge.Finished); s.Tries != 0 {
+		t.Errorf("%d tries, want none", s.Tries)
+	}
+}
+
 // TestOthersGoOnWhileOneWorkerLacksSomething has two workers, one of which lacks
 // something.
 func TestOthersGoOnWhileOneWorkerLacksSomething(t *testing.T) {

@@ -36,7 +36,7 @@ func (n *node) needs(folders ...string) []worker.Need {
 			}
 			return nil
 		}},
-		{Name: "blob_store", Probe: n.blobs.Probe},
+		{Name: "blob_store", Probe: n.blobs.Probe, Spare: n.cfg.get("S3_ENDPOINT") != ""},
 	}
 }
 
