@@ -136,7 +136,9 @@ func (w *Worker) lookAt(ctx context.Context, failure bool) {
 	if ctx.Err() != nil {
 		return // what a stop interrupted says nothing
 	}
-	w.looked = began
+	if failure {
+		w.looked = began
+	}
 	w.mu.Lock()
 	if err == nil {
 		w.sandbox = line
@@ -199,6 +201,28 @@ func (w *Worker) needs() []string {
 		names = append(names, n.Name)
 	}
 	return names
+}
+
+// freeLosses is how often a job may find the sandbox gone here without counting a
+// try: a program that breaks it each time must not do so for ever.
+const freeLosses = 5
+
+// maxLosers bounds how many jobs are remembered that lost the sandbox.
+const maxLosers = 1024
+
+// excused reports whether a job that failed for want of something is given back
+// without counting a try.
+func (w *Worker) excused(job int64, lack error) bool {
+	if u, ok := errors.AsType[*UnfitError](lack); !ok || u.Need != NeedSandbox {
+		return true // no program reaches that far
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.losses) >= maxLosers {
+		clear(w.losses)
+	}
+	w.losses[job]++
+	return w.losses[job] <= freeLosses
 }
 
 // judge executes r until it is decided what came of it: a result, an error, or with

@@ -204,6 +204,36 @@ func TestWhatWasLostForAMomentIsJudgedAgainAtOnceButNotForEver(t *testing.T) {
 	b.audited()
 }
 
+// TestAProgramThatBreaksTheSandboxEachTimeDoesNotGoOnForEver has a job after which the
+// sandbox is gone for a moment, every time.
+func TestAProgramThatBreaksTheSandboxEachTimeDoesNotGoOnForEver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.tend(time.Minute)
+	var gone atomic.Bool
+	var times atomic.Int64
+	cfg := quick()
+	cfg.ProbeEvery = 20 * time.Millisecond
+	cfg.Sandbox = func(context.Context) (string, error) {
+		if gone.Swap(false) {
+			return "", errors.New("the sandbox is gone")
+		}
+		return "well", nil
+	}
+	h := b.start(cfg, b.direct(), judgeFunc(func(context.Context, judge.Payload, func(judge.Progress)) (judge.Result, error) {
+		times.Add(1)
+		gone.Store(true)
+		return judge.Result{}, errors.New("the agent is gone")
+	}))
+	id := b.submit()
+	b.await(id, "a try counts", func(s *judge.Submission) bool { return s.Tries == 1 })
+	h.stop()
+	if n := times.Load(); n <= 2 || n > 2*freeLosses {
+		t.Errorf("it ran %d times until a try counted, want more than twice and a bound", n)
+	}
+	b.audited()
+}
+
 // TestAnOutageOfTheDatabaseCountsNoTry lets the lease of a job run out because the
 // database does not answer.
 func TestAnOutageOfTheDatabaseCountsNoTry(t *testing.T) {

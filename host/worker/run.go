@@ -200,7 +200,7 @@ func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 		w.fail(writing, r, errStopping, false)
 	case lack != nil:
 		r.log().WarnContext(ctx, "a job cannot be judged now and is given back", slog.Any("lack", lack), slog.Any("err", err))
-		w.fail(writing, r, lack, false)
+		w.fail(writing, r, lack, !errors.Is(err, lack) && !w.excused(r.job.JobID, lack)) // with both the same, nothing was run
 	default:
 		w.mishap(judging, writing, r, err)
 	}

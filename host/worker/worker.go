@@ -64,9 +64,10 @@ type Worker struct {
 	runs      map[int64][]*run // by job; more than one only while an older attempt ends
 	languages []judge.Language
 	sandbox   string
-	said      bool  // the database knows what the last look found
-	offered   bool  // and has known some languages
-	unable    error // why no jobs are taken; nil = they are
+	losses    map[int64]int // how often jobs found the sandbox gone
+	said      bool          // the database knows what the last look found
+	offered   bool          // and has known some languages
+	unable    error         // why no jobs are taken; nil = they are
 	stopping  bool
 }
 
@@ -90,6 +91,7 @@ func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Di
 		lost:   make(chan struct{}, 1),
 		news:   make(chan struct{}, 1),
 		runs:   map[int64][]*run{},
+		losses: map[int64]int{},
 		unable: errors.New("not looked at yet"),
 	}
 	if w.journal, err = openJournal(cfg.Journal, m, cfg.Log); err != nil {
