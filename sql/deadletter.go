@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,6 +34,26 @@ type DeadLetter struct {
 // bound), newest first.
 func (s *Store) DeadLetters(ctx context.Context, before int64, unresolved bool, limit int) ([]DeadLetter, error) {
 	return s.deadLetters(ctx, dbsqlc.DeadLetterListParams{Before: orMax(before), Unresolved: unresolved, Max: bounded(limit)})
+}
+
+// DeadReason counts the dead letters with one reason that nobody has resolved.
+type DeadReason struct {
+	Reason  string
+	Letters int64
+}
+
+// DeadReasons returns why jobs were given up that nobody has resolved, the most
+// frequent reason first.
+func (s *Store) DeadReasons(ctx context.Context) ([]DeadReason, error) {
+	found, err := s.q.DeadLetterReasons(ctx, s.main)
+	if err != nil {
+		return nil, fmt.Errorf("count dead letters: %w", err)
+	}
+	out := make([]DeadReason, len(found))
+	for i, r := range found {
+		out[i] = DeadReason{r.Reason, r.Letters}
+	}
+	return out, nil
 }
 
 // DeadLetter returns the newest dead letter of a job, or [ErrNotFound].
@@ -95,6 +116,42 @@ func (s *Store) Replay(ctx context.Context, jobID int64, by string) (int32, erro
 	}
 	generations, err := s.Rejudge(ctx, []int64{jobID}, judge.LaneRejudge, by)
 	return generations[jobID], err
+}
+
+// replayBatch is how many dead jobs one statement has judged again.
+const replayBatch = 200
+
+// ReplayAll has all dead jobs judged again that were given up for a reason ("" =
+// any) before it was called, a bounded number with each statement, and returns how
+// many. What was begun when ctx ends stays done, and calling it again does the
+// rest. The audit log has an entry for all and one for each.
+func (s *Store) ReplayAll(ctx context.Context, reason, by string) (n int, err error) {
+	now, err := s.q.DatabaseNow(ctx, s.main)
+	if err != nil {
+		return 0, fmt.Errorf("replay dead letters: %w", err)
+	}
+	defer func() {
+		if n == 0 {
+			return
+		}
+		note := s.AuditNote(context.WithoutCancel(ctx), by, "replay_all", "dlq:"+reason, map[string]any{"jobs": n})
+		err = errors.Join(err, note)
+	}()
+	for behind := int64(0); ; {
+		ids, err := s.q.DeadLettersToReplay(ctx, s.main, dbsqlc.DeadLettersToReplayParams{Behind: behind, Until: now, Reason: reason, Max: replayBatch})
+		if err == nil && len(ids) > 0 {
+			var moved map[int64]int32
+			moved, err = s.Rejudge(ctx, ids, judge.LaneRejudge, by)
+			n += len(moved)
+		}
+		if err != nil {
+			return n, fmt.Errorf("replay dead letters: %w", err)
+		}
+		if len(ids) < replayBatch {
+			return n, nil
+		}
+		behind = ids[len(ids)-1]
+	}
 }
 
 // Discard resolves a dead letter without judging the job again, for a reason that

@@ -144,7 +144,9 @@ type placed struct {
 	Before         int64
 	More           bool // there are more before it than Before
 	Delivered      int64
-	Served         bool
+	Served         bool   // a worker is alive that has its language
+	Taken          bool   // and takes jobs
+	Language       string // its name
 	Slots          int64
 	FinishedLately int64
 }
@@ -201,7 +203,7 @@ func (p placed) place() judge.Place {
 		perSecond = float64(max(p.Slots, 1)) / 2
 	}
 	wait := time.Duration(float64(before) / perSecond * float64(time.Second)).Round(time.Second)
-	out := judge.Place{Position: before + 1, Most: before + 1, ETALow: wait / 2, ETAHigh: 2*wait + 2*time.Second}
+	out := judge.Place{Language: p.Language, Position: before + 1, Most: before + 1, ETALow: wait / 2, ETAHigh: 2*wait + 2*time.Second}
 	if p.More {
 		out.Most, out.ETAHigh = 0, 0
 	}
@@ -211,6 +213,8 @@ func (p placed) place() judge.Place {
 		out.Why = "paused"
 	case !p.Served:
 		out.Why = string(judge.ReasonNoLiveWorker)
+	case !p.Taken:
+		out.Why = string(judge.ReasonUnfitWorkers)
 	case p.Early:
 		out.Why = "not_before"
 	case p.Limited:

@@ -36,6 +36,7 @@ guest   POST   /problems/:slug /problems/:slug/runs /runs/:id/cancel /submission
 guest   GET    /runs/:id /runs/:id/live /runs/:id/events
 guest   GET    /submissions /submissions/:id /submissions/:id/live /submissions/:id/events
 staff   POST   /submissions/:id/rejudge
+staff   POST   /dlq/replay /languages/:id/withdraw /languages/:id/offer
 staff   POST   /queue/move /queues/:name/pause /queues/:name/resume
 staff   GET    /dlq /dlq/:id /rejudgings /rejudgings/:id /workers
 staff   POST   /dlq/:id/replay /dlq/:id/discard /rejudgings /rejudgings/:id/apply /rejudgings/:id/cancel
@@ -101,6 +102,7 @@ guest   PATCH  /api/v1/spaces/:space
 guest   DELETE /api/v1/spaces/:space /api/v1/spaces/:space/members/:name /api/v1/spaces/:space/problems/:slug
 setter  POST   /api/v1/problems/:slug/versions/:version/activate /api/v1/problems/:slug/versions/:version/verify
 staff   GET    /api/v1/queues /api/v1/dlq /api/v1/dlq/:id /api/v1/rejudgings /api/v1/rejudgings/:id
+staff   POST   /api/v1/dlq/replay /api/v1/languages/:id/withdraw /api/v1/languages/:id/offer
 staff   POST   /api/v1/queues/:name/pause /api/v1/queues/:name/resume /api/v1/dlq/:id/replay /api/v1/dlq/:id/discard
 staff   POST   /api/v1/rejudgings /api/v1/rejudgings/:id/apply /api/v1/rejudgings/:id/cancel
 setter  GET    /api/v1/plugins /api/v1/plugins/:digest

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,16 +13,21 @@ import (
 	"deepoj/sql"
 )
 
-const (
-	catalogAge = time.Second          // how long what workers said is believed without asking again
-	longAgo    = 365 * 24 * time.Hour // how far back a language is remembered that nobody serves now
-)
+// catalogAge is how long what workers said is believed without asking again.
+const catalogAge = time.Second
 
-// offer is a language and whether it can be submitted in now.
+// offer is a language and whether it can be submitted in.
 type offer struct {
 	judge.Language
 	Reason judge.Reason // "" = can be submitted in
 	Why    string       // for people, with Reason
+
+	// Waits says for people what a program in the language waits for; "" = its turn.
+	Waits string
+
+	// Known says that a worker was able to judge it once, and Withdrawn that staff
+	// took it off the list.
+	Known, Withdrawn bool
 
 	// Builds are what live workers serve it with: one, unless their tool chains
 	// differ.
@@ -47,14 +51,17 @@ func (o *offer) add(l judge.Language) {
 	o.Builds = append(o.Builds, build{l.Version, l.Command, 1})
 }
 
-// Open reports whether a program in the language can be submitted now.
+// Open reports whether a program in the language is taken.
 func (o offer) Open() bool { return o.Reason == "" }
 
-// reasonUnavailable is the reason of a language whose tool chain is missing.
-const reasonUnavailable judge.Reason = "language_unavailable"
+// The reasons why a language is not open, beside [judge.ReasonNoLiveWorker].
+const (
+	reasonUnavailable judge.Reason = "language_unavailable" // no worker ever had its tool chain
+	reasonWithdrawn   judge.Reason = "language_withdrawn"   // staff took it off the list
+)
 
-// catalog knows which languages live workers serve. It is a cache: the database
-// is asked at most once a second.
+// catalog knows which languages are offered and which live workers serve them. It
+// is a cache: the database is asked at most once a second.
 type catalog struct {
 	store *sql.Store
 	alive func(ctx context.Context) ([]judge.WorkerInfo, error) // who lives
@@ -64,11 +71,10 @@ type catalog struct {
 	err     error // of the last question
 	offers  []offer
 	workers []judge.WorkerInfo
-	known   map[string]judge.Language // every language ever seen by this process
 }
 
 func newCatalog(store *sql.Store, alive func(ctx context.Context) ([]judge.WorkerInfo, error)) *catalog {
-	return &catalog{store: store, alive: alive, known: map[string]judge.Language{}}
+	return &catalog{store: store, alive: alive}
 }
 
 // languages returns every language, the ones that can be submitted in and the
@@ -78,10 +84,36 @@ func (g *catalog) languages(ctx context.Context) ([]offer, error) {
 	return offers, err
 }
 
+// refusalAge is how old the answer may be by which a language is refused: a worker
+// may just have started.
+const refusalAge = 50 * time.Millisecond
+
+// taking is languages for whoever hands in in one, which is not refused by an old
+// answer.
+func (g *catalog) taking(ctx context.Context, language string) ([]offer, error) {
+	offers, err := g.languages(ctx)
+	if err != nil || language == "" || slices.ContainsFunc(offers, func(o offer) bool { return o.ID == language && o.Open() }) {
+		return offers, err
+	}
+	g.mu.Lock()
+	if time.Since(g.asked) > refusalAge {
+		g.asked = time.Time{}
+	}
+	g.mu.Unlock()
+	return g.languages(ctx)
+}
+
 // live returns the workers that are alive.
 func (g *catalog) live(ctx context.Context) ([]judge.WorkerInfo, error) {
 	_, workers, err := g.read(ctx)
 	return workers, err
+}
+
+// forget has the database asked at the next question.
+func (g *catalog) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asked = time.Time{}
 }
 
 func (g *catalog) read(ctx context.Context) ([]offer, []judge.WorkerInfo, error) {
@@ -101,49 +133,59 @@ func (g *catalog) ask(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("ask for live workers: %w", err)
 	}
-	past, err := g.store.Workers(ctx, longAgo)
+	known, err := g.store.Languages(ctx)
 	if err != nil {
-		return fmt.Errorf("ask for workers: %w", err)
+		return fmt.Errorf("ask for languages: %w", err)
 	}
-	for _, w := range past {
-		for _, l := range w.Languages {
-			if _, seen := g.known[l.ID]; !seen || l.Available {
-				g.known[l.ID] = l
-			}
-		}
-	}
-	g.offers, g.workers = offersOf(workers, g.known), workers
+	g.offers, g.workers = offersOf(workers, known), workers
 	return nil
 }
 
-// offersOf merges what live workers serve with what is known from before: a
-// language is open if one live worker serves it.
-func offersOf(workers []judge.WorkerInfo, known map[string]judge.Language) []offer {
-	byID := map[string]offer{}
-	for id, l := range known {
-		byID[id] = offer{Language: l, Reason: judge.ReasonNoLiveWorker, Why: "No running worker serves " + l.Name + "."}
+// offersOf merges what live workers serve with the list of the database: what is on
+// it is open, whoever lives, and so is what a worker has that is not listed yet.
+func offersOf(workers []judge.WorkerInfo, known []sql.OfferedLanguage) []offer {
+	byID := map[string]*offer{}
+	for _, l := range known {
+		o := &offer{Language: l.Language, Known: true, Withdrawn: l.Withdrawn}
+		if l.Withdrawn {
+			o.Reason, o.Why = reasonWithdrawn, l.Name+" was taken off the list."
+		}
+		byID[l.ID] = o
 	}
+	takers := map[string]bool{} // languages that a worker has that takes jobs
 	for _, w := range workers {
 		for _, l := range w.Languages {
-			if before, seen := byID[l.ID]; seen && before.Open() {
-				if l.Available {
-					before.add(l)
-					byID[l.ID] = before
-				}
-				continue
+			o := byID[l.ID]
+			switch {
+			case o == nil:
+				o = &offer{Language: l}
+				byID[l.ID] = o
+			case l.Available && len(o.Builds) == 0: // fresher than what is listed
+				o.Language = l
 			}
-			o := offer{Language: l}
-			if !l.Available {
-				o.Reason, o.Why = reasonUnavailable, sentence(l.Unavailable)
-			} else {
+			if l.Available {
 				o.add(l)
+				takers[l.ID] = takers[l.ID] || w.Unfit == ""
 			}
-			byID[l.ID] = o
 		}
 	}
-	return slices.SortedFunc(maps.Values(byID), func(a, b offer) int {
+	all := make([]offer, 0, len(byID))
+	for id, o := range byID {
+		switch {
+		case o.Withdrawn:
+		case len(o.Builds) == 0 && !o.Known:
+			o.Reason, o.Why = reasonUnavailable, sentence(o.Unavailable)
+		case len(o.Builds) == 0:
+			o.Waits = "No worker is running that has " + o.Name + "; what is handed in waits for one."
+		case !takers[id]:
+			o.Waits = "The workers that have " + o.Name + " lack something and take no jobs now; what is handed in waits."
+		}
+		all = append(all, *o)
+	}
+	slices.SortFunc(all, func(a, b offer) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 	})
+	return all
 }
 
 // sentence makes a message end like a sentence.

@@ -103,6 +103,40 @@ func (s *Server) apiReplay(c *fiber.Ctx) error {
 	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": id, "generation": generation})
 }
 
+// apiReplayAll handles POST /api/v1/dlq/replay with {"reason": code}.
+func (s *Server) apiReplayAll(c *fiber.Ctx) error {
+	f, err := readFields(c, "reason")
+	if err != nil {
+		return err
+	}
+	reason := f.text("reason")
+	if err := f.wrong.err(); err != nil {
+		return err
+	}
+	n, err := s.replayAll(c, reason)
+	if err != nil {
+		return err
+	}
+	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"reason": reason, "jobs": n})
+}
+
+// replayAll has all dead jobs judged again that were given up for a reason, and
+// returns how many.
+func (s *Server) replayAll(c *fiber.Ctx, reason string) (int, error) {
+	if !plainWord(reason) {
+		return 0, wrongField("reason", reasonInvalid, "Name the reason of the dead letters, such as max_tries.")
+	}
+	return s.store.ReplayAll(c.UserContext(), reason, viewerOf(c).Name)
+}
+
+func (s *Server) replayAllForm(c *fiber.Ctx) error {
+	n, err := s.replayAll(c, c.FormValue("reason"))
+	if err != nil {
+		return err
+	}
+	return c.Redirect("/dlq?again="+strconv.Itoa(n), fiber.StatusSeeOther)
+}
+
 // apiDiscard handles POST /api/v1/dlq/:id/discard with {"reason": text}.
 func (s *Server) apiDiscard(c *fiber.Ctx) error {
 	f, err := readFields(c, "reason")
@@ -197,9 +231,11 @@ func errorMessage(raw json.RawMessage) string {
 }
 
 type lettersView struct {
-	All   bool
-	Rows  []letterRow
-	Older string // address of the next page, "" at the end
+	All     bool
+	Reasons []sql.DeadReason // of those that nobody has resolved
+	Again   int              // how many are judged again just now
+	Rows    []letterRow
+	Older   string // address of the next page, "" at the end
 }
 
 func (s *Server) lettersPage(c *fiber.Ctx) error {
@@ -207,7 +243,10 @@ func (s *Server) lettersPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	view := lettersView{All: c.QueryBool("all")}
+	view := lettersView{All: c.QueryBool("all"), Again: max(0, c.QueryInt("again"))}
+	if view.Reasons, err = s.store.DeadReasons(c.UserContext()); err != nil {
+		return err
+	}
 	found, err := s.store.DeadLetters(c.UserContext(), f.Before, !view.All, f.Limit)
 	if err != nil {
 		return err

@@ -2,6 +2,9 @@ package web
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -93,5 +96,18 @@ func (s *Server) checkWorkers(ctx context.Context) Check {
 	if len(workers) == 0 {
 		return Check{Name: "workers", Optional: true, Detail: "No worker is alive.", Remedy: "Start `deepoj worker`."}
 	}
-	return Check{Name: "workers", Optional: true, OK: true, Detail: plural(len(workers), "worker", "workers")}
+	c := Check{Name: "workers", Optional: true, Detail: plural(len(workers), "worker", "workers")}
+	lacks := map[string]int{}
+	for _, w := range workers {
+		if w.Unfit == "" {
+			c.OK = true
+		} else {
+			lacks[w.Unfit]++
+		}
+	}
+	for _, need := range slices.Sorted(maps.Keys(lacks)) {
+		c.Detail += fmt.Sprintf("; %d of them without %s, taking no jobs", lacks[need], need)
+		c.Remedy = "See /workers. A worker looks by itself whether what it lacks is back."
+	}
+	return c
 }

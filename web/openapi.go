@@ -156,7 +156,9 @@ var operations = []operation{
 	{needs: "guest", route: "GET /api/v1/spaces/:space/scores", does: "What each contestant achieved, the best first, for members", status: 200, out: fiber.Map{"scores": []spaceScoreJSON{}}},
 	{needs: "guest", route: "GET /api/v1/spaces/:space/submissions", does: "Submissions of a space, newest first: one's own, or all for its staff", query: "author problem language verdict before limit", status: 200, out: fiber.Map{"submissions": []submissionJSON{}, "next": cursor}},
 
-	{needs: "guest", route: "GET /api/v1/languages", does: "Every language that was ever served", status: 200, out: fiber.Map{"languages": []judge.Language{}}},
+	{needs: "guest", route: "GET /api/v1/languages", does: "Every language that was ever served", status: 200, out: fiber.Map{"languages": []languageJSON{}}},
+	{needs: "staff", route: "POST /api/v1/languages/:id/withdraw", does: "Take a language off the list: nothing more is taken in it", status: 200, out: fiber.Map{"id": "", "withdrawn": false}},
+	{needs: "staff", route: "POST /api/v1/languages/:id/offer", does: "Put a language back on the list", status: 200, out: fiber.Map{"id": "", "withdrawn": false}},
 	{needs: "guest", route: "GET /api/v1/workers", does: "The workers", query: "all", status: 200, out: fiber.Map{"workers": []workerJSON{}}},
 	{needs: "guest", route: "GET /api/v1/queue", does: "The queue in figures; with group, what waits of a submitter", query: "group", status: 200, out: fiber.Map{
 		"?pending": int64(0), "?delivered": int64(0), "?running": int64(0), "?lanes": map[string]int64{}, "?oldest_seconds": 0.0, "?dead_letters": int64(0),
@@ -166,6 +168,7 @@ var operations = []operation{
 	{needs: "staff", route: "POST /api/v1/queues/:name/pause", does: "Give no work", status: 200, out: fiber.Map{"name": "", "paused": false}},
 	{needs: "staff", route: "POST /api/v1/queues/:name/resume", does: "Give work again", status: 200, out: fiber.Map{"name": "", "paused": false}},
 	{needs: "staff", route: "GET /api/v1/dlq", does: "Dead letters, newest first", query: "all before limit", status: 200, out: fiber.Map{"dead_letters": []letterJSON{}}},
+	{needs: "staff", route: "POST /api/v1/dlq/replay", does: "Have all dead jobs with one reason judged again", in: fiber.Map{"reason": ""}, status: 202, out: fiber.Map{"reason": "", "jobs": 0}},
 	{needs: "staff", route: "GET /api/v1/dlq/:id", does: "A dead letter and the attempts that led to it", status: 200, out: fiber.Map{"dead_letter": letterJSON{}, "attempts": []attemptJSON{}}},
 	{needs: "staff", route: "POST /api/v1/dlq/:id/replay", does: "Have a dead job judged again", status: 202, out: fiber.Map{"job_id": int64(0), "generation": int32(0)}},
 	{needs: "staff", route: "POST /api/v1/dlq/:id/discard", does: "Resolve a dead letter without judging again", in: fiber.Map{"reason": ""}, status: 200, out: fiber.Map{"job_id": int64(0), "resolution": ""}},

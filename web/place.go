@@ -100,10 +100,11 @@ type placeJSON struct {
 	ETALow      float64 `json:"eta_low_seconds"`
 	ETAHigh     float64 `json:"eta_high_seconds"`
 	Why         string  `json:"why,omitempty"`
+	Language    string  `json:"language,omitempty"` // its name
 }
 
 func publicPlace(p judge.Place) *placeJSON {
-	out := &placeJSON{Position: p.Position, ETALow: p.ETALow.Seconds(), ETAHigh: p.ETAHigh.Seconds(), Why: p.Why}
+	out := &placeJSON{Position: p.Position, ETALow: p.ETALow.Seconds(), ETAHigh: p.ETAHigh.Seconds(), Why: p.Why, Language: p.Language}
 	if !p.Exact() {
 		out.AtLeast, out.PositionMax = true, p.Most
 	}
@@ -124,7 +125,7 @@ func waitSentence(p judge.Place) string {
 	if !p.Exact() {
 		where = fmt.Sprintf("More than %d others go first", p.Position-2)
 	}
-	if why := whyWaiting(p.Why); why != "" {
+	if why := whyWaiting(p); why != "" {
 		return where + "; " + why + "."
 	}
 	return where + ", expected " + etaText(p) + "."
@@ -132,7 +133,7 @@ func waitSentence(p judge.Place) string {
 
 // etaText says how long a job is expected to wait, or why it waits.
 func etaText(p judge.Place) string {
-	if why := whyWaiting(p.Why); why != "" {
+	if why := whyWaiting(p); why != "" {
 		return why
 	}
 	if p.ETAHigh <= 0 {
@@ -146,8 +147,12 @@ func etaText(p judge.Place) string {
 }
 
 // whyWaiting puts the reason of a wait into words; "" if it just waits its turn.
-func whyWaiting(why string) string {
-	switch why {
+func whyWaiting(p judge.Place) string {
+	having := ""
+	if p.Language != "" {
+		having = " that has " + p.Language
+	}
+	switch p.Why {
 	case "paused":
 		return "the queue is paused"
 	case "not_before":
@@ -155,7 +160,9 @@ func whyWaiting(why string) string {
 	case "group_limit":
 		return "its owner's other submissions are being judged"
 	case string(judge.ReasonNoLiveWorker):
-		return "no running worker serves its language"
+		return "no worker is running" + having
+	case string(judge.ReasonUnfitWorkers):
+		return "every worker" + having + " lacks something and takes no jobs until it is back"
 	}
 	return ""
 }

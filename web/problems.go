@@ -93,6 +93,7 @@ type problemView struct {
 	Samples   []samplePair
 	Offers    []offer // of the languages that the problem takes
 	Open      bool    // whether any of them can be submitted in
+	Waits     bool    // whether no worker takes jobs in any of these
 	Runs      bool    // whether they are of programs, which can be run
 	Key       string  // fresh idempotency key
 	Language  string  // chosen already, or ""
@@ -203,13 +204,16 @@ func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
 			listing{"Input " + n, "sample-in-" + n, sample.Input}, listing{"Output " + n, "sample-out-" + n, sample.Output},
 		})
 	}
+	served := false
 	for _, o := range offers {
 		if allows(problem, o.ID) && (space == nil || len(space.Languages) == 0 || slices.Contains(space.Languages, o.ID)) {
 			v.Offers = append(v.Offers, o)
 			v.Open = v.Open || o.Open()
+			served = served || o.Open() && o.Waits == ""
 			v.Runs = v.Runs || o.ID != judge.AnswerLanguage
 		}
 	}
+	v.Waits = v.Open && !served
 	return v, nil
 }
 

@@ -140,7 +140,7 @@ func (s *Server) publicWorkers(ctx context.Context) ([]judge.WorkerInfo, error) 
 		out[i].Busy = min(out[i].Busy, rest)
 		rest -= out[i].Busy
 		out[i].Name = fmt.Sprintf("worker %d", i+1)
-		out[i].Sandbox = ""
+		out[i].Sandbox, out[i].UnfitWhy = "", ""
 	}
 	return out, nil
 }
@@ -153,22 +153,57 @@ func (s *Server) languagesPage(c *fiber.Ctx) error {
 	return s.page(c, fiber.StatusOK, "languages", "Languages", offers)
 }
 
-// apiLanguages lists languages; one that cannot be submitted in now is not
-// available and says why.
+// languageJSON is a language and what a program in it waits for.
+type languageJSON struct {
+	judge.Language
+	Waits     string `json:"waits,omitempty"`
+	Withdrawn bool   `json:"withdrawn,omitempty"` // staff took it off the list
+}
+
+// apiLanguages lists languages; one that cannot be submitted in is not available
+// and says why.
 func (s *Server) apiLanguages(c *fiber.Ctx) error {
 	offers, err := s.catalog.languages(c.UserContext())
 	if err != nil {
 		return err
 	}
-	out := make([]judge.Language, len(offers))
+	out := make([]languageJSON, len(offers))
 	for i, o := range offers {
-		out[i] = o.Language
-		out[i].Available = o.Open()
-		if !o.Open() {
-			out[i].Unavailable = o.Why
-		}
+		out[i] = languageJSON{Language: o.Language, Waits: o.Waits, Withdrawn: o.Withdrawn}
+		out[i].Available, out[i].Unavailable = o.Open(), o.Why
 	}
 	return c.JSON(fiber.Map{"languages": out})
+}
+
+// apiWithdraw returns the handler of POST /api/v1/languages/:id/withdraw and offer.
+func (s *Server) apiWithdraw(withdrawn bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := s.withdraw(c, withdrawn); err != nil {
+			return err
+		}
+		return c.JSON(fiber.Map{"id": c.Params("id"), "withdrawn": withdrawn})
+	}
+}
+
+// withdrawForm returns the handler of POST /languages/:id/withdraw and offer.
+func (s *Server) withdrawForm(withdrawn bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := s.withdraw(c, withdrawn); err != nil {
+			return err
+		}
+		return c.Redirect("/languages", fiber.StatusSeeOther)
+	}
+}
+
+// withdraw takes the language that the address names off the list, or puts it
+// back. Other processes know within a second.
+func (s *Server) withdraw(c *fiber.Ctx, withdrawn bool) error {
+	id := c.Params("id")
+	if !plainWord(id) {
+		return sql.ErrNotFound
+	}
+	defer s.catalog.forget()
+	return s.store.WithdrawLanguage(c.UserContext(), id, withdrawn, viewerOf(c).Name)
 }
 
 // apiQueue describes the queue in figures, or what waits of a submitter.

@@ -38,7 +38,7 @@ var runFields = fieldNames{"problem", "language", "source", "Idempotency-Key"}
 // row are committed.
 func (s *Server) acceptRun(ctx context.Context, v viewer, in newRun) (sql.Receipt, error) {
 	var none sql.Receipt
-	offers, err := s.runnable(ctx)
+	offers, err := s.runnable(ctx, in.Language)
 	if err != nil {
 		return none, err
 	}
@@ -61,9 +61,10 @@ func (s *Server) acceptRun(ctx context.Context, v viewer, in newRun) (sql.Receip
 	return s.storeRun(ctx, v, in.payload, in.Key, runPriority)
 }
 
-// runnable returns the languages of programs: answers cannot be run.
-func (s *Server) runnable(ctx context.Context) ([]offer, error) {
-	offers, err := s.catalog.languages(ctx)
+// runnable returns the languages of programs, for whoever wants to run one in a
+// language; "" = all. Answers cannot be run.
+func (s *Server) runnable(ctx context.Context, language string) ([]offer, error) {
+	offers, err := s.catalog.taking(ctx, language)
 	if err != nil {
 		return nil, err
 	}

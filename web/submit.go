@@ -110,7 +110,7 @@ func (s *Server) prepare(ctx context.Context, v viewer, in handIn) (n sql.NewSub
 	if err != nil {
 		return n, nil, err
 	}
-	offers, err := s.catalog.languages(ctx)
+	offers, err := s.catalog.taking(ctx, in.Language)
 	if err != nil {
 		return n, nil, err
 	}
@@ -189,13 +189,13 @@ func checkLanguage(in handIn, problem *judge.Problem, offers []offer) *judge.Fie
 	switch {
 	case at < 0 && !slices.ContainsFunc(offers, offer.Open):
 		return wrongField(in.fields.language, string(judge.ReasonNoLiveWorker),
-			"No running worker serves %q, or any other language. Start one with `deepoj worker`.", shorten(in.Language))
+			"No worker has said yet which languages there are, so %q is not taken. Start the first one with `deepoj worker`.", shorten(in.Language))
 	case at < 0:
 		return wrongField(in.fields.language, reasonUnknown, "There is no language %q; there are %s.", shorten(in.Language), openIDs(offers))
 	case problem != nil && !allows(problem, in.Language):
 		return wrongField(in.fields.language, "not_allowed", "This problem takes only %s.", strings.Join(problem.Languages, ", "))
 	case !offers[at].Open():
-		return wrongField(in.fields.language, string(offers[at].Reason), "%s cannot be judged now: %s", offers[at].Name, offers[at].Why)
+		return wrongField(in.fields.language, string(offers[at].Reason), "%s is not taken: %s", offers[at].Name, offers[at].Why)
 	}
 	return nil
 }

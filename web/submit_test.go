@@ -145,7 +145,7 @@ func TestARefusalNamesEveryWrongField(t *testing.T) {
 	}
 }
 
-func TestNoLanguageIsTakenWithoutALiveWorker(t *testing.T) {
+func TestNoLanguageIsTakenBeforeTheFirstWorkerEver(t *testing.T) {
 	s := newStage(t)
 	s.must(s.store.WorkerGone(t.Context(), "judge1-5f3a"))
 	f := document(t, s.do(http.MethodPost, "/api/v1/submissions", `{"problem": "aplusb", "language": "cpp", "source": "x"}`, asJSON))

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"deepoj/host/judge"
+	"deepoj/sql"
 )
 
 func TestFiguresReadWell(t *testing.T) {
@@ -55,26 +56,34 @@ func TestAVerdictHasTextShapeAndColour(t *testing.T) {
 	}
 }
 
-func TestALanguageIsOpenIfOneLiveWorkerServesIt(t *testing.T) {
+func TestALanguageIsOpenIfAWorkerServesItOrOnceDid(t *testing.T) {
 	t.Parallel()
 	cpp := judge.Language{ID: "cpp", Name: "C++", Available: true}
 	broken := judge.Language{ID: "cpp", Name: "C++", Unavailable: "g++ was not found"}
-	old := judge.Language{ID: "go", Name: "Go", Available: true}
-	known := map[string]judge.Language{"cpp": cpp, "go": old}
+	listed := func(l judge.Language, withdrawn bool) []sql.OfferedLanguage {
+		return []sql.OfferedLanguage{{Language: l, Withdrawn: withdrawn}}
+	}
+	unfit := judge.WorkerInfo{Unfit: "disk", Languages: []judge.Language{cpp}}
 	for name, tt := range map[string]struct {
 		workers []judge.WorkerInfo
-		cpp     judge.Reason
+		known   []sql.OfferedLanguage
+		reason  judge.Reason
+		waits   string // part of what a program waits for
 	}{
-		"one of two has it":     {[]judge.WorkerInfo{{Languages: []judge.Language{broken}}, {Languages: []judge.Language{cpp}}}, ""},
-		"in the other order":    {[]judge.WorkerInfo{{Languages: []judge.Language{cpp}}, {Languages: []judge.Language{broken}}}, ""},
-		"the only one lacks it": {[]judge.WorkerInfo{{Languages: []judge.Language{broken}}}, reasonUnavailable},
-		"nobody lives":          {nil, judge.ReasonNoLiveWorker},
+		"one of two has it":                {[]judge.WorkerInfo{{Languages: []judge.Language{broken}}, {Languages: []judge.Language{cpp}}}, nil, "", ""},
+		"in the other order":               {[]judge.WorkerInfo{{Languages: []judge.Language{cpp}}, {Languages: []judge.Language{broken}}}, nil, "", ""},
+		"nobody ever had it":               {[]judge.WorkerInfo{{Languages: []judge.Language{broken}}}, nil, reasonUnavailable, ""},
+		"the only one has lost it":         {[]judge.WorkerInfo{{Languages: []judge.Language{broken}}}, listed(cpp, false), "", "No worker is running that has C++"},
+		"nobody lives":                     {nil, listed(cpp, false), "", "No worker is running that has C++"},
+		"whoever has it takes no jobs":     {[]judge.WorkerInfo{unfit}, listed(cpp, false), "", "take no jobs"},
+		"one of those who have it is well": {[]judge.WorkerInfo{unfit, {Languages: []judge.Language{cpp}}}, listed(cpp, false), "", ""},
+		"staff took it off":                {[]judge.WorkerInfo{{Languages: []judge.Language{cpp}}}, listed(cpp, true), reasonWithdrawn, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			offers := offersOf(tt.workers, known)
-			if len(offers) != 2 || offers[0].ID != "cpp" || offers[0].Reason != tt.cpp || offers[1].Reason != judge.ReasonNoLiveWorker {
-				t.Errorf("got %+v", offers)
+			offers := offersOf(tt.workers, tt.known)
+			if len(offers) != 1 || offers[0].ID != "cpp" || offers[0].Reason != tt.reason || (tt.waits == "") != (offers[0].Waits == "") || !strings.Contains(offers[0].Waits, tt.waits) {
+				t.Fatalf("got %+v", offers)
 			}
 			if !offers[0].Open() && !strings.HasSuffix(offers[0].Why, ".") {
 				t.Errorf("the reason %q is no sentence", offers[0].Why)

@@ -25,6 +25,24 @@ const algorithm = "sha256:"
 // ErrNotFound says that a store does not hold the digest that was asked for.
 var ErrNotFound = errors.New("no such blob")
 
+// AwayError says that a store cannot be used now: it is not there, does not answer
+// in time, or refuses what it should do. It says nothing about single blobs.
+type AwayError struct {
+	Store string // what is away, for people
+	Err   error
+}
+
+func (e *AwayError) Error() string { return e.Store + " cannot be used: " + e.Err.Error() }
+
+// Unwrap returns what the store said.
+func (e *AwayError) Unwrap() error { return e.Err }
+
+// Away reports whether an error says that a store cannot be used now.
+func Away(err error) bool {
+	_, ok := errors.AsType[*AwayError](err)
+	return ok
+}
+
 // CorruptError says that stored bytes no longer match their name.
 type CorruptError struct {
 	Want Digest // the name under which the bytes are stored
@@ -46,7 +64,7 @@ type Store interface {
 	// Open returns the content of d. Its last read returns a [CorruptError]
 	// instead of io.EOF when the content does not match d, so a caller that
 	// reads to the end holds the right bytes. The error is [ErrNotFound] when d
-	// is not stored.
+	// is not stored, and an [*AwayError] when that cannot be told.
 	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
 
 	// File returns an open file of this machine with the content of d, at offset
@@ -62,6 +80,10 @@ type Store interface {
 	// until f returns an error, which it returns. What is stored meanwhile may be
 	// left out.
 	List(ctx context.Context, f func(d Digest, size int64) error) error
+
+	// Probe does to the store what judging does: it reads a small blob, which it
+	// stores first where it is missing. An error says that the store cannot be used.
+	Probe(ctx context.Context) error
 
 	// Verify reads all of d where it is stored. The error is a [CorruptError] when
 	// the content does not match; then storing it again mends it.
@@ -107,6 +129,28 @@ func ReadAll(ctx context.Context, s Store, d Digest, limit int64) ([]byte, error
 		return nil, fmt.Errorf("read blob %s: longer than %d bytes", d, limit)
 	}
 	return b, nil
+}
+
+// probed is what stores are probed with.
+const probed = "Deep-OJ looks whether this can be read.\n"
+
+// probe reads what stores are probed with through open, and has put store it where
+// it is missing.
+func probe(ctx context.Context, open func(context.Context, Digest) (io.ReadCloser, error), put func(context.Context, io.Reader) (Digest, int64, error)) error {
+	for try := 0; ; try++ {
+		r, err := open(ctx, Of([]byte(probed)))
+		if err == nil {
+			_, err = io.Copy(io.Discard, r)
+			err = errors.Join(err, r.Close())
+		}
+		_, damaged := errors.AsType[*CorruptError](err)
+		if try > 0 || !damaged && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		if _, _, err := put(ctx, strings.NewReader(probed)); err != nil {
+			return err
+		}
+	}
 }
 
 func named(sum []byte) Digest { return Digest(algorithm + hex.EncodeToString(sum)) }

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -16,7 +17,8 @@ import (
 // Dir is a Store in a folder of the local disk: DIR/ab/abcdef… by the digits of
 // the digest. A file appears by rename when its content is on the disk.
 type Dir struct {
-	root string
+	root     string
+	patience time.Duration // how long one access may take
 
 	mu    sync.Mutex
 	known map[Digest]stamp // files whose content was checked by this process
@@ -33,6 +35,9 @@ type stamp struct {
 // leftover is the age from which an unfinished file can belong to nobody.
 const leftover = 24 * time.Hour
 
+// DefaultPatience is how long a store may be silent until it counts as away.
+const DefaultPatience = 15 * time.Second
+
 // remembered bounds how many checked files a Dir remembers.
 const remembered = 1 << 16
 
@@ -43,7 +48,7 @@ func OpenDir(path string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open blob folder: %w", err)
 	}
-	d := &Dir{root: root, known: map[Digest]stamp{}}
+	d := &Dir{root: root, patience: DefaultPatience, known: map[Digest]stamp{}}
 	if err := os.MkdirAll(d.incoming(), 0o750); err != nil {
 		return nil, fmt.Errorf("open blob folder: %w", err)
 	}
@@ -61,6 +66,16 @@ func OpenDir(path string) (*Dir, error) {
 	return d, nil
 }
 
+// SetPatience sets how long the folder may be silent until it counts as away. It
+// is called before d is used.
+func (d *Dir) SetPatience(p time.Duration) { d.patience = p }
+
+// Probe implements Store.
+func (d *Dir) Probe(ctx context.Context) error { return probe(ctx, d.Open, d.Put) }
+
+// away returns an error that says that the folder cannot be used.
+func (d *Dir) away(err error) error { return &AwayError{"the blob folder " + d.root, err} }
+
 // Root returns the absolute path of the folder.
 func (d *Dir) Root() string { return d.root }
 
@@ -73,6 +88,9 @@ func (d *Dir) path(g Digest) string {
 // Put implements Store.
 func (d *Dir) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {
 	g, n, err := d.put(ctx, r)
+	if ofDisk(err) && !Away(err) {
+		err = d.away(err)
+	}
 	if err != nil {
 		return "", 0, fmt.Errorf("store blob: %w", err)
 	}
@@ -131,7 +149,20 @@ func (d *Dir) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newChecked(ctx, f, g), nil
+	return newChecked(ctx, d.timed(f), g), nil
+}
+
+// timed returns f with deadlines.
+func (d *Dir) timed(f *os.File) *timed {
+	return &timed{f: f, limit: d.patience, store: "the blob folder " + d.root}
+}
+
+// ofDisk reports whether an error is one of a file system.
+func ofDisk(err error) bool {
+	_, path := errors.AsType[*fs.PathError](err)
+	_, link := errors.AsType[*os.LinkError](err)
+	_, call := errors.AsType[*os.SyscallError](err)
+	return path || link || call
 }
 
 // whole reports whether g is stored undamaged. A damaged file is not an error
@@ -152,10 +183,15 @@ func (d *Dir) Has(_ context.Context, g Digest) (bool, error) {
 	if _, err := Parse(string(g)); err != nil {
 		return false, err
 	}
-	switch _, err := os.Stat(d.path(g)); {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
+	stat, silent := within(d.patience, func() error {
+		_, err := os.Stat(d.path(g))
+		return err
+	})
+	if err := cmp.Or(silent, stat); err != nil {
+		err = d.lacks(err)
+		if errors.Is(err, ErrNotFound) {
+			return false, nil
+		}
 		return false, fmt.Errorf("look for blob %s: %w", g, err)
 	}
 	return true, nil
@@ -185,7 +221,7 @@ func (d *Dir) check(ctx context.Context, f *os.File, g Digest) error {
 	if ok {
 		return nil
 	}
-	if _, err := io.Copy(io.Discard, newChecked(ctx, f, g)); err != nil {
+	if _, err := io.Copy(io.Discard, newChecked(ctx, d.timed(f), g)); err != nil {
 		return fmt.Errorf("check blob %s: %w", g, err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -216,21 +252,41 @@ func (d *Dir) Verify(ctx context.Context, g Digest) error {
 	if err != nil {
 		return err
 	}
-	return verify(ctx, f, g)
+	return verify(ctx, d.timed(f), g)
 }
 
 func (d *Dir) open(g Digest) (*os.File, error) {
 	if _, err := Parse(string(g)); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(d.path(g))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open blob %s: %w", g, ErrNotFound)
+	type opened struct {
+		f   *os.File
+		err error
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open blob %s: %w", g, err)
+	o, silent := within(d.patience, func() opened {
+		f, err := os.Open(d.path(g))
+		return opened{f, err}
+	})
+	if err := cmp.Or(silent, o.err); err != nil {
+		return nil, fmt.Errorf("open blob %s: %w", g, d.lacks(err))
 	}
-	return f, nil
+	return o.f, nil
+}
+
+// lacks says what it means that a file cannot be used: [ErrNotFound] only where
+// the rest of the store is there.
+func (d *Dir) lacks(err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return d.away(err)
+	}
+	there, silent := within(d.patience, func() error {
+		_, err := os.Stat(d.incoming())
+		return err
+	})
+	if err := cmp.Or(silent, there); err != nil {
+		return d.away(err)
+	}
+	return ErrNotFound
 }
 
 func syncDir(path string) error {

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -22,6 +24,7 @@ import (
 type S3 struct {
 	client  *minio.Client
 	bucket  string
+	silence time.Duration // how long the service may be silent
 	near    *cache
 	flights singleflight.Group
 	damaged sync.Map // digests whose objects are known to be damaged
@@ -40,6 +43,10 @@ type S3Config struct {
 
 	CacheDir   string // folder of this machine
 	CacheBytes int64  // its bound; what was used in the last minute stays all the same
+
+	// Patience is how long the service may be silent until it counts as away.
+	// Defaults to DefaultPatience.
+	Patience time.Duration
 
 	// Transport replaces the usual one, to trust a certificate.
 	Transport http.RoundTripper
@@ -65,7 +72,91 @@ func OpenS3(cfg S3Config) (*S3, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &S3{client: client, bucket: cfg.Bucket, near: near}, nil
+	near.dir.SetPatience(cmp.Or(cfg.Patience, DefaultPatience))
+	return &S3{client: client, bucket: cfg.Bucket, silence: cmp.Or(cfg.Patience, DefaultPatience), near: near}, nil
+}
+
+// Probe implements Store: it asks the bucket, and looks at what is near.
+func (s *S3) Probe(ctx context.Context) error {
+	err := probe(ctx, func(ctx context.Context, g Digest) (io.ReadCloser, error) {
+		r, err := s.object(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		return newChecked(ctx, r, g), nil
+	}, s.Put)
+	if err != nil {
+		return err
+	}
+	return s.near.dir.Probe(ctx)
+}
+
+// heard is a request that ends when the service is silent for too long.
+type heard struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	s      *S3
+}
+
+// listen begins to wait for the service.
+func (s *S3) listen(ctx context.Context) *heard {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return &heard{ctx: ctx, cancel: cancel, s: s, timer: time.AfterFunc(s.silence, func() { cancel(errSilent) })}
+}
+
+// more says that the service was heard.
+func (h *heard) more() { h.timer.Reset(h.s.silence) }
+
+// over ends the waiting. It may be called again.
+func (h *heard) over() {
+	h.timer.Stop()
+	h.cancel(nil)
+}
+
+// said returns what an error of the service means: it is away, unless it was the
+// asker who ended the request, or the answer is that there is no such object.
+func (h *heard) said(asker context.Context, verb string, g Digest, err error) error {
+	switch {
+	case err == nil || missing(err) || Away(err):
+		return err
+	case errors.Is(context.Cause(h.ctx), errSilent):
+		err = errSilent
+	case asker.Err() != nil:
+		return h.s.failed(verb, g, err)
+	}
+	return &AwayError{"the bucket " + h.s.bucket, h.s.failed(verb, g, err)}
+}
+
+// body is an object on its way.
+type body struct {
+	io.ReadCloser
+
+	asker context.Context
+	h     *heard
+	g     Digest
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.h.more()
+	}
+	switch {
+	case missing(err):
+		err = fmt.Errorf("open blob %s: %w", b.g, ErrNotFound)
+	case err != nil && !errors.Is(err, io.EOF):
+		err = b.h.said(b.asker, "read", b.g, err)
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	b.h.over()
+	_ = b.ReadCloser.Close() // whoever read to the end has it all
+	return nil
 }
 
 // retries is how often a request is tried, with growing pauses. A job that fails
@@ -74,12 +165,14 @@ const retries = 5
 
 // Ping reports whether the bucket can be reached and used.
 func (s *S3) Ping(ctx context.Context) error {
-	ok, err := s.client.BucketExists(ctx, s.bucket)
+	h := s.listen(ctx)
+	defer h.over()
+	ok, err := s.client.BucketExists(h.ctx, s.bucket)
 	if err != nil {
-		return s.failed("ask for", "", err)
+		return h.said(ctx, "ask for", "", err)
 	}
 	if !ok {
-		return fmt.Errorf("there is no bucket %s: create it", s.bucket)
+		return &AwayError{"the bucket " + s.bucket, fmt.Errorf("there is no bucket %s: create it", s.bucket)}
 	}
 	return nil
 }
@@ -99,22 +192,25 @@ func (s *S3) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {
 // upload puts a near file into the bucket, unless it is there. An object appears
 // whole or not at all: so S3 promises.
 func (s *S3) upload(ctx context.Context, g Digest, size int64) error {
+	h := s.listen(ctx)
+	defer h.over()
 	_, known := s.damaged.Load(g)
 	if !known {
-		switch info, err := s.client.StatObject(ctx, s.bucket, key(g), minio.StatObjectOptions{}); {
+		switch info, err := s.client.StatObject(h.ctx, s.bucket, key(g), minio.StatObjectOptions{}); {
 		case err == nil && info.Size == size:
 			return nil
 		case err != nil && !missing(err):
-			return s.failed("look for", g, err)
+			return h.said(ctx, "look for", g, err)
 		}
 	}
+	h.more()
 	f, err := s.near.dir.open(g)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if _, err = s.client.PutObject(ctx, s.bucket, key(g), f, size, minio.PutObjectOptions{ContentType: "application/octet-stream"}); err != nil {
-		return s.failed("store", g, err)
+	if _, err = s.client.PutObject(h.ctx, s.bucket, key(g), f, size, minio.PutObjectOptions{ContentType: "application/octet-stream", Progress: progress(h.more)}); err != nil {
+		return h.said(ctx, "store", g, err)
 	}
 	s.damaged.Delete(g)
 	return nil
@@ -155,10 +251,8 @@ func (s *S3) fetch(ctx context.Context, g Digest) error {
 	got, _, err := s.near.put(ctx, r)
 	err = errors.Join(err, r.Close())
 	switch {
-	case missing(err):
-		return fmt.Errorf("open blob %s: %w", g, ErrNotFound)
 	case err != nil:
-		return s.failed("read", g, err)
+		return err
 	case got != g:
 		s.damaged.Store(g, nil)
 		return errors.Join(&CorruptError{Want: g, Got: got}, s.near.drop(got))
@@ -172,11 +266,22 @@ func (s *S3) object(ctx context.Context, g Digest) (io.ReadCloser, error) {
 	if _, err := Parse(string(g)); err != nil {
 		return nil, err
 	}
-	r, err := s.client.GetObject(ctx, s.bucket, key(g), minio.GetObjectOptions{})
+	h := s.listen(ctx)
+	r, err := s.client.GetObject(h.ctx, s.bucket, key(g), minio.GetObjectOptions{})
 	if err != nil {
-		return nil, s.failed("read", g, err)
+		defer h.over()
+		return nil, h.said(ctx, "read", g, err)
 	}
-	return r, nil
+	return &body{ReadCloser: r, asker: ctx, h: h, g: g}, nil
+}
+
+// progress is called with what was sent.
+type progress func()
+
+// Read implements io.Reader, as the client wants it.
+func (p progress) Read(b []byte) (int, error) {
+	p()
+	return len(b), nil
 }
 
 // Has implements Store: it asks the bucket, which is what others see.
@@ -184,32 +289,37 @@ func (s *S3) Has(ctx context.Context, g Digest) (bool, error) {
 	if _, err := Parse(string(g)); err != nil {
 		return false, err
 	}
-	switch _, err := s.client.StatObject(ctx, s.bucket, key(g), minio.StatObjectOptions{}); {
+	h := s.listen(ctx)
+	defer h.over()
+	switch _, err := s.client.StatObject(h.ctx, s.bucket, key(g), minio.StatObjectOptions{}); {
 	case missing(err):
 		return false, nil
 	case err != nil:
-		return false, s.failed("look for", g, err)
+		return false, h.said(ctx, "look for", g, err)
 	}
 	return true, nil
 }
 
 // List implements Store.
 func (s *S3) List(ctx context.Context, f func(Digest, int64) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the listing
-	for o := range s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Recursive: true}) {
+	h := s.listen(ctx)
+	defer h.over() // ends the listing
+	for o := range s.client.ListObjects(h.ctx, s.bucket, minio.ListObjectsOptions{Recursive: true}) {
+		h.timer.Stop() // f may take its time
 		if o.Err != nil {
-			return s.failed("list", "", o.Err)
+			return h.said(ctx, "list", "", o.Err)
 		}
 		g, err := Parse(algorithm + o.Key[strings.LastIndexByte(o.Key, '/')+1:])
 		if err != nil || key(g) != o.Key {
+			h.more()
 			continue // not ours
 		}
 		if err := f(g, o.Size); err != nil {
 			return err
 		}
+		h.more()
 	}
-	return ctx.Err()
+	return h.said(ctx, "list", "", context.Cause(h.ctx))
 }
 
 // Verify implements Store. It reads the object and not what is near.
@@ -219,13 +329,8 @@ func (s *S3) Verify(ctx context.Context, g Digest) error {
 		return err
 	}
 	err = verify(ctx, r, g)
-	switch _, damaged := errors.AsType[*CorruptError](err); {
-	case missing(err):
-		return fmt.Errorf("verify blob %s: %w", g, ErrNotFound)
-	case damaged:
+	if _, damaged := errors.AsType[*CorruptError](err); damaged {
 		s.damaged.Store(g, nil)
-	case err != nil:
-		return s.failed("verify", g, err)
 	}
 	return err
 }

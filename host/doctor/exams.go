@@ -95,6 +95,25 @@ func Languages(ask func(context.Context) []judge.Language) Exam {
 	}
 }
 
+// Workers looks at the workers that live: one that lacks something takes no jobs.
+// Remedies say how to mend what it lacks.
+func Workers(live func(context.Context) ([]judge.WorkerInfo, error), remedies map[string]string) Exam {
+	return func(ctx context.Context) []Check {
+		workers, err := live(ctx)
+		if err != nil {
+			return []Check{{Name: "workers", Detail: err.Error(), Remedy: "look at the database"}}
+		}
+		checks := make([]Check, len(workers))
+		for i, w := range workers {
+			checks[i] = Check{Name: "worker " + w.Name, OK: true, Detail: fmt.Sprintf("takes jobs, %d of %d slots busy", w.Busy, w.Slots)}
+			if w.Unfit != "" {
+				checks[i] = Check{Name: "worker " + w.Name, Detail: "takes no jobs: " + w.Unfit + ": " + w.UnfitWhy, Remedy: remedies[w.Unfit]}
+			}
+		}
+		return checks
+	}
+}
+
 // orNone adds a failed check when every one of checks is degraded.
 func orNone(checks []Check, name, detail string) []Check {
 	if slices.ContainsFunc(checks, func(c Check) bool { return !c.Degraded }) {

@@ -24,6 +24,7 @@ const (
 	ReasonLeaseStillValid  Reason = "lease_still_valid"
 	ReasonAckError         Reason = "xack_error"
 	ReasonNoLiveWorker     Reason = "no_live_worker"
+	ReasonUnfitWorkers     Reason = "unfit_workers"
 	ReasonQueueFull        Reason = "queue_full"
 	ReasonImmediateCantMov Reason = "immediate_cannot_move"
 )

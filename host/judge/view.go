@@ -60,7 +60,8 @@ type Place struct {
 	Most     int64         // upper bound of Position; 0 = unknown
 	ETALow   time.Duration // estimated wait, lower bound
 	ETAHigh  time.Duration // estimated wait, upper bound; 0 = unknown
-	Why      string        // why it waits: "", "paused", "no_live_worker", "not_before", "group_limit", "backlog"
+	Why      string        // why it waits: "", "paused", "no_live_worker", "unfit_workers", "not_before", "group_limit", "backlog"
+	Language string        // name of its language; "" = it has none
 }
 
 // Exact reports whether Position is more than a lower bound.
@@ -100,6 +101,11 @@ type WorkerInfo struct {
 	Languages []Language `json:"languages"`
 	Version   string     `json:"version"`
 	Sandbox   string     `json:"sandbox"` // cgroup driver, and what is degraded
+
+	// Unfit names what the worker lacks and therefore takes no jobs, such as
+	// "blob_store"; "" = it takes jobs. UnfitWhy is for staff.
+	Unfit    string `json:"unfit,omitempty"`
+	UnfitWhy string `json:"unfit_why,omitempty"`
 
 	// Calibration is how fast a core is, in passes per second: see package
 	// capacity. 0 = not measured.

@@ -349,6 +349,7 @@ func (stalled) File(context.Context, blob.Digest) (*os.File, error)        { ret
 func (stalled) Has(context.Context, blob.Digest) (bool, error)             { return false, nil }
 func (stalled) List(context.Context, func(blob.Digest, int64) error) error { return nil }
 func (stalled) Verify(context.Context, blob.Digest) error                  { return nil }
+func (stalled) Probe(context.Context) error                                { return nil }
 
 func TestAReaderThatIsKilledIsStartedOnceMore(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

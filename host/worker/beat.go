@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -15,12 +16,44 @@ func (w *Worker) beats(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		w.beat(ctx)
+		w.offer(ctx)
 		select {
 		case <-ctx.Done():
 			return
+		case <-w.news:
 		case <-tick.C:
 		}
 	}
+}
+
+// beatSoon has the next sign of life given at once.
+func (w *Worker) beatSoon() {
+	select {
+	case w.news <- struct{}{}:
+	default:
+	}
+}
+
+// offer says which languages can be handed in from now on, unless that was said
+// since the last probe.
+func (w *Worker) offer(ctx context.Context) {
+	w.mu.Lock()
+	languages, said := slices.Clone(w.languages), w.said || len(w.languages) == 0
+	w.mu.Unlock()
+	if said {
+		return
+	}
+	c, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	if err := w.store.OfferLanguages(c, languages); err != nil {
+		if ctx.Err() == nil {
+			w.cfg.Log.WarnContext(ctx, "the languages of this worker cannot be offered", slog.Any("err", err))
+		}
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said, w.offered = true, true
 }
 
 func (w *Worker) beat(ctx context.Context) {
@@ -42,6 +75,9 @@ func (w *Worker) info() judge.WorkerInfo {
 	if w.unable != nil || w.stopping {
 		i.Slots = 0
 	}
+	if lack, ok := errors.AsType[*UnfitError](w.unable); ok {
+		i.Unfit, i.UnfitWhy = lack.Need, lack.Err.Error()
+	}
 	return i
 }
 
@@ -51,58 +87,5 @@ func (w *Worker) leave(ctx context.Context) {
 	defer cancel()
 	if err := w.dir.Gone(c, w.owner); err != nil {
 		w.cfg.Log.WarnContext(ctx, "nobody can be told that this worker stopped", slog.Any("err", err))
-	}
-}
-
-// LookAgain asks for a new probe of the languages and the sandbox, soon.
-func (w *Worker) LookAgain() {
-	select {
-	case w.look <- struct{}{}:
-	default:
-	}
-}
-
-// probes looks at tool chains and sandbox again and again until ctx is done.
-func (w *Worker) probes(ctx context.Context) {
-	tick := time.NewTicker(w.cfg.ProbeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.look:
-		case <-tick.C:
-		}
-		w.probe(ctx)
-	}
-}
-
-// probe looks at tool chains and sandbox. A worker without a sandbox takes no
-// jobs, but says what it could judge before: what is handed in meanwhile waits.
-func (w *Worker) probe(ctx context.Context) {
-	line, err := w.cfg.Sandbox(ctx)
-	var languages []judge.Language
-	if err == nil {
-		languages = w.cfg.Languages(ctx)
-	}
-	if ctx.Err() != nil {
-		return // what a stop interrupted says nothing
-	}
-	w.mu.Lock()
-	was := w.unable
-	w.unable, w.sandbox = err, line
-	if err == nil {
-		w.languages = languages
-	} else {
-		w.sandbox = "unavailable: " + err.Error()
-	}
-	w.mu.Unlock()
-	switch {
-	case err != nil && was != nil && err.Error() == was.Error(): // was said
-	case err != nil:
-		w.cfg.Log.ErrorContext(ctx, "nothing can be judged here; no jobs are taken", slog.Any("err", err))
-	case was != nil:
-		w.cfg.Log.InfoContext(ctx, "jobs are taken", slog.String("worker", w.owner), slog.String("pool", w.cfg.Pool),
-			slog.Int("slots", w.cfg.Slots), slog.Any("languages", w.Serving()), slog.String("sandbox", line))
 	}
 }

@@ -37,9 +37,13 @@ func (w *Worker) claim(ctx context.Context, entries []judge.Entry, limit int) ([
 	if len(ids) == 0 {
 		return nil, nil
 	}
+	if err := w.giveBackTaken(ctx); err != nil {
+		return nil, err
+	}
 	token := newToken()
 	asked, jobs, rejected, err := w.ask(ctx, ids, token)
 	if err != nil {
+		w.doubtful = token
 		w.m.claims.WithLabelValues(statusError, string(judge.ReasonDBError)).Add(float64(len(ids)))
 		w.cfg.Log.WarnContext(ctx, "jobs cannot be claimed", slog.Int("jobs", len(ids)),
 			slog.String("reason", string(judge.ReasonDBError)), slog.Any("err", err))
@@ -99,7 +103,7 @@ func (w *Worker) take(ctx context.Context, from queue.Taker, limit int) ([]*run,
 	return runs, nil
 }
 
-// giveBackTaken gives back what an earlier take got whose answer was lost.
+// giveBackTaken gives back what an earlier take or claim got whose answer was lost.
 func (w *Worker) giveBackTaken(ctx context.Context) error {
 	if w.doubtful == "" {
 		return nil

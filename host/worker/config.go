@@ -55,18 +55,28 @@ type Config struct {
 	// BeatEvery is the time between two signs of life. Defaults to 3 seconds.
 	BeatEvery time.Duration
 
-	// ProbeEvery is the time between two looks at the tool chains and the
-	// sandbox. Defaults to 1 minute.
+	// ProbeEvery is the time between two looks at the tool chains, the
+	// sandbox and all other needs. Defaults to 1 minute.
 	ProbeEvery time.Duration
 
 	// Languages returns what can be judged here. It is asked at the start,
 	// every ProbeEvery, and when a tool turned out to be missing. Required.
 	Languages func(ctx context.Context) []judge.Language
 
-	// Sandbox returns a line about the sandbox for people, or an error when
-	// nothing may be run; then the worker takes no jobs. Defaults to always
-	// well.
+	// Sandbox is the need that every worker has: it runs something and returns a
+	// line about the sandbox for people, or says why nothing can be run. Defaults
+	// to always well.
 	Sandbox func(ctx context.Context) (string, error)
+
+	// Needs are what judging needs besides, each of which may be away for a while.
+	// They are probed at the start, every ProbeEvery, and when a job could not be
+	// judged, unless they are spare. Defaults to none.
+	Needs []Need
+
+	// Passing reports whether a job may have failed because something that judging
+	// needs was lost for a moment: then it is judged once more at once. Defaults
+	// to never.
+	Passing func(error) bool
 
 	// Others execute the kinds of jobs that are not submissions. A job of a
 	// kind that is not here fails, and is dead after its last try. Defaults to
@@ -145,6 +155,9 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.ProbeEvery, time.Minute)
 	if c.Sandbox == nil {
 		c.Sandbox = func(context.Context) (string, error) { return "", nil }
+	}
+	if c.Passing == nil {
+		c.Passing = func(error) bool { return false }
 	}
 	if c.Context == nil {
 		c.Context = func(ctx context.Context, _ judge.Job) context.Context { return ctx }

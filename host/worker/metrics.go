@@ -35,6 +35,8 @@ type metrics struct {
 	execTotal   *prometheus.CounterVec
 	verdicts    *prometheus.CounterVec
 	journal     *prometheus.CounterVec
+	unfit       *prometheus.GaugeVec
+	again       prometheus.Counter
 }
 
 // newMetrics makes the worker's figures and has reg gather them; a nil reg
@@ -63,6 +65,18 @@ func newMetrics(reg prometheus.Registerer) (m metrics, err error) {
 	m.stale, err = register(reg, prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "worker_stale_attempt_total", Help: "Writes refused because a newer attempt exists.",
 	}))
+	if err != nil {
+		return m, err
+	}
+	m.again, err = register(reg, prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "worker_judged_again_total", Help: "Judgings that were repeated at once because what they need was lost for a moment.",
+	}))
+	if err != nil {
+		return m, err
+	}
+	m.unfit, err = register(reg, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "worker_unfit", Help: "Whether this worker takes no jobs (1) because of what it lacks.",
+	}, []string{"reason"}))
 	if err != nil {
 		return m, err
 	}

@@ -36,8 +36,9 @@ func TestARunIsStoppedByItsOwnClockWhenTheDatabaseIsOutOfReach(t *testing.T) {
 		if want := 80 * time.Second; stopped != want { // the renewal of 20 s, and a lease of 60
 			t.Errorf("stopped after %s, want %s", stopped, want)
 		}
-		if writes := append(s.asked("fin"), s.asked("fail")...); len(writes) != 0 || len(o.acks) != 0 {
-			t.Errorf("wrote %v and acknowledged %v; want neither", writes, o.acks)
+		writes := append(s.asked("fin"), s.asked("fail")...)
+		if len(writes) != 1 || !strings.Contains(writes[0], "fail counts=false") || !slices.Equal(o.acks, []int64{7}) {
+			t.Errorf("wrote %v and acknowledged %v; want the job given back uncounted, then acknowledged", writes, o.acks)
 		}
 	})
 }
@@ -58,8 +59,9 @@ func TestARunThatWasNeverRenewedIsStoppedAfterOneLease(t *testing.T) {
 		if stopped != time.Minute {
 			t.Errorf("stopped after %s, want 1m0s", stopped)
 		}
-		if writes := append(s.asked("fin"), s.asked("fail")...); len(writes) != 0 || len(o.acks) != 0 {
-			t.Errorf("wrote %v and acknowledged %v; want neither", writes, o.acks)
+		writes := append(s.asked("fin"), s.asked("fail")...)
+		if len(writes) != 1 || !strings.Contains(writes[0], "fail counts=false") || !slices.Equal(o.acks, []int64{7}) {
+			t.Errorf("wrote %v and acknowledged %v; want the job given back uncounted, then acknowledged", writes, o.acks)
 		}
 	})
 }

@@ -22,6 +22,7 @@ type reporter struct {
 
 	mu      sync.Mutex
 	waiting []judge.Progress
+	told    int // how many reports there were
 	looping bool
 }
 
@@ -33,6 +34,7 @@ func (w *Worker) newReporter(ctx context.Context, r *run) *reporter {
 // add is what judging calls. It does not wait for the database.
 func (p *reporter) add(x judge.Progress) {
 	p.mu.Lock()
+	p.told++
 	p.waiting = append(p.waiting, x)
 	if !p.looping {
 		p.looping = true
@@ -42,6 +44,21 @@ func (p *reporter) add(x judge.Progress) {
 	}
 	p.mu.Unlock()
 	p.again()
+}
+
+// skipping returns what a judging calls that is repeated: what was told before is
+// left out, because judging reports its steps in the same order.
+func (p *reporter) skipping() func(judge.Progress) {
+	p.mu.Lock()
+	left := p.told
+	p.mu.Unlock()
+	return func(x judge.Progress) {
+		if left > 0 {
+			left--
+			return
+		}
+		p.add(x)
+	}
 }
 
 func (p *reporter) loop(ctx context.Context) {

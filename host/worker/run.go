@@ -167,7 +167,7 @@ func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 	began := time.Now()
 	w.m.execRunning.Inc()
 	result := new(judge.Result)
-	err := w.execute(ctx, r, report.add, result)
+	lack, err := w.judge(ctx, r, report, result)
 	w.m.execRunning.Dec()
 	stopped := r.end(ctx)
 	report.stop()
@@ -183,18 +183,24 @@ func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 	w.m.execTotal.WithLabelValues(kind).Inc()
 
 	switch {
-	case errors.Is(stopped, errLeaseLost) || errors.Is(stopped, errFenced):
+	case errors.Is(stopped, errLeaseLost):
 		// Another may have the job: no write, no acknowledgement.
-		if errors.Is(stopped, errFenced) {
-			w.m.heartbeats.WithLabelValues(statusReject, string(judge.ReasonLeaseLost)).Inc()
-		}
 		r.log().WarnContext(ctx, "judging was abandoned", slog.String("reason", string(judge.ReasonLeaseLost)), slog.Any("err", stopped))
+	case errors.Is(stopped, errFenced):
+		w.m.heartbeats.WithLabelValues(statusReject, string(judge.ReasonLeaseLost)).Inc()
+		r.log().WarnContext(ctx, "judging was abandoned", slog.String("reason", string(judge.ReasonLeaseLost)), slog.Any("err", stopped))
+		// The outage of the database is not the job's fault. If another has the job
+		// by then, the database refuses this.
+		w.fail(writing, r, stopped, false)
 	case err == nil:
 		report.flush(writing)
 		w.finalize(writing, r, result, end)
 		return
 	case errors.Is(stopped, errStopping):
 		w.fail(writing, r, errStopping, false)
+	case lack != nil:
+		r.log().WarnContext(ctx, "a job cannot be judged now and is given back", slog.Any("lack", lack), slog.Any("err", err))
+		w.fail(writing, r, lack, !errors.Is(err, lack) && !w.excused(r.job.JobID, lack)) // with both the same, nothing was run
 	default:
 		w.mishap(judging, writing, r, err)
 	}

@@ -112,6 +112,8 @@ func (s *script) Held(context.Context, string, string) ([]judge.Attempt, error) 
 
 func (s *script) Malformed(context.Context, int64, judge.Reason) error { return nil }
 
+func (s *script) OfferLanguages(context.Context, []judge.Language) error { return nil }
+
 func (s *script) Beat(context.Context, judge.WorkerInfo) error { return nil }
 
 func (s *script) Gone(context.Context, string) error { return nil }

@@ -22,11 +22,12 @@ type Store interface {
 	Fail(ctx context.Context, a judge.Attempt, why string, counts bool) (judge.Status, error)
 	Bury(ctx context.Context, a judge.Attempt, reason judge.Reason, detail string) error
 	Malformed(ctx context.Context, jobID int64, reason judge.Reason) error
+	OfferLanguages(ctx context.Context, languages []judge.Language) error
 }
 
 // Judger judges a submission on a version of its problem. An error is a failure
 // of the platform and never the contestant's: the job is tried again, which
-// counts unless the error is [ErrNotHere]. Judge returns soon after its context
+// counts unless the error is [ErrNotHere], or something that the worker needs is away. Judge returns soon after its context
 // has ended.
 type Judger interface {
 	Judge(ctx context.Context, p judge.Payload, version blob.Digest, progress func(judge.Progress)) (judge.Result, error)

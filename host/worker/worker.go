@@ -51,16 +51,24 @@ type Worker struct {
 
 	slots chan struct{}    // holds one value per free slot
 	acks  chan judge.Entry // decided entries
-	look  chan struct{}    // asks for a new look at the tool chains
+	look  chan struct{}    // asks for a new look at all that is needed
+	lost  chan struct{}    // says that something is lacking
+	news  chan struct{}    // asks for a sign of life at once
 	renew chan struct{}    // asks for the leases to be renewed
 
 	doubtful string // token of a take whose answer was lost; "" = none
+
+	probing sync.Mutex // held while all that is needed is looked at
+	looked  time.Time  // when the last look began; probing guards it
 
 	mu        sync.Mutex
 	runs      map[int64][]*run // by job; more than one only while an older attempt ends
 	languages []judge.Language
 	sandbox   string
-	unable    error // why no jobs are taken; nil = they are
+	losses    map[int64]int // how often jobs found the sandbox gone
+	said      bool          // the database knows what the last look found
+	offered   bool          // and has known some languages
+	unable    error         // why no jobs are taken; nil = they are
 	stopping  bool
 }
 
@@ -81,8 +89,11 @@ func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Di
 		slots:  make(chan struct{}, cfg.Slots),
 		acks:   make(chan judge.Entry, 1024),
 		look:   make(chan struct{}, 1),
+		lost:   make(chan struct{}, 1),
+		news:   make(chan struct{}, 1),
 		renew:  make(chan struct{}, 1),
 		runs:   map[int64][]*run{},
+		losses: map[int64]int{},
 		unable: errors.New("not looked at yet"),
 	}
 	if w.journal, err = openJournal(cfg.Journal, m, cfg.Log); err != nil {
@@ -90,6 +101,9 @@ func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Di
 	}
 	for range cfg.Slots {
 		w.slots <- struct{}{}
+	}
+	for _, need := range w.needs() {
+		m.unfit.WithLabelValues(need)
 	}
 	return w, nil
 }
@@ -116,6 +130,13 @@ func (w *Worker) Unable() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.unable
+}
+
+// Offered reports whether the database knows what can be judged here.
+func (w *Worker) Offered() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.offered
 }
 
 // Run works until ctx is done. Then it takes nothing more, goes on for the grace
@@ -253,6 +274,7 @@ func (w *Worker) next(ctx context.Context, limit int) (runs []*run, err error) {
 	}
 	if err != nil && ctx.Err() == nil {
 		w.cfg.Log.WarnContext(ctx, "no work can be received", slog.Any("err", err))
+		w.LookAgain()
 	}
 	return runs, err
 }

@@ -61,6 +61,9 @@ SELECT o.job_id, o.state::text, q.paused, o.not_before > now() AS early,
   (SELECT count(*) FROM outbox_events x WHERE x.state = 'D' AND x.queue = o.queue AND x.pool = o.pool AND (@whole OR NOT x.in_set)) AS delivered,
   EXISTS (SELECT 1 FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s'
     AND (o.language = '' OR o.language = ANY (w.languages))) AS served,
+  EXISTS (SELECT 1 FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s' AND (w.info ->> 'slots')::integer > 0
+    AND (o.language = '' OR o.language = ANY (w.languages))) AS taken,
+  coalesce((SELECT l.info ->> 'name' FROM languages l WHERE l.id = o.language), o.language) AS language,
   (SELECT coalesce(sum((w.info ->> 'slots')::integer), 0) FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s')::bigint AS slots,
   (SELECT count(*) FROM results r WHERE r.created_at > now() - interval '2 min'
     AND (@whole OR r.generation = 1 OR event_seen('finished', r.job_id, r.generation)))::bigint AS finished_lately

@@ -121,6 +121,19 @@ func (s *Server) start(program string) error {
 	return errors.Join(errors.New("the S3 server does not listen"), s.cmd.Process.Kill())
 }
 
+// Stall has the server answer nothing until Resume: its connections stay open.
+func (s *Server) Stall(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
+
+// Resume ends a Stall.
+func (s *Server) Resume(t testing.TB) { s.signal(t, syscall.SIGCONT) }
+
+func (s *Server) signal(t testing.TB, sig syscall.Signal) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Kill ends the server at once, as a power cut would. It may be called again.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()

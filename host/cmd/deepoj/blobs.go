@@ -32,6 +32,7 @@ func openBlobs(c *config, folder string) (blob.Store, error) {
 		if err != nil {
 			return nil, err
 		}
+		d.SetPatience(c.duration("BLOB_TIMEOUT"))
 		return d, nil
 	}
 	if (c.get("S3_ACCESS_KEY") == "") != (c.get("S3_SECRET_KEY") == "") {
@@ -40,7 +41,7 @@ func openBlobs(c *config, folder string) (blob.Store, error) {
 	s, err := blob.OpenS3(blob.S3Config{
 		Endpoint: c.get("S3_ENDPOINT"), Bucket: c.get("S3_BUCKET"), Region: c.get("S3_REGION"),
 		AccessKey: c.get("S3_ACCESS_KEY"), SecretKey: c.get("S3_SECRET_KEY"), UseTLS: c.get("S3_USE_TLS") == "true",
-		CacheDir: folder, CacheBytes: c.number("BLOB_CACHE_BYTES"),
+		CacheDir: folder, CacheBytes: c.number("BLOB_CACHE_BYTES"), Patience: c.duration("BLOB_TIMEOUT"),
 	})
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func sandboxAgent(ctx context.Context, e *env) int {
 	}
 	cfg.Log = slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level})).With(slog.String("component", "sandbox"))
 	err = sandbox.Serve(ctx, conn, cfg)
-	if err != nil {
+	if err != nil && ctx.Err() == nil { // else its starter ends, and says why
 		e.fail(err)
 	}
 	return sandbox.ExitStatus(err) // by which its keeper knows why it ended

@@ -56,6 +56,7 @@ var settings = []setting{
 	{env: "RATE_PER_KEY", yaml: "api.rate.key", def: "1200", doc: "requests a minute with one key; 0 = no limit"},
 	{env: "SETTER_QUOTA_MIB", yaml: "packages.setter_quota_mib", def: "2048", doc: "room that the packages of one setter may take with files that nobody else's have, and archives that they may send on a day; 0 = any; the same for web side and workers"},
 	{env: "BLOB_DIR", yaml: "blob.dir", doc: "folder of packages and plugins; the data folder's blobs when empty; unused with S3_ENDPOINT"},
+	{env: "BLOB_TIMEOUT", yaml: "blob.timeout", def: "15s", doc: "how long the folder or the bucket may be silent while something is read, until it counts as away"},
 	{env: "BLOB_CACHE_BYTES", yaml: "blob.cache_bytes", def: "10737418240", doc: "with S3_ENDPOINT: bytes that this machine keeps near, in CACHE_DIR"},
 	{env: "S3_ENDPOINT", yaml: "s3.endpoint", doc: "host:port of an S3 service that keeps packages and plugins instead of BLOB_DIR"},
 	{env: "S3_BUCKET", yaml: "s3.bucket", def: "deepoj", doc: "its bucket, which must exist"},
@@ -196,7 +197,7 @@ func (c *config) validate() []error {
 	for _, name := range []string{"WORKER_SLOTS", "SETTER_QUOTA_MIB", "RATE_PER_ADDRESS", "RATE_PER_USER", "RATE_PER_KEY"} {
 		atLeast(name, 0)
 	}
-	for _, name := range []string{"POLL_INTERVAL", "DRAIN_GRACE"} {
+	for _, name := range []string{"POLL_INTERVAL", "DRAIN_GRACE", "BLOB_TIMEOUT"} {
 		if d, err := time.ParseDuration(c.values[name]); err != nil || d <= 0 {
 			errs = append(errs, fmt.Errorf("%s=%s: must be a positive duration such as 1s", name, c.values[name]))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/doctor"
 	"deepoj/host/embedded"
+	"deepoj/host/judge"
 	"deepoj/host/liveness"
 	"deepoj/queue"
 	"deepoj/sandbox"
@@ -70,6 +71,14 @@ func examineMachine(ctx context.Context, c *config, data string) doctor.Report {
 	defer stop()
 	exams = append(exams, boxes...)
 	exams = append(exams, doctor.Services(services(c)...), doctor.Disk(existing(data), leastDisk))
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if store, err := openDatabase(asking, c, data); err == nil { // otherwise nothing runs, or it was named above
+		defer store.Close()
+		exams = append(exams, doctor.Workers(func(ctx context.Context) ([]judge.WorkerInfo, error) {
+			return store.Workers(ctx, liveness.DefaultAge)
+		}, needRemedies))
+	}
 	return doctor.Examine(ctx, exams...)
 }
 
@@ -147,6 +156,12 @@ func services(c *config) []doctor.Service {
 		}
 	}
 	all := []doctor.Service{pg, redis}
+	if dir := c.get("BLOB_DIR"); dir != "" && c.get("S3_ENDPOINT") == "" {
+		all = append(all, doctor.Service{Name: "blob folder", Remedy: needRemedies["blob_store"], Ask: func(context.Context) (string, error) {
+			_, err := os.ReadDir(dir) // a worker makes it where it is missing; reading it harms nobody
+			return dir, err
+		}})
+	}
 	if c.get("ETCD_ENDPOINTS") != "" {
 		all = append(all, doctor.Service{Name: "etcd", Optional: true, Mend: etcdService.remedy, Ask: func(ctx context.Context) (string, error) {
 			e, err := openEtcd(c, liveness.NewPostgres(nil, 0), slog.New(slog.DiscardHandler)) // nobody asks for rows

@@ -106,7 +106,7 @@ func each(done string, do func(ctx context.Context, s *sql.Store, id int64) erro
 func dlq(ctx context.Context, e *env) int {
 	var all bool
 	var limit int
-	var why string
+	var why, reason string
 	return runVerb(ctx, e, "dlq", []verb{
 		{name: "list", doc: "dead letters, newest first", flags: func(f *flag.FlagSet) {
 			f.BoolVar(&all, "all", false, "also those that somebody has resolved")
@@ -125,11 +125,24 @@ func dlq(ctx context.Context, e *env) int {
 		}},
 		{name: "show", args: "JOB", doc: "a dead letter and the attempts that led to it", least: 1, most: 1, run: showLetter},
 		{
-			name: "replay", args: "JOB...", doc: "have dead jobs judged again", least: 1, most: -1,
-			run: each("is to be judged again", func(ctx context.Context, s *sql.Store, id int64) error {
-				_, err := s.Replay(ctx, id, atTheShell)
+			name: "replay", args: "[JOB...]", doc: "have dead jobs judged again: these, or all with one reason", most: -1,
+			flags: func(f *flag.FlagSet) {
+				f.StringVar(&reason, "reason", "", "all that were given up for this reason, such as max_tries")
+			},
+			run: func(ctx context.Context, e *env, s *sql.Store, args []string) error {
+				if (reason == "") == (len(args) == 0) {
+					return errors.New("say which jobs are judged again: their ids, or --reason REASON for all with that reason")
+				}
+				if reason == "" {
+					return each("is to be judged again", func(ctx context.Context, s *sql.Store, id int64) error {
+						_, err := s.Replay(ctx, id, atTheShell)
+						return err
+					})(ctx, e, s, args)
+				}
+				n, err := s.ReplayAll(ctx, reason, atTheShell)
+				fmt.Fprintf(e.stdout, "%d jobs are to be judged again\n", n)
 				return err
-			}),
+			},
 		},
 		{
 			name: "discard", args: "JOB...", doc: "resolve dead letters without judging again", least: 1, most: -1,

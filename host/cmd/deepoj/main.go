@@ -4,10 +4,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -33,9 +35,42 @@ type env struct {
 	getenv         func(string) (string, bool)
 }
 
+// fail prints why the command ends. What was only cancelled because of that is no
+// reason and is left out.
 func (e *env) fail(err error) int {
-	fmt.Fprintln(e.stderr, "deepoj:", err)
+	why := cause(err)
+	if why == nil {
+		why = errors.New("stopped before it was done")
+	}
+	fmt.Fprintln(e.stderr, "deepoj:", why)
 	return 1
+}
+
+// cause returns err without those of its parts that say nothing but that something
+// was cancelled; nil if nothing else is left.
+func cause(err error) error {
+	switch e := err.(type) { //nolint:errorlint // the tree is walked here
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil && cause(inner) == nil {
+			return nil
+		}
+	case interface{ Unwrap() []error }:
+		parts := slices.DeleteFunc(slices.Clone(e.Unwrap()), func(part error) bool { return cause(part) == nil })
+		if len(parts) == 0 {
+			return nil
+		}
+		if all := errors.Join(e.Unwrap()...); all.Error() == err.Error() { // nothing but its parts
+			for i := range parts {
+				parts[i] = cause(parts[i])
+			}
+			return errors.Join(parts...)
+		}
+	default:
+		if err == context.Canceled { //nolint:errorlint // a leaf
+			return nil
+		}
+	}
+	return err
 }
 
 var commands = []command{

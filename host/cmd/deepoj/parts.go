@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -158,11 +159,12 @@ func (n *node) addWorker(ctx context.Context) error {
 	default:
 		delivery = n.streams
 	}
+	journal := firstOf(n.cfg.get("JOURNAL_DIR"), filepath.Join(n.opts.data, "journal"))
 	n.worker, err = worker.New(worker.Config{
 		Name: n.name(), Pool: n.cfg.get("WORKER_POOL"), Version: version, Slots: slots, Calibration: capacity.Calibrate(calibrationTime),
 		Lease: n.cfg.seconds("JOB_LEASE_SEC"), Heartbeat: n.cfg.seconds("JOB_HEARTBEAT_SEC"), Grace: n.cfg.duration("DRAIN_GRACE"),
-		Journal: firstOf(n.cfg.get("JOURNAL_DIR"), filepath.Join(n.opts.data, "journal")),
-		Claimed: n.wake, Languages: j.Serves, Sandbox: boxes.Status,
+		Journal: journal, Claimed: n.wake, Languages: j.Serves, Sandbox: boxes.Status,
+		Needs: n.needs(n.writes(cache, journal)...), Passing: passing,
 		Others: map[judge.Kind]worker.Execute{
 			judge.KindPluginBuild: takes.Execute, judge.KindPluginTest: takes.Execute, judge.KindImport: takes.Package, judge.KindVerify: takes.Package,
 			judge.KindRun: j.Run,
@@ -244,10 +246,10 @@ func (n *node) sandbox(ctx context.Context) (*judging.Fallback, error) {
 func (n *node) checkSandbox() web.Check {
 	c := web.Check{Name: "sandbox", Optional: true}
 	why := n.boxes.Agent()
-	unable := n.worker.Unable()
+	lack, unfit := errors.AsType[*worker.UnfitError](n.worker.Unable())
 	switch {
-	case unable != nil:
-		c.Detail, c.Remedy = "No jobs are taken: "+unable.Error(), "See the log, and run `deepoj doctor`."
+	case unfit && lack.Need == worker.NeedSandbox:
+		c.Detail, c.Remedy = "No jobs are taken: "+lack.Err.Error(), needRemedies[worker.NeedSandbox]
 	case why == nil:
 		c.OK, c.Detail = true, "the agent runs programs"
 	case n.cfg.get("JUDGE_AGENT") == judging.AgentOff:

@@ -426,16 +426,15 @@ func (n *node) addFigures(ctx context.Context) {
 	n.log.InfoContext(ctx, "metrics are served", slog.String("url", "http://"+n.figures.Addr().String()+"/metrics"), slog.Bool("token", f.Token != ""))
 }
 
-// awaitWorker waits until this process's worker has said what it can judge, so
-// that "ready" means that a submit is judged.
+// awaitWorker waits until this process's own worker takes jobs and the database
+// knows its languages, so that "ready" means that a submit is taken and judged.
 func (n *node) awaitWorker(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		workers, err := n.store.Workers(ctx, 10*time.Second)
-		if err == nil && len(workers) > 0 {
+		if own, ok := n.ownWorker(ctx); ok {
 			var missing []string
-			for _, l := range workers[0].Languages {
+			for _, l := range own.Languages {
 				if !l.Available {
 					missing = append(missing, l.Name+" ("+l.Unavailable+")")
 				}
@@ -451,6 +450,23 @@ func (n *node) awaitWorker(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// ownWorker returns what the worker of this process says of itself, once it takes
+// jobs and everybody can know.
+func (n *node) ownWorker(ctx context.Context) (own judge.WorkerInfo, ok bool) {
+	if n.worker.Unable() != nil || !n.worker.Offered() {
+		return own, false
+	}
+	workers, err := n.directory.Workers(ctx)
+	if err != nil {
+		return own, false
+	}
+	at := slices.IndexFunc(workers, func(w judge.WorkerInfo) bool { return w.Name == n.worker.Owner() && w.Slots > 0 })
+	if at < 0 {
+		return own, false
+	}
+	return workers[at], true
 }
 
 // checks are what /readyz names beyond the database and the workers.
@@ -474,7 +490,7 @@ func (n *node) checks(ctx context.Context) []web.Check {
 		cs = append(cs, checkBlobs(ctx, s))
 	}
 	if n.worker != nil {
-		cs = append(cs, n.checkSandbox())
+		cs = append(cs, n.checkWorker(), n.checkSandbox())
 	}
 	return cs
 }

@@ -10,6 +10,17 @@ import (
 	"time"
 )
 
+const databaseNow = `-- name: DatabaseNow :one
+SELECT now()::timestamptz AS now
+`
+
+func (q *Queries) DatabaseNow(ctx context.Context, db DBTX) (time.Time, error) {
+	row := db.QueryRow(ctx, databaseNow)
+	var now time.Time
+	err := row.Scan(&now)
+	return now, err
+}
+
 const deadLetterList = `-- name: DeadLetterList :many
 SELECT d.job_id, d.generation, d.attempt_id, d.tries, d.reason, d.error, d.at, d.resolution, d.resolved_by, d.resolved_at, j.kind, j.queue,
   coalesce((SELECT a.detail ->> 'reason' FROM audit_log a
@@ -17,13 +28,15 @@ SELECT d.job_id, d.generation, d.attempt_id, d.tries, d.reason, d.error, d.at, d
     ORDER BY a.id DESC LIMIT 1), '')::text AS note
 FROM dead_letters d JOIN jobs j ON j.job_id = d.job_id
 WHERE d.job_id < $1 AND ($2::boolean = false OR d.resolution IS NULL) AND ($3::bigint = 0 OR d.job_id = $3)
-ORDER BY d.job_id DESC, d.generation DESC LIMIT $4::integer
+  AND ($4::text = '' OR d.reason = $4)
+ORDER BY d.job_id DESC, d.generation DESC LIMIT $5::integer
 `
 
 type DeadLetterListParams struct {
 	Before     int64
 	Unresolved bool
 	JobID      int64
+	Reason     string
 	Max        int32
 }
 
@@ -49,6 +62,7 @@ func (q *Queries) DeadLetterList(ctx context.Context, db DBTX, arg DeadLetterLis
 		arg.Before,
 		arg.Unresolved,
 		arg.JobID,
+		arg.Reason,
 		arg.Max,
 	)
 	if err != nil {
@@ -76,6 +90,75 @@ func (q *Queries) DeadLetterList(ctx context.Context, db DBTX, arg DeadLetterLis
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deadLetterReasons = `-- name: DeadLetterReasons :many
+SELECT reason, count(*) AS letters FROM dead_letters WHERE resolution IS NULL GROUP BY reason ORDER BY letters DESC, reason
+`
+
+type DeadLetterReasonsRow struct {
+	Reason  string
+	Letters int64
+}
+
+// Why jobs were given up that nobody has cared for, the most frequent first.
+func (q *Queries) DeadLetterReasons(ctx context.Context, db DBTX) ([]DeadLetterReasonsRow, error) {
+	rows, err := db.Query(ctx, deadLetterReasons)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeadLetterReasonsRow
+	for rows.Next() {
+		var i DeadLetterReasonsRow
+		if err := rows.Scan(&i.Reason, &i.Letters); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deadLettersToReplay = `-- name: DeadLettersToReplay :many
+SELECT d.job_id FROM dead_letters d JOIN jobs j USING (job_id)
+WHERE d.job_id > $1 AND d.resolution IS NULL AND d.at <= $2 AND ($3::text = '' OR d.reason = $3) AND j.status = 'dead'
+ORDER BY d.job_id LIMIT $4::integer
+`
+
+type DeadLettersToReplayParams struct {
+	Behind int64
+	Until  time.Time
+	Reason string
+	Max    int32
+}
+
+// Unresolved dead letters of jobs behind one, in order.
+func (q *Queries) DeadLettersToReplay(ctx context.Context, db DBTX, arg DeadLettersToReplayParams) ([]int64, error) {
+	rows, err := db.Query(ctx, deadLettersToReplay,
+		arg.Behind,
+		arg.Until,
+		arg.Reason,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var job_id int64
+		if err := rows.Scan(&job_id); err != nil {
+			return nil, err
+		}
+		items = append(items, job_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

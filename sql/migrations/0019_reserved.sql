@@ -1,2 +1,0 @@
--- min_binary: 17
--- Nothing; keeps the numbers without a gap.
