@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strings"
@@ -205,7 +206,7 @@ func (s *Server) showConfirm(c *fiber.Ctx, f *fault) error {
 			view.Provider = s.provider.host()
 			if view.Leads, err = s.proveElsewhere(c, form); err != nil {
 				view.Error = view.Provider + " does not answer. Try again in a minute."
-				s.log.WarnContext(c.UserContext(), "no proof at the provider", "err", err)
+				s.log.WarnContext(c.UserContext(), "no proof at the provider", slog.Any("err", err), slog.String("trace_id", traceOf(c.UserContext())))
 			}
 		}
 	}
@@ -243,7 +244,7 @@ func (s *Server) returned(c *fiber.Ctx, l sql.BegunLogin, who proved) error {
 		return err
 	}
 	if err := who.justNow(time.Now()); err != nil {
-		s.log.WarnContext(c.UserContext(), "proof at the provider refused", "err", err, "trace_id", traceOf(c.UserContext()))
+		s.log.WarnContext(c.UserContext(), "proof at the provider refused", slog.Any("err", err), slog.String("trace_id", traceOf(c.UserContext())))
 		return refuse(fiber.StatusForbidden, "not_confirmed", s.provider.host()+" did not ask you to log in again.", "Log out there, go back and try again; or ask whoever runs it to heed prompt=login and max_age.")
 	}
 	if err := s.store.ProveSession(c.UserContext(), l.Proves, v.Name, who.at); err != nil {

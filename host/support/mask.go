@@ -20,9 +20,8 @@ type Mask struct {
 }
 
 // usual are secrets that nobody has named: the password in an address, what
-// follows a name that says password, the path of an address that could not be called,
-// and tokens of requests. What the first
-// group matches goes.
+// follows a name that says password, the path of an address that could not be
+// called, and tokens of requests. What the first group matches goes.
 var usual = []*regexp.Regexp{
 	regexp.MustCompile(`://[^/\s:@"']*:([^@/\s"']+)@`),
 	regexp.MustCompile(`(?i)(?:password|passwd|secret_?key)["']?[=:]\s*["']?([^\s"'&,;]+)`),
