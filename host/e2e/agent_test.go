@@ -277,7 +277,7 @@ func gone(pid int) bool {
 func hang(t *testing.T, p *process, c *client.Client) int {
 	t.Helper()
 	_, err := c.Submit(t.Context(), client.NewSubmission{
-		Problem: "aplusb", Language: "python", Sources: []judge.Source{{Name: "a.py", Text: "import time\nwhile True: time.sleep(1)\n"}},
+		Problem: "aplusb", Language: "python", Sources: []judge.Source{{Name: "main.py", Text: "import time\nwhile True: time.sleep(1)\n"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +285,7 @@ func hang(t *testing.T, p *process, c *client.Client) int {
 	agent := agents(p)[0]
 	for range 1200 {
 		for _, pid := range children(agent) {
-			if strings.Contains(cmdline(pid), "a.py") {
+			if strings.Contains(cmdline(pid), "main.py") {
 				if err := syscall.Kill(agent, syscall.SIGSTOP); err != nil {
 					t.Fatal(err)
 				}
