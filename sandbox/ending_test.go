@@ -38,18 +38,31 @@ type flag struct {
 // a program that the filter lets make it, so that we see it cleaned away.
 var cloneFlags = []flag{
 	{"alone", 0, ""},
-	{"CLONE_VM", unix.CLONE_VM, "worked"}, {"CLONE_FS", unix.CLONE_FS, "worked"}, {"CLONE_FILES", unix.CLONE_FILES, "worked"},
-	{"CLONE_SIGHAND", unix.CLONE_SIGHAND, "worked"}, {"CLONE_PIDFD", unix.CLONE_PIDFD, "worked"},
-	{"CLONE_PTRACE", unix.CLONE_PTRACE, "worked"}, {"CLONE_VFORK", unix.CLONE_VFORK, "worked"},
-	{"CLONE_PARENT", unix.CLONE_PARENT, "EPERM"}, {"CLONE_PARENT, undenied", unix.CLONE_PARENT, "worked"},
-	{"CLONE_THREAD", unix.CLONE_THREAD, "worked"}, {"CLONE_NEWNS", unix.CLONE_NEWNS, "EPERM"},
-	{"CLONE_SYSVSEM", unix.CLONE_SYSVSEM, "worked"}, {"CLONE_SETTLS", unix.CLONE_SETTLS, "worked"},
-	{"CLONE_PARENT_SETTID", unix.CLONE_PARENT_SETTID, "worked"}, {"CLONE_CHILD_CLEARTID", unix.CLONE_CHILD_CLEARTID, "worked"},
-	{"CLONE_DETACHED", unix.CLONE_DETACHED, "worked"}, {"CLONE_UNTRACED", unix.CLONE_UNTRACED, "worked"},
-	{"CLONE_CHILD_SETTID", unix.CLONE_CHILD_SETTID, "worked"}, {"CLONE_NEWCGROUP", unix.CLONE_NEWCGROUP, "EPERM"},
-	{"CLONE_NEWUTS", unix.CLONE_NEWUTS, "EPERM"}, {"CLONE_NEWIPC", unix.CLONE_NEWIPC, "EPERM"},
-	{"CLONE_NEWUSER", unix.CLONE_NEWUSER, "EPERM"}, {"CLONE_NEWPID", unix.CLONE_NEWPID, "EPERM"},
-	{"CLONE_NEWNET", unix.CLONE_NEWNET, "EPERM"}, {"CLONE_IO", unix.CLONE_IO, "worked"},
+	{"CLONE_VM", unix.CLONE_VM, "worked"},
+	{"CLONE_FS", unix.CLONE_FS, "worked"},
+	{"CLONE_FILES", unix.CLONE_FILES, "worked"},
+	{"CLONE_SIGHAND", unix.CLONE_SIGHAND, "worked"},
+	{"CLONE_PIDFD", unix.CLONE_PIDFD, "worked"},
+	{"CLONE_PTRACE", unix.CLONE_PTRACE, "worked"},
+	{"CLONE_VFORK", unix.CLONE_VFORK, "worked"},
+	{"CLONE_PARENT", unix.CLONE_PARENT, "EPERM"},
+	{"CLONE_PARENT, undenied", unix.CLONE_PARENT, "worked"},
+	{"CLONE_THREAD", unix.CLONE_THREAD, "worked"},
+	{"CLONE_NEWNS", unix.CLONE_NEWNS, "EPERM"},
+	{"CLONE_SYSVSEM", unix.CLONE_SYSVSEM, "worked"},
+	{"CLONE_SETTLS", unix.CLONE_SETTLS, "worked"},
+	{"CLONE_PARENT_SETTID", unix.CLONE_PARENT_SETTID, "worked"},
+	{"CLONE_CHILD_CLEARTID", unix.CLONE_CHILD_CLEARTID, "worked"},
+	{"CLONE_DETACHED", unix.CLONE_DETACHED, "worked"},
+	{"CLONE_UNTRACED", unix.CLONE_UNTRACED, "worked"},
+	{"CLONE_CHILD_SETTID", unix.CLONE_CHILD_SETTID, "worked"},
+	{"CLONE_NEWCGROUP", unix.CLONE_NEWCGROUP, "EPERM"},
+	{"CLONE_NEWUTS", unix.CLONE_NEWUTS, "EPERM"},
+	{"CLONE_NEWIPC", unix.CLONE_NEWIPC, "EPERM"},
+	{"CLONE_NEWUSER", unix.CLONE_NEWUSER, "EPERM"},
+	{"CLONE_NEWPID", unix.CLONE_NEWPID, "EPERM"},
+	{"CLONE_NEWNET", unix.CLONE_NEWNET, "EPERM"},
+	{"CLONE_IO", unix.CLONE_IO, "worked"},
 }
 
 // knownFlags returns all flags of clone, or in a virtual machine, where a run takes
@@ -121,7 +134,7 @@ func (c endingCase) String() string {
 }
 
 func (c endingCase) args() []string {
-	return []string{strconv.FormatUint(uint64(c.flag.bits), 16), c.first, c.does}
+	return []string{strconv.FormatUint(uint64(c.bits), 16), c.first, c.does}
 }
 
 // limits make the reason the one for which the run ends.
@@ -176,7 +189,7 @@ func TestNothingIsLeftOfARunWhateverEndsFirst(t *testing.T) {
 		len(cases), sizes[0], sizes[1], sizes[2], strings.Join(known, ", "), words)
 	for _, driver := range known {
 		for _, undenied := range []bool{false, true} {
-			of := slices.DeleteFunc(slices.Clone(cases), func(c endingCase) bool { return c.driver != driver || c.flag.undenied() != undenied })
+			of := slices.DeleteFunc(slices.Clone(cases), func(c endingCase) bool { return c.driver != driver || c.undenied() != undenied })
 			t.Run(fmt.Sprintf("%s, undenied %t", driver, undenied), func(t *testing.T) { endAll(t, driver, undenied, of) })
 		}
 	}
@@ -415,7 +428,7 @@ func (c endingCase) judge(t *testing.T, r sandbox.Result, err error, said string
 	if err != nil || r.Verdict != c.want {
 		t.Errorf("it ended as %s and not as %s: %+v, %v", r.Verdict, c.want, r, err)
 	}
-	want := c.flag.made
+	want := c.made
 	if want != "" {
 		want += "\n"
 	}
