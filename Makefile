@@ -41,7 +41,7 @@ test-vm: deps-test ## The sandbox on cgroup v2 and without root, under two kerne
 
 .PHONY: test-hostile
 test-hostile: deps-test build ## Whatever ends first in the sandbox with whatever ends a run, everything with everything
-	DEEPOJ_HOSTILE=whole DEEPOJ_TEST=require go test -count=1 -timeout 0 -run '^TestNothingIsLeftOfARunWhateverEndsFirst$$' ./sandbox
+	cd sandbox && DEEPOJ_HOSTILE=whole DEEPOJ_TEST=require go test -count=1 -timeout 0 -run '^TestNothingIsLeftOfARunWhateverEndsFirst$$'
 
 .PHONY: test-upgrade
 test-upgrade: deps-test build ## Upgrade from the version FROM (a tag or commit) while jobs run, and go back

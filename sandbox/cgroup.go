@@ -61,8 +61,8 @@ type group interface {
 	// errStuck if they do not go.
 	kill(again func() error) (killed bool, err error)
 
-	// widen lets there be n more processes than now, for one of ours among them,
-	// until the next run.
+	// widen lets there be n more processes than now, for one of ours among them, with a
+	// MiB of memory each, until the next run.
 	widen(n int) error
 
 	// tidy gives back memory that a run left charged.

@@ -190,7 +190,7 @@ func (g *v1Group) kill(func() error) (bool, error) { return false, errCannotKill
 
 func (g *v1Group) widen(n int) error {
 	g.processes += n // which the next run sees
-	return writeAt(g.pids, strconv.Itoa(g.processes+reserve))
+	return errors.Join(writeAt(g.pids, strconv.Itoa(g.processes+reserve)), g.bound(g.limitBytes+int64(n)<<20))
 }
 
 func (g *v1Group) tidy() error {

@@ -126,9 +126,10 @@ func (r *room) strike() error {
 	// Beside the room's thread: what is born into a group that was killed may be
 	// killed at once.
 	pid, pidfd, err := s.start(0, -1)
-	// The group may be full. A place more is enough, unless what is to be killed
-	// takes it first; without a limit that could be more than any machine bears.
-	for place := 1; errors.Is(err, unix.EAGAIN) && place <= maxPlaces; place *= 2 {
+	// The group may be full, of processes or of memory. A place more is enough, unless
+	// what is to be killed takes it first; without a limit that could be more than any
+	// machine bears.
+	for place := 1; errors.Is(err, unix.EAGAIN) && place <= maxPlaces || errors.Is(err, unix.ENOMEM) && place <= maxPlaces/16; place *= 2 {
 		if err := r.group.widen(place); err != nil {
 			return err
 		}

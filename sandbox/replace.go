@@ -111,7 +111,7 @@ func (p *Process) listenFor(ctx context.Context) error {
 		pause := askEvery
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was asked to stop
 		case errors.Is(err, context.DeadlineExceeded):
 			return fmt.Errorf("it said nothing for %s", patience)
 		case errors.Is(err, ErrAgentGone):

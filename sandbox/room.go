@@ -150,7 +150,7 @@ func (r *room) live(err error) {
 	if s.work != nil {
 		s.work()
 	} else if err := r.serve(s.options); err != nil {
-		r.failed("a box failed", err)
+		r.failed("it failed", err)
 	}
 	r.leave()
 }
@@ -159,7 +159,7 @@ func (r *room) live(err error) {
 // whoever tears the room down says what is wrong with it, and has less to wait for.
 func (r *room) leave() {
 	if err := r.killAll(); err != nil {
-		r.failed("a box could not be emptied", err)
+		r.failed("it could not be emptied", err)
 	}
 	_ = r.killReaper()
 	_ = r.group.leave()
@@ -171,7 +171,7 @@ func (r *room) leave() {
 
 // failed says what went wrong with a box. If it is stuck, so is the agent.
 func (r *room) failed(what string, err error) {
-	r.agent.log.Error(what, slog.String("room", r.name), slog.Any("err", err))
+	r.agent.log.Error("a box is lost", slog.String("room", r.name), slog.String("why", what), slog.Any("err", err))
 	if errors.Is(err, errStuck) {
 		r.stuck = true
 		r.agent.giveUp(err)

@@ -128,6 +128,47 @@ func TestAnAgentThatCannotEmptyARoomIsReplacedAtOnceAndCounted(t *testing.T) {
 	}
 }
 
+func TestAnAgentThatDoesNotAnswerIsReplacedAndCounted(t *testing.T) {
+	needRoot(t)
+	adopt(t)
+	before := childrenOf(t, os.Getpid())
+	d := keep(t, sandbox.Config{Slots: 1, FirstUID: driverUID}, true)
+	a, err := d.Agent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	mute := slices.DeleteFunc(childrenOf(t, os.Getpid()), func(pid int) bool { return slices.Contains(before, pid) })
+	if len(mute) != 1 {
+		t.Fatalf("the agents are %v", mute)
+	}
+	if err := unix.Kill(mute[0], unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "there is another agent", func() bool {
+		next, err := d.Agent(t.Context())
+		return err == nil && next.Close() == nil
+	})
+	replaced, err := d.Replaced(t.Context())
+	if err != nil || len(replaced) != 1 || replaced[sandbox.ReplacedSilent] != 1 {
+		t.Errorf("agents were replaced %v, %v, want one because it said nothing", replaced, err)
+	}
+	if left := traces(t, mute[0]); len(left) != 0 {
+		t.Errorf("it left %q", left)
+	}
+}
+
+// childrenOf returns the process ids of the children of a process that live.
+func childrenOf(t *testing.T, parent int) (pids []int) {
+	t.Helper()
+	for _, p := range processes(t) {
+		if p.parent == parent && p.state != "Z" {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
+}
+
 func TestAOneShotRunThatCannotBeEndedEndsItself(t *testing.T) {
 	needRoot(t)
 	adopt(t)

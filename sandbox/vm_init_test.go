@@ -59,7 +59,7 @@ const lengthy = "^TestOutputIs/v2/(inodes|flood_of_files)|^TestNothingLeadsOutOf
 // chain, and for an ordinary user what could be another there.
 var suites = []suite{
 	{
-		name: "root", group: serviceGroup, least: 380,
+		name: "root", group: serviceGroup, least: 200,
 		run: "^Test(NothingIsLeft|MemoryIsB|ProcessesAre|OutputIs|NothingLeads|Foreign|ARunLeaves|EveryDriver|ManyRuns|AnAgent(Says|Leaves|ThatIs)|" +
 			"AnOrdinary|TwoAgents|WhoWaits|ABoxThatIsClosed|Killing|WhatAnAgent|ThePeak)",
 	},

@@ -154,6 +154,9 @@ func (w *watch) end() error {
 		err = nil
 	}
 	_, _, waitErr := waitChild(w.pid, w.pidfd)
+	if errors.Is(waitErr, errStuck) {
+		return errors.Join(err, waitErr)
+	}
 	return errors.Join(err, waitErr, w.room.killAll())
 }
 

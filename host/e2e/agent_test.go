@@ -3,8 +3,10 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -258,4 +260,84 @@ func TestNoJobIsTakenWithoutTheAgentThatIsRequired(t *testing.T) {
 		}
 	}
 	awaitSandbox(t, url, true, "the agent runs programs", "1")
+}
+
+// gone reports whether a process has ended, waited for or not.
+func gone(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	_, state, _ := strings.Cut(string(b), ") ")
+	return strings.HasPrefix(state, "Z")
+}
+
+// hang stops the agent of a launcher in the middle of a program that does not end, and
+// returns its pid: it answers nobody, and hears nothing.
+func hang(t *testing.T, p *process, c *client.Client) int {
+	t.Helper()
+	_, err := c.Submit(t.Context(), client.NewSubmission{
+		Problem: "aplusb", Language: "python", Sources: []judge.Source{{Name: "main.py", Text: "import time\nwhile True: time.sleep(1)\n"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := agents(p)[0]
+	for range 1200 {
+		for _, pid := range children(agent) {
+			if strings.Contains(cmdline(pid), "main.py") {
+				if err := syscall.Kill(agent, syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+				return agent
+			}
+		}
+		pause(t.Context(), t, 50*time.Millisecond)
+	}
+	t.Fatal("the program never ran")
+	return 0
+}
+
+// TestUpEndsThoughItsAgentHangs tells it to end while the agent cannot hear of it.
+func TestUpEndsThoughItsAgentHangs(t *testing.T) {
+	needRoot(t)
+	p, url, c := up(t, filepath.Join(folder(t), "data"), []string{"DRAIN_GRACE=1s"})
+	awaitSandbox(t, url, true, "the agent runs programs", "1")
+	agent := hang(t, p, c)
+	defer syscall.Kill(agent, syscall.SIGKILL)
+	p.stop() // which fails the test when it takes too long
+	if !gone(agent) {
+		t.Error("its agent outlived it")
+	}
+}
+
+// TestWhatOutlivesTheLauncherIsEndedByTheNextStart kills the launcher while its agent
+// cannot hear of it.
+func TestWhatOutlivesTheLauncherIsEndedByTheNextStart(t *testing.T) {
+	needRoot(t)
+	data := filepath.Join(folder(t), "data")
+	p, url, c := up(t, data, []string{"DRAIN_GRACE=1s"})
+	awaitSandbox(t, url, true, "the agent runs programs", "1")
+	agent, inner := hang(t, p, c), p.inner()
+	defer syscall.Kill(agent, syscall.SIGKILL)
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.done
+	for !gone(inner) {
+		pause(t.Context(), t, 50*time.Millisecond)
+	}
+	if gone(agent) {
+		t.Fatal("the agent was not stopped")
+	}
+	_, url, c = up(t, data, nil)
+	awaitSandbox(t, url, true, "the agent runs programs", "1")
+	if !gone(agent) {
+		t.Error("an agent outlived the start of the next one")
+	}
+	left, err := filepath.Glob(fmt.Sprintf("/sys/fs/cgroup/*/deepoj/agent-%d*", agent))
+	if err != nil || len(left) > 0 {
+		t.Errorf("it left %q, %v", left, err)
+	}
+	submitOne(t, c, judge.AC)
 }

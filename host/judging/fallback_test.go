@@ -276,6 +276,11 @@ func TestProgramsAreRunWithoutAnAgentWhileItIsGone(t *testing.T) {
 	if f.Agent() != nil || f.metric(t, "deepoj_sandbox_agent", "") != 1 {
 		t.Errorf("after the agent came back: %v", f.Agent())
 	}
+	for reason, want := range map[string]float64{sandbox.ReplacedEnded: 1, sandbox.ReplacedRoom: 0, sandbox.ReplacedSilent: 0} {
+		if got := f.metric(t, "deepoj_sandbox_agent_replaced_total", reason); got != want {
+			t.Errorf("the metric says that %g agents were replaced for the reason %s, want %g", got, reason, want)
+		}
+	}
 	if r := judged(t, j, python(cat), pkg); r.Verdict != judge.AC {
 		t.Errorf("with the next agent it is %s", r.Verdict)
 	}

@@ -80,9 +80,8 @@ func agent() int {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sandbox agent:", err)
-		return 1
 	}
-	return 0
+	return sandbox.ExitStatus(err)
 }
 
 // Get returns the machine. Without root the test is skipped, or fails if
