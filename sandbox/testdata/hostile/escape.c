@@ -486,8 +486,8 @@ static void touching(void) {
 		ended(*file, utimensat(AT_FDCWD, *file, NULL, 0));
 }
 
-// mounted prints what of the host is mounted here without what keeps it from being
-// changed by being read or written.
+// mounted prints what of the host is mounted here and can be written, or does not have
+// the option that is asked for.
 static void mounted(void) {
 	char line[4096], path[4096], options[4096], kind[4096];
 	FILE *f = fopen("/proc/self/mountinfo", "r");
@@ -495,7 +495,7 @@ static void mounted(void) {
 		char *rest = strstr(line, " - ");
 		if (rest == NULL || sscanf(line, "%*s %*s %*s %*s %4095s %4095s", path, options) != 2 || sscanf(rest, " - %4095s", kind) != 1) continue;
 		if (!strcmp(kind, "proc") || (!strcmp(kind, "tmpfs") && strncmp(path, "/dev/", 5)) || !strcmp(path, "/dev/shm")) continue; // its own
-		if (strncmp(options, "ro", 2) || strstr(options, "noatime") == NULL) printf("%s %s %s\n", path, options, kind);
+		if (strncmp(options, "ro", 2) || (*args != NULL && strstr(options, *args) == NULL)) printf("%s %s %s\n", path, options, kind);
 	}
 	printf("that is all\n");
 }
