@@ -78,7 +78,7 @@ func attacks(t *testing.T, w *witness) map[string]attack {
 		"nobody is told what others do with files":        way("watch", 8, "ENOSYS EPERM EINVAL"),
 		"the page cache is neither emptied nor looked at": way("cache", 9, "ENOSYS EOPNOTSUPP"),
 		"no number can be kept with a file":               way("hint", 4, "EINVAL"),
-		"no file can be locked":                           way("lock", 16, "ENOSYS EINVAL"),
+		"no file can be locked":                           way("lock", 8, "free EINVAL"),
 		"the times of devices cannot be changed":          way("touch", 7, "EROFS EACCES"),
 		"what is shown of the host is read without trace": {args: []string{"mounted", "noatime"}, prints: "that is all\n"},
 
