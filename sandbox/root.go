@@ -194,11 +194,17 @@ func bind(path string, attributes uint64) error {
 }
 
 // restrict gives attributes to a mount and all below it. None of them writes down when
-// a file was read.
+// a file was read: read-only mounts do not, and where we may say so it is said, too. In
+// a user namespace the mounts of the host keep what they say about that.
 func restrict(dir int, path string, attributes uint64) error {
-	return unix.MountSetattr(dir, path, unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{
+	const flags = unix.AT_EMPTY_PATH | unix.AT_RECURSIVE
+	err := unix.MountSetattr(dir, path, flags, &unix.MountAttr{
 		Attr_set: attributes | unix.MOUNT_ATTR_NOATIME, Attr_clr: unix.MOUNT_ATTR__ATIME,
 	})
+	if errors.Is(err, unix.EPERM) {
+		err = unix.MountSetattr(dir, path, flags, &unix.MountAttr{Attr_set: attributes})
+	}
+	return err
 }
 
 // mountPoint makes target, from the folder dir on, an empty folder or file.

@@ -173,7 +173,8 @@ type BoxOptions struct {
 
 	// Locks lets the program lock files (flock and fcntl), as compilers do that share
 	// a cache among their processes. A lock on a file of /usr can be seen in every
-	// other box with Locks, so programs of contestants do without.
+	// other box with Locks, so programs of contestants do without: they are told that
+	// they have the lock, and nobody is kept out by it.
 	Locks bool
 
 	// TmpBytes bounds each of /tmp, /dev/shm and a writable /box. Whatever is in

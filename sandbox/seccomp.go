@@ -63,8 +63,11 @@ var absent = []uint32{
 // Commands of fcntl. Some change what is kept of a file for everybody, also through a
 // descriptor that can only read: leases, notices of changes, and hints for writing. So
 // do locks, which compilers need all the same, to share a cache among their processes.
+// Other programs are told that they have what they want to lock, and nothing is locked:
+// the Java virtual machine prints a warning to standard output otherwise.
 var (
-	lockCommands   = []uint32{unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW}
+	lockCommands   = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW}
+	askCommands    = []uint32{unix.F_GETLK, unix.F_OFD_GETLK}
 	sharedCommands = []uint32{
 		unix.F_SETLEASE, unix.F_GETLEASE, unix.F_NOTIFY,
 		unix.F_GET_RW_HINT, unix.F_SET_RW_HINT, unix.F_GET_FILE_RW_HINT, unix.F_SET_FILE_RW_HINT,
@@ -121,7 +124,9 @@ func roomCalls() map[uint32]code {
 		),
 		unix.SYS_SOCKET:     onlyFamilies(),
 		unix.SYS_SOCKETPAIR: onlyFamilies(),
-		unix.SYS_FCNTL:      deny(offCommand, sharedCommands, unix.EINVAL),
+		unix.SYS_FCNTL: slices.Concat(
+			code{{Code: bpfLoad, K: offCommand}}, among(sharedCommands, fail(unix.EINVAL)), ret(retAllow),
+		),
 		// What is not in the page cache would be told at once, and not be read.
 		unix.SYS_PREADV2: slices.Concat(
 			code{{Code: bpfLoad, K: offFlags}, {Code: bpfAnyBit, Jf: 1, K: unix.RWF_NOWAIT}},
@@ -149,8 +154,10 @@ func programCalls(locks bool) map[uint32]code {
 		then[call] = fail(unix.EPERM)
 	}
 	if !locks {
-		then[unix.SYS_FLOCK] = fail(unix.ENOSYS)
-		then[unix.SYS_FCNTL] = deny(offCommand, lockCommands, unix.EINVAL)
+		then[unix.SYS_FLOCK] = fail(0)
+		then[unix.SYS_FCNTL] = slices.Concat(
+			code{{Code: bpfLoad, K: offCommand}}, among(lockCommands, fail(0)), among(askCommands, fail(unix.EINVAL)), ret(retAllow),
+		)
 	}
 	return then
 }
@@ -170,13 +177,15 @@ func spans(then map[uint32]code) []span {
 	return slices.CompactFunc(all, func(a, b span) bool { return slices.Equal(a.then, b.then) })
 }
 
-// deny makes a system call fail if the low half of an argument is one of values.
-func deny(argument uint32, values []uint32, why unix.Errno) code {
-	c := code{{Code: bpfLoad, K: argument}}
+// among does then if what was loaded is one of values, and otherwise goes on with what
+// follows.
+func among(values []uint32, then code) code {
+	var c code
 	for i, v := range values {
 		c = append(c, unix.SockFilter{Code: bpfEqual, Jt: uint8(len(values) - i), K: v})
 	}
-	return slices.Concat(c, ret(retAllow), fail(why))
+	c = append(c, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: uint32(len(then))})
+	return append(c, then...)
 }
 
 // onlyFamilies looks at the first argument of socket.
@@ -212,7 +221,10 @@ func onlyFilter(locks bool) []unix.SockFilter {
 	then := roomCalls()
 	maps.Copy(then, programCalls(locks))
 	if !locks {
-		then[unix.SYS_FCNTL] = deny(offCommand, slices.Concat(sharedCommands, lockCommands), unix.EINVAL)
+		then[unix.SYS_FCNTL] = slices.Concat(
+			code{{Code: bpfLoad, K: offCommand}},
+			among(lockCommands, fail(0)), among(slices.Concat(sharedCommands, askCommands), fail(unix.EINVAL)), ret(retAllow),
+		)
 	}
 	return wholeFilter(then)
 }

@@ -217,14 +217,19 @@ func TestOutsideOfABoxWhisperingWorks(t *testing.T) {
 	}
 }
 
-func TestCompilersMayLockFiles(t *testing.T) {
+func TestOnlyCompilersLockFilesAndNobodyIsRefused(t *testing.T) {
 	a := shared.get(t)
 	door := keep(t, sandbox.Config{Slots: 1, FirstUID: driverUID}, false)
 	lock := `import fcntl, os
-f = os.open("cache", os.O_CREAT | os.O_RDWR)
+f, g = os.open("cache", os.O_CREAT | os.O_RDWR), os.open("cache", os.O_RDWR)
 fcntl.flock(f, fcntl.LOCK_EX)
+try: fcntl.flock(g, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError: print("flock")
 fcntl.lockf(f, fcntl.LOCK_EX)
-print("locked")`
+if os.fork() == 0:
+    try: fcntl.lockf(g, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError: print("lockf")
+else: os.wait()`
 	for _, locks := range []bool{true, false} {
 		o := sandbox.BoxOptions{Writable: true, Locks: locks}
 		oneShot, err := door.OpenBox(t.Context(), o)
@@ -233,8 +238,12 @@ print("locked")`
 		}
 		defer oneShot.Close()
 		for _, b := range []*sandbox.Box{open(t, a, o), oneShot} {
-			if r := run(t, b, sandbox.Cmd{Tool: "python3", Args: []string{"-c", lock}, Limits: generous}); (r.stdout == "locked\n") != locks {
-				t.Errorf("with Locks %t it ended %v", locks, r)
+			want := ""
+			if locks {
+				want = "flock\nlockf\n"
+			}
+			if r := run(t, b, sandbox.Cmd{Tool: "python3", Args: []string{"-uc", lock}, Limits: generous}); r.Verdict != sandbox.OK || r.stdout != want {
+				t.Errorf("with Locks %t it ended %v, want it to see %q", locks, r, want)
 			}
 		}
 	}

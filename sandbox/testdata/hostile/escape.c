@@ -468,15 +468,24 @@ static void hinting(void) {
 		call("hint", SYS_fcntl, shared_file(), command, (long)&hint, 0);
 }
 
-// locking locks a file in each way, and asks who has.
+// locked says whether somebody else still gets what was locked.
+static void locked(const char *what, long first, long second) {
+	if (first < 0 || (second < 0 && errno != EAGAIN)) ended(what, -1);
+	else printf("%s: %s\n", what, second < 0 ? "kept" : "free");
+}
+
+// locking locks a file in each way that is exclusive, and asks who has.
 static void locking(void) {
-	int f = shared_file(), own = open("/tmp/own", O_CREAT | O_RDWR, 0600);
-	struct flock l = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-	for (int i = 0; i < 2; i++, f = own) {
-		call("flock", SYS_flock, f, 1 /* LOCK_SH */, 0, 0);
-		call("trying flock", SYS_flock, f, 2 | 4 /* LOCK_EX | LOCK_NB */, 0, 0);
-		const int commands[] = {F_SETLK, F_SETLKW, F_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_OFD_GETLK};
-		for (int c = 0; c < 6; c++) call("fcntl", SYS_fcntl, f, commands[c], (long)&l, 0);
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	const char *own = "/tmp/own";
+	for (const char **file = (const char *[]){"/usr/bin/env", own, NULL}; *file != NULL; file++) {
+		int flags = *file == own ? O_CREAT | O_RDWR : O_RDONLY, f = open(*file, flags, 0600), g = open(*file, flags, 0600);
+		locked("flock", syscall(SYS_flock, f, 2 /* LOCK_EX */), syscall(SYS_flock, g, 2 | 4 /* LOCK_EX | LOCK_NB */));
+		call("asking for a record lock", SYS_fcntl, f, F_GETLK, (long)&l, 0);
+		call("asking for a lock of an open file", SYS_fcntl, f, F_OFD_GETLK, (long)&l, 0);
+		if (*file != own) continue; // what cannot be written cannot be locked by these
+		locked("lock of an open file", fcntl(f, F_OFD_SETLK, &l), fcntl(g, F_OFD_SETLK, &l));
+		locked("waiting for a lock of an open file", fcntl(f, F_OFD_SETLKW, &l), fcntl(g, F_OFD_SETLK, &l));
 	}
 }
 
@@ -486,8 +495,8 @@ static void touching(void) {
 		ended(*file, utimensat(AT_FDCWD, *file, NULL, 0));
 }
 
-// mounted prints what of the host is mounted here without what keeps it from being
-// changed by being read or written.
+// mounted prints what of the host is mounted here and can be written, or does not have
+// the option that is asked for.
 static void mounted(void) {
 	char line[4096], path[4096], options[4096], kind[4096];
 	FILE *f = fopen("/proc/self/mountinfo", "r");
@@ -495,7 +504,7 @@ static void mounted(void) {
 		char *rest = strstr(line, " - ");
 		if (rest == NULL || sscanf(line, "%*s %*s %*s %*s %4095s %4095s", path, options) != 2 || sscanf(rest, " - %4095s", kind) != 1) continue;
 		if (!strcmp(kind, "proc") || (!strcmp(kind, "tmpfs") && strncmp(path, "/dev/", 5)) || !strcmp(path, "/dev/shm")) continue; // its own
-		if (strncmp(options, "ro", 2) || strstr(options, "noatime") == NULL) printf("%s %s %s\n", path, options, kind);
+		if (strncmp(options, "ro", 2) || (*args != NULL && strstr(options, *args) == NULL)) printf("%s %s %s\n", path, options, kind);
 	}
 	printf("that is all\n");
 }
