@@ -11,6 +11,7 @@ import (
 	"deepoj/host/doctor"
 	"deepoj/host/embedded"
 	"deepoj/host/liveness"
+	"deepoj/host/plugin"
 	"deepoj/queue"
 	"deepoj/sandbox"
 	"deepoj/sql"
@@ -60,7 +61,11 @@ func diagnose(ctx context.Context, e *env) int {
 
 // examineMachine looks at this machine and at what is configured.
 func examineMachine(ctx context.Context, c *config, data string) doctor.Report {
-	exams := []doctor.Exam{doctor.Kernel(os.DirFS("/"), os.Geteuid())}
+	var layers []doctor.Layer
+	for _, w := range plugin.Walls() {
+		layers = append(layers, doctor.Layer{Name: w.Name, Missing: w.Missing})
+	}
+	exams := []doctor.Exam{doctor.Kernel(os.DirFS("/"), os.Geteuid()), doctor.Plugins(layers...)}
 	var rootless error
 	if os.Geteuid() != 0 {
 		rootless = sandbox.Rootless()
