@@ -70,9 +70,9 @@ int main(int argc, char **argv)
 }
 `
 	native = `import sys
-word = ""
+word = b""
 while True:
-    c = sys.stdin.read(1)
+    c = sys.stdin.buffer.read(1)
     if not c or c.isspace():
         break
     word += c
@@ -91,10 +91,10 @@ func TestAProgramThatSpeaksWithoutEndIsJudgedAndNotItsInteractor(t *testing.T) {
 	for name, pkg := range map[string]*problem.Package{
 		"one that guesses, in testlib/1":  guessing(t, "testlib/1", ""),
 		"one that guesses, in icpc/1":     guessing(t, "icpc/1", ""),
-		"one that keeps all in memory":    own("i.c", hoarding, "output: 64, validation_memory: 16"),
-		"one that takes ever longer":      own("i.c", pondering, "output: 64, validation_memory: 256"),
+		"one that keeps all in memory":    own("i.c", hoarding, "output: 64, validation_memory: 16, validation_time: 2"),
+		"one that takes ever longer":      own("i.c", pondering, "output: 64, validation_memory: 256, validation_time: 1"),
 		"one that writes down everything": own("i.c", noting, "output: 2"),
-		"one that is a program":           own("i.py", native, "output: 4, validation_time: 3"),
+		"one that is a program":           own("i.py", native, "output: 4, validation_time: 1"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
