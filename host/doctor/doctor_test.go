@@ -184,3 +184,15 @@ func TestAReportIsReadByPeopleAndByMachines(t *testing.T) {
 		t.Errorf("a full disk and a missing folder are well: %+v", full.Checks)
 	}
 }
+
+func TestWhatDoesNotContainPluginsIsNamed(t *testing.T) {
+	t.Parallel()
+	all := Plugins(Layer{Name: "Landlock 6"}, Layer{Name: "seccomp"})(t.Context())[0]
+	if !all.OK || all.Degraded || all.Detail != "contained by Landlock 6, seccomp" || all.Remedy != "" {
+		t.Errorf("with all layers: %+v", all)
+	}
+	one := Plugins(Layer{Name: "Landlock", Missing: "the kernel has none"}, Layer{Name: "seccomp"})(t.Context())[0]
+	if !one.OK || !one.Degraded || one.Detail != "contained by seccomp; not by Landlock: the kernel has none" || !strings.Contains(one.Remedy, "5.13") {
+		t.Errorf("without Landlock: %+v", one)
+	}
+}

@@ -52,6 +52,32 @@ func Rootless(why error) Exam {
 	}
 }
 
+// Layer is one that contains plugins, and why it is missing; "" = it is there.
+type Layer struct{ Name, Missing string }
+
+// Plugins looks at the layers around the processes that run plugins. Without one of
+// them the others hold alone.
+func Plugins(layers ...Layer) Exam {
+	return func(context.Context) []Check {
+		c := Check{Name: "plugins", OK: true}
+		var there, missing []string
+		for _, l := range layers {
+			if l.Missing == "" {
+				there = append(there, l.Name)
+			} else {
+				missing = append(missing, l.Name+": "+l.Missing)
+			}
+		}
+		c.Detail = "contained by " + strings.Join(there, ", ")
+		if len(missing) > 0 {
+			c.Degraded = true
+			c.Detail += "; not by " + strings.Join(missing, "; ")
+			c.Remedy = "Linux 5.13 or later with Landlock and seccomp, and a program that is built without cgo, as it is released"
+		}
+		return []Check{c}
+	}
+}
+
 // Tool is a program of a tool chain, and how to get it.
 type Tool struct {
 	Name   string // as the sandbox looks it up, such as "g++"

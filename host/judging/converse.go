@@ -31,7 +31,7 @@ func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input
 	}
 	defer func() { err = errors.Join(err, answer.Close()) }()
 	ran, said, fault := l.talkOnce(ctx, t, input, answer, r.feedback, l.wall(), l.e.j.crowd.join)
-	if wall, doubtful := l.doubtful(ran); fault == nil && doubtful {
+	if wall, doubtful := l.doubtful(ran); fault == nil && said.Flooded == "" && doubtful {
 		first := l.used(ran)
 		l.e.j.metrics.reruns.Inc()
 		ran, said, fault = l.talkOnce(ctx, t, input, answer, r.feedback, wall, l.e.j.crowd.clear)
@@ -51,6 +51,10 @@ func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input
 	}
 	switch {
 	case ran.Unfit: // nobody talked
+	case said.Flooded != "":
+		r.verdict, r.score, r.multiplier = judge.OLE, nil, nil
+		r.message = "said more than " + sizeText(l.e.prog.cmd.Limits.OutputBytes) + ", or went on and on without waiting for an answer"
+		r.note = clean(said.Flooded)
 	case fault != nil:
 		err = l.blame(ctx, &r, t, fault)
 	case r.verdict == judge.AC || rejects(said.Opinion) && !said.HeardEnd:
@@ -80,7 +84,8 @@ func (l *lane) checkTout(ctx context.Context, r *runResult, t *problem.Test, inp
 	return l.check(ctx, r, t, input)
 }
 
-// errRejected ends a program that goes on after its interactor has rejected it.
+// errRejected ends a program that goes on after its interactor has rejected it, or
+// could not go on.
 var errRejected = errors.New("the interactor has rejected the program")
 
 // talkOnce is talk, in which a program that is unfit is no error.
@@ -140,7 +145,7 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	span.Text("plugin", l.e.interactor.name())
 	said, err = l.e.j.cfg.Plugins.Interact(asking, l.e.interactor.module, plugin.Interaction{
 		Input: input, Answer: answer, From: from, To: to, Args: slices.Concat(l.e.interactor.flags, t.Flags),
-		Patience: c.Limits.Wall + interactorExtra, Feedback: feedback,
+		Patience: c.Limits.Wall + interactorExtra, Feedback: feedback, SaidBytes: c.Limits.OutputBytes,
 		Started: func() {
 			begun = true
 			go func() {
@@ -156,7 +161,7 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	if !begun {
 		return ran, said, errors.Join(err, in.Close(), out.Close())
 	}
-	if err == nil && rejects(said.Opinion) && !said.HeardEnd {
+	if err == nil && (said.Flooded != "" || rejects(said.Opinion) && !said.HeardEnd) {
 		timer := time.AfterFunc(sandbox.Moment, func() { end(errRejected) })
 		defer timer.Stop()
 	}

@@ -277,6 +277,9 @@ func (l *lane) openPair(ctx context.Context, t *problem.Test, c *sandbox.Cmd, in
 	}
 }
 
+// errFlood ends a conversation in which the program says more than it may.
+var errFlood = errors.New("the program said more than it may")
+
 // talkNative is talk with an interactor that runs as a program.
 func (l *lane) talkNative(ctx context.Context, t *problem.Test, input, answer *os.File, feedback map[string][]byte, wall time.Duration,
 	enter func(context.Context) (func(), error),
@@ -316,19 +319,33 @@ func (l *lane) talkNative(ctx context.Context, t *problem.Test, input, answer *o
 		return ran, said, err
 	}
 	talker.Stderr, talker.Limits.Wall = stderr, wall+interactorExtra
-	o := sandbox.PairOptions{Enough: n.rejects}
+	talking, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	var heard plugin.Transcript
-	if t.Sample {
-		o.Hear = func(program bool, words []byte) {
-			if program {
-				heard.Program(words)
-			} else {
-				heard.Interactor(words)
-			}
+	total, since := int64(0), int64(0) // bytes that the program said, and of these without an answer
+	o := sandbox.PairOptions{Enough: n.rejects, Hear: func(program bool, words []byte) {
+		if program {
+			total, since = total+int64(len(words)), since+int64(len(words))
+		} else {
+			since = 0
 		}
-	}
-	pair, err := sandbox.RunPairWith(ctx, box, c, other, talker, o)
+		if total > c.Limits.OutputBytes {
+			end(errFlood)
+		}
+		switch {
+		case !t.Sample:
+		case program:
+			heard.Program(words)
+		default:
+			heard.Interactor(words)
+		}
+	}}
+	pair, err := sandbox.RunPairWith(talking, box, c, other, talker, o)
 	leave()
+	if errors.Is(err, errFlood) && ctx.Err() == nil {
+		said.Flooded, said.Talk = errFlood.Error(), heard.String()
+		return ran, said, nil
+	}
 	if err != nil {
 		return ran, said, l.e.prog.tc.explain(err)
 	}
@@ -337,6 +354,10 @@ func (l *lane) talkNative(ctx context.Context, t *problem.Test, input, answer *o
 		l.late(&pair.A)
 	}
 	said.HeardEnd, said.Talk = pair.FirstA, heard.String()
+	if limits := []sandbox.Verdict{sandbox.TLE, sandbox.MLE, sandbox.OLE}; since > plugin.FloodBytes && slices.Contains(limits, pair.B.Verdict) {
+		said.Flooded = fmt.Sprintf("the interactor got %s while the program had said %d bytes without an answer", pair.B.Verdict, since)
+		return pair.A, said, nil
+	}
 	if said.Opinion, err = n.opinion(ctx, other, pair.B, stderr, feedback != nil); err == nil && n.protocol == abi.Testlib1 {
 		said.Tout, err = n.tout(ctx, other)
 	}

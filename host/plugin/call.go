@@ -29,6 +29,7 @@ type question struct {
 	feedback bool
 	kept     map[string][]byte // files that lie in the feedback folder; nil = they need not come back
 	patience time.Duration     // 0 = the runtime's
+	said     int64             // with stdinLive: what the program may say
 	sent     func()            // called when a worker has the question, which then is not asked again; or nil
 }
 
@@ -41,6 +42,7 @@ type answer struct {
 	parts  map[string][]byte
 
 	heardEnd bool // of an interactor: see Judgement
+	flooded  bool // of an interactor: see reply
 }
 
 // tries is how often a call is put to a worker: a worker may die of what it did
@@ -72,6 +74,7 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 		MemoryBytes: int64(limits.MemoryMiB) << 20,
 		Fuel:        int64(limits.FuelM) * fuelUnit,
 		OutputBytes: int64(limits.OutputKiB) << 10,
+		SaidBytes:   q.said,
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.kept)) {
 		req.Kept = append(req.Kept, part{name, len(q.kept[name])})
@@ -121,7 +124,7 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 
 // answer makes an answer of a reply, and an [*Error] of its fault.
 func (a *reply) answer(blob []byte) (answer, error) {
-	out := answer{exit: a.Exit, fuel: a.Fuel, cpu: time.Duration(a.CPUNanos), memory: a.MemoryBytes, heardEnd: a.HeardEnd, parts: map[string][]byte{}}
+	out := answer{exit: a.Exit, fuel: a.Fuel, cpu: time.Duration(a.CPUNanos), memory: a.MemoryBytes, heardEnd: a.HeardEnd, flooded: a.Flooded, parts: map[string][]byte{}}
 	for _, p := range a.Parts {
 		out.parts[p.Name] = blob[:p.Bytes:p.Bytes]
 		blob = blob[p.Bytes:]
@@ -134,6 +137,8 @@ func (a *reply) answer(blob []byte) (answer, error) {
 		err = fmt.Errorf("%w: %d units", ErrFuel, a.Fuel)
 	case faultOutput:
 		err = ErrOutput
+	case faultSaid:
+		err = errSaid
 	case faultMemory:
 		err = fmt.Errorf("%w: its module begins with more than its limit", ErrMemory)
 	case faultTrap:

@@ -57,7 +57,7 @@ func (s *server) call(q request, blob []byte, fds []int) (reply, []byte, error) 
 	stdout, stderr := &sink{m: w.m}, &sink{m: w.m}
 	var out io.Writer = stdout
 	if q.Stdin == stdinLive {
-		out = &mouth{m: w.m, f: live[1], talk: said}
+		out = &mouth{m: w.m, f: live[1], ear: in.(*ear), talk: said}
 	}
 	w.connect(in, out, stderr)
 	s.memory.allot(q.MemoryBytes)
@@ -69,7 +69,7 @@ func (s *server) call(q request, blob []byte, fds []int) (reply, []byte, error) 
 	a.CPUNanos = int64(now - s.cpu)
 	s.cpu = now
 	if e, live := in.(*ear); live {
-		a.HeardEnd = e.heardEnd
+		a.HeardEnd, a.Flooded = e.heardEnd, e.since > FloodBytes
 	}
 	a.MemoryBytes, a.GrowsDenied = int64(s.memory.used), s.memory.denied
 	if err := s.memory.wipe(); err != nil {
@@ -102,7 +102,7 @@ func (w *world) stdin(q request, blob []byte, fds []int, live []*os.File, said *
 		}
 		return &plainReader{m: w.m, n: n}, nil
 	case stdinLive:
-		return &ear{m: w.m, f: live[0], talk: said}, nil
+		return &ear{m: w.m, f: live[0], talk: said, most: q.SaidBytes}, nil
 	case stdinEmpty:
 	}
 	return bytes.NewReader(nil), nil

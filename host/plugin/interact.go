@@ -30,6 +30,11 @@ type Interaction struct {
 	// Feedback is as in [Check].
 	Feedback map[string][]byte
 
+	// SaidBytes is what the program may say. Defaults to 64 MiB. More ends the
+	// interaction, and the interactor's fuel grows with what it has to read until
+	// then: it is the program that comes to an end first.
+	SaidBytes int64
+
 	// Patience is how long the interaction may take by the clock on the wall.
 	// The caller ends the program by its own limits long before. Required.
 	Patience time.Duration
@@ -47,6 +52,11 @@ type Judgement struct {
 	// HeardEnd says that the interactor saw the end of what the program says
 	// before it ended itself: the program was first to stop talking.
 	HeardEnd bool
+
+	// Flooded says why the program has gone too far: it said more than it may, or the
+	// interactor could not bear what came without end. There is no opinion then. ""
+	// = it has not.
+	Flooded string
 
 	// Talk is the beginning of the conversation, at most 4 KiB: each line of the
 	// program after "< " and each of the interactor after "> ".
@@ -86,12 +96,20 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 		feedback: true,
 		kept:     i.Feedback,
 		patience: i.Patience,
+		said:     i.SaidBytes,
 		sent:     func() { release(); i.Started() },
 	}
 	if m.Manifest.Protocol == abi.ICPC1 {
 		q.args = append([]string{"validator", "input", "answer", feedbackDir + "/"}, i.Args...)
 	}
+	if q.said == 0 {
+		q.said = maxSpoken
+	}
 	a, err := r.ask(ctx, m, q)
+	flooded := a.flooded && (errors.Is(err, ErrFuel) || errors.Is(err, ErrMemory) || errors.Is(err, ErrOutput))
+	if fault, ok := errors.AsType[*Error](err); ok && (flooded || errors.Is(err, errSaid)) {
+		return Judgement{Flooded: fault.Err.Error(), Talk: text(a.parts[partTalk])}, nil
+	}
 	if err != nil {
 		return Judgement{}, err
 	}
@@ -109,8 +127,27 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 	return j, nil
 }
 
-// maxSpoken is how many bytes an interactor may say to a program.
-const maxSpoken = 64 << 20
+// maxSpoken is how many bytes an interactor may say to a program, beside
+// spokenPerByte for each that it hears: some answer every word.
+const (
+	maxSpoken     = 64 << 20
+	spokenPerByte = 64
+)
+
+// What an interactor gets for each byte that a program says, so that reading to the
+// end is never what it fails by: fuel, and room to write in, up to a bound.
+const (
+	fuelPerByte   = 1000
+	outputPerByte = 64
+	outputMost    = 64 << 20
+)
+
+// FloodBytes is how much a program may say without an answer before what the
+// interactor cannot bear is put down to it.
+const FloodBytes = 64 << 10
+
+// errSaid is why a conversation ends in which the program says too much.
+var errSaid = errors.New("the program said more than it may")
 
 // keptTalk is how much of a conversation is kept, in bytes.
 const keptTalk = 4 << 10
@@ -155,13 +192,35 @@ type ear struct {
 	m        *meter
 	f        *os.File
 	talk     *Transcript
+	most     int64 // that it hears
+	heard    int64
+	granted  int64 // room to write in
+	since    int64 // heard since the guest said something
 	heardEnd bool
+}
+
+// hear notes n bytes. The error is that there are too many.
+func (e *ear) hear(n int) error {
+	e.heard, e.since = e.heard+int64(n), e.since+int64(n)
+	if e.heard > e.most {
+		e.m.fault = faultSaid
+		return errSpent
+	}
+	e.m.limit += int64(n) * fuelPerByte
+	room := min(e.heard*outputPerByte, outputMost)
+	e.m.output, e.granted = e.m.output+room-e.granted, room
+	return nil
 }
 
 func (e *ear) Read(p []byte) (int, error) {
 	n, err := e.f.Read(p)
 	e.talk.Program(p[:n])
 	e.heardEnd = e.heardEnd || errors.Is(err, io.EOF)
+	if n > 0 {
+		if much := e.hear(n); much != nil {
+			return 0, much
+		}
+	}
 	if charged := e.m.charge(n); charged != nil {
 		return 0, charged
 	}
@@ -176,6 +235,7 @@ func (e *ear) Read(p []byte) (int, error) {
 type mouth struct {
 	m    *meter
 	f    *os.File
+	ear  *ear
 	talk *Transcript
 	said int64
 	deaf bool
@@ -185,7 +245,8 @@ func (w *mouth) Write(p []byte) (int, error) {
 	if err := w.m.charge(len(p)); err != nil {
 		return 0, err
 	}
-	if w.said += int64(len(p)); w.said > maxSpoken {
+	w.ear.since = 0
+	if w.said += int64(len(p)); w.said > maxSpoken+spokenPerByte*w.ear.heard {
 		w.m.fault = faultOutput
 		return 0, errSpent
 	}

@@ -30,6 +30,7 @@ type request struct {
 	MemoryBytes int64
 	Fuel        int64
 	OutputBytes int64
+	SaidBytes   int64 // with stdinLive: what the program may say
 }
 
 // stdin says where a guest reads.
@@ -50,6 +51,7 @@ type reply struct {
 	Fuel        uint64
 	CPUNanos    int64
 	HeardEnd    bool  // with stdinLive: the program was first to stop talking
+	Flooded     bool  // with stdinLive: the program had gone on for long without an answer
 	MemoryBytes int64 // what the guest's memory grew to
 	GrowsDenied int
 	Parts       []part
@@ -77,6 +79,7 @@ const (
 	faultNone   fault = ""
 	faultFuel   fault = "fuel"
 	faultOutput fault = "output"
+	faultSaid   fault = "said" // the program has said more than it may
 	faultTrap   fault = "trap"
 	faultMemory fault = "memory" // less memory than its module starts with
 	faultModule fault = "module" // the folder in the cache is damaged
@@ -95,7 +98,7 @@ func (b batch) append(to []byte) []byte {
 		to = appendFlag(to, q.Feedback)
 		to = appendFlag(to, q.Keep)
 		to = appendParts(to, q.Kept)
-		for _, n := range []int64{q.MemoryBytes, q.Fuel, q.OutputBytes} {
+		for _, n := range []int64{q.MemoryBytes, q.Fuel, q.OutputBytes, q.SaidBytes} {
 			to = binary.AppendUvarint(to, uint64(n))
 		}
 	}
@@ -108,7 +111,7 @@ func parseBatch(header []byte) (batch, error) {
 	for i := range b.Calls {
 		b.Calls[i] = request{
 			Dir: d.text(), Args: d.texts(), Files: d.texts(), Stdin: stdin(d.text()), Feedback: d.flag(), Keep: d.flag(), Kept: d.parts(),
-			MemoryBytes: d.number(), Fuel: d.number(), OutputBytes: d.number(),
+			MemoryBytes: d.number(), Fuel: d.number(), OutputBytes: d.number(), SaidBytes: d.number(),
 		}
 	}
 	return b, d.end()
@@ -123,6 +126,7 @@ func (r replies) append(to []byte) []byte {
 		to = binary.AppendUvarint(to, a.Fuel)
 		to = binary.AppendUvarint(to, uint64(a.CPUNanos))
 		to = appendFlag(to, a.HeardEnd)
+		to = appendFlag(to, a.Flooded)
 		to = binary.AppendUvarint(to, uint64(a.MemoryBytes))
 		to = binary.AppendUvarint(to, uint64(a.GrowsDenied))
 		to = appendParts(to, a.Parts)
@@ -136,7 +140,7 @@ func parseReplies(header []byte) (replies, error) {
 	for i := range r.All {
 		a := reply{
 			Exit: uint32(d.number()), Fault: fault(d.text()), Detail: d.text(), Fuel: uint64(d.number()), CPUNanos: d.number(),
-			HeardEnd: d.flag(), MemoryBytes: d.number(), GrowsDenied: int(d.number()),
+			HeardEnd: d.flag(), Flooded: d.flag(), MemoryBytes: d.number(), GrowsDenied: int(d.number()),
 		}
 		a.Parts = d.parts()
 		r.All[i] = a

@@ -5,16 +5,17 @@
 // modules that would cost too much merely to look at, and rewrites the others so
 // that they count what they do ([Refusal]). Compilation happens in a child
 // process with little memory and time. Calls happen in worker processes that
-// have no environment, no network and no credentials, a fresh instance for each
-// call; a worker that dies takes nothing with it but its own call, which is
-// tried once more.
+// have no environment, no network and no files but the cache, see [Walls], a fresh
+// instance for each call; a worker that dies takes nothing with it but its own
+// call, which is tried once more.
 //
 // A guest sees the files of its call and nothing else: the clock counts its
 // readings, random numbers are the same each time, and the same input gives the
 // same answer for the same fuel.
 //
 // What a guest does wrong is never the contestant's doing: it is an [*Error],
-// and the caller makes it a judging error. Every other error is the platform's.
+// and the caller makes it a judging error. What a program does to an interactor by
+// speaking without end is [Judgement.Flooded]. Every other error is the platform's.
 package plugin
 
 import (

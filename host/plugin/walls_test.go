@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,10 +59,19 @@ func capture(t *testing.T, command string, limits map[string]any, inherited ...*
 	}
 	p := &prisoner{t: t, pid: cmd.Process.Pid}
 	t.Cleanup(func() {
-		if p.tid != 0 {
-			_ = unix.PtraceDetach(p.tid) // or nobody else learns of its end
-		}
 		_ = cmd.Process.Kill() // it never ends by itself
+		if p.tid != 0 {
+			for { // whoever traces a thread learns of its end first
+				var status unix.WaitStatus
+				_, err := unix.Wait4(p.tid, &status, unix.WALL, nil)
+				if errors.Is(err, unix.EINTR) {
+					continue
+				}
+				if err != nil || !status.Stopped() {
+					break
+				}
+			}
+		}
 		_ = cmd.Wait()
 	})
 	await(t.Context(), t, "the walls of "+command, func() bool {
@@ -233,7 +243,9 @@ func (p *prisoner) beyond(files map[string]string) {
 		"set an attribute": func() int64 {
 			return p.call(unix.SYS_SETXATTR, p.text(path), p.text("user.x", 1024), p.text("x", 1100), 1, 0)
 		},
-		"mount":                               func() int64 { return p.call(unix.SYS_MOUNT, 0, p.text(filepath.Dir(path)), p.text("tmpfs", 1024), 0, 0) },
+		"mount": func() int64 {
+			return p.call(unix.SYS_MOUNT, 0, p.text(filepath.Dir(path)), p.text("tmpfs", 1024), 0, 0)
+		},
 		"have namespaces":                     func() int64 { return p.call(unix.SYS_UNSHARE, unix.CLONE_NEWUSER) },
 		"become somebody else":                func() int64 { return p.call(unix.SYS_SETUID, 65534) },
 		"watch files":                         func() int64 { return p.call(unix.SYS_INOTIFY_INIT1, 0) },

@@ -12,6 +12,7 @@ import (
 	"deepoj/host/embedded"
 	"deepoj/host/judge"
 	"deepoj/host/liveness"
+	"deepoj/host/plugin"
 	"deepoj/queue"
 	"deepoj/sandbox"
 	"deepoj/sql"
@@ -66,7 +67,11 @@ func diagnose(ctx context.Context, e *env) int {
 
 // examineMachine looks at this machine and at what is configured.
 func examineMachine(ctx context.Context, c *config, data string) doctor.Report {
-	exams := []doctor.Exam{doctor.Kernel(os.DirFS("/"), os.Geteuid())}
+	var layers []doctor.Layer
+	for _, w := range plugin.Walls() {
+		layers = append(layers, doctor.Layer{Name: w.Name, Missing: w.Missing})
+	}
+	exams := []doctor.Exam{doctor.Kernel(os.DirFS("/"), os.Geteuid()), doctor.Plugins(layers...)}
 	boxes, stop := examineSandbox(ctx, true)
 	defer stop()
 	exams = append(exams, boxes...)
