@@ -245,9 +245,6 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 			tr.Say("got a part of the points, and only all of them count here", judge.ByJudge)
 		}
 		tr.Score = &m.score
-		if grading.Rule == problem.ScoreBounded || grading.Rule == problem.ScorePoints {
-			tr.Verdict = tr.Verdict.Named(tr.Score, &grading.AcceptScore)
-		}
 	}
 	shown := *tr
 	e.progress(judge.Progress{Kind: "test", Test: &shown, Total: e.total})

@@ -51,7 +51,7 @@ func TestACheckerGivesScoresAndPartsOfThem(t *testing.T) {
 	t.Parallel()
 	j := judgingtest.Get(t).Judge
 	r := judged(t, j, python(cat), echo(t, versioned(nil)))
-	if r.Verdict != judge.AC || r.Score == nil || *r.Score != 57 || r.MaxScore == nil || *r.MaxScore != 100 {
+	if r.Verdict != judge.PA || r.Score == nil || *r.Score != 57 || r.MaxScore == nil || *r.MaxScore != 100 {
 		t.Errorf("verdict %s, score %v of %v: %s", r.Verdict, r.Score, r.MaxScore, r.JudgeNote)
 	}
 	r = judged(t, j, python(cat), echo(t, versioned(map[string]string{"data/secret/a/1.in": "no\n"})))
