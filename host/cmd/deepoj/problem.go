@@ -26,10 +26,12 @@ func problems(ctx context.Context, e *env) int {
 	commands := map[string]func(context.Context, *env) int{
 		"import": importProblems, "upload": uploadProblem, "export": exportProblem, "verify": verifyProblem, "run": runProblem,
 		"hide": hideProblem(true), "show": hideProblem(false),
+		"people": peopleOfProblem, "quota": showQuota,
 	}
 	if len(e.args) == 0 || commands[e.args[0]] == nil {
 		fmt.Fprintln(e.stderr, "usage: deepoj problem import [flags] DIR|ZIP...\n       deepoj problem upload [flags] ZIP\n       deepoj problem export [flags] NAME\n       deepoj problem verify [flags] DIR|ZIP\n"+
-			"       deepoj problem run [flags] DIR|ZIP FILE...\n       deepoj problem hide [flags] NAME...\n       deepoj problem show [flags] NAME...")
+			"       deepoj problem run [flags] DIR|ZIP FILE...\n       deepoj problem hide [flags] NAME...\n       deepoj problem show [flags] NAME...\n"+
+			"       deepoj problem people [flags] NAME\n       deepoj problem quota [flags]")
 		return 2
 	}
 	command := commands[e.args[0]]
