@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -10,7 +12,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	accounttest.Main()
+	if err := accounttest.Main(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	testscript.Main(judges{m}, map[string]func(){"deepoj": main})
 }
 
