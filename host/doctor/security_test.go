@@ -24,11 +24,14 @@ func well() doctor.Running {
 		return p
 	}
 	return doctor.Running{Account: "deepoj", Processes: []doctor.Process{
-		{Role: doctor.RoleLauncher, Capabilities: 0x1ff}, {Role: doctor.RoleAgent, Capabilities: 0x1ff},
+		{Role: doctor.RoleLauncher, Capabilities: 0x1ff},
+		{Role: doctor.RoleAgent, Capabilities: 0x1ff},
 		as(doctor.RoleProgram, func(p *doctor.Process) {
 			p.Hidden, p.Ports = true, []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080")}
 		}),
-		as(doctor.RolePostgres, nil), as(doctor.RoleRedis, nil), as(doctor.RolePlugin, func(p *doctor.Process) { p.Filtered = true }),
+		as(doctor.RolePostgres, nil),
+		as(doctor.RoleRedis, nil),
+		as(doctor.RolePlugin, func(p *doctor.Process) { p.Filtered = true }),
 	}}
 }
 

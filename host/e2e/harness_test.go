@@ -29,7 +29,10 @@ import (
 var binary, cache string
 
 func TestMain(m *testing.M) {
-	accounttest.Main()
+	if err := accounttest.Main(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(judgingtest.Main(m, "e2e", 67000, func() int {
 		dir, err := os.MkdirTemp("", "deepoj-e2e-")
 		if err != nil {

@@ -8,6 +8,7 @@
 // and a later start finds and ends whatever was left over before it begins. A
 // folder belongs to one process at a time.
 //
-// The package speaks no SQL and no Redis protocol beyond asking whether they
-// are ready; it promises a running server and an address.
+// The package speaks no SQL beyond making the database and its roles, and no Redis
+// protocol beyond asking whether it is ready; it promises a running server and an
+// address, at which the program owns its database and may do nothing else.
 package embedded

@@ -91,14 +91,12 @@ END $$;
 
 `
 
-// Files that say how a cluster begins.
-const (
-	rulesFile    = "pg_hba.conf"
-	recoveryFile = "recovery.signal"
-)
+// rulesFile is what says in a cluster who may log in.
+const rulesFile = "pg_hba.conf"
 
 // mend makes the roles of a cluster in which they are not as they should be: an
-// earlier version made it, or it is a backup of one.
+// earlier version made it, or it is a backup of one, whose recovery the server for
+// one user finishes first.
 func (p *Postgres) mend(ctx context.Context) error {
 	b, err := os.ReadFile(filepath.Join(p.cluster, rulesFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -111,23 +109,7 @@ func (p *Postgres) mend(ctx context.Context) error {
 	if err := p.clear(ctx); err != nil {
 		return err
 	}
-	if err := p.recover(ctx); err != nil {
-		return err
-	}
 	return p.makeRoles(ctx, p.cluster, p.args(p.cluster)...)
-}
-
-// recover lets a server finish what a restored backup begins with: a server for
-// one user may not.
-func (p *Postgres) recover(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join(p.cluster, recoveryFile)); err != nil {
-		return nil //nolint:nilerr // there is nothing to finish
-	}
-	c, err := p.launch(ctx)
-	if err != nil {
-		return err
-	}
-	return c.end(p.steps)
 }
 
 // makeRoles makes the roles in a cluster that nobody uses, with the arguments of

@@ -245,7 +245,7 @@ func TestABackupOfTheVersionBeforeIsRestoredAndMended(t *testing.T) {
 	dir := folder(t)
 	oldCluster(t, dir)
 	cluster := filepath.Join(dir, "postgres", "cluster")
-	for name, text := range map[string]string{recoveryFile: ""} {
+	for name, text := range map[string]string{"recovery.signal": ""} {
 		if err := writeNote(filepath.Join(cluster, name), text); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,7 +61,7 @@ var postgresVariables = strings.Fields(`PGPASSWORD PGPASSFILE PGSERVICE PGSERVIC
 func handedDown(lookup func(string) (string, bool), database bool) []string {
 	names := harmless
 	if database {
-		names = append(names[:len(names):len(names)], postgresVariables...)
+		names = append(slices.Clip(names), postgresVariables...)
 	}
 	env := []string{}
 	for _, name := range names {

@@ -40,10 +40,11 @@ const (
 )
 
 // Main makes the calling test binary go on with a /etc of its own that has the
-// account. It returns when that is so, or if it is not root and becomes nobody.
-func Main() {
+// account. It returns when that is so, or if it is not root and becomes nobody, or
+// with an error.
+func Main() error {
 	if os.Geteuid() != 0 || os.Getenv(entered) != "" {
-		return
+		return nil
 	}
 	args := append([]string{"/proc/self/exe"}, os.Args[1:]...)
 	if exe, err := os.Executable(); err == nil {
@@ -54,8 +55,7 @@ func Main() {
 		cmd := Command(WithAccount, args...)
 		err = syscall.Exec(cmd.Path, cmd.Args, os.Environ())
 	}
-	fmt.Fprintln(os.Stderr, "a /etc for tests:", err)
-	os.Exit(1)
+	return fmt.Errorf("a /etc for tests: %w", err)
 }
 
 // Command returns the command args with a /etc of its own that was changed. It
