@@ -490,11 +490,18 @@ func (a *attacker) talkNonsense() error {
 		message []byte
 	}
 	all := []bad{
-		{"nothing", nil}, {"a brace", []byte("{")}, {"a byte", []byte{codedRun}}, {"an unknown kind", []byte{200, 1, 2}},
-		{"deep JSON", []byte(`{"run":` + strings.Repeat("[", 100_000))}, {"deep objects", []byte(strings.Repeat(`{"run":`, 18_000))},
-		{"many brackets", []byte(strings.Repeat("[", 100_000))}, {"JSON of another type", []byte(`{"op":7}`)},
+		{"nothing", nil},
+		{"a brace", []byte("{")},
+		{"a byte", []byte{codedRun}},
+		{"an unknown kind", []byte{200, 1, 2}},
+		{"deep JSON", []byte(`{"run":` + strings.Repeat("[", 100_000))},
+		{"deep objects", []byte(strings.Repeat(`{"run":`, 18_000))},
+		{"many brackets", []byte(strings.Repeat("[", 100_000))},
+		{"JSON of another type", []byte(`{"op":7}`)},
 		{"a long number", []byte(`{"op":"open","options":{"TmpBytes":1e999}}`)},
-		{"a message that is too long", make([]byte, maxMessage+1)}, {"a long word", message(request{Op: strings.Repeat("\x01", 20_000)})}, {"a run with a tail", append(slices.Clone(run), 0)},
+		{"a message that is too long", make([]byte, maxMessage+1)},
+		{"a long word", message(request{Op: strings.Repeat("\x01", 20_000)})},
+		{"a run with a tail", append(slices.Clone(run), 0)},
 		{"a count that is too large", append([]byte{codedRun}, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f)},
 	}
 	for n := range len(run) {

@@ -14,8 +14,6 @@ func outputIsBoundedAndDrained(t *testing.T, a *sandbox.Agent) {
 	b := newBench(t, a, "output", sandbox.BoxOptions{TmpBytes: tmp})
 	limits := generous
 	limits.OutputBytes, limits.FileBytes = outputs, files
-	short := limits
-	short.CPU = 200 * ms
 	tests := map[string]struct {
 		args   []string
 		limits sandbox.Limits

@@ -47,8 +47,8 @@ func refuse(conn *os.File, why error) error {
 	for {
 		var q request
 		files, err := receiveMessage(int(conn.Fd()), buf, &q)
-		if _, bad := errors.AsType[*badMessage](err); err != nil && !bad {
-			return nil //nolint:nilerr // nobody waits any more
+		if _, bad := errors.AsType[*messageError](err); err != nil && !bad {
+			return nil // nobody waits any more
 		}
 		tell(files, why)
 	}
@@ -129,10 +129,10 @@ func listen(ctx context.Context, c *net.UnixConn, log *slog.Logger, handle func(
 		})
 		if got == nil && err == nil {
 			if got = checkFiles(lineSlots(q), files); got != nil {
-				got = &badMessage{got}
+				got = &messageError{got}
 			}
 		}
-		_, bad := errors.AsType[*badMessage](got)
+		_, bad := errors.AsType[*messageError](got)
 		switch {
 		case ctx.Err() != nil:
 			closeAll(files)

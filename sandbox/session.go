@@ -24,7 +24,7 @@ func (r *room) serve(o BoxOptions) error {
 	for !r.hungUp {
 		var q request
 		files, err := receiveMessage(int(r.sock.Fd()), r.buf, &q)
-		_, bad := errors.AsType[*badMessage](err)
+		_, bad := errors.AsType[*messageError](err)
 		switch {
 		case errors.Is(err, errClosed):
 			return nil

@@ -81,7 +81,7 @@ func (w *watch) interrupted() error {
 	var q request
 	files, err := receiveMessage(int(w.room.sock.Fd()), w.room.buf, &q)
 	closeAll(files)
-	_, bad := errors.AsType[*badMessage](err)
+	_, bad := errors.AsType[*messageError](err)
 	switch {
 	case errors.Is(err, errClosed):
 		w.room.hungUp = true

@@ -177,7 +177,7 @@ func send(sock, flags int, v any, fds ...int) error {
 
 // receiveMessage reads one message into v, using buf (of maxMessage bytes), and
 // returns its descriptors, close-on-exec. It returns errClosed at the end. After a
-// [badMessage] the connection is as good as before, and what descriptors there were
+// [messageError] the connection is as good as before, and what descriptors there were
 // are returned all the same, for an answer.
 func receiveMessage(sock int, buf []byte, v any) ([]*os.File, error) {
 	oob := make([]byte, unix.CmsgSpace(4*maxFDs))
@@ -210,7 +210,7 @@ func receiveMessage(sock int, buf []byte, v any) ([]*os.File, error) {
 		err = decode(buf[:n], v)
 	}
 	if err != nil {
-		return files, &badMessage{err}
+		return files, &messageError{err}
 	}
 	return files, nil
 }
@@ -226,12 +226,12 @@ func hungUp(sock int) bool {
 	return err != nil || n > 0 && fds[0].Revents&(unix.POLLHUP|unix.POLLRDHUP|unix.POLLERR|unix.POLLNVAL) != 0
 }
 
-// badMessage says what is wrong with a message. Whoever sent it is at fault, and
+// messageError says what is wrong with a message. Whoever sent it is at fault, and
 // others on the same connection are not.
-type badMessage struct{ err error }
+type messageError struct{ err error }
 
-func (e *badMessage) Error() string { return "a message makes no sense: " + e.err.Error() }
-func (e *badMessage) Unwrap() error { return e.err }
+func (e *messageError) Error() string { return "a message makes no sense: " + e.err.Error() }
+func (e *messageError) Unwrap() error { return e.err }
 
 // errClosed says that the other side closed its end.
 var errClosed = errors.New("the other side closed the connection")

@@ -50,7 +50,7 @@ func knownDevice(cookie string, u *sql.User, now time.Time) string {
 			continue
 		}
 		signed, mac := raw[:deviceID+deviceUntil], raw[deviceID+deviceUntil:]
-		until := time.Unix(int64(binary.BigEndian.Uint64(signed[deviceID:])), 0) //nolint:gosec // signed by us
+		until := time.Unix(int64(binary.BigEndian.Uint64(signed[deviceID:])), 0)
 		if hmac.Equal(mac, signDevice(u, signed)) && now.Before(until) {
 			return hex.EncodeToString(signed[:deviceID])
 		}
@@ -66,9 +66,9 @@ func withDevice(cookie string, u *sql.User, now time.Time) string {
 		id = make([]byte, deviceID)
 		_, _ = rand.Read(id) // never fails: see crypto/rand
 	}
-	signed := binary.BigEndian.AppendUint64(id[:deviceID:deviceID], uint64(now.Add(deviceLife).Unix())) //nolint:gosec // after 1970
+	signed := binary.BigEndian.AppendUint64(id[:deviceID:deviceID], uint64(now.Add(deviceLife).Unix()))
 	proofs := []string{base64.RawURLEncoding.EncodeToString(append(signed, signDevice(u, signed)...))}
-	for _, other := range strings.Split(cookie, ".") {
+	for other := range strings.SplitSeq(cookie, ".") {
 		raw, err := base64.RawURLEncoding.DecodeString(other)
 		if len(proofs) < maxDevices && err == nil && len(raw) == deviceID+deviceUntil+deviceMAC && string(raw[:deviceID]) != string(id) {
 			proofs = append(proofs, other)

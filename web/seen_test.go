@@ -62,7 +62,7 @@ func (s *stage) heardStream(path string, headers ...string) reply {
 	s.must(err)
 	defer resp.Body.Close()
 	out, last := reply{status: resp.StatusCode, header: resp.Header}, false
-	for lines := bufio.NewScanner(resp.Body); lines.Scan() && !(last && lines.Text() == ""); {
+	for lines := bufio.NewScanner(resp.Body); lines.Scan() && (!last || lines.Text() != ""); {
 		out.body += lines.Text() + "\n"
 		last = last || lines.Text() == "event: place" || lines.Text() == "event: end"
 	}

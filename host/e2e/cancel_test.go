@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,9 +29,7 @@ func TestWhatIsCancelledLeavesItsSlotAndNothingHalfDone(t *testing.T) {
 	upload := func(slug string, more map[string]string) int64 {
 		t.Helper()
 		files := map[string]string{"problem.yaml": "name: Sum of two\nlimits:\n  time_limit: 600\n"}
-		for name, text := range more {
-			files[name] = text
-		}
+		maps.Copy(files, more)
 		archive := sumPackage(t, files)
 		r, err := c.UploadPackage(ctx, client.NewPackage{Problem: slug}, bytes.NewReader(archive), int64(len(archive)))
 		if err != nil {

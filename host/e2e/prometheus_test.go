@@ -63,8 +63,13 @@ func TestPrometheusFindsWhatAlertsAndDashboardAskFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if res, err := http.Get(address + "/metrics"); err != nil || res.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without the token: %v, %v", res, err)
+	res, err := http.Get(address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without the token: %s", res.Status)
 	}
 	listen := freeAddress(t)
 	var log lockedBuffer

@@ -98,8 +98,8 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 		return nil, err
 	}
 	defer archive.Close()
-	read, err := x.cfg.Reader.Archive(ctx, archive)
-	defer read.Close()
+	read, err := x.cfg.Reader.Archive(ctx, archive) // which is there with an error too
+	defer func() { _ = read.Close() }()
 	r.Warnings = read.Report.Warnings
 	if err != nil {
 		return nil, x.unread(err, r)
@@ -140,7 +140,7 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 
 // unread says why a package could not be read, if that is its own fault.
 func (x *Intake) unread(err error, r *PackageReport) error {
-	if failed, ok := errors.AsType[*reading.Failure](err); ok {
+	if failed, ok := errors.AsType[*reading.FailureError](err); ok {
 		return refuse("%s", failed.Why)
 	}
 	if _, ok := errors.AsType[*problem.Error](err); !ok {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -171,9 +172,7 @@ func TestPackagesOfASetterTakeNoMoreRoomThanTheirQuota(t *testing.T) {
 // mixed is a package with one file more or other.
 func mixed(files map[string]string, name, text string) map[string]string {
 	all := with()
-	for k, v := range files {
-		all[k] = v
-	}
+	maps.Copy(all, files)
 	all[name] = text
 	return all
 }

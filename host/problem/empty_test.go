@@ -1,6 +1,7 @@
 package problem_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -63,9 +64,7 @@ func TestAPackageSaysWhoReadsWhatItsCheckersSay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := map[string]string{"deepoj.yaml": tt.text}
-			for k, v := range tt.files {
-				files[k] = v
-			}
+			maps.Copy(files, tt.files)
 			p, _, err := problem.Read(pack(files))
 			if tt.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.refused) {

@@ -109,7 +109,7 @@ func (r *reader) enter(dir string) bool {
 func identity(info fs.FileInfo) any {
 	switch sys := info.Sys().(type) {
 	case *syscall.Stat_t:
-		return [2]uint64{uint64(sys.Dev), sys.Ino}
+		return [2]uint64{sys.Dev, sys.Ino}
 	case resolved:
 		return sys
 	}

@@ -108,11 +108,11 @@ func open(o order, root *os.Root) (fs.FS, answer, error) {
 	}
 	z, err := zip.NewReader(os.NewFile(sourceFD, "archive"), o.Bytes)
 	if err != nil {
-		return nil, answer{Archive: "the file is no ZIP archive that can be read: " + err.Error()}, nil
+		return nil, answer{Archive: "the file is no ZIP archive that can be read: " + err.Error()}, nil //nolint:nilerr // the answer says it
 	}
 	fsys, err := problem.Unzip(z)
 	if err != nil {
-		return nil, answer{Archive: "the package is refused: " + err.Error()}, nil
+		return nil, answer{Archive: "the package is refused: " + err.Error()}, nil //nolint:nilerr // the answer says it
 	}
 	return fsys, answer{}, nil
 }

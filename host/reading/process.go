@@ -61,7 +61,7 @@ func (c Config) start(ctx context.Context, o order, source *os.File) (*process, 
 	}
 	p := &process{cfg: c, ctx: ctx, ask: ask, hear: hear, in: bufio.NewReaderSize(hear, maxData), ended: make(chan struct{})}
 	p.alive, p.kill = context.WithCancelCause(ctx)
-	p.cmd = exec.Command(c.Exe, Command, string(arg)) //nolint:gosec // this program again
+	p.cmd = exec.Command(c.Exe, Command, string(arg)) // this program again
 	p.cmd.Env, p.cmd.Dir = []string{}, "/"
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = questions, answers, &p.words
 	if source != nil {
@@ -138,19 +138,19 @@ func (p *process) why(err error) error {
 	said := p.words.String()
 	switch {
 	case silent:
-		return &Failure{fmt.Sprintf("reading the package took longer than %s", p.cfg.Patience)}
+		return &FailureError{fmt.Sprintf("reading the package took longer than %s", p.cfg.Patience)}
 	case status.Signaled() && used >= p.cfg.CPU-time.Second/2:
-		return &Failure{fmt.Sprintf("reading the package took more than %.0f s of CPU: a statement, a name or a table in it is made in a way that takes very long to read", p.cfg.CPU.Seconds())}
+		return &FailureError{fmt.Sprintf("reading the package took more than %.0f s of CPU: a statement, a name or a table in it is made in a way that takes very long to read", p.cfg.CPU.Seconds())}
 	case strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") || strings.Contains(said, "stack exceeds"):
-		return &Failure{fmt.Sprintf("reading the package took more than %d MiB of memory", p.cfg.Bytes>>20)}
+		return &FailureError{fmt.Sprintf("reading the package took more than %d MiB of memory", p.cfg.Bytes>>20)}
 	case state.ExitCode() == exitBroken:
 		return fmt.Errorf("read package: %s", firstLine(said))
 	case status.Signaled() && status.Signal() == syscall.SIGKILL:
 		return errKilled
 	case state.ExitCode() == 0 || status.Signaled() && status.Signal() == syscall.SIGPIPE:
-		return &Failure{fmt.Sprintf("the reader's answer cannot be read: %v", err)}
+		return &FailureError{fmt.Sprintf("the reader's answer cannot be read: %v", err)}
 	}
-	return &Failure{fmt.Sprintf("reading the package broke off (%s): %s", state, firstLine(said))}
+	return &FailureError{fmt.Sprintf("reading the package broke off (%s): %s", state, firstLine(said))}
 }
 
 // await waits for a process that has closed its end, but not for ever.

@@ -54,11 +54,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Failure is why a package could not be read to its end. That is the package's
+// FailureError is why a package could not be read to its end. That is the package's
 // doing: it takes too long or too much, or breaks the reader.
-type Failure struct{ Why string }
+type FailureError struct{ Why string }
 
-func (e *Failure) Error() string { return e.Why }
+func (e *FailureError) Error() string { return e.Why }
 
 // Reading is a package whose files are still with the process that read it.
 type Reading struct {
@@ -78,7 +78,7 @@ func (r *Reading) Close() error {
 }
 
 // Archive reads a package from an open ZIP file. The reasons to refuse it are those of
-// [problem.Read], or a [Failure]; any other error is none of the package. The report
+// [problem.Read], or a [FailureError]; any other error is none of the package. The report
 // is there in any case.
 func (c Config) Archive(ctx context.Context, file *os.File) (*Reading, error) {
 	info, err := file.Stat()
@@ -121,7 +121,7 @@ func (c Config) read(ctx context.Context, o order, source *os.File) (*Reading, e
 			continue
 		}
 		if errors.Is(err, errKilled) {
-			err = &Failure{"the process that read the package was killed twice"}
+			err = &FailureError{"the process that read the package was killed twice"}
 		}
 		return r, err
 	}
@@ -145,15 +145,15 @@ func (c Config) readOnce(ctx context.Context, o order, source *os.File) (r *Read
 	}
 	var a answer
 	if err := json.Unmarshal(head, &a); err != nil {
-		return r, &Failure{"the reader's answer cannot be read: " + err.Error()}
+		return r, &FailureError{"the reader's answer cannot be read: " + err.Error()}
 	}
 	if len(a.Report.Warnings) > maxFindings || len(a.Refused) > maxFindings {
-		return r, &Failure{"the reader's answer has too many findings"}
+		return r, &FailureError{"the reader's answer has too many findings"}
 	}
 	r.Report = a.Report
 	switch {
 	case a.Archive != "":
-		return r, &Failure{a.Archive}
+		return r, &FailureError{a.Archive}
 	case len(a.Refused) > 0:
 		var errs []error
 		for _, f := range a.Refused {
@@ -163,7 +163,7 @@ func (c Config) readOnce(ctx context.Context, o order, source *os.File) (r *Read
 	}
 	pkg, err := problem.Arrived(a.Package, files{p})
 	if err != nil {
-		return r, &Failure{"the reader's answer cannot be used: " + err.Error()}
+		return r, &FailureError{"the reader's answer cannot be used: " + err.Error()}
 	}
 	p.expect(pkg.Files)
 	r.Package, r.process = pkg, p

@@ -150,7 +150,7 @@ func TestAPackageThatCostsTooMuchIsItsOwnFault(t *testing.T) {
 			if err == nil && tt.want == nil {
 				return // read in time, for it is not slow, or not any more
 			}
-			failed, isFailure := errors.AsType[*reading.Failure](err)
+			failed, isFailure := errors.AsType[*reading.FailureError](err)
 			if _, refused := errors.AsType[*problem.Error](err); !refused && !isFailure {
 				t.Fatalf("the error %v is nobody's fault", err)
 			}
@@ -342,9 +342,11 @@ func (s stalled) Put(_ context.Context, r io.Reader) (blob.Digest, int64, error)
 	rest, err := io.Copy(io.Discard, r)
 	return blob.Of(nil), n + rest, err
 }
+
 func (stalled) Open(context.Context, blob.Digest) (io.ReadCloser, error) {
 	return nil, blob.ErrNotFound
 }
+
 func (stalled) File(context.Context, blob.Digest) (*os.File, error)        { return nil, blob.ErrNotFound }
 func (stalled) Has(context.Context, blob.Digest) (bool, error)             { return false, nil }
 func (stalled) List(context.Context, func(blob.Digest, int64) error) error { return nil }
@@ -362,14 +364,14 @@ func TestAReaderThatIsKilledIsStartedOnceMore(t *testing.T) {
 	first := awaitReader(ctx, t, nil)
 	must(t, syscall.Kill(first, syscall.SIGKILL))
 	must(t, syscall.Kill(awaitReader(ctx, t, []int{first}), syscall.SIGKILL))
-	if failed, ok := errors.AsType[*reading.Failure](<-done); !ok || failed.Why != "the process that read the package was killed twice" {
+	if failed, ok := errors.AsType[*reading.FailureError](<-done); !ok || failed.Why != "the process that read the package was killed twice" {
 		t.Errorf("killed twice: %v", failed)
 	}
 }
 
 func TestAReaderThatIsSilentIsEnded(t *testing.T) {
 	_, err := reading.Config{Patience: 300 * time.Millisecond}.Archive(t.Context(), slow(t))
-	if failed, ok := errors.AsType[*reading.Failure](err); !ok || failed.Why != "reading the package took longer than 300ms" {
+	if failed, ok := errors.AsType[*reading.FailureError](err); !ok || failed.Why != "reading the package took longer than 300ms" {
 		t.Errorf("a reader that says nothing: %v", err)
 	}
 }
@@ -499,7 +501,7 @@ func TestNothingIsBelievedOfAReader(t *testing.T) {
 		"something else":                "no frame",
 	} {
 		r, err := read(lie)
-		if _, ok := errors.AsType[*reading.Failure](err); !ok {
+		if _, ok := errors.AsType[*reading.FailureError](err); !ok {
 			t.Errorf("%s: %v", what, err)
 		}
 		must(t, r.Close())

@@ -20,7 +20,7 @@ func serveFigures(t *testing.T, f Figures) func(path, host, authorization string
 		t.Fatal(err)
 	}
 	f.Registry = prometheus.NewRegistry()
-	f.Registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "is_here"}))
+	f.Registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "is_here", Help: "that it is"}))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- f.Serve(ctx, ln) }()

@@ -57,7 +57,7 @@ func (w *Worker) probes(ctx context.Context) {
 		next := w.cfg.ProbeEvery
 		if w.Unable() != nil {
 			next = min(wait, next)
-			next -= rand.N(next/4 + 1) // workers that lost the same thing do not ask in step
+			next -= rand.N(next/4 + 1) //nolint:gosec // workers that lost the same thing should not ask in step
 			wait = min(2*wait, latestLook)
 		} else {
 			wait = firstLook

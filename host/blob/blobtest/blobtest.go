@@ -122,10 +122,16 @@ func (s *Server) start(program string) error {
 }
 
 // Stall has the server answer nothing until Resume: its connections stay open.
-func (s *Server) Stall(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
+func (s *Server) Stall(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGSTOP)
+}
 
 // Resume ends a Stall.
-func (s *Server) Resume(t testing.TB) { s.signal(t, syscall.SIGCONT) }
+func (s *Server) Resume(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGCONT)
+}
 
 func (s *Server) signal(t testing.TB, sig syscall.Signal) {
 	t.Helper()

@@ -20,6 +20,8 @@ var probe = map[string][2]string{
 	"JUDGE_STDOUT_LIMIT_BYTES": {"13", "14"}, "JUDGE_STDERR_LIMIT_BYTES": {"15", "16"}, "OUTBOX_SHARDS": {"2", "4"},
 	"TRUSTED_PROXIES": {"127.0.0.1", "10.2.0.0/16"},
 	"CALLBACK_ALLOW":  {"10.1.0.0/16", "10.2.0.0/16"}, "S3_USE_TLS": {"false", "true"}, "BLOB_CACHE_BYTES": {"1000", "2000"},
+	"SETTER_QUOTA_MIB": {"5", "0"}, "BLOB_TIMEOUT": {"2s", "3s"}, "METRICS_LISTEN": {"127.0.0.1:9180", "127.0.0.1:9181"},
+	"METRICS_TOKEN":    {"0123456789abcdef-file", "0123456789abcdef-env"},
 	"RATE_PER_ADDRESS": {"100", "0"}, "RATE_PER_USER": {"101", "0"}, "RATE_PER_KEY": {"102", "0"},
 	"TIME_FACTORS":  {"python=2 java=1.5", "python=3"},
 	"POLL_INTERVAL": {"2s", "3s"}, "DRAIN_GRACE": {"4s", "5s"},
@@ -65,12 +67,12 @@ func TestTheEnvironmentDecidesOverYAMLAndYAMLOverTheDefault(t *testing.T) {
 			check(path, map[string]string{s.env: values[1]}, values[1], "env")
 			if s.secret {
 				file := filepath.Join(t.TempDir(), "secret")
-				if err := os.WriteFile(file, []byte("hidden\n"), 0o600); err != nil {
+				if err := os.WriteFile(file, []byte("hidden-and-long-enough\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				check(path, map[string]string{s.env + "_FILE": file}, "hidden", "secret file")
-				check(path, map[string]string{s.env + "_FILE": file, s.env: ""}, "hidden", "secret file")
-				check(path, map[string]string{s.env + "_FILE": "", s.env: "plain"}, "plain", "env")
+				check(path, map[string]string{s.env + "_FILE": file}, "hidden-and-long-enough", "secret file")
+				check(path, map[string]string{s.env + "_FILE": file, s.env: ""}, "hidden-and-long-enough", "secret file")
+				check(path, map[string]string{s.env + "_FILE": "", s.env: "plain-and-long-enough"}, "plain-and-long-enough", "env")
 				empty := filepath.Join(t.TempDir(), "empty")
 				if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
 					t.Fatal(err)

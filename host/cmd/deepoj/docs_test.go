@@ -27,7 +27,7 @@ func TestTheFiguresOfTheQueueAreDocumented(t *testing.T) {
 	if len(documented) < 30 {
 		t.Fatalf("only %d figures are documented: %v", len(documented), documented)
 	}
-	name := regexp.MustCompile(`"((?:api_outbox|queue|audit|worker|judge|retention)_[a-z_]+)"`)
+	name := regexp.MustCompile(`"((?:api_outbox|queue|audit|worker|judge|retention|deepoj_sandbox)_[a-z_]+)"`)
 	var made []string
 	for _, dir := range []string{"host/scheduler", "host/worker", "host/judging"} {
 		root := os.DirFS("../../../" + dir)

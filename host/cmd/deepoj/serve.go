@@ -372,8 +372,8 @@ func (n *node) addWeb(ctx context.Context) (func(context.Context), error) {
 	n.ready = s.Ready
 	guests, why := s.Guests()
 	if guests {
-		n.log.InfoContext(ctx, "guests are on: without an account anybody may submit, and read what guests submitted, who reaches "+s.Addr()+
-			", as a proxy that adds no header would let the whole Internet; --auth required turns them off", slog.String("why", why))
+		n.log.InfoContext(ctx, "guests are on: who reaches this address, also through a proxy that adds no header, may submit without an account, and read what guests submitted; "+
+			"--auth required turns them off", slog.String("address", s.Addr()), slog.String("why", why))
 	} else {
 		n.log.InfoContext(ctx, "guests are off", slog.String("why", why))
 	}
