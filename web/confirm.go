@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -177,9 +178,7 @@ func fieldsOf(form url.Values) (out []formField) {
 func formOf(c *fiber.Ctx) url.Values {
 	form := url.Values{}
 	if m, err := c.MultipartForm(); err == nil {
-		for name, values := range m.Value {
-			form[name] = values
-		}
+		maps.Copy(form, m.Value)
 		return form
 	}
 	c.Request().PostArgs().VisitAll(func(name, value []byte) { form.Add(string(name), string(value)) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -108,9 +109,7 @@ func TestActsOfPowerNeedASessionThatHasJustProvedWhoseItIs(t *testing.T) {
 			}
 			for _, password := range []string{"", "wrong"} {
 				form := url.Values{"csrf": {csrf}}
-				for name, values := range a.form {
-					form[name] = values
-				}
+				maps.Copy(form, a.form)
 				if password != "" {
 					form.Set(confirmField, password)
 				}
@@ -182,9 +181,7 @@ func TestWhoHasJustProvedWhoTheyAreMayAct(t *testing.T) {
 	for _, a := range all {
 		cookie := "Cookie: " + sessionCookie + "=" + s.stale("root", 0)
 		form := url.Values{"csrf": {s.csrf(cookie)}}
-		for name, values := range a.form {
-			form[name] = values
-		}
+		maps.Copy(form, a.form)
 		asks := s.do(http.MethodPost, a.page, form.Encode(), asForm, "Accept: text/html", cookie)
 		action, filled := formIn(t, asks.body)
 		filled.Set(confirmField, "correct horse")
