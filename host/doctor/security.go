@@ -165,7 +165,7 @@ func (r Running) role(role string, ps []Process) Check {
 	case role == RolePlugin && unfiltered:
 		c.OK = false
 		c.Remedy = "use a kernel with CONFIG_SECCOMP_FILTER, as every distribution builds it"
-	case role == RoleProgram && readable:
+	case (role == RoleProgram || role == RolePlugin) && readable:
 		c.Degraded = true
 		c.Remedy = "start deepoj anew: others of its account can read its memory and take its descriptors"
 	case role == RoleProgram && newPrivs:

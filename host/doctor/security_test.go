@@ -31,7 +31,7 @@ func well() doctor.Running {
 		}),
 		as(doctor.RolePostgres, nil),
 		as(doctor.RoleRedis, nil),
-		as(doctor.RolePlugin, func(p *doctor.Process) { p.Filtered = true }),
+		as(doctor.RolePlugin, func(p *doctor.Process) { p.Filtered = true; p.Hidden = true }),
 	}}
 }
 
@@ -66,6 +66,7 @@ func TestWhatIsWeakOrMissingIsSaidWithARemedy(t *testing.T) {
 		"a program that can be read":   {of(doctor.RoleProgram, func(p *doctor.Process) { p.Hidden = false }), "process program", true, "start deepoj anew"},
 		"a program that may gain more": {of(doctor.RoleProgram, func(p *doctor.Process) { p.NoNewPrivs = false }), "process program", true, "start deepoj as root"},
 		"Redis of root":                {of(doctor.RoleRedis, func(p *doctor.Process) { p.UID = 0 }), "process Redis", false, "report this"},
+		"plugins that can be read":     {of(doctor.RolePlugin, func(p *doctor.Process) { p.Hidden = false }), "process plugin worker", true, "start deepoj anew"},
 		"plugins without a filter":     {of(doctor.RolePlugin, func(p *doctor.Process) { p.Filtered = false }), "process plugin worker", false, "CONFIG_SECCOMP_FILTER"},
 	} {
 		r := well()
