@@ -67,8 +67,8 @@ func TestPointsOfPolygonAreGivenByGroupsAndCheckers(t *testing.T) {
 		score    float64
 	}{
 		"all of them":                            {"each-test", []string{"10", "20", "30", "40"}, "AC AC AC AC", judge.AC, 100},
-		"a part in a group of tests":             {"each-test", []string{"10", "5", "30", "40"}, "AC AC - -", judge.AC, 15},
-		"a part, and nothing for what needs all": {"each-test", []string{"10", "20", "1", "40"}, "AC AC AC -", judge.AC, 31},
+		"a part in a group of tests":             {"each-test", []string{"10", "5", "30", "40"}, "AC AC - -", judge.PA, 15},
+		"a part, and nothing for what needs all": {"each-test", []string{"10", "20", "1", "40"}, "AC AC AC -", judge.PA, 31},
 		"a part in a group that gives all":       {"complete-group", []string{"10", "5", "30", "40"}, "AC WA - -", judge.WA, 0},
 		"a group that gives all":                 {"complete-group", []string{"10", "20", "30", "x"}, "AC AC AC WA", judge.WA, 60},
 		"more than there are":                    {"each-test", []string{"11", "20", "30", "40"}, "JE - - -", judge.JE, 0},

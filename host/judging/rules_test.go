@@ -121,7 +121,7 @@ func TestOutputOfWhichOnlyTheBeginningIsKeptIsCounted(t *testing.T) {
 	if r := judged(t, j, python(cat), pkg); r.Verdict != judge.AC || count(name) != 0 {
 		t.Errorf("after a short output: %s and %g counted", r.Verdict, count(name))
 	}
-	const talks = "import sys\nsys.stderr.write('x' * (2 << 20))\nprint(1)\n"
+	const talks = "import sys\nsys.stderr.write('x' * (1 << 20))\nprint(1)\n"
 	if r := judged(t, j, python(talks), pkg); r.Verdict != judge.AC || count(name) != 1 {
 		t.Errorf("after a long stderr: %s and %g counted, want 1", r.Verdict, count(name))
 	}

@@ -59,8 +59,9 @@ func TestWhatTheFilesOfASubmissionMakeImpossibleIsTheirFault(t *testing.T) {
 		"a path that is too long":                    {beside(script("print(1)"), strings.Repeat(strings.Repeat("a", 99)+"/", 10)+"a"), want{judge.CE, "1001 bytes"}},
 		"a file that lies too deep":                  {beside(script("print(1)"), strings.Repeat("a/", 45)+"a"), want{judge.CE, "45 folders deep"}},
 		"a file outside":                             {beside(script("print(1)"), "../x"), want{judge.CE, "../x"}},
-		"a compiler that leaves 20100 files":         {wrapped(`mkdir d; cd d; i=0; while [ $i -lt 20100 ]; do : > f$i; i=$((i+1)); done`), want{judge.CE, "20000 files"}},
-		"a compiler that leaves a ladder of folders": {wrapped(`i=0; while [ $i -lt 60 ]; do mkdir d; cd d; i=$((i+1)); done`), want{judge.CE, "deep"}},
+		// What a compiler leaves where nothing is collected harms nobody.
+		"a compiler that leaves 20100 files":         {wrapped(`mkdir d; cd d; i=0; while [ $i -lt 20100 ]; do : > f$i; i=$((i+1)); done`), want{judge.AC, ""}},
+		"a compiler that leaves a ladder of folders": {wrapped(`i=0; while [ $i -lt 60 ]; do mkdir d; cd d; i=$((i+1)); done`), want{judge.AC, ""}},
 		"a compiler that leaves a part of a program": {func() judge.RunPayload {
 			p := wrapped("true")
 			p.Options = []string{"-c"}
@@ -98,6 +99,7 @@ func TestWhatTheFilesMakeImpossibleIsTheirFaultWithoutAnAgent(t *testing.T) {
 		run  judge.RunPayload
 		want judge.Verdict
 	}{
+		// What a compiler leaves where nothing is collected harms nobody.
 		"a compiler that leaves 20100 files": {wrapped(`mkdir d; cd d; i=0; while [ $i -lt 20100 ]; do : > f$i; i=$((i+1)); done`), judge.CE},
 		"a program that is none":             {wrapped(`echo no > main`), judge.RE},
 		"a run that leaves 20100 files": {func() judge.RunPayload {

@@ -102,11 +102,11 @@ func TestPlacesMayBeInParentheses(t *testing.T) {
 func TestRuntimesKeepToTheMemory(t *testing.T) {
 	t.Parallel()
 	for memory, want := range map[int64][]string{
-		1:    {"--max-old-space-size=1", "--stack-size=984", "-Xmx16m", "-Xss64m"},
-		256:  {"--max-old-space-size=256", "--stack-size=253952", "-Xmx256m", "-Xss256m"},
-		4096: {"--max-old-space-size=4096", "--stack-size=4186112", "-Xmx4096m", "-Xss1024m"},
+		1:    {"--max-old-space-size=1", "--stack-size=984", "-Xmx20m", "-Xmn4m", "-Xss64m"},
+		256:  {"--max-old-space-size=256", "--stack-size=253952", "-Xmx288m", "-Xmn32m", "-Xss256m"},
+		4096: {"--max-old-space-size=4096", "--stack-size=4186112", "-Xmx4608m", "-Xmn512m", "-Xss1024m"},
 	} {
-		got := slices.Concat(sdk.Node("a.js", memory).Args[:2], sdk.JVM("out", "A", memory).Args[:2])
+		got := slices.Concat(sdk.Node("a.js", memory).Args[:2], sdk.JVM("out", "A", memory).Args[:3])
 		if !slices.Equal(got, want) {
 			t.Errorf("with %d MiB: %q, want %q", memory, got, want)
 		}
