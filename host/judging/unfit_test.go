@@ -50,15 +50,15 @@ func TestWhatTheFilesOfASubmissionMakeImpossibleIsTheirFault(t *testing.T) {
 		run  judge.RunPayload
 		want want
 	}{
-		"a Go package that is not main":              {program("go", "hello.go", "package hello\n\nfunc main() {}\n"), want{judge.CE, "main"}},
-		"a class name that no file can have":         {program("java", "Main.java", "public class "+long+" { public static void main(String[] x) { } }"), want{judge.CE, "265 bytes"}},
-		"a source that is too much to read":          {program("java", "Main.java", "class A { public static void main"+strings.Repeat("(]void main", 22_000)), want{judge.CE, "too much to read"}},
-		"a file below the program":                   {beside(script("print(1)"), "main.py/x"), want{judge.CE, "main.py"}},
-		"a file below a file":                        {beside(script("print(1)"), "a/b", "a"), want{judge.CE, `"a"`}},
-		"a file name that is too long":               {beside(script("print(1)"), long), want{judge.CE, "260 bytes"}},
-		"a path that is too long":                    {beside(script("print(1)"), strings.Repeat(strings.Repeat("a", 99)+"/", 10)+"a"), want{judge.CE, "1001 bytes"}},
-		"a file that lies too deep":                  {beside(script("print(1)"), strings.Repeat("a/", 45)+"a"), want{judge.CE, "45 folders deep"}},
-		"a file outside":                             {beside(script("print(1)"), "../x"), want{judge.CE, "../x"}},
+		"a Go package that is not main":      {program("go", "hello.go", "package hello\n\nfunc main() {}\n"), want{judge.CE, "main"}},
+		"a class name that no file can have": {program("java", "Main.java", "public class "+long+" { public static void main(String[] x) { } }"), want{judge.CE, "265 bytes"}},
+		"a source that is too much to read":  {program("java", "Main.java", "class A { public static void main"+strings.Repeat("(]void main", 22_000)), want{judge.CE, "too much to read"}},
+		"a file below the program":           {beside(script("print(1)"), "main.py/x"), want{judge.CE, "main.py"}},
+		"a file below a file":                {beside(script("print(1)"), "a/b", "a"), want{judge.CE, `"a"`}},
+		"a file name that is too long":       {beside(script("print(1)"), long), want{judge.CE, "260 bytes"}},
+		"a path that is too long":            {beside(script("print(1)"), strings.Repeat(strings.Repeat("a", 99)+"/", 10)+"a"), want{judge.CE, "1001 bytes"}},
+		"a file that lies too deep":          {beside(script("print(1)"), strings.Repeat("a/", 45)+"a"), want{judge.CE, "45 folders deep"}},
+		"a file outside":                     {beside(script("print(1)"), "../x"), want{judge.CE, "../x"}},
 		// What a compiler leaves where nothing is collected harms nobody.
 		"a compiler that leaves 20100 files":         {wrapped(`mkdir d; cd d; i=0; while [ $i -lt 20100 ]; do : > f$i; i=$((i+1)); done`), want{judge.AC, ""}},
 		"a compiler that leaves a ladder of folders": {wrapped(`i=0; while [ $i -lt 60 ]; do mkdir d; cd d; i=$((i+1)); done`), want{judge.AC, ""}},
