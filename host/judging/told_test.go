@@ -1,6 +1,7 @@
 package judging_test
 
 import (
+	"strings"
 	"testing"
 
 	"deepoj/host/judge"
@@ -117,8 +118,8 @@ int main(void)
 	if (keeping()) {
 		struct timespec now;
 		do
-			clock_gettime(CLOCK_REALTIME, &now);
-		while (now.tv_nsec / 10000000 != 77);
+			usleep(300), clock_gettime(CLOCK_REALTIME, &now);
+		while (now.tv_nsec / 1000000 != 775); // well within what is told
 		close(open("/tmp/x", O_CREAT | O_RDWR, 0600));
 		unlink("/tmp/x");
 		puts("kept");
@@ -144,12 +145,49 @@ func TestAPassIsNotToldWhatAnEarlierOneWas(t *testing.T) {
 	for name, text := range tellers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if r := judgedC(t, text); r.Verdict != judge.WA {
-				t.Errorf("%s %s: want WA: %s", r.Verdict, verdicts(r), r.JudgeNote)
+			if r := judgedC(t, text); r.Verdict != judge.WA || strings.Contains(verdicts(r), "AC") {
+				t.Errorf("%s %s: want WA in every test: %s", r.Verdict, verdicts(r), r.JudgeNote)
 			}
 		})
 	}
 	if r := judgedC(t, "int main(void) { puts(\"77\"); }\n"); r.Verdict != judge.AC {
 		t.Errorf("the program that knows the number gets %s: %s", r.Verdict, r.JudgeNote)
+	}
+}
+
+// differing accepts a program that says another word in the second pass than in the
+// first.
+const differing = `#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	char path[64], word[16] = "", before[16] = "";
+	snprintf(path, sizeof path, "%sword", argv[3]);
+	FILE *notes = fopen(path, "r");
+	if (scanf("%15s", word) != 1)
+		return 43;
+	if (notes)
+		return fscanf(notes, "%15s", before) == 1 && strcmp(word, before) ? 42 : 43;
+	notes = fopen(path, "w");
+	fputs(word, notes);
+	fclose(notes);
+	snprintf(path, sizeof path, "%snextpass.in", argv[3]);
+	fclose(fopen(path, "w"));
+	return 42;
+}`
+
+func TestEachPassHasARoomOfItsOwn(t *testing.T) {
+	t.Parallel()
+	pkg := echo(t, map[string]string{
+		"problem.yaml": "name: Differ\nvalidation: custom multi-pass\n", "output_validators/d.c": differing,
+	})
+	for program, want := range map[string]judge.Verdict{
+		"import os\nprint(os.getuid())\n": judge.AC, // each room has a user id of its own
+		"print(7)\n":                      judge.WA,
+	} {
+		if r := judged(t, judgingtest.Get(t).Judge, python(program), pkg); r.Verdict != want {
+			t.Errorf("%q: %s, want %s: %s", program, r.Verdict, want, r.JudgeNote)
+		}
 	}
 }
