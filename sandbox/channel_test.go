@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,8 +67,9 @@ func TestARenewedBoxIsTheSameButForItsRoom(t *testing.T) {
 	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
 		const tmp = 3 << 20
 		b := newBench(t, a, "channel", sandbox.BoxOptions{TmpBytes: tmp})
-		id := sandbox.Cmd{Tool: "python3", Limits: generous, Args: []string{"-c", `import os
-print(os.getuid(), open("ours").read(), *(s.f_blocks * s.f_frsize for s in map(os.statvfs, ("/tmp", "/dev/shm", "/box"))))`}}
+		is := func(what string, l sandbox.Limits) sandbox.Cmd {
+			return sandbox.Cmd{Program: "./channel", Args: []string{"is", what}, Limits: l}
+		}
 		renew := func(t *testing.T) {
 			t.Helper()
 			if err := b.box.Renew(t.Context()); err != nil {
@@ -77,9 +79,9 @@ print(os.getuid(), open("ours").read(), *(s.f_blocks * s.f_frsize for s in map(o
 		renew(t) // of a box that was not used
 		said := func(t *testing.T) (uid, rest string) {
 			t.Helper()
-			o := run(t, b.box, id)
+			o := run(t, b.box, is("itself", generous))
 			uid, rest, _ = strings.Cut(o.stdout, " ")
-			if o.Verdict != sandbox.OK || rest != fmt.Sprintln("ours", tmp, tmp, tmp) {
+			if o.Verdict != sandbox.OK || rest != fmt.Sprintf("ours %d %d %d", tmp, tmp, tmp) {
 				t.Fatalf("it is %v", o)
 			}
 			return uid, rest
@@ -99,7 +101,7 @@ print(os.getuid(), open("ours").read(), *(s.f_blocks * s.f_frsize for s in map(o
 		t.Run("with its limits", func(t *testing.T) {
 			renew(t)
 			limits := sandbox.Limits{CPU: 200 * ms, Wall: generous.Wall}
-			if o := run(t, b.box, sandbox.Cmd{Tool: "python3", Args: []string{"-c", "while True: pass"}, Limits: limits}); o.Verdict != sandbox.TLE {
+			if o := run(t, b.box, is("busy", limits)); o.Verdict != sandbox.TLE {
 				t.Errorf("it ended %v", o)
 			}
 		})
@@ -120,7 +122,9 @@ print(os.getuid(), open("ours").read(), *(s.f_blocks * s.f_frsize for s in map(o
 				_, _ = hear.Read(make([]byte, 1))
 				cancel()
 			}()
-			_, err = b.box.RunPiped(ctx, sandbox.Cmd{Tool: "python3", Args: []string{"-uc", "print(input('here'))"}, Stdin: in, Stdout: out, Limits: generous})
+			c := is("waiting", generous)
+			c.Stdin, c.Stdout = in, out
+			_, err = b.box.RunPiped(ctx, c)
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("it ended with %v", err)
 			}
@@ -144,7 +148,10 @@ func TestAClientMayGoWhileItsRoomChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if o := run(t, b, sandbox.Cmd{Program: "/bin/true", Limits: generous}); o.Verdict != sandbox.OK {
+			if err := b.Put(t.Context(), hostile(t, "channel")); err != nil {
+				t.Fatal(err)
+			}
+			if o := run(t, b, sandbox.Cmd{Program: "./channel", Args: []string{"hear", "process"}, Limits: generous}); o.Verdict != sandbox.OK {
 				t.Fatalf("it ended %v", o)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -181,7 +188,7 @@ func TestWithoutACounterOfProcessesEachRunHasARoomOfItsOwn(t *testing.T) {
 	}
 	b := newBench(t, a, "channel", sandbox.BoxOptions{})
 	nothingIsTold(t, b, func(*testing.T) {})
-	id := sandbox.Cmd{Tool: "python3", Args: []string{"-c", "import os; print(os.getuid())"}, Limits: generous}
+	id := sandbox.Cmd{Program: "./channel", Args: []string{"is", "itself"}, Limits: generous}
 	if first, second := run(t, b.box, id), run(t, b.box, id); first.stdout == second.stdout {
 		t.Errorf("two runs in one room: %v", first)
 	}
@@ -189,13 +196,14 @@ func TestWithoutACounterOfProcessesEachRunHasARoomOfItsOwn(t *testing.T) {
 
 func TestProcTellsOfNothingButTheRunsProcesses(t *testing.T) {
 	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
-		b := open(t, a, sandbox.BoxOptions{})
-		o := run(t, b, sandbox.Cmd{Tool: "python3", Limits: generous, Args: []string{"-c", `import os
-print(*sorted(os.listdir("/proc")), *filter(os.path.exists, ("/proc/meminfo", "/proc/sys", "/proc/loadavg", "/proc/net", "/proc/stat")))`}})
-		if o.Verdict != sandbox.OK || o.stdout != "1 2 self thread-self\n" {
+		b := newBench(t, a, "channel", sandbox.BoxOptions{}).box
+		o := run(t, b, sandbox.Cmd{Program: "./channel", Args: []string{"is", "processes"}, Limits: generous})
+		names := strings.Fields(o.stdout)
+		slices.Sort(names)
+		if o.Verdict != sandbox.OK || strings.Join(names, " ") != "1 2 self thread-self" {
 			t.Errorf("/proc has %v", o)
 		}
-		mounts := run(t, b, sandbox.Cmd{Program: "/bin/cat", Args: []string{"/proc/self/mountinfo"}, Limits: generous})
+		mounts := run(t, b, sandbox.Cmd{Program: "./channel", Args: []string{"is", "mounted"}, Limits: generous})
 		if mounts.Verdict != sandbox.OK || !strings.Contains(mounts.stdout, " /box ") {
 			t.Fatalf("mountinfo is %v", mounts)
 		}

@@ -192,10 +192,6 @@ func (a *agent) open(ctx context.Context, o BoxOptions, sock *os.File) {
 	defer func() { <-a.places }()
 	core := a.seats.take()
 	defer a.seats.leave(core)
-	if hungUp(int(sock.Fd())) {
-		refuse()
-		return
-	}
 	hangUp, err := cutter(ctx, sock)
 	if err != nil {
 		a.log.ErrorContext(ctx, "a box cannot be opened", slog.Any("err", err))
@@ -204,6 +200,10 @@ func (a *agent) open(ctx context.Context, o BoxOptions, sock *os.File) {
 	}
 	defer hangUp()
 	for h := (&handover{sock: sock, options: o, core: core, movable: true}); h != nil; {
+		if hungUp(int(h.sock.Fd())) {
+			h.refuse()
+			return
+		}
 		var r *room
 		select {
 		case r = <-a.ready:
