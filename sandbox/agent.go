@@ -30,6 +30,8 @@ type agent struct {
 	roomFilter *unix.SockFprog // nil in a room for only one program
 	hard       map[int]uint64  // the agent's own hard limits, which no program can exceed
 	null       *os.File
+	counter    *os.File    // of process ids, see room.counted; nil where there is none
+	uncounted  atomic.Bool // it was found that the counter cannot be set
 	epoch      time.Time
 
 	// lifeline is a pipe that reaches its end when the agent dies. Only reapers
@@ -98,6 +100,7 @@ func newAgent(ctx context.Context, cfg Config) (*agent, error) {
 		return nil, err
 	}
 	a.endsWithStarter()
+	a.counter = openCounter()
 	a.prepareRuns()
 	a.uids = make(chan int, uidCount(a.cfg.Slots))
 	for i := range uidCount(a.cfg.Slots) {
@@ -261,5 +264,9 @@ func (a *agent) close() error {
 }
 
 func (a *agent) closeFiles() error {
-	return errors.Join(a.null.Close(), a.lifeline[0].Close(), a.lifeline[1].Close())
+	errs := []error{a.null.Close(), a.lifeline[0].Close(), a.lifeline[1].Close()}
+	if a.counter != nil {
+		errs = append(errs, a.counter.Close())
+	}
+	return errors.Join(errs...)
 }

@@ -27,6 +27,7 @@ type interior interface {
 	collect(ctx context.Context, globs []string, maxBytes int64) (*os.File, error)
 
 	clean(ctx context.Context) error
+	renew(ctx context.Context) error
 	close() error
 }
 
@@ -87,6 +88,16 @@ func (b *Box) Collect(ctx context.Context, globs []string, maxBytes int64) ([]Fi
 func (b *Box) Clean(ctx context.Context) error {
 	if err := b.in.clean(ctx); err != nil {
 		return fmt.Errorf("clean a box: %w", err)
+	}
+	return nil
+}
+
+// Renew has the next run begin in namespaces, private folders and control groups in
+// which nothing ever ran, under another user id. What is in /box stays, so a box that
+// is Writable cannot be renewed. A box that was not used is fresh already.
+func (b *Box) Renew(ctx context.Context) error {
+	if err := b.in.renew(ctx); err != nil {
+		return fmt.Errorf("renew a box: %w", err)
 	}
 	return nil
 }
@@ -167,6 +178,12 @@ func (b *agentBox) collect(ctx context.Context, globs []string, maxBytes int64) 
 
 func (b *agentBox) clean(ctx context.Context) error {
 	_, passed, err := b.call(ctx, request{Op: opClean}, nil)
+	closeAll(passed)
+	return err
+}
+
+func (b *agentBox) renew(ctx context.Context) error {
+	_, passed, err := b.call(ctx, request{Op: opRenew}, nil)
 	closeAll(passed)
 	return err
 }

@@ -15,29 +15,42 @@ func (r *room) clean() error {
 	if err := r.killAll(); err != nil {
 		return err
 	}
-	fresh := false
-	for _, path := range writable {
-		ok, err := empty(path)
-		if err != nil {
-			return err
-		}
-		if ok {
-			continue
-		}
-		if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
-			return fmt.Errorf("empty %s: %w", path, err)
-		}
-		if err := mountPrivate(path, r.tmpBytes, "1777", 0); err != nil {
-			return err
-		}
-		fresh = true
+	clean, err := r.untouched()
+	if err != nil {
+		return err
 	}
-	if fresh {
-		if err := r.rule(); err != nil {
+	if !clean {
+		for _, path := range writable {
+			if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
+				return fmt.Errorf("empty %s: %w", path, err)
+			}
+		}
+		if err := errors.Join(r.mountWritable(), r.rule()); err != nil {
 			return err
 		}
 	}
 	return errors.Join(r.group.tidy(), r.stock.fill(r.uid))
+}
+
+// untouched reports whether nothing was ever made in the private tmpfs.
+func (r *room) untouched() (bool, error) {
+	for _, path := range writable {
+		if ok, err := untouched(path); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// mountWritable mounts the private tmpfs, all of them: one that is younger than another
+// would tell which a program had used.
+func (r *room) mountWritable() error {
+	for _, path := range writable {
+		if err := mountPrivate(path, r.tmpBytes, "1777", 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // killAll ends every process in the room but the reaper, and waits until they are

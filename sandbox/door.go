@@ -233,6 +233,9 @@ func (b *oneShotBox) collect(_ context.Context, globs []string, maxBytes int64) 
 // clean has nothing to do: a run leaves only what is in /box.
 func (b *oneShotBox) clean(context.Context) error { return nil }
 
+// renew has nothing to do: each run has a room of its own.
+func (b *oneShotBox) renew(context.Context) error { return nil }
+
 func (b *oneShotBox) close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

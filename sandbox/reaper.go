@@ -63,7 +63,7 @@ func startReaper(lifeline, null, id int) (pid int, err error) {
 	s.add("leave the session", unix.SYS_SETSID)
 	s.add("enter the new root", unix.SYS_CHDIR, text(s, "/"))
 	s.add("mount /proc", unix.SYS_MOUNT, text(s, "proc"), text(s, "/proc"), text(s, "proc"),
-		unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, 0)
+		procFlags, 0)
 	s.become(id)
 	s.add("die with the agent", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
 	if err := s.exec(reaperPath, []string{"reaper"}, nil); err != nil {

@@ -47,6 +47,11 @@ type room struct {
 	cores    int // how many the thread is bound to; 0 = not bound
 	hungUp   bool
 	stock    stock
+
+	movable bool      // another room can go on with the session
+	ran     bool      // it has served a run
+	used    bool      // what a run did to it cannot be undone
+	next    *handover // for the room that goes on with the session
 }
 
 // handover is what a room is given: a session to serve, or else work to do on its
@@ -56,6 +61,8 @@ type handover struct {
 	options BoxOptions
 	core    int
 	work    func()
+	movable bool // whoever gives it gives room.next to another room
+	moved   *moved
 }
 
 // newRoom makes a room and waits until it is ready.
@@ -149,7 +156,7 @@ func (r *room) live(err error) {
 	}
 	if s.work != nil {
 		s.work()
-	} else if err := r.serve(s.options); err != nil {
+	} else if err := r.serve(s); err != nil {
 		r.failed("it failed", err)
 	}
 	r.leave()
@@ -164,7 +171,11 @@ func (r *room) leave() {
 	_ = r.killReaper()
 	_ = r.group.leave()
 	unhurry()
-	if err := errors.Join(r.stock.close(), r.sock.Close()); err != nil {
+	err := r.stock.close()
+	if r.next == nil {
+		err = errors.Join(err, r.sock.Close())
+	}
+	if err != nil {
 		r.agent.log.Error("a box could not be closed", slog.String("room", r.name), slog.Any("err", err))
 	}
 }
@@ -194,10 +205,8 @@ func (r *room) build() error {
 	if err := restrictProc(); err != nil {
 		return err
 	}
-	for _, path := range writable {
-		if err := mountPrivate(path, r.tmpBytes, "1777", 0); err != nil {
-			return err
-		}
+	if err := r.mountWritable(); err != nil {
+		return err
 	}
 	if err := r.rule(); err != nil {
 		return err

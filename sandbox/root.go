@@ -255,8 +255,30 @@ func makeFile(dir int, name, text string, mode uint32) error {
 // emptyFolder is shown in place of masked folders.
 const emptyFolder = "/.empty"
 
-// restrictProc makes /proc read-only and masks parts of it.
+// restrictProc makes /proc read-only and takes all from it but processes, or masks
+// what it can where the kernel does not do that. Nothing may have been looked up in
+// /proc before: what the kernel remembers can be found again.
 func restrictProc() error {
+	err := unix.Mount("", "/proc", "", unix.MS_REMOUNT|procFlags, "subset=pid")
+	if err == nil {
+		err = unix.Access("/proc/meminfo", unix.F_OK)
+	}
+	if !errors.Is(err, unix.ENOENT) {
+		if err := maskProc(); err != nil {
+			return err
+		}
+	}
+	if err := unix.Mount("", "/proc", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|procFlags, ""); err != nil {
+		return fmt.Errorf("restrict /proc: %w", err)
+	}
+	return nil
+}
+
+// procFlags are the flags of /proc.
+const procFlags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+
+// maskProc masks parts of /proc.
+func maskProc() error {
 	for _, path := range masked {
 		if err := unix.Mount("/dev/null", path, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, unix.ENOENT) {
 			return fmt.Errorf("mask %s: %w", path, err)
@@ -266,10 +288,6 @@ func restrictProc() error {
 		if err := unix.Mount(emptyFolder, path, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, unix.ENOENT) {
 			return fmt.Errorf("mask %s: %w", path, err)
 		}
-	}
-	flags := uintptr(unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC)
-	if err := unix.Mount("", "/proc", "", flags, ""); err != nil {
-		return fmt.Errorf("restrict /proc: %w", err)
 	}
 	return nil
 }
@@ -295,16 +313,23 @@ const inodes = 65536
 // mountPrivate mounts a fresh private tmpfs.
 func mountPrivate(path string, size int64, mode string, uid int) error {
 	data := fmt.Sprintf("mode=%s,size=%d,nr_inodes=%d,uid=%d,gid=%d", mode, size, inodes, uid, uid)
-	if err := unix.Mount("deepoj", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, data); err != nil {
+	if err := unix.Mount("deepoj", path, "tmpfs", privateFlags, data); err != nil {
 		return fmt.Errorf("mount %s: %w", path, err)
+	}
+	if err := unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{{}, {}}, 0); err != nil {
+		return fmt.Errorf("set the times of %s: %w", path, err)
 	}
 	return nil
 }
 
+// privateFlags are the flags of a private tmpfs. When a file was read is written down
+// nowhere, or one run could tell it to the next.
+const privateFlags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOATIME
+
 // detachedBox returns a tmpfs like that of mountPrivate which is mounted nowhere yet.
 // One thread may fill it while another makes the room that it is for.
 func detachedBox(size int64, readOnly bool) (int, error) {
-	fd, err := detached(size, inodes, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, readOnly)
+	fd, err := detached(size, inodes, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOATIME, readOnly)
 	if err != nil {
 		return -1, fmt.Errorf("make /box: %w", err)
 	}
@@ -336,12 +361,19 @@ func detached(size, files int64, attributes int, largePages bool) (int, error) {
 	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, attributes)
 }
 
-// empty reports whether nothing is in the tmpfs at path, also nothing unlinked
-// and still open.
-func empty(path string) (bool, error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(path, &st); err != nil {
+// untouched reports whether nothing is in the tmpfs at path, also nothing unlinked
+// and still open, and nothing was: whatever is made, renamed or removed there sets the
+// time of its root, which no program can set back. What was made and removed would
+// otherwise be seen in the numbers of later inodes.
+func untouched(path string) (bool, error) {
+	var fs unix.Statfs_t
+	err := unix.Statfs(path, &fs)
+	var st unix.Stat_t
+	if err == nil {
+		err = unix.Lstat(path, &st)
+	}
+	if err != nil {
 		return false, fmt.Errorf("look at %s: %w", path, err)
 	}
-	return st.Files-st.Ffree <= 1, nil
+	return fs.Files-fs.Ffree <= 1 && st.Mtim == unix.Timespec{} && st.Atim == unix.Timespec{}, nil
 }

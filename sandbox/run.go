@@ -86,6 +86,7 @@ func (w *watch) start(q *runRequest, files []*os.File) error {
 		return err
 	}
 	s := newScript()
+	counted := r.counted(s)
 	w.protect(s)
 	if r.ruleset >= 0 {
 		s.landlock(r.ruleset, r.agent.status.Landlock)
@@ -96,7 +97,11 @@ func (w *watch) start(q *runRequest, files []*os.File) error {
 		return &setupError{err.Error(), true}
 	}
 	w.begun = time.Now()
-	if w.pid, w.pidfd, err = startPatiently(s, r.group.spawn()); err != nil {
+	w.pid, w.pidfd, err = startPatiently(s, r.group.spawn())
+	if counted && r.uncount(s, err) {
+		w.pid, w.pidfd, err = startPatiently(s, r.group.spawn())
+	}
+	if err != nil {
 		if child, ok := errors.AsType[*childError](err); ok && child.step == stepExec {
 			return &setupError{explainExec(path, child.errno), unfitToExecute(q, child.errno)}
 		}

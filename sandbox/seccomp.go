@@ -22,13 +22,14 @@ import (
 // needed are the denied system calls that a room's thread makes, or its child on
 // the way to the program.
 var needed = []uint32{
-	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_UNSHARE, unix.SYS_SCHED_SETAFFINITY,
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_UNSHARE,
+	unix.SYS_SCHED_SETAFFINITY,
 }
 
 // denied are the other system calls that fail with EPERM.
 var denied = []uint32{
 	// Mounts and roots.
-	unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE,
+	unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
 	unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_QUOTACTL,
 	unix.SYS_QUOTACTL_FD, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
 	unix.SYS_STATMOUNT, unix.SYS_LISTMOUNT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT,
@@ -74,9 +75,14 @@ var (
 	}
 )
 
-// families are the socket families that a program may ask for. Its network
-// namespace has no interface that is up, so they lead nowhere.
+// families are the socket families that a compiler may ask for. Its network
+// namespace has no interface that is up, so they lead nowhere. Other programs get
+// only the first one: what the others count in the namespace stays for the next run.
 var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
+
+// nameless is the flag that makes a file without a name. It counts among the inodes
+// of its tmpfs, and nothing else there shows that it was: see [untouched].
+const nameless = unix.O_TMPFILE &^ unix.O_DIRECTORY
 
 // cloneDenied are the flags of clone that make namespaces, and the one that makes a
 // brother: the parent of the main process is the agent, which would have a child that
@@ -95,7 +101,8 @@ const (
 	offNumber   = 0
 	offArch     = 4
 	offFirstArg = 16               // low half; the filter looks at no high half
-	offCommand  = offFirstArg + 8  // the second argument, of fcntl
+	offCommand  = offFirstArg + 8  // the second argument, of fcntl and open
+	offHow      = offFirstArg + 16 // the third argument, of openat
 	offFlags    = offFirstArg + 40 // the sixth argument, of preadv2
 
 	retKill  = 0x80000000 // SECCOMP_RET_KILL_PROCESS
@@ -122,8 +129,10 @@ func roomCalls() map[uint32]code {
 			code{{Code: bpfLoad, K: offFirstArg}, {Code: bpfAnyBit, Jf: 1, K: cloneDenied}},
 			fail(unix.EPERM), ret(retAllow),
 		),
-		unix.SYS_SOCKET:     onlyFamilies(),
-		unix.SYS_SOCKETPAIR: onlyFamilies(),
+		unix.SYS_SOCKET:     onlyFamilies(families),
+		unix.SYS_SOCKETPAIR: onlyFamilies(families),
+		unix.SYS_OPEN:       notNameless(offCommand),
+		unix.SYS_OPENAT:     notNameless(offHow),
 		unix.SYS_FCNTL: slices.Concat(
 			code{{Code: bpfLoad, K: offCommand}}, among(sharedCommands, fail(unix.EINVAL)), ret(retAllow),
 		),
@@ -142,10 +151,19 @@ func roomCalls() map[uint32]code {
 	return then
 }
 
+// notNameless looks at the flags of open, at an offset.
+func notNameless(flags uint32) code {
+	return slices.Concat(
+		code{{Code: bpfLoad, K: flags}, {Code: bpfAnyBit, Jf: 1, K: nameless}},
+		fail(unix.EOPNOTSUPP), ret(retAllow),
+	)
+}
+
 // programCalls says what happens to further system calls in a program, which may lock
-// files or not.
+// files, as compilers may, or not.
 func programCalls(locks bool) map[uint32]code {
 	then := map[uint32]code{
+		unix.SYS_OPENAT2: fail(unix.ENOSYS), // likewise: its flags are in memory
 		// clone3 keeps its flags in memory, where a filter cannot look; C
 		// libraries fall back to clone when there is no clone3.
 		unix.SYS_CLONE3: fail(unix.ENOSYS),
@@ -154,6 +172,7 @@ func programCalls(locks bool) map[uint32]code {
 		then[call] = fail(unix.EPERM)
 	}
 	if !locks {
+		then[unix.SYS_SOCKET], then[unix.SYS_SOCKETPAIR] = onlyFamilies(families[:1]), onlyFamilies(families[:1])
 		then[unix.SYS_FLOCK] = fail(0)
 		then[unix.SYS_FCNTL] = slices.Concat(
 			code{{Code: bpfLoad, K: offCommand}}, among(lockCommands, fail(0)), among(askCommands, fail(unix.EINVAL)), ret(retAllow),
@@ -189,7 +208,7 @@ func among(values []uint32, then code) code {
 }
 
 // onlyFamilies looks at the first argument of socket.
-func onlyFamilies() code {
+func onlyFamilies(families []uint32) code {
 	c := code{{Code: bpfLoad, K: offFirstArg}}
 	for i, f := range families {
 		c = append(c, unix.SockFilter{Code: bpfEqual, Jt: uint8(len(families) - i), K: f})

@@ -11,7 +11,7 @@ import (
 // filters look at are arg.
 func interpret(t *testing.T, filter []unix.SockFilter, arch, number uint32, arg uint32) uint32 {
 	t.Helper()
-	data := map[uint32]uint32{offNumber: number, offArch: arch, offFirstArg: arg, offCommand: arg, offFlags: arg}
+	data := map[uint32]uint32{offNumber: number, offArch: arch, offFirstArg: arg, offCommand: arg, offHow: arg, offFlags: arg}
 	var a uint32
 	for pc := 0; pc < len(filter); pc++ {
 		in := filter[pc]
@@ -65,7 +65,7 @@ func TestTheFiltersDecideEveryCallAsTheTablesSay(t *testing.T) {
 			want := uint32(retAllow)
 			arg := uint32(unix.AF_UNIX)
 			switch {
-			case number == unix.SYS_CLONE3, slices.Contains(absent, number):
+			case number == unix.SYS_CLONE3, number == unix.SYS_OPENAT2, slices.Contains(absent, number):
 				want = retErrno | uint32(unix.ENOSYS)
 			case number == unix.SYS_FLOCK && !locks:
 				want = retErrno // and no error
@@ -99,8 +99,9 @@ func TestTheFiltersDecideEveryCallAsTheTablesSay(t *testing.T) {
 		"a child of the agent":   {nativeArch, unix.SYS_CLONE, unix.CLONE_PARENT | uint32(unix.SIGCHLD), retErrno | uint32(unix.EPERM)},
 		"a user namespace":       {nativeArch, unix.SYS_CLONE, unix.CLONE_NEWUSER | uint32(unix.SIGCHLD), retErrno | uint32(unix.EPERM)},
 		"a network namespace":    {nativeArch, unix.SYS_CLONE, unix.CLONE_NEWNET, retErrno | uint32(unix.EPERM)},
-		"an internet socket":     {nativeArch, unix.SYS_SOCKET, unix.AF_INET, retAllow},
-		"an internet 6 socket":   {nativeArch, unix.SYS_SOCKET, unix.AF_INET6, retAllow},
+		"a nameless file":        {nativeArch, unix.SYS_OPENAT, unix.O_TMPFILE | unix.O_RDWR, retErrno | uint32(unix.EOPNOTSUPP)},
+		"one by the old call":    {nativeArch, unix.SYS_OPEN, unix.O_TMPFILE, retErrno | uint32(unix.EOPNOTSUPP)},
+		"a folder":               {nativeArch, unix.SYS_OPENAT, unix.O_DIRECTORY, retAllow},
 		"a netlink socket":       {nativeArch, unix.SYS_SOCKET, unix.AF_NETLINK, retErrno | uint32(unix.EAFNOSUPPORT)},
 		"a machine socket":       {nativeArch, unix.SYS_SOCKET, unix.AF_VSOCK, retErrno | uint32(unix.EAFNOSUPPORT)},
 		"a pair of odd sockets":  {nativeArch, unix.SYS_SOCKETPAIR, unix.AF_TIPC, retErrno | uint32(unix.EAFNOSUPPORT)},
@@ -111,6 +112,19 @@ func TestTheFiltersDecideEveryCallAsTheTablesSay(t *testing.T) {
 		for _, locks := range []bool{false, true} {
 			if got := decide(t, locks, tt.arch, tt.number, tt.arg); got != tt.want {
 				t.Errorf("%s gives %#x, want %#x; locks %t", name, got, tt.want, locks)
+			}
+		}
+	}
+}
+
+func TestOnlyCompilersMakeSocketsOfTheInternet(t *testing.T) {
+	for _, family := range []uint32{unix.AF_INET, unix.AF_INET6} {
+		for _, call := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
+			if got := decide(t, true, nativeArch, call, family); got != retAllow {
+				t.Errorf("for a compiler, family %d gives %#x", family, got)
+			}
+			if got := decide(t, false, nativeArch, call, family); got != retErrno|uint32(unix.EAFNOSUPPORT) {
+				t.Errorf("for another program, family %d gives %#x", family, got)
 			}
 		}
 	}

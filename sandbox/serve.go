@@ -192,30 +192,30 @@ func (a *agent) open(ctx context.Context, o BoxOptions, sock *os.File) {
 	defer func() { <-a.places }()
 	core := a.seats.take()
 	defer a.seats.leave(core)
-	if hungUp(int(sock.Fd())) {
-		refuse()
-		return
-	}
-	var r *room
-	select {
-	case r = <-a.ready:
-	case <-ctx.Done():
-		refuse()
-		return
-	}
 	hangUp, err := cutter(ctx, sock)
 	if err != nil {
 		a.log.ErrorContext(ctx, "a box cannot be opened", slog.Any("err", err))
-		close(r.sessions)
 		refuse()
-	} else {
-		r.sessions <- handover{sock: sock, options: o, core: core}
+		return
 	}
-	<-r.left
-	if err == nil {
-		hangUp()
+	defer hangUp()
+	for h := (&handover{sock: sock, options: o, core: core, movable: true}); h != nil; {
+		if hungUp(int(h.sock.Fd())) {
+			h.refuse()
+			return
+		}
+		var r *room
+		select {
+		case r = <-a.ready:
+		case <-ctx.Done():
+			h.refuse()
+			return
+		}
+		r.sessions <- *h
+		<-r.left
+		h = r.next
+		a.work.Go(func() { a.retire(ctx, r) })
 	}
-	a.work.Go(func() { a.retire(ctx, r) })
 }
 
 // seats counts the boxes on each core.

@@ -12,16 +12,28 @@ import (
 // A session is what one client asks of its room, from the first request to the
 // last.
 
-// serve answers requests until the client hangs up.
-func (r *room) serve(o BoxOptions) error {
-	ready := reply{}
-	if err := r.prepare(o); err != nil {
-		ready = failure(err)
+// serve answers requests until the client hangs up, or another room goes on.
+func (r *room) serve(h handover) error {
+	r.movable = h.movable
+	if h.moved != nil {
+		if err := r.takeOver(*h.moved); err != nil {
+			return err
+		}
 	}
-	if err := r.reply(ready); err != nil || ready.Error != "" {
+	err := r.prepare(h.options)
+	if h.moved == nil || h.moved.asked {
+		ready := reply{}
+		if err != nil {
+			ready = failure(err)
+		}
+		if sent := r.reply(ready); sent != nil || err != nil {
+			return sent
+		}
+	}
+	if err != nil {
 		return err
 	}
-	for !r.hungUp {
+	for !r.hungUp && r.next == nil {
 		var q request
 		files, err := receiveMessage(int(r.sock.Fd()), r.buf, &q)
 		_, bad := errors.AsType[*messageError](err)
@@ -54,7 +66,7 @@ func (r *room) prepare(o BoxOptions) error {
 			if path == "/box" {
 				bytes = r.boxBytes()
 			}
-			err := unix.Mount("", path, "", unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "size="+strconv.FormatInt(bytes, 10))
+			err := unix.Mount("", path, "", unix.MS_REMOUNT|privateFlags, "size="+strconv.FormatInt(bytes, 10))
 			if err != nil {
 				return fmt.Errorf("resize %s: %w", path, err)
 			}
@@ -103,10 +115,22 @@ func (r *room) handle(q request, files []*os.File) error {
 		if err != nil {
 			return errors.Join(err, r.reply(failure(err)))
 		}
+		r.ran = true
 		if err := r.reply(reply{Result: &res}); err != nil {
 			return err
 		}
+		if r.used && r.movable && !r.writable && !r.hungUp {
+			return r.move(false)
+		}
 		return r.clean()
+	case opRenew:
+		switch {
+		case r.writable:
+			return r.reply(failure(errors.New("a Writable box keeps its room: open another one")))
+		case r.ran && r.movable:
+			return r.move(true)
+		}
+		return r.reply(reply{})
 	case opPut:
 		if err := r.put(files[0]); err != nil {
 			return r.reply(failure(err))

@@ -54,7 +54,8 @@ type cloneArgs struct {
 	flags, pidFD uint64
 	_            [2]uint64 // where to store thread ids
 	exitSignal   uint64
-	_            [5]uint64 // stack, thread-local storage, ids to choose
+	_            [3]uint64 // stack, thread-local storage
+	ids, idCount uint64    // to choose, from the innermost pid namespace on
 	cgroup       uint64
 }
 
@@ -70,11 +71,15 @@ type childError struct {
 func (e *childError) Error() string { return e.step + ": " + e.errno.Error() }
 func (e *childError) Unwrap() error { return e.errno }
 
-// stepExec is the name of the last step of every script.
-const stepExec = "execute the program"
+// The names of what comes before the first step of every script, and of its last one.
+const (
+	stepStart = "start a process"
+	stepExec  = "execute the program"
+)
 
 // script is what a child does between its birth and its program.
 type script struct {
+	id    int32 // of the child in its pid namespace; 0 = the next one
 	steps []step
 	names []string
 	keep  []any // what the steps point to
@@ -183,13 +188,16 @@ func (s *script) start(flags uint64, cgroup int) (pid, pidfd int, err error) {
 		args.flags |= unix.CLONE_INTO_CGROUP
 		args.cgroup = uint64(cgroup)
 	}
+	if s.id != 0 {
+		args.ids, args.idCount = uint64(uintptr(unsafe.Pointer(&s.id))), 1
+	}
 	failed := new(stepFailure)
 	n := uintptr(len(s.steps))
 	p, errno := forkSteps(args, unsafe.Sizeof(*args), &s.steps[0], n, failed)
 	runtime.KeepAlive(s)
 	runtime.KeepAlive(fd)
 	if errno != 0 {
-		return 0, -1, &childError{"start a process", syscall.Errno(errno)}
+		return 0, -1, &childError{stepStart, syscall.Errno(errno)}
 	}
 	if failed.left != 0 {
 		_, _, err := waitChild(int(p), int(*fd))

@@ -23,6 +23,7 @@ const (
 	opCancel  = "cancel"  // in a box, while a run is under way: end it
 	opCollect = "collect" // in a box: the reply carries a memfd of packed files
 	opClean   = "clean"   // in a box
+	opRenew   = "renew"   // in a box: the reply comes when a fresh room serves it
 
 	opAgent   = "agent"   // to a keeper: the reply carries the connection to the agent
 	opOneShot = "oneshot" // to a keeper: one run without an agent, with the descriptors of a oneShot

@@ -13,7 +13,8 @@ import (
 
 // passes judges a test in several passes. The checker accepts a pass and gives the
 // input of the next one, or decides; what it leaves in its feedback folder it finds
-// there again. Each pass has the limits of a test.
+// there again. Each pass has the limits of a test, and a room in which nothing ran: the
+// program is the same in all of them, and must know of a pass only what it is told.
 func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r runResult, err error) {
 	reads := input
 	next, err := l.e.j.scratch()
@@ -24,6 +25,11 @@ func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r r
 	feedback := map[string][]byte{}
 	var used judge.Usage
 	for n := 1; ; n++ {
+		if l.box != nil {
+			if err := l.box.Renew(ctx); err != nil {
+				return r, err
+			}
+		}
 		before := r
 		if r, err = l.pass(ctx, t, input, reads, feedback); err != nil {
 			return r, err

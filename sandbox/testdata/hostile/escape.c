@@ -314,7 +314,8 @@ static void named(void) {
 
 static void listening(void) {
 	struct sockaddr_in in = {.sin_family = AF_INET};
-	ended("bind", bind(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&in, sizeof in));
+	int s = socket(AF_INET, SOCK_STREAM, 0);
+	ended("bind", s < 0 ? s : bind(s, (struct sockaddr *)&in, sizeof in));
 }
 
 static void families(void) {

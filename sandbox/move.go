@@ -1,0 +1,62 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// One session may be served by several rooms, one after the other, so that nothing of
+// a room is left for a later run but /box, to which no program could write.
+
+// moved is what goes to the next room of a session besides its socket.
+type moved struct {
+	box   *os.File // what is mounted at /box, as a mount of its own
+	tools []string // that are shown
+	asked bool     // the client waits for an answer
+}
+
+// move gives the session to another room. Nothing of this one runs any more.
+func (r *room) move(asked bool) error {
+	if err := r.killAll(); err != nil {
+		return err
+	}
+	fd, err := unix.OpenTree(unix.AT_FDCWD, "/box", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("take /box to another room: %w", err)
+	}
+	r.next = &handover{
+		sock: r.sock, options: BoxOptions{TmpBytes: r.tmpBytes, Locks: r.locks}, core: r.core, movable: true,
+		moved: &moved{os.NewFile(uintptr(fd), "/box"), slices.Sorted(maps.Keys(r.tools)), asked},
+	}
+	return nil
+}
+
+// takeOver makes the room go on for another one.
+func (r *room) takeOver(m moved) error {
+	err := unix.Unmount("/box", unix.MNT_DETACH)
+	if err == nil {
+		err = unix.MoveMount(int(m.box.Fd()), "", unix.AT_FDCWD, "/box", unix.MOVE_MOUNT_F_EMPTY_PATH)
+	}
+	if err := errors.Join(err, m.box.Close()); err != nil {
+		return fmt.Errorf("take /box from another room: %w", err)
+	}
+	for _, name := range m.tools {
+		if _, err := r.tool(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuse closes what nobody takes: the client sees that the agent is gone.
+func (h *handover) refuse() {
+	_ = h.sock.Close()
+	if h.moved != nil {
+		_ = h.moved.box.Close()
+	}
+}
