@@ -389,6 +389,8 @@ func TestASetterChangesOnlyTheirOwnProblems(t *testing.T) {
 				body = `{"name": "nobody"}`
 			case !strings.HasSuffix(at, "bind") && !other:
 				body = "{}"
+			case strings.HasSuffix(path, "/checker-messages"):
+				body = `{"checker_messages": "nobody"}`
 			case query != "":
 				body, header = pk+"not a package", asZIP
 			case path == "/packages":

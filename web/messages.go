@@ -72,6 +72,9 @@ func (s *Server) apiMessages(c *fiber.Ctx) error {
 // apiSetMessages handles POST /api/v1/problems/:slug/checker-messages with
 // {"checker_messages"}: nobody, samples, all, or "" for what the package says.
 func (s *Server) apiSetMessages(c *fiber.Ctx) error {
+	if err := s.mayChange(c.UserContext(), viewerOf(c), c.Params("slug")); err != nil {
+		return err
+	}
 	f, err := readFields(c, "checker_messages")
 	if err != nil {
 		return err

@@ -159,8 +159,8 @@ func TestARunOfTheSamplesSaysWhatTheProblemLetsItsCheckersSay(t *testing.T) {
 
 func TestEverybodyMayReadOnlyCheckersThatWereShownToBeDiscreet(t *testing.T) {
 	s := newStage(t)
-	s.user("sue", "correct horse battery", sql.RoleSetter)
-	key := s.keyOf("sue", sql.ScopeSetter)
+	s.user("sue", "correct horse battery", sql.RoleStaff)
+	key := s.keyOf("sue", sql.ScopeStaff)
 	set := func(who string) reply {
 		return s.do(http.MethodPost, "/api/v1/problems/aplusb/checker-messages", `{"checker_messages":"`+who+`"}`, "Authorization: Bearer "+key, "Content-Type: application/json")
 	}

@@ -155,6 +155,7 @@ var headlines = map[judge.Status]string{judge.Cancelled: "Cancelled", judge.Dead
 // details say of a verdict what its name does not.
 var details = map[judge.Verdict]string{
 	judge.AC:  "The program passed every test.",
+	judge.PA:  "The program got a part of the points.",
 	judge.WA:  "The program answered wrongly on a test.",
 	judge.PE:  "The answer is right, but its layout is not.",
 	judge.TLE: "The program used more time than the problem allows.",

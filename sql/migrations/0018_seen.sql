@@ -11,7 +11,8 @@ ALTER TABLE rejudge_set_jobs
   ADD COLUMN seen_attempt    integer,
   ADD COLUMN seen_tries      integer,
   ADD COLUMN seen_started    timestamptz,
-  ADD COLUMN seen_finished   timestamptz;
+  ADD COLUMN seen_finished   timestamptz,
+  ADD COLUMN seen_error      text; -- of one that was cancelled: by whom, and why
 
 UPDATE rejudge_set_jobs m SET seen_status = 'finished', seen_generation = m.before, seen_attempt = r.attempt_id, seen_started = r.started_at,
   seen_finished = r.created_at, seen_tries = (

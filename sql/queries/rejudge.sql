@@ -23,13 +23,14 @@ ORDER BY p.job_id;
 -- what everybody sees of them until it is applied. One that is in a set already is
 -- seen as it was before that.
 WITH held AS MATERIALIZED (
-  SELECT job_id, generation, live_generation, status, attempt_id, tries, started_at, finished_at, rejudge_set FROM jobs
+  SELECT job_id, generation, live_generation, status, attempt_id, tries, started_at, finished_at, last_error, rejudge_set FROM jobs
   WHERE job_id = ANY (@job_ids::bigint[]) AND status IN ('finished', 'cancelled', 'dead') AND live_generation IS NOT NULL
   ORDER BY job_id FOR UPDATE)
-INSERT INTO rejudge_set_jobs (set_id, job_id, generation, before, seen_status, seen_generation, seen_attempt, seen_tries, seen_started, seen_finished)
+INSERT INTO rejudge_set_jobs (set_id, job_id, generation, before, seen_status, seen_generation, seen_attempt, seen_tries, seen_started, seen_finished, seen_error)
 SELECT @id::bigint, h.job_id, h.generation + 1, h.live_generation, coalesce(m.seen_status, h.status), coalesce(m.seen_generation, h.generation),
   coalesce(m.seen_attempt, h.attempt_id), coalesce(m.seen_tries, h.tries),
-  CASE WHEN m.job_id IS NULL THEN h.started_at ELSE m.seen_started END, CASE WHEN m.job_id IS NULL THEN h.finished_at ELSE m.seen_finished END
+  CASE WHEN m.job_id IS NULL THEN h.started_at ELSE m.seen_started END, CASE WHEN m.job_id IS NULL THEN h.finished_at ELSE m.seen_finished END,
+  CASE WHEN m.job_id IS NULL THEN h.last_error ELSE m.seen_error END
 FROM held h LEFT JOIN rejudge_set_jobs m ON m.set_id = h.rejudge_set AND m.job_id = h.job_id
 ORDER BY h.job_id
 RETURNING job_id;

@@ -9,7 +9,7 @@ SELECT j.job_id, s.problem::text AS problem, coalesce(v.title, s.problem)::text 
   (CASE WHEN @whole OR j.generation = 1 THEN j.attempt_id ELSE attempt_seen(j.job_id, coalesce(m.seen_attempt, j.attempt_id)) END)::integer AS attempt_id,
   coalesce(m.seen_tries, j.tries)::integer AS tries, j.max_tries, j.trace_id, j.created_at,
   (m.job_id IS NOT NULL)::boolean AS aside, j.started_at, m.seen_started, j.finished_at, m.seen_finished,
-  (CASE WHEN m.job_id IS NULL THEN coalesce(j.last_error, '') ELSE '' END)::text AS last_error, checker_messages(s.problem) AS checker_messages,
+  coalesce(CASE WHEN m.job_id IS NULL THEN j.last_error ELSE m.seen_error END, '')::text AS last_error, checker_messages(s.problem) AS checker_messages,
   r.result, s.payload, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
 FROM jobs j
 JOIN job_payloads s ON s.job_id = j.job_id
@@ -30,7 +30,7 @@ SELECT j.job_id, s.problem::text AS problem, coalesce(v.title, s.problem)::text 
   (CASE WHEN @whole OR j.generation = 1 THEN j.attempt_id ELSE attempt_seen(j.job_id, coalesce(m.seen_attempt, j.attempt_id)) END)::integer AS attempt_id,
   coalesce(m.seen_tries, j.tries)::integer AS tries, j.max_tries, j.trace_id, j.created_at,
   (m.job_id IS NOT NULL)::boolean AS aside, j.started_at, m.seen_started, j.finished_at, m.seen_finished,
-  (CASE WHEN m.job_id IS NULL THEN coalesce(j.last_error, '') ELSE '' END)::text AS last_error, checker_messages(s.problem) AS checker_messages,
+  coalesce(CASE WHEN m.job_id IS NULL THEN j.last_error ELSE m.seen_error END, '')::text AS last_error, checker_messages(s.problem) AS checker_messages,
   (r.result::jsonb - '{tests,groups,compile}'::text[])::json AS result, coalesce(c.slug, '')::text AS space, coalesce(s.space_id, 0)::bigint AS space_id, s.unofficial
 FROM job_payloads s
 JOIN jobs j ON j.job_id = s.job_id
