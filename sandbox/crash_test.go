@@ -39,7 +39,7 @@ func TestAnAgentThatIsKilledLeavesNoProcessAndTheNextOneSweeps(t *testing.T) {
 				failed := make(chan error, 1)
 				go func() {
 					l := generous
-					l.Processes = 32
+					l.Processes, l.OutputBytes = 32, 1<<40
 					_, err := b.Run(context.Background(), sandbox.Cmd{Program: "./" + tt.program, Args: tt.args, Limits: l})
 					failed <- err
 				}()
