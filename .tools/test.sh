@@ -14,7 +14,7 @@ quick=(-vet=off '-ldflags=-s -w')
 start=$SECONDS
 status=0
 go test "${quick[@]}" -race -timeout 10m -run '^TestCPUTime' "$@" ./sandbox || status=$?
-go test "${quick[@]}" -race -timeout 25m -skip '^TestCPUTime|^TestPureCgroupV2InAVirtualMachine$' "$@" ./... || status=$?
+go test "${quick[@]}" -race -timeout 40m -skip '^TestCPUTime|^TestPureCgroupV2InAVirtualMachine$' "$@" ./... || status=$?
 (cd host/deploy/strict && CGO_ENABLED=0 go test -vet=off -timeout 5m ./...) || status=$?
 .tools/test-vm.sh || status=$?
 echo "test: $((SECONDS - start)) s of a budget of 1500 s"
