@@ -324,11 +324,10 @@ func TestWhatOutlivesTheLauncherIsEndedByTheNextStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.done
-	for !gone(inner) {
-		pause(t.Context(), t, 50*time.Millisecond)
-	}
-	if gone(agent) {
-		t.Fatal("the agent was not stopped")
+	eventually(t, "the program ends", func() bool { return gone(inner) })
+	// A start of another Deep-OJ on this machine may have ended the agent already.
+	if state := status(agent, "State:"); !gone(agent) && !strings.HasPrefix(state, "T") {
+		t.Fatalf("the agent was not stopped: %s", state)
 	}
 	_, url, c = up(t, data, nil)
 	awaitSandbox(t, url, true, "the agent runs programs", "1")

@@ -97,7 +97,7 @@ func TestAProxyMakesNoGuests(t *testing.T) {
 		if status, _ := send(t, "GET", url+"/metrics", "", nil); status != http.StatusForbidden {
 			t.Errorf("metrics at the site's own address: %d", status)
 		}
-		for path, want := range map[string]string{"/metrics": "worker_finalize_total", "/readyz": `"checks"`} {
+		for path, want := range map[string]string{"/metrics": "worker_unfit", "/readyz": `"checks"`} {
 			if status, body := send(t, "GET", d.Metrics+path, "", nil); status != http.StatusOK || !strings.Contains(body, want) {
 				t.Errorf("%s at its address: %d %s", path, status, tail(body, 5))
 			}
@@ -110,7 +110,7 @@ func TestAProxyMakesNoGuests(t *testing.T) {
 			t.Fatalf("status %d: %s%s", status, out, errs)
 		}
 		files := unpack(t, bundle)
-		if !strings.Contains(files["metrics.txt"], "worker_finalize_total") || !strings.Contains(files["readyz.txt"], `"checks"`) {
+		if !strings.Contains(files["metrics.txt"], "worker_unfit") || !strings.Contains(files["readyz.txt"], `"checks"`) {
 			t.Errorf("the bundle does not find the metrics: %s\n%s", tail(files["metrics.txt"], 3), files["readyz.txt"])
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -289,21 +290,35 @@ func (p *Postgres) args(cluster string) []string {
 }
 
 // clear ends the server that a dead parent left behind, and takes away its lock
-// file if no server is behind it: the pid in it may belong to somebody else now,
-// which would keep PostgreSQL from starting.
+// files if no server is behind them: the pid in them may belong to somebody else
+// now, or to a process that has ended and that nobody waits for, which would keep
+// PostgreSQL from starting.
 func (p *Postgres) clear(ctx context.Context) error {
-	file := filepath.Join(p.cluster, "postmaster.pid")
-	pid := pidIn(file)
 	program := filepath.Join(p.Binaries.Dir, postgresName)
-	if runs(pid, program, p.cluster) {
+	socket := filepath.Join(p.SockDir, ".s.PGSQL."+postgresPort)
+	// One that is stopping removes the socket's before the cluster's, unless it has
+	// lost sight of the socket's folder: either may be the last that names it.
+	locks := []string{filepath.Join(p.cluster, "postmaster.pid"), socket + ".lock"}
+	for _, file := range locks {
+		pid := pidIn(file)
+		if !runs(pid, program, p.cluster) {
+			continue
+		}
 		p.log.WarnContext(ctx, "stopping the server that an earlier run left over",
 			slog.String("server", p.name), slog.Int("pid", pid))
 		if err := endLeftover(ctx, pid, program, p.cluster, p.steps); err != nil {
 			return err
 		}
 	}
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	// Nobody of this cluster's listens any more.
+	if conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket); err == nil {
+		conn.Close()
+		return fmt.Errorf("at %s is the server of another folder: choose another SocketDir", socket)
+	}
+	for _, file := range append(locks, socket) {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }

@@ -156,12 +156,21 @@ func TestAStaleLockFileWithAForeignPIDDoesNotKeepPostgresFromStarting(t *testing
 		}
 	})
 	stale := strconv.Itoa(other.Process.Pid) + "\n" + p.cluster + "\n0\n5432\n" + p.SockDir + "\n\n0 0\nready   \n"
-	if err := os.WriteFile(filepath.Join(p.cluster, "postmaster.pid"), []byte(stale), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p = startPostgres(t, cfg)
-	if got := query(t, p, "SELECT 1"); got != "1" {
-		t.Errorf("SELECT 1 = %q", got)
+	cluster, socket := filepath.Join(p.cluster, "postmaster.pid"), filepath.Join(p.SockDir, ".s.PGSQL.5432.lock")
+	for _, files := range [][]string{{cluster}, {socket}, {cluster, socket}} {
+		for _, file := range files {
+			if err := os.WriteFile(file, []byte(stale), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if account != nil {
+				need(t, os.Chown(file, int(account.UID), int(account.GID)))
+			}
+		}
+		p = startPostgres(t, cfg)
+		if got := query(t, p, "SELECT 1"); got != "1" {
+			t.Errorf("SELECT 1 = %q", got)
+		}
+		need(t, p.Close())
 	}
 	if !living(other.Process.Pid) {
 		t.Error("a process was killed that is none of ours")
@@ -188,6 +197,41 @@ func TestAServerThatWasLeftOverIsEndedFirst(t *testing.T) {
 		t.Errorf("the table holds %q, want 42", got)
 	}
 	p.closed, r.closed = true, true // their locks are the new ones' now
+}
+
+// TestAServerThatLostSightOfItsSocketIsEndedFirst leaves over a server that only the
+// lock file of its socket names.
+func TestAServerThatLostSightOfItsSocketIsEndedFirst(t *testing.T) {
+	cfg := postgresConfig(folder(t))
+	p := startPostgres(t, cfg)
+	query(t, p, "CREATE TABLE kept AS SELECT 42 AS n")
+	need(t, p.lock.release())
+	need(t, os.Remove(filepath.Join(p.cluster, "postmaster.pid")))
+	p2, err := StartPostgres(t.Context(), cfg)
+	need(t, err)
+	defer closeServer(t, p2.Close)
+	eventually(t, "the old server ends", p.cur.ended)
+	if got := query(t, p2, "SELECT n FROM kept"); got != "42" {
+		t.Errorf("the table holds %q, want 42", got)
+	}
+	p.closed = true // its lock is the new one's now
+}
+
+// TestTheSocketOfAnotherServerIsLeftAlone starts two servers with one folder of sockets.
+func TestTheSocketOfAnotherServerIsLeftAlone(t *testing.T) {
+	first, second := postgresConfig(folder(t)), postgresConfig(folder(t))
+	p := startPostgres(t, first)
+	second.SocketDir = p.SockDir
+	other, err := StartPostgres(t.Context(), second)
+	if err == nil {
+		closeServer(t, other.Close)
+	}
+	if err == nil || !strings.Contains(err.Error(), "choose another SocketDir") {
+		t.Errorf("the second server: %v", err)
+	}
+	if got := query(t, p, "SELECT 1"); got != "1" {
+		t.Errorf("SELECT 1 = %q", got)
+	}
 }
 
 func TestTheTemplateIsMadeOnceAndOnlyOursIsTrusted(t *testing.T) {

@@ -37,6 +37,8 @@ func (w *Worker) beatSoon() {
 // offer says which languages can be handed in from now on, unless that was said
 // since the last probe.
 func (w *Worker) offer(ctx context.Context) {
+	w.telling.Lock()
+	defer w.telling.Unlock()
 	w.mu.Lock()
 	languages, said := slices.Clone(w.languages), w.said || len(w.languages) == 0
 	w.mu.Unlock()
@@ -56,7 +58,10 @@ func (w *Worker) offer(ctx context.Context) {
 	w.said, w.offered = true, true
 }
 
+// beat gives one sign of life.
 func (w *Worker) beat(ctx context.Context) {
+	w.telling.Lock()
+	defer w.telling.Unlock()
 	c, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	if err := w.dir.Beat(c, w.info()); err != nil && ctx.Err() == nil {

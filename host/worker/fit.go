@@ -156,7 +156,9 @@ func (w *Worker) lookAt(ctx context.Context, failure bool) {
 	}
 }
 
-// setUnable says why no jobs are taken, or with nil that they are.
+// setUnable says why no jobs are taken, or with nil that they are. That it is said
+// in the log only after all others were told, for which they have twice answerTime;
+// the jobs themselves do not wait for it.
 func (w *Worker) setUnable(ctx context.Context, err error) {
 	w.mu.Lock()
 	was := w.unable
@@ -180,13 +182,16 @@ func (w *Worker) setUnable(ctx context.Context, err error) {
 	case err != nil:
 		w.cfg.Log.ErrorContext(ctx, "nothing can be judged here; no jobs are taken", slog.String("reason", now), slog.Any("err", err))
 	case was != nil:
+		// Whoever reads the line may hand in at once: those who accept it know by now.
+		w.beat(ctx)
+		w.offer(ctx)
 		w.cfg.Log.InfoContext(ctx, "jobs are taken", slog.String("worker", w.owner), slog.String("pool", w.cfg.Pool),
 			slog.Int("slots", w.cfg.Slots), slog.Any("languages", w.Serving()), slog.String("sandbox", line))
 	default:
 		return
 	}
-	w.beatSoon()
 	if err != nil {
+		w.beatSoon()
 		select {
 		case w.lost <- struct{}{}:
 		default:

@@ -61,6 +61,8 @@ type Worker struct {
 	probing sync.Mutex // held while all that is needed is looked at
 	looked  time.Time  // when the last look began; probing guards it
 
+	telling sync.Mutex // held while others are told how the worker is, so that the newest word is the last
+
 	mu        sync.Mutex
 	runs      map[int64][]*run // by job; more than one only while an older attempt ends
 	languages []judge.Language

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -121,16 +122,29 @@ func start(ctx context.Context, cmd *exec.Cmd, data string, who *embedded.Accoun
 // mountPoint and the launcher's pid name the place where its data is bound.
 const mountPoint = "/run/deepoj-"
 
-// sweepMountPoints removes the empty folders of launchers that were killed.
-// Those of the living are mount points in namespaces that cannot be seen here.
+// sweepMountPoints removes the empty folders of launchers that were killed and of
+// which nothing is left. Those of the living are mount points in namespaces that
+// cannot be seen here, and to remove one would take the data from under them.
 func sweepMountPoints() {
 	left, _ := filepath.Glob(mountPoint + "*") // the pattern is well formed
 	for _, dir := range left {
 		pid, err := strconv.Atoi(strings.TrimPrefix(dir, mountPoint))
-		if err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		if err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) && !mountedSomewhere(dir) {
 			_ = os.Remove(dir) // only an empty folder goes
 		}
 	}
+}
+
+// mountedSomewhere reports whether some process sees a mount at dir.
+func mountedSomewhere(dir string) bool {
+	tables, _ := filepath.Glob("/proc/[0-9]*/mountinfo") // the pattern is well formed
+	for _, table := range tables {
+		text, err := os.ReadFile(table) // one that has ended has none
+		if err == nil && bytes.Contains(text, []byte(" "+dir+" ")) {
+			return true
+		}
+	}
+	return false
 }
 
 // bindShort gives the calling thread a private mount namespace in which data is

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"deepoj/host/doctor"
 	"deepoj/host/embedded"
@@ -31,13 +32,40 @@ func examineProtection(ctx context.Context, c *config, data string) doctor.Repor
 		}
 		return doctor.Examine(ctx, exams...)
 	}
-	ps, err := doctor.FindProcesses(proc, i.PID)
+	ps, err := findSettled(ctx, i.PID)
 	if err != nil {
 		exams = append(exams, notRunning(fmt.Errorf("look at the processes: %w", err)))
 	} else {
 		exams = append(exams, doctor.Protection(running(i, ps)))
 	}
 	return doctor.Examine(ctx, append(exams, databaseRole(i.DSN, strings.Contains(i.DSN, "/postgres/run") || strings.Contains(i.DSN, url.QueryEscape("/postgres/run"))))...)
+}
+
+// settleTime is how long a plugin worker may take, on a busy machine, from its start
+// until it has locked itself in.
+const settleTime = 5 * time.Second
+
+// findSettled finds the processes of the Deep-OJ whose program is pid. While a plugin
+// worker has not locked itself in it looks again, for at most settleTime: one that
+// starts at this moment is about to.
+func findSettled(ctx context.Context, pid int) ([]doctor.Process, error) {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ps, err := doctor.FindProcesses(proc, pid)
+		if err != nil || !slices.ContainsFunc(ps, func(p doctor.Process) bool {
+			return p.Role == doctor.RolePlugin && !(p.Filtered && p.Hidden)
+		}) {
+			return ps, err
+		}
+		select {
+		case <-ctx.Done():
+			return ps, nil
+		case <-tick.C:
+		}
+	}
 }
 
 // notRunning says why nothing is known of a running Deep-OJ.
