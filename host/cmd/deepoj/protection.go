@@ -56,7 +56,7 @@ func findSettled(ctx context.Context, pid int) ([]doctor.Process, error) {
 	for {
 		ps, err := doctor.FindProcesses(proc, pid)
 		if err != nil || !slices.ContainsFunc(ps, func(p doctor.Process) bool {
-			return p.Role == doctor.RolePlugin && !(p.Filtered && p.Hidden)
+			return p.Role == doctor.RolePlugin && (!p.Filtered || !p.Hidden)
 		}) {
 			return ps, err
 		}
