@@ -77,6 +77,7 @@ func newClusterOf(t testing.TB, program string, settings map[string]string, env 
 	c.env = []string{
 		"DATABASE_URL=" + pg.DSN(), "REDIS_URL=" + redis.URL(), "BLOB_DIR=" + blobs, "WORKER_SLOTS=1",
 		"JOB_LEASE_SEC=3", "JOB_HEARTBEAT_SEC=1", "JOB_RECLAIM_INTERVAL_SEC=1", "JOB_RECLAIM_GRACE_SEC=1",
+		"JOB_MAX_LOST_WORKERS=100", // it is not the jobs that end them
 	}
 	c.env = append(c.env, env...)
 	c.url, c.client, c.roles = c.start(program)
