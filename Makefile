@@ -23,9 +23,9 @@ run: deps-run build ## Install what is missing, build, start everything and prin
 	@$(SUDO) $(if $(SUDO),env "PATH=$$PATH" "HOME=$$HOME") bin/deepoj up --data $(DATA) --listen $(LISTEN) $(ARGS)
 
 .PHONY: build
-build: deps-build bin/deepoj ## Build plugins, the web editor and bin/deepoj
+build: deps-build bin/deepoj ## Build plugins, the web editor, what shows formulas, and bin/deepoj
 
-bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(LANGUAGE_WASM) $(EDITOR)
+bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(LANGUAGE_WASM) $(EDITOR) $(MATH)
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./host/cmd/...
 
 .PHONY: test
@@ -80,6 +80,10 @@ bench-checker: build ## Checkers as plugins against native ones in the sandbox, 
 bench-judging: deps-test build ## Proving a package, a test's overhead, a large import, as ratios
 	go test -count=1 -run '^$$' -bench . -benchtime 1x -timeout 30m ./host/verify
 
+.PHONY: bench-verify
+bench-verify: deps-test build ## `deepoj problem verify` against its programs run plainly, and against problemtools in PROBLEMTOOLS
+	PROBLEMTOOLS='$(PROBLEMTOOLS)' go test -count=1 -run '^$$' -bench VerifyCommand -benchtime 1x -timeout 30m ./host/verify
+
 ##@ Now and then
 
 plugins: ## Build every language adapter into plugins/dist
@@ -129,7 +133,7 @@ fuzz: build ## Run every fuzz target for FOR (default 10s each)
 
 .PHONY: clean
 clean: clean-plugins ## Remove what was built (data stays)
-	rm -rf bin .build web/editor/node_modules $(EDITOR)
+	rm -rf bin .build web/editor/node_modules $(EDITOR) $(MATH)
 
 .PHONY: deps-build deps-run deps-test
 deps-build deps-run deps-test: deps-%:

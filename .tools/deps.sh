@@ -28,8 +28,12 @@ if [ "$want" != build ]; then
 	need /usr/lib/postgresql/*/bin/postgres postgresql "keeps submissions, the queue and results"
 	need redis-server redis-server "drives execution; without it PostgreSQL does"
 	need g++ g++ "judges C++"
+	need /usr/lib/wasm32-wasi/libc++.a libc++-14-dev-wasm32 "the C++ library of checkers"
+	need /usr/lib/wasm32-wasi/libc++abi.a libc++abi-14-dev-wasm32 "the C++ run-time of checkers"
 	need /usr/bin/python3 python3 "judges Python"
 	need javac default-jdk-headless "judges Java"
+	need pdftocairo poppler-utils "draws the PDF pictures of statements and reads PDF statements; packages can do without"
+	need gs ghostscript "draws the EPS pictures of statements; packages can do without"
 fi
 if [ "$want" = test ]; then
 	need /usr/bin/rustc rustc "judges Rust, and compiles it to WebAssembly with the following"
@@ -37,8 +41,6 @@ if [ "$want" = test ]; then
 	need tsc node-typescript "judges TypeScript"
 	need /usr/bin/chromium chromium "drives the pages in the browser test"
 	need /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core "text in the browser test"
-	need /usr/lib/wasm32-wasi/libc++.a libc++-14-dev-wasm32 "the C++ library of checkers"
-	need /usr/lib/wasm32-wasi/libc++abi.a libc++abi-14-dev-wasm32 "the C++ run-time of checkers"
 	need etcd etcd-server "says which workers live, in tests"
 	need promtool prometheus "reads the metrics, and proves the alerts, in tests"
 	need systemd-analyze systemd "checks the units in tests"

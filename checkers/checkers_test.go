@@ -14,7 +14,7 @@ import (
 )
 
 // names are the checkers in this folder.
-var names = []string{"default", "exact", "floats", "lines", "tokens", "yesno"}
+var names = []string{"default", "exact", "floats", "letters", "linecount", "lines", "rows", "sorted", "tokens", "yesno"}
 
 func TestEveryFolderIsTested(t *testing.T) {
 	t.Parallel()

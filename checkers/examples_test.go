@@ -7,26 +7,46 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// The examples of plugins/README.md are fenced blocks with a file name.
-var example = regexp.MustCompile("(?ms)^```[a-z]+ (pair\\.[a-z]+)\n(.*?)^```$")
+// A recipe of plugins/README.md is the command below one of its headings, in the
+// folder that holds the fenced file above it.
+var (
+	heading = regexp.MustCompile("(?m)^###? .*$")
+	example = regexp.MustCompile("(?ms)^```[a-z]+ (pair\\.[a-z]+)\n(.*?)^```$")
+	command = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+)
 
-func TestTheExamplesOfTheREADMEWork(t *testing.T) {
-	t.Parallel()
+// recipes returns the commands of the README by the name of the file that they
+// compile, and its text if the README has it.
+func recipes(t *testing.T) (commands, texts map[string]string) {
+	t.Helper()
 	readme, err := os.ReadFile(filepath.Join("..", "plugins", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{}
-	for _, m := range example.FindAllStringSubmatch(string(readme), -1) {
-		files[m[1]] = m[2]
+	commands, texts = map[string]string{}, map[string]string{}
+	for _, section := range heading.Split(string(readme), -1) {
+		told := command.FindStringSubmatch(section)
+		switch file := example.FindStringSubmatch(section); {
+		case told == nil:
+		case file != nil:
+			commands[file[1]], texts[file[1]] = told[1], file[2]
+		case strings.Contains(told[1], " check.cpp "):
+			commands["check.cpp"] = told[1]
+		}
 	}
-	if len(files) != 3 {
-		t.Fatalf("the README has %d examples", len(files))
+	if len(commands) != 4 {
+		t.Fatalf("the README has %d recipes", len(commands))
 	}
+	return commands, texts
+}
+
+func TestTheExamplesOfTheREADMEWork(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		input, output string
 		exit          int
@@ -42,53 +62,42 @@ func TestTheExamplesOfTheREADMEWork(t *testing.T) {
 		{"5\n", "9223372036854775807 -9223372036854775802\n", 1},
 		{"five\n", "2 3\n", 3},
 	}
-	for file, text := range files {
+	commands, texts := recipes(t)
+	for file, text := range texts {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, file), text)
-			run := buildExample(t, dir, file)
+			follow(t, dir, commands[file])
 			for _, tt := range tests {
 				write(t, filepath.Join(dir, "input"), tt.input)
 				write(t, filepath.Join(dir, "output"), tt.output)
 				write(t, filepath.Join(dir, "answer"), "1 4\n")
-				if exit := run(t); exit != tt.exit {
-					t.Errorf("input %q, output %q: exit %d, want %d", tt.input, tt.output, exit, tt.exit)
+				r := node(t).run(t, request{
+					Module: filepath.Join(dir, "pair.wasm"), Dir: dir, Args: append([]string{"pair"}, arguments("testlib/1", "", nil)...),
+				})
+				if r.Trap != "" || r.Exit != tt.exit {
+					t.Errorf("input %q, output %q: %+v, want exit code %d", tt.input, tt.output, r, tt.exit)
 				}
 			}
 		})
 	}
 }
 
-// buildExample builds a file of a folder and returns how to run it as a guest on
-// the files of that folder.
-func buildExample(t *testing.T, dir, file string) func(*testing.T) int {
+// follow runs a recipe of the README in a folder, as it is written there, but that
+// the compiler of Debian calls the target of Rust by another name.
+func follow(t *testing.T, dir, recipe string) {
 	t.Helper()
-	var build *exec.Cmd
-	switch filepath.Ext(file) {
-	case ".c":
-		build = exec.Command("clang", "--target=wasm32-wasi", "-O2", "-Wall", "-Werror", "-Wl,--stack-first", "-o", "pair.wasm", file)
-	case ".go":
-		build = exec.Command("go", "build", "-ldflags=-s -w", "-o", "pair.wasm", file)
-		build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	case ".rs":
+	words := strings.Fields(recipe)
+	need(t, words[slices.IndexFunc(words, func(w string) bool { return !strings.Contains(w, "=") })])
+	cmd := exec.Command("sh", "-ec", recipe)
+	if strings.HasPrefix(recipe, "rustc ") {
 		rustc, target := rust(t)
-		build = exec.Command(rustc, "-O", "--edition=2021", "-Dwarnings", "--target", target, "-o", "pair.wasm", file)
+		cmd.Args[2] = strings.NewReplacer("rustc ", rustc+" ", "wasm32-wasip1", target).Replace(recipe)
 	}
-	need(t, build.Args[0])
-	build.Dir = dir
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%q: %v\n%s", build.Args, err, out)
-	}
-	return func(t *testing.T) int {
-		t.Helper()
-		r := node(t).run(t, request{
-			Module: filepath.Join(dir, "pair.wasm"), Dir: dir, Args: append([]string{"pair"}, arguments("testlib/1", "", nil)...),
-		})
-		if r.Trap != "" {
-			t.Errorf("trap: %s", r.Trap)
-		}
-		return r.Exit
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s\n%v\n%s", recipe, err, out)
 	}
 }
 
@@ -188,14 +197,6 @@ func latin1(s string) (string, error) {
 		b = append(b, byte(r))
 	}
 	return string(b), nil
-}
-
-func exitCode(t *testing.T, cmd *exec.Cmd) int {
-	t.Helper()
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode()
 }
 
 func write(t *testing.T, path, text string) {

@@ -111,7 +111,7 @@ func feedback(t *testing.T, dir string) {
 // judge reads an exit code and the messages as the host does.
 func judge(t *testing.T, protocol abi.Protocol, dir string, exit int, stderr string) opinion {
 	t.Helper()
-	verdicts := map[int]string{0: "accepted", 1: "wrong", 2: "presentation", 3: "failed"}
+	verdicts := map[int]string{0: "accepted", 1: "wrong", 2: "presentation", 3: "failed", 7: "partial"}
 	o := opinion{team: strings.TrimSuffix(stderr, "\n")}
 	if protocol == abi.ICPC1 {
 		verdicts = map[int]string{42: "accepted", 43: "wrong", 1: "failed"}

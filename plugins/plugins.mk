@@ -55,6 +55,6 @@ clean-plugins:
 	rm -f plugins/dist/lang-*.wasm
 
 .PHONY: test-testlib
-test-testlib: ## Compare testlib's own checkers with their native builds (TESTLIB=folder of testlib)
+test-testlib: ## Compare all programs of testlib with their native builds (TESTLIB=folder of testlib)
 	@test -n "$(TESTLIB)" || { echo 'say where testlib is: make test-testlib TESTLIB=DIR' >&2; exit 1; }
-	TESTLIB=$(abspath $(TESTLIB)) DEEPOJ_TEST=require $(GO) test -count=1 -run TestRealTestlib ./checkers
+	TESTLIB=$(abspath $(TESTLIB)) DEEPOJ_TEST=require $(GO) test -count=1 -v -timeout 1h -run TestRealTestlib ./checkers

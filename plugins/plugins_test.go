@@ -12,7 +12,7 @@ import (
 
 func TestStandardCheckersAreEmbedded(t *testing.T) {
 	t.Parallel()
-	want := []string{"default", "exact", "floats", "lines", "tokens", "yesno"}
+	want := []string{"default", "exact", "floats", "letters", "linecount", "lines", "rows", "sorted", "tokens", "yesno"}
 	if got := plugins.Checkers(); !slices.Equal(got, want) {
 		t.Errorf("checkers are %q, want %q", got, want)
 	}

@@ -60,6 +60,11 @@ func (r *room) killAll() error {
 	if r.stuck {
 		return nil
 	}
+	return r.withMemory(r.emptyOut)
+}
+
+// emptyOut is killAll, which may lack memory.
+func (r *room) emptyOut() error {
 	killed, err := r.group.kill(r.strike)
 	r.reapStrays()
 	if errors.Is(err, errCannotKill) {
@@ -113,6 +118,23 @@ func (r *room) reapStrays() {
 	}
 }
 
+// maxMore is how many MiB are given at once to what kills.
+const maxMore = 64
+
+// withMemory calls f, for which there may be no memory left: the room's thread may be
+// in the group of what it kills, where the kernel then opens and reads no file and makes
+// no process. A MiB more is enough, unless what is to be killed takes it first.
+func (r *room) withMemory(f func() error) error {
+	err := f()
+	for more := 1; errors.Is(err, unix.ENOMEM) && more <= maxMore; more *= 2 {
+		if err := r.group.widen(more); err != nil {
+			return err
+		}
+		err = f()
+	}
+	return err
+}
+
 // maxPlaces is how many places are made at once for a process that kills.
 const maxPlaces = 1024
 
@@ -139,10 +161,9 @@ func (r *room) strike() error {
 	// Beside the room's thread: what is born into a group that was killed may be
 	// killed at once.
 	pid, pidfd, err := s.start(0, -1)
-	// The group may be full, of processes or of memory. A place more is enough, unless
-	// what is to be killed takes it first; without a limit that could be more than any
-	// machine bears.
-	for place := 1; errors.Is(err, unix.EAGAIN) && place <= maxPlaces || errors.Is(err, unix.ENOMEM) && place <= maxPlaces/16; place *= 2 {
+	// The group may be full. A place more is enough, unless what is to be killed takes it
+	// first; without a limit that could be more than any machine bears.
+	for place := 1; errors.Is(err, unix.EAGAIN) && place <= maxPlaces; place *= 2 {
 		if err := r.group.widen(place); err != nil {
 			return err
 		}

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // RunPair runs two programs, each in its own box, with the standard output of
@@ -22,12 +25,15 @@ func RunPair(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd) (PairResult, e
 // PairOptions are what [RunPairWith] does besides.
 type PairOptions struct {
 	// Hear is told what one of the programs says before the other one hears it, in
-	// calls one after the other.
+	// calls one after the other. Then nobody learns by writing that the other one
+	// does not listen any more: what is said to nobody is lost, and no program gets a
+	// signal or an error for it. That a program has ended is heard by the other one
+	// only when it is known here.
 	Hear func(fromA bool, said []byte)
 
 	// Enough is told how B ended, if it ended first, and says whether it does not
-	// matter any more how A does. Then A is ended if it goes on for longer than
-	// Moment, and its Result is empty. Defaults to never.
+	// matter any more how A does. Then A may write no more, and is ended if it goes
+	// on for longer than Moment, and its Result is empty. Defaults to never.
 	Enough func(b Result) bool
 }
 
@@ -49,18 +55,21 @@ func RunPairWith(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd, o PairOpti
 	if err != nil {
 		return PairResult{}, fmt.Errorf("run a pair: %w", err)
 	}
-	p, err := runBoth(ctx, a, ac, b, bc, o.Enough)
+	p, err := between.run(ctx, a, ac, b, bc, o.Enough)
 	between.end()
 	if err != nil {
 		return PairResult{}, fmt.Errorf("run a pair: %w", err)
 	}
-	forgiveBrokenPipe(&p.A)
-	forgiveBrokenPipe(&p.B)
 	return p, nil
 }
 
-// runBoth runs both programs. When one cannot be run, the other one is ended.
-func runBoth(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd, enough func(Result) bool) (PairResult, error) {
+// SameMoment is how long before and after a program fails its last words may be what
+// decides: one that says something wrong, and fails at the same moment, is not first to
+// end.
+const SameMoment = 200 * time.Millisecond
+
+// run runs both programs. When one cannot be run, the other one is ended.
+func (r *relays) run(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd, enough func(Result) bool) (PairResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ofA, endA := context.WithCancelCause(ctx)
@@ -71,14 +80,17 @@ func runBoth(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd, enough func(Re
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		r, err := runPiped(ctx, b, bc)
+		res, err := runPiped(ctx, b, bc)
+		forgiveBrokenPipe(&res)
 		switch {
 		case err != nil:
 			cancel(err)
-		case enough != nil && enough(r):
+		case enough != nil && enough(res):
+			r.fromA.hangUp()
 			time.AfterFunc(Moment, func() { endA(errEnough) }) // does nothing when A has ended
 		}
-		done <- outcome{r, err}
+		r.fromB.known(0)
+		done <- outcome{res, err}
 	}()
 	ar, aerr := runPiped(ofA, a, ac)
 	if errors.Is(aerr, errEnough) && ctx.Err() == nil {
@@ -87,14 +99,18 @@ func runBoth(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd, enough func(Re
 	if aerr != nil {
 		cancel(aerr)
 	}
+	forgiveBrokenPipe(&ar)
+	grace := r.fromA.grace(ar)
+	r.fromA.known(grace)
 	o := <-done
-	return PairResult{A: ar, B: o.r, FirstA: aerr == nil && ar.Verdict != "" && ar.Ended < o.r.Ended}, errors.Join(aerr, o.err)
+	first := aerr == nil && ar.Verdict != "" && ar.Ended+grace < o.r.Ended
+	return PairResult{A: ar, B: o.r, FirstA: first}, errors.Join(aerr, o.err)
 }
 
 // relays carry what two programs say, if somebody hears it.
 type relays struct {
-	pipes []*os.File
-	work  sync.WaitGroup
+	fromA, fromB *relay // nil if nobody does
+	work         sync.WaitGroup
 }
 
 // join gives two commands the ends of pipes that join them.
@@ -108,52 +124,117 @@ func join(ac, bc *Cmd, hear func(fromA bool, said []byte)) (*relays, error) {
 		return from, to, err
 	}
 	var mu sync.Mutex
-	direction := func(speaker, listener **os.File, fromA bool) (err error) {
+	direction := func(speaker, listener **os.File, fromA bool) (_ *relay, err error) {
 		if *listener, *speaker, err = pipe(); err != nil || hear == nil {
-			return err
+			return nil, err
 		}
-		from := *listener
-		var to *os.File
-		if *listener, to, err = pipe(); err != nil {
-			return err
+		d := &relay{from: *listener, drained: make(chan struct{}), over: make(chan struct{})}
+		if *listener, d.to, err = pipe(); err != nil {
+			return nil, err
 		}
-		r.pipes = append(r.pipes, from, to)
-		r.work.Go(func() {
-			relay(from, to, func(said []byte) {
-				mu.Lock()
-				defer mu.Unlock()
-				hear(fromA, said)
-			})
-		})
-		return nil
+		d.hear = func(said []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			hear(fromA, said)
+		}
+		return d, nil
 	}
-	err := direction(&ac.Stdout, &bc.Stdin, true)
-	if err == nil {
-		err = direction(&bc.Stdout, &ac.Stdin, false)
+	var err error
+	if r.fromA, err = direction(&ac.Stdout, &bc.Stdin, true); err == nil {
+		r.fromB, err = direction(&bc.Stdout, &ac.Stdin, false)
 	}
 	if err != nil {
 		closeAll(ends)
-		r.work.Wait()
 		return nil, err
+	}
+	for _, d := range []*relay{r.fromA, r.fromB} {
+		if d != nil {
+			r.work.Go(d.carry)
+		}
 	}
 	return r, nil
 }
 
-// relay carries bytes until one side closes its end, and then closes the other.
-func relay(from, to *os.File, hear func([]byte)) {
-	defer closeAll([]*os.File{from, to})
+// relay carries what one program says to the other one.
+type relay struct {
+	from, to *os.File
+	hear     func(said []byte)
+	spoke    atomic.Int64  // when the speaker said something, on the machine's monotonic clock
+	drained  chan struct{} // closed when all is heard
+	over     chan struct{} // closed when the speaker's end is known, or it may say no more
+	once     sync.Once
+}
+
+// carry carries bytes until the speaker closes its end, and then tells the listener.
+// What the listener does not hear is heard here, and lost.
+func (d *relay) carry() {
+	defer closeAll([]*os.File{d.from, d.to})
 	b := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(b)
+	for deaf := false; ; {
+		n, err := d.from.Read(b)
 		if n > 0 {
-			hear(b[:n])
-			if _, werr := to.Write(b[:n]); werr != nil {
-				return
-			}
+			d.spoke.Store(int64(machineTime()))
+			d.hear(b[:n])
+		}
+		if n > 0 && !deaf {
+			_, werr := d.to.Write(b[:n])
+			deaf = werr != nil
 		}
 		if err != nil {
-			return
+			break
 		}
+	}
+	close(d.drained)
+	select {
+	case <-d.over:
+	case <-time.After(silence): // it goes on without a word
+	}
+}
+
+// silence is how long it may take until it is known that a program has ended, and not
+// only closed its output. It is much longer than [SameMoment].
+const silence = 500 * time.Millisecond
+
+// grace is for how long the last words of a program that has ended may decide.
+func (d *relay) grace(r Result) time.Duration {
+	if d == nil || r.Verdict != RE {
+		return 0
+	}
+	select {
+	case <-d.drained:
+	case <-time.After(SameMoment): // the listener is slow
+	}
+	if r.Ended > time.Duration(d.spoke.Load())+SameMoment {
+		return 0
+	}
+	return SameMoment
+}
+
+// machineTime returns the time on the machine's monotonic clock.
+func machineTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		return 0 // the clock always exists on Linux
+	}
+	return time.Duration(t.Nano())
+}
+
+// known says that the speaker has ended. The listener learns of it after a while.
+func (d *relay) known(after time.Duration) {
+	switch {
+	case d == nil:
+	case after == 0:
+		d.once.Do(func() { close(d.over) })
+	default:
+		time.AfterFunc(after, func() { d.once.Do(func() { close(d.over) }) })
+	}
+}
+
+// hangUp lets the speaker say no more.
+func (d *relay) hangUp() {
+	if d != nil {
+		_ = d.from.SetReadDeadline(time.Now()) // fails only when closed
+		d.once.Do(func() { close(d.over) })
 	}
 }
 
@@ -162,8 +243,11 @@ const lastWords = time.Second
 
 // end waits until all is told.
 func (r *relays) end() {
-	for _, f := range r.pipes {
-		_ = f.SetDeadline(time.Now().Add(lastWords)) // fails only when closed
+	for _, d := range []*relay{r.fromA, r.fromB} {
+		if d != nil {
+			_ = d.from.SetReadDeadline(time.Now().Add(lastWords)) // fails only when closed
+			_ = d.to.SetWriteDeadline(time.Now().Add(lastWords))
+		}
 	}
 	r.work.Wait()
 }

@@ -130,12 +130,36 @@ func twoProgramsTalkToEachOther(t *testing.T, a *sandbox.Agent) {
 			t.Errorf("they ended %+v, %v", p, err)
 		}
 	})
-	for _, name := range []string{
-		"they find a number", "a program that closes its output and lives is heard to be done",
-		"a program that dies of SIGPIPE after the other's end has no fault", "a program that dies of SIGPIPE when the other only closed its input has no fault",
-	} {
+	heard := map[string]dialogue{
+		"they find a number": dialogues["they find a number"],
+		"a program that closes its output and lives is heard to be done": dialogues["a program that closes its output and lives is heard to be done"],
+		"nobody dies of SIGPIPE when the first has ended": {
+			a: []string{"end"}, b: []string{"speak-boldly", "256"}, wantA: sandbox.OK, wantB: sandbox.OK,
+			check: func(p sandbox.PairResult) bool { return p.FirstA && p.B.Signal == 0 },
+		},
+		"nobody dies of SIGPIPE when the second has ended": {
+			a: []string{"speak", "256"}, b: []string{"end"}, wantA: sandbox.OK, wantB: sandbox.OK,
+			check: func(p sandbox.PairResult) bool { return p.A.Signal == 0 },
+		},
+		"nobody dies of SIGPIPE when the other only closed its input": {
+			a: []string{"close-ears", "400"}, b: []string{"speak", "256"}, wantA: sandbox.OK, wantB: sandbox.OK,
+			check: func(p sandbox.PairResult) bool { return p.B.Signal == 0 },
+		},
+		"one that fails is first when the other one heard of it": {
+			a: []string{"end", "3"}, b: []string{"listen"}, wantA: sandbox.RE, wantB: sandbox.OK,
+			check: func(p sandbox.PairResult) bool { return p.FirstA },
+		},
+		"one that fails is first when the other one was silenced by it": {
+			a: []string{"wait-and-end", "400"}, b: []string{"speak", "256"}, wantA: sandbox.RE, wantB: sandbox.OK,
+			check: func(p sandbox.PairResult) bool { return p.FirstA },
+		},
+		"one that fails with its last words is not first when they end the other one": {
+			a: []string{"say-and-end", "3"}, b: []string{"hear"}, wantA: sandbox.RE, wantB: sandbox.OK,
+			check: func(p sandbox.PairResult) bool { return !p.FirstA },
+		},
+	}
+	for name, tt := range heard {
 		t.Run(name+", and somebody hears them", func(t *testing.T) {
-			tt := dialogues[name]
 			if tt.limitA == (sandbox.Limits{}) {
 				tt.limitA = generous
 			}

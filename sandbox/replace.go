@@ -148,6 +148,17 @@ func (p *Process) ask(ctx context.Context, patience time.Duration) error {
 	}
 }
 
+// Settle waits until the agent has said that it is ready, or has failed, but no longer
+// than patience: what it says of its start then comes before what others say.
+func (k *Keeper) Settle(patience time.Duration) {
+	k.mu.Lock()
+	p := k.agent
+	k.mu.Unlock()
+	if p != nil {
+		_ = p.ask(context.Background(), patience) // whoever needs the agent hears what is wrong
+	}
+}
+
 // setAgent says that p is the agent, or why there is none, and why it ended.
 func (k *Keeper) setAgent(p *Process, why error, ended string) {
 	k.mu.Lock()

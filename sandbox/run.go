@@ -128,7 +128,8 @@ func startPatiently(s *script, cgroup int) (pid, pidfd int, err error) {
 
 // stackBeyond is how much the stack may grow beyond the memory limit: a program
 // that recurses too deeply is then killed for want of memory, which is MLE, and
-// not by a limit on the stack, which would look like a wild pointer.
+// not by a limit on the stack, which would look like a wild pointer. It may ask for no
+// limit at all, as programs for other judges do, and fail if they may not.
 const stackBeyond = 16 << 20
 
 // protect adds to a script what comes before mounting is denied. The program gets
@@ -156,12 +157,13 @@ func (w *watch) confine(s *script) {
 	}{
 		{unix.RLIMIT_FSIZE, uint64(w.limits.FileBytes)},
 		{unix.RLIMIT_NOFILE, uint64(w.limits.OpenFiles)},
-		{unix.RLIMIT_STACK, uint64(w.limits.MemoryBytes + stackBeyond)},
 		{unix.RLIMIT_NPROC, w.processLimit()},
 	}
 	for _, l := range limits {
 		s.limit(l.resource, min(l.value, r.agent.hard[l.resource]))
 	}
+	most := r.agent.hard[unix.RLIMIT_STACK]
+	s.limitUpTo(unix.RLIMIT_STACK, min(uint64(w.limits.MemoryBytes+stackBeyond), most), most)
 	s.become(r.uid)
 	if r.locks {
 		s.filter(r.agent.locking)

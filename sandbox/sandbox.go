@@ -154,7 +154,9 @@ type Result struct {
 // PairResult is the outcome of two programs that talk to each other.
 type PairResult struct {
 	A, B Result
-	// FirstA reports whether A's program ended first.
+
+	// FirstA reports whether A's program ended first. Where somebody hears them, one that
+	// fails within [SameMoment] of its last words did not if B's ends as soon after that.
 	FirstA bool
 }
 

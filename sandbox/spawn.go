@@ -122,8 +122,12 @@ func (s *script) stdio(fds [3]int) {
 }
 
 // limit sets a resource limit, soft and hard.
-func (s *script) limit(resource int, value uint64) {
-	r := &unix.Rlimit{Cur: value, Max: value}
+func (s *script) limit(resource int, value uint64) { s.limitUpTo(resource, value, value) }
+
+// limitUpTo is limit for a resource of which the program may give itself more, up to
+// most.
+func (s *script) limitUpTo(resource int, value, most uint64) {
+	r := &unix.Rlimit{Cur: value, Max: most}
 	s.add("set a resource limit", unix.SYS_PRLIMIT64, 0, uintptr(resource), pointer(s, r), 0)
 }
 

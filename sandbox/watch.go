@@ -167,7 +167,7 @@ func (w *watch) finish() error {
 	// before we do.
 	ended := time.Now()
 	if w.why != "" || w.cancelled {
-		if err := w.strike(); err != nil {
+		if err := r.withMemory(w.strike); err != nil {
 			return err
 		}
 	}

@@ -130,6 +130,7 @@ func (s *Store) Job(ctx context.Context, jobID int64) (*judge.JobView, error) {
 		Generation: v.Generation, AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
 		Created: v.CreatedAt, Started: v.StartedAt, Finished: v.FinishedAt, LastError: v.LastError,
 		About: about(judge.Kind(v.Kind), v.Head), Package: aboutPackage(judge.Kind(v.Kind), v.Head),
+		Render: aboutRender(judge.Kind(v.Kind), v.Head),
 	}
 	if len(v.Result) > 0 {
 		j.Result = new(judge.Result)
@@ -174,6 +175,7 @@ type JobBrief struct {
 	Status   judge.Status
 	About    judge.PluginPayload  // of jobs about plugins: what was asked, without files
 	Package  judge.PackagePayload // of jobs about problem packages: what was asked
+	Render   *judge.RenderPayload // of jobs of kind render: what was asked
 	Verdict  judge.Verdict        // "" while there is none
 	Created  time.Time
 	Finished *time.Time
@@ -194,7 +196,7 @@ func (s *Store) Jobs(ctx context.Context, kinds []judge.Kind, before int64, limi
 	for i, v := range found {
 		out[i] = JobBrief{
 			JobID: v.JobID, Kind: judge.Kind(v.Kind), Author: v.GroupKey, Status: judge.Status(v.Status), Created: v.CreatedAt, Finished: v.FinishedAt,
-			About: about(judge.Kind(v.Kind), v.Head), Package: aboutPackage(judge.Kind(v.Kind), v.Head),
+			About: about(judge.Kind(v.Kind), v.Head), Package: aboutPackage(judge.Kind(v.Kind), v.Head), Render: aboutRender(judge.Kind(v.Kind), v.Head),
 		}
 		if v.Verdict != nil {
 			out[i].Verdict = judge.Verdict(*v.Verdict)

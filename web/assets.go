@@ -24,14 +24,18 @@ var staticFiles embed.FS
 // editorBundle is the source editor that `make build` makes.
 const editorBundle = "dist/editor.js"
 
+// formulaSheet is the style sheet of formulas that `make build` makes.
+const formulaSheet = "dist/math.css"
+
 var contentTypes = map[string]string{
-	".css":  "text/css; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-	".svg":  "image/svg+xml",
-	".txt":  "text/plain; charset=utf-8",
-	".ico":  "image/x-icon",
-	".png":  "image/png",
-	".json": "application/json",
+	".css":   "text/css; charset=utf-8",
+	".js":    "text/javascript; charset=utf-8",
+	".svg":   "image/svg+xml",
+	".txt":   "text/plain; charset=utf-8",
+	".ico":   "image/x-icon",
+	".png":   "image/png",
+	".json":  "application/json",
+	".woff2": "font/woff2",
 }
 
 // assets serves the static files. Their addresses carry a digest of all of them,

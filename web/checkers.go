@@ -48,8 +48,9 @@ type checkersView struct {
 	Kinds     []string
 	Protocols []string
 	Problems  []judge.Problem
-	Upload    upload // what was typed, where the form comes back
-	Fault     *fault // why it does
+	Lacking   []judge.Language // of sources that no worker can compile, with what is missing
+	Upload    upload           // what was typed, where the form comes back
+	Fault     *fault           // why it does
 }
 
 // Wrong reports whether the form comes back for this field.
@@ -79,6 +80,11 @@ func (s *Server) checkersView(c *fiber.Ctx) (*checkersView, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
+	workers, err := s.cfg.Live(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list workers: %w", err)
+	}
+	view.Lacking = lackingCompilers(workers)
 	view.Rows = checkerRows(plugins, view.Problems)
 	for _, j := range jobs {
 		row := pluginJobRow{JobBrief: j, Title: jobTitle(j.About, pluginOf(j.About, j.JobID, plugins))}
@@ -89,6 +95,26 @@ func (s *Server) checkersView(c *fiber.Ctx) (*checkersView, error) {
 		view.Jobs = append(view.Jobs, row)
 	}
 	return view, nil
+}
+
+// lackingCompilers returns the languages of plugins that no worker can compile, as the
+// first says that knows.
+func lackingCompilers(workers []judge.WorkerInfo) (lacking []judge.Language) {
+	can := map[string]bool{}
+	for _, w := range workers {
+		for _, l := range w.Compilers {
+			can[l.ID] = can[l.ID] || l.Available
+		}
+	}
+	for _, w := range workers {
+		for _, l := range w.Compilers {
+			known := slices.ContainsFunc(lacking, func(o judge.Language) bool { return o.ID == l.ID })
+			if !can[l.ID] && !known {
+				lacking = append(lacking, l)
+			}
+		}
+	}
+	return lacking
 }
 
 // checkerRows makes a row of each name, from versions that come by name and

@@ -13,6 +13,7 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
+	"deepoj/host/reading"
 	"deepoj/host/telemetry"
 	"deepoj/sql"
 )
@@ -34,6 +35,10 @@ type Config struct {
 
 	// Blobs takes the packages that setters upload. Without it they cannot.
 	Blobs blob.Store
+
+	// Reader reads what a changed package would be, for previews. Its zero value has
+	// the bounds of imports.
+	Reader reading.Config
 
 	// AuthRequired turns the guest off, who may submit without an account. It is
 	// always on unless Listen is a loopback address, and also with Hosts, Proxies or

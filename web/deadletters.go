@@ -213,10 +213,11 @@ func pageOfJob(id int64, kind judge.Kind) string {
 		return submissionURL(id)
 	case judge.KindPluginBuild, judge.KindPluginTest:
 		return jobURL(id)
-	case judge.KindImport, judge.KindVerify:
+	case judge.KindImport, judge.KindVerify, judge.KindRender:
 		return importURL(id)
 	case judge.KindRun:
 		return runURL(id)
+	case judge.KindDraft: // is found from its problem, which is not known here
 	}
 	return ""
 }

@@ -76,6 +76,7 @@ var errorKinds = []errorKind{
 	{"begun", "The submission is being judged; in a space only staff can cancel it then.", 409},
 	{"not_in_expected_state", "The submission is not in a state that allows this, such as one that is delivered already.", 409},
 	{"immediate_cannot_move", "The submission is in the first lane, from which nothing is put back.", 409},
+	{"no_such_language", "The problem has no statement in the language that lang names; the remedy lists those that there are.", 404},
 	{"no_earlier_version", "No earlier version of the name was active, or it does not conform any more.", 409},
 	{"no_blobs", "This server has no store for packages.", 503},
 	{"headers_too_large", "The request's headers are larger than 16 KiB.", 431},

@@ -133,6 +133,18 @@ func (f *fields) text(name string) string {
 	return string(text)
 }
 
+// program returns what is handed in: source is one file, and sources are several.
+func (f *fields) program() []judge.Source {
+	switch {
+	case f.has("source") && f.has("sources"):
+		f.wrong.add(wrongField("sources", reasonInvalid, "Send either source or sources."))
+		return nil
+	case f.has("sources"):
+		return f.sources("sources")
+	}
+	return []judge.Source{{Text: f.text("source")}}
+}
+
 // sources reads a list of {"name", "text"} objects.
 func (f *fields) sources(name string) []judge.Source {
 	var list []json.RawMessage
@@ -179,4 +191,17 @@ func kindOf(raw json.RawMessage) string {
 		return "a truth value"
 	}
 	return "a number"
+}
+
+// strict reads a member into what to points at, and refuses members of it that are not
+// known.
+func (f *fields) strict(name string, to any) {
+	if !f.has(name) {
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(f.raw[name]))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		f.wrong.add(wrongField(name, reasonWrong, "The field cannot be read: %s.", strings.TrimPrefix(err.Error(), "json: ")))
+	}
 }

@@ -33,7 +33,7 @@ func (s *Server) jobFor(c *fiber.Ctx) (*judge.JobView, error) {
 	}
 	v := viewerOf(c)
 	switch {
-	case job.Kind == judge.KindSubmission || job.Kind == judge.KindRun:
+	case job.Kind == judge.KindSubmission || job.Kind == judge.KindRun || job.Kind == judge.KindDraft: // these have rules of their own
 		return nil, missing
 	case !v.Setter() && (!v.Known() || job.Author != v.Name):
 		return nil, missing
@@ -74,7 +74,8 @@ type jobJSON struct {
 	Place      *placeJSON    `json:"place,omitempty"`
 	About      *aboutJSON    `json:"about,omitempty"`
 	Package    *aboutPackage `json:"package,omitempty"`
-	Result     *judge.Result `json:"result"` // its report is what the job found
+	Problems   []string      `json:"problems,omitempty"` // that a rendering is of; none are all
+	Result     *judge.Result `json:"result"`             // its report is what the job found
 	Error      *string       `json:"error"`
 }
 
@@ -119,6 +120,11 @@ func (s *Server) apiJob(c *fiber.Ctx) error {
 		out.URL = importURL(job.JobID)
 		out.Package = &aboutPackage{p.Problem, p.Archive, p.Bytes, p.Version, p.Activate}
 	}
+	if job.Kind == judge.KindRender {
+		if out.URL = importURL(job.JobID); job.Render != nil {
+			out.Problems = job.Render.Problems
+		}
+	}
 	if text := jobEndedWithout(job, v); text != "" {
 		out.Error = &text
 	}
@@ -141,6 +147,9 @@ func jobEndedWithout(job *judge.JobView, v viewer) string {
 		what := "plugin"
 		if job.Kind == judge.KindImport || job.Kind == judge.KindVerify {
 			what = "package"
+		}
+		if job.Kind == judge.KindRender {
+			what = "statement"
 		}
 		text := "The judging system failed on every try. This is not the " + what + "'s fault; send it again, or tell whoever runs this server."
 		if v.Staff() && job.LastError != "" {

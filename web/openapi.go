@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/host/draft"
 	"deepoj/host/judge"
 	"deepoj/sql"
 )
@@ -122,12 +123,31 @@ var operations = []operation{
 	{needs: "guest", route: "POST /api/v1/jobs/:id/cancel", does: "End a job of any kind, for its author or staff", in: fiber.Map{"?why": ""}, status: 200, out: fiber.Map{"job_id": int64(0), "status": ""}},
 	{needs: "guest", route: "GET /api/v1/jobs/:id/events", does: "What happens to a job, from Last-Event-ID on", query: "after", status: 200, media: eventStream},
 
-	{needs: "guest", route: "GET /api/v1/problems", does: "The problems", status: 200, out: fiber.Map{"problems": []judge.Problem{}}},
-	{needs: "setter", route: "POST /api/v1/problems", does: "Import a package: a ZIP file, or a form with one", query: "problem activate", media: "application/zip", status: 202, out: stored},
-	{needs: "guest", route: "GET /api/v1/problems/:slug", does: "A problem with its statement and samples", status: 200, out: judge.Problem{}},
+	{needs: "guest", route: "GET /api/v1/problems", does: "The problems by short name, with the caller's best submission of each", query: "q tag easiest hardest solved after limit", status: 200, out: fiber.Map{"problems": []foundJSON{}, "next": (*string)(nil)}},
+	{needs: "guest", route: "GET /api/v1/problems/:slug/statistics", does: "What became of the submissions to a problem, without those to spaces that are not closed", status: 200, out: statisticsJSON{}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/labels", does: "Tags, difficulty, source and author as setters say them; null is as the package says", status: 200, out: labelsJSON{}},
+	{needs: "setter", route: "POST /api/v1/problems/:slug/labels", does: "Say them; what is left out stays", in: fiber.Map{"?tags": (*[]string)(nil), "?difficulty": (*int32)(nil), "?source": (*string)(nil), "?author": (*string)(nil)}, status: 200, out: labelsJSON{}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/diff", does: "How one version differs from another", query: "from to", status: 200, out: draft.Difference{}},
+	{needs: "setter", route: "POST /api/v1/problems/:slug/clone", does: "Make a problem of one's own of a version", in: fiber.Map{"name": "", "?version": ""}, status: 202, out: stored},
+	{needs: "setter", route: "GET /api/v1/templates", does: "The templates of new problems", status: 200, out: fiber.Map{"templates": []string{}}},
+	{needs: "setter", route: "POST /api/v1/templates/:name", does: "Make a new problem from a template", in: fiber.Map{"name": ""}, status: 202, out: stored},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/drafts", does: "Submissions to versions that need not be live, newest first, for whoever may change the problem", query: "version before limit", status: 200, out: fiber.Map{"drafts": []draftJSON{}, "next": cursor}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/drafts/:id", does: "One of them", status: 200, out: draftJSON{}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/drafts/:id/events", does: "What happens to it, as server-sent events", status: 200, media: "text/event-stream"},
+	{needs: "setter", route: "POST /api/v1/problems/:slug/drafts/:id/cancel", does: "Cancel it", in: fiber.Map{"?why": ""}, status: 200, out: fiber.Map{"job_id": int64(0), "status": ""}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/versions/:version/problem", does: "A version as contestants would see it", status: 200, out: judge.Problem{}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/versions/:version/files", does: "The files of a version", status: 200, out: fiber.Map{"files": []fileJSON{}}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/versions/:version/file", does: "One file of a version", query: "path", status: 200, media: "application/octet-stream"},
+	{needs: "setter", route: "POST /api/v1/problems/:slug/versions/:version/edit", does: "Change a version: a new one is imported, which does not go live by itself", in: editJSON{}, status: 202, out: stored},
+	{needs: "setter", route: "POST /api/v1/problems/:slug/versions/:version/preview", does: "What a change would make, without saving it", in: editJSON{}, status: 200, out: previewJSON{}},
+	{needs: "setter", route: "POST /api/v1/problems/:slug/versions/:version/submissions", does: "Have a program judged on a version, live or not, for whoever may change the problem; it counts nowhere", in: fiber.Map{"language": "", "?source": "", "?sources": []judge.Source{}}, status: 201, out: stored},
+	{needs: "setter", route: "POST /api/v1/problems", does: "Import a package: a ZIP file, or a form with one", query: "problem activate title time memory", media: "application/zip", status: 202, out: stored},
+	{needs: "setter", route: "POST /api/v1/renderings", does: "Make the pages of all versions of some problems again, or for staff of all; versions and proofs stay; with an Idempotency-Key the same again gives the same job", in: fiber.Map{"?problems": []string{}, "?all": false}, status: 202, out: stored},
+	{needs: "guest", route: "GET /api/v1/problems/:slug", does: "A problem with its statement, in the language that is asked for, and samples", query: "lang", status: 200, out: judge.Problem{}},
 	{needs: "setter", route: "GET /api/v1/problems/:slug/package", does: "A version as a package", query: "version", status: 200, media: "application/zip"},
 	{needs: "setter", route: "GET /api/v1/problems/:slug/versions", does: "Its versions, newest first", status: 200, out: fiber.Map{"versions": []judge.ProblemVersion{}}},
 	{needs: "setter", route: "GET /api/v1/problems/:slug/versions/:version", does: "A version with the report of its proof", status: 200, out: judge.ProblemVersion{}},
+	{needs: "setter", route: "GET /api/v1/problems/:slug/versions/:version/statement", does: "The statement of a version as contestants see it, or would", query: "lang", status: 200, out: statementJSON{}},
 	{needs: "setter", route: "POST /api/v1/problems/:slug/versions/:version/activate", does: "Make a version live", in: fiber.Map{"?override": false}, status: 200, out: judge.ProblemVersion{}},
 	{needs: "setter", route: "POST /api/v1/problems/:slug/versions/:version/verify", does: "Prove a version again", status: 202, out: stored},
 	{needs: "setter", route: "POST /api/v1/problems/:slug/rollback", does: "Make the version live that was live before", status: 200, out: fiber.Map{"problem": "", "version": ""}},
@@ -151,7 +171,7 @@ var operations = []operation{
 	{needs: "guest", route: "DELETE /api/v1/spaces/:space/members/:name", does: "Take somebody out of a space, as its staff", status: 204},
 	{needs: "guest", route: "GET /api/v1/spaces/:space/problems", does: "Problems of a space in order, for members once it has opened", status: 200, out: fiber.Map{"problems": []spaceProblemJSON{}}},
 	{needs: "guest", route: "POST /api/v1/spaces/:space/problems", does: "Add a problem, or give it another place and points, as setter of the space", in: fiber.Map{"problem": "", "?place": 0, "?points": (*float64)(nil)}, status: 200, out: fiber.Map{"problems": []spaceProblemJSON{}}},
-	{needs: "guest", route: "GET /api/v1/spaces/:space/problems/:slug", does: "A problem as the space shows it", status: 200, out: judge.Problem{}},
+	{needs: "guest", route: "GET /api/v1/spaces/:space/problems/:slug", does: "A problem as the space shows it", query: "lang", status: 200, out: judge.Problem{}},
 	{needs: "guest", route: "DELETE /api/v1/spaces/:space/problems/:slug", does: "Take a problem out of a space, as its setter", status: 204},
 	{needs: "guest", route: "GET /api/v1/spaces/:space/scores", does: "What each contestant achieved, the best first, for members", status: 200, out: fiber.Map{"scores": []spaceScoreJSON{}}},
 	{needs: "guest", route: "GET /api/v1/spaces/:space/submissions", does: "Submissions of a space, newest first: one's own, or all for its staff", query: "author problem language verdict before limit", status: 200, out: fiber.Map{"submissions": []submissionJSON{}, "next": cursor}},

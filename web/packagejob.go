@@ -20,6 +20,8 @@ type packageReport struct {
 	Warnings []problem.Finding `json:"warnings"`
 	Proof    *packageProof     `json:"proof"`
 	Error    string            `json:"error"`
+
+	Rendering *judge.RenderReport `json:"-"` // of a job of kind render
 }
 
 // packageProof is what the submissions of a package got.
@@ -30,6 +32,8 @@ type packageProof struct {
 	SuggestedMillis int64      `json:"suggested_ms"`
 	Checked         int        `json:"checked"`
 	Faults          []string   `json:"faults"`
+	Warnings        []string   `json:"warnings"`
+	Notes           []string   `json:"notes"` // of the checkers, and no faults
 	Rows            []proofRow `json:"rows"`
 }
 
@@ -43,7 +47,9 @@ type proofRow struct {
 	Usage    judge.Usage         `json:"usage"`
 	Groups   []judge.GroupResult `json:"groups"`
 	Slack    float64             `json:"slack"`
+	Skipped  string              `json:"skipped"` // why it was not judged, where that is nothing wrong
 	Problem  string              `json:"problem"` // what is wrong; "" = nothing
+	Warning  string              `json:"warning"` // what a setter should know; "" = nothing
 }
 
 // SlackText is the time limit divided by what the slowest test took.
@@ -95,26 +101,58 @@ func readPackageReport(raw json.RawMessage) (r packageReport) {
 	return r
 }
 
+// packageStage is the step that a running job is at, and how far it is.
+type packageStage struct {
+	Step        string
+	Done, Total int
+	What        string // was done last
+}
+
 // packageSoFar puts together what the events of a running job tell: the step it is
-// at, of how many things that consists, and the rows.
-func packageSoFar(told []json.RawMessage) (r packageReport, step string, total int) {
+// at, and the rows.
+func packageSoFar(told []json.RawMessage) (r packageReport, at packageStage) {
 	r.Proof = &packageProof{}
 	for _, raw := range told {
 		var one struct {
-			Step  string
-			Total int
-			Row   *proofRow
+			packageStage
+			Row *proofRow
 		}
 		if json.Unmarshal(raw, &one) != nil {
 			continue
 		}
-		if one.Row != nil {
+		switch {
+		case one.Row != nil:
 			r.Proof.Rows = append(r.Proof.Rows, *one.Row)
-		} else {
-			step, total = one.Step, one.Total
+		default:
+			at = one.packageStage
 		}
 	}
-	return r, step, total
+	return r, at
+}
+
+// words says what a step is, and how far it is.
+func (at packageStage) words() (headline, detail string) {
+	far := fmt.Sprintf("%d of %d", at.Done, at.Total)
+	if at.What != "" {
+		far += ", last " + at.What
+	}
+	switch at.Step {
+	case "make":
+		return "Tests are made", "Its own programs make the tests that it does not hold: " + far + "."
+	case "measure":
+		return "The time limit is found", "It states none, so its programs are measured: " + far + "."
+	case "inspect":
+		return "Inputs are checked", fmt.Sprintf("Validators and checkers are asked: %d of %d.", at.Done, at.Total)
+	case "verify":
+		return "Being proved", fmt.Sprintf("%d of %s judged.", at.Done, plural(at.Total, "submission", "submissions"))
+	case "draw":
+		return "Being drawn", "Its pictures and documents are made ready for pages."
+	case "render":
+		return "Being rendered", fmt.Sprintf("%d of %s done.", at.Done, plural(at.Total, "version", "versions"))
+	case "finish": // workers of a version before this one
+		return "Being completed", "Its own programs make tests, or show what time limit it needs."
+	}
+	return "Being read", ""
 }
 
 // importView is what the page of a job about a package shows.
@@ -123,6 +161,7 @@ type importView struct {
 	Title     string
 	LastEvent int64 // the stream continues after it
 	Moving    bool  // not done yet
+	Stage     packageStage
 
 	Verdict  judge.Verdict // whose colour and shape it has; "" while there is none
 	Headline string
@@ -158,7 +197,7 @@ func (s *Server) importFragment(c *fiber.Ctx) error {
 }
 
 func (s *Server) importView(c *fiber.Ctx) (*importView, error) {
-	job, events, place, err := s.standing(c, judge.KindImport, judge.KindVerify)
+	job, events, place, err := s.standing(c, judge.KindImport, judge.KindVerify, judge.KindRender)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +223,9 @@ func packageOutcome(v judge.Verdict) string {
 // showImport puts together what a page shows. Place may be nil.
 func showImport(job *judge.JobView, events []judge.Event, place *judge.Place, v viewer) *importView {
 	view := &importView{Job: job, Moving: !job.Status.Terminal(), Title: packageTitle(job.Kind, job.Package)}
+	if job.Kind == judge.KindRender {
+		view.Title = renderingTitle(job.Render)
+	}
 	if len(events) > 0 {
 		view.LastEvent = events[len(events)-1].ID
 	}
@@ -208,19 +250,13 @@ func showImport(job *judge.JobView, events []judge.Event, place *judge.Place, v 
 // showMoving says where a job stands that is not done.
 func (view *importView) showMoving(place *judge.Place, run *run) {
 	job := view.Job
-	var step string
-	var total int
 	if run != nil {
-		view.Report, step, total = packageSoFar(run.told)
+		view.Report, view.Stage = packageSoFar(run.told)
+		view.Stage.Done = max(view.Stage.Done, len(view.Report.Proof.Rows))
 	}
 	switch {
-	case job.Status == judge.Running && step == "verify":
-		view.Headline = "Being proved"
-		view.Detail = fmt.Sprintf("%d of %s judged.", len(view.Report.Proof.Rows), plural(total, "submission", "submissions"))
-	case job.Status == judge.Running && step == "finish":
-		view.Headline, view.Detail = "Being completed", "Its own programs make tests, or show what time limit it needs."
 	case job.Status == judge.Running:
-		view.Headline = "Being read"
+		view.Headline, view.Detail = view.Stage.words()
 	case job.Tries > 0:
 		view.Headline = "Waiting for another try"
 		view.Detail = fmt.Sprintf("Try %d of %d failed on our side.", job.Tries, job.MaxTries)
@@ -236,6 +272,10 @@ func (view *importView) showMoving(place *judge.Place, run *run) {
 
 func (view *importView) showOutcome() {
 	result := view.Job.Result
+	if view.Job.Kind == judge.KindRender {
+		view.showRendering(result)
+		return
+	}
 	view.Report = readPackageReport(result.Report)
 	view.Verdict, view.Headline = result.Verdict, packageOutcome(result.Verdict)
 	view.Message = orElse(view.Report.Error, result.Message)
@@ -251,5 +291,20 @@ func (view *importView) showOutcome() {
 		view.Detail = "Every submission got what its place allows. The version is live."
 	default:
 		view.Detail = "Every submission got what its place allows. The version is kept, and goes live when somebody activates it."
+	}
+}
+
+// showRendering says how a job of kind render ended.
+func (view *importView) showRendering(result *judge.Result) {
+	var r judge.RenderReport
+	if json.Unmarshal(result.Report, &r) != nil {
+		r = judge.RenderReport{}
+	}
+	view.Report.Rendering, view.Verdict = &r, result.Verdict
+	view.Headline = "Rendered"
+	view.Detail = plural(r.Rendered, "version has", "versions have") + " new pages; versions and proofs are what they were."
+	if len(r.Failed) > 0 {
+		view.Headline = "Not all could be rendered"
+		view.Detail += " " + plural(r.Versions-r.Rendered, "version keeps its", "versions keep their") + " pages from before."
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/host/problem/samples"
 	"deepoj/sql"
 )
 
@@ -36,13 +38,14 @@ type packageJobRow struct {
 func (r packageJobRow) Moving() bool { return !r.Status.Terminal() }
 
 type packagesView struct {
-	Rows   []packageRow
-	Jobs   []packageJobRow
-	Moving bool
-	Limit  int64 // bytes of a package
-	Quota  quotaView
-	Upload packageUpload
-	Fault  *fault // why the form comes back
+	Rows      []packageRow
+	Jobs      []packageJobRow
+	Moving    bool
+	Limit     int64 // bytes of a package
+	Quota     quotaView
+	Upload    packageUpload
+	Templates []string
+	Fault     *fault // why the form comes back
 }
 
 // Wrong reports whether the form comes back for this field.
@@ -59,7 +62,7 @@ func (s *Server) packagesPage(c *fiber.Ctx) error {
 }
 
 func (s *Server) packagesView(ctx context.Context, v viewer) (*packagesView, error) {
-	view := &packagesView{Limit: s.cfg.MaxPackage, Upload: packageUpload{Activate: true, Key: randomHex(16)}}
+	view := &packagesView{Limit: s.cfg.MaxPackage, Templates: samples.Slugs(), Upload: packageUpload{Activate: true, Key: randomHex(16)}}
 	versions, err := s.store.ProblemVersions(ctx, "")
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
@@ -77,12 +80,15 @@ func (s *Server) packagesView(ctx context.Context, v viewer) (*packagesView, err
 	if view.Quota, err = s.quota(ctx, v); err != nil {
 		return nil, err
 	}
-	jobs, err := s.store.Jobs(ctx, []judge.Kind{judge.KindImport, judge.KindVerify}, 0, recentJobs)
+	jobs, err := s.store.Jobs(ctx, []judge.Kind{judge.KindImport, judge.KindVerify, judge.KindRender}, 0, recentJobs)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
 	for _, j := range jobs {
 		row := packageJobRow{JobBrief: j, Title: packageTitle(j.Kind, j.Package), Outcome: packageOutcome(j.Verdict)}
+		if j.Kind == judge.KindRender {
+			row.Title, row.Outcome = renderingTitle(j.Render), map[judge.Verdict]string{judge.AC: "Rendered", judge.WA: "Not all rendered"}[j.Verdict]
+		}
 		view.Moving = view.Moving || row.Moving()
 		view.Jobs = append(view.Jobs, row)
 	}
@@ -119,8 +125,12 @@ type packageView struct {
 	Back           string // version that a roll-back restores; "" = there is none
 	Key            string
 	People         []sql.ProblemPerson
-	Mine           bool // whoever looks may change it
-	Names          bool // and say who else may
+	Last           int // the oldest version's place
+	Labels         sql.Labels
+	TagText        string
+	PackageSays    judge.Problem // of the version that is looked at
+	Mine           bool          // whoever looks may change it
+	Names          bool          // and say who else may
 }
 
 // versionRow is a version on the page of its problem.
@@ -165,6 +175,9 @@ func (s *Server) showPackage(c *fiber.Ctx, status int, wrong *fault) error {
 				return fmt.Errorf("look up version: %w", err)
 			}
 			row.Proof = readPackageReport(full.Report).Proof
+			if view.PackageSays, err = s.store.VersionAsImported(ctx, slug, v.Version); err != nil {
+				return err
+			}
 		}
 		if v.Live {
 			view.Title = v.Title
@@ -186,6 +199,13 @@ func (s *Server) showPackage(c *fiber.Ctx, status int, wrong *fault) error {
 	}
 	if view.People, err = s.store.ProblemPeople(ctx, slug); err != nil {
 		return err
+	}
+	if view.Labels, err = s.store.ProblemLabels(ctx, slug); err != nil {
+		return err
+	}
+	view.Last, view.TagText = len(versions)-1, strings.Join(view.Labels.Tags, ", ")
+	if view.Labels.Tags != nil && len(view.Labels.Tags) == 0 {
+		view.TagText = "-"
 	}
 	rights, err := s.store.ProblemRights(ctx, slug, viewerOf(c).Name)
 	if err != nil {

@@ -64,11 +64,11 @@ func TestAPackageIsStreamedIntoTheStoreAndBecomesAJob(t *testing.T) {
 	s := newStage(t, option)
 	sue := s.setter()
 	archive := pk + strings.Repeat("0123456789abcdef", 5<<16) // more than other bodies may have
-	r := s.do(http.MethodPost, "/api/v1/problems?problem=triple&activate=false", archive, asZIP, sue)
+	r := s.do(http.MethodPost, "/api/v1/problems?problem=triple&activate=false&title=Three+times&time=1.5&memory=64", archive, asZIP, sue)
 	if r.status != http.StatusAccepted || !strings.Contains(r.body, `"url":"/imports/1"`) || r.header.Get("Location") != "/api/v1/jobs/1" {
 		t.Fatalf("upload: %d %s", r.status, r.body)
 	}
-	body, header := packageForm(t, "my triple.zip", archive, "problem", "triple", "activate", "true", "key", "k1")
+	body, header := packageForm(t, "my triple.zip", archive, "problem", "triple", "activate", "true", "key", "k1", "title", "Three times", "time", "1.5", "memory", "64")
 	for _, want := range []string{`"job_id":2,`, `"job_id":2,`} { // the key makes the second the first
 		if r = s.do(http.MethodPost, "/api/v1/problems", body, header, sue); r.status != http.StatusAccepted || !strings.Contains(r.body, want) {
 			t.Fatalf("upload of a form: %d %s", r.status, r.body)
@@ -81,6 +81,7 @@ func TestAPackageIsStreamedIntoTheStoreAndBecomesAJob(t *testing.T) {
 		want := judge.PackagePayload{
 			SchemaVersion: 1, ContentType: judge.PackageType, By: "sue", Problem: "triple",
 			Archive: string(blob.Of([]byte(archive))), Bytes: int64(len(archive)), Activate: activate,
+			Given: judge.Given{Title: "Three times", CPUMillis: 1500, MemoryMiB: 64},
 		}
 		if job.Kind != judge.KindImport || p != want {
 			t.Errorf("job %d is a %s and carries %+v, want %+v", id, job.Kind, p, want)
@@ -136,6 +137,12 @@ func TestAPackageThatIsWrongIsRefusedWithTheNameOfTheField(t *testing.T) {
 		"a name that hides":           {[]string{"?problem=.git", pk, asZIP}, 422, "problem", "invalid"},
 		"a field that does not exist": {[]string{"?problem=a&slug=b", pk, asZIP}, 422, "slug", "unknown"},
 		"neither true nor false":      {[]string{"?problem=a&activate=yes!", pk, asZIP}, 422, "activate", "invalid"},
+		"no time at all":              {[]string{"?problem=a&time=0", pk, asZIP}, 422, "time", "invalid"},
+		"a time of words":             {[]string{"?problem=a&time=long", pk, asZIP}, 422, "time", "invalid"},
+		"half a MiB":                  {[]string{"?problem=a&memory=0.5", pk, asZIP}, 422, "memory", "invalid"},
+		"too much memory in a form":   {form("a.zip", pk, "memory", "65537"), 422, "memory", "invalid"},
+		"a title on two lines":        {[]string{"?problem=a&title=a%0Ab", pk, asZIP}, 422, "title", "invalid"},
+		"an endless title":            {form("a.zip", pk, "title", strings.Repeat("x", 201)), 422, "title", "invalid"},
 		"no archive":                  {[]string{"?problem=a", "name: A\n", asZIP}, 422, "package", "not_archive"},
 		"an empty body":               {[]string{"?problem=a", "", asZIP}, 422, "package", "not_archive"},
 		"an archive that is too long": {[]string{"?problem=a", pk + strings.Repeat("x", 6<<20), asZIP}, 413, "package", "too_long"},
@@ -240,6 +247,19 @@ func TestAnImportIsShownWithItsMatrixAndGatesWhatGoesLive(t *testing.T) {
 	}))
 	if r := s.do(http.MethodGet, receipt.URL+"/live", "", sue); !strings.Contains(r.body, "Being proved") || !strings.Contains(r.body, "1 of 2 submissions judged") || !strings.Contains(r.body, "accepted/right.py") {
 		t.Errorf("while it is proved: %s", r.body)
+	}
+	for stage, want := range map[string][]string{
+		`{"step":"make","done":3,"total":40,"what":"03"}`:                {"Tests are made", "3 of 40, last 03.", `<progress max="40" value="3"`},
+		`{"step":"measure","done":1,"total":2,"what":"accepted/<a>.py"}`: {"The time limit is found", "1 of 2, last accepted/&lt;a&gt;.py"},
+		`{"step":"inspect","done":5,"total":9}`:                          {"Inputs are checked", "5 of 9", `<progress max="9" value="5"`},
+	} {
+		s.must(s.store.Progress(ctx, a, []judge.Progress{{Kind: "stage", Finding: json.RawMessage(stage)}}))
+		r := s.do(http.MethodGet, receipt.URL+"/live", "", sue)
+		for _, w := range want {
+			if !strings.Contains(r.body, w) {
+				t.Errorf("%s is shown without %q: %s", stage, w, r.body)
+			}
+		}
 	}
 	s.must(s.store.KeepVersion(ctx, judge.Problem{Slug: "triple", Title: "Triple", Version: "sha256:aa11"}, "sue", receipt.JobID))
 	s.must(s.store.ProveVersion(ctx, "triple", "sha256:aa11", false, json.RawMessage(proofJSON), receipt.JobID))

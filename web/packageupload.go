@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"mime/multipart"
 	"regexp"
@@ -27,19 +28,30 @@ import (
 var problemName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // packageFields are the fields of an upload besides its archive.
-var packageFields = []string{"problem", "activate"}
+var packageFields = []string{"problem", "activate", "title", "time", "memory"}
 
 // packageUpload is a problem package as it came in. Its archive is in the blob
 // store.
 type packageUpload struct {
 	Problem  string
 	Activate bool // when it is proved
+
+	judge.Given // of a problem whose format need not say it
+
 	Key      string
 	keyField string // what the caller calls it
 	archive  blob.Digest
 	bytes    int64
 	taken    bool // it is one of the versions that a setter may make today
 	csrf     string
+}
+
+// Seconds is the time limit that was given, as people write it; "" = none.
+func (u packageUpload) Seconds() string {
+	if u.CPUMillis == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(u.CPUMillis)/1000, 'f', -1, 64)
 }
 
 // set sets a field; the error says what is wrong with the value.
@@ -54,6 +66,18 @@ func (u *packageUpload) set(field, value string, known []string) *judge.FieldErr
 		u.Key, u.keyField = value, field
 	case field == "csrf":
 		u.csrf = value
+	case field == "title":
+		u.Title = value
+	case field == "time" && value != "":
+		x, err := strconv.ParseFloat(value, 64)
+		if u.CPUMillis = int64(math.Round(x * 1000)); err != nil || !(x >= 0.001 && x <= judge.MostGivenSeconds) {
+			return wrongField(field, reasonInvalid, "A time limit has from 0.001 to %d seconds, not %q.", judge.MostGivenSeconds, shorten(value))
+		}
+	case field == "memory" && value != "":
+		n, err := strconv.ParseInt(value, 10, 64)
+		if u.MemoryMiB = n; err != nil || n < 1 || n > judge.MostGivenMiB {
+			return wrongField(field, reasonInvalid, "A limit of memory is a whole number of MiB from 1 to %d, not %q.", judge.MostGivenMiB, shorten(value))
+		}
 	case field == "activate":
 		on, err := strconv.ParseBool(value)
 		if u.Activate = on; err != nil {
@@ -174,6 +198,9 @@ func (u *packageUpload) check() wrongFields {
 	case !problemName.MatchString(u.Problem):
 		wrong.add(wrongField("problem", reasonInvalid, "A short name has letters, digits, dots, hyphens and underscores, at most 64, such as aplusb, not %q.", shorten(u.Problem)))
 	}
+	if field, err := u.Check(); err != nil && field == "title" { // the others were looked at when they were set
+		wrong.add(wrongField(field, reasonInvalid, "A title has at most %d bytes, on one line.", judge.MostGivenTitle))
+	}
 	wrong.add(checkKey(u.keyField, u.Key))
 	return wrong
 }
@@ -268,7 +295,7 @@ func (s *Server) orderImport(ctx context.Context, v viewer, u packageUpload, wro
 		return sql.Receipt{}, err
 	}
 	return s.orderPackage(ctx, v, judge.KindImport, judge.PackagePayload{
-		Problem: u.Problem, Archive: string(u.archive), Bytes: u.bytes, Activate: u.Activate,
+		Problem: u.Problem, Archive: string(u.archive), Bytes: u.bytes, Activate: u.Activate, Given: u.Given,
 	}, u.Key, u.keyField)
 }
 

@@ -17,68 +17,6 @@ import (
 	"deepoj/sql"
 )
 
-// problemRow is a problem in the list, with what the viewer achieved.
-type problemRow struct {
-	judge.Problem
-	Best *best
-}
-
-// best is the viewer's best submission of a problem.
-type best struct {
-	JobID   int64
-	Verdict judge.Verdict
-	Score   *float64
-}
-
-type problemsView struct{ Problems []problemRow }
-
-// bestOf is how many of the viewer's newest submissions the list looks at.
-const bestOf = 200
-
-func (s *Server) problemsPage(c *fiber.Ctx) error {
-	ctx := c.UserContext()
-	problems, err := s.store.Problems(ctx)
-	if err != nil {
-		return fmt.Errorf("list problems: %w", err)
-	}
-	own, err := s.store.For(viewerOf(c).Staff()).Submissions(ctx, sql.Filter{Author: viewerOf(c).Name, Limit: bestOf})
-	if err != nil {
-		return fmt.Errorf("list the viewer's submissions: %w", err)
-	}
-	byProblem := bests(own)
-	problems = visible(viewerOf(c), problems)
-	rows := make([]problemRow, len(problems))
-	for i, p := range problems {
-		rows[i] = problemRow{p, byProblem[p.Slug]}
-	}
-	return s.page(c, fiber.StatusOK, "problems", "Problems", problemsView{rows})
-}
-
-// bests returns the best judged submission of each problem: the highest score,
-// then an accepted one, then the newest.
-func bests(newestFirst []judge.Submission) map[string]*best {
-	out := map[string]*best{}
-	for _, sub := range newestFirst {
-		if sub.Result == nil || !sub.Result.Verdict.Counts() {
-			continue
-		}
-		now := &best{sub.JobID, sub.Result.Verdict, sub.Result.Score}
-		before := out[sub.Problem]
-		if before == nil || scoreOf(now) > scoreOf(before) ||
-			scoreOf(now) == scoreOf(before) && now.Verdict == judge.AC && before.Verdict != judge.AC {
-			out[sub.Problem] = now
-		}
-	}
-	return out
-}
-
-func scoreOf(b *best) float64 {
-	if b.Score == nil {
-		return 0
-	}
-	return *b.Score
-}
-
 // listing is a text with a title and a copy button.
 type listing struct{ Title, ID, Text string }
 
@@ -87,16 +25,17 @@ type samplePair struct{ Input, Output listing }
 
 // problemView is a statement with its submit form.
 type problemView struct {
-	Problem   *judge.Problem
+	statementView
+
 	Space     *spaceView // that it is shown in; nil = none
-	Base      string     // address of the page
-	Samples   []samplePair
-	Offers    []offer // of the languages that the problem takes
-	Open      bool    // whether any of them can be submitted in
-	Waits     bool    // whether no worker takes jobs in any of these
-	Runs      bool    // whether they are of programs, which can be run
-	Key       string  // fresh idempotency key
-	Language  string  // chosen already, or ""
+	At        string     // address of the page
+	Draft     *draftDesk // the version that is looked at before contestants see it; nil = the live one
+	Offers    []offer    // of the languages that the problem takes
+	Open      bool       // whether any of them can be submitted in
+	Waits     bool       // whether no worker takes jobs in any of these
+	Runs      bool       // whether they are of programs, which can be run
+	Key       string     // fresh idempotency key
+	Language  string     // chosen already, or ""
 	Source    string
 	Name      string         // of the first of several files
 	More      []judge.Source // the others
@@ -128,6 +67,11 @@ func (s *Server) problemFile(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	return s.sendProblemFile(c, p)
+}
+
+// sendProblemFile sends the file of a version that the address names.
+func (s *Server) sendProblemFile(c *fiber.Ctx, p *judge.Problem) error {
 	name, err := url.PathUnescape(c.Params("*"))
 	i := slices.IndexFunc(p.Files, func(f judge.ProblemFile) bool { return f.Name == name })
 	if err != nil || i < 0 {
@@ -178,32 +122,40 @@ func (view *problemView) show(sources []judge.Source) {
 }
 
 func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
-	ctx := c.UserContext()
 	problem, space, err := s.problemHere(c)
 	if err != nil {
 		return nil, err
 	}
-	offers, err := s.catalog.languages(ctx)
+	base := problemURL("", problem.Slug)
+	if space != nil {
+		base = problemURL(space.Slug, problem.Slug)
+	}
+	return s.deskOf(c, problem, space, base, problemURL("", problem.Slug)+"/files")
+}
+
+// deskOf is the page of a problem, in a space if there is one. Pictures, documents and
+// languages of its statement have addresses below base, and its files below files.
+func (s *Server) deskOf(c *fiber.Ctx, problem *judge.Problem, space *sql.Space, base, files string) (*problemView, error) {
+	offers, err := s.catalog.languages(c.UserContext())
 	if err != nil {
 		return nil, err
 	}
-	v := &problemView{Problem: problem, Base: problemURL("", problem.Slug), Key: randomHex(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
+	text, err := s.speak(c, problem, base, true)
+	if err != nil {
+		return nil, err
+	}
+	v := &problemView{statementView: newStatementView(problem, base, files), At: base, Key: randomHex(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
+	v.Text = text
 	if problem.CodeKiB > 0 {
 		v.Limit = problem.CodeKiB << 10
 	}
 	if space != nil {
-		v.Space, v.Base = &spaceView{Space: *space, viewer: viewerOf(c)}, problemURL(space.Slug, problem.Slug)
+		v.Space = &spaceView{Space: *space, viewer: viewerOf(c)}
 		if space.MaxSourceKiB > 0 {
 			v.Limit = min(v.Limit, int64(space.MaxSourceKiB)<<10)
 		}
 	}
 	v.LimitText = bytesText(v.Limit)
-	for i, sample := range problem.Samples {
-		n := strconv.Itoa(i + 1)
-		v.Samples = append(v.Samples, samplePair{
-			listing{"Input " + n, "sample-in-" + n, sample.Input}, listing{"Output " + n, "sample-out-" + n, sample.Output},
-		})
-	}
 	served := false
 	for _, o := range offers {
 		if allows(problem, o.ID) && (space == nil || len(space.Languages) == 0 || slices.Contains(space.Languages, o.ID)) {
@@ -253,6 +205,9 @@ func (s *Server) problemHere(c *fiber.Ctx) (*judge.Problem, *sql.Space, error) {
 		return d.Problem, &d.Space, nil
 	}
 	p, err := s.problem(c)
+	if err == nil && p.Hidden && !viewerOf(c).Setter() {
+		p.Tags, p.Difficulty = nil, 0 // a contest's, as long as it is not open to all
+	}
 	return p, nil, err
 }
 
@@ -276,17 +231,16 @@ func (s *Server) problem(c *fiber.Ctx) (*judge.Problem, error) {
 	return p, nil
 }
 
-func (s *Server) apiProblems(c *fiber.Ctx) error {
-	problems, err := s.store.Problems(c.UserContext())
-	if err != nil {
-		return fmt.Errorf("list problems: %w", err)
-	}
-	return c.JSON(fiber.Map{"problems": visible(viewerOf(c), problems)})
-}
-
 func (s *Server) apiProblem(c *fiber.Ctx) error {
-	p, _, err := s.problemHere(c)
+	p, space, err := s.problemHere(c)
 	if err != nil {
+		return err
+	}
+	base := problemURL("", p.Slug)
+	if space != nil {
+		base = problemURL(space.Slug, p.Slug)
+	}
+	if _, err := s.speak(c, p, base, true); err != nil {
 		return err
 	}
 	return c.JSON(p)

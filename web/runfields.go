@@ -18,14 +18,7 @@ func readRun(body []byte, key string) (newRun, error) {
 	if f.has("problem") {
 		in.Problem = f.text("problem")
 	}
-	switch {
-	case f.has("source") && f.has("sources"):
-		f.wrong.add(wrongField("sources", reasonInvalid, "Send either source or sources."))
-	case f.has("sources"):
-		in.Sources = f.sources("sources")
-	default:
-		in.Sources = []judge.Source{{Text: f.text("source")}}
-	}
+	in.Sources = f.program()
 	p := &in.payload
 	f.value("samples", "a truth value", &p.Samples)
 	f.value("merge_stderr", "a truth value", &p.MergeStderr)

@@ -142,6 +142,9 @@ func (s *Server) desk(ctx context.Context, v viewer, slug, problem string) (*sql
 	case d.Problem.Hidden && !v.Setter() && !prepares(v.spaceRole(d.Space.Role)) && d.Space.Phase() != sql.SpaceOpen:
 		return nil, spaceClosed(&d.Space, "The problem was shown while it was open.")
 	}
+	if !v.Setter() && d.Space.Phase() != sql.SpaceAfter {
+		d.Problem.Tags, d.Problem.Difficulty = nil, 0 // they tell how it is solved
+	}
 	return d, nil
 }
 

@@ -65,7 +65,8 @@ func (s *stage) reads(name string, inSpace, outside, listed bool) {
 // spaceAccess says who may use which address of a space that is open and not
 // listed: the least role in it that is needed.
 const spaceAccess = `
-contestant GET    /spaces/:space /spaces/:space/submissions /spaces/:space/problems/:slug
+contestant GET    /spaces/:space /spaces/:space/submissions /spaces/:space/problems/:slug /spaces/:space/print
+contestant GET    /spaces/:space/problems/:slug/pictures/:name /spaces/:space/problems/:slug/documents/:name
 contestant POST   /spaces/:space/problems/:slug /spaces/:space/problems/:slug/runs
 setter     POST   /spaces/:space/problems /spaces/:space/problems/:slug/remove
 staff      GET    /spaces/:space/members /spaces/:space/settings
@@ -82,7 +83,11 @@ staff      DELETE /api/v1/spaces/:space /api/v1/spaces/:space/members/:name
 `
 
 func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
-	s := newStage(t)
+	blobs, option := withBlobs(t)
+	s := newStage(t, option)
+	picture, paper := s.picture(blobs, "PNG", ".png", "image/png"), s.picture(blobs, "%PDF", ".pdf", "application/pdf")
+	_, err := s.store.SavePages(t.Context(), "stairs", "sha256:"+strings.Repeat("b2", 32), judge.Rendering{Files: []judge.PageFile{picture, paper}}, 0)
+	s.must(err)
 	ctx := t.Context()
 	for name, role := range map[string]sql.Role{
 		"con": sql.RoleContestant, "set": sql.RoleContestant, "sta": sql.RoleContestant, "other": sql.RoleContestant, "rival": sql.RoleContestant,
@@ -95,7 +100,7 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 	s.member(here, sql.SpaceSetter, "set")
 	s.member(here, sql.SpaceStaff, "sta")
 	s.member(there, sql.SpaceStaff, "rival")
-	_, err := s.store.Submit(ctx, sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: "con", Space: here.ID, Sources: []judge.Source{{Name: "a.cpp", Text: "int x;"}}})
+	_, err = s.store.Submit(ctx, sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: "con", Space: here.ID, Sources: []judge.Source{{Name: "a.cpp", Text: "int x;"}}})
 	s.must(err) // so that the space cannot be deleted
 
 	visitors := map[string]struct {
@@ -130,7 +135,7 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 		for name, v := range visitors {
 			s.member(here, sql.SpaceContestant, "extra")
 			s.must(s.store.PutSpaceProblem(ctx, here.ID, "stairs", 0, nil, "prof"))
-			address := strings.NewReplacer(":space", "here", ":slug", "stairs", ":name", "extra").Replace(path)
+			address := strings.NewReplacer(":space", "here", ":slug", "stairs", "pictures/:name", "pictures/"+picture.Name, "documents/:name", "documents/"+paper.Name, ":name", "extra").Replace(path)
 			headers := []string{asJSON, "Accept: application/json"}
 			if v.token != "" {
 				headers = append(headers, "Authorization: Bearer "+v.token)

@@ -13,12 +13,18 @@ import (
 	"github.com/google/uuid"
 
 	"deepoj/host/judge"
+	"deepoj/host/reading"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
 	"deepoj/web/client"
 )
 
-func TestMain(m *testing.M) { os.Exit(sqltest.Main(m)) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == reading.Command {
+		os.Exit(reading.Child(os.Args[1:]))
+	}
+	os.Exit(sqltest.Main(m))
+}
 
 // stage is a running server on a real database, with a hand-driven worker.
 type stage struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -20,6 +21,10 @@ const maxHistory = 20 * eventPage
 // changes while it is judged is the template "live".
 type submissionView struct {
 	Sub          *judge.Submission
+	At           string // address of the page
+	Desk         string // of the problem that it is for
+	Again        string // of that, with the program in its form
+	Version      string // that it was handed in to as a draft; "" = it is a submission
 	LanguageName string
 	LastEvent    int64 // the stream continues after it
 	Moving       bool  // not done yet
@@ -116,7 +121,7 @@ func (s *Server) pastEvents(ctx context.Context, v viewer, jobID int64) (events 
 // showSubmission puts together what a page shows, from what the database holds.
 // Problem and place may be nil.
 func showSubmission(sub *judge.Submission, problem *judge.Problem, events []judge.Event, place *judge.Place, offers []offer, v viewer) *submissionView {
-	view := &submissionView{Sub: sub, LanguageName: languageName(offers, sub.Language), Moving: !sub.Status.Terminal()}
+	view := &submissionView{Sub: sub, At: submissionURL(sub.JobID), Desk: problemURL(sub.Space, sub.Problem), Again: problemURL(sub.Space, sub.Problem) + "?from=" + strconv.FormatInt(sub.JobID, 10), LanguageName: languageName(offers, sub.Language), Moving: !sub.Status.Terminal()}
 	if problem == nil {
 		problem = &judge.Problem{}
 	}

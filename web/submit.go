@@ -325,14 +325,7 @@ func (f *fields) handIn(v viewer, key string) (handIn, error) {
 	if f.has("once") && json.Unmarshal(f.raw["once"], &in.Once) != nil {
 		f.wrong.add(wrongField("once", reasonWrong, "The field has to be a truth value, not %s.", kindOf(f.raw["once"])))
 	}
-	switch {
-	case f.has("source") && f.has("sources"):
-		f.wrong.add(wrongField("sources", reasonInvalid, "Send either source or sources."))
-	case f.has("sources"):
-		in.Sources = f.sources("sources")
-	default:
-		in.Sources = []judge.Source{{Text: f.text("source")}}
-	}
+	in.Sources = f.program()
 	return in, f.wrong.err()
 }
 

@@ -44,11 +44,18 @@ func loadViews(a *assets) (*views, error) {
 		"lower":    func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
 		"markup":   func(s string) template.HTML { return template.HTML(s) }, // statements, made safe by host/problem
 		"editor":   a.hasEditor,
+		"formulas": func() bool { return a.files[formulaSheet] != nil },
 		"plural":   plural,
 		"duration": waitText,
 		"bytes":    bytesText,
 
 		"webhookKind": webhookKindText,
+		"part":        partText,
+		"place":       submissionPlaceText,
+		"lines":       func(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") },
+		"diffClass":   diffClass,
+		"diffWhy":     diffWhy,
+		"verdict":     func(s string) judge.Verdict { return judge.Verdict(s) },
 		"kindName": func(kind string) string {
 			if kind == "toolchain" {
 				return "language adapter"
@@ -154,6 +161,9 @@ func (s *Server) page(c *fiber.Ctx, status int, name, title string, main any) er
 	if name == "problem" {
 		f.Nonce = randomHex(16)
 		c.Set("Content-Security-Policy", csp(f.Nonce))
+	}
+	if d, ok := main.(interface{ framed() bool }); ok && d.framed() {
+		c.Set("Content-Security-Policy", csp(f.Nonce)+"; object-src 'self'; frame-src 'self'")
 	}
 	return s.render(c, status, name, "layout", f)
 }

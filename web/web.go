@@ -49,8 +49,10 @@ type Server struct {
 	logins      *throttle
 	rates       struct{ address, user, key *limiter }
 	caller      *callback.Caller
-	provider    *provider     // of OpenID Connect; nil = none
-	description []byte        // of the API
+	provider    *provider // of OpenID Connect; nil = none
+	description []byte    // of the API
+	statistics  statistics
+	previews    chan struct{} // a place in it is the right to make a preview
 	hashing     chan struct{} // a place in it is the right to hash a password
 }
 
@@ -96,6 +98,7 @@ func New(cfg Config) (*Server, error) {
 		provider:    newProvider(cfg.OIDC),
 		description: description,
 		hashing:     make(chan struct{}, 2),
+		previews:    make(chan struct{}, 2),
 	}
 	s.hub.events = s.seenEvents
 	s.logins = newThrottle(time.Now, time.After, s.hub.done)
@@ -177,6 +180,9 @@ func (s *Server) routes() {
 	s.app.Get("/", s.problemsPage)
 	s.app.Get("/problems/:slug", s.problemPage)
 	s.app.Get("/problems/:slug/files/*", s.problemFile)
+	s.app.Get("/problems/:slug/statistics", s.statisticsPage)
+	s.app.Get("/problems/:slug/pictures/:name", s.pictures(s.liveVersion))
+	s.app.Get("/problems/:slug/documents/:name", s.documents(s.liveVersion))
 	s.app.Post("/problems/:slug", s.submitForm)
 	s.app.Post("/problems/:slug/runs", s.runForm)
 	s.app.Get("/runs/:id", s.runPage)
@@ -194,7 +200,10 @@ func (s *Server) routes() {
 	s.app.Get("/spaces/:space", s.spacePage)
 	s.app.Get("/spaces/:space/submissions", s.spaceSubmissionsPage)
 	s.app.Post("/spaces/:space/problems", s.putEntryForm)
+	s.app.Get("/spaces/:space/print", s.printPage)
 	s.app.Get("/spaces/:space/problems/:slug", s.problemPage)
+	s.app.Get("/spaces/:space/problems/:slug/pictures/:name", s.pictures(s.liveVersion))
+	s.app.Get("/spaces/:space/problems/:slug/documents/:name", s.documents(s.liveVersion))
 	s.app.Post("/spaces/:space/problems/:slug", s.submitForm)
 	s.app.Post("/spaces/:space/problems/:slug/runs", s.runForm)
 	s.app.Post("/spaces/:space/problems/:slug/remove", s.removeEntryForm)
@@ -243,8 +252,25 @@ func (s *Server) routes() {
 	s.app.Use("/packages", s.settersOnly("packages"))
 	s.app.Get("/packages", s.packagesPage)
 	s.app.Post("/packages", s.packageForm)
+	s.app.Post("/packages/template", s.templateForm)
 	s.app.Get("/packages/:slug", s.packagePage)
+	s.app.Get("/packages/:slug/try", s.tryPage)
+	s.app.Post("/packages/:slug/try", s.tryForm)
+	s.app.Get("/packages/:slug/drafts/:id", s.draftPage)
+	s.app.Get("/packages/:slug/drafts/:id/live", s.draftFragment)
+	s.app.Get("/packages/:slug/drafts/:id/events", s.draftEvents)
+	s.app.Post("/packages/:slug/drafts/:id/cancel", s.cancelDraftForm)
+	s.app.Get("/packages/:slug/edit", s.editPage)
+	s.app.Post("/packages/:slug/edit", s.editForm)
+	s.app.Get("/packages/:slug/compare", s.comparePage)
+	s.app.Post("/packages/:slug/clone", s.cloneForm)
+	s.app.Post("/packages/:slug/labels", s.labelsForm)
 	s.app.Get("/packages/:slug/package", s.export)
+	s.app.Get("/packages/:slug/versions/:version", s.previewPage)
+	s.app.Get("/packages/:slug/versions/:version/pictures/:name", s.pictures(s.keptVersion))
+	s.app.Get("/packages/:slug/versions/:version/documents/:name", s.documents(s.keptVersion))
+	s.app.Get("/packages/:slug/versions/:version/files/*", s.versionFile)
+	s.app.Post("/packages/:slug/render", s.renderForm)
 	s.app.Post("/packages/:slug/activate", s.liveForm)
 	s.app.Post("/packages/:slug/rollback", s.backForm)
 	s.app.Post("/packages/:slug/verify", s.proveForm)
@@ -317,11 +343,30 @@ func (s *Server) routes() {
 	v1.Post("/runs/:id/cancel", s.apiCancelRun)
 	v1.Get("/problems", s.apiProblems)
 	v1.Post("/problems", s.settersOnly("packages"), s.apiImport)
+	v1.Post("/renderings", s.settersOnly("packages"), s.apiRender)
 	v1.Get("/problems/:slug", s.apiProblem)
+	v1.Get("/problems/:slug/statistics", s.apiStatistics)
+	v1.Get("/problems/:slug/labels", s.settersOnly("packages"), s.apiLabels)
+	v1.Post("/problems/:slug/labels", s.settersOnly("packages"), s.apiSetLabels)
+	v1.Get("/problems/:slug/diff", s.settersOnly("packages"), s.apiDiff)
+	v1.Post("/problems/:slug/clone", s.settersOnly("packages"), s.apiClone)
+	v1.Get("/problems/:slug/drafts", s.settersOnly("packages"), s.apiDrafts)
+	v1.Get("/problems/:slug/drafts/:id", s.settersOnly("packages"), s.apiDraft)
+	v1.Get("/problems/:slug/drafts/:id/events", s.settersOnly("packages"), s.draftEvents)
+	v1.Post("/problems/:slug/drafts/:id/cancel", s.settersOnly("packages"), s.apiCancelDraft)
+	v1.Get("/problems/:slug/versions/:version/problem", s.settersOnly("packages"), s.apiVersionProblem)
+	v1.Get("/problems/:slug/versions/:version/files", s.settersOnly("packages"), s.apiVersionFiles)
+	v1.Get("/problems/:slug/versions/:version/file", s.settersOnly("packages"), s.apiVersionFile)
+	v1.Post("/problems/:slug/versions/:version/edit", s.settersOnly("packages"), s.apiEdit)
+	v1.Post("/problems/:slug/versions/:version/preview", s.settersOnly("packages"), s.apiPreview)
+	v1.Post("/problems/:slug/versions/:version/submissions", s.settersOnly("packages"), s.apiSubmitDraft)
+	v1.Get("/templates", s.settersOnly("packages"), s.apiTemplates)
+	v1.Post("/templates/:name", s.settersOnly("packages"), s.apiFromTemplate)
 	v1.Post("/problems/:slug/rollback", s.settersOnly("packages"), s.apiGoBack)
 	v1.Get("/problems/:slug/package", s.settersOnly("packages"), s.export)
 	v1.Get("/problems/:slug/versions", s.settersOnly("packages"), s.apiVersions)
 	v1.Get("/problems/:slug/versions/:version", s.settersOnly("packages"), s.apiVersion)
+	v1.Get("/problems/:slug/versions/:version/statement", s.settersOnly("packages"), s.apiStatement)
 	v1.Post("/problems/:slug/versions/:version/activate", s.settersOnly("packages"), s.apiGoLive)
 	v1.Post("/problems/:slug/versions/:version/verify", s.settersOnly("packages"), s.apiProve)
 	v1.Post("/problems/:slug/hide", s.settersOnly("packages"), s.apiHide(true))

@@ -1,5 +1,8 @@
 // lines accepts an output whose lines are those of the answer. White space at
 // the end of a line and empty lines at the end of the text do not count.
+//
+// Flag: --blank-lines, by which there must be as many empty lines at the end, too,
+// and a last line that ends or does not.
 #include "testlib1.h"
 
 #include "flags.h"
@@ -8,8 +11,11 @@
 
 static struct stream output, answer;
 
-// blank_rest consumes white space up to and with the end of the line. It
-// reports whether nothing else was there.
+// OTHER is what blank_rest returns if there is more than white space.
+enum { OTHER = -2 };
+
+// blank_rest consumes white space up to and with the end of the line, and returns
+// how that ended.
 static int blank_rest(struct stream *s)
 {
 	int c;
@@ -17,15 +23,17 @@ static int blank_rest(struct stream *s)
 		s->at++;
 	if (c == '\n')
 		s->at++;
-	return c == '\n' || c == END;
+	return c == '\n' || c == END ? c : OTHER;
 }
 
 int main(int argc, char **argv)
 {
 	if (argc < FLAGS)
-		finish(FAILED, "", "usage: lines input output answer");
-	if (argc > FLAGS)
-		flag_refused(argv[FLAGS]);
+		finish(FAILED, "", "usage: lines input output answer [--blank-lines]");
+	int strict = 0;
+	for (int i = FLAGS; i < argc; i++)
+		if (!flag_switch(argv[i], "--blank-lines", &strict))
+			flag_refused(argv[i]);
 	stream_open(&output, argv[OUTPUT]);
 	stream_open(&answer, argv[ANSWER]);
 
@@ -43,7 +51,8 @@ int main(int argc, char **argv)
 		uint64_t offset = stream_offset(&output);
 		// The lines are the same so far, so both rests must be blank. After
 		// the end of a text come empty lines without end.
-		if (!blank_rest(&output) || !blank_rest(&answer))
+		got = blank_rest(&output), due = blank_rest(&answer);
+		if (got == OTHER || due == OTHER || (strict && got != due))
 			finish_layout(&output, &answer, offset);
 	}
 }

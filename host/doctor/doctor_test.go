@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -194,5 +195,25 @@ func TestWhatDoesNotContainPluginsIsNamed(t *testing.T) {
 	one := Plugins(Layer{Name: "Landlock", Missing: "the kernel has none"}, Layer{Name: "seccomp"})(t.Context())[0]
 	if !one.OK || !one.Degraded || one.Detail != "contained by seccomp; not by Landlock: the kernel has none" || !strings.Contains(one.Remedy, "5.13") {
 		t.Errorf("without Landlock: %+v", one)
+	}
+}
+
+func TestCompilersThatLackSomethingAreNamedWithTheirRemedy(t *testing.T) {
+	t.Parallel()
+	r := Examine(t.Context(), Compilers(func(context.Context) ([]judge.Language, error) {
+		return []judge.Language{
+			{Name: "C", Available: true, Version: "clang 14.0.6"},
+			{Name: "C++", Unavailable: "clang++ needs what is not installed: libc++-14-dev-wasm32: apt-get install libc++-14-dev-wasm32"},
+		}, nil
+	}))
+	want := []Check{
+		{Name: "checkers in C", OK: true, Detail: "clang 14.0.6"},
+		{
+			Name: "checkers in C++", OK: true, Degraded: true, Detail: "cannot be compiled: clang++ needs what is not installed: libc++-14-dev-wasm32",
+			Remedy: "apt-get install libc++-14-dev-wasm32",
+		},
+	}
+	if !r.Healthy() || !slices.Equal(r.Checks, want) {
+		t.Errorf("%+v", r.Checks)
 	}
 }

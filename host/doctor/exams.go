@@ -106,6 +106,29 @@ func Tools(find func(ctx context.Context, name string) (sandbox.Tool, error), to
 	}
 }
 
+// Extra is a program that something optional needs.
+type Extra struct {
+	Name    string // as it is looked up, such as "pdftocairo"
+	Without string // what there is not without it, such as "pictures in PDF are not shown"
+	Remedy  string // such as "apt-get install poppler-utils"
+}
+
+// Extras looks for programs that this machine can do without. Find returns where one
+// is.
+func Extras(find func(ctx context.Context, name string) (string, error), extras ...Extra) Exam {
+	return func(ctx context.Context) []Check {
+		checks := make([]Check, len(extras))
+		for i, x := range extras {
+			at, err := find(ctx, x.Name)
+			checks[i] = Check{Name: "extra " + x.Name, OK: true, Detail: at}
+			if err != nil {
+				checks[i] = Check{Name: "extra " + x.Name, OK: true, Degraded: true, Detail: "not found: " + x.Without, Remedy: x.Remedy}
+			}
+		}
+		return checks
+	}
+}
+
 // Languages looks at what a worker says about its languages.
 func Languages(ask func(context.Context) []judge.Language) Exam {
 	return func(ctx context.Context) []Check {
@@ -118,6 +141,29 @@ func Languages(ask func(context.Context) []judge.Language) Exam {
 			checks = append(checks, c)
 		}
 		return orNone(checks, "languages", "no language is available: nothing can be judged")
+	}
+}
+
+// Compilers looks at whether sources of checkers can be compiled to plugins. A machine
+// without still judges, with the modules that there are.
+func Compilers(ask func(context.Context) ([]judge.Language, error)) Exam {
+	return func(ctx context.Context) []Check {
+		all, err := ask(ctx)
+		if err != nil {
+			return []Check{{Name: "checkers from source", OK: true, Degraded: true, Detail: err.Error()}}
+		}
+		checks := make([]Check, len(all))
+		for i, l := range all {
+			checks[i] = Check{Name: "checkers in " + l.Name, OK: true, Detail: l.Version}
+			if !l.Available {
+				detail, remedy, told := strings.Cut(l.Unavailable, ": apt-get ")
+				checks[i].Degraded, checks[i].Detail = true, "cannot be compiled: "+detail
+				if told {
+					checks[i].Remedy = "apt-get " + remedy
+				}
+			}
+		}
+		return checks
 	}
 }
 

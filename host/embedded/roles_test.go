@@ -190,17 +190,20 @@ func TestAMendThatIsKilledBeginsAgain(t *testing.T) {
 	dir := folder(t)
 	oldCluster(t, dir)
 	cluster := filepath.Join(dir, "postgres", "cluster")
-	exists := func(name string) bool { _, err := os.Stat(filepath.Join(cluster, name)); return err == nil }
-	for step, reached := range map[string]func() bool{
-		"the server for one user runs": func() bool { return len(processesIn(cluster)) > 0 },
-		"it has the cluster": func() bool {
+	marked := func() bool {
+		b, err := os.ReadFile(filepath.Join(cluster, rulesFile))
+		return err == nil && strings.HasPrefix(string(b), rulesMark)
+	}
+	for _, step := range []struct {
+		name    string
+		reached func() bool
+	}{
+		{"the server for one user runs", func() bool { return len(processesIn(cluster)) > 0 }},
+		{"it has the cluster", func() bool {
 			lines, err := readLines(filepath.Join(cluster, "postmaster.pid"))
 			return err == nil && len(lines) > 0 && strings.HasPrefix(lines[0], "-")
-		},
-		"the rules are written": func() bool {
-			b, err := os.ReadFile(filepath.Join(cluster, rulesFile))
-			return err == nil && strings.HasPrefix(string(b), rulesMark)
-		},
+		}},
+		{"the rules are written", marked},
 	} {
 		parent := exec.Command("/proc/self/exe")
 		parent.Env = append(os.Environ(), parentEnv+"="+dir, "DEEPOJ_TEMPLATES="+templates)
@@ -208,8 +211,8 @@ func TestAMendThatIsKilledBeginsAgain(t *testing.T) {
 		if err := parent.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if err := gone(t.Context(), time.Minute, reached); err != nil {
-			t.Errorf("it never came that %s", step)
+		if err := gone(t.Context(), time.Minute, step.reached); err != nil {
+			t.Errorf("it never came that %s", step.name)
 		}
 		if err := parent.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -217,11 +220,8 @@ func TestAMendThatIsKilledBeginsAgain(t *testing.T) {
 		if err := parent.Wait(); err == nil {
 			t.Error("the parent ended by itself")
 		}
-		// The step begins anew next time.
-		if exists(rulesFile) {
-			if err := os.WriteFile(filepath.Join(cluster, rulesFile), []byte("local all all trust\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		if marked() {
+			break // whoever comes next finds nothing to mend
 		}
 	}
 	checkOldThings(t, startPostgres(t, postgresConfig(dir)))

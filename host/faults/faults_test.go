@@ -27,7 +27,7 @@ func TestNothingIsLostOrDoubledWhateverFails(t *testing.T) {
 	t.Logf("SEED=%d", seed)
 	w := newWorld(t, seed)
 	setting(t, "STEPS", &w.stepsPerLife, strconv.Atoi)
-	wanted := []string{"worker died", "audits"}
+	wanted := []string{"worker died", "audits", blobsMet}
 	for _, f := range faults {
 		wanted = append(wanted, f.name)
 	}

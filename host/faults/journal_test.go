@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -28,6 +29,10 @@ const (
 
 var steps = []string{stepReceived, stepClaimed, stepJudging, stepBeating, stepJudged, stepFinalized, stepAcked}
 
+// notedAway is the line of a job that is given back for want of the blob store, and
+// does not count it as a try.
+const notedAway = "uncounted"
+
 // Defects that the oracle must find.
 const (
 	mutantNoFence      = "a refused result is written all the same"
@@ -45,8 +50,9 @@ type jobKey struct{}
 // journal is what one worker did, line by line in a file that outlives it. It
 // also brings the worker's end about.
 type journal struct {
-	role role
-	file *os.File
+	role  role
+	file  *os.File
+	blobs *blob.Dir
 
 	mu    sync.Mutex
 	times int // that it came to its last step
@@ -99,6 +105,9 @@ func verdictOf(key string) judge.Verdict {
 // Judge answers after a few milliseconds.
 func (j *journal) Judge(ctx context.Context, p judge.Payload, _ blob.Digest, _ func(judge.Progress)) (judge.Result, error) {
 	j.at(stepJudging)
+	if _, err := blob.ReadAll(ctx, j.blobs, j.role.Packet, 1<<10); err != nil {
+		return judge.Result{}, fmt.Errorf("the problem: %w", err)
+	}
 	select {
 	case <-ctx.Done():
 		return judge.Result{}, ctx.Err()
@@ -180,6 +189,9 @@ func (s *journalledStore) decided(ctx context.Context, a judge.Attempt, r judge.
 
 func (s *journalledStore) Fail(ctx context.Context, a judge.Attempt, why string, counts bool) (judge.Status, error) {
 	status, err := s.Store.Fail(ctx, a, why, counts)
+	if err == nil && !counts && strings.HasPrefix(why, needBlobs) {
+		s.j.note("%s %d", notedAway, a.JobID)
+	}
 	if _, refused := errors.AsType[*judge.RejectedError](err); err == nil || refused {
 		s.j.note("decided %d", a.JobID)
 	}

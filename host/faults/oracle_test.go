@@ -70,7 +70,7 @@ func (w *world) readOne(h *history, file string) error {
 				w.wrong("job %d generation %d was finished by attempt %d and by attempt %d", job, generation, before.attempt, attempt)
 			}
 			h.finalized[at] = finalizedLine{attempt, token, verdict}
-		case "at": // where it ended or stopped itself
+		case "at", notedAway: // where it ended or stopped itself, and what it gave back
 		case "decided":
 			decided[job] = true
 		case "acked":

@@ -28,6 +28,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/liveness"
 	"deepoj/host/scheduler"
@@ -57,6 +58,8 @@ type role struct {
 	DSN     string
 	Redis   string
 	Socket  string        // where an api listens
+	Blobs   string        // folder of a worker's blob store
+	Packet  blob.Digest   // what a worker reads there for every job
 	Journal string        // file in which a worker writes down what it does
 	Step    string        // at which a worker ends or stops itself; "" = never
 	Nth     int           // time that it comes there
@@ -260,6 +263,9 @@ func (r role) worker(ctx context.Context, store *sql.Store, streams *queue.Strea
 	if err != nil {
 		return err
 	}
+	if j.blobs, err = r.openBlobs(ctx); err != nil {
+		return err
+	}
 	sw, err := r.delivery(store, streams, log, nil)
 	if err != nil {
 		return err
@@ -267,7 +273,9 @@ func (r role) worker(ctx context.Context, store *sql.Store, streams *queue.Strea
 	w, err := worker.New(worker.Config{
 		Name: r.Name, Slots: slots, Lease: lease, Heartbeat: heartbeat, Grace: time.Second,
 		ReceiveWait: 200 * time.Millisecond, BeatEvery: 500 * time.Millisecond, Log: log,
-		Languages: func(context.Context) []judge.Language { return []judge.Language{{ID: "cpp", Available: true}} },
+		ProbeEvery: time.Second,
+		Needs:      []worker.Need{{Name: needBlobs, Probe: j.blobs.Probe}},
+		Languages:  func(context.Context) []judge.Language { return []judge.Language{{ID: "cpp", Available: true}} },
 		Context: func(ctx context.Context, job judge.Job) context.Context {
 			return context.WithValue(ctx, jobKey{}, job)
 		},
@@ -279,6 +287,19 @@ func (r role) worker(ctx context.Context, store *sql.Store, streams *queue.Strea
 	g.Go(func() error { return sw.Run(ctx) })
 	g.Go(func() error { return w.Run(ctx) })
 	return g.Wait()
+}
+
+// needBlobs is the worker's name for its blob store.
+const needBlobs = "blob_store"
+
+// openBlobs waits for the blob store.
+func (r role) openBlobs(ctx context.Context) (*blob.Dir, error) {
+	for {
+		d, err := blob.OpenDir(r.Blobs)
+		if err == nil || !pause(ctx, 50*time.Millisecond) {
+			return d, err
+		}
+	}
 }
 
 // skewed is a directory for a worker whose clock is wrong. These are the only

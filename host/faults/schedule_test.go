@@ -26,6 +26,7 @@ var faults = []fault{
 	{"forged entries", 3, func(_ context.Context, w *world) { w.forgeEntries() }},
 	{"duplicate entries", 3, func(_ context.Context, w *world) { w.duplicate() }},
 	{"PostgreSQL stopped at once", 1, func(_ context.Context, w *world) { _ = syscall.Kill(w.pg.PID(), syscall.SIGQUIT) }},
+	{blobsAway, 2, func(ctx context.Context, w *world) { w.takeBlobs(ctx) }},
 	{"backends terminated", 3, func(_ context.Context, w *world) { w.signalBackends(3) }},
 	{"connections to PostgreSQL cut", 2, func(_ context.Context, w *world) { w.pgPort.cut() }},
 	{"connections to Redis cut", 2, func(_ context.Context, w *world) { w.redisPort.cut() }},

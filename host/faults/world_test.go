@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/blob"
 	"deepoj/host/embedded"
 	"deepoj/host/judge"
 	"deepoj/sql"
@@ -37,7 +38,8 @@ type world struct {
 	redis        *embedded.Redis
 	pgPort       *proxy
 	redisPort    *proxy
-	store        *sql.Store // for the audit only, past the proxy
+	store        *sql.Store  // for the audit only, past the proxy
+	packet       blob.Digest // what every job needs of the blob store
 	members      []*member
 	parts        sync.WaitGroup // the fleet
 	over         chan struct{}  // closed when nobody is to live any more
@@ -102,6 +104,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	if err := w.store.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	w.fillBlobs(t)
 	q := sql.Queue{Name: sql.DefaultQueue, Redeliver: redeliver, MaxTries: maxTries, Spacing: 10 * time.Millisecond}
 	if err := w.store.SaveQueue(t.Context(), q); err != nil {
 		t.Fatal(err)
@@ -141,7 +144,7 @@ func keep(t *testing.T, run func(context.Context) error) {
 // populate starts the fleet.
 func (w *world) populate(workers int, mutant string) {
 	dsn := url.URL{Scheme: "postgres", User: url.User("deepoj"), Host: w.pgPort.addr, Path: "/deepoj", RawQuery: "sslmode=disable"}
-	base := role{DSN: dsn.String(), Redis: "redis://" + w.redisPort.addr, Mutant: mutant, Shards: w.shards}
+	base := role{Blobs: w.blobs(), Packet: w.packet, DSN: dsn.String(), Redis: "redis://" + w.redisPort.addr, Mutant: mutant, Shards: w.shards}
 	add := func(kind string, n int) {
 		for i := range n {
 			r := base

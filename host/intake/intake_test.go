@@ -42,7 +42,7 @@ func newBench(t *testing.T) *bench {
 	b.Intake, err = intake.New(intake.Config{Store: b.store, Blobs: m.Blobs, Plugins: m.Runtime, Judge: b.judge, Runner: runner, TempDir: t.TempDir()})
 	must(t, err)
 	p, _, err := problem.Read(fstest.MapFS{
-		"problem.yaml":                  {Data: []byte("name: Echo\n")},
+		"problem.yaml":                  {Data: []byte("name: Echo\nlimits: {time_limit: 1}\n")},
 		"submissions/accepted/a.py":     {Data: []byte("print(input())\n")},
 		"submissions/wrong_answer/w.py": {Data: []byte("print(7)\n")},
 		"data/sample/1.in":              {Data: []byte("1\n")},

@@ -27,6 +27,10 @@ type PackageReport struct {
 	Refused  []problem.Finding `json:"refused,omitempty"`
 	Warnings []problem.Finding `json:"warnings,omitempty"`
 
+	// Binding is what became of a checker that was bound to the problem before; nil if
+	// there was none.
+	Binding *Binding `json:"binding,omitempty"`
+
 	Proof *verify.Report `json:"proof,omitempty"`
 	Error string         `json:"error,omitempty"` // why nothing could be done, and how to mend it
 }
@@ -83,7 +87,14 @@ func (x *Intake) version(ctx context.Context, job judge.Job, p judge.PackagePayl
 	if err != nil {
 		return nil, err
 	}
-	return pkg, x.cfg.Store.KeepFiles(ctx, p.Problem, made, stored(pkg)) // of one from before, they may not be noted
+	r.Binding = stays(pkg)
+	if err := x.cfg.Store.KeepFiles(ctx, p.Problem, made, stored(pkg)); err != nil { // of one from before, they may not be noted
+		return nil, err
+	}
+	if job.Kind == judge.KindImport { // whose attempt before may not have come so far
+		return pkg, x.draw(ctx, pkg, job.JobID, progress, r)
+	}
+	return pkg, nil
 }
 
 // take reads an archive and keeps the version that it makes.
@@ -92,7 +103,7 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 	if err != nil {
 		return nil, err
 	}
-	step(progress, "read", 0)
+	tellJSON(progress, "stage", verify.Stage{Step: "read"})
 	archive, err := x.cfg.Blobs.File(ctx, blob.Digest(p.Archive))
 	if err != nil {
 		return nil, err
@@ -105,7 +116,7 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 		return nil, x.unread(err, r)
 	}
 	pkg := read.Package
-	pkg.Slug = p.Problem
+	r.Warnings = append(r.Warnings, pkg.Give(p.Problem, p.Given)...)
 	if err := x.fits(ctx, u, pkg); err != nil {
 		return nil, err
 	}
@@ -116,10 +127,10 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 	} else if err != nil {
 		return nil, err
 	}
-	if !verify.Finished(pkg) {
-		step(progress, "finish", len(pkg.Tests()))
+	if pkg, err = x.carried(ctx, pkg, r); err != nil {
+		return nil, err
 	}
-	finished, err := verify.Finish(ctx, verify.Config{Judge: x.cfg.Judge}, pkg)
+	finished, err := verify.Finish(ctx, verify.Config{Judge: x.cfg.Judge, Stage: staged(progress)}, pkg)
 	if verify.AtFault(err) {
 		return nil, refuse("%v", err)
 	}
@@ -135,7 +146,20 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 		return nil, notTheirs(p.By, p.Problem)
 	}
 	r.Version = string(finished.Version)
-	return finished, Keep(ctx, x.cfg.Store, finished, p.By, job.JobID)
+	if err := Keep(ctx, x.cfg.Store, finished, p.By, job.JobID); err != nil {
+		return nil, err
+	}
+	return finished, x.draw(ctx, finished, job.JobID, progress, r)
+}
+
+// draw makes the pages of a version with all that must be drawn.
+func (x *Intake) draw(ctx context.Context, pkg *problem.Package, jobID int64, progress func(judge.Progress), r *PackageReport) error {
+	if len(pkg.Pictures)+len(pkg.Documents) > 0 {
+		tellJSON(progress, "stage", verify.Stage{Step: "draw", Total: len(pkg.Pictures) + len(pkg.Documents)})
+	}
+	lost, err := x.drawPages(ctx, pkg, jobID)
+	r.Warnings = append(r.Warnings, warned(lost)...)
+	return err
 }
 
 // unread says why a package could not be read, if that is its own fault.
@@ -164,8 +188,7 @@ func (x *Intake) proveVersion(ctx context.Context, job judge.Job, p judge.Packag
 // proof of a job that pages show, or of none. If the proof finds nothing wrong, or
 // that is overridden, the version goes live as live says; nil is not at all.
 func (x *Intake) proof(ctx context.Context, pkg *problem.Package, jobID int64, live *sql.Activation, progress func(judge.Progress), r *PackageReport) error {
-	step(progress, "verify", len(pkg.Submissions))
-	report, err := verify.Run(ctx, verify.Config{Judge: x.cfg.Judge, Done: func(row verify.Row) {
+	report, err := verify.Run(ctx, verify.Config{Judge: x.cfg.Judge, Stage: staged(progress), Done: func(row verify.Row) {
 		tellJSON(progress, "finding", map[string]any{"row": shortened(row)})
 	}}, pkg)
 	if err != nil {
@@ -181,6 +204,9 @@ func (x *Intake) proof(ctx context.Context, pkg *problem.Package, jobID int64, l
 		return err
 	} else if fault != "" {
 		report.Faults = append(report.Faults, fault)
+	}
+	if r.Binding != nil {
+		report.Notes = append(report.Notes, capital(r.Binding.Why)+".")
 	}
 	r.Proof = &report
 	data, err := json.Marshal(r)
@@ -227,9 +253,17 @@ func (x *Intake) leaks(ctx context.Context, pkg *problem.Package) (string, error
 // finished. It goes live if it is proved, or if override says so, which is noted as
 // done by somebody. Progress is told as that of [Intake.Package] is.
 func (x *Intake) Import(ctx context.Context, pkg *problem.Package, by string, override bool, progress func(judge.Progress)) (PackageReport, error) {
-	r := PackageReport{Problem: pkg.Slug, Version: string(pkg.Version)}
+	r := PackageReport{Problem: pkg.Slug}
+	pkg, err := x.carried(ctx, pkg, &r)
+	if err != nil {
+		return r, err
+	}
+	r.Version = string(pkg.Version)
 	if err := Keep(ctx, x.cfg.Store, pkg, by, 0); err != nil {
 		return r, err
+	}
+	if err := x.draw(ctx, pkg, 0, progress, &r); err != nil {
+		return r, fmt.Errorf("make the pages of %s: %w", pkg.Slug, err)
 	}
 	live := sql.Activation{Problem: r.Problem, Version: r.Version, By: by, Override: override}
 	if err := x.proof(ctx, pkg, 0, &live, progress, &r); err != nil {
@@ -243,7 +277,7 @@ const maxMessage = 2000
 
 // shortened is a row without the endless words of a compiler.
 func shortened(row verify.Row) verify.Row {
-	for _, text := range []*string{&row.Message, &row.Problem} {
+	for _, text := range []*string{&row.Message, &row.Problem, &row.Skipped, &row.Warning} {
 		if len(*text) > maxMessage {
 			*text = string([]rune((*text)[:maxMessage])) + "…"
 		}
@@ -251,9 +285,9 @@ func shortened(row verify.Row) verify.Row {
 	return row
 }
 
-// step tells that a step begins, and of how many things it consists.
-func step(progress func(judge.Progress), name string, total int) {
-	tellJSON(progress, "stage", map[string]any{"step": name, "total": total})
+// staged tells how far each step is.
+func staged(progress func(judge.Progress)) func(verify.Stage) {
+	return func(s verify.Stage) { tellJSON(progress, "stage", s) }
 }
 
 func tellJSON(progress func(judge.Progress), kind string, what any) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,7 +131,7 @@ func TestAPackageThatIsProvedGoesLiveAndAnotherDoesNot(t *testing.T) {
 	if x.result.Verdict != judge.AC || !x.report.Live || x.report.Proof == nil || len(x.report.Proof.Rows) != 2 || x.report.Error != "" {
 		t.Fatalf("the report says %s", x.result.Report)
 	}
-	if got := strings.Join(x.steps[:3], " "); got != "read finish verify" || len(x.steps) != 5 {
+	if got := strings.Join(slices.Compact(x.steps), " "); !strings.HasPrefix(got, "read measure verify ") || strings.Count(got, ".py") != 2 {
 		t.Errorf("told of %q", x.steps)
 	}
 	first := b.versions(t)
@@ -197,15 +198,15 @@ func TestABadArchiveIsRefusedWithTheReasonAndLeavesNoVersion(t *testing.T) {
 		"no archive":                  {[]byte("PK\x03\x04 and nothing else"), "no ZIP archive"},
 		"a name that climbs out":      {zipped(t, with("../evil", "x")), `"../evil"`},
 		"a name from the root":        {zipped(t, with("/etc/evil", "x")), `"/etc/evil"`},
-		"a link out":                  {zipped(t, with("data/secret/9.in", "->../../../etc/passwd", "data/secret/9.ans", "x")), "data/secret/9.in: is a link that leads nowhere or out of the package"},
+		"a link out":                  {zipped(t, with("data/secret/9.in", "->../../../etc/passwd", "data/secret/9.ans", "x")), "data/secret/9.in: is a link that leads out of the package"},
 		"a bomb":                      {bomb(t, 20<<30), "unpacks to more than 4 GiB"},
 		"a bomb that is smaller":      {bomb(t, 3<<29), "more than 100 times its size"},
 		"too many files":              {zipped(t, many), "200001 entries, at most 200000"},
 		"a damaged file":              {damaged, "the archive is damaged: save problem triple: data/secret/3.in"},
-		"no package":                  {zipped(t, map[string]string{"a.txt": "x"}), "problem.yaml: is missing"},
+		"no package":                  {zipped(t, map[string]string{"a.txt": "x"}), "package: is none that is known"},
 		"two errors":                  {zipped(t, with("problem.yaml", triple["problem.yaml"]+"limits: {memory: lots}\nlanguages: []\n")), "languages: is empty"},
 		"a limit nobody can infer":    {zipped(t, with("submissions/accepted/right.py", "", "submissions/wrong_answer/three.py", "")), "no submission says how long a good one takes"},
-		"a language that nobody runs": {zipped(t, with("submissions/accepted/right.py", "", "submissions/accepted/a.cobol", "x")), "no language has this extension"},
+		"a language that nobody runs": {zipped(t, with("submissions/accepted/right.py", "", "submissions/accepted/a.cbl", "x")), "no language has this extension"},
 	} {
 		x := b.finish(t, b.importing(t, tt.archive, true))
 		said := x.report.Error

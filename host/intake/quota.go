@@ -12,13 +12,26 @@ import (
 	"deepoj/sql"
 )
 
-// Keep notes a version of a problem that is saved, without making it live, as what a
-// job has made; job 0 is none.
+// Keep notes a version of a problem that is saved, with its pages, without making it
+// live, as what a job has made; job 0 is none. Pictures that must be drawn are left for
+// a job of kind render.
 func Keep(ctx context.Context, store *sql.Store, pkg *problem.Package, by string, jobID int64) error {
 	if err := store.KeepVersion(ctx, pkg.Judge(), by, jobID); err != nil {
 		return err
 	}
-	return store.KeepFiles(ctx, pkg.Slug, string(pkg.Version), stored(pkg))
+	if err := store.KeepFiles(ctx, pkg.Slug, string(pkg.Version), stored(pkg)); err != nil {
+		return err
+	}
+	return keepPages(ctx, store, pkg)
+}
+
+// Save keeps a version of a problem that is saved, with its pages, and makes it live
+// without a proof, as somebody does who has proved it elsewhere.
+func Save(ctx context.Context, store *sql.Store, pkg *problem.Package, by string) error {
+	if err := store.SaveProblem(ctx, pkg.Judge(), by); err != nil {
+		return err
+	}
+	return keepPages(ctx, store, pkg)
 }
 
 // stored are the files of a package that is saved.

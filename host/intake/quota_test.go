@@ -53,6 +53,15 @@ func ladder() map[string]string {
 	return all
 }
 
+// formulas is a statement of so many formulas, of which no two are alike.
+func formulas(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "$\\frac{%d}{b}$\n", i)
+	}
+	return b.String()
+}
+
 func TestAPackageThatCannotBeReadInTimeIsRefusedAndNotTriedAgain(t *testing.T) {
 	b := newBench(t).like(t, func(c *intake.Config) { c.Reader = reading.Config{CPU: time.Second, Bytes: 256 << 20} })
 	for name, tt := range map[string]struct {
@@ -60,7 +69,8 @@ func TestAPackageThatCannotBeReadInTimeIsRefusedAndNotTriedAgain(t *testing.T) {
 		want  string
 	}{
 		"a ladder of links":         {ladder(), "one link too many to the same folder"},
-		"stars that nothing closes": {with("statement/problem.en.md", strings.Repeat("*a_", 80_000)), "reading the package took more than 1 s of CPU"},
+		"stars that nothing closes": {with("statement/problem.en.md", strings.Repeat("*a_", 80_000)), "has more than 1000 of the signs"},
+		"formulas without end":      {with("statement/problem.en.md", formulas(15_000)), "reading the package took more than 1 s of CPU"},
 	} {
 		job := b.importing(t, zipped(t, tt.files), true)
 		x := b.finish(t, job)

@@ -44,7 +44,7 @@ func (x *Intake) rebound(ctx context.Context, slug string, by *judge.Plugin, c p
 		return nil, nil, err
 	}
 	c.Protocol = by.Protocol
-	pkg = pkg.WithChecker(c)
+	pkg = pkg.Bind(c)
 	if _, err := pkg.Save(ctx, x.cfg.Blobs); err != nil {
 		return nil, nil, err
 	}
@@ -80,6 +80,9 @@ func (x *Intake) bind(ctx context.Context, job judge.Job, p judge.PluginPayload,
 		return nil
 	}
 	if err := x.cfg.Store.KeepVersion(ctx, pkg.Judge(), p.By, 0); err != nil {
+		return err
+	}
+	if err := x.cfg.Store.CopyPages(ctx, p.Problem, before.Version, r.Version); err != nil {
 		return err
 	}
 	version := PackageReport{Problem: p.Problem, Version: r.Version}

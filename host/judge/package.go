@@ -18,6 +18,8 @@ type PackagePayload struct {
 	Bytes   int64  `json:"bytes,omitempty"`   // import: its size
 	Version string `json:"version,omitempty"` // verify: the version to prove
 
+	Given // import: what the package need not say
+
 	// Activate says that the version goes live if its proof finds nothing wrong.
 	Activate bool `json:"activate,omitempty"`
 }

@@ -24,6 +24,7 @@ type Payload struct {
 	SchemaVersion int      `json:"schema_version"` // 1
 	ContentType   string   `json:"content_type"`   // "application/vnd.deepoj.submission+json"
 	Problem       string   `json:"problem"`        // the problem's short name
+	Version       string   `json:"version"`        // of the problem, of kind draft; "" = the one that is live
 	Language      string   `json:"language"`       // a language id such as "cpp"
 	Sources       []Source `json:"sources"`
 }
@@ -36,6 +37,7 @@ const AnswerLanguage = "answer"
 const (
 	PayloadVersion = 1
 	PayloadType    = "application/vnd.deepoj.submission+json"
+	DraftType      = "application/vnd.deepoj.draft+json" // of kind draft
 )
 
 // payloadLine is the first line of a payload.
@@ -43,6 +45,7 @@ type payloadLine struct {
 	SchemaVersion int           `json:"schema_version"`
 	ContentType   string        `json:"content_type"`
 	Problem       string        `json:"problem"`
+	Version       string        `json:"version,omitzero"`
 	Language      string        `json:"language"`
 	Sources       []payloadFile `json:"sources"`
 }
@@ -57,7 +60,7 @@ type payloadFile struct {
 
 // Encode returns p as it is stored.
 func (p Payload) Encode() ([]byte, error) {
-	line := payloadLine{p.SchemaVersion, p.ContentType, p.Problem, p.Language, make([]payloadFile, len(p.Sources))}
+	line := payloadLine{p.SchemaVersion, p.ContentType, p.Problem, p.Version, p.Language, make([]payloadFile, len(p.Sources))}
 	size := 1
 	for i, s := range p.Sources {
 		line.Sources[i] = payloadFile{Name: s.Name, Bytes: len(s.Text)}
@@ -83,7 +86,7 @@ func DecodePayload(raw []byte) (Payload, error) {
 	if err := json.Unmarshal(head, &line); err != nil {
 		return Payload{}, err
 	}
-	p := Payload{line.SchemaVersion, line.ContentType, line.Problem, line.Language, make([]Source, len(line.Sources))}
+	p := Payload{line.SchemaVersion, line.ContentType, line.Problem, line.Version, line.Language, make([]Source, len(line.Sources))}
 	for i, f := range line.Sources {
 		if f.Bytes < 0 || f.Bytes > len(rest) || f.Bytes > 0 && f.Text != "" {
 			return Payload{}, fmt.Errorf("source %q does not have its %d bytes", f.Name, f.Bytes)

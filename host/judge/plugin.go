@@ -88,6 +88,7 @@ type JobView struct {
 	LastError  string
 	About      PluginPayload  // of jobs about plugins: what was asked, without files
 	Package    PackagePayload // of jobs about problem packages: what was asked
+	Render     *RenderPayload // of jobs of kind render: what was asked
 	Result     *Result        // of the newest generation; nil while there is none
 }
 

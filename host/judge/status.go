@@ -70,12 +70,14 @@ const (
 	KindRun         Kind = "run"          // run a program on one's own input; never counts
 	KindImport      Kind = "import"       // read a problem package
 	KindVerify      Kind = "verify"       // prove a package with its own submissions
+	KindRender      Kind = "render"       // make the pages of kept versions again
 	KindPluginBuild Kind = "plugin_build" // compile a plugin to WASI
 	KindPluginTest  Kind = "plugin_test"  // run the conformance suite
+	KindDraft       Kind = "draft"        // judge a program on a version that need not be live; never counts
 )
 
 // Kinds lists every kind.
-var Kinds = []Kind{KindSubmission, KindRun, KindImport, KindVerify, KindPluginBuild, KindPluginTest}
+var Kinds = []Kind{KindSubmission, KindRun, KindImport, KindVerify, KindRender, KindPluginBuild, KindPluginTest, KindDraft}
 
 // Lane is the coarse order of the queue: a lower lane goes first.
 type Lane int16

@@ -102,6 +102,10 @@ type WorkerInfo struct {
 	Version   string     `json:"version"`
 	Sandbox   string     `json:"sandbox"` // cgroup driver, and what is degraded
 
+	// Compilers are the languages that sources of plugins may have, each with what is
+	// missing to compile it; empty = it is not known yet.
+	Compilers []Language `json:"compilers,omitempty"`
+
 	// Unfit names what the worker lacks and therefore takes no jobs, such as
 	// "blob_store"; "" = it takes jobs. UnfitWhy is for staff.
 	Unfit    string `json:"unfit,omitempty"`
@@ -138,11 +142,23 @@ type Problem struct {
 	Languages []string  `json:"languages,omitempty"` // empty = all
 	Checkers  []string  `json:"checkers,omitempty"`  // names, digests or files of those that decide on outputs
 	Source    string    `json:"source,omitempty"`
+	Author    string    `json:"author,omitempty"`
 	License   string    `json:"license,omitempty"`
 	Updated   time.Time `json:"updated"`
 	Hidden    bool      `json:"hidden,omitempty"` // only setters see it, and members of a space that is open
 
+	Tags       []string `json:"tags,omitempty"`
+	Difficulty int      `json:"difficulty,omitempty"` // 1 to 10,000, of whatever scale the site uses; 0 = nobody says
+
 	CheckerMessages CheckerMessages `json:"checker_messages,omitempty"` // as the package says; "" = it says nothing
+
+	// Language is that of Statement and Title, and Statements are all that there are;
+	// "" and none of a version that was never rendered.
+	Language   string              `json:"language,omitempty"`
+	Statements []StatementLanguage `json:"statements,omitempty"`
+
+	// Document is the statement in this language as a PDF: its name under documents/.
+	Document string `json:"document,omitempty"`
 
 	// Files are the statements that are PDF, and what the package gives to
 	// contestants besides.

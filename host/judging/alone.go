@@ -65,6 +65,22 @@ func (c crowd) join(ctx context.Context) (leave func(), err error) { return c.en
 // clear waits until nobody runs, and keeps others from it.
 func (c crowd) clear(ctx context.Context) (leave func(), err error) { return c.enter(ctx, everybody) }
 
+// aloneKey marks a context of [Alone].
+type aloneKey struct{}
+
+// Alone returns a context in which a [Judge] runs programs of submissions one after
+// the other, each while nothing else runs or compiles on this machine, so that what
+// they use can be compared.
+func Alone(ctx context.Context) context.Context { return context.WithValue(ctx, aloneKey{}, true) }
+
+// company returns how a program that is judged waits for its turn.
+func (c crowd) company(ctx context.Context) func(context.Context) (func(), error) {
+	if ctx.Value(aloneKey{}) != nil {
+		return c.clear
+	}
+	return c.join
+}
+
 func (c crowd) enter(ctx context.Context, n int64) (leave func(), err error) {
 	if err := c.places.Acquire(ctx, n); err != nil {
 		return nil, fmt.Errorf("wait for other runs: %w", err)

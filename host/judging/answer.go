@@ -30,7 +30,7 @@ func (p *Program) Converse(ctx context.Context, input, output *os.File) (err err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	wall := patience*p.prog.cmd.Limits.CPU + lenience
-	ran, said, err := l.talk(ctx, &problem.Test{}, input, answer, nil, wall, p.j.crowd.join)
+	c, err := l.talk(ctx, &problem.Test{}, input, answer, nil, wall, p.j.crowd.join)
 	if err != nil {
 		return p.prog.tc.explain(err)
 	}
@@ -38,16 +38,18 @@ func (p *Program) Converse(ctx context.Context, input, output *os.File) (err err
 	if err != nil {
 		return err
 	}
-	if err := p.failure(ran, stderr); err != nil {
+	if err := p.failure(c.ran, stderr); err != nil {
 		return err
 	}
 	switch {
-	case ran.ExitCode != 0:
-		return &packageError{fmt.Errorf("%s ended with exit status %d: %s", p.name, ran.ExitCode, stderr)}
-	case said.Outcome != plugin.Accepted:
-		return &packageError{fmt.Errorf("the interactor says %s: %s", said.Outcome, said.Message)}
+	case c.ran.ExitCode != 0:
+		return &packageError{fmt.Errorf("%s ended with exit status %d: %s", p.name, c.ran.ExitCode, stderr)}
+	case c.said.Flooded != "":
+		return &packageError{fmt.Errorf("%s said too much to the interactor: %s", p.name, c.said.Flooded)}
+	case c.said.Outcome != plugin.Accepted:
+		return &packageError{fmt.Errorf("the interactor says %s: %s", c.said.Outcome, c.said.Message)}
 	}
-	if _, err := output.Write(said.Tout); err != nil {
+	if _, err := output.Write(c.said.Tout); err != nil {
 		return fmt.Errorf("keep what an interactor wrote: %w", err)
 	}
 	return nil

@@ -86,7 +86,7 @@ func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Packa
 	}
 	planning, plan := telemetry.Start(ctx, "plan")
 	plan.Text("plugin", tc.module.Manifest.Name)
-	p.plan, err = j.cfg.Plugins.Plan(planning, tc.module, q)
+	p.plan, err = j.plan(planning, tc, q)
 	plan.End(err)
 	if fault, ok := errors.AsType[*plugin.Error](err); ok {
 		return p, j.unreadable(ctx, p, fault)
@@ -106,6 +106,31 @@ func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Packa
 		return nil, err
 	}
 	return p, runCmd(p, pkg, factor)
+}
+
+// plan asks the adapter of a language for its plan, unless that was asked before and
+// answers are kept. An adapter says the same each time.
+func (j *Judge) plan(ctx context.Context, tc *toolchain, q abi.PlanRequest) (plan abi.Plan, err error) {
+	if !j.cfg.KeepPlans {
+		return j.cfg.Plugins.Plan(ctx, tc.module, q)
+	}
+	k, err := key(struct {
+		Plan    string
+		Request abi.PlanRequest
+	}{tc.module.Digest, q})
+	if err != nil {
+		return plan, err
+	}
+	if _, ok := j.cache.get(k, &plan); ok {
+		return plan, nil
+	}
+	if plan, err = j.cfg.Plugins.Plan(ctx, tc.module, q); err != nil {
+		return plan, err
+	}
+	if err := j.cache.put(k, plan, nil); err != nil {
+		j.cfg.Log.WarnContext(ctx, "a plan is not kept", slog.Any("err", err))
+	}
+	return plan, nil
 }
 
 // Factor is what multiplies the time limits of programs in a language.
@@ -140,13 +165,12 @@ const maxInclude = 1 << 20
 // these takes the place of a source with the same name.
 func (j *Judge) withIncludes(ctx context.Context, pkg *problem.Package, language string, sources []judge.Source) ([]judge.Source, error) {
 	for _, f := range pkg.Included(language) {
-		b, err := j.content(ctx, pkg, f, maxInclude)
+		b, err := j.content(ctx, pkg, f.File, maxInclude)
 		if err != nil {
 			return nil, err
 		}
-		name := path.Base(f.Path)
-		sources = slices.DeleteFunc(slices.Clone(sources), func(s judge.Source) bool { return s.Name == name })
-		sources = append(sources, judge.Source{Name: name, Text: string(b)})
+		sources = slices.DeleteFunc(slices.Clone(sources), func(s judge.Source) bool { return s.Name == f.Name })
+		sources = append(sources, judge.Source{Name: f.Name, Text: string(b)})
 	}
 	return sources, nil
 }

@@ -27,6 +27,7 @@ type checker struct {
 	native *native
 	flags  []string
 	points bool
+	why    string // it is a program and no plugin, though its sources might be one; "" = it is what it can be
 }
 
 // packageError is a failure of the package, of its checker above all: a judging
@@ -74,6 +75,9 @@ func (j *Judge) guest(ctx context.Context, pkg *problem.Package, c problem.Check
 	wasm, err := j.guestModule(ctx, pkg, c, kind)
 	if len(c.Sources) > 0 && noPlugin(err) {
 		n, nativeErr := j.native(ctx, pkg, c.AsProgram(), kind)
+		if nativeErr == nil {
+			n.why = err.Error()
+		}
 		if nativeErr == nil || !AtFault(nativeErr) || !AtFault(err) || errors.Is(err, errCatches) {
 			return n, nativeErr
 		}
@@ -274,7 +278,9 @@ func (r *runResult) take(c checker, o plugin.Opinion, scoring bool) error {
 	case plugin.Wrong, plugin.Presentation: // the legacy format knows no presentation error
 		r.verdict = judge.WA
 	case plugin.Partial:
-		if !scoring {
+		if o.Score == nil {
+			r.pointsInfo(scoring)
+		} else if !scoring {
 			return &packageError{fmt.Errorf("the checker %s gives points, but the problem has no scores", c.name())}
 		}
 	default:
@@ -291,13 +297,31 @@ func (r *runResult) take(c checker, o plugin.Opinion, scoring bool) error {
 	if scoring && c.points {
 		r.multiplier = o.Multiplier
 	}
+	r.scoreIgnored = r.scoreIgnored || scoring && o.Score != nil && r.score == nil && c.speaker() == judge.ByTeam // of icpc/1
 	if o.Message != "" {
 		r.message, r.by = cut(clean(o.Message), keptWords), c.speaker()
 	}
 	if o.JudgeMessage != "" && o.JudgeMessage != o.Message {
 		r.note = cut(clean(o.JudgeMessage), keptWords)
 	}
+	if r.scoreIgnored && !strings.Contains(r.note, ScoreIgnored) {
+		r.note = strings.TrimSpace(r.note + "\n" + ScoreIgnored)
+	}
 	return nil
+}
+
+// ScoreIgnored is noted on a test whose checker gives a score that does not count.
+const ScoreIgnored = "the checker writes score.txt, which has no effect: problem.yaml does not say \"validation: custom score\""
+
+// noScorer is for judges who wonder why accepted outputs get no points.
+const noScorer = "the checker gives points_info, which is text for a scorer and no number: the test is worth 0 points"
+
+// pointsInfo takes note of text that the checker gives in the place of points. There
+// is no scorer that would make points of it.
+func (r *runResult) pointsInfo(scoring bool) {
+	if scoring {
+		r.score, r.note = new(float64), noScorer
+	}
 }
 
 // speaker says for whom the checker writes: in icpc/1 there is a file for the team,
@@ -313,15 +337,6 @@ func (c checker) speaker() judge.Speaker {
 		return judge.ByTeam
 	}
 	return judge.ByChecker
-}
-
-// digests names the checkers of a result.
-func digests(cs []checker) string {
-	var all []string
-	for _, c := range cs {
-		all = append(all, c.version())
-	}
-	return strings.Join(all, " ")
 }
 
 // What checkers say together about an output.

@@ -115,12 +115,12 @@ func testlibChecker(b *testing.B, r *plugin.Runtime) bothWays {
 	const compare = `#include "testlib.h"
 int main(int argc, char **argv)
 {
-	registerChecker(argc, argv);
-	long long n = inf.number();
+	registerTestlibCmd(argc, argv);
+	long long n = inf.readLong();
 	for (long long i = 0; i < n; i++)
-		if (ans.token() != ouf.token())
-			finishf(WRONG, "token %lld differs", i + 1);
-	finishf(RIGHT, "%lld tokens", n);
+		if (ans.readToken() != ouf.readToken())
+			quitf(_wa, "token %lld differs", i + 1);
+	quitf(_ok, "%lld tokens", n);
 }
 `
 	folder := filepath.Join("..", "..", "plugins", "sdk", "cpp", "testdata")

@@ -20,54 +20,66 @@ const interactorExtra = 30 * time.Second
 
 // converse runs the program while the interactor talks with it.
 //
-// Whoever fell silent first decides when both have something to complain of: a
-// program that crashes after a wrong answer gave a wrong answer, and one that
-// crashes in mid-sentence crashed, whatever the interactor makes of the silence. A
-// program that goes on after a wrong answer is ended, and nobody asks what it used.
+// Who ends first decides, as in the reference tools of the formats: an interactor that
+// rejects before the program's end; else the program, if it fails by itself; else the
+// interactor. So a program that crashes after a wrong answer gave a wrong answer, and
+// one that crashes in mid-sentence crashed, whatever the interactor makes of the
+// silence. An interactor that fails is always a judging error, but nobody fails by
+// writing to one that is gone. When each waits for the other, the program's time runs
+// out. A program that goes on after a wrong answer is ended, and nobody asks what it used.
 func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input *os.File) (_ runResult, err error) {
 	answer, err := l.e.j.File(ctx, t.Answer)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, answer.Close()) }()
-	ran, said, fault := l.talkOnce(ctx, t, input, answer, r.feedback, l.wall(), l.e.j.crowd.join)
-	if wall, doubtful := l.doubtful(ran); fault == nil && said.Flooded == "" && doubtful {
-		first := l.used(ran)
+	c, fault := l.talkOnce(ctx, t, input, answer, r.feedback, l.wall(), l.e.j.crowd.company(ctx))
+	if wall, doubtful := l.doubtful(c.ran); fault == nil && c.said.Flooded == "" && doubtful {
+		first := l.used(c.ran)
 		l.e.j.metrics.reruns.Inc()
-		ran, said, fault = l.talkOnce(ctx, t, input, answer, r.feedback, wall, l.e.j.crowd.clear)
+		c, fault = l.talkOnce(ctx, t, input, answer, r.feedback, wall, l.e.j.crowd.clear)
 		r.rerun = &first
 	}
 	if _, guilty := errors.AsType[*packageError](fault); fault != nil && !guilty {
 		return r, l.e.prog.tc.explain(fault)
 	}
-	if ran.Verdict == sandbox.SE && !ran.Unfit {
-		return r, fmt.Errorf("the sandbox failed: %s", ran.Error)
+	if c.ran.Verdict == sandbox.SE && !c.ran.Unfit {
+		return r, fmt.Errorf("the sandbox failed: %s", c.ran.Error)
 	}
-	if ran.Verdict != "" {
-		r.usage, r.exitCode, r.exitSignal = l.used(ran), ran.ExitCode, ran.Signal
-		if err := l.classify(&r, ran); err != nil {
+	if c.ran.Verdict != "" {
+		r.usage, r.exitCode, r.exitSignal = l.used(c.ran), c.ran.ExitCode, c.ran.Signal
+		if err := l.classify(&r, c.ran); err != nil {
 			return r, err
 		}
 	}
-	switch {
-	case ran.Unfit: // nobody talked
-	case said.Flooded != "":
-		r.verdict, r.score, r.multiplier = judge.OLE, nil, nil
-		r.message = "said more than " + sizeText(l.e.prog.cmd.Limits.OutputBytes) + ", or went on and on without waiting for an answer"
-		r.note = clean(said.Flooded)
-	case fault != nil:
-		err = l.blame(ctx, &r, t, fault)
-	case r.verdict == judge.AC || rejects(said.Opinion) && !said.HeardEnd:
-		r.verdict, r.message, r.note = judge.AC, "", ""
-		if err = l.blame(ctx, &r, t, r.take(*l.e.interactor, said.Opinion, l.e.pkg.Scoring)); err == nil && r.verdict == judge.AC {
-			err = l.checkTout(ctx, &r, t, input, said.Tout)
-		}
-	}
-	if t.Sample {
-		r.output = said.Talk
+	if err = l.weigh(ctx, &r, t, c, fault, input); t.Sample {
+		r.output = c.said.Talk
 	}
 	l.e.j.metrics.runs.WithLabelValues(string(r.verdict)).Inc()
 	return r, err
+}
+
+// weigh decides between the program, whose own end is in r, and its interactor.
+func (l *lane) weigh(ctx context.Context, r *runResult, t *problem.Test, c conversation, fault error, input *os.File) error {
+	switch {
+	case c.ran.Unfit: // nobody talked
+	case c.said.Flooded != "":
+		r.verdict, r.score, r.multiplier = judge.OLE, nil, nil
+		r.message = "said more than " + sizeText(l.e.prog.cmd.Limits.OutputBytes) + ", or went on and on without waiting for an answer"
+		r.note = clean(c.said.Flooded)
+	case fault != nil:
+		return l.blame(ctx, r, t, fault)
+	case r.verdict == judge.AC || c.settled():
+		r.verdict, r.message, r.note = judge.AC, "", ""
+		err := l.blame(ctx, r, t, r.take(*l.e.interactor, c.said.Opinion, l.e.pkg.Scoring))
+		if err == nil && r.verdict == judge.AC {
+			err = l.checkTout(ctx, r, t, input, c.said.Tout)
+		}
+		return err
+	case r.feedback != nil && c.said.NextPass != nil && rejects(c.said.Opinion):
+		return l.blame(ctx, r, t, &packageError{errNextPass})
+	}
+	return nil
 }
 
 // checkTout asks the checkers about what the interactor wrote for them.
@@ -88,16 +100,19 @@ func (l *lane) checkTout(ctx context.Context, r *runResult, t *problem.Test, inp
 // could not go on.
 var errRejected = errors.New("the interactor has rejected the program")
 
+// errLeftover ends a program that says too much after its interactor has ended.
+var errLeftover = errors.New("the program says more than it may, and nobody listens")
+
 // talkOnce is talk, in which a program that is unfit is no error.
 func (l *lane) talkOnce(ctx context.Context, t *problem.Test, input, answer *os.File, feedback map[string][]byte, wall time.Duration,
 	enter func(context.Context) (func(), error),
-) (ran sandbox.Result, said plugin.Judgement, err error) {
+) (c conversation, err error) {
 	if l.unfit != "" {
-		return sandbox.Result{Verdict: sandbox.SE, Error: l.unfit, Unfit: true}, said, nil
+		return conversation{ran: sandbox.Result{Verdict: sandbox.SE, Error: l.unfit, Unfit: true}}, nil
 	}
-	ran, said, err = l.talk(ctx, t, input, answer, feedback, wall, enter)
-	ran, err = fits(ran, err)
-	return ran, said, err
+	c, err = l.talk(ctx, t, input, answer, feedback, wall, enter)
+	c.ran, err = fits(c.ran, err)
+	return c, err
 }
 
 // talk joins program and interactor and waits for both, at most wall on the
@@ -105,33 +120,37 @@ func (l *lane) talkOnce(ctx context.Context, t *problem.Test, input, answer *os.
 // [*packageError].
 func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File, feedback map[string][]byte, wall time.Duration,
 	enter func(context.Context) (func(), error),
-) (ran sandbox.Result, said plugin.Judgement, err error) {
+) (conversation, error) {
 	if l.e.interactor.native != nil {
 		return l.talkNative(ctx, t, input, answer, feedback, wall, enter)
 	}
+	return l.talkPlugin(ctx, t, input, answer, feedback, wall, enter)
+}
+
+// talkPlugin is talk with an interactor that is a plugin.
+func (l *lane) talkPlugin(ctx context.Context, t *problem.Test, input, answer *os.File, feedback map[string][]byte, wall time.Duration,
+	enter func(context.Context) (func(), error),
+) (v conversation, err error) {
 	if err := rewind(l.stderr); err != nil {
-		return ran, said, err
+		return v, err
 	}
 	c := l.e.prog.cmd
 	box, done, err := l.boxFor(ctx, t, &c, input)
 	if err != nil {
-		return ran, said, err
+		return v, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	leave, err := enter(ctx)
 	if err != nil {
-		return ran, said, err
+		return v, err
 	}
 	defer leave()
-	from, out, err := os.Pipe()
+	from, to, rest, err := joined(&c)
 	if err != nil {
-		return ran, said, fmt.Errorf("join a program and its interactor: %w", err)
+		return v, err
 	}
-	in, to, err := os.Pipe()
-	if err != nil {
-		return ran, said, errors.Join(fmt.Errorf("join a program and its interactor: %w", err), from.Close(), out.Close())
-	}
-	c.Stdin, c.Stdout, c.Stderr, c.StderrLimit = in, out, l.stderr, keptStderr
+	defer func() { err = errors.Join(err, rest.close()) }()
+	c.Stderr, c.StderrLimit = l.stderr, keptStderr
 	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
 	type outcome struct {
 		ran sandbox.Result
@@ -143,7 +162,7 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 	defer end(nil)
 	asking, span := telemetry.Start(ctx, "interactor")
 	span.Text("plugin", l.e.interactor.name())
-	said, err = l.e.j.cfg.Plugins.Interact(asking, l.e.interactor.module, plugin.Interaction{
+	said, err := l.e.j.cfg.Plugins.Interact(asking, l.e.interactor.module, plugin.Interaction{
 		Input: input, Answer: answer, From: from, To: to, Args: slices.Concat(l.e.interactor.flags, t.Flags),
 		Patience: c.Limits.Wall + interactorExtra, Feedback: feedback, SaidBytes: c.Limits.OutputBytes,
 		Started: func() {
@@ -159,23 +178,49 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 		err = guestFault(err)
 	}
 	if !begun {
-		return ran, said, errors.Join(err, in.Close(), out.Close())
+		return v, errors.Join(err, c.Stdin.Close(), c.Stdout.Close())
 	}
-	if err == nil && (said.Flooded != "" || rejects(said.Opinion) && !said.HeardEnd) {
+	if err == nil && said.Flooded == "" && !rejects(said.Opinion) {
+		go rest.hear(c.Limits.OutputBytes, func() { end(errLeftover) })
+	} else if closed := rest.close(); closed != nil {
+		return v, closed
+	}
+	if err == nil && (said.Flooded != "" || rejects(said.Opinion) && said.HeardEnd == 0) {
 		timer := time.AfterFunc(sandbox.Moment, func() { end(errRejected) })
 		defer timer.Stop()
 	}
 	o := <-ended
-	if errors.Is(o.err, errRejected) && ctx.Err() == nil {
-		return o.ran, said, box.Clean(ctx)
-	}
-	if o.err == nil {
+	v.said = said
+	switch ended := ctx.Err() == nil; {
+	case ended && errors.Is(o.err, errLeftover):
+		v.said.Flooded = errLeftover.Error()
+		return v, box.Clean(ctx)
+	case ended && errors.Is(o.err, errRejected):
+		return v, box.Clean(ctx)
+	case o.err == nil:
 		o.err = box.Clean(ctx)
 	}
+	v.ran = o.ran
 	if o.err != nil {
-		return o.ran, said, o.err
+		return v, o.err
 	}
-	l.e.j.metrics.truncated(c, o.ran)
-	l.late(&o.ran)
-	return o.ran, said, err
+	v.first = programFirst(v.ran, said)
+	l.e.j.metrics.truncated(c, v.ran)
+	l.late(&v.ran)
+	return v, err
+}
+
+// joined gives the command of a program the ends of two pipes, and returns those that
+// its interactor reads and writes, and what hears the program afterwards.
+func joined(c *sandbox.Cmd) (from, to *os.File, rest *leftover, err error) {
+	if from, c.Stdout, err = os.Pipe(); err != nil {
+		return nil, nil, nil, fmt.Errorf("join a program and its interactor: %w", err)
+	}
+	if c.Stdin, to, err = os.Pipe(); err != nil {
+		return nil, nil, nil, errors.Join(fmt.Errorf("join a program and its interactor: %w", err), from.Close(), c.Stdout.Close())
+	}
+	if rest, err = keep(from); err != nil {
+		return nil, nil, nil, errors.Join(err, from.Close(), c.Stdout.Close(), c.Stdin.Close(), to.Close())
+	}
+	return from, to, rest, nil
 }

@@ -78,7 +78,7 @@ func TestAnInteractiveProblemIsJudgedByItsInteractor(t *testing.T) {
 				if r.Verdict != tt.want || !strings.Contains(r.Message+r.Tests[0].Message, tt.says) || r.Checker == "" {
 					t.Errorf("verdict %s, want %s: %q, test %+v, %s", r.Verdict, tt.want, r.Message, r.Tests[0], r.JudgeNote)
 				}
-				if name == "right" && !strings.HasPrefix(r.Tests[0].Output, "< 500\n> more\n< 750\n") {
+				if name == "right" && !strings.HasPrefix(r.Tests[0].Output, "> 500\n< more\n> 750\n") {
 					t.Errorf("the sample shows %q", r.Tests[0].Output)
 				}
 			})

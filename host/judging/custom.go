@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,22 +19,37 @@ var graderWords = map[judge.Verdict]string{
 	judge.AC: "AC", judge.WA: "WA", judge.PE: "PE", judge.TLE: "TLE", judge.MLE: "MLE", judge.OLE: "OLE", judge.RE: "RTE",
 }
 
-// customGrader returns what grades groups by the program of the package. It is
-// compiled when the first group asks for it. What it does wrong is a
-// [*packageError].
-func (j *Judge) customGrader(ctx context.Context, pkg *problem.Package) func(problem.Grading, []mark) (mark, error) {
-	var program *Program
-	return func(gr problem.Grading, marks []mark) (m mark, err error) {
-		if program == nil {
-			if pkg.Grader == nil {
-				return m, &packageError{errors.New("a group asks for a custom grader, and the package has none")}
-			}
-			if program, err = j.Program(ctx, pkg, *pkg.Grader); err != nil {
-				return m, fmt.Errorf("grader %w", err)
-			}
-		}
-		return program.grade(ctx, gr.GraderFlags, marks)
+// customGrader returns what grades groups by the program of the package, nil if no
+// group asks for it. A program that cannot be used is a [*packageError].
+func (j *Judge) customGrader(ctx context.Context, pkg *problem.Package) (func(problem.Grading, []mark) (mark, error), error) {
+	if !graded(pkg.Root) {
+		return nil, nil
 	}
+	if pkg.Grader == nil {
+		return nil, &packageError{errors.New("a group asks for a custom grader, and the package has none")}
+	}
+	program, err := j.Program(ctx, pkg, *pkg.Grader)
+	if err != nil {
+		return nil, fmt.Errorf("grader %w", err)
+	}
+	return func(gr problem.Grading, marks []mark) (m mark, err error) {
+		return program.grade(ctx, gr.GraderFlags, marks)
+	}, nil
+}
+
+// graded reports whether a custom grader decides on a group or one in it.
+func graded(g *problem.Group) bool {
+	return g.Grading.Custom || slices.ContainsFunc(g.Items, func(it problem.Item) bool { return it.Group != nil && graded(it.Group) })
+}
+
+// Unusable says why nothing can be judged on a package whatever is submitted, or "":
+// its grader cannot be used.
+func (j *Judge) Unusable(ctx context.Context, pkg *problem.Package) (why string, err error) {
+	_, err = j.customGrader(ctx, pkg)
+	if _, missing := errors.AsType[*UnavailableError](err); missing || AtFault(err) {
+		return err.Error(), nil
+	}
+	return "", err
 }
 
 // grade asks a grader about the results of a group.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
 )
 
@@ -68,5 +69,39 @@ func TestAGraderOfThePackageGradesGroups(t *testing.T) {
 				t.Errorf("%s with %g, want %s with %g and %q: %s", r.Verdict, score, tt.verdict, tt.score, tt.says, said)
 			}
 		})
+	}
+}
+
+func TestAGraderThatDoesNotCompileIsFoundBeforeAnythingRuns(t *testing.T) {
+	t.Parallel()
+	r := judged(t, judgingtest.Get(t).Judge, python(cat), echo(t, map[string]string{
+		"problem.yaml": "name: Echo\ntype: scoring\n", "graders/grade.c": "int main(void) { return missing; }\n",
+		"data/testdata.yaml": "on_reject: continue\n", "data/secret/testdata.yaml": "grading: custom\n",
+	}))
+	if r.Verdict != judge.JE || !strings.Contains(r.JudgeNote, "grader grade does not compile") || !strings.Contains(r.JudgeNote, "missing") {
+		t.Fatalf("%s: %s", r.Verdict, r.JudgeNote)
+	}
+	for _, test := range r.Tests {
+		if test.Verdict != "" {
+			t.Errorf("%s was judged: %s", test.Name, test.Verdict)
+		}
+	}
+}
+
+func TestAScoreThatDoesNotCountIsSaid(t *testing.T) {
+	t.Parallel()
+	const scores = "import sys\nopen(sys.argv[3] + '/score.txt', 'w').write('40')\nsys.exit(42)\n"
+	for validation, want := range map[string]struct {
+		score float64
+		said  bool
+	}{"custom": {1, true}, "custom score": {40, false}} {
+		r := judged(t, judgingtest.Get(t).Judge, python(cat), echo(t, map[string]string{
+			"problem.yaml": "name: Echo\ntype: scoring\nvalidation: " + validation + "\n", "output_validators/v.py": scores,
+			"data/testdata.yaml": "grader_flags: ignore_sample\n",
+		}))
+		last := r.Tests[len(r.Tests)-1]
+		if r.Score == nil || *r.Score != want.score || strings.Contains(last.JudgeNote, judging.ScoreIgnored) != want.said {
+			t.Errorf("validation: %s gives %v, noted %q", validation, r.Score, last.JudgeNote)
+		}
 	}
 }

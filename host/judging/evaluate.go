@@ -49,6 +49,14 @@ type run struct {
 // run judges every test that counts and fills in r.
 func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 	e.prepare()
+	custom, err := e.j.customGrader(ctx, e.pkg) // before anything runs, for without it all would be in vain
+	if _, ok := errors.AsType[*packageError](err); ok {
+		e.graderFailed(ctx, r, nil, err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	if err := e.lookAtFiles(ctx); err != nil {
 		return err
 	}
@@ -66,16 +74,13 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 	g := &grader{
 		scoring: e.pkg.Scoring, unbounded: e.pkg.Minimize,
 		points: slices.ContainsFunc(e.checkers, func(c checker) bool { return c.points }) || e.interactor != nil && e.interactor.points,
-		custom: e.j.customGrader(ctx, e.pkg),
+		custom: custom,
 		test:   func(t *problem.Test) (mark, error) { return e.wait(ctx, t) },
 		skip:   e.forget,
 	}
 	m, err := g.group(e.pkg.Root)
-	if fault, ok := errors.AsType[*packageError](err); ok {
-		e.j.cfg.Log.ErrorContext(ctx, "grader failed", slog.String("problem", e.pkg.Slug), slog.String("version", string(e.pkg.Version)), slog.Any("err", fault))
-		e.j.metrics.faults.Inc()
-		r.Tests, r.Groups = e.tests, g.groups
-		*r = failed(*r, err.Error())
+	if _, ok := errors.AsType[*packageError](err); ok {
+		e.graderFailed(ctx, r, g.groups, err)
 		return nil
 	}
 	if err != nil {
@@ -88,6 +93,14 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 	e.conclude(r)
 	r.NamePartial()
 	return nil
+}
+
+// graderFailed makes a judging error of what the package's grader did wrong.
+func (e *evaluation) graderFailed(ctx context.Context, r *judge.Result, groups []judge.GroupResult, err error) {
+	e.j.cfg.Log.ErrorContext(ctx, "grader failed", slog.String("problem", e.pkg.Slug), slog.String("version", string(e.pkg.Version)), slog.Any("err", err))
+	e.j.metrics.faults.Inc()
+	r.Tests, r.Groups = e.tests, groups
+	*r = failed(*r, err.Error())
 }
 
 // prepare lists the tests and the distinct runs that they need.
@@ -227,7 +240,7 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 	if t.Sample {
 		tr.Output = got.output
 	}
-	m := mark{verdict: got.verdict}
+	m := mark{verdict: got.verdict, given: got.score != nil}
 	if e.pkg.Scoring {
 		var err error
 		grading := e.group[t].Grading

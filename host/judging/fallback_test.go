@@ -164,7 +164,7 @@ func TestWithoutAnAgentResultsAreTheSame(t *testing.T) {
 		talk := guessing(t, "icpc/1", "")
 		for name, j := range map[string]*judging.Judge{"with": with, "without": without} {
 			r := judged(t, j, python(bisecting), talk)
-			if r.Verdict != judge.AC || !strings.HasPrefix(r.Tests[0].Output, "< 500\n> more\n") {
+			if r.Verdict != judge.AC || !strings.HasPrefix(r.Tests[0].Output, "> 500\n< more\n") {
 				t.Errorf("%s an agent it is %s: %+v", name, r.Verdict, r.Tests)
 			}
 		}
@@ -174,7 +174,7 @@ func TestWithoutAnAgentResultsAreTheSame(t *testing.T) {
 			"problem.yaml": "name: Echo\nvalidation: custom interactive\n", "output_validators/oracle.py": oracle,
 			"data/sample/1.ans": "5\n", "data/secret/1.ans": "5\n", "data/secret/2.in": "3\n", "data/secret/2.ans": "5\n",
 		})
-		if r := judged(t, without, python("print('! 5', flush=True)\n"), talk); verdicts(r) != "AC AC AC" || r.Tests[0].Output != "< ! 5" {
+		if r := judged(t, without, python("print('! 5', flush=True)\n"), talk); verdicts(r) != "AC AC AC" || r.Tests[0].Output != "> ! 5" {
 			t.Errorf("%s\n%s", told(r), r.JudgeNote)
 		}
 	})

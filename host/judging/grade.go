@@ -3,6 +3,7 @@ package judging
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 type mark struct {
 	verdict judge.Verdict
 	score   float64
+	given   bool // the checker gave the score
 	static  bool // it is about the submitted files
 }
 
@@ -112,7 +114,9 @@ func (g *grader) open(gr *problem.Group) int {
 // item judges a test or group of gr.
 func (g *grader) item(gr *problem.Group, it problem.Item) (mark, error) {
 	if it.Group != nil {
-		return g.group(it.Group)
+		m, err := g.group(it.Group)
+		m.given = true
+		return m, err
 	}
 	m, err := g.test(it.Case())
 	if err == nil && !g.scoring {
@@ -144,11 +148,10 @@ func ignored(gr *problem.Group, it problem.Item) bool {
 func grade(gr problem.Grading, marks []mark) mark {
 	m := mark{verdict: judge.AC}
 	var verdicts []judge.Verdict
-	var scores []float64
+	scores := counted(gr, marks)
 	anyAccepted := false
 	for _, sub := range marks {
 		verdicts = append(verdicts, sub.verdict)
-		scores = append(scores, sub.score)
 		anyAccepted = anyAccepted || sub.verdict == judge.AC
 		if m.verdict == judge.AC {
 			m.verdict = sub.verdict // the first error
@@ -175,6 +178,26 @@ func grade(gr problem.Grading, marks []mark) mark {
 	return m
 }
 
+// counted returns the scores of a group's items that count: all, or with
+// [problem.ScoreGroup] those that checkers gave. Where they gave none, the group's own
+// score counts once if all is accepted.
+func counted(gr problem.Grading, marks []mark) []float64 {
+	var all []float64
+	whole := 0.0
+	if !slices.ContainsFunc(marks, func(m mark) bool { return m.verdict != judge.AC }) {
+		whole = gr.AcceptScore
+	}
+	for _, m := range marks {
+		if gr.Rule != problem.ScoreGroup || m.given {
+			all = append(all, m.score)
+		}
+	}
+	if gr.Rule == problem.ScoreGroup && len(all) == 0 && len(marks) > 0 {
+		all = []float64{whole}
+	}
+	return all
+}
+
 // rounding is how much a score may differ for the way that numbers are stored.
 const rounding = 1e-9
 
@@ -196,6 +219,13 @@ func formula(gr problem.Grading, marks []mark) string {
 			}
 		}
 		return fmt.Sprintf("%s(%d of %d accepted)", gr.Score, accepted, len(marks))
+	}
+	if gr.Rule == problem.ScoreGroup {
+		var given []mark
+		for _, score := range counted(gr, marks) {
+			given = append(given, mark{score: score})
+		}
+		marks = given
 	}
 	var terms []string
 	for i := 0; i < len(marks); {

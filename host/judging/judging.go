@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/semaphore"
@@ -60,6 +61,10 @@ type Config struct {
 
 	// CacheBytes bounds what is kept in CacheDir. Defaults to 2 GiB.
 	CacheBytes int64
+
+	// KeepPlans keeps in CacheDir what adapters say how a program is compiled and run,
+	// for whoever judges the same programs again and again.
+	KeepPlans bool
 
 	// Cores is how many tests of one submission run at once. Defaults to the
 	// sandbox's slots, and no more than its cores.
@@ -118,6 +123,7 @@ type Judge struct {
 	flights flights
 	crowd   crowd
 	pairs   *semaphore.Weighted // whoever waits for two boxes
+	plugins atomic.Int64        // how often sources of a plugin were compiled
 
 	mu       sync.Mutex
 	packages map[blob.Digest]*problem.Package

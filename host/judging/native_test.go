@@ -196,7 +196,7 @@ sys.exit(43)
 `
 
 // searched is the conversation in which a program finds 5 by halving from 1 to 1000.
-const searched = "< ? 500\n> lower\n< ? 250\n> lower\n< ? 125\n> lower\n< ? 63\n> lower\n< ? 32\n> lower\n< ? 16\n> lower\n< ? 8\n> lower\n< ? 4\n> higher\n< ? 6\n> lower\n< ? 5\n> yes\n< ! 5"
+const searched = "> ? 500\n< lower\n> ? 250\n< lower\n> ? 125\n< lower\n> ? 63\n< lower\n> ? 32\n< lower\n> ? 16\n< lower\n> ? 8\n< lower\n> ? 4\n< higher\n> ? 6\n< lower\n> ? 5\n< yes\n> ! 5"
 
 func TestANativeInteractorTalksWithTheProgram(t *testing.T) {
 	t.Parallel()
@@ -207,9 +207,9 @@ func TestANativeInteractorTalksWithTheProgram(t *testing.T) {
 	})
 	for name, tt := range map[string]struct{ program, verdicts, talk string }{
 		"it finds the number":         {"lo, hi = 1, 1000\nwhile lo < hi:\n    m = (lo + hi) // 2\n    print('?', m, flush=True)\n    w = input()\n    if w == 'higher': lo = m + 1\n    else: hi = m\nprint('!', lo, flush=True)\n", "AC AC AC", searched},
-		"it guesses":                  {"print('! 5', flush=True)\n", "AC WA -", "< ! 5"},
-		"it crashes in mid-sentence":  {"print('? 5', flush=True)\ninput()\nraise SystemExit(3)\n", "RE - -", "< ? 5\n> yes"},
-		"it crashes after its answer": {"print('! 9', flush=True)\nimport sys\nsys.stdin.read()\nraise SystemExit(3)\n", "WA - -", "< ! 9"},
+		"it guesses":                  {"print('! 5', flush=True)\n", "AC WA -", "> ! 5"},
+		"it crashes in mid-sentence":  {"print('? 5', flush=True)\ninput()\nraise SystemExit(3)\n", "RE - -", "> ? 5\n< yes"},
+		"it crashes after its answer": {"print('! 9', flush=True)\nimport sys\nsys.stdin.read()\nraise SystemExit(3)\n", "WA - -", "> ! 9"},
 		"it waits for ever":           {"input()\n", "TLE - -", ""},
 	} {
 		if r := judged(t, j, python(tt.program), pkg); verdicts(r) != tt.verdicts {

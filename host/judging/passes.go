@@ -11,12 +11,16 @@ import (
 	"deepoj/host/problem"
 )
 
+// betweenPasses stands between the conversations of passes, as in the formats' files of
+// that kind.
+const betweenPasses = "---\n"
+
 // passes judges a test in several passes. The checker accepts a pass and gives the
 // input of the next one, or decides; what it leaves in its feedback folder it finds
-// there again. Each pass has the limits of a test, and a room in which nothing ran: the
-// program is the same in all of them, and must know of a pass only what it is told.
+// there again. What it is told to be the input is that of the pass. Each pass has the
+// limits of a test, and a room in which nothing ran: the program is the same in all of
+// them, and must know of a pass only what it is told.
 func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r runResult, err error) {
-	reads := input
 	next, err := l.e.j.scratch()
 	if err != nil {
 		return r, err
@@ -31,11 +35,14 @@ func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r r
 			}
 		}
 		before := r
-		if r, err = l.pass(ctx, t, input, reads, feedback); err != nil {
+		if r, err = l.pass(ctx, t, input, feedback); err != nil {
 			return r, err
 		}
 		if before.output != "" && !strings.HasSuffix(before.output, "\n") {
 			before.output += "\n"
+		}
+		if l.e.interactor != nil && n > 1 {
+			before.output += betweenPasses
 		}
 		used = worst(used, r.usage)
 		r.usage, r.output = used, cut(before.output+r.output, keptOutput)
@@ -58,6 +65,6 @@ func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r r
 		if _, err := next.Write(r.next); err != nil {
 			return r, fmt.Errorf("write the input of a pass: %w", err)
 		}
-		feedback, reads = r.feedback, next
+		feedback, input = r.feedback, next
 	}
 }

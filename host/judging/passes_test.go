@@ -10,8 +10,7 @@ import (
 )
 
 // halving asks for passes until the number is 1: the program must halve it in each.
-// Its own notes say which number it gave last, and the input of the test is what it
-// was at first.
+// Its own notes say which number it gave last, which is the input of the pass.
 const halving = `#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +25,11 @@ static FILE *feedback(char **argv, const char *name, const char *mode)
 
 int main(int argc, char **argv)
 {
-	long first, last, got, pass = 1;
-	if (fscanf(fopen(argv[1], "r"), "%ld", &first) != 1)
+	long last, noted, got, pass = 1;
+	if (fscanf(fopen(argv[1], "r"), "%ld", &last) != 1)
 		return 3;
-	last = first;
 	FILE *notes = feedback(argv, "notes.txt", "r");
-	if (notes && fscanf(notes, "%ld %ld", &pass, &last) != 2)
+	if (notes && (fscanf(notes, "%ld %ld", &pass, &noted) != 2 || noted != last))
 		return 3;
 	if (feedback(argv, "nextpass.in", "r")) // is taken away before each pass
 		return 4;
@@ -145,8 +143,127 @@ func TestAnInteractiveTestIsJudgedInSeveralPasses(t *testing.T) {
 		if verdicts(r) != want {
 			t.Errorf("%q: %s, want %s: %s", program, verdicts(r), want, r.JudgeNote)
 		}
-		if want == "AC AC" && r.Tests[0].Output != "> first\n< hello\n> again\n< hello" {
+		if want == "AC AC" && r.Tests[0].Output != "< first\n> hello\n---\n< again\n> hello" {
 			t.Errorf("the sample shows %q", r.Tests[0].Output)
+		}
+	}
+}
+
+// The echoes are validators of three passes, whose program must say what it was given:
+// the input of the pass, by the file that the validator is told of. Notes in a folder
+// of the feedback folder say how many passes there were.
+var echoes = map[string]struct{ validation, file, source string }{
+	"a program": {"custom multi-pass", "e.py", `import os, sys
+was = open(sys.argv[1]).read().split()
+if sys.stdin.read().split() != was:
+    open(sys.argv[3] + "judgemessage.txt", "a").write("the input is said to be %s\n" % was)
+    sys.exit(43)
+` + echoNotes},
+	"a program that talks": {"custom interactive multi-pass", "e.py", `import os, sys
+was = open(sys.argv[1]).read().split()
+print(*was, flush=True)
+if sys.stdin.read().split() != was:
+    sys.exit(43)
+` + echoNotes},
+	"a plugin":            {"custom multi-pass", "e.c", "#define SAY(s)\n" + echoInC},
+	"a plugin that talks": {"custom interactive multi-pass", "e.c", "#define SAY(s) (puts(s), fflush(stdout))\n" + echoInC},
+}
+
+const echoNotes = `os.makedirs(sys.argv[3] + "kept/deep", exist_ok=True)
+notes = sys.argv[3] + "kept/deep/notes"
+seen = open(notes).read().split() if os.path.exists(notes) else []
+open(notes, "w").write(" ".join(seen + was))
+open(sys.argv[3] + "judgemessage.txt", "a").write("was %s\n" % was)
+if len(seen) < 2:
+    open(sys.argv[3] + "nextpass.in", "w").write("again%d\n" % len(seen))
+elif seen + was != [seen[0], "again0", "again1"]:
+    sys.exit(43)
+sys.exit(42)
+`
+
+const echoInC = `#include <stdio.h>
+#include <string.h>
+static char path[100];
+static FILE *feedback(char **argv, const char *name, const char *mode)
+{
+	snprintf(path, sizeof path, "%s%s", argv[3], name);
+	return fopen(path, mode);
+}
+int main(int argc, char **argv)
+{
+	char was[100] = "", said[100] = "", seen[3][100] = {"", "", ""};
+	int n = 0;
+	if (fscanf(fopen(argv[1], "r"), "%99s", was) != 1)
+		return 9;
+	SAY(was);
+	FILE *note = feedback(argv, "judgemessage.txt", "a");
+	fprintf(note, "was ['%s']\n", was);
+	fclose(note);
+	if (scanf("%99s", said) != 1 || strcmp(said, was))
+		return 43;
+	FILE *notes = feedback(argv, "notes", "r");
+	for (; notes && n < 2 && fscanf(notes, "%99s", seen[n]) == 1; n++) {}
+	notes = feedback(argv, "notes", "a");
+	fprintf(notes, "%s\n", was);
+	fclose(notes);
+	if (n == 2)
+		return !strcmp(seen[1], "again0") && !strcmp(was, "again1") ? 42 : 43;
+	FILE *next = feedback(argv, "nextpass.in", "w");
+	fprintf(next, "again%d\n", n);
+	fclose(next);
+	return 42;
+}
+`
+
+func TestAValidatorIsToldTheInputOfThePass(t *testing.T) {
+	t.Parallel()
+	for name, e := range echoes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pkg := echo(t, map[string]string{
+				"problem.yaml": "name: Echo\nvalidation: " + e.validation + "\nlimits: {validation_passes: 3}\n", "output_validators/" + e.file: e.source,
+			})
+			if r := judged(t, judgingtest.Get(t).Judge, python("print(input())\n"), pkg); verdicts(r) != "AC AC" || strings.Count(r.Tests[1].JudgeNote, "was ['") != 3 {
+				t.Errorf("%s: %q %s", verdicts(r), r.Tests[1].JudgeNote, r.JudgeNote)
+			}
+		})
+	}
+}
+
+// The limits are those of each pass: three passes of 0.4 s are not too slow in a
+// problem of 1 s, and none may take 2 s.
+func TestEachPassHasTheTimeOfATest(t *testing.T) {
+	t.Parallel()
+	e := echoes["a program"]
+	pkg := echo(t, map[string]string{
+		"problem.yaml": "name: Echo\nvalidation: " + e.validation + "\nlimits: {validation_passes: 3}\n", "output_validators/" + e.file: e.source,
+	})
+	const spin = "import time\ns = input()\nprint(s, flush=True)\nwhile time.process_time() < %s: pass\n"
+	for seconds, want := range map[string]string{"0.4": "AC AC", "(2 if s == 'again1' else 0)": "TLE -"} {
+		if r := judged(t, judgingtest.Get(t).Judge, python(strings.Replace(spin, "%s", seconds, 1)), pkg); verdicts(r) != want || r.Usage.CPUMillis > 1200 {
+			t.Errorf("%s s: %s with %d ms, want %s", seconds, verdicts(r), r.Usage.CPUMillis, want)
+		}
+	}
+}
+
+// A rejected pass has no next one, even where the program's own failure decides.
+func TestARejectedConversationHasNoNextPass(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		status, program string
+		want            judge.Verdict
+	}{
+		"rejected":                            {"43", "print(1)\n", judge.JE},
+		"rejected after the program's crash":  {"43", "raise SystemExit(3)\n", judge.JE},
+		"accepted, and the program crashed":   {"42", "raise SystemExit(3)\n", judge.RE},
+		"accepted, and asked for without end": {"42", "print(1)\n", judge.JE},
+	} {
+		pkg := echo(t, map[string]string{
+			"problem.yaml":           "name: Echo\nvalidation: custom interactive multi-pass\n",
+			"output_validators/r.py": "import sys\nsys.stdin.read()\nopen(sys.argv[3] + 'nextpass.in', 'w').write('x\\n')\nsys.exit(" + tt.status + ")\n",
+		})
+		if r := judged(t, judgingtest.Get(t).Judge, python(tt.program), pkg); r.Verdict != tt.want {
+			t.Errorf("%s: %s %q, want %s", name, r.Verdict, r.JudgeNote, tt.want)
 		}
 	}
 }

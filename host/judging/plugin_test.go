@@ -100,7 +100,7 @@ func TestSourcesThatAreNoPluginAreRefusedWithTheirLines(t *testing.T) {
 		"an error in C":         {[]sandbox.File{source("a.c", "int main(void)\n{\n\treturn undeclared;\n}\n")}, "undeclared", "a.c", 3},
 		"an error in C++":       {[]sandbox.File{source("a.cpp", "int main()\n{ return undeclared; }\n")}, "undeclared", "a.cpp", 2},
 		"an error in Go":        {[]sandbox.File{source("a.go", "package main\n\nfunc main() { undeclared() }\n")}, "undeclared", "a.go", 3},
-		"testlib.h is missing":  {[]sandbox.File{testlibLike(t, "check.cpp")}, "testlib.h", "", 0},
+		"testlib.h is missing":  {[]sandbox.File{testlibLike(t, "check.cpp")}, "add the testlib.h", "check.cpp", 4},
 		"two languages":         {[]sandbox.File{source("a.go", "package main"), source("b.c", "")}, "several languages", "", 0},
 		"C beside C++":          {[]sandbox.File{source("a.cpp", ""), source("b.c", "")}, "some C++", "", 0},
 		"only a header":         {[]sandbox.File{source("a.h", "")}, "no .c, .cpp or .go file", "", 0},

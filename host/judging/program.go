@@ -87,10 +87,20 @@ func (p *Program) Run(ctx context.Context, args []string, input, output *os.File
 		return said, err
 	}
 	defer stderr.Close()
+	return p.run(ctx, args, input, output, stderr, keptStderr, beside...)
+}
+
+// RunTwofold is Run for a program that writes two things: what goes to its standard
+// error is kept whole, in other, and may be as much as its output.
+func (p *Program) RunTwofold(ctx context.Context, args []string, output, other *os.File) (Said, error) {
+	return p.run(ctx, args, nil, output, other, p.prog.cmd.Limits.OutputBytes)
+}
+
+func (p *Program) run(ctx context.Context, args []string, input, output, stderr *os.File, kept int64, beside ...problem.NamedFile) (said Said, err error) {
 	c := p.prog.cmd
 	c.Limits.Wall = patience*c.Limits.CPU + lenience
 	c.Args = slices.Concat(c.Args, args)
-	c.Stdin, c.Stdout, c.Stderr, c.StdoutLimit, c.StderrLimit = input, output, stderr, -1, keptStderr
+	c.Stdin, c.Stdout, c.Stderr, c.StdoutLimit, c.StderrLimit = input, output, stderr, -1, kept
 	files, err := p.j.testFiles(ctx, p.from, beside)
 	if err != nil {
 		return said, err

@@ -40,6 +40,8 @@ type runResult struct {
 	note       string
 	output     string
 
+	scoreIgnored bool // a checker gives a score that does not count
+
 	// With several passes: what the checker left for the next one, nil with one
 	// pass, and its input, nil after the last.
 	feedback map[string][]byte
@@ -107,17 +109,16 @@ func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err err
 	if l.e.pkg.Passes > 0 {
 		return l.passes(ctx, t, input)
 	}
-	return l.pass(ctx, t, input, input, nil)
+	return l.pass(ctx, t, input, nil)
 }
 
-// pass runs the program once, on what it reads, and has its output checked, which
-// is about the input of the test.
-func (l *lane) pass(ctx context.Context, t *problem.Test, input, reads *os.File, feedback map[string][]byte) (r runResult, err error) {
+// pass runs the program once on an input, and has its output checked.
+func (l *lane) pass(ctx context.Context, t *problem.Test, input *os.File, feedback map[string][]byte) (r runResult, err error) {
 	r.feedback = feedback
 	if l.e.interactor != nil {
 		return l.converse(ctx, r, t, input)
 	}
-	ran, err := l.run(ctx, t, reads, l.wall(), l.e.j.crowd.join)
+	ran, err := l.run(ctx, t, input, l.wall(), l.e.j.crowd.company(ctx))
 	if err != nil {
 		err = l.blame(ctx, &r, t, err)
 		return r, err
@@ -125,7 +126,7 @@ func (l *lane) pass(ctx context.Context, t *problem.Test, input, reads *os.File,
 	if wall, doubtful := l.doubtful(ran); doubtful {
 		first := l.used(ran)
 		l.e.j.metrics.reruns.Inc()
-		if ran, err = l.run(ctx, t, reads, wall, l.e.j.crowd.clear); err != nil {
+		if ran, err = l.run(ctx, t, input, wall, l.e.j.crowd.clear); err != nil {
 			return r, err
 		}
 		r.rerun = &first

@@ -26,6 +26,11 @@ func (r runResult) worth(gr problem.Grading) (float64, error) {
 		return 0, nil
 	case problem.ScorePoints:
 		return r.ownWorth(gr.AcceptScore)
+	case problem.ScoreGroup: // where it is not given, the group has one
+		if r.score != nil && (r.verdict == judge.AC || r.verdict == judge.WA) {
+			return *r.score, nil
+		}
+		return 0, nil
 	case problem.ScoreNone, problem.ScoreBounded, problem.ScoreFree:
 	default:
 		return r.legacyWorth(gr), nil

@@ -56,15 +56,9 @@ var cFlags = []string{"--target=wasm32-wasi", "-Wl,--strip-all", "-Wl,--stack-fi
 // plan returns the recipe of files, or a [*SourceError].
 func plan(files []sandbox.File) (recipe, error) {
 	by := map[string][]string{}
-	testlib := false
-	var found []string // flags by which testlib.h is found in a folder
 	size := 0
 	for _, f := range files {
 		size += len(f.Data)
-		testlib = testlib || path.Base(f.Path) == "testlib.h" || strings.Contains(string(f.Data), "testlib.h")
-		if path.Base(f.Path) == "testlib.h" && path.Dir(f.Path) != "." {
-			found = []string{"-I", path.Dir(f.Path)}
-		}
 		switch path.Ext(f.Path) {
 		case ".c":
 			by["C"] = append(by["C"], f.Path)
@@ -89,12 +83,9 @@ func plan(files []sandbox.File) (recipe, error) {
 		}, nil
 	case len(by["C++"]) > 0 && len(by["Go"]) == 0:
 		args := slices.Concat(cFlags, []string{
-			"-std=c++17", "-O1", "-DPC_BASE_EXIT_CODE=50", "-D_WASI_EMULATED_SIGNAL", "-I", sdkFolder + "/include", "-I", ".", "-Wl,-z,stack-size=67108864",
+			"-std=c++17", "-O1", "-DPC_BASE_EXIT_CODE=50", "-D_WASI_EMULATED_SIGNAL", "-I", sdkFolder + "/include", "-I", sdkFolder, "-I", ".", "-Wl,-z,stack-size=67108864",
 		})
-		if testlib {
-			args = slices.Concat(args, found, []string{"-include", "deepoj/testlib.h"})
-		}
-		args = slices.Concat(args, []string{"-o", builtModule}, by["C++"], []string{sdkFolder + "/exceptions.cpp", "-lwasi-emulated-signal"})
+		args = slices.Concat(args, headerFolders(files), []string{"-o", builtModule}, by["C++"], []string{sdkFolder + "/exceptions.cpp", "-lwasi-emulated-signal"})
 		if len(by["C"]) > 0 {
 			return recipe{}, &SourceError{"some sources are C and some C++: give those of one language"}
 		}
@@ -158,6 +149,9 @@ func (j *Judge) CompilePlugin(ctx context.Context, files []sandbox.File) (wasm [
 		return nil, known.Compile, nil
 	}
 	built, err := j.compileToWASI(ctx, r, all, &c)
+	if err == nil && built == nil {
+		err = j.lacks(ctx, r, files, c.Output)
+	}
 	if err == nil && built == nil && len(c.Diagnostics) > 0 { // it will never compile
 		err = j.cache.put(k, compiled{c}, nil)
 	}
@@ -167,8 +161,13 @@ func (j *Judge) CompilePlugin(ctx context.Context, files []sandbox.File) (wasm [
 	return built[0].Data, c, j.cache.put(k, compiled{c}, built)
 }
 
+// PluginsCompiled returns how often a compiler ran for [Judge.CompilePlugin], which is
+// not where the module was in the cache.
+func (j *Judge) PluginsCompiled() int64 { return j.plugins.Load() }
+
 // withSDK adds what C++ plugins are compiled with.
 func withSDK(sdk fs.FS, files []sandbox.File) ([]sandbox.File, error) {
+	files = wrapTestlib(files)
 	err := fs.WalkDir(sdk, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -200,6 +199,7 @@ func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.Fil
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, streams.close()) }()
+	j.plugins.Add(1)
 	limits := r.limits
 	limits.Cores = j.cfg.Sandbox.Cores()
 	ran, err := runTraced(ctx, box.Run, sandbox.Cmd{
@@ -213,7 +213,7 @@ func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.Fil
 	if err != nil {
 		return nil, err
 	}
-	c.Usage, c.Output = usage(ran), clean(cut(strings.TrimSpace(errs+"\n"+out), keptCompile))
+	c.Usage, c.Output = usage(ran), clean(cut(advise(strings.TrimSpace(errs+"\n"+out)), keptCompile))
 	for _, d := range parse(r.words, errs+"\n"+out) {
 		d.File, d.Message = strings.TrimPrefix(path.Clean(d.File), "/box/"), cut(clean(d.Message), keptWords)
 		if len(c.Diagnostics) < maxDiagnostics {
@@ -246,11 +246,12 @@ func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.Fil
 // PluginCommand is how [Judge.CompilePlugin] compiles sources, for machines
 // without a sandbox. It runs in a folder that holds Files.
 type PluginCommand struct {
-	Tool   string
-	Args   []string
-	Env    []string       // additions to the environment, as KEY=value
-	Files  []sandbox.File // the sources, with what they are compiled with
-	Module string         // the path of what is built
+	Tool     string
+	Packages string // of Debian, which the tool is in
+	Args     []string
+	Env      []string       // additions to the environment, as KEY=value
+	Files    []sandbox.File // the sources, with what they are compiled with
+	Module   string         // the path of what is built
 }
 
 // PlanPlugin returns how sources are compiled. Sdk is that of [Config]. The error
@@ -260,7 +261,7 @@ func PlanPlugin(sdk fs.FS, files []sandbox.File) (PluginCommand, error) {
 	if err != nil {
 		return PluginCommand{}, err
 	}
-	c := PluginCommand{Tool: r.tool.Name, Args: r.args, Env: r.env, Files: slices.Clone(files), Module: builtModule}
+	c := PluginCommand{Tool: r.tool.Name, Packages: r.tool.Package, Args: r.args, Env: r.env, Files: slices.Clone(files), Module: builtModule}
 	if r.sdk {
 		c.Files, err = withSDK(sdk, c.Files)
 	}

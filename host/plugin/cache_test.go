@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -90,4 +91,51 @@ func manifestSection(t *testing.T, manifest string) []byte {
 	content = append(content, manifest...)
 	size := len(content)
 	return append([]byte{0, byte(size&0x7f | 0x80), byte(size>>7&0x7f | 0x80), byte(size >> 14)}, content...)
+}
+
+func TestADamagedModuleIsAdmittedAgain(t *testing.T) {
+	wasm := module(append([][]byte{manifestSection(t, `{"judge":1,"kind":"checker","name":"a","version":"1","protocol":"testlib/1"}`)}, sections(accepting)...)...)
+	flip := func(path string) error {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		b[len(b)/2] ^= 1
+		return os.WriteFile(path, b, 0o600)
+	}
+	for name, tt := range map[string]struct {
+		file string
+		harm func(path string) error
+	}{
+		"what is known of it is cut short": {"about.json", func(path string) error { return os.Truncate(path, 10) }},
+		"what is known of it is empty":     {"about.json", func(path string) error { return os.Truncate(path, 0) }},
+		"the module has another bit":       {"module.wasm", flip},
+		"the module is gone":               {"module.wasm", os.Remove},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if _, err := open(t, plugin.Config{CacheDir: dir, Workers: 1}).Load(t.Context(), wasm, nil); err != nil {
+				t.Fatal(err)
+			}
+			found, err := filepath.Glob(filepath.Join(dir, "*", "*", tt.file))
+			if err != nil || len(found) != 1 {
+				t.Fatalf("%q, %v", found, err)
+			}
+			before, err := os.ReadFile(found[0])
+			if err != nil || tt.harm(found[0]) != nil {
+				t.Fatal(err)
+			}
+			r := open(t, plugin.Config{CacheDir: dir, Workers: 1})
+			m, err := r.Load(t.Context(), wasm, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o, err := r.Check(t.Context(), m, check(t, "", "", "")); err != nil || o.Outcome != plugin.Accepted {
+				t.Errorf("%+v, %v", o, err)
+			}
+			if after, err := os.ReadFile(found[0]); err != nil || !slices.Equal(after, before) {
+				t.Errorf("%s is not made again: %v", tt.file, err)
+			}
+		})
+	}
 }

@@ -41,8 +41,8 @@ type answer struct {
 	memory int64
 	parts  map[string][]byte
 
-	heardEnd bool // of an interactor: see Judgement
-	flooded  bool // of an interactor: see reply
+	heardLast, heardEnd, ended time.Duration // of an interactor: see Judgement
+	flooded                    bool          // of an interactor: see reply
 }
 
 // tries is how often a call is put to a worker: a worker may die of what it did
@@ -124,7 +124,10 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 
 // answer makes an answer of a reply, and an [*Error] of its fault.
 func (a *reply) answer(blob []byte) (answer, error) {
-	out := answer{exit: a.Exit, fuel: a.Fuel, cpu: time.Duration(a.CPUNanos), memory: a.MemoryBytes, heardEnd: a.HeardEnd, flooded: a.Flooded, parts: map[string][]byte{}}
+	out := answer{
+		exit: a.Exit, fuel: a.Fuel, cpu: time.Duration(a.CPUNanos), memory: a.MemoryBytes,
+		heardLast: time.Duration(a.LastNanos), heardEnd: time.Duration(a.HeardNanos), ended: time.Duration(a.EndedNanos), flooded: a.Flooded, parts: map[string][]byte{},
+	}
 	for _, p := range a.Parts {
 		out.parts[p.Name] = blob[:p.Bytes:p.Bytes]
 		blob = blob[p.Bytes:]

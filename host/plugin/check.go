@@ -21,7 +21,7 @@ const (
 	Accepted     Outcome = "accepted"
 	Wrong        Outcome = "wrong"
 	Presentation Outcome = "presentation" // right, but not in the form that was asked for
-	Partial      Outcome = "partial"      // worth Score
+	Partial      Outcome = "partial"      // worth Score, or without one what a scorer would make of the message
 )
 
 // Check is a question to a checker. The files are read by position from 0; they
@@ -138,7 +138,7 @@ func (o *Opinion) readTestlib(a answer) error {
 		if !ok {
 			return fmt.Errorf("%w: exit status %d without a line \"points X\" on stderr", ErrContract, a.exit)
 		}
-		o.Outcome, o.Score = Partial, &score
+		o.Outcome, o.Score = Partial, score
 	case testlibFail:
 		return ErrFailed
 	default:
@@ -147,15 +147,23 @@ func (o *Opinion) readTestlib(a answer) error {
 	return nil
 }
 
-// points reads the number after the word points.
-func points(said string) (float64, bool) {
+// pointsInfo is what stands in the place of points that are text for a scorer.
+const pointsInfo = "points_info="
+
+// points reads the number after the word points, nil if there is text for a scorer.
+func points(said string) (*float64, bool) {
 	words := strings.Fields(said)
 	for i, w := range words {
-		if w == "points" && i+1 < len(words) {
-			return score(words[i+1])
+		if w != "points" || i+1 == len(words) {
+			continue
 		}
+		if strings.HasPrefix(words[i+1], pointsInfo) {
+			return nil, true
+		}
+		x, ok := score(words[i+1])
+		return &x, ok
 	}
-	return 0, false
+	return nil, false
 }
 
 // score reads a number that can be a score.

@@ -36,6 +36,7 @@ func TestATestlibCheckerDecidesByExitStatus(t *testing.T) {
 		"4 is a presentation error":        {"extra tokens", "4", plugin.Presentation, nil, nil},
 		"8 is a presentation error":        {"unexpected end", "8", plugin.Presentation, nil, nil},
 		"7 gives points":                   {"points 0.5 half of it", "7", plugin.Partial, &half, nil},
+		"7 gives text for a scorer":        {"points points_info=pa=1,ja=2 half of it", "7", plugin.Partial, nil, nil},
 		"7 without points breaks it":       {"partly right", "7", "", nil, plugin.ErrContract},
 		"7 with absurd points breaks it":   {"points NaN", "7", "", nil, plugin.ErrContract},
 		"7 with negative points breaks it": {"points -1", "7", "", nil, plugin.ErrContract},

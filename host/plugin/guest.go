@@ -65,11 +65,13 @@ func (s *server) call(q request, blob []byte, fds []int) (reply, []byte, error) 
 	if err != nil {
 		return reply{}, nil, err
 	}
+	ended := machineTime()
 	now := processTime()
 	a.CPUNanos = int64(now - s.cpu)
 	s.cpu = now
 	if e, live := in.(*ear); live {
-		a.HeardEnd, a.Flooded = e.heardEnd, e.since > FloodBytes
+		a.LastNanos, a.HeardNanos, a.EndedNanos = int64(e.heardLast), int64(e.heardEnd), int64(ended)
+		a.Flooded = e.since > FloodBytes
 	}
 	a.MemoryBytes, a.GrowsDenied = int64(s.memory.used), s.memory.denied
 	if err := s.memory.wipe(); err != nil {
@@ -169,10 +171,15 @@ func (a *reply) collect(stdout, stderr *sink, said *Transcript, w *world, keep b
 }
 
 // processTime returns the processor time of this process.
-func processTime() time.Duration {
+func processTime() time.Duration { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
+
+// machineTime returns the time by the machine's monotonic clock.
+func machineTime() time.Duration { return clock(unix.CLOCK_MONOTONIC) }
+
+func clock(id int32) time.Duration {
 	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
-		return 0 // the clock always exists on Linux
+	if err := unix.ClockGettime(id, &t); err != nil {
+		return 0 // both clocks always exist on Linux
 	}
 	return time.Duration(t.Nano())
 }

@@ -49,9 +49,10 @@ type Interaction struct {
 type Judgement struct {
 	Opinion
 
-	// HeardEnd says that the interactor saw the end of what the program says
-	// before it ended itself: the program was first to stop talking.
-	HeardEnd bool
+	// On the machine's monotonic clock: Heard is when the interactor heard the program's
+	// last words, HeardEnd when it saw the end of what the program says, and Ended when
+	// it ended itself. The first two are 0 if it never did.
+	Heard, HeardEnd, Ended time.Duration
 
 	// Flooded says why the program has gone too far: it said more than it may, or the
 	// interactor could not bear what came without end. There is no opinion then. ""
@@ -59,7 +60,8 @@ type Judgement struct {
 	Flooded string
 
 	// Talk is the beginning of the conversation, at most 4 KiB: each line of the
-	// program after "< " and each of the interactor after "> ".
+	// program after "> " and each of the interactor after "< ", as in the files of the
+	// formats whose names end in .interaction.
 	Talk string
 
 	// Tout is what a testlib/1 interactor wrote for a checker; nil when it made
@@ -113,7 +115,7 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 	if err != nil {
 		return Judgement{}, err
 	}
-	j := Judgement{Opinion: Opinion{Exit: int(a.exit), Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}, HeardEnd: a.heardEnd, Talk: text(a.parts[partTalk])}
+	j := Judgement{Opinion: Opinion{Exit: int(a.exit), Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}, Heard: a.heardLast, HeardEnd: a.heardEnd, Ended: a.ended, Talk: text(a.parts[partTalk])}
 	if m.Manifest.Protocol == abi.ICPC1 {
 		err = j.readICPC(a)
 		j.Feedback = a.feedback(i.Feedback)
@@ -133,6 +135,10 @@ const (
 	maxSpoken     = 64 << 20
 	spokenPerByte = 64
 )
+
+// TooMuch reports whether an interactor has said more bytes than it may to a program
+// of which it heard some.
+func TooMuch(said, heard int64) bool { return said > maxSpoken+spokenPerByte*heard }
 
 // What an interactor gets for each byte that a program says, so that reading to the
 // end is never what it fails by: fuel, and room to write in, up to a bound.
@@ -156,15 +162,15 @@ const keptTalk = 4 << 10
 // for one goroutine at a time.
 type Transcript struct {
 	text   []byte
-	last   byte // who spoke last: '<' the program, '>' the interactor
+	last   byte // who spoke last: '>' the program, '<' the interactor
 	inLine bool // whether the last line has no end yet
 }
 
 // Program adds what the program said.
-func (t *Transcript) Program(said []byte) { t.add('<', said) }
+func (t *Transcript) Program(said []byte) { t.add('>', said) }
 
 // Interactor adds what the interactor said.
-func (t *Transcript) Interactor(said []byte) { t.add('>', said) }
+func (t *Transcript) Interactor(said []byte) { t.add('<', said) }
 
 // String returns the conversation as [Judgement] has it.
 func (t *Transcript) String() string { return text(t.text) }
@@ -189,14 +195,14 @@ func (t *Transcript) add(who byte, said []byte) {
 
 // ear is a guest's stdin that a program speaks into.
 type ear struct {
-	m        *meter
-	f        *os.File
-	talk     *Transcript
-	most     int64 // that it hears
-	heard    int64
-	granted  int64 // room to write in
-	since    int64 // heard since the guest said something
-	heardEnd bool
+	m                   *meter
+	f                   *os.File
+	talk                *Transcript
+	most                int64 // that it hears
+	heard               int64
+	granted             int64         // room to write in
+	since               int64         // heard since the guest said something
+	heardLast, heardEnd time.Duration // see Judgement
 }
 
 // hear notes n bytes. The error is that there are too many.
@@ -215,8 +221,11 @@ func (e *ear) hear(n int) error {
 func (e *ear) Read(p []byte) (int, error) {
 	n, err := e.f.Read(p)
 	e.talk.Program(p[:n])
-	e.heardEnd = e.heardEnd || errors.Is(err, io.EOF)
+	if e.heardEnd == 0 && errors.Is(err, io.EOF) {
+		e.heardEnd = machineTime()
+	}
 	if n > 0 {
+		e.heardLast = machineTime()
 		if much := e.hear(n); much != nil {
 			return 0, much
 		}
@@ -246,7 +255,7 @@ func (w *mouth) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	w.ear.since = 0
-	if w.said += int64(len(p)); w.said > maxSpoken+spokenPerByte*w.ear.heard {
+	if w.said += int64(len(p)); TooMuch(w.said, w.ear.heard) {
 		w.m.fault = faultOutput
 		return 0, errSpent
 	}

@@ -21,7 +21,7 @@ var dialects = map[abi.Kind][]abi.Protocol{
 var needs = []string{"interactive", "points", "feedback", "diagnostics"}
 
 // Expectations of an [abi.Test].
-var expectations = []string{"accepted", "wrong", "presentation", "failed"}
+var expectations = []string{"accepted", "wrong", "presentation", "partial", "failed"}
 
 var (
 	namePattern     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)

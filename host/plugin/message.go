@@ -50,7 +50,9 @@ type reply struct {
 	Detail      string
 	Fuel        uint64
 	CPUNanos    int64
-	HeardEnd    bool  // with stdinLive: the program was first to stop talking
+	LastNanos   int64 // with stdinLive: when words of the program were heard, by the machine's clock; 0 = there were none
+	HeardNanos  int64 // with stdinLive: when their end was heard; 0 = it was not
+	EndedNanos  int64 // with stdinLive: when the guest ended
 	Flooded     bool  // with stdinLive: the program had gone on for long without an answer
 	MemoryBytes int64 // what the guest's memory grew to
 	GrowsDenied int
@@ -125,7 +127,9 @@ func (r replies) append(to []byte) []byte {
 		to = appendText(to, a.Detail)
 		to = binary.AppendUvarint(to, a.Fuel)
 		to = binary.AppendUvarint(to, uint64(a.CPUNanos))
-		to = appendFlag(to, a.HeardEnd)
+		to = binary.AppendUvarint(to, uint64(a.LastNanos))
+		to = binary.AppendUvarint(to, uint64(a.HeardNanos))
+		to = binary.AppendUvarint(to, uint64(a.EndedNanos))
 		to = appendFlag(to, a.Flooded)
 		to = binary.AppendUvarint(to, uint64(a.MemoryBytes))
 		to = binary.AppendUvarint(to, uint64(a.GrowsDenied))
@@ -140,7 +144,7 @@ func parseReplies(header []byte) (replies, error) {
 	for i := range r.All {
 		a := reply{
 			Exit: uint32(d.number()), Fault: fault(d.text()), Detail: d.text(), Fuel: uint64(d.number()), CPUNanos: d.number(),
-			HeardEnd: d.flag(), Flooded: d.flag(), MemoryBytes: d.number(), GrowsDenied: int(d.number()),
+			LastNanos: d.number(), HeardNanos: d.number(), EndedNanos: d.number(), Flooded: d.flag(), MemoryBytes: d.number(), GrowsDenied: int(d.number()),
 		}
 		a.Parts = d.parts()
 		r.All[i] = a

@@ -50,6 +50,7 @@ const digestPrefix = "sha256:"
 type about struct {
 	Size     int64         `json:"size"`
 	Pages    uint32        `json:"pages"`              // of 64 KiB, that it starts with
+	Sum      string        `json:"sum,omitempty"`      // SHA-256 of the rewritten module; "" = a version before this one admitted it
 	Manifest *abi.Manifest `json:"manifest,omitempty"` // its own, by section or description
 	Origin   Origin        `json:"origin,omitempty"`   // of Manifest
 }
@@ -69,7 +70,13 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte, given *abi.Manifest) (*
 	}
 	defer unlock()
 	dir := filepath.Join(r.dir, digest)
-	what, err := readAbout(dir)
+	what, err := r.known(dir)
+	if _, damaged := errors.AsType[*damagedError](err); damaged {
+		r.cfg.Log.WarnContext(ctx, "module is admitted again", slog.String("digest", digestPrefix+digest), slog.Any("err", err))
+		if err = os.RemoveAll(dir); err == nil {
+			err = fs.ErrNotExist
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		what, err = r.admit(ctx, wasm, dir)
 	}
@@ -122,6 +129,34 @@ func (r *Runtime) lock(ctx context.Context, digest string) (unlock func(), err e
 	}
 }
 
+// damagedError says what is wrong with a module in the cache.
+type damagedError struct{ why string }
+
+func (e *damagedError) Error() string { return e.why }
+
+// known returns what the cache knows of a module, after a look at whether the module is
+// still what was admitted. The error is a [*damagedError] if it is not.
+func (r *Runtime) known(dir string) (*about, error) {
+	what, err := readAbout(dir)
+	if err != nil || what.Sum == "" {
+		return what, err
+	}
+	r.mu.Lock()
+	seen := r.sound[dir]
+	r.mu.Unlock()
+	if seen {
+		return what, nil
+	}
+	counting, err := os.ReadFile(filepath.Join(dir, moduleFile))
+	if sum := sha256.Sum256(counting); err != nil || hex.EncodeToString(sum[:]) != what.Sum {
+		return nil, &damagedError{fmt.Sprintf("%s is not what was admitted: %v", filepath.Join(dir, moduleFile), err)}
+	}
+	r.mu.Lock()
+	r.sound[dir] = true
+	r.mu.Unlock()
+	return what, nil
+}
+
 // readAbout reads what the cache knows of a module. The file is written last, so
 // that a module without it is not admitted yet.
 func readAbout(dir string) (*about, error) {
@@ -131,7 +166,7 @@ func readAbout(dir string) (*about, error) {
 	}
 	var a about
 	if err := json.Unmarshal(data, &a); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, aboutFile), err)
+		return nil, &damagedError{fmt.Sprintf("read %s: %v", filepath.Join(dir, aboutFile), err)}
 	}
 	return &a, nil
 }
@@ -153,6 +188,8 @@ func (r *Runtime) admit(ctx context.Context, wasm []byte, dir string) (*about, e
 	if refusal != nil {
 		return nil, refusal
 	}
+	sum := sha256.Sum256(counting)
+	what.Sum = hex.EncodeToString(sum[:])
 	if err := r.publish(ctx, counting, dir); err != nil {
 		return nil, err
 	}

@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
+
+	"deepoj/host/problem/statement"
 )
 
 // Arrived returns a package that another process has read and that comes as JSON,
@@ -29,7 +30,7 @@ func Arrived(manifest []byte, fsys fs.FS) (*Package, error) {
 // sound reports what in p cannot come from a reader that is well.
 func (p *Package) sound() error {
 	switch {
-	case p.Schema != schema || !slices.Contains([]string{FormatLegacy, Format202307, Format202509, FormatPolygon}, p.Format):
+	case p.Schema != schema || !slices.Contains([]string{FormatLegacy, Format202307, Format202509, FormatPolygon, FormatDMOJ, FormatPlain}, p.Format):
 		return fmt.Errorf("schema %d and format %q are unknown", p.Schema, p.Format)
 	case p.Root == nil:
 		return errors.New("there are no tests")
@@ -52,14 +53,34 @@ func (p *Package) sound() error {
 		}
 	}
 	for language, page := range p.Statements {
-		if err := plainHTML(page); err != nil {
+		if err := statement.Check(page); err != nil {
 			return fmt.Errorf("statement in %q: %w", language, err)
 		}
 	}
-	if err := plainHTML(p.Statement); err != nil {
+	if err := statement.Check(p.Statement); err != nil {
 		return fmt.Errorf("statement: %w", err)
 	}
+	for _, pic := range p.Pictures {
+		if err := pic.sound(); err != nil {
+			return err
+		}
+	}
 	return p.Root.sound()
+}
+
+var pictureName = regexp.MustCompile(`^[0-9a-f]{64}(\.png|\.jpg|\.gif|\.svg)$`)
+
+// pictureTypes are the media types of pictures by extension.
+var pictureTypes = map[string]string{".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif", ".svg": "image/svg+xml"}
+
+// sound reports what cannot be a picture.
+func (p Picture) sound() error {
+	m := pictureName.FindStringSubmatch(p.Name)
+	converted := p.Convert == "" || (p.Convert == "pdf" || p.Convert == "eps") && p.Type == "image/png"
+	if m == nil || p.Type != pictureTypes[m[1]] || !converted {
+		return fmt.Errorf("%q of %q is no picture of a statement", brief(p.Name), brief(p.Type))
+	}
+	return nil
 }
 
 // soundFiles looks at the files, and at every place that names one.
@@ -137,62 +158,4 @@ func (g *Group) sound() error {
 		seen[t.Name] = true
 	}
 	return nil
-}
-
-// What the HTML of a statement is made of. Both converters write nothing else.
-var (
-	htmlTag     = regexp.MustCompile(`^<(/?)([a-z][a-z0-9]*)((?: [a-z]+="[^"<>]*")*) ?/?>`)
-	htmlLink    = regexp.MustCompile(` href="([^"]*)"`)
-	htmlScheme  = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
-	htmlStyle   = regexp.MustCompile(` style="([^"]*)"`)
-	htmlAligned = regexp.MustCompile(`^text-align:(left|right|center)$`)
-	htmlNames   = strings.Fields("p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong del u a table thead tbody tr th td br hr div span sup sub")
-	htmlAttr    = regexp.MustCompile(` ([a-z]+)="`)
-	htmlAttrs   = strings.Fields("href title class start align style")
-)
-
-// plainHTML reports what in a page is no plain text with headings, lists, tables and
-// links.
-func plainHTML(page string) error {
-	if len(page) > 2*maxPage {
-		return fmt.Errorf("it has %d bytes", len(page))
-	}
-	for {
-		at := strings.IndexByte(page, '<')
-		if at < 0 {
-			return nil
-		}
-		page = page[at:]
-		m := htmlTag.FindStringSubmatch(page)
-		if m == nil || !slices.Contains(htmlNames, m[2]) {
-			return fmt.Errorf("%q is no element of a statement", brief(page[:min(len(page), 100)]))
-		}
-		for _, a := range htmlAttr.FindAllStringSubmatch(m[3], -1) {
-			if !slices.Contains(htmlAttrs, a[1]) {
-				return fmt.Errorf("the attribute %s is none of a statement", a[1])
-			}
-		}
-		if link := htmlLink.FindStringSubmatch(m[3]); link != nil {
-			if !plainLink(link[1]) {
-				return fmt.Errorf("a link goes to %q", brief(link[1]))
-			}
-		}
-		if style := htmlStyle.FindStringSubmatch(m[3]); style != nil && !htmlAligned.MatchString(style[1]) {
-			return fmt.Errorf("the style %q is none of a statement", brief(style[1]))
-		}
-		page = page[len(m[0]):]
-	}
-}
-
-// plainLink reports whether a link, as it stands in HTML, runs nothing.
-func plainLink(link string) bool {
-	place := link
-	if end := strings.IndexAny(link, "/?#"); end >= 0 {
-		place = link[:end]
-	}
-	if !strings.ContainsAny(strings.ReplaceAll(place, "&amp;", ""), ":&") {
-		return true
-	}
-	scheme := htmlScheme.FindStringSubmatch(place)
-	return scheme != nil && !slices.Contains([]string{"javascript", "vbscript", "data", "file"}, strings.ToLower(scheme[1]))
 }

@@ -38,21 +38,37 @@ func (r *reader) readData() {
 	if r.p.Scoring {
 		s.accept, s.reject = r.old.accept, r.old.reject
 	}
+	if r.p.Format == FormatLegacy && r.dialect() == scoringDOMjudge {
+		r.readDOMjudge()
+		return
+	}
 	r.p.Root = r.group(dataDir, "", s)
+	r.besideTests()
+}
+
+// besideTests looks at what is in data and is no test, and refuses that there is none.
+func (r *reader) besideTests() {
 	names, folder := r.children(dataDir)
 	for _, name := range names {
 		switch {
 		case name == testdataYAML:
 		case folder[name] && (name == sampleDir || name == secretDir):
+		case folder[name] && r.p.Format != FormatLegacy && (name == invalidInput || name == invalidOutput || name == validOutput):
 		case folder[name]:
 			r.warn(path.Join(dataDir, name), "", "is not judged: tests are in sample and secret")
 		default:
 			r.warn(path.Join(dataDir, name), "", "is not part of a test")
 		}
 	}
-	if !folder[secretDir] || r.p.Root.Group(secretDir) == nil || len(r.p.Root.Group(secretDir).Tests()) == 0 {
+	if g := r.p.Root.Group(secretDir); (g == nil || len(g.Tests()) == 0) && !r.hasInputs() {
 		r.refuse(path.Join(dataDir, secretDir), "", "holds no test")
 	}
+}
+
+// hasInputs reports whether there are secret inputs, of which something else is said
+// if they are no tests.
+func (r *reader) hasInputs() bool {
+	return slices.ContainsFunc(r.below(path.Join(dataDir, secretDir)), func(f string) bool { return path.Ext(f) == ".in" && !filesFolder.MatchString(f) })
 }
 
 // Group returns the child group of g that is called so, or nil.
@@ -69,6 +85,12 @@ func (g *Group) Group(name string) *Group {
 func (r *reader) group(dir, name string, s settings) *Group {
 	g := &Group{Name: name}
 	s = r.settings(g, path.Join(dir, testdataYAML), s)
+	r.items(g, dir, name, s, func(full, child string) *Group { return r.group(full, child, s) })
+	return g
+}
+
+// items reads the tests of a folder, and its groups by group.
+func (r *reader) items(g *Group, dir, name string, s settings, group func(full, child string) *Group) {
 	names, folder := r.children(dir)
 	for _, child := range names {
 		full := path.Join(dir, child)
@@ -76,10 +98,10 @@ func (r *reader) group(dir, name string, s settings) *Group {
 		switch {
 		case folder[child]:
 			if name != "" || child == sampleDir || child == secretDir {
-				g.Items = append(g.Items, Item{Group: r.group(full, path.Join(name, child), s)})
+				g.Items = append(g.Items, Item{Group: group(full, path.Join(name, child))})
 			}
 		case name == "" || child == testdataYAML:
-		case ext == ".in" && !r.has(path.Join(dir, stem+".ans")):
+		case ext == ".in" && r.lacks(path.Join(dir, stem+".ans")):
 			r.refuse(full, "", "has no answer: %s.ans is missing", stem)
 		case ext == ".in":
 			g.Items = append(g.Items, Item{Test: &Test{
@@ -90,19 +112,18 @@ func (r *reader) group(dir, name string, s settings) *Group {
 				Flags:  s.output, InputFlags: s.input,
 			}})
 		case ext == ".ans":
-			if !r.has(path.Join(dir, stem+".in")) {
+			if r.lacks(path.Join(dir, stem+".in")) && !r.shownAlone(path.Join(dir, stem)) {
 				r.refuse(full, "", "has no input: %s.in is missing", stem)
 			}
 		case !slices.Contains(besides, ext):
 			r.warn(full, "", "is not part of a test")
 		}
 	}
-	if name != "" && name != secretDir && len(g.Cases()) == 0 {
+	if name != "" && name != secretDir && len(g.Cases()) == 0 && (name != sampleDir || !slices.ContainsFunc(names, func(n string) bool { return path.Ext(n) == ".interaction" })) {
 		r.empty(g, dir)
 	}
 	// In the order of the base names, groups among tests.
 	slices.SortStableFunc(g.Items, func(a, b Item) int { return strings.Compare(a.base(), b.base()) })
-	return g
 }
 
 // empty refuses a group without tests that is worth points, which nobody could get
@@ -226,6 +247,12 @@ func (p *Package) points() bool {
 func (g *Group) MaxScore(points bool) *float64 {
 	if g.Grading.High != nil || g.Grading.Custom {
 		return g.Grading.High
+	}
+	if g.Grading.Rule == ScoreGroup && !slices.ContainsFunc(g.Items, func(it Item) bool { return it.Group != nil }) {
+		if points {
+			return nil
+		}
+		return &g.Grading.AcceptScore
 	}
 	var each []float64
 	for _, it := range g.Items {

@@ -83,6 +83,7 @@ type entries struct {
 	pattern  string
 	match    *regexp.Regexp
 	language string
+	entry    string // the file or class that is started; "" = it is not said
 	rules    []Expectation
 	used     bool
 }
@@ -122,9 +123,7 @@ func (r *reader) readEntries(m *keys, name string, match *regexp.Regexp) *entrie
 	if en.language != "" {
 		en.language = languageIDs([]string{en.language})[0]
 	}
-	if m.node("entrypoint") != nil {
-		m.refuse("entrypoint", "cannot be chosen here: call the file to be started main, with its extension, and remove the key")
-	}
+	en.entry, _ = m.text("entrypoint")
 	r.named(m, "authors", "email", "orcid", "kattis")
 	m.flag("model_solution", false)
 	whole := r.readRule(m, folders[name])
@@ -207,6 +206,9 @@ func (r *reader) expectNew(s *Submission, all []*entries) {
 		s.Expect = append(s.Expect, en.rules...)
 		if en.language != "" {
 			s.Language = en.language
+		}
+		if en.entry != "" {
+			r.startWith(s, en.entry, submissionsYAML, en.pattern+".entrypoint")
 		}
 	}
 	if len(s.Expect) == 0 {

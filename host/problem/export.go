@@ -7,23 +7,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"time"
+
+	"deepoj/host/judge"
 )
 
-// versionFile is what an export adds to the files of a package: what the version
+// VersionFile is what an export adds to the files of a package: what the version
 // has and its files do not say. It is no file of the version that is read back.
-const versionFile = "deepoj-version.json"
+const VersionFile = "deepoj-version.json"
 
 // Inferred is where a time limit comes from that was found by measuring.
 const Inferred = "inferred from the submissions"
 
-// exported is the content of versionFile.
+// exported is the content of VersionFile.
 type exported struct {
 	Problem string               `json:"problem"`
 	Version string               `json:"version"`
-	CPU     time.Duration        `json:"cpu_ns,omitempty"` // if it was inferred
-	Tests   map[string]madeFiles `json:"tests,omitempty"`  // that were made, by name
+	CPU     time.Duration        `json:"cpu_ns,omitempty"`      // if it was inferred
+	Default bool                 `json:"cpu_default,omitempty"` // it is the format's default, as versions have it that are older than measuring
+	Tests   map[string]madeFiles `json:"tests,omitempty"`       // that were made, by name
+	Given   *judge.Given         `json:"given,omitempty"`       // with the package, by whoever took it in
 	Checker *Checker             `json:"checker,omitempty"`
 	Talker  *Checker             `json:"interactor,omitempty"`
 }
@@ -37,20 +43,93 @@ type madeFiles struct {
 	Answer string `json:"answer,omitempty"`
 }
 
+// Revision is what an archive of a version has otherwise than the version.
+type Revision struct {
+	// Files are the contents of files by path, new ones and others; nil = it is left out.
+	Files map[string][]byte
+
+	// Copies are new files by path, each with the path of the one whose content it has.
+	Copies map[string]string
+
+	Remade  bool // tests that were made are not kept, so that they are made again
+	Measure bool // nor is a time limit that was found by measuring
+	Unbound bool // nor an uploaded checker or interactor that was bound
+
+	// Skim leaves the content of what is large, and of tests that are not shown, empty.
+	// What is read of it has the same statement, limits and faults, but cannot be judged.
+	Skim bool
+}
+
+// maxSkimmed bounds what a skimmed archive has of one file, in bytes.
+const maxSkimmed = 1 << 20
+
 // Export writes p, which is saved, as a ZIP file that gives the same version when it
 // is imported under the same name.
 func (p *Package) Export(ctx context.Context, w io.Writer) error {
+	return p.Revise(ctx, w, Revision{})
+}
+
+// Revise writes p, which is saved, as a ZIP file with what a revision changes.
+func (p *Package) Revise(ctx context.Context, w io.Writer, rev Revision) error {
 	if p.from == nil {
 		return fmt.Errorf("problem %s is not saved", p.Slug)
 	}
-	x := exported{Problem: p.Slug, Version: string(p.Version), Tests: map[string]madeFiles{}}
-	if p.Limits.CPUFrom == Inferred {
+	about, err := json.MarshalIndent(p.exported(rev), "", "  ")
+	z := zip.NewWriter(w)
+	if err == nil {
+		err = entryOf(z, VersionFile, func(to io.Writer) error {
+			_, err := to.Write(append(about, '\n'))
+			return err
+		})
+	}
+	empty := p.unskimmed(rev)
+	paths := map[string]File{}
+	for _, f := range p.Files {
+		paths[f.Path] = f
+		_, replaced := rev.Files[f.Path]
+		if err != nil || replaced || Derived(f.Path) || rev.Remade && madePath.MatchString(f.Path) {
+			continue
+		}
+		err = entryOf(z, f.Path, func(to io.Writer) error {
+			if empty(f) {
+				return nil
+			}
+			return p.copyTo(ctx, to, f)
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(rev.Copies)) {
+		if err == nil {
+			err = entryOf(z, name, func(to io.Writer) error { return p.copyTo(ctx, to, paths[rev.Copies[name]]) })
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rev.Files)) {
+		if content := rev.Files[name]; err == nil && content != nil {
+			err = entryOf(z, name, func(to io.Writer) error { _, err := to.Write(content); return err })
+		}
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("export problem %s: %w", p.Slug, err)
+	}
+	return nil
+}
+
+// exported is what an archive says of the version besides its files.
+func (p *Package) exported(rev Revision) exported {
+	x := exported{Problem: p.Slug, Version: string(p.Version), Given: p.given(), Tests: map[string]madeFiles{}}
+	if p.Limits.CPUFrom == Inferred && !rev.Measure {
 		x.CPU = p.Limits.CPU
 	}
+	x.Default = p.Limits.CPUFrom == "default" && p.Limits.Resolution == 0
 	for _, t := range p.Tests() {
-		if m := (madeFiles{t.Input.Path, t.Answer.Path}); madePath.MatchString(m.Input) || madePath.MatchString(m.Answer) {
+		if m := (madeFiles{t.Input.Path, t.Answer.Path}); !rev.Remade && (madePath.MatchString(m.Input) || madePath.MatchString(m.Answer)) {
 			x.Tests[t.Name] = m
 		}
+	}
+	if rev.Unbound {
+		return x
 	}
 	for i, c := range p.Checkers {
 		if c.bound() {
@@ -60,34 +139,30 @@ func (p *Package) Export(ctx context.Context, w io.Writer) error {
 	if p.Interactor != nil && p.Interactor.bound() {
 		x.Talker = p.Interactor
 	}
-	z := zip.NewWriter(w)
-	about, err := json.MarshalIndent(x, "", "  ")
-	if err == nil {
-		err = entryOf(z, versionFile, func(to io.Writer) error {
-			_, err := to.Write(append(about, '\n'))
-			return err
-		})
+	return x
+}
+
+// unskimmed says which files a skimmed archive has empty.
+func (p *Package) unskimmed(rev Revision) func(File) bool {
+	if !rev.Skim {
+		return func(File) bool { return false }
 	}
-	for _, f := range p.Files {
-		if err != nil {
-			break
+	secret := map[string]bool{}
+	for _, t := range p.Tests() {
+		if !t.Sample {
+			secret[t.Input.Path], secret[t.Answer.Path] = true, true
 		}
-		err = entryOf(z, f.Path, func(to io.Writer) error {
-			from, err := p.Open(ctx, f)
-			if err != nil {
-				return err
-			}
-			_, err = io.Copy(to, from)
-			return errors.Join(err, from.Close())
-		})
 	}
-	if err == nil {
-		err = z.Close()
-	}
+	return func(f File) bool { return f.Size > maxSkimmed || secret[f.Path] }
+}
+
+func (p *Package) copyTo(ctx context.Context, to io.Writer, f File) error {
+	from, err := p.Open(ctx, f)
 	if err != nil {
-		return fmt.Errorf("export problem %s: %w", p.Slug, err)
+		return err
 	}
-	return nil
+	_, err = io.Copy(to, from)
+	return errors.Join(err, from.Close())
 }
 
 func entryOf(z *zip.Writer, name string, write func(io.Writer) error) error {
@@ -110,12 +185,17 @@ func (r *reader) restore() {
 		return
 	}
 	var x exported
-	if err := json.Unmarshal([]byte(r.text(versionFile)), &x); err != nil {
-		r.refuse(versionFile, "", "is no export that can be read: %v; remove it to import the files alone", err)
+	if err := json.Unmarshal([]byte(r.text(VersionFile)), &x); err != nil {
+		r.refuse(VersionFile, "", "is no export that can be read: %v; remove it to import the files alone", err)
 		return
 	}
 	if l := &r.p.Limits; x.CPU > 0 && x.CPU <= maxCPUSeconds*time.Second && l.CPUFrom == "default" {
 		l.CPU, l.CPUFrom = x.CPU, Inferred
+	} else if x.Default && l.CPUFrom == "default" && r.p.Format == FormatLegacy {
+		l.Resolution = 0
+	}
+	if x.Given != nil && r.p.given() != nil {
+		r.regive(*x.Given)
 	}
 	made := false
 	for _, t := range r.p.Tests() {
@@ -131,7 +211,7 @@ func (r *reader) restore() {
 	}
 	if made {
 		if err := r.p.showSamples(context.Background(), r.p.Open); err != nil {
-			r.refuse(versionFile, "tests", "names a sample that cannot be read: %v", err)
+			r.refuse(VersionFile, "tests", "names a sample that cannot be read: %v", err)
 		}
 	}
 	if c := x.Checker; c != nil {
@@ -146,7 +226,7 @@ func (r *reader) restore() {
 func (r *reader) rebind(c *Checker, key string, set func(Checker)) {
 	protocol := c.Protocol == "icpc/1" || c.Protocol == "testlib/1"
 	if !c.bound() || c.Plugin != "" && c.Digest != "" || !protocol || c.Digest != "" && !pluginDigest.MatchString(c.Digest) {
-		r.refuse(versionFile, key, "must name an uploaded plugin by its name or digest, and its protocol")
+		r.refuse(VersionFile, key, "must name an uploaded plugin by its name or digest, and its protocol")
 		return
 	}
 	set(Checker{Plugin: c.Plugin, Digest: c.Digest, Protocol: c.Protocol, Flags: c.Flags, Points: c.Points})

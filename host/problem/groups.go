@@ -40,6 +40,8 @@ func (r *reader) readGroups() {
 	for _, name := range names {
 		full := path.Join(dataDir, name)
 		switch {
+		case name == testdataYAML && r.saysNothing(full):
+			r.warn(full, "", "belongs to the legacy format; it says nothing and has no effect")
 		case name == testGroupYAML, name == testdataYAML:
 			r.refuse(full, "", "is for no group: write %s into data/sample, data/secret or a folder of data/secret", testGroupYAML)
 		case !folder[name]:
@@ -55,7 +57,9 @@ func (r *reader) readGroups() {
 		}
 	}
 	if g := r.p.Root.Group(secretDir); g == nil || len(g.Cases()) == 0 {
-		r.refuse(path.Join(dataDir, secretDir), "", "holds no test")
+		if !r.hasInputs() {
+			r.refuse(path.Join(dataDir, secretDir), "", "holds no test")
+		}
 		return
 	}
 	if r.p.Static != nil && !r.hasStatic {
@@ -118,6 +122,8 @@ func (r *reader) testGroup(name string) *Group {
 		switch {
 		case filesFolder.MatchString(f):
 			r.checkTestFile(f)
+		case base == testdataYAML && r.saysNothing(f):
+			r.warn(f, "", "belongs to the legacy format; it says nothing and has no effect")
 		case base == testdataYAML:
 			r.refuse(f, "", "belongs to the legacy format: write %s", testGroupYAML)
 		case base == testGroupYAML && path.Dir(f) == dir:
@@ -125,7 +131,8 @@ func (r *reader) testGroup(name string) *Group {
 			r.refuse(f, "", "is below the group %s: a group has no groups in it", name)
 		case m == nil:
 			r.warn(f, "", "is not part of a test")
-		case m[2] != "in" && !r.has(path.Join(path.Dir(f), m[1]+".in")):
+		case m[2] != "in" && !r.has(path.Join(path.Dir(f), m[1]+".in")) && r.shownAlone(path.Join(path.Dir(f), m[1])):
+		case m[2] != "in" && r.lacks(path.Join(path.Dir(f), m[1]+".in")):
 			r.refuse(f, "", "has no input: %s.in is missing", m[1])
 		case m[2] == "in":
 			if t := r.testCase(f, m[1], args); t != nil {
@@ -135,7 +142,7 @@ func (r *reader) testGroup(name string) *Group {
 	}
 	slices.SortFunc(g.Items[first:], func(a, b Item) int { return strings.Compare(a.Test.Name, b.Test.Name) })
 	switch high := g.Grading.High; {
-	case len(g.Items) > 0 || name == sampleDir && len(files) == 0:
+	case len(g.Items) > 0 || name == sampleDir && (len(files) == 0 || slices.ContainsFunc(files, func(f string) bool { return path.Ext(f) == ".interaction" })):
 	case name != sampleDir && r.p.Scoring && (high == nil || *high > 0):
 		r.refuse(dir, "", "holds no test, and the group is worth points: put tests into it, or give it the max_score 0")
 	default:
@@ -147,7 +154,7 @@ func (r *reader) testGroup(name string) *Group {
 // testCase reads the test of an input. It returns nil if it has no answer.
 func (r *reader) testCase(input, stem string, args caseArgs) *Test {
 	stem = path.Join(path.Dir(input), stem)
-	if !r.has(stem + ".ans") {
+	if r.lacks(stem + ".ans") {
 		r.refuse(input, "", "has no answer: %s.ans is missing", path.Base(stem))
 		return nil
 	}

@@ -38,7 +38,7 @@ type deprecated struct {
 func (r *reader) readProblem(k *keys) {
 	p := r.p
 	p.Scoring = k.choice("type", "pass-fail", "pass-fail", "scoring") == "scoring"
-	p.Title = r.title(k)
+	p.Title, r.names = r.title(k)
 	p.UUID, _ = k.text("uuid")
 	p.Author, _ = k.text("author")
 	p.Source, _ = k.text("source")
@@ -56,25 +56,26 @@ func (r *reader) readProblem(k *keys) {
 	k.unknown()
 }
 
-// title reads name, which is a string or a mapping from language to string.
-func (r *reader) title(k *keys) string {
+// title reads name, which is a string or a mapping from language to string. It
+// returns the one to show where there is no choice, and all of a mapping.
+func (r *reader) title(k *keys) (name string, all map[string]string) {
 	n := k.node("name")
 	if n == nil {
-		return ""
+		return "", nil
 	}
 	if n.Kind != yaml.MappingNode {
-		name, _ := k.text("name")
-		return name
+		name, _ = k.text("name")
+		return name, nil
 	}
 	names := k.mapping("name")
-	name := ""
+	all = map[string]string{}
 	for i, lang := range names.order {
-		s, _ := names.text(lang)
+		all[lang], _ = names.text(lang)
 		if i == 0 || lang == "en" {
-			name = s
+			name = all[lang]
 		}
 	}
-	return name
+	return name, all
 }
 
 func (r *reader) readLimits(k *keys) {
@@ -108,7 +109,7 @@ func (r *reader) setPasses() {
 	if r.p.Interactor != nil {
 		who = append([]Checker{*r.p.Interactor}, who...)
 	}
-	if len(r.errs) == 0 && (len(who) != 1 || who[0].Standard != "" || who[0].Protocol != "icpc/1") {
+	if r.refusals == 0 && (len(who) != 1 || who[0].Standard != "" || who[0].Protocol != "icpc/1") {
 		r.refuse(problemYAML, key, "asks for several passes: one checker or interactor of the package, of icpc/1, must ask for each")
 	}
 }
@@ -179,10 +180,20 @@ func (r *reader) readGradingKeys(k *keys) {
 // maxScore is the largest score: beyond it sums would not be exact.
 const maxScore = 1e12
 
+// legacyResolution is the step of a time limit that the legacy format leaves to whoever
+// installs the problem, and its least value.
+const legacyResolution = time.Second
+
+// The side files that other judges have beside problem.yaml.
+const (
+	sideLimit = ".timelimit"
+	sideINI   = "domjudge-problem.ini"
+)
+
 // readTimeLimit takes the time limit from the side files, unless problem.yaml
 // has it.
 func (r *reader) readTimeLimit() {
-	const side, ini = ".timelimit", "domjudge-problem.ini"
+	const side, ini = sideLimit, sideINI
 	l := &r.p.Limits
 	take := func(file, key, value string) {
 		s, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
@@ -228,13 +239,12 @@ func (r *reader) readTimeLimit() {
 	if l.CPUFrom == "" {
 		l.CPU, l.CPUFrom = defaultCPU, "default"
 		if r.p.Format == FormatLegacy {
-			r.warn(problemYAML, "limits.time_limit", "is missing, as is %s: %s are taken", side, defaultCPU)
+			l.Resolution = legacyResolution
+			r.warn(problemYAML, "limits.time_limit", "is missing, as is %s: it is inferred from the submissions, as time_multiplier (%g) times what the slowest of submissions/accepted takes",
+				side, l.Multiplier)
 		} else {
 			r.warn(problemYAML, "limits.time_limit", "is missing: it is inferred from the submissions")
 		}
-	}
-	if r.p.Title == "" && r.p.Format == FormatLegacy {
-		r.refuse(problemYAML, "name", "is missing")
 	}
 }
 
@@ -262,104 +272,19 @@ func (r *reader) ini(file string) func(yield func(string, string) bool) {
 	}
 }
 
-// Standard are the names of the checkers that come with the platform.
-var Standard = []string{"default", "tokens", "lines", "exact", "floats", "yesno"}
-
-const nativeYAML = "deepoj.yaml"
-
-// readCheckers finds who decides on outputs.
-func (r *reader) readCheckers() {
-	const dir = "output_validators"
-	names, folder := r.children(dir)
-	if r.has(nativeYAML) {
-		checker, interactor := r.native()
-		r.p.Interactor = interactor
-		if checker != nil {
-			r.p.Checkers = []Checker{*checker}
-		}
-		if checker != nil || interactor != nil {
-			return
-		}
-	}
-	if !r.custom {
-		if len(names) > 0 {
-			r.warn(dir, "", "has no effect: %s does not say \"validation: custom\"", problemYAML)
-		}
-		r.p.Checkers = []Checker{{Standard: "default", Protocol: "icpc/1", Flags: r.flags}}
-		return
-	}
-	var headers []File
-	for _, name := range names {
-		if !folder[name] && isHeader(name) {
-			headers = append(headers, r.file(path.Join(dir, name)))
-		}
-	}
-	for _, name := range names {
-		if c := r.checker(path.Join(dir, name), folder[name], headers); c != nil {
-			r.p.Checkers = append(r.p.Checkers, *c)
-		}
-	}
-	switch {
-	case len(r.errs) > 0:
-	case len(r.p.Checkers) == 0:
-		r.refuse(dir, "", "is empty: \"validation: custom\" needs a checker")
-	case r.interactive && len(r.p.Checkers) > 1:
-		r.refuse(dir, "", "holds several programs: one of them can talk with a submission")
-	case r.interactive: // the validator of an interactive problem is its interactor
-		r.p.Interactor, r.p.Checkers = &r.p.Checkers[0], nil
-	}
-}
-
-// checker makes a checker of a file or folder of output_validators, or nil of
-// a header.
-func (r *reader) checker(name string, folder bool, headers []File) *Checker {
-	c := &Checker{Protocol: "icpc/1", Flags: r.flags, Points: r.points}
-	if folder {
-		for _, file := range r.below(name) {
-			if strings.HasPrefix(path.Base(file), "README") {
-				continue
-			}
-			if !isSource(file) && !isHeader(file) {
-				c.Sources = nil
-				if c.Program = r.program(name, true, r.refuse); c.Program == nil {
-					return nil
-				}
-				return c
-			}
-			c.Sources = append(c.Sources, r.file(file))
-		}
-		return c
-	}
-	switch {
-	case isSource(name):
-		c.Sources = append([]File{r.file(name)}, headers...)
-	case path.Ext(name) == ".wasm":
-		f := r.file(name)
-		c.Wasm = &f
-	case isHeader(name):
-		return nil
-	default:
-		if c.Program = r.program(name, false, r.refuse); c.Program == nil {
-			return nil
-		}
-	}
-	return c
-}
-
-func isSource(name string) bool { return checkerSource.MatchString(name) }
-
-func isHeader(name string) bool { return checkerHeader.MatchString(name) }
-
-var (
-	checkerSource = regexp.MustCompile(`\.(c|cc|cpp|cxx)$`)
-	checkerHeader = regexp.MustCompile(`\.(h|hh|hpp)$`)
-)
-
 // native reads deepoj.yaml, which binds a checker and an interactor by name,
 // digest or file, and says who reads what they say. What it does not bind is nil.
 func (r *reader) native() (checker, interactor *Checker) {
 	k := r.yaml(nativeYAML)
 	defer k.unknown()
+	if r.p.Format == FormatLegacy {
+		r.scoringSaid = k.choice(scoringKey, "", scoringKattis, scoringDOMjudge)
+	}
+	return r.bindings(k)
+}
+
+// bindings reads the keys of deepoj.yaml that every format has.
+func (r *reader) bindings(k *keys) (checker, interactor *Checker) {
 	if k.node("checker") != nil {
 		checker = r.binding(k.mapping("checker"), Standard)
 	}
@@ -373,6 +298,7 @@ func (r *reader) native() (checker, interactor *Checker) {
 	for i, c := range judge.ToldChoices {
 		choices[i] = string(c)
 	}
+	r.readGenerate(k)
 	r.p.CheckerMessages = judge.CheckerMessages(k.choice(messagesKey, "", choices...))
 	return checker, interactor
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -132,6 +131,9 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 	say("%s %q by %q from %q, license %q, languages %q, scoring %t", p.Format, p.Title, p.Author, p.Source, p.License, p.Languages, p.Scoring)
 	l := p.Limits
 	say("cpu %s (%s), multipliers %g %g, memory %d, output %d, code %d", l.CPU, l.CPUFrom, l.Multiplier, l.SafetyMargin, l.MemoryMiB, l.OutputMiB, l.CodeKiB)
+	if len(p.Titles) > 0 {
+		say("called %q", p.Titles)
+	}
 	if p.Writable {
 		say("programs may write files")
 	}
@@ -143,7 +145,7 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 	}
 	for _, c := range p.Checkers {
 		say("checker %s, points %t", c.Name(), c.Points)
-		if p.Format == problem.FormatPolygon {
+		if p.Format != problem.FormatLegacy && p.Format != problem.Format202307 && p.Format != problem.Format202509 {
 			say("  of %q with %q", paths(c.Sources), c.Flags)
 		}
 	}
@@ -178,13 +180,16 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 		say("interactor %s, points %t", p.Interactor.Name(), p.Interactor.Points)
 	}
 	for _, in := range p.Includes {
-		for _, f := range in.Files {
-			say("include for %s: %s, %d bytes", in.Language, path.Base(f.Path), f.Size)
+		for _, f := range p.Included(in.Language) {
+			say("include for %s: %s, %d bytes", in.Language, f.Name, f.File.Size)
 		}
 	}
 	describeGroup(say, p.Root)
 	for _, s := range p.Submissions {
 		say("submission %s %s may get %q", s.Path, s.Language, s.Allowed)
+		if len(s.Files) > 1 {
+			say("  of %q", paths(s.Files))
+		}
 		if s.Main {
 			say("  gives the answers")
 		}

@@ -24,12 +24,15 @@ type polygon struct {
 
 	headers []File // of testlib.h and others, which judges' programs include
 
+	ends *textFS // whose tests are read as text
+
 	worthless bool // the tests have points, all of them 0
 }
 
 // readPolygon reads a problem.xml and what it names.
 func (r *reader) readPolygon(e *element) {
 	p := &polygon{reader: r}
+	p.readAsText()
 	r.p.Slug = e.attr("short-name")
 	r.p.Source = e.attr("url")
 	e.ignore("@revision", "tutorials", "documents", "materials", "packages", "stresses", "properties")
@@ -40,6 +43,7 @@ func (r *reader) readPolygon(e *element) {
 	p.files(e.child("files"))
 	p.judging(e.child("judging"))
 	p.assets(e.child("assets"))
+	p.tellTurned()
 	p.statements(e.child("statements"))
 	r.readSamples()
 	e.unknown()
@@ -63,11 +67,14 @@ func languageTag(name string) string {
 }
 
 func (p *polygon) names(e *element) {
+	all := map[string]string{}
 	for i, n := range e.all("name") {
+		all[languageTag(n.attr("language"))] = n.attr("value")
 		if i == 0 || languageTag(n.attr("language")) == "en" {
 			p.p.Title = n.attr("value")
 		}
 	}
+	p.titles(all)
 	if p.p.Title == "" {
 		e.refuse("", "holds no name: write <name language=\"english\" value=\"…\"/>")
 	}
@@ -104,6 +111,9 @@ func (p *polygon) files(e *element) {
 		if path.Dir(name) == "files" {
 			header(name)
 		}
+	}
+	if p.has(testlibName) && !p.header(testlibName) {
+		header(testlibName)
 	}
 	for _, a := range e.child("attachments").all("file") {
 		if file, ok := p.named(a); ok {

@@ -189,7 +189,7 @@ func (p *polygon) validators(e *element) {
 		p.assetTests(v.child("testset"), func(t *element, input, _, _ string) {
 			valid := t.choice("verdict", "valid", "invalid") == "valid"
 			if p.has(input) {
-				one.Tests = append(one.Tests, ValidatorTest{Input: p.file(input), Valid: valid})
+				one.Tests = append(one.Tests, ValidatorTest{Input: p.testFile(input), Valid: valid})
 			} else {
 				t.warn("", "is not in the package: %s is missing", input)
 			}
@@ -221,7 +221,7 @@ func (p *polygon) checkerTests(set *element) {
 			return
 		}
 		p.p.CheckerTests = append(p.p.CheckerTests, CheckerTest{
-			Input: p.file(input), Output: p.file(output), Answer: p.file(answer), Wants: wants[verdict],
+			Input: p.testFile(input), Output: p.testFile(output), Answer: p.testFile(answer), Wants: wants[verdict],
 		})
 	})
 }
@@ -316,7 +316,7 @@ func (p *polygon) mainSolution(e *element) {
 			n++
 		}
 	}
-	missing := len(p.errs) == 0 && !p.p.Complete()
+	missing := p.refusals == 0 && !p.p.Complete()
 	switch {
 	case n > 1:
 		e.child("solutions").refuse("", "hold %d with the tag main: leave one", n)

@@ -107,7 +107,7 @@ func (gs *polygonGroups) finish(p *polygon, root *Group) {
 			g.group.Grading.Requires = nil
 		}
 	}
-	if len(p.errs) > 0 {
+	if p.refusals > 0 {
 		return
 	}
 	done := map[string]bool{}

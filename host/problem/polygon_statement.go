@@ -2,8 +2,9 @@ package problem
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"deepoj/host/problem/statement"
 )
 
 // sections are the files that a statement is written in, with their headings.
@@ -16,53 +17,56 @@ var sections = []struct{ file, heading string }{
 	{"notes.tex", "Note"},
 }
 
-// statements turns the statements into HTML. They are taken from their sections
-// where the package has these, else from the whole text.
+// statements turns the statements into HTML: from their sections where the package has
+// these, else from the whole text in TeX, else from the page that Polygon made.
 func (p *polygon) statements(e *element) {
 	p.p.Statements = map[string]string{}
-	pdf, html := false, false
+	pages := map[string]string{} // the file of each language that is HTML
 	for _, s := range e.all("statement") {
 		s.ignore("@charset", "@mathjax")
-		language := s.attr("language")
-		kind := s.attr("type")
-		name := s.attr("path")
+		language, kind, name := s.attr("language"), s.attr("type"), s.attr("path")
 		s.unknown()
+		tag := languageTag(language)
 		switch kind {
 		case "application/pdf":
-			pdf = true
-			continue
+			if p.has(name) {
+				p.p.Documents = append(p.p.Documents, p.file(name))
+			}
 		case "text/html":
-			html = true
-			continue
+			pages[tag] = name
 		case "application/x-tex":
+			if text, ok := p.sections(path.Join("statement-sections", language)); ok {
+				p.p.Statements[tag] = text
+			} else if !p.has(name) {
+				s.refuse("path", "is %q: it must be a file of the package", name)
+			} else {
+				p.p.Statements[tag] = p.rendered(name, func(text string) (string, error) {
+					return p.renderer().PolygonTeX([]statement.Part{{File: name, Text: text}})
+				})
+			}
 		default:
 			s.warn("type", "is %q, which the page cannot show", kind)
-			continue
 		}
-		tag := languageTag(language)
-		if text := p.sections(path.Join("statement-sections", language)); text != "" {
-			p.p.Statements[tag] = text
-			continue
+	}
+	for tag, name := range pages {
+		if p.p.Statements[tag] == "" && p.has(name) {
+			p.p.Statements[tag] = p.rendered(name, func(text string) (string, error) { return p.renderer().PolygonHTML(name, text) })
 		}
-		if !p.has(name) {
-			s.refuse("path", "is %q: it must be a file of the package", name)
-			continue
-		}
-		p.p.Statements[tag] = p.texText(name, plainTeX(p.textOf(name, maxStatement, statementRemedy)))
 	}
 	p.chooseStatement()
+	p.readPictures()
 	switch {
 	case p.p.Statement != "":
-	case html || pdf:
-		e.warn("", "are pages of their own only, which are kept and cannot be shown: add a statement in TeX")
+	case len(p.p.Documents) > 0:
+		e.warn("", "are PDF only: the page shows the file, and no text")
 	default:
-		e.warn("", "hold no text in TeX: the page will have no statement")
+		e.warn("", "hold no text: the page will have no statement")
 	}
 }
 
-// sections returns the statement whose sections are in a folder.
-func (p *polygon) sections(dir string) string {
-	var text strings.Builder
+// sections returns the statement whose sections are in a folder, if there are any.
+func (p *polygon) sections(dir string) (string, bool) {
+	var parts []statement.Part
 	left := int64(maxStatement)
 	for _, s := range sections {
 		file := path.Join(dir, s.file)
@@ -71,33 +75,19 @@ func (p *polygon) sections(dir string) string {
 		}
 		if left -= p.all[file]; left < 0 {
 			p.refuse(file, "", "makes the statement longer than %d KiB%s", maxStatement>>10, statementRemedy)
-			return ""
+			return "", true
 		}
 		body := p.textOf(file, maxStatement, statementRemedy)
-		if strings.TrimSpace(body) == "" {
-			continue
+		if strings.TrimSpace(body) != "" {
+			parts = append(parts, statement.Part{File: file, Heading: s.heading, Text: statement.Text([]byte(body))})
 		}
-		if s.heading != "" {
-			text.WriteString("<h2>" + s.heading + "</h2>\n")
-		}
-		text.WriteString(p.texText(file, body))
 	}
-	return text.String()
-}
-
-// Of the macros of a whole statement, headings stay. The limits and samples are
-// shown by the page.
-var (
-	texProblem = regexp.MustCompile(`\\begin\{problem\}(\{[^{}]*\})*|\\end\{problem\}|\\Examples?\b`)
-	texExample = regexp.MustCompile(`(?s)\\begin\{example(wide)?\}.*?\\end\{example(wide)?\}`)
-	texHeading = regexp.MustCompile(`\\(InputFile|OutputFile|Interaction|Scoring|Note)\b`)
-)
-
-var headingNames = map[string]string{"InputFile": "Input", "OutputFile": "Output", "Interaction": "Interaction", "Scoring": "Scoring", "Note": "Note"}
-
-// plainTeX returns a whole statement of Polygon in the TeX that others write.
-func plainTeX(text string) string {
-	text = texExample.ReplaceAllString(uncomment(text), "")
-	text = texProblem.ReplaceAllString(text, "")
-	return texHeading.ReplaceAllStringFunc(text, func(s string) string { return `\section{` + headingNames[s[1:]] + "}" })
+	if len(parts) == 0 {
+		return "", false
+	}
+	text, err := p.renderer().PolygonTeX(parts)
+	if err != nil {
+		p.refuse(dir, "", "%v", err)
+	}
+	return text, true
 }

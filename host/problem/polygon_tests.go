@@ -111,14 +111,14 @@ func (p *polygon) test(e *element, set, input, answer string) *Test {
 	}
 	switch {
 	case p.has(input):
-		t.Input = p.file(input)
+		t.Input = p.testFile(input)
 	case method == "manual":
 		e.refuse("", "is manual, but %s is not in the package: add it", input)
 	default:
 		t.Made = p.command(e, cmd)
 	}
 	if p.has(answer) {
-		t.Answer = p.file(answer)
+		t.Answer = p.testFile(answer)
 		if t.Input.Path == "" && len(t.Made) > 0 {
 			e.refuse("", "has the answer %s and no input: add %s, or remove the answer, which is made anew", answer, input)
 		}

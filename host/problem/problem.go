@@ -11,11 +11,11 @@
 package problem
 
 import (
-	"errors"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"deepoj/host/blob"
@@ -23,12 +23,15 @@ import (
 )
 
 // The formats of packages, as [Package.Format] spells them: those of ICPC and
-// Kattis, of which the first has no version, and that of Polygon.
+// Kattis, of which the first has no version, that of Polygon, that of DMOJ, and
+// folders that hold tests and say nothing else.
 const (
 	FormatLegacy  = "icpc-legacy"
 	Format202307  = "icpc-2023-07"
 	Format202509  = "icpc-2025-09"
 	FormatPolygon = "polygon"
+	FormatDMOJ    = "dmoj"
+	FormatPlain   = "plain"
 )
 
 // Package is a problem as it is judged.
@@ -36,9 +39,12 @@ type Package struct {
 	// Schema is the version of this structure in the blob store: 1.
 	Schema int `json:"schema"`
 
-	Format   string   `json:"format"`         // such as [FormatLegacy]
-	Slug     string   `json:"slug"`           // the short name; the importer sets it
-	Title    string   `json:"title"`          // in English where there is a choice
+	Format string `json:"format"` // such as [FormatLegacy]
+	Slug   string `json:"slug"`   // the short name; the importer sets it
+	Title  string `json:"title"`  // in English where there is a choice
+	// Titles has it by language tag, where there are several.
+	Titles map[string]string `json:"titles,omitempty"`
+
 	UUID     string   `json:"uuid,omitempty"` // the setter's own identity of the problem
 	Author   string   `json:"author,omitempty"`
 	Source   string   `json:"source,omitempty"`
@@ -84,6 +90,9 @@ type Package struct {
 	// them, and there may be none.
 	Checkers []Checker `json:"checkers"`
 
+	// Binding says that the checker is none that the package asks for; nil if it is.
+	Binding *Binding `json:"binding,omitempty"`
+
 	// Root is the group of the whole package; its children are sample and
 	// secret.
 	Root *Group `json:"root"`
@@ -95,6 +104,10 @@ type Package struct {
 	Statement  string            `json:"statement"`
 	Statements map[string]string `json:"statements,omitempty"`
 	Samples    []judge.Sample    `json:"samples,omitempty"`
+
+	// Pictures are what the statements show, by name. Their pages name each as
+	// "pictures/" and its name.
+	Pictures []Picture `json:"pictures,omitempty"`
 
 	Submissions []Submission `json:"submissions,omitempty"`
 	Attachments []File       `json:"attachments,omitempty"`
@@ -124,6 +137,32 @@ type Package struct {
 	from blob.Store // where the files are, after Load and Save
 }
 
+// Picture is a picture of a statement.
+type Picture struct {
+	// Name is the SHA-256 of the file in the package, in lower-case hex, and the
+	// extension of what is shown: ".png", ".jpg", ".gif" or ".svg".
+	Name string `json:"name"`
+
+	// File holds it: a file that the setter made or, for SVG, a clean one that was made
+	// of it (see [Derived]).
+	File File `json:"file"`
+
+	// Type is the media type of what is shown, such as "image/png".
+	Type string `json:"type"`
+
+	// Convert says what File is if it is still to be turned into Type: "pdf" or "eps";
+	// "" = it is shown as it is.
+	Convert string `json:"convert,omitempty"`
+}
+
+// derivedDir is the folder of the files that reading a package makes. They are files
+// of the version, and no part of the package.
+const derivedDir = "deepoj-derived"
+
+// Derived reports whether a file of a version was made of others when the package was
+// read. An export leaves it out, since whoever reads the package makes it again.
+func Derived(path string) bool { return strings.HasPrefix(path, derivedDir+"/") }
+
 // Include is what submissions in a language are compiled with. The files of the
 // language "default" are for all, and those of another go before them.
 type Include struct {
@@ -133,7 +172,7 @@ type Include struct {
 
 // Included returns the files that submissions in a language are compiled with,
 // by the names that they get, in the order of these.
-func (p *Package) Included(language string) []File {
+func (p *Package) Included(language string) []NamedFile {
 	byName := map[string]File{}
 	for _, from := range []string{"default", language} {
 		for _, in := range p.Includes {
@@ -141,15 +180,24 @@ func (p *Package) Included(language string) []File {
 				continue
 			}
 			for _, f := range in.Files {
-				byName[path.Base(f.Path)] = f
+				byName[includedAs(f.Path)] = f
 			}
 		}
 	}
-	var all []File
+	var all []NamedFile
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		all = append(all, byName[name])
+		all = append(all, NamedFile{Name: name, File: byName[name]})
 	}
 	return all
+}
+
+// includedAs is the name that a file gets beside a submission: with its folders below
+// include/LANGUAGE, or without any from elsewhere.
+func includedAs(name string) string {
+	if parts := strings.SplitN(name, "/", 3); len(parts) == 3 && parts[0] == includeDir {
+		return parts[2]
+	}
+	return path.Base(name)
 }
 
 // File is a file of a package. Digest is empty until the package is saved.
@@ -177,11 +225,16 @@ type Limits struct {
 	Multiplier   float64 `json:"multiplier"`    // time_multiplier: slowest accepted submission to limit
 	SafetyMargin float64 `json:"safety_margin"` // time_safety_margin: limit to fastest rejected submission
 
-	// Resolution is the step of a time limit that is found by measuring; 0 in the
-	// legacy format, which leaves that to people.
+	// Resolution is the step of a time limit that is found by measuring; 0 in formats
+	// that always state one, and in the legacy format where one is stated.
 	Resolution time.Duration `json:"resolution,omitempty"`
 
 	MemoryMiB int64 `json:"memory_mib"`
+
+	// MemoryFrom is [Unsaid] or [GivenWith] if the package is of a format that need not
+	// state the limit of memory, and does not.
+	MemoryFrom string `json:"memory_from,omitempty"`
+
 	OutputMiB int64 `json:"output_mib"`
 	CodeKiB   int64 `json:"code_kib"`
 
@@ -331,45 +384,4 @@ type Submission struct {
 
 	// Expect is what its tests must give, in formats that say so.
 	Expect []Expectation `json:"expect,omitempty"`
-}
-
-// Finding is something about a package that a setter should know.
-type Finding struct {
-	File   string `json:"file"`
-	Key    string `json:"key,omitempty"` // such as "limits.memory"
-	Reason string `json:"reason"`
-}
-
-func (f Finding) String() string {
-	s := f.File
-	if f.Key != "" {
-		s += ": " + f.Key
-	}
-	return s + ": " + f.Reason
-}
-
-// Report lists what was understood in a package but is not honoured, and what
-// was taken by default.
-type Report struct {
-	Warnings []Finding `json:"warnings"`
-}
-
-// Error is a reason to refuse a package.
-type Error struct{ Finding }
-
-func (e *Error) Error() string { return e.String() }
-
-// Findings lists the reasons for which a package was refused.
-func Findings(err error) []Finding {
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []Finding
-		for _, one := range many.Unwrap() {
-			all = append(all, Findings(one)...)
-		}
-		return all
-	}
-	if known, ok := errors.AsType[*Error](err); ok {
-		return []Finding{known.Finding}
-	}
-	return []Finding{{File: "package", Reason: err.Error()}}
 }

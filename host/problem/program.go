@@ -16,6 +16,10 @@ type Program struct {
 	Language string `json:"language,omitempty"`
 
 	Files []File `json:"files"`
+
+	// Answers says of a generator that it writes the answer of the test that it makes
+	// to standard error.
+	Answers bool `json:"answers,omitempty"`
 }
 
 // Validator is a program that reads an input and says by its exit status whether

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"deepoj/host/problem/statement"
 )
 
 // schema is the version of [Package] in the blob store.
@@ -21,50 +23,57 @@ const (
 	maxBytes     = 4 << 30   // of all its files together, each as often as links lead to it
 	maxText      = 4 << 20   // bytes of a file that is parsed
 	maxStatement = 256 << 10 // bytes of the text of a statement in one language
-	maxPage      = 4 << 20   // bytes of HTML that it becomes
-	maxSample    = 64 << 10  // bytes of a sample that are shown
-	maxSamples   = 4 << 20   // bytes that are shown of all samples
-	maxReasons   = 100       // errors and warnings that are listed
-	maxReason    = 2000      // bytes of one of them
+	maxPage      = statement.MaxPage
+	maxSample    = 64 << 10 // bytes of a sample that are shown
+	maxSamples   = 4 << 20  // bytes that are shown of all samples
+	maxReasons   = 100      // errors and warnings that are listed
+	maxReason    = 2000     // bytes of one of them
 )
 
 // Read reads a package in the ICPC formats legacy, 2023-07 and 2025-09, which it
-// tells apart by problem_format_version, or one of Polygon, which has a
-// problem.xml and no problem.yaml. The error joins the reasons to
-// refuse it, each an [*Error]. The content of the tests is not read; it is when
-// the package is saved, and fsys must not change until then.
+// tells apart by problem_format_version, one of Polygon, which has a
+// problem.xml and no problem.yaml, one of DMOJ, which has an init.yml, or a folder
+// of tests. The error joins the reasons to refuse it, each an [*Error]. The content
+// of the tests is kept when the package is saved, and fsys must not change until
+// then.
 func Read(fsys fs.FS) (*Package, Report, error) {
-	r := &reader{
-		fsys: fsys,
-		p:    &Package{Schema: schema, src: fsys},
-		all:  map[string]int64{},
-	}
-	r.walk(".", 0)
-	switch {
-	case len(r.errs) > 0:
-	case !r.has(problemYAML) && r.has(problemXML):
-		r.p.Format = FormatPolygon
-		if e := r.xml(problemXML); e != nil {
-			r.readPolygon(e)
-		}
-	case !r.has(problemYAML):
-		r.refuse(problemYAML, "", "is missing: it makes a folder a problem package, as does the %s of Polygon", problemXML)
-	default:
-		k := r.yaml(problemYAML)
-		if r.p.Format = r.format(k); r.p.Format == FormatLegacy {
-			r.readLegacy(k)
-		} else {
-			r.readVersioned(k)
-		}
-	}
-	if len(r.errs) == 0 {
+	r := readAll(fsys)
+	if r.refusals == 0 {
+		r.placeMade()
 		r.restore()
 		r.checkMessages()
 	}
-	if len(r.errs) > 0 {
-		return nil, r.report, errors.Join(r.errs...)
+	if r.refusals > 0 {
+		return nil, r.warned(), r.refusal()
 	}
-	return r.p, r.report, nil
+	return r.p, r.warned(), nil
+}
+
+// warned is the report of what was read.
+func (r *reader) warned() Report { return Report{Warnings: r.warnings.ordered()} }
+
+// refusal joins the reasons to refuse the package.
+func (r *reader) refusal() error {
+	var errs []error
+	for _, f := range r.refused.ordered() {
+		errs = append(errs, &Error{f})
+	}
+	return errors.Join(errs...)
+}
+
+// readAll reads a package as far as it can be read.
+func readAll(fsys fs.FS) *reader {
+	r := &reader{
+		fsys: fsys,
+		p:    &Package{Schema: schema, src: fsys},
+		all:  map[string]int64{}, links: map[string]bool{},
+	}
+	r.walk(".", 0)
+	if r.refusals == 0 { // it was walked through
+		r.known()
+	}
+	r.judgeLinks()
+	return r
 }
 
 func (r *reader) readLegacy(k *keys) {
@@ -78,7 +87,10 @@ func (r *reader) readLegacy(k *keys) {
 	r.readData()
 	r.readSubmissions()
 	r.readStatements(statementDir)
+	r.readPictures()
+	r.readTitle()
 	r.readSamples()
+	r.readShownAlone()
 	r.readOthers()
 }
 
@@ -90,10 +102,16 @@ func (r *reader) readVersioned(k *keys) {
 	r.readValidators()
 	r.readStatic()
 	r.readIncludes()
-	r.readGroups()
+	if r.drafted() {
+		r.readDrafted()
+	} else {
+		r.readGroups()
+	}
 	r.readSubmissions()
 	r.checkStatements(r.readStatements(newStatementDir))
+	r.readPictures()
 	r.readSamples()
+	r.readShownAlone()
 	r.readNewOthers()
 }
 
@@ -103,34 +121,47 @@ type reader struct {
 	p      *Package
 	all    map[string]int64 // size of every file by path
 	walked walked
-	report Report
-	errs   []error
+	links  map[string]bool // that lead to no file here
+
+	refused, warnings findings
+	refusals          int // how often something was refused
 
 	shownBytes int // of the samples so far
+	statements *statement.Renderer
 
-	wasExported bool     // it has a versionFile
+	generate []madeTest // tests that deepoj.yaml has made
+	solution string     // the submission that makes their answers, below submissions
+
+	wasExported bool     // it has a VersionFile
 	hasStatic   bool     // a group asks to look at the submitted files
 	custom      bool     // validation: custom
 	passes      bool     // programs may be run several times on a test
 	interactive bool     // the custom validator talks with the program
 	points      bool     // validation: custom score
 	flags       []string // validator_flags
+	scoringSaid string   // whose arithmetic deepoj.yaml asks for; "" = it does not say
 	old         deprecated
 	names       map[string]string // of the problem, by language
 }
 
 // refuse records a reason to refuse the package.
 func (r *reader) refuse(file, key, format string, args ...any) {
-	if len(r.errs) < maxReasons {
-		r.errs = append(r.errs, &Error{finding(file, key, format, args...)})
-	}
+	r.refusals++
+	r.refused.add(saying(file, key, format, args...))
 }
 
 // warn records something that a setter should know.
 func (r *reader) warn(file, key, format string, args ...any) {
-	if len(r.report.Warnings) < maxReasons {
-		r.report.Warnings = append(r.report.Warnings, finding(file, key, format, args...))
+	r.warnings.add(saying(file, key, format, args...))
+}
+
+// saying is a finding, and what it has in common with those of other files.
+func saying(file, key, format string, args ...any) (says string, f Finding) {
+	f = finding(file, key, format, args...)
+	if format == "%s" {
+		return f.Reason, f
 	}
+	return format, f
 }
 
 // finding is a finding that is not endless, whatever the names in the package.

@@ -58,6 +58,15 @@ const (
 // links work, as long as they stay within the archive. A file that turns out to
 // be longer than the archive says is an error when it is read.
 func Unzip(z *zip.Reader) (fs.FS, error) {
+	a, err := unpack(z)
+	if err != nil {
+		return nil, err
+	}
+	return a.top()
+}
+
+// unpack returns all of an archive.
+func unpack(z *zip.Reader) (*archive, error) {
 	a := &archive{files: map[string]*zip.File{}, links: map[string]string{}, folders: map[string][]string{".": nil}}
 	if len(z.File) > maxFiles {
 		return nil, fmt.Errorf("the archive has %d entries, at most %d are read", len(z.File), maxFiles)
@@ -84,7 +93,7 @@ func Unzip(z *zip.Reader) (fs.FS, error) {
 		return nil, fmt.Errorf("the archive unpacks to %d MiB, more than %d times its size: %q alone has %d MiB; let generators make what is so regular",
 			total>>20, maxRatio, brief(largest.Name), largest.UncompressedSize64>>20)
 	}
-	return a.top()
+	return a, nil
 }
 
 // archive is a ZIP file as a file system.
@@ -207,6 +216,33 @@ func (a *archive) Open(name string) (fs.File, error) {
 		return fail(err)
 	}
 	return &openFile{ReadCloser: r, info: entry{name: path.Base(name), size: int64(f.UncompressedSize64)}}, nil
+}
+
+// ReadLink implements fs.ReadLinkFS.
+func (a *archive) ReadLink(name string) (string, error) {
+	fail := func(err error) (string, error) {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: err}
+	}
+	if !fs.ValidPath(name) {
+		return fail(fs.ErrInvalid)
+	}
+	above, err := a.resolve(path.Dir(name))
+	if err != nil {
+		return fail(err)
+	}
+	target, link := a.links[path.Join(above, path.Base(name))]
+	if !link {
+		return fail(fs.ErrInvalid)
+	}
+	return target, nil
+}
+
+// Lstat implements fs.ReadLinkFS.
+func (a *archive) Lstat(name string) (fs.FileInfo, error) {
+	if _, err := a.ReadLink(name); err == nil {
+		return entry{name: path.Base(name), mode: fs.ModeSymlink}, nil
+	}
+	return fs.Stat(a, name)
 }
 
 // entry describes a file, folder or link.

@@ -1,17 +1,13 @@
 package problem
 
 import (
-	"bytes"
-	"html"
 	"path"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
-
 	"deepoj/host/judge"
+	"deepoj/host/problem/statement"
 )
 
 const statementDir = "problem_statement"
@@ -80,47 +76,27 @@ func firstKey(m map[string]string) string {
 	return first
 }
 
-// markdown renders a statement. Raw HTML is left out and dangerous links lose
-// their target, so the result is safe to show.
+// markdown renders a statement in Markdown.
 func (r *reader) markdown(file string) string {
-	text := samplePlace.ReplaceAllString(clean(r.textOf(file, maxStatement, statementRemedy)), "")
-	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough))
-	var out bytes.Buffer
-	if err := md.Convert([]byte(text), &out); err != nil {
-		r.refuse(file, "", "cannot be rendered: %v", err)
-		return ""
+	return r.rendered(file, func(text string) (string, error) { return r.renderer().Markdown(file, text) })
+}
+
+// tex renders a statement in TeX.
+func (r *reader) tex(file string) string {
+	return r.rendered(file, func(text string) (string, error) { return r.renderer().TeX(file, text) })
+}
+
+// rendered turns a file into HTML.
+func (r *reader) rendered(file string, by func(text string) (string, error)) string {
+	page, err := by(statement.Text([]byte(r.textOf(file, maxStatement, statementRemedy))))
+	if err != nil {
+		r.refuse(file, "", "%v", err)
 	}
-	if out.Len() > maxPage {
-		r.refuse(file, "", "becomes more than %d MiB of HTML: shorten it", maxPage>>20)
-		return ""
-	}
-	if strings.Contains(out.String(), "<!-- raw HTML omitted -->") {
-		r.warn(file, "", "holds HTML, which is left out")
-	}
-	return r.withoutPictures(file, strings.ReplaceAll(out.String(), "<!-- raw HTML omitted -->", ""))
+	return page
 }
 
 // statementRemedy is told of a statement that is too long.
 const statementRemedy = ", which is the most that a statement may have in one language: put what is long into attachments/"
-
-// samplePlace is where a statement wants its samples. The page shows them below
-// it.
-var samplePlace = regexp.MustCompile(`\{\{(nextsample|remainingsamples)\}\}`)
-
-var picture = regexp.MustCompile(`<img [^>]*?>`)
-
-var alternative = regexp.MustCompile(`alt="([^"]*)"`)
-
-// withoutPictures puts the description in the place of each picture.
-func (r *reader) withoutPictures(file, text string) string {
-	return picture.ReplaceAllStringFunc(text, func(tag string) string {
-		r.warn(file, "", "shows a picture, which the page leaves out")
-		if m := alternative.FindStringSubmatch(tag); m != nil && m[1] != "" {
-			return "<em>[" + m[1] + "]</em>"
-		}
-		return ""
-	})
-}
 
 // readSamples takes the sample tests for the statement.
 func (r *reader) readSamples() {
@@ -180,9 +156,9 @@ func clean(s string) string {
 func (r *reader) readOthers() {
 	r.readAttachments()
 	known := map[string]bool{
-		problemYAML: true, nativeYAML: true, ".timelimit": true, "domjudge-problem.ini": true, "problem.pdf": true,
+		problemYAML: true, nativeYAML: true, sideLimit: true, sideINI: true, "submissions.json": true, outputValidator: true, "problem.pdf": true,
 		statementDir: true, "attachments": true, dataDir: true, includeDir: true, submissionsDir: true, "output_validators": true,
-		inputValidators: true, oldValidators: true, gradersDir: true,
+		inputValidators: true, oldValidators: true, gradersDir: true, generatorsDir: len(r.generate) > 0,
 	}
 	r.others(known, nil)
 }
@@ -199,7 +175,7 @@ func (r *reader) others(known map[string]bool, words map[string]string) {
 	seen := map[string]bool{}
 	for _, f := range r.p.Files {
 		top, _, _ := strings.Cut(f.Path, "/")
-		if known[top] || seen[top] {
+		if known[top] || seen[top] || f.Path == testlibName {
 			continue
 		}
 		seen[top] = true
@@ -210,5 +186,3 @@ func (r *reader) others(known map[string]bool, words map[string]string) {
 		r.warn(top, "", "%s", why)
 	}
 }
-
-func escape(s string) string { return html.EscapeString(s) }

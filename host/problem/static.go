@@ -20,7 +20,7 @@ func (r *reader) readStatic() {
 		r.p.Static = &all[0]
 	case len(all) > 1:
 		r.refuse(staticValidator, "", "holds %d programs: it may be one, a file or a folder of files", len(all))
-	case len(r.errs) == 0:
+	case r.refusals == 0:
 		r.refuse(staticValidator, "", "holds no program")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
@@ -44,6 +45,9 @@ func (p *Package) Save(ctx context.Context, s blob.Store) (blob.Digest, error) {
 		digests[f.Path] = g
 	}
 	p.each(func(f *File) { f.Digest = digests[f.Path] })
+	if p.Title == "" {
+		p.Title = p.Slug
+	}
 	return p.saveManifest(ctx, s)
 }
 
@@ -245,11 +249,11 @@ func (p *Package) Judge() judge.Problem {
 	v := judge.Problem{
 		Slug: p.Slug, Title: p.Title, Version: string(p.Version), Statement: p.Statement, Samples: p.Samples,
 		Scoring: p.Scoring, CPUMillis: p.Limits.CPU.Milliseconds(), MemoryMiB: p.Limits.MemoryMiB,
-		OutputMiB: p.Limits.OutputMiB, CodeKiB: p.Limits.CodeKiB, Languages: p.Languages, Source: p.Source, License: p.License,
+		OutputMiB: p.Limits.OutputMiB, CodeKiB: p.Limits.CodeKiB, Languages: p.Languages, Source: p.Source, License: p.License, Author: p.Author, Tags: p.Tags(),
 		CheckerMessages: p.CheckerMessages, Updated: time.Now().UTC(),
 	}
-	for _, f := range p.Documents {
-		v.Files = append(v.Files, judge.ProblemFile{Name: path.Base(f.Path), Bytes: f.Size, Digest: string(f.Digest)})
+	for i, f := range p.Documents {
+		v.Files = append(v.Files, judge.ProblemFile{Name: p.documentName(i), Bytes: f.Size, Digest: string(f.Digest)})
 	}
 	for _, f := range p.Attachments {
 		v.Files = append(v.Files, judge.ProblemFile{Name: strings.TrimPrefix(f.Path, "attachments/"), Bytes: f.Size, Digest: string(f.Digest)})
@@ -264,6 +268,25 @@ func (p *Package) Judge() judge.Problem {
 		v.MaxScore = *top
 	}
 	return v
+}
+
+// What tags of problems may be.
+const (
+	MaxTags = 20
+	MaxTag  = 40 // runes of one
+)
+
+// Tags returns the keywords of p as tags: in small letters, without those that are
+// long or there twice.
+func (p *Package) Tags() []string {
+	var tags []string
+	for _, k := range p.Keywords {
+		tag := strings.ToLower(strings.Join(strings.Fields(k), " "))
+		if tag != "" && utf8.RuneCountInString(tag) <= MaxTag && utf8.ValidString(tag) && !strings.Contains(tag, ",") && !slices.Contains(tags, tag) && len(tags) < MaxTags {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
 }
 
 // AsProgram returns a checker made of sources as one that runs natively.
@@ -366,6 +389,11 @@ func (p *Package) each(f func(*File)) {
 	for i := range p.Checkers {
 		p.Checkers[i].each(f)
 	}
+	if p.Binding != nil {
+		for i := range p.Binding.Own {
+			p.Binding.Own[i].each(f)
+		}
+	}
 	if p.Interactor != nil {
 		p.Interactor.each(f)
 	}
@@ -384,6 +412,9 @@ func (p *Package) each(f func(*File)) {
 	}
 	for i := range p.Documents {
 		f(&p.Documents[i])
+	}
+	for i := range p.Pictures {
+		f(&p.Pictures[i].File)
 	}
 	for i := range p.Generators {
 		p.Generators[i].each(f)

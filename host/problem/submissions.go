@@ -3,6 +3,7 @@ package problem
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,27 +65,26 @@ func (r *reader) readSubmissions() {
 	names, isFolder := r.children(submissionsDir)
 	accepted := 0
 	var rules []*entries
-	if r.p.Format != FormatLegacy {
+	if r.p.Format == Format202307 || r.p.Format == Format202509 {
 		rules = r.expectations()
 	}
 	for _, f := range names {
 		dir := path.Join(submissionsDir, f)
-		if dir == submissionsYAML && rules != nil {
+		switch {
+		case dir == submissionsYAML && rules != nil, dir == submissionsJSON:
 			continue
-		}
-		if !isFolder[f] {
+		case !isFolder[f] && aside(f) != "":
+			r.leave(dir, aside(f))
+			continue
+		case !isFolder[f]:
 			r.warn(dir, "", "is not a submission: those are in folders such as accepted")
 			continue
 		}
 		names, folder := r.children(dir)
 		for _, name := range names {
 			s := Submission{Path: path.Join(dir, name)}
-			if folder[name] {
-				for _, file := range r.below(s.Path) {
-					s.Files = append(s.Files, r.file(file))
-				}
-			} else {
-				s.Files = []File{r.file(s.Path)}
+			if s.Files = r.programFiles(s.Path, folder[name], spoken(rules, f+"/"+name)); len(s.Files) == 0 {
+				continue
 			}
 			if rules != nil {
 				r.expectNew(&s, rules)
@@ -97,6 +97,7 @@ func (r *reader) readSubmissions() {
 			}
 		}
 	}
+	r.readEntryPoints()
 	for _, en := range rules {
 		if en.pattern != "" && !en.used {
 			r.warn(submissionsYAML, en.pattern, "is the pattern of no submission")
@@ -105,6 +106,60 @@ func (r *reader) readSubmissions() {
 	if accepted == 0 {
 		r.warn(path.Join(submissionsDir, "accepted"), "", "is empty: nothing proves that the problem can be solved")
 	}
+}
+
+// spoken reports whether submissions.yaml says in which language a submission is, so
+// that its ending says nothing.
+func spoken(rules []*entries, name string) bool {
+	return slices.ContainsFunc(rules, func(en *entries) bool { return en.language != "" && en.match.MatchString(name) })
+}
+
+// programFiles returns the files of a submission, none if it is not a program: then
+// it is left out with a warning.
+func (r *reader) programFiles(full string, folder, spoken bool) (files []File) {
+	switch {
+	case !folder && r.p.Answers:
+		if why := aside(path.Base(full)); why != "" {
+			r.leave(full, why)
+			return nil
+		}
+		return []File{r.file(full)}
+	case !folder:
+		if why := noSubmission(path.Base(full)); why != "" && !spoken {
+			r.leave(full, why)
+			return nil
+		}
+		if r.binary(full) {
+			r.leave(full, "is no program: it is not text")
+			return nil
+		}
+		return []File{r.file(full)}
+	}
+	programs := 0
+	for _, name := range r.below(full) {
+		why := ""
+		for part := range strings.SplitSeq(strings.TrimPrefix(name, full+"/"), "/") {
+			if why == "" {
+				why = aside(part)
+			}
+		}
+		if why == "" && !r.p.Answers && r.binary(name) {
+			why = "is no part of a program: it is not text"
+		}
+		if why != "" {
+			r.leave(name, why)
+			continue
+		}
+		if r.p.Answers || spoken || noSubmission(path.Base(name)) == "" {
+			programs++
+		}
+		files = append(files, r.file(name))
+	}
+	if programs == 0 {
+		r.leave(full, "is a folder without a program")
+		return nil
+	}
+	return files
 }
 
 // expect sets what a submission in a folder must get.

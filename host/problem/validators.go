@@ -25,7 +25,11 @@ func (r *reader) programs(dir string, tell func(file, key, format string, args .
 	names, folder := r.children(dir)
 	var all []Program
 	for _, name := range names {
-		if strings.HasPrefix(name, "README") || !folder[name] && isHeader(name) {
+		if !folder[name] && isHeader(name) {
+			continue
+		}
+		if why := aside(name); why != "" {
+			r.leave(path.Join(dir, name), why)
 			continue
 		}
 		if p := r.program(path.Join(dir, name), folder[name], tell); p != nil {
@@ -39,8 +43,13 @@ func (r *reader) programs(dir string, tell func(file, key, format string, args .
 // be run here.
 func (r *reader) program(full string, folder bool, tell func(file, key, format string, args ...any)) *Program {
 	files := []string{full}
+	scripts := false
 	if folder {
 		files = r.below(full)
+		scripts = r.has(path.Join(full, "build")) || r.has(path.Join(full, "run"))
+	}
+	if !scripts { // which alone know what they need
+		files = slices.DeleteFunc(slices.Clone(files), func(f string) bool { return folder && aside(path.Base(f)) != "" })
 	}
 	p := Program{Name: strings.TrimSuffix(path.Base(full), path.Ext(full))}
 	languages := map[string]bool{}
@@ -52,7 +61,7 @@ func (r *reader) program(full string, folder bool, tell func(file, key, format s
 		p.Files = append(p.Files, r.file(f))
 	}
 	switch {
-	case folder && slices.ContainsFunc(files, func(f string) bool { return f == path.Join(full, "build") || f == path.Join(full, "run") }):
+	case scripts:
 		p.Language = LanguageScripts
 	case !folder && path.Ext(full) == ".sh":
 		p.Language = LanguageShell
@@ -65,6 +74,9 @@ func (r *reader) program(full string, folder bool, tell func(file, key, format s
 	case slices.ContainsFunc(files, func(f string) bool { return folder && path.Dir(f) != full }):
 		tell(full, "", "is not run: it has folders in it; put its files together")
 		return nil
+	}
+	if p.Language == "cpp" {
+		p.Files = r.withTestlib(p.Files)
 	}
 	return &p
 }

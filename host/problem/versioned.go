@@ -15,7 +15,6 @@ import (
 // The names of the formats that have a version, and what is in their packages.
 const (
 	newStatementDir = "statement"
-	outputValidator = "output_validator"
 	includeDir      = "include"
 	testGroupYAML   = "test_group.yaml"
 	submissionsYAML = submissionsDir + "/submissions.yaml"
@@ -61,6 +60,11 @@ var moved = []struct{ key, remedy string }{
 	{"validation", "put the checker into output_validator/ and write interactive into type"},
 	{"validator_flags", "write output_validator_args into " + testGroupYAML},
 	{"grading", "write max_score and score_aggregation into " + testGroupYAML},
+}
+
+// renamed are keys of the legacy format that only say something, with what the newer
+// formats have for them.
+var renamed = []struct{ key, remedy string }{
 	{"author", "write it into credits"},
 	{"source_url", "write it into source"},
 }
@@ -74,6 +78,11 @@ func (r *reader) readNewProblem(k *keys) {
 	for _, m := range moved {
 		if k.node(m.key) != nil {
 			k.refuse(m.key, "belongs to the legacy format: %s", m.remedy)
+		}
+	}
+	for _, m := range renamed {
+		if k.node(m.key) != nil {
+			k.warn(m.key, "belongs to the legacy format and has no effect: %s", m.remedy)
 		}
 	}
 	types := r.readType(k)
@@ -122,6 +131,9 @@ var embargo = regexp.MustCompile(`^\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\dZ)?$`)
 // readType reads the words of type.
 func (r *reader) readType(k *keys) []string {
 	types, ok := k.list("type", true)
+	if r.p.Format == Format202307 && len(types) == 1 {
+		types = strings.Fields(types[0]) // as drafts of it had several
+	}
 	if ok && len(types) == 0 {
 		k.refuse("type", "is empty: write pass-fail or scoring, or leave the key out")
 	}
@@ -153,19 +165,14 @@ func (r *reader) readType(k *keys) []string {
 
 // readNames reads name, and returns the name by language.
 func (r *reader) readNames(k *keys) map[string]string {
-	r.p.Title = r.title(k)
-	if r.p.Title == "" {
+	title, all := r.title(k)
+	if r.p.Title = title; title == "" {
 		k.refuse("name", "is missing: the format asks for one")
 	}
-	n := k.node("name")
-	if n == nil || n.Kind != yaml.MappingNode {
-		return map[string]string{"en": r.p.Title}
+	if all == nil {
+		return map[string]string{"en": title}
 	}
-	names := k.mapping("name")
-	all := map[string]string{}
-	for _, lang := range names.order {
-		all[lang], _ = names.text(lang)
-	}
+	r.titles(all)
 	return all
 }
 
@@ -273,49 +280,6 @@ func (r *reader) readNewLimits(k *keys, passes bool) {
 	k.unknownRefused()
 }
 
-// readNewCheckers finds who decides on outputs.
-func (r *reader) readNewCheckers() {
-	r.points = r.p.Scoring
-	if r.has(nativeYAML) {
-		checker, interactor := r.native()
-		r.p.Interactor = interactor
-		if checker != nil {
-			checker.Points = r.points && checker.Standard == ""
-			r.p.Checkers = []Checker{*checker}
-		}
-		if checker != nil || interactor != nil {
-			return
-		}
-	}
-	names, folder := r.children(outputValidator)
-	if len(names) == 0 {
-		if r.interactive {
-			r.refuse(outputValidator, "", "is empty: an interactive problem needs the program that talks with submissions there")
-		}
-		r.p.Checkers = []Checker{{Standard: "default", Protocol: "icpc/1"}}
-		return
-	}
-	r.custom = true
-	var c *Checker
-	switch full := path.Join(outputValidator, names[0]); {
-	case len(names) == 1 && (folder[names[0]] || !isSource(full) && !isHeader(full)):
-		c = r.checker(full, folder[names[0]], nil)
-	default:
-		c = r.checker(outputValidator, true, nil)
-	}
-	if c == nil || len(c.Sources) == 0 && c.Wasm == nil && c.Program == nil {
-		if len(r.errs) == 0 {
-			r.refuse(outputValidator, "", "holds no program: put a .wasm module or C or C++ files there")
-		}
-		return
-	}
-	if r.interactive {
-		r.p.Interactor = c
-		return
-	}
-	r.p.Checkers = []Checker{*c}
-}
-
 // readIncludes lists the files that are compiled with every submission.
 func (r *reader) readIncludes() {
 	languages, folder := r.children(includeDir)
@@ -328,8 +292,8 @@ func (r *reader) readIncludes() {
 		in := Include{Language: languageIDs([]string{code})[0]}
 		for _, f := range r.below(dir) {
 			switch {
-			case path.Dir(f) != dir:
-				r.refuse(f, "", "is in a folder below %s: a submission has no folders, so put it directly there", dir)
+			case aside(path.Base(f)) != "":
+				r.leave(f, aside(path.Base(f)))
 			case r.all[f] > maxInclude:
 				r.refuse(f, "", "is longer than %d KiB: it is compiled with every submission", maxInclude>>10)
 			default:
@@ -357,9 +321,9 @@ func (r *reader) readNewOthers() {
 		}
 	}
 	known := map[string]bool{
-		problemYAML: true, nativeYAML: true, "domjudge-problem.ini": true, ".timelimit": true, "problem.pdf": true,
+		problemYAML: true, nativeYAML: true, sideINI: true, sideLimit: true, "submissions.json": true, "problem.pdf": true,
 		newStatementDir: true, "attachments": true, dataDir: true, includeDir: true, submissionsDir: true, outputValidator: true,
-		inputValidators: true, staticValidator: true,
+		inputValidators: true, staticValidator: true, generatorsDir: len(r.generate) > 0,
 	}
 	r.others(known, map[string]string{
 		"input_visualizer": "is kept but not run", "output_visualizer": "is kept but not run",

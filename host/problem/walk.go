@@ -41,7 +41,7 @@ func (r *reader) walk(dir string, depth int) {
 		} else {
 			r.visit(name, e, depth)
 		}
-		if r.walked.visits > maxFiles || r.walked.bytes > maxBytes || len(r.errs) >= maxReasons {
+		if r.walked.visits > maxFiles || r.walked.bytes > maxBytes || r.refusals >= maxReasons {
 			break
 		}
 	}
@@ -58,14 +58,16 @@ func (r *reader) visit(name string, e fs.DirEntry, depth int) {
 	info, err := fs.Stat(r.fsys, name)
 	switch {
 	case err != nil && e.Type()&fs.ModeSymlink != 0:
-		r.refuse(name, "", "is a link that leads nowhere or out of the package")
+		r.links[name] = true
 	case err != nil:
 		r.refuse(name, "", "cannot be read: %v", err)
 	case info.IsDir():
 		r.walk(name, depth+1)
 	case !info.Mode().IsRegular():
 		r.refuse(name, "", "is neither a file nor a folder nor a link to one")
-	case name == versionFile:
+	case Derived(name):
+		r.refuse(name, "", "is in a folder that holds what Deep-OJ makes of packages: call the folder otherwise, or leave it out")
+	case name == VersionFile:
 		r.wasExported = true
 	default:
 		if r.walked.bytes += info.Size(); r.walked.bytes > maxBytes {

@@ -53,8 +53,16 @@ func (r *reader) mapping(file, prefix string, n *yaml.Node) *keys {
 			r.refuse(file, prefix+`""`, "is no key: give it a name")
 			continue
 		}
-		if _, twice := k.nodes[key]; twice {
-			r.refuse(file, prefix+key, "is given twice")
+		if before, twice := k.nodes[key]; twice {
+			value := target(n.Content[i+1])
+			if key == "input_validator_flags" { // a wrong choice shows when the validators run
+				r.warn(file, prefix+key, "is given twice: the last one counts")
+				k.nodes[key] = value
+			} else if before.Kind == yaml.ScalarNode && value.Kind == yaml.ScalarNode && before.Value == value.Value {
+				r.warn(file, prefix+key, "is given twice, both times the same")
+			} else {
+				r.refuse(file, prefix+key, "is given twice, and not the same: remove one of them")
+			}
 			continue
 		}
 		k.order = append(k.order, key)
@@ -218,10 +226,10 @@ func (k *keys) flag(key string, otherwise bool) bool {
 	if !ok {
 		return otherwise
 	}
-	switch strings.ToLower(s) {
-	case "true":
+	switch strings.ToLower(s) { // as YAML 1.1 has them, too
+	case "true", "yes", "on":
 		return true
-	case "false":
+	case "false", "no", "off":
 		return false
 	}
 	k.refuse(key, "is %q: it must be true or false", s)

@@ -54,7 +54,11 @@ func child(args []string) error {
 	var pkg *problem.Package
 	fsys, a, err := open(o, root)
 	if err == nil && a.Archive == "" {
-		pkg, err = read(fsys, &a)
+		reads := problem.Read
+		if o.Statements {
+			reads = problem.ReadStatements
+		}
+		pkg, err = read(fsys, reads, &a)
 	}
 	if err == nil {
 		err = tell(a)
@@ -118,8 +122,8 @@ func open(o order, root *os.Root) (fs.FS, answer, error) {
 }
 
 // read reads the package into the answer. It is nil if it is refused.
-func read(fsys fs.FS, a *answer) (*problem.Package, error) {
-	pkg, report, err := problem.Read(fsys)
+func read(fsys fs.FS, reads func(fs.FS) (*problem.Package, problem.Report, error), a *answer) (*problem.Package, error) {
+	pkg, report, err := reads(fsys)
 	a.Report = report
 	if err != nil {
 		a.Refused = problem.Findings(err)

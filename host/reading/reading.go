@@ -93,6 +93,16 @@ func (c Config) Sample(ctx context.Context, slug string) (*Reading, error) {
 	return c.read(ctx, order{Sample: slug}, nil)
 }
 
+// Statements reads of a package in an open ZIP file what its pages show, as
+// [problem.ReadStatements] does. Errors are as of [Config.Archive].
+func (c Config) Statements(ctx context.Context, file *os.File) (*Reading, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return &Reading{}, fmt.Errorf("read package: %w", err)
+	}
+	return c.read(ctx, order{Bytes: info.Size(), Statements: true}, file)
+}
+
 // Path reads the package at a path of this machine, as [problem.Open] finds it, and
 // returns its short name besides.
 func (c Config) Path(ctx context.Context, name string) (r *Reading, slug string, err error) {
@@ -189,4 +199,6 @@ type order struct {
 	Bytes  int64         `json:"bytes,omitempty"`  // of the archive
 	Folder bool          `json:"folder,omitempty"` // what is open is a folder
 	Sample string        `json:"sample,omitempty"` // nothing is open: the sample problem of this name
+
+	Statements bool `json:"statements,omitempty"` // what pages show is all that is read
 }

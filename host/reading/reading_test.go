@@ -130,7 +130,8 @@ func TestAPackageThatCostsTooMuchIsItsOwnFault(t *testing.T) {
 		"a gigabyte of zeros":                  {[]entry{{name: "attachments/big", mode: 0o644, zeros: 1 << 30}}, []string{`more than 100 times its size: "attachments/big" alone has 1024 MiB`}},
 		"a statement of 300 KiB":               {[]entry{statement(strings.Repeat("word ", 60<<10))}, []string{"problem_statement/problem.en.md: is longer than 256 KiB"}},
 		"a statement of 300 KiB of TeX":        {[]entry{file("problem_statement/problem.tex", strings.Repeat("word ", 60<<10))}, []string{"problem.tex: is longer than 256 KiB"}},
-		"stars that nothing closes":            {[]entry{statement(strings.Repeat("*a_", 80_000))}, []string{"took more than 2 s of CPU"}},
+		"stars that nothing closes":            {[]entry{statement(strings.Repeat("*a_", 80_000))}, []string{"has more than 1000 of the signs"}},
+		"formulas without end":                 {[]entry{statement(formulas())}, []string{"took more than 2 s of CPU"}},
 		"definitions of the same link":         {[]entry{statement(strings.Repeat("[a]: x\n", 36_000))}, nil},
 		"a table that becomes a million times": {[]entry{statement(tables)}, []string{"MiB of memory", "MiB of HTML", "s of CPU"}},
 		"quotes in quotes":                     {[]entry{statement(strings.Repeat(">", 250_000))}, nil},
@@ -155,7 +156,7 @@ func TestAPackageThatCostsTooMuchIsItsOwnFault(t *testing.T) {
 				t.Fatalf("the error %v is nobody's fault", err)
 			}
 			if tt.want == nil {
-				tt.want = []string{"s of CPU", "MiB of memory", "MiB of HTML", "is not YAML"}
+				tt.want = []string{"s of CPU", "MiB of memory", "MiB of HTML", "is not YAML", "of the signs", "in each other"}
 			}
 			for _, want := range tt.want {
 				if strings.Contains(err.Error(), want) {
@@ -231,7 +232,10 @@ func TestAPackageIsTheSameWhoeverReadsIt(t *testing.T) {
 	}
 	// A folder, an archive and its content, also through a link, in any order.
 	dir := t.TempDir()
-	more := []entry{file("attachments/a.bin", noise(300_000)), link("attachments/b.bin", "a.bin"), file("attachments/empty", ""), file("attachments/frame", noise(64<<10))}
+	more := []entry{
+		file("attachments/a.bin", noise(300_000)), link("attachments/b.bin", "a.bin"), file("attachments/empty", ""), file("attachments/frame", noise(64<<10)),
+		file("problem_statement/problem.de.tex", `Ist $\frac{1}{2}$ in \includegraphics{a}?`), file("problem_statement/a.svg", `<svg xmlns="http://www.w3.org/2000/svg"><script/><path d="M0 0"/></svg>`),
+	}
 	z := archive(t, more...)
 	must(t, exec.Command("python3", "-c", "import sys,zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])", z.Name(), dir).Run())
 	must(t, os.Remove(filepath.Join(dir, "attachments", "b.bin"))) // which that made a file of
@@ -242,6 +246,9 @@ func TestAPackageIsTheSameWhoeverReadsIt(t *testing.T) {
 		must(t, err)
 		if want := strings.TrimSuffix(filepath.Base(path), ".zip"); slug != want {
 			t.Errorf("%s is called %q", path, slug)
+		}
+		if text := r.Statements["de"]; !strings.Contains(text, "<mfrac>") || !strings.Contains(text, `src="pictures/`) || len(r.Pictures) != 1 {
+			t.Errorf("the statement of %s is %s, with pictures %+v", path, text, r.Pictures)
 		}
 		r.Slug = "small"
 		v, err := r.Save(t.Context(), store)
@@ -300,8 +307,17 @@ func awaitReader(ctx context.Context, t *testing.T, before []int) int {
 	return 0
 }
 
-// slow is a package that takes a minute to read.
-func slow(t *testing.T) *os.File { return archive(t, statement(strings.Repeat("*a_", 80_000))) }
+// slow is a package that takes long to read.
+func slow(t *testing.T) *os.File { return archive(t, statement(formulas())) }
+
+// formulas is a statement of formulas of which no two are alike.
+func formulas() string {
+	var b strings.Builder
+	for i := range 15_000 {
+		fmt.Fprintf(&b, "$\\frac{%d}{b}$\n", i)
+	}
+	return b.String()
+}
 
 func TestTheReaderEndsWithWhoeverAsked(t *testing.T) {
 	for name, file := range map[string]*os.File{"while it reads": slow(t), "while a file is sent": archive(t, entry{name: "attachments/big", text: noise(32 << 20), mode: 0o644})} {
@@ -485,6 +501,11 @@ func TestNothingIsBelievedOfAReader(t *testing.T) {
 		"a link that runs, encoded":     `<p>x</p>=><a href=\"java&#115;cript:x\">`,
 		"a picture":                     `<p>x</p>=><img src=\"//x\">`,
 		"a tag that is cut":             `<p>x</p>=><p`,
+		"a picture of no file":          `"files":[=>"pictures":[{"name":"` + strings.Repeat("a1", 32) + `.png","type":"image/png","file":{"path":"x","size":1}}],"files":[`,
+		"a picture of another name":     `"files":[=>"pictures":[{"name":"../x.png","type":"image/png","file":{"path":"1.in","size":2}}],"files":[`,
+		"a picture that is a page":      `"files":[=>"pictures":[{"name":"` + strings.Repeat("a1", 32) + `.png","type":"text/html","file":{"path":"1.in","size":2}}],"files":[`,
+		"a class of the site":           `<p>x</p>=><p class=\"button\">`,
+		"an element that nothing ends":  `<p>x</p>=><p>`,
 		"a style":                       `<p>x</p>=><p style=\"position:fixed\">`,
 		"a file outside":                `"path":"1.in","size":2}]=>"path":"../1.in","size":2}]`,
 		"a file of less than nothing":   `"path":"1.in","size":2}]=>"path":"1.in","size":-2}]`,

@@ -86,6 +86,10 @@ func (p *pipe) ForceFlush(context.Context) error { return nil }
 
 func (p *pipe) run(ctx context.Context) error {
 	var batch []sdk.ReadOnlySpan
+	// What is being sent when ctx ends is sent to its end, too.
+	sending, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, giveUp) })()
 	timer := time.NewTimer(p.every)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -98,24 +102,22 @@ func (p *pipe) run(ctx context.Context) error {
 			if len(batch) < p.batch {
 				continue
 			}
-			batch = p.send(ctx, batch)
+			batch = p.send(sending, batch)
 		case <-timer.C:
-			batch = p.send(ctx, batch)
+			batch = p.send(sending, batch)
 		}
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
-	defer cancel()
 	for more := true; more; {
 		select {
 		case s := <-p.spans:
 			if batch = append(batch, s); len(batch) == p.batch {
-				batch = p.send(last, batch)
+				batch = p.send(sending, batch)
 			}
 		default:
 			more = false
 		}
 	}
-	p.send(last, batch)
+	p.send(sending, batch)
 	return p.exporter.Shutdown(context.WithoutCancel(ctx))
 }
 

@@ -25,11 +25,22 @@ type inspection struct {
 	mu      sync.Mutex
 	checked int
 	faults  []string
+	count   *counter
+}
+
+// questions is about how often validators and checkers will be asked.
+func (i *inspection) questions() int {
+	n := len(i.pkg.CheckerTests)
+	for _, v := range i.pkg.Validators {
+		n += len(i.pkg.Tests()) + len(v.Tests) + len(i.pkg.Invalid) + len(i.pkg.CheckerTests)
+	}
+	return n
 }
 
 // inspect returns how much was looked at, and what is wrong, in order.
 func inspect(ctx context.Context, cfg Config, pkg *problem.Package) (checked int, faults []string, err error) {
 	i := &inspection{cfg: cfg, pkg: pkg}
+	i.count = cfg.begin(StepInspect, i.questions())
 	if err := i.validate(ctx); err != nil {
 		return 0, nil, err
 	}
@@ -61,8 +72,9 @@ func inspect(ctx context.Context, cfg Config, pkg *problem.Package) (checked int
 
 func (i *inspection) looked() {
 	i.mu.Lock()
-	defer i.mu.Unlock()
 	i.checked++
+	i.mu.Unlock()
+	i.count.done("")
 }
 
 // fault records what is wrong.
@@ -80,17 +92,19 @@ func (i *inspection) validate(ctx context.Context) error {
 		}
 		return nil
 	}
-	var built []*judging.Program
-	for _, v := range i.pkg.Validators {
+	built := make([]*judging.Program, len(i.pkg.Validators))
+	whole := true
+	for n, v := range i.pkg.Validators {
 		p, err := i.cfg.Judge.Program(ctx, i.pkg, v.Program)
 		if _, missing := errors.AsType[*judging.UnavailableError](err); missing || judging.AtFault(err) {
 			i.fault("validator %v", err)
-			return nil
+			whole = false
+			continue
 		}
 		if err != nil {
 			return fmt.Errorf("validator %w", err)
 		}
-		built = append(built, p)
+		built[n] = p
 	}
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(i.cfg.Parallel)
@@ -101,6 +115,9 @@ func (i *inspection) validate(ctx context.Context) error {
 	}
 	done := map[look]bool{}
 	for n, v := range i.pkg.Validators {
+		if built[n] == nil {
+			continue
+		}
 		for _, t := range i.pkg.Tests() {
 			flags := slices.Concat(t.FlagsOf(v.Name), t.Args)
 			l := look{n, t.Input.Digest, fmt.Sprintf("%q %v", flags, t.Files)}
@@ -115,11 +132,14 @@ func (i *inspection) validate(ctx context.Context) error {
 		}
 	}
 	for _, in := range i.pkg.Invalid {
+		if !whole { // the one that is missing may be the one to reject it
+			break
+		}
 		g.Go(func() error { return i.refused(within, built, in) })
 	}
 	for _, t := range i.pkg.CheckerTests {
 		for n, v := range i.pkg.Validators {
-			if t.Valid != nil {
+			if t.Valid != nil && built[n] != nil {
 				g.Go(func() error { return i.expect(within, v, built[n], t.Valid.File, t.Valid.FlagsOf(v.Name), true) })
 			}
 		}

@@ -5,6 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"deepoj/host/judge"
@@ -12,14 +17,24 @@ import (
 )
 
 // measuring is the time limit of programs whose time is to be found out.
-const measuring = 20 * time.Second
+const measuring = time.Minute
 
-// Infer finds the time limit of a package that has none, by the rule of its
-// format: the least multiple of the resolution that is the multiplier's times what
-// the slowest program takes that must not be too slow. Every program that must be
-// too slow must take longer than the limit with its safety margin. Infer returns
-// the package with this limit, stored. It returns pkg itself if it has a limit, or
-// a format that leaves the limit to people. The package must be saved, as for [Run].
+// longest is the longest time limit that there can be.
+const longest = 10 * time.Minute
+
+// Infer finds the time limit of a package that states none, by the rule of its
+// format: the least multiple of the resolution, and at least one of it, that is the
+// multiplier's times what the slowest program takes that must not be too slow.
+//
+// In the legacy format these are the programs of submissions/accepted that are accepted
+// for the highest score; if none is, those that are accepted for less. If none is
+// accepted at all the package keeps the default, and [Run] says so.
+// In the newer formats every program that must be too slow must take longer than the
+// limit with its safety margin, too.
+//
+// Programs are measured side by side, and those that matter once more alone. Infer
+// returns the package with this limit, stored, and pkg itself if it has a limit. The
+// package must be saved, as for [Run].
 func Infer(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Package, error) {
 	if !inferable(pkg) {
 		return pkg, nil
@@ -27,7 +42,13 @@ func Infer(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Pack
 	if cfg.Judge == nil {
 		return nil, errors.New("infer a time limit: Judge is missing")
 	}
+	if cfg.Parallel == 0 {
+		cfg.Parallel = runtime.GOMAXPROCS(0)
+	}
 	limit, err := infer(ctx, cfg, pkg)
+	if errors.Is(err, errNoneAccepted) {
+		return pkg, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: limits.time_limit is missing and cannot be inferred: %w", pkg.Slug, err)
 	}
@@ -40,88 +61,124 @@ func inferable(pkg *problem.Package) bool {
 	return pkg.Limits.Resolution != 0 && pkg.Limits.CPUFrom == "default"
 }
 
-func infer(ctx context.Context, cfg Config, pkg *problem.Package) (time.Duration, error) {
-	slowest, err := times(ctx, cfg, pkg, "lower", measuring, func(s problem.Submission, t judge.TestResult) error {
-		if t.Verdict == judge.TLE {
-			return faultf("%s takes more than %s on %s", short(s.Path), measuring, t.Name)
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
+// limitFor is the time limit that the multiplier of a package gives.
+func limitFor(l problem.Limits, slowestMillis int64) time.Duration {
+	resolution := l.Resolution
+	if resolution == 0 {
+		resolution = time.Second
 	}
-	if len(slowest) == 0 {
-		return 0, faultf("no submission says how long a good one takes: put one into submissions/accepted")
-	}
-	worst := int64(1)
-	for _, m := range slowest {
-		worst = max(worst, m)
-	}
-	steps := math.Ceil(float64(worst) * pkg.Limits.Multiplier / float64(pkg.Limits.Resolution.Milliseconds()))
-	limit := time.Duration(steps) * pkg.Limits.Resolution
-	margin := time.Duration(float64(limit) * pkg.Limits.SafetyMargin).Round(time.Millisecond)
-	tooSlow := map[string]bool{}
-	upper, err := times(ctx, cfg, pkg, "upper", margin, func(s problem.Submission, t judge.TestResult) error {
-		tooSlow[s.Path] = tooSlow[s.Path] || t.Verdict == judge.TLE
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	for name := range upper {
-		if !tooSlow[name] {
-			return 0, faultf("%s must be too slow, but takes no more than %s: the limit must be %s at least, and a slow program %s",
-				short(name), margin, limit, margin)
-		}
-	}
-	return limit, nil
+	const rounding = 1e-9 // 5 × 0.2 s is a second
+	steps := math.Ceil(float64(slowestMillis)*l.Multiplier/float64(resolution.Milliseconds()) - rounding)
+	return time.Duration(max(1, steps)) * resolution
 }
 
-// times judges, under a limit, the submissions that give a bound, and returns the
-// CPU time in milliseconds that each takes on its slowest test, by path, as if no
-// language had a factor. It tells each of the tests that the bound is about.
-func times(ctx context.Context, cfg Config, pkg *problem.Package, bound string, limit time.Duration,
-	tell func(problem.Submission, judge.TestResult) error,
-) (map[string]int64, error) {
-	measured, err := pkg.WithCPU(ctx, limit, "a measurement")
-	if err == nil {
-		measured, err = measured.Exhaustive(ctx)
-	}
+func infer(ctx context.Context, cfg Config, pkg *problem.Package) (time.Duration, error) {
+	lower, err := bounding(pkg, "lower")
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	p := &proof{cfg: cfg, pkg: measured, version: measured.Version, languages: cfg.Judge.Languages(ctx)}
-	all := map[string]int64{}
+	upper, err := bounding(pkg, "upper")
+	if err != nil {
+		return 0, err
+	}
+	if len(lower) == 0 && pkg.Format == problem.FormatLegacy {
+		return 0, errNoneAccepted
+	}
+	if len(lower) == 0 {
+		return 0, faultf("no submission says how long a good one takes: put one into submissions/accepted")
+	}
+	m := &measurement{cfg: cfg, pkg: pkg, count: cfg.begin(StepMeasure, len(lower)+len(upper))}
+	worst, err := m.worst(ctx, lower)
+	if err != nil {
+		return 0, err
+	}
+	limit := limitFor(pkg.Limits, worst.millis)
+	if limit > longest {
+		return 0, faultf("%s takes %s on %s, for which the multiplier %g gives a limit of %s, and the longest is %s: make the test smaller or the program faster",
+			short(worst.of.Path), millis(worst.millis), worst.on, pkg.Limits.Multiplier, limit, longest)
+	}
+	return limit, m.tooSlow(ctx, limit, upper)
+}
+
+// worst returns what the slowest of programs takes.
+func (m *measurement) worst(ctx context.Context, programs []asked) (timed, error) {
+	var full, part []timed // of programs that are accepted for everything, or for less
+	good := false          // a program was judged that must be accepted
+	err := m.sideBySide(ctx, measuring, programs, func(a asked, payload judge.Payload, r judge.Result) error {
+		good = good || slices.Equal(a.of.Allowed, []judge.Verdict{judge.AC})
+		into := &full
+		if m.pkg.Format == problem.FormatLegacy && r.Verdict != judge.AC {
+			into = &part
+		}
+		for _, t := range r.Tests {
+			if t.Verdict == "" || !a.covers(t.Name) {
+				continue
+			}
+			if t.Verdict == judge.TLE {
+				return faultf("%s takes more than %s on %s: state a limit, or make the test smaller", short(a.of.Path), measuring, t.Name)
+			}
+			if into == &full || r.Verdict == judge.PA {
+				*into = append(*into, timed{a.of, t.Name, (&proof{cfg: m.cfg}).plain(t.Usage.CPUMillis, payload.Language)})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return timed{}, err
+	}
+	if len(full) == 0 {
+		full = part
+	}
+	if !good && len(m.unable) > 0 {
+		return timed{}, faultf("no program that shows how long a good one takes can be judged here: %s", strings.Join(m.unable, "; "))
+	}
+	if len(full) == 0 && m.pkg.Format == problem.FormatLegacy {
+		return timed{}, errNoneAccepted
+	}
+	return slowest(full, func(millis int64) time.Duration { return limitFor(m.pkg.Limits, millis) }, func(t timed) (int64, error) {
+		return m.alone(ctx, measuring, t)
+	})
+}
+
+// tooSlow reports a program that must be too slow, and is not, for a limit with its
+// safety margin.
+func (m *measurement) tooSlow(ctx context.Context, limit time.Duration, programs []asked) error {
+	margin := time.Duration(float64(limit) * m.pkg.Limits.SafetyMargin).Round(time.Millisecond)
+	return m.sideBySide(ctx, margin, programs, func(a asked, _ judge.Payload, r judge.Result) error {
+		judged := false
+		for _, t := range r.Tests {
+			if judged = judged || t.Verdict != "" && a.covers(t.Name); t.Verdict == judge.TLE && a.covers(t.Name) {
+				return nil
+			}
+		}
+		if !judged {
+			return nil
+		}
+		return faultf("%s must be too slow, but takes no more than %s: the limit must be %s at least, and a slow program %s",
+			short(a.of.Path), margin, limit, margin)
+	})
+}
+
+// bounding returns the programs that give a bound of the time limit, "lower" or
+// "upper". In the legacy format slow programs bound nothing: the proof shows whether
+// they are too slow.
+func bounding(pkg *problem.Package, bound string) (all []asked, err error) {
 	for _, s := range pkg.Submissions {
-		covered, err := bounds(s, bound)
+		if pkg.Format == problem.FormatLegacy {
+			if bound == "lower" && path.Dir(s.Path) == "submissions/accepted" {
+				all = append(all, asked{s, []*regexp.Regexp{nil}})
+			}
+			continue
+		}
+		about, err := bounds(s, bound)
 		if err != nil {
 			return nil, err
 		}
-		if len(covered) == 0 {
-			continue
-		}
-		payload, why, err := p.payload(ctx, s)
-		if err == nil && why != "" {
-			err = &fault{why}
-		}
-		var r judge.Result
-		if err == nil {
-			r, err = cfg.Judge.Judge(ctx, payload, measured.Version, nil)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", short(s.Path), err)
-		}
-		for _, t := range r.Tests {
-			for _, about := range covered {
-				if t.Verdict == "" || !covers(about, t.Name) {
-					continue
-				}
-				all[s.Path] = max(all[s.Path], p.plain(t.Usage.CPUMillis, payload.Language))
-				if err := tell(s, t); err != nil {
-					return nil, err
-				}
-			}
+		if len(about) > 0 {
+			all = append(all, asked{s, about})
 		}
 	}
 	return all, nil
 }
+
+func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"runtime"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -40,6 +41,18 @@ type maker struct {
 
 	mu              sync.Mutex
 	inputs, answers map[string]problem.File // by test
+
+	count *counter
+}
+
+// missing is how many tests lack something.
+func (m *maker) missing() (n int) {
+	for _, t := range m.pkg.Tests() {
+		if t.Input.Path == "" || t.Answer.Path == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // Make makes the inputs and answers that a package does not hold: its generators
@@ -58,6 +71,7 @@ func Make(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Packa
 		cfg.Parallel = runtime.GOMAXPROCS(0)
 	}
 	m := &maker{cfg: cfg, pkg: pkg, generators: map[string]*judging.Program{}, inputs: map[string]problem.File{}, answers: map[string]problem.File{}}
+	m.count = cfg.begin(StepMake, m.missing())
 	if err := m.build(ctx); err != nil {
 		return nil, fmt.Errorf("%s: make tests: %w", pkg.Slug, err)
 	}
@@ -84,17 +98,10 @@ func (m *maker) build(ctx context.Context) error {
 		if t.Input.Path == "" && len(t.Made) > 0 {
 			needed[t.Made[0]] = true
 		}
-		answers = answers || t.Answer.Path == ""
+		answers = answers || t.Answer.Path == "" && !m.twofold(t)
 	}
-	for _, g := range m.pkg.Generators {
-		if !needed[g.Name] {
-			continue
-		}
-		p, err := m.cfg.Judge.Program(ctx, m.pkg, g)
-		if err != nil {
-			return fmt.Errorf("generator %w", err)
-		}
-		m.generators[g.Name] = p
+	if err := m.compile(ctx, needed); err != nil {
+		return err
 	}
 	if !answers {
 		return nil
@@ -119,11 +126,34 @@ func (m *maker) build(ctx context.Context) error {
 	return faultf("no solution is the main one, which gives the answers")
 }
 
+// madeMiB is how long an input may be at least that a generator makes.
+const madeMiB = 256
+
+// compile compiles generators, several at once.
+func (m *maker) compile(ctx context.Context, needed map[string]bool) error {
+	all := slices.DeleteFunc(slices.Clone(m.pkg.Generators), func(g problem.Program) bool { return !needed[g.Name] })
+	m.count.more(len(all))
+	from := *m.pkg // inputs may be longer than what programs and checkers may write
+	from.Limits.CheckOutputMiB = max(from.Limits.CheckOutputMiB, madeMiB)
+	return inParallel(ctx, m.cfg.Parallel, len(all), func(ctx context.Context, i int) error {
+		p, err := m.cfg.Judge.Program(ctx, &from, all[i])
+		if err != nil {
+			return fmt.Errorf("generator %w", err)
+		}
+		m.mu.Lock()
+		m.generators[all[i].Name] = p
+		m.mu.Unlock()
+		m.count.done("generator " + all[i].Name)
+		return nil
+	})
+}
+
 // make makes what a test lacks.
 func (m *maker) make(ctx context.Context, t *problem.Test) error {
 	if t.Input.Path != "" && t.Answer.Path != "" {
 		return nil
 	}
+	defer m.count.done(t.Name)
 	input := t.Input
 	if input.Path == "" {
 		var err error
@@ -131,7 +161,7 @@ func (m *maker) make(ctx context.Context, t *problem.Test) error {
 			return err
 		}
 	}
-	if t.Answer.Path != "" {
+	if t.Answer.Path != "" || m.answered(t) {
 		return nil
 	}
 	from, err := m.cfg.Judge.File(ctx, input)
@@ -157,22 +187,55 @@ func (m *maker) generate(ctx context.Context, t *problem.Test) (problem.File, er
 	if len(t.Made) == 0 || m.generators[t.Made[0]] == nil {
 		return problem.File{}, faultf("nothing says how its input is made")
 	}
-	program, args := m.generators[t.Made[0]], t.Made[1:]
-	name := path.Join("made", t.Name)
-	generate := func(out *os.File) error { return run(ctx, program, args, nil, out) }
-	input, err := m.store(ctx, name, generate)
+	input, answer, err := m.print(ctx, t)
 	if err != nil {
 		return input, fmt.Errorf("by %q: %w", t.Made, err)
 	}
-	again, err := m.store(ctx, name, generate)
+	input2, answer2, err := m.print(ctx, t)
 	if err != nil {
 		return input, fmt.Errorf("by %q: %w", t.Made, err)
 	}
-	if input.Digest != again.Digest {
+	if input.Digest != input2.Digest || answer.Digest != answer2.Digest {
 		return input, faultf("by %q: it prints something else each time: it must depend on its arguments only", t.Made)
 	}
-	m.keep(m.inputs, t, input)
+	if m.keep(m.inputs, t, input); answer.Path != "" && t.Answer.Path == "" {
+		m.keep(m.answers, t, answer)
+	}
 	return input, nil
+}
+
+// print runs the generator of a test once, and stores what it prints. There is no
+// answer unless it writes that, too.
+func (m *maker) print(ctx context.Context, t *problem.Test) (input, answer problem.File, err error) {
+	program, args, name := m.generators[t.Made[0]], t.Made[1:], path.Join("made", t.Name)
+	if !m.twofold(t) {
+		input, err = m.store(ctx, name, func(out *os.File) error { return run(ctx, program, args, nil, out) })
+		return input, answer, err
+	}
+	answer, err = m.store(ctx, name+".a", func(other *os.File) error {
+		input, err = m.store(ctx, name, func(out *os.File) error {
+			said, err := program.RunTwofold(ctx, args, out, other)
+			if err == nil && said.Exit != 0 {
+				err = faultf("it ended with exit status %d: %s", said.Exit, said.Stderr)
+			}
+			return err
+		})
+		return err
+	})
+	return input, answer, err
+}
+
+// twofold reports whether the generator of a test writes its answer, too.
+func (m *maker) twofold(t *problem.Test) bool {
+	return t.Input.Path == "" && len(t.Made) > 0 &&
+		slices.ContainsFunc(m.pkg.Generators, func(g problem.Program) bool { return g.Name == t.Made[0] && g.Answers })
+}
+
+// answered reports whether the answer of a test was made with its input.
+func (m *maker) answered(t *problem.Test) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.answers[t.Name].Path != ""
 }
 
 func (m *maker) keep(made map[string]problem.File, t *problem.Test, f problem.File) {

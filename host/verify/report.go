@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"deepoj/host/judge"
 )
@@ -16,17 +16,27 @@ func (p *proof) report() Report {
 	r := Report{
 		Slug: p.pkg.Slug, Version: string(p.pkg.Version), LimitMillis: p.pkg.Limits.CPU.Milliseconds(), LimitFrom: p.pkg.Limits.CPUFrom, Rows: p.rows,
 	}
-	for _, row := range r.Rows {
-		if row.Verdict.InPackage() == judge.AC {
+	solved := slices.ContainsFunc(r.Rows, func(row Row) bool {
+		return mustBeAccepted(row) && row.Verdict.InPackage() == judge.AC && row.Problem == ""
+	})
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if mustBeAccepted(*row) && row.Verdict == judge.AC {
 			r.SlowestMillis = max(r.SlowestMillis, p.plain(row.Usage.CPUMillis, row.Language))
+		}
+		if !solved {
+			row.Problem, row.Skipped = row.Problem+row.Skipped, "" // one of them is empty
 		}
 	}
 	if r.SlowestMillis > 0 {
-		limit := time.Duration(float64(r.SlowestMillis)*p.pkg.Limits.Multiplier) * time.Millisecond
-		r.SuggestedMillis = (limit + time.Second - 1).Truncate(time.Second).Milliseconds()
+		r.SuggestedMillis = limitFor(p.pkg.Limits, r.SlowestMillis).Milliseconds()
 	}
 	return r
 }
+
+// mustBeAccepted reports whether a submission is to show that the problem can be
+// solved.
+func mustBeAccepted(row Row) bool { return slices.Equal(row.Allowed, []judge.Verdict{judge.AC}) }
 
 // plain is a CPU time as if its language had no factor.
 func (p *proof) plain(millis int64, language string) int64 {
@@ -41,6 +51,11 @@ func (r Report) Write(w io.Writer) error {
 		state := "ok"
 		if row.Problem != "" {
 			state = "!!"
+		} else if row.Warning != "" {
+			state = "??"
+		}
+		if row.Skipped != "" {
+			state = "--"
 		}
 		slack := ""
 		if row.Slack > 0 {
@@ -56,9 +71,23 @@ func (r Report) Write(w io.Writer) error {
 		if row.Problem != "" {
 			fmt.Fprintf(w, "%s: %s\n", row.Path, row.Problem)
 		}
+		if row.Skipped != "" {
+			fmt.Fprintf(w, "%s: not judged: %s\n", row.Path, row.Skipped)
+		}
+	}
+	for _, row := range r.Rows {
+		if row.Warning != "" {
+			fmt.Fprintf(w, "%s: warning: %s\n", row.Path, row.Warning)
+		}
 	}
 	for _, f := range r.Faults {
 		fmt.Fprintln(w, f)
+	}
+	for _, f := range r.Warnings {
+		fmt.Fprintln(w, "warning: "+f)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintln(w, n)
 	}
 	if r.Checked > 0 {
 		fmt.Fprintf(w, "validators and checkers were asked %d times\n", r.Checked)

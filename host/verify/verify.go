@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"runtime"
 	"slices"
@@ -37,6 +38,10 @@ type Config struct {
 	// number of cores.
 	Parallel int
 
+	// Stage is told how far each step is, from one goroutine at a time. Defaults to
+	// nobody.
+	Stage func(Stage)
+
 	// Done is told of each row when it is complete, from one goroutine at a
 	// time. Defaults to nobody.
 	Done func(Row)
@@ -59,8 +64,16 @@ type Row struct {
 	// the slowest test, for accepted submissions that used any.
 	Slack float64 `json:"slack,omitempty"`
 
+	// Skipped says why it was not judged, where that is nothing wrong: the language is
+	// not here, and another program shows that the problem can be solved.
+	Skipped string `json:"skipped,omitempty"`
+
 	// Problem says what is wrong; "" means that all is as it should be.
 	Problem string `json:"problem,omitempty"`
+
+	// Warning says what a setter should know and is nothing wrong: that the submission
+	// is accepted without all points.
+	Warning string `json:"warning,omitempty"`
 }
 
 // Report is the proof of a package.
@@ -72,12 +85,14 @@ type Report struct {
 	LimitMillis int64  `json:"limit_ms"`
 	LimitFrom   string `json:"limit_from"`
 
-	// SlowestMillis is the CPU time of the slowest accepted submission on its
-	// slowest test, divided by the factor of its language.
+	// SlowestMillis is the CPU time of the slowest submission on its slowest test,
+	// divided by the factor of its language, of those that must be accepted and are,
+	// for the highest score.
 	SlowestMillis int64 `json:"slowest_ms"`
 
 	// SuggestedMillis is the limit that the package's own multiplier gives: the
-	// slowest accepted time multiplied and rounded up to a second.
+	// slowest accepted time multiplied and rounded up to the package's resolution, or
+	// to a second, and at least that.
 	SuggestedMillis int64 `json:"suggested_ms"`
 
 	// Checked is how many inputs and outputs the validators and checkers were asked
@@ -85,6 +100,13 @@ type Report struct {
 	// some submissions only.
 	Checked int      `json:"checked"`
 	Faults  []string `json:"faults,omitempty"`
+
+	// Warnings say what of the checkers' words has no effect.
+	Warnings []string `json:"warnings,omitempty"`
+
+	// Notes say in a sentence each what is worth knowing of the checkers, and is no
+	// fault: that one runs as a program and not as a plugin, or was bound to the problem.
+	Notes []string `json:"notes,omitempty"`
 
 	Rows []Row `json:"rows"`
 }
@@ -125,19 +147,36 @@ func Run(ctx context.Context, cfg Config, pkg *problem.Package) (Report, error) 
 	}
 	var checked int
 	var faults []string
+	var err error
 	if cfg.Only == "" {
-		var err error
 		if checked, faults, err = inspect(ctx, cfg, pkg); err != nil {
 			return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
 		}
 	}
-	if err := p.all(ctx, chosen); err != nil {
+	if p.broken, err = cfg.Judge.Unusable(ctx, pkg); err != nil {
+		return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
+	}
+	if p.broken != "" { // nothing can be judged with it
+		faults = append(faults, p.broken)
+		for i, s := range chosen {
+			p.rows[i] = Row{Path: short(s.Path), Allowed: s.Allowed, Problem: "was not judged: see what is wrong above"}
+		}
+	} else if err := p.all(ctx, chosen); err != nil {
 		return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
 	}
 	r := p.report()
-	r.Checked, r.Faults = checked, faults
+	r.Checked, r.Faults, r.Warnings = checked, faults, p.ignored
+	if cfg.Only == "" && inferable(pkg) {
+		r.Faults = append(r.Faults, noLimit)
+	}
+	if r.Notes, err = cfg.Judge.Instead(ctx, pkg); err != nil {
+		return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
+	}
 	return r, nil
 }
+
+// noLimit is the fault of a package that states no time limit and shows none.
+const noLimit = "problem.yaml: limits.time_limit: is missing, and no program of submissions/accepted is accepted, which would show it: put one there, or state a limit"
 
 func matches(pattern, name string) (bool, error) {
 	if pattern == "" {
@@ -159,51 +198,37 @@ type proof struct {
 	version   blob.Digest // to judge on: that of pkg, or of pkg without early stops
 	languages []judge.Language
 
-	mu   sync.Mutex
-	rows []Row
+	broken string // why nothing can be judged; "" = it can
+
+	mu      sync.Mutex
+	rows    []Row
+	ignored []string // what checkers say and has no effect
 }
 
 // all judges the submissions, several at once.
 func (p *proof) all(ctx context.Context, submissions []problem.Submission) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(p.cfg.Parallel, len(submissions)) {
-		workers.Go(func() {
-			for i := range next {
-				row, err := p.one(ctx, submissions[i])
-				if err != nil {
-					cancel(fmt.Errorf("%s: %w", short(submissions[i].Path), err))
-					continue
-				}
-				p.mu.Lock()
-				p.rows[i] = row
-				if p.cfg.Done != nil {
-					p.cfg.Done(row)
-				}
-				p.mu.Unlock()
-			}
-		})
-	}
-	for i := range submissions {
-		select {
-		case next <- i:
-			continue
-		case <-ctx.Done():
+	count := p.cfg.begin(StepVerify, len(submissions))
+	return inParallel(ctx, p.cfg.Parallel, len(submissions), func(ctx context.Context, i int) error {
+		row, err := p.one(ctx, submissions[i])
+		if err != nil {
+			return fmt.Errorf("%s: %w", short(submissions[i].Path), err)
 		}
-		break
-	}
-	close(next)
-	workers.Wait()
-	return context.Cause(ctx)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.rows[i] = row
+		if p.cfg.Done != nil {
+			p.cfg.Done(row)
+		}
+		count.done(row.Path)
+		return nil
+	})
 }
 
 // one judges a submission and compares.
 func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 	row := Row{Path: short(s.Path), Allowed: s.Allowed}
 	payload, why, err := p.payload(ctx, s)
-	if row.Language, row.Problem = payload.Language, why; err != nil || why != "" {
+	if row.Language, row.Skipped = payload.Language, why; err != nil || why != "" {
 		return row, err
 	}
 	r, err := p.cfg.Judge.Judge(ctx, payload, p.version, nil)
@@ -217,12 +242,18 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 			row.TotalCPU += t.Usage.CPUMillis
 		}
 	}
-	if r.Verdict.InPackage() == judge.AC && r.Usage.CPUMillis > 0 {
+	if r.Verdict == judge.AC && r.Usage.CPUMillis > 0 {
 		row.Slack = float64(p.pkg.Limits.CPU.Milliseconds()) * p.cfg.Judge.Factor(row.Language) / float64(r.Usage.CPUMillis)
 	}
 	if row.Problem = wrong(s, r); row.Problem == "" && r.Verdict != judge.CE {
 		row.Problem = unexpected(s, r)
 	}
+	if why := notInFull(s, r); row.Problem == "" && p.pkg.Format == problem.FormatLegacy {
+		row.Warning = why
+	} else if row.Problem == "" {
+		row.Problem = why
+	}
+	p.ignore(r)
 	return row, nil
 }
 
@@ -271,16 +302,23 @@ func wrong(s problem.Submission, r judge.Result) string {
 		return "the judges' side failed: " + r.JudgeNote
 	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, r.Verdict.InPackage()):
 		return fmt.Sprintf("got %s, may get %s", r.Verdict, join(s.Allowed))
-	case s.Score != nil && (r.Score == nil || *r.Score != *s.Score):
+	case s.Score != nil && (r.Score == nil || math.Abs(*r.Score-*s.Score) > 1e-6*(1+math.Abs(*s.Score))):
 		return fmt.Sprintf("scored %s, must score %g", points(r.Score), *s.Score)
 	case s.Partial && r.Score != nil && r.MaxScore != nil && *r.Score >= *r.MaxScore:
 		return fmt.Sprintf("scored %g, must score less than %g", *r.Score, *r.MaxScore)
-	case len(s.Expect) > 0: // which says more than the folder
-	case !s.Partial && r.Verdict.InPackage() == judge.AC && slices.Equal(s.Allowed, []judge.Verdict{judge.AC}) && s.Score == nil &&
-		r.Score != nil && r.MaxScore != nil && *r.Score != *r.MaxScore:
-		return fmt.Sprintf("scored %g, must score all of %g", *r.Score, *r.MaxScore)
 	}
 	return ""
+}
+
+// notInFull says that an accepted submission has not all points, or "". Where answers
+// are only more or less good, no program has, and the legacy format has no folder for
+// the best.
+func notInFull(s problem.Submission, r judge.Result) string {
+	if len(s.Expect) > 0 || s.Partial || s.Score != nil || !slices.Equal(s.Allowed, []judge.Verdict{judge.AC}) ||
+		r.Verdict.InPackage() != judge.AC || r.Score == nil || r.MaxScore == nil || *r.Score == *r.MaxScore {
+		return ""
+	}
+	return fmt.Sprintf("scored %g, must score all of %g", *r.Score, *r.MaxScore)
 }
 
 // text returns a file of the package.

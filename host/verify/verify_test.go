@@ -93,19 +93,17 @@ func TestABrokenPromiseIsNamed(t *testing.T) {
 		"submissions/partially_accepted/right.py": right,
 		"submissions/partial/half.py":             "# @EXPECTED_SCORE@: 60\n" + wrong,
 		"submissions/run_time_error/slow.py":      forever,
-		"submissions/accepted/strange.xyz":        right,
 	})
 	r, err := verify.Run(t.Context(), verify.Config{Judge: m.Judge}, pkg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"accepted/wrong.py":           "scored 40, must score all of 100",
+		"accepted/wrong.py":           "", // a warning
 		"wrong_answer/right.py":       "got AC, may get WA",
 		"partially_accepted/right.py": "scored 100, must score less than 100",
 		"partial/half.py":             "scored 40, must score 60",
 		"run_time_error/slow.py":      "got TLE, may get RE or MLE",
-		"accepted/strange.xyz":        "no language has this extension",
 	}
 	if r.OK() || len(r.Rows) != len(want) {
 		t.Errorf("ok %t with %d rows", r.OK(), len(r.Rows))

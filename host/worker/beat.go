@@ -77,6 +77,9 @@ func (w *Worker) info() judge.WorkerInfo {
 		Name: w.owner, Pool: w.cfg.Pool, Slots: w.cfg.Slots, Busy: w.count(), Languages: slices.Clone(w.languages),
 		Version: w.cfg.Version, Calibration: w.cfg.Calibration, Sandbox: w.sandbox, Started: w.started, Seen: time.Now(),
 	}
+	if w.cfg.Compilers != nil {
+		i.Compilers = w.cfg.Compilers()
+	}
 	if w.unable != nil || w.stopping {
 		i.Slots = 0
 	}

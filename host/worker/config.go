@@ -63,6 +63,10 @@ type Config struct {
 	// every ProbeEvery, and when a tool turned out to be missing. Required.
 	Languages func(ctx context.Context) []judge.Language
 
+	// Compilers returns which sources of plugins can be compiled here, as far as that is
+	// known, at once. Defaults to nothing known.
+	Compilers func() []judge.Language
+
 	// Sandbox is the need that every worker has: it runs something and returns a
 	// line about the sandbox for people, or says why nothing can be run. Defaults
 	// to always well.

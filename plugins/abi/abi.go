@@ -62,7 +62,7 @@ type Limits struct {
 }
 
 // Test is a case that a plugin brings to prove itself. Expect is accepted,
-// wrong, presentation or failed.
+// wrong, presentation, partial or failed.
 type Test struct {
 	Input  string   `json:"input"`
 	Output string   `json:"output"`

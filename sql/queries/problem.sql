@@ -13,12 +13,12 @@ INSERT INTO problems (slug, version) SELECT slug, version FROM kept
 ON CONFLICT (slug) DO UPDATE SET version = excluded.version, updated_at = now();
 
 -- name: ProblemGet :one
-SELECT v.problem, p.updated_at, EXISTS (SELECT 1 FROM hidden_problems h WHERE h.slug = p.slug)::boolean AS hidden
+SELECT problem_labelled(v.problem, p.slug)::jsonb AS problem, p.updated_at, EXISTS (SELECT 1 FROM hidden_problems h WHERE h.slug = p.slug)::boolean AS hidden
 FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
 WHERE p.slug = @slug;
 
 -- name: ProblemList :many
-SELECT (v.problem - 'statement' - 'samples')::jsonb AS problem, p.updated_at, (h.slug IS NOT NULL)::boolean AS hidden
+SELECT (problem_labelled(v.problem, p.slug) - 'statement' - 'samples')::jsonb AS problem, p.updated_at, (h.slug IS NOT NULL)::boolean AS hidden
 FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
 LEFT JOIN hidden_problems h ON h.slug = p.slug
 ORDER BY p.slug;

@@ -55,6 +55,7 @@ payload AS (DELETE FROM job_payloads x USING old o WHERE x.job_id = o.job_id),
 result AS (DELETE FROM results x USING old o WHERE x.job_id = o.job_id),
 attempt AS (DELETE FROM attempts x USING old o WHERE x.job_id = o.job_id),
 letter AS (DELETE FROM dead_letters x USING old o WHERE x.job_id = o.job_id),
+draft AS (DELETE FROM draft_submissions x USING old o WHERE x.job_id = o.job_id),
 member AS (DELETE FROM rejudge_set_jobs x USING old o WHERE x.job_id = o.job_id),
 event AS (DELETE FROM single_events x USING old o WHERE x.job_id = o.job_id),
 gone AS (DELETE FROM jobs j USING old o WHERE j.job_id = o.job_id RETURNING j.job_id)

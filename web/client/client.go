@@ -253,10 +253,25 @@ func (c *Client) Rejudge(ctx context.Context, jobID int64) (int32, error) {
 
 // Problems returns the problems that can be solved.
 func (c *Client) Problems(ctx context.Context) ([]judge.Problem, error) {
-	var reply struct {
-		Problems []judge.Problem `json:"problems"`
+	var all []judge.Problem
+	for after := ""; ; {
+		var reply struct {
+			Problems []judge.Problem `json:"problems"`
+			Next     *string         `json:"next"`
+		}
+		query := url.Values{"limit": {"200"}}
+		if after != "" {
+			query.Set("after", after)
+		}
+		if err := c.call(ctx, http.MethodGet, "/api/v1/problems?"+query.Encode(), nil, nil, &reply); err != nil {
+			return nil, err
+		}
+		all = append(all, reply.Problems...)
+		if reply.Next == nil {
+			return all, nil
+		}
+		after = *reply.Next
 	}
-	return reply.Problems, c.call(ctx, http.MethodGet, "/api/v1/problems", nil, nil, &reply)
 }
 
 // Languages returns the languages that the server knows, also those that no

@@ -18,6 +18,9 @@ type NewPackage struct {
 	// Keep leaves the version that is live as it is, also if the new one is proved.
 	Keep bool
 
+	// Given is what a folder of tests, or an init.yml, does not say.
+	Given judge.Given
+
 	// Key makes a repeated call return the first call's job. Empty means a fresh one
 	// for every call.
 	Key string
@@ -35,6 +38,15 @@ func (c *Client) UploadPackage(ctx context.Context, p NewPackage, archive io.Rea
 		}
 	}
 	q := url.Values{"problem": {p.Problem}, "activate": {strconv.FormatBool(!p.Keep)}}
+	if p.Given.Title != "" {
+		q.Set("title", p.Given.Title)
+	}
+	if p.Given.CPUMillis != 0 {
+		q.Set("time", strconv.FormatFloat(float64(p.Given.CPUMillis)/1000, 'f', -1, 64))
+	}
+	if p.Given.MemoryMiB != 0 {
+		q.Set("memory", strconv.FormatInt(p.Given.MemoryMiB, 10))
+	}
 	header := http.Header{"Content-Type": {"application/zip"}, "Idempotency-Key": {p.Key}}
 	return r, c.call(ctx, http.MethodPost, "/api/v1/problems?"+q.Encode(), header, streamed{archive, size}, &r)
 }

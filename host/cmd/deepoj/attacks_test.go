@@ -107,47 +107,82 @@ func constrained(file *ast.File) string {
 	return ""
 }
 
-// TestEveryAttackOfTheSecurityPageIsTried reads the list of attacks: each names tests
-// that exist, and none of them may be skipped where everything is required.
+// promises are the tables of the documents whose last column names the tests that show
+// what a line says: the headings of their sections, and how many lines they have at least.
+var promises = map[string]struct {
+	file, section string
+	least         int
+}{
+	"attacks":    {"security.md", "Attacks, and the tests that try them", 40},
+	"constructs": {"packages.md", "Constructs and dialects, and the tests that show them", 40},
+}
+
 func TestEveryAttackOfTheSecurityPageIsTried(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../../docs/security.md")
+	eachLineIsShown(t, "attacks")
+}
+
+func TestEveryConstructOfThePackagesPageIsShown(t *testing.T) {
+	t.Parallel()
+	eachLineIsShown(t, "constructs")
+}
+
+// eachLineIsShown reads a table: each line names tests that exist, and none of them may
+// be skipped where everything is required.
+func eachLineIsShown(t *testing.T, table string) {
+	t.Helper()
+	p := promises[table]
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", p.file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(doc), "\n## Attacks, and the tests that try them\n")
+	_, section, _ := strings.Cut(string(doc), "\n## "+p.section+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	found, skips := tests(t)
 	name := regexp.MustCompile("`(Test[A-Za-z0-9_]+)`")
-	attacks := 0
+	lines, head := 0, true
 	for line := range strings.Lines(section) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if len(cells) < 2 || strings.HasPrefix(strings.TrimSpace(cells[0]), "---") || strings.TrimSpace(cells[0]) == "attack" {
+		if len(cells) < 2 {
+			head = true
 			continue
 		}
-		attacks++
+		if strings.HasPrefix(strings.TrimSpace(cells[0]), "---") {
+			head = false
+			continue
+		}
+		if head {
+			continue
+		}
+		lines++
+		what := strings.TrimSpace(cells[0])
 		named := name.FindAllStringSubmatch(cells[len(cells)-1], -1)
 		if len(named) == 0 {
-			t.Errorf("no test is named for %q", strings.TrimSpace(cells[0]))
+			t.Errorf("no test is named for %q", what)
 		}
 		for _, m := range named {
 			if len(found[m[1]]) == 0 {
-				t.Errorf("%s is named for %q, and there is no such test", m[1], strings.TrimSpace(cells[0]))
+				t.Errorf("%s is named for %q, and there is no such test", m[1], what)
 			}
 			for _, proof := range found[m[1]] {
-				hidden := proof.hidden
-				for _, called := range proof.calls {
-					if hidden == "" {
-						hidden = skips[filepath.Dir(proof.file)+"."+called]
-					}
-				}
-				if hidden != "" {
-					t.Errorf("%s is named for %q, and may not run: %s (%s)", m[1], strings.TrimSpace(cells[0]), hidden, proof.file)
+				if hidden := proof.hiddenBy(skips); hidden != "" {
+					t.Errorf("%s is named for %q, and may not run: %s (%s)", m[1], what, hidden, proof.file)
 				}
 			}
 		}
 	}
-	if attacks < 40 {
-		t.Errorf("only %d attacks are listed", attacks)
+	if lines < p.least {
+		t.Errorf("only %d %s are listed", lines, table)
 	}
+}
+
+// hiddenBy says why the test may not run, by itself or by what it calls.
+func (p provenTest) hiddenBy(skips map[string]string) string {
+	hidden := p.hidden
+	for _, called := range p.calls {
+		if hidden == "" {
+			hidden = skips[filepath.Dir(p.file)+"."+called]
+		}
+	}
+	return hidden
 }

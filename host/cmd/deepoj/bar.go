@@ -61,6 +61,22 @@ func (b *bar) add(n int64) {
 	}
 }
 
+// set makes the bar show other work, and draws it.
+func (b *bar) set(what string, done, total int64, text func(done, total int64) string) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.what, b.done, b.total, b.text = what, done, total, text
+	b.drawn = time.Now()
+	line := []rune(b.line())
+	fmt.Fprint(b.out, "\r\x1b[K"+string(line[:min(len(line), barColumns)]))
+}
+
+// barColumns is how long a line is at most, so that it is one line on every terminal.
+const barColumns = 79
+
 // clear takes the bar away, before something else is printed.
 func (b *bar) clear() {
 	if b == nil {
@@ -84,6 +100,14 @@ func submissionsText(done, total int64) string {
 		return fmt.Sprint("submissions so far: ", done)
 	}
 	return fmt.Sprintf("%d of %d submissions", done, total)
+}
+
+// versionsText counts versions.
+func versionsText(done, total int64) string {
+	if total == 0 {
+		return fmt.Sprint("versions so far: ", done)
+	}
+	return fmt.Sprintf("%d of %d versions", done, total)
 }
 
 // megabytesText counts bytes.

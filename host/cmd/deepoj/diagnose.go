@@ -30,6 +30,18 @@ var toolChains = []doctor.Tool{
 	{Name: "clang", Remedy: "apt-get install clang lld wasi-libc libclang-rt-14-dev-wasm32"},
 }
 
+// drawingExtras are what pictures and documents of statements need, by logical name.
+var drawingExtras = []doctor.Extra{
+	{Name: "pdftocairo", Without: "pictures in PDF are not shown in statements", Remedy: "apt-get install poppler-utils"},
+	{Name: "pdftotext", Without: "statements that are PDF are not searched", Remedy: "apt-get install poppler-utils"},
+	{Name: "gs", Without: "pictures in EPS are not shown in statements", Remedy: "apt-get install ghostscript"},
+}
+
+// printingExtras are what printing needs.
+var printingExtras = []doctor.Extra{
+	{Name: "chromium", Without: "`deepoj problem print` makes no PDF; browsers print the same pages", Remedy: browserRemedy},
+}
+
 // leastDisk is the free space below which the machine is about to stop.
 const leastDisk = 1 << 30
 
@@ -75,6 +87,7 @@ func examineMachine(ctx context.Context, c *config, data string) doctor.Report {
 	boxes, stop := examineSandbox(ctx, true)
 	defer stop()
 	exams = append(exams, boxes...)
+	exams = append(exams, doctor.Extras(func(context.Context, string) (string, error) { return findBrowser() }, printingExtras...))
 	exams = append(exams, doctor.Services(services(c)...), doctor.Disk(existing(data), leastDisk))
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -106,9 +119,29 @@ func examineSandbox(ctx context.Context, tools bool) (exams []doctor.Exam, stop 
 		return agent.Status(ctx)
 	}))
 	if err == nil && tools {
-		exams = append(exams, doctor.Tools(agent.Tool, toolChains...))
+		exams = append(exams, doctor.Tools(agent.Tool, toolChains...), doctor.Compilers(func(ctx context.Context) ([]judge.Language, error) {
+			return compilersHere(ctx, agent)
+		}), doctor.Extras(func(ctx context.Context, name string) (string, error) {
+			found, err := agent.Tool(ctx, name)
+			return found.Path, err
+		}, drawingExtras...))
 	}
 	return exams, stop
+}
+
+// compilersHere says which sources of plugins can be compiled here.
+func compilersHere(ctx context.Context, agent *sandbox.Agent) (found []judge.Language, err error) {
+	dir, err := os.MkdirTemp("", "deepoj-doctor-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	j, done, err := openCompiler(dir, "", agent)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return j.Compilers(ctx), nil
 }
 
 // probeAgent starts a sandbox agent for as long as the examination takes.

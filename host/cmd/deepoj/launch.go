@@ -54,6 +54,10 @@ func launch(ctx context.Context, e *env, p launchPlan) int {
 	return 0
 }
 
+// agentPatience is how long the unprivileged process waits for the sandbox agent at
+// most before it begins without.
+const agentPatience = 3 * time.Second
+
 // launchAs runs the unprivileged process, with the sandbox beside it.
 func launchAs(ctx context.Context, e *env, p launchPlan, who *embedded.Account) error {
 	cmd := exec.Command("/proc/self/exe", p.args...)
@@ -70,6 +74,7 @@ func launchAs(ctx context.Context, e *env, p launchPlan, who *embedded.Account) 
 			return err
 		}
 		defer keeper.Close()
+		keeper.Settle(agentPatience) // the last line is why the other process ends
 		cmd.ExtraFiles = []*os.File{keeper.Conn()}
 		cmd.Args = append(cmd.Args, "--sandbox-fd", "3")
 	}

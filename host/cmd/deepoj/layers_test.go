@@ -42,9 +42,11 @@ var layers = []struct{ pkg, may string }{
 	{"sql/sqltest", "sql host/embedded"},
 	{"host/plugin", "host/judge plugins/abi"},
 
-	{"host/problem", "host/judge host/blob"},
+	{"host/problem/statement", ""},
+	{"host/problem", "host/judge host/blob host/problem/statement"},
 	{"host/problem/samples", ""},
 	{"host/reading", "host/plugin host/problem host/problem/samples"},
+	{"host/draft", "host/judge host/problem"},
 	{"host/plugin/conformance", "host/plugin host/problem plugins/abi plugins/vectors"},
 	{"host/judging", "host/judge host/telemetry host/problem host/plugin host/blob plugins/abi sandbox"},
 	{"host/plugin/plugintest", "host/plugin"},
@@ -52,6 +54,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/verify", "host/blob host/judge host/judging host/problem host/plugin"},
 	{"host/plugin/trial", "host/judge host/judging host/problem host/plugin/conformance host/blob host/verify plugins/abi"},
 	{"host/intake", "host/judge host/judging host/problem host/reading host/verify host/plugin host/plugin/conformance host/blob plugins/abi sandbox sql"},
+	{"host/survey", "host/blob host/judging host/problem host/reading host/verify"},
 	{"host/liveness", "host/judge sql"},
 	{"host/doctor", "host/judge sandbox"},
 	{"host/scheduler", "host/judge host/telemetry sql queue"},
@@ -62,7 +65,7 @@ var layers = []struct{ pkg, may string }{
 	{"web/callback", ""},
 	{"web/chart", ""},
 	{"host/cmd/deepoj-judge", "sandbox"},
-	{"web", "host/judge host/telemetry host/blob host/problem host/liveness sql web/judge0 web/callback web/chart"},
+	{"web", "host/judge host/telemetry host/blob host/problem host/problem/samples host/draft host/reading host/liveness sql web/judge0 web/callback web/chart"},
 }
 
 func TestLayers(t *testing.T) {

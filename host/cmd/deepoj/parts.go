@@ -159,15 +159,17 @@ func (n *node) addWorker(ctx context.Context) error {
 	default:
 		delivery = n.streams
 	}
+	compilers := compilerWatch{ask: j.Compilers}
+	n.add("compilers of plugins", compilers.run)
 	journal := firstOf(n.cfg.get("JOURNAL_DIR"), filepath.Join(n.opts.data, "journal"))
 	n.worker, err = worker.New(worker.Config{
 		Name: n.name(), Pool: n.cfg.get("WORKER_POOL"), Version: version, Slots: slots, Calibration: capacity.Calibrate(calibrationTime),
 		Lease: n.cfg.seconds("JOB_LEASE_SEC"), Heartbeat: n.cfg.seconds("JOB_HEARTBEAT_SEC"), Grace: n.cfg.duration("DRAIN_GRACE"),
-		Journal: journal, Claimed: n.wake, Languages: j.Serves, Sandbox: boxes.Status,
+		Journal: journal, Claimed: n.wake, Languages: j.Serves, Compilers: compilers.known, Sandbox: boxes.Status,
 		Needs: n.needs(n.writes(cache, journal)...), Passing: passing,
 		Others: map[judge.Kind]worker.Execute{
 			judge.KindPluginBuild: takes.Execute, judge.KindPluginTest: takes.Execute, judge.KindImport: takes.Package, judge.KindVerify: takes.Package,
-			judge.KindRun: j.Run,
+			judge.KindRender: takes.Render, judge.KindRun: j.Run, judge.KindDraft: j.Draft,
 		},
 		Context: func(ctx context.Context, job judge.Job) context.Context {
 			ctx = sandbox.WithJob(ctx, job.JobID, job.AttemptID)
@@ -179,6 +181,7 @@ func (n *node) addWorker(ctx context.Context) error {
 		return err
 	}
 	n.boxes = boxes
+	n.add("rendering", func(ctx context.Context) error { return n.renderOnce(ctx, renderEvery) })
 	n.add("sandbox", boxes.Run)
 	n.add("worker", n.worker.Run)
 	n.add("plugins", func(ctx context.Context) error {
@@ -293,5 +296,5 @@ func importSample(ctx context.Context, store *sql.Store, blobs blob.Store, slug 
 	if _, err := p.Save(ctx, blobs); err != nil {
 		return err
 	}
-	return store.SaveProblem(ctx, p.Judge(), "deepoj")
+	return intake.Save(ctx, store, p.Package, "deepoj")
 }

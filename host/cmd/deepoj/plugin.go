@@ -92,7 +92,8 @@ func readModule(name string) ([]byte, error) {
 // bench is where plugins are tried: a folder, a runtime and perhaps a sandbox.
 type bench struct {
 	dir     string
-	kept    bool // the folder stays: what is compiled is found again
+	cache   string // what is compiled, which the next command finds again; "" = nobody keeps it
+	kept    bool   // dir stays
 	plugins *plugin.Runtime
 	agent   *sandbox.Agent // nil without one
 	stop    func()         // ends the agent
@@ -121,31 +122,32 @@ func openBenchAs(ctx context.Context, e *env, wantAgent bool, giveUp func() erro
 	if wantAgent {
 		b.agent, b.stop, noAgent = startAgent(ctx)
 	}
-	compiled := pluginCache(ctx, e)
+	own := commandCache(ctx, e)
 	if err := giveUp(); err != nil {
 		return b, noAgent, err
-	}
-	if !writable(compiled) {
-		compiled = "" // it is of another account
 	}
 	if cache := e.variable("CACHE_DIR"); cache != "" {
 		b.dir, b.kept = filepath.Join(cache, "bench"), true
 		err = os.MkdirAll(b.dir, 0o700)
-		compiled = ""
+		own = b.dir
 	} else {
 		b.dir, err = os.MkdirTemp("", "deepoj-plugin-")
 	}
 	if err != nil {
 		return b, noAgent, err
 	}
-	b.plugins, err = plugin.New(plugin.Config{CacheDir: firstOf(compiled, filepath.Join(b.dir, "plugins"))})
+	if b.cache, err = trusted(own); err != nil {
+		fmt.Fprintf(e.stderr, "deepoj: warning: nothing that is compiled is kept for the next command: %v\n", err)
+		b.cache, err = b.dir, nil
+	}
+	b.plugins, err = plugin.New(plugin.Config{CacheDir: filepath.Join(b.cache, "plugins")})
 	return b, noAgent, err
 }
 
-// pluginCache returns the folder in which commands of this account find plugins
-// compiled, for root that of the account that it becomes. It returns "" if there
-// can be none: then a command takes a minute more.
-func pluginCache(ctx context.Context, e *env) string {
+// commandCache returns the folder in which commands of this account find what they
+// compiled: plugins, checkers and programs. For root it is that of the account that
+// root becomes. It returns "" if there is none: then every command takes seconds more.
+func commandCache(ctx context.Context, e *env) string {
 	who, err := findAccount(ctx, "", telemetry.Logger(e.stderr, slog.LevelInfo, false))
 	if err != nil {
 		return ""
@@ -155,27 +157,40 @@ func pluginCache(ctx context.Context, e *env) string {
 		if err != nil {
 			return ""
 		}
-		return filepath.Join(cache, "deepoj", "plugins")
+		return filepath.Join(cache, "deepoj")
 	}
 	dir := filepath.Join("/var/cache/deepoj", who.Name)
 	err = errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o700), os.Chown(dir, int(who.UID), int(who.GID)))
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(dir, "plugins")
+	return dir
 }
 
-// writable reports whether files can be made in a folder, which is made if it is
-// missing.
-func writable(dir string) bool {
-	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
-		return false
+// trusted returns a folder of what was compiled, which is made if it is missing. The
+// error says why what is in it cannot be believed: somebody else may have put it
+// there, and it is run.
+func trusted(dir string) (string, error) {
+	if dir == "" {
+		return "", errors.New("this account has no folder for it")
 	}
-	f, err := os.CreateTemp(dir, "try-")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	info, err := os.Lstat(dir)
 	if err != nil {
-		return false
+		return "", err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.IsDir() || !ok:
+		return "", fmt.Errorf("%s is no folder", dir)
+	case int(st.Uid) != os.Geteuid():
+		return "", fmt.Errorf("%s belongs to another account: give it away with chown, or remove it", dir)
+	case info.Mode().Perm()&0o077 != 0:
+		return "", fmt.Errorf("others may open %s: remove it, or forbid that with chmod 700 if nobody did", dir)
+	}
+	return dir, nil
 }
 
 // startAgent starts a sandbox agent for as long as one command takes.
@@ -214,12 +229,15 @@ func dropRoot(ctx context.Context, e *env) error {
 	return nil
 }
 
+// benchCacheBytes bounds what commands keep of compiled programs and checkers.
+const benchCacheBytes = 1 << 30
+
 // judging is the configuration with which programs are judged on the bench.
 func (b *bench) judging() (judging.Config, error) {
 	adapters, err := plugins.Languages()
 	return judging.Config{
 		Sandbox: b.agent, Plugins: b.plugins, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(),
-		Factors: b.factors, Log: slog.New(slog.DiscardHandler),
+		Factors: b.factors, Log: slog.New(slog.DiscardHandler), CacheDir: filepath.Join(b.cache, "judging"), CacheBytes: benchCacheBytes, KeepPlans: true,
 	}, err
 }
 
@@ -257,9 +275,9 @@ func (m *manifestFlags) given(wasm string) (*abi.Manifest, error) {
 }
 
 // tellOrigin says on stderr that a manifest was assumed.
-func (m *manifestFlags) tellOrigin(e *env, mod *plugin.Module) {
-	if mod != nil && mod.Origin == plugin.FromUpload && m.file == "" {
-		fmt.Fprintf(e.stderr, "deepoj: the module brings no manifest: taken for a %s of %s (see --protocol and --manifest)\n", mod.Manifest.Kind, mod.Manifest.Protocol)
+func (m *manifestFlags) tellOrigin(e *env, from plugin.Origin, kind abi.Kind, protocol abi.Protocol) {
+	if from == plugin.FromUpload && m.file == "" {
+		fmt.Fprintf(e.stderr, "deepoj: the module brings no manifest: taken for a %s of %s (see --protocol and --manifest)\n", kind, protocol)
 	}
 }
 

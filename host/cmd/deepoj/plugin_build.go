@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"deepoj/host/blob"
 	"deepoj/host/judging"
@@ -104,14 +101,37 @@ func sourcesOf(names []string, include string) ([]sandbox.File, error) {
 	return files, nil
 }
 
+// buildCache returns the folder in which what was built is found again: below
+// CACHE_DIR if that is set, else of this account. Without one, "", everything is
+// compiled each time.
+func buildCache(e *env) string {
+	dir := e.variable("CACHE_DIR")
+	if dir == "" {
+		own, err := os.UserCacheDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(own, "deepoj")
+	}
+	dir, err := trusted(filepath.Join(dir, "build"))
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// maxBuildCache bounds what is kept of builds, in bytes.
+const maxBuildCache = 256 << 20
+
 // compilePlugin compiles in the sandbox, or, where there is none for an ordinary
-// user, directly. It says how.
+// user, directly. It says how. The same sources and tools are compiled once.
 func compilePlugin(ctx context.Context, e *env, files []sandbox.File) (wasm []byte, how string, err error) {
 	dir, err := os.MkdirTemp("", "deepoj-plugin-")
 	if err != nil {
 		return nil, "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	cache := buildCache(e)
 	agent, stop, err := startAgent(ctx)
 	defer stop()
 	if err != nil {
@@ -119,30 +139,13 @@ func compilePlugin(ctx context.Context, e *env, files []sandbox.File) (wasm []by
 			return nil, "", fmt.Errorf("no sandbox to compile in: %w; see `deepoj doctor`", err)
 		}
 		fmt.Fprintf(e.stderr, "deepoj: compiled without a sandbox, with your rights, since there is none: %v\n", err)
-		return compileDirectly(ctx, e, dir, files)
+		return compileDirectly(ctx, e, dir, cache, files)
 	}
-	rt, err := plugin.New(plugin.Config{CacheDir: filepath.Join(dir, "plugins")})
+	j, done, err := openCompiler(dir, cache, agent)
 	if err != nil {
 		return nil, "", err
 	}
-	defer func() { err = errors.Join(err, rt.Close()) }()
-	blobs, err := blob.OpenDir(filepath.Join(dir, "blobs"))
-	if err != nil {
-		return nil, "", err
-	}
-	b := &bench{plugins: rt, agent: agent}
-	cfg, err := b.judging()
-	if err != nil && !errors.Is(err, plugins.ErrNotBuilt) {
-		return nil, "", err
-	}
-	if len(cfg.Adapters) == 0 {
-		cfg.Adapters = map[string][]byte{"": nil} // compiling a plugin asks no adapter
-	}
-	cfg.Blobs, cfg.CacheDir = blobs, filepath.Join(dir, "judging")
-	j, err := judging.New(cfg)
-	if err != nil {
-		return nil, "", err
-	}
+	defer func() { err = errors.Join(err, done()) }()
 	wasm, c, err := j.CompilePlugin(ctx, files)
 	if err != nil {
 		return nil, "", err
@@ -153,42 +156,37 @@ func compilePlugin(ctx context.Context, e *env, files []sandbox.File) (wasm []by
 	if c.Output != "" {
 		fmt.Fprintln(e.stderr, c.Output) // warnings
 	}
+	if j.PluginsCompiled() == 0 {
+		return wasm, "compiled before with " + c.Tool, nil
+	}
 	return wasm, "in the sandbox with " + c.Tool, nil
 }
 
-// compileDirectly compiles in a folder of this machine.
-func compileDirectly(ctx context.Context, e *env, dir string, files []sandbox.File) ([]byte, string, error) {
-	p, err := judging.PlanPlugin(plugins.SDK(), files)
+// openCompiler returns a Judge that compiles plugins, with its files in a folder and
+// what it built in the cache; "" is the folder. The function ends it.
+func openCompiler(dir, cache string, agent *sandbox.Agent) (j *judging.Judge, done func() error, err error) {
+	rt, err := plugin.New(plugin.Config{CacheDir: filepath.Join(dir, "plugins")})
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
-	for _, f := range p.Files {
-		name := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, f.Data, 0o600)); err != nil {
-			return nil, "", err
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, rt.Close())
 		}
+	}()
+	blobs, err := blob.OpenDir(filepath.Join(dir, "blobs"))
+	if err != nil {
+		return nil, nil, err
 	}
-	cmd := exec.CommandContext(ctx, p.Tool, p.Args...)
-	cmd.Dir, cmd.Env = dir, os.Environ()
-	for _, kv := range p.Env {
-		if !strings.Contains(kv, "=/tmp/") { // caches of a box; a user has his own
-			cmd.Env = append(cmd.Env, kv)
-		}
+	b := &bench{plugins: rt, agent: agent}
+	cfg, err := b.judging()
+	if err != nil && !errors.Is(err, plugins.ErrNotBuilt) {
+		return nil, nil, err
 	}
-	said, err := cmd.CombinedOutput()
-	said = bytes.TrimSpace(said)
-	var exit *exec.ExitError
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return nil, "", fmt.Errorf("%s is not installed: on Debian, apt-get install clang lld wasi-libc libclang-rt-14-dev-wasm32 libc++-14-dev-wasm32 libc++abi-14-dev-wasm32, or golang-go", p.Tool)
-	case errors.As(err, &exit):
-		return nil, "", fmt.Errorf("it does not compile:\n%s", said)
-	case err != nil:
-		return nil, "", err
+	if len(cfg.Adapters) == 0 {
+		cfg.Adapters = map[string][]byte{"": nil} // compiling a plugin asks no adapter
 	}
-	if len(said) > 0 {
-		fmt.Fprintf(e.stderr, "%s\n", said) // warnings
-	}
-	wasm, err := os.ReadFile(filepath.Join(dir, p.Module))
-	return wasm, "with " + p.Tool, err
+	cfg.Blobs, cfg.CacheDir, cfg.CacheBytes = blobs, firstOf(cache, filepath.Join(dir, "judging")), maxBuildCache
+	j, err = judging.New(cfg)
+	return j, rt.Close, err
 }

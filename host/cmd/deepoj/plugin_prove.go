@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/conformance"
@@ -14,6 +15,10 @@ import (
 	"deepoj/plugins/abi"
 )
 
+// proofTime is how long a plugin may keep the suite busy: with what a command needs
+// before and after, a hostile one is done within a minute.
+const proofTime = 45 * time.Second
+
 // provePlugin is `deepoj plugin test`. Its status is 0 when the plugin conforms,
 // 3 when it does not, and 1 when that cannot be told.
 func provePlugin(ctx context.Context, e *env) int {
@@ -21,6 +26,7 @@ func provePlugin(ctx context.Context, e *env) int {
 	pkg := f.String("problem", "", "folder or ZIP file of a problem package whose answers and submissions a checker must judge rightly")
 	asJSON := f.Bool("json", false, "print the report as JSON")
 	asJUnit := f.Bool("junit", false, "print the report as JUnit's XML")
+	longest := f.Duration("time", proofTime, "how long the plugin may keep the suite busy, without the submissions of a package; 0 is for ever")
 	var m manifestFlags
 	m.define(f)
 	args, status, ok := parseMixed(f, e.args)
@@ -31,7 +37,7 @@ func provePlugin(ctx context.Context, e *env) int {
 		f.Usage()
 		return 2
 	}
-	report, err := prove(ctx, e, args[0], *pkg, m, !*asJSON && !*asJUnit)
+	report, err := prove(ctx, e, args[0], *pkg, m, *longest, !*asJSON && !*asJUnit)
 	switch {
 	case err != nil:
 	case *asJSON:
@@ -52,12 +58,12 @@ func provePlugin(ctx context.Context, e *env) int {
 
 // prove runs the suite. When it is live, what it finds is printed as it is
 // found.
-func prove(ctx context.Context, e *env, file, pkg string, m manifestFlags, live bool) (r conformance.Report, err error) {
+func prove(ctx context.Context, e *env, file, pkg string, m manifestFlags, longest time.Duration, live bool) (r conformance.Report, err error) {
 	wasm, err := readModule(file)
 	if err != nil {
 		return r, err
 	}
-	o := conformance.Options{}
+	o := conformance.Options{Time: longest}
 	if o.Manifest, err = m.given(file); err != nil {
 		return r, err
 	}
@@ -97,15 +103,14 @@ func prove(ctx context.Context, e *env, file, pkg string, m manifestFlags, live 
 			return r, err
 		}
 	}
-	mod, err := b.plugins.Load(ctx, wasm, o.Manifest)
-	if _, refused := errors.AsType[*plugin.Refusal](err); err != nil && !refused {
-		return r, err
-	}
-	m.tellOrigin(e, mod)
 	if live {
 		o.Event = func(event conformance.Event) { fmt.Fprint(e.stdout, event.Line()) }
 	}
-	return conformance.Run(ctx, b.plugins, wasm, o)
+	r, err = conformance.Run(ctx, b.plugins, wasm, o)
+	if err == nil && r.Plugin.Name != "" {
+		m.tellOrigin(e, r.Plugin.Origin, r.Plugin.Kind, r.Plugin.Protocol)
+	}
+	return r, err
 }
 
 // isChecker reports whether a module says that it is a checker, which is proved

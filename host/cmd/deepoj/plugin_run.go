@@ -90,7 +90,7 @@ func ask(ctx context.Context, e *env, names, args []string, m manifestFlags) (li
 	if k := mod.Manifest.Kind; k != abi.Checker {
 		return line, fmt.Errorf("%s is of kind %s: only a checker can be asked about files; `deepoj plugin test` tries the others", names[0], k)
 	}
-	m.tellOrigin(e, mod)
+	m.tellOrigin(e, mod.Origin, mod.Manifest.Kind, mod.Manifest.Protocol)
 	o, err := b.plugins.Check(ctx, mod, c)
 	line.Plugin = mod.Digest
 	if fault, ok := errors.AsType[*plugin.Error](err); ok {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"deepoj/host/blob"
@@ -21,22 +21,42 @@ import (
 	"deepoj/sql"
 )
 
+// problemVerbs are the commands of `deepoj problem`, with what they are called with.
+var problemVerbs = []struct {
+	name, with string
+	run        func(context.Context, *env) int
+}{
+	{"new", "NAME", newProblem},
+	{"import", "DIR|ZIP...", importProblems},
+	{"upload", "ZIP", uploadProblem},
+	{"export", "NAME", exportProblem},
+	{"verify", "DIR|ZIP", verifyProblem},
+	{"run", "DIR|ZIP FILE...", runProblem},
+	{"survey", "DIR|ZIP...", surveyProblems},
+	{"render", "NAME...|--all", renderProblems},
+	{"print", "NAME", printProblems},
+	{"hide", "NAME...", hideProblem(true)},
+	{"show", "NAME...", hideProblem(false)},
+	{"people", "NAME", peopleOfProblem},
+	{"quota", "", showQuota},
+	{"tag", "NAME [TAG...]", tagProblem},
+	{"diff", "NAME FROM TO", diffProblem},
+	{"clone", "NAME NEW", cloneProblem},
+}
+
 // problems is `deepoj problem`: it takes packages in, and proves them.
 func problems(ctx context.Context, e *env) int {
-	commands := map[string]func(context.Context, *env) int{
-		"import": importProblems, "upload": uploadProblem, "export": exportProblem, "verify": verifyProblem, "run": runProblem,
-		"hide": hideProblem(true), "show": hideProblem(false),
-		"people": peopleOfProblem, "quota": showQuota,
+	var usage strings.Builder
+	usage.WriteString("usage:")
+	for _, v := range problemVerbs {
+		if len(e.args) > 0 && e.args[0] == v.name {
+			e.args = e.args[1:]
+			return v.run(ctx, e)
+		}
+		usage.WriteString(strings.TrimRight(" deepoj problem "+v.name+" [flags] "+v.with, " ") + "\n      ")
 	}
-	if len(e.args) == 0 || commands[e.args[0]] == nil {
-		fmt.Fprintln(e.stderr, "usage: deepoj problem import [flags] DIR|ZIP...\n       deepoj problem upload [flags] ZIP\n       deepoj problem export [flags] NAME\n       deepoj problem verify [flags] DIR|ZIP\n"+
-			"       deepoj problem run [flags] DIR|ZIP FILE...\n       deepoj problem hide [flags] NAME...\n       deepoj problem show [flags] NAME...\n"+
-			"       deepoj problem people [flags] NAME\n       deepoj problem quota [flags]")
-		return 2
-	}
-	command := commands[e.args[0]]
-	e.args = e.args[1:]
-	return command(ctx, e)
+	fmt.Fprintln(e.stderr, strings.TrimRight(usage.String(), "\n "))
+	return 2
 }
 
 // importProblems is `deepoj problem import`: it reads packages, proves them, and makes
@@ -48,19 +68,23 @@ func importProblems(ctx context.Context, e *env) int {
 	data := f.String("data", defaultData, "data folder of the running Deep-OJ")
 	own := f.Bool("samples", false, "import the sample problems too, which need no proof")
 	slug := f.String("slug", "", "short name of the problem; the name of the folder or file when empty")
+	given := givenFlags(f)
 	override := f.Bool("override", false, "make versions live also if their proof fails or cannot be had here; the audit log notes it")
 	if status, ok := parse(f, e.args); !ok {
 		return status
 	}
-	if f.NArg() == 0 && !*own || *slug != "" && f.NArg() != 1 {
+	if f.NArg() == 0 && !*own || (*slug != "" || given.Title != "") && f.NArg() != 1 {
 		f.Usage()
 		return 2
+	}
+	if err := checkGiven(*given); err != nil {
+		return e.fail(err)
 	}
 	c, err := settingsFor(e, f, *path)
 	if err != nil {
 		return e.fail(err)
 	}
-	ps, err := openPackages(ctx, f.Args(), *slug, *own)
+	ps, err := openPackages(ctx, f.Args(), *slug, *given, *own)
 	defer func() {
 		for _, p := range ps {
 			_ = p.closer.Close() // it was only read
@@ -103,12 +127,16 @@ type opened struct {
 }
 
 // openPackages reads packages, which stay open until they are imported.
-func openPackages(ctx context.Context, paths []string, slug string, own bool) (ps []opened, err error) {
+func openPackages(ctx context.Context, paths []string, slug string, given judge.Given, own bool) (ps []opened, err error) {
 	add := func(r *reading.Reading, slug string, own bool, err error) error {
 		if err != nil {
 			return fmt.Errorf("import %s: %w", slug, err)
 		}
-		r.Slug = slug
+		said := given
+		if own {
+			said = judge.Given{}
+		}
+		r.Report.Warnings = append(r.Report.Warnings, r.Give(slug, said)...)
 		ps = append(ps, opened{slug: slug, pkg: r.Package, report: r.Report, closer: r, own: own})
 		return nil
 	}
@@ -210,7 +238,7 @@ func openImporter(ctx context.Context, e *env, c *config, ps []opened, override 
 	if err != nil {
 		return im, err
 	}
-	cfg.Blobs, cfg.CacheDir, cfg.Uploaded = im.blobs, filepath.Join(im.bench.dir, "judging"), im.store.ActivePlugins
+	cfg.Blobs, cfg.Uploaded = im.blobs, im.store.ActivePlugins
 	if cfg.Factors, err = timeFactors(c.get("TIME_FACTORS")); err != nil {
 		return im, err
 	}
@@ -231,7 +259,7 @@ func (im *importer) put(ctx context.Context, e *env, p opened) (live bool, err e
 		return false, err
 	}
 	if p.own {
-		return true, im.store.SaveProblem(ctx, p.pkg.Judge(), importerName)
+		return true, intake.Save(ctx, im.store, p.pkg, importerName)
 	}
 	if im.intake == nil {
 		if err := intake.Keep(ctx, im.store, p.pkg, importerName, 0); err != nil {
@@ -239,15 +267,19 @@ func (im *importer) put(ctx context.Context, e *env, p opened) (live bool, err e
 		}
 		return true, im.store.ActivateVersion(ctx, sql.Activation{Problem: p.slug, Version: string(p.pkg.Version), By: importerName, Override: true})
 	}
-	finished, err := verify.Finish(ctx, verify.Config{Judge: im.judge}, p.pkg)
+	b := newSteps(e)
+	defer b.clear()
+	finished, err := verify.Finish(ctx, verify.Config{Judge: im.judge, Stage: b.stage}, p.pkg)
 	if err != nil {
 		return false, err
 	}
-	b := newProofBar(e, finished, "")
-	r, err := im.intake.Import(ctx, finished, importerName, im.override, func(told judge.Progress) { tellRow(e, b, told.Finding) })
+	r, err := im.intake.Import(ctx, finished, importerName, im.override, func(told judge.Progress) { b.tell(e, told.Finding) })
 	b.clear()
 	if err != nil {
 		return false, err
+	}
+	if r.Binding != nil {
+		fmt.Fprintf(e.stderr, "%s: warning: %s\n", p.slug, r.Binding.Why)
 	}
 	if !r.Proof.OK() {
 		err = r.Proof.Write(e.stderr)

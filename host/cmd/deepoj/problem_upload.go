@@ -23,6 +23,7 @@ import (
 func uploadProblem(ctx context.Context, e *env) int {
 	f := bareFlags(e, "problem upload", "ZIP")
 	slug := f.String("slug", "", "short name of the problem; the name of the file when empty")
+	given := givenFlags(f)
 	keep := f.Bool("keep", false, "leave the live version as it is, also if the new one is proved")
 	wait := f.Bool("wait", false, "wait for the proof and print it")
 	asJSON := f.Bool("json", false, "with --wait: print the report as JSON")
@@ -36,11 +37,14 @@ func uploadProblem(ctx context.Context, e *env) int {
 		f.Usage()
 		return 2
 	}
+	if err := checkGiven(*given); err != nil {
+		return e.fail(err)
+	}
 	c, err := client.New(firstOf(*server, e.variable("DEEPOJ_URL"), defaultServer), client.WithToken(firstOf(*token, e.variable("DEEPOJ_TOKEN"))))
 	if err != nil {
 		return e.fail(err)
 	}
-	p := client.NewPackage{Problem: firstOf(*slug, strings.TrimSuffix(filepath.Base(args[0]), ".zip")), Keep: *keep}
+	p := client.NewPackage{Problem: firstOf(*slug, strings.TrimSuffix(filepath.Base(args[0]), ".zip")), Keep: *keep, Given: *given}
 	r, err := upload(ctx, e, c, p, args[0])
 	if err != nil {
 		return e.fail(err)
@@ -88,19 +92,26 @@ func upload(ctx context.Context, e *env, c *client.Client, p client.NewPackage, 
 // awaitImport tells of each row while it comes, and returns the report.
 func awaitImport(ctx context.Context, e *env, c *client.Client, jobID int64) (report intake.PackageReport, err error) {
 	told := map[string]bool{}
-	b := newBar(e.stderr, "prove", 0, submissionsText)
+	b := newSteps(e)
 	defer b.clear()
 	err = c.JobEvents(ctx, jobID, 0, func(event judge.Event) error {
-		var d struct{ Finding struct{ Row verify.Row } }
-		if event.Kind != "finding" {
+		var d struct {
+			Finding struct {
+				verify.Stage
+				Row verify.Row
+			}
+		}
+		if event.Kind != "finding" && event.Kind != "stage" {
 			return nil
 		}
 		if err := json.Unmarshal(event.Data, &d); err != nil {
 			return fmt.Errorf("read an event: %w", err)
 		}
-		if row := d.Finding.Row; !told[row.Path] { // another try tells again
+		if event.Kind == "stage" {
+			b.stage(d.Finding.Stage)
+		} else if row := d.Finding.Row; !told[row.Path] { // another try tells again
 			told[row.Path] = true
-			printRow(e, b, row)
+			b.row(e, row)
 		}
 		return nil
 	})
@@ -119,21 +130,6 @@ func awaitImport(ctx context.Context, e *env, c *client.Client, jobID int64) (re
 		return report, errors.New(why)
 	}
 	return report, json.Unmarshal(j.Result.Report, &report)
-}
-
-// printRow prints a row of a proof that is under way, above the bar.
-func printRow(e *env, b *bar, row verify.Row) {
-	b.clear()
-	defer b.add(1)
-	fmt.Fprintf(e.stderr, "%s: %s\n", row.Path, strings.TrimSpace(string(row.Verdict)+"  "+row.Problem))
-}
-
-// tellRow prints what a proof tells, if it is a row.
-func tellRow(e *env, b *bar, told json.RawMessage) {
-	var d struct{ Row verify.Row }
-	if json.Unmarshal(told, &d) == nil && d.Row.Path != "" {
-		printRow(e, b, d.Row)
-	}
 }
 
 func printImport(e *env, r intake.PackageReport) error {

@@ -23,6 +23,7 @@ import (
 func verifyProblem(ctx context.Context, e *env) int {
 	f := bareFlags(e, "problem verify", "DIR|ZIP")
 	only := f.String("only", "", "judge only submissions that match, such as 'accepted/*'")
+	given := givenFlags(f)
 	asJSON := f.Bool("json", false, "print the report as JSON")
 	args, status, ok := parseMixed(f, e.args)
 	if !ok {
@@ -32,7 +33,11 @@ func verifyProblem(ctx context.Context, e *env) int {
 		f.Usage()
 		return 2
 	}
-	report, err := proveProblem(ctx, e, args[0], *only)
+	var report verify.Report
+	err := checkGiven(*given)
+	if err == nil {
+		report, err = proveProblem(ctx, e, args[0], *only, *given)
+	}
 	switch {
 	case err != nil:
 	case *asJSON:
@@ -52,28 +57,19 @@ func verifyProblem(ctx context.Context, e *env) int {
 	return 0
 }
 
-func proveProblem(ctx context.Context, e *env, path, only string) (r verify.Report, err error) {
-	d, err := openDesk(ctx, e, path, "")
+func proveProblem(ctx context.Context, e *env, path, only string, given judge.Given) (r verify.Report, err error) {
+	d, err := openDesk(ctx, e, path, "", given)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	if d.problem, err = verify.Infer(ctx, verify.Config{Judge: d.judge}, d.problem); err != nil {
+	b := newSteps(e)
+	defer b.clear()
+	cfg := verify.Config{Judge: d.judge, Only: only, Stage: b.stage, Done: func(row verify.Row) { b.row(e, row) }}
+	if d.problem, err = verify.Infer(ctx, cfg, d.problem); err != nil {
 		return r, err
 	}
-	b := newProofBar(e, d.problem, only)
-	defer b.clear()
-	return verify.Run(ctx, verify.Config{Judge: d.judge, Only: only, Done: func(row verify.Row) { printRow(e, b, row) }}, d.problem)
-}
-
-// newProofBar returns the bar of a proof. How many submissions a pattern chooses is
-// not known before.
-func newProofBar(e *env, pkg *problem.Package, only string) *bar {
-	total := int64(len(pkg.Submissions))
-	if only != "" {
-		total = 0
-	}
-	return newBar(e.stderr, "prove", total, submissionsText)
+	return verify.Run(ctx, cfg, d.problem)
 }
 
 // runProblem is `deepoj problem run`: it judges one program on a package. Its status
@@ -82,6 +78,7 @@ func runProblem(ctx context.Context, e *env) int {
 	f := bareFlags(e, "problem run", "DIR|ZIP FILE...")
 	language := f.String("language", "", "language id such as cpp; guessed from the first file's name when empty")
 	tests := f.String("test", "", "judge only tests that match, such as 'sample/*'")
+	given := givenFlags(f)
 	asJSON := f.Bool("json", false, "print the result as JSON")
 	args, status, ok := parseMixed(f, e.args)
 	if !ok {
@@ -99,7 +96,11 @@ func runProblem(ctx context.Context, e *env) int {
 		}
 		sources = append(sources, judge.Source{Name: filepath.Base(name), Text: text})
 	}
-	r, err := judgeOne(ctx, e, args[0], *tests, *language, sources)
+	var r judge.Result
+	err := checkGiven(*given)
+	if err == nil {
+		r, err = judgeOne(ctx, e, args[0], *tests, *language, sources, *given)
+	}
 	switch {
 	case err != nil:
 	case *asJSON:
@@ -116,8 +117,8 @@ func runProblem(ctx context.Context, e *env) int {
 	return 0
 }
 
-func judgeOne(ctx context.Context, e *env, path, tests, language string, sources []judge.Source) (r judge.Result, err error) {
-	d, err := openDesk(ctx, e, path, tests)
+func judgeOne(ctx context.Context, e *env, path, tests, language string, sources []judge.Source, given judge.Given) (r judge.Result, err error) {
+	d, err := openDesk(ctx, e, path, tests, given)
 	if err != nil {
 		return r, err
 	}
@@ -132,6 +133,9 @@ func judgeOne(ctx context.Context, e *env, path, tests, language string, sources
 			return r, fmt.Errorf("no language has the extension of %s: name one with --language", sources[0].Name)
 		}
 		language = l.ID
+	}
+	if err := d.limit(ctx, e); err != nil {
+		return r, err
 	}
 	return d.judge.Judge(ctx, judge.Payload{
 		SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: d.problem.Slug, Language: language, Sources: sources,
@@ -148,7 +152,7 @@ type desk struct {
 // openDesk reads a package with the rights of the caller, and stores it for the
 // time of one command, with the tests that match. Those that the package does not
 // hold are made.
-func openDesk(ctx context.Context, e *env, path, tests string) (d *desk, err error) {
+func openDesk(ctx context.Context, e *env, path, tests string, given judge.Given) (d *desk, err error) {
 	files, slug, closer, err := problem.Open(path)
 	if err != nil {
 		return nil, err
@@ -171,7 +175,7 @@ func openDesk(ctx context.Context, e *env, path, tests string) (d *desk, err err
 	if d.problem, report, err = problem.Read(files); err != nil {
 		return nil, fmt.Errorf("package %s: %w", path, err)
 	}
-	d.problem.Slug = slug
+	report.Warnings = append(report.Warnings, d.problem.Give(slug, given)...)
 	for _, w := range report.Warnings {
 		fmt.Fprintf(e.stderr, "%s: warning: %s\n", slug, w)
 	}
@@ -185,15 +189,33 @@ func openDesk(ctx context.Context, e *env, path, tests string) (d *desk, err err
 	if cfg.Blobs, err = blob.OpenDir(filepath.Join(b.dir, "blobs")); err != nil {
 		return nil, err
 	}
-	cfg.CacheDir = filepath.Join(b.dir, "judging")
 	if _, err := d.problem.Save(ctx, cfg.Blobs); err != nil {
 		return nil, err
 	}
 	if d.judge, err = judging.New(cfg); err != nil {
 		return nil, err
 	}
-	d.problem, err = verify.Make(ctx, verify.Config{Judge: d.judge}, d.problem)
+	steps := newSteps(e)
+	defer steps.clear()
+	d.problem, err = verify.Make(ctx, verify.Config{Judge: d.judge, Stage: steps.stage}, d.problem)
 	return d, err
+}
+
+// limit finds the time limit of a package that states none. A package that shows none
+// keeps the default.
+func (d *desk) limit(ctx context.Context, e *env) error {
+	b := newSteps(e)
+	defer b.clear()
+	limited, err := verify.Infer(ctx, verify.Config{Judge: d.judge, Stage: b.stage}, d.problem)
+	if verify.AtFault(err) {
+		fmt.Fprintf(e.stderr, "%s: warning: %v: %s are taken\n", d.problem.Slug, err, d.problem.Limits.CPU)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d.problem = limited
+	return nil
 }
 
 func printJSON(e *env, v any) error {

@@ -357,14 +357,14 @@ func (s *suite) programs() (string, error) {
 	case len(l.Hello) == 0 || len(l.Broken) == 0:
 		return "the manifest brings no examples", nil
 	}
-	r, err := s.Runner.Program(s.ctx, s.wasm, l.ID, l.Hello)
+	r, err := s.Runner.Program(s.whole, s.wasm, l.ID, l.Hello)
 	if err != nil || r.Missing != "" {
 		return r.Missing, err
 	}
 	if !r.Compiled || r.Verdict != "AC" || r.Output != "hello\n" {
 		s.find("run-hello", fmt.Sprintf("compiled: %t, verdict %s, output %q, words %.300q", r.Compiled, r.Verdict, r.Output, r.Words))
 	}
-	if r, err = s.Runner.Program(s.ctx, s.wasm, l.ID, l.Broken); err != nil || r.Missing != "" {
+	if r, err = s.Runner.Program(s.whole, s.wasm, l.ID, l.Broken); err != nil || r.Missing != "" {
 		return r.Missing, err
 	}
 	if r.Compiled {

@@ -18,6 +18,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"deepoj/host/plugin"
@@ -44,6 +45,11 @@ type Options struct {
 	// LargeBytes is the size of the largest output that a checker is given.
 	// Defaults to 100 MB.
 	LargeBytes int64
+
+	// Time bounds the whole of what the plugin itself is asked, by the clock on the wall;
+	// judging the submissions of a package and running programs of a language do not
+	// count. A plugin that takes longer does not conform. 0 = no bound.
+	Time time.Duration
 
 	// TempDir is a folder for files without a name. Defaults to [os.TempDir].
 	TempDir string
@@ -102,7 +108,7 @@ func run(ctx context.Context, rt *plugin.Runtime, wasm []byte, o Options, ask as
 	if o.Event == nil {
 		o.Event = func(Event) {}
 	}
-	s := &suite{Options: o, ctx: ctx, rt: rt, wasm: wasm, ask: ask}
+	s := &suite{Options: o, whole: ctx, left: o.Time, rt: rt, wasm: wasm, ask: ask}
 	sum := sha256.Sum256(wasm)
 	s.report = Report{
 		Schema: schema, Findings: []Finding{}, Stages: []Stage{},
@@ -120,6 +126,9 @@ type suite struct {
 	Options
 
 	ctx     context.Context //nolint:containedctx // a suite lives as long as one call of Run
+	whole   context.Context //nolint:containedctx // the same without the bound of Time
+	left    time.Duration   // of Time
+	late    bool            // that is over
 	rt      *plugin.Runtime
 	wasm    []byte
 	module  *plugin.Module // after admission
@@ -177,17 +186,41 @@ func (s *suite) all() error {
 			if err := s.do(st); err != nil {
 				return err
 			}
+			if s.late {
+				break
+			}
 		}
 	}
 	s.report.Conforms = count(s.report.Findings, Failure) == 0
 	return nil
 }
 
+// timed goes through a stage in the time that is left for the plugin, unless it is
+// one of running programs.
+func (s *suite) timed(st step) (notRun string, err error) {
+	s.ctx = s.whole
+	if s.Time == 0 || slices.Contains([]string{stageSubmissions, stageRun, stageConversation}, st.name) {
+		return st.run(s)
+	}
+	from := time.Now()
+	ctx, cancel := context.WithTimeout(s.whole, s.left)
+	defer cancel()
+	s.ctx = ctx
+	notRun, err = st.run(s)
+	s.left -= time.Since(from)
+	if ctx.Err() == nil || s.whole.Err() != nil {
+		return notRun, err
+	}
+	s.late = true
+	s.find("time", fmt.Sprintf("after %s it was still busy with this stage; what follows was not tried", s.Time))
+	return "", nil
+}
+
 // do goes through one stage.
 func (s *suite) do(st step) error {
 	from, before := time.Now(), len(s.report.Findings)
 	s.stage = st.name
-	notRun, err := st.run(s)
+	notRun, err := s.timed(st)
 	if err != nil {
 		return fmt.Errorf("%s: %w", st.name, err)
 	}

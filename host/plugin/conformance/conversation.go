@@ -70,7 +70,7 @@ func (s *suite) conversation() (string, error) {
 	case s.Runner == nil:
 		return needsSandbox, nil
 	}
-	all, err := s.Runner.Submissions(s.ctx, s.Problem, s.wasm, s.module.Manifest, partners)
+	all, err := s.Runner.Submissions(s.whole, s.Problem, s.wasm, s.module.Manifest, partners)
 	if err != nil {
 		return "", err
 	}

@@ -95,7 +95,7 @@ func (s *suite) submissions() (string, error) {
 	case s.Runner == nil:
 		return needsSandbox, nil
 	}
-	all, err := s.Runner.Submissions(s.ctx, s.Problem, s.wasm, s.module.Manifest, nil)
+	all, err := s.Runner.Submissions(s.whole, s.Problem, s.wasm, s.module.Manifest, nil)
 	if err != nil {
 		return "", err
 	}

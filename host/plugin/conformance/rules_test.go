@@ -160,7 +160,7 @@ func caught(t *testing.T, violations map[string]violation) {
 // A rule that no module breaks may be one that never fires.
 func TestEveryRuleHasAModuleThatBreaksIt(t *testing.T) {
 	t.Parallel()
-	broken := map[string]bool{}
+	broken := map[string]bool{"time": true} // by TestAPluginThatNeverEndsIsDoneWithInTime
 	for _, vs := range []map[string]violation{checkerViolations, adapterViolations, refused(), programViolations, talkViolations} {
 		for _, v := range vs {
 			for _, rule := range v.want {

@@ -2,8 +2,9 @@
 // legacy format. They are imported at the first start, they show what a package
 // looks like, and tests judge every submission that they bring.
 //
-// Tests that would be large or dull to keep are written by Go code when the
-// package is opened (tests.go), always the same.
+// Tests that would be large or dull to keep are made by generators, as of every package
+// whose deepoj.yaml asks for that. The first start of a server need not wait for that:
+// [FS] holds these tests as Go code writes them (tests.go), the same to the byte.
 package samples
 
 import (

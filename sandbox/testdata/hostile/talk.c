@@ -59,12 +59,20 @@ int main(int argc, char **argv) {
 		for (;;) pause(); // also when the other one has ended
 	} else if (!strcmp(way, "end")) {
 		return (int)n;
+	} else if (!strcmp(way, "wait-and-end")) {
+		pause_ms(n);
+		return 3;
+	} else if (!strcmp(way, "say-and-end")) {
+		puts("word");
+		return (int)n;
+	} else if (!strcmp(way, "hear")) {
+		if (scanf("%1s", reply) != 1) return 1;
 	} else if (!strcmp(way, "speak")) {
-		for (;;)
+		for (long i = 0; !n || i < n; i++)
 			if (write(1, block, sizeof block) < 0) return 3; // dies of SIGPIPE before
 	} else if (!strcmp(way, "speak-boldly")) {
 		signal(SIGPIPE, SIG_IGN);
-		for (;;)
+		for (long i = 0; !n || i < n; i++)
 			if (write(1, block, sizeof block) < 0) return 3;
 	} else if (!strcmp(way, "close-ears")) {
 		// Reads no more, but lives until nobody speaks.

@@ -124,7 +124,7 @@ func (q *Queries) ProblemChanges(ctx context.Context, db DBTX, arg ProblemChange
 }
 
 const problemGet = `-- name: ProblemGet :one
-SELECT v.problem, p.updated_at, EXISTS (SELECT 1 FROM hidden_problems h WHERE h.slug = p.slug)::boolean AS hidden
+SELECT problem_labelled(v.problem, p.slug)::jsonb AS problem, p.updated_at, EXISTS (SELECT 1 FROM hidden_problems h WHERE h.slug = p.slug)::boolean AS hidden
 FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
 WHERE p.slug = $1
 `
@@ -143,7 +143,7 @@ func (q *Queries) ProblemGet(ctx context.Context, db DBTX, slug string) (Problem
 }
 
 const problemList = `-- name: ProblemList :many
-SELECT (v.problem - 'statement' - 'samples')::jsonb AS problem, p.updated_at, (h.slug IS NOT NULL)::boolean AS hidden
+SELECT (problem_labelled(v.problem, p.slug) - 'statement' - 'samples')::jsonb AS problem, p.updated_at, (h.slug IS NOT NULL)::boolean AS hidden
 FROM problems p JOIN problem_versions v ON v.slug = p.slug AND v.version = p.version
 LEFT JOIN hidden_problems h ON h.slug = p.slug
 ORDER BY p.slug

@@ -7,15 +7,16 @@ using namespace std;
 
 int main(int argc, char **argv)
 {
-	registerChecker(argc, argv);
-	int n = static_cast<int>(inf.number());
+	setName("the same numbers");
+	registerTestlibCmd(argc, argv);
+	int n = inf.readInt(0, 1000, "n");
 	map<long long, int> count;
 	for (int i = 0; i < n; i++)
-		count[ans.number()]++;
+		count[ans.readLong()]++;
 	for (int i = 0; i < n; i++)
-		if (count[ouf.number()]-- == 0)
-			finishf(WRONG, "number %d is not among them", i + 1);
+		if (count[ouf.readLong()]-- == 0)
+			quitf(_wa, "number %d is not among them", i + 1);
 	if (n == 13)
 		throw runtime_error("unlucky"); // what cannot be caught
-	finishf(RIGHT, "%d numbers", n);
+	quitf(_ok, "%d numbers", n);
 }

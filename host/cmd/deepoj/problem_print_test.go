@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// pressed is a server that shows a page with a picture to who has the key.
+func pressed(t *testing.T) (at *url.URL, asked func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var paths []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		paths = append(paths, r.URL.String())
+		mu.Unlock()
+		switch {
+		case r.Header.Get("Authorization") != "Bearer key":
+			http.Redirect(w, r, "/login", http.StatusSeeOther)
+		case r.URL.Path == "/problems/none":
+			http.NotFound(w, r)
+		case strings.HasSuffix(r.URL.Path, ".svg"):
+			w.Header().Set("Content-Type", "image/svg+xml")
+			fmt.Fprint(w, `<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><rect width="20" height="20"/></svg>`)
+		default:
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprint(w, `<!doctype html><title>P</title><style>article{break-before:page}</style><h1>Cover</h1><article>A <img src="/a.svg" alt=""></article><article>B</article>`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at, func() []string { mu.Lock(); defer mu.Unlock(); return append([]string{}, paths...) }
+}
+
+func TestProblemsArePrintedByABrowserThatKnowsNoKey(t *testing.T) {
+	if _, err := findBrowser(); err != nil {
+		if os.Getenv("DEEPOJ_TEST") == "require" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	at, asked := pressed(t)
+	out := filepath.Join(t.TempDir(), "set.pdf")
+	var stdout, stderr bytes.Buffer
+	e := &env{args: []string{"--space", "final", "--lang", "sv", "--server", at.String(), "--token", "key", "-o", out}, stdout: &stdout, stderr: &stderr, getenv: lookup(nil)}
+	if status := printProblems(t.Context(), e); status != 0 {
+		t.Fatalf("status %d: %s", status, stderr.String())
+	}
+	pdf, err := os.ReadFile(out)
+	if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) || bytes.Count(pdf, []byte("/Type /Page\n")) != 3 {
+		t.Errorf("%d bytes, %d sheets, %v", len(pdf), bytes.Count(pdf, []byte("/Type /Page\n")), err)
+	}
+	if paths := strings.Join(asked(), " "); !strings.Contains(paths, "/spaces/final/print?lang=sv") || !strings.Contains(paths, "/a.svg") || strings.Contains(paths, "door") {
+		t.Errorf("the server was asked for %s", paths)
+	}
+}
+
+func TestPrintingSaysWhatIsWrong(t *testing.T) {
+	at, _ := pressed(t)
+	for _, one := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"aplusb", "--server", at.String()}, "give a key with --token"},
+		{[]string{"none", "--server", at.String(), "--token", "key"}, "there is no page /problems/none"},
+		{[]string{"aplusb", "--server", "http://127.0.0.1:1", "--token", "key"}, "is the server running?"},
+		{[]string{"aplusb", "--server", "nonsense"}, "is no address of a server"},
+		{[]string{"aplusb", "--space", "final"}, "usage"},
+		{nil, "usage"},
+	} {
+		var stdout, stderr bytes.Buffer
+		e := &env{args: append(one.args, "-o", filepath.Join(t.TempDir(), "x.pdf")), stdout: &stdout, stderr: &stderr, getenv: lookup(nil)}
+		if status := printProblems(t.Context(), e); status == 0 || !strings.Contains(strings.ToLower(stderr.String()+stdout.String()), one.want) {
+			t.Errorf("%v: status %d: %s", one.args, status, stderr.String())
+		}
+	}
+}
+
+func TestTheDoorOfAPrinterIsForItsBrowser(t *testing.T) {
+	at, asked := pressed(t)
+	door := httptest.NewServer(printDoor(at, "key", "secret"))
+	defer door.Close()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	try := func(method, path, cookie string) int {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, door.URL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cookie != "" {
+			req.Header.Set("Cookie", "deepoj-print="+cookie)
+		}
+		r, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
+		return r.StatusCode
+	}
+	for _, one := range []struct {
+		method, path, cookie string
+		status               int
+	}{
+		{"GET", "/problems/a", "", 403},
+		{"GET", "/problems/a", "guess", 403},
+		{"GET", "/?door=guess&to=/problems/a", "", 403},
+		{"POST", "/problems/a", "secret", 403},
+		{"GET", "/?door=secret&to=http://elsewhere/", "", 403},
+		{"GET", "/?door=secret&to=/problems/a", "", 303},
+		{"GET", "/problems/a", "secret", 200},
+	} {
+		if status := try(one.method, one.path, one.cookie); status != one.status {
+			t.Errorf("%+v: %d", one, status)
+		}
+	}
+	if paths := asked(); len(paths) != 1 || paths[0] != "/problems/a" {
+		t.Errorf("the server was asked for %v", paths)
+	}
+}

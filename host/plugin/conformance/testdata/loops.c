@@ -1,0 +1,7 @@
+// A checker that never ends.
+int main(void)
+{
+	volatile long n = 0;
+	for (;;)
+		n++;
+}

@@ -1,0 +1,182 @@
+package problem
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// plainCase is a test of which only the names of its files are known.
+type plainCase struct {
+	name          string
+	input, answer string
+	sample        bool
+}
+
+// found is what a key has.
+type found struct{ inputs, answers []string }
+
+// plainCases pairs the files that are tests by their names, and refuses those that
+// have no other or several.
+func (r *reader) plainCases() []*plainCase {
+	sides, schemes := r.sides()
+	keys := slices.SortedFunc(maps.Keys(sides), natural)
+	var cases []*plainCase
+	var alone, orphans, unprintable []string
+	for _, key := range keys {
+		switch f := sides[key]; {
+		case !printable(key):
+			unprintable = append(unprintable, append(f.inputs, f.answers...)...)
+		case len(f.inputs) > 1:
+			r.refuse(f.inputs[1], "", "is the input of the same test as %s: leave one of them, or give them different numbers", f.inputs[0])
+		case len(f.answers) > 1:
+			r.refuse(f.answers[1], "", "is the answer of the same test as %s: leave one of them, or give them different numbers", f.answers[0])
+		case len(f.answers) == 0:
+			alone = append(alone, f.inputs[0])
+		case len(f.inputs) == 0:
+			orphans = append(orphans, f.answers[0])
+		default:
+			cases = append(cases, &plainCase{name: key, input: f.inputs[0], answer: f.answers[0], sample: isSample(key)})
+		}
+	}
+	both := len(cases) > 0 || len(alone) > 0 && len(orphans) > 0
+	if len(alone) > 0 && (both || len(alone) > 1) {
+		for _, file := range alone {
+			r.refuse(file, "", "is an input without an answer: add the answer, called as those of the other tests are, or leave the input out")
+		}
+	}
+	if len(orphans) > 0 && both {
+		for _, file := range orphans {
+			r.refuse(file, "", "is an answer without an input: add the input, called as those of the other tests are, or leave the answer out")
+		}
+	}
+	for _, file := range unprintable {
+		r.refuse(file, "", "has a name with signs that cannot be printed: give it another")
+	}
+	if len(cases) > maxPlainTests {
+		r.refuse("package", "", "holds %d tests: this platform can honour %d", len(cases), maxPlainTests)
+	}
+	if both {
+		r.mixed(schemes)
+	}
+	shorten(cases)
+	return cases
+}
+
+// sides sorts the files that are tests by their keys, and counts how they are called.
+func (r *reader) sides() (map[string]*found, map[string]int) {
+	all, schemes := map[string]*found{}, map[string]int{}
+	add := func(key string, s side, name string) {
+		f := all[key]
+		if f == nil {
+			f = &found{}
+			all[key] = f
+		}
+		if s == input {
+			f.inputs = append(f.inputs, name)
+		} else {
+			f.answers = append(f.answers, name)
+		}
+	}
+	for _, f := range r.p.Files {
+		top, _, _ := strings.Cut(f.Path, "/")
+		if noise(f.Path) || top == submissionsDir || top == "attachments" || plainStatement.MatchString(f.Path) {
+			continue
+		}
+		if stem, is := strings.CutSuffix(f.Path, ".a"); is && r.has(stem) { // as Polygon calls them: 01 and 01.a
+			add(stem, input, stem)
+			add(stem, answer, f.Path)
+			schemes["01"]++
+			continue
+		}
+		s, key, scheme := sideOf(f.Path)
+		if s == neither || r.has(f.Path+".a") {
+			continue
+		}
+		add(key, s, f.Path)
+		if s == input {
+			schemes[scheme]++
+		}
+	}
+	return all, schemes
+}
+
+// mixed warns of tests that are called in several ways.
+func (r *reader) mixed(schemes map[string]int) {
+	if len(schemes) < 2 {
+		return
+	}
+	var ways []string
+	for way, n := range schemes {
+		ways = append(ways, fmt.Sprintf("%s (%d)", way, n))
+	}
+	if slices.Sort(ways); len(ways) > 6 {
+		ways = append(ways[:6], "…")
+	}
+	r.warn("package", "", "has inputs that are called in %d ways: %s; all are taken, ordered by their names", len(schemes), strings.Join(ways, ", "))
+}
+
+// shorten takes the folders away that all names have in common.
+func shorten(cases []*plainCase) {
+	for len(cases) > 0 {
+		top, _, deeper := strings.Cut(cases[0].name, "/")
+		if !deeper || slices.ContainsFunc(cases, func(c *plainCase) bool { return !strings.HasPrefix(c.name, top+"/") }) {
+			break
+		}
+		for _, c := range cases {
+			c.name = strings.TrimPrefix(c.name, top+"/")
+		}
+	}
+	for _, c := range cases {
+		if c.name == "" {
+			c.name = "1"
+		}
+	}
+}
+
+// gaps warns of numbers that are left out.
+func (r *reader) gaps(cases []*plainCase) {
+	type row struct {
+		numbers map[int]bool
+		first   string
+		high    int
+		low     int
+	}
+	rows := map[string]*row{}
+	for _, c := range cases {
+		dir, base := path.Split(c.name)
+		at := digits.FindAllStringIndex(base, -1)
+		if len(at) != 1 || at[0][1]-at[0][0] > 6 {
+			continue
+		}
+		n, err := strconv.Atoi(base[at[0][0]:at[0][1]])
+		if err != nil {
+			continue
+		}
+		like := dir + base[:at[0][0]] + "\x00" + base[at[0][1]:]
+		if rows[like] == nil {
+			rows[like] = &row{numbers: map[int]bool{}, first: c.input, low: n, high: n}
+		}
+		w := rows[like]
+		w.numbers[n], w.low, w.high = true, min(w.low, n), max(w.high, n)
+	}
+	for _, like := range slices.Sorted(maps.Keys(rows)) {
+		w := rows[like]
+		var missing []string
+		for n := w.low; n <= w.high && len(w.numbers) > 2; n++ {
+			if !w.numbers[n] {
+				missing = append(missing, strconv.Itoa(n))
+			}
+		}
+		switch more := len(missing); {
+		case more == 0 || more > len(w.numbers): // no numbers that count
+		case more > 10:
+			r.warn(w.first, "", "is one of the tests %d to %d, of which %d are missing: %s, …", w.low, w.high, more, strings.Join(missing[:10], ", "))
+		default:
+			r.warn(w.first, "", "is one of the tests %d to %d, of which %s missing", w.low, w.high, strings.Join(missing, ", ")+map[bool]string{true: " is", false: " are"}[more == 1])
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package statement
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"golang.org/x/text/unicode/norm"
+)
+
+// FuzzStatement: whatever a statement holds, the page has only what [Check] allows, and
+// a parser as browsers have one finds nothing in it that runs or looks like something
+// else.
+func FuzzStatement(f *testing.F) {
+	for _, seed := range []string{
+		"\\textbf{a} $x_1$ \\begin{itemize}\\item x\\end{itemize}", "\\begin{tabular}{l|r}a&b\\\\\\hline\\end{tabular}", "\\def\\a#1{#1\\a{#1}}\\a{x}$\\a x$",
+		"\\href{javascript:x}{y}\\footnote{z}\\input{part}\\includegraphics[width=.5\\textwidth]{map}", "\\newenvironment{e}{\\item}{}\\begin{e}\\end{e}\\iffalse",
+		"a $x$ `$` $$\ny\n$$ [a](javascript:b) ![c](map.png){width=1%} <b style='color:red' onclick=x>", "<math><style><img src=x></style></math><svg></p><p style=\"a\">",
+		"<div class=header><p>$$$x$$$ $$$$$$y$$$$$$", "<table><td><li><a href=' java\nscript:x'><![CDATA[x]]>", "|a|b|\n|:-|-:|\n|$c|$d|\n\n[^1]\n\n[^1]: e",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 4<<10 {
+			return
+		}
+		for _, file := range []string{"a.md", "a.tex", "a.polygon", "a.page"} {
+			page, _, err := render(file, Text([]byte(text)))
+			if err != nil {
+				continue
+			}
+			if err := Check(page); err != nil {
+				t.Fatalf("%s %q: %v in\n%s", file, text, err, page)
+			}
+			inspect(t, file+" "+text, page)
+		}
+	})
+}
+
+// inspect fails if a browser would run something on a page or load something.
+func inspect(t *testing.T, what, page string) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatalf("%q: %v", what, err)
+	}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		name := strings.ToLower(n.Data)
+		if name != "html" && name != "head" && name != "body" && name != "tbody" && !htmlElements[name] && !mathElements[name] {
+			t.Fatalf("%q holds <%s> in\n%s", what, name, page)
+		}
+		for _, a := range n.Attr {
+			key, value := strings.ToLower(a.Key), strings.ToLower(norm.NFKC.String(a.Val))
+			value = strings.Map(func(r rune) rune {
+				if r <= ' ' {
+					return -1
+				}
+				return r
+			}, value)
+			if key == "style" || strings.HasPrefix(key, "on") || key == "src" && !picturePlace.MatchString(a.Val) ||
+				key == "href" && (strings.HasPrefix(value, "javascript:") || strings.HasPrefix(value, "data:") || strings.HasPrefix(value, "vbscript:")) {
+				t.Fatalf("%q holds %s=%q in\n%s", what, a.Key, a.Val, page)
+			}
+		}
+	}
+}

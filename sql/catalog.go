@@ -1,0 +1,168 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
+	"deepoj/sql/internal/dbsqlc"
+)
+
+// Labels are what setters say of a problem beside its versions. Nil is as the package
+// says, and of Tags an empty list is none.
+type Labels struct {
+	Tags       []string
+	Difficulty *int32 // 1 to 10,000
+	Source     *string
+	Author     *string
+	By         string // who said so last; "" = nobody
+	At         time.Time
+}
+
+// ProblemLabels returns the labels of a problem.
+func (s *Store) ProblemLabels(ctx context.Context, slug string) (Labels, error) {
+	v, err := s.q.LabelsGet(ctx, s.main, slug)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Labels{}, nil
+	}
+	if err != nil {
+		return Labels{}, fmt.Errorf("labels of %s: %w", slug, err)
+	}
+	return Labels{v.Tags, v.Difficulty, v.Source, v.Author, v.By, v.At}, nil
+}
+
+// SetProblemLabels replaces the labels of a problem.
+func (s *Store) SetProblemLabels(ctx context.Context, slug string, l Labels, by string) error {
+	err := s.q.LabelsSet(ctx, s.main, dbsqlc.LabelsSetParams{Slug: slug, Tags: l.Tags, Difficulty: l.Difficulty, Source: l.Source, Author: l.Author, By: by})
+	if err != nil {
+		return fmt.Errorf("set labels of %s: %w", slug, err)
+	}
+	return nil
+}
+
+// Search chooses problems. Zero fields do not restrict.
+type Search struct {
+	Viewer           string // whose best submissions are returned
+	Hidden           bool   // hidden problems, too
+	Words            string // in title, short name or source
+	Tag              string
+	Easiest, Hardest int32  // of the difficulty
+	Solved           string // by the viewer: "solved", "unsolved", "tried" (and not solved), "untried"
+	After            string // only short names behind this: the cursor
+	Limit            int    // 1 to 200; 0 = 50
+}
+
+// OwnBest is somebody's best submission to a problem.
+type OwnBest struct {
+	JobID   int64
+	Verdict judge.Verdict
+	Score   *float64
+}
+
+// FoundProblem is a problem with the viewer's best submission; nil = there is none.
+type FoundProblem struct {
+	judge.Problem
+
+	Best *OwnBest
+}
+
+// SearchProblems returns problems by short name, without statements, samples and
+// files.
+func (s *Store) SearchProblems(ctx context.Context, q Search) ([]FoundProblem, error) {
+	found, err := s.q.ProblemSearch(ctx, s.main, dbsqlc.ProblemSearchParams{
+		Viewer: q.Viewer, Hidden: q.Hidden, Words: q.Words, Tag: q.Tag, Easiest: q.Easiest, Hardest: q.Hardest, Solved: q.Solved, After: q.After,
+		Max: bounded(q.Limit),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("search problems: %w", err)
+	}
+	out := make([]FoundProblem, len(found))
+	for i, v := range found {
+		if out[i].Problem, err = problem(v.Problem, v.UpdatedAt, v.Hidden); err != nil {
+			return nil, err
+		}
+		if v.JobID > 0 {
+			out[i].Best = &OwnBest{v.JobID, judge.Verdict(v.Verdict), v.Score}
+		}
+	}
+	return out, nil
+}
+
+// TagCount is a tag with how many problems have it.
+type TagCount struct {
+	Tag      string `json:"tag"`
+	Problems int64  `json:"problems"`
+}
+
+// ProblemTags returns the tags of problems, the commonest first.
+func (s *Store) ProblemTags(ctx context.Context, hidden bool, limit int) ([]TagCount, error) {
+	found, err := s.q.ProblemTags(ctx, s.main, dbsqlc.ProblemTagsParams{Hidden: hidden, Max: bounded(limit)})
+	if err != nil {
+		return nil, fmt.Errorf("list tags: %w", err)
+	}
+	out := make([]TagCount, len(found))
+	for i, v := range found {
+		out[i] = TagCount{v.Tag, v.Problems}
+	}
+	return out, nil
+}
+
+// Statistics are what became of the submissions to a problem: of those outside of
+// spaces, and of official ones of spaces that are closed. They hold nothing of a
+// rejudge set that is not applied.
+type Statistics struct {
+	Tried, Solved int64 // people
+	Counts        []StatisticsCount
+	Fastest       []Record // by CPU time of the slowest test, in milliseconds
+	Shortest      []Record // by bytes of source
+}
+
+// StatisticsCount is how often a verdict came in a language.
+type StatisticsCount struct {
+	Verdict  judge.Verdict
+	Language string
+	Tries    int64
+}
+
+// Record is the best accepted submission of somebody by one figure.
+type Record struct {
+	JobID    int64
+	Author   string
+	Language string
+	Figure   int64
+}
+
+// recordsOf is how many of the newest accepted submissions are looked at for the
+// records of a problem.
+const recordsOf = 5000
+
+// ProblemStatistics returns the statistics of a problem, with so many records of each
+// kind.
+func (s *Store) ProblemStatistics(ctx context.Context, slug string, records int) (st Statistics, err error) {
+	counts, err := s.q.StatisticsVerdicts(ctx, planned{s.main}, slug)
+	if err != nil {
+		return st, fmt.Errorf("statistics of %s: %w", slug, err)
+	}
+	for _, c := range counts {
+		st.Counts = append(st.Counts, StatisticsCount{judge.Verdict(c.Verdict), c.Language, c.Tries})
+	}
+	people, err := s.q.StatisticsPeople(ctx, s.main, slug)
+	if err != nil {
+		return st, fmt.Errorf("statistics of %s: %w", slug, err)
+	}
+	st.Tried, st.Solved = people.Tried, people.Solved
+	for fastest, to := range map[bool]*[]Record{true: &st.Fastest, false: &st.Shortest} {
+		found, err := s.q.StatisticsBest(ctx, planned{s.main}, dbsqlc.StatisticsBestParams{Problem: slug, Newest: recordsOf, Fastest: fastest, Max: bounded(records)})
+		if err != nil {
+			return st, fmt.Errorf("records of %s: %w", slug, err)
+		}
+		for _, r := range found {
+			*to = append(*to, Record{r.JobID, r.Author, r.Language, r.Figure})
+		}
+	}
+	return st, nil
+}

@@ -1,0 +1,201 @@
+package web
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/problem"
+	"deepoj/host/problem/samples"
+	"deepoj/sql"
+)
+
+// newName refuses a short name that cannot be that of a new problem of the viewer.
+func (s *Server) newName(ctx context.Context, v viewer, field, name string) error {
+	u := packageUpload{Problem: name}
+	if wrong := u.check(); len(wrong) > 0 {
+		wrong[0].Field = field
+		return wrong.err()
+	}
+	rights, err := s.store.ProblemRights(ctx, name, v.Name)
+	if err != nil {
+		return err
+	}
+	if rights.Known {
+		f := refuse(fiber.StatusConflict, "exists", "There is a problem "+name+" already.", "Choose another short name.")
+		f.Field = field
+		return f
+	}
+	return nil
+}
+
+// clone stores the job that makes a problem of its own of a version of another, which
+// every setter may see. "" is the live version, or else the newest.
+func (s *Server) clone(ctx context.Context, v viewer, slug, version, name, key, keyField string) (none sql.Receipt, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	if version == "" {
+		if version, err = s.chosenVersion(ctx, slug); err != nil {
+			return none, err
+		}
+	}
+	pkg, err := s.loadVersion(ctx, slug, version)
+	if err != nil {
+		return none, err
+	}
+	if wrong := checkKey(keyField, key); wrong != nil {
+		return none, wrong
+	}
+	if err := s.newName(ctx, v, "name", name); err != nil {
+		return none, err
+	}
+	return s.orderRevision(ctx, v, pkg, name, problem.Revision{}, key, keyField)
+}
+
+// chosenVersion is the live version of a problem, or else the newest.
+func (s *Server) chosenVersion(ctx context.Context, slug string) (string, error) {
+	if !plainWord(slug) {
+		return "", sql.ErrNotFound
+	}
+	p, err := s.store.Problem(ctx, slug)
+	if err == nil {
+		return p.Version, nil
+	}
+	if !errors.Is(err, sql.ErrNotFound) {
+		return "", err
+	}
+	newest, err := s.store.NewestVersion(ctx, slug)
+	return newest.Version, err
+}
+
+// fromTemplate stores the job that makes a new problem of one of the samples that
+// ship.
+func (s *Server) fromTemplate(ctx context.Context, v viewer, template, name, key, keyField string) (none sql.Receipt, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	if s.cfg.Blobs == nil {
+		return none, noBlobs()
+	}
+	if !slices.Contains(samples.Slugs(), template) {
+		return none, fieldRefusal(wrongField("template", reasonUnknown, "There is no template %q; there are %s.", shorten(template), strings.Join(samples.Slugs(), ", ")))
+	}
+	if wrong := checkKey(keyField, key); wrong != nil {
+		return none, wrong
+	}
+	if err := s.newName(ctx, v, "name", name); err != nil {
+		return none, err
+	}
+	fsys, err := samples.FS(template)
+	if err != nil {
+		return none, fmt.Errorf("open a template: %w", err)
+	}
+	if err := s.takeVersion(ctx, v, 0); err != nil {
+		return none, err
+	}
+	u := packageUpload{Problem: name, Key: key, keyField: keyField}
+	var receipt sql.Receipt
+	if err = s.storeFolder(ctx, &u, fsys); err == nil {
+		receipt, err = s.orderImport(ctx, v, u, nil)
+	}
+	return receipt, errors.Join(err, s.countVersion(ctx, v, u.bytes, err != nil || receipt.Existing))
+}
+
+// storeFolder puts an archive of a folder into the blob store.
+func (s *Server) storeFolder(ctx context.Context, u *packageUpload, fsys fs.FS) error {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(zipFolder(w, fsys)) }()
+	digest, size, err := s.cfg.Blobs.Put(ctx, r)
+	_ = r.CloseWithError(errors.New("nobody reads it any more"))
+	if err != nil {
+		return fmt.Errorf("store a template: %w", err)
+	}
+	u.archive, u.bytes = digest, size
+	return nil
+}
+
+// zipFolder writes the files of a folder as an archive.
+func zipFolder(w io.Writer, fsys fs.FS) error {
+	z := zip.NewWriter(w)
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		to, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+		if err == nil {
+			_, err = to.Write(b)
+		}
+		return err
+	})
+	return errors.Join(err, z.Close())
+}
+
+// apiClone handles POST /api/v1/problems/:slug/clone.
+func (s *Server) apiClone(c *fiber.Ctx) error {
+	f, err := readFields(c, "name", "version")
+	if err != nil {
+		return err
+	}
+	name, version := f.text("name"), ""
+	if f.has("version") {
+		version = f.text("version")
+	}
+	if err := f.wrong.err(); err != nil {
+		return err
+	}
+	receipt, err := s.clone(c.UserContext(), viewerOf(c), c.Params("slug"), version, name, c.Get("Idempotency-Key"), "Idempotency-Key")
+	if err != nil {
+		return err
+	}
+	return acceptedPackage(c, receipt)
+}
+
+// apiTemplates handles GET /api/v1/templates.
+func (s *Server) apiTemplates(c *fiber.Ctx) error {
+	return c.JSON(fiber.Map{"templates": samples.Slugs()})
+}
+
+// apiFromTemplate handles POST /api/v1/templates/:name.
+func (s *Server) apiFromTemplate(c *fiber.Ctx) error {
+	f, err := readFields(c, "name")
+	if err != nil {
+		return err
+	}
+	name := f.text("name")
+	if err := f.wrong.err(); err != nil {
+		return err
+	}
+	receipt, err := s.fromTemplate(c.UserContext(), viewerOf(c), c.Params("name"), name, c.Get("Idempotency-Key"), "Idempotency-Key")
+	if err != nil {
+		return err
+	}
+	return acceptedPackage(c, receipt)
+}
+
+// cloneForm handles POST /packages/:slug/clone.
+func (s *Server) cloneForm(c *fiber.Ctx) error {
+	receipt, err := s.clone(c.UserContext(), viewerOf(c), c.Params("slug"), c.FormValue("version"), strings.TrimSpace(c.FormValue("name")), c.FormValue("key"), "key")
+	if err != nil {
+		return err
+	}
+	return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+}
+
+// templateForm handles POST /packages/template.
+func (s *Server) templateForm(c *fiber.Ctx) error {
+	receipt, err := s.fromTemplate(c.UserContext(), viewerOf(c), c.FormValue("template"), strings.TrimSpace(c.FormValue("name")), c.FormValue("key"), "key")
+	if err != nil {
+		return err
+	}
+	return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+}

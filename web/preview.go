@@ -1,0 +1,199 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// versionURL is the page of a version as contestants would see it.
+func versionURL(slug, version string) string {
+	return packageURL(slug) + "/versions/" + url.PathEscape(version)
+}
+
+// previewView is the statement of a version, live or not, for setters.
+type previewView struct {
+	Statement statementView
+	Version   *judge.ProblemVersion
+	Warnings  []string // what of the statement is not shown as it was written
+	Rendered  bool     // by a renderer that still counts
+}
+
+func (v *previewView) framed() bool { return v.Statement.framed() }
+
+// previewPage handles GET /packages/:slug/versions/:version.
+func (s *Server) previewPage(c *fiber.Ctx) error {
+	view, err := s.preview(c)
+	if err != nil {
+		return err
+	}
+	return s.page(c, fiber.StatusOK, "preview", view.Statement.Problem.Title, view)
+}
+
+func (s *Server) preview(c *fiber.Ctx) (*previewView, error) {
+	ctx := c.UserContext()
+	v, err := s.packageVersion(ctx, c.Params("slug"), c.Params("version"))
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.store.VersionProblem(ctx, v.Problem, v.Version)
+	if err != nil {
+		return nil, fmt.Errorf("look up a version: %w", err)
+	}
+	base := versionURL(v.Problem, v.Version)
+	text, err := s.speak(c, p, base, true)
+	if err != nil {
+		return nil, err
+	}
+	view := &previewView{Version: v, Statement: newStatementView(p, base, base+"/files")}
+	view.Statement.Text = text
+	rendered, err := s.store.Rendering(ctx, v.Problem, v.Version)
+	if err == nil {
+		view.Warnings, view.Rendered = rendered.Warnings, rendered.Renderer > 0
+	} else if !errors.Is(err, sql.ErrNotFound) {
+		return nil, err
+	}
+	return view, nil
+}
+
+// versionFile handles GET /packages/:slug/versions/:version/files/*: a file that comes
+// with a version, for saving.
+func (s *Server) versionFile(c *fiber.Ctx) error {
+	slug, version, err := s.keptVersion(c)
+	if err != nil {
+		return err
+	}
+	p, err := s.store.VersionProblem(c.UserContext(), slug, version)
+	if err != nil {
+		return fmt.Errorf("look up a version: %w", err)
+	}
+	return s.sendProblemFile(c, p)
+}
+
+// statementJSON is the page of a version as setters read it before it is live.
+type statementJSON struct {
+	Problem   string                    `json:"problem"`
+	Version   string                    `json:"version"`
+	Title     string                    `json:"title"`
+	Language  string                    `json:"language"` // "" = it is not known
+	Languages []judge.StatementLanguage `json:"languages"`
+	Statement string                    `json:"statement"` // HTML
+	Document  string                    `json:"document"`  // address of the PDF; "" = there is none
+	Warnings  []string                  `json:"warnings"`  // what is not shown as it was written
+}
+
+// apiStatement handles GET /api/v1/problems/:slug/versions/:version/statement?lang=.
+func (s *Server) apiStatement(c *fiber.Ctx) error {
+	view, err := s.preview(c)
+	if err != nil {
+		return err
+	}
+	p := view.Statement.Problem
+	return c.JSON(statementJSON{
+		p.Slug, view.Version.Version, p.Title, p.Language, p.Statements, p.Statement, view.Statement.Document(), view.Warnings,
+	})
+}
+
+// maxRenderNames is how many problems a rendering may name; more than those are all.
+const maxRenderNames = 30
+
+// apiRender handles POST /api/v1/renderings with {"problems": […]} or {"all": true}: a
+// job that makes the pages of versions again.
+func (s *Server) apiRender(c *fiber.Ctx) error {
+	f, err := readFields(c, "problems", "all")
+	if err != nil {
+		return err
+	}
+	var names []string
+	all := false
+	f.value("problems", "a list of strings", &names)
+	f.value("all", "true or false", &all)
+	if err := f.wrong.err(); err != nil {
+		return err
+	}
+	receipt, err := s.orderRendering(c, names, all, c.Get("Idempotency-Key"))
+	if err != nil {
+		return err
+	}
+	return acceptedPackage(c, receipt)
+}
+
+// renderForm handles POST /packages/:slug/render.
+func (s *Server) renderForm(c *fiber.Ctx) error {
+	receipt, err := s.orderRendering(c, []string{c.Params("slug")}, false, "")
+	if err != nil {
+		return err
+	}
+	return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+}
+
+// orderRendering stores a job that renders problems that the viewer may change, or for
+// staff all.
+func (s *Server) orderRendering(c *fiber.Ctx, names []string, all bool, key string) (sql.Receipt, error) {
+	ctx, v := c.UserContext(), viewerOf(c)
+	var none sql.Receipt
+	switch {
+	case all && len(names) > 0:
+		return none, wrongField("problems", reasonInvalid, "Name problems, or ask for all of them, and not both.")
+	case all && !v.Staff():
+		return none, refuse(fiber.StatusForbidden, "forbidden", "Only staff render all problems.", "Name your own in the field problems.")
+	case !all && len(names) == 0:
+		return none, wrongField("problems", reasonMissing, "Name the problems to render, or as staff set all to true.")
+	case len(names) > maxRenderNames:
+		return none, wrongField("problems", reasonInvalid, "At most %d problems are rendered at a time.", maxRenderNames)
+	}
+	for _, slug := range names {
+		versions := []judge.ProblemVersion{}
+		if plainWord(slug) {
+			var err error
+			if versions, err = s.store.ProblemVersions(ctx, slug); err != nil {
+				return none, err
+			}
+		}
+		if len(versions) == 0 {
+			return none, wrongField("problems", reasonUnknown, "There is no problem %q.", shorten(slug))
+		}
+		if err := s.mayChange(ctx, v, slug); err != nil {
+			return none, err
+		}
+	}
+	if wrong := checkKey("Idempotency-Key", key); wrong != nil {
+		return none, wrong
+	}
+	payload, err := json.Marshal(judge.RenderPayload{SchemaVersion: judge.PayloadVersion, ContentType: judge.RenderType, By: v.Name, Problems: names})
+	if err != nil {
+		return none, fmt.Errorf("encode the job: %w", err)
+	}
+	receipt, err := s.hand(ctx, sql.NewSubmission{
+		Kind: judge.KindRender, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: traceOf(ctx), Lane: judge.LaneNormal,
+	})
+	if err != nil {
+		return none, fieldNames{key: "Idempotency-Key"}.rename(err)
+	}
+	if receipt.Existing {
+		return receipt, nil
+	}
+	subject := "problems"
+	if len(names) == 1 {
+		subject = "problem:" + names[0]
+	}
+	return receipt, s.store.AuditNote(ctx, v.Name, "package_render", subject, map[string]any{"job_id": receipt.JobID, "problems": names})
+}
+
+// renderingTitle is what a job of kind render is called.
+func renderingTitle(p *judge.RenderPayload) string {
+	switch {
+	case p == nil || len(p.Problems) == 0:
+		return "Rendering of all statements"
+	case len(p.Problems) == 1:
+		return "Rendering of " + p.Problems[0]
+	}
+	return "Rendering of " + strconv.Itoa(len(p.Problems)) + " problems"
+}
