@@ -17,7 +17,12 @@ go test "${quick[@]}" -race -timeout 10m -run '^TestCPUTime' "$@" ./sandbox || s
 # What compares costs by CPU time needs no race detector, which makes it five times as long.
 costs='^TestNo(Statement|Package)TakesMuchLonger'
 go test "${quick[@]}" -timeout 10m -run "$costs" "$@" ./host/problem || status=$?
-go test "${quick[@]}" -race -timeout 40m -skip "^TestCPUTime|^TestPureCgroupV2InAVirtualMachine\$|$costs" "$@" ./... || status=$?
+# Nor does what does one thing after another many thousand times.
+many='^Test(NoFormulaKeepsAStyle|AStatementThatBecomesTooMuchIsRefused|WhoEndsFirstDecides|EverySampleProvesItselfFromItsFolder|NobodyButStaffSeesAnythingOfARejudgeSetBeforeItIsApplied|ANetworkOfIPv6IsOnePlace|WhoGuessesKeepsNobodyOut)$'
+go test "${quick[@]}" -timeout 20m -run "$many" "$@" ./web ./host/judging ./host/verify ./host/problem/statement || status=$?
+# What takes longest begins first, so that no core is left alone with it at the end.
+go test "${quick[@]}" -race -timeout 40m -p 3 -skip "^TestCPUTime|^TestPureCgroupV2InAVirtualMachine\$|$costs|$many" "$@" \
+	./host/e2e ./web ./host/judging ./sandbox ./... || status=$?
 (cd host/deploy/strict && CGO_ENABLED=0 go test -vet=off -timeout 5m ./...) || status=$?
 .tools/test-vm.sh || status=$?
 echo "test: $((SECONDS - start)) s of a budget of 1500 s"

@@ -14,12 +14,13 @@ import (
 	"deepoj/host/problem/samples"
 )
 
-// TestEverySampleSubmissionGetsItsVerdict judges all programs of the sample
-// problems with everything real: sandbox, plugins and tool chains.
-func TestEverySampleSubmissionGetsItsVerdict(t *testing.T) {
+// TestSampleSubmissionsGetTheirVerdicts judges all programs of two sample problems
+// with everything real: sandbox, plugins and tool chains. That all samples prove
+// themselves is a test of package verify.
+func TestSampleSubmissionsGetTheirVerdicts(t *testing.T) {
 	m := judgingtest.Get(t)
 	languages := m.Judge.Languages(t.Context())
-	for _, slug := range samples.Slugs() {
+	for _, slug := range []string{"aplusb", "pairs"} {
 		t.Run(slug, func(t *testing.T) {
 			pkg := sample(t, m, slug)
 			for _, s := range pkg.Submissions {

@@ -3,9 +3,11 @@ package reading_test
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -79,18 +81,48 @@ func archive(t testing.TB, more ...entry) *os.File {
 	for _, e := range all {
 		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
 		h.SetMode(e.mode)
+		if e.zeros > 0 {
+			addZeros(t, w, h, e.zeros)
+			continue
+		}
 		to, err := w.CreateHeader(h)
 		must(t, err)
-		_, err = io.Copy(to, io.MultiReader(strings.NewReader(e.text), io.LimitReader(zeros{}, e.zeros)))
+		_, err = io.WriteString(to, e.text)
 		must(t, err)
 	}
 	must(t, w.Close())
 	return f
 }
 
-type zeros struct{}
-
-func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+// addZeros adds a file of n zeros, whole MiBs. One MiB is compressed, and written as
+// often as it takes: a flushed stretch stands for itself.
+func addZeros(t testing.TB, w *zip.Writer, h *zip.FileHeader, n int64) {
+	t.Helper()
+	const mib = 1 << 20
+	var stretch bytes.Buffer
+	deflate, err := flate.NewWriter(&stretch, flate.BestSpeed)
+	must(t, err)
+	_, err = deflate.Write(make([]byte, mib))
+	must(t, err)
+	must(t, deflate.Flush())
+	before := stretch.Len()
+	must(t, deflate.Close())
+	end := bytes.Clone(stretch.Bytes()[before:])
+	stretch.Truncate(before)
+	sum, zeros := uint32(0), make([]byte, mib)
+	for range n / mib {
+		sum = crc32.Update(sum, crc32.IEEETable, zeros)
+	}
+	h.CRC32, h.UncompressedSize64, h.CompressedSize64 = sum, uint64(n), uint64(n/mib)*uint64(before)+uint64(len(end))
+	to, err := w.CreateRaw(h)
+	must(t, err)
+	for range n / mib {
+		_, err = to.Write(stretch.Bytes())
+		must(t, err)
+	}
+	_, err = to.Write(end)
+	must(t, err)
+}
 
 func must(t testing.TB, err error) {
 	t.Helper()
