@@ -117,10 +117,15 @@ lint: build ## Find what the compiler does not
 		GOOS=wasip1 GOARCH=wasm $$lint run ./plugins/...
 
 .PHONY: verify
-verify: verify-plugins ## Check that go.mod is tidy, generated files are current and digests hold
+verify: verify-plugins verify-platforms ## Check that go.mod is tidy, generated files are current and digests hold
 	go mod tidy -diff
 	cd queue/peers && go mod tidy -diff && go vet .
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 diff
+
+.PHONY: verify-platforms
+verify-platforms: ## Check that every package compiles for other processors and systems
+	GOARCH=arm64 go vet ./...
+	GOOS=darwin go vet ./...
 
 .PHONY: faults
 faults: deps-test ## Break the queue from outside for FOR (default 60s), in the order of SEED

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -14,11 +13,11 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"golang.org/x/sys/unix"
 
 	"deepoj/host/blob"
 	"deepoj/host/draft"
 	"deepoj/host/judge"
+	"deepoj/host/platform"
 	"deepoj/host/problem"
 	"deepoj/host/reading"
 	"deepoj/sql"
@@ -237,11 +236,10 @@ func (s *Server) previewChange(ctx context.Context, e save) (*changePreview, err
 	case <-ctx.Done():
 		return nil, refuse(fiber.StatusServiceUnavailable, "busy", "Too many previews are being made.", "Try again in a moment.")
 	}
-	fd, err := unix.MemfdCreate("preview", unix.MFD_CLOEXEC)
+	file, err := platform.MemoryFile("preview")
 	if err != nil {
 		return nil, fmt.Errorf("preview: %w", err)
 	}
-	file := os.NewFile(uintptr(fd), "preview")
 	defer file.Close()
 	rev.Skim = true
 	if err := pkg.Revise(ctx, &capped{w: file, left: maxPreviewed}, rev); err != nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"deepoj/host/platform"
 )
 
 // Layers looks at what this machine's kernel offers to contain programs with: root
@@ -177,9 +177,5 @@ func (r Running) role(role string, ps []Process) Check {
 
 // LandlockVersion is the version of the kernel's interface, 0 if there is none.
 func LandlockVersion() int {
-	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 {
-		return 0
-	}
-	return int(v)
+	return platform.LandlockVersion()
 }

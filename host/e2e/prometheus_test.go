@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/platform"
 	"deepoj/web/client"
 )
 
@@ -75,7 +76,8 @@ func TestPrometheusFindsWhatAlertsAndDashboardAskFor(t *testing.T) {
 	var log lockedBuffer
 	prometheus := exec.Command(program, "--config.file="+filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
 	prometheus.Stdout, prometheus.Stderr = &log, &log
-	prometheus.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	prometheus.SysProcAttr = &syscall.SysProcAttr{}
+	platform.DieWithParent(prometheus.SysProcAttr, syscall.SIGKILL)
 	runtime.LockOSThread() // the end of the thread would be the child's
 	defer runtime.UnlockOSThread()
 	if err := prometheus.Start(); err != nil {

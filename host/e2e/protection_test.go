@@ -12,6 +12,7 @@ import (
 
 	"deepoj/host/doctor"
 	"deepoj/host/embedded"
+	"deepoj/host/platform"
 )
 
 // protection is what `deepoj doctor --security` says, by the names of its checks.
@@ -77,7 +78,8 @@ func checkProtection(t *testing.T, data string, account *embedded.Account) {
 	}
 
 	stranger := exec.Command("sleep", "600")
-	stranger.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: account.UID, Gid: account.GID}, Pdeathsig: syscall.SIGKILL}
+	stranger.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: account.UID, Gid: account.GID}}
+	platform.DieWithParent(stranger.SysProcAttr, syscall.SIGKILL)
 	runtime.LockOSThread() // the end of the thread would be the child's
 	defer runtime.UnlockOSThread()
 	if err := stranger.Start(); err != nil {

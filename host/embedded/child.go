@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"deepoj/host/platform"
 )
 
 // child is one running process.
@@ -42,9 +44,9 @@ func spawn(p program) (*child, error) {
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Setpgid:    true, // a Ctrl-C at the terminal is for us; we stop them in order
-		Pdeathsig:  p.death,
 		Credential: p.account.credential(),
 	}
+	platform.DieWithParent(cmd.SysProcAttr, p.death)
 	c := &child{done: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"deepoj/host/platform"
 )
 
 // initdbArgs make every cluster alike. Who may log in is said when its roles are
@@ -222,5 +222,5 @@ func syncFileSystem(dir string) error {
 		return err
 	}
 	defer f.Close()
-	return unix.Syncfs(int(f.Fd()))
+	return platform.SyncFileSystem(f)
 }

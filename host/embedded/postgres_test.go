@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"deepoj/host/platform"
 )
 
 func TestPostgresServesWhatTheChangeFeedNeeds(t *testing.T) {
@@ -141,7 +143,8 @@ func TestAStaleLockFileWithAForeignPIDDoesNotKeepPostgresFromStarting(t *testing
 	if err != nil {
 		t.Fatal(err)
 	}
-	other.SysProcAttr = &syscall.SysProcAttr{Credential: account.credential(), Pdeathsig: syscall.SIGKILL}
+	other.SysProcAttr = &syscall.SysProcAttr{Credential: account.credential()}
+	platform.DieWithParent(other.SysProcAttr, syscall.SIGKILL)
 	runtime.LockOSThread() // the end of the thread would be the child's
 	defer runtime.UnlockOSThread()
 	if err := other.Start(); err != nil {

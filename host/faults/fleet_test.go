@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"deepoj/host/platform"
 )
 
 // member is one place in the fleet: a role that lives again and again.
@@ -83,7 +85,8 @@ func (m *member) begin() (*exec.Cmd, error) {
 	m.cmd = exec.Command("/proc/self/exe")
 	m.cmd.Env = append(os.Environ(), roleEnv+"="+string(text))
 	m.cmd.Stderr = m.w.log
-	m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	m.cmd.SysProcAttr = &syscall.SysProcAttr{}
+	platform.DieWithParent(m.cmd.SysProcAttr, syscall.SIGKILL)
 	return m.cmd, m.cmd.Start()
 }
 

@@ -15,9 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"deepoj/host/judging/judgingtest"
+	"deepoj/host/platform"
 	"deepoj/host/plugin"
 	"deepoj/plugins"
 	"deepoj/plugins/abi"
@@ -347,11 +346,10 @@ func numbersText(n int, sep byte) string {
 // memfd returns a file in memory.
 func memfd(b *testing.B, text string) *os.File {
 	b.Helper()
-	fd, err := unix.MemfdCreate("bench", unix.MFD_CLOEXEC)
+	f, err := platform.MemoryFile("bench")
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := os.NewFile(uintptr(fd), "bench")
 	b.Cleanup(func() { f.Close() })
 	if _, err := f.WriteString(text); err != nil {
 		b.Fatal(err)

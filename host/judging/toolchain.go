@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deepoj/host/judge"
+	"deepoj/host/platform"
 	"deepoj/host/plugin"
 	"deepoj/plugins/abi"
 	"deepoj/sandbox"
@@ -74,8 +75,9 @@ func questionFor(tool abi.Tool, path string) (question, error) {
 		return q, fmt.Errorf("look at %s: %w", path, err)
 	}
 	q.Size = info.Size()
+	q.Changed = platform.Changed(info)
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		q.Inode, q.Changed = st.Ino, time.Unix(st.Ctim.Unix()).UTC()
+		q.Inode = st.Ino
 	}
 	return q, nil
 }

@@ -10,6 +10,3 @@ func (r *Runtime) WorkerPIDs() []int {
 	}
 	return pids
 }
-
-// Confine forbids this process what children are forbidden.
-func Confine() error { return confine(true) }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deepoj/host/platform"
 	"deepoj/plugins"
 )
 
@@ -116,15 +117,15 @@ func newFuelRow(b *testing.B, s *server, name string, wasm []byte, q request, fi
 		}
 	}
 	for _, text := range files {
-		fd, err := unix.MemfdCreate("bench", unix.MFD_CLOEXEC)
+		f, err := platform.MemoryFile("bench")
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { unix.Close(fd) })
-		if _, err := unix.Write(fd, []byte(text)); err != nil {
+		b.Cleanup(func() { f.Close() })
+		if _, err := f.WriteString(text); err != nil {
 			b.Fatal(err)
 		}
-		r.files = append(r.files, fd)
+		r.files = append(r.files, int(f.Fd()))
 	}
 	return r
 }

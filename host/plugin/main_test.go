@@ -1,7 +1,6 @@
 package plugin_test
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -15,22 +14,16 @@ import (
 	"deepoj/plugins/abi"
 )
 
-// holdCommand runs [hold], escapeCommand runs [escape].
-const (
-	holdCommand   = "plugin-hold"
-	escapeCommand = "plugin-escape"
-)
+// programs are what this program becomes when its first argument is their name: those
+// that only Linux has register themselves.
+var programs = map[string]func(args []string){}
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == plugin.CompileCommand || os.Args[1] == plugin.WorkerCommand) {
 		os.Exit(plugin.Child(os.Args[1:]))
 	}
-	if len(os.Args) == 4 && os.Args[1] == holdCommand {
-		fmt.Fprintln(os.Stderr, hold(os.Args[2], os.Args[3]))
-		os.Exit(1)
-	}
-	if len(os.Args) == 2 && os.Args[1] == escapeCommand {
-		escape()
+	if len(os.Args) > 1 && programs[os.Args[1]] != nil {
+		programs[os.Args[1]](os.Args[2:])
 		return
 	}
 	os.Exit(m.Run())

@@ -120,13 +120,13 @@ func (m *memory) look(n int) error {
 			return errno
 		}
 	}
-	var system unix.Sysinfo_t
-	if err := unix.Sysinfo(&system); err != nil {
+	swaps, err := swaps()
+	if err != nil {
 		return err
 	}
 	m.faults, m.looked, m.mapped = faults, n, m.mapped[:0]
 	for i, state := range states {
-		if state&1 != 0 || system.Totalswap > 0 {
+		if state&1 != 0 || swaps {
 			m.mapped = append(m.mapped, i)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // workerData is what a worker may allocate beside the memory of its guest: the
@@ -132,7 +130,7 @@ func (p *pool) close() {
 
 // start starts a worker.
 func (p *pool) start() (*worker, error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	pair, err := socketPair()
 	if err != nil {
 		return nil, fmt.Errorf("start worker: socket pair: %w", err)
 	}

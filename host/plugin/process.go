@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"deepoj/host/platform"
 )
 
 // maxCrash is how much of a dead child's last words is kept.
@@ -69,7 +71,8 @@ func (s *spawner) spawn(command string, limits childLimits, extra ...*os.File) (
 	p.cmd.Dir = "/"
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.crash
 	p.cmd.ExtraFiles = extra
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	platform.DieWithParent(p.cmd.SysProcAttr, syscall.SIGKILL)
 	started := make(chan error, 1)
 	select {
 	case s.start <- func() { started <- p.cmd.Start() }:

@@ -52,7 +52,7 @@ type workerSocket int
 
 func (s workerSocket) receive(p, oob []byte) (n, oobn, flags int, err error) {
 	for {
-		n, oobn, flags, _, err = unix.Recvmsg(int(s), p, oob, unix.MSG_CMSG_CLOEXEC)
+		n, oobn, flags, _, err = unix.Recvmsg(int(s), p, oob, closeReceived)
 		if !errors.Is(err, unix.EINTR) {
 			return n, oobn, flags, err
 		}

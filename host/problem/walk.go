@@ -111,7 +111,7 @@ func (r *reader) enter(dir string) bool {
 func identity(info fs.FileInfo) any {
 	switch sys := info.Sys().(type) {
 	case *syscall.Stat_t:
-		return [2]uint64{sys.Dev, sys.Ino}
+		return [2]uint64{uint64(sys.Dev), sys.Ino} //nolint:unconvert // elsewhere a device has another type
 	case resolved:
 		return sys
 	}

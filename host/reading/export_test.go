@@ -3,15 +3,7 @@ package reading
 import (
 	"encoding/json"
 	"os"
-	"syscall"
 )
-
-// ReachesThreads reports whether Landlock can be had, which a program that C is linked
-// into cannot: tests under the race detector are such.
-func ReachesThreads() bool {
-	_, _, errno := syscall.AllThreadsSyscall(syscall.SYS_GETUID, 0, 0, 0)
-	return errno != syscall.ENOTSUP
-}
 
 // Sample returns the sample that a process was ordered to read.
 func Sample(args []string) string {

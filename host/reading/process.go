@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"deepoj/host/platform"
 	"deepoj/host/problem"
 )
 
@@ -67,7 +68,8 @@ func (c Config) start(ctx context.Context, o order, source *os.File) (*process, 
 	if source != nil {
 		p.cmd.ExtraFiles = []*os.File{source}
 	}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	platform.DieWithParent(p.cmd.SysProcAttr, syscall.SIGKILL)
 	started := make(chan error)
 	go p.live(started)
 	err = <-started

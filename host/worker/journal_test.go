@@ -16,6 +16,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/liveness"
+	"deepoj/host/platform"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
 )
@@ -70,7 +71,8 @@ func TestAResultOutlivesItsWorkerAndAnOutage(t *testing.T) {
 	doomed := exec.Command("/proc/self/exe")
 	doomed.Env = append(os.Environ(), lifeEnv+"="+dsn, journalEnv+"="+dir)
 	doomed.Stderr = os.Stderr
-	doomed.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	doomed.SysProcAttr = &syscall.SysProcAttr{}
+	platform.DieWithParent(doomed.SysProcAttr, syscall.SIGKILL)
 	tell, err := doomed.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"deepoj/host/embedded"
 	"deepoj/host/judge"
 	"deepoj/host/liveness"
+	"deepoj/host/platform"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
 )
@@ -323,7 +324,8 @@ func TestAKilledWorkerCostsOneLeaseAndOneTry(t *testing.T) {
 	doomed := exec.Command("/proc/self/exe")
 	doomed.Env = append(os.Environ(), lifeEnv+"="+dsn)
 	doomed.Stderr = os.Stderr
-	doomed.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	doomed.SysProcAttr = &syscall.SysProcAttr{}
+	platform.DieWithParent(doomed.SysProcAttr, syscall.SIGKILL)
 	runtime.LockOSThread() // the end of the thread would be the child's
 	defer runtime.UnlockOSThread()
 	if err := doomed.Start(); err != nil {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"deepoj/host/platform"
 )
 
 // Program is where `make test` puts the server, from the top of the repository.
@@ -90,7 +92,8 @@ const patience = 60 * time.Second
 func (s *Server) start(program string) error {
 	s.cmd = exec.Command(program, "--quiet", "--port", s.Endpoint, "--access", s.AccessKey, "--secret", s.SecretKey,
 		"posix", "--sidecar", filepath.Join(s.data, "metadata"), filepath.Join(s.data, "objects"))
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{}
+	platform.DieWithParent(s.cmd.SysProcAttr, syscall.SIGKILL)
 	cmd, started, ended := s.cmd, make(chan error, 1), make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the end of the thread would be the server's

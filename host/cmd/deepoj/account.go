@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -120,4 +121,13 @@ func chooseAccount(ctx context.Context, name, data string, log *slog.Logger) (*e
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	return a, takeOver(ctx, data, a, log)
+}
+
+// ownerName is the name of an account, or its number.
+func ownerName(uid uint32) string {
+	id := strconv.FormatUint(uint64(uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return "user " + id
 }

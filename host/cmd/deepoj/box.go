@@ -3,15 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-
-	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
 )
@@ -39,34 +35,6 @@ func judgeProgram() []string {
 		}
 	}
 	return []string{"/proc/self/exe", "judge"}
-}
-
-// programFD is the least number of the descriptor of a program in memory: a child
-// begins with the files that it is given below, and must not lose the program.
-const programFD = 100
-
-// inMemory returns a descriptor of a copy of a program. Nobody can change the copy,
-// and it stays for as long as this process.
-func inMemory(path string) (int, error) {
-	from, err := os.Open(filepath.Clean(path))
-	if err != nil {
-		return -1, err
-	}
-	defer from.Close()
-	fd, err := unix.MemfdCreate(filepath.Base(path), unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
-		return -1, fmt.Errorf("make a memory file: %w", err)
-	}
-	f := os.NewFile(uintptr(fd), path)
-	defer f.Close()
-	if _, err := io.Copy(f, from); err != nil {
-		return -1, fmt.Errorf("copy %s into memory: %w", path, err)
-	}
-	seals := unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
-		return -1, fmt.Errorf("seal a memory file: %w", err)
-	}
-	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, programFD)
 }
 
 // sandboxAgent is the one process that keeps root. [sandbox.Spawn] starts it. A

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // instance is what a running `deepoj up` writes to DATA/instance.json, so that
@@ -68,7 +66,7 @@ func findInstance(dir string) (instance, error) {
 	if _, err := os.Stat(filepath.Join(i.Data, instanceFile)); err != nil {
 		// Held open: this process may give up root, and then must not follow the
 		// links of another one any more.
-		fd, err := unix.Open(fmt.Sprintf("/proc/%d/root%s", i.PID, i.Data), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		fd, err := openThrough(fmt.Sprintf("/proc/%d/root%s", i.PID, i.Data))
 		if err != nil {
 			return i, fmt.Errorf("reach the running Deep-OJ: %w%s", err, sudoRemedy(err, dir))
 		}

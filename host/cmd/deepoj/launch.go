@@ -15,9 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"deepoj/host/embedded"
+	"deepoj/host/platform"
 	"deepoj/sandbox"
 )
 
@@ -65,8 +64,8 @@ func launchAs(ctx context.Context, e *env, p launchPlan, who *embedded.Account) 
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Credential: &syscall.Credential{Uid: who.UID, Gid: who.GID},
 		Setpgid:    true,
-		Pdeathsig:  syscall.SIGTERM,
 	}
+	platform.DieWithParent(cmd.SysProcAttr, syscall.SIGTERM)
 	if p.sandbox != nil {
 		// The sandbox outlives ctx, so that the worker can drain.
 		keeper, err := sandbox.Keep(*p.sandbox)
@@ -100,8 +99,8 @@ func start(ctx context.Context, cmd *exec.Cmd, data string, who *embedded.Accoun
 	}
 	// The thread's, and so those of all that it starts: no program gives it more
 	// rights than the account has.
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("renounce new privileges: %w", err)
+	if err := platform.RenouncePrivileges(); err != nil {
+		return err
 	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("run as %s: %w", who.Name, err)
@@ -150,27 +149,4 @@ func mountedSomewhere(dir string) bool {
 		}
 	}
 	return false
-}
-
-// bindShort gives the calling thread a private mount namespace in which data is
-// bound at a short path.
-func bindShort(data string) (short string, undo func(), err error) {
-	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_FS); err != nil {
-		return "", nil, fmt.Errorf("private mount namespace: %w", err)
-	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return "", nil, fmt.Errorf("private mount namespace: %w", err)
-	}
-	sweepMountPoints()
-	short = fmt.Sprintf(mountPoint+"%d", os.Getpid())
-	if err := os.Mkdir(short, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", nil, fmt.Errorf("mount point of the data folder: %w", err)
-	}
-	if err := unix.Mount(data, short, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-		return "", nil, fmt.Errorf("bind %s: %w", data, err)
-	}
-	return short, func() {
-		_ = unix.Unmount(short, unix.MNT_DETACH)
-		_ = os.Remove(short) // empty: the mount is gone
-	}, nil
 }

@@ -18,11 +18,12 @@ const module = "deepoj/"
 // way to write a cycle down. Names ending in /* stand for every folder there.
 var layers = []struct{ pkg, may string }{
 	{"host/judge", ""},
+	{"host/platform", ""},
 	{"host/telemetry", ""},
 	{"host/telemetry/telemetrytest", ""},
 	{"host/blob", ""},
-	{"host/blob/blobtest", ""},
-	{"host/embedded", ""},
+	{"host/blob/blobtest", "host/platform"},
+	{"host/embedded", "host/platform"},
 	{"host/embedded/servicetest", "host/embedded"},
 	{"host/embedded/accounttest", ""},
 	{"host/shortcut", ""},
@@ -40,15 +41,15 @@ var layers = []struct{ pkg, may string }{
 	{"sql/internal/*", ""},
 	{"sql", "host/judge sql/internal/*"},
 	{"sql/sqltest", "sql host/embedded"},
-	{"host/plugin", "host/judge plugins/abi"},
+	{"host/plugin", "host/platform host/judge plugins/abi"},
 
 	{"host/problem/statement", ""},
 	{"host/problem", "host/judge host/blob host/problem/statement"},
 	{"host/problem/samples", ""},
-	{"host/reading", "host/plugin host/problem host/problem/samples"},
+	{"host/reading", "host/platform host/plugin host/problem host/problem/samples"},
 	{"host/draft", "host/judge host/problem"},
 	{"host/plugin/conformance", "host/plugin host/problem plugins/abi plugins/vectors"},
-	{"host/judging", "host/judge host/telemetry host/problem host/plugin host/blob plugins/abi sandbox"},
+	{"host/judging", "host/platform host/judge host/telemetry host/problem host/plugin host/blob plugins/abi sandbox"},
 	{"host/plugin/plugintest", "host/plugin"},
 	{"host/judging/judgingtest", "host/blob host/judging host/plugin host/plugin/plugintest plugins sandbox"},
 	{"host/verify", "host/blob host/judge host/judging host/problem host/plugin"},
@@ -56,7 +57,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/intake", "host/judge host/judging host/problem host/reading host/verify host/plugin host/plugin/conformance host/blob plugins/abi sandbox sql"},
 	{"host/survey", "host/blob host/judging host/problem host/reading host/verify"},
 	{"host/liveness", "host/judge sql"},
-	{"host/doctor", "host/judge sandbox"},
+	{"host/doctor", "host/platform host/judge sandbox"},
 	{"host/scheduler", "host/judge host/telemetry sql queue"},
 	{"host/worker", "host/judge host/telemetry host/judging host/problem host/verify host/plugin host/plugin/conformance host/blob host/liveness sql queue"},
 	{"host/capacity", "host/judge host/blob host/liveness host/worker sandbox sql"},
@@ -65,7 +66,7 @@ var layers = []struct{ pkg, may string }{
 	{"web/callback", ""},
 	{"web/chart", ""},
 	{"host/cmd/deepoj-judge", "sandbox"},
-	{"web", "host/judge host/telemetry host/blob host/problem host/problem/samples host/draft host/reading host/liveness sql web/judge0 web/callback web/chart"},
+	{"web", "host/platform host/judge host/telemetry host/blob host/problem host/problem/samples host/draft host/reading host/liveness sql web/judge0 web/callback web/chart"},
 }
 
 func TestLayers(t *testing.T) {

@@ -223,7 +223,7 @@ func dropRoot(ctx context.Context, e *env) error {
 		return err
 	}
 	uid, gid := int(who.UID), int(who.GID)
-	if err := errors.Join(syscall.Setgroups(nil), syscall.Setresgid(gid, gid, gid), syscall.Setresuid(uid, uid, uid)); err != nil {
+	if err := become(uid, gid); err != nil {
 		return fmt.Errorf("become %s: %w", who.Name, err)
 	}
 	return nil

@@ -194,7 +194,7 @@ func becomeOwner(folder string) error {
 		return fmt.Errorf("blob folder %s belongs to root: give it to the account of the workers with chown", folder)
 	}
 	uid, gid := int(st.Uid), int(st.Gid)
-	return errors.Join(syscall.Setgroups(nil), syscall.Setresgid(gid, gid, gid), syscall.Setresuid(uid, uid, uid))
+	return become(uid, gid)
 }
 
 // importer stores packages and proves them.

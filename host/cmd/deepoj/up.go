@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"deepoj/host/judging"
+	"deepoj/host/platform"
 	"deepoj/host/telemetry"
 	"deepoj/sandbox"
 )
@@ -111,7 +112,7 @@ func runCommand(ctx context.Context, e *env, name string, r roles) int {
 	if os.Geteuid() == 0 {
 		return launch(ctx, e, planLaunch(name, r, o, c, log))
 	}
-	if err := hideMemory(); err != nil {
+	if err := platform.HideMemory(); err != nil {
 		return e.fail(err)
 	}
 	if err := serve(ctx, e, r, o, c, log); err != nil {

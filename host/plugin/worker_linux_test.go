@@ -220,6 +220,20 @@ func TestAWorkerHasNoEnvironmentAndLittleMemory(t *testing.T) {
 	}
 }
 
+// holdCommand runs [hold], escapeCommand runs [escape].
+const (
+	holdCommand   = "plugin-hold"
+	escapeCommand = "plugin-escape"
+)
+
+func init() {
+	programs[escapeCommand] = func([]string) { escape() }
+	programs[holdCommand] = func(args []string) {
+		fmt.Fprintln(os.Stderr, hold(args[0], args[1]))
+		os.Exit(1)
+	}
+}
+
 // escape is a program that confines itself and then tries what it may not.
 // TestMain runs it.
 func escape() {

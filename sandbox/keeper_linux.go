@@ -53,7 +53,7 @@ type Keeper struct {
 
 // Keep starts a keeper, with the privilege of this process.
 func Keep(cfg KeeperConfig) (*Keeper, error) {
-	if err := cfg.Sandbox.Validate(); err != nil {
+	if err := errors.Join(supported(), cfg.Sandbox.Validate()); err != nil {
 		return nil, fmt.Errorf("keep a sandbox: %w", err)
 	}
 	if len(cfg.Judge) == 0 {

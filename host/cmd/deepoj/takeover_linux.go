@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -91,15 +89,6 @@ func onlyData(data string, names []string, a *embedded.Account) error {
 		}
 	}
 	return nil
-}
-
-// ownerName is the name of an account, or its number.
-func ownerName(uid uint32) string {
-	id := strconv.FormatUint(uint64(uid), 10)
-	if u, err := user.LookupId(id); err == nil {
-		return u.Username
-	}
-	return "user " + id
 }
 
 // namesIn returns what is in a folder.

@@ -59,9 +59,6 @@ type cloneArgs struct {
 	cgroup       uint64
 }
 
-//go:noescape
-func forkSteps(args *cloneArgs, size uintptr, steps *step, n uintptr, failed *stepFailure) (pid, errno uintptr)
-
 // childError says which step of a child failed.
 type childError struct {
 	step  string

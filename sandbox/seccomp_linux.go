@@ -57,7 +57,7 @@ var denied = []uint32{
 // tell what others do with the files of /usr, which all boxes and the host share, or
 // throw these files out of the page cache. Language run-times live without them.
 var absent = []uint32{
-	unix.SYS_INOTIFY_INIT, unix.SYS_INOTIFY_INIT1, unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_INOTIFY_RM_WATCH,
+	unix.SYS_INOTIFY_INIT1, unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_INOTIFY_RM_WATCH,
 	unix.SYS_FADVISE64, unix.SYS_CACHESTAT,
 }
 
@@ -131,7 +131,6 @@ func roomCalls() map[uint32]code {
 		),
 		unix.SYS_SOCKET:     onlyFamilies(families),
 		unix.SYS_SOCKETPAIR: onlyFamilies(families),
-		unix.SYS_OPEN:       notNameless(offCommand),
 		unix.SYS_OPENAT:     notNameless(offHow),
 		unix.SYS_FCNTL: slices.Concat(
 			code{{Code: bpfLoad, K: offCommand}}, among(sharedCommands, fail(unix.EINVAL)), ret(retAllow),
@@ -142,7 +141,10 @@ func roomCalls() map[uint32]code {
 			fail(unix.EOPNOTSUPP), ret(retAllow),
 		),
 	}
-	for _, call := range absent {
+	if archOpen != 0 {
+		then[archOpen] = notNameless(offCommand)
+	}
+	for _, call := range slices.Concat(absent, archAbsent) {
 		then[call] = fail(unix.ENOSYS)
 	}
 	for _, call := range slices.Concat(denied, archDenied) {

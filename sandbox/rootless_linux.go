@@ -27,6 +27,9 @@ import (
 // agent: control groups are not delegated to it, or it cannot make namespaces.
 // The error names the remedy for each.
 func Rootless() error {
+	if err := supported(); err != nil {
+		return err
+	}
 	_, err := delegatedGroup()
 	return errors.Join(err, tryNamespaces())
 }

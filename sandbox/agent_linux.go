@@ -122,6 +122,9 @@ func newAgent(ctx context.Context, cfg Config) (*agent, error) {
 
 // prepareAgent prepares what it takes to begin a room.
 func prepareAgent(cfg Config) (*agent, error) {
+	if err := supported(); err != nil {
+		return nil, err
+	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

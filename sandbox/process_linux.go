@@ -41,7 +41,7 @@ type Process struct {
 // the process is closed, or when the caller's process dies. What the agent logs
 // goes to the caller's standard error.
 func Spawn(ctx context.Context, exe string, args []string, cfg Config) (*Process, error) {
-	if err := cfg.Validate(); err != nil {
+	if err := errors.Join(supported(), cfg.Validate()); err != nil {
 		return nil, fmt.Errorf("start the sandbox agent: %w", err)
 	}
 	b, err := json.Marshal(cfg)

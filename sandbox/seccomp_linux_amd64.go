@@ -14,3 +14,9 @@ var archDenied = []uint32{
 	unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_MODIFY_LDT, unix.SYS_USELIB, unix.SYS_USTAT, unix.SYS_SYSFS,
 	unix.SYS__SYSCTL, unix.SYS_CREATE_MODULE, unix.SYS_GET_KERNEL_SYMS, unix.SYS_QUERY_MODULE,
 }
+
+// archAbsent are those among them that fail with ENOSYS.
+var archAbsent = []uint32{unix.SYS_INOTIFY_INIT}
+
+// archOpen is the older form of openat.
+const archOpen = unix.SYS_OPEN

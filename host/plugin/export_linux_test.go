@@ -1,0 +1,4 @@
+package plugin
+
+// Confine forbids this process what children are forbidden.
+func Confine() error { return confine(true) }
