@@ -263,12 +263,7 @@ func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Packa
 		c.Limits.MemoryBytes = min(c.Limits.MemoryBytes, pkg.Limits.CompileMemoryMiB<<20)
 		c.Stdout, c.Stderr = streams.out, streams.err
 		c.StdoutLimit, c.StderrLimit = keptCompile, keptCompile
-		leave, err := j.crowd.join(ctx)
-		if err != nil {
-			return err
-		}
-		ran, err := fits(runTraced(ctx, box.Run, c))
-		leave()
+		ran, err := fits(j.runCompiler(ctx, box.Run, c, streams))
 		if err != nil {
 			return p.tc.explain(err)
 		}
