@@ -238,7 +238,7 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 	if pkg.Answers {
 		return r, j.judgeAnswers(ctx, pkg, checkers, p, &r, progress)
 	}
-	prog, err := j.build(ctx, tc, pkg, p.Sources)
+	prog, err := j.build(ctx, tc, pkg, p.Sources, extra{dialect: p.Dialect})
 	if fault, ok := errors.AsType[*plugin.Error](err); ok {
 		return failed(r, fault.Error()), nil
 	}
