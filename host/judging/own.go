@@ -63,11 +63,8 @@ func (j *Judge) runOwn(ctx context.Context, p judge.RunPayload, version blob.Dig
 	}
 	r.ProblemVersion = string(pkg.Version)
 	prog, err := j.ownProgram(ctx, pkg, p)
-	if fault, ok := errors.AsType[*plugin.Error](err); ok {
-		return failed(r, fault.Error()), nil
-	}
 	if err != nil {
-		return r, err
+		return j.blame(ctx, r, pkg, guestFault(err))
 	}
 	e := &evaluation{j: j, pkg: pkg, prog: prog, progress: progress, total: len(p.Tests)}
 	var samples []*problem.Test
@@ -91,11 +88,8 @@ func (j *Judge) runOwn(ctx context.Context, p judge.RunPayload, version blob.Dig
 	} else {
 		err = o.tests(ctx)
 	}
-	if fault, ok := errors.AsType[*packageError](err); ok {
-		return failed(r, fault.Error()), nil
-	}
 	if err != nil {
-		return r, err
+		return j.blame(ctx, r, pkg, err)
 	}
 	o.conclude()
 	r.Report, err = json.Marshal(o.report)
