@@ -250,7 +250,7 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 		tr.Score = &m.score
 	}
 	shown := *tr
-	e.progress(judge.Progress{Kind: "test", Test: &shown, Total: e.total})
+	e.progress(judge.Progress{Kind: judge.EventTest, Test: &shown, Total: e.total})
 	return m, nil
 }
 

@@ -233,7 +233,7 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 	}
 	r.Compile = &prog.compile
 	total := len(pkg.Cases())
-	progress(judge.Progress{Kind: "compiled", Compile: r.Compile, Total: total})
+	progress(judge.Progress{Kind: judge.EventCompiled, Compile: r.Compile, Total: total})
 	if !prog.compile.OK {
 		r.Verdict = judge.CE
 		r.Message = prog.message
