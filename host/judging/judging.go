@@ -227,7 +227,7 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 	if pkg.Answers {
 		return r, j.judgeAnswers(ctx, pkg, checkers, p, &r, progress)
 	}
-	prog, err := j.build(ctx, tc, unlimited(pkg, p), p.Sources)
+	prog, err := j.build(ctx, tc, unlimited(pkg, p), p.Sources, extra{dialect: p.Dialect})
 	if err != nil {
 		return j.blame(ctx, r, pkg, guestFault(err))
 	}

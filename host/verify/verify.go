@@ -292,7 +292,7 @@ func (p *proof) payload(ctx context.Context, s problem.Submission) (payload judg
 	if !ok {
 		return payload, why, nil
 	}
-	payload = judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID, Own: true}
+	payload = judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID, Dialect: s.Dialect, Own: true}
 	if !l.Available {
 		return payload, l.Name + " is not available: " + l.Unavailable, nil
 	}
