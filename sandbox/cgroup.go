@@ -52,6 +52,10 @@ type group interface {
 	// processes the kernel killed for want of memory.
 	memory() (peak, kills int64, err error)
 
+	// starved reports whether the run, which has reached its limit, has no memory left
+	// for the text of its own programs.
+	starved(limitBytes int64) (bool, error)
+
 	// pressure returns how long the run waited for a CPU.
 	pressure() time.Duration
 

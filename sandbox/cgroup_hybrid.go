@@ -27,6 +27,7 @@ func (g *hybridGroup) begin(memoryBytes int64, processes int) error {
 
 func (g *hybridGroup) cpu() (time.Duration, error)            { return g.v2.cpu() }
 func (g *hybridGroup) memory() (peak, kills int64, err error) { return g.v1.memory() }
+func (g *hybridGroup) starved(limitBytes int64) (bool, error) { return g.v1.starved(limitBytes) }
 func (g *hybridGroup) pressure() time.Duration                { return g.v2.pressure() }
 func (g *hybridGroup) kill(again func() error) (bool, error)  { return g.v2.kill(again) }
 func (g *hybridGroup) widen(n int) error                      { return g.v1.widen(n) }

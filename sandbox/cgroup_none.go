@@ -70,6 +70,7 @@ func (g *noGroup) pressure() time.Duration         { return 0 }
 func (g *noGroup) kill(func() error) (bool, error) { return false, errCannotKill }
 func (g *noGroup) widen(int) error                 { return nil }
 func (g *noGroup) tidy() error                     { return nil }
+func (g *noGroup) starved(int64) (bool, error)     { return false, nil }
 func (g *noGroup) remove() error                   { return nil }
 
 // roomProcesses lists the processes of the room whose thread calls it, but the

@@ -20,14 +20,19 @@ type v1Group struct {
 	tasks []*control // their files tasks, for enter
 	homes []*control // not its own; likewise for leave
 
+	parent, home *control // the folder of the room's memory group, nil if that is not the room's own; and where its thread may stay meanwhile
+	name         string   // of the memory group
+	member       *control // one of tasks: the memory group's
+
 	limit, swapLimit *control // swapLimit is nil where swap is not counted
 	usage, peak, oom *control
-	empty            *control
+	empty, stat      *control
 	pids             *control
 	usageNS          *control // cpuacct; nil in a hybrid group
 
 	baseMemory, baseKills int64
 	residue               int64 // what could not be given back
+	reread                reread
 	limitBytes            int64 // what limit holds
 	processes             int   // what pids holds
 	baseCPU, baseThread   time.Duration
@@ -59,38 +64,49 @@ func openV1Group(a *agentFolders, room string, controllers ...string) (*v1Group,
 			return nil, errors.Join(err, g.remove())
 		}
 		g.tasks = append(g.tasks, tasks)
-		if home := a.homes[c]; home != nil {
+		home := a.homes[c]
+		if home != nil {
 			g.homes = append(g.homes, home)
 		}
-	}
-	files := []struct {
-		to         **control
-		controller string
-		name       string
-		flags      int
-		optional   bool
-	}{
-		{&g.limit, "memory", "memory.limit_in_bytes", unix.O_RDWR, false},
-		{&g.swapLimit, "memory", "memory.memsw.limit_in_bytes", unix.O_RDWR, true},
-		{&g.usage, "memory", "memory.usage_in_bytes", unix.O_RDONLY, false},
-		{&g.peak, "memory", "memory.max_usage_in_bytes", unix.O_RDWR, false},
-		{&g.oom, "memory", "memory.oom_control", unix.O_RDONLY, false},
-		{&g.empty, "memory", "memory.force_empty", unix.O_WRONLY, false},
-		{&g.pids, "pids", "pids.max", unix.O_WRONLY, false},
-		{&g.usageNS, "cpuacct", "cpuacct.usage", unix.O_RDONLY, true},
-	}
-	for _, f := range files {
-		dir := dirs[f.controller]
-		if dir == nil {
-			continue
+		if c == "memory" {
+			g.member = tasks
+			if room != "" && home != nil {
+				g.parent, g.home, g.name = a.dirs[c], home, room
+			}
 		}
-		var err error
-		*f.to, err = openControl(dir, f.name, f.flags)
-		if err != nil && !f.optional {
-			return nil, errors.Join(err, g.remove())
-		}
+	}
+	err := g.openMemory(dirs["memory"])
+	if err == nil {
+		g.pids, err = openControl(dirs["pids"], "pids.max", unix.O_WRONLY)
+	}
+	if err == nil && dirs["cpuacct"] != nil {
+		g.usageNS, err = openControl(dirs["cpuacct"], "cpuacct.usage", unix.O_RDONLY)
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.remove())
 	}
 	return g, nil
+}
+
+// memoryFiles are the open files of the memory group but tasks.
+func (g *v1Group) memoryFiles() []**control {
+	return []**control{&g.limit, &g.swapLimit, &g.usage, &g.peak, &g.oom, &g.empty, &g.stat}
+}
+
+// openMemory opens the files of the memory group in its folder.
+func (g *v1Group) openMemory(dir *control) error {
+	names := []string{
+		"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes", "memory.max_usage_in_bytes",
+		"memory.oom_control", "memory.force_empty", "memory.stat",
+	}
+	flags := []int{unix.O_RDWR, unix.O_RDWR, unix.O_RDONLY, unix.O_RDWR, unix.O_RDONLY, unix.O_WRONLY, unix.O_RDONLY}
+	for i, to := range g.memoryFiles() {
+		var err error
+		if *to, err = openControl(dir, names[i], flags[i]); err != nil && to != &g.swapLimit {
+			return err
+		}
+	}
+	return nil
 }
 
 // enter writes 0, which is the thread that writes: naming it by its number would
@@ -127,7 +143,7 @@ func (g *v1Group) begin(memoryBytes int64, processes int) error {
 	if err := writeAt(g.peak, "0"); err != nil { // begins again at the current use
 		return err
 	}
-	g.baseMemory = base
+	g.baseMemory, g.reread = base, reread{}
 	if g.baseKills, err = readField(g.oom, "oom_kill"); err != nil {
 		return err
 	}
@@ -185,6 +201,10 @@ func (g *v1Group) memory() (peak, kills int64, err error) {
 	return max(0, peak-g.baseMemory), kills - g.baseKills, err
 }
 
+func (g *v1Group) starved(limitBytes int64) (bool, error) {
+	return g.reread.starved(g.stat, "rss", limitBytes)
+}
+
 func (g *v1Group) pressure() time.Duration         { return 0 }
 func (g *v1Group) kill(func() error) (bool, error) { return false, errCannotKill }
 
@@ -198,6 +218,9 @@ func (g *v1Group) tidy() error {
 	if err != nil || n <= g.residue+residueBytes {
 		return err
 	}
+	if g.parent != nil {
+		return g.renewMemory()
+	}
 	if err := writeAt(g.empty, "0"); err != nil && !errors.Is(err, unix.EBUSY) {
 		return err
 	}
@@ -205,9 +228,51 @@ func (g *v1Group) tidy() error {
 	return err
 }
 
+// renewMemory replaces the memory group by a fresh one. What is charged to the old one
+// is mostly the text of compilers and run-time systems that the run was the first to
+// read: it stays in the kernel's cache, and counts for nobody. Emptying the group would
+// have the next run read all of it again from the disk.
+func (g *v1Group) renewMemory() error {
+	if err := writeAt(g.home, "0"); err != nil {
+		return fmt.Errorf("leave a control group: %w", err)
+	}
+	for _, f := range append(g.memoryFiles(), &g.member) {
+		if *f != nil && (*f).fd >= 0 {
+			if err := (*f).Close(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := retryBusy(func() error { return unix.Unlinkat(g.parent.fd, g.name, unix.AT_REMOVEDIR) }); err != nil && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("remove the control group %s: %w", g.name, err)
+	}
+	if err := unix.Mkdirat(g.parent.fd, g.name, 0o755); err != nil {
+		return fmt.Errorf("make the control group %s: %w", g.name, err)
+	}
+	dir, err := openControl(g.parent, g.name, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	tasks, err := openControl(dir, "tasks", unix.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	*g.member = *tasks // which is in g.tasks
+	g.limitBytes, g.residue = 0, 0
+	if err := g.openMemory(dir); err != nil {
+		return err
+	}
+	return enlist([]*control{g.member})
+}
+
 func (g *v1Group) remove() error {
 	var errs []error
-	for _, f := range append(g.tasks, g.limit, g.swapLimit, g.usage, g.peak, g.oom, g.empty, g.pids, g.usageNS) {
+	files := append(g.tasks, g.pids, g.usageNS)
+	for _, f := range g.memoryFiles() {
+		files = append(files, *f)
+	}
+	for _, f := range files {
 		if f == nil {
 			continue
 		}

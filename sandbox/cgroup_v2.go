@@ -25,6 +25,8 @@ type v2Group struct {
 	stat, events    *control
 	press           *control // nil where the kernel keeps no pressure
 	peak, memEvents *control // with controllers
+	memStat         *control // likewise
+	reread          reread
 
 	killed     bool // was killed in, so it must not be used again
 	peakResets bool // memory.peak can be reset through an open file
@@ -79,6 +81,9 @@ func (g *v2Group) make() error {
 	if g.memEvents, err = openControl(g.leaf, "memory.events", unix.O_RDONLY); err != nil {
 		return err
 	}
+	if g.memStat, err = openControl(g.leaf, "memory.stat", unix.O_RDONLY); err != nil {
+		return err
+	}
 	// The peak can be reset from Linux 6.12 on; before, a leaf serves one run.
 	if g.peak, err = openControl(g.leaf, "memory.peak", unix.O_RDWR); err == nil {
 		g.peakResets = writeAt(g.peak, "reset") == nil
@@ -112,7 +117,7 @@ func (g *v2Group) begin(memoryBytes int64, processes int) error {
 			return err
 		}
 	}
-	g.used = true
+	g.used, g.reread = true, reread{}
 	if g.controllers {
 		g.processes = processes
 		if err := g.widen(0); err != nil {
@@ -151,6 +156,10 @@ func (g *v2Group) memory() (peak, kills int64, err error) {
 }
 
 // pressure reads the line "some avg10=… total=<microseconds>".
+func (g *v2Group) starved(limitBytes int64) (bool, error) {
+	return g.reread.starved(g.memStat, "anon", limitBytes)
+}
+
 func (g *v2Group) pressure() time.Duration {
 	if g.press == nil {
 		return 0
@@ -252,7 +261,7 @@ func (g *v2Group) tidy() error {
 
 func (g *v2Group) removeLeaf() error {
 	var errs []error
-	for _, f := range []**control{&g.stat, &g.events, &g.press, &g.peak, &g.memEvents, &g.leaf} {
+	for _, f := range []**control{&g.stat, &g.events, &g.press, &g.peak, &g.memEvents, &g.memStat, &g.leaf} {
 		if *f != nil {
 			errs = append(errs, (*f).Close())
 			*f = nil

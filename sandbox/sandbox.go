@@ -30,7 +30,7 @@ type Verdict string
 const (
 	OK  Verdict = "OK"  // exited with status 0 within all limits
 	TLE Verdict = "TLE" // used more CPU time or wall time than allowed
-	MLE Verdict = "MLE" // the kernel killed a process of the run for want of memory
+	MLE Verdict = "MLE" // the kernel killed a process of the run for want of memory, or had no memory left for its text
 	OLE Verdict = "OLE" // wrote more than allowed
 	RE  Verdict = "RE"  // exited with another status, or died of a signal
 	SE  Verdict = "SE"  // could not be run; Result.Error says why

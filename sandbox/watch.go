@@ -125,6 +125,12 @@ func (w *watch) check() (over bool, next time.Duration, err error) {
 	if kills > 0 {
 		w.why = MLE
 	}
+	if w.why == "" && err == nil && peak >= w.limits.MemoryBytes-chargeBytes {
+		var starved bool
+		if starved, err = w.room.group.starved(w.limits.MemoryBytes); starved {
+			w.why = MLE
+		}
+	}
 	return w.why != "", next, err
 }
 

@@ -155,7 +155,7 @@ func (s *Store) Progress(ctx context.Context, a judge.Attempt, ps []judge.Progre
 	}
 	kinds, data := make([]string, len(ps)), make([][]byte, len(ps))
 	for i, p := range ps {
-		kinds[i] = p.Kind
+		kinds[i] = string(p.Kind)
 		var err error
 		if data[i], err = progressData(p); err != nil {
 			return fmt.Errorf("progress of job %d: %w", a.JobID, err)

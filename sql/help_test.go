@@ -166,7 +166,7 @@ func kinds(t *testing.T, s *sql.Store, id int64) []string {
 	}
 	out := make([]string, len(es))
 	for i, e := range es {
-		out[i] = e.Kind
+		out[i] = string(e.Kind)
 	}
 	return out
 }

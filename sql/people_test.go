@@ -112,7 +112,7 @@ func TestListsAreFilteredAndPaged(t *testing.T) {
 	if err != nil || len(es) != 3 {
 		t.Fatalf("events = %+v, %v", es, err)
 	}
-	if es, err = s.Events(t.Context(), ids[0], es[0].ID, 1); err != nil || len(es) != 1 || es[0].Kind != "claimed" || es[0].AttemptID != 1 {
+	if es, err = s.Events(t.Context(), ids[0], es[0].ID, 1); err != nil || len(es) != 1 || es[0].Kind != judge.EventClaimed || es[0].AttemptID != 1 {
 		t.Errorf("next event = %+v, %v", es, err)
 	}
 	s.Exec(t, "UPDATE results SET created_at = now() + interval '1 hour'") // as if it were just now, on a slow machine too

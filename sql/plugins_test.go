@@ -100,7 +100,7 @@ func TestAJobOfAnotherKindKeepsItsReport(t *testing.T) {
 	if err := json.Unmarshal(a.Payload, &got); err != nil || got.By != "setter" || a.Kind != judge.KindPluginTest {
 		t.Errorf("claimed %+v with payload %+v, %v", a, got, err)
 	}
-	must(t, s.Progress(t.Context(), a.Attempt, []judge.Progress{{Kind: "finding", Finding: json.RawMessage(`{"rule":"own_tests"}`)}}))
+	must(t, s.Progress(t.Context(), a.Attempt, []judge.Progress{{Kind: judge.EventFinding, Finding: json.RawMessage(`{"rule":"own_tests"}`)}}))
 	must(t, s.Finalize(t.Context(), a.Attempt, judge.Result{Verdict: judge.WA, Report: json.RawMessage(`{"findings":1}`)}))
 	v, err := s.Job(t.Context(), id)
 	if err != nil || v.Kind != judge.KindPluginTest || v.Author != "setter" || v.Shown() != "FINISHED" || string(v.Result.Report) != `{"findings": 1}` && string(v.Result.Report) != `{"findings":1}` {
@@ -109,7 +109,7 @@ func TestAJobOfAnotherKindKeepsItsReport(t *testing.T) {
 	events, err := s.Events(t.Context(), id, 0, 100)
 	found := false
 	for _, e := range events {
-		found = found || e.Kind == "finding" && len(e.Data) > 0
+		found = found || e.Kind == judge.EventFinding && len(e.Data) > 0
 	}
 	if err != nil || !found {
 		t.Errorf("no finding among %+v, %v", events, err)

@@ -320,7 +320,7 @@ func (p *protocol) check() error {
 		}
 		var got []string
 		for _, e := range es {
-			got = append(got, e.Kind)
+			got = append(got, string(e.Kind))
 		}
 		if !slices.Equal(got, j.events) {
 			return fmt.Errorf("job %d has events %v, want %v", j.id, got, j.events)

@@ -338,7 +338,7 @@ func (p *protocol) progress() error {
 	if a == nil {
 		return nil
 	}
-	err := p.s.Progress(p.t.Context(), a.Attempt, []judge.Progress{{Kind: "test", Test: &judge.TestResult{Index: 1}}})
+	err := p.s.Progress(p.t.Context(), a.Attempt, []judge.Progress{{Kind: judge.EventTest, Test: &judge.TestResult{Index: 1}}})
 	if a.holds() {
 		a.job.event("test")
 		return err

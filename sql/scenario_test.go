@@ -39,8 +39,8 @@ func TestASubmissionBecomesOneVerdict(t *testing.T) {
 	}
 	status(t, s, id, judge.Running)
 	progress := []judge.Progress{
-		{Kind: "compiled", Compile: &judge.Compile{OK: true}, Total: 2},
-		{Kind: "test", Test: &judge.TestResult{Index: 1, Verdict: judge.AC, Output: "nul \x00 in output"}},
+		{Kind: judge.EventCompiled, Compile: &judge.Compile{OK: true}, Total: 2},
+		{Kind: judge.EventTest, Test: &judge.TestResult{Index: 1, Verdict: judge.AC, Output: "nul \x00 in output"}},
 	}
 	if err := s.Progress(t.Context(), job.Attempt, progress); err != nil {
 		t.Fatalf("progress: %v", err)
@@ -112,7 +112,7 @@ func TestALateWorkerWritesOnlyUntilItsLeaseIsReclaimed(t *testing.T) {
 	if r := rejected(t, err, judge.ReasonStaleAttempt); r.AttemptID != 1 || r.DBAttemptID != 2 || r.DBLeaseOwner != "w2" {
 		t.Errorf("rejected = %+v", r)
 	}
-	err = s.Progress(t.Context(), lost.Attempt, []judge.Progress{{Kind: "test", Test: &judge.TestResult{Index: 1}}})
+	err = s.Progress(t.Context(), lost.Attempt, []judge.Progress{{Kind: judge.EventTest, Test: &judge.TestResult{Index: 1}}})
 	rejected(t, err, judge.ReasonStaleAttempt)
 	finalize(t, s, again.Attempt, judge.AC)
 	if v := status(t, s, ids[1], judge.Finished); v.Result.Verdict != judge.AC {

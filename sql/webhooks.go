@@ -10,14 +10,20 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
 )
 
-// WebhookKinds are the kinds of events of submissions that webhooks may be told,
-// as "submission." and the kind of the event.
+// ofSubmission comes before the kind of an event in the name that webhooks know it by.
+const ofSubmission = "submission."
+
+// WebhookKind is the name by which webhooks are told of an event of a submission.
+func WebhookKind(kind judge.EventKind) string { return ofSubmission + string(kind) }
+
+// WebhookKinds are the kinds of events of submissions that webhooks may be told.
 var WebhookKinds = []string{
-	"submission.submitted", "submission.finished", "submission.cancelled", "submission.restored",
-	"submission.rejudge", "submission.applied", "submission.dead",
+	WebhookKind(judge.EventSubmitted), WebhookKind(judge.EventFinished), WebhookKind(judge.EventCancelled), WebhookKind(judge.EventRestored),
+	WebhookKind(judge.EventRejudge), WebhookKind(judge.EventApplied), WebhookKind(judge.EventDead),
 }
 
 // Webhook is an address that is told what happens to submissions. Its secret is
@@ -184,7 +190,7 @@ type Fed struct {
 func (s *Store) FeedWebhooks(ctx context.Context, limit int) (Fed, error) {
 	kinds := make([]string, len(WebhookKinds))
 	for i, kind := range WebhookKinds {
-		kinds[i] = strings.TrimPrefix(kind, "submission.")
+		kinds[i] = strings.TrimPrefix(kind, ofSubmission)
 	}
 	fed, _, err := row(ctx, s, s.queue, "WebhookFeed", args{"max": limit, "kinds": kinds}, func(c pgx.CollectableRow) (f Fed, err error) {
 		return f, c.Scan(&f.More, &f.Made, &f.Skipped)

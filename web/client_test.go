@@ -152,7 +152,7 @@ func TestTheClientTakesAPluginIn(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- sue.JobEvents(ctx, receipt.JobID, 0, func(e judge.Event) error {
-			kinds = append(kinds, e.Kind)
+			kinds = append(kinds, string(e.Kind))
 			return nil
 		})
 	}()

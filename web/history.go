@@ -24,11 +24,11 @@ func latestRun(events []judge.Event) *run {
 	var r *run
 	for _, e := range events {
 		switch e.Kind {
-		case "claimed":
+		case judge.EventClaimed:
 			r = &run{attempt: e.AttemptID}
-		case "submitted", "retry", "released", "worker_lost", "rejudge", "restored":
+		case judge.EventSubmitted, judge.EventRetry, judge.EventReleased, judge.EventWorkerLost, judge.EventRejudge, judge.EventRestored:
 			r = nil
-		case "compiled", "test", "finding", "stage":
+		case judge.EventCompiled, judge.EventTest, judge.EventFinding, judge.EventStage:
 			if r == nil || e.AttemptID != r.attempt {
 				continue
 			}
@@ -66,19 +66,19 @@ func history(events []judge.Event, v viewer) ([]historyLine, bool) {
 		if begin.IsZero() {
 			begin = e.At
 		}
-		if e.Kind == "claimed" {
+		if e.Kind == judge.EventClaimed {
 			tests = 0
 		}
 		switch e.Kind {
-		case "test":
+		case judge.EventTest:
 			tests++
 			continue
-		case "finding", "stage":
+		case judge.EventFinding, judge.EventStage:
 			continue
 		}
 		line := historyLine{At: e.At, After: afterText(e.At.Sub(begin))}
 		line.Text, line.Trouble = tell(e, readEvent(e), tests, v)
-		trouble = trouble || line.Trouble || e.Kind == "rejudge" || e.Kind == "applied"
+		trouble = trouble || line.Trouble || e.Kind == judge.EventRejudge || e.Kind == judge.EventApplied
 		lines = append(lines, line)
 	}
 	return lines, trouble
@@ -97,13 +97,13 @@ func tell(e judge.Event, d eventData, tests int, v viewer) (text string, trouble
 		judged = " after " + plural(tests, "test", "tests")
 	}
 	switch e.Kind {
-	case "submitted":
+	case judge.EventSubmitted:
 		return "handed in", false
-	case "dispatched":
+	case judge.EventDispatched:
 		return "given to the queue", false
-	case "claimed":
+	case judge.EventClaimed:
 		return fmt.Sprintf("attempt %d: a worker took it", e.AttemptID) + staff(" (%s)", d.Worker), false
-	case "compiled":
+	case judge.EventCompiled:
 		if d.Compile != nil && !d.Compile.OK {
 			return fmt.Sprintf("attempt %d: did not compile", e.AttemptID), false
 		}
@@ -111,30 +111,45 @@ func tell(e judge.Event, d eventData, tests int, v viewer) (text string, trouble
 			return fmt.Sprintf("attempt %d: compiled with %s of CPU time", e.AttemptID, secondsText(d.Compile.Usage.CPUMillis)), false
 		}
 		return fmt.Sprintf("attempt %d: ready to run", e.AttemptID), false
-	case "retry":
+	case judge.EventRetry:
 		return fmt.Sprintf("attempt %d: failed on our side%s; it is tried again", e.AttemptID, judged) + staff(": %s", d.Error), true
-	case "released":
+	case judge.EventReleased:
 		return fmt.Sprintf("attempt %d: given back%s, because the worker stops", e.AttemptID, judged) + staff(": %s", d.Error), true
-	case "worker_lost":
+	case judge.EventWorkerLost:
 		return fmt.Sprintf("attempt %d: the worker was lost%s; it is tried again", e.AttemptID, judged), true
-	case "publish_failed":
+	case judge.EventPublishFailed:
 		return "could not be given to the queue; it is tried again" + staff(": %s", d.Error), true
-	case "finished":
+	case judge.EventFinished:
 		return strings.TrimSpace(fmt.Sprintf("finished%s: %s", judged, d.Verdict)), false
-	case "cancelled":
+	case judge.EventCancelled:
 		text = "cancelled" + staff(" by %s", d.By)
 		if d.Why != "" {
 			text += ": " + d.Why
 		}
 		return text, false
-	case "dead":
+	case judge.EventDead:
 		return "given up after too many tries" + staff(": %s", d.Error), true
-	case "applied":
+	case judge.EventApplied:
 		return fmt.Sprintf("judged again with others (judging %d): %s", e.Generation, d.Verdict) + staff(", applied by %s", d.By), false
-	case "rejudge":
+	case judge.EventRejudge:
 		return fmt.Sprintf("to be judged again (judging %d)", e.Generation) + staff(" by %s", d.By), false
 	}
-	return strings.ReplaceAll(e.Kind, "_", " ") + staff(" by %s", d.By), false
+	return eventText(e.Kind) + staff(" by %s", d.By), false
+}
+
+// eventText says what happened, where nothing else need be said than by whom.
+func eventText(kind judge.EventKind) string {
+	switch kind {
+	case judge.EventPromoted:
+		return "the pause is over"
+	case judge.EventRedelivered:
+		return "nobody took it in time; it is given to the queue once more"
+	case judge.EventRestored:
+		return "restored"
+	case judge.EventMoved:
+		return "moved in the queue"
+	}
+	return string(kind)
 }
 
 // afterText writes the time since the beginning.

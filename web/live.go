@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -200,10 +201,10 @@ func (st *stream) look(events []judge.Event) (bool, error) {
 	}
 	for {
 		for _, e := range events {
-			if err := st.send(strconv.FormatInt(e.ID, 10), e.Kind, e); err != nil {
+			if err := st.send(strconv.FormatInt(e.ID, 10), string(e.Kind), e); err != nil {
 				return false, err
 			}
-			st.last, st.status = e.ID, statusAfter(e.Kind, st.status)
+			st.last, st.status = e.ID, cmp.Or(e.Kind.Status(), st.status)
 			st.server.count.sent.Inc()
 		}
 		if err := st.out.Flush(); err != nil {
@@ -267,24 +268,6 @@ func (s *Server) stillAfter(c *fiber.Ctx, wait time.Duration) error {
 		return unknownToken(sql.ErrNotFound)
 	}
 	return err
-}
-
-// statusAfter returns the status of a job after an event of this kind; most kinds
-// change nothing.
-func statusAfter(kind string, before judge.Status) judge.Status {
-	switch kind {
-	case "submitted", "retry", "released", "worker_lost", "rejudge", "restored":
-		return judge.Pending
-	case "claimed":
-		return judge.Running
-	case "finished":
-		return judge.Finished
-	case "cancelled":
-		return judge.Cancelled
-	case "dead":
-		return judge.Dead
-	}
-	return before
 }
 
 // standing tells where the job stands: its place while it waits, or the end.

@@ -127,7 +127,7 @@ func TestADatabaseThatIsAwayIsSaidAndHeals(t *testing.T) {
 	finished := make(chan struct{})
 	go func() {
 		stream <- s.client.Events(t.Context(), id, 0, func(e judge.Event) error {
-			if e.Kind == "finished" {
+			if e.Kind == judge.EventFinished {
 				close(finished)
 			}
 			return nil
@@ -189,8 +189,8 @@ func TestTheClientFollowsOverACut(t *testing.T) {
 	claimed, done := make(chan struct{}), make(chan error, 1)
 	go func() {
 		done <- c.Events(t.Context(), id, 0, func(e judge.Event) error {
-			seen = append(seen, e.Kind)
-			if e.Kind == "claimed" {
+			seen = append(seen, string(e.Kind))
+			if e.Kind == judge.EventClaimed {
 				close(claimed)
 			}
 			return nil

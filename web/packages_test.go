@@ -242,8 +242,8 @@ func TestAnImportIsShownWithItsMatrixAndGatesWhatGoesLive(t *testing.T) {
 	s.must(err)
 	a := s.claim(receipt.JobID)
 	s.must(s.store.Progress(ctx, a, []judge.Progress{
-		{Kind: "stage", Finding: json.RawMessage(`{"step":"verify","total":2}`)},
-		{Kind: "finding", Finding: json.RawMessage(`{"row":{"path":"accepted/right.py","verdict":"AC","groups":[{"name":"secret","verdict":"AC"}]}}`)},
+		{Kind: judge.EventStage, Finding: json.RawMessage(`{"step":"verify","total":2}`)},
+		{Kind: judge.EventFinding, Finding: json.RawMessage(`{"row":{"path":"accepted/right.py","verdict":"AC","groups":[{"name":"secret","verdict":"AC"}]}}`)},
 	}))
 	if r := s.do(http.MethodGet, receipt.URL+"/live", "", sue); !strings.Contains(r.body, "Being proved") || !strings.Contains(r.body, "1 of 2 submissions judged") || !strings.Contains(r.body, "accepted/right.py") {
 		t.Errorf("while it is proved: %s", r.body)
@@ -253,7 +253,7 @@ func TestAnImportIsShownWithItsMatrixAndGatesWhatGoesLive(t *testing.T) {
 		`{"step":"measure","done":1,"total":2,"what":"accepted/<a>.py"}`: {"The time limit is found", "1 of 2, last accepted/&lt;a&gt;.py"},
 		`{"step":"inspect","done":5,"total":9}`:                          {"Inputs are checked", "5 of 9", `<progress max="9" value="5"`},
 	} {
-		s.must(s.store.Progress(ctx, a, []judge.Progress{{Kind: "stage", Finding: json.RawMessage(stage)}}))
+		s.must(s.store.Progress(ctx, a, []judge.Progress{{Kind: judge.EventStage, Finding: json.RawMessage(stage)}}))
 		r := s.do(http.MethodGet, receipt.URL+"/live", "", sue)
 		for _, w := range want {
 			if !strings.Contains(r.body, w) {
@@ -273,7 +273,7 @@ func TestAnImportIsShownWithItsMatrixAndGatesWhatGoesLive(t *testing.T) {
 		}
 	}
 	var kinds []string
-	s.must(setter.JobEvents(ctx, receipt.JobID, 0, func(e judge.Event) error { kinds = append(kinds, e.Kind); return nil }))
+	s.must(setter.JobEvents(ctx, receipt.JobID, 0, func(e judge.Event) error { kinds = append(kinds, string(e.Kind)); return nil }))
 	if got := strings.Join(kinds, " "); !strings.Contains(got, "stage finding") || !strings.HasSuffix(got, "finished") {
 		t.Errorf("the stream tells %s", got)
 	}

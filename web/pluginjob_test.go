@@ -29,7 +29,7 @@ var pairUpload = judge.PluginPayload{
 }
 
 // tell reports a step of a job about a plugin.
-func (s *stage) tell(a judge.Attempt, kind, data string) {
+func (s *stage) tell(a judge.Attempt, kind judge.EventKind, data string) {
 	s.Helper()
 	s.must(s.store.Progress(s.Context(), a, []judge.Progress{{Kind: kind, Finding: json.RawMessage(data)}}))
 }

@@ -77,7 +77,7 @@ func (s *Server) seenEvents(ctx context.Context, v viewer, jobID, after int64) (
 		return nil, fmt.Errorf("read events: %w", err)
 	}
 	told := judge.ToldNobody
-	if !v.Staff() && slices.ContainsFunc(events, func(e judge.Event) bool { return e.Kind == "test" }) {
+	if !v.Staff() && slices.ContainsFunc(events, func(e judge.Event) bool { return e.Kind == judge.EventTest }) {
 		if told, err = s.store.MessagesOfJob(ctx, jobID); err != nil {
 			return nil, err
 		}

@@ -151,13 +151,13 @@ func (s *stage) claimJob(jobID int64) judge.Job {
 // test reports one judged test of an attempt.
 func (s *stage) test(a judge.Attempt, total int, t judge.TestResult) {
 	s.Helper()
-	s.must(s.store.Progress(s.Context(), a, []judge.Progress{{Kind: "test", Test: &t, Total: total}}))
+	s.must(s.store.Progress(s.Context(), a, []judge.Progress{{Kind: judge.EventTest, Test: &t, Total: total}}))
 }
 
 func (s *stage) compiled(a judge.Attempt, total int) {
 	s.Helper()
 	s.must(s.store.Progress(s.Context(), a, []judge.Progress{
-		{Kind: "compiled", Compile: &judge.Compile{OK: true, Usage: judge.Usage{CPUMillis: 612}}, Total: total},
+		{Kind: judge.EventCompiled, Compile: &judge.Compile{OK: true, Usage: judge.Usage{CPUMillis: 612}}, Total: total},
 	}))
 }
 

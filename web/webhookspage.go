@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/callback"
 )
@@ -47,7 +48,7 @@ func (view webhooksView) Wrong(field string) bool {
 func (view webhooksView) Chosen(kind string) bool { return slices.Contains(view.Asked.Kinds, kind) }
 
 func (s *Server) webhooksPage(c *fiber.Ctx) error {
-	return s.showWebhooks(c, fiber.StatusOK, webhooksView{Asked: sql.Webhook{Kinds: []string{"submission.finished", "submission.applied"}}})
+	return s.showWebhooks(c, fiber.StatusOK, webhooksView{Asked: sql.Webhook{Kinds: []string{sql.WebhookKind(judge.EventFinished), sql.WebhookKind(judge.EventApplied)}}})
 }
 
 func (s *Server) showWebhooks(c *fiber.Ctx, status int, view webhooksView) error {
@@ -136,18 +137,22 @@ func webhookKindText(kind string) string {
 	switch kind {
 	case webhookTest:
 		return "tried out"
-	case "submission.submitted":
+	case sql.WebhookKind(judge.EventSubmitted):
 		return "handed in"
-	case "submission.restored":
+	case sql.WebhookKind(judge.EventFinished):
+		return "finished"
+	case sql.WebhookKind(judge.EventCancelled):
+		return "cancelled"
+	case sql.WebhookKind(judge.EventRestored):
 		return "restored"
-	case "submission.rejudge":
+	case sql.WebhookKind(judge.EventRejudge):
 		return "judged again"
-	case "submission.applied":
+	case sql.WebhookKind(judge.EventApplied):
 		return "given the verdict of a rejudge set"
-	case "submission.dead":
+	case sql.WebhookKind(judge.EventDead):
 		return "given up"
 	}
-	return strings.TrimPrefix(kind, "submission.")
+	return ""
 }
 
 // failureText says for people why a call got no answer: see [callback.Reason].

@@ -102,14 +102,14 @@ func TestOnlyTheNewestAttemptIsShownRunning(t *testing.T) {
 		return b
 	}
 	test := func(attempt int32, index int) judge.Event {
-		return judge.Event{Kind: "test", AttemptID: attempt, Data: data(eventData{Test: &judge.TestResult{Index: index, Verdict: judge.AC}, Total: 3})}
+		return judge.Event{Kind: judge.EventTest, AttemptID: attempt, Data: data(eventData{Test: &judge.TestResult{Index: index, Verdict: judge.AC}, Total: 3})}
 	}
 	events := []judge.Event{
-		{Kind: "submitted"},
-		{Kind: "claimed", AttemptID: 1},
+		{Kind: judge.EventSubmitted},
+		{Kind: judge.EventClaimed, AttemptID: 1},
 		test(1, 1), test(1, 2),
-		{Kind: "worker_lost", AttemptID: 1},
-		{Kind: "claimed", AttemptID: 2},
+		{Kind: judge.EventWorkerLost, AttemptID: 1},
+		{Kind: judge.EventClaimed, AttemptID: 2},
 		test(1, 3), test(2, 1),
 	}
 	if r := latestRun(events); r == nil || r.attempt != 2 || len(r.tests) != 1 || r.total != 3 {

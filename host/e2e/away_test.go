@@ -257,7 +257,7 @@ func handInSlow(t *testing.T, c *client.Client) int64 {
 	defer cancel()
 	seen := errors.New("it runs")
 	err = c.Events(ctx, r.JobID, 0, func(e judge.Event) error {
-		if e.Kind == "compiled" {
+		if e.Kind == judge.EventCompiled {
 			return seen
 		}
 		return nil

@@ -65,7 +65,7 @@ func TestWhatIsCancelledLeavesItsSlotAndNothingHalfDone(t *testing.T) {
 			follow = c.Events
 		}
 		if err := follow(ctx, id, 0, func(e judge.Event) error {
-			if e.Kind == "claimed" {
+			if e.Kind == judge.EventClaimed {
 				return begun
 			}
 			return nil

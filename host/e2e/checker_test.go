@@ -119,7 +119,7 @@ func TestACheckerThatIsUploadedInTheBrowserJudges(t *testing.T) {
 	}
 	var kinds []string
 	err = c.JobEvents(t.Context(), plugins[1].JobID, 0, func(e judge.Event) error {
-		kinds = append(kinds, e.Kind)
+		kinds = append(kinds, string(e.Kind))
 		return nil
 	})
 	if err != nil || !slices.Contains(kinds, "compiled") || !slices.Contains(kinds, "stage") || !slices.Contains(kinds, "finding") || kinds[len(kinds)-1] != "finished" {

@@ -154,7 +154,7 @@ func TestAnImportWhoseWorkerIsKilledMakesOneVersion(t *testing.T) {
 		}
 		seen := errors.New("a row was told")
 		err = setter.JobEvents(t.Context(), receipt.JobID, 0, func(e judge.Event) error {
-			if e.Kind == "finding" {
+			if e.Kind == judge.EventFinding {
 				return seen
 			}
 			return nil

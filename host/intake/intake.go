@@ -159,7 +159,7 @@ func (x *Intake) upload(ctx context.Context, job judge.Job, p judge.PluginPayloa
 			return err
 		}
 		result.Compile = &compile
-		progress(judge.Progress{Kind: "compiled", Compile: &compile})
+		progress(judge.Progress{Kind: judge.EventCompiled, Compile: &compile})
 		if wasm == nil {
 			result.Verdict = judge.CE
 			return nil
@@ -227,9 +227,9 @@ func (x *Intake) prove(ctx context.Context, job judge.Job, p judge.PluginPayload
 
 // tell reports an event of the suite.
 func tell(progress func(judge.Progress), e conformance.Event) {
-	kind, what := "finding", any(e.Finding)
+	kind, what := judge.EventFinding, any(e.Finding)
 	if e.Stage != nil {
-		kind, what = "stage", e.Stage
+		kind, what = judge.EventStage, e.Stage
 	}
 	tellJSON(progress, kind, what)
 }

@@ -94,7 +94,7 @@ func (x told) rules() []string {
 	var rules []string
 	for _, p := range x.progress {
 		var f struct{ Rule string }
-		if p.Kind == "finding" && json.Unmarshal(p.Finding, &f) == nil && f.Rule != "" {
+		if p.Kind == judge.EventFinding && json.Unmarshal(p.Finding, &f) == nil && f.Rule != "" {
 			rules = append(rules, f.Rule)
 		}
 	}
@@ -177,7 +177,7 @@ func TestAnUploadIsCompiledProvedAndKept(t *testing.T) {
 	if x.result.Verdict != judge.AC || x.result.Compile == nil || !x.result.Compile.OK {
 		t.Errorf("verdict %s, compiled %+v", x.result.Verdict, x.result.Compile)
 	}
-	if x.progress[0].Kind != "compiled" || !slices.ContainsFunc(x.progress, func(p judge.Progress) bool { return p.Kind == "stage" }) {
+	if x.progress[0].Kind != judge.EventCompiled || !slices.ContainsFunc(x.progress, func(p judge.Progress) bool { return p.Kind == judge.EventStage }) {
 		t.Errorf("told %d steps, none of a stage", len(x.progress))
 	}
 	// A module is kept under the digest of its bytes, whoever uploads it again.

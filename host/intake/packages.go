@@ -103,7 +103,7 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 	if err != nil {
 		return nil, err
 	}
-	tellJSON(progress, "stage", verify.Stage{Step: "read"})
+	tellJSON(progress, judge.EventStage, verify.Stage{Step: "read"})
 	archive, err := x.cfg.Blobs.File(ctx, blob.Digest(p.Archive))
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 // draw makes the pages of a version with all that must be drawn.
 func (x *Intake) draw(ctx context.Context, pkg *problem.Package, jobID int64, progress func(judge.Progress), r *PackageReport) error {
 	if len(pkg.Pictures)+len(pkg.Documents) > 0 {
-		tellJSON(progress, "stage", verify.Stage{Step: "draw", Total: len(pkg.Pictures) + len(pkg.Documents)})
+		tellJSON(progress, judge.EventStage, verify.Stage{Step: "draw", Total: len(pkg.Pictures) + len(pkg.Documents)})
 	}
 	lost, err := x.drawPages(ctx, pkg, jobID)
 	r.Warnings = append(r.Warnings, warned(lost)...)
@@ -189,7 +189,7 @@ func (x *Intake) proveVersion(ctx context.Context, job judge.Job, p judge.Packag
 // that is overridden, the version goes live as live says; nil is not at all.
 func (x *Intake) proof(ctx context.Context, pkg *problem.Package, jobID int64, live *sql.Activation, progress func(judge.Progress), r *PackageReport) error {
 	report, err := verify.Run(ctx, verify.Config{Judge: x.cfg.Judge, Stage: staged(progress), Done: func(row verify.Row) {
-		tellJSON(progress, "finding", map[string]any{"row": shortened(row)})
+		tellJSON(progress, judge.EventFinding, map[string]any{"row": shortened(row)})
 	}}, pkg)
 	if err != nil {
 		return err
@@ -287,10 +287,10 @@ func shortened(row verify.Row) verify.Row {
 
 // staged tells how far each step is.
 func staged(progress func(judge.Progress)) func(verify.Stage) {
-	return func(s verify.Stage) { tellJSON(progress, "stage", s) }
+	return func(s verify.Stage) { tellJSON(progress, judge.EventStage, s) }
 }
 
-func tellJSON(progress func(judge.Progress), kind string, what any) {
+func tellJSON(progress func(judge.Progress), kind judge.EventKind, what any) {
 	data, err := json.Marshal(what)
 	if err != nil {
 		return // plain strings and numbers always encode

@@ -130,7 +130,7 @@ func (x *Intake) preview(ctx context.Context, p judge.PluginPayload, progress fu
 		if err != nil {
 			return err
 		}
-		progress(judge.Progress{Kind: "finding", Finding: data})
+		progress(judge.Progress{Kind: judge.EventFinding, Finding: data})
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (x *Intake) Render(ctx context.Context, job judge.Job, progress func(judge.
 		return p.Due && v.Renderer >= problem.Renderer && v.JobID != job.JobID
 	})
 	r := judge.RenderReport{Versions: len(all), Renderer: problem.Renderer}
-	tellJSON(progress, "stage", verify.Stage{Step: "render", Total: len(all)})
+	tellJSON(progress, judge.EventStage, verify.Stage{Step: "render", Total: len(all)})
 	for i, v := range all {
 		if v.JobID != job.JobID {
 			err := x.renderOne(ctx, v, job.JobID, &r)
@@ -55,7 +55,7 @@ func (x *Intake) Render(ctx context.Context, job judge.Job, progress func(judge.
 			r.Rendered++
 		}
 		if (i+1)%max(1, len(all)/toldRendered) == 0 || i+1 == len(all) {
-			tellJSON(progress, "stage", verify.Stage{Step: "render", Done: i + 1, Total: len(all), What: v.Problem})
+			tellJSON(progress, judge.EventStage, verify.Stage{Step: "render", Done: i + 1, Total: len(all), What: v.Problem})
 		}
 	}
 	result := judge.Result{Verdict: judge.AC}

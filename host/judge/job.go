@@ -131,26 +131,3 @@ type Result struct {
 	// its kind defines: a [RunReport] for runs.
 	Report json.RawMessage `json:"report,omitempty"`
 }
-
-// Event is one transition or step of a job, as the live page sees it. Kinds:
-// submitted, dispatched (over streams only), claimed, compiled, test, finding,
-// retry, released, worker_lost, finished, cancelled, dead, rejudge.
-type Event struct {
-	ID         int64           `json:"id"`
-	JobID      int64           `json:"job_id"`
-	Generation int32           `json:"generation"`
-	AttemptID  int32           `json:"attempt_id"`
-	Kind       string          `json:"kind"`
-	Data       json.RawMessage `json:"data,omitempty"`
-	At         time.Time       `json:"at"`
-}
-
-// Progress is what judging reports while it works; the worker stores it as
-// events of kind Kind ("compiled", "test" or "finding").
-type Progress struct {
-	Kind    string
-	Compile *Compile        // with kind compiled
-	Test    *TestResult     // with kind test
-	Total   int             // number of tests that will be judged, where known
-	Finding json.RawMessage // with kind finding: JSON that the job's kind defines
-}

@@ -30,21 +30,6 @@ type checker struct {
 	why    string // it is a program and no plugin, though its sources might be one; "" = it is what it can be
 }
 
-// packageError is a failure of the package, of its checker above all: a judging
-// error, never the contestant's and not ours.
-type packageError struct{ err error }
-
-func (e *packageError) Error() string { return e.err.Error() }
-
-func (e *packageError) Unwrap() error { return e.err }
-
-// AtFault reports whether an error is the fault of a package: a program of its
-// own does not compile, or does something that it must not.
-func AtFault(err error) bool {
-	_, fault := errors.AsType[*packageError](err)
-	return fault
-}
-
 // checkers loads the checkers of a package. A checker that cannot be used is a
 // [*packageError].
 func (j *Judge) checkers(ctx context.Context, pkg *problem.Package) ([]checker, error) {

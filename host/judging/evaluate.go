@@ -2,9 +2,7 @@ package judging
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 
@@ -50,12 +48,8 @@ type run struct {
 func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 	e.prepare()
 	custom, err := e.j.customGrader(ctx, e.pkg) // before anything runs, for without it all would be in vain
-	if _, ok := errors.AsType[*packageError](err); ok {
-		e.graderFailed(ctx, r, nil, err)
-		return nil
-	}
 	if err != nil {
-		return err
+		return e.graderFailed(ctx, r, nil, err)
 	}
 	if err := e.lookAtFiles(ctx); err != nil {
 		return err
@@ -79,12 +73,8 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 		skip:   e.forget,
 	}
 	m, err := g.group(e.pkg.Root)
-	if _, ok := errors.AsType[*packageError](err); ok {
-		e.graderFailed(ctx, r, g.groups, err)
-		return nil
-	}
 	if err != nil {
-		return err
+		return e.graderFailed(ctx, r, g.groups, err)
 	}
 	r.Verdict, r.Tests, r.Groups = m.verdict, e.tests, g.groups
 	if e.pkg.Scoring {
@@ -95,12 +85,12 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 	return nil
 }
 
-// graderFailed makes a judging error of what the package's grader did wrong.
-func (e *evaluation) graderFailed(ctx context.Context, r *judge.Result, groups []judge.GroupResult, err error) {
-	e.j.cfg.Log.ErrorContext(ctx, "grader failed", slog.String("problem", e.pkg.Slug), slog.String("version", string(e.pkg.Version)), slog.Any("err", err))
-	e.j.metrics.faults.Inc()
+// graderFailed makes a judging error of what the package's grader did wrong. Other
+// errors are returned.
+func (e *evaluation) graderFailed(ctx context.Context, r *judge.Result, groups []judge.GroupResult, err error) error {
 	r.Tests, r.Groups = e.tests, groups
-	*r = failed(*r, err.Error())
+	*r, err = e.j.blame(ctx, *r, e.pkg, err)
+	return err
 }
 
 // prepare lists the tests and the distinct runs that they need.
@@ -260,7 +250,7 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 		tr.Score = &m.score
 	}
 	shown := *tr
-	e.progress(judge.Progress{Kind: "test", Test: &shown, Total: e.total})
+	e.progress(judge.Progress{Kind: judge.EventTest, Test: &shown, Total: e.total})
 	return m, nil
 }
 

@@ -209,45 +209,31 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 		r.Adapter, r.Tool = tc.module.Digest, tc.shown()
 	}
 	checkers, err := j.checkers(ctx, pkg)
-	if fault, ok := errors.AsType[*packageError](err); ok {
-		j.cfg.Log.ErrorContext(ctx, "checker cannot be used", slog.String("problem", p.Problem),
-			slog.String("version", string(version)), slog.Any("err", fault))
-		return failed(r, fault.Error()), nil
-	}
 	if err != nil {
-		return r, err
+		return j.blame(ctx, r, pkg, err)
 	}
 	talker, err := j.interactor(ctx, pkg)
-	if fault, ok := errors.AsType[*packageError](err); ok {
-		return failed(r, fault.Error()), nil
-	}
 	if err != nil {
-		return r, err
+		return j.blame(ctx, r, pkg, err)
 	}
 	r.Checker = digests(checkers)
 	if talker != nil {
 		r.Checker = digests(append([]checker{*talker}, checkers...))
 	}
 	static, err := j.staticValidator(ctx, pkg)
-	if fault, ok := errors.AsType[*packageError](err); ok {
-		return failed(r, fault.Error()), nil
-	}
 	if err != nil {
-		return r, err
+		return j.blame(ctx, r, pkg, err)
 	}
 	if pkg.Answers {
 		return r, j.judgeAnswers(ctx, pkg, checkers, p, &r, progress)
 	}
-	prog, err := j.build(ctx, tc, pkg, p.Sources)
-	if fault, ok := errors.AsType[*plugin.Error](err); ok {
-		return failed(r, fault.Error()), nil
-	}
+	prog, err := j.build(ctx, tc, pkg, p.Sources, extra{dialect: p.Dialect})
 	if err != nil {
-		return r, err
+		return j.blame(ctx, r, pkg, guestFault(err))
 	}
 	r.Compile = &prog.compile
 	total := len(pkg.Cases())
-	progress(judge.Progress{Kind: "compiled", Compile: r.Compile, Total: total})
+	progress(judge.Progress{Kind: judge.EventCompiled, Compile: r.Compile, Total: total})
 	if !prog.compile.OK {
 		r.Verdict = judge.CE
 		r.Message = prog.message
@@ -259,15 +245,6 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 		return r, err
 	}
 	return r, nil
-}
-
-// failed returns r as a judging error: the package or a plugin is at fault, and
-// staff read why.
-func failed(r judge.Result, why string) judge.Result {
-	r.Verdict = judge.JE
-	r.Message = "The judges' side of this problem failed. This is not your fault; the judges can see why."
-	r.JudgeNote = clean(why)
-	return r
 }
 
 // load returns a package, from memory where possible.

@@ -63,11 +63,8 @@ func (j *Judge) runOwn(ctx context.Context, p judge.RunPayload, version blob.Dig
 	}
 	r.ProblemVersion = string(pkg.Version)
 	prog, err := j.ownProgram(ctx, pkg, p)
-	if fault, ok := errors.AsType[*plugin.Error](err); ok {
-		return failed(r, fault.Error()), nil
-	}
 	if err != nil {
-		return r, err
+		return j.blame(ctx, r, pkg, guestFault(err))
 	}
 	e := &evaluation{j: j, pkg: pkg, prog: prog, progress: progress, total: len(p.Tests)}
 	var samples []*problem.Test
@@ -80,7 +77,7 @@ func (j *Judge) runOwn(ctx context.Context, p judge.RunPayload, version blob.Dig
 		e.total = len(samples)
 	}
 	r.Adapter, r.Tool, r.Compile = prog.tc.module.Digest, prog.tc.shown(), &prog.compile
-	progress(judge.Progress{Kind: "compiled", Compile: r.Compile, Total: e.total})
+	progress(judge.Progress{Kind: judge.EventCompiled, Compile: r.Compile, Total: e.total})
 	if !prog.compile.OK {
 		r.Verdict, r.Message = judge.CE, prog.message
 		return r, nil
@@ -91,11 +88,8 @@ func (j *Judge) runOwn(ctx context.Context, p judge.RunPayload, version blob.Dig
 	} else {
 		err = o.tests(ctx)
 	}
-	if fault, ok := errors.AsType[*packageError](err); ok {
-		return failed(r, fault.Error()), nil
-	}
 	if err != nil {
-		return r, err
+		return j.blame(ctx, r, pkg, err)
 	}
 	o.conclude()
 	r.Report, err = json.Marshal(o.report)
@@ -149,7 +143,7 @@ func (j *Judge) ownProgram(ctx context.Context, pkg *problem.Package, p judge.Ru
 		if err != nil {
 			return nil, err
 		}
-		if prog, err = j.buildWith(ctx, tc, pkg, p.Sources, x); err != nil {
+		if prog, err = j.build(ctx, tc, pkg, p.Sources, x); err != nil {
 			return nil, err
 		}
 	}
@@ -357,7 +351,7 @@ func (o *ownRun) add(t judge.TestResult, r runResult, out judge.RunOutput) {
 	}
 	o.result.Tests = append(o.result.Tests, t)
 	o.report.Outputs = append(o.report.Outputs, out)
-	o.e.progress(judge.Progress{Kind: "test", Test: &t, Total: o.e.total})
+	o.e.progress(judge.Progress{Kind: judge.EventTest, Test: &t, Total: o.e.total})
 }
 
 // conclude sums up.

@@ -117,7 +117,7 @@ func TestARunTellsWhatTheProgramDid(t *testing.T) {
 			if got != tt.want || !strings.Contains(says, tt.want.says) {
 				t.Errorf("got %+v, want %+v: %s; %+v", got, tt.want, says, report)
 			}
-			if len(told) != 1+len(r.Tests) || told[0].Kind != "compiled" || r.Worker != "w1" {
+			if len(told) != 1+len(r.Tests) || told[0].Kind != judge.EventCompiled || r.Worker != "w1" {
 				t.Errorf("%d steps were told of %d tests, by %q", len(told), len(r.Tests), r.Worker)
 			}
 		})

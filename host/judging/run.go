@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"regexp"
 	"slices"
@@ -366,12 +365,6 @@ func sign(t *problem.Test) signature {
 	return signature{input: string(t.Input.Digest), answer: string(t.Answer.Digest), flags: fmt.Sprintf("%q %q", t.Flags, t.Args), files: files.String()}
 }
 
-// logFault tells staff that a checker failed.
-func (l *lane) logFault(ctx context.Context, t *problem.Test, err error) {
-	l.e.j.cfg.Log.ErrorContext(ctx, "checker failed", slog.String("problem", l.e.pkg.Slug),
-		slog.String("version", string(l.e.pkg.Version)), slog.String("test", t.Name), slog.Any("err", err))
-}
-
 // check asks the checkers about the output of a run that ended well.
 func (l *lane) check(ctx context.Context, r *runResult, t *problem.Test, input *os.File) (err error) {
 	answer, err := l.e.j.File(ctx, t.Answer)
@@ -395,12 +388,10 @@ func (l *lane) check(ctx context.Context, r *runResult, t *problem.Test, input *
 // blame makes r a judging error if a guest is at fault. Other errors are
 // returned.
 func (l *lane) blame(ctx context.Context, r *runResult, t *problem.Test, err error) error {
-	fault, ok := errors.AsType[*packageError](err)
-	if !ok {
+	if !AtFault(err) {
 		return err
 	}
-	l.logFault(ctx, t, fault)
-	l.e.j.metrics.faults.Inc()
-	r.verdict, r.score, r.multiplier, r.message, r.note = judge.JE, nil, nil, "", clean(fault.Error())
+	l.e.j.tellFault(ctx, l.e.pkg, t.Name, err)
+	r.verdict, r.score, r.multiplier, r.message, r.note = judge.JE, nil, nil, "", clean(err.Error())
 	return nil
 }

@@ -31,7 +31,7 @@ func (j *Judge) judgeAnswers(ctx context.Context, pkg *problem.Package, checkers
 		why = fmt.Sprintf("the answers have %d bytes together, more than the %d that this problem allows", size, limit)
 	}
 	r.Compile = &judge.Compile{OK: why == "", Output: why}
-	progress(judge.Progress{Kind: "compiled", Compile: r.Compile, Total: len(pkg.Tests())})
+	progress(judge.Progress{Kind: judge.EventCompiled, Compile: r.Compile, Total: len(pkg.Tests())})
 	if why != "" {
 		r.Verdict, r.Message = judge.CE, why
 		return nil

@@ -15,10 +15,11 @@ import (
 	"deepoj/plugins/abi"
 )
 
-// holdCommand runs [hold], escapeCommand runs [escape].
+// holdCommand runs [hold], escapeCommand runs [escape], landlockCommand runs [reachOut].
 const (
-	holdCommand   = "plugin-hold"
-	escapeCommand = "plugin-escape"
+	holdCommand     = "plugin-hold"
+	escapeCommand   = "plugin-escape"
+	landlockCommand = "plugin-landlock"
 )
 
 func TestMain(m *testing.M) {
@@ -31,6 +32,10 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) == 2 && os.Args[1] == escapeCommand {
 		escape()
+		return
+	}
+	if len(os.Args) == 3 && os.Args[1] == landlockCommand {
+		reachOut(os.Args[2])
 		return
 	}
 	os.Exit(m.Run())

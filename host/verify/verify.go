@@ -277,7 +277,7 @@ func (p *proof) payload(ctx context.Context, s problem.Submission) (payload judg
 	if !ok {
 		return payload, why, nil
 	}
-	payload = judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID}
+	payload = judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID, Dialect: s.Dialect}
 	if !l.Available {
 		return payload, l.Name + " is not available: " + l.Unavailable, nil
 	}

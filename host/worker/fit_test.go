@@ -170,11 +170,11 @@ func TestWhatWasLostForAMomentIsJudgedAgainAtOnceButNotForEver(t *testing.T) {
 	cfg := quick()
 	cfg.Passing = func(err error) bool { return errors.Is(err, errLost) }
 	h := b.start(cfg, b.direct(), judgeFunc(func(_ context.Context, p judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
-		progress(judge.Progress{Kind: "compiled", Total: 2})
+		progress(judge.Progress{Kind: judge.EventCompiled, Total: 2})
 		if times.Add(1) == 1 || p.Sources[0].Name == "killer.cpp" {
 			return judge.Result{}, errLost
 		}
-		progress(judge.Progress{Kind: "test"})
+		progress(judge.Progress{Kind: judge.EventTest})
 		return judge.Result{Verdict: judge.AC}, nil
 	}))
 	id := b.submit()
@@ -187,7 +187,7 @@ func TestWhatWasLostForAMomentIsJudgedAgainAtOnceButNotForEver(t *testing.T) {
 	}
 	told := map[string]int{}
 	for _, e := range es {
-		told[e.Kind]++
+		told[string(e.Kind)]++
 	}
 	if told["compiled"] != 1 || told["test"] != 1 {
 		t.Errorf("told %v, want each step once", told)

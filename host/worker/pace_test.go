@@ -127,7 +127,7 @@ func TestProgressIsStoredAtOnceAndThenAtItsPace(t *testing.T) {
 		s, o := newScript(), &once{jobs: []int64{7}}
 		_, stop := s.run(t, Config{}, o, func(_ context.Context, _ judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
 			for i := range 25 { // a test every 10 ms
-				progress(judge.Progress{Kind: "test", Test: &judge.TestResult{Index: i + 1}})
+				progress(judge.Progress{Kind: judge.EventTest, Test: &judge.TestResult{Index: i + 1}})
 				<-time.After(10 * time.Millisecond)
 			}
 			return judge.Result{Verdict: judge.AC}, nil
@@ -159,8 +159,8 @@ func TestProgressThatCannotBeStoredWaits(t *testing.T) {
 			return nil
 		}
 		_, stop := s.run(t, Config{}, o, func(_ context.Context, _ judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
-			progress(judge.Progress{Kind: "test"})
-			progress(judge.Progress{Kind: "test"})
+			progress(judge.Progress{Kind: judge.EventTest})
+			progress(judge.Progress{Kind: judge.EventTest})
 			<-time.After(time.Second)
 			return judge.Result{Verdict: judge.AC}, nil
 		})
@@ -179,7 +179,7 @@ func TestARefusedProgressStopsTheRun(t *testing.T) {
 		s.progress = func(int) error { return &judge.RejectedError{JobID: 7, Reason: judge.ReasonStaleAttempt} }
 		var stopped atomic.Bool
 		_, stop := s.run(t, Config{}, o, func(ctx context.Context, _ judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
-			progress(judge.Progress{Kind: "test"})
+			progress(judge.Progress{Kind: judge.EventTest})
 			<-ctx.Done()
 			stopped.Store(true)
 			return judge.Result{}, ctx.Err()

@@ -69,8 +69,8 @@ func TestAJobIsJudgedRecordedAndThenAcknowledged(t *testing.T) {
 	b := newBench(t)
 	d := &recorder{Delivery: b.direct(), b: b}
 	h := b.start(quick(), d, judgeFunc(func(_ context.Context, p judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
-		progress(judge.Progress{Kind: "compiled", Compile: &judge.Compile{OK: true}, Total: 1})
-		progress(judge.Progress{Kind: "test", Test: &judge.TestResult{Index: 1, Verdict: judge.WA}, Total: 1})
+		progress(judge.Progress{Kind: judge.EventCompiled, Compile: &judge.Compile{OK: true}, Total: 1})
+		progress(judge.Progress{Kind: judge.EventTest, Test: &judge.TestResult{Index: 1, Verdict: judge.WA}, Total: 1})
 		return judge.Result{Verdict: judge.WA, Message: p.Sources[0].Text}, nil
 	}))
 	id := b.submit()
@@ -88,7 +88,7 @@ func TestAJobIsJudgedRecordedAndThenAcknowledged(t *testing.T) {
 	}
 	var kinds []string
 	for _, e := range events {
-		kinds = append(kinds, e.Kind)
+		kinds = append(kinds, string(e.Kind))
 	}
 	if got, want := strings.Join(kinds, " "), "submitted dispatched claimed compiled test finished"; got != want {
 		t.Errorf("events = %s, want %s", got, want)

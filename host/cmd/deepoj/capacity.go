@@ -183,7 +183,7 @@ func runHello(ctx context.Context, j *judging.Judge, language string, sources []
 		}
 		began := time.Now()
 		r, err := j.Run(ctx, judge.Job{Kind: judge.KindRun, Payload: payload}, func(p judge.Progress) {
-			if p.Kind == "compiled" {
+			if p.Kind == judge.EventCompiled {
 				compile = time.Since(began)
 			}
 		})

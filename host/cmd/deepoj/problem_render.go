@@ -70,7 +70,7 @@ func awaitRendering(ctx context.Context, e *env, c *client.Client, jobID int64) 
 				Done int64
 			}
 		}
-		if event.Kind != "stage" {
+		if event.Kind != judge.EventStage {
 			return nil
 		}
 		if err := json.Unmarshal(event.Data, &d); err != nil {

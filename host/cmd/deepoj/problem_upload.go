@@ -101,13 +101,13 @@ func awaitImport(ctx context.Context, e *env, c *client.Client, jobID int64) (re
 				Row verify.Row
 			}
 		}
-		if event.Kind != "finding" && event.Kind != "stage" {
+		if event.Kind != judge.EventFinding && event.Kind != judge.EventStage {
 			return nil
 		}
 		if err := json.Unmarshal(event.Data, &d); err != nil {
 			return fmt.Errorf("read an event: %w", err)
 		}
-		if event.Kind == "stage" {
+		if event.Kind == judge.EventStage {
 			b.stage(d.Finding.Stage)
 		} else if row := d.Finding.Row; !told[row.Path] { // another try tells again
 			told[row.Path] = true

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web"
 )
@@ -24,7 +25,7 @@ func webhookCommand(ctx context.Context, e *env) int {
 		}},
 		{name: "create", args: "URL", doc: "make a webhook and print the secret that signs its messages", least: 1, most: 1, flags: func(f *flag.FlagSet) {
 			f.StringVar(&w.Owner, "user", "", "whose (required)")
-			f.StringVar(&kinds, "kinds", "submission.finished,submission.applied", "events that it is told of, separated by commas")
+			f.StringVar(&kinds, "kinds", sql.WebhookKind(judge.EventFinished)+","+sql.WebhookKind(judge.EventApplied), "events that it is told of, separated by commas")
 			f.BoolVar(&w.Everyone, "everyone", false, "everybody's submissions, for staff")
 			f.StringVar(&w.Problem, "problem", "", "only those to this problem")
 		}, run: func(ctx context.Context, e *env, s *sql.Store, args []string) error {
