@@ -281,7 +281,8 @@ func TestAChangeTouchesTheFilesThatStandForIt(t *testing.T) {
 		"programs are added, changed and moved": {
 			files: legacy,
 			changes: draft.Changes{Submissions: []draft.Submission{
-				{Place: "time_limit_exceeded", Name: "slow.py", Text: new("while 1: pass\n")}, {Place: "wrong_answer", Name: "b.py", Text: new("print(5)\n"), To: "rejected"},
+				{Place: "time_limit_exceeded", Name: "slow.py", Text: new("while 1: pass\n")},
+				{Place: "wrong_answer", Name: "b.py", Text: new("print(5)\n"), To: "rejected"},
 				{Place: "accepted", Name: "a.py", Text: new("print(1)\n")},
 			}},
 			want: "*submissions/accepted/a.py +submissions/rejected/b.py +submissions/time_limit_exceeded/slow.py -submissions/wrong_answer/b.py",
@@ -410,8 +411,13 @@ func TestAWrongChangeNamesTheFieldAndTheRemedy(t *testing.T) {
 			"tests[5].name (unknown): …secret/77", "tests[6].command (not_here): …Send the input",
 		}},
 		{"legacy", draft.Changes{Submissions: []draft.Submission{
-			{Place: "best", Name: "a.py", Text: text}, {Place: "accepted", Name: "../a.py", Text: text}, {Place: "accepted", Name: "none.py"}, {Place: "accepted", Name: "none.py", Remove: true},
-			{Place: "wrong_answer", Name: "d", Text: text}, {Place: "wrong_answer", Name: "b.py", To: "best"}, {Place: "wrong_answer", Name: "b.py", To: "../../x"},
+			{Place: "best", Name: "a.py", Text: text},
+			{Place: "accepted", Name: "../a.py", Text: text},
+			{Place: "accepted", Name: "none.py"},
+			{Place: "accepted", Name: "none.py", Remove: true},
+			{Place: "wrong_answer", Name: "d", Text: text},
+			{Place: "wrong_answer", Name: "b.py", To: "best"},
+			{Place: "wrong_answer", Name: "b.py", To: "../../x"},
 		}}, []string{
 			"submissions[0].place (unknown): …accepted, wrong_answer", "submissions[1].name (invalid): …such as brute.py", "submissions[2].name (unknown): …none.py", "submissions[3].name (unknown): …",
 			"submissions[4].text (invalid): …change them under Files", "submissions[5].to (unknown): …", "submissions[6].to (unknown): …",
@@ -424,8 +430,16 @@ func TestAWrongChangeNamesTheFieldAndTheRemedy(t *testing.T) {
 		{"2025-09", draft.Changes{Checker: &draft.Checker{Standard: "default", Flags: []string{"case_sensitive"}}}, []string{"checker.flags (not_here): …legacy"}},
 		{"interactive", draft.Changes{Checker: &draft.Checker{Standard: "default"}}, []string{"checker (not_here): …under Files"}},
 		{"legacy", draft.Changes{Files: []draft.File{
-			{Path: "deepoj-version.json", Text: text}, {Path: "made/secret/1.in", Text: text}, {Path: "none.txt", Remove: true}, {Path: "a.txt"}, {Path: "a.txt", Text: text, Base64: []byte("x")},
-			{Path: "/etc/passwd", Text: text}, {Path: "a/../b", Text: text}, {Path: strings.Repeat("a/", 20) + "b", Text: text}, {Path: "a\\b", Text: text}, {Path: "", Text: text},
+			{Path: "deepoj-version.json", Text: text},
+			{Path: "made/secret/1.in", Text: text},
+			{Path: "none.txt", Remove: true},
+			{Path: "a.txt"},
+			{Path: "a.txt", Text: text, Base64: []byte("x")},
+			{Path: "/etc/passwd", Text: text},
+			{Path: "a/../b", Text: text},
+			{Path: strings.Repeat("a/", 20) + "b", Text: text},
+			{Path: "a\\b", Text: text},
+			{Path: "", Text: text},
 		}}, []string{
 			"files[0].path (invalid): …import writes", "files[1].path (invalid): …import writes", "files[2].path (unknown): …no file", "files[3].text (missing): …", "files[4].text (invalid): …either",
 			"files[5].path (invalid): …such as", "files[6].path (invalid): …", "files[7].path (invalid): …", "files[8].path (invalid): …", "files[9].path (invalid): …",
