@@ -22,7 +22,7 @@ import (
 
 // A machine with any layout of control groups tests pure cgroup v2 in a virtual
 // one: an emulated processor, a kernel of Debian and this test binary as its first
-// program (see vm_init_test.go). testdata/fetch-kernels gets the kernels.
+// program (see vm_init_linux_test.go). testdata/fetch-kernels gets the kernels.
 
 // kernels are where kernels lie, one file for each of series.
 const kernels = "../.build/vm/vmlinuz-"
