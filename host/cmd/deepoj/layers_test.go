@@ -33,6 +33,7 @@ var layers = []struct{ pkg, may string }{
 	{"sandbox", ""},
 	{"plugins", ""},
 	{"plugins/abi", ""},
+	{"plugins/languagestest", ""},
 	{"plugins/vectors", ""},
 	{"plugins/sdk/*", "plugins/abi"},
 	{"plugins/languages/*", "plugins/sdk/* plugins/abi"},
