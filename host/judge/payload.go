@@ -27,6 +27,14 @@ type Payload struct {
 	Version       string   `json:"version"`        // of the problem, of kind draft; "" = the one that is live
 	Language      string   `json:"language"`       // a language id such as "cpp"
 	Sources       []Source `json:"sources"`
+
+	// Own says that the program came with the package: the problem's limit of sources is
+	// for contestants. No job carries it.
+	Own bool `json:"-"`
+
+	// Dialect is what of its language the sources are written in, such as "gnu++17", if
+	// the adapter knows it. Only packages say so, of their own submissions.
+	Dialect string `json:"-"`
 }
 
 // AnswerLanguage is the language of submissions to problems that take the answers
@@ -86,7 +94,10 @@ func DecodePayload(raw []byte) (Payload, error) {
 	if err := json.Unmarshal(head, &line); err != nil {
 		return Payload{}, err
 	}
-	p := Payload{line.SchemaVersion, line.ContentType, line.Problem, line.Version, line.Language, make([]Source, len(line.Sources))}
+	p := Payload{
+		SchemaVersion: line.SchemaVersion, ContentType: line.ContentType, Problem: line.Problem, Version: line.Version, Language: line.Language,
+		Sources: make([]Source, len(line.Sources)),
+	}
 	for i, f := range line.Sources {
 		if f.Bytes < 0 || f.Bytes > len(rest) || f.Bytes > 0 && f.Text != "" {
 			return Payload{}, fmt.Errorf("source %q does not have its %d bytes", f.Name, f.Bytes)

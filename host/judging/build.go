@@ -45,16 +45,13 @@ type program struct {
 
 // extra is what a program is compiled with besides its sources.
 type extra struct {
+	dialect string         // of its language, if the adapter knows it
 	options []string       // further arguments of the compiler
 	files   []sandbox.File // that lie beside the sources
 }
 
 // build plans and compiles a submission, or takes it from the cache.
-func (j *Judge) build(ctx context.Context, tc *toolchain, pkg *problem.Package, sources []judge.Source) (*program, error) {
-	return j.buildWith(ctx, tc, pkg, sources, extra{})
-}
-
-func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Package, sources []judge.Source, x extra) (_ *program, err error) {
+func (j *Judge) build(ctx context.Context, tc *toolchain, pkg *problem.Package, sources []judge.Source, x extra) (_ *program, err error) {
 	ctx, span := telemetry.Start(ctx, "compile")
 	span.Text("language", tc.id)
 	defer func() { span.End(err) }()
@@ -77,7 +74,7 @@ func (j *Judge) buildWith(ctx context.Context, tc *toolchain, pkg *problem.Packa
 		return nil, err
 	}
 	q := abi.PlanRequest{
-		Options: warm.options,
+		Options: tc.withDialect(warm.options, x.dialect),
 		Limits:  abi.RunLimits{CPUMillis: int64(float64(pkg.Limits.CPU.Milliseconds()) * factor), MemoryMiB: pkg.Limits.MemoryMiB},
 		Host:    abi.Host{Tools: tc.versions},
 	}
@@ -263,12 +260,7 @@ func (j *Judge) compileInBox(ctx context.Context, p *program, pkg *problem.Packa
 		c.Limits.MemoryBytes = min(c.Limits.MemoryBytes, pkg.Limits.CompileMemoryMiB<<20)
 		c.Stdout, c.Stderr = streams.out, streams.err
 		c.StdoutLimit, c.StderrLimit = keptCompile, keptCompile
-		leave, err := j.crowd.join(ctx)
-		if err != nil {
-			return err
-		}
-		ran, err := fits(runTraced(ctx, box.Run, c))
-		leave()
+		ran, err := fits(j.runCompiler(ctx, box.Run, c, streams))
 		if err != nil {
 			return p.tc.explain(err)
 		}

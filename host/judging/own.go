@@ -143,7 +143,7 @@ func (j *Judge) ownProgram(ctx context.Context, pkg *problem.Package, p judge.Ru
 		if err != nil {
 			return nil, err
 		}
-		if prog, err = j.buildWith(ctx, tc, pkg, p.Sources, x); err != nil {
+		if prog, err = j.build(ctx, tc, pkg, p.Sources, x); err != nil {
 			return nil, err
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,34 +40,50 @@ func (j *Judge) Program(ctx context.Context, pkg *problem.Package, p problem.Pro
 		return j.script(ctx, pkg, own, p)
 	}
 	var sources []judge.Source
+	var paths []string
 	for _, f := range p.Files {
 		b, err := j.content(ctx, pkg, f, maxCheckerSource)
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, judge.Source{Name: path.Base(f.Path), Text: string(b)})
+		sources, paths = append(sources, judge.Source{Name: path.Base(f.Path), Text: string(b)}), append(paths, f.Path)
 	}
-	return j.ready(ctx, pkg, own, p.Name, p.Language, sources)
+	return j.ready(ctx, pkg, own, p.Name, p.Language, p.Dialect, sources, paths)
 }
 
 // Solution compiles a submission of a package, to be run as it would be judged.
 func (j *Judge) Solution(ctx context.Context, pkg *problem.Package, p judge.Payload) (*Program, error) {
-	return j.ready(ctx, pkg, pkg, p.Problem, p.Language, p.Sources)
+	return j.ready(ctx, pkg, pkg, p.Problem, p.Language, p.Dialect, p.Sources, nil)
 }
 
-func (j *Judge) ready(ctx context.Context, from, pkg *problem.Package, name, language string, sources []judge.Source) (*Program, error) {
+// ready compiles a program. Paths are those of its sources in the package, if a message
+// shall name them.
+func (j *Judge) ready(ctx context.Context, from, pkg *problem.Package, name, language, dialect string, sources []judge.Source, paths []string) (*Program, error) {
 	tc, err := j.toolchain(ctx, language)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	prog, err := j.build(ctx, tc, pkg, sources)
+	prog, err := j.build(ctx, tc, pkg, sources, extra{dialect: dialect})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if !prog.compile.OK {
-		return nil, &packageError{fmt.Errorf("%s does not compile:\n%s", name, cut(prog.compile.Output, keptWords))}
+		return nil, &packageError{fmt.Errorf("%s does not compile:\n%s", name, cut(prog.inPackage(prog.compile.Output, paths), keptWords))}
 	}
 	return &Program{j: j, name: name, from: from, pkg: pkg, prog: prog}, nil
+}
+
+// inPackage returns what a compiler said with the sources called as in the package,
+// whatever the adapter called them.
+func (p *program) inPackage(said string, paths []string) string {
+	for _, f := range p.plan.Files {
+		if f.Source == nil || *f.Source >= len(paths) || f.Path == paths[*f.Source] {
+			continue
+		}
+		placed := regexp.MustCompile(`(?m)(^|[^\w./-])(?:/box/|\./)?` + regexp.QuoteMeta(f.Path) + `([:"])`)
+		said = placed.ReplaceAllString(said, "${1}"+strings.ReplaceAll(paths[*f.Source], "$", "$$")+"${2}")
+	}
+	return said
 }
 
 // Said is how a program of the judges ended.

@@ -50,6 +50,24 @@ func (j *Judge) Prepare(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// withDialect returns options with the dialect of a language, if the adapter knows it.
+func (tc *toolchain) withDialect(options map[string]string, dialect string) map[string]string {
+	var schema struct {
+		Properties struct {
+			Std struct{ Enum []string }
+		}
+	}
+	if dialect == "" || json.Unmarshal(tc.module.Manifest.Options, &schema) != nil || !slices.Contains(schema.Properties.Std.Enum, dialect) {
+		return options
+	}
+	options = maps.Clone(options)
+	if options == nil {
+		options = map[string]string{}
+	}
+	options["std"] = dialect
+	return options
+}
+
 // wantsCache reports whether the adapter has the options.
 func (tc *toolchain) wantsCache() bool {
 	var schema struct{ Properties map[string]json.RawMessage }

@@ -202,10 +202,10 @@ func (j *Judge) compileToWASI(ctx context.Context, r recipe, files []sandbox.Fil
 	j.plugins.Add(1)
 	limits := r.limits
 	limits.Cores = j.cfg.Sandbox.Cores()
-	ran, err := runTraced(ctx, box.Run, sandbox.Cmd{
+	ran, err := j.runCompiler(ctx, box.Run, sandbox.Cmd{
 		Tool: r.tool.Name, Args: r.args, Env: r.env, Stdout: streams.out, Stderr: streams.err,
 		StdoutLimit: keptCompile, StderrLimit: keptCompile, Limits: limits,
-	})
+	}, streams)
 	if err != nil {
 		return nil, err
 	}

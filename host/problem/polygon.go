@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -208,6 +209,20 @@ func sourceLanguage(kind string) (id string, known bool) {
 	return kind, false
 }
 
+// gnu is how types of Polygon say which C++ a source is written in.
+var gnu = regexp.MustCompile(`^cpp\..*\+\+(\d\d)$`)
+
+// dialect returns what C++ a type such as "cpp.g++17" means; "" is that of submissions.
+func dialect(kind string) string {
+	if kind == "cpp.g++" { // older than the types with numbers
+		return "gnu++11"
+	}
+	if m := gnu.FindStringSubmatch(kind); m != nil {
+		return "gnu++" + m[1]
+	}
+	return ""
+}
+
 // program reads a source that is run in the sandbox, with the headers.
 func (p *polygon) program(source *element) (Program, bool) {
 	file, ok := p.named(source)
@@ -221,7 +236,7 @@ func (p *polygon) program(source *element) (Program, bool) {
 		id = kind // running it says that there is no such language
 	}
 	name := strings.TrimSuffix(path.Base(file.Path), path.Ext(file.Path))
-	g := Program{Name: name, Language: id, Files: []File{file}}
+	g := Program{Name: name, Language: id, Dialect: dialect(kind), Files: []File{file}}
 	if id == "cpp" || id == "c" {
 		g.Files = append(g.Files, p.headers...)
 	}

@@ -130,7 +130,7 @@ func (p *polygon) guest(source *element, what string) *Checker {
 		source.refuse("path", "is %s, which is no source in C or C++ by its name", file)
 		return nil
 	}
-	return &Checker{Protocol: "testlib/1", Sources: program.Files}
+	return &Checker{Protocol: "testlib/1", Sources: program.Files, Dialect: program.Dialect}
 }
 
 // judges reads a program of the judges, which must be in a language that is run here.
@@ -304,7 +304,7 @@ func (p *polygon) solution(e *element) {
 		id = kind
 	}
 	p.p.Submissions = append(p.p.Submissions, Submission{
-		Path: file.Path, Files: []File{file}, Language: id, Allowed: tags[tag], Main: tag == "main",
+		Path: file.Path, Files: []File{file}, Language: id, Dialect: dialect(kind), Allowed: tags[tag], Main: tag == "main",
 	})
 }
 

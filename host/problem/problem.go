@@ -254,6 +254,7 @@ type Checker struct {
 	Digest   string `json:"digest,omitempty"`   // an uploaded plugin, "sha256:<hex>"
 	Wasm     *File  `json:"wasm,omitempty"`     // a module of the package
 	Sources  []File `json:"sources,omitempty"`  // C or C++ files and headers of the package, to be compiled to WASI
+	Dialect  string `json:"dialect,omitempty"`  // of Sources, as that of a [Program]
 
 	// Program is of another language, or has scripts of its own: it runs natively.
 	Program *Program `json:"program,omitempty"`
@@ -381,6 +382,9 @@ type Submission struct {
 
 	// Language is the id of its language, if the package names one.
 	Language string `json:"language,omitempty"`
+
+	// Dialect is what of its language it is written in, as that of a [Program].
+	Dialect string `json:"dialect,omitempty"`
 
 	// Expect is what its tests must give, in formats that say so.
 	Expect []Expectation `json:"expect,omitempty"`

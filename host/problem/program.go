@@ -15,6 +15,10 @@ type Program struct {
 	// Language is the id of its language; "" = by the extensions of its files.
 	Language string `json:"language,omitempty"`
 
+	// Dialect is what of its language it is written in, such as "gnu++17"; "" = what
+	// submissions are.
+	Dialect string `json:"dialect,omitempty"`
+
 	Files []File `json:"files"`
 
 	// Answers says of a generator that it writes the answer of the test that it makes

@@ -291,7 +291,7 @@ func (p *Package) Tags() []string {
 
 // AsProgram returns a checker made of sources as one that runs natively.
 func (c Checker) AsProgram() Checker {
-	p := Program{Name: path.Base(c.Sources[0].Path), Files: c.Sources}
+	p := Program{Name: path.Base(c.Sources[0].Path), Dialect: c.Dialect, Files: c.Sources}
 	for _, f := range c.Sources {
 		if id := programLanguages[path.Ext(f.Path)]; id != "" {
 			p.Name, p.Language = strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path)), id

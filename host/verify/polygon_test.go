@@ -122,7 +122,7 @@ func TestTestsThatCannotBeMadeAreRefused(t *testing.T) {
 		want  string
 	}{
 		"a generator that fails":            {map[string]string{"files/gen.py": "raise SystemExit('no such size')\n"}, "make test 01: by [\"gen\" \"5\"]: it ended with exit status 1: no such size"},
-		"a generator that is broken":        {map[string]string{"files/gen.py": broken}, "make tests: generator gen does not compile"},
+		"a generator that is broken":        {map[string]string{"files/gen.py": broken}, "make tests: generator gen does not compile:\nFile \"files/gen.py\", line 1"},
 		"a generator that throws dice":      {map[string]string{"files/gen.py": "import random\nprint(random.random())\n"}, "it prints something else each time"},
 		"a main solution that fails":        {map[string]string{"solutions/all.py": "1 // 0\n"}, "the main solution on input made/01: it ended with exit status 1"},
 		"a main solution that is too slow":  {map[string]string{"solutions/all.py": forever}, "used more than 1s of CPU time"},
