@@ -99,8 +99,8 @@ test-deb: deb ## Install the package in a clean root that debootstrap makes, sta
 	$(SUDO) .tools/test-deb.sh .build/deepoj.deb
 
 .PHONY: image-root
-image-root: deb ## Make the root file system of a container image in .build; TOOLS names its tool chains
-	$(SUDO) $(if $(SUDO),env "TOOLS=$(TOOLS)") .tools/image-root.sh .build/deepoj.deb .build/deepoj-root.tar
+image-root: deb ## Make the root file system of a container image in .build; TOOLS names its tool chains, COMPILERS what compiles checkers
+	$(SUDO) env "TOOLS=$(TOOLS)" $(if $(filter undefined,$(origin COMPILERS)),,"COMPILERS=$(COMPILERS)") .tools/image-root.sh .build/deepoj.deb .build/deepoj-root.tar
 	@echo "Now: docker build -t deepoj -f host/deploy/Containerfile .build"
 
 .PHONY: test-image
