@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -48,7 +49,7 @@ func (s *Store) SetProblemLabels(ctx context.Context, slug string, l Labels, by 
 type Search struct {
 	Viewer           string // whose best submissions are returned
 	Hidden           bool   // hidden problems, too
-	Words            string // in title, short name or source
+	Words            string // all in title, short name, source, tags or statement, in any language and case
 	Tag              string
 	Easiest, Hardest int32  // of the difficulty
 	Solved           string // by the viewer: "solved", "unsolved", "tried" (and not solved), "untried"
@@ -73,8 +74,9 @@ type FoundProblem struct {
 // SearchProblems returns problems by short name, without statements, samples and
 // files.
 func (s *Store) SearchProblems(ctx context.Context, q Search) ([]FoundProblem, error) {
+	words := append([]string{}, strings.Fields(strings.ToLower(q.Words))...)
 	found, err := s.q.ProblemSearch(ctx, s.main, dbsqlc.ProblemSearchParams{
-		Viewer: q.Viewer, Hidden: q.Hidden, Words: q.Words, Tag: q.Tag, Easiest: q.Easiest, Hardest: q.Hardest, Solved: q.Solved, After: q.After,
+		Viewer: q.Viewer, Hidden: q.Hidden, Words: words, Tag: q.Tag, Easiest: q.Easiest, Hardest: q.Hardest, Solved: q.Solved, After: q.After,
 		Max: bounded(q.Limit),
 	})
 	if err != nil {
@@ -115,10 +117,30 @@ func (s *Store) ProblemTags(ctx context.Context, hidden bool, limit int) ([]TagC
 // spaces, and of official ones of spaces that are closed. They hold nothing of a
 // rejudge set that is not applied.
 type Statistics struct {
+	Tally
+
+	Counts   []StatisticsCount
+	Fastest  []Record // by CPU time of the slowest test, in milliseconds
+	Shortest []Record // by bytes of source
+}
+
+// Tally is how many tried a problem and solved it, and how often.
+type Tally struct {
+	Tries         int64
 	Tried, Solved int64 // people
-	Counts        []StatisticsCount
-	Fastest       []Record // by CPU time of the slowest test, in milliseconds
-	Shortest      []Record // by bytes of source
+}
+
+// Tallies counts what [Statistics] count, of several problems at once.
+func (s *Store) Tallies(ctx context.Context, slugs []string) (map[string]Tally, error) {
+	found, err := s.q.StatisticsPeople(ctx, planned{s.main}, slugs)
+	if err != nil {
+		return nil, fmt.Errorf("count who solved %d problems: %w", len(slugs), err)
+	}
+	out := make(map[string]Tally, len(found))
+	for _, t := range found {
+		out[t.Problem] = Tally{t.Tries, t.Tried, t.Solved}
+	}
+	return out, nil
 }
 
 // StatisticsCount is how often a verdict came in a language.
@@ -150,11 +172,11 @@ func (s *Store) ProblemStatistics(ctx context.Context, slug string, records int)
 	for _, c := range counts {
 		st.Counts = append(st.Counts, StatisticsCount{judge.Verdict(c.Verdict), c.Language, c.Tries})
 	}
-	people, err := s.q.StatisticsPeople(ctx, s.main, slug)
+	tallies, err := s.Tallies(ctx, []string{slug})
 	if err != nil {
-		return st, fmt.Errorf("statistics of %s: %w", slug, err)
+		return st, err
 	}
-	st.Tried, st.Solved = people.Tried, people.Solved
+	st.Tally = tallies[slug]
 	for fastest, to := range map[bool]*[]Record{true: &st.Fastest, false: &st.Shortest} {
 		found, err := s.q.StatisticsBest(ctx, planned{s.main}, dbsqlc.StatisticsBestParams{Problem: slug, Newest: recordsOf, Fastest: fastest, Max: bounded(records)})
 		if err != nil {

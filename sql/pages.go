@@ -138,40 +138,12 @@ func (s *Store) RenderingDue(ctx context.Context, renderer int) (bool, error) {
 	return due, nil
 }
 
-// VersionProblem returns what the page of a version shows, live or not, or
-// [ErrNotFound].
-func (s *Store) VersionProblem(ctx context.Context, slug, version string) (*judge.Problem, error) {
-	v, err := s.q.VersionProblem(ctx, s.main, dbsqlc.VersionProblemParams{Slug: slug, Version: version})
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("version %s of %s: %w", version, slug, err)
-	}
-	p, err := problem(v.Problem, v.CreatedAt, v.Hidden)
-	return &p, err
-}
-
 // CopyPages gives a version the pages of another that shows the same, unless it has some.
 func (s *Store) CopyPages(ctx context.Context, slug, from, to string) error {
 	if err := s.q.PagesCopy(ctx, s.main, dbsqlc.PagesCopyParams{Slug: slug, Source: from, Version: to}); err != nil {
 		return fmt.Errorf("copy the pages of %s: %w", slug, err)
 	}
 	return nil
-}
-
-// SearchPages returns the live problems of which a page, in any language, has all the
-// words of a text, whatever their case.
-func (s *Store) SearchPages(ctx context.Context, text string) ([]string, error) {
-	words := strings.Fields(strings.ToLower(text))
-	if words == nil {
-		words = []string{}
-	}
-	found, err := s.q.PagesSearch(ctx, s.main, words)
-	if err != nil {
-		return nil, fmt.Errorf("search statements: %w", err)
-	}
-	return found, nil
 }
 
 // aboutRender reads what is asked of a job of kind render from its payload.

@@ -55,7 +55,7 @@ func TestPagesOfAVersionAreReplacedTogetherAndItsProofStays(t *testing.T) {
 	_, noPage := s.Page(ctx, "primes", "sha256:01", "en")
 	_, noFile := s.PageFile(ctx, "primes", "sha256:01", aPicture.Name)
 	_, noVersion := s.Rendering(ctx, "primes", "sha256:02")
-	_, noProblem := s.VersionProblem(ctx, "primes", "sha256:02")
+	_, noProblem := s.LabelledVersion(ctx, "primes", "sha256:02")
 	for what, err := range map[string]error{"page": noPage, "file": noFile, "rendering": noVersion, "version": noProblem} {
 		if !errors.Is(err, sql.ErrNotFound) {
 			t.Errorf("a %s that is gone: %v", what, err)
@@ -78,20 +78,30 @@ func TestPagesAreCopiedListedAndSearched(t *testing.T) {
 	kept(t, s, "sha256:02")
 	must(t, s.ActivateVersion(ctx, sql.Activation{Problem: "primes", Version: "sha256:01", By: "sue", Override: true}))
 	_, err := s.SavePages(ctx, "primes", "sha256:01", judge.Rendering{
-		Renderer: 2, Pages: []judge.Page{{Language: "en", Title: "Primes", HTML: "<p>x</p>", Text: "The Sieve of Eratosthenes"}}, Files: []judge.PageFile{aPicture},
+		Renderer: 2, Pages: []judge.Page{
+			{Language: "en", Title: "Primes", HTML: "<p>x</p>", Text: "The Sieve of Eratosthenes"}, {Language: "sv", Title: "Primtal", Text: "RÄKNESTICKA och Простые числа", Document: "p.pdf"},
+		}, Files: []judge.PageFile{aPicture},
 	}, 5)
 	must(t, err)
 	must(t, s.CopyPages(ctx, "primes", "sha256:01", "sha256:02"))
+	kept(t, s, "sha256:03")
+	_, err = s.SavePages(ctx, "primes", "sha256:03", judge.Rendering{Renderer: 2, Pages: []judge.Page{{Language: "en", Title: "Primes", Text: "Sieve of Atkinson"}}}, 0)
+	must(t, err)
 	if f, err := s.PageFile(ctx, "primes", "sha256:02", aPicture.Name); err != nil || *f != aPicture {
 		t.Errorf("the copy has the picture %+v, %v", f, err)
 	}
 	all, err := s.Renderings(ctx, "primes", "none")
-	if err != nil || len(all) != 2 || all[0].Version != "sha256:01" || all[0].JobID != 5 || all[1].Renderer != 2 || all[1].JobID != 0 {
+	if err != nil || len(all) != 3 || all[0].Version != "sha256:01" || all[0].JobID != 5 || all[1].Renderer != 2 || all[1].JobID != 0 {
 		t.Errorf("renderings %+v, %v", all, err)
 	}
-	for text, want := range map[string][]string{"sieve ERATOSTHENES": {"primes"}, "primes sieve": {"primes"}, "sieve atkin": {}, "100%": {}, "": {"primes"}} {
-		if found, err := s.SearchPages(ctx, text); err != nil || len(found) != len(want) {
-			t.Errorf("%q finds %v, %v, want %v", text, found, err, want)
+	must(t, s.SetProblemLabels(ctx, "primes", sql.Labels{Tags: []string{"number theory"}, Source: new("Öresund Cup")}, "sue"))
+	for text, want := range map[string]int{
+		"sieve ERATOSTHENES": 1, "primes sieve": 1, "sieve atkin": 0, "100% sieve": 0, "räknesticka ПРОСТЫЕ": 1, "RÄKNESTICKA": 1, "sieve theory öresund": 1, "sieve ÖRESUND": 1,
+		"atkinson": 0, // of a version that is not live
+	} {
+		found, err := s.SearchProblems(ctx, sql.Search{Words: text})
+		if err != nil || len(found) != want || want > 0 && found[0].Slug != "primes" {
+			t.Errorf("%q finds %+v, %v, want %d", text, found, err, want)
 		}
 	}
 }

@@ -158,6 +158,7 @@ func (s *Store) SettersBytes(ctx context.Context, limit int) ([]Usage, error) {
 // SetterDay is what a setter sent today, by UTC.
 type SetterDay struct {
 	Versions int32
+	Saves    int32         // in the browser, beside those that count as versions
 	Bytes    int64         // of archives
 	Left     time.Duration // until tomorrow
 }
@@ -168,7 +169,7 @@ func (s *Store) SetterToday(ctx context.Context, name string) (SetterDay, error)
 	if err != nil {
 		return SetterDay{}, fmt.Errorf("today of %s: %w", name, err)
 	}
-	return SetterDay{Versions: v.Versions, Bytes: v.Bytes, Left: time.Duration(v.SecondsLeft) * time.Second}, nil
+	return SetterDay{Versions: v.Versions, Saves: v.Saves, Bytes: v.Bytes, Left: time.Duration(v.SecondsLeft) * time.Second}, nil
 }
 
 // TakeVersion reserves one of the versions that a setter may make today, and reports
@@ -182,13 +183,22 @@ func (s *Store) TakeVersion(ctx context.Context, name string, maxVersions int32,
 	return n > 0, nil
 }
 
-// CountArchive counts what a setter sent. A version that came to nothing is given back.
-func (s *Store) CountArchive(ctx context.Context, name string, bytes int64, giveBack bool) error {
-	versions := int32(0)
-	if giveBack {
-		versions = -1
+// TakeSave reserves a further save of a problem in the browser, and reports whether it
+// was one: its setter saved a change of the same problem within the half hour before,
+// has some left of the saves of today, and has not sent too much; maxBytes 0 is any
+// number. It is no version of today.
+func (s *Store) TakeSave(ctx context.Context, slug, name string, maxSaves int32, maxBytes int64) (bool, error) {
+	n, err := s.q.SetterSaveTake(ctx, s.main, dbsqlc.SetterSaveTakeParams{Slug: slug, Name: name, MaxSaves: maxSaves, MaxBytes: maxBytes})
+	if err != nil {
+		return false, fmt.Errorf("take a save of today for %s: %w", name, err)
 	}
-	if err := s.q.SetterDayAdd(ctx, s.main, dbsqlc.SetterDayAddParams{Name: name, Versions: versions, Bytes: bytes}); err != nil {
+	return n > 0, nil
+}
+
+// CountArchive counts what a setter sent, and gives versions and saves back that came
+// to nothing.
+func (s *Store) CountArchive(ctx context.Context, name string, bytes int64, versions, saves int32) error {
+	if err := s.q.SetterDayAdd(ctx, s.main, dbsqlc.SetterDayAddParams{Name: name, Versions: -versions, Saves: -saves, Bytes: bytes}); err != nil {
 		return fmt.Errorf("count what %s sent: %w", name, err)
 	}
 	return nil

@@ -72,7 +72,7 @@ func TestOfManyUploadsAtOnceNoMoreAreTakenThanADayAllows(t *testing.T) {
 	if taken.Load() != 5 {
 		t.Errorf("%d of 20 were taken, want 5", taken.Load())
 	}
-	must(t, s.CountArchive(ctx, "olga", 995, true))
+	must(t, s.CountArchive(ctx, "olga", 995, 1, 0))
 	day, err := s.SetterToday(ctx, "olga")
 	if err != nil || day.Versions != 4 || day.Bytes != 995 || day.Left <= 0 || day.Left.Hours() > 24 {
 		t.Errorf("today: %+v, %v", day, err)
@@ -85,6 +85,43 @@ func TestOfManyUploadsAtOnceNoMoreAreTakenThanADayAllows(t *testing.T) {
 	account(t, s, "otto", sql.RoleSetter)
 	if ok, err := s.TakeVersion(ctx, "otto", 5, 1001, 1000); err != nil || ok {
 		t.Errorf("a first archive that is too much: %t, %v", ok, err)
+	}
+}
+
+func TestASaveIsAFurtherOneForHalfAnHourAfterAnotherOfTheSameProblemAndSetter(t *testing.T) {
+	s := sqltest.DB(t)
+	ctx := t.Context()
+	account(t, s, "olga", sql.RoleSetter)
+	account(t, s, "otto", sql.RoleSetter)
+	further := func(slug, name string, most int32, bytes int64, want bool) {
+		t.Helper()
+		if ok, err := s.TakeSave(ctx, slug, name, most, bytes); err != nil || ok != want {
+			t.Errorf("a save of %s by %s is a further one: %t, %v, want %t", slug, name, ok, err, want)
+		}
+	}
+	for _, name := range []string{"olga", "otto"} {
+		_, err := s.TakeVersion(ctx, name, 9, 0, 0)
+		must(t, err)
+	}
+	further("one", "olga", 9, 0, false) // the first
+	begun, err := s.BeginEdit(ctx, "one", "v1", "olga")
+	if err != nil || !begun {
+		t.Fatal(begun, err)
+	}
+	further("one", "olga", 9, 0, false) // the first is not stored
+	must(t, s.EndEdit(ctx, "one", "v1", "olga", 7))
+	further("one", "olga", 2, 0, true)
+	further("one", "otto", 2, 0, false)
+	further("two", "olga", 2, 0, false)
+	must(t, s.CountArchive(ctx, "olga", 10, 0, 0))
+	further("one", "olga", 2, 10, false)
+	further("one", "olga", 2, 11, true)
+	further("one", "olga", 2, 0, false)
+	must(t, s.CountArchive(ctx, "olga", 0, 0, 1)) // it came to nothing
+	s.Exec(t, "UPDATE problem_edits SET at = now() - interval '31 min'")
+	further("one", "olga", 2, 0, false)
+	if day, err := s.SetterToday(ctx, "olga"); err != nil || day.Versions != 1 || day.Saves != 1 {
+		t.Errorf("today: %+v, %v", day, err)
 	}
 }
 

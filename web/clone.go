@@ -56,7 +56,10 @@ func (s *Server) clone(ctx context.Context, v viewer, slug, version, name, key, 
 	if err := s.newName(ctx, v, "name", name); err != nil {
 		return none, err
 	}
-	return s.orderRevision(ctx, v, pkg, name, problem.Revision{}, key, keyField)
+	if err := s.takeVersion(ctx, v, 0); err != nil {
+		return none, err
+	}
+	return s.orderRevision(ctx, v, pkg, name, problem.Revision{}, key, keyField, spent{versions: 1})
 }
 
 // chosenVersion is the live version of a problem, or else the newest.

@@ -65,10 +65,7 @@ func (s *Server) submitDraft(ctx context.Context, v viewer, version string, in h
 	if err := s.mayChange(ctx, v, in.Problem); err != nil {
 		return none, err
 	}
-	if _, err := s.packageVersion(ctx, in.Problem, version); err != nil {
-		return none, err
-	}
-	problem, err := s.store.LabelledVersion(ctx, in.Problem, version)
+	_, problem, err := s.shownVersion(ctx, in.Problem, version)
 	if err != nil {
 		return none, err
 	}
@@ -106,11 +103,7 @@ type draftDesk struct {
 // tryView is the page of a problem as it would be with a version.
 func (s *Server) tryView(c *fiber.Ctx) (*problemView, error) {
 	ctx, v, slug := c.UserContext(), viewerOf(c), c.Params("slug")
-	version, err := s.packageVersion(ctx, slug, c.Query("version"))
-	if err != nil {
-		return nil, err
-	}
-	problem, err := s.store.LabelledVersion(ctx, slug, version.Version)
+	version, problem, err := s.shownVersion(ctx, slug, c.Query("version"))
 	if err != nil {
 		return nil, err
 	}
@@ -345,11 +338,7 @@ func (s *Server) apiSubmitDraft(c *fiber.Ctx) error {
 // apiVersionProblem handles GET /api/v1/problems/:slug/versions/:version/problem: what
 // contestants would see.
 func (s *Server) apiVersionProblem(c *fiber.Ctx) error {
-	v, err := s.packageVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
-	if err != nil {
-		return err
-	}
-	p, err := s.store.LabelledVersion(c.UserContext(), v.Problem, v.Version)
+	_, p, err := s.shownVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/problem"
 	"deepoj/sql"
 )
 
@@ -219,6 +220,68 @@ func TestLabelsHoldBesideTheVersion(t *testing.T) {
 	}
 }
 
+// The search finds what titles, labels and statements say, a PDF's too, to those who
+// see the problem in the list; of hidden problems and of drafts no word is found.
+func TestSearchFindsNothingThatIsHiddenFromWhoeverAsks(t *testing.T) {
+	s, blobs, base, who := editStage(t)
+	ctx := t.Context()
+	say := func(slug, version string, pages ...judge.Page) {
+		t.Helper()
+		_, err := s.store.SavePages(ctx, slug, version, judge.Rendering{Renderer: problem.Renderer, Pages: pages}, 0)
+		s.must(err)
+	}
+	s.must(s.store.ActivateVersion(ctx, sql.Activation{Problem: "triple", Version: base, By: "sue", Override: true}))
+	say("triple", base, judge.Page{Language: "en", Title: "Triple", HTML: "<p>x</p>", Text: "A zeppelin."}, judge.Page{Language: "sv", Title: "Tre", Text: "En luftballong.", Document: "tre.pdf"})
+	files := maps.Clone(tripleFiles)
+	files["problem.yaml"] = strings.Replace(files["problem.yaml"], "Triple", "Unseen title", 1)
+	draft := s.keep(blobs, "triple", "sue", files)
+	say("triple", draft, judge.Page{Language: "en", Title: "Unseen title", Text: "An airship."})
+	secret := s.keep(blobs, "secret-one", "sue", tripleFiles)
+	s.must(s.store.ActivateVersion(ctx, sql.Activation{Problem: "secret-one", Version: secret, By: "sue", Override: true}))
+	say("secret-one", secret, judge.Page{Language: "en", Title: "Triple", Text: "A zeppelin under cover.", Document: "x.pdf"})
+	s.must(s.store.HideProblem(ctx, "secret-one", true, "sue"))
+	s.must(s.store.SetProblemLabels(ctx, "secret-one", sql.Labels{Tags: []string{"wizardry"}}, "sue"))
+	opens, closes := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	s.must(s.store.CreateSpace(ctx, sql.Space{Slug: "cup", Title: "Cup", Opens: &opens, Closes: &closes}, "bo"))
+	space, err := s.store.Space(ctx, "cup", "mia")
+	s.must(err)
+	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "mia", PasswordHash: "x", Role: sql.RoleContestant}))
+	who["mia"] = "Authorization: Bearer " + s.session("mia")
+	s.must(s.store.PutSpaceProblem(ctx, space.ID, "secret-one", 0, nil, "bo"))
+	_, err = s.store.PutSpaceMembers(ctx, space.ID, []string{"mia"}, sql.SpaceContestant, "bo")
+	s.must(err)
+	for _, c := range []struct{ words, all, setters string }{
+		{"zeppelin", "triple", "secret-one triple"},
+		{"zeppelin cover", "", "secret-one"},
+		{"wizardry", "", "secret-one"},
+		{"tre LUFTBALLONG", "triple", "triple"},
+		{"math number zeppelin", "", ""},
+		{"math zeppelin triple", "triple", "triple"},
+		{"airship", "", ""},
+		{"unseen", "", ""},
+	} {
+		for _, name := range []string{"", "ann", "mia", "ola", "sue", "bo"} { // ola sets another problem
+			want := c.all
+			if name == "ola" || name == "sue" || name == "bo" {
+				want = c.setters
+			}
+			r := s.do(http.MethodGet, "/api/v1/problems?q="+url.QueryEscape(c.words), "", headersOf(who, name)...)
+			var page struct{ Problems []judge.Problem }
+			s.must(json.Unmarshal([]byte(r.body), &page))
+			var got []string
+			for _, p := range page.Problems {
+				got = append(got, p.Slug)
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%q finds %q by %q, want %q", name, got, c.words, want)
+			}
+		}
+	}
+	if page := s.do(http.MethodGet, "/?q=zeppelin", ""); !strings.Contains(page.body, "/problems/triple") || strings.Contains(page.body, "secret-one") {
+		t.Errorf("the page of a guest: %d %s", page.status, page.body)
+	}
+}
+
 func TestYourBestForgetsNothing(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
@@ -277,6 +340,19 @@ func TestStatisticsHideWhatSpacesAndSetsHide(t *testing.T) {
 	}
 	if len(public.Fastest) != 1 || public.Fastest[0] != (recordJSON{Language: "cpp", Figure: 9}) || public.Shortest[0].Figure != 2 {
 		t.Errorf("records: %+v %+v", public.Fastest, public.Shortest)
+	}
+	// The list says the same as the statistics, and nothing of a draft's tries.
+	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "sue", PasswordHash: "x", Role: sql.RoleSetter}))
+	live, err := s.store.Problem(ctx, "aplusb")
+	s.must(err)
+	tried, err := s.store.SubmitDraft(ctx, sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: "sue", Sources: []judge.Source{{Name: "a.cpp", Text: "z"}}}, live.Version)
+	s.must(err)
+	s.finish(tried.JobID, judge.Result{Verdict: judge.AC})
+	if r := s.do(http.MethodGet, "/api/v1/problems", ""); strings.Count(r.body, `"tries":3,"people_tried":2,"people_solved":1`) != 1 || strings.Count(r.body, `"tries":0,"people_tried":0,"people_solved":0`) != 1 {
+		t.Errorf("the list: %s", r.body)
+	}
+	if page := s.do(http.MethodGet, "/", ""); !strings.Contains(page.body, `<a href="/problems/aplusb/statistics">1 of 2</a>`) || strings.Contains(page.body, "/problems/stairs/statistics") {
+		t.Errorf("the page of the list: %s", page.body)
 	}
 	if staff := publicStatistics("aplusb", st, viewer{Name: "bo", Role: sql.RoleStaff}); staff.Fastest[0].Author != "ann" {
 		t.Errorf("to staff: %+v", staff.Fastest)

@@ -210,6 +210,60 @@ func TestQuotasHoldForSavesClonesAndTemplates(t *testing.T) {
 	}
 }
 
+// Whoever edits in the browser saves often: what follows a save of the same problem
+// soon is no further version of the day, but there is an end to it, too.
+func TestSavesThatFollowEachOtherAreOneVersionOfTheDay(t *testing.T) {
+	s, blobs, base, who := editStage(t)
+	s.server.cfg.SetterVersions = 1
+	s.must(s.store.AddProblemAuthor(t.Context(), "triple", "ola", "sue"))
+	used := func(name string, versions, saves int32) {
+		t.Helper()
+		if day, err := s.store.SetterToday(t.Context(), name); err != nil || day.Versions != versions || day.Saves != saves {
+			t.Errorf("%s has made %d versions and %d more saves today, %v; want %d and %d", name, day.Versions, day.Saves, err, versions, saves)
+		}
+	}
+	save := func(name, version string, memory int) reply {
+		t.Helper()
+		return s.edit(version, fmt.Sprintf(`{"limits": {"memory_mib": %d}}`, memory), who[name])
+	}
+	taken := func(name, version string, memory int) string {
+		t.Helper()
+		r := save(name, version, memory)
+		if r.status != http.StatusAccepted {
+			t.Fatalf("%s, %d MiB: %d %s", name, memory, r.status, r.body)
+		}
+		pkg, _ := s.imported(blobs, r.body)
+		return string(pkg.Version)
+	}
+	next := taken("sue", base, 1)
+	used("sue", 1, 0)
+	next = taken("sue", next, 2)
+	used("sue", 1, 1)
+	if r := save("sue", next, 0); r.status != http.StatusUnprocessableEntity {
+		t.Errorf("a wrong one: %d", r.status)
+	}
+	if r := save("sue", base, 3); r.status != http.StatusConflict {
+		t.Errorf("one that comes late: %d", r.status)
+	}
+	used("sue", 1, 1)
+	// One that the import refused does not count as a version, nor does that which mends it.
+	refused := save("sue", next, 4)
+	var r receiptJSON
+	s.must(json.Unmarshal([]byte(refused.body), &r))
+	s.finish(r.JobID, judge.Result{Verdict: judge.JE})
+	next = taken("sue", next, 5)
+	used("sue", 1, 3)
+	next = taken("ola", next, 6)
+	used("ola", 1, 0)
+	for i := range 7 {
+		next = taken("sue", next, 7+i)
+	}
+	if r := save("sue", next, 20); r.status != http.StatusTooManyRequests {
+		t.Errorf("beyond ten saves for a version: %d %s", r.status, r.body)
+	}
+	used("sue", 1, 10)
+}
+
 func TestEveryCheckerOfThePlatformCanBeChosen(t *testing.T) {
 	s, _, base, who := editStage(t)
 	for _, name := range problem.Standard {

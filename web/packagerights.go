@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -191,6 +192,8 @@ type quotaView struct {
 	Allowed  int64       `json:"allowed_bytes"`     // 0 = any number
 	Versions int32       `json:"versions_today"`    // since midnight UTC
 	PerDay   int32       `json:"versions_a_day"`    // 0 = any number
+	Saves    int32       `json:"saves_today"`       // in the browser, beside the versions
+	MaxSaves int32       `json:"saves_a_day"`       // 0 = any number
 	Sent     int64       `json:"sent_bytes"`        // of archives, today; as many may be as are allowed
 	Setters  []sql.Usage `json:"setters,omitempty"` // of each, for staff
 }
@@ -204,12 +207,12 @@ func (s *Server) quota(ctx context.Context, v viewer) (q quotaView, err error) {
 	if err != nil {
 		return q, err
 	}
-	q.Versions, q.Sent = today.Versions, today.Bytes
+	q.Versions, q.Saves, q.Sent = today.Versions, today.Saves, today.Bytes
 	if v.Staff() {
 		q.Setters, err = s.store.SettersBytes(ctx, 200)
 		return q, err
 	}
-	q.Allowed, q.PerDay = s.cfg.SetterQuota, s.cfg.SetterVersions
+	q.Allowed, q.PerDay, q.MaxSaves = s.cfg.SetterQuota, s.cfg.SetterVersions, s.maxSaves()
 	return q, nil
 }
 
@@ -222,6 +225,22 @@ func (s *Server) apiQuota(c *fiber.Ctx) error {
 	return c.JSON(q)
 }
 
+// hasRoom refuses a setter whose packages take as much room as they may.
+func (s *Server) hasRoom(ctx context.Context, v viewer) error {
+	if s.cfg.SetterQuota <= 0 {
+		return nil
+	}
+	used, err := s.store.SetterBytes(ctx, v.Name)
+	if err != nil {
+		return err
+	}
+	if used >= s.cfg.SetterQuota {
+		return refuse(fiber.StatusRequestEntityTooLarge, "quota", "Your packages take "+bytesText(used)+", and may take "+bytesText(s.cfg.SetterQuota)+".",
+			"Ask staff to raise SETTER_QUOTA_MIB.")
+	}
+	return nil
+}
+
 // takeVersion refuses a setter who has made as many versions today as they may, or
 // whose packages take as much room; else it counts one more. An archive of some bytes
 // is announced. Staff may make any number.
@@ -229,15 +248,8 @@ func (s *Server) takeVersion(ctx context.Context, v viewer, announced int64) err
 	if v.Staff() {
 		return nil
 	}
-	if s.cfg.SetterQuota > 0 {
-		used, err := s.store.SetterBytes(ctx, v.Name)
-		if err != nil {
-			return err
-		}
-		if used >= s.cfg.SetterQuota {
-			return refuse(fiber.StatusRequestEntityTooLarge, "quota", "Your packages take "+bytesText(used)+", and may take "+bytesText(s.cfg.SetterQuota)+".",
-				"Ask staff to raise SETTER_QUOTA_MIB.")
-		}
+	if err := s.hasRoom(ctx, v); err != nil {
+		return err
 	}
 	taken, err := s.store.TakeVersion(ctx, v.Name, s.cfg.SetterVersions, max(announced, 0), s.cfg.SetterQuota)
 	if err != nil || taken {
@@ -256,11 +268,47 @@ func (s *Server) takeVersion(ctx context.Context, v viewer, announced int64) err
 	return f
 }
 
+// spent is what an order has taken of what a setter may make on a day.
+type spent struct{ versions, saves int32 }
+
+// savesPerVersion is how many further saves a setter has for each version of the day.
+const savesPerVersion = 10
+
+func (s *Server) maxSaves() int32 {
+	return min(s.cfg.SetterVersions, math.MaxInt32/savesPerVersion) * savesPerVersion
+}
+
+// takeSave counts one more save of a problem in the browser. One that follows another
+// by the same setter soon is no version of the day, as long as there are not too many.
+func (s *Server) takeSave(ctx context.Context, v viewer, slug string) (spent, error) {
+	if v.Staff() {
+		return spent{}, nil
+	}
+	if err := s.hasRoom(ctx, v); err != nil {
+		return spent{}, err
+	}
+	switch taken, err := s.store.TakeSave(ctx, slug, v.Name, s.maxSaves(), s.cfg.SetterQuota); {
+	case err != nil:
+		return spent{}, err
+	case taken:
+		return spent{saves: 1}, nil
+	}
+	return spent{versions: 1}, s.takeVersion(ctx, v, 0)
+}
+
 // countVersion counts what came of a version that was taken: its archive, and none at
 // all if it came to nothing.
 func (s *Server) countVersion(ctx context.Context, v viewer, bytes int64, nothing bool) error {
+	return s.countSpent(ctx, v, spent{versions: 1}, bytes, nothing)
+}
+
+// countSpent is countVersion for what was taken as a version or a save.
+func (s *Server) countSpent(ctx context.Context, v viewer, taken spent, bytes int64, nothing bool) error {
 	if v.Staff() || bytes == 0 && !nothing {
 		return nil
 	}
-	return s.store.CountArchive(context.WithoutCancel(ctx), v.Name, bytes, nothing)
+	if !nothing {
+		taken = spent{}
+	}
+	return s.store.CountArchive(context.WithoutCancel(ctx), v.Name, bytes, taken.versions, taken.saves)
 }

@@ -46,7 +46,7 @@ var parameters = map[string]parameter{
 	"name":     {does: "Only those with this name", kind: "string"},
 	"after":    {does: "Only what has an id above this; for streams Last-Event-ID goes before it", kind: "integer", least: 0, standard: 0},
 
-	"q":       {does: "Only those with this in title, short name or source", kind: "string"},
+	"q":       {does: "Only those with all of these words in title, short name, source, tags or statement", kind: "string"},
 	"tag":     {does: "Only those with this tag", kind: "string"},
 	"easiest": {does: "Only those whose difficulty is at least this", kind: "integer", least: 1, most: 10_000},
 	"hardest": {does: "Only those whose difficulty is at most this", kind: "integer", least: 1, most: 10_000},

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,23 +38,27 @@ func (s *Server) previewPage(c *fiber.Ctx) error {
 	return s.page(c, fiber.StatusOK, "preview", view.Statement.Problem.Title, view)
 }
 
+// shownVersion is a version of a problem, live or not, with what its page shows.
+func (s *Server) shownVersion(ctx context.Context, slug, version string) (*judge.ProblemVersion, *judge.Problem, error) {
+	v, err := s.packageVersion(ctx, slug, version)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := s.store.LabelledVersion(ctx, v.Problem, v.Version)
+	return v, p, err
+}
+
 func (s *Server) preview(c *fiber.Ctx) (*previewView, error) {
 	ctx := c.UserContext()
-	v, err := s.packageVersion(ctx, c.Params("slug"), c.Params("version"))
+	v, p, err := s.shownVersion(ctx, c.Params("slug"), c.Params("version"))
 	if err != nil {
 		return nil, err
-	}
-	p, err := s.store.VersionProblem(ctx, v.Problem, v.Version)
-	if err != nil {
-		return nil, fmt.Errorf("look up a version: %w", err)
 	}
 	base := versionURL(v.Problem, v.Version)
-	text, err := s.speak(c, p, base, true)
-	if err != nil {
+	view := &previewView{Version: v}
+	if view.Statement, err = s.statement(c, p, base, base+"/files", true); err != nil {
 		return nil, err
 	}
-	view := &previewView{Version: v, Statement: newStatementView(p, base, base+"/files")}
-	view.Statement.Text = text
 	rendered, err := s.store.Rendering(ctx, v.Problem, v.Version)
 	if err == nil {
 		view.Warnings, view.Rendered = rendered.Warnings, rendered.Renderer > 0
@@ -66,13 +71,9 @@ func (s *Server) preview(c *fiber.Ctx) (*previewView, error) {
 // versionFile handles GET /packages/:slug/versions/:version/files/*: a file that comes
 // with a version, for saving.
 func (s *Server) versionFile(c *fiber.Ctx) error {
-	slug, version, err := s.keptVersion(c)
+	_, p, err := s.shownVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
 	if err != nil {
 		return err
-	}
-	p, err := s.store.VersionProblem(c.UserContext(), slug, version)
-	if err != nil {
-		return fmt.Errorf("look up a version: %w", err)
 	}
 	return s.sendProblemFile(c, p)
 }

@@ -50,11 +50,7 @@ func (s *Server) printPage(c *fiber.Ctx) error {
 // printed is a statement on paper. One that is not in the language that was asked for is
 // in that which fits best.
 func (s *Server) printed(c *fiber.Ctx, p *judge.Problem, base string) (statementView, error) {
-	text, err := s.speak(c, p, base, false)
-	if err != nil {
-		return statementView{}, err
-	}
-	v := newStatementView(p, base, problemURL("", p.Slug)+"/files")
-	v.Text, v.Printing = text, true
-	return v, nil
+	v, err := s.statement(c, p, base, problemURL("", p.Slug)+"/files", false)
+	v.Printing = true
+	return v, err
 }

@@ -140,12 +140,11 @@ func (s *Server) deskOf(c *fiber.Ctx, problem *judge.Problem, space *sql.Space, 
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.speak(c, problem, base, true)
+	shown, err := s.statement(c, problem, base, files, true)
 	if err != nil {
 		return nil, err
 	}
-	v := &problemView{statementView: newStatementView(problem, base, files), At: base, Key: randomHex(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
-	v.Text = text
+	v := &problemView{statementView: shown, At: base, Key: randomHex(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
 	if problem.CodeKiB > 0 {
 		v.Limit = problem.CodeKiB << 10
 	}

@@ -60,7 +60,7 @@ func TestASetterSeesAndKeepsTheirQuota(t *testing.T) {
 	s := newStage(t, option, func(c *Config) { c.SetterQuota = 4 << 20 })
 	sue := s.setter()
 	quota := func(who string) string { return s.do(http.MethodGet, "/api/v1/quota", "", who).body }
-	if got, want := quota(sue), `{"used_bytes":0,"allowed_bytes":4194304,"versions_today":0,"versions_a_day":50,"sent_bytes":0}`; got != want {
+	if got, want := quota(sue), `{"used_bytes":0,"allowed_bytes":4194304,"versions_today":0,"versions_a_day":50,"saves_today":0,"saves_a_day":500,"sent_bytes":0}`; got != want {
 		t.Errorf("at first %s, want %s", got, want)
 	}
 	archive := pk + strings.Repeat("x", 3<<20-4)
@@ -79,7 +79,7 @@ func TestASetterSeesAndKeepsTheirQuota(t *testing.T) {
 		t.Errorf("more than packages may take: %+v", f)
 	}
 	page := s.do(http.MethodGet, "/packages", "", s.login("sue", "correct horse")).body
-	if !strings.Contains(page, "Your packages take 5 MiB of 4 MiB.") || !strings.Contains(page, "1 of 50 versions and 3 MiB of 4 MiB") || strings.Contains(page, "Room that packages take") {
+	if !strings.Contains(page, "Your packages take 5 MiB of 4 MiB.") || !strings.Contains(page, "1 of 50 versions, 0 of 500 further saves, and 3 MiB of 4 MiB") || strings.Contains(page, "Room that packages take") {
 		t.Errorf("the page does not say so:\n%s", page)
 	}
 	s.someone("stan", sql.RoleStaff)

@@ -66,9 +66,19 @@ func (s *Server) search(c *fiber.Ctx, q sql.Search) ([]sql.FoundProblem, string,
 	return rows, "", nil
 }
 
+// tallies returns how many tried and solved each of the problems of a page.
+func (s *Server) tallies(c *fiber.Ctx, rows []sql.FoundProblem) (map[string]tallyJSON, error) {
+	slugs := make([]string, len(rows))
+	for i, r := range rows {
+		slugs[i] = r.Slug
+	}
+	return s.statistics.ofAll(c.UserContext(), s.store, slugs)
+}
+
 // problemsView is the list of problems.
 type problemsView struct {
 	Problems []sql.FoundProblem
+	Tallies  map[string]tallyJSON // how many tried and solved each, by short name
 	Search   sql.Search
 	Filtered bool
 	Tags     []sql.TagCount
@@ -85,6 +95,9 @@ func (s *Server) problemsPage(c *fiber.Ctx) error {
 	view := problemsView{Search: q, Choices: solvedChoices}
 	var next string
 	if view.Problems, next, err = s.search(c, q); err != nil {
+		return err
+	}
+	if view.Tallies, err = s.tallies(c, view.Problems); err != nil {
 		return err
 	}
 	if view.Tags, err = s.store.ProblemTags(c.UserContext(), q.Hidden, 60); err != nil {
@@ -117,9 +130,13 @@ func (s *Server) apiProblems(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	tallies, err := s.tallies(c, rows)
+	if err != nil {
+		return err
+	}
 	list := make([]foundJSON, len(rows))
 	for i, r := range rows {
-		list[i] = foundJSON{Problem: r.Problem}
+		list[i] = foundJSON{Problem: r.Problem, tallyJSON: tallies[r.Slug]}
 		if b := r.Best; b != nil {
 			list[i].Best = &bestJSON{b.JobID, b.Verdict, b.Score}
 		}

@@ -64,6 +64,18 @@ func newStatementView(p *judge.Problem, base, files string) statementView {
 	return v
 }
 
+// statement is the view of a problem with its statement in the language that the request
+// is for: see [Server.speak].
+func (s *Server) statement(c *fiber.Ctx, p *judge.Problem, base, files string, strict bool) (statementView, error) {
+	text, err := s.speak(c, p, base, strict)
+	if err != nil {
+		return statementView{}, err
+	}
+	v := newStatementView(p, base, files)
+	v.Text = text
+	return v, nil
+}
+
 // ownName is what people who speak a language call it; its tag if that is not
 // known.
 func ownName(tag string) string {

@@ -20,7 +20,16 @@ import (
 type foundJSON struct {
 	judge.Problem
 
+	tallyJSON
+
 	Best *bestJSON `json:"best,omitempty"`
+}
+
+// tallyJSON is how many tried a problem and solved it, and how often.
+type tallyJSON struct {
+	Tries  int64 `json:"tries"`
+	Tried  int64 `json:"people_tried"`
+	Solved int64 `json:"people_solved"`
 }
 
 // bestJSON is the viewer's best submission of a problem.
@@ -34,12 +43,22 @@ const (
 	statisticsAge  = 20 * time.Second // how long statistics are believed
 	statisticsKept = 500              // problems whose statistics are kept
 	recordsShown   = 10
+	talliesAge     = time.Minute // how long the numbers in the list are believed
+	talliesKept    = 20_000
 )
 
 // statistics keeps what was counted of problems: counting reads every submission.
 type statistics struct {
 	mu   sync.Mutex
 	kept map[string]countedStatistics
+
+	listing sync.Mutex
+	tallies map[string]countedTally
+}
+
+type countedTally struct {
+	at time.Time
+	tallyJSON
 }
 
 type countedStatistics struct {
@@ -66,6 +85,38 @@ func (k *statistics) of(ctx context.Context, store *sql.Store, slug string) (sql
 	}
 	k.kept[slug] = countedStatistics{time.Now(), st}
 	return st, nil
+}
+
+// ofAll returns how many tried and solved each of some problems: those that were not
+// counted lately are counted by one question.
+func (k *statistics) ofAll(ctx context.Context, store *sql.Store, slugs []string) (map[string]tallyJSON, error) {
+	k.listing.Lock() // who asks for the same meanwhile need not count it, too
+	defer k.listing.Unlock()
+	out := make(map[string]tallyJSON, len(slugs))
+	var due []string
+	for _, slug := range slugs {
+		if found, ok := k.tallies[slug]; ok && time.Since(found.at) < talliesAge {
+			out[slug] = found.tallyJSON
+		} else {
+			due = append(due, slug)
+		}
+	}
+	if len(due) == 0 {
+		return out, nil
+	}
+	counted, err := store.Tallies(ctx, due)
+	if err != nil {
+		return nil, err
+	}
+	if k.tallies == nil || len(k.tallies) >= talliesKept {
+		k.tallies = map[string]countedTally{}
+	}
+	for _, slug := range due {
+		t := counted[slug]
+		out[slug] = tallyJSON{t.Tries, t.Tried, t.Solved}
+		k.tallies[slug] = countedTally{time.Now(), out[slug]}
+	}
+	return out, nil
 }
 
 // countJSON is how many submissions had something in common.

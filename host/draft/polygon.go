@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"deepoj/host/problem"
 )
 
 const problemXML = "problem.xml"
@@ -81,7 +83,11 @@ func (e *editor) polygonTest(text, at string, t Test) string {
 	n, _ := strconv.Atoi(text[count[2]:count[3]])
 	element := `<test method="manual"/>`
 	if t.Command != "" {
-		words := strings.Fields(t.Command)
+		words, err := problem.CommandWords(t.Command)
+		if err != nil {
+			e.refuse(at+".command", "invalid", "Write a generator with its arguments: "+err.Error()+".")
+			return text
+		}
 		if len(words) == 0 || !slices.ContainsFunc(e.generators(), func(g string) bool { return g == words[0] }) {
 			e.refuse(at+".command", "unknown", "The command begins with a generator of the package: "+strings.Join(e.generators(), ", ")+".")
 			return text

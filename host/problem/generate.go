@@ -26,7 +26,7 @@ func (r *reader) readGenerate(k *keys) {
 	m := k.mapping(generateKey)
 	for _, name := range m.order {
 		cmd, _ := m.text(name)
-		words, err := shellWords(cmd)
+		words, err := CommandWords(cmd)
 		switch {
 		case err != nil:
 			m.refuse(name, "is %q: %v", cmd, err)

@@ -129,7 +129,7 @@ func (p *polygon) test(e *element, set, input, answer string) *Test {
 // command returns the words of the command that makes a test, the first of which
 // is a generator of the package.
 func (p *polygon) command(e *element, cmd string) []string {
-	words, err := shellWords(cmd)
+	words, err := CommandWords(cmd)
 	switch {
 	case err != nil:
 		e.refuse("cmd", "is %q: %v", cmd, err)
@@ -148,9 +148,9 @@ func (p *polygon) command(e *element, cmd string) []string {
 	return nil
 }
 
-// shellWords splits a command into its words. Quotes keep words together; what a
+// CommandWords splits the command of a test into its words. Quotes keep words together; what a
 // shell would do besides is refused.
-func shellWords(cmd string) ([]string, error) {
+func CommandWords(cmd string) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	begun := false

@@ -253,6 +253,7 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 	} else if row.Problem == "" {
 		row.Problem = why
 	}
+	row.Problem = narrower(p.pkg, row)
 	if why := tooLong(s, payload, p.pkg.Limits.CodeKiB); row.Problem == "" && row.Warning == "" {
 		row.Warning = why
 	}

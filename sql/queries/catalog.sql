@@ -17,7 +17,8 @@ SELECT @by, 'problem_labels', 'problem:' || put.slug, jsonb_build_object(
 
 -- name: ProblemSearch :many
 -- A page of the problems that somebody may see, with their best submission of each:
--- the highest score, then an accepted one, then the newest.
+-- the highest score, then an accepted one, then the newest. Words, which are in small
+-- letters, are all in the title, names, source, tags or statement, in any language.
 WITH own AS MATERIALIZED (
   SELECT s.problem, j.verdict, j.score, j.job_id FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id
   WHERE s.author = @viewer AND s.problem IS NOT NULL AND j.kind = 'submission' AND j.verdict IS NOT NULL AND j.verdict NOT IN ('JE', 'SE')),
@@ -33,8 +34,10 @@ LEFT JOIN problem_labels l ON l.slug = p.slug
 LEFT JOIN best b ON b.problem = p.slug
 WHERE p.slug > @after::text
   AND (@hidden::boolean OR h.slug IS NULL)
-  AND (@words::text = '' OR strpos(lower(v.title), lower(@words)) > 0 OR strpos(lower(p.slug), lower(@words)) > 0
-    OR strpos(lower(coalesce(l.source, v.problem ->> 'source', '')), lower(@words)) > 0)
+  AND (cardinality(@words::text[]) = 0 OR (
+    SELECT bool_and(strpos(t.said, w.word) > 0) FROM unnest(@words::text[]) AS w(word), (
+      SELECT folded(concat_ws(' ', v.title, p.slug, coalesce(l.source, v.problem ->> 'source'), coalesce(l.tags::text, v.problem ->> 'tags'))) || ' '
+        || coalesce((SELECT string_agg(g.said, ' ') FROM problem_pages g WHERE g.slug = p.slug AND g.version = p.version), '') AS said OFFSET 0) t))
   AND (@tag::text = '' OR CASE WHEN l.tags IS NOT NULL THEN @tag = ANY (l.tags) ELSE coalesce(v.problem -> 'tags' ? @tag, false) END)
   AND (@easiest::integer = 0 OR l.difficulty >= @easiest)
   AND (@hardest::integer = 0 OR l.difficulty <= @hardest)
@@ -53,29 +56,23 @@ WHERE @hidden::boolean OR NOT EXISTS (SELECT 1 FROM hidden_problems h WHERE h.sl
 GROUP BY t.tag ORDER BY count(*) DESC, t.tag LIMIT @max::integer;
 
 -- name: StatisticsVerdicts :many
--- What counts of a problem: submissions outside of spaces, and official ones of
--- spaces that are closed. Only live results are looked at, so nothing of a rejudge
--- set is in it before that is applied.
-SELECT j.verdict::text AS verdict, j.language, count(*) AS tries, count(DISTINCT s.author) AS people
-FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id
-WHERE s.problem = @problem::text AND j.kind = 'submission' AND j.verdict IS NOT NULL AND j.verdict NOT IN ('JE', 'SE') AND NOT s.unofficial
-  AND (s.space_id IS NULL OR EXISTS (SELECT 1 FROM spaces c WHERE c.id = s.space_id AND c.closes_at <= now()))
-GROUP BY j.verdict, j.language;
+SELECT verdict, language, count(*) AS tries, count(DISTINCT author) AS people
+FROM counted_submissions WHERE problem = @problem::text
+GROUP BY verdict, language;
 
--- name: StatisticsPeople :one
-SELECT count(DISTINCT s.author) AS tried, count(DISTINCT s.author) FILTER (WHERE j.verdict = 'AC') AS solved
-FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id
-WHERE s.problem = @problem::text AND j.kind = 'submission' AND j.verdict IS NOT NULL AND j.verdict NOT IN ('JE', 'SE') AND NOT s.unofficial
-  AND (s.space_id IS NULL OR EXISTS (SELECT 1 FROM spaces c WHERE c.id = s.space_id AND c.closes_at <= now()));
+-- name: StatisticsPeople :many
+-- How many tried and solved each of some problems; nothing of those that nobody tried.
+SELECT problem, count(*) AS tries, count(DISTINCT author) AS tried, count(DISTINCT author) FILTER (WHERE verdict = 'AC') AS solved
+FROM counted_submissions WHERE problem = ANY (@problems::text[])
+GROUP BY problem;
 
 -- name: StatisticsBest :many
 -- The fastest accepted submission of each person, or the shortest, of the newest
 -- that were accepted.
 WITH lately AS MATERIALIZED (
-  SELECT s.job_id, s.author, s.code_bytes, j.language, j.live_generation FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id
-  WHERE s.problem = @problem::text AND j.kind = 'submission' AND j.verdict = 'AC' AND NOT s.unofficial
-    AND (s.space_id IS NULL OR EXISTS (SELECT 1 FROM spaces c WHERE c.id = s.space_id AND c.closes_at <= now()))
-  ORDER BY s.job_id DESC LIMIT @newest::integer),
+  SELECT c.job_id, c.author, c.code_bytes, c.language, c.live_generation FROM counted_submissions c
+  WHERE c.problem = @problem::text AND c.verdict = 'AC'
+  ORDER BY c.job_id DESC LIMIT @newest::integer),
 measured AS MATERIALIZED (
   SELECT n.job_id, n.author, n.language, n.code_bytes::bigint AS code_bytes,
     CASE WHEN @fastest::boolean THEN coalesce((SELECT (r.result -> 'usage' ->> 'cpu_ms')::bigint FROM results r WHERE r.job_id = n.job_id AND r.generation = n.live_generation), 0)

@@ -53,11 +53,6 @@ SELECT EXISTS (
   SELECT 1 FROM problem_versions v LEFT JOIN problem_renderings r ON r.slug = v.slug AND r.version = v.version
   WHERE coalesce(r.renderer, 0) < @renderer::integer)::boolean AS due;
 
--- name: VersionProblem :one
--- A version of a problem as its page would show it, live or not.
-SELECT v.problem, v.created_at, EXISTS (SELECT 1 FROM hidden_problems h WHERE h.slug = v.slug)::boolean AS hidden
-FROM problem_versions v WHERE v.slug = @slug AND v.version = @version;
-
 -- name: PagesCopy :exec
 -- Gives a version the pages of another that shows the same.
 WITH kept AS (
@@ -69,9 +64,3 @@ files AS (
   SELECT k.slug, k.version, f.name, f.type, f.digest, f.bytes FROM kept k JOIN problem_page_files f ON f.slug = k.slug AND f.version = @source)
 INSERT INTO problem_pages (slug, version, language, title, html, body, document)
 SELECT k.slug, k.version, p.language, p.title, p.html, p.body, p.document FROM kept k JOIN problem_pages p ON p.slug = k.slug AND p.version = @source;
-
--- name: PagesSearch :many
--- The live problems of which a page says all the words, whatever their case.
-SELECT DISTINCT p.slug FROM problems p JOIN problem_pages g ON g.slug = p.slug AND g.version = p.version
-WHERE NOT EXISTS (SELECT 1 FROM unnest(@words::text[]) AS w(word) WHERE strpos(lower(g.title || ' ' || g.body), w.word) = 0)
-ORDER BY p.slug;

@@ -77,12 +77,20 @@ SELECT @name, (now() AT TIME ZONE 'UTC')::date, 1 WHERE @max_bytes::bigint = 0 O
 ON CONFLICT (user_name, day) DO UPDATE SET versions = setter_days.versions + 1
 WHERE setter_days.versions < @max_versions::integer AND (@max_bytes = 0 OR setter_days.bytes + @bytes <= @max_bytes);
 
+-- name: SetterSaveTake :execrows
+-- Reserves a further save of somebody who has saved a change of the problem within
+-- the half hour before, and not the first one of today.
+UPDATE setter_days d SET saves = d.saves + 1
+WHERE d.user_name = @name AND d.day = (now() AT TIME ZONE 'UTC')::date AND d.saves < @max_saves::integer
+  AND (@max_bytes::bigint = 0 OR d.bytes < @max_bytes)
+  AND EXISTS (SELECT 1 FROM problem_edits e WHERE e.slug = @slug AND e.by = @name AND e.job_id IS NOT NULL AND e.at > now() - interval '30 min');
+
 -- name: SetterDayAdd :exec
--- What was sent after all; a version that came to nothing is -1.
-UPDATE setter_days SET versions = greatest(versions + @versions::integer, 0), bytes = bytes + @bytes::bigint
+-- What was sent after all; a version or save that came to nothing is -1.
+UPDATE setter_days SET versions = greatest(versions + @versions::integer, 0), saves = greatest(saves + @saves::integer, 0), bytes = bytes + @bytes::bigint
 WHERE user_name = @name AND day = (now() AT TIME ZONE 'UTC')::date;
 
 -- name: SetterDay :one
-SELECT coalesce(max(versions), 0)::integer AS versions, coalesce(max(bytes), 0)::bigint AS bytes,
+SELECT coalesce(max(versions), 0)::integer AS versions, coalesce(max(saves), 0)::integer AS saves, coalesce(max(bytes), 0)::bigint AS bytes,
   ceil(extract(epoch FROM date_trunc('day', now() AT TIME ZONE 'UTC') + interval '1 day' - now() AT TIME ZONE 'UTC'))::bigint AS seconds_left
 FROM setter_days WHERE user_name = @name AND day = (now() AT TIME ZONE 'UTC')::date;

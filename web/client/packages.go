@@ -146,6 +146,8 @@ type Quota struct {
 	AllowedBytes int64 `json:"allowed_bytes"` // 0 = any number
 	Versions     int   `json:"versions_today"`
 	PerDay       int   `json:"versions_a_day"` // 0 = any number
+	Saves        int   `json:"saves_today"`    // in the browser, beside the versions
+	MaxSaves     int   `json:"saves_a_day"`    // 0 = any number
 	SentBytes    int64 `json:"sent_bytes"`     // of archives, today
 
 	// Setters are what each takes, for staff.

@@ -81,8 +81,8 @@ func showQuota(ctx context.Context, e *env) int {
 		}
 		return text + " of " + allowed
 	}
-	fmt.Fprintf(e.stdout, "packages: %s\nversions today: %s\nsent today: %s\n", of(mebibytes(q.AllowedBytes), mebibytes(q.UsedBytes)),
-		of(fmt.Sprint(q.PerDay), fmt.Sprint(q.Versions)), of(mebibytes(q.AllowedBytes), mebibytes(q.SentBytes)))
+	fmt.Fprintf(e.stdout, "packages: %s\nversions today: %s\nfurther saves today: %s\nsent today: %s\n", of(mebibytes(q.AllowedBytes), mebibytes(q.UsedBytes)),
+		of(fmt.Sprint(q.PerDay), fmt.Sprint(q.Versions)), of(fmt.Sprint(q.MaxSaves), fmt.Sprint(q.Saves)), of(mebibytes(q.AllowedBytes), mebibytes(q.SentBytes)))
 	for _, s := range q.Setters {
 		fmt.Fprintf(e.stdout, "%s: %s\n", s.Name, mebibytes(s.Bytes))
 	}

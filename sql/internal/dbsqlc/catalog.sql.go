@@ -89,8 +89,10 @@ LEFT JOIN problem_labels l ON l.slug = p.slug
 LEFT JOIN best b ON b.problem = p.slug
 WHERE p.slug > $1::text
   AND ($2::boolean OR h.slug IS NULL)
-  AND ($3::text = '' OR strpos(lower(v.title), lower($3)) > 0 OR strpos(lower(p.slug), lower($3)) > 0
-    OR strpos(lower(coalesce(l.source, v.problem ->> 'source', '')), lower($3)) > 0)
+  AND (cardinality($3::text[]) = 0 OR (
+    SELECT bool_and(strpos(t.said, w.word) > 0) FROM unnest($3::text[]) AS w(word), (
+      SELECT folded(concat_ws(' ', v.title, p.slug, coalesce(l.source, v.problem ->> 'source'), coalesce(l.tags::text, v.problem ->> 'tags'))) || ' '
+        || coalesce((SELECT string_agg(g.said, ' ') FROM problem_pages g WHERE g.slug = p.slug AND g.version = p.version), '') AS said OFFSET 0) t))
   AND ($4::text = '' OR CASE WHEN l.tags IS NOT NULL THEN $4 = ANY (l.tags) ELSE coalesce(v.problem -> 'tags' ? $4, false) END)
   AND ($5::integer = 0 OR l.difficulty >= $5)
   AND ($6::integer = 0 OR l.difficulty <= $6)
@@ -102,7 +104,7 @@ ORDER BY p.slug LIMIT $8::integer
 type ProblemSearchParams struct {
 	After   string
 	Hidden  bool
-	Words   string
+	Words   []string
 	Tag     string
 	Easiest int32
 	Hardest int32
@@ -121,7 +123,8 @@ type ProblemSearchRow struct {
 }
 
 // A page of the problems that somebody may see, with their best submission of each:
-// the highest score, then an accepted one, then the newest.
+// the highest score, then an accepted one, then the newest. Words, which are in small
+// letters, are all in the title, names, source, tags or statement, in any language.
 func (q *Queries) ProblemSearch(ctx context.Context, db DBTX, arg ProblemSearchParams) ([]ProblemSearchRow, error) {
 	rows, err := db.Query(ctx, problemSearch,
 		arg.After,
@@ -202,10 +205,9 @@ func (q *Queries) ProblemTags(ctx context.Context, db DBTX, arg ProblemTagsParam
 
 const statisticsBest = `-- name: StatisticsBest :many
 WITH lately AS MATERIALIZED (
-  SELECT s.job_id, s.author, s.code_bytes, j.language, j.live_generation FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id
-  WHERE s.problem = $2::text AND j.kind = 'submission' AND j.verdict = 'AC' AND NOT s.unofficial
-    AND (s.space_id IS NULL OR EXISTS (SELECT 1 FROM spaces c WHERE c.id = s.space_id AND c.closes_at <= now()))
-  ORDER BY s.job_id DESC LIMIT $3::integer),
+  SELECT c.job_id, c.author, c.code_bytes, c.language, c.live_generation FROM counted_submissions c
+  WHERE c.problem = $2::text AND c.verdict = 'AC'
+  ORDER BY c.job_id DESC LIMIT $3::integer),
 measured AS MATERIALIZED (
   SELECT n.job_id, n.author, n.language, n.code_bytes::bigint AS code_bytes,
     CASE WHEN $4::boolean THEN coalesce((SELECT (r.result -> 'usage' ->> 'cpu_ms')::bigint FROM results r WHERE r.job_id = n.job_id AND r.generation = n.live_generation), 0)
@@ -261,31 +263,49 @@ func (q *Queries) StatisticsBest(ctx context.Context, db DBTX, arg StatisticsBes
 	return items, nil
 }
 
-const statisticsPeople = `-- name: StatisticsPeople :one
-SELECT count(DISTINCT s.author) AS tried, count(DISTINCT s.author) FILTER (WHERE j.verdict = 'AC') AS solved
-FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id
-WHERE s.problem = $1::text AND j.kind = 'submission' AND j.verdict IS NOT NULL AND j.verdict NOT IN ('JE', 'SE') AND NOT s.unofficial
-  AND (s.space_id IS NULL OR EXISTS (SELECT 1 FROM spaces c WHERE c.id = s.space_id AND c.closes_at <= now()))
+const statisticsPeople = `-- name: StatisticsPeople :many
+SELECT problem, count(*) AS tries, count(DISTINCT author) AS tried, count(DISTINCT author) FILTER (WHERE verdict = 'AC') AS solved
+FROM counted_submissions WHERE problem = ANY ($1::text[])
+GROUP BY problem
 `
 
 type StatisticsPeopleRow struct {
-	Tried  int64
-	Solved int64
+	Problem string
+	Tries   int64
+	Tried   int64
+	Solved  int64
 }
 
-func (q *Queries) StatisticsPeople(ctx context.Context, db DBTX, problem string) (StatisticsPeopleRow, error) {
-	row := db.QueryRow(ctx, statisticsPeople, problem)
-	var i StatisticsPeopleRow
-	err := row.Scan(&i.Tried, &i.Solved)
-	return i, err
+// How many tried and solved each of some problems; nothing of those that nobody tried.
+func (q *Queries) StatisticsPeople(ctx context.Context, db DBTX, problems []string) ([]StatisticsPeopleRow, error) {
+	rows, err := db.Query(ctx, statisticsPeople, problems)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StatisticsPeopleRow
+	for rows.Next() {
+		var i StatisticsPeopleRow
+		if err := rows.Scan(
+			&i.Problem,
+			&i.Tries,
+			&i.Tried,
+			&i.Solved,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const statisticsVerdicts = `-- name: StatisticsVerdicts :many
-SELECT j.verdict::text AS verdict, j.language, count(*) AS tries, count(DISTINCT s.author) AS people
-FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id
-WHERE s.problem = $1::text AND j.kind = 'submission' AND j.verdict IS NOT NULL AND j.verdict NOT IN ('JE', 'SE') AND NOT s.unofficial
-  AND (s.space_id IS NULL OR EXISTS (SELECT 1 FROM spaces c WHERE c.id = s.space_id AND c.closes_at <= now()))
-GROUP BY j.verdict, j.language
+SELECT verdict, language, count(*) AS tries, count(DISTINCT author) AS people
+FROM counted_submissions WHERE problem = $1::text
+GROUP BY verdict, language
 `
 
 type StatisticsVerdictsRow struct {
@@ -295,9 +315,6 @@ type StatisticsVerdictsRow struct {
 	People   int64
 }
 
-// What counts of a problem: submissions outside of spaces, and official ones of
-// spaces that are closed. Only live results are looked at, so nothing of a rejudge
-// set is in it before that is applied.
 func (q *Queries) StatisticsVerdicts(ctx context.Context, db DBTX, problem string) ([]StatisticsVerdictsRow, error) {
 	rows, err := db.Query(ctx, statisticsVerdicts, problem)
 	if err != nil {

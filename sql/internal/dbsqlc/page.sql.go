@@ -198,33 +198,6 @@ func (q *Queries) PagesSave(ctx context.Context, db DBTX, arg PagesSaveParams) (
 	return result.RowsAffected(), nil
 }
 
-const pagesSearch = `-- name: PagesSearch :many
-SELECT DISTINCT p.slug FROM problems p JOIN problem_pages g ON g.slug = p.slug AND g.version = p.version
-WHERE NOT EXISTS (SELECT 1 FROM unnest($1::text[]) AS w(word) WHERE strpos(lower(g.title || ' ' || g.body), w.word) = 0)
-ORDER BY p.slug
-`
-
-// The live problems of which a page says all the words, whatever their case.
-func (q *Queries) PagesSearch(ctx context.Context, db DBTX, words []string) ([]string, error) {
-	rows, err := db.Query(ctx, pagesSearch, words)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var slug string
-		if err := rows.Scan(&slug); err != nil {
-			return nil, err
-		}
-		items = append(items, slug)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const renderingDue = `-- name: RenderingDue :one
 SELECT EXISTS (
   SELECT 1 FROM problem_versions v LEFT JOIN problem_renderings r ON r.slug = v.slug AND r.version = v.version
@@ -307,28 +280,4 @@ func (q *Queries) RenderingList(ctx context.Context, db DBTX, slugs []string) ([
 		return nil, err
 	}
 	return items, nil
-}
-
-const versionProblem = `-- name: VersionProblem :one
-SELECT v.problem, v.created_at, EXISTS (SELECT 1 FROM hidden_problems h WHERE h.slug = v.slug)::boolean AS hidden
-FROM problem_versions v WHERE v.slug = $1 AND v.version = $2
-`
-
-type VersionProblemParams struct {
-	Slug    string
-	Version string
-}
-
-type VersionProblemRow struct {
-	Problem   []byte
-	CreatedAt time.Time
-	Hidden    bool
-}
-
-// A version of a problem as its page would show it, live or not.
-func (q *Queries) VersionProblem(ctx context.Context, db DBTX, arg VersionProblemParams) (VersionProblemRow, error) {
-	row := db.QueryRow(ctx, versionProblem, arg.Slug, arg.Version)
-	var i VersionProblemRow
-	err := row.Scan(&i.Problem, &i.CreatedAt, &i.Hidden)
-	return i, err
 }

@@ -169,13 +169,14 @@ func (q *Queries) ProblemRights(ctx context.Context, db DBTX, arg ProblemRightsP
 }
 
 const setterDay = `-- name: SetterDay :one
-SELECT coalesce(max(versions), 0)::integer AS versions, coalesce(max(bytes), 0)::bigint AS bytes,
+SELECT coalesce(max(versions), 0)::integer AS versions, coalesce(max(saves), 0)::integer AS saves, coalesce(max(bytes), 0)::bigint AS bytes,
   ceil(extract(epoch FROM date_trunc('day', now() AT TIME ZONE 'UTC') + interval '1 day' - now() AT TIME ZONE 'UTC'))::bigint AS seconds_left
 FROM setter_days WHERE user_name = $1 AND day = (now() AT TIME ZONE 'UTC')::date
 `
 
 type SetterDayRow struct {
 	Versions    int32
+	Saves       int32
 	Bytes       int64
 	SecondsLeft int64
 }
@@ -183,24 +184,35 @@ type SetterDayRow struct {
 func (q *Queries) SetterDay(ctx context.Context, db DBTX, name string) (SetterDayRow, error) {
 	row := db.QueryRow(ctx, setterDay, name)
 	var i SetterDayRow
-	err := row.Scan(&i.Versions, &i.Bytes, &i.SecondsLeft)
+	err := row.Scan(
+		&i.Versions,
+		&i.Saves,
+		&i.Bytes,
+		&i.SecondsLeft,
+	)
 	return i, err
 }
 
 const setterDayAdd = `-- name: SetterDayAdd :exec
-UPDATE setter_days SET versions = greatest(versions + $1::integer, 0), bytes = bytes + $2::bigint
-WHERE user_name = $3 AND day = (now() AT TIME ZONE 'UTC')::date
+UPDATE setter_days SET versions = greatest(versions + $1::integer, 0), saves = greatest(saves + $2::integer, 0), bytes = bytes + $3::bigint
+WHERE user_name = $4 AND day = (now() AT TIME ZONE 'UTC')::date
 `
 
 type SetterDayAddParams struct {
 	Versions int32
+	Saves    int32
 	Bytes    int64
 	Name     string
 }
 
-// What was sent after all; a version that came to nothing is -1.
+// What was sent after all; a version or save that came to nothing is -1.
 func (q *Queries) SetterDayAdd(ctx context.Context, db DBTX, arg SetterDayAddParams) error {
-	_, err := db.Exec(ctx, setterDayAdd, arg.Versions, arg.Bytes, arg.Name)
+	_, err := db.Exec(ctx, setterDayAdd,
+		arg.Versions,
+		arg.Saves,
+		arg.Bytes,
+		arg.Name,
+	)
 	return err
 }
 
@@ -225,6 +237,35 @@ func (q *Queries) SetterDayTake(ctx context.Context, db DBTX, arg SetterDayTakeP
 		arg.MaxBytes,
 		arg.Bytes,
 		arg.MaxVersions,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setterSaveTake = `-- name: SetterSaveTake :execrows
+UPDATE setter_days d SET saves = d.saves + 1
+WHERE d.user_name = $1 AND d.day = (now() AT TIME ZONE 'UTC')::date AND d.saves < $2::integer
+  AND ($3::bigint = 0 OR d.bytes < $3)
+  AND EXISTS (SELECT 1 FROM problem_edits e WHERE e.slug = $4 AND e.by = $1 AND e.job_id IS NOT NULL AND e.at > now() - interval '30 min')
+`
+
+type SetterSaveTakeParams struct {
+	Name     string
+	MaxSaves int32
+	MaxBytes int64
+	Slug     string
+}
+
+// Reserves a further save of somebody who has saved a change of the problem within
+// the half hour before, and not the first one of today.
+func (q *Queries) SetterSaveTake(ctx context.Context, db DBTX, arg SetterSaveTakeParams) (int64, error) {
+	result, err := db.Exec(ctx, setterSaveTake,
+		arg.Name,
+		arg.MaxSaves,
+		arg.MaxBytes,
+		arg.Slug,
 	)
 	if err != nil {
 		return 0, err

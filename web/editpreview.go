@@ -1,0 +1,120 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gofiber/fiber/v2"
+	"golang.org/x/sys/unix"
+
+	"deepoj/host/judge"
+	"deepoj/host/problem"
+	"deepoj/host/reading"
+)
+
+// changePreview is what a version would be with changes that are not saved.
+type changePreview struct {
+	Problem  *judge.Problem    // nil = the package would be refused
+	Texts    map[string]string // statements, by language
+	Refused  []problem.Finding
+	Warnings []problem.Finding
+}
+
+// previewChange reads what changes would make of a version in a process of its own, as an
+// import does, with the tests empty. Nothing is stored.
+func (s *Server) previewChange(ctx context.Context, e save) (*changePreview, error) {
+	pkg, rev, err := s.plan(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	select {
+	case s.previews <- struct{}{}:
+		defer func() { <-s.previews }()
+	case <-ctx.Done():
+		return nil, refuse(fiber.StatusServiceUnavailable, "busy", "Too many previews are being made.", "Try again in a moment.")
+	}
+	fd, err := unix.MemfdCreate("preview", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("preview: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "preview")
+	defer file.Close()
+	rev.Skim = true
+	if err := pkg.Revise(ctx, &capped{w: file, left: maxPreviewed}, rev); err != nil {
+		if errors.Is(err, errTooLong) {
+			return nil, refuse(fiber.StatusRequestEntityTooLarge, reasonTooLong, "The package is too large for a preview.", "Save the change and look at the version.")
+		}
+		return nil, fmt.Errorf("preview: %w", err)
+	}
+	read, err := s.cfg.Reader.Archive(ctx, file)
+	defer func() { _ = read.Close() }()
+	out := &changePreview{Warnings: read.Report.Warnings}
+	if failed, ok := errors.AsType[*reading.FailureError](err); ok {
+		out.Refused = []problem.Finding{{File: "package", Reason: failed.Why}}
+		return out, nil
+	}
+	if _, ok := errors.AsType[*problem.Error](err); ok {
+		out.Refused = problem.Findings(err)
+		return out, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("preview: %w", err)
+	}
+	read.Slug = e.Slug
+	p := read.Judge()
+	p.Version = ""
+	out.Problem, out.Texts = &p, read.Statements
+	return out, nil
+}
+
+// capped is a writer that fails after a number of bytes.
+type capped struct {
+	w    io.Writer
+	left int64
+}
+
+func (c *capped) Write(b []byte) (int, error) {
+	if c.left -= int64(len(b)); c.left < 0 {
+		return 0, errTooLong
+	}
+	return c.w.Write(b)
+}
+
+// apiPreview handles POST /api/v1/problems/:slug/versions/:version/preview.
+func (s *Server) apiPreview(c *fiber.Ctx) error {
+	e, err := s.readEdit(c)
+	if err != nil {
+		return err
+	}
+	if _, err := s.packageVersion(c.UserContext(), e.Slug, e.Base); err != nil {
+		return err
+	}
+	if err := s.mayChange(c.UserContext(), viewerOf(c), e.Slug); err != nil {
+		return err
+	}
+	p, err := s.previewChange(c.UserContext(), e)
+	if err != nil {
+		return err
+	}
+	return c.JSON(previewJSON{p.Problem, orNone(p.Texts), append([]problem.Finding{}, p.Refused...), append([]problem.Finding{}, p.Warnings...)})
+}
+
+// previewJSON is a preview as /api/v1 shows it.
+type previewJSON struct {
+	Problem    *judge.Problem    `json:"problem"` // null = the package would be refused
+	Statements map[string]string `json:"statements"`
+	Refused    []problem.Finding `json:"refused"`
+	Warnings   []problem.Finding `json:"warnings"`
+}
+
+func orNone(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
