@@ -15,6 +15,7 @@ SAMPLES := $(shell find host/problem/samples web/static -type f -not -path '*/di
 
 include plugins/plugins.mk
 include web/web.mk
+MAKEFILES_READ := Makefile $(filter-out Makefile,$(MAKEFILE_LIST))
 
 ##@ Every day
 
@@ -86,8 +87,6 @@ bench-verify: deps-test build ## `deepoj problem verify` against its programs ru
 
 ##@ Now and then
 
-plugins: ## Build every language adapter into plugins/dist
-
 .PHONY: deb
 deb: build ## Make a Debian package in .build
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o .build/deb/ ./host/cmd/...
@@ -99,8 +98,8 @@ test-deb: deb ## Install the package in a clean root that debootstrap makes, sta
 	$(SUDO) .tools/test-deb.sh .build/deepoj.deb
 
 .PHONY: image-root
-image-root: deb ## Make the root file system of a container image in .build; TOOLS names its tool chains
-	$(SUDO) $(if $(SUDO),env "TOOLS=$(TOOLS)") .tools/image-root.sh .build/deepoj.deb .build/deepoj-root.tar
+image-root: deb ## Make the root file system of a container image in .build; TOOLS names its tool chains, COMPILERS what compiles checkers
+	$(SUDO) env "TOOLS=$(TOOLS)" $(if $(filter undefined,$(origin COMPILERS)),,"COMPILERS=$(COMPILERS)") .tools/image-root.sh .build/deepoj.deb .build/deepoj-root.tar
 	@echo "Now: docker build -t deepoj -f host/deploy/Containerfile .build"
 
 .PHONY: test-image
@@ -117,10 +116,17 @@ lint: build ## Find what the compiler does not
 		GOOS=wasip1 GOARCH=wasm $$lint run ./plugins/...
 
 .PHONY: verify
-verify: verify-plugins ## Check that go.mod is tidy, generated files are current and digests hold
+verify: verify-plugins verify-help ## Check that go.mod is tidy, generated files are current, digests hold and help is whole
 	go mod tidy -diff
 	cd queue/peers && go mod tidy -diff && go vet .
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 diff
+
+.PHONY: verify-help
+verify-help: ## Check that `make help` tells of every target that is no file
+	@help=$$($(MAKE) --no-print-directory help) && for target in $$(sed -n 's/^\.PHONY://p' $(MAKEFILES_READ)); do \
+		case $$target in deps-*) continue;; esac; \
+		grep -q "^  $$target  *[^ ]" <<< "$$help" || { echo "make help says nothing of $$target: write ## and a sentence after its name" >&2; exit 1; }; \
+	done
 
 .PHONY: faults
 faults: deps-test ## Break the queue from outside for FOR (default 60s), in the order of SEED
@@ -141,4 +147,4 @@ deps-build deps-run deps-test: deps-%:
 
 .PHONY: help
 help: ## Show this text
-	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILES_READ)

@@ -21,9 +21,11 @@ WASI_FLAGS := --target=wasm32-wasi -msimd128 -std=gnu17 -O2 -Wall -Wextra -Werro
 
 .PHONY: plugins checkers verify-plugins clean-plugins
 
-plugins: $(LANGUAGE_WASM)
+##@ Plugins
 
-checkers: plugins/dist/SHA256SUMS
+plugins: $(LANGUAGE_WASM) ## Build every language adapter into plugins/dist
+
+checkers: plugins/dist/SHA256SUMS ## Build every standard checker into plugins/dist (needs clang)
 
 plugins/dist/SHA256SUMS: $(CHECKER_WASM)
 	cd plugins/dist && LC_ALL=C sha256sum $(notdir $(sort $^)) > SHA256SUMS
@@ -45,13 +47,13 @@ plugins/dist/lang-$(1).wasm: $$(filter-out %_test.go,$$(wildcard plugins/languag
 endef
 $(foreach language,$(LANGUAGES),$(eval $(call language_rule,$(language))))
 
-verify-plugins:
+verify-plugins: ## Build the standard checkers elsewhere and compare their digests
 	mkdir -p .build/verify-plugins
 	$(foreach checker,$(CHECKERS),$(call build_checker,$(checker),.build/verify-plugins) &&) \
 		cd .build/verify-plugins && LC_ALL=C sha256sum --check --strict ../../plugins/dist/SHA256SUMS
 	rm -r .build/verify-plugins
 
-clean-plugins:
+clean-plugins: ## Remove the language adapters that were built
 	rm -f plugins/dist/lang-*.wasm
 
 .PHONY: test-testlib

@@ -140,23 +140,12 @@ func (s *Server) apiJob(c *fiber.Ctx) error {
 
 // jobEndedWithout says why a job ended without a result; "" if it did not.
 func jobEndedWithout(job *judge.JobView, v viewer) string {
-	switch job.Status {
-	case judge.Cancelled:
-		return cancelledText("job", job.LastError, job.Author, v)
-	case judge.Dead:
-		what := "plugin"
-		if job.Kind == judge.KindImport || job.Kind == judge.KindVerify {
-			what = "package"
-		}
-		if job.Kind == judge.KindRender {
-			what = "statement"
-		}
-		text := "The judging system failed on every try. This is not the " + what + "'s fault; send it again, or tell whoever runs this server."
-		if v.Staff() && job.LastError != "" {
-			text += " Last failure: " + job.LastError
-		}
-		return text
-	case judge.Pending, judge.Running, judge.Finished:
+	what := "plugin"
+	switch job.Kind {
+	case judge.KindImport, judge.KindVerify:
+		what = "package"
+	case judge.KindRender:
+		what = "statement"
 	}
-	return ""
+	return ending{"job", what, sendAgain}.of(job.Status, job.LastError, job.Author, v)
 }

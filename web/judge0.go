@@ -278,11 +278,11 @@ func (s *Server) judge0Show(c *fiber.Ctx) error {
 	if runs[0] == nil {
 		return judge0Refusal(c, fiber.StatusNotFound, "there is no submission with this token")
 	}
-	return s.judge0Tell(c, ask, func(all []any) any { return all[0] }, "", runs[0])
+	return s.judge0Tell(c, ask, func(all []any) any { return all[0] }, oneSubmission, runs[0])
 }
 
-// judge0Tell answers with runs, in the shape that the caller gives them. Whose is
-// put in front of the word submission where one cannot be told.
+// judge0Tell answers with runs, in the shape that the caller gives them. Whose
+// names them where one cannot be told.
 func (s *Server) judge0Tell(c *fiber.Ctx, ask judge0Ask, shape func([]any) any, whose string, runs ...*judge.Run) error {
 	languages, err := s.judge0Known(c.UserContext())
 	if err != nil {
@@ -295,7 +295,7 @@ func (s *Server) judge0Tell(c *fiber.Ctx, ask judge0Ask, shape func([]any) any, 
 		}
 		all[i], err = judge0.Encode(run, ask.fields, ask.encoded, languages)
 		if errors.Is(err, judge0.ErrNotUTF8) {
-			return judge0Refusal(c, fiber.StatusBadRequest, "%s", strings.Replace(err.Error(), "this submission", orElse(whose, "this submission"), 1))
+			return judge0Refusal(c, fiber.StatusBadRequest, "%s", judge0.NotUTF8(whose))
 		}
 		if err != nil {
 			return err
@@ -304,7 +304,11 @@ func (s *Server) judge0Tell(c *fiber.Ctx, ask judge0Ask, shape func([]any) any, 
 	return c.JSON(shape(all))
 }
 
-const severalSubmissions = "one or more submissions"
+// Whose fields a Judge0 answer speaks of.
+const (
+	oneSubmission      = "this submission"
+	severalSubmissions = "one or more submissions"
+)
 
 // judge0Index handles GET /judge0/submissions.
 func (s *Server) judge0Index(c *fiber.Ctx) error {

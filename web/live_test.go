@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/sql"
 	"deepoj/web/client"
 )
 
@@ -190,5 +191,52 @@ func TestARetryIsShownHonestly(t *testing.T) {
 	}
 	if r := s.do(http.MethodGet, "/status/1", ""); !strings.Contains(r.body, "RETRYING") {
 		t.Errorf("status: %s", r.body)
+	}
+}
+
+func TestARetryOfARunIsShownAsThatOfASubmission(t *testing.T) {
+	s := newStage(t)
+	if r := s.do(http.MethodPost, "/api/v1/runs", `{"language":"cpp","source":"x"}`, asJSON); r.status != http.StatusAccepted {
+		t.Fatalf("a run: %d %s", r.status, r.body)
+	}
+	if r := s.do(http.MethodGet, "/runs/1", ""); !strings.Contains(r.body, "Waiting") || strings.Contains(r.body, "What happened") {
+		t.Errorf("a run that nothing happened to: %s", r.body)
+	}
+	_, err := s.store.Fail(t.Context(), s.claimJob(1).Attempt, "the sandbox is broken on judge1", true)
+	s.must(err)
+	r := s.do(http.MethodGet, "/runs/1", "")
+	for _, want := range []string{"Waiting for another try", "Try 1 of 5 failed on our side.", "What happened", "attempt 1: failed on our side"} {
+		if !strings.Contains(r.body, want) {
+			t.Errorf("the page does not show %q: %s", want, r.body)
+		}
+	}
+	if strings.Contains(r.body, "judge1") {
+		t.Error("the page shows why it failed to whoever asked")
+	}
+}
+
+func TestEveryKindOfJobSaysOfItselfWhyItEndedWithoutAResult(t *testing.T) {
+	cancelled := "ann\nwrong file"
+	ann, staff := viewer{Name: "ann"}, viewer{Name: "sue", Role: sql.RoleStaff}
+	sub := func(status judge.Status, kept string, v viewer) string {
+		return endedWithout(&judge.Submission{Status: status, LastError: kept, Author: "ann"}, v)
+	}
+	run := func(status judge.Status, kept string, v viewer) string {
+		return runEndedWithout(&judge.Run{Status: status, LastError: kept, Author: "ann"}, v)
+	}
+	job := func(status judge.Status, kept string, v viewer) string {
+		return jobEndedWithout(&judge.JobView{Status: status, LastError: kept, Author: "ann", Kind: judge.KindImport}, v)
+	}
+	for want, got := range map[string]string{
+		"The submission was cancelled by you: wrong file":                                                                                             sub(judge.Cancelled, cancelled, ann),
+		"The run was cancelled by you: wrong file":                                                                                                    run(judge.Cancelled, cancelled, ann),
+		"The job was cancelled by you: wrong file":                                                                                                    job(judge.Cancelled, cancelled, ann),
+		"The judging system failed on every try. This is not the program's fault; staff can have it judged again.":                                    sub(judge.Dead, "x", ann),
+		"The judging system failed on every try. This is not the program's fault; send it again, or tell whoever runs this server.":                   run(judge.Dead, "x", ann),
+		"The judging system failed on every try. This is not the package's fault; send it again, or tell whoever runs this server. Last failure: box": job(judge.Dead, "box", staff),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -257,16 +256,8 @@ func (view *importView) showMoving(place *judge.Place, run *run) {
 	switch {
 	case job.Status == judge.Running:
 		view.Headline, view.Detail = view.Stage.words()
-	case job.Tries > 0:
-		view.Headline = "Waiting for another try"
-		view.Detail = fmt.Sprintf("Try %d of %d failed on our side.", job.Tries, job.MaxTries)
-	case job.QueueState == "D":
-		view.Headline, view.Detail = "Next", "A worker is about to take it."
 	default:
-		view.Headline = "Waiting"
-	}
-	if place != nil && job.QueueState != "D" {
-		view.Detail = strings.TrimSpace(view.Detail + " " + waitSentence(*place))
+		view.Headline, view.Detail = waitingText(job.QueueState, job.Tries, job.MaxTries, place, "")
 	}
 }
 

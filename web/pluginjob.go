@@ -187,16 +187,8 @@ func (view *pluginJobView) showMoving(place *judge.Place, run *run, r report) {
 	case job.Status == judge.Running:
 		view.Headline = "Being proved"
 		view.Detail = plural(errs, "error", "errors") + " and " + plural(warnings, "warning", "warnings") + " so far."
-	case job.Tries > 0:
-		view.Headline = "Waiting for another try"
-		view.Detail = fmt.Sprintf("Try %d of %d failed on our side.", job.Tries, job.MaxTries)
-	case job.QueueState == "D":
-		view.Headline, view.Detail = "Next", "A worker is about to take it."
 	default:
-		view.Headline = "Waiting"
-	}
-	if place != nil && job.QueueState != "D" {
-		view.Detail = strings.TrimSpace(view.Detail + " " + waitSentence(*place))
+		view.Headline, view.Detail = waitingText(job.QueueState, job.Tries, job.MaxTries, place, "")
 	}
 }
 

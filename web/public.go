@@ -145,16 +145,5 @@ func publicSubmission(sub *judge.Submission, v viewer) submissionJSON {
 
 // endedWithout says why a submission ended without a result; "" if it did not.
 func endedWithout(sub *judge.Submission, v viewer) string {
-	switch sub.Status {
-	case judge.Cancelled:
-		return cancelledText("submission", sub.LastError, sub.Author, v)
-	case judge.Dead:
-		text := "The judging system failed on every try. This is not the program's fault; staff can have it judged again."
-		if v.Staff() && sub.LastError != "" {
-			text += " Last failure: " + sub.LastError
-		}
-		return text
-	case judge.Pending, judge.Running, judge.Finished:
-	}
-	return ""
+	return ending{"submission", "program", "staff can have it judged again"}.of(sub.Status, sub.LastError, sub.Author, v)
 }

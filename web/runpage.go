@@ -28,6 +28,7 @@ type runView struct {
 
 	Compile *judge.Compile
 	Tests   []runTestView
+	History []historyLine // nil unless there is more to tell than the usual
 }
 
 // runTestView is what a program did on a test.
@@ -118,7 +119,7 @@ func (s *Server) runView(c *fiber.Ctx) (*runView, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := showRun(run, place, v)
+	view := showRun(run, events, place, v)
 	view.Title, view.LanguageName = "Run", languageName(offers, run.Asked.Language)
 	if len(events) > 0 {
 		view.LastEvent = events[len(events)-1].ID
@@ -133,17 +134,14 @@ func (s *Server) runView(c *fiber.Ctx) (*runView, error) {
 }
 
 // showRun puts together what a page shows of a run. Place may be nil.
-func showRun(run *judge.Run, place *judge.Place, v viewer) *runView {
+func showRun(run *judge.Run, events []judge.Event, place *judge.Place, v viewer) *runView {
 	view := &runView{Run: run, Moving: !run.Status.Terminal()}
 	result := publicResult(run.Result, v, run.Told)
 	switch r := result; {
 	case view.Moving && run.Status == judge.Running:
 		view.Headline = "Running"
 	case view.Moving:
-		view.Headline = "Waiting"
-		if place != nil && run.QueueState != "D" {
-			view.Detail = waitSentence(*place)
-		}
+		view.Headline, view.Detail = waitingText(run.QueueState, run.Tries, run.MaxTries, place, "")
 	case r == nil:
 		view.Headline, view.Detail = headlines[run.Status], runEndedWithout(run, v)
 		if run.Status == judge.Dead {
@@ -163,6 +161,9 @@ func showRun(run *judge.Run, place *judge.Place, v viewer) *runView {
 			view.Message = r.Message
 		}
 		view.Tests = showRunTests(run, result.Tests, compared)
+	}
+	if lines, eventful := history(events, v); eventful {
+		view.History = lines
 	}
 	view.Announce = view.Headline
 	return view

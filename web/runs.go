@@ -342,8 +342,7 @@ func textOf(b []byte) (text, encoded string) {
 
 // runEndedWithout says why a run ended without a result; "" if it did not.
 func runEndedWithout(run *judge.Run, v viewer) string {
-	text := endedWithout(&judge.Submission{Status: run.Status, LastError: run.LastError, Author: run.Author}, v)
-	return strings.Replace(text, "The submission was", "The run was", 1)
+	return ending{"run", "program", sendAgain}.of(run.Status, run.LastError, run.Author, v)
 }
 
 // runEvents streams what happens to a run.

@@ -225,17 +225,8 @@ func (view *submissionView) showMoving(place *judge.Place, run *run, v viewer) {
 		}
 	case sub.Status == judge.Running:
 		view.Headline = "Compiling"
-	case sub.Tries > 0:
-		view.Headline = "Waiting for another try"
-		view.Detail = fmt.Sprintf("Try %d of %d failed on our side; this does not count against you.", sub.Tries, sub.MaxTries)
-	case sub.QueueState == "D":
-		view.Headline = "Next"
-		view.Detail = "A worker is about to take it."
 	default:
-		view.Headline = "Waiting"
-	}
-	if place != nil && sub.QueueState != "D" {
-		view.Detail = strings.TrimSpace(view.Detail + " " + waitSentence(*place))
+		view.Headline, view.Detail = waitingText(sub.QueueState, sub.Tries, sub.MaxTries, place, "; this does not count against you")
 	}
 	if sub.Result != nil {
 		view.Detail = strings.TrimSpace(view.Detail + " It is judged again; before, it was " + string(sub.Result.Verdict) + ".")

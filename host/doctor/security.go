@@ -154,11 +154,10 @@ func (r Running) role(role string, ps []Process) Check {
 		}
 	}
 	switch {
-	case role == RoleLauncher, role == RoleAgent:
+	case role == RoleLauncher:
+		c.Detail += ": it starts the others and listens nowhere"
+	case role == RoleAgent:
 		c.Detail += ": it makes boxes and listens nowhere"
-		if role == RoleLauncher {
-			c.Detail = strings.Replace(c.Detail, "makes boxes", "starts the others", 1)
-		}
 	case root || caps != 0 && role != RoleBox:
 		c.OK = false
 		c.Remedy = "only the launcher and the sandbox agent may have privileges: start deepoj anew, and report this if it stays"

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
@@ -178,10 +179,14 @@ func (x *Intake) test(ctx context.Context, job judge.Job, p judge.PluginPayload,
 	return x.prove(ctx, job, p, wasm, progress, r, result)
 }
 
+// proofTime is the processor time that a plugin has in its proof. On a page nobody can
+// give it longer, so it is long.
+const proofTime = 5 * time.Minute
+
 // prove runs the conformance suite on a module and keeps what was admitted.
 func (x *Intake) prove(ctx context.Context, job judge.Job, p judge.PluginPayload, wasm []byte, progress func(judge.Progress), r *Report, result *judge.Result) error {
 	o := conformance.Options{
-		Manifest: given(p), Runner: x.cfg.Runner, TempDir: x.cfg.TempDir,
+		Manifest: given(p), Runner: x.cfg.Runner, TempDir: x.cfg.TempDir, Time: proofTime,
 		Event: func(e conformance.Event) { tell(progress, e) },
 	}
 	if p.Problem != "" {

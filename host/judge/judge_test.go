@@ -151,3 +151,15 @@ func TestThePictureOfTheStateMachineHasItsMoves(t *testing.T) {
 		t.Error("the picture has no beginning")
 	}
 }
+
+func TestEveryVerdictHasANameAndAPlaceAmongTheWorst(t *testing.T) {
+	t.Parallel()
+	for _, v := range judge.Verdicts {
+		if v.Name() == string(v) {
+			t.Errorf("%s has no name", v)
+		}
+		if v.Final() && (judge.Worst(v, judge.AC) != v || judge.Worst(judge.JE, v) != judge.JE) {
+			t.Errorf("%s has no place between %s and %s", v, judge.AC, judge.JE)
+		}
+	}
+}

@@ -28,6 +28,10 @@ type Payload struct {
 	Language      string   `json:"language"`       // a language id such as "cpp"
 	Sources       []Source `json:"sources"`
 
+	// Own says that the program came with the package: the problem's limit of sources is
+	// for contestants. No job carries it.
+	Own bool `json:"-"`
+
 	// Dialect is what of its language the sources are written in, such as "gnu++17", if
 	// the adapter knows it. Only packages say so, of their own submissions.
 	Dialect string `json:"-"`

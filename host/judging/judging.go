@@ -227,7 +227,7 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 	if pkg.Answers {
 		return r, j.judgeAnswers(ctx, pkg, checkers, p, &r, progress)
 	}
-	prog, err := j.build(ctx, tc, pkg, p.Sources, extra{dialect: p.Dialect})
+	prog, err := j.build(ctx, tc, unlimited(pkg, p), p.Sources, extra{dialect: p.Dialect})
 	if err != nil {
 		return j.blame(ctx, r, pkg, guestFault(err))
 	}
@@ -245,6 +245,17 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 		return r, err
 	}
 	return r, nil
+}
+
+// unlimited returns the package that gives the limits of compiling a program: one of
+// the package's own may be as long as any program of the judges.
+func unlimited(pkg *problem.Package, p judge.Payload) *problem.Package {
+	if !p.Own {
+		return pkg
+	}
+	own := *pkg
+	own.Limits.CodeKiB = max(own.Limits.CodeKiB, maxPluginSrc>>10)
+	return &own
 }
 
 // load returns a package, from memory where possible.

@@ -66,8 +66,24 @@ func (r *Runtime) ask(ctx context.Context, m *Module, q question) (answer, error
 	return a, fault
 }
 
-// try puts a question to the guest in a folder of the cache.
+// try puts a question to the guest in a folder of the cache, within the budget of ctx.
 func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q question) (answer, error) {
+	b := budgetOf(ctx)
+	if b == nil {
+		return r.put(ctx, dir, limits, q)
+	}
+	if b.Spent() {
+		return answer{}, ErrBudget
+	}
+	a, err := r.put(ctx, dir, limits, q)
+	if b.left.Add(-int64(a.cpu)); b.Spent() && err != nil {
+		return a, ErrBudget // it may be why there is no answer
+	}
+	return a, err
+}
+
+// put puts a question to the guest in a folder of the cache.
+func (r *Runtime) put(ctx context.Context, dir string, limits abi.Limits, q question) (answer, error) {
 	const fuelUnit = 1_000_000
 	req := request{
 		Dir: dir, Args: q.args, Files: q.names, Stdin: q.stdin, Feedback: q.feedback, Keep: q.kept != nil,
@@ -75,6 +91,9 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 		Fuel:        int64(limits.FuelM) * fuelUnit,
 		OutputBytes: int64(limits.OutputKiB) << 10,
 		SaidBytes:   q.said,
+	}
+	if b := budgetOf(ctx); b != nil {
+		req.CPUNanos = max(b.left.Load(), 1)
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.kept)) {
 		req.Kept = append(req.Kept, part{name, len(q.kept[name])})
@@ -100,7 +119,8 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 			}
 			err = &Error{Err: fmt.Errorf("%w: %s", ErrDied, died.how)}
 		case errors.Is(err, ErrPatience):
-			err = &Error{Err: fmt.Errorf("%w: more than %s", ErrPatience, patience)}
+			r.metrics.observe(q.call, time.Since(from), 0, err)
+			return answer{cpu: patience}, &Error{Err: fmt.Errorf("%w: more than %s", ErrPatience, patience)}
 		case err == nil && a.Fault == faultModule && !mended:
 			mended = true
 			r.cfg.Log.WarnContext(ctx, "machine code is made again", slog.String("why", cut(a.Detail, maxDetail)))
@@ -138,6 +158,8 @@ func (a *reply) answer(blob []byte) (answer, error) {
 		return out, nil
 	case faultFuel:
 		err = fmt.Errorf("%w: %d units", ErrFuel, a.Fuel)
+	case faultCPU:
+		err = ErrBudget
 	case faultOutput:
 		err = ErrOutput
 	case faultSaid:

@@ -44,7 +44,7 @@ func (s *server) call(q request, blob []byte, fds []int) (reply, []byte, error) 
 	if err != nil {
 		return reply{Fault: faultModule, Detail: err.Error()}, nil, nil
 	}
-	w := newWorld(&meter{limit: q.Fuel, output: q.OutputBytes}, q.Files, files, q.Feedback)
+	w := newWorld(&meter{limit: q.Fuel, output: q.OutputBytes, until: until(q.CPUNanos, s.cpu)}, q.Files, files, q.Feedback)
 	s.world, w.args = w, q.Args
 	if err := w.lay(q.Kept, blob); err != nil {
 		return reply{}, nil, err

@@ -30,6 +30,7 @@ type request struct {
 	MemoryBytes int64
 	Fuel        int64
 	OutputBytes int64
+	CPUNanos    int64 // how long it may run; 0 = fuel bounds it alone
 	SaidBytes   int64 // with stdinLive: what the program may say
 }
 
@@ -80,6 +81,7 @@ type fault string
 const (
 	faultNone   fault = ""
 	faultFuel   fault = "fuel"
+	faultCPU    fault = "cpu" // there is no more time for it
 	faultOutput fault = "output"
 	faultSaid   fault = "said" // the program has said more than it may
 	faultTrap   fault = "trap"
@@ -100,7 +102,7 @@ func (b batch) append(to []byte) []byte {
 		to = appendFlag(to, q.Feedback)
 		to = appendFlag(to, q.Keep)
 		to = appendParts(to, q.Kept)
-		for _, n := range []int64{q.MemoryBytes, q.Fuel, q.OutputBytes, q.SaidBytes} {
+		for _, n := range []int64{q.MemoryBytes, q.Fuel, q.OutputBytes, q.CPUNanos, q.SaidBytes} {
 			to = binary.AppendUvarint(to, uint64(n))
 		}
 	}
@@ -113,7 +115,7 @@ func parseBatch(header []byte) (batch, error) {
 	for i := range b.Calls {
 		b.Calls[i] = request{
 			Dir: d.text(), Args: d.texts(), Files: d.texts(), Stdin: stdin(d.text()), Feedback: d.flag(), Keep: d.flag(), Kept: d.parts(),
-			MemoryBytes: d.number(), Fuel: d.number(), OutputBytes: d.number(), SaidBytes: d.number(),
+			MemoryBytes: d.number(), Fuel: d.number(), OutputBytes: d.number(), CPUNanos: d.number(), SaidBytes: d.number(),
 		}
 	}
 	return b, d.end()

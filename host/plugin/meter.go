@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -22,11 +23,12 @@ var errSpent = errors.New("the guest has used what it had")
 // meter counts what one call uses: fuel, by the guest's own count and for what
 // the host does for it, and output.
 type meter struct {
-	limit   int64 // of fuel
-	granted int64 // fuel that the guest got
-	work    int64 // fuel that the host used for it
-	output  int64 // bytes that it may still write
-	fault   fault // why it must stop
+	limit   int64         // of fuel
+	granted int64         // fuel that the guest got
+	work    int64         // fuel that the host used for it
+	output  int64         // bytes that it may still write
+	until   time.Duration // when it must end, by the clock of [processTime]; 0 = whenever
+	fault   fault         // why it must stop
 	guest   api.Module
 }
 
@@ -37,12 +39,28 @@ func (m *meter) tick(_ context.Context, guest api.Module, stack []uint64) {
 	if m.fault == faultNone && grant <= 0 {
 		m.fault = faultFuel
 	}
+	m.look()
 	if m.fault != faultNone {
 		grant = refused
 	} else {
 		m.granted += grant
 	}
 	stack[0] = api.EncodeI64(grant)
+}
+
+// look sees whether it is time to end.
+func (m *meter) look() {
+	if m.fault == faultNone && m.until > 0 && processTime() > m.until {
+		m.fault = faultCPU
+	}
+}
+
+// until is when a call must end that may take so long and began at a time.
+func until(nanos int64, began time.Duration) time.Duration {
+	if nanos == 0 {
+		return 0
+	}
+	return began + time.Duration(nanos)
 }
 
 // used returns the fuel that was used.
@@ -64,7 +82,13 @@ func (m *meter) charge(n int) error {
 	if m.fault != faultNone {
 		return errSpent
 	}
-	m.work += int64(n) / bytesPerUnit
+	before := m.work / slice
+	if m.work += int64(n) / bytesPerUnit; m.work/slice != before {
+		m.look() // a guest that leaves its work to the host asks for few slices
+	}
+	if m.fault != faultNone {
+		return errSpent
+	}
 	if m.work > m.limit {
 		m.fault = faultFuel
 		return errSpent

@@ -13,10 +13,12 @@ const (
 )
 
 // programLanguages are the languages of the judges' programs by the extensions of
-// their files. Others than these only come along.
+// their files, as the manifests of the adapters have them. Others than these only
+// come along.
 var programLanguages = map[string]string{
-	".py": "python", ".py3": "python", ".c": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".java": "java", ".go": "go", ".rs": "rust",
-	".js": "javascript", ".ts": "typescript", ".kt": "kotlin", ".cs": "csharp",
+	".py": "python", ".py3": "python", ".c": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".c++": "cpp", ".C": "cpp",
+	".java": "java", ".go": "go", ".rs": "rust", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript",
+	".ts": "typescript", ".kt": "kotlin", ".cs": "csharp",
 }
 
 // programs returns the programs in a folder, each of which is a file or a folder.

@@ -12,14 +12,20 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TracerConfig says where spans go. Only Endpoint is required. The names of the
+// Collector is where spans are sent.
+type Collector struct {
+	URL     string
+	Headers map[string]string // of every request; may be secret
+	TLS     *tls.Config       // nil = the authorities of the system
+	Timeout time.Duration     // of a request
+}
+
+// TracerConfig says where spans go. Only Endpoint and Exporter are required. The names of the
 // environment variables, and what they may hold, are those of the OpenTelemetry
 // specification.
 type TracerConfig struct {
@@ -27,6 +33,10 @@ type TracerConfig struct {
 	// HTTP, such as http://127.0.0.1:4318; /v1/traces is appended
 	// (OTEL_EXPORTER_OTLP_ENDPOINT). Required.
 	Endpoint string
+
+	// Exporter returns what sends spans to a collector, each request once: that of
+	// the package otlp. Required.
+	Exporter func(context.Context, Collector) (sdk.SpanExporter, error)
 
 	// Headers go with every request: name=value, separated by commas
 	// (OTEL_EXPORTER_OTLP_HEADERS).
@@ -65,6 +75,9 @@ func (c TracerConfig) Validate() error {
 	var errs []error
 	if u, err := url.Parse(c.Endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		errs = append(errs, errors.New("Endpoint is no URL such as http://127.0.0.1:4318"))
+	}
+	if c.Exporter == nil {
+		errs = append(errs, errors.New("Exporter is missing"))
 	}
 	if _, err := parseHeaders(c.Headers); err != nil {
 		errs = append(errs, err)
@@ -119,14 +132,7 @@ func NewTracer(ctx context.Context, cfg TracerConfig) (*Tracer, error) {
 	if cfg.Share == 0 {
 		cfg.Share = 1
 	}
-	options := []otlptracehttp.Option{
-		otlptracehttp.WithEndpointURL(strings.TrimSuffix(cfg.Endpoint, "/") + "/v1/traces"), otlptracehttp.WithHeaders(headers),
-		otlptracehttp.WithTimeout(exportTime), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), // the pipe tries again
-	}
-	if cfg.TLS != nil {
-		options = append(options, otlptracehttp.WithTLSClientConfig(cfg.TLS))
-	}
-	exporter, err := otlptrace.New(ctx, otlptracehttp.NewClient(options...))
+	exporter, err := cfg.Exporter(ctx, Collector{strings.TrimSuffix(cfg.Endpoint, "/") + "/v1/traces", headers, cfg.TLS, exportTime}) // the pipe tries again
 	if err != nil {
 		return nil, fmt.Errorf("tracer: %w", err)
 	}

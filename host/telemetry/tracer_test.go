@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"deepoj/host/telemetry"
+	"deepoj/host/telemetry/otlp"
 	"deepoj/host/telemetry/telemetrytest"
 )
 
@@ -24,6 +25,7 @@ func tracer(t *testing.T, cfg telemetry.TracerConfig) (tr *telemetry.Tracer, sto
 	if cfg.Every == 0 {
 		cfg.Every = 10 * time.Millisecond
 	}
+	cfg.Exporter = otlp.Exporter
 	tr, err := telemetry.NewTracer(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +267,7 @@ func TestProcessesAgreeOnWhichTracesAreRecorded(t *testing.T) {
 func TestABadTracerIsRefusedWithTheField(t *testing.T) {
 	t.Parallel()
 	_, err := telemetry.NewTracer(t.Context(), telemetry.TracerConfig{Endpoint: "collector:4318", Headers: "zq-secret", Share: 2, Queue: -1})
-	for _, want := range []string{"Endpoint", "Headers", "Share", "Queue"} {
+	for _, want := range []string{"Endpoint", "Exporter", "Headers", "Share", "Queue"} {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "zq") {
 			t.Errorf("%v does not name %s", err, want)
 		}

@@ -72,7 +72,7 @@ type Row struct {
 	Problem string `json:"problem,omitempty"`
 
 	// Warning says what a setter should know and is nothing wrong: that the submission
-	// is accepted without all points.
+	// is accepted without all points, or is longer than what contestants may hand in.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -253,8 +253,24 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
 	} else if row.Problem == "" {
 		row.Problem = why
 	}
+	row.Problem = narrower(p.pkg, row)
+	if why := tooLong(s, payload, p.pkg.Limits.CodeKiB); row.Problem == "" && row.Warning == "" {
+		row.Warning = why
+	}
 	p.ignore(r)
 	return row, nil
+}
+
+// tooLong says that contestants could not hand in a program that is accepted, or "".
+func tooLong(s problem.Submission, payload judge.Payload, limitKiB int64) string {
+	size := 0
+	for _, source := range payload.Sources {
+		size += len(source.Text)
+	}
+	if int64(size) <= limitKiB<<10 || !slices.Contains(s.Allowed, judge.AC) {
+		return ""
+	}
+	return fmt.Sprintf("has %d bytes, and contestants may hand in %d at most: raise the limit of sources if they need more", size, limitKiB<<10)
 }
 
 // payload returns what is judged of a submission, or why it cannot be judged.
@@ -277,7 +293,7 @@ func (p *proof) payload(ctx context.Context, s problem.Submission) (payload judg
 	if !ok {
 		return payload, why, nil
 	}
-	payload = judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID, Dialect: s.Dialect}
+	payload = judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID, Dialect: s.Dialect, Own: true}
 	if !l.Available {
 		return payload, l.Name + " is not available: " + l.Unavailable, nil
 	}

@@ -69,6 +69,29 @@ func TestAPackageWhoseSubmissionsKeepTheirPromiseIsProved(t *testing.T) {
 	}
 }
 
+// The limit of sources is for contestants: what the package brings is judged however
+// long it is, and a setter learns of it.
+func TestTheCodeLimitIsNotForThePackagesOwnPrograms(t *testing.T) {
+	t.Parallel()
+	long := "#" + strings.Repeat("x", 2000) + "\n"
+	r, err := verify.Run(t.Context(), verify.Config{Judge: judgingtest.Get(t).Judge}, double(t, map[string]string{
+		"problem.yaml":                  "name: Double\ntype: scoring\nlimits: {code: 1}\n",
+		"submissions/accepted/right.py": long + right, "submissions/wrong_answer/wrong.py": long + "print(-1)\n",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Rows {
+		warned := strings.Contains(row.Warning, "contestants may hand in 1024 at most")
+		if row.Problem != "" || warned != (row.Path == "accepted/right.py") {
+			t.Errorf("%+v", row)
+		}
+	}
+	if !r.OK() || len(r.Rows) != 2 {
+		t.Errorf("ok %t, %d rows", r.OK(), len(r.Rows))
+	}
+}
+
 func TestAProofKnowsTheFactorsOfLanguages(t *testing.T) {
 	m := judgingtest.Get(t)
 	j, err := m.Open(func(c *judging.Config) { c.Factors = map[string]float64{"python": 4} })

@@ -7,11 +7,9 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
-	"deepoj/host/liveness"
-	"deepoj/sql"
 )
 
-// Store is what a worker asks of the database; a [*sql.Store] answers.
+// Store is what a worker asks of the database; in production a Store of the package sql answers.
 type Store interface {
 	Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Job, []judge.RejectedError, error)
 	Held(ctx context.Context, owner, token string) ([]judge.Attempt, error)
@@ -38,11 +36,6 @@ type Directory interface {
 	Beat(ctx context.Context, w judge.WorkerInfo) error
 	Gone(ctx context.Context, name string) error
 }
-
-var (
-	_ Store     = (*sql.Store)(nil)
-	_ Directory = liveness.Directory(nil)
-)
 
 // ErrNotHere marks a job that this worker cannot judge though another may: its
 // tool chain is missing or has vanished. The job is given back without counting

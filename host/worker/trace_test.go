@@ -9,6 +9,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/telemetry"
+	"deepoj/host/telemetry/otlp"
 	"deepoj/host/telemetry/telemetrytest"
 	"deepoj/sql"
 )
@@ -18,7 +19,7 @@ func TestARetryIsASecondAttemptOfTheSameTrace(t *testing.T) {
 	b := newBench(t)
 	b.tend(time.Hour)
 	collector := telemetrytest.Start(t)
-	tracer, err := telemetry.NewTracer(t.Context(), telemetry.TracerConfig{Endpoint: collector.URL, Every: 10 * time.Millisecond})
+	tracer, err := telemetry.NewTracer(t.Context(), telemetry.TracerConfig{Exporter: otlp.Exporter, Endpoint: collector.URL, Every: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

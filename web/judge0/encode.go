@@ -15,8 +15,13 @@ import (
 	"deepoj/host/judge"
 )
 
-// ErrNotUTF8 says that a field cannot be told without Base64.
-var ErrNotUTF8 = errors.New("some attributes for this submission cannot be converted to UTF-8, use base64_encoded=true query parameter")
+// ErrNotUTF8 says that a field of a submission cannot be told without Base64.
+var ErrNotUTF8 = errors.New(NotUTF8("this submission"))
+
+// NotUTF8 says it of whose fields cannot be told.
+func NotUTF8(whose string) string {
+	return "some attributes for " + whose + " cannot be converted to UTF-8, use base64_encoded=true query parameter"
+}
 
 // DefaultFields are those of an answer unless the request names others.
 var DefaultFields = []string{"stdout", "time", "memory", "stderr", "token", "compile_output", "message", "status"}

@@ -15,8 +15,8 @@ import (
 	"deepoj/plugins/abi"
 )
 
-// proofTime is how long a plugin may keep the suite busy: with what a command needs
-// before and after, a hostile one is done within a minute.
+// proofTime is the processor time that a plugin has for the suite: with what a command
+// needs before and after, a hostile one is done within a minute where nothing else runs.
 const proofTime = 45 * time.Second
 
 // provePlugin is `deepoj plugin test`. Its status is 0 when the plugin conforms,
@@ -26,7 +26,7 @@ func provePlugin(ctx context.Context, e *env) int {
 	pkg := f.String("problem", "", "folder or ZIP file of a problem package whose answers and submissions a checker must judge rightly")
 	asJSON := f.Bool("json", false, "print the report as JSON")
 	asJUnit := f.Bool("junit", false, "print the report as JUnit's XML")
-	longest := f.Duration("time", proofTime, "how long the plugin may keep the suite busy, without the submissions of a package; 0 is for ever")
+	longest := f.Duration("time", proofTime, "how much processor time the plugin may take, without the submissions of a package; 0 is any")
 	var m manifestFlags
 	m.define(f)
 	args, status, ok := parseMixed(f, e.args)

@@ -22,6 +22,7 @@ import (
 	"deepoj/host/liveness"
 	"deepoj/host/scheduler"
 	"deepoj/host/telemetry"
+	"deepoj/host/telemetry/otlp"
 	"deepoj/host/worker"
 	"deepoj/queue"
 	"deepoj/sql"
@@ -214,6 +215,7 @@ func (n *node) openTracer(ctx context.Context) (err error) {
 		return fmt.Errorf("OTEL_TRACES_SAMPLER_ARG: %w", err)
 	}
 	cfg := telemetry.TracerConfig{
+		Exporter: otlp.Exporter,
 		Endpoint: endpoint, Headers: n.cfg.get("OTEL_EXPORTER_OTLP_HEADERS"), Service: n.cfg.get("OTEL_SERVICE_NAME"),
 		Instance: n.name(), Version: version, Share: share, Log: n.log, Registerer: n.reg,
 	}

@@ -46,9 +46,10 @@ type Options struct {
 	// Defaults to 100 MB.
 	LargeBytes int64
 
-	// Time bounds the whole of what the plugin itself is asked, by the clock on the wall;
-	// judging the submissions of a package and running programs of a language do not
-	// count. A plugin that takes longer does not conform. 0 = no bound.
+	// Time bounds the processor time of all that the plugin itself is asked; judging the
+	// submissions of a package and running programs of a language do not count. A plugin
+	// that takes longer does not conform, and how busy the machine is has no part in it.
+	// 0 = no bound.
 	Time time.Duration
 
 	// TempDir is a folder for files without a name. Defaults to [os.TempDir].
@@ -108,11 +109,14 @@ func run(ctx context.Context, rt *plugin.Runtime, wasm []byte, o Options, ask as
 	if o.Event == nil {
 		o.Event = func(Event) {}
 	}
-	s := &suite{Options: o, whole: ctx, left: o.Time, rt: rt, wasm: wasm, ask: ask}
+	s := &suite{Options: o, whole: ctx, rt: rt, wasm: wasm, ask: ask}
 	sum := sha256.Sum256(wasm)
 	s.report = Report{
 		Schema: schema, Findings: []Finding{}, Stages: []Stage{},
 		Plugin: Plugin{Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(wasm))},
+	}
+	if o.Time > 0 {
+		s.budget = plugin.NewBudget(o.Time)
 	}
 	err := s.all()
 	if err = errors.Join(err, s.close()); err != nil {
@@ -127,7 +131,7 @@ type suite struct {
 
 	ctx     context.Context //nolint:containedctx // a suite lives as long as one call of Run
 	whole   context.Context //nolint:containedctx // the same without the bound of Time
-	left    time.Duration   // of Time
+	budget  *plugin.Budget  // of Time; nil = no bound
 	late    bool            // that is over
 	rt      *plugin.Runtime
 	wasm    []byte
@@ -199,20 +203,15 @@ func (s *suite) all() error {
 // one of running programs.
 func (s *suite) timed(st step) (notRun string, err error) {
 	s.ctx = s.whole
-	if s.Time == 0 || slices.Contains([]string{stageSubmissions, stageRun, stageConversation}, st.name) {
+	if s.budget == nil || slices.Contains([]string{stageSubmissions, stageRun, stageConversation}, st.name) {
 		return st.run(s)
 	}
-	from := time.Now()
-	ctx, cancel := context.WithTimeout(s.whole, s.left)
-	defer cancel()
-	s.ctx = ctx
-	notRun, err = st.run(s)
-	s.left -= time.Since(from)
-	if ctx.Err() == nil || s.whole.Err() != nil {
+	s.ctx = s.budget.Within(s.whole)
+	if notRun, err = st.run(s); !errors.Is(err, plugin.ErrBudget) {
 		return notRun, err
 	}
 	s.late = true
-	s.find("time", fmt.Sprintf("after %s it was still busy with this stage; what follows was not tried", s.Time))
+	s.find("time", fmt.Sprintf("after %s of processor time it was still busy with this stage; what follows was not tried", s.Time))
 	return "", nil
 }
 

@@ -59,8 +59,8 @@ var rules = []Rule{
 	{Name: "invalid", Stage: stageAdmission, Severity: Failure, Demands: "the module validates"},
 	{Name: "compile-cost", Stage: stageAdmission, Severity: Failure, Demands: "it compiles in 10 s and 1 GiB"},
 	{
-		Name: "time", Stage: stageAdmission, Severity: Failure, Demands: "the suite ends in the time that there is for it, in all stages",
-		Remedy: "look for loops that do not end; if the machine is only slow, give it longer with --time",
+		Name: "time", Stage: stageAdmission, Severity: Failure, Demands: "the plugin needs no more processor time than there is for it, in all stages",
+		Remedy: "look for loops that do not end; a plugin that is only slow gets longer with --time of deepoj plugin test",
 	},
 	{Name: "manifest", Stage: stageAdmission, Severity: Failure, Demands: "the manifest is one that this host understands"},
 
