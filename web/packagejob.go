@@ -168,7 +168,7 @@ type importView struct {
 	Message  string // why it came to nothing
 	Announce string // what a screen reader is told when it changes
 	Report   packageReport
-	History  []historyLine // "" unless something went wrong
+	History  []historyLine // nil unless something went wrong
 }
 
 func (view *importView) refresh() int {
