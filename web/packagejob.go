@@ -168,7 +168,7 @@ type importView struct {
 	Message  string // why it came to nothing
 	Announce string // what a screen reader is told when it changes
 	Report   packageReport
-	History  []historyLine // "" unless something went wrong
+	History  []historyLine // nil unless something went wrong
 }
 
 func (view *importView) refresh() int {
@@ -253,10 +253,9 @@ func (view *importView) showMoving(place *judge.Place, run *run) {
 		view.Report, view.Stage = packageSoFar(run.told)
 		view.Stage.Done = max(view.Stage.Done, len(view.Report.Proof.Rows))
 	}
-	switch {
-	case job.Status == judge.Running:
+	if job.Status == judge.Running {
 		view.Headline, view.Detail = view.Stage.words()
-	default:
+	} else {
 		view.Headline, view.Detail = waitingText(job.QueueState, job.Tries, job.MaxTries, place, "")
 	}
 }

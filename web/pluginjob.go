@@ -31,7 +31,7 @@ type pluginJobView struct {
 	Changes  []change
 	Links    bool // whether the viewer may open the submissions of Changes
 	Acts     *actsView
-	History  []historyLine // "" unless something went wrong
+	History  []historyLine // nil unless something went wrong
 }
 
 func (view *pluginJobView) refresh() int {

@@ -36,6 +36,12 @@ func sumPackage(t *testing.T, more map[string]string) []byte {
 		"submissions/wrong_answer/one.py":  "print(3)\n",
 	}
 	maps.Copy(files, more)
+	return zipped(t, files)
+}
+
+// zipped returns a ZIP file of files.
+func zipped(t *testing.T, files map[string]string) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for name, text := range files {
