@@ -23,7 +23,7 @@ type run struct {
 func latestRun(events []judge.Event) *run {
 	var r *run
 	for _, e := range events {
-		//exhaustive:ignore // most kinds need nothing here
+		//exhaustive:ignore
 		switch e.Kind {
 		case judge.EventClaimed:
 			r = &run{attempt: e.AttemptID}
@@ -70,7 +70,7 @@ func history(events []judge.Event, v viewer) ([]historyLine, bool) {
 		if e.Kind == judge.EventClaimed {
 			tests = 0
 		}
-		//exhaustive:ignore // most kinds need nothing here
+		//exhaustive:ignore
 		switch e.Kind {
 		case judge.EventTest:
 			tests++
@@ -98,7 +98,7 @@ func tell(e judge.Event, d eventData, tests int, v viewer) (text string, trouble
 	if tests > 0 {
 		judged = " after " + plural(tests, "test", "tests")
 	}
-	//exhaustive:ignore // most kinds need nothing here
+	//exhaustive:ignore
 	switch e.Kind {
 	case judge.EventSubmitted:
 		return "handed in", false
@@ -142,7 +142,7 @@ func tell(e judge.Event, d eventData, tests int, v viewer) (text string, trouble
 
 // eventText says what happened, where nothing else need be said than by whom.
 func eventText(kind judge.EventKind) string {
-	//exhaustive:ignore // most kinds need nothing here
+	//exhaustive:ignore
 	switch kind {
 	case judge.EventPromoted:
 		return "the pause is over"

@@ -141,7 +141,7 @@ func (s *Server) apiJob(c *fiber.Ctx) error {
 // jobEndedWithout says why a job ended without a result; "" if it did not.
 func jobEndedWithout(job *judge.JobView, v viewer) string {
 	what := "plugin"
-	//exhaustive:ignore // most kinds need nothing here
+	//exhaustive:ignore
 	switch job.Kind {
 	case judge.KindImport, judge.KindVerify:
 		what = "package"

@@ -48,7 +48,7 @@ func EventKinds() []EventKind {
 
 // Progress reports whether the kind is a step of an attempt, which workers tell.
 func (k EventKind) Progress() bool {
-	//exhaustive:ignore // most kinds need nothing here
+	//exhaustive:ignore
 	switch k {
 	case EventCompiled, EventTest, EventFinding, EventStage:
 		return true
@@ -59,7 +59,7 @@ func (k EventKind) Progress() bool {
 // Status returns the status that a job has after an event of this kind; most kinds
 // change none, and return "".
 func (k EventKind) Status() Status {
-	//exhaustive:ignore // most kinds need nothing here
+	//exhaustive:ignore
 	switch k {
 	case EventSubmitted, EventRetry, EventReleased, EventWorkerLost, EventRejudge, EventRestored:
 		return Pending
