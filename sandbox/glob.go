@@ -137,3 +137,15 @@ func (s search) step(name string) (below search, file, folder bool, steps int) {
 	}
 	return below, file, folder, steps
 }
+
+// maxPath bounds the path of a file in bytes.
+const maxPath = 1024
+
+// checkPath refuses a path that is not plainly below its root.
+func checkPath(p string) error {
+	if p == "" || path.IsAbs(p) || path.Clean(p) != p || p == "." || p == ".." ||
+		strings.HasPrefix(p, "../") || strings.ContainsRune(p, 0) || len(p) > maxPath {
+		return unfit("%q is not a plain relative path of at most %d bytes", p, maxPath)
+	}
+	return nil
+}

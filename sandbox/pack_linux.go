@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -149,18 +147,6 @@ func unpack(f *os.File) ([]File, error) {
 		files = append(files, File{p.Path, p.Mode, data})
 	}
 	return files, nil
-}
-
-// maxPath bounds the path of a file in bytes.
-const maxPath = 1024
-
-// checkPath refuses a path that is not plainly below its root.
-func checkPath(p string) error {
-	if p == "" || path.IsAbs(p) || path.Clean(p) != p || p == "." || p == ".." ||
-		strings.HasPrefix(p, "../") || strings.ContainsRune(p, 0) || len(p) > maxPath {
-		return unfit("%q is not a plain relative path of at most %d bytes", p, maxPath)
-	}
-	return nil
 }
 
 // memfd returns an empty anonymous file.
