@@ -99,10 +99,10 @@ func firstTest(ctx context.Context, b *testing.B, c *client.Client, id int64) fl
 	b.Helper()
 	var submitted, compiled time.Time
 	if err := c.Events(ctx, id, 0, func(e judge.Event) error {
-		switch e.Kind {
-		case "submitted":
+		if e.Kind == judge.EventSubmitted {
 			submitted = e.At
-		case "compiled":
+		}
+		if e.Kind == judge.EventCompiled {
 			compiled = e.At
 		}
 		return nil
