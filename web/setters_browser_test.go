@@ -105,9 +105,17 @@ func TestASetterWorksInTheBrowser(t *testing.T) {
 			t.Errorf("%d buttons make %s live, %v, want %d", n, version, err, want)
 		}
 	}
-	steps(s, click(`form:has(input[value="`+string(fourth.Version)+`"]) .primary`), there(".version.active"))
-	steps(s, there("#tags"), fill("tags", "sums, easy"), fill("difficulty", "800"), click(`[aria-labelledby="labels"] button`), there("#tags"))
-	if p, err := s.store.Problem(t.Context(), "sum"); err != nil || p.Version != string(fourth.Version) || p.Difficulty != 800 || len(p.Tags) != 2 {
+	steps(s, click(`form:has(input[value="`+string(fourth.Version)+`"]) .primary`))
+	s.eventually("the version is live", func() bool {
+		p, err := s.store.Problem(t.Context(), "sum")
+		return err == nil && p.Version == string(fourth.Version)
+	})
+	steps(s, at("/packages/sum"), there(".version.active"), there("#tags"), fill("tags", "sums, easy"), fill("difficulty", "800"), click(`[aria-labelledby="labels"] button`))
+	s.eventually("the problem has a difficulty", func() bool {
+		p, err := s.store.Problem(t.Context(), "sum")
+		return err == nil && p.Difficulty == 800
+	})
+	if p, err := s.store.Problem(t.Context(), "sum"); err != nil || p.Version != string(fourth.Version) || len(p.Tags) != 2 {
 		t.Errorf("live is %+v, %v", p, err)
 	}
 	s.finish(s.submit("sum", "cpp", "x"), judge.Result{Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 3}})
