@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-
-	"deepoj/host/platform"
 )
 
 // Layers looks at what this machine's kernel offers to contain programs with: root
@@ -172,9 +170,4 @@ func (r Running) role(role string, ps []Process) Check {
 		c.Remedy = "start deepoj as root, which renounces new privileges for it"
 	}
 	return c
-}
-
-// LandlockVersion is the version of the kernel's interface, 0 if there is none.
-func LandlockVersion() int {
-	return platform.LandlockVersion()
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"golang.org/x/sys/unix"
+
+	"deepoj/host/platform"
 )
 
 // build builds the walls around the calling process, for ever.
@@ -84,15 +86,6 @@ const (
 	landlockWrite = landlockRead | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE
 )
 
-// landlockVersion returns the version of the kernel's interface, 0 if there is none.
-func landlockVersion() int {
-	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 {
-		return 0
-	}
-	return int(v)
-}
-
 // reachesThreads reports whether a system call can be made by all threads of this
 // process, which Landlock needs. In programs that C code is linked into it cannot.
 func reachesThreads() bool {
@@ -103,7 +96,7 @@ func reachesThreads() bool {
 // landlock denies all files but those that the walls name, and TCP. It does nothing
 // where [Walls] says that the layer is missing.
 func (w walls) landlock() (err error) {
-	version := landlockVersion()
+	version := platform.LandlockVersion()
 	if version == 0 || !reachesThreads() {
 		return nil
 	}
@@ -161,7 +154,7 @@ func allow(ruleset int, path string, rights uint64) error {
 // this machine.
 func Walls() []Wall {
 	files := Wall{Name: "Landlock", Holds: "all files but the cache of modules, which only the compiler writes"}
-	switch version := landlockVersion(); {
+	switch version := platform.LandlockVersion(); {
 	case version == 0:
 		files.Missing = "the kernel has no Landlock, or does not let this program use it"
 	case !reachesThreads():

@@ -66,38 +66,11 @@ func FuzzPolygon(f *testing.F) {
 // sound fails unless a package of Polygon holds together.
 func sound(t *testing.T, p *problem.Package) {
 	t.Helper()
-	there, generators, before, names := map[string]bool{"": true}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for _, f := range p.Files {
-		there[f.Path] = true
-	}
-	for _, g := range p.Generators {
-		generators[g.Name] = true
-	}
+	together(t, p)
 	for _, test := range p.Tests() {
-		if !there[test.Input.Path] || !there[test.Answer.Path] {
-			t.Errorf("test %s has files that are not there: %+v", test.Name, test)
+		if p.Scoring != (test.Points != nil) {
+			t.Errorf("test %s has points, or none, though the package scores: %t", test.Name, p.Scoring)
 		}
-		if test.Input.Path == "" && (len(test.Made) == 0 || !generators[test.Made[0]]) {
-			t.Errorf("test %s cannot be made: %q", test.Name, test.Made)
-		}
-		if names[test.Name] || p.Scoring != (test.Points != nil) {
-			t.Errorf("test %s is there twice, or has no points: %+v", test.Name, test)
-		}
-		names[test.Name] = true
-	}
-	if len(names) == 0 || len(p.Checkers) == 0 || p.Limits.CPU <= 0 || p.Limits.MemoryMiB <= 0 {
-		t.Errorf("%d tests, checkers %v, limits %+v", len(names), p.Checkers, p.Limits)
-	}
-	for _, it := range p.Root.Items {
-		if it.Group == nil {
-			continue
-		}
-		for _, name := range it.Group.Grading.Requires {
-			if !before[name] {
-				t.Errorf("group %s requires %s, which does not come before", it.Group.Name, name)
-			}
-		}
-		before[it.Group.Name] = true
 	}
 	if top := p.MaxScore(); p.Scoring && (top == nil || *top < 0) {
 		t.Errorf("the highest score is %v", top)

@@ -59,7 +59,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/intake", "host/judge host/judging host/problem host/reading host/verify host/plugin host/plugin/conformance host/blob plugins/abi sandbox sql"},
 	{"host/survey", "host/blob host/judging host/problem host/reading host/verify"},
 	{"host/liveness", "host/judge sql"},
-	{"host/doctor", "host/platform host/judge sandbox"},
+	{"host/doctor", "host/judge sandbox"},
 	{"host/scheduler", "host/judge host/telemetry sql queue"},
 	{"host/worker", "host/judge host/telemetry host/blob queue"},
 	{"host/capacity", "host/judge host/blob host/liveness host/worker sandbox sql"},

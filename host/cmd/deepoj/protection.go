@@ -12,6 +12,7 @@ import (
 
 	"deepoj/host/doctor"
 	"deepoj/host/embedded"
+	"deepoj/host/platform"
 	"deepoj/sql"
 )
 
@@ -20,7 +21,7 @@ const proc = "/proc"
 // examineProtection looks at what protects this machine: what its kernel offers,
 // and what the Deep-OJ that runs on the data folder makes of it.
 func examineProtection(ctx context.Context, c *config, data string) doctor.Report {
-	exams := []doctor.Exam{doctor.Layers(os.DirFS("/"), doctor.LandlockVersion())}
+	exams := []doctor.Exam{doctor.Layers(os.DirFS("/"), platform.LandlockVersion())}
 	boxes, stop := examineSandbox(ctx, false)
 	defer stop()
 	exams = append(exams, boxes...)
