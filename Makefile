@@ -75,7 +75,7 @@ bench-scale: deps-test ## Jobs per second with 1 to 8 workers, and the simulatio
 .PHONY: bench-checker
 bench-checker: build ## Checkers as plugins against native ones in the sandbox, as ratios
 	go test -count=1 -run '^$$' -bench Checker -benchtime 9x ./host/judging
-	go test -count=1 -run '^$$' -bench Fuel -benchtime 9x ./host/plugin
+	go test -count=1 -run '^$$' -bench Fuel -benchtime 9x ./host/plugin/internal/worker
 
 .PHONY: bench-judging
 bench-judging: deps-test build ## Proving a package, a test's overhead, a large import, as ratios
@@ -107,19 +107,34 @@ test-image: image-root ## Start that root as a container would, and judge someth
 	$(SUDO) .tools/test-image.sh .build/deepoj-root.tar
 
 .PHONY: generate
-generate: ## Write the Go code for the queries in sql/queries
+generate: $(EDITOR) $(MATH) ## Write the Go code for the queries in sql/queries, and for the API in web/client
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
+	$(call generate-client,web/client/api.gen.go)
+
+# The client as Go code in the file $(1).
+define generate-client
+	mkdir -p .build && go run ./web/describe > .build/openapi.json
+	go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -config web/client/oapi-codegen.yaml -o $(1) .build/openapi.json
+endef
 
 .PHONY: lint
 lint: build ## Find what the compiler does not
 	lint=$$(go tool -n -modfile=.tools/go.mod golangci-lint) && $$lint run ./... && \
 		GOOS=wasip1 GOARCH=wasm $$lint run ./plugins/...
 
+.PHONY: deadcode
+deadcode: $(EDITOR) $(MATH) ## Find functions that no program and no test reaches
+	@GOBIN=$(CURDIR)/.build go install golang.org/x/tools/cmd/deadcode@v0.48.0
+	@found=$$(.build/deadcode -test ./... && GOOS=wasip1 GOARCH=wasm .build/deadcode ./plugins/languages/... ./plugins/sdk/...) && \
+		test -z "$$found" || { echo "$$found" >&2; exit 1; }
+
 .PHONY: verify
-verify: verify-plugins verify-help verify-platforms ## Check that go.mod is tidy, generated files are current, digests hold and help is whole
+verify: verify-plugins verify-help verify-platforms deadcode ## Check that go.mod is tidy, generated files are current, digests hold and help is whole
 	go mod tidy -diff
 	cd queue/peers && go mod tidy -diff && go vet .
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 diff
+	$(call generate-client,.build/api.gen.go)
+	diff -u web/client/api.gen.go .build/api.gen.go
 
 .PHONY: verify-platforms
 verify-platforms: ## Check that every package compiles for other processors and systems

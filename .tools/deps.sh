@@ -39,6 +39,8 @@ if [ "$want" = test ]; then
 	need /usr/bin/rustc rustc "judges Rust, and compiles it to WebAssembly with the following"
 	need '/usr/lib/rustlib/wasm32-wasi/lib/libstd-*.rlib' libstd-rust-dev-wasm32 "the Rust library of checkers"
 	need tsc node-typescript "judges TypeScript"
+	need zsh zsh "completes commands, in tests"
+	need fish fish "completes commands, in tests"
 	need /usr/bin/chromium chromium "drives the pages in the browser test"
 	need /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core "text in the browser test"
 	need etcd etcd-server "says which workers live, in tests"

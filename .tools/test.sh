@@ -16,7 +16,7 @@ status=0
 go test "${quick[@]}" -race -timeout 10m -run '^TestCPUTime' "$@" ./sandbox || status=$?
 # What compares costs by CPU time needs no race detector, which makes it five times as long.
 costs='^TestNo(Statement|Package)TakesMuchLonger'
-CGO_ENABLED=0 go test "${quick[@]}" -timeout 10m -run "$costs" "$@" ./host/problem || status=$?
+CGO_ENABLED=0 go test "${quick[@]}" -timeout 10m -run "$costs" "$@" ./host/problem/importing || status=$?
 # Nor do packages that do one thing after another, and tests that do it many thousand
 # times or look at pages; and Landlock holds only programs without C code.
 plain='^deepoj/(checkers|plugins|host/(cmd|deploy|draft|judge|plugin/conformance|problem|reading|survey))(/|$)'
@@ -25,7 +25,7 @@ many+='|NobodyButStaffSeesAnythingOfARejudgeSetBeforeItIsApplied|ANetworkOfIPv6I
 mapfile -t packages < <(go list ./...)
 mapfile -t calm < <(printf '%s\n' "${packages[@]}" | grep -E "$plain")
 mapfile -t racing < <(printf '%s\n' "${packages[@]}" | grep -vE "$plain")
-CGO_ENABLED=0 go test "${quick[@]}" -timeout 20m -p 3 -run "$many" "$@" ./web ./host/judging ./host/verify ./host/plugin ./queue || status=$?
+CGO_ENABLED=0 go test "${quick[@]}" -timeout 20m -p 3 -run "$many" "$@" ./web ./host/judging ./host/verify ./host/plugin ./host/plugin/walls ./queue || status=$?
 CGO_ENABLED=0 go test "${quick[@]}" -timeout 20m -p 3 -skip "$costs" "$@" "${calm[@]}" || status=$?
 # What takes longest begins first, so that no core is left alone with it at the end.
 go test "${quick[@]}" -race -timeout 40m -p 3 -skip "^TestCPUTime|^TestPureCgroupV2InAVirtualMachine\$|$many" "$@" \

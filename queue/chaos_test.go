@@ -78,7 +78,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		staff: map[int64]bool{}, counts: map[string]int{},
 	}
 	must(t, c.store.SaveProblem(t.Context(), judge.Problem{Slug: "p", Version: "v"}, "test"))
-	q := sql.Queue{Name: sql.DefaultQueue, Redeliver: 500 * time.Millisecond, MaxTries: 4, Spacing: time.Second}
+	q := judge.Queue{Name: sql.DefaultQueue, Redeliver: 500 * time.Millisecond, MaxTries: 4, Spacing: time.Second}
 	must(t, c.store.SaveQueue(t.Context(), q))
 	return c
 }
@@ -152,7 +152,7 @@ func (c *chaos) wrong(format string, a ...any) {
 func (c *chaos) submitAll(ctx context.Context, jobs int) {
 	for i := range jobs {
 		author := fmt.Sprint("user", i%5)
-		n := sql.NewSubmission{
+		n := sql.NewJob{
 			Problem: "p", Language: "c", Author: author, IdempotencyKey: strconv.Itoa(i),
 			Sources: []judge.Source{{Name: "main.c", Text: "int main;"}},
 		}
@@ -286,7 +286,7 @@ func (c *chaos) live(ctx context.Context, d queue.Delivery, me string) bool {
 }
 
 // work judges one job; false means that the worker died.
-func (c *chaos) work(ctx context.Context, j judge.Job) bool {
+func (c *chaos) work(ctx context.Context, j judge.Claim) bool {
 	if c.chance(40, "worker paused beyond its lease") {
 		c.pause(ctx, chaosLease+chaosGrace+time.Duration(c.intN(100))*time.Millisecond)
 	}

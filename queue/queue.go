@@ -52,7 +52,7 @@ type Taker interface {
 	// it waits for some, at most wait, and then returns none. Asked is when the
 	// last request was sent: a lease lasts at least for lease from then on. After
 	// an error some may have been claimed all the same, by this token.
-	Take(ctx context.Context, max int, wait time.Duration, owner, token string, lease time.Duration) (jobs []judge.Job, asked time.Time, err error)
+	Take(ctx context.Context, max int, wait time.Duration, owner, token string, lease time.Duration) (jobs []judge.Claim, asked time.Time, err error)
 }
 
 // Config says where the streams are. Only URL is required.

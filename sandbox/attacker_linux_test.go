@@ -1,4 +1,4 @@
-package sandbox
+package sandbox_test
 
 import (
 	"encoding/json"
@@ -11,25 +11,28 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"deepoj/sandbox"
+	"deepoj/sandbox/internal/wire"
 )
 
 // An attacker is a process without any privilege that has the door to a keeper as
 // descriptor 3, as a worker that was taken over. It speaks the protocol by itself.
 
-// AttackerCommand makes the test binary an attacker. The arguments are a kind of
+// attackerCommand makes the test binary an attacker. The arguments are a kind of
 // attack and what it needs.
-const AttackerCommand = "sandbox-attacker"
+const attackerCommand = "sandbox-attacker"
 
-// Finding is what came of one try of an attacker.
-type Finding struct {
+// finding is what came of one try of an attacker.
+type finding struct {
 	Try    string // in words
 	Bad    bool   // whether it must be refused
 	Answer string // "accepted", or what it was told
 	Read   string // what it got to read
 }
 
-// Attack runs an attack and prints findings as JSON.
-func Attack(args []string) error {
+// runAttack runs an attack and prints findings as JSON.
+func runAttack(args []string) error {
 	a := &attacker{}
 	var err error
 	switch args[0] {
@@ -49,13 +52,13 @@ func Attack(args []string) error {
 	return errors.Join(err, json.NewEncoder(os.Stdout).Encode(a.findings))
 }
 
-type attacker struct{ findings []Finding }
+type attacker struct{ findings []finding }
 
 // doorFD is the door.
 const attackerDoor = 3
 
-// patience is how long an attacker waits for an answer.
-const patience = time.Minute
+// attackerPatience is how long an attacker waits for an answer.
+const attackerPatience = time.Minute
 
 // say sends a message with descriptors.
 func say(sock int, message []byte, fds ...int) error {
@@ -67,7 +70,7 @@ func say(sock int, message []byte, fds ...int) error {
 }
 
 // message is a request as JSON, which says everything.
-func message(q request) []byte {
+func message(q wire.Request) []byte {
 	b, err := json.Marshal(q)
 	if err != nil {
 		panic(err)
@@ -79,31 +82,31 @@ func message(q request) []byte {
 var errSilence = errors.New("it said nothing")
 
 // hear waits for an answer.
-func hear(sock int) (reply, []*os.File, error) {
-	var r reply
+func hear(sock int) (wire.Reply, []*os.File, error) {
+	var r wire.Reply
 	fds := []unix.PollFd{{Fd: int32(sock), Events: unix.POLLIN}}
-	n, err := unix.Poll(fds, int(patience.Milliseconds()))
+	n, err := unix.Poll(fds, int(attackerPatience.Milliseconds()))
 	for errors.Is(err, unix.EINTR) {
-		n, err = unix.Poll(fds, int(patience.Milliseconds()))
+		n, err = unix.Poll(fds, int(attackerPatience.Milliseconds()))
 	}
 	if err != nil || n == 0 {
-		return r, nil, fmt.Errorf("no answer within %s: %w", patience, err)
+		return r, nil, fmt.Errorf("no answer within %s: %w", attackerPatience, err)
 	}
-	buf, oob := make([]byte, maxMessage), make([]byte, 1024)
+	buf, oob := make([]byte, wire.MaxMessage), make([]byte, 1024)
 	n, oobn, _, _, err := unix.Recvmsg(sock, buf, oob, unix.MSG_CMSG_CLOEXEC)
 	if err != nil || n == 0 {
 		return r, nil, errors.Join(errSilence, err)
 	}
-	files, err := rights(oob[:oobn])
+	files, err := wire.Rights(oob[:oobn])
 	if err == nil {
-		err = decode(buf[:n], &r)
+		err = wire.Decode(buf[:n], &r)
 	}
 	return r, files, err
 }
 
 // ask sends a message on a line with a fresh socket for the answer, and fds.
-func ask(line int, message []byte, fds ...int) (answers int, r reply, files []*os.File, err error) {
-	ours, theirs, err := socketPair()
+func ask(line int, message []byte, fds ...int) (answers int, r wire.Reply, files []*os.File, err error) {
+	ours, theirs, err := wire.SocketPair()
 	if err != nil {
 		return -1, r, nil, err
 	}
@@ -117,26 +120,26 @@ func ask(line int, message []byte, fds ...int) (answers int, r reply, files []*o
 
 // agent returns the line to the agent.
 func (a *attacker) agent() (int, error) {
-	answers, r, files, err := ask(attackerDoor, message(request{Op: opAgent}))
+	answers, r, files, err := ask(attackerDoor, message(wire.Request{Op: wire.OpAgent}))
 	if err != nil || len(files) != 1 {
 		return -1, fmt.Errorf("no agent: %q, %w", r.Error, err)
 	}
-	defer closeAll(files)
+	defer wire.CloseAll(files)
 	line, err := unix.FcntlInt(files[0].Fd(), unix.F_DUPFD_CLOEXEC, 3) // which nobody closes
 	return line, errors.Join(err, unix.Close(answers))
 }
 
 // box opens a box on a line to an agent.
-func (a *attacker) box(line int, o BoxOptions) (int, error) {
-	answers, r, _, err := ask(line, message(request{Op: opOpen, Options: &o}))
+func (a *attacker) box(line int, o sandbox.BoxOptions) (int, error) {
+	answers, r, _, err := ask(line, message(wire.Request{Op: wire.OpOpen, Options: &o}))
 	if err != nil || r.Error != "" {
 		return -1, fmt.Errorf("no box: %q, %w", r.Error, err)
 	}
 	return answers, nil
 }
 
-// outcome says what an answer means.
-func outcome(r reply, err error) string {
+// answerOf says what an answer means.
+func answerOf(r wire.Reply, err error) string {
 	switch {
 	case errors.Is(err, errSilence):
 		return "silence"
@@ -144,7 +147,7 @@ func outcome(r reply, err error) string {
 		return "broken: " + err.Error()
 	case r.Error != "":
 		return r.Error
-	case r.Result != nil && r.Result.Verdict != OK:
+	case r.Result != nil && r.Result.Verdict != sandbox.OK:
 		return string(r.Result.Verdict) + ": " + r.Result.Error
 	default:
 		return "accepted"
@@ -152,14 +155,14 @@ func outcome(r reply, err error) string {
 }
 
 func (a *attacker) note(try string, bad bool, answer string) {
-	a.findings = append(a.findings, Finding{Try: try, Bad: bad, Answer: answer})
+	a.findings = append(a.findings, finding{Try: try, Bad: bad, Answer: answer})
 }
 
 // thing is something to pass as a descriptor.
 type thing struct {
 	name string
 	open func() (int, error)
-	fits []slot // for which slots it is right
+	fits []wire.Slot // for which slots it is right
 }
 
 // things returns what can be passed. Below dir, which belongs to the attacker, they
@@ -185,7 +188,7 @@ func things(dir, secret string) []thing {
 	}
 	memory := func(content string, seals int) func() (int, error) {
 		return func() (int, error) {
-			f, err := memfd("attack")
+			f, err := wire.MemoryFile("attack")
 			if err != nil {
 				return -1, err
 			}
@@ -255,18 +258,18 @@ func things(dir, secret string) []thing {
 			}
 			return unix.Open(name, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		}, nil},
-		{"the reading end of a pipe", pipe(0), []slot{slotReadable}},
-		{"the writing end of a pipe", pipe(1), []slot{slotWritable, slotPipe}},
-		{"a file to read", file("read", 0o400, unix.O_RDONLY), []slot{slotReadable}},
-		{"a file to write", file("write", 0o600, unix.O_WRONLY), []slot{slotWritable}},
-		{"a file to read and write", file("both", 0o600, unix.O_RDWR), []slot{slotReadable, slotWritable}},
-		{"a file to append to", file("append", 0o600, unix.O_WRONLY|unix.O_APPEND), []slot{slotWritable}},
+		{"the reading end of a pipe", pipe(0), []wire.Slot{wire.SlotReadable}},
+		{"the writing end of a pipe", pipe(1), []wire.Slot{wire.SlotWritable, wire.SlotPipe}},
+		{"a file to read", file("read", 0o400, unix.O_RDONLY), []wire.Slot{wire.SlotReadable}},
+		{"a file to write", file("write", 0o600, unix.O_WRONLY), []wire.Slot{wire.SlotWritable}},
+		{"a file to read and write", file("both", 0o600, unix.O_RDWR), []wire.Slot{wire.SlotReadable, wire.SlotWritable}},
+		{"a file to append to", file("append", 0o600, unix.O_WRONLY|unix.O_APPEND), []wire.Slot{wire.SlotWritable}},
 		{"a program with its owner's rights", file("setuid", 0o4700, unix.O_WRONLY), nil},
-		{"a memory file", memory("words\n", 0), []slot{slotReadable, slotWritable}},
-		{"an empty memory file", memory("", 0), []slot{slotReadable, slotWritable, slotKept}},
-		{"packed files that can be changed", memory(packed, 0), []slot{slotReadable, slotWritable}},
-		{"packed files that can be cut", memory(packed, unix.F_SEAL_GROW|unix.F_SEAL_WRITE), []slot{slotReadable}},
-		{"packed files", memory(packed, sealed), []slot{slotReadable, slotPacked}},
+		{"a memory file", memory("words\n", 0), []wire.Slot{wire.SlotReadable, wire.SlotWritable}},
+		{"an empty memory file", memory("", 0), []wire.Slot{wire.SlotReadable, wire.SlotWritable, wire.SlotKept}},
+		{"packed files that can be changed", memory(packed, 0), []wire.Slot{wire.SlotReadable, wire.SlotWritable}},
+		{"packed files that can be cut", memory(packed, unix.F_SEAL_GROW|unix.F_SEAL_WRITE), []wire.Slot{wire.SlotReadable}},
+		{"packed files", memory(packed, wire.Sealed), []wire.Slot{wire.SlotReadable, wire.SlotPacked}},
 	}
 	return all
 }
@@ -274,17 +277,17 @@ func things(dir, secret string) []thing {
 // place is a slot of a message: pass sends the message with a descriptor there.
 type place struct {
 	name string
-	slot slot
+	slot wire.Slot
 	pass func(fd int) string
 }
 
 // run is a command that any stream will do for.
-var anyRun = runRequest{
-	Program: "/bin/true", Limits: Limits{CPU: time.Minute, Wall: patience, MemoryBytes: 64 << 20},
+var anyRun = wire.RunRequest{
+	Program: "/bin/true", Limits: sandbox.Limits{CPU: time.Minute, Wall: attackerPatience, MemoryBytes: 64 << 20},
 }
 
 // withStream is anyRun with a descriptor as one stream.
-func withStream(i int, raw bool) runRequest {
+func withStream(i int, raw bool) wire.RunRequest {
 	q := anyRun
 	q.Stdio[i], q.Raw = true, raw
 	return q
@@ -312,9 +315,9 @@ func (a *attacker) passEverything(dir, secret string) error {
 
 // placesOfBoxes are those of messages to a box.
 func (a *attacker) placesOfBoxes(line int) []place {
-	in := func(q request) func(int) string {
+	in := func(q wire.Request) func(int) string {
 		return func(fd int) string {
-			box, err := a.box(line, BoxOptions{})
+			box, err := a.box(line, sandbox.BoxOptions{})
 			if err != nil {
 				return "broken: " + err.Error()
 			}
@@ -323,24 +326,24 @@ func (a *attacker) placesOfBoxes(line int) []place {
 				return "broken: " + err.Error()
 			}
 			r, _, err := hear(box)
-			return outcome(r, err)
+			return answerOf(r, err)
 		}
 	}
 	streams := func(i int, raw bool) func(int) string {
 		q := withStream(i, raw)
-		return in(request{Op: opRun, Run: &q})
+		return in(wire.Request{Op: wire.OpRun, Run: &q})
 	}
 	return []place{
-		{"in a box, what is put", slotPacked, in(request{Op: opPut})},
-		{"in a box, the standard input", slotReadable, streams(0, false)},
-		{"in a box, the standard output", slotWritable, streams(1, false)},
-		{"in a box, the standard error", slotWritable, streams(2, false)},
-		{"in a box, the standard input of one of a pair", slotReadable, streams(0, true)},
-		{"in a box, the standard output of one of a pair", slotPipe, streams(1, true)},
-		{"in a box, with a run that names none", slotAnswers, in(request{Op: opRun, Run: &anyRun})},
-		{"in a box, with a request to collect", slotAnswers, in(request{Op: opCollect, Globs: []string{"**"}, MaxBytes: 1})},
-		{"in a box, with a request to clean", slotAnswers, in(request{Op: opClean})},
-		{"in a box, with a request that there is not", slotAnswers, in(request{Op: "none"})},
+		{"in a box, what is put", wire.SlotPacked, in(wire.Request{Op: wire.OpPut})},
+		{"in a box, the standard input", wire.SlotReadable, streams(0, false)},
+		{"in a box, the standard output", wire.SlotWritable, streams(1, false)},
+		{"in a box, the standard error", wire.SlotWritable, streams(2, false)},
+		{"in a box, the standard input of one of a pair", wire.SlotReadable, streams(0, true)},
+		{"in a box, the standard output of one of a pair", wire.SlotPipe, streams(1, true)},
+		{"in a box, with a run that names none", wire.SlotAnswers, in(wire.Request{Op: wire.OpRun, Run: &anyRun})},
+		{"in a box, with a request to collect", wire.SlotAnswers, in(wire.Request{Op: wire.OpCollect, Globs: []string{"**"}, MaxBytes: 1})},
+		{"in a box, with a request to clean", wire.SlotAnswers, in(wire.Request{Op: wire.OpClean})},
+		{"in a box, with a request that there is not", wire.SlotAnswers, in(wire.Request{Op: "none"})},
 	}
 }
 
@@ -348,7 +351,7 @@ func (a *attacker) placesOfBoxes(line int) []place {
 func (a *attacker) placesOfOneShots() []place {
 	// at returns what sends a one-shot run with a descriptor in a place, and what is
 	// right in the two that each run has.
-	at := func(o oneShot, place int) func(int) string {
+	at := func(o wire.OneShot, place int) func(int) string {
 		o.JobID, o.AttemptID = 1, 1
 		return func(fd int) string {
 			var fds []int
@@ -366,69 +369,69 @@ func (a *attacker) placesOfOneShots() []place {
 			} else {
 				fds = append(fds, fd)
 			}
-			answers, r, _, err := ask(attackerDoor, message(request{Op: opOneShot, OneShot: &o}), fds...)
-			closeAll([]*os.File{ends[1], ends[3]})
+			answers, r, _, err := ask(attackerDoor, message(wire.Request{Op: wire.OpOneShot, OneShot: &o}), fds...)
+			wire.CloseAll([]*os.File{ends[1], ends[3]})
 			if answers >= 0 {
 				defer unix.Close(answers)
 			}
 			if place >= 2 && err == nil && r.Error == "" {
 				// The command itself says how it went.
 				line, _ := io.ReadAll(ends[0])
-				p, perr := ParseReport(line, 1, 1)
+				p, perr := wire.ParseReport(line, 1, 1)
 				if perr != nil {
 					return "broken: " + perr.Error()
 				}
 				res := p.Result()
 				r.Result = &res
 			}
-			return outcome(r, err)
+			return answerOf(r, err)
 		}
 	}
 	return []place{
-		{"of a one-shot run, where its line goes", slotPipe, at(oneShot{Run: anyRun}, 0)},
-		{"of a one-shot run, where its errors go", slotPipe, at(oneShot{Run: anyRun}, 1)},
-		{"of a one-shot run, the files", slotPacked, at(oneShot{Run: anyRun, Dirs: 1}, 2)},
-		{"of a one-shot run, where files are kept", slotKept, at(oneShot{Run: anyRun, Keep: true, Options: BoxOptions{Writable: true}}, 2)},
-		{"of a one-shot run, the standard input", slotReadable, at(oneShot{Run: withStream(0, false)}, 2)},
-		{"of a one-shot run, the standard output", slotWritable, at(oneShot{Run: withStream(1, false)}, 2)},
-		{"of a one-shot run, the standard error", slotWritable, at(oneShot{Run: withStream(2, false)}, 2)},
-		{"of a one-shot run, the standard output of one of a pair", slotPipe, at(oneShot{Run: withStream(1, true)}, 2)},
-		{"of a one-shot run, one too many", slotAnswers, at(oneShot{Run: anyRun}, 2)},
+		{"of a one-shot run, where its line goes", wire.SlotPipe, at(wire.OneShot{Run: anyRun}, 0)},
+		{"of a one-shot run, where its errors go", wire.SlotPipe, at(wire.OneShot{Run: anyRun}, 1)},
+		{"of a one-shot run, the files", wire.SlotPacked, at(wire.OneShot{Run: anyRun, Dirs: 1}, 2)},
+		{"of a one-shot run, where files are kept", wire.SlotKept, at(wire.OneShot{Run: anyRun, Keep: true, Options: sandbox.BoxOptions{Writable: true}}, 2)},
+		{"of a one-shot run, the standard input", wire.SlotReadable, at(wire.OneShot{Run: withStream(0, false)}, 2)},
+		{"of a one-shot run, the standard output", wire.SlotWritable, at(wire.OneShot{Run: withStream(1, false)}, 2)},
+		{"of a one-shot run, the standard error", wire.SlotWritable, at(wire.OneShot{Run: withStream(2, false)}, 2)},
+		{"of a one-shot run, the standard output of one of a pair", wire.SlotPipe, at(wire.OneShot{Run: withStream(1, true)}, 2)},
+		{"of a one-shot run, one too many", wire.SlotAnswers, at(wire.OneShot{Run: anyRun}, 2)},
 	}
 }
 
 // placesOfLines are the sockets for answers. Nobody can be told there, so what counts
 // is that the next request is answered.
 func (a *attacker) placesOfLines(line int) []place {
-	first := func(sock int, q request) func(int) string {
+	first := func(sock int, q wire.Request) func(int) string {
 		return func(fd int) string {
 			if err := say(sock, message(q), fd); err != nil {
 				return "broken: " + err.Error()
 			}
-			answers, r, _, err := ask(sock, message(request{Op: opTool, Tool: "sh"}))
+			answers, r, _, err := ask(sock, message(wire.Request{Op: wire.OpTool, Tool: "sh"}))
 			if err != nil || r.Tool == nil {
-				return "broken: " + outcome(r, err)
+				return "broken: " + answerOf(r, err)
 			}
 			_ = unix.Close(answers)
 			return "descriptor dropped"
 		}
 	}
-	second := func(sock int, q request) func(int) string {
+	second := func(sock int, q wire.Request) func(int) string {
 		return func(fd int) string {
 			answers, r, _, err := ask(sock, message(q), fd)
 			if answers >= 0 {
 				_ = unix.Close(answers)
 			}
-			return outcome(r, err)
+			return answerOf(r, err)
 		}
 	}
 	var all []place
 	for name, sock := range map[string]int{"the agent": line, "the keeper": attackerDoor} {
-		for _, op := range []string{opStatus, opTool, opOpen, opAgent, opOneShot, "none"} {
-			q := request{Op: op, Tool: "sh"}
+		for _, op := range []string{wire.OpStatus, wire.OpTool, wire.OpOpen, wire.OpAgent, wire.OpOneShot, "none"} {
+			q := wire.Request{Op: op, Tool: "sh"}
 			all = append(all,
-				place{"to " + name + ", the answer to " + op, slotAnswers, first(sock, q)},
-				place{"to " + name + ", one more with " + op, slotAnswers, second(sock, q)})
+				place{"to " + name + ", the answer to " + op, wire.SlotAnswers, first(sock, q)},
+				place{"to " + name + ", one more with " + op, wire.SlotAnswers, second(sock, q)})
 		}
 	}
 	return all
@@ -437,7 +440,7 @@ func (a *attacker) placesOfLines(line int) []place {
 // passFolders passes a folder of root's as the files of a one-shot run, and as where
 // to keep files.
 func (a *attacker) passFolders(secret string) error {
-	try := func(o oneShot, program string) error {
+	try := func(o wire.OneShot, program string) error {
 		folder, err := unix.Open(secret, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return err
@@ -445,7 +448,7 @@ func (a *attacker) passFolders(secret string) error {
 		if _, err := os.ReadDir(secret); !errors.Is(err, unix.EACCES) {
 			return fmt.Errorf("the folder is no secret: %w", err)
 		}
-		out, err := memfd("out")
+		out, err := wire.MemoryFile("out")
 		if err != nil {
 			return err
 		}
@@ -455,13 +458,13 @@ func (a *attacker) passFolders(secret string) error {
 		}
 		o.JobID, o.AttemptID, o.Run, o.Options.Writable = 1, 1, withStream(1, false), true
 		o.Run.Program, o.Run.Args = "/bin/sh", []string{"-c", program}
-		_, r, _, err := ask(attackerDoor, message(request{Op: opOneShot, OneShot: &o}),
+		_, r, _, err := ask(attackerDoor, message(wire.Request{Op: wire.OpOneShot, OneShot: &o}),
 			int(ends[1].Fd()), int(ends[1].Fd()), folder, int(out.Fd()))
 		b, readErr := io.ReadAll(io.NewSectionReader(out, 0, 1<<20))
-		a.findings = append(a.findings, Finding{"a folder of root's", true, outcome(r, err), string(b)})
+		a.findings = append(a.findings, finding{"a folder of root's", true, answerOf(r, err), string(b)})
 		return readErr
 	}
-	return errors.Join(try(oneShot{Dirs: 1}, "find . -type f -exec cat {} +"), try(oneShot{Keep: true}, "echo planted >planted"))
+	return errors.Join(try(wire.OneShot{Dirs: 1}, "find . -type f -exec cat {} +"), try(wire.OneShot{Keep: true}, "echo planted >planted"))
 }
 
 // talkNonsense sends messages that make no sense, on each line and in a box, and looks

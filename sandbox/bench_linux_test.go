@@ -71,7 +71,7 @@ func BenchmarkSandbox(b *testing.B) {
 }
 
 // describeMachine says what was measured on.
-func describeMachine(b *testing.B, a *sandbox.Agent) {
+func describeMachine(b *testing.B, a *sandbox.Client) {
 	b.Helper()
 	s, err := a.Status(b.Context())
 	if err != nil {
@@ -113,7 +113,7 @@ func compare(b *testing.B, name string, most float64, n int, gap time.Duration, 
 }
 
 // throughput compares how many runs a second two clients get, round by round.
-func throughput(b *testing.B, a *sandbox.Agent, hello sandbox.File, path string) {
+func throughput(b *testing.B, a *sandbox.Client, hello sandbox.File, path string) {
 	b.Helper()
 	const clients, rounds = 2, 20
 	runs := max(1, b.N/4)
@@ -214,7 +214,7 @@ func line(b *testing.B, args []string) string {
 }
 
 // staticHello compiles a program without libraries to load.
-func staticHello(b *testing.B, a *sandbox.Agent) sandbox.File {
+func staticHello(b *testing.B, a *sandbox.Client) sandbox.File {
 	b.Helper()
 	source := "#include <stdio.h>\nint main(void) { puts(\"hello\"); }\n"
 	c := sandbox.Cmd{Tool: "gcc", Args: []string{"-O2", "-static", "-o", "hello", "hello.c"}}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"time"
+
+	"deepoj/sandbox/internal/wire"
 )
 
 // Box is one private root file system, working directory /box and control
@@ -32,7 +32,7 @@ type interior interface {
 }
 
 // OneShot reports whether each run in the box waits for a place of its own, as the
-// boxes of a [Door] do. Two of them that need each other must find two places free.
+// boxes of a [KeeperClient] do. Two of them that need each other must find two places free.
 func (b *Box) OneShot() bool {
 	_, is := b.in.(*oneShotBox)
 	return is
@@ -41,7 +41,7 @@ func (b *Box) OneShot() bool {
 // Put writes files below /box, making folders as needed and replacing what is
 // there. They belong to root unless the box was opened Writable.
 func (b *Box) Put(ctx context.Context, files ...File) error {
-	f, err := pack(files)
+	f, err := wire.Pack(files)
 	if err != nil {
 		return fmt.Errorf("put files into a box: %w", err)
 	}
@@ -75,7 +75,7 @@ func (b *Box) Collect(ctx context.Context, globs []string, maxBytes int64) ([]Fi
 		return nil, fmt.Errorf("collect files from a box: %w", err)
 	}
 	defer packed.Close()
-	files, err := unpack(packed)
+	files, err := wire.Unpack(packed)
 	if err != nil {
 		return nil, fmt.Errorf("collect files from a box: %w", err)
 	}
@@ -112,11 +112,11 @@ func (b *Box) Close() error {
 }
 
 // agentBox is a box that an agent holds.
-type agentBox struct{ s *session }
+type agentBox struct{ s *wire.Session }
 
 func (b *agentBox) put(ctx context.Context, packed *os.File) error {
-	_, passed, err := b.call(ctx, request{Op: opPut}, nil, packed)
-	closeAll(passed)
+	_, passed, err := b.s.Call(ctx, wire.Request{Op: wire.OpPut}, nil, packed)
+	wire.CloseAll(passed)
 	return err
 }
 
@@ -126,8 +126,8 @@ func (b *agentBox) run(ctx context.Context, c Cmd, raw bool, sent func()) (Resul
 	if err != nil {
 		return Result{}, err
 	}
-	r, passed, err := b.call(ctx, request{Op: opRun, Run: &q}, sent, files...)
-	closeAll(passed)
+	r, passed, err := b.s.Call(ctx, wire.Request{Op: wire.OpRun, Run: &q}, sent, files...)
+	wire.CloseAll(passed)
 	if err != nil {
 		return Result{}, err
 	}
@@ -139,7 +139,7 @@ func (b *agentBox) run(ctx context.Context, c Cmd, raw bool, sent func()) (Resul
 
 // request returns what travels of c, and the descriptors of its streams. What it
 // returns besides must be called when they are passed on.
-func (c Cmd) request(raw bool) (q runRequest, files []*os.File, done func(), err error) {
+func (c Cmd) request(raw bool) (q wire.RunRequest, files []*os.File, done func(), err error) {
 	in := c.Stdin
 	if in != nil {
 		if in, err = presentable(in); err != nil {
@@ -151,7 +151,7 @@ func (c Cmd) request(raw bool) (q runRequest, files []*os.File, done func(), err
 			_ = in.Close() // a memory file
 		}
 	}
-	q = runRequest{
+	q = wire.RunRequest{
 		Tool: c.Tool, Program: c.Program, Args: c.Args, Env: c.Env, ExtraTools: c.ExtraTools,
 		StdoutLimit: c.StdoutLimit, StderrLimit: c.StderrLimit, Limits: c.Limits, Raw: raw,
 	}
@@ -165,67 +165,27 @@ func (c Cmd) request(raw bool) (q runRequest, files []*os.File, done func(), err
 }
 
 func (b *agentBox) collect(ctx context.Context, globs []string, maxBytes int64) (*os.File, error) {
-	_, passed, err := b.call(ctx, request{Op: opCollect, Globs: globs, MaxBytes: maxBytes}, nil)
+	_, passed, err := b.s.Call(ctx, wire.Request{Op: wire.OpCollect, Globs: globs, MaxBytes: maxBytes}, nil)
 	if err == nil && len(passed) != 1 {
 		err = errors.New("the sandbox agent sent none")
 	}
 	if err != nil {
-		closeAll(passed)
+		wire.CloseAll(passed)
 		return nil, err
 	}
 	return passed[0], nil
 }
 
 func (b *agentBox) clean(ctx context.Context) error {
-	_, passed, err := b.call(ctx, request{Op: opClean}, nil)
-	closeAll(passed)
+	_, passed, err := b.s.Call(ctx, wire.Request{Op: wire.OpClean}, nil)
+	wire.CloseAll(passed)
 	return err
 }
 
 func (b *agentBox) renew(ctx context.Context) error {
-	_, passed, err := b.call(ctx, request{Op: opRenew}, nil)
-	closeAll(passed)
+	_, passed, err := b.s.Call(ctx, wire.Request{Op: wire.OpRenew}, nil)
+	wire.CloseAll(passed)
 	return err
 }
 
-func (b *agentBox) close() error {
-	if err := b.s.conn.Close(); !errors.Is(err, net.ErrClosed) {
-		return err
-	}
-	return nil
-}
-
-// cancelGrace is how long a cancelled run may take to be gone before the box is
-// given up.
-const cancelGrace = 15 * time.Second
-
-// call makes one request and waits for its reply. When ctx ends it asks the
-// agent to stop, and gives the box up if that takes too long.
-func (b *agentBox) call(ctx context.Context, q request, sent func(), files ...*os.File) (reply, []*os.File, error) {
-	b.s.mu.Lock()
-	defer b.s.mu.Unlock()
-	if err := context.Cause(ctx); err != nil {
-		return reply{}, nil, err
-	}
-	fds, err := descriptors(files)
-	if err != nil {
-		return reply{}, nil, err
-	}
-	err = b.s.send(q, fds...)
-	if sent != nil {
-		sent()
-	}
-	if err != nil {
-		return reply{}, nil, err
-	}
-	ended := onEnd(ctx, func() {
-		_ = b.s.send(request{Op: opCancel})                       // gone is as good as cancelled
-		_ = b.s.conn.SetReadDeadline(time.Now().Add(cancelGrace)) // fails only when closed
-	})
-	r, passed, err := b.s.read()
-	if ended() {
-		closeAll(passed)
-		return reply{}, nil, errors.Join(context.Cause(ctx), b.s.conn.SetReadDeadline(time.Time{}))
-	}
-	return r, passed, err
-}
+func (b *agentBox) close() error { return b.s.Close() }

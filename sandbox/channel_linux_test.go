@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/oneshot"
 )
 
 // channels are the ways in which channel.c tells a later run something.
@@ -18,13 +19,13 @@ var channels = []string{
 }
 
 func TestARunTellsTheNextNothing(t *testing.T) {
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		nothingIsTold(t, newBench(t, a, "channel", sandbox.BoxOptions{}), func(*testing.T) {})
 	})
 }
 
 func TestARenewedBoxIsToldNothing(t *testing.T) {
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		b := newBench(t, a, "channel", sandbox.BoxOptions{})
 		nothingIsTold(t, b, func(t *testing.T) {
 			if err := b.box.Renew(t.Context()); err != nil {
@@ -64,7 +65,7 @@ func nothingIsTold(t *testing.T, b bench, between func(*testing.T)) {
 }
 
 func TestARenewedBoxIsTheSameButForItsRoom(t *testing.T) {
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		const tmp = 3 << 20
 		b := newBench(t, a, "channel", sandbox.BoxOptions{TmpBytes: tmp})
 		is := func(what string, l sandbox.Limits) sandbox.Cmd {
@@ -140,32 +141,6 @@ func TestARenewedBoxIsTheSameButForItsRoom(t *testing.T) {
 	})
 }
 
-// Boxes whose clients go while their rooms change leave nothing; onEveryDriver looks.
-func TestAClientMayGoWhileItsRoomChanges(t *testing.T) {
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
-		for range 8 {
-			b, err := a.OpenBox(t.Context(), sandbox.BoxOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := b.Put(t.Context(), hostile(t, "channel")); err != nil {
-				t.Fatal(err)
-			}
-			if o := run(t, b, sandbox.Cmd{Program: "./channel", Args: []string{"hear", "process"}, Limits: generous}); o.Verdict != sandbox.OK {
-				t.Fatalf("it ended %v", o)
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			renewed := make(chan error, 1)
-			go func() { renewed <- b.Renew(ctx) }()
-			cancel()
-			<-renewed // sooner or later than it was cancelled
-			if err := b.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-}
-
 // An agent that cannot set the counter of process ids has another room for each run.
 func TestWithoutACounterOfProcessesEachRunHasARoomOfItsOwn(t *testing.T) {
 	needRoot(t)
@@ -177,7 +152,7 @@ func TestWithoutACounterOfProcessesEachRunHasARoomOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	const hide = `c=/proc/sys/kernel/ns_last_pid; mount --bind $c $c && mount -o remount,bind,ro $c && exec "$0" "$@"`
-	p, err := sandbox.Spawn(t.Context(), "/usr/bin/unshare", []string{"-m", "sh", "-c", hide, exe, agentCommand}, sandbox.Config{Slots: 2, FirstUID: driverUID})
+	p, err := oneshot.Spawn(t.Context(), "/usr/bin/unshare", []string{"-m", "sh", "-c", hide, exe, agentCommand}, sandbox.Config{Slots: 2, FirstUID: driverUID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +170,7 @@ func TestWithoutACounterOfProcessesEachRunHasARoomOfItsOwn(t *testing.T) {
 }
 
 func TestProcTellsOfNothingButTheRunsProcesses(t *testing.T) {
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		b := newBench(t, a, "channel", sandbox.BoxOptions{}).box
 		o := run(t, b, sandbox.Cmd{Program: "./channel", Args: []string{"is", "processes"}, Limits: generous})
 		names := strings.Fields(o.stdout)

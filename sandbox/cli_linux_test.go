@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/internal/wire"
 )
 
 // judgeCommand makes the test binary the one-shot command.
@@ -131,7 +132,7 @@ func offences(exact bool) map[string]sandbox.Cmd {
 }
 
 func TestTheOneShotCommandSaysWhatTheAgentSays(t *testing.T) {
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		driver := status(t, a).Driver
 		d := keep(t, sandbox.Config{Driver: driver, AllowDegraded: !bounded(t, a), FirstUID: driverUID, Slots: 2}, false)
 		var boxes []*sandbox.Box
@@ -174,7 +175,7 @@ func TestTheOneShotCommandReadsAndWritesNamedFiles(t *testing.T) {
 	out, errs := filepath.Join(dir, "out"), filepath.Join(dir, "err")
 	line, stderr, status := judged(t, "--job-id", "1", "--attempt-id", "1", "--stdin", filepath.Join(dir, "in"), "--stdout", out, "--stderr", errs,
 		"--", "sort")
-	p, err := sandbox.ParseReport([]byte(line), 1, 1)
+	p, err := wire.ParseReport([]byte(line), 1, 1)
 	if err != nil || status != 0 || p.Verdict != sandbox.OK || strings.Count(line, "\n") != 1 {
 		t.Fatalf("it said %q %q with status %d: %v", line, stderr, status, err)
 	}
@@ -204,7 +205,7 @@ func TestTheOneShotCommandRefusesBadInput(t *testing.T) {
 	} {
 		t.Run(name+" is SE", func(t *testing.T) {
 			line, stderr, status := judged(t, append(append(append([]string{}, ids...), args...), "--", "true")...)
-			p, err := sandbox.ParseReport([]byte(line), 1, 1)
+			p, err := wire.ParseReport([]byte(line), 1, 1)
 			if err != nil || status != 0 || p.Verdict != sandbox.SE {
 				t.Errorf("it said %q %q with status %d: %v", line, stderr, status, err)
 			}
@@ -226,8 +227,8 @@ func TestTheOneShotCommandRefusesBadInput(t *testing.T) {
 }
 
 func TestABadLineIsRefusedWithAReason(t *testing.T) {
-	good := sandbox.NewReport(1, 2, sandbox.Result{Verdict: sandbox.OK, Driver: "v2"}, nil)
-	change := func(f func(*sandbox.Report)) string {
+	good := wire.NewReport(1, 2, sandbox.Result{Verdict: sandbox.OK, Driver: "v2"}, nil)
+	change := func(f func(*wire.Report)) string {
 		p := good
 		f(&p)
 		b, err := json.Marshal(p)
@@ -241,27 +242,27 @@ func TestABadLineIsRefusedWithAReason(t *testing.T) {
 		"half a line":                {`{"schema_version":1,"job_`, "not_json"},
 		"words":                      {"Segmentation fault", "not_json"},
 		"a very long line":           {`{"error":"` + strings.Repeat("x", 1<<20) + `"}`, "not_json"},
-		"two lines":                  {change(func(*sandbox.Report) {}) + "\n{}", "not_json"},
+		"two lines":                  {change(func(*wire.Report) {}) + "\n{}", "not_json"},
 		"a wrong type":               {`{"schema_version":1,"job_id":"1"}`, "range"},
-		"another version":            {change(func(p *sandbox.Report) { p.SchemaVersion = 2 }), "schema_version"},
-		"another job":                {change(func(p *sandbox.Report) { p.JobID = 9 }), "job_id"},
-		"another attempt":            {change(func(p *sandbox.Report) { p.AttemptID = 9 }), "attempt_id"},
-		"a verdict that is not ours": {change(func(p *sandbox.Report) { p.Verdict = "AC" }), "verdict"},
-		"no verdict":                 {change(func(p *sandbox.Report) { p.Verdict = "" }), "verdict"},
-		"SE without an error":        {change(func(p *sandbox.Report) { p.Verdict = sandbox.SE }), "verdict"},
-		"an error without SE":        {change(func(p *sandbox.Report) { p.SandboxError = "x" }), "verdict"},
-		"negative time":              {change(func(p *sandbox.Report) { p.TimeMillis = -1 }), "range"},
-		"absurd memory":              {change(func(p *sandbox.Report) { p.MemoryKiB = 1 << 60 }), "range"},
-		"an absurd signal":           {change(func(p *sandbox.Report) { p.ExitSignal = 1000 }), "range"},
+		"another version":            {change(func(p *wire.Report) { p.SchemaVersion = 2 }), "schema_version"},
+		"another job":                {change(func(p *wire.Report) { p.JobID = 9 }), "job_id"},
+		"another attempt":            {change(func(p *wire.Report) { p.AttemptID = 9 }), "attempt_id"},
+		"a verdict that is not ours": {change(func(p *wire.Report) { p.Verdict = "AC" }), "verdict"},
+		"no verdict":                 {change(func(p *wire.Report) { p.Verdict = "" }), "verdict"},
+		"SE without an error":        {change(func(p *wire.Report) { p.Verdict = sandbox.SE }), "verdict"},
+		"an error without SE":        {change(func(p *wire.Report) { p.SandboxError = "x" }), "verdict"},
+		"negative time":              {change(func(p *wire.Report) { p.TimeMillis = -1 }), "range"},
+		"absurd memory":              {change(func(p *wire.Report) { p.MemoryKiB = 1 << 60 }), "range"},
+		"an absurd signal":           {change(func(p *wire.Report) { p.ExitSignal = 1000 }), "range"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := sandbox.ParseReport([]byte(tt.line), 1, 2)
+			_, err := wire.ParseReport([]byte(tt.line), 1, 2)
 			if e, ok := errors.AsType[*sandbox.ProtocolError](err); !ok || e.Reason != tt.reason {
 				t.Errorf("ParseReport = %v, want reason %s", err, tt.reason)
 			}
 		})
 	}
-	if _, err := sandbox.ParseReport([]byte(change(func(*sandbox.Report) {})), 1, 2); err != nil {
+	if _, err := wire.ParseReport([]byte(change(func(*wire.Report) {})), 1, 2); err != nil {
 		t.Errorf("a good line is refused: %v", err)
 	}
 }

@@ -6,39 +6,41 @@ import (
 	"context"
 	"os"
 	"time"
+
+	"deepoj/sandbox/internal/wire"
 )
 
 // Here everything says why there is no sandbox.
 
-// Agent is a client of a sandbox agent.
-type Agent struct{}
+// Client is a client of a sandbox agent.
+type Client struct{}
 
 // Dial talks to an agent.
-func Dial(*os.File) (*Agent, error) { return nil, supported() }
+func Dial(*os.File) (*Client, error) { return nil, wire.Supported() }
 
 // Alive reports whether the agent is still there.
-func (a *Agent) Alive() bool { return false }
+func (c *Client) Alive() bool { return false }
 
 // Close closes the connection.
-func (a *Agent) Close() error { return supported() }
+func (c *Client) Close() error { return wire.Supported() }
 
 // Slots returns how many boxes may be open at once.
-func (a *Agent) Slots() int { return 0 }
+func (c *Client) Slots() int { return 0 }
 
 // Cores returns how many cores one box can use at once.
-func (a *Agent) Cores() int { return 0 }
+func (c *Client) Cores() int { return 0 }
 
 // Status asks the agent what it is able to do.
-func (a *Agent) Status(context.Context) (Status, error) { return Status{}, supported() }
+func (c *Client) Status(context.Context) (Status, error) { return Status{}, wire.Supported() }
 
 // Tool returns where a tool is.
-func (a *Agent) Tool(context.Context, string) (Tool, error) { return Tool{}, supported() }
+func (c *Client) Tool(context.Context, string) (Tool, error) { return Tool{}, wire.Supported() }
 
 // Box opens a box.
-func (a *Agent) Box(context.Context) (*Box, error) { return nil, supported() }
+func (c *Client) Box(context.Context) (*Box, error) { return nil, wire.Supported() }
 
 // OpenBox opens a box.
-func (a *Agent) OpenBox(context.Context, BoxOptions) (*Box, error) { return nil, supported() }
+func (c *Client) OpenBox(context.Context, BoxOptions) (*Box, error) { return nil, wire.Supported() }
 
 // Box is one private root file system.
 type Box struct{}
@@ -47,25 +49,25 @@ type Box struct{}
 func (b *Box) OneShot() bool { return false }
 
 // Put writes files below /box.
-func (b *Box) Put(context.Context, ...File) error { return supported() }
+func (b *Box) Put(context.Context, ...File) error { return wire.Supported() }
 
 // Run runs one command and waits for its end.
-func (b *Box) Run(context.Context, Cmd) (Result, error) { return Result{}, supported() }
+func (b *Box) Run(context.Context, Cmd) (Result, error) { return Result{}, wire.Supported() }
 
 // RunPiped runs one command whose standard input and output are ends of pipes.
-func (b *Box) RunPiped(context.Context, Cmd) (Result, error) { return Result{}, supported() }
+func (b *Box) RunPiped(context.Context, Cmd) (Result, error) { return Result{}, wire.Supported() }
 
 // Collect returns files below /box.
-func (b *Box) Collect(context.Context, []string, int64) ([]File, error) { return nil, supported() }
+func (b *Box) Collect(context.Context, []string, int64) ([]File, error) { return nil, wire.Supported() }
 
 // Clean waits until everything that a run left is gone.
-func (b *Box) Clean(context.Context) error { return supported() }
+func (b *Box) Clean(context.Context) error { return wire.Supported() }
 
 // Renew has the next run begin where nothing ever ran.
-func (b *Box) Renew(context.Context) error { return supported() }
+func (b *Box) Renew(context.Context) error { return wire.Supported() }
 
 // Close gives the box back.
-func (b *Box) Close() error { return supported() }
+func (b *Box) Close() error { return wire.Supported() }
 
 // Moment is how long a program may go on whose end does not matter any more.
 const Moment = 2 * time.Second
@@ -82,49 +84,55 @@ type PairOptions struct {
 
 // RunPair runs two programs that talk to each other.
 func RunPair(context.Context, *Box, Cmd, *Box, Cmd) (PairResult, error) {
-	return PairResult{}, supported()
+	return PairResult{}, wire.Supported()
 }
 
 // RunPairWith is [RunPair] with options.
 func RunPairWith(context.Context, *Box, Cmd, *Box, Cmd, PairOptions) (PairResult, error) {
-	return PairResult{}, supported()
+	return PairResult{}, wire.Supported()
 }
 
-// Door is a client of a [Keeper].
-type Door struct{}
+// KeeperClient is a client of a keeper.
+type KeeperClient struct{}
 
-// DoorConfig says how one-shot runs are read.
-type DoorConfig struct {
+// KeeperClientConfig says how one-shot runs are read.
+type KeeperClientConfig struct {
 	StdoutLimit, StderrLimit int64
 	Refused                  func(reason string)
 }
 
-// OpenDoor talks to a keeper.
-func OpenDoor(context.Context, *os.File, DoorConfig) (*Door, error) { return nil, supported() }
+// DialKeeper talks to a keeper.
+func DialKeeper(context.Context, *os.File, KeeperClientConfig) (*KeeperClient, error) {
+	return nil, wire.Supported()
+}
 
 // Agent talks to the agent that runs now.
-func (d *Door) Agent(context.Context) (*Agent, error) { return nil, supported() }
+func (k *KeeperClient) Agent(context.Context) (*Client, error) { return nil, wire.Supported() }
 
 // Tool returns where a tool is.
-func (d *Door) Tool(context.Context, string) (Tool, error) { return Tool{}, supported() }
+func (k *KeeperClient) Tool(context.Context, string) (Tool, error) { return Tool{}, wire.Supported() }
 
 // Slots returns how many one-shot runs there may be at once.
-func (d *Door) Slots() int { return 0 }
+func (k *KeeperClient) Slots() int { return 0 }
 
 // Cores returns how many cores one box can use at once.
-func (d *Door) Cores() int { return 0 }
+func (k *KeeperClient) Cores() int { return 0 }
 
 // Status says what one-shot runs are able to do.
-func (d *Door) Status(context.Context) (Status, error) { return Status{}, supported() }
+func (k *KeeperClient) Status(context.Context) (Status, error) { return Status{}, wire.Supported() }
 
 // Box opens a box.
-func (d *Door) Box(context.Context) (*Box, error) { return nil, supported() }
+func (k *KeeperClient) Box(context.Context) (*Box, error) { return nil, wire.Supported() }
 
 // OpenBox opens a box.
-func (d *Door) OpenBox(context.Context, BoxOptions) (*Box, error) { return nil, supported() }
+func (k *KeeperClient) OpenBox(context.Context, BoxOptions) (*Box, error) {
+	return nil, wire.Supported()
+}
 
 // Replaced returns how often an agent was replaced, by reason.
-func (d *Door) Replaced(context.Context) (map[string]int64, error) { return nil, supported() }
+func (k *KeeperClient) Replaced(context.Context) (map[string]int64, error) {
+	return nil, wire.Supported()
+}
 
 // WithJob says for which job and attempt the runs with ctx are.
 func WithJob(ctx context.Context, _ int64, _ int32) context.Context { return ctx }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/oneshot"
 )
 
 // crashes are what may be under way when an agent is killed with SIGKILL.
@@ -27,7 +28,7 @@ var crashes = map[string]struct {
 func TestAnAgentThatIsKilledLeavesNoProcessAndTheNextOneSweeps(t *testing.T) {
 	for name, tt := range crashes {
 		t.Run("in the middle of "+name, func(t *testing.T) {
-			startOnEveryDriver(t, sandbox.Config{Slots: 2}, func(t *testing.T, p *sandbox.Process, a *sandbox.Agent) {
+			startOnEveryDriver(t, sandbox.Config{Slots: 2}, func(t *testing.T, p *oneshot.Process, a *sandbox.Client) {
 				driver := status(t, a).Driver
 				b, err := a.OpenBox(t.Context(), sandbox.BoxOptions{})
 				if err != nil {

@@ -14,32 +14,33 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/oneshot"
 )
 
 // keep starts a keeper whose one-shot runs are the command judge, or with none this
 // program's own, and opens its door.
-func keep(t testing.TB, cfg sandbox.Config, agent bool, judge ...string) *sandbox.Door {
+func keep(t testing.TB, cfg sandbox.Config, agent bool, judge ...string) *sandbox.KeeperClient {
 	t.Helper()
 	needRoot(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := sandbox.KeeperConfig{Sandbox: cfg, Judge: judge}
+	c := oneshot.KeeperConfig{Sandbox: cfg, OneShot: judge}
 	if len(judge) == 0 {
-		if c.Judge, err = judgeProgram(); err != nil {
+		if c.OneShot, err = judgeProgram(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if agent {
 		c.Agent = []string{exe, agentCommand}
 	}
-	k, err := sandbox.Keep(c)
+	k, err := oneshot.Keep(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(k.Close)
-	d, err := sandbox.OpenDoor(t.Context(), k.Conn(), sandbox.DoorConfig{StdoutLimit: 4096, StderrLimit: 4096})
+	d, err := sandbox.DialKeeper(t.Context(), k.Conn(), sandbox.KeeperClientConfig{StdoutLimit: 4096, StderrLimit: 4096})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func TestAKeeperStartsAnotherAgent(t *testing.T) {
 	if s, err := d.Status(t.Context()); err != nil || s.SelfTest != "" || s.Slots != 1 || s.Driver == "" {
 		t.Errorf("Status = %+v, %v", s, err)
 	}
-	var next *sandbox.Agent
+	var next *sandbox.Client
 	eventually(t, "another agent is there", func() bool {
 		next, err = d.Agent(t.Context())
 		return err == nil

@@ -6,21 +6,29 @@ import (
 	"testing"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/oneshot"
 )
 
 // onEveryDriver calls f with an agent of each control group driver that this
 // machine can have, and of "none", which every machine can. What none does not
 // promise is said where it is expected.
-func onEveryDriver(t *testing.T, f func(*testing.T, *sandbox.Agent)) {
+func onEveryDriver(t *testing.T, f func(*testing.T, *sandbox.Client)) {
 	t.Helper()
 	onEveryDriverWith(t, sandbox.Config{Slots: 2}, f)
 }
 
 // onEveryDriverWith is onEveryDriver with a configuration.
-func onEveryDriverWith(t *testing.T, cfg sandbox.Config, f func(*testing.T, *sandbox.Agent)) {
+func onEveryDriverWith(t *testing.T, cfg sandbox.Config, f func(*testing.T, *sandbox.Client)) {
 	t.Helper()
-	startOnEveryDriver(t, cfg, func(t *testing.T, p *sandbox.Process, a *sandbox.Agent) {
-		t.Run(status(t, a).Driver, func(t *testing.T) { f(t, a) })
+	wellOnEveryDriver(t, cfg, func(t *testing.T, _ *oneshot.Process, a *sandbox.Client) { f(t, a) })
+}
+
+// wellOnEveryDriver is startOnEveryDriver, and sees to it that each agent ends well and
+// leaves nothing.
+func wellOnEveryDriver(t *testing.T, cfg sandbox.Config, f func(*testing.T, *oneshot.Process, *sandbox.Client), args ...string) {
+	t.Helper()
+	startOnEveryDriver(t, cfg, func(t *testing.T, p *oneshot.Process, a *sandbox.Client) {
+		t.Run(status(t, a).Driver, func(t *testing.T) { f(t, p, a) })
 		if err := p.Close(); err != nil {
 			t.Errorf("the agent ended with %v", err)
 		}
@@ -30,12 +38,12 @@ func onEveryDriverWith(t *testing.T, cfg sandbox.Config, f func(*testing.T, *san
 		if left := strangers(t, driverUID); len(left) != 0 {
 			t.Errorf("the agent left %v", left)
 		}
-	})
+	}, args...)
 }
 
-// startOnEveryDriver starts an agent of each driver, one after the other, and
+// startOnEveryDriver starts an agent of each driver with args, one after the other, and
 // calls f with it, which ends it.
-func startOnEveryDriver(t *testing.T, cfg sandbox.Config, f func(*testing.T, *sandbox.Process, *sandbox.Agent)) {
+func startOnEveryDriver(t *testing.T, cfg sandbox.Config, f func(*testing.T, *oneshot.Process, *sandbox.Client), args ...string) {
 	t.Helper()
 	needRoot(t)
 	drivers := []string{sandbox.DriverV2, sandbox.DriverHybrid, sandbox.DriverV1, sandbox.DriverNone}
@@ -45,7 +53,7 @@ func startOnEveryDriver(t *testing.T, cfg sandbox.Config, f func(*testing.T, *sa
 	found := false
 	for _, driver := range drivers {
 		cfg.Driver, cfg.FirstUID, cfg.AllowDegraded = driver, driverUID, driver == sandbox.DriverNone
-		p, a, err := start(cfg)
+		p, a, err := startWith(cfg, append([]string{agentCommand}, args...))
 		if err != nil {
 			t.Logf("no driver %s here", driver)
 			continue
@@ -64,7 +72,7 @@ func startOnEveryDriver(t *testing.T, cfg sandbox.Config, f func(*testing.T, *sa
 var driverUID = 100_000 + os.Getpid()%1000*100
 
 // status asks an agent what it is able to do.
-func status(t testing.TB, a *sandbox.Agent) sandbox.Status {
+func status(t testing.TB, a *sandbox.Client) sandbox.Status {
 	t.Helper()
 	s, err := a.Status(t.Context())
 	if err != nil {
@@ -74,7 +82,7 @@ func status(t testing.TB, a *sandbox.Agent) sandbox.Status {
 }
 
 // bounded reports whether an agent has control groups.
-func bounded(t testing.TB, a *sandbox.Agent) bool {
+func bounded(t testing.TB, a *sandbox.Client) bool {
 	t.Helper()
 	return status(t, a).Driver != sandbox.DriverNone
 }

@@ -17,6 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/internal/room"
+	"deepoj/sandbox/internal/wire"
+	"deepoj/sandbox/oneshot"
 )
 
 // A run ends when we say so, whatever its tasks are to each other, which of them ended
@@ -162,7 +165,7 @@ func (c endingCase) limits() sandbox.Limits {
 func drivers(t *testing.T) []string {
 	t.Helper()
 	var found []string
-	startOnEveryDriver(t, sandbox.Config{Slots: 1}, func(t *testing.T, p *sandbox.Process, a *sandbox.Agent) {
+	startOnEveryDriver(t, sandbox.Config{Slots: 1}, func(t *testing.T, p *oneshot.Process, a *sandbox.Client) {
 		found = append(found, status(t, a).Driver)
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -214,7 +217,7 @@ func endAll(t *testing.T, driver string, undenied bool, cases []endingCase) {
 	t.Run("every user id of a room is there again", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		for range sandbox.UserIDs(e.cfg.Slots) + 1 {
+		for range room.UserIDs(e.cfg.Slots) + 1 {
 			b, err := e.get(t).OpenBox(ctx, sandbox.BoxOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -234,13 +237,13 @@ type enders struct {
 	t        *testing.T
 	cfg      sandbox.Config
 	undenied bool
-	process  *sandbox.Process
-	agent    *sandbox.Agent
+	process  *oneshot.Process
+	agent    *sandbox.Client
 	box      *sandbox.Box
 }
 
 // get returns the agent.
-func (e *enders) get(t *testing.T) *sandbox.Agent {
+func (e *enders) get(t *testing.T) *sandbox.Client {
 	t.Helper()
 	if e.agent != nil {
 		return e.agent
@@ -397,7 +400,7 @@ func (e *enders) endOneShot(t *testing.T, c endingCase) {
 	if left := traces(t, cmd.Process.Pid); len(left) != 0 {
 		t.Errorf("the command left %q", left)
 	}
-	p, refused := sandbox.ParseReport(line.Bytes(), 1, 1)
+	p, refused := wire.ParseReport(line.Bytes(), 1, 1)
 	if err := errors.Join(err, refused); err != nil {
 		t.Fatalf("%v; it said %q %q", err, line.String(), complaint.String())
 	}

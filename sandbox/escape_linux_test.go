@@ -149,7 +149,7 @@ func children(t *testing.T, pid int) []string {
 func TestNothingLeadsOutOfABox(t *testing.T) {
 	t.Setenv("DEEPOJ_SECRET", "of the host") // agents start after this
 	w := newWitness(t)
-	onEveryDriverWith(t, sandbox.Config{Slots: 2, ReadOnly: []string{w.attic}}, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriverWith(t, sandbox.Config{Slots: 2, ReadOnly: []string{w.attic}}, func(t *testing.T, a *sandbox.Client) {
 		for kind, writable := range map[string]bool{"in a box to run in": false, "in a box to compile in": true} {
 			if writable && insideVM() {
 				continue // control groups make no difference to that
@@ -159,7 +159,7 @@ func TestNothingLeadsOutOfABox(t *testing.T) {
 	})
 }
 
-func nothingLeadsOutOfABox(t *testing.T, a *sandbox.Agent, w *witness, writable bool) {
+func nothingLeadsOutOfABox(t *testing.T, a *sandbox.Client, w *witness, writable bool) {
 	b := newBench(t, a, "escape", sandbox.BoxOptions{Writable: writable})
 	all := attacks(t, w)
 	all["TCP cannot be offered"] = attack{args: []string{"listen"}, tries: 1, errors: "EAFNOSUPPORT"}
@@ -205,7 +205,7 @@ func (a attack) judge(t *testing.T, printed string) {
 }
 
 func TestForeignSystemCallsAreKilled(t *testing.T) {
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		b := newBench(t, a, "foreign", sandbox.BoxOptions{})
 		for name, arch := range map[string]string{"int 0x80 is killed": "i386", "a system call of x32 is killed": "x32"} {
 			t.Run(name, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestForeignSystemCallsAreKilled(t *testing.T) {
 // leaves links there.
 func TestNothingLeadsOutOfABoxByPlantedLinks(t *testing.T) {
 	w := newWitness(t)
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		b := newBench(t, a, "escape", sandbox.BoxOptions{Writable: true})
 		plant := attack{args: []string{"plant", w.answer, w.dir}, tries: 12, errors: "worked EPERM EACCES"}
 		o := b.run(t, generous, plant.args...)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/oneshot"
 )
 
 // manyRuns is how many runs TestManyRunsLeaveNothing makes: DEEPOJ_RUNS, or a
@@ -124,7 +125,7 @@ const memoryGrowth = 3 << 20
 
 func TestManyRunsLeaveNothing(t *testing.T) {
 	n := manyRuns(t)
-	startOnEveryDriver(t, sandbox.Config{Slots: 1}, func(t *testing.T, p *sandbox.Process, a *sandbox.Agent) {
+	startOnEveryDriver(t, sandbox.Config{Slots: 1}, func(t *testing.T, p *oneshot.Process, a *sandbox.Client) {
 		t.Run(fmt.Sprintf("%d runs with driver %s", n, status(t, a).Driver), func(t *testing.T) { manyRunsLeaveNothing(t, p, a, n) })
 		if err := p.Close(); err != nil {
 			t.Errorf("the agent ended with %v", err)
@@ -135,7 +136,7 @@ func TestManyRunsLeaveNothing(t *testing.T) {
 	})
 }
 
-func manyRunsLeaveNothing(t *testing.T, p *sandbox.Process, a *sandbox.Agent, n int) {
+func manyRunsLeaveNothing(t *testing.T, p *oneshot.Process, a *sandbox.Client, n int) {
 	const runsOfABox = 20
 	program := hostile(t, "process")
 	var took []time.Duration

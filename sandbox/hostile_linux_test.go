@@ -44,7 +44,7 @@ type bench struct {
 	program string
 }
 
-func newBench(t testing.TB, a *sandbox.Agent, program string, o sandbox.BoxOptions) bench {
+func newBench(t testing.TB, a *sandbox.Client, program string, o sandbox.BoxOptions) bench {
 	t.Helper()
 	b := bench{open(t, a, o), program}
 	err := b.box.Put(t.Context(), hostile(t, program), hostile(t, "leftover"), sandbox.File{Path: "ours", Data: []byte("ours")})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/internal/wire"
 )
 
 // mistake is a command that cannot be run, and words of the cause.
@@ -100,7 +101,7 @@ func TestWhatCannotBeRunIsASystemErrorThatNamesTheCause(t *testing.T) {
 	onEveryDriver(t, whatCannotBeRunIsASystemErrorThatNamesTheCause)
 }
 
-func whatCannotBeRunIsASystemErrorThatNamesTheCause(t *testing.T, a *sandbox.Agent) {
+func whatCannotBeRunIsASystemErrorThatNamesTheCause(t *testing.T, a *sandbox.Client) {
 	b := newBench(t, a, "process", sandbox.BoxOptions{})
 	if err := b.box.Put(t.Context(), wrongPrograms(t)...); err != nil {
 		t.Fatal(err)
@@ -152,7 +153,7 @@ func TestTheOneShotCommandNamesTheSameCauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"--job-id", "1", "--attempt-id", "1", "--dir", dir}, flags(tt.cmd)...)
 			line, stderr, status := judged(t, args...)
-			p, err := sandbox.ParseReport([]byte(line), 1, 1)
+			p, err := wire.ParseReport([]byte(line), 1, 1)
 			if err != nil || status != 0 || p.Verdict != sandbox.SE || !strings.Contains(p.SandboxError, tt.want) {
 				t.Errorf("it said %q %q with status %d, %v, want SE and %q", line, stderr, status, err, tt.want)
 			}

@@ -26,7 +26,7 @@ var leftovers = map[string]string{
 
 func TestARunLeavesNothingForTheNext(t *testing.T) { onEveryDriver(t, aRunLeavesNothingForTheNext) }
 
-func aRunLeavesNothingForTheNext(t *testing.T, a *sandbox.Agent) {
+func aRunLeavesNothingForTheNext(t *testing.T, a *sandbox.Client) {
 	b := newBench(t, a, "leftover", sandbox.BoxOptions{})
 	limits := generous
 	limits.MemoryBytes = 64 * mib

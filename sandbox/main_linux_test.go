@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -16,6 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/internal/room"
+	"deepoj/sandbox/internal/seccomp"
+	"deepoj/sandbox/oneshot"
 )
 
 // agentCommand makes the test binary an agent.
@@ -25,19 +30,26 @@ const agentCommand = "sandbox-agent"
 // children of the agent.
 const undeniedArgument = "--undenied"
 
+// stoppingArgument, as the argument of agentCommand, makes the agent stop at every step of
+// a change of rooms.
+const stoppingArgument = "--stopping"
+
 func TestMain(m *testing.M) {
 	if os.Getpid() == 1 && insideVM() {
 		initVM()
 	}
 	if len(os.Args) > 2 && os.Args[2] == undeniedArgument {
-		sandbox.AllowBrothers()
+		seccomp.CloneDenied &^= unix.CLONE_PARENT
 		os.Args = append(os.Args[:2], os.Args[3:]...)
+	}
+	if slices.Equal(os.Args[1:], []string{agentCommand, stoppingArgument}) {
+		stopAtEveryStep()
 	}
 	if len(os.Args) > 1 && os.Args[1] == agentCommand {
 		os.Exit(serve())
 	}
 	if len(os.Args) > 1 && os.Args[1] == judgeCommand {
-		os.Exit(sandbox.Judge(context.Background(), os.Args[2:], os.Stdout, os.Stderr))
+		os.Exit(oneshot.Main(context.Background(), os.Args[2:], os.Stdout, os.Stderr))
 	}
 	if len(os.Args) > 1 && os.Args[1] == clientCommand {
 		if err := client(); err != nil {
@@ -50,8 +62,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, starter())
 		os.Exit(1)
 	}
-	if len(os.Args) > 2 && os.Args[1] == sandbox.AttackerCommand {
-		if err := sandbox.Attack(os.Args[2:]); err != nil {
+	if len(os.Args) > 2 && os.Args[1] == attackerCommand {
+		if err := runAttack(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -65,7 +77,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if len(os.Args) > 1 && os.Args[1] == rootlessCommand {
-		if err := sandbox.Rootless(); err != nil {
+		if err := oneshot.Rootless(); err != nil {
 			fmt.Println(err)
 		}
 		os.Exit(0)
@@ -81,6 +93,21 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
+// stopAtEveryStep makes the agent that this process is stop, as by SIGSTOP, at every step of
+// a change of rooms. It collects no garbage either, which would close what is kept open, and
+// ends with its starter though it is stopped.
+func stopAtEveryStep() {
+	debug.SetGCPercent(-1)
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		panic(err)
+	}
+	room.Changing = func() {
+		if err := unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP); err != nil {
+			panic(err)
+		}
+	}
+}
+
 // ends are called when all tests have ended.
 var ends []func() error
 
@@ -90,15 +117,15 @@ func atEnd(f func() error) { ends = append(ends, f) }
 func serve() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	ctx, conn, cfg, err := sandbox.Inherited(ctx)
+	ctx, conn, cfg, err := oneshot.Inherited(ctx)
 	if err == nil {
 		cfg.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		err = sandbox.Serve(ctx, conn, cfg)
+		err = oneshot.Serve(ctx, conn, cfg)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	return sandbox.ExitStatus(err)
+	return oneshot.ExitStatus(err)
 }
 
 // shared is the agent that most tests use.
@@ -106,12 +133,12 @@ var shared sharedAgent
 
 type sharedAgent struct {
 	once    sync.Once
-	process *sandbox.Process
-	agent   *sandbox.Agent
+	process *oneshot.Process
+	agent   *sandbox.Client
 	err     error
 }
 
-func (s *sharedAgent) get(t testing.TB) *sandbox.Agent {
+func (s *sharedAgent) get(t testing.TB) *sandbox.Client {
 	t.Helper()
 	needRoot(t)
 	s.once.Do(func() { s.process, s.agent, s.err = start(sandbox.Config{Slots: 3}) })
@@ -129,16 +156,16 @@ func (s *sharedAgent) close() error {
 }
 
 // start starts an agent.
-func start(cfg sandbox.Config) (*sandbox.Process, *sandbox.Agent, error) {
+func start(cfg sandbox.Config) (*oneshot.Process, *sandbox.Client, error) {
 	return startWith(cfg, []string{agentCommand})
 }
 
-func startWith(cfg sandbox.Config, args []string) (*sandbox.Process, *sandbox.Agent, error) {
+func startWith(cfg sandbox.Config, args []string) (*oneshot.Process, *sandbox.Client, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := sandbox.Spawn(context.Background(), exe, args, cfg)
+	p, err := oneshot.Spawn(context.Background(), exe, args, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,7 +183,7 @@ func needRoot(t testing.TB) {
 	if os.Geteuid() == 0 {
 		return
 	}
-	if err := sandbox.Rootless(); err != nil {
+	if err := oneshot.Rootless(); err != nil {
 		missing(t, "root, or: "+err.Error())
 	}
 }
@@ -172,7 +199,7 @@ func missing(t testing.TB, what string) {
 }
 
 // open opens a box that is closed with the test.
-func open(t testing.TB, a *sandbox.Agent, o sandbox.BoxOptions) *sandbox.Box {
+func open(t testing.TB, a *sandbox.Client, o sandbox.BoxOptions) *sandbox.Box {
 	t.Helper()
 	b, err := a.OpenBox(t.Context(), o)
 	if err != nil {

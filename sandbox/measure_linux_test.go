@@ -19,9 +19,9 @@ import (
 const precision = 5 * time.Millisecond
 
 // onEveryMeter calls f with an agent of each driver that measures exactly.
-func onEveryMeter(t *testing.T, f func(*testing.T, *sandbox.Agent)) {
+func onEveryMeter(t *testing.T, f func(*testing.T, *sandbox.Client)) {
 	t.Helper()
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		if !bounded(t, a) {
 			s := status(t, a)
 			if len(s.Degraded) == 0 {
@@ -57,7 +57,7 @@ func medianWithin[T int64 | time.Duration](t *testing.T, n int, low, high T, mea
 
 func TestCPUTimeIsWhatTheProgramUsed(t *testing.T) { onEveryMeter(t, cpuTimeIsWhatTheProgramUsed) }
 
-func cpuTimeIsWhatTheProgramUsed(t *testing.T, a *sandbox.Agent) {
+func cpuTimeIsWhatTheProgramUsed(t *testing.T, a *sandbox.Client) {
 	b := newBench(t, a, "process", sandbox.BoxOptions{})
 	both := min(2, len(status(t, a).Cores))
 	for way, who := range map[string]string{"usage": "one thread", "threads-usage": "four threads"} {
@@ -81,7 +81,7 @@ func cpuTimeIsWhatTheProgramUsed(t *testing.T, a *sandbox.Agent) {
 
 func TestCPUTimeIsBoundedExactly(t *testing.T) { onEveryMeter(t, cpuTimeIsBoundedExactly) }
 
-func cpuTimeIsBoundedExactly(t *testing.T, a *sandbox.Agent) {
+func cpuTimeIsBoundedExactly(t *testing.T, a *sandbox.Client) {
 	b := newBench(t, a, "process", sandbox.BoxOptions{})
 	both := min(2, len(status(t, a).Cores))
 	tests := map[string]struct {
@@ -113,7 +113,7 @@ func cpuTimeIsBoundedExactly(t *testing.T, a *sandbox.Agent) {
 
 func TestMemoryIsWhatTheProgramTouched(t *testing.T) { onEveryMeter(t, memoryIsWhatTheProgramTouched) }
 
-func memoryIsWhatTheProgramTouched(t *testing.T, a *sandbox.Agent) {
+func memoryIsWhatTheProgramTouched(t *testing.T, a *sandbox.Client) {
 	b := newBench(t, a, "memory", sandbox.BoxOptions{})
 	for _, size := range []int64{16, 64, 256} {
 		t.Run(fmt.Sprint(size, " MiB"), func(t *testing.T) {

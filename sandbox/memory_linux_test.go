@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/internal/wire"
 )
 
 // unbounded is what the driver "none" lets a program do with memory: it only adds
@@ -19,7 +20,7 @@ func TestMemoryIsBoundedHoweverItIsTaken(t *testing.T) {
 	onEveryDriver(t, memoryIsBoundedHoweverItIsTaken)
 }
 
-func memoryIsBoundedHoweverItIsTaken(t *testing.T, a *sandbox.Agent) {
+func memoryIsBoundedHoweverItIsTaken(t *testing.T, a *sandbox.Client) {
 	b := newBench(t, a, "memory", sandbox.BoxOptions{})
 	// In MiB. A program of ours and its page tables are smaller than the margin;
 	// what is at the limit exactly may still fit when caches are given up.
@@ -87,7 +88,7 @@ func TestAHoleOfAFileIsNotChargedToAProgram(t *testing.T) {
 	const script = `truncate -s 128M f; for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29; do
 		printf x | dd of=f bs=1 seek=$((i*4194304)) conv=notrunc status=none; done`
 	line, stderr, status := judged(t, "--job-id", "1", "--attempt-id", "1", "--writable", "--time-ms", "20000", "--file-kb", "262144", "--", "sh", "-c", script)
-	p, err := sandbox.ParseReport([]byte(line), 1, 1)
+	p, err := wire.ParseReport([]byte(line), 1, 1)
 	if err != nil || p.Verdict != sandbox.OK {
 		t.Fatalf("it said %q %q with status %d: %v", line, stderr, status, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestOutputIsBoundedAndDrained(t *testing.T) { onEveryDriver(t, outputIsBoundedAndDrained) }
 
-func outputIsBoundedAndDrained(t *testing.T, a *sandbox.Agent) {
+func outputIsBoundedAndDrained(t *testing.T, a *sandbox.Client) {
 	const outputs, files, tmp = 4 * mib, 8 * mib, 48 * mib
 	b := newBench(t, a, "output", sandbox.BoxOptions{TmpBytes: tmp})
 	limits := generous

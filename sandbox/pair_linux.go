@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"deepoj/sandbox/internal/wire"
 )
 
 // RunPair runs two programs, each in its own box, with the standard output of
@@ -144,7 +146,7 @@ func join(ac, bc *Cmd, hear func(fromA bool, said []byte)) (*relays, error) {
 		r.fromB, err = direction(&bc.Stdout, &ac.Stdin, false)
 	}
 	if err != nil {
-		closeAll(ends)
+		wire.CloseAll(ends)
 		return nil, err
 	}
 	for _, d := range []*relay{r.fromA, r.fromB} {
@@ -168,7 +170,7 @@ type relay struct {
 // carry carries bytes until the speaker closes its end, and then tells the listener.
 // What the listener does not hear is heard here, and lost.
 func (d *relay) carry() {
-	defer closeAll([]*os.File{d.from, d.to})
+	defer wire.CloseAll([]*os.File{d.from, d.to})
 	b := make([]byte, 32<<10)
 	for deaf := false; ; {
 		n, err := d.from.Read(b)
@@ -274,7 +276,7 @@ func runPiped(ctx context.Context, b *Box, c Cmd) (Result, error) {
 	closed := false
 	release := func() {
 		if !closed {
-			closeAll([]*os.File{c.Stdin, c.Stdout})
+			wire.CloseAll([]*os.File{c.Stdin, c.Stdout})
 		}
 		closed = true
 	}

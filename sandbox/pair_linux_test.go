@@ -96,7 +96,7 @@ var dialogues = map[string]dialogue{
 
 func TestTwoProgramsTalkToEachOther(t *testing.T) { onEveryDriver(t, twoProgramsTalkToEachOther) }
 
-func twoProgramsTalkToEachOther(t *testing.T, a *sandbox.Agent) {
+func twoProgramsTalkToEachOther(t *testing.T, a *sandbox.Client) {
 	first, second := newBench(t, a, "talk", sandbox.BoxOptions{}), newBench(t, a, "talk", sandbox.BoxOptions{})
 	for name, tt := range dialogues {
 		if tt.limitA == (sandbox.Limits{}) {

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/internal/wire"
+	"deepoj/sandbox/oneshot"
 )
 
 // attackerID is the user id of attackers, who have no privilege.
@@ -22,8 +24,8 @@ const attackerID = 65534
 
 // fortress is a keeper with an agent, for an attacker to try.
 type fortress struct {
-	keeper *sandbox.Keeper
-	door   *sandbox.Door
+	keeper *oneshot.Keeper
+	door   *sandbox.KeeperClient
 }
 
 func newFortress(t *testing.T, cfg sandbox.Config) fortress {
@@ -37,12 +39,12 @@ func newFortress(t *testing.T, cfg sandbox.Config) fortress {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := sandbox.Keep(sandbox.KeeperConfig{Sandbox: cfg, Judge: judge, Agent: []string{exe, agentCommand}})
+	k, err := oneshot.Keep(oneshot.KeeperConfig{Sandbox: cfg, OneShot: judge, Agent: []string{exe, agentCommand}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(k.Close)
-	d, err := sandbox.OpenDoor(t.Context(), k.Conn(), sandbox.DoorConfig{})
+	d, err := sandbox.DialKeeper(t.Context(), k.Conn(), sandbox.KeeperClientConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +52,9 @@ func newFortress(t *testing.T, cfg sandbox.Config) fortress {
 }
 
 // attack runs an attacker and returns what it found.
-func (f fortress) attack(t *testing.T, args ...string) []sandbox.Finding {
+func (f fortress) attack(t *testing.T, args ...string) []finding {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), readableTestBinary(t), append([]string{sandbox.AttackerCommand}, args...)...)
+	cmd := exec.CommandContext(t.Context(), readableTestBinary(t), append([]string{attackerCommand}, args...)...)
 	cmd.ExtraFiles = []*os.File{f.keeper.Conn()}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: attackerID, Gid: attackerID}}
 	var out, errs bytes.Buffer
@@ -60,7 +62,7 @@ func (f fortress) attack(t *testing.T, args ...string) []sandbox.Finding {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("the attacker: %v: %.2000s", err, errs.String())
 	}
-	var found []sandbox.Finding
+	var found []finding
 	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,7 @@ func (f fortress) serves(t *testing.T) {
 	}
 }
 
-func oneShotBox(t *testing.T, d *sandbox.Door) *sandbox.Box {
+func oneShotBox(t *testing.T, d *sandbox.KeeperClient) *sandbox.Box {
 	t.Helper()
 	b, err := d.Box(t.Context())
 	if err != nil {
@@ -208,7 +210,7 @@ func TestTheOneShotCommandTakesAFolderOnlyByItsName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := sandbox.ParseReport(out, 1, 1)
+			p, err := wire.ParseReport(out, 1, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -290,7 +292,7 @@ func inherit(what string) error {
 	var err error
 	switch what {
 	case "door":
-		_, err = sandbox.OpenDoor(context.Background(), conn, sandbox.DoorConfig{})
+		_, err = sandbox.DialKeeper(context.Background(), conn, sandbox.KeeperClientConfig{})
 	case "agent":
 		_, err = sandbox.Dial(conn)
 	}

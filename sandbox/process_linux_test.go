@@ -48,7 +48,7 @@ var misuses = map[string]misuse{
 
 func TestProcessesAreBoundedAndKilled(t *testing.T) { onEveryDriver(t, processesAreBoundedAndKilled) }
 
-func processesAreBoundedAndKilled(t *testing.T, a *sandbox.Agent) {
+func processesAreBoundedAndKilled(t *testing.T, a *sandbox.Client) {
 	b := newBench(t, a, "process", sandbox.BoxOptions{})
 	exact := bounded(t, a)
 	for name, tt := range misuses {
@@ -89,7 +89,7 @@ func processesAreBoundedAndKilled(t *testing.T, a *sandbox.Agent) {
 }
 
 func TestAProgramWhoseFirstThreadEndedIsKilledLikeAnyOther(t *testing.T) {
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		b := newBench(t, a, "process", sandbox.BoxOptions{})
 		const python = "import ctypes, threading, time\ndef go():\n while True: %s\nthreading.Thread(target=go, daemon=True).start()\nctypes.CDLL(None).pthread_exit(None)\n"
 		inPython := func(does string) sandbox.Cmd {
@@ -125,7 +125,7 @@ func TestAProgramWhoseFirstThreadEndedIsKilledLikeAnyOther(t *testing.T) {
 
 func TestEveryDriverBoundsCPUTime(t *testing.T) { onEveryDriver(t, everyDriverBoundsCPUTime) }
 
-func everyDriverBoundsCPUTime(t *testing.T, a *sandbox.Agent) {
+func everyDriverBoundsCPUTime(t *testing.T, a *sandbox.Client) {
 	b := newBench(t, a, "process", sandbox.BoxOptions{})
 	limit, near := 200*ms, 30*ms
 	if insideVM() {
@@ -148,7 +148,7 @@ func everyDriverBoundsCPUTime(t *testing.T, a *sandbox.Agent) {
 }
 
 func TestEveryDriverBoundsWallTime(t *testing.T) {
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		b := newBench(t, a, "process", sandbox.BoxOptions{})
 		t.Run("sleep for 100 ms with much more time is OK", func(t *testing.T) {
 			o := b.run(t, generous, "nap", "100")
@@ -168,7 +168,7 @@ func TestEveryDriverBoundsWallTime(t *testing.T) {
 }
 
 func TestEveryDriverCountsProcessesAndFilesExactly(t *testing.T) {
-	onEveryDriver(t, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriver(t, func(t *testing.T, a *sandbox.Client) {
 		b := newBench(t, a, "process", sandbox.BoxOptions{})
 		for _, way := range []string{"orphan", "processes", "fork-bomb"} {
 			t.Run("the limit still holds after a run that was killed, "+way, func(t *testing.T) {

@@ -34,7 +34,7 @@ func TestAProgramThatHasNoMemoryLeftForItsOwnTextIsMLE(t *testing.T) {
 		t.Fatal(err)
 	}
 	tools := map[string]sandbox.Tool{"reread": {Path: path, Roots: []string{dir}}}
-	onEveryDriverWith(t, sandbox.Config{Slots: 1, Tools: tools}, func(t *testing.T, a *sandbox.Agent) {
+	onEveryDriverWith(t, sandbox.Config{Slots: 1, Tools: tools}, func(t *testing.T, a *sandbox.Client) {
 		exact := bounded(t, a)
 		b := newBench(t, a, "memory", sandbox.BoxOptions{})
 		run := func(data, times int) outcome {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/internal/wire"
 )
 
 // What is killed may stay all the same, for a reason that nobody foresaw. These tests
@@ -72,7 +73,7 @@ func TestAnAgentThatCannotEmptyARoomIsReplacedAtOnceAndCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func(a *sandbox.Agent) *sandbox.Box {
+	open := func(a *sandbox.Client) *sandbox.Box {
 		b, err := a.OpenBox(ctx, sandbox.BoxOptions{})
 		if err == nil {
 			err = b.Put(ctx, hostile(t, "process"), hostile(t, "ending"))
@@ -109,7 +110,7 @@ func TestAnAgentThatCannotEmptyARoomIsReplacedAtOnceAndCounted(t *testing.T) {
 		t.Errorf("what ran besides ended with: %v, want ErrAgentGone", err)
 	}
 	<-ofCulprit // which heard nothing after it was closed
-	var next *sandbox.Agent
+	var next *sandbox.Client
 	eventually(t, "there is another agent", func() bool {
 		next, err = d.Agent(ctx)
 		return err == nil
@@ -131,9 +132,11 @@ func TestAnAgentThatCannotEmptyARoomIsReplacedAtOnceAndCounted(t *testing.T) {
 func TestAnAgentThatDoesNotAnswerIsReplacedAndCounted(t *testing.T) {
 	needRoot(t)
 	adopt(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience) // nobody else would give up
+	defer cancel()
 	before := childrenOf(t, os.Getpid())
 	d := keep(t, sandbox.Config{Slots: 1, FirstUID: driverUID}, true)
-	a, err := d.Agent(t.Context())
+	a, err := d.Agent(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,10 +149,10 @@ func TestAnAgentThatDoesNotAnswerIsReplacedAndCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "there is another agent", func() bool {
-		next, err := d.Agent(t.Context())
+		next, err := d.Agent(ctx)
 		return err == nil && next.Close() == nil
 	})
-	replaced, err := d.Replaced(t.Context())
+	replaced, err := d.Replaced(ctx)
 	if err != nil || len(replaced) != 1 || replaced[sandbox.ReplacedSilent] != 1 {
 		t.Errorf("agents were replaced %v, %v, want one because it said nothing", replaced, err)
 	}
@@ -190,7 +193,7 @@ func TestAOneShotRunThatCannotBeEndedEndsItself(t *testing.T) {
 	hangs := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	err = errors.Join(alive.Close(), cmd.Wait())
 	hangs.Stop()
-	p, refused := sandbox.ParseReport(said.Bytes(), 1, 1)
+	p, refused := wire.ParseReport(said.Bytes(), 1, 1)
 	if err := errors.Join(err, refused); err != nil || p.Verdict != sandbox.SE || !strings.Contains(p.SandboxError, "does not go") {
 		t.Errorf("it said %q, %v", said.String(), err)
 	}

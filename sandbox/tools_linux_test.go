@@ -79,7 +79,7 @@ func TestToolChainsCompileAndRunInABox(t *testing.T) {
 }
 
 // compile runs c in a writable box and returns what it made.
-func compile(t testing.TB, a *sandbox.Agent, c sandbox.Cmd, artifacts string, files ...sandbox.File) []sandbox.File {
+func compile(t testing.TB, a *sandbox.Client, c sandbox.Cmd, artifacts string, files ...sandbox.File) []sandbox.File {
 	t.Helper()
 	b, err := a.OpenBox(t.Context(), sandbox.BoxOptions{Writable: true})
 	if err != nil {

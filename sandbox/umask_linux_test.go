@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox"
+	"deepoj/sandbox/internal/wire"
+	"deepoj/sandbox/oneshot"
 )
 
 // withUmask lets f start programs that begin with this umask.
@@ -34,7 +36,7 @@ func TestAStrictUmaskKeepsNothingFromPrograms(t *testing.T) {
 		withUmask(t, 0o077, func() {
 			line, stderr, status = judged(t, "--job-id", "1", "--attempt-id", "1", "--dir", dir, "--stdout", out, "--", "cat", "sub/word", "/etc/hosts")
 		})
-		if p, err := sandbox.ParseReport([]byte(line), 1, 1); err != nil || p.Verdict != sandbox.OK {
+		if p, err := wire.ParseReport([]byte(line), 1, 1); err != nil || p.Verdict != sandbox.OK {
 			t.Fatalf("it said %q %q with status %d: %v", line, stderr, status, err)
 		}
 		st, err := os.Stat(out)
@@ -43,8 +45,8 @@ func TestAStrictUmaskKeepsNothingFromPrograms(t *testing.T) {
 		}
 	})
 	t.Run("in an agent", func(t *testing.T) {
-		var p *sandbox.Process
-		var a *sandbox.Agent
+		var p *oneshot.Process
+		var a *sandbox.Client
 		var err error
 		withUmask(t, 0o077, func() { p, a, err = start(sandbox.Config{Slots: 1, FirstUID: driverUID}) })
 		if err != nil {

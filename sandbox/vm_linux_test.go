@@ -22,7 +22,8 @@ import (
 
 // A machine with any layout of control groups tests pure cgroup v2 in a virtual
 // one: an emulated processor, a kernel of Debian and this test binary as its first
-// program (see vm_init_linux_test.go). testdata/fetch-kernels gets the kernels.
+// program (see vm_init_linux_test.go), which also runs that of the package of control
+// groups. testdata/fetch-kernels gets the kernels.
 
 // kernels are where kernels lie, one file for each of series.
 const kernels = "../.build/vm/vmlinuz-"
@@ -114,17 +115,21 @@ func insideVM() bool {
 }
 
 // initramfs returns an archive that holds this program, statically linked, as
-// /init, the hostile programs, and the programs that map user ids with what they
-// are linked to.
+// /init, the tests of other packages beside it, the hostile programs, and the programs
+// that map user ids with what they are linked to.
 func initramfs(t *testing.T) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	build := exec.Command("go", "test", "-c", "-ldflags", "-s -w", "-o", filepath.Join(dir, "init"), ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	files := map[string]string{}
+	for name, folder := range map[string]string{vmInit: ".", vmGroups: "./internal/cgroup"} {
+		program := filepath.Join(dir, filepath.Base(name))
+		build := exec.Command("go", "test", "-c", "-ldflags", "-s -w", "-o", program, folder)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		files[name[1:]] = program
 	}
-	files := map[string]string{"init": filepath.Join(dir, "init")}
 	sources, err := filepath.Glob("testdata/hostile/*.c")
 	if err != nil {
 		t.Fatal(err)

@@ -8,42 +8,19 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
 )
-
-// Role is what a user may do.
-type Role string
-
-// The roles. Each may do what those before it may.
-const (
-	RoleContestant Role = "contestant"
-	RoleSetter     Role = "setter"
-	RoleStaff      Role = "staff"
-	RoleAdmin      Role = "admin"
-)
-
-// Roles lists every role.
-var Roles = []Role{RoleContestant, RoleSetter, RoleStaff, RoleAdmin}
 
 // ErrLastAdmin is returned by a change that would leave nobody who may manage
 // accounts.
 var ErrLastAdmin = errors.New("nobody else is an administrator")
 
-// User is an account.
-type User struct {
-	Name         string
-	PasswordHash string // not in lists
-	Role         Role
-	Created      time.Time
-	Disabled     *time.Time // since when they may not log in; nil = they may
-	OneTime      bool       // the password was given to them and has to be changed first
-}
-
 // NewUser is an account to be made.
 type NewUser struct {
 	Name         string
 	PasswordHash string
-	Role         Role
+	Role         judge.Role
 	OneTime      bool   // the password has to be changed first
 	By           string // who makes it, for the audit log
 }
@@ -90,7 +67,7 @@ func changed(n int64, err error, what string) error {
 
 // SetRole changes what a user may do, from their next request on. It returns
 // [ErrNotFound], or [ErrLastAdmin].
-func (s *Store) SetRole(ctx context.Context, name string, role Role, by string) error {
+func (s *Store) SetRole(ctx context.Context, name string, role judge.Role, by string) error {
 	return s.changeUser(ctx, dbsqlc.UserChangeParams{Name: name, Role: new(string(role)), By: by})
 }
 
@@ -116,7 +93,7 @@ func (s *Store) changeUser(ctx context.Context, p dbsqlc.UserChangeParams) error
 }
 
 // User returns an account, or [ErrNotFound].
-func (s *Store) User(ctx context.Context, name string) (*User, error) {
+func (s *Store) User(ctx context.Context, name string) (*judge.User, error) {
 	u, err := s.q.UserGet(ctx, s.main, name)
 	return user(dbsqlc.SessionUserRow(u), "user "+name, err)
 }
@@ -124,20 +101,20 @@ func (s *Store) User(ctx context.Context, name string) (*User, error) {
 // UserFilter chooses accounts. Zero fields do not restrict.
 type UserFilter struct {
 	Prefix string // of the name
-	Role   Role
+	Role   judge.Role
 	After  string // only names behind this one: the cursor
 	Limit  int    // 1 to 200; 0 = 50
 }
 
 // Users returns the accounts that f chooses, by name.
-func (s *Store) Users(ctx context.Context, f UserFilter) ([]User, error) {
+func (s *Store) Users(ctx context.Context, f UserFilter) ([]judge.User, error) {
 	found, err := s.q.UserList(ctx, s.main, dbsqlc.UserListParams{After: f.After, Prefix: f.Prefix, Role: string(f.Role), Max: bounded(f.Limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list users: %w", err)
 	}
-	out := make([]User, len(found))
+	out := make([]judge.User, len(found))
 	for i, u := range found {
-		out[i] = User{Name: u.Name, Role: Role(u.Role), Created: u.CreatedAt, Disabled: u.DisabledAt, OneTime: u.OneTime}
+		out[i] = judge.User{Name: u.Name, Role: judge.Role(u.Role), Created: u.CreatedAt, Disabled: u.DisabledAt, OneTime: u.OneTime}
 	}
 	return out, nil
 }
@@ -154,17 +131,17 @@ func (s *Store) CountUsers(ctx context.Context) (int64, error) {
 // SaveSession stores a session of somebody who has just given their password, by
 // the hash of its token. It returns [ErrNotFound] if the user was disabled, or their
 // password changed, since u was read.
-func (s *Store) SaveSession(ctx context.Context, tokenHash string, u *User, expires time.Time) error {
+func (s *Store) SaveSession(ctx context.Context, tokenHash string, u *judge.User, expires time.Time) error {
 	return s.saveSession(ctx, tokenHash, u, expires, true)
 }
 
 // SaveVouchedSession is SaveSession of somebody whom a provider of OpenID Connect
 // vouches for: when they proved there who they are is not known.
-func (s *Store) SaveVouchedSession(ctx context.Context, tokenHash string, u *User, expires time.Time) error {
+func (s *Store) SaveVouchedSession(ctx context.Context, tokenHash string, u *judge.User, expires time.Time) error {
 	return s.saveSession(ctx, tokenHash, u, expires, false)
 }
 
-func (s *Store) saveSession(ctx context.Context, tokenHash string, u *User, expires time.Time, proved bool) error {
+func (s *Store) saveSession(ctx context.Context, tokenHash string, u *judge.User, expires time.Time, proved bool) error {
 	n, err := s.q.SessionSave(ctx, s.main, dbsqlc.SessionSaveParams{
 		TokenHash: tokenHash, UserName: u.Name, PasswordHash: u.PasswordHash, ExpiresAt: expires, Proved: proved,
 	})
@@ -193,7 +170,7 @@ func (s *Store) SessionProved(ctx context.Context, tokenHash string) (time.Durat
 
 // Session returns the user of a session that has not expired or been ended, or
 // [ErrNotFound].
-func (s *Store) Session(ctx context.Context, tokenHash string) (*User, error) {
+func (s *Store) Session(ctx context.Context, tokenHash string) (*judge.User, error) {
 	u, err := s.q.SessionUser(ctx, s.main, tokenHash)
 	return user(u, "session", err)
 }
@@ -206,14 +183,14 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash string) error {
 	return nil
 }
 
-func user(u dbsqlc.SessionUserRow, what string, err error) (*User, error) {
+func user(u dbsqlc.SessionUserRow, what string, err error) (*judge.User, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("%s: %w", what, ErrNotFound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	return &User{
-		Name: u.Name, PasswordHash: u.PasswordHash, Role: Role(u.Role), Created: u.CreatedAt, Disabled: u.DisabledAt, OneTime: u.OneTime,
+	return &judge.User{
+		Name: u.Name, PasswordHash: u.PasswordHash, Role: judge.Role(u.Role), Created: u.CreatedAt, Disabled: u.DisabledAt, OneTime: u.OneTime,
 	}, nil
 }

@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
 )
 
 // account makes one whose password hash is "hash".
-func account(t *testing.T, s *sql.Store, name string, role sql.Role) *sql.User {
+func account(t *testing.T, s *sql.Store, name string, role judge.Role) *judge.User {
 	t.Helper()
 	must(t, s.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "hash", Role: role, By: "test"}))
 	u, err := s.User(t.Context(), name)
@@ -21,11 +22,11 @@ func account(t *testing.T, s *sql.Store, name string, role sql.Role) *sql.User {
 func TestAnAccountHasOneNameAndAKnownRole(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	u := account(t, s, "root", sql.RoleAdmin)
-	if u.PasswordHash != "hash" || u.Role != sql.RoleAdmin || u.Created.IsZero() || u.Disabled != nil || u.OneTime {
+	u := account(t, s, "root", judge.RoleAdmin)
+	if u.PasswordHash != "hash" || u.Role != judge.RoleAdmin || u.Created.IsZero() || u.Disabled != nil || u.OneTime {
 		t.Errorf("user = %+v", u)
 	}
-	if err := s.CreateUser(t.Context(), sql.NewUser{Name: "root", PasswordHash: "other", Role: sql.RoleAdmin}); !errors.Is(err, sql.ErrExists) {
+	if err := s.CreateUser(t.Context(), sql.NewUser{Name: "root", PasswordHash: "other", Role: judge.RoleAdmin}); !errors.Is(err, sql.ErrExists) {
 		t.Errorf("a second root: %v", err)
 	}
 	if err := s.CreateUser(t.Context(), sql.NewUser{Name: "x", PasswordHash: "hash", Role: "emperor"}); err == nil {
@@ -43,7 +44,7 @@ func TestASessionEndsWithTheRightToHaveIt(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
-	account(t, s, "root", sql.RoleAdmin)
+	account(t, s, "root", judge.RoleAdmin)
 	known := func(token string) bool {
 		t.Helper()
 		u, err := s.Session(ctx, token)
@@ -52,7 +53,7 @@ func TestASessionEndsWithTheRightToHaveIt(t *testing.T) {
 		}
 		return err == nil && u.Name == "ann"
 	}
-	ann := account(t, s, "ann", sql.RoleContestant)
+	ann := account(t, s, "ann", judge.RoleContestant)
 	begin := func(tokens ...string) {
 		t.Helper()
 		u, err := s.User(ctx, "ann")
@@ -104,12 +105,12 @@ func TestASessionEndsWithTheRightToHaveIt(t *testing.T) {
 		t.Error("enabling revived a session")
 	}
 	begin("6")
-	must(t, s.SetRole(ctx, "ann", sql.RoleStaff, "root"))
-	if u, err := s.Session(ctx, "6"); err != nil || u.Role != sql.RoleStaff {
+	must(t, s.SetRole(ctx, "ann", judge.RoleStaff, "root"))
+	if u, err := s.Session(ctx, "6"); err != nil || u.Role != judge.RoleStaff {
 		t.Errorf("another role does not count at once: %+v, %v", u, err)
 	}
 	for _, change := range []error{
-		s.ResetPassword(ctx, "nobody", "x", "root"), s.SetRole(ctx, "nobody", sql.RoleStaff, "root"), s.Disable(ctx, "nobody", true, "root"),
+		s.ResetPassword(ctx, "nobody", "x", "root"), s.SetRole(ctx, "nobody", judge.RoleStaff, "root"), s.Disable(ctx, "nobody", true, "root"),
 	} {
 		if !errors.Is(change, sql.ErrNotFound) {
 			t.Errorf("a change of nobody: %v", change)
@@ -125,35 +126,35 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
-	account(t, s, "root", sql.RoleAdmin)
-	if err := s.SetRole(ctx, "root", sql.RoleStaff, "root"); !errors.Is(err, sql.ErrLastAdmin) {
+	account(t, s, "root", judge.RoleAdmin)
+	if err := s.SetRole(ctx, "root", judge.RoleStaff, "root"); !errors.Is(err, sql.ErrLastAdmin) {
 		t.Errorf("demoting the last one: %v", err)
 	}
 	if err := s.Disable(ctx, "root", true, "root"); !errors.Is(err, sql.ErrLastAdmin) {
 		t.Errorf("disabling the last one: %v", err)
 	}
 	// Two who demote each other at once leave one.
-	account(t, s, "other", sql.RoleAdmin)
+	account(t, s, "other", judge.RoleAdmin)
 	for range 10 {
 		var wg sync.WaitGroup
 		for _, name := range []string{"root", "other"} {
 			wg.Go(func() {
-				if err := s.SetRole(ctx, name, sql.RoleStaff, "test"); err != nil && !errors.Is(err, sql.ErrLastAdmin) {
+				if err := s.SetRole(ctx, name, judge.RoleStaff, "test"); err != nil && !errors.Is(err, sql.ErrLastAdmin) {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
-		admins, err := s.Users(ctx, sql.UserFilter{Role: sql.RoleAdmin})
+		admins, err := s.Users(ctx, sql.UserFilter{Role: judge.RoleAdmin})
 		if err != nil || len(admins) != 1 {
 			t.Fatalf("administrators: %+v, %v", admins, err)
 		}
 		for _, name := range []string{"root", "other"} {
-			must(t, s.SetRole(ctx, name, sql.RoleAdmin, "test"))
+			must(t, s.SetRole(ctx, name, judge.RoleAdmin, "test"))
 		}
 	}
 	must(t, s.Disable(ctx, "other", true, "root"))
-	if err := s.SetRole(ctx, "root", sql.RoleStaff, "root"); !errors.Is(err, sql.ErrLastAdmin) {
+	if err := s.SetRole(ctx, "root", judge.RoleStaff, "root"); !errors.Is(err, sql.ErrLastAdmin) {
 		t.Errorf("an administrator who is disabled counts: %v", err)
 	}
 }
@@ -162,11 +163,11 @@ func TestAccountsAreListedByName(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	for _, name := range []string{"cat", "ann", "bob", "ant"} {
-		account(t, s, name, sql.RoleContestant)
+		account(t, s, name, judge.RoleContestant)
 	}
-	must(t, s.SetRole(t.Context(), "bob", sql.RoleSetter, "test"))
+	must(t, s.SetRole(t.Context(), "bob", judge.RoleSetter, "test"))
 	for want, f := range map[string]sql.UserFilter{
-		"ann ant bob cat ": {}, "ann ant ": {Prefix: "an"}, "bob ": {Role: sql.RoleSetter}, "bob cat ": {After: "ant"}, "ant bob ": {After: "ann", Limit: 2},
+		"ann ant bob cat ": {}, "ann ant ": {Prefix: "an"}, "bob ": {Role: judge.RoleSetter}, "bob cat ": {After: "ant"}, "ant bob ": {After: "ann", Limit: 2},
 	} {
 		list, err := s.Users(t.Context(), f)
 		must(t, err)

@@ -19,7 +19,7 @@ import (
 // in rejected with reason judge.ReasonClaimReject, judge.ReasonNotFound, or
 // judge.ReasonDBError if the database could not say why.
 // A claimed job without a payload has an empty Payload: bury it.
-func (s *Store) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) (jobs []judge.Job, rejected []judge.RejectedError, err error) {
+func (s *Store) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) (jobs []judge.Claim, rejected []judge.RejectedError, err error) {
 	if len(ids) == 0 {
 		return nil, nil, nil
 	}
@@ -65,7 +65,7 @@ func (s *Store) Claim(ctx context.Context, ids []int64, owner, token string, lea
 // order of the queue, without having been delivered. Dispatcher and Shards of r
 // are not looked at. After an error nobody knows what was taken: see
 // [Store.Held].
-func (s *Store) Take(ctx context.Context, r PickRequest, owner, token string, lease time.Duration) ([]judge.Job, error) {
+func (s *Store) Take(ctx context.Context, r PickRequest, owner, token string, lease time.Duration) ([]judge.Claim, error) {
 	if r.Limit <= 0 {
 		return nil, nil
 	}
@@ -96,9 +96,9 @@ func (s *Store) Take(ctx context.Context, r PickRequest, owner, token string, le
 const groupedTime = 10 * time.Second
 
 // claimed runs a statement that claims jobs.
-func (s *Store) claimed(ctx context.Context, statement string, a args) ([]judge.Job, error) {
+func (s *Store) claimed(ctx context.Context, statement string, a args) ([]judge.Claim, error) {
 	owner, token := a["owner"].(string), a["token"].(string)
-	jobs, err := rows(ctx, s, s.queue, statement, a, func(r pgx.CollectableRow) (j judge.Job, err error) {
+	jobs, err := rows(ctx, s, s.queue, statement, a, func(r pgx.CollectableRow) (j judge.Claim, err error) {
 		j.Owner, j.Token = owner, token
 		return j, r.Scan(&j.JobID, &j.Generation, &j.AttemptID, &j.Kind, &j.Queue, &j.GroupKey, &j.TraceID, &j.Tries, &j.MaxTries, &j.Created,
 			(*[]byte)(&j.Payload), &j.ProblemVersion)

@@ -53,7 +53,7 @@ const takeTime = 10 * time.Second
 // Take waits like Receive and claims what it finds for owner (see [Store.Take]).
 // Asked is when the last request was sent. The end of ctx ends the waiting, but
 // no request: its answer would be lost.
-func (d *Delivery) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) (jobs []judge.Job, asked time.Time, err error) {
+func (d *Delivery) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) (jobs []judge.Claim, asked time.Time, err error) {
 	err = d.look(ctx, wait, func() (bool, error) {
 		c, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTime)
 		defer cancel()

@@ -13,14 +13,6 @@ import (
 	"deepoj/sql/internal/dbsqlc"
 )
 
-// DraftSubmission is a program that a setter had judged on a version of a problem
-// that need not be live. It is nobody's submission: it counts nowhere.
-type DraftSubmission struct {
-	judge.Submission
-
-	Version string
-}
-
 // NoteDraft says which version a stored job of kind draft is about. Once is enough.
 func (s *Store) NoteDraft(ctx context.Context, jobID int64, slug, version, author string) error {
 	err := s.q.DraftNote(ctx, s.main, dbsqlc.DraftNoteParams{JobID: jobID, Slug: slug, Version: version, Author: author})
@@ -28,60 +20,6 @@ func (s *Store) NoteDraft(ctx context.Context, jobID int64, slug, version, autho
 		return fmt.Errorf("note draft submission %d: %w", jobID, err)
 	}
 	return nil
-}
-
-// Draft returns one with its sources, or [ErrNotFound].
-func (s *Store) Draft(ctx context.Context, jobID int64) (*DraftSubmission, error) {
-	v, err := s.q.DraftView(ctx, s.main, jobID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("draft submission %d: %w", jobID, ErrNotFound)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("draft submission %d: %w", jobID, err)
-	}
-	d, err := draft(dbsqlc.DraftListRow{
-		JobID: v.JobID, Slug: v.Slug, Version: v.Version, Author: v.Author, Title: v.Title, Language: v.Language, Status: v.Status, QueueState: v.QueueState,
-		Generation: v.Generation, AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
-		CreatedAt: v.CreatedAt, StartedAt: v.StartedAt, FinishedAt: v.FinishedAt, LastError: v.LastError, Result: v.Result,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(v.Payload) > 0 {
-		p, err := judge.DecodePayload(v.Payload)
-		if err != nil {
-			return nil, fmt.Errorf("draft submission %d: read payload: %w", jobID, err)
-		}
-		d.Sources = p.Sources
-	}
-	return &d, nil
-}
-
-// Drafts returns those of a problem, newest first, without sources and tests. An
-// empty version does not restrict, and before is a cursor that does not when it is
-// zero.
-func (s *Store) Drafts(ctx context.Context, slug, version string, before int64, limit int) ([]DraftSubmission, error) {
-	found, err := s.q.DraftList(ctx, s.main, dbsqlc.DraftListParams{Slug: slug, Version: version, Before: orMax(before), Max: bounded(limit)})
-	if err != nil {
-		return nil, fmt.Errorf("list draft submissions of %s: %w", slug, err)
-	}
-	out := make([]DraftSubmission, len(found))
-	for i, v := range found {
-		if out[i], err = draft(v); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-func draft(v dbsqlc.DraftListRow) (DraftSubmission, error) {
-	sub, err := submission(dbsqlc.SubmissionListRow{
-		JobID: v.JobID, Problem: v.Slug, Title: v.Title, Language: v.Language, Author: v.Author, Status: v.Status, QueueState: v.QueueState,
-		Generation: v.Generation, AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
-		CreatedAt: v.CreatedAt, StartedAt: v.StartedAt, FinishedAt: v.FinishedAt, LastError: v.LastError, Result: v.Result,
-		CheckerMessages: string(judge.ToldAll), Unofficial: true,
-	})
-	return DraftSubmission{Submission: sub, Version: v.Version}, err
 }
 
 // LabelledVersion returns a version of a problem as its page would show it, live or
@@ -163,7 +101,7 @@ func draftPayload(slug, version, language string, sources []judge.Source) (json.
 }
 
 // SubmitDraft stores a program that is to be judged on a version, live or not.
-func (s *Store) SubmitDraft(ctx context.Context, n NewSubmission, version string) (Receipt, error) {
+func (s *Store) SubmitDraft(ctx context.Context, n NewJob, version string) (Receipt, error) {
 	payload, err := draftPayload(n.Problem, version, n.Language, n.Sources)
 	if err != nil {
 		return Receipt{}, fmt.Errorf("submit to a draft: %w", err)

@@ -44,7 +44,7 @@ func TestAFullDiskLosesNothingThatWasAccepted(t *testing.T) {
 	if err := s.SaveProblem(t.Context(), judge.Problem{Slug: "aplusb", Title: "A + B", Version: "sha256:00", CPUMillis: 1000}, "test"); err != nil {
 		t.Fatal(err)
 	}
-	big := func(n *sql.NewSubmission) { // that cannot be made smaller
+	big := func(n *sql.NewJob) { // that cannot be made smaller
 		noise := make([]byte, 256<<10)
 		_, _ = rand.Read(noise) // never fails
 		for i := range noise {

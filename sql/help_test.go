@@ -49,8 +49,8 @@ func auditNow(t *testing.T, s *sql.Store) {
 }
 
 // sub is a submission by author, changed by with.
-func sub(author string, with ...func(*sql.NewSubmission)) sql.NewSubmission {
-	n := sql.NewSubmission{
+func sub(author string, with ...func(*sql.NewJob)) sql.NewJob {
+	n := sql.NewJob{
 		Problem: "aplusb", Language: "cpp", Author: author, TraceID: "trace",
 		Sources: []judge.Source{{Name: "main.cpp", Text: "int main() {}\n"}},
 	}
@@ -60,11 +60,11 @@ func sub(author string, with ...func(*sql.NewSubmission)) sql.NewSubmission {
 	return n
 }
 
-func key(k string) func(*sql.NewSubmission) {
-	return func(n *sql.NewSubmission) { n.IdempotencyKey = k }
+func key(k string) func(*sql.NewJob) {
+	return func(n *sql.NewJob) { n.IdempotencyKey = k }
 }
 
-func submit(t *testing.T, s *sql.Store, n sql.NewSubmission) int64 {
+func submit(t *testing.T, s *sql.Store, n sql.NewJob) int64 {
 	t.Helper()
 	r, err := s.Submit(t.Context(), n)
 	if err != nil {
@@ -118,7 +118,7 @@ func order(t *testing.T, s *sql.Store, want ...int64) {
 func token(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
 // claim claims one job, which must succeed.
-func claim(t *testing.T, s *sql.Store, id int64, owner string, n int) judge.Job {
+func claim(t *testing.T, s *sql.Store, id int64, owner string, n int) judge.Claim {
 	t.Helper()
 	jobs, rejected, err := s.Claim(t.Context(), []int64{id}, owner, token(n), lease)
 	if err != nil || len(jobs) != 1 {

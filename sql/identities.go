@@ -9,24 +9,19 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
 )
 
-// Identity is who somebody is at a provider of OpenID Connect. An e-mail address or
-// a name there may come to mean somebody else; the two of these together do not.
-type Identity struct {
-	Issuer, Subject string
-}
-
 // IdentityUser returns the account of an identity, or [ErrNotFound].
-func (s *Store) IdentityUser(ctx context.Context, id Identity) (*User, error) {
+func (s *Store) IdentityUser(ctx context.Context, id judge.Identity) (*judge.User, error) {
 	u, err := s.q.IdentityUser(ctx, s.main, dbsqlc.IdentityUserParams{Issuer: id.Issuer, Subject: id.Subject})
 	return user(dbsqlc.SessionUserRow(u), "user of an identity", err)
 }
 
 // CreateIdentity makes the account of a contestant for an identity. It returns
 // [ErrExists] if the name is taken, or the identity has an account by now.
-func (s *Store) CreateIdentity(ctx context.Context, id Identity, name, passwordHash string) error {
+func (s *Store) CreateIdentity(ctx context.Context, id judge.Identity, name, passwordHash string) error {
 	n, err := s.q.IdentityCreate(ctx, s.main, dbsqlc.IdentityCreateParams{Name: name, PasswordHash: passwordHash, Issuer: id.Issuer, Subject: id.Subject})
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == uniqueViolation || err == nil && n == 0 {
 		err = ErrExists

@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
 )
 
 func TestAnIdentityGetsOneAccountHoweverOftenItComesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	id := sql.Identity{Issuer: "https://a.example", Subject: "1"}
+	id := judge.Identity{Issuer: "https://a.example", Subject: "1"}
 	if _, err := s.IdentityUser(t.Context(), id); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("an account of nobody: %v", err)
 	}
@@ -35,10 +36,10 @@ func TestAnIdentityGetsOneAccountHoweverOftenItComesAtOnce(t *testing.T) {
 		t.Errorf("%d accounts, made %d times, %v", n, made.Load(), err)
 	}
 	u, err := s.IdentityUser(t.Context(), id)
-	if err != nil || u.Role != sql.RoleContestant {
+	if err != nil || u.Role != judge.RoleContestant {
 		t.Errorf("the account is %+v, %v", u, err)
 	}
-	if err := s.CreateIdentity(t.Context(), sql.Identity{Issuer: "https://b.example", Subject: "1"}, u.Name, "x"); !errors.Is(err, sql.ErrExists) {
+	if err := s.CreateIdentity(t.Context(), judge.Identity{Issuer: "https://b.example", Subject: "1"}, u.Name, "x"); !errors.Is(err, sql.ErrExists) {
 		t.Errorf("somebody else took the account over: %v", err)
 	}
 }

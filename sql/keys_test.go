@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
 )
 
@@ -12,19 +13,19 @@ func TestAKeyWorksWhileItAndItsOwnerMayBeUsed(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
-	account(t, s, "root", sql.RoleAdmin)
-	account(t, s, "ann", sql.RoleSetter)
+	account(t, s, "root", judge.RoleAdmin)
+	account(t, s, "ann", judge.RoleSetter)
 	works := func(hash string) bool {
 		t.Helper()
 		u, k, err := s.KeyOwner(ctx, hash)
 		if err != nil && !errors.Is(err, sql.ErrNotFound) {
 			t.Fatal(err)
 		}
-		return err == nil && u.Name == "ann" && u.Role == sql.RoleSetter && k.User == "ann" && k.ID > 0
+		return err == nil && u.Name == "ann" && u.Role == judge.RoleSetter && k.User == "ann" && k.ID > 0
 	}
-	give := func(hash string, expires *time.Time) sql.Key {
+	give := func(hash string, expires *time.Time) judge.Key {
 		t.Helper()
-		k, err := s.CreateKey(ctx, sql.Key{User: "ann", Label: hash, Scope: sql.ScopeSubmit, Expires: expires}, hash, "ann")
+		k, err := s.CreateKey(ctx, judge.Key{User: "ann", Label: hash, Scope: judge.ScopeSubmit, Expires: expires}, hash, "ann")
 		must(t, err)
 		return k
 	}
@@ -34,17 +35,17 @@ func TestAKeyWorksWhileItAndItsOwnerMayBeUsed(t *testing.T) {
 	if !works("1") || !works("2") || works("3") || works("4") {
 		t.Error("keys work as long as they have not expired")
 	}
-	if _, err := s.CreateKey(ctx, sql.Key{User: "nobody", Scope: sql.ScopeRead}, "5", "root"); !errors.Is(err, sql.ErrNotFound) {
+	if _, err := s.CreateKey(ctx, judge.Key{User: "nobody", Scope: judge.ScopeRead}, "5", "root"); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("a key of nobody: %v", err)
 	}
-	if _, err := s.CreateKey(ctx, sql.Key{User: "ann", Scope: "everything"}, "5", "root"); err == nil {
+	if _, err := s.CreateKey(ctx, judge.Key{User: "ann", Scope: "everything"}, "5", "root"); err == nil {
 		t.Error("an unknown scope was accepted")
 	}
 	keys, err := s.Keys(ctx, "ann", 0, 2)
 	if err != nil || len(keys) != 2 || keys[0].Label != "3" || keys[0].LastUsed != nil || keys[1].LastUsed == nil || keys[1].Expires == nil {
 		t.Fatalf("keys = %+v, %v", keys, err)
 	}
-	if keys, err = s.Keys(ctx, "ann", keys[1].ID, 2); err != nil || len(keys) != 1 || keys[0].ID != first.ID || keys[0].Scope != sql.ScopeSubmit {
+	if keys, err = s.Keys(ctx, "ann", keys[1].ID, 2); err != nil || len(keys) != 1 || keys[0].ID != first.ID || keys[0].Scope != judge.ScopeSubmit {
 		t.Errorf("the next page = %+v, %v", keys, err)
 	}
 
@@ -78,8 +79,8 @@ func TestAKeyWorksWhileItAndItsOwnerMayBeUsed(t *testing.T) {
 func TestTheUseOfAKeyIsNotedToTheMinute(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	account(t, s, "ann", sql.RoleContestant)
-	_, err := s.CreateKey(t.Context(), sql.Key{User: "ann", Scope: sql.ScopeRead}, "1", "ann")
+	account(t, s, "ann", judge.RoleContestant)
+	_, err := s.CreateKey(t.Context(), judge.Key{User: "ann", Scope: judge.ScopeRead}, "1", "ann")
 	must(t, err)
 	use := func() time.Time {
 		t.Helper()

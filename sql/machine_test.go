@@ -70,7 +70,7 @@ func TestGoAndSQLAgreeOnWords(t *testing.T) {
 		"jobs_status":     texts(judge.Statuses),
 		"jobs_kind":       texts(judge.Kinds),
 		"results_verdict": texts(slices.DeleteFunc(slices.Clone(judge.Verdicts), func(v judge.Verdict) bool { return !v.Final() })),
-		"users_role":      texts(sql.Roles),
+		"users_role":      texts(judge.Roles),
 	}
 	for constraint, want := range tests {
 		slices.Sort(want)

@@ -19,7 +19,7 @@ func TestGroupsTakeTurns(t *testing.T) {
 		alice = append(alice, submit(t, s, sub("alice")))
 	}
 	bob := submit(t, s, sub("bob"))
-	team := submit(t, s, sub("carol", func(n *sql.NewSubmission) { n.GroupKey = "alice" })) // the same group
+	team := submit(t, s, sub("carol", func(n *sql.NewJob) { n.GroupKey = "alice" })) // the same group
 	order(t, s, alice[0], bob, alice[1], alice[2], alice[3], team)
 }
 
@@ -44,11 +44,11 @@ func TestAHeavierGroupGetsMoreTurns(t *testing.T) {
 func TestLanesAndPriorityDecideBeforeRank(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	batch := submit(t, s, sub("a", func(n *sql.NewSubmission) { n.Lane = judge.LaneBatch }))
+	batch := submit(t, s, sub("a", func(n *sql.NewJob) { n.Lane = judge.LaneBatch }))
 	normal := submit(t, s, sub("b"))
-	urgent := submit(t, s, sub("c", func(n *sql.NewSubmission) { n.Priority = 5 }))
-	rejudge := submit(t, s, sub("d", func(n *sql.NewSubmission) { n.Lane = judge.LaneRejudge }))
-	staff := submit(t, s, sub("e", func(n *sql.NewSubmission) { n.Immediate = true }))
+	urgent := submit(t, s, sub("c", func(n *sql.NewJob) { n.Priority = 5 }))
+	rejudge := submit(t, s, sub("d", func(n *sql.NewJob) { n.Lane = judge.LaneRejudge }))
+	staff := submit(t, s, sub("e", func(n *sql.NewJob) { n.Lane = judge.LaneStaff }))
 	order(t, s, staff, urgent, normal, rejudge, batch)
 }
 
@@ -57,7 +57,7 @@ func TestAnImmediateSubmitLeavesTheClockAlone(t *testing.T) {
 	s := audited(t)
 	first := submit(t, s, sub("alice"))
 	for range 5 {
-		submit(t, s, sub("alice", func(n *sql.NewSubmission) { n.Immediate = true }))
+		submit(t, s, sub("alice", func(n *sql.NewJob) { n.Lane = judge.LaneStaff }))
 	}
 	second := submit(t, s, sub("alice"))
 	gap := sql.One[float64](t, s, `SELECT extract(epoch FROM b.rank_at - a.rank_at)::float8 FROM outbox_events a, outbox_events b WHERE a.job_id = $1 AND b.job_id = $2`, first, second)
@@ -164,7 +164,7 @@ func TestADelayedJobIsNotSwappedForwardInALIFOQueue(t *testing.T) {
 func TestAnImmediateJobCannotBeDelayed(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	id := submit(t, s, sub("alice", func(n *sql.NewSubmission) { n.Immediate = true }))
+	id := submit(t, s, sub("alice", func(n *sql.NewJob) { n.Lane = judge.LaneStaff }))
 	_, err := s.Delay(t.Context(), id, "prof")
 	rejected(t, err, judge.ReasonImmediateCantMov)
 	_, err = s.Delay(t.Context(), 999, "prof")
@@ -178,8 +178,8 @@ func TestAJobMadeImmediateIsBehindThoseThatWereBefore(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
 	ids := submitMany(t, s, 4)
-	late := submit(t, s, sub("late", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
-	now := submit(t, s, sub("now", func(n *sql.NewSubmission) { n.Immediate = true; n.Priority = -1 }))
+	late := submit(t, s, sub("late", func(n *sql.NewJob) { n.Delay = time.Hour }))
+	now := submit(t, s, sub("now", func(n *sql.NewJob) { n.Lane = judge.LaneStaff; n.Priority = -1 }))
 	clock := sql.One[time.Time](t, s, "SELECT next_at FROM groups WHERE key = 'user2'")
 	must(t, s.Hasten(t.Context(), late, "prof"))
 	must(t, s.Hasten(t.Context(), ids[2], "prof"))
@@ -202,8 +202,8 @@ func TestTheFrontOfTheQueueIsListedInItsOrder(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
 	ids := submitMany(t, s, 4)
-	late := submit(t, s, sub("late", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
-	submit(t, s, sub("elsewhere", func(n *sql.NewSubmission) { n.Pool = "gpu" }))
+	late := submit(t, s, sub("late", func(n *sql.NewJob) { n.Delay = time.Hour }))
+	submit(t, s, sub("elsewhere", func(n *sql.NewJob) { n.Pool = "gpu" }))
 	must(t, s.Release(t.Context(), ids[3], "prof"))
 	pick(t, s, 2)
 	claim(t, s, ids[0], "w1", 1)
@@ -235,7 +235,7 @@ func TestAnAuthorsUnfinishedSubmissionsAreListedNewestFirst(t *testing.T) {
 	s := audited(t)
 	ids := submitMany(t, s, 2)
 	mine := submit(t, s, sub("user0"))
-	late := submit(t, s, sub("user0", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
+	late := submit(t, s, sub("user0", func(n *sql.NewJob) { n.Delay = time.Hour }))
 	must(t, s.Cancel(t.Context(), mine, "user0", ""))
 	found, err := s.QueueOf(t.Context(), "user0", 0)
 	must(t, err)
@@ -250,7 +250,7 @@ func TestAnAuthorsUnfinishedSubmissionsAreListedNewestFirst(t *testing.T) {
 func TestAPlaceFarBackIsALowerBoundUntilItIsGivenAnUpperOne(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	many := make([]sql.NewSubmission, 300)
+	many := make([]sql.NewJob, 300)
 	for i := range many {
 		many[i] = sub(fmt.Sprint("user", i))
 	}
@@ -278,7 +278,7 @@ func TestAPlaceFarBackIsALowerBoundUntilItIsGivenAnUpperOne(t *testing.T) {
 func TestAReleasedJobNeedNotWaitForItsTime(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	later := submit(t, s, sub("alice", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
+	later := submit(t, s, sub("alice", func(n *sql.NewJob) { n.Delay = time.Hour }))
 	other := submit(t, s, sub("bob"))
 	if v := status(t, s, later, judge.Pending); v.QueueState != "S" {
 		t.Errorf("queue state %s, want S", v.QueueState)
@@ -303,8 +303,8 @@ func TestAMovedJobIsRightBeforeTheOther(t *testing.T) {
 func TestAJobMovesIntoTheLaneOfTheOther(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	later := func(n *sql.NewSubmission) { n.Delay = time.Hour }
-	a, b := submit(t, s, sub("ann")), submit(t, s, sub("bob", func(n *sql.NewSubmission) { n.Lane = judge.LaneBatch }))
+	later := func(n *sql.NewJob) { n.Delay = time.Hour }
+	a, b := submit(t, s, sub("ann")), submit(t, s, sub("bob", func(n *sql.NewJob) { n.Lane = judge.LaneBatch }))
 	c := submit(t, s, sub("cai", later))
 	must(t, s.Move(t.Context(), a, b, "prof"))
 	must(t, s.Move(t.Context(), c, b, "prof"))
@@ -322,7 +322,7 @@ func TestMovesAreUndoneOneByOne(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
 	ids := submitMany(t, s, 4)
-	late := submit(t, s, sub("late", func(n *sql.NewSubmission) { n.Delay = time.Hour }))
+	late := submit(t, s, sub("late", func(n *sql.NewJob) { n.Delay = time.Hour }))
 	id := ids[2]
 	must(t, s.Release(t.Context(), id, "prof"))
 	must(t, s.Withdraw(t.Context(), id, "prof", ""))
@@ -388,9 +388,9 @@ func TestAPausedQueueGivesNothing(t *testing.T) {
 func TestAPoolGetsOnlyWhatItServes(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	java := submit(t, s, sub("a", func(n *sql.NewSubmission) { n.Language = "java" }))
+	java := submit(t, s, sub("a", func(n *sql.NewJob) { n.Language = "java" }))
 	cpp := submit(t, s, sub("b"))
-	gpu := submit(t, s, sub("c", func(n *sql.NewSubmission) { n.Pool = "gpu" }))
+	gpu := submit(t, s, sub("c", func(n *sql.NewJob) { n.Pool = "gpu" }))
 	take := func(r sql.PickRequest) []int64 {
 		r.Dispatcher, r.Limit = "d1", 10
 		ts, err := s.Pick(t.Context(), r)

@@ -145,11 +145,3 @@ func (s *Store) CopyPages(ctx context.Context, slug, from, to string) error {
 	}
 	return nil
 }
-
-// aboutRender reads what is asked of a job of kind render from its payload.
-func aboutRender(kind judge.Kind, payload []byte) *judge.RenderPayload {
-	if kind != judge.KindRender {
-		return nil
-	}
-	return judge.ReadRender(payload)
-}

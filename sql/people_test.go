@@ -43,7 +43,7 @@ func TestWorkersAreKnownWhileTheyBeat(t *testing.T) {
 		{ID: "cpp", Available: true}, {ID: "java", Unavailable: "no JDK"},
 	}}
 	id := submit(t, s, sub("alice"))
-	java := submit(t, s, sub("bob", func(n *sql.NewSubmission) { n.Language = "java" }))
+	java := submit(t, s, sub("bob", func(n *sql.NewJob) { n.Language = "java" }))
 	if p, err := s.Place(t.Context(), id); err != nil || p.Why != string(judge.ReasonNoLiveWorker) || p.Position != 1 {
 		t.Errorf("place without workers = %+v, %v", p, err)
 	}

@@ -14,7 +14,7 @@ func TestPicturesCountWhatIsThere(t *testing.T) {
 	ctx := t.Context()
 	submit := func(author string, daysAgo, minutesAgo int) int64 {
 		t.Helper()
-		r, err := s.Submit(ctx, sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: author, Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}})
+		r, err := s.Submit(ctx, sql.NewJob{Problem: "aplusb", Language: "cpp", Author: author, Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}})
 		must(t, err)
 		for _, table := range []string{"jobs", "outbox_events"} {
 			s.Exec(t, "UPDATE "+table+" SET created_at = now() - make_interval(days => $2, mins => $3) WHERE job_id = $1", r.JobID, daysAgo, minutesAgo)

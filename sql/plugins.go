@@ -1,13 +1,10 @@
 package sql
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -112,95 +109,6 @@ func (s *Store) PluginChanges(ctx context.Context, kind, name string, limit int)
 	out := make([]judge.PluginChange, len(found))
 	for i, c := range found {
 		out[i] = judge.PluginChange{Digest: c.Digest, Previous: c.Previous, By: c.By, At: c.At}
-	}
-	return out, nil
-}
-
-// Job returns a job of any kind, or [ErrNotFound].
-func (s *Store) Job(ctx context.Context, jobID int64) (*judge.JobView, error) {
-	v, err := s.q.JobView(ctx, s.main, jobID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("job %d: %w", jobID, ErrNotFound)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("job %d: %w", jobID, err)
-	}
-	j := judge.JobView{
-		JobID: v.JobID, Kind: judge.Kind(v.Kind), Author: v.GroupKey, Status: judge.Status(v.Status), QueueState: v.QueueState,
-		Generation: v.Generation, AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
-		Created: v.CreatedAt, Started: v.StartedAt, Finished: v.FinishedAt, LastError: v.LastError,
-		About: about(judge.Kind(v.Kind), v.Head), Package: aboutPackage(judge.Kind(v.Kind), v.Head),
-		Render: aboutRender(judge.Kind(v.Kind), v.Head),
-	}
-	if len(v.Result) > 0 {
-		j.Result = new(judge.Result)
-		if err := json.Unmarshal(v.Result, j.Result); err != nil {
-			return nil, fmt.Errorf("job %d: read result: %w", jobID, err)
-		}
-	}
-	return &j, nil
-}
-
-// about reads what is asked of a job about plugins from the head of its payload,
-// as far as the head goes. Files are left out.
-func about(kind judge.Kind, head []byte) (p judge.PluginPayload) {
-	if kind != judge.KindPluginBuild && kind != judge.KindPluginTest {
-		return p
-	}
-	members := map[string]json.RawMessage{}
-	d := json.NewDecoder(bytes.NewReader(head))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return p
-	}
-	for {
-		name, err := d.Token()
-		key, ok := name.(string)
-		var value json.RawMessage
-		if err != nil || !ok || key == "files" || d.Decode(&value) != nil {
-			break
-		}
-		members[key] = value
-	}
-	if b, err := json.Marshal(members); err != nil || json.Unmarshal(b, &p) != nil {
-		return judge.PluginPayload{}
-	}
-	return p
-}
-
-// JobBrief is a line in a list of jobs.
-type JobBrief struct {
-	JobID    int64
-	Kind     judge.Kind
-	Author   string
-	Status   judge.Status
-	About    judge.PluginPayload  // of jobs about plugins: what was asked, without files
-	Package  judge.PackagePayload // of jobs about problem packages: what was asked
-	Render   *judge.RenderPayload // of jobs of kind render: what was asked
-	Verdict  judge.Verdict        // "" while there is none
-	Created  time.Time
-	Finished *time.Time
-}
-
-// Jobs returns the newest jobs of some kinds other than submission. Only job ids
-// below before are returned, where it is not zero.
-func (s *Store) Jobs(ctx context.Context, kinds []judge.Kind, before int64, limit int) ([]JobBrief, error) {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = string(k)
-	}
-	found, err := s.q.JobRecent(ctx, s.main, dbsqlc.JobRecentParams{Kinds: names, Before: orMax(before), Max: bounded(limit)})
-	if err != nil {
-		return nil, fmt.Errorf("list jobs: %w", err)
-	}
-	out := make([]JobBrief, len(found))
-	for i, v := range found {
-		out[i] = JobBrief{
-			JobID: v.JobID, Kind: judge.Kind(v.Kind), Author: v.GroupKey, Status: judge.Status(v.Status), Created: v.CreatedAt, Finished: v.FinishedAt,
-			About: about(judge.Kind(v.Kind), v.Head), Package: aboutPackage(judge.Kind(v.Kind), v.Head), Render: aboutRender(judge.Kind(v.Kind), v.Head),
-		}
-		if v.Verdict != nil {
-			out[i].Verdict = judge.Verdict(*v.Verdict)
-		}
 	}
 	return out, nil
 }

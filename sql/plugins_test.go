@@ -92,7 +92,7 @@ func TestAJobOfAnotherKindKeepsItsReport(t *testing.T) {
 	s := open(t)
 	payload, err := json.Marshal(judge.PluginPayload{SchemaVersion: 1, ContentType: judge.PluginType, Op: judge.PluginUpload, By: "setter"})
 	must(t, err)
-	id := submit(t, s, sql.NewSubmission{Author: "setter", Kind: judge.KindPluginTest, Payload: payload})
+	id := submit(t, s, sql.NewJob{Author: "setter", Kind: judge.KindPluginTest, Payload: payload})
 	submit(t, s, sub("alice"))
 	pick(t, s, 2)
 	a := claim(t, s, id, "w1", 1)
@@ -115,7 +115,7 @@ func TestAJobOfAnotherKindKeepsItsReport(t *testing.T) {
 		t.Errorf("no finding among %+v, %v", events, err)
 	}
 	list, err := s.Jobs(t.Context(), []judge.Kind{judge.KindPluginTest, judge.KindPluginBuild}, 0, 10)
-	if err != nil || len(list) != 1 || list[0].JobID != id || list[0].Verdict != judge.WA || time.Since(list[0].Created) > time.Hour {
+	if err != nil || len(list) != 1 || list[0].JobID != id || list[0].Verdict() != judge.WA || time.Since(list[0].Created) > time.Hour {
 		t.Errorf("jobs = %+v, %v", list, err)
 	}
 	if _, err := s.Job(t.Context(), id+100); !errors.Is(err, sql.ErrNotFound) {
@@ -137,12 +137,12 @@ func TestAJobAboutAPluginSaysWhatWasAskedWithoutItsFiles(t *testing.T) {
 		}
 		payload, err := json.Marshal(upload)
 		must(t, err)
-		id := submit(t, s, sql.NewSubmission{Author: "setter", Kind: judge.KindPluginBuild, Payload: payload})
+		id := submit(t, s, sql.NewJob{Author: "setter", Kind: judge.KindPluginBuild, Payload: payload})
 		if v, err := s.Job(t.Context(), id); err != nil || !reflect.DeepEqual(v.About, asked) {
 			t.Errorf("%s: the job is about %+v, %v", name, v.About, err)
 		}
 	}
-	id := submit(t, s, sql.NewSubmission{Author: "setter", Kind: judge.KindPluginTest, Payload: json.RawMessage(`[1]`)})
+	id := submit(t, s, sql.NewJob{Author: "setter", Kind: judge.KindPluginTest, Payload: json.RawMessage(`[1]`)})
 	if v, err := s.Job(t.Context(), id); err != nil || !reflect.DeepEqual(v.About, judge.PluginPayload{}) {
 		t.Errorf("a payload that is no object: %+v, %v", v, err)
 	}

@@ -39,7 +39,7 @@ type modelJob struct {
 	tries      int32
 	late       bool                    // its lease, delivery or waiting time has run out
 	early      bool                    // it may not be claimed yet
-	lane       judge.Lane              // as far as it matters: 0 cannot be delayed
+	lane       judge.Lane              // as far as it matters: the first cannot be delayed
 	places     []modelPlace            // where it stood before it was moved
 	undo       bool                    // it waited when it was cancelled
 	undoEarly  bool                    // and may not have been claimed then
@@ -180,7 +180,7 @@ func (p *protocol) submit() error {
 	case 0:
 		n.Delay, j.queue, j.early = time.Hour, "S", true
 	case 1:
-		n.Immediate, j.lane = true, judge.LaneStaff
+		n.Lane, j.lane = judge.LaneStaff, judge.LaneStaff
 	}
 	r, err := p.s.Submit(p.t.Context(), n)
 	if err != nil || r.Existing {
@@ -253,7 +253,7 @@ func (p *protocol) take() error {
 }
 
 // claimed notes that j was claimed, with the answer g.
-func (p *protocol) claimed(j *modelJob, g judge.Job) error {
+func (p *protocol) claimed(j *modelJob, g judge.Claim) error {
 	j.attempt++
 	j.status, j.queue, j.late = judge.Running, "L", false
 	j.event("claimed")
@@ -278,7 +278,7 @@ func (p *protocol) claim() error {
 			continue
 		}
 		seen[j.id] = true
-		i := slices.IndexFunc(got, func(g judge.Job) bool { return g.JobID == j.id })
+		i := slices.IndexFunc(got, func(g judge.Claim) bool { return g.JobID == j.id })
 		if j.status != judge.Pending || j.early {
 			if i >= 0 {
 				return fmt.Errorf("claimed job %d, which is %s", j.id, j.status)

@@ -7,25 +7,26 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
 )
 
 func TestQueuesHaveTheirOwnRules(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	must(t, s.SaveQueue(t.Context(), sql.CoursePreset("course")))
-	must(t, s.SaveQueue(t.Context(), sql.Queue{Name: "contest", MaxTries: 2, MaxBacklog: 100}))
-	must(t, s.SaveQueue(t.Context(), sql.Queue{Name: "contest", MaxTries: 3}))
+	must(t, s.SaveQueue(t.Context(), judge.CoursePreset("course")))
+	must(t, s.SaveQueue(t.Context(), judge.Queue{Name: "contest", MaxTries: 2, MaxBacklog: 100}))
+	must(t, s.SaveQueue(t.Context(), judge.Queue{Name: "contest", MaxTries: 3}))
 	qs, err := s.Queues(t.Context())
-	want := []sql.Queue{
-		{Name: "contest", Ordering: sql.FIFO, MaxWait: 15 * time.Minute, Spacing: time.Second, Redeliver: 30 * time.Second, MaxTries: 3},
-		{Name: "course", Ordering: sql.LIFO, MaxWait: 15 * time.Minute, Spacing: time.Minute, Redeliver: 30 * time.Second, MaxTries: 5},
-		{Name: "default", Ordering: sql.FIFO, MaxWait: 15 * time.Minute, Spacing: time.Second, Redeliver: 30 * time.Second, MaxTries: 5},
+	want := []judge.Queue{
+		{Name: "contest", Ordering: judge.FIFO, MaxWait: 15 * time.Minute, Spacing: time.Second, Redeliver: 30 * time.Second, MaxTries: 3},
+		{Name: "course", Ordering: judge.LIFO, MaxWait: 15 * time.Minute, Spacing: time.Minute, Redeliver: 30 * time.Second, MaxTries: 5},
+		{Name: "default", Ordering: judge.FIFO, MaxWait: 15 * time.Minute, Spacing: time.Second, Redeliver: 30 * time.Second, MaxTries: 5},
 	}
 	if err != nil || !slices.Equal(qs, want) {
 		t.Errorf("queues = %+v, %v", qs, err)
 	}
-	id := submit(t, s, sub("alice", func(n *sql.NewSubmission) { n.Queue = "contest" }))
+	id := submit(t, s, sub("alice", func(n *sql.NewJob) { n.Queue = "contest" }))
 	must(t, s.PauseQueue(t.Context(), "contest", true, "prof"))
 	take := func() int {
 		ts, err := s.Pick(t.Context(), sql.PickRequest{Queue: "contest", Dispatcher: "d", Limit: 1})
@@ -46,7 +47,7 @@ func TestQueuesHaveTheirOwnRules(t *testing.T) {
 	if err := s.PauseQueue(t.Context(), "nosuch", true, "prof"); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("an unknown queue: %v", err)
 	}
-	err = s.SaveQueue(t.Context(), sql.Queue{Ordering: "x", MaxWait: -1, Spacing: -1, Redeliver: -1, MaxTries: -1, GroupLimit: -1, MaxBacklog: -1})
+	err = s.SaveQueue(t.Context(), judge.Queue{Ordering: "x", MaxWait: -1, Spacing: -1, Redeliver: -1, MaxTries: -1, GroupLimit: -1, MaxBacklog: -1})
 	for _, f := range []string{"Name", "Ordering", "MaxWait", "Spacing", "Redeliver", "MaxTries", "GroupLimit", "MaxBacklog"} {
 		if err == nil || !strings.Contains(err.Error(), f) {
 			t.Errorf("%v does not name %s", err, f)

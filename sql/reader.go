@@ -60,7 +60,7 @@ func (s *Store) QueueFlow(ctx context.Context) ([]Flow, error) {
 }
 
 // Waiting is [Reader.Waiting] for staff.
-func (s *Store) Waiting(ctx context.Context, queue, group string, limit int) ([]Waiting, error) {
+func (s *Store) Waiting(ctx context.Context, queue, group string, limit int) ([]judge.Waiting, error) {
 	return s.For(true).Waiting(ctx, queue, group, limit)
 }
 

@@ -31,7 +31,7 @@ func (s *Store) rejudge(ctx context.Context, on querier, ids []int64, lane judge
 		Generation int32
 		Moved      bool
 	}
-	rs, err := rows(ctx, s, on, "JobRejudge", args{"job_ids": ids, "lane": int16(lane), "by": by, "set": set}, pgx.RowToStructByPos[rejudged])
+	rs, err := rows(ctx, s, on, "JobRejudge", args{"job_ids": ids, "lane": lane.Number(), "by": by, "set": set}, pgx.RowToStructByPos[rejudged])
 	if err != nil {
 		return nil, nil, fmt.Errorf("rejudge: %w", err)
 	}

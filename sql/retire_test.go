@@ -82,7 +82,7 @@ func TestOldEventsGoAndTheNewestMoveStays(t *testing.T) {
 func TestEventsOfManyJobsGoWithTheLastOfThem(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	rs, err := s.SubmitMany(t.Context(), []sql.NewSubmission{sub("alice"), sub("bob")})
+	rs, err := s.SubmitMany(t.Context(), []sql.NewJob{sub("alice"), sub("bob")})
 	must(t, err)
 	ids := []int64{rs[0].JobID, rs[1].JobID}
 	jobs, rejected, err := s.Claim(t.Context(), ids, "w1", token(1), time.Minute)
@@ -114,7 +114,7 @@ func TestEventsOfManyJobsGoWithTheLastOfThem(t *testing.T) {
 func TestOldJobsGoUnlessSomebodyHasToLookAtThem(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	run := func(n *sql.NewSubmission) { n.Kind = judge.KindRun }
+	run := func(n *sql.NewJob) { n.Kind = judge.KindRun }
 	ids := make([]int64, 6)
 	for i := range ids {
 		ids[i] = submit(t, s, sub("alice", run))

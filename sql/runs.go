@@ -2,68 +2,17 @@ package sql
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
 )
 
-// Run returns a run with its payload and result, or [ErrNotFound].
-func (s *Store) Run(ctx context.Context, jobID int64) (*judge.Run, error) {
-	runs, err := s.Runs(ctx, jobID)
+// JobStatuses returns where jobs stand, by job id. What is no job is left out.
+func (s *Store) JobStatuses(ctx context.Context, jobIDs ...int64) (map[int64]judge.Status, error) {
+	found, err := s.q.JobStates(ctx, s.main, jobIDs)
 	if err != nil {
-		return nil, err
-	}
-	if runs[0] == nil {
-		return nil, fmt.Errorf("run %d: %w", jobID, ErrNotFound)
-	}
-	return runs[0], nil
-}
-
-// Runs returns runs in the order of their job ids, and nil for what is no run.
-func (s *Store) Runs(ctx context.Context, jobIDs ...int64) ([]*judge.Run, error) {
-	found, err := s.q.RunViews(ctx, s.main, jobIDs)
-	if err != nil {
-		return nil, fmt.Errorf("look up runs: %w", err)
-	}
-	byID := make(map[int64]*judge.Run, len(found))
-	for _, v := range found {
-		r := &judge.Run{
-			JobID: v.JobID, Token: v.Token, Author: v.GroupKey, Status: judge.Status(v.Status), QueueState: v.QueueState,
-			AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
-			Created: v.CreatedAt, Started: v.StartedAt, Finished: v.FinishedAt, LastError: v.LastError, Told: judge.CheckerMessages(v.CheckerMessages),
-		}
-		if len(v.Payload) > 0 {
-			if err := json.Unmarshal(v.Payload, &r.Asked); err != nil {
-				return nil, fmt.Errorf("run %d: read payload: %w", v.JobID, err)
-			}
-		}
-		if len(v.Result) > 0 {
-			r.Result = new(judge.Result)
-			if err := json.Unmarshal(v.Result, r.Result); err != nil {
-				return nil, fmt.Errorf("run %d: read result: %w", v.JobID, err)
-			}
-		}
-		if r.Result != nil && len(r.Result.Report) > 0 {
-			if err := json.Unmarshal(r.Result.Report, &r.Report); err != nil {
-				return nil, fmt.Errorf("run %d: read report: %w", v.JobID, err)
-			}
-		}
-		byID[v.JobID] = r
-	}
-	out := make([]*judge.Run, len(jobIDs))
-	for i, id := range jobIDs {
-		out[i] = byID[id]
-	}
-	return out, nil
-}
-
-// RunStatuses returns where runs stand, by job id. What is no run is left out.
-func (s *Store) RunStatuses(ctx context.Context, jobIDs ...int64) (map[int64]judge.Status, error) {
-	found, err := s.q.RunStates(ctx, s.main, jobIDs)
-	if err != nil {
-		return nil, fmt.Errorf("look up runs: %w", err)
+		return nil, fmt.Errorf("look up jobs: %w", err)
 	}
 	out := make(map[int64]judge.Status, len(found))
 	for _, v := range found {

@@ -9,8 +9,8 @@ import (
 )
 
 // ownRun is a run without a problem.
-func ownRun(group, token string) sql.NewSubmission {
-	return sql.NewSubmission{
+func ownRun(group, token string) sql.NewJob {
+	return sql.NewJob{
 		Kind: judge.KindRun, Author: group, GroupKey: group, Language: "cpp", IdempotencyKey: token,
 		Payload: []byte(`{"schema_version": 1, "content_type": "` + judge.RunType + `", "language": "cpp", "tests": [{"input": "MQ=="}]}`),
 	}
@@ -43,8 +43,8 @@ func TestARunIsFoundByItsIDAndItsToken(t *testing.T) {
 	if err != nil || len(keys) != 2 || keys[0] != (sql.RunKey{JobID: ann, Token: "x:1", Group: "ann"}) || keys[1].JobID != bob {
 		t.Errorf("runs of a token: %+v, %v", keys, err)
 	}
-	statuses, err := s.RunStatuses(ctx, ann, bob, counted)
-	if err != nil || len(statuses) != 2 || statuses[ann] != judge.Finished || statuses[bob] != judge.Pending {
+	statuses, err := s.JobStatuses(ctx, ann, bob, counted, 99)
+	if err != nil || len(statuses) != 3 || statuses[ann] != judge.Finished || statuses[bob] != judge.Pending {
 		t.Errorf("statuses: %v, %v", statuses, err)
 	}
 	page, total, err := s.RunPage(ctx, "x:", 1, 5)

@@ -436,7 +436,7 @@ func TestACancelledJobSaysWhoAndWhy(t *testing.T) {
 	s := audited(t)
 	id := submit(t, s, sub("alice"))
 	must(t, s.Withdraw(t.Context(), id, "prof", "wrong file"))
-	if v := status(t, s, id, judge.Cancelled); judge.ReadWithdrawal(v.LastError) != (judge.Withdrawal{By: "prof", Why: "wrong file"}) {
+	if v := status(t, s, id, judge.Cancelled); v.Withdrawal() != (judge.Withdrawal{By: "prof", Why: "wrong file"}) {
 		t.Errorf("it says %q", v.LastError)
 	}
 	must(t, s.Restore(t.Context(), id, "prof"))

@@ -22,8 +22,8 @@ func fileOf(digit string, bytes int64) sql.StoredFile {
 func TestWhatOnlyOneSetterHasCountsOnceAndWhatSeveralHaveNotAtAll(t *testing.T) {
 	s := sqltest.DB(t)
 	ctx := t.Context()
-	account(t, s, "olga", sql.RoleSetter)
-	account(t, s, "otto", sql.RoleSetter)
+	account(t, s, "olga", judge.RoleSetter)
+	account(t, s, "otto", judge.RoleSetter)
 	keep := func(slug, version, by string, files ...sql.StoredFile) {
 		t.Helper()
 		must(t, s.KeepVersion(ctx, judge.Problem{Slug: slug, Version: version, Title: slug}, by, 0))
@@ -54,7 +54,7 @@ func TestWhatOnlyOneSetterHasCountsOnceAndWhatSeveralHaveNotAtAll(t *testing.T) 
 func TestOfManyUploadsAtOnceNoMoreAreTakenThanADayAllows(t *testing.T) {
 	s := sqltest.DB(t)
 	ctx := t.Context()
-	account(t, s, "olga", sql.RoleSetter)
+	account(t, s, "olga", judge.RoleSetter)
 	var taken atomic.Int32
 	var all sync.WaitGroup
 	for range 20 {
@@ -82,7 +82,7 @@ func TestOfManyUploadsAtOnceNoMoreAreTakenThanADayAllows(t *testing.T) {
 			t.Errorf("%d more bytes: %t, %v", bytes, ok, err)
 		}
 	}
-	account(t, s, "otto", sql.RoleSetter)
+	account(t, s, "otto", judge.RoleSetter)
 	if ok, err := s.TakeVersion(ctx, "otto", 5, 1001, 1000); err != nil || ok {
 		t.Errorf("a first archive that is too much: %t, %v", ok, err)
 	}
@@ -91,8 +91,8 @@ func TestOfManyUploadsAtOnceNoMoreAreTakenThanADayAllows(t *testing.T) {
 func TestASaveIsAFurtherOneForHalfAnHourAfterAnotherOfTheSameProblemAndSetter(t *testing.T) {
 	s := sqltest.DB(t)
 	ctx := t.Context()
-	account(t, s, "olga", sql.RoleSetter)
-	account(t, s, "otto", sql.RoleSetter)
+	account(t, s, "olga", judge.RoleSetter)
+	account(t, s, "otto", judge.RoleSetter)
 	further := func(slug, name string, most int32, bytes int64, want bool) {
 		t.Helper()
 		if ok, err := s.TakeSave(ctx, slug, name, most, bytes); err != nil || ok != want {
@@ -130,7 +130,7 @@ func TestOneOfSeveralWhoMakeTheSameProblemAtOnceOwnsIt(t *testing.T) {
 	ctx := t.Context()
 	names := []string{"ann", "bob", "cid", "dan"}
 	for _, name := range names {
-		account(t, s, name, sql.RoleSetter)
+		account(t, s, name, judge.RoleSetter)
 	}
 	var may atomic.Int32
 	var all sync.WaitGroup
@@ -171,8 +171,8 @@ func TestProblemsFromBeforeBelongToWhoeverMadeThemFirst(t *testing.T) {
 	}
 	s := sqltest.Open(t, sqltest.Empty(t))
 	must(t, s.MigrateFiles(t.Context(), before))
-	account(t, s, "olga", sql.RoleSetter)
-	account(t, s, "otto", sql.RoleSetter)
+	account(t, s, "olga", judge.RoleSetter)
+	account(t, s, "otto", judge.RoleSetter)
 	s.Exec(t, `INSERT INTO problem_versions (slug, version, title, problem, created_by, created_at) VALUES
 		('one', 'v2', '', '{}', 'otto', now()), ('one', 'v1', '', '{}', 'olga', now() - interval '1 day'),
 		('sample', 'v1', '', '{}', 'deepoj', now() - interval '1 day'), ('sample', 'v2', '', '{}', 'otto', now())`)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -14,99 +13,19 @@ import (
 	"deepoj/sql/internal/dbsqlc"
 )
 
-// SpaceRole is what a member may do in a space.
-type SpaceRole string
-
-// The roles in a space. Each may do what those before it may. A setter sees and
-// chooses the problems at any time; staff also manage members and settings, and see
-// what all hand in.
-const (
-	SpaceContestant SpaceRole = "contestant"
-	SpaceSetter     SpaceRole = "setter"
-	SpaceStaff      SpaceRole = "staff"
-)
-
-// SpaceRoles lists every role in a space.
-var SpaceRoles = []SpaceRole{SpaceContestant, SpaceSetter, SpaceStaff}
-
-// SpaceRefusal is why a space does not take a submission now.
-type SpaceRefusal string
-
-// What a space refuses of its contestants.
-const (
-	SpaceNotMember      SpaceRefusal = "not_member"
-	SpaceNotOpen        SpaceRefusal = "not_open"         // opens later
-	SpaceClosed         SpaceRefusal = "closed"           // by the time at which it is handed in
-	SpaceTooFast        SpaceRefusal = "too_fast"         // as many as allowed in the last minute
-	SpaceTooManyWaiting SpaceRefusal = "too_many_waiting" // as many as allowed are not judged yet
-)
-
-// SpaceError is returned by a submit that a space does not take now.
-type SpaceError struct {
-	Refusal  SpaceRefusal
-	Patience *time.Duration // until there is room, of SpaceTooFast; nil = unknown
-}
-
-func (e *SpaceError) Error() string { return "the space refuses it: " + string(e.Refusal) }
-
 // ErrInUse is returned when something cannot be deleted because others need it.
 var ErrInUse = errors.New("in use")
 
-// Space is a course or a contest: who takes part, in which problems, when and
-// within which limits.
-type Space struct {
-	ID           int64
-	Slug         string // short name, which stays
-	Title        string
-	Description  string
-	Opens        *time.Time // nil = always was open
-	Closes       *time.Time // nil = never closes; what is handed in at that time is late
-	Languages    []string   // empty = all that a problem takes
-	MaxSourceKiB int32      // of a program; 0 = as the problem says
-	MaxWaiting   int32      // submissions of a member that are not judged, at most 100; 0 = any number
-	PerMinute    int32      // submissions of a member, at most 100; 0 = any number
-	Listed       bool       // everybody sees that it exists
-	CreatedBy    string
-	Created      time.Time
-
-	// Of whoever looks.
-	Role SpaceRole // "" = no member
-	Now  time.Time // the database's, which decides
-
-	Members, Problems int64
-}
-
-// SpacePhase is where a space stands in time.
-type SpacePhase string
-
-// The phases of a space.
-const (
-	SpaceBefore SpacePhase = "before"
-	SpaceOpen   SpacePhase = "open"
-	SpaceAfter  SpacePhase = "after"
-)
-
-// Phase returns where the space stood when it was read.
-func (s *Space) Phase() SpacePhase {
-	switch {
-	case s.Opens != nil && s.Opens.After(s.Now):
-		return SpaceBefore
-	case s.Closes != nil && !s.Closes.After(s.Now):
-		return SpaceAfter
-	}
-	return SpaceOpen
-}
-
-func space(v dbsqlc.SpaceGetRow) Space {
-	return Space{
+func space(v dbsqlc.SpaceGetRow) judge.Space {
+	return judge.Space{
 		ID: v.ID, Slug: v.Slug, Title: v.Title, Description: v.Description, Opens: v.OpensAt, Closes: v.ClosesAt, Languages: v.Languages,
 		MaxSourceKiB: v.MaxSourceKib, MaxWaiting: v.MaxWaiting, PerMinute: v.PerMinute, Listed: v.Listed, CreatedBy: v.CreatedBy, Created: v.CreatedAt,
-		Role: SpaceRole(v.Role), Now: v.Now, Members: v.Members, Problems: v.Problems,
+		Role: judge.SpaceRole(v.Role), Now: v.Now, Members: v.Members, Problems: v.Problems,
 	}
 }
 
 // Space returns a space as viewer sees it, or [ErrNotFound].
-func (s *Store) Space(ctx context.Context, slug, viewer string) (*Space, error) {
+func (s *Store) Space(ctx context.Context, slug, viewer string) (*judge.Space, error) {
 	v, err := s.q.SpaceGet(ctx, s.main, dbsqlc.SpaceGetParams{Slug: slug, Viewer: viewer})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -127,12 +46,12 @@ type SpaceFilter struct {
 }
 
 // Spaces returns the spaces that f chooses, newest first.
-func (s *Store) Spaces(ctx context.Context, f SpaceFilter) ([]Space, error) {
+func (s *Store) Spaces(ctx context.Context, f SpaceFilter) ([]judge.Space, error) {
 	found, err := s.q.SpaceList(ctx, s.main, dbsqlc.SpaceListParams{Viewer: f.Viewer, AllOfThem: f.All, Before: f.Before, Max: bounded(f.Limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list spaces: %w", err)
 	}
-	out := make([]Space, len(found))
+	out := make([]judge.Space, len(found))
 	for i, v := range found {
 		out[i] = space(dbsqlc.SpaceGetRow(v))
 	}
@@ -140,7 +59,7 @@ func (s *Store) Spaces(ctx context.Context, f SpaceFilter) ([]Space, error) {
 }
 
 // CreateSpace adds a space; [ErrExists] if the name is taken.
-func (s *Store) CreateSpace(ctx context.Context, v Space, by string) error {
+func (s *Store) CreateSpace(ctx context.Context, v judge.Space, by string) error {
 	n, err := s.q.SpaceCreate(ctx, s.main, dbsqlc.SpaceCreateParams{
 		By: by, Slug: v.Slug, Title: v.Title, Description: v.Description, OpensAt: v.Opens, ClosesAt: v.Closes, Languages: orNone(v.Languages),
 		MaxSourceKib: v.MaxSourceKiB, MaxWaiting: v.MaxWaiting, PerMinute: v.PerMinute, Listed: v.Listed,
@@ -156,7 +75,7 @@ func (s *Store) CreateSpace(ctx context.Context, v Space, by string) error {
 
 // UpdateSpace changes all settings of a space but its short name; [ErrNotFound] if
 // there is none.
-func (s *Store) UpdateSpace(ctx context.Context, v Space, by string) error {
+func (s *Store) UpdateSpace(ctx context.Context, v judge.Space, by string) error {
 	n, err := s.q.SpaceUpdate(ctx, s.main, dbsqlc.SpaceUpdateParams{
 		By: by, Slug: v.Slug, Title: v.Title, Description: v.Description, OpensAt: v.Opens, ClosesAt: v.Closes, Languages: orNone(v.Languages),
 		MaxSourceKib: v.MaxSourceKiB, MaxWaiting: v.MaxWaiting, PerMinute: v.PerMinute, Listed: v.Listed,
@@ -189,7 +108,7 @@ func (s *Store) DeleteSpace(ctx context.Context, slug, by string) error {
 }
 
 // SpaceRole returns the role of a user in a space, "" if they are no member.
-func (s *Store) SpaceRole(ctx context.Context, id int64, user string) (SpaceRole, error) {
+func (s *Store) SpaceRole(ctx context.Context, id int64, user string) (judge.SpaceRole, error) {
 	role, err := s.q.SpaceRole(ctx, s.main, dbsqlc.SpaceRoleParams{SpaceID: id, UserName: user})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
@@ -197,32 +116,25 @@ func (s *Store) SpaceRole(ctx context.Context, id int64, user string) (SpaceRole
 	if err != nil {
 		return "", fmt.Errorf("role of %s in space %d: %w", user, id, err)
 	}
-	return SpaceRole(role), nil
-}
-
-// SpaceMember is somebody who takes part in a space.
-type SpaceMember struct {
-	Name  string
-	Role  SpaceRole
-	Added time.Time
+	return judge.SpaceRole(role), nil
 }
 
 // SpaceMembers returns members by name, from the one behind after on.
-func (s *Store) SpaceMembers(ctx context.Context, id int64, after string, limit int) ([]SpaceMember, error) {
+func (s *Store) SpaceMembers(ctx context.Context, id int64, after string, limit int) ([]judge.SpaceMember, error) {
 	found, err := s.q.SpaceMembers(ctx, s.main, dbsqlc.SpaceMembersParams{SpaceID: id, After: after, Max: bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list members of space %d: %w", id, err)
 	}
-	out := make([]SpaceMember, len(found))
+	out := make([]judge.SpaceMember, len(found))
 	for i, m := range found {
-		out[i] = SpaceMember{m.UserName, SpaceRole(m.Role), m.AddedAt}
+		out[i] = judge.SpaceMember{Name: m.UserName, Role: judge.SpaceRole(m.Role), Added: m.AddedAt}
 	}
 	return out, nil
 }
 
 // PutSpaceMembers adds accounts to a space, or changes their roles in it. If no
 // account has one of the names, it returns all such and adds nobody.
-func (s *Store) PutSpaceMembers(ctx context.Context, id int64, names []string, role SpaceRole, by string) (unknown []string, err error) {
+func (s *Store) PutSpaceMembers(ctx context.Context, id int64, names []string, role judge.SpaceRole, by string) (unknown []string, err error) {
 	unknown, err = s.q.SpaceMembersPut(ctx, s.main, dbsqlc.SpaceMembersPutParams{SpaceID: id, Names: names, Role: string(role), By: by})
 	if err != nil {
 		return nil, fmt.Errorf("add members to space %d: %w", id, err)
@@ -237,35 +149,21 @@ func (s *Store) RemoveSpaceMember(ctx context.Context, id int64, name, by string
 	return changed(n, err, fmt.Sprintf("remove %s from space %d", name, id))
 }
 
-// SpaceProblem is a problem of a space as somebody sees it.
-type SpaceProblem struct {
-	Slug, Title string
-	Points      *float64 // of a full solution; nil = 1, or the problem's own score
-	Hidden      bool
-	Solved      int64 // by how many, officially
-
-	// What the viewer handed in to the space.
-	Tries   int64         // that were judged
-	Verdict judge.Verdict // of the best, "" if there is none
-	Score   *float64
-	JobID   int64
-}
-
 // SpaceProblems returns the problems of a space in order.
-func (s *Store) SpaceProblems(ctx context.Context, id int64, viewer string) ([]SpaceProblem, error) {
+func (s *Store) SpaceProblems(ctx context.Context, id int64, viewer string) ([]judge.SpaceProblem, error) {
 	found, err := s.q.SpaceProblems(ctx, s.main, dbsqlc.SpaceProblemsParams{SpaceID: id, Viewer: viewer})
 	if err != nil {
 		return nil, fmt.Errorf("list problems of space %d: %w", id, err)
 	}
-	out := make([]SpaceProblem, len(found))
+	out := make([]judge.SpaceProblem, len(found))
 	for i, p := range found {
-		out[i] = SpaceProblem{p.Problem, p.Title, p.Points, p.Hidden, p.Solved, p.Tries, judge.Verdict(p.Verdict), p.Score, p.JobID}
+		out[i] = judge.SpaceProblem{
+			Slug: p.Problem, Title: p.Title, Points: p.Points, Hidden: p.Hidden, Solved: p.Solved,
+			Tries: p.Tries, Verdict: judge.Verdict(p.Verdict), Score: p.Score, JobID: p.JobID,
+		}
 	}
 	return out, nil
 }
-
-// MaxSpaceProblems bounds the problems of a space.
-const MaxSpaceProblems = 100
 
 // ErrTooMany is returned by a change that would make a list too long.
 var ErrTooMany = errors.New("too many")
@@ -285,7 +183,7 @@ func (s *Store) PutSpaceProblem(ctx context.Context, id int64, problem string, p
 		if place > 0 {
 			at = min(place-1, len(list))
 		}
-		if len(list) >= MaxSpaceProblems {
+		if len(list) >= judge.MaxSpaceProblems {
 			return nil, ErrTooMany
 		}
 		return slices.Insert(list, at, dbsqlc.SpaceProblemOrderRow{Problem: problem, Points: points}), nil
@@ -351,16 +249,9 @@ func (s *Store) changeSpaceProblems(
 	return nil
 }
 
-// SpaceDesk is where somebody hands in to a space: the space, and a problem of it.
-type SpaceDesk struct {
-	Space   Space // without its counts
-	Place   int32 // of the problem; 0 = it is not in the space
-	Problem *judge.Problem
-}
-
 // SpaceDesk returns a space and one of its problems as viewer sees them, or
 // [ErrNotFound] if there is no such space.
-func (s *Store) SpaceDesk(ctx context.Context, slug, problemSlug, viewer string) (*SpaceDesk, error) {
+func (s *Store) SpaceDesk(ctx context.Context, slug, problemSlug, viewer string) (*judge.SpaceDesk, error) {
 	v, err := s.q.SpaceDesk(ctx, s.main, dbsqlc.SpaceDeskParams{Slug: slug, Problem: problemSlug, Viewer: viewer})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -368,7 +259,7 @@ func (s *Store) SpaceDesk(ctx context.Context, slug, problemSlug, viewer string)
 	if err != nil {
 		return nil, fmt.Errorf("space %s: %w", slug, err)
 	}
-	d := &SpaceDesk{Place: v.Place, Space: space(dbsqlc.SpaceGetRow{
+	d := &judge.SpaceDesk{Place: v.Place, Space: space(dbsqlc.SpaceGetRow{
 		ID: v.ID, Slug: v.Slug, Title: v.Title, Description: v.Description, OpensAt: v.OpensAt, ClosesAt: v.ClosesAt, Languages: v.Languages,
 		MaxSourceKib: v.MaxSourceKib, MaxWaiting: v.MaxWaiting, PerMinute: v.PerMinute, Listed: v.Listed, CreatedBy: v.CreatedBy, CreatedAt: v.CreatedAt,
 		Now: v.Now, Role: v.Role,
@@ -383,23 +274,16 @@ func (s *Store) SpaceDesk(ctx context.Context, slug, problemSlug, viewer string)
 	return d, nil
 }
 
-// SpaceScore is what a contestant achieved in a space, officially.
-type SpaceScore struct {
-	Name          string
-	Solved, Tried int64 // problems
-	Points        float64
-}
-
 // SpaceScores returns the contestants of a space, the best first, at most a
 // thousand.
-func (s *Store) SpaceScores(ctx context.Context, id int64) ([]SpaceScore, error) {
+func (s *Store) SpaceScores(ctx context.Context, id int64) ([]judge.SpaceScore, error) {
 	found, err := s.q.SpaceScores(ctx, s.main, dbsqlc.SpaceScoresParams{SpaceID: id, Max: 1000})
 	if err != nil {
 		return nil, fmt.Errorf("scores of space %d: %w", id, err)
 	}
-	out := make([]SpaceScore, len(found))
+	out := make([]judge.SpaceScore, len(found))
 	for i, v := range found {
-		out[i] = SpaceScore{v.UserName, v.Solved, v.Tried, v.Points}
+		out[i] = judge.SpaceScore{Name: v.UserName, Solved: v.Solved, Tried: v.Tried, Points: v.Points}
 	}
 	return out, nil
 }

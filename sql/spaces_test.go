@@ -14,24 +14,24 @@ import (
 )
 
 // spaceOf makes a space, changed by with, that ann takes part in.
-func spaceOf(t *testing.T, s *sql.Store, slug string, with ...func(*sql.Space)) *sql.Space {
+func spaceOf(t *testing.T, s *sql.Store, slug string, with ...func(*judge.Space)) *judge.Space {
 	t.Helper()
-	v := sql.Space{Slug: slug, Title: "Contest " + slug}
+	v := judge.Space{Slug: slug, Title: "Contest " + slug}
 	for _, w := range with {
 		w(&v)
 	}
 	must(t, s.CreateSpace(t.Context(), v, "prof"))
 	if _, err := s.User(t.Context(), "ann"); errors.Is(err, sql.ErrNotFound) {
-		account(t, s, "ann", sql.RoleContestant)
+		account(t, s, "ann", judge.RoleContestant)
 	}
 	made, err := s.Space(t.Context(), slug, "ann")
 	must(t, err)
-	join(t, s, made.ID, sql.SpaceContestant, "ann")
+	join(t, s, made.ID, judge.SpaceContestant, "ann")
 	must(t, s.PutSpaceProblem(t.Context(), made.ID, "aplusb", 0, nil, "prof"))
 	return made
 }
 
-func join(t *testing.T, s *sql.Store, id int64, role sql.SpaceRole, names ...string) {
+func join(t *testing.T, s *sql.Store, id int64, role judge.SpaceRole, names ...string) {
 	t.Helper()
 	unknown, err := s.PutSpaceMembers(t.Context(), id, names, role, "prof")
 	if err != nil || len(unknown) > 0 {
@@ -40,17 +40,17 @@ func join(t *testing.T, s *sql.Store, id int64, role sql.SpaceRole, names ...str
 }
 
 // in hands a submission in to a space.
-func in(v *sql.Space) func(*sql.NewSubmission) {
-	return func(n *sql.NewSubmission) { n.Space = v.ID }
+func in(v *judge.Space) func(*sql.NewJob) {
+	return func(n *sql.NewJob) { n.Space = v.ID }
 }
 
-func unofficial(n *sql.NewSubmission) { n.Unofficial = true }
+func unofficial(n *sql.NewJob) { n.Unofficial = true }
 
 // refused checks that a space refuses a submission for the reason.
-func refused(t *testing.T, s *sql.Store, n sql.NewSubmission, want sql.SpaceRefusal) *sql.SpaceError {
+func refused(t *testing.T, s *sql.Store, n sql.NewJob, want judge.SpaceRefusal) *judge.SpaceError {
 	t.Helper()
 	_, err := s.Submit(t.Context(), n)
-	e, ok := errors.AsType[*sql.SpaceError](err)
+	e, ok := errors.AsType[*judge.SpaceError](err)
 	if !ok || e.Refusal != want {
 		t.Fatalf("err = %v, want a refusal for %s", err, want)
 	}
@@ -64,22 +64,22 @@ func TestASpaceTakesSubmissionsOfItsMembersWhileItIsOpen(t *testing.T) {
 	hour := func(n int) *time.Time { return new(now.Add(time.Duration(n) * time.Hour)) }
 	tests := map[string]struct {
 		opens, closes *time.Time
-		phase         sql.SpacePhase
-		want          sql.SpaceRefusal // "" = taken
+		phase         judge.SpacePhase
+		want          judge.SpaceRefusal // "" = taken
 	}{
-		"without times":     {nil, nil, sql.SpaceOpen, ""},
-		"open":              {hour(-1), hour(1), sql.SpaceOpen, ""},
-		"open for ever":     {hour(-1), nil, sql.SpaceOpen, ""},
-		"before it opens":   {hour(1), nil, sql.SpaceBefore, sql.SpaceNotOpen},
-		"after it closed":   {nil, hour(-1), sql.SpaceAfter, sql.SpaceClosed},
-		"long after it was": {hour(-2), hour(-1), sql.SpaceAfter, sql.SpaceClosed},
-		"long before it is": {hour(1), hour(2), sql.SpaceBefore, sql.SpaceNotOpen},
+		"without times":     {nil, nil, judge.SpaceOpen, ""},
+		"open":              {hour(-1), hour(1), judge.SpaceOpen, ""},
+		"open for ever":     {hour(-1), nil, judge.SpaceOpen, ""},
+		"before it opens":   {hour(1), nil, judge.SpaceBefore, judge.SpaceNotOpen},
+		"after it closed":   {nil, hour(-1), judge.SpaceAfter, judge.SpaceClosed},
+		"long after it was": {hour(-2), hour(-1), judge.SpaceAfter, judge.SpaceClosed},
+		"long before it is": {hour(1), hour(2), judge.SpaceBefore, judge.SpaceNotOpen},
 	}
-	account(t, s, "ann", sql.RoleContestant)
-	account(t, s, "bob", sql.RoleContestant)
+	account(t, s, "ann", judge.RoleContestant)
+	account(t, s, "bob", judge.RoleContestant)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			v := spaceOf(t, s, strings.ReplaceAll(name, " ", "-"), func(v *sql.Space) { v.Opens, v.Closes = tt.opens, tt.closes })
+			v := spaceOf(t, s, strings.ReplaceAll(name, " ", "-"), func(v *judge.Space) { v.Opens, v.Closes = tt.opens, tt.closes })
 			if v.Phase() != tt.phase {
 				t.Errorf("phase = %s, want %s", v.Phase(), tt.phase)
 			}
@@ -88,7 +88,7 @@ func TestASpaceTakesSubmissionsOfItsMembersWhileItIsOpen(t *testing.T) {
 			} else if id := submit(t, s, sub("ann", in(v))); sql.One[int64](t, s, fmt.Sprint("SELECT space_id FROM submissions WHERE job_id = ", id)) != v.ID {
 				t.Error("the submission is not in the space")
 			}
-			refused(t, s, sub("bob", in(v)), sql.SpaceNotMember)
+			refused(t, s, sub("bob", in(v)), judge.SpaceNotMember)
 			submit(t, s, sub("prof", in(v), unofficial)) // who prepares it can always
 		})
 	}
@@ -98,12 +98,12 @@ func TestASpaceTakesSubmissionsOfItsMembersWhileItIsOpen(t *testing.T) {
 	id := submit(t, s, sub("ann", in(v), key("k")))
 	v.Closes = new(now)
 	must(t, s.UpdateSpace(t.Context(), *v, "prof"))
-	refused(t, s, sub("ann", in(v)), sql.SpaceClosed)
+	refused(t, s, sub("ann", in(v)), judge.SpaceClosed)
 	again, err := s.Submit(t.Context(), sub("ann", in(v), key("k")))
 	if err != nil || again != (sql.Receipt{JobID: id, Existing: true}) {
 		t.Errorf("again = %+v, %v", again, err)
 	}
-	rs, err := s.SubmitMany(t.Context(), []sql.NewSubmission{sub("ann", in(v), key("k")), sub("ann")})
+	rs, err := s.SubmitMany(t.Context(), []sql.NewJob{sub("ann", in(v), key("k")), sub("ann")})
 	if err != nil || !rs[0].Existing || rs[1].Existing {
 		t.Errorf("together with a repetition: %+v, %v", rs, err)
 	}
@@ -114,14 +114,14 @@ func TestASpaceTakesSubmissionsOfItsMembersWhileItIsOpen(t *testing.T) {
 func TestMembersHandInNoFasterThanTheirSpaceAllows(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	v := spaceOf(t, s, "slow", func(v *sql.Space) { v.PerMinute = 3 })
-	account(t, s, "bob", sql.RoleContestant)
-	join(t, s, v.ID, sql.SpaceContestant, "bob")
+	v := spaceOf(t, s, "slow", func(v *judge.Space) { v.PerMinute = 3 })
+	account(t, s, "bob", judge.RoleContestant)
+	join(t, s, v.ID, judge.SpaceContestant, "bob")
 	for range 3 {
 		submit(t, s, sub("ann", in(v)))
 	}
 	s.Exec(t, "UPDATE jobs SET created_at = created_at + interval '10 min'") // however slow this machine is
-	e := refused(t, s, sub("ann", in(v)), sql.SpaceTooFast)
+	e := refused(t, s, sub("ann", in(v)), judge.SpaceTooFast)
 	if e.Patience == nil || *e.Patience <= 0 || *e.Patience > 11*time.Minute {
 		t.Errorf("patience = %v, want up to a minute and the ten", e.Patience)
 	}
@@ -135,29 +135,29 @@ func TestMembersHandInNoFasterThanTheirSpaceAllows(t *testing.T) {
 func TestMembersHaveNoMoreWaitingThanTheirSpaceAllows(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	v := spaceOf(t, s, "patient", func(v *sql.Space) { v.MaxWaiting = 2 })
+	v := spaceOf(t, s, "patient", func(v *judge.Space) { v.MaxWaiting = 2 })
 	first := submit(t, s, sub("ann", in(v)))
 	submit(t, s, sub("ann", in(v)))
-	refused(t, s, sub("ann", in(v)), sql.SpaceTooManyWaiting)
+	refused(t, s, sub("ann", in(v)), judge.SpaceTooManyWaiting)
 	must(t, s.Cancel(t.Context(), first, "prof", ""))
 	submit(t, s, sub("ann", in(v)))
-	refused(t, s, sub("ann", in(v)), sql.SpaceTooManyWaiting)
+	refused(t, s, sub("ann", in(v)), judge.SpaceTooManyWaiting)
 }
 
 // Submits at the same time, in one statement and in several, are counted exactly.
 func TestNoCrowdOfSubmitsGetsPastTheLimitsOfASpace(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	fast := spaceOf(t, s, "fast", func(v *sql.Space) { v.PerMinute = 5 })
-	waiting := spaceOf(t, s, "waiting", func(v *sql.Space) { v.MaxWaiting = 5 })
-	both := spaceOf(t, s, "both", func(v *sql.Space) { v.MaxWaiting, v.PerMinute = 5, 50 })
-	spaces := []*sql.Space{fast, waiting, both}
+	fast := spaceOf(t, s, "fast", func(v *judge.Space) { v.PerMinute = 5 })
+	waiting := spaceOf(t, s, "waiting", func(v *judge.Space) { v.MaxWaiting = 5 })
+	both := spaceOf(t, s, "both", func(v *judge.Space) { v.MaxWaiting, v.PerMinute = 5, 50 })
+	spaces := []*judge.Space{fast, waiting, both}
 	names := []string{"ann", "bob", "cid"}
 	for _, name := range names[1:] {
-		account(t, s, name, sql.RoleContestant)
+		account(t, s, name, judge.RoleContestant)
 	}
 	for _, v := range spaces {
-		join(t, s, v.ID, sql.SpaceContestant, names...)
+		join(t, s, v.ID, judge.SpaceContestant, names...)
 	}
 	var crowd sync.WaitGroup
 	for i := range 108 {
@@ -167,9 +167,9 @@ func TestNoCrowdOfSubmitsGetsPastTheLimitsOfASpace(t *testing.T) {
 			if i < 54 { // together in a few statements, or each in its own
 				_, err = s.Submit(t.Context(), sub(name, in(v)))
 			} else {
-				_, err = s.SubmitMany(t.Context(), []sql.NewSubmission{sub(name, in(v))})
+				_, err = s.SubmitMany(t.Context(), []sql.NewJob{sub(name, in(v))})
 			}
-			if _, refused := errors.AsType[*sql.SpaceError](err); err != nil && !refused {
+			if _, refused := errors.AsType[*judge.SpaceError](err); err != nil && !refused {
 				t.Errorf("%s in %s: %v", name, v.Slug, err)
 			}
 		})
@@ -188,7 +188,7 @@ func TestNoCrowdOfSubmitsGetsPastTheLimitsOfASpace(t *testing.T) {
 	if n := sql.One[int64](t, s, q); n != 5 { // a minute later there may be more
 		t.Errorf("%d were handed in within a minute, want 5", n)
 	}
-	if _, err := s.SubmitMany(t.Context(), []sql.NewSubmission{sub("dan"), sub("ann", in(fast))}); err == nil {
+	if _, err := s.SubmitMany(t.Context(), []sql.NewJob{sub("dan"), sub("ann", in(fast))}); err == nil {
 		t.Error("one that is refused did not refuse its batch")
 	}
 	if n := sql.One[int64](t, s, "SELECT count(*) FROM submissions WHERE author = 'dan'"); n != 0 {
@@ -203,21 +203,21 @@ func TestASpaceHasMembersAndProblemsInOrder(t *testing.T) {
 	for _, slug := range []string{"p1", "p2", "p3"} {
 		must(t, s.SaveProblem(ctx, judge.Problem{Slug: slug, Title: slug, Version: "sha256:" + slug}, "sue"))
 	}
-	v := spaceOf(t, s, "course", func(v *sql.Space) { v.Languages = []string{"cpp"} })
+	v := spaceOf(t, s, "course", func(v *judge.Space) { v.Languages = []string{"cpp"} })
 	if err := s.CreateSpace(ctx, *v, "prof"); !errors.Is(err, sql.ErrExists) {
 		t.Errorf("a second space of the name: %v", err)
 	}
-	if unknown, err := s.PutSpaceMembers(ctx, v.ID, []string{"ann", "zoe", "yan"}, sql.SpaceStaff, "prof"); err != nil || fmt.Sprint(unknown) != "[yan zoe]" {
+	if unknown, err := s.PutSpaceMembers(ctx, v.ID, []string{"ann", "zoe", "yan"}, judge.SpaceStaff, "prof"); err != nil || fmt.Sprint(unknown) != "[yan zoe]" {
 		t.Errorf("unknown = %v, %v", unknown, err)
 	}
-	if role, err := s.SpaceRole(ctx, v.ID, "ann"); err != nil || role != sql.SpaceContestant {
+	if role, err := s.SpaceRole(ctx, v.ID, "ann"); err != nil || role != judge.SpaceContestant {
 		t.Errorf("after a list with names that nobody has, ann is %q, %v", role, err)
 	}
-	account(t, s, "bob", sql.RoleContestant)
-	join(t, s, v.ID, sql.SpaceStaff, "bob", "bob")
-	join(t, s, v.ID, sql.SpaceSetter, "bob")
+	account(t, s, "bob", judge.RoleContestant)
+	join(t, s, v.ID, judge.SpaceStaff, "bob", "bob")
+	join(t, s, v.ID, judge.SpaceSetter, "bob")
 	members, err := s.SpaceMembers(ctx, v.ID, "", 0)
-	if err != nil || len(members) != 2 || members[1].Name != "bob" || members[1].Role != sql.SpaceSetter {
+	if err != nil || len(members) != 2 || members[1].Name != "bob" || members[1].Role != judge.SpaceSetter {
 		t.Errorf("members = %+v, %v", members, err)
 	}
 	order := func() string {
@@ -256,7 +256,7 @@ func TestASpaceHasMembersAndProblemsInOrder(t *testing.T) {
 		"a problem that does not exist":  s.PutSpaceProblem(ctx, v.ID, "nosuch", 0, nil, "prof"),
 		"a space that does not exist":    s.PutSpaceProblem(ctx, v.ID+99, "p1", 0, nil, "prof"),
 		"somebody who is no member":      s.RemoveSpaceMember(ctx, v.ID, "zoe", "prof"),
-		"settings of a space that is no": s.UpdateSpace(ctx, sql.Space{Slug: "nosuch", Title: "x"}, "prof"),
+		"settings of a space that is no": s.UpdateSpace(ctx, judge.Space{Slug: "nosuch", Title: "x"}, "prof"),
 		"deleting what does not exist":   s.DeleteSpace(ctx, "nosuch", "prof"),
 	} {
 		if !errors.Is(err, sql.ErrNotFound) {
@@ -264,7 +264,7 @@ func TestASpaceHasMembersAndProblemsInOrder(t *testing.T) {
 		}
 	}
 	d, err := s.SpaceDesk(ctx, "course", "p1", "bob")
-	if err != nil || d.Place != 1 || d.Problem.Slug != "p1" || d.Space.Role != sql.SpaceSetter || d.Space.Languages[0] != "cpp" {
+	if err != nil || d.Place != 1 || d.Problem.Slug != "p1" || d.Space.Role != judge.SpaceSetter || d.Space.Languages[0] != "cpp" {
 		t.Errorf("desk = %+v, %v", d, err)
 	}
 	if d, err := s.SpaceDesk(ctx, "course", "p3", "zoe"); err != nil || d.Place != 0 || d.Problem != nil || d.Space.Role != "" {
@@ -295,10 +295,10 @@ func TestSpacesAreListedToThoseTheyAreFor(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	ctx := t.Context()
-	account(t, s, "bob", sql.RoleContestant)
-	spaceOf(t, s, "public", func(v *sql.Space) { v.Listed = true })
+	account(t, s, "bob", judge.RoleContestant)
+	spaceOf(t, s, "public", func(v *judge.Space) { v.Listed = true })
 	spaceOf(t, s, "private")
-	must(t, s.CreateSpace(ctx, sql.Space{Slug: "empty", Title: "x"}, "prof"))
+	must(t, s.CreateSpace(ctx, judge.Space{Slug: "empty", Title: "x"}, "prof"))
 	list := func(f sql.SpaceFilter) string {
 		t.Helper()
 		found, err := s.Spaces(ctx, f)
@@ -338,11 +338,11 @@ func TestAHiddenProblemIsLentToMembersOfAnOpenSpace(t *testing.T) {
 		t.Errorf("problems = %+v, %v", ps, err)
 	}
 	now := sql.One[time.Time](t, s, "SELECT now()")
-	v := spaceOf(t, s, "later", func(v *sql.Space) { v.Opens = new(now.Add(time.Hour)) })
+	v := spaceOf(t, s, "later", func(v *judge.Space) { v.Opens = new(now.Add(time.Hour)) })
 	for _, name := range []string{"bob", "sue"} {
-		account(t, s, name, sql.RoleContestant)
+		account(t, s, name, judge.RoleContestant)
 	}
-	join(t, s, v.ID, sql.SpaceSetter, "sue")
+	join(t, s, v.ID, judge.SpaceSetter, "sue")
 	lent := func(viewer string, prepares, want bool) {
 		t.Helper()
 		if got, err := s.ProblemLent(ctx, "aplusb", viewer, prepares); err != nil || got != want {
@@ -377,14 +377,14 @@ func TestTheScoreboardCountsTheBestOfEachContestantOfficially(t *testing.T) {
 	v := spaceOf(t, s, "contest")
 	other := spaceOf(t, s, "other")
 	for _, name := range []string{"bob", "cid", "sue"} {
-		account(t, s, name, sql.RoleContestant)
+		account(t, s, name, judge.RoleContestant)
 	}
-	join(t, s, v.ID, sql.SpaceContestant, "bob", "cid")
-	join(t, s, v.ID, sql.SpaceStaff, "sue")
+	join(t, s, v.ID, judge.SpaceContestant, "bob", "cid")
+	join(t, s, v.ID, judge.SpaceStaff, "sue")
 	must(t, s.PutSpaceProblem(ctx, v.ID, "stairs", 0, new(10.0), "prof"))
-	verdict := func(author, problem string, verdict judge.Verdict, score *float64, with ...func(*sql.NewSubmission)) {
+	verdict := func(author, problem string, verdict judge.Verdict, score *float64, with ...func(*sql.NewJob)) {
 		t.Helper()
-		with = append(with, func(n *sql.NewSubmission) { n.Problem = problem })
+		with = append(with, func(n *sql.NewJob) { n.Problem = problem })
 		id := submit(t, s, sub(author, with...))
 		pick(t, s, 10)
 		must(t, s.Finalize(ctx, claim(t, s, id, "w", int(id)).Attempt, judge.Result{Verdict: verdict, Score: score}))

@@ -10,6 +10,49 @@
 // The package speaks no Redis and knows no sandbox. Statements of the queue lie
 // in queries/*.sql and run as they stand; plain reads and writes are typed by
 // sqlc into internal/dbsqlc.
+//
+// Its files:
+//
+//	store.go        opens the pools
+//	statements.go   the statements of queries/*.sql
+//	migrate.go      brings the schema to the newest version
+//	rights.go       what the role may do beyond its database
+//	away.go         whether the server is away
+//	coalesce.go     what several callers ask at once is one statement
+//	notify.go       tells others that there is something to do
+//	submit.go       stores jobs
+//	submitbatch.go  many in one statement
+//	outbox.go       picks jobs for the streams
+//	delivery.go     hands out work without Redis
+//	shard.go        which dispatcher holds which shard
+//	claim.go        makes attempts
+//	finalize.go     records results
+//	control.go      lost workers, cancellations, moves within the queue
+//	deadletter.go   jobs that were given up
+//	rejudge.go      generations and rejudge sets
+//	retire.go       deletes what need not be kept
+//	audit.go        counts violations of the protocol
+//	reader.go       jobs as somebody may see them
+//	standing.go     where jobs of every kind stand, and lists of them
+//	view.go         events, and places in the queue
+//	runs.go         keys and callbacks of runs
+//	drafts.go       programs that setters try
+//	queues.go       queues and their settings
+//	catalog.go      problems as lists and statistics show them
+//	versions.go     versions of problems
+//	pages.go        what people see of a version
+//	pictures.go     what charts show
+//	messages.go     who reads what checkers say
+//	setters.go      who owns and edits problems
+//	plugins.go      plugins and bindings
+//	languages.go    languages that workers offered
+//	spaces.go       spaces
+//	people.go       workers that live, and problems
+//	accounts.go     accounts and sessions
+//	identities.go   accounts of other providers
+//	keys.go         keys of the API
+//	webhooks.go     webhooks
+//	auditlog.go     privileged acts
 package sql
 
 import (
@@ -91,7 +134,7 @@ type Store struct {
 
 	grouped sync.Map // queue → until when it is taken to look at groups
 
-	submits coalescer[NewSubmission, Receipt]
+	submits coalescer[NewJob, Receipt]
 	finals  coalescer[final, struct{}]
 
 	stop   context.CancelFunc
@@ -129,9 +172,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{log: cfg.Log, stmts: stmts, q: dbsqlc.New()}
-	s.submits = coalescer[NewSubmission, Receipt]{
+	s.submits = coalescer[NewJob, Receipt]{
 		do: s.submitTogether, lanes: 2, limit: 256, time: 30 * time.Second,
-		together: func(first, n NewSubmission) bool {
+		together: func(first, n NewJob) bool {
 			return first.Queue == n.Queue && (first.Space == 0) == (n.Space == 0)
 		},
 	}

@@ -17,9 +17,9 @@ import (
 	"deepoj/host/judge"
 )
 
-// NewSubmission is what a submit stores. Problem and checker versions are not
+// NewJob is what a submit stores: a job of any kind. Problem and checker versions are not
 // part of it: they are resolved when a worker claims the job.
-type NewSubmission struct {
+type NewJob struct {
 	Problem        string // the problem's short name; required for kind submission
 	Language       string
 	Author         string // user name
@@ -33,8 +33,7 @@ type NewSubmission struct {
 	Queue          string          // "" = DefaultQueue
 	Pool           string          // "" = DefaultPool
 	Kind           judge.Kind      // "" = submission
-	Lane           judge.Lane      // 0 = judge.LaneNormal; see Immediate
-	Immediate      bool            // goes first (judge.LaneStaff) and does not touch the group's clock
+	Lane           judge.Lane      // 0 = judge.LaneNormal; in judge.LaneStaff it goes first and does not touch the group's clock
 	Priority       int             // higher goes first within a lane; staff only
 	Delay          time.Duration   // not before so long from now
 	Space          int64           // id of the space that it is handed in to; 0 = none
@@ -45,7 +44,7 @@ type NewSubmission struct {
 // kind, group, problem, language and sources, as canonical JSON. Versions of
 // problem, checker and adapter are not in it: they are resolved at the claim, and
 // so are the same for all that wait.
-func (n NewSubmission) Spec() ([]byte, error) {
+func (n NewJob) Spec() ([]byte, error) {
 	type source struct {
 		Name   string
 		Digest [sha256.Size]byte
@@ -80,16 +79,16 @@ type Receipt struct {
 // transaction: when it returns a Receipt, the job will be judged. It is
 // idempotent by IdempotencyKey. An unknown problem, or a key used again with
 // different content, is a [*judge.FieldError]; [ErrQueueFull] means later, and a
-// [*SpaceError] that a space does not take it now.
+// [*judge.SpaceError] that a space does not take it now.
 //
 // Submits at the same time share a statement. What is refused of one of them is
 // refused to it alone.
-func (s *Store) Submit(ctx context.Context, n NewSubmission) (Receipt, error) {
+func (s *Store) Submit(ctx context.Context, n NewJob) (Receipt, error) {
 	return s.submits.ask(ctx, n)
 }
 
 // submitTogether stores what several callers hand in.
-func (s *Store) submitTogether(ctx context.Context, ns []NewSubmission) []answered[Receipt] {
+func (s *Store) submitTogether(ctx context.Context, ns []NewJob) []answered[Receipt] {
 	out := make([]answered[Receipt], len(ns))
 	rs, err := s.SubmitMany(ctx, ns)
 	for i := range ns {
@@ -107,7 +106,7 @@ func (s *Store) submitTogether(ctx context.Context, ns []NewSubmission) []answer
 
 // SubmitMany stores many submissions of one queue in one statement. The answers
 // are in the order of ns; one refused submission refuses them all.
-func (s *Store) SubmitMany(ctx context.Context, ns []NewSubmission) ([]Receipt, error) {
+func (s *Store) SubmitMany(ctx context.Context, ns []NewJob) ([]Receipt, error) {
 	if len(ns) == 0 {
 		return nil, nil
 	}
@@ -181,8 +180,8 @@ func (s *Store) receipts(ctx context.Context, b *batch, answers []submitAnswer) 
 			return nil, false, &judge.FieldError{Field: "queue", Reason: "unknown", Remedy: fmt.Sprintf("there is no queue %q", b.queue)}
 		case "queue_full":
 			return nil, false, ErrQueueFull
-		case string(SpaceNotMember), string(SpaceNotOpen), string(SpaceClosed), string(SpaceTooFast), string(SpaceTooManyWaiting):
-			return nil, false, &SpaceError{Refusal: SpaceRefusal(a.Outcome), Patience: a.Patience}
+		case string(judge.SpaceNotMember), string(judge.SpaceNotOpen), string(judge.SpaceClosed), string(judge.SpaceTooFast), string(judge.SpaceTooManyWaiting):
+			return nil, false, &judge.SpaceError{Refusal: judge.SpaceRefusal(a.Outcome), Patience: a.Patience}
 		default: // not stored, because another is refused
 			raced = true
 		}

@@ -25,15 +25,15 @@ func field(t *testing.T, err error, name, reason string) {
 func TestARefusedSubmitStoresNothing(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	_, err := s.Submit(t.Context(), sub("alice", func(n *sql.NewSubmission) { n.Problem = "nosuch" }))
+	_, err := s.Submit(t.Context(), sub("alice", func(n *sql.NewJob) { n.Problem = "nosuch" }))
 	field(t, err, "problem", "unknown")
-	_, err = s.Submit(t.Context(), sub("alice", func(n *sql.NewSubmission) { n.Problem = "" }))
+	_, err = s.Submit(t.Context(), sub("alice", func(n *sql.NewJob) { n.Problem = "" }))
 	field(t, err, "problem", "missing")
-	_, err = s.Submit(t.Context(), sub("alice", func(n *sql.NewSubmission) { n.Queue = "nosuch" }))
+	_, err = s.Submit(t.Context(), sub("alice", func(n *sql.NewJob) { n.Queue = "nosuch" }))
 	field(t, err, "queue", "unknown")
-	_, err = s.SubmitMany(t.Context(), []sql.NewSubmission{sub("alice"), sub("bob", func(n *sql.NewSubmission) { n.Problem = "nosuch" })})
+	_, err = s.SubmitMany(t.Context(), []sql.NewJob{sub("alice"), sub("bob", func(n *sql.NewJob) { n.Problem = "nosuch" })})
 	field(t, err, "problem", "unknown")
-	_, err = s.SubmitMany(t.Context(), []sql.NewSubmission{sub("alice"), sub("bob", func(n *sql.NewSubmission) { n.Queue = "other" })})
+	_, err = s.SubmitMany(t.Context(), []sql.NewJob{sub("alice"), sub("bob", func(n *sql.NewJob) { n.Queue = "other" })})
 	if err == nil {
 		t.Error("one statement served two queues")
 	}
@@ -66,17 +66,17 @@ func TestAnIdempotencyKeyMakesOneJob(t *testing.T) {
 	if again, err = s.Submit(t.Context(), sub("alice", key("k"))); err != nil || again.JobID != id {
 		t.Errorf("after it finished = %+v, %v", again, err)
 	}
-	many, err := s.SubmitMany(t.Context(), []sql.NewSubmission{sub("carol", key("x")), sub("alice", key("k")), sub("carol", key("y"))})
+	many, err := s.SubmitMany(t.Context(), []sql.NewJob{sub("carol", key("x")), sub("alice", key("k")), sub("carol", key("y"))})
 	if err != nil || len(many) != 3 || many[1].JobID != id || !many[1].Existing || many[0].Existing || many[2].JobID <= many[0].JobID {
 		t.Errorf("many = %+v, %v", many, err)
 	}
-	twice, err := s.SubmitMany(t.Context(), []sql.NewSubmission{sub("dave", key("z")), sub("erin", key("z")), sub("dave", key("z"))})
+	twice, err := s.SubmitMany(t.Context(), []sql.NewJob{sub("dave", key("z")), sub("erin", key("z")), sub("dave", key("z"))})
 	if err != nil || len(twice) != 3 || twice[0].Existing || twice[1].Existing || twice[1].JobID == twice[0].JobID ||
 		twice[2] != (sql.Receipt{JobID: twice[0].JobID, Existing: true}) {
 		t.Errorf("the same twice in a batch = %+v, %v", twice, err)
 	}
 	other.IdempotencyKey = "new"
-	_, err = s.SubmitMany(t.Context(), []sql.NewSubmission{sub("alice"), sub("alice", key("new")), other})
+	_, err = s.SubmitMany(t.Context(), []sql.NewJob{sub("alice"), sub("alice", key("new")), other})
 	field(t, err, "idempotency_key", "reused")
 	if n := sql.One[int](t, s, "SELECT count(*) FROM jobs WHERE idempotency_key = 'new'"); n != 0 {
 		t.Errorf("%d jobs of a batch that was refused", n)
@@ -114,10 +114,10 @@ func TestConcurrentSubmitsOfOneKeyMakeOneJob(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
 	for round := range 5 {
-		for name, with := range map[string]func(*sql.NewSubmission){
+		for name, with := range map[string]func(*sql.NewJob){
 			"idempotency key": key(fmt.Sprint("i", round)),
-			"job key":         func(n *sql.NewSubmission) { n.JobKey = fmt.Sprint("j", round) },
-			"spec hash":       func(n *sql.NewSubmission) { n.SpecHash = []byte{byte(round)} },
+			"job key":         func(n *sql.NewJob) { n.JobKey = fmt.Sprint("j", round) },
+			"spec hash":       func(n *sql.NewJob) { n.SpecHash = []byte{byte(round)} },
 		} {
 			var mu sync.Mutex
 			fresh, ids := 0, map[int64]bool{}
@@ -148,8 +148,8 @@ func TestConcurrentSubmitsOfOneKeyMakeOneJob(t *testing.T) {
 func TestAJobKeyReplacesWhatWaitsAndRepeatsWhatRuns(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	version := func(text string) sql.NewSubmission {
-		return sub("alice", func(n *sql.NewSubmission) {
+	version := func(text string) sql.NewJob {
+		return sub("alice", func(n *sql.NewJob) {
 			n.JobKey = "essay"
 			n.Sources = []judge.Source{{Name: "main.cpp", Text: text}}
 		})
@@ -191,7 +191,7 @@ func TestAJobKeyReplacesWhatWaitsAndRepeatsWhatRuns(t *testing.T) {
 func TestASpecHashIsUniqueWhileInFlight(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	with := func(n *sql.NewSubmission) { n.SpecHash = []byte("spec") }
+	with := func(n *sql.NewJob) { n.SpecHash = []byte("spec") }
 	id := submit(t, s, sub("alice", with))
 	r, err := s.Submit(t.Context(), sub("bob", with))
 	if err != nil || r != (sql.Receipt{JobID: id, Existing: true}) {
@@ -205,10 +205,10 @@ func TestASpecHashIsUniqueWhileInFlight(t *testing.T) {
 
 func TestASpecIsTheSameForTheSameWorkOnly(t *testing.T) {
 	t.Parallel()
-	base := func() sql.NewSubmission {
-		return sql.NewSubmission{Problem: "p", Language: "c", Author: "alice", Sources: []judge.Source{{Name: "a.c", Text: "x"}, {Name: "b.c", Text: "y"}}}
+	base := func() sql.NewJob {
+		return sql.NewJob{Problem: "p", Language: "c", Author: "alice", Sources: []judge.Source{{Name: "a.c", Text: "x"}, {Name: "b.c", Text: "y"}}}
 	}
-	spec := func(change func(*sql.NewSubmission)) string {
+	spec := func(change func(*sql.NewJob)) string {
 		n := base()
 		change(&n)
 		hash, err := n.Spec()
@@ -217,31 +217,31 @@ func TestASpecIsTheSameForTheSameWorkOnly(t *testing.T) {
 		}
 		return string(hash)
 	}
-	want := spec(func(*sql.NewSubmission) {})
-	for name, change := range map[string]func(*sql.NewSubmission){
-		"the defaults by name": func(n *sql.NewSubmission) {
+	want := spec(func(*sql.NewJob) {})
+	for name, change := range map[string]func(*sql.NewJob){
+		"the defaults by name": func(n *sql.NewJob) {
 			n.Queue, n.Kind, n.GroupKey = sql.DefaultQueue, judge.KindSubmission, "alice"
 		},
-		"another key": func(n *sql.NewSubmission) { n.IdempotencyKey, n.TraceID, n.Priority, n.Immediate = "k", "t", 3, true },
+		"another key": func(n *sql.NewJob) { n.IdempotencyKey, n.TraceID, n.Priority, n.Lane = "k", "t", 3, judge.LaneStaff },
 	} {
 		if spec(change) != want {
 			t.Errorf("%s: another spec", name)
 		}
 	}
 	seen := map[string]string{want: "as it is"}
-	for name, change := range map[string]func(*sql.NewSubmission){
-		"problem":    func(n *sql.NewSubmission) { n.Problem = "q" },
-		"language":   func(n *sql.NewSubmission) { n.Language = "cpp" },
-		"queue":      func(n *sql.NewSubmission) { n.Queue = "q" },
-		"kind":       func(n *sql.NewSubmission) { n.Kind = judge.KindRun },
-		"group":      func(n *sql.NewSubmission) { n.GroupKey = "team" },
-		"text":       func(n *sql.NewSubmission) { n.Sources[1].Text = "z" },
-		"file name":  func(n *sql.NewSubmission) { n.Sources[1].Name = "c.c" },
-		"order":      func(n *sql.NewSubmission) { n.Sources[0], n.Sources[1] = n.Sources[1], n.Sources[0] },
-		"fewer":      func(n *sql.NewSubmission) { n.Sources = n.Sources[:1] },
-		"joined":     func(n *sql.NewSubmission) { n.Sources = []judge.Source{{Name: "a.c", Text: "xb.cy"}} },
-		"payload":    func(n *sql.NewSubmission) { n.Payload = []byte(`{}`) },
-		"other text": func(n *sql.NewSubmission) { n.Sources[0].Text = "" },
+	for name, change := range map[string]func(*sql.NewJob){
+		"problem":    func(n *sql.NewJob) { n.Problem = "q" },
+		"language":   func(n *sql.NewJob) { n.Language = "cpp" },
+		"queue":      func(n *sql.NewJob) { n.Queue = "q" },
+		"kind":       func(n *sql.NewJob) { n.Kind = judge.KindRun },
+		"group":      func(n *sql.NewJob) { n.GroupKey = "team" },
+		"text":       func(n *sql.NewJob) { n.Sources[1].Text = "z" },
+		"file name":  func(n *sql.NewJob) { n.Sources[1].Name = "c.c" },
+		"order":      func(n *sql.NewJob) { n.Sources[0], n.Sources[1] = n.Sources[1], n.Sources[0] },
+		"fewer":      func(n *sql.NewJob) { n.Sources = n.Sources[:1] },
+		"joined":     func(n *sql.NewJob) { n.Sources = []judge.Source{{Name: "a.c", Text: "xb.cy"}} },
+		"payload":    func(n *sql.NewJob) { n.Payload = []byte(`{}`) },
+		"other text": func(n *sql.NewJob) { n.Sources[0].Text = "" },
 	} {
 		hash := spec(change)
 		if was, ok := seen[hash]; ok {
@@ -256,7 +256,7 @@ func TestAFullQueueTakesNoMore(t *testing.T) {
 	s := audited(t)
 	s.Exec(t, "UPDATE queues SET max_backlog = 3")
 	ids := []int64{submit(t, s, sub("alice", key("a"))), submit(t, s, sub("bob"))}
-	if _, err := s.SubmitMany(t.Context(), []sql.NewSubmission{sub("carol"), sub("dave")}); !errors.Is(err, sql.ErrQueueFull) {
+	if _, err := s.SubmitMany(t.Context(), []sql.NewJob{sub("carol"), sub("dave")}); !errors.Is(err, sql.ErrQueueFull) {
 		t.Errorf("two more: %v", err)
 	}
 	ids = append(ids, submit(t, s, sub("carol")))
@@ -275,7 +275,7 @@ func TestAFullQueueTakesNoMore(t *testing.T) {
 func TestManySubmissionsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	var ns []sql.NewSubmission
+	var ns []sql.NewJob
 	for i := range 100 {
 		ns = append(ns, sub(fmt.Sprintf("user%d", i%5), key(fmt.Sprint(i))))
 	}
@@ -301,7 +301,7 @@ func TestEveryKindOfWorkIsAJob(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
 	for _, k := range judge.Kinds {
-		n := sub("alice", func(n *sql.NewSubmission) { n.Kind = k })
+		n := sub("alice", func(n *sql.NewJob) { n.Kind = k })
 		if k != judge.KindSubmission && k != judge.KindRun {
 			n.Problem, n.Language, n.Sources, n.Payload = "", "", nil, []byte(`{"schema_version":1,"kind":"`+string(k)+`"}`)
 		}

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -32,7 +33,7 @@ type batch struct {
 // scopedKey is an idempotency key: submitters do not share theirs.
 type scopedKey struct{ group, key string }
 
-func newBatch(ns []NewSubmission) (*batch, error) {
+func newBatch(ns []NewJob) (*batch, error) {
 	b := &batch{queue: orDefault(ns[0].Queue, DefaultQueue)}
 	seen := map[string]bool{}
 	first := map[scopedKey]int{}
@@ -95,10 +96,10 @@ func (b *batch) handOut(receipts []Receipt) []Receipt {
 }
 
 // group is whose turn the submission takes.
-func (n *NewSubmission) group() string { return orDefault(n.GroupKey, n.Author) }
+func (n *NewJob) group() string { return orDefault(n.GroupKey, n.Author) }
 
 // payload is what the job carries.
-func (n *NewSubmission) payload() ([]byte, error) {
+func (n *NewJob) payload() ([]byte, error) {
 	if n.Payload != nil {
 		return n.Payload, nil
 	}
@@ -112,7 +113,7 @@ func (n *NewSubmission) payload() ([]byte, error) {
 	return payload, nil
 }
 
-func (b *batch) add(n *NewSubmission, payload []byte) error {
+func (b *batch) add(n *NewJob, payload []byte) error {
 	kind := judge.Kind(orDefault(string(n.Kind), string(judge.KindSubmission)))
 	if kind == judge.KindSubmission && n.Problem == "" {
 		return &judge.FieldError{Field: "problem", Reason: "missing", Remedy: "name the problem"}
@@ -120,13 +121,6 @@ func (b *batch) add(n *NewSubmission, payload []byte) error {
 	code := 0
 	for _, src := range n.Sources {
 		code += len(src.Text)
-	}
-	lane := n.Lane
-	if lane == judge.LaneStaff {
-		lane = judge.LaneNormal
-	}
-	if n.Immediate {
-		lane = judge.LaneStaff
 	}
 	b.kinds = append(b.kinds, string(kind))
 	b.pools = append(b.pools, orDefault(n.Pool, DefaultPool))
@@ -138,7 +132,7 @@ func (b *batch) add(n *NewSubmission, payload []byte) error {
 	b.jobKeys = append(b.jobKeys, orNil(n.JobKey))
 	b.specHashes = append(b.specHashes, n.SpecHash)
 	b.traceIDs = append(b.traceIDs, n.TraceID)
-	b.lanes = append(b.lanes, int16(lane))
+	b.lanes = append(b.lanes, cmp.Or(n.Lane, judge.LaneNormal).Number())
 	b.priorities = append(b.priorities, int32(n.Priority))
 	b.payloads = append(b.payloads, payload)
 	b.codeBytes = append(b.codeBytes, int32(code))

@@ -50,8 +50,8 @@ func TestJobsAreTakenInTheOrderOfTheQueue(t *testing.T) {
 	course(t, s)
 	s.Exec(t, "UPDATE queues SET group_limit = 2")
 	alice := []int64{submit(t, s, sub("alice")), submit(t, s, sub("alice")), submit(t, s, sub("alice"))}
-	rust := submit(t, s, sub("carol", func(n *sql.NewSubmission) { n.Language = "rust" }))
-	staff := submit(t, s, sub("bob", func(n *sql.NewSubmission) { n.Immediate = true }))
+	rust := submit(t, s, sub("carol", func(n *sql.NewJob) { n.Language = "rust" }))
+	staff := submit(t, s, sub("bob", func(n *sql.NewJob) { n.Lane = judge.LaneStaff }))
 	cpp := sql.PickRequest{Languages: []string{"cpp"}, Limit: 1}
 	var got []int64
 	for n := range 4 {
@@ -97,7 +97,7 @@ func TestAJobIsTakenOnceWhileOthersClaimAndCancel(t *testing.T) {
 	ids := submitMany(t, s, 200)
 	var mu sync.Mutex
 	owners, cancelled := map[int64]int{}, 0
-	note := func(jobs []judge.Job) {
+	note := func(jobs []judge.Claim) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, j := range jobs {
@@ -148,7 +148,7 @@ func TestATakeWaitsForWork(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
 	d := s.Delivery("", "", "d1", nil)
-	got := make(chan []judge.Job, 1)
+	got := make(chan []judge.Claim, 1)
 	began := time.Now()
 	go func() {
 		jobs, asked, err := d.Take(t.Context(), 1, time.Hour, "w1", token(1), lease)

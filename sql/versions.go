@@ -165,14 +165,3 @@ func (s *Store) ProblemChanges(ctx context.Context, slug string, limit int) ([]j
 	}
 	return out, nil
 }
-
-// aboutPackage reads what is asked of a job about a package from its payload.
-func aboutPackage(kind judge.Kind, payload []byte) (p judge.PackagePayload) {
-	if kind != judge.KindImport && kind != judge.KindVerify {
-		return p
-	}
-	if err := json.Unmarshal(payload, &p); err != nil {
-		return judge.PackagePayload{}
-	}
-	return p
-}

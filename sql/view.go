@@ -2,27 +2,14 @@ package sql
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"deepoj/host/judge"
-	"deepoj/sql/internal/dbsqlc"
 )
-
-// Filter chooses submissions. Zero fields do not restrict.
-type Filter struct {
-	Author, Problem, Language string
-	Verdict                   judge.Verdict // of the live result
-	Space                     int64         // id of the space that they were handed in to
-	Before                    int64         // only job ids below this: the cursor
-	Limit                     int           // 1 to 200; 0 = 50
-}
 
 // bounded is a page's length: 1 to 200, 50 by default.
 func bounded(limit int) int32 {
@@ -38,82 +25,6 @@ func orMax(before int64) int64 {
 		return math.MaxInt64
 	}
 	return before
-}
-
-// Submission returns one submission with its sources, or [ErrNotFound].
-func (r Reader) Submission(ctx context.Context, jobID int64) (*judge.Submission, error) {
-	v, err := r.s.q.SubmissionView(ctx, r.s.main, dbsqlc.SubmissionViewParams{JobID: jobID, Whole: r.whole})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("submission %d: %w", jobID, ErrNotFound)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("submission %d: %w", jobID, err)
-	}
-	sub, err := submission(dbsqlc.SubmissionListRow{
-		JobID: v.JobID, Problem: v.Problem, Title: v.Title, Language: v.Language, Author: v.Author, Status: v.Status, QueueState: v.QueueState,
-		Generation: v.Generation, AttemptID: v.AttemptID, Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID,
-		CreatedAt: v.CreatedAt, Aside: v.Aside, StartedAt: v.StartedAt, SeenStarted: v.SeenStarted, FinishedAt: v.FinishedAt, SeenFinished: v.SeenFinished,
-		LastError: v.LastError, Result: v.Result, CheckerMessages: v.CheckerMessages,
-		Space: v.Space, SpaceID: v.SpaceID, Unofficial: v.Unofficial,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(v.Payload) > 0 {
-		p, err := judge.DecodePayload(v.Payload)
-		if err != nil {
-			return nil, fmt.Errorf("submission %d: read payload: %w", jobID, err)
-		}
-		sub.Sources = p.Sources
-	}
-	return &sub, nil
-}
-
-// Submissions returns the submissions that f chooses, newest first, without
-// sources and without the tests, groups and compiler output of their results.
-func (r Reader) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
-	found, err := r.s.q.SubmissionList(ctx, planned{r.s.main}, dbsqlc.SubmissionListParams{
-		Whole: r.whole, Before: orMax(f.Before), Author: f.Author, Problem: f.Problem, Language: f.Language, Verdict: string(f.Verdict), SpaceID: f.Space, Max: bounded(f.Limit),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list submissions: %w", err)
-	}
-	out := make([]judge.Submission, len(found))
-	for i, v := range found {
-		if out[i], err = submission(v); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// planned has the database plan each query for its own parameters: a plan for
-// all filters would read the whole table for each.
-type planned struct{ *pgxpool.Pool }
-
-// Query implements dbsqlc.DBTX.
-func (p planned) Query(ctx context.Context, text string, a ...any) (pgx.Rows, error) {
-	return p.Pool.Query(ctx, text, append([]any{pgx.QueryExecModeCacheDescribe}, a...)...)
-}
-
-func submission(v dbsqlc.SubmissionListRow) (judge.Submission, error) {
-	sub := judge.Submission{
-		JobID: v.JobID, Problem: v.Problem, Title: v.Title, Language: v.Language, Author: v.Author,
-		Status: judge.Status(v.Status), QueueState: v.QueueState, Generation: v.Generation, AttemptID: v.AttemptID,
-		Tries: v.Tries, MaxTries: v.MaxTries, TraceID: v.TraceID, Created: v.CreatedAt, Started: v.StartedAt, Finished: v.FinishedAt,
-		LastError: v.LastError, Told: judge.CheckerMessages(v.CheckerMessages), Space: v.Space, SpaceID: v.SpaceID, Unofficial: v.Unofficial,
-	}
-	if v.Aside {
-		sub.Started, sub.Finished = v.SeenStarted, v.SeenFinished
-	}
-	if len(v.Result) > 0 {
-		sub.Result = new(judge.Result)
-		if err := json.Unmarshal(v.Result, sub.Result); err != nil {
-			return sub, fmt.Errorf("submission %d: read result: %w", v.JobID, err)
-		}
-		sub.Result.NamePartial() // groups of older results say AC
-	}
-	return sub, nil
 }
 
 // Events returns the events of a job with an id above after, oldest first.

@@ -14,52 +14,10 @@ import (
 	"deepoj/sql/internal/dbsqlc"
 )
 
-// ofSubmission comes before the kind of an event in the name that webhooks know it by.
-const ofSubmission = "submission."
-
-// WebhookKind is the name by which webhooks are told of an event of a submission.
-func WebhookKind(kind judge.EventKind) string { return ofSubmission + string(kind) }
-
-// WebhookKinds are the kinds of events of submissions that webhooks may be told.
-var WebhookKinds = []string{
-	WebhookKind(judge.EventSubmitted), WebhookKind(judge.EventFinished), WebhookKind(judge.EventCancelled), WebhookKind(judge.EventRestored),
-	WebhookKind(judge.EventRejudge), WebhookKind(judge.EventApplied), WebhookKind(judge.EventDead),
-}
-
-// Webhook is an address that is told what happens to submissions. Its secret is
-// with [DueDelivery] only.
-type Webhook struct {
-	ID       int64
-	Owner    string
-	Everyone bool   // of everybody's submissions, as long as the owner is staff; else of the owner's
-	Problem  string // of this problem only; "" = of all
-	URL      string
-	Kinds    []string // of [WebhookKinds]
-	Created  time.Time
-	Disabled *time.Time // nil = it is told
-	Failing  *time.Time // the first failure after the last success; nil = none
-}
-
-// WebhookDelivery is a message to a webhook.
-type WebhookDelivery struct {
-	ID      int64
-	JobID   int64  // 0 = somebody tries the address out
-	Message string // by which the receiver knows it again: a UUID
-	Kind    string
-	Created time.Time
-	Tries   int32
-	Next    time.Time  // when it is tried again, unless it is done
-	Tried   *time.Time // the end of the last try
-	Status  int32      // that the last try was answered with; 0 = none
-	Error   string     // why there was no answer; "" = there was one, or no try yet
-	Done    *time.Time
-	Taken   bool // it was answered with success
-}
-
 // CreateWebhook stores a webhook with the secret that signs its messages, and
 // returns it with its id. It is told what happens from now on. It returns
 // [ErrNotFound] if its owner does not exist or is disabled.
-func (s *Store) CreateWebhook(ctx context.Context, w Webhook, secret []byte, by string) (Webhook, error) {
+func (s *Store) CreateWebhook(ctx context.Context, w judge.Webhook, secret []byte, by string) (judge.Webhook, error) {
 	made, err := s.q.WebhookCreate(ctx, s.main, dbsqlc.WebhookCreateParams{
 		Owner: w.Owner, Everyone: w.Everyone, Problem: w.Problem, Url: w.URL, Kinds: w.Kinds, Secret: secret, By: by,
 	})
@@ -67,7 +25,7 @@ func (s *Store) CreateWebhook(ctx context.Context, w Webhook, secret []byte, by 
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Webhook{}, fmt.Errorf("create a webhook of %s: %w", w.Owner, err)
+		return judge.Webhook{}, fmt.Errorf("create a webhook of %s: %w", w.Owner, err)
 	}
 	w.ID, w.Created = made.ID, made.CreatedAt
 	return w, nil
@@ -75,12 +33,12 @@ func (s *Store) CreateWebhook(ctx context.Context, w Webhook, secret []byte, by 
 
 // Webhooks returns webhooks of an owner, or of everybody (""), with an id below
 // before (0 = no bound), newest first.
-func (s *Store) Webhooks(ctx context.Context, owner string, before int64, limit int) ([]Webhook, error) {
+func (s *Store) Webhooks(ctx context.Context, owner string, before int64, limit int) ([]judge.Webhook, error) {
 	found, err := s.q.WebhookList(ctx, s.main, dbsqlc.WebhookListParams{Owner: owner, Before: orMax(before), Max: bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list webhooks: %w", err)
 	}
-	out := make([]Webhook, len(found))
+	out := make([]judge.Webhook, len(found))
 	for i, w := range found {
 		out[i] = webhook(w)
 	}
@@ -88,19 +46,19 @@ func (s *Store) Webhooks(ctx context.Context, owner string, before int64, limit 
 }
 
 // Webhook returns a webhook, or [ErrNotFound].
-func (s *Store) Webhook(ctx context.Context, id int64) (Webhook, error) {
+func (s *Store) Webhook(ctx context.Context, id int64) (judge.Webhook, error) {
 	w, err := s.q.WebhookGet(ctx, s.main, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Webhook{}, fmt.Errorf("webhook %d: %w", id, err)
+		return judge.Webhook{}, fmt.Errorf("webhook %d: %w", id, err)
 	}
 	return webhook(dbsqlc.WebhookListRow(w)), nil
 }
 
-func webhook(w dbsqlc.WebhookListRow) Webhook {
-	return Webhook{
+func webhook(w dbsqlc.WebhookListRow) judge.Webhook {
+	return judge.Webhook{
 		ID: w.ID, Owner: w.Owner, Everyone: w.Everyone, Problem: w.Problem, URL: w.Url, Kinds: w.Kinds,
 		Created: w.CreatedAt, Disabled: w.DisabledAt, Failing: w.FailingSince,
 	}
@@ -149,14 +107,14 @@ func (s *Store) TryWebhook(ctx context.Context, id int64) (int64, error) {
 
 // WebhookDeliveries returns messages to a webhook with an id below before (0 = no bound),
 // newest first.
-func (s *Store) WebhookDeliveries(ctx context.Context, webhook, before int64, limit int) ([]WebhookDelivery, error) {
+func (s *Store) WebhookDeliveries(ctx context.Context, webhook, before int64, limit int) ([]judge.WebhookDelivery, error) {
 	found, err := s.q.DeliveryList(ctx, s.main, dbsqlc.DeliveryListParams{WebhookID: webhook, Before: orMax(before), Max: bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list messages to webhook %d: %w", webhook, err)
 	}
-	out := make([]WebhookDelivery, len(found))
+	out := make([]judge.WebhookDelivery, len(found))
 	for i, d := range found {
-		out[i] = WebhookDelivery{
+		out[i] = judge.WebhookDelivery{
 			ID: d.ID, JobID: d.JobID, Message: d.Message, Kind: d.Kind, Created: d.CreatedAt, Tries: d.Tries, Next: d.NextAt, Tried: d.TriedAt, Done: d.DoneAt,
 		}
 		if d.Status != nil {
@@ -188,9 +146,9 @@ type Fed struct {
 // stores a message for each webhook that wants one of them: each event once for
 // each, also when several processes do so.
 func (s *Store) FeedWebhooks(ctx context.Context, limit int) (Fed, error) {
-	kinds := make([]string, len(WebhookKinds))
-	for i, kind := range WebhookKinds {
-		kinds[i] = strings.TrimPrefix(kind, ofSubmission)
+	kinds := make([]string, len(judge.WebhookKinds))
+	for i, kind := range judge.WebhookKinds {
+		kinds[i] = strings.TrimPrefix(kind, judge.WebhookKind(""))
 	}
 	fed, _, err := row(ctx, s, s.queue, "WebhookFeed", args{"max": limit, "kinds": kinds}, func(c pgx.CollectableRow) (f Fed, err error) {
 		return f, c.Scan(&f.More, &f.Made, &f.Skipped)

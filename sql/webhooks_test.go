@@ -17,12 +17,12 @@ import (
 var retrying = sql.Retrying{Tries: 3, Shortest: time.Second, Longest: time.Minute, Patience: time.Hour}
 
 // hook makes a webhook of somebody with an account.
-func hook(t *testing.T, s *sql.Store, owner string, change func(*sql.Webhook)) sql.Webhook {
+func hook(t *testing.T, s *sql.Store, owner string, change func(*judge.Webhook)) judge.Webhook {
 	t.Helper()
-	if err := s.CreateUser(t.Context(), sql.NewUser{Name: owner, PasswordHash: "x", Role: sql.RoleContestant}); err != nil && !errors.Is(err, sql.ErrExists) {
+	if err := s.CreateUser(t.Context(), sql.NewUser{Name: owner, PasswordHash: "x", Role: judge.RoleContestant}); err != nil && !errors.Is(err, sql.ErrExists) {
 		t.Fatal(err)
 	}
-	w := sql.Webhook{Owner: owner, URL: "http://receiver.example/", Kinds: sql.WebhookKinds}
+	w := judge.Webhook{Owner: owner, URL: "http://receiver.example/", Kinds: judge.WebhookKinds}
 	if change != nil {
 		change(&w)
 	}
@@ -50,7 +50,7 @@ func feed(t *testing.T, s *sql.Store) (made int64) {
 }
 
 // told lists what is to be sent to a webhook as "kind job", oldest first.
-func told(t *testing.T, s *sql.Store, w sql.Webhook) []string {
+func told(t *testing.T, s *sql.Store, w judge.Webhook) []string {
 	t.Helper()
 	found, err := s.WebhookDeliveries(t.Context(), w.ID, 0, 200)
 	must(t, err)
@@ -67,7 +67,7 @@ func TestAWebhookIsToldOfEachJobOfABatch(t *testing.T) {
 	ctx := t.Context()
 	own := hook(t, s, "ann", nil)
 	n := 7 // more than the feed looks at in one go
-	rs, err := s.SubmitMany(ctx, slices.Repeat([]sql.NewSubmission{sub("ann")}, n))
+	rs, err := s.SubmitMany(ctx, slices.Repeat([]sql.NewJob{sub("ann")}, n))
 	must(t, err)
 	ids := make([]int64, n)
 	for i, r := range rs {
@@ -103,16 +103,16 @@ func TestAWebhookIsToldOfWhatItsOwnerMaySeeAndAskedFor(t *testing.T) {
 	s := audited(t)
 	before := submit(t, s, sub("ann"))
 	own := hook(t, s, "ann", nil)
-	some := hook(t, s, "ann", func(w *sql.Webhook) { w.Kinds = []string{"submission.finished"} })
-	elsewhere := hook(t, s, "ann", func(w *sql.Webhook) { w.Problem = "stairs" })
-	greedy := hook(t, s, "bob", func(w *sql.Webhook) { w.Everyone = true }) // who is not staff
+	some := hook(t, s, "ann", func(w *judge.Webhook) { w.Kinds = []string{"submission.finished"} })
+	elsewhere := hook(t, s, "ann", func(w *judge.Webhook) { w.Problem = "stairs" })
+	greedy := hook(t, s, "bob", func(w *judge.Webhook) { w.Everyone = true }) // who is not staff
 	off := hook(t, s, "ann", nil)
 	must(t, s.DisableWebhook(t.Context(), off.ID, true, "ann"))
-	must(t, s.CreateUser(t.Context(), sql.NewUser{Name: "prof", PasswordHash: "x", Role: sql.RoleStaff}))
-	all := hook(t, s, "prof", func(w *sql.Webhook) { w.Everyone = true })
+	must(t, s.CreateUser(t.Context(), sql.NewUser{Name: "prof", PasswordHash: "x", Role: judge.RoleStaff}))
+	all := hook(t, s, "prof", func(w *judge.Webhook) { w.Everyone = true })
 
 	mine, other := submit(t, s, sub("ann")), submit(t, s, sub("carl"))
-	run := submit(t, s, sub("ann", func(n *sql.NewSubmission) { n.Kind = judge.KindRun }))
+	run := submit(t, s, sub("ann", func(n *sql.NewJob) { n.Kind = judge.KindRun }))
 	for i, id := range []int64{before, mine, run} {
 		finalize(t, s, claim(t, s, id, "w1", i).Attempt, judge.WA)
 	}
@@ -120,7 +120,7 @@ func TestAWebhookIsToldOfWhatItsOwnerMaySeeAndAskedFor(t *testing.T) {
 	feed(t, s)
 
 	want := map[string]struct {
-		hook sql.Webhook
+		hook judge.Webhook
 		told []string
 	}{
 		"their own":         {own, []string{fmt.Sprint("submitted ", mine), fmt.Sprint("finished ", before), fmt.Sprint("finished ", mine)}},
@@ -157,7 +157,7 @@ func TestAWebhookIsToldOfWhatItsOwnerMaySeeAndAskedFor(t *testing.T) {
 	}
 	// Who is no longer staff, or disabled, is told nothing that waits.
 	s.Exec(t, "UPDATE webhook_deliveries SET next_at = now(), leased_until = NULL")
-	must(t, s.SetRole(t.Context(), "prof", sql.RoleSetter, "root"))
+	must(t, s.SetRole(t.Context(), "prof", judge.RoleSetter, "root"))
 	must(t, s.Disable(t.Context(), "ann", true, "root"))
 	if due, err := s.DueDeliveries(t.Context(), 100, 100, time.Minute); err != nil || len(due) != 0 {
 		t.Errorf("due for people who may not be told: %+v, %v", due, err)
@@ -187,7 +187,7 @@ func TestAJudgingOfARejudgeSetIsToldWhenItIsApplied(t *testing.T) {
 func TestAnEventIsStoredOnceForEachWebhookWhoeverReadsTheFeed(t *testing.T) {
 	t.Parallel()
 	s := audited(t)
-	ws := []sql.Webhook{hook(t, s, "user0", nil), hook(t, s, "user0", nil)}
+	ws := []judge.Webhook{hook(t, s, "user0", nil), hook(t, s, "user0", nil)}
 	ids := submitMany(t, s, 1)
 	for range 9 {
 		ids = append(ids, submit(t, s, sub("user0")))
@@ -255,7 +255,7 @@ func TestAFailureIsTriedAgainLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 		must(t, err)
 		return again, off
 	}
-	stored := func() sql.WebhookDelivery {
+	stored := func() judge.WebhookDelivery {
 		t.Helper()
 		found, err := s.WebhookDeliveries(t.Context(), w.ID, 0, 0)
 		if err != nil || len(found) != 1 {

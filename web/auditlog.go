@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // auditJSON is an entry of the audit log.
@@ -27,28 +28,28 @@ type auditJSON struct {
 
 // auditFilterOf reads the filter of the audit log.
 func auditFilterOf(c *fiber.Ctx) (f sql.AuditFilter, err error) {
-	page, err := filterOf(c)
+	page, err := site.FilterOf(c)
 	if err != nil {
 		return f, err
 	}
 	f = sql.AuditFilter{Actor: c.Query("actor"), Action: c.Query("action"), Subject: c.Query("subject"), Before: page.Before, Limit: page.Limit}
-	var wrong wrongFields
+	var wrong site.WrongFields
 	for _, p := range []struct{ name, value string }{{"actor", f.Actor}, {"action", f.Action}, {"subject", f.Subject}} {
-		if p.value != "" && !plainWord(p.value) {
-			wrong.add(wrongField(p.name, reasonInvalid, "The value is not a name."))
+		if p.value != "" && !site.PlainWord(p.value) {
+			wrong.Add(site.WrongField(p.name, site.ReasonInvalid, "The value is not a name."))
 		}
 	}
-	return f, wrong.err()
+	return f, wrong.Err()
 }
 
 // apiAudit handles GET /api/v1/audit?actor=&action=&subject=&before=&limit=: what
-// people with privileges did, newest first.
+// persons with privileges did, newest first.
 func (s *Server) apiAudit(c *fiber.Ctx) error {
 	f, err := auditFilterOf(c)
 	if err != nil {
 		return err
 	}
-	found, err := s.store.AuditLog(c.UserContext(), f)
+	found, err := s.Store.AuditLog(c.UserContext(), f)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (s *Server) auditPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.store.AuditLog(c.UserContext(), f)
+	found, err := s.Store.AuditLog(c.UserContext(), f)
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (s *Server) auditPage(c *fiber.Ctx) error {
 	if len(found) == f.Limit {
 		view.Older = view.With("before", strconv.FormatInt(found[len(found)-1].ID, 10))
 	}
-	return s.page(c, fiber.StatusOK, "audit", "Audit log", view)
+	return s.Page(c, fiber.StatusOK, "audit", "Audit log", view)
 }
 
 // subjectURL is the page of what an entry of the audit log is about; "" if it has
@@ -115,11 +116,11 @@ func subjectURL(subject string) string {
 	kind, name, _ := strings.Cut(subject, ":")
 	switch kind {
 	case "user":
-		return userURL(name)
+		return site.UserURL(name)
 	case "problem":
 		return "/packages/" + url.PathEscape(name)
 	case "space":
-		return spaceURL(name)
+		return site.SpaceURL(name)
 	case "queue":
 		return "/queue?" + url.Values{"queue": {name}}.Encode()
 	case "webhook":

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
 	"deepoj/web/client"
+	"deepoj/web/site"
 )
 
 // access says who may use which address: the least that is needed.
@@ -181,50 +183,50 @@ func (s *stage) session(name string) string {
 	s.Helper()
 	u, err := s.store.User(s.Context(), name)
 	s.must(err)
-	token := randomHex(16)
-	s.must(s.store.SaveSession(s.Context(), hashToken(token), u, time.Now().Add(time.Hour)))
+	token := people.NewToken(16)
+	s.must(s.store.SaveSession(s.Context(), people.HashToken(token), u, time.Now().Add(time.Hour)))
 	return token
 }
 
 // someone adds an account that nobody can log in to, and returns a client of its
 // session: hashing passwords takes its time.
-func (s *stage) someone(name string, role sql.Role) *client.Client {
+func (s *stage) someone(name string, role judge.Role) *client.Client {
 	s.Helper()
 	s.must(s.store.CreateUser(s.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: role}))
 	return s.as(s.session(name))
 }
 
 // keyOf returns the secret of a key of somebody.
-func (s *stage) keyOf(name string, scope sql.Scope) string {
+func (s *stage) keyOf(name string, scope judge.Scope) string {
 	s.Helper()
-	secret, hash := NewSecret()
-	_, err := s.store.CreateKey(s.Context(), sql.Key{User: name, Label: "test", Scope: scope}, hash, name)
+	secret, hash := people.NewSecret()
+	_, err := s.store.CreateKey(s.Context(), judge.Key{User: name, Label: "test", Scope: scope}, hash, name)
 	s.must(err)
 	return secret
 }
 
 func TestEveryAddressLetsInWhoTheTableNames(t *testing.T) {
 	s := newStage(t)
-	for _, role := range sql.Roles {
+	for _, role := range judge.Roles {
 		s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: string(role), PasswordHash: "x", Role: role}))
 	}
 	needs := accessOf(t)
 	levels := []string{"anyone", "guest", "user", "setter", "staff", "admin"} // what each visitor below has
 	visitors := map[string]struct {
 		level, role string
-		key         sql.Scope
+		key         judge.Scope
 	}{
 		"the guest":              {"guest", "", ""},
 		"a contestant":           {"user", "contestant", ""},
 		"a setter":               {"setter", "setter", ""},
 		"staff":                  {"staff", "staff", ""},
 		"an administrator":       {"admin", "admin", ""},
-		"a key that reads":       {"user", "admin", sql.ScopeRead}, // of an administrator: the scope is what limits it
-		"a key that hands in":    {"user", "admin", sql.ScopeSubmit},
-		"an administrator's key": {"admin", "admin", sql.ScopeAdmin},
+		"a key that reads":       {"user", "admin", judge.ScopeRead}, // of an administrator: the scope is what limits it
+		"a key that hands in":    {"user", "admin", judge.ScopeSubmit},
+		"an administrator's key": {"admin", "admin", judge.ScopeAdmin},
 	}
-	may := func(level string, key sql.Scope, method, path, need string) bool {
-		if key == sql.ScopeRead && method != http.MethodGet && path != "/judge0/authenticate" {
+	may := func(level string, key judge.Scope, method, path, need string) bool {
+		if key == judge.ScopeRead && method != http.MethodGet && path != "/judge0/authenticate" {
 			return false
 		}
 		switch {
@@ -279,7 +281,7 @@ func TestEveryAddressLetsInWhoTheTableNames(t *testing.T) {
 			t.Errorf("the table has %s, which there is not", route)
 		}
 	}
-	s.start(func(c *Config) { c.AuthRequired = true })
+	s.start(func(c *site.Config) { c.AuthRequired = true })
 	for _, route := range routes {
 		method, path, _ := strings.Cut(route, " ")
 		if r := ask(method, path); turnedAway(r) == (needs[route] == "anyone") {
@@ -291,13 +293,13 @@ func TestEveryAddressLetsInWhoTheTableNames(t *testing.T) {
 func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
-	for name, role := range map[string]sql.Role{"ann": sql.RoleContestant, "bob": sql.RoleContestant, "sue": sql.RoleSetter} {
+	for name, role := range map[string]judge.Role{"ann": judge.RoleContestant, "bob": judge.RoleContestant, "sue": judge.RoleSetter} {
 		s.must(s.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: "x", Role: role}))
 	}
 	ann := s.as(s.session("ann"))
 	submission := s.submitAs("ann", "aplusb", "cpp", "int secret;")
 	s.finish(submission, judge.Result{Verdict: judge.WA})
-	stored, err := s.server.storeRun(ctx, viewer{Name: "ann"}, judge.RunPayload{
+	stored, err := s.server.storeRun(ctx, site.Viewer{Name: "ann"}, judge.RunPayload{
 		Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: "int secret;"}}, Tests: []judge.RunTest{{}},
 	}, "", runPriority)
 	s.must(err)
@@ -352,7 +354,7 @@ func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
 	if keys, _, err := ann.Keys(ctx, 0); err != nil || len(keys) != 1 || !keys[0].Works {
 		t.Errorf("after all that, Ann's keys: %+v, %v", keys, err)
 	}
-	if found, _, err := ann.Webhooks(ctx, 0); err != nil || len(found) != 1 || found[0].Disabled != nil {
+	if found, _, err := ann.Webhooks(ctx, false, 0); err != nil || len(found) != 1 || found[0].Disabled != nil {
 		t.Errorf("after all that, Ann's webhooks: %+v, %v", found, err)
 	}
 	// To edit and hand in again starts from one's own only.
@@ -369,7 +371,7 @@ func TestASetterChangesOnlyTheirOwnProblems(t *testing.T) {
 	_, option := withBlobs(t)
 	s := newStage(t, option)
 	ctx := t.Context()
-	for name, role := range map[string]sql.Role{"olga": sql.RoleSetter, "cora": sql.RoleSetter, "otto": sql.RoleSetter, "stan": sql.RoleStaff} {
+	for name, role := range map[string]judge.Role{"olga": judge.RoleSetter, "cora": judge.RoleSetter, "otto": judge.RoleSetter, "stan": judge.RoleStaff} {
 		s.someone(name, role)
 	}
 	s.own("olga", "aplusb")
@@ -448,7 +450,7 @@ func TestASetterChangesOnlyTheirOwnProblems(t *testing.T) {
 func TestASetterChangesNoCheckerOfAnothersProblem(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
-	olga, otto := s.someone("olga", sql.RoleSetter), s.someone("otto", sql.RoleSetter)
+	olga, otto := s.someone("olga", judge.RoleSetter), s.someone("otto", judge.RoleSetter)
 	s.own("olga", "aplusb")
 	one, two := s.addPlugin(1, "1.0.0", true), s.addPlugin(2, "2.0.0", true)
 	s.must(otto.ActivatePlugin(ctx, one.Digest)) // nobody uses it yet
@@ -482,8 +484,8 @@ func (s *stage) shown(slug string) string {
 func TestTheOwnerOfAProblemChoosesItsCoAuthors(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
-	olga, cora, otto, stan := s.someone("olga", sql.RoleSetter), s.someone("cora", sql.RoleSetter), s.someone("otto", sql.RoleSetter), s.someone("stan", sql.RoleStaff)
-	s.someone("ann", sql.RoleContestant)
+	olga, cora, otto, stan := s.someone("olga", judge.RoleSetter), s.someone("cora", judge.RoleSetter), s.someone("otto", judge.RoleSetter), s.someone("stan", judge.RoleStaff)
+	s.someone("ann", judge.RoleContestant)
 	s.must(s.store.KeepVersion(ctx, judge.Problem{Slug: "triple", Title: "Triple", Version: "sha256:aa11"}, "olga", 0))
 	s.must(s.store.KeepVersion(ctx, judge.Problem{Slug: "triple", Title: "Triple", Version: "sha256:aa12"}, "stan", 0)) // not the first
 	people := func(want ...string) {

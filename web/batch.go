@@ -15,6 +15,8 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/telemetry"
 	"deepoj/sql"
+	"deepoj/web/job"
+	"deepoj/web/site"
 )
 
 // maxBatch is how many submissions one request may hand in or ask for.
@@ -34,22 +36,22 @@ type entryJSON struct {
 
 // apiSubmitBatch handles POST /api/v1/submissions/batch. All are stored or none is.
 func (s *Server) apiSubmitBatch(c *fiber.Ctx) error {
-	f, err := readFields(c, "submissions", "space")
+	f, err := site.ReadFields(c, "submissions", "space")
 	if err != nil {
 		return err
 	}
 	var entries []json.RawMessage
 	switch {
-	case !f.has("submissions"):
-		f.wrong.add(wrongField("submissions", reasonMissing, "The field is missing."))
-	case json.Unmarshal(f.raw["submissions"], &entries) != nil:
-		f.wrong.add(wrongField("submissions", reasonWrong, "The field has to be a list of objects, not %s.", kindOf(f.raw["submissions"])))
+	case !f.Has("submissions"):
+		f.Wrong.Add(site.WrongField("submissions", site.ReasonMissing, "The field is missing."))
+	case json.Unmarshal(f.Raw["submissions"], &entries) != nil:
+		f.Wrong.Add(site.WrongField("submissions", site.ReasonWrong, "The field has to be a list of objects, not %s.", site.KindOf(f.Raw["submissions"])))
 	case len(entries) == 0:
-		f.wrong.add(wrongField("submissions", reasonEmpty, "There is no submission."))
+		f.Wrong.Add(site.WrongField("submissions", site.ReasonEmpty, "There is no submission."))
 	case len(entries) > maxBatch:
-		f.wrong.add(wrongField("submissions", "too_many", "There are %d submissions; at most %d are taken at once.", len(entries), maxBatch))
+		f.Wrong.Add(site.WrongField("submissions", "too_many", "There are %d submissions; at most %d are taken at once.", len(entries), maxBatch))
 	}
-	if err := f.wrong.err(); err != nil {
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
 	ns, space, err := s.prepareAll(c, f, entries)
@@ -58,7 +60,7 @@ func (s *Server) apiSubmitBatch(c *fiber.Ctx) error {
 	}
 	receipts, err := s.handAll(c.UserContext(), ns)
 	if err != nil {
-		return v1Fields.rename(spaceFault(err, space))
+		return v1Fields.rename(site.SpaceFault(err, space))
 	}
 	out := make([]receiptJSON, len(receipts))
 	for i, r := range receipts {
@@ -69,19 +71,19 @@ func (s *Server) apiSubmitBatch(c *fiber.Ctx) error {
 
 // prepareAll checks the entries of a batch, which is handed in to one space or to
 // none, and names everything that is wrong with any of them.
-func (s *Server) prepareAll(c *fiber.Ctx, f *fields, entries []json.RawMessage) (ns []sql.NewSubmission, space *sql.Space, err error) {
-	var wrong *fault
+func (s *Server) prepareAll(c *fiber.Ctx, f *site.Fields, entries []json.RawMessage) (ns []sql.NewJob, space *judge.Space, err error) {
+	var wrong *site.Fault
 	for i, raw := range entries {
 		n, to, err := s.prepareEntry(c, f, i, raw)
 		if err == nil {
 			ns, space = append(ns, n), to
 			continue
 		}
-		one := *s.explain(c.UserContext(), err)
+		one := *s.Explain(c.UserContext(), err)
 		if one.Field == "" {
 			return nil, nil, err // of no entry: the database is away
 		}
-		wrong = wrong.and(one.in(fmt.Sprintf("submissions[%d]", i), f.has("space")))
+		wrong = joined(wrong, placed(one, fmt.Sprintf("submissions[%d]", i), f.Has("space")))
 	}
 	if wrong != nil {
 		return nil, nil, wrong
@@ -89,42 +91,42 @@ func (s *Server) prepareAll(c *fiber.Ctx, f *fields, entries []json.RawMessage) 
 	return ns, space, nil
 }
 
-func (s *Server) prepareEntry(c *fiber.Ctx, f *fields, i int, raw json.RawMessage) (n sql.NewSubmission, space *sql.Space, err error) {
-	if kindOf(raw) != "an object" {
-		return n, nil, wrongFields{wrongField("body", reasonWrong, "The entry has to be an object, not %s.", kindOf(raw))}.err()
+func (s *Server) prepareEntry(c *fiber.Ctx, f *site.Fields, i int, raw json.RawMessage) (n sql.NewJob, space *judge.Space, err error) {
+	if site.KindOf(raw) != "an object" {
+		return n, nil, site.WrongFields{site.WrongField("body", site.ReasonWrong, "The entry has to be an object, not %s.", site.KindOf(raw))}.Err()
 	}
-	one, err := parseFields(raw, slices.DeleteFunc(slices.Clone(programFields), func(name string) bool { return name == "space" })...)
+	one, err := site.ParseFields(raw, slices.DeleteFunc(slices.Clone(programFields), func(name string) bool { return name == "space" })...)
 	if err != nil {
 		return n, nil, err
 	}
-	if f.has("space") { // of all
-		one.raw["space"] = f.raw["space"]
+	if f.Has("space") { // of all
+		one.Raw["space"] = f.Raw["space"]
 	}
 	key := c.Get("Idempotency-Key")
 	if key != "" {
 		key += ":" + strconv.Itoa(i)
 	}
-	in, err := one.handIn(viewerOf(c), key)
+	in, err := readHandIn(one, site.ViewerOf(c), key)
 	if err != nil {
 		return n, nil, err
 	}
-	return s.prepare(c.UserContext(), viewerOf(c), in)
+	return s.prepare(c.UserContext(), site.ViewerOf(c), in)
 }
 
 // handAll stores submissions at once, as hand stores one.
-func (s *Server) handAll(ctx context.Context, ns []sql.NewSubmission) ([]sql.Receipt, error) {
+func (s *Server) handAll(ctx context.Context, ns []sql.NewJob) ([]sql.Receipt, error) {
 	began := time.Now()
-	receipts, err := s.store.SubmitMany(ctx, ns)
+	receipts, err := s.Store.SubmitMany(ctx, ns)
 	if err != nil {
-		s.count.submits.WithLabelValues("refused", s.explain(ctx, err).Reason).Add(float64(len(ns)))
+		s.Count.Submits.WithLabelValues("refused", s.Explain(ctx, err).Reason).Add(float64(len(ns)))
 		return nil, err
 	}
 	for _, r := range receipts {
 		if r.Existing {
-			s.count.submits.WithLabelValues("repeated", "").Inc()
+			s.Count.Submits.WithLabelValues("repeated", "").Inc()
 			continue
 		}
-		s.count.submits.WithLabelValues("stored", "").Inc()
+		s.Count.Submits.WithLabelValues("stored", "").Inc()
 		telemetry.Submitted(ctx, r.JobID, began)
 	}
 	return receipts, nil
@@ -132,7 +134,7 @@ func (s *Server) handAll(ctx context.Context, ns []sql.NewSubmission) ([]sql.Rec
 
 // in returns the fault of an entry with fields as they are called in the request.
 // The key is the request's, and so is the space, if it names one.
-func (f fault) in(at string, space bool) *fault {
+func placed(f site.Fault, at string, space bool) *site.Fault {
 	within := func(field string) string {
 		switch {
 		case field == "" || field == "body":
@@ -151,13 +153,13 @@ func (f fault) in(at string, space bool) *fault {
 }
 
 // and returns the fault with another, which names its own fields.
-func (f *fault) and(other *fault) *fault {
+func joined(f, other *site.Fault) *site.Fault {
 	if f == nil {
 		return other
 	}
-	for _, one := range []*fault{f, other} {
+	for _, one := range []*site.Fault{f, other} {
 		if len(one.Errors) == 0 {
-			one.Errors = []fieldFault{{one.Field, one.Reason, one.Detail}}
+			one.Errors = []site.FieldFault{{Field: one.Field, Reason: one.Reason, Detail: one.Detail}}
 		}
 	}
 	f.Errors = append(f.Errors, other.Errors...)
@@ -169,13 +171,13 @@ func (f *fault) and(other *fault) *fault {
 func (s *Server) apiSubmissionBatch(c *fiber.Ctx) error {
 	texts := strings.Split(c.Query("ids"), ",")
 	if len(texts) > maxBatch {
-		return wrongField("ids", "too_many", "There are %d numbers; at most %d are answered at once.", len(texts), maxBatch)
+		return site.WrongField("ids", "too_many", "There are %d numbers; at most %d are answered at once.", len(texts), maxBatch)
 	}
-	out := make([]*submissionJSON, len(texts))
+	out := make([]*job.SubmissionJSON, len(texts))
 	for i, text := range texts {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id < 1 {
-			return wrongField("ids", reasonInvalid, "Name submissions by their numbers, separated by commas.")
+			return site.WrongField("ids", site.ReasonInvalid, "Name submissions by their numbers, separated by commas.")
 		}
 		sub, err := s.seenSubmission(c, id)
 		if errors.Is(err, sql.ErrNotFound) {
@@ -184,7 +186,7 @@ func (s *Server) apiSubmissionBatch(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		public := publicSubmission(sub, viewerOf(c))
+		public := job.PublicSubmission(sub, nil, site.ViewerOf(c))
 		out[i] = &public
 	}
 	return c.JSON(fiber.Map{"submissions": out})

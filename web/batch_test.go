@@ -9,6 +9,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/client"
+	"deepoj/web/site"
 )
 
 func TestABatchIsHandedInAndAskedForAtOnce(t *testing.T) {
@@ -28,8 +29,8 @@ func TestABatchIsHandedInAndAskedForAtOnce(t *testing.T) {
 			t.Errorf("entry %d is %+v, and again %+v", i, first[i], again[i])
 		}
 	}
-	s.user("ann", "correct horse", sql.RoleContestant)
-	other, err := s.store.Submit(t.Context(), sql.NewSubmission{
+	s.user("ann", "correct horse", judge.RoleContestant)
+	other, err := s.store.Submit(t.Context(), sql.NewJob{
 		Problem: "aplusb", Language: "cpp", Author: "ann", Sources: []judge.Source{{Name: "a.cpp", Text: "int main() {}"}},
 	})
 	s.must(err)
@@ -43,7 +44,7 @@ func TestABatchIsHandedInAndAskedForAtOnce(t *testing.T) {
 func TestABatchIsStoredAsAWholeOrNotAtAll(t *testing.T) {
 	s := newStage(t)
 	good := `{"problem": "aplusb", "language": "cpp", "source": "int main() {}"}`
-	send := func(body string, headers ...string) fault {
+	send := func(body string, headers ...string) site.Fault {
 		t.Helper()
 		return document(t, s.do(http.MethodPost, "/api/v1/submissions/batch", body, append(headers, asJSON)...))
 	}

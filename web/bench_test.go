@@ -25,7 +25,10 @@ import (
 
 	"deepoj/host/embedded"
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
+	peopleroom "deepoj/web/people"
+	"deepoj/web/site"
 )
 
 // BenchmarkWeb measures a server on a PostgreSQL with its default durability (every
@@ -90,13 +93,13 @@ func newBenchServer(b *testing.B) *benchServer {
 	must(h.store.WorkerBeat(b.Context(), judge.WorkerInfo{
 		Name: "bench", Pool: "default", Slots: 2, Languages: languages, Version: "bench", Started: time.Now(), Seen: time.Now(),
 	}))
-	must(h.store.CreateUser(b.Context(), sql.NewUser{Name: "ann", PasswordHash: "hash", Role: sql.RoleContestant}))
+	must(h.store.CreateUser(b.Context(), sql.NewUser{Name: "ann", PasswordHash: "hash", Role: judge.RoleContestant}))
 	ann, err := h.store.User(b.Context(), "ann")
 	must(err)
 	h.token = "bench"
-	must(h.store.SaveSession(b.Context(), hashToken(h.token), ann, time.Now().Add(24*time.Hour)))
+	must(h.store.SaveSession(b.Context(), people.HashToken(h.token), ann, time.Now().Add(24*time.Hour)))
 	// A bound that is never reached costs what one costs.
-	h.server, err = New(Config{Listen: "127.0.0.1:0", Store: h.store, Version: "bench", WorkerAge: 24 * time.Hour, RatePerUser: 1 << 25})
+	h.server, err = New(site.Config{Listen: "127.0.0.1:0", Store: h.store, Version: "bench", WorkerAge: 24 * time.Hour, RatePerUser: 1 << 25})
 	must(err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -247,13 +250,13 @@ func (h *benchServer) submits(b *testing.B) {
 		}
 	}, func(int) func() error {
 		return func() error {
-			if _, err := h.store.Session(b.Context(), hashToken(h.token)); err != nil {
+			if _, err := h.store.Session(b.Context(), people.HashToken(h.token)); err != nil {
 				return err
 			}
 			if _, err := h.store.Problem(b.Context(), "aplusb"); err != nil {
 				return err
 			}
-			_, err := h.store.Submit(b.Context(), sql.NewSubmission{
+			_, err := h.store.Submit(b.Context(), sql.NewJob{
 				Problem: "aplusb", Language: "cpp", Author: "ann", GroupKey: "ann", TraceID: strings.Repeat("0", 32),
 				Sources: []judge.Source{{Name: "main.cpp", Text: first() + "\n" + rest}}, Kind: judge.KindSubmission, Lane: judge.LaneNormal,
 			})
@@ -279,7 +282,7 @@ func (h *benchServer) reads(b *testing.B) {
 		}
 	}, func(int) func() error {
 		return func() error {
-			if _, err := h.store.Session(b.Context(), hashToken(h.token)); err != nil {
+			if _, err := h.store.Session(b.Context(), people.HashToken(h.token)); err != nil {
 				return err
 			}
 			_, err := h.store.Submission(b.Context(), next())
@@ -304,7 +307,7 @@ func (h *benchServer) pages(b *testing.B) {
 			c.Request.SetRequestURI(path)
 			c.Request.Header.SetHost(h.server.Addr())
 			c.Request.Header.Set("Accept", "text/html")
-			c.Request.Header.SetCookie(sessionCookie, h.token)
+			c.Request.Header.SetCookie(peopleroom.SessionCookie, h.token)
 			begun := threadTime(b)
 			handler(&c)
 			cpu = append(cpu, threadTime(b)-begun)
@@ -336,7 +339,7 @@ func (h *benchServer) streams(b *testing.B) {
 	const open, jobs = 1000, 50
 	ids := make([]int64, jobs)
 	for i := range ids {
-		r, err := h.store.Submit(b.Context(), sql.NewSubmission{
+		r, err := h.store.Submit(b.Context(), sql.NewJob{
 			Problem: "aplusb", Language: "cpp", Author: "ann", GroupKey: "ann",
 			Sources: []judge.Source{{Name: "main.cpp", Text: fmt.Sprint(i)}}, Kind: judge.KindSubmission, Lane: judge.LaneNormal,
 		})

@@ -17,6 +17,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/web/site"
 )
 
 // complaints collects what a browser's console says.
@@ -128,7 +130,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 				steps := []chromedp.Action[chromedp.Void]{
 					chromedp.Navigate(s.url + path), chromedp.WaitVisible(chromedp.CSS("#theme")),
 				}
-				if strings.HasPrefix(path, "/problems/") && s.server.assets.hasEditor() {
+				if strings.HasPrefix(path, "/problems/") && s.server.HasEditor() {
 					steps = append(steps, chromedp.WaitVisible(chromedp.CSS(".cm-content")))
 				}
 				if err := chromedp.Do(ctx, steps...); err != nil {
@@ -190,7 +192,7 @@ func (s *stage) scene() map[string]string {
 		t.Index--
 		s.test(a, 11, t)
 	}
-	r, err := s.server.storeRun(s.Context(), viewer{Name: guestName}, judge.RunPayload{
+	r, err := s.server.storeRun(s.Context(), site.Viewer{Name: people.Guest}, judge.RunPayload{
 		Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: source}}, Tests: []judge.RunTest{{}, {}},
 	}, "", runPriority)
 	s.must(err)
@@ -199,9 +201,9 @@ func (s *stage) scene() map[string]string {
 	return map[string]string{
 		"problems": "/", "problem": "/problems/aplusb", "submissions": "/submissions", "queue": "/queue", "languages": "/languages",
 		"login": "/login", "errors": "/api/errors", "missing": "/nowhere",
-		"accepted": submissionURL(accepted), "broken": submissionURL(broken), "points": submissionURL(points),
-		"failed": submissionURL(failed), "running": submissionURL(running), "waiting": submissionURL(waiting),
-		"run":   runURL(r.JobID),
+		"accepted": site.SubmissionURL(accepted), "broken": site.SubmissionURL(broken), "points": site.SubmissionURL(points),
+		"failed": site.SubmissionURL(failed), "running": site.SubmissionURL(running), "waiting": site.SubmissionURL(waiting),
+		"run":   site.RunURL(r.JobID),
 		"again": "/problems/aplusb?from=" + fmt.Sprint(broken),
 	}
 }

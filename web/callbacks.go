@@ -26,9 +26,9 @@ func (s *Server) runCallbacks(ctx context.Context) error {
 	tick := time.NewTicker(callbackPoll)
 	defer tick.Stop()
 	for {
-		due, err := s.store.DueCallbacks(ctx, callbackBatch)
+		due, err := s.Store.DueCallbacks(ctx, callbackBatch)
 		if err != nil && ctx.Err() == nil {
-			s.log.DebugContext(ctx, "callbacks cannot be looked for", slog.Any("err", err))
+			s.Log.DebugContext(ctx, "callbacks cannot be looked for", slog.Any("err", err))
 		}
 		var calls sync.WaitGroup
 		for _, one := range due {
@@ -56,19 +56,19 @@ func (s *Server) callBack(ctx context.Context, one sql.Callback) {
 	if ctx.Err() != nil {
 		return // of a stop nothing is known: the lease runs out
 	}
-	log := s.log.With(slog.Int64("job_id", one.JobID), slog.Int("try", int(one.Tries)), slog.Int("status", status))
-	outcome, settle := "told", s.store.CallbackDone
+	log := s.Log.With(slog.Int64("job_id", one.JobID), slog.Int("try", int(one.Tries)), slog.Int("status", status))
+	outcome, settle := "told", s.Store.CallbackDone
 	switch {
 	case err == nil && status < 500:
 		log.InfoContext(ctx, "callback made")
 	case one.Tries < callbackTries:
-		outcome, settle = "again", s.store.CallbackAgain
+		outcome, settle = "again", s.Store.CallbackAgain
 		log.InfoContext(ctx, "callback failed and is tried again", slog.Any("err", err))
 	default:
 		outcome = "failed"
 		log.WarnContext(ctx, "callback failed for good", slog.Any("err", err))
 	}
-	s.count.callbacks.WithLabelValues(outcome).Inc()
+	s.Count.Callbacks.WithLabelValues(outcome).Inc()
 	if err := settle(ctx, one.Token); err != nil {
 		log.WarnContext(ctx, "the end of a callback cannot be recorded", slog.Any("err", err))
 	}
@@ -76,7 +76,7 @@ func (s *Server) callBack(ctx context.Context, one sql.Callback) {
 
 // callbackBody is what an address is told: the default fields, in Base64.
 func (s *Server) callbackBody(ctx context.Context, one sql.Callback) ([]byte, error) {
-	run, err := s.store.Run(ctx, one.JobID)
+	run, err := s.Store.Run(ctx, one.JobID)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // each kind of job, on pages and over the API, and reads who did it and why.
 func TestAJobOfEveryKindIsCancelledByItsAuthorAndByStaff(t *testing.T) {
 	s := newStage(t)
-	for name, role := range map[string]sql.Role{"ann": sql.RoleSetter, "bob": sql.RoleSetter, "con": sql.RoleContestant, "sam": sql.RoleStaff} {
+	for name, role := range map[string]judge.Role{"ann": judge.RoleSetter, "bob": judge.RoleSetter, "con": judge.RoleContestant, "sam": judge.RoleStaff} {
 		s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: role}))
 	}
 	kinds := map[string]struct {
@@ -38,11 +38,11 @@ func TestAJobOfEveryKindIsCancelledByItsAuthorAndByStaff(t *testing.T) {
 	for name, k := range kinds {
 		store := func() int64 {
 			t.Helper()
-			n := sql.NewSubmission{Author: "ann", Kind: k.kind, Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "a.cpp", Text: "int x;"}}}
+			n := sql.NewJob{Author: "ann", Kind: k.kind, Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "a.cpp", Text: "int x;"}}}
 			if k.payload != nil {
 				payload, err := json.Marshal(k.payload)
 				s.must(err)
-				n = sql.NewSubmission{Author: "ann", Kind: k.kind, Payload: payload}
+				n = sql.NewJob{Author: "ann", Kind: k.kind, Payload: payload}
 			}
 			r, err := s.store.Submit(t.Context(), n)
 			s.must(err)
@@ -90,7 +90,7 @@ func TestAJobOfEveryKindIsCancelledByItsAuthorAndByStaff(t *testing.T) {
 		if r := s.do(http.MethodGet, fmt.Sprintf(k.page, id), "", "Authorization: Bearer "+s.session("ann")); !strings.Contains(r.body, fmt.Sprintf(k.page, id)+"/cancel") {
 			t.Errorf("%s: its page has no button to cancel it", name)
 		}
-		long := s.do(http.MethodPost, fmt.Sprintf(k.api, id)+"/cancel", `{"why": "`+strings.Repeat("x", whyBytes+1)+`"}`, "Authorization: Bearer "+s.session("ann"), "Content-Type: application/json")
+		long := s.do(http.MethodPost, fmt.Sprintf(k.api, id)+"/cancel", `{"why": "`+strings.Repeat("x", 501)+`"}`, "Authorization: Bearer "+s.session("ann"), "Content-Type: application/json")
 		if long.status != http.StatusRequestEntityTooLarge || !strings.Contains(long.body, `"why"`) {
 			t.Errorf("%s: a reason without an end: %d %s", name, long.status, long.body)
 		}
@@ -100,18 +100,18 @@ func TestAJobOfEveryKindIsCancelledByItsAuthorAndByStaff(t *testing.T) {
 // In a space, whoever sees a test fail may not take the attempt back.
 func TestInASpaceAnAuthorCancelsOnlyWhatWaits(t *testing.T) {
 	s := newStage(t)
-	for name, role := range map[string]sql.Role{"con": sql.RoleContestant, "sta": sql.RoleContestant} {
+	for name, role := range map[string]judge.Role{"con": judge.RoleContestant, "sta": judge.RoleContestant} {
 		s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: role}))
 	}
 	here := s.space("here")
-	s.member(here, sql.SpaceContestant, "con")
-	s.member(here, sql.SpaceStaff, "sta")
+	s.member(here, judge.SpaceContestant, "con")
+	s.member(here, judge.SpaceStaff, "sta")
 	for _, tt := range []struct {
 		who     string
 		running bool
 		status  int
 	}{{"con", false, http.StatusOK}, {"con", true, http.StatusConflict}, {"sta", false, http.StatusOK}, {"sta", true, http.StatusOK}} {
-		r, err := s.store.Submit(t.Context(), sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: "con", Space: here.ID, Sources: []judge.Source{{Name: "a.cpp", Text: "int x;"}}})
+		r, err := s.store.Submit(t.Context(), sql.NewJob{Problem: "aplusb", Language: "cpp", Author: "con", Space: here.ID, Sources: []judge.Source{{Name: "a.cpp", Text: "int x;"}}})
 		s.must(err)
 		if tt.running {
 			s.claim(r.JobID)

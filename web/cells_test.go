@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 )
 
 // FuzzRows has texts that people chose in every cell of the long lists: whatever
@@ -51,10 +50,13 @@ func notXML(r rune) bool {
 func rowsWith(text string) map[string]template.HTML {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	sub := judge.Submission{
-		JobID: 7, Problem: text, Title: text, Language: text, Author: text, Status: judge.Finished, Created: at,
-		Result: &judge.Result{Verdict: judge.Verdict(text), Score: new(5.0), MaxScore: new(10.0), Usage: judge.Usage{CPUMillis: 5, MemoryKiB: 5}},
+		Job: judge.Job{
+			JobID: 7, Author: text, Status: judge.Finished, Created: at,
+			Result: &judge.Result{Verdict: judge.Verdict(text), Score: new(5.0), MaxScore: new(10.0), Usage: judge.Usage{CPUMillis: 5, MemoryKiB: 5}},
+		},
+		Problem: text, Title: text, Language: text,
 	}
-	row := queueRow{Place: text, ETA: text, QueueRow: sql.QueueRow{
+	row := queueRow{Place: text, ETA: text, QueueRow: judge.QueueRow{
 		JobID: 7, Kind: judge.KindSubmission, Author: text, Problem: text, Title: text, Language: text, Lane: judge.LaneNormal, Priority: 3,
 		State: "R", Rank: at, Since: at, Delayed: true, AttemptID: 2, InSet: true, Worker: text, LastError: text,
 	}}
@@ -93,7 +95,10 @@ func read(t *testing.T, row template.HTML) (shape []string, text string) {
 
 func TestARowSaysWhatIsKnown(t *testing.T) {
 	t.Parallel()
-	sub := judge.Submission{JobID: 7, Problem: "boxes", Title: "Boxes", Language: "cpp", Author: "ann", Status: judge.Pending, Created: time.Now()}
+	sub := judge.Submission{
+		Job:     judge.Job{JobID: 7, Author: "ann", Status: judge.Pending, Created: time.Now()},
+		Problem: "boxes", Title: "Boxes", Language: "cpp",
+	}
 	_, waiting := read(t, submissionCells(&sub, false))
 	if waiting != "7 pendingBoxescppjust now" {
 		t.Errorf("one that waits is %q", waiting)
@@ -107,7 +112,7 @@ func TestARowSaysWhatIsKnown(t *testing.T) {
 		t.Errorf("one that is judged is %q", judged)
 	}
 	for state, want := range map[string]bool{"R": true, "S": true, "D": false, "L": false} {
-		row := string(queueRow{QueueRow: sql.QueueRow{JobID: 7, Kind: judge.KindSubmission, State: state}}.staffCells())
+		row := string(queueRow{QueueRow: judge.QueueRow{JobID: 7, Kind: judge.KindSubmission, State: state}}.staffCells())
 		if strings.Contains(row, "checkbox") != want {
 			t.Errorf("whether a job in state %s can be chosen: %s", state, row)
 		}

@@ -9,7 +9,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 const (
@@ -33,7 +35,7 @@ type checkerRow struct {
 
 // pluginJobRow is a job about a plugin in the list.
 type pluginJobRow struct {
-	sql.JobBrief
+	judge.SetterJob
 	Title   string
 	Outcome string // "" while there is none
 }
@@ -50,12 +52,12 @@ type checkersView struct {
 	Problems  []judge.Problem
 	Lacking   []judge.Language // of sources that no worker can compile, with what is missing
 	Upload    upload           // what was typed, where the form comes back
-	Fault     *fault           // why it does
+	Fault     *site.Fault      // why it does
 }
 
 // Wrong reports whether the form comes back for this field.
 func (view *checkersView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.names(field)
+	return view.Fault != nil && view.Fault.Names(field)
 }
 
 func (s *Server) checkersPage(c *fiber.Ctx) error {
@@ -63,33 +65,33 @@ func (s *Server) checkersPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.page(c, fiber.StatusOK, "checkers", "Checkers", view)
+	return s.Page(c, fiber.StatusOK, "checkers", "Checkers", view)
 }
 
 func (s *Server) checkersView(c *fiber.Ctx) (*checkersView, error) {
 	ctx := c.UserContext()
-	view := &checkersView{Kinds: pluginKinds, Protocols: slices.Concat(dialects["checker"], dialects["toolchain"]), Upload: upload{Kind: pluginKinds[0], Key: randomHex(16)}}
-	plugins, err := s.store.Plugins(ctx, "", "")
+	view := &checkersView{Kinds: pluginKinds, Protocols: slices.Concat(dialects["checker"], dialects["toolchain"]), Upload: upload{Kind: pluginKinds[0], Key: people.NewToken(16)}}
+	plugins, err := s.Store.Plugins(ctx, "", "")
 	if err != nil {
 		return nil, fmt.Errorf("list plugins: %w", err)
 	}
-	if view.Problems, err = s.store.Problems(ctx); err != nil {
+	if view.Problems, err = s.Store.Problems(ctx); err != nil {
 		return nil, fmt.Errorf("list problems: %w", err)
 	}
-	jobs, err := s.store.Jobs(ctx, []judge.Kind{judge.KindPluginBuild, judge.KindPluginTest}, 0, recentJobs)
+	jobs, err := s.Store.Jobs(ctx, []judge.Kind{judge.KindPluginBuild, judge.KindPluginTest}, 0, recentJobs)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
-	workers, err := s.cfg.Live(ctx)
+	workers, err := s.Config.Live(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list workers: %w", err)
 	}
 	view.Lacking = lackingCompilers(workers)
 	view.Rows = checkerRows(plugins, view.Problems)
 	for _, j := range jobs {
-		row := pluginJobRow{JobBrief: j, Title: jobTitle(j.About, pluginOf(j.About, j.JobID, plugins))}
-		if j.Verdict != "" {
-			row.Outcome = outcome(j.About.Op, j.Verdict)
+		row := pluginJobRow{SetterJob: j, Title: jobTitle(j.About, pluginOf(j.About, j.JobID, plugins))}
+		if verdict := j.Verdict(); verdict != "" {
+			row.Outcome = outcome(j.About.Op, verdict)
 		}
 		view.Moving = view.Moving || row.Moving()
 		view.Jobs = append(view.Jobs, row)
@@ -151,26 +153,26 @@ func (s *Server) uploadForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := s.storeUpload(c.UserContext(), viewerOf(c), u, wrong)
+	receipt, err := s.storeUpload(c.UserContext(), site.ViewerOf(c), u, wrong)
 	if err != nil {
-		f := s.explain(c.UserContext(), err)
+		f := s.Explain(c.UserContext(), err)
 		if f.Field == "" {
 			return err
 		}
 		return s.uploadAgain(c, u, f)
 	}
-	return c.Redirect(jobURL(receipt.JobID), fiber.StatusSeeOther)
+	return c.Redirect(site.JobURL(receipt.JobID), fiber.StatusSeeOther)
 }
 
 // uploadAgain shows the form again with what was typed and why it was refused.
-func (s *Server) uploadAgain(c *fiber.Ctx, u upload, f *fault) error {
+func (s *Server) uploadAgain(c *fiber.Ctx, u upload, f *site.Fault) error {
 	view, err := s.checkersView(c)
 	if err != nil {
 		return err
 	}
 	u.Key = view.Upload.Key // what is sent next is another upload
 	view.Upload, view.Fault = u, f
-	return s.page(c, f.Status, "checkers", "Checkers", view)
+	return s.Page(c, f.Status, "checkers", "Checkers", view)
 }
 
 // versionView is a version on the page of its name.
@@ -195,40 +197,40 @@ type checkerView struct {
 }
 
 func (s *Server) checkerPage(c *fiber.Ctx) error {
-	ctx, v := c.UserContext(), viewerOf(c)
+	ctx, v := c.UserContext(), site.ViewerOf(c)
 	kind, name, err := pluginParams(c)
 	if err != nil {
 		return err
 	}
-	plugins, err := s.store.Plugins(ctx, kind, name)
+	plugins, err := s.Store.Plugins(ctx, kind, name)
 	if err != nil {
 		return fmt.Errorf("list plugins: %w", err)
 	}
 	if len(plugins) == 0 {
-		return refuse(fiber.StatusNotFound, "not_found", "Nothing of kind "+strconv.Quote(shorten(kind))+" is called "+strconv.Quote(shorten(name))+".", "")
+		return site.Refuse(fiber.StatusNotFound, "not_found", "Nothing of kind "+strconv.Quote(site.Shorten(kind))+" is called "+strconv.Quote(site.Shorten(name))+".", "")
 	}
-	changes, err := s.store.PluginChanges(ctx, kind, name, maxChanges)
+	changes, err := s.Store.PluginChanges(ctx, kind, name, maxChanges)
 	if err != nil {
 		return fmt.Errorf("read changes: %w", err)
 	}
-	problems, err := s.store.Problems(ctx)
+	problems, err := s.Store.Problems(ctx)
 	if err != nil {
 		return fmt.Errorf("list problems: %w", err)
 	}
-	return s.page(c, fiber.StatusOK, "checker", name, showChecker(plugins, changes, problems, v))
+	return s.Page(c, fiber.StatusOK, "checker", name, showChecker(plugins, changes, problems, v))
 }
 
 // pluginParams returns the kind and the name in the address.
 func pluginParams(c *fiber.Ctx) (kind, name string, err error) {
 	kind, name = c.Params("kind"), c.Params("name")
-	if !plainWord(kind) || !plainWord(name) {
+	if !site.PlainWord(kind) || !site.PlainWord(name) {
 		return "", "", sql.ErrNotFound
 	}
 	return kind, name, nil
 }
 
 // showChecker puts together the page of a name, from its versions, newest first.
-func showChecker(plugins []judge.Plugin, changes []judge.PluginChange, problems []judge.Problem, v viewer) checkerView {
+func showChecker(plugins []judge.Plugin, changes []judge.PluginChange, problems []judge.Problem, v site.Viewer) checkerView {
 	view := checkerView{Kind: plugins[0].Kind, Name: plugins[0].Name}
 	version := map[string]string{}
 	for _, p := range plugins {
@@ -256,7 +258,7 @@ func showChecker(plugins []judge.Plugin, changes []judge.PluginChange, problems 
 }
 
 func (s *Server) activateForm(c *fiber.Ctx) error {
-	p, err := s.activate(c.UserContext(), viewerOf(c), c.FormValue("digest"))
+	p, err := s.activate(c.UserContext(), site.ViewerOf(c), c.FormValue("digest"))
 	if err != nil {
 		return err
 	}
@@ -268,7 +270,7 @@ func (s *Server) rollBackForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.rollBack(c.UserContext(), viewerOf(c), kind, name); err != nil {
+	if _, err := s.rollBack(c.UserContext(), site.ViewerOf(c), kind, name); err != nil {
 		return err
 	}
 	return c.Redirect(checkerURL(kind, name), fiber.StatusSeeOther)
@@ -286,10 +288,10 @@ func (s *Server) pluginForm(op judge.PluginOp) fiber.Handler {
 			}
 			p.Limit = n
 		}
-		receipt, err := s.again(c.UserContext(), viewerOf(c), p, formKey(c.FormValue("key"), p), "key")
+		receipt, err := s.again(c.UserContext(), site.ViewerOf(c), p, formKey(c.FormValue("key"), p), "key")
 		if err != nil {
 			return err
 		}
-		return c.Redirect(jobURL(receipt.JobID), fiber.StatusSeeOther)
+		return c.Redirect(site.JobURL(receipt.JobID), fiber.StatusSeeOther)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"deepoj/host/judge"
+	"deepoj/web/site"
 )
 
 // checkerScene fills the database with plugins and with jobs in every state, and
@@ -31,7 +32,7 @@ func (s *stage) checkerScene() map[string]string {
 	end := func(name string, kind judge.Kind, p judge.PluginPayload, r judge.Result) {
 		id := s.ask(kind, p)
 		s.must(s.store.Finalize(ctx, s.claim(id), r))
-		pages[name] = jobURL(id)
+		pages[name] = site.JobURL(id)
 	}
 	end("checker-wrong", judge.KindPluginBuild, pairUpload, judge.Result{Verdict: judge.WA, Compile: &judge.Compile{OK: true}, Report: []byte(theReport)})
 	end("checker-good", judge.KindPluginTest, judge.PluginPayload{Op: judge.PluginTest, Digest: two.Digest}, judge.Result{Verdict: judge.AC, Report: []byte(strings.Replace(strings.Replace(
@@ -54,8 +55,8 @@ func (s *stage) checkerScene() map[string]string {
 	s.compiled(a, 0)
 	s.tell(a, "stage", aStage)
 	s.tell(a, "finding", aFinding)
-	pages["checker-running"] = jobURL(running)
-	pages["checker-waiting"] = jobURL(s.ask(judge.KindPluginTest, judge.PluginPayload{Op: judge.PluginUpload}))
+	pages["checker-running"] = site.JobURL(running)
+	pages["checker-waiting"] = site.JobURL(s.ask(judge.KindPluginTest, judge.PluginPayload{Op: judge.PluginUpload}))
 	pages["checkers"], pages["checker"] = "/checkers", checkerURL("checker", one.Name)
 	return pages
 }

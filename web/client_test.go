@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/web/client"
 )
 
@@ -47,7 +46,7 @@ func TestTheClientSubmitsAndWaits(t *testing.T) {
 	s.must(err)
 	languages, err := s.client.Languages(ctx)
 	s.must(err)
-	workers, err := s.client.Workers(ctx)
+	workers, err := s.client.Workers(ctx, false)
 	s.must(err)
 	if len(problems) != 2 || len(languages) != 4 || len(workers) != 1 {
 		t.Errorf("%d problems, %d languages, %d workers", len(problems), len(languages), len(workers))
@@ -108,7 +107,7 @@ func TestStaffCancelAndRejudge(t *testing.T) {
 	if _, err := s.client.Rejudge(t.Context(), id); !errors.As(err, &p) || p.Status != http.StatusForbidden {
 		t.Errorf("a guest has it judged again: %v", err)
 	}
-	staff := s.as(s.user("root", "correct horse", sql.RoleStaff))
+	staff := s.as(s.user("root", "correct horse", judge.RoleStaff))
 	s.must(staff.Cancel(t.Context(), id))
 	if err := staff.Cancel(t.Context(), id); !errors.As(err, &p) || p.Status != http.StatusConflict {
 		t.Errorf("cancelled twice: %v", err)
@@ -128,7 +127,7 @@ func TestStaffCancelAndRejudge(t *testing.T) {
 func TestTheClientTakesAPluginIn(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
-	sue := s.as(s.user("sue", "correct horse", sql.RoleSetter))
+	sue := s.as(s.user("sue", "correct horse", judge.RoleSetter))
 	s.own("sue", "aplusb")
 	var p *client.Problem
 	if _, err := s.client.UploadPlugin(ctx, client.Upload{}); !errors.As(err, &p) || p.Status != http.StatusForbidden {
@@ -173,16 +172,22 @@ func TestTheClientTakesAPluginIn(t *testing.T) {
 	if got, err := sue.RollBackPlugin(ctx, "checker", version.Name); err != nil || got != version.Digest {
 		t.Errorf("rolled back to %s, %v", got, err)
 	}
-	if got, err := sue.Plugin(ctx, version.Digest); err != nil || !got.Active {
+	if got, err := sue.GetPlugin(ctx, version.Digest); err != nil || !got.Active {
 		t.Errorf("plugin: %+v, %v", got, err)
 	}
 	if list, err := sue.Plugins(ctx, "", version.Name); err != nil || len(list) != 2 {
 		t.Errorf("plugins: %+v, %v", list, err)
 	}
 	for what, start := range map[string]func() (client.Receipt, error){
-		"preview": func() (client.Receipt, error) { return sue.PreviewPlugin(ctx, next.Digest, "aplusb", 5) },
-		"bind":    func() (client.Receipt, error) { return sue.BindPlugin(ctx, next.Digest, "aplusb") },
-		"test":    func() (client.Receipt, error) { return sue.TestPlugin(ctx, next.Digest, "") },
+		"preview": func() (client.Receipt, error) {
+			return sue.PostPluginPreview(ctx, next.Digest, client.PostPluginPreviewRequest{Problem: "aplusb", Limit: 5}, client.WithKey(""))
+		},
+		"bind": func() (client.Receipt, error) {
+			return sue.PostPluginBind(ctx, next.Digest, client.PostPluginBindRequest{Problem: "aplusb"}, client.WithKey(""))
+		},
+		"test": func() (client.Receipt, error) {
+			return sue.PostPluginTest(ctx, next.Digest, client.PostPluginTestRequest{}, client.WithKey(""))
+		},
 	} {
 		receipt, err := start()
 		s.must(err)

@@ -15,21 +15,22 @@ import (
 	"deepoj/host/problem"
 	"deepoj/host/problem/samples"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // newName refuses a short name that cannot be that of a new problem of the viewer.
-func (s *Server) newName(ctx context.Context, v viewer, field, name string) error {
+func (s *Server) newName(ctx context.Context, v site.Viewer, field, name string) error {
 	u := packageUpload{Problem: name}
 	if wrong := u.check(); len(wrong) > 0 {
 		wrong[0].Field = field
-		return wrong.err()
+		return wrong.Err()
 	}
-	rights, err := s.store.ProblemRights(ctx, name, v.Name)
+	rights, err := s.Store.ProblemRights(ctx, name, v.Name)
 	if err != nil {
 		return err
 	}
 	if rights.Known {
-		f := refuse(fiber.StatusConflict, "exists", "There is a problem "+name+" already.", "Choose another short name.")
+		f := site.Refuse(fiber.StatusConflict, "exists", "There is a problem "+name+" already.", "Choose another short name.")
 		f.Field = field
 		return f
 	}
@@ -38,7 +39,7 @@ func (s *Server) newName(ctx context.Context, v viewer, field, name string) erro
 
 // clone stores the job that makes a problem of its own of a version of another, which
 // every setter may see. "" is the live version, or else the newest.
-func (s *Server) clone(ctx context.Context, v viewer, slug, version, name, key, keyField string) (none sql.Receipt, err error) {
+func (s *Server) clone(ctx context.Context, v site.Viewer, slug, version, name, key, keyField string) (none sql.Receipt, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	if version == "" {
@@ -64,30 +65,30 @@ func (s *Server) clone(ctx context.Context, v viewer, slug, version, name, key, 
 
 // chosenVersion is the live version of a problem, or else the newest.
 func (s *Server) chosenVersion(ctx context.Context, slug string) (string, error) {
-	if !plainWord(slug) {
+	if !site.PlainWord(slug) {
 		return "", sql.ErrNotFound
 	}
-	p, err := s.store.Problem(ctx, slug)
+	p, err := s.Store.Problem(ctx, slug)
 	if err == nil {
 		return p.Version, nil
 	}
 	if !errors.Is(err, sql.ErrNotFound) {
 		return "", err
 	}
-	newest, err := s.store.NewestVersion(ctx, slug)
+	newest, err := s.Store.NewestVersion(ctx, slug)
 	return newest.Version, err
 }
 
 // fromTemplate stores the job that makes a new problem of one of the samples that
 // ship.
-func (s *Server) fromTemplate(ctx context.Context, v viewer, template, name, key, keyField string) (none sql.Receipt, err error) {
+func (s *Server) fromTemplate(ctx context.Context, v site.Viewer, template, name, key, keyField string) (none sql.Receipt, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	if s.cfg.Blobs == nil {
+	if s.Config.Blobs == nil {
 		return none, noBlobs()
 	}
 	if !slices.Contains(samples.Slugs(), template) {
-		return none, fieldRefusal(wrongField("template", reasonUnknown, "There is no template %q; there are %s.", shorten(template), strings.Join(samples.Slugs(), ", ")))
+		return none, site.FieldRefusal(site.WrongField("template", site.ReasonUnknown, "There is no template %q; there are %s.", site.Shorten(template), strings.Join(samples.Slugs(), ", ")))
 	}
 	if wrong := checkKey(keyField, key); wrong != nil {
 		return none, wrong
@@ -114,7 +115,7 @@ func (s *Server) fromTemplate(ctx context.Context, v viewer, template, name, key
 func (s *Server) storeFolder(ctx context.Context, u *packageUpload, fsys fs.FS) error {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(zipFolder(w, fsys)) }()
-	digest, size, err := s.cfg.Blobs.Put(ctx, r)
+	digest, size, err := s.Config.Blobs.Put(ctx, r)
 	_ = r.CloseWithError(errors.New("nobody reads it any more"))
 	if err != nil {
 		return fmt.Errorf("store a template: %w", err)
@@ -145,18 +146,18 @@ func zipFolder(w io.Writer, fsys fs.FS) error {
 
 // apiClone handles POST /api/v1/problems/:slug/clone.
 func (s *Server) apiClone(c *fiber.Ctx) error {
-	f, err := readFields(c, "name", "version")
+	f, err := site.ReadFields(c, "name", "version")
 	if err != nil {
 		return err
 	}
-	name, version := f.text("name"), ""
-	if f.has("version") {
-		version = f.text("version")
+	name, version := f.Text("name"), ""
+	if f.Has("version") {
+		version = f.Text("version")
 	}
-	if err := f.wrong.err(); err != nil {
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := s.clone(c.UserContext(), viewerOf(c), c.Params("slug"), version, name, c.Get("Idempotency-Key"), "Idempotency-Key")
+	receipt, err := s.clone(c.UserContext(), site.ViewerOf(c), c.Params("slug"), version, name, c.Get("Idempotency-Key"), "Idempotency-Key")
 	if err != nil {
 		return err
 	}
@@ -170,15 +171,15 @@ func (s *Server) apiTemplates(c *fiber.Ctx) error {
 
 // apiFromTemplate handles POST /api/v1/templates/:name.
 func (s *Server) apiFromTemplate(c *fiber.Ctx) error {
-	f, err := readFields(c, "name")
+	f, err := site.ReadFields(c, "name")
 	if err != nil {
 		return err
 	}
-	name := f.text("name")
-	if err := f.wrong.err(); err != nil {
+	name := f.Text("name")
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := s.fromTemplate(c.UserContext(), viewerOf(c), c.Params("name"), name, c.Get("Idempotency-Key"), "Idempotency-Key")
+	receipt, err := s.fromTemplate(c.UserContext(), site.ViewerOf(c), c.Params("name"), name, c.Get("Idempotency-Key"), "Idempotency-Key")
 	if err != nil {
 		return err
 	}
@@ -187,18 +188,18 @@ func (s *Server) apiFromTemplate(c *fiber.Ctx) error {
 
 // cloneForm handles POST /packages/:slug/clone.
 func (s *Server) cloneForm(c *fiber.Ctx) error {
-	receipt, err := s.clone(c.UserContext(), viewerOf(c), c.Params("slug"), c.FormValue("version"), strings.TrimSpace(c.FormValue("name")), c.FormValue("key"), "key")
+	receipt, err := s.clone(c.UserContext(), site.ViewerOf(c), c.Params("slug"), c.FormValue("version"), strings.TrimSpace(c.FormValue("name")), c.FormValue("key"), "key")
 	if err != nil {
 		return err
 	}
-	return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+	return c.Redirect(site.ImportURL(receipt.JobID), fiber.StatusSeeOther)
 }
 
 // templateForm handles POST /packages/template.
 func (s *Server) templateForm(c *fiber.Ctx) error {
-	receipt, err := s.fromTemplate(c.UserContext(), viewerOf(c), c.FormValue("template"), strings.TrimSpace(c.FormValue("name")), c.FormValue("key"), "key")
+	receipt, err := s.fromTemplate(c.UserContext(), site.ViewerOf(c), c.FormValue("template"), strings.TrimSpace(c.FormValue("name")), c.FormValue("key"), "key")
 	if err != nil {
 		return err
 	}
-	return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+	return c.Redirect(site.ImportURL(receipt.JobID), fiber.StatusSeeOther)
 }

@@ -42,10 +42,10 @@ func (c *patientConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// linger makes Close read for a moment what the client still sends. Closing a
+// Linger makes Close read for a moment what the client still sends. Closing a
 // socket with unread bytes resets it, and the reset may overtake the answer: so a
 // client that posts too much sees why it was refused.
-func (c *patientConn) linger() { c.lingers.Store(true) }
+func (c *patientConn) Linger() { c.lingers.Store(true) }
 
 func (c *patientConn) Close() error {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok && c.lingers.Load() && tcp.CloseWrite() == nil {

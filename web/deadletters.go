@@ -12,6 +12,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // letterJSON is a dead letter, for staff.
@@ -45,15 +46,15 @@ type attemptJSON struct {
 // apiLetters handles GET /api/v1/dlq?all=&before=&limit=: unresolved dead letters
 // unless all of them are wanted, newest first.
 func (s *Server) apiLetters(c *fiber.Ctx) error {
-	f, err := filterOf(c)
+	f, err := site.FilterOf(c)
 	if err != nil {
 		return err
 	}
-	all, err := flagOf(c, "all")
+	all, err := site.FlagOf(c, "all")
 	if err != nil {
 		return err
 	}
-	found, err := s.store.DeadLetters(c.UserContext(), f.Before, !all, f.Limit)
+	found, err := s.Store.DeadLetters(c.UserContext(), f.Before, !all, f.Limit)
 	if err != nil {
 		return err
 	}
@@ -81,14 +82,14 @@ func (s *Server) apiLetter(c *fiber.Ctx) error {
 // letterOf returns the newest dead letter of the job that the address names, with
 // the attempts that led to it.
 func (s *Server) letterOf(c *fiber.Ctx) (letter sql.DeadLetter, attempts []sql.Attempt, err error) {
-	id, err := idOf(c)
+	id, err := site.IDOf(c)
 	if err != nil {
 		return letter, nil, err
 	}
-	if letter, err = s.store.DeadLetter(c.UserContext(), id); err != nil {
+	if letter, err = s.Store.DeadLetter(c.UserContext(), id); err != nil {
 		return letter, nil, err
 	}
-	if attempts, err = s.store.Attempts(c.UserContext(), id); err != nil {
+	if attempts, err = s.Store.Attempts(c.UserContext(), id); err != nil {
 		return letter, nil, fmt.Errorf("list attempts: %w", err)
 	}
 	return letter, attempts, nil
@@ -105,12 +106,12 @@ func (s *Server) apiReplay(c *fiber.Ctx) error {
 
 // apiReplayAll handles POST /api/v1/dlq/replay with {"reason": code}.
 func (s *Server) apiReplayAll(c *fiber.Ctx) error {
-	f, err := readFields(c, "reason")
+	f, err := site.ReadFields(c, "reason")
 	if err != nil {
 		return err
 	}
-	reason := f.text("reason")
-	if err := f.wrong.err(); err != nil {
+	reason := f.Text("reason")
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
 	n, err := s.replayAll(c, reason)
@@ -123,10 +124,10 @@ func (s *Server) apiReplayAll(c *fiber.Ctx) error {
 // replayAll has all dead jobs judged again that were given up for a reason, and
 // returns how many.
 func (s *Server) replayAll(c *fiber.Ctx, reason string) (int, error) {
-	if !plainWord(reason) {
-		return 0, wrongField("reason", reasonInvalid, "Name the reason of the dead letters, such as max_tries.")
+	if !site.PlainWord(reason) {
+		return 0, site.WrongField("reason", site.ReasonInvalid, "Name the reason of the dead letters, such as max_tries.")
 	}
-	return s.store.ReplayAll(c.UserContext(), reason, viewerOf(c).Name)
+	return s.Store.ReplayAll(c.UserContext(), reason, site.ViewerOf(c).Name)
 }
 
 func (s *Server) replayAllForm(c *fiber.Ctx) error {
@@ -139,12 +140,12 @@ func (s *Server) replayAllForm(c *fiber.Ctx) error {
 
 // apiDiscard handles POST /api/v1/dlq/:id/discard with {"reason": text}.
 func (s *Server) apiDiscard(c *fiber.Ctx) error {
-	f, err := readFields(c, "reason")
+	f, err := site.ReadFields(c, "reason")
 	if err != nil {
 		return err
 	}
-	reason := f.text("reason")
-	if err := f.wrong.err(); err != nil {
+	reason := f.Text("reason")
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
 	id, err := s.discard(c, reason)
@@ -157,10 +158,10 @@ func (s *Server) apiDiscard(c *fiber.Ctx) error {
 // replay has the dead job that the address names judged again, and returns its
 // new generation.
 func (s *Server) replay(c *fiber.Ctx) (id int64, generation int32, err error) {
-	if id, err = idOf(c); err != nil {
+	if id, err = site.IDOf(c); err != nil {
 		return 0, 0, err
 	}
-	generation, err = s.store.Replay(c.UserContext(), id, viewerOf(c).Name)
+	generation, err = s.Store.Replay(c.UserContext(), id, site.ViewerOf(c).Name)
 	return id, generation, err
 }
 
@@ -169,25 +170,25 @@ const maxReason = 500
 
 // discard resolves the dead letter that the address names.
 func (s *Server) discard(c *fiber.Ctx, reason string) (int64, error) {
-	id, err := idOf(c)
+	id, err := site.IDOf(c)
 	if err != nil {
 		return 0, err
 	}
 	if e := checkReason(reason); e != nil {
 		return 0, e
 	}
-	return id, s.store.Discard(c.UserContext(), id, viewerOf(c).Name, strings.TrimSpace(reason))
+	return id, s.Store.Discard(c.UserContext(), id, site.ViewerOf(c).Name, strings.TrimSpace(reason))
 }
 
 // checkReason checks why somebody does something, as they write it.
 func checkReason(reason string) *judge.FieldError {
 	switch {
 	case strings.TrimSpace(reason) == "":
-		return wrongField("reason", reasonEmpty, "Say why.")
+		return site.WrongField("reason", site.ReasonEmpty, "Say why.")
 	case len(reason) > maxReason:
-		return wrongField("reason", reasonTooLong, "The reason is longer than %d bytes.", maxReason)
+		return site.WrongField("reason", site.ReasonTooLong, "The reason is longer than %d bytes.", maxReason)
 	case strings.ContainsFunc(reason, func(r rune) bool { return r == 0 || r == 0xfffd }):
-		return wrongField("reason", reasonEncoding, "The reason has characters that are no text.")
+		return site.WrongField("reason", site.ReasonEncoding, "The reason has characters that are no text.")
 	}
 	return nil
 }
@@ -203,23 +204,7 @@ type letterRow struct {
 }
 
 func showLetter(l sql.DeadLetter) letterRow {
-	return letterRow{l, pageOfJob(l.JobID, l.Kind), errorMessage(l.Error)}
-}
-
-// pageOfJob is the page of a job; "" if its kind has none.
-func pageOfJob(id int64, kind judge.Kind) string {
-	switch kind {
-	case judge.KindSubmission:
-		return submissionURL(id)
-	case judge.KindPluginBuild, judge.KindPluginTest:
-		return jobURL(id)
-	case judge.KindImport, judge.KindVerify, judge.KindRender:
-		return importURL(id)
-	case judge.KindRun:
-		return runURL(id)
-	case judge.KindDraft: // is found from its problem, which is not known here
-	}
-	return ""
+	return letterRow{l, site.PageOfJob(l.JobID, l.Kind), errorMessage(l.Error)}
 }
 
 // errorMessage returns the message of {code, message, component, detail}.
@@ -228,7 +213,7 @@ func errorMessage(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &e) != nil {
 		return ""
 	}
-	return orElse(e.Message, e.Detail)
+	return site.OrElse(e.Message, e.Detail)
 }
 
 type lettersView struct {
@@ -240,15 +225,15 @@ type lettersView struct {
 }
 
 func (s *Server) lettersPage(c *fiber.Ctx) error {
-	f, err := filterOf(c)
+	f, err := site.FilterOf(c)
 	if err != nil {
 		return err
 	}
 	view := lettersView{All: c.QueryBool("all"), Again: max(0, c.QueryInt("again"))}
-	if view.Reasons, err = s.store.DeadReasons(c.UserContext()); err != nil {
+	if view.Reasons, err = s.Store.DeadReasons(c.UserContext()); err != nil {
 		return err
 	}
-	found, err := s.store.DeadLetters(c.UserContext(), f.Before, !view.All, f.Limit)
+	found, err := s.Store.DeadLetters(c.UserContext(), f.Before, !view.All, f.Limit)
 	if err != nil {
 		return err
 	}
@@ -262,7 +247,7 @@ func (s *Server) lettersPage(c *fiber.Ctx) error {
 		}
 		view.Older = "/dlq?" + q.Encode()
 	}
-	return s.page(c, fiber.StatusOK, "deadletters", "Dead letters", view)
+	return s.Page(c, fiber.StatusOK, "deadletters", "Dead letters", view)
 }
 
 // attemptRow is an attempt on the page of a dead letter.
@@ -275,15 +260,15 @@ type letterView struct {
 	Letter   letterRow
 	Detail   string // the error as it was stored
 	Attempts []attemptRow
-	Reason   string // what was typed, where the form comes back
-	Fault    *fault // why it does
+	Reason   string      // what was typed, where the form comes back
+	Fault    *site.Fault // why it does
 }
 
 func (s *Server) letterPage(c *fiber.Ctx) error { return s.showLetter(c, fiber.StatusOK, "", nil) }
 
 // showLetter shows the newest dead letter of a job, with the form as it was
 // filled in and why it was refused, if it was.
-func (s *Server) showLetter(c *fiber.Ctx, status int, reason string, f *fault) error {
+func (s *Server) showLetter(c *fiber.Ctx, status int, reason string, f *site.Fault) error {
 	letter, found, err := s.letterOf(c)
 	if err != nil {
 		return err
@@ -292,7 +277,7 @@ func (s *Server) showLetter(c *fiber.Ctx, status int, reason string, f *fault) e
 	for _, a := range found {
 		view.Attempts = append(view.Attempts, attemptRow{a, errorMessage(a.Error)})
 	}
-	return s.page(c, status, "deadletter", fmt.Sprintf("Dead letter of job %d", letter.JobID), view)
+	return s.Page(c, status, "deadletter", fmt.Sprintf("Dead letter of job %d", letter.JobID), view)
 }
 
 func (s *Server) replayForm(c *fiber.Ctx) error {
@@ -307,7 +292,7 @@ func (s *Server) discardForm(c *fiber.Ctx) error {
 	reason := c.FormValue("reason")
 	id, err := s.discard(c, reason)
 	if err != nil {
-		if f := s.explain(c.UserContext(), err); f.Field == "reason" {
+		if f := s.Explain(c.UserContext(), err); f.Field == "reason" {
 			return s.showLetter(c, f.Status, reason, f)
 		}
 		return err

@@ -13,6 +13,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/problem"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 func TestADraftSubmissionIsJudgedOnItsVersionAndSeenByItsSettersAlone(t *testing.T) {
@@ -202,11 +203,11 @@ func TestLabelsHoldBesideTheVersion(t *testing.T) {
 	// In a contest tags and difficulty tell how a problem is solved.
 	s.must(s.store.HideProblem(ctx, "triple", true, "sue"))
 	opens, closes := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	s.must(s.store.CreateSpace(ctx, sql.Space{Slug: "cup", Title: "Cup", Opens: &opens, Closes: &closes}, "bo"))
+	s.must(s.store.CreateSpace(ctx, judge.Space{Slug: "cup", Title: "Cup", Opens: &opens, Closes: &closes}, "bo"))
 	space, err := s.store.Space(ctx, "cup", "ann")
 	s.must(err)
 	s.must(s.store.PutSpaceProblem(ctx, space.ID, "triple", 0, nil, "bo"))
-	_, err = s.store.PutSpaceMembers(ctx, space.ID, []string{"ann"}, sql.SpaceContestant, "bo")
+	_, err = s.store.PutSpaceMembers(ctx, space.ID, []string{"ann"}, judge.SpaceContestant, "bo")
 	s.must(err)
 	for _, path := range []string{"/api/v1/problems/triple", "/api/v1/spaces/cup/problems/triple", "/spaces/cup/problems/triple", "/problems/triple"} {
 		if r := s.do(http.MethodGet, path, "", who["ann"]); r.status != http.StatusOK || strings.Contains(r.body, `"math"`) || strings.Contains(r.body, "tag=math") {
@@ -242,13 +243,13 @@ func TestSearchFindsNothingThatIsHiddenFromWhoeverAsks(t *testing.T) {
 	s.must(s.store.HideProblem(ctx, "secret-one", true, "sue"))
 	s.must(s.store.SetProblemLabels(ctx, "secret-one", sql.Labels{Tags: []string{"wizardry"}}, "sue"))
 	opens, closes := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	s.must(s.store.CreateSpace(ctx, sql.Space{Slug: "cup", Title: "Cup", Opens: &opens, Closes: &closes}, "bo"))
+	s.must(s.store.CreateSpace(ctx, judge.Space{Slug: "cup", Title: "Cup", Opens: &opens, Closes: &closes}, "bo"))
 	space, err := s.store.Space(ctx, "cup", "mia")
 	s.must(err)
-	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "mia", PasswordHash: "x", Role: sql.RoleContestant}))
+	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "mia", PasswordHash: "x", Role: judge.RoleContestant}))
 	who["mia"] = "Authorization: Bearer " + s.session("mia")
 	s.must(s.store.PutSpaceProblem(ctx, space.ID, "secret-one", 0, nil, "bo"))
-	_, err = s.store.PutSpaceMembers(ctx, space.ID, []string{"mia"}, sql.SpaceContestant, "bo")
+	_, err = s.store.PutSpaceMembers(ctx, space.ID, []string{"mia"}, judge.SpaceContestant, "bo")
 	s.must(err)
 	for _, c := range []struct{ words, all, setters string }{
 		{"zeppelin", "triple", "secret-one triple"},
@@ -285,13 +286,13 @@ func TestSearchFindsNothingThatIsHiddenFromWhoeverAsks(t *testing.T) {
 func TestYourBestForgetsNothing(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
-	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "carol", PasswordHash: "x", Role: sql.RoleContestant}))
+	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "carol", PasswordHash: "x", Role: judge.RoleContestant}))
 	token := "Authorization: Bearer " + s.session("carol")
 	first := s.submitAs("carol", "aplusb", "cpp", "x")
 	s.finish(first, judge.Result{Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 7}})
-	var many []sql.NewSubmission
+	var many []sql.NewJob
 	for i := range 210 {
-		many = append(many, sql.NewSubmission{Problem: "stairs", Language: "cpp", Author: "carol", Sources: []judge.Source{{Name: "a.cpp", Text: fmt.Sprint(i)}}})
+		many = append(many, sql.NewJob{Problem: "stairs", Language: "cpp", Author: "carol", Sources: []judge.Source{{Name: "a.cpp", Text: fmt.Sprint(i)}}})
 	}
 	_, err := s.store.SubmitMany(ctx, many)
 	s.must(err)
@@ -310,21 +311,21 @@ func TestStatisticsHideWhatSpacesAndSetsHide(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
 	for _, name := range []string{"ann", "bob"} {
-		s.must(s.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: "x", Role: sql.RoleContestant}))
+		s.must(s.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: "x", Role: judge.RoleContestant}))
 	}
-	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "bo", PasswordHash: "x", Role: sql.RoleStaff}))
+	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "bo", PasswordHash: "x", Role: judge.RoleStaff}))
 	s.finish(s.submitAs("ann", "aplusb", "cpp", "xxxxx"), judge.Result{Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 9}})
 	s.finish(s.submitAs("ann", "aplusb", "python", "xx"), judge.Result{Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 30}})
 	wrong := s.submitAs("bob", "aplusb", "cpp", "x")
 	s.finish(wrong, judge.Result{Verdict: judge.WA})
 	opens, closes := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	s.must(s.store.CreateSpace(ctx, sql.Space{Slug: "cup", Title: "Cup", Opens: &opens, Closes: &closes}, "bo"))
+	s.must(s.store.CreateSpace(ctx, judge.Space{Slug: "cup", Title: "Cup", Opens: &opens, Closes: &closes}, "bo"))
 	space, err := s.store.Space(ctx, "cup", "bob")
 	s.must(err)
 	s.must(s.store.PutSpaceProblem(ctx, space.ID, "aplusb", 0, nil, "bo"))
-	_, err = s.store.PutSpaceMembers(ctx, space.ID, []string{"bob"}, sql.SpaceContestant, "bo")
+	_, err = s.store.PutSpaceMembers(ctx, space.ID, []string{"bob"}, judge.SpaceContestant, "bo")
 	s.must(err)
-	inside, err := s.store.Submit(ctx, sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: "bob", Space: space.ID, Sources: []judge.Source{{Name: "a.cpp", Text: "y"}}})
+	inside, err := s.store.Submit(ctx, sql.NewJob{Problem: "aplusb", Language: "cpp", Author: "bob", Space: space.ID, Sources: []judge.Source{{Name: "a.cpp", Text: "y"}}})
 	s.must(err)
 	s.finish(inside.JobID, judge.Result{Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 1}})
 	// A set that is open judges bob's wrong one anew, as accepted.
@@ -334,7 +335,7 @@ func TestStatisticsHideWhatSpacesAndSetsHide(t *testing.T) {
 
 	st, err := s.store.ProblemStatistics(ctx, "aplusb", 10)
 	s.must(err)
-	public := publicStatistics("aplusb", st, viewer{Name: "bob", Role: sql.RoleContestant})
+	public := publicStatistics("aplusb", st, site.Viewer{Name: "bob", Role: judge.RoleContestant})
 	if public.Tries != 3 || public.Accepted != 2 || public.Tried != 2 || public.Solved != 1 || len(public.Verdicts) != 2 || public.Verdicts[0] != (countJSON{"AC", 2}) {
 		t.Errorf("%+v", public)
 	}
@@ -342,10 +343,10 @@ func TestStatisticsHideWhatSpacesAndSetsHide(t *testing.T) {
 		t.Errorf("records: %+v %+v", public.Fastest, public.Shortest)
 	}
 	// The list says the same as the statistics, and nothing of a draft's tries.
-	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "sue", PasswordHash: "x", Role: sql.RoleSetter}))
+	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "sue", PasswordHash: "x", Role: judge.RoleSetter}))
 	live, err := s.store.Problem(ctx, "aplusb")
 	s.must(err)
-	tried, err := s.store.SubmitDraft(ctx, sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: "sue", Sources: []judge.Source{{Name: "a.cpp", Text: "z"}}}, live.Version)
+	tried, err := s.store.SubmitDraft(ctx, sql.NewJob{Problem: "aplusb", Language: "cpp", Author: "sue", Sources: []judge.Source{{Name: "a.cpp", Text: "z"}}}, live.Version)
 	s.must(err)
 	s.finish(tried.JobID, judge.Result{Verdict: judge.AC})
 	if r := s.do(http.MethodGet, "/api/v1/problems", ""); strings.Count(r.body, `"tries":3,"people_tried":2,"people_solved":1`) != 1 || strings.Count(r.body, `"tries":0,"people_tried":0,"people_solved":0`) != 1 {
@@ -354,7 +355,7 @@ func TestStatisticsHideWhatSpacesAndSetsHide(t *testing.T) {
 	if page := s.do(http.MethodGet, "/", ""); !strings.Contains(page.body, `<a href="/problems/aplusb/statistics">1 of 2</a>`) || strings.Contains(page.body, "/problems/stairs/statistics") {
 		t.Errorf("the page of the list: %s", page.body)
 	}
-	if staff := publicStatistics("aplusb", st, viewer{Name: "bo", Role: sql.RoleStaff}); staff.Fastest[0].Author != "ann" {
+	if staff := publicStatistics("aplusb", st, site.Viewer{Name: "bo", Role: judge.RoleStaff}); staff.Fastest[0].Author != "ann" {
 		t.Errorf("to staff: %+v", staff.Fastest)
 	}
 	if page := s.do(http.MethodGet, "/problems/aplusb/statistics", ""); page.status != http.StatusOK || !strings.Contains(page.body, "<svg") || !strings.Contains(page.body, "67 %") || strings.Contains(page.body, ">ann<") {

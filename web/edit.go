@@ -17,6 +17,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/problem"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // What changing a version in the browser may cost.
@@ -48,21 +49,21 @@ func (s *Server) plan(ctx context.Context, e save) (*problem.Package, problem.Re
 	if err != nil {
 		return nil, rev, err
 	}
-	return pkg, rev, wrongFields(wrong).err()
+	return pkg, rev, site.WrongFields(wrong).Err()
 }
 
 // loadVersion returns the package of a version that there is.
 func (s *Server) loadVersion(ctx context.Context, slug, version string) (*problem.Package, error) {
-	if s.cfg.Blobs == nil {
+	if s.Config.Blobs == nil {
 		return nil, noBlobs()
 	}
 	v, err := s.packageVersion(ctx, slug, version)
 	if err != nil {
 		return nil, err
 	}
-	pkg, err := problem.Load(ctx, s.cfg.Blobs, blob.Digest(v.Version))
+	pkg, err := problem.Load(ctx, s.Config.Blobs, blob.Digest(v.Version))
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, refuse(fiber.StatusConflict, "not_kept", "The files of this version are not kept any more.", "Choose another version, or upload the package again.")
+		return nil, site.Refuse(fiber.StatusConflict, "not_kept", "The files of this version are not kept any more.", "Choose another version, or upload the package again.")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load a version: %w", err)
@@ -74,12 +75,12 @@ func (s *Server) loadVersion(ctx context.Context, slug, version string) (*proble
 func (s *Server) textOf(ctx context.Context, pkg *problem.Package, name string, most int64) (string, error) {
 	i := slices.IndexFunc(pkg.Files, func(f problem.File) bool { return f.Path == name })
 	if i < 0 {
-		return "", refuse(fiber.StatusNotFound, "not_found", "The version has no file "+strconv.Quote(shorten(name))+".", "")
+		return "", site.Refuse(fiber.StatusNotFound, "not_found", "The version has no file "+strconv.Quote(site.Shorten(name))+".", "")
 	}
 	if pkg.Files[i].Size > most {
-		return "", refuse(fiber.StatusRequestEntityTooLarge, reasonTooLong, name+" is larger than "+bytesText(most)+".", "Change it on your machine, and upload the package.")
+		return "", site.Refuse(fiber.StatusRequestEntityTooLarge, site.ReasonTooLong, name+" is larger than "+site.BytesText(most)+".", "Change it on your machine, and upload the package.")
 	}
-	b, err := blob.ReadAll(ctx, s.cfg.Blobs, pkg.Files[i].Digest, most)
+	b, err := blob.ReadAll(ctx, s.Config.Blobs, pkg.Files[i].Digest, most)
 	if err != nil {
 		return "", fmt.Errorf("read a file of a version: %w", err)
 	}
@@ -88,7 +89,7 @@ func (s *Server) textOf(ctx context.Context, pkg *problem.Package, name string, 
 
 // saveChanges stores the job that makes a new version of what is changed. It is never
 // live by itself.
-func (s *Server) saveChanges(ctx context.Context, v viewer, e save) (none sql.Receipt, err error) {
+func (s *Server) saveChanges(ctx context.Context, v site.Viewer, e save) (none sql.Receipt, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	if _, err := s.packageVersion(ctx, e.Slug, e.Base); err != nil {
@@ -101,7 +102,7 @@ func (s *Server) saveChanges(ctx context.Context, v viewer, e save) (none sql.Re
 		return none, wrong
 	}
 	if e.Changes.Empty() {
-		return none, fieldRefusal(wrongField("changes", reasonEmpty, "Nothing is changed."))
+		return none, site.FieldRefusal(site.WrongField("changes", site.ReasonEmpty, "Nothing is changed."))
 	}
 	pkg, rev, err := s.plan(ctx, e)
 	if err != nil {
@@ -118,25 +119,25 @@ func (s *Server) saveChanges(ctx context.Context, v viewer, e save) (none sql.Re
 		return none, errors.Join(err, s.countSpent(ctx, v, taken, 0, true))
 	}
 	receipt, err := s.orderRevision(ctx, v, pkg, e.Slug, rev, e.Key, e.field, taken)
-	return receipt, errors.Join(err, s.store.EndEdit(context.WithoutCancel(ctx), e.Slug, e.Seen, v.Name, receipt.JobID))
+	return receipt, errors.Join(err, s.Store.EndEdit(context.WithoutCancel(ctx), e.Slug, e.Seen, v.Name, receipt.JobID))
 }
 
 // takeTurn refuses whoever does not know of the newest version, or is about to save
 // what somebody else is saving.
-func (s *Server) takeTurn(ctx context.Context, v viewer, e save) error {
-	mine, err := s.store.BeginEdit(ctx, e.Slug, e.Seen, v.Name)
+func (s *Server) takeTurn(ctx context.Context, v site.Viewer, e save) error {
+	mine, err := s.Store.BeginEdit(ctx, e.Slug, e.Seen, v.Name)
 	if err != nil {
 		return err
 	}
 	if !mine {
 		return s.turnTaken(ctx, e)
 	}
-	newest, err := s.store.NewestVersion(ctx, e.Slug)
+	newest, err := s.Store.NewestVersion(ctx, e.Slug)
 	if err == nil && newest.Version != e.Seen {
 		err = s.overtaken(ctx, e, newest)
 	}
 	if err != nil {
-		return errors.Join(err, s.store.EndEdit(ctx, e.Slug, e.Seen, v.Name, 0))
+		return errors.Join(err, s.Store.EndEdit(ctx, e.Slug, e.Seen, v.Name, 0))
 	}
 	return nil
 }
@@ -145,11 +146,11 @@ func (s *Server) takeTurn(ctx context.Context, v viewer, e save) error {
 const reasonOvertaken = "overtaken"
 
 func (s *Server) turnTaken(ctx context.Context, e save) error {
-	f := refuse(fiber.StatusConflict, reasonOvertaken, "Another change of this version is being saved.", "Wait until its import has ended, look at what it changed, and save again.")
-	if other, err := s.store.EditOf(ctx, e.Slug, e.Seen); err == nil {
+	f := site.Refuse(fiber.StatusConflict, reasonOvertaken, "Another change of this version is being saved.", "Wait until its import has ended, look at what it changed, and save again.")
+	if other, err := s.Store.EditOf(ctx, e.Slug, e.Seen); err == nil {
 		f.Detail = other.By + " is saving another change of this version"
 		if other.JobID > 0 {
-			f.Detail += " (" + importURL(other.JobID) + ")"
+			f.Detail += " (" + site.ImportURL(other.JobID) + ")"
 		}
 		f.Detail += "."
 	}
@@ -158,7 +159,7 @@ func (s *Server) turnTaken(ctx context.Context, e save) error {
 
 // overtaken says what the newest version has otherwise than the one that was seen.
 func (s *Server) overtaken(ctx context.Context, e save, newest judge.ProblemVersion) error {
-	f := refuse(fiber.StatusConflict, reasonOvertaken, fmt.Sprintf("%s made version %s after %s, which your change is based on.", newest.By, newest.Version, e.Seen),
+	f := site.Refuse(fiber.StatusConflict, reasonOvertaken, fmt.Sprintf("%s made version %s after %s, which your change is based on.", newest.By, newest.Version, e.Seen),
 		"Look at what is new, and save your change on top of that version.")
 	a, err := s.loadVersion(ctx, e.Slug, e.Seen)
 	if err != nil {
@@ -184,7 +185,7 @@ func (s *Server) overtaken(ctx context.Context, e save, newest judge.ProblemVers
 
 // orderRevision writes the archive of a revision and stores the job that takes it in,
 // as an upload of the same. It gives back what was taken for it if it comes to nothing.
-func (s *Server) orderRevision(ctx context.Context, v viewer, pkg *problem.Package, slug string, rev problem.Revision, key, field string, taken spent) (receipt sql.Receipt, err error) {
+func (s *Server) orderRevision(ctx context.Context, v site.Viewer, pkg *problem.Package, slug string, rev problem.Revision, key, field string, taken spent) (receipt sql.Receipt, err error) {
 	u := packageUpload{Problem: slug, Key: key, keyField: field}
 	if err = s.storeRevision(ctx, &u, pkg, rev); err == nil {
 		receipt, err = s.orderImport(ctx, v, u, nil)
@@ -196,7 +197,7 @@ func (s *Server) orderRevision(ctx context.Context, v viewer, pkg *problem.Packa
 func (s *Server) storeRevision(ctx context.Context, u *packageUpload, pkg *problem.Package, rev problem.Revision) error {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(pkg.Revise(ctx, w, rev)) }()
-	digest, size, err := s.cfg.Blobs.Put(ctx, &bounded{r: r, left: s.cfg.MaxPackage})
+	digest, size, err := s.Config.Blobs.Put(ctx, &bounded{r: r, left: s.Config.MaxPackage})
 	_ = r.CloseWithError(errors.New("nobody reads it any more"))
 	switch {
 	case errors.Is(err, errTooLong):

@@ -15,6 +15,7 @@ import (
 	"deepoj/host/draft"
 	"deepoj/host/judge"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/sql"
 )
 
@@ -40,7 +41,7 @@ func (s *stage) keep(blobs blob.Store, slug, by string, files map[string]string)
 	for name, text := range files {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	pkg, _, err := problem.Read(fsys)
+	pkg, _, err := importing.Read(fsys)
 	s.must(err)
 	pkg.Slug = slug
 	_, err = pkg.Save(s.Context(), blobs)
@@ -55,7 +56,7 @@ func editStage(t *testing.T) (*stage, *blob.Dir, string, map[string]string) {
 	blobs, option := withBlobs(t)
 	s := newStage(t, option)
 	who := map[string]string{}
-	for name, role := range map[string]sql.Role{"sue": sql.RoleSetter, "ola": sql.RoleSetter, "ann": sql.RoleContestant, "bo": sql.RoleStaff} {
+	for name, role := range map[string]judge.Role{"sue": judge.RoleSetter, "ola": judge.RoleSetter, "ann": judge.RoleContestant, "bo": judge.RoleStaff} {
 		s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: role}))
 		who[name] = "Authorization: Bearer " + s.session(name)
 	}
@@ -75,7 +76,7 @@ func (s *stage) imported(blobs *blob.Dir, receipt string) (*problem.Package, jud
 	file, err := blobs.File(s.Context(), blob.Digest(p.Archive))
 	s.must(err)
 	defer file.Close()
-	read, err := s.server.cfg.Reader.Archive(s.Context(), file)
+	read, err := s.server.Config.Reader.Archive(s.Context(), file)
 	s.must(err)
 	defer read.Close()
 	read.Slug = p.Problem
@@ -196,7 +197,7 @@ func TestAChangeThatIsWrongNamesItsFields(t *testing.T) {
 
 func TestQuotasHoldForSavesClonesAndTemplates(t *testing.T) {
 	s, _, base, who := editStage(t)
-	s.server.cfg.SetterVersions = 1
+	s.server.Config.SetterVersions = 1
 	if r := s.edit(base, `{"limits": {"memory_mib": 0}}`, who["sue"]); r.status != http.StatusUnprocessableEntity {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
@@ -214,7 +215,7 @@ func TestQuotasHoldForSavesClonesAndTemplates(t *testing.T) {
 // soon is no further version of the day, but there is an end to it, too.
 func TestSavesThatFollowEachOtherAreOneVersionOfTheDay(t *testing.T) {
 	s, blobs, base, who := editStage(t)
-	s.server.cfg.SetterVersions = 1
+	s.server.Config.SetterVersions = 1
 	s.must(s.store.AddProblemAuthor(t.Context(), "triple", "ola", "sue"))
 	used := func(name string, versions, saves int32) {
 		t.Helper()

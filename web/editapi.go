@@ -12,6 +12,7 @@ import (
 
 	"deepoj/host/draft"
 	"deepoj/host/problem"
+	"deepoj/web/site"
 )
 
 // editFields are the members of a change as /api/v1 takes it.
@@ -27,21 +28,21 @@ type editJSON struct {
 // readEdit reads a change of the version that the address names.
 func (s *Server) readEdit(c *fiber.Ctx) (save, error) {
 	e := save{Slug: c.Params("slug"), Base: c.Params("version"), Key: c.Get("Idempotency-Key"), field: "Idempotency-Key"}
-	f, err := readFields(c, editFields...)
+	f, err := site.ReadFields(c, editFields...)
 	if err != nil {
 		return e, err
 	}
-	if f.has("seen") {
-		e.Seen = f.text("seen")
+	if f.Has("seen") {
+		e.Seen = f.Text("seen")
 	}
 	ch := &e.Changes
 	for name, to := range map[string]any{
 		"limits": &ch.Limits, "names": &ch.Names, "languages": &ch.Languages, "statements": &ch.Statements, "tests": &ch.Tests,
 		"submissions": &ch.Submissions, "checker": &ch.Checker, "files": &ch.Files,
 	} {
-		f.strict(name, to)
+		f.Strict(name, to)
 	}
-	return e, f.wrong.err()
+	return e, f.Wrong.Err()
 }
 
 // apiEdit handles POST /api/v1/problems/:slug/versions/:version/edit.
@@ -50,7 +51,7 @@ func (s *Server) apiEdit(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := s.saveChanges(c.UserContext(), viewerOf(c), e)
+	receipt, err := s.saveChanges(c.UserContext(), site.ViewerOf(c), e)
 	if err != nil {
 		return err
 	}
@@ -87,9 +88,9 @@ func (s *Server) apiVersionFile(c *fiber.Ctx) error {
 	name := c.Query("path")
 	i := slices.IndexFunc(pkg.Files, func(f problem.File) bool { return f.Path == name })
 	if i < 0 {
-		return refuse(fiber.StatusNotFound, "not_found", "The version has no file "+strconv.Quote(shorten(name))+".", "")
+		return site.Refuse(fiber.StatusNotFound, "not_found", "The version has no file "+strconv.Quote(site.Shorten(name))+".", "")
 	}
-	f, err := s.cfg.Blobs.File(c.UserContext(), pkg.Files[i].Digest)
+	f, err := s.Config.Blobs.File(c.UserContext(), pkg.Files[i].Digest)
 	if err != nil {
 		return fmt.Errorf("open a file of a version: %w", err)
 	}

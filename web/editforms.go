@@ -14,6 +14,7 @@ import (
 	"deepoj/host/draft"
 	"deepoj/host/judge"
 	"deepoj/host/problem"
+	"deepoj/web/site"
 )
 
 // formText is a text of a form: forms send CRLF, whatever was typed.
@@ -41,7 +42,7 @@ func readFormFile(header *multipart.FileHeader) ([]byte, error) {
 }
 
 // formChanges reads what a form of the editing page changes.
-func formChanges(c *fiber.Ctx, pkg *problem.Package, names map[string]string) (ch draft.Changes, wrong wrongFields, err error) {
+func formChanges(c *fiber.Ctx, pkg *problem.Package, names map[string]string) (ch draft.Changes, wrong site.WrongFields, err error) {
 	act := c.FormValue("act")
 	switch c.FormValue("part") {
 	case "settings":
@@ -54,11 +55,11 @@ func formChanges(c *fiber.Ctx, pkg *problem.Package, names map[string]string) (c
 		var b []byte
 		var name string
 		b, name, err = uploaded(c, "file", "text")
-		sub := draft.Submission{Place: c.FormValue("place"), Name: orElse(strings.TrimSpace(c.FormValue("name")), name), To: c.FormValue("to"), Remove: act == "remove"}
+		sub := draft.Submission{Place: c.FormValue("place"), Name: site.OrElse(strings.TrimSpace(c.FormValue("name")), name), To: c.FormValue("to"), Remove: act == "remove"}
 		if text := string(b); act == "put" {
 			sub.Text = &text
 			if !utf8.ValidString(text) {
-				wrong.add(wrongField("text", reasonEncoding, "The program is not UTF-8 text."))
+				wrong.Add(site.WrongField("text", site.ReasonEncoding, "The program is not UTF-8 text."))
 			}
 		}
 		ch.Submissions = []draft.Submission{sub}
@@ -79,7 +80,7 @@ func formChanges(c *fiber.Ctx, pkg *problem.Package, names map[string]string) (c
 		}
 		ch.Files = []draft.File{f}
 	default:
-		wrong.add(wrongField("part", reasonUnknown, "There is no such part of a package."))
+		wrong.Add(site.WrongField("part", site.ReasonUnknown, "There is no such part of a package."))
 	}
 	return ch, wrong, err
 }
@@ -108,7 +109,7 @@ func testForm(c *fiber.Ctx, act string) ([]draft.Test, error) {
 }
 
 // settingsForm reads names, limits and languages: those that differ from the version's.
-func settingsForm(c *fiber.Ctx, pkg *problem.Package, names map[string]string) (ch draft.Changes, wrong wrongFields) {
+func settingsForm(c *fiber.Ctx, pkg *problem.Package, names map[string]string) (ch draft.Changes, wrong site.WrongFields) {
 	var l draft.Limits
 	text := strings.TrimSpace(c.FormValue("time"))
 	if text == "" {
@@ -117,7 +118,7 @@ func settingsForm(c *fiber.Ctx, pkg *problem.Package, names map[string]string) (
 			l.TimeMillis = &zero
 		}
 	} else if s, err := strconv.ParseFloat(text, 64); err != nil || math.IsNaN(s) || s <= 0 || s > 600 {
-		wrong.add(wrongField("limits.time_ms", reasonInvalid, "The time limit has to be a number of seconds up to 600, or empty."))
+		wrong.Add(site.WrongField("limits.time_ms", site.ReasonInvalid, "The time limit has to be a number of seconds up to 600, or empty."))
 	} else if ms := int64(math.Round(s * 1000)); ms != pkg.Limits.CPU.Milliseconds() || pkg.Limits.CPUFrom == problem.Inferred || pkg.Limits.CPUFrom == "default" {
 		l.TimeMillis = &ms
 	}
@@ -135,7 +136,7 @@ func settingsForm(c *fiber.Ctx, pkg *problem.Package, names map[string]string) (
 		switch {
 		case text == "" || err == nil && n == limit.is:
 		case err != nil:
-			wrong.add(wrongField("limits."+limit.field, reasonInvalid, "The limit has to be a whole number."))
+			wrong.Add(site.WrongField("limits."+limit.field, site.ReasonInvalid, "The limit has to be a whole number."))
 		default:
 			*limit.to = &n
 		}

@@ -13,11 +13,13 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/draft"
+	"deepoj/host/people"
 	"deepoj/host/problem"
+	"deepoj/web/site"
 )
 
 func editURL(slug, version, part string) string {
-	return packageURL(slug) + "/edit?version=" + url.QueryEscape(version) + "&part=" + part
+	return site.PackageURL(slug) + "/edit?version=" + url.QueryEscape(version) + "&part=" + part
 }
 
 // editParts are what is edited apart.
@@ -47,7 +49,7 @@ type editView struct {
 	Polygon        bool // the format says some things in problem.xml alone
 	Loose          bool // nor has it words for limits and tests that are known here
 	Key            string
-	Fault          *fault
+	Fault          *site.Fault
 	Preview        *changePreview
 	Statement      template.HTML // of the preview
 	Typed          map[string]string
@@ -85,7 +87,7 @@ type editView struct {
 const shownRows = 500
 
 // Wrong reports whether the form comes back for this field.
-func (view *editView) Wrong(field string) bool { return view.Fault != nil && view.Fault.names(field) }
+func (view *editView) Wrong(field string) bool { return view.Fault != nil && view.Fault.Names(field) }
 
 // At is the address of the page of a part.
 func (view *editView) At(part string) string { return editURL(view.Problem, view.Base, part) }
@@ -100,7 +102,7 @@ func (view *editView) Old(field, is string) string {
 
 // editView puts together what the page shows of a part of a version.
 func (s *Server) editView(c *fiber.Ctx, version string) (*editView, *problem.Package, map[string]string, error) {
-	ctx, v, slug := c.UserContext(), viewerOf(c), c.Params("slug")
+	ctx, v, slug := c.UserContext(), site.ViewerOf(c), c.Params("slug")
 	if version == "" {
 		newest, err := s.versionsOf(c)
 		if err != nil {
@@ -115,12 +117,12 @@ func (s *Server) editView(c *fiber.Ctx, version string) (*editView, *problem.Pac
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	newest, err := s.store.NewestVersion(ctx, slug)
+	newest, err := s.Store.NewestVersion(ctx, slug)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	view := &editView{
-		Problem: slug, Title: pkg.Title, Base: version, Seen: newest.Version, Part: orElse(c.Query("part"), "statement"), Parts: editParts, Key: randomHex(16),
+		Problem: slug, Title: pkg.Title, Base: version, Seen: newest.Version, Part: site.OrElse(c.Query("part"), "statement"), Parts: editParts, Key: people.NewToken(16),
 		Polygon: pkg.Format == problem.FormatPolygon, Places: draft.Places, Standards: problem.Standard, Typed: map[string]string{},
 	}
 	view.Loose = !view.Polygon && pkg.Format != problem.FormatLegacy && pkg.Format != problem.Format202307 && pkg.Format != problem.Format202509
@@ -149,8 +151,8 @@ func (s *Server) fillPart(c *fiber.Ctx, view *editView, pkg *problem.Package, na
 			view.Language = view.Languages[max(0, slices.Index(view.Languages, "en"))]
 		}
 		view.Format = "md"
-		if file := draft.StatementFile(pkg, orElse(view.Language, "en")); file != "" {
-			view.Language, view.Format = orElse(view.Language, "en"), strings.TrimPrefix(path.Ext(file), ".")
+		if file := draft.StatementFile(pkg, site.OrElse(view.Language, "en")); file != "" {
+			view.Language, view.Format = site.OrElse(view.Language, "en"), strings.TrimPrefix(path.Ext(file), ".")
 			view.Text, err = s.textOf(ctx, pkg, file, maxShownText)
 		}
 	case "settings":
@@ -231,7 +233,7 @@ func (s *Server) editPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.page(c, fiber.StatusOK, "edit", "Edit "+view.Title, view)
+	return s.Page(c, fiber.StatusOK, "edit", "Edit "+view.Title, view)
 }
 
 // editForm handles POST /packages/:slug/edit?version=&part=: it saves, or shows what
@@ -244,22 +246,22 @@ func (s *Server) editForm(c *fiber.Ctx) error {
 	e := save{Slug: view.Problem, Base: view.Base, Seen: c.FormValue("seen"), Key: c.FormValue("key"), field: "key"}
 	changes, wrong, err := formChanges(c, pkg, names)
 	if err != nil {
-		return badBody(reasonInvalid, "The form cannot be read: it is cut or malformed.")
+		return site.BadBody(site.ReasonInvalid, "The form cannot be read: it is cut or malformed.")
 	}
 	e.Changes = changes
-	if err = wrong.err(); err == nil && c.FormValue("act") == "preview" {
+	if err = wrong.Err(); err == nil && c.FormValue("act") == "preview" {
 		view.Preview, err = s.previewChange(c.UserContext(), e)
 	} else if err == nil {
-		receipt, saveErr := s.saveChanges(c.UserContext(), viewerOf(c), e)
+		receipt, saveErr := s.saveChanges(c.UserContext(), site.ViewerOf(c), e)
 		if saveErr == nil {
-			return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+			return c.Redirect(site.ImportURL(receipt.JobID), fiber.StatusSeeOther)
 		}
 		err = saveErr
 	}
 	view.keep(c)
 	status := fiber.StatusOK
 	if err != nil {
-		f := s.explain(c.UserContext(), err)
+		f := s.Explain(c.UserContext(), err)
 		if f.Status >= fiber.StatusInternalServerError {
 			return err
 		}
@@ -269,9 +271,9 @@ func (s *Server) editForm(c *fiber.Ctx) error {
 		}
 	}
 	if p := view.Preview; p != nil && p.Problem != nil {
-		view.Statement = template.HTML(orElse(p.Texts[view.Typed["language"]], p.Problem.Statement)) // made safe by host/problem
+		view.Statement = template.HTML(site.OrElse(p.Texts[view.Typed["language"]], p.Problem.Statement)) // made safe by host/problem
 	}
-	return s.page(c, status, "edit", "Edit "+view.Title, view)
+	return s.Page(c, status, "edit", "Edit "+view.Title, view)
 }
 
 // keep shows again what was typed.
@@ -321,5 +323,5 @@ func (s *Server) comparePage(c *fiber.Ctx) error {
 	if view.Difference, err = s.difference(c.UserContext(), view.Problem, from, to); err != nil {
 		return err
 	}
-	return s.page(c, fiber.StatusOK, "compare", "Compare versions of "+view.Problem, view)
+	return s.Page(c, fiber.StatusOK, "compare", "Compare versions of "+view.Problem, view)
 }

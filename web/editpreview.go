@@ -12,6 +12,7 @@ import (
 	"deepoj/host/platform"
 	"deepoj/host/problem"
 	"deepoj/host/reading"
+	"deepoj/web/site"
 )
 
 // changePreview is what a version would be with changes that are not saved.
@@ -35,7 +36,7 @@ func (s *Server) previewChange(ctx context.Context, e save) (*changePreview, err
 	case s.previews <- struct{}{}:
 		defer func() { <-s.previews }()
 	case <-ctx.Done():
-		return nil, refuse(fiber.StatusServiceUnavailable, "busy", "Too many previews are being made.", "Try again in a moment.")
+		return nil, site.Refuse(fiber.StatusServiceUnavailable, "busy", "Too many previews are being made.", "Try again in a moment.")
 	}
 	file, err := platform.MemoryFile("preview")
 	if err != nil {
@@ -45,11 +46,11 @@ func (s *Server) previewChange(ctx context.Context, e save) (*changePreview, err
 	rev.Skim = true
 	if err := pkg.Revise(ctx, &capped{w: file, left: maxPreviewed}, rev); err != nil {
 		if errors.Is(err, errTooLong) {
-			return nil, refuse(fiber.StatusRequestEntityTooLarge, reasonTooLong, "The package is too large for a preview.", "Save the change and look at the version.")
+			return nil, site.Refuse(fiber.StatusRequestEntityTooLarge, site.ReasonTooLong, "The package is too large for a preview.", "Save the change and look at the version.")
 		}
 		return nil, fmt.Errorf("preview: %w", err)
 	}
-	read, err := s.cfg.Reader.Archive(ctx, file)
+	read, err := s.Config.Reader.Archive(ctx, file)
 	defer func() { _ = read.Close() }()
 	out := &changePreview{Warnings: read.Report.Warnings}
 	if failed, ok := errors.AsType[*reading.FailureError](err); ok {
@@ -92,7 +93,7 @@ func (s *Server) apiPreview(c *fiber.Ctx) error {
 	if _, err := s.packageVersion(c.UserContext(), e.Slug, e.Base); err != nil {
 		return err
 	}
-	if err := s.mayChange(c.UserContext(), viewerOf(c), e.Slug); err != nil {
+	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), e.Slug); err != nil {
 		return err
 	}
 	p, err := s.previewChange(c.UserContext(), e)

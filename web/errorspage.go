@@ -3,7 +3,8 @@ package web
 import (
 	"github.com/gofiber/fiber/v2"
 
-	"deepoj/sql"
+	"deepoj/host/judge"
+	"deepoj/web/site"
 )
 
 // errorKind is a reason as /api/errors explains it.
@@ -15,13 +16,13 @@ type errorKind struct {
 // errorKinds are the reasons of every refusal; a test compares them with what
 // the handlers send.
 var errorKinds = []errorKind{
-	{reasonMissing, "A field that is needed is not there.", 422},
-	{reasonUnknown, "The field names something that does not exist, or there is no such field.", 422},
-	{reasonWrong, "The field has another JSON type than it needs.", 422},
-	{reasonEmpty, "The field has no content.", 422},
-	{reasonInvalid, "The field, or the body, is malformed.", 422},
-	{reasonNUL, "The program has a NUL byte, so it is no source text.", 422},
-	{reasonEncoding, "The text is not UTF-8.", 422},
+	{site.ReasonMissing, "A field that is needed is not there.", 422},
+	{site.ReasonUnknown, "The field names something that does not exist, or there is no such field.", 422},
+	{site.ReasonWrong, "The field has another JSON type than it needs.", 422},
+	{site.ReasonEmpty, "The field has no content.", 422},
+	{site.ReasonInvalid, "The field, or the body, is malformed.", 422},
+	{site.ReasonNUL, "The program has a NUL byte, so it is no source text.", 422},
+	{site.ReasonEncoding, "The text is not UTF-8.", 422},
 	{"duplicate", "Two things that need different names have the same.", 422},
 	{"reused", "The idempotency key was used before with another content.", 422},
 	{"too_many", "There are more entries than are taken.", 422},
@@ -33,10 +34,10 @@ var errorKinds = []errorKind{
 	{"resolved", "The rejudge set was applied or cancelled already.", 422},
 	{"not_ready", "The job to go before is not ready in the same queue and pool.", 422},
 	{"not_allowed", "The problem, or the space, does not take this language.", 422},
-	{string(reasonUnavailable), "No worker ever had the language's tool chain.", 422},
-	{string(reasonWithdrawn), "Staff took the language off the list.", 422},
+	{string(site.ReasonUnavailable), "No worker ever had the language's tool chain.", 422},
+	{string(site.ReasonWithdrawn), "Staff took the language off the list.", 422},
 	{"no_live_worker", "No worker has ever said which languages there are.", 422},
-	{reasonTooLong, "The program or the request's body is larger than the limit that the detail names.", 413},
+	{site.ReasonTooLong, "The program or the request's body is larger than the limit that the detail names.", 413},
 	{"not_json", "The body is not declared as JSON.", 415},
 	{"not_upload", "The body is neither a form with files nor a WebAssembly module or ZIP file, as the address takes it.", 415},
 	{"not_archive", "The uploaded package is no ZIP archive.", 422},
@@ -59,11 +60,11 @@ var errorKinds = []errorKind{
 	{"sent_too_much", "The setter has sent as many bytes of packages today as they may; Retry-After says how long to wait.", 429},
 	{"not_yours", "The problem is another setter's.", 403},
 	{"forbidden", "The account may not do this.", 403},
-	{string(sql.SpaceNotMember), "Only members take part in the space.", 403},
-	{string(sql.SpaceNotOpen), "The space has not opened yet.", 403},
-	{string(sql.SpaceClosed), "The space closed before this came.", 403},
-	{string(sql.SpaceTooFast), "The space takes only so many submissions of a member in a minute; Retry-After says how long to wait.", 429},
-	{string(sql.SpaceTooManyWaiting), "As many submissions of the member as the space allows are not judged yet.", 429},
+	{string(judge.SpaceNotMember), "Only members take part in the space.", 403},
+	{string(judge.SpaceNotOpen), "The space has not opened yet.", 403},
+	{string(judge.SpaceClosed), "The space closed before this came.", 403},
+	{string(judge.SpaceTooFast), "The space takes only so many submissions of a member in a minute; Retry-After says how long to wait.", 429},
+	{string(judge.SpaceTooManyWaiting), "As many submissions of the member as the space allows are not judged yet.", 429},
 	{"in_use", "Something was handed in to the space, so it cannot be deleted.", 409},
 	{"csrf", "A form of another session was sent.", 403},
 	{"foreign_origin", "A page of another site made the browser send the request.", 403},
@@ -89,5 +90,5 @@ var errorKinds = []errorKind{
 }
 
 func (s *Server) errorsPage(c *fiber.Ctx) error {
-	return s.page(c, fiber.StatusOK, "errors", "API errors", errorKinds)
+	return s.Page(c, fiber.StatusOK, "errors", "API errors", errorKinds)
 }

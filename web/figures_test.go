@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"deepoj/web/site"
 )
 
 // TestOnlyThoseWhomItConcernsSeeTheMetricsAndWhatIsWrong asks in every way, under
@@ -14,20 +16,22 @@ import (
 func TestOnlyThoseWhomItConcernsSeeTheMetricsAndWhatIsWrong(t *testing.T) {
 	const token = "0123456789abcdef"
 	bearer, wrong := "Authorization: Bearer "+token, "Authorization: Bearer 0123456789abcdee"
-	settings := map[string]func(*Config){
-		"by default":         func(*Config) {},
-		"with a token":       func(c *Config) { c.MetricsToken = token },
-		"at another address": func(c *Config) { c.MetricsElsewhere = true },
-		"with both":          func(c *Config) { c.MetricsToken, c.MetricsElsewhere = token, true },
-		"on all addresses": func(c *Config) {
+	settings := map[string]func(*site.Config){
+		"by default":         func(*site.Config) {},
+		"with a token":       func(c *site.Config) { c.MetricsToken = token },
+		"at another address": func(c *site.Config) { c.MetricsElsewhere = true },
+		"with both":          func(c *site.Config) { c.MetricsToken, c.MetricsElsewhere = token, true },
+		"on all addresses": func(c *site.Config) {
 			c.Listen = "0.0.0.0:0"
 		},
-		"on all addresses with a token": func(c *Config) { c.Listen, c.MetricsToken = "0.0.0.0:0", token },
-		"with a name":                   func(c *Config) { c.Hosts = []string{"judge.example.org"} },
+		"on all addresses with a token": func(c *site.Config) { c.Listen, c.MetricsToken = "0.0.0.0:0", token },
+		"with a name":                   func(c *site.Config) { c.Hosts = []string{"judge.example.org"} },
 	}
 	for setting, change := range settings {
-		s := newStage(t, change, func(c *Config) {
-			c.Ready = func(context.Context) []Check { return []Check{{Name: "redis", Detail: "no answer at 10.1.2.3"}} }
+		s := newStage(t, change, func(c *site.Config) {
+			c.Ready = func(context.Context) []site.Check {
+				return []site.Check{{Name: "redis", Detail: "no answer at 10.1.2.3"}}
+			}
 		})
 		hasToken, all := strings.Contains(setting, "token") || setting == "with both", strings.HasPrefix(setting, "on all")
 		local := !hasToken && setting != "at another address"

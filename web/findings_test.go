@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/web/client"
 )
 
@@ -24,7 +25,7 @@ func TestThePageSumsLikeFaultsUp(t *testing.T) {
 	for i := range 27 {
 		files[fmt.Sprintf("data/secret/%02d.in", i)] = &fstest.MapFile{}
 	}
-	_, report, err := problem.Read(files)
+	_, report, err := importing.Read(files)
 	told, err := json.Marshal(map[string]any{"problem": "triple", "refused": problem.Findings(err), "warnings": report.Warnings, "error": "the package is refused"})
 	s.must(err)
 	receipt, err := setter.UploadPackage(t.Context(), client.NewPackage{Problem: "triple"}, strings.NewReader(pk), int64(len(pk)))

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
+
+	"deepoj/web/site"
 )
 
 // hostPolicy decides which Host headers are answered. A page of another site
@@ -29,7 +31,7 @@ func newHostPolicy(listen string, bound net.Addr, hosts []string) hostPolicy {
 	if !everywhere {
 		p.exact[strings.ToLower(net.JoinHostPort(name, port))] = true
 	}
-	if everywhere || isLoopback(listen) {
+	if everywhere || site.IsLoopback(listen) {
 		for _, local := range []string{"localhost", "127.0.0.1", "::1"} {
 			p.exact[net.JoinHostPort(local, port)] = true
 		}
@@ -94,19 +96,14 @@ func sameOrigin(host, origin, fetchSite string) bool {
 	return strings.EqualFold(u.Host, host)
 }
 
-// safe reports whether a request with this method changes nothing.
-func safe(method string) bool {
-	return method == fiber.MethodGet || method == fiber.MethodHead || method == fiber.MethodOptions
-}
-
 // guard refuses requests that another site's page made a browser send, and
 // packed bodies: a small one could unpack to more than the machine has.
 func (s *Server) guard(c *fiber.Ctx) error {
 	if packed := c.Get(fiber.HeaderContentEncoding); packed != "" && packed != "identity" {
-		return refuse(fiber.StatusUnsupportedMediaType, "packed_body", "The request's body is compressed.", "Send it without Content-Encoding.")
+		return site.Refuse(fiber.StatusUnsupportedMediaType, "packed_body", "The request's body is compressed.", "Send it without Content-Encoding.")
 	}
 	host := c.Get(fiber.HeaderHost)
-	if safe(c.Method()) {
+	if site.Safe(c.Method()) {
 		if !s.hosts.mayRead(host) {
 			return s.foreignHost("This server does not answer to that host name.")
 		}
@@ -116,44 +113,18 @@ func (s *Server) guard(c *fiber.Ctx) error {
 		return s.foreignHost("This server does not take changes under that host name.")
 	}
 	if !sameOrigin(host, c.Get(fiber.HeaderOrigin), c.Get("Sec-Fetch-Site")) {
-		return refuse(fiber.StatusForbidden, "foreign_origin", "A page of another site sent this request.",
+		return site.Refuse(fiber.StatusForbidden, "foreign_origin", "A page of another site sent this request.",
 			"Use this server's own pages, or a program that sends no Origin header.")
 	}
 	return c.Next()
 }
 
 func (s *Server) foreignHost(why string) error {
-	return refuse(fiber.StatusMisdirectedRequest, "foreign_host", why, "Open http://"+s.Addr()+"/ instead, or have the server configured for this name.")
-}
-
-// csp allows what our own files do and nothing else; a nonce lets the source
-// editor add its style sheet.
-func csp(nonce string) string {
-	style := "style-src 'self'"
-	if nonce != "" {
-		style += " 'nonce-" + nonce + "'"
-	}
-	return "default-src 'none'; script-src 'self'; " + style +
-		"; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	return site.Refuse(fiber.StatusMisdirectedRequest, "foreign_host", why, "Open http://"+s.Addr()+"/ instead, or have the server configured for this name.")
 }
 
 // headers sets the security headers of every answer.
 func (s *Server) headers(c *fiber.Ctx) error {
-	setHeaders(c)
+	site.SetHeaders(c)
 	return c.Next()
-}
-
-func setHeaders(c *fiber.Ctx) {
-	if len(c.Response().Header.Peek("Content-Security-Policy")) == 0 {
-		c.Set("Content-Security-Policy", csp(""))
-	}
-	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
-	c.Set(fiber.HeaderXFrameOptions, "DENY")
-	c.Set(fiber.HeaderReferrerPolicy, "same-origin")
-	c.Set("Cross-Origin-Opener-Policy", "same-origin")
-	c.Set("Cross-Origin-Resource-Policy", "same-origin")
-	c.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-	if len(c.Response().Header.Peek(fiber.HeaderCacheControl)) == 0 {
-		c.Set(fiber.HeaderCacheControl, "no-store")
-	}
 }

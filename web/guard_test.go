@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"deepoj/web/site"
 )
 
 func TestOnlyThisServersPagesMayPost(t *testing.T) {
@@ -63,7 +65,7 @@ func TestOnlyThisServersPagesMayPost(t *testing.T) {
 func TestEveryStateChangeIsGuarded(t *testing.T) {
 	s := newStage(t)
 	for _, route := range s.server.app.GetRoutes(true) {
-		if safe(route.Method) || route.Method == http.MethodConnect || route.Method == http.MethodTrace {
+		if site.Safe(route.Method) || route.Method == http.MethodConnect || route.Method == http.MethodTrace {
 			continue
 		}
 		path := strings.NewReplacer(":slug", "aplusb", ":id", "1").Replace(route.Path)
@@ -122,7 +124,7 @@ func TestEveryAnswerHasTheSecurityHeaders(t *testing.T) {
 	huge := strings.Repeat("x", 5<<20)
 	for _, r := range []reply{
 		s.do(http.MethodGet, "/", ""), s.do(http.MethodGet, "/nowhere", ""), s.do(http.MethodGet, "/api/v1/problems", ""),
-		s.do(http.MethodGet, "/problems/aplusb", ""), s.do(http.MethodGet, s.server.assets.url("app.css"), ""),
+		s.do(http.MethodGet, "/problems/aplusb", ""), s.do(http.MethodGet, s.asset("app.css"), ""),
 		s.do(http.MethodPost, "/submit", huge, asJSON), s.do(http.MethodGet, "/", "", "Host: evil.example"),
 	} {
 		policy := r.header.Get("Content-Security-Policy")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
+	"deepoj/web/site"
 )
 
 func TestGuestsAreOnOnlyWhereNobodyElseComes(t *testing.T) {
@@ -22,7 +23,7 @@ func TestGuestsAreOnOnlyWhereNobodyElseComes(t *testing.T) {
 				"guest":    func(...bool) bool { return address.local },
 				"required": func(...bool) bool { return false },
 			} {
-				c := Config{Listen: address.listen, AuthRequired: auth == "required", AuthGuest: auth == "guest"}
+				c := site.Config{Listen: address.listen, AuthRequired: auth == "required", AuthGuest: auth == "guest"}
 				if hosts {
 					c.Hosts = []string{"judge.example.org"}
 				}
@@ -30,10 +31,10 @@ func TestGuestsAreOnOnlyWhereNobodyElseComes(t *testing.T) {
 					c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 				}
 				if provider {
-					c.OIDC = OIDC{Issuer: "https://login.example.org", ClientID: "judge"}
+					c.OIDC = site.OIDC{Issuer: "https://login.example.org", ClientID: "judge"}
 				}
 				want := rule(!hosts && !proxies && !provider)
-				if got, why := c.guests(); got != want || why == "" {
+				if got, why := c.Guests(); got != want || why == "" {
 					t.Errorf("%s, PUBLIC_HOSTS %t, TRUSTED_PROXIES %t, OIDC %t, --auth %q: guests %t (%s), want %t", address.listen, hosts, proxies, provider, auth, got, why, want)
 				}
 			}
@@ -44,7 +45,7 @@ func TestGuestsAreOnOnlyWhereNobodyElseComes(t *testing.T) {
 // TestWhoComesThroughAProxyIsNoGuest asks for everything that a guest may use, as an
 // Internet client whose requests a proxy on this machine hands on.
 func TestWhoComesThroughAProxyIsNoGuest(t *testing.T) {
-	for name, change := range map[string]func(*Config){"by default": func(*Config) {}, "asked for": func(c *Config) { c.AuthGuest = true }} {
+	for name, change := range map[string]func(*site.Config){"by default": func(*site.Config) {}, "asked for": func(c *site.Config) { c.AuthGuest = true }} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, change)
 			id := s.submit("aplusb", "cpp", "a private idea")
@@ -52,8 +53,8 @@ func TestWhoComesThroughAProxyIsNoGuest(t *testing.T) {
 			program := `{"problem": "aplusb", "language": "cpp", "source": "x"}`
 			asked := []struct{ method, path, body string }{
 				{"GET", "/", ""},
-				{"GET", submissionURL(id), ""},
-				{"GET", submissionURL(id) + "/events", ""},
+				{"GET", site.SubmissionURL(id), ""},
+				{"GET", site.SubmissionURL(id) + "/events", ""},
 				{"GET", "/api/v1/submissions/1", ""},
 				{"GET", "/api/v1/submissions/1/events", ""},
 				{"GET", "/api/v1/submissions", ""},

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+
+	"deepoj/web/site"
 )
 
 // readyTime bounds the checks of /readyz.
@@ -15,7 +17,7 @@ const readyTime = 2 * time.Second
 
 // healthz says that the process answers.
 func (s *Server) healthz(c *fiber.Ctx) error {
-	return c.JSON(fiber.Map{"status": "ok", "version": s.cfg.Version})
+	return c.JSON(fiber.Map{"status": "ok", "version": s.Config.Version})
 }
 
 // readyz says to anybody whether requests can be served, and to those whom it
@@ -39,9 +41,9 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 
 // readiness is what /readyz tells.
 type readiness struct {
-	Status  string   `json:"status"`  // ready, or not ready
-	Missing []string `json:"missing"` // names of checks that failed
-	Checks  []Check  `json:"checks"`
+	Status  string       `json:"status"`  // ready, or not ready
+	Missing []string     `json:"missing"` // names of checks that failed
+	Checks  []site.Check `json:"checks"`
 }
 
 // Ready reports whether requests can be served, with the document that says what
@@ -67,36 +69,36 @@ func (s *Server) ready(ctx context.Context) (bool, readiness) {
 }
 
 // checks asks the database, then whoever was configured.
-func (s *Server) checks(ctx context.Context) []Check {
-	database := Check{Name: "postgres", OK: true}
-	schema := Check{Name: "schema", OK: true}
-	if err := s.store.Ping(ctx); err != nil {
-		database = Check{Name: "postgres", Detail: "PostgreSQL does not answer.", Remedy: "Start PostgreSQL, or correct DATABASE_URL."}
-		schema = Check{Name: "schema", Detail: "unknown without the database"}
-	} else if err := s.store.CheckSchema(ctx); err != nil {
-		schema = Check{Name: "schema", Detail: err.Error(), Remedy: "Run `deepoj migrate`."}
+func (s *Server) checks(ctx context.Context) []site.Check {
+	database := site.Check{Name: "postgres", OK: true}
+	schema := site.Check{Name: "schema", OK: true}
+	if err := s.Store.Ping(ctx); err != nil {
+		database = site.Check{Name: "postgres", Detail: "PostgreSQL does not answer.", Remedy: "Start PostgreSQL, or correct DATABASE_URL."}
+		schema = site.Check{Name: "schema", Detail: "unknown without the database"}
+	} else if err := s.Store.CheckSchema(ctx); err != nil {
+		schema = site.Check{Name: "schema", Detail: err.Error(), Remedy: "Run `deepoj migrate`."}
 	}
-	checks := []Check{database, schema, s.checkWorkers(ctx)}
-	if !s.assets.hasEditor() {
-		checks = append(checks, Check{Name: "editor", Optional: true, Detail: "The source editor is not built.", Remedy: "Run `make build`."})
+	checks := []site.Check{database, schema, s.checkWorkers(ctx)}
+	if !s.HasEditor() {
+		checks = append(checks, site.Check{Name: "editor", Optional: true, Detail: "The source editor is not built.", Remedy: "Run `make build`."})
 	}
-	if s.cfg.Ready != nil {
-		checks = append(checks, s.cfg.Ready(ctx)...)
+	if s.Config.Ready != nil {
+		checks = append(checks, s.Config.Ready(ctx)...)
 	}
 	return checks
 }
 
 // checkWorkers asks who could judge. Without a worker submissions are still
 // taken in nothing, so this is worth naming but no reason to take the pages away.
-func (s *Server) checkWorkers(ctx context.Context) Check {
-	workers, err := s.catalog.live(ctx)
+func (s *Server) checkWorkers(ctx context.Context) site.Check {
+	workers, err := s.Catalog.Live(ctx)
 	if err != nil {
-		return Check{Name: "workers", Optional: true, Detail: "unknown without the database"}
+		return site.Check{Name: "workers", Optional: true, Detail: "unknown without the database"}
 	}
 	if len(workers) == 0 {
-		return Check{Name: "workers", Optional: true, Detail: "No worker is alive.", Remedy: "Start `deepoj worker`."}
+		return site.Check{Name: "workers", Optional: true, Detail: "No worker is alive.", Remedy: "Start `deepoj worker`."}
 	}
-	c := Check{Name: "workers", Optional: true, Detail: plural(len(workers), "worker", "workers")}
+	c := site.Check{Name: "workers", Optional: true, Detail: site.Plural(len(workers), "worker", "workers")}
 	lacks := map[string]int{}
 	for _, w := range workers {
 		if w.Unfit == "" {

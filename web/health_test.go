@@ -8,12 +8,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"deepoj/web/site"
 )
 
 func TestReadinessNamesWhatIsMissing(t *testing.T) {
-	s := newStage(t, func(c *Config) {
-		c.Ready = func(context.Context) []Check {
-			return []Check{{Name: "redis", Detail: "no answer", Remedy: "start it"}, {Name: "sandbox", OK: true}}
+	s := newStage(t, func(c *site.Config) {
+		c.Ready = func(context.Context) []site.Check {
+			return []site.Check{{Name: "redis", Detail: "no answer", Remedy: "start it"}, {Name: "sandbox", OK: true}}
 		}
 	})
 	r := s.do(http.MethodGet, "/readyz", "")
@@ -60,7 +62,7 @@ func TestStaticFilesAreKeptForEver(t *testing.T) {
 	if old.status != http.StatusOK || old.header.Get("Cache-Control") != "no-cache" {
 		t.Errorf("an address of another version: %d %q", old.status, old.header.Get("Cache-Control"))
 	}
-	packed := s.do(http.MethodGet, s.server.assets.url("app.css"), "", "Accept-Encoding: gzip")
+	packed := s.do(http.MethodGet, s.asset("app.css"), "", "Accept-Encoding: gzip")
 	zr, err := gzip.NewReader(strings.NewReader(packed.body))
 	s.must(err)
 	if plain, err := io.ReadAll(zr); err != nil || string(plain) != old.body {
@@ -91,13 +93,13 @@ func TestATraceIsTakenFromTheCallerAndHandedOn(t *testing.T) {
 
 func TestAPanicIsAnAnswerAndNotTheEnd(t *testing.T) {
 	s := newStage(t)
-	catalog := s.server.catalog
-	s.server.catalog = nil
+	catalog := s.server.Catalog
+	s.server.Catalog = nil
 	f := document(t, s.do(http.MethodGet, "/api/v1/languages", ""))
 	if f.Status != http.StatusInternalServerError || f.Reason != "internal" || strings.Contains(f.Detail, "nil") {
 		t.Errorf("got %d %s %q", f.Status, f.Reason, f.Detail)
 	}
-	s.server.catalog = catalog
+	s.server.Catalog = catalog
 	if r := s.do(http.MethodGet, "/api/v1/languages", ""); r.status != http.StatusOK {
 		t.Errorf("afterwards: %d", r.status)
 	}
@@ -105,7 +107,7 @@ func TestAPanicIsAnAnswerAndNotTheEnd(t *testing.T) {
 
 func TestABadConfigurationNamesEveryField(t *testing.T) {
 	t.Parallel()
-	err := Config{Listen: "nowhere", MaxBody: -1, WorkerAge: -1}.Validate()
+	err := site.Config{Listen: "nowhere", MaxBody: -1, WorkerAge: -1}.Validate()
 	for _, want := range []string{"Store", "Listen", "MaxBody", "WorkerAge"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name %s", err, want)

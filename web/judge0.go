@@ -16,47 +16,22 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/telemetry"
 	"deepoj/sql"
+	"deepoj/web/job"
 	"deepoj/web/judge0"
+	"deepoj/web/site"
 )
 
-// The addresses under /judge0 speak as Judge0 does, so that its clients work
-// unchanged: see package judge0. A submission is a run whose idempotency key is
-// its token. X-Auth-Token and X-Auth-User carry keys, or tokens of sessions.
-
 const (
-	judge0Path  = "/judge0"
 	judge0Batch = 20              // submissions of a batch at most
 	judge0Wait  = 2 * time.Minute // of wait=true at most
 	judge0Page  = 20              // submissions of a page, unless another number is given
 	judge0Most  = 200             // of a page at most
 )
 
-// judge0Routes is the part of the site map under /judge0.
-func (s *Server) judge0Routes(g fiber.Router) {
-	g.Post("/submissions/batch", s.judge0BatchCreate)
-	g.Get("/submissions/batch", s.judge0BatchShow)
-	g.Post("/submissions", s.judge0Create)
-	g.Get("/submissions", s.judge0Staff, s.judge0Index)
-	g.Get("/submissions/:token", s.judge0Show)
-	g.Delete("/submissions/:token", s.judge0Staff, s.judge0Delete)
-	g.Get("/languages", s.judge0Languages(false))
-	g.Get("/languages/all", s.judge0Languages(true))
-	g.Get("/languages/:id", s.judge0Language)
-	g.Get("/statuses", func(c *fiber.Ctx) error { return c.JSON(judge0.Statuses) })
-	g.Get("/about", s.judge0About)
-	g.Get("/version", func(c *fiber.Ctx) error { return c.SendString(judge0Version) })
-	g.Get("/license", func(c *fiber.Ctx) error { return c.SendString("See the file LICENSE of Deep-OJ.\n") })
-	g.Get("/isolate", func(c *fiber.Ctx) error { return c.SendString("Programs run in the sandbox of Deep-OJ.\n") })
-	g.Get("/config_info", s.judge0Config)
-	g.Get("/system_info", s.judge0System)
-	g.Get("/workers", s.judge0Workers)
-	g.Get("/statistics", s.judge0Statistics)
-	g.Post("/authenticate", func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusOK) })
-	g.Post("/authorize", s.judge0Staff, func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusOK) })
-}
-
 // isJudge0 reports whether the path is under /judge0.
-func isJudge0(path string) bool { return path == judge0Path || strings.HasPrefix(path, judge0Path+"/") }
+func isJudge0(path string) bool {
+	return path == site.Judge0Path || strings.HasPrefix(path, site.Judge0Path+"/")
+}
 
 // judge0Token returns the token that a client of Judge0 sends.
 func judge0Token(c *fiber.Ctx) string {
@@ -69,20 +44,20 @@ func judge0Token(c *fiber.Ctx) string {
 // judge0Staff lets only staff in: by the session, or by the token in
 // X-Auth-User.
 func (s *Server) judge0Staff(c *fiber.Ctx) error {
-	v := viewerOf(c)
+	v := site.ViewerOf(c)
 	if token := c.Get("X-Auth-User"); token != "" && !v.Staff() {
-		found, err := s.bearer(c.UserContext(), token)
+		found, err := s.Bearer(c.UserContext(), token)
 		if err != nil && !errors.Is(err, sql.ErrNotFound) {
-			return unknownToken(err)
+			return site.UnknownToken(err)
 		}
-		if err == nil && !found.OneTime && withinScope(c, found) == nil {
+		if err == nil && !found.OneTime && site.WithinScope(c, found) == nil {
 			v = found
 		}
 	}
 	if !v.Staff() {
-		return refuse(fiber.StatusForbidden, "forbidden", "Only staff may do this.", "")
+		return site.Refuse(fiber.StatusForbidden, "forbidden", "Only staff may do this.", "")
 	}
-	c.Locals(viewerKey{}, v)
+	c.Locals(site.ViewerKey{}, v)
 	return c.Next()
 }
 
@@ -92,7 +67,7 @@ func judge0Refusal(c *fiber.Ctx, status int, format string, args ...any) error {
 }
 
 // judge0Fault words a fault as Judge0 does.
-func judge0Fault(f *fault) string {
+func judge0Fault(f *site.Fault) string {
 	if f.Reason == string(judge.ReasonQueueFull) {
 		return "queue is full"
 	}
@@ -136,7 +111,7 @@ func (s *Server) judge0Create(c *fiber.Ctx) error {
 	if err != nil {
 		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
 	}
-	stored, wrong, err := s.judge0Store(c.UserContext(), viewerOf(c), ask.encoded, params)
+	stored, wrong, err := s.judge0Store(c.UserContext(), site.ViewerOf(c), ask.encoded, params)
 	switch {
 	case err != nil:
 		return err
@@ -145,12 +120,12 @@ func (s *Server) judge0Create(c *fiber.Ctx) error {
 	case c.Query("wait") != "true":
 		return c.Status(fiber.StatusCreated).JSON(fiber.Map{"token": stored[0].token})
 	}
-	if err := s.runsSettled(c, judge0Wait, stored[0].jobID); err != nil {
+	if err := s.job.JobsSettled(c, judge0Wait, stored[0].jobID); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	ctx, cancel := context.WithTimeout(context.Background(), job.LookTime)
 	defer cancel()
-	run, err := s.store.Run(ctx, stored[0].jobID)
+	run, err := s.Store.Run(ctx, stored[0].jobID)
 	if err != nil {
 		return fmt.Errorf("look at a run: %w", err)
 	}
@@ -198,16 +173,16 @@ type judge0Stored struct {
 
 // judge0Store checks submissions and stores those that are well. The answers are
 // in the order of the parameters: what was stored, or what is wrong.
-func (s *Server) judge0Store(ctx context.Context, v viewer, encoded bool, all ...judge0.Params) ([]judge0Stored, []judge0.Errors, error) {
+func (s *Server) judge0Store(ctx context.Context, v site.Viewer, encoded bool, all ...judge0.Params) ([]judge0Stored, []judge0.Errors, error) {
 	languages, err := s.judge0Known(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	stored, wrong := make([]judge0Stored, len(all)), make([]judge0.Errors, len(all))
-	var ns []sql.NewSubmission
+	var ns []sql.NewJob
 	var at []int
 	for i, params := range all {
-		run, asked, errs := judge0.Decode(params, encoded, languages, s.cfg.MaxRun)
+		run, asked, errs := judge0.Decode(params, encoded, languages, s.Config.MaxRun)
 		if len(errs) > 0 {
 			wrong[i] = errs
 			continue
@@ -219,18 +194,18 @@ func (s *Server) judge0Store(ctx context.Context, v viewer, encoded bool, all ..
 		stored[i].token = uuid.NewString()
 		key := judge0.Prefix + stored[i].token
 		if asked.CallbackURL != nil {
-			if err := s.store.SaveCallback(ctx, key, v.Name, *asked.CallbackURL); err != nil {
+			if err := s.Store.SaveCallback(ctx, key, v.Name, *asked.CallbackURL); err != nil {
 				return nil, nil, err
 			}
 		}
 		at = append(at, i)
-		ns = append(ns, sql.NewSubmission{
-			Kind: judge.KindRun, Language: run.Language, Author: v.Name, GroupKey: v.Name, IdempotencyKey: key, TraceID: traceOf(ctx),
-			Sources: run.Sources, Payload: payload, Lane: judge.LaneNormal,
+		ns = append(ns, sql.NewJob{
+			Kind: judge.KindRun, Language: run.Language, Author: v.Name, GroupKey: v.Name, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
+			Sources: run.Sources, Payload: payload,
 		})
 	}
 	began := time.Now()
-	receipts, err := s.store.SubmitMany(ctx, ns)
+	receipts, err := s.Store.SubmitMany(ctx, ns)
 	if err != nil {
 		return nil, nil, fmt.Errorf("store runs: %w", err)
 	}
@@ -243,18 +218,18 @@ func (s *Server) judge0Store(ctx context.Context, v viewer, encoded bool, all ..
 
 // judge0Runs returns the runs of tokens that the viewer may see, and nil for
 // others.
-func (s *Server) judge0Runs(ctx context.Context, v viewer, tokens ...string) ([]*judge.Run, error) {
+func (s *Server) judge0Runs(ctx context.Context, v site.Viewer, tokens ...string) ([]*judge.Run, error) {
 	keys := make([]string, len(tokens))
 	for i, token := range tokens {
 		keys[i] = judge0.Prefix + token
 	}
-	found, err := s.store.RunsOfTokens(ctx, keys...)
+	found, err := s.Store.RunsOfTokens(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}
 	byKey := map[string]int64{}
 	for _, k := range found {
-		if _, older := byKey[k.Token]; !older && v.maySee(k.Group) {
+		if _, older := byKey[k.Token]; !older && v.MaySee(k.Group) {
 			byKey[k.Token] = k.JobID
 		}
 	}
@@ -262,7 +237,7 @@ func (s *Server) judge0Runs(ctx context.Context, v viewer, tokens ...string) ([]
 	for i, key := range keys {
 		ids[i] = byKey[key]
 	}
-	return s.store.Runs(ctx, ids...)
+	return s.Store.Runs(ctx, ids...)
 }
 
 // judge0Show handles GET /judge0/submissions/:token.
@@ -271,7 +246,7 @@ func (s *Server) judge0Show(c *fiber.Ctx) error {
 	if err != nil {
 		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
 	}
-	runs, err := s.judge0Runs(c.UserContext(), viewerOf(c), c.Params("token"))
+	runs, err := s.judge0Runs(c.UserContext(), site.ViewerOf(c), c.Params("token"))
 	if err != nil {
 		return err
 	}
@@ -323,11 +298,11 @@ func (s *Server) judge0Index(c *fiber.Ctx) error {
 			continue
 		}
 		if *into, err = strconv.ParseInt(text, 10, 32); err != nil || *into < 1 {
-			return judge0Refusal(c, fiber.StatusBadRequest, "invalid %s: %s", name, shorten(text))
+			return judge0Refusal(c, fiber.StatusBadRequest, "invalid %s: %s", name, site.Shorten(text))
 		}
 	}
 	perPage = min(perPage, judge0Most)
-	runs, total, err := s.store.RunPage(c.UserContext(), judge0.Prefix, (page-1)*perPage, perPage)
+	runs, total, err := s.Store.RunPage(c.UserContext(), judge0.Prefix, (page-1)*perPage, perPage)
 	if err != nil {
 		return err
 	}
@@ -365,7 +340,7 @@ func (s *Server) judge0BatchCreate(c *fiber.Ctx) error {
 	if refused, err := judge0BatchSize(c, len(list)); refused {
 		return err
 	}
-	stored, wrong, err := s.judge0Store(c.UserContext(), viewerOf(c), ask.encoded, list...)
+	stored, wrong, err := s.judge0Store(c.UserContext(), site.ViewerOf(c), ask.encoded, list...)
 	if err != nil {
 		return err
 	}
@@ -397,13 +372,13 @@ func (s *Server) judge0BatchShow(c *fiber.Ctx) error {
 		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
 	}
 	var tokens []string
-	if list := strings.TrimSpace(orElse(c.Get("tokens"), c.Query("tokens"))); list != "" {
+	if list := strings.TrimSpace(site.OrElse(c.Get("tokens"), c.Query("tokens"))); list != "" {
 		tokens = strings.Split(list, ",")
 	}
 	if refused, err := judge0BatchSize(c, len(tokens)); refused {
 		return err
 	}
-	runs, err := s.judge0Runs(c.UserContext(), viewerOf(c), tokens...)
+	runs, err := s.judge0Runs(c.UserContext(), site.ViewerOf(c), tokens...)
 	if err != nil {
 		return err
 	}

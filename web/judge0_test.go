@@ -20,8 +20,10 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
 	"deepoj/web/judge0"
+	"deepoj/web/site"
 )
 
 // judge0Submit stores a submission as a client of Judge0 and returns its token.
@@ -102,7 +104,7 @@ func TestAClientOfJudge0IsAnsweredAsItExpects(t *testing.T) {
 	waiting := s.judge0Submit(hello)
 	finish := func(token string, r judge.Result) {
 		t.Helper()
-		runs, err := s.server.judge0Runs(t.Context(), viewer{Name: guestName}, token)
+		runs, err := s.server.judge0Runs(t.Context(), site.Viewer{Name: people.Guest}, token)
 		s.must(err)
 		s.finish(runs[0].JobID, r)
 	}
@@ -257,7 +259,7 @@ func TestAClientOfJudge0IsAnsweredAsItExpects(t *testing.T) {
 
 func TestAFullQueueIsToldAsJudge0Does(t *testing.T) {
 	s := newStage(t)
-	s.must(s.store.SaveQueue(t.Context(), sql.Queue{Name: sql.DefaultQueue, MaxBacklog: 1, MaxTries: 5, Redeliver: time.Minute, Spacing: time.Second, MaxWait: time.Minute}))
+	s.must(s.store.SaveQueue(t.Context(), judge.Queue{Name: sql.DefaultQueue, MaxBacklog: 1, MaxTries: 5, Redeliver: time.Minute, Spacing: time.Second, MaxWait: time.Minute}))
 	s.judge0Submit(`{"source_code": "x", "language_id": 71}`)
 	r := s.do(http.MethodPost, "/judge0/submissions", `{"source_code": "x", "language_id": 71}`, asJSON)
 	if r.status != http.StatusServiceUnavailable || r.body != `{"error":"queue is full"}` {
@@ -293,9 +295,9 @@ func TestAClientOfJudge0Waits(t *testing.T) {
 }
 
 func TestTheTokensOfJudge0AreThoseOfSessions(t *testing.T) {
-	s := newStage(t, func(c *Config) { c.AuthRequired = true })
+	s := newStage(t, func(c *site.Config) { c.AuthRequired = true })
 	tokens := map[string]string{}
-	for name, role := range map[string]sql.Role{"ann": sql.RoleContestant, "bob": sql.RoleContestant, "sue": sql.RoleSetter, "sam": sql.RoleStaff, "root": sql.RoleAdmin} {
+	for name, role := range map[string]judge.Role{"ann": judge.RoleContestant, "bob": judge.RoleContestant, "sue": judge.RoleSetter, "sam": judge.RoleStaff, "root": judge.RoleAdmin} {
 		tokens[name] = s.user(name, "correct horse", role)
 	}
 	auth := func(name string) string { return "X-Auth-Token: " + tokens[name] }
@@ -393,7 +395,7 @@ func TestACallbackIsMadeUntilItIsTaken(t *testing.T) {
 		t.Fatalf("a private address heard %+v", <-heard)
 	}
 
-	s := newStage(t, func(c *Config) { c.CallbackAllow = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
+	s := newStage(t, func(c *site.Config) { c.CallbackAllow = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
 	token := submit(s)
 	for i := range 3 {
 		select {
@@ -413,7 +415,7 @@ func TestACallbackIsMadeUntilItIsTaken(t *testing.T) {
 }
 
 // chapters are the addresses that the guide tells of.
-var chapters = []string{judge0Path, "/api/v1/runs", "/api/v1/sessions", "/api/v1/account", "/api/v1/keys", "/api/v1/users", "/api/v1/webhooks", "/api/v1/spaces", "/api/v1/submissions/batch", "/api/v1/audit", "/api/v1/workers", "/api/v1/languages"}
+var chapters = []string{site.Judge0Path, "/api/v1/runs", "/api/v1/sessions", "/api/v1/account", "/api/v1/keys", "/api/v1/users", "/api/v1/webhooks", "/api/v1/spaces", "/api/v1/submissions/batch", "/api/v1/audit", "/api/v1/workers", "/api/v1/languages"}
 
 func TestTheGuideNamesEveryRoute(t *testing.T) {
 	s := newStage(t)

@@ -11,6 +11,7 @@ import (
 
 	"deepoj/sql"
 	"deepoj/web/judge0"
+	"deepoj/web/site"
 )
 
 // judge0Version is the version of the interface that clients are told.
@@ -18,7 +19,7 @@ const judge0Version = "1.13.1"
 
 func (s *Server) judge0About(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{
-		"version": judge0Version, "homepage": "/", "source_code": "", "maintainer": "Deep-OJ " + s.cfg.Version,
+		"version": judge0Version, "homepage": "/", "source_code": "", "maintainer": "Deep-OJ " + s.Config.Version,
 	})
 }
 
@@ -49,7 +50,7 @@ func (s *Server) judge0Language(c *fiber.Ctx) error {
 	id, err := strconv.Atoi(c.Params("id"))
 	l := judge0.Find(languages, id)
 	if err != nil || l == nil {
-		return judge0Refusal(c, fiber.StatusNotFound, "there is no language with id %s", shorten(c.Params("id")))
+		return judge0Refusal(c, fiber.StatusNotFound, "there is no language with id %s", site.Shorten(c.Params("id")))
 	}
 	return c.JSON(judge0.Describe(l, id))
 }
@@ -65,7 +66,7 @@ func (s *Server) judge0Config(c *fiber.Ctx) error {
 		"allow_enable_per_process_and_thread_memory_limit": true, "enable_per_process_and_thread_memory_limit": false,
 		"redirect_stderr_to_stdout": false, "max_extract_size": judge0.MaxArchiveBytes >> 10,
 	}
-	for _, l := range judge0.Limits(s.cfg.MaxRun) {
+	for _, l := range judge0.Limits(s.Config.MaxRun) {
 		out[l.Field], out["max_"+l.Field] = l.Default, l.Max
 	}
 	return c.JSON(out)
@@ -87,9 +88,9 @@ func (s *Server) judge0System(c *fiber.Ctx) error {
 		}
 		switch name {
 		case "MemTotal":
-			out["Mem"] = memoryText(kib)
+			out["Mem"] = site.MemoryText(kib)
 		case "SwapTotal":
-			out["Swap"] = memoryText(kib)
+			out["Swap"] = site.MemoryText(kib)
 		}
 	}
 	return c.JSON(out)
@@ -97,15 +98,15 @@ func (s *Server) judge0System(c *fiber.Ctx) error {
 
 // judge0Workers handles GET /judge0/workers: a line for each queue.
 func (s *Server) judge0Workers(c *fiber.Ctx) error {
-	v := viewerOf(c)
-	workers, err := s.catalog.live(c.UserContext())
+	v := site.ViewerOf(c)
+	workers, err := s.Catalog.Live(c.UserContext())
 	if !v.Staff() {
 		workers, err = s.publicWorkers(c.UserContext())
 	}
 	if err != nil {
 		return err
 	}
-	ready, err := s.depth.of(v).read(c.UserContext())
+	ready, err := s.Depth.Of(v).Read(c.UserContext())
 	if err != nil {
 		return fmt.Errorf("look at the queue: %w", err)
 	}
@@ -121,7 +122,7 @@ func (s *Server) judge0Workers(c *fiber.Ctx) error {
 
 // judge0Statistics handles GET /judge0/statistics, as far as a client reads it.
 func (s *Server) judge0Statistics(c *fiber.Ctx) error {
-	_, total, err := s.store.RunPage(c.UserContext(), judge0.Prefix, 0, 1)
+	_, total, err := s.Store.RunPage(c.UserContext(), judge0.Prefix, 0, 1)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
+	"deepoj/host/people"
 	"deepoj/web/client"
+	peopleroom "deepoj/web/people"
+	"deepoj/web/site"
 )
 
 // key makes a key of whoever c acts as, and returns its secret.
-func (s *stage) key(c *client.Client, scope sql.Scope) string {
+func (s *stage) key(c *client.Client, scope judge.Scope) string {
 	s.Helper()
 	_, secret, err := c.CreateKey(s.Context(), client.NewKey{Label: "for a test", Scope: string(scope)})
 	s.must(err)
@@ -23,9 +25,9 @@ func (s *stage) key(c *client.Client, scope sql.Scope) string {
 }
 
 func TestAKeyDoesWhatItsScopeAllows(t *testing.T) {
-	s := newStage(t, func(c *Config) { c.AuthRequired = true })
+	s := newStage(t, func(c *site.Config) { c.AuthRequired = true })
 	ctx := t.Context()
-	login := s.someone("prof", sql.RoleStaff)
+	login := s.someone("prof", judge.RoleStaff)
 	sub := client.NewSubmission{Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "a.cpp", Text: "int main() {}"}}}
 	r, err := login.Submit(ctx, sub)
 	s.must(err)
@@ -35,9 +37,9 @@ func TestAKeyDoesWhatItsScopeAllows(t *testing.T) {
 		"setter": func(c *client.Client) error { _, err := c.ProblemVersions(ctx, "aplusb"); return err },
 		"staff":  func(c *client.Client) error { _, err := c.Rejudge(ctx, r.JobID); return err },
 	}
-	for i, scope := range sql.Scopes[:4] {
+	for i, scope := range judge.Scopes[:4] {
 		c := s.as(s.key(login, scope))
-		for j, needs := range sql.Scopes[:4] {
+		for j, needs := range judge.Scopes[:4] {
 			if err := attempts[string(needs)](c); (err == nil) != (j <= i) {
 				t.Errorf("a key with scope %s does what needs %s: %v", scope, needs, err)
 			}
@@ -47,8 +49,8 @@ func TestAKeyDoesWhatItsScopeAllows(t *testing.T) {
 	problemOf(t, err, 422, "not_allowed")
 
 	// Who loses a role loses it for all keys.
-	staff := s.as(s.key(login, sql.ScopeStaff))
-	s.must(s.store.SetRole(ctx, "prof", sql.RoleSetter, "test"))
+	staff := s.as(s.key(login, judge.ScopeStaff))
+	s.must(s.store.SetRole(ctx, "prof", judge.RoleSetter, "test"))
 	if attempts["setter"](staff) != nil {
 		t.Error("a key of staff is no setter's after its owner became one")
 	}
@@ -59,27 +61,27 @@ func TestAKeyManagesNeitherKeysNorPasswords(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
 	login := s.admin()
-	key := s.as(s.key(login, sql.ScopeAdmin))
+	key := s.as(s.key(login, judge.ScopeAdmin))
 	if _, _, err := key.Users(ctx, client.UserFilter{}); err != nil {
 		t.Errorf("a key of an administrator: %v", err)
 	}
-	if u, err := key.Account(ctx); err != nil || u.Name != "root" {
+	if u, err := key.GetAccount(ctx); err != nil || u.Name != "root" {
 		t.Errorf("whose key it is: %+v, %v", u, err)
 	}
 	_, _, err := key.CreateKey(ctx, client.NewKey{Label: "another", Scope: "read"})
 	problemOf(t, err, 403, "login_required")
 	_, _, err = key.Keys(ctx, 0)
 	problemOf(t, err, 403, "login_required")
-	problemOf(t, key.RevokeKey(ctx, 1), 403, "login_required")
+	problemOf(t, key.DeleteKey(ctx, 1), 403, "login_required")
 	problemOf(t, key.ChangePassword(ctx, "correct horse", "battery staple"), 403, "login_required")
 	_, _, err = s.client.CreateKey(ctx, client.NewKey{Label: "the guest's", Scope: "read"})
 	problemOf(t, err, 401, "login_required")
-	secret := s.key(login, sql.ScopeAdmin)
+	secret := s.key(login, judge.ScopeAdmin)
 	if r := s.do(http.MethodDelete, "/api/v1/sessions", "", "Authorization: Bearer "+secret); r.status != http.StatusUnauthorized {
 		t.Errorf("logout of a key: %d", r.status)
 	}
 	// A browser has no keys: a cookie that holds one is nobody's.
-	if r := s.do(http.MethodGet, "/users", "", "Cookie: "+sessionCookie+"="+secret); r.status != http.StatusForbidden {
+	if r := s.do(http.MethodGet, "/users", "", "Cookie: "+peopleroom.SessionCookie+"="+secret); r.status != http.StatusForbidden {
 		t.Errorf("a key in a cookie: %d", r.status)
 	}
 }
@@ -88,16 +90,16 @@ func TestAKeyEndsAndIsRevoked(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
 	root := s.admin()
-	ann, bob := s.someone("ann", sql.RoleContestant), s.someone("bob", sql.RoleContestant)
+	ann, bob := s.someone("ann", judge.RoleContestant), s.someone("bob", judge.RoleContestant)
 	for what, k := range map[string]client.NewKey{
 		"no label": {Scope: "read"}, "two lines": {Label: "a\nb", Scope: "read"}, "a long label": {Label: strings.Repeat("x", 101), Scope: "read"},
-		"no such scope": {Label: "x", Scope: "write"}, "over": {Label: "x", Scope: "read", Expires: new(time.Now().Add(-time.Minute))},
+		"no such scope": {Label: "x", Scope: "write"}, "over": {Label: "x", Scope: "read", ExpiresAt: new(time.Now().Add(-time.Minute))},
 	} {
 		if _, _, err := ann.CreateKey(ctx, k); err == nil {
 			t.Errorf("%s: a key was made", what)
 		}
 	}
-	k, secret, err := ann.CreateKey(ctx, client.NewKey{Label: "laptop", Scope: "submit", Expires: new(time.Now().Add(time.Hour))})
+	k, secret, err := ann.CreateKey(ctx, client.NewKey{Label: "laptop", Scope: "submit", ExpiresAt: new(time.Now().Add(time.Hour))})
 	s.must(err)
 	if !strings.HasPrefix(secret, "doj_") || len(secret) < 68 || !k.Works || k.Expires == nil {
 		t.Errorf("key %+v, secret %q", k, secret)
@@ -105,23 +107,23 @@ func TestAKeyEndsAndIsRevoked(t *testing.T) {
 	if _, _, err := s.store.KeyOwner(ctx, secret); err == nil {
 		t.Error("the database keeps the secret")
 	}
-	if u, _, err := s.store.KeyOwner(ctx, hashToken(secret)); err != nil || u.Name != "ann" {
+	if u, _, err := s.store.KeyOwner(ctx, people.HashToken(secret)); err != nil || u.Name != "ann" {
 		t.Errorf("the database does not know the hash of the secret: %v", err)
 	}
 	laptop := s.as(secret)
-	if u, err := laptop.Account(ctx); err != nil || u.Name != "ann" {
+	if u, err := laptop.GetAccount(ctx); err != nil || u.Name != "ann" {
 		t.Errorf("the key's account: %+v, %v", u, err)
 	}
 	if keys, next, err := ann.Keys(ctx, 0); err != nil || len(keys) != 1 || next != 0 || keys[0].LastUsed == nil {
 		t.Errorf("ann's keys: %+v, %v", keys, err)
 	}
-	problemOf(t, bob.RevokeKey(ctx, k.ID), 404, "not_found")
+	problemOf(t, bob.DeleteKey(ctx, k.ID), 404, "not_found")
 	_, _, err = bob.UserKeys(ctx, "ann", 0)
 	problemOf(t, err, 403, "forbidden")
-	problemOf(t, bob.RevokeUserKey(ctx, "ann", k.ID), 403, "forbidden")
-	problemOf(t, root.RevokeUserKey(ctx, "bob", k.ID), 404, "not_found")
-	s.must(ann.RevokeKey(ctx, k.ID))
-	_, err = laptop.Account(ctx)
+	problemOf(t, bob.DeleteUserKey(ctx, "ann", k.ID), 403, "forbidden")
+	problemOf(t, root.DeleteUserKey(ctx, "bob", k.ID), 404, "not_found")
+	s.must(ann.DeleteKey(ctx, k.ID))
+	_, err = laptop.GetAccount(ctx)
 	problemOf(t, err, 401, "session_unknown")
 	_, secret, err = ann.CreateKey(ctx, client.NewKey{Label: "phone", Scope: "read"})
 	s.must(err)
@@ -130,15 +132,15 @@ func TestAKeyEndsAndIsRevoked(t *testing.T) {
 	if len(keys) != 2 || keys[0].Label != "phone" || keys[1].Revoked == nil || keys[1].Works {
 		t.Errorf("ann's keys, as the administrator sees them: %+v", keys)
 	}
-	s.must(root.RevokeUserKey(ctx, "ann", keys[0].ID))
-	_, err = s.as(secret).Account(ctx)
+	s.must(root.DeleteUserKey(ctx, "ann", keys[0].ID))
+	_, err = s.as(secret).GetAccount(ctx)
 	problemOf(t, err, 401, "session_unknown")
 }
 
 func TestClientsOfJudge0UseKeys(t *testing.T) {
-	s := newStage(t, func(c *Config) { c.AuthRequired = true })
-	ann, prof := s.someone("ann", sql.RoleContestant), s.someone("prof", sql.RoleStaff)
-	submit, read, staff := s.key(ann, sql.ScopeSubmit), s.key(ann, sql.ScopeRead), s.key(prof, sql.ScopeStaff)
+	s := newStage(t, func(c *site.Config) { c.AuthRequired = true })
+	ann, prof := s.someone("ann", judge.RoleContestant), s.someone("prof", judge.RoleStaff)
+	submit, read, staff := s.key(ann, judge.ScopeSubmit), s.key(ann, judge.ScopeRead), s.key(prof, judge.ScopeStaff)
 	program := `{"language_id": 71, "source_code": "print(1)"}`
 	r := s.do(http.MethodPost, "/judge0/submissions", program, asJSON, "X-Auth-Token: "+submit)
 	if r.status != http.StatusCreated {
@@ -167,8 +169,8 @@ func TestClientsOfJudge0UseKeys(t *testing.T) {
 
 func TestKeysAreMadeAndRevokedWithForms(t *testing.T) {
 	s := newStage(t)
-	s.user("ann", "correct horse", sql.RoleContestant)
-	s.user("root", "correct horse", sql.RoleAdmin)
+	s.user("ann", "correct horse", judge.RoleContestant)
+	s.user("root", "correct horse", judge.RoleAdmin)
 	cookie, root := s.login("ann", "correct horse"), s.login("root", "correct horse")
 	post := func(cookie, path string, status int, fields url.Values) string {
 		t.Helper()
@@ -213,13 +215,13 @@ func TestKeysAreMadeAndRevokedWithForms(t *testing.T) {
 
 func TestAUserHasABoundedNumberOfKeys(t *testing.T) {
 	s := newStage(t)
-	ann := s.someone("ann", sql.RoleContestant)
-	for i := range maxKeys {
-		_, err := s.store.CreateKey(t.Context(), sql.Key{User: "ann", Label: "x", Scope: sql.ScopeRead}, fmt.Sprint(i), "ann")
+	ann := s.someone("ann", judge.RoleContestant)
+	for i := range people.MaxKeys {
+		_, err := s.store.CreateKey(t.Context(), judge.Key{User: "ann", Label: "x", Scope: judge.ScopeRead}, fmt.Sprint(i), "ann")
 		s.must(err)
 	}
 	_, _, err := ann.CreateKey(t.Context(), client.NewKey{Label: "one more", Scope: "read"})
 	problemOf(t, err, 422, "too_many")
-	s.must(ann.RevokeKey(t.Context(), 1))
-	s.key(ann, sql.ScopeRead)
+	s.must(ann.DeleteKey(t.Context(), 1))
+	s.key(ann, judge.ScopeRead)
 }

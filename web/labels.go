@@ -12,6 +12,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/problem"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // maxSaid bounds the source and the author of a problem, in bytes.
@@ -34,26 +35,26 @@ func cleanTags(given []string) ([]string, *judge.FieldError) {
 		switch {
 		case tag == "" || slices.Contains(tags, tag):
 			continue
-		case utf8.RuneCountInString(tag) > problem.MaxTag || !plainWord(tag) || strings.Contains(tag, ","):
-			return nil, wrongField("tags", reasonInvalid, "A tag has at most %d characters and no comma, not %q.", problem.MaxTag, shorten(tag))
+		case utf8.RuneCountInString(tag) > problem.MaxTag || !site.PlainWord(tag) || strings.Contains(tag, ","):
+			return nil, site.WrongField("tags", site.ReasonInvalid, "A tag has at most %d characters and no comma, not %q.", problem.MaxTag, site.Shorten(tag))
 		}
 		tags = append(tags, tag)
 	}
 	if len(tags) > problem.MaxTags {
-		return nil, wrongField("tags", "too_many", "There are %d tags; at most %d are taken.", len(tags), problem.MaxTags)
+		return nil, site.WrongField("tags", "too_many", "There are %d tags; at most %d are taken.", len(tags), problem.MaxTags)
 	}
 	return tags, nil
 }
 
 // check returns the labels as they are stored, and what is wrong with them.
-func (l labelsJSON) check() (out sql.Labels, wrong wrongFields) {
+func (l labelsJSON) check() (out sql.Labels, wrong site.WrongFields) {
 	if l.Tags != nil {
 		tags, e := cleanTags(*l.Tags)
-		wrong.add(e)
+		wrong.Add(e)
 		out.Tags = tags
 	}
 	if out.Difficulty = l.Difficulty; l.Difficulty != nil && (*l.Difficulty < 1 || *l.Difficulty > 10_000) {
-		wrong.add(wrongField("difficulty", reasonInvalid, "The difficulty has to be a whole number from 1 to 10,000."))
+		wrong.Add(site.WrongField("difficulty", site.ReasonInvalid, "The difficulty has to be a whole number from 1 to 10,000."))
 	}
 	for _, text := range []struct {
 		name string
@@ -65,7 +66,7 @@ func (l labelsJSON) check() (out sql.Labels, wrong wrongFields) {
 		}
 		clean := strings.TrimSpace(*text.from)
 		if len(clean) > maxSaid || !utf8.ValidString(clean) || strings.ContainsFunc(clean, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			wrong.add(wrongField(text.name, reasonInvalid, "The text has to be one line of at most %d bytes.", maxSaid))
+			wrong.Add(site.WrongField(text.name, site.ReasonInvalid, "The text has to be one line of at most %d bytes.", maxSaid))
 		}
 		*text.to = &clean
 	}
@@ -78,14 +79,14 @@ func (s *Server) setLabels(c *fiber.Ctx, l labelsJSON) error {
 	if err != nil {
 		return err
 	}
-	if err := s.mayChange(c.UserContext(), viewerOf(c), versions[0].Problem); err != nil {
+	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
 		return err
 	}
 	labels, wrong := l.check()
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return err
 	}
-	return s.store.SetProblemLabels(c.UserContext(), versions[0].Problem, labels, viewerOf(c).Name)
+	return s.Store.SetProblemLabels(c.UserContext(), versions[0].Problem, labels, site.ViewerOf(c).Name)
 }
 
 // apiLabels handles GET /api/v1/problems/:slug/labels.
@@ -94,7 +95,7 @@ func (s *Server) apiLabels(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.store.ProblemLabels(c.UserContext(), versions[0].Problem)
+	l, err := s.Store.ProblemLabels(c.UserContext(), versions[0].Problem)
 	if err != nil {
 		return err
 	}
@@ -107,13 +108,13 @@ func (s *Server) apiLabels(c *fiber.Ctx) error {
 
 // apiSetLabels handles POST /api/v1/problems/:slug/labels. What is left out stays.
 func (s *Server) apiSetLabels(c *fiber.Ctx) error {
-	f, err := readFields(c, "tags", "difficulty", "source", "author")
+	f, err := site.ReadFields(c, "tags", "difficulty", "source", "author")
 	if err != nil {
 		return err
 	}
 	var l labelsJSON
 	if versions, err := s.versionsOf(c); err == nil {
-		kept, err := s.store.ProblemLabels(c.UserContext(), versions[0].Problem)
+		kept, err := s.Store.ProblemLabels(c.UserContext(), versions[0].Problem)
 		if err != nil {
 			return err
 		}
@@ -123,11 +124,11 @@ func (s *Server) apiSetLabels(c *fiber.Ctx) error {
 		}
 	}
 	for name, to := range map[string]any{"tags": &l.Tags, "difficulty": &l.Difficulty, "source": &l.Source, "author": &l.Author} {
-		if raw, given := f.raw[name]; given && json.Unmarshal(raw, to) != nil {
-			f.wrong.add(wrongField(name, reasonWrong, "The field is of another type, not %s.", kindOf(raw)))
+		if raw, given := f.Raw[name]; given && json.Unmarshal(raw, to) != nil {
+			f.Wrong.Add(site.WrongField(name, site.ReasonWrong, "The field is of another type, not %s.", site.KindOf(raw)))
 		}
 	}
-	if err := f.wrong.err(); err != nil {
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
 	if err := s.setLabels(c, l); err != nil {
@@ -150,7 +151,7 @@ func (s *Server) labelsForm(c *fiber.Ctx) error {
 	if text := strings.TrimSpace(c.FormValue("difficulty")); text != "" {
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return fieldRefusal(wrongField("difficulty", reasonInvalid, "The difficulty has to be a whole number from 1 to 10,000."))
+			return site.FieldRefusal(site.WrongField("difficulty", site.ReasonInvalid, "The difficulty has to be a whole number from 1 to 10,000."))
 		}
 		small := int32(n)
 		l.Difficulty = &small
@@ -163,5 +164,5 @@ func (s *Server) labelsForm(c *fiber.Ctx) error {
 	if err := s.setLabels(c, l); err != nil {
 		return err
 	}
-	return c.Redirect(packageURL(c.Params("slug"))+"#labels", fiber.StatusSeeOther)
+	return c.Redirect(site.PackageURL(c.Params("slug"))+"#labels", fiber.StatusSeeOther)
 }

@@ -38,8 +38,32 @@ func obstacles(ctx context.Context) (string, error) {
 		chromedp.EvalAwaitPromise))
 }
 
-// examine looks at the page that the browser shows: it is no wider than the screen,
-// everybody can use it, and the console is quiet, unless a complaint is expected.
+// cutControls returns what of the page one can click or fill in that lies beyond the
+// screen, or beyond an element around it that scrolls sideways or cuts off: who looks at
+// the page as it comes does not see that it is there. What lines of code are too long for is
+// read by scrolling and is no control.
+const cutControls = `(() => {
+	const out = [], wide = document.documentElement.clientWidth;
+	for (const e of document.querySelectorAll("button, input:not([type=hidden]), select, textarea, summary, a[href]")) {
+		const box = e.getBoundingClientRect();
+		if (!e.checkVisibility({ visibilityProperty: true }) || box.width < 2 || e.closest("pre, .code-scroll, .cm-editor, .visually-hidden")) continue;
+		let left = 0, right = wide;
+		for (let up = e.parentElement; up; up = up.parentElement) {
+			if (getComputedStyle(up).overflowX === "visible") continue;
+			const frame = up.getBoundingClientRect();
+			left = Math.max(left, frame.left), right = Math.min(right, frame.right);
+		}
+		const last = e.closest("tr")?.querySelector("td:last-child:has(button)"); // stays while the rest scrolls under it
+		if (last && !last.contains(e)) right = Math.min(right, last.getBoundingClientRect().left);
+		if (box.left < left - 1 || box.right > right + 1) {
+			out.push(e.outerHTML.slice(0, 160) + " is at " + Math.round(box.left) + " to " + Math.round(box.right) + " of " + Math.round(left) + " to " + Math.round(right));
+		}
+	}
+	return out.join("\n");
+})()`
+
+// examine looks at the page that the browser shows: it is no wider than the screen, no
+// control lies beyond it, everybody can use it, and the console is quiet, unless a complaint is expected.
 func examine(ctx context.Context, t *testing.T, look string, console *complaints, complains bool) {
 	t.Helper()
 	wider, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.documentElement.scrollWidth - document.documentElement.clientWidth`))
@@ -48,6 +72,9 @@ func examine(ctx context.Context, t *testing.T, look string, console *complaints
 	}
 	if wider > 0 {
 		t.Errorf("the page is %d px wider than the screen", wider)
+	}
+	if cut, err := chromedp.Run(ctx, chromedp.Evaluate[string](cutControls)); err != nil || cut != "" {
+		t.Errorf("controls are cut off, %v:\n%s", err, cut)
 	}
 	if look == "wide-light" || look == "phone-dark" { // each width and each set of colours once
 		found, err := obstacles(ctx)

@@ -8,6 +8,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // messagesJSON says who, beside staff, reads what the checkers of a problem say.
@@ -35,7 +36,7 @@ var messageWords = map[judge.CheckerMessages]string{
 // messagesView is the control on the page of a package.
 type messagesView struct {
 	sql.MessageRule
-	Fault *fault // why the form comes back
+	Fault *site.Fault // why the form comes back
 }
 
 // Words say who reads what.
@@ -62,7 +63,7 @@ func (s *Server) apiMessages(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	rule, err := s.store.CheckerMessages(c.UserContext(), versions[0].Problem)
+	rule, err := s.Store.CheckerMessages(c.UserContext(), versions[0].Problem)
 	if err != nil {
 		return err
 	}
@@ -72,18 +73,18 @@ func (s *Server) apiMessages(c *fiber.Ctx) error {
 // apiSetMessages handles POST /api/v1/problems/:slug/checker-messages with
 // {"checker_messages"}: nobody, samples, all, or "" for what the package says.
 func (s *Server) apiSetMessages(c *fiber.Ctx) error {
-	if err := s.mayChange(c.UserContext(), viewerOf(c), c.Params("slug")); err != nil {
+	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
 		return err
 	}
-	f, err := readFields(c, "checker_messages")
+	f, err := site.ReadFields(c, "checker_messages")
 	if err != nil {
 		return err
 	}
-	if !f.has("checker_messages") {
-		f.wrong.add(wrongField("checker_messages", reasonMissing, "The field is missing."))
+	if !f.Has("checker_messages") {
+		f.Wrong.Add(site.WrongField("checker_messages", site.ReasonMissing, "The field is missing."))
 	}
-	who := f.text("checker_messages")
-	if err := f.wrong.err(); err != nil {
+	who := f.Text("checker_messages")
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
 	if err := s.setMessages(c, who); err != nil {
@@ -99,12 +100,12 @@ func (s *Server) setMessages(c *fiber.Ctx, who string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.mayChange(c.UserContext(), viewerOf(c), versions[0].Problem); err != nil {
+	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
 		return err
 	}
-	err = s.store.SetCheckerMessages(c.UserContext(), versions[0].Problem, judge.CheckerMessages(who), viewerOf(c).Name)
+	err = s.Store.SetCheckerMessages(c.UserContext(), versions[0].Problem, judge.CheckerMessages(who), site.ViewerOf(c).Name)
 	if wrong, ok := errors.AsType[*judge.FieldError](err); ok {
-		return wrongField(wrong.Field, wrong.Reason, "Everybody cannot read the words of the checkers: %s.", wrong.Remedy)
+		return site.WrongField(wrong.Field, wrong.Reason, "Everybody cannot read the words of the checkers: %s.", wrong.Remedy)
 	}
 	return err
 }
@@ -115,7 +116,7 @@ func (s *Server) messagesForm(c *fiber.Ctx) error {
 	if err == nil {
 		return c.Redirect("/packages/"+url.PathEscape(c.Params("slug")), fiber.StatusSeeOther)
 	}
-	f := s.explain(c.UserContext(), err)
+	f := s.Explain(c.UserContext(), err)
 	if f.Field == "" {
 		return err
 	}

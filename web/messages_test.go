@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/web/client"
+	"deepoj/web/site"
 )
 
 // told is what a checker says that gives the answer away.
@@ -35,8 +35,8 @@ func (s *stage) reaches(id int64, who ...string) (where []string) {
 	s.Helper()
 	n := fmt.Sprint(id)
 	for _, page := range []string{
-		submissionURL(id), submissionURL(id) + "/live", "/submissions", "/status/" + n, "/api/v1/submissions", "/api/v1/submissions/" + n, "/api/v1/submissions/" + n + "?wait=1",
-		"/api/v1/submissions/batch?ids=" + n, "/api/v1/submissions/" + n + "/events", submissionURL(id) + "/events",
+		site.SubmissionURL(id), site.SubmissionURL(id) + "/live", "/submissions", "/status/" + n, "/api/v1/submissions", "/api/v1/submissions/" + n, "/api/v1/submissions/" + n + "?wait=1",
+		"/api/v1/submissions/batch?ids=" + n, "/api/v1/submissions/" + n + "/events", site.SubmissionURL(id) + "/events",
 	} {
 		var r reply
 		if strings.HasSuffix(page, "/events") {
@@ -57,8 +57,8 @@ func (s *stage) reaches(id int64, who ...string) (where []string) {
 func TestWhatACheckerSaysOfASecretTestReachesNobodyButStaff(t *testing.T) {
 	s := newStage(t)
 	s.server.rates.address, s.server.rates.user = newLimiter(s.server.rates.address.now, 0), newLimiter(s.server.rates.user.now, 0)
-	s.someone("ann", sql.RoleContestant)
-	s.someone("prof", sql.RoleAdmin)
+	s.someone("ann", judge.RoleContestant)
+	s.someone("prof", judge.RoleAdmin)
 	ann, prof := "Authorization: Bearer "+s.session("ann"), "Authorization: Bearer "+s.session("prof")
 	discreet := false
 	s.must(s.store.SavePlugin(t.Context(), judge.Plugin{Digest: digest(1), Kind: "checker", Name: "org.example.pair", Version: "1", Protocol: "testlib/1", Manifest: json.RawMessage(`{}`), Conforms: true, Leaks: &discreet, JobID: 1, By: "set"}))
@@ -139,7 +139,7 @@ func TestARunOfTheSamplesSaysWhatTheProblemLetsItsCheckersSay(t *testing.T) {
 	s.finish(r.JobID, res)
 	for who, want := range map[judge.CheckerMessages]bool{judge.ToldNobody: false, judge.ToldSamples: true} {
 		s.must(s.store.SetCheckerMessages(t.Context(), "aplusb", who, "prof"))
-		for _, page := range []string{runURL(r.JobID), runURL(r.JobID) + "/live", fmt.Sprintf("/api/v1/runs/%d", r.JobID)} {
+		for _, page := range []string{site.RunURL(r.JobID), site.RunURL(r.JobID) + "/live", fmt.Sprintf("/api/v1/runs/%d", r.JobID)} {
 			if got := s.do(http.MethodGet, page, ""); strings.Contains(got.body, "77753") != want {
 				t.Errorf("checker_messages %s: %s says %s", who, page, got.body)
 			}
@@ -159,8 +159,8 @@ func TestARunOfTheSamplesSaysWhatTheProblemLetsItsCheckersSay(t *testing.T) {
 
 func TestEverybodyMayReadOnlyCheckersThatWereShownToBeDiscreet(t *testing.T) {
 	s := newStage(t)
-	s.user("sue", "correct horse battery", sql.RoleStaff)
-	key := s.keyOf("sue", sql.ScopeStaff)
+	s.user("sue", "correct horse battery", judge.RoleStaff)
+	key := s.keyOf("sue", judge.ScopeStaff)
 	set := func(who string) reply {
 		return s.do(http.MethodPost, "/api/v1/problems/aplusb/checker-messages", `{"checker_messages":"`+who+`"}`, "Authorization: Bearer "+key, "Content-Type: application/json")
 	}

@@ -17,7 +17,7 @@ func TestASubmissionIsTakenWhileNoWorkerRuns(t *testing.T) {
 	s := newStage(t)
 	s.must(s.store.OfferLanguages(t.Context(), languages))
 	s.must(s.store.WorkerGone(t.Context(), "judge1-5f3a"))
-	s.user("ann", "correct horse", sql.RoleContestant)
+	s.user("ann", "correct horse", judge.RoleContestant)
 	ann := s.login("ann", "correct horse")
 	r := s.do(http.MethodPost, "/api/v1/submissions", `{"problem": "aplusb", "language": "java", "source": "class Main {}"}`, asJSON, ann, "X-CSRF-Token: "+s.csrf(ann))
 	if r.status != http.StatusAccepted && r.status != http.StatusCreated {
@@ -32,14 +32,14 @@ func TestASubmissionIsTakenWhileNoWorkerRuns(t *testing.T) {
 
 	w := judge.WorkerInfo{Name: "judge2", Pool: "default", Languages: languages, Unfit: "blob_store", UnfitWhy: "the bucket b cannot be used"}
 	s.must(s.store.WorkerBeat(t.Context(), w))
-	s.server.catalog.forget()
+	s.server.Catalog.Forget()
 	s.says(s.show(ann, "/submissions/1"), "every worker that has Java lacks something and takes no jobs until it is back")
 	page := s.show(ann, "/queue")
 	s.says(page, "takes no jobs: blob_store")
 	if strings.Contains(page, "the bucket b") {
 		t.Error("a contestant reads why a worker takes no jobs")
 	}
-	s.user("sam", "correct horse", sql.RoleStaff)
+	s.user("sam", "correct horse", judge.RoleStaff)
 	sam := s.login("sam", "correct horse")
 	s.says(s.show(sam, "/queue"), "takes no jobs: blob_store", "the bucket b cannot be used")
 	s.says(s.show(sam, "/workers"), "takes no jobs", "the bucket b cannot be used")
@@ -53,8 +53,8 @@ func TestASubmissionIsTakenWhileNoWorkerRuns(t *testing.T) {
 func TestStaffTakeALanguageOffTheListAndPutItBack(t *testing.T) {
 	s := newStage(t)
 	s.must(s.store.OfferLanguages(t.Context(), languages))
-	token := s.user("sam", "correct horse", sql.RoleStaff)
-	s.user("ann", "correct horse", sql.RoleContestant)
+	token := s.user("sam", "correct horse", judge.RoleStaff)
+	s.user("ann", "correct horse", judge.RoleContestant)
 	sam, ann := s.login("sam", "correct horse"), s.login("ann", "correct horse")
 	submit := func() reply {
 		return s.do(http.MethodPost, "/api/v1/submissions", `{"problem": "aplusb", "language": "java", "source": "class Main {}"}`, asJSON, ann, "X-CSRF-Token: "+s.csrf(ann))
@@ -94,7 +94,7 @@ func TestStaffTakeALanguageOffTheListAndPutItBack(t *testing.T) {
 // and one that died of another, on the page and by API.
 func TestDeadLettersOfOneReasonAreJudgedAgainAllAtOnce(t *testing.T) {
 	s := newStage(t)
-	token := s.user("sam", "correct horse", sql.RoleStaff)
+	token := s.user("sam", "correct horse", judge.RoleStaff)
 	sam := s.login("sam", "correct horse")
 	kill := func(reason judge.Reason) int64 {
 		id := s.submit("aplusb", "cpp", "x")
@@ -138,7 +138,7 @@ func TestDeadLettersOfOneReasonAreJudgedAgainAllAtOnce(t *testing.T) {
 			t.Errorf("%s: status %d", bad, r.status)
 		}
 	}
-	s.user("ann", "correct horse", sql.RoleContestant)
+	s.user("ann", "correct horse", judge.RoleContestant)
 	if r := s.post(s.login("ann", "correct horse"), "/dlq/replay", url.Values{"reason": {"max_tries"}}); r.status != http.StatusForbidden {
 		t.Errorf("a contestant: status %d, want 403", r.status)
 	}

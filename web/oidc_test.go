@@ -22,8 +22,11 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
+	peopleroom "deepoj/web/people"
+	"deepoj/web/site"
 )
 
 // issuer is a provider of OpenID Connect that lets in whoever the test names, and
@@ -182,8 +185,8 @@ func (i *issuer) as(subject, called string) {
 }
 
 // at has a server know the provider.
-func (i *issuer) at(c *Config) {
-	c.OIDC = OIDC{Issuer: i.url, ClientID: clientID, ClientSecret: clientSecret}
+func (i *issuer) at(c *site.Config) {
+	c.OIDC = site.OIDC{Issuer: i.url, ClientID: clientID, ClientSecret: clientSecret}
 }
 
 // visitor is a browser without JavaScript that does not follow redirects by itself.
@@ -247,7 +250,7 @@ func TestPeopleLogInAtAProviderOfOpenIDConnect(t *testing.T) {
 	i := newIssuer(t)
 	s := newStage(t, i.at)
 	ctx := t.Context()
-	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "root", PasswordHash: "x", Role: sql.RoleAdmin}))
+	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "root", PasswordHash: "x", Role: judge.RoleAdmin}))
 	login := func(subject, called, next string) (v visitor, leads string) {
 		t.Helper()
 		i.as(subject, called)
@@ -282,7 +285,7 @@ func TestPeopleLogInAtAProviderOfOpenIDConnect(t *testing.T) {
 			t.Errorf("%q is %q, want %q", tt.called, v.name(), tt.want)
 		}
 	}
-	if u, err := s.store.User(ctx, "ann"); err != nil || u.Role != sql.RoleContestant {
+	if u, err := s.store.User(ctx, "ann"); err != nil || u.Role != judge.RoleContestant {
 		t.Errorf("the account is %+v, %v", u, err)
 	}
 	// Addresses of others are not led to.
@@ -299,7 +302,7 @@ func TestPeopleLogInAtAProviderOfOpenIDConnect(t *testing.T) {
 	u, err := url.Parse(s.url)
 	s.must(err)
 	for _, c := range ann.http.Jar.Cookies(u) {
-		if c.Name == sessionCookie {
+		if c.Name == peopleroom.SessionCookie {
 			cookie = "Cookie: " + c.String()
 		}
 	}
@@ -323,7 +326,7 @@ func TestALoginAtTheProviderBelongsToOneBrowserAndIsAnsweredOnce(t *testing.T) {
 	s := newStage(t, i.at)
 	refused := func(what string, v visitor, address string) {
 		t.Helper()
-		if r, _ := v.get(address); r.status != http.StatusBadRequest || v.name() != "" || strings.Contains(r.header.Get("Set-Cookie"), sessionCookie) {
+		if r, _ := v.get(address); r.status != http.StatusBadRequest || v.name() != "" || strings.Contains(r.header.Get("Set-Cookie"), peopleroom.SessionCookie) {
 			t.Errorf("%s: %d as %q", what, r.status, v.name())
 		}
 	}
@@ -338,13 +341,13 @@ func TestALoginAtTheProviderBelongsToOneBrowserAndIsAnsweredOnce(t *testing.T) {
 	u, err := url.Parse(s.url)
 	s.must(err)
 	v := s.visitor()
-	v.http.Jar.SetCookies(u, []*http.Cookie{{Name: sessionCookie, Value: "planted"}})
+	v.http.Jar.SetCookies(u, []*http.Cookie{{Name: peopleroom.SessionCookie, Value: "planted"}})
 	leads = v.come("/")
 	if r, _ := v.get(leads); r.status != http.StatusSeeOther || v.name() != "ann" {
 		t.Fatalf("a login: %d %s", r.status, r.body)
 	}
 	for _, c := range v.http.Jar.Cookies(u) {
-		if c.Name == sessionCookie && c.Value == "planted" {
+		if c.Name == peopleroom.SessionCookie && c.Value == "planted" {
 			t.Error("the planted session goes on")
 		}
 	}
@@ -428,7 +431,7 @@ func TestWithoutItsProviderASiteTakesItsOwnPasswords(t *testing.T) {
 			t.Errorf("without the provider: %d %s", r.status, r.body)
 		}
 	}
-	s.user("ann", "correct horse", sql.RoleContestant)
+	s.user("ann", "correct horse", judge.RoleContestant)
 	s.login("ann", "correct horse")
 	i.down.Store(false)
 	for deadline := time.Now().Add(2 * time.Minute); ; {
@@ -453,15 +456,15 @@ func TestASiteWithoutAProviderOffersNone(t *testing.T) {
 			t.Errorf("%s: %d", path, r.status)
 		}
 	}
-	for name, o := range map[string]OIDC{
+	for name, o := range map[string]site.OIDC{
 		"no client": {Issuer: "https://a.example"}, "no issuer": {ClientID: "x"}, "another scheme": {Issuer: "ftp://a", ClientID: "x"},
 		"another way back": {Issuer: "https://a.example", ClientID: "x", RedirectURL: "https://b.example/elsewhere"},
 	} {
-		if err := (Config{Store: s.store, OIDC: o}).Validate(); err == nil || !strings.Contains(err.Error(), "OIDC.") {
+		if err := (site.Config{Store: s.store, OIDC: o}).Validate(); err == nil || !strings.Contains(err.Error(), "OIDC.") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (Config{Store: s.store, OIDC: OIDC{Issuer: "https://a.example", ClientID: "x", RedirectURL: fmt.Sprint("https://b.example", oidcPath, "/callback")}}).Validate(); err != nil {
+	if err := (site.Config{Store: s.store, OIDC: site.OIDC{Issuer: "https://a.example", ClientID: "x", RedirectURL: fmt.Sprint("https://b.example", site.OIDCPath, "/callback")}}).Validate(); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,11 +14,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"deepoj/web/site"
 )
 
 // documented reads the description of the API once.
 var documented = sync.OnceValues(func() (map[string]any, error) {
-	raw, err := describeAPI("test")
+	raw, err := describeAPI("test", compose(new(site.Site)).addresses(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +196,7 @@ func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
 	name := fmt.Sprintf("%s %s: %d", req.Method, req.URL.Path, resp.StatusCode)
 	content := dig(op, "responses", fmt.Sprint(resp.StatusCode), "content", kind)
 	if resp.StatusCode >= http.StatusBadRequest {
-		content = dig(document, "components", "responses", "problem", "content", kind)
+		content = dig(document, "components", "responses", "refusal", "content", kind)
 	}
 	if content == nil {
 		w.t.Errorf("%s with %s is not in the description of the API", name, kind)
@@ -219,16 +222,22 @@ func TestEveryAddressOfTheAPIIsDescribed(t *testing.T) {
 	document, err := documented()
 	s.must(err)
 	needs, described := accessOf(t), map[string]bool{}
-	for _, op := range operations {
-		if described[op.route] {
-			t.Errorf("%s is described twice", op.route)
+	words := map[string]string{
+		"anyone": "anybody, without an account", "guest": "whoever may use the site", "user": "whoever has an account", "login": "whoever has logged in: a key cannot",
+		"setter": "setters, staff and administrators", "staff": "staff and administrators", "admin": "administrators",
+		"proof": "administrators who have just proved who they are: a key cannot",
+	}
+	for _, op := range operations(s.server.addresses()) {
+		if described[op.Route] {
+			t.Errorf("%s is described twice", op.Route)
 		}
-		described[op.route] = true
-		if needs[op.route] != op.needs {
-			t.Errorf("%s is described as for %s, and is for %s", op.route, op.needs, needs[op.route])
+		described[op.Route] = true
+		method, path, _ := strings.Cut(op.Route, " ")
+		if want, got := words[needs[op.Route]], dig(operationOf(document, method, path), "description"); got != "For "+want+"." {
+			t.Errorf("%s is described with %q, and is for %s", op.Route, got, want)
 		}
-		if op.status < 200 || op.status > 299 || op.does == "" || op.out == nil && op.media == "" && op.status != http.StatusNoContent {
-			t.Errorf("%s is described by half: %+v", op.route, op)
+		if status := cmp.Or(op.Status, 200); status < 200 || status > 299 || op.Out == nil && op.Media == "" && status != http.StatusNoContent {
+			t.Errorf("%s is described by half: %+v", op.Route, op)
 		}
 	}
 	for _, route := range s.routesOf() {

@@ -16,6 +16,7 @@ import (
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
 	"deepoj/web/client"
+	"deepoj/web/site"
 )
 
 // cable joins those who connect to it with a server, and can be cut.
@@ -214,14 +215,14 @@ func TestAStopEndsStreamsAndServesWhatIsOpen(t *testing.T) {
 	store := sqltest.DB(t)
 	s := &stage{T: t, store: store}
 	s.addProblems()
-	server, err := New(Config{Listen: "127.0.0.1:0", Store: store})
+	server, err := New(site.Config{Listen: "127.0.0.1:0", Store: store})
 	s.must(err)
 	s.server, s.url = server, "http://"+server.Addr()
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx) }()
 	id := s.submit("aplusb", "cpp", "x")
-	resp := s.sse(submissionURL(id) + "/events")
+	resp := s.sse(site.SubmissionURL(id) + "/events")
 	stop()
 	if _, err := io.ReadAll(resp.body); err != nil {
 		t.Errorf("the stream is torn: %v", err)

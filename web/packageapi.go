@@ -13,6 +13,7 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/problem"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // apiImport handles POST /api/v1/problems.
@@ -27,13 +28,13 @@ func (s *Server) apiImport(c *fiber.Ctx) error {
 // acceptedPackage answers with the job that was stored.
 func acceptedPackage(c *fiber.Ctx, r sql.Receipt) error {
 	c.Set(fiber.HeaderLocation, "/api/v1/jobs/"+strconv.FormatInt(r.JobID, 10))
-	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": r.JobID, "url": importURL(r.JobID), "existing": r.Existing})
+	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": r.JobID, "url": site.ImportURL(r.JobID), "existing": r.Existing})
 }
 
 // export handles GET /api/v1/problems/:slug/package?version=, and the same below
 // /packages: the live version, unless another is named, as a ZIP file.
 func (s *Server) export(c *fiber.Ctx) error {
-	if s.cfg.Blobs == nil {
+	if s.Config.Blobs == nil {
 		return noBlobs()
 	}
 	version := c.Query("version")
@@ -48,18 +49,18 @@ func (s *Server) export(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	pkg, err := problem.Load(c.UserContext(), s.cfg.Blobs, blob.Digest(v.Version))
+	pkg, err := problem.Load(c.UserContext(), s.Config.Blobs, blob.Digest(v.Version))
 	if err != nil {
 		return fmt.Errorf("export a package: %w", err)
 	}
 	c.Set(fiber.HeaderContentType, "application/zip")
 	c.Attachment(v.Problem + ".zip")
-	trace := traceOf(c.UserContext())
+	trace := site.TraceOf(c.UserContext())
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-		ctx, cancel := context.WithTimeout(context.Background(), packageTime)
+		ctx, cancel := context.WithTimeout(context.Background(), site.PackageTime)
 		defer cancel()
 		if err := pkg.Export(ctx, w); err != nil { // the archive has no end then, which whoever reads it sees
-			s.log.Error("export of a package broke off", slog.String("trace_id", trace), slog.Any("err", err))
+			s.Log.Error("export of a package broke off", slog.String("trace_id", trace), slog.Any("err", err))
 		}
 	})
 	return nil
@@ -87,18 +88,18 @@ func (s *Server) apiVersion(c *fiber.Ctx) error {
 func (s *Server) apiGoLive(c *fiber.Ctx) error {
 	override := false
 	if len(c.Body()) > 0 {
-		f, err := readFields(c, "override")
+		f, err := site.ReadFields(c, "override")
 		if err != nil {
 			return err
 		}
-		if f.has("override") && json.Unmarshal(f.raw["override"], &override) != nil {
-			f.wrong.add(wrongField("override", reasonWrong, "The field has to be true or false, not %s.", kindOf(f.raw["override"])))
+		if f.Has("override") && json.Unmarshal(f.Raw["override"], &override) != nil {
+			f.Wrong.Add(site.WrongField("override", site.ReasonWrong, "The field has to be true or false, not %s.", site.KindOf(f.Raw["override"])))
 		}
-		if err := f.wrong.err(); err != nil {
+		if err := f.Wrong.Err(); err != nil {
 			return err
 		}
 	}
-	v, err := s.goLive(c.UserContext(), viewerOf(c), c.Params("slug"), c.Params("version"), override)
+	v, err := s.goLive(c.UserContext(), site.ViewerOf(c), c.Params("slug"), c.Params("version"), override)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (s *Server) apiGoLive(c *fiber.Ctx) error {
 
 // apiProve handles POST /api/v1/problems/:slug/versions/:version/verify.
 func (s *Server) apiProve(c *fiber.Ctx) error {
-	receipt, err := s.proveAgain(c.UserContext(), viewerOf(c), c.Params("slug"), c.Params("version"), c.Get("Idempotency-Key"), "Idempotency-Key")
+	receipt, err := s.proveAgain(c.UserContext(), site.ViewerOf(c), c.Params("slug"), c.Params("version"), c.Get("Idempotency-Key"), "Idempotency-Key")
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (s *Server) apiProve(c *fiber.Ctx) error {
 
 // apiGoBack handles POST /api/v1/problems/:slug/rollback.
 func (s *Server) apiGoBack(c *fiber.Ctx) error {
-	version, err := s.goBack(c.UserContext(), viewerOf(c), c.Params("slug"))
+	version, err := s.goBack(c.UserContext(), site.ViewerOf(c), c.Params("slug"))
 	if err != nil {
 		return err
 	}

@@ -12,17 +12,19 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // mayChange refuses whoever may not change a problem: a setter changes those that they
 // own or are a co-author of, and staff all. Nobody is refused a problem that is not
 // there.
-func (s *Server) mayChange(ctx context.Context, v viewer, slug string) error {
+func (s *Server) mayChange(ctx context.Context, v site.Viewer, slug string) error {
 	if v.Staff() {
 		return nil
 	}
-	rights, err := s.store.ProblemRights(ctx, slug, v.Name)
+	rights, err := s.Store.ProblemRights(ctx, slug, v.Name)
 	if err != nil {
 		return fmt.Errorf("look up rights: %w", err)
 	}
@@ -33,17 +35,17 @@ func (s *Server) mayChange(ctx context.Context, v viewer, slug string) error {
 }
 
 func notYours(slug string) error {
-	return refuse(fiber.StatusForbidden, "not_yours", "The problem "+strconv.Quote(shorten(slug))+" is somebody else's.",
+	return site.Refuse(fiber.StatusForbidden, "not_yours", "The problem "+strconv.Quote(site.Shorten(slug))+" is somebody else's.",
 		"Have its owner or staff add you as a co-author on the page of its package.")
 }
 
 // mayChangeUsers refuses whoever may not change every problem that a name of a checker
 // decides on.
-func (s *Server) mayChangeUsers(ctx context.Context, v viewer, kind, name string) error {
+func (s *Server) mayChangeUsers(ctx context.Context, v site.Viewer, kind, name string) error {
 	if v.Staff() || kind == "toolchain" {
 		return nil
 	}
-	problems, err := s.store.Problems(ctx)
+	problems, err := s.Store.Problems(ctx)
 	if err != nil {
 		return fmt.Errorf("list problems: %w", err)
 	}
@@ -58,23 +60,23 @@ func (s *Server) mayChangeUsers(ctx context.Context, v viewer, kind, name string
 }
 
 // mayName refuses whoever may not say who changes a problem: its owner and staff may.
-func (s *Server) mayName(ctx context.Context, v viewer, slug string) error {
+func (s *Server) mayName(ctx context.Context, v site.Viewer, slug string) error {
 	if v.Staff() {
 		return nil
 	}
-	rights, err := s.store.ProblemRights(ctx, slug, v.Name)
+	rights, err := s.Store.ProblemRights(ctx, slug, v.Name)
 	if err != nil {
 		return fmt.Errorf("look up rights: %w", err)
 	}
 	if !rights.Owns {
-		return refuse(fiber.StatusForbidden, "not_yours", "Only the owner of a problem and staff say who may change it.", "Ask its owner, or staff.")
+		return site.Refuse(fiber.StatusForbidden, "not_yours", "Only the owner of a problem and staff say who may change it.", "Ask its owner, or staff.")
 	}
 	return nil
 }
 
 // addPerson makes somebody a co-author of a problem, or its owner.
 func (s *Server) addPerson(c *fiber.Ctx, name string, owner bool) error {
-	ctx, v := c.UserContext(), viewerOf(c)
+	ctx, v := c.UserContext(), site.ViewerOf(c)
 	versions, err := s.versionsOf(c)
 	if err != nil {
 		return err
@@ -84,29 +86,29 @@ func (s *Server) addPerson(c *fiber.Ctx, name string, owner bool) error {
 		return err
 	}
 	if name == "" {
-		return fieldRefusal(wrongField("name", reasonMissing, "Name somebody who has an account."))
+		return site.FieldRefusal(site.WrongField("name", site.ReasonMissing, "Name somebody who has an account."))
 	}
-	u := &sql.User{}
+	u := &judge.User{}
 	err = sql.ErrNotFound
-	if plainWord(name) {
-		u, err = s.store.User(ctx, name)
+	if site.PlainWord(name) {
+		u, err = s.Store.User(ctx, name)
 	}
 	switch {
 	case errors.Is(err, sql.ErrNotFound):
-		return fieldRefusal(wrongField("name", reasonUnknown, "Nobody here is called %q.", shorten(name)))
+		return site.FieldRefusal(site.WrongField("name", site.ReasonUnknown, "Nobody here is called %q.", site.Shorten(name)))
 	case err != nil:
 		return fmt.Errorf("look up a co-author: %w", err)
-	case u.Role == sql.RoleContestant:
-		return fieldRefusal(wrongField("name", reasonInvalid, "%s is a contestant, who does not see packages: have an administrator make them a setter.", u.Name))
+	case u.Role == judge.RoleContestant:
+		return site.FieldRefusal(site.WrongField("name", site.ReasonInvalid, "%s is a contestant, who does not see packages: have an administrator make them a setter.", u.Name))
 	case owner:
-		return s.store.SetProblemOwner(ctx, slug, u.Name, v.Name)
+		return s.Store.SetProblemOwner(ctx, slug, u.Name, v.Name)
 	}
-	return s.store.AddProblemAuthor(ctx, slug, u.Name, v.Name)
+	return s.Store.AddProblemAuthor(ctx, slug, u.Name, v.Name)
 }
 
 // removePerson makes somebody a co-author no more. Co-authors may go by themselves.
 func (s *Server) removePerson(c *fiber.Ctx) error {
-	ctx, v := c.UserContext(), viewerOf(c)
+	ctx, v := c.UserContext(), site.ViewerOf(c)
 	versions, err := s.versionsOf(c)
 	if err != nil {
 		return err
@@ -118,27 +120,27 @@ func (s *Server) removePerson(c *fiber.Ctx) error {
 		}
 	}
 	err = sql.ErrNotFound
-	if plainWord(name) {
-		err = s.store.RemoveProblemAuthor(ctx, slug, name, v.Name)
+	if site.PlainWord(name) {
+		err = s.Store.RemoveProblemAuthor(ctx, slug, name, v.Name)
 	}
 	if errors.Is(err, sql.ErrNotFound) {
-		return refuse(fiber.StatusNotFound, "not_found", strconv.Quote(shorten(name))+" is no co-author of this problem.", "An owner is changed by naming another.")
+		return site.Refuse(fiber.StatusNotFound, "not_found", strconv.Quote(site.Shorten(name))+" is no co-author of this problem.", "An owner is changed by naming another.")
 	}
 	return err
 }
 
-// people returns who may change the problem that the address names, besides staff.
-func (s *Server) people(c *fiber.Ctx) ([]sql.ProblemPerson, error) {
+// persons returns who may change the problem that the address names, besides staff.
+func (s *Server) persons(c *fiber.Ctx) ([]sql.ProblemPerson, error) {
 	versions, err := s.versionsOf(c)
 	if err != nil {
 		return nil, err
 	}
-	return s.store.ProblemPeople(c.UserContext(), versions[0].Problem)
+	return s.Store.ProblemPeople(c.UserContext(), versions[0].Problem)
 }
 
 // apiPeople handles GET /api/v1/problems/:slug/people.
 func (s *Server) apiPeople(c *fiber.Ctx) error {
-	people, err := s.people(c)
+	people, err := s.persons(c)
 	if err != nil {
 		return err
 	}
@@ -147,13 +149,13 @@ func (s *Server) apiPeople(c *fiber.Ctx) error {
 
 // apiAddPerson handles POST /api/v1/problems/:slug/people.
 func (s *Server) apiAddPerson(c *fiber.Ctx) error {
-	f, err := readFields(c, "name", "owner")
+	f, err := site.ReadFields(c, "name", "owner")
 	if err != nil {
 		return err
 	}
-	name, owner := f.text("name"), false
-	f.value("owner", "true or false", &owner)
-	if err := f.wrong.err(); err != nil {
+	name, owner := f.Text("name"), false
+	f.Value("owner", "true or false", &owner)
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
 	if err := s.addPerson(c, name, owner); err != nil {
@@ -199,26 +201,26 @@ type quotaView struct {
 }
 
 // quota returns what somebody has used. Staff have no limits and see what others use.
-func (s *Server) quota(ctx context.Context, v viewer) (q quotaView, err error) {
-	if q.Used, err = s.store.SetterBytes(ctx, v.Name); err != nil {
+func (s *Server) quota(ctx context.Context, v site.Viewer) (q quotaView, err error) {
+	if q.Used, err = s.Store.SetterBytes(ctx, v.Name); err != nil {
 		return q, err
 	}
-	today, err := s.store.SetterToday(ctx, v.Name)
+	today, err := s.Store.SetterToday(ctx, v.Name)
 	if err != nil {
 		return q, err
 	}
 	q.Versions, q.Saves, q.Sent = today.Versions, today.Saves, today.Bytes
 	if v.Staff() {
-		q.Setters, err = s.store.SettersBytes(ctx, 200)
+		q.Setters, err = s.Store.SettersBytes(ctx, 200)
 		return q, err
 	}
-	q.Allowed, q.PerDay, q.MaxSaves = s.cfg.SetterQuota, s.cfg.SetterVersions, s.maxSaves()
+	q.Allowed, q.PerDay, q.MaxSaves = s.Config.SetterQuota, s.Config.SetterVersions, s.maxSaves()
 	return q, nil
 }
 
 // apiQuota handles GET /api/v1/quota.
 func (s *Server) apiQuota(c *fiber.Ctx) error {
-	q, err := s.quota(c.UserContext(), viewerOf(c))
+	q, err := s.quota(c.UserContext(), site.ViewerOf(c))
 	if err != nil {
 		return err
 	}
@@ -226,16 +228,16 @@ func (s *Server) apiQuota(c *fiber.Ctx) error {
 }
 
 // hasRoom refuses a setter whose packages take as much room as they may.
-func (s *Server) hasRoom(ctx context.Context, v viewer) error {
-	if s.cfg.SetterQuota <= 0 {
+func (s *Server) hasRoom(ctx context.Context, v site.Viewer) error {
+	if s.Config.SetterQuota <= 0 {
 		return nil
 	}
-	used, err := s.store.SetterBytes(ctx, v.Name)
+	used, err := s.Store.SetterBytes(ctx, v.Name)
 	if err != nil {
 		return err
 	}
-	if used >= s.cfg.SetterQuota {
-		return refuse(fiber.StatusRequestEntityTooLarge, "quota", "Your packages take "+bytesText(used)+", and may take "+bytesText(s.cfg.SetterQuota)+".",
+	if used >= s.Config.SetterQuota {
+		return site.Refuse(fiber.StatusRequestEntityTooLarge, "quota", "Your packages take "+site.BytesText(used)+", and may take "+site.BytesText(s.Config.SetterQuota)+".",
 			"Ask staff to raise SETTER_QUOTA_MIB.")
 	}
 	return nil
@@ -244,25 +246,25 @@ func (s *Server) hasRoom(ctx context.Context, v viewer) error {
 // takeVersion refuses a setter who has made as many versions today as they may, or
 // whose packages take as much room; else it counts one more. An archive of some bytes
 // is announced. Staff may make any number.
-func (s *Server) takeVersion(ctx context.Context, v viewer, announced int64) error {
+func (s *Server) takeVersion(ctx context.Context, v site.Viewer, announced int64) error {
 	if v.Staff() {
 		return nil
 	}
 	if err := s.hasRoom(ctx, v); err != nil {
 		return err
 	}
-	taken, err := s.store.TakeVersion(ctx, v.Name, s.cfg.SetterVersions, max(announced, 0), s.cfg.SetterQuota)
+	taken, err := s.Store.TakeVersion(ctx, v.Name, s.Config.SetterVersions, max(announced, 0), s.Config.SetterQuota)
 	if err != nil || taken {
 		return err
 	}
-	today, err := s.store.SetterToday(ctx, v.Name)
+	today, err := s.Store.SetterToday(ctx, v.Name)
 	if err != nil {
 		return err
 	}
-	f := refuse(fiber.StatusTooManyRequests, "too_many_versions", fmt.Sprintf("You have sent %d versions today, which is as many as a setter may.", today.Versions),
+	f := site.Refuse(fiber.StatusTooManyRequests, "too_many_versions", fmt.Sprintf("You have sent %d versions today, which is as many as a setter may.", today.Versions),
 		"Send it again tomorrow, by UTC, or have staff send it.")
-	if today.Versions < s.cfg.SetterVersions {
-		f = refuse(fiber.StatusTooManyRequests, "sent_too_much", "With this package you would have sent more than "+bytesText(s.cfg.SetterQuota)+" today.", "Send it again tomorrow, by UTC, or have staff send it.")
+	if today.Versions < s.Config.SetterVersions {
+		f = site.Refuse(fiber.StatusTooManyRequests, "sent_too_much", "With this package you would have sent more than "+site.BytesText(s.Config.SetterQuota)+" today.", "Send it again tomorrow, by UTC, or have staff send it.")
 	}
 	f.RetryAfter = max(today.Left, time.Second)
 	return f
@@ -275,19 +277,19 @@ type spent struct{ versions, saves int32 }
 const savesPerVersion = 10
 
 func (s *Server) maxSaves() int32 {
-	return min(s.cfg.SetterVersions, math.MaxInt32/savesPerVersion) * savesPerVersion
+	return min(s.Config.SetterVersions, math.MaxInt32/savesPerVersion) * savesPerVersion
 }
 
 // takeSave counts one more save of a problem in the browser. One that follows another
 // by the same setter soon is no version of the day, as long as there are not too many.
-func (s *Server) takeSave(ctx context.Context, v viewer, slug string) (spent, error) {
+func (s *Server) takeSave(ctx context.Context, v site.Viewer, slug string) (spent, error) {
 	if v.Staff() {
 		return spent{}, nil
 	}
 	if err := s.hasRoom(ctx, v); err != nil {
 		return spent{}, err
 	}
-	switch taken, err := s.store.TakeSave(ctx, slug, v.Name, s.maxSaves(), s.cfg.SetterQuota); {
+	switch taken, err := s.Store.TakeSave(ctx, slug, v.Name, s.maxSaves(), s.Config.SetterQuota); {
 	case err != nil:
 		return spent{}, err
 	case taken:
@@ -298,17 +300,17 @@ func (s *Server) takeSave(ctx context.Context, v viewer, slug string) (spent, er
 
 // countVersion counts what came of a version that was taken: its archive, and none at
 // all if it came to nothing.
-func (s *Server) countVersion(ctx context.Context, v viewer, bytes int64, nothing bool) error {
+func (s *Server) countVersion(ctx context.Context, v site.Viewer, bytes int64, nothing bool) error {
 	return s.countSpent(ctx, v, spent{versions: 1}, bytes, nothing)
 }
 
 // countSpent is countVersion for what was taken as a version or a save.
-func (s *Server) countSpent(ctx context.Context, v viewer, taken spent, bytes int64, nothing bool) error {
+func (s *Server) countSpent(ctx context.Context, v site.Viewer, taken spent, bytes int64, nothing bool) error {
 	if v.Staff() || bytes == 0 && !nothing {
 		return nil
 	}
 	if !nothing {
 		taken = spent{}
 	}
-	return s.store.CountArchive(context.WithoutCancel(ctx), v.Name, bytes, taken.versions, taken.saves)
+	return s.Store.CountArchive(context.WithoutCancel(ctx), v.Name, bytes, taken.versions, taken.saves)
 }

@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/host/problem/samples"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
-
-func importURL(id int64) string { return "/imports/" + strconv.FormatInt(id, 10) }
-
-func packageURL(slug string) string { return "/packages/" + url.PathEscape(slug) }
 
 // packageRow is a problem in the list of packages.
 type packageRow struct {
@@ -29,7 +26,7 @@ type packageRow struct {
 
 // packageJobRow is a job about a package in a list.
 type packageJobRow struct {
-	sql.JobBrief
+	judge.SetterJob
 	Title   string
 	Outcome string // "" while there is none
 }
@@ -45,25 +42,25 @@ type packagesView struct {
 	Quota     quotaView
 	Upload    packageUpload
 	Templates []string
-	Fault     *fault // why the form comes back
+	Fault     *site.Fault // why the form comes back
 }
 
 // Wrong reports whether the form comes back for this field.
 func (view *packagesView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.names(field)
+	return view.Fault != nil && view.Fault.Names(field)
 }
 
 func (s *Server) packagesPage(c *fiber.Ctx) error {
-	view, err := s.packagesView(c.UserContext(), viewerOf(c))
+	view, err := s.packagesView(c.UserContext(), site.ViewerOf(c))
 	if err != nil {
 		return err
 	}
-	return s.page(c, fiber.StatusOK, "packages", "Packages", view)
+	return s.Page(c, fiber.StatusOK, "packages", "Packages", view)
 }
 
-func (s *Server) packagesView(ctx context.Context, v viewer) (*packagesView, error) {
-	view := &packagesView{Limit: s.cfg.MaxPackage, Templates: samples.Slugs(), Upload: packageUpload{Activate: true, Key: randomHex(16)}}
-	versions, err := s.store.ProblemVersions(ctx, "")
+func (s *Server) packagesView(ctx context.Context, v site.Viewer) (*packagesView, error) {
+	view := &packagesView{Limit: s.Config.MaxPackage, Templates: samples.Slugs(), Upload: packageUpload{Activate: true, Key: people.NewToken(16)}}
+	versions, err := s.Store.ProblemVersions(ctx, "")
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
 	}
@@ -80,14 +77,14 @@ func (s *Server) packagesView(ctx context.Context, v viewer) (*packagesView, err
 	if view.Quota, err = s.quota(ctx, v); err != nil {
 		return nil, err
 	}
-	jobs, err := s.store.Jobs(ctx, []judge.Kind{judge.KindImport, judge.KindVerify, judge.KindRender}, 0, recentJobs)
+	jobs, err := s.Store.Jobs(ctx, []judge.Kind{judge.KindImport, judge.KindVerify, judge.KindRender}, 0, recentJobs)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
 	for _, j := range jobs {
-		row := packageJobRow{JobBrief: j, Title: packageTitle(j.Kind, j.Package), Outcome: packageOutcome(j.Verdict)}
+		row := packageJobRow{SetterJob: j, Title: packageTitle(j.Kind, j.Package), Outcome: packageOutcome(j.Verdict())}
 		if j.Kind == judge.KindRender {
-			row.Title, row.Outcome = renderingTitle(j.Render), map[judge.Verdict]string{judge.AC: "Rendered", judge.WA: "Not all rendered"}[j.Verdict]
+			row.Title, row.Outcome = renderingTitle(j.Render), map[judge.Verdict]string{judge.AC: "Rendered", judge.WA: "Not all rendered"}[j.Verdict()]
 		}
 		view.Moving = view.Moving || row.Moving()
 		view.Jobs = append(view.Jobs, row)
@@ -99,20 +96,20 @@ func (s *Server) packagesView(ctx context.Context, v viewer) (*packagesView, err
 func (s *Server) packageForm(c *fiber.Ctx) error {
 	u, receipt, err := s.takeIn(c)
 	if err == nil {
-		return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+		return c.Redirect(site.ImportURL(receipt.JobID), fiber.StatusSeeOther)
 	}
-	f := s.explain(c.UserContext(), err)
+	f := s.Explain(c.UserContext(), err)
 	if f.Field == "" || f.Field == "body" {
 		return err
 	}
-	view, err := s.packagesView(c.UserContext(), viewerOf(c))
+	view, err := s.packagesView(c.UserContext(), site.ViewerOf(c))
 	if err != nil {
 		return err
 	}
 	u.Key = view.Upload.Key // what is sent next is another upload
 	view.Upload, view.Fault = u, f
-	hangUp(c)
-	return s.page(c, f.Status, "packages", "Packages", view)
+	site.HangUp(c)
+	return s.Page(c, f.Status, "packages", "Packages", view)
 }
 
 // packageView is the page of a problem's versions.
@@ -136,8 +133,8 @@ type packageView struct {
 // versionRow is a version on the page of its problem.
 type versionRow struct {
 	judge.ProblemVersion
-	Proof *packageProof // of the version that is looked at
-	Open  bool          // it is looked at
+	Proof *judge.Proof // of the version that is looked at
+	Open  bool         // it is looked at
 }
 
 // State says in a few words what is known of the version.
@@ -159,23 +156,23 @@ func (r versionRow) IsProved() bool { return r.Proved != nil && *r.Proved }
 func (s *Server) packagePage(c *fiber.Ctx) error { return s.showPackage(c, fiber.StatusOK, nil) }
 
 // showPackage shows that page; the fault is why the form of its settings comes back.
-func (s *Server) showPackage(c *fiber.Ctx, status int, wrong *fault) error {
+func (s *Server) showPackage(c *fiber.Ctx, status int, wrong *site.Fault) error {
 	ctx := c.UserContext()
 	versions, err := s.versionsOf(c)
 	if err != nil {
 		return err
 	}
 	slug, chosen := versions[0].Problem, c.Query("version", versions[0].Version)
-	view := packageView{Problem: slug, Title: versions[0].Title, Key: randomHex(16)}
+	view := packageView{Problem: slug, Title: versions[0].Title, Key: people.NewToken(16)}
 	for _, v := range versions {
 		row := versionRow{ProblemVersion: v, Open: v.Version == chosen}
 		if row.Open {
-			full, err := s.store.ProblemVersion(ctx, slug, v.Version)
+			full, err := s.Store.ProblemVersion(ctx, slug, v.Version)
 			if err != nil {
 				return fmt.Errorf("look up version: %w", err)
 			}
 			row.Proof = readPackageReport(full.Report).Proof
-			if view.PackageSays, err = s.store.VersionAsImported(ctx, slug, v.Version); err != nil {
+			if view.PackageSays, err = s.Store.VersionAsImported(ctx, slug, v.Version); err != nil {
 				return err
 			}
 		}
@@ -184,50 +181,50 @@ func (s *Server) showPackage(c *fiber.Ctx, status int, wrong *fault) error {
 		}
 		view.Versions = append(view.Versions, row)
 	}
-	if view.Changes, err = s.store.ProblemChanges(ctx, slug, maxChanges); err != nil {
+	if view.Changes, err = s.Store.ProblemChanges(ctx, slug, maxChanges); err != nil {
 		return fmt.Errorf("read changes: %w", err)
 	}
-	if view.Hidden, err = s.store.ProblemHidden(ctx, slug); err != nil {
+	if view.Hidden, err = s.Store.ProblemHidden(ctx, slug); err != nil {
 		return err
 	}
 	view.Messages.Fault = wrong
-	if view.Messages.MessageRule, err = s.store.CheckerMessages(ctx, slug); err != nil {
+	if view.Messages.MessageRule, err = s.Store.CheckerMessages(ctx, slug); err != nil {
 		return err
 	}
 	if len(view.Changes) > 0 {
 		view.Back = view.Changes[0].Previous
 	}
-	if view.People, err = s.store.ProblemPeople(ctx, slug); err != nil {
+	if view.People, err = s.Store.ProblemPeople(ctx, slug); err != nil {
 		return err
 	}
-	if view.Labels, err = s.store.ProblemLabels(ctx, slug); err != nil {
+	if view.Labels, err = s.Store.ProblemLabels(ctx, slug); err != nil {
 		return err
 	}
 	view.Last, view.TagText = len(versions)-1, strings.Join(view.Labels.Tags, ", ")
 	if view.Labels.Tags != nil && len(view.Labels.Tags) == 0 {
 		view.TagText = "-"
 	}
-	rights, err := s.store.ProblemRights(ctx, slug, viewerOf(c).Name)
+	rights, err := s.Store.ProblemRights(ctx, slug, site.ViewerOf(c).Name)
 	if err != nil {
 		return err
 	}
-	view.Mine, view.Names = viewerOf(c).Staff() || rights.MayChange(), viewerOf(c).Staff() || rights.Owns
-	return s.page(c, status, "package", view.Title, &view)
+	view.Mine, view.Names = site.ViewerOf(c).Staff() || rights.MayChange(), site.ViewerOf(c).Staff() || rights.Owns
+	return s.Page(c, status, "package", view.Title, &view)
 }
 
 // versionsOf returns the versions of the problem in the address: there is at least
 // one.
 func (s *Server) versionsOf(c *fiber.Ctx) ([]judge.ProblemVersion, error) {
 	slug := c.Params("slug")
-	if !plainWord(slug) {
+	if !site.PlainWord(slug) {
 		return nil, sql.ErrNotFound
 	}
-	versions, err := s.store.ProblemVersions(c.UserContext(), slug)
+	versions, err := s.Store.ProblemVersions(c.UserContext(), slug)
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
 	}
 	if len(versions) == 0 {
-		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(shorten(slug))+".", "")
+		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(site.Shorten(slug))+".", "")
 	}
 	return versions, nil
 }
@@ -236,11 +233,11 @@ func (s *Server) versionsOf(c *fiber.Ctx) ([]judge.ProblemVersion, error) {
 func (s *Server) packageVersion(ctx context.Context, slug, version string) (*judge.ProblemVersion, error) {
 	err := sql.ErrNotFound
 	var v *judge.ProblemVersion
-	if plainWord(slug) && plainWord(version) {
-		v, err = s.store.ProblemVersion(ctx, slug, version)
+	if site.PlainWord(slug) && site.PlainWord(version) {
+		v, err = s.Store.ProblemVersion(ctx, slug, version)
 	}
 	if errors.Is(err, sql.ErrNotFound) {
-		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no version "+strconv.Quote(shorten(version))+" of "+strconv.Quote(shorten(slug))+".", "")
+		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no version "+strconv.Quote(site.Shorten(version))+" of "+strconv.Quote(site.Shorten(slug))+".", "")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up version: %w", err)
@@ -249,9 +246,9 @@ func (s *Server) packageVersion(ctx context.Context, slug, version string) (*jud
 }
 
 // goLive makes a version live. Only staff may override what its proof found.
-func (s *Server) goLive(ctx context.Context, v viewer, slug, version string, override bool) (*judge.ProblemVersion, error) {
+func (s *Server) goLive(ctx context.Context, v site.Viewer, slug, version string, override bool) (*judge.ProblemVersion, error) {
 	if override && !v.Staff() {
-		return nil, refuse(fiber.StatusForbidden, "forbidden", "Only staff may make a version live that is not proved.", "Mend the package and import it again.")
+		return nil, site.Refuse(fiber.StatusForbidden, "forbidden", "Only staff may make a version live that is not proved.", "Mend the package and import it again.")
 	}
 	p, err := s.packageVersion(ctx, slug, version)
 	if err != nil {
@@ -260,9 +257,9 @@ func (s *Server) goLive(ctx context.Context, v viewer, slug, version string, ove
 	if err := s.mayChange(ctx, v, slug); err != nil {
 		return nil, err
 	}
-	err = s.store.ActivateVersion(ctx, sql.Activation{Problem: slug, Version: version, By: v.Name, Override: override})
+	err = s.Store.ActivateVersion(ctx, sql.Activation{Problem: slug, Version: version, By: v.Name, Override: override})
 	if _, refused := errors.AsType[*judge.FieldError](err); refused {
-		return nil, wrongField("version", "not_proved", "This version is not proved, so it cannot go live: mend what its report says and import it again, or have staff override it.")
+		return nil, site.WrongField("version", "not_proved", "This version is not proved, so it cannot go live: mend what its report says and import it again, or have staff override it.")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("activate version: %w", err)
@@ -273,20 +270,20 @@ func (s *Server) goLive(ctx context.Context, v viewer, slug, version string, ove
 
 // goBack undoes the newest change of which version is live, and returns the one
 // that is live now.
-func (s *Server) goBack(ctx context.Context, v viewer, slug string) (string, error) {
+func (s *Server) goBack(ctx context.Context, v site.Viewer, slug string) (string, error) {
 	version, err := "", sql.ErrNotFound
-	if plainWord(slug) {
+	if site.PlainWord(slug) {
 		if err := s.mayChange(ctx, v, slug); err != nil {
 			return "", err
 		}
-		version, err = s.store.RollBackProblem(ctx, slug, v.Name, v.Staff())
+		version, err = s.Store.RollBackProblem(ctx, slug, v.Name, v.Staff())
 	}
 	var field *judge.FieldError
 	switch {
 	case errors.Is(err, sql.ErrNotFound):
-		return "", refuse(fiber.StatusConflict, "no_earlier_version", "No earlier version of this problem was live.", "Activate another version instead.")
+		return "", site.Refuse(fiber.StatusConflict, "no_earlier_version", "No earlier version of this problem was live.", "Activate another version instead.")
 	case errors.As(err, &field):
-		return "", refuse(fiber.StatusConflict, "no_earlier_version", "The proof of the version before has failed.", "Activate another version instead, or ask staff.")
+		return "", site.Refuse(fiber.StatusConflict, "no_earlier_version", "The proof of the version before has failed.", "Activate another version instead, or ask staff.")
 	case err != nil:
 		return "", fmt.Errorf("roll back problem: %w", err)
 	}
@@ -294,7 +291,7 @@ func (s *Server) goBack(ctx context.Context, v viewer, slug string) (string, err
 }
 
 // proveAgain stores a job that proves a kept version.
-func (s *Server) proveAgain(ctx context.Context, v viewer, slug, version, key, keyField string) (sql.Receipt, error) {
+func (s *Server) proveAgain(ctx context.Context, v site.Viewer, slug, version, key, keyField string) (sql.Receipt, error) {
 	if _, err := s.packageVersion(ctx, slug, version); err != nil {
 		return sql.Receipt{}, err
 	}
@@ -309,18 +306,18 @@ func (s *Server) proveAgain(ctx context.Context, v viewer, slug, version, key, k
 
 // liveForm handles POST /packages/:slug/activate.
 func (s *Server) liveForm(c *fiber.Ctx) error {
-	if _, err := s.goLive(c.UserContext(), viewerOf(c), c.Params("slug"), c.FormValue("version"), c.FormValue("override") == "true"); err != nil {
+	if _, err := s.goLive(c.UserContext(), site.ViewerOf(c), c.Params("slug"), c.FormValue("version"), c.FormValue("override") == "true"); err != nil {
 		return err
 	}
-	return c.Redirect(packageURL(c.Params("slug")), fiber.StatusSeeOther)
+	return c.Redirect(site.PackageURL(c.Params("slug")), fiber.StatusSeeOther)
 }
 
 // backForm handles POST /packages/:slug/rollback.
 func (s *Server) backForm(c *fiber.Ctx) error {
-	if _, err := s.goBack(c.UserContext(), viewerOf(c), c.Params("slug")); err != nil {
+	if _, err := s.goBack(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
 		return err
 	}
-	return c.Redirect(packageURL(c.Params("slug")), fiber.StatusSeeOther)
+	return c.Redirect(site.PackageURL(c.Params("slug")), fiber.StatusSeeOther)
 }
 
 // proveForm handles POST /packages/:slug/verify.
@@ -329,9 +326,9 @@ func (s *Server) proveForm(c *fiber.Ctx) error {
 	if key != "" {
 		key += "-" + version[max(0, len(version)-16):] // the forms of a page have one key
 	}
-	receipt, err := s.proveAgain(c.UserContext(), viewerOf(c), c.Params("slug"), version, key, "key")
+	receipt, err := s.proveAgain(c.UserContext(), site.ViewerOf(c), c.Params("slug"), version, key, "key")
 	if err != nil {
 		return err
 	}
-	return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+	return c.Redirect(site.ImportURL(receipt.JobID), fiber.StatusSeeOther)
 }

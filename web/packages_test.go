@@ -15,21 +15,21 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/web/client"
+	"deepoj/web/site"
 )
 
 // pk is the beginning of an archive; the server looks no further.
 const pk = "PK\x03\x04"
 
 // withBlobs gives the server a blob store.
-func withBlobs(t *testing.T) (*blob.Dir, func(*Config)) {
+func withBlobs(t *testing.T) (*blob.Dir, func(*site.Config)) {
 	t.Helper()
 	dir, err := blob.OpenDir(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dir, func(c *Config) { c.Blobs, c.MaxPackage = dir, 6<<20 }
+	return dir, func(c *site.Config) { c.Blobs, c.MaxPackage = dir, 6<<20 }
 }
 
 // packageForm writes the form of the page: the fields in their order, then a file.
@@ -236,7 +236,7 @@ func TestAnImportIsShownWithItsMatrixAndGatesWhatGoesLive(t *testing.T) {
 	_, option := withBlobs(t)
 	s := newStage(t, option)
 	ctx := t.Context()
-	sue, stan := s.setter(), "Authorization: Bearer "+s.user("stan", "correct horse", sql.RoleStaff)
+	sue, stan := s.setter(), "Authorization: Bearer "+s.user("stan", "correct horse", judge.RoleStaff)
 	setter, staff := s.as(strings.TrimPrefix(sue, "Authorization: Bearer ")), s.as(strings.TrimPrefix(stan, "Authorization: Bearer "))
 	receipt, err := setter.UploadPackage(ctx, client.NewPackage{Problem: "triple"}, strings.NewReader(pk), int64(len(pk)))
 	s.must(err)
@@ -322,7 +322,7 @@ func TestAnImportIsShownWithItsMatrixAndGatesWhatGoesLive(t *testing.T) {
 func TestOnlySettersAndStaffSeePackages(t *testing.T) {
 	blobs, option := withBlobs(t)
 	s := newStage(t, option)
-	carl := "Authorization: Bearer " + s.user("carl", "correct horse", sql.RoleContestant)
+	carl := "Authorization: Bearer " + s.user("carl", "correct horse", judge.RoleContestant)
 	s.must(s.store.KeepVersion(t.Context(), judge.Problem{Slug: "triple", Version: "sha256:aa11"}, "sue", 1))
 	for _, who := range []string{carl, "X-Nobody: 1"} {
 		for _, get := range []string{"/packages", "/packages/triple", "/api/v1/problems/triple/versions", "/api/v1/problems/triple/versions/sha256:aa11", "/api/v1/problems/triple/package?version=sha256:aa11", "/packages/triple/package"} {

@@ -21,6 +21,7 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // problemName is what short names of uploaded problems look like: they stand in
@@ -59,7 +60,7 @@ func (u *packageUpload) set(field, value string, known []string) *judge.FieldErr
 	value = strings.TrimSpace(value)
 	switch {
 	case !slices.Contains(known, field):
-		return wrongField(shorten(field), reasonUnknown, "There is no such field; the fields are package, %s.", strings.Join(packageFields, ", "))
+		return site.WrongField(site.Shorten(field), site.ReasonUnknown, "There is no such field; the fields are package, %s.", strings.Join(packageFields, ", "))
 	case field == "problem":
 		u.Problem = value
 	case field == "key":
@@ -71,17 +72,17 @@ func (u *packageUpload) set(field, value string, known []string) *judge.FieldErr
 	case field == "time" && value != "":
 		x, err := strconv.ParseFloat(value, 64)
 		if u.CPUMillis = int64(math.Round(x * 1000)); err != nil || !(x >= 0.001 && x <= judge.MostGivenSeconds) {
-			return wrongField(field, reasonInvalid, "A time limit has from 0.001 to %d seconds, not %q.", judge.MostGivenSeconds, shorten(value))
+			return site.WrongField(field, site.ReasonInvalid, "A time limit has from 0.001 to %d seconds, not %q.", judge.MostGivenSeconds, site.Shorten(value))
 		}
 	case field == "memory" && value != "":
 		n, err := strconv.ParseInt(value, 10, 64)
 		if u.MemoryMiB = n; err != nil || n < 1 || n > judge.MostGivenMiB {
-			return wrongField(field, reasonInvalid, "A limit of memory is a whole number of MiB from 1 to %d, not %q.", judge.MostGivenMiB, shorten(value))
+			return site.WrongField(field, site.ReasonInvalid, "A limit of memory is a whole number of MiB from 1 to %d, not %q.", judge.MostGivenMiB, site.Shorten(value))
 		}
 	case field == "activate":
 		on, err := strconv.ParseBool(value)
 		if u.Activate = on; err != nil {
-			return wrongField(field, reasonInvalid, "The field has to be true or false, not %q.", shorten(value))
+			return site.WrongField(field, site.ReasonInvalid, "The field has to be true or false, not %q.", site.Shorten(value))
 		}
 	}
 	return nil
@@ -90,23 +91,23 @@ func (u *packageUpload) set(field, value string, known []string) *judge.FieldErr
 // readPackage streams the archive of a request into the blob store: a ZIP file
 // alone with the rest as query parameters, or a form whose fields come before the
 // file, in "package". Nothing is stored for whoever may not upload.
-func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, wrongFields, error) {
+func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, site.WrongFields, error) {
 	u := packageUpload{Activate: true, Key: c.Get("Idempotency-Key"), keyField: "Idempotency-Key", csrf: c.Get("X-CSRF-Token")}
-	if s.cfg.Blobs == nil {
+	if s.Config.Blobs == nil {
 		return u, nil, noBlobs()
 	}
-	var wrong wrongFields
+	var wrong site.WrongFields
 	body := c.Context().RequestBodyStream()
-	if size := int64(c.Request().Header.ContentLength()); size > s.cfg.MaxPackage+maxPackageForm {
+	if size := int64(c.Request().Header.ContentLength()); size > s.Config.MaxPackage+maxPackageForm {
 		return u, nil, s.packageTooLong()
 	}
 	kind, params, _ := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	switch {
 	case kind == "application/zip" || kind == "application/octet-stream":
 		for field, value := range c.Queries() {
-			wrong.add(u.set(field, value, packageFields))
+			wrong.Add(u.set(field, value, packageFields))
 		}
-		if err := u.mayStore(viewerOf(c)); err != nil {
+		if err := u.mayStore(site.ViewerOf(c)); err != nil {
 			return u, nil, err
 		}
 		if wrong = append(wrong, u.check()...); len(wrong) > 0 {
@@ -118,30 +119,30 @@ func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, wrongFields, error) {
 	case kind == fiber.MIMEMultipartForm && params["boundary"] != "":
 		return s.readPackageForm(c, u, multipart.NewReader(body, params["boundary"]))
 	}
-	return u, nil, refuse(fiber.StatusUnsupportedMediaType, "not_upload", "The body has to be a ZIP file, or a form with one.",
+	return u, nil, site.Refuse(fiber.StatusUnsupportedMediaType, "not_upload", "The body has to be a ZIP file, or a form with one.",
 		"Send the bytes with the header Content-Type: application/zip, or multipart/form-data with the file in package.")
 }
 
 func noBlobs() error {
-	return refuse(fiber.StatusServiceUnavailable, "no_blobs", "This server has no store for packages.", "Configure BLOB_DIR or S3_ENDPOINT for the role api.")
+	return site.Refuse(fiber.StatusServiceUnavailable, "no_blobs", "This server has no store for packages.", "Configure BLOB_DIR or S3_ENDPOINT for the role api.")
 }
 
 // maxPackageForm bounds what a form has around a package, in bytes.
 const maxPackageForm = 64 << 10
 
-func (s *Server) readPackageForm(c *fiber.Ctx, u packageUpload, form *multipart.Reader) (packageUpload, wrongFields, error) {
-	var wrong wrongFields
-	broken := badBody(reasonInvalid, "The form cannot be read: it is cut or malformed.")
+func (s *Server) readPackageForm(c *fiber.Ctx, u packageUpload, form *multipart.Reader) (packageUpload, site.WrongFields, error) {
+	var wrong site.WrongFields
+	broken := site.BadBody(site.ReasonInvalid, "The form cannot be read: it is cut or malformed.")
 	known := append([]string{"key", "csrf"}, packageFields...)
 	for parts := 0; ; parts++ {
 		part, err := form.NextPart()
 		switch {
 		case errors.Is(err, io.EOF):
-			if err := u.mayStore(viewerOf(c)); err != nil {
+			if err := u.mayStore(site.ViewerOf(c)); err != nil {
 				return u, nil, err
 			}
 			if u.archive == "" && len(wrong) == 0 {
-				wrong.add(wrongField("package", reasonEmpty, "Choose a package: a ZIP file."))
+				wrong.Add(site.WrongField("package", site.ReasonEmpty, "Choose a package: a ZIP file."))
 			}
 			return u, wrong, nil
 		case err != nil || parts > 2*len(known):
@@ -153,17 +154,17 @@ func (s *Server) readPackageForm(c *fiber.Ctx, u packageUpload, form *multipart.
 				return u, nil, broken
 			}
 			if u.archive != "" {
-				wrong.add(wrongField(shorten(part.FormName()), reasonInvalid, "The fields come before the file in the form."))
+				wrong.Add(site.WrongField(site.Shorten(part.FormName()), site.ReasonInvalid, "The fields come before the file in the form."))
 				continue
 			}
-			wrong.add(u.set(part.FormName(), string(value), known))
+			wrong.Add(u.set(part.FormName(), string(value), known))
 			continue
 		}
-		if err := u.mayStore(viewerOf(c)); err != nil {
+		if err := u.mayStore(site.ViewerOf(c)); err != nil {
 			return u, nil, err
 		}
 		if u.archive != "" {
-			wrong.add(wrongField("package", "duplicate", "One package is taken at a time."))
+			wrong.Add(site.WrongField("package", "duplicate", "One package is taken at a time."))
 			return u, wrong, nil
 		}
 		if part.FileName() == "" { // a form in which no file was chosen
@@ -182,26 +183,26 @@ func (s *Server) readPackageForm(c *fiber.Ctx, u packageUpload, form *multipart.
 }
 
 // mayStore refuses a form of another session, before anything is stored.
-func (u *packageUpload) mayStore(v viewer) error {
-	if v.token != "" && v.ambient && !v.proves(u.csrf) {
-		return refuse(fiber.StatusForbidden, "csrf", "The form is from another session.", "Reload the page and try again.")
+func (u *packageUpload) mayStore(v site.Viewer) error {
+	if v.Token != "" && v.Ambient && !v.Proves(u.csrf) {
+		return site.Refuse(fiber.StatusForbidden, "csrf", "The form is from another session.", "Reload the page and try again.")
 	}
 	return nil
 }
 
 // check returns what is wrong with the fields.
-func (u *packageUpload) check() wrongFields {
-	var wrong wrongFields
+func (u *packageUpload) check() site.WrongFields {
+	var wrong site.WrongFields
 	switch {
 	case u.Problem == "":
-		wrong.add(wrongField("problem", reasonMissing, "Name the problem, such as aplusb."))
+		wrong.Add(site.WrongField("problem", site.ReasonMissing, "Name the problem, such as aplusb."))
 	case !problemName.MatchString(u.Problem):
-		wrong.add(wrongField("problem", reasonInvalid, "A short name has letters, digits, dots, hyphens and underscores, at most 64, such as aplusb, not %q.", shorten(u.Problem)))
+		wrong.Add(site.WrongField("problem", site.ReasonInvalid, "A short name has letters, digits, dots, hyphens and underscores, at most 64, such as aplusb, not %q.", site.Shorten(u.Problem)))
 	}
 	if field, err := u.Check(); err != nil && field == "title" { // the others were looked at when they were set
-		wrong.add(wrongField(field, reasonInvalid, "A title has at most %d bytes, on one line.", judge.MostGivenTitle))
+		wrong.Add(site.WrongField(field, site.ReasonInvalid, "A title has at most %d bytes, on one line.", judge.MostGivenTitle))
 	}
-	wrong.add(checkKey(u.keyField, u.Key))
+	wrong.Add(checkKey(u.keyField, u.Key))
 	return wrong
 }
 
@@ -249,8 +250,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // takeArchive stores the archive of somebody who may make a version of the problem, of
 // a body of about size bytes; negative = nobody knows. Nobody else's is read.
-func (s *Server) takeArchive(c *fiber.Ctx, u *packageUpload, from io.Reader, size int64, wrong *wrongFields) error {
-	ctx, v := c.UserContext(), viewerOf(c)
+func (s *Server) takeArchive(c *fiber.Ctx, u *packageUpload, from io.Reader, size int64, wrong *site.WrongFields) error {
+	ctx, v := c.UserContext(), site.ViewerOf(c)
 	if err := s.mayChange(ctx, v, u.Problem); err != nil {
 		return err
 	}
@@ -263,19 +264,19 @@ func (s *Server) takeArchive(c *fiber.Ctx, u *packageUpload, from io.Reader, siz
 }
 
 // storeArchive puts an archive into the blob store.
-func (s *Server) storeArchive(ctx context.Context, u *packageUpload, from io.Reader, wrong *wrongFields) error {
-	limited := &bounded{r: from, left: s.cfg.MaxPackage}
+func (s *Server) storeArchive(ctx context.Context, u *packageUpload, from io.Reader, wrong *site.WrongFields) error {
+	limited := &bounded{r: from, left: s.Config.MaxPackage}
 	r := bufio.NewReaderSize(limited, 64<<10)
 	if magic, err := r.Peek(4); err != nil && !errors.Is(err, io.EOF) || !bytes.HasPrefix(magic, []byte("PK\x03\x04")) {
-		wrong.add(wrongField("package", "not_archive", "The file is no ZIP archive with anything in it: it does not begin with PK."))
+		wrong.Add(site.WrongField("package", "not_archive", "The file is no ZIP archive with anything in it: it does not begin with PK."))
 		return nil
 	}
-	digest, size, err := s.cfg.Blobs.Put(ctx, r)
+	digest, size, err := s.Config.Blobs.Put(ctx, r)
 	switch {
 	case errors.Is(err, errTooLong):
 		return s.packageTooLong()
 	case err != nil && limited.broken:
-		return badBody(reasonInvalid, "The package did not come whole: the connection broke off.")
+		return site.BadBody(site.ReasonInvalid, "The package did not come whole: the connection broke off.")
 	case err != nil:
 		return fmt.Errorf("store a package: %w", err)
 	}
@@ -284,14 +285,14 @@ func (s *Server) storeArchive(ctx context.Context, u *packageUpload, from io.Rea
 }
 
 func (s *Server) packageTooLong() error {
-	f := refuse(fiber.StatusRequestEntityTooLarge, reasonTooLong, "The package is larger than "+bytesText(s.cfg.MaxPackage)+".", "Send a smaller one.")
+	f := site.Refuse(fiber.StatusRequestEntityTooLarge, site.ReasonTooLong, "The package is larger than "+site.BytesText(s.Config.MaxPackage)+".", "Send a smaller one.")
 	f.Field = "package"
 	return f
 }
 
 // orderImport stores the job that takes a package in.
-func (s *Server) orderImport(ctx context.Context, v viewer, u packageUpload, wrong wrongFields) (sql.Receipt, error) {
-	if err := wrong.err(); err != nil {
+func (s *Server) orderImport(ctx context.Context, v site.Viewer, u packageUpload, wrong site.WrongFields) (sql.Receipt, error) {
+	if err := wrong.Err(); err != nil {
 		return sql.Receipt{}, err
 	}
 	return s.orderPackage(ctx, v, judge.KindImport, judge.PackagePayload{
@@ -304,25 +305,25 @@ func (s *Server) takeIn(c *fiber.Ctx) (packageUpload, sql.Receipt, error) {
 	var receipt sql.Receipt
 	u, wrong, err := s.readPackage(c)
 	if err == nil {
-		receipt, err = s.orderImport(c.UserContext(), viewerOf(c), u, wrong)
+		receipt, err = s.orderImport(c.UserContext(), site.ViewerOf(c), u, wrong)
 	}
 	if u.taken && (err != nil || receipt.Existing) {
-		err = errors.Join(err, s.countVersion(c.UserContext(), viewerOf(c), 0, true))
+		err = errors.Join(err, s.countVersion(c.UserContext(), site.ViewerOf(c), 0, true))
 	}
 	return u, receipt, err
 }
 
 // orderPackage stores a job about a package and notes who asked for it. When it
 // returns, the job and its queue row are committed.
-func (s *Server) orderPackage(ctx context.Context, v viewer, kind judge.Kind, p judge.PackagePayload, key, keyField string) (sql.Receipt, error) {
+func (s *Server) orderPackage(ctx context.Context, v site.Viewer, kind judge.Kind, p judge.PackagePayload, key, keyField string) (sql.Receipt, error) {
 	var none sql.Receipt
 	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PackageType, v.Name
 	payload, err := json.Marshal(p)
 	if err != nil {
 		return none, fmt.Errorf("encode the job: %w", err)
 	}
-	receipt, err := s.hand(ctx, sql.NewSubmission{
-		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: traceOf(ctx), Lane: judge.LaneNormal,
+	receipt, err := s.SubmitJob(ctx, sql.NewJob{
+		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
 	})
 	if err != nil {
 		return none, fieldNames{key: keyField}.rename(err)
@@ -331,7 +332,7 @@ func (s *Server) orderPackage(ctx context.Context, v viewer, kind judge.Kind, p 
 		return receipt, nil
 	}
 	detail := map[string]any{"job_id": receipt.JobID, "archive": p.Archive, "version": p.Version, "activate": p.Activate}
-	if err := s.store.AuditNote(ctx, v.Name, "package_"+string(kind), "problem:"+p.Problem, detail); err != nil {
+	if err := s.Store.AuditNote(ctx, v.Name, "package_"+string(kind), "problem:"+p.Problem, detail); err != nil {
 		return none, fmt.Errorf("note a job about a package: %w", err)
 	}
 	return receipt, nil

@@ -11,6 +11,7 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // Pictures and documents come from packages, so a browser must run nothing of them,
@@ -89,10 +90,10 @@ func (s *Server) pageFile(c *fiber.Ctx, of versionOf, names *regexp.Regexp, what
 	err = sql.ErrNotFound
 	var f *judge.PageFile
 	if name := c.Params("name"); names.MatchString(name) {
-		f, err = s.store.PageFile(c.UserContext(), slug, version, name)
+		f, err = s.Store.PageFile(c.UserContext(), slug, version, name)
 	}
 	if errors.Is(err, sql.ErrNotFound) {
-		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no such "+what+" of this problem.", "")
+		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no such "+what+" of this problem.", "")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up a %s: %w", what, err)
@@ -108,11 +109,11 @@ func (s *Server) sendPageFile(c *fiber.Ctx, f *judge.PageFile) error {
 	if hasTag(c.Get(fiber.HeaderIfNoneMatch), tag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
-	if s.cfg.Blobs == nil {
+	if s.Config.Blobs == nil {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return noBlobs()
 	}
-	file, err := s.cfg.Blobs.File(c.UserContext(), blob.Digest(f.Digest))
+	file, err := s.Config.Blobs.File(c.UserContext(), blob.Digest(f.Digest))
 	if err != nil {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return fmt.Errorf("open a file of a statement: %w", err)

@@ -1,13 +1,15 @@
 package web
 
 import (
-	"strconv"
+	"maps"
+	"reflect"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
+	"deepoj/web/job"
+	"deepoj/web/site"
 )
 
 // parameter describes a query parameter of the API. Tests send what it allows and
@@ -27,13 +29,13 @@ type parameter struct {
 var parameters = map[string]parameter{
 	"before":   {does: "Only what has an id below this: the next of the page before", kind: "integer", least: 1},
 	"ids":      {does: "Numbers of submissions, at most 50, separated by commas", kind: "string", pattern: "^[1-9][0-9]*(,[1-9][0-9]*)*$"},
-	"limit":    {does: "At most so many", kind: "integer", least: 1, most: maxPage, standard: pageSize},
+	"limit":    {does: "At most so many", kind: "integer", least: 1, most: site.MaxPage, standard: site.PageSize},
 	"all":      {does: "Also what is otherwise left out", kind: "boolean", standard: false},
 	"actor":    {does: "Only what this user did", kind: "string"},
 	"action":   {does: "Only this act, such as user_disable", kind: "string"},
 	"subject":  {does: "Only what was done to this, such as user:ann, or user: for all users", kind: "string"},
 	"prefix":   {does: "Only those whose name begins so", kind: "string"},
-	"role":     {does: "Only those with this role", kind: "string", one: sql.Roles},
+	"role":     {does: "Only those with this role", kind: "string", one: judge.Roles},
 	"author":   {does: "Only those of this user; for staff", kind: "string"},
 	"problem":  {does: "Only those to this problem, by its short name", kind: "string"},
 	"language": {does: "Only those in this language, by its id", kind: "string"},
@@ -89,12 +91,24 @@ func (p parameter) schema() map[string]any {
 			out[name] = value
 		}
 	}
+	if format := map[string]string{"integer": "int64", "number": "double"}[p.kind]; format != "" {
+		out["format"] = format
+	}
 	return out
 }
 
-// describe is the parameter as OpenAPI has it.
-func (p parameter) describe(name string) map[string]any {
-	return map[string]any{"name": name, "in": "query", "description": p.does + ".", "schema": p.schema()}
+// describe is the parameter as OpenAPI has it. For Go what is not sent is the zero of
+// its type, and a list of all values is a type of its own if it is one of the domain.
+func (p parameter) describe(name string, types *schemas) map[string]any {
+	schema := p.schema()
+	if types.forGo {
+		delete(schema, "enum")
+		schema["x-go-type-skip-optional-pointer"] = true
+		if list := reflect.TypeOf(p.one); list != nil {
+			maps.Copy(schema, goWord(list.Elem()))
+		}
+	}
+	return map[string]any{"name": name, "in": "query", "description": p.does + ".", "schema": schema}
 }
 
 // rawBytes is the schema of bytes of a media type.
@@ -120,7 +134,7 @@ var uploads = map[string]map[string]map[string]any{
 // bodies describes what is uploaded.
 func (op operation) bodies() map[string]any {
 	content := map[string]any{}
-	for media, extra := range uploads[op.route] {
+	for media, extra := range uploads[op.Route] {
 		if extra == nil {
 			content[media] = map[string]any{"schema": rawBytes(media, "The file alone; the rest in query parameters")}
 			continue
@@ -132,8 +146,8 @@ func (op operation) bodies() map[string]any {
 				required = append(required, name)
 			}
 		}
-		for name := range strings.FieldsSeq(op.query) {
-			if p, ok := parameterOf(op.route, name); ok {
+		for name := range strings.FieldsSeq(op.Query) {
+			if p, ok := parameterOf(op.Route, name); ok {
 				schema := p.schema()
 				schema["description"] = p.does + "."
 				properties[name] = schema
@@ -148,31 +162,18 @@ func (op operation) bodies() map[string]any {
 // where the job waits, how it ended, or what happened to it.
 func eventSchema(types *schemas) map[string]any {
 	return map[string]any{
-		"place": types.of(placeJSON{}), "end": types.of(fiber.Map{"status": ""}), "default": types.of(judge.Event{}),
+		"place": types.of(job.PlaceJSON{}), "end": types.of(fiber.Map{"status": ""}), "default": types.of(judge.Event{}),
 	}
 }
 
 // stream describes an answer that is no JSON.
 func (op operation) stream(types *schemas) map[string]any {
-	if op.media != eventStream {
-		return map[string]any{"schema": rawBytes(op.media, op.does)}
+	if op.Media != site.EventStream {
+		return map[string]any{"schema": rawBytes(op.Media, op.Does)}
 	}
 	return map[string]any{
 		"schema": map[string]any{"type": "string", "description": "Server-sent events: id where the stream can go on from it, event, and data in JSON."},
 		// OpenAPI 3.1 has no word for the items of a stream.
 		"x-event-data": eventSchema(types),
 	}
-}
-
-// flagOf reads a query parameter that is true or false.
-func flagOf(c *fiber.Ctx, name string) (bool, error) {
-	text := c.Query(name)
-	if text == "" {
-		return false, nil
-	}
-	on, err := strconv.ParseBool(text)
-	if err != nil {
-		return false, wrongField(name, reasonInvalid, "The parameter has to be true or false, not %q.", shorten(text))
-	}
-	return on, nil
 }

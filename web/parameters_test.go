@@ -17,6 +17,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/client"
+	"deepoj/web/site"
 )
 
 // meaning makes of a text what a schema of a parameter has it mean, or says why it
@@ -149,25 +150,25 @@ func TestEveryParameterIsTakenAsItIsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t, func(c *Config) { c.Blobs = store })
+	s := newStage(t, func(c *site.Config) { c.Blobs = store })
 	ctx := t.Context()
-	root := s.someone("root", sql.RoleAdmin)
-	_, _, err = root.CreateWebhook(ctx, client.NewWebhook{URL: "http://10.0.0.1/", Kinds: sql.WebhookKinds})
+	root := s.someone("root", judge.RoleAdmin)
+	_, _, err = root.CreateWebhook(ctx, client.NewWebhook{URL: "http://10.0.0.1/", Kinds: judge.WebhookKinds})
 	s.must(err)
 	id := s.submitAs("root", "aplusb", "cpp", "int main() {}")
 	s.finish(id, judge.Result{Verdict: judge.WA})
-	run, err := s.server.storeRun(ctx, viewer{Name: "root"}, judge.RunPayload{
+	run, err := s.server.storeRun(ctx, site.Viewer{Name: "root"}, judge.RunPayload{
 		Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}, Tests: []judge.RunTest{{}},
 	}, "", runPriority)
 	s.must(err)
 	s.finish(run.JobID, ran(judge.AC, judge.RunOutput{}))
-	job, err := s.server.orderPackage(ctx, viewer{Name: "root"}, judge.KindVerify, judge.PackagePayload{Problem: "aplusb", Version: "sha256:00"}, "", "")
+	job, err := s.server.orderPackage(ctx, site.Viewer{Name: "root"}, judge.KindVerify, judge.PackagePayload{Problem: "aplusb", Version: "sha256:00"}, "", "")
 	s.must(err)
 	s.finish(job.JobID, judge.Result{Verdict: judge.AC})
 	set, err := s.store.StartRejudge(ctx, sql.RejudgeRequest{JobIDs: []int64{id}, Reason: "why not", By: "root"})
 	s.must(err)
 	s.finish(id, judge.Result{Verdict: judge.AC}) // so that streams of it end
-	s.must(s.store.CreateSpace(ctx, sql.Space{Slug: "course", Title: "A course"}, "root"))
+	s.must(s.store.CreateSpace(ctx, judge.Space{Slug: "course", Title: "A course"}, "root"))
 	names := map[string]string{
 		"/spaces/:space": "/spaces/course",
 		"/users/:name":   "/users/root", "/submissions/:id": fmt.Sprint("/submissions/", id), "/runs/:id": fmt.Sprint("/runs/", run.JobID), "/jobs/:id": fmt.Sprint("/jobs/", job.JobID),
@@ -177,14 +178,14 @@ func TestEveryParameterIsTakenAsItIsDescribed(t *testing.T) {
 	document, err := documented()
 	s.must(err)
 	tried := 0
-	for _, op := range operations {
-		method, path, _ := strings.Cut(op.route, " ")
+	for _, op := range operations(s.server.addresses()) {
+		method, path, _ := strings.Cut(op.Route, " ")
 		for name, real := range names {
 			path = strings.Replace(path, name, real, 1)
 		}
 		for name, schema := range queryOf(operationOf(document, method, path)) {
-			if p, known := parameterOf(op.route, name); !known || p.does == "" || schema["type"] == nil {
-				t.Errorf("%s: the parameter %s is described by half", op.route, name)
+			if p, known := parameterOf(op.Route, name); !known || p.does == "" || schema["type"] == nil {
+				t.Errorf("%s: the parameter %s is described by half", op.Route, name)
 			}
 			good, bad := map[any][]string{"integer": {"1", "7"}, "number": {"0", "0.01"}, "boolean": {"true", "false", "1"}, "string": {"x"}}[schema["type"]],
 				map[any][]string{"integer": {"x", "1.5"}, "number": {"x", "NaN"}, "boolean": {"maybe"}}[schema["type"]]
@@ -212,14 +213,14 @@ func TestEveryParameterIsTakenAsItIsDescribed(t *testing.T) {
 				tried++
 				headers := []string{token, "Accept: application/json"}
 				if method == http.MethodPost {
-					for media := range uploads[op.route] {
+					for media := range uploads[op.Route] {
 						if media != "multipart/form-data" {
 							headers = append(headers, "Content-Type: "+media)
 						}
 					}
 				}
 				r := s.do(method, path+"?"+url.Values{name: {value}}.Encode(), "no file", headers...)
-				var f fault
+				var f site.Fault
 				if r.status >= 400 {
 					s.must(json.Unmarshal([]byte(r.body), &f))
 				}
@@ -231,7 +232,7 @@ func TestEveryParameterIsTakenAsItIsDescribed(t *testing.T) {
 			}
 			for _, value := range bad {
 				if status, wrong := ask(value); status != 422 && status != 400 || !slices.Contains(wrong, name) {
-					t.Errorf("%s?%s=%s: status %d names %v, want a refusal of the parameter", op.route, name, value, status, wrong)
+					t.Errorf("%s?%s=%s: status %d names %v, want a refusal of the parameter", op.Route, name, value, status, wrong)
 				}
 			}
 			for _, value := range good {
@@ -239,7 +240,7 @@ func TestEveryParameterIsTakenAsItIsDescribed(t *testing.T) {
 					continue
 				}
 				if status, wrong := ask(value); slices.Contains(wrong, name) && name != "name" && name != "problem" && name != "lang" || status >= 500 {
-					t.Errorf("%s?%s=%s: status %d names %v, and the description allows it", op.route, name, value, status, wrong)
+					t.Errorf("%s?%s=%s: status %d names %v, and the description allows it", op.Route, name, value, status, wrong)
 				}
 			}
 		}
@@ -293,7 +294,7 @@ func TestADescriptionOfAParameterThatIsWrongIsNoticed(t *testing.T) {
 	}
 	var heard []string
 	events := &watchedEvents{ReadCloser: io.NopCloser(strings.NewReader("retry: 1\n\n: beat\n\nid: 1\nevent: finished\ndata: {\"id\": 1}\n\nevent: end\ndata: 7\n\n")), tell: func(event string, data any) {
-		schema := dig(operationOf(document, "GET", "/api/v1/runs/1/events"), "responses", "200", "content", eventStream, "x-event-data", map[bool]string{true: "end", false: "default"}[event == "end"])
+		schema := dig(operationOf(document, "GET", "/api/v1/runs/1/events"), "responses", "200", "content", site.EventStream, "x-event-data", map[bool]string{true: "end", false: "default"}[event == "end"])
 		heard = append(heard, event+" "+mismatch(document, schema, data, "event"))
 	}}
 	if _, err := io.ReadAll(events); err != nil {

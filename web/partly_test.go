@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // half is a result that gives half of the points, as a package's grader accepts it.
@@ -43,22 +44,22 @@ func whole() judge.Result {
 
 func TestAPartOfThePointsIsNeverShownAsAccepted(t *testing.T) {
 	s := newStage(t, allowLoopback)
-	s.someone("prof", sql.RoleAdmin)
+	s.someone("prof", judge.RoleAdmin)
 	for _, name := range []string{"ann", "bob"} {
-		s.someone(name, sql.RoleContestant)
+		s.someone(name, judge.RoleContestant)
 	}
 	space := s.space("here")
 	s.must(s.store.PutSpaceProblem(t.Context(), space.ID, "stairs", 0, new(10.0), "prof"))
-	s.member(space, sql.SpaceContestant, "ann", "bob")
+	s.member(space, judge.SpaceContestant, "ann", "bob")
 	hand := func(author string) int64 {
-		r, err := s.store.Submit(t.Context(), sql.NewSubmission{
+		r, err := s.store.Submit(t.Context(), sql.NewJob{
 			Problem: "stairs", Language: "cpp", Author: author, Space: space.ID, Sources: []judge.Source{{Name: "main.cpp", Text: "x"}},
 		})
 		s.must(err)
 		return r.JobID
 	}
 	address, messages := s.receiver(nil)
-	_, err := s.store.CreateWebhook(t.Context(), sql.Webhook{Owner: "prof", Everyone: true, URL: address, Kinds: []string{"submission.finished"}}, []byte("x"), "prof")
+	_, err := s.store.CreateWebhook(t.Context(), judge.Webhook{Owner: "prof", Everyone: true, URL: address, Kinds: []string{"submission.finished"}}, []byte("x"), "prof")
 	s.must(err)
 	partly, fully := hand("ann"), hand("bob")
 	s.finish(partly, half())
@@ -75,10 +76,10 @@ func TestAPartOfThePointsIsNeverShownAsAccepted(t *testing.T) {
 	}
 	n := fmt.Sprint(partly)
 	for path, want := range map[string]string{
-		submissionURL(partly):                       `<p class="headline">Partly accepted, 50 of 100 <span class="code">PA</span>`,
-		submissionURL(partly) + "/live":             `<section class="verdict-card v-pa"`,
+		site.SubmissionURL(partly):                  `<p class="headline">Partly accepted, 50 of 100 <span class="code">PA</span>`,
+		site.SubmissionURL(partly) + "/live":        `<section class="verdict-card v-pa"`,
 		"/submissions":                              `<span class="badge v-pa"><svg aria-hidden="true"><use href="#s-half"/></svg><abbr title="Partly accepted">PA</abbr></span> <span class="num">50`,
-		"/submissions?verdict=PA":                   submissionURL(partly),
+		"/submissions?verdict=PA":                   site.SubmissionURL(partly),
 		"/":                                         `<abbr title="Partly accepted">PA</abbr>`,
 		"/spaces/here":                              `<abbr title="Partly accepted">PA</abbr>`,
 		"/status/" + n:                              `"verdict":"PA","score":50,"max_score":100`,
@@ -87,7 +88,7 @@ func TestAPartOfThePointsIsNeverShownAsAccepted(t *testing.T) {
 		"/api/v1/submissions/" + n:                  `{"name":"secret/group2","verdict":"PA","score":30,"max_score":80`,
 		"/api/v1/spaces/here/problems":              `"verdict":"PA"`,
 		"/api/v1/submissions/batch?ids=" + n:        `"verdict":"PA"`,
-		"/spaces/here/submissions?verdict=PA":       submissionURL(partly),
+		"/spaces/here/submissions?verdict=PA":       site.SubmissionURL(partly),
 		"/api/v1/spaces/here/submissions?limit=200": `"verdict":"PA"`,
 	} {
 		if body := get(path, ann); !strings.Contains(body, want) {
@@ -96,21 +97,21 @@ func TestAPartOfThePointsIsNeverShownAsAccepted(t *testing.T) {
 	}
 	for _, path := range []string{"/submissions", "/submissions?verdict=AC", "/", "/api/v1/submissions?verdict=AC", "/spaces/here/submissions?verdict=AC"} {
 		body := regexp.MustCompile(`(?s)<form.*?</form>|<select.*?</select>`).ReplaceAllString(get(path, ann), "")
-		if strings.Contains(body, ">AC<") || strings.Contains(body, "Accepted<") || strings.Contains(path, "verdict=AC") && strings.Contains(body, submissionURL(partly)) {
+		if strings.Contains(body, ">AC<") || strings.Contains(body, "Accepted<") || strings.Contains(path, "verdict=AC") && strings.Contains(body, site.SubmissionURL(partly)) {
 			t.Errorf("%s calls half of the points accepted:\n%s", path, body)
 		}
 	}
-	page := get(submissionURL(partly), ann)
+	page := get(site.SubmissionURL(partly), ann)
 	if strings.Contains(page, "passed every test") || strings.Contains(page, "finished after 4 tests: AC") || !strings.Contains(page, "finished after 4 tests: PA") {
 		t.Errorf("the page says more than that it is partly accepted:\n%s", page)
 	}
 	if strings.Contains(page, `<span class="num">0<span class="muted"> / 0</span>`) && !strings.Contains(page, "How the score came about") {
 		t.Error("the samples are shown with points")
 	}
-	if body := get(submissionURL(fully), bob); !strings.Contains(body, `<p class="headline">Accepted <span class="code">AC</span>`) {
+	if body := get(site.SubmissionURL(fully), bob); !strings.Contains(body, `<p class="headline">Accepted <span class="code">AC</span>`) {
 		t.Errorf("all of the points are not accepted:\n%s", body)
 	}
-	if stream := s.heardStream(submissionURL(partly)+"/events", ann); !strings.Contains(stream.body, `{"verdict":"PA","score":50}`) {
+	if stream := s.heardStream(site.SubmissionURL(partly)+"/events", ann); !strings.Contains(stream.body, `{"verdict":"PA","score":50}`) {
 		t.Errorf("the stream says:\n%s", stream.body)
 	}
 
@@ -142,16 +143,16 @@ func TestAPartOfThePointsLooksPartlyAccepted(t *testing.T) {
 	pages := map[string]string{"partly-list": "/submissions", "partly-problems": "/", "partly-space": "/spaces/here"}
 	space := s.space("here")
 	s.must(s.store.PutSpaceProblem(t.Context(), space.ID, "stairs", 0, new(10.0), "prof"))
-	s.user("root", "correct horse", sql.RoleAdmin)
-	s.someone("ann", sql.RoleContestant)
-	s.member(space, sql.SpaceContestant, "root", "ann")
+	s.user("root", "correct horse", judge.RoleAdmin)
+	s.someone("ann", judge.RoleContestant)
+	s.member(space, judge.SpaceContestant, "root", "ann")
 	for author, r := range map[string]judge.Result{"root": half(), "ann": whole()} {
-		in, err := s.store.Submit(t.Context(), sql.NewSubmission{
+		in, err := s.store.Submit(t.Context(), sql.NewJob{
 			Problem: "stairs", Language: "cpp", Author: author, Space: space.ID, Sources: []judge.Source{{Name: "main.cpp", Text: "int main() {}"}},
 		})
 		s.must(err)
 		s.finish(in.JobID, r)
-		pages["partly-"+author] = submissionURL(in.JobID)
+		pages["partly-"+author] = site.SubmissionURL(in.JobID)
 	}
 	pages["partly-package"] = "/packages/aplusb"
 	ctx, console := browser(t)

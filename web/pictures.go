@@ -9,6 +9,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/chart"
+	"deepoj/web/site"
 )
 
 const (
@@ -30,14 +31,14 @@ func historyPicture(days []sql.Day, now time.Time) template.HTML {
 		byAge[d.Ago] = d
 		all, accepted = all+d.Submitted, accepted+d.Accepted
 	}
-	c.Sum = fmt.Sprintf("%s in %d days, %d accepted", plural(all, "submission", "submissions"), historyDays, accepted)
+	c.Sum = fmt.Sprintf("%s in %d days, %d accepted", site.Plural(all, "submission", "submissions"), historyDays, accepted)
 	for ago := historyDays - 1; ago >= 0; ago-- {
 		d, day := byAge[ago], now.UTC().AddDate(0, 0, -ago).Format("2 Jan")
 		if c.First == "" {
 			c.First = day
 		}
 		c.Bars = append(c.Bars, chart.Bar{
-			Text:  fmt.Sprintf("%s: %s, %d accepted", day, plural(d.Submitted, "submission", "submissions"), d.Accepted),
+			Text:  fmt.Sprintf("%s: %s, %d accepted", day, site.Plural(d.Submitted, "submission", "submissions"), d.Accepted),
 			Parts: []chart.Part{{Value: float64(d.Accepted), Class: "good"}, {Value: float64(d.Submitted - d.Accepted), Class: "plain"}},
 		})
 	}
@@ -60,9 +61,9 @@ func scoresPicture(best []sql.Best) template.HTML {
 			ranges[min(max(int(b.Score/top*scoreBars), 0), scoreBars-1)] += b.Authors
 		}
 	}
-	c.Sum = "of " + plural(all, "author", "authors")
+	c.Sum = "of " + site.Plural(all, "author", "authors")
 	bar := func(text string, n int64) {
-		c.Bars = append(c.Bars, chart.Bar{Text: text + ": " + plural(n, "author", "authors"), Parts: []chart.Part{{Value: float64(n), Class: "plain"}}})
+		c.Bars = append(c.Bars, chart.Bar{Text: text + ": " + site.Plural(n, "author", "authors"), Parts: []chart.Part{{Value: float64(n), Class: "plain"}}})
 	}
 	if len(best) <= 2*scoreBars || top <= 0 {
 		for _, b := range best[:min(len(best), 2*scoreBars)] {
@@ -77,7 +78,7 @@ func scoresPicture(best []sql.Best) template.HTML {
 	return c.SVG()
 }
 
-func points(score float64) string { return pointsText(&score) }
+func points(score float64) string { return site.PointsText(&score) }
 
 // flowPicture shows how many jobs were unfinished in each minute of the last hour:
 // what is unfinished now, less what came since, and what went since.
@@ -99,7 +100,7 @@ func flowPicture(flow []sql.Flow, unfinished int64) template.HTML {
 		f := byAge[ago]
 		when := "now"
 		if ago > 0 {
-			when = plural(int64(ago), "minute ago", "minutes ago")
+			when = site.Plural(int64(ago), "minute ago", "minutes ago")
 		}
 		bars[flowMinutes-1-ago] = chart.Bar{
 			Text:  fmt.Sprintf("%s: %d unfinished; %d came and %d were done with", when, depth, f.Came, f.Went),

@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // apiUpload handles POST /api/v1/plugins.
@@ -18,7 +19,7 @@ func (s *Server) apiUpload(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := s.storeUpload(c.UserContext(), viewerOf(c), u, wrong)
+	receipt, err := s.storeUpload(c.UserContext(), site.ViewerOf(c), u, wrong)
 	if err != nil {
 		return err
 	}
@@ -28,23 +29,23 @@ func (s *Server) apiUpload(c *fiber.Ctx) error {
 // accepted answers with the job that was stored.
 func accepted(c *fiber.Ctx, r sql.Receipt) error {
 	c.Set(fiber.HeaderLocation, "/api/v1/jobs/"+strconv.FormatInt(r.JobID, 10))
-	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": r.JobID, "url": jobURL(r.JobID), "existing": r.Existing})
+	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": r.JobID, "url": site.JobURL(r.JobID), "existing": r.Existing})
 }
 
 // apiPlugins handles GET /api/v1/plugins?kind=&name=.
 func (s *Server) apiPlugins(c *fiber.Ctx) error {
 	kind, name := c.Query("kind"), c.Query("name")
-	var wrong wrongFields
+	var wrong site.WrongFields
 	if kind != "" && !slices.Contains(pluginKinds, kind) {
-		wrong.add(wrongField("kind", reasonUnknown, "There is no kind %q.", shorten(kind)))
+		wrong.Add(site.WrongField("kind", site.ReasonUnknown, "There is no kind %q.", site.Shorten(kind)))
 	}
-	if name != "" && !plainWord(name) {
-		wrong.add(wrongField("name", reasonInvalid, "The value is not a name."))
+	if name != "" && !site.PlainWord(name) {
+		wrong.Add(site.WrongField("name", site.ReasonInvalid, "The value is not a name."))
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return err
 	}
-	plugins, err := s.store.Plugins(c.UserContext(), kind, name)
+	plugins, err := s.Store.Plugins(c.UserContext(), kind, name)
 	if err != nil {
 		return fmt.Errorf("list plugins: %w", err)
 	}
@@ -62,7 +63,7 @@ func (s *Server) apiPlugin(c *fiber.Ctx) error {
 
 // apiActivate handles POST /api/v1/plugins/:digest/activate.
 func (s *Server) apiActivate(c *fiber.Ctx) error {
-	p, err := s.activate(c.UserContext(), viewerOf(c), c.Params("digest"))
+	p, err := s.activate(c.UserContext(), site.ViewerOf(c), c.Params("digest"))
 	if err != nil {
 		return err
 	}
@@ -71,15 +72,15 @@ func (s *Server) apiActivate(c *fiber.Ctx) error {
 
 // apiRollBack handles POST /api/v1/plugins/rollback.
 func (s *Server) apiRollBack(c *fiber.Ctx) error {
-	f, err := readFields(c, "kind", "name")
+	f, err := site.ReadFields(c, "kind", "name")
 	if err != nil {
 		return err
 	}
-	kind, name := f.text("kind"), f.text("name")
-	if err := f.wrong.err(); err != nil {
+	kind, name := f.Text("kind"), f.Text("name")
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	digest, err := s.rollBack(c.UserContext(), viewerOf(c), kind, name)
+	digest, err := s.rollBack(c.UserContext(), site.ViewerOf(c), kind, name)
 	if err != nil {
 		return err
 	}
@@ -93,21 +94,21 @@ func (s *Server) apiPluginJob(op judge.PluginOp) fiber.Handler {
 		known = append(known, "limit")
 	}
 	return func(c *fiber.Ctx) error {
-		f, err := readFields(c, known...)
+		f, err := site.ReadFields(c, known...)
 		if err != nil {
 			return err
 		}
 		p := judge.PluginPayload{Op: op, Digest: c.Params("digest"), Limit: defaultPreview}
-		if f.has("problem") || op != judge.PluginTest {
-			p.Problem = f.text("problem")
+		if f.Has("problem") || op != judge.PluginTest {
+			p.Problem = f.Text("problem")
 		}
-		if f.has("limit") && json.Unmarshal(f.raw["limit"], &p.Limit) != nil {
-			f.wrong.add(wrongField("limit", reasonWrong, "The field has to be a whole number, not %s.", kindOf(f.raw["limit"])))
+		if f.Has("limit") && json.Unmarshal(f.Raw["limit"], &p.Limit) != nil {
+			f.Wrong.Add(site.WrongField("limit", site.ReasonWrong, "The field has to be a whole number, not %s.", site.KindOf(f.Raw["limit"])))
 		}
-		if err := f.wrong.err(); err != nil {
+		if err := f.Wrong.Err(); err != nil {
 			return err
 		}
-		receipt, err := s.again(c.UserContext(), viewerOf(c), p, c.Get("Idempotency-Key"), "Idempotency-Key")
+		receipt, err := s.again(c.UserContext(), site.ViewerOf(c), p, c.Get("Idempotency-Key"), "Idempotency-Key")
 		if err != nil {
 			return err
 		}

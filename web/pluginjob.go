@@ -7,39 +7,26 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/web/job"
+	"deepoj/web/site"
 )
 
-// pluginJobView is everything that the page of a job about a plugin shows. The
-// part that changes while it works is the template "live".
+// pluginJobView is everything that the page of a job about a plugin shows.
 type pluginJobView struct {
-	Job       *judge.JobView
-	Title     string
-	LastEvent int64 // the stream continues after it
-	Moving    bool  // not done yet
+	job.StandingView
 
-	Verdict  judge.Verdict // whose colour and shape it has; "" while there is none
-	Headline string
-	Detail   string
-	Message  string // why it came to nothing
-	Note     string // for staff
-	Announce string // what a screen reader is told when it changes
-
-	Compile  *judge.Compile
+	About    judge.PluginPayload
+	Title    string
 	Stages   []stageView
-	Findings []finding
+	Findings []judge.ConformanceFinding
 	Figures  []figure
-	Changes  []change
+	Changes  []judge.VerdictChange
 	Links    bool // whether the viewer may open the submissions of Changes
 	Acts     *actsView
-	History  []historyLine // nil unless something went wrong
 }
 
-func (view *pluginJobView) refresh() int {
-	if view.Moving {
-		return 2
-	}
-	return 0
-}
+func (view *pluginJobView) PageTitle() string { return view.Title }
 
 // actsView is what can be done with a version of a plugin.
 type actsView struct {
@@ -55,38 +42,25 @@ type actsView struct {
 // problems.
 func (a actsView) Previews() bool { return a.Plugin.Conforms && a.Plugin.Kind == "checker" }
 
-func newActs(p judge.Plugin, problems []judge.Problem, v viewer) actsView {
-	return actsView{Plugin: p, Problems: problems, Limit: defaultPreview, Most: maxPreview, CSRF: v.CSRF(), Key: randomHex(16)}
-}
-
-func (s *Server) pluginJobPage(c *fiber.Ctx) error {
-	view, err := s.pluginJobView(c)
-	if err != nil {
-		return err
-	}
-	return s.page(c, fiber.StatusOK, "checkerjob", view.Title, view)
-}
-
-// pluginJobFragment is the live part of the page alone.
-func (s *Server) pluginJobFragment(c *fiber.Ctx) error {
-	view, err := s.pluginJobView(c)
-	if err != nil {
-		return err
-	}
-	return s.render(c, fiber.StatusOK, "checkerjob", "live", view)
+func newActs(p judge.Plugin, problems []judge.Problem, v site.Viewer) actsView {
+	return actsView{Plugin: p, Problems: problems, Limit: defaultPreview, Most: maxPreview, CSRF: v.CSRF(), Key: people.NewToken(16)}
 }
 
 func (s *Server) pluginJobView(c *fiber.Ctx) (*pluginJobView, error) {
-	ctx, v := c.UserContext(), viewerOf(c)
-	job, events, place, err := s.standing(c, judge.KindPluginBuild, judge.KindPluginTest)
+	ctx, v := c.UserContext(), site.ViewerOf(c)
+	job, err := s.job.JobFor(c, judge.KindPluginBuild, judge.KindPluginTest)
 	if err != nil {
 		return nil, err
 	}
-	plugins, err := s.store.Plugins(ctx, "", "")
+	events, place, err := s.job.Stands(ctx, v, &job.Job)
+	if err != nil {
+		return nil, err
+	}
+	plugins, err := s.Store.Plugins(ctx, "", "")
 	if err != nil {
 		return nil, fmt.Errorf("list plugins: %w", err)
 	}
-	problems, err := s.store.Problems(ctx)
+	problems, err := s.Store.Problems(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list problems: %w", err)
 	}
@@ -111,37 +85,34 @@ func jobTitle(about judge.PluginPayload, p *judge.Plugin) string {
 	}
 	switch about.Op {
 	case judge.PluginTest:
-		return "Proof of " + orElse(name, "a plugin")
+		return "Proof of " + site.OrElse(name, "a plugin")
 	case judge.PluginPreview:
-		return "Preview of " + orElse(name, "a checker") + " on " + about.Problem
+		return "Preview of " + site.OrElse(name, "a checker") + " on " + about.Problem
 	case judge.PluginBind:
-		return "Use of " + orElse(name, "a checker") + " for " + about.Problem
+		return "Use of " + site.OrElse(name, "a checker") + " for " + about.Problem
 	case judge.PluginUpload:
 	}
-	return "Upload of " + orElse(name, "a module")
+	return "Upload of " + site.OrElse(name, "a module")
 }
 
 // showPluginJob puts together what a page shows. Place may be nil.
-func showPluginJob(job *judge.JobView, events []judge.Event, place *judge.Place, plugins []judge.Plugin, problems []judge.Problem, v viewer) *pluginJobView {
-	view := &pluginJobView{Job: job, Moving: !job.Status.Terminal(), Links: v.Staff()}
-	if len(events) > 0 {
-		view.LastEvent = events[len(events)-1].ID
-	}
-	run := latestRun(events)
-	var r report
+func showPluginJob(j *judge.SetterJob, events []judge.Event, place *judge.Place, plugins []judge.Plugin, problems []judge.Problem, v site.Viewer) *pluginJobView {
+	view := &pluginJobView{StandingView: job.ShowStanding(j, events, place, v), About: j.About, Links: v.Staff()}
+	run := job.LatestRun(events)
+	var r judge.PluginReport
 	switch {
-	case job.Result != nil && !view.Moving:
-		r = readReport(job.Result.Report)
-		view.Compile = job.Result.Compile
+	case j.Result != nil && !view.Moving:
+		r = readReport(j.Result.Report)
+		view.Compile = j.Result.Compile
 	case run != nil:
-		r = reportSoFar(run.told)
-		view.Compile = run.compile
+		r = reportSoFar(run.Told)
+		view.Compile = run.Compile
 	}
-	if r.Proof != nil {
-		view.Stages, view.Findings, view.Figures = showStages(r.Proof.Stages), r.Proof.Findings, r.Proof.Cost.figures()
+	if r.Conformance != nil {
+		view.Stages, view.Findings, view.Figures = showStages(r.Conformance.Stages), r.Conformance.Findings, figures(r.Conformance.Cost)
 	}
 	view.Changes = r.Changes
-	kept := pluginOf(job.About, job.JobID, plugins)
+	kept := pluginOf(j.About, j.JobID, plugins)
 	if kept == nil && r.Plugin != nil {
 		for i := range plugins { // a newer report is about it
 			if plugins[i].Digest == r.Plugin.Digest {
@@ -149,46 +120,35 @@ func showPluginJob(job *judge.JobView, events []judge.Event, place *judge.Place,
 			}
 		}
 	}
-	view.Title = jobTitle(job.About, kept)
+	view.Title = jobTitle(j.About, kept)
 	switch {
-	case view.Moving:
-		view.showMoving(place, run, r)
-	case job.Result != nil:
+	case j.Status == judge.Running:
+		view.showRunning(run, r)
+	case j.Status == judge.Finished && j.Result != nil:
 		view.showOutcome(r, v)
-	default:
-		view.Headline, view.Detail = "Cancelled", jobEndedWithout(job, v)
-		if job.Status == judge.Dead {
-			view.Verdict, view.Headline = judge.SE, "Not done"
-		}
 	}
 	if kept != nil && !view.Moving {
 		acts := newActs(*kept, problems, v)
-		acts.Problem = job.About.Problem
+		acts.Problem = j.About.Problem
 		view.Acts = &acts
 	}
-	if lines, eventful := history(events, v); eventful {
-		view.History = lines
-	}
-	view.Announce = view.Headline
 	return view
 }
 
-// showMoving says where a job stands that is not done.
-func (view *pluginJobView) showMoving(place *judge.Place, run *run, r report) {
-	job := view.Job
-	errs, warnings := r.Proof.count()
+// showRunning says what a job does that is under way.
+func (view *pluginJobView) showRunning(run *job.Run, r judge.PluginReport) {
+	op := view.About.Op
+	errs, warnings := r.Conformance.Count()
 	switch {
-	case job.Status == judge.Running && job.About.Op == judge.PluginPreview:
-		view.Headline, view.Detail = "Judging past submissions", plural(len(r.Changes), "verdict changes", "verdicts change")+" so far."
-	case job.Status == judge.Running && job.About.Op == judge.PluginBind:
+	case op == judge.PluginPreview:
+		view.Headline, view.Detail = "Judging past submissions", site.Plural(len(r.Changes), "verdict changes", "verdicts change")+" so far."
+	case op == judge.PluginBind:
 		view.Headline = "Making a version of the problem"
-	case job.Status == judge.Running && job.Kind == judge.KindPluginBuild && (run == nil || run.compile == nil):
+	case view.Job.Kind == judge.KindPluginBuild && (run == nil || run.Compile == nil):
 		view.Headline = "Compiling"
-	case job.Status == judge.Running:
-		view.Headline = "Being proved"
-		view.Detail = plural(errs, "error", "errors") + " and " + plural(warnings, "warning", "warnings") + " so far."
 	default:
-		view.Headline, view.Detail = waitingText(job.QueueState, job.Tries, job.MaxTries, place, "")
+		view.Headline = "Being proved"
+		view.Detail = site.Plural(errs, "error", "errors") + " and " + site.Plural(warnings, "warning", "warnings") + " so far."
 	}
 }
 
@@ -213,14 +173,14 @@ func outcome(op judge.PluginOp, verdict judge.Verdict) string {
 	return "Does not conform"
 }
 
-func (view *pluginJobView) showOutcome(r report, v viewer) {
-	op, result := view.Job.About.Op, view.Job.Result
+func (view *pluginJobView) showOutcome(r judge.PluginReport, v site.Viewer) {
+	op, result := view.About.Op, view.Job.Result
 	view.Verdict, view.Headline = result.Verdict, outcome(op, result.Verdict)
-	view.Message = orElse(r.Error, result.Message)
+	view.Message = site.OrElse(r.Error, result.Message)
 	if v.Staff() {
 		view.Note = result.JudgeNote
 	}
-	errs, warnings := r.Proof.count()
+	errs, warnings := r.Conformance.Count()
 	switch {
 	case result.Verdict == judge.JE:
 		view.Detail = "It could not be carried out."
@@ -228,7 +188,7 @@ func (view *pluginJobView) showOutcome(r report, v viewer) {
 		view.Detail = "The compiler's words are below."
 	case op == judge.PluginPreview:
 		view.Detail = fmt.Sprintf("%s judged again; %s. What contestants see stays as it is.",
-			plural(r.Checked, "past submission was", "past submissions were"), plural(len(r.Changes), "verdict would change", "verdicts would change"))
+			site.Plural(r.Checked, "past submission was", "past submissions were"), site.Plural(len(r.Changes), "verdict would change", "verdicts would change"))
 	case op == judge.PluginBind && result.Verdict != judge.AC:
 		view.Detail = "The version that it would check is on the page of the problem's package, with its report; staff can make it live there."
 	case op == judge.PluginBind && r.Binding == "name":
@@ -236,6 +196,6 @@ func (view *pluginJobView) showOutcome(r report, v viewer) {
 	case op == judge.PluginBind:
 		view.Detail = "The problem has a new version, which stays with exactly this version of the checker, because it is not active."
 	default:
-		view.Detail = plural(errs, "error", "errors") + ", " + plural(warnings, "warning", "warnings") + "."
+		view.Detail = site.Plural(errs, "error", "errors") + ", " + site.Plural(warnings, "warning", "warnings") + "."
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // ask stores a job about a plugin and returns its id.
@@ -18,7 +19,7 @@ func (s *stage) ask(kind judge.Kind, p judge.PluginPayload) int64 {
 	p.SchemaVersion, p.ContentType, p.By = 1, judge.PluginType, "sue"
 	payload, err := json.Marshal(p)
 	s.must(err)
-	r, err := s.store.Submit(s.Context(), sql.NewSubmission{Author: "sue", Kind: kind, Payload: payload})
+	r, err := s.store.Submit(s.Context(), sql.NewJob{Author: "sue", Kind: kind, Payload: payload})
 	s.must(err)
 	return r.JobID
 }
@@ -51,7 +52,7 @@ func TestTheReportOnAPluginArrivesLive(t *testing.T) {
 	id := s.ask(judge.KindPluginBuild, pairUpload)
 	page := func() string {
 		t.Helper()
-		r := s.do(http.MethodGet, jobURL(id)+"/live", "", sue)
+		r := s.do(http.MethodGet, site.JobURL(id)+"/live", "", sue)
 		if r.status != http.StatusOK {
 			t.Fatalf("the live part: %d %s", r.status, r.body)
 		}
@@ -66,11 +67,11 @@ func TestTheReportOnAPluginArrivesLive(t *testing.T) {
 			}
 		}
 	}
-	stream := bufio.NewReader(s.sse(jobURL(id)+"/events", sue).body)
+	stream := bufio.NewReader(s.sse(site.JobURL(id)+"/events", sue).body)
 	next(t, stream, "submitted")
 	next(t, stream, "place")
 	shows("Waiting", "1st in the queue")
-	if full := s.do(http.MethodGet, jobURL(id), "", sue).body; !strings.Contains(full, "Upload of org.example.pair 1.0.0") || !strings.Contains(full, `http-equiv="refresh"`) {
+	if full := s.do(http.MethodGet, site.JobURL(id), "", sue).body; !strings.Contains(full, "Upload of org.example.pair 1.0.0") || !strings.Contains(full, `http-equiv="refresh"`) {
 		t.Error("the page of a waiting upload does not name it, or does not reload without JavaScript")
 	}
 	a := s.claim(id)
@@ -96,13 +97,13 @@ func TestTheReportOnAPluginArrivesLive(t *testing.T) {
 	}
 
 	// Who was cut sees what they missed, and nothing twice, also over the API.
-	for _, path := range []string{jobURL(id) + "/events", "/api/v1/jobs/1/events"} {
+	for _, path := range []string{site.JobURL(id) + "/events", "/api/v1/jobs/1/events"} {
 		again := bufio.NewReader(s.sse(path, "Last-Event-ID: "+last, sue).body)
 		if _, kind := next(t, again, "submitted", "claimed", "compiled", "stage", "finding", "finished"); kind != "finished" {
 			t.Errorf("%s: after the finding comes %q, want finished", path, kind)
 		}
 	}
-	whole := s.sse(jobURL(id)+"/events", sue)
+	whole := s.sse(site.JobURL(id)+"/events", sue)
 	text, err := io.ReadAll(whole.body)
 	s.must(err)
 	if !strings.Contains(string(text), `"finding":{`) || !strings.Contains(string(text), "hostile-exit") {
@@ -120,7 +121,7 @@ func TestAReportThatConformsOffersWhatToDoNext(t *testing.T) {
 		Digest: digest(2), Kind: "checker", Name: "org.example.other", Version: "2.0.0", Protocol: "testlib/1", Manifest: json.RawMessage(`{}`), Conforms: true, JobID: id, By: "sue",
 	}))
 	s.must(s.store.Finalize(t.Context(), a, judge.Result{Verdict: judge.AC, Report: json.RawMessage(`{"op": "upload", "report": {"conforms": true}}`)}))
-	page := s.do(http.MethodGet, jobURL(id), "", sue).body
+	page := s.do(http.MethodGet, site.JobURL(id), "", sue).body
 	for _, want := range []string{
 		"Upload of org.example.other 2.0.0", "Conforms", `action="/checkers/checker/org.example.other/activate"`, digest(2), "Preview", "Use for the problem", `value="stairs" selected`,
 	} {
@@ -136,7 +137,7 @@ func TestAReportThatConformsOffersWhatToDoNext(t *testing.T) {
 func TestTheOutcomeOfEveryOperationIsPutIntoWords(t *testing.T) {
 	s := newStage(t)
 	sue := s.setter()
-	sam := "Authorization: Bearer " + s.user("sam", "correct horse", sql.RoleStaff)
+	sam := "Authorization: Bearer " + s.user("sam", "correct horse", judge.RoleStaff)
 	p := s.addPlugin(1, "1.0.0", true)
 	for name, tt := range map[string]struct {
 		ask    judge.PluginPayload
@@ -189,7 +190,7 @@ func TestTheOutcomeOfEveryOperationIsPutIntoWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			id := s.ask(judge.KindPluginTest, tt.ask)
 			s.must(s.store.Finalize(t.Context(), s.claim(id), tt.result))
-			page := s.do(http.MethodGet, jobURL(id), "", tt.who).body
+			page := s.do(http.MethodGet, site.JobURL(id), "", tt.who).body
 			for _, want := range tt.want {
 				if !strings.Contains(page, want) {
 					t.Errorf("the page lacks %q:\n%s", want, page)
@@ -215,7 +216,7 @@ func TestWhileAPreviewRunsItsChangesAreShown(t *testing.T) {
 	id := s.ask(judge.KindPluginTest, judge.PluginPayload{Op: judge.PluginPreview, Digest: digest(1), Problem: "aplusb"})
 	a := s.claim(id)
 	s.tell(a, "finding", `{"job_id": 4711, "author": "ann", "before": "AC", "after": "WA", "test": "secret/3"}`)
-	page := s.do(http.MethodGet, jobURL(id), "", sue).body
+	page := s.do(http.MethodGet, site.JobURL(id), "", sue).body
 	for _, want := range []string{"Judging past submissions", "1 verdict changes so far", "4711", "secret/3"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -226,7 +227,7 @@ func TestWhileAPreviewRunsItsChangesAreShown(t *testing.T) {
 	}
 	_, err := s.store.Fail(t.Context(), a, "the disk of judge1 is full", true)
 	s.must(err)
-	page = s.do(http.MethodGet, jobURL(id), "", sue).body
+	page = s.do(http.MethodGet, site.JobURL(id), "", sue).body
 	if !strings.Contains(page, "Waiting for another try") || !strings.Contains(page, "failed on our side") || strings.Contains(page, "judge1") || strings.Contains(page, "4711") {
 		t.Errorf("after a failure of ours: %s", page)
 	}
@@ -235,11 +236,11 @@ func TestWhileAPreviewRunsItsChangesAreShown(t *testing.T) {
 func TestAJobThatIsGivenUpSaysThatItIsNotThePluginsFault(t *testing.T) {
 	s := newStage(t)
 	sue := s.setter()
-	sam := "Authorization: Bearer " + s.user("sam", "correct horse", sql.RoleStaff)
+	sam := "Authorization: Bearer " + s.user("sam", "correct horse", judge.RoleStaff)
 	id := s.ask(judge.KindPluginBuild, pairUpload)
 	s.must(s.store.Bury(t.Context(), s.claim(id), judge.ReasonPayload, "the disk of judge1 is full"))
 	for who, seesWhy := range map[string]bool{sue: false, sam: true} {
-		page := s.do(http.MethodGet, jobURL(id), "", who).body
+		page := s.do(http.MethodGet, site.JobURL(id), "", who).body
 		if !strings.Contains(page, "Not done") || !strings.Contains(page, "not the plugin&#39;s fault") || strings.Contains(page, "judge1") != seesWhy {
 			t.Errorf("the page of a dead job: %s", page)
 		}
@@ -249,14 +250,14 @@ func TestAJobThatIsGivenUpSaysThatItIsNotThePluginsFault(t *testing.T) {
 	}
 	other := s.ask(judge.KindPluginTest, pairUpload)
 	s.must(s.store.Cancel(t.Context(), other, "sam", ""))
-	if page := s.do(http.MethodGet, jobURL(other), "", sue).body; !strings.Contains(page, "The job was cancelled") {
+	if page := s.do(http.MethodGet, site.JobURL(other), "", sue).body; !strings.Contains(page, "The job was cancelled") {
 		t.Errorf("the page of a cancelled job: %s", page)
 	}
 }
 
 func TestNothingThatAPluginSaysIsMarkup(t *testing.T) {
 	s := newStage(t)
-	sam := "Authorization: Bearer " + s.user("sam", "correct horse", sql.RoleStaff)
+	sam := "Authorization: Bearer " + s.user("sam", "correct horse", judge.RoleStaff)
 	const evil = `</pre></code>"'><script>alert(1)</script><img src=x onerror=alert(1)>`
 	e := quoted(evil)
 	p := judge.Plugin{
@@ -279,7 +280,7 @@ func TestNothingThatAPluginSaysIsMarkup(t *testing.T) {
 		Compile: &judge.Compile{Output: evil, Command: evil, Diagnostics: []judge.Diagnostic{{File: evil, Line: 1, Severity: evil, Message: evil}}},
 		Report:  json.RawMessage(`{"error": ` + e + `, "changes": [` + change + `], "report": {"stages": [` + stage + `], "findings": [` + finding + `]}}`),
 	}))
-	for _, path := range []string{jobURL(running), jobURL(running) + "/live", jobURL(done), jobURL(done) + "/live", "/checkers", "/checkers/checker/org.example.evil"} {
+	for _, path := range []string{site.JobURL(running), site.JobURL(running) + "/live", site.JobURL(done), site.JobURL(done) + "/live", "/checkers", "/checkers/checker/org.example.evil"} {
 		r := s.do(http.MethodGet, path, "", sam)
 		if r.status != http.StatusOK || strings.Contains(r.body, "<script>alert") || strings.Contains(r.body, "<img src=x") {
 			t.Errorf("GET %s: status %d, or markup that a plugin wrote", path, r.status)
@@ -288,7 +289,7 @@ func TestNothingThatAPluginSaysIsMarkup(t *testing.T) {
 			t.Errorf("GET %s does not show what was written", path)
 		}
 	}
-	text, err := io.ReadAll(s.sse(jobURL(done)+"/events", sam).body)
+	text, err := io.ReadAll(s.sse(site.JobURL(done)+"/events", sam).body)
 	s.must(err)
 	if strings.Contains(string(text), "<script>") {
 		t.Error("the stream has markup that a plugin wrote")

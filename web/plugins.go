@@ -13,6 +13,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // How many past submissions a preview judges.
@@ -21,23 +22,9 @@ const (
 	maxPreview     = 500
 )
 
-// settersOnly refuses whoever may not manage plugins and packages.
-func (s *Server) settersOnly(what string) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if viewerOf(c).Setter() {
-			return c.Next()
-		}
-		remedy := "Ask an administrator for the role setter."
-		if viewerOf(c).Guest() {
-			remedy = "Log in with an account that has the role setter, staff or admin."
-		}
-		return refuse(fiber.StatusForbidden, "forbidden", "Only setters and staff may see and change "+what+".", remedy)
-	}
-}
-
 // order stores a job about a plugin and notes who asked for it. When it returns,
 // the job and its queue row are committed.
-func (s *Server) order(ctx context.Context, v viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
+func (s *Server) order(ctx context.Context, v site.Viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
 	var none sql.Receipt
 	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PluginType, v.Name
 	payload, err := json.Marshal(p)
@@ -48,8 +35,8 @@ func (s *Server) order(ctx context.Context, v viewer, p judge.PluginPayload, key
 	if up := (upload{Files: p.Files}); p.Op == judge.PluginUpload && up.fromSources() {
 		kind = judge.KindPluginBuild
 	}
-	receipt, err := s.hand(ctx, sql.NewSubmission{
-		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: traceOf(ctx), Lane: judge.LaneNormal,
+	receipt, err := s.SubmitJob(ctx, sql.NewJob{
+		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
 	})
 	if err != nil {
 		return none, fieldNames{key: keyField}.rename(err)
@@ -69,18 +56,10 @@ func (s *Server) order(ctx context.Context, v viewer, p judge.PluginPayload, key
 		Problem string   `json:"problem,omitempty"`
 		Files   []string `json:"files,omitempty"`
 	}{receipt.JobID, p.Kind, p.Version, p.Digest, p.Problem, files}
-	if err := s.store.AuditNote(ctx, v.Name, "plugin_"+string(p.Op), "plugin:"+orElse(p.Name, p.Digest), detail); err != nil {
+	if err := s.Store.AuditNote(ctx, v.Name, "plugin_"+string(p.Op), "plugin:"+site.OrElse(p.Name, p.Digest), detail); err != nil {
 		return none, fmt.Errorf("note a job about a plugin: %w", err)
 	}
 	return receipt, nil
-}
-
-// orElse returns text, or other if it is empty.
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // formKey is the idempotency key of a form with several buttons: the same form
@@ -97,11 +76,11 @@ func formKey(key string, p judge.PluginPayload) string {
 func (s *Server) plugin(ctx context.Context, digest string) (*judge.Plugin, error) {
 	err := sql.ErrNotFound
 	var p *judge.Plugin
-	if plainWord(digest) {
-		p, err = s.store.Plugin(ctx, digest)
+	if site.PlainWord(digest) {
+		p, err = s.Store.Plugin(ctx, digest)
 	}
 	if errors.Is(err, sql.ErrNotFound) {
-		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no plugin "+strconv.Quote(shorten(digest))+".", "")
+		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no plugin "+strconv.Quote(site.Shorten(digest))+".", "")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up plugin: %w", err)
@@ -111,36 +90,36 @@ func (s *Server) plugin(ctx context.Context, digest string) (*judge.Plugin, erro
 
 // again checks and stores a job about a plugin that is kept: a preview, a
 // binding, or another proof. Limit is how many submissions a preview judges.
-func (s *Server) again(ctx context.Context, v viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
+func (s *Server) again(ctx context.Context, v site.Viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
 	var none sql.Receipt
 	kept, err := s.plugin(ctx, p.Digest)
 	if err != nil {
 		return none, err
 	}
-	var wrong wrongFields
+	var wrong site.WrongFields
 	if p.Op != judge.PluginTest {
 		switch {
 		case kept.Kind != "checker":
-			wrong.add(wrongField("digest", "not_checker", "Only a checker decides on outputs, and %s is of kind %s.", kept.Name, kept.Kind))
+			wrong.Add(site.WrongField("digest", "not_checker", "Only a checker decides on outputs, and %s is of kind %s.", kept.Name, kept.Kind))
 		case !kept.Conforms:
-			wrong.add(notConforming("used"))
+			wrong.Add(notConforming("used"))
 		}
 		if p.Problem == "" {
-			wrong.add(wrongField("problem", reasonMissing, "Choose a problem."))
+			wrong.Add(site.WrongField("problem", site.ReasonMissing, "Choose a problem."))
 		}
 	}
 	found, err := s.checkProblem(ctx, "problem", p.Problem)
 	if err != nil {
 		return none, err
 	}
-	wrong.add(found)
+	wrong.Add(found)
 	if p.Op != judge.PluginPreview {
 		p.Limit = 0
 	} else if p.Limit < 1 || p.Limit > maxPreview {
-		wrong.add(wrongField("limit", reasonInvalid, "A preview judges 1 to %d submissions.", maxPreview))
+		wrong.Add(site.WrongField("limit", site.ReasonInvalid, "A preview judges 1 to %d submissions.", maxPreview))
 	}
-	wrong.add(checkKey(keyField, key))
-	if err := wrong.err(); err != nil {
+	wrong.Add(checkKey(keyField, key))
+	if err := wrong.Err(); err != nil {
 		return none, err
 	}
 	if p.Op != judge.PluginBind {
@@ -157,11 +136,11 @@ func (s *Server) again(ctx context.Context, v viewer, p judge.PluginPayload, key
 }
 
 func notConforming(use string) *judge.FieldError {
-	return wrongField("digest", "not_conforming", "This version does not conform, so it cannot be %s: mend what its report says, and upload it again.", use)
+	return site.WrongField("digest", "not_conforming", "This version does not conform, so it cannot be %s: mend what its report says, and upload it again.", use)
 }
 
 // activate makes the plugin's name mean this version.
-func (s *Server) activate(ctx context.Context, v viewer, digest string) (*judge.Plugin, error) {
+func (s *Server) activate(ctx context.Context, v site.Viewer, digest string) (*judge.Plugin, error) {
 	p, err := s.plugin(ctx, digest)
 	if err != nil {
 		return nil, err
@@ -169,7 +148,7 @@ func (s *Server) activate(ctx context.Context, v viewer, digest string) (*judge.
 	if err := s.mayChangeUsers(ctx, v, p.Kind, p.Name); err != nil {
 		return nil, err
 	}
-	err = s.store.ActivatePlugin(ctx, digest, v.Name)
+	err = s.Store.ActivatePlugin(ctx, digest, v.Name)
 	if _, refused := errors.AsType[*judge.FieldError](err); refused {
 		return nil, notConforming("activated")
 	}
@@ -182,20 +161,20 @@ func (s *Server) activate(ctx context.Context, v viewer, digest string) (*judge.
 
 // rollBack undoes the newest change of what a name means, and returns the
 // version that it means now.
-func (s *Server) rollBack(ctx context.Context, v viewer, kind, name string) (string, error) {
+func (s *Server) rollBack(ctx context.Context, v site.Viewer, kind, name string) (string, error) {
 	digest, err := "", sql.ErrNotFound
-	if plainWord(kind) && plainWord(name) {
+	if site.PlainWord(kind) && site.PlainWord(name) {
 		if err := s.mayChangeUsers(ctx, v, kind, name); err != nil {
 			return "", err
 		}
-		digest, err = s.store.RollBackPlugin(ctx, kind, name, v.Name)
+		digest, err = s.Store.RollBackPlugin(ctx, kind, name, v.Name)
 	}
 	var field *judge.FieldError
 	switch {
 	case errors.Is(err, sql.ErrNotFound):
-		return "", refuse(fiber.StatusConflict, "no_earlier_version", "No earlier version of this name was active.", "Activate another version instead.")
+		return "", site.Refuse(fiber.StatusConflict, "no_earlier_version", "No earlier version of this name was active.", "Activate another version instead.")
 	case errors.As(err, &field):
-		return "", refuse(fiber.StatusConflict, "no_earlier_version", "The version before does not conform any more.", "Activate another version instead.")
+		return "", site.Refuse(fiber.StatusConflict, "no_earlier_version", "The version before does not conform any more.", "Activate another version instead.")
 	case err != nil:
 		return "", fmt.Errorf("roll back plugin: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // digest is a digest that is easy to tell from others.
@@ -51,21 +52,21 @@ func TestCheckersAreForSettersAndStaff(t *testing.T) {
 	s := newStage(t)
 	p := s.addPlugin(1, "1.0.0", true)
 	at := "/checkers/checker/org.example.pair"
-	job, err := s.store.Submit(t.Context(), sql.NewSubmission{Author: "sue", Kind: judge.KindPluginTest, Payload: json.RawMessage(`{}`)})
+	job, err := s.store.Submit(t.Context(), sql.NewJob{Author: "sue", Kind: judge.KindPluginTest, Payload: json.RawMessage(`{}`)})
 	s.must(err)
-	pages := []string{"/checkers", at, jobURL(job.JobID), jobURL(job.JobID) + "/live"}
+	pages := []string{"/checkers", at, site.JobURL(job.JobID), site.JobURL(job.JobID) + "/live"}
 	calls := []string{"GET /api/v1/plugins", "GET /api/v1/plugins/" + p.Digest, "GET /api/v1/jobs/1"}
 	changes := []string{
 		"/checkers", at + "/activate", at + "/rollback", at + "/preview", at + "/bind", at + "/test", "/api/v1/plugins", "/api/v1/plugins/rollback",
 		"/api/v1/plugins/" + p.Digest + "/activate", "/api/v1/plugins/" + p.Digest + "/preview", "/api/v1/plugins/" + p.Digest + "/bind",
 	}
 	const menu = `<a href="/checkers"`
-	for name, role := range map[string]sql.Role{"guest": "", "ann": sql.RoleContestant, "sue": sql.RoleSetter, "sam": sql.RoleStaff, "root": sql.RoleAdmin} {
+	for name, role := range map[string]judge.Role{"guest": "", "ann": judge.RoleContestant, "sue": judge.RoleSetter, "sam": judge.RoleStaff, "root": judge.RoleAdmin} {
 		who := "X-Nobody: 1"
 		if role != "" {
 			who = "Authorization: Bearer " + s.user(name, "correct horse", role)
 		}
-		may := role != "" && role != sql.RoleContestant
+		may := role != "" && role != judge.RoleContestant
 		if got := strings.Contains(s.do(http.MethodGet, "/", "", who).body, menu); got != may {
 			t.Errorf("%s: the menu has checkers: %t", name, got)
 		}
@@ -113,8 +114,8 @@ func TestASubmissionIsNoJobOfTheJobsAddress(t *testing.T) {
 
 func TestWhoAskedForAJobMaySeeItWithoutBeingASetter(t *testing.T) {
 	s := newStage(t)
-	ann := "Authorization: Bearer " + s.user("ann", "correct horse", sql.RoleContestant)
-	job, err := s.store.Submit(t.Context(), sql.NewSubmission{Author: "ann", Kind: judge.KindPluginTest, Payload: json.RawMessage(`{"op": "upload", "name": "org.example.pair"}`)})
+	ann := "Authorization: Bearer " + s.user("ann", "correct horse", judge.RoleContestant)
+	job, err := s.store.Submit(t.Context(), sql.NewJob{Author: "ann", Kind: judge.KindPluginTest, Payload: json.RawMessage(`{"op": "upload", "name": "org.example.pair"}`)})
 	s.must(err)
 	r := s.do(http.MethodGet, fmt.Sprintf("/api/v1/jobs/%d", job.JobID), "", ann)
 	for _, want := range []string{`"status":"PENDING"`, `"kind":"plugin_test"`, `"op":"upload"`, `"name":"org.example.pair"`, `"position":1`} {

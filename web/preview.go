@@ -12,11 +12,12 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // versionURL is the page of a version as contestants would see it.
 func versionURL(slug, version string) string {
-	return packageURL(slug) + "/versions/" + url.PathEscape(version)
+	return site.PackageURL(slug) + "/versions/" + url.PathEscape(version)
 }
 
 // previewView is the statement of a version, live or not, for setters.
@@ -27,7 +28,7 @@ type previewView struct {
 	Rendered  bool     // by a renderer that still counts
 }
 
-func (v *previewView) framed() bool { return v.Statement.framed() }
+func (v *previewView) Framed() bool { return v.Statement.Framed() }
 
 // previewPage handles GET /packages/:slug/versions/:version.
 func (s *Server) previewPage(c *fiber.Ctx) error {
@@ -35,7 +36,7 @@ func (s *Server) previewPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.page(c, fiber.StatusOK, "preview", view.Statement.Problem.Title, view)
+	return s.Page(c, fiber.StatusOK, "preview", view.Statement.Problem.Title, view)
 }
 
 // shownVersion is a version of a problem, live or not, with what its page shows.
@@ -44,7 +45,7 @@ func (s *Server) shownVersion(ctx context.Context, slug, version string) (*judge
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := s.store.LabelledVersion(ctx, v.Problem, v.Version)
+	p, err := s.Store.LabelledVersion(ctx, v.Problem, v.Version)
 	return v, p, err
 }
 
@@ -59,7 +60,7 @@ func (s *Server) preview(c *fiber.Ctx) (*previewView, error) {
 	if view.Statement, err = s.statement(c, p, base, base+"/files", true); err != nil {
 		return nil, err
 	}
-	rendered, err := s.store.Rendering(ctx, v.Problem, v.Version)
+	rendered, err := s.Store.Rendering(ctx, v.Problem, v.Version)
 	if err == nil {
 		view.Warnings, view.Rendered = rendered.Warnings, rendered.Renderer > 0
 	} else if !errors.Is(err, sql.ErrNotFound) {
@@ -108,15 +109,15 @@ const maxRenderNames = 30
 // apiRender handles POST /api/v1/renderings with {"problems": […]} or {"all": true}: a
 // job that makes the pages of versions again.
 func (s *Server) apiRender(c *fiber.Ctx) error {
-	f, err := readFields(c, "problems", "all")
+	f, err := site.ReadFields(c, "problems", "all")
 	if err != nil {
 		return err
 	}
 	var names []string
 	all := false
-	f.value("problems", "a list of strings", &names)
-	f.value("all", "true or false", &all)
-	if err := f.wrong.err(); err != nil {
+	f.Value("problems", "a list of strings", &names)
+	f.Value("all", "true or false", &all)
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
 	receipt, err := s.orderRendering(c, names, all, c.Get("Idempotency-Key"))
@@ -132,34 +133,34 @@ func (s *Server) renderForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return c.Redirect(importURL(receipt.JobID), fiber.StatusSeeOther)
+	return c.Redirect(site.ImportURL(receipt.JobID), fiber.StatusSeeOther)
 }
 
 // orderRendering stores a job that renders problems that the viewer may change, or for
 // staff all.
 func (s *Server) orderRendering(c *fiber.Ctx, names []string, all bool, key string) (sql.Receipt, error) {
-	ctx, v := c.UserContext(), viewerOf(c)
+	ctx, v := c.UserContext(), site.ViewerOf(c)
 	var none sql.Receipt
 	switch {
 	case all && len(names) > 0:
-		return none, wrongField("problems", reasonInvalid, "Name problems, or ask for all of them, and not both.")
+		return none, site.WrongField("problems", site.ReasonInvalid, "Name problems, or ask for all of them, and not both.")
 	case all && !v.Staff():
-		return none, refuse(fiber.StatusForbidden, "forbidden", "Only staff render all problems.", "Name your own in the field problems.")
+		return none, site.Refuse(fiber.StatusForbidden, "forbidden", "Only staff render all problems.", "Name your own in the field problems.")
 	case !all && len(names) == 0:
-		return none, wrongField("problems", reasonMissing, "Name the problems to render, or as staff set all to true.")
+		return none, site.WrongField("problems", site.ReasonMissing, "Name the problems to render, or as staff set all to true.")
 	case len(names) > maxRenderNames:
-		return none, wrongField("problems", reasonInvalid, "At most %d problems are rendered at a time.", maxRenderNames)
+		return none, site.WrongField("problems", site.ReasonInvalid, "At most %d problems are rendered at a time.", maxRenderNames)
 	}
 	for _, slug := range names {
 		versions := []judge.ProblemVersion{}
-		if plainWord(slug) {
+		if site.PlainWord(slug) {
 			var err error
-			if versions, err = s.store.ProblemVersions(ctx, slug); err != nil {
+			if versions, err = s.Store.ProblemVersions(ctx, slug); err != nil {
 				return none, err
 			}
 		}
 		if len(versions) == 0 {
-			return none, wrongField("problems", reasonUnknown, "There is no problem %q.", shorten(slug))
+			return none, site.WrongField("problems", site.ReasonUnknown, "There is no problem %q.", site.Shorten(slug))
 		}
 		if err := s.mayChange(ctx, v, slug); err != nil {
 			return none, err
@@ -172,8 +173,8 @@ func (s *Server) orderRendering(c *fiber.Ctx, names []string, all bool, key stri
 	if err != nil {
 		return none, fmt.Errorf("encode the job: %w", err)
 	}
-	receipt, err := s.hand(ctx, sql.NewSubmission{
-		Kind: judge.KindRender, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: traceOf(ctx), Lane: judge.LaneNormal,
+	receipt, err := s.SubmitJob(ctx, sql.NewJob{
+		Kind: judge.KindRender, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
 	})
 	if err != nil {
 		return none, fieldNames{key: "Idempotency-Key"}.rename(err)
@@ -185,7 +186,7 @@ func (s *Server) orderRendering(c *fiber.Ctx, names []string, all bool, key stri
 	if len(names) == 1 {
 		subject = "problem:" + names[0]
 	}
-	return receipt, s.store.AuditNote(ctx, v.Name, "package_render", subject, map[string]any{"job_id": receipt.JobID, "problems": names})
+	return receipt, s.Store.AuditNote(ctx, v.Name, "package_render", subject, map[string]any{"job_id": receipt.JobID, "problems": names})
 }
 
 // renderingTitle is what a job of kind render is called.

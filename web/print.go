@@ -6,6 +6,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/web/site"
 )
 
 // printView is a set of problems as it is printed: one after the other, each on sheets
@@ -19,38 +21,38 @@ type printView struct {
 // printPage handles GET /spaces/:space/print: the problems of a space in order, for
 // whoever may see each of them.
 func (s *Server) printPage(c *fiber.Ctx) error {
-	space, err := s.spaceFor(c, seeSpaceProblems)
+	space, err := s.SpaceFor(c, people.SeeSpaceProblems)
 	if err != nil {
 		return err
 	}
-	found, err := s.store.SpaceProblems(c.UserContext(), space.ID, viewerOf(c).Name)
+	found, err := s.Store.SpaceProblems(c.UserContext(), space.ID, site.ViewerOf(c).Name)
 	if err != nil {
 		return err
 	}
-	view := printView{Space: spaceView{*space, viewerOf(c)}}
+	view := printView{Space: spaceView{*space, site.ViewerOf(c)}}
 	for i, entry := range found {
-		d, err := s.desk(c.UserContext(), viewerOf(c), space.Slug, entry.Slug)
-		if no, refused := errors.AsType[*fault](err); refused && no.Status < fiber.StatusInternalServerError {
+		d, err := s.Desk(c.UserContext(), site.ViewerOf(c), space.Slug, entry.Slug)
+		if no, refused := errors.AsType[*site.Fault](err); refused && no.Status < fiber.StatusInternalServerError {
 			view.Left++
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		one, err := s.printed(c, d.Problem, problemURL(space.Slug, entry.Slug))
+		one, err := s.printed(c, d.Problem, site.ProblemURL(space.Slug, entry.Slug))
 		if err != nil {
 			return err
 		}
 		one.Label = placeLabel(i + 1)
 		view.Statements = append(view.Statements, one)
 	}
-	return s.page(c, fiber.StatusOK, "print", space.Title, view)
+	return s.Page(c, fiber.StatusOK, "print", space.Title, view)
 }
 
 // printed is a statement on paper. One that is not in the language that was asked for is
 // in that which fits best.
 func (s *Server) printed(c *fiber.Ctx, p *judge.Problem, base string) (statementView, error) {
-	v, err := s.statement(c, p, base, problemURL("", p.Slug)+"/files", false)
+	v, err := s.statement(c, p, base, site.ProblemURL("", p.Slug)+"/files", false)
 	v.Printing = true
 	return v, err
 }

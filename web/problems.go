@@ -14,7 +14,9 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // listing is a text with a title and a copy button.
@@ -27,24 +29,24 @@ type samplePair struct{ Input, Output listing }
 type problemView struct {
 	statementView
 
-	Space     *spaceView // that it is shown in; nil = none
-	At        string     // address of the page
-	Draft     *draftDesk // the version that is looked at before contestants see it; nil = the live one
-	Offers    []offer    // of the languages that the problem takes
-	Open      bool       // whether any of them can be submitted in
-	Waits     bool       // whether no worker takes jobs in any of these
-	Runs      bool       // whether they are of programs, which can be run
-	Key       string     // fresh idempotency key
-	Language  string     // chosen already, or ""
+	Space     *spaceView   // that it is shown in; nil = none
+	At        string       // address of the page
+	Draft     *draftDesk   // the version that is looked at before contestants see it; nil = the live one
+	Offers    []site.Offer // of the languages that the problem takes
+	Open      bool         // whether any of them can be submitted in
+	Waits     bool         // whether no worker takes jobs in any of these
+	Runs      bool         // whether they are of programs, which can be run
+	Key       string       // fresh idempotency key
+	Language  string       // chosen already, or ""
 	Source    string
 	Name      string         // of the first of several files
 	More      []judge.Source // the others
 	Marks     string         // diagnostics of the submission that is edited, as JSON
 	Limit     int64          // bytes of source
 	LimitText string
-	Fault     *fault // why the form comes back
-	Trying    bool   // it came back from a run that does not count
-	Stdin     string // input of that run
+	Fault     *site.Fault // why the form comes back
+	Trying    bool        // it came back from a run that does not count
+	Stdin     string      // input of that run
 }
 
 func (s *Server) problemPage(c *fiber.Ctx) error {
@@ -57,7 +59,7 @@ func (s *Server) problemPage(c *fiber.Ctx) error {
 			return err
 		}
 	}
-	return s.page(c, fiber.StatusOK, "problem", view.Problem.Title, view)
+	return s.Page(c, fiber.StatusOK, "problem", view.Problem.Title, view)
 }
 
 // problemFile handles GET /problems/:slug/files/*: a file that comes with the problem.
@@ -75,12 +77,12 @@ func (s *Server) sendProblemFile(c *fiber.Ctx, p *judge.Problem) error {
 	name, err := url.PathUnescape(c.Params("*"))
 	i := slices.IndexFunc(p.Files, func(f judge.ProblemFile) bool { return f.Name == name })
 	if err != nil || i < 0 {
-		return refuse(fiber.StatusNotFound, "not_found", "There is no file "+strconv.Quote(shorten(name))+" of this problem.", "")
+		return site.Refuse(fiber.StatusNotFound, "not_found", "There is no file "+strconv.Quote(site.Shorten(name))+" of this problem.", "")
 	}
-	if s.cfg.Blobs == nil {
+	if s.Config.Blobs == nil {
 		return noBlobs()
 	}
-	f, err := s.cfg.Blobs.File(c.UserContext(), blob.Digest(p.Files[i].Digest))
+	f, err := s.Config.Blobs.File(c.UserContext(), blob.Digest(p.Files[i].Digest))
 	if err != nil {
 		return fmt.Errorf("open a file of a problem: %w", err)
 	}
@@ -90,7 +92,7 @@ func (s *Server) sendProblemFile(c *fiber.Ctx, p *judge.Problem) error {
 }
 
 // problemAgain shows the form again with what was typed and why it was refused.
-func (s *Server) problemAgain(c *fiber.Ctx, in handIn, f fault) error {
+func (s *Server) problemAgain(c *fiber.Ctx, in handIn, f site.Fault) error {
 	view, err := s.problemView(c)
 	if err != nil {
 		return err
@@ -103,12 +105,12 @@ func (s *Server) problemAgain(c *fiber.Ctx, in handIn, f fault) error {
 	for i := range in.Sources {
 		total += int64(len(in.Sources[i].Text))
 		in.Sources[i].Text = strings.ToValidUTF8(strings.ReplaceAll(in.Sources[i].Text, "\x00", "�"), "�")
-		in.Sources[i].Name = strings.ToValidUTF8(shorten(in.Sources[i].Name), "�")
+		in.Sources[i].Name = strings.ToValidUTF8(site.Shorten(in.Sources[i].Name), "�")
 	}
 	if total <= 4*view.Limit && len(in.Sources) <= maxSources {
 		view.show(in.Sources)
 	}
-	return s.page(c, f.Status, "problem", view.Problem.Title, view)
+	return s.Page(c, f.Status, "problem", view.Problem.Title, view)
 }
 
 // show puts files into the form.
@@ -126,17 +128,17 @@ func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := problemURL("", problem.Slug)
+	base := site.ProblemURL("", problem.Slug)
 	if space != nil {
-		base = problemURL(space.Slug, problem.Slug)
+		base = site.ProblemURL(space.Slug, problem.Slug)
 	}
-	return s.deskOf(c, problem, space, base, problemURL("", problem.Slug)+"/files")
+	return s.deskOf(c, problem, space, base, site.ProblemURL("", problem.Slug)+"/files")
 }
 
 // deskOf is the page of a problem, in a space if there is one. Pictures, documents and
 // languages of its statement have addresses below base, and its files below files.
-func (s *Server) deskOf(c *fiber.Ctx, problem *judge.Problem, space *sql.Space, base, files string) (*problemView, error) {
-	offers, err := s.catalog.languages(c.UserContext())
+func (s *Server) deskOf(c *fiber.Ctx, problem *judge.Problem, space *judge.Space, base, files string) (*problemView, error) {
+	offers, err := s.Catalog.Languages(c.UserContext())
 	if err != nil {
 		return nil, err
 	}
@@ -144,17 +146,17 @@ func (s *Server) deskOf(c *fiber.Ctx, problem *judge.Problem, space *sql.Space, 
 	if err != nil {
 		return nil, err
 	}
-	v := &problemView{statementView: shown, At: base, Key: randomHex(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
+	v := &problemView{statementView: shown, At: base, Key: people.NewToken(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
 	if problem.CodeKiB > 0 {
 		v.Limit = problem.CodeKiB << 10
 	}
 	if space != nil {
-		v.Space = &spaceView{Space: *space, viewer: viewerOf(c)}
+		v.Space = &spaceView{Space: *space, viewer: site.ViewerOf(c)}
 		if space.MaxSourceKiB > 0 {
 			v.Limit = min(v.Limit, int64(space.MaxSourceKiB)<<10)
 		}
 	}
-	v.LimitText = bytesText(v.Limit)
+	v.LimitText = site.BytesText(v.Limit)
 	served := false
 	for _, o := range offers {
 		if allows(problem, o.ID) && (space == nil || len(space.Languages) == 0 || slices.Contains(space.Languages, o.ID)) {
@@ -174,11 +176,11 @@ func (s *Server) editFrom(c *fiber.Ctx, from string, view *problemView) error {
 	if err != nil {
 		return sql.ErrNotFound
 	}
-	sub, err := s.store.For(viewerOf(c).Staff()).Submission(c.UserContext(), id)
+	sub, err := s.Store.For(site.ViewerOf(c).Staff()).Submission(c.UserContext(), id)
 	if err != nil {
 		return fmt.Errorf("look up a submission to edit: %w", err)
 	}
-	if !viewerOf(c).maySee(sub.Author) {
+	if !site.ViewerOf(c).MaySee(sub.Author) {
 		return sql.ErrNotFound
 	}
 	view.Language = sub.Language
@@ -195,16 +197,16 @@ func (s *Server) editFrom(c *fiber.Ctx, from string, view *problemView) error {
 
 // problemHere returns the problem that the address names, and the space that it is
 // in, if it names one.
-func (s *Server) problemHere(c *fiber.Ctx) (*judge.Problem, *sql.Space, error) {
+func (s *Server) problemHere(c *fiber.Ctx) (*judge.Problem, *judge.Space, error) {
 	if slug := c.Params("space"); slug != "" {
-		d, err := s.desk(c.UserContext(), viewerOf(c), slug, c.Params("slug"))
+		d, err := s.Desk(c.UserContext(), site.ViewerOf(c), slug, c.Params("slug"))
 		if err != nil {
 			return nil, nil, err
 		}
 		return d.Problem, &d.Space, nil
 	}
 	p, err := s.problem(c)
-	if err == nil && p.Hidden && !viewerOf(c).Setter() {
+	if err == nil && p.Hidden && !site.ViewerOf(c).Setter() {
 		p.Tags, p.Difficulty = nil, 0 // a contest's, as long as it is not open to all
 	}
 	return p, nil, err
@@ -213,16 +215,16 @@ func (s *Server) problemHere(c *fiber.Ctx) (*judge.Problem, *sql.Space, error) {
 // problem returns the problem that the address names.
 func (s *Server) problem(c *fiber.Ctx) (*judge.Problem, error) {
 	slug := c.Params("slug")
-	if !plainWord(slug) {
+	if !site.PlainWord(slug) {
 		return nil, sql.ErrNotFound
 	}
-	p, err := s.store.Problem(c.UserContext(), slug)
+	p, err := s.Store.Problem(c.UserContext(), slug)
 	seen := false
 	if err == nil {
-		seen, err = s.sees(c.UserContext(), viewerOf(c), p)
+		seen, err = s.Sees(c.UserContext(), site.ViewerOf(c), p)
 	}
 	if errors.Is(err, sql.ErrNotFound) || err == nil && !seen {
-		return nil, refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(shorten(slug))+".", "")
+		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(site.Shorten(slug))+".", "")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up problem: %w", err)
@@ -235,9 +237,9 @@ func (s *Server) apiProblem(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	base := problemURL("", p.Slug)
+	base := site.ProblemURL("", p.Slug)
 	if space != nil {
-		base = problemURL(space.Slug, p.Slug)
+		base = site.ProblemURL(space.Slug, p.Slug)
 	}
 	if _, err := s.speak(c, p, base, true); err != nil {
 		return err

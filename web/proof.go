@@ -7,70 +7,12 @@ import (
 	"strings"
 
 	"deepoj/host/judge"
+	"deepoj/web/site"
 )
 
-// report is what a job about a plugin found, as far as pages show it: see
-// host/intake, which writes it, and plugins/README.md. It is read leniently, so
-// that what a newer worker adds does no harm.
-type report struct {
-	Op      judge.PluginOp `json:"op"`
-	Plugin  *judge.Plugin  `json:"plugin"`
-	Problem string         `json:"problem"`
-	Binding string         `json:"binding"` // bind: name or digest
-	Checked int            `json:"checked"` // preview: submissions judged
-	Changes []change       `json:"changes"`
-	Error   string         `json:"error"`
-	Proof   *proof         `json:"report"`
-}
-
-// proof is the report of the conformance suite.
-type proof struct {
-	Stages   []stageEnd `json:"stages"`
-	Findings []finding  `json:"findings"`
-	Cost     *cost      `json:"cost"`
-}
-
-// finding is something that is wrong with a plugin, or may be.
-type finding struct {
-	Stage    string `json:"stage"`
-	Rule     string `json:"rule"`
-	Severity string `json:"severity"` // error or warning
-	Offender string `json:"offender"`
-	Remedy   string `json:"remedy"`
-}
-
-// stageEnd says how a stage of the suite ended.
-type stageEnd struct {
-	Name    string `json:"stage"`
-	Outcome string `json:"outcome"` // passed, warned, failed, not_run
-	Reason  string `json:"reason"`
-}
-
-// cost is what calls of a plugin cost.
-type cost struct {
-	MicrosP50   int64   `json:"cpu_us_p50"`
-	MicrosP99   int64   `json:"cpu_us_p99"`
-	Fuel        uint64  `json:"fuel"`
-	MemoryKiB   int64   `json:"memory_kib"`
-	FuelPerMB   float64 `json:"fuel_per_mb"`
-	MillisPerMB float64 `json:"cpu_ms_per_mb"`
-}
-
-// change is a submission that another checker judges otherwise.
-type change struct {
-	JobID       int64         `json:"job_id"`
-	Author      string        `json:"author"`
-	Before      judge.Verdict `json:"before"`
-	After       judge.Verdict `json:"after"`
-	BeforeScore *float64      `json:"before_score"`
-	AfterScore  *float64      `json:"after_score"`
-	Test        string        `json:"test"`
-	Message     string        `json:"message"`
-}
-
 // readReport reads a finished job's report. What cannot be read is left empty.
-func readReport(raw json.RawMessage) report {
-	var r report
+func readReport(raw json.RawMessage) judge.PluginReport {
+	var r judge.PluginReport
 	if len(raw) > 0 {
 		_ = json.Unmarshal(raw, &r) // members of another type than expected are skipped
 	}
@@ -78,26 +20,27 @@ func readReport(raw json.RawMessage) report {
 }
 
 // reportSoFar puts together what the events of a running job tell.
-func reportSoFar(told []json.RawMessage) report {
-	r := report{Proof: &proof{}}
+func reportSoFar(told []json.RawMessage) judge.PluginReport {
+	r := judge.PluginReport{Conformance: &judge.Conformance{}}
 	for _, raw := range told {
 		var one struct {
-			finding
-			Outcome, Reason string
-			After           judge.Verdict
+			judge.ConformanceFinding
+			Outcome judge.StageOutcome
+			Reason  string
+			After   judge.Verdict
 		}
 		if json.Unmarshal(raw, &one) != nil {
 			continue
 		}
 		switch {
 		case one.Outcome != "":
-			r.Proof.Stages = append(r.Proof.Stages, stageEnd{one.Stage, one.Outcome, one.Reason})
+			r.Conformance.Stages = append(r.Conformance.Stages, judge.ConformanceStage{Name: one.Stage, Outcome: one.Outcome, Reason: one.Reason})
 		case one.After != "":
-			var c change
+			var c judge.VerdictChange
 			_ = json.Unmarshal(raw, &c)
 			r.Changes = append(r.Changes, c)
 		default:
-			r.Proof.Findings = append(r.Proof.Findings, one.finding)
+			r.Conformance.Findings = append(r.Conformance.Findings, one.ConformanceFinding)
 		}
 	}
 	return r
@@ -110,46 +53,33 @@ type stageView struct {
 	Shape                 string
 }
 
-func showStages(stages []stageEnd) []stageView {
+func showStages(stages []judge.ConformanceStage) []stageView {
 	out := make([]stageView, len(stages))
 	for i, s := range stages {
-		out[i] = stageView{Name: strings.ReplaceAll(s.Name, "-", " "), Outcome: strings.ReplaceAll(s.Outcome, "_", " "), Reason: s.Reason, Shape: "ring"}
+		out[i] = stageView{Name: strings.ReplaceAll(s.Name, "-", " "), Outcome: strings.ReplaceAll(string(s.Outcome), "_", " "), Reason: s.Reason, Shape: "ring"}
 		switch s.Outcome {
-		case "passed":
+		case judge.StagePassed:
 			out[i].Like, out[i].Shape = judge.AC, "check"
-		case "warned":
+		case judge.StageWarned:
 			out[i].Like, out[i].Shape = judge.TLE, "hexagon"
-		case "failed":
+		case judge.StageFailed:
 			out[i].Like, out[i].Shape = judge.WA, "cross"
+		case judge.StageNotRun: // a ring of no colour
 		}
 	}
 	return out
 }
 
-// count returns how many findings are errors, and how many are not.
-func (p *proof) count() (errs, warnings int) {
-	if p == nil {
-		return 0, 0
-	}
-	for _, f := range p.Findings {
-		if f.Severity == "error" {
-			errs++
-		} else {
-			warnings++
-		}
-	}
-	return errs, warnings
-}
-
 // figure is a measured figure with its name.
 type figure struct{ Name, Text string }
 
-func (c *cost) figures() []figure {
+// figures are what calls of a plugin cost, for people.
+func figures(c *judge.PluginCost) []figure {
 	if c == nil {
 		return nil
 	}
 	out := []figure{
-		{"A call, median", microsText(c.MicrosP50)}, {"A call, 99th percentile", microsText(c.MicrosP99)}, {"Memory", memoryText(c.MemoryKiB)},
+		{"A call, median", microsText(c.MicrosP50)}, {"A call, 99th percentile", microsText(c.MicrosP99)}, {"Memory", site.MemoryText(c.MemoryKiB)},
 	}
 	if c.Fuel > 0 {
 		out = append(out, figure{"Fuel of a call", bigText(float64(c.Fuel))})

@@ -53,7 +53,7 @@ func (s *stage) queueScene() map[string]string {
 // staffSignIn gives the browser the session of a member of staff.
 func (s *stage) staffSignIn(do func(...chromedp.Action[chromedp.Void]) error) {
 	s.Helper()
-	s.user("prof", "correct horse", sql.RoleStaff)
+	s.user("prof", "correct horse", judge.RoleStaff)
 	s.signInAs(do, "prof", "/queue")
 }
 

@@ -1,55 +1,38 @@
 package web
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
+	"deepoj/web/job"
+	"deepoj/web/site"
 )
-
-// requireStaff is staffOnly as a middleware.
-func (s *Server) requireStaff(c *fiber.Ctx) error {
-	if err := staffOnly(c); err != nil {
-		return err
-	}
-	return c.Next()
-}
-
-// idOf reads the number that the address names.
-func idOf(c *fiber.Ctx) (int64, error) {
-	id, err := strconv.ParseInt(c.Params("id"), 10, 64)
-	if err != nil || id < 1 {
-		return 0, sql.ErrNotFound
-	}
-	return id, nil
-}
 
 // waitingJSON is a job that waits, for its owner.
 type waitingJSON struct {
-	JobID     int64      `json:"job_id"`
-	URL       string     `json:"url"`
-	State     string     `json:"state"` // waiting, scheduled or delivered
-	Lane      judge.Lane `json:"lane"`
-	Since     time.Time  `json:"since"`
-	NotBefore time.Time  `json:"not_before"`
-	Delayed   bool       `json:"delayed"`
-	Place     *placeJSON `json:"place,omitempty"`
+	JobID     int64          `json:"job_id"`
+	URL       string         `json:"url"`
+	State     string         `json:"state"` // waiting, scheduled or delivered
+	Lane      judge.Lane     `json:"lane"`
+	Since     time.Time      `json:"since"`
+	NotBefore time.Time      `json:"not_before"`
+	Delayed   bool           `json:"delayed"`
+	Place     *job.PlaceJSON `json:"place,omitempty"`
 }
 
 // reservations answers GET /api/v1/queue?group=: what waits of one submitter.
 // Contestants may ask only for themselves.
 func (s *Server) reservations(c *fiber.Ctx, group string) error {
-	v := viewerOf(c)
-	if !plainWord(group) {
-		return wrongField("group", reasonInvalid, "The value is not a name.")
+	v := site.ViewerOf(c)
+	if !site.PlainWord(group) {
+		return site.WrongField("group", site.ReasonInvalid, "The value is not a name.")
 	}
 	if !v.Staff() && group != v.Name {
-		return refuse(fiber.StatusForbidden, "forbidden", "Only staff may see what waits of others.", "")
+		return site.Refuse(fiber.StatusForbidden, "forbidden", "Only staff may see what waits of others.", "")
 	}
-	found, err := s.store.For(v.Staff()).Waiting(c.UserContext(), "", group, maxPage)
+	found, err := s.Store.For(v.Staff()).Waiting(c.UserContext(), "", group, site.MaxPage)
 	if err != nil {
 		return err
 	}
@@ -57,18 +40,18 @@ func (s *Server) reservations(c *fiber.Ctx, group string) error {
 	for i, w := range found {
 		ids[i] = w.JobID
 	}
-	places, err := s.placesOf(c.UserContext(), v, ids)
+	places, err := s.job.PlacesOf(c.UserContext(), v, ids)
 	if err != nil {
 		return err
 	}
 	out := make([]waitingJSON, len(found))
 	for i, w := range found {
 		out[i] = waitingJSON{
-			JobID: w.JobID, URL: submissionURL(w.JobID), State: map[string]string{"R": "waiting", "S": "scheduled", "D": "delivered"}[w.State],
+			JobID: w.JobID, URL: site.SubmissionURL(w.JobID), State: map[string]string{"R": "waiting", "S": "scheduled", "D": "delivered"}[w.State],
 			Lane: w.Lane, Since: w.Since, NotBefore: w.NotBefore, Delayed: w.Delayed,
 		}
 		if place, waits := places[w.JobID]; waits {
-			out[i].Place = publicPlace(place)
+			out[i].Place = job.PublicPlace(place)
 		}
 	}
 	return c.JSON(fiber.Map{"group": group, "waiting": out})
@@ -88,7 +71,7 @@ type queueJSON struct {
 }
 
 func (s *Server) apiQueues(c *fiber.Ctx) error {
-	found, err := s.store.Queues(c.UserContext())
+	found, err := s.Store.Queues(c.UserContext())
 	if err != nil {
 		return err
 	}

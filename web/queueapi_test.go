@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/web/client"
+	"deepoj/web/job"
 )
 
 // staff calls the API as a member of staff and reads the answer into out.
@@ -32,7 +32,7 @@ func (s *stage) staff(token, method, path, body string, out any, headers ...stri
 func TestTheQueueIsControlledByStaffAlone(t *testing.T) {
 	s := newStage(t)
 	id := s.submit("aplusb", "cpp", "int main() {}")
-	s.user("cat", "correct horse", sql.RoleContestant)
+	s.user("cat", "correct horse", judge.RoleContestant)
 	token, err := s.client.Login(t.Context(), "cat", "correct horse")
 	s.must(err)
 	at := fmt.Sprintf("/api/v1/submissions/%d", id)
@@ -56,14 +56,14 @@ func TestTheQueueIsControlledByStaffAlone(t *testing.T) {
 
 func TestStaffMoveWhatWaits(t *testing.T) {
 	s := newStage(t)
-	token := s.user("prof", "correct horse", sql.RoleStaff)
+	token := s.user("prof", "correct horse", judge.RoleStaff)
 	var ids []int64
 	for i := range 3 {
 		ids = append(ids, s.submitAs(fmt.Sprint("ann", i), "aplusb", "cpp", "int main() {}"))
 	}
 	type moved struct {
-		Undone string    `json:"undone"`
-		Place  placeJSON `json:"place"`
+		Undone string        `json:"undone"`
+		Place  job.PlaceJSON `json:"place"`
 	}
 	move := func(id int64, verb, body string) (m moved) {
 		t.Helper()
@@ -118,7 +118,7 @@ func TestStaffMoveWhatWaits(t *testing.T) {
 
 func TestADeadLetterIsReadReplayedAndDiscarded(t *testing.T) {
 	s := newStage(t)
-	token := s.user("prof", "correct horse", sql.RoleStaff)
+	token := s.user("prof", "correct horse", judge.RoleStaff)
 	ids := []int64{s.submit("aplusb", "cpp", "1"), s.submit("aplusb", "cpp", "2")}
 	for _, id := range ids {
 		s.must(s.store.Bury(t.Context(), s.claim(id), judge.ReasonPayload, "schema_version 7"))
@@ -177,7 +177,7 @@ func TestADeadLetterIsReadReplayedAndDiscarded(t *testing.T) {
 
 func TestSubmissionsAreRejudgedAsASet(t *testing.T) {
 	s := newStage(t)
-	token := s.user("prof", "correct horse", sql.RoleStaff)
+	token := s.user("prof", "correct horse", judge.RoleStaff)
 	id := s.submit("aplusb", "cpp", "int main() {}")
 	s.finish(id, judge.Result{Verdict: judge.WA})
 	var set setJSON
@@ -232,8 +232,8 @@ func TestSubmissionsAreRejudgedAsASet(t *testing.T) {
 
 func TestASubmissionAskedForOnceIsNotStoredTwiceWhileItWaits(t *testing.T) {
 	s := newStage(t)
-	staff := s.user("prof", "correct horse", sql.RoleStaff)
-	ann, bob := s.as(s.user("ann", "correct horse", sql.RoleContestant)), s.as(s.user("bob", "correct horse", sql.RoleContestant))
+	staff := s.user("prof", "correct horse", judge.RoleStaff)
+	ann, bob := s.as(s.user("ann", "correct horse", judge.RoleContestant)), s.as(s.user("bob", "correct horse", judge.RoleContestant))
 	submit := func(c *client.Client, text string, once bool) client.Receipt {
 		t.Helper()
 		r, err := c.Submit(t.Context(), client.NewSubmission{Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Text: text}}, Once: once})
@@ -265,8 +265,8 @@ func TestASubmissionAskedForOnceIsNotStoredTwiceWhileItWaits(t *testing.T) {
 
 func TestStaffSayWhenASubmissionIsJudged(t *testing.T) {
 	s := newStage(t)
-	token := s.user("prof", "correct horse", sql.RoleStaff)
-	ann := s.user("ann", "correct horse", sql.RoleContestant)
+	token := s.user("prof", "correct horse", judge.RoleStaff)
+	ann := s.user("ann", "correct horse", judge.RoleContestant)
 	prof, ctx := s.as(token), t.Context()
 	submit := func(n client.NewSubmission) client.Receipt {
 		t.Helper()

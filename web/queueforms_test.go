@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // post sends a form with the session's CSRF token, unless it has one.
@@ -72,8 +73,8 @@ func numbers(ids ...int64) (out []string) {
 
 func TestFormsOfTheQueueAreForStaffAndNeedTheTokenOfTheirSession(t *testing.T) {
 	s := newStage(t)
-	s.user("prof", "correct horse", sql.RoleStaff)
-	s.user("cat", "correct horse", sql.RoleContestant)
+	s.user("prof", "correct horse", judge.RoleStaff)
+	s.user("cat", "correct horse", judge.RoleContestant)
 	prof, cat := s.login("prof", "correct horse"), s.login("cat", "correct horse")
 	waits, dead, wrong := s.submit("aplusb", "cpp", "1"), s.submit("aplusb", "cpp", "2"), s.submit("aplusb", "cpp", "3")
 	s.finish(wrong, judge.Result{Verdict: judge.WA})
@@ -123,7 +124,7 @@ func TestFormsOfTheQueueAreForStaffAndNeedTheTokenOfTheirSession(t *testing.T) {
 
 func TestStaffMoveWhatWaitsOnTheQueuePage(t *testing.T) {
 	s := newStage(t)
-	s.user("prof", "correct horse", sql.RoleStaff)
+	s.user("prof", "correct horse", judge.RoleStaff)
 	prof := s.login("prof", "correct horse")
 	var ids []int64
 	for i := range 5 {
@@ -198,7 +199,7 @@ func TestStaffMoveWhatWaitsOnTheQueuePage(t *testing.T) {
 
 func TestADeadLetterIsResolvedOnItsPage(t *testing.T) {
 	s := newStage(t)
-	s.user("prof", "correct horse", sql.RoleStaff)
+	s.user("prof", "correct horse", judge.RoleStaff)
 	prof := s.login("prof", "correct horse")
 	a, b := s.submit("aplusb", "cpp", "1"), s.submit("aplusb", "cpp", "2")
 	for _, id := range []int64{a, b} {
@@ -206,7 +207,7 @@ func TestADeadLetterIsResolvedOnItsPage(t *testing.T) {
 	}
 	s.says(s.show(prof, "/queue"), `<a href="/dlq">2</a>`)
 	s.says(s.show(prof, "/dlq"), string(judge.ReasonPayload), fmt.Sprint(letterURL(a)), fmt.Sprintf("schema_version &lt;%d&gt;", b))
-	s.says(s.show(prof, letterURL(a)), "buried", "judge1-5f3a", fmt.Sprintf("schema_version &lt;%d&gt;", a), submissionURL(a), "Discard")
+	s.says(s.show(prof, letterURL(a)), "buried", "judge1-5f3a", fmt.Sprintf("schema_version &lt;%d&gt;", a), site.SubmissionURL(a), "Discard")
 	r := s.post(prof, letterURL(a)+"/discard", url.Values{"reason": {"  "}})
 	if r.status != http.StatusUnprocessableEntity {
 		t.Errorf("discarded without a reason: status %d", r.status)
@@ -239,7 +240,7 @@ func TestADeadLetterIsResolvedOnItsPage(t *testing.T) {
 
 func TestARejudgeSetIsStartedReadAndAppliedOnItsPages(t *testing.T) {
 	s := newStage(t)
-	s.user("prof", "correct horse", sql.RoleStaff)
+	s.user("prof", "correct horse", judge.RoleStaff)
 	prof := s.login("prof", "correct horse")
 	var ids []int64
 	for range 3 {
@@ -269,8 +270,8 @@ func TestARejudgeSetIsStartedReadAndAppliedOnItsPages(t *testing.T) {
 	s.finish(ids[0], judge.Result{Verdict: judge.AC})
 	s.finish(ids[1], judge.Result{Verdict: judge.WA})
 	page = s.show(prof, at)
-	s.says(page, "2 of 2", `class="num differs">1`, `class="num same">1`, submissionURL(ids[0]), at+"/apply")
-	if strings.Contains(page, submissionURL(ids[1])+`"`) {
+	s.says(page, "2 of 2", `class="num differs">1`, `class="num same">1`, site.SubmissionURL(ids[0]), at+"/apply")
+	if strings.Contains(page, site.SubmissionURL(ids[1])+`"`) {
 		t.Error("a submission that does not change is among the changes")
 	}
 	verdict := func(id int64) judge.Verdict {
@@ -299,10 +300,10 @@ func TestARejudgeSetIsStartedReadAndAppliedOnItsPages(t *testing.T) {
 
 func TestWhoWaitsFarBackIsToldHowFarAtLeast(t *testing.T) {
 	s := newStage(t)
-	token := s.user("ann", "correct horse", sql.RoleContestant)
-	many := make([]sql.NewSubmission, 300)
+	token := s.user("ann", "correct horse", judge.RoleContestant)
+	many := make([]sql.NewJob, 300)
 	for i := range many {
-		many[i] = sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: fmt.Sprint("user", i), Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}}
+		many[i] = sql.NewJob{Problem: "aplusb", Language: "cpp", Author: fmt.Sprint("user", i), Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}}
 	}
 	_, err := s.store.SubmitMany(t.Context(), many)
 	s.must(err)
@@ -315,6 +316,6 @@ func TestWhoWaitsFarBackIsToldHowFarAtLeast(t *testing.T) {
 	}
 	ann := s.login("ann", "correct horse")
 	s.beat(languages...)
-	s.says(s.show(ann, submissionURL(id)), "More than 250 others go first, expected ", " to ")
+	s.says(s.show(ann, site.SubmissionURL(id)), "More than 250 others go first, expected ", " to ")
 	s.says(s.show(ann, "/queue"), "behind more than 250")
 }

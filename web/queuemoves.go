@@ -14,6 +14,8 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/job"
+	"deepoj/web/site"
 )
 
 // moveVerbs are what staff can do with a job that waits.
@@ -30,19 +32,19 @@ type moveAnswer struct {
 func (s *Server) move(ctx context.Context, verb string, id, before int64, by string) (m moveAnswer, err error) {
 	switch verb {
 	case "release":
-		err = s.store.Release(ctx, id, by)
+		err = s.Store.Release(ctx, id, by)
 	case "immediate":
-		err = s.store.Hasten(ctx, id, by)
+		err = s.Store.Hasten(ctx, id, by)
 	case "delay":
-		m.Rank, err = s.store.Delay(ctx, id, by)
+		m.Rank, err = s.Store.Delay(ctx, id, by)
 	case "delete":
-		err = s.store.Withdraw(ctx, id, by, "")
+		err = s.Store.Withdraw(ctx, id, by, "")
 	case "undo":
-		m.Undone, err = s.store.Undo(ctx, id, by)
+		m.Undone, err = s.Store.Undo(ctx, id, by)
 	case "move":
-		err = s.store.Move(ctx, id, before, by)
+		err = s.Store.Move(ctx, id, before, by)
 	default:
-		err = wrongField("verb", reasonUnknown, "There is nothing called %q; there is %s.", shorten(verb), strings.Join(moveVerbs, ", "))
+		err = site.WrongField("verb", site.ReasonUnknown, "There is nothing called %q; there is %s.", site.Shorten(verb), strings.Join(moveVerbs, ", "))
 	}
 	return m, err
 }
@@ -51,10 +53,7 @@ func (s *Server) move(ctx context.Context, verb string, id, before int64, by str
 // a waiting submission.
 func (s *Server) apiMove(verb string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		if err := staffOnly(c); err != nil {
-			return err
-		}
-		id, err := idOf(c)
+		id, err := site.IDOf(c)
 		if err != nil {
 			return err
 		}
@@ -64,7 +63,7 @@ func (s *Server) apiMove(verb string) fiber.Handler {
 				return err
 			}
 		}
-		m, err := s.move(c.UserContext(), verb, id, before, viewerOf(c).Name)
+		m, err := s.move(c.UserContext(), verb, id, before, site.ViewerOf(c).Name)
 		if err != nil {
 			return err
 		}
@@ -75,12 +74,12 @@ func (s *Server) apiMove(verb string) fiber.Handler {
 		if m.Undone != "" {
 			out["undone"] = m.Undone
 		}
-		place, err := s.placeOf(c.UserContext(), viewerOf(c), id, judge.Pending)
+		place, err := s.job.PlaceOf(c.UserContext(), site.ViewerOf(c), id, judge.Pending)
 		if err != nil {
 			return err
 		}
 		if place != nil {
-			out["place"] = publicPlace(*place)
+			out["place"] = job.PublicPlace(*place)
 		}
 		return c.JSON(out)
 	}
@@ -88,51 +87,51 @@ func (s *Server) apiMove(verb string) fiber.Handler {
 
 // readBefore reads {"before": id}.
 func readBefore(c *fiber.Ctx) (id int64, err error) {
-	f, err := readFields(c, "before")
+	f, err := site.ReadFields(c, "before")
 	if err != nil {
 		return 0, err
 	}
-	if !f.has("before") {
-		f.wrong.add(wrongField("before", reasonMissing, "The field is missing."))
-	} else if json.Unmarshal(f.raw["before"], &id) != nil || id < 1 {
-		f.wrong.add(wrongField("before", reasonWrong, "The field has to be the id of a job."))
+	if !f.Has("before") {
+		f.Wrong.Add(site.WrongField("before", site.ReasonMissing, "The field is missing."))
+	} else if json.Unmarshal(f.Raw["before"], &id) != nil || id < 1 {
+		f.Wrong.Add(site.WrongField("before", site.ReasonWrong, "The field has to be the id of a job."))
 	}
-	return id, f.wrong.err()
+	return id, f.Wrong.Err()
 }
 
 // moveForm handles POST /queue/move: what the button says, with each job that was
 // chosen or named. Jobs that are released together keep their order.
 func (s *Server) moveForm(c *fiber.Ctx) error {
-	verb, v := c.FormValue("verb"), viewerOf(c)
-	var wrong wrongFields
+	verb, v := c.FormValue("verb"), site.ViewerOf(c)
+	var wrong site.WrongFields
 	ids, e := chosenJobs(c)
-	wrong.add(e)
+	wrong.Add(e)
 	before := int64(0)
 	if verb == "move" {
 		var err error
 		if before, err = strconv.ParseInt(strings.TrimSpace(c.FormValue("before")), 10, 64); err != nil || before < 1 {
-			wrong.add(wrongField("before", reasonMissing, "Name the job that they are moved before."))
+			wrong.Add(site.WrongField("before", site.ReasonMissing, "Name the job that they are moved before."))
 		}
 	}
-	if err := wrong.err(); err != nil {
-		return s.queueAgain(c, nil, s.explain(c.UserContext(), err))
+	if err := wrong.Err(); err != nil {
+		return s.queueAgain(c, nil, s.Explain(c.UserContext(), err))
 	}
 	if verb == "release" {
 		slices.Reverse(ids)
 	}
 	var done []int64
-	var failed []*fault
+	var failed []*site.Fault
 	for _, id := range ids {
 		_, err := s.move(c.UserContext(), verb, id, before, v.Name)
 		if err == nil {
 			done = append(done, id)
 			continue
 		}
-		f := s.explain(c.UserContext(), err)
+		f := s.Explain(c.UserContext(), err)
 		if f.Status >= fiber.StatusInternalServerError {
 			return err
 		}
-		failed = append(failed, &fault{Status: f.Status, Reason: f.Reason, Detail: fmt.Sprintf("Job %d: %s", id, f.Detail)})
+		failed = append(failed, &site.Fault{Status: f.Status, Reason: f.Reason, Detail: fmt.Sprintf("Job %d: %s", id, f.Detail)})
 	}
 	slices.Sort(done)
 	if len(failed) > 0 {
@@ -161,18 +160,18 @@ func jobNumbers(field string, texts []string, most int) ([]int64, *judge.FieldEr
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", ;\t\r\n", r) }) {
 			id, err := strconv.ParseInt(strings.TrimPrefix(word, "#"), 10, 64)
 			if err != nil || id < 1 {
-				return nil, wrongField(field, reasonInvalid, "%q is not the number of a job.", shorten(word))
+				return nil, site.WrongField(field, site.ReasonInvalid, "%q is not the number of a job.", site.Shorten(word))
 			}
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 			if len(ids) > most {
-				return nil, wrongField(field, "too_many", "At most %d jobs are taken at once.", most)
+				return nil, site.WrongField(field, "too_many", "At most %d jobs are taken at once.", most)
 			}
 		}
 	}
 	if len(ids) == 0 {
-		return nil, wrongField(field, reasonMissing, "Choose at least one job.")
+		return nil, site.WrongField(field, site.ReasonMissing, "Choose at least one job.")
 	}
 	return ids, nil
 }
@@ -238,8 +237,8 @@ func (s *Server) pauseForm(paused bool) fiber.Handler {
 // pause stops the queue that the address names from giving work, or lets it.
 func (s *Server) pause(c *fiber.Ctx, paused bool) error {
 	name := c.Params("name")
-	if !plainWord(name) {
+	if !site.PlainWord(name) {
 		return sql.ErrNotFound
 	}
-	return s.store.PauseQueue(c.UserContext(), name, paused, viewerOf(c).Name)
+	return s.Store.PauseQueue(c.UserContext(), name, paused, site.ViewerOf(c).Name)
 }

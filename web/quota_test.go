@@ -8,11 +8,12 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 func TestASetterSendsNoMoreVersionsADayThanTheyMay(t *testing.T) {
 	blobs, option := withBlobs(t)
-	s := newStage(t, option, func(c *Config) { c.SetterVersions = 3 })
+	s := newStage(t, option, func(c *site.Config) { c.SetterVersions = 3 })
 	sue := s.setter()
 	send := func(name, who string) reply {
 		return s.do(http.MethodPost, "/api/v1/problems?problem="+name, pk+"package "+name, asZIP, who, "Idempotency-Key: "+name)
@@ -38,12 +39,12 @@ func TestASetterSendsNoMoreVersionsADayThanTheyMay(t *testing.T) {
 	if r := s.do(http.MethodPost, "/api/v1/plugins/"+one.Digest+"/bind", `{"problem": "aplusb"}`, asJSON, sue); r.status != http.StatusTooManyRequests {
 		t.Errorf("a version by another checker: %d %s", r.status, r.body)
 	}
-	s.someone("stan", sql.RoleStaff)
+	s.someone("stan", judge.RoleStaff)
 	if r := send("five", "Authorization: Bearer "+s.session("stan")); r.status != http.StatusAccepted {
 		t.Errorf("staff: %d %s", r.status, r.body)
 	}
 	// What was refused for its fields or its content is none of them.
-	s.someone("tom", sql.RoleSetter)
+	s.someone("tom", judge.RoleSetter)
 	tom := "Authorization: Bearer " + s.session("tom")
 	for range 5 {
 		if r := s.do(http.MethodPost, "/api/v1/problems?problem=tom", "no archive", asZIP, tom); r.status != http.StatusUnprocessableEntity {
@@ -57,7 +58,7 @@ func TestASetterSendsNoMoreVersionsADayThanTheyMay(t *testing.T) {
 
 func TestASetterSeesAndKeepsTheirQuota(t *testing.T) {
 	_, option := withBlobs(t)
-	s := newStage(t, option, func(c *Config) { c.SetterQuota = 4 << 20 })
+	s := newStage(t, option, func(c *site.Config) { c.SetterQuota = 4 << 20 })
 	sue := s.setter()
 	quota := func(who string) string { return s.do(http.MethodGet, "/api/v1/quota", "", who).body }
 	if got, want := quota(sue), `{"used_bytes":0,"allowed_bytes":4194304,"versions_today":0,"versions_a_day":50,"saves_today":0,"saves_a_day":500,"sent_bytes":0}`; got != want {
@@ -82,7 +83,7 @@ func TestASetterSeesAndKeepsTheirQuota(t *testing.T) {
 	if !strings.Contains(page, "Your packages take 5 MiB of 4 MiB.") || !strings.Contains(page, "1 of 50 versions, 0 of 500 further saves, and 3 MiB of 4 MiB") || strings.Contains(page, "Room that packages take") {
 		t.Errorf("the page does not say so:\n%s", page)
 	}
-	s.someone("stan", sql.RoleStaff)
+	s.someone("stan", judge.RoleStaff)
 	stan := "Authorization: Bearer " + s.session("stan")
 	if got := quota(stan); !strings.Contains(got, `"allowed_bytes":0`) || !strings.Contains(got, `"setters":[{"name":"sue","bytes":5242880}]`) {
 		t.Errorf("staff see %s", got)

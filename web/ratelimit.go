@@ -1,13 +1,13 @@
 package web
 
 import (
-	"math"
-	"net/netip"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+
+	"deepoj/web/site"
 )
 
 const (
@@ -55,7 +55,7 @@ func (l *limiter) take(asker string) quota {
 	q := quota{limit: l.limit}
 	if next := full.Add(step); next.Sub(now) <= rateWindow {
 		full = next
-		makeRoom(l.full, asker, now, rateKeys)
+		site.MakeRoom(l.full, asker, now, rateKeys)
 		l.full[asker] = full
 	} else {
 		q.wait = next.Sub(now) - rateWindow
@@ -65,35 +65,10 @@ func (l *limiter) take(asker string) quota {
 	return q
 }
 
-// makeRoom makes room for an asker who is new, where the most are known. It looks at a few others and forgets
-// those that have all their requests again, or else one of them, who gets more than
-// their due: the memory is bounded, and so is the time that each of a flood of
-// addresses takes. It must be called with the lock held.
-func makeRoom[K comparable](all map[K]time.Time, asker K, now time.Time, most int) {
-	const few = 16
-	if _, known := all[asker]; known || len(all) < most {
-		return
-	}
-	var last K
-	looked := 0
-	for other, full := range all { // in an order that nobody can tell
-		if full.Before(now) {
-			delete(all, other)
-		}
-		last = other
-		if looked++; looked == few {
-			break
-		}
-	}
-	if len(all) >= most {
-		delete(all, last)
-	}
-}
-
 // limitAddress bounds the requests of an address, before anything is looked up for
 // them. This machine is not limited: a reverse proxy on it speaks for everybody.
 func (s *Server) limitAddress(c *fiber.Ctx) error {
-	address, ok := limitedAddress(s.clientAddress(c))
+	address, ok := site.LimitedAddress(s.ClientAddress(c))
 	if !ok || s.rates.address.limit == 0 {
 		return c.Next()
 	}
@@ -103,7 +78,7 @@ func (s *Server) limitAddress(c *fiber.Ctx) error {
 // limitViewer bounds the requests of a user, or of a key. The guest is limited by
 // address only.
 func (s *Server) limitViewer(c *fiber.Ctx) error {
-	switch v := viewerOf(c); {
+	switch v := site.ViewerOf(c); {
 	case v.Guest():
 	case v.Key != 0 && s.rates.key.limit > 0:
 		return s.limit(c, "key", s.rates.key, strconv.FormatInt(v.Key, 10))
@@ -122,37 +97,16 @@ func (s *Server) limit(c *fiber.Ctx, by string, l *limiter, asker string) error 
 		c.Set("RateLimit-Policy", strconv.Itoa(q.limit)+";w="+strconv.Itoa(int(rateWindow.Seconds())))
 		c.Set("RateLimit-Limit", strconv.Itoa(q.limit))
 		c.Set("RateLimit-Remaining", strconv.Itoa(q.remaining))
-		c.Set("RateLimit-Reset", strconv.Itoa(wholeSeconds(q.reset)))
+		c.Set("RateLimit-Reset", strconv.Itoa(site.WholeSeconds(q.reset)))
 	}
 	if q.wait == 0 {
 		return c.Next()
 	}
-	s.count.limited.WithLabelValues(by).Inc()
-	f := refuse(fiber.StatusTooManyRequests, "rate_limited",
-		"There were more than "+plural(q.limit, "request", "requests")+" in a minute "+map[string]string{
+	s.Count.Limited.WithLabelValues(by).Inc()
+	f := site.Refuse(fiber.StatusTooManyRequests, "rate_limited",
+		"There were more than "+site.Plural(q.limit, "request", "requests")+" in a minute "+map[string]string{
 			"address": "from your address.", "user": "from your account.", "key": "with this key.",
 		}[by], "Wait as long as Retry-After says.")
-	f.RetryAfter = time.Duration(wholeSeconds(q.wait)) * time.Second
+	f.RetryAfter = time.Duration(site.WholeSeconds(q.wait)) * time.Second
 	return f
-}
-
-// wholeSeconds rounds up, so that nobody comes too early.
-func wholeSeconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
-
-// limitedAddress returns what the requests of an address are counted by, unless it
-// is one of this machine. Whoever has an IPv6 address has a network of 64 bits of
-// them.
-func limitedAddress(ip string) (string, bool) {
-	a, err := netip.ParseAddr(ip)
-	if err != nil {
-		return ip, true
-	}
-	a = a.Unmap().WithZone("")
-	switch {
-	case a.IsLoopback():
-		return "", false
-	case a.Is6():
-		return netip.PrefixFrom(a, 64).Masked().String(), true
-	}
-	return a.String(), true
 }

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 func TestALimiterGivesAllAtOnceAndThenEvenly(t *testing.T) {
@@ -71,7 +73,7 @@ func TestAddressesAreLimitedByWhatOnePersonHas(t *testing.T) {
 		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::1": "2001:db8:1:2::/64",
 		"fe80::1%eth0": "fe80::/64", "127.0.0.1": "", "127.9.9.9": "", "::1": "", "::ffff:127.0.0.1": "", "10.0.0.1": "10.0.0.1",
 	} {
-		if got, limited := limitedAddress(ip); got != want || limited != (want != "") {
+		if got, limited := site.LimitedAddress(ip); got != want || limited != (want != "") {
 			t.Errorf("%s counts as %q (%t), want %q", ip, got, limited, want)
 		}
 	}
@@ -88,7 +90,7 @@ func (s *stage) stopClocks() {
 }
 
 func TestAnAddressIsLimitedBeforeItsLogins(t *testing.T) {
-	s := newStage(t, func(c *Config) { c.RatePerAddress = 2 })
+	s := newStage(t, func(c *site.Config) { c.RatePerAddress = 2 })
 	s.stopClocks()
 	for i, want := range []int{200, 401, 429} {
 		req := httptest.NewRequest(http.MethodGet, "/login", nil)
@@ -109,10 +111,10 @@ func TestAnAddressIsLimitedBeforeItsLogins(t *testing.T) {
 }
 
 func TestUsersAndKeysAreLimitedEachForItself(t *testing.T) {
-	s := newStage(t, func(c *Config) { c.RatePerUser, c.RatePerKey = 3, 2 })
+	s := newStage(t, func(c *site.Config) { c.RatePerUser, c.RatePerKey = 3, 2 })
 	s.stopClocks()
 	for _, name := range []string{"ann", "bob"} {
-		s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: sql.RoleContestant}))
+		s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: judge.RoleContestant}))
 	}
 	ask := func(token string) reply {
 		t.Helper()
@@ -144,7 +146,7 @@ func TestUsersAndKeysAreLimitedEachForItself(t *testing.T) {
 	}
 
 	// A key counts for itself, so that a busy program does not lock its owner out.
-	key, other := s.keyOf("bob", sql.ScopeRead), s.keyOf("bob", sql.ScopeRead)
+	key, other := s.keyOf("bob", judge.ScopeRead), s.keyOf("bob", judge.ScopeRead)
 	for i, want := range []int{200, 200, 429} {
 		if r := ask(key); r.status != want || r.header.Get("RateLimit-Limit") != "2" {
 			t.Errorf("request %d with a key: %d, want %d", i+1, r.status, want)

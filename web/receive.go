@@ -6,14 +6,12 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
-)
 
-// packageTime is how long a request may take that uploads a package.
-const packageTime = time.Hour
+	"deepoj/web/site"
+)
 
 // takesPackages reports whether a request to the address streams a package.
 func takesPackages(method, uri string) bool {
@@ -28,8 +26,8 @@ func takesPackages(method, uri string) bool {
 func (s *Server) receive(c *fiber.Ctx) error {
 	req := c.Request()
 	if why := ambiguous(req.Header.RawHeaders()); why != "" {
-		hangUp(c)
-		return refuse(fiber.StatusBadRequest, "ambiguous_request", "Where the request ends is not clear: "+why+".",
+		site.HangUp(c)
+		return site.Refuse(fiber.StatusBadRequest, "ambiguous_request", "Where the request ends is not clear: "+why+".",
 			"Send one Content-Length, or else Transfer-Encoding: chunked.")
 	}
 	if !req.IsBodyStream() {
@@ -38,21 +36,21 @@ func (s *Server) receive(c *fiber.Ctx) error {
 	if takesPackages(c.Method(), c.OriginalURL()) {
 		err := c.Next()
 		if n, _ := io.ReadFull(c.Context().RequestBodyStream(), make([]byte, 1)); n > 0 || err != nil {
-			hangUp(c)
+			site.HangUp(c)
 		}
 		return err
 	}
-	limit, size := s.cfg.MaxBody, req.Header.ContentLength()
+	limit, size := s.Config.MaxBody, req.Header.ContentLength()
 	if (size > limit || size < 0) && req.Header.IsPost() && takesUploads(c.OriginalURL()) && s.mayUpload(&req.Header) {
-		limit = max(limit, maxUpload)
+		limit = max(limit, site.MaxUpload)
 	}
 	if size > limit {
-		hangUp(c)
+		site.HangUp(c)
 		return fiber.ErrRequestEntityTooLarge
 	}
 	body, err := readBody(c.Context().RequestBodyStream(), size, limit)
 	if err != nil {
-		hangUp(c)
+		site.HangUp(c)
 		return err
 	}
 	req.SetBodyRaw(body)
@@ -109,12 +107,4 @@ func readBody(r io.Reader, size, limit int) ([]byte, error) {
 		return nil, fiber.ErrRequestEntityTooLarge
 	}
 	return nil, fiber.NewError(fiber.StatusBadRequest, "its body is cut or malformed")
-}
-
-// hangUp ends the connection after the answer, which still arrives.
-func hangUp(c *fiber.Ctx) {
-	c.Context().SetConnectionClose()
-	if conn, ok := c.Context().Conn().(*patientConn); ok {
-		conn.linger()
-	}
 }

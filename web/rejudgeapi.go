@@ -9,6 +9,8 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/job"
+	"deepoj/web/site"
 )
 
 // setJSON is a rejudge set with its progress.
@@ -60,20 +62,20 @@ type turnJSON struct {
 // apiStartRejudge handles POST /api/v1/rejudgings. The header Idempotency-Key
 // makes repeated requests one set.
 func (s *Server) apiStartRejudge(c *fiber.Ctx) error {
-	f, err := readFields(c, "reason", "problem", "language", "author", "verdict", "job_ids")
+	f, err := site.ReadFields(c, "reason", "problem", "language", "author", "verdict", "job_ids")
 	if err != nil {
 		return err
 	}
-	r := sql.RejudgeRequest{Key: c.Get("Idempotency-Key"), Reason: f.text("reason")}
+	r := sql.RejudgeRequest{Key: c.Get("Idempotency-Key"), Reason: f.Text("reason")}
 	for name, to := range map[string]*string{"problem": &r.Problem, "language": &r.Language, "author": &r.Author, "verdict": (*string)(&r.Verdict)} {
-		if f.has(name) {
-			*to = f.text(name)
+		if f.Has(name) {
+			*to = f.Text(name)
 		}
 	}
-	if f.has("job_ids") && json.Unmarshal(f.raw["job_ids"], &r.JobIDs) != nil {
-		f.wrong.add(wrongField("job_ids", reasonWrong, "The field has to be a list of ids."))
+	if f.Has("job_ids") && json.Unmarshal(f.Raw["job_ids"], &r.JobIDs) != nil {
+		f.Wrong.Add(site.WrongField("job_ids", site.ReasonWrong, "The field has to be a list of ids."))
 	}
-	set, err := s.startRejudge(c, r, f.wrong, "Idempotency-Key")
+	set, err := s.startRejudge(c, r, f.Wrong, "Idempotency-Key")
 	if err != nil {
 		return err
 	}
@@ -83,34 +85,34 @@ func (s *Server) apiStartRejudge(c *fiber.Ctx) error {
 
 // startRejudge starts the set that r describes, unless something is wrong with
 // it; keyField is what the caller calls the idempotency key.
-func (s *Server) startRejudge(c *fiber.Ctx, r sql.RejudgeRequest, wrong wrongFields, keyField string) (sql.RejudgeSet, error) {
+func (s *Server) startRejudge(c *fiber.Ctx, r sql.RejudgeRequest, wrong site.WrongFields, keyField string) (sql.RejudgeSet, error) {
 	if len(wrong) == 0 { // a field that cannot be read is wrong once
-		wrong.add(checkReason(r.Reason))
+		wrong.Add(checkReason(r.Reason))
 	}
 	for name, value := range map[string]string{"problem": r.Problem, "language": r.Language, "author": r.Author} {
-		if value != "" && !plainWord(value) {
-			wrong.add(wrongField(name, reasonInvalid, "The value is not a name."))
+		if value != "" && !site.PlainWord(value) {
+			wrong.Add(site.WrongField(name, site.ReasonInvalid, "The value is not a name."))
 		}
 	}
 	if r.Verdict != "" && !r.Verdict.Valid() {
-		wrong.add(wrongField("verdict", reasonUnknown, "There is no verdict %q.", shorten(string(r.Verdict))))
+		wrong.Add(site.WrongField("verdict", site.ReasonUnknown, "There is no verdict %q.", site.Shorten(string(r.Verdict))))
 	}
-	if r.Key != "" && !plainWord(r.Key) {
-		wrong.add(wrongField(keyField, reasonInvalid, "The key has to be 1 to 128 printable characters."))
+	if r.Key != "" && !site.PlainWord(r.Key) {
+		wrong.Add(site.WrongField(keyField, site.ReasonInvalid, "The key has to be 1 to 128 printable characters."))
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return sql.RejudgeSet{}, err
 	}
-	r.By = viewerOf(c).Name
-	return s.store.StartRejudge(c.UserContext(), r)
+	r.By = site.ViewerOf(c).Name
+	return s.Store.StartRejudge(c.UserContext(), r)
 }
 
 func (s *Server) apiRejudgings(c *fiber.Ctx) error {
-	f, err := filterOf(c)
+	f, err := site.FilterOf(c)
 	if err != nil {
 		return err
 	}
-	found, err := s.store.RejudgeSets(c.UserContext(), f.Before, f.Limit)
+	found, err := s.Store.RejudgeSets(c.UserContext(), f.Before, f.Limit)
 	if err != nil {
 		return err
 	}
@@ -124,19 +126,19 @@ func (s *Server) apiRejudgings(c *fiber.Ctx) error {
 // apiRejudging handles GET /api/v1/rejudgings/:id?after=: progress, and the first
 // changes of jobs with an id above after.
 func (s *Server) apiRejudging(c *fiber.Ctx) error {
-	id, err := idOf(c)
+	id, err := site.IDOf(c)
 	if err != nil {
 		return err
 	}
-	after, err := lastEventID(c)
+	after, err := job.LastEventID(c)
 	if err != nil {
 		return err
 	}
-	set, err := s.store.RejudgeSet(c.UserContext(), id)
+	set, err := s.Store.RejudgeSet(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
-	found, err := s.store.RejudgeChanges(c.UserContext(), id, after, maxPage)
+	found, err := s.Store.RejudgeChanges(c.UserContext(), id, after, site.MaxPage)
 	if err != nil {
 		return err
 	}
@@ -144,7 +146,7 @@ func (s *Server) apiRejudging(c *fiber.Ctx) error {
 	for i, x := range found {
 		changes[i] = changeJSON(x)
 	}
-	turns, err := s.store.RejudgeMatrix(c.UserContext(), id)
+	turns, err := s.Store.RejudgeMatrix(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ func (s *Server) apiResolveRejudge(apply bool) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		set, err := s.store.RejudgeSet(c.UserContext(), id)
+		set, err := s.Store.RejudgeSet(c.UserContext(), id)
 		if err != nil {
 			return err
 		}
@@ -173,13 +175,13 @@ func (s *Server) apiResolveRejudge(apply bool) fiber.Handler {
 
 // resolveRejudge applies or cancels the set that the address names.
 func (s *Server) resolveRejudge(c *fiber.Ctx, apply bool) (int64, error) {
-	id, err := idOf(c)
+	id, err := site.IDOf(c)
 	if err != nil {
 		return 0, err
 	}
-	resolve := s.store.CancelRejudge
+	resolve := s.Store.CancelRejudge
 	if apply {
-		resolve = s.store.ApplyRejudge
+		resolve = s.Store.ApplyRejudge
 	}
-	return id, resolve(c.UserContext(), id, viewerOf(c).Name)
+	return id, resolve(c.UserContext(), id, site.ViewerOf(c).Name)
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // maxSetJobs bounds the submissions that a form names by number.
@@ -58,7 +60,7 @@ func chosenText(request json.RawMessage) string {
 	case n <= 5:
 		parts = append(parts, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(r.JobIDs)), ", "), "[]"))
 	default:
-		parts = append(parts, plural(n, "submission by number", "submissions by number"))
+		parts = append(parts, site.Plural(n, "submission by number", "submissions by number"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -67,32 +69,32 @@ type rejudgingsView struct {
 	Rows     []setRow
 	Older    string
 	Problems []judge.Problem
-	Offers   []offer
+	Offers   []site.Offer
 	Verdicts []judge.Verdict
 	Asked    sql.RejudgeRequest // what was typed, where the form comes back
 	Jobs     string
-	Fault    *fault // why it does
+	Fault    *site.Fault // why it does
 }
 
 // Wrong reports whether the form comes back for this field.
 func (view rejudgingsView) Wrong(field string) bool {
-	return view.Fault != nil && (view.Fault.Field == field || slices.ContainsFunc(view.Fault.Errors, func(e fieldFault) bool { return e.Field == field }))
+	return view.Fault != nil && (view.Fault.Field == field || slices.ContainsFunc(view.Fault.Errors, func(e site.FieldFault) bool { return e.Field == field }))
 }
 
 func (s *Server) rejudgingsPage(c *fiber.Ctx) error {
 	asked := sql.RejudgeRequest{
-		Key: randomHex(16), Problem: c.Query("problem"), Language: c.Query("language"), Author: c.Query("author"), Verdict: judge.Verdict(c.Query("verdict")),
+		Key: people.NewToken(16), Problem: c.Query("problem"), Language: c.Query("language"), Author: c.Query("author"), Verdict: judge.Verdict(c.Query("verdict")),
 	}
 	return s.showRejudgings(c, fiber.StatusOK, rejudgingsView{Asked: asked})
 }
 
 func (s *Server) showRejudgings(c *fiber.Ctx, status int, view rejudgingsView) error {
-	f, err := filterOf(c)
+	f, err := site.FilterOf(c)
 	if err != nil {
 		return err
 	}
 	ctx := c.UserContext()
-	found, err := s.store.RejudgeSets(ctx, f.Before, f.Limit)
+	found, err := s.Store.RejudgeSets(ctx, f.Before, f.Limit)
 	if err != nil {
 		return err
 	}
@@ -103,13 +105,13 @@ func (s *Server) showRejudgings(c *fiber.Ctx, status int, view rejudgingsView) e
 		view.Older = "/rejudgings?" + url.Values{"before": {strconv.FormatInt(found[len(found)-1].ID, 10)}}.Encode()
 	}
 	view.Verdicts = judge.Verdicts[:len(judge.Verdicts)-1] // SE is never a result
-	if view.Problems, err = s.store.Problems(ctx); err != nil {
+	if view.Problems, err = s.Store.Problems(ctx); err != nil {
 		return fmt.Errorf("list problems: %w", err)
 	}
-	if view.Offers, err = s.catalog.languages(ctx); err != nil {
+	if view.Offers, err = s.Catalog.Languages(ctx); err != nil {
 		return err
 	}
-	return s.page(c, status, "rejudgings", "Rejudge sets", view)
+	return s.Page(c, status, "rejudgings", "Rejudge sets", view)
 }
 
 // startRejudgeForm handles POST /rejudgings.
@@ -119,19 +121,19 @@ func (s *Server) startRejudgeForm(c *fiber.Ctx) error {
 		Author: strings.TrimSpace(c.FormValue("author")), Verdict: judge.Verdict(c.FormValue("verdict")),
 	}
 	jobs := c.FormValue("jobs")
-	var wrong wrongFields
+	var wrong site.WrongFields
 	if strings.TrimSpace(jobs) != "" {
 		ids, e := jobNumbers("jobs", []string{jobs}, maxSetJobs)
-		wrong.add(e)
+		wrong.Add(e)
 		r.JobIDs = ids
 	}
 	set, err := s.startRejudge(c, r, wrong, "key")
 	if err != nil {
-		f := s.explain(c.UserContext(), err)
+		f := s.Explain(c.UserContext(), err)
 		if f.Field == "" {
 			return err
 		}
-		r.Key = randomHex(16) // what is sent next is another set
+		r.Key = people.NewToken(16) // what is sent next is another set
 		return s.showRejudgings(c, f.Status, rejudgingsView{Asked: r, Jobs: jobs, Fault: f})
 	}
 	return c.Redirect(setURL(set.ID), fiber.StatusSeeOther)
@@ -187,7 +189,7 @@ type rejudgingView struct {
 	More    string // address of the next changes, "" at the end
 }
 
-func (view rejudgingView) refresh() int {
+func (view rejudgingView) Refresh() int {
 	if view.Set.Resolution == "" && !view.Set.Done() {
 		return 3
 	}
@@ -195,27 +197,27 @@ func (view rejudgingView) refresh() int {
 }
 
 func (s *Server) rejudgingPage(c *fiber.Ctx) error {
-	id, err := idOf(c)
+	id, err := site.IDOf(c)
 	if err != nil {
 		return err
 	}
 	ctx := c.UserContext()
-	set, err := s.store.RejudgeSet(ctx, id)
+	set, err := s.Store.RejudgeSet(ctx, id)
 	if err != nil {
 		return err
 	}
-	turns, err := s.store.RejudgeMatrix(ctx, id)
+	turns, err := s.Store.RejudgeMatrix(ctx, id)
 	if err != nil {
 		return err
 	}
 	view := rejudgingView{Set: showSet(set), Matrix: showMatrix(turns)}
-	if view.Changes, err = s.store.RejudgeChanges(ctx, id, int64(c.QueryInt("after")), pageSize); err != nil {
+	if view.Changes, err = s.Store.RejudgeChanges(ctx, id, int64(c.QueryInt("after")), site.PageSize); err != nil {
 		return err
 	}
-	if n := len(view.Changes); n == pageSize {
+	if n := len(view.Changes); n == site.PageSize {
 		view.More = setURL(id) + "?after=" + strconv.FormatInt(view.Changes[n-1].JobID, 10)
 	}
-	return s.page(c, fiber.StatusOK, "rejudging", fmt.Sprintf("Rejudge set %d", id), view)
+	return s.Page(c, fiber.StatusOK, "rejudging", fmt.Sprintf("Rejudge set %d", id), view)
 }
 
 // resolveRejudgeForm returns the handler of POST /rejudgings/:id/apply and

@@ -9,27 +9,21 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/web/job"
+	"deepoj/web/site"
 )
 
-// runView is everything that the page of a run shows. The part that changes while
-// it is executed is the template "live".
+// runView is everything that the page of a run shows.
 type runView struct {
+	job.StandingView
+
 	Run          *judge.Run
 	Title        string // of the problem, or "Run"
 	LanguageName string
-	LastEvent    int64 // the stream continues after it
-	Moving       bool  // not done yet
-
-	Verdict  judge.Verdict // whose colour and shape it has; "" while there is none
-	Headline string
-	Detail   string
-	Message  string
-	Announce string // what a screen reader is told when it changes
-
-	Compile *judge.Compile
-	Tests   []runTestView
-	History []historyLine // nil unless there is more to tell than the usual
+	Tests        []runTestView
 }
+
+func (view *runView) PageTitle() string { return "Run " + strconv.FormatInt(view.Run.JobID, 10) }
 
 // runTestView is what a program did on a test.
 type runTestView struct {
@@ -38,13 +32,6 @@ type runTestView struct {
 	Usage          judge.Usage
 	Ended          string // how the program ended, unless well
 	Listings       []listing
-}
-
-func (view *runView) refresh() int {
-	if view.Moving {
-		return 2
-	}
-	return 0
 }
 
 // runForm handles POST /problems/:slug/runs: the program of the form on its own
@@ -60,73 +47,36 @@ func (s *Server) runForm(c *fiber.Ctx) error {
 		input := strings.ReplaceAll(c.FormValue("stdin"), "\r\n", "\n")
 		in.payload.Tests = []judge.RunTest{{Input: []byte(input)}}
 	}
-	receipt, err := s.acceptRun(c.UserContext(), viewerOf(c), in)
-	var f *fault
+	receipt, err := s.acceptRun(c.UserContext(), site.ViewerOf(c), in)
+	var f *site.Fault
 	if errors.As(err, &f) && f.Field != "" && f.Field != formFields.problem {
 		return s.problemAgain(c, given, *f)
 	}
 	if err != nil {
 		return err
 	}
-	return c.Redirect(runURL(receipt.JobID), fiber.StatusSeeOther)
-}
-
-func (s *Server) runPage(c *fiber.Ctx) error {
-	view, err := s.runView(c)
-	if err != nil {
-		return err
-	}
-	return s.page(c, fiber.StatusOK, "run", "Run "+strconv.FormatInt(view.Run.JobID, 10), view)
-}
-
-// runFragment is the live part of the page alone, after ?wait= seconds at most.
-func (s *Server) runFragment(c *fiber.Ctx) error {
-	run, err := s.runFor(c)
-	if err != nil {
-		return err
-	}
-	wait, err := waitOf(c)
-	if err != nil {
-		return err
-	}
-	if wait = min(wait, requestTime/2); wait > 0 && !run.Status.Terminal() {
-		if err := s.runsSettled(c, wait, run.JobID); err != nil {
-			return err
-		}
-	}
-	view, err := s.runView(c)
-	if err != nil {
-		return err
-	}
-	return s.render(c, fiber.StatusOK, "run", "live", view)
+	return c.Redirect(site.RunURL(receipt.JobID), fiber.StatusSeeOther)
 }
 
 func (s *Server) runView(c *fiber.Ctx) (*runView, error) {
-	run, err := s.runFor(c)
+	run, err := s.job.RunFor(c)
 	if err != nil {
 		return nil, err
 	}
-	ctx, v := c.UserContext(), viewerOf(c)
-	events, err := s.pastEvents(ctx, v, run.JobID)
+	ctx, v := c.UserContext(), site.ViewerOf(c)
+	events, place, err := s.job.Stands(ctx, v, &run.Job)
 	if err != nil {
 		return nil, err
 	}
-	offers, err := s.catalog.languages(ctx)
-	if err != nil {
-		return nil, err
-	}
-	place, err := s.placeOf(ctx, v, run.JobID, run.Status)
+	offers, err := s.Catalog.Languages(ctx)
 	if err != nil {
 		return nil, err
 	}
 	view := showRun(run, events, place, v)
 	view.Title, view.LanguageName = "Run", languageName(offers, run.Asked.Language)
-	if len(events) > 0 {
-		view.LastEvent = events[len(events)-1].ID
-	}
 	if run.Asked.Problem != "" {
 		view.Title = run.Asked.Problem
-		if p, err := s.store.Problem(ctx, run.Asked.Problem); err == nil {
+		if p, err := s.Store.Problem(ctx, run.Asked.Problem); err == nil {
 			view.Title = p.Title
 		}
 	}
@@ -134,20 +84,13 @@ func (s *Server) runView(c *fiber.Ctx) (*runView, error) {
 }
 
 // showRun puts together what a page shows of a run. Place may be nil.
-func showRun(run *judge.Run, events []judge.Event, place *judge.Place, v viewer) *runView {
-	view := &runView{Run: run, Moving: !run.Status.Terminal()}
-	result := publicResult(run.Result, v, run.Told)
-	switch r := result; {
-	case view.Moving && run.Status == judge.Running:
+func showRun(run *judge.Run, events []judge.Event, place *judge.Place, v site.Viewer) *runView {
+	view := &runView{StandingView: job.ShowStanding(run, events, place, v), Run: run}
+	view.Coded = true
+	switch r := job.PublicResult(run.Result, v, run.Told); {
+	case run.Status == judge.Running:
 		view.Headline = "Running"
-	case view.Moving:
-		view.Headline, view.Detail = waitingText(run.QueueState, run.Tries, run.MaxTries, place, "")
-	case r == nil:
-		view.Headline, view.Detail = headlines[run.Status], runEndedWithout(run, v)
-		if run.Status == judge.Dead {
-			view.Verdict = judge.SE
-		}
-	default:
+	case run.Status == judge.Finished && r != nil:
 		view.Compile = r.Compile
 		view.Verdict, view.Headline = r.Verdict, r.Verdict.Name()
 		compared := run.Asked.Samples
@@ -160,12 +103,8 @@ func showRun(run *judge.Run, events []judge.Event, place *judge.Place, v viewer)
 		if r.Verdict != judge.CE {
 			view.Message = r.Message
 		}
-		view.Tests = showRunTests(run, result.Tests, compared)
+		view.Tests = showRunTests(run, r.Tests, compared)
 	}
-	if lines, eventful := history(events, v); eventful {
-		view.History = lines
-	}
-	view.Announce = view.Headline
 	return view
 }
 
@@ -209,7 +148,7 @@ func shownOutput(b []byte, cut bool) string {
 	}
 	text := strings.ToValidUTF8(strings.ReplaceAll(string(b), "\x00", "\uFFFD"), "\uFFFD")
 	if cut {
-		text += fmt.Sprintf("\n… only the first %s are shown.", plural(int64(len(b)), "byte", "bytes"))
+		text += fmt.Sprintf("\n… only the first %s are shown.", site.Plural(int64(len(b)), "byte", "bytes"))
 	}
 	return text
 }

@@ -4,18 +4,18 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/job"
+	"deepoj/web/site"
 )
 
 // What a run may have.
@@ -36,7 +36,7 @@ var runFields = fieldNames{"problem", "language", "source", "Idempotency-Key"}
 
 // acceptRun checks a run and stores it. When it returns, the run and its queue
 // row are committed.
-func (s *Server) acceptRun(ctx context.Context, v viewer, in newRun) (sql.Receipt, error) {
+func (s *Server) acceptRun(ctx context.Context, v site.Viewer, in newRun) (sql.Receipt, error) {
 	var none sql.Receipt
 	offers, err := s.runnable(ctx, in.Language)
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *Server) acceptRun(ctx context.Context, v viewer, in newRun) (sql.Receip
 			return none, err
 		}
 	}
-	wrong := checkRun(in, problem, offers, s.cfg.MaxRun)
-	if err := wrong.err(); err != nil {
+	wrong := checkRun(in, problem, offers, s.Config.MaxRun)
+	if err := wrong.Err(); err != nil {
 		return none, err
 	}
 	for i := range in.Sources {
@@ -63,24 +63,24 @@ func (s *Server) acceptRun(ctx context.Context, v viewer, in newRun) (sql.Receip
 
 // runnable returns the languages of programs, for whoever wants to run one in a
 // language; "" = all. Answers cannot be run.
-func (s *Server) runnable(ctx context.Context, language string) ([]offer, error) {
-	offers, err := s.catalog.taking(ctx, language)
+func (s *Server) runnable(ctx context.Context, language string) ([]site.Offer, error) {
+	offers, err := s.Catalog.Taking(ctx, language)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(offers), func(o offer) bool { return o.ID == judge.AnswerLanguage }), nil
+	return slices.DeleteFunc(slices.Clone(offers), func(o site.Offer) bool { return o.ID == judge.AnswerLanguage }), nil
 }
 
 // storeRun stores a run that was checked.
-func (s *Server) storeRun(ctx context.Context, v viewer, p judge.RunPayload, key string, priority int) (sql.Receipt, error) {
+func (s *Server) storeRun(ctx context.Context, v site.Viewer, p judge.RunPayload, key string, priority int) (sql.Receipt, error) {
 	p.SchemaVersion, p.ContentType = judge.PayloadVersion, judge.RunType
 	payload, err := json.Marshal(p)
 	if err != nil {
 		return sql.Receipt{}, fmt.Errorf("encode a run: %w", err)
 	}
-	receipt, err := s.hand(ctx, sql.NewSubmission{
+	receipt, err := s.SubmitJob(ctx, sql.NewJob{
 		Kind: judge.KindRun, Problem: p.Problem, Language: p.Language, Author: v.Name, GroupKey: v.Name, IdempotencyKey: key,
-		TraceID: traceOf(ctx), Sources: p.Sources, Payload: payload, Lane: judge.LaneNormal, Priority: priority,
+		TraceID: site.TraceOf(ctx), Sources: p.Sources, Payload: payload, Priority: priority,
 	})
 	if err != nil {
 		return receipt, runFields.rename(err)
@@ -90,35 +90,35 @@ func (s *Server) storeRun(ctx context.Context, v viewer, p judge.RunPayload, key
 
 // checkRun returns everything that is wrong with a run. Problem is nil if none is
 // named, or there is none of that name.
-func checkRun(in newRun, problem *judge.Problem, offers []offer, most judge.RunLimits) wrongFields {
-	var wrong wrongFields
+func checkRun(in newRun, problem *judge.Problem, offers []site.Offer, most judge.RunLimits) site.WrongFields {
+	var wrong site.WrongFields
 	if in.Problem != "" {
 		wrong = checkHandIn(in.handIn, problem, offers)
 	} else {
-		wrong.add(checkLanguage(in.handIn, nil, offers))
+		wrong.Add(checkLanguage(in.handIn, nil, offers))
 		for _, e := range checkSources(in.handIn, maxFreeSource) {
-			wrong.add(e)
+			wrong.Add(e)
 		}
-		wrong.add(checkKey(in.fields.key, in.Key))
+		wrong.Add(checkKey(in.fields.key, in.Key))
 	}
 	if in.Language == judge.AnswerLanguage {
-		wrong.add(wrongField(in.fields.language, "not_allowed", "Answers are no program that can be run."))
+		wrong.Add(site.WrongField(in.fields.language, "not_allowed", "Answers are no program that can be run."))
 	}
 	p := in.payload
 	switch {
 	case p.Samples && in.Problem == "":
-		wrong.add(wrongField("samples", reasonInvalid, "Only a problem has samples; name it in the field problem."))
+		wrong.Add(site.WrongField("samples", site.ReasonInvalid, "Only a problem has samples; name it in the field problem."))
 	case p.Samples && len(p.Tests) > 0:
-		wrong.add(wrongField("samples", reasonInvalid, "Send either inputs of your own or samples."))
+		wrong.Add(site.WrongField("samples", site.ReasonInvalid, "Send either inputs of your own or samples."))
 	case p.Samples && problem != nil && len(problem.Samples) == 0:
-		wrong.add(wrongField("samples", reasonEmpty, "The problem has no samples."))
+		wrong.Add(site.WrongField("samples", site.ReasonEmpty, "The problem has no samples."))
 	case len(p.Tests) > maxRunTests:
-		wrong.add(wrongField("tests", "too_many", "There are %d tests; at most %d are taken.", len(p.Tests), maxRunTests))
+		wrong.Add(site.WrongField("tests", "too_many", "There are %d tests; at most %d are taken.", len(p.Tests), maxRunTests))
 	}
-	wrong.add(checkWords("args", p.Args))
-	wrong.add(checkWords("compiler_options", p.Options))
+	wrong.Add(checkWords("args", p.Args))
+	wrong.Add(checkWords("compiler_options", p.Options))
 	for _, e := range checkRunLimits(p.Limits, most) {
-		wrong.add(e)
+		wrong.Add(e)
 	}
 	return wrong
 }
@@ -128,11 +128,11 @@ const maxFreeSource = 256 << 10
 
 func checkWords(field string, words []string) *judge.FieldError {
 	if len(words) > maxRunWords {
-		return wrongField(field, "too_many", "There are %d arguments; at most %d are taken.", len(words), maxRunWords)
+		return site.WrongField(field, "too_many", "There are %d arguments; at most %d are taken.", len(words), maxRunWords)
 	}
 	for _, w := range words {
 		if len(w) > maxRunWord || strings.ContainsRune(w, 0) || !utf8.ValidString(w) {
-			return wrongField(field, reasonInvalid, "An argument has to be UTF-8 text of at most %d bytes without NUL.", maxRunWord)
+			return site.WrongField(field, site.ReasonInvalid, "An argument has to be UTF-8 text of at most %d bytes without NUL.", maxRunWord)
 		}
 	}
 	return nil
@@ -142,8 +142,8 @@ func checkWords(field string, words []string) *judge.FieldError {
 const minRunMemory = 2048
 
 // checkRunLimits compares limits with the most that this server gives.
-func checkRunLimits(l, most judge.RunLimits) wrongFields {
-	var wrong wrongFields
+func checkRunLimits(l, most judge.RunLimits) site.WrongFields {
+	var wrong site.WrongFields
 	for _, f := range []struct {
 		name            string
 		value, min, max int64
@@ -155,7 +155,7 @@ func checkRunLimits(l, most judge.RunLimits) wrongFields {
 		{"processes", int64(l.Processes), 1, int64(most.Processes)},
 	} {
 		if f.value != 0 && (f.value < f.min || f.value > f.max) {
-			wrong.add(wrongField("limits."+f.name, reasonInvalid, "The limit has to be from %d to %d.", f.min, f.max))
+			wrong.Add(site.WrongField("limits."+f.name, site.ReasonInvalid, "The limit has to be from %d to %d.", f.min, f.max))
 		}
 	}
 	return wrong
@@ -163,119 +163,56 @@ func checkRunLimits(l, most judge.RunLimits) wrongFields {
 
 // apiRun handles POST /api/v1/runs.
 func (s *Server) apiRun(c *fiber.Ctx) error {
-	if err := needJSON(c); err != nil {
+	if err := site.NeedJSON(c); err != nil {
 		return err
 	}
 	in, err := readRun(c.Body(), c.Get("Idempotency-Key"))
 	if err != nil {
 		return err
 	}
-	receipt, err := s.acceptRun(c.UserContext(), viewerOf(c), in)
+	receipt, err := s.acceptRun(c.UserContext(), site.ViewerOf(c), in)
 	if err != nil {
 		return err
 	}
 	id := strconv.FormatInt(receipt.JobID, 10)
 	c.Set(fiber.HeaderLocation, "/api/v1/runs/"+id)
-	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": receipt.JobID, "url": runURL(receipt.JobID), "existing": receipt.Existing})
-}
-
-func runURL(id int64) string { return "/runs/" + strconv.FormatInt(id, 10) }
-
-// runFor returns the run that the address names. One that the viewer may not see
-// does not exist for them.
-func (s *Server) runFor(c *fiber.Ctx) (*judge.Run, error) {
-	missing := refuse(fiber.StatusNotFound, "not_found", "There is no run "+strconv.Quote(shorten(c.Params("id")))+" that you may see.", "")
-	id, err := strconv.ParseInt(c.Params("id"), 10, 64)
-	if err != nil || id < 1 {
-		return nil, missing
-	}
-	run, err := s.store.Run(c.UserContext(), id)
-	if errors.Is(err, sql.ErrNotFound) || err == nil && !viewerOf(c).maySee(run.Author) {
-		return nil, missing
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up a run: %w", err)
-	}
-	return run, nil
+	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": receipt.JobID, "url": site.RunURL(receipt.JobID), "existing": receipt.Existing})
 }
 
 // apiRunStatus handles GET /api/v1/runs/:id?wait=SECONDS.
 func (s *Server) apiRunStatus(c *fiber.Ctx) error {
-	run, err := s.runFor(c)
+	run, err := s.job.RunFor(c)
 	if err != nil {
 		return err
 	}
-	wait, err := waitOf(c)
+	wait, err := job.WaitOf(c)
 	if err != nil {
 		return err
 	}
 	if wait > 0 && !run.Status.Terminal() {
-		if err := s.runsSettled(c, wait, run.JobID); err != nil {
+		if err := s.job.JobsSettled(c, wait, run.JobID); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+		ctx, cancel := context.WithTimeout(context.Background(), job.LookTime)
 		defer cancel()
-		if run, err = s.store.Run(ctx, run.JobID); err != nil {
+		if run, err = s.Store.Run(ctx, run.JobID); err != nil {
 			return fmt.Errorf("look at a run: %w", err)
 		}
 	}
-	out := publicRun(run, viewerOf(c))
-	place, err := s.placeOf(c.UserContext(), viewerOf(c), run.JobID, run.Status)
+	place, err := s.job.PlaceOf(c.UserContext(), site.ViewerOf(c), run.JobID, run.Status)
 	if err != nil && wait == 0 {
 		return err
 	}
-	if place != nil {
-		out.Place = publicPlace(*place)
-	}
-	return c.JSON(out)
-}
-
-// waitOf reads the parameter wait.
-func waitOf(c *fiber.Ctx) (time.Duration, error) {
-	text := c.Query("wait")
-	if text == "" {
-		return 0, nil
-	}
-	seconds, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(seconds >= 0) {
-		return 0, wrongField("wait", reasonInvalid, "The time to wait has to be a number of seconds.")
-	}
-	return time.Duration(min(seconds, maxWait.Seconds()) * float64(time.Second)), nil
-}
-
-// runsSettled waits until runs are done, or the time is over. It refuses whoever may
-// not have the answer any more.
-func (s *Server) runsSettled(c *fiber.Ctx, wait time.Duration, jobIDs ...int64) error {
-	deadline := time.Now().Add(wait)
-	for _, id := range jobIDs {
-		err := s.settle(id, s.clientAddress(c), time.Until(deadline), func(ctx context.Context) (bool, error) {
-			statuses, err := s.store.RunStatuses(ctx, id)
-			return err != nil || statuses[id].Terminal() || statuses[id] == "", err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return s.stillAfter(c, wait)
+	return c.JSON(publicRun(run, place, site.ViewerOf(c)))
 }
 
 // runJSON is a run as /api/v1 shows it.
 type runJSON struct {
-	JobID     int64          `json:"job_id"`
-	URL       string         `json:"url"`
-	Problem   string         `json:"problem,omitempty"`
-	Language  string         `json:"language"`
-	Author    string         `json:"author"`
-	Status    string         `json:"status"`
-	AttemptID int32          `json:"attempt_id"`
-	Tries     int32          `json:"tries"`
-	MaxTries  int32          `json:"max_tries"`
-	Created   time.Time      `json:"created_at"`
-	Started   *time.Time     `json:"started_at"`
-	Finished  *time.Time     `json:"finished_at"`
-	Place     *placeJSON     `json:"place,omitempty"`
-	Result    *runResultJSON `json:"result"`
-	Error     *string        `json:"error"`
+	job.StandingJSON
+
+	Problem  string         `json:"problem,omitempty"`
+	Language string         `json:"language"`
+	Result   *runResultJSON `json:"result"`
 }
 
 // runResultJSON is what came of a run.
@@ -305,16 +242,10 @@ type runTestJSON struct {
 	StderrCut    bool          `json:"stderr_cut,omitempty"`
 }
 
-func publicRun(run *judge.Run, v viewer) runJSON {
-	out := runJSON{
-		JobID: run.JobID, URL: runURL(run.JobID), Problem: run.Asked.Problem, Language: run.Asked.Language, Author: run.Author,
-		Status: run.Shown(), AttemptID: run.AttemptID, Tries: run.Tries, MaxTries: run.MaxTries,
-		Created: run.Created, Started: run.Started, Finished: run.Finished,
-	}
-	if text := runEndedWithout(run, v); text != "" {
-		out.Error = &text
-	}
-	if r := publicResult(run.Result, v, run.Told); r != nil {
+// publicRun returns what v may see of a run. Place may be nil.
+func publicRun(run *judge.Run, place *judge.Place, v site.Viewer) runJSON {
+	out := runJSON{StandingJSON: job.PublicStanding(run, place, v), Problem: run.Asked.Problem, Language: run.Asked.Language}
+	if r := job.PublicResult(run.Result, v, run.Told); r != nil {
 		out.Result = &runResultJSON{Verdict: r.Verdict, Message: r.Message, Compile: r.Compile, Usage: r.Usage, Tests: []runTestJSON{}}
 		for i, t := range r.Tests {
 			one := runTestJSON{
@@ -338,18 +269,4 @@ func textOf(b []byte) (text, encoded string) {
 		return string(b), ""
 	}
 	return strings.ToValidUTF8(string(b), "\uFFFD"), base64.StdEncoding.EncodeToString(b)
-}
-
-// runEndedWithout says why a run ended without a result; "" if it did not.
-func runEndedWithout(run *judge.Run, v viewer) string {
-	return ending{"run", "program", sendAgain}.of(run.Status, run.LastError, run.Author, v)
-}
-
-// runEvents streams what happens to a run.
-func (s *Server) runEvents(c *fiber.Ctx) error {
-	run, err := s.runFor(c)
-	if err != nil {
-		return err
-	}
-	return s.stream(c, run.JobID, run.Status)
 }

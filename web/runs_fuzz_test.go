@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
+	"deepoj/web/site"
 )
 
 // FuzzRun sends anything to POST /api/v1/runs. What is taken says what an ordinary
@@ -46,7 +47,7 @@ func FuzzRun(f *testing.F) {
 		case len(p.Tests) == 1 && string(p.Tests[0].Input) != want.Stdin:
 			t.Fatalf("%q has the input %q", body, p.Tests[0].Input)
 		}
-		offers := []offer{{Language: judge.Language{ID: "cpp"}}}
+		offers := []site.Offer{{Language: judge.Language{ID: "cpp"}}}
 		if wrong := checkRun(in, nil, offers, most); len(wrong) == 0 {
 			l := p.Limits
 			if in.Language != "cpp" || in.Problem != "" || len(p.Tests) > maxRunTests || l.CPUMillis < 0 || l.CPUMillis > 1000 || l.MemoryKiB > 4096 || l.Processes > 5 {

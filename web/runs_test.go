@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/web/client"
 )
 
@@ -158,7 +157,7 @@ func TestTheProblemPageRunsWithoutScripts(t *testing.T) {
 func TestOnlyTheAuthorAndStaffSeeARun(t *testing.T) {
 	s := newStage(t)
 	tokens := map[string]string{"guest": ""}
-	for name, role := range map[string]sql.Role{"ann": sql.RoleContestant, "bob": sql.RoleContestant, "sue": sql.RoleSetter, "sam": sql.RoleStaff, "root": sql.RoleAdmin} {
+	for name, role := range map[string]judge.Role{"ann": judge.RoleContestant, "bob": judge.RoleContestant, "sue": judge.RoleSetter, "sam": judge.RoleStaff, "root": judge.RoleAdmin} {
 		tokens[name] = s.user(name, "correct horse", role)
 	}
 	as := func(name string) []string {
@@ -198,7 +197,8 @@ func TestARunIsEndedByWhoAskedForIt(t *testing.T) {
 	if page := s.do(http.MethodGet, r.URL, ""); !strings.Contains(page.body, r.URL+"/cancel") {
 		t.Error("the page of a run that waits has no button to cancel it")
 	}
-	s.must(s.client.CancelRun(t.Context(), r.JobID))
+	_, err = s.client.PostRunCancel(t.Context(), r.JobID, client.Reason{})
+	s.must(err)
 	got, err := s.client.WaitRun(t.Context(), r.JobID)
 	if err != nil || got.Status != "CANCELLED" || got.Result != nil || got.Error == nil {
 		t.Errorf("a cancelled run: %+v, %v", got, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // solvedChoices are what the list of problems may be restricted to by what the viewer
@@ -19,47 +20,47 @@ var searchNames = []string{"q", "tag", "solved", "easiest", "hardest", "limit"}
 
 // searchOf reads which problems are wanted.
 func searchOf(c *fiber.Ctx) (sql.Search, error) {
-	v := viewerOf(c)
+	v := site.ViewerOf(c)
 	q := sql.Search{
-		Viewer: v.Name, Hidden: v.Setter(), Words: c.Query("q"), Tag: c.Query("tag"), Solved: c.Query("solved"), After: c.Query("after"), Limit: pageSize,
+		Viewer: v.Name, Hidden: v.Setter(), Words: c.Query("q"), Tag: c.Query("tag"), Solved: c.Query("solved"), After: c.Query("after"), Limit: site.PageSize,
 	}
-	var wrong wrongFields
+	var wrong site.WrongFields
 	for name, value := range map[string]string{"q": q.Words, "tag": q.Tag, "after": q.After} {
-		if value != "" && !plainWord(value) {
-			wrong.add(wrongField(name, reasonInvalid, "The value has to be one line of at most 128 bytes."))
+		if value != "" && !site.PlainWord(value) {
+			wrong.Add(site.WrongField(name, site.ReasonInvalid, "The value has to be one line of at most 128 bytes."))
 		}
 	}
 	if q.Solved != "" && !slices.Contains(solvedChoices, q.Solved) {
-		wrong.add(wrongField("solved", reasonUnknown, "The value has to be solved, unsolved, tried or untried."))
+		wrong.Add(site.WrongField("solved", site.ReasonUnknown, "The value has to be solved, unsolved, tried or untried."))
 	}
 	for name, to := range map[string]*int32{"easiest": &q.Easiest, "hardest": &q.Hardest} {
 		if text := c.Query(name); text != "" {
 			n, err := strconv.ParseInt(text, 10, 32)
 			if err != nil || n < 1 || n > 10_000 {
-				wrong.add(wrongField(name, reasonInvalid, "The difficulty has to be a whole number from 1 to 10,000."))
+				wrong.Add(site.WrongField(name, site.ReasonInvalid, "The difficulty has to be a whole number from 1 to 10,000."))
 			}
 			*to = int32(n)
 		}
 	}
 	if text := c.Query("limit"); text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxPage {
-			wrong.add(wrongField("limit", reasonInvalid, "The limit has to be a whole number from 1 to %d.", maxPage))
+		if err != nil || n < 1 || n > site.MaxPage {
+			wrong.Add(site.WrongField("limit", site.ReasonInvalid, "The limit has to be a whole number from 1 to %d.", site.MaxPage))
 		}
 		q.Limit = n
 	}
-	return q, wrong.err()
+	return q, wrong.Err()
 }
 
 // search returns a page of problems and the cursor of the next one, "" at the end.
 func (s *Server) search(c *fiber.Ctx, q sql.Search) ([]sql.FoundProblem, string, error) {
 	asked := q.Limit
-	q.Limit = min(asked+1, maxPage) // one more tells whether there is another page
-	rows, err := s.store.SearchProblems(c.UserContext(), q)
+	q.Limit = min(asked+1, site.MaxPage) // one more tells whether there is another page
+	rows, err := s.Store.SearchProblems(c.UserContext(), q)
 	if err != nil {
 		return nil, "", err
 	}
-	if len(rows) > asked || asked == maxPage && len(rows) == maxPage {
+	if len(rows) > asked || asked == site.MaxPage && len(rows) == site.MaxPage {
 		rows = rows[:asked]
 		return rows, rows[asked-1].Slug, nil
 	}
@@ -72,7 +73,7 @@ func (s *Server) tallies(c *fiber.Ctx, rows []sql.FoundProblem) (map[string]tall
 	for i, r := range rows {
 		slugs[i] = r.Slug
 	}
-	return s.statistics.ofAll(c.UserContext(), s.store, slugs)
+	return s.statistics.ofAll(c.UserContext(), s.Store, slugs)
 }
 
 // problemsView is the list of problems.
@@ -100,7 +101,7 @@ func (s *Server) problemsPage(c *fiber.Ctx) error {
 	if view.Tallies, err = s.tallies(c, view.Problems); err != nil {
 		return err
 	}
-	if view.Tags, err = s.store.ProblemTags(c.UserContext(), q.Hidden, 60); err != nil {
+	if view.Tags, err = s.Store.ProblemTags(c.UserContext(), q.Hidden, 60); err != nil {
 		return err
 	}
 	values := url.Values{}
@@ -117,7 +118,7 @@ func (s *Server) problemsPage(c *fiber.Ctx) error {
 		values.Set("after", next)
 		view.Next = "/?" + values.Encode()
 	}
-	return s.page(c, fiber.StatusOK, "problems", "Problems", view)
+	return s.Page(c, fiber.StatusOK, "problems", "Problems", view)
 }
 
 // apiProblems handles GET /api/v1/problems.
@@ -141,5 +142,5 @@ func (s *Server) apiProblems(c *fiber.Ctx) error {
 			list[i].Best = &bestJSON{b.JobID, b.Verdict, b.Score}
 		}
 	}
-	return c.JSON(fiber.Map{"problems": list, "next": orNull(next)})
+	return c.JSON(fiber.Map{"problems": list, "next": site.OrNull(next)})
 }

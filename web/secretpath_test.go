@@ -13,6 +13,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/client"
+	"deepoj/web/site"
 )
 
 // lockedLog keeps what is logged.
@@ -38,11 +39,11 @@ func (l *lockedLog) String() string {
 func TestTheSecretPathOfAnAddressIsInNoLog(t *testing.T) {
 	const secret = "zq-secret-word"
 	log := &lockedLog{}
-	s := newStage(t, triedTwice, func(c *Config) {
+	s := newStage(t, triedTwice, func(c *site.Config) {
 		c.CallbackAllow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 		c.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
-	ann := s.someone("ann", sql.RoleContestant)
+	ann := s.someone("ann", judge.RoleContestant)
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	breaks := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))

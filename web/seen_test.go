@@ -15,6 +15,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // clocks are what differs between two answers though nothing has happened: ages,
@@ -139,16 +140,14 @@ func differs(before, after map[string]string) (out []string) {
 func TestNobodyButStaffSeesAnythingOfARejudgeSetBeforeItIsApplied(t *testing.T) {
 	s := newStage(t)
 	s.server.rates.address, s.server.rates.user = newLimiter(time.Now, 0), newLimiter(time.Now, 0)
-	for _, one := range []*kept[int64]{&s.server.depth.others, &s.server.depth.staff} {
-		one.age = 0 // what is believed for a while would hide what leaks
-	}
-	s.server.flow.others.age, s.server.flow.staff.age = 0, 0
-	for name, role := range map[string]sql.Role{"prof": sql.RoleAdmin, "ann": sql.RoleContestant, "tutor": sql.RoleContestant, "set": sql.RoleSetter} {
+	s.server.Depth.Believe(0) // what is believed for a while would hide what leaks
+	s.server.flow.Believe(0)
+	for name, role := range map[string]judge.Role{"prof": judge.RoleAdmin, "ann": judge.RoleContestant, "tutor": judge.RoleContestant, "set": judge.RoleSetter} {
 		s.someone(name, role)
 	}
-	space := s.space("here", func(v *sql.Space) { v.Listed = true })
-	s.member(space, sql.SpaceContestant, "ann")
-	s.member(space, sql.SpaceStaff, "tutor")
+	space := s.space("here", func(v *judge.Space) { v.Listed = true })
+	s.member(space, judge.SpaceContestant, "ann")
+	s.member(space, judge.SpaceStaff, "tutor")
 
 	wrong := judge.Result{
 		Verdict: judge.WA, Message: "Wrong answer on test 1 of 1", Tests: []judge.TestResult{{Index: 1, Name: "secret/01", Group: "secret", Verdict: judge.WA}},
@@ -158,8 +157,8 @@ func TestNobodyButStaffSeesAnythingOfARejudgeSetBeforeItIsApplied(t *testing.T) 
 	right.Verdict, right.Message, right.Usage.CPUMillis = judge.AC, "", 777
 	right.Tests = []judge.TestResult{{Index: 1, Name: "secret/01", Group: "secret", Verdict: judge.AC}}
 
-	hand := func(author string, in *sql.Space) int64 {
-		n := sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: author, GroupKey: author, Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}}
+	hand := func(author string, in *judge.Space) int64 {
+		n := sql.NewJob{Problem: "aplusb", Language: "cpp", Author: author, GroupKey: author, Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}}
 		if in != nil {
 			n.Space = in.ID
 		}
@@ -270,23 +269,23 @@ func TestNobodyButStaffSeesAnythingOfARejudgeSetBeforeItIsApplied(t *testing.T) 
 	for _, d := range differs(before["ann"], after["ann"]) {
 		changed = append(changed, strings.SplitN(d, ":\n", 2)[0])
 	}
-	for _, want := range []string{submissionURL(plain), "/api/v1" + submissionURL(plain), "/api/v1" + submissionURL(plain) + "/events", "/status/" + numbers[0], "/api/v1/submissions", "/spaces/here"} {
+	for _, want := range []string{site.SubmissionURL(plain), "/api/v1" + site.SubmissionURL(plain), "/api/v1" + site.SubmissionURL(plain) + "/events", "/status/" + numbers[0], "/api/v1/submissions", "/spaces/here"} {
 		if !slices.Contains(changed, want) {
 			t.Errorf("the set is applied, and ann sees the same as before at %s", want)
 		}
 	}
-	if slices.Contains(changed, submissionURL(retried)) {
+	if slices.Contains(changed, site.SubmissionURL(retried)) {
 		t.Error("ann sees another judging of a submission that had left the set")
 	}
-	page, events := after["ann"][submissionURL(plain)], after["ann"][submissionURL(plain)+"/events"]
-	if !strings.Contains(page, "judged again with others (judging 2): AC") || strings.Count(page, "attempt ") != strings.Count(before["ann"][submissionURL(plain)], "attempt ") {
+	page, events := after["ann"][site.SubmissionURL(plain)], after["ann"][site.SubmissionURL(plain)+"/events"]
+	if !strings.Contains(page, "judged again with others (judging 2): AC") || strings.Count(page, "attempt ") != strings.Count(before["ann"][site.SubmissionURL(plain)], "attempt ") {
 		t.Errorf("the page tells more of the set, or less, than that it was applied:\n%s", page)
 	}
-	if strings.Count(events, "\nevent: applied\n") != 1 || strings.Count(events, "event: ") != strings.Count(before["ann"][submissionURL(plain)+"/events"], "event: ")+1 || strings.Contains(events, "prof") {
+	if strings.Count(events, "\nevent: applied\n") != 1 || strings.Count(events, "event: ") != strings.Count(before["ann"][site.SubmissionURL(plain)+"/events"], "event: ")+1 || strings.Contains(events, "prof") {
 		t.Errorf("the stream tells more of the set, or less, than that it was applied:\n%s", events)
 	}
 	// Two judgings of it were in sets, of which one was cancelled: nobody can count that.
-	if api := after["ann"]["/api/v1"+submissionURL(plain)]; !strings.Contains(api, `"generation":2`) || !strings.Contains(api, `"attempt_id":2`) {
+	if api := after["ann"]["/api/v1"+site.SubmissionURL(plain)]; !strings.Contains(api, `"generation":2`) || !strings.Contains(api, `"attempt_id":2`) {
 		t.Errorf("the numbers tell of a cancelled set: %s", api)
 	}
 }

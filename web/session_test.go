@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"deepoj/sql"
+	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/web/site"
 )
 
 const asForm = "Content-Type: application/x-www-form-urlencoded"
@@ -40,7 +42,7 @@ func (s *stage) csrf(cookie string) string {
 }
 
 func TestWithoutAccountsNobodyGetsInWhereOneIsRequired(t *testing.T) {
-	s := newStage(t, func(c *Config) { c.AuthRequired = true })
+	s := newStage(t, func(c *site.Config) { c.AuthRequired = true })
 	for _, path := range []string{"/", "/problems/aplusb", "/submissions", "/queue", "/languages"} {
 		if r := s.do(http.MethodGet, path, ""); r.status != http.StatusSeeOther || !strings.HasPrefix(r.header.Get("Location"), "/login?next=") {
 			t.Errorf("GET %s: %d, to %q", path, r.status, r.header.Get("Location"))
@@ -60,7 +62,7 @@ func TestWithoutAccountsNobodyGetsInWhereOneIsRequired(t *testing.T) {
 			t.Errorf("GET %s: %d", path, r.status)
 		}
 	}
-	ann := s.as(s.user("ann", "correct horse", sql.RoleContestant))
+	ann := s.as(s.user("ann", "correct horse", judge.RoleContestant))
 	if _, err := ann.Problems(t.Context()); err != nil {
 		t.Errorf("with an account: %v", err)
 	}
@@ -71,7 +73,7 @@ func TestAnAddressThatOthersReachNeedsAccounts(t *testing.T) {
 		"127.0.0.1:0": false, "[::1]:0": false, "localhost:0": false, "127.1.2.3:0": false,
 		"0.0.0.0:0": true, ":0": true, "[::]:0": true, "192.0.2.1:80": true, "example.org:80": true,
 	} {
-		if got, _ := (Config{Listen: listen}).guests(); got == want {
+		if got, _ := (site.Config{Listen: listen}).Guests(); got == want {
 			t.Errorf("%s: guests %t, want %t", listen, got, !want)
 		}
 	}
@@ -79,7 +81,7 @@ func TestAnAddressThatOthersReachNeedsAccounts(t *testing.T) {
 
 func TestASessionLastsFromLoginToLogout(t *testing.T) {
 	s := newStage(t)
-	s.user("ann", "correct horse", sql.RoleContestant)
+	s.user("ann", "correct horse", judge.RoleContestant)
 	cookie := s.login("ann", "correct horse")
 	if r := s.do(http.MethodGet, "/", "", cookie); !strings.Contains(r.body, `<a href="/account">ann</a>`) {
 		t.Error("the page does not show who is logged in")
@@ -121,7 +123,7 @@ func TestAPasswordCanBeChanged(t *testing.T) {
 	if r := s.do(http.MethodGet, "/account", ""); r.status != http.StatusSeeOther {
 		t.Errorf("the guest's account: %d", r.status)
 	}
-	s.user("ann", "correct horse", sql.RoleContestant)
+	s.user("ann", "correct horse", judge.RoleContestant)
 	cookie := s.login("ann", "correct horse")
 	token := s.csrf(cookie)
 	for name, tt := range map[string]struct {
@@ -154,7 +156,7 @@ func TestALoginGoesOnlyToThisServer(t *testing.T) {
 		"/problems/aplusb?from=3": "/problems/aplusb?from=3", "": "/", "https://evil.example": "/", "//evil.example": "/",
 		`/\evil.example`: "/", "/a\r\nSet-Cookie: x": "/", "javascript:alert(1)": "/",
 	} {
-		if got := localPath(next); got != want {
+		if got := site.LocalPath(next); got != want {
 			t.Errorf("localPath(%q) = %q, want %q", next, got, want)
 		}
 	}
@@ -162,12 +164,12 @@ func TestALoginGoesOnlyToThisServer(t *testing.T) {
 
 func TestTheFirstStartMakesOneAdmin(t *testing.T) {
 	s := newStage(t)
-	password, err := FirstAdmin(t.Context(), s.store)
+	password, err := people.FirstAdmin(t.Context(), s.store)
 	s.must(err)
 	if len(password) < 20 {
 		t.Fatalf("password %q", password)
 	}
-	if again, err := FirstAdmin(t.Context(), s.store); err != nil || again != "" {
+	if again, err := people.FirstAdmin(t.Context(), s.store); err != nil || again != "" {
 		t.Errorf("the second start: %q, %v", again, err)
 	}
 	token, err := s.client.Login(t.Context(), "admin", password)
@@ -181,35 +183,32 @@ func TestTheFirstStartMakesOneAdmin(t *testing.T) {
 
 func TestPasswordsAreHashed(t *testing.T) {
 	t.Parallel()
-	hash, err := HashPassword("correct horse")
+	hash, err := people.HashPassword("correct horse")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || strings.Contains(hash, "horse") {
 		t.Errorf("hash %q", hash)
 	}
-	if again, _ := HashPassword("correct horse"); again == hash {
+	if again, _ := people.HashPassword("correct horse"); again == hash {
 		t.Error("two hashes of one password are equal")
 	}
 	for password, want := range map[string]bool{"correct horse": true, "correct Horse": false, "": false} {
-		if ok, err := checkPassword(hash, password); ok != want || err != nil {
-			t.Errorf("checkPassword(%q) = %t, %v", password, ok, err)
+		if ok, err := people.CheckPassword(hash, password); ok != want || err != nil {
+			t.Errorf("people.CheckPassword(%q) = %t, %v", password, ok, err)
 		}
 	}
 	for _, broken := range []string{"", "plain", "$argon2id$v=19$m=1,t=1,p=1$x", "$argon2id$v=19$m=9999999,t=1,p=1$AAAA$AAAA", "$2b$10$abc"} {
-		if ok, err := checkPassword(broken, "x"); ok || err == nil {
-			t.Errorf("checkPassword with hash %q = %t, %v", broken, ok, err)
+		if ok, err := people.CheckPassword(broken, "x"); ok || err == nil {
+			t.Errorf("people.CheckPassword with hash %q = %t, %v", broken, ok, err)
 		}
-	}
-	if ok, err := checkPassword(absentHash, "x"); ok || err != nil {
-		t.Errorf("the hash of nobody: %t, %v", ok, err)
 	}
 }
 
 func TestContestantsSeeOnlyTheirOwn(t *testing.T) {
 	s := newStage(t)
-	ann, bob := s.as(s.user("ann", "correct horse", sql.RoleContestant)), s.as(s.user("bob", "battery staple", sql.RoleContestant))
-	root := s.as(s.user("root", "x", sql.RoleStaff))
+	ann, bob := s.as(s.user("ann", "correct horse", judge.RoleContestant)), s.as(s.user("bob", "battery staple", judge.RoleContestant))
+	root := s.as(s.user("root", "x", judge.RoleStaff))
 	id := s.submitAs("ann", "stairs", "cpp", "int main() {}")
 	s.finish(id, mixed())
 	if sub, err := ann.Get(t.Context(), id); err != nil || len(sub.Sources) != 1 {
@@ -224,7 +223,7 @@ func TestContestantsSeeOnlyTheirOwn(t *testing.T) {
 	if subs, _, err := bob.List(t.Context(), clientFilter); err != nil || len(subs) != 0 {
 		t.Errorf("another contestant's list: %v, %v", subs, err)
 	}
-	for _, path := range []string{submissionURL(id), submissionURL(id) + "/live", submissionURL(id) + "/events", "/problems/stairs?from=1", "/status/1"} {
+	for _, path := range []string{site.SubmissionURL(id), site.SubmissionURL(id) + "/live", site.SubmissionURL(id) + "/events", "/problems/stairs?from=1", "/status/1"} {
 		if r := s.do(http.MethodGet, path, ""); r.status != http.StatusNotFound {
 			t.Errorf("the guest: GET %s: %d", path, r.status)
 		}
@@ -240,7 +239,7 @@ func TestNothingSecretLeavesTheServer(t *testing.T) {
 	}
 	secrets := []string{"judges only", "secret output", "judge1-5f3a", "-trap"}
 	paths := []string{
-		submissionURL(id), submissionURL(id) + "/live", "/submissions", "/queue", "/status/1", "/api/v1/submissions/1",
+		site.SubmissionURL(id), site.SubmissionURL(id) + "/live", "/submissions", "/queue", "/status/1", "/api/v1/submissions/1",
 		"/api/v1/submissions", "/api/v1/submissions/1/events", "/api/v1/workers", "/api/v1/queue",
 	}
 	check := func(when string) {

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,8 +14,10 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/sql"
 	"deepoj/web/client"
+	"deepoj/web/site"
 )
 
 // TestASetterWorksInTheBrowser tells how a problem comes into being, and looks at every
@@ -22,9 +25,9 @@ import (
 func TestASetterWorksInTheBrowser(t *testing.T) {
 	blobs, option := withBlobs(t)
 	s := newStage(t, option)
-	s.user("sue", "correct horse", sql.RoleSetter)
+	s.user("sue", "correct horse", judge.RoleSetter)
 	ctx, console := browser(t)
-	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
 	do := func(a ...chromedp.Action[chromedp.Void]) error { return chromedp.Do(ctx, a...) }
 	at := func(path string) func() error { return func() error { return do(chromedp.Navigate(s.url + path)) } }
@@ -32,6 +35,22 @@ func TestASetterWorksInTheBrowser(t *testing.T) {
 		return func() error { return do(chromedp.WaitVisible(chromedp.CSS(selector))) }
 	}
 	click := func(selector string) func() error { return func() error { return click(ctx, selector) } }
+	// follow clicks what leads to another page, and waits for that one.
+	follow := func(selector string) func() error {
+		return func() error {
+			if err := do(chromedp.Evaluate[chromedp.Void](`window.before = true; undefined`)); err != nil {
+				return err
+			}
+			if err := click(selector)(); err != nil {
+				return err
+			}
+			s.eventually("a click on "+selector+" leads to another page", func() bool {
+				there, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`!window.before && document.readyState === "complete"`))
+				return err == nil && there
+			})
+			return nil
+		}
+	}
 	fill := func(id, value string) func() error {
 		return func() error { return do(chromedp.SetValue(chromedp.CSS("#"+id), value)) }
 	}
@@ -86,7 +105,7 @@ func TestASetterWorksInTheBrowser(t *testing.T) {
 	// She tries a program, and only what is proved can go live.
 	steps(s, at(tryURL("sum", string(last.Version))), there("#send"), fill("language", "cpp"))
 	editor := "#source"
-	if s.server.assets.hasEditor() {
+	if s.server.HasEditor() {
 		editor = ".cm-content"
 	}
 	steps(s, there(editor), func() error { return do(chromedp.SendKeys(chromedp.CSS(editor), "int main() {}")) }, click("#send"), there(".verdict-card"))
@@ -105,12 +124,48 @@ func TestASetterWorksInTheBrowser(t *testing.T) {
 			t.Errorf("%d buttons make %s live, %v, want %d", n, version, err, want)
 		}
 	}
-	steps(s, click(`form:has(input[value="`+string(fourth.Version)+`"]) .primary`))
+	steps(s, follow(`form:has(input[value="`+string(fourth.Version)+`"]) .primary`))
 	s.eventually("the version is live", func() bool {
 		p, err := s.store.Problem(t.Context(), "sum")
 		return err == nil && p.Version == string(fourth.Version)
 	})
-	steps(s, at("/packages/sum"), there(".version.active"), there("#tags"), fill("tags", "sums, easy"), fill("difficulty", "800"), click(`[aria-labelledby="labels"] button`))
+	// What the last version changed is on a page, found from the page of the package.
+	steps(s, at("/packages/sum"), click(`a[href*="/compare?"][href$="`+strings.TrimPrefix(string(third.Version), "sha256:")+`"]`), there("#values"))
+	says("#values + .table-scroll", "memory")
+	if n, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll("#tests").length`)); err != nil || n != 0 {
+		t.Errorf("new limits are shown as %d changes of tests, %v", n, err)
+	}
+	steps(s, there("#from"), fill("from", string(first.Version)), fill("to", string(last.Version)), click(`main .panel button`), there("#tests"))
+	says("#tests + dl", "secret/77")
+	for what, want := range map[string]string{
+		"#values + .table-scroll tbody tr": "memory\t256 MiB\t64 MiB", ".diff .removed": "-  memory: 256", ".diff .added": "+print(0)", "details summary strong": "submissions/wrong_answer/zero.py",
+	} {
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.innerText).join("\n")`, what)))
+		if err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s of the comparison: %q, %v, want %q", what, got, err, want)
+		}
+	}
+
+	// A copy is a problem of its own: the same package, not live, and hers.
+	steps(s, at("/packages/sum"), there(".version.active"), func() error {
+		return do(chromedp.SendKeys(chromedp.CSS(`form[action$="/clone"] [name="name"]`), "sum-again"))
+	}, click(`form[action$="/clone"] button`))
+	copied := taken(true)
+	if copied.Slug != "sum-again" || len(copied.Tests()) != len(fourth.Tests()) || copied.Limits != fourth.Limits {
+		t.Errorf("the copy is %s with %d tests and %+v", copied.Slug, len(copied.Tests()), copied.Limits)
+	}
+	if rights, err := s.store.ProblemRights(t.Context(), "sum-again", "sue"); err != nil || !rights.Owns {
+		t.Errorf("of her copy she has the rights %+v, %v", rights, err)
+	}
+	if p, err := s.store.Problem(t.Context(), "sum-again"); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("the copy is live by itself: %+v, %v", p, err)
+	}
+	steps(s, at("/packages/sum"), there(".version.active"), func() error {
+		return do(chromedp.SendKeys(chromedp.CSS(`form[action$="/clone"] [name="name"]`), "sum-again"))
+	}, follow(`form[action$="/clone"] button`))
+	says("main", "There is a problem sum-again already.")
+
+	steps(s, at("/packages/sum"), there(".version.active"), there("#tags"), fill("tags", "sums, easy"), fill("difficulty", "800"), follow(`[aria-labelledby="labels"] button`))
 	s.eventually("the problem has a difficulty", func() bool {
 		p, err := s.store.Problem(t.Context(), "sum")
 		return err == nil && p.Difficulty == 800
@@ -130,7 +185,7 @@ func TestASetterWorksInTheBrowser(t *testing.T) {
 	for i := range 27 {
 		files[fmt.Sprintf("data/secret/a-test-with-a-name-that-is-rather-long-%02d.in", i)] = &fstest.MapFile{}
 	}
-	_, report, err := problem.Read(files)
+	_, report, err := importing.Read(files)
 	told, err := json.Marshal(map[string]any{"problem": "sum", "refused": problem.Findings(err), "warnings": report.Warnings, "error": "the package is refused"})
 	s.must(err)
 	s.must(s.store.Finalize(t.Context(), s.claim(faulty.JobID), judge.Result{Verdict: judge.JE, Report: told}))
@@ -140,8 +195,8 @@ func TestASetterWorksInTheBrowser(t *testing.T) {
 		"setter-packages": "/packages", "setter-package": "/packages/sum", "setter-statement": editURL("sum", string(last.Version), "statement"),
 		"setter-settings": editURL("sum", string(last.Version), "settings"), "setter-tests": editURL("sum", string(last.Version), "tests") + "&test=secret/77",
 		"setter-submissions": editURL("sum", string(last.Version), "submissions"), "setter-checker": editURL("sum", string(last.Version), "checker"),
-		"setter-files": editURL("sum", string(last.Version), "files") + "&file=problem.yaml", "setter-try": tryURL("sum", string(last.Version)), "setter-draft": draftURL("sum", r.JobID),
+		"setter-files": editURL("sum", string(last.Version), "files") + "&file=problem.yaml", "setter-try": tryURL("sum", string(last.Version)), "setter-draft": site.DraftURL("sum", r.JobID),
 		"setter-compare": "/packages/sum/compare?from=" + string(first.Version) + "&to=" + string(last.Version), "setter-statistics": "/problems/sum/statistics", "setter-list": "/?q=sum",
-		"setter-import": importURL(moving.JobID), "setter-faulty": importURL(faulty.JobID),
+		"setter-import": site.ImportURL(moving.JobID), "setter-faulty": site.ImportURL(faulty.JobID),
 	})
 }

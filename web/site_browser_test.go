@@ -1,6 +1,7 @@
 package web
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -15,13 +16,13 @@ import (
 // their pages.
 func (s *stage) siteScene() map[string]string {
 	s.Helper()
-	for i, role := range []sql.Role{sql.RoleContestant, sql.RoleContestant, sql.RoleSetter, sql.RoleStaff} {
+	for i, role := range []judge.Role{judge.RoleContestant, judge.RoleContestant, judge.RoleSetter, judge.RoleStaff} {
 		name := []string{"ann", "a-contestant-with-a-long-name@example.org", "sue", "prof"}[i]
 		s.must(s.store.CreateUser(s.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: role, OneTime: i == 2}))
 	}
 	s.must(s.store.Disable(s.Context(), "ann", true, "test"))
 	for i, label := range []string{"nightly build of the course", "monitoring", "old-laptop-of-somebody-with-a-long-name"} {
-		k := sql.Key{User: "root", Label: label, Scope: sql.Scopes[i]}
+		k := judge.Key{User: "root", Label: label, Scope: judge.Scopes[i]}
 		if i == 1 {
 			k.Expires = new(time.Now().Add(90 * 24 * time.Hour))
 		}
@@ -36,8 +37,8 @@ func (s *stage) siteScene() map[string]string {
 			{ID: "kotlin", Name: "Kotlin", Unavailable: "kotlinc was not found; install it"},
 		},
 	}))
-	w, err := s.store.CreateWebhook(s.Context(), sql.Webhook{
-		Owner: "root", Everyone: true, Problem: "aplusb", Kinds: sql.WebhookKinds, URL: "http://10.0.0.1/an/address/that/is/rather/long/and-has-hardly-any-place-to-break.php?of=it",
+	w, err := s.store.CreateWebhook(s.Context(), judge.Webhook{
+		Owner: "root", Everyone: true, Problem: "aplusb", Kinds: judge.WebhookKinds, URL: "http://10.0.0.1/an/address/that/is/rather/long/and-has-hardly-any-place-to-break.php?of=it",
 	}, []byte("x"), "root")
 	s.must(err)
 	for range 3 { // the address is private, so they fail
@@ -45,7 +46,7 @@ func (s *stage) siteScene() map[string]string {
 		s.must(err)
 	}
 	return map[string]string{
-		"webhooks": "/webhooks", "webhook": webhookURL(w.ID), "workers": "/workers", "audit": "/audit", "languages-differ": "/languages", "users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "user-keys": "/users/root",
+		"webhooks": "/webhooks", "webhook": "/webhooks/" + strconv.FormatInt(w.ID, 10), "workers": "/workers", "audit": "/audit", "languages-differ": "/languages", "users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "user-keys": "/users/root",
 	}
 }
 
@@ -53,7 +54,7 @@ func (s *stage) siteScene() map[string]string {
 // every page: the browser is started once.
 func TestAnAdministratorRunsTheSite(t *testing.T) {
 	s := newStage(t)
-	s.user("root", "correct horse", sql.RoleAdmin)
+	s.user("root", "correct horse", judge.RoleAdmin)
 	ctx, console := browser(t)
 	scripts := func(off bool) {
 		t.Helper()

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/web/client"
+	peopleroom "deepoj/web/people"
+	"deepoj/web/site"
 )
 
 func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
 	root := s.admin()
-	prof := s.someone("prof", sql.RoleStaff)
+	prof := s.someone("prof", judge.RoleStaff)
 	id := s.submit("aplusb", "cpp", "int main() {}")
 	s.must(prof.Cancel(ctx, id))
 	s.must(root.DisableUser(ctx, "prof", true))
@@ -44,12 +45,12 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 	if got, want := acts(client.AuditFilter{Action: "cancel"}), fmt.Sprint("prof cancel job:", id); got != want {
 		t.Errorf("the log has %s, want %s", got, want)
 	}
-	_, _, err := s.someone("sue", sql.RoleStaff).AuditLog(ctx, client.AuditFilter{})
+	_, _, err := s.someone("sue", judge.RoleStaff).AuditLog(ctx, client.AuditFilter{})
 	problemOf(t, err, 403, "forbidden")
 	_, _, err = root.AuditLog(ctx, client.AuditFilter{Actor: "a\x00"})
 	problemOf(t, err, 422, "invalid")
 
-	cookie := "Cookie: " + sessionCookie + "=" + s.session("root")
+	cookie := "Cookie: " + peopleroom.SessionCookie + "=" + s.session("root")
 	page := s.do(http.MethodGet, "/audit?subject=user:prof&limit=2", "", cookie).body
 	for _, want := range []string{"role setter, was staff", `href="/users/prof"`, "before=", "user enable"} {
 		if !strings.Contains(page, want) {
@@ -65,15 +66,15 @@ func TestStaffSeeWorkersThatAreSilentAndWhatTheyRun(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
 	s.must(s.store.WorkerBeat(ctx, judge.WorkerInfo{Name: "gone-1", Pool: "default", Slots: 4, Languages: []judge.Language{{ID: "ada", Name: "Ada", Version: "gnat 13", Available: true}}}))
-	prof := s.someone("prof", sql.RoleStaff)
+	prof := s.someone("prof", judge.RoleStaff)
 	id := s.submit("aplusb", "cpp", "int main() {}")
 	s.claim(id)
-	workers, err := prof.AllWorkers(ctx)
+	workers, err := prof.Workers(ctx, true)
 	s.must(err)
-	if len(workers) != 2 || workers[0].Name != "gone-1" || !workers[1].Alive || len(workers[1].Jobs) != 1 || workers[1].Jobs[0].JobID != id || workers[1].Jobs[0].URL != submissionURL(id) {
+	if len(workers) != 2 || workers[0].Name != "gone-1" || !workers[1].Alive || len(workers[1].Jobs) != 1 || workers[1].Jobs[0].JobID != id || workers[1].Jobs[0].URL != site.SubmissionURL(id) {
 		t.Errorf("workers: %+v", workers)
 	}
-	seen, err := s.client.AllWorkers(ctx)
+	seen, err := s.client.Workers(ctx, true)
 	s.must(err)
 	for _, w := range seen {
 		if strings.HasPrefix(w.Name, "gone") || strings.HasPrefix(w.Name, "judge1") || len(w.Jobs) > 0 || w.Sandbox != "" {
@@ -83,20 +84,20 @@ func TestStaffSeeWorkersThatAreSilentAndWhatTheyRun(t *testing.T) {
 	if r := s.do(http.MethodGet, "/workers", ""); r.status != http.StatusForbidden {
 		t.Errorf("the guest sees the page of workers: %d", r.status)
 	}
-	cookie := "Cookie: " + sessionCookie + "=" + s.session("prof")
+	cookie := "Cookie: " + peopleroom.SessionCookie + "=" + s.session("prof")
 	page := s.do(http.MethodGet, "/workers", "", cookie).body
 	if strings.Contains(page, "silent</span>") {
 		t.Error("a worker that was seen just now counts as silent")
 	}
-	for _, want := range []string{"judge1-5f3a", submissionURL(id), "1 of 2", "rustc was not found", "gnat 13"} {
+	for _, want := range []string{"judge1-5f3a", site.SubmissionURL(id), "1 of 2", "rustc was not found", "gnat 13"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not show %q", want)
 		}
 	}
 
 	// A server for which everything is long ago.
-	s.start(func(c *Config) { c.WorkerAge = time.Microsecond })
-	if workers, err := s.as(s.key(prof, sql.ScopeStaff)).AllWorkers(ctx); err != nil || len(workers) != 2 || workers[0].Alive || workers[1].Alive {
+	s.start(func(c *site.Config) { c.WorkerAge = time.Microsecond })
+	if workers, err := s.as(s.key(prof, judge.ScopeStaff)).Workers(ctx, true); err != nil || len(workers) != 2 || workers[0].Alive || workers[1].Alive {
 		t.Errorf("workers that are silent: %+v, %v", workers, err)
 	}
 	if page := s.do(http.MethodGet, "/workers", "", cookie).body; strings.Count(page, "silent</span>") != 2 || strings.Contains(page, ">alive<") {
@@ -104,24 +105,9 @@ func TestStaffSeeWorkersThatAreSilentAndWhatTheyRun(t *testing.T) {
 	}
 }
 
-func TestTheLanguagesPageShowsWhereWorkersDiffer(t *testing.T) {
-	t.Parallel()
-	gcc := func(version string) judge.WorkerInfo {
-		return judge.WorkerInfo{Languages: []judge.Language{{ID: "cpp", Name: "C++", Version: version, Command: "g++", Available: true}}}
-	}
-	broken := judge.WorkerInfo{Languages: []judge.Language{{ID: "cpp", Name: "C++", Unavailable: "no g++"}}}
-	offers := offersOf([]judge.WorkerInfo{broken, gcc("12"), gcc("13"), broken, gcc("12")}, nil)
-	if len(offers) != 1 || !offers[0].Open() || fmt.Sprint(offers[0].Builds) != "[{12 g++ 2} {13 g++ 1}]" {
-		t.Errorf("offers: %+v", offers)
-	}
-	if offers := offersOf([]judge.WorkerInfo{broken}, nil); offers[0].Open() || len(offers[0].Builds) > 0 {
-		t.Errorf("offers without a tool chain: %+v", offers)
-	}
-}
-
 func TestThePageOfWorkersTellsHowFastEachIs(t *testing.T) {
 	s := newStage(t)
-	s.someone("prof", sql.RoleStaff)
+	s.someone("prof", judge.RoleStaff)
 	for name, speed := range map[string]float64{"fast-1": 1200.4, "slow-1": 900, "elsewhere-1": 5000} {
 		w := judge.WorkerInfo{Name: name, Pool: "default", Slots: 3, Version: "v-" + name, Calibration: speed, Languages: languages[:1]}
 		if name == "elsewhere-1" {
@@ -129,7 +115,7 @@ func TestThePageOfWorkersTellsHowFastEachIs(t *testing.T) {
 		}
 		s.must(s.store.WorkerBeat(t.Context(), w))
 	}
-	page := s.do(http.MethodGet, "/workers", "", "Cookie: "+sessionCookie+"="+s.session("prof")).body
+	page := s.do(http.MethodGet, "/workers", "", "Cookie: "+peopleroom.SessionCookie+"="+s.session("prof")).body
 	for name, want := range map[string][]string{
 		"fast-1": {"1200/s", "<small>100 % of the fastest</small>", "0 of 3", "v-fast-1", "C&#43;&#43;: g&#43;&#43; 12.2.0"}, "slow-1": {"900/s", `<small class="slow">75 % of the fastest</small>`}, "elsewhere-1": {"5000/s"}, "judge1-5f3a": {"not measured"},
 	} {
@@ -144,7 +130,7 @@ func TestThePageOfWorkersTellsHowFastEachIs(t *testing.T) {
 			t.Errorf("%s is compared with others: %s", name, row)
 		}
 	}
-	workers, err := s.client.AllWorkers(t.Context())
+	workers, err := s.client.Workers(t.Context(), true)
 	s.must(err)
 	var speeds []float64
 	for _, w := range workers {

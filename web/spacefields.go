@@ -12,7 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 const (
@@ -35,34 +35,34 @@ var spaceSettings = []string{"title", "description", "opens_at", "closes_at", "l
 
 // readSpace changes the settings of a space to those that the JSON names. A time
 // that is null is none.
-func (f *fields) readSpace(space *sql.Space) {
-	if f.has("title") {
-		space.Title = f.text("title")
+func readSpace(f *site.Fields, space *judge.Space) {
+	if f.Has("title") {
+		space.Title = f.Text("title")
 	}
-	if f.has("description") {
-		space.Description = f.text("description")
+	if f.Has("description") {
+		space.Description = f.Text("description")
 	}
-	f.moment("opens_at", &space.Opens)
-	f.moment("closes_at", &space.Closes)
-	f.value("languages", "a list of strings", &space.Languages)
-	f.value("max_source_kib", "a whole number", &space.MaxSourceKiB)
-	f.value("max_waiting", "a whole number", &space.MaxWaiting)
-	f.value("per_minute", "a whole number", &space.PerMinute)
-	f.value("listed", "a truth value", &space.Listed)
+	readMoment(f, "opens_at", &space.Opens)
+	readMoment(f, "closes_at", &space.Closes)
+	f.Value("languages", "a list of strings", &space.Languages)
+	f.Value("max_source_kib", "a whole number", &space.MaxSourceKiB)
+	f.Value("max_waiting", "a whole number", &space.MaxWaiting)
+	f.Value("per_minute", "a whole number", &space.PerMinute)
+	f.Value("listed", "a truth value", &space.Listed)
 }
 
 // moment reads a time. Null is none, and a missing one stays.
-func (f *fields) moment(name string, into **time.Time) {
-	if _, there := f.raw[name]; !there {
+func readMoment(f *site.Fields, name string, into **time.Time) {
+	if _, there := f.Raw[name]; !there {
 		return
 	}
-	if *into = nil; !f.has(name) {
+	if *into = nil; !f.Has(name) {
 		return
 	}
-	text := f.text(name)
+	text := f.Text(name)
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		f.wrong.add(wrongField(name, reasonInvalid, "The time has to be like 2030-01-31T12:00:00Z, or null for none."))
+		f.Wrong.Add(site.WrongField(name, site.ReasonInvalid, "The time has to be like 2030-01-31T12:00:00Z, or null for none."))
 		return
 	}
 	*into = &at
@@ -72,8 +72,8 @@ func (f *fields) moment(name string, into **time.Time) {
 const formTime = "2006-01-02T15:04"
 
 // spaceForm reads the settings of a space from a form.
-func spaceForm(value func(string) string) (space sql.Space, wrong wrongFields) {
-	space = sql.Space{
+func spaceForm(value func(string) string) (space judge.Space, wrong site.WrongFields) {
+	space = judge.Space{
 		Slug: value("slug"), Title: strings.TrimSpace(value("title")), Listed: value("listed") != "",
 		Description: strings.ReplaceAll(value("description"), "\r\n", "\n"),
 		Languages:   words(value("languages")),
@@ -88,7 +88,7 @@ func spaceForm(value func(string) string) (space sql.Space, wrong wrongFields) {
 			at, err = time.Parse(formTime+":05", text) // browsers add seconds that are not zero
 		}
 		if err != nil {
-			wrong.add(wrongField(name, reasonInvalid, "The time has to be like 2030-01-31T12:00."))
+			wrong.Add(site.WrongField(name, site.ReasonInvalid, "The time has to be like 2030-01-31T12:00."))
 			continue
 		}
 		*into = &at
@@ -97,7 +97,7 @@ func spaceForm(value func(string) string) (space sql.Space, wrong wrongFields) {
 		if text := value(name); text != "" {
 			n, err := strconv.ParseInt(text, 10, 32)
 			if err != nil {
-				wrong.add(wrongField(name, reasonInvalid, "The limit has to be a whole number; 0 is none."))
+				wrong.Add(site.WrongField(name, site.ReasonInvalid, "The limit has to be a whole number; 0 is none."))
 			}
 			*into = int32(n)
 		}
@@ -111,34 +111,34 @@ func words(text string) []string {
 }
 
 // CheckSpace returns what is wrong with the settings of a space.
-func CheckSpace(space sql.Space) []*judge.FieldError {
-	var wrong wrongFields
+func CheckSpace(space judge.Space) []*judge.FieldError {
+	var wrong site.WrongFields
 	if !spaceSlug.MatchString(space.Slug) {
-		wrong.add(wrongField("slug", reasonInvalid, "A short name has up to 64 of a to z, 0 to 9 and -, and begins with a letter or digit."))
+		wrong.Add(site.WrongField("slug", site.ReasonInvalid, "A short name has up to 64 of a to z, 0 to 9 and -, and begins with a letter or digit."))
 	}
 	switch {
 	case strings.TrimSpace(space.Title) == "":
-		wrong.add(wrongField("title", reasonEmpty, "Give the space a title."))
+		wrong.Add(site.WrongField("title", site.ReasonEmpty, "Give the space a title."))
 	case len(space.Title) > maxSpaceTitle || !utf8.ValidString(space.Title) || strings.ContainsFunc(space.Title, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		wrong.add(wrongField("title", reasonInvalid, "A title has up to %d bytes on one line.", maxSpaceTitle))
+		wrong.Add(site.WrongField("title", site.ReasonInvalid, "A title has up to %d bytes on one line.", maxSpaceTitle))
 	}
 	if len(space.Description) > maxDescription || !utf8.ValidString(space.Description) || strings.ContainsRune(space.Description, 0) {
-		wrong.add(wrongField("description", reasonInvalid, "A description has up to %d bytes of text.", maxDescription))
+		wrong.Add(site.WrongField("description", site.ReasonInvalid, "A description has up to %d bytes of text.", maxDescription))
 	}
 	for name, at := range map[string]*time.Time{"opens_at": space.Opens, "closes_at": space.Closes} {
 		if at != nil && (at.Year() < 2000 || at.Year() > 9999) {
-			wrong.add(wrongField(name, reasonInvalid, "The year has to be from 2000 to 9999."))
+			wrong.Add(site.WrongField(name, site.ReasonInvalid, "The year has to be from 2000 to 9999."))
 		}
 	}
 	if space.Opens != nil && space.Closes != nil && !space.Opens.Before(*space.Closes) {
-		wrong.add(wrongField("closes_at", reasonInvalid, "It has to close after it opens."))
+		wrong.Add(site.WrongField("closes_at", site.ReasonInvalid, "It has to close after it opens."))
 	}
 	if len(space.Languages) > maxLanguages {
-		wrong.add(wrongField("languages", "too_many", "At most %d languages are taken.", maxLanguages))
+		wrong.Add(site.WrongField("languages", "too_many", "At most %d languages are taken.", maxLanguages))
 	}
 	for i, id := range space.Languages {
 		if !languageID.MatchString(id) || slices.Contains(space.Languages[:i], id) {
-			wrong.add(wrongField("languages", reasonInvalid, "%q is no language id, or is there twice; ids are like cpp and python.", shorten(id)))
+			wrong.Add(site.WrongField("languages", site.ReasonInvalid, "%q is no language id, or is there twice; ids are like cpp and python.", site.Shorten(id)))
 			break
 		}
 	}
@@ -146,7 +146,7 @@ func CheckSpace(space sql.Space) []*judge.FieldError {
 		"max_source_kib": {space.MaxSourceKiB, maxSourceLimit}, "max_waiting": {space.MaxWaiting, maxSpaceCount}, "per_minute": {space.PerMinute, maxSpaceCount},
 	} {
 		if limit.is < 0 || limit.is > limit.most {
-			wrong.add(wrongField(name, reasonInvalid, "The limit has to be from 0, which is none, to %d.", limit.most))
+			wrong.Add(site.WrongField(name, site.ReasonInvalid, "The limit has to be from 0, which is none, to %d.", limit.most))
 		}
 	}
 	slices.SortFunc(wrong, func(a, b *judge.FieldError) int { return strings.Compare(a.Field, b.Field) })
@@ -154,28 +154,28 @@ func CheckSpace(space sql.Space) []*judge.FieldError {
 }
 
 // CheckSpaceRole reports why a text names no role in a space, or nil.
-func CheckSpaceRole(role sql.SpaceRole) *judge.FieldError {
-	if !slices.Contains(sql.SpaceRoles, role) {
-		return wrongField("role", reasonUnknown, "There is no role %q in a space; the roles are contestant, setter and staff.", shorten(string(role)))
+func CheckSpaceRole(role judge.SpaceRole) *judge.FieldError {
+	if !slices.Contains(judge.SpaceRoles, role) {
+		return site.WrongField("role", site.ReasonUnknown, "There is no role %q in a space; the roles are contestant, setter and staff.", site.Shorten(string(role)))
 	}
 	return nil
 }
 
 // checkMembers returns what is wrong with accounts that get a role in a space.
-func checkMembers(names []string, role sql.SpaceRole) (wrong wrongFields) {
+func checkMembers(names []string, role judge.SpaceRole) (wrong site.WrongFields) {
 	switch {
 	case len(names) == 0:
-		wrong.add(wrongField("names", reasonEmpty, "Name at least one account."))
+		wrong.Add(site.WrongField("names", site.ReasonEmpty, "Name at least one account."))
 	case len(names) > maxSpaceMembers:
-		wrong.add(wrongField("names", "too_many", "At most %d accounts are added at once.", maxSpaceMembers))
+		wrong.Add(site.WrongField("names", "too_many", "At most %d accounts are added at once.", maxSpaceMembers))
 	}
 	for _, name := range names {
-		if !plainWord(name) {
-			wrong.add(wrongField("names", reasonInvalid, "%q is not a name.", shorten(name)))
+		if !site.PlainWord(name) {
+			wrong.Add(site.WrongField("names", site.ReasonInvalid, "%q is not a name.", site.Shorten(name)))
 			break
 		}
 	}
-	wrong.add(CheckSpaceRole(role))
+	wrong.Add(CheckSpaceRole(role))
 	return wrong
 }
 
@@ -187,27 +187,27 @@ type spaceEntry struct {
 }
 
 // readEntry reads the JSON of a problem of a space.
-func (f *fields) readEntry() (e spaceEntry) {
-	e.Problem = f.text("problem")
-	f.value("place", "a whole number", &e.Place)
-	f.value("points", "a number", &e.Points)
+func readEntry(f *site.Fields) (e spaceEntry) {
+	e.Problem = f.Text("problem")
+	f.Value("place", "a whole number", &e.Place)
+	f.Value("points", "a number", &e.Points)
 	return e
 }
 
 // entryForm reads a problem of a space from a form.
-func entryForm(c *fiber.Ctx) (e spaceEntry, wrong wrongFields) {
+func entryForm(c *fiber.Ctx) (e spaceEntry, wrong site.WrongFields) {
 	e.Problem = c.FormValue("problem")
 	if text := c.FormValue("place"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			wrong.add(wrongField("place", reasonInvalid, "The place has to be a whole number."))
+			wrong.Add(site.WrongField("place", site.ReasonInvalid, "The place has to be a whole number."))
 		}
 		e.Place = n
 	}
 	if text := c.FormValue("points"); text != "" {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			wrong.add(wrongField("points", reasonInvalid, "The points have to be a number."))
+			wrong.Add(site.WrongField("points", site.ReasonInvalid, "The points have to be a number."))
 		}
 		e.Points = &n
 	}
@@ -215,15 +215,15 @@ func entryForm(c *fiber.Ctx) (e spaceEntry, wrong wrongFields) {
 }
 
 // check returns what is wrong with an entry.
-func (e spaceEntry) check() (wrong wrongFields) {
-	if !plainWord(e.Problem) {
-		wrong.add(wrongField("problem", reasonUnknown, "There is no problem %q.", shorten(e.Problem)))
+func (e spaceEntry) check() (wrong site.WrongFields) {
+	if !site.PlainWord(e.Problem) {
+		wrong.Add(site.WrongField("problem", site.ReasonUnknown, "There is no problem %q.", site.Shorten(e.Problem)))
 	}
-	if e.Place < 0 || e.Place > sql.MaxSpaceProblems {
-		wrong.add(wrongField("place", reasonInvalid, "The place has to be from 1 to %d.", sql.MaxSpaceProblems))
+	if e.Place < 0 || e.Place > judge.MaxSpaceProblems {
+		wrong.Add(site.WrongField("place", site.ReasonInvalid, "The place has to be from 1 to %d.", judge.MaxSpaceProblems))
 	}
 	if e.Points != nil && !(*e.Points >= 0 && *e.Points <= maxPoints) { // so that it is a number, too
-		wrong.add(wrongField("points", reasonInvalid, "The points have to be from 0 to %d.", int(maxPoints)))
+		wrong.Add(site.WrongField("points", site.ReasonInvalid, "The points have to be from 0 to %d.", int(maxPoints)))
 	}
 	return wrong
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // spaceProblemJSON is a problem of a space, with what whoever asks achieved.
@@ -29,18 +31,18 @@ type spaceProblemJSON struct {
 
 // apiSpaceProblems handles GET /api/v1/spaces/:space/problems.
 func (s *Server) apiSpaceProblems(c *fiber.Ctx) error {
-	space, err := s.spaceFor(c, seeSpaceProblems)
+	space, err := s.SpaceFor(c, people.SeeSpaceProblems)
 	if err != nil {
 		return err
 	}
-	found, err := s.store.SpaceProblems(c.UserContext(), space.ID, viewerOf(c).Name)
+	found, err := s.Store.SpaceProblems(c.UserContext(), space.ID, site.ViewerOf(c).Name)
 	if err != nil {
 		return err
 	}
 	out := make([]spaceProblemJSON, len(found))
 	for i, p := range found {
 		out[i] = spaceProblemJSON{
-			placeLabel(i + 1), i + 1, p.Slug, problemURL(space.Slug, p.Slug), p.Title, p.Points, p.Hidden, p.Solved, p.Tries, p.Verdict, p.Score, p.JobID,
+			placeLabel(i + 1), i + 1, p.Slug, site.ProblemURL(space.Slug, p.Slug), p.Title, p.Points, p.Hidden, p.Solved, p.Tries, p.Verdict, p.Score, p.JobID,
 		}
 	}
 	return c.JSON(fiber.Map{"problems": out})
@@ -49,11 +51,11 @@ func (s *Server) apiSpaceProblems(c *fiber.Ctx) error {
 // apiPutSpaceProblem handles POST /api/v1/spaces/:space/problems with {"problem",
 // "place", "points"}: it adds a problem, or gives it another place and points.
 func (s *Server) apiPutSpaceProblem(c *fiber.Ctx) error {
-	f, err := readFields(c, "problem", "place", "points")
+	f, err := site.ReadFields(c, "problem", "place", "points")
 	if err != nil {
 		return err
 	}
-	if err := s.putEntry(c, f.readEntry(), f.wrong); err != nil {
+	if err := s.putEntry(c, readEntry(f), f.Wrong); err != nil {
 		return err
 	}
 	return s.apiSpaceProblems(c)
@@ -61,38 +63,38 @@ func (s *Server) apiPutSpaceProblem(c *fiber.Ctx) error {
 
 // putEntry puts a problem into the space that the address names. Only setters of the
 // site may take one that is hidden: through the space they could show it to others.
-func (s *Server) putEntry(c *fiber.Ctx, e spaceEntry, wrong wrongFields) error {
+func (s *Server) putEntry(c *fiber.Ctx, e spaceEntry, wrong site.WrongFields) error {
 	ctx := c.UserContext()
-	space, err := s.spaceFor(c, arrangeSpace)
+	space, err := s.SpaceFor(c, people.ArrangeSpace)
 	if err != nil {
 		return err
 	}
 	if len(wrong) == 0 {
 		wrong = e.check()
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return err
 	}
-	unknown := wrongField("problem", reasonUnknown, "There is no problem %q.", shorten(e.Problem))
-	d, err := s.store.SpaceDesk(ctx, space.Slug, e.Problem, viewerOf(c).Name)
+	unknown := site.WrongField("problem", site.ReasonUnknown, "There is no problem %q.", site.Shorten(e.Problem))
+	d, err := s.Store.SpaceDesk(ctx, space.Slug, e.Problem, site.ViewerOf(c).Name)
 	if err != nil {
 		return err
 	}
 	if d.Problem == nil {
-		p, err := s.store.Problem(ctx, e.Problem)
-		if errors.Is(err, sql.ErrNotFound) || err == nil && p.Hidden && !viewerOf(c).Setter() {
+		p, err := s.Store.Problem(ctx, e.Problem)
+		if errors.Is(err, sql.ErrNotFound) || err == nil && p.Hidden && !site.ViewerOf(c).Setter() {
 			return unknown
 		}
 		if err != nil {
 			return err
 		}
 	}
-	err = s.store.PutSpaceProblem(ctx, space.ID, e.Problem, e.Place, e.Points, viewerOf(c).Name)
+	err = s.Store.PutSpaceProblem(ctx, space.ID, e.Problem, e.Place, e.Points, site.ViewerOf(c).Name)
 	switch {
 	case errors.Is(err, sql.ErrNotFound):
 		return unknown
 	case errors.Is(err, sql.ErrTooMany):
-		return wrongField("problem", "too_many", "A space has at most %d problems.", sql.MaxSpaceProblems)
+		return site.WrongField("problem", "too_many", "A space has at most %d problems.", judge.MaxSpaceProblems)
 	}
 	return err
 }
@@ -106,15 +108,15 @@ func (s *Server) apiRemoveSpaceProblem(c *fiber.Ctx) error {
 }
 
 func (s *Server) removeEntry(c *fiber.Ctx) error {
-	space, err := s.spaceFor(c, arrangeSpace)
+	space, err := s.SpaceFor(c, people.ArrangeSpace)
 	if err != nil {
 		return err
 	}
 	slug := c.Params("slug")
-	if !plainWord(slug) {
+	if !site.PlainWord(slug) {
 		return sql.ErrNotFound
 	}
-	return s.store.RemoveSpaceProblem(c.UserContext(), space.ID, slug, viewerOf(c).Name)
+	return s.Store.RemoveSpaceProblem(c.UserContext(), space.ID, slug, site.ViewerOf(c).Name)
 }
 
 // apiHide handles POST /api/v1/problems/:slug/hide and …/show.
@@ -134,10 +136,10 @@ func (s *Server) hide(c *fiber.Ctx, hidden bool) error {
 	if err != nil {
 		return err
 	}
-	if err := s.mayChange(c.UserContext(), viewerOf(c), versions[0].Problem); err != nil {
+	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
 		return err
 	}
-	if err := s.store.HideProblem(c.UserContext(), versions[0].Problem, hidden, viewerOf(c).Name); err != nil {
+	if err := s.Store.HideProblem(c.UserContext(), versions[0].Problem, hidden, site.ViewerOf(c).Name); err != nil {
 		return fmt.Errorf("hide or show a problem: %w", err)
 	}
 	return nil

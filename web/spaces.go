@@ -3,64 +3,54 @@ package web
 import (
 	"context"
 	"errors"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
-
-// spaceURL is the page of a space.
-func spaceURL(slug string) string { return "/spaces/" + url.PathEscape(slug) }
-
-// problemURL is the page of a problem, in a space if one is named.
-func problemURL(space, slug string) string {
-	page := "/problems/" + url.PathEscape(slug)
-	if space != "" {
-		page = spaceURL(space) + page
-	}
-	return page
-}
 
 // spaceJSON is a space as /api/v1 shows it.
 type spaceJSON struct {
-	Slug         string         `json:"slug"`
-	URL          string         `json:"url"`
-	Title        string         `json:"title"`
-	Description  string         `json:"description"`
-	Opens        *time.Time     `json:"opens_at"`       // null: always was open
-	Closes       *time.Time     `json:"closes_at"`      // null: never closes
-	Languages    []string       `json:"languages"`      // empty: all that a problem takes
-	MaxSourceKiB int32          `json:"max_source_kib"` // 0: as the problem says
-	MaxWaiting   int32          `json:"max_waiting"`    // 0: any number
-	PerMinute    int32          `json:"per_minute"`     // 0: any number
-	Listed       bool           `json:"listed"`
-	Created      time.Time      `json:"created_at"`
-	Members      int64          `json:"members"`
-	Problems     int64          `json:"problems"`
-	Phase        sql.SpacePhase `json:"phase"` // before, open or after, at the time of the answer
-	Now          time.Time      `json:"now"`
-	Role         string         `json:"role"` // of whoever asks; "" if they are no member
+	Slug         string           `json:"slug"`
+	URL          string           `json:"url"`
+	Title        string           `json:"title"`
+	Description  string           `json:"description"`
+	Opens        *time.Time       `json:"opens_at"`       // null: always was open
+	Closes       *time.Time       `json:"closes_at"`      // null: never closes
+	Languages    []string         `json:"languages"`      // empty: all that a problem takes
+	MaxSourceKiB int32            `json:"max_source_kib"` // 0: as the problem says
+	MaxWaiting   int32            `json:"max_waiting"`    // 0: any number
+	PerMinute    int32            `json:"per_minute"`     // 0: any number
+	Listed       bool             `json:"listed"`
+	Created      time.Time        `json:"created_at"`
+	Members      int64            `json:"members"`
+	Problems     int64            `json:"problems"`
+	Phase        judge.SpacePhase `json:"phase"` // before, open or after, at the time of the answer
+	Now          time.Time        `json:"now"`
+	Role         string           `json:"role"` // of whoever asks; "" if they are no member
 }
 
-func publicSpace(s *sql.Space, v viewer) spaceJSON {
+func publicSpace(s *judge.Space, v site.Viewer) spaceJSON {
 	languages := s.Languages
 	if languages == nil {
 		languages = []string{}
 	}
 	return spaceJSON{
-		s.Slug, spaceURL(s.Slug), s.Title, s.Description, s.Opens, s.Closes, languages, s.MaxSourceKiB, s.MaxWaiting, s.PerMinute, s.Listed,
-		s.Created, s.Members, s.Problems, s.Phase(), s.Now, string(v.spaceRole(s.Role)),
+		s.Slug, site.SpaceURL(s.Slug), s.Title, s.Description, s.Opens, s.Closes, languages, s.MaxSourceKiB, s.MaxWaiting, s.PerMinute, s.Listed,
+		s.Created, s.Members, s.Problems, s.Phase(), s.Now, string(v.SpaceRole(s.Role)),
 	}
 }
 
 // spaceMemberJSON is somebody who takes part in a space.
 type spaceMemberJSON struct {
-	Name  string        `json:"name"`
-	Role  sql.SpaceRole `json:"role"`
-	Added time.Time     `json:"added_at"`
+	Name  string          `json:"name"`
+	Role  judge.SpaceRole `json:"role"`
+	Added time.Time       `json:"added_at"`
 }
 
 // spaceScoreJSON is what a contestant achieved in a space.
@@ -74,17 +64,17 @@ type spaceScoreJSON struct {
 
 // listSpaces returns a page of the spaces that the viewer may see, newest first, and
 // the cursor of the next one, "" at the end.
-func (s *Server) listSpaces(c *fiber.Ctx) ([]sql.Space, string, error) {
-	page, err := userFilterOf(c) // for its limit
+func (s *Server) listSpaces(c *fiber.Ctx) ([]judge.Space, string, error) {
+	page, err := site.UserFilterOf(c) // for its limit
 	if err != nil {
 		return nil, "", err
 	}
-	v := viewerOf(c)
+	v := site.ViewerOf(c)
 	f := sql.SpaceFilter{Viewer: v.Name, All: v.Staff(), Before: c.Query("before"), Limit: page.Limit}
-	if f.Before != "" && !plainWord(f.Before) {
-		return nil, "", wrongField("before", reasonInvalid, "The cursor has to be the short name of a space.")
+	if f.Before != "" && !site.PlainWord(f.Before) {
+		return nil, "", site.WrongField("before", site.ReasonInvalid, "The cursor has to be the short name of a space.")
 	}
-	found, err := s.store.Spaces(c.UserContext(), f)
+	found, err := s.Store.Spaces(c.UserContext(), f)
 	if err != nil {
 		return nil, "", err
 	}
@@ -102,78 +92,78 @@ func (s *Server) apiSpaces(c *fiber.Ctx) error {
 	}
 	out := make([]spaceJSON, len(found))
 	for i := range found {
-		out[i] = publicSpace(&found[i], viewerOf(c))
+		out[i] = publicSpace(&found[i], site.ViewerOf(c))
 	}
-	return c.JSON(fiber.Map{"spaces": out, "next": orNull(next)})
+	return c.JSON(fiber.Map{"spaces": out, "next": site.OrNull(next)})
 }
 
 // apiCreateSpace handles POST /api/v1/spaces, for staff.
 func (s *Server) apiCreateSpace(c *fiber.Ctx) error {
-	f, err := readFields(c, append([]string{"slug"}, spaceSettings...)...)
+	f, err := site.ReadFields(c, append([]string{"slug"}, spaceSettings...)...)
 	if err != nil {
 		return err
 	}
-	space := sql.Space{Slug: f.text("slug")}
-	f.readSpace(&space)
-	if err := s.createSpace(c.UserContext(), space, f.wrong, viewerOf(c).Name); err != nil {
+	space := judge.Space{Slug: f.Text("slug")}
+	readSpace(f, &space)
+	if err := s.createSpace(c.UserContext(), space, f.Wrong, site.ViewerOf(c).Name); err != nil {
 		return err
 	}
-	made, err := s.store.Space(c.UserContext(), space.Slug, viewerOf(c).Name)
+	made, err := s.Store.Space(c.UserContext(), space.Slug, site.ViewerOf(c).Name)
 	if err != nil {
 		return err
 	}
-	c.Set(fiber.HeaderLocation, "/api/v1"+spaceURL(space.Slug))
-	return c.Status(fiber.StatusCreated).JSON(publicSpace(made, viewerOf(c)))
+	c.Set(fiber.HeaderLocation, "/api/v1"+site.SpaceURL(space.Slug))
+	return c.Status(fiber.StatusCreated).JSON(publicSpace(made, site.ViewerOf(c)))
 }
 
-func (s *Server) createSpace(ctx context.Context, space sql.Space, wrong wrongFields, by string) error {
+func (s *Server) createSpace(ctx context.Context, space judge.Space, wrong site.WrongFields, by string) error {
 	if len(wrong) == 0 {
 		wrong = CheckSpace(space)
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return err
 	}
-	err := s.store.CreateSpace(ctx, space, by)
+	err := s.Store.CreateSpace(ctx, space, by)
 	if errors.Is(err, sql.ErrExists) {
-		return wrongField("slug", "duplicate", "There is a space %s already.", space.Slug)
+		return site.WrongField("slug", "duplicate", "There is a space %s already.", space.Slug)
 	}
 	return err
 }
 
 // apiSpace handles GET /api/v1/spaces/:space.
 func (s *Server) apiSpace(c *fiber.Ctx) error {
-	space, err := s.spaceFor(c, seeSpace)
+	space, err := s.SpaceFor(c, people.SeeSpace)
 	if err != nil {
 		return err
 	}
-	return c.JSON(publicSpace(space, viewerOf(c)))
+	return c.JSON(publicSpace(space, site.ViewerOf(c)))
 }
 
 // apiUpdateSpace handles PATCH /api/v1/spaces/:space: what is not sent stays.
 func (s *Server) apiUpdateSpace(c *fiber.Ctx) error {
-	space, err := s.spaceFor(c, manageSpace)
+	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
 	}
-	f, err := readFields(c, spaceSettings...)
+	f, err := site.ReadFields(c, spaceSettings...)
 	if err != nil {
 		return err
 	}
-	f.readSpace(space)
-	if err := s.updateSpace(c.UserContext(), *space, f.wrong, viewerOf(c).Name); err != nil {
+	readSpace(f, space)
+	if err := s.updateSpace(c.UserContext(), *space, f.Wrong, site.ViewerOf(c).Name); err != nil {
 		return err
 	}
 	return s.apiSpace(c)
 }
 
-func (s *Server) updateSpace(ctx context.Context, space sql.Space, wrong wrongFields, by string) error {
+func (s *Server) updateSpace(ctx context.Context, space judge.Space, wrong site.WrongFields, by string) error {
 	if len(wrong) == 0 {
 		wrong = CheckSpace(space)
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return err
 	}
-	return s.store.UpdateSpace(ctx, space, by)
+	return s.Store.UpdateSpace(ctx, space, by)
 }
 
 // apiDeleteSpace handles DELETE /api/v1/spaces/:space.
@@ -185,20 +175,20 @@ func (s *Server) apiDeleteSpace(c *fiber.Ctx) error {
 }
 
 func (s *Server) deleteSpace(c *fiber.Ctx) error {
-	space, err := s.spaceFor(c, manageSpace)
+	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
 	}
-	err = s.store.DeleteSpace(c.UserContext(), space.Slug, viewerOf(c).Name)
+	err = s.Store.DeleteSpace(c.UserContext(), space.Slug, site.ViewerOf(c).Name)
 	if errors.Is(err, sql.ErrInUse) {
-		return refuse(fiber.StatusConflict, "in_use", "Something was handed in to the space, so it stays.", "Close it, and take it off the list.")
+		return site.Refuse(fiber.StatusConflict, "in_use", "Something was handed in to the space, so it stays.", "Close it, and take it off the list.")
 	}
 	return err
 }
 
 // apiSpaceMembers handles GET /api/v1/spaces/:space/members?after=&limit=: by name.
 func (s *Server) apiSpaceMembers(c *fiber.Ctx) error {
-	space, err := s.spaceFor(c, manageSpace)
+	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
 	}
@@ -210,15 +200,15 @@ func (s *Server) apiSpaceMembers(c *fiber.Ctx) error {
 	for i, m := range found {
 		out[i] = spaceMemberJSON(m)
 	}
-	return c.JSON(fiber.Map{"members": out, "next": orNull(next)})
+	return c.JSON(fiber.Map{"members": out, "next": site.OrNull(next)})
 }
 
-func (s *Server) listMembers(c *fiber.Ctx, space *sql.Space) (members []sql.SpaceMember, next string, err error) {
-	f, err := userFilterOf(c)
+func (s *Server) listMembers(c *fiber.Ctx, space *judge.Space) (members []judge.SpaceMember, next string, err error) {
+	f, err := site.UserFilterOf(c)
 	if err != nil {
 		return nil, "", err
 	}
-	if members, err = s.store.SpaceMembers(c.UserContext(), space.ID, f.After, f.Limit); err != nil {
+	if members, err = s.Store.SpaceMembers(c.UserContext(), space.ID, f.After, f.Limit); err != nil {
 		return nil, "", err
 	}
 	if len(members) == f.Limit {
@@ -230,46 +220,46 @@ func (s *Server) listMembers(c *fiber.Ctx, space *sql.Space) (members []sql.Spac
 // apiPutSpaceMembers handles POST /api/v1/spaces/:space/members with {"names",
 // "role"}: it adds accounts, or changes their roles.
 func (s *Server) apiPutSpaceMembers(c *fiber.Ctx) error {
-	f, err := readFields(c, "names", "role")
+	f, err := site.ReadFields(c, "names", "role")
 	if err != nil {
 		return err
 	}
 	var names []string
-	role := sql.SpaceContestant
-	if !f.has("names") {
-		f.wrong.add(wrongField("names", reasonMissing, "The field is missing."))
+	role := judge.SpaceContestant
+	if !f.Has("names") {
+		f.Wrong.Add(site.WrongField("names", site.ReasonMissing, "The field is missing."))
 	}
-	f.value("names", "a list of strings", &names)
-	if f.has("role") {
-		role = sql.SpaceRole(f.text("role"))
+	f.Value("names", "a list of strings", &names)
+	if f.Has("role") {
+		role = judge.SpaceRole(f.Text("role"))
 	}
-	if err := s.putMembers(c, names, role, f.wrong); err != nil {
+	if err := s.putMembers(c, names, role, f.Wrong); err != nil {
 		return err
 	}
 	return s.apiSpace(c)
 }
 
 // putMembers gives accounts a role in the space that the address names.
-func (s *Server) putMembers(c *fiber.Ctx, names []string, role sql.SpaceRole, wrong wrongFields) error {
-	space, err := s.spaceFor(c, manageSpace)
+func (s *Server) putMembers(c *fiber.Ctx, names []string, role judge.SpaceRole, wrong site.WrongFields) error {
+	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
 	}
 	if len(wrong) == 0 {
 		wrong = checkMembers(names, role)
 	}
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return err
 	}
-	if role != sql.SpaceContestant {
-		if err := s.needConfirmation(c, makesSpaceRole); err != nil {
+	if role != judge.SpaceContestant {
+		if err := s.people.NeedConfirmation(c, makesSpaceRole); err != nil {
 			return err
 		}
 	}
-	unknown, err := s.store.PutSpaceMembers(c.UserContext(), space.ID, names, role, viewerOf(c).Name)
+	unknown, err := s.Store.PutSpaceMembers(c.UserContext(), space.ID, names, role, site.ViewerOf(c).Name)
 	if err == nil && len(unknown) > 0 {
 		few := unknown[:min(len(unknown), 10)]
-		return wrongField("names", reasonUnknown, "No account has %s: %s. Nobody was added.", plural(len(unknown), "of the names", "of the names"), strings.Join(few, ", "))
+		return site.WrongField("names", site.ReasonUnknown, "No account has %s: %s. Nobody was added.", site.Plural(len(unknown), "of the names", "of the names"), strings.Join(few, ", "))
 	}
 	return err
 }
@@ -283,19 +273,19 @@ func (s *Server) apiRemoveSpaceMember(c *fiber.Ctx) error {
 }
 
 func (s *Server) removeMember(c *fiber.Ctx) error {
-	space, err := s.spaceFor(c, manageSpace)
+	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
 	}
 	name := c.Params("name")
-	if !plainWord(name) {
+	if !site.PlainWord(name) {
 		return sql.ErrNotFound
 	}
-	return s.store.RemoveSpaceMember(c.UserContext(), space.ID, name, viewerOf(c).Name)
+	return s.Store.RemoveSpaceMember(c.UserContext(), space.ID, name, site.ViewerOf(c).Name)
 }
 
 // ranked gives scores their ranks: those with the same have the same.
-func ranked(scores []sql.SpaceScore) []spaceScoreJSON {
+func ranked(scores []judge.SpaceScore) []spaceScoreJSON {
 	out := make([]spaceScoreJSON, len(scores))
 	for i, v := range scores {
 		out[i] = spaceScoreJSON{i + 1, v.Name, v.Solved, v.Tried, v.Points}
@@ -308,11 +298,11 @@ func ranked(scores []sql.SpaceScore) []spaceScoreJSON {
 
 // apiSpaceScores handles GET /api/v1/spaces/:space/scores: the best first.
 func (s *Server) apiSpaceScores(c *fiber.Ctx) error {
-	space, err := s.spaceFor(c, seeSpaceProblems)
+	space, err := s.SpaceFor(c, people.SeeSpaceProblems)
 	if err != nil {
 		return err
 	}
-	scores, err := s.store.SpaceScores(c.UserContext(), space.ID)
+	scores, err := s.Store.SpaceScores(c.UserContext(), space.ID)
 	if err != nil {
 		return err
 	}
@@ -321,14 +311,14 @@ func (s *Server) apiSpaceScores(c *fiber.Ctx) error {
 
 // spaceFilterOf is the filter of the submissions of the space that the address
 // names: its staff see those of all, others their own.
-func (s *Server) spaceFilterOf(c *fiber.Ctx) (*sql.Space, sql.Filter, error) {
-	space, err := s.spaceFor(c, seeSpace)
+func (s *Server) spaceFilterOf(c *fiber.Ctx) (*judge.Space, sql.Filter, error) {
+	space, err := s.SpaceFor(c, people.SeeSpace)
 	if err != nil {
 		return nil, sql.Filter{}, err
 	}
-	f, err := readFilter(c)
-	if err == nil && !viewerOf(c).may(manageSpace, space) {
-		f, err = ownOnly(viewerOf(c), f)
+	f, err := site.ReadFilter(c)
+	if err == nil && !site.ViewerOf(c).May(people.ManageSpace, space) {
+		f, err = site.OwnOnly(site.ViewerOf(c), f)
 	}
 	f.Space = space.ID
 	return space, f, err

@@ -32,22 +32,22 @@ func (s *stage) moveSpace(slug string, opens, closes int) {
 func (s *stage) spaceScene() map[string]string {
 	s.Helper()
 	ctx := s.Context()
-	long := "a-contestant-with-a-long-name@example.org"
-	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: long, PasswordHash: "x", Role: sql.RoleContestant}))
+	long := "a-member-with-a-rather-long-name@example.org"
+	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: long, PasswordHash: "x", Role: judge.RoleContestant}))
 	v, err := s.store.Space(ctx, "final", "")
 	s.must(err)
 	v.Description, v.Languages, v.MaxSourceKiB, v.MaxWaiting, v.PerMinute = "Bring your own keyboard.\nNo phones.", []string{"cpp", "python"}, 16, 5, 10
 	v.Opens, v.Closes = new(v.Now.Add(-time.Hour)), new(v.Now.Add(time.Hour))
 	s.must(s.store.UpdateSpace(ctx, *v, "prof"))
-	s.member(v, sql.SpaceContestant, long)
+	s.member(v, judge.SpaceContestant, long, "ann")
 	s.must(s.store.PutSpaceProblem(ctx, v.ID, "stairs", 0, new(12.5), "prof"))
 	s.must(s.store.HideProblem(ctx, "stairs", true, "prof"))
 	for i, author := range []string{long, "ann"} {
-		r, err := s.store.Submit(ctx, sql.NewSubmission{Problem: "stairs", Language: "cpp", Author: author, Space: v.ID, Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}})
+		r, err := s.store.Submit(ctx, sql.NewJob{Problem: "stairs", Language: "cpp", Author: author, Space: v.ID, Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}})
 		s.must(err)
 		s.finish(r.JobID, judge.Result{Verdict: judge.WA, Score: new(30.0 * float64(i+1)), MaxScore: new(100.0)})
 	}
-	s.space("a-course-with-a-long-name", func(v *sql.Space) { v.Title = "A Course of Programming in Which Much Is to Be Learnt" })
+	s.space("a-course-with-a-long-name", func(v *judge.Space) { v.Title = "A Course of Programming in Which Much Is to Be Learnt" })
 	return map[string]string{
 		"spaces": "/spaces", "space": "/spaces/final", "space-problem": "/spaces/final/problems/stairs", "space-submissions": "/spaces/final/submissions",
 		"space-members": "/spaces/final/members", "space-settings": "/spaces/final/settings",
@@ -58,8 +58,8 @@ func (s *stage) spaceScene() map[string]string {
 // then looks at every page: the browser is started once.
 func TestAContestIsHeldInTheBrowser(t *testing.T) {
 	s := newStage(t)
-	s.user("prof", "correct horse", sql.RoleStaff)
-	s.user("ann", "correct horse", sql.RoleContestant)
+	s.user("prof", "correct horse", judge.RoleStaff)
+	s.user("ann", "correct horse", judge.RoleContestant)
 	ctx, console := browser(t)
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(cancel)

@@ -12,12 +12,14 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/client"
+	peopleroom "deepoj/web/people"
+	"deepoj/web/site"
 )
 
 // space makes a space with the problem aplusb.
-func (s *stage) space(slug string, with ...func(*sql.Space)) *sql.Space {
+func (s *stage) space(slug string, with ...func(*judge.Space)) *judge.Space {
 	s.Helper()
-	v := sql.Space{Slug: slug, Title: "Contest " + slug}
+	v := judge.Space{Slug: slug, Title: "Contest " + slug}
 	for _, w := range with {
 		w(&v)
 	}
@@ -29,7 +31,7 @@ func (s *stage) space(slug string, with ...func(*sql.Space)) *sql.Space {
 }
 
 // member gives accounts a role in a space.
-func (s *stage) member(space *sql.Space, role sql.SpaceRole, names ...string) {
+func (s *stage) member(space *judge.Space, role judge.SpaceRole, names ...string) {
 	s.Helper()
 	unknown, err := s.store.PutSpaceMembers(s.Context(), space.ID, names, role, "prof")
 	s.must(err)
@@ -89,18 +91,18 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 	_, err := s.store.SavePages(t.Context(), "stairs", "sha256:"+strings.Repeat("b2", 32), judge.Rendering{Files: []judge.PageFile{picture, paper}}, 0)
 	s.must(err)
 	ctx := t.Context()
-	for name, role := range map[string]sql.Role{
-		"con": sql.RoleContestant, "set": sql.RoleContestant, "sta": sql.RoleContestant, "other": sql.RoleContestant, "rival": sql.RoleContestant,
-		"extra": sql.RoleContestant, "sitesetter": sql.RoleSetter, "sitestaff": sql.RoleStaff,
+	for name, role := range map[string]judge.Role{
+		"con": judge.RoleContestant, "set": judge.RoleContestant, "sta": judge.RoleContestant, "other": judge.RoleContestant, "rival": judge.RoleContestant,
+		"extra": judge.RoleContestant, "sitesetter": judge.RoleSetter, "sitestaff": judge.RoleStaff,
 	} {
 		s.must(s.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: "x", Role: role}))
 	}
 	here, there := s.space("here"), s.space("there")
-	s.member(here, sql.SpaceContestant, "con")
-	s.member(here, sql.SpaceSetter, "set")
-	s.member(here, sql.SpaceStaff, "sta")
-	s.member(there, sql.SpaceStaff, "rival")
-	_, err = s.store.Submit(ctx, sql.NewSubmission{Problem: "aplusb", Language: "cpp", Author: "con", Space: here.ID, Sources: []judge.Source{{Name: "a.cpp", Text: "int x;"}}})
+	s.member(here, judge.SpaceContestant, "con")
+	s.member(here, judge.SpaceSetter, "set")
+	s.member(here, judge.SpaceStaff, "sta")
+	s.member(there, judge.SpaceStaff, "rival")
+	_, err = s.store.Submit(ctx, sql.NewJob{Problem: "aplusb", Language: "cpp", Author: "con", Space: here.ID, Sources: []judge.Source{{Name: "a.cpp", Text: "int x;"}}})
 	s.must(err) // so that the space cannot be deleted
 
 	visitors := map[string]struct {
@@ -109,8 +111,8 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 	}{
 		"the guest": {}, "somebody else": {s.session("other"), ""}, "staff of another space": {s.session("rival"), ""}, "a setter of the site": {s.session("sitesetter"), ""},
 		"a contestant": {s.session("con"), "contestant"}, "a setter": {s.session("set"), "setter"}, "staff": {s.session("sta"), "staff"}, "staff of the site": {s.session("sitestaff"), "staff"},
-		"a key of staff that hands in": {s.keyOf("sta", sql.ScopeSubmit), "contestant"}, "a key of staff of the site": {s.keyOf("sitestaff", sql.ScopeStaff), "staff"},
-		"a key of staff of the site that hands in": {s.keyOf("sitestaff", sql.ScopeSubmit), ""},
+		"a key of staff that hands in": {s.keyOf("sta", judge.ScopeSubmit), "contestant"}, "a key of staff of the site": {s.keyOf("sitestaff", judge.ScopeStaff), "staff"},
+		"a key of staff of the site that hands in": {s.keyOf("sitestaff", judge.ScopeSubmit), ""},
 	}
 	roles := []string{"", "contestant", "setter", "staff"}
 	needs := map[string]string{}
@@ -133,7 +135,7 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 			continue
 		}
 		for name, v := range visitors {
-			s.member(here, sql.SpaceContestant, "extra")
+			s.member(here, judge.SpaceContestant, "extra")
 			s.must(s.store.PutSpaceProblem(ctx, here.ID, "stairs", 0, nil, "prof"))
 			address := strings.NewReplacer(":space", "here", ":slug", "stairs", "pictures/:name", "pictures/"+picture.Name, "documents/:name", "documents/"+paper.Name, ":name", "extra").Replace(path)
 			headers := []string{asJSON, "Accept: application/json"}
@@ -161,12 +163,12 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 func TestWhatBelongsToASpaceStaysInIt(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
-	ann, bob, sta, rival, sue := s.someone("ann", sql.RoleContestant), s.someone("bob", sql.RoleContestant), s.someone("sta", sql.RoleContestant),
-		s.someone("rival", sql.RoleContestant), s.someone("sue", sql.RoleSetter)
-	here, there := s.space("here"), s.space("there", func(v *sql.Space) { v.Listed = true })
-	s.member(here, sql.SpaceContestant, "ann")
-	s.member(here, sql.SpaceStaff, "sta")
-	s.member(there, sql.SpaceStaff, "rival")
+	ann, bob, sta, rival, sue := s.someone("ann", judge.RoleContestant), s.someone("bob", judge.RoleContestant), s.someone("sta", judge.RoleContestant),
+		s.someone("rival", judge.RoleContestant), s.someone("sue", judge.RoleSetter)
+	here, there := s.space("here"), s.space("there", func(v *judge.Space) { v.Listed = true })
+	s.member(here, judge.SpaceContestant, "ann")
+	s.member(here, judge.SpaceStaff, "sta")
+	s.member(there, judge.SpaceStaff, "rival")
 	s.must(s.store.PutSpaceProblem(ctx, here.ID, "stairs", 0, nil, "sue"))
 	s.own("sue", "stairs")
 	s.must(sue.HideProblem(ctx, "stairs", true))
@@ -217,12 +219,12 @@ func TestWhatBelongsToASpaceStaysInIt(t *testing.T) {
 	if subs, _, err := rival.List(ctx, client.Filter{Space: "there"}); err != nil || len(subs) > 0 {
 		t.Errorf("in another space: %v, %v", subs, err)
 	}
-	s.must(sta.RemoveSpaceMember(ctx, "here", "sta"))
+	s.must(sta.DeleteSpaceMember(ctx, "here", "sta"))
 	if _, err := sta.Get(ctx, r.JobID); err == nil {
 		t.Error("who is no staff any more still sees it")
 	}
-	page := s.do(http.MethodGet, "/problems/stairs", "", "Cookie: "+sessionCookie+"="+s.session("bob"), "Accept: text/html")
-	if list := s.do(http.MethodGet, "/", "", "Cookie: "+sessionCookie+"="+s.session("bob")); page.status != http.StatusNotFound || strings.Contains(list.body, "Stairs") {
+	page := s.do(http.MethodGet, "/problems/stairs", "", "Cookie: "+peopleroom.SessionCookie+"="+s.session("bob"), "Accept: text/html")
+	if list := s.do(http.MethodGet, "/", "", "Cookie: "+peopleroom.SessionCookie+"="+s.session("bob")); page.status != http.StatusNotFound || strings.Contains(list.body, "Stairs") {
 		t.Errorf("the page of a hidden problem: %d; in the list: %t", page.status, strings.Contains(list.body, "Stairs"))
 	}
 }
@@ -230,8 +232,8 @@ func TestWhatBelongsToASpaceStaysInIt(t *testing.T) {
 func TestAContestFromBeginningToEnd(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
-	prof, ann := s.someone("prof", sql.RoleStaff), s.someone("ann", sql.RoleContestant)
-	s.someone("root", sql.RoleAdmin)
+	prof, ann := s.someone("prof", judge.RoleStaff), s.someone("ann", judge.RoleContestant)
+	s.someone("root", judge.RoleAdmin)
 	s.space("clock")
 	clock, err := s.store.Space(ctx, "clock", "")
 	s.must(err)
@@ -305,9 +307,9 @@ func TestAContestFromBeginningToEnd(t *testing.T) {
 	}
 	s.finish(last.JobID, judge.Result{Verdict: judge.AC})
 
-	scores, err := ann.SpaceScores(ctx, "final")
-	if want := "[{1 ann 1 2 6}]"; err != nil || fmt.Sprint(scores) != want {
-		t.Errorf("scores = %v, %v, want %s", scores, err, want)
+	answer, err := ann.GetSpaceScores(ctx, "final")
+	if want := (client.SpaceScore{Rank: 1, Name: "ann", Solved: 1, Tried: 2, Points: 6}); err != nil || len(answer.Scores) != 1 || answer.Scores[0] != want {
+		t.Errorf("scores = %v, %v, want %v", answer.Scores, err, want)
 	}
 	_, err = prof.UpdateSpace(ctx, "final", client.SpaceChange{"closes_at": hour(-2)})
 	refusedWith(t, err, 422, "invalid") // before it opened
@@ -321,8 +323,8 @@ func TestAContestFromBeginningToEnd(t *testing.T) {
 		t.Errorf("what staff handed in: %+v, %v", sub, err)
 	}
 	refusedWith(t, prof.DeleteSpace(ctx, "final"), 409, "in_use")
-	s.must(prof.RemoveSpaceProblem(ctx, "final", "stairs"))
-	refusedWith(t, prof.RemoveSpaceProblem(ctx, "final", "stairs"), 404, "not_found")
+	s.must(prof.DeleteSpaceProblem(ctx, "final", "stairs"))
+	refusedWith(t, prof.DeleteSpaceProblem(ctx, "final", "stairs"), 404, "not_found")
 	_, err = prof.CreateSpace(ctx, "empty", client.SpaceChange{"title": "x"})
 	s.must(err)
 	s.must(prof.DeleteSpace(ctx, "empty"))
@@ -337,14 +339,14 @@ func FuzzSpace(f *testing.F) {
 	f.Add(`{"title": "The Final", "description": "", "opens_at": "2030-01-31T12:00:00+01:00", "closes_at": null, "languages": ["cpp"], "max_source_kib": 64, "max_waiting": 3, "per_minute": 2, "listed": true}`)
 	f.Add(`{"title": "x", "opens_at": "2030-01-31T12:00:00Z", "closes_at": "2030-01-31T11:00:00Z", "per_minute": 101}`)
 	f.Add(`{"title": "\u0000", "languages": ["a", "a"], "max_waiting": 1e9, "listed": "yes"}`)
-	read := func(body string) (sql.Space, bool) {
-		space := sql.Space{Slug: "final"}
-		in, err := parseFields([]byte(body), spaceSettings...)
+	read := func(body string) (judge.Space, bool) {
+		space := judge.Space{Slug: "final"}
+		in, err := site.ParseFields([]byte(body), spaceSettings...)
 		if err != nil {
 			return space, false
 		}
-		in.readSpace(&space)
-		return space, len(in.wrong) == 0 && len(CheckSpace(space)) == 0
+		readSpace(in, &space)
+		return space, len(in.Wrong) == 0 && len(CheckSpace(space)) == 0
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		space, ok := read(body)

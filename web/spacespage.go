@@ -8,55 +8,56 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
+	"deepoj/host/people"
+	"deepoj/web/site"
 )
 
 // spaceView is a space on its pages, as the viewer sees it.
 type spaceView struct {
-	sql.Space
-	viewer viewer
+	judge.Space
+	viewer site.Viewer
 }
 
 // URL is the page of the space.
-func (v spaceView) URL() string { return spaceURL(v.Slug) }
+func (v spaceView) URL() string { return site.SpaceURL(v.Slug) }
 
 // Manages reports whether the viewer may change settings and members.
-func (v spaceView) Manages() bool { return v.viewer.may(manageSpace, &v.Space) }
+func (v spaceView) Manages() bool { return v.viewer.May(people.ManageSpace, &v.Space) }
 
 // Arranges reports whether the viewer may choose the problems.
-func (v spaceView) Arranges() bool { return v.viewer.may(arrangeSpace, &v.Space) }
+func (v spaceView) Arranges() bool { return v.viewer.May(people.ArrangeSpace, &v.Space) }
 
 // Shows reports whether the viewer may see problems and scores.
-func (v spaceView) Shows() bool { return v.viewer.may(seeSpaceProblems, &v.Space) }
+func (v spaceView) Shows() bool { return v.viewer.May(people.SeeSpaceProblems, &v.Space) }
 
 // MyRole is the viewer's role, "" if they are no member.
-func (v spaceView) MyRole() sql.SpaceRole { return v.viewer.spaceRole(v.Role) }
+func (v spaceView) MyRole() judge.SpaceRole { return v.viewer.SpaceRole(v.Role) }
 
 // Prepares reports whether what the viewer hands in does not count.
-func (v spaceView) Prepares() bool { return prepares(v.MyRole()) }
+func (v spaceView) Prepares() bool { return people.Prepares(v.MyRole()) }
 
 // Phase is where the space stands in time.
-func (v spaceView) Phase() sql.SpacePhase { return v.Space.Phase() }
+func (v spaceView) Phase() judge.SpacePhase { return v.Space.Phase() }
 
 // Left is how long the space stays as it is: until it opens, or closes; 0 = for ever.
 func (v spaceView) Left() time.Duration {
 	switch v.Phase() {
-	case sql.SpaceBefore:
+	case judge.SpaceBefore:
 		return v.Opens.Sub(v.Now)
-	case sql.SpaceOpen:
+	case judge.SpaceOpen:
 		if v.Closes != nil {
 			return v.Closes.Sub(v.Now)
 		}
-	case sql.SpaceAfter:
+	case judge.SpaceAfter:
 	}
 	return 0
 }
 
 // Clock writes a moment for people.
-func (v spaceView) Clock(t *time.Time) string { return clockText(*t) }
+func (v spaceView) Clock(t *time.Time) string { return site.ClockText(*t) }
 
 // SourceLimit is the limit on programs for people.
-func (v spaceView) SourceLimit() string { return bytesText(int64(v.MaxSourceKiB) << 10) }
+func (v spaceView) SourceLimit() string { return site.BytesText(int64(v.MaxSourceKiB) << 10) }
 
 type spacesView struct {
 	Rows []spaceView
@@ -75,24 +76,24 @@ func (s *Server) showSpaces(c *fiber.Ctx, status int, form spaceSettingsView) er
 	}
 	view := spacesView{Form: form}
 	for _, space := range found {
-		view.Rows = append(view.Rows, spaceView{space, viewerOf(c)})
+		view.Rows = append(view.Rows, spaceView{space, site.ViewerOf(c)})
 	}
 	if next != "" {
 		view.More = "/spaces?" + url.Values{"before": {next}}.Encode()
 	}
-	return s.page(c, status, "spaces", "Spaces", view)
+	return s.Page(c, status, "spaces", "Spaces", view)
 }
 
 // spaceSettingsView is the form of the settings of a space.
 type spaceSettingsView struct {
 	Space spaceView
-	Made  bool   // there is such a space already
-	Fault *fault // why the form comes back
+	Made  bool        // there is such a space already
+	Fault *site.Fault // why the form comes back
 }
 
 // Wrong reports whether the form comes back for this field.
 func (view spaceSettingsView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.names(field)
+	return view.Fault != nil && view.Fault.Names(field)
 }
 
 // Local writes a time as its field has it.
@@ -110,11 +111,11 @@ func (view spaceSettingsView) Local(t *time.Time) string {
 // createSpaceForm handles POST /spaces, for staff.
 func (s *Server) createSpaceForm(c *fiber.Ctx) error {
 	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) })
-	err := s.createSpace(c.UserContext(), space, wrong, viewerOf(c).Name)
+	err := s.createSpace(c.UserContext(), space, wrong, site.ViewerOf(c).Name)
 	if err == nil {
-		return c.Redirect(spaceURL(space.Slug), fiber.StatusSeeOther)
+		return c.Redirect(site.SpaceURL(space.Slug), fiber.StatusSeeOther)
 	}
-	f := s.explain(c.UserContext(), err)
+	f := s.Explain(c.UserContext(), err)
 	if f.Field == "" {
 		return err
 	}
@@ -122,31 +123,31 @@ func (s *Server) createSpaceForm(c *fiber.Ctx) error {
 }
 
 func (s *Server) spaceSettingsPage(c *fiber.Ctx) error {
-	space, err := s.spaceFor(c, manageSpace)
+	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
 	}
-	return s.page(c, fiber.StatusOK, "spacesettings", space.Title, spaceSettingsView{Space: spaceView{*space, viewerOf(c)}, Made: true})
+	return s.Page(c, fiber.StatusOK, "spacesettings", space.Title, spaceSettingsView{Space: spaceView{*space, site.ViewerOf(c)}, Made: true})
 }
 
 // updateSpaceForm handles POST /spaces/:space/settings.
 func (s *Server) updateSpaceForm(c *fiber.Ctx) error {
-	before, err := s.spaceFor(c, manageSpace)
+	before, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
 	}
 	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) })
 	space.Slug = before.Slug
-	err = s.updateSpace(c.UserContext(), space, wrong, viewerOf(c).Name)
+	err = s.updateSpace(c.UserContext(), space, wrong, site.ViewerOf(c).Name)
 	if err == nil {
-		return c.Redirect(spaceURL(space.Slug), fiber.StatusSeeOther)
+		return c.Redirect(site.SpaceURL(space.Slug), fiber.StatusSeeOther)
 	}
-	f := s.explain(c.UserContext(), err)
+	f := s.Explain(c.UserContext(), err)
 	if f.Field == "" {
 		return err
 	}
 	space.ID, space.Role, space.Now = before.ID, before.Role, before.Now
-	return s.page(c, f.Status, "spacesettings", before.Title, spaceSettingsView{Space: spaceView{space, viewerOf(c)}, Made: true, Fault: f})
+	return s.Page(c, f.Status, "spacesettings", before.Title, spaceSettingsView{Space: spaceView{space, site.ViewerOf(c)}, Made: true, Fault: f})
 }
 
 // deleteSpaceForm handles POST /spaces/:space/delete.
@@ -160,16 +161,16 @@ func (s *Server) deleteSpaceForm(c *fiber.Ctx) error {
 // spacePageView is the page of a space: its problems and scores.
 type spacePageView struct {
 	Space    spaceView
-	Problems []sql.SpaceProblem
+	Problems []judge.SpaceProblem
 	Scores   []spaceScoreJSON
 	Choice   []judge.Problem // that can be added
 	Entry    spaceEntry      // what was typed, where the form comes back
-	Fault    *fault          // why it does
+	Fault    *site.Fault     // why it does
 }
 
 // Wrong reports whether the form comes back for this field.
 func (view spacePageView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.names(field)
+	return view.Fault != nil && view.Fault.Names(field)
 }
 
 // Place is the place of a problem, from its position in the list.
@@ -181,32 +182,32 @@ func (s *Server) spacePage(c *fiber.Ctx) error {
 
 func (s *Server) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
 	ctx := c.UserContext()
-	space, err := s.spaceFor(c, seeSpace)
+	space, err := s.SpaceFor(c, people.SeeSpace)
 	if err != nil {
 		return err
 	}
-	view.Space = spaceView{*space, viewerOf(c)}
+	view.Space = spaceView{*space, site.ViewerOf(c)}
 	if view.Space.Shows() {
-		if view.Problems, err = s.store.SpaceProblems(ctx, space.ID, viewerOf(c).Name); err != nil {
+		if view.Problems, err = s.Store.SpaceProblems(ctx, space.ID, site.ViewerOf(c).Name); err != nil {
 			return err
 		}
-		scores, err := s.store.SpaceScores(ctx, space.ID)
+		scores, err := s.Store.SpaceScores(ctx, space.ID)
 		if err != nil {
 			return err
 		}
 		view.Scores = ranked(scores)
 	}
 	if view.Space.Arranges() {
-		all, err := s.store.Problems(ctx)
+		all, err := s.Store.Problems(ctx)
 		if err != nil {
 			return err
 		}
 		there := func(p judge.Problem) bool {
-			return slices.ContainsFunc(view.Problems, func(e sql.SpaceProblem) bool { return e.Slug == p.Slug })
+			return slices.ContainsFunc(view.Problems, func(e judge.SpaceProblem) bool { return e.Slug == p.Slug })
 		}
-		view.Choice = slices.DeleteFunc(slices.Clone(visible(viewerOf(c), all)), there)
+		view.Choice = slices.DeleteFunc(slices.Clone(site.Visible(site.ViewerOf(c), all)), there)
 	}
-	return s.page(c, status, "space", space.Title, view)
+	return s.Page(c, status, "space", space.Title, view)
 }
 
 // putEntryForm handles POST /spaces/:space/problems.
@@ -214,9 +215,9 @@ func (s *Server) putEntryForm(c *fiber.Ctx) error {
 	entry, wrong := entryForm(c)
 	err := s.putEntry(c, entry, wrong)
 	if err == nil {
-		return c.Redirect(spaceURL(c.Params("space")), fiber.StatusSeeOther)
+		return c.Redirect(site.SpaceURL(c.Params("space")), fiber.StatusSeeOther)
 	}
-	f := s.explain(c.UserContext(), err)
+	f := s.Explain(c.UserContext(), err)
 	if f.Field == "" || f.Field == "space" {
 		return err
 	}
@@ -228,55 +229,55 @@ func (s *Server) removeEntryForm(c *fiber.Ctx) error {
 	if err := s.removeEntry(c); err != nil {
 		return err
 	}
-	return c.Redirect(spaceURL(c.Params("space")), fiber.StatusSeeOther)
+	return c.Redirect(site.SpaceURL(c.Params("space")), fiber.StatusSeeOther)
 }
 
 // spaceMembersView is the page of the members of a space.
 type spaceMembersView struct {
 	Space spaceView
-	Rows  []sql.SpaceMember
+	Rows  []judge.SpaceMember
 	More  string // address of the next page, "" at the end
-	Roles []sql.SpaceRole
+	Roles []judge.SpaceRole
 
 	Names string // what was typed, where the form comes back
-	Role  sql.SpaceRole
-	Fault *fault // why it does
+	Role  judge.SpaceRole
+	Fault *site.Fault // why it does
 }
 
 // Wrong reports whether the form comes back for this field.
 func (view spaceMembersView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.names(field)
+	return view.Fault != nil && view.Fault.Names(field)
 }
 
 func (s *Server) spaceMembersPage(c *fiber.Ctx) error {
-	return s.showMembers(c, fiber.StatusOK, spaceMembersView{Role: sql.SpaceContestant})
+	return s.showMembers(c, fiber.StatusOK, spaceMembersView{Role: judge.SpaceContestant})
 }
 
 func (s *Server) showMembers(c *fiber.Ctx, status int, view spaceMembersView) error {
-	space, err := s.spaceFor(c, manageSpace)
+	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
 	}
-	view.Space, view.Roles = spaceView{*space, viewerOf(c)}, sql.SpaceRoles
+	view.Space, view.Roles = spaceView{*space, site.ViewerOf(c)}, judge.SpaceRoles
 	next := ""
 	if view.Rows, next, err = s.listMembers(c, space); err != nil {
 		return err
 	}
 	if next != "" {
-		view.More = spaceURL(space.Slug) + "/members?" + url.Values{"after": {next}}.Encode()
+		view.More = site.SpaceURL(space.Slug) + "/members?" + url.Values{"after": {next}}.Encode()
 	}
-	return s.page(c, status, "spacemembers", space.Title, view)
+	return s.Page(c, status, "spacemembers", space.Title, view)
 }
 
 // putMembersForm handles POST /spaces/:space/members: all names that were pasted
 // get the role.
 func (s *Server) putMembersForm(c *fiber.Ctx) error {
-	view := spaceMembersView{Names: c.FormValue("names"), Role: sql.SpaceRole(c.FormValue("role"))}
+	view := spaceMembersView{Names: c.FormValue("names"), Role: judge.SpaceRole(c.FormValue("role"))}
 	err := s.putMembers(c, words(view.Names), view.Role, nil)
 	if err == nil {
-		return c.Redirect(spaceURL(c.Params("space"))+"/members", fiber.StatusSeeOther)
+		return c.Redirect(site.SpaceURL(c.Params("space"))+"/members", fiber.StatusSeeOther)
 	}
-	f := s.explain(c.UserContext(), err)
+	f := s.Explain(c.UserContext(), err)
 	if f.Field != "names" && f.Field != "role" {
 		return err
 	}
@@ -289,7 +290,7 @@ func (s *Server) removeMemberForm(c *fiber.Ctx) error {
 	if err := s.removeMember(c); err != nil {
 		return err
 	}
-	return c.Redirect(spaceURL(c.Params("space"))+"/members", fiber.StatusSeeOther)
+	return c.Redirect(site.SpaceURL(c.Params("space"))+"/members", fiber.StatusSeeOther)
 }
 
 // spaceSubmissionsPage handles GET /spaces/:space/submissions.
@@ -298,6 +299,6 @@ func (s *Server) spaceSubmissionsPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	v := spaceView{*space, viewerOf(c)}
+	v := spaceView{*space, site.ViewerOf(c)}
 	return s.showSubmissions(c, f, submissionsView{Base: v.URL() + "/submissions", Authors: v.Manages(), Space: &v})
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -13,10 +14,12 @@ import (
 	"github.com/google/uuid"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/host/reading"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
 	"deepoj/web/client"
+	"deepoj/web/site"
 )
 
 func TestMain(m *testing.M) {
@@ -37,7 +40,7 @@ type stage struct {
 
 // newStage starts a server with two problems and a live worker. The options
 // change its configuration.
-func newStage(t *testing.T, options ...func(*Config)) *stage {
+func newStage(t *testing.T, options ...func(*site.Config)) *stage {
 	t.Helper()
 	s := &stage{T: t, store: sqltest.DB(t)}
 	s.addProblems()
@@ -46,10 +49,16 @@ func newStage(t *testing.T, options ...func(*Config)) *stage {
 	return s
 }
 
-// start starts the server; it stops when the test ends.
-func (s *stage) start(options ...func(*Config)) {
+// asset returns the address of a static file, as pages have it.
+func (s *stage) asset(name string) string {
 	s.Helper()
-	cfg := Config{Listen: "127.0.0.1:0", Store: s.store, Version: "test", WorkerAge: time.Hour} // a slow machine does not lose its worker
+	return regexp.MustCompile(`/static/[0-9a-f]+/`).FindString(s.do(http.MethodGet, "/login", "").body) + name
+}
+
+// start starts the server; it stops when the test ends.
+func (s *stage) start(options ...func(*site.Config)) {
+	s.Helper()
+	cfg := site.Config{Listen: "127.0.0.1:0", Store: s.store, Version: "test", WorkerAge: time.Hour} // a slow machine does not lose its worker
 	for _, change := range options {
 		change(&cfg)
 	}
@@ -118,7 +127,7 @@ func (s *stage) submit(problem, language, source string) int64 {
 
 func (s *stage) submitAs(author, problem, language, source string) int64 {
 	s.Helper()
-	r, err := s.store.Submit(s.Context(), sql.NewSubmission{
+	r, err := s.store.Submit(s.Context(), sql.NewJob{
 		Problem: problem, Language: language, Author: author, Sources: []judge.Source{{Name: "main." + language, Text: source}},
 	})
 	s.must(err)
@@ -131,7 +140,7 @@ func (s *stage) claim(jobID int64) judge.Attempt {
 	return s.claimJob(jobID).Attempt
 }
 
-func (s *stage) claimJob(jobID int64) judge.Job {
+func (s *stage) claimJob(jobID int64) judge.Claim {
 	s.Helper()
 	for {
 		tickets, err := s.store.Pick(s.Context(), sql.PickRequest{Dispatcher: "test", Limit: 100})
@@ -173,9 +182,9 @@ func (s *stage) finish(jobID int64, r judge.Result) {
 }
 
 // user adds an account and returns the token of a session.
-func (s *stage) user(name, password string, role sql.Role) string {
+func (s *stage) user(name, password string, role judge.Role) string {
 	s.Helper()
-	hash, err := HashPassword(password)
+	hash, err := people.HashPassword(password)
 	s.must(err)
 	s.must(s.store.CreateUser(s.Context(), sql.NewUser{Name: name, PasswordHash: hash, Role: role}))
 	token, err := s.client.Login(s.Context(), name, password)

@@ -15,6 +15,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // statementView is a statement as contestants see it, on the page of its problem, in a
@@ -44,8 +45,8 @@ func (v statementView) Document() string {
 	return v.Base + "/documents/" + v.Problem.Document
 }
 
-// framed reports whether the page holds a document that the browser's viewer shows.
-func (v statementView) framed() bool { return v.Problem.Document != "" && !v.Printing }
+// Framed reports whether the page holds a document that the browser's viewer shows.
+func (v statementView) Framed() bool { return v.Problem.Document != "" && !v.Printing }
 
 // newStatementView makes the view of a problem whose statement is chosen.
 func newStatementView(p *judge.Problem, base, files string) statementView {
@@ -83,7 +84,7 @@ func ownName(tag string) string {
 	if err != nil {
 		return tag
 	}
-	return orElse(display.Self.Name(t), tag)
+	return site.OrElse(display.Self.Name(t), tag)
 }
 
 // speak gives the problem the statement of its version that the request is for: in the
@@ -92,7 +93,7 @@ func ownName(tag string) string {
 // get addresses below base. It returns the document's text.
 func (s *Server) speak(c *fiber.Ctx, p *judge.Problem, base string, strict bool) (text string, err error) {
 	ctx := c.UserContext()
-	if p.Statements, err = s.store.StatementLanguages(ctx, p.Slug, p.Version); err != nil {
+	if p.Statements, err = s.Store.StatementLanguages(ctx, p.Slug, p.Version); err != nil {
 		return "", err
 	}
 	c.Vary(fiber.HeaderAcceptLanguage)
@@ -108,7 +109,7 @@ func (s *Server) speak(c *fiber.Ctx, p *judge.Problem, base string, strict bool)
 		p.Statement = placePictures(p.Statement, base)
 		return "", nil
 	}
-	page, err := s.store.Page(ctx, p.Slug, p.Version, tag)
+	page, err := s.Store.Page(ctx, p.Slug, p.Version, tag)
 	if errors.Is(err, sql.ErrNotFound) { // it is being rendered again just now
 		p.Statement = placePictures(p.Statement, base)
 		return "", nil
@@ -117,7 +118,7 @@ func (s *Server) speak(c *fiber.Ctx, p *judge.Problem, base string, strict bool)
 		return "", err
 	}
 	c.Set(fiber.HeaderContentLanguage, page.Language)
-	p.Title, p.Statement, p.Language, p.Document = orElse(page.Title, p.Title), placePictures(page.HTML, base), page.Language, page.Document
+	p.Title, p.Statement, p.Language, p.Document = site.OrElse(page.Title, p.Title), placePictures(page.HTML, base), page.Language, page.Document
 	if page.Document != "" {
 		text = page.Text
 	}
@@ -141,7 +142,7 @@ func chooseLanguage(all []judge.StatementLanguage, asked, accepted string) (stri
 		if len(tags) > 0 {
 			there = "There are: " + strings.Join(tags, ", ") + "."
 		}
-		f := refuse(fiber.StatusNotFound, "no_such_language", "There is no statement in "+fmt.Sprintf("%q", shorten(asked))+".", there)
+		f := site.Refuse(fiber.StatusNotFound, "no_such_language", "There is no statement in "+fmt.Sprintf("%q", site.Shorten(asked))+".", there)
 		f.Field = "lang"
 		return "", f
 	}

@@ -8,7 +8,6 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
-	"deepoj/sql"
 )
 
 // hostileSVG is a picture that would run a script if it were a page.
@@ -199,9 +198,9 @@ func TestASetOfProblemsIsPrintedForWhoSeesThem(t *testing.T) {
 	sue := s.setter()
 	f := s.picture(blobs, hostileSVG, ".svg", "image/svg+xml")
 	s.version(judge.Problem{Slug: "trees", Title: "Trees", Version: "sha256:" + strings.Repeat("1a", 32)}, true, judge.Rendering{Renderer: 2, Pages: pageWith(f), Files: []judge.PageFile{f}})
-	space := s.space("final", func(v *sql.Space) { v.Title = "The final" })
+	space := s.space("final", func(v *judge.Space) { v.Title = "The final" })
 	s.must(s.store.PutSpaceProblem(t.Context(), space.ID, "trees", 0, nil, "prof"))
-	s.member(space, sql.SpaceContestant, "sue")
+	s.member(space, judge.SpaceContestant, "sue")
 	page := s.do(http.MethodGet, "/spaces/final/print", "", sue)
 	if page.status != http.StatusOK {
 		t.Fatalf("%d %s", page.status, page.body)
@@ -232,7 +231,7 @@ func TestASetOfProblemsIsPrintedForWhoSeesThem(t *testing.T) {
 func TestStatementsAreRenderedAgainForWhoMayChangeThem(t *testing.T) {
 	s := newStage(t)
 	sue := s.setter()
-	s.someone("stan", sql.RoleStaff)
+	s.someone("stan", judge.RoleStaff)
 	staff := "Authorization: Bearer " + s.session("stan")
 	s.must(s.store.KeepVersion(t.Context(), judge.Problem{Slug: "theirs", Title: "Theirs", Version: "sha256:" + strings.Repeat("1d", 32)}, "otto", 0))
 	s.must(s.store.KeepVersion(t.Context(), judge.Problem{Slug: "mine", Title: "Mine", Version: "sha256:" + strings.Repeat("1a", 32)}, "sue", 0))
@@ -262,7 +261,9 @@ func TestStatementsAreRenderedAgainForWhoMayChangeThem(t *testing.T) {
 	}
 	jobs, err := s.store.Jobs(t.Context(), []judge.Kind{judge.KindRender}, 0, 10)
 	s.must(err)
-	if len(jobs) != 2 || !slices.ContainsFunc(jobs, func(j sql.JobBrief) bool { return j.Render != nil && slices.Equal(j.Render.Problems, []string{"mine"}) }) {
+	if len(jobs) != 2 || !slices.ContainsFunc(jobs, func(j judge.SetterJob) bool {
+		return j.Render != nil && slices.Equal(j.Render.Problems, []string{"mine"})
+	}) {
 		t.Errorf("the jobs are %+v", jobs)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 )
 
 // paper is a PDF of one page with a few words.
@@ -77,7 +76,7 @@ func (s *stage) statementScene(t *testing.T, option func(string, string, string)
 		Renderer: 2, Files: []judge.PageFile{svg, wide}, Pages: []judge.Page{{Language: "en", Title: "Trees, again", HTML: fmt.Sprintf(text, "A draft.")}},
 		Warnings: []string{"statement/figure.eps: is a picture that is not shown: gs is not installed: apt-get install ghostscript, and render the problem again"},
 	})
-	space := s.space("final", func(v *sql.Space) { v.Title = "The final" })
+	space := s.space("final", func(v *judge.Space) { v.Title = "The final" })
 	for _, slug := range []string{"trees", "paper"} {
 		s.must(s.store.PutSpaceProblem(t.Context(), space.ID, slug, 0, nil, "prof"))
 	}
@@ -92,7 +91,7 @@ func (s *stage) statementScene(t *testing.T, option func(string, string, string)
 func TestStatementsAreReadByEverybody(t *testing.T) {
 	blobs, option := withBlobs(t)
 	s := newStage(t, option)
-	s.user("root", "correct horse", sql.RoleAdmin)
+	s.user("root", "correct horse", judge.RoleAdmin)
 	pages := s.statementScene(t, func(data, extension, kind string) judge.PageFile { return s.picture(blobs, data, extension, kind) })
 	ctx, console := browser(t)
 	s.signInAs(func(steps ...chromedp.Action[chromedp.Void]) error { return chromedp.Do(ctx, steps...) }, "root", "/")

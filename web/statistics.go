@@ -14,6 +14,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/chart"
+	"deepoj/web/site"
 )
 
 // foundJSON is a problem in the list of /api/v1, with the viewer's best submission.
@@ -155,18 +156,18 @@ func (s *Server) statisticsFor(c *fiber.Ctx) (*judge.Problem, statisticsJSON, er
 	if err != nil {
 		return nil, statisticsJSON{}, err
 	}
-	v := viewerOf(c)
+	v := site.ViewerOf(c)
 	if p.Hidden && !v.Setter() {
-		return nil, statisticsJSON{}, refuse(fiber.StatusForbidden, "not_shown", "This problem has no statistics as long as it is not open to all.", "")
+		return nil, statisticsJSON{}, site.Refuse(fiber.StatusForbidden, "not_shown", "This problem has no statistics as long as it is not open to all.", "")
 	}
-	st, err := s.statistics.of(c.UserContext(), s.store, p.Slug)
+	st, err := s.statistics.of(c.UserContext(), s.Store, p.Slug)
 	if err != nil {
 		return nil, statisticsJSON{}, err
 	}
 	return p, publicStatistics(p.Slug, st, v), nil
 }
 
-func publicStatistics(slug string, st sql.Statistics, v viewer) statisticsJSON {
+func publicStatistics(slug string, st sql.Statistics, v site.Viewer) statisticsJSON {
 	out := statisticsJSON{Problem: slug, Tried: st.Tried, Solved: st.Solved, Verdicts: []countJSON{}, Languages: []countJSON{}}
 	verdicts, languages := map[string]int64{}, map[string]int64{}
 	for _, c := range st.Counts {
@@ -194,11 +195,11 @@ func byTries(counts map[string]int64) []countJSON {
 	return out
 }
 
-func publicRecords(records []sql.Record, v viewer) []recordJSON {
+func publicRecords(records []sql.Record, v site.Viewer) []recordJSON {
 	out := make([]recordJSON, len(records))
 	for i, r := range records {
 		out[i] = recordJSON{Language: r.Language, Figure: r.Figure}
-		if v.maySee(r.Author) {
+		if v.MaySee(r.Author) {
 			out[i].JobID, out[i].Author = r.JobID, r.Author
 		}
 	}
@@ -230,7 +231,7 @@ func (s *Server) statisticsPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	offers, err := s.catalog.languages(c.UserContext())
+	offers, err := s.Catalog.Languages(c.UserContext())
 	if err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func (s *Server) statisticsPage(c *fiber.Ctx) error {
 		statisticsJSON: st, Title: p.Title, Share: fmt.Sprintf("%.0f %%", 100*st.Acceptance), Picture: verdictsPicture(st),
 		Language: func(id string) string { return languageName(offers, id) },
 	}
-	return s.page(c, fiber.StatusOK, "statistics", "Statistics of "+p.Title, view)
+	return s.Page(c, fiber.StatusOK, "statistics", "Statistics of "+p.Title, view)
 }
 
 // verdictsPicture shows how often each verdict came.
@@ -246,13 +247,16 @@ func verdictsPicture(st statisticsJSON) template.HTML {
 	if len(st.Verdicts) == 0 {
 		return ""
 	}
-	c := chart.Chart{Title: "Verdicts", Sum: plural(st.Tries, "submission", "submissions"), First: st.Verdicts[0].Name, Last: st.Verdicts[len(st.Verdicts)-1].Name}
+	c := chart.Chart{Title: "Verdicts", Sum: site.Plural(st.Tries, "submission", "submissions"), First: st.Verdicts[0].Name, Last: st.Verdicts[len(st.Verdicts)-1].Name}
 	for _, v := range st.Verdicts {
 		class := "plain"
 		if v.Name == string(judge.AC) {
 			class = "good"
 		}
-		c.Bars = append(c.Bars, chart.Bar{Text: v.Name + ": " + plural(v.Tries, "submission", "submissions"), Parts: []chart.Part{{Value: float64(v.Tries), Class: class}}})
+		c.Bars = append(c.Bars, chart.Bar{Text: v.Name + ": " + site.Plural(v.Tries, "submission", "submissions"), Parts: []chart.Part{{Value: float64(v.Tries), Class: class}}})
 	}
 	return c.SVG()
 }
+
+// flowAge is how long it is believed what came and went in an hour.
+const flowAge = 15 * time.Second

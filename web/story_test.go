@@ -56,7 +56,7 @@ func steps(s *stage, run ...func() error) {
 
 func TestAPersonSolvesAProblem(t *testing.T) {
 	s := newStage(t)
-	if !s.server.assets.hasEditor() {
+	if !s.server.HasEditor() {
 		t.Fatal("the source editor is not built: run `make build`")
 	}
 	ctx, console := browser(t)

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
 	"deepoj/web/client"
+	"deepoj/web/site"
 )
 
 // TestAnOpenStreamEndsWithWhatLetItsReaderIn opens every kind of stream in every way
@@ -29,22 +31,22 @@ func TestAnOpenStreamEndsWithWhatLetItsReaderIn(t *testing.T) {
 	var readers []reader
 	add := func(name, role string, key bool, end func(name, token string)) {
 		t.Helper()
-		s.must(s.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: "x", Role: sql.Role(role)}))
+		s.must(s.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: "x", Role: judge.Role(role)}))
 		token := s.session(name)
 		if key {
-			token = s.keyOf(name, sql.ScopeSubmit)
+			token = s.keyOf(name, judge.ScopeSubmit)
 		}
 		readers = append(readers, reader{name, token, func() { end(name, token) }})
 	}
 	disable := func(name, _ string) { s.must(root.DisableUser(ctx, name, true)) }
 	add("disabled", "contestant", false, disable)
 	add("disabled-with-a-key", "contestant", true, disable)
-	add("logged-out", "contestant", false, func(_, token string) { s.must(s.store.DeleteSession(ctx, hashToken(token))) })
+	add("logged-out", "contestant", false, func(_, token string) { s.must(s.store.DeleteSession(ctx, people.HashToken(token))) })
 	add("reset", "contestant", false, func(name, _ string) { s.must(s.store.ResetPassword(ctx, name, "y", "root")) })
 	add("revoked", "contestant", true, func(name, _ string) {
 		keys, err := s.store.Keys(ctx, name, 0, 10)
 		s.must(err)
-		s.must(root.RevokeUserKey(ctx, name, keys[0].ID))
+		s.must(root.DeleteUserKey(ctx, name, keys[0].ID))
 	})
 	add("demoted", "staff", false, func(name, _ string) { s.must(root.SetRole(ctx, name, "contestant")) })
 	add("untouched", "contestant", false, func(string, string) {})
@@ -67,7 +69,7 @@ func TestAnOpenStreamEndsWithWhatLetItsReaderIn(t *testing.T) {
 		_, run, _ := strings.Cut(ran.body, `"job_id":`)
 		run, _, _ = strings.Cut(run, ",")
 		for _, path := range []string{
-			submissionURL(sub.JobID) + "/events", fmt.Sprintf("/api/v1/submissions/%d/events", sub.JobID), "/runs/" + run + "/events", "/api/v1/runs/" + run + "/events",
+			site.SubmissionURL(sub.JobID) + "/events", fmt.Sprintf("/api/v1/submissions/%d/events", sub.JobID), "/runs/" + run + "/events", "/api/v1/runs/" + run + "/events",
 		} {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
 			s.must(err)
@@ -95,9 +97,7 @@ func TestAnOpenStreamEndsWithWhatLetItsReaderIn(t *testing.T) {
 		}
 	}
 	s.eventually("all who wait do so", func() bool {
-		s.server.hub.mu.Lock()
-		defer s.server.hub.mu.Unlock()
-		return s.server.hub.open == len(all)+len(waiting)
+		return s.server.job.OpenStreams() == len(all)+len(waiting)
 	})
 	for _, r := range readers {
 		r.end()

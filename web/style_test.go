@@ -14,7 +14,7 @@ import (
 // chosen dark palette from the style sheet.
 func palettes(t *testing.T) []map[string]string {
 	t.Helper()
-	css, err := staticFiles.ReadFile("static/app.css")
+	css, err := siteFiles.ReadFile("static/app.css")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,26 +83,24 @@ func TestEveryTextIsReadable(t *testing.T) {
 func TestNothingIsLoadedFromElsewhere(t *testing.T) {
 	t.Parallel()
 	inline := regexp.MustCompile(`(?i)<script(>|\s+[^>]*>[^<])|<style|\sstyle=|\son[a-z]+=|javascript:`)
-	for _, files := range []fs.FS{templateFiles, staticFiles} {
-		err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || strings.Contains(name, "/dist/") {
-				return err
-			}
-			body, err := fs.ReadFile(files, name)
-			if err != nil {
-				return err
-			}
-			text := strings.ReplaceAll(string(body), `xmlns="http://www.w3.org/2000/svg"`, "")
-			if strings.Contains(text, "http://") || strings.Contains(text, "https://") || strings.Contains(text, `"//`) {
-				t.Errorf("%s names another server", name)
-			}
-			if strings.HasSuffix(name, ".html") && inline.MatchString(text) {
-				t.Errorf("%s has an inline script or style: %q", name, inline.FindString(text))
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+	err := fs.WalkDir(siteFiles, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.Contains(name, "/dist/") {
+			return err
 		}
+		body, err := fs.ReadFile(siteFiles, name)
+		if err != nil {
+			return err
+		}
+		text := strings.ReplaceAll(string(body), `xmlns="http://www.w3.org/2000/svg"`, "")
+		if strings.Contains(text, "http://") || strings.Contains(text, "https://") || strings.Contains(text, `"//`) {
+			t.Errorf("%s names another server", name)
+		}
+		if strings.HasSuffix(name, ".html") && inline.MatchString(text) {
+			t.Errorf("%s has an inline script or style: %q", name, inline.FindString(text))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

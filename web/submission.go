@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"html/template"
@@ -12,34 +11,21 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/job"
+	"deepoj/web/site"
 )
 
-// maxHistory bounds the events that a page reads.
-const maxHistory = 20 * eventPage
-
-// submissionView is everything that a submission's page shows. The part that
-// changes while it is judged is the template "live".
+// submissionView is everything that a submission's page shows.
 type submissionView struct {
-	Sub          *judge.Submission
-	At           string // address of the page
-	Desk         string // of the problem that it is for
-	Again        string // of that, with the program in its form
-	Version      string // that it was handed in to as a draft; "" = it is a submission
-	LanguageName string
-	LastEvent    int64 // the stream continues after it
-	Moving       bool  // not done yet
+	job.StandingView
 
-	Verdict  judge.Verdict // "" while there is none
-	Headline string
-	Detail   string
-	Message  string // of the checker or the judge, to the contestant
-	Note     string // for staff
-	Announce string // what a screen reader is told when it changes
+	Sub          *judge.Submission
+	Desk         string // address of the problem that it is for
+	Again        string // of that, with the program in its form
+	LanguageName string
 
 	Score, MaxScore *float64
 	Usage           *usageView
-	Compile         *judge.Compile
-	HasMarks        bool // the source shows where the compiler complains
 	Groups          []groupView
 	Judged, Total   int
 	Arithmetic      []groupView
@@ -47,115 +33,69 @@ type submissionView struct {
 	Rows            []testView
 	Times           template.HTML // a picture of the rows
 	Sources         []sourceView
-	History         []historyLine
-	Eventful        bool
-	Provenance      string
 }
 
-func (view *submissionView) refresh() int {
-	if view.Moving {
-		return 2
+func (view *submissionView) PageTitle() string {
+	if view.Sub.Kind == judge.KindDraft {
+		return fmt.Sprintf("Draft submission %d", view.Sub.JobID)
 	}
-	return 0
-}
-
-func (s *Server) submissionPage(c *fiber.Ctx) error {
-	view, err := s.submissionView(c)
-	if err != nil {
-		return err
-	}
-	return s.page(c, fiber.StatusOK, "submission", fmt.Sprintf("Submission %d", view.Sub.JobID), view)
-}
-
-// submissionFragment is the live part of the page alone, which the page fetches
-// whenever something happened.
-func (s *Server) submissionFragment(c *fiber.Ctx) error {
-	view, err := s.submissionView(c)
-	if err != nil {
-		return err
-	}
-	return s.render(c, fiber.StatusOK, "submission", "live", view)
+	return fmt.Sprintf("Submission %d", view.Sub.JobID)
 }
 
 func (s *Server) submissionView(c *fiber.Ctx) (*submissionView, error) {
-	sub, err := s.submissionFor(c)
+	sub, err := s.job.SubmissionFor(c)
 	if err != nil {
 		return nil, err
 	}
-	ctx, v := c.UserContext(), viewerOf(c)
-	events, err := s.pastEvents(ctx, v, sub.JobID)
+	ctx, v := c.UserContext(), site.ViewerOf(c)
+	events, place, err := s.job.Stands(ctx, v, &sub.Job)
 	if err != nil {
 		return nil, err
 	}
-	problem, err := s.store.Problem(ctx, sub.Problem)
+	problem, err := s.Store.Problem(ctx, sub.Problem)
 	if err != nil && !errors.Is(err, sql.ErrNotFound) {
 		return nil, fmt.Errorf("look up problem: %w", err)
 	}
-	offers, err := s.catalog.languages(ctx)
-	if err != nil {
-		return nil, err
-	}
-	place, err := s.placeOf(ctx, v, sub.JobID, sub.Status)
+	offers, err := s.Catalog.Languages(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return showSubmission(sub, problem, events, place, offers, v), nil
 }
 
-// pastEvents returns the events of a job that somebody may see, as many as a page
-// shows.
-func (s *Server) pastEvents(ctx context.Context, v viewer, jobID int64) (events []judge.Event, err error) {
-	for after := int64(0); len(events) < maxHistory; after = events[len(events)-1].ID {
-		page, err := s.seenEvents(ctx, v, jobID, after)
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, page...)
-		if len(page) < eventPage {
-			break
-		}
-	}
-	return events, nil
-}
-
 // showSubmission puts together what a page shows, from what the database holds.
 // Problem and place may be nil.
-func showSubmission(sub *judge.Submission, problem *judge.Problem, events []judge.Event, place *judge.Place, offers []offer, v viewer) *submissionView {
-	view := &submissionView{Sub: sub, At: submissionURL(sub.JobID), Desk: problemURL(sub.Space, sub.Problem), Again: problemURL(sub.Space, sub.Problem) + "?from=" + strconv.FormatInt(sub.JobID, 10), LanguageName: languageName(offers, sub.Language), Moving: !sub.Status.Terminal()}
+func showSubmission(sub *judge.Submission, problem *judge.Problem, events []judge.Event, place *judge.Place, offers []site.Offer, v site.Viewer) *submissionView {
+	view := &submissionView{
+		StandingView: job.ShowStanding(sub, events, place, v), Sub: sub, Desk: site.ProblemURL(sub.Space, sub.Problem), LanguageName: languageName(offers, sub.Language),
+	}
+	view.Again = view.Desk + "?from=" + strconv.FormatInt(sub.JobID, 10)
+	view.Coded = true
 	if problem == nil {
 		problem = &judge.Problem{}
 	}
-	if len(events) > 0 {
-		view.LastEvent = events[len(events)-1].ID
-	}
-	run := latestRun(events)
-	result := publicResult(sub.Result, v, sub.Told)
-	if view.Moving {
-		view.showMoving(place, run, v)
-	}
+	run := job.LatestRun(events)
+	result := job.PublicResult(sub.Result, v, sub.Told)
+	ended := view.StandingView
 	switch {
 	case view.Moving && run != nil:
-		view.Compile = run.compile
-		view.showTests(run.tests, run.total, nil, problem, v)
-	case result != nil:
+		view.Compile = run.Compile
+		view.showTests(run.Tests, run.Total, nil, problem, v)
+	case !view.Moving && result != nil:
 		view.showResult(result, problem, v)
 	}
-	if !view.Moving && sub.Status != judge.Finished {
-		view.Verdict, view.Headline, view.Detail = "", headlines[sub.Status], endedWithout(sub, v)
-		if sub.Status == judge.Dead {
-			view.Verdict = judge.SE
-		}
+	switch {
+	case view.Moving:
+		view.showMoving(run)
+	case sub.Status != judge.Finished:
+		view.Verdict, view.Headline, view.Detail = ended.Verdict, ended.Headline, ended.Detail
 	}
 	view.Sources = showSources(sub.Sources, view.Compile)
 	for _, source := range view.Sources {
 		view.HasMarks = view.HasMarks || source.marked
 	}
-	view.History, view.Eventful = history(events, v)
-	view.Announce = strings.TrimSpace(view.Headline + " " + string(view.Verdict))
 	return view
 }
-
-var headlines = map[judge.Status]string{judge.Cancelled: "Cancelled", judge.Dead: "Not judged"}
 
 // details say of a verdict what its name does not.
 var details = map[judge.Verdict]string{
@@ -172,7 +112,7 @@ var details = map[judge.Verdict]string{
 		"and staff can have it judged again.",
 }
 
-func (view *submissionView) showResult(r *judge.Result, problem *judge.Problem, v viewer) {
+func (view *submissionView) showResult(r *judge.Result, problem *judge.Problem, v site.Viewer) {
 	view.Verdict, view.Headline = r.Verdict, r.Verdict.Name()
 	view.Detail = details[r.Verdict]
 	if r.Verdict == judge.PA {
@@ -207,26 +147,24 @@ func (view *submissionView) showResult(r *judge.Result, problem *judge.Problem, 
 }
 
 // showMoving says where a submission stands that is not done.
-func (view *submissionView) showMoving(place *judge.Place, run *run, v viewer) {
+func (view *submissionView) showMoving(run *job.Run) {
 	sub := view.Sub
 	switch {
-	case sub.Status == judge.Running && run != nil && run.compile == nil:
+	case sub.Status == judge.Running && run != nil && run.Compile == nil:
 		view.Headline = "Compiling"
 	case sub.Status == judge.Running && run != nil:
 		view.Headline = "Running"
 		done := 0
-		for _, t := range run.tests {
+		for _, t := range run.Tests {
 			if t.Verdict != "" {
 				done++
 			}
 		}
-		if run.total > 0 {
-			view.Detail = fmt.Sprintf("%d of %d tests are judged.", done, run.total)
+		if run.Total > 0 {
+			view.Detail = fmt.Sprintf("%d of %d tests are judged.", done, run.Total)
 		}
 	case sub.Status == judge.Running:
 		view.Headline = "Compiling"
-	default:
-		view.Headline, view.Detail = waitingText(sub.QueueState, sub.Tries, sub.MaxTries, place, "; this does not count against you")
 	}
 	if sub.Result != nil {
 		view.Detail = strings.TrimSpace(view.Detail + " It is judged again; before, it was " + string(sub.Result.Verdict) + ".")
@@ -250,10 +188,10 @@ func partlyText(score, highest *float64) string {
 	if *score <= 0 {
 		what = "No points"
 	}
-	return what + ", " + pointsText(score) + " of " + pointsText(highest)
+	return what + ", " + site.PointsText(score) + " of " + site.PointsText(highest)
 }
 
-func languageName(offers []offer, id string) string {
+func languageName(offers []site.Offer, id string) string {
 	for _, o := range offers {
 		if o.ID == id {
 			return o.Name
@@ -263,7 +201,7 @@ func languageName(offers []offer, id string) string {
 }
 
 // provenance says what judged a submission.
-func provenance(r *judge.Result, v viewer) string {
+func provenance(r *judge.Result, v site.Viewer) string {
 	var parts []string
 	if r.Tool != "" {
 		parts = append(parts, "Tool: "+r.Tool)

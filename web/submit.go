@@ -13,7 +13,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 const (
@@ -45,23 +47,23 @@ type turn struct {
 const maxPriority = 1000
 
 // turn reads the fields that only staff may send.
-func (f *fields) turn(v viewer) (t turn, err error) {
+func readTurn(f *site.Fields, v site.Viewer) (t turn, err error) {
 	for _, name := range []string{"immediate", "priority", "job_key"} {
-		if f.has(name) && !v.Staff() {
-			fault := refuse(fiber.StatusForbidden, "forbidden", "Only staff may set this field.", "Leave it out.")
+		if f.Has(name) && !v.Staff() {
+			fault := site.Refuse(fiber.StatusForbidden, "forbidden", "Only staff may set this field.", "Leave it out.")
 			fault.Field = name
 			return t, fault
 		}
 	}
-	if f.has("immediate") && json.Unmarshal(f.raw["immediate"], &t.Immediate) != nil {
-		f.wrong.add(wrongField("immediate", reasonWrong, "The field has to be a truth value, not %s.", kindOf(f.raw["immediate"])))
+	if f.Has("immediate") && json.Unmarshal(f.Raw["immediate"], &t.Immediate) != nil {
+		f.Wrong.Add(site.WrongField("immediate", site.ReasonWrong, "The field has to be a truth value, not %s.", site.KindOf(f.Raw["immediate"])))
 	}
-	if f.has("priority") && json.Unmarshal(f.raw["priority"], &t.Priority) != nil || t.Priority < -maxPriority || t.Priority > maxPriority {
-		f.wrong.add(wrongField("priority", reasonInvalid, "The field has to be a whole number from -%d to %d.", maxPriority, maxPriority))
+	if f.Has("priority") && json.Unmarshal(f.Raw["priority"], &t.Priority) != nil || t.Priority < -maxPriority || t.Priority > maxPriority {
+		f.Wrong.Add(site.WrongField("priority", site.ReasonInvalid, "The field has to be a whole number from -%d to %d.", maxPriority, maxPriority))
 	}
-	if f.has("job_key") {
-		if t.JobKey = f.text("job_key"); !plainWord(t.JobKey) {
-			f.wrong.add(wrongField("job_key", reasonInvalid, "The key has to be 1 to 128 printable characters."))
+	if f.Has("job_key") {
+		if t.JobKey = f.Text("job_key"); !site.PlainWord(t.JobKey) {
+			f.Wrong.Add(site.WrongField("job_key", site.ReasonInvalid, "The key has to be 1 to 128 printable characters."))
 		}
 	}
 	return t, nil
@@ -78,44 +80,44 @@ var (
 
 // accept checks a program and stores it. When it returns, the submission and its
 // queue row are committed.
-func (s *Server) accept(ctx context.Context, v viewer, in handIn) (sql.Receipt, error) {
+func (s *Server) accept(ctx context.Context, v site.Viewer, in handIn) (sql.Receipt, error) {
 	receipt, err := s.store1(ctx, v, in)
 	status, reason := "stored", ""
 	switch {
 	case err != nil:
-		status, reason = "refused", s.explain(ctx, err).Reason
+		status, reason = "refused", s.Explain(ctx, err).Reason
 	case receipt.Existing:
 		status = "repeated"
 	}
-	s.count.submits.WithLabelValues(status, reason).Inc()
+	s.Count.Submits.WithLabelValues(status, reason).Inc()
 	return receipt, err
 }
 
-func (s *Server) store1(ctx context.Context, v viewer, in handIn) (sql.Receipt, error) {
+func (s *Server) store1(ctx context.Context, v site.Viewer, in handIn) (sql.Receipt, error) {
 	n, space, err := s.prepare(ctx, v, in)
 	if err != nil {
 		return sql.Receipt{}, err
 	}
-	receipt, err := s.hand(ctx, n)
+	receipt, err := s.SubmitJob(ctx, n)
 	if err != nil {
-		return sql.Receipt{}, in.fields.rename(spaceFault(err, space))
+		return sql.Receipt{}, in.fields.rename(site.SpaceFault(err, space))
 	}
 	return receipt, nil
 }
 
 // prepare checks a program and returns what is to be stored, and the space that it
 // goes to, if any.
-func (s *Server) prepare(ctx context.Context, v viewer, in handIn) (n sql.NewSubmission, space *sql.Space, err error) {
+func (s *Server) prepare(ctx context.Context, v site.Viewer, in handIn) (n sql.NewJob, space *judge.Space, err error) {
 	problem, space, err := s.problemOf(ctx, v, in)
 	if err != nil {
 		return n, nil, err
 	}
-	offers, err := s.catalog.taking(ctx, in.Language)
+	offers, err := s.Catalog.Taking(ctx, in.Language)
 	if err != nil {
 		return n, nil, err
 	}
 	wrong := append(checkHandIn(in, problem, offers), checkSpace(in, v, problem, space)...)
-	if err := wrong.err(); err != nil {
+	if err := wrong.Err(); err != nil {
 		return n, nil, err
 	}
 	for i := range in.Sources {
@@ -123,14 +125,16 @@ func (s *Server) prepare(ctx context.Context, v viewer, in handIn) (n sql.NewSub
 			in.Sources[i].Name = defaultName(offers, in.Language)
 		}
 	}
-	n = sql.NewSubmission{
+	n = sql.NewJob{
 		Problem: in.Problem, Language: in.Language, Author: v.Name, GroupKey: v.Name,
-		IdempotencyKey: in.Key, TraceID: traceOf(ctx), Sources: in.Sources,
-		Kind: judge.KindSubmission, Lane: judge.LaneNormal,
-		Immediate: in.Turn.Immediate, Priority: in.Turn.Priority, JobKey: in.Turn.JobKey,
+		IdempotencyKey: in.Key, TraceID: site.TraceOf(ctx), Sources: in.Sources,
+		Kind: judge.KindSubmission, Priority: in.Turn.Priority, JobKey: in.Turn.JobKey,
+	}
+	if in.Turn.Immediate {
+		n.Lane = judge.LaneStaff
 	}
 	if space != nil {
-		n.Space, n.Unofficial = space.ID, prepares(v.spaceRole(space.Role))
+		n.Space, n.Unofficial = space.ID, people.Prepares(v.SpaceRole(space.Role))
 	}
 	if in.Once {
 		n.SpecHash, err = n.Spec()
@@ -157,19 +161,19 @@ func (n fieldNames) rename(err error) error {
 
 // checkHandIn returns everything that is wrong with a program. Problem is nil if
 // there is none of that name.
-func checkHandIn(in handIn, problem *judge.Problem, offers []offer) wrongFields {
-	var wrong wrongFields
+func checkHandIn(in handIn, problem *judge.Problem, offers []site.Offer) site.WrongFields {
+	var wrong site.WrongFields
 	limit := int64(defaultCodeKiB)
 	if problem == nil {
-		wrong.add(wrongField(in.fields.problem, reasonUnknown, "There is no problem %q.", shorten(in.Problem)))
+		wrong.Add(site.WrongField(in.fields.problem, site.ReasonUnknown, "There is no problem %q.", site.Shorten(in.Problem)))
 	} else if problem.CodeKiB > 0 {
 		limit = problem.CodeKiB
 	}
-	wrong.add(checkLanguage(in, problem, offers))
+	wrong.Add(checkLanguage(in, problem, offers))
 	for _, e := range checkSources(in, limit<<10) {
-		wrong.add(e)
+		wrong.Add(e)
 	}
-	wrong.add(checkKey(in.fields.key, in.Key))
+	wrong.Add(checkKey(in.fields.key, in.Key))
 	return wrong
 }
 
@@ -178,24 +182,24 @@ func checkKey(field, key string) *judge.FieldError {
 	if len(key) <= maxKey && !strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil
 	}
-	return wrongField(field, reasonInvalid, "The key has to be at most %d printable ASCII characters.", maxKey)
+	return site.WrongField(field, site.ReasonInvalid, "The key has to be at most %d printable ASCII characters.", maxKey)
 }
 
-func checkLanguage(in handIn, problem *judge.Problem, offers []offer) *judge.FieldError {
+func checkLanguage(in handIn, problem *judge.Problem, offers []site.Offer) *judge.FieldError {
 	if in.Language == "" {
-		return wrongField(in.fields.language, reasonEmpty, "Choose a language.")
+		return site.WrongField(in.fields.language, site.ReasonEmpty, "Choose a language.")
 	}
-	at := slices.IndexFunc(offers, func(o offer) bool { return o.ID == in.Language })
+	at := slices.IndexFunc(offers, func(o site.Offer) bool { return o.ID == in.Language })
 	switch {
-	case at < 0 && !slices.ContainsFunc(offers, offer.Open):
-		return wrongField(in.fields.language, string(judge.ReasonNoLiveWorker),
-			"No worker has said yet which languages there are, so %q is not taken. Start the first one with `deepoj worker`.", shorten(in.Language))
+	case at < 0 && !slices.ContainsFunc(offers, site.Offer.Open):
+		return site.WrongField(in.fields.language, string(judge.ReasonNoLiveWorker),
+			"No worker has said yet which languages there are, so %q is not taken. Start the first one with `deepoj worker`.", site.Shorten(in.Language))
 	case at < 0:
-		return wrongField(in.fields.language, reasonUnknown, "There is no language %q; there are %s.", shorten(in.Language), openIDs(offers))
+		return site.WrongField(in.fields.language, site.ReasonUnknown, "There is no language %q; there are %s.", site.Shorten(in.Language), openIDs(offers))
 	case problem != nil && !allows(problem, in.Language):
-		return wrongField(in.fields.language, "not_allowed", "This problem takes only %s.", strings.Join(problem.Languages, ", "))
+		return site.WrongField(in.fields.language, "not_allowed", "This problem takes only %s.", strings.Join(problem.Languages, ", "))
 	case !offers[at].Open():
-		return wrongField(in.fields.language, string(offers[at].Reason), "%s is not taken: %s", offers[at].Name, offers[at].Why)
+		return site.WrongField(in.fields.language, string(offers[at].Reason), "%s is not taken: %s", offers[at].Name, offers[at].Why)
 	}
 	return nil
 }
@@ -206,7 +210,7 @@ func allows(p *judge.Problem, language string) bool {
 	return len(p.Languages) == 0 && language != judge.AnswerLanguage || slices.Contains(p.Languages, language)
 }
 
-func openIDs(offers []offer) string {
+func openIDs(offers []site.Offer) string {
 	var ids []string
 	for _, o := range offers {
 		if o.Open() {
@@ -218,12 +222,12 @@ func openIDs(offers []offer) string {
 
 func checkSources(in handIn, limit int64) []*judge.FieldError {
 	if len(in.Sources) == 0 {
-		return []*judge.FieldError{wrongField(in.fields.source, reasonEmpty, "There is no program.")}
+		return []*judge.FieldError{site.WrongField(in.fields.source, site.ReasonEmpty, "There is no program.")}
 	}
 	if len(in.Sources) > maxSources {
-		return []*judge.FieldError{wrongField("sources", "too_many", "There are %d files; at most %d are taken.", len(in.Sources), maxSources)}
+		return []*judge.FieldError{site.WrongField("sources", "too_many", "There are %d files; at most %d are taken.", len(in.Sources), maxSources)}
 	}
-	var wrong wrongFields
+	var wrong site.WrongFields
 	var total int64
 	names := map[string]bool{}
 	for i, source := range in.Sources {
@@ -232,12 +236,12 @@ func checkSources(in handIn, limit int64) []*judge.FieldError {
 			field = fmt.Sprintf("sources[%d]", i)
 		}
 		total += int64(len(source.Text))
-		wrong.add(checkText(field, source.Text))
-		wrong.add(checkName(field, source.Name, names, len(in.Sources) > 1))
+		wrong.Add(checkText(field, source.Text))
+		wrong.Add(checkName(field, source.Name, names, len(in.Sources) > 1))
 	}
 	if total > limit {
-		wrong.add(wrongField(in.fields.source, reasonTooLong, "The program has %s; this problem takes at most %s.",
-			plural(total, "byte", "bytes"), bytesText(limit)))
+		wrong.Add(site.WrongField(in.fields.source, site.ReasonTooLong, "The program has %s; this problem takes at most %s.",
+			site.Plural(total, "byte", "bytes"), site.BytesText(limit)))
 	}
 	return wrong
 }
@@ -245,12 +249,12 @@ func checkSources(in handIn, limit int64) []*judge.FieldError {
 func checkText(field, text string) *judge.FieldError {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return wrongField(field, reasonEmpty, "The program is empty.")
+		return site.WrongField(field, site.ReasonEmpty, "The program is empty.")
 	case strings.ContainsRune(text, 0):
 		line := 1 + strings.Count(text[:strings.IndexByte(text, 0)], "\n")
-		return wrongField(field, reasonNUL, "Line %d has a NUL byte; send source text, not a compiled file.", line)
+		return site.WrongField(field, site.ReasonNUL, "Line %d has a NUL byte; send source text, not a compiled file.", line)
 	case !utf8.ValidString(text):
-		return wrongField(field, reasonEncoding, "The program is not UTF-8 text; save it as UTF-8.")
+		return site.WrongField(field, site.ReasonEncoding, "The program is not UTF-8 text; save it as UTF-8.")
 	}
 	return nil
 }
@@ -259,15 +263,15 @@ func checkText(field, text string) *judge.FieldError {
 func checkName(field, name string, seen map[string]bool, several bool) *judge.FieldError {
 	switch {
 	case name == "" && several:
-		return wrongField(field+".name", reasonMissing, "Each of several files needs a name.")
+		return site.WrongField(field+".name", site.ReasonMissing, "Each of several files needs a name.")
 	case name == "":
 		return nil
 	case len(name) > maxFileName:
-		return wrongField(field+".name", reasonInvalid, "The file name has more than %d bytes.", maxFileName)
+		return site.WrongField(field+".name", site.ReasonInvalid, "The file name has more than %d bytes.", maxFileName)
 	case name != path.Base(name) || name[0] == '.' || name[0] == '-' || strings.ContainsFunc(name, badInName):
-		return wrongField(field+".name", reasonInvalid, "%q is not a plain file name.", shorten(name))
+		return site.WrongField(field+".name", site.ReasonInvalid, "%q is not a plain file name.", site.Shorten(name))
 	case seen[name]:
-		return wrongField(field+".name", "duplicate", "Two files are called %q.", name)
+		return site.WrongField(field+".name", "duplicate", "Two files are called %q.", name)
 	}
 	seen[name] = true
 	return nil
@@ -278,7 +282,7 @@ func badInName(r rune) bool {
 }
 
 // defaultName is the file name of a source that came without one.
-func defaultName(offers []offer, language string) string {
+func defaultName(offers []site.Offer, language string) string {
 	for _, o := range offers {
 		if o.ID == language && len(o.Extensions) > 0 {
 			return "main." + o.Extensions[0]
@@ -289,18 +293,18 @@ func defaultName(offers []offer, language string) string {
 
 // apiSubmitOriginal handles POST /submit, the original contract.
 func (s *Server) apiSubmitOriginal(c *fiber.Ctx) error {
-	f, err := readFields(c, "problem_id", "language", "code")
+	f, err := site.ReadFields(c, "problem_id", "language", "code")
 	if err != nil {
 		return err
 	}
 	in := handIn{
-		Problem: f.text("problem_id"), Language: f.text("language"),
-		Sources: []judge.Source{{Text: f.text("code")}}, Key: c.Get("Idempotency-Key"), fields: originalFields,
+		Problem: f.Text("problem_id"), Language: f.Text("language"),
+		Sources: []judge.Source{{Text: f.Text("code")}}, Key: c.Get("Idempotency-Key"), fields: originalFields,
 	}
-	if err := f.wrong.err(); err != nil {
+	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := s.accept(c.UserContext(), viewerOf(c), in)
+	receipt, err := s.accept(c.UserContext(), site.ViewerOf(c), in)
 	if err != nil {
 		return err
 	}
@@ -311,22 +315,22 @@ func (s *Server) apiSubmitOriginal(c *fiber.Ctx) error {
 var programFields = []string{"problem", "space", "language", "source", "sources", "once", "immediate", "priority", "job_key"}
 
 // handIn reads the fields of a program.
-func (f *fields) handIn(v viewer, key string) (handIn, error) {
-	turn, err := f.turn(v)
+func readHandIn(f *site.Fields, v site.Viewer, key string) (handIn, error) {
+	turn, err := readTurn(f, v)
 	if err != nil {
 		return handIn{}, err
 	}
-	in := handIn{Turn: turn, Problem: f.text("problem"), Language: f.text("language"), Key: key, fields: v1Fields}
-	if f.has("space") {
-		if in.Space = f.text("space"); in.Space == "" {
-			f.wrong.add(wrongField("space", reasonEmpty, "Name the space, or leave the field out."))
+	in := handIn{Turn: turn, Problem: f.Text("problem"), Language: f.Text("language"), Key: key, fields: v1Fields}
+	if f.Has("space") {
+		if in.Space = f.Text("space"); in.Space == "" {
+			f.Wrong.Add(site.WrongField("space", site.ReasonEmpty, "Name the space, or leave the field out."))
 		}
 	}
-	if f.has("once") && json.Unmarshal(f.raw["once"], &in.Once) != nil {
-		f.wrong.add(wrongField("once", reasonWrong, "The field has to be a truth value, not %s.", kindOf(f.raw["once"])))
+	if f.Has("once") && json.Unmarshal(f.Raw["once"], &in.Once) != nil {
+		f.Wrong.Add(site.WrongField("once", site.ReasonWrong, "The field has to be a truth value, not %s.", site.KindOf(f.Raw["once"])))
 	}
-	in.Sources = f.program()
-	return in, f.wrong.err()
+	in.Sources = f.Program()
+	return in, f.Wrong.Err()
 }
 
 // receiptJSON is what programs are told of a submission that they handed in.
@@ -337,20 +341,20 @@ type receiptJSON struct {
 }
 
 func publicReceipt(r sql.Receipt) receiptJSON {
-	return receiptJSON{r.JobID, submissionURL(r.JobID), r.Existing}
+	return receiptJSON{r.JobID, site.SubmissionURL(r.JobID), r.Existing}
 }
 
 // apiSubmit handles POST /api/v1/submissions.
 func (s *Server) apiSubmit(c *fiber.Ctx) error {
-	f, err := readFields(c, programFields...)
+	f, err := site.ReadFields(c, programFields...)
 	if err != nil {
 		return err
 	}
-	in, err := f.handIn(viewerOf(c), c.Get("Idempotency-Key"))
+	in, err := readHandIn(f, site.ViewerOf(c), c.Get("Idempotency-Key"))
 	if err != nil {
 		return err
 	}
-	receipt, err := s.accept(c.UserContext(), viewerOf(c), in)
+	receipt, err := s.accept(c.UserContext(), site.ViewerOf(c), in)
 	if err != nil {
 		return err
 	}
@@ -358,6 +362,60 @@ func (s *Server) apiSubmit(c *fiber.Ctx) error {
 	if receipt.Existing {
 		status = fiber.StatusOK
 	}
-	c.Set(fiber.HeaderLocation, "/api/v1"+submissionURL(receipt.JobID))
+	c.Set(fiber.HeaderLocation, "/api/v1"+site.SubmissionURL(receipt.JobID))
 	return c.Status(status).JSON(publicReceipt(receipt))
+}
+
+// problemOf looks up the problem that a program is for, and the space that it is
+// handed in to, if any. There is no problem that the viewer may not see.
+func (s *Server) problemOf(ctx context.Context, v site.Viewer, in handIn) (*judge.Problem, *judge.Space, error) {
+	if in.Space != "" {
+		d, err := s.Desk(ctx, v, in.Space, in.Problem)
+		if err != nil {
+			return nil, nil, err
+		}
+		return d.Problem, &d.Space, nil
+	}
+	if !site.PlainWord(in.Problem) {
+		return nil, nil, nil
+	}
+	problem, err := s.Store.Problem(ctx, in.Problem)
+	if err == nil && problem.Hidden {
+		var seen bool
+		if seen, err = s.Sees(ctx, v, problem); !seen {
+			return nil, nil, err
+		}
+	}
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("look up problem: %w", err)
+	}
+	return problem, nil, nil
+}
+
+// checkSpace returns what a space has against a program, besides when it comes.
+// Space is nil outside of spaces.
+func checkSpace(in handIn, v site.Viewer, problem *judge.Problem, space *judge.Space) (wrong site.WrongFields) {
+	if space == nil {
+		if problem != nil && problem.Hidden && !v.Setter() {
+			wrong.Add(site.WrongField("space", site.ReasonMissing, "This problem is not open to all; name the space that it is handed in to."))
+		}
+		return wrong
+	}
+	if people.Prepares(v.SpaceRole(space.Role)) {
+		return nil
+	}
+	if len(space.Languages) > 0 && in.Language != "" && !slices.Contains(space.Languages, in.Language) {
+		wrong.Add(site.WrongField(in.fields.language, "not_allowed", "%s takes only %s.", space.Title, strings.Join(space.Languages, ", ")))
+	}
+	total := int64(0)
+	for _, source := range in.Sources {
+		total += int64(len(source.Text))
+	}
+	if limit := int64(space.MaxSourceKiB) << 10; limit > 0 && total > limit {
+		wrong.Add(site.WrongField(in.fields.source, site.ReasonTooLong, "The program has %s; %s takes at most %s.", site.Plural(total, "byte", "bytes"), space.Title, site.BytesText(limit)))
+	}
+	return wrong
 }

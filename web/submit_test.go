@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
+	"deepoj/web/site"
 )
 
 const asJSON = "Content-Type: application/json"
@@ -19,12 +20,12 @@ func quoted(text string) string {
 }
 
 // document reads a problem document and checks what every one must have.
-func document(t *testing.T, r reply) fault {
+func document(t *testing.T, r reply) site.Fault {
 	t.Helper()
 	if kind := r.header.Get("Content-Type"); kind != "application/problem+json" {
 		t.Fatalf("status %d has content type %q: %s", r.status, kind, r.body)
 	}
-	var f fault
+	var f site.Fault
 	if err := json.Unmarshal([]byte(r.body), &f); err != nil {
 		t.Fatalf("not a problem document: %v: %s", err, r.body)
 	}

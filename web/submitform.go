@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/web/site"
 )
 
 // formHandIn reads the form of a problem's page. Files go before texts. Of several
@@ -88,11 +89,11 @@ func (s *Server) submitForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := s.accept(c.UserContext(), viewerOf(c), in)
-	var f *fault
+	receipt, err := s.accept(c.UserContext(), site.ViewerOf(c), in)
+	var f *site.Fault
 	var field *judge.FieldError
 	if errors.As(err, &f) && f.Field != "" && f.Field != formFields.problem || errors.As(err, &field) && field.Field != formFields.problem {
-		return s.problemAgain(c, in, *s.explain(c.UserContext(), err))
+		return s.problemAgain(c, in, *s.Explain(c.UserContext(), err))
 	}
 	if err != nil {
 		return err

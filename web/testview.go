@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"deepoj/host/judge"
+	"deepoj/web/site"
 )
 
 // barView is a figure with its limit; Limit "" means that there is none.
@@ -37,14 +38,14 @@ type usageView struct {
 // showUsage shows what a run used. Memory is held against all that was there, and
 // the limit says how much of it was the runtime's.
 func showUsage(u judge.Usage, p *judge.Problem) *usageView {
-	limit, charged := bytesText(p.MemoryMiB<<20), p.MemoryMiB<<10
+	limit, charged := site.BytesText(p.MemoryMiB<<20), p.MemoryMiB<<10
 	if own := u.ChargedKiB - charged; u.ChargedKiB > 0 && own > 0 && charged > 0 {
-		limit, charged = bytesText(u.ChargedKiB<<10)+" ("+limit+" and "+bytesText(own<<10)+" of the runtime)", u.ChargedKiB
+		limit, charged = site.BytesText(u.ChargedKiB<<10)+" ("+limit+" and "+site.BytesText(own<<10)+" of the runtime)", u.ChargedKiB
 	}
 	return &usageView{
-		Time:   bar(secondsText(u.CPUMillis), secondsText(p.CPUMillis), u.CPUMillis, p.CPUMillis),
-		Memory: bar(memoryText(u.MemoryKiB), limit, u.MemoryKiB, charged),
-		Wall:   secondsText(u.WallMillis),
+		Time:   bar(site.SecondsText(u.CPUMillis), site.SecondsText(p.CPUMillis), u.CPUMillis, p.CPUMillis),
+		Memory: bar(site.MemoryText(u.MemoryKiB), limit, u.MemoryKiB, charged),
+		Wall:   site.SecondsText(u.WallMillis),
 	}
 }
 
@@ -78,7 +79,7 @@ type failureView struct {
 
 // showTests fills groups, rows and failed samples. Total may be more than there
 // are tests yet.
-func (view *submissionView) showTests(tests []judge.TestResult, total int, groups []judge.GroupResult, p *judge.Problem, v viewer) {
+func (view *submissionView) showTests(tests []judge.TestResult, total int, groups []judge.GroupResult, p *judge.Problem, v site.Viewer) {
 	view.Total = max(total, len(tests))
 	for _, t := range tests {
 		tv := showTest(t, p, v)
@@ -141,7 +142,7 @@ func groupTitle(name string) string {
 	return short
 }
 
-func showTest(t judge.TestResult, p *judge.Problem, v viewer) testView {
+func showTest(t judge.TestResult, p *judge.Problem, v site.Viewer) testView {
 	tv := testView{Index: t.Index, Label: fmt.Sprintf("Test %d", t.Index), Verdict: t.Verdict, Score: t.Score, usageView: *showUsage(t.Usage, p)}
 	if t.Sample {
 		tv.Label += ", sample"
@@ -158,7 +159,7 @@ func showTest(t judge.TestResult, p *judge.Problem, v viewer) testView {
 }
 
 // remark is what else there is to say of a test.
-func remark(t judge.TestResult, v viewer) string {
+func remark(t judge.TestResult, v site.Viewer) string {
 	var parts []string
 	if t.ExitSignal > 0 {
 		parts = append(parts, fmt.Sprintf("killed by signal %d (%s)", t.ExitSignal, syscall.Signal(t.ExitSignal)))
@@ -169,7 +170,7 @@ func remark(t judge.TestResult, v viewer) string {
 		parts = append(parts, t.Message)
 	}
 	if t.Rerun != nil {
-		parts = append(parts, fmt.Sprintf("run again alone; before, it took %s of CPU time and %s on the clock", secondsText(t.Rerun.CPUMillis), secondsText(t.Rerun.WallMillis)))
+		parts = append(parts, fmt.Sprintf("run again alone; before, it took %s of CPU time and %s on the clock", site.SecondsText(t.Rerun.CPUMillis), site.SecondsText(t.Rerun.WallMillis)))
 	}
 	if t.Reused {
 		parts = append(parts, "same run as before")

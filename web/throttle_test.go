@@ -10,7 +10,18 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/site"
+)
+
+// How passwords may be tried, as package people has it.
+const (
+	triesOfName       = 5  // at once, for one name from one place
+	triesOfPlace      = 50 // at once, from one place
+	waitersOfPlace    = 8
+	waitersAltogether = 64
 )
 
 // held stops the clock of the throttle: nothing comes back, and who waits does so
@@ -19,25 +30,18 @@ func (s *stage) held() (goOn func()) {
 	now, gate := time.Now(), make(chan time.Time)
 	goOn = sync.OnceFunc(func() { close(gate) })
 	s.Cleanup(goOn)
-	l := s.server.logins
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.now = func() time.Time { return now }
-	l.after = func(time.Duration) <-chan time.Time { return gate }
+	s.server.people.TimeTries(func() time.Time { return now }, func(time.Duration) <-chan time.Time { return gate })
 	return goOn
 }
 
 // waits returns how many wait to try a password.
 func (s *stage) waits() int {
-	l := s.server.logins
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all
+	return s.server.people.WaitingTries()
 }
 
 // behindAProxy has a server believe X-Forwarded-For of this machine, so that a test
 // comes from where it likes.
-func behindAProxy(c *Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }
+func behindAProxy(c *site.Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }
 
 // guess logs in through the API from an address.
 func (s *stage) guess(from, name, password string, headers ...string) reply {
@@ -91,10 +95,12 @@ func TestManyPasswordsAtOnceAreNotAllTried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, behindAProxy)
-			s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: "ann", PasswordHash: absentHash, Role: sql.RoleContestant}))
+			hash, err := people.HashPassword("correct horse")
+			s.must(err)
+			s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: "ann", PasswordHash: hash, Role: judge.RoleContestant}))
 			goOn := s.held()
 			got := s.crowd(120, guess(s), goOn)
-			if tried := nameTries + waitingPerPlace; got[http.StatusUnauthorized] != tried || got[http.StatusTooManyRequests] != 120-tried {
+			if tried := triesOfName + waitersOfPlace; got[http.StatusUnauthorized] != tried || got[http.StatusTooManyRequests] != 120-tried {
 				t.Errorf("of 120 passwords at once %v were answered so, want %d tried and the others refused", got, tried)
 			}
 		})
@@ -110,7 +116,7 @@ func TestANetworkOfIPv6IsOnePlace(t *testing.T) {
 		s := newStage(t, behindAProxy)
 		goOn := s.held()
 		got := s.crowd(60, func(i int) reply { return s.guess(from(i), fmt.Sprint("user", i), "Summer2026!") }, goOn)
-		if tried := placeTries + waitingPerPlace; got[http.StatusUnauthorized] != tried || got[http.StatusTooManyRequests] != 60-tried {
+		if tried := triesOfPlace + waitersOfPlace; got[http.StatusUnauthorized] != tried || got[http.StatusTooManyRequests] != 60-tried {
 			t.Errorf("of 60 names from %s %v were answered so, want %d tried", name, got, tried)
 		}
 	}
@@ -120,19 +126,19 @@ func TestANetworkOfIPv6IsOnePlace(t *testing.T) {
 // administrator with all that they may: the administrator gets in.
 func TestWhoGuessesKeepsNobodyOut(t *testing.T) {
 	s := newStage(t, behindAProxy)
-	s.user("admin", "correct horse", sql.RoleAdmin)
-	s.user("bob", "battery staple", sql.RoleContestant)
+	s.user("admin", "correct horse", judge.RoleAdmin)
+	s.user("bob", "battery staple", judge.RoleContestant)
 	first := s.guess("192.0.2.7", "admin", "correct horse")
 	device := "Cookie: " + s.device(first)
 	goOn := s.held()
-	const attackers = waitingInAll / waitingPerPlace // places that fill all room to wait, the administrator's own among them
+	const attackers = waitersAltogether / waitersOfPlace // places that fill all room to wait, the administrator's own among them
 	var all sync.WaitGroup
 	for i := range attackers {
-		for range nameTries + waitingPerPlace + 2 {
+		for range triesOfName + waitersOfPlace + 2 {
 			all.Go(func() { s.guess(fmt.Sprint("192.0.2.", 7+i), "admin", "wrong") })
 		}
 	}
-	s.eventually("all room to wait is taken", func() bool { return s.waits() == waitingInAll })
+	s.eventually("all room to wait is taken", func() bool { return s.waits() == waitersAltogether })
 	for what, r := range map[string]reply{
 		"the administrator elsewhere":                           s.guess("203.0.113.9", "admin", "correct horse"),
 		"the administrator's own browser beside the attacker":   s.guess("192.0.2.7", "admin", "correct horse", device),
@@ -147,9 +153,9 @@ func TestWhoGuessesKeepsNobodyOut(t *testing.T) {
 		t.Errorf("an unknown browser beside the attacker: %d", r.status)
 	}
 	// A browser that is known guesses no faster than others.
-	for i := range nameTries + 1 {
+	for i := range triesOfName + 1 {
 		want := http.StatusUnauthorized
-		if i == nameTries {
+		if i == triesOfName {
 			want = http.StatusTooManyRequests // there is no room to wait
 		}
 		if r := s.guess("192.0.2.7", "admin", "wrong", device); r.status != want {
@@ -165,7 +171,7 @@ func (s *stage) device(r reply) string {
 	s.Helper()
 	for _, set := range r.header.Values("Set-Cookie") {
 		cookie, attributes, _ := strings.Cut(set, ";")
-		if !strings.HasPrefix(cookie, deviceCookie+"=") {
+		if !strings.HasPrefix(cookie, "deepoj_device=") {
 			continue
 		}
 		for _, want := range []string{"HttpOnly", "SameSite=Strict", "path=/"} {
@@ -179,57 +185,15 @@ func (s *stage) device(r reply) string {
 	return ""
 }
 
-func TestAKnownBrowserIsThatOfOneAccountUntilItsPasswordChanges(t *testing.T) {
-	now := time.Now()
-	ann := &sql.User{Name: "ann", PasswordHash: "hash of ann's"}
-	bob := &sql.User{Name: "bob", PasswordHash: "hash of ann's"} // the same: the name is signed too
-	cookie := withDevice("", ann, now)
-	id := knownDevice(cookie, ann, now)
-	if id == "" || knownDevice(withDevice(cookie, ann, now.Add(time.Hour)), ann, now) != id {
-		t.Errorf("the browser is %q after a login, and another after the next", id)
-	}
-	if other := withDevice("", ann, now); knownDevice(other, ann, now) == id {
-		t.Error("two browsers have one name")
-	}
-	both := withDevice(cookie, bob, now)
-	if knownDevice(both, ann, now) != id || knownDevice(both, bob, now) == "" || knownDevice(both, bob, now) == id {
-		t.Error("a browser is not known for the two that logged in with it")
-	}
-	for i := range 20 {
-		both = withDevice(both, &sql.User{Name: fmt.Sprint("user", i), PasswordHash: "x"}, now)
-	}
-	if n := strings.Count(both, ".") + 1; n != maxDevices || len(both) > 50*maxDevices {
-		t.Errorf("the cookie has %d proofs in %d bytes", n, len(both))
-	}
-	changed := byte('A')
-	if cookie[len(cookie)-4] == changed {
-		changed = 'B'
-	}
-	for what, is := range map[string]string{
-		"of somebody else":         knownDevice(cookie, bob, now),
-		"after another password":   knownDevice(cookie, &sql.User{Name: "ann", PasswordHash: "hash of another"}, now),
-		"after a year":             knownDevice(cookie, ann, now.Add(deviceLife+time.Second)),
-		"that was changed":         knownDevice(cookie[:len(cookie)-4]+string(changed)+cookie[len(cookie)-3:], ann, now),
-		"that was cut":             knownDevice(cookie[:len(cookie)-8], ann, now),
-		"without content":          knownDevice("", ann, now),
-		"behind many others":       knownDevice(strings.Repeat("x.", 1000)+cookie, ann, now),
-		"of who has no password":   knownDevice(withDevice("", &sql.User{Name: "ann", PasswordHash: absentHash}, now), &sql.User{Name: "ann", PasswordHash: absentHash}, now),
-		"with the name of another": knownDevice(withDevice("", &sql.User{Name: "an", PasswordHash: ann.PasswordHash}, now), ann, now),
-	} {
-		if is != "" {
-			t.Errorf("a cookie %s is taken as of the browser %s", what, is)
-		}
-	}
-
-	// Another server process knows it too, and no more after a change of the password.
+func TestAnotherServerKnowsTheBrowserUntilThePasswordChanges(t *testing.T) {
 	s := newStage(t, behindAProxy)
-	token := s.user("ann", "correct horse", sql.RoleContestant)
+	token := s.user("ann", "correct horse", judge.RoleContestant)
 	device := "Cookie: " + s.device(s.guess("192.0.2.7", "ann", "correct horse"))
 	s.start(behindAProxy)
 	goOn := s.held()
 	fill := func() {
 		t.Helper()
-		for range nameTries {
+		for range triesOfName {
 			s.guess("192.0.2.7", "ann", "wrong")
 		}
 	}
@@ -244,74 +208,5 @@ func TestAKnownBrowserIsThatOfOneAccountUntilItsPasswordChanges(t *testing.T) {
 	goOn()
 	if r := <-answer; r.status != http.StatusCreated {
 		t.Errorf("after its wait: %d", r.status)
-	}
-}
-
-func TestTheThrottleForgetsAndStaysSmall(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(0, 0)
-	th := newThrottle(func() time.Time { return now }, nil, nil)
-	wait := func(name, place string) time.Duration {
-		t.Helper()
-		own := &try{th, pair([]byte(fmt.Sprintf("%-32.32s", name+place))), place}
-		d, err := own.reserve(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d > 0 {
-			th.leave(place)
-		}
-		return d
-	}
-	var waits []time.Duration
-	for range nameTries + 7 {
-		waits = append(waits, wait("ann", "192.0.2.1"))
-	}
-	want := "[0s 0s 0s 0s 0s 1s 2s 4s 8s 16s 30s 30s]"
-	if fmt.Sprint(waits) != want {
-		t.Errorf("one after the other they wait %v, want %s", waits, want)
-	}
-	if d := wait("ann", "192.0.2.2") + wait("bob", "192.0.2.1"); d != 0 {
-		t.Errorf("another name, or from elsewhere, waits %v", d)
-	}
-	now = now.Add(nameEach * (mostOver + 1))
-	if d := wait("ann", "192.0.2.1"); d != 0 {
-		t.Errorf("after minutes without a try the next waits %v", d)
-	}
-	for i := range 2 * loginKeys {
-		wait(fmt.Sprint(i), fmt.Sprint("place ", i))
-	}
-	if len(th.pairs) > loginKeys || len(th.places) > loginKeys || len(th.waiting) != 0 || th.all != 0 {
-		t.Errorf("remembered are %d pairs and %d places, and %d wait", len(th.pairs), len(th.places), th.all)
-	}
-
-	// A right password gives back what was wrong before, and a try that was not made
-	// counts nothing.
-	th = newThrottle(func() time.Time { return now }, nil, nil)
-	for range 10 * placeTries {
-		own, err := th.begin(t.Context(), "ann", "192.0.2.1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		own.right()
-		if own, err = th.begin(t.Context(), "ann", "192.0.2.1"); err != nil {
-			t.Fatal(err)
-		}
-		own.back()
-	}
-}
-
-func TestWhoWaitsForAPasswordDoesNotKeepTheServerFromStopping(t *testing.T) {
-	t.Parallel()
-	done := make(chan struct{})
-	th := newThrottle(time.Now, func(time.Duration) <-chan time.Time { return nil }, done)
-	for range nameTries {
-		if _, err := th.begin(t.Context(), "ann", "192.0.2.1"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	close(done)
-	if _, err := th.begin(t.Context(), "ann", "192.0.2.1"); err == nil || th.all != 0 {
-		t.Errorf("a stopping server lets %d wait: %v", th.all, err)
 	}
 }

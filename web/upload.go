@@ -17,6 +17,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // What an upload of a plugin may have.
@@ -78,27 +79,27 @@ func (u *upload) set(field, value string) {
 
 // readUpload reads the body of a request: a multipart form with the files in
 // "files", or a module alone with the rest as query parameters.
-func readUpload(c *fiber.Ctx) (upload, wrongFields, error) {
-	u, wrong := upload{Kind: pluginKinds[0], keyField: "Idempotency-Key", Key: c.Get("Idempotency-Key")}, wrongFields(nil)
+func readUpload(c *fiber.Ctx) (upload, site.WrongFields, error) {
+	u, wrong := upload{Kind: pluginKinds[0], keyField: "Idempotency-Key", Key: c.Get("Idempotency-Key")}, site.WrongFields(nil)
 	kind, _, _ := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	switch kind {
 	case "application/wasm":
 		for field, value := range c.Queries() {
-			wrong.add(u.take(field, []string{value}, uploadFields))
+			wrong.Add(u.take(field, []string{value}, uploadFields))
 		}
 		u.Files = []judge.PluginFile{{Name: "plugin.wasm", Data: c.Body()}}
 	case fiber.MIMEMultipartForm:
 		form, err := c.MultipartForm()
 		if err != nil {
-			return u, nil, badBody(reasonInvalid, "The form cannot be read: it is cut or malformed.")
+			return u, nil, site.BadBody(site.ReasonInvalid, "The form cannot be read: it is cut or malformed.")
 		}
 		known := append([]string{"key", "csrf"}, uploadFields...)
 		for field, values := range form.Value {
-			wrong.add(u.take(field, values, known))
+			wrong.Add(u.take(field, values, known))
 		}
 		for field, headers := range form.File {
 			if field != "files" {
-				wrong.add(wrongField(shorten(field), reasonUnknown, "There is no such field; files are sent as files."))
+				wrong.Add(site.WrongField(site.Shorten(field), site.ReasonUnknown, "There is no such field; files are sent as files."))
 				continue
 			}
 			if u.Files, err = readFiles(headers); err != nil {
@@ -106,7 +107,7 @@ func readUpload(c *fiber.Ctx) (upload, wrongFields, error) {
 			}
 		}
 	default:
-		return u, nil, refuse(fiber.StatusUnsupportedMediaType, "not_upload", "The body has to be a form with files, or a WebAssembly module.",
+		return u, nil, site.Refuse(fiber.StatusUnsupportedMediaType, "not_upload", "The body has to be a form with files, or a WebAssembly module.",
 			"Send multipart/form-data, or the module's bytes with the header Content-Type: application/wasm.")
 	}
 	return u, wrong, nil
@@ -117,9 +118,9 @@ func (u *upload) take(field string, values, known []string) *judge.FieldError {
 	switch {
 	case field == "files" && len(values) == 1 && values[0] == "": // a form in which no file was chosen
 	case !slices.Contains(known, field):
-		return wrongField(shorten(field), reasonUnknown, "There is no such field; the fields are files, %s.", strings.Join(uploadFields, ", "))
+		return site.WrongField(site.Shorten(field), site.ReasonUnknown, "There is no such field; the fields are files, %s.", strings.Join(uploadFields, ", "))
 	case len(values) != 1:
-		return wrongField(field, "duplicate", "The field is there twice.")
+		return site.WrongField(field, "duplicate", "The field is there twice.")
 	default:
 		u.set(field, values[0])
 	}
@@ -152,13 +153,13 @@ func (u *upload) fromSources() bool { return !slices.ContainsFunc(u.Files, isMod
 
 // check returns what is wrong with an upload, and completes what sources may
 // leave out. Whether the problem exists is for the caller to say.
-func (u *upload) check() wrongFields {
-	var wrong wrongFields
+func (u *upload) check() site.WrongFields {
+	var wrong site.WrongFields
 	protocols := dialects[u.Kind]
 	if protocols == nil {
-		wrong.add(wrongField("kind", reasonUnknown, "There is no kind %q; there are %s.", shorten(u.Kind), strings.Join(pluginKinds, ", ")))
+		wrong.Add(site.WrongField("kind", site.ReasonUnknown, "There is no kind %q; there are %s.", site.Shorten(u.Kind), strings.Join(pluginKinds, ", ")))
 	} else if u.Protocol != "" && !slices.Contains(protocols, u.Protocol) {
-		wrong.add(wrongField("protocol", reasonUnknown, "A plugin of kind %s speaks %s, not %q.", u.Kind, strings.Join(protocols, " or "), shorten(u.Protocol)))
+		wrong.Add(site.WrongField("protocol", site.ReasonUnknown, "A plugin of kind %s speaks %s, not %q.", u.Kind, strings.Join(protocols, " or "), site.Shorten(u.Protocol)))
 	}
 	sources := u.fromSources()
 	if u.Protocol == "" && sources && protocols != nil {
@@ -166,44 +167,44 @@ func (u *upload) check() wrongFields {
 	}
 	switch {
 	case u.Name == "" && sources:
-		wrong.add(wrongField("name", reasonMissing, "Sources need a name, such as org.example.tokens."))
+		wrong.Add(site.WrongField("name", site.ReasonMissing, "Sources need a name, such as org.example.tokens."))
 	case u.Name != "" && !pluginName.MatchString(u.Name):
-		wrong.add(wrongField("name", reasonInvalid, "A name has letters, digits, dots, hyphens and underscores, at most 100, such as org.example.tokens."))
+		wrong.Add(site.WrongField("name", site.ReasonInvalid, "A name has letters, digits, dots, hyphens and underscores, at most 100, such as org.example.tokens."))
 	}
 	switch {
 	case u.Version == "" && sources:
-		wrong.add(wrongField("version", reasonMissing, "Sources need a version, such as 1.0.0."))
+		wrong.Add(site.WrongField("version", site.ReasonMissing, "Sources need a version, such as 1.0.0."))
 	case u.Version != "" && !pluginVersion.MatchString(u.Version):
-		wrong.add(wrongField("version", reasonInvalid, "A version has digits, letters, dots, hyphens and plus signs, at most 50, such as 1.2.0."))
+		wrong.Add(site.WrongField("version", site.ReasonInvalid, "A version has digits, letters, dots, hyphens and plus signs, at most 50, such as 1.2.0."))
 	}
 	wrong = append(wrong, checkFiles(u.Files)...)
-	wrong.add(checkKey(u.keyField, u.Key))
+	wrong.Add(checkKey(u.keyField, u.Key))
 	return wrong
 }
 
-func checkFiles(files []judge.PluginFile) (wrong wrongFields) {
+func checkFiles(files []judge.PluginFile) (wrong site.WrongFields) {
 	if len(files) == 0 {
-		wrong.add(wrongField("files", reasonEmpty, "Choose a .wasm module, or sources in C, C++ or Go with their headers."))
+		wrong.Add(site.WrongField("files", site.ReasonEmpty, "Choose a .wasm module, or sources in C, C++ or Go with their headers."))
 		return wrong
 	}
 	if len(files) > maxPluginFiles {
-		wrong.add(wrongField("files", "too_many", "There are %d files; at most %d are taken.", len(files), maxPluginFiles))
+		wrong.Add(site.WrongField("files", "too_many", "There are %d files; at most %d are taken.", len(files), maxPluginFiles))
 		return wrong
 	}
 	names := map[string]bool{}
 	for _, f := range files {
-		wrong.add(checkName("files", f.Name, names, true))
+		wrong.Add(checkName("files", f.Name, names, true))
 	}
 	if slices.ContainsFunc(files, isModule) {
 		switch {
 		case len(files) > 1:
-			wrong.add(wrongField("files", "mixed", "A module comes alone: send either one .wasm file or sources."))
+			wrong.Add(site.WrongField("files", "mixed", "A module comes alone: send either one .wasm file or sources."))
 		case len(files[0].Data) > maxModule:
-			wrong.add(wrongField("files", reasonTooLong, "The module has %d bytes; at most %s are taken.", len(files[0].Data), bytesText(maxModule)))
+			wrong.Add(site.WrongField("files", site.ReasonTooLong, "The module has %d bytes; at most %s are taken.", len(files[0].Data), site.BytesText(maxModule)))
 		}
 		return wrong
 	}
-	wrong.add(checkPluginSources(files))
+	wrong.Add(checkPluginSources(files))
 	return wrong
 }
 
@@ -213,10 +214,10 @@ func checkPluginSources(files []judge.PluginFile) *judge.FieldError {
 	for _, f := range files {
 		total += len(f.Data)
 		if path.Ext(f.Name) == ".wasm" {
-			return wrongField("files", reasonInvalid, "%s is no WebAssembly module: it does not begin with the bytes 00 61 73 6d.", shorten(f.Name))
+			return site.WrongField("files", site.ReasonInvalid, "%s is no WebAssembly module: it does not begin with the bytes 00 61 73 6d.", site.Shorten(f.Name))
 		}
 		if bytes.IndexByte(f.Data, 0) >= 0 {
-			return wrongField("files", reasonNUL, "%s has a NUL byte; send source text, not a compiled file.", shorten(f.Name))
+			return site.WrongField("files", site.ReasonNUL, "%s has a NUL byte; send source text, not a compiled file.", site.Shorten(f.Name))
 		}
 		if language := pluginLanguages[path.Ext(f.Name)]; language != "" {
 			languages[language] = true
@@ -225,26 +226,26 @@ func checkPluginSources(files []judge.PluginFile) *judge.FieldError {
 	}
 	switch {
 	case total > maxPluginText:
-		return wrongField("files", reasonTooLong, "The sources have %d bytes together; at most %s are taken.", total, bytesText(maxPluginText))
+		return site.WrongField("files", site.ReasonTooLong, "The sources have %d bytes together; at most %s are taken.", total, site.BytesText(maxPluginText))
 	case len(languages) == 0:
-		return wrongField("files", "no_source", "There is no .c, .cpp or .go file to compile, and no .wasm module.")
+		return site.WrongField("files", "no_source", "There is no .c, .cpp or .go file to compile, and no .wasm module.")
 	case len(languages) > 1:
-		return wrongField("files", "mixed", "The sources are of several languages; send those of one.")
+		return site.WrongField("files", "mixed", "The sources are of several languages; send those of one.")
 	case !filled:
-		return wrongField("files", reasonEmpty, "The source files are empty.")
+		return site.WrongField("files", site.ReasonEmpty, "The source files are empty.")
 	}
 	return nil
 }
 
 // storeUpload checks an upload and stores the job that takes it in.
-func (s *Server) storeUpload(ctx context.Context, v viewer, u upload, wrong wrongFields) (sql.Receipt, error) {
+func (s *Server) storeUpload(ctx context.Context, v site.Viewer, u upload, wrong site.WrongFields) (sql.Receipt, error) {
 	wrong = append(wrong, u.check()...)
 	found, err := s.checkProblem(ctx, "problem", u.Problem)
 	if err != nil {
 		return sql.Receipt{}, err
 	}
-	wrong.add(found)
-	if err := wrong.err(); err != nil {
+	wrong.Add(found)
+	if err := wrong.Err(); err != nil {
 		return sql.Receipt{}, err
 	}
 	return s.order(ctx, v, judge.PluginPayload{
@@ -259,12 +260,12 @@ func (s *Server) checkProblem(ctx context.Context, field, slug string) (*judge.F
 		return nil, nil //nolint:nilnil // nothing is wrong
 	}
 	err := sql.ErrNotFound
-	if plainWord(slug) {
-		_, err = s.store.Problem(ctx, slug)
+	if site.PlainWord(slug) {
+		_, err = s.Store.Problem(ctx, slug)
 	}
 	switch {
 	case errors.Is(err, sql.ErrNotFound):
-		return wrongField(field, reasonUnknown, "There is no problem %q.", shorten(slug)), nil
+		return site.WrongField(field, site.ReasonUnknown, "There is no problem %q.", site.Shorten(slug)), nil
 	case err != nil:
 		return nil, fmt.Errorf("look up problem: %w", err)
 	}

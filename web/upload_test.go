@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 )
 
 // wasm is the shortest module.
@@ -48,7 +47,7 @@ func form(t *testing.T, fields map[string]string, files ...judge.PluginFile) (bo
 // setter adds the account of a setter and returns the header that acts for it.
 func (s *stage) setter() string {
 	s.Helper()
-	token := s.user("sue", "correct horse", sql.RoleSetter)
+	token := s.user("sue", "correct horse", judge.RoleSetter)
 	s.own("sue", "aplusb", "stairs")
 	return "Authorization: Bearer " + token
 }
@@ -184,7 +183,7 @@ func TestAnUploadBecomesAJobThatCarriesItsFiles(t *testing.T) {
 func TestOnlyUploadsOfSettersMayBeLarge(t *testing.T) {
 	s := newStage(t)
 	sue := s.setter()
-	ann := "Authorization: Bearer " + s.user("ann", "correct horse", sql.RoleContestant)
+	ann := "Authorization: Bearer " + s.user("ann", "correct horse", judge.RoleContestant)
 	cookie := s.login("sue", "correct horse")
 	large, refused := wasm+strings.Repeat("x", 15<<20), wasm+strings.Repeat("x", 5<<20)
 	const module = "Content-Type: application/wasm"

@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"deepoj/sql"
-)
-
-const (
-	maxUpload  = 24 << 20        // bytes of a request that uploads a plugin: the largest module, and the form around it
-	uploadTime = 2 * time.Minute // to receive one, and to store it
+	peopleroom "deepoj/web/people"
+	"deepoj/web/site"
 )
 
 // takesUploads reports whether plugins are uploaded to the address.
@@ -29,26 +25,26 @@ func takesUploads(uri string) bool {
 // nobody else can hold connections or fill the server's memory; see also receive.
 func (s *Server) sizeLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if takesPackages(string(h.Method()), string(h.RequestURI())) && s.mayUpload(h) {
-		return fasthttp.RequestConfig{ReadTimeout: packageTime}
+		return fasthttp.RequestConfig{ReadTimeout: site.PackageTime}
 	}
-	large := h.ContentLength() > s.cfg.MaxBody || h.ContentLength() < 0 // of unknown length
+	large := h.ContentLength() > s.Config.MaxBody || h.ContentLength() < 0 // of unknown length
 	if !h.IsPost() || !large || !takesUploads(string(h.RequestURI())) || !s.mayUpload(h) {
 		return fasthttp.RequestConfig{}
 	}
-	return fasthttp.RequestConfig{ReadTimeout: uploadTime, MaxRequestBodySize: max(maxUpload, s.cfg.MaxBody)}
+	return fasthttp.RequestConfig{ReadTimeout: site.UploadTime, MaxRequestBodySize: max(site.MaxUpload, s.Config.MaxBody)}
 }
 
 // mayUpload reports whether the session or key that sends the request is that of
 // a setter. While the database is away everybody with a token gets room: the
 // handler then says what is wrong.
 func (s *Server) mayUpload(h *fasthttp.RequestHeader) bool {
-	v := credentials(string(h.Cookie(sessionCookie)), string(h.Peek(fiber.HeaderAuthorization)))
-	if v.token == "" {
+	v := credentials(string(h.Cookie(peopleroom.SessionCookie)), string(h.Peek(fiber.HeaderAuthorization)))
+	if v.Token == "" {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+	ctx, cancel := context.WithTimeout(context.Background(), site.RequestTime)
 	defer cancel()
-	found, err := s.bearer(ctx, v.token)
+	found, err := s.Bearer(ctx, v.Token)
 	if err != nil {
 		return !errors.Is(err, sql.ErrNotFound)
 	}

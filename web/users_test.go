@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/client"
 )
@@ -15,7 +16,7 @@ import (
 // admin adds an administrator and returns their client.
 func (s *stage) admin() *client.Client {
 	s.Helper()
-	return s.someone("root", sql.RoleAdmin)
+	return s.someone("root", judge.RoleAdmin)
 }
 
 // problemOf checks that err is a refusal for this reason.
@@ -48,7 +49,7 @@ func TestAnAdministratorMakesAndChangesAccounts(t *testing.T) {
 	ann := s.as(token)
 	_, err = ann.Problems(ctx)
 	problemOf(t, err, 403, "one_time_password")
-	if u, err := ann.Account(ctx); err != nil || !u.OneTime || u.Role != "setter" {
+	if u, err := ann.GetAccount(ctx); err != nil || !u.OneTime || u.Role != "setter" {
 		t.Errorf("the account: %+v, %v", u, err)
 	}
 	problemOf(t, ann.ChangePassword(ctx, given, given), 422, "invalid")
@@ -65,11 +66,11 @@ func TestAnAdministratorMakesAndChangesAccounts(t *testing.T) {
 	problemOf(t, root.SetRole(ctx, "nobody", "staff"), 404, "not_found")
 
 	s.must(root.DisableUser(ctx, "ann", true))
-	_, err = ann.Account(ctx)
+	_, err = ann.GetAccount(ctx)
 	problemOf(t, err, 401, "session_unknown")
 	_, err = s.client.Login(ctx, "ann", "battery staple")
 	problemOf(t, err, 401, "wrong_login")
-	if u, err := root.User(ctx, "ann"); err != nil || u.Disabled == nil {
+	if u, err := root.GetUser(ctx, "ann"); err != nil || u.Disabled == nil {
 		t.Errorf("the disabled account: %+v, %v", u, err)
 	}
 	s.must(root.DisableUser(ctx, "ann", false))
@@ -78,7 +79,7 @@ func TestAnAdministratorMakesAndChangesAccounts(t *testing.T) {
 	ann = s.as(token)
 	fresh, err := root.ResetPassword(ctx, "ann")
 	s.must(err)
-	_, err = ann.Account(ctx)
+	_, err = ann.GetAccount(ctx)
 	problemOf(t, err, 401, "session_unknown")
 	_, err = s.client.Login(ctx, "ann", "battery staple")
 	problemOf(t, err, 401, "wrong_login")
@@ -89,7 +90,7 @@ func TestAnAdministratorMakesAndChangesAccounts(t *testing.T) {
 
 func TestOnlyAdministratorsManageAccounts(t *testing.T) {
 	s := newStage(t)
-	for _, role := range []sql.Role{sql.RoleContestant, sql.RoleSetter, sql.RoleStaff} {
+	for _, role := range []judge.Role{judge.RoleContestant, judge.RoleSetter, judge.RoleStaff} {
 		c := s.someone("some-"+string(role), role)
 		_, _, err := c.Users(t.Context(), client.UserFilter{})
 		problemOf(t, err, 403, "forbidden")
@@ -106,7 +107,7 @@ func TestAccountsArePaged(t *testing.T) {
 	s := newStage(t)
 	root := s.admin()
 	for _, name := range []string{"u1", "u2", "u3"} {
-		s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: sql.RoleContestant}))
+		s.must(s.store.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: judge.RoleContestant}))
 	}
 	var names []string
 	for after := ""; ; {
@@ -128,8 +129,8 @@ func TestAccountsArePaged(t *testing.T) {
 
 func TestASessionThatSomebodyPlantedIsNotContinued(t *testing.T) {
 	s := newStage(t)
-	s.user("ann", "correct horse", sql.RoleContestant)
-	s.user("eve", "correct horse", sql.RoleContestant)
+	s.user("ann", "correct horse", judge.RoleContestant)
+	s.user("eve", "correct horse", judge.RoleContestant)
 	// Eve plants a cookie of her own invention, or of her own session, in Ann's
 	// browser before Ann logs in.
 	for what, planted := range map[string]string{"invented": "deepoj_session=planted-by-eve", "Eve's own": strings.TrimPrefix(s.login("eve", "correct horse"), "Cookie: ")} {
@@ -157,7 +158,7 @@ func TestASessionThatSomebodyPlantedIsNotContinued(t *testing.T) {
 
 func TestTheUsersPageWorksWithForms(t *testing.T) {
 	s := newStage(t)
-	s.user("root", "correct horse", sql.RoleAdmin)
+	s.user("root", "correct horse", judge.RoleAdmin)
 	cookie := s.login("root", "correct horse")
 	csrf := s.csrf(cookie)
 	post := func(path string, status int, fields url.Values) string {

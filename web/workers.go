@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/web/site"
 )
 
 // workerMemory is how far back workers are shown that say nothing any more. The
@@ -36,11 +37,11 @@ type underwayJSON struct {
 // apiWorkers handles GET /api/v1/workers?all=: workers that are alive. Staff learn
 // their names and what they run, and may ask for those that are silent too.
 func (s *Server) apiWorkers(c *fiber.Ctx) error {
-	all, err := flagOf(c, "all")
+	all, err := site.FlagOf(c, "all")
 	if err != nil {
 		return err
 	}
-	if viewerOf(c).Staff() {
+	if site.ViewerOf(c).Staff() {
 		workers, err := s.workers(c.UserContext(), all)
 		if err != nil {
 			return err
@@ -62,17 +63,17 @@ func (s *Server) apiWorkers(c *fiber.Ctx) error {
 // were seen within a week, with what each has under way. Those that are silent
 // come last.
 func (s *Server) workers(ctx context.Context, all bool) ([]workerJSON, error) {
-	live, err := s.cfg.Live(ctx)
+	live, err := s.Config.Live(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("ask for live workers: %w", err)
 	}
 	shown := live
 	if all {
-		if shown, err = s.store.Workers(ctx, workerMemory); err != nil {
+		if shown, err = s.Store.Workers(ctx, workerMemory); err != nil {
 			return nil, fmt.Errorf("ask for workers: %w", err)
 		}
 	}
-	runs, err := s.store.WorkerRuns(ctx)
+	runs, err := s.Store.WorkerRuns(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (s *Server) workers(ctx context.Context, all bool) ([]workerJSON, error) {
 		out[i] = workerJSON{WorkerInfo: w, Alive: slices.ContainsFunc(live, func(l judge.WorkerInfo) bool { return l.Name == w.Name })}
 		for _, r := range runs {
 			if r.Worker == w.Name {
-				out[i].Jobs = append(out[i].Jobs, underwayJSON{r.JobID, pageOfJob(r.JobID, r.Kind), r.Kind, r.Language, r.AttemptID, r.Started})
+				out[i].Jobs = append(out[i].Jobs, underwayJSON{r.JobID, site.PageOfJob(r.JobID, r.Kind), r.Kind, r.Language, r.AttemptID, r.Started})
 			}
 		}
 	}
@@ -107,7 +108,7 @@ type workersView struct {
 }
 
 func (s *Server) workersPage(c *fiber.Ctx) error {
-	view := workersView{Silent: s.cfg.WorkerAge}
+	view := workersView{Silent: s.Config.WorkerAge}
 	var err error
 	if view.Rows, err = s.workers(c.UserContext(), true); err != nil {
 		return err
@@ -119,7 +120,7 @@ func (s *Server) workersPage(c *fiber.Ctx) error {
 			view.Busy += len(w.Jobs)
 		}
 	}
-	return s.page(c, fiber.StatusOK, "workers", "Workers", view)
+	return s.Page(c, fiber.StatusOK, "workers", "Workers", view)
 }
 
 // speedText is how fast a worker is, for people.

@@ -110,7 +110,7 @@ func described(took []time.Duration) string {
 
 // Sandbox measures how many programs that do nothing the sandbox starts per
 // second, in one box and in as many as there may be.
-func Sandbox(ctx context.Context, agent *sandbox.Agent, during time.Duration) (figures []Figure, err error) {
+func Sandbox(ctx context.Context, agent *sandbox.Client, during time.Duration) (figures []Figure, err error) {
 	for _, clients := range slices.Compact([]int{1, agent.Slots()}) {
 		f, err := starts(ctx, agent, clients, during)
 		if err != nil {
@@ -121,7 +121,7 @@ func Sandbox(ctx context.Context, agent *sandbox.Agent, during time.Duration) (f
 	return figures, nil
 }
 
-func starts(ctx context.Context, agent *sandbox.Agent, clients int, during time.Duration) (f Figure, err error) {
+func starts(ctx context.Context, agent *sandbox.Client, clients int, during time.Duration) (f Figure, err error) {
 	var boxes []*sandbox.Box
 	defer func() {
 		for _, b := range boxes {

@@ -46,9 +46,9 @@ func Jobs(ctx context.Context, store *sql.Store, jobs int) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	submissions := make([]sql.NewSubmission, jobs)
+	submissions := make([]sql.NewJob, jobs)
 	for i := range submissions {
-		submissions[i] = sql.NewSubmission{Problem: slug, Language: language, Sources: []judge.Source{{Name: "a", Text: "a"}}}
+		submissions[i] = sql.NewJob{Problem: slug, Language: language, Sources: []judge.Source{{Name: "a", Text: "a"}}}
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -42,7 +42,7 @@ func Sandbox(status func(context.Context) (sandbox.Status, error)) Exam {
 }
 
 // Rootless tells why an ordinary user cannot start the sandbox by itself: why is
-// what [sandbox.Rootless] returned.
+// what [oneshot.Rootless] returned.
 func Rootless(why error) Exam {
 	return func(context.Context) []Check {
 		return []Check{{

@@ -14,6 +14,8 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/draft"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
+	"deepoj/host/problem/source"
 )
 
 // The smallest packages of each form.
@@ -107,7 +109,7 @@ func (b bench) keep(files map[string]string) *problem.Package {
 	for name, text := range files {
 		fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 	}
-	pkg, _, err := problem.Read(fsys)
+	pkg, _, err := importing.Read(fsys)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -167,11 +169,11 @@ func (b bench) edit(pkg *problem.Package, c draft.Changes) *problem.Package {
 	if err != nil {
 		b.Fatal(err)
 	}
-	fsys, err := problem.Unzip(z)
+	fsys, err := source.Unzip(z)
 	if err != nil {
 		b.Fatal(err)
 	}
-	next, _, err := problem.Read(fsys)
+	next, _, err := importing.Read(fsys)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
-	"deepoj/web"
 	"deepoj/web/client"
 )
 
@@ -133,9 +133,9 @@ func TestAPackageThatIsUploadedInTheBrowserIsProvedAndGoesLive(t *testing.T) {
 func TestAnImportWhoseWorkerIsKilledMakesOneVersion(t *testing.T) {
 	c := newCluster(t)
 	victim := c.worker(0)
-	hash, err := web.HashPassword("correct horse")
+	hash, err := people.HashPassword("correct horse")
 	if err == nil {
-		err = c.store.CreateUser(t.Context(), sql.NewUser{Name: "sue", PasswordHash: hash, Role: sql.RoleSetter})
+		err = c.store.CreateUser(t.Context(), sql.NewUser{Name: "sue", PasswordHash: hash, Role: judge.RoleSetter})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -63,8 +63,10 @@ func TestNoSecretIsToldByAProcessThatReachesItsServicesOverTLS(t *testing.T) {
 	p.stop()
 	told["log"] = p.log.String()
 	for what, text := range told {
-		if strings.Contains(text, "zq") {
-			t.Errorf("%s tells a password:\n%s", what, text)
+		for _, password := range []string{"pq-zq", "rq-zq", "other-zq"} { // the first password of admin may hold "zq" by chance
+			if strings.Contains(text, password) {
+				t.Errorf("%s tells a password:\n%s", what, text)
+			}
 		}
 	}
 	if !strings.Contains(told["log"], "level=DEBUG") {

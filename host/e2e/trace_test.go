@@ -33,10 +33,10 @@ func TestATraceLeadsFromTheRequestToTheSandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, caller := telemetry.NewTraceID(), telemetry.NewSpanID()
+	trace, caller := telemetry.NewTraceID(), "00f067aa0ba902b7"
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
-	r.Header.Set("Traceparent", telemetry.Traceparent(trace, caller))
+	r.Header.Set("Traceparent", "00-"+trace+"-"+caller+"-01")
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func noLabelPerRequest(t *testing.T, url string, c *client.Client) {
 			t.Fatal(err)
 		}
 		get(t, fmt.Sprintf("%s/submissions/%d", url, r.JobID))
-		get(t, url+"/nowhere/"+telemetry.NewTraceID()+"?q="+telemetry.NewSpanID())
+		get(t, url+"/nowhere/"+telemetry.NewTraceID()+"?q="+telemetry.NewTraceID())
 	}
 	for name, after := range series(get(t, url+"/metrics")) {
 		if added := len(after) - len(before[name]); added >= requests {

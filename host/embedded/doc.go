@@ -11,4 +11,17 @@
 // The package speaks no SQL beyond making the database and its roles, and no Redis
 // protocol beyond asking whether it is ready; it promises a running server and an
 // address, at which the program owns its database and may do nothing else.
+//
+// Its files:
+//
+//	find.go      finds the programs
+//	account.go   the account that they run as
+//	folder.go    the folder that they keep things in
+//	child.go     one process
+//	service.go   starts one again that died
+//	settle.go    ends one that was left over
+//	cluster.go   makes a cluster
+//	roles.go     who may do what in it
+//	postgres.go  runs PostgreSQL
+//	redis.go     runs Redis
 package embedded

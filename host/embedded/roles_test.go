@@ -100,6 +100,9 @@ func checkRoles(t *testing.T, p *Postgres) {
 	if got := query(t, p, "SELECT system_identifier > 0 FROM pg_control_system()"); got != "t" {
 		t.Errorf("pg_control_system() = %s", got)
 	}
+	if got := query(t, p, "SELECT string_agg(rolname, ' ') FROM pg_roles WHERE rolname ^@ 'pg_' AND rolname <> 'pg_database_owner' AND pg_has_role(current_user, oid, 'MEMBER')"); got != "" {
+		t.Errorf("the program's role has the rights of %s", got)
+	}
 	query(t, p, "CREATE TABLE of_its_own (id bigserial); DROP TABLE of_its_own")
 	for statement, because := range map[string]string{
 		"COPY (SELECT 1) TO PROGRAM 'true'":                      denied,
@@ -147,7 +150,13 @@ func TestAClusterOfTheVersionBeforeIsMendedAndLosesNothing(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// A backup of the cluster brings its old rules back.
+	// A backup of the cluster brings its old rules back, and rights that somebody gave.
+	const given = "ALTER ROLE deepoj SUPERUSER CREATEDB CREATEROLE REPLICATION BYPASSRLS;\n\n" +
+		"GRANT pg_execute_server_program, pg_read_server_files, pg_write_server_files, pg_signal_backend TO deepoj WITH ADMIN OPTION;\n\n" +
+		"GRANT deepoj_superuser TO deepoj;\n\n"
+	if err := p.single(t.Context(), p.cluster, postgresDatabase, given, p.args(p.cluster)...); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(p.cluster, rulesFile), []byte("local all all trust\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

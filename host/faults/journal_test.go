@@ -113,7 +113,7 @@ func (j *journal) Judge(ctx context.Context, p judge.Payload, _ blob.Digest, _ f
 		return judge.Result{}, ctx.Err()
 	case <-time.After(5 * time.Millisecond):
 	}
-	job, ok := ctx.Value(jobKey{}).(judge.Job)
+	job, ok := ctx.Value(jobKey{}).(judge.Claim)
 	if !ok {
 		return judge.Result{}, errors.New("no job")
 	}
@@ -127,7 +127,7 @@ type journalledStore struct {
 	j *journal
 }
 
-func (s *journalledStore) Claim(ctx context.Context, ids []int64, owner, token string, d time.Duration) ([]judge.Job, []judge.RejectedError, error) {
+func (s *journalledStore) Claim(ctx context.Context, ids []int64, owner, token string, d time.Duration) ([]judge.Claim, []judge.RejectedError, error) {
 	jobs, rejected, err := s.Store.Claim(ctx, ids, owner, token, d)
 	for _, r := range rejected {
 		s.j.note("decided %d", r.JobID)
@@ -136,7 +136,7 @@ func (s *journalledStore) Claim(ctx context.Context, ids []int64, owner, token s
 	return jobs, rejected, err
 }
 
-func (j *journal) claimed(jobs []judge.Job) {
+func (j *journal) claimed(jobs []judge.Claim) {
 	for _, job := range jobs {
 		j.note("claimed %d %d %d %s", job.JobID, job.Generation, job.AttemptID, job.Token)
 	}
@@ -228,7 +228,7 @@ func (d *journalledDelivery) Taking() bool {
 	return ok && t.Taking()
 }
 
-func (d *journalledDelivery) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Job, time.Time, error) {
+func (d *journalledDelivery) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Claim, time.Time, error) {
 	t, ok := d.Delivery.(queue.Taker)
 	if !ok {
 		return nil, time.Time{}, errors.New("this delivery claims nothing")

@@ -143,7 +143,7 @@ func (r role) api(ctx context.Context, store *sql.Store) error {
 	}
 	answer("/submit", func(ctx context.Context, q *http.Request) (int64, error) {
 		key := q.FormValue("key")
-		n := sql.NewSubmission{
+		n := sql.NewJob{
 			Problem: "p", Language: "cpp", Author: "user" + q.FormValue("user"), IdempotencyKey: key,
 			Sources: []judge.Source{{Name: "main.cpp", Text: key}},
 		}
@@ -276,7 +276,7 @@ func (r role) worker(ctx context.Context, store *sql.Store, streams *queue.Strea
 		ProbeEvery: time.Second,
 		Needs:      []worker.Need{{Name: needBlobs, Probe: j.blobs.Probe}},
 		Languages:  func(context.Context) []judge.Language { return []judge.Language{{ID: "cpp", Available: true}} },
-		Context: func(ctx context.Context, job judge.Job) context.Context {
+		Context: func(ctx context.Context, job judge.Claim) context.Context {
 			return context.WithValue(ctx, jobKey{}, job)
 		},
 	}, &journalledStore{store, j}, &journalledDelivery{sw, j}, j, skewed{liveness.NewPostgres(store, 0), r.Skew})

@@ -24,7 +24,7 @@ func TestTenThousandJobsAreSharedFairlyByFourWorkersThatRestart(t *testing.T) {
 	w.stepsPerLife, w.shards = 0, 1
 	// Turns are as far apart as jobs take all together: nobody's clock runs ahead by
 	// more than they handed in before the others came.
-	if err := w.store.SaveQueue(t.Context(), sql.Queue{Name: sql.DefaultQueue, Redeliver: redeliver, MaxTries: maxTries, Spacing: time.Second}); err != nil {
+	if err := w.store.SaveQueue(t.Context(), judge.Queue{Name: sql.DefaultQueue, Redeliver: redeliver, MaxTries: maxTries, Spacing: time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.store.PauseQueue(t.Context(), sql.DefaultQueue, true, "test"); err != nil {
@@ -70,10 +70,10 @@ func (w *world) handIn(t *testing.T, user string, first, n int) {
 	t.Helper()
 	const batch = 500
 	for done := 0; done < n; done += batch {
-		ns := make([]sql.NewSubmission, min(batch, n-done))
+		ns := make([]sql.NewJob, min(batch, n-done))
 		for i := range ns {
 			key := strconv.Itoa(first + done + i)
-			ns[i] = sql.NewSubmission{
+			ns[i] = sql.NewJob{
 				Problem: "p", Language: "cpp", Author: user, GroupKey: user, IdempotencyKey: key, Sources: []judge.Source{{Name: "main.cpp", Text: key}},
 			}
 		}

@@ -105,7 +105,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		t.Fatal(err)
 	}
 	w.fillBlobs(t)
-	q := sql.Queue{Name: sql.DefaultQueue, Redeliver: redeliver, MaxTries: maxTries, Spacing: 10 * time.Millisecond}
+	q := judge.Queue{Name: sql.DefaultQueue, Redeliver: redeliver, MaxTries: maxTries, Spacing: 10 * time.Millisecond}
 	if err := w.store.SaveQueue(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}

@@ -7,25 +7,16 @@ import (
 	"strings"
 
 	"deepoj/host/blob"
+	"deepoj/host/judge"
 	"deepoj/host/problem"
 	"deepoj/sql"
 )
-
-// Binding says what became of the checker that was bound to the problem when another
-// version of its package came.
-type Binding struct {
-	Checker string `json:"checker"` // the name or digest of the uploaded checker
-	Kept    bool   `json:"kept"`    // it checks the new version, too
-	Own     string `json:"own"`     // what the package asks for itself
-	Why     string `json:"why"`     // in a sentence, what happens and how to change it
-	Binding string `json:"binding"` // "name" or "digest", as of [Report]
-}
 
 // carry binds the checker that is bound to the live version of a problem to a new
 // version of its package, which is saved. It is not carried over if the new version
 // asks for another checker than before, as that is the newer choice. The result is not
 // saved if it is another package.
-func (x *Intake) carry(ctx context.Context, pkg *problem.Package) (*problem.Package, *Binding, error) {
+func (x *Intake) carry(ctx context.Context, pkg *problem.Package) (*problem.Package, *judge.Binding, error) {
 	live, err := x.cfg.Store.Problem(ctx, pkg.Slug)
 	if errors.Is(err, sql.ErrNotFound) {
 		return pkg, nil, nil
@@ -47,7 +38,7 @@ func (x *Intake) carry(ctx context.Context, pkg *problem.Package) (*problem.Pack
 	if len(pkg.Checkers) == 1 && pkg.Checkers[0].Plugin == c.Plugin && pkg.Checkers[0].Digest == c.Digest {
 		return pkg, nil, nil // the package asks for it by itself now
 	}
-	b := &Binding{Checker: c.Name(), Own: pkg.OwnNames(), Binding: "digest"}
+	b := &judge.Binding{Checker: c.Name(), Own: pkg.OwnNames(), Binding: "digest"}
 	if c.Plugin != "" {
 		b.Binding = "name"
 	}
@@ -67,12 +58,12 @@ func (x *Intake) carry(ctx context.Context, pkg *problem.Package) (*problem.Pack
 
 // stays is what the report on a version says that a checker is bound to, nil if none
 // is.
-func stays(pkg *problem.Package) *Binding {
+func stays(pkg *problem.Package) *judge.Binding {
 	c, bound := pkg.Bound()
 	if !bound || pkg.Binding == nil {
 		return nil
 	}
-	b := &Binding{Checker: c.Name(), Kept: true, Own: (&problem.Package{Checkers: pkg.Binding.Own}).OwnNames(), Binding: "digest"}
+	b := &judge.Binding{Checker: c.Name(), Kept: true, Own: (&problem.Package{Checkers: pkg.Binding.Own}).OwnNames(), Binding: "digest"}
 	if c.Plugin != "" {
 		b.Binding = "name"
 	}
@@ -82,7 +73,7 @@ func stays(pkg *problem.Package) *Binding {
 
 // carried carries a binding over and saves what comes of it. What became of the
 // binding goes into the report.
-func (x *Intake) carried(ctx context.Context, pkg *problem.Package, r *PackageReport) (*problem.Package, error) {
+func (x *Intake) carried(ctx context.Context, pkg *problem.Package, r *judge.PackageReport) (*problem.Package, error) {
 	with, b, err := x.carry(ctx, pkg)
 	if err != nil || b == nil {
 		return pkg, err

@@ -84,26 +84,11 @@ func New(cfg Config) (*Intake, error) {
 	return &Intake{cfg}, nil
 }
 
-// Report is what a job about a plugin found, in the result's field report.
-type Report struct {
-	Op      judge.PluginOp `json:"op"`
-	Plugin  *judge.Plugin  `json:"plugin,omitempty"`  // as it is kept
-	Problem string         `json:"problem,omitempty"` // that it was proved with, previewed on or bound to
-	Version string         `json:"version,omitempty"` // bind: of the problem that was made
-	Binding string         `json:"binding,omitempty"` // bind: "name" follows what is active, "digest" stays
-	Live    bool           `json:"live,omitempty"`    // bind: the version is proved and live
-	Checked int            `json:"checked,omitempty"` // preview: submissions that were judged
-	Changes []Change       `json:"changes,omitempty"` // preview: those whose verdict or score would change
-	Error   string         `json:"error,omitempty"`   // why nothing could be done, and how to mend it
-
-	Conformance *conformance.Report `json:"report,omitempty"`
-}
-
 // Execute does what a job of kind plugin_build or plugin_test asks for, and
 // tells each finding to progress. The result's verdict is AC when all is well,
 // WA when something was found, CE when the sources do not compile and JE when
 // the request cannot be carried out.
-func (x *Intake) Execute(ctx context.Context, job judge.Job, progress func(judge.Progress)) (judge.Result, error) {
+func (x *Intake) Execute(ctx context.Context, job judge.Claim, progress func(judge.Progress)) (judge.Result, error) {
 	var p judge.PluginPayload
 	err := json.Unmarshal(job.Payload, &p)
 	if err == nil && (p.SchemaVersion != judge.PayloadVersion || p.ContentType != judge.PluginType) {
@@ -112,7 +97,7 @@ func (x *Intake) Execute(ctx context.Context, job judge.Job, progress func(judge
 	if err != nil {
 		return judge.Result{}, fmt.Errorf("payload of a job about a plugin: %w", err)
 	}
-	r := Report{Op: p.Op, Problem: p.Problem}
+	r := judge.PluginReport{Op: p.Op, Problem: p.Problem}
 	result := judge.Result{Verdict: judge.AC}
 	switch p.Op {
 	case judge.PluginUpload:
@@ -145,7 +130,7 @@ func (e *refusal) Error() string { return e.why }
 func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
 
 // upload compiles, proves and keeps a plugin.
-func (x *Intake) upload(ctx context.Context, job judge.Job, p judge.PluginPayload, progress func(judge.Progress), r *Report, result *judge.Result) error {
+func (x *Intake) upload(ctx context.Context, job judge.Claim, p judge.PluginPayload, progress func(judge.Progress), r *judge.PluginReport, result *judge.Result) error {
 	wasm := []byte(nil)
 	if len(p.Files) == 1 && bytes.HasPrefix(p.Files[0].Data, []byte("\x00asm")) {
 		wasm = p.Files[0].Data
@@ -170,7 +155,7 @@ func (x *Intake) upload(ctx context.Context, job judge.Job, p judge.PluginPayloa
 }
 
 // test proves a kept plugin again, perhaps with another problem.
-func (x *Intake) test(ctx context.Context, job judge.Job, p judge.PluginPayload, progress func(judge.Progress), r *Report, result *judge.Result) error {
+func (x *Intake) test(ctx context.Context, job judge.Claim, p judge.PluginPayload, progress func(judge.Progress), r *judge.PluginReport, result *judge.Result) error {
 	kept, wasm, err := x.kept(ctx, p.Digest)
 	if err != nil {
 		return err
@@ -184,7 +169,7 @@ func (x *Intake) test(ctx context.Context, job judge.Job, p judge.PluginPayload,
 const proofTime = 5 * time.Minute
 
 // prove runs the conformance suite on a module and keeps what was admitted.
-func (x *Intake) prove(ctx context.Context, job judge.Job, p judge.PluginPayload, wasm []byte, progress func(judge.Progress), r *Report, result *judge.Result) error {
+func (x *Intake) prove(ctx context.Context, job judge.Claim, p judge.PluginPayload, wasm []byte, progress func(judge.Progress), r *judge.PluginReport, result *judge.Result) error {
 	o := conformance.Options{
 		Manifest: given(p), Runner: x.cfg.Runner, TempDir: x.cfg.TempDir, Time: proofTime,
 		Event: func(e conformance.Event) { tell(progress, e) },
@@ -200,7 +185,7 @@ func (x *Intake) prove(ctx context.Context, job judge.Job, p judge.PluginPayload
 	if err != nil {
 		return err
 	}
-	r.Conformance = &found
+	r.Conformance = &found.Conformance
 	if !found.Conforms {
 		result.Verdict = judge.WA
 	}

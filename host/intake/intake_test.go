@@ -12,11 +12,11 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/intake"
+	"deepoj/host/intake/trial"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
-	"deepoj/host/plugin/trial"
-	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/plugins"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
@@ -41,7 +41,7 @@ func newBench(t *testing.T) *bench {
 	must(t, err)
 	b.Intake, err = intake.New(intake.Config{Store: b.store, Blobs: m.Blobs, Plugins: m.Runtime, Judge: b.judge, Runner: runner, TempDir: t.TempDir()})
 	must(t, err)
-	p, _, err := problem.Read(fstest.MapFS{
+	p, _, err := importing.Read(fstest.MapFS{
 		"problem.yaml":                  {Data: []byte("name: Echo\nlimits: {time_limit: 1}\n")},
 		"submissions/accepted/a.py":     {Data: []byte("print(input())\n")},
 		"submissions/wrong_answer/w.py": {Data: []byte("print(7)\n")},
@@ -85,7 +85,7 @@ func sharedRunner(m *judgingtest.Machine) (*trial.Runner, error) {
 // told is what a job reported.
 type told struct {
 	result   judge.Result
-	report   intake.Report
+	report   judge.PluginReport
 	progress []judge.Progress
 }
 
@@ -107,7 +107,7 @@ func (b *bench) execute(t *testing.T, p judge.PluginPayload) told {
 	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PluginType, "setter"
 	payload, err := json.Marshal(p)
 	must(t, err)
-	r, err := b.store.Submit(t.Context(), sql.NewSubmission{Author: "setter", Kind: judge.KindPluginTest, Payload: payload})
+	r, err := b.store.Submit(t.Context(), sql.NewJob{Author: "setter", Kind: judge.KindPluginTest, Payload: payload})
 	must(t, err)
 	job := b.claim(t, r.JobID)
 	var x told
@@ -120,7 +120,7 @@ func (b *bench) execute(t *testing.T, p judge.PluginPayload) told {
 }
 
 // claim takes a job as a worker does.
-func (b *bench) claim(t *testing.T, id int64) judge.Job {
+func (b *bench) claim(t *testing.T, id int64) judge.Claim {
 	t.Helper()
 	jobs, rejected, err := b.store.Claim(t.Context(), []int64{id}, "w", "00000000-0000-4000-8000-000000000001", time.Minute)
 	if err != nil || len(jobs) != 1 {
@@ -246,7 +246,7 @@ func TestARequestThatCannotBeCarriedOutSaysWhy(t *testing.T) {
 			}
 		})
 	}
-	bad := judge.Job{Payload: []byte(`{"schema_version":9}`)}
+	bad := judge.Claim{Payload: []byte(`{"schema_version":9}`)}
 	if _, err := b.Execute(t.Context(), bad, func(judge.Progress) {}); err == nil {
 		t.Error("an unknown schema was taken")
 	}
@@ -256,7 +256,7 @@ func TestARequestThatCannotBeCarriedOutSaysWhy(t *testing.T) {
 func (b *bench) submitted(t *testing.T, python string) int64 {
 	t.Helper()
 	sources := []judge.Source{{Name: "a.py", Text: python}}
-	r, err := b.store.Submit(t.Context(), sql.NewSubmission{Problem: "echo", Language: "python", Author: "alice", Sources: sources})
+	r, err := b.store.Submit(t.Context(), sql.NewJob{Problem: "echo", Language: "python", Author: "alice", Sources: sources})
 	must(t, err)
 	job := b.claim(t, r.JobID)
 	result, err := b.verdict(t, sources)
@@ -339,7 +339,7 @@ func TestABindingMakesAVersionOfTheProblem(t *testing.T) {
 func TestABindingThatIsNotProvedChangesNothingUntilStaffOverrideIt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	p, _, err := problem.Read(fstest.MapFS{
+	p, _, err := importing.Read(fstest.MapFS{
 		"problem.yaml":                      {Data: []byte("name: Blanks\n")},
 		"submissions/accepted/a.py":         {Data: []byte("print(input())\n")},
 		"submissions/wrong_answer/blank.py": {Data: []byte("print(input() + ' ')\n")},

@@ -15,31 +15,11 @@ import (
 	"deepoj/sql"
 )
 
-// PackageReport is what a job about a problem package found, in the result's field
-// report.
-type PackageReport struct {
-	Problem string `json:"problem"`
-	Version string `json:"version,omitempty"` // that was made or proved; "" = the package was refused
-	Live    bool   `json:"live,omitempty"`    // whether the job made it live
-
-	// Refused lists why the package was refused, and Warnings what in it is not
-	// honoured.
-	Refused  []problem.Finding `json:"refused,omitempty"`
-	Warnings []problem.Finding `json:"warnings,omitempty"`
-
-	// Binding is what became of a checker that was bound to the problem before; nil if
-	// there was none.
-	Binding *Binding `json:"binding,omitempty"`
-
-	Proof *verify.Report `json:"proof,omitempty"`
-	Error string         `json:"error,omitempty"` // why nothing could be done, and how to mend it
-}
-
 // Package does what a job of kind import or verify asks for, and tells progress of
 // each step and of each row of the proof. The result's verdict is AC when the
 // version is proved, WA when its proof found something, and JE when there is no
 // version.
-func (x *Intake) Package(ctx context.Context, job judge.Job, progress func(judge.Progress)) (judge.Result, error) {
+func (x *Intake) Package(ctx context.Context, job judge.Claim, progress func(judge.Progress)) (judge.Result, error) {
 	var p judge.PackagePayload
 	err := json.Unmarshal(job.Payload, &p)
 	if err == nil && (p.SchemaVersion != judge.PayloadVersion || p.ContentType != judge.PackageType) {
@@ -48,7 +28,7 @@ func (x *Intake) Package(ctx context.Context, job judge.Job, progress func(judge
 	if err != nil {
 		return judge.Result{}, fmt.Errorf("payload of a job about a package: %w", err)
 	}
-	r := PackageReport{Problem: p.Problem}
+	r := judge.PackageReport{Problem: p.Problem}
 	result := judge.Result{Verdict: judge.AC}
 	pkg, err := x.version(ctx, job, p, progress, &r)
 	if err == nil {
@@ -67,7 +47,7 @@ func (x *Intake) Package(ctx context.Context, job judge.Job, progress func(judge
 }
 
 // version returns the version that a job is about, saved and recorded.
-func (x *Intake) version(ctx context.Context, job judge.Job, p judge.PackagePayload, progress func(judge.Progress), r *PackageReport) (*problem.Package, error) {
+func (x *Intake) version(ctx context.Context, job judge.Claim, p judge.PackagePayload, progress func(judge.Progress), r *judge.PackageReport) (*problem.Package, error) {
 	made := p.Version
 	if job.Kind == judge.KindImport {
 		var err error
@@ -92,13 +72,16 @@ func (x *Intake) version(ctx context.Context, job judge.Job, p judge.PackagePayl
 		return nil, err
 	}
 	if job.Kind == judge.KindImport { // whose attempt before may not have come so far
-		return pkg, x.draw(ctx, pkg, job.JobID, progress, r)
+		tellDrawing(pkg, progress)
+		lost, err := x.renderAgain(ctx, sql.Rendered{Problem: p.Problem, Version: made}, job.JobID)
+		r.Warnings = append(r.Warnings, warned(lost)...)
+		return pkg, err
 	}
 	return pkg, nil
 }
 
 // take reads an archive and keeps the version that it makes.
-func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload, progress func(judge.Progress), r *PackageReport) (*problem.Package, error) {
+func (x *Intake) take(ctx context.Context, job judge.Claim, p judge.PackagePayload, progress func(judge.Progress), r *judge.PackageReport) (*problem.Package, error) {
 	u, err := x.maker(ctx, p.By, p.Problem)
 	if err != nil {
 		return nil, err
@@ -149,21 +132,21 @@ func (x *Intake) take(ctx context.Context, job judge.Job, p judge.PackagePayload
 	if err := Keep(ctx, x.cfg.Store, finished, p.By, job.JobID); err != nil {
 		return nil, err
 	}
-	return finished, x.draw(ctx, finished, job.JobID, progress, r)
+	tellDrawing(finished, progress)
+	lost, err := x.drawPages(ctx, finished, read.Report.OfStatements(), job.JobID)
+	r.Warnings = append(r.Warnings, warned(lost)...)
+	return finished, err
 }
 
-// draw makes the pages of a version with all that must be drawn.
-func (x *Intake) draw(ctx context.Context, pkg *problem.Package, jobID int64, progress func(judge.Progress), r *PackageReport) error {
-	if len(pkg.Pictures)+len(pkg.Documents) > 0 {
-		tellJSON(progress, judge.EventStage, verify.Stage{Step: "draw", Total: len(pkg.Pictures) + len(pkg.Documents)})
+// tellDrawing says that the pages of a version are made, if something must be drawn.
+func tellDrawing(pkg *problem.Package, progress func(judge.Progress)) {
+	if n := len(pkg.Pictures) + len(pkg.Documents); n > 0 {
+		tellJSON(progress, judge.EventStage, verify.Stage{Step: "draw", Total: n})
 	}
-	lost, err := x.drawPages(ctx, pkg, jobID)
-	r.Warnings = append(r.Warnings, warned(lost)...)
-	return err
 }
 
 // unread says why a package could not be read, if that is its own fault.
-func (x *Intake) unread(err error, r *PackageReport) error {
+func (x *Intake) unread(err error, r *judge.PackageReport) error {
 	if failed, ok := errors.AsType[*reading.FailureError](err); ok {
 		return refuse("%s", failed.Why)
 	}
@@ -176,7 +159,7 @@ func (x *Intake) unread(err error, r *PackageReport) error {
 
 // proveVersion judges the submissions of the version that a job is about, and records
 // what came of it. A version that is proved goes live, if that was asked for.
-func (x *Intake) proveVersion(ctx context.Context, job judge.Job, p judge.PackagePayload, pkg *problem.Package, progress func(judge.Progress), r *PackageReport) error {
+func (x *Intake) proveVersion(ctx context.Context, job judge.Claim, p judge.PackagePayload, pkg *problem.Package, progress func(judge.Progress), r *judge.PackageReport) error {
 	var live *sql.Activation
 	if p.Activate {
 		live = &sql.Activation{Problem: p.Problem, Version: r.Version, By: p.By, JobID: job.JobID}
@@ -187,8 +170,8 @@ func (x *Intake) proveVersion(ctx context.Context, job judge.Job, p judge.Packag
 // proof judges the submissions of a kept version and records what came of it, as the
 // proof of a job that pages show, or of none. If the proof finds nothing wrong, or
 // that is overridden, the version goes live as live says; nil is not at all.
-func (x *Intake) proof(ctx context.Context, pkg *problem.Package, jobID int64, live *sql.Activation, progress func(judge.Progress), r *PackageReport) error {
-	report, err := verify.Run(ctx, verify.Config{Judge: x.cfg.Judge, Stage: staged(progress), Done: func(row verify.Row) {
+func (x *Intake) proof(ctx context.Context, pkg *problem.Package, jobID int64, live *sql.Activation, progress func(judge.Progress), r *judge.PackageReport) error {
+	report, err := verify.Run(ctx, verify.Config{Judge: x.cfg.Judge, Stage: staged(progress), Done: func(row judge.ProofRow) {
 		tellJSON(progress, judge.EventFinding, map[string]any{"row": shortened(row)})
 	}}, pkg)
 	if err != nil {
@@ -252,8 +235,8 @@ func (x *Intake) leaks(ctx context.Context, pkg *problem.Package) (string, error
 // Import keeps and proves a version without a job, of a package that is saved and
 // finished. It goes live if it is proved, or if override says so, which is noted as
 // done by somebody. Progress is told as that of [Intake.Package] is.
-func (x *Intake) Import(ctx context.Context, pkg *problem.Package, by string, override bool, progress func(judge.Progress)) (PackageReport, error) {
-	r := PackageReport{Problem: pkg.Slug}
+func (x *Intake) Import(ctx context.Context, pkg *problem.Package, by string, override bool, progress func(judge.Progress)) (judge.PackageReport, error) {
+	r := judge.PackageReport{Problem: pkg.Slug}
 	pkg, err := x.carried(ctx, pkg, &r)
 	if err != nil {
 		return r, err
@@ -262,7 +245,8 @@ func (x *Intake) Import(ctx context.Context, pkg *problem.Package, by string, ov
 	if err := Keep(ctx, x.cfg.Store, pkg, by, 0); err != nil {
 		return r, err
 	}
-	if err := x.draw(ctx, pkg, 0, progress, &r); err != nil {
+	tellDrawing(pkg, progress)
+	if _, err := x.renderAgain(ctx, sql.Rendered{Problem: r.Problem, Version: r.Version}, 0); err != nil {
 		return r, fmt.Errorf("make the pages of %s: %w", pkg.Slug, err)
 	}
 	live := sql.Activation{Problem: r.Problem, Version: r.Version, By: by, Override: override}
@@ -276,7 +260,7 @@ func (x *Intake) Import(ctx context.Context, pkg *problem.Package, by string, ov
 const maxMessage = 2000
 
 // shortened is a row without the endless words of a compiler.
-func shortened(row verify.Row) verify.Row {
+func shortened(row judge.ProofRow) judge.ProofRow {
 	for _, text := range []*string{&row.Message, &row.Problem, &row.Skipped, &row.Warning} {
 		if len(*text) > maxMessage {
 			*text = string([]rune((*text)[:maxMessage])) + "…"

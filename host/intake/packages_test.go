@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"deepoj/host/blob"
-	"deepoj/host/intake"
 	"deepoj/host/judge"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/sql"
@@ -69,18 +68,18 @@ func zipped(t *testing.T, files map[string]string) []byte {
 }
 
 // order stores a job about a package and claims it.
-func (b *bench) order(t *testing.T, kind judge.Kind, p judge.PackagePayload) judge.Job {
+func (b *bench) order(t *testing.T, kind judge.Kind, p judge.PackagePayload) judge.Claim {
 	t.Helper()
 	p.SchemaVersion, p.ContentType, p.By, p.Problem = judge.PayloadVersion, judge.PackageType, "setter", "triple"
 	payload, err := json.Marshal(p)
 	must(t, err)
-	r, err := b.store.Submit(t.Context(), sql.NewSubmission{Author: "setter", Kind: kind, Payload: payload})
+	r, err := b.store.Submit(t.Context(), sql.NewJob{Author: "setter", Kind: kind, Payload: payload})
 	must(t, err)
 	return b.claim(t, r.JobID)
 }
 
 // importing stores an archive and the job that imports it.
-func (b *bench) importing(t *testing.T, archive []byte, activate bool) judge.Job {
+func (b *bench) importing(t *testing.T, archive []byte, activate bool) judge.Claim {
 	t.Helper()
 	d, n, err := judgingtest.Get(t).Blobs.Put(t.Context(), bytes.NewReader(archive))
 	must(t, err)
@@ -90,11 +89,11 @@ func (b *bench) importing(t *testing.T, archive []byte, activate bool) judge.Job
 // toldOf is what a job about a package reported.
 type toldOf struct {
 	result judge.Result
-	report intake.PackageReport
+	report judge.PackageReport
 	steps  []string // and rows
 }
 
-func (b *bench) run(ctx context.Context, t *testing.T, job judge.Job) (x toldOf, err error) {
+func (b *bench) run(ctx context.Context, t *testing.T, job judge.Claim) (x toldOf, err error) {
 	t.Helper()
 	x.result, err = b.Package(ctx, job, func(p judge.Progress) {
 		var one struct {
@@ -110,7 +109,7 @@ func (b *bench) run(ctx context.Context, t *testing.T, job judge.Job) (x toldOf,
 	return x, err
 }
 
-func (b *bench) finish(t *testing.T, job judge.Job) toldOf {
+func (b *bench) finish(t *testing.T, job judge.Claim) toldOf {
 	t.Helper()
 	x, err := b.run(t.Context(), t, job)
 	must(t, err)
@@ -222,6 +221,38 @@ func TestABadArchiveIsRefusedWithTheReasonAndLeavesNoVersion(t *testing.T) {
 	}
 	if _, err := b.store.Problem(t.Context(), "triple"); err == nil {
 		t.Error("a problem is live that was never imported")
+	}
+}
+
+// Whoever looks at a version before it goes live sees what of its statement got lost,
+// also if another attempt kept the version.
+func TestThePagesOfAnImportSayWhatTheStatementLost(t *testing.T) {
+	b := newBench(t)
+	job := b.importing(t, zipped(t, with("statement/problem.en.md", "Write $\\nosuchmacro$ three times.\n")), true)
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	_, err := b.Package(ctx, job, func(p judge.Progress) {
+		if strings.Contains(string(p.Finding), `"step":"verify"`) {
+			kill()
+		}
+	})
+	if err == nil {
+		t.Fatal("the attempt that was killed has a result")
+	}
+	for attempt := range 2 {
+		if attempt == 1 {
+			b.finish(t, job)
+		}
+		kept := b.versions(t)
+		if len(kept) != 1 {
+			t.Fatalf("versions %+v", kept)
+		}
+		r, err := b.store.Rendering(t.Context(), "triple", kept[0].Version)
+		must(t, err)
+		if said := strings.Join(r.Warnings, "\n"); strings.Count(said, `statement/problem.en.md: uses macros that are unknown`) != 1 ||
+			!strings.Contains(said, `\nosuchmacro`) {
+			t.Errorf("after attempt %d its pages say %q", attempt, said)
+		}
 	}
 }
 

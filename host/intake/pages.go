@@ -260,13 +260,16 @@ func plainText(page string) string {
 }
 
 // drawPages makes the pages of a version that is kept, with all that must be drawn, for
-// a job; job 0 is none. It returns what got lost.
-func (x *Intake) drawPages(ctx context.Context, pkg *problem.Package, jobID int64) ([]string, error) {
+// a job; job 0 is none. What reading it said is kept with them. It returns what got lost
+// besides.
+func (x *Intake) drawPages(ctx context.Context, pkg *problem.Package, said problem.Report, jobID int64) (lost []string, err error) {
 	r, err := pages(ctx, x.cfg.Judge, pkg)
 	if err != nil {
 		return nil, err
 	}
-	return r.Warnings, savePages(ctx, x.cfg.Store, pkg, r, jobID)
+	lost = r.Warnings
+	r.Warnings = append(sentences(said), lost...)
+	return lost, savePages(ctx, x.cfg.Store, pkg, r, jobID)
 }
 
 // savePages keeps pages, and notes their files among those of the version.
@@ -296,6 +299,15 @@ func keepPages(ctx context.Context, store *sql.Store, pkg *problem.Package) erro
 		return err
 	}
 	return savePages(ctx, store, pkg, r, 0)
+}
+
+// sentences are the warnings of a report as a page lists them.
+func sentences(r problem.Report) []string {
+	said := make([]string, len(r.Warnings))
+	for i, w := range r.Warnings {
+		said[i] = w.String()
+	}
+	return said
 }
 
 // warned are warnings that came as sentences, as findings.

@@ -17,6 +17,7 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judging"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 )
 
 // artist draws what it is asked for, or fails.
@@ -64,7 +65,7 @@ func illustrated(t *testing.T, files map[string][]byte, pictures map[string]prob
 	for name, data := range files {
 		fsys["problem_statement/"+name] = &fstest.MapFile{Data: data}
 	}
-	pkg, _, err := problem.Read(fsys)
+	pkg, _, err := importing.Read(fsys)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"deepoj/host/judge"
 	"deepoj/host/problem"
 	"deepoj/sql"
 )
@@ -58,7 +59,7 @@ func (x *Intake) maker(ctx context.Context, name, slug string) (maker, error) {
 		return maker{name: name}, nil
 	case err != nil:
 		return maker{}, err
-	case u.Role == sql.RoleStaff || u.Role == sql.RoleAdmin:
+	case u.Role == judge.RoleStaff || u.Role == judge.RoleAdmin:
 		return maker{name: name}, nil
 	}
 	rights, err := x.cfg.Store.ProblemRights(ctx, slug, name)

@@ -143,7 +143,7 @@ func TestAnImportThatIsCancelledEndsAtOnceAndLeavesNoHalfBlob(t *testing.T) {
 func TestPackagesOfASetterTakeNoMoreRoomThanTheirQuota(t *testing.T) {
 	const quota = 200 << 10
 	b := newBench(t).like(t, func(c *intake.Config) { c.Quota = quota })
-	must(t, b.store.CreateUser(t.Context(), sql.NewUser{Name: "setter", PasswordHash: "x", Role: sql.RoleSetter}))
+	must(t, b.store.CreateUser(t.Context(), sql.NewUser{Name: "setter", PasswordHash: "x", Role: judge.RoleSetter}))
 	before := 0
 	count := func() (n int) {
 		must(t, judgingtest.Get(t).Blobs.List(t.Context(), func(blob.Digest, int64) error { n++; return nil }))
@@ -173,7 +173,7 @@ func TestPackagesOfASetterTakeNoMoreRoomThanTheirQuota(t *testing.T) {
 	if used, err := b.store.SetterBytes(t.Context(), "setter"); err != nil || used < 180<<10 || used > quota {
 		t.Errorf("the setter has %d bytes, %v", used, err)
 	}
-	must(t, b.store.SetRole(t.Context(), "setter", sql.RoleStaff, "root"))
+	must(t, b.store.SetRole(t.Context(), "setter", judge.RoleStaff, "root"))
 	if x := b.finish(t, b.importing(t, zipped(t, mixed(large, "attachments/d.txt", noisy(90<<10, 5))), false)); x.report.Version == "" {
 		t.Errorf("staff have a quota: %s", x.result.Report)
 	}
@@ -191,7 +191,7 @@ func TestAnImportOfAProblemThatBecameAnothersIsRefused(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
 	for _, name := range []string{"setter", "rival"} {
-		must(t, b.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: "x", Role: sql.RoleSetter}))
+		must(t, b.store.CreateUser(ctx, sql.NewUser{Name: name, PasswordHash: "x", Role: judge.RoleSetter}))
 	}
 	job := b.importing(t, zipped(t, triple), true) // ordered while nobody had the name
 	must(t, b.store.KeepVersion(ctx, judge.Problem{Slug: "triple", Title: "Rival's", Version: "sha256:01"}, "rival", 0))

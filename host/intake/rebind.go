@@ -12,18 +12,6 @@ import (
 	"deepoj/sql"
 )
 
-// Change is a submission that another checker judges otherwise.
-type Change struct {
-	JobID       int64         `json:"job_id"`
-	Author      string        `json:"author"`
-	Before      judge.Verdict `json:"before"`
-	After       judge.Verdict `json:"after"`
-	BeforeScore *float64      `json:"before_score,omitempty"`
-	AfterScore  *float64      `json:"after_score,omitempty"`
-	Test        string        `json:"test,omitempty"`    // the first that differs
-	Message     string        `json:"message,omitempty"` // what the new checker says there
-}
-
 // The most submissions that a preview judges, and how many by default.
 const (
 	maxPreview     = 500
@@ -55,7 +43,7 @@ func (x *Intake) rebound(ctx context.Context, slug string, by *judge.Plugin, c p
 // it live if the package's submissions prove it. A plugin that is active is bound by
 // its name, so that the problem follows what is activated later; another stays what
 // it is.
-func (x *Intake) bind(ctx context.Context, job judge.Job, p judge.PluginPayload, r *Report, result *judge.Result) error {
+func (x *Intake) bind(ctx context.Context, job judge.Claim, p judge.PluginPayload, r *judge.PluginReport, result *judge.Result) error {
 	if _, err := x.maker(ctx, p.By, p.Problem); err != nil {
 		return err
 	}
@@ -85,7 +73,7 @@ func (x *Intake) bind(ctx context.Context, job judge.Job, p judge.PluginPayload,
 	if err := x.cfg.Store.CopyPages(ctx, p.Problem, before.Version, r.Version); err != nil {
 		return err
 	}
-	version := PackageReport{Problem: p.Problem, Version: r.Version}
+	version := judge.PackageReport{Problem: p.Problem, Version: r.Version}
 	live := sql.Activation{Problem: p.Problem, Version: r.Version, By: p.By, JobID: job.JobID}
 	if err := x.proof(ctx, pkg, 0, &live, func(judge.Progress) {}, &version); err != nil {
 		return err
@@ -101,7 +89,7 @@ func (x *Intake) bind(ctx context.Context, job judge.Job, p judge.PluginPayload,
 
 // preview judges past submissions of a problem with another checker and
 // compares. What people see does not change.
-func (x *Intake) preview(ctx context.Context, p judge.PluginPayload, progress func(judge.Progress), r *Report, result *judge.Result) error {
+func (x *Intake) preview(ctx context.Context, p judge.PluginPayload, progress func(judge.Progress), r *judge.PluginReport, result *judge.Result) error {
 	kept, _, err := x.kept(ctx, p.Digest)
 	if err != nil {
 		return err
@@ -163,7 +151,7 @@ func (x *Intake) past(ctx context.Context, slug string, limit int) ([]int64, err
 }
 
 // again judges a submission once more and returns what would change, or nil.
-func (x *Intake) again(ctx context.Context, id int64, version blob.Digest) (*Change, error) {
+func (x *Intake) again(ctx context.Context, id int64, version blob.Digest) (*judge.VerdictChange, error) {
 	s, err := x.cfg.Store.Submission(ctx, id)
 	if err != nil {
 		return nil, err
@@ -180,7 +168,7 @@ func (x *Intake) again(ctx context.Context, id int64, version blob.Digest) (*Cha
 	if now.Verdict == s.Result.Verdict && same(now.Score, s.Result.Score) {
 		return nil, nil
 	}
-	c := &Change{
+	c := &judge.VerdictChange{
 		JobID: id, Author: s.Author, Before: s.Result.Verdict, After: now.Verdict, BeforeScore: s.Result.Score, AfterScore: now.Score,
 		Message: now.JudgeNote,
 	}

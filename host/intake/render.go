@@ -28,7 +28,7 @@ const (
 // before. Versions, their digests and proofs stay as they are. Each version is done by
 // itself: another try of the job goes on with those that are left. The result's verdict
 // is AC, or WA if a version could not be rendered, whose pages stay.
-func (x *Intake) Render(ctx context.Context, job judge.Job, progress func(judge.Progress)) (judge.Result, error) {
+func (x *Intake) Render(ctx context.Context, job judge.Claim, progress func(judge.Progress)) (judge.Result, error) {
 	p := judge.ReadRender(job.Payload)
 	if p == nil {
 		return judge.Result{}, errors.New("payload of a rendering: schema_version or content_type is unknown")
@@ -127,21 +127,24 @@ func (x *Intake) renderAgain(ctx context.Context, v sql.Rendered, jobID int64) (
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if _, at := renderFault(err); at && !pkg.HasStatement() {
+		return nil, savePages(ctx, x.cfg.Store, pkg, judge.Rendering{Renderer: problem.Renderer}, jobID)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if pkg.HasStatement() && !read.Package.HasStatement() {
+		return nil, refuse("no statement is found any more in the files that are kept of the version: its pages stay as they are")
 	}
 	shown, err := x.reread(ctx, pkg, read.Package)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range read.Report.Warnings {
-		warnings = append(warnings, w.String())
-	}
 	made, err := pages(ctx, x.cfg.Judge, shown)
 	if err != nil {
 		return nil, err
 	}
-	made.Warnings = append(warnings, made.Warnings...)
+	made.Warnings = append(sentences(read.Report), made.Warnings...)
 	return made.Warnings, savePages(ctx, x.cfg.Store, shown, made, jobID)
 }
 

@@ -40,18 +40,18 @@ func (b *bench) aged(t *testing.T, files map[string]string, statement string) st
 }
 
 // rendering orders a job of kind render and claims it.
-func (b *bench) rendering(t *testing.T, p judge.RenderPayload) judge.Job {
+func (b *bench) rendering(t *testing.T, p judge.RenderPayload) judge.Claim {
 	t.Helper()
 	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.RenderType, "setter"
 	payload, err := json.Marshal(p)
 	must(t, err)
-	r, err := b.store.Submit(t.Context(), sql.NewSubmission{Author: "setter", Kind: judge.KindRender, Payload: payload})
+	r, err := b.store.Submit(t.Context(), sql.NewJob{Author: "setter", Kind: judge.KindRender, Payload: payload})
 	must(t, err)
 	return b.claim(t, r.JobID)
 }
 
 // rendered executes a job of kind render.
-func (b *bench) rendered(ctx context.Context, t *testing.T, job judge.Job, told func(n int)) (r judge.RenderReport, verdict judge.Verdict, err error) {
+func (b *bench) rendered(ctx context.Context, t *testing.T, job judge.Claim, told func(n int)) (r judge.RenderReport, verdict judge.Verdict, err error) {
 	t.Helper()
 	result, err := b.Render(ctx, job, func(p judge.Progress) {
 		var one struct{ Done int }
@@ -157,8 +157,44 @@ func TestAVersionThatCannotBeRenderedKeepsItsPagesAndTheOthersGoOn(t *testing.T)
 	if _, err := b.store.Page(t.Context(), "triple", good, "en"); err != nil {
 		t.Errorf("the other version: %v", err)
 	}
-	if _, err := b.Render(t.Context(), judge.Job{Payload: []byte(`{"schema_version":9}`)}, nil); err == nil {
+	if _, err := b.Render(t.Context(), judge.Claim{Payload: []byte(`{"schema_version":9}`)}, nil); err == nil {
 		t.Error("a payload of another version is taken")
+	}
+}
+
+func TestAPackageWithoutAStatementIsTakenInAndRenderedWithoutPages(t *testing.T) {
+	bare := map[string]string{
+		"problem.yaml":                  "name: Bare\n",
+		"data/secret/1.in":              "5\n",
+		"data/secret/1.ans":             "15\n",
+		"submissions/accepted/right.py": "print(3 * int(input()))\n",
+	}
+	b := newBench(t)
+	x := b.finish(t, b.importing(t, zipped(t, bare), true))
+	if x.result.Verdict != judge.AC || len(x.report.Refused) > 0 || x.report.Error != "" {
+		t.Fatalf("the import ended with %s, %+v", x.result.Verdict, x.report)
+	}
+	if !slices.ContainsFunc(x.report.Warnings, func(f judge.Finding) bool { return strings.Contains(f.Reason, "will have no statement") }) {
+		t.Errorf("warnings %v", x.report.Warnings)
+	}
+	job := b.rendering(t, judge.RenderPayload{Problems: []string{"triple"}})
+	r, verdict, err := b.rendered(t.Context(), t, job, func(int) {})
+	if err != nil || verdict != judge.AC || r.Rendered != 1 || len(r.Failed) > 0 {
+		t.Errorf("%+v, %s, %v", r, verdict, err)
+	}
+	if all, err := b.store.StatementLanguages(t.Context(), "triple", x.report.Version); err != nil || len(all) > 0 {
+		t.Errorf("there are pages in %+v, %v", all, err)
+	}
+}
+
+func TestAVersionWhoseStatementIsNotFoundAnyMoreKeepsItsPages(t *testing.T) {
+	b := newBench(t)
+	// A statement that an older version found where the rules of today find none.
+	old := b.aged(t, with("problem.yaml", "name: Triple\n", "statement/problem.en.md", "", "statement/old.md", "old"), "<p>old</p>")
+	job := b.rendering(t, judge.RenderPayload{Problems: []string{"triple"}})
+	r, verdict, err := b.rendered(t.Context(), t, job, func(int) {})
+	if err != nil || verdict != judge.WA || len(r.Failed) != 1 || r.Failed[0].Version != old || !strings.Contains(r.Failed[0].Why, "stay as they are") {
+		t.Errorf("%+v, %s, %v", r, verdict, err)
 	}
 }
 

@@ -31,8 +31,8 @@ type Attempt struct {
 	Token      string // lease_token: a UUID made at the claim; never leaves the worker
 }
 
-// Job is what a successful claim returns.
-type Job struct {
+// Claim is what a successful claim returns: an attempt, and the job that it is at.
+type Claim struct {
 	Attempt
 	Kind     Kind
 	Queue    string

@@ -110,13 +110,13 @@ func TestTheShownStatusSpeaksOfTheQueue(t *testing.T) {
 		of   judge.Submission
 		want string
 	}{
-		"waiting":            {judge.Submission{Status: judge.Pending, QueueState: "R"}, "PENDING"},
-		"delivered":          {judge.Submission{Status: judge.Pending, QueueState: "D"}, "DISPATCHED"},
-		"waiting once more":  {judge.Submission{Status: judge.Pending, QueueState: "S", Tries: 1}, "RETRYING"},
-		"running":            {judge.Submission{Status: judge.Running, QueueState: "L"}, "RUNNING"},
-		"finished":           {judge.Submission{Status: judge.Finished}, "FINISHED"},
-		"cancelled":          {judge.Submission{Status: judge.Cancelled}, "CANCELLED"},
-		"in the dead letter": {judge.Submission{Status: judge.Dead, Tries: 5}, "DEAD"},
+		"waiting":            {judge.Submission{Job: judge.Job{Status: judge.Pending, QueueState: "R"}}, "PENDING"},
+		"delivered":          {judge.Submission{Job: judge.Job{Status: judge.Pending, QueueState: "D"}}, "DISPATCHED"},
+		"waiting once more":  {judge.Submission{Job: judge.Job{Status: judge.Pending, QueueState: "S", Tries: 1}}, "RETRYING"},
+		"running":            {judge.Submission{Job: judge.Job{Status: judge.Running, QueueState: "L"}}, "RUNNING"},
+		"finished":           {judge.Submission{Job: judge.Job{Status: judge.Finished}}, "FINISHED"},
+		"cancelled":          {judge.Submission{Job: judge.Job{Status: judge.Cancelled}}, "CANCELLED"},
+		"in the dead letter": {judge.Submission{Job: judge.Job{Status: judge.Dead, Tries: 5}}, "DEAD"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

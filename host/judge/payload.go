@@ -35,6 +35,10 @@ type Payload struct {
 	// Dialect is what of its language the sources are written in, such as "gnu++17", if
 	// the adapter knows it. Only packages say so, of their own submissions.
 	Dialect string `json:"-"`
+
+	// Entry names the source that the program starts with; "" = the adapter chooses. Only
+	// packages say so, of their own submissions.
+	Entry string `json:"-"`
 }
 
 // AnswerLanguage is the language of submissions to problems that take the answers

@@ -70,30 +70,12 @@ type PluginChange struct {
 	At       time.Time `json:"at"`
 }
 
-// JobView is a job of any kind as people see it.
-type JobView struct {
-	JobID      int64
-	Kind       Kind
-	Author     string // the group it waits in: a user name
-	Status     Status
-	QueueState string // R, S, D, L while unfinished, else ""
-	Generation int32
-	AttemptID  int32
-	Tries      int32
-	MaxTries   int32
-	TraceID    string
-	Created    time.Time
-	Started    *time.Time
-	Finished   *time.Time
-	LastError  string
-	About      PluginPayload  // of jobs about plugins: what was asked, without files
-	Package    PackagePayload // of jobs about problem packages: what was asked
-	Render     *RenderPayload // of jobs of kind render: what was asked
-	Result     *Result        // of the newest generation; nil while there is none
-}
+// SetterJob is a job that a setter asked for as people see it: about a plugin, a
+// package, or the pages of problems.
+type SetterJob struct {
+	Job
 
-// Shown returns the status as the HTTP API spells it.
-func (v *JobView) Shown() string {
-	s := Submission{Status: v.Status, QueueState: v.QueueState, Tries: v.Tries}
-	return s.Shown()
+	About   PluginPayload  // of jobs about plugins: what was asked, without files
+	Package PackagePayload // of jobs about problem packages: what was asked
+	Render  *RenderPayload // of jobs of kind render: what was asked
 }

@@ -1,9 +1,6 @@
 package judge
 
-import (
-	"encoding/json"
-	"time"
-)
+import "encoding/json"
 
 // RunPayload is what a job of kind run carries, as JSON: a program to be run on
 // inputs of whoever asks. It never counts as a submission.
@@ -110,27 +107,10 @@ type RunOutput struct {
 
 // Run is a job of kind run as people see it.
 type Run struct {
-	JobID      int64
-	Token      string // its idempotency key; "" = none
-	Author     string // user name
-	Status     Status
-	QueueState string // R, S, D, L while unfinished, else ""
-	AttemptID  int32
-	Tries      int32
-	MaxTries   int32
-	TraceID    string
-	Created    time.Time
-	Started    *time.Time
-	Finished   *time.Time
-	LastError  string
-	Asked      RunPayload
-	Result     *Result         // nil while there is none
-	Report     RunReport       // of Result
-	Told       CheckerMessages // who reads what the problem's checkers say
-}
+	Job
 
-// Shown returns the status as the HTTP API spells it.
-func (r *Run) Shown() string {
-	s := Submission{Status: r.Status, QueueState: r.QueueState, Tries: r.Tries}
-	return s.Shown()
+	Token  string // its idempotency key; "" = none
+	Asked  RunPayload
+	Report RunReport       // of Result
+	Told   CheckerMessages // who reads what the problem's checkers say
 }

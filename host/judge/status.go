@@ -3,6 +3,30 @@
 //
 // It holds data and decisions that need no database, queue or sandbox, so every
 // other package may import it and it imports none of ours.
+//
+// Its files:
+//
+//	status.go    statuses of jobs, the moves between them, and kinds of jobs
+//	lane.go      the coarse order of the queue
+//	standing.go  where a job of any kind stands
+//	job.go       what workers get, hold and tell: tickets, claims, results
+//	payload.go   what the job of a submission carries
+//	view.go      submissions, places, languages, workers and problems as people see them
+//	run.go       runs
+//	plugin.go    plugins, and jobs about them
+//	package.go   packages, and jobs about them
+//	proof.go     what jobs about packages found, and proofs
+//	conform.go   what jobs about plugins found, and proofs of conformance
+//	page.go      what people see of a version of a problem
+//	given.go     what is said of a package that does not say it
+//	message.go   who reads what checkers say
+//	verdict.go   verdicts
+//	event.go     what happens to a job
+//	reject.go    why a write or a request is refused
+//	queue.go     queues, and what waits in them
+//	people.go    accounts, roles and keys
+//	space.go     courses and contests
+//	webhook.go   webhooks and messages to them
 package judge
 
 import "slices"
@@ -78,15 +102,3 @@ const (
 
 // Kinds lists every kind.
 var Kinds = []Kind{KindSubmission, KindRun, KindImport, KindVerify, KindRender, KindPluginBuild, KindPluginTest, KindDraft}
-
-// Lane is the coarse order of the queue: a lower lane goes first.
-type Lane int16
-
-// The lanes of a queue.
-const (
-	LaneStaff   Lane = 0 // released by staff, or submitted as immediate
-	LaneRetry   Lane = 1 // gets another try after a failure of ours
-	LaneNormal  Lane = 2 // an ordinary submission
-	LaneRejudge Lane = 3 // a single rejudge
-	LaneBatch   Lane = 4 // a rejudge of many
-)

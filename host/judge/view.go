@@ -5,53 +5,18 @@ import "time"
 // Submission is a submission as people see it: what was handed in, where it
 // stands, and its live result.
 type Submission struct {
-	JobID      int64
+	Job
+
 	Problem    string // short name
 	Title      string // the problem's title
 	Language   string
-	Author     string // user name; "guest" for the loopback guest
 	Sources    []Source
-	Status     Status
-	QueueState string // R, S, D, L while unfinished, else ""
-	Generation int32
-	AttemptID  int32
-	Tries      int32
-	MaxTries   int32
-	TraceID    string
-	Created    time.Time
-	Started    *time.Time
-	Finished   *time.Time
-	LastError  string
-	Result     *Result // of the live generation; nil while there is none
-	Space      string  // short name of the space that it was handed in to; "" = none
-	SpaceID    int64   // of that space, also when it is gone; 0 = none
-	Unofficial bool    // of somebody who prepares the space
+	Space      string // short name of the space that it was handed in to; "" = none
+	SpaceID    int64  // of that space, also when it is gone; 0 = none
+	Unofficial bool   // of somebody who prepares the space, or of kind draft
+	Version    string // of kind draft: the version of the problem that it was handed in to
 
 	Told CheckerMessages // who reads what the problem's checkers say
-}
-
-// Shown returns the status as the HTTP API spells it: PENDING, DISPATCHED,
-// RUNNING, RETRYING, FINISHED, CANCELLED or DEAD.
-func (s *Submission) Shown() string {
-	switch s.Status {
-	case Running:
-		return "RUNNING"
-	case Finished:
-		return "FINISHED"
-	case Cancelled:
-		return "CANCELLED"
-	case Dead:
-		return "DEAD"
-	case Pending:
-	}
-	switch {
-	case s.QueueState == "D":
-		return "DISPATCHED"
-	case s.Tries > 0:
-		return "RETRYING"
-	default:
-		return "PENDING"
-	}
 }
 
 // Place is where a waiting job stands in the queue.

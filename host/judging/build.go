@@ -46,6 +46,7 @@ type program struct {
 // extra is what a program is compiled with besides its sources.
 type extra struct {
 	dialect string         // of its language, if the adapter knows it
+	entry   string         // the source that starts; "" = the adapter chooses
 	options []string       // further arguments of the compiler
 	files   []sandbox.File // that lie beside the sources
 }
@@ -77,6 +78,7 @@ func (j *Judge) build(ctx context.Context, tc *toolchain, pkg *problem.Package, 
 		Options: tc.withDialect(warm.options, x.dialect),
 		Limits:  abi.RunLimits{CPUMillis: int64(float64(pkg.Limits.CPU.Milliseconds()) * factor), MemoryMiB: pkg.Limits.MemoryMiB},
 		Host:    abi.Host{Tools: tc.versions},
+		Entry:   x.entry,
 	}
 	for _, s := range sources {
 		q.Sources = append(q.Sources, abi.Source{Name: s.Name, Text: s.Text})
@@ -211,7 +213,7 @@ func (j *Judge) compile(ctx context.Context, p *program, pkg *problem.Package, s
 	if err != nil {
 		return err
 	}
-	unlock, err := j.flights.lock(ctx, k)
+	unlock, err := j.locks.lock(ctx, k)
 	if err != nil {
 		return err
 	}

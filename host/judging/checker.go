@@ -95,11 +95,14 @@ var catches = regexp.MustCompile(`\bcatch\s*\(`)
 // errCatches says why sources are not compiled to a plugin.
 var errCatches = &packageError{errors.New("the checker catches exceptions, which a plugin cannot")}
 
+// unnamed is what names of folders of packages may hold and those of modules may not.
+var unnamed = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
 // manifest is that of a module that brings none.
 func manifest(pkg *problem.Package, c problem.Checker, kind abi.Kind) *abi.Manifest {
 	name := "problem." + string(kind)
-	if pkg.Slug != "" {
-		name = pkg.Slug + "." + string(kind)
+	if plain := strings.Trim(unnamed.ReplaceAllString(pkg.Slug, "-"), "-._"); plain != "" {
+		name = plain[:min(len(plain), 64)] + "." + string(kind)
 	}
 	return &abi.Manifest{
 		Judge: abi.Version, Kind: kind, Name: name, Version: "1", Protocol: abi.Protocol(c.Protocol),

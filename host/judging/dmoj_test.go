@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 )
 
 // entry is a test or a batch of DMOJ: what it is worth, what its tests give if they
@@ -123,7 +124,7 @@ func TestProblemsOfDMOJAreScoredAsItsJudgeDoes(t *testing.T) {
 		for n := range tests {
 			fsys[fmt.Sprintf("%d.in", n+1)] = &fstest.MapFile{Data: []byte("1\n")}
 		}
-		pkg, _, err := problem.Read(fsys)
+		pkg, _, err := importing.Read(fsys)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, asInit(all))
 		}

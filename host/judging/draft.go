@@ -11,7 +11,7 @@ import (
 
 // Draft executes a job of kind draft: it judges a program as [Judge.Judge] does, on
 // the version of the problem that the payload names, whichever is live.
-func (j *Judge) Draft(ctx context.Context, job judge.Job, progress func(judge.Progress)) (judge.Result, error) {
+func (j *Judge) Draft(ctx context.Context, job judge.Claim, progress func(judge.Progress)) (judge.Result, error) {
 	p, err := judge.DecodePayload(job.Payload)
 	switch {
 	case err != nil:

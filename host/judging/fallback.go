@@ -27,8 +27,8 @@ type FallbackConfig struct {
 	// Mode is one of the Agent constants (JUDGE_AGENT). Defaults to AgentAuto.
 	Mode string
 
-	// Door bounds what is read of one-shot runs.
-	Door sandbox.DoorConfig
+	// Keeper bounds what is read of one-shot runs.
+	Keeper sandbox.KeeperClientConfig
 
 	// Changed is called when programs begin to be run in another way. Defaults to
 	// nothing.
@@ -46,7 +46,7 @@ type FallbackConfig struct {
 // at all, as its configuration says. It may be used by several goroutines.
 type Fallback struct {
 	cfg      FallbackConfig
-	door     *sandbox.Door
+	keeper   *sandbox.KeeperClient
 	uses     prometheus.Gauge
 	refused  *prometheus.CounterVec
 	replaced *prometheus.CounterVec
@@ -55,7 +55,7 @@ type Fallback struct {
 	counted map[string]int64 // how many replaced agents the metric has, by reason
 
 	mu      sync.Mutex
-	agent   *sandbox.Agent          // nil while there is none that is well
+	agent   *sandbox.Client         // nil while there is none that is well
 	lost    context.Context         // ends when agent is given up
 	lose    context.CancelCauseFunc // ends lost
 	why     error                   // why there is none
@@ -104,9 +104,9 @@ func NewFallback(ctx context.Context, conn *os.File, cfg FallbackConfig) (*Fallb
 	if err := errors.Join(cfg.Registerer.Register(f.uses), cfg.Registerer.Register(f.refused), cfg.Registerer.Register(f.replaced)); err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	cfg.Door.Refused = func(reason string) { f.refused.WithLabelValues(reason).Inc() }
+	cfg.Keeper.Refused = func(reason string) { f.refused.WithLabelValues(reason).Inc() }
 	var err error
-	if f.door, err = sandbox.OpenDoor(ctx, conn, cfg.Door); err != nil {
+	if f.keeper, err = sandbox.DialKeeper(ctx, conn, cfg.Keeper); err != nil {
 		return nil, err
 	}
 	if cfg.Mode == AgentOff {
@@ -148,7 +148,7 @@ func (f *Fallback) Run(ctx context.Context) error {
 
 // current returns the agent, with a context that ends when it is given up, or nil
 // and why there is none.
-func (f *Fallback) current() (*sandbox.Agent, context.Context, error) {
+func (f *Fallback) current() (*sandbox.Client, context.Context, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.agent, f.lost, f.why
@@ -167,7 +167,7 @@ func (f *Fallback) look(ctx context.Context, patience time.Duration) {
 	agent := before
 	var err error
 	if agent == nil {
-		agent, err = f.door.Agent(test)
+		agent, err = f.keeper.Agent(test)
 	}
 	if err == nil {
 		var s sandbox.Status
@@ -191,7 +191,7 @@ func (f *Fallback) look(ctx context.Context, patience time.Duration) {
 
 // count brings the metric of replaced agents up to date.
 func (f *Fallback) count(ctx context.Context) {
-	replaced, err := f.door.Replaced(ctx)
+	replaced, err := f.keeper.Replaced(ctx)
 	if err != nil {
 		return // without the keeper there are no agents either, and that is said elsewhere
 	}
@@ -203,7 +203,7 @@ func (f *Fallback) count(ctx context.Context) {
 
 // set says that not the agent before but now runs programs, or none because of
 // why. It does nothing if somebody else was faster.
-func (f *Fallback) set(ctx context.Context, before, now *sandbox.Agent, why error) {
+func (f *Fallback) set(ctx context.Context, before, now *sandbox.Client, why error) {
 	f.mu.Lock()
 	if f.agent != before {
 		f.mu.Unlock()
@@ -260,11 +260,11 @@ func (f *Fallback) OpenBox(ctx context.Context, o sandbox.BoxOptions) (*sandbox.
 	if f.cfg.Mode == AgentRequire {
 		return nil, f.unavailable(why)
 	}
-	return f.door.OpenBox(ctx, o)
+	return f.keeper.OpenBox(ctx, o)
 }
 
 // openBox opens a box of an agent, until ctx or lost ends.
-func openBox(ctx, lost context.Context, agent *sandbox.Agent, o sandbox.BoxOptions) (*sandbox.Box, error) {
+func openBox(ctx, lost context.Context, agent *sandbox.Client, o sandbox.BoxOptions) (*sandbox.Box, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(lost, func() { cancel(context.Cause(lost)) })()
@@ -282,7 +282,7 @@ func (f *Fallback) Tool(ctx context.Context, name string) (sandbox.Tool, error) 
 	} else if f.cfg.Mode == AgentRequire {
 		return sandbox.Tool{}, f.unavailable(why)
 	}
-	return f.door.Tool(ctx, name)
+	return f.keeper.Tool(ctx, name)
 }
 
 // unavailable says that another machine may run programs.
@@ -293,10 +293,10 @@ func (f *Fallback) unavailable(why error) error {
 }
 
 // Slots returns how many programs run at once.
-func (f *Fallback) Slots() int { return f.door.Slots() }
+func (f *Fallback) Slots() int { return f.keeper.Slots() }
 
 // Cores returns how many cores one program can use.
-func (f *Fallback) Cores() int { return f.door.Cores() }
+func (f *Fallback) Cores() int { return f.keeper.Cores() }
 
 // Agent returns nil if programs are run by the agent, or else why not.
 func (f *Fallback) Agent() error {
@@ -322,7 +322,7 @@ func (f *Fallback) Status(ctx context.Context) (string, error) {
 	if f.cfg.Mode == AgentRequire {
 		return "", f.unavailable(why)
 	}
-	s, err := f.door.Status(ctx)
+	s, err := f.keeper.Status(ctx)
 	if err == nil && s.SelfTest != "" {
 		err = errors.New(s.SelfTest)
 	}

@@ -21,6 +21,7 @@ import (
 	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/sandbox"
+	"deepoj/sandbox/oneshot"
 )
 
 // fallback is a Fallback with what it tells.
@@ -65,11 +66,11 @@ func fall(t *testing.T, mode string, cfg sandbox.Config, oneShot ...string) *fal
 		}
 		oneShot = []string{program}
 	}
-	k := sandbox.KeeperConfig{Sandbox: cfg, Judge: oneShot}
+	k := oneshot.KeeperConfig{Sandbox: cfg, OneShot: oneShot}
 	if mode != judging.AgentOff {
 		k.Agent = []string{exe, judgingtest.AgentCommand}
 	}
-	keeper, err := sandbox.Keep(k)
+	keeper, err := oneshot.Keep(k)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,51 @@
 // it, and tests run on several cores at once. Neither changes a verdict or a
 // score: the rules of the groups are applied in the order of the tests, and what
 // was run ahead of a decision is forgotten.
+//
+// Its files:
+//
+//	judging.go      the judge and its configuration
+//	submitted.go    what may be handed in, and what it is unpacked to
+//	toolchain.go    languages that can be judged here
+//	adapters.go     adapters that were uploaded
+//	build.go        compiles a submission
+//	diagnostics.go  what compilers say, as places in sources
+//	starved.go      compilers that waited for a CPU
+//	warm.go         caches that make slow compilers quick
+//	cache.go        files that were expensive to make
+//	keylocks.go     one goroutine at a time for one key
+//	evaluate.go     judges a program on the tests of a package
+//	grade.go        results of tests become those of groups
+//	score.go        what a checker may not say about a score
+//	custom.go       groups that a program of the package grades
+//	run.go          runs a program on a test, and what came of it
+//	alone.go        runs in doubt are made again while nothing else runs
+//	workdir.go      programs that read and write files of their folder
+//	order.go        who ended a conversation first
+//	converse.go     runs a program while an interactor talks with it
+//	talk.go         the two streams between them
+//	passes.go       problems of several passes
+//	answer.go       runs a solution to make answers
+//	checker.go      asks a checker
+//	instead.go      checkers in place of the package's own
+//	native.go       checkers and interactors that run as programs
+//	testlib.go      checkers in C++ with testlib's header
+//	compilers.go    compilers of plugins, and what they lack
+//	wasi.go         compiles plugins
+//	static.go       static validators
+//	program.go      other programs of the package: generators, validators, graders
+//	script.go       programs of the package that are scripts
+//	draw.go         draws pictures of statements
+//	files.go        files of a package, by content
+//	streams.go      what a tool writes
+//	sandbox.go      what judging asks of the sandbox
+//	fallback.go     one-shot runs while the agent is away
+//	own.go          jobs of kind run
+//	draft.go        jobs of kind draft
+//	blame.go        whose fault an error is
+//	unfit.go        submissions whose files make judging impossible
+//	trace.go        spans of runs
+//	metrics.go      figures
 package judging
 
 import (
@@ -120,7 +165,7 @@ type Judge struct {
 	told    *cache // what tools and adapters said of themselves
 	temp    string // folder for files that have no name
 	metrics *metrics
-	flights flights
+	locks   keyLocks
 	crowd   crowd
 	pairs   *semaphore.Weighted // whoever waits for two boxes
 	plugins atomic.Int64        // how often sources of a plugin were compiled
@@ -154,7 +199,7 @@ func New(cfg Config) (*Judge, error) {
 	if cfg.Registerer == nil {
 		cfg.Registerer = prometheus.NewRegistry()
 	}
-	j := &Judge{cfg: cfg, packages: map[blob.Digest]*problem.Package{}, probes: map[string]probe{}, flights: newFlights(), crowd: newCrowd(), pairs: semaphore.NewWeighted(1)}
+	j := &Judge{cfg: cfg, packages: map[blob.Digest]*problem.Package{}, probes: map[string]probe{}, locks: newKeyLocks(), crowd: newCrowd(), pairs: semaphore.NewWeighted(1)}
 	var err error
 	if j.cache, err = openCache(filepath.Join(cfg.CacheDir, "built"), cfg.CacheBytes); err != nil {
 		return nil, fmt.Errorf("judging: %w", err)
@@ -227,7 +272,7 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 	if pkg.Answers {
 		return r, j.judgeAnswers(ctx, pkg, checkers, p, &r, progress)
 	}
-	prog, err := j.build(ctx, tc, unlimited(pkg, p), p.Sources, extra{dialect: p.Dialect})
+	prog, err := j.build(ctx, tc, unlimited(pkg, p), p.Sources, extra{dialect: p.Dialect, entry: p.Entry})
 	if err != nil {
 		return j.blame(ctx, r, pkg, guestFault(err))
 	}

@@ -185,7 +185,7 @@ func TestNoOddSubmissionIsAFailureOfThePlatform(t *testing.T) {
 					if jerr != nil {
 						t.Fatal(jerr)
 					}
-					r, err = m.Judge.Run(t.Context(), judge.Job{Attempt: judge.Attempt{JobID: 1, Owner: "w1"}, Kind: judge.KindRun, Payload: payload}, func(judge.Progress) {})
+					r, err = m.Judge.Run(t.Context(), judge.Claim{Attempt: judge.Attempt{JobID: 1, Owner: "w1"}, Kind: judge.KindRun, Payload: payload}, func(judge.Progress) {})
 				}
 				if why := fault(r, err); why != "" {
 					t.Errorf("number %d: %.1000s\nof %.400s", n, why, fmt.Sprintf("%+q", what))

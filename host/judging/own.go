@@ -32,7 +32,7 @@ const (
 // that came with it, and tells what it wrote in the result's report. The verdict
 // is that of the first test that is not AC. An error is a failure of the
 // platform, as with [Judge.Judge].
-func (j *Judge) Run(ctx context.Context, job judge.Job, progress func(judge.Progress)) (judge.Result, error) {
+func (j *Judge) Run(ctx context.Context, job judge.Claim, progress func(judge.Progress)) (judge.Result, error) {
 	var p judge.RunPayload
 	err := json.Unmarshal(job.Payload, &p)
 	if err == nil && (p.SchemaVersion != judge.PayloadVersion || p.ContentType != judge.RunType) {

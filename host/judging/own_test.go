@@ -17,7 +17,7 @@ func own(t *testing.T, p judge.RunPayload, version string) (judge.Result, judge.
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := judge.Job{Attempt: judge.Attempt{JobID: 1, Owner: "w1"}, Kind: judge.KindRun, Payload: payload, ProblemVersion: version}
+	job := judge.Claim{Attempt: judge.Attempt{JobID: 1, Owner: "w1"}, Kind: judge.KindRun, Payload: payload, ProblemVersion: version}
 	var told []judge.Progress
 	r, err := judgingtest.Get(t).Judge.Run(t.Context(), job, func(x judge.Progress) { told = append(told, x) })
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 )
 
 // polygon stores a package of Polygon with so many tests: each has an input and an
@@ -31,7 +32,7 @@ func polygon(t *testing.T, judging, tests, checker string, inputs []string, file
 	for name, text := range files {
 		put(name, text)
 	}
-	pkg, _, err := problem.Read(fsys)
+	pkg, _, err := importing.Read(fsys)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/plugins"
 	"deepoj/sandbox"
 )
@@ -37,7 +38,7 @@ func echo(t testing.TB, files map[string]string) *problem.Package {
 			fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 		}
 	}
-	pkg, _, err := problem.Read(fsys)
+	pkg, _, err := importing.Read(fsys)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/host/problem/samples"
 )
 
@@ -78,7 +79,7 @@ func sample(t *testing.T, m *judgingtest.Machine, slug string) *problem.Package 
 	if err != nil {
 		t.Fatal(err)
 	}
-	pkg, _, err := problem.Read(fsys)
+	pkg, _, err := importing.Read(fsys)
 	if err != nil {
 		t.Fatal(err)
 	}

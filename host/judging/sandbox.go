@@ -23,6 +23,6 @@ type Sandbox interface {
 }
 
 var (
-	_ Sandbox = (*sandbox.Agent)(nil)
+	_ Sandbox = (*sandbox.Client)(nil)
 	_ Sandbox = (*Fallback)(nil)
 )

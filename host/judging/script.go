@@ -71,7 +71,7 @@ func (j *Judge) buildScript(ctx context.Context, pkg *problem.Package, name stri
 	if err != nil {
 		return err
 	}
-	unlock, err := j.flights.lock(ctx, k)
+	unlock, err := j.locks.lock(ctx, k)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func TestAStaticValidatorLooksAtTheSubmittedFiles(t *testing.T) {
 		},
 		"it sees what the package adds": {
 			program: cat, files: map[string]string{"include/default/extra.txt": "x"},
-			want: "AC AC AC AC= AC= AC", score: 100, formula: "sum(static 10, 30)", note: `my_program.py ['extra.txt', 'my_program.py']`,
+			want: "AC AC AC AC= AC= AC", score: 100, formula: "sum(static 10, 30)", note: `my program.py ['extra.txt', 'my program.py']`,
 		},
 	} {
 		r := judged(t, j, python(tt.program), echo(t, reviewed(tt.args, tt.files)))

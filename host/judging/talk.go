@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"deepoj/host/plugin"
+	"deepoj/host/plugin/dialogue"
 	"deepoj/host/problem"
 	"deepoj/plugins/abi"
 	"deepoj/sandbox"
@@ -100,7 +100,7 @@ type witness struct {
 	gone    atomic.Bool // the interactor has ended
 	settled atomic.Bool // and rejected: what the program says does not matter any more
 
-	talk                  plugin.Transcript
+	talk                  dialogue.Transcript
 	program, since, other int64 // bytes of the program, of these without an answer, and of the interactor
 }
 
@@ -118,7 +118,7 @@ func (w *witness) hear(program bool, words []byte) {
 	switch {
 	case w.program > w.most && !w.settled.Load():
 		w.end(errFlood)
-	case plugin.TooMuch(w.other, w.program):
+	case dialogue.TooMuch(w.other, w.program):
 		w.end(errBabble)
 	}
 	switch {
@@ -134,7 +134,7 @@ func (w *witness) hear(program bool, words []byte) {
 // waiting for an answer, "" if it did.
 func (w *witness) unbearable(ran sandbox.Result) string {
 	limits := []sandbox.Verdict{sandbox.TLE, sandbox.MLE, sandbox.OLE}
-	if w.since <= plugin.FloodBytes || !slices.Contains(limits, ran.Verdict) {
+	if w.since <= dialogue.FloodBytes || !slices.Contains(limits, ran.Verdict) {
 		return ""
 	}
 	return fmt.Sprintf("the interactor got %s while the program had said %d bytes without an answer", ran.Verdict, w.since)

@@ -11,6 +11,7 @@ import (
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/plugin"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/plugins/abi"
 	"deepoj/sandbox"
 )
@@ -97,7 +98,7 @@ func legacyPackage(t *testing.T, more string, files map[string]string) *problem.
 	for name, text := range files {
 		fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 	}
-	pkg, report, err := problem.Read(fsys)
+	pkg, report, err := importing.Read(fsys)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func (j *Judge) version(ctx context.Context, tool abi.Tool, others ...string) (s
 	if err != nil {
 		return "", err
 	}
-	unlock, err := j.flights.lock(ctx, "tool "+tool.Name)
+	unlock, err := j.locks.lock(ctx, "tool "+tool.Name)
 	if err != nil {
 		return "", err
 	}

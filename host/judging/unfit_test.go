@@ -115,7 +115,7 @@ func TestWhatTheFilesMakeImpossibleIsTheirFaultWithoutAnAgent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := j.Run(t.Context(), judge.Job{Attempt: judge.Attempt{JobID: 1, Owner: "w1"}, Kind: judge.KindRun, Payload: payload}, func(judge.Progress) {})
+			r, err := j.Run(t.Context(), judge.Claim{Attempt: judge.Attempt{JobID: 1, Owner: "w1"}, Kind: judge.KindRun, Payload: payload}, func(judge.Progress) {})
 			if err != nil || r.Verdict != tt.want {
 				t.Errorf("it is %s %q, want %s: %v", r.Verdict, r.Message, tt.want, err)
 			}

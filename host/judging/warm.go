@@ -91,7 +91,7 @@ func (j *Judge) warmth(ctx context.Context, tc *toolchain) (warmth, error) {
 	if err != nil {
 		return w, err
 	}
-	unlock, err := j.flights.lock(ctx, k)
+	unlock, err := j.locks.lock(ctx, k)
 	if err != nil {
 		return w, err
 	}

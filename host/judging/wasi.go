@@ -136,7 +136,7 @@ func (j *Judge) CompilePlugin(ctx context.Context, files []sandbox.File) (wasm [
 	if err != nil {
 		return nil, c, err
 	}
-	unlock, err := j.flights.lock(ctx, k)
+	unlock, err := j.locks.lock(ctx, k)
 	if err != nil {
 		return nil, c, err
 	}

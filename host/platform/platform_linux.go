@@ -43,15 +43,6 @@ func RenouncePrivileges() error {
 	return nil
 }
 
-// LandlockVersion is the version of the kernel's interface, 0 if there is none.
-func LandlockVersion() int {
-	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 {
-		return 0
-	}
-	return int(v)
-}
-
 // Changed is when a file was changed last, or what is known of it, which nobody can
 // set.
 func Changed(info fs.FileInfo) time.Time {

@@ -37,8 +37,5 @@ func HideMemory() error { return Missing("hiding memory from other processes") }
 // RenouncePrivileges cannot be done here.
 func RenouncePrivileges() error { return Missing("renouncing privileges") }
 
-// LandlockVersion is 0: there is none.
-func LandlockVersion() int { return 0 }
-
 // Changed is when the content of a file was changed last.
 func Changed(info fs.FileInfo) time.Time { return info.ModTime().UTC() }

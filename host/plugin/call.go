@@ -8,15 +8,15 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
+	"deepoj/host/plugin/dialogue"
+	"deepoj/host/plugin/internal/wire"
 	"deepoj/plugins/abi"
 )
 
 // MessageMax is how much of a message is kept, in bytes.
-const MessageMax = 64 << 10
+const MessageMax = dialogue.TextMax
 
 // question is one call of a guest, as a dialect asks it.
 type question struct {
@@ -24,12 +24,12 @@ type question struct {
 	args     []string
 	names    []string   // of the files, in the guest's world
 	files    []*os.File // and behind them stdin's, if it is stdinFile
-	stdin    stdin
+	stdin    wire.Stdin
 	blob     []byte
 	feedback bool
 	kept     map[string][]byte // files that lie in the feedback folder; nil = they need not come back
 	patience time.Duration     // 0 = the runtime's
-	said     int64             // with stdinLive: what the program may say
+	said     int64             // with StdinLive: what the program may say
 	sent     func()            // called when a worker has the question, which then is not asked again; or nil
 }
 
@@ -62,7 +62,7 @@ func (r *Runtime) ask(ctx context.Context, m *Module, q question) (answer, error
 	}
 	fault.Plugin, fault.Call = m.label(), q.call
 	r.cfg.Log.WarnContext(ctx, "plugin failed", slog.String("plugin", fault.Plugin), slog.String("digest", m.Digest),
-		slog.String("call", q.call), slog.Any("err", fault.Err), slog.String("said", cut(fault.Message, maxDetail)))
+		slog.String("call", q.call), slog.Any("err", fault.Err), slog.String("said", cut(fault.Message, wire.MaxDetail)))
 	return a, fault
 }
 
@@ -85,7 +85,7 @@ func (r *Runtime) try(ctx context.Context, dir string, limits abi.Limits, q ques
 // put puts a question to the guest in a folder of the cache.
 func (r *Runtime) put(ctx context.Context, dir string, limits abi.Limits, q question) (answer, error) {
 	const fuelUnit = 1_000_000
-	req := request{
+	req := wire.Request{
 		Dir: dir, Args: q.args, Files: q.names, Stdin: q.stdin, Feedback: q.feedback, Keep: q.kept != nil,
 		MemoryBytes: int64(limits.MemoryMiB) << 20,
 		Fuel:        int64(limits.FuelM) * fuelUnit,
@@ -96,7 +96,7 @@ func (r *Runtime) put(ctx context.Context, dir string, limits abi.Limits, q ques
 		req.CPUNanos = max(b.left.Load(), 1)
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.kept)) {
-		req.Kept = append(req.Kept, part{name, len(q.kept[name])})
+		req.Kept = append(req.Kept, wire.Part{Name: name, Bytes: len(q.kept[name])})
 		q.blob = append(q.blob, q.kept[name]...)
 	}
 	from := time.Now()
@@ -121,9 +121,9 @@ func (r *Runtime) put(ctx context.Context, dir string, limits abi.Limits, q ques
 		case errors.Is(err, ErrPatience):
 			r.metrics.observe(q.call, time.Since(from), 0, err)
 			return answer{cpu: patience}, &Error{Err: fmt.Errorf("%w: more than %s", ErrPatience, patience)}
-		case err == nil && a.Fault == faultModule && !mended:
+		case err == nil && a.Fault == wire.FaultModule && !mended:
 			mended = true
-			r.cfg.Log.WarnContext(ctx, "machine code is made again", slog.String("why", cut(a.Detail, maxDetail)))
+			r.cfg.Log.WarnContext(ctx, "machine code is made again", slog.String("why", cut(a.Detail, wire.MaxDetail)))
 			if err = r.compile(ctx, dir, true); err == nil && q.sent == nil {
 				try--
 				continue
@@ -133,7 +133,7 @@ func (r *Runtime) put(ctx context.Context, dir string, limits abi.Limits, q ques
 			}
 		case err == nil:
 			var out answer
-			out, err = a.answer(blob)
+			out, err = newAnswer(&a, blob)
 			r.metrics.observe(q.call, time.Since(from), a.Fuel, err)
 			return out, err
 		}
@@ -142,8 +142,8 @@ func (r *Runtime) put(ctx context.Context, dir string, limits abi.Limits, q ques
 	}
 }
 
-// answer makes an answer of a reply, and an [*Error] of its fault.
-func (a *reply) answer(blob []byte) (answer, error) {
+// newAnswer makes an answer of a reply, and an [*Error] of its fault.
+func newAnswer(a *wire.Reply, blob []byte) (answer, error) {
 	out := answer{
 		exit: a.Exit, fuel: a.Fuel, cpu: time.Duration(a.CPUNanos), memory: a.MemoryBytes,
 		heardLast: time.Duration(a.LastNanos), heardEnd: time.Duration(a.HeardNanos), ended: time.Duration(a.EndedNanos), flooded: a.Flooded, parts: map[string][]byte{},
@@ -154,24 +154,24 @@ func (a *reply) answer(blob []byte) (answer, error) {
 	}
 	var err error
 	switch a.Fault {
-	case faultNone:
+	case wire.FaultNone:
 		return out, nil
-	case faultFuel:
+	case wire.FaultFuel:
 		err = fmt.Errorf("%w: %d units", ErrFuel, a.Fuel)
-	case faultCPU:
+	case wire.FaultCPU:
 		err = ErrBudget
-	case faultOutput:
+	case wire.FaultOutput:
 		err = ErrOutput
-	case faultSaid:
+	case wire.FaultSaid:
 		err = errSaid
-	case faultMemory:
+	case wire.FaultMemory:
 		err = fmt.Errorf("%w: its module begins with more than its limit", ErrMemory)
-	case faultTrap:
+	case wire.FaultTrap:
 		err = fmt.Errorf("%w: %s", ErrTrap, a.Detail)
 		if a.GrowsDenied > 0 {
 			err = fmt.Errorf("%w at %d MiB: %w", ErrMemory, a.MemoryBytes>>20, err)
 		}
-	case faultModule:
+	case wire.FaultModule:
 		return out, fmt.Errorf("the cache is damaged: %s", a.Detail)
 	default:
 		return out, fmt.Errorf("worker reports an unknown fault %q", a.Fault)
@@ -187,31 +187,9 @@ func (r *Runtime) broke(m *Module, q question, a answer, cause error) *Error {
 // said returns what a guest that failed said to staff: on stderr, and in the
 // file that icpc/1 has for that.
 func (a answer) said() string {
-	said, note := text(a.parts[partStderr]), text(a.parts[partJudge])
+	said, note := dialogue.Text(a.parts[wire.PartStderr]), dialogue.Text(a.parts[wire.PartJudge])
 	if said == "" || note == "" {
 		return said + note
 	}
-	return text([]byte(said + "\n" + note))
-}
-
-// text cleans what a guest wrote: valid UTF-8 of at most [MessageMax] bytes,
-// without characters that terminals and databases take amiss and without the
-// ends of the last lines.
-func text(b []byte) string {
-	out := make([]byte, 0, min(len(b), MessageMax))
-	for len(b) > 0 {
-		c, n := utf8.DecodeRune(b)
-		b = b[n:]
-		if c < ' ' && c != '\n' && c != '\t' {
-			if c == '\r' {
-				continue
-			}
-			c = utf8.RuneError
-		}
-		if len(out)+utf8.RuneLen(c) > MessageMax {
-			break
-		}
-		out = utf8.AppendRune(out, c)
-	}
-	return strings.TrimRight(string(out), "\n")
+	return dialogue.Text([]byte(said + "\n" + note))
 }

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"deepoj/host/plugin/dialogue"
+	"deepoj/host/plugin/internal/wasi"
+	"deepoj/host/plugin/internal/wire"
 	"deepoj/plugins/abi"
 )
 
@@ -100,10 +103,10 @@ func testlibQuestion(c Check) question {
 func icpcQuestion(c Check) question {
 	return question{
 		call:     "check",
-		args:     append([]string{"validator", "input", "answer", feedbackDir + "/"}, c.Args...),
+		args:     append([]string{"validator", "input", "answer", wasi.FeedbackDir + "/"}, c.Args...),
 		names:    []string{"input", "answer"},
 		files:    []*os.File{c.Input, c.Answer, c.Output},
-		stdin:    stdinFile,
+		stdin:    wire.StdinFile,
 		feedback: true,
 		kept:     c.Feedback,
 	}
@@ -124,7 +127,7 @@ const (
 
 // readTestlib takes the opinion from an exit status and stderr.
 func (o *Opinion) readTestlib(a answer) error {
-	said := text(a.parts[partStderr])
+	said := dialogue.Text(a.parts[wire.PartStderr])
 	o.Message, o.JudgeMessage = said, said
 	switch a.exit {
 	case testlibOK:
@@ -172,9 +175,6 @@ func score(s string) (float64, bool) {
 	return x, err == nil && x >= 0 && !math.IsInf(x, 0)
 }
 
-// nextPass is the file with the input of the next pass.
-const nextPass = "nextpass.in"
-
 // feedback returns the files of the feedback folder for the next pass, nil if what
 // was there before is nil.
 func (a answer) feedback(before map[string][]byte) map[string][]byte {
@@ -183,7 +183,7 @@ func (a answer) feedback(before map[string][]byte) map[string][]byte {
 	}
 	left := map[string][]byte{}
 	for name, data := range a.parts {
-		if name != nextPass && !strings.HasPrefix(name, "/") {
+		if name != wire.PartNextPass && !strings.HasPrefix(name, "/") {
 			left[name] = slices.Clone(data)
 		}
 	}
@@ -205,12 +205,12 @@ func (a answer) number(name string) (*float64, error) {
 
 // readICPC takes the opinion from an exit status and the feedback files.
 func (o *Opinion) readICPC(a answer) error {
-	o.Message = text(a.parts["teammessage.txt"])
-	o.JudgeMessage = text(a.parts[partJudge])
+	o.Message = dialogue.Text(a.parts["teammessage.txt"])
+	o.JudgeMessage = dialogue.Text(a.parts[wire.PartJudge])
 	if o.JudgeMessage == "" {
-		o.JudgeMessage = text(a.parts[partStderr])
+		o.JudgeMessage = dialogue.Text(a.parts[wire.PartStderr])
 	}
-	if next, ok := a.parts[nextPass]; ok {
+	if next, ok := a.parts[wire.PartNextPass]; ok {
 		o.NextPass = append([]byte{}, next...)
 	}
 	var err error

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"deepoj/host/plugin/internal/wire"
 )
 
 // compileTries is how often a compile child is started that somebody kills.
@@ -34,7 +36,7 @@ func (r *Runtime) compile(ctx context.Context, dir string, anew bool) error {
 
 // compileOnce reports, with the error, whether it is worth to try again.
 func (r *Runtime) compileOnce(ctx context.Context, dir string, anew bool) (again bool, err error) {
-	p, err := r.spawner.spawn(CompileCommand, childLimits{Dir: dir, Again: anew, DataBytes: r.cfg.CompileBytes, CPU: r.cfg.CompileCPU})
+	p, err := r.spawner.spawn(wire.CompileCommand, wire.Limits{Dir: dir, Again: anew, DataBytes: r.cfg.CompileBytes, CPU: r.cfg.CompileCPU})
 	if err != nil {
 		return false, err
 	}
@@ -51,9 +53,9 @@ func (r *Runtime) compileOnce(ctx context.Context, dir string, anew bool) (again
 		return false, nil
 	case !errors.As(p.err, &exit):
 		return false, fmt.Errorf("compile module: %w", p.err)
-	case exit.ExitCode() == exitInvalid:
-		return false, &Refusal{"invalid", cut(p.stdout.String(), maxDetail), "the module does not validate: build it anew with a current compiler"}
-	case exit.ExitCode() == exitBroken:
+	case exit.ExitCode() == wire.ExitInvalid:
+		return false, &Refusal{Rule: "invalid", Offender: cut(p.stdout.String(), wire.MaxDetail), Remedy: "the module does not validate: build it anew with a current compiler"}
+	case exit.ExitCode() == wire.ExitBroken:
 		return false, fmt.Errorf("compile module: %s", p.lastWords())
 	}
 	status, ok := exit.Sys().(syscall.WaitStatus)
@@ -64,9 +66,9 @@ func (r *Runtime) compileOnce(ctx context.Context, dir string, anew bool) (again
 // tooCostly refuses a module that cannot be compiled within the limits.
 func (r *Runtime) tooCostly(how string) *Refusal {
 	return &Refusal{
-		"compile-cost",
-		fmt.Sprintf("compiling it within %s and %d MiB failed: %s", r.cfg.CompileCPU, r.cfg.CompileBytes>>20, how),
-		"split large functions, or build with optimization for size",
+		Rule:     "compile-cost",
+		Offender: fmt.Sprintf("compiling it within %s and %d MiB failed: %s", r.cfg.CompileCPU, r.cfg.CompileBytes>>20, how),
+		Remedy:   "split large functions, or build with optimization for size",
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"deepoj/host/plugin/internal/admission"
 	"deepoj/plugins/abi"
 )
 
@@ -31,23 +32,5 @@ func Embed(wasm, manifest []byte) ([]byte, error) {
 	if compact.Len() > abi.ManifestMax {
 		return nil, badManifest("shorten the options or the tests", "it has %d bytes, at most %d are allowed", compact.Len(), abi.ManifestMax)
 	}
-	const head = "\x00asm\x01\x00\x00\x00"
-	if !bytes.HasPrefix(wasm, []byte(head)) {
-		return nil, &Refusal{"magic", "the module does not begin as one", "name a WebAssembly module of version 1"}
-	}
-	out := []byte(head)
-	for r := (&reader{b: wasm, pos: len(head)}); r.rest() > 0; {
-		from := r.pos
-		id := r.byte()
-		s := r.sub(r.u32())
-		if r.err != nil {
-			return nil, r.err
-		}
-		if id == sectionCustom && s.name() == abi.Section {
-			continue
-		}
-		out = append(out, wasm[from:r.pos]...)
-	}
-	content := append(appendName(nil, abi.Section), compact.Bytes()...)
-	return append(appendU32(append(out, sectionCustom), uint32(len(content))), content...), nil
+	return admission.WithSection(wasm, abi.Section, compact.Bytes())
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"deepoj/host/plugin/dialogue"
+	"deepoj/host/plugin/internal/wasi"
+	"deepoj/host/plugin/internal/wire"
 	"deepoj/plugins/abi"
 )
 
@@ -91,10 +91,10 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 	}
 	q := question{
 		call:     "interact",
-		args:     append([]string{"interactor", "input", feedbackDir + "/" + partTout, "answer"}, i.Args...),
+		args:     append([]string{"interactor", "input", wasi.FeedbackDir + "/" + wire.PartTout, "answer"}, i.Args...),
 		names:    []string{"input", "answer"},
 		files:    []*os.File{i.Input, i.Answer, i.From, i.To},
-		stdin:    stdinLive,
+		stdin:    wire.StdinLive,
 		feedback: true,
 		kept:     i.Feedback,
 		patience: i.Patience,
@@ -102,25 +102,25 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 		sent:     func() { release(); i.Started() },
 	}
 	if m.Manifest.Protocol == abi.ICPC1 {
-		q.args = append([]string{"validator", "input", "answer", feedbackDir + "/"}, i.Args...)
+		q.args = append([]string{"validator", "input", "answer", wasi.FeedbackDir + "/"}, i.Args...)
 	}
 	if q.said == 0 {
-		q.said = maxSpoken
+		q.said = dialogue.MaxSpoken
 	}
 	a, err := r.ask(ctx, m, q)
 	flooded := a.flooded && (errors.Is(err, ErrFuel) || errors.Is(err, ErrMemory) || errors.Is(err, ErrOutput))
 	if fault, ok := errors.AsType[*Error](err); ok && (flooded || errors.Is(err, errSaid)) {
-		return Judgement{Flooded: fault.Err.Error(), Talk: text(a.parts[partTalk])}, nil
+		return Judgement{Flooded: fault.Err.Error(), Talk: dialogue.Text(a.parts[wire.PartTalk])}, nil
 	}
 	if err != nil {
 		return Judgement{}, err
 	}
-	j := Judgement{Opinion: Opinion{Exit: int(a.exit), Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}, Heard: a.heardLast, HeardEnd: a.heardEnd, Ended: a.ended, Talk: text(a.parts[partTalk])}
+	j := Judgement{Opinion: Opinion{Exit: int(a.exit), Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}, Heard: a.heardLast, HeardEnd: a.heardEnd, Ended: a.ended, Talk: dialogue.Text(a.parts[wire.PartTalk])}
 	if m.Manifest.Protocol == abi.ICPC1 {
 		err = j.readICPC(a)
 		j.Feedback = a.feedback(i.Feedback)
 	} else {
-		j.Tout = a.parts[partTout]
+		j.Tout = a.parts[wire.PartTout]
 		err = j.readTestlib(a)
 	}
 	if err != nil {
@@ -129,144 +129,5 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 	return j, nil
 }
 
-// maxSpoken is how many bytes an interactor may say to a program, beside
-// spokenPerByte for each that it hears: some answer every word.
-const (
-	maxSpoken     = 64 << 20
-	spokenPerByte = 64
-)
-
-// TooMuch reports whether an interactor has said more bytes than it may to a program
-// of which it heard some.
-func TooMuch(said, heard int64) bool { return said > maxSpoken+spokenPerByte*heard }
-
-// What an interactor gets for each byte that a program says, so that reading to the
-// end is never what it fails by: fuel, and room to write in, up to a bound.
-const (
-	fuelPerByte   = 1000
-	outputPerByte = 64
-	outputMost    = 64 << 20
-)
-
-// FloodBytes is how much a program may say without an answer before what the
-// interactor cannot bear is put down to it.
-const FloodBytes = 64 << 10
-
 // errSaid is why a conversation ends in which the program says too much.
 var errSaid = errors.New("the program said more than it may")
-
-// keptTalk is how much of a conversation is kept, in bytes.
-const keptTalk = 4 << 10
-
-// Transcript is the beginning of a conversation. The zero Transcript is empty. It is
-// for one goroutine at a time.
-type Transcript struct {
-	text   []byte
-	last   byte // who spoke last: '>' the program, '<' the interactor
-	inLine bool // whether the last line has no end yet
-}
-
-// Program adds what the program said.
-func (t *Transcript) Program(said []byte) { t.add('>', said) }
-
-// Interactor adds what the interactor said.
-func (t *Transcript) Interactor(said []byte) { t.add('<', said) }
-
-// String returns the conversation as [Judgement] has it.
-func (t *Transcript) String() string { return text(t.text) }
-
-// add appends what one of both said.
-func (t *Transcript) add(who byte, said []byte) {
-	if t.inLine && t.last != who {
-		t.text, t.inLine = append(t.text, '\n'), false
-	}
-	t.last = who
-	for _, c := range said {
-		if len(t.text) >= keptTalk {
-			return
-		}
-		if !t.inLine {
-			t.text, t.inLine = append(t.text, who, ' '), true
-		}
-		t.text = append(t.text, c)
-		t.inLine = c != '\n'
-	}
-}
-
-// ear is a guest's stdin that a program speaks into.
-type ear struct {
-	m                   *meter
-	f                   *os.File
-	talk                *Transcript
-	most                int64 // that it hears
-	heard               int64
-	granted             int64         // room to write in
-	since               int64         // heard since the guest said something
-	heardLast, heardEnd time.Duration // see Judgement
-}
-
-// hear notes n bytes. The error is that there are too many.
-func (e *ear) hear(n int) error {
-	e.heard, e.since = e.heard+int64(n), e.since+int64(n)
-	if e.heard > e.most {
-		e.m.fault = faultSaid
-		return errSpent
-	}
-	e.m.limit += int64(n) * fuelPerByte
-	room := min(e.heard*outputPerByte, outputMost)
-	e.m.output, e.granted = e.m.output+room-e.granted, room
-	return nil
-}
-
-func (e *ear) Read(p []byte) (int, error) {
-	n, err := e.f.Read(p)
-	e.talk.Program(p[:n])
-	if e.heardEnd == 0 && errors.Is(err, io.EOF) {
-		e.heardEnd = machineTime()
-	}
-	if n > 0 {
-		e.heardLast = machineTime()
-		if much := e.hear(n); much != nil {
-			return 0, much
-		}
-	}
-	if charged := e.m.charge(n); charged != nil {
-		return 0, charged
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return n, fmt.Errorf("listen to a program: %w", err)
-	}
-	return n, err
-}
-
-// mouth is a guest's stdout that a program listens to. When it does not listen
-// any more, what is said is lost: the guest learns of the end when it listens.
-type mouth struct {
-	m    *meter
-	f    *os.File
-	ear  *ear
-	talk *Transcript
-	said int64
-	deaf bool
-}
-
-func (w *mouth) Write(p []byte) (int, error) {
-	if err := w.m.charge(len(p)); err != nil {
-		return 0, err
-	}
-	w.ear.since = 0
-	if w.said += int64(len(p)); TooMuch(w.said, w.ear.heard) {
-		w.m.fault = faultOutput
-		return 0, errSpent
-	}
-	w.talk.Interactor(p)
-	if w.deaf {
-		return len(p), nil
-	}
-	if _, err := w.f.Write(p); errors.Is(err, unix.EPIPE) {
-		w.deaf = true
-	} else if err != nil {
-		return 0, fmt.Errorf("speak to a program: %w", err)
-	}
-	return len(p), nil
-}

@@ -43,7 +43,7 @@ func parseManifest(data []byte) (*abi.Manifest, *Refusal) {
 
 // badManifest refuses a module for its manifest.
 func badManifest(remedy, format string, args ...any) *Refusal {
-	return &Refusal{"manifest", fmt.Sprintf(format, args...), remedy}
+	return &Refusal{Rule: "manifest", Offender: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
 // checkManifest refuses manifests that this host does not understand or cannot

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"deepoj/host/plugin/internal/admission"
+	"deepoj/host/plugin/internal/wire"
 	"deepoj/plugins/abi"
 )
 
@@ -45,6 +47,9 @@ func (m *Module) label() string {
 }
 
 const digestPrefix = "sha256:"
+
+// aboutFile is the file of a module's folder that says what the cache knows of it.
+const aboutFile = "about.json"
 
 // about is what the cache knows of a module beside its code.
 type about struct {
@@ -105,8 +110,8 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte, given *abi.Manifest) (*
 	m.Manifest.Limits = r.cfg.clip(m.Manifest.Limits)
 	if have, want := int64(m.Manifest.Limits.MemoryMiB)<<20, int64(what.Pages)<<16; want > have {
 		return nil, &Refusal{
-			"memory-size", fmt.Sprintf("a memory of %d MiB to begin with, its limit is %d", want>>20, have>>20),
-			"ask for more in the manifest, or reserve less stack and static data",
+			Rule: "memory-size", Offender: fmt.Sprintf("a memory of %d MiB to begin with, its limit is %d", want>>20, have>>20),
+			Remedy: "ask for more in the manifest, or reserve less stack and static data",
 		}
 	}
 	return m, nil
@@ -147,9 +152,9 @@ func (r *Runtime) known(dir string) (*about, error) {
 	if seen {
 		return what, nil
 	}
-	counting, err := os.ReadFile(filepath.Join(dir, moduleFile))
+	counting, err := os.ReadFile(filepath.Join(dir, wire.ModuleFile))
 	if sum := sha256.Sum256(counting); err != nil || hex.EncodeToString(sum[:]) != what.Sum {
-		return nil, &damagedError{fmt.Sprintf("%s is not what was admitted: %v", filepath.Join(dir, moduleFile), err)}
+		return nil, &damagedError{fmt.Sprintf("%s is not what was admitted: %v", filepath.Join(dir, wire.ModuleFile), err)}
 	}
 	r.mu.Lock()
 	r.sound[dir] = true
@@ -173,18 +178,18 @@ func readAbout(dir string) (*about, error) {
 
 // admit takes a module into the cache.
 func (r *Runtime) admit(ctx context.Context, wasm []byte, dir string) (*about, error) {
-	parts, refusal := scan(wasm, scanLimits{r.cfg.MaxModuleBytes, uint32(r.cfg.MaxMemoryMiB) * pagesPerMiB})
+	parts, refusal := admission.Scan(wasm, admission.Limits{ModuleBytes: r.cfg.MaxModuleBytes, MemoryPages: uint32(r.cfg.MaxMemoryMiB) * admission.PagesPerMiB})
 	if refusal != nil {
 		return nil, refusal
 	}
-	what := &about{Size: int64(len(wasm)), Pages: parts.pages}
-	if parts.manifest != nil {
-		if what.Manifest, refusal = parseManifest(parts.manifest); refusal != nil {
+	what := &about{Size: int64(len(wasm)), Pages: parts.Pages}
+	if parts.Manifest != nil {
+		if what.Manifest, refusal = parseManifest(parts.Manifest); refusal != nil {
 			return nil, refusal
 		}
 		what.Origin = FromSection
 	}
-	counting, refusal := rewrite(parts)
+	counting, refusal := admission.Rewrite(parts)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -222,7 +227,7 @@ func (r *Runtime) publish(ctx context.Context, counting []byte, dir string) (err
 			err = errors.Join(err, os.RemoveAll(tmp))
 		}
 	}()
-	if err := writeFile(filepath.Join(tmp, moduleFile), counting); err != nil {
+	if err := writeFile(filepath.Join(tmp, wire.ModuleFile), counting); err != nil {
 		return err
 	}
 	if err := r.compile(ctx, tmp, false); err != nil {
@@ -248,7 +253,7 @@ func sweep(dir string) error {
 	if err != nil {
 		return err
 	}
-	code, err := filepath.Glob(filepath.Join(dir, codeDir, "*", "*.tmp")) // the compiler's
+	code, err := filepath.Glob(filepath.Join(dir, wire.CodeDir, "*", "*.tmp")) // the compiler's
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package plugin
 import (
 	"maps"
 
+	"deepoj/host/plugin/internal/wire"
 	"deepoj/plugins/abi"
 )
 
@@ -12,7 +13,7 @@ import (
 // the folder is there again in the next pass. The error is [ErrContract] or
 // [ErrFailed].
 func OpinionOf(protocol abi.Protocol, exit int, stderr []byte, left map[string][]byte, kept bool) (Opinion, error) {
-	a := answer{exit: uint32(exit), parts: map[string][]byte{partStderr: stderr}}
+	a := answer{exit: uint32(exit), parts: map[string][]byte{wire.PartStderr: stderr}}
 	maps.Copy(a.parts, left)
 	o := Opinion{Exit: exit}
 	if protocol != abi.ICPC1 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"deepoj/host/plugin/internal/wire"
 	"deepoj/plugins/abi"
 )
 
@@ -56,7 +57,7 @@ func (r *Runtime) operate(ctx context.Context, m *Module, op string, in, out any
 	if err != nil {
 		return Usage{}, fmt.Errorf("%s: %w", op, err)
 	}
-	q := question{call: op, args: []string{"adapter", op}, stdin: stdinBlob, blob: data}
+	q := question{call: op, args: []string{"adapter", op}, stdin: wire.StdinBlob, blob: data}
 	a, err := r.ask(ctx, m, q)
 	u := Usage{Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}
 	if err != nil {
@@ -65,7 +66,7 @@ func (r *Runtime) operate(ctx context.Context, m *Module, op string, in, out any
 	if a.exit != 0 {
 		return u, r.broke(m, q, a, fmt.Errorf("%w: exit status %d", ErrContract, a.exit))
 	}
-	if err := json.Unmarshal(a.parts[partStdout], out); err != nil {
+	if err := json.Unmarshal(a.parts[wire.PartStdout], out); err != nil {
 		return u, r.broke(m, q, a, fmt.Errorf("%w: its reply is not the JSON it should be: %w", ErrContract, err))
 	}
 	if judge() != abi.Version {
@@ -96,7 +97,7 @@ func (r *Runtime) describe(ctx context.Context, dir string, limits abi.Limits) (
 		if err != nil {
 			return nil, fmt.Errorf("describe: %w", err)
 		}
-		said := a.parts[partStdout]
+		said := a.parts[wire.PartStdout]
 		var claim struct{ Judge *int }
 		if a.exit != 0 || len(said) > abi.ManifestMax || json.Unmarshal(said, &claim) != nil || claim.Judge == nil {
 			continue

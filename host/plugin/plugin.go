@@ -5,7 +5,7 @@
 // modules that would cost too much merely to look at, and rewrites the others so
 // that they count what they do ([Refusal]). Compilation happens in a child
 // process with little memory and time. Calls happen in worker processes that
-// have no environment, no network and no files but the cache, see [Walls], a fresh
+// have no environment, no network and no files but the cache, see [walls.All], a fresh
 // instance for each call; a worker that dies takes nothing with it but its own
 // call, which is tried once more.
 //
@@ -16,6 +16,39 @@
 // What a guest does wrong is never the contestant's doing: it is an [*Error],
 // and the caller makes it a judging error. What a program does to an interactor by
 // speaking without end is [Judgement.Flooded]. Every other error is the platform's.
+//
+// Its files:
+//
+//	plugin.go     the runtime and its configuration
+//	module.go     admits a module and keeps it
+//	inspect.go    what can be told of a module without calling it
+//	embed.go      puts a manifest into a module
+//	manifest.go   checks a manifest against the dialects of this host
+//	compile.go    asks for a compilation
+//	check.go      calls of checkers
+//	interact.go   calls of interactors
+//	plan.go       calls of adapters
+//	native.go     what a checker says that ran as a program
+//	equal.go      answers without a call, for outputs that are the answer
+//	call.go       a call and what it leaves
+//	budget.go     fuel for several calls together
+//	queue.go      calls that wait go to a worker together
+//	pool.go       workers: how many, how old, how large
+//	process.go    starts and ends children
+//	child.go      the hidden commands
+//	errors.go     failures and their words
+//	metrics.go    figures
+//
+// What a child does is in rooms of their own, each of which knows only those above it:
+//
+//	internal/op         words of WebAssembly's binary format
+//	dialogue            what an interactor and a program may say to each other
+//	walls               what processes give up that work on what strangers made
+//	internal/wire       how host and worker speak, and what they say
+//	internal/fuel       counts what a call uses
+//	internal/wasi       WASI preview 1 for a guest that sees one call
+//	internal/admission  reads modules, refuses them, and makes them count their fuel
+//	internal/worker     the children: one compiles, the others call guests
 package plugin
 
 import (
@@ -30,6 +63,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"deepoj/host/plugin/internal/admission"
 )
 
 // Config says where a [Runtime] keeps its files and what it allows guests.
@@ -219,7 +254,7 @@ func buildName() string {
 			}
 		}
 	}
-	return fmt.Sprintf("r%d-wazero-%s-%s", rewriteRevision, compiler, runtime.GOARCH)
+	return fmt.Sprintf("r%d-wazero-%s-%s", admission.Revision, compiler, runtime.GOARCH)
 }
 
 // Close ends the workers, and with them the calls that are under way.

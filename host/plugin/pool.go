@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"deepoj/host/plugin/internal/wire"
 )
 
 // workerData is what a worker may allocate beside the memory of its guest: the
@@ -26,21 +28,21 @@ type pool struct {
 	waiting []*call
 	working int                      // workers that are at work, at most workers
 	costs   map[string]time.Duration // CPU time of a call by folder of its module
-	idle    []*worker                // the one used last is last
-	all     map[*worker]struct{}
+	idle    []*workerProcess         // the one used last is last
+	all     map[*workerProcess]struct{}
 	shut    bool
 }
 
-// worker is the host's side of a worker process.
-type worker struct {
+// workerProcess is the host's side of a worker process.
+type workerProcess struct {
 	process *process
 	conn    *net.UnixConn
-	link    *link
+	link    *wire.Link
 	knows   map[string]struct{} // folders of modules that it has loaded
 }
 
 func newPool(s *spawner, dir string, workers int, guestBytes int64) *pool {
-	return &pool{spawner: s, dir: dir, guestBytes: guestBytes, workers: workers, all: map[*worker]struct{}{}, costs: map[string]time.Duration{}}
+	return &pool{spawner: s, dir: dir, guestBytes: guestBytes, workers: workers, all: map[*workerProcess]struct{}{}, costs: map[string]time.Duration{}}
 }
 
 // diedError is what a call gets whose worker died. Of the calls that it had, one
@@ -53,7 +55,7 @@ type diedError struct {
 func (e *diedError) Error() string { return "worker " + e.how }
 
 // take returns an idle worker, best one that knows the module, or starts one.
-func (p *pool) take(dir string) (*worker, error) {
+func (p *pool) take(dir string) (*workerProcess, error) {
 	p.mu.Lock()
 	if p.shut {
 		p.mu.Unlock()
@@ -88,7 +90,7 @@ func (p *pool) take(dir string) (*worker, error) {
 }
 
 // bury reports whether a worker died while it was idle, and forgets it then.
-func (p *pool) bury(w *worker) bool {
+func (p *pool) bury(w *workerProcess) bool {
 	select {
 	case <-w.process.ended:
 		_ = w.conn.Close() // nobody is at the other end
@@ -100,7 +102,7 @@ func (p *pool) bury(w *worker) bool {
 }
 
 // give puts a worker back that may be asked again.
-func (p *pool) give(w *worker) {
+func (p *pool) give(w *workerProcess) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.shut {
@@ -109,7 +111,7 @@ func (p *pool) give(w *worker) {
 }
 
 // drop ends a worker.
-func (p *pool) drop(w *worker) {
+func (p *pool) drop(w *workerProcess) {
 	w.end()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +123,7 @@ func (p *pool) close() {
 	p.mu.Lock()
 	p.shut = true
 	workers := p.all
-	p.all, p.idle = map[*worker]struct{}{}, nil
+	p.all, p.idle = map[*workerProcess]struct{}{}, nil
 	p.mu.Unlock()
 	for w := range workers {
 		w.end()
@@ -129,8 +131,8 @@ func (p *pool) close() {
 }
 
 // start starts a worker.
-func (p *pool) start() (*worker, error) {
-	pair, err := socketPair()
+func (p *pool) start() (*workerProcess, error) {
+	pair, err := wire.SocketPair()
 	if err != nil {
 		return nil, fmt.Errorf("start worker: socket pair: %w", err)
 	}
@@ -147,15 +149,15 @@ func (p *pool) start() (*worker, error) {
 	if !ok {
 		return nil, fmt.Errorf("start worker: socket is a %T", conn)
 	}
-	proc, err := p.spawner.spawn(WorkerCommand, childLimits{Dir: p.dir, GuestBytes: p.guestBytes, DataBytes: workerData + p.guestBytes}, far)
+	proc, err := p.spawner.spawn(wire.WorkerCommand, wire.Limits{Dir: p.dir, GuestBytes: p.guestBytes, DataBytes: workerData + p.guestBytes}, far)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &worker{process: proc, conn: uc, link: newLink(hostSocket{uc}), knows: map[string]struct{}{}}, nil
+	return &workerProcess{process: proc, conn: uc, link: wire.HostLink(uc), knows: map[string]struct{}{}}, nil
 }
 
 // end ends the worker, if it is not dead already.
-func (w *worker) end() {
+func (w *workerProcess) end() {
 	_ = w.conn.Close() // nothing is in it that anybody wants
 	w.process.kill()
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"deepoj/host/platform"
+	"deepoj/host/plugin/internal/wire"
 )
 
 // maxCrash is how much of a dead child's last words is kept.
@@ -60,7 +61,7 @@ type process struct {
 }
 
 // spawn starts a child with no environment, in a session of its own.
-func (s *spawner) spawn(command string, limits childLimits, extra ...*os.File) (*process, error) {
+func (s *spawner) spawn(command string, limits wire.Limits, extra ...*os.File) (*process, error) {
 	arg, err := json.Marshal(limits)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", command, err)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"deepoj/host/plugin/internal/wire"
 )
 
 // Calls that wait for a worker are put to it together, if they are for the same
@@ -29,13 +31,13 @@ const (
 // call is a question that waits for a worker.
 type call struct {
 	ctx      context.Context //nolint:containedctx // a call lives as long as one of ask
-	request  request
+	request  wire.Request
 	question question
 	patience time.Duration
 	alone    bool
 
 	done  chan struct{} // closed when there is a reply or an error
-	reply reply
+	reply wire.Reply
 	blob  []byte
 	err   error
 }
@@ -44,13 +46,13 @@ type call struct {
 //
 // It returns a [*diedError] if the worker died, [ErrPatience] if it took longer
 // than patience, and ctx's error if ctx ended.
-func (p *pool) ask(ctx context.Context, q request, of question, patience time.Duration, alone bool) (reply, []byte, error) {
+func (p *pool) ask(ctx context.Context, q wire.Request, of question, patience time.Duration, alone bool) (wire.Reply, []byte, error) {
 	c := &call{
 		ctx: ctx, request: q, question: of, patience: patience, done: make(chan struct{}),
 		alone: alone || of.sent != nil || of.blob != nil,
 	}
 	if err := ctx.Err(); err != nil {
-		return reply{}, nil, err
+		return wire.Reply{}, nil, err
 	}
 	p.mu.Lock()
 	mine := p.working < p.workers
@@ -69,7 +71,7 @@ func (p *pool) ask(ctx context.Context, q request, of question, patience time.Du
 	case <-c.done:
 	case <-ctx.Done():
 		if p.withdraw(c) {
-			return reply{}, nil, ctx.Err()
+			return wire.Reply{}, nil, ctx.Err()
 		}
 		<-c.done
 	}
@@ -122,7 +124,7 @@ func (p *pool) collect() []*call {
 	rest := p.waiting[:0]
 	for _, c := range p.waiting[1:] {
 		fits := !first.alone && !c.alone && c.request.Dir == first.request.Dir && len(calls) < limit &&
-			files+len(c.question.files) <= maxFiles && output+c.request.OutputBytes <= maxOutput
+			files+len(c.question.files) <= wire.MaxFiles && output+c.request.OutputBytes <= maxOutput
 		if !fits {
 			rest = append(rest, c)
 			continue
@@ -193,8 +195,8 @@ func (p *pool) learn(calls []*call) {
 }
 
 // ask has the worker answer calls. After an error the worker is of no more use.
-func (w *worker) ask(calls []*call) error {
-	var b batch
+func (w *workerProcess) ask(calls []*call) error {
+	var b wire.Batch
 	var files []*os.File
 	var patience time.Duration
 	for _, c := range calls {
@@ -224,24 +226,24 @@ func (w *worker) ask(calls []*call) error {
 			}
 		}()
 	}
-	var o replies
+	var o wire.Replies
 	var header, blob []byte
-	err := w.link.send(b.append, calls[0].question.blob, files)
+	err := w.link.Send(b.Append, calls[0].question.blob, files)
 	if err == nil {
 		if sent := calls[0].question.sent; sent != nil {
 			sent()
 		}
 		var received []int
-		header, blob, received, err = w.link.receive()
+		header, blob, received, err = w.link.Receive()
 		for _, fd := range received {
 			_ = unix.Close(fd) // a worker sends none
 		}
 	}
 	if err == nil {
-		o, err = parseReplies(header)
+		o, err = wire.ParseReplies(header)
 	}
 	switch {
-	case err == nil && o.share(slices.Clone(blob), calls):
+	case err == nil && share(o, slices.Clone(blob), calls):
 		return nil
 	case left.Load() == 0:
 		return context.Canceled // each call has its own reason
@@ -249,7 +251,7 @@ func (w *worker) ask(calls []*call) error {
 		return ErrPatience
 	case errors.Is(err, net.ErrClosed):
 		return errClosed
-	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, errMessage):
+	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, wire.ErrMalformed):
 		return &diedError{}
 	default:
 		return err
@@ -257,7 +259,7 @@ func (w *worker) ask(calls []*call) error {
 }
 
 // share gives each call its reply, unless they do not fit.
-func (o replies) share(blob []byte, calls []*call) bool {
+func share(o wire.Replies, blob []byte, calls []*call) bool {
 	if len(o.All) != len(calls) {
 		return false
 	}

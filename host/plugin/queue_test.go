@@ -15,9 +15,9 @@ import (
 	"deepoj/plugins"
 )
 
-// crowd is a runtime with one worker and two modules, whose calls have been
+// oneWorker returns a runtime with one worker and two modules, whose calls have been
 // short.
-func crowd(t *testing.T, cfg plugin.Config) (r *plugin.Runtime, tokens, lines *plugin.Module) {
+func oneWorker(t *testing.T, cfg plugin.Config) (r *plugin.Runtime, tokens, lines *plugin.Module) {
 	t.Helper()
 	cfg.Workers = 1
 	r = open(t, cfg)
@@ -40,7 +40,7 @@ func crowd(t *testing.T, cfg plugin.Config) (r *plugin.Runtime, tokens, lines *p
 
 func TestEachOfManyWaitingCallsGetsItsOwnAnswer(t *testing.T) {
 	t.Parallel()
-	r, tokens, lines := crowd(t, plugin.Config{})
+	r, tokens, lines := oneWorker(t, plugin.Config{})
 	var all errgroup.Group
 	for i := range 200 {
 		m, want := tokens, plugin.Accepted
@@ -71,7 +71,7 @@ func TestEachOfManyWaitingCallsGetsItsOwnAnswer(t *testing.T) {
 
 func TestACallThatIsGivenUpTakesNoOtherWithIt(t *testing.T) {
 	t.Parallel()
-	r, tokens, _ := crowd(t, plugin.Config{})
+	r, tokens, _ := oneWorker(t, plugin.Config{})
 	var all sync.WaitGroup
 	for i := range 100 {
 		q := check(t, "", "1\n", "1\n")
@@ -95,7 +95,7 @@ func TestACallThatIsGivenUpTakesNoOtherWithIt(t *testing.T) {
 
 func TestAWorkerThatDiesCostsWaitingCallsNothing(t *testing.T) {
 	t.Parallel()
-	r, tokens, _ := crowd(t, plugin.Config{})
+	r, tokens, _ := oneWorker(t, plugin.Config{})
 	stop := make(chan struct{})
 	var killer sync.WaitGroup
 	killer.Go(func() {

@@ -20,6 +20,7 @@ import (
 
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/plugintest"
+	"deepoj/host/plugin/walls"
 )
 
 // prisoner is a child in whose place system calls are made: what a guest could do
@@ -325,7 +326,7 @@ func (p *prisoner) lists(dirs ...string) {
 // standing ends the test where this machine has not all walls.
 func standing(t *testing.T) {
 	t.Helper()
-	for _, w := range plugin.Walls() {
+	for _, w := range walls.All() {
 		if w.Missing == "" || strings.Contains(w.Missing, "cgo") { // the children are built without
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -220,56 +219,13 @@ func TestAWorkerHasNoEnvironmentAndLittleMemory(t *testing.T) {
 	}
 }
 
-// holdCommand runs [hold], escapeCommand runs [escape].
-const (
-	holdCommand   = "plugin-hold"
-	escapeCommand = "plugin-escape"
-)
+// holdCommand runs [hold].
+const holdCommand = "plugin-hold"
 
 func init() {
-	programs[escapeCommand] = func([]string) { escape() }
 	programs[holdCommand] = func(args []string) {
 		fmt.Fprintln(os.Stderr, hold(args[0], args[1]))
 		os.Exit(1)
-	}
-}
-
-// escape is a program that confines itself and then tries what it may not.
-// TestMain runs it.
-func escape() {
-	if err := plugin.Confine(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, errno := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
-	fmt.Println("socket:", errno)
-	fmt.Println("program:", exec.Command("/bin/true").Run())
-	fmt.Println("unshare:", unix.Unshare(unix.CLONE_NEWUSER))
-	fmt.Println("trace:", unix.PtraceAttach(os.Getppid()))
-	var wg sync.WaitGroup
-	for range 20 {
-		wg.Go(func() {
-			runtime.LockOSThread() // a new thread each
-			_, errno := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-			if errno == nil {
-				fmt.Println("a later thread has a socket")
-			}
-		})
-	}
-	wg.Wait()
-	fmt.Println("threads: done")
-}
-
-func TestAGuestThatBreaksOutFindsNothing(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, err := exec.Command(exe, escapeCommand).CombinedOutput()
-	const no = "operation not permitted"
-	want := "socket: " + no + "\nprogram: fork/exec /bin/true: " + no + "\nunshare: " + no + "\ntrace: " + no + "\nthreads: done\n"
-	if err != nil || string(said) != want {
-		t.Errorf("got %v\n%s\nwant\n%s", err, said, want)
 	}
 }
 

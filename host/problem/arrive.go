@@ -14,7 +14,8 @@ import (
 
 // Arrived returns a package that another process has read and that comes as JSON,
 // with its files in fsys. That process worked on what strangers made, so nothing is
-// believed of it: the error says what cannot come from [Read].
+// believed of it: the error says what cannot come from
+// host/problem/importing.
 func Arrived(manifest []byte, fsys fs.FS) (*Package, error) {
 	p := &Package{}
 	if err := json.Unmarshal(manifest, p); err != nil {
@@ -34,7 +35,7 @@ func (p *Package) sound() error {
 		return fmt.Errorf("schema %d and format %q are unknown", p.Schema, p.Format)
 	case p.Root == nil:
 		return errors.New("there are no tests")
-	case p.Limits.CPU < 0 || p.Limits.CPU > maxCPUSeconds*time.Second || p.Limits.MemoryMiB < 0 || p.Limits.OutputMiB < 0 || p.Limits.CodeKiB < 0:
+	case p.Limits.CPU < 0 || p.Limits.CPU > MaxCPUSeconds*time.Second || p.Limits.MemoryMiB < 0 || p.Limits.OutputMiB < 0 || p.Limits.CodeKiB < 0:
 		return fmt.Errorf("the limits %+v are out of range", p.Limits)
 	}
 	if err := p.soundFiles(); err != nil {
@@ -44,7 +45,7 @@ func (p *Package) sound() error {
 	for _, s := range p.Samples {
 		shown += len(s.Input) + len(s.Output)
 	}
-	if shown > 4*maxSamples { // bytes that are no text become longer
+	if shown > 4*MaxSamples { // bytes that are no text become longer
 		return fmt.Errorf("the samples have %d bytes", shown)
 	}
 	for _, c := range append(slices.Clone(p.Checkers), orNone(p.Interactor)...) {
@@ -78,7 +79,7 @@ func (p Picture) sound() error {
 	m := pictureName.FindStringSubmatch(p.Name)
 	converted := p.Convert == "" || (p.Convert == "pdf" || p.Convert == "eps") && p.Type == "image/png"
 	if m == nil || p.Type != pictureTypes[m[1]] || !converted {
-		return fmt.Errorf("%q of %q is no picture of a statement", brief(p.Name), brief(p.Type))
+		return fmt.Errorf("%q of %q is no picture of a statement", Brief(p.Name), Brief(p.Type))
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func (p *Package) soundFiles() error {
 	for _, f := range p.Files {
 		_, twice := sizes[f.Path]
 		total += max(f.Size, 0)
-		if twice || !fs.ValidPath(f.Path) || f.Path == "." || f.Size < 0 || f.Digest != "" || total > maxBytes || len(sizes) >= maxFiles {
+		if twice || !fs.ValidPath(f.Path) || f.Path == "." || f.Size < 0 || f.Digest != "" || total > MaxBytes || len(sizes) >= MaxFiles {
 			return fmt.Errorf("the file %q of %d bytes cannot be", f.Path, f.Size)
 		}
 		sizes[f.Path] = f.Size
@@ -98,7 +99,7 @@ func (p *Package) soundFiles() error {
 		return err
 	}
 	var err error
-	p.each(func(f *File) {
+	p.EachFile(func(f *File) {
 		if *f == (File{}) { // is still to be made
 			return
 		}

@@ -34,7 +34,7 @@ func (p *Package) Bound() (Checker, bool) {
 	if len(p.Checkers) != 1 || p.Checkers[0].Plugin == "" && p.Checkers[0].Digest == "" {
 		return Checker{}, false
 	}
-	named := slices.ContainsFunc(p.Files, func(f File) bool { return f.Path == nativeYAML })
+	named := slices.ContainsFunc(p.Files, func(f File) bool { return f.Path == NativeYAML })
 	return p.Checkers[0], p.Binding != nil || !named // a package can name an uploaded checker in that file alone
 }
 
@@ -53,7 +53,7 @@ func (p *Package) SameOwn(now *Package) bool {
 	}
 	same := true
 	for i := range now.Checkers {
-		now.Checkers[i].each(func(f *File) { same = same && had[f.Path] == f.Digest })
+		now.Checkers[i].EachFile(func(f *File) { same = same && had[f.Path] == f.Digest })
 	}
 	return same
 }

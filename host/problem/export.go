@@ -22,8 +22,8 @@ const VersionFile = "deepoj-version.json"
 // Inferred is where a time limit comes from that was found by measuring.
 const Inferred = "inferred from the submissions"
 
-// exported is the content of VersionFile.
-type exported struct {
+// Exported is the content of VersionFile.
+type Exported struct {
 	Problem string               `json:"problem"`
 	Version string               `json:"version"`
 	CPU     time.Duration        `json:"cpu_ns,omitempty"`      // if it was inferred
@@ -36,6 +36,9 @@ type exported struct {
 
 // madePath is what the files of tests are called that were made.
 var madePath = regexp.MustCompile(`^made/`)
+
+// IsMade reports whether a path is that of a file of a test that was made.
+func IsMade(path string) bool { return madePath.MatchString(path) }
 
 // madeFiles are the paths of the files of a test that were made.
 type madeFiles struct {
@@ -117,8 +120,8 @@ func (p *Package) Revise(ctx context.Context, w io.Writer, rev Revision) error {
 }
 
 // exported is what an archive says of the version besides its files.
-func (p *Package) exported(rev Revision) exported {
-	x := exported{Problem: p.Slug, Version: string(p.Version), Given: p.given(), Tests: map[string]madeFiles{}}
+func (p *Package) exported(rev Revision) Exported {
+	x := Exported{Problem: p.Slug, Version: string(p.Version), Given: p.Given(), Tests: map[string]madeFiles{}}
 	if p.Limits.CPUFrom == Inferred && !rev.Measure {
 		x.CPU = p.Limits.CPU
 	}
@@ -132,11 +135,11 @@ func (p *Package) exported(rev Revision) exported {
 		return x
 	}
 	for i, c := range p.Checkers {
-		if c.bound() {
+		if c.Bound() {
 			x.Checker = &p.Checkers[i]
 		}
 	}
-	if p.Interactor != nil && p.Interactor.bound() {
+	if p.Interactor != nil && p.Interactor.Bound() {
 		x.Talker = p.Interactor
 	}
 	return x
@@ -176,58 +179,5 @@ func entryOf(z *zip.Writer, name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// bound reports whether the checker is an uploaded plugin, which is no file.
-func (c *Checker) bound() bool { return c.Plugin != "" || c.Digest != "" }
-
-// restore gives the package what an export says of its version.
-func (r *reader) restore() {
-	if !r.wasExported {
-		return
-	}
-	var x exported
-	if err := json.Unmarshal([]byte(r.text(VersionFile)), &x); err != nil {
-		r.refuse(VersionFile, "", "is no export that can be read: %v; remove it to import the files alone", err)
-		return
-	}
-	if l := &r.p.Limits; x.CPU > 0 && x.CPU <= maxCPUSeconds*time.Second && l.CPUFrom == "default" {
-		l.CPU, l.CPUFrom = x.CPU, Inferred
-	} else if x.Default && l.CPUFrom == "default" && r.p.Format == FormatLegacy {
-		l.Resolution = 0
-	}
-	if x.Given != nil && r.p.given() != nil {
-		r.regive(*x.Given)
-	}
-	made := false
-	for _, t := range r.p.Tests() {
-		m := x.Tests[t.Name]
-		for _, part := range []struct {
-			file *File
-			path string
-		}{{&t.Input, m.Input}, {&t.Answer, m.Answer}} {
-			if part.file.Path == "" && part.path != "" && madePath.MatchString(part.path) && r.has(part.path) {
-				*part.file, made = r.file(part.path), true
-			}
-		}
-	}
-	if made {
-		if err := r.p.showSamples(context.Background(), r.p.Open); err != nil {
-			r.refuse(VersionFile, "tests", "names a sample that cannot be read: %v", err)
-		}
-	}
-	if c := x.Checker; c != nil {
-		r.rebind(c, "checker", func(c Checker) { r.p.Checkers = []Checker{c} })
-	}
-	if c := x.Talker; c != nil && r.p.Interactor != nil {
-		r.rebind(c, "interactor", func(c Checker) { r.p.Interactor = &c })
-	}
-}
-
-// rebind gives the package an uploaded plugin as its checker or interactor.
-func (r *reader) rebind(c *Checker, key string, set func(Checker)) {
-	protocol := c.Protocol == "icpc/1" || c.Protocol == "testlib/1"
-	if !c.bound() || c.Plugin != "" && c.Digest != "" || !protocol || c.Digest != "" && !pluginDigest.MatchString(c.Digest) {
-		r.refuse(VersionFile, key, "must name an uploaded plugin by its name or digest, and its protocol")
-		return
-	}
-	set(Checker{Plugin: c.Plugin, Digest: c.Digest, Protocol: c.Protocol, Flags: c.Flags, Points: c.Points})
-}
+// Bound reports whether the checker is an uploaded plugin, which is no file.
+func (c *Checker) Bound() bool { return c.Plugin != "" || c.Digest != "" }

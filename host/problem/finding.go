@@ -1,106 +1,35 @@
 package problem
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"deepoj/host/judge"
 )
 
 // Finding is something about a package that a setter should know.
-type Finding struct {
-	File   string `json:"file"`
-	Key    string `json:"key,omitempty"` // such as "limits.memory"
-	Reason string `json:"reason"`
-
-	// Count is of how many files the same is true and the same is to be done; 0 = of
-	// File alone. Also are the first of the others, in the order of their names.
-	Count int      `json:"count,omitempty"`
-	Also  []string `json:"also,omitempty"`
-}
-
-// maxAlso is how many of the other files a finding names.
-const maxAlso = 3
-
-func (f Finding) String() string {
-	s := f.File
-	if f.Key != "" {
-		s += ": " + f.Key
-	}
-	s += ": " + f.Reason
-	if more := f.More(); more != "" {
-		s += " (" + more + ")"
-	}
-	return s
-}
-
-// More says which other files have the same fault, such as "27 files like this: also
-// data/secret/02.in, data/secret/03.in, …"; "" if none has.
-func (f Finding) More() string {
-	if f.Count < 2 {
-		return ""
-	}
-	more := fmt.Sprintf("%d files like this: also %s", f.Count, strings.Join(f.Also, ", "))
-	if f.Count > len(f.Also)+1 {
-		more += ", …"
-	}
-	return more
-}
-
-// kind is what findings of several files have in common: what is wrong, and what is
-// to be done.
-type kind struct{ key, says string }
-
-// findings are what was found, like ones together.
-type findings struct {
-	all   []*alike
-	kinds map[kind]*alike
-}
-
-// alike are findings of one kind.
-type alike struct {
-	Finding
-	last string // the file that was the last one to join
-}
-
-// add takes note of something about a file. Says is the reason without what differs
-// from file to file.
-func (fs *findings) add(says string, f Finding) {
-	if fs.kinds == nil {
-		fs.kinds = map[kind]*alike{}
-	}
-	k := kind{f.Key, says}
-	if known := fs.kinds[k]; known != nil && known.last == f.File {
-		k.says = f.Reason // the same of another word of the file
-	}
-	known := fs.kinds[k]
-	switch {
-	case known == nil && len(fs.all) < maxReasons:
-		known = &alike{f, f.File}
-		fs.all, fs.kinds[k] = append(fs.all, known), known
-	case known != nil && known.last != f.File:
-		known.Count, known.last = max(known.Count, 1)+1, f.File
-		if len(known.Also) < maxAlso {
-			known.Also = append(known.Also, f.File)
-		}
-	}
-}
-
-// ordered returns the findings in the order of their files.
-func (fs *findings) ordered() []Finding {
-	slices.SortStableFunc(fs.all, func(a, b *alike) int { return cmp.Compare(a.File, b.File) })
-	var all []Finding
-	for _, f := range fs.all {
-		all = append(all, f.Finding)
-	}
-	return all
-}
+type Finding = judge.Finding
 
 // Report lists what was understood in a package but is not honoured, and what
 // was taken by default.
 type Report struct {
 	Warnings []Finding `json:"warnings"`
+}
+
+// statementFolders are where statements and their pictures lie in any format.
+var statementFolders = []string{"problem_statement", "statement", "statements", "statement-sections"}
+
+// AboutStatement reports whether a file of a package is a statement or a picture of one.
+func AboutStatement(file string) bool {
+	top, _, _ := strings.Cut(file, "/")
+	return slices.Contains(statementFolders, top) || file == "problem.pdf"
+}
+
+// OfStatements is the part of r that is about statements and their pictures.
+func (r Report) OfStatements() Report {
+	return Report{Warnings: slices.DeleteFunc(slices.Clone(r.Warnings), func(f Finding) bool { return !AboutStatement(f.File) })}
 }
 
 // Error is a reason to refuse a package.
@@ -122,3 +51,21 @@ func Findings(err error) []Finding {
 	}
 	return []Finding{{File: "package", Reason: err.Error()}}
 }
+
+// NewFinding is a finding that is not endless, whatever the names in the package.
+func NewFinding(file, key, format string, args ...any) Finding {
+	return Finding{File: Brief(file), Key: Brief(key), Reason: Brief(fmt.Sprintf(format, args...))}
+}
+
+// Brief is s, cut where it is longer than a finding may be.
+func Brief(s string) string {
+	if len(s) <= MaxReason {
+		return s
+	}
+	return strings.ToValidUTF8(s[:MaxReason], "") + "…"
+}
+
+// What a package may be at most. They bound the work of reading a hostile one.
+const (
+	MaxReason = 2000 // bytes of one of them
+)

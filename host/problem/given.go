@@ -18,14 +18,14 @@ func (p *Package) Give(slug string, g judge.Given) []Finding {
 	unsaid := p.Format == FormatPlain || p.Format == FormatDMOJ
 	where := "package"
 	if unsaid {
-		where = nativeYAML
+		where = NativeYAML
 	}
 	switch {
 	case g.Title == "" || g.Title == p.Title:
 	case unsaid && p.Title == "":
 		p.Title = g.Title
 	default:
-		idle = append(idle, finding(where, "title", "is %q, so the one that was given, %q, has no effect", p.Title, g.Title))
+		idle = append(idle, NewFinding(where, "title", "is %q, so the one that was given, %q, has no effect", p.Title, g.Title))
 	}
 	if unsaid && p.Title == "" {
 		p.Title = slug
@@ -36,20 +36,20 @@ func (p *Package) Give(slug string, g judge.Given) []Finding {
 	case unsaid && l.CPUFrom == Unsaid:
 		l.CPU, l.CPUFrom = cpu, GivenWith
 	default:
-		idle = append(idle, finding(where, "limits.time_limit", "comes from %s, so the %s that were given have no effect", l.CPUFrom, cpu))
+		idle = append(idle, NewFinding(where, "limits.time_limit", "comes from %s, so the %s that were given have no effect", l.CPUFrom, cpu))
 	}
 	switch {
 	case g.MemoryMiB == 0 || g.MemoryMiB == l.MemoryMiB && l.MemoryFrom != Unsaid:
 	case unsaid && l.MemoryFrom == Unsaid:
 		l.MemoryMiB, l.MemoryFrom = g.MemoryMiB, GivenWith
 	default:
-		idle = append(idle, finding(where, "limits.memory", "is %d MiB, so the %d MiB that were given have no effect", l.MemoryMiB, g.MemoryMiB))
+		idle = append(idle, NewFinding(where, "limits.memory", "is %d MiB, so the %d MiB that were given have no effect", l.MemoryMiB, g.MemoryMiB))
 	}
 	return idle
 }
 
-// given is what an export keeps of it.
-func (p *Package) given() *judge.Given {
+// Given is what an export keeps of it.
+func (p *Package) Given() *judge.Given {
 	if p.Format != FormatPlain && p.Format != FormatDMOJ {
 		return nil
 	}
@@ -63,15 +63,5 @@ func (p *Package) given() *judge.Given {
 	return g
 }
 
-// regive gives a package what an export says was given.
-func (r *reader) regive(g judge.Given) {
-	if field, err := g.Check(); err != nil {
-		r.refuse(VersionFile, "given."+field, "cannot be used: %v", err)
-		return
-	}
-	if r.p.Title == "" {
-		r.p.Title = g.Title
-	}
-	g.Title = ""
-	r.p.Give("", g)
-}
+// Unsaid is where a limit comes from that a package does not state.
+const Unsaid = "default"

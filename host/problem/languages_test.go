@@ -1,26 +1,19 @@
-package problem
+package problem_test
 
 import (
 	"testing"
 
+	"deepoj/host/problem"
+	"deepoj/host/problem/source"
 	"deepoj/plugins/languagestest"
 )
 
-func TestEveryLanguageIsKnownToEveryFormat(t *testing.T) {
+func TestEveryLanguageIsKnownByItsExtensions(t *testing.T) {
 	t.Parallel()
 	for _, l := range languagestest.All(t) {
 		for _, ext := range l.Extensions {
-			if !isHeader("a."+ext) && programLanguages["."+ext] != l.ID {
-				t.Errorf("a validator, grader or generator %q is in %q, and the adapter of %s takes it", "a."+ext, programLanguages["."+ext], l.ID)
-			}
-		}
-		for format, list := range map[string][]struct{ begins, id string }{"Polygon": sourceLanguages, "DMOJ": dmojLanguages} {
-			known := false
-			for _, has := range list {
-				known = known || has.id == l.ID
-			}
-			if !known {
-				t.Errorf("no language of %s is %s", format, l.ID)
+			if id := problem.LanguageOf("a." + ext); !source.IsHeader("a."+ext) && id != l.ID {
+				t.Errorf("a validator, grader or generator %q is in %q, and the adapter of %s takes it", "a."+ext, id, l.ID)
 			}
 		}
 	}

@@ -1,13 +1,35 @@
-// Package problem reads problem packages and keeps them by content.
+// Package problem is the model of a problem as it is judged, and keeps problems by
+// content.
 //
-// [Read] turns a package as a setter wrote it into a [Package]: what is judged,
-// by which tests, in which order, by which checker and how scores add up. A
-// package is read whole or refused; every refusal names the file, the key and
-// the reason, and what was understood but not honoured is in the [Report].
+// A [Package] says what is judged, by which tests, in which order, by which checker and
+// how scores add up. Packages as setters write them are read into it by
+// host/problem/importing, which refuses with a [Finding] for each reason: it names the
+// file, the key and what is wrong. What was understood but not honoured is in the
+// [Report].
 //
 // [Package.Save] puts the package and all its files into a blob store and
 // returns the digest of its manifest. That digest is the problem's version: it
 // names the same tests and rules forever. This package judges nothing.
+//
+// Its files:
+//
+//	problem.go    the model: package, limits, files, submissions
+//	group.go      groups and tests, and how they are graded
+//	score.go      how scores of groups add up
+//	checker.go    checkers and interactors, and the standard ones
+//	binding.go    a checker that somebody bound in place of the package's
+//	program.go    programs of the judges, their languages and commands
+//	expect.go     what submissions of the package must get
+//	bounds.go     what a package may be at most
+//	finding.go    what a setter should know of a package
+//	given.go      what is given with a package that does not say it
+//	only.go       a package with some of its tests
+//	shortname.go  short names, from names of folders and files
+//	tag.go        tags of languages of people, by their names
+//	render.go     pages of statements
+//	store.go      keeps a package and its files by content
+//	arrive.go     takes a package that another process read
+//	export.go     writes a version as a ZIP file
 package problem
 
 import (
@@ -20,6 +42,23 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
+)
+
+// NativeYAML is the file in which a package of any format says what that has no word for,
+// such as which checker of this platform decides.
+const NativeYAML = "deepoj.yaml"
+
+// IncludeDir is the folder of what submissions are compiled with, in folders by language.
+const IncludeDir = "include"
+
+// schema is the version of [Package] in the blob store.
+const schema = 1
+
+// SampleGroup and SecretGroup are the names of the groups of the whole package: the tests
+// that are shown, and those that are not.
+const (
+	SampleGroup = "sample"
+	SecretGroup = "secret"
 )
 
 // The formats of packages, as [Package.Format] spells them: those of ICPC and
@@ -155,13 +194,13 @@ type Picture struct {
 	Convert string `json:"convert,omitempty"`
 }
 
-// derivedDir is the folder of the files that reading a package makes. They are files
+// DerivedDir is the folder of the files that reading a package makes. They are files
 // of the version, and no part of the package.
-const derivedDir = "deepoj-derived"
+const DerivedDir = "deepoj-derived"
 
 // Derived reports whether a file of a version was made of others when the package was
 // read. An export leaves it out, since whoever reads the package makes it again.
-func Derived(path string) bool { return strings.HasPrefix(path, derivedDir+"/") }
+func Derived(path string) bool { return strings.HasPrefix(path, DerivedDir+"/") }
 
 // Include is what submissions in a language are compiled with. The files of the
 // language "default" are for all, and those of another go before them.
@@ -194,7 +233,7 @@ func (p *Package) Included(language string) []NamedFile {
 // includedAs is the name that a file gets beside a submission: with its folders below
 // include/LANGUAGE, or without any from elsewhere.
 func includedAs(name string) string {
-	if parts := strings.SplitN(name, "/", 3); len(parts) == 3 && parts[0] == includeDir {
+	if parts := strings.SplitN(name, "/", 3); len(parts) == 3 && parts[0] == IncludeDir {
 		return parts[2]
 	}
 	return path.Base(name)
@@ -246,128 +285,6 @@ type Limits struct {
 	CheckOutputMiB int64         `json:"check_output_mib"`
 }
 
-// Checker is one program that decides on outputs, or an interactor. Exactly one of Standard,
-// Plugin, Digest, Wasm, Sources and Program is set.
-type Checker struct {
-	Standard string `json:"standard,omitempty"` // name of a checker that comes with the platform, such as "default"
-	Plugin   string `json:"plugin,omitempty"`   // name of an uploaded plugin: the version that is active when a job is judged
-	Digest   string `json:"digest,omitempty"`   // an uploaded plugin, "sha256:<hex>"
-	Wasm     *File  `json:"wasm,omitempty"`     // a module of the package
-	Sources  []File `json:"sources,omitempty"`  // C or C++ files and headers of the package, to be compiled to WASI
-	Dialect  string `json:"dialect,omitempty"`  // of Sources, as that of a [Program]
-
-	// Program is of another language, or has scripts of its own: it runs natively.
-	Program *Program `json:"program,omitempty"`
-
-	Protocol string   `json:"protocol"`         // "icpc/1" or "testlib/1"
-	Flags    []string `json:"flags,omitempty"`  // come before the flags of the test
-	Points   bool     `json:"points,omitempty"` // its score.txt is the score of a test
-}
-
-// Group is a group of tests with the rules by which their results become one.
-type Group struct {
-	Name    string  `json:"name"` // such as "secret/group1"; "" is the whole package
-	Grading Grading `json:"grading"`
-	Items   []Item  `json:"items"` // in judging order
-}
-
-// Item is a test or a group; exactly one of its fields is set.
-type Item struct {
-	Test  *Test  `json:"test,omitempty"`
-	Group *Group `json:"group,omitempty"`
-
-	// Static is a test of the submitted files by the package's Static: it has no
-	// input and no answer, and nothing is run on it. It comes before the others of
-	// its group.
-	Static *Test `json:"static,omitempty"`
-}
-
-// Case returns the test that it is, of either kind, or nil if it is a group.
-func (it Item) Case() *Test {
-	if it.Static != nil {
-		return it.Static
-	}
-	return it.Test
-}
-
-// Test is one input with its answer.
-type Test struct {
-	Name   string   `json:"name"` // such as "secret/group1/01"
-	Sample bool     `json:"sample,omitempty"`
-	Input  File     `json:"input"`
-	Answer File     `json:"answer"`
-	Flags  []string `json:"flags,omitempty"` // output_validator_flags or _args that apply here
-
-	// Args are the arguments that programs get, and Files what is in their working
-	// directory besides. Validators of inputs get both, too.
-	Args  []string    `json:"args,omitempty"`
-	Files []NamedFile `json:"files,omitempty"`
-
-	// InputFlags are those of the validators of inputs, and InputFlagsOf those of
-	// one of them by its name, which count instead.
-	InputFlags   []string            `json:"input_flags,omitempty"`
-	InputFlagsOf map[string][]string `json:"input_flags_of,omitempty"`
-
-	// Points are what the test is worth when it is accepted, the most for one of the
-	// submitted files; nil = what the group gives for each.
-	Points *float64 `json:"points,omitempty"`
-
-	// Made is how its input is made, if the package does not hold it: the name of
-	// a generator and its arguments.
-	Made []string `json:"made,omitempty"`
-}
-
-// VerdictMode says how the verdicts of a group's items become one.
-type VerdictMode string
-
-// The verdict modes of the legacy default grader.
-const (
-	WorstError   VerdictMode = "worst_error"
-	FirstError   VerdictMode = "first_error"
-	AlwaysAccept VerdictMode = "always_accept"
-)
-
-// ScoreMode says how the scores of a group's items become one.
-type ScoreMode string
-
-// The score modes: those of the legacy default grader, and the one of the newer
-// formats that looks at verdicts only.
-const (
-	Sum      ScoreMode = "sum"
-	Avg      ScoreMode = "avg"
-	Min      ScoreMode = "min"
-	Max      ScoreMode = "max"
-	PassFail ScoreMode = "pass-fail" // the highest score if all is accepted, else 0
-)
-
-// Grading is how a group is graded (testdata.yaml, or test_group.yaml).
-type Grading struct {
-	// Break says that the rest of the group is not judged after its first
-	// rejected item.
-	Break bool `json:"break"`
-
-	Verdict      VerdictMode `json:"verdict"`
-	Score        ScoreMode   `json:"score"`
-	IgnoreSample bool        `json:"ignore_sample,omitempty"` // at the root: secret alone counts
-	AcceptAny    bool        `json:"accept_any,omitempty"`    // accepted if any item is
-
-	AcceptScore float64  `json:"accept_score"` // of a test that is accepted
-	RejectScore float64  `json:"reject_score"` // of a test that is not
-	Low         *float64 `json:"low,omitempty"`
-	High        *float64 `json:"high,omitempty"` // bounds of the group's score; nil = none
-
-	// Custom says that the package's Grader decides, with GraderFlags.
-	Custom      bool     `json:"custom,omitempty"`
-	GraderFlags []string `json:"grader_flags,omitempty"`
-
-	// Rule says what a checker may say about scores.
-	Rule ScoreRule `json:"rule,omitempty"`
-
-	// Requires are the names of groups before this one. If one of them is not
-	// accepted, this one is not judged: its score is 0 and it is not accepted.
-	Requires []string `json:"requires,omitempty"`
-}
-
 // Submission is a program that the package brings to prove itself.
 type Submission struct {
 	Path  string `json:"path"` // such as "submissions/accepted/fast.cpp"
@@ -386,6 +303,16 @@ type Submission struct {
 	// Dialect is what of its language it is written in, as that of a [Program].
 	Dialect string `json:"dialect,omitempty"`
 
+	// Entry is the file that starts, by its path in the submission, if the package says
+	// so; "" = what its language starts.
+	Entry string `json:"entry,omitempty"`
+
 	// Expect is what its tests must give, in formats that say so.
 	Expect []Expectation `json:"expect,omitempty"`
 }
+
+// New returns an empty package.
+func New() *Package { return &Package{Schema: schema} }
+
+// From says where the files of a package are that is being read.
+func (p *Package) From(fsys fs.FS) { p.src = fsys }

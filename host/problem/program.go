@@ -1,5 +1,11 @@
 package problem
 
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
 // The languages of programs that are no language of submissions.
 const (
 	LanguageShell   = "sh"     // a shell script alone
@@ -79,8 +85,8 @@ type CheckerTest struct {
 	Wants string `json:"wants"`
 }
 
-// each calls f for the files of p.
-func (p *Program) each(f func(*File)) {
+// EachFile calls f for the files of p.
+func (p *Program) EachFile(f func(*File)) {
 	for i := range p.Files {
 		f(&p.Files[i])
 	}
@@ -96,3 +102,61 @@ func (p *Package) Complete() bool {
 	}
 	return true
 }
+
+// FlagsOf returns the flags that a validator gets for the test.
+func (t *Test) FlagsOf(validator string) []string {
+	if flags, ok := t.InputFlagsOf[validator]; ok {
+		return flags
+	}
+	return t.InputFlags
+}
+
+// CommandWords splits the command of a test into its words. Quotes keep words together; what a
+// shell would do besides is refused.
+func CommandWords(cmd string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	begun := false
+	quote := rune(0)
+	for _, c := range cmd {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '"' || c == '\'':
+			quote, begun = c, true
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			if begun {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			begun = false
+		case strings.ContainsRune("|<>&;`$\x00", c):
+			return nil, fmt.Errorf("it holds %q, and only a generator with its arguments can be run", c)
+		default:
+			word.WriteRune(c)
+			begun = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("the quote %c is not closed", quote)
+	}
+	if begun {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// programLanguages are the languages of the judges' programs by the extensions of
+// their files, as the manifests of the adapters have them. Others than these only
+// come along.
+var programLanguages = map[string]string{
+	".py": "python", ".py3": "python", ".c": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".c++": "cpp", ".C": "cpp",
+	".java": "java", ".go": "go", ".rs": "rust", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript",
+	".ts": "typescript", ".kt": "kotlin", ".cs": "csharp",
+}
+
+// LanguageOf returns the language of a program of the judges by the extension of its
+// file, or "".
+func LanguageOf(file string) string { return programLanguages[path.Ext(file)] }

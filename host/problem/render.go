@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
-	"slices"
+	"regexp"
 	"strings"
 )
 
@@ -28,7 +27,7 @@ func (p *Package) TitleIn(language string) string {
 // DocumentLanguage returns the tag of the language that a statement is in that is a PDF,
 // by its path: "en" if that does not say.
 func DocumentLanguage(file string) string {
-	if m := statementFile.FindStringSubmatch(path.Base(file)); m != nil && m[1] != "" {
+	if m := StatementFile.FindStringSubmatch(path.Base(file)); m != nil && m[1] != "" {
 		return m[1]
 	}
 	if tag, known := languageTags[path.Base(path.Dir(file))]; known {
@@ -66,42 +65,24 @@ func (p *Package) Papers() []Document {
 	return all
 }
 
-// ReadStatements reads of a package what its pages show: names, statements, pictures
-// and PDFs. Whatever else is wrong with it does not matter: it may be one that was
-// taken in when rules were others. Only warnings of statements are in the report.
-func ReadStatements(fsys fs.FS) (*Package, Report, error) {
-	r := readAll(fsys)
-	report := Report{Warnings: slices.DeleteFunc(r.warned().Warnings, func(f Finding) bool { return !aboutStatement(f.File) })}
-	if len(r.p.Statements) == 0 && len(r.p.Documents) == 0 {
-		if r.refusals > 0 {
-			return nil, report, r.refusal()
-		}
-		return nil, report, &Error{finding(statementDir, "", "holds no statement that can be shown")}
-	}
-	for _, f := range r.refused.ordered() {
-		if aboutStatement(f.File) {
-			return nil, report, r.refusal()
-		}
-	}
-	p := &Package{
-		Schema: schema, Format: r.p.Format, Slug: r.p.Slug, Title: r.p.Title, Titles: r.p.Titles, Root: &Group{},
-		Statement: r.p.Statement, Statements: r.p.Statements, Pictures: r.p.Pictures, Documents: r.p.Documents, Files: r.p.Files, src: r.p.src,
-	}
-	return p, report, nil
+// HasStatement reports whether there is a statement, in whichever format.
+func (p *Package) HasStatement() bool {
+	return p.Statement != "" || len(p.Statements) > 0 || len(p.Documents) > 0
 }
 
-// statementFolders are where statements and their pictures lie in any format.
-var statementFolders = []string{statementDir, newStatementDir, "statements", "statement-sections"}
-
-func aboutStatement(file string) bool {
-	top, _, _ := strings.Cut(file, "/")
-	return slices.Contains(statementFolders, top) || file == "problem.pdf"
+// Shown returns of p, which was just read, what its pages show: names, statements,
+// pictures and PDFs.
+func (p *Package) Shown() *Package {
+	return &Package{
+		Schema: schema, Format: p.Format, Slug: p.Slug, Title: p.Title, Titles: p.Titles, Root: &Group{},
+		Statement: p.Statement, Statements: p.Statements, Pictures: p.Pictures, Documents: p.Documents, Files: p.Files, src: p.src,
+	}
 }
 
 // skeletonFile is the most that a file may have to be in a skeleton, in bytes.
 const skeletonFile = 64 << 20
 
-// Skeleton writes p, which is saved, as a ZIP file that [ReadStatements] can read:
+// Skeleton writes p, which is saved, as a ZIP file that importing.Statements can read:
 // every file is there by its name, and those that have nothing to do with statements,
 // such as secret tests, are empty.
 func (p *Package) Skeleton(ctx context.Context, w io.Writer) error {
@@ -161,3 +142,7 @@ func (p *Package) bare() map[string]bool {
 	}
 	return all
 }
+
+// StatementFile is the name of a statement: group 1 is the language tag, group 2
+// the kind of file.
+var StatementFile = regexp.MustCompile(`^problem(?:\.([a-z]{2,3}(?:-[A-Za-z0-9]+)?))?\.(tex|md|pdf)$`)

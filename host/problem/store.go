@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,22 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 )
+
+// ShownText is what the page shows of a sample that begins so and has size bytes.
+func ShownText(b []byte, size int64) string {
+	if size > int64(len(b)) {
+		return Clean(string(b)) + "…\n"
+	}
+	return Clean(string(b))
+}
+
+// Clean makes text that every page and database takes: valid UTF-8 without NUL.
+func Clean(s string) string {
+	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) {
+		return s
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
 
 // manifestMax is the most that Load reads as a manifest, in bytes.
 const manifestMax = 256 << 20
@@ -44,7 +59,7 @@ func (p *Package) Save(ctx context.Context, s blob.Store) (blob.Digest, error) {
 		f.Digest = g
 		digests[f.Path] = g
 	}
-	p.each(func(f *File) { f.Digest = digests[f.Path] })
+	p.EachFile(func(f *File) { f.Digest = digests[f.Path] })
 	if p.Title == "" {
 		p.Title = p.Slug
 	}
@@ -153,7 +168,7 @@ func (p *Package) WithTests(ctx context.Context, inputs, answers map[string]File
 		return &made
 	})
 	slices.SortFunc(q.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	if err := q.showSamples(ctx, p.Open); err != nil {
+	if err := q.ShowSamples(ctx, p.Open); err != nil {
 		return nil, err
 	}
 	if _, err := q.saveManifest(ctx, p.from); err != nil {
@@ -162,15 +177,15 @@ func (p *Package) WithTests(ctx context.Context, inputs, answers map[string]File
 	return &q, nil
 }
 
-// showSamples makes the samples that are shown of the files of the tests.
-func (p *Package) showSamples(ctx context.Context, open func(context.Context, File) (io.ReadCloser, error)) error {
+// ShowSamples makes the samples that are shown of the files of the tests.
+func (p *Package) ShowSamples(ctx context.Context, open func(context.Context, File) (io.ReadCloser, error)) error {
 	p.Samples = nil
-	left := int64(maxSamples)
+	left := int64(MaxSamples)
 	for _, t := range p.Tests() {
 		if !t.Sample {
 			continue
 		}
-		s := judge.Sample{Name: strings.TrimPrefix(t.Name, sampleDir+"/")}
+		s := judge.Sample{Name: strings.TrimPrefix(t.Name, SampleGroup+"/")}
 		for _, part := range []struct {
 			file File
 			to   *string
@@ -178,14 +193,14 @@ func (p *Package) showSamples(ctx context.Context, open func(context.Context, Fi
 			r, err := open(ctx, part.file)
 			var b []byte
 			if err == nil {
-				b, err = io.ReadAll(io.LimitReader(r, min(maxSample, left)))
+				b, err = io.ReadAll(io.LimitReader(r, min(MaxSample, left)))
 				err = errors.Join(err, r.Close())
 			}
 			if err != nil {
 				return fmt.Errorf("show sample %s of problem %s: %w", t.Name, p.Slug, err)
 			}
 			left -= int64(len(b))
-			*part.to = shownText(b, part.file.Size)
+			*part.to = ShownText(b, part.file.Size)
 		}
 		p.Samples = append(p.Samples, s)
 	}
@@ -289,96 +304,8 @@ func (p *Package) Tags() []string {
 	return tags
 }
 
-// AsProgram returns a checker made of sources as one that runs natively.
-func (c Checker) AsProgram() Checker {
-	p := Program{Name: path.Base(c.Sources[0].Path), Dialect: c.Dialect, Files: c.Sources}
-	for _, f := range c.Sources {
-		if id := programLanguages[path.Ext(f.Path)]; id != "" {
-			p.Name, p.Language = strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path)), id
-		}
-	}
-	c.Sources, c.Program = nil, &p
-	return c
-}
-
-// Name returns what people call the checker: its name, its digest, or its file.
-func (c Checker) Name() string {
-	switch {
-	case c.Wasm != nil:
-		return c.Wasm.Path
-	case len(c.Sources) > 0:
-		return c.Sources[0].Path
-	case c.Program != nil:
-		return c.Program.Files[0].Path
-	}
-	return c.Standard + c.Plugin + c.Digest
-}
-
-// WithChecker returns p judged by another checker, not yet saved. What the
-// package says about flags and points stays.
-func (p *Package) WithChecker(c Checker) *Package {
-	q := *p
-	if len(p.Checkers) > 0 {
-		c.Flags, c.Points = p.Checkers[0].Flags, p.Checkers[0].Points
-	}
-	q.Checkers, q.Version = []Checker{c}, ""
-	return &q
-}
-
-// WithInteractor returns p, an interactive problem, with another interactor, not
-// yet saved. What the package says about flags and points stays.
-func (p *Package) WithInteractor(c Checker) *Package {
-	q := *p
-	if p.Interactor != nil {
-		c.Flags, c.Points = p.Interactor.Flags, p.Interactor.Points
-	}
-	q.Interactor, q.Version = &c, ""
-	return &q
-}
-
-// Tests returns every test of p that has an input, in judging order.
-func (p *Package) Tests() []*Test { return p.Root.Tests() }
-
-// Tests returns every test below g that has an input, in judging order.
-func (g *Group) Tests() []*Test {
-	return slices.DeleteFunc(g.cases(func(it Item) *Test { return it.Test }), func(t *Test) bool { return t == nil })
-}
-
-// Cases returns every test of p in judging order, those of the submitted files too.
-func (p *Package) Cases() []*Test { return p.Root.Cases() }
-
-// Cases returns every test below g in judging order, those of the submitted files
-// too.
-func (g *Group) Cases() []*Test { return g.cases(Item.Case) }
-
-// cases returns what each item below g is.
-func (g *Group) cases(of func(Item) *Test) []*Test {
-	var all []*Test
-	for _, it := range g.Items {
-		if it.Group != nil {
-			all = append(all, it.Group.cases(of)...)
-		} else {
-			all = append(all, of(it))
-		}
-	}
-	return all
-}
-
-// each calls f for the files of c.
-func (c *Checker) each(f func(*File)) {
-	if c.Wasm != nil {
-		f(c.Wasm)
-	}
-	for i := range c.Sources {
-		f(&c.Sources[i])
-	}
-	if c.Program != nil {
-		c.Program.each(f)
-	}
-}
-
-// each calls f for every place in p that names a file, except p.Files.
-func (p *Package) each(f func(*File)) {
+// EachFile calls f for every place in p that names a file, except p.Files.
+func (p *Package) EachFile(f func(*File)) {
 	for _, t := range p.Tests() {
 		f(&t.Input)
 		f(&t.Answer)
@@ -387,15 +314,15 @@ func (p *Package) each(f func(*File)) {
 		}
 	}
 	for i := range p.Checkers {
-		p.Checkers[i].each(f)
+		p.Checkers[i].EachFile(f)
 	}
 	if p.Binding != nil {
 		for i := range p.Binding.Own {
-			p.Binding.Own[i].each(f)
+			p.Binding.Own[i].EachFile(f)
 		}
 	}
 	if p.Interactor != nil {
-		p.Interactor.each(f)
+		p.Interactor.EachFile(f)
 	}
 	for i := range p.Submissions {
 		for j := range p.Submissions[i].Files {
@@ -417,10 +344,10 @@ func (p *Package) each(f func(*File)) {
 		f(&p.Pictures[i].File)
 	}
 	for i := range p.Generators {
-		p.Generators[i].each(f)
+		p.Generators[i].EachFile(f)
 	}
 	for i := range p.Validators {
-		p.Validators[i].each(f)
+		p.Validators[i].EachFile(f)
 		for j := range p.Validators[i].Tests {
 			f(&p.Validators[i].Tests[j].Input)
 		}
@@ -430,7 +357,7 @@ func (p *Package) each(f func(*File)) {
 	}
 	for _, one := range []*Program{p.Static, p.Grader} {
 		if one != nil {
-			one.each(f)
+			one.EachFile(f)
 		}
 	}
 	for i := range p.CheckerTests {

@@ -13,9 +13,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deepoj/host/plugin"
+	"deepoj/host/plugin/walls"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/host/problem/samples"
+	"deepoj/host/problem/source"
 )
 
 // Command is the hidden command that a program must hand to [Child].
@@ -54,9 +56,9 @@ func child(args []string) error {
 	var pkg *problem.Package
 	fsys, a, err := open(o, root)
 	if err == nil && a.Archive == "" {
-		reads := problem.Read
+		reads := importing.Read
 		if o.Statements {
-			reads = problem.ReadStatements
+			reads = importing.Statements
 		}
 		pkg, err = read(fsys, reads, &a)
 	}
@@ -75,7 +77,7 @@ func child(args []string) error {
 // confined gives up what reading needs not, and returns the folder that is open, if it
 // is one.
 func confined(o order) (root *os.Root, err error) {
-	c := plugin.Confinement{Descriptors: sourceFD + 1, DataBytes: o.Data, CPU: o.CPU}
+	c := walls.Confinement{Descriptors: sourceFD + 1, DataBytes: o.Data, CPU: o.CPU}
 	if o.Sample != "" {
 		c.Descriptors = sourceFD
 	}
@@ -114,7 +116,7 @@ func open(o order, root *os.Root) (fs.FS, answer, error) {
 	if err != nil {
 		return nil, answer{Archive: "the file is no ZIP archive that can be read: " + err.Error()}, nil //nolint:nilerr // the answer says it
 	}
-	fsys, err := problem.Unzip(z)
+	fsys, err := source.Unzip(z)
 	if err != nil {
 		return nil, answer{Archive: "the package is refused: " + err.Error()}, nil //nolint:nilerr // the answer says it
 	}

@@ -78,7 +78,7 @@ func (r *Reading) Close() error {
 }
 
 // Archive reads a package from an open ZIP file. The reasons to refuse it are those of
-// [problem.Read], or a [FailureError]; any other error is none of the package. The report
+// [importing.Read], or a [FailureError]; any other error is none of the package. The report
 // is there in any case.
 func (c Config) Archive(ctx context.Context, file *os.File) (*Reading, error) {
 	info, err := file.Stat()
@@ -94,7 +94,7 @@ func (c Config) Sample(ctx context.Context, slug string) (*Reading, error) {
 }
 
 // Statements reads of a package in an open ZIP file what its pages show, as
-// [problem.ReadStatements] does. Errors are as of [Config.Archive].
+// [importing.Statements] does. Errors are as of [Config.Archive].
 func (c Config) Statements(ctx context.Context, file *os.File) (*Reading, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -103,7 +103,7 @@ func (c Config) Statements(ctx context.Context, file *os.File) (*Reading, error)
 	return c.read(ctx, order{Bytes: info.Size(), Statements: true}, file)
 }
 
-// Path reads the package at a path of this machine, as [problem.Open] finds it, and
+// Path reads the package at a path of this machine, as [source.Open] finds it, and
 // returns its short name besides.
 func (c Config) Path(ctx context.Context, name string) (r *Reading, slug string, err error) {
 	full, err := filepath.Abs(name)

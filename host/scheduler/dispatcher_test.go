@@ -87,7 +87,7 @@ func TestNothingIsPublishedForNobody(t *testing.T) {
 	t.Parallel()
 	b, s := newBench(t), &shelf{}
 	cpp := b.submit(1)
-	b.submit(1, func(n *sql.NewSubmission) { n.Language = "rust" })
+	b.submit(1, func(n *sql.NewJob) { n.Language = "rust" })
 	b.run(b.dispatcher(s, func(c *DispatcherConfig) { c.WorkerAge = time.Hour }))
 	b.eventually("the dispatcher looked", func() bool {
 		return b.figure("api_outbox_dispatch_total", "status", statusIdle, "reason", string(judge.ReasonNoLiveWorker)) > 0

@@ -12,6 +12,18 @@
 // Any number of each may run at once, in one process or in several: every step
 // is one statement that skips what another one holds. None of them decides
 // about a verdict, and none loses a job by stopping at any moment.
+//
+// Its files:
+//
+//	dispatcher.go  jobs to streams
+//	window.go      how many may be there at a time
+//	shards.go      which shards a dispatcher holds
+//	reclaimer.go   jobs of lost workers
+//	redriver.go    jobs whose time has come, and lost deliveries
+//	switch.go      streams or PostgreSQL
+//	retirer.go     what need not be kept
+//	observer.go    what is measured
+//	metrics.go     and what of the steps is counted
 package scheduler
 
 import (

@@ -47,11 +47,11 @@ func newBench(t *testing.T) bench {
 }
 
 // submit hands in n programs and returns their jobs.
-func (b bench) submit(n int, change ...func(*sql.NewSubmission)) []int64 {
+func (b bench) submit(n int, change ...func(*sql.NewJob)) []int64 {
 	b.t.Helper()
 	ids := make([]int64, n)
 	for i := range ids {
-		s := sql.NewSubmission{
+		s := sql.NewJob{
 			Problem: "aplusb", Language: "cpp", Author: "ann", GroupKey: fmt.Sprintf("g%d", i),
 			Sources: []judge.Source{{Name: "main.cpp", Text: "int main() {}"}},
 		}

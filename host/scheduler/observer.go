@@ -153,8 +153,8 @@ func (o *Observer) known(ctx context.Context, what string, err error) bool {
 }
 
 func (o *Observer) queue(s sql.QueueStats) {
-	for lane := judge.LaneStaff; lane <= judge.LaneBatch; lane++ {
-		o.depth.WithLabelValues(strconv.Itoa(int(lane))).Set(float64(s.Lanes[lane]))
+	for _, lane := range judge.Lanes {
+		o.depth.WithLabelValues(strconv.Itoa(int(lane.Number()))).Set(float64(s.Lanes[lane]))
 	}
 	o.single[gaugePending].Set(float64(s.Pending))
 	o.single[gaugeDelivered].Set(float64(s.Delivered))

@@ -221,7 +221,7 @@ func (s *Switch) Taking() bool {
 }
 
 // Take implements [queue.Taker]; without one to ask there is nothing to take.
-func (s *Switch) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Job, time.Time, error) {
+func (s *Switch) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Claim, time.Time, error) {
 	t, ok := s.direct.(queue.Taker)
 	if !ok {
 		return nil, time.Time{}, nil

@@ -215,9 +215,9 @@ func (s *system) drained() {
 	})
 }
 
-func submissions(n int, service func(i int) time.Duration) (out []sql.NewSubmission) {
+func submissions(n int, service func(i int) time.Duration) (out []sql.NewJob) {
 	for i := range n {
-		out = append(out, sql.NewSubmission{
+		out = append(out, sql.NewJob{
 			Problem: "p", Language: "cpp", // of nobody: who came first goes first
 			Sources: []judge.Source{{Name: "main.cpp", Text: service(i).String()}},
 		})

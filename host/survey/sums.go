@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"deepoj/host/judge"
 	"deepoj/host/problem"
-	"deepoj/host/verify"
 )
 
 // Sums is what a survey comes to.
@@ -60,7 +60,7 @@ func Sum(all []Package) Sums {
 }
 
 // wrongs are what is wrong with a proof, in words that packages have in common.
-func wrongs(r verify.Report) (all []string) {
+func wrongs(r judge.Proof) (all []string) {
 	for _, row := range r.Rows {
 		if row.Problem != "" {
 			all = append(all, path.Dir(row.Path)+": "+plain(row.Problem))

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deepoj/host/blob"
+	"deepoj/host/judge"
 	"deepoj/host/judging"
 	"deepoj/host/problem"
 	"deepoj/host/reading"
@@ -75,7 +76,7 @@ type Package struct {
 	Seconds  float64           `json:"seconds"` // on the clock
 
 	// Proof is there if there was one, without the words of compilers.
-	Proof *verify.Report `json:"proof,omitempty"`
+	Proof *judge.Proof `json:"proof,omitempty"`
 }
 
 func (c Config) withDefaults() Config {

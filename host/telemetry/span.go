@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -140,22 +141,16 @@ func (s *Span) End(err error) {
 // Request returns a context with the trace id of a request, which is its W3C
 // traceparent's or a new one, and begins the request's span.
 func (t *Tracer) Request(ctx context.Context, traceparent, name string) (context.Context, *Span) {
-	id, parent, ok := ParseTraceparent(traceparent)
-	if !ok {
-		id = NewTraceID()
+	caller := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": traceparent})
+	parent := trace.SpanContextFromContext(caller)
+	id := NewTraceID()
+	if parent.IsValid() {
+		id = parent.TraceID().String()
 	}
-	ctx = WithTrace(ctx, id)
-	if t == nil {
+	if ctx = WithTrace(ctx, id); t == nil {
 		return ctx, nil
 	}
-	if ok {
-		var flags trace.TraceFlags
-		if sampled(traceparent) {
-			flags = trace.FlagsSampled
-		}
-		span, _ := trace.SpanIDFromHex(parent) // ParseTraceparent has seen it
-		ctx = withParent(ctx, id, span, flags)
-	}
+	ctx = trace.ContextWithRemoteSpanContext(ctx, parent)
 	return t.start(ctx, name, time.Time{}, trace.SpanKindServer)
 }
 
@@ -205,16 +200,9 @@ func (t *Tracer) submitted(ctx context.Context, traceID string, jobID int64) con
 	if t.share.ShouldSample(sdk.SamplingParameters{ParentContext: context.Background(), TraceID: id}).Decision == sdk.RecordAndSample {
 		flags = trace.FlagsSampled
 	}
-	return withParent(ctx, traceID, submitSpan(traceID, jobID), flags)
-}
-
-// withParent returns a context whose spans are below one of another process.
-func withParent(ctx context.Context, traceID string, span trace.SpanID, flags trace.TraceFlags) context.Context {
-	id, err := trace.TraceIDFromHex(traceID)
-	if err != nil {
-		return ctx
-	}
-	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span, TraceFlags: flags, Remote: true}))
+	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{
+		TraceID: id, SpanID: submitSpan(traceID, jobID), TraceFlags: flags, Remote: true,
+	}))
 }
 
 // submitSpan returns the id of the span of a job's submit.
@@ -225,6 +213,16 @@ func submitSpan(traceID string, jobID int64) (id trace.SpanID) {
 	return id
 }
 
+// NewTraceID returns a random trace id as the W3C trace context writes it: 32
+// lower-case hexadecimal digits, not all zero.
+func NewTraceID() string { return newTraceID().String() }
+
+func newTraceID() (id trace.TraceID) {
+	binary.NativeEndian.PutUint64(id[:8], rand.Uint64()|1) //nolint:gosec // G404: as unique as it must be
+	binary.NativeEndian.PutUint64(id[8:], rand.Uint64())   //nolint:gosec // G404: as unique as it must be
+	return id
+}
+
 // ids makes the ids of spans: as chosen, or random.
 type ids struct{}
 
@@ -232,8 +230,7 @@ type ids struct{}
 func (g ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 	id, err := trace.TraceIDFromHex(TraceID(ctx))
 	if err != nil {
-		binary.NativeEndian.PutUint64(id[:8], rand.Uint64()|1) //nolint:gosec // G404: as unique as it must be
-		binary.NativeEndian.PutUint64(id[8:], rand.Uint64())   //nolint:gosec // G404: as unique as it must be
+		id = newTraceID()
 	}
 	return id, g.NewSpanID(ctx, id)
 }

@@ -113,11 +113,11 @@ func parseHeaders(text string) (map[string]string, error) {
 type Tracer struct {
 	otel  trace.Tracer
 	share sdk.Sampler
-	pipe  *pipe
+	spans processor
 }
 
 // NewTracer returns a tracer. It does not wait for the collector, which may come
-// later and go at any time; [Tracer.Run] sends.
+// later and go at any time. [Tracer.Run] has to be called, too.
 func NewTracer(ctx context.Context, cfg TracerConfig) (*Tracer, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("tracer: %w", err)
@@ -132,11 +132,11 @@ func NewTracer(ctx context.Context, cfg TracerConfig) (*Tracer, error) {
 	if cfg.Share == 0 {
 		cfg.Share = 1
 	}
-	exporter, err := cfg.Exporter(ctx, Collector{strings.TrimSuffix(cfg.Endpoint, "/") + "/v1/traces", headers, cfg.TLS, exportTime}) // the pipe tries again
+	collector, err := cfg.Exporter(ctx, Collector{strings.TrimSuffix(cfg.Endpoint, "/") + "/v1/traces", headers, cfg.TLS, requestTime})
 	if err != nil {
 		return nil, fmt.Errorf("tracer: %w", err)
 	}
-	p, err := newPipe(cfg, exporter)
+	to, err := newExporter(ctx, cfg, collector)
 	if err != nil {
 		return nil, fmt.Errorf("tracer: %w", err)
 	}
@@ -146,10 +146,11 @@ func NewTracer(ctx context.Context, cfg TracerConfig) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tracer: OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	share := sdk.TraceIDRatioBased(cfg.Share)
-	provider := sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithSampler(sdk.ParentBased(share)), sdk.WithIDGenerator(ids{}), sdk.WithSpanProcessor(p))
-	return &Tracer{otel: provider.Tracer("deepoj"), share: share, pipe: p}, nil
+	share, spans := sdk.TraceIDRatioBased(cfg.Share), newProcessor(cfg, to)
+	provider := sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithSampler(sdk.ParentBased(share)), sdk.WithIDGenerator(ids{}), sdk.WithSpanProcessor(spans))
+	return &Tracer{otel: provider.Tracer("deepoj"), share: share, spans: spans}, nil
 }
 
-// Run sends spans until ctx is done, then those that wait, for 2 seconds at most.
-func (t *Tracer) Run(ctx context.Context) error { return t.pipe.run(ctx) }
+// Run waits until ctx is done and sends the spans that wait then, for 2 seconds at
+// most. There are no more spans after it.
+func (t *Tracer) Run(ctx context.Context) error { return t.spans.run(ctx) }

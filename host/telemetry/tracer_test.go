@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,9 +47,9 @@ func TestATraceGoesOnInOtherProcesses(t *testing.T) {
 	c := telemetrytest.Start(t)
 	web, stopWeb := tracer(t, telemetry.TracerConfig{Endpoint: c.URL + "/", Instance: "web", Headers: "Authorization=Basic%20abc, X-Scope = a"})
 	worker, stopWorker := tracer(t, telemetry.TracerConfig{Endpoint: c.URL, Instance: "worker", Every: time.Hour}) // speaks last
-	trace, caller := telemetry.NewTraceID(), telemetry.NewSpanID()
+	trace, caller := telemetry.NewTraceID(), "00f067aa0ba902b7"
 
-	ctx, request := web.Request(t.Context(), telemetry.Traceparent(trace, caller), "POST")
+	ctx, request := web.Request(t.Context(), "00-"+trace+"-"+caller+"-01", "POST")
 	if got := telemetry.TraceID(ctx); got != trace {
 		t.Errorf("logs would carry %s, want %s", got, trace)
 	}
@@ -203,29 +204,56 @@ func TestAProcessGoesOnWithoutItsCollector(t *testing.T) {
 				s.End(nil) // waits for nobody
 			}
 			stop()
-			families, err := reg.Gather()
-			if err != nil {
-				t.Fatal(err)
-			}
-			sums := map[string]float64{}
-			for _, f := range families {
-				for _, m := range f.GetMetric() {
-					key := f.GetName()
-					for _, l := range m.GetLabel() {
-						key += " " + l.GetValue()
-					}
-					sums[key] = m.GetCounter().GetValue()
-				}
-			}
+			sums := counters(t, reg)
 			full, export := sums["telemetry_spans_dropped_total full"], sums["telemetry_spans_dropped_total export"]
 			if full == 0 || export == 0 || full+export != made || sums["telemetry_spans_exported_total"] != 0 {
 				t.Errorf("of %d spans: %v", made, sums)
 			}
-			if problems, err := promlint.NewWithMetricFamilies(families).Lint(); err != nil || len(problems) > 0 {
-				t.Errorf("lint: %v, %v", problems, err)
-			}
 		})
 	}
+}
+
+// TestASpanOutlivesACollectorThatFalters has one that fails once.
+func TestASpanOutlivesACollectorThatFalters(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	faltering := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 1 {
+			http.Error(w, "not now", http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(faltering.Close)
+	reg := prometheus.NewRegistry()
+	tr, stop := tracer(t, telemetry.TracerConfig{Endpoint: faltering.URL, Registerer: reg})
+	_, s := tr.Request(t.Context(), "", "GET /")
+	s.End(nil)
+	stop()
+	if got := counters(t, reg); got["telemetry_spans_exported_total"] != 1 || got["telemetry_spans_dropped_total export"] != 0 {
+		t.Errorf("%v after %d requests", got, asked.Load())
+	}
+}
+
+// counters returns the values of a registry's counters by "name label".
+func counters(t *testing.T, reg *prometheus.Registry) map[string]float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems, err := promlint.NewWithMetricFamilies(families).Lint(); err != nil || len(problems) > 0 {
+		t.Errorf("lint: %v, %v", problems, err)
+	}
+	sums := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			key := f.GetName()
+			for _, l := range m.GetLabel() {
+				key += " " + l.GetValue()
+			}
+			sums[key] = m.GetCounter().GetValue()
+		}
+	}
+	return sums
 }
 
 func TestProcessesAgreeOnWhichTracesAreRecorded(t *testing.T) {
@@ -243,7 +271,7 @@ func TestProcessesAgreeOnWhichTracesAreRecorded(t *testing.T) {
 		traces = append(traces, telemetry.TraceID(ctx))
 	}
 	unwanted := telemetry.NewTraceID()
-	ctx, request := web.Request(t.Context(), strings.TrimSuffix(telemetry.Traceparent(unwanted, telemetry.NewSpanID()), "1")+"0", "GET /")
+	ctx, request := web.Request(t.Context(), "00-"+unwanted+"-00f067aa0ba902b7-00", "GET /")
 	telemetry.Submitted(ctx, 1, time.Now())
 	request.End(nil)
 	stopWeb()

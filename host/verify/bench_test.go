@@ -19,6 +19,7 @@ import (
 	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/host/verify"
 )
 
@@ -85,7 +86,7 @@ func saved(b *testing.B, files map[string]string) *problem.Package {
 	for name, text := range files {
 		fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 	}
-	pkg, _, err := problem.Read(fsys)
+	pkg, _, err := importing.Read(fsys)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -223,7 +224,7 @@ func BenchmarkImport(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, _, err := problem.Read(os.DirFS(pkg))
+			p, _, err := importing.Read(os.DirFS(pkg))
 			if err != nil {
 				b.Fatal(err)
 			}

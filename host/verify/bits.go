@@ -10,7 +10,7 @@ const narrow = "; one reason may be that Polygon compiles sources of the types c
 	"and long has fewer, and here all are compiled for 64: if so, let it use long double and long long, or give it another tag in problem.xml"
 
 // narrower explains the problem of a row where the width of numbers may be its cause.
-func narrower(pkg *problem.Package, row Row) string {
+func narrower(pkg *problem.Package, row judge.ProofRow) string {
 	if pkg.Format != problem.FormatPolygon || row.Problem == "" || row.Language != "cpp" || row.Verdict != judge.WA {
 		return row.Problem
 	}

@@ -1,9 +1,11 @@
 package verify
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -11,7 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"deepoj/host/blob"
 	"deepoj/host/judging"
 	"deepoj/host/problem"
 )
@@ -25,6 +26,7 @@ type inspection struct {
 	mu      sync.Mutex
 	checked int
 	faults  []string
+	notes   []string
 	count   *counter
 }
 
@@ -37,12 +39,12 @@ func (i *inspection) questions() int {
 	return n
 }
 
-// inspect returns how much was looked at, and what is wrong, in order.
-func inspect(ctx context.Context, cfg Config, pkg *problem.Package) (checked int, faults []string, err error) {
+// inspect looks at the tests of a package. What is wrong is in order.
+func inspect(ctx context.Context, cfg Config, pkg *problem.Package) (*inspection, error) {
 	i := &inspection{cfg: cfg, pkg: pkg}
 	i.count = cfg.begin(StepInspect, i.questions())
 	if err := i.validate(ctx); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(cfg.Parallel)
@@ -64,10 +66,10 @@ func inspect(ctx context.Context, cfg Config, pkg *problem.Package) (checked int
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	slices.Sort(i.faults)
-	return i.checked, i.faults, nil
+	return i, nil
 }
 
 func (i *inspection) looked() {
@@ -106,45 +108,52 @@ func (i *inspection) validate(ctx context.Context) error {
 		}
 		built[n] = p
 	}
-	g, within := errgroup.WithContext(ctx)
-	g.SetLimit(i.cfg.Parallel)
-	type look struct {
-		validator int
-		input     blob.Digest
-		flags     string
-	}
-	done := map[look]bool{}
 	for n, v := range i.pkg.Validators {
 		if built[n] == nil {
 			continue
 		}
-		for _, t := range i.pkg.Tests() {
-			flags := slices.Concat(t.FlagsOf(v.Name), t.Args)
-			l := look{n, t.Input.Digest, fmt.Sprintf("%q %v", flags, t.Files)}
-			if done[l] {
-				continue
-			}
-			done[l] = true
-			g.Go(func() error { return i.expect(within, v, built[n], t.Input, flags, true, t.Files...) })
-		}
-		for _, t := range v.Tests {
-			g.Go(func() error { return i.expect(within, v, built[n], t.Input, t.Flags, t.Valid) })
+		if err := i.interview(ctx, v, built[n]); err != nil {
+			return err
 		}
 	}
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(i.cfg.Parallel)
 	for _, in := range i.pkg.Invalid {
 		if !whole { // the one that is missing may be the one to reject it
 			break
 		}
 		g.Go(func() error { return i.refused(within, built, in) })
 	}
-	for _, t := range i.pkg.CheckerTests {
-		for n, v := range i.pkg.Validators {
-			if t.Valid != nil && built[n] != nil {
-				g.Go(func() error { return i.expect(within, v, built[n], t.Valid.File, t.Valid.FlagsOf(v.Name), true) })
-			}
+	return g.Wait()
+}
+
+// question is an input of which is known what a validator must say.
+type question struct {
+	input  problem.File
+	flags  []string
+	want   bool
+	beside []problem.NamedFile
+}
+
+// questionsFor returns what a validator is asked, everything once.
+func (i *inspection) questionsFor(v problem.Validator) (all []question) {
+	done := map[string]bool{}
+	for _, t := range i.pkg.Tests() {
+		q := question{t.Input, slices.Concat(t.FlagsOf(v.Name), t.Args), true, t.Files}
+		if id := fmt.Sprintf("%s %q %v", t.Input.Digest, q.flags, t.Files); !done[id] {
+			done[id] = true
+			all = append(all, q)
 		}
 	}
-	return g.Wait()
+	for _, t := range v.Tests {
+		all = append(all, question{t.Input, t.Flags, t.Valid, nil})
+	}
+	for _, t := range i.pkg.CheckerTests {
+		if t.Valid != nil {
+			all = append(all, question{t.Valid.File, t.Valid.FlagsOf(v.Name), true, nil})
+		}
+	}
+	return all
 }
 
 // What a validator says of an input.
@@ -154,28 +163,70 @@ const (
 	broken // nothing, for it was ended
 )
 
-// expect asks a validator about an input of which is known what it must say.
-func (i *inspection) expect(ctx context.Context, v problem.Validator, p *judging.Program, f problem.File, flags []string, want bool,
-	beside ...problem.NamedFile,
-) error {
-	says, why, err := i.ask(ctx, v, p, f, flags, beside...)
-	switch {
-	case err != nil:
+// opinion is what a validator says of a question, and its words.
+type opinion struct {
+	says int
+	why  string
+}
+
+// interview asks a validator everything. One that was written for Windows may insist on
+// its line ends, which tests have there: if one for testlib refuses an input that it must
+// accept, and accepts it with them, it is asked everything with them.
+func (i *inspection) interview(ctx context.Context, v problem.Validator, p *judging.Program) error {
+	all := i.questionsFor(v)
+	opinions, err := i.opinions(ctx, v, p, all, false)
+	if err != nil {
 		return err
-	case says == broken:
-		i.fault("%s: validator %s", f.Path, why)
-	case says == invalid && want:
-		i.fault("%s: validator %s rejects it: %s", f.Path, v.Name, why)
-	case says == valid && !want:
-		i.fault("%s: validator %s accepts it, and must not", f.Path, v.Name)
+	}
+	first := -1 // of those that it must accept and does not
+	for n, o := range opinions {
+		if first < 0 && o.says == invalid && all[n].want {
+			first = n
+		}
+	}
+	if first >= 0 && v.Protocol == testlib {
+		i.count.more(1)
+		other, err := i.opinions(ctx, v, p, all[first:first+1], true)
+		if err != nil {
+			return err
+		}
+		if other[0].says == valid {
+			i.count.more(len(all))
+			if opinions, err = i.opinions(ctx, v, p, all, true); err != nil {
+				return err
+			}
+			i.notes = append(i.notes, fmt.Sprintf("validator %s is asked with the line ends of Windows, on which it insists: %s with those of this system, which programs get, it refuses",
+				v.Name, all[first].input.Path))
+		}
+	}
+	for n, o := range opinions {
+		switch q := all[n]; {
+		case o.says == broken:
+			i.fault("%s: validator %s", q.input.Path, o.why)
+		case o.says == invalid && q.want:
+			i.fault("%s: validator %s rejects it: %s", q.input.Path, v.Name, o.why)
+		case o.says == valid && !q.want:
+			i.fault("%s: validator %s accepts it, and must not", q.input.Path, v.Name)
+		}
 	}
 	return nil
+}
+
+// opinions returns what a validator says of each question, asked with the line ends of
+// Windows or of this system.
+func (i *inspection) opinions(ctx context.Context, v problem.Validator, p *judging.Program, all []question, windows bool) ([]opinion, error) {
+	said := make([]opinion, len(all))
+	return said, inParallel(ctx, i.cfg.Parallel, len(all), func(ctx context.Context, n int) (err error) {
+		q := all[n]
+		said[n].says, said[n].why, err = i.ask(ctx, v, p, q.input, q.flags, windows, q.beside...)
+		return err
+	})
 }
 
 // refused asks the validators about an input that one of them must reject.
 func (i *inspection) refused(ctx context.Context, built []*judging.Program, in problem.OwnInput) error {
 	for n, v := range i.pkg.Validators {
-		says, why, err := i.ask(ctx, v, built[n], in.File, in.FlagsOf(v.Name))
+		says, why, err := i.ask(ctx, v, built[n], in.File, in.FlagsOf(v.Name), false)
 		if says == broken && err == nil {
 			i.fault("%s: validator %s", in.Path, why)
 		}
@@ -188,7 +239,7 @@ func (i *inspection) refused(ctx context.Context, built []*judging.Program, in p
 }
 
 // ask asks a validator about an input, and returns its words.
-func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Program, f problem.File, flags []string,
+func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Program, f problem.File, flags []string, windows bool,
 	beside ...problem.NamedFile,
 ) (says int, why string, err error) {
 	input, err := i.cfg.Judge.File(ctx, f)
@@ -196,6 +247,12 @@ func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Pr
 		return broken, "", err
 	}
 	defer input.Close()
+	if windows {
+		if input, err = i.asOnWindows(input); err != nil {
+			return broken, "", err
+		}
+		defer input.Close()
+	}
 	out, err := i.cfg.Judge.Scratch()
 	if err != nil {
 		return broken, "", err
@@ -213,7 +270,7 @@ func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Pr
 		why = beginning(out)
 	}
 	good := 42
-	if v.Protocol == "testlib/1" {
+	if v.Protocol == testlib {
 		good = 0
 	}
 	if said.Exit == good {
@@ -221,6 +278,41 @@ func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Pr
 	}
 	return invalid, fmt.Sprintf("exit status %d: %s", said.Exit, why), nil
 }
+
+// asOnWindows returns a file without a name that holds text with the line ends of Windows.
+func (i *inspection) asOnWindows(text io.Reader) (*os.File, error) {
+	out, err := i.cfg.Judge.Scratch()
+	if err != nil {
+		return nil, err
+	}
+	in, to := bufio.NewReader(text), bufio.NewWriter(out)
+	for before := byte(0); ; {
+		c, err := in.ReadByte()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && c == '\n' && before != '\r' {
+			err = to.WriteByte('\r')
+		}
+		if err == nil {
+			err = to.WriteByte(c)
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("write an input with the line ends of Windows: %w", err), out.Close())
+		}
+		before = c
+	}
+	if err = to.Flush(); err == nil {
+		_, err = out.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write an input with the line ends of Windows: %w", err), out.Close())
+	}
+	return out, nil
+}
+
+// testlib is the protocol of programs that are written with testlib.h.
+const testlib = "testlib/1"
 
 // beginning returns the first words of a file.
 func beginning(f *os.File) string {

@@ -19,7 +19,7 @@ func inspected(t *testing.T, files map[string]string) (checked int, faults strin
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := r.Write(&out); err != nil {
+	if err := verify.Write(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	if r.OK() != (len(r.Faults) == 0) || slices.ContainsFunc(r.Faults, func(f string) bool { return !strings.Contains(out.String(), f) }) {

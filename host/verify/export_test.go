@@ -8,6 +8,8 @@ import (
 
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
+	"deepoj/host/problem/source"
 	"deepoj/host/verify"
 )
 
@@ -22,11 +24,11 @@ func reimported(t *testing.T, pkg *problem.Package) *problem.Package {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := problem.Unzip(z)
+	files, err := source.Unzip(z)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _, err := problem.Read(files)
+	again, _, err := importing.Read(files)
 	if err != nil {
 		t.Fatal(err)
 	}

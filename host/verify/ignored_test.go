@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"deepoj/host/judge"
 	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
@@ -13,22 +14,22 @@ import (
 )
 
 // proofOf proves a package.
-func proofOf(t *testing.T, pkg *problem.Package) (r verify.Report, text string) {
+func proofOf(t *testing.T, pkg *problem.Package) (r judge.Proof, text string) {
 	t.Helper()
 	r, err := verify.Run(t.Context(), verify.Config{Judge: judgingtest.Get(t).Judge}, pkg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := r.Write(&out); err != nil {
+	if err := verify.Write(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	return r, out.String()
 }
 
-func rowOf(t *testing.T, r verify.Report, path string) verify.Row {
+func rowOf(t *testing.T, r judge.Proof, path string) judge.ProofRow {
 	t.Helper()
-	i := slices.IndexFunc(r.Rows, func(row verify.Row) bool { return row.Path == path })
+	i := slices.IndexFunc(r.Rows, func(row judge.ProofRow) bool { return row.Path == path })
 	if i < 0 {
 		t.Fatalf("no row is about %s: %+v", path, r.Rows)
 	}

@@ -123,7 +123,7 @@ func TestOnlyProgramsThatAreWhollyAcceptedCountForAdvice(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := r.Write(&out); err != nil || !strings.Contains(out.String(), "accepted/a.cbl: not judged: no language has this extension") {
+	if err := verify.Write(&out, r); err != nil || !strings.Contains(out.String(), "accepted/a.cbl: not judged: no language has this extension") {
 		t.Errorf("%v:\n%s", err, out.String())
 	}
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // report sums the rows up.
-func (p *proof) report() Report {
-	r := Report{
+func (p *proof) report() judge.Proof {
+	r := judge.Proof{
 		Slug: p.pkg.Slug, Version: string(p.pkg.Version), LimitMillis: p.pkg.Limits.CPU.Milliseconds(), LimitFrom: p.pkg.Limits.CPUFrom, Rows: p.rows,
 	}
-	solved := slices.ContainsFunc(r.Rows, func(row Row) bool {
+	solved := slices.ContainsFunc(r.Rows, func(row judge.ProofRow) bool {
 		return mustBeAccepted(row) && row.Verdict.InPackage() == judge.AC && row.Problem == ""
 	})
 	for i := range r.Rows {
@@ -36,7 +36,9 @@ func (p *proof) report() Report {
 
 // mustBeAccepted reports whether a submission is to show that the problem can be
 // solved.
-func mustBeAccepted(row Row) bool { return slices.Equal(row.Allowed, []judge.Verdict{judge.AC}) }
+func mustBeAccepted(row judge.ProofRow) bool {
+	return slices.Equal(row.Allowed, []judge.Verdict{judge.AC})
+}
 
 // plain is a CPU time as if its language had no factor.
 func (p *proof) plain(millis int64, language string) int64 {
@@ -44,7 +46,7 @@ func (p *proof) plain(millis int64, language string) int64 {
 }
 
 // Write prints the matrix of submissions and groups for people.
-func (r Report) Write(w io.Writer) error {
+func Write(w io.Writer, r judge.Proof) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\tsubmission\tlanguage\tmay get\tgot\tscore\tgroups\tms\tMiB\tslack\t")
 	for _, row := range r.Rows {

@@ -8,6 +8,7 @@ import (
 
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/host/problem/samples"
 	"deepoj/host/verify"
 )
@@ -18,7 +19,7 @@ func TestEverySampleProvesItselfFromItsFolder(t *testing.T) {
 	m := judgingtest.Get(t)
 	for _, slug := range samples.Slugs() {
 		t.Run(slug, func(t *testing.T) {
-			pkg, report, err := problem.Read(os.DirFS(filepath.Join("..", "problem", "samples", "testdata", slug)))
+			pkg, report, err := importing.Read(os.DirFS(filepath.Join("..", "problem", "samples", "testdata", slug)))
 			if err != nil || len(report.Warnings) > 0 {
 				t.Fatalf("%v, warnings %v", err, report.Warnings)
 			}
@@ -58,7 +59,7 @@ func sameTests(t *testing.T, pkg *problem.Package, slug string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, _, err := problem.Read(fsys)
+	own, _, err := importing.Read(fsys)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,20 @@
 // A proof says how far the slowest accepted submission is from the time limit,
 // so that a setter sees a limit that is too tight or too loose. It changes
 // nothing: who stores or activates a package decides what to make of it.
+//
+// Its files:
+//
+//	verify.go   the proof and its configuration
+//	stage.go    its steps
+//	make.go     makes tests and answers that a package says how to make
+//	infer.go    time limits that a package leaves to be found out
+//	bits.go     solutions that count on 32 bits
+//	check.go    validators on inputs, checkers on known outputs
+//	expect.go   which expectation a result does not meet
+//	ignored.go  what checkers said without effect
+//	measure.go  how far programs are from the time limit
+//	fault.go    what is wrong with a package
+//	report.go   the report
 package verify
 
 import (
@@ -44,85 +58,15 @@ type Config struct {
 
 	// Done is told of each row when it is complete, from one goroutine at a
 	// time. Defaults to nobody.
-	Done func(Row)
-}
-
-// Row is what one submission got.
-type Row struct {
-	Path     string              `json:"path"` // such as "accepted/fast.cpp"
-	Language string              `json:"language,omitempty"`
-	Allowed  []judge.Verdict     `json:"allowed,omitempty"` // empty = anything
-	Verdict  judge.Verdict       `json:"verdict,omitempty"` // "" = it was not judged
-	Score    *float64            `json:"score,omitempty"`
-	MaxScore *float64            `json:"max_score,omitempty"`
-	Usage    judge.Usage         `json:"usage"`        // the worst test
-	TotalCPU int64               `json:"total_cpu_ms"` // of all its runs
-	Groups   []judge.GroupResult `json:"groups,omitempty"`
-	Message  string              `json:"message,omitempty"`
-
-	// Slack is the time limit, with the language's factor, divided by the CPU time of
-	// the slowest test, for accepted submissions that used any.
-	Slack float64 `json:"slack,omitempty"`
-
-	// Skipped says why it was not judged, where that is nothing wrong: the language is
-	// not here, and another program shows that the problem can be solved.
-	Skipped string `json:"skipped,omitempty"`
-
-	// Problem says what is wrong; "" means that all is as it should be.
-	Problem string `json:"problem,omitempty"`
-
-	// Warning says what a setter should know and is nothing wrong: that the submission
-	// is accepted without all points, or is longer than what contestants may hand in.
-	Warning string `json:"warning,omitempty"`
-}
-
-// Report is the proof of a package.
-type Report struct {
-	Slug    string `json:"slug"`
-	Version string `json:"version"`
-
-	// LimitMillis is the time limit and LimitFrom where it comes from.
-	LimitMillis int64  `json:"limit_ms"`
-	LimitFrom   string `json:"limit_from"`
-
-	// SlowestMillis is the CPU time of the slowest submission on its slowest test,
-	// divided by the factor of its language, of those that must be accepted and are,
-	// for the highest score.
-	SlowestMillis int64 `json:"slowest_ms"`
-
-	// SuggestedMillis is the limit that the package's own multiplier gives: the
-	// slowest accepted time multiplied and rounded up to the package's resolution, or
-	// to a second, and at least that.
-	SuggestedMillis int64 `json:"suggested_ms"`
-
-	// Checked is how many inputs and outputs the validators and checkers were asked
-	// about, and Faults says what is wrong with them. Both are empty in a proof of
-	// some submissions only.
-	Checked int      `json:"checked"`
-	Faults  []string `json:"faults,omitempty"`
-
-	// Warnings say what of the checkers' words has no effect.
-	Warnings []string `json:"warnings,omitempty"`
-
-	// Notes say in a sentence each what is worth knowing of the checkers, and is no
-	// fault: that one runs as a program and not as a plugin, or was bound to the problem.
-	Notes []string `json:"notes,omitempty"`
-
-	Rows []Row `json:"rows"`
-}
-
-// OK reports whether every submission got what its place allows, and there was
-// at least one, and nothing is wrong with tests and checkers.
-func (r Report) OK() bool {
-	return len(r.Rows) > 0 && len(r.Faults) == 0 && !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Problem != "" })
+	Done func(judge.ProofRow)
 }
 
 // Run judges the submissions of a package, and has its validators and checkers say
 // what they must. The error is a failure of the
 // platform; a submission that gets what it should not is in the report.
-func Run(ctx context.Context, cfg Config, pkg *problem.Package) (Report, error) {
+func Run(ctx context.Context, cfg Config, pkg *problem.Package) (judge.Proof, error) {
 	if cfg.Judge == nil {
-		return Report{}, errors.New("verify: Judge is missing")
+		return judge.Proof{}, errors.New("verify: Judge is missing")
 	}
 	if cfg.Parallel == 0 {
 		cfg.Parallel = runtime.GOMAXPROCS(0)
@@ -131,47 +75,47 @@ func Run(ctx context.Context, cfg Config, pkg *problem.Package) (Report, error) 
 	for _, s := range pkg.Submissions {
 		ok, err := matches(cfg.Only, short(s.Path))
 		if err != nil {
-			return Report{}, fmt.Errorf("verify: %w", err)
+			return judge.Proof{}, fmt.Errorf("verify: %w", err)
 		}
 		if ok {
 			chosen = append(chosen, s)
 		}
 	}
-	p := &proof{cfg: cfg, pkg: pkg, version: pkg.Version, languages: cfg.Judge.Languages(ctx), rows: make([]Row, len(chosen))}
+	p := &proof{cfg: cfg, pkg: pkg, version: pkg.Version, languages: cfg.Judge.Languages(ctx), rows: make([]judge.ProofRow, len(chosen))}
 	if slices.ContainsFunc(chosen, func(s problem.Submission) bool { return len(s.Expect) > 0 }) {
 		all, err := pkg.Exhaustive(ctx) // what is expected is about all tests
 		if err != nil {
-			return Report{}, fmt.Errorf("verify: %w", err)
+			return judge.Proof{}, fmt.Errorf("verify: %w", err)
 		}
 		p.version = all.Version
 	}
-	var checked int
-	var faults []string
+	looked := &inspection{}
 	var err error
 	if cfg.Only == "" {
-		if checked, faults, err = inspect(ctx, cfg, pkg); err != nil {
-			return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
+		if looked, err = inspect(ctx, cfg, pkg); err != nil {
+			return judge.Proof{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
 		}
 	}
 	if p.broken, err = cfg.Judge.Unusable(ctx, pkg); err != nil {
-		return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
+		return judge.Proof{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
 	}
 	if p.broken != "" { // nothing can be judged with it
-		faults = append(faults, p.broken)
+		looked.faults = append(looked.faults, p.broken)
 		for i, s := range chosen {
-			p.rows[i] = Row{Path: short(s.Path), Allowed: s.Allowed, Problem: "was not judged: see what is wrong above"}
+			p.rows[i] = judge.ProofRow{Path: short(s.Path), Allowed: s.Allowed, Problem: "was not judged: see what is wrong above"}
 		}
 	} else if err := p.all(ctx, chosen); err != nil {
-		return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
+		return judge.Proof{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
 	}
 	r := p.report()
-	r.Checked, r.Faults, r.Warnings = checked, faults, p.ignored
+	r.Checked, r.Faults, r.Warnings = looked.checked, looked.faults, p.ignored
 	if cfg.Only == "" && inferable(pkg) {
 		r.Faults = append(r.Faults, noLimit)
 	}
 	if r.Notes, err = cfg.Judge.Instead(ctx, pkg); err != nil {
-		return Report{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
+		return judge.Proof{}, fmt.Errorf("verify %s: %w", pkg.Slug, err)
 	}
+	r.Notes = append(r.Notes, looked.notes...)
 	return r, nil
 }
 
@@ -201,7 +145,7 @@ type proof struct {
 	broken string // why nothing can be judged; "" = it can
 
 	mu      sync.Mutex
-	rows    []Row
+	rows    []judge.ProofRow
 	ignored []string // what checkers say and has no effect
 }
 
@@ -225,8 +169,8 @@ func (p *proof) all(ctx context.Context, submissions []problem.Submission) error
 }
 
 // one judges a submission and compares.
-func (p *proof) one(ctx context.Context, s problem.Submission) (Row, error) {
-	row := Row{Path: short(s.Path), Allowed: s.Allowed}
+func (p *proof) one(ctx context.Context, s problem.Submission) (judge.ProofRow, error) {
+	row := judge.ProofRow{Path: short(s.Path), Allowed: s.Allowed}
 	payload, why, err := p.payload(ctx, s)
 	if row.Language, row.Skipped = payload.Language, why; err != nil || why != "" {
 		return row, err
@@ -293,7 +237,7 @@ func (p *proof) payload(ctx context.Context, s problem.Submission) (payload judg
 	if !ok {
 		return payload, why, nil
 	}
-	payload = judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID, Dialect: s.Dialect, Own: true}
+	payload = judge.Payload{SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: p.pkg.Slug, Language: l.ID, Dialect: s.Dialect, Entry: s.Entry, Own: true}
 	if !l.Available {
 		return payload, l.Name + " is not available: " + l.Unavailable, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"deepoj/host/judge"
 	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
@@ -48,12 +49,12 @@ func TestAPackageWhoseSubmissionsKeepTheirPromiseIsProved(t *testing.T) {
 		"submissions/compiler_error/parenthesis.py": broken,
 	})
 	done := 0
-	r, err := verify.Run(t.Context(), verify.Config{Judge: m.Judge, Done: func(verify.Row) { done++ }}, pkg)
+	r, err := verify.Run(t.Context(), verify.Config{Judge: m.Judge, Done: func(judge.ProofRow) { done++ }}, pkg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := r.Write(&out); err != nil {
+	if err := verify.Write(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	if !r.OK() || len(r.Rows) != 6 || done != 6 {

@@ -11,6 +11,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/host/verify"
 )
 
@@ -21,7 +22,7 @@ func stored(t *testing.T, files map[string]string) *problem.Package {
 	for name, text := range files {
 		fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 	}
-	pkg, _, err := problem.Read(fsys)
+	pkg, _, err := importing.Read(fsys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func proved(t *testing.T, pkg *problem.Package, want map[string]string) {
 		}
 	}
 	var out bytes.Buffer
-	if err := r.Write(&out); err != nil {
+	if err := verify.Write(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	if t.Failed() {

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
+
 	"deepoj/host/judge"
 	"deepoj/queue"
 )
@@ -40,7 +42,7 @@ func (w *Worker) claim(ctx context.Context, entries []judge.Entry, limit int) ([
 	if err := w.giveBackTaken(ctx); err != nil {
 		return nil, err
 	}
-	token := newToken()
+	token := uuid.NewString()
 	asked, jobs, rejected, err := w.ask(ctx, ids, token)
 	if err != nil {
 		w.doubtful = token
@@ -85,7 +87,7 @@ func (w *Worker) take(ctx context.Context, from queue.Taker, limit int) ([]*run,
 	if err := w.giveBackTaken(ctx); err != nil {
 		return nil, err
 	}
-	token := newToken()
+	token := uuid.NewString()
 	jobs, asked, err := from.Take(ctx, limit, w.cfg.ReceiveWait, w.owner, token, w.cfg.Lease)
 	if err != nil {
 		w.doubtful = token
@@ -127,7 +129,7 @@ func (w *Worker) giveBackTaken(ctx context.Context) error {
 const claimTries = 3
 
 // ask claims jobs, and returns when the request was sent that succeeded.
-func (w *Worker) ask(ctx context.Context, ids []int64, token string) (asked time.Time, jobs []judge.Job, rejected []judge.RejectedError, err error) {
+func (w *Worker) ask(ctx context.Context, ids []int64, token string) (asked time.Time, jobs []judge.Claim, rejected []judge.RejectedError, err error) {
 	wait := shortestPause
 	for range claimTries {
 		asked = time.Now()

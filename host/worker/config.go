@@ -89,7 +89,7 @@ type Config struct {
 
 	// Context adds the ids of a job to the context of its judging, for logs.
 	// Defaults to the context as it is.
-	Context func(ctx context.Context, job judge.Job) context.Context
+	Context func(ctx context.Context, job judge.Claim) context.Context
 
 	// Tracer makes the spans of attempts. Defaults to none.
 	Tracer *telemetry.Tracer
@@ -111,7 +111,7 @@ type Config struct {
 }
 
 // Execute does what a job asks for. Errors mean what those of a [Judger] mean.
-type Execute func(ctx context.Context, job judge.Job, progress func(judge.Progress)) (judge.Result, error)
+type Execute func(ctx context.Context, job judge.Claim, progress func(judge.Progress)) (judge.Result, error)
 
 // Validate reports every field that is missing or out of range.
 func (c Config) Validate() error {
@@ -164,7 +164,7 @@ func (c Config) withDefaults() Config {
 		c.Passing = func(error) bool { return false }
 	}
 	if c.Context == nil {
-		c.Context = func(ctx context.Context, _ judge.Job) context.Context { return ctx }
+		c.Context = func(ctx context.Context, _ judge.Claim) context.Context { return ctx }
 	}
 	if c.Claimed == nil {
 		c.Claimed = func() {}

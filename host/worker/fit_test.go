@@ -193,7 +193,7 @@ func TestWhatWasLostForAMomentIsJudgedAgainAtOnceButNotForEver(t *testing.T) {
 		t.Errorf("told %v, want each step once", told)
 	}
 	times.Store(1)
-	killer := b.submit(func(n *sql.NewSubmission) { n.Sources[0].Name = "killer.cpp" })
+	killer := b.submit(func(n *sql.NewJob) { n.Sources[0].Name = "killer.cpp" })
 	s := b.await(killer, "the second loss counts", func(s *judge.Submission) bool { return s.Tries == 1 })
 	if n := times.Load() - 1; n != 2 || s.AttemptID != 1 {
 		t.Errorf("it ran %d times in %d attempts, want twice in one", n, s.AttemptID)

@@ -71,9 +71,9 @@ func (b bench) problem() {
 }
 
 // submit hands in a program and returns the job.
-func (b bench) submit(change ...func(*sql.NewSubmission)) int64 {
+func (b bench) submit(change ...func(*sql.NewJob)) int64 {
 	b.t.Helper()
-	n := sql.NewSubmission{
+	n := sql.NewJob{
 		Problem: "aplusb", Language: "cpp", Author: "ann", GroupKey: "ann",
 		Sources: []judge.Source{{Name: "main.cpp", Text: "int main() {}"}},
 	}

@@ -66,7 +66,7 @@ type unanswered struct {
 
 // expect returns the entry of a result that the database is about to be asked
 // to take. It is written down if the answer does not come soon.
-func (j *journal) expect(job *judge.Job, r *judge.Result) *unanswered {
+func (j *journal) expect(job *judge.Claim, r *judge.Result) *unanswered {
 	a := job.Attempt
 	u := &unanswered{j: j, entry: journalEntry{journalVersion, job.TraceID, a, r}}
 	if j != nil {
@@ -192,7 +192,7 @@ func (u *unanswered) read() error {
 func (w *Worker) replay(ctx context.Context) {
 	for _, u := range w.journal.left() {
 		// As a run its lease is renewed until the database has answered.
-		r := w.newRun(judge.Job{Attempt: u.entry.Attempt, TraceID: u.entry.TraceID}, nil, time.Now())
+		r := w.newRun(judge.Claim{Attempt: u.entry.Attempt, TraceID: u.entry.TraceID}, nil, time.Now())
 		r.log().InfoContext(ctx, "a result of an earlier worker is to be recorded", slog.String("verdict", string(u.entry.Result.Verdict)))
 		w.record(w.cfg.Context(ctx, r.job), r, u)
 		w.leaveRun(r)

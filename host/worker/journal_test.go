@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"deepoj/host/judge"
 	"deepoj/host/liveness"
 	"deepoj/host/platform"
@@ -142,7 +144,7 @@ func TestAJournalForgetsWhatIsFencedOrCannotBeRead(t *testing.T) {
 	t.Parallel()
 	b, dir := newBench(t), t.TempDir()
 	id := b.submit()
-	jobs, _, err := b.Claim(t.Context(), []int64{id}, "gone", newToken(), time.Minute)
+	jobs, _, err := b.Claim(t.Context(), []int64{id}, "gone", uuid.NewString(), time.Minute)
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("claim: %v, %v", jobs, err)
 	}
@@ -190,7 +192,7 @@ func TestAResultThatIsAnsweredSoonIsNotWrittenDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := j.expect(&judge.Job{Attempt: judge.Attempt{JobID: 7, AttemptID: 1, Token: newToken()}}, &judge.Result{Verdict: judge.AC})
+	u := j.expect(&judge.Claim{Attempt: judge.Attempt{JobID: 7, AttemptID: 1, Token: uuid.NewString()}}, &judge.Result{Verdict: judge.AC})
 	u.forget()
 	u.keep() // a timer that fires too late
 	if got := entries(t, dir); len(got) != 0 {

@@ -21,7 +21,7 @@ type silent struct {
 	claims int
 }
 
-func (s *silent) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Job, []judge.RejectedError, error) {
+func (s *silent) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Claim, []judge.RejectedError, error) {
 	s.mu.Lock()
 	s.claims++
 	n := s.claims

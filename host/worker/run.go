@@ -18,7 +18,7 @@ import (
 
 // run is a claimed job on its way to a result.
 type run struct {
-	job     judge.Job
+	job     judge.Claim
 	payload judge.Payload // of a submission
 	unread  error         // why the payload cannot be read
 	entries []judge.Entry // acknowledged when the database has decided
@@ -36,7 +36,7 @@ type run struct {
 }
 
 // newRun returns the run of a job that was claimed by a request sent at asked.
-func (w *Worker) newRun(job judge.Job, entries []judge.Entry, asked time.Time) *run {
+func (w *Worker) newRun(job judge.Claim, entries []judge.Entry, asked time.Time) *run {
 	if job.TraceID == "" {
 		job.TraceID = randomHex(16)
 	}

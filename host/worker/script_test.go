@@ -55,12 +55,12 @@ func (s *script) asked(prefix string) []string {
 	})
 }
 
-func (s *script) Claim(_ context.Context, ids []int64, owner, token string, _ time.Duration) (jobs []judge.Job, rejected []judge.RejectedError, err error) {
+func (s *script) Claim(_ context.Context, ids []int64, owner, token string, _ time.Duration) (jobs []judge.Claim, rejected []judge.RejectedError, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.note("claim %v", ids)
 	for _, id := range ids {
-		jobs = append(jobs, judge.Job{
+		jobs = append(jobs, judge.Claim{
 			Attempt: judge.Attempt{JobID: id, AttemptID: 1, Owner: owner, Token: token}, Kind: judge.KindSubmission, Payload: rawPayload(nil), ProblemVersion: "sha256:aa",
 		})
 	}

@@ -11,7 +11,7 @@ import (
 
 // Store is what a worker asks of the database; in production a Store of the package sql answers.
 type Store interface {
-	Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Job, []judge.RejectedError, error)
+	Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Claim, []judge.RejectedError, error)
 	Held(ctx context.Context, owner, token string) ([]judge.Attempt, error)
 	Heartbeat(ctx context.Context, attempts []judge.Attempt, lease time.Duration) ([]int64, error)
 	Progress(ctx context.Context, a judge.Attempt, ps []judge.Progress) error

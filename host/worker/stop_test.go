@@ -95,7 +95,7 @@ type lateReply struct {
 	stop func()
 }
 
-func (l lateReply) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Job, []judge.RejectedError, error) {
+func (l lateReply) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Claim, []judge.RejectedError, error) {
 	jobs, rejected, err := l.Store.Claim(context.WithoutCancel(ctx), ids, owner, token, lease)
 	l.stop()
 	if ctx.Err() != nil {
@@ -129,7 +129,7 @@ type lostReply struct {
 	claims atomic.Int32
 }
 
-func (l *lostReply) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Job, []judge.RejectedError, error) {
+func (l *lostReply) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Claim, []judge.RejectedError, error) {
 	n := l.claims.Add(1)
 	if n == 1 {
 		return nil, nil, errors.New("connection reset by peer")
@@ -162,7 +162,7 @@ type lostTake struct {
 	takes int
 }
 
-func (l *lostTake) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Job, time.Time, error) {
+func (l *lostTake) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Claim, time.Time, error) {
 	l.takes++
 	if l.takes == 1 {
 		return nil, time.Time{}, errors.New("connection reset by peer")
@@ -214,7 +214,7 @@ type lastTake struct {
 	stop func()
 }
 
-func (l *lastTake) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Job, time.Time, error) {
+func (l *lastTake) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) ([]judge.Claim, time.Time, error) {
 	_, asked, err := l.Delivery.Take(ctx, limit, wait, owner, token, lease)
 	l.stop()
 	return nil, asked, errors.Join(err, errors.New("connection reset by peer"))

@@ -44,7 +44,7 @@ func TestARetryIsASecondAttemptOfTheSameTrace(t *testing.T) {
 		return judge.Result{Verdict: judge.AC}, nil
 	}))
 	trace := telemetry.NewTraceID()
-	id := b.submit(func(n *sql.NewSubmission) { n.TraceID = trace })
+	id := b.submit(func(n *sql.NewJob) { n.TraceID = trace })
 	b.awaitStatus(id, judge.Finished)
 	got := collector.Await(t, trace, func(spans map[string][]telemetrytest.Span) bool { return len(spans["attempt"]) == 2 })
 	first, second := got["attempt"][0], got["attempt"][1]

@@ -348,12 +348,3 @@ func randomHex(n int) string {
 	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
 }
-
-// newToken returns a random UUID (version 4).
-func newToken() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}

@@ -235,7 +235,7 @@ type forgedPayload struct {
 	raw []byte
 }
 
-func (f forgedPayload) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Job, []judge.RejectedError, error) {
+func (f forgedPayload) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Claim, []judge.RejectedError, error) {
 	jobs, rejected, err := f.Store.Claim(ctx, ids, owner, token, lease)
 	for i := range jobs {
 		jobs[i].Payload = f.raw
@@ -247,16 +247,16 @@ func TestAJobOfAnotherKindGoesToItsExecutor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	cfg := quick()
-	var got atomic.Pointer[judge.Job]
+	var got atomic.Pointer[judge.Claim]
 	cfg.Others = map[judge.Kind]Execute{
-		judge.KindVerify: func(_ context.Context, j judge.Job, _ func(judge.Progress)) (judge.Result, error) {
+		judge.KindVerify: func(_ context.Context, j judge.Claim, _ func(judge.Progress)) (judge.Result, error) {
 			got.Store(&j)
 			return judge.Result{Verdict: judge.AC}, nil
 		},
 	}
 	b.start(cfg, b.direct(), judgeFunc(accept))
-	verify := b.submit(func(n *sql.NewSubmission) { n.Kind, n.Payload = judge.KindVerify, []byte(`{"problem":"aplusb"}`) })
-	unknown := b.submit(func(n *sql.NewSubmission) { n.Kind, n.Payload = judge.KindImport, []byte(`{}`) })
+	verify := b.submit(func(n *sql.NewJob) { n.Kind, n.Payload = judge.KindVerify, []byte(`{"problem":"aplusb"}`) })
+	unknown := b.submit(func(n *sql.NewJob) { n.Kind, n.Payload = judge.KindImport, []byte(`{}`) })
 	b.eventually("the job was executed", func() bool { return got.Load() != nil })
 	if j := got.Load(); j.JobID != verify || !strings.Contains(string(j.Payload), "aplusb") {
 		t.Errorf("executed %+v", j)
@@ -280,7 +280,7 @@ func TestALanguageThatIsMissingHereGoesBackUncounted(t *testing.T) {
 		return ls
 	}
 	h := b.start(cfg, b.direct(), judgeFunc(accept))
-	id := b.submit(func(n *sql.NewSubmission) { n.Language = "rust" })
+	id := b.submit(func(n *sql.NewJob) { n.Language = "rust" })
 	s := b.await(id, "it was given back", func(s *judge.Submission) bool {
 		return s.AttemptID >= 1 && h.count(t, "worker_finalize_total", "status", "released") >= 1
 	})

@@ -117,6 +117,10 @@ type PlanRequest struct {
 	Options map[string]string `json:"options,omitempty"`
 	Limits  RunLimits         `json:"limits"`
 	Host    Host              `json:"host"`
+
+	// Entry is the name of the source that the program starts with; "" = nobody says,
+	// and the adapter chooses.
+	Entry string `json:"entry,omitempty"`
 }
 
 // RunLimits are the problem's limits for one run.

@@ -66,9 +66,9 @@ func (o *ours) fill(b *testing.B, n int) {
 	for s := range submitters {
 		all.Go(func() {
 			for first := s * size; first < n; first += submitters * size {
-				ns := make([]sql.NewSubmission, min(size, n-first))
+				ns := make([]sql.NewJob, min(size, n-first))
 				for i := range ns {
-					ns[i] = sql.NewSubmission{
+					ns[i] = sql.NewJob{
 						Problem: "aplusb", Language: "cpp", Author: "user" + strconv.Itoa(i),
 						Sources: []judge.Source{{Name: "main.cpp", Text: "int main() {}"}},
 					}
@@ -98,7 +98,7 @@ func (o *ours) oneJob(b *testing.B, i int) (took [5]time.Duration) {
 	}
 	var mine sql.Receipt
 	var tickets []judge.Ticket
-	var claimed []judge.Job
+	var claimed []judge.Claim
 	step(0, func(ctx context.Context) (err error) { mine, err = o.store.Submit(ctx, o.submission(i)); return err })
 	step(1, func(ctx context.Context) error { _, err := o.store.Place(ctx, mine.JobID); return err })
 	step(2, func(ctx context.Context) (err error) {

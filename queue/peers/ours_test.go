@@ -93,8 +93,8 @@ func accept(judge.Payload) (judge.Result, error) {
 }
 
 // submission is the i-th of a round.
-func (o *ours) submission(i int) sql.NewSubmission {
-	n := sql.NewSubmission{Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: source}}}
+func (o *ours) submission(i int) sql.NewJob {
+	n := sql.NewJob{Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: source}}}
 	if o.full {
 		n.Author = "user" + strconv.Itoa(i%50)
 		n.IdempotencyKey = fmt.Sprintf("%d-%d", o.rounds, i)
@@ -103,7 +103,7 @@ func (o *ours) submission(i int) sql.NewSubmission {
 }
 
 func (o *ours) submit(ctx context.Context, first, n int) error {
-	ns := make([]sql.NewSubmission, n)
+	ns := make([]sql.NewJob, n)
 	for i := range ns {
 		ns[i] = o.submission(first + i)
 	}
@@ -151,7 +151,7 @@ func (o *ours) work(b *testing.B, store worker.Store, slots int, claimed func(jo
 	}
 	w, err := worker.New(worker.Config{
 		Name: "bench", Slots: slots, Claimed: wake,
-		Context: func(ctx context.Context, j judge.Job) context.Context {
+		Context: func(ctx context.Context, j judge.Claim) context.Context {
 			claimed(j.JobID)
 			return ctx
 		},

@@ -3,31 +3,6 @@
 INSERT INTO draft_submissions (job_id, slug, version, author) VALUES (@job_id, @slug, @version, @author)
 ON CONFLICT DO NOTHING;
 
--- name: DraftView :one
-SELECT d.job_id, d.slug, d.version, d.author, coalesce(v.title, d.slug)::text AS title, j.language, j.status, coalesce(o.state::text, '')::text AS queue_state,
-  j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
-  r.result, p.payload
-FROM draft_submissions d
-JOIN jobs j ON j.job_id = d.job_id AND j.kind = 'draft'
-LEFT JOIN job_payloads p ON p.job_id = d.job_id
-LEFT JOIN outbox_events o ON o.job_id = d.job_id
-LEFT JOIN results r ON r.job_id = d.job_id AND r.generation = j.generation
-LEFT JOIN problem_versions v ON v.slug = d.slug AND v.version = d.version
-WHERE d.job_id = @job_id;
-
--- name: DraftList :many
--- Newest first. An empty version does not restrict.
-SELECT d.job_id, d.slug, d.version, d.author, coalesce(v.title, d.slug)::text AS title, j.language, j.status, coalesce(o.state::text, '')::text AS queue_state,
-  j.generation, j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
-  (r.result::jsonb - '{tests,groups,compile}'::text[])::json AS result
-FROM draft_submissions d
-JOIN jobs j ON j.job_id = d.job_id AND j.kind = 'draft'
-LEFT JOIN outbox_events o ON o.job_id = d.job_id
-LEFT JOIN results r ON r.job_id = d.job_id AND r.generation = j.generation
-LEFT JOIN problem_versions v ON v.slug = d.slug AND v.version = d.version
-WHERE d.slug = @slug AND (@version::text = '' OR d.version = @version) AND d.job_id < @before
-ORDER BY d.job_id DESC LIMIT @max::integer;
-
 -- name: VersionLabelled :one
 -- A version as its page would show it.
 SELECT problem_labelled(v.problem, v.slug)::jsonb AS problem, v.created_at FROM problem_versions v WHERE v.slug = @slug AND v.version = @version;

@@ -38,24 +38,3 @@ SELECT digest FROM active;
 -- name: PluginChanges :many
 SELECT digest, coalesce(previous, '')::text AS previous, by, at FROM plugin_changes
 WHERE kind = @kind AND name = @name ORDER BY id DESC LIMIT @max::integer;
-
--- name: JobView :one
--- The head of the payload: files may be large, and come last in it.
-SELECT j.job_id, j.kind, j.group_key, j.status, coalesce(o.state::text, '')::text AS queue_state, j.generation, j.attempt_id, j.tries, j.max_tries,
-  j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error, r.result,
-  coalesce(substring(p.payload from 1 for 4096), ''::bytea)::bytea AS head
-FROM jobs j
-LEFT JOIN outbox_events o ON o.job_id = j.job_id
-LEFT JOIN job_payloads p ON p.job_id = j.job_id
-LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
-WHERE j.job_id = @job_id;
-
--- name: JobRecent :many
--- The newest jobs of some kinds other than submission.
-SELECT j.job_id, j.kind, j.group_key, j.status, j.created_at, j.finished_at, r.verdict,
-  coalesce(substring(p.payload from 1 for 4096), ''::bytea)::bytea AS head
-FROM jobs j
-LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
-LEFT JOIN job_payloads p ON p.job_id = j.job_id
-WHERE j.kind <> 'submission' AND j.kind = ANY (@kinds::text[]) AND j.job_id < @before
-ORDER BY j.job_id DESC LIMIT @max::integer;

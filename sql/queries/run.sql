@@ -1,17 +1,6 @@
--- name: RunViews :many
--- Runs with their payloads and results.
-SELECT j.job_id, coalesce(j.idempotency_key, '')::text AS token, j.group_key, j.status, coalesce(o.state::text, '')::text AS queue_state,
-  j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
-  r.result, l.payload, checker_messages(coalesce(l.problem, '')) AS checker_messages
-FROM jobs j
-LEFT JOIN outbox_events o ON o.job_id = j.job_id
-LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
-LEFT JOIN job_payloads l ON l.job_id = j.job_id
-WHERE j.job_id = ANY (@job_ids::bigint[]) AND j.kind = 'run';
-
--- name: RunStates :many
--- How runs stand, which is little to read.
-SELECT job_id, status FROM jobs WHERE job_id = ANY (@job_ids::bigint[]) AND kind = 'run';
+-- name: JobStates :many
+-- How jobs stand, which is little to read.
+SELECT job_id, status FROM jobs WHERE job_id = ANY (@job_ids::bigint[]);
 
 -- name: RunsOfTokens :many
 -- The index jobs_run_token answers. Keys are unique within a group only.

@@ -25,7 +25,7 @@ const maxEvent = 1 << 20
 // order, until the submission is done (nil), fn fails, or ctx ends. It
 // continues where it was cut.
 func (c *Client) Events(ctx context.Context, jobID, after int64, fn func(judge.Event) error) error {
-	return c.follow(ctx, submissionPath(jobID)+"/events", after, fn)
+	return c.follow(ctx, pathOf("/api/v1/submissions/%s/events", jobID), after, fn)
 }
 
 // follow is Events on the stream at path.
@@ -55,27 +55,61 @@ func (c *Client) follow(ctx context.Context, path string, after int64, fn func(j
 	}
 }
 
-// Wait returns the submission as soon as it is done. It follows the event
-// stream and survives a server that goes away for a while.
+// JobEvents is [Client.Events] for a job of another kind than submission.
+func (c *Client) JobEvents(ctx context.Context, jobID, after int64, fn func(judge.Event) error) error {
+	return c.follow(ctx, pathOf("/api/v1/jobs/%s/events", jobID), after, fn)
+}
+
+// pollSeconds is how long the server holds an answer until a job is done.
+const pollSeconds = 20
+
+// Wait returns the submission as soon as it is done. It survives a server that goes
+// away for a while.
 func (c *Client) Wait(ctx context.Context, jobID int64) (*Submission, error) {
+	return wait(ctx, "submission", jobID, func() (*Submission, error) {
+		return orNil(c.GetSubmission(ctx, jobID, GetSubmissionParams{Wait: pollSeconds}))
+	})
+}
+
+// WaitRun is [Client.Wait] for a run.
+func (c *Client) WaitRun(ctx context.Context, jobID int64) (*Run, error) {
+	return wait(ctx, "run", jobID, func() (*Run, error) {
+		return orNil(c.GetRun(ctx, jobID, GetRunParams{Wait: pollSeconds}))
+	})
+}
+
+// WaitJob returns the job as soon as it is done.
+func (c *Client) WaitJob(ctx context.Context, jobID int64) (*Job, error) {
+	for {
+		if err := c.JobEvents(ctx, jobID, 0, func(judge.Event) error { return nil }); err != nil {
+			return nil, fmt.Errorf("wait for job %d: %w", jobID, err)
+		}
+		j, err := c.Job(ctx, jobID)
+		if err != nil || j.Done() {
+			return j, err
+		}
+	}
+}
+
+// wait asks for a job until it is done.
+func wait[J interface{ Done() bool }](ctx context.Context, what string, jobID int64, get func() (J, error)) (none J, err error) {
 	pause := pauses{}
 	for {
-		s := new(Submission)
-		err := c.call(ctx, http.MethodGet, submissionPath(jobID)+"?wait=20", nil, nil, s)
+		j, err := get()
 		var p *Problem
 		switch {
-		case err == nil && s.Done():
-			return s, nil
+		case err == nil && j.Done():
+			return j, nil
 		case err == nil:
 			pause = pauses{}
 			continue
 		case ctx.Err() != nil:
-			return nil, fmt.Errorf("wait for submission %d: %w", jobID, context.Cause(ctx))
+			return none, fmt.Errorf("wait for %s %d: %w", what, jobID, context.Cause(ctx))
 		case errors.As(err, &p) && p.RetryAfter == 0 && p.Status < http.StatusInternalServerError:
-			return nil, err
+			return none, err
 		}
 		if werr := pause.wait(ctx, p); werr != nil {
-			return nil, fmt.Errorf("wait for submission %d: %w (last failure: %w)", jobID, werr, err)
+			return none, fmt.Errorf("wait for %s %d: %w (last failure: %w)", what, jobID, werr, err)
 		}
 	}
 }
@@ -93,8 +127,10 @@ func isCallback(err error) bool {
 // stream reads one connection's worth of events and returns the last id seen.
 // It returns errStop when the server says that nothing more will come.
 func (c *Client) stream(ctx context.Context, path string, after int64, fn func(judge.Event) error) (int64, error) {
-	header := http.Header{"Accept": {"text/event-stream"}, "Last-Event-Id": {strconv.FormatInt(after, 10)}}
-	resp, err := c.send(ctx, http.MethodGet, path, header, nil)
+	resp, err := c.send(ctx, http.MethodGet, path, nil, func(r *http.Request) {
+		r.Header.Set("Accept", "text/event-stream")
+		r.Header.Set("Last-Event-Id", strconv.FormatInt(after, 10))
+	})
 	if err != nil {
 		return after, err
 	}

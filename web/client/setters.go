@@ -2,67 +2,143 @@ package client
 
 import (
 	"context"
+	"io"
+	"maps"
 	"net/http"
-	"net/url"
+
+	"deepoj/host/judge"
 )
 
-// Labels are what setters say of a problem beside its versions. Nil is as the package
-// says.
-type Labels struct {
-	Tags       *[]string `json:"tags"`
-	Difficulty *int      `json:"difficulty"`
-	Source     *string   `json:"source"`
-	Author     *string   `json:"author"`
+// ProblemVersions returns the versions of a problem, the newest first, without
+// their reports.
+func (c *Client) ProblemVersions(ctx context.Context, problem string) ([]judge.ProblemVersion, error) {
+	answer, err := c.GetProblemVersions(ctx, problem)
+	return answer.Versions, err
 }
 
-// ProblemLabels returns the labels of a problem.
-func (c *Client) ProblemLabels(ctx context.Context, problem string) (l Labels, err error) {
-	return l, c.call(ctx, http.MethodGet, problemPath(problem)+"/labels", nil, nil, &l)
-}
-
-// SetProblemLabels replaces the labels of a problem.
-func (c *Client) SetProblemLabels(ctx context.Context, problem string, l Labels) (out Labels, err error) {
-	return out, c.call(ctx, http.MethodPost, problemPath(problem)+"/labels", nil, l, &out)
-}
-
-// CloneProblem makes a problem of one's own of a version of another; "" is the live
-// one, or else the newest. The receipt's job takes it in.
-func (c *Client) CloneProblem(ctx context.Context, problem, version, name string) (Receipt, error) {
-	in := map[string]any{"name": name}
-	if version != "" {
-		in["version"] = version
+// ExportProblem returns a version of a problem as a ZIP file, the live one if version
+// is empty. The caller closes it.
+func (c *Client) ExportProblem(ctx context.Context, problem, version string) (io.ReadCloser, error) {
+	resp, err := c.send(ctx, http.MethodGet, pathOf("/api/v1/problems/%s/package", problem)+queryOf("version", version), nil)
+	if err != nil {
+		return nil, err
 	}
-	return c.startJSON(ctx, problemPath(problem)+"/clone", in)
+	return resp.Body, nil
 }
 
-// FileDifference is a file that differs between two versions.
-type FileDifference struct {
-	Path   string `json:"path"`
-	Change string `json:"change"` // added, removed or changed
-	Lines  string `json:"lines"`  // unified diff
-	Why    string `json:"why"`    // why there is none
+// ActivateVersion makes a version of a problem live. Override is for staff: it does
+// so although the version is not proved.
+func (c *Client) ActivateVersion(ctx context.Context, problem, version string, override bool) error {
+	_, err := c.PostProblemVersionActivate(ctx, problem, version, PostProblemVersionActivateRequest{override})
+	return err
 }
 
-// Difference is how a version differs from another.
-type Difference struct {
-	From   string `json:"from"`
-	To     string `json:"to"`
-	Values []struct {
-		Name string `json:"name"`
-		From string `json:"from"`
-		To   string `json:"to"`
-	} `json:"values"`
-	Tests struct {
-		Added   []string `json:"added"`
-		Removed []string `json:"removed"`
-		Changed []string `json:"changed"`
-	} `json:"tests"`
-	Files []FileDifference `json:"files"`
-	More  bool             `json:"more"`
+// VerifyVersion has a kept version proved again.
+func (c *Client) VerifyVersion(ctx context.Context, problem, version string) (Receipt, error) {
+	return c.PostProblemVersionVerify(ctx, problem, version, WithKey(""))
 }
 
-// DiffProblem says how one version of a problem differs from another.
-func (c *Client) DiffProblem(ctx context.Context, problem, from, to string) (d Difference, err error) {
-	query := url.Values{"from": {from}, "to": {to}}.Encode()
-	return d, c.call(ctx, http.MethodGet, problemPath(problem)+"/diff?"+query, nil, nil, &d)
+// RollBackProblem undoes the newest change of which version of a problem is live,
+// and returns the version that is live now.
+func (c *Client) RollBackProblem(ctx context.Context, problem string) (string, error) {
+	answer, err := c.PostProblemRollback(ctx, problem)
+	return answer.Version, err
+}
+
+// SetProblemLabels replaces what setters say of a problem beside its versions. Nil is as
+// the package says.
+func (c *Client) SetProblemLabels(ctx context.Context, problem string, l Labels) (out Labels, err error) {
+	err = c.call(ctx, http.MethodPost, pathOf("/api/v1/problems/%s/labels", problem), l, &out)
+	return out, err
+}
+
+// HideProblem says whether only setters see a problem, and members of a space while
+// that is open.
+func (c *Client) HideProblem(ctx context.Context, slug string, hidden bool) error {
+	_, err := either(hidden, c.PostProblemHide, c.PostProblemShow)(ctx, slug)
+	return err
+}
+
+// ProblemPeople returns who may change a problem besides staff, its owner first.
+func (c *Client) ProblemPeople(ctx context.Context, problem string) ([]Person, error) {
+	answer, err := c.GetProblemPeople(ctx, problem)
+	return answer.People, err
+}
+
+// AddProblemAuthor makes somebody a co-author of a problem. Only its owner and staff
+// may.
+func (c *Client) AddProblemAuthor(ctx context.Context, problem, name string) error {
+	_, err := c.PostProblemPeople(ctx, problem, PostProblemPeopleRequest{Name: name})
+	return err
+}
+
+// SetProblemOwner gives a problem to somebody else. Only its owner and staff may.
+func (c *Client) SetProblemOwner(ctx context.Context, problem, name string) error {
+	_, err := c.PostProblemPeople(ctx, problem, PostProblemPeopleRequest{Name: name, Owner: true})
+	return err
+}
+
+// RemoveProblemAuthor makes somebody a co-author of a problem no more.
+func (c *Client) RemoveProblemAuthor(ctx context.Context, problem, name string) error {
+	return c.DeleteProblemPeopleName(ctx, problem, name)
+}
+
+// Plugins returns the versions of uploaded plugins by kind and name, the newest
+// of a name first. An empty kind or name does not restrict.
+func (c *Client) Plugins(ctx context.Context, kind, name string) ([]judge.Plugin, error) {
+	answer, err := c.GetPlugins(ctx, GetPluginsParams{kind, name})
+	return answer.Plugins, err
+}
+
+// ActivatePlugin makes the plugin's name mean this version.
+func (c *Client) ActivatePlugin(ctx context.Context, digest string) error {
+	_, err := c.PostPluginActivate(ctx, digest)
+	return err
+}
+
+// RollBackPlugin undoes the newest change of what a name means, and returns the
+// digest of the version that it means now.
+func (c *Client) RollBackPlugin(ctx context.Context, kind, name string) (string, error) {
+	answer, err := c.PostPluginsRollback(ctx, PostPluginsRollbackRequest{kind, name})
+	return answer.Digest, err
+}
+
+// SpaceChange names settings of a space by their fields in JSON, such as "title",
+// "opens_at" (a time.Time, or nil for none), "languages" and "per_minute". What is
+// not named stays.
+type SpaceChange map[string]any
+
+// CreateSpace makes a space, for staff of the site.
+func (c *Client) CreateSpace(ctx context.Context, slug string, settings SpaceChange) (s Space, err error) {
+	in := SpaceChange{"slug": slug}
+	maps.Copy(in, settings)
+	err = c.call(ctx, http.MethodPost, "/api/v1/spaces", in, &s)
+	return s, err
+}
+
+// UpdateSpace changes settings of a space, for its staff.
+func (c *Client) UpdateSpace(ctx context.Context, slug string, change SpaceChange) (s Space, err error) {
+	err = c.call(ctx, http.MethodPatch, pathOf("/api/v1/spaces/%s", slug), change, &s)
+	return s, err
+}
+
+// PutSpaceMembers gives accounts a role in a space: contestant, setter or staff.
+func (c *Client) PutSpaceMembers(ctx context.Context, slug, role string, names ...string) error {
+	_, err := c.PostSpaceMembers(ctx, slug, PostSpaceMembersRequest{names, role})
+	return err
+}
+
+// SpaceProblems returns the problems of a space in order, for members once it has
+// opened.
+func (c *Client) SpaceProblems(ctx context.Context, slug string) ([]SpaceProblem, error) {
+	answer, err := c.GetSpaceProblems(ctx, slug)
+	return answer.Problems, err
+}
+
+// PutSpaceProblem adds a problem to a space, or gives it another place and points.
+// Place 0 keeps it where it is, or adds it at the end; nil points are 1, or the
+// problem's own.
+func (c *Client) PutSpaceProblem(ctx context.Context, slug, problem string, place int, points *float64) error {
+	_, err := c.PostSpaceProblems(ctx, slug, PostSpaceProblemsRequest{place, points, problem})
+	return err
 }

@@ -341,9 +341,9 @@ func (v *view) tests() any {
 	}
 	out := make([]map[string]any, len(v.run.Result.Tests))
 	for i, t := range v.run.Result.Tests {
-		one := &view{run: &judge.Run{
+		one := &view{run: &judge.Run{Job: judge.Job{
 			Status: judge.Finished, Result: &judge.Result{Verdict: t.Verdict, Tests: []judge.TestResult{t}},
-		}}
+		}}}
 		if i < len(v.run.Report.Outputs) {
 			one.run.Report.Outputs = v.run.Report.Outputs[i : i+1]
 		}

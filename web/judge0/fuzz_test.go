@@ -54,7 +54,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept := &judge.Run{Status: judge.Pending}
+		kept := &judge.Run{Job: judge.Job{Status: judge.Pending}}
 		if err := json.Unmarshal(payload, &kept.Asked); err != nil {
 			t.Fatal(err)
 		}

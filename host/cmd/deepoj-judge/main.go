@@ -8,9 +8,9 @@ import (
 	"context"
 	"os"
 
-	"deepoj/sandbox"
+	"deepoj/sandbox/oneshot"
 )
 
 func main() {
-	os.Exit(sandbox.Judge(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(oneshot.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }

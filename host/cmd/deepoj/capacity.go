@@ -11,12 +11,15 @@ import (
 	"path/filepath"
 	"time"
 
-	"deepoj/host/blob"
 	"deepoj/host/capacity"
+	"deepoj/host/command"
 	"deepoj/host/embedded"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/launch"
 	"deepoj/host/telemetry"
+	"deepoj/host/workbench"
+	"deepoj/plugins"
 	"deepoj/sql"
 )
 
@@ -24,45 +27,36 @@ const (
 	// measureTime is how long one figure is measured.
 	measureTime = 2 * time.Second
 
-	// calibrationTime is how long a worker calibrates before it begins.
-	calibrationTime = 100 * time.Millisecond
-
 	// capacityJobs is how many jobs go through the queue.
 	capacityJobs = 2000
 )
 
 // measureMachine says what this machine can judge. It uses a sandbox and a
 // PostgreSQL of its own, in a folder that it removes.
-func measureMachine(ctx context.Context, e *env) int {
-	f := bareFlags(e, "bench", "")
-	asJSON := f.Bool("json", false, "print JSON")
-	dir := f.String("dir", os.TempDir(), "folder on the disk that is measured; what is made there is removed")
-	if status, ok := parse(f, e.args); !ok {
-		return status
+func measureMachine(f *command.Flags) command.Run {
+	dir := f.String("dir", os.TempDir(), "`folder` on the disk that is measured; what is made there is removed")
+	return func(ctx context.Context, c *command.Call) error {
+		report, err := measure(ctx, c, *dir)
+		switch {
+		case err != nil:
+		case c.JSON:
+			err = report.WriteJSON(c.Out)
+		default:
+			err = report.WriteText(c.Out)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil && len(report.Missing) > 0 {
+			return command.Exit(3)
+		}
+		return err
 	}
-	report, err := measure(ctx, e, *dir)
-	switch {
-	case err != nil:
-	case *asJSON:
-		err = report.WriteJSON(e.stdout)
-	default:
-		err = report.WriteText(e.stdout)
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return e.fail(err)
-	}
-	if len(report.Missing) > 0 {
-		return 3
-	}
-	return 0
 }
 
-func measure(ctx context.Context, e *env, parent string) (r capacity.Report, err error) {
+func measure(ctx context.Context, c *command.Call, parent string) (r capacity.Report, err error) {
 	// Made by who calls, and used by the account that it becomes.
-	who, err := findAccount(ctx, "", telemetry.Logger(e.stderr, slog.LevelInfo, false))
+	who, err := launch.FindAccount(ctx, "", telemetry.Logger(c.Err, slog.LevelInfo, false))
 	if err != nil {
 		return r, err
 	}
@@ -76,11 +70,13 @@ func measure(ctx context.Context, e *env, parent string) (r capacity.Report, err
 			return r, err
 		}
 	}
-	b, noAgent, err := openBench(ctx, e, true)
+	cfg := benchConfig(c)
+	cfg.Sandbox = true
+	b, noAgent, err := workbench.Open(ctx, cfg)
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = errors.Join(err, b.Close()) }()
 	r.Add("processor", func() ([]capacity.Figure, error) { return capacity.Processor(measureTime / 2) })
 	r.Add("disk", func() ([]capacity.Figure, error) { return capacity.Disk(ctx, dir, measureTime) })
 	r.Add("queue", func() ([]capacity.Figure, error) { return measureQueue(ctx, filepath.Join(dir, "postgres")) })
@@ -88,7 +84,7 @@ func measure(ctx context.Context, e *env, parent string) (r capacity.Report, err
 		r.Missing = append(r.Missing, fmt.Sprintf("sandbox and languages: %v (see deepoj doctor)", noAgent))
 		return r, nil
 	}
-	r.Add("sandbox", func() ([]capacity.Figure, error) { return capacity.Sandbox(ctx, b.agent, measureTime) })
+	r.Add("sandbox", func() ([]capacity.Figure, error) { return capacity.Sandbox(ctx, b.Agent, measureTime) })
 	r.Add("languages", func() ([]capacity.Figure, error) { return measureLanguages(ctx, b) })
 	return r, nil
 }
@@ -129,16 +125,12 @@ func measureQueue(ctx context.Context, dir string) (figures []capacity.Figure, e
 
 // measureLanguages runs each language's own example: what compiling it takes, and
 // what one run takes.
-func measureLanguages(ctx context.Context, b *bench) (figures []capacity.Figure, err error) {
-	cfg, err := b.judging()
+func measureLanguages(ctx context.Context, b *workbench.Bench) (figures []capacity.Figure, err error) {
+	j, err := b.NewColdJudge()
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Blobs, err = blob.OpenDir(filepath.Join(b.dir, "blobs")); err != nil {
-		return nil, err
-	}
-	cfg.CacheDir = filepath.Join(b.dir, "judging")
-	j, err := judging.New(cfg)
+	adapters, err := plugins.Languages()
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +139,7 @@ func measureLanguages(ctx context.Context, b *bench) (figures []capacity.Figure,
 		if !l.Available {
 			continue
 		}
-		m, err := b.plugins.Load(ctx, cfg.Adapters[l.ID], nil)
+		m, err := b.Plugins.Load(ctx, adapters[l.ID], nil)
 		if err != nil {
 			return figures, err
 		}
@@ -182,7 +174,7 @@ func runHello(ctx context.Context, j *judging.Judge, language string, sources []
 			return nil, err
 		}
 		began := time.Now()
-		r, err := j.Run(ctx, judge.Job{Kind: judge.KindRun, Payload: payload}, func(p judge.Progress) {
+		r, err := j.Run(ctx, judge.Claim{Kind: judge.KindRun, Payload: payload}, func(p judge.Progress) {
 			if p.Kind == judge.EventCompiled {
 				compile = time.Since(began)
 			}

@@ -2,20 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"os"
-	"path/filepath"
-	"time"
 
+	"deepoj/host/command"
 	"deepoj/host/doctor"
-	"deepoj/host/embedded"
 	"deepoj/host/judge"
 	"deepoj/host/liveness"
-	"deepoj/host/plugin"
-	"deepoj/queue"
+	"deepoj/host/plugin/walls"
+	"deepoj/host/roles"
+	"deepoj/host/settings"
+	"deepoj/host/workbench"
 	"deepoj/sandbox"
-	"deepoj/sql"
+	"deepoj/sandbox/oneshot"
 )
 
 // toolChains are what the shipped languages and checkers need, by logical name.
@@ -45,42 +43,37 @@ var printingExtras = []doctor.Extra{
 // leastDisk is the free space below which the machine is about to stop.
 const leastDisk = 1 << 30
 
-// diagnose examines the machine. Its status is 0 when jobs can be judged, or with
-// --security when nothing that protects it is missing.
-func diagnose(ctx context.Context, e *env) int {
-	f, path := newFlags(e, "doctor", "")
-	asJSON := f.Bool("json", false, "print JSON")
-	data := f.String("data", defaultData, "data folder")
+// diagnose examines the machine.
+func diagnose(f *command.Flags) command.Run {
+	load, data := settingsFlag(f), dataFlag(f)
 	security := f.Bool("security", false, "say what protects this machine and the Deep-OJ that runs on it")
-	if status, ok := parse(f, e.args); !ok {
-		return status
+	return func(ctx context.Context, c *command.Call) error {
+		l, err := load(c)
+		if err != nil {
+			return err
+		}
+		examine, write := examineMachine, doctor.Report.WriteText
+		if *security {
+			examine, write = examineProtection, doctor.Report.WriteProtection
+		}
+		if c.JSON {
+			write = doctor.Report.WriteJSON
+		}
+		report := examine(ctx, l, *data)
+		if err := write(report, c.Out); err != nil {
+			return err
+		}
+		if !report.Healthy() {
+			return command.Exit(1)
+		}
+		return nil
 	}
-	c, err := settingsFor(e, f, *path)
-	if err != nil {
-		return e.fail(err)
-	}
-	examine, write := examineMachine, doctor.Report.WriteText
-	if *security {
-		examine, write = examineProtection, doctor.Report.WriteProtection
-	}
-	report := examine(ctx, c, *data)
-	if *asJSON {
-		write = doctor.Report.WriteJSON
-	}
-	err = write(report, e.stdout)
-	if err != nil {
-		return e.fail(err)
-	}
-	if !report.Healthy() {
-		return 1
-	}
-	return 0
 }
 
 // examineMachine looks at this machine and at what is configured.
-func examineMachine(ctx context.Context, c *config, data string) doctor.Report {
+func examineMachine(ctx context.Context, l *settings.Loaded, data string) doctor.Report {
 	var layers []doctor.Layer
-	for _, w := range plugin.Walls() {
+	for _, w := range walls.All() {
 		layers = append(layers, doctor.Layer{Name: w.Name, Missing: w.Missing})
 	}
 	exams := []doctor.Exam{doctor.Kernel(os.DirFS("/"), os.Geteuid()), doctor.Plugins(layers...)}
@@ -88,14 +81,14 @@ func examineMachine(ctx context.Context, c *config, data string) doctor.Report {
 	defer stop()
 	exams = append(exams, boxes...)
 	exams = append(exams, doctor.Extras(func(context.Context, string) (string, error) { return findBrowser() }, printingExtras...))
-	exams = append(exams, doctor.Services(services(c)...), doctor.Disk(existing(data), leastDisk))
-	asking, cancel := context.WithTimeout(ctx, askTime)
+	exams = append(exams, doctor.Services(roles.Services(&l.Settings)...), doctor.Disk(roles.Existing(data), leastDisk))
+	asking, cancel := context.WithTimeout(ctx, roles.AskTime)
 	defer cancel()
-	if store, err := openDatabase(asking, c, data); err == nil { // otherwise nothing runs, or it was named above
+	if store, err := roles.OpenDatabase(asking, &l.Settings, data); err == nil { // otherwise nothing runs, or it was named above
 		defer store.Close()
 		exams = append(exams, doctor.Workers(func(ctx context.Context) ([]judge.WorkerInfo, error) {
 			return store.Workers(ctx, liveness.DefaultAge)
-		}, needRemedies))
+		}, roles.NeedRemedies))
 	}
 	return doctor.Examine(ctx, exams...)
 }
@@ -106,12 +99,12 @@ func examineSandbox(ctx context.Context, tools bool) (exams []doctor.Exam, stop 
 	stop = func() {}
 	var rootless error
 	if os.Geteuid() != 0 {
-		rootless = sandbox.Rootless()
+		rootless = oneshot.Rootless()
 	}
 	if rootless != nil {
 		return []doctor.Exam{doctor.Rootless(rootless)}, stop
 	}
-	agent, stop, err := probeAgent(ctx)
+	agent, stop, err := workbench.StartAgent(ctx, sandbox.Config{Slots: 1})
 	exams = append(exams, doctor.Sandbox(func(ctx context.Context) (sandbox.Status, error) {
 		if err != nil {
 			return sandbox.Status{}, err
@@ -120,122 +113,11 @@ func examineSandbox(ctx context.Context, tools bool) (exams []doctor.Exam, stop 
 	}))
 	if err == nil && tools {
 		exams = append(exams, doctor.Tools(agent.Tool, toolChains...), doctor.Compilers(func(ctx context.Context) ([]judge.Language, error) {
-			return compilersHere(ctx, agent)
+			return workbench.Compilers(ctx, agent)
 		}), doctor.Extras(func(ctx context.Context, name string) (string, error) {
 			found, err := agent.Tool(ctx, name)
 			return found.Path, err
 		}, drawingExtras...))
 	}
 	return exams, stop
-}
-
-// compilersHere says which sources of plugins can be compiled here.
-func compilersHere(ctx context.Context, agent *sandbox.Agent) (found []judge.Language, err error) {
-	dir, err := os.MkdirTemp("", "deepoj-doctor-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	j, done, err := openCompiler(dir, "", agent)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	return j.Compilers(ctx), nil
-}
-
-// probeAgent starts a sandbox agent for as long as the examination takes.
-func probeAgent(ctx context.Context) (*sandbox.Agent, func(), error) {
-	p, err := sandbox.Spawn(ctx, "/proc/self/exe", []string{"sandbox", "agent"}, sandbox.Config{Slots: 1, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return nil, func() {}, err
-	}
-	stop := func() { _ = p.Close() } // the examination is over
-	a, err := sandbox.Dial(p.Conn())
-	return a, stop, err
-}
-
-// services are the ones that are configured, or what the embedded default
-// would start.
-func services(c *config) []doctor.Service {
-	pg := doctor.Service{Name: "postgresql", Remedy: "apt-get install postgresql, or set DATABASE_URL", Ask: func(ctx context.Context) (string, error) {
-		b, err := embedded.FindPostgres(ctx, "", 0)
-		return "embedded, version " + b.Version, err
-	}}
-	if c.get("DATABASE_URL") != "" {
-		pg.Mend = postgresService.remedy
-		pg.Ask = func(ctx context.Context) (string, error) {
-			store, err := sql.Open(ctx, sql.Config{DSN: c.get("DATABASE_URL"), MaxConns: 2})
-			if err != nil {
-				return "", err
-			}
-			defer store.Close()
-			return "reached", store.Ping(ctx)
-		}
-	}
-	redis := doctor.Service{Name: "redis", Optional: c.get("DELIVERY") != "streams", Remedy: "apt-get install redis-server, or set REDIS_URL, or DELIVERY=postgres", Ask: func(context.Context) (string, error) {
-		path, err := embedded.FindRedis("")
-		return "embedded, " + path, err
-	}}
-	if url := c.get("REDIS_URL"); url != "" {
-		redis.Mend = redisService.remedy
-		redis.Ask = func(ctx context.Context) (string, error) {
-			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-			defer cancel()
-			certificates, err := c.clientTLS("REDIS")
-			if err != nil {
-				return "", err
-			}
-			s, err := queue.Open(ctx, queue.Config{URL: url, TLS: certificates, Consumer: "doctor", Stream: c.get("JOB_STREAM_KEY"), Group: c.get("JOB_STREAM_GROUP")})
-			if err != nil {
-				return "", err
-			}
-			return "reached", errors.Join(s.Ping(ctx), s.Close())
-		}
-	}
-	all := []doctor.Service{pg, redis}
-	if dir := c.get("BLOB_DIR"); dir != "" && c.get("S3_ENDPOINT") == "" {
-		all = append(all, doctor.Service{Name: "blob folder", Remedy: needRemedies["blob_store"], Ask: func(context.Context) (string, error) {
-			_, err := os.ReadDir(dir) // a worker makes it where it is missing; reading it harms nobody
-			return dir, err
-		}})
-	}
-	if c.get("ETCD_ENDPOINTS") != "" {
-		all = append(all, doctor.Service{Name: "etcd", Optional: true, Mend: etcdService.remedy, Ask: func(ctx context.Context) (string, error) {
-			e, err := openEtcd(c, liveness.NewPostgres(nil, 0), slog.New(slog.DiscardHandler)) // nobody asks for rows
-			if err != nil {
-				return "", err
-			}
-			return "reached", errors.Join(e.Ping(ctx), e.Close())
-		}})
-	}
-	if c.get("S3_ENDPOINT") != "" {
-		all = append(all, doctor.Service{Name: "object store", Remedy: s3Remedy, Ask: func(ctx context.Context) (string, error) {
-			dir, err := os.MkdirTemp("", "deepoj-doctor-")
-			if err != nil {
-				return "", err
-			}
-			defer os.RemoveAll(dir)
-			s, err := openBlobs(c, dir)
-			if err != nil {
-				return "", err
-			}
-			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-			defer cancel()
-			return "reached", s.(pinger).Ping(ctx)
-		}})
-	}
-	return all
-}
-
-// existing returns path, or the nearest folder above it that exists.
-func existing(path string) string {
-	path, err := filepath.Abs(path)
-	for err == nil && path != "/" {
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-		path = filepath.Dir(path)
-	}
-	return "/"
 }

@@ -13,6 +13,9 @@ import (
 
 const module = "deepoj/"
 
+// theServer is the only file that imports the HTTP package.
+const theServer = "../../../host/roles/web.go"
+
 // layers is the dependency diagram, bottom up: what each package may import of
 // ours. A package may name only packages above it in this list, so there is no
 // way to write a cycle down. Names ending in /* stand for every folder there.
@@ -25,13 +28,33 @@ var layers = []struct{ pkg, may string }{
 	{"host/blob", ""},
 	{"host/blob/blobtest", "host/platform"},
 	{"host/embedded", "host/platform"},
+	{"host/command", ""},
+	{"host/settings", ""},
 	{"host/embedded/servicetest", "host/embedded"},
 	{"host/embedded/accounttest", ""},
 	{"host/shortcut", ""},
 	{"host/support", ""},
 	{"host/support/supporttest", ""},
 	{"host/simulation", ""},
-	{"sandbox", ""},
+	{"sandbox/landlock", ""},
+	{"sandbox/internal/wait", ""},
+	{"sandbox/internal/elf", ""},
+	{"sandbox/internal/proc", ""},
+	{"sandbox/internal/glob", ""},
+	{"sandbox/internal/wire", ""},
+	{"sandbox/internal/userns", "sandbox/internal/proc"},
+	{"sandbox/internal/spawn", "sandbox/internal/wait"},
+	{"sandbox/internal/seccomp", "sandbox/internal/spawn"},
+	{"sandbox/internal/rootfs", "sandbox/internal/elf sandbox/internal/wait"},
+	{"sandbox/internal/toolbox", "sandbox/internal/wire"},
+	{"sandbox/internal/selftest", "sandbox/internal/elf sandbox/internal/wire"},
+	{"sandbox/internal/cgroup", "sandbox/internal/proc sandbox/internal/userns sandbox/internal/wait sandbox/internal/wire"},
+	{"sandbox/internal/room", "sandbox/landlock sandbox/internal/cgroup sandbox/internal/elf sandbox/internal/glob sandbox/internal/proc sandbox/internal/rootfs " +
+		"sandbox/internal/seccomp sandbox/internal/spawn sandbox/internal/toolbox sandbox/internal/userns sandbox/internal/wait sandbox/internal/wire"},
+	{"sandbox/internal/agent", "sandbox/internal/room sandbox/internal/selftest sandbox/internal/wait sandbox/internal/wire"},
+	{"sandbox/oneshot", "sandbox/internal/agent sandbox/internal/cgroup sandbox/internal/room sandbox/internal/selftest sandbox/internal/spawn " +
+		"sandbox/internal/toolbox sandbox/internal/userns sandbox/internal/wait sandbox/internal/wire"},
+	{"sandbox", "sandbox/internal/glob sandbox/internal/selftest sandbox/internal/wait sandbox/internal/wire"},
 	{"plugins", ""},
 	{"plugins/abi", ""},
 	{"plugins/languagestest", ""},
@@ -43,23 +66,42 @@ var layers = []struct{ pkg, may string }{
 	{"sql/internal/*", ""},
 	{"sql", "host/judge sql/internal/*"},
 	{"sql/sqltest", "sql host/embedded"},
-	{"host/plugin", "host/platform plugins/abi"},
+	{"host/people", "host/judge sql"},
+	{"host/plugin/internal/op", ""},
+	{"host/plugin/dialogue", ""},
+	{"host/plugin/walls", "host/platform sandbox/landlock"},
+	{"host/plugin/internal/wire", "host/platform"},
+	{"host/plugin/internal/fuel", "host/plugin/internal/wire"},
+	{"host/plugin/internal/wasi", "host/plugin/dialogue host/plugin/internal/fuel host/plugin/internal/wire"},
+	{"host/plugin/internal/op/optest", "host/plugin/internal/op host/plugin/internal/wasi"},
+	{"host/plugin/internal/admission", "host/plugin/internal/fuel host/plugin/internal/op host/plugin/internal/wasi plugins/abi"},
+	{"host/plugin/internal/worker", "host/plugin/dialogue host/plugin/internal/fuel host/plugin/internal/op host/plugin/internal/wasi host/plugin/internal/wire host/plugin/walls"},
+	{"host/plugin", "host/platform host/plugin/dialogue host/plugin/internal/admission host/plugin/internal/wasi host/plugin/internal/wire host/plugin/internal/worker plugins/abi"},
 
 	{"host/problem/statement", ""},
 	{"host/problem", "host/judge host/blob host/problem/statement"},
+	{"host/problem/source", "host/judge host/problem host/problem/statement"},
+	{"host/problem/icpc", "host/judge host/problem host/problem/source"},
+	{"host/problem/polygon", "host/judge host/problem host/problem/source host/problem/statement"},
+	{"host/problem/plain", "host/judge host/problem host/problem/icpc host/problem/source"},
+	{"host/problem/dmoj", "host/problem host/problem/plain host/problem/source"},
+	{"host/problem/importing", "host/judge host/problem host/problem/dmoj host/problem/icpc host/problem/plain host/problem/polygon host/problem/source"},
+	{"host/problem/problemtest", "host/blob host/problem host/problem/importing host/problem/source"},
 	{"host/problem/samples", ""},
-	{"host/reading", "host/platform host/plugin host/problem host/problem/samples"},
+	{"host/reading", "host/platform host/plugin/walls host/problem host/problem/importing host/problem/samples host/problem/source"},
 	{"host/draft", "host/judge host/problem"},
-	{"host/plugin/conformance", "host/plugin host/problem plugins/abi plugins/vectors"},
-	{"host/judging", "host/platform host/judge host/telemetry host/problem host/plugin host/blob plugins/abi sandbox"},
+	{"host/plugin/conformance", "host/judge host/plugin host/problem plugins/abi plugins/vectors"},
+	{"host/judging", "host/platform host/judge host/telemetry host/problem host/plugin host/plugin/dialogue host/blob plugins/abi sandbox"},
 	{"host/plugin/plugintest", "host/plugin"},
-	{"host/judging/judgingtest", "host/blob host/judging host/plugin host/plugin/plugintest plugins sandbox"},
+	{"host/judging/judgingtest", "host/blob host/judging host/plugin host/plugin/plugintest plugins sandbox sandbox/oneshot"},
 	{"host/verify", "host/blob host/judge host/judging host/problem"},
-	{"host/plugin/trial", "host/judge host/judging host/problem host/plugin/conformance host/blob host/verify plugins/abi"},
+	{"host/intake/trial", "host/judge host/judging host/problem host/problem/importing host/plugin/conformance host/blob host/verify plugins/abi"},
 	{"host/intake", "host/judge host/judging host/problem host/reading host/verify host/plugin host/plugin/conformance host/blob plugins/abi sandbox sql"},
-	{"host/survey", "host/blob host/judging host/problem host/reading host/verify"},
+	{"host/survey", "host/blob host/judge host/judging host/problem host/reading host/verify"},
 	{"host/liveness", "host/judge sql"},
 	{"host/doctor", "host/judge sandbox"},
+	{"host/launch", "host/embedded host/platform host/settings sandbox/oneshot"},
+	{"host/workbench", "host/blob host/judge host/judging host/launch host/plugin host/intake/trial host/problem host/problem/importing host/problem/source host/settings host/telemetry host/verify plugins sandbox sandbox/oneshot"},
 	{"host/scheduler", "host/judge host/telemetry sql queue"},
 	{"host/worker", "host/judge host/telemetry host/blob queue"},
 	{"host/capacity", "host/judge host/blob host/liveness host/worker sandbox sql"},
@@ -67,8 +109,14 @@ var layers = []struct{ pkg, may string }{
 	{"web/judge0", "host/judge"},
 	{"web/callback", ""},
 	{"web/chart", ""},
-	{"host/cmd/deepoj-judge", "sandbox"},
-	{"web", "host/platform host/judge host/telemetry host/blob host/problem host/problem/samples host/draft host/reading sql web/judge0 web/callback web/chart"},
+	{"web/site", "host/blob host/judge host/people host/reading host/telemetry sql"},
+	{"web/people", "host/judge host/people sql web/callback web/site"},
+	{"web/job", "host/judge sql web/site"},
+	{"host/cmd/deepoj-judge", "sandbox/oneshot"},
+	{"web", "host/platform host/judge host/telemetry host/blob host/problem host/problem/samples host/draft host/reading sql host/people web/judge0 web/callback web/chart web/job web/people web/site"},
+	{"web/describe", "web"},
+	{"host/roles", `host/blob host/capacity host/doctor host/embedded host/intake host/judge host/judging host/launch host/liveness host/people host/platform host/plugin
+		host/intake/trial host/problem host/problem/samples host/reading host/scheduler host/settings host/telemetry host/telemetry/otlp host/worker plugins queue sandbox sandbox/oneshot sql web`},
 }
 
 func TestLayers(t *testing.T) {
@@ -96,12 +144,20 @@ func TestLayers(t *testing.T) {
 			return nil
 		}
 		rel, _ := filepath.Rel(root, filepath.Dir(path))
-		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || rel == "host/cmd/deepoj" {
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || rel == "host/cmd/deepoj" && strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
+		}
+		if rel == "host/cmd/deepoj" { // it may import everything but the web side, which a role is
+			for _, spec := range file.Imports {
+				if spec.Path.Value == `"deepoj/web"` {
+					t.Errorf("%s imports web: a command goes by the rules of host/people, or asks a server", path)
+				}
+			}
+			return nil
 		}
 		seen[name(rel, may)] = true
 		allowed, listed := may[name(rel, may)]
@@ -115,6 +171,9 @@ func TestLayers(t *testing.T) {
 			}
 			if ours && !slices.Contains(allowed, name(imp, may)) {
 				t.Errorf("%s imports %s", path, imp)
+			}
+			if ours && imp == "web" && filepath.ToSlash(path) != theServer && rel != "web/describe" {
+				t.Errorf("%s imports %s: only %s, which makes the server, does", path, imp, theServer)
 			}
 		}
 		return nil
@@ -130,6 +189,39 @@ func TestLayers(t *testing.T) {
 			if !used[l.pkg+" imports "+below] {
 				t.Errorf("%s may import %s, and does not: take that out of the list", l.pkg, below)
 			}
+		}
+	}
+}
+
+// What runs as root in the sandbox is out of reach of what runs submissions without
+// privilege, by whatever way.
+func TestWorkersReachNothingThatRunsAsRoot(t *testing.T) {
+	may := map[string][]string{}
+	for _, l := range layers {
+		may[l.pkg] = strings.Fields(l.may)
+	}
+	reached := map[string]bool{}
+	var reach func(pkg string)
+	reach = func(pkg string) {
+		if !reached[pkg] {
+			reached[pkg] = true
+			for _, below := range may[pkg] {
+				reach(below)
+			}
+		}
+	}
+	for _, pkg := range []string{"host/worker", "host/judging", "host/verify", "host/intake", "web"} {
+		if _, listed := may[pkg]; !listed {
+			t.Errorf("%s is not in the list of layers", pkg)
+		}
+		reach(pkg)
+	}
+	for _, pkg := range []string{"sandbox/oneshot", "sandbox/internal/agent", "sandbox/internal/room", "sandbox/internal/cgroup", "sandbox/internal/spawn"} {
+		if _, listed := may[pkg]; !listed {
+			t.Errorf("%s is not in the list of layers", pkg)
+		}
+		if reached[pkg] {
+			t.Errorf("a worker reaches %s", pkg)
 		}
 	}
 }

@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"deepoj/host/command"
 	"deepoj/host/plugin"
+	"deepoj/host/workbench"
 	"deepoj/plugins/abi"
 )
 
@@ -22,53 +21,40 @@ type inspected struct {
 	Limits *abi.Limits   `json:"limits,omitempty"`        // as a host with the default limits grants them
 }
 
-// inspectPlugin is `deepoj plugin inspect`. Its status is 3 when the module
-// would be refused.
-func inspectPlugin(ctx context.Context, e *env) int {
-	f := bareFlags(e, "plugin inspect", "FILE.wasm")
-	asJSON := f.Bool("json", false, "print JSON")
-	args, status, ok := parseMixed(f, e.args)
-	if !ok {
-		return status
+// inspectPlugin takes a module apart.
+func inspectPlugin(*command.Flags) command.Run {
+	return func(ctx context.Context, c *command.Call) error {
+		wasm, err := workbench.ReadModule(c.Args[0])
+		if err != nil {
+			return err
+		}
+		i, err := inspect(ctx, c, wasm)
+		if err != nil {
+			return err
+		}
+		if err := c.Print(i, i.table()); err != nil {
+			return err
+		}
+		if i.Refusal != nil {
+			return command.Exit(3)
+		}
+		return nil
 	}
-	if len(args) != 1 {
-		f.Usage()
-		return 2
-	}
-	wasm, err := readModule(args[0])
-	if err != nil {
-		return e.fail(err)
-	}
-	i, err := inspect(ctx, e, wasm)
-	if err == nil && *asJSON {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(i)
-	} else if err == nil {
-		err = i.writeText(e.stdout)
-	}
-	if err != nil {
-		return e.fail(err)
-	}
-	if i.Refusal != nil {
-		return 3
-	}
-	return 0
 }
 
 // inspect takes a module apart, and admits it to learn its manifest and limits.
-func inspect(ctx context.Context, e *env, wasm []byte) (i inspected, err error) {
+func inspect(ctx context.Context, c *command.Call, wasm []byte) (i inspected, err error) {
 	i.Inspection = plugin.Inspect(wasm)
 	if i.Refusal != nil {
 		return i, nil
 	}
-	b, _, err := openBench(ctx, e, false)
+	b, _, err := workbench.Open(ctx, benchConfig(c))
 	if err != nil {
 		return i, err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = errors.Join(err, b.Close()) }()
 	bare := &abi.Manifest{Judge: abi.Version, Kind: abi.Checker, Name: "bare", Version: "0", Protocol: abi.Testlib1}
-	m, err := b.plugins.Load(ctx, wasm, bare)
+	m, err := b.Plugins.Load(ctx, wasm, bare)
 	if refusal, ok := errors.AsType[*plugin.Refusal](err); ok {
 		i.Refusal = refusal
 		return i, nil
@@ -85,9 +71,8 @@ func inspect(ctx context.Context, e *env, wasm []byte) (i inspected, err error) 
 	return i, nil
 }
 
-func (i inspected) writeText(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	row := func(name, format string, args ...any) { fmt.Fprintf(w, name+"\t"+format+"\n", args...) }
+func (i inspected) table() (t command.Table) {
+	row := func(name, format string, args ...any) { t.Add(name, fmt.Sprintf(format, args...)) }
 	row("digest", "%s", i.Digest)
 	row("size", "%d bytes", i.Size)
 	if m := i.Manifest; m != nil {
@@ -119,7 +104,7 @@ func (i inspected) writeText(out io.Writer) error {
 		row("refused", "by rule %s: %s", r.Rule, r.Offender)
 		row("remedy", "%s", r.Remedy)
 	}
-	return w.Flush()
+	return t
 }
 
 // modules groups the imports: each list begins with the module that they come

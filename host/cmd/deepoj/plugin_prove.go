@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"time"
 
+	"deepoj/host/command"
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/conformance"
-	"deepoj/host/plugin/trial"
-	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
+	"deepoj/host/problem/source"
+	"deepoj/host/workbench"
 	"deepoj/plugins/abi"
 )
 
@@ -19,47 +20,39 @@ import (
 // needs before and after, a hostile one is done within a minute where nothing else runs.
 const proofTime = 45 * time.Second
 
-// provePlugin is `deepoj plugin test`. Its status is 0 when the plugin conforms,
-// 3 when it does not, and 1 when that cannot be told.
-func provePlugin(ctx context.Context, e *env) int {
-	f := bareFlags(e, "plugin test", "FILE.wasm")
-	pkg := f.String("problem", "", "folder or ZIP file of a problem package whose answers and submissions a checker must judge rightly")
-	asJSON := f.Bool("json", false, "print the report as JSON")
+// provePlugin runs the conformance suite.
+func provePlugin(f *command.Flags) command.Run {
+	pkg := f.String("problem", "", "`folder` or ZIP file of a problem package whose answers and submissions a checker must judge rightly")
 	asJUnit := f.Bool("junit", false, "print the report as JUnit's XML")
 	longest := f.Duration("time", proofTime, "how much processor time the plugin may take, without the submissions of a package; 0 is any")
 	var m manifestFlags
 	m.define(f)
-	args, status, ok := parseMixed(f, e.args)
-	if !ok {
-		return status
+	return func(ctx context.Context, c *command.Call) error {
+		if c.JSON && *asJUnit {
+			return command.ErrUsage
+		}
+		report, err := prove(ctx, c, *pkg, m, *longest, !c.JSON && !*asJUnit)
+		switch {
+		case err != nil:
+		case c.JSON:
+			err = report.WriteJSON(c.Out)
+		case *asJUnit:
+			err = report.WriteJUnit(c.Out)
+		default:
+			_, err = fmt.Fprint(c.Out, report.Summary())
+		}
+		if err == nil && !report.Conforms {
+			return command.Exit(3)
+		}
+		return err
 	}
-	if len(args) != 1 || *asJSON && *asJUnit {
-		f.Usage()
-		return 2
-	}
-	report, err := prove(ctx, e, args[0], *pkg, m, *longest, !*asJSON && !*asJUnit)
-	switch {
-	case err != nil:
-	case *asJSON:
-		err = report.WriteJSON(e.stdout)
-	case *asJUnit:
-		err = report.WriteJUnit(e.stdout)
-	default:
-		_, err = fmt.Fprint(e.stdout, report.Summary())
-	}
-	if err != nil {
-		return e.fail(err)
-	}
-	if !report.Conforms {
-		return 3
-	}
-	return 0
 }
 
 // prove runs the suite. When it is live, what it finds is printed as it is
 // found.
-func prove(ctx context.Context, e *env, file, pkg string, m manifestFlags, longest time.Duration, live bool) (r conformance.Report, err error) {
-	wasm, err := readModule(file)
+func prove(ctx context.Context, c *command.Call, pkg string, m manifestFlags, longest time.Duration, live bool) (r conformance.Report, err error) {
+	file := c.Args[0]
+	wasm, err := workbench.ReadModule(file)
 	if err != nil {
 		return r, err
 	}
@@ -70,20 +63,22 @@ func prove(ctx context.Context, e *env, file, pkg string, m manifestFlags, longe
 	var files fs.FS
 	slug := ""
 	if pkg != "" {
-		fsys, name, closer, err := problem.Open(pkg)
+		fsys, name, closer, err := source.Open(pkg)
 		if err != nil {
 			return r, err
 		}
 		defer func() { _ = closer.Close() }() // it was only read
 		files, slug = fsys, name
 	}
-	b, noAgent, err := openBench(ctx, e, files != nil || !isChecker(wasm))
+	cfg := benchConfig(c)
+	cfg.Sandbox = files != nil || !isChecker(wasm)
+	b, noAgent, err := workbench.Open(ctx, cfg)
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = errors.Join(err, b.Close()) }()
 	if files != nil {
-		if o.Problem, _, err = problem.Read(files); err != nil {
+		if o.Problem, _, err = importing.Read(files); err != nil {
 			return r, fmt.Errorf("package %s: %w", pkg, err)
 		}
 		if !o.Problem.Complete() {
@@ -92,23 +87,19 @@ func prove(ctx context.Context, e *env, file, pkg string, m manifestFlags, longe
 		o.Problem.Slug = slug
 	}
 	if noAgent != nil {
-		fmt.Fprintf(e.stderr, "deepoj: no program is run, since there is no sandbox: %v\n", noAgent)
+		c.Warn("no program is run, since there is no sandbox: %v", noAgent)
 	}
-	if b.agent != nil {
-		cfg, err := b.judging()
-		if err != nil {
-			return r, err
-		}
-		if o.Runner, err = trial.New(filepath.Join(b.dir, "trial"), cfg); err != nil {
+	if b.Agent != nil {
+		if o.Runner, err = b.NewRunner(); err != nil {
 			return r, err
 		}
 	}
 	if live {
-		o.Event = func(event conformance.Event) { fmt.Fprint(e.stdout, event.Line()) }
+		o.Event = func(event conformance.Event) { fmt.Fprint(c.Out, event.Line()) }
 	}
-	r, err = conformance.Run(ctx, b.plugins, wasm, o)
+	r, err = conformance.Run(ctx, b.Plugins, wasm, o)
 	if err == nil && r.Plugin.Name != "" {
-		m.tellOrigin(e, r.Plugin.Origin, r.Plugin.Kind, r.Plugin.Protocol)
+		m.tellOrigin(c, plugin.Origin(r.Plugin.Origin), abi.Kind(r.Plugin.Kind), abi.Protocol(r.Plugin.Protocol))
 	}
 	return r, err
 }

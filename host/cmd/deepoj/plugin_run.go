@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
+	"strings"
 
+	"deepoj/host/command"
 	"deepoj/host/judge"
 	"deepoj/host/plugin"
+	"deepoj/host/workbench"
 	"deepoj/plugins/abi"
 )
 
@@ -27,43 +30,29 @@ type runLine struct {
 	Plugin       string         `json:"plugin"`            // digest
 }
 
-// runPlugin is `deepoj plugin run`. Its status is 0 when the output is accepted,
-// 3 for any other verdict, and 1 when there is none.
-func runPlugin(ctx context.Context, e *env) int {
-	f := bareFlags(e, "plugin run", "FILE.wasm INPUT OUTPUT ANSWER [-- ARGS]")
+// runPlugin asks a checker about files.
+func runPlugin(f *command.Flags) command.Run {
 	var m manifestFlags
 	m.define(f)
-	flags, args := e.args, []string(nil)
-	if at := slices.Index(flags, "--"); at >= 0 {
-		flags, args = flags[:at], flags[at+1:]
+	return func(ctx context.Context, c *command.Call) error {
+		line, err := ask(ctx, c, m)
+		if err != nil {
+			return err
+		}
+		if err := json.NewEncoder(c.Out).Encode(line); err != nil {
+			return err
+		}
+		if line.Verdict == judge.JE {
+			return command.Exit(1)
+		}
+		return accepted(line.Verdict)
 	}
-	names, status, ok := parseMixed(f, flags)
-	if !ok {
-		return status
-	}
-	if len(names) != 4 {
-		f.Usage()
-		return 2
-	}
-	line, err := ask(ctx, e, names, args, m)
-	if err != nil {
-		return e.fail(err)
-	}
-	if err := json.NewEncoder(e.stdout).Encode(line); err != nil {
-		return e.fail(err)
-	}
-	if line.Verdict == judge.AC {
-		return 0
-	}
-	if line.Verdict == judge.JE {
-		return 1
-	}
-	return 3
 }
 
 // ask puts the question to the checker.
-func ask(ctx context.Context, e *env, names, args []string, m manifestFlags) (line runLine, err error) {
-	wasm, err := readModule(names[0])
+func ask(ctx context.Context, c *command.Call, m manifestFlags) (line runLine, err error) {
+	names := c.Args
+	wasm, err := workbench.ReadModule(names[0])
 	if err != nil {
 		return line, err
 	}
@@ -71,27 +60,27 @@ func ask(ctx context.Context, e *env, names, args []string, m manifestFlags) (li
 	if err != nil {
 		return line, err
 	}
-	c := plugin.Check{Args: args}
-	for i, into := range []**os.File{&c.Input, &c.Output, &c.Answer} {
-		if *into, err = openRegular(names[i+1]); err != nil {
+	files := plugin.Check{Args: c.Behind}
+	for i, into := range []**os.File{&files.Input, &files.Output, &files.Answer} {
+		if *into, err = workbench.OpenRegular(names[i+1]); err != nil {
 			return line, err
 		}
 		defer (*into).Close()
 	}
-	b, _, err := openBench(ctx, e, false)
+	b, _, err := workbench.Open(ctx, benchConfig(c))
 	if err != nil {
 		return line, err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	mod, err := b.plugins.Load(ctx, wasm, given)
+	defer func() { err = errors.Join(err, b.Close()) }()
+	mod, err := b.Plugins.Load(ctx, wasm, given)
 	if err != nil {
 		return line, err
 	}
 	if k := mod.Manifest.Kind; k != abi.Checker {
 		return line, fmt.Errorf("%s is of kind %s: only a checker can be asked about files; `deepoj plugin test` tries the others", names[0], k)
 	}
-	m.tellOrigin(e, mod.Origin, mod.Manifest.Kind, mod.Manifest.Protocol)
-	o, err := b.plugins.Check(ctx, mod, c)
+	m.tellOrigin(c, mod.Origin, mod.Manifest.Kind, mod.Manifest.Protocol)
+	o, err := b.Plugins.Check(ctx, mod, files)
 	line.Plugin = mod.Digest
 	if fault, ok := errors.AsType[*plugin.Error](err); ok {
 		line.Verdict, line.Error, line.JudgeMessage, line.Fuel = judge.JE, fault.Err.Error(), fault.Message, fault.Fuel
@@ -106,4 +95,44 @@ func ask(ctx context.Context, e *env, names, args []string, m manifestFlags) (li
 	line.Outcome, line.Score, line.Message, line.JudgeMessage = o.Outcome, o.Score, o.Message, o.JudgeMessage
 	line.Fuel, line.CPUMicros, line.MemoryKiB = o.Fuel, o.CPU.Microseconds(), o.MemoryBytes>>10
 	return line, nil
+}
+
+// manifestFlags say what a module is that brings no manifest.
+type manifestFlags struct{ file, protocol string }
+
+func (m *manifestFlags) define(f *command.Flags) {
+	f.StringVar(&m.file, "manifest", "", "JSON `file` with the manifest of a module that brings none")
+	f.StringVar(&m.protocol, "protocol", "", "protocol of a checker that brings no manifest: testlib/1 (the default) or icpc/1")
+}
+
+// given returns the manifest for a module that brings none.
+func (m *manifestFlags) given(wasm string) (*abi.Manifest, error) {
+	if m.file != "" && m.protocol != "" {
+		return nil, errors.New("--manifest and --protocol: give one of them")
+	}
+	if m.file != "" {
+		data, err := os.ReadFile(filepath.Clean(m.file))
+		if err != nil {
+			return nil, err
+		}
+		return plugin.ParseManifest(data)
+	}
+	p := abi.Testlib1
+	if m.protocol != "" {
+		p = abi.Protocol(m.protocol)
+	}
+	name := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, strings.TrimSuffix(filepath.Base(wasm), ".wasm"))
+	return &abi.Manifest{Judge: abi.Version, Kind: abi.Checker, Name: "local." + name, Version: "0", Protocol: p}, nil
+}
+
+// tellOrigin says on stderr that a manifest was assumed.
+func (m *manifestFlags) tellOrigin(c *command.Call, from plugin.Origin, kind abi.Kind, protocol abi.Protocol) {
+	if from == plugin.FromUpload && m.file == "" {
+		c.Warn("the module brings no manifest: taken for a %s of %s (see --protocol and --manifest)", kind, protocol)
+	}
 }

@@ -1,120 +1,117 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"slices"
-	"strings"
-	"syscall"
+	"strconv"
 
 	"deepoj/host/blob"
+	"deepoj/host/command"
 	"deepoj/host/intake"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
 	"deepoj/host/problem"
 	"deepoj/host/problem/samples"
 	"deepoj/host/reading"
+	"deepoj/host/roles"
+	"deepoj/host/settings"
 	"deepoj/host/verify"
+	"deepoj/host/workbench"
 	"deepoj/sql"
 )
 
-// problemVerbs are the commands of `deepoj problem`, with what they are called with.
-var problemVerbs = []struct {
-	name, with string
-	run        func(context.Context, *env) int
-}{
-	{"new", "NAME", newProblem},
-	{"import", "DIR|ZIP...", importProblems},
-	{"upload", "ZIP", uploadProblem},
-	{"export", "NAME", exportProblem},
-	{"verify", "DIR|ZIP", verifyProblem},
-	{"run", "DIR|ZIP FILE...", runProblem},
-	{"survey", "DIR|ZIP...", surveyProblems},
-	{"render", "NAME...|--all", renderProblems},
-	{"print", "NAME", printProblems},
-	{"hide", "NAME...", hideProblem(true)},
-	{"show", "NAME...", hideProblem(false)},
-	{"people", "NAME", peopleOfProblem},
-	{"quota", "", showQuota},
-	{"tag", "NAME [TAG...]", tagProblem},
-	{"diff", "NAME FROM TO", diffProblem},
-	{"clone", "NAME NEW", cloneProblem},
-}
-
-// problems is `deepoj problem`: it takes packages in, and proves them.
-func problems(ctx context.Context, e *env) int {
-	var usage strings.Builder
-	usage.WriteString("usage:")
-	for _, v := range problemVerbs {
-		if len(e.args) > 0 && e.args[0] == v.name {
-			e.args = e.args[1:]
-			return v.run(ctx, e)
+// givenFlags are the flags that say of a problem what a folder of tests, or an
+// init.yml, does not.
+func givenFlags(f *command.Flags) *judge.Given {
+	g := &judge.Given{}
+	f.StringVar(&g.Title, "title", "", "title of a folder of tests or DMOJ problem that has none in its deepoj.yaml; its short name when empty")
+	f.Func("time", "time limit of such a problem in `seconds`; 2 when missing", func(s string) error {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(x >= 0.001 && x <= judge.MostGivenSeconds) {
+			return fmt.Errorf("it must be from 0.001 to %d", judge.MostGivenSeconds)
 		}
-		usage.WriteString(strings.TrimRight(" deepoj problem "+v.name+" [flags] "+v.with, " ") + "\n      ")
-	}
-	fmt.Fprintln(e.stderr, strings.TrimRight(usage.String(), "\n "))
-	return 2
+		g.CPUMillis = int64(math.Round(x * 1000))
+		return nil
+	})
+	f.Func("memory", "memory limit of such a problem in `MiB`; 256 when missing", func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < 1 || n > judge.MostGivenMiB {
+			return fmt.Errorf("it must be a whole number from 1 to %d", judge.MostGivenMiB)
+		}
+		g.MemoryMiB = n
+		return nil
+	})
+	return g
 }
 
-// importProblems is `deepoj problem import`: it reads packages, proves them, and makes
-// them the active versions of their problems, in the database and blob folder that
-// are configured or of the Deep-OJ that runs on the data folder. Its status is 3 if a
-// version is kept and not live, for its proof failed.
-func importProblems(ctx context.Context, e *env) int {
-	f, path := newFlags(e, "problem import", "DIR|ZIP...")
-	data := f.String("data", defaultData, "data folder of the running Deep-OJ")
+// checkGiven reports what of the flags no problem can have.
+func checkGiven(g judge.Given) error {
+	if field, err := g.Check(); err != nil {
+		return fmt.Errorf("--%s: %w", field, err)
+	}
+	return nil
+}
+
+// importProblems reads packages, proves them, and makes them the active versions of their
+// problems, in the database and blob folder that are configured or of the Deep-OJ that
+// runs on the data folder.
+func importProblems(f *command.Flags) command.Run {
+	load, data := settingsFlag(f), dataFlag(f)
 	own := f.Bool("samples", false, "import the sample problems too, which need no proof")
 	slug := f.String("slug", "", "short name of the problem; the name of the folder or file when empty")
 	given := givenFlags(f)
 	override := f.Bool("override", false, "make versions live also if their proof fails or cannot be had here; the audit log notes it")
-	if status, ok := parse(f, e.args); !ok {
-		return status
-	}
-	if f.NArg() == 0 && !*own || (*slug != "" || given.Title != "") && f.NArg() != 1 {
-		f.Usage()
-		return 2
-	}
-	if err := checkGiven(*given); err != nil {
-		return e.fail(err)
-	}
-	c, err := settingsFor(e, f, *path)
-	if err != nil {
-		return e.fail(err)
-	}
-	ps, err := openPackages(ctx, f.Args(), *slug, *given, *own)
-	defer func() {
-		for _, p := range ps {
-			_ = p.closer.Close() // it was only read
+	return func(ctx context.Context, c *command.Call) error {
+		if len(c.Args) == 0 && !*own || (*slug != "" || given.Title != "") && len(c.Args) != 1 {
+			return command.ErrUsage
 		}
-	}()
-	if err != nil {
-		return e.fail(err)
-	}
-	im, err := openImporter(ctx, e, c, ps, *override, func() (*sql.Store, blob.Store, error) { return openStores(ctx, c, *data) })
-	if err != nil {
-		return e.fail(err)
-	}
-	defer func() { _ = im.close() }() // what was imported is stored
-	status := 0
-	for _, p := range ps {
-		for _, w := range p.report.Warnings {
-			fmt.Fprintf(e.stderr, "%s: warning: %s\n", p.slug, w)
+		if err := checkGiven(*given); err != nil {
+			return err
 		}
-		live, err := im.put(ctx, e, p)
+		l, err := load(c)
 		if err != nil {
-			return e.fail(fmt.Errorf("import %s: %w", p.slug, err))
+			return err
 		}
-		if !live {
-			fmt.Fprintf(e.stderr, "%s: kept and not live: mend what its proof found, or import it with --override\n", p.slug)
-			status = 3
-			continue
+		ps, err := openPackages(ctx, c.Args, *slug, *given, *own)
+		defer func() {
+			for _, p := range ps {
+				_ = p.closer.Close() // it was only read
+			}
+		}()
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(e.stdout, "imported %s\n", p.slug)
+		im, err := openImporter(ctx, c, &l.Settings, *data, ps, *override)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = im.close() }() // what was imported is stored
+		told := []map[string]any{}
+		status := error(nil)
+		for _, p := range ps {
+			for _, w := range p.report.Warnings {
+				fmt.Fprintf(c.Err, "%s: warning: %s\n", p.slug, w)
+			}
+			live, err := im.put(ctx, c, p)
+			if err != nil {
+				return fmt.Errorf("import %s: %w", p.slug, err)
+			}
+			told = append(told, map[string]any{"problem": p.slug, "live": live})
+			switch {
+			case !live:
+				fmt.Fprintf(c.Err, "%s: kept and not live: mend what its proof found, or import it with --override\n", p.slug)
+				status = command.Exit(3)
+			case !c.JSON:
+				fmt.Fprintf(c.Out, "imported %s\n", p.slug)
+			}
+		}
+		return errors.Join(c.Print(told, command.Table{}), status)
 	}
-	return status
 }
 
 // opened is a package that was read with the rights of the caller.
@@ -128,6 +125,9 @@ type opened struct {
 
 // openPackages reads packages, which stay open until they are imported.
 func openPackages(ctx context.Context, paths []string, slug string, given judge.Given, own bool) (ps []opened, err error) {
+	if slug != "" && !problem.IsShortName(slug) {
+		return nil, fmt.Errorf("--slug: %w", noShortName(slug))
+	}
 	add := func(r *reading.Reading, slug string, own bool, err error) error {
 		if err != nil {
 			return fmt.Errorf("import %s: %w", slug, err)
@@ -150,79 +150,41 @@ func openPackages(ctx context.Context, paths []string, slug string, given judge.
 	}
 	for _, path := range paths {
 		r, name, err := reading.Config{}.Path(ctx, path)
-		if err := add(r, firstOf(slug, name), false, err); err != nil {
+		if err := add(r, cmp.Or(slug, problem.ShortName(name)), false, err); err != nil {
 			return ps, err
 		}
 	}
 	return ps, nil
 }
 
-// openStores opens the database and the blobs. A process of root becomes the
-// owner of the blobs first: packages are read without its rights.
-func openStores(ctx context.Context, c *config, data string) (*sql.Store, blob.Store, error) {
-	dsn := c.get("DATABASE_URL")
-	if dsn == "" || c.get("BLOB_DIR") == "" && c.get("S3_ENDPOINT") == "" {
-		i, err := findInstance(data)
-		if err != nil {
-			return nil, nil, err
-		}
-		dsn, data = firstOf(dsn, i.DSN), i.Data
-	}
-	folder := blobFolder(c, data)
-	if err := becomeOwner(existing(folder)); err != nil {
-		return nil, nil, err
-	}
-	blobs, err := openBlobs(c, folder)
-	if err != nil {
-		return nil, nil, err
-	}
-	store, err := sql.Open(ctx, sql.Config{DSN: dsn, MaxConns: 2})
-	return store, blobs, err
-}
-
-// becomeOwner gives up root for the account that owns a folder.
-func becomeOwner(folder string) error {
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	info, err := os.Stat(folder)
-	if err != nil {
-		return fmt.Errorf("blob folder: %w", err)
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || st.Uid == 0 {
-		return fmt.Errorf("blob folder %s belongs to root: give it to the account of the workers with chown", folder)
-	}
-	uid, gid := int(st.Uid), int(st.Gid)
-	return become(uid, gid)
-}
-
 // importer stores packages and proves them.
 type importer struct {
-	bench    *bench         // nil if no program need run
-	judge    *judging.Judge // nil if none can
+	bench    *workbench.Bench // nil if no program need run
+	judge    *judging.Judge   // nil if none can
 	intake   *intake.Intake
 	store    *sql.Store
 	blobs    blob.Store
 	override bool
 }
 
-// openImporter opens the stores with a function that gives up root, and what
-// packages need to be finished and proved.
-func openImporter(ctx context.Context, e *env, c *config, ps []opened, override bool, stores func() (*sql.Store, blob.Store, error)) (im *importer, err error) {
+// openImporter opens the stores, by which it gives up root, and what packages need to
+// be finished and proved.
+func openImporter(ctx context.Context, c *command.Call, s *settings.Settings, data string, ps []opened, override bool) (im *importer, err error) {
 	im = &importer{override: override}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, im.close())
 		}
 	}()
-	open := func() (err error) { im.store, im.blobs, err = stores(); return err }
+	open := func() (err error) { im.store, im.blobs, err = roles.OpenStores(ctx, s, data); return err }
 	i := slices.IndexFunc(ps, func(p opened) bool { return !p.own })
 	if i < 0 {
 		return im, open()
 	}
 	var noAgent error
-	if im.bench, noAgent, err = openBenchAs(ctx, e, true, open); err != nil {
+	cfg := benchConfig(c)
+	cfg.Sandbox, cfg.GiveUp = true, open
+	if im.bench, noAgent, err = workbench.Open(ctx, cfg); err != nil {
 		return im, err
 	}
 	unfinished := slices.ContainsFunc(ps, func(p opened) bool { return !verify.Finished(p.pkg) })
@@ -234,18 +196,16 @@ func openImporter(ctx context.Context, e *env, c *config, ps []opened, override 
 	case noAgent != nil:
 		return im, fmt.Errorf("import %s: its submissions must run to prove it: programs cannot be run: %w (see deepoj doctor); --override does without a proof", ps[i].slug, noAgent)
 	}
-	cfg, err := im.bench.judging()
+	j, err := im.bench.Judging()
 	if err != nil {
 		return im, err
 	}
-	cfg.Blobs, cfg.Uploaded = im.blobs, im.store.ActivePlugins
-	if cfg.Factors, err = timeFactors(c.get("TIME_FACTORS")); err != nil {
+	j.Blobs, j.Uploaded = im.blobs, im.store.ActivePlugins
+	j.Factors = s.TimeFactors
+	if im.judge, err = judging.New(j); err != nil {
 		return im, err
 	}
-	if im.judge, err = judging.New(cfg); err != nil {
-		return im, err
-	}
-	im.intake, err = intake.New(intake.Config{Store: im.store, Blobs: im.blobs, Plugins: im.bench.plugins, Judge: im.judge})
+	im.intake, err = intake.New(intake.Config{Store: im.store, Blobs: im.blobs, Plugins: im.bench.Plugins, Judge: im.judge})
 	return im, err
 }
 
@@ -254,7 +214,7 @@ const importerName = "command line"
 
 // put stores a package and makes it the active version of its problem if it is
 // proved. Sample problems are proved by the tests of this program.
-func (im *importer) put(ctx context.Context, e *env, p opened) (live bool, err error) {
+func (im *importer) put(ctx context.Context, c *command.Call, p opened) (live bool, err error) {
 	if _, err := p.pkg.Save(ctx, im.blobs); err != nil {
 		return false, err
 	}
@@ -267,22 +227,22 @@ func (im *importer) put(ctx context.Context, e *env, p opened) (live bool, err e
 		}
 		return true, im.store.ActivateVersion(ctx, sql.Activation{Problem: p.slug, Version: string(p.pkg.Version), By: importerName, Override: true})
 	}
-	b := newSteps(e)
+	b := newSteps(c.Err)
 	defer b.clear()
 	finished, err := verify.Finish(ctx, verify.Config{Judge: im.judge, Stage: b.stage}, p.pkg)
 	if err != nil {
 		return false, err
 	}
-	r, err := im.intake.Import(ctx, finished, importerName, im.override, func(told judge.Progress) { b.tell(e, told.Finding) })
+	r, err := im.intake.Import(ctx, finished, importerName, im.override, func(told judge.Progress) { b.tell(told.Finding) })
 	b.clear()
 	if err != nil {
 		return false, err
 	}
 	if r.Binding != nil {
-		fmt.Fprintf(e.stderr, "%s: warning: %s\n", p.slug, r.Binding.Why)
+		fmt.Fprintf(c.Err, "%s: warning: %s\n", p.slug, r.Binding.Why)
 	}
 	if !r.Proof.OK() {
-		err = r.Proof.Write(e.stderr)
+		err = verify.Write(c.Err, *r.Proof)
 	}
 	return r.Live, err
 }
@@ -294,5 +254,5 @@ func (im *importer) close() error {
 	if im.bench == nil {
 		return nil
 	}
-	return im.bench.close()
+	return im.bench.Close()
 }

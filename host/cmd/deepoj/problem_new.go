@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,57 +14,64 @@ import (
 	"slices"
 	"strings"
 
+	"deepoj/host/command"
 	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/host/problem/samples"
 )
 
 // standardTemplate is what a new package is made from where nobody says.
 const standardTemplate = "aplusb"
 
-// newProblem is `deepoj problem new`: it writes a package that is complete, imports
-// and proves itself, as a model to be changed. It is one of the sample problems under
-// another name.
-func newProblem(_ context.Context, e *env) int {
-	f := bareFlags(e, "problem new", "NAME")
+// newProblem writes a package that is complete, imports and proves itself, as a model to
+// be changed. It is one of the sample problems under another name.
+func newProblem(f *command.Flags) command.Run {
 	from := f.String("from", standardTemplate, "template that it is made from, of those that --list names")
-	out := f.String("o", "", "folder to write; the name of the problem when empty")
+	f.OneOf("from", samples.Slugs()...)
+	out := f.String("o", "", "`folder` to write; the name of the problem when empty")
 	list := f.Bool("list", false, "list the templates and write nothing")
-	args, status, ok := parseMixed(f, e.args)
-	if !ok {
-		return status
-	}
-	if *list && len(args) == 0 {
-		if err := listTemplates(e); err != nil {
-			return e.fail(err)
+	return func(_ context.Context, c *command.Call) error {
+		switch {
+		case *list && len(c.Args) == 0:
+			return listTemplates(c)
+		case *list || len(c.Args) != 1:
+			return command.ErrUsage
 		}
-		return 0
+		name := c.Args[0]
+		if !problem.IsShortName(name) {
+			return noShortName(name)
+		}
+		to := cmp.Or(*out, name)
+		if err := writeTemplate(*from, name, to); err != nil {
+			return err
+		}
+		return c.Say(map[string]string{"problem": name, "folder": to},
+			"wrote %s: prove it with deepoj problem verify %s, and take it in with deepoj problem import --slug %s %s", to, to, name, to)
 	}
-	if *list || len(args) != 1 {
-		f.Usage()
-		return 2
-	}
-	if !shortName.MatchString(args[0]) {
-		return e.fail(fmt.Errorf("%q is no short name of a problem: it has letters, digits, dots, hyphens and underscores, at most 64, such as aplusb", args[0]))
-	}
-	to := firstOf(*out, args[0])
-	if err := writeTemplate(*from, args[0], to); err != nil {
-		return e.fail(err)
-	}
-	fmt.Fprintf(e.stdout, "wrote %s: prove it with deepoj problem verify %s, and take it in with deepoj problem import --slug %s %s\n", to, to, args[0], to)
-	return 0
 }
 
-// shortName is what names of problems look like.
-var shortName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+func noShortName(name string) error {
+	return fmt.Errorf("%q is no short name of a problem: it has letters, digits, dots, hyphens and underscores, at most 64, such as aplusb", name)
+}
+
+// template is what the list of templates says of one.
+type template struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Kind        string `json:"kind"`
+	Tests       int    `json:"tests"`
+	Submissions int    `json:"submissions"`
+}
 
 // listTemplates prints the name, title and kind of each template.
-func listTemplates(e *env) error {
+func listTemplates(c *command.Call) error {
+	var all []template
 	for _, slug := range samples.Slugs() {
 		fsys, err := samples.FS(slug)
 		if err != nil {
 			return err
 		}
-		p, _, err := problem.Read(fsys)
+		p, _, err := importing.Read(fsys)
 		if err != nil {
 			return fmt.Errorf("template %s: %w", slug, err)
 		}
@@ -73,11 +82,14 @@ func listTemplates(e *env) error {
 		if c := p.Checkers; len(c) > 0 && c[0].Standard == "" {
 			kind += ", with a checker of its own"
 		}
-		if _, err := fmt.Fprintf(e.stdout, "%-10s %s (%s, %d tests, %d submissions)\n", slug, p.Title, kind, len(p.Tests()), len(p.Submissions)); err != nil {
-			return err
-		}
+		all = append(all, template{slug, p.Title, kind, len(p.Tests()), len(p.Submissions)})
 	}
-	return nil
+	return c.Write(all, func(w io.Writer) error {
+		for _, t := range all {
+			fmt.Fprintf(w, "%-10s %s (%s, %d tests, %d submissions)\n", t.Name, t.Title, t.Kind, t.Tests, t.Submissions)
+		}
+		return nil
+	})
 }
 
 // writeTemplate writes the files of a template into a folder that is not there yet, or

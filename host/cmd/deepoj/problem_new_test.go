@@ -1,22 +1,20 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/host/problem/samples"
+	"deepoj/host/problem/source"
 )
 
 // newly runs `deepoj problem new`.
 func newly(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	status = newProblem(t.Context(), &env{args: args, stdout: &out, stderr: &errs, getenv: func(string) (string, bool) { return "", false }})
-	return status, out.String(), errs.String()
+	return call(t, nil, append([]string{"problem", "new"}, args...)...)
 }
 
 func TestANewProblemIsACompletePackage(t *testing.T) {
@@ -26,11 +24,11 @@ func TestANewProblemIsACompletePackage(t *testing.T) {
 		if status, out, errs := newly(t, "my-first", "--from", template, "-o", to); status != 0 || !strings.Contains(out, "deepoj problem verify "+to) {
 			t.Fatalf("%s: status %d, %q, %q", template, status, out, errs)
 		}
-		fsys, _, closer, err := problem.Open(to)
+		fsys, _, closer, err := source.Open(to)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, report, err := problem.Read(fsys)
+		got, report, err := importing.Read(fsys)
 		if err != nil || len(report.Warnings) > 0 {
 			t.Fatalf("%s: %v, %v", template, err, report.Warnings)
 		}
@@ -41,7 +39,7 @@ func TestANewProblemIsACompletePackage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, _, err := problem.Read(whole)
+		want, _, err := importing.Read(whole)
 		if err != nil {
 			t.Fatal(err)
 		}

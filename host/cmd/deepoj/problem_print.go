@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"deepoj/host/command"
 )
 
 // browsers are the programs that can print pages, by preference.
@@ -24,43 +27,38 @@ const browserRemedy = "apt-get install chromium, or open the page in any browser
 // printTime is how long a browser may take to print a set of problems.
 const printTime = 2 * time.Minute
 
-// printProblems is `deepoj problem print`: it has a browser without a window print a
-// problem, or all problems of a space, as a PDF.
-func printProblems(ctx context.Context, e *env) int {
-	f := bareFlags(e, "problem print", "NAME|--space SPACE")
+// printProblems has a browser without a window print a problem, or all problems of a
+// space, as a PDF.
+func printProblems(f *command.Flags) command.Run {
 	space := f.String("space", "", "print all problems of a space, in order")
-	out := f.String("o", "", "PDF file to write; the name with .pdf when empty")
+	out := f.String("o", "", "PDF `file` to write; the name with .pdf when empty")
 	lang := f.String("lang", "", "language of the statements, such as en; else English, or the first")
-	server := f.String("server", "", "address of the server; DEEPOJ_URL or "+defaultServer+" when empty")
-	token := f.String("token", "", "key, or token of a login; DEEPOJ_TOKEN when empty")
-	args, status, ok := parseMixed(f, e.args)
-	if !ok {
-		return status
+	at := serverFlags(f)
+	return func(ctx context.Context, c *command.Call) error {
+		if (*space == "") == (len(c.Args) == 0) {
+			return command.ErrUsage
+		}
+		page, name := "/spaces/"+url.PathEscape(*space)+"/print", *space
+		if len(c.Args) == 1 {
+			page, name = "/problems/"+url.PathEscape(c.Args[0]), c.Args[0]
+		}
+		if *lang != "" {
+			page += "?lang=" + url.QueryEscape(*lang)
+		}
+		address, token := at.at(c)
+		from, err := url.Parse(strings.TrimSuffix(address, "/"))
+		if err != nil || from.Host == "" {
+			return fmt.Errorf("%q is no address of a server: write http://HOST:PORT", address)
+		}
+		file, err := filepath.Abs(cmp.Or(*out, name+".pdf"))
+		if err != nil {
+			return err
+		}
+		if err := printPage(ctx, from, token, page, file); err != nil {
+			return err
+		}
+		return c.Say(map[string]string{"file": file}, "printed %s", file)
 	}
-	if (*space == "") == (len(args) == 0) || len(args) > 1 {
-		f.Usage()
-		return 2
-	}
-	page, name := "/spaces/"+url.PathEscape(*space)+"/print", *space
-	if len(args) == 1 {
-		page, name = "/problems/"+url.PathEscape(args[0]), args[0]
-	}
-	if *lang != "" {
-		page += "?lang=" + url.QueryEscape(*lang)
-	}
-	from, err := url.Parse(strings.TrimSuffix(firstOf(*server, e.variable("DEEPOJ_URL"), defaultServer), "/"))
-	if err != nil || from.Host == "" {
-		return e.fail(fmt.Errorf("%q is no address of a server: write http://HOST:PORT", firstOf(*server, e.variable("DEEPOJ_URL"), defaultServer)))
-	}
-	file, err := filepath.Abs(firstOf(*out, name+".pdf"))
-	if err == nil {
-		err = printPage(ctx, from, firstOf(*token, e.variable("DEEPOJ_TOKEN")), page, file)
-	}
-	if err != nil {
-		return e.fail(err)
-	}
-	fmt.Fprintf(e.stdout, "printed %s\n", file)
-	return 0
 }
 
 // findBrowser returns where a browser is that can print.

@@ -52,10 +52,8 @@ func TestProblemsArePrintedByABrowserThatKnowsNoKey(t *testing.T) {
 	}
 	at, asked := pressed(t)
 	out := filepath.Join(t.TempDir(), "set.pdf")
-	var stdout, stderr bytes.Buffer
-	e := &env{args: []string{"--space", "final", "--lang", "sv", "--server", at.String(), "--token", "key", "-o", out}, stdout: &stdout, stderr: &stderr, getenv: lookup(nil)}
-	if status := printProblems(t.Context(), e); status != 0 {
-		t.Fatalf("status %d: %s", status, stderr.String())
+	if status, _, said := call(t, nil, "problem", "print", "--space", "final", "--lang", "sv", "--server", at.String(), "--token", "key", "-o", out); status != 0 {
+		t.Fatalf("status %d: %s", status, said)
 	}
 	pdf, err := os.ReadFile(out)
 	if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) || bytes.Count(pdf, []byte("/Type /Page\n")) != 3 {
@@ -79,10 +77,9 @@ func TestPrintingSaysWhatIsWrong(t *testing.T) {
 		{[]string{"aplusb", "--space", "final"}, "usage"},
 		{nil, "usage"},
 	} {
-		var stdout, stderr bytes.Buffer
-		e := &env{args: append(one.args, "-o", filepath.Join(t.TempDir(), "x.pdf")), stdout: &stdout, stderr: &stderr, getenv: lookup(nil)}
-		if status := printProblems(t.Context(), e); status == 0 || !strings.Contains(strings.ToLower(stderr.String()+stdout.String()), one.want) {
-			t.Errorf("%v: status %d: %s", one.args, status, stderr.String())
+		args := append([]string{"problem", "print"}, append(one.args, "-o", filepath.Join(t.TempDir(), "x.pdf"))...)
+		if status, out, said := call(t, nil, args...); status == 0 || !strings.Contains(strings.ToLower(said+out), one.want) {
+			t.Errorf("%v: status %d: %s", one.args, status, said)
 		}
 	}
 }

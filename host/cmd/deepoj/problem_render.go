@@ -5,65 +5,49 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
+	"deepoj/host/command"
 	"deepoj/host/judge"
 	"deepoj/web/client"
 )
 
-// renderProblems is `deepoj problem render`: it has the pages of versions that are kept
-// made again by a server, from what is kept of their packages. Its status is 3 if a
-// version could not be rendered, which keeps the pages that it has.
-func renderProblems(ctx context.Context, e *env) int {
-	f := bareFlags(e, "problem render", "NAME...|--all")
+// renderProblems has the pages of versions that are kept made again by a server, from
+// what is kept of their packages.
+func renderProblems(f *command.Flags) command.Run {
 	all := f.Bool("all", false, "render every version of every problem")
 	detach := f.Bool("no-wait", false, "order the job and do not wait for it")
-	asJSON := f.Bool("json", false, "print the report as JSON")
-	server := f.String("server", "", "address of the server; DEEPOJ_URL or "+defaultServer+" when empty")
-	token := f.String("token", "", "key, or token of a login; DEEPOJ_TOKEN when empty")
-	names, status, ok := parseMixed(f, e.args)
-	if !ok {
-		return status
-	}
-	if *all == (len(names) > 0) {
-		f.Usage()
-		return 2
-	}
-	c, err := client.New(firstOf(*server, e.variable("DEEPOJ_URL"), defaultServer), client.WithToken(firstOf(*token, e.variable("DEEPOJ_TOKEN"))))
-	if err != nil {
-		return e.fail(err)
-	}
-	receipt, err := c.Render(ctx, names...)
-	if err != nil {
-		return e.fail(err)
-	}
-	if *detach {
-		fmt.Fprintf(e.stdout, "ordered as job %d\n", receipt.JobID)
-		return 0
-	}
-	r, err := awaitRendering(ctx, e, c, receipt.JobID)
-	if err != nil {
-		return e.fail(fmt.Errorf("the statements are rendered by job %d; waiting for it failed: %w", receipt.JobID, err))
-	}
-	if *asJSON {
-		err = printJSON(e, r)
-	} else {
-		printRendering(e, r)
-	}
-	if err != nil {
-		return e.fail(err)
-	}
-	if len(r.Failed) > 0 {
-		return 3
-	}
-	return 0
+	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
+		if *all == (len(c.Args) > 0) {
+			return command.ErrUsage
+		}
+		receipt, err := s.PostRenderings(ctx, client.PostRenderingsRequest{All: *all, Problems: c.Args}, client.WithKey(""))
+		if err != nil {
+			return err
+		}
+		if *detach {
+			return c.Say(receipt, "ordered as job %d", receipt.JobID)
+		}
+		r, err := awaitRendering(ctx, c, s, receipt.JobID)
+		if err != nil {
+			return fmt.Errorf("the statements are rendered by job %d; waiting for it failed: %w", receipt.JobID, err)
+		}
+		if err := c.Write(r, func(w io.Writer) error { printRendering(w, c.Err, r); return nil }); err != nil {
+			return err
+		}
+		if len(r.Failed) > 0 {
+			return command.Exit(3)
+		}
+		return nil
+	})
 }
 
 // awaitRendering tells how far the job is, and returns its report.
-func awaitRendering(ctx context.Context, e *env, c *client.Client, jobID int64) (r judge.RenderReport, err error) {
-	b := newBar(e.stderr, "render", 0, versionsText)
+func awaitRendering(ctx context.Context, c *command.Call, s *client.Client, jobID int64) (r judge.RenderReport, err error) {
+	b := newBar(c.Err, "render", 0, versionsText)
 	defer b.clear()
 	seen := int64(0)
-	err = c.JobEvents(ctx, jobID, 0, func(event judge.Event) error {
+	err = s.JobEvents(ctx, jobID, 0, func(event judge.Event) error {
 		var d struct {
 			Finding struct {
 				Step string
@@ -85,30 +69,34 @@ func awaitRendering(ctx context.Context, e *env, c *client.Client, jobID int64) 
 	if err != nil {
 		return r, err
 	}
-	j, err := c.WaitJob(ctx, jobID)
-	if err != nil {
-		return r, err
-	}
-	if j.Result == nil {
-		if j.Error != nil {
-			return r, errors.New(*j.Error)
-		}
-		return r, errors.New(j.Status)
-	}
-	return r, json.Unmarshal(j.Result.Report, &r)
+	return r, reportOf(ctx, s, jobID, &r)
 }
 
-func printRendering(e *env, r judge.RenderReport) {
+// reportOf waits for a job, and reads its report.
+func reportOf(ctx context.Context, s *client.Client, jobID int64, report any) error {
+	j, err := s.WaitJob(ctx, jobID)
+	switch {
+	case err != nil:
+		return err
+	case j.Result != nil:
+		return json.Unmarshal(j.Result.Report, report)
+	case j.Error != nil:
+		return errors.New(*j.Error)
+	}
+	return errors.New(j.Status)
+}
+
+func printRendering(out, errs io.Writer, r judge.RenderReport) {
 	for _, row := range r.Warned {
 		for _, w := range row.Warnings {
-			fmt.Fprintf(e.stderr, "%s %.19s: warning: %s\n", row.Problem, row.Version, w)
+			fmt.Fprintf(errs, "%s %.19s: warning: %s\n", row.Problem, row.Version, w)
 		}
 	}
 	for _, row := range r.Failed {
-		fmt.Fprintf(e.stderr, "%s %.19s: not rendered: %s\n", row.Problem, row.Version, row.Why)
+		fmt.Fprintf(errs, "%s %.19s: not rendered: %s\n", row.Problem, row.Version, row.Why)
 	}
 	if r.More > 0 {
-		fmt.Fprintf(e.stderr, "%d more such versions\n", r.More)
+		fmt.Fprintf(errs, "%d more such versions\n", r.More)
 	}
-	fmt.Fprintf(e.stdout, "rendered %d of %d versions\n", r.Rendered, r.Versions)
+	fmt.Fprintf(out, "rendered %d of %d versions\n", r.Rendered, r.Versions)
 }

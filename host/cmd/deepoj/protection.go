@@ -12,7 +12,10 @@ import (
 
 	"deepoj/host/doctor"
 	"deepoj/host/embedded"
-	"deepoj/host/platform"
+	"deepoj/host/launch"
+	"deepoj/host/roles"
+	"deepoj/host/settings"
+	"deepoj/sandbox/landlock"
 	"deepoj/sql"
 )
 
@@ -20,16 +23,16 @@ const proc = "/proc"
 
 // examineProtection looks at what protects this machine: what its kernel offers,
 // and what the Deep-OJ that runs on the data folder makes of it.
-func examineProtection(ctx context.Context, c *config, data string) doctor.Report {
-	exams := []doctor.Exam{doctor.Layers(os.DirFS("/"), platform.LandlockVersion())}
+func examineProtection(ctx context.Context, l *settings.Loaded, data string) doctor.Report {
+	exams := []doctor.Exam{doctor.Layers(os.DirFS("/"), landlock.Version())}
 	boxes, stop := examineSandbox(ctx, false)
 	defer stop()
 	exams = append(exams, boxes...)
-	i, err := findInstance(data)
+	i, err := launch.FindInstance(data)
 	if err != nil {
 		exams = append(exams, notRunning(err))
-		if c.get("DATABASE_URL") != "" {
-			exams = append(exams, databaseRole(c.get("DATABASE_URL"), false))
+		if l.DatabaseURL != "" {
+			exams = append(exams, databaseRole(l.DatabaseURL, false))
 		}
 		return doctor.Examine(ctx, exams...)
 	}
@@ -80,12 +83,12 @@ func notRunning(why error) doctor.Exam {
 }
 
 // running is what is known of a running Deep-OJ beside what its processes say.
-func running(i instance, ps []doctor.Process) doctor.Running {
+func running(i launch.Instance, ps []doctor.Process) doctor.Running {
 	r := doctor.Running{Processes: ps, Guests: i.Guests}
 	for _, p := range ps {
 		if p.PID == i.PID {
-			r.Account = ownerName(p.UID)
-			r.Shared, r.Others = sharedAccount(p.UID), doctor.Others(proc, ps, p.UID)
+			r.Account = launch.OwnerName(p.UID)
+			r.Shared, r.Others = launch.SharedAccount(p.UID), doctor.Others(proc, ps, p.UID)
 		}
 	}
 	// The launcher hands every setting down in the environment.
@@ -105,7 +108,7 @@ func databaseRole(dsn string, ours bool) doctor.Exam {
 		role, beyond, err := rights(ctx, dsn)
 		switch {
 		case err != nil:
-			c.OK, c.Degraded, c.Detail, c.Remedy = true, true, "not looked at: "+err.Error(), postgresService.remedy(err)
+			c.OK, c.Degraded, c.Detail, c.Remedy = true, true, "not looked at: "+err.Error(), roles.PostgresRemedy(err)
 			return []doctor.Check{c}
 		case len(beyond) > 0:
 			c.Detail = role + " may do more than own its database: " + strings.Join(beyond, ", ")

@@ -2,96 +2,166 @@ package main
 
 import (
 	"context"
-	"flag"
+	"errors"
 	"fmt"
-	"text/tabwriter"
+	"time"
 
+	"deepoj/host/command"
+	"deepoj/host/judge"
 	"deepoj/sql"
 )
 
-// queueCommand pauses queues and changes the order of what waits.
-func queueCommand(ctx context.Context, e *env) int {
-	var q sql.Queue
-	pause := func(paused bool) func(context.Context, *env, *sql.Store, []string) error {
-		return func(ctx context.Context, e *env, s *sql.Store, args []string) error {
-			if err := s.PauseQueue(ctx, args[0], paused, atTheShell); err != nil {
-				return err
-			}
-			fmt.Fprintf(e.stdout, "queue %s: paused=%t\n", args[0], paused)
-			return nil
+// setQueue makes or changes a queue.
+func setQueue(f *command.Flags) command.Run {
+	var q judge.Queue
+	f.StringVar(&q.Ordering, "ordering", judge.FIFO, "order within one submitter: fifo or lifo")
+	f.OneOf("ordering", judge.FIFO, judge.LIFO)
+	f.DurationVar(&q.MaxWait, "max-wait", 0, "a job that waited longer keeps its place in a lifo queue (default 15m)")
+	f.DurationVar(&q.Spacing, "spacing", 0, "step of a submitter's virtual clock (default 1s)")
+	f.DurationVar(&q.Redeliver, "redeliver", 0, "deadline of a delivery that nobody claims (default 30s)")
+	f.IntVar(&q.MaxTries, "max-tries", 0, "tries until a job is dead (default 5)")
+	f.IntVar(&q.GroupLimit, "group-limit", 0, "delivered or running jobs per submitter; 0 = no limit")
+	f.IntVar(&q.MaxBacklog, "max-backlog", 0, "waiting jobs; 0 = no limit")
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+		q.Name = c.Args[0]
+		if err := s.SaveQueue(ctx, q); err != nil {
+			return err
 		}
-	}
-	return runVerb(ctx, e, "queue", []verb{
-		{name: "list", doc: "queues and how they behave", run: listQueues},
-		{name: "set", args: "QUEUE", doc: "make or change a queue", least: 1, most: 1, flags: func(f *flag.FlagSet) {
-			f.StringVar(&q.Ordering, "ordering", sql.FIFO, "within one submitter: fifo or lifo")
-			f.DurationVar(&q.MaxWait, "max-wait", 0, "a job that waited longer keeps its place in a lifo queue (default 15m)")
-			f.DurationVar(&q.Spacing, "spacing", 0, "step of a submitter's virtual clock (default 1s)")
-			f.DurationVar(&q.Redeliver, "redeliver", 0, "deadline of a delivery that nobody claims (default 30s)")
-			f.IntVar(&q.MaxTries, "max-tries", 0, "tries until a job is dead (default 5)")
-			f.IntVar(&q.GroupLimit, "group-limit", 0, "delivered or running jobs per submitter; 0 = no limit")
-			f.IntVar(&q.MaxBacklog, "max-backlog", 0, "waiting jobs; 0 = no limit")
-		}, run: func(ctx context.Context, e *env, s *sql.Store, args []string) error {
-			q.Name = args[0]
-			if err := s.SaveQueue(ctx, q); err != nil {
-				return err
-			}
-			return listQueues(ctx, e, s, nil)
-		}},
-		{name: "pause", args: "QUEUE", doc: "give no work", least: 1, most: 1, run: pause(true)},
-		{name: "resume", args: "QUEUE", doc: "give work again", least: 1, most: 1, run: pause(false)},
-		{
-			name: "release", args: "JOB...", doc: "put waiting jobs before all others, the last one first", least: 1, most: -1,
-			run: each("is first", func(ctx context.Context, s *sql.Store, id int64) error { return s.Release(ctx, id, atTheShell) }),
-		},
-		{
-			name: "immediate", args: "JOB...", doc: "put waiting jobs into the first lane, behind what is in it", least: 1, most: -1,
-			run: each("is immediate", func(ctx context.Context, s *sql.Store, id int64) error { return s.Hasten(ctx, id, atTheShell) }),
-		},
-		{
-			name: "delay", args: "JOB...", doc: "put waiting jobs behind all others of their lane", least: 1, most: -1,
-			run: each("is last", func(ctx context.Context, s *sql.Store, id int64) error {
-				_, err := s.Delay(ctx, id, atTheShell)
-				return err
-			}),
-		},
-		{
-			name: "move", args: "JOB BEFORE", doc: "put a waiting job right before another", least: 2, most: 2,
-			run: func(ctx context.Context, e *env, s *sql.Store, args []string) error {
-				list, err := ids(args)
-				if err != nil {
-					return err
-				}
-				if err := s.Move(ctx, list[0], list[1], atTheShell); err != nil {
-					return err
-				}
-				fmt.Fprintf(e.stdout, "%d is right before %d\n", list[0], list[1])
-				return nil
-			},
-		},
-		{
-			name: "delete", args: "JOB...", doc: "withdraw jobs that wait", least: 1, most: -1,
-			run: each("is withdrawn", func(ctx context.Context, s *sql.Store, id int64) error { return s.Withdraw(ctx, id, atTheShell, "") }),
-		},
-		{
-			name: "undo", args: "JOB", doc: "take back the newest release, immediate, delay, move or delete of a job", least: 1, most: 1,
-			run: each("is where it was", func(ctx context.Context, s *sql.Store, id int64) error {
-				_, err := s.Undo(ctx, id, atTheShell)
-				return err
-			}),
-		},
+		return listQueues(ctx, c, s)
 	})
 }
 
-func listQueues(ctx context.Context, e *env, s *sql.Store, _ []string) error {
+func listQueues(ctx context.Context, c *command.Call, s *sql.Store) error {
 	found, err := s.Queues(ctx)
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "QUEUE\tPAUSED\tORDERING\tMAX WAIT\tSPACING\tREDELIVER\tMAX TRIES\tGROUP LIMIT\tMAX BACKLOG")
+	t := command.Table{Head: "QUEUE\tPAUSED\tORDERING\tMAX WAIT\tSPACING\tREDELIVER\tMAX TRIES\tGROUP LIMIT\tMAX BACKLOG"}
 	for _, q := range found {
-		fmt.Fprintf(w, "%s\t%t\t%s\t%s\t%s\t%s\t%d\t%d\t%d\n", q.Name, q.Paused, q.Ordering, q.MaxWait, q.Spacing, q.Redeliver, q.MaxTries, q.GroupLimit, q.MaxBacklog)
+		t.Add(q.Name, q.Paused, q.Ordering, q.MaxWait, q.Spacing, q.Redeliver, q.MaxTries, q.GroupLimit, q.MaxBacklog)
 	}
-	return w.Flush()
+	return c.List(t)
+}
+
+func pauseQueue(paused bool) storeRun {
+	return func(ctx context.Context, c *command.Call, s *sql.Store) error {
+		name := c.Args[0]
+		if err := s.PauseQueue(ctx, name, paused, atTheShell); err != nil {
+			return err
+		}
+		return c.Say(map[string]any{"queue": name, "paused": paused}, "queue %s: paused=%t", name, paused)
+	}
+}
+
+func releaseJob(ctx context.Context, s *sql.Store, id int64) error {
+	return s.Release(ctx, id, atTheShell)
+}
+
+func hastenJob(ctx context.Context, s *sql.Store, id int64) error {
+	return s.Hasten(ctx, id, atTheShell)
+}
+
+func delayJob(ctx context.Context, s *sql.Store, id int64) error {
+	_, err := s.Delay(ctx, id, atTheShell)
+	return err
+}
+
+func withdrawJob(ctx context.Context, s *sql.Store, id int64) error {
+	return s.Withdraw(ctx, id, atTheShell, "")
+}
+
+func undoJob(ctx context.Context, s *sql.Store, id int64) error {
+	_, err := s.Undo(ctx, id, atTheShell)
+	return err
+}
+
+func moveJob(ctx context.Context, c *command.Call, s *sql.Store) error {
+	list, err := ids(c.Args)
+	if err != nil {
+		return err
+	}
+	if err := s.Move(ctx, list[0], list[1], atTheShell); err != nil {
+		return err
+	}
+	return c.Say(map[string]int64{"id": list[0], "before": list[1]}, "%d is right before %d", list[0], list[1])
+}
+
+// listLetters lists dead letters.
+func listLetters(f *command.Flags) command.Run {
+	all := f.Bool("all", false, "also those that somebody has resolved")
+	limit := f.Int("limit", 50, "at most so many")
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+		found, err := s.DeadLetters(ctx, 0, !*all, *limit)
+		if err != nil {
+			return err
+		}
+		t := command.Table{Head: "JOB\tKIND\tREASON\tTRIES\tAT\tRESOLUTION"}
+		for _, l := range found {
+			t.Add(l.JobID, l.Kind, l.Reason, l.Tries, l.At, l.Resolution)
+		}
+		return c.List(t)
+	})
+}
+
+func showLetter(ctx context.Context, c *command.Call, s *sql.Store) error {
+	list, err := ids(c.Args)
+	if err != nil {
+		return err
+	}
+	l, err := s.DeadLetter(ctx, list[0])
+	if err != nil {
+		return err
+	}
+	attempts, err := s.Attempts(ctx, l.JobID)
+	if err != nil {
+		return err
+	}
+	t := command.Table{Head: "ATTEMPT\tWORKER\tENDED\tOUTCOME\tERROR"}
+	for _, a := range attempts {
+		t.Add(a.AttemptID, a.Worker, a.Ended, a.Outcome, a.Error)
+	}
+	if !c.JSON {
+		fmt.Fprintf(c.Out, "job %d (%s, queue %s), generation %d, %d tries\n%s at %s: %s\n", l.JobID, l.Kind, l.Queue, l.Generation, l.Tries,
+			l.Reason, l.At.UTC().Format(time.RFC3339), l.Error)
+		if l.Resolution != "" {
+			resolution := l.Resolution + " by " + l.ResolvedBy
+			if l.Note != "" {
+				resolution += ": " + l.Note
+			}
+			fmt.Fprintln(c.Out, resolution)
+		}
+	}
+	return c.Print(map[string]any{
+		"job": l.JobID, "kind": l.Kind, "queue": l.Queue, "generation": l.Generation, "tries": l.Tries, "reason": l.Reason, "at": l.At, "error": l.Error,
+		"resolution": l.Resolution, "resolved_by": l.ResolvedBy, "note": l.Note, "attempts": t,
+	}, t)
+}
+
+// replayLetters has dead jobs judged again.
+func replayLetters(f *command.Flags) command.Run {
+	reason := f.String("reason", "", "all that were given up for this reason, such as max_tries")
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+		if (*reason == "") == (len(c.Args) == 0) {
+			return errors.New("say which jobs are judged again: their ids, or --reason REASON for all with that reason")
+		}
+		if *reason == "" {
+			return each("is to be judged again", func(ctx context.Context, s *sql.Store, id int64) error {
+				_, err := s.Replay(ctx, id, atTheShell)
+				return err
+			})(ctx, c, s)
+		}
+		n, err := s.ReplayAll(ctx, *reason, atTheShell)
+		return errors.Join(c.Say(map[string]any{"replayed": n}, "%d jobs are to be judged again", n), err)
+	})
+}
+
+// discardLetters resolves dead letters.
+func discardLetters(f *command.Flags) command.Run {
+	why := f.String("reason", "", "why, for the audit log (required)")
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+		if *why == "" {
+			return errors.New("say why they are discarded: --reason TEXT")
+		}
+		return each("is discarded", func(ctx context.Context, s *sql.Store, id int64) error { return s.Discard(ctx, id, atTheShell, *why) })(ctx, c, s)
+	})
 }

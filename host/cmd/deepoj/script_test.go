@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"deepoj/host/command"
 	"deepoj/host/embedded/accounttest"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/reading"
@@ -31,4 +33,13 @@ func (j judges) Run() int { return judgingtest.Main(j.M, "cli", 67400, nil) }
 // TestTheCommandLineSaysWhatItWants runs the scripts in testdata/script.
 func TestTheCommandLineSaysWhatItWants(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+}
+
+// call runs a command and returns its status and what it prints.
+func call(t *testing.T, env map[string]string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	p := &command.Process{Out: &out, Err: &errs, Getenv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	status = program().Run(t.Context(), p, args)
+	return status, out.String(), errs.String()
 }

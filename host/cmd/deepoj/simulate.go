@@ -2,61 +2,41 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"deepoj/host/command"
 	"deepoj/host/simulation"
 )
 
 // simulate predicts waits for a load that is described by flags. It needs no
 // database.
-func simulate(_ context.Context, e *env) int {
-	f := bareFlags(e, "simulate", "")
-	asJSON := f.Bool("json", false, "print JSON")
-	c, need := simulationFlags(f)
-	if status, ok := parse(f, e.args); !ok {
-		return status
+func simulate(f *command.Flags) command.Run {
+	cfg, need := simulationFlags(f)
+	return func(_ context.Context, c *command.Call) (err error) {
+		out := simulated{}
+		switch {
+		case cfg.Workers > 0 && need.Wait > 0:
+			err = errors.New("--workers and --wait: give the workers, or the wait for which they are wanted")
+		case need.Wait > 0:
+			out.Workers, out.Report, err = simulation.Need(*cfg, *need)
+		default:
+			out.Workers = cfg.Workers
+			out.Report, err = simulation.Run(*cfg)
+		}
+		if err != nil {
+			return err
+		}
+		out.Slots = max(1, cfg.Slots)
+		return c.Print(out, out.table())
 	}
-	if f.NArg() > 0 {
-		return e.fail(fmt.Errorf("simulate: unexpected %s", f.Arg(0)))
-	}
-	out := simulated{}
-	var err error
-	switch {
-	case c.Workers > 0 && need.Wait > 0:
-		err = errors.New("--workers and --wait: give the workers, or the wait for which they are wanted")
-	case need.Wait > 0:
-		out.Workers, out.Report, err = simulation.Need(*c, *need)
-	default:
-		out.Workers = c.Workers
-		out.Report, err = simulation.Run(*c)
-	}
-	if err != nil {
-		return e.fail(err)
-	}
-	out.Slots = max(1, c.Slots)
-	if *asJSON {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(out)
-	} else {
-		err = out.write(e.stdout)
-	}
-	if err != nil {
-		return e.fail(err)
-	}
-	return 0
 }
 
 // simulationFlags returns what the flags will be parsed into.
-func simulationFlags(f *flag.FlagSet) (*simulation.Config, *simulation.Target) {
+func simulationFlags(f *command.Flags) (*simulation.Config, *simulation.Target) {
 	c, need := &simulation.Config{}, &simulation.Target{}
 	f.StringVar((*string)(&c.Arrivals.Pattern), "arrivals", string(simulation.Poisson), "constant, poisson, daily (a day, most at noon) or contest (most in its last tenth)")
 	f.Float64Var(&c.Arrivals.Rate, "rate", 0, "jobs per second, on average")
@@ -114,8 +94,7 @@ var remedies = map[simulation.Bottleneck]string{
 	simulation.OfDatabase: "more slots per worker, so that statements share their work; more cores for PostgreSQL; a faster disk does not move it",
 }
 
-func (s simulated) write(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+func (s simulated) table() (t command.Table) {
 	span := func(seconds float64) string {
 		d := time.Duration(seconds * float64(time.Second))
 		switch {
@@ -126,21 +105,21 @@ func (s simulated) write(w io.Writer) error {
 		}
 		return d.Round(10 * time.Microsecond).String()
 	}
-	fmt.Fprintf(t, "workers\t%d of %d slots\n", s.Workers, s.Slots)
-	fmt.Fprintf(t, "jobs\t%d in %s, %.4g per second; %d dead; at most %d waited\n", s.Jobs, span(s.Seconds), s.Throughput, s.Dead, s.Backlog)
+	t.Add("workers", fmt.Sprintf("%d of %d slots", s.Workers, s.Slots))
+	t.Add("jobs", fmt.Sprintf("%d in %s, %.4g per second; %d dead; at most %d waited", s.Jobs, span(s.Seconds), s.Throughput, s.Dead, s.Backlog))
 	for _, q := range []struct {
 		name string
 		q    simulation.Quantiles
 	}{{"wait", s.Wait}, {"until the result", s.Turnaround}} {
-		fmt.Fprintf(t, "%s\tmean %s, p50 %s, p95 %s, p99 %s, longest %s\n", q.name, span(q.q.Mean), span(q.q.P50), span(q.q.P95), span(q.q.P99), span(q.q.Max))
+		t.Add(q.name, fmt.Sprintf("mean %s, p50 %s, p95 %s, p99 %s, longest %s", span(q.q.Mean), span(q.q.P50), span(q.q.P95), span(q.q.P99), span(q.q.Max)))
 	}
-	fmt.Fprintf(t, "failures\t%d of workers, %d attempts lost\n", s.Failures, s.LostAttempts)
-	fmt.Fprintf(t, "in use\t%.0f %% of the slots, %.0f %% of the database\n", 100*s.WorkersUse, 100*s.DatabaseUse)
+	t.Add("failures", fmt.Sprintf("%d of workers, %d attempts lost", s.Failures, s.LostAttempts))
+	t.Add("in use", fmt.Sprintf("%.0f %% of the slots, %.0f %% of the database", 100*s.WorkersUse, 100*s.DatabaseUse))
 	database := "without end"
 	if s.DatabaseLimit > 0 {
 		database = fmt.Sprintf("%.4g", s.DatabaseLimit)
 	}
-	fmt.Fprintf(t, "room for\t%.4g jobs per second by the workers, %s by the database\n", s.WorkersLimit, database)
-	fmt.Fprintf(t, "bottleneck\t%s; what moves it: %s\n", s.Bottleneck, remedies[s.Bottleneck])
-	return t.Flush()
+	t.Add("room for", fmt.Sprintf("%.4g jobs per second by the workers, %s by the database", s.WorkersLimit, database))
+	t.Add("bottleneck", fmt.Sprintf("%s; what moves it: %s", s.Bottleneck, remedies[s.Bottleneck]))
+	return t
 }

@@ -1,326 +1,247 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
+	"net/http"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"deepoj/host/command"
 	"deepoj/web/client"
 )
 
-// spaceVerb is a verb of `deepoj space`. Its name may have two words. What it answers
-// is printed as a table by its rows, or as JSON.
-type spaceVerb struct {
-	name, args, doc string
-	least, most     int // arguments; most < 0 = any number
-	flags           func(f *flag.FlagSet)
-	run             func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error)
-}
-
-// spaceAnswer is what a verb prints.
-type spaceAnswer struct {
-	value any // as JSON
-	head  string
-	rows  [][]any
-}
-
-// spaceCommand manages courses and contests over the API of a server, as whoever the
-// token belongs to.
-func spaceCommand(ctx context.Context, e *env) int {
-	verbs := spaceVerbs()
-	for _, v := range verbs {
-		words := strings.Fields(v.name)
-		if len(e.args) >= len(words) && strings.Join(e.args[:len(words)], " ") == v.name {
-			e.args = e.args[len(words):]
-			return v.call(ctx, e)
-		}
+// spaceFlags are the settings of a space as flags. It returns those that were given, by
+// their names in the API.
+func spaceFlags(f *command.Flags) func() (client.SpaceChange, error) {
+	type setting struct {
+		flag, key string
+		value     func() (any, error)
 	}
-	fmt.Fprint(e.stderr, "usage: deepoj space VERB [flags] [ARGUMENTS]\n\n")
-	for _, v := range verbs {
-		fmt.Fprintf(e.stderr, "  %-34s %s\n", strings.TrimSpace(v.name+" "+v.args), v.doc)
+	var all []setting
+	text := func(flag, key, usage string, meaning func(string) (any, error)) {
+		v := f.String(flag, "", usage)
+		all = append(all, setting{flag, key, func() (any, error) { return meaning(*v) }})
 	}
-	return 2
-}
-
-func (v spaceVerb) call(ctx context.Context, e *env) int {
-	f := bareFlags(e, "space "+v.name, v.args)
-	asJSON := f.Bool("json", false, "print JSON")
-	server := f.String("server", "", "address of the server; DEEPOJ_URL or "+defaultServer+" when empty")
-	token := f.String("token", "", "key, or token of a login; DEEPOJ_TOKEN when empty")
-	if v.flags != nil {
-		v.flags(f)
+	number := func(flag, key, usage string) {
+		v := f.Int(flag, 0, usage)
+		all = append(all, setting{flag, key, func() (any, error) { return *v, nil }})
 	}
-	args, status, ok := filesOf(f, e.args) // flags may also follow the arguments
-	if !ok {
-		return status
-	}
-	if len(args) < v.least || v.most >= 0 && len(args) > v.most {
-		f.Usage()
-		return 2
-	}
-	c, err := client.New(firstOf(*server, e.variable("DEEPOJ_URL"), defaultServer), client.WithToken(firstOf(*token, e.variable("DEEPOJ_TOKEN"))))
-	if err != nil {
-		return e.fail(err)
-	}
-	answer, err := v.run(ctx, c, args)
-	if err != nil {
-		return e.fail(err)
-	}
-	if *asJSON {
-		err = printJSON(e, answer.value)
-	} else {
-		err = answer.print(e)
-	}
-	if err != nil {
-		return e.fail(err)
-	}
-	return 0
-}
-
-func (a spaceAnswer) print(e *env) error {
-	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
-	if a.head != "" {
-		fmt.Fprintln(w, a.head)
-	}
-	for _, cells := range a.rows {
-		fmt.Fprintf(w, strings.TrimSuffix(strings.Repeat("%v\t", len(cells)), "\t")+"\n", cells...)
-	}
-	return w.Flush()
-}
-
-// said is an answer of one sentence.
-func said(value any, format string, args ...any) spaceAnswer {
-	return spaceAnswer{value: value, rows: [][]any{{fmt.Sprintf(format, args...)}}}
-}
-
-func spaceVerbs() []spaceVerb {
-	var change spaceSettings
-	var role string
-	var place int
-	var points float64
-	return []spaceVerb{
-		{name: "list", doc: "spaces that you may see, newest first", run: func(ctx context.Context, c *client.Client, _ []string) (spaceAnswer, error) {
-			return listSpaces(ctx, c)
-		}},
-		{name: "show", args: "SPACE", doc: "a space with its problems", least: 1, most: 1, run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-			return showSpace(ctx, c, args[0])
-		}},
-		{
-			name: "create", args: "SPACE", doc: "make a space of this short name", least: 1, most: 1, flags: change.flags,
-			run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-				settings, err := change.named()
-				if err != nil {
-					return spaceAnswer{}, err
-				}
-				s, err := c.CreateSpace(ctx, args[0], settings)
-				return said(s, "%s is made", s.Slug), err
-			},
-		},
-		{
-			name: "update", args: "SPACE", doc: "change the settings that are given", least: 1, most: 1, flags: change.flags,
-			run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-				settings, err := change.named()
-				if err != nil {
-					return spaceAnswer{}, err
-				}
-				s, err := c.UpdateSpace(ctx, args[0], settings)
-				return said(s, "%s is changed", s.Slug), err
-			},
-		},
-		{name: "delete", args: "SPACE", doc: "delete a space that nobody has handed anything in to", least: 1, most: 1, run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-			return said(map[string]string{"deleted": args[0]}, "%s is deleted", args[0]), c.DeleteSpace(ctx, args[0])
-		}},
-		{name: "scores", args: "SPACE", doc: "what contestants achieved, the best first", least: 1, most: 1, run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-			scores, err := c.SpaceScores(ctx, args[0])
-			a := spaceAnswer{value: scores, head: "RANK\tCONTESTANT\tSOLVED\tTRIED\tPOINTS"}
-			for _, s := range scores {
-				a.rows = append(a.rows, []any{s.Rank, s.Name, s.Solved, s.Tried, s.Points})
-			}
-			return a, err
-		}},
-		{name: "member list", args: "SPACE", doc: "members by name", least: 1, most: 1, run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-			return listMembers(ctx, c, args[0])
-		}},
-		{name: "member add", args: "SPACE NAME...", doc: "give accounts a role in a space", least: 2, most: -1, flags: func(f *flag.FlagSet) {
-			f.StringVar(&role, "role", "contestant", "contestant, setter or staff")
-		}, run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-			value := map[string]any{"space": args[0], "role": role, "members": args[1:]}
-			return said(value, "%s: %s", role, strings.Join(args[1:], ", ")), c.PutSpaceMembers(ctx, args[0], role, args[1:]...)
-		}},
-		{name: "member remove", args: "SPACE NAME...", doc: "take accounts out of a space", least: 2, most: -1, run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-			for _, name := range args[1:] {
-				if err := c.RemoveSpaceMember(ctx, args[0], name); err != nil {
-					return spaceAnswer{}, fmt.Errorf("%s: %w", name, err)
-				}
-			}
-			return said(map[string]any{"space": args[0], "removed": args[1:]}, "removed: %s", strings.Join(args[1:], ", ")), nil
-		}},
-		{name: "problem list", args: "SPACE", doc: "problems in order", least: 1, most: 1, run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-			return listSpaceProblems(ctx, c, args[0])
-		}},
-		{name: "problem add", args: "SPACE PROBLEM", doc: "add a problem, or give it another place and points", least: 2, most: 2, flags: func(f *flag.FlagSet) {
-			f.IntVar(&place, "place", 0, "1 is A; 0 = where it is, or at the end")
-			f.Float64Var(&points, "points", -1, "of a full solution; 1, or the problem's own score, when not given")
-		}, run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-			var worth *float64
-			if points >= 0 {
-				worth = &points
-			}
-			if err := c.PutSpaceProblem(ctx, args[0], args[1], place, worth); err != nil {
-				return spaceAnswer{}, err
-			}
-			return listSpaceProblems(ctx, c, args[0])
-		}},
-		{name: "problem remove", args: "SPACE PROBLEM", doc: "take a problem out", least: 2, most: 2, run: func(ctx context.Context, c *client.Client, args []string) (spaceAnswer, error) {
-			return said(map[string]string{"space": args[0], "removed": args[1]}, "removed: %s", args[1]), c.RemoveSpaceProblem(ctx, args[0], args[1])
-		}},
-	}
-}
-
-// spaceSettings are the flags of settings of a space.
-type spaceSettings struct {
-	set                                 *flag.FlagSet
-	title, description, opens, closes   string
-	languages                           string
-	maxSourceKiB, maxWaiting, perMinute int
-	listed                              bool
-}
-
-func (s *spaceSettings) flags(f *flag.FlagSet) {
-	s.set = f
-	f.StringVar(&s.title, "title", "", "for people")
-	f.StringVar(&s.description, "description", "", "plain text for people")
-	f.StringVar(&s.opens, "opens", "", "when it opens, such as 2030-01-31T12:00:00Z; never = it is open already")
-	f.StringVar(&s.closes, "closes", "", "when it closes; never = it does not")
-	f.StringVar(&s.languages, "languages", "", "ids separated by commas; empty = all that a problem takes")
-	f.IntVar(&s.maxSourceKiB, "max-source-kib", 0, "the largest program; 0 = as the problem says")
-	f.IntVar(&s.maxWaiting, "max-waiting", 0, "submissions of a member that are not judged yet; 0 = any number")
-	f.IntVar(&s.perMinute, "per-minute", 0, "submissions of a member in a minute; 0 = any number")
-	f.BoolVar(&s.listed, "listed", false, "everybody sees that it exists")
-}
-
-// named returns the settings that were given.
-func (s *spaceSettings) named() (client.SpaceChange, error) {
-	out := client.SpaceChange{}
-	var errs []error
-	when := func(name, text string) any {
-		if text == "never" {
-			return nil
-		}
-		at, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("--%s %s: want a time like 2030-01-31T12:00:00Z, or never", name, text))
-		}
-		return at
-	}
-	s.set.Visit(func(f *flag.Flag) {
-		switch f.Name {
-		case "title":
-			out["title"] = s.title
-		case "description":
-			out["description"] = s.description
-		case "opens":
-			out["opens_at"] = when("opens", s.opens)
-		case "closes":
-			out["closes_at"] = when("closes", s.closes)
-		case "languages":
-			out["languages"] = strings.FieldsFunc(s.languages, func(r rune) bool { return r == ',' || r == ' ' })
-		case "max-source-kib":
-			out["max_source_kib"] = s.maxSourceKiB
-		case "max-waiting":
-			out["max_waiting"] = s.maxWaiting
-		case "per-minute":
-			out["per_minute"] = s.perMinute
-		case "listed":
-			out["listed"] = s.listed
-		}
+	same := func(s string) (any, error) { return s, nil }
+	text("title", "title", "title for people", same)
+	text("description", "description", "plain text for people", same)
+	text("opens", "opens_at", "when it opens, such as 2030-01-31T12:00:00Z; never = it is open already", moment)
+	text("closes", "closes_at", "when it closes; never = it does not", moment)
+	text("languages", "languages", "ids separated by commas; empty = all that a problem takes", func(s string) (any, error) {
+		return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }), nil
 	})
-	return out, errors.Join(errs...)
+	number("max-source-kib", "max_source_kib", "the largest program; 0 = as the problem says")
+	number("max-waiting", "max_waiting", "submissions of a member that are not judged yet; 0 = any number")
+	number("per-minute", "per_minute", "submissions of a member in a minute; 0 = any number")
+	listed := f.Bool("listed", false, "everybody sees that it exists")
+	all = append(all, setting{"listed", "listed", func() (any, error) { return *listed, nil }})
+	return func() (client.SpaceChange, error) {
+		out := client.SpaceChange{}
+		var errs []error
+		for _, s := range all {
+			if !f.Given(s.flag) {
+				continue
+			}
+			v, err := s.value()
+			if err != nil {
+				errs = append(errs, fmt.Errorf("--%s %w", s.flag, err))
+			}
+			out[s.key] = v
+		}
+		return out, errors.Join(errs...)
+	}
 }
 
-func listSpaces(ctx context.Context, c *client.Client) (spaceAnswer, error) {
-	all := []client.Space{}
-	for before := ""; ; {
-		found, next, err := c.Spaces(ctx, before, listPage)
+// moment is a time, or nil for never.
+func moment(s string) (any, error) {
+	if s == "never" {
+		return nil, nil
+	}
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: want a time like 2030-01-31T12:00:00Z, or never", s)
+	}
+	return at, nil
+}
+
+// createSpace makes a space.
+func createSpace(f *command.Flags) command.Run {
+	settings := spaceFlags(f)
+	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
+		given, err := settings()
 		if err != nil {
-			return spaceAnswer{}, err
+			return err
 		}
-		all = append(all, found...)
-		if before = next; next == "" {
-			return spacesTable(all, all), nil
+		made, err := s.CreateSpace(ctx, c.Args[0], given)
+		if err != nil {
+			return err
 		}
-	}
+		return c.Say(made, "%s is made", made.Slug)
+	})
 }
 
-// spacesTable is a table of spaces.
-func spacesTable(value any, spaces []client.Space) spaceAnswer {
-	a := spaceAnswer{value: value, head: "SPACE\tPHASE\tOPENS\tCLOSES\tPROBLEMS\tMEMBERS\tYOU\tTITLE"}
-	stamp := func(t *time.Time) string {
-		if t == nil {
-			return "-"
+// updateSpace changes the settings of a space.
+func updateSpace(f *command.Flags) command.Run {
+	settings := spaceFlags(f)
+	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
+		given, err := settings()
+		if err != nil {
+			return err
 		}
-		return t.UTC().Format(time.RFC3339)
+		changed, err := s.UpdateSpace(ctx, c.Args[0], given)
+		if err != nil {
+			return err
+		}
+		return c.Say(changed, "%s is changed", changed.Slug)
+	})
+}
+
+func deleteSpace(ctx context.Context, c *command.Call, s *client.Client) error {
+	if err := s.DeleteSpace(ctx, c.Args[0]); err != nil {
+		return err
 	}
+	return c.Say(map[string]string{"deleted": c.Args[0]}, "%s is deleted", c.Args[0])
+}
+
+func listSpaces(ctx context.Context, c *command.Call, s *client.Client) error {
+	all := []client.Space{}
+	for before := new(""); before != nil; {
+		page, err := s.GetSpaces(ctx, client.GetSpacesParams{Before: *before, Limit: listPage})
+		if err != nil {
+			return err
+		}
+		all, before = append(all, page.Spaces...), page.Next
+	}
+	return c.Print(all, tableOfSpaces(all...))
+}
+
+func tableOfSpaces(spaces ...client.Space) command.Table {
+	t := command.Table{Head: "SPACE\tPHASE\tOPENS\tCLOSES\tPROBLEMS\tMEMBERS\tYOU\tTITLE"}
 	for _, s := range spaces {
-		a.rows = append(a.rows, []any{s.Slug, s.Phase, stamp(s.Opens), stamp(s.Closes), s.Problems, s.Members, firstOf(s.Role, "-"), s.Title})
+		t.Add(s.Slug, s.Phase, s.Opens, s.Closes, s.Problems, s.Members, cmp.Or(s.Role, "-"), s.Title)
 	}
-	return a
+	return t
 }
 
 // showSpace shows a space, and its problems if the caller may see them.
-func showSpace(ctx context.Context, c *client.Client, slug string) (spaceAnswer, error) {
-	s, err := c.Space(ctx, slug)
+func showSpace(ctx context.Context, c *command.Call, s *client.Client) error {
+	space, err := s.GetSpace(ctx, c.Args[0])
 	if err != nil {
-		return spaceAnswer{}, err
+		return err
 	}
-	value := map[string]any{"space": s}
-	a := spacesTable(value, []client.Space{s})
-	list, err := listSpaceProblems(ctx, c, slug)
-	var refused *client.Problem
-	if errors.As(err, &refused) && refused.Status == 403 { // not yet, or not for the caller
-		return a, nil
+	list, err := s.SpaceProblems(ctx, c.Args[0])
+	refused, ok := errors.AsType[*client.Problem](err)
+	hidden := ok && refused.Status == http.StatusForbidden // not yet, or not for the caller
+	if err != nil && !hidden {
+		return err
 	}
-	if err != nil {
-		return spaceAnswer{}, err
+	value, t := map[string]any{"space": space}, tableOfSpaces(space)
+	if !hidden {
+		value["problems"] = list
+		problems := tableOfSpaceProblems(list)
+		t.Add("")
+		t.Add(problems.Head)
+		t.Rows = append(t.Rows, problems.Rows...)
 	}
-	value["problems"] = list.value
-	a.rows = append(a.rows, []any{""}, []any{list.head})
-	a.rows = append(a.rows, list.rows...)
-	return a, nil
+	return c.Print(value, t)
 }
 
-func listMembers(ctx context.Context, c *client.Client, slug string) (spaceAnswer, error) {
+func spaceScores(ctx context.Context, c *command.Call, s *client.Client) error {
+	answer, err := s.GetSpaceScores(ctx, c.Args[0])
+	if err != nil {
+		return err
+	}
+	t := command.Table{Head: "RANK\tCONTESTANT\tSOLVED\tTRIED\tPOINTS"}
+	for _, row := range answer.Scores {
+		t.Add(row.Rank, row.Name, row.Solved, row.Tried, row.Points)
+	}
+	return c.Print(answer.Scores, t)
+}
+
+func listMembers(ctx context.Context, c *command.Call, s *client.Client) error {
 	all := []client.SpaceMember{}
-	a := spaceAnswer{head: "NAME\tROLE\tADDED"}
-	for after := ""; ; {
-		found, next, err := c.SpaceMembers(ctx, slug, after)
+	t := command.Table{Head: "NAME\tROLE\tADDED"}
+	for after := new(""); after != nil; {
+		page, err := s.GetSpaceMembers(ctx, c.Args[0], client.GetSpaceMembersParams{After: *after})
 		if err != nil {
-			return spaceAnswer{}, err
+			return err
 		}
-		for _, m := range found {
-			a.rows = append(a.rows, []any{m.Name, m.Role, m.Added.UTC().Format(time.RFC3339)})
+		for _, m := range page.Members {
+			t.Add(m.Name, m.Role, m.Added)
 		}
-		all = append(all, found...)
-		if after = next; next == "" {
-			a.value = all
-			return a, nil
-		}
+		all, after = append(all, page.Members...), page.Next
 	}
+	return c.Print(all, t)
 }
 
-func listSpaceProblems(ctx context.Context, c *client.Client, slug string) (spaceAnswer, error) {
-	list, err := c.SpaceProblems(ctx, slug)
-	a := spaceAnswer{value: list, head: "LABEL\tPROBLEM\tPOINTS\tHIDDEN\tSOLVED BY\tYOU\tTITLE"}
-	for _, p := range list {
-		points := "own"
-		if p.Points != nil {
-			points = fmt.Sprint(*p.Points)
+// addMembers gives accounts a role in a space.
+func addMembers(f *command.Flags) command.Run {
+	role := f.String("role", "contestant", "contestant, setter or staff")
+	f.OneOf("role", "contestant", "setter", "staff")
+	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
+		space, names := c.Args[0], c.Args[1:]
+		if err := s.PutSpaceMembers(ctx, space, *role, names...); err != nil {
+			return err
 		}
-		a.rows = append(a.rows, []any{p.Label, p.Slug, points, p.Hidden, p.Solved, firstOf(string(p.Verdict), "-"), p.Title})
+		return c.Say(map[string]any{"space": space, "role": *role, "members": names}, "%s: %s", *role, strings.Join(names, ", "))
+	})
+}
+
+func removeMembers(ctx context.Context, c *command.Call, s *client.Client) error {
+	space, names := c.Args[0], c.Args[1:]
+	for _, name := range names {
+		if err := s.DeleteSpaceMember(ctx, space, name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
-	return a, err
+	return c.Say(map[string]any{"space": space, "removed": names}, "removed: %s", strings.Join(names, ", "))
+}
+
+func listSpaceProblems(ctx context.Context, c *command.Call, s *client.Client) error {
+	list, err := s.SpaceProblems(ctx, c.Args[0])
+	if err != nil {
+		return err
+	}
+	return c.Print(list, tableOfSpaceProblems(list))
+}
+
+func tableOfSpaceProblems(list []client.SpaceProblem) command.Table {
+	t := command.Table{Head: "LABEL\tPROBLEM\tPOINTS\tHIDDEN\tSOLVED BY\tYOU\tTITLE"}
+	for _, p := range list {
+		worth := "own"
+		if p.Points != nil {
+			worth = points(p.Points)
+		}
+		t.Add(p.Label, p.Slug, worth, p.Hidden, p.Solved, cmp.Or(string(p.Verdict), "-"), p.Title)
+	}
+	return t
+}
+
+// addSpaceProblem adds a problem to a space.
+func addSpaceProblem(f *command.Flags) command.Run {
+	place := f.Int("place", 0, "1 is A; 0 = where it is, or at the end")
+	worth := f.Float64("points", -1, "points of a full solution; 1, or the problem's own score, when not given")
+	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
+		if *worth < 0 {
+			worth = nil
+		}
+		if err := s.PutSpaceProblem(ctx, c.Args[0], c.Args[1], *place, worth); err != nil {
+			return err
+		}
+		return listSpaceProblems(ctx, c, s)
+	})
+}
+
+func removeSpaceProblem(ctx context.Context, c *command.Call, s *client.Client) error {
+	if err := s.DeleteSpaceProblem(ctx, c.Args[0], c.Args[1]); err != nil {
+		return err
+	}
+	return c.Say(map[string]string{"space": c.Args[0], "removed": c.Args[1]}, "removed: %s", c.Args[1])
 }

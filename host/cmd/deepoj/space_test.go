@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"strings"
 	"testing"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
 	"deepoj/web"
@@ -39,27 +39,26 @@ func site(t *testing.T) (*sql.Store, func(user, command string, status int, want
 			if err != nil {
 				t.Fatal(err)
 			}
-			secret, hash := web.NewSecret()
-			scope := map[sql.Role]sql.Scope{sql.RoleStaff: sql.ScopeStaff, sql.RoleContestant: sql.ScopeSubmit}[u.Role]
-			if _, err := store.CreateKey(t.Context(), sql.Key{User: user, Label: "test", Scope: scope}, hash, user); err != nil {
+			secret, hash := people.NewSecret()
+			scope := map[judge.Role]judge.Scope{judge.RoleStaff: judge.ScopeStaff, judge.RoleContestant: judge.ScopeSubmit}[u.Role]
+			if _, err := store.CreateKey(t.Context(), judge.Key{User: user, Label: "test", Scope: scope}, hash, user); err != nil {
 				t.Fatal(err)
 			}
 			keys[user] = secret
 		}
-		var out, errs bytes.Buffer
 		vars := map[string]string{"DEEPOJ_URL": "http://" + server.Addr(), "DEEPOJ_TOKEN": keys[user]}
-		e := &env{args: strings.Fields(command), stdout: &out, stderr: &errs, getenv: lookup(vars)}
-		if got := run(t.Context(), e); got != status || !strings.Contains(out.String()+errs.String(), want) {
-			t.Errorf("deepoj %s: status %d, want %d and %q\n%s%s", command, got, status, want, &out, &errs)
+		got, out, errs := call(t, vars, strings.Fields(command)...)
+		if got != status || !strings.Contains(out+errs, want) {
+			t.Errorf("deepoj %s: status %d, want %d and %q\n%s%s", command, got, status, want, out, errs)
 		}
-		return out.String()
+		return out
 	}
 }
 
 func TestTheCommandLineManagesSpaces(t *testing.T) {
 	t.Parallel()
 	store, call := site(t)
-	for name, role := range map[string]sql.Role{"prof": sql.RoleStaff, "ann": sql.RoleContestant, "bob": sql.RoleContestant} {
+	for name, role := range map[string]judge.Role{"prof": judge.RoleStaff, "ann": judge.RoleContestant, "bob": judge.RoleContestant} {
 		if err := store.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "x", Role: role}); err != nil {
 			t.Fatal(err)
 		}

@@ -3,16 +3,21 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
+	"deepoj/host/judge"
 	"deepoj/host/verify"
 )
 
 // steps shows on a terminal how far a proof is: a bar for the step that it is at, below
 // the rows that it has. If nobody watches there are only the rows.
-type steps struct{ bar *bar }
+type steps struct {
+	bar *bar
+	out io.Writer
+}
 
-func newSteps(e *env) *steps { return &steps{newBar(e.stderr, "", 0, submissionsText)} }
+func newSteps(out io.Writer) *steps { return &steps{newBar(out, "", 0, submissionsText), out} }
 
 // stepTexts are what a step counts.
 var stepTexts = map[string]string{
@@ -35,21 +40,21 @@ func (s *steps) stage(at verify.Stage) {
 }
 
 // row prints a row of a proof, above the bar.
-func (s *steps) row(e *env, row verify.Row) {
+func (s *steps) row(row judge.ProofRow) {
 	s.bar.clear()
-	fmt.Fprintf(e.stderr, "%s: %s\n", row.Path, strings.TrimSpace(string(row.Verdict)+"  "+row.Problem+row.Skipped+row.Warning))
+	fmt.Fprintf(s.out, "%s: %s\n", row.Path, strings.TrimSpace(string(row.Verdict)+"  "+row.Problem+row.Skipped+row.Warning))
 }
 
 // tell prints what a proof tells, as events have it.
-func (s *steps) tell(e *env, told json.RawMessage) {
+func (s *steps) tell(told json.RawMessage) {
 	var d struct {
 		verify.Stage
-		Row verify.Row
+		Row judge.ProofRow
 	}
 	switch {
 	case json.Unmarshal(told, &d) != nil:
 	case d.Row.Path != "":
-		s.row(e, d.Row)
+		s.row(d.Row)
 	case d.Step != "":
 		s.stage(d.Stage)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -11,104 +10,83 @@ import (
 	"slices"
 	"strings"
 
+	"deepoj/host/command"
 	"deepoj/host/judge"
 	"deepoj/web/client"
 )
 
-// submit hands in a program. With --wait its exit status is 0 for AC, 3 for any
-// other verdict, and 1 when something went wrong.
-func submit(ctx context.Context, e *env) int {
-	f, _ := newFlags(e, "submit", "FILE...")
+// submit hands in a program.
+func submit(f *command.Flags) command.Run {
 	problem := f.String("problem", "", "the problem's short name (required)")
 	space := f.String("space", "", "the course or contest to hand it in to; none when empty")
 	language := f.String("language", "", "language id such as cpp; guessed from the file name when empty")
 	wait := f.Bool("wait", false, "wait for the verdict and print it")
 	once := f.Bool("once", false, "give the same program that still waits or runs instead of handing it in twice")
-	server := f.String("server", "", "address of the server; DEEPOJ_URL or "+defaultServer+" when empty")
-	token := f.String("token", "", "key, or token of a login; DEEPOJ_TOKEN when empty")
-	files, status, ok := filesOf(f, e.args)
-	if !ok {
-		return status
-	}
-	if *problem == "" || len(files) == 0 {
-		f.Usage()
-		return 2
-	}
-	n := client.NewSubmission{Problem: *problem, Space: *space, Language: *language, Once: *once}
-	var err error
-	if n.Sources, err = readSources(files); err != nil {
-		return e.fail(err)
-	}
-	c, err := client.New(firstOf(*server, e.variable("DEEPOJ_URL"), defaultServer), client.WithToken(firstOf(*token, e.variable("DEEPOJ_TOKEN"))))
-	if err != nil {
-		return e.fail(err)
-	}
-	if n.Language == "" {
-		if n.Language, err = guessLanguage(ctx, c, n.Sources[0].Name); err != nil {
-			return e.fail(err)
+	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) (err error) {
+		if *problem == "" {
+			return command.ErrUsage
 		}
-	}
-	r, err := c.Submit(ctx, n)
-	if err != nil {
-		return e.fail(err)
-	}
-	if !*wait {
-		fmt.Fprintf(e.stdout, "submitted as %d\n", r.JobID)
-		return 0
-	}
-	s, err := c.Wait(ctx, r.JobID)
-	if err != nil {
-		return e.fail(fmt.Errorf("submission %d is stored; waiting for it failed: %w", r.JobID, err))
-	}
-	return printVerdict(e, s)
+		n := client.NewSubmission{Problem: *problem, Space: *space, Language: *language, Once: *once}
+		if n.Sources, err = readSources(c.Args); err != nil {
+			return err
+		}
+		if n.Language == "" {
+			if n.Language, err = guessLanguage(ctx, s, n.Sources[0].Name); err != nil {
+				return err
+			}
+		}
+		r, err := s.Submit(ctx, n)
+		if err != nil {
+			return err
+		}
+		if !*wait {
+			return c.Say(r, "submitted as %d", r.JobID)
+		}
+		done, err := s.Wait(ctx, r.JobID)
+		if err != nil {
+			return fmt.Errorf("submission %d is stored; waiting for it failed: %w", r.JobID, err)
+		}
+		return printVerdict(c, done)
+	})
 }
 
-const defaultServer = "http://127.0.0.1:8080"
+// unfinished says how a job stands that has no result.
+func unfinished(what string, id int64, status string, why *string) error {
+	if why != nil {
+		return fmt.Errorf("%s %d is %s: %s", what, id, status, *why)
+	}
+	return fmt.Errorf("%s %d is %s", what, id, status)
+}
+
+// accepted is the status of a verdict: 0 for AC, else 3.
+func accepted(v judge.Verdict) error {
+	if v != judge.AC {
+		return command.Exit(3)
+	}
+	return nil
+}
 
 // printVerdict prints one line: verdict, CPU time, memory, and why.
-func printVerdict(e *env, s *client.Submission) int {
+func printVerdict(c *command.Call, s *client.Submission) error {
 	if s.Result == nil {
-		why := ""
-		if s.Error != nil {
-			why = ": " + *s.Error
-		}
-		return e.fail(fmt.Errorf("submission %d is %s%s", s.JobID, s.Status, why))
+		return unfinished("submission", s.JobID, s.Status, s.Error)
 	}
 	r := s.Result
-	line := string(r.Verdict)
-	if r.Score != nil {
-		line += fmt.Sprintf(" %g", *r.Score)
-		if r.MaxScore != nil {
-			line += fmt.Sprintf("/%g", *r.MaxScore)
-		}
+	line := withPoints(r.Verdict, r.Score)
+	if r.Score != nil && r.MaxScore != nil {
+		line += "/" + points(r.MaxScore)
 	}
 	line += fmt.Sprintf("  %d ms  %d KiB  submission %d", r.Usage.CPUMillis, r.Usage.MemoryKiB, s.JobID)
 	if r.Message != "" {
 		line += "  " + strings.ReplaceAll(r.Message, "\n", " ")
 	}
-	fmt.Fprintln(e.stdout, line)
 	if r.Verdict == judge.CE && r.Compile != nil {
-		fmt.Fprintln(e.stdout, strings.TrimRight(r.Compile.Output, "\n"))
+		line += "\n" + strings.TrimRight(r.Compile.Output, "\n")
 	}
-	if r.Verdict != judge.AC {
-		return 3
+	if err := c.Say(s, "%s", line); err != nil {
+		return err
 	}
-	return 0
-}
-
-// filesOf parses flags and files. Flags may also follow the files, as in
-// `submit FILE --wait`.
-func filesOf(f *flag.FlagSet, args []string) (files []string, status int, ok bool) {
-	for rest := args; ; {
-		if status, ok := parse(f, rest); !ok {
-			return nil, status, false
-		}
-		if f.NArg() == 0 {
-			return files, 0, true
-		}
-		files = append(files, f.Arg(0))
-		rest = f.Args()[1:]
-	}
+	return accepted(r.Verdict)
 }
 
 // readSources reads the files of a program.
@@ -132,8 +110,8 @@ func readSource(name string) (string, error) {
 	return string(data), err
 }
 
-func guessLanguage(ctx context.Context, c *client.Client, name string) (string, error) {
-	ls, err := c.Languages(ctx)
+func guessLanguage(ctx context.Context, s *client.Client, name string) (string, error) {
+	ls, err := s.Languages(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -144,18 +122,4 @@ func guessLanguage(ctx context.Context, c *client.Client, name string) (string, 
 		}
 	}
 	return "", errors.New("the language cannot be told from the name " + name + ": name it with --language")
-}
-
-func firstOf(ss ...string) string {
-	for _, s := range ss {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-func (e *env) variable(name string) string {
-	v, _ := e.getenv(name)
-	return v
 }

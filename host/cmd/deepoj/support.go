@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,14 +11,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"deepoj/host/command"
 	"deepoj/host/doctor"
+	"deepoj/host/launch"
+	"deepoj/host/roles"
+	"deepoj/host/settings"
 	"deepoj/host/support"
 	"deepoj/host/telemetry"
 	"deepoj/sql"
@@ -34,72 +38,47 @@ const (
 	workerAge = 7 * 24 * time.Hour
 )
 
-// list is a flag that may be given several times.
-type list []string
-
-func (l *list) String() string     { return strings.Join(*l, " ") }
-func (l *list) Set(v string) error { *l = append(*l, v); return nil }
-
 // supportBundle writes one archive with what whoever helps will ask for. What
 // cannot be collected is listed and keeps nothing else out.
-func supportBundle(ctx context.Context, e *env) int {
-	f, path := newFlags(e, "support-bundle", "")
-	data := f.String("data", defaultData, "data folder")
-	output := f.String("output", "", "file to write, which must not exist (default deepoj-support-TIME.tar.gz)")
-	var urls, logs list
-	f.Var(&urls, "url", "address of a process whose metrics are wanted, such as http://10.0.0.7:9180, which gets METRICS_TOKEN; may be repeated (default: the one on this machine)")
-	f.Var(&logs, "log", "log file of Deep-OJ; may be repeated (those of the data folder and of systemd are found without)")
-	if status, ok := parse(f, e.args); !ok {
-		return status
-	}
-	c, err := settingsFor(e, f, *path)
-	if err != nil {
-		return e.fail(err)
-	}
-	now := time.Now().UTC()
-	folder := "deepoj-support-" + now.Format("20060102-150405")
-	if *output == "" {
-		*output = folder + ".tar.gz"
-	}
-	file, err := os.OpenFile(*output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return e.fail(err)
-	}
-	b := &bundled{cfg: c, data: *data, urls: urls, logs: logs, examine: func() doctor.Report { return examineMachine(ctx, c, *data) }}
-	defer b.close()
-	parts := b.parts()
-	failed, err := support.Write(ctx, file, folder, now, secretsOf(c), parts...)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return e.fail(errors.Join(err, os.Remove(*output)))
-	}
-	for _, why := range failed {
-		fmt.Fprintln(e.stderr, "deepoj: not collected:", why)
-	}
-	fmt.Fprintf(e.stdout, "%s has %d of %d parts. It holds names of machines, workers and languages, and logs, but no programs and no secrets of settings.\n",
-		*output, len(parts)-len(failed), len(parts))
-	return 0
-}
-
-// secretsOf masks the values of secret settings, and the password that `deepoj
-// up` prints once.
-func secretsOf(c *config) support.Mask {
-	var secrets []string
-	for _, s := range settings {
-		if s.secret {
-			secrets = append(secrets, c.get(s.env))
+func supportBundle(f *command.Flags) command.Run {
+	load, data := settingsFlag(f), dataFlag(f)
+	output := f.String("output", "", "`file` to write, which must not exist (default deepoj-support-TIME.tar.gz)")
+	urls := several(f, "url", "`address` of a process whose metrics are wanted, such as http://10.0.0.7:9180, which gets METRICS_TOKEN; may be repeated (default: the one on this machine)")
+	logs := several(f, "log", "log `file` of Deep-OJ; may be repeated (those of the data folder and of systemd are found without)")
+	return func(ctx context.Context, c *command.Call) error {
+		l, err := load(c)
+		if err != nil {
+			return err
 		}
+		now := time.Now().UTC()
+		folder := "deepoj-support-" + now.Format("20060102-150405")
+		name := cmp.Or(*output, folder+".tar.gz")
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		b := &bundled{settings: l, data: *data, urls: *urls, logs: *logs, examine: func() doctor.Report { return examineMachine(ctx, l, *data) }}
+		defer b.close()
+		parts := b.parts()
+		failed, err := support.Write(ctx, file, folder, now, support.NewMask(l.Secrets(), roles.FirstPassword), parts...)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return errors.Join(err, os.Remove(name))
+		}
+		for _, why := range failed {
+			c.Warn("not collected: %v", why)
+		}
+		return c.Say(map[string]any{"file": name, "parts": len(parts), "missing": len(failed)},
+			"%s has %d of %d parts. It holds names of machines, workers and languages, and logs, but no programs and no secrets of settings.", name, len(parts)-len(failed), len(parts))
 	}
-	before, after, _ := strings.Cut(firstAccount, "%s")
-	return support.NewMask(secrets, regexp.MustCompile(regexp.QuoteMeta(before)+`(\S+)`+regexp.QuoteMeta(strings.TrimSuffix(after, "\n"))))
 }
 
 // bundled is what one bundle is made of.
 type bundled struct {
-	cfg     *config
-	data    string // the data folder, which need not be there
-	urls    []string
-	logs    []string
-	examine func() doctor.Report
+	settings *settings.Loaded
+	data     string // the data folder, which need not be there
+	urls     []string
+	logs     []string
+	examine  func() doctor.Report
 
 	once  sync.Once
 	store *sql.Store
@@ -112,7 +91,7 @@ func (b *bundled) parts() []support.Part {
 
 // open opens the database for all parts that need it.
 func (b *bundled) open(ctx context.Context) (*sql.Store, error) {
-	b.once.Do(func() { b.store, b.err = openDatabase(ctx, b.cfg, b.data) })
+	b.once.Do(func() { b.store, b.err = roles.OpenDatabase(ctx, &b.settings.Settings, b.data) })
 	return b.store, b.err
 }
 
@@ -156,7 +135,7 @@ func (b *bundled) machine() []support.Part {
 				"cpu": first("/proc/cpuinfo", "model name"), "memory": first("/proc/meminfo", "MemTotal:"), "load": first("/proc/loadavg", ""),
 			}, nil
 		}),
-		asJSON("config.json", func(context.Context) (any, error) { return settingRows(b.cfg), nil }),
+		asJSON("config.json", func(context.Context) (any, error) { return b.settings.Rows, nil }),
 		{Name: "doctor.txt", Collect: func(_ context.Context, w io.Writer) error { return report().WriteText(w) }},
 		{Name: "doctor.json", Collect: func(_ context.Context, w io.Writer) error { return report().WriteJSON(w) }},
 	}
@@ -193,11 +172,11 @@ func (b *bundled) database() []support.Part {
 
 // figures are the metrics, and what is ready, of processes that serve HTTP.
 func (b *bundled) figures() (parts []support.Part) {
-	urls, token := b.urls, b.cfg.get("METRICS_TOKEN")
+	urls, token := b.urls, b.settings.MetricsToken
 	if len(urls) == 0 {
-		urls = []string{"http://" + firstOf(b.cfg.get("METRICS_LISTEN"), b.cfg.get("LISTEN_ADDR"))}
-		if i, err := findInstance(b.data); err == nil {
-			urls, token = []string{firstOf(i.Metrics, i.URL)}, i.MetricsToken
+		urls = []string{"http://" + cmp.Or(b.settings.MetricsListen, b.settings.Listen)}
+		if i, err := launch.FindInstance(b.data); err == nil {
+			urls, token = []string{cmp.Or(i.Metrics, i.URL)}, i.MetricsToken
 		}
 	}
 	for i, url := range urls {
@@ -231,7 +210,7 @@ func (b *bundled) figures() (parts []support.Part) {
 // logs are the ends of the logs that are there.
 func (b *bundled) tails() (parts []support.Part) {
 	data := b.data
-	if i, err := findInstance(b.data); err == nil {
+	if i, err := launch.FindInstance(b.data); err == nil {
 		data = i.Data
 	}
 	for _, path := range []string{filepath.Join(data, "postgres", "postgres.log"), filepath.Join(data, "redis", "redis.log")} {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"deepoj/host/doctor"
+	"deepoj/host/roles"
+	"deepoj/host/settings"
 	"deepoj/host/support"
 	"deepoj/host/support/supporttest"
 	"deepoj/sql/sqltest"
@@ -31,11 +33,16 @@ func TestNoSecretOfAnySettingIsInABundle(t *testing.T) {
 	}
 	const password = `pw"<%$zq/`
 	address.User = url.UserPassword(address.User.Username(), password)
+	none, err := settings.Load("none.yaml", false, func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := none.Rows
 	values := map[string]string{"DATABASE_URL": address.String(), "REDIS_URL": "redis+sentinel://u:redis-zq-word@h1:1,h2:2/m"}
 	words := []string{password, "redis-zq-word", url.QueryEscape(password)}
-	for _, s := range settings {
-		if s.secret && values[s.env] == "" {
-			values[s.env] = strings.ToLower(s.env) + "-zq-\\value"
+	for _, s := range rows {
+		if s.Secret && values[s.Name] == "" {
+			values[s.Name] = strings.ToLower(s.Name) + "-zq-\\value"
 		}
 	}
 	for _, v := range values {
@@ -55,16 +62,16 @@ func TestNoSecretOfAnySettingIsInABundle(t *testing.T) {
 			}
 			env := map[string]string{}
 			var doc strings.Builder
-			for _, s := range settings {
-				v := values[s.env]
+			for _, s := range rows {
+				v := values[s.Name]
 				switch {
-				case !s.secret:
+				case !s.Secret:
 				case origin == "env":
-					env[s.env] = v
+					env[s.Name] = v
 				case origin == "files":
-					env[s.env+"_FILE"] = file(s.env, v+"\n")
+					env[s.Name+"_FILE"] = file(s.Name, v+"\n")
 				default:
-					section, key, _ := strings.Cut(s.yaml, ".")
+					section, key, _ := strings.Cut(s.YAML, ".")
 					quoted, err := json.Marshal(v)
 					if err != nil {
 						t.Fatal(err)
@@ -75,7 +82,7 @@ func TestNoSecretOfAnySettingIsInABundle(t *testing.T) {
 					fmt.Fprintf(&doc, "  %s: %s\n", key, quoted)
 				}
 			}
-			c, err := loadConfig(file("config.yaml", doc.String()), true, lookup(env))
+			c, err := settings.Load(file("config.yaml", doc.String()), true, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,20 +94,20 @@ func TestNoSecretOfAnySettingIsInABundle(t *testing.T) {
 				}
 				fmt.Fprintf(&leak, "it is %s or %q or %s or %s\n", w, w, asJSON, url.QueryEscape(w))
 			}
-			fmt.Fprintf(&leak, firstAccount, "first-zq-word")
+			fmt.Fprintln(&leak, "The first account is admin with the password first-zq-word (shown only now).")
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				fmt.Fprintln(w, leak.String(), "the end")
 			}))
 			defer server.Close()
 			b := &bundled{
-				cfg: c, data: dir, urls: []string{server.URL}, logs: []string{file("own.log", leak.String()+"the end\n"), "/nonexistent/" + values["S3_SECRET_KEY"]},
+				settings: c, data: dir, urls: []string{server.URL}, logs: []string{file("own.log", leak.String()+"the end\n"), "/nonexistent/" + values["S3_SECRET_KEY"]},
 				examine: func() doctor.Report {
 					return doctor.Report{Checks: []doctor.Check{{Name: "leak", Detail: leak.String()}}}
 				},
 			}
 			defer b.close()
 			var out bytes.Buffer
-			if _, err := support.Write(t.Context(), &out, "bundle", time.Now(), secretsOf(c), b.parts()...); err != nil {
+			if _, err := support.Write(t.Context(), &out, "bundle", time.Now(), support.NewMask(c.Secrets(), roles.FirstPassword), b.parts()...); err != nil {
 				t.Fatal(err)
 			}
 			files, err := supporttest.Files(&out)

@@ -17,6 +17,7 @@ import (
 
 	"deepoj/host/embedded"
 	"deepoj/host/embedded/accounttest"
+	"deepoj/host/launch"
 )
 
 // former is the account that data folders belonged to before.
@@ -40,7 +41,7 @@ func formerFolder(t *testing.T, files int) string {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "home", "data")
 	err := errors.Join(os.MkdirAll(filepath.Join(data, "blobs", "ab"), 0o700), os.MkdirAll(filepath.Join(data, "postgres", "cluster", "base"), 0o700),
-		os.Chmod(filepath.Dir(data), 0o700), os.WriteFile(filepath.Join(data, "postgres", "lock"), nil, 0o644), os.WriteFile(filepath.Join(data, instanceFile), nil, 0o600),
+		os.Chmod(filepath.Dir(data), 0o700), os.WriteFile(filepath.Join(data, "postgres", "lock"), nil, 0o644), os.WriteFile(filepath.Join(data, launch.InstanceFile), nil, 0o600),
 		syscall.Mkfifo(filepath.Join(data, "postgres", "pipe"), 0o600))
 	for i := range files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(data, "blobs", "ab", fmt.Sprint(i)), nil, 0o640))
@@ -95,11 +96,11 @@ func TestADataFolderOfAnotherAccountIsTakenOver(t *testing.T) {
 	t.Setenv("SUDO_USER", "nobody")
 	var said bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&said, nil))
-	a, err := chooseAccount(t.Context(), "", data, log)
+	a, err := launch.ChooseAccount(t.Context(), "", data, log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Name != accountName {
+	if a.Name != launch.AccountName {
 		t.Errorf("root becomes %s", a.Name)
 	}
 	if others := notOf(t, data, a); len(others) > 0 {
@@ -119,7 +120,7 @@ func TestADataFolderOfAnotherAccountIsTakenOver(t *testing.T) {
 		}
 	}
 	said.Reset()
-	if _, err := chooseAccount(t.Context(), "", data, log); err != nil || said.Len() > 0 {
+	if _, err := launch.ChooseAccount(t.Context(), "", data, log); err != nil || said.Len() > 0 {
 		t.Errorf("the next start: %v: %s", err, &said)
 	}
 }
@@ -144,7 +145,7 @@ func TestWhatIsPlainlyNoDataFolderIsNotTakenOver(t *testing.T) {
 		if err := c.spoil(data); err != nil {
 			t.Fatal(err)
 		}
-		_, err := chooseAccount(t.Context(), "", data, log)
+		_, err := launch.ChooseAccount(t.Context(), "", data, log)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -167,7 +168,7 @@ func TestAFolderInUseIsNotTakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = chooseAccount(t.Context(), "", data, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "is in use") {
+	if _, err = launch.ChooseAccount(t.Context(), "", data, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "is in use") {
 		t.Errorf("%v, want that it is in use", err)
 	}
 	if others := notOf(t, data, &embedded.Account{UID: former}); len(others) > 0 {
@@ -176,7 +177,7 @@ func TestAFolderInUseIsNotTakenOver(t *testing.T) {
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = chooseAccount(t.Context(), "", data, slog.New(slog.DiscardHandler)); err != nil {
+	if _, err = launch.ChooseAccount(t.Context(), "", data, slog.New(slog.DiscardHandler)); err != nil {
 		t.Error(err)
 	}
 }
@@ -186,7 +187,7 @@ func TestAFolderInUseIsNotTakenOver(t *testing.T) {
 func TestATakeoverThatIsKilledIsBegunAgain(t *testing.T) {
 	forRoot(t)
 	data := formerFolder(t, 30_000)
-	a, err := embedded.Unprivileged(accountName)
+	a, err := embedded.Unprivileged(launch.AccountName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +216,7 @@ func TestATakeoverThatIsKilledIsBegunAgain(t *testing.T) {
 		t.Fatalf("it was killed when %d files were left and the folder was of user %d: too late for this test", len(left), ownerOf(t, data))
 	}
 	t.Logf("killed with %d files left", len(left))
-	if _, err := chooseAccount(t.Context(), "", data, slog.New(slog.DiscardHandler)); err != nil {
+	if _, err := launch.ChooseAccount(t.Context(), "", data, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	if left := notOf(t, data, a); len(left) > 0 {
@@ -281,10 +282,10 @@ func TestNothingOfRootsEnvironmentIsHandedDownButWhatIsListed(t *testing.T) {
 		"AWS_SECRET_ACCESS_KEY": "s", "HOME": "/root", "SUDO_USER": "ann", "SSH_AUTH_SOCK": "/tmp/s", "LD_PRELOAD": "x.so", "REDIS_URL": "redis://x", "REDIS_URL_FILE": "/root/redis", "BASH_ENV": "x",
 	}
 	lookup := func(name string) (string, bool) { v, ok := environment[name]; return v, ok }
-	if got := strings.Join(handedDown(lookup, false), " "); got != "PATH=/bin TZ=UTC SSL_CERT_FILE=/x https_proxy=http://proxy" {
+	if got := strings.Join(launch.HandedDown(lookup, false), " "); got != "PATH=/bin TZ=UTC SSL_CERT_FILE=/x https_proxy=http://proxy" {
 		t.Errorf("handed down: %s", got)
 	}
-	if got := strings.Join(handedDown(lookup, true), " "); got != "PATH=/bin TZ=UTC SSL_CERT_FILE=/x https_proxy=http://proxy PGPASSWORD=of-the-database" {
+	if got := strings.Join(launch.HandedDown(lookup, true), " "); got != "PATH=/bin TZ=UTC SSL_CERT_FILE=/x https_proxy=http://proxy PGPASSWORD=of-the-database" {
 		t.Errorf("with a database of others: %s", got)
 	}
 }

@@ -2,164 +2,105 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
+	"slices"
 
-	"deepoj/host/judging"
-	"deepoj/host/platform"
-	"deepoj/host/telemetry"
-	"deepoj/sandbox"
+	"deepoj/host/command"
+	"deepoj/host/roles"
+	"deepoj/host/settings"
+	"deepoj/sandbox/oneshot"
 )
 
-// defaultData is where `deepoj up` keeps everything.
-const defaultData = ".deepoj"
-
-// roles says what a process does.
-type roles struct {
-	api, scheduler, worker bool
-	embedded               bool // run PostgreSQL and Redis where no URL names others
+func startUp(f *command.Flags) command.Run {
+	return start(f, roles.Roles{API: true, Scheduler: true, Worker: true, Embedded: true})
 }
 
-// keepsData reports whether the roles need a data folder.
-func (r roles) keepsData() bool { return r.worker || r.embedded }
+func startAPI(f *command.Flags) command.Run { return start(f, roles.Roles{API: true}) }
 
-// options are the flags of up, api, scheduler and worker.
-type options struct {
-	data, listen, auth, user, postgres string
-	allowDegraded                      bool
+func startScheduler(f *command.Flags) command.Run { return start(f, roles.Roles{Scheduler: true}) }
 
-	// Set by the launcher for the unprivileged process that it starts.
-	sandboxFD int
-	shown     string // the data folder as the user named it
-}
+func startWorker(f *command.Flags) command.Run { return start(f, roles.Roles{Worker: true}) }
 
-func (o *options) define(f *flag.FlagSet, r roles) {
-	if r.keepsData() {
-		f.StringVar(&o.data, "data", defaultData, "folder for everything that is kept")
-		f.StringVar(&o.shown, "shown-data", "", "name of the data folder for people (set by the launcher)")
+// start runs roles until the process is told to end.
+func start(f *command.Flags, r roles.Roles) command.Run {
+	var o roles.Options
+	load := settingsFlag(f)
+	if r.KeepsData() {
+		f.StringVar(&o.Data, "data", defaultData, "`folder` for everything that is kept")
 	}
-	f.StringVar(&o.user, "user", "", "unprivileged account to run as, when started as root")
-	if r.api {
-		f.StringVar(&o.listen, "listen", "", "address to listen on, HOST:PORT (LISTEN_ADDR)")
-		f.StringVar(&o.auth, "auth", "", "guest: who reaches a loopback address may submit without an account; required: only accounts (default: guest on a loopback address of `deepoj up` without PUBLIC_HOSTS, TRUSTED_PROXIES and OIDC_ISSUER, else required)")
+	f.StringVar(&o.User, "user", "", "unprivileged `account` to run as, when started as root")
+	if r.API {
+		f.StringVar(&o.Listen, "listen", "", "`address` to listen on, HOST:PORT (LISTEN_ADDR)")
+		f.StringVar(&o.Auth, "auth", "", "guest: who reaches a loopback address may submit without an account; required: only accounts (default: guest on a loopback address of deepoj up without PUBLIC_HOSTS, TRUSTED_PROXIES and OIDC_ISSUER, else required)")
+		f.OneOf("auth", "guest", "required")
 	}
-	if r.embedded {
-		f.StringVar(&o.postgres, "postgres", "", "folder of the PostgreSQL programs; found by itself when empty")
+	if r.Embedded {
+		f.StringVar(&o.Postgres, "postgres", "", "`folder` of the PostgreSQL programs; found by itself when empty")
 	}
-	if r.worker {
-		f.BoolVar(&o.allowDegraded, "allow-degraded", false, "run programs without control groups, on a loopback address only: memory is not bounded well")
-		f.IntVar(&o.sandboxFD, "sandbox-fd", 0, "descriptor that leads to the sandbox (set by the launcher)")
+	if r.Worker {
+		f.BoolVar(&o.AllowDegraded, "allow-degraded", false, "run programs without control groups, on a loopback address only: memory is not bounded well")
+		f.IntVar(&o.SandboxFD, "sandbox-fd", 0, "descriptor that leads to the sandbox")
+		f.Internal("sandbox-fd")
 	}
-}
-
-// up runs every role and the services they need.
-func up(ctx context.Context, e *env) int {
-	return runCommand(ctx, e, "up", roles{api: true, scheduler: true, worker: true, embedded: true})
-}
-
-// roleCommand runs one role against services that are named.
-func roleCommand(name string) func(context.Context, *env) int {
-	return func(ctx context.Context, e *env) int {
-		return runCommand(ctx, e, name, roles{api: name == "api", scheduler: name == "scheduler", worker: name == "worker"})
-	}
-}
-
-func runCommand(ctx context.Context, e *env, name string, r roles) int {
-	if err := keepDescriptors(); err != nil {
-		return e.fail(err)
-	}
-	f, path := newFlags(e, name, "")
-	var o options
-	o.define(f, r)
-	if status, ok := parse(f, e.args); !ok {
-		return status
-	}
-	if o.auth != "" && o.auth != "guest" && o.auth != "required" {
-		return e.fail(fmt.Errorf("--auth %s: must be guest or required", o.auth))
-	}
-	c, err := settingsFor(e, f, *path)
-	if err != nil {
-		return e.fail(err)
-	}
-	if !r.embedded && c.get("DATABASE_URL") == "" {
-		return e.fail(fmt.Errorf("DATABASE_URL is not set: `deepoj %s` needs a PostgreSQL; `deepoj up` brings its own", name))
-	}
-	if o.listen == "" {
-		o.listen = c.get("LISTEN_ADDR")
-	}
-	if o.data, err = filepath.Abs(o.data); err != nil {
-		return e.fail(err)
-	}
-	if o.shown == "" {
-		o.shown = o.data
-	}
-	for _, name := range []string{"BLOB_DIR", "CACHE_DIR", "JOURNAL_DIR", "REDIS_TLS_CA", "REDIS_TLS_CERT", "REDIS_TLS_KEY", "ETCD_TLS_CA", "ETCD_TLS_CERT", "ETCD_TLS_KEY", "OTEL_EXPORTER_OTLP_CERTIFICATE"} {
-		if dir := c.get(name); dir != "" {
-			if c.values[name], err = filepath.Abs(dir); err != nil {
-				return e.fail(err)
-			}
+	return func(ctx context.Context, c *command.Call) error {
+		l, err := load(c)
+		if err != nil {
+			return err
 		}
-	}
-	if r.worker && o.sandboxFD == 0 && !o.allowDegraded {
-		if err := contain(ctx, e, name, e.args); err != nil {
-			return e.fail(err)
+		status, err := roles.Start(ctx, roles.Config{
+			Command: c.Name, Args: c.Given, Version: version, Roles: r, Options: o, Settings: l, Out: c.Out, Err: c.Err,
+		})
+		if err == nil && status != 0 {
+			return command.Exit(status)
 		}
+		return err
 	}
-	log := newLogger(e, c)
-	if os.Geteuid() == 0 {
-		return launch(ctx, e, planLaunch(name, r, o, c, log))
-	}
-	if err := platform.HideMemory(); err != nil {
-		return e.fail(err)
-	}
-	if err := serve(ctx, e, r, o, c, log); err != nil {
-		return e.fail(err)
-	}
-	return 0
 }
 
-func newLogger(e *env, c *config) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.get("LOG_LEVEL"))) // validated
-	return telemetry.Logger(e.stderr, level, c.get("LOG_FORMAT") == "json")
-}
-
-// planLaunch turns a command that root called into what the unprivileged
-// process is called with. Configuration files may lie where that account cannot
-// read, so every setting travels in the environment.
-func planLaunch(name string, r roles, o options, c *config, log *slog.Logger) launchPlan {
-	p := launchPlan{args: []string{name, "--config", os.DevNull}, user: o.user, log: log}
-	if r.keepsData() {
-		p.data = o.data
-	}
-	p.env = handedDown(os.LookupEnv, c.get("DATABASE_URL") != "")
-	for _, s := range settings {
-		p.env = append(p.env, s.env+"="+c.get(s.env))
-	}
-	p.env = append(p.env, "HOME=/nonexistent")
-	if r.api {
-		p.args = append(p.args, "--listen", o.listen)
-		if o.auth != "" {
-			p.args = append(p.args, "--auth", o.auth)
+// judgeOnce is the exec CLI: one command in the sandbox, one JSON line. How much
+// output is kept comes from the environment, unless flags say otherwise.
+func judgeOnce(*command.Flags) command.Run {
+	return func(ctx context.Context, c *command.Call) error {
+		l, err := settings.Load("config.yaml", false, c.Getenv)
+		if err != nil {
+			return err
 		}
+		return exit(oneshot.Main(ctx, append([]string{"--stdout-limit", fmt.Sprint(l.StdoutLimit), "--stderr-limit", fmt.Sprint(l.StderrLimit)}, c.Args...), c.Out, c.Err))
 	}
-	if o.postgres != "" {
-		p.args = append(p.args, "--postgres", o.postgres)
-	}
-	if r.worker {
-		p.sandbox = new(keeperConfig(o, c, log))
-	}
-	return p
 }
 
-// keeperConfig is how the parts of a worker's sandbox are started.
-func keeperConfig(o options, c *config, log *slog.Logger) sandbox.KeeperConfig {
-	k := sandbox.KeeperConfig{Sandbox: sandbox.Config{AllowDegraded: o.allowDegraded, Log: log}, Judge: judgeProgram()}
-	if c.get("JUDGE_AGENT") != judging.AgentOff {
-		k.Agent = []string{"/proc/self/exe", "sandbox", "agent"}
+// exit is the error of a status that was told by others.
+func exit(status int) error {
+	if status == 0 {
+		return nil
 	}
-	return k
+	return command.Exit(status)
+}
+
+// sandboxAgent is the one process that keeps root. [oneshot.Spawn] starts it. A
+// quiet one tells of warnings only.
+func sandboxAgent(*command.Flags) command.Run {
+	return func(ctx context.Context, c *command.Call) error {
+		quiet := slices.Equal(c.Args, []string{"--quiet"})
+		if !quiet && len(c.Args) > 0 {
+			return command.ErrUsage
+		}
+		level := slog.LevelInfo
+		if quiet {
+			level = slog.LevelWarn
+		}
+		// A signal of the terminal is for the starter: the agent serves what drains,
+		// and ends with its starter.
+		ctx, conn, cfg, err := oneshot.Inherited(context.WithoutCancel(ctx))
+		if err != nil {
+			return err
+		}
+		cfg.Log = slog.New(slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: level})).With(slog.String("component", "sandbox"))
+		err = oneshot.Serve(ctx, conn, cfg)
+		if err != nil && ctx.Err() == nil { // else its starter ends, and says why
+			c.Complain(err)
+		}
+		return exit(oneshot.ExitStatus(err)) // by which its keeper knows why it ended
+	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -15,12 +14,11 @@ func commandLine(t *testing.T) func(command string, status int, want string) str
 	dsn := sqltest.DSN(t)
 	return func(command string, status int, want string) string {
 		t.Helper()
-		var out, errs bytes.Buffer
-		e := &env{args: strings.Fields(command), stdout: &out, stderr: &errs, getenv: lookup(map[string]string{"DATABASE_URL": dsn})}
-		if got := run(t.Context(), e); got != status || !strings.Contains(out.String()+errs.String(), want) {
-			t.Errorf("deepoj %s: status %d, want %d and %q\n%s%s", command, got, status, want, &out, &errs)
+		got, out, errs := call(t, map[string]string{"DATABASE_URL": dsn}, strings.Fields(command)...)
+		if got != status || !strings.Contains(out+errs, want) {
+			t.Errorf("deepoj %s: status %d, want %d and %q\n%s%s", command, got, status, want, out, errs)
 		}
-		return out.String()
+		return out
 	}
 }
 

@@ -290,13 +290,13 @@ func TestTheMetricsAreForTheirReadersAlone(t *testing.T) {
 
 func TestTheApiIsAskedWhetherItIsWell(t *testing.T) {
 	api := workloads(manifests(t))["api"].pod.Containers[0]
-	routes, err := os.ReadFile(filepath.Join(top, "web", "web.go"))
+	routes, err := os.ReadFile(filepath.Join(top, "web", "addresses.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	listens := api.Args[slices.Index(api.Args, "--listen")+1]
 	for what, probe := range map[string]*corev1.Probe{"/healthz": api.LivenessProbe, "/readyz": api.ReadinessProbe} {
-		if probe == nil || probe.HTTPGet.Path != what || !strings.Contains(string(routes), `"`+what+`"`) {
+		if probe == nil || probe.HTTPGet.Path != what || !strings.Contains(string(routes), `"GET `+what+`"`) {
 			t.Errorf("nobody asks %s, or nothing answers there", what)
 			continue
 		}

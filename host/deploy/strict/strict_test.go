@@ -65,7 +65,7 @@ func (p process) check(t *testing.T) {
 	}
 	for _, a := range p.args[1:] {
 		flag, ok := strings.CutPrefix(a, "--")
-		if ok && !regexp.MustCompile(`(?m)^  -`+regexp.QuoteMeta(flag)+`\b`).Match(said) {
+		if ok && !regexp.MustCompile(`(?m)^  --`+regexp.QuoteMeta(flag)+`\b`).Match(said) {
 			t.Errorf("%s: deepoj %s has no flag --%s:\n%s", p.where, p.args[0], flag, said)
 		}
 	}

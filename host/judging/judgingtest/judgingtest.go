@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -24,6 +25,7 @@ import (
 	"deepoj/host/plugin/plugintest"
 	"deepoj/plugins"
 	"deepoj/sandbox"
+	"deepoj/sandbox/oneshot"
 )
 
 // AgentCommand as the first argument makes the test binary a sandbox agent.
@@ -31,7 +33,7 @@ const AgentCommand = "sandbox-agent"
 
 // Machine is what all tests of a binary work with.
 type Machine struct {
-	Agent   *sandbox.Agent
+	Agent   *sandbox.Client
 	Runtime *plugin.Runtime
 	Blobs   *blob.Dir
 	Judge   *judging.Judge
@@ -39,7 +41,7 @@ type Machine struct {
 	Exe     string // of the children of further plugin runtimes
 
 	plugins plugintest.Shared
-	process *sandbox.Process
+	process *oneshot.Process
 	once    sync.Once
 	err     error
 }
@@ -63,6 +65,12 @@ func Main(m *testing.M, name string, firstUID int, tests func() int) int {
 	if tests == nil {
 		tests = m.Run
 	}
+	if os.Geteuid() != 0 && os.Getenv("DEEPOJ_TEST") != "require" {
+		if err := flag.Set("test.skip", "^Example"); err != nil {
+			fmt.Fprintln(os.Stderr, "judgingtest:", err)
+			return 1
+		}
+	}
 	status := tests()
 	if err := shared.close(); err != nil {
 		fmt.Fprintln(os.Stderr, "judgingtest:", err)
@@ -74,14 +82,20 @@ func Main(m *testing.M, name string, firstUID int, tests func() int) int {
 func agent() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	ctx, conn, cfg, err := sandbox.Inherited(ctx)
+	ctx, conn, cfg, err := oneshot.Inherited(ctx)
 	if err == nil {
-		err = sandbox.Serve(ctx, conn, cfg)
+		cfg.Log = warnings()
+		err = oneshot.Serve(ctx, conn, cfg)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sandbox agent:", err)
 	}
-	return sandbox.ExitStatus(err)
+	return oneshot.ExitStatus(err)
+}
+
+// warnings logs what somebody must look at when a test fails for it.
+func warnings() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // Get returns the machine. Without root the test is skipped, or fails if
@@ -91,11 +105,17 @@ func Get(t testing.TB) *Machine {
 	if os.Geteuid() != 0 {
 		Missing(t, "root")
 	}
-	shared.once.Do(func() { shared.err = shared.start(shared.cgroup, shared.firstUID) })
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	m, err := Open()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &shared.Machine
+	return m
+}
+
+// Open returns the machine to an example, which without root is not run.
+func Open() (*Machine, error) {
+	shared.once.Do(func() { shared.err = shared.start(shared.cgroup, shared.firstUID) })
+	return &shared.Machine, shared.err
 }
 
 func (m *Machine) start(cgroup string, firstUID int) (err error) {
@@ -207,12 +227,12 @@ func (m *Machine) close() error {
 }
 
 // Spawn starts another agent, which the caller closes.
-func Spawn(cfg sandbox.Config) (*sandbox.Process, *sandbox.Agent, error) {
+func Spawn(cfg sandbox.Config) (*oneshot.Process, *sandbox.Client, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := sandbox.Spawn(context.Background(), exe, []string{AgentCommand}, cfg)
+	p, err := oneshot.Spawn(context.Background(), exe, []string{AgentCommand}, cfg)
 	if err != nil {
 		return nil, nil, err
 	}

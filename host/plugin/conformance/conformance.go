@@ -10,6 +10,22 @@
 // it is found ([Options.Event]) and collected in the [Report]. A stage that
 // cannot be run, because it needs a problem package, a sandbox or a program to
 // talk to, says so; it is never counted as passed.
+//
+// Its files:
+//
+//	conformance.go   the suite and its options
+//	rules.go         its stages
+//	checker.go       manifest and answers of checkers
+//	sample.go        questions whose right answer is known
+//	oracle.go        samples from a package
+//	mutants.go       outputs that are a little wrong
+//	hostile.go       outputs that are out of all bounds
+//	messages.go      what a checker says of what it rejects
+//	conversation.go  interactors and programs that talk with them
+//	adapter.go       plans of adapters
+//	cost.go          small and large questions
+//	report.go        the report
+//	junit.go         the report as JUnit's XML
 package conformance
 
 import (
@@ -21,6 +37,7 @@ import (
 	"slices"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/host/plugin"
 	"deepoj/host/problem"
 	"deepoj/plugins/abi"
@@ -56,7 +73,7 @@ type Options struct {
 	TempDir string
 }
 
-// Runner runs programs as judging does. Package [deepoj/host/plugin/trial] has
+// Runner runs programs as judging does. Package [deepoj/host/intake/trial] has
 // one that uses the sandbox.
 type Runner interface {
 	// Program compiles and runs a program of a language with its adapter.
@@ -111,10 +128,10 @@ func run(ctx context.Context, rt *plugin.Runtime, wasm []byte, o Options, ask as
 	}
 	s := &suite{Options: o, whole: ctx, rt: rt, wasm: wasm, ask: ask}
 	sum := sha256.Sum256(wasm)
-	s.report = Report{
+	s.report = Report{judge.Conformance{
 		Schema: schema, Findings: []Finding{}, Stages: []Stage{},
-		Plugin: Plugin{Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(wasm))},
-	}
+		Plugin: judge.ProvedPlugin{Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(wasm))},
+	}}
 	if o.Time > 0 {
 		s.budget = plugin.NewBudget(o.Time)
 	}
@@ -276,8 +293,8 @@ func (s *suite) admit() (string, error) {
 	}
 	s.module = m
 	p := &s.report.Plugin
-	p.Name, p.Version, p.Kind, p.Protocol = m.Manifest.Name, m.Manifest.Version, m.Manifest.Kind, m.Manifest.Protocol
-	p.Origin, p.Limits = m.Origin, m.Manifest.Limits
+	p.Name, p.Version, p.Kind, p.Protocol = m.Manifest.Name, m.Manifest.Version, string(m.Manifest.Kind), string(m.Manifest.Protocol)
+	p.Origin, p.Limits = string(m.Origin), judge.PluginLimits(m.Manifest.Limits)
 	return "", nil
 }
 

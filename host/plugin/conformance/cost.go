@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"deepoj/host/judge"
 	"deepoj/host/plugin"
 	"deepoj/plugins/abi"
 )
@@ -25,7 +26,7 @@ func (s *suite) cost() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	k := &Cost{Calls: costCalls}
+	k := &judge.PluginCost{Calls: costCalls}
 	var took []time.Duration
 	for range costCalls {
 		o, err := s.check(c, c.output)
@@ -36,13 +37,13 @@ func (s *suite) cost() (string, error) {
 		k.Fuel = o.Fuel
 		k.MemoryKiB = max(k.MemoryKiB, o.MemoryBytes>>10)
 	}
-	k.percentiles(took)
+	percentiles(k, took)
 	s.report.Cost = k
 	return "", s.costOfSize(c, k)
 }
 
 // percentiles takes the median and the slowest in a hundred.
-func (k *Cost) percentiles(took []time.Duration) {
+func percentiles(k *judge.PluginCost, took []time.Duration) {
 	slices.Sort(took)
 	k.MicrosP50 = took[len(took)/2].Microseconds()
 	k.MicrosP99 = took[(len(took)*99+99)/100-1].Microseconds()
@@ -50,7 +51,7 @@ func (k *Cost) percentiles(took []time.Duration) {
 
 // costOfSize measures an output of a megabyte that equals its answer: the
 // sample's, over and over.
-func (s *suite) costOfSize(c *sample, k *Cost) error {
+func (s *suite) costOfSize(c *sample, k *judge.PluginCost) error {
 	piece := c.answer
 	if len(bytes.TrimSpace(piece)) == 0 {
 		piece = []byte("1 ")
@@ -79,7 +80,7 @@ func (s *suite) costOfSize(c *sample, k *Cost) error {
 
 // planCost measures planning for the adapter's own example.
 func (s *suite) planCost() (string, error) {
-	k := &Cost{Calls: costCalls}
+	k := &judge.PluginCost{Calls: costCalls}
 	var took []time.Duration
 	for range costCalls {
 		_, u, err := s.rt.PlanUsage(s.ctx, s.module, s.request(s.module.Manifest.Language.Hello))
@@ -90,7 +91,7 @@ func (s *suite) planCost() (string, error) {
 		k.Fuel = u.Fuel
 		k.MemoryKiB = max(k.MemoryKiB, u.MemoryBytes>>10)
 	}
-	k.percentiles(took)
+	percentiles(k, took)
 	s.report.Cost = k
 	return "", nil
 }

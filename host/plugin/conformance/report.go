@@ -9,73 +9,32 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"deepoj/host/plugin"
-	"deepoj/plugins/abi"
+	"deepoj/host/judge"
 )
 
 // schema is the version of [Report] as JSON.
 const schema = 1
 
-// Report is what became of a proof. As JSON it is the object that
-// plugins/README.md describes.
-type Report struct {
-	Schema   int       `json:"schema"` // 1
-	Plugin   Plugin    `json:"plugin"`
-	Conforms bool      `json:"conforms"` // no finding is a failure
-	Stages   []Stage   `json:"stages"`   // in order
-	Findings []Finding `json:"findings"` // in the order in which they arose
-	Cost     *Cost     `json:"cost,omitempty"`
-}
+// Report is what became of a proof, which can be written in several ways.
+type Report struct{ judge.Conformance }
 
-// Plugin says which plugin was proved. All but Digest and Size are empty when it
-// was not admitted.
-type Plugin struct {
-	Digest   string        `json:"digest"` // sha256: and 64 hex digits
-	Size     int64         `json:"size"`   // bytes
-	Name     string        `json:"name,omitempty"`
-	Version  string        `json:"version,omitempty"`
-	Kind     abi.Kind      `json:"kind,omitempty"`
-	Protocol abi.Protocol  `json:"protocol,omitempty"`
-	Origin   plugin.Origin `json:"manifest_from,omitempty"` // section, describe or upload
-	Limits   abi.Limits    `json:"limits,omitzero"`         // as they are granted
-}
+type (
+	// Stage is a stage of a report.
+	Stage = judge.ConformanceStage
 
-// Outcome says how a stage ended.
-type Outcome string
-
-// The outcomes of a stage.
-const (
-	Passed Outcome = "passed"
-	Warned Outcome = "warned" // with warnings alone
-	Failed Outcome = "failed"
-	NotRun Outcome = "not_run" // Reason says what it needs
+	// Finding is a finding of a report.
+	Finding = judge.ConformanceFinding
 )
 
-// Stage is one side of the plugin that was looked at.
-type Stage struct {
-	Name    string  `json:"stage"`
-	Outcome Outcome `json:"outcome"`
-	Reason  string  `json:"reason,omitempty"` // why it was not run
-	Seconds float64 `json:"seconds"`
-}
-
-// Severity says what a finding means for the plugin.
-type Severity string
-
-// The severities.
+// The outcomes of a stage, and what a finding means for the plugin.
 const (
-	Failure Severity = "error"   // the plugin does not conform
-	Warning Severity = "warning" // it conforms; a setter should look
+	Passed  = judge.StagePassed
+	Warned  = judge.StageWarned
+	Failed  = judge.StageFailed
+	NotRun  = judge.StageNotRun
+	Failure = judge.SeverityError
+	Warning = judge.SeverityWarning
 )
-
-// Finding is something that is wrong with the plugin, or may be.
-type Finding struct {
-	Stage    string   `json:"stage"`
-	Rule     string   `json:"rule"`
-	Severity Severity `json:"severity"`
-	Offender string   `json:"offender"` // what breaks the rule, and where
-	Remedy   string   `json:"remedy"`
-}
 
 // Event is a step of a proof; exactly one field is set.
 type Event struct {
@@ -83,20 +42,8 @@ type Event struct {
 	Finding *Finding `json:"finding,omitempty"`
 }
 
-// Cost is what calls of the plugin cost, on this machine. Fuel is the same on
-// every machine.
-type Cost struct {
-	Calls       int     `json:"calls"`         // of the smallest question
-	MicrosP50   int64   `json:"cpu_us_p50"`    // CPU time of such a call, in microseconds
-	MicrosP99   int64   `json:"cpu_us_p99"`    // the same, of the slowest in a hundred
-	Fuel        uint64  `json:"fuel"`          // of such a call; 0 for adapters
-	MemoryKiB   int64   `json:"memory_kib"`    // the most that any call grew to
-	FuelPerMB   float64 `json:"fuel_per_mb"`   // of a large output that equals its answer; 0 when that was not accepted
-	MillisPerMB float64 `json:"cpu_ms_per_mb"` // CPU time of the same
-}
-
 // count returns how many findings have a severity.
-func count(fs []Finding, s Severity) int {
+func count(fs []Finding, s judge.Severity) int {
 	n := 0
 	for _, f := range fs {
 		if f.Severity == s {

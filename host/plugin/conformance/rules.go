@@ -1,6 +1,10 @@
 package conformance
 
-import "slices"
+import (
+	"slices"
+
+	"deepoj/host/judge"
+)
 
 // The stages of the suite.
 const (
@@ -24,7 +28,7 @@ const (
 type Rule struct {
 	Name     string
 	Stage    string
-	Severity Severity
+	Severity judge.Severity
 	Demands  string // what must hold
 	Remedy   string // what to do where it does not
 }

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"deepoj/host/judge"
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/conformance"
-	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/host/problem/samples"
 	"deepoj/plugins/abi"
 )
@@ -59,7 +60,7 @@ func aplusb(t *testing.T) conformance.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := problem.Read(fsys)
+	p, _, err := importing.Read(fsys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestAnInteractorHearsHostileProgramsAndNeedsAPackageForTheRest(t *testing.T
 		macros  []string
 		p       abi.Protocol
 		want    []string
-		outcome conformance.Outcome
+		outcome judge.StageOutcome
 	}{
 		"a good one":            {[]string{"ICPC"}, abi.ICPC1, nil, conformance.Passed},
 		"one that traps":        {[]string{"ICPC", "BAD_TRAP"}, abi.ICPC1, []string{"hostile-trap"}, conformance.Failed},

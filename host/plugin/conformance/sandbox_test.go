@@ -9,11 +9,11 @@ import (
 	"sync"
 	"testing"
 
+	"deepoj/host/intake/trial"
 	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/plugin/conformance"
-	"deepoj/host/plugin/trial"
-	"deepoj/host/problem"
+	"deepoj/host/problem/importing"
 	"deepoj/plugins"
 	"deepoj/plugins/abi"
 )
@@ -83,7 +83,7 @@ func submissions(files map[string]string, more ...map[string]string) func(*testi
 				t.Fatal(err)
 			}
 		}
-		p, _, err := problem.Read(os.DirFS(dir))
+		p, _, err := importing.Read(os.DirFS(dir))
 		if err != nil {
 			t.Fatal(err)
 		}

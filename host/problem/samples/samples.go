@@ -24,7 +24,7 @@ func Slugs() []string {
 	return []string{"aplusb", "ferry", "schedule", "lockers", "boxes", "pairs"}
 }
 
-// FS returns the package of a problem, as [deepoj/host/problem.Read] takes it.
+// FS returns the package of a problem, as [deepoj/host/problem/importing.Read] takes it.
 func FS(slug string) (fs.FS, error) {
 	if !slices.Contains(Slugs(), slug) {
 		return nil, fmt.Errorf("there is no sample problem %q: there are %s", slug, strings.Join(Slugs(), ", "))

@@ -7,6 +7,36 @@
 // same, for whoever gets such HTML from a process that is not trusted. Formulas become
 // MathML by temml, which `make build` fetches. Nothing is left out without a warning
 // that names it, except what is about paper and not about text.
+//
+// Its files:
+//
+//	statement.go   the renderer and what it gives
+//	markdown.go    Markdown, and samples within it
+//	mdbound.go     bounds on what Markdown would look at again and again
+//	mdformula.go   formulas in Markdown
+//	tex.go         TeX
+//	scanner.go     its characters, and texts within texts
+//	macros.go      macros of a statement
+//	texcommand.go  commands that are tables
+//	texdo.go       commands that need more
+//	texenv.go      environments
+//	textable.go    tables
+//	texaccent.go   accents
+//	texchar.go     characters by number
+//	texnote.go     footnotes
+//	texnumber.go   numbers of figures and tables
+//	texwrite.go    writes paragraphs
+//	colour.go      colours
+//	length.go      lengths
+//	style.go       what of a style is kept
+//	polygon.go     Polygon's statements in parts
+//	formula.go     formulas as MathML
+//	engine.go      runs temml
+//	picture.go     pictures
+//	svg.go         pictures in SVG, made safe
+//	clean.go       the one way out: what may be in a page
+//	allow.go       its elements, attributes and classes
+//	check.go       whether a page is as clean as that
 package statement
 
 import (

@@ -61,7 +61,13 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 	if len(compiled) == 0 {
 		return abi.Plan{}, &sdk.SourceError{Message: "no file has the extension .java"}
 	}
-	class := mainClass(units)
+	class := ""
+	if i := sdk.Entry(q); i >= 0 {
+		class = mainClass(units[i : i+1])
+	}
+	if class == "" {
+		class = mainClass(units)
+	}
 	if class == "" {
 		return abi.Plan{}, noMain(units)
 	}

@@ -60,7 +60,7 @@ func main() {
 // plan checks the syntax of every file and runs the main one.
 func plan(q abi.PlanRequest) (abi.Plan, error) {
 	layout := place(q.Sources)
-	entry := layout.Main([]string{"main", "index"}, extensions...)
+	entry := layout.Start(q, []string{"main", "index"}, extensions...)
 	if entry == "" {
 		return abi.Plan{}, &sdk.SourceError{Message: "no file has the extension .js, .mjs or .cjs"}
 	}

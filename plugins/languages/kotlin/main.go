@@ -61,6 +61,11 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 		return abi.Plan{}, &sdk.SourceError{Message: "no file has the extension .kt"}
 	}
 	class, err := mainClass(layout, q.Sources)
+	if i := sdk.Entry(q); i >= 0 && path.Ext(layout[i]) == ".kt" {
+		if named, e := mainClass(layout[i:i+1], q.Sources[i:i+1]); e == nil {
+			class, err = named, nil
+		}
+	}
 	if err != nil {
 		return abi.Plan{}, err
 	}

@@ -66,7 +66,7 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 		Artifacts: layout,
 		Run: abi.Step{
 			Tool: "python3",
-			Args: []string{"-B", layout.Main([]string{"main", "__main__"}, "py")},
+			Args: []string{"-B", layout.Start(q, []string{"main", "__main__"}, "py")},
 			Env:  map[string]string{"PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": "0"},
 			// One allocation larger than the address space is refused by
 			// Python itself; everything else meets the limit of the box.

@@ -51,7 +51,7 @@ func main() {
 // plan compiles the crate whose root is the main file; others are its modules.
 func plan(q abi.PlanRequest) (abi.Plan, error) {
 	layout := place(q.Sources)
-	root := layout.Main([]string{"main"}, "rs")
+	root := layout.Start(q, []string{"main"}, "rs")
 	if root == "" {
 		return abi.Plan{}, &sdk.SourceError{Message: "no file has the extension .rs"}
 	}

@@ -74,6 +74,9 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 	compiled := layout.With("ts")
 	programs := sdk.Layout(slices.DeleteFunc(slices.Clone(compiled), isDeclaration))
 	entry := programs.Main([]string{"main", "index"}, "ts")
+	if i := sdk.Entry(q); i >= 0 && slices.Contains(programs, layout[i]) {
+		entry = layout[i]
+	}
 	if entry == "" {
 		return abi.Plan{}, &sdk.SourceError{Message: "no file has the extension .ts"}
 	}

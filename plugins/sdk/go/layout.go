@@ -14,8 +14,9 @@ import (
 // same layout, so a compiler's words can be traced back without the plan.
 type Layout []string
 
-// Place gives every source a path that is safe on a command line and in a
-// shell: letters, digits, "_", "." and "-", never starting with a dot or a dash.
+// Place gives every source a path that is safe as an argument of a program: letters,
+// digits, blanks and a few signs that patterns of files and shells' expansions do
+// without, never starting with what makes a flag, a list of arguments or a hidden file.
 //
 // A single source is called main, whatever its author called it, so that
 // "queue.py" does not hide a library of that name; it keeps its extension if
@@ -92,6 +93,23 @@ func (l Layout) Main(stems []string, extensions ...string) string {
 	return paths[0]
 }
 
+// Start returns the path where the program starts: that of the source that the request
+// names, if it has one of the extensions, and otherwise that of [Layout.Main].
+func (l Layout) Start(q abi.PlanRequest, stems []string, extensions ...string) string {
+	if i := Entry(q); i >= 0 && slices.Contains(extensions, strings.TrimPrefix(path.Ext(l[i]), ".")) {
+		return l[i]
+	}
+	return l.Main(stems, extensions...)
+}
+
+// Entry returns the index of the source that the request names as the start, or -1.
+func Entry(q abi.PlanRequest) int {
+	if q.Entry == "" {
+		return -1
+	}
+	return slices.IndexFunc(q.Sources, func(s abi.Source) bool { return s.Name == q.Entry })
+}
+
 // Find returns the index of the source that a compiler calls file, or -1. A
 // compiler may write "./a.go" or "/box/a.go" for "a.go".
 func (l Layout) Find(file string) int {
@@ -107,16 +125,18 @@ func safePath(name string) string {
 	var parts []string
 	for part := range strings.SplitSeq(strings.ReplaceAll(name, `\`, "/"), "/") {
 		part = strings.Map(safeRune, part)
-		if part = strings.TrimLeft(part, ".-"); part != "" {
+		if part = strings.TrimLeft(part, ".-@ "); part != "" {
 			parts = append(parts, part)
 		}
 	}
 	return strings.Join(parts, "/")
 }
 
+// safeRune keeps what names of files are made of. Sources refer to each other by them:
+// #include "a+b (1).h".
 func safeRune(r rune) rune {
 	switch {
-	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("_.-", r):
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("_.-+,=@#%~() ", r):
 		return r
 	}
 	return '_'

@@ -21,7 +21,9 @@ func TestSourcesGetSafePaths(t *testing.T) {
 		"nothing leaves the folder":                 {[]string{"../../etc/passwd", "/b.py"}, []string{"etc/passwd", "b.py"}},
 		"a name is no flag":                         {[]string{"-o.py", "--x.py"}, []string{"o.py", "x.py"}},
 		"a name is no hidden file":                  {[]string{".profile", "..."}, []string{"profile", "file2.py"}},
-		"a name is no shell":                        {[]string{"a b;$(c).py", `c:\d.py`}, []string{"a_b___c_.py", "c_/d.py"}},
+		"a name is no list of arguments":            {[]string{"@a.py", " @-b.py"}, []string{"a.py", "b.py"}},
+		"a name is no pattern and no expansion":     {[]string{"a;$(c)`d`.py", "[e]*?{f}.py", `c:\d.py`}, []string{"a__(c)_d_.py", "_e____f_.py", "c_/d.py"}},
+		"a name keeps what names are made of":       {[]string{"a+b, c=d (1).h", "x y/#1 @2 30%~.py"}, []string{"a+b, c=d (1).h", "x y/#1 @2 30%~.py"}},
 		"equal names are told apart":                {[]string{"a.py", "a.py", "a.py"}, []string{"a.py", "a_2.py", "a_3.py"}},
 		"names that become equal are told apart":    {[]string{"a!.py", "a?.py"}, []string{"a_.py", "a__2.py"}},
 		"letters beyond ASCII become one character": {[]string{"größe.py", "b.py"}, []string{"gr__e.py", "b.py"}},
@@ -61,6 +63,19 @@ func TestTheMainFileIsTheNamedOneOrTheFirst(t *testing.T) {
 	} {
 		if got := layout.Main([]string{"main"}, "py"); got != want {
 			t.Errorf("Main of %q = %q, want %q", []string(layout), got, want)
+		}
+	}
+}
+
+func TestAProgramStartsWhereTheRequestSays(t *testing.T) {
+	t.Parallel()
+	sources := []abi.Source{{Name: "main.py"}, {Name: "-x/start.py"}, {Name: "data.txt"}}
+	for entry, want := range map[string]string{
+		"": "main.py", "-x/start.py": "x/start.py", "data.txt": "main.py", "start.py": "main.py",
+	} {
+		q := abi.PlanRequest{Sources: sources, Entry: entry}
+		if got := sdk.Place(sources, "py").Start(q, []string{"main"}, "py"); got != want {
+			t.Errorf("with the entry %q it starts with %q, want %q", entry, got, want)
 		}
 	}
 }

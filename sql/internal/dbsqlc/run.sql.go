@@ -7,7 +7,6 @@ package dbsqlc
 
 import (
 	"context"
-	"time"
 )
 
 const callbackAgain = `-- name: CallbackAgain :exec
@@ -91,6 +90,36 @@ func (q *Queries) CallbackSave(ctx context.Context, db DBTX, arg CallbackSavePar
 	return err
 }
 
+const jobStates = `-- name: JobStates :many
+SELECT job_id, status FROM jobs WHERE job_id = ANY ($1::bigint[])
+`
+
+type JobStatesRow struct {
+	JobID  int64
+	Status string
+}
+
+// How jobs stand, which is little to read.
+func (q *Queries) JobStates(ctx context.Context, db DBTX, jobIds []int64) ([]JobStatesRow, error) {
+	rows, err := db.Query(ctx, jobStates, jobIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobStatesRow
+	for rows.Next() {
+		var i JobStatesRow
+		if err := rows.Scan(&i.JobID, &i.Status); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const runCount = `-- name: RunCount :one
 SELECT count(*) FROM jobs
 WHERE kind = 'run' AND starts_with(idempotency_key, $1::text)
@@ -129,104 +158,6 @@ func (q *Queries) RunPage(ctx context.Context, db DBTX, arg RunPageParams) ([]in
 			return nil, err
 		}
 		items = append(items, job_id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const runStates = `-- name: RunStates :many
-SELECT job_id, status FROM jobs WHERE job_id = ANY ($1::bigint[]) AND kind = 'run'
-`
-
-type RunStatesRow struct {
-	JobID  int64
-	Status string
-}
-
-// How runs stand, which is little to read.
-func (q *Queries) RunStates(ctx context.Context, db DBTX, jobIds []int64) ([]RunStatesRow, error) {
-	rows, err := db.Query(ctx, runStates, jobIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []RunStatesRow
-	for rows.Next() {
-		var i RunStatesRow
-		if err := rows.Scan(&i.JobID, &i.Status); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const runViews = `-- name: RunViews :many
-SELECT j.job_id, coalesce(j.idempotency_key, '')::text AS token, j.group_key, j.status, coalesce(o.state::text, '')::text AS queue_state,
-  j.attempt_id, j.tries, j.max_tries, j.trace_id, j.created_at, j.started_at, j.finished_at, coalesce(j.last_error, '')::text AS last_error,
-  r.result, l.payload, checker_messages(coalesce(l.problem, '')) AS checker_messages
-FROM jobs j
-LEFT JOIN outbox_events o ON o.job_id = j.job_id
-LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
-LEFT JOIN job_payloads l ON l.job_id = j.job_id
-WHERE j.job_id = ANY ($1::bigint[]) AND j.kind = 'run'
-`
-
-type RunViewsRow struct {
-	JobID           int64
-	Token           string
-	GroupKey        string
-	Status          string
-	QueueState      string
-	AttemptID       int32
-	Tries           int32
-	MaxTries        int32
-	TraceID         string
-	CreatedAt       time.Time
-	StartedAt       *time.Time
-	FinishedAt      *time.Time
-	LastError       string
-	Result          []byte
-	Payload         []byte
-	CheckerMessages string
-}
-
-// Runs with their payloads and results.
-func (q *Queries) RunViews(ctx context.Context, db DBTX, jobIds []int64) ([]RunViewsRow, error) {
-	rows, err := db.Query(ctx, runViews, jobIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []RunViewsRow
-	for rows.Next() {
-		var i RunViewsRow
-		if err := rows.Scan(
-			&i.JobID,
-			&i.Token,
-			&i.GroupKey,
-			&i.Status,
-			&i.QueueState,
-			&i.AttemptID,
-			&i.Tries,
-			&i.MaxTries,
-			&i.TraceID,
-			&i.CreatedAt,
-			&i.StartedAt,
-			&i.FinishedAt,
-			&i.LastError,
-			&i.Result,
-			&i.Payload,
-			&i.CheckerMessages,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

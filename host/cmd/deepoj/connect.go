@@ -1,0 +1,146 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"deepoj/host/command"
+	"deepoj/host/roles"
+	"deepoj/host/settings"
+	"deepoj/sql"
+	"deepoj/web/client"
+)
+
+// defaultData is where `deepoj up` keeps everything.
+const defaultData = ".deepoj"
+
+// dataFlag names the data folder of a Deep-OJ that runs.
+func dataFlag(f *command.Flags) *string {
+	return f.String("data", defaultData, "data `folder` of the running Deep-OJ")
+}
+
+// settingsFlag adds the flag that names a configuration, and returns what loads it.
+func settingsFlag(f *command.Flags) func(c *command.Call) (*settings.Loaded, error) {
+	path := f.String("config", "config.yaml", "YAML `file` that fills what the environment leaves unset")
+	return func(c *command.Call) (*settings.Loaded, error) {
+		l, err := settings.Load(*path, f.Given("config"), c.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range l.Warnings {
+			c.Warn("warning: %s", w)
+		}
+		return l, nil
+	}
+}
+
+// storeRun is what a verb does with the database.
+type storeRun func(ctx context.Context, c *command.Call, s *sql.Store) error
+
+// withStore runs a verb on the database that is configured, or on that of the Deep-OJ
+// that runs on the data folder.
+func withStore(f *command.Flags, run storeRun) command.Run {
+	load, data := settingsFlag(f), dataFlag(f)
+	return func(ctx context.Context, c *command.Call) error {
+		l, err := load(c)
+		if err != nil {
+			return err
+		}
+		store, err := roles.OpenDatabase(ctx, &l.Settings, *data)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		return run(ctx, c, store)
+	}
+}
+
+// onStore is withStore for a verb without flags of its own.
+func onStore(run storeRun) func(*command.Flags) command.Run {
+	return func(f *command.Flags) command.Run { return withStore(f, run) }
+}
+
+// atTheShell is who acts on the command line, in the audit log.
+const atTheShell = "command line"
+
+// ids reads the ids of jobs or sets.
+func ids(args []string) ([]int64, error) {
+	out := make([]int64, len(args))
+	for i, a := range args {
+		var err error
+		if out[i], err = strconv.ParseInt(a, 10, 64); err != nil || out[i] < 1 {
+			return nil, fmt.Errorf("%s is no id: want a positive whole number", a)
+		}
+	}
+	return out, nil
+}
+
+// storeAct does something to the job, set, key or webhook that an id names.
+type storeAct func(ctx context.Context, s *sql.Store, id int64) error
+
+// each acts on every id that is given, and says what was done.
+func each(done string, act storeAct) storeRun {
+	return func(ctx context.Context, c *command.Call, s *sql.Store) error {
+		list, err := ids(c.Args)
+		if err != nil {
+			return err
+		}
+		told := []map[string]any{}
+		for _, id := range list {
+			if err := act(ctx, s, id); err != nil {
+				return err
+			}
+			told = append(told, map[string]any{"id": id, "done": done})
+			if !c.JSON {
+				fmt.Fprintf(c.Out, "%d %s\n", id, done)
+			}
+		}
+		return c.Print(told, command.Table{})
+	}
+}
+
+// eachJob is each for a verb without flags of its own.
+func eachJob(done string, act storeAct) func(*command.Flags) command.Run {
+	return onStore(each(done, act))
+}
+
+// defaultServer is where `deepoj up` listens.
+const defaultServer = "http://127.0.0.1:8080"
+
+// server is how a command reaches a server: by its address, and as whom.
+type server struct{ address, token *string }
+
+func serverFlags(f *command.Flags) server {
+	return server{
+		f.String("server", "", "`address` of the server; DEEPOJ_URL or "+defaultServer+" when empty"),
+		f.String("token", "", "key, or token of a login; DEEPOJ_TOKEN when empty"),
+	}
+}
+
+// at returns the address of the server and the token.
+func (s server) at(c *command.Call) (address, token string) {
+	return cmp.Or(*s.address, c.Variable("DEEPOJ_URL"), defaultServer), cmp.Or(*s.token, c.Variable("DEEPOJ_TOKEN"))
+}
+
+// serverRun is what a verb does with a server.
+type serverRun func(ctx context.Context, c *command.Call, s *client.Client) error
+
+// withServer runs a verb with the client of a server.
+func withServer(f *command.Flags, run serverRun) command.Run {
+	at := serverFlags(f)
+	return func(ctx context.Context, c *command.Call) error {
+		address, token := at.at(c)
+		s, err := client.New(address, client.WithToken(token))
+		if err != nil {
+			return err
+		}
+		return run(ctx, c, s)
+	}
+}
+
+// onServer is withServer for a verb without flags of its own.
+func onServer(run serverRun) func(*command.Flags) command.Run {
+	return func(f *command.Flags) command.Run { return withServer(f, run) }
+}

@@ -1,9 +1,0 @@
-package plugin
-
-import "deepoj/host/platform"
-
-// Confine forbids this process what children are forbidden.
-func Confine() error { return confine(true) }
-
-// LandlockAlone puts up the one wall, and returns the version of the kernel's interface.
-func LandlockAlone() (int, error) { return platform.LandlockVersion(), walls{}.landlock() }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package walls_test
+
+const withRace = false

@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package reading_test
+
+const cgoEnabled = false

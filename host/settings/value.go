@@ -1,0 +1,195 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// value is how the text of a setting fills a field.
+type value struct {
+	field any // pointer to it
+	set   func(text string) error
+	path  bool // it names a file or folder, and is absolute in the field
+}
+
+// read fills a field with what a text means. The error completes the sentence that
+// begins with the setting.
+func read[T any](field *T, meaning func(text string) (T, error)) value {
+	return value{field: field, set: func(text string) error {
+		v, err := meaning(text)
+		if err == nil {
+			*field = v
+		}
+		return err
+	}}
+}
+
+// about is a description of one of several alike.
+func about(doc, what string) string { return fmt.Sprintf(doc, what) }
+
+// bad is the error of a setting.
+func bad(name, text, why string) error { return fmt.Errorf("%s=%s: %s", name, text, why) }
+
+func inSeconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
+
+func text(field *string) value {
+	return read(field, func(text string) (string, error) { return text, nil })
+}
+
+// file names a file or a folder.
+func file(field *string) value {
+	v := read(field, func(text string) (string, error) {
+		if text == "" {
+			return "", nil
+		}
+		return filepath.Abs(text)
+	})
+	v.path = true
+	return v
+}
+
+// words are separated by spaces.
+func words(field *[]string) value {
+	return read(field, func(text string) ([]string, error) { return strings.Fields(text), nil })
+}
+
+func oneOf(field *string, allowed ...string) value {
+	return read(field, func(text string) (string, error) {
+		if !slices.Contains(allowed, text) {
+			return "", fmt.Errorf("must be one of %s", strings.Join(allowed, ", "))
+		}
+		return text, nil
+	})
+}
+
+func truth(field *bool) value {
+	return read(field, func(text string) (bool, error) {
+		if text != "true" && text != "false" {
+			return false, errors.New("must be one of true, false")
+		}
+		return text == "true", nil
+	})
+}
+
+func whole[T int | int64](field *T, least int64) value {
+	return read(field, func(text string) (T, error) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < least || int64(T(n)) != n {
+			return 0, fmt.Errorf("must be a whole number of at least %d", least)
+		}
+		return T(n), nil
+	})
+}
+
+// mostSeconds is how long a time in seconds is at most: what no clock overflows by.
+const mostSeconds = int64(1) << 32
+
+func seconds(field *time.Duration, least int64) value {
+	return read(field, func(text string) (time.Duration, error) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < least || n > mostSeconds {
+			return 0, fmt.Errorf("must be a whole number of at least %d", least)
+		}
+		return time.Duration(n) * time.Second, nil
+	})
+}
+
+// span is a time that is not nothing.
+func span(field *time.Duration) value {
+	return read(field, func(text string) (time.Duration, error) {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return 0, errors.New("must be a positive duration such as 1s")
+		}
+		return d, nil
+	})
+}
+
+// kept is how long something is kept; 0 = for ever.
+func kept(field *time.Duration) value {
+	return read(field, func(text string) (time.Duration, error) {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return 0, errors.New("must be 0 or a duration such as 720h")
+		}
+		return d, nil
+	})
+}
+
+func share(field *float64) value {
+	return read(field, func(text string) (float64, error) {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x > 0 && x <= 1) {
+			return 0, errors.New("must be a number above 0 and up to 1")
+		}
+		return x, nil
+	})
+}
+
+// prefixes are addresses and ranges of them.
+func prefixes(field *[]netip.Prefix) value {
+	return read(field, func(text string) (all []netip.Prefix, err error) {
+		for word := range strings.FieldsSeq(text) {
+			p, err := netip.ParsePrefix(word)
+			if a, aerr := netip.ParseAddr(word); aerr == nil {
+				p, err = netip.PrefixFrom(a, a.BitLen()), nil
+			}
+			if err != nil {
+				return nil, fmt.Errorf("must be addresses or ranges such as 10.1.0.0/16, separated by spaces: %w", err)
+			}
+			all = append(all, p.Masked())
+		}
+		return all, nil
+	})
+}
+
+// address is where something listens, or "".
+func address(field *string) value {
+	return read(field, func(text string) (string, error) {
+		if _, port, err := net.SplitHostPort(text); text != "" && (err != nil || port == "") {
+			return "", errors.New("must be HOST:PORT, such as 127.0.0.1:9180")
+		}
+		return text, nil
+	})
+}
+
+// leastToken is how many bytes a token has at least.
+const leastToken = 16
+
+func token(field *string) value {
+	return read(field, func(text string) (string, error) {
+		if text != "" && (len(text) < leastToken || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })) {
+			return "", fmt.Errorf("must be at least %d printable characters without spaces, such as of `openssl rand -hex 24`", leastToken)
+		}
+		return text, nil
+	})
+}
+
+// TimeFactors multiply the time limits of languages, by their ids.
+type TimeFactors map[string]float64
+
+// maxTimeFactor is the most that a time limit is multiplied with.
+const maxTimeFactor = 100
+
+func factors(field *TimeFactors) value { return read(field, ParseTimeFactors) }
+
+// ParseTimeFactors reads factors such as "python=2 java=1.5".
+func ParseTimeFactors(text string) (TimeFactors, error) {
+	all := TimeFactors{}
+	for word := range strings.FieldsSeq(text) {
+		language, number, ok := strings.Cut(word, "=")
+		x, err := strconv.ParseFloat(number, 64)
+		if !ok || language == "" || err != nil || !(x > 0 && x <= maxTimeFactor) {
+			return nil, fmt.Errorf("%q must be a language and a number above 0 and up to %d, such as python=2", word, maxTimeFactor)
+		}
+		all[language] = x
+	}
+	return all, nil
+}

@@ -1,0 +1,101 @@
+// Package wait waits for children, for what is busy, and for other threads. Every wait
+// for what was killed has a bound.
+package wait
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Every wait has a bound. What is killed is gone in a moment, and when it is not,
+// nothing that this process can do will help: the room is given up, and the agent
+// with it, because the kernel cleans up after a process that is gone better than
+// anybody else. The next agent begins at once.
+
+// KillPatience is how long killed processes may take to be gone. A process in the
+// middle of freeing much memory takes a while.
+const KillPatience = 10 * time.Second
+
+// AgentPatience is how long an agent takes at most to end when it is told to. It is
+// more than a room needs to find out that it cannot be emptied.
+const AgentPatience = 2 * KillPatience
+
+// StopPatience is how long whoever told an agent or a one-shot run to end waits until
+// it kills it.
+const StopPatience = AgentPatience + KillPatience
+
+// ErrStuck says that something does not go although it was killed.
+var ErrStuck = errors.New("it was killed and does not go")
+
+// Stuck returns an errStuck about what.
+func Stuck(what string) error {
+	return fmt.Errorf("%s are still there after %s: %w", what, KillPatience, ErrStuck)
+}
+
+// Child waits for a child that has ended or was killed, of which there is a
+// descriptor, and returns how it ended and its CPU time with that of the children it
+// waited for. The error is an errStuck when it does not end, or when somebody who
+// traces it does not let it go.
+func Child(pid, pidfd int) (syscall.WaitStatus, time.Duration, error) {
+	pause := 20 * time.Microsecond
+	deadline := time.Now().Add(KillPatience)
+	for looks := 0; ; looks++ {
+		var ws syscall.WaitStatus
+		var ru syscall.Rusage
+		ended, err := syscall.Wait4(pid, &ws, syscall.WALL|syscall.WNOHANG, &ru)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil:
+			return ws, 0, fmt.Errorf("wait for process %d: %w", pid, err)
+		case ended == pid:
+			return ws, time.Duration(ru.Utime.Nano() + ru.Stime.Nano()), nil
+		case time.Now().After(deadline):
+			return ws, 0, Stuck(fmt.Sprintf("remains of process %d", pid))
+		}
+		if looks > 0 {
+			rest(pause)
+			pause = min(2*pause, 10*time.Millisecond)
+		}
+		fds := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
+		_, _ = unix.Poll(fds, 100) // cut short by a signal at worst
+	}
+}
+
+// Process is waitChild for a child of which there is no descriptor.
+func Process(pid int) (syscall.WaitStatus, error) {
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return 0, fmt.Errorf("wait for process %d: %w", pid, err)
+	}
+	ws, _, err := Child(pid, pidfd)
+	return ws, errors.Join(err, unix.Close(pidfd))
+}
+
+// rest lets the calling thread sleep, cut short by a signal at worst.
+func rest(d time.Duration) {
+	ts := unix.NsecToTimespec(int64(d))
+	_, _ = unix.Ppoll(nil, &ts, nil)
+}
+
+// BusyPatience is how long a group may stay busy after its last process ended, on a
+// machine that has much else to do.
+const BusyPatience = 20 * time.Second
+
+// RetryBusy calls f until it does not fail with EBUSY, for a while.
+func RetryBusy(f func() error) error { return RetryUntil(time.Now().Add(BusyPatience), f) }
+
+// RetryUntil calls f until it does not fail with EBUSY, or the deadline has come.
+func RetryUntil(deadline time.Time, f func() error) error {
+	for pause := 20 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
+		err := f()
+		if !errors.Is(err, unix.EBUSY) || time.Now().After(deadline) {
+			return err
+		}
+		rest(pause)
+	}
+}

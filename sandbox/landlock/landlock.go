@@ -1,0 +1,2 @@
+// Package landlock says what Landlock of this kernel knows, and makes rulesets.
+package landlock

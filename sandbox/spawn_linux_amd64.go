@@ -1,4 +1,0 @@
-package sandbox
-
-//go:noescape
-func forkSteps(args *cloneArgs, size uintptr, steps *step, n uintptr, failed *stepFailure) (pid, errno uintptr)

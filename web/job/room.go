@@ -1,0 +1,19 @@
+// Package job serves jobs of every kind: how the one is found that an address names, its
+// page, its live part, its stream and its end. A kind says which jobs the viewer may
+// see, and adds its part.
+package job
+
+import "deepoj/web/site"
+
+// Room is what the rooms of all kinds of jobs share.
+type Room struct {
+	*site.Site
+	hub *hub // of the streams
+}
+
+// New makes the room.
+func New(shared *site.Site) *Room {
+	r := &Room{Site: shared, hub: newHub(shared.Count, shared.Config.MaxStreams, shared.Config.MaxStreamsPerClient)}
+	r.hub.events = r.seenEvents
+	return r
+}

@@ -1,0 +1,73 @@
+package people
+
+import (
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/web/site"
+)
+
+// oneTime is a password that was given to somebody.
+var oneTime = fiber.Map{"name": "", "password": ""}
+
+// Addresses are the addresses of accounts, keys and webhooks.
+func (s *Room) Addresses() []site.Address {
+	return []site.Address{
+		{Route: "GET /login", For: site.Anyone, By: s.loginPage},
+		{Route: "POST /login", For: site.Anyone, By: s.login},
+		{Route: "GET " + site.OIDCPath, For: site.Anyone, By: s.beginOIDC},
+		{Route: "GET " + site.OIDCPath + "/callback", For: site.Anyone, By: s.endOIDC},
+		{Route: "POST /logout", For: site.Anyone, By: s.logout},
+		{Route: "GET /account", For: site.Guest, By: s.accountPage},
+		{Route: "POST /account", For: site.Login, By: s.changePasswordForm},
+		{Route: "POST /account/keys", For: site.Login, Confirm: makesKey, By: s.createKeyForm},
+		{Route: "POST /account/keys/:id/revoke", For: site.Login, By: s.revokeKeyForm},
+		{Route: "GET /webhooks", For: site.Login, By: s.webhooksPage},
+		{Route: "POST /webhooks", For: site.Login, Confirm: makesWebhook, By: s.createWebhookForm},
+		{Route: "GET /webhooks/:id", For: site.Login, By: s.webhookPage},
+		{Route: "POST /webhooks/:id/enable", For: site.Login, By: s.webhookForm(func(c *fiber.Ctx) error { return s.disableWebhook(c, false) })},
+		{Route: "POST /webhooks/:id/disable", For: site.Login, By: s.webhookForm(func(c *fiber.Ctx) error { return s.disableWebhook(c, true) })},
+		{Route: "POST /webhooks/:id/delete", For: site.Login, Confirm: deletesWebhook, By: s.deleteWebhookForm},
+		{Route: "POST /webhooks/:id/rotate", For: site.Login, Confirm: changesSecret, By: s.webhookSecretForm},
+		{Route: "POST /webhooks/:id/test", For: site.Login, By: s.webhookForm(func(c *fiber.Ctx) error { _, err := s.tryWebhook(c); return err })},
+		{Route: "POST /webhooks/:id/deliveries/:delivery/resend", For: site.Login, By: s.webhookForm(func(c *fiber.Ctx) error { _, err := s.sendAgain(c); return err })},
+		{Route: "GET /users", For: site.Admin, By: s.usersPage},
+		{Route: "POST /users", For: site.Admin, By: s.createUsersForm},
+		{Route: "GET /users/:name", For: site.Admin, By: s.userPage},
+		{Route: "POST /users/:name/role", For: site.Admin, Confirm: changesRole, By: s.userForm(func(c *fiber.Ctx) error { return s.setRole(c, judge.Role(c.FormValue("role"))) })},
+		{Route: "POST /users/:name/disable", For: site.Admin, Confirm: disables, By: s.userForm(func(c *fiber.Ctx) error { return s.disable(c, true) })},
+		{Route: "POST /users/:name/enable", For: site.Admin, Confirm: enables, By: s.userForm(func(c *fiber.Ctx) error { return s.disable(c, false) })},
+		{Route: "POST /users/:name/password", For: site.Admin, Confirm: resets, By: s.resetForm},
+		{Route: "POST /users/:name/keys/:id/revoke", For: site.Admin, Confirm: revokes, By: s.revokeUserKeyForm},
+
+		{Route: "POST /api/v1/sessions", For: site.Anyone, Does: "Log in: a token for a name and password", In: fiber.Map{"name": "", "password": ""}, Status: 201, Out: fiber.Map{"token": "", "expires_at": time.Time{}}, By: s.apiLogin},
+		{Route: "DELETE /api/v1/sessions", For: site.Login, Gate: site.Gate(sessionOnly), Does: "End the session that asks", Status: 204, By: s.apiLogout},
+		{Route: "GET /api/v1/account", For: site.User, Does: "Who asks", Out: accountJSON{}, By: s.apiAccount},
+		{Route: "POST /api/v1/account/password", For: site.Login, Does: "Change one's own password", In: fiber.Map{"current": "", "new": ""}, Status: 204, By: s.apiChangePassword},
+		{Route: "POST /api/v1/account/confirm", For: site.Login, Does: "Prove again who one is, for the acts of the next ten minutes that ask for it", In: fiber.Map{"password": ""}, Status: 204, By: s.apiConfirm},
+		{Route: "GET /api/v1/keys", For: site.Login, Does: "One's own keys, newest first", Query: "before limit", Out: fiber.Map{"keys": []keyJSON{}, "next": site.Cursor}, By: s.apiKeys},
+		{Route: "POST /api/v1/keys", For: site.Login, Confirm: makesKey, Does: "Make a key", In: fiber.Map{"label": "", "scope": "", "?expires_at": (*time.Time)(nil)}, Status: 201, Out: newKeyJSON{}, By: s.apiCreateKey},
+		{Route: "DELETE /api/v1/keys/:id", For: site.Login, Does: "Revoke one's own key", Status: 204, By: s.apiRevokeKey},
+		{Route: "GET /api/v1/webhooks", For: site.Login, Does: "One's own webhooks, newest first; for administrators with all those of everybody", Query: "all before limit", Out: fiber.Map{"webhooks": []webhookJSON{}, "next": site.Cursor}, By: s.apiWebhooks},
+		{Route: "POST /api/v1/webhooks", For: site.Login, Confirm: makesWebhook, Does: "Make a webhook", In: fiber.Map{"url": "", "kinds": []string{}, "?everyone": false, "?problem": ""}, Status: 201, Out: newWebhookJSON{}, By: s.apiCreateWebhook},
+		{Route: "GET /api/v1/webhooks/:id", For: site.Login, Does: "A webhook", Out: webhookJSON{}, By: s.apiWebhook},
+		{Route: "DELETE /api/v1/webhooks/:id", For: site.Login, Confirm: deletesWebhook, Does: "Delete a webhook", Status: 204, By: s.apiDeleteWebhook},
+		{Route: "POST /api/v1/webhooks/:id/disable", For: site.Login, Does: "Tell a webhook nothing", Out: webhookJSON{}, By: s.apiDisableWebhook(true)},
+		{Route: "POST /api/v1/webhooks/:id/enable", For: site.Login, Does: "Tell a webhook again", Out: webhookJSON{}, By: s.apiDisableWebhook(false)},
+		{Route: "POST /api/v1/webhooks/:id/rotate", For: site.Login, Confirm: changesSecret, Does: "Sign by another secret from now on", Out: newWebhookJSON{}, By: s.apiWebhookSecret},
+		{Route: "POST /api/v1/webhooks/:id/test", For: site.Login, Does: "Try the address out", Status: 202, Out: fiber.Map{"delivery": int64(0)}, By: s.apiTryWebhook},
+		{Route: "GET /api/v1/webhooks/:id/deliveries", For: site.Login, Does: "What a webhook was told, newest first", Query: "before limit", Out: fiber.Map{"deliveries": []deliveryJSON{}, "next": site.Cursor}, By: s.apiDeliveries},
+		{Route: "POST /api/v1/webhooks/:id/deliveries/:delivery/resend", For: site.Login, Does: "Send a message again, with the same id", Status: 202, Out: fiber.Map{"delivery": int64(0)}, By: s.apiSendAgain},
+		{Route: "GET /api/v1/users", For: site.Admin, Does: "Accounts by name", Query: "prefix role after limit", Out: fiber.Map{"users": []userJSON{}, "next": (*string)(nil)}, By: s.apiUsers},
+		{Route: "POST /api/v1/users", For: site.Admin, Does: "Make an account with a one-time password", In: fiber.Map{"name": "", "?role": ""}, Status: 201, Out: fiber.Map{"name": "", "role": "", "password": ""}, By: s.apiCreateUser},
+		{Route: "GET /api/v1/users/:name", For: site.Admin, Does: "An account", Out: userJSON{}, By: s.apiUser},
+		{Route: "POST /api/v1/users/:name/role", For: site.Admin, Confirm: changesRole, Does: "Change what a user may do", In: fiber.Map{"role": ""}, Out: userJSON{}, By: s.apiSetRole},
+		{Route: "POST /api/v1/users/:name/disable", For: site.Admin, Confirm: disables, Does: "Refuse logins and end all sessions", Out: userJSON{}, By: s.apiDisable(true)},
+		{Route: "POST /api/v1/users/:name/enable", For: site.Admin, Confirm: enables, Does: "Take logins again", Out: userJSON{}, By: s.apiDisable(false)},
+		{Route: "POST /api/v1/users/:name/password", For: site.Admin, Confirm: resets, Does: "Give a one-time password and end all sessions", Out: oneTime, By: s.apiResetPassword},
+		{Route: "GET /api/v1/users/:name/keys", For: site.Admin, Does: "The keys of a user, newest first", Query: "before limit", Out: fiber.Map{"keys": []keyJSON{}, "next": site.Cursor}, By: s.apiUserKeys},
+		{Route: "DELETE /api/v1/users/:name/keys/:id", For: site.Admin, Confirm: revokes, Does: "Revoke a key of a user", Status: 204, By: s.apiRevokeUserKey},
+	}
+}

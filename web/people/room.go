@@ -1,0 +1,45 @@
+// Package people answers for accounts: logging in, here and at a provider of OpenID
+// Connect, passwords, keys of programs, webhooks, and what administrators do with the
+// accounts of others. The rules are those of host/people.
+//
+//	account.go       one's own account, and its password
+//	addresses.go     what the room answers to
+//	apisession.go    sessions by the API
+//	confirm.go       acts that have to be confirmed
+//	device.go        browsers that are known
+//	keys.go          keys of programs
+//	oidc.go          logging in at a provider
+//	room.go          what the room holds
+//	session.go       logging in and out
+//	throttle.go      how fast passwords may be tried
+//	users.go         accounts
+//	userspage.go     the pages of accounts
+//	webhooks.go      webhooks, by the API
+//	webhooksend.go   what webhooks are told
+//	webhookspage.go  the pages of webhooks
+package people
+
+import (
+	"time"
+
+	"deepoj/web/callback"
+	"deepoj/web/site"
+)
+
+// Room answers for accounts, sessions, keys and webhooks.
+type Room struct {
+	*site.Site
+	caller   *callback.Caller
+	provider *provider     // of OpenID Connect; nil = none
+	logins   *throttle     // tries of passwords
+	hashing  chan struct{} // a place in it is the right to hash a password
+}
+
+// New makes the room. Webhooks are called by the caller, and who waits to try a
+// password does so until done is closed.
+func New(shared *site.Site, caller *callback.Caller, done <-chan struct{}) *Room {
+	return &Room{
+		Site: shared, caller: caller, provider: newProvider(shared.Config.OIDC),
+		logins: newThrottle(time.Now, time.After, done), hashing: make(chan struct{}, 2),
+	}
+}

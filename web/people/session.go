@@ -1,0 +1,173 @@
+package people
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/sql"
+	"deepoj/web/site"
+)
+
+// SessionCookie holds the token of a session.
+const SessionCookie = "deepoj_session"
+
+type loginView struct {
+	Name, Next, Error string
+
+	Provider string // where people may log in too; "" = nowhere
+}
+
+func (s *Room) loginPage(c *fiber.Ctx) error {
+	if v := site.ViewerOf(c); v.Known() && !v.Guest() {
+		return c.Redirect(site.LocalPath(c.Query("next")), fiber.StatusSeeOther)
+	}
+	return s.showLogin(c, fiber.StatusOK, loginView{Next: site.LocalPath(c.Query("next"))})
+}
+
+func (s *Room) showLogin(c *fiber.Ctx, status int, view loginView) error {
+	view.Provider = s.provider.host()
+	return s.Page(c, status, "login", "Log in", view)
+}
+
+func (s *Room) login(c *fiber.Ctx) error {
+	name, next := c.FormValue("name"), site.LocalPath(c.FormValue("next"))
+	in, err := s.openSession(c, name, c.FormValue("password"))
+	var f *site.Fault
+	if errors.As(err, &f) && f.Status < fiber.StatusInternalServerError {
+		if f.RetryAfter > 0 {
+			return err
+		}
+		return s.showLogin(c, f.Status, loginView{Name: name, Next: next, Error: f.Detail})
+	}
+	if err != nil {
+		return err
+	}
+	err = s.enter(c, in.token, in.expires, next)
+	s.rememberDevice(c, in.device)
+	return err
+}
+
+// enter gives a browser its new session and leads it to an address of this server.
+func (s *Room) enter(c *fiber.Ctx, token string, expires time.Time, next string) error {
+	if old := site.ViewerOf(c); !old.Guest() { // a new login never continues an old session
+		if err := s.Store.DeleteSession(c.UserContext(), people.HashToken(old.Token)); err != nil {
+			return fmt.Errorf("end the old session: %w", err)
+		}
+	}
+	c.Cookie(&fiber.Cookie{
+		Name: SessionCookie, Value: token, Path: "/", Expires: expires,
+		HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, Secure: c.Secure(),
+	})
+	return c.Redirect(next, fiber.StatusSeeOther)
+}
+
+func (s *Room) logout(c *fiber.Ctx) error {
+	if v := site.ViewerOf(c); !v.Guest() {
+		if err := s.Store.DeleteSession(c.UserContext(), people.HashToken(v.Token)); err != nil {
+			return fmt.Errorf("end a session: %w", err)
+		}
+	}
+	c.Cookie(&fiber.Cookie{Name: SessionCookie, Path: "/", Expires: time.Unix(1, 0), HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode})
+	return c.Redirect("/", fiber.StatusSeeOther)
+}
+
+// entrance is what somebody gets who has logged in with a password.
+type entrance struct {
+	token   string // of the session
+	expires time.Time
+	device  string // proves that they did with this browser
+}
+
+// openSession checks a name and password, and opens a session.
+func (s *Room) openSession(c *fiber.Ctx, name, password string) (in entrance, err error) {
+	ctx := c.UserContext()
+	var user *judge.User
+	err = sql.ErrNotFound
+	if site.PlainWord(name) {
+		user, err = s.Store.User(ctx, name)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNotFound) {
+		return in, fmt.Errorf("look up a user: %w", err)
+	}
+	known := err == nil
+	hash := absentHash // an unknown name takes as long as a known one
+	if known {
+		hash = user.PasswordHash
+	}
+	try, err := s.logins.begin(ctx, name, s.loginPlace(c, user))
+	if err != nil {
+		return in, err
+	}
+	ok, err := s.checkBounded(ctx, hash, password)
+	if err != nil {
+		try.back()
+		return in, err
+	}
+	if !ok || !known || user.Disabled != nil { // who is disabled learns no more than anybody
+		s.Log.InfoContext(ctx, "login refused", slog.String("client", s.ClientAddress(c)), slog.String("trace_id", site.TraceOf(ctx)))
+		return in, wrongLogin()
+	}
+	try.right()
+	in.device = withDevice(c.Cookies(deviceCookie), user, time.Now())
+	in.token, in.expires, err = s.newSession(ctx, user, s.Store.SaveSession)
+	return in, err
+}
+
+// newSession opens a session of somebody who has proved who they are, and returns
+// its token.
+func (s *Room) newSession(ctx context.Context, user *judge.User, save func(context.Context, string, *judge.User, time.Time) error) (string, time.Time, error) {
+	none := time.Time{}
+	b := make([]byte, 32)
+	if _, err := rand.Read(b); err != nil {
+		return "", none, fmt.Errorf("make a token: %w", err)
+	}
+	token, expires := base64.RawURLEncoding.EncodeToString(b), time.Now().Add(s.Config.SessionLife)
+	err := save(ctx, people.HashToken(token), user, expires)
+	if errors.Is(err, sql.ErrNotFound) { // disabled or reset just now
+		return "", none, wrongLogin()
+	}
+	if err != nil {
+		return "", none, fmt.Errorf("save a session: %w", err)
+	}
+	return token, expires, nil
+}
+
+func wrongLogin() error {
+	return site.Refuse(fiber.StatusUnauthorized, "wrong_login", "The name or the password is wrong.", "Check both and try again.")
+}
+
+// absentHash is the hash of a password that nobody knows.
+const absentHash = "$argon2id$v=19$m=19456,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnk"
+
+// checkBounded checks a password within the bound on hashing.
+func (s *Room) checkBounded(ctx context.Context, hash, password string) (right bool, err error) {
+	if len(password) > people.MaxPassword {
+		return false, nil
+	}
+	err = s.bounded(ctx, func() (err error) {
+		right, err = people.CheckPassword(hash, password)
+		return err
+	})
+	return right, err
+}
+
+// bounded calls what hashes a password while fewer than cap(s.hashing) others do,
+// so that logins cannot take the machine's memory.
+func (s *Room) bounded(ctx context.Context, hash func() error) error {
+	select {
+	case s.hashing <- struct{}{}:
+		defer func() { <-s.hashing }()
+	case <-ctx.Done():
+		return busyLogins()
+	}
+	return hash()
+}

@@ -1,0 +1,162 @@
+// Package site is what the rooms of the site share.
+//
+// A room is a package of pages and addresses about one subject. It says in a table
+// of [Address] what it answers to; package web makes of all tables the router, the
+// rights and the description of the API.
+//
+// Beside that it holds what every handler may use: who asks and what they may do, what
+// is wrong with a request, how a page is made, and the words of pages.
+//
+//	address.go   one address: its route, who may use it, what the API's description says of it
+//	assets.go    static files, at addresses that carry a digest
+//	catalog.go   languages, and which live workers serve them
+//	client.go    whose a request is, behind proxies, and by what it is counted
+//	config.go    what the server is told when it starts
+//	counters.go  what is counted, storing a job and the trace id
+//	fault.go     refusals and failures, as people and programs see them
+//	fields.go    reading the members of a JSON object one by one
+//	filter.go    filters, cursors and numbers of addresses
+//	gates.go     checks of the least right
+//	headers.go   security headers
+//	kept.go      answers that are kept for a while
+//	limits.go    how long and how large requests may be
+//	rights.go    what somebody may do in a space, and see outside of one
+//	rows.go      rows of long lists
+//	site.go      what all rooms share
+//	urls.go      where pages are
+//	viewer.go    who sent a request
+//	views.go     templates, and the page around what a room shows
+//	words.go     sizes, times and counts as people read them
+package site
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// Address is one address of the site: what the router answers to, who may use it,
+// and what the description of the API says of it. Pages have no description.
+//
+// In and Out are examples: they give types and not values. A [fiber.Map] stands for
+// an object with such members, and a member whose name begins with "?" may be left
+// out. A test compares them with what really comes and goes.
+type Address struct {
+	Route string        // METHOD /path, as the router has it
+	For   Right         // the least that may use it
+	By    fiber.Handler // answers, once whoever asks has been let in
+	Gate  fiber.Handler // instead of the check of For, where that is told or found in another way; nil = none
+
+	// Confirm is what is asked for, as a page says it: "delete a space". Only a
+	// session whose owner has just proved who they are may do it, and with OrKey
+	// also a key: who made that said so. "" = nothing has to be confirmed.
+	Confirm string
+	OrKey   bool
+
+	Does   string // in the description; "" = a page, which is not described
+	Query  string // names of parameters, separated by spaces
+	In     any    // JSON that is sent; nil = nothing has to be
+	Media  string // of what is sent or answered, if it is not JSON
+	Status int    // 0 = 200
+	Also   int    // another status with the same answer, where the request was there before; 0 = none
+	Out    any    // JSON that is answered; nil = none is
+}
+
+// Parts of examples that come often.
+var (
+	Stored = fiber.Map{"job_id": int64(0), "url": "", "existing": false} // a job that was handed in
+	Cursor = (*int64)(nil)                                               // where the next page begins; null at the end
+)
+
+// EventStream is the media type of live streams.
+const EventStream = "text/event-stream"
+
+// Right is the least that an address needs of whoever uses it.
+type Right string
+
+// The rights, from the least to the most.
+const (
+	Machine Right = "machine" // nothing is checked, not even the host's name: what watches the server asks so
+	Anyone  Right = "anyone"  // also without an account where one is needed
+	Guest   Right = "guest"   // whoever may use the site
+	User    Right = "user"    // whoever has an account, and keys
+	Login   Right = "login"   // whoever has logged in, and no key
+	Setter  Right = "setter"
+	Staff   Right = "staff"
+	Admin   Right = "admin"
+)
+
+var rights = []Right{Machine, Anyone, Guest, User, Login, Setter, Staff, Admin}
+
+// Method returns the method of an address.
+func (a Address) Method() string {
+	method, _, _ := strings.Cut(a.Route, " ")
+	return method
+}
+
+// Path returns the path of an address, as the router has it.
+func (a Address) Path() string {
+	_, path, _ := strings.Cut(a.Route, " ")
+	return path
+}
+
+// Arrange puts addresses into the order in which the router has to try them, whatever
+// the order of the tables: a word goes before a parameter, which goes before all that
+// follows. An address that is there twice, or that says of itself what cannot be, is
+// an error.
+func Arrange(all []Address) ([]Address, error) {
+	seen := map[string]bool{}
+	for _, a := range all {
+		switch method, path, ok := strings.Cut(a.Route, " "); {
+		case !ok || method == "" || !strings.HasPrefix(path, "/"):
+			return nil, fmt.Errorf("address %q: want METHOD /path", a.Route)
+		case seen[method+" "+shape(path)]:
+			return nil, fmt.Errorf("address %s: there are two", a.Route)
+		case !slices.Contains(rights, a.For):
+			return nil, fmt.Errorf("address %s: nobody is called %q", a.Route, a.For)
+		case a.By == nil:
+			return nil, fmt.Errorf("address %s: nobody answers", a.Route)
+		case a.OrKey && a.Confirm == "", a.Confirm != "" && (a.For == Machine || a.For == Anyone):
+			return nil, fmt.Errorf("address %s: nobody could confirm it", a.Route)
+		default:
+			seen[method+" "+shape(path)] = true
+		}
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Address) int {
+		return cmp.Or(slices.Compare(ranks(a.Path()), ranks(b.Path())), strings.Compare(a.Route, b.Route))
+	})
+	return all, nil
+}
+
+// shape is a path without the names of its parameters: two paths of one shape answer
+// to the same requests.
+func shape(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if strings.HasPrefix(part, ":") {
+			parts[i] = ":"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// ranks says of each part of a path how much it fits: a word one thing, a parameter
+// one part, and a star all that follows.
+func ranks(path string) []int {
+	var out []int
+	for part := range strings.SplitSeq(path, "/") {
+		switch {
+		case strings.HasPrefix(part, "*"):
+			out = append(out, 2)
+		case strings.HasPrefix(part, ":"):
+			out = append(out, 1)
+		default:
+			out = append(out, 0)
+		}
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package site
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// editorBundle is the source editor that `make build` makes.
+const editorBundle = "dist/editor.js"
+
+// formulaSheet is the style sheet of formulas that `make build` makes.
+const formulaSheet = "dist/math.css"
+
+var contentTypes = map[string]string{
+	".css":   "text/css; charset=utf-8",
+	".js":    "text/javascript; charset=utf-8",
+	".svg":   "image/svg+xml",
+	".txt":   "text/plain; charset=utf-8",
+	".ico":   "image/x-icon",
+	".png":   "image/png",
+	".json":  "application/json",
+	".woff2": "font/woff2",
+}
+
+// assets serves the static files. Their addresses carry a digest of all of them,
+// so browsers keep them for ever and never show an old one.
+type assets struct {
+	version string
+	files   map[string]*asset // by path below static
+}
+
+type asset struct {
+	plain  []byte
+	kind   string
+	packed func() []byte // gzip, or nil when that is not smaller; made once
+}
+
+func loadAssets(files fs.FS) (*assets, error) {
+	a := &assets{files: map[string]*asset{}}
+	sum := sha256.New()
+	err := fs.WalkDir(files, "static", func(name string, d fs.DirEntry, err error) error {
+		kind, known := contentTypes[path.Ext(name)]
+		if err != nil || d.IsDir() || !known {
+			return err
+		}
+		body, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s %d\n", name, len(body))
+		sum.Write(body)
+		a.files[strings.TrimPrefix(name, "static/")] = &asset{plain: body, kind: kind, packed: sync.OnceValue(func() []byte { return pack(body) })}
+		return nil
+	})
+	a.version = hex.EncodeToString(sum.Sum(nil))[:12]
+	return a, err
+}
+
+// pack returns body compressed, or nil if that gains nothing.
+func pack(body []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write(body)
+	if err != nil || w.Close() != nil || out.Len() >= len(body) {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// url returns the address of a static file.
+func (a *assets) url(name string) string { return "/static/" + a.version + "/" + name }
+
+func (a *assets) hasEditor() bool { return a.files[editorBundle] != nil }
+
+// HasEditor reports whether the source editor was built.
+func (s *Site) HasEditor() bool { return s.assets.hasEditor() }
+
+// Static serves /static/VERSION/PATH.
+func (s *Site) Static(c *fiber.Ctx) error {
+	version, name, _ := strings.Cut(c.Params("*"), "/")
+	return s.sendAsset(c, name, version == s.assets.version)
+}
+
+// Favicon serves the icon at the address that browsers guess.
+func (s *Site) Favicon(c *fiber.Ctx) error { return s.sendAsset(c, "icon.svg", false) }
+
+func (s *Site) sendAsset(c *fiber.Ctx, name string, current bool) error {
+	file := s.assets.files[name]
+	if file == nil {
+		return fiber.ErrNotFound
+	}
+	cache := "no-cache" // an address of another version of the program
+	if current {
+		cache = "public, max-age=31536000, immutable"
+	}
+	c.Set(fiber.HeaderCacheControl, cache)
+	c.Set(fiber.HeaderContentType, file.kind)
+	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
+	body := file.plain
+	if strings.Contains(c.Get(fiber.HeaderAcceptEncoding), "gzip") {
+		if packed := file.packed(); packed != nil {
+			c.Set(fiber.HeaderContentEncoding, "gzip")
+			body = packed
+		}
+	}
+	return c.Send(body)
+}

@@ -1,0 +1,209 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+)
+
+// Fault is a refusal or failure as people see it. As JSON it is an RFC 9457
+// problem document.
+type Fault struct { //nolint:errname // what people see of an error
+	Type     string `json:"type"`
+	Title    string `json:"title"`
+	Status   int    `json:"status"`
+	Detail   string `json:"detail"`
+	Instance string `json:"instance"`
+
+	Field   string       `json:"field,omitempty"`
+	Reason  string       `json:"reason"`
+	Remedy  string       `json:"remedy,omitempty"`
+	TraceID string       `json:"trace_id,omitempty"`
+	Errors  []FieldFault `json:"errors,omitempty"` // every wrong field, when there are several
+
+	RetryAfter time.Duration `json:"-"`
+	Confirms   string        `json:"-"` // what is asked for, where a page asks for the password
+	cause      error         // for the log, never for the client
+}
+
+func (f *Fault) Error() string {
+	if f.Field != "" {
+		return f.Field + ": " + f.Detail
+	}
+	return f.Detail
+}
+
+// Unwrap returns what caused the fault, which clients never see.
+func (f *Fault) Unwrap() error { return f.cause }
+
+// Names reports whether a field is what is wrong.
+func (f *Fault) Names(field string) bool {
+	return f.Field == field || slices.ContainsFunc(f.Errors, func(e FieldFault) bool { return e.Field == field })
+}
+
+// FieldFault is one wrong field of a request.
+type FieldFault struct {
+	Field  string `json:"field"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
+}
+
+// Refuse makes a fault without a field. The detail says what is wrong, the
+// remedy how to mend it.
+func Refuse(status int, reason, detail, remedy string) *Fault {
+	return &Fault{Status: status, Reason: reason, Detail: detail, Remedy: remedy}
+}
+
+// WrongField makes a field error; the text is a sentence for people.
+func WrongField(field, reason, format string, args ...any) *judge.FieldError {
+	return &judge.FieldError{Field: field, Reason: reason, Remedy: fmt.Sprintf(format, args...)}
+}
+
+// WrongFields collects what is wrong with a request.
+type WrongFields []*judge.FieldError
+
+// Add adds a field that is wrong; nil is none.
+func (w *WrongFields) Add(e *judge.FieldError) {
+	if e != nil {
+		*w = append(*w, e)
+	}
+}
+
+// Err returns nil, or a fault that names every wrong field.
+func (w WrongFields) Err() error {
+	if len(w) == 0 {
+		return nil
+	}
+	f := FieldRefusal(w[0])
+	if len(w) > 1 {
+		for _, e := range w {
+			f.Errors = append(f.Errors, FieldFault{e.Field, e.Reason, e.Remedy})
+		}
+	}
+	return f
+}
+
+// FieldRefusal returns the refusal of a field.
+func FieldRefusal(e *judge.FieldError) *Fault {
+	status := fiber.StatusUnprocessableEntity
+	if e.Reason == ReasonTooLong {
+		status = fiber.StatusRequestEntityTooLarge
+	}
+	return &Fault{Status: status, Reason: e.Reason, Field: e.Field, Detail: e.Remedy}
+}
+
+// Explain turns any error into what people may see of it.
+func (s *Site) Explain(ctx context.Context, err error) *Fault {
+	var (
+		known    *Fault
+		field    *judge.FieldError
+		rejected *judge.RejectedError
+		fromHTTP *fiber.Error
+	)
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &field):
+		return FieldRefusal(field)
+	case errors.As(err, &rejected) && rejected.Reason == judge.ReasonImmediateCantMov:
+		return Refuse(fiber.StatusConflict, string(rejected.Reason), "It is in the first lane, from which nothing is put back.",
+			"Undo the move that brought it there, or move it before another.")
+	case errors.As(err, &rejected):
+		return Refuse(fiber.StatusConflict, string(rejected.Reason),
+			"The submission is not in a state that allows this: it is "+string(rejected.DBStatus)+".", "")
+	case errors.Is(err, sql.ErrNotFound):
+		return Refuse(fiber.StatusNotFound, "not_found", "There is nothing at this address.", "")
+	case errors.Is(err, sql.ErrQueueFull):
+		f := Refuse(fiber.StatusServiceUnavailable, string(judge.ReasonQueueFull),
+			"The queue is full; nothing was stored.", "Try again in a few seconds.")
+		f.RetryAfter = 5 * time.Second
+		return f
+	case errors.As(err, &fromHTTP):
+		return s.explainHTTP(fromHTTP)
+	}
+	return s.explainFailure(ctx, err)
+}
+
+// explainHTTP explains what the HTTP layer itself refused.
+func (s *Site) explainHTTP(e *fiber.Error) *Fault {
+	switch e.Code {
+	case fiber.StatusRequestEntityTooLarge:
+		f := Refuse(e.Code, ReasonTooLong,
+			fmt.Sprintf("The request's body is larger than %s, or than %s where a setter uploads a plugin.", BytesText(int64(s.Config.MaxBody)), BytesText(MaxUpload)),
+			"Send a smaller one.")
+		f.Field = "body"
+		return f
+	case fiber.StatusMethodNotAllowed:
+		return Refuse(e.Code, "method_not_allowed", "This address does not answer to that method.", "")
+	case fiber.StatusNotFound:
+		return Refuse(e.Code, "not_found", "There is nothing at this address.", "")
+	case fiber.StatusRequestHeaderFieldsTooLarge:
+		return Refuse(e.Code, "headers_too_large", "The request's headers are larger than 16 KiB.", "Delete the cookies of this site.")
+	}
+	if e.Code >= fiber.StatusInternalServerError {
+		f := Refuse(e.Code, "internal", "Something broke on our side.", "")
+		f.cause = e
+		return f
+	}
+	return Refuse(e.Code, "bad_request", "The request could not be read: "+e.Message+".", "")
+}
+
+// explainFailure explains an error that nobody decided on: either the database
+// is away, which heals by itself, or it is a mistake of ours.
+func (s *Site) explainFailure(ctx context.Context, err error) *Fault {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if sql.Away(err) || s.Store.Ping(ctx) != nil {
+		return &Fault{
+			Status: fiber.StatusServiceUnavailable, Reason: "database_unavailable",
+			Detail: "The database does not answer. What was to be stored is stored whole or not at all.",
+			Remedy: "Try again in a few seconds, with the same Idempotency-Key where there is one; this heals by itself as soon as PostgreSQL is back.",
+
+			RetryAfter: 3 * time.Second, cause: err,
+		}
+	}
+	return &Fault{
+		Status: fiber.StatusInternalServerError, Reason: "internal",
+		Detail: "Something broke on our side.",
+		Remedy: "Try again. If it stays, tell whoever runs this server the trace id.",
+		cause:  err,
+	}
+}
+
+// BytesText writes a size for people.
+func BytesText(n int64) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1024), ".0") + " KiB"
+	}
+	return Plural(n, "byte", "bytes")
+}
+
+// WantsPage reports whether the caller is a person with a browser.
+func WantsPage(c *fiber.Ctx) bool {
+	path := c.Path()
+	for _, machine := range []string{"/api/v1/", Judge0Path + "/", "/submit", "/status/", "/healthz", "/readyz", "/metrics"} {
+		if path == strings.TrimSuffix(machine, "/") || strings.HasSuffix(machine, "/") && strings.HasPrefix(path, machine) {
+			return false
+		}
+	}
+	accept := c.Get(fiber.HeaderAccept)
+	return strings.Contains(accept, "text/html") || !strings.Contains(accept, "json") && !strings.Contains(accept, "event-stream")
+}
+
+// Stopping is the answer while the server stops.
+func Stopping() *Fault {
+	f := Refuse(fiber.StatusServiceUnavailable, "stopping", "The server is stopping.", "Try again in a few seconds.")
+	f.RetryAfter = 5 * time.Second
+	return f
+}

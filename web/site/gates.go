@@ -1,0 +1,60 @@
+package site
+
+import (
+	"github.com/gofiber/fiber/v2"
+)
+
+// Gate lets those through whom a check does not refuse.
+func Gate(check func(Viewer) error) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := check(ViewerOf(c)); err != nil {
+			return err
+		}
+		return c.Next()
+	}
+}
+
+// AccountOnly refuses the guest.
+func AccountOnly(v Viewer) error {
+	if v.Guest() {
+		return Refuse(fiber.StatusUnauthorized, "login_required", "The guest has no account.", "Log in.")
+	}
+	return nil
+}
+
+// LoginOnly lets only people in who have logged in: neither the guest nor a program
+// with a key, which could make itself keys that last longer.
+func LoginOnly(v Viewer) error {
+	if v.Key != 0 {
+		return Refuse(fiber.StatusForbidden, "login_required", "A key cannot do this.", "Log in, or send the token of a session.")
+	}
+	return AccountOnly(v)
+}
+
+// SettersOnly refuses whoever may not manage packages and plugins.
+func SettersOnly(v Viewer) error {
+	if v.Setter() {
+		return nil
+	}
+	remedy := "Ask an administrator for the role setter."
+	if v.Guest() {
+		remedy = "Log in with an account that has the role setter, staff or admin."
+	}
+	return Refuse(fiber.StatusForbidden, "forbidden", "Only setters and staff may see and change packages and checkers.", remedy)
+}
+
+// StaffOnly refuses everybody else.
+func StaffOnly(v Viewer) error {
+	if !v.Staff() {
+		return Refuse(fiber.StatusForbidden, "forbidden", "Only staff may do this.", "Log in with a staff account.")
+	}
+	return nil
+}
+
+// AdminsOnly refuses everybody but administrators.
+func AdminsOnly(v Viewer) error {
+	if !v.Admin() {
+		return Refuse(fiber.StatusForbidden, "forbidden", "Only administrators may do this.", "Log in with an account that has the role admin.")
+	}
+	return nil
+}

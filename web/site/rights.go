@@ -1,0 +1,181 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/sql"
+)
+
+// This file answers what somebody may do in a space, by the rules of package people.
+
+// SpaceRole is the viewer's role in a space: that of the member, but through a key
+// no more than the key may do elsewhere.
+func (v Viewer) SpaceRole(member judge.SpaceRole) judge.SpaceRole {
+	if v.Key != 0 && !v.Staff() {
+		member = people.SpaceRoleByKey(v.Scope, member)
+	}
+	return people.SpaceRole(v.Role, member)
+}
+
+// May reports whether the viewer may do something in a space.
+func (v Viewer) May(act people.SpaceAct, space *judge.Space) bool {
+	return people.May(v.SpaceRole(space.Role), act, space)
+}
+
+// noSpace is the answer to whoever may not see a space, which does not exist for
+// them.
+func noSpace(slug string) error {
+	f := Refuse(fiber.StatusNotFound, "not_found", "There is no space "+strconv.Quote(Shorten(slug))+" that you may see.", "Have its staff add you, if there is one.")
+	f.Field = "space"
+	return f
+}
+
+// notAllowed says why the viewer may not do something in a space that they see.
+func notAllowed(act people.SpaceAct, v Viewer, space *judge.Space) error {
+	switch {
+	case act == people.ManageSpace:
+		return Refuse(fiber.StatusForbidden, "forbidden", "Only staff of the space may do this.", "Have its staff do it, or give you the role staff in it.")
+	case act == people.ArrangeSpace:
+		return Refuse(fiber.StatusForbidden, "forbidden", "Only setters and staff of the space may do this.", "Have its staff give you the role setter in it.")
+	case v.SpaceRole(space.Role) == "":
+		return notMember(space)
+	}
+	return notOpen(space)
+}
+
+func notMember(space *judge.Space) error {
+	f := Refuse(fiber.StatusForbidden, string(judge.SpaceNotMember), "Only members take part in "+space.Title+".", "Have its staff add you.")
+	f.Field = "space"
+	return f
+}
+
+func notOpen(space *judge.Space) error {
+	f := Refuse(fiber.StatusForbidden, string(judge.SpaceNotOpen), space.Title+" has not begun.", "")
+	if f.Field = "space"; space.Opens != nil {
+		f.Remedy = "It opens at " + ClockText(*space.Opens) + "."
+	}
+	return f
+}
+
+// ClockText writes a moment for people.
+func ClockText(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") }
+
+// SpaceFor returns the space that the address names, if the viewer may do something
+// in it.
+func (s *Site) SpaceFor(c *fiber.Ctx, act people.SpaceAct) (*judge.Space, error) {
+	v, slug := ViewerOf(c), c.Params("space")
+	if !PlainWord(slug) {
+		return nil, noSpace(slug)
+	}
+	space, err := s.Store.Space(c.UserContext(), slug, v.Name)
+	switch {
+	case errors.Is(err, sql.ErrNotFound) || err == nil && !v.May(people.SeeSpace, space):
+		return nil, noSpace(slug)
+	case err != nil:
+		return nil, err
+	case !v.May(act, space):
+		return nil, notAllowed(act, v, space)
+	}
+	return space, nil
+}
+
+// Desk returns a space and one of its problems, to be read or solved there.
+func (s *Site) Desk(ctx context.Context, v Viewer, slug, problem string) (*judge.SpaceDesk, error) {
+	err := sql.ErrNotFound
+	var d *judge.SpaceDesk
+	if PlainWord(slug) && PlainWord(problem) {
+		d, err = s.Store.SpaceDesk(ctx, slug, problem, v.Name)
+	}
+	switch {
+	case errors.Is(err, sql.ErrNotFound) || err == nil && !v.May(people.SeeSpace, &d.Space):
+		return nil, noSpace(slug)
+	case err != nil:
+		return nil, err
+	case !v.May(people.SeeSpaceProblems, &d.Space):
+		return nil, notAllowed(people.SeeSpaceProblems, v, &d.Space)
+	case d.Problem == nil:
+		f := Refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(Shorten(problem))+" in this space.", "Choose one of its problems.")
+		f.Field = "problem"
+		return nil, f
+	case d.Problem.Hidden && !v.Setter() && !people.Prepares(v.SpaceRole(d.Space.Role)) && d.Space.Phase() != judge.SpaceOpen:
+		return nil, spaceClosed(&d.Space, "The problem was shown while it was open.")
+	}
+	if !v.Setter() && d.Space.Phase() != judge.SpaceAfter {
+		d.Problem.Tags, d.Problem.Difficulty = nil, 0 // they tell how it is solved
+	}
+	return d, nil
+}
+
+func spaceClosed(space *judge.Space, remedy string) error {
+	f := Refuse(fiber.StatusForbidden, string(judge.SpaceClosed), space.Title+" is closed.", remedy)
+	if f.Field = "space"; space.Closes != nil {
+		f.Detail = space.Title + " closed at " + ClockText(*space.Closes) + "."
+	}
+	return f
+}
+
+// Sees reports whether the viewer may see a problem outside of spaces.
+func (s *Site) Sees(ctx context.Context, v Viewer, p *judge.Problem) (bool, error) {
+	if !p.Hidden || v.Setter() {
+		return true, nil
+	}
+	return s.Store.ProblemLent(ctx, p.Slug, v.Name, people.Prepares(v.SpaceRole(judge.SpaceStaff)))
+}
+
+// Visible returns the problems of a list that are for the viewer. Those that a space
+// lends are on its page.
+func Visible(v Viewer, problems []judge.Problem) []judge.Problem {
+	hidden := func(p judge.Problem) bool { return p.Hidden }
+	if v.Setter() || !slices.ContainsFunc(problems, hidden) {
+		return problems
+	}
+	return slices.DeleteFunc(slices.Clone(problems), hidden)
+}
+
+// SpaceFault explains why a space did not take a submission; other errors stay.
+func SpaceFault(err error, space *judge.Space) error {
+	refused, ok := errors.AsType[*judge.SpaceError](err)
+	if !ok || space == nil {
+		return err
+	}
+	f := Refuse(fiber.StatusTooManyRequests, string(refused.Refusal), "", "")
+	f.Field = "space"
+	switch refused.Refusal {
+	case judge.SpaceNotMember:
+		return notMember(space)
+	case judge.SpaceNotOpen:
+		return notOpen(space)
+	case judge.SpaceClosed:
+		return spaceClosed(space, "It takes no more submissions.")
+	case judge.SpaceTooFast:
+		f.Detail = fmt.Sprintf("%s takes %s a minute from each member.", space.Title, Plural(space.PerMinute, "submission", "submissions"))
+		f.RetryAfter = time.Second
+		if refused.Patience != nil {
+			f.RetryAfter = max(time.Second, time.Duration(WholeSeconds(*refused.Patience))*time.Second)
+		}
+		f.Remedy = "Try again in " + WaitText(f.RetryAfter) + "."
+	case judge.SpaceTooManyWaiting:
+		f.Detail = fmt.Sprintf("As many submissions of yours as %s allows, %d, are not judged yet.", space.Title, space.MaxWaiting)
+		f.Remedy, f.RetryAfter = "Wait for a verdict.", 5*time.Second
+	}
+	return f
+}
+
+// SeesSubmission reports whether the viewer may see a submission: its author, staff,
+// and staff of the space that it was handed in to.
+func (s *Site) SeesSubmission(ctx context.Context, v Viewer, sub *judge.Submission) (bool, error) {
+	if v.MaySee(sub.Author) || sub.SpaceID == 0 {
+		return v.MaySee(sub.Author), nil
+	}
+	role, err := s.Store.SpaceRole(ctx, sub.SpaceID, v.Name)
+	return err == nil && v.SpaceRole(role) == judge.SpaceStaff, err
+}

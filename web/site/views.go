@@ -1,0 +1,170 @@
+package site
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"html/template"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/host/people"
+)
+
+// views are the pages by name. Each is the layout and the shared parts with one
+// page's own "main" block.
+type views struct{ pages map[string]*template.Template }
+
+// loadViews parses the templates of files. Those whose names begin with "_" are parts
+// that all pages share. Words are the functions of rooms, beside those of all.
+func loadViews(a *assets, files fs.FS, words template.FuncMap) (*views, error) {
+	funcs := template.FuncMap{
+		"asset":    a.url,
+		"moment":   Moment,
+		"mark":     Badge,
+		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"day":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
+		"dict":     dict,
+		"scope":    scopeText,
+		"seconds":  SecondsText,
+		"memory":   MemoryText,
+		"problem":  ProblemURL,
+		"points":   PointsText,
+		"shape":    shapeOf,
+		"lower":    func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
+		"markup":   func(s string) template.HTML { return template.HTML(s) }, // statements, made safe by host/problem
+		"editor":   a.hasEditor,
+		"formulas": func() bool { return a.files[formulaSheet] != nil },
+		"plural":   Plural,
+		"duration": WaitText,
+		"bytes":    BytesText,
+
+		"lines":   func(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") },
+		"verdict": func(s string) judge.Verdict { return judge.Verdict(s) },
+		"kindName": func(kind string) string {
+			if kind == "toolchain" {
+				return "language adapter"
+			}
+			return kind
+		},
+		"shortDigest": func(digest string) string {
+			_, hex, _ := strings.Cut(digest, ":")
+			return hex[:min(len(hex), 12)]
+		},
+	}
+	shared, err := template.New("").Funcs(funcs).Funcs(words).ParseFS(files, "templates/_*.html")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	v := &views{pages: map[string]*template.Template{}}
+	for _, file := range names {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if strings.HasPrefix(name, "_") {
+			continue
+		}
+		page, err := shared.Clone()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if page, err = page.ParseFS(files, file); err != nil {
+			return nil, err
+		}
+		v.pages[name] = page
+	}
+	return v, nil
+}
+
+// dict gives a part of a page several values by their names.
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, fmt.Errorf("%d arguments are no pairs", len(pairs))
+	}
+	m := make(map[string]any, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		name, ok := pairs[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("argument %d is no name", i+1)
+		}
+		m[name] = pairs[i+1]
+	}
+	return m, nil
+}
+
+// scopeText says what a key may do.
+func scopeText(s judge.Scope) string {
+	switch s {
+	case judge.ScopeRead:
+		return "read what I see as a contestant"
+	case judge.ScopeSubmit:
+		return "do all that contestants may"
+	case judge.ScopeSetter, judge.ScopeStaff, judge.ScopeAdmin:
+		return "do all that the role " + string(s) + " may"
+	}
+	return string(s)
+}
+
+// frame is what the layout shows around every page.
+type frame struct {
+	Title   string
+	Name    string // of the page, such as "problem"
+	Viewer  Viewer
+	Version string
+	Nonce   string // for the style sheet of the source editor, where there is one
+	Refresh int    // seconds after which a browser without JavaScript reloads; 0 = never
+	Main    any
+}
+
+// Moment renders how long ago something was. Lists have dozens of these, and to a
+// template each part of it is work. None of it comes from people.
+func Moment(t time.Time) template.HTML {
+	b := append(make([]byte, 0, 128), `<time datetime="`...)
+	b = t.UTC().AppendFormat(b, time.RFC3339)
+	b = append(b, `" title="`...)
+	b = t.UTC().AppendFormat(b, "2 Jan 2006 15:04:05 UTC")
+	b = append(b, `">`...)
+	b = append(b, agoText(time.Since(t))...)
+	return template.HTML(append(b, "</time>"...))
+}
+
+// Badge renders a verdict with its shape. Like moment, it is in every row of a list.
+func Badge(v judge.Verdict) template.HTML {
+	code := html.EscapeString(string(v))
+	return template.HTML(`<span class="badge v-` + strings.ToLower(code) + `"><svg aria-hidden="true"><use href="#s-` + shapeOf(v) +
+		`"/></svg><abbr title="` + html.EscapeString(v.Name()) + `">` + code + `</abbr></span>`)
+}
+
+// Page renders a page inside the layout.
+func (s *Site) Page(c *fiber.Ctx, status int, name, title string, main any) error {
+	f := frame{Title: title, Name: name, Viewer: ViewerOf(c), Version: s.Config.Version, Main: main}
+	if r, ok := main.(interface{ Refresh() int }); ok {
+		f.Refresh = r.Refresh()
+	}
+	if name == "problem" {
+		f.Nonce = people.NewToken(16)
+		c.Set("Content-Security-Policy", csp(f.Nonce))
+	}
+	if d, ok := main.(interface{ Framed() bool }); ok && d.Framed() {
+		c.Set("Content-Security-Policy", csp(f.Nonce)+"; object-src 'self'; frame-src 'self'")
+	}
+	return s.Render(c, status, name, "layout", f)
+}
+
+// Render executes one template of a page. It renders into memory first: a page
+// that fails must not be sent by half.
+func (s *Site) Render(c *fiber.Ctx, status int, page, part string, data any) error {
+	var out bytes.Buffer
+	if err := s.views.pages[page].ExecuteTemplate(&out, part, data); err != nil {
+		return fmt.Errorf("render %s: %w", page, err)
+	}
+	c.Status(status).Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	return c.Send(out.Bytes())
+}

@@ -1,0 +1,44 @@
+package web
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/web/job"
+	"deepoj/web/site"
+)
+
+// program is what may be handed in.
+var program = fiber.Map{"problem": "", "?space": "", "language": "", "?source": "", "?sources": []judge.Source{}, "?once": false, "?immediate": false, "?priority": 0, "?job_key": ""}
+
+// solveAddresses are the addresses of problems and of handing in.
+func (s *Server) solveAddresses() []site.Address {
+	return []site.Address{
+		{Route: "GET /", For: site.Guest, By: s.problemsPage},
+		{Route: "GET /problems/:slug", For: site.Guest, By: s.problemPage},
+		{Route: "GET /problems/:slug/files/*", For: site.Guest, By: s.problemFile},
+		{Route: "GET /problems/:slug/statistics", For: site.Guest, By: s.statisticsPage},
+		{Route: "GET /problems/:slug/pictures/:name", For: site.Guest, By: s.pictures(s.liveVersion)},
+		{Route: "GET /problems/:slug/documents/:name", For: site.Guest, By: s.documents(s.liveVersion)},
+		{Route: "POST /problems/:slug", For: site.Guest, By: s.submitForm},
+		{Route: "POST /problems/:slug/runs", For: site.Guest, By: s.runForm},
+		{Route: "GET /spaces/:space/problems/:slug", For: site.Guest, By: s.problemPage},
+		{Route: "GET /spaces/:space/problems/:slug/pictures/:name", For: site.Guest, By: s.pictures(s.liveVersion)},
+		{Route: "GET /spaces/:space/problems/:slug/documents/:name", For: site.Guest, By: s.documents(s.liveVersion)},
+		{Route: "POST /spaces/:space/problems/:slug", For: site.Guest, By: s.submitForm},
+		{Route: "POST /spaces/:space/problems/:slug/runs", For: site.Guest, By: s.runForm},
+
+		{Route: "POST /submit", For: site.Guest, Does: "Hand in a program; the original contract", In: fiber.Map{"problem_id": "", "language": "", "code": ""}, Out: fiber.Map{"job_id": int64(0)}, By: s.apiSubmitOriginal},
+		{Route: "POST /api/v1/submissions", For: site.Guest, Does: "Hand in a program; with an Idempotency-Key the same again gives the same submission", In: program, Status: 201, Also: 200, Out: site.Stored, By: s.apiSubmit},
+		{Route: "POST /api/v1/submissions/batch", For: site.Guest, Does: "Hand in up to 50 programs, all or none; with an Idempotency-Key the same again gives the same submissions", In: fiber.Map{"submissions": []entryJSON{}, "?space": ""}, Status: 201, Out: fiber.Map{"submissions": []receiptJSON{}}, By: s.apiSubmitBatch},
+		{Route: "GET /api/v1/submissions/batch", For: site.Guest, Does: "Up to 50 submissions by their numbers, null for those that are not there for the viewer", Query: "ids", Out: fiber.Map{"submissions": []*job.SubmissionJSON{}}, By: s.apiSubmissionBatch},
+		{Route: "POST /api/v1/runs", For: site.Guest, Does: "Run a program on inputs of one's own", In: fiber.Map{
+			"?problem": "", "?samples": false, "language": "", "?source": "", "?sources": []judge.Source{}, "?stdin": "", "?expected_output": (*string)(nil),
+			"?tests": []any{}, "?limits": nil, "?args": []string{}, "?compiler_options": []string{}, "?merge_stderr": false,
+		}, Status: 202, Out: site.Stored, By: s.apiRun},
+		{Route: "GET /api/v1/problems", For: site.Guest, Does: "The problems by short name, with the caller's best submission of each", Query: "q tag easiest hardest solved after limit", Out: fiber.Map{"problems": []foundJSON{}, "next": (*string)(nil)}, By: s.apiProblems},
+		{Route: "GET /api/v1/problems/:slug", For: site.Guest, Does: "A problem with its statement, in the language that is asked for, and samples", Query: "lang", Out: judge.Problem{}, By: s.apiProblem},
+		{Route: "GET /api/v1/problems/:slug/statistics", For: site.Guest, Does: "What became of the submissions to a problem, without those to spaces that are not closed", Out: statisticsJSON{}, By: s.apiStatistics},
+		{Route: "GET /api/v1/spaces/:space/problems/:slug", For: site.Guest, Does: "A problem as the space shows it", Query: "lang", Out: judge.Problem{}, By: s.apiProblem},
+	}
+}
