@@ -4,8 +4,7 @@
 //	command.go   the table, and how a verb is found
 //	call.go      what a verb may touch, and how it prints
 //	flags.go     flags and arguments
-//	help.go      what help says, and the list for documents
-//	suggest.go   what somebody may have meant
+//	help.go      what help says, the list for documents, and what somebody may have meant
 //	complete.go  completion for bash, zsh and fish
 package command
 

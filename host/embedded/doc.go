@@ -18,8 +18,7 @@
 //	account.go   the account that they run as
 //	folder.go    the folder that they keep things in
 //	child.go     one process
-//	service.go   starts one again that died
-//	settle.go    ends one that was left over
+//	service.go   starts one again that died, and ends one that was left over
 //	cluster.go   makes a cluster
 //	roles.go     who may do what in it
 //	postgres.go  runs PostgreSQL

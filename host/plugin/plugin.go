@@ -19,24 +19,16 @@
 //
 // Its files:
 //
-//	plugin.go     the runtime and its configuration
+//	plugin.go     the runtime, its configuration, and its failures
 //	module.go     admits a module and keeps it
-//	inspect.go    what can be told of a module without calling it
-//	embed.go      puts a manifest into a module
-//	manifest.go   checks a manifest against the dialects of this host
-//	compile.go    asks for a compilation
-//	check.go      calls of checkers
+//	manifest.go   manifests: put into a module, told of one, and checked against the dialects of this host
+//	check.go      calls of checkers, and answers without one: of programs, and for outputs that are the answer
 //	interact.go   calls of interactors
 //	plan.go       calls of adapters
-//	native.go     what a checker says that ran as a program
-//	equal.go      answers without a call, for outputs that are the answer
-//	call.go       a call and what it leaves
-//	budget.go     fuel for several calls together
+//	call.go       a call and what it leaves, and fuel for several together
 //	queue.go      calls that wait go to a worker together
 //	pool.go       workers: how many, how old, how large
-//	process.go    starts and ends children
-//	child.go      the hidden commands
-//	errors.go     failures and their words
+//	process.go    starts and ends children, asks one for a compilation, and has their hidden commands
 //	metrics.go    figures
 //
 // What a child does is in rooms of their own, each of which knows only those above it:
@@ -263,3 +255,35 @@ func (r *Runtime) Close() error {
 	r.spawner.close()
 	return nil
 }
+
+// Error is a plugin's failure to answer: it trapped, ran out of fuel or memory,
+// or broke the contract. It is never the contestant's doing, so the caller
+// reports a judging error and not a verdict.
+type Error struct {
+	Plugin  string // name and digest, such as "tokens@9f86d081"
+	Call    string // what it was asked, such as "check" or "plan"
+	Err     error  // what the runtime reported; often one of the sentinels below
+	Fuel    uint64 // what the guest had used by then; 0 when that is not known
+	Message string // what the guest had said by then, on stderr and in judgemessage.txt, for staff
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("plugin %s: %s: %v", e.Plugin, e.Call, e.Err) }
+
+// Unwrap returns what the runtime reported.
+func (e *Error) Unwrap() error { return e.Err }
+
+// What an [Error] can be about. With ErrContract and ErrFailed it was the guest
+// that ended by itself.
+var (
+	ErrFuel     = errors.New("ran out of fuel")
+	ErrMemory   = errors.New("ran out of memory")
+	ErrTrap     = errors.New("trapped")
+	ErrOutput   = errors.New("wrote more than it may")
+	ErrDied     = errors.New("ended its worker process, twice")
+	ErrPatience = errors.New("gave no answer in time")
+	ErrContract = errors.New("broke the contract")
+	ErrFailed   = errors.New("says that it failed")
+)
+
+// Refusal says why a module was not admitted.
+type Refusal = admission.Refusal //nolint:errname // a refusal is a decision, and is named so by everybody

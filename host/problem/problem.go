@@ -13,19 +13,12 @@
 //
 // Its files:
 //
-//	problem.go    the model: package, limits, files, submissions
-//	group.go      groups and tests, and how they are graded
-//	score.go      how scores of groups add up
-//	checker.go    checkers and interactors, and the standard ones
-//	binding.go    a checker that somebody bound in place of the package's
+//	problem.go    the model: package, limits, files, submissions, names, and what a package may be at most
+//	group.go      groups and tests, how they are graded and add up, and a package with some of its tests
+//	checker.go    checkers and interactors, the standard ones, and one that somebody bound
 //	program.go    programs of the judges, their languages and commands
 //	expect.go     what submissions of the package must get
-//	bounds.go     what a package may be at most
-//	finding.go    what a setter should know of a package
-//	given.go      what is given with a package that does not say it
-//	only.go       a package with some of its tests
-//	shortname.go  short names, from names of folders and files
-//	tag.go        tags of languages of people, by their names
+//	finding.go    what a setter should know of a package, and what is given with one that does not say it
 //	render.go     pages of statements
 //	store.go      keeps a package and its files by content
 //	arrive.go     takes a package that another process read
@@ -36,6 +29,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -316,3 +310,59 @@ func New() *Package { return &Package{Schema: schema} }
 
 // From says where the files of a package are that is being read.
 func (p *Package) From(fsys fs.FS) { p.src = fsys }
+
+// Short names stand in addresses and in commands.
+var (
+	shortName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	noShortName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+)
+
+// maxShortName is how many bytes a short name may have.
+const maxShortName = 64
+
+// IsShortName reports whether a problem may be called name: letters, digits, dots,
+// hyphens and underscores, at most 64, the first of them a letter or digit.
+func IsShortName(name string) bool { return len(name) <= maxShortName && shortName.MatchString(name) }
+
+// ShortName returns what a problem is called whose folder or file has a name: "a+b (1)"
+// gives "a-b-1". It is "problem" if nothing of the name can stay.
+func ShortName(name string) string {
+	name = strings.TrimLeft(noShortName.ReplaceAllString(name, "-"), "-._")
+	if name = strings.TrimRight(name[:min(len(name), maxShortName)], "-"); name == "" {
+		return "problem"
+	}
+	return name
+}
+
+// languageTags are the tags of the languages that Polygon names in full.
+var languageTags = map[string]string{
+	"english": "en", "russian": "ru", "ukrainian": "uk", "belarusian": "be", "kazakh": "kk", "uzbek": "uz", "kyrgyz": "ky",
+	"armenian": "hy", "azerbaijani": "az", "georgian": "ka", "polish": "pl", "czech": "cs", "slovak": "sk", "hungarian": "hu",
+	"german": "de", "french": "fr", "spanish": "es", "portuguese": "pt", "italian": "it", "dutch": "nl", "swedish": "sv",
+	"turkish": "tr", "persian": "fa", "arabic": "ar", "hebrew": "he", "chinese": "zh", "japanese": "ja", "korean": "ko",
+	"vietnamese": "vi", "indonesian": "id", "hindi": "hi", "bulgarian": "bg", "romanian": "ro", "serbian": "sr", "croatian": "hr",
+	"lithuanian": "lt", "latvian": "lv", "estonian": "et", "greek": "el", "mongolian": "mn",
+}
+
+// LanguageTag returns the tag of a language that Polygon names in full, or else its name
+// in lower case.
+func LanguageTag(name string) string {
+	if tag, ok := languageTags[strings.ToLower(name)]; ok {
+		return tag
+	}
+	return strings.ToLower(name)
+}
+
+// MaxTestFile bounds a file for the working directory of programs, in bytes.
+const MaxTestFile = 64 << 20
+
+// MaxCPUSeconds is the longest limit of CPU time that this platform can honour.
+const MaxCPUSeconds = 600
+
+// What a package may be at most. They bound the work of reading a hostile one.
+const (
+	MaxFiles   = 200_000  // and folders, each as often as links lead to it
+	MaxBytes   = 4 << 30  // of all its files together, each as often as links lead to it
+	MaxSample  = 64 << 10 // bytes of a sample that are shown
+	MaxSamples = 4 << 20  // bytes that are shown of all samples
+)

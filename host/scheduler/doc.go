@@ -16,14 +16,12 @@
 // Its files:
 //
 //	dispatcher.go  jobs to streams
-//	window.go      how many may be there at a time
-//	shards.go      which shards a dispatcher holds
+//	window.go      how many may be there at a time, and which shards a dispatcher holds
 //	reclaimer.go   jobs of lost workers
 //	redriver.go    jobs whose time has come, and lost deliveries
 //	switch.go      streams or PostgreSQL
 //	retirer.go     what need not be kept
-//	observer.go    what is measured
-//	metrics.go     and what of the steps is counted
+//	observer.go    what is measured, and what of the steps is counted
 package scheduler
 
 import (

@@ -19,15 +19,13 @@
 // Its files:
 //
 //	worker.go    receives tickets and keeps the slots busy
-//	config.go    its configuration
-//	seams.go     what it asks of database, queue and judge
+//	config.go    its configuration, and what it asks of database, queue and judge
 //	claim.go     makes jobs its own
 //	run.go       a claimed job on its way to a result
-//	lease.go     heartbeats
 //	progress.go  what is reported of a run meanwhile
 //	finish.go    results, failures, and what is given back
 //	journal.go   results that the database has not answered yet
 //	fit.go       needs, without which it takes no jobs
-//	beat.go      says that the worker lives
+//	beat.go      heartbeats: of jobs, and of the worker
 //	metrics.go   figures
 package worker

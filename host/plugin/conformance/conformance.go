@@ -16,16 +16,13 @@
 //	conformance.go   the suite and its options
 //	rules.go         its stages
 //	checker.go       manifest and answers of checkers
-//	sample.go        questions whose right answer is known
-//	oracle.go        samples from a package
+//	sample.go        questions whose right answer is known, also from a package
 //	mutants.go       outputs that are a little wrong
 //	hostile.go       outputs that are out of all bounds
 //	messages.go      what a checker says of what it rejects
-//	conversation.go  interactors and programs that talk with them
+//	conversation.go  interactors and programs that talk with them, and how questions of many sizes cost
 //	adapter.go       plans of adapters
-//	cost.go          small and large questions
-//	report.go        the report
-//	junit.go         the report as JUnit's XML
+//	report.go        the report, and the same as JUnit's XML
 package conformance
 
 import (

@@ -4,21 +4,17 @@
 // Its files:
 //
 //	icpc.go         the order in which a package is read, its statements and its other files
-//	legacy.go       problem.yaml of the legacy format, and the time limit
+//	legacy.go       problem.yaml of the legacy format and of the drafts of 2023-07, and the time limit
 //	versioned.go    problem.yaml of 2023-07 and 2025-09, and what is compiled with submissions
-//	drafted.go      packages of the drafts of 2023-07
 //	domjudge.go     DOMjudge's dialect: its settings and scores
 //	data.go         tests and groups of the legacy format
 //	groups.go       tests and groups of the newer ones
 //	constants.go    constants of a package, put into its files
 //	checkers.go     who decides on outputs
-//	validators.go   validators of inputs, and tests of the package's own programs
-//	static.go       static validators
+//	validators.go   validators of inputs, static ones, and tests of the package's own programs
 //	submissions.go  the package's own submissions, and what their folders mean
 //	expect.go       what each of them must get, as submissions.yaml says
-//	entry.go        entry points of submissions
-//	alone.go        samples that are shown and not judged
-//	title.go        the title, where only a statement has it
+//	title.go        the title, where only a statement has it, and samples that are shown and not judged
 package icpc
 
 import (

@@ -7,21 +7,15 @@
 // Its files:
 //
 //	reader.go     what one package is read with, and what was found
-//	findings.go   findings, like ones together
+//	findings.go   findings, like ones together, and limits that this platform can honour
 //	archive.go    opens a folder or a ZIP file
-//	walk.go       lists the files of a package
-//	links.go      where links of a package may lead
+//	walk.go       lists the files of a package, and where links may lead
 //	mount.go      archives in a package, and files that it does not hold
 //	yaml.go       YAML, with a note of each key that nothing read
 //	text.go       tests that are read as text
-//	aside.go      files that people and tools leave beside programs, and names
-//	limits.go     limits, and what this platform can honour
-//	native.go     deepoj.yaml: checkers and interactors that are bound
-//	generate.go   deepoj.yaml: tests that are made
-//	programs.go   programs of the judges
-//	headers.go    headers that such programs include
-//	statement.go  statements, samples and attachments
-//	picture.go    pictures of statements
+//	generate.go   deepoj.yaml: checkers and interactors that are bound, and tests that are made
+//	programs.go   programs of the judges, headers that they include, and files that tools leave beside them
+//	statement.go  statements, their pictures, samples and attachments
 package source
 
 import (

@@ -7,9 +7,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
+	"golang.org/x/sys/unix"
 
 	"deepoj/host/plugin/internal/wire"
 )
@@ -158,3 +160,31 @@ func (d *Dice) Read(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// ProcessTime returns the processor time of this process.
+func ProcessTime() time.Duration { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
+
+// MachineTime returns the time by the machine's monotonic clock.
+func MachineTime() time.Duration { return clock(unix.CLOCK_MONOTONIC) }
+
+func clock(id int32) time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(id, &t); err != nil {
+		return 0 // both clocks always exist on Linux
+	}
+	return time.Duration(t.Nano())
+}
+
+// ReservedPrefix begins the names that the rewriter adds.
+const ReservedPrefix = "judge."
+
+// Names that the rewriter adds to a module.
+const (
+	TickModule = "judge"
+	TickName   = "tick"
+	Counter    = ReservedPrefix + "fuel"
+)
+
+// State is under what name the rewriter exports the global number i of those
+// that a call may change. A module whose instances cannot be used again has none.
+func State(i int) string { return ReservedPrefix + "state." + strconv.Itoa(i) }
