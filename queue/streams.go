@@ -44,8 +44,7 @@ func (s *Streams) Publish(ctx context.Context, tickets []judge.Ticket) ([]string
 	return ids, nil
 }
 
-// Receive implements [Delivery]. It returns no later than a second after ctx
-// ended.
+// Receive implements [Delivery]. It returns no later than a second after ctx ended.
 func (s *Streams) Receive(ctx context.Context, limit int, wait time.Duration) ([]judge.Entry, error) {
 	if limit <= 0 {
 		return nil, nil
@@ -90,8 +89,7 @@ func entries(streams []redis.XStream) []judge.Entry {
 	return es
 }
 
-// Ack implements [Delivery]: what is acknowledged is deleted, so the stream
-// holds only what nobody has decided about.
+// Ack implements [Delivery]: what is acknowledged is deleted, so the stream holds only what nobody has decided about.
 func (s *Streams) Ack(ctx context.Context, entries ...judge.Entry) error {
 	ids := make([]string, 0, len(entries))
 	for _, e := range entries {
@@ -136,8 +134,7 @@ func fields(t judge.Ticket) []any {
 	}
 }
 
-// parse reads an entry. A malformed one says so in Reason and names its job if
-// it can.
+// parse reads an entry. A malformed one says so in Reason and names its job if it can.
 func parse(m redis.XMessage) judge.Entry {
 	e := judge.Entry{ID: m.ID}
 	missing, invalid := false, false
@@ -175,8 +172,7 @@ func parse(m redis.XMessage) judge.Entry {
 	return e
 }
 
-// validRef reports whether ref can name the payload of a job: pg:<job id> or
-// sha256:<hex>.
+// validRef reports whether ref can name the payload of a job: pg:<job id> or sha256:<hex>.
 func validRef(ref string, jobID int64) bool {
 	kind, rest, _ := strings.Cut(ref, ":")
 	switch kind {

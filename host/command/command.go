@@ -107,8 +107,7 @@ func (p *Program) isGroup(words []string) bool {
 	})
 }
 
-// unknown answers args that name no verb: with the list of a group, or with what may
-// have been meant.
+// unknown answers args that name no verb: with the list of a group, or with what may have been meant.
 func (p *Program) unknown(process *Process, args []string) int {
 	n := 0
 	for n < len(args) && p.isGroup(args[:n+1]) {

@@ -103,8 +103,7 @@ func meant(before, name string) string {
 	return fmt.Sprintf("; did you mean %s%s?", before, name)
 }
 
-// distance counts the letters by which two words differ; two neighbours that changed
-// places count once.
+// distance counts the letters by which two words differ; two neighbours that changed places count once.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -41,9 +41,8 @@ func (s *service) PID() int {
 	return s.cur.pid
 }
 
-// Run starts the server again whenever it ends by itself, until ctx is done;
-// then it stops the server and returns nil. An error says that the server did
-// not stop in order.
+// Run starts the server again whenever it ends by itself, until ctx is done; then it stops the server and returns nil.
+// An error says that the server did not stop in order.
 func (s *service) Run(ctx context.Context) error {
 	pause, began := firstPause, time.Now()
 	for {
@@ -108,15 +107,13 @@ func (s *service) Close() error {
 	return errors.Join(err, s.lock.release())
 }
 
-// settleTime is how long each step of ending a server may take that nobody needs
-// any more.
+// settleTime is how long each step of ending a server may take that nobody needs any more.
 const settleTime = 10 * time.Second
 
-// Settle makes sure that nothing runs in the folders of a PostgreSQL and a Redis,
-// so that they can be given to another account, and keeps both locked until
-// release is called. Servers that a dead parent left over are ended: another
-// account could not see them. The error is an [*InUseError] when a parent lives.
-// Folders that are not there are nobody's.
+// Settle makes sure that nothing runs in the folders of a PostgreSQL and a Redis, so that they can be given to another
+// account, and keeps both locked until release is called. Servers that a dead parent left over are ended: another
+// account could not see them. The error is an [*InUseError] when a parent lives. Folders that are not there are
+// nobody's.
 func Settle(ctx context.Context, postgres, redis string) (release func(), err error) {
 	var locks []*folderLock
 	release = func() {
@@ -149,9 +146,8 @@ func Settle(ctx context.Context, postgres, redis string) (release func(), err er
 	return release, nil
 }
 
-// holdFolder locks the folder of a server as [lockFolder] does, but makes and
-// changes nothing: what is in it is somebody else's. It returns nil if no server
-// was ever there.
+// holdFolder locks the folder of a server as [lockFolder] does, but makes and changes nothing: what is in it is
+// somebody else's. It returns nil if no server was ever there.
 func holdFolder(dir string) (*folderLock, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {

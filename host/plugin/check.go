@@ -53,8 +53,7 @@ type Opinion struct {
 	JudgeMessage string   // for staff, the same; a testlib/1 checker has one message for both
 	NextPass     []byte   // icpc/1: the input of the next pass; nil when there is none
 
-	// Feedback is what is in the feedback folder, without the input of the next
-	// pass, if that was asked for.
+	// Feedback is what is in the feedback folder, without the input of the next pass, if that was asked for.
 	Feedback map[string][]byte
 
 	Exit        int           // the guest's exit status
@@ -63,8 +62,7 @@ type Opinion struct {
 	MemoryBytes int64         // what the guest's memory grew to
 }
 
-// Check asks a checker. A guest that fails gives an [*Error]; any other error is
-// the platform's.
+// Check asks a checker. A guest that fails gives an [*Error]; any other error is the platform's.
 func (r *Runtime) Check(ctx context.Context, m *Module, c Check) (Opinion, error) {
 	if m.Manifest.Kind != abi.Checker {
 		return Opinion{}, fmt.Errorf("check: %s is a %s", m.label(), m.Manifest.Kind)
@@ -179,8 +177,7 @@ func score(s string) (float64, bool) {
 	return x, err == nil && x >= 0 && !math.IsInf(x, 0)
 }
 
-// feedback returns the files of the feedback folder for the next pass, nil if what
-// was there before is nil.
+// feedback returns the files of the feedback folder for the next pass, nil if what was there before is nil.
 func (a answer) feedback(before map[string][]byte) map[string][]byte {
 	if before == nil {
 		return nil
@@ -235,11 +232,9 @@ func (o *Opinion) readICPC(a answer) error {
 	return nil
 }
 
-// OpinionOf returns what a checker or interactor says that ran as a program of its
-// own and not as a guest: by its exit status, by what it wrote to standard error,
-// and, with icpc/1, by the files that it left in its feedback folder. Kept says that
-// the folder is there again in the next pass. The error is [ErrContract] or
-// [ErrFailed].
+// OpinionOf returns what a checker or interactor says that ran as a program of its own and not as a guest: by its exit
+// status, by what it wrote to standard error, and, with icpc/1, by the files that it left in its feedback folder. Kept
+// says that the folder is there again in the next pass. The error is [ErrContract] or [ErrFailed].
 func OpinionOf(protocol abi.Protocol, exit int, stderr []byte, left map[string][]byte, kept bool) (Opinion, error) {
 	a := answer{exit: uint32(exit), parts: map[string][]byte{wire.PartStderr: stderr}}
 	maps.Copy(a.parts, left)
@@ -259,10 +254,9 @@ const (
 	compared = 256 << 10
 )
 
-// Settled reports whether a checker need not be asked, because its manifest
-// promises to accept an output that equals the answer byte for byte, and this
-// one does. The conformance suite checks such promises. A checker that gives
-// points is always asked.
+// Settled reports whether a checker need not be asked, because its manifest promises to accept an output that equals
+// the answer byte for byte, and this one does. The conformance suite checks such promises. A checker that gives points
+// is always asked.
 func (m *Module) Settled(c Check) (bool, error) {
 	if !m.Manifest.EqualAccepts || slices.Contains(m.Manifest.Needs, "points") {
 		return false, nil

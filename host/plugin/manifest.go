@@ -50,8 +50,7 @@ func badManifest(remedy, format string, args ...any) *Refusal {
 	return &Refusal{Rule: "manifest", Offender: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// checkManifest refuses manifests that this host does not understand or cannot
-// serve, and says what it offers.
+// checkManifest refuses manifests that this host does not understand or cannot serve, and says what it offers.
 func checkManifest(m abi.Manifest) *Refusal {
 	protocols, known := dialects[m.Kind]
 	switch {
@@ -97,8 +96,7 @@ func checkLanguage(m abi.Manifest) *Refusal {
 	}
 }
 
-// checkPatterns compiles the regular expressions of a language, since whoever
-// uses them later has nobody to tell.
+// checkPatterns compiles the regular expressions of a language, since whoever uses them later has nobody to tell.
 func checkPatterns(l *abi.Language) *Refusal {
 	patterns := slices.Clone(l.Hints)
 	for _, t := range l.Tools {
@@ -124,8 +122,7 @@ func (c Config) clip(l abi.Limits) abi.Limits {
 	}
 }
 
-// ParseManifest reads a manifest. The error is a [*Refusal] if this host does not
-// understand it.
+// ParseManifest reads a manifest. The error is a [*Refusal] if this host does not understand it.
 func ParseManifest(data []byte) (*abi.Manifest, error) {
 	m, refusal := parseManifest(data)
 	if refusal != nil {
@@ -134,9 +131,8 @@ func ParseManifest(data []byte) (*abi.Manifest, error) {
 	return m, nil
 }
 
-// Embed returns the module with the manifest, a JSON object, in its section, in
-// the place of any that it had. The error is a [*Refusal] if the manifest would
-// be refused or the module cannot be taken apart.
+// Embed returns the module with the manifest, a JSON object, in its section, in the place of any that it had. The error
+// is a [*Refusal] if the manifest would be refused or the module cannot be taken apart.
 func Embed(wasm, manifest []byte) ([]byte, error) {
 	if _, refusal := parseManifest(manifest); refusal != nil {
 		return nil, refusal

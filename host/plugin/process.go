@@ -22,9 +22,8 @@ import (
 // maxCrash is how much of a dead child's last words is kept.
 const maxCrash = 4 << 10
 
-// spawner starts children that die with this process. The kernel kills them when
-// the thread that started them ends, so they are all started by one thread that
-// ends with the runtime.
+// spawner starts children that die with this process. The kernel kills them when the thread that started them ends, so
+// they are all started by one thread that ends with the runtime.
 type spawner struct {
 	exe   string
 	start chan func()
@@ -109,8 +108,7 @@ func (p *process) wait(ctx context.Context) error {
 	}
 }
 
-// lastWords says how the child ended: by which status or signal, and the first
-// line of what it said.
+// lastWords says how the child ended: by which status or signal, and the first line of what it said.
 func (p *process) lastWords() string {
 	<-p.ended
 	how := "ended"
@@ -138,9 +136,8 @@ const (
 	WorkerCommand  = wire.WorkerCommand
 )
 
-// Child is the whole life of a compile child or a worker: args are those of the
-// process without its name, so args[0] is [CompileCommand] or [WorkerCommand].
-// It returns the exit status. A main calls it before anything else:
+// Child is the whole life of a compile child or a worker: args are those of the process without its name, so args[0] is
+// [CompileCommand] or [WorkerCommand]. It returns the exit status. A main calls it before anything else:
 //
 //	if len(os.Args) > 1 && (os.Args[1] == plugin.CompileCommand || os.Args[1] == plugin.WorkerCommand) {
 //		os.Exit(plugin.Child(os.Args[1:]))
@@ -150,9 +147,8 @@ func Child(args []string) int { return worker.Main(args) }
 // compileTries is how often a compile child is started that somebody kills.
 const compileTries = 2
 
-// compile compiles the module in dir in a child process, since small modules can
-// cost gigabytes and minutes, and nothing in this process could stop that. One that
-// is compiled anew was compiled before.
+// compile compiles the module in dir in a child process, since small modules can cost gigabytes and minutes, and
+// nothing in this process could stop that. One that is compiled anew was compiled before.
 func (r *Runtime) compile(ctx context.Context, dir string, anew bool) error {
 	select {
 	case r.compiling <- struct{}{}:

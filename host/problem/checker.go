@@ -55,8 +55,7 @@ func (c Checker) Name() string {
 	return c.Standard + c.Plugin + c.Digest
 }
 
-// WithChecker returns p judged by another checker, not yet saved. What the
-// package says about flags and points stays.
+// WithChecker returns p judged by another checker, not yet saved. What the package says about flags and points stays.
 func (p *Package) WithChecker(c Checker) *Package {
 	q := *p
 	if len(p.Checkers) > 0 {
@@ -90,8 +89,7 @@ func (c *Checker) EachFile(f func(*File)) {
 	}
 }
 
-// Binding is what a package says of its checkers where somebody bound another to the
-// problem.
+// Binding is what a package says of its checkers where somebody bound another to the problem.
 type Binding struct {
 	// Own are the checkers that the package asks for; nil if that is not known, as of
 	// bindings that older versions of the platform made.
@@ -110,8 +108,7 @@ func (p *Package) Bind(c Checker) *Package {
 	return q
 }
 
-// Bound returns the checker that somebody bound to the problem, and whether there is
-// one.
+// Bound returns the checker that somebody bound to the problem, and whether there is one.
 func (p *Package) Bound() (Checker, bool) {
 	if len(p.Checkers) != 1 || p.Checkers[0].Plugin == "" && p.Checkers[0].Digest == "" {
 		return Checker{}, false
@@ -120,9 +117,8 @@ func (p *Package) Bound() (Checker, bool) {
 	return p.Checkers[0], p.Binding != nil || !named // a package can name an uploaded checker in that file alone
 }
 
-// SameOwn reports whether a new version of a package asks for the same checkers as p
-// does, to which another is bound. Where that is not known they are the same if all
-// their files are in p. The new version is saved.
+// SameOwn reports whether a new version of a package asks for the same checkers as p does, to which another is bound.
+// Where that is not known they are the same if all their files are in p. The new version is saved.
 func (p *Package) SameOwn(now *Package) bool {
 	if p.Binding != nil && p.Binding.Own != nil {
 		before, err := json.Marshal(p.Binding.Own)

@@ -13,8 +13,7 @@ import (
 // Finding is something about a package that a setter should know.
 type Finding = judge.Finding
 
-// Report lists what was understood in a package but is not honoured, and what
-// was taken by default.
+// Report lists what was understood in a package but is not honoured, and what was taken by default.
 type Report struct {
 	Warnings []Finding `json:"warnings"`
 }
@@ -74,9 +73,8 @@ const (
 // GivenWith is where a limit comes from that was given with the package.
 const GivenWith = "given with the package"
 
-// Give names a package that was just read, and gives it what it does not say itself.
-// It returns what of it has no effect. The title of a folder of tests is its name if
-// nobody says another.
+// Give names a package that was just read, and gives it what it does not say itself. It returns what of it has no
+// effect. The title of a folder of tests is its name if nobody says another.
 func (p *Package) Give(slug string, g judge.Given) []Finding {
 	var idle []Finding
 	p.Slug = slug

@@ -1,15 +1,11 @@
-// Package problem is the model of a problem as it is judged, and keeps problems by
-// content.
+// Package problem is the model of a problem as it is judged, and keeps problems by content.
 //
-// A [Package] says what is judged, by which tests, in which order, by which checker and
-// how scores add up. Packages as setters write them are read into it by
-// host/problem/importing, which refuses with a [Finding] for each reason: it names the
-// file, the key and what is wrong. What was understood but not honoured is in the
-// [Report].
+// A [Package] says what is judged, by which tests, in which order, by which checker and how scores add up. Packages as
+// setters write them are read into it by host/problem/importing, which refuses with a [Finding] for each reason: it
+// names the file, the key and what is wrong. What was understood but not honoured is in the [Report].
 //
-// [Package.Save] puts the package and all its files into a blob store and
-// returns the digest of its manifest. That digest is the problem's version: it
-// names the same tests and rules forever. This package judges nothing.
+// [Package.Save] puts the package and all its files into a blob store and returns the digest of its manifest. That
+// digest is the problem's version: it names the same tests and rules forever. This package judges nothing.
 //
 // Its files:
 //
@@ -55,9 +51,8 @@ const (
 	SecretGroup = "secret"
 )
 
-// The formats of packages, as [Package.Format] spells them: those of ICPC and
-// Kattis, of which the first has no version, that of Polygon, that of DMOJ, and
-// folders that hold tests and say nothing else.
+// The formats of packages, as [Package.Format] spells them: those of ICPC and Kattis, of which the first has no
+// version, that of Polygon, that of DMOJ, and folders that hold tests and say nothing else.
 const (
 	FormatLegacy  = "icpc-legacy"
 	Format202307  = "icpc-2023-07"
@@ -110,24 +105,20 @@ type Package struct {
 	// Answers says that a submission is no program but the answers to the tests.
 	Answers bool `json:"answers,omitempty"`
 
-	// Writable says that programs may write files of their working directory, which
-	// nobody reads.
+	// Writable says that programs may write files of their working directory, which nobody reads.
 	Writable bool `json:"writable,omitempty"`
 
-	// Interactor talks with the program, which then has no other input. Nil
-	// when the problem is not interactive.
+	// Interactor talks with the program, which then has no other input. Nil when the problem is not interactive.
 	Interactor *Checker `json:"interactor,omitempty"`
 
-	// Checkers decide on each output; all of them must accept it. In an
-	// interactive problem the output is what a testlib/1 interactor wrote for
-	// them, and there may be none.
+	// Checkers decide on each output; all of them must accept it. In an interactive problem the output is what a
+	// testlib/1 interactor wrote for them, and there may be none.
 	Checkers []Checker `json:"checkers"`
 
 	// Binding says that the checker is none that the package asks for; nil if it is.
 	Binding *Binding `json:"binding,omitempty"`
 
-	// Root is the group of the whole package; its children are sample and
-	// secret.
+	// Root is the group of the whole package; its children are sample and secret.
 	Root *Group `json:"root"`
 
 	// Includes are the files that every submission is compiled with.
@@ -138,17 +129,15 @@ type Package struct {
 	Statements map[string]string `json:"statements,omitempty"`
 	Samples    []judge.Sample    `json:"samples,omitempty"`
 
-	// Pictures are what the statements show, by name. Their pages name each as
-	// "pictures/" and its name.
+	// Pictures are what the statements show, by name. Their pages name each as "pictures/" and its name.
 	Pictures []Picture `json:"pictures,omitempty"`
 
 	Submissions []Submission `json:"submissions,omitempty"`
 	Attachments []File       `json:"attachments,omitempty"`
 	Documents   []File       `json:"documents,omitempty"` // statements that are PDF
 
-	// Generators are the programs that make tests. Validators are those that look
-	// at inputs; one at least must reject each of Invalid. CheckerTests are what the
-	// checkers must say.
+	// Generators are the programs that make tests. Validators are those that look at inputs; one at least must
+	// reject each of Invalid. CheckerTests are what the checkers must say.
 	Generators   []Program     `json:"generators,omitempty"`
 	Validators   []Validator   `json:"validators,omitempty"`
 	Invalid      []OwnInput    `json:"invalid,omitempty"`
@@ -176,15 +165,13 @@ type Picture struct {
 	// extension of what is shown: ".png", ".jpg", ".gif" or ".svg".
 	Name string `json:"name"`
 
-	// File holds it: a file that the setter made or, for SVG, a clean one that was made
-	// of it (see [Derived]).
+	// File holds it: a file that the setter made or, for SVG, a clean one that was made of it (see [Derived]).
 	File File `json:"file"`
 
 	// Type is the media type of what is shown, such as "image/png".
 	Type string `json:"type"`
 
-	// Convert says what File is if it is still to be turned into Type: "pdf" or "eps";
-	// "" = it is shown as it is.
+	// Convert says what File is if it is still to be turned into Type: "pdf" or "eps"; "" = it is shown as it is.
 	Convert string `json:"convert,omitempty"`
 }
 
@@ -246,13 +233,11 @@ type NamedFile struct {
 	File File   `json:"file"`
 }
 
-// Limits are what a program may use, and what is known of how the time limit
-// came about.
+// Limits are what a program may use, and what is known of how the time limit came about.
 type Limits struct {
 	CPU time.Duration `json:"cpu"` // before a language's factor
 
-	// CPUFrom says where CPU comes from: a file and key of the package, or
-	// "default" when the package does not say.
+	// CPUFrom says where CPU comes from: a file and key of the package, or "default" when the package does not say.
 	CPUFrom string `json:"cpu_from"`
 
 	Multiplier   float64 `json:"multiplier"`    // time_multiplier: slowest accepted submission to limit
@@ -344,8 +329,7 @@ var languageTags = map[string]string{
 	"lithuanian": "lt", "latvian": "lv", "estonian": "et", "greek": "el", "mongolian": "mn",
 }
 
-// LanguageTag returns the tag of a language that Polygon names in full, or else its name
-// in lower case.
+// LanguageTag returns the tag of a language that Polygon names in full, or else its name in lower case.
 func LanguageTag(name string) string {
 	if tag, ok := languageTags[strings.ToLower(name)]; ok {
 		return tag

@@ -1,11 +1,10 @@
 // Package reading reads problem packages in a process of its own, because a small
 // package can cost hours or gigabytes, and because strangers made it.
 //
-// The process is this program again. It gets one open file, the archive or folder,
-// and has bounded memory and CPU time; it has no environment and can open no other
-// file, no connection and no program. It answers with the package as JSON, which is
-// bounded and checked, and with the content of the files that it is asked for. It is
-// killed when the context of the caller ends.
+// The process is this program again. It gets one open file, the archive or folder, and has bounded memory and CPU time;
+// it has no environment and can open no other file, no connection and no program. It answers with the package as JSON,
+// which is bounded and checked, and with the content of the files that it is asked for. It is killed when the context
+// of the caller ends.
 package reading
 
 import (
@@ -35,8 +34,7 @@ type Config struct {
 	// Bytes is the memory that it may use. Defaults to 1 GiB.
 	Bytes int64
 
-	// Patience is how long the process may be silent when it was asked for something.
-	// Defaults to 10 minutes.
+	// Patience is how long the process may be silent when it was asked for something. Defaults to 10 minutes.
 	Patience time.Duration
 }
 
@@ -79,9 +77,8 @@ func (r *Reading) Close() error {
 	return nil
 }
 
-// Archive reads a package from an open ZIP file. The reasons to refuse it are those of
-// [importing.Read], or a [FailureError]; any other error is none of the package. The report
-// is there in any case.
+// Archive reads a package from an open ZIP file. The reasons to refuse it are those of [importing.Read], or a
+// [FailureError]; any other error is none of the package. The report is there in any case.
 func (c Config) Archive(ctx context.Context, file *os.File) (*Reading, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -105,8 +102,7 @@ func (c Config) Statements(ctx context.Context, file *os.File) (*Reading, error)
 	return c.read(ctx, order{Bytes: info.Size(), Statements: true}, file)
 }
 
-// Path reads the package at a path of this machine, as [source.Open] finds it, and
-// returns its short name besides.
+// Path reads the package at a path of this machine, as [source.Open] finds it, and returns its short name besides.
 func (c Config) Path(ctx context.Context, name string) (r *Reading, slug string, err error) {
 	full, err := filepath.Abs(name)
 	if err != nil {

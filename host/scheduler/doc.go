@@ -1,17 +1,13 @@
-// Package scheduler moves jobs from the database to the workers, and back when a
-// worker or the queue loses them.
+// Package scheduler moves jobs from the database to the workers, and back when a worker or the queue loses them.
 //
-// A [Dispatcher] publishes ready jobs in the order of the queue, a small window
-// at a time, so that the order is decided late and little can be lost. A
-// [Reclaimer] takes jobs from workers whose lease ran out. A [Redriver] makes
-// jobs ready whose time has come, and those again that were delivered and never
-// claimed. A [Switch] delivers over Redis streams while Redis answers and
-// straight from PostgreSQL while it does not. A [Retirer] deletes what need not be
-// kept any longer. An [Observer] measures all of it.
+// A [Dispatcher] publishes ready jobs in the order of the queue, a small window at a time, so that the order is decided
+// late and little can be lost. A [Reclaimer] takes jobs from workers whose lease ran out. A [Redriver] makes jobs ready
+// whose time has come, and those again that were delivered and never claimed. A [Switch] delivers over Redis streams
+// while Redis answers and straight from PostgreSQL while it does not. A [Retirer] deletes what need not be kept any
+// longer. An [Observer] measures all of it.
 //
-// Any number of each may run at once, in one process or in several: every step
-// is one statement that skips what another one holds. None of them decides
-// about a verdict, and none loses a job by stopping at any moment.
+// Any number of each may run at once, in one process or in several: every step is one statement that skips what another
+// one holds. None of them decides about a verdict, and none loses a job by stopping at any moment.
 //
 // Its files:
 //

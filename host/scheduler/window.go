@@ -75,8 +75,7 @@ func (d *Dispatcher) look(ctx context.Context) error {
 	return nil
 }
 
-// shardLease is what a dispatcher knows of its shards. Only the lease in the
-// database lets it pick from them.
+// shardLease is what a dispatcher knows of its shards. Only the lease in the database lets it pick from them.
 type shardLease struct {
 	held   []int32
 	leased time.Time // when they were

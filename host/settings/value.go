@@ -22,8 +22,7 @@ type value struct {
 	path  bool // it names a file or folder, and is absolute in the field
 }
 
-// read fills a field with what a text means. The error completes the sentence that
-// begins with the setting.
+// read fills a field with what a text means. The error completes the sentence that begins with the setting.
 func read[T any](field *T, meaning func(text string) (T, error)) value {
 	return value{field: field, set: func(text string) error {
 		v, err := meaning(text)
@@ -224,8 +223,7 @@ func (t TLS) Client(prefix string) (*tls.Config, error) {
 	return out, nil
 }
 
-// Authorities has the certificates in the file that a setting names, or is nil when it
-// names none.
+// Authorities has the certificates in the file that a setting names, or is nil when it names none.
 func Authorities(setting, name string) (*tls.Config, error) {
 	if name == "" {
 		return nil, nil // no authorities are the answer, not a failure

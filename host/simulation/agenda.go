@@ -135,8 +135,7 @@ func (a Arrivals) rate(t float64) float64 {
 		const day = float64(24 * time.Hour / time.Second)
 		return a.Rate * (1 - (a.Peak-1)*math.Cos(2*math.Pi*t/day))
 	case Contest:
-		// Reading comes first, and the last minutes are the busiest. What is in
-		// between makes the mean.
+		// Reading comes first, and the last minutes are the busiest. What is in between makes the mean.
 		const slow, reading, rush = 0.2, 0.05, 0.1
 		level := (1 - slow*reading - a.Peak*rush) / (1 - reading - rush)
 		switch x := t / a.Duration.Seconds(); {

@@ -59,8 +59,7 @@ type Report struct {
 	Failures     int `json:"failures"`      // of workers
 	LostAttempts int `json:"lost_attempts"` // that they took with them
 
-	// What there is room for: jobs per second without end, of each alone, in the
-	// largest statements.
+	// What there is room for: jobs per second without end, of each alone, in the largest statements.
 	WorkersLimit  float64    `json:"workers_limit_jobs_per_second"`
 	DatabaseLimit float64    `json:"database_limit_jobs_per_second"` // 0 = it takes no time
 	Bottleneck    Bottleneck `json:"bottleneck"`
@@ -138,13 +137,11 @@ type Target struct {
 	Wait     time.Duration // which is at most this
 }
 
-// ErrNotByWorkers is returned where no number of workers keeps a promise, because
-// something else is too slow.
+// ErrNotByWorkers is returned where no number of workers keeps a promise, because something else is too slow.
 var ErrNotByWorkers = errors.New("more workers do not help")
 
-// Need returns the fewest workers with which the target is met, and what is
-// predicted for them. Config.Workers is not used. It returns an error that wraps
-// [ErrNotByWorkers], with the report of the most workers that were tried, when the
+// Need returns the fewest workers with which the target is met, and what is predicted for them. Config.Workers is not
+// used. It returns an error that wraps [ErrNotByWorkers], with the report of the most workers that were tried, when the
 // target is never met.
 func Need(c Config, t Target) (int, Report, error) {
 	if t.Quantile != 0.5 && t.Quantile != 0.95 && t.Quantile != 0.99 {

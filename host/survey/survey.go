@@ -1,8 +1,7 @@
 // Package survey reads many problem packages, proves them, and sums up what came of it:
 // what a site sees before it moves in. It needs no database, and nothing is kept.
 //
-// A package that is broken, or takes too long, is a line of the table; the others go
-// on.
+// A package that is broken, or takes too long, is a line of the table; the others go on.
 package survey
 
 import (
@@ -36,12 +35,10 @@ type Config struct {
 	// Judge judges the submissions that prove packages. Nil leaves the proofs out.
 	Judge *judging.Judge
 
-	// Blobs is where Judge finds packages. It is emptied now and then. Required with
-	// Judge.
+	// Blobs is where Judge finds packages. It is emptied now and then. Required with Judge.
 	Blobs *blob.Dir
 
-	// Parallel is how many packages are read or proved at once. Defaults to the number
-	// of cores.
+	// Parallel is how many packages are read or proved at once. Defaults to the number of cores.
 	Parallel int
 
 	// Patience is how long one package may take on the clock. Defaults to 15 minutes.
@@ -94,8 +91,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// roomBytes is how much the packages may take that are stored for their proofs before
-// what is stored is removed.
+// roomBytes is how much the packages may take that are stored for their proofs before what is stored is removed.
 const roomBytes = 4 << 30
 
 // Run surveys packages, each an open folder or ZIP file whose name is its path. What

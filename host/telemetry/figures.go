@@ -21,15 +21,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Figures serves what only operators should read of a process, on an address of its
-// own: /metrics, and /readyz with what is wrong. They tell how busy a site is and
-// where its services are.
+// Figures serves what only operators should read of a process, on an address of its own: /metrics, and /readyz with
+// what is wrong. They tell how busy a site is and where its services are.
 type Figures struct {
 	// Registry is what /metrics shows.
 	Registry *prometheus.Registry
 
-	// Ready answers /readyz: whether the process is ready, and what that rests on.
-	// Without it there is no /readyz.
+	// Ready answers /readyz: whether the process is ready, and what that rests on. Without it there is no /readyz.
 	Ready func(ctx context.Context) (ready bool, document any)
 
 	// Token has to come with each request, as Authorization: Bearer. Without one

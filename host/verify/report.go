@@ -36,8 +36,7 @@ func (p *proof) report() judge.Proof {
 	return r
 }
 
-// mustBeAccepted reports whether a submission is to show that the problem can be
-// solved.
+// mustBeAccepted reports whether a submission is to show that the problem can be solved.
 func mustBeAccepted(row judge.ProofRow) bool {
 	return slices.Equal(row.Allowed, []judge.Verdict{judge.AC})
 }
@@ -145,9 +144,8 @@ func (e *fault) Error() string { return e.why }
 
 func faultf(format string, args ...any) error { return &fault{fmt.Sprintf(format, args...)} }
 
-// AtFault reports whether an error of [Finish], [Make] or [Infer] says what is wrong
-// with the package, or that this machine lacks a language of it. Other errors are
-// failures of the platform.
+// AtFault reports whether an error of [Finish], [Make] or [Infer] says what is wrong with the package, or that this
+// machine lacks a language of it. Other errors are failures of the platform.
 func AtFault(err error) bool {
 	_, own := errors.AsType[*fault](err)
 	missing, lacks := errors.AsType[*judging.UnavailableError](err)

@@ -2,9 +2,8 @@
 // each is judged like any other and must get what its place in the package
 // allows.
 //
-// A proof says how far the slowest accepted submission is from the time limit,
-// so that a setter sees a limit that is too tight or too loose. It changes
-// nothing: who stores or activates a package decides what to make of it.
+// A proof says how far the slowest accepted submission is from the time limit, so that a setter sees a limit that is
+// too tight or too loose. It changes nothing: who stores or activates a package decides what to make of it.
 //
 // Its files:
 //
@@ -44,22 +43,18 @@ type Config struct {
 	// "accepted/*". Submissions that do not match are left out. Defaults to all.
 	Only string
 
-	// Parallel is how many submissions are judged at once. Defaults to the
-	// number of cores.
+	// Parallel is how many submissions are judged at once. Defaults to the number of cores.
 	Parallel int
 
-	// Stage is told how far each step is, from one goroutine at a time. Defaults to
-	// nobody.
+	// Stage is told how far each step is, from one goroutine at a time. Defaults to nobody.
 	Stage func(Stage)
 
-	// Done is told of each row when it is complete, from one goroutine at a
-	// time. Defaults to nobody.
+	// Done is told of each row when it is complete, from one goroutine at a time. Defaults to nobody.
 	Done func(judge.ProofRow)
 }
 
-// Run judges the submissions of a package, and has its validators and checkers say
-// what they must. The error is a failure of the
-// platform; a submission that gets what it should not is in the report.
+// Run judges the submissions of a package, and has its validators and checkers say what they must. The error is a
+// failure of the platform; a submission that gets what it should not is in the report.
 func Run(ctx context.Context, cfg Config, pkg *problem.Package) (judge.Proof, error) {
 	if cfg.Judge == nil {
 		return judge.Proof{}, errors.New("verify: Judge is missing")
@@ -266,9 +261,8 @@ func wrong(s problem.Submission, r judge.Result) string {
 	return ""
 }
 
-// notInFull says that an accepted submission has not all points, or "". Where answers
-// are only more or less good, no program has, and the legacy format has no folder for
-// the best.
+// notInFull says that an accepted submission has not all points, or "". Where answers are only more or less good, no
+// program has, and the legacy format has no folder for the best.
 func notInFull(s problem.Submission, r judge.Result) string {
 	if len(s.Expect) > 0 || s.Partial || s.Score != nil || !slices.Equal(s.Allowed, []judge.Verdict{judge.AC}) ||
 		r.Verdict.InPackage() != judge.AC || r.Score == nil || r.MaxScore == nil || *r.Score == *r.MaxScore {
@@ -287,9 +281,8 @@ func (p *proof) text(ctx context.Context, f problem.File) (string, error) {
 	return string(b), errors.Join(err, r.Close())
 }
 
-// Language finds the language of a program by the extensions of its files. A
-// language's first extension weighs more than its others, which may be those of
-// headers.
+// Language finds the language of a program by the extensions of its files. A language's first extension weighs more
+// than its others, which may be those of headers.
 func Language(languages []judge.Language, names []string) (judge.Language, bool) {
 	for _, first := range []bool{true, false} {
 		for _, name := range names {

@@ -36,9 +36,8 @@ type DeskConfig struct {
 	Stage func(verify.Stage) // told how far making it ready is
 }
 
-// OpenDesk reads a package with the rights of the caller, and stores it for the
-// time of one command, with the tests that match. Those that the package does not
-// hold are made.
+// OpenDesk reads a package with the rights of the caller, and stores it for the time of one command, with the tests
+// that match. Those that the package does not hold are made.
 func OpenDesk(ctx context.Context, cfg DeskConfig) (d *Desk, err error) {
 	files, slug, closer, err := source.Open(cfg.Path)
 	if err != nil {
@@ -82,8 +81,7 @@ func OpenDesk(ctx context.Context, cfg DeskConfig) (d *Desk, err error) {
 	return &Desk{Bench: b, Judge: j, Problem: pkg, cfg: cfg}, nil
 }
 
-// Limit finds the time limit of a package that states none. A package that shows none
-// keeps the default.
+// Limit finds the time limit of a package that states none. A package that shows none keeps the default.
 func (d *Desk) Limit(ctx context.Context) error {
 	limited, err := verify.Infer(ctx, verify.Config{Judge: d.Judge, Stage: d.cfg.Stage}, d.Problem)
 	if verify.AtFault(err) {
@@ -97,8 +95,7 @@ func (d *Desk) Limit(ctx context.Context) error {
 	return nil
 }
 
-// ReadModule reads a file of at most as many bytes as a module may have. More is
-// for the admission to refuse.
+// ReadModule reads a file of at most as many bytes as a module may have. More is for the admission to refuse.
 func ReadModule(name string) ([]byte, error) {
 	const most = 64 << 20
 	info, err := os.Stat(name)
@@ -114,8 +111,7 @@ func ReadModule(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Clean(name))
 }
 
-// OpenRegular opens a file that can be read at any place. What cannot, such as a
-// pipe, is copied.
+// OpenRegular opens a file that can be read at any place. What cannot, such as a pipe, is copied.
 func OpenRegular(name string) (*os.File, error) {
 	f, err := os.Open(filepath.Clean(name))
 	if err != nil {

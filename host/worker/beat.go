@@ -34,8 +34,7 @@ func (w *Worker) beatSoon() {
 	}
 }
 
-// offer says which languages can be handed in from now on, unless that was said
-// since the last probe.
+// offer says which languages can be handed in from now on, unless that was said since the last probe.
 func (w *Worker) offer(ctx context.Context) {
 	w.telling.Lock()
 	defer w.telling.Unlock()
@@ -113,8 +112,7 @@ func (w *Worker) heartbeats(ctx context.Context) {
 	}
 }
 
-// Renew asks for the leases to be renewed now: some may have been taken away, and
-// what was is stopped.
+// Renew asks for the leases to be renewed now: some may have been taken away, and what was is stopped.
 func (w *Worker) Renew() {
 	select {
 	case w.renew <- struct{}{}:

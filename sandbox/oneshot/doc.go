@@ -1,6 +1,5 @@
-// Package oneshot is what a human's root command runs: the agent, the one-shot command
-// `deepoj judge`, and the keeper that starts both for clients without privilege, which
-// talk to it by way of package sandbox.
+// Package oneshot is what a human's root command runs: the agent, the one-shot command `deepoj judge`, and the keeper
+// that starts both for clients without privilege, which talk to it by way of package sandbox.
 //
 //	cli_linux.go        the one-shot command, whose Go runtime must not be in the way
 //	flags_linux.go      its command line

@@ -24,8 +24,7 @@ type Postgres struct {
 // rules are those of pg_hba.conf: see PostgreSQL's chapter "Client Authentication".
 const rules = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
 
-// StartPostgres runs a server with a certificate of a, and an empty database of
-// the user's name, until the test ends.
+// StartPostgres runs a server with a certificate of a, and an empty database of the user's name, until the test ends.
 func StartPostgres(t testing.TB, a *Authority) *Postgres {
 	t.Helper()
 	dir := Folder(t)
@@ -99,8 +98,7 @@ func RedisTLS(t testing.TB, a *Authority, port int) []string {
 	}
 }
 
-// RedisACL are the arguments of a server that knows RedisUser and RedisKeeper
-// alone.
+// RedisACL are the arguments of a server that knows RedisUser and RedisKeeper alone.
 func RedisACL(t testing.TB) []string {
 	t.Helper()
 	file := filepath.Join(Folder(t), "users.acl")

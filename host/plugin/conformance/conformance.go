@@ -1,14 +1,11 @@
-// Package conformance proves that a plugin keeps to its contract, and says what
-// to mend where it does not.
+// Package conformance proves that a plugin keeps to its contract, and says what to mend where it does not.
 //
-// The suite is one for everybody who decides about a plugin: `deepoj plugin
-// test`, the page that takes uploads, and the tests of the plugins that ship.
-// It asks the plugin through the runtime that judges with it, so what it sees is
-// what judging will see.
+// The suite is one for everybody who decides about a plugin: `deepoj plugin test`, the page that takes uploads, and the
+// tests of the plugins that ship. It asks the plugin through the runtime that judges with it, so what it sees is what
+// judging will see.
 //
-// A stage of the suite looks at one side of a plugin. What it finds is told as
-// it is found ([Options.Event]) and collected in the [Report]. A stage that
-// cannot be run, because it needs a problem package, a sandbox or a program to
+// A stage of the suite looks at one side of a plugin. What it finds is told as it is found ([Options.Event]) and
+// collected in the [Report]. A stage that cannot be run, because it needs a problem package, a sandbox or a program to
 // talk to, says so; it is never counted as passed.
 //
 // Its files:
@@ -56,30 +53,26 @@ type Options struct {
 	// in order, from the goroutine of [Run]. Defaults to nobody.
 	Event func(Event)
 
-	// LargeBytes is the size of the largest output that a checker is given.
-	// Defaults to 100 MB.
+	// LargeBytes is the size of the largest output that a checker is given. Defaults to 100 MB.
 	LargeBytes int64
 
-	// Time bounds the processor time of all that the plugin itself is asked; judging the
-	// submissions of a package and running programs of a language do not count. A plugin
-	// that takes longer does not conform, and how busy the machine is has no part in it.
-	// 0 = no bound.
+	// Time bounds the processor time of all that the plugin itself is asked; judging the submissions of a package
+	// and running programs of a language do not count. A plugin that takes longer does not conform, and how busy
+	// the machine is has no part in it. 0 = no bound.
 	Time time.Duration
 
 	// TempDir is a folder for files without a name. Defaults to [os.TempDir].
 	TempDir string
 }
 
-// Runner runs programs as judging does. Package [deepoj/host/intake/trial] has
-// one that uses the sandbox.
+// Runner runs programs as judging does. Package [deepoj/host/intake/trial] has one that uses the sandbox.
 type Runner interface {
 	// Program compiles and runs a program of a language with its adapter.
 	Program(ctx context.Context, adapter []byte, language string, sources []abi.Source) (Ran, error)
 
-	// Submissions judges the submissions of a package that must be accepted and
-	// those that must be rejected as wrong, with a checker or an interactor in the
-	// place of the package's own. Afterwards it judges others, each of one file,
-	// in order.
+	// Submissions judges the submissions of a package that must be accepted and those that must be rejected as
+	// wrong, with a checker or an interactor in the place of the package's own. Afterwards it judges others, each
+	// of one file, in order.
 	Submissions(ctx context.Context, p *problem.Package, wasm []byte, m abi.Manifest, others []abi.Source) ([]Judged, error)
 }
 
@@ -213,8 +206,7 @@ func (s *suite) all() error {
 	return nil
 }
 
-// timed goes through a stage in the time that is left for the plugin, unless it is
-// one of running programs.
+// timed goes through a stage in the time that is left for the plugin, unless it is one of running programs.
 func (s *suite) timed(st step) (notRun string, err error) {
 	s.ctx = s.whole
 	if s.budget == nil || slices.Contains([]string{stageSubmissions, stageRun, stageConversation}, st.name) {

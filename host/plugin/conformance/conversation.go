@@ -152,8 +152,7 @@ func percentiles(k *judge.PluginCost, took []time.Duration) {
 	k.MicrosP99 = took[(len(took)*99+99)/100-1].Microseconds()
 }
 
-// costOfSize measures an output of a megabyte that equals its answer: the
-// sample's, over and over.
+// costOfSize measures an output of a megabyte that equals its answer: the sample's, over and over.
 func (s *suite) costOfSize(c *sample, k *judge.PluginCost) error {
 	piece := c.answer
 	if len(bytes.TrimSpace(piece)) == 0 {

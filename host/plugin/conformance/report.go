@@ -137,8 +137,7 @@ func printable(s string) string {
 	return s
 }
 
-// Leaks reports whether what the plugin says holds pieces of answers; nil if that
-// was not looked at.
+// Leaks reports whether what the plugin says holds pieces of answers; nil if that was not looked at.
 func (r Report) Leaks() *bool {
 	for _, s := range r.Stages {
 		if s.Name == stageMessages && s.Outcome != NotRun {

@@ -60,8 +60,7 @@ func (c *sample) close() error {
 	return errors.Join(errs...)
 }
 
-// any returns a sample that is accepted, or else a question that every checker
-// must bear.
+// any returns a sample that is accepted, or else a question that every checker must bear.
 func (s *suite) any() (*sample, error) {
 	if len(s.samples) > 0 {
 		return s.samples[0], nil
@@ -75,8 +74,7 @@ func (s *suite) any() (*sample, error) {
 	return s.bare, nil
 }
 
-// check asks the checker about an output of a sample. A failure of the checker
-// is a [*plugin.Error].
+// check asks the checker about an output of a sample. A failure of the checker is a [*plugin.Error].
 func (s *suite) check(c *sample, output []byte) (plugin.Opinion, error) {
 	return s.checkReader(c, bytes.NewReader(output))
 }
@@ -132,8 +130,7 @@ func (s *suite) content(ctx context.Context, f problem.File) (*os.File, error) {
 
 const noPackage = "it needs a problem package"
 
-// oracle gives the checker the answers of a package as outputs. Small tests
-// become samples.
+// oracle gives the checker the answers of a package as outputs. Small tests become samples.
 func (s *suite) oracle() (string, error) {
 	if s.Problem == nil {
 		return noPackage, nil

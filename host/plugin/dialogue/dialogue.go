@@ -1,6 +1,5 @@
-// Package dialogue has the rules of a conversation between an interactor and a program,
-// whether the interactor is a plugin or a program itself: how much each may say, and what
-// is kept of it.
+// Package dialogue has the rules of a conversation between an interactor and a program, whether the interactor is a
+// plugin or a program itself: how much each may say, and what is kept of it.
 package dialogue
 
 import (
@@ -15,19 +14,16 @@ const (
 	spokenPerByte = 64
 )
 
-// TooMuch reports whether an interactor has said more bytes than it may to a program
-// of which it heard some.
+// TooMuch reports whether an interactor has said more bytes than it may to a program of which it heard some.
 func TooMuch(said, heard int64) bool { return said > MaxSpoken+spokenPerByte*heard }
 
-// FloodBytes is how much a program may say without an answer before what the
-// interactor cannot bear is put down to it.
+// FloodBytes is how much a program may say without an answer before what the interactor cannot bear is put down to it.
 const FloodBytes = 64 << 10
 
 // keptTalk is how much of a conversation is kept, in bytes.
 const keptTalk = 4 << 10
 
-// Transcript is the beginning of a conversation. The zero Transcript is empty. It is
-// for one goroutine at a time.
+// Transcript is the beginning of a conversation. The zero Transcript is empty. It is for one goroutine at a time.
 type Transcript struct {
 	text   []byte
 	last   byte // who spoke last: '>' the program, '<' the interactor
@@ -64,9 +60,8 @@ func (t *Transcript) add(who byte, said []byte) {
 	}
 }
 
-// Text cleans what a guest wrote: valid UTF-8 of at most [TextMax] bytes,
-// without characters that terminals and databases take amiss and without the
-// ends of the last lines.
+// Text cleans what a guest wrote: valid UTF-8 of at most [TextMax] bytes, without characters that terminals and
+// databases take amiss and without the ends of the last lines.
 func Text(b []byte) string {
 	out := make([]byte, 0, min(len(b), TextMax))
 	for len(b) > 0 {

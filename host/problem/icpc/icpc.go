@@ -1,5 +1,4 @@
-// Package icpc reads packages in the formats of ICPC and Kattis: legacy, which has no
-// version, 2023-07 and 2025-09.
+// Package icpc reads packages in the formats of ICPC and Kattis: legacy, which has no version, 2023-07 and 2025-09.
 //
 // Its files:
 //
@@ -26,8 +25,7 @@ import (
 	"deepoj/host/problem/source"
 )
 
-// Read reads a package of the formats legacy, 2023-07 and 2025-09, which it tells apart
-// by problem_format_version.
+// Read reads a package of the formats legacy, 2023-07 and 2025-09, which it tells apart by problem_format_version.
 func Read(in *source.Reader) {
 	r := &reader{Reader: in}
 	k := r.YAML(source.ProblemYAML)
@@ -101,8 +99,7 @@ func (r *reader) readVersioned(k *source.Keys) {
 	r.readNewOthers()
 }
 
-// readStatements turns the statements in a folder into HTML, and returns in which
-// languages there are any.
+// readStatements turns the statements in a folder into HTML, and returns in which languages there are any.
 func (r *reader) readStatements(statementDir string) map[string]bool {
 	written := map[string]bool{}
 	r.Package.Statements = map[string]string{}
@@ -155,8 +152,7 @@ func (r *reader) readOthers() {
 	r.others(known, nil)
 }
 
-// others warns of each file and folder at the top that is not known, with words
-// for some of them.
+// others warns of each file and folder at the top that is not known, with words for some of them.
 func (r *reader) others(known map[string]bool, words map[string]string) {
 	seen := map[string]bool{}
 	for _, f := range r.Package.Files {

@@ -1,6 +1,7 @@
 package icpc
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,8 +158,7 @@ const (
 	sideINI   = "domjudge-problem.ini"
 )
 
-// readTimeLimit takes the time limit from the side files, unless problem.yaml
-// has it.
+// readTimeLimit takes the time limit from the side files, unless problem.yaml has it.
 func (r *reader) readTimeLimit() {
 	const side, ini = sideLimit, sideINI
 	l := &r.Package.Limits

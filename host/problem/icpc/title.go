@@ -14,10 +14,9 @@ import (
 	"deepoj/host/problem/source"
 )
 
-// readTitle takes the name of a legacy package from its statements, if problem.yaml
-// has none: from \problemname{…}, or, if that is not plain text, from the comment
-// "%% plainproblemname: …" that says it plainly. Without any, whoever takes the package
-// in calls it by its short name.
+// readTitle takes the name of a legacy package from its statements, if problem.yaml has none: from \problemname{…}, or,
+// if that is not plain text, from the comment "%% plainproblemname: …" that says it plainly. Without any, whoever takes
+// the package in calls it by its short name.
 func (r *reader) readTitle() {
 	found := map[string]string{}
 	names, _ := r.Children(StatementDir)

@@ -27,8 +27,7 @@ func (r *reader) readValidators() {
 	}
 }
 
-// inputFlags reads input_validator_args: a list for all validators, or a mapping
-// from the name of each to its own.
+// inputFlags reads input_validator_args: a list for all validators, or a mapping from the name of each to its own.
 func inputFlags(k *source.Keys, key string, before validatorFlags) validatorFlags {
 	n := k.Node(key)
 	if n == nil {
@@ -58,8 +57,7 @@ const (
 	validOutput   = "valid_output"
 )
 
-// ownTests reads the inputs that the validators must reject, and the outputs that
-// the checkers must accept or reject.
+// ownTests reads the inputs that the validators must reject, and the outputs that the checkers must accept or reject.
 func (r *reader) ownTests(folder string) {
 	dir := path.Join(source.DataDir, folder)
 	group := r.ownArgs(path.Join(dir, testGroupYAML), caseArgs{})
@@ -131,8 +129,7 @@ func (r *reader) readStatic() {
 	}
 }
 
-// staticCase reads whether the submitted files are a test of g, which holds so many
-// others, and what it is worth.
+// staticCase reads whether the submitted files are a test of g, which holds so many others, and what it is worth.
 func (r *reader) staticCase(k *source.Keys, g *problem.Group, tests int) {
 	const key, argsKey = "static_validation_score", "static_validator_args"
 	args, given := k.List(argsKey, false)

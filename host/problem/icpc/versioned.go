@@ -61,8 +61,7 @@ var moved = []struct{ key, remedy string }{
 	{"grading", "write max_score and score_aggregation into " + testGroupYAML},
 }
 
-// renamed are keys of the legacy format that only say something, with what the newer
-// formats have for them.
+// renamed are keys of the legacy format that only say something, with what the newer formats have for them.
 var renamed = []struct{ key, remedy string }{
 	{"author", "write it into credits"},
 	{"source_url", "write it into source"},
@@ -178,8 +177,7 @@ func (r *reader) readNames(k *source.Keys) map[string]string {
 	return all
 }
 
-// named reads names: one or a list of them, each a string or a mapping with the
-// key name and perhaps the keys besides.
+// named reads names: one or a list of them, each a string or a mapping with the key name and perhaps the keys besides.
 func (r *reader) named(k *source.Keys, key string, besides ...string) []string {
 	n := k.Node(key)
 	if n == nil {
@@ -294,8 +292,7 @@ func (r *reader) readIncludes() {
 	}
 }
 
-// readNewOthers looks at what is neither judged nor shown, and refuses what this
-// platform would have to run.
+// readNewOthers looks at what is neither judged nor shown, and refuses what this platform would have to run.
 func (r *reader) readNewOthers() {
 	r.ReadAttachments()
 	for _, refused := range []struct{ dir, remedy string }{
@@ -330,12 +327,10 @@ func (r *reader) checkStatements(written map[string]bool) {
 	}
 }
 
-// submissionsJSON is where DOMjudge has what it wants to know of submissions. It may
-// lie at the top, too.
+// submissionsJSON is where DOMjudge has what it wants to know of submissions. It may lie at the top, too.
 const submissionsJSON = source.SubmissionsDir + "/submissions.json"
 
-// readEntryPoints reads which files of submissions are started, as DOMjudge's
-// submissions.json says.
+// readEntryPoints reads which files of submissions are started, as DOMjudge's submissions.json says.
 func (r *reader) readEntryPoints() {
 	for _, file := range []string{"submissions.json", submissionsJSON} {
 		if !r.Has(file) {
@@ -375,8 +370,7 @@ func (r *reader) startWith(s *problem.Submission, entry, file, key string) {
 	s.Files = slices.Insert(slices.Delete(s.Files, at, at+1), 0, first)
 }
 
-// starts reports whether an entry point means a file: its path in the submission, its
-// name, or its class.
+// starts reports whether an entry point means a file: its path in the submission, its name, or its class.
 func starts(inside, full, entry string) bool {
 	name := path.Base(full)
 	class := strings.ReplaceAll(entry, ".", "/")

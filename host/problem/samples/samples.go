@@ -1,6 +1,5 @@
-// Package samples holds six small problems of our own, as packages in the ICPC
-// legacy format. They are imported at the first start, they show what a package
-// looks like, and tests judge every submission that they bring.
+// Package samples holds six small problems of our own, as packages in the ICPC legacy format. They are imported at the
+// first start, they show what a package looks like, and tests judge every submission that they bring.
 //
 // Tests that would be large or dull to keep are made by generators, as of every package
 // whose deepoj.yaml asks for that. The first start of a server need not wait for that:
@@ -24,8 +23,7 @@ import (
 //go:embed all:testdata
 var packages embed.FS
 
-// Slugs returns the short names of the problems, in the order in which a
-// beginner should meet them.
+// Slugs returns the short names of the problems, in the order in which a beginner should meet them.
 func Slugs() []string {
 	return []string{"aplusb", "ferry", "schedule", "lockers", "boxes", "pairs"}
 }
@@ -47,8 +45,7 @@ func FS(slug string) (fs.FS, error) {
 	return f, nil
 }
 
-// folder is a file system with more files than another one. Their folders exist
-// in the other one.
+// folder is a file system with more files than another one. Their folders exist in the other one.
 type folder struct {
 	fs.FS
 	made map[string][]byte

@@ -11,8 +11,7 @@ import (
 // maxAlso is how many of the other files a finding names.
 const maxAlso = 3
 
-// kind is what findings of several files have in common: what is wrong, and what is
-// to be done.
+// kind is what findings of several files have in common: what is wrong, and what is to be done.
 type kind struct{ key, says string }
 
 // findings are what was found, like ones together.
@@ -27,8 +26,7 @@ type alike struct {
 	last string // the file that was the last one to join
 }
 
-// add takes note of something about a file. Says is the reason without what differs
-// from file to file.
+// add takes note of something about a file. Says is the reason without what differs from file to file.
 func (fs *findings) add(says string, f problem.Finding) {
 	if fs.kinds == nil {
 		fs.kinds = map[kind]*alike{}

@@ -48,8 +48,7 @@ func (r *Reader) readGenerate(k *Keys) {
 	}
 }
 
-// PlaceMade puts the tests that are made into their groups. Those that the package
-// holds are as they are.
+// PlaceMade puts the tests that are made into their groups. Those that the package holds are as they are.
 func (r *Reader) PlaceMade() {
 	missing := slices.DeleteFunc(slices.Clone(r.generate), func(m madeTest) bool { return r.Has(path.Join(DataDir, m.name+".in")) })
 	if len(r.generate) == 0 || len(missing) == 0 {
@@ -126,9 +125,8 @@ func (r *Reader) mainSubmission() {
 // Generates reports whether tests are made.
 func (r *Reader) Generates() bool { return len(r.generate) > 0 }
 
-// Bindings reads the keys of deepoj.yaml that every format has. Points says whether the
-// checker gives the scores of tests, and flags are what it gets, where nothing else is
-// said there.
+// Bindings reads the keys of deepoj.yaml that every format has. Points says whether the checker gives the scores of
+// tests, and flags are what it gets, where nothing else is said there.
 func (r *Reader) Bindings(k *Keys, points bool, flags []string) (checker, interactor *problem.Checker) {
 	if k.Node("checker") != nil {
 		checker = r.binding(k.Mapping("checker"), problem.Standard, points, flags)

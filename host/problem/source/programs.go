@@ -42,8 +42,7 @@ func (r *Reader) Programs(dir string, tell func(file, key, format string, args .
 	return all
 }
 
-// Program returns the program that is a file or a folder, nil if it is none that can
-// be run here.
+// Program returns the program that is a file or a folder, nil if it is none that can be run here.
 func (r *Reader) Program(full string, folder bool, tell func(file, key, format string, args ...any)) *problem.Program {
 	files := []string{full}
 	scripts := false
@@ -84,8 +83,7 @@ func (r *Reader) Program(full string, folder bool, tell func(file, key, format s
 	return &p
 }
 
-// LanguageIDs returns our ids of languages that a package names. What we do not
-// have keeps its name.
+// LanguageIDs returns our ids of languages that a package names. What we do not have keeps its name.
 func LanguageIDs(codes []string) []string {
 	ids := slices.Clone(codes)
 	for i, code := range ids {
@@ -96,16 +94,14 @@ func LanguageIDs(codes []string) []string {
 	return ids
 }
 
-// TestlibName is the header with which setters write checkers, interactors and
-// validators in C++.
+// TestlibName is the header with which setters write checkers, interactors and validators in C++.
 const TestlibName = "testlib.h"
 
 // includesTestlib is how a source says that it needs the header.
 var includesTestlib = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*["<]([^">]*/)?testlib\.h[">]`)
 
-// WithTestlib adds the testlib.h of the package to the files of a program that
-// includes it and does not bring it: the nearest in a folder above the program, or the
-// first there is.
+// WithTestlib adds the testlib.h of the package to the files of a program that includes it and does not bring it: the
+// nearest in a folder above the program, or the first there is.
 func (r *Reader) WithTestlib(files []problem.File) []problem.File {
 	needs := slices.IndexFunc(files, func(f problem.File) bool {
 		if !IsSource(f.Path) {
@@ -141,8 +137,7 @@ var asideEndings = []string{
 // Names of files that build or describe a program and are no part of it.
 var asideNames = []string{"makefile", "gnumakefile", "cmakelists.txt", "license", "copying", "authors", "todo", "__pycache__", "cargo.lock"}
 
-// Aside says why a file that lies among programs, or a folder, is none of them and no
-// part of one; "" = it may be.
+// Aside says why a file that lies among programs, or a folder, is none of them and no part of one; "" = it may be.
 func Aside(name string) string {
 	lower := strings.ToLower(name)
 	switch {
@@ -166,8 +161,7 @@ var programEndings = strings.Fields(`.ada .adb .ads .apl .asm .awk .bas .bash .b
 	.odin .p .pas .php .pike .pl .pm .pp .pro .prolog .py .py2 .py3 .r .rb .rkt .rs .s .scala .scm .sed .sh .sim .sml .sno .sql .ss .st .swift .tcl
 	.ts .v .vala .vb .vala .wat .ws .zig`)
 
-// NoSubmission says why a file below a folder of submissions is not a program by its
-// name; "" = it may be one.
+// NoSubmission says why a file below a folder of submissions is not a program by its name; "" = it may be one.
 func NoSubmission(name string) string {
 	if why := Aside(name); why != "" {
 		return why

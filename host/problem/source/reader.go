@@ -1,8 +1,7 @@
-// Package source opens the package of a problem, lists its files within bounds, and gives
-// those who read a format what all formats have in common: text and YAML with a note of
-// what nothing read, the checker that deepoj.yaml binds, limits, programs of the judges,
-// statements, samples and pictures. It knows no format; a [Reader] collects what is wrong,
-// to report all of it.
+// Package source opens the package of a problem, lists its files within bounds, and gives those who read a format what
+// all formats have in common: text and YAML with a note of what nothing read, the checker that deepoj.yaml binds,
+// limits, programs of the judges, statements, samples and pictures. It knows no format; a [Reader] collects what is
+// wrong, to report all of it.
 //
 // Its files:
 //
@@ -37,8 +36,7 @@ const (
 	InitYML     = "init.yml"
 )
 
-// DataDir is the folder of tests, and SubmissionsDir that of the programs that prove a
-// package, in the formats of ICPC.
+// DataDir is the folder of tests, and SubmissionsDir that of the programs that prove a package, in the formats of ICPC.
 const (
 	DataDir        = "data"
 	SubmissionsDir = "submissions"
@@ -80,8 +78,7 @@ func New(fsys fs.FS) *Reader {
 	return r
 }
 
-// Again begins anew with the files of another file system. It reports whether nothing
-// was refused.
+// Again begins anew with the files of another file system. It reports whether nothing was refused.
 func (r *Reader) Again(fsys fs.FS) bool {
 	r.Layer(fsys)
 	r.Package.Files = nil
@@ -160,8 +157,7 @@ func (r *Reader) Below(dir string) []string {
 	return names
 }
 
-// Children returns the names of the entries of a folder, ordered, and which of
-// them are folders.
+// Children returns the names of the entries of a folder, ordered, and which of them are folders.
 func (r *Reader) Children(dir string) (names []string, folder map[string]bool) {
 	folder = map[string]bool{}
 	for _, name := range r.Below(dir) {
@@ -174,14 +170,12 @@ func (r *Reader) Children(dir string) (names []string, folder map[string]bool) {
 	return names, folder
 }
 
-// Text returns the content of a file, which must not be long. A file that
-// cannot be read is refused.
+// Text returns the content of a file, which must not be long. A file that cannot be read is refused.
 func (r *Reader) Text(name string) string {
 	return r.TextOf(name, MaxText, "")
 }
 
-// TextOf returns the content of a file of at most limit bytes. The remedy is told
-// of a longer one.
+// TextOf returns the content of a file of at most limit bytes. The remedy is told of a longer one.
 func (r *Reader) TextOf(name string, limit int64, remedy string) string {
 	b, err := r.Read(name, limit+1)
 	switch {

@@ -115,8 +115,7 @@ func (r *Reader) SetTitles(all map[string]string) {
 	}
 }
 
-// shown returns the files that the statement shows of a sample. An interaction
-// stands alone.
+// shown returns the files that the statement shows of a sample. An interaction stands alone.
 func (r *Reader) shown(t *problem.Test) (input, output *problem.File) {
 	stem := strings.TrimSuffix(t.Input.Path, ".in")
 	there := func(ending string) bool { return r.Has(stem + ending) }
@@ -162,8 +161,7 @@ func (p statementPackage) Read(name string, limit int64) ([]byte, error) {
 
 func (p statementPackage) Warn(file, reason string) { p.r.Warn(file, "", "%s", reason) }
 
-// ReadPictures takes the pictures that the statements show. Those that had to be
-// cleaned become files of the version.
+// ReadPictures takes the pictures that the statements show. Those that had to be cleaned become files of the version.
 func (r *Reader) ReadPictures() {
 	if r.statements == nil {
 		return

@@ -12,9 +12,8 @@ import (
 	"deepoj/host/problem"
 )
 
-// walked is what was met while the files were listed. Links make few entries many:
-// a ladder of folders whose links all lead to the next one has more paths than
-// anybody can count, and none of them is deep. So what is counted is visits.
+// walked is what was met while the files were listed. Links make few entries many: a ladder of folders whose links all
+// lead to the next one has more paths than anybody can count, and none of them is deep. So what is counted is visits.
 type walked struct {
 	visits  int         // of files and folders
 	bytes   int64       // of the files that were visited
@@ -83,8 +82,7 @@ func (r *Reader) visit(name string, e fs.DirEntry, depth int) {
 	}
 }
 
-// enter takes note of a folder, and reports whether it may be read: not if the walk
-// is in it already, or was too often.
+// enter takes note of a folder, and reports whether it may be read: not if the walk is in it already, or was too often.
 func (r *Reader) enter(dir string) bool {
 	info, err := fs.Stat(r.FS, dir)
 	if err != nil {
@@ -110,8 +108,7 @@ func (r *Reader) enter(dir string) bool {
 	return true
 }
 
-// identity is what two names of the same folder have in common; nil = it cannot be
-// told.
+// identity is what two names of the same folder have in common; nil = it cannot be told.
 func identity(info fs.FileInfo) any {
 	switch sys := info.Sys().(type) {
 	case *syscall.Stat_t:
@@ -144,8 +141,7 @@ func (r *Reader) JudgeLinks(reads func(name string) bool) {
 // of which there is something else to say.
 func (r *Reader) Lacks(name string) bool { return !r.Has(name) && !r.links[name] }
 
-// leaves reports whether a link leads out of its package, whether or not there is
-// anything.
+// leaves reports whether a link leads out of its package, whether or not there is anything.
 func leaves(fsys fs.FS, name string) bool {
 	done, hops := ".", 0
 	rest := strings.Split(name, "/")

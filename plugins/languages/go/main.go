@@ -29,10 +29,9 @@ func main() {
 }
 `
 
-// options is the schema of what the operator may set. Compiling fmt and what it
-// needs takes ten seconds of CPU time, a program that finds them in a cache a
-// fifth of a second. Go only reads a cache that it may not write to, so one
-// folder can be shared with every box, read-only.
+// options is the schema of what the operator may set. Compiling fmt and what it needs takes ten seconds of CPU time, a
+// program that finds them in a cache a fifth of a second. Go only reads a cache that it may not write to, so one folder
+// can be shared with every box, read-only.
 const options = `{"type":"object","properties":{
 "cache":{"type":"string","description":"absolute path, inside the box, of a warm build cache"},
 "prepare":{"type":"boolean","description":"plan to fill the folder cache instead; the sources are ignored"}}}`
@@ -171,8 +170,7 @@ import (
 func main() {}
 `
 
-// The compiler says all in one line, and sometimes goes on in lines that start
-// with a tab:
+// The compiler says all in one line, and sometimes goes on in lines that start with a tab:
 //
 //	./main.go:6:10: not enough arguments in call to f
 //		have (number)

@@ -22,8 +22,7 @@ const broken = `function main() {
 main();
 `
 
-// extensions are those of JavaScript: a script or module as it may be, a
-// module, and a CommonJS script.
+// extensions are those of JavaScript: a script or module as it may be, a module, and a CommonJS script.
 var extensions = []string{"js", "mjs", "cjs"}
 
 // moduleSyntax is what only an ECMAScript module has at the start of a line.
@@ -96,9 +95,8 @@ func place(sources []abi.Source) sdk.Layout {
 	return layout
 }
 
-// declaration returns a package.json that makes all .js files modules, if one of
-// several has module syntax and they bring no package.json of their own. Their
-// names must stay: they import each other by them.
+// declaration returns a package.json that makes all .js files modules, if one of several has module syntax and they
+// bring no package.json of their own. Their names must stay: they import each other by them.
 func declaration(sources []abi.Source, layout sdk.Layout) []abi.File {
 	if len(sources) == 1 || slices.Contains(layout, declarationFile) {
 		return nil
@@ -113,8 +111,7 @@ func declaration(sources []abi.Source, layout sdk.Layout) []abi.File {
 
 const declarationFile = "package.json"
 
-// Node names the place, quotes the line, points at the column, and says what
-// was wrong after an empty line:
+// Node names the place, quotes the line, points at the column, and says what was wrong after an empty line:
 //
 //	/box/main.js:2
 //	    console.log("hello";

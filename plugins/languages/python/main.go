@@ -84,8 +84,7 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 // place writes a single source as main.py.
 func place(sources []abi.Source) sdk.Layout { return sdk.Place(sources, "py") }
 
-// Python says where in one line, shows the source with a caret, and says what
-// in a later line:
+// Python says where in one line, shows the source with a caret, and says what in a later line:
 //
 //	File "main.py", line 2
 //	  print("hello"
@@ -102,8 +101,7 @@ var (
 	sentence = regexp.MustCompile(`Sorry: (\w+): (.*?) \(([^()]+), line (\d+)\)`)
 )
 
-// quoteIndent is how far Python indents the line that it quotes, after taking
-// the line's own indentation away.
+// quoteIndent is how far Python indents the line that it quotes, after taking the line's own indentation away.
 const quoteIndent = 4
 
 func diagnostics(q abi.DiagnosticsRequest) []abi.Diagnostic {

@@ -12,10 +12,9 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// noGroup stands in where there are no control groups. CPU time comes from the
-// main process and the children it waited for, memory from looking at the
-// processes now and then: a program can use more for a moment, or hide CPU time
-// in orphans until the wall limit. That is why it must be allowed explicitly.
+// noGroup stands in where there are no control groups. CPU time comes from the main process and the children it waited
+// for, memory from looking at the processes now and then: a program can use more for a moment, or hide CPU time in
+// orphans until the wall limit. That is why it must be allowed explicitly.
 type noGroup struct {
 	highest int64
 }
@@ -56,8 +55,7 @@ func (g *noGroup) Memory() (peak, kills int64, err error) {
 	return g.highest, 0, nil
 }
 
-// resident returns how many pages of memory the process or thread has whose folder of
-// /proc is dir.
+// resident returns how many pages of memory the process or thread has whose folder of /proc is dir.
 func resident(dir string) int64 {
 	b, err := os.ReadFile(dir + "/statm")
 	if err != nil {
@@ -87,9 +85,8 @@ func (noDriver) Degraded() []string {
 	return []string{"there are no control groups: memory is only sampled, and CPU time of orphans is not counted"}
 }
 
-// hybridGroup bounds memory and processes with v1 controllers while programs
-// are born into, counted and killed in a leaf of the unified hierarchy, which
-// the room's own thread is not part of.
+// hybridGroup bounds memory and processes with v1 controllers while programs are born into, counted and killed in a
+// leaf of the unified hierarchy, which the room's own thread is not part of.
 type hybridGroup struct {
 	v1 *v1Group
 	v2 *v2Group

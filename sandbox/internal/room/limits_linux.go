@@ -27,8 +27,7 @@ func thisMachine(cores int) (machine, error) {
 	return machine{memoryBytes: int64(si.Totalram) * int64(si.Unit), cores: cores}, nil
 }
 
-// resolve fills in defaults and refuses what makes no sense. The error names the
-// field.
+// resolve fills in defaults and refuses what makes no sense. The error names the field.
 func resolve(l wire.Limits, m machine) (wire.Limits, error) {
 	if l.CPU == 0 {
 		l.CPU = wire.DefaultCPU
@@ -82,9 +81,8 @@ func resolve(l wire.Limits, m machine) (wire.Limits, error) {
 // unlimited is the absence of a resource limit.
 const unlimited = ^uint64(0)
 
-// limitProcess sets the resource limits of this process that are the same for
-// all programs, which inherit them, and returns the hard ones that it has.
-// Without CAP_SYS_RESOURCE none can be lifted.
+// limitProcess sets the resource limits of this process that are the same for all programs, which inherit them, and
+// returns the hard ones that it has. Without CAP_SYS_RESOURCE none can be lifted.
 func limitProcess() (map[int]uint64, error) {
 	hard := map[int]uint64{}
 	for resource, value := range map[int]uint64{
@@ -120,11 +118,10 @@ func limitProcess() (map[int]uint64, error) {
 	return hard, nil
 }
 
-// raisePriority lets the thread, but not its children, go before programs: it has to look
-// at the time of a program that keeps all cores busy. A session's programs may
-// share the processor as one group, and then niceness counts for nothing against
-// other sessions, so that only a real-time thread is sure to be in time. Without
-// the privilege it is as slow as anybody.
+// raisePriority lets the thread, but not its children, go before programs: it has to look at the time of a program that
+// keeps all cores busy. A session's programs may share the processor as one group, and then niceness counts for nothing
+// against other sessions, so that only a real-time thread is sure to be in time. Without the privilege it is as slow as
+// anybody.
 func raisePriority() {
 	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Flags: unix.SCHED_FLAG_RESET_ON_FORK, Priority: 1}
 	if unix.SchedSetAttr(0, &a, 0) != nil {
@@ -146,10 +143,9 @@ func raiseChildren() {
 	_ = unix.SchedSetAttr(0, &a, 0)
 }
 
-// The main program of each run has the same process id in its namespace, and what it
-// starts has those after it: a run that starts many processes or threads tells the
-// next one nothing. Where the kernel does not let us do that, the next run is in
-// another room.
+// The main program of each run has the same process id in its namespace, and what it starts has those after it: a run
+// that starts many processes or threads tells the next one nothing. Where the kernel does not let us do that, the next
+// run is in another room.
 
 // mainID is the process id of main programs; that of the reaper is 1.
 const mainID = 2

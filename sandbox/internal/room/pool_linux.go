@@ -70,9 +70,8 @@ func (s *pool) close() error {
 	return errors.Join(errs...)
 }
 
-// openNull opens the room's own empty device, so that a program can open
-// /dev/stdin. It is opened for each program: what one does to it, such as setting
-// flags, no other sees.
+// openNull opens the room's own empty device, so that a program can open /dev/stdin. It is opened for each program:
+// what one does to it, such as setting flags, no other sees.
 func openNull() (int, error) {
 	fd, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -97,10 +96,9 @@ func outputPipe(uid int) (p [2]int, err error) {
 	return p, nil
 }
 
-// input returns what a program may have as its standard input. A file is copied
-// into a sealed memfd: the program could open a file again by way of
-// /proc/self/fd, and what it reads must not be charged to it. A file may have so many
-// bytes as spare allows.
+// input returns what a program may have as its standard input. A file is copied into a sealed memfd: the program could
+// open a file again by way of /proc/self/fd, and what it reads must not be charged to it. A file may have so many bytes
+// as spare allows.
 func input(f *os.File, spare func(int64) error) (in *os.File, copied bool, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
@@ -126,8 +124,7 @@ func input(f *os.File, spare func(int64) error) (in *os.File, copied bool, err e
 	return m, true, nil
 }
 
-// block makes a pipe block whoever uses it, as programs expect. Ends that Go made
-// do not.
+// block makes a pipe block whoever uses it, as programs expect. Ends that Go made do not.
 func block(f *os.File) error {
 	if err := unix.SetNonblock(int(f.Fd()), false); err != nil {
 		return fmt.Errorf("make a pipe block: %w", err)
@@ -135,8 +132,7 @@ func block(f *os.File) error {
 	return nil
 }
 
-// copyFile copies size bytes of f from offset 0 into the empty memfd m, makes it
-// immutable and rewinds it.
+// copyFile copies size bytes of f from offset 0 into the empty memfd m, makes it immutable and rewinds it.
 func copyFile(m, f *os.File, size int64) error {
 	// It may have become shorter meanwhile.
 	if _, err := sendFile(int(m.Fd()), int(f.Fd()), 0, size); err != nil {

@@ -96,10 +96,9 @@ func attach(tree *os.File, path string, folder bool) error {
 	return errors.Join(err, rootfs.Seal(true))
 }
 
-// What the agent itself keeps in memory for a box is charged to no run: the files that
-// were put into it, and the copy of an input. So each box has a share of the machine,
-// and all boxes together have no more than half of it. What is collected has no more
-// bytes than a share either, and is the client's then.
+// What the agent itself keeps in memory for a box is charged to no run: the files that were put into it, and the copy
+// of an input. So each box has a share of the machine, and all boxes together have no more than half of it. What is
+// collected has no more bytes than a share either, and is the client's then.
 
 // LeastShare is the share of a box where many boxes share little.
 const LeastShare = 64 << 20
@@ -115,8 +114,7 @@ func (r *Room) boxBytes() int64 { return min(r.tmpBytes, r.host.share()) }
 // fewBytes are nothing to ask about.
 const fewBytes = 1 << 20
 
-// spare reports why there is no place in the share of a box for so many bytes more
-// than /box has.
+// spare reports why there is no place in the share of a box for so many bytes more than /box has.
 func (r *Room) spare(bytes int64) error {
 	if bytes <= fewBytes {
 		return nil

@@ -20,9 +20,8 @@ type Thread struct {
 	serves    bool           // was given a room
 }
 
-// BeginThread begins a thread with namespaces of its own, for the room that it is
-// given, unless it is dismissed. To make them takes long, so whoever still has to
-// find out what room it wants begins with this.
+// BeginThread begins a thread with namespaces of its own, for the room that it is given, unless it is dismissed. To
+// make them takes long, so whoever still has to find out what room it wants begins with this.
 func BeginThread() (*Thread, error) {
 	b, err := wait.NewSemaphore()
 	if err != nil {
@@ -83,15 +82,13 @@ func isolate() error {
 	return nil
 }
 
-// The first process of a room's pid namespace only has to exist: it is born
-// ignoring SIGCHLD, which makes the kernel reap orphans, and when it dies the
-// kernel kills the whole namespace. It dies with the room's thread, and so with
-// the agent; if that is killed before it could ask for this, it hears the end of
-// a pipe that only the agent can write to. Its program is a few bytes that we write ourselves, so it shares no
-// memory with the agent and needs no file of the host.
+// The first process of a room's pid namespace only has to exist: it is born ignoring SIGCHLD, which makes the kernel
+// reap orphans, and when it dies the kernel kills the whole namespace. It dies with the room's thread, and so with the
+// agent; if that is killed before it could ask for this, it hears the end of a pipe that only the agent can write to.
+// Its program is a few bytes that we write ourselves, so it shares no memory with the agent and needs no file of the
+// host.
 
-// nobody is the user and group id of the reaper. Programs have another one, but
-// where there is only one id.
+// nobody is the user and group id of the reaper. Programs have another one, but where there is only one id.
 const nobody = 65534
 
 // startReaper makes a pid namespace for the thread's children and starts its

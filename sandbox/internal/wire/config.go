@@ -26,8 +26,7 @@ type Config struct {
 	// a single core, for two programs that talk.
 	Slots int `json:"slots,omitempty"`
 
-	// Cores are the numbers of the CPU cores that boxes run on. Default: those
-	// the agent may use.
+	// Cores are the numbers of the CPU cores that boxes run on. Default: those the agent may use.
 	Cores []int `json:"cores,omitempty"`
 
 	// SearchPath is a list of folders, as in PATH, in which tools are looked up
@@ -38,16 +37,14 @@ type Config struct {
 	// manager such as rustup keeps its tool chains. Default: the agent's HOME.
 	Home string `json:"home,omitempty"`
 
-	// Tools names programs that the search would not find, or not the right
-	// ones, by logical name.
+	// Tools names programs that the search would not find, or not the right ones, by logical name.
 	Tools map[string]Tool `json:"tools,omitempty"`
 
 	// ReadOnly are more folders that every box may read. Default: none beyond
 	// /usr, /bin, /lib* and the needed entries of /etc.
 	ReadOnly []string `json:"read_only,omitempty"`
 
-	// AllowDegraded lets the agent start without control groups. Without it the
-	// driver "none" is refused.
+	// AllowDegraded lets the agent start without control groups. Without it the driver "none" is refused.
 	AllowDegraded bool `json:"allow_degraded,omitempty"`
 
 	// FirstUID is the first of 5 × Slots + 16 user and group ids that programs
@@ -57,9 +54,8 @@ type Config struct {
 	// Driver forces a control group driver. Default "": the best that works.
 	Driver string `json:"driver,omitempty"`
 
-	// CgroupRoot is the folder below each control group mount, or on v2 the
-	// absolute path of a delegated folder, under which the agent keeps its
-	// groups. Default "deepoj".
+	// CgroupRoot is the folder below each control group mount, or on v2 the absolute path of a delegated folder,
+	// under which the agent keeps its groups. Default "deepoj".
 	CgroupRoot string `json:"cgroup_root,omitempty"`
 
 	// Log receives what the agent has to say. Default: dropped.

@@ -7,9 +7,8 @@ import (
 	"deepoj/host/plugin/internal/op"
 )
 
-// reader reads a module's bytes. The first failure sticks: from then on every
-// read gives zero and the rest is empty, so that loops end and the caller looks
-// at err once.
+// reader reads a module's bytes. The first failure sticks: from then on every read gives zero and the rest is empty, so
+// that loops end and the caller looks at err once.
 type reader struct {
 	b    []byte
 	pos  int
@@ -71,8 +70,7 @@ func (r *reader) u32() uint32 {
 	return 0
 }
 
-// skipSigned passes over a signed LEB128 number of at most n bytes. Its value is
-// the validator's business.
+// skipSigned passes over a signed LEB128 number of at most n bytes. Its value is the validator's business.
 func (r *reader) skipSigned(n int) {
 	for range n {
 		if r.byte() < 0x80 {
@@ -103,8 +101,7 @@ func (r *reader) count(rule, what string, limit uint32) uint32 {
 	return n
 }
 
-// sub returns a reader of the next n bytes, which r passes over. Its failure is
-// not r's: the caller looks at both.
+// sub returns a reader of the next n bytes, which r passes over. Its failure is not r's: the caller looks at both.
 func (r *reader) sub(n uint32) *reader {
 	base := r.base + r.pos
 	return &reader{b: r.take(n), base: base, err: r.err}

@@ -1,6 +1,5 @@
-// Package fuel counts what one call of a guest uses. A rewritten module takes fuel from
-// a counter of its own and asks its host for more in slices; the host charges the same
-// meter for what it does on behalf of the guest.
+// Package fuel counts what one call of a guest uses. A rewritten module takes fuel from a counter of its own and asks
+// its host for more in slices; the host charges the same meter for what it does on behalf of the guest.
 package fuel
 
 import (
@@ -16,8 +15,7 @@ import (
 	"deepoj/host/plugin/internal/wire"
 )
 
-// bytesPerUnit is how many bytes of bulk operations, and of input and output, a unit of
-// fuel pays for.
+// bytesPerUnit is how many bytes of bulk operations, and of input and output, a unit of fuel pays for.
 const bytesPerUnit = 16
 
 // slice is how much fuel a guest gets at a time. Between two slices the Go
@@ -27,12 +25,10 @@ const slice = 8_000_000
 // Refused is what tick answers to stop a guest.
 const Refused = -1
 
-// ErrSpent is what the host's side of input and output returns to a guest that
-// is to stop.
+// ErrSpent is what the host's side of input and output returns to a guest that is to stop.
 var ErrSpent = errors.New("the guest has used what it had")
 
-// Meter counts what one call uses: fuel, by the guest's own count and for what
-// the host does for it, and output.
+// Meter counts what one call uses: fuel, by the guest's own count and for what the host does for it, and output.
 type Meter struct {
 	Limit   int64         // of fuel
 	granted int64         // fuel that the guest got

@@ -14,9 +14,8 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 )
 
-// This is WASI preview 1 for a guest that sees nothing but the files of one
-// call: no clock runs, no number is random, nothing waits. All that it knows of
-// a call is in a [World], so that an instance can be used again with another.
+// This is WASI preview 1 for a guest that sees nothing but the files of one call: no clock runs, no number is random,
+// nothing waits. All that it knows of a call is in a [World], so that an instance can be used again with another.
 //
 // Source: https://github.com/WebAssembly/WASI/blob/main/legacy/preview1/docs.md
 
@@ -169,8 +168,7 @@ func (w *World) procExit(_ api.Memory, p []uint64) errno {
 	panic(sys.NewExitError(uint32(p[0]))) //nolint:forbidigo // the engine takes it for the exit: no other way leaves a guest
 }
 
-// ExitCode returns the code that a guest ended with, when err says that it did so
-// by itself.
+// ExitCode returns the code that a guest ended with, when err says that it did so by itself.
 func ExitCode(err error) (uint32, bool) {
 	if exit, ok := errors.AsType[*sys.ExitError](err); ok {
 		return exit.ExitCode(), true
@@ -187,8 +185,7 @@ const (
 	maxSubscriptions  = 64
 )
 
-// pollOneoff answers in a world without waiting: every timer has run out, every
-// descriptor is ready.
+// pollOneoff answers in a world without waiting: every timer has run out, every descriptor is ready.
 func (w *World) pollOneoff(m api.Memory, p []uint64) errno {
 	in, out, n := uint32(p[0]), uint32(p[1]), uint32(p[2])
 	if n == 0 || n > maxSubscriptions {
@@ -214,9 +211,8 @@ func (w *World) pollOneoff(m api.Memory, p []uint64) errno {
 // Module is the only module that guests may import from.
 const Module = "wasi_snapshot_preview1"
 
-// Functions are the functions that guests may import. Sockets are not among
-// them except the two that every Go program names; they fail, since no socket
-// exists.
+// Functions are the functions that guests may import. Sockets are not among them except the two that every Go program
+// names; they fail, since no socket exists.
 var Functions = map[string]Function{
 	"args_get":                {"ii:i", (*World).argsGet},
 	"args_sizes_get":          {"ii:i", (*World).argsSizesGet},

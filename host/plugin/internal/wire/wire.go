@@ -14,9 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The host and a worker speak over a pair of stream sockets, in turns: the host
-// sends a request with file descriptors, the worker sends a reply. A frame is
-// the lengths of a header and of a blob, 32 bits each, then both. What headers
+// The host and a worker speak over a pair of stream sockets, in turns: the host sends a request with file descriptors,
+// the worker sends a reply. A frame is the lengths of a header and of a blob, 32 bits each, then both. What headers
 // hold is in message.go.
 const (
 	frameHead    = 8
@@ -92,8 +91,7 @@ func newLink(s socket) *Link {
 // keptFrame is how large a buffer is kept for the next frame.
 const keptFrame = 1 << 20
 
-// Send writes a frame with descriptors. The header's encoding is appended by
-// header.
+// Send writes a frame with descriptors. The header's encoding is appended by header.
 func (l *Link) Send(header func([]byte) []byte, blob []byte, files []*os.File) error {
 	frame := header(append(l.frame[:0], make([]byte, frameHead)...))
 	binary.LittleEndian.PutUint32(frame, uint32(len(frame)-frameHead))
@@ -118,8 +116,7 @@ func (l *Link) Send(header func([]byte) []byte, blob []byte, files []*os.File) e
 	})
 }
 
-// withDescriptors calls fn with the descriptors of files, which stay open and in
-// their mode meanwhile.
+// withDescriptors calls fn with the descriptors of files, which stay open and in their mode meanwhile.
 func withDescriptors(files []*os.File, fds []int, fn func([]int) error) error {
 	if len(files) == 0 {
 		return fn(fds)
@@ -219,8 +216,7 @@ const (
 	ExitBroken  = 4 // the child could not do its work; why is on stderr
 )
 
-// Files of a module's folder in the cache, and the compiler's own folder beside
-// them all.
+// Files of a module's folder in the cache, and the compiler's own folder beside them all.
 const (
 	ModuleFile = "module.wasm" // rewritten
 	CodeDir    = "code"
@@ -235,6 +231,5 @@ type Limits struct {
 	CPU        time.Duration `json:"cpu,omitempty"`         // whole seconds; 0 = no limit
 }
 
-// MaxDetail is how much is kept of what an engine says of a trap, and of other
-// descriptions.
+// MaxDetail is how much is kept of what an engine says of a trap, and of other descriptions.
 const MaxDetail = 2 << 10

@@ -17,8 +17,7 @@ import (
 	"deepoj/host/plugin/walls"
 )
 
-// Main is the whole life of a compile child or a worker, see the runtime's Child. It
-// returns the exit status.
+// Main is the whole life of a compile child or a worker, see the runtime's Child. It returns the exit status.
 func Main(args []string) int {
 	status, err := child(args)
 	if err != nil {
@@ -98,8 +97,7 @@ func forgetCode(cacheDir string) error {
 	return err
 }
 
-// newEngine returns a wazero runtime over the compiled code in a cache. Its files
-// appear there complete or not at all.
+// newEngine returns a wazero runtime over the compiled code in a cache. Its files appear there complete or not at all.
 //
 // Nothing stops a guest from outside: WithCloseOnContextDone would cost several
 // times the run time. Guests stop by themselves when they run out of fuel.
@@ -112,8 +110,7 @@ func newEngine(ctx context.Context, cacheDir string) (wazero.Runtime, error) {
 	return wazero.NewRuntimeWithConfig(ctx, cfg), nil
 }
 
-// makeCodeFolder makes the folder of the compiler's version, which opening a cache
-// wants to be there.
+// makeCodeFolder makes the folder of the compiler's version, which opening a cache wants to be there.
 func makeCodeFolder(cache string) error {
 	if _, err := wazero.NewCompilationCacheWithDir(filepath.Join(cache, wire.CodeDir)); err != nil {
 		return fmt.Errorf("open compiled code: %w", err)
