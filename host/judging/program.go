@@ -52,8 +52,8 @@ func (j *Judge) Program(ctx context.Context, pkg *problem.Package, p problem.Pro
 }
 
 // Solution compiles a submission of a package, to be run as it would be judged.
-func (j *Judge) Solution(ctx context.Context, pkg *problem.Package, p judge.Payload) (*Program, error) {
-	return j.ready(ctx, pkg, pkg, p.Problem, p.Language, p.Dialect, p.Sources, nil)
+func (j *Judge) Solution(ctx context.Context, pkg *problem.Package, p judge.Payload, paths []string) (*Program, error) {
+	return j.ready(ctx, pkg, pkg, "it", p.Language, p.Dialect, p.Sources, paths)
 }
 
 // ready compiles a program. Paths are those of its sources in the package, if a message

@@ -50,6 +50,7 @@ func Pattern(pattern string) (*regexp.Regexp, error) {
 			out.WriteString(`)`)
 		case c == ',' && depth > 0:
 			out.WriteString(`|`)
+		case c == ' ' && depth > 0: // names have none
 		default:
 			out.WriteString(regexp.QuoteMeta(string(c)))
 		}

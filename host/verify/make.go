@@ -113,7 +113,11 @@ func (m *maker) build(ctx context.Context) error {
 			err = &fault{why}
 		}
 		if err == nil {
-			m.main, err = m.cfg.Judge.Solution(ctx, m.pkg, payload)
+			var paths []string
+			for _, f := range s.Files {
+				paths = append(paths, f.Path)
+			}
+			m.main, err = m.cfg.Judge.Solution(ctx, m.pkg, payload, paths)
 		}
 		if err != nil {
 			return fmt.Errorf("main solution %s: %w", s.Path, err)

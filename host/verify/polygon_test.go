@@ -126,7 +126,7 @@ func TestTestsThatCannotBeMadeAreRefused(t *testing.T) {
 		"a generator that throws dice":      {map[string]string{"files/gen.py": "import random\nprint(random.random())\n"}, "it prints something else each time"},
 		"a main solution that fails":        {map[string]string{"solutions/all.py": "1 // 0\n"}, "the main solution on input made/01: it ended with exit status 1"},
 		"a main solution that is too slow":  {map[string]string{"solutions/all.py": forever}, "used more than 1s of CPU time"},
-		"a main solution that is broken":    {map[string]string{"solutions/all.py": broken}, "does not compile"},
+		"a main solution that is broken":    {map[string]string{"solutions/all.py": broken}, "main solution solutions/all.py: it does not compile:\nFile \"solutions/all.py\", line 1"},
 		"a main solution in another tongue": {map[string]string{"problem.xml": strings.ReplaceAll(polygon("", tests, words+mainOnly, nil)["problem.xml"], `all.py" type="python.3"`, `all.py" type="python.2"`)}, `there is no language "python.2" here`},
 	} {
 		t.Run(name, func(t *testing.T) {

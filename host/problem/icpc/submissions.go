@@ -87,6 +87,9 @@ func (r *reader) readSubmissions() {
 			} else {
 				r.expect(&s, f)
 			}
+			if s.Language == "" && r.Python2(s.Files) {
+				s.Language = "python2"
+			}
 			r.Package.Submissions = append(r.Package.Submissions, s)
 			if f == "accepted" {
 				accepted++

@@ -181,6 +181,24 @@ func (r *Reader) Binary(name string) bool {
 	return err == nil && bytes.IndexByte(b, 0) >= 0
 }
 
+// python2 is how a script begins that is for Python 2 although its name ends as those for Python 3 do.
+var python2 = regexp.MustCompile(`^#!.*python2\b`)
+
+// Python2 reports whether the scripts among files are for Python 2, as their first lines say.
+func (r *Reader) Python2(files []problem.File) (found bool) {
+	for _, f := range files {
+		if path.Ext(f.Path) != ".py" {
+			continue
+		}
+		b, err := r.Read(f.Path, 128)
+		if err != nil || !python2.Match(b) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
 // Printable reports whether a name has only signs that can be shown.
 func Printable(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\uFFFD' })
