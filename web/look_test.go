@@ -62,8 +62,20 @@ const cutControls = `(() => {
 	return out.join("\n");
 })()`
 
+// touching returns the framed parts of the page between which there is no space.
+const touching = `(() => {
+	const out = [], framed = [...document.querySelectorAll(".panel, .version, .table-scroll")].filter((e) => e.checkVisibility());
+	for (const e of framed) for (const next of framed) {
+		const a = e.getBoundingClientRect(), b = next.getBoundingClientRect();
+		if (e === next || e.contains(next) || next.contains(e) || a.right <= b.left || b.right <= a.left) continue;
+		if (b.top > a.top && b.top - a.bottom < 6) out.push(e.outerHTML.slice(0, 80) + " and " + next.outerHTML.slice(0, 80) + " are " + Math.round(b.top - a.bottom) + " px apart");
+	}
+	return out.join("\n");
+})()`
+
 // examine looks at the page that the browser shows: it is no wider than the screen, no
-// control lies beyond it, everybody can use it, and the console is quiet, unless a complaint is expected.
+// control lies beyond it, nothing touches, everybody can use it, and the console is quiet,
+// unless a complaint is expected.
 func examine(ctx context.Context, t *testing.T, look string, console *complaints, complains bool) {
 	t.Helper()
 	wider, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.documentElement.scrollWidth - document.documentElement.clientWidth`))
@@ -75,6 +87,9 @@ func examine(ctx context.Context, t *testing.T, look string, console *complaints
 	}
 	if cut, err := chromedp.Run(ctx, chromedp.Evaluate[string](cutControls)); err != nil || cut != "" {
 		t.Errorf("controls are cut off, %v:\n%s", err, cut)
+	}
+	if touch, err := chromedp.Run(ctx, chromedp.Evaluate[string](touching)); err != nil || touch != "" {
+		t.Errorf("panels touch, %v:\n%s", err, touch)
 	}
 	if look == "wide-light" || look == "phone-dark" { // each width and each set of colours once
 		found, err := obstacles(ctx)
