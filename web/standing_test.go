@@ -49,7 +49,7 @@ func shownJob(one job.Job, events []judge.Event, place *judge.Place, v site.View
 		return publicRun(one, place, v), showRun(one, events, place, v), "run"
 	case *judge.SetterJob:
 		if one.About.Op != "" {
-			return job.PublicJob(one, place, v), plugins.ShowJob(one, events, place, nil, nil, v), "checkerjob"
+			return job.PublicJob(one, place, v), plugins.ShowJob(one, events, place, nil, nil, v), "pluginjob"
 		}
 		return job.PublicJob(one, place, v), setters.ShowJob(one, events, place, v), "import"
 	case *judge.Submission:
