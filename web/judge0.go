@@ -89,7 +89,7 @@ func readJudge0Ask(c *fiber.Ctx) (judge0Ask, error) {
 // judge0Known returns the languages that there are. Those that can be used now are
 // available.
 func (s *Server) judge0Known(ctx context.Context) ([]judge.Language, error) {
-	offers, err := s.runnable(ctx, "")
+	offers, err := s.Catalog.Runnable(ctx, "")
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (s *Server) judge0Workers(c *fiber.Ctx) error {
 	v := site.ViewerOf(c)
 	workers, err := s.Catalog.Live(c.UserContext())
 	if !v.Staff() {
-		workers, err = s.publicWorkers(c.UserContext())
+		workers, err = s.PublicWorkers(c.UserContext())
 	}
 	if err != nil {
 		return err

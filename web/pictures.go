@@ -14,7 +14,6 @@ import (
 
 const (
 	historyDays = 30
-	flowMinutes = 60
 	scoreBars   = 10 // of scores that are too many for one bar each
 )
 
@@ -79,40 +78,6 @@ func scoresPicture(best []sql.Best) template.HTML {
 }
 
 func points(score float64) string { return site.PointsText(&score) }
-
-// flowPicture shows how many jobs were unfinished in each minute of the last hour:
-// what is unfinished now, less what came since, and what went since.
-func flowPicture(flow []sql.Flow, unfinished int64) template.HTML {
-	byAge := map[int]sql.Flow{}
-	var came, went int64
-	for _, f := range flow {
-		if f.Ago < flowMinutes {
-			byAge[f.Ago] = f
-			came, went = came+f.Came, went+f.Went
-		}
-	}
-	if came+went+unfinished == 0 {
-		return ""
-	}
-	depth := unfinished
-	bars := make([]chart.Bar, flowMinutes)
-	for ago := range flowMinutes {
-		f := byAge[ago]
-		when := "now"
-		if ago > 0 {
-			when = site.Plural(int64(ago), "minute ago", "minutes ago")
-		}
-		bars[flowMinutes-1-ago] = chart.Bar{
-			Text:  fmt.Sprintf("%s: %d unfinished; %d came and %d were done with", when, depth, f.Came, f.Went),
-			Parts: []chart.Part{{Value: float64(depth), Class: "plain"}},
-		}
-		depth = max(0, depth-f.Came+f.Went)
-	}
-	return chart.Chart{
-		Title: "Unfinished jobs", Sum: fmt.Sprintf("%d came and %d were done with in an hour", came, went),
-		First: "an hour ago", Last: "now", Bars: bars,
-	}.SVG()
-}
 
 // testsPicture shows the CPU time of each test against the limit; nothing for one
 // test, or without a limit.

@@ -13,7 +13,7 @@ import (
 // printView is a set of problems as it is printed: one after the other, each on sheets
 // of its own.
 type printView struct {
-	Space      spaceView
+	Space      site.SpaceView
 	Statements []statementView
 	Left       int // problems that the viewer does not see just now
 }
@@ -29,7 +29,7 @@ func (s *Server) printPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	view := printView{Space: spaceView{*space, site.ViewerOf(c)}}
+	view := printView{Space: site.ViewSpace(space, site.ViewerOf(c))}
 	for i, entry := range found {
 		d, err := s.Desk(c.UserContext(), site.ViewerOf(c), space.Slug, entry.Slug)
 		if no, refused := errors.AsType[*site.Fault](err); refused && no.Status < fiber.StatusInternalServerError {

@@ -29,15 +29,15 @@ type samplePair struct{ Input, Output listing }
 type problemView struct {
 	statementView
 
-	Space     *spaceView   // that it is shown in; nil = none
-	At        string       // address of the page
-	Draft     *draftDesk   // the version that is looked at before contestants see it; nil = the live one
-	Offers    []site.Offer // of the languages that the problem takes
-	Open      bool         // whether any of them can be submitted in
-	Waits     bool         // whether no worker takes jobs in any of these
-	Runs      bool         // whether they are of programs, which can be run
-	Key       string       // fresh idempotency key
-	Language  string       // chosen already, or ""
+	Space     *site.SpaceView // that it is shown in; nil = none
+	At        string          // address of the page
+	Draft     *draftDesk      // the version that is looked at before contestants see it; nil = the live one
+	Offers    []site.Offer    // of the languages that the problem takes
+	Open      bool            // whether any of them can be submitted in
+	Waits     bool            // whether no worker takes jobs in any of these
+	Runs      bool            // whether they are of programs, which can be run
+	Key       string          // fresh idempotency key
+	Language  string          // chosen already, or ""
 	Source    string
 	Name      string         // of the first of several files
 	More      []judge.Source // the others
@@ -151,7 +151,7 @@ func (s *Server) deskOf(c *fiber.Ctx, problem *judge.Problem, space *judge.Space
 		v.Limit = problem.CodeKiB << 10
 	}
 	if space != nil {
-		v.Space = &spaceView{Space: *space, viewer: site.ViewerOf(c)}
+		v.Space = new(site.ViewSpace(space, site.ViewerOf(c)))
 		if space.MaxSourceKiB > 0 {
 			v.Limit = min(v.Limit, int64(space.MaxSourceKiB)<<10)
 		}

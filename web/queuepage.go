@@ -1,11 +1,9 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"html/template"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,7 +69,7 @@ func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error)
 		if view.Workers, err = s.Catalog.Live(ctx); err == nil {
 			found, err = s.queueForStaff(c, &view)
 		}
-	} else if view.Workers, err = s.publicWorkers(ctx); err == nil {
+	} else if view.Workers, err = s.PublicWorkers(ctx); err == nil {
 		view.Done = nil
 		found, err = s.Store.QueueOf(ctx, v.Name, site.PageSize)
 	}
@@ -127,88 +125,6 @@ func (s *Server) queueForStaff(c *fiber.Ctx, view *queueView) (found []judge.Que
 		ids[i] = w.JobID
 	}
 	return s.Store.QueueRows(ctx, ids)
-}
-
-// publicWorkers returns the workers that are alive without what only staff may
-// know: the names of machines, and that they are busy with a rejudge set.
-func (s *Server) publicWorkers(ctx context.Context) ([]judge.WorkerInfo, error) {
-	workers, err := s.Catalog.Live(ctx)
-	if err != nil {
-		return nil, err
-	}
-	stats, err := s.Store.For(false).QueueStats(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("count the queue: %w", err)
-	}
-	out, rest := slices.Clone(workers), int(stats.Running)
-	for i := range out {
-		out[i].Busy = min(out[i].Busy, rest)
-		rest -= out[i].Busy
-		out[i].Name = fmt.Sprintf("worker %d", i+1)
-		out[i].Sandbox, out[i].UnfitWhy = "", ""
-	}
-	return out, nil
-}
-
-func (s *Server) languagesPage(c *fiber.Ctx) error {
-	offers, err := s.Catalog.Languages(c.UserContext())
-	if err != nil {
-		return err
-	}
-	return s.Page(c, fiber.StatusOK, "languages", "Languages", offers)
-}
-
-// languageJSON is a language and what a program in it waits for.
-type languageJSON struct {
-	judge.Language
-	Waits     string `json:"waits,omitempty"`
-	Withdrawn bool   `json:"withdrawn,omitempty"` // staff took it off the list
-}
-
-// apiLanguages lists languages; one that cannot be submitted in is not available
-// and says why.
-func (s *Server) apiLanguages(c *fiber.Ctx) error {
-	offers, err := s.Catalog.Languages(c.UserContext())
-	if err != nil {
-		return err
-	}
-	out := make([]languageJSON, len(offers))
-	for i, o := range offers {
-		out[i] = languageJSON{Language: o.Language, Waits: o.Waits, Withdrawn: o.Withdrawn}
-		out[i].Available, out[i].Unavailable = o.Open(), o.Why
-	}
-	return c.JSON(fiber.Map{"languages": out})
-}
-
-// apiWithdraw returns the handler of POST /api/v1/languages/:id/withdraw and offer.
-func (s *Server) apiWithdraw(withdrawn bool) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if err := s.withdraw(c, withdrawn); err != nil {
-			return err
-		}
-		return c.JSON(fiber.Map{"id": c.Params("id"), "withdrawn": withdrawn})
-	}
-}
-
-// withdrawForm returns the handler of POST /languages/:id/withdraw and offer.
-func (s *Server) withdrawForm(withdrawn bool) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if err := s.withdraw(c, withdrawn); err != nil {
-			return err
-		}
-		return c.Redirect("/languages", fiber.StatusSeeOther)
-	}
-}
-
-// withdraw takes the language that the address names off the list, or puts it
-// back. Other processes know within a second.
-func (s *Server) withdraw(c *fiber.Ctx, withdrawn bool) error {
-	id := c.Params("id")
-	if !site.PlainWord(id) {
-		return sql.ErrNotFound
-	}
-	defer s.Catalog.Forget()
-	return s.Store.WithdrawLanguage(c.UserContext(), id, withdrawn, site.ViewerOf(c).Name)
 }
 
 // apiQueue describes the queue in figures, or what waits of a submitter.

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -38,7 +37,7 @@ var runFields = fieldNames{"problem", "language", "source", "Idempotency-Key"}
 // row are committed.
 func (s *Server) acceptRun(ctx context.Context, v site.Viewer, in newRun) (sql.Receipt, error) {
 	var none sql.Receipt
-	offers, err := s.runnable(ctx, in.Language)
+	offers, err := s.Catalog.Runnable(ctx, in.Language)
 	if err != nil {
 		return none, err
 	}
@@ -59,16 +58,6 @@ func (s *Server) acceptRun(ctx context.Context, v site.Viewer, in newRun) (sql.R
 	}
 	in.payload.Problem, in.payload.Language, in.payload.Sources = in.Problem, in.Language, in.Sources
 	return s.storeRun(ctx, v, in.payload, in.Key, runPriority)
-}
-
-// runnable returns the languages of programs, for whoever wants to run one in a
-// language; "" = all. Answers cannot be run.
-func (s *Server) runnable(ctx context.Context, language string) ([]site.Offer, error) {
-	offers, err := s.Catalog.Taking(ctx, language)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(slices.Clone(offers), func(o site.Offer) bool { return o.ID == judge.AnswerLanguage }), nil
 }
 
 // storeRun stores a run that was checked.

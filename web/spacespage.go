@@ -12,55 +12,8 @@ import (
 	"deepoj/web/site"
 )
 
-// spaceView is a space on its pages, as the viewer sees it.
-type spaceView struct {
-	judge.Space
-	viewer site.Viewer
-}
-
-// URL is the page of the space.
-func (v spaceView) URL() string { return site.SpaceURL(v.Slug) }
-
-// Manages reports whether the viewer may change settings and members.
-func (v spaceView) Manages() bool { return v.viewer.May(people.ManageSpace, &v.Space) }
-
-// Arranges reports whether the viewer may choose the problems.
-func (v spaceView) Arranges() bool { return v.viewer.May(people.ArrangeSpace, &v.Space) }
-
-// Shows reports whether the viewer may see problems and scores.
-func (v spaceView) Shows() bool { return v.viewer.May(people.SeeSpaceProblems, &v.Space) }
-
-// MyRole is the viewer's role, "" if they are no member.
-func (v spaceView) MyRole() judge.SpaceRole { return v.viewer.SpaceRole(v.Role) }
-
-// Prepares reports whether what the viewer hands in does not count.
-func (v spaceView) Prepares() bool { return people.Prepares(v.MyRole()) }
-
-// Phase is where the space stands in time.
-func (v spaceView) Phase() judge.SpacePhase { return v.Space.Phase() }
-
-// Left is how long the space stays as it is: until it opens, or closes; 0 = for ever.
-func (v spaceView) Left() time.Duration {
-	switch v.Phase() {
-	case judge.SpaceBefore:
-		return v.Opens.Sub(v.Now)
-	case judge.SpaceOpen:
-		if v.Closes != nil {
-			return v.Closes.Sub(v.Now)
-		}
-	case judge.SpaceAfter:
-	}
-	return 0
-}
-
-// Clock writes a moment for people.
-func (v spaceView) Clock(t *time.Time) string { return site.ClockText(*t) }
-
-// SourceLimit is the limit on programs for people.
-func (v spaceView) SourceLimit() string { return site.BytesText(int64(v.MaxSourceKiB) << 10) }
-
 type spacesView struct {
-	Rows []spaceView
+	Rows []site.SpaceView
 	More string // address of the next page, "" at the end
 	Form spaceSettingsView
 }
@@ -76,7 +29,7 @@ func (s *Server) showSpaces(c *fiber.Ctx, status int, form spaceSettingsView) er
 	}
 	view := spacesView{Form: form}
 	for _, space := range found {
-		view.Rows = append(view.Rows, spaceView{space, site.ViewerOf(c)})
+		view.Rows = append(view.Rows, site.ViewSpace(&space, site.ViewerOf(c)))
 	}
 	if next != "" {
 		view.More = "/spaces?" + url.Values{"before": {next}}.Encode()
@@ -86,7 +39,7 @@ func (s *Server) showSpaces(c *fiber.Ctx, status int, form spaceSettingsView) er
 
 // spaceSettingsView is the form of the settings of a space.
 type spaceSettingsView struct {
-	Space spaceView
+	Space site.SpaceView
 	Made  bool        // there is such a space already
 	Fault *site.Fault // why the form comes back
 }
@@ -119,7 +72,7 @@ func (s *Server) createSpaceForm(c *fiber.Ctx) error {
 	if f.Field == "" {
 		return err
 	}
-	return s.showSpaces(c, f.Status, spaceSettingsView{Space: spaceView{Space: space}, Fault: f})
+	return s.showSpaces(c, f.Status, spaceSettingsView{Space: site.SpaceView{Space: space}, Fault: f})
 }
 
 func (s *Server) spaceSettingsPage(c *fiber.Ctx) error {
@@ -127,7 +80,7 @@ func (s *Server) spaceSettingsPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.Page(c, fiber.StatusOK, "spacesettings", space.Title, spaceSettingsView{Space: spaceView{*space, site.ViewerOf(c)}, Made: true})
+	return s.Page(c, fiber.StatusOK, "spacesettings", space.Title, spaceSettingsView{Space: site.ViewSpace(space, site.ViewerOf(c)), Made: true})
 }
 
 // updateSpaceForm handles POST /spaces/:space/settings.
@@ -147,7 +100,7 @@ func (s *Server) updateSpaceForm(c *fiber.Ctx) error {
 		return err
 	}
 	space.ID, space.Role, space.Now = before.ID, before.Role, before.Now
-	return s.Page(c, f.Status, "spacesettings", before.Title, spaceSettingsView{Space: spaceView{space, site.ViewerOf(c)}, Made: true, Fault: f})
+	return s.Page(c, f.Status, "spacesettings", before.Title, spaceSettingsView{Space: site.ViewSpace(&space, site.ViewerOf(c)), Made: true, Fault: f})
 }
 
 // deleteSpaceForm handles POST /spaces/:space/delete.
@@ -160,7 +113,7 @@ func (s *Server) deleteSpaceForm(c *fiber.Ctx) error {
 
 // spacePageView is the page of a space: its problems and scores.
 type spacePageView struct {
-	Space    spaceView
+	Space    site.SpaceView
 	Problems []judge.SpaceProblem
 	Scores   []spaceScoreJSON
 	Choice   []judge.Problem // that can be added
@@ -186,7 +139,7 @@ func (s *Server) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
 	if err != nil {
 		return err
 	}
-	view.Space = spaceView{*space, site.ViewerOf(c)}
+	view.Space = site.ViewSpace(space, site.ViewerOf(c))
 	if view.Space.Shows() {
 		if view.Problems, err = s.Store.SpaceProblems(ctx, space.ID, site.ViewerOf(c).Name); err != nil {
 			return err
@@ -234,7 +187,7 @@ func (s *Server) removeEntryForm(c *fiber.Ctx) error {
 
 // spaceMembersView is the page of the members of a space.
 type spaceMembersView struct {
-	Space spaceView
+	Space site.SpaceView
 	Rows  []judge.SpaceMember
 	More  string // address of the next page, "" at the end
 	Roles []judge.SpaceRole
@@ -258,7 +211,7 @@ func (s *Server) showMembers(c *fiber.Ctx, status int, view spaceMembersView) er
 	if err != nil {
 		return err
 	}
-	view.Space, view.Roles = spaceView{*space, site.ViewerOf(c)}, judge.SpaceRoles
+	view.Space, view.Roles = site.ViewSpace(space, site.ViewerOf(c)), judge.SpaceRoles
 	next := ""
 	if view.Rows, next, err = s.listMembers(c, space); err != nil {
 		return err
@@ -299,6 +252,6 @@ func (s *Server) spaceSubmissionsPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	v := spaceView{*space, site.ViewerOf(c)}
+	v := site.ViewSpace(space, site.ViewerOf(c))
 	return s.showSubmissions(c, f, submissionsView{Base: v.URL() + "/submissions", Authors: v.Manages(), Space: &v})
 }

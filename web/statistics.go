@@ -257,6 +257,3 @@ func verdictsPicture(st statisticsJSON) template.HTML {
 	}
 	return c.SVG()
 }
-
-// flowAge is how long it is believed what came and went in an hour.
-const flowAge = 15 * time.Second

@@ -35,9 +35,9 @@ func (s *Server) list(c *fiber.Ctx, f sql.Filter) ([]judge.Submission, int64, er
 type submissionsView struct {
 	Filter     sql.Filter
 	Filtered   bool
-	Authors    bool       // those of others are shown, too
-	Base       string     // address of the page
-	Space      *spaceView // whose submissions these are; nil = of all
+	Authors    bool            // those of others are shown, too
+	Base       string          // address of the page
+	Space      *site.SpaceView // whose submissions these are; nil = of all
 	Rows       []template.HTML
 	Unfinished bool
 	Older      string // address of the next page, "" at the end
@@ -188,36 +188,6 @@ func (s *Server) apiListSubmissions(c *fiber.Ctx, f sql.Filter) error {
 		page.Next = &next
 	}
 	return c.JSON(page)
-}
-
-// rejudge has the submission that the address names judged again, and returns
-// its new generation.
-func (s *Server) rejudge(c *fiber.Ctx) (*judge.Submission, int32, error) {
-	sub, err := s.job.SubmissionFor(c)
-	if err != nil {
-		return nil, 0, err
-	}
-	generations, err := s.Store.Rejudge(c.UserContext(), []int64{sub.JobID}, judge.LaneRejudge, site.ViewerOf(c).Name)
-	if err != nil {
-		return nil, 0, fmt.Errorf("rejudge submission: %w", err)
-	}
-	return sub, generations[sub.JobID], nil
-}
-
-func (s *Server) rejudgeForm(c *fiber.Ctx) error {
-	sub, _, err := s.rejudge(c)
-	if err != nil {
-		return err
-	}
-	return c.Redirect(site.SubmissionURL(sub.JobID), fiber.StatusSeeOther)
-}
-
-func (s *Server) apiRejudge(c *fiber.Ctx) error {
-	sub, generation, err := s.rejudge(c)
-	if err != nil {
-		return err
-	}
-	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": sub.JobID, "generation": generation})
 }
 
 // submissionCells is a submission in the list.

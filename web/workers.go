@@ -48,7 +48,7 @@ func (s *Server) apiWorkers(c *fiber.Ctx) error {
 		}
 		return c.JSON(fiber.Map{"workers": workers})
 	}
-	live, err := s.publicWorkers(c.UserContext())
+	live, err := s.PublicWorkers(c.UserContext())
 	if err != nil {
 		return err
 	}
