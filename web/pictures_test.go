@@ -33,8 +33,6 @@ func TestPicturesSayWhatTheyShow(t *testing.T) {
 		"scores":                 {string(scoresPicture([]sql.Best{{Score: 0, Authors: 2}, {Score: 62.5, Authors: 1}})), []string{"of 3 authors", "62.5: 1 author"}, 2},
 		"scores in ranges":       {string(scoresPicture(many)), []string{"of 50 authors", "0 to 4.9: 5 authors"}, 10},
 		"the same score for all": {string(scoresPicture([]sql.Best{{Score: 0, Authors: 4}})), []string{"0: 4 authors"}, 1},
-		"an hour":                {string(flowPicture([]sql.Flow{{Ago: 0, Came: 2}, {Ago: 3, Went: 5}}, 4)), []string{"now: 4 unfinished; 2 came", "1 minute ago: 2 unfinished", "4 minutes ago: 7 unfinished", "2 came and 5 were done with in an hour"}, 60},
-		"a quiet hour":           {string(flowPicture(nil, 0)), nil, 0},
 		"tests":                  {string(testsPicture(bars(3))), []string{"the slowest took 10 ms of 1 s", "test 3"}, 3},
 		"one test":               {string(testsPicture(bars(1))), nil, 0},
 	} {

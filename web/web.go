@@ -31,6 +31,7 @@ import (
 	"deepoj/web/job"
 	peopleroom "deepoj/web/people"
 	"deepoj/web/site"
+	"deepoj/web/staff"
 )
 
 type (
@@ -63,10 +64,10 @@ func roomsWords() template.FuncMap {
 type Server struct {
 	*site.Site
 	people      *peopleroom.Room
+	staff       *staff.Room
 	app         *fiber.App
 	ln          net.Listener
 	hosts       hostPolicy
-	flow        *site.KeptTwice[[]sql.Flow] // what came and went lately
 	job         *job.Room
 	guests      bool   // somebody without an account may use the site
 	whyGuests   string // or why not
@@ -118,12 +119,12 @@ func compose(shared *site.Site) *Server {
 	cfg := shared.Config
 	s := &Server{
 		Site:     shared,
-		flow:     site.KeepTwice(cfg.Store, sql.Reader.QueueFlow, flowAge),
 		job:      job.New(shared),
 		caller:   callback.New(cfg.CallbackAllow, cfg.CallbackPatience),
 		previews: make(chan struct{}, 2),
 	}
 	s.people = peopleroom.New(shared, s.caller, s.job.Ended())
+	s.staff = staff.New(shared, s.job)
 	return s
 }
 

@@ -39,6 +39,12 @@ func ProblemURL(space, slug string) string {
 // UserURL is the page of an account.
 func UserURL(name string) string { return "/users/" + url.PathEscape(name) }
 
+// DeadLetterURL is the page of the dead letter of a job.
+func DeadLetterURL(id int64) string { return "/dlq/" + strconv.FormatInt(id, 10) }
+
+// RejudgingURL is the page of a rejudge set.
+func RejudgingURL(id int64) string { return "/rejudgings/" + strconv.FormatInt(id, 10) }
+
 // PageOfJob is the page of a job; "" if its kind has none.
 func PageOfJob(id int64, kind judge.Kind) string {
 	switch kind {

@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"encoding/json"
@@ -15,8 +15,8 @@ import (
 	"deepoj/web/site"
 )
 
-// letterJSON is a dead letter, for staff.
-type letterJSON struct {
+// deadLetterJSON is a dead letter, for staff.
+type deadLetterJSON struct {
 	JobID      int64           `json:"job_id"`
 	Generation int32           `json:"generation"`
 	AttemptID  int32           `json:"attempt_id"`
@@ -43,9 +43,9 @@ type attemptJSON struct {
 	Error      json.RawMessage `json:"error,omitempty"`
 }
 
-// apiLetters handles GET /api/v1/dlq?all=&before=&limit=: unresolved dead letters
+// apiDeadLetters handles GET /api/v1/dlq?all=&before=&limit=: unresolved dead letters
 // unless all of them are wanted, newest first.
-func (s *Server) apiLetters(c *fiber.Ctx) error {
+func (s *Room) apiDeadLetters(c *fiber.Ctx) error {
 	f, err := site.FilterOf(c)
 	if err != nil {
 		return err
@@ -58,17 +58,17 @@ func (s *Server) apiLetters(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	out := make([]letterJSON, len(found))
+	out := make([]deadLetterJSON, len(found))
 	for i, l := range found {
-		out[i] = letterJSON(l)
+		out[i] = deadLetterJSON(l)
 	}
 	return c.JSON(fiber.Map{"dead_letters": out})
 }
 
-// apiLetter handles GET /api/v1/dlq/:id: the newest dead letter of a job with the
+// apiDeadLetter handles GET /api/v1/dlq/:id: the newest dead letter of a job with the
 // attempts that led to it.
-func (s *Server) apiLetter(c *fiber.Ctx) error {
-	letter, found, err := s.letterOf(c)
+func (s *Room) apiDeadLetter(c *fiber.Ctx) error {
+	letter, found, err := s.deadLetterOf(c)
 	if err != nil {
 		return err
 	}
@@ -76,12 +76,12 @@ func (s *Server) apiLetter(c *fiber.Ctx) error {
 	for i, a := range found {
 		attempts[i] = attemptJSON(a)
 	}
-	return c.JSON(fiber.Map{"dead_letter": letterJSON(letter), "attempts": attempts})
+	return c.JSON(fiber.Map{"dead_letter": deadLetterJSON(letter), "attempts": attempts})
 }
 
-// letterOf returns the newest dead letter of the job that the address names, with
+// deadLetterOf returns the newest dead letter of the job that the address names, with
 // the attempts that led to it.
-func (s *Server) letterOf(c *fiber.Ctx) (letter sql.DeadLetter, attempts []sql.Attempt, err error) {
+func (s *Room) deadLetterOf(c *fiber.Ctx) (letter sql.DeadLetter, attempts []sql.Attempt, err error) {
 	id, err := site.IDOf(c)
 	if err != nil {
 		return letter, nil, err
@@ -96,7 +96,7 @@ func (s *Server) letterOf(c *fiber.Ctx) (letter sql.DeadLetter, attempts []sql.A
 }
 
 // apiReplay handles POST /api/v1/dlq/:id/replay.
-func (s *Server) apiReplay(c *fiber.Ctx) error {
+func (s *Room) apiReplay(c *fiber.Ctx) error {
 	id, generation, err := s.replay(c)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (s *Server) apiReplay(c *fiber.Ctx) error {
 }
 
 // apiReplayAll handles POST /api/v1/dlq/replay with {"reason": code}.
-func (s *Server) apiReplayAll(c *fiber.Ctx) error {
+func (s *Room) apiReplayAll(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "reason")
 	if err != nil {
 		return err
@@ -123,14 +123,14 @@ func (s *Server) apiReplayAll(c *fiber.Ctx) error {
 
 // replayAll has all dead jobs judged again that were given up for a reason, and
 // returns how many.
-func (s *Server) replayAll(c *fiber.Ctx, reason string) (int, error) {
+func (s *Room) replayAll(c *fiber.Ctx, reason string) (int, error) {
 	if !site.PlainWord(reason) {
 		return 0, site.WrongField("reason", site.ReasonInvalid, "Name the reason of the dead letters, such as max_tries.")
 	}
 	return s.Store.ReplayAll(c.UserContext(), reason, site.ViewerOf(c).Name)
 }
 
-func (s *Server) replayAllForm(c *fiber.Ctx) error {
+func (s *Room) replayAllForm(c *fiber.Ctx) error {
 	n, err := s.replayAll(c, c.FormValue("reason"))
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s *Server) replayAllForm(c *fiber.Ctx) error {
 }
 
 // apiDiscard handles POST /api/v1/dlq/:id/discard with {"reason": text}.
-func (s *Server) apiDiscard(c *fiber.Ctx) error {
+func (s *Room) apiDiscard(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "reason")
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (s *Server) apiDiscard(c *fiber.Ctx) error {
 
 // replay has the dead job that the address names judged again, and returns its
 // new generation.
-func (s *Server) replay(c *fiber.Ctx) (id int64, generation int32, err error) {
+func (s *Room) replay(c *fiber.Ctx) (id int64, generation int32, err error) {
 	if id, err = site.IDOf(c); err != nil {
 		return 0, 0, err
 	}
@@ -169,7 +169,7 @@ func (s *Server) replay(c *fiber.Ctx) (id int64, generation int32, err error) {
 const maxReason = 500
 
 // discard resolves the dead letter that the address names.
-func (s *Server) discard(c *fiber.Ctx, reason string) (int64, error) {
+func (s *Room) discard(c *fiber.Ctx, reason string) (int64, error) {
 	id, err := site.IDOf(c)
 	if err != nil {
 		return 0, err
@@ -193,18 +193,15 @@ func checkReason(reason string) *judge.FieldError {
 	return nil
 }
 
-// letterURL is the page of a dead letter.
-func letterURL(id int64) string { return "/dlq/" + strconv.FormatInt(id, 10) }
-
-// letterRow is a dead letter on a page.
-type letterRow struct {
+// deadLetterRow is a dead letter on a page.
+type deadLetterRow struct {
 	sql.DeadLetter
 	JobURL  string // "" if its kind has no page
 	Message string // what went wrong, in a sentence
 }
 
-func showLetter(l sql.DeadLetter) letterRow {
-	return letterRow{l, site.PageOfJob(l.JobID, l.Kind), errorMessage(l.Error)}
+func showDeadLetter(l sql.DeadLetter) deadLetterRow {
+	return deadLetterRow{l, site.PageOfJob(l.JobID, l.Kind), errorMessage(l.Error)}
 }
 
 // errorMessage returns the message of {code, message, component, detail}.
@@ -216,20 +213,20 @@ func errorMessage(raw json.RawMessage) string {
 	return site.OrElse(e.Message, e.Detail)
 }
 
-type lettersView struct {
+type deadLettersView struct {
 	All     bool
 	Reasons []sql.DeadReason // of those that nobody has resolved
 	Again   int              // how many are judged again just now
-	Rows    []letterRow
+	Rows    []deadLetterRow
 	Older   string // address of the next page, "" at the end
 }
 
-func (s *Server) lettersPage(c *fiber.Ctx) error {
+func (s *Room) deadLettersPage(c *fiber.Ctx) error {
 	f, err := site.FilterOf(c)
 	if err != nil {
 		return err
 	}
-	view := lettersView{All: c.QueryBool("all"), Again: max(0, c.QueryInt("again"))}
+	view := deadLettersView{All: c.QueryBool("all"), Again: max(0, c.QueryInt("again"))}
 	if view.Reasons, err = s.Store.DeadReasons(c.UserContext()); err != nil {
 		return err
 	}
@@ -238,7 +235,7 @@ func (s *Server) lettersPage(c *fiber.Ctx) error {
 		return err
 	}
 	for _, l := range found {
-		view.Rows = append(view.Rows, showLetter(l))
+		view.Rows = append(view.Rows, showDeadLetter(l))
 	}
 	if len(found) == f.Limit {
 		q := url.Values{"before": {strconv.FormatInt(found[len(found)-1].JobID, 10)}}
@@ -256,46 +253,48 @@ type attemptRow struct {
 	Message string
 }
 
-type letterView struct {
-	Letter   letterRow
+type deadLetterView struct {
+	Letter   deadLetterRow
 	Detail   string // the error as it was stored
 	Attempts []attemptRow
 	Reason   string      // what was typed, where the form comes back
 	Fault    *site.Fault // why it does
 }
 
-func (s *Server) letterPage(c *fiber.Ctx) error { return s.showLetter(c, fiber.StatusOK, "", nil) }
+func (s *Room) deadLetterPage(c *fiber.Ctx) error {
+	return s.showDeadLetter(c, fiber.StatusOK, "", nil)
+}
 
-// showLetter shows the newest dead letter of a job, with the form as it was
+// showDeadLetter shows the newest dead letter of a job, with the form as it was
 // filled in and why it was refused, if it was.
-func (s *Server) showLetter(c *fiber.Ctx, status int, reason string, f *site.Fault) error {
-	letter, found, err := s.letterOf(c)
+func (s *Room) showDeadLetter(c *fiber.Ctx, status int, reason string, f *site.Fault) error {
+	letter, found, err := s.deadLetterOf(c)
 	if err != nil {
 		return err
 	}
-	view := letterView{Letter: showLetter(letter), Detail: string(letter.Error), Reason: reason, Fault: f}
+	view := deadLetterView{Letter: showDeadLetter(letter), Detail: string(letter.Error), Reason: reason, Fault: f}
 	for _, a := range found {
 		view.Attempts = append(view.Attempts, attemptRow{a, errorMessage(a.Error)})
 	}
 	return s.Page(c, status, "deadletter", fmt.Sprintf("Dead letter of job %d", letter.JobID), view)
 }
 
-func (s *Server) replayForm(c *fiber.Ctx) error {
+func (s *Room) replayForm(c *fiber.Ctx) error {
 	id, _, err := s.replay(c)
 	if err != nil {
 		return err
 	}
-	return c.Redirect(letterURL(id), fiber.StatusSeeOther)
+	return c.Redirect(site.DeadLetterURL(id), fiber.StatusSeeOther)
 }
 
-func (s *Server) discardForm(c *fiber.Ctx) error {
+func (s *Room) discardForm(c *fiber.Ctx) error {
 	reason := c.FormValue("reason")
 	id, err := s.discard(c, reason)
 	if err != nil {
 		if f := s.Explain(c.UserContext(), err); f.Field == "reason" {
-			return s.showLetter(c, f.Status, reason, f)
+			return s.showDeadLetter(c, f.Status, reason, f)
 		}
 		return err
 	}
-	return c.Redirect(letterURL(id), fiber.StatusSeeOther)
+	return c.Redirect(site.DeadLetterURL(id), fiber.StatusSeeOther)
 }

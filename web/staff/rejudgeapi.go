@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"encoding/json"
@@ -61,7 +61,7 @@ type turnJSON struct {
 
 // apiStartRejudge handles POST /api/v1/rejudgings. The header Idempotency-Key
 // makes repeated requests one set.
-func (s *Server) apiStartRejudge(c *fiber.Ctx) error {
+func (s *Room) apiStartRejudge(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "reason", "problem", "language", "author", "verdict", "job_ids")
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Server) apiStartRejudge(c *fiber.Ctx) error {
 
 // startRejudge starts the set that r describes, unless something is wrong with
 // it; keyField is what the caller calls the idempotency key.
-func (s *Server) startRejudge(c *fiber.Ctx, r sql.RejudgeRequest, wrong site.WrongFields, keyField string) (sql.RejudgeSet, error) {
+func (s *Room) startRejudge(c *fiber.Ctx, r sql.RejudgeRequest, wrong site.WrongFields, keyField string) (sql.RejudgeSet, error) {
 	if len(wrong) == 0 { // a field that cannot be read is wrong once
 		wrong.Add(checkReason(r.Reason))
 	}
@@ -107,7 +107,7 @@ func (s *Server) startRejudge(c *fiber.Ctx, r sql.RejudgeRequest, wrong site.Wro
 	return s.Store.StartRejudge(c.UserContext(), r)
 }
 
-func (s *Server) apiRejudgings(c *fiber.Ctx) error {
+func (s *Room) apiRejudgings(c *fiber.Ctx) error {
 	f, err := site.FilterOf(c)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *Server) apiRejudgings(c *fiber.Ctx) error {
 
 // apiRejudging handles GET /api/v1/rejudgings/:id?after=: progress, and the first
 // changes of jobs with an id above after.
-func (s *Server) apiRejudging(c *fiber.Ctx) error {
+func (s *Room) apiRejudging(c *fiber.Ctx) error {
 	id, err := site.IDOf(c)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *Server) apiRejudging(c *fiber.Ctx) error {
 
 // apiResolveRejudge returns the handler of POST /api/v1/rejudgings/:id/apply and
 // cancel.
-func (s *Server) apiResolveRejudge(apply bool) fiber.Handler {
+func (s *Room) apiResolveRejudge(apply bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		id, err := s.resolveRejudge(c, apply)
 		if err != nil {
@@ -174,7 +174,7 @@ func (s *Server) apiResolveRejudge(apply bool) fiber.Handler {
 }
 
 // resolveRejudge applies or cancels the set that the address names.
-func (s *Server) resolveRejudge(c *fiber.Ctx, apply bool) (int64, error) {
+func (s *Room) resolveRejudge(c *fiber.Ctx, apply bool) (int64, error) {
 	id, err := site.IDOf(c)
 	if err != nil {
 		return 0, err

@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"github.com/gofiber/fiber/v2"
@@ -8,7 +8,7 @@ import (
 	"deepoj/web/site"
 )
 
-func (s *Server) languagesPage(c *fiber.Ctx) error {
+func (s *Room) languagesPage(c *fiber.Ctx) error {
 	offers, err := s.Catalog.Languages(c.UserContext())
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ type languageJSON struct {
 
 // apiLanguages lists languages; one that cannot be submitted in is not available
 // and says why.
-func (s *Server) apiLanguages(c *fiber.Ctx) error {
+func (s *Room) apiLanguages(c *fiber.Ctx) error {
 	offers, err := s.Catalog.Languages(c.UserContext())
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s *Server) apiLanguages(c *fiber.Ctx) error {
 }
 
 // apiWithdraw returns the handler of POST /api/v1/languages/:id/withdraw and offer.
-func (s *Server) apiWithdraw(withdrawn bool) fiber.Handler {
+func (s *Room) apiWithdraw(withdrawn bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if err := s.withdraw(c, withdrawn); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (s *Server) apiWithdraw(withdrawn bool) fiber.Handler {
 }
 
 // withdrawForm returns the handler of POST /languages/:id/withdraw and offer.
-func (s *Server) withdrawForm(withdrawn bool) fiber.Handler {
+func (s *Room) withdrawForm(withdrawn bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if err := s.withdraw(c, withdrawn); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (s *Server) withdrawForm(withdrawn bool) fiber.Handler {
 
 // withdraw takes the language that the address names off the list, or puts it
 // back. Other processes know within a second.
-func (s *Server) withdraw(c *fiber.Ctx, withdrawn bool) error {
+func (s *Room) withdraw(c *fiber.Ctx, withdrawn bool) error {
 	id := c.Params("id")
 	if !site.PlainWord(id) {
 		return sql.ErrNotFound

@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"context"
@@ -36,7 +36,7 @@ type underwayJSON struct {
 
 // apiWorkers handles GET /api/v1/workers?all=: workers that are alive. Staff learn
 // their names and what they run, and may ask for those that are silent too.
-func (s *Server) apiWorkers(c *fiber.Ctx) error {
+func (s *Room) apiWorkers(c *fiber.Ctx) error {
 	all, err := site.FlagOf(c, "all")
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Server) apiWorkers(c *fiber.Ctx) error {
 // workers returns the workers that are alive, and if all are wanted those that
 // were seen within a week, with what each has under way. Those that are silent
 // come last.
-func (s *Server) workers(ctx context.Context, all bool) ([]workerJSON, error) {
+func (s *Room) workers(ctx context.Context, all bool) ([]workerJSON, error) {
 	live, err := s.Config.Live(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("ask for live workers: %w", err)
@@ -107,7 +107,7 @@ type workersView struct {
 	Silent time.Duration // after so long without a word a worker counts as silent
 }
 
-func (s *Server) workersPage(c *fiber.Ctx) error {
+func (s *Room) workersPage(c *fiber.Ctx) error {
 	view := workersView{Silent: s.Config.WorkerAge}
 	var err error
 	if view.Rows, err = s.workers(c.UserContext(), true); err != nil {

@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type moveAnswer struct {
 
 // move does with a waiting job what the verb says; before is the job that it is
 // moved before.
-func (s *Server) move(ctx context.Context, verb string, id, before int64, by string) (m moveAnswer, err error) {
+func (s *Room) move(ctx context.Context, verb string, id, before int64, by string) (m moveAnswer, err error) {
 	switch verb {
 	case "release":
 		err = s.Store.Release(ctx, id, by)
@@ -51,7 +51,7 @@ func (s *Server) move(ctx context.Context, verb string, id, before int64, by str
 
 // apiMove returns the handler of POST /api/v1/submissions/:id/VERB, which moves
 // a waiting submission.
-func (s *Server) apiMove(verb string) fiber.Handler {
+func (s *Room) apiMove(verb string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		id, err := site.IDOf(c)
 		if err != nil {
@@ -101,7 +101,7 @@ func readBefore(c *fiber.Ctx) (id int64, err error) {
 
 // moveForm handles POST /queue/move: what the button says, with each job that was
 // chosen or named. Jobs that are released together keep their order.
-func (s *Server) moveForm(c *fiber.Ctx) error {
+func (s *Room) moveForm(c *fiber.Ctx) error {
 	verb, v := c.FormValue("verb"), site.ViewerOf(c)
 	var wrong site.WrongFields
 	ids, e := chosenJobs(c)
@@ -215,7 +215,7 @@ func actOf(c *fiber.Ctx) *act {
 }
 
 // apiPause returns the handler of POST /api/v1/queues/:name/pause and resume.
-func (s *Server) apiPause(paused bool) fiber.Handler {
+func (s *Room) apiPause(paused bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if err := s.pause(c, paused); err != nil {
 			return err
@@ -225,7 +225,7 @@ func (s *Server) apiPause(paused bool) fiber.Handler {
 }
 
 // pauseForm returns the handler of POST /queues/:name/pause and resume.
-func (s *Server) pauseForm(paused bool) fiber.Handler {
+func (s *Room) pauseForm(paused bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if err := s.pause(c, paused); err != nil {
 			return err
@@ -235,7 +235,7 @@ func (s *Server) pauseForm(paused bool) fiber.Handler {
 }
 
 // pause stops the queue that the address names from giving work, or lets it.
-func (s *Server) pause(c *fiber.Ctx, paused bool) error {
+func (s *Room) pause(c *fiber.Ctx, paused bool) error {
 	name := c.Params("name")
 	if !site.PlainWord(name) {
 		return sql.ErrNotFound

@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"time"
@@ -24,7 +24,7 @@ type waitingJSON struct {
 
 // reservations answers GET /api/v1/queue?group=: what waits of one submitter.
 // Contestants may ask only for themselves.
-func (s *Server) reservations(c *fiber.Ctx, group string) error {
+func (s *Room) reservations(c *fiber.Ctx, group string) error {
 	v := site.ViewerOf(c)
 	if !site.PlainWord(group) {
 		return site.WrongField("group", site.ReasonInvalid, "The value is not a name.")
@@ -70,7 +70,7 @@ type queueJSON struct {
 	MaxBacklog       int     `json:"max_backlog"`
 }
 
-func (s *Server) apiQueues(c *fiber.Ctx) error {
+func (s *Room) apiQueues(c *fiber.Ctx) error {
 	found, err := s.Store.Queues(c.UserContext())
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // rejudge has the submission that the address names judged again, and returns
 // its new generation.
-func (s *Server) rejudge(c *fiber.Ctx) (*judge.Submission, int32, error) {
+func (s *Room) rejudge(c *fiber.Ctx) (*judge.Submission, int32, error) {
 	sub, err := s.job.SubmissionFor(c)
 	if err != nil {
 		return nil, 0, err
@@ -23,7 +23,7 @@ func (s *Server) rejudge(c *fiber.Ctx) (*judge.Submission, int32, error) {
 	return sub, generations[sub.JobID], nil
 }
 
-func (s *Server) rejudgeForm(c *fiber.Ctx) error {
+func (s *Room) rejudgeForm(c *fiber.Ctx) error {
 	sub, _, err := s.rejudge(c)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (s *Server) rejudgeForm(c *fiber.Ctx) error {
 	return c.Redirect(site.SubmissionURL(sub.JobID), fiber.StatusSeeOther)
 }
 
-func (s *Server) apiRejudge(c *fiber.Ctx) error {
+func (s *Room) apiRejudge(c *fiber.Ctx) error {
 	sub, generation, err := s.rejudge(c)
 	if err != nil {
 		return err

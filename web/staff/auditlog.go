@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"encoding/json"
@@ -44,7 +44,7 @@ func auditFilterOf(c *fiber.Ctx) (f sql.AuditFilter, err error) {
 
 // apiAudit handles GET /api/v1/audit?actor=&action=&subject=&before=&limit=: what
 // persons with privileges did, newest first.
-func (s *Server) apiAudit(c *fiber.Ctx) error {
+func (s *Room) apiAudit(c *fiber.Ctx) error {
 	f, err := auditFilterOf(c)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (view auditView) With(name, value string) string {
 	return "/audit?" + q.Encode()
 }
 
-func (s *Server) auditPage(c *fiber.Ctx) error {
+func (s *Room) auditPage(c *fiber.Ctx) error {
 	f, err := auditFilterOf(c)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func subjectURL(subject string) string {
 	case "user":
 		return site.UserURL(name)
 	case "problem":
-		return "/packages/" + url.PathEscape(name)
+		return site.PackageURL(name)
 	case "space":
 		return site.SpaceURL(name)
 	case "queue":

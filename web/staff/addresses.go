@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"time"
@@ -18,8 +18,8 @@ var (
 	rejudging = fiber.Map{"reason": "", "?problem": "", "?language": "", "?author": "", "?verdict": "", "?job_ids": []int64{}}
 )
 
-// staffAddresses are the addresses of the queue and of whoever looks after it.
-func (s *Server) staffAddresses() []site.Address {
+// Addresses are the addresses of the queue and of whoever looks after it.
+func (s *Room) Addresses() []site.Address {
 	return []site.Address{
 		{Route: "POST /submissions/:id/rejudge", For: site.Staff, By: s.rejudgeForm},
 		{Route: "GET /queue", For: site.Guest, By: s.queuePage},
@@ -28,9 +28,9 @@ func (s *Server) staffAddresses() []site.Address {
 		{Route: "POST /languages/:id/offer", For: site.Staff, By: s.withdrawForm(false)},
 		{Route: "POST /queues/:name/pause", For: site.Staff, By: s.pauseForm(true)},
 		{Route: "POST /queues/:name/resume", For: site.Staff, By: s.pauseForm(false)},
-		{Route: "GET /dlq", For: site.Staff, By: s.lettersPage},
+		{Route: "GET /dlq", For: site.Staff, By: s.deadLettersPage},
 		{Route: "POST /dlq/replay", For: site.Staff, By: s.replayAllForm},
-		{Route: "GET /dlq/:id", For: site.Staff, By: s.letterPage},
+		{Route: "GET /dlq/:id", For: site.Staff, By: s.deadLetterPage},
 		{Route: "POST /dlq/:id/replay", For: site.Staff, By: s.replayForm},
 		{Route: "POST /dlq/:id/discard", For: site.Staff, Confirm: discards, OrKey: true, By: s.discardForm},
 		{Route: "GET /rejudgings", For: site.Staff, By: s.rejudgingsPage},
@@ -61,9 +61,9 @@ func (s *Server) staffAddresses() []site.Address {
 		{Route: "GET /api/v1/queues", For: site.Staff, Does: "Queues and how they behave", Out: fiber.Map{"queues": []queueJSON{}}, By: s.apiQueues},
 		{Route: "POST /api/v1/queues/:name/pause", For: site.Staff, Does: "Give no work", Out: fiber.Map{"name": "", "paused": false}, By: s.apiPause(true)},
 		{Route: "POST /api/v1/queues/:name/resume", For: site.Staff, Does: "Give work again", Out: fiber.Map{"name": "", "paused": false}, By: s.apiPause(false)},
-		{Route: "GET /api/v1/dlq", For: site.Staff, Does: "Dead letters, newest first", Query: "all before limit", Out: fiber.Map{"dead_letters": []letterJSON{}}, By: s.apiLetters},
+		{Route: "GET /api/v1/dlq", For: site.Staff, Does: "Dead letters, newest first", Query: "all before limit", Out: fiber.Map{"dead_letters": []deadLetterJSON{}}, By: s.apiDeadLetters},
 		{Route: "POST /api/v1/dlq/replay", For: site.Staff, Does: "Have all dead jobs with one reason judged again", In: fiber.Map{"reason": ""}, Status: 202, Out: fiber.Map{"reason": "", "jobs": 0}, By: s.apiReplayAll},
-		{Route: "GET /api/v1/dlq/:id", For: site.Staff, Does: "A dead letter and the attempts that led to it", Out: fiber.Map{"dead_letter": letterJSON{}, "attempts": []attemptJSON{}}, By: s.apiLetter},
+		{Route: "GET /api/v1/dlq/:id", For: site.Staff, Does: "A dead letter and the attempts that led to it", Out: fiber.Map{"dead_letter": deadLetterJSON{}, "attempts": []attemptJSON{}}, By: s.apiDeadLetter},
 		{Route: "POST /api/v1/dlq/:id/replay", For: site.Staff, Does: "Have a dead job judged again", Status: 202, Out: fiber.Map{"job_id": int64(0), "generation": int32(0)}, By: s.apiReplay},
 		{Route: "POST /api/v1/dlq/:id/discard", For: site.Staff, Confirm: discards, OrKey: true, Does: "Resolve a dead letter without judging again", In: fiber.Map{"reason": ""}, Out: fiber.Map{"job_id": int64(0), "resolution": ""}, By: s.apiDiscard},
 		{Route: "GET /api/v1/rejudgings", For: site.Staff, Does: "Rejudge sets, newest first", Query: "before limit", Out: fiber.Map{"rejudgings": []setJSON{}}, By: s.apiRejudgings},

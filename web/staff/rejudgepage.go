@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"encoding/json"
@@ -18,9 +18,6 @@ import (
 
 // maxSetJobs bounds the submissions that a form names by number.
 const maxSetJobs = 1000
-
-// setURL is the page of a rejudge set.
-func setURL(id int64) string { return "/rejudgings/" + strconv.FormatInt(id, 10) }
 
 // setRow is a rejudge set on a page.
 type setRow struct {
@@ -81,14 +78,14 @@ func (view rejudgingsView) Wrong(field string) bool {
 	return view.Fault != nil && (view.Fault.Field == field || slices.ContainsFunc(view.Fault.Errors, func(e site.FieldFault) bool { return e.Field == field }))
 }
 
-func (s *Server) rejudgingsPage(c *fiber.Ctx) error {
+func (s *Room) rejudgingsPage(c *fiber.Ctx) error {
 	asked := sql.RejudgeRequest{
 		Key: people.NewToken(16), Problem: c.Query("problem"), Language: c.Query("language"), Author: c.Query("author"), Verdict: judge.Verdict(c.Query("verdict")),
 	}
 	return s.showRejudgings(c, fiber.StatusOK, rejudgingsView{Asked: asked})
 }
 
-func (s *Server) showRejudgings(c *fiber.Ctx, status int, view rejudgingsView) error {
+func (s *Room) showRejudgings(c *fiber.Ctx, status int, view rejudgingsView) error {
 	f, err := site.FilterOf(c)
 	if err != nil {
 		return err
@@ -115,7 +112,7 @@ func (s *Server) showRejudgings(c *fiber.Ctx, status int, view rejudgingsView) e
 }
 
 // startRejudgeForm handles POST /rejudgings.
-func (s *Server) startRejudgeForm(c *fiber.Ctx) error {
+func (s *Room) startRejudgeForm(c *fiber.Ctx) error {
 	r := sql.RejudgeRequest{
 		Key: c.FormValue("key"), Reason: c.FormValue("reason"), Problem: c.FormValue("problem"), Language: c.FormValue("language"),
 		Author: strings.TrimSpace(c.FormValue("author")), Verdict: judge.Verdict(c.FormValue("verdict")),
@@ -136,7 +133,7 @@ func (s *Server) startRejudgeForm(c *fiber.Ctx) error {
 		r.Key = people.NewToken(16) // what is sent next is another set
 		return s.showRejudgings(c, f.Status, rejudgingsView{Asked: r, Jobs: jobs, Fault: f})
 	}
-	return c.Redirect(setURL(set.ID), fiber.StatusSeeOther)
+	return c.Redirect(site.RejudgingURL(set.ID), fiber.StatusSeeOther)
 }
 
 // matrixView shows how many submissions went from each verdict to each other.
@@ -196,7 +193,7 @@ func (view rejudgingView) Refresh() int {
 	return 0
 }
 
-func (s *Server) rejudgingPage(c *fiber.Ctx) error {
+func (s *Room) rejudgingPage(c *fiber.Ctx) error {
 	id, err := site.IDOf(c)
 	if err != nil {
 		return err
@@ -215,19 +212,19 @@ func (s *Server) rejudgingPage(c *fiber.Ctx) error {
 		return err
 	}
 	if n := len(view.Changes); n == site.PageSize {
-		view.More = setURL(id) + "?after=" + strconv.FormatInt(view.Changes[n-1].JobID, 10)
+		view.More = site.RejudgingURL(id) + "?after=" + strconv.FormatInt(view.Changes[n-1].JobID, 10)
 	}
 	return s.Page(c, fiber.StatusOK, "rejudging", fmt.Sprintf("Rejudge set %d", id), view)
 }
 
 // resolveRejudgeForm returns the handler of POST /rejudgings/:id/apply and
 // cancel.
-func (s *Server) resolveRejudgeForm(apply bool) fiber.Handler {
+func (s *Room) resolveRejudgeForm(apply bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		id, err := s.resolveRejudge(c, apply)
 		if err != nil {
 			return err
 		}
-		return c.Redirect(setURL(id), fiber.StatusSeeOther)
+		return c.Redirect(site.RejudgingURL(id), fiber.StatusSeeOther)
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package staff
 
 import (
 	"fmt"
@@ -39,19 +39,19 @@ type queueView struct {
 	Unlisted int64         // unfinished jobs that are not shown
 }
 
-func (s *Server) queuePage(c *fiber.Ctx) error {
+func (s *Room) queuePage(c *fiber.Ctx) error {
 	return s.showQueue(c, fiber.StatusOK, queueView{Done: actOf(c)})
 }
 
 // queueAgain shows the queue after an act that failed for some jobs.
-func (s *Server) queueAgain(c *fiber.Ctx, done *act, faults ...*site.Fault) error {
+func (s *Room) queueAgain(c *fiber.Ctx, done *act, faults ...*site.Fault) error {
 	if done != nil && len(done.Jobs) == 0 {
 		done = nil
 	}
 	return s.showQueue(c, faults[0].Status, queueView{Done: done, Faults: faults})
 }
 
-func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
+func (s *Room) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
 	ctx, v := c.UserContext(), site.ViewerOf(c)
 	if view.Stats, err = s.Store.For(v.Staff()).QueueStats(ctx); err != nil {
 		return fmt.Errorf("count the queue: %w", err)
@@ -59,7 +59,7 @@ func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error)
 	if view.Stats.Oldest > 0 {
 		view.Oldest = site.WaitText(view.Stats.Oldest)
 	}
-	flow, err := s.flow.Of(v).Read(ctx)
+	flow, err := s.Flow.Of(v).Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *Server) showQueue(c *fiber.Ctx, status int, view queueView) (err error)
 
 // queueForStaff lists the front of a queue and pool, or what a submitter has in
 // them.
-func (s *Server) queueForStaff(c *fiber.Ctx, view *queueView) (found []judge.QueueRow, err error) {
+func (s *Room) queueForStaff(c *fiber.Ctx, view *queueView) (found []judge.QueueRow, err error) {
 	ctx := c.UserContext()
 	view.Queue, view.Pool, view.Group = c.Query("queue", sql.DefaultQueue), c.Query("pool", sql.DefaultPool), c.Query("group")
 	for _, word := range []string{view.Queue, view.Pool, view.Group} {
@@ -128,7 +128,7 @@ func (s *Server) queueForStaff(c *fiber.Ctx, view *queueView) (found []judge.Que
 }
 
 // apiQueue describes the queue in figures, or what waits of a submitter.
-func (s *Server) apiQueue(c *fiber.Ctx) error {
+func (s *Room) apiQueue(c *fiber.Ctx) error {
 	if group := c.Query("group"); group != "" {
 		return s.reservations(c, group)
 	}
