@@ -51,7 +51,7 @@ func (s *Server) clone(ctx context.Context, v site.Viewer, slug, version, name, 
 	if err != nil {
 		return none, err
 	}
-	if wrong := checkKey(keyField, key); wrong != nil {
+	if wrong := site.CheckKey(keyField, key); wrong != nil {
 		return none, wrong
 	}
 	if err := s.newName(ctx, v, "name", name); err != nil {
@@ -85,12 +85,12 @@ func (s *Server) fromTemplate(ctx context.Context, v site.Viewer, template, name
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	if s.Config.Blobs == nil {
-		return none, noBlobs()
+		return none, site.NoBlobs()
 	}
 	if !slices.Contains(samples.Slugs(), template) {
 		return none, site.FieldRefusal(site.WrongField("template", site.ReasonUnknown, "There is no template %q; there are %s.", site.Shorten(template), strings.Join(samples.Slugs(), ", ")))
 	}
-	if wrong := checkKey(keyField, key); wrong != nil {
+	if wrong := site.CheckKey(keyField, key); wrong != nil {
 		return none, wrong
 	}
 	if err := s.newName(ctx, v, "name", name); err != nil {

@@ -60,7 +60,7 @@ func (s *Server) submitDraft(ctx context.Context, v site.Viewer, version string,
 		Sources: in.Sources,
 	}, version)
 	if err != nil {
-		return none, in.fields.rename(err)
+		return none, in.fields.Rename(err)
 	}
 	return receipt, nil
 }

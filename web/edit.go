@@ -55,7 +55,7 @@ func (s *Server) plan(ctx context.Context, e save) (*problem.Package, problem.Re
 // loadVersion returns the package of a version that there is.
 func (s *Server) loadVersion(ctx context.Context, slug, version string) (*problem.Package, error) {
 	if s.Config.Blobs == nil {
-		return nil, noBlobs()
+		return nil, site.NoBlobs()
 	}
 	v, err := s.packageVersion(ctx, slug, version)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Server) saveChanges(ctx context.Context, v site.Viewer, e save) (none s
 	if err := s.mayChange(ctx, v, e.Slug); err != nil {
 		return none, err
 	}
-	if wrong := checkKey(e.field, e.Key); wrong != nil {
+	if wrong := site.CheckKey(e.field, e.Key); wrong != nil {
 		return none, wrong
 	}
 	if e.Changes.Empty() {

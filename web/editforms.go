@@ -144,7 +144,7 @@ func settingsForm(c *fiber.Ctx, pkg *problem.Package, names map[string]string) (
 	if l != (draft.Limits{}) {
 		ch.Limits = &l
 	}
-	tags, values := formValues(c, "name-language"), formValues(c, "name")
+	tags, values := site.FormValues(c, "name-language"), site.FormValues(c, "name")
 	for i, tag := range tags {
 		if tag = strings.TrimSpace(tag); i >= len(values) || tag == "" || strings.TrimSpace(values[i]) == names[tag] {
 			continue

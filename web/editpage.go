@@ -285,8 +285,8 @@ func (view *editView) keep(c *fiber.Ctx) {
 	}
 	if view.Part == "settings" {
 		view.Names = nil
-		values := formValues(c, "name")
-		for i, tag := range formValues(c, "name-language") {
+		values := site.FormValues(c, "name")
+		for i, tag := range site.FormValues(c, "name-language") {
 			if i < len(values) && tag != "" {
 				view.Names = append(view.Names, editName{tag, values[i]})
 			}

@@ -35,11 +35,11 @@ func acceptedPackage(c *fiber.Ctx, r sql.Receipt) error {
 // /packages: the live version, unless another is named, as a ZIP file.
 func (s *Server) export(c *fiber.Ctx) error {
 	if s.Config.Blobs == nil {
-		return noBlobs()
+		return site.NoBlobs()
 	}
 	version := c.Query("version")
 	if version == "" {
-		p, err := s.problem(c)
+		p, err := s.ProblemFor(c)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -298,7 +299,7 @@ func (s *Server) proveAgain(ctx context.Context, v site.Viewer, slug, version, k
 	if err := s.mayChange(ctx, v, slug); err != nil {
 		return sql.Receipt{}, err
 	}
-	if wrong := checkKey(keyField, key); wrong != nil {
+	if wrong := site.CheckKey(keyField, key); wrong != nil {
 		return sql.Receipt{}, wrong
 	}
 	return s.orderPackage(ctx, v, judge.KindVerify, judge.PackagePayload{Problem: slug, Version: version}, key, keyField)
@@ -331,4 +332,49 @@ func (s *Server) proveForm(c *fiber.Ctx) error {
 		return err
 	}
 	return c.Redirect(site.ImportURL(receipt.JobID), fiber.StatusSeeOther)
+}
+
+// keptVersion is the version that the address names, for setters.
+func (s *Server) keptVersion(c *fiber.Ctx) (slug, version string, err error) {
+	v, err := s.packageVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
+	if err != nil {
+		return "", "", err
+	}
+	return v.Problem, v.Version, nil
+}
+
+// apiHide handles POST /api/v1/problems/:slug/hide and …/show.
+func (s *Server) apiHide(hidden bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := s.hide(c, hidden); err != nil {
+			return err
+		}
+		return c.JSON(fiber.Map{"problem": c.Params("slug"), "hidden": hidden})
+	}
+}
+
+// hide says whether only setters see the problem that the address names, which need
+// not be live yet.
+func (s *Server) hide(c *fiber.Ctx, hidden bool) error {
+	versions, err := s.versionsOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
+		return err
+	}
+	if err := s.Store.HideProblem(c.UserContext(), versions[0].Problem, hidden, site.ViewerOf(c).Name); err != nil {
+		return fmt.Errorf("hide or show a problem: %w", err)
+	}
+	return nil
+}
+
+// hideForm handles POST /packages/:slug/hide and …/show.
+func (s *Server) hideForm(hidden bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := s.hide(c, hidden); err != nil {
+			return err
+		}
+		return c.Redirect("/packages/"+url.PathEscape(c.Params("slug")), fiber.StatusSeeOther)
+	}
 }

@@ -94,7 +94,7 @@ func (u *packageUpload) set(field, value string, known []string) *judge.FieldErr
 func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, site.WrongFields, error) {
 	u := packageUpload{Activate: true, Key: c.Get("Idempotency-Key"), keyField: "Idempotency-Key", csrf: c.Get("X-CSRF-Token")}
 	if s.Config.Blobs == nil {
-		return u, nil, noBlobs()
+		return u, nil, site.NoBlobs()
 	}
 	var wrong site.WrongFields
 	body := c.Context().RequestBodyStream()
@@ -121,10 +121,6 @@ func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, site.WrongFields, err
 	}
 	return u, nil, site.Refuse(fiber.StatusUnsupportedMediaType, "not_upload", "The body has to be a ZIP file, or a form with one.",
 		"Send the bytes with the header Content-Type: application/zip, or multipart/form-data with the file in package.")
-}
-
-func noBlobs() error {
-	return site.Refuse(fiber.StatusServiceUnavailable, "no_blobs", "This server has no store for packages.", "Configure BLOB_DIR or S3_ENDPOINT for the role api.")
 }
 
 // maxPackageForm bounds what a form has around a package, in bytes.
@@ -202,7 +198,7 @@ func (u *packageUpload) check() site.WrongFields {
 	if field, err := u.Check(); err != nil && field == "title" { // the others were looked at when they were set
 		wrong.Add(site.WrongField(field, site.ReasonInvalid, "A title has at most %d bytes, on one line.", judge.MostGivenTitle))
 	}
-	wrong.Add(checkKey(u.keyField, u.Key))
+	wrong.Add(site.CheckKey(u.keyField, u.Key))
 	return wrong
 }
 
@@ -326,7 +322,7 @@ func (s *Server) orderPackage(ctx context.Context, v site.Viewer, kind judge.Kin
 		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
 	})
 	if err != nil {
-		return none, fieldNames{key: keyField}.rename(err)
+		return none, site.FieldNames{Key: keyField}.Rename(err)
 	}
 	if receipt.Existing {
 		return receipt, nil

@@ -39,7 +39,7 @@ func (s *Server) order(ctx context.Context, v site.Viewer, p judge.PluginPayload
 		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
 	})
 	if err != nil {
-		return none, fieldNames{key: keyField}.rename(err)
+		return none, site.FieldNames{Key: keyField}.Rename(err)
 	}
 	if receipt.Existing {
 		return receipt, nil
@@ -118,7 +118,7 @@ func (s *Server) again(ctx context.Context, v site.Viewer, p judge.PluginPayload
 	} else if p.Limit < 1 || p.Limit > maxPreview {
 		wrong.Add(site.WrongField("limit", site.ReasonInvalid, "A preview judges 1 to %d submissions.", maxPreview))
 	}
-	wrong.Add(checkKey(keyField, key))
+	wrong.Add(site.CheckKey(keyField, key))
 	if err := wrong.Err(); err != nil {
 		return none, err
 	}

@@ -13,6 +13,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/site"
+	"deepoj/web/statement"
 )
 
 // versionURL is the page of a version as contestants would see it.
@@ -22,7 +23,7 @@ func versionURL(slug, version string) string {
 
 // previewView is the statement of a version, live or not, for setters.
 type previewView struct {
-	Statement statementView
+	Statement statement.View
 	Version   *judge.ProblemVersion
 	Warnings  []string // what of the statement is not shown as it was written
 	Rendered  bool     // by a renderer that still counts
@@ -57,7 +58,7 @@ func (s *Server) preview(c *fiber.Ctx) (*previewView, error) {
 	}
 	base := versionURL(v.Problem, v.Version)
 	view := &previewView{Version: v}
-	if view.Statement, err = s.statement(c, p, base, base+"/files", true); err != nil {
+	if view.Statement, err = statement.Of(s.Site, c, p, base, base+"/files", true); err != nil {
 		return nil, err
 	}
 	rendered, err := s.Store.Rendering(ctx, v.Problem, v.Version)
@@ -76,7 +77,7 @@ func (s *Server) versionFile(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.sendProblemFile(c, p)
+	return statement.SendFile(s.Site, c, p)
 }
 
 // statementJSON is the page of a version as setters read it before it is live.
@@ -166,7 +167,7 @@ func (s *Server) orderRendering(c *fiber.Ctx, names []string, all bool, key stri
 			return none, err
 		}
 	}
-	if wrong := checkKey("Idempotency-Key", key); wrong != nil {
+	if wrong := site.CheckKey("Idempotency-Key", key); wrong != nil {
 		return none, wrong
 	}
 	payload, err := json.Marshal(judge.RenderPayload{SchemaVersion: judge.PayloadVersion, ContentType: judge.RenderType, By: v.Name, Problems: names})
@@ -177,7 +178,7 @@ func (s *Server) orderRendering(c *fiber.Ctx, names []string, all bool, key stri
 		Kind: judge.KindRender, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
 	})
 	if err != nil {
-		return none, fieldNames{key: "Idempotency-Key"}.rename(err)
+		return none, site.FieldNames{Key: "Idempotency-Key"}.Rename(err)
 	}
 	if receipt.Existing {
 		return receipt, nil

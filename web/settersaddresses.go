@@ -8,6 +8,7 @@ import (
 	"deepoj/sql"
 	"deepoj/web/job"
 	"deepoj/web/site"
+	"deepoj/web/statement"
 )
 
 // persons are those who may change a problem.
@@ -33,8 +34,8 @@ func (s *Server) settersAddresses() []site.Address {
 		{Route: "POST /packages/:slug/labels", For: site.Setter, By: s.labelsForm},
 		{Route: "GET /packages/:slug/package", For: site.Setter, By: s.export},
 		{Route: "GET /packages/:slug/versions/:version", For: site.Setter, By: s.previewPage},
-		{Route: "GET /packages/:slug/versions/:version/pictures/:name", For: site.Setter, By: s.pictures(s.keptVersion)},
-		{Route: "GET /packages/:slug/versions/:version/documents/:name", For: site.Setter, By: s.documents(s.keptVersion)},
+		{Route: "GET /packages/:slug/versions/:version/pictures/:name", For: site.Setter, By: statement.Pictures(s.Site, s.keptVersion)},
+		{Route: "GET /packages/:slug/versions/:version/documents/:name", For: site.Setter, By: statement.Documents(s.Site, s.keptVersion)},
 		{Route: "GET /packages/:slug/versions/:version/files/*", For: site.Setter, By: s.versionFile},
 		{Route: "POST /packages/:slug/render", For: site.Setter, By: s.renderForm},
 		{Route: "POST /packages/:slug/activate", For: site.Setter, By: s.liveForm},

@@ -178,7 +178,7 @@ func (u *upload) check() site.WrongFields {
 		wrong.Add(site.WrongField("version", site.ReasonInvalid, "A version has digits, letters, dots, hyphens and plus signs, at most 50, such as 1.2.0."))
 	}
 	wrong = append(wrong, checkFiles(u.Files)...)
-	wrong.Add(checkKey(u.keyField, u.Key))
+	wrong.Add(site.CheckKey(u.keyField, u.Key))
 	return wrong
 }
 
@@ -193,7 +193,7 @@ func checkFiles(files []judge.PluginFile) (wrong site.WrongFields) {
 	}
 	names := map[string]bool{}
 	for _, f := range files {
-		wrong.Add(checkName("files", f.Name, names, true))
+		wrong.Add(site.CheckFileName("files", f.Name, names, true))
 	}
 	if slices.ContainsFunc(files, isModule) {
 		switch {

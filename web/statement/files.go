@@ -1,9 +1,13 @@
-package web
+package statement
 
 import (
 	"errors"
 	"fmt"
+	"net/url"
+	"path"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -30,59 +34,40 @@ var (
 	documentName = regexp.MustCompile(`^[0-9a-f]{64}\.pdf$`)
 )
 
-// versionOf says which version of which problem an address is about, if the viewer may
+// VersionOf says which version of which problem an address is about, if the viewer may
 // see it.
-type versionOf func(*fiber.Ctx) (slug, version string, err error)
+type VersionOf func(*fiber.Ctx) (slug, version string, err error)
 
-// liveVersion is the live version of the problem that the address names, perhaps in a
-// space.
-func (s *Server) liveVersion(c *fiber.Ctx) (slug, version string, err error) {
-	p, _, err := s.problemHere(c)
-	if err != nil {
-		return "", "", err
-	}
-	return p.Slug, p.Version, nil
-}
-
-// keptVersion is the version that the address names, for setters.
-func (s *Server) keptVersion(c *fiber.Ctx) (slug, version string, err error) {
-	v, err := s.packageVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
-	if err != nil {
-		return "", "", err
-	}
-	return v.Problem, v.Version, nil
-}
-
-// pictures handles GET …/pictures/:name: a picture of a version, for whoever sees its
+// Pictures handles GET …/pictures/:name: a picture of a version, for whoever sees its
 // page.
-func (s *Server) pictures(of versionOf) fiber.Handler {
+func Pictures(s *site.Site, of VersionOf) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		f, err := s.pageFile(c, of, pictureName, "picture")
+		f, err := pageFile(s, c, of, pictureName, "picture")
 		if err != nil {
 			return err
 		}
 		c.Set("Content-Security-Policy", pictureCSP)
-		return s.sendPageFile(c, f)
+		return sendPageFile(s, c, f)
 	}
 }
 
-// documents handles GET …/documents/:name: a statement that is a PDF.
-func (s *Server) documents(of versionOf) fiber.Handler {
+// Documents handles GET …/documents/:name: a statement that is a PDF.
+func Documents(s *site.Site, of VersionOf) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		f, err := s.pageFile(c, of, documentName, "document")
+		f, err := pageFile(s, c, of, documentName, "document")
 		if err != nil {
 			return err
 		}
 		c.Set("Content-Security-Policy", documentCSP)
 		c.Set(fiber.HeaderXFrameOptions, "SAMEORIGIN")
 		c.Set(fiber.HeaderContentDisposition, `inline; filename="problem.pdf"`)
-		return s.sendPageFile(c, f)
+		return sendPageFile(s, c, f)
 	}
 }
 
 // pageFile returns the file that the address names, if the pages of the version show
 // it.
-func (s *Server) pageFile(c *fiber.Ctx, of versionOf, names *regexp.Regexp, what string) (*judge.PageFile, error) {
+func pageFile(s *site.Site, c *fiber.Ctx, of VersionOf, names *regexp.Regexp, what string) (*judge.PageFile, error) {
 	slug, version, err := of(c)
 	if err != nil {
 		return nil, err
@@ -102,7 +87,7 @@ func (s *Server) pageFile(c *fiber.Ctx, of versionOf, names *regexp.Regexp, what
 }
 
 // sendPageFile sends a file that pages show, unless the browser has it.
-func (s *Server) sendPageFile(c *fiber.Ctx, f *judge.PageFile) error {
+func sendPageFile(s *site.Site, c *fiber.Ctx, f *judge.PageFile) error {
 	tag := `"` + f.Digest[len("sha256:"):] + `"`
 	c.Set(fiber.HeaderETag, tag)
 	c.Set(fiber.HeaderCacheControl, pageFileAge)
@@ -111,7 +96,7 @@ func (s *Server) sendPageFile(c *fiber.Ctx, f *judge.PageFile) error {
 	}
 	if s.Config.Blobs == nil {
 		c.Set(fiber.HeaderCacheControl, "no-store")
-		return noBlobs()
+		return site.NoBlobs()
 	}
 	file, err := s.Config.Blobs.File(c.UserContext(), blob.Digest(f.Digest))
 	if err != nil {
@@ -130,4 +115,23 @@ func hasTag(header, tag string) bool {
 		}
 	}
 	return false
+}
+
+// SendFile sends the file of a version that the address names.
+func SendFile(s *site.Site, c *fiber.Ctx, p *judge.Problem) error {
+	name, err := url.PathUnescape(c.Params("*"))
+	i := slices.IndexFunc(p.Files, func(f judge.ProblemFile) bool { return f.Name == name })
+	if err != nil || i < 0 {
+		return site.Refuse(fiber.StatusNotFound, "not_found", "There is no file "+strconv.Quote(site.Shorten(name))+" of this problem.", "")
+	}
+	if s.Config.Blobs == nil {
+		return site.NoBlobs()
+	}
+	f, err := s.Config.Blobs.File(c.UserContext(), blob.Digest(p.Files[i].Digest))
+	if err != nil {
+		return fmt.Errorf("open a file of a problem: %w", err)
+	}
+	c.Attachment(path.Base(name))
+	c.Set(fiber.HeaderContentType, fiber.MIMEOctetStream)
+	return c.SendStream(f, int(p.Files[i].Bytes)) // closes it
 }

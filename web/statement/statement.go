@@ -1,4 +1,7 @@
-package web
+// Package statement shows the statement of a version of a problem: its text in the
+// language that somebody reads, its samples, and the pictures, documents and files that
+// come with it. Who may see a version, its callers say.
+package statement
 
 import (
 	"errors"
@@ -18,9 +21,9 @@ import (
 	"deepoj/web/site"
 )
 
-// statementView is a statement as contestants see it, on the page of its problem, in a
+// View is a statement as contestants see it, on the page of its problem, in a
 // preview and in print.
-type statementView struct {
+type View struct {
 	Problem  *judge.Problem
 	Label    string // such as "A", in a set of problems
 	Base     string // address below which its pictures, documents and languages are
@@ -31,6 +34,9 @@ type statementView struct {
 	Printing bool           // on paper nothing can be clicked
 }
 
+// samplePair is a sample test as the statement shows it.
+type samplePair struct{ Input, Output site.Listing }
+
 // languageLink is one of the languages of a statement.
 type languageLink struct {
 	Tag, Name, Address string
@@ -38,7 +44,7 @@ type languageLink struct {
 }
 
 // Document is the address of the statement as a PDF; "" if it is none.
-func (v statementView) Document() string {
+func (v View) Document() string {
 	if v.Problem.Document == "" {
 		return ""
 	}
@@ -46,15 +52,15 @@ func (v statementView) Document() string {
 }
 
 // Framed reports whether the page holds a document that the browser's viewer shows.
-func (v statementView) Framed() bool { return v.Problem.Document != "" && !v.Printing }
+func (v View) Framed() bool { return v.Problem.Document != "" && !v.Printing }
 
-// newStatementView makes the view of a problem whose statement is chosen.
-func newStatementView(p *judge.Problem, base, files string) statementView {
-	v := statementView{Problem: p, Base: base, Files: files}
+// newView makes the view of a problem whose statement is chosen.
+func newView(p *judge.Problem, base, files string) View {
+	v := View{Problem: p, Base: base, Files: files}
 	for i, sample := range p.Samples {
 		n := fmt.Sprint(i + 1)
 		v.Samples = append(v.Samples, samplePair{
-			listing{"Input " + n, "sample-in-" + n, sample.Input}, listing{"Output " + n, "sample-out-" + n, sample.Output},
+			site.Listing{Title: "Input " + n, ID: "sample-in-" + n, Text: sample.Input}, site.Listing{Title: "Output " + n, ID: "sample-out-" + n, Text: sample.Output},
 		})
 	}
 	if len(p.Statements) > 1 {
@@ -65,14 +71,14 @@ func newStatementView(p *judge.Problem, base, files string) statementView {
 	return v
 }
 
-// statement is the view of a problem with its statement in the language that the request
-// is for: see [Server.speak].
-func (s *Server) statement(c *fiber.Ctx, p *judge.Problem, base, files string, strict bool) (statementView, error) {
-	text, err := s.speak(c, p, base, strict)
+// Of is the view of a problem with its statement in the language that the request is
+// for: see [Speak].
+func Of(s *site.Site, c *fiber.Ctx, p *judge.Problem, base, files string, strict bool) (View, error) {
+	text, err := Speak(s, c, p, base, strict)
 	if err != nil {
-		return statementView{}, err
+		return View{}, err
 	}
-	v := newStatementView(p, base, files)
+	v := newView(p, base, files)
 	v.Text = text
 	return v, nil
 }
@@ -87,11 +93,11 @@ func ownName(tag string) string {
 	return site.OrElse(display.Self.Name(t), tag)
 }
 
-// speak gives the problem the statement of its version that the request is for: in the
+// Speak gives the problem the statement of its version that the request is for: in the
 // language that ?lang= names, else the one that the browser wants most, else English,
 // else the first. To name one that is not there is refused, if that is strict. Pictures
 // get addresses below base. It returns the document's text.
-func (s *Server) speak(c *fiber.Ctx, p *judge.Problem, base string, strict bool) (text string, err error) {
+func Speak(s *site.Site, c *fiber.Ctx, p *judge.Problem, base string, strict bool) (text string, err error) {
 	ctx := c.UserContext()
 	if p.Statements, err = s.Store.StatementLanguages(ctx, p.Slug, p.Version); err != nil {
 		return "", err
