@@ -29,6 +29,7 @@ import (
 	"deepoj/sql"
 	"deepoj/web/callback"
 	"deepoj/web/job"
+	judge0api "deepoj/web/judge0/api"
 	peopleroom "deepoj/web/people"
 	"deepoj/web/site"
 	"deepoj/web/staff"
@@ -65,6 +66,7 @@ type Server struct {
 	*site.Site
 	people      *peopleroom.Room
 	staff       *staff.Room
+	judge0      *judge0api.Room
 	app         *fiber.App
 	ln          net.Listener
 	hosts       hostPolicy
@@ -125,6 +127,7 @@ func compose(shared *site.Site) *Server {
 	}
 	s.people = peopleroom.New(shared, s.caller, s.job.Ended())
 	s.staff = staff.New(shared, s.job)
+	s.judge0 = judge0api.New(shared, s.job, s.caller)
 	return s
 }
 
@@ -147,7 +150,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		return nil
 	})
-	g.Go(func() error { return s.runCallbacks(ctx) })
+	g.Go(func() error { return s.judge0.SendCallbacks(ctx) })
 	g.Go(func() error { return s.people.SendWebhooks(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()

@@ -64,10 +64,6 @@ func PageOfJob(id int64, kind judge.Kind) string {
 // OIDCPath is where logging in at a provider begins; the callback is below.
 const OIDCPath = "/login/oidc"
 
-// The addresses under /judge0 speak as Judge0 does, so that its clients work
-// unchanged: see package judge0. A submission is a run whose idempotency key is
-// its token. X-Auth-Token and X-Auth-User carry keys, or tokens of sessions.
-
 // Judge0Path is what the addresses for clients of Judge0 begin with.
 const Judge0Path = "/judge0"
 

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -22,28 +22,28 @@ import (
 )
 
 const (
-	judge0Batch = 20              // submissions of a batch at most
-	judge0Wait  = 2 * time.Minute // of wait=true at most
-	judge0Page  = 20              // submissions of a page, unless another number is given
-	judge0Most  = 200             // of a page at most
+	maxBatch    = 20              // submissions of a batch at most
+	longestWait = 2 * time.Minute // of wait=true at most
+	pageSize    = 20              // submissions of a page, unless another number is given
+	maxPage     = 200             // of a page at most
 )
 
-// isJudge0 reports whether the path is under /judge0.
-func isJudge0(path string) bool {
+// Speaks reports whether the path is under /judge0.
+func Speaks(path string) bool {
 	return path == site.Judge0Path || strings.HasPrefix(path, site.Judge0Path+"/")
 }
 
-// judge0Token returns the token that a client of Judge0 sends.
-func judge0Token(c *fiber.Ctx) string {
+// Token returns the token that a client of Judge0 sends.
+func Token(c *fiber.Ctx) string {
 	if token := c.Get("X-Auth-Token"); token != "" {
 		return token
 	}
 	return c.Get("X-Auth-User")
 }
 
-// judge0Staff lets only staff in: by the session, or by the token in
+// staffOnly lets only staff in: by the session, or by the token in
 // X-Auth-User.
-func (s *Server) judge0Staff(c *fiber.Ctx) error {
+func (s *Room) staffOnly(c *fiber.Ctx) error {
 	v := site.ViewerOf(c)
 	if token := c.Get("X-Auth-User"); token != "" && !v.Staff() {
 		found, err := s.Bearer(c.UserContext(), token)
@@ -61,34 +61,34 @@ func (s *Server) judge0Staff(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// judge0Refusal answers as Judge0 refuses.
-func judge0Refusal(c *fiber.Ctx, status int, format string, args ...any) error {
+// refuse answers as Judge0 refuses.
+func refuse(c *fiber.Ctx, status int, format string, args ...any) error {
 	return c.Status(status).JSON(fiber.Map{"error": fmt.Sprintf(format, args...)})
 }
 
-// judge0Fault words a fault as Judge0 does.
-func judge0Fault(f *site.Fault) string {
+// Refuse words a fault as Judge0 does.
+func Refuse(c *fiber.Ctx, f *site.Fault) error {
 	if f.Reason == string(judge.ReasonQueueFull) {
-		return "queue is full"
+		return refuse(c, f.Status, "queue is full")
 	}
-	return strings.TrimSpace(f.Error() + " " + f.Remedy)
+	return refuse(c, f.Status, "%s", strings.TrimSpace(f.Error()+" "+f.Remedy))
 }
 
-// judge0Ask is what the parameters of a request ask for.
-type judge0Ask struct {
+// query is what the parameters of a request ask for.
+type query struct {
 	fields  []string
 	encoded bool // texts are in Base64, in both directions
 }
 
-// readJudge0Ask reads the parameters. Its error is for the client.
-func readJudge0Ask(c *fiber.Ctx) (judge0Ask, error) {
+// readQuery reads the parameters. Its error is for the client.
+func readQuery(c *fiber.Ctx) (query, error) {
 	names, err := judge0.ReadFields(c.Query("fields"))
-	return judge0Ask{names, c.Query("base64_encoded") == "true"}, err
+	return query{names, c.Query("base64_encoded") == "true"}, err
 }
 
-// judge0Known returns the languages that there are. Those that can be used now are
+// known returns the languages that there are. Those that can be used now are
 // available.
-func (s *Server) judge0Known(ctx context.Context) ([]judge.Language, error) {
+func (s *Room) known(ctx context.Context) ([]judge.Language, error) {
 	offers, err := s.Catalog.Runnable(ctx, "")
 	if err != nil {
 		return nil, err
@@ -101,17 +101,17 @@ func (s *Server) judge0Known(ctx context.Context) ([]judge.Language, error) {
 	return out, nil
 }
 
-// judge0Create handles POST /judge0/submissions.
-func (s *Server) judge0Create(c *fiber.Ctx) error {
-	ask, err := readJudge0Ask(c)
+// create handles POST /judge0/submissions.
+func (s *Room) create(c *fiber.Ctx) error {
+	ask, err := readQuery(c)
 	if err != nil {
-		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+		return refuse(c, fiber.StatusBadRequest, "%v", err)
 	}
-	params, err := judge0Params(c)
+	params, err := readParams(c)
 	if err != nil {
-		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+		return refuse(c, fiber.StatusBadRequest, "%v", err)
 	}
-	stored, wrong, err := s.judge0Store(c.UserContext(), site.ViewerOf(c), ask.encoded, params)
+	stored, wrong, err := s.submit(c.UserContext(), site.ViewerOf(c), ask.encoded, params)
 	switch {
 	case err != nil:
 		return err
@@ -120,7 +120,7 @@ func (s *Server) judge0Create(c *fiber.Ctx) error {
 	case c.Query("wait") != "true":
 		return c.Status(fiber.StatusCreated).JSON(fiber.Map{"token": stored[0].token})
 	}
-	if err := s.job.JobsSettled(c, judge0Wait, stored[0].jobID); err != nil {
+	if err := s.job.JobsSettled(c, longestWait, stored[0].jobID); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), job.LookTime)
@@ -129,7 +129,7 @@ func (s *Server) judge0Create(c *fiber.Ctx) error {
 	if err != nil {
 		return fmt.Errorf("look at a run: %w", err)
 	}
-	languages, err := s.judge0Known(ctx)
+	languages, err := s.known(ctx)
 	if err != nil {
 		return err
 	}
@@ -143,8 +143,8 @@ func (s *Server) judge0Create(c *fiber.Ctx) error {
 	return c.Status(fiber.StatusCreated).JSON(out)
 }
 
-// judge0Params reads the fields of a submission: JSON, or a form.
-func judge0Params(c *fiber.Ctx) (judge0.Params, error) {
+// readParams reads the fields of a submission: JSON, or a form.
+func readParams(c *fiber.Ctx) (judge0.Params, error) {
 	kind, _, _ := mime.ParseMediaType(c.Get(fiber.HeaderContentType)) // without one it is JSON
 	switch kind {
 	case fiber.MIMEApplicationForm:
@@ -165,20 +165,20 @@ func judge0Params(c *fiber.Ctx) (judge0.Params, error) {
 	return judge0.ReadParams(c.Body())
 }
 
-// judge0Stored is a submission that was stored.
-type judge0Stored struct {
+// receipt is a submission that was stored.
+type receipt struct {
 	jobID int64
 	token string
 }
 
-// judge0Store checks submissions and stores those that are well. The answers are
+// submit checks submissions and stores those that are well. The answers are
 // in the order of the parameters: what was stored, or what is wrong.
-func (s *Server) judge0Store(ctx context.Context, v site.Viewer, encoded bool, all ...judge0.Params) ([]judge0Stored, []judge0.Errors, error) {
-	languages, err := s.judge0Known(ctx)
+func (s *Room) submit(ctx context.Context, v site.Viewer, encoded bool, all ...judge0.Params) ([]receipt, []judge0.Errors, error) {
+	languages, err := s.known(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	stored, wrong := make([]judge0Stored, len(all)), make([]judge0.Errors, len(all))
+	stored, wrong := make([]receipt, len(all)), make([]judge0.Errors, len(all))
 	var ns []sql.NewJob
 	var at []int
 	for i, params := range all {
@@ -216,9 +216,9 @@ func (s *Server) judge0Store(ctx context.Context, v site.Viewer, encoded bool, a
 	return stored, wrong, nil
 }
 
-// judge0Runs returns the runs of tokens that the viewer may see, and nil for
+// runsOf returns the runs of tokens that the viewer may see, and nil for
 // others.
-func (s *Server) judge0Runs(ctx context.Context, v site.Viewer, tokens ...string) ([]*judge.Run, error) {
+func (s *Room) runsOf(ctx context.Context, v site.Viewer, tokens ...string) ([]*judge.Run, error) {
 	keys := make([]string, len(tokens))
 	for i, token := range tokens {
 		keys[i] = judge0.Prefix + token
@@ -240,26 +240,26 @@ func (s *Server) judge0Runs(ctx context.Context, v site.Viewer, tokens ...string
 	return s.Store.Runs(ctx, ids...)
 }
 
-// judge0Show handles GET /judge0/submissions/:token.
-func (s *Server) judge0Show(c *fiber.Ctx) error {
-	ask, err := readJudge0Ask(c)
+// show handles GET /judge0/submissions/:token.
+func (s *Room) show(c *fiber.Ctx) error {
+	ask, err := readQuery(c)
 	if err != nil {
-		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+		return refuse(c, fiber.StatusBadRequest, "%v", err)
 	}
-	runs, err := s.judge0Runs(c.UserContext(), site.ViewerOf(c), c.Params("token"))
+	runs, err := s.runsOf(c.UserContext(), site.ViewerOf(c), c.Params("token"))
 	if err != nil {
 		return err
 	}
 	if runs[0] == nil {
-		return judge0Refusal(c, fiber.StatusNotFound, "there is no submission with this token")
+		return refuse(c, fiber.StatusNotFound, "there is no submission with this token")
 	}
-	return s.judge0Tell(c, ask, func(all []any) any { return all[0] }, oneSubmission, runs[0])
+	return s.tell(c, ask, func(all []any) any { return all[0] }, oneSubmission, runs[0])
 }
 
-// judge0Tell answers with runs, in the shape that the caller gives them. Whose
+// tell answers with runs, in the shape that the caller gives them. Whose
 // names them where one cannot be told.
-func (s *Server) judge0Tell(c *fiber.Ctx, ask judge0Ask, shape func([]any) any, whose string, runs ...*judge.Run) error {
-	languages, err := s.judge0Known(c.UserContext())
+func (s *Room) tell(c *fiber.Ctx, ask query, shape func([]any) any, whose string, runs ...*judge.Run) error {
+	languages, err := s.known(c.UserContext())
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (s *Server) judge0Tell(c *fiber.Ctx, ask judge0Ask, shape func([]any) any, 
 		}
 		all[i], err = judge0.Encode(run, ask.fields, ask.encoded, languages)
 		if errors.Is(err, judge0.ErrNotUTF8) {
-			return judge0Refusal(c, fiber.StatusBadRequest, "%s", judge0.NotUTF8(whose))
+			return refuse(c, fiber.StatusBadRequest, "%s", judge0.NotUTF8(whose))
 		}
 		if err != nil {
 			return err
@@ -285,23 +285,23 @@ const (
 	severalSubmissions = "one or more submissions"
 )
 
-// judge0Index handles GET /judge0/submissions.
-func (s *Server) judge0Index(c *fiber.Ctx) error {
-	ask, err := readJudge0Ask(c)
+// index handles GET /judge0/submissions.
+func (s *Room) index(c *fiber.Ctx) error {
+	ask, err := readQuery(c)
 	if err != nil {
-		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+		return refuse(c, fiber.StatusBadRequest, "%v", err)
 	}
-	page, perPage := int64(1), int64(judge0Page)
+	page, perPage := int64(1), int64(pageSize)
 	for name, into := range map[string]*int64{"page": &page, "per_page": &perPage} {
 		text := c.Query(name)
 		if text == "" {
 			continue
 		}
 		if *into, err = strconv.ParseInt(text, 10, 32); err != nil || *into < 1 {
-			return judge0Refusal(c, fiber.StatusBadRequest, "invalid %s: %s", name, site.Shorten(text))
+			return refuse(c, fiber.StatusBadRequest, "invalid %s: %s", name, site.Shorten(text))
 		}
 	}
-	perPage = min(perPage, judge0Most)
+	perPage = min(perPage, maxPage)
 	runs, total, err := s.Store.RunPage(c.UserContext(), judge0.Prefix, (page-1)*perPage, perPage)
 	if err != nil {
 		return err
@@ -314,33 +314,33 @@ func (s *Server) judge0Index(c *fiber.Ctx) error {
 	if page > 1 {
 		meta["prev_page"] = page - 1
 	}
-	return s.judge0Tell(c, ask, func(all []any) any { return fiber.Map{"submissions": all, "meta": meta} }, severalSubmissions, runs...)
+	return s.tell(c, ask, func(all []any) any { return fiber.Map{"submissions": all, "meta": meta} }, severalSubmissions, runs...)
 }
 
-// judge0Delete handles DELETE /judge0/submissions/:token. Runs end by their
+// remove handles DELETE /judge0/submissions/:token. Runs end by their
 // retention alone.
-func (s *Server) judge0Delete(c *fiber.Ctx) error {
-	return judge0Refusal(c, fiber.StatusBadRequest, "delete not allowed")
+func (s *Room) remove(c *fiber.Ctx) error {
+	return refuse(c, fiber.StatusBadRequest, "delete not allowed")
 }
 
-// judge0BatchCreate handles POST /judge0/submissions/batch.
-func (s *Server) judge0BatchCreate(c *fiber.Ctx) error {
-	ask := judge0Ask{encoded: c.Query("base64_encoded") == "true"}
+// createBatch handles POST /judge0/submissions/batch.
+func (s *Room) createBatch(c *fiber.Ctx) error {
+	ask := query{encoded: c.Query("base64_encoded") == "true"}
 	if c.Query("wait") == "true" {
-		return judge0Refusal(c, fiber.StatusBadRequest, "wait not allowed")
+		return refuse(c, fiber.StatusBadRequest, "wait not allowed")
 	}
 	params, err := judge0.ReadParams(c.Body())
 	if err != nil {
-		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+		return refuse(c, fiber.StatusBadRequest, "%v", err)
 	}
 	var list []judge0.Params
 	if raw, ok := params["submissions"]; ok && json.Unmarshal(raw, &list) != nil {
-		return judge0Refusal(c, fiber.StatusBadRequest, "submissions is not a list of objects")
+		return refuse(c, fiber.StatusBadRequest, "submissions is not a list of objects")
 	}
-	if refused, err := judge0BatchSize(c, len(list)); refused {
+	if refused, err := checkSize(c, len(list)); refused {
 		return err
 	}
-	stored, wrong, err := s.judge0Store(c.UserContext(), site.ViewerOf(c), ask.encoded, list...)
+	stored, wrong, err := s.submit(c.UserContext(), site.ViewerOf(c), ask.encoded, list...)
 	if err != nil {
 		return err
 	}
@@ -355,32 +355,32 @@ func (s *Server) judge0BatchCreate(c *fiber.Ctx) error {
 	return c.Status(status).JSON(out)
 }
 
-func judge0BatchSize(c *fiber.Ctx, n int) (refused bool, err error) {
+func checkSize(c *fiber.Ctx, n int) (refused bool, err error) {
 	switch {
 	case n == 0:
-		return true, judge0Refusal(c, fiber.StatusBadRequest, "there should be at least one submission in a batch")
-	case n > judge0Batch:
-		return true, judge0Refusal(c, fiber.StatusBadRequest, "number of submissions in a batch should be less than or equal to %d", judge0Batch)
+		return true, refuse(c, fiber.StatusBadRequest, "there should be at least one submission in a batch")
+	case n > maxBatch:
+		return true, refuse(c, fiber.StatusBadRequest, "number of submissions in a batch should be less than or equal to %d", maxBatch)
 	}
 	return false, nil
 }
 
-// judge0BatchShow handles GET /judge0/submissions/batch.
-func (s *Server) judge0BatchShow(c *fiber.Ctx) error {
-	ask, err := readJudge0Ask(c)
+// showBatch handles GET /judge0/submissions/batch.
+func (s *Room) showBatch(c *fiber.Ctx) error {
+	ask, err := readQuery(c)
 	if err != nil {
-		return judge0Refusal(c, fiber.StatusBadRequest, "%v", err)
+		return refuse(c, fiber.StatusBadRequest, "%v", err)
 	}
 	var tokens []string
 	if list := strings.TrimSpace(site.OrElse(c.Get("tokens"), c.Query("tokens"))); list != "" {
 		tokens = strings.Split(list, ",")
 	}
-	if refused, err := judge0BatchSize(c, len(tokens)); refused {
+	if refused, err := checkSize(c, len(tokens)); refused {
 		return err
 	}
-	runs, err := s.judge0Runs(c.UserContext(), site.ViewerOf(c), tokens...)
+	runs, err := s.runsOf(c.UserContext(), site.ViewerOf(c), tokens...)
 	if err != nil {
 		return err
 	}
-	return s.judge0Tell(c, ask, func(all []any) any { return fiber.Map{"submissions": all} }, severalSubmissions, runs...)
+	return s.tell(c, ask, func(all []any) any { return fiber.Map{"submissions": all} }, severalSubmissions, runs...)
 }

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -19,10 +19,10 @@ const (
 	callbackBatch = 8                      // at once
 )
 
-// runCallbacks tells the addresses of runs that have ended, until ctx is done.
+// SendCallbacks tells the addresses of runs that have ended, until ctx is done.
 // Each try has a lease in the database, so that several servers share the work
 // and what one of them leaves undone is tried again.
-func (s *Server) runCallbacks(ctx context.Context) error {
+func (s *Room) SendCallbacks(ctx context.Context) error {
 	tick := time.NewTicker(callbackPoll)
 	defer tick.Stop()
 	for {
@@ -47,7 +47,7 @@ func (s *Server) runCallbacks(ctx context.Context) error {
 }
 
 // callBack makes one try. An answer of 5xx, or none, is tried again.
-func (s *Server) callBack(ctx context.Context, one sql.Callback) {
+func (s *Room) callBack(ctx context.Context, one sql.Callback) {
 	status, err := 0, error(nil)
 	body, err := s.callbackBody(ctx, one)
 	if err == nil {
@@ -75,7 +75,7 @@ func (s *Server) callBack(ctx context.Context, one sql.Callback) {
 }
 
 // callbackBody is what an address is told: the default fields, in Base64.
-func (s *Server) callbackBody(ctx context.Context, one sql.Callback) ([]byte, error) {
+func (s *Room) callbackBody(ctx context.Context, one sql.Callback) ([]byte, error) {
 	run, err := s.Store.Run(ctx, one.JobID)
 	if err != nil {
 		return nil, err

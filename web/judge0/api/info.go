@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"fmt"
@@ -14,19 +14,19 @@ import (
 	"deepoj/web/site"
 )
 
-// judge0Version is the version of the interface that clients are told.
-const judge0Version = "1.13.1"
+// version is the version of the interface that clients are told.
+const version = "1.13.1"
 
-func (s *Server) judge0About(c *fiber.Ctx) error {
+func (s *Room) about(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{
-		"version": judge0Version, "homepage": "/", "source_code": "", "maintainer": "Deep-OJ " + s.Config.Version,
+		"version": version, "homepage": "/", "source_code": "", "maintainer": "Deep-OJ " + s.Config.Version,
 	})
 }
 
-// judge0Languages returns the handler of GET /judge0/languages, or /all.
-func (s *Server) judge0Languages(archived bool) fiber.Handler {
+// languages returns the handler of GET /judge0/languages, or /all.
+func (s *Room) languages(archived bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		languages, err := s.judge0Known(c.UserContext())
+		languages, err := s.known(c.UserContext())
 		if err != nil {
 			return err
 		}
@@ -42,25 +42,25 @@ func (s *Server) judge0Languages(archived bool) fiber.Handler {
 	}
 }
 
-func (s *Server) judge0Language(c *fiber.Ctx) error {
-	languages, err := s.judge0Known(c.UserContext())
+func (s *Room) language(c *fiber.Ctx) error {
+	languages, err := s.known(c.UserContext())
 	if err != nil {
 		return err
 	}
 	id, err := strconv.Atoi(c.Params("id"))
 	l := judge0.Find(languages, id)
 	if err != nil || l == nil {
-		return judge0Refusal(c, fiber.StatusNotFound, "there is no language with id %s", site.Shorten(c.Params("id")))
+		return refuse(c, fiber.StatusNotFound, "there is no language with id %s", site.Shorten(c.Params("id")))
 	}
 	return c.JSON(judge0.Describe(l, id))
 }
 
-// judge0Config handles GET /judge0/config_info.
-func (s *Server) judge0Config(c *fiber.Ctx) error {
+// configInfo handles GET /judge0/config_info.
+func (s *Room) configInfo(c *fiber.Ctx) error {
 	out := fiber.Map{
 		"maintenance_mode": false, "enable_wait_result": true, "enable_compiler_options": true, "allowed_languages_for_compile_options": []string{},
 		"enable_command_line_arguments": true, "enable_submission_delete": false, "enable_callbacks": true, "callbacks_max_tries": callbackTries,
-		"enable_additional_files": true, "enable_batched_submissions": true, "max_submission_batch_size": judge0Batch,
+		"enable_additional_files": true, "enable_batched_submissions": true, "max_submission_batch_size": maxBatch,
 		"submission_cache_duration": 0, "use_docs_as_homepage": false, "allow_enable_network": false, "enable_network": false,
 		"allow_enable_per_process_and_thread_time_limit": true, "enable_per_process_and_thread_time_limit": false,
 		"allow_enable_per_process_and_thread_memory_limit": true, "enable_per_process_and_thread_memory_limit": false,
@@ -72,9 +72,9 @@ func (s *Server) judge0Config(c *fiber.Ctx) error {
 	return c.JSON(out)
 }
 
-// judge0System handles GET /judge0/system_info. It tells of the machine that
+// systemInfo handles GET /judge0/system_info. It tells of the machine that
 // answers; workers are on others.
-func (s *Server) judge0System(c *fiber.Ctx) error {
+func (s *Room) systemInfo(c *fiber.Ctx) error {
 	out := fiber.Map{"Architecture": runtime.GOARCH, "CPU(s)": strconv.Itoa(runtime.NumCPU())}
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -96,8 +96,8 @@ func (s *Server) judge0System(c *fiber.Ctx) error {
 	return c.JSON(out)
 }
 
-// judge0Workers handles GET /judge0/workers: a line for each queue.
-func (s *Server) judge0Workers(c *fiber.Ctx) error {
+// workers handles GET /judge0/workers: a line for each queue.
+func (s *Room) workers(c *fiber.Ctx) error {
 	v := site.ViewerOf(c)
 	workers, err := s.Catalog.Live(c.UserContext())
 	if !v.Staff() {
@@ -120,13 +120,13 @@ func (s *Server) judge0Workers(c *fiber.Ctx) error {
 	}})
 }
 
-// judge0Statistics handles GET /judge0/statistics, as far as a client reads it.
-func (s *Server) judge0Statistics(c *fiber.Ctx) error {
+// statistics handles GET /judge0/statistics, as far as a client reads it.
+func (s *Room) statistics(c *fiber.Ctx) error {
 	_, total, err := s.Store.RunPage(c.UserContext(), judge0.Prefix, 0, 1)
 	if err != nil {
 		return err
 	}
-	languages, err := s.judge0Known(c.UserContext())
+	languages, err := s.known(c.UserContext())
 	if err != nil {
 		return err
 	}
