@@ -330,5 +330,5 @@ func (s *Server) apiSpaceSubmissions(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.apiListSubmissions(c, f)
+	return s.solve.AnswerSubmissions(c, f)
 }

@@ -10,6 +10,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/web/site"
+	"deepoj/web/solve"
 )
 
 type spacesView struct {
@@ -253,5 +254,5 @@ func (s *Server) spaceSubmissionsPage(c *fiber.Ctx) error {
 		return err
 	}
 	v := site.ViewSpace(space, site.ViewerOf(c))
-	return s.showSubmissions(c, f, submissionsView{Base: v.URL() + "/submissions", Authors: v.Manages(), Space: &v})
+	return s.solve.ShowSubmissions(c, f, solve.SubmissionsView{Base: v.URL() + "/submissions", Authors: v.Manages(), Space: &v})
 }

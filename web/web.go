@@ -32,6 +32,7 @@ import (
 	judge0api "deepoj/web/judge0/api"
 	peopleroom "deepoj/web/people"
 	"deepoj/web/site"
+	"deepoj/web/solve"
 	"deepoj/web/staff"
 )
 
@@ -65,6 +66,7 @@ func roomsWords() template.FuncMap {
 type Server struct {
 	*site.Site
 	people      *peopleroom.Room
+	solve       *solve.Room
 	staff       *staff.Room
 	judge0      *judge0api.Room
 	app         *fiber.App
@@ -75,8 +77,7 @@ type Server struct {
 	whyGuests   string // or why not
 	rates       struct{ address, user, key *limiter }
 	caller      *callback.Caller
-	description []byte // of the API
-	statistics  statistics
+	description []byte        // of the API
 	previews    chan struct{} // a place in it is the right to make a preview
 }
 
@@ -126,6 +127,7 @@ func compose(shared *site.Site) *Server {
 		previews: make(chan struct{}, 2),
 	}
 	s.people = peopleroom.New(shared, s.caller, s.job.Ended())
+	s.solve = solve.New(shared, s.job)
 	s.staff = staff.New(shared, s.job)
 	s.judge0 = judge0api.New(shared, s.job, s.caller)
 	return s

@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 )
 
 // list returns a page of submissions and the cursor of the next one, 0 at the end.
-func (s *Server) list(c *fiber.Ctx, f sql.Filter) ([]judge.Submission, int64, error) {
+func (s *Room) list(c *fiber.Ctx, f sql.Filter) ([]judge.Submission, int64, error) {
 	asked := f.Limit
 	f.Limit = min(asked+1, site.MaxPage) // one more tells whether there is another page
 	rows, err := s.Store.For(site.ViewerOf(c).Staff()).Submissions(c.UserContext(), f)
@@ -32,7 +32,7 @@ func (s *Server) list(c *fiber.Ctx, f sql.Filter) ([]judge.Submission, int64, er
 	return rows, 0, nil
 }
 
-type submissionsView struct {
+type SubmissionsView struct {
 	Filter     sql.Filter
 	Filtered   bool
 	Authors    bool            // those of others are shown, too
@@ -48,16 +48,16 @@ type submissionsView struct {
 	Scores     template.HTML // for staff, of one problem
 }
 
-func (s *Server) submissionsPage(c *fiber.Ctx) error {
+func (s *Room) submissionsPage(c *fiber.Ctx) error {
 	f, err := site.FilterOf(c)
 	if err != nil {
 		return err
 	}
-	return s.showSubmissions(c, f, submissionsView{Base: "/submissions", Authors: site.ViewerOf(c).Staff()})
+	return s.ShowSubmissions(c, f, SubmissionsView{Base: "/submissions", Authors: site.ViewerOf(c).Staff()})
 }
 
-// showSubmissions shows the page of the submissions that f chooses.
-func (s *Server) showSubmissions(c *fiber.Ctx, f sql.Filter, view submissionsView) error {
+// ShowSubmissions shows the page of the submissions that f chooses.
+func (s *Room) ShowSubmissions(c *fiber.Ctx, f sql.Filter, view SubmissionsView) error {
 	rows, next, err := s.list(c, f)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (s *Server) showSubmissions(c *fiber.Ctx, f sql.Filter, view submissionsVie
 }
 
 // picturesOf adds pictures of the submissions that f chooses.
-func (s *Server) picturesOf(ctx context.Context, f sql.Filter, v site.Viewer, view *submissionsView) error {
+func (s *Room) picturesOf(ctx context.Context, f sql.Filter, v site.Viewer, view *SubmissionsView) error {
 	days, err := s.Store.History(ctx, f, historyDays)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s *Server) picturesOf(ctx context.Context, f sql.Filter, v site.Viewer, vi
 }
 
 // seenSubmission returns a submission that the viewer may see, or [sql.ErrNotFound].
-func (s *Server) seenSubmission(c *fiber.Ctx, id int64) (*judge.Submission, error) {
+func (s *Room) seenSubmission(c *fiber.Ctx, id int64) (*judge.Submission, error) {
 	sub, err := s.Store.For(site.ViewerOf(c).Staff()).Submission(c.UserContext(), id)
 	seen := false
 	if err == nil {
@@ -128,7 +128,7 @@ func (s *Server) seenSubmission(c *fiber.Ctx, id int64) (*judge.Submission, erro
 }
 
 // apiStatusOriginal handles GET /status/:id, the original contract.
-func (s *Server) apiStatusOriginal(c *fiber.Ctx) error {
+func (s *Room) apiStatusOriginal(c *fiber.Ctx) error {
 	sub, err := s.job.SubmissionFor(c)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *Server) apiStatusOriginal(c *fiber.Ctx) error {
 }
 
 // apiSubmission handles GET /api/v1/submissions/:id?wait=SECONDS.
-func (s *Server) apiSubmission(c *fiber.Ctx) error {
+func (s *Room) apiSubmission(c *fiber.Ctx) error {
 	sub, err := s.job.SubmissionFor(c)
 	if err != nil {
 		return err
@@ -163,16 +163,16 @@ func (s *Server) apiSubmission(c *fiber.Ctx) error {
 }
 
 // apiSubmissions handles GET /api/v1/submissions.
-func (s *Server) apiSubmissions(c *fiber.Ctx) error {
+func (s *Room) apiSubmissions(c *fiber.Ctx) error {
 	f, err := site.FilterOf(c)
 	if err != nil {
 		return err
 	}
-	return s.apiListSubmissions(c, f)
+	return s.AnswerSubmissions(c, f)
 }
 
-// apiListSubmissions answers with the submissions that f chooses.
-func (s *Server) apiListSubmissions(c *fiber.Ctx, f sql.Filter) error {
+// AnswerSubmissions answers with the submissions that f chooses.
+func (s *Room) AnswerSubmissions(c *fiber.Ctx, f sql.Filter) error {
 	rows, next, err := s.list(c, f)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"context"
@@ -27,7 +27,7 @@ const (
 
 // newRun is a program to be run, as it came in.
 type newRun struct {
-	handIn
+	Program
 	payload judge.RunPayload
 }
 
@@ -35,7 +35,7 @@ var runFields = site.FieldNames{Problem: "problem", Language: "language", Source
 
 // acceptRun checks a run and stores it. When it returns, the run and its queue
 // row are committed.
-func (s *Server) acceptRun(ctx context.Context, v site.Viewer, in newRun) (sql.Receipt, error) {
+func (s *Room) acceptRun(ctx context.Context, v site.Viewer, in newRun) (sql.Receipt, error) {
 	var none sql.Receipt
 	offers, err := s.Catalog.Runnable(ctx, in.Language)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Server) acceptRun(ctx context.Context, v site.Viewer, in newRun) (sql.R
 	}
 	var problem *judge.Problem
 	if in.Problem != "" {
-		if problem, _, err = s.problemOf(ctx, v, in.handIn); err != nil {
+		if problem, _, err = s.problemOf(ctx, v, in.Program); err != nil {
 			return none, err
 		}
 	}
@@ -51,17 +51,13 @@ func (s *Server) acceptRun(ctx context.Context, v site.Viewer, in newRun) (sql.R
 	if err := wrong.Err(); err != nil {
 		return none, err
 	}
-	for i := range in.Sources {
-		if in.Sources[i].Name == "" {
-			in.Sources[i].Name = defaultName(offers, in.Language)
-		}
-	}
+	in.NameSources(offers)
 	in.payload.Problem, in.payload.Language, in.payload.Sources = in.Problem, in.Language, in.Sources
 	return s.storeRun(ctx, v, in.payload, in.Key, runPriority)
 }
 
 // storeRun stores a run that was checked.
-func (s *Server) storeRun(ctx context.Context, v site.Viewer, p judge.RunPayload, key string, priority int) (sql.Receipt, error) {
+func (s *Room) storeRun(ctx context.Context, v site.Viewer, p judge.RunPayload, key string, priority int) (sql.Receipt, error) {
 	p.SchemaVersion, p.ContentType = judge.PayloadVersion, judge.RunType
 	payload, err := json.Marshal(p)
 	if err != nil {
@@ -82,16 +78,16 @@ func (s *Server) storeRun(ctx context.Context, v site.Viewer, p judge.RunPayload
 func checkRun(in newRun, problem *judge.Problem, offers []site.Offer, most judge.RunLimits) site.WrongFields {
 	var wrong site.WrongFields
 	if in.Problem != "" {
-		wrong = checkHandIn(in.handIn, problem, offers)
+		wrong = CheckProgram(in.Program, problem, offers)
 	} else {
-		wrong.Add(checkLanguage(in.handIn, nil, offers))
-		for _, e := range checkSources(in.handIn, maxFreeSource) {
+		wrong.Add(checkLanguage(in.Program, nil, offers))
+		for _, e := range checkSources(in.Program, maxFreeSource) {
 			wrong.Add(e)
 		}
-		wrong.Add(site.CheckKey(in.fields.Key, in.Key))
+		wrong.Add(site.CheckKey(in.Fields.Key, in.Key))
 	}
 	if in.Language == judge.AnswerLanguage {
-		wrong.Add(site.WrongField(in.fields.Language, "not_allowed", "Answers are no program that can be run."))
+		wrong.Add(site.WrongField(in.Fields.Language, "not_allowed", "Answers are no program that can be run."))
 	}
 	p := in.payload
 	switch {
@@ -151,7 +147,7 @@ func checkRunLimits(l, most judge.RunLimits) site.WrongFields {
 }
 
 // apiRun handles POST /api/v1/runs.
-func (s *Server) apiRun(c *fiber.Ctx) error {
+func (s *Room) apiRun(c *fiber.Ctx) error {
 	if err := site.NeedJSON(c); err != nil {
 		return err
 	}
@@ -169,7 +165,7 @@ func (s *Server) apiRun(c *fiber.Ctx) error {
 }
 
 // apiRunStatus handles GET /api/v1/runs/:id?wait=SECONDS.
-func (s *Server) apiRunStatus(c *fiber.Ctx) error {
+func (s *Room) apiRunStatus(c *fiber.Ctx) error {
 	run, err := s.job.RunFor(c)
 	if err != nil {
 		return err
@@ -192,7 +188,7 @@ func (s *Server) apiRunStatus(c *fiber.Ctx) error {
 	if err != nil && wait == 0 {
 		return err
 	}
-	return c.JSON(publicRun(run, place, site.ViewerOf(c)))
+	return c.JSON(PublicRun(run, place, site.ViewerOf(c)))
 }
 
 // runJSON is a run as /api/v1 shows it.
@@ -231,8 +227,8 @@ type runTestJSON struct {
 	StderrCut    bool          `json:"stderr_cut,omitempty"`
 }
 
-// publicRun returns what v may see of a run. Place may be nil.
-func publicRun(run *judge.Run, place *judge.Place, v site.Viewer) runJSON {
+// PublicRun returns what v may see of a run. Place may be nil.
+func PublicRun(run *judge.Run, place *judge.Place, v site.Viewer) runJSON {
 	out := runJSON{StandingJSON: job.PublicStanding(run, place, v), Problem: run.Asked.Problem, Language: run.Asked.Language}
 	if r := job.PublicResult(run.Result, v, run.Told); r != nil {
 		out.Result = &runResultJSON{Verdict: r.Verdict, Message: r.Message, Compile: r.Compile, Usage: r.Usage, Tests: []runTestJSON{}}

@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"errors"
@@ -14,10 +14,10 @@ import (
 	"deepoj/web/site"
 )
 
-// formHandIn reads the form of a problem's page. Files go before texts. Of several
+// FormProgram reads the form of a problem's page. Files go before texts. Of several
 // files or texts each has its name, and a text that is empty is not meant.
-func formHandIn(c *fiber.Ctx) (handIn, error) {
-	in := handIn{Problem: c.Params("slug"), Space: c.Params("space"), Language: c.FormValue("language"), Key: c.FormValue("key"), fields: formFields}
+func FormProgram(c *fiber.Ctx) (Program, error) {
+	in := Program{Problem: c.Params("slug"), Space: c.Params("space"), Language: c.FormValue("language"), Key: c.FormValue("key"), Fields: formFields}
 	files, err := formFiles(c)
 	if err != nil {
 		return in, err
@@ -73,8 +73,8 @@ func formFiles(c *fiber.Ctx) (files []judge.Source, err error) {
 
 // submitForm handles POST /problems/:slug, and the same in a space. The submission and its queue row are
 // committed before the answer, so the redirect is a promise.
-func (s *Server) submitForm(c *fiber.Ctx) error {
-	in, err := formHandIn(c)
+func (s *Room) submitForm(c *fiber.Ctx) error {
+	in, err := FormProgram(c)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ func readRun(body []byte, key string) (newRun, error) {
 	if err != nil {
 		return newRun{}, err
 	}
-	in := newRun{handIn: handIn{Language: f.Text("language"), Key: key, fields: runFields}}
+	in := newRun{Program: Program{Language: f.Text("language"), Key: key, Fields: runFields}}
 	if f.Has("problem") {
 		in.Problem = f.Text("problem")
 	}

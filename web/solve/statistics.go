@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"cmp"
@@ -151,7 +151,7 @@ type statisticsJSON struct {
 
 // statisticsFor returns the statistics of the problem that the address names. To
 // whoever sees a hidden problem only through a space it has none.
-func (s *Server) statisticsFor(c *fiber.Ctx) (*judge.Problem, statisticsJSON, error) {
+func (s *Room) statisticsFor(c *fiber.Ctx) (*judge.Problem, statisticsJSON, error) {
 	p, err := s.ProblemFor(c)
 	if err != nil {
 		return nil, statisticsJSON{}, err
@@ -207,7 +207,7 @@ func publicRecords(records []sql.Record, v site.Viewer) []recordJSON {
 }
 
 // apiStatistics handles GET /api/v1/problems/:slug/statistics.
-func (s *Server) apiStatistics(c *fiber.Ctx) error {
+func (s *Room) apiStatistics(c *fiber.Ctx) error {
 	_, st, err := s.statisticsFor(c)
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ type statisticsView struct {
 }
 
 // statisticsPage handles GET /problems/:slug/statistics.
-func (s *Server) statisticsPage(c *fiber.Ctx) error {
+func (s *Room) statisticsPage(c *fiber.Ctx) error {
 	p, st, err := s.statisticsFor(c)
 	if err != nil {
 		return err

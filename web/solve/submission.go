@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ import (
 	"deepoj/web/site"
 )
 
-// submissionView is everything that a submission's page shows.
-type submissionView struct {
+// SubmissionView is everything that a submission's page shows.
+type SubmissionView struct {
 	job.StandingView
 
 	Sub          *judge.Submission
@@ -35,14 +35,14 @@ type submissionView struct {
 	Sources         []sourceView
 }
 
-func (view *submissionView) PageTitle() string {
+func (view *SubmissionView) PageTitle() string {
 	if view.Sub.Kind == judge.KindDraft {
 		return fmt.Sprintf("Draft submission %d", view.Sub.JobID)
 	}
 	return fmt.Sprintf("Submission %d", view.Sub.JobID)
 }
 
-func (s *Server) submissionView(c *fiber.Ctx) (*submissionView, error) {
+func (s *Room) submissionView(c *fiber.Ctx) (*SubmissionView, error) {
 	sub, err := s.job.SubmissionFor(c)
 	if err != nil {
 		return nil, err
@@ -60,13 +60,13 @@ func (s *Server) submissionView(c *fiber.Ctx) (*submissionView, error) {
 	if err != nil {
 		return nil, err
 	}
-	return showSubmission(sub, problem, events, place, offers, v), nil
+	return ShowSubmission(sub, problem, events, place, offers, v), nil
 }
 
-// showSubmission puts together what a page shows, from what the database holds.
+// ShowSubmission puts together what a page shows, from what the database holds.
 // Problem and place may be nil.
-func showSubmission(sub *judge.Submission, problem *judge.Problem, events []judge.Event, place *judge.Place, offers []site.Offer, v site.Viewer) *submissionView {
-	view := &submissionView{
+func ShowSubmission(sub *judge.Submission, problem *judge.Problem, events []judge.Event, place *judge.Place, offers []site.Offer, v site.Viewer) *SubmissionView {
+	view := &SubmissionView{
 		StandingView: job.ShowStanding(sub, events, place, v), Sub: sub, Desk: site.ProblemURL(sub.Space, sub.Problem), LanguageName: languageName(offers, sub.Language),
 	}
 	view.Again = view.Desk + "?from=" + strconv.FormatInt(sub.JobID, 10)
@@ -112,7 +112,7 @@ var details = map[judge.Verdict]string{
 		"and staff can have it judged again.",
 }
 
-func (view *submissionView) showResult(r *judge.Result, problem *judge.Problem, v site.Viewer) {
+func (view *SubmissionView) showResult(r *judge.Result, problem *judge.Problem, v site.Viewer) {
 	view.Verdict, view.Headline = r.Verdict, r.Verdict.Name()
 	view.Detail = details[r.Verdict]
 	if r.Verdict == judge.PA {
@@ -147,7 +147,7 @@ func (view *submissionView) showResult(r *judge.Result, problem *judge.Problem, 
 }
 
 // showMoving says where a submission stands that is not done.
-func (view *submissionView) showMoving(run *job.Run) {
+func (view *SubmissionView) showMoving(run *job.Run) {
 	sub := view.Sub
 	switch {
 	case sub.Status == judge.Running && run != nil && run.Compile == nil:

@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type entryJSON struct {
 }
 
 // apiSubmitBatch handles POST /api/v1/submissions/batch. All are stored or none is.
-func (s *Server) apiSubmitBatch(c *fiber.Ctx) error {
+func (s *Room) apiSubmitBatch(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "submissions", "space")
 	if err != nil {
 		return err
@@ -58,11 +58,11 @@ func (s *Server) apiSubmitBatch(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	receipts, err := s.handAll(c.UserContext(), ns)
+	receipts, err := s.storeAll(c.UserContext(), ns)
 	if err != nil {
-		return v1Fields.Rename(site.SpaceFault(err, space))
+		return V1Fields.Rename(site.SpaceFault(err, space))
 	}
-	out := make([]receiptJSON, len(receipts))
+	out := make([]Receipt, len(receipts))
 	for i, r := range receipts {
 		out[i] = publicReceipt(r)
 	}
@@ -71,7 +71,7 @@ func (s *Server) apiSubmitBatch(c *fiber.Ctx) error {
 
 // prepareAll checks the entries of a batch, which is handed in to one space or to
 // none, and names everything that is wrong with any of them.
-func (s *Server) prepareAll(c *fiber.Ctx, f *site.Fields, entries []json.RawMessage) (ns []sql.NewJob, space *judge.Space, err error) {
+func (s *Room) prepareAll(c *fiber.Ctx, f *site.Fields, entries []json.RawMessage) (ns []sql.NewJob, space *judge.Space, err error) {
 	var wrong *site.Fault
 	for i, raw := range entries {
 		n, to, err := s.prepareEntry(c, f, i, raw)
@@ -91,7 +91,7 @@ func (s *Server) prepareAll(c *fiber.Ctx, f *site.Fields, entries []json.RawMess
 	return ns, space, nil
 }
 
-func (s *Server) prepareEntry(c *fiber.Ctx, f *site.Fields, i int, raw json.RawMessage) (n sql.NewJob, space *judge.Space, err error) {
+func (s *Room) prepareEntry(c *fiber.Ctx, f *site.Fields, i int, raw json.RawMessage) (n sql.NewJob, space *judge.Space, err error) {
 	if site.KindOf(raw) != "an object" {
 		return n, nil, site.WrongFields{site.WrongField("body", site.ReasonWrong, "The entry has to be an object, not %s.", site.KindOf(raw))}.Err()
 	}
@@ -106,15 +106,15 @@ func (s *Server) prepareEntry(c *fiber.Ctx, f *site.Fields, i int, raw json.RawM
 	if key != "" {
 		key += ":" + strconv.Itoa(i)
 	}
-	in, err := readHandIn(one, site.ViewerOf(c), key)
+	in, err := readProgram(one, site.ViewerOf(c), key)
 	if err != nil {
 		return n, nil, err
 	}
 	return s.prepare(c.UserContext(), site.ViewerOf(c), in)
 }
 
-// handAll stores submissions at once, as hand stores one.
-func (s *Server) handAll(ctx context.Context, ns []sql.NewJob) ([]sql.Receipt, error) {
+// storeAll stores submissions at once, as store does with one.
+func (s *Room) storeAll(ctx context.Context, ns []sql.NewJob) ([]sql.Receipt, error) {
 	began := time.Now()
 	receipts, err := s.Store.SubmitMany(ctx, ns)
 	if err != nil {
@@ -132,14 +132,14 @@ func (s *Server) handAll(ctx context.Context, ns []sql.NewJob) ([]sql.Receipt, e
 	return receipts, nil
 }
 
-// in returns the fault of an entry with fields as they are called in the request.
+// placed is the fault of an entry with fields as they are called in the request.
 // The key is the request's, and so is the space, if it names one.
 func placed(f site.Fault, at string, space bool) *site.Fault {
 	within := func(field string) string {
 		switch {
 		case field == "" || field == "body":
 			return at
-		case field == v1Fields.Key, field == "space" && space:
+		case field == V1Fields.Key, field == "space" && space:
 			return field
 		}
 		return at + "." + field
@@ -152,7 +152,7 @@ func placed(f site.Fault, at string, space bool) *site.Fault {
 	return &f
 }
 
-// and returns the fault with another, which names its own fields.
+// joined is the fault with another, which names its own fields.
 func joined(f, other *site.Fault) *site.Fault {
 	if f == nil {
 		return other
@@ -168,7 +168,7 @@ func joined(f, other *site.Fault) *site.Fault {
 
 // apiSubmissionBatch handles GET /api/v1/submissions/batch?ids=1,2: in the order of
 // the ids, null for what the viewer may not see or is not there.
-func (s *Server) apiSubmissionBatch(c *fiber.Ctx) error {
+func (s *Room) apiSubmissionBatch(c *fiber.Ctx) error {
 	texts := strings.Split(c.Query("ids"), ",")
 	if len(texts) > maxBatch {
 		return site.WrongField("ids", "too_many", "There are %d numbers; at most %d are answered at once.", len(texts), maxBatch)

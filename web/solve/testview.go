@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"fmt"
@@ -79,7 +79,7 @@ type failureView struct {
 
 // showTests fills groups, rows and failed samples. Total may be more than there
 // are tests yet.
-func (view *submissionView) showTests(tests []judge.TestResult, total int, groups []judge.GroupResult, p *judge.Problem, v site.Viewer) {
+func (view *SubmissionView) showTests(tests []judge.TestResult, total int, groups []judge.GroupResult, p *judge.Problem, v site.Viewer) {
 	view.Total = max(total, len(tests))
 	for _, t := range tests {
 		tv := showTest(t, p, v)

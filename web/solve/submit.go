@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"context"
@@ -22,15 +22,15 @@ const (
 	maxSources     = 16 // files of one submission
 )
 
-// handIn is a program as it came in, from a form or as JSON.
-type handIn struct {
+// Program is a program as it came in, from a form or as JSON.
+type Program struct {
 	Problem, Language string
 	Space             string // that it is handed in to; "" = none
 	Sources           []judge.Source
 	Key               string // idempotency key; "" = none
 	Turn              turn
 	Once              bool // an unfinished submission of the same program is given instead of a new one
-	fields            site.FieldNames
+	Fields            site.FieldNames
 }
 
 // turn is what staff may say about when a submission is judged.
@@ -43,7 +43,7 @@ type turn struct {
 // maxPriority bounds priorities in both directions.
 const maxPriority = 1000
 
-// turn reads the fields that only staff may send.
+// readTurn reads the fields that only staff may send.
 func readTurn(f *site.Fields, v site.Viewer) (t turn, err error) {
 	for _, name := range []string{"immediate", "priority", "job_key"} {
 		if f.Has(name) && !v.Staff() {
@@ -68,14 +68,14 @@ func readTurn(f *site.Fields, v site.Viewer) (t turn, err error) {
 
 var (
 	originalFields = site.FieldNames{Problem: "problem_id", Language: "language", Source: "code", Key: "Idempotency-Key"}
-	v1Fields       = site.FieldNames{Problem: "problem", Language: "language", Source: "source", Key: "Idempotency-Key"}
+	V1Fields       = site.FieldNames{Problem: "problem", Language: "language", Source: "source", Key: "Idempotency-Key"}
 	formFields     = site.FieldNames{Problem: "problem", Language: "language", Source: "source", Key: "key"}
 )
 
 // accept checks a program and stores it. When it returns, the submission and its
 // queue row are committed.
-func (s *Server) accept(ctx context.Context, v site.Viewer, in handIn) (sql.Receipt, error) {
-	receipt, err := s.store1(ctx, v, in)
+func (s *Room) accept(ctx context.Context, v site.Viewer, in Program) (sql.Receipt, error) {
+	receipt, err := s.store(ctx, v, in)
 	status, reason := "stored", ""
 	switch {
 	case err != nil:
@@ -87,21 +87,21 @@ func (s *Server) accept(ctx context.Context, v site.Viewer, in handIn) (sql.Rece
 	return receipt, err
 }
 
-func (s *Server) store1(ctx context.Context, v site.Viewer, in handIn) (sql.Receipt, error) {
+func (s *Room) store(ctx context.Context, v site.Viewer, in Program) (sql.Receipt, error) {
 	n, space, err := s.prepare(ctx, v, in)
 	if err != nil {
 		return sql.Receipt{}, err
 	}
 	receipt, err := s.SubmitJob(ctx, n)
 	if err != nil {
-		return sql.Receipt{}, in.fields.Rename(site.SpaceFault(err, space))
+		return sql.Receipt{}, in.Fields.Rename(site.SpaceFault(err, space))
 	}
 	return receipt, nil
 }
 
 // prepare checks a program and returns what is to be stored, and the space that it
 // goes to, if any.
-func (s *Server) prepare(ctx context.Context, v site.Viewer, in handIn) (n sql.NewJob, space *judge.Space, err error) {
+func (s *Room) prepare(ctx context.Context, v site.Viewer, in Program) (n sql.NewJob, space *judge.Space, err error) {
 	problem, space, err := s.problemOf(ctx, v, in)
 	if err != nil {
 		return n, nil, err
@@ -110,15 +110,11 @@ func (s *Server) prepare(ctx context.Context, v site.Viewer, in handIn) (n sql.N
 	if err != nil {
 		return n, nil, err
 	}
-	wrong := append(checkHandIn(in, problem, offers), checkSpace(in, v, problem, space)...)
+	wrong := append(CheckProgram(in, problem, offers), checkSpace(in, v, problem, space)...)
 	if err := wrong.Err(); err != nil {
 		return n, nil, err
 	}
-	for i := range in.Sources {
-		if in.Sources[i].Name == "" {
-			in.Sources[i].Name = defaultName(offers, in.Language)
-		}
-	}
+	in.NameSources(offers)
 	n = sql.NewJob{
 		Problem: in.Problem, Language: in.Language, Author: v.Name, GroupKey: v.Name,
 		IdempotencyKey: in.Key, TraceID: site.TraceOf(ctx), Sources: in.Sources,
@@ -136,13 +132,13 @@ func (s *Server) prepare(ctx context.Context, v site.Viewer, in handIn) (n sql.N
 	return n, space, err
 }
 
-// checkHandIn returns everything that is wrong with a program. Problem is nil if
+// CheckProgram returns everything that is wrong with a program. Problem is nil if
 // there is none of that name.
-func checkHandIn(in handIn, problem *judge.Problem, offers []site.Offer) site.WrongFields {
+func CheckProgram(in Program, problem *judge.Problem, offers []site.Offer) site.WrongFields {
 	var wrong site.WrongFields
 	limit := int64(defaultCodeKiB)
 	if problem == nil {
-		wrong.Add(site.WrongField(in.fields.Problem, site.ReasonUnknown, "There is no problem %q.", site.Shorten(in.Problem)))
+		wrong.Add(site.WrongField(in.Fields.Problem, site.ReasonUnknown, "There is no problem %q.", site.Shorten(in.Problem)))
 	} else if problem.CodeKiB > 0 {
 		limit = problem.CodeKiB
 	}
@@ -150,25 +146,25 @@ func checkHandIn(in handIn, problem *judge.Problem, offers []site.Offer) site.Wr
 	for _, e := range checkSources(in, limit<<10) {
 		wrong.Add(e)
 	}
-	wrong.Add(site.CheckKey(in.fields.Key, in.Key))
+	wrong.Add(site.CheckKey(in.Fields.Key, in.Key))
 	return wrong
 }
 
-func checkLanguage(in handIn, problem *judge.Problem, offers []site.Offer) *judge.FieldError {
+func checkLanguage(in Program, problem *judge.Problem, offers []site.Offer) *judge.FieldError {
 	if in.Language == "" {
-		return site.WrongField(in.fields.Language, site.ReasonEmpty, "Choose a language.")
+		return site.WrongField(in.Fields.Language, site.ReasonEmpty, "Choose a language.")
 	}
 	at := slices.IndexFunc(offers, func(o site.Offer) bool { return o.ID == in.Language })
 	switch {
 	case at < 0 && !slices.ContainsFunc(offers, site.Offer.Open):
-		return site.WrongField(in.fields.Language, string(judge.ReasonNoLiveWorker),
+		return site.WrongField(in.Fields.Language, string(judge.ReasonNoLiveWorker),
 			"No worker has said yet which languages there are, so %q is not taken. Start the first one with `deepoj worker`.", site.Shorten(in.Language))
 	case at < 0:
-		return site.WrongField(in.fields.Language, site.ReasonUnknown, "There is no language %q; there are %s.", site.Shorten(in.Language), openIDs(offers))
+		return site.WrongField(in.Fields.Language, site.ReasonUnknown, "There is no language %q; there are %s.", site.Shorten(in.Language), openIDs(offers))
 	case problem != nil && !allows(problem, in.Language):
-		return site.WrongField(in.fields.Language, "not_allowed", "This problem takes only %s.", strings.Join(problem.Languages, ", "))
+		return site.WrongField(in.Fields.Language, "not_allowed", "This problem takes only %s.", strings.Join(problem.Languages, ", "))
 	case !offers[at].Open():
-		return site.WrongField(in.fields.Language, string(offers[at].Reason), "%s is not taken: %s", offers[at].Name, offers[at].Why)
+		return site.WrongField(in.Fields.Language, string(offers[at].Reason), "%s is not taken: %s", offers[at].Name, offers[at].Why)
 	}
 	return nil
 }
@@ -189,9 +185,9 @@ func openIDs(offers []site.Offer) string {
 	return strings.Join(ids, ", ")
 }
 
-func checkSources(in handIn, limit int64) []*judge.FieldError {
+func checkSources(in Program, limit int64) []*judge.FieldError {
 	if len(in.Sources) == 0 {
-		return []*judge.FieldError{site.WrongField(in.fields.Source, site.ReasonEmpty, "There is no program.")}
+		return []*judge.FieldError{site.WrongField(in.Fields.Source, site.ReasonEmpty, "There is no program.")}
 	}
 	if len(in.Sources) > maxSources {
 		return []*judge.FieldError{site.WrongField("sources", "too_many", "There are %d files; at most %d are taken.", len(in.Sources), maxSources)}
@@ -200,7 +196,7 @@ func checkSources(in handIn, limit int64) []*judge.FieldError {
 	var total int64
 	names := map[string]bool{}
 	for i, source := range in.Sources {
-		field := in.fields.Source
+		field := in.Fields.Source
 		if len(in.Sources) > 1 {
 			field = fmt.Sprintf("sources[%d]", i)
 		}
@@ -209,7 +205,7 @@ func checkSources(in handIn, limit int64) []*judge.FieldError {
 		wrong.Add(site.CheckFileName(field, source.Name, names, len(in.Sources) > 1))
 	}
 	if total > limit {
-		wrong.Add(site.WrongField(in.fields.Source, site.ReasonTooLong, "The program has %s; this problem takes at most %s.",
+		wrong.Add(site.WrongField(in.Fields.Source, site.ReasonTooLong, "The program has %s; this problem takes at most %s.",
 			site.Plural(total, "byte", "bytes"), site.BytesText(limit)))
 	}
 	return wrong
@@ -228,25 +224,31 @@ func checkText(field, text string) *judge.FieldError {
 	return nil
 }
 
-// defaultName is the file name of a source that came without one.
-func defaultName(offers []site.Offer, language string) string {
+// NameSources gives sources that came without a file name the one that the language
+// knows.
+func (in *Program) NameSources(offers []site.Offer) {
+	name := "main"
 	for _, o := range offers {
-		if o.ID == language && len(o.Extensions) > 0 {
-			return "main." + o.Extensions[0]
+		if o.ID == in.Language && len(o.Extensions) > 0 {
+			name += "." + o.Extensions[0]
 		}
 	}
-	return "main"
+	for i := range in.Sources {
+		if in.Sources[i].Name == "" {
+			in.Sources[i].Name = name
+		}
+	}
 }
 
 // apiSubmitOriginal handles POST /submit, the original contract.
-func (s *Server) apiSubmitOriginal(c *fiber.Ctx) error {
+func (s *Room) apiSubmitOriginal(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "problem_id", "language", "code")
 	if err != nil {
 		return err
 	}
-	in := handIn{
+	in := Program{
 		Problem: f.Text("problem_id"), Language: f.Text("language"),
-		Sources: []judge.Source{{Text: f.Text("code")}}, Key: c.Get("Idempotency-Key"), fields: originalFields,
+		Sources: []judge.Source{{Text: f.Text("code")}}, Key: c.Get("Idempotency-Key"), Fields: originalFields,
 	}
 	if err := f.Wrong.Err(); err != nil {
 		return err
@@ -261,13 +263,13 @@ func (s *Server) apiSubmitOriginal(c *fiber.Ctx) error {
 // programFields are the fields of a program that is handed in.
 var programFields = []string{"problem", "space", "language", "source", "sources", "once", "immediate", "priority", "job_key"}
 
-// handIn reads the fields of a program.
-func readHandIn(f *site.Fields, v site.Viewer, key string) (handIn, error) {
+// readProgram reads the fields of a program.
+func readProgram(f *site.Fields, v site.Viewer, key string) (Program, error) {
 	turn, err := readTurn(f, v)
 	if err != nil {
-		return handIn{}, err
+		return Program{}, err
 	}
-	in := handIn{Turn: turn, Problem: f.Text("problem"), Language: f.Text("language"), Key: key, fields: v1Fields}
+	in := Program{Turn: turn, Problem: f.Text("problem"), Language: f.Text("language"), Key: key, Fields: V1Fields}
 	if f.Has("space") {
 		if in.Space = f.Text("space"); in.Space == "" {
 			f.Wrong.Add(site.WrongField("space", site.ReasonEmpty, "Name the space, or leave the field out."))
@@ -280,24 +282,24 @@ func readHandIn(f *site.Fields, v site.Viewer, key string) (handIn, error) {
 	return in, f.Wrong.Err()
 }
 
-// receiptJSON is what programs are told of a submission that they handed in.
-type receiptJSON struct {
+// Receipt is what programs are told of a submission that they handed in.
+type Receipt struct {
 	JobID    int64  `json:"job_id"`
 	URL      string `json:"url"`
 	Existing bool   `json:"existing"`
 }
 
-func publicReceipt(r sql.Receipt) receiptJSON {
-	return receiptJSON{r.JobID, site.SubmissionURL(r.JobID), r.Existing}
+func publicReceipt(r sql.Receipt) Receipt {
+	return Receipt{r.JobID, site.SubmissionURL(r.JobID), r.Existing}
 }
 
 // apiSubmit handles POST /api/v1/submissions.
-func (s *Server) apiSubmit(c *fiber.Ctx) error {
+func (s *Room) apiSubmit(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, programFields...)
 	if err != nil {
 		return err
 	}
-	in, err := readHandIn(f, site.ViewerOf(c), c.Get("Idempotency-Key"))
+	in, err := readProgram(f, site.ViewerOf(c), c.Get("Idempotency-Key"))
 	if err != nil {
 		return err
 	}
@@ -315,7 +317,7 @@ func (s *Server) apiSubmit(c *fiber.Ctx) error {
 
 // problemOf looks up the problem that a program is for, and the space that it is
 // handed in to, if any. There is no problem that the viewer may not see.
-func (s *Server) problemOf(ctx context.Context, v site.Viewer, in handIn) (*judge.Problem, *judge.Space, error) {
+func (s *Room) problemOf(ctx context.Context, v site.Viewer, in Program) (*judge.Problem, *judge.Space, error) {
 	if in.Space != "" {
 		d, err := s.Desk(ctx, v, in.Space, in.Problem)
 		if err != nil {
@@ -344,7 +346,7 @@ func (s *Server) problemOf(ctx context.Context, v site.Viewer, in handIn) (*judg
 
 // checkSpace returns what a space has against a program, besides when it comes.
 // Space is nil outside of spaces.
-func checkSpace(in handIn, v site.Viewer, problem *judge.Problem, space *judge.Space) (wrong site.WrongFields) {
+func checkSpace(in Program, v site.Viewer, problem *judge.Problem, space *judge.Space) (wrong site.WrongFields) {
 	if space == nil {
 		if problem != nil && problem.Hidden && !v.Setter() {
 			wrong.Add(site.WrongField("space", site.ReasonMissing, "This problem is not open to all; name the space that it is handed in to."))
@@ -355,14 +357,14 @@ func checkSpace(in handIn, v site.Viewer, problem *judge.Problem, space *judge.S
 		return nil
 	}
 	if len(space.Languages) > 0 && in.Language != "" && !slices.Contains(space.Languages, in.Language) {
-		wrong.Add(site.WrongField(in.fields.Language, "not_allowed", "%s takes only %s.", space.Title, strings.Join(space.Languages, ", ")))
+		wrong.Add(site.WrongField(in.Fields.Language, "not_allowed", "%s takes only %s.", space.Title, strings.Join(space.Languages, ", ")))
 	}
 	total := int64(0)
 	for _, source := range in.Sources {
 		total += int64(len(source.Text))
 	}
 	if limit := int64(space.MaxSourceKiB) << 10; limit > 0 && total > limit {
-		wrong.Add(site.WrongField(in.fields.Source, site.ReasonTooLong, "The program has %s; %s takes at most %s.", site.Plural(total, "byte", "bytes"), space.Title, site.BytesText(limit)))
+		wrong.Add(site.WrongField(in.Fields.Source, site.ReasonTooLong, "The program has %s; %s takes at most %s.", site.Plural(total, "byte", "bytes"), space.Title, site.BytesText(limit)))
 	}
 	return wrong
 }

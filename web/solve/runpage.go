@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"errors"
@@ -36,12 +36,12 @@ type runTestView struct {
 
 // runForm handles POST /problems/:slug/runs: the program of the form on its own
 // input, or on the samples.
-func (s *Server) runForm(c *fiber.Ctx) error {
-	given, err := formHandIn(c)
+func (s *Room) runForm(c *fiber.Ctx) error {
+	given, err := FormProgram(c)
 	if err != nil {
 		return err
 	}
-	in := newRun{handIn: given}
+	in := newRun{Program: given}
 	in.Key = "" // that of the form is for the submission
 	if in.payload.Samples = c.FormValue("samples") != ""; !in.payload.Samples {
 		input := strings.ReplaceAll(c.FormValue("stdin"), "\r\n", "\n")
@@ -58,7 +58,7 @@ func (s *Server) runForm(c *fiber.Ctx) error {
 	return c.Redirect(site.RunURL(receipt.JobID), fiber.StatusSeeOther)
 }
 
-func (s *Server) runView(c *fiber.Ctx) (*runView, error) {
+func (s *Room) runView(c *fiber.Ctx) (*runView, error) {
 	run, err := s.job.RunFor(c)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *Server) runView(c *fiber.Ctx) (*runView, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := showRun(run, events, place, v)
+	view := ShowRun(run, events, place, v)
 	view.Title, view.LanguageName = "Run", languageName(offers, run.Asked.Language)
 	if run.Asked.Problem != "" {
 		view.Title = run.Asked.Problem
@@ -83,8 +83,8 @@ func (s *Server) runView(c *fiber.Ctx) (*runView, error) {
 	return view, nil
 }
 
-// showRun puts together what a page shows of a run. Place may be nil.
-func showRun(run *judge.Run, events []judge.Event, place *judge.Place, v site.Viewer) *runView {
+// ShowRun puts together what a page shows of a run. Place may be nil.
+func ShowRun(run *judge.Run, events []judge.Event, place *judge.Place, v site.Viewer) *runView {
 	view := &runView{StandingView: job.ShowStanding(run, events, place, v), Run: run}
 	view.Coded = true
 	switch r := job.PublicResult(run.Result, v, run.Told); {

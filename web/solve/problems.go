@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"encoding/json"
@@ -16,13 +16,13 @@ import (
 	"deepoj/web/statement"
 )
 
-// problemView is a statement with its submit form.
-type problemView struct {
+// ProblemView is a statement with its submit form.
+type ProblemView struct {
 	statement.View
 
 	Space     *site.SpaceView // that it is shown in; nil = none
 	At        string          // address of the page
-	Draft     *draftDesk      // the version that is looked at before contestants see it; nil = the live one
+	Draft     *Draft          // the version that is looked at before contestants see it; nil = the live one
 	Offers    []site.Offer    // of the languages that the problem takes
 	Open      bool            // whether any of them can be submitted in
 	Waits     bool            // whether no worker takes jobs in any of these
@@ -40,7 +40,16 @@ type problemView struct {
 	Stdin     string      // input of that run
 }
 
-func (s *Server) problemPage(c *fiber.Ctx) error {
+// Draft is what the page of a problem shows of a version that is looked at before
+// contestants see it.
+type Draft struct {
+	Version string
+	Live    bool
+	Mine    bool // whoever looks may hand in to it
+	Rows    []judge.Submission
+}
+
+func (s *Room) problemPage(c *fiber.Ctx) error {
 	view, err := s.problemView(c)
 	if err != nil {
 		return err
@@ -55,7 +64,7 @@ func (s *Server) problemPage(c *fiber.Ctx) error {
 
 // problemFile handles GET /problems/:slug/files/*: a file that comes with the problem.
 // It is for saving, whatever is in it.
-func (s *Server) problemFile(c *fiber.Ctx) error {
+func (s *Room) problemFile(c *fiber.Ctx) error {
 	p, err := s.ProblemFor(c)
 	if err != nil {
 		return err
@@ -64,7 +73,7 @@ func (s *Server) problemFile(c *fiber.Ctx) error {
 }
 
 // problemAgain shows the form again with what was typed and why it was refused.
-func (s *Server) problemAgain(c *fiber.Ctx, in handIn, f site.Fault) error {
+func (s *Room) problemAgain(c *fiber.Ctx, in Program, f site.Fault) error {
 	view, err := s.problemView(c)
 	if err != nil {
 		return err
@@ -80,13 +89,13 @@ func (s *Server) problemAgain(c *fiber.Ctx, in handIn, f site.Fault) error {
 		in.Sources[i].Name = strings.ToValidUTF8(site.Shorten(in.Sources[i].Name), "�")
 	}
 	if total <= 4*view.Limit && len(in.Sources) <= maxSources {
-		view.show(in.Sources)
+		view.Show(in.Sources)
 	}
 	return s.Page(c, f.Status, "problem", view.Problem.Title, view)
 }
 
-// show puts files into the form.
-func (view *problemView) show(sources []judge.Source) {
+// Show puts files into the form.
+func (view *ProblemView) Show(sources []judge.Source) {
 	if len(sources) > 0 {
 		view.Source = sources[0].Text
 	}
@@ -95,7 +104,7 @@ func (view *problemView) show(sources []judge.Source) {
 	}
 }
 
-func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
+func (s *Room) problemView(c *fiber.Ctx) (*ProblemView, error) {
 	problem, space, err := s.problemHere(c)
 	if err != nil {
 		return nil, err
@@ -104,12 +113,12 @@ func (s *Server) problemView(c *fiber.Ctx) (*problemView, error) {
 	if space != nil {
 		base = site.ProblemURL(space.Slug, problem.Slug)
 	}
-	return s.deskOf(c, problem, space, base, site.ProblemURL("", problem.Slug)+"/files")
+	return s.ViewProblem(c, problem, space, base, site.ProblemURL("", problem.Slug)+"/files")
 }
 
-// deskOf is the page of a problem, in a space if there is one. Pictures, documents and
+// ViewProblem is the page of a problem, in a space if there is one. Pictures, documents and
 // languages of its statement have addresses below base, and its files below files.
-func (s *Server) deskOf(c *fiber.Ctx, problem *judge.Problem, space *judge.Space, base, files string) (*problemView, error) {
+func (s *Room) ViewProblem(c *fiber.Ctx, problem *judge.Problem, space *judge.Space, base, files string) (*ProblemView, error) {
 	offers, err := s.Catalog.Languages(c.UserContext())
 	if err != nil {
 		return nil, err
@@ -118,7 +127,7 @@ func (s *Server) deskOf(c *fiber.Ctx, problem *judge.Problem, space *judge.Space
 	if err != nil {
 		return nil, err
 	}
-	v := &problemView{View: shown, At: base, Key: people.NewToken(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
+	v := &ProblemView{View: shown, At: base, Key: people.NewToken(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
 	if problem.CodeKiB > 0 {
 		v.Limit = problem.CodeKiB << 10
 	}
@@ -143,7 +152,7 @@ func (s *Server) deskOf(c *fiber.Ctx, problem *judge.Problem, space *judge.Space
 }
 
 // editFrom fills the form with a submission that the viewer may see.
-func (s *Server) editFrom(c *fiber.Ctx, from string, view *problemView) error {
+func (s *Room) editFrom(c *fiber.Ctx, from string, view *ProblemView) error {
 	id, err := strconv.ParseInt(from, 10, 64)
 	if err != nil {
 		return sql.ErrNotFound
@@ -156,7 +165,7 @@ func (s *Server) editFrom(c *fiber.Ctx, from string, view *problemView) error {
 		return sql.ErrNotFound
 	}
 	view.Language = sub.Language
-	view.show(sub.Sources)
+	view.Show(sub.Sources)
 	if sub.Result != nil && sub.Result.Compile != nil && len(sub.Result.Compile.Diagnostics) > 0 {
 		marks, err := json.Marshal(sub.Result.Compile.Diagnostics)
 		if err != nil {
@@ -169,7 +178,7 @@ func (s *Server) editFrom(c *fiber.Ctx, from string, view *problemView) error {
 
 // problemHere returns the problem that the address names, and the space that it is
 // in, if it names one.
-func (s *Server) problemHere(c *fiber.Ctx) (*judge.Problem, *judge.Space, error) {
+func (s *Room) problemHere(c *fiber.Ctx) (*judge.Problem, *judge.Space, error) {
 	if slug := c.Params("space"); slug != "" {
 		d, err := s.Desk(c.UserContext(), site.ViewerOf(c), slug, c.Params("slug"))
 		if err != nil {
@@ -184,7 +193,7 @@ func (s *Server) problemHere(c *fiber.Ctx) (*judge.Problem, *judge.Space, error)
 	return p, nil, err
 }
 
-func (s *Server) apiProblem(c *fiber.Ctx) error {
+func (s *Room) apiProblem(c *fiber.Ctx) error {
 	p, space, err := s.problemHere(c)
 	if err != nil {
 		return err
@@ -201,7 +210,7 @@ func (s *Server) apiProblem(c *fiber.Ctx) error {
 
 // liveVersion is the live version of the problem that the address names, perhaps in a
 // space.
-func (s *Server) liveVersion(c *fiber.Ctx) (slug, version string, err error) {
+func (s *Room) liveVersion(c *fiber.Ctx) (slug, version string, err error) {
 	p, _, err := s.problemHere(c)
 	if err != nil {
 		return "", "", err

@@ -1,4 +1,4 @@
-package web
+package solve
 
 import (
 	"net/url"
@@ -11,9 +11,9 @@ import (
 	"deepoj/web/site"
 )
 
-// solvedChoices are what the list of problems may be restricted to by what the viewer
+// SolvedChoices are what the list of problems may be restricted to by what the viewer
 // has achieved.
-var solvedChoices = []string{"solved", "unsolved", "tried", "untried"}
+var SolvedChoices = []string{"solved", "unsolved", "tried", "untried"}
 
 // searchNames are the query parameters of the list of problems, besides its cursor.
 var searchNames = []string{"q", "tag", "solved", "easiest", "hardest", "limit"}
@@ -30,7 +30,7 @@ func searchOf(c *fiber.Ctx) (sql.Search, error) {
 			wrong.Add(site.WrongField(name, site.ReasonInvalid, "The value has to be one line of at most 128 bytes."))
 		}
 	}
-	if q.Solved != "" && !slices.Contains(solvedChoices, q.Solved) {
+	if q.Solved != "" && !slices.Contains(SolvedChoices, q.Solved) {
 		wrong.Add(site.WrongField("solved", site.ReasonUnknown, "The value has to be solved, unsolved, tried or untried."))
 	}
 	for name, to := range map[string]*int32{"easiest": &q.Easiest, "hardest": &q.Hardest} {
@@ -53,7 +53,7 @@ func searchOf(c *fiber.Ctx) (sql.Search, error) {
 }
 
 // search returns a page of problems and the cursor of the next one, "" at the end.
-func (s *Server) search(c *fiber.Ctx, q sql.Search) ([]sql.FoundProblem, string, error) {
+func (s *Room) search(c *fiber.Ctx, q sql.Search) ([]sql.FoundProblem, string, error) {
 	asked := q.Limit
 	q.Limit = min(asked+1, site.MaxPage) // one more tells whether there is another page
 	rows, err := s.Store.SearchProblems(c.UserContext(), q)
@@ -68,7 +68,7 @@ func (s *Server) search(c *fiber.Ctx, q sql.Search) ([]sql.FoundProblem, string,
 }
 
 // tallies returns how many tried and solved each of the problems of a page.
-func (s *Server) tallies(c *fiber.Ctx, rows []sql.FoundProblem) (map[string]tallyJSON, error) {
+func (s *Room) tallies(c *fiber.Ctx, rows []sql.FoundProblem) (map[string]tallyJSON, error) {
 	slugs := make([]string, len(rows))
 	for i, r := range rows {
 		slugs[i] = r.Slug
@@ -88,12 +88,12 @@ type problemsView struct {
 	First    string // of the first page; "" = this is it
 }
 
-func (s *Server) problemsPage(c *fiber.Ctx) error {
+func (s *Room) problemsPage(c *fiber.Ctx) error {
 	q, err := searchOf(c)
 	if err != nil {
 		return err
 	}
-	view := problemsView{Search: q, Choices: solvedChoices}
+	view := problemsView{Search: q, Choices: SolvedChoices}
 	var next string
 	if view.Problems, next, err = s.search(c, q); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *Server) problemsPage(c *fiber.Ctx) error {
 }
 
 // apiProblems handles GET /api/v1/problems.
-func (s *Server) apiProblems(c *fiber.Ctx) error {
+func (s *Room) apiProblems(c *fiber.Ctx) error {
 	q, err := searchOf(c)
 	if err != nil {
 		return err
