@@ -31,6 +31,8 @@ import (
 	"deepoj/web/job"
 	judge0api "deepoj/web/judge0/api"
 	peopleroom "deepoj/web/people"
+	"deepoj/web/plugins"
+	"deepoj/web/setters"
 	"deepoj/web/site"
 	"deepoj/web/solve"
 	"deepoj/web/staff"
@@ -56,7 +58,7 @@ var siteFiles embed.FS
 // roomsWords are what templates call of the rooms.
 func roomsWords() template.FuncMap {
 	all := template.FuncMap{}
-	for _, words := range []template.FuncMap{peopleroom.Words, settersWords, spacesWords} {
+	for _, words := range []template.FuncMap{peopleroom.Words, setters.Words, spacesWords} {
 		maps.Copy(all, words)
 	}
 	return all
@@ -77,8 +79,9 @@ type Server struct {
 	whyGuests   string // or why not
 	rates       struct{ address, user, key *limiter }
 	caller      *callback.Caller
-	description []byte        // of the API
-	previews    chan struct{} // a place in it is the right to make a preview
+	setters     *setters.Room
+	plugins     *plugins.Room
+	description []byte // of the API
 }
 
 // New listens on cfg.Listen, so that a taken port is an error here, and
@@ -121,11 +124,12 @@ func New(cfg site.Config) (*Server, error) {
 func compose(shared *site.Site) *Server {
 	cfg := shared.Config
 	s := &Server{
-		Site:     shared,
-		job:      job.New(shared),
-		caller:   callback.New(cfg.CallbackAllow, cfg.CallbackPatience),
-		previews: make(chan struct{}, 2),
+		Site:   shared,
+		job:    job.New(shared),
+		caller: callback.New(cfg.CallbackAllow, cfg.CallbackPatience),
 	}
+	s.setters = setters.New(shared, s.job)
+	s.plugins = plugins.New(shared, s.job, s.setters)
 	s.people = peopleroom.New(shared, s.caller, s.job.Ended())
 	s.solve = solve.New(shared, s.job)
 	s.staff = staff.New(shared, s.job)

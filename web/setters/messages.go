@@ -1,4 +1,4 @@
-package web
+package setters
 
 import (
 	"errors"
@@ -58,8 +58,8 @@ func (v messagesView) Choices() (all []judge.CheckerMessages) {
 }
 
 // apiMessages handles GET /api/v1/problems/:slug/checker-messages.
-func (s *Server) apiMessages(c *fiber.Ctx) error {
-	versions, err := s.versionsOf(c)
+func (s *Room) apiMessages(c *fiber.Ctx) error {
+	versions, err := s.VersionsOf(c)
 	if err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (s *Server) apiMessages(c *fiber.Ctx) error {
 
 // apiSetMessages handles POST /api/v1/problems/:slug/checker-messages with
 // {"checker_messages"}: nobody, samples, all, or "" for what the package says.
-func (s *Server) apiSetMessages(c *fiber.Ctx) error {
-	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
+func (s *Room) apiSetMessages(c *fiber.Ctx) error {
+	if err := s.MayChange(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
 		return err
 	}
 	f, err := site.ReadFields(c, "checker_messages")
@@ -95,12 +95,12 @@ func (s *Server) apiSetMessages(c *fiber.Ctx) error {
 
 // setMessages chooses who reads what the checkers say of the problem that the
 // address names, which need not be live yet.
-func (s *Server) setMessages(c *fiber.Ctx, who string) error {
-	versions, err := s.versionsOf(c)
+func (s *Room) setMessages(c *fiber.Ctx, who string) error {
+	versions, err := s.VersionsOf(c)
 	if err != nil {
 		return err
 	}
-	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
+	if err := s.MayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
 		return err
 	}
 	err = s.Store.SetCheckerMessages(c.UserContext(), versions[0].Problem, judge.CheckerMessages(who), site.ViewerOf(c).Name)
@@ -111,7 +111,7 @@ func (s *Server) setMessages(c *fiber.Ctx, who string) error {
 }
 
 // messagesForm handles POST /packages/:slug/checker-messages.
-func (s *Server) messagesForm(c *fiber.Ctx) error {
+func (s *Room) messagesForm(c *fiber.Ctx) error {
 	err := s.setMessages(c, c.FormValue("checker_messages"))
 	if err == nil {
 		return c.Redirect("/packages/"+url.PathEscape(c.Params("slug")), fiber.StatusSeeOther)

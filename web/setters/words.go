@@ -1,12 +1,12 @@
-package web
+package setters
 
 import (
 	"html/template"
 	"strings"
 )
 
-// settersWords are what the templates of this room call.
-var settersWords = template.FuncMap{"part": partText, "place": submissionPlaceText, "diffClass": diffClass, "diffWhy": diffWhy}
+// Words are what the templates of this room call.
+var Words = template.FuncMap{"part": partText, "place": submissionPlaceText, "diffClass": diffClass, "diffWhy": diffWhy}
 
 // partText is what a part of a package is called on the page that edits it.
 func partText(part string) string {

@@ -1,12 +1,7 @@
-package web
+package setters
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"mime"
@@ -20,7 +15,6 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/web/site"
 )
 
@@ -91,7 +85,7 @@ func (u *packageUpload) set(field, value string, known []string) *judge.FieldErr
 // readPackage streams the archive of a request into the blob store: a ZIP file
 // alone with the rest as query parameters, or a form whose fields come before the
 // file, in "package". Nothing is stored for whoever may not upload.
-func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, site.WrongFields, error) {
+func (s *Room) readPackage(c *fiber.Ctx) (packageUpload, site.WrongFields, error) {
 	u := packageUpload{Activate: true, Key: c.Get("Idempotency-Key"), keyField: "Idempotency-Key", csrf: c.Get("X-CSRF-Token")}
 	if s.Config.Blobs == nil {
 		return u, nil, site.NoBlobs()
@@ -126,7 +120,7 @@ func (s *Server) readPackage(c *fiber.Ctx) (packageUpload, site.WrongFields, err
 // maxPackageForm bounds what a form has around a package, in bytes.
 const maxPackageForm = 64 << 10
 
-func (s *Server) readPackageForm(c *fiber.Ctx, u packageUpload, form *multipart.Reader) (packageUpload, site.WrongFields, error) {
+func (s *Room) readPackageForm(c *fiber.Ctx, u packageUpload, form *multipart.Reader) (packageUpload, site.WrongFields, error) {
 	var wrong site.WrongFields
 	broken := site.BadBody(site.ReasonInvalid, "The form cannot be read: it is cut or malformed.")
 	known := append([]string{"key", "csrf"}, packageFields...)
@@ -200,136 +194,4 @@ func (u *packageUpload) check() site.WrongFields {
 	}
 	wrong.Add(site.CheckKey(u.keyField, u.Key))
 	return wrong
-}
-
-// Errors of a body that is streamed.
-var (
-	errTooLong = errors.New("it is too long")
-	errCut     = errors.New("it is cut")
-)
-
-// counted is a body that must have a length, unless that is negative. The stream
-// below ends without an error where a client hangs up.
-type counted struct {
-	r    io.Reader
-	n    int64
-	want int64
-}
-
-func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	c.n += int64(n)
-	if errors.Is(err, io.EOF) && c.want >= 0 && c.n < c.want {
-		err = errCut
-	}
-	return n, err
-}
-
-// bounded is a reader that fails after a number of bytes, and marks what goes wrong
-// below it.
-type bounded struct {
-	r      io.Reader
-	left   int64
-	broken bool
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return n, errTooLong
-	}
-	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		b.broken = true
-	}
-	return n, err
-}
-
-// takeArchive stores the archive of somebody who may make a version of the problem, of
-// a body of about size bytes; negative = nobody knows. Nobody else's is read.
-func (s *Server) takeArchive(c *fiber.Ctx, u *packageUpload, from io.Reader, size int64, wrong *site.WrongFields) error {
-	ctx, v := c.UserContext(), site.ViewerOf(c)
-	if err := s.mayChange(ctx, v, u.Problem); err != nil {
-		return err
-	}
-	if err := s.takeVersion(ctx, v, size); err != nil {
-		return err
-	}
-	u.taken = true
-	err := s.storeArchive(ctx, u, from, wrong)
-	return errors.Join(err, s.countVersion(ctx, v, u.bytes, false))
-}
-
-// storeArchive puts an archive into the blob store.
-func (s *Server) storeArchive(ctx context.Context, u *packageUpload, from io.Reader, wrong *site.WrongFields) error {
-	limited := &bounded{r: from, left: s.Config.MaxPackage}
-	r := bufio.NewReaderSize(limited, 64<<10)
-	if magic, err := r.Peek(4); err != nil && !errors.Is(err, io.EOF) || !bytes.HasPrefix(magic, []byte("PK\x03\x04")) {
-		wrong.Add(site.WrongField("package", "not_archive", "The file is no ZIP archive with anything in it: it does not begin with PK."))
-		return nil
-	}
-	digest, size, err := s.Config.Blobs.Put(ctx, r)
-	switch {
-	case errors.Is(err, errTooLong):
-		return s.packageTooLong()
-	case err != nil && limited.broken:
-		return site.BadBody(site.ReasonInvalid, "The package did not come whole: the connection broke off.")
-	case err != nil:
-		return fmt.Errorf("store a package: %w", err)
-	}
-	u.archive, u.bytes = digest, size
-	return nil
-}
-
-func (s *Server) packageTooLong() error {
-	f := site.Refuse(fiber.StatusRequestEntityTooLarge, site.ReasonTooLong, "The package is larger than "+site.BytesText(s.Config.MaxPackage)+".", "Send a smaller one.")
-	f.Field = "package"
-	return f
-}
-
-// orderImport stores the job that takes a package in.
-func (s *Server) orderImport(ctx context.Context, v site.Viewer, u packageUpload, wrong site.WrongFields) (sql.Receipt, error) {
-	if err := wrong.Err(); err != nil {
-		return sql.Receipt{}, err
-	}
-	return s.orderPackage(ctx, v, judge.KindImport, judge.PackagePayload{
-		Problem: u.Problem, Archive: string(u.archive), Bytes: u.bytes, Activate: u.Activate, Given: u.Given,
-	}, u.Key, u.keyField)
-}
-
-// takeIn reads a package from a request and stores the job that takes it in.
-func (s *Server) takeIn(c *fiber.Ctx) (packageUpload, sql.Receipt, error) {
-	var receipt sql.Receipt
-	u, wrong, err := s.readPackage(c)
-	if err == nil {
-		receipt, err = s.orderImport(c.UserContext(), site.ViewerOf(c), u, wrong)
-	}
-	if u.taken && (err != nil || receipt.Existing) {
-		err = errors.Join(err, s.countVersion(c.UserContext(), site.ViewerOf(c), 0, true))
-	}
-	return u, receipt, err
-}
-
-// orderPackage stores a job about a package and notes who asked for it. When it
-// returns, the job and its queue row are committed.
-func (s *Server) orderPackage(ctx context.Context, v site.Viewer, kind judge.Kind, p judge.PackagePayload, key, keyField string) (sql.Receipt, error) {
-	var none sql.Receipt
-	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PackageType, v.Name
-	payload, err := json.Marshal(p)
-	if err != nil {
-		return none, fmt.Errorf("encode the job: %w", err)
-	}
-	receipt, err := s.SubmitJob(ctx, sql.NewJob{
-		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
-	})
-	if err != nil {
-		return none, site.FieldNames{Key: keyField}.Rename(err)
-	}
-	if receipt.Existing {
-		return receipt, nil
-	}
-	detail := map[string]any{"job_id": receipt.JobID, "archive": p.Archive, "version": p.Version, "activate": p.Activate}
-	if err := s.Store.AuditNote(ctx, v.Name, "package_"+string(kind), "problem:"+p.Problem, detail); err != nil {
-		return none, fmt.Errorf("note a job about a package: %w", err)
-	}
-	return receipt, nil
 }

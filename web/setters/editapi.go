@@ -1,7 +1,6 @@
-package web
+package setters
 
 import (
-	"context"
 	"fmt"
 	"mime"
 	"path"
@@ -26,7 +25,7 @@ type editJSON struct {
 }
 
 // readEdit reads a change of the version that the address names.
-func (s *Server) readEdit(c *fiber.Ctx) (save, error) {
+func (s *Room) readEdit(c *fiber.Ctx) (save, error) {
 	e := save{Slug: c.Params("slug"), Base: c.Params("version"), Key: c.Get("Idempotency-Key"), field: "Idempotency-Key"}
 	f, err := site.ReadFields(c, editFields...)
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *Server) readEdit(c *fiber.Ctx) (save, error) {
 }
 
 // apiEdit handles POST /api/v1/problems/:slug/versions/:version/edit.
-func (s *Server) apiEdit(c *fiber.Ctx) error {
+func (s *Room) apiEdit(c *fiber.Ctx) error {
 	e, err := s.readEdit(c)
 	if err != nil {
 		return err
@@ -66,7 +65,7 @@ type fileJSON struct {
 }
 
 // apiVersionFiles handles GET /api/v1/problems/:slug/versions/:version/files.
-func (s *Server) apiVersionFiles(c *fiber.Ctx) error {
+func (s *Room) apiVersionFiles(c *fiber.Ctx) error {
 	pkg, err := s.loadVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
 	if err != nil {
 		return err
@@ -80,7 +79,7 @@ func (s *Server) apiVersionFiles(c *fiber.Ctx) error {
 
 // apiVersionFile handles GET /api/v1/problems/:slug/versions/:version/file?path=: one file of a version, for
 // saving, whatever is in it.
-func (s *Server) apiVersionFile(c *fiber.Ctx) error {
+func (s *Room) apiVersionFile(c *fiber.Ctx) error {
 	pkg, err := s.loadVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
 	if err != nil {
 		return err
@@ -97,28 +96,4 @@ func (s *Server) apiVersionFile(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(pkg.Files[i].Path)}))
 	c.Set(fiber.HeaderContentType, fiber.MIMEOctetStream)
 	return c.SendStream(f, int(pkg.Files[i].Size)) // closes it
-}
-
-// difference compares two versions of a problem.
-func (s *Server) difference(ctx context.Context, slug, from, to string) (draft.Difference, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTime)
-	defer cancel()
-	a, err := s.loadVersion(ctx, slug, from)
-	if err != nil {
-		return draft.Difference{}, err
-	}
-	b, err := s.loadVersion(ctx, slug, to)
-	if err != nil {
-		return draft.Difference{}, err
-	}
-	return draft.Compare(ctx, a, b)
-}
-
-// apiDiff handles GET /api/v1/problems/:slug/diff?from=&to=.
-func (s *Server) apiDiff(c *fiber.Ctx) error {
-	d, err := s.difference(c.UserContext(), c.Params("slug"), c.Query("from"), c.Query("to"))
-	if err != nil {
-		return err
-	}
-	return c.JSON(d)
 }

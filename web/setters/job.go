@@ -1,4 +1,4 @@
-package web
+package setters
 
 import (
 	"encoding/json"
@@ -80,8 +80,8 @@ func (at packageStage) words() (headline, detail string) {
 	return "Being read", ""
 }
 
-// importView is what the page of a job about a package shows.
-type importView struct {
+// jobView is what the page of a job about a package shows.
+type jobView struct {
 	job.StandingView
 
 	Title   string
@@ -90,18 +90,18 @@ type importView struct {
 	Report  packageReport
 }
 
-func (view *importView) PageTitle() string { return view.Title }
+func (view *jobView) PageTitle() string { return view.Title }
 
-func (s *Server) importView(c *fiber.Ctx) (*importView, error) {
-	job, err := s.job.JobFor(c, judge.KindImport, judge.KindVerify, judge.KindRender)
+func (s *Room) jobPage(c *fiber.Ctx) (job.Page, error) {
+	j, err := s.job.JobFor(c, judge.KindImport, judge.KindVerify, judge.KindRender)
 	if err != nil {
 		return nil, err
 	}
-	events, place, err := s.job.Stands(c.UserContext(), site.ViewerOf(c), &job.Job)
+	events, place, err := s.job.Stands(c.UserContext(), site.ViewerOf(c), &j.Job)
 	if err != nil {
 		return nil, err
 	}
-	return showImport(job, events, place, site.ViewerOf(c)), nil
+	return ShowJob(j, events, place, site.ViewerOf(c)), nil
 }
 
 func packageTitle(kind judge.Kind, p judge.PackagePayload) string {
@@ -120,9 +120,9 @@ func packageOutcome(v judge.Verdict) string {
 	return known
 }
 
-// showImport puts together what a page shows. Place may be nil.
-func showImport(j *judge.SetterJob, events []judge.Event, place *judge.Place, v site.Viewer) *importView {
-	view := &importView{StandingView: job.ShowStanding(j, events, place, v), Title: packageTitle(j.Kind, j.Package), Problem: j.Package.Problem}
+// ShowJob puts together what the page of a job about a package shows. Place may be nil.
+func ShowJob(j *judge.SetterJob, events []judge.Event, place *judge.Place, v site.Viewer) job.Page {
+	view := &jobView{StandingView: job.ShowStanding(j, events, place, v), Title: packageTitle(j.Kind, j.Package), Problem: j.Package.Problem}
 	if j.Kind == judge.KindRender {
 		view.Title = renderingTitle(j.Render)
 	}
@@ -136,7 +136,7 @@ func showImport(j *judge.SetterJob, events []judge.Event, place *judge.Place, v 
 }
 
 // showMoving says where a job stands that is not done.
-func (view *importView) showMoving(run *job.Run) {
+func (view *jobView) showMoving(run *job.Run) {
 	if run != nil {
 		view.Report, view.Stage = packageSoFar(run.Told)
 		view.Stage.Done = max(view.Stage.Done, len(view.Report.Proof.Rows))
@@ -146,7 +146,7 @@ func (view *importView) showMoving(run *job.Run) {
 	}
 }
 
-func (view *importView) showOutcome() {
+func (view *jobView) showOutcome() {
 	result := view.Job.Result
 	if view.Job.Kind == judge.KindRender {
 		view.showRendering(result)
@@ -171,7 +171,7 @@ func (view *importView) showOutcome() {
 }
 
 // showRendering says how a job of kind render ended.
-func (view *importView) showRendering(result *judge.Result) {
+func (view *jobView) showRendering(result *judge.Result) {
 	var r judge.RenderReport
 	if json.Unmarshal(result.Report, &r) != nil {
 		r = judge.RenderReport{}

@@ -1,10 +1,9 @@
-package web
+package setters
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -25,7 +24,7 @@ type changePreview struct {
 
 // previewChange reads what changes would make of a version in a process of its own, as an
 // import does, with the tests empty. Nothing is stored.
-func (s *Server) previewChange(ctx context.Context, e save) (*changePreview, error) {
+func (s *Room) previewChange(ctx context.Context, e save) (*changePreview, error) {
 	pkg, rev, err := s.plan(ctx, e)
 	if err != nil {
 		return nil, err
@@ -71,21 +70,8 @@ func (s *Server) previewChange(ctx context.Context, e save) (*changePreview, err
 	return out, nil
 }
 
-// capped is a writer that fails after a number of bytes.
-type capped struct {
-	w    io.Writer
-	left int64
-}
-
-func (c *capped) Write(b []byte) (int, error) {
-	if c.left -= int64(len(b)); c.left < 0 {
-		return 0, errTooLong
-	}
-	return c.w.Write(b)
-}
-
 // apiPreview handles POST /api/v1/problems/:slug/versions/:version/preview.
-func (s *Server) apiPreview(c *fiber.Ctx) error {
+func (s *Room) apiPreview(c *fiber.Ctx) error {
 	e, err := s.readEdit(c)
 	if err != nil {
 		return err
@@ -93,7 +79,7 @@ func (s *Server) apiPreview(c *fiber.Ctx) error {
 	if _, err := s.packageVersion(c.UserContext(), e.Slug, e.Base); err != nil {
 		return err
 	}
-	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), e.Slug); err != nil {
+	if err := s.MayChange(c.UserContext(), site.ViewerOf(c), e.Slug); err != nil {
 		return err
 	}
 	p, err := s.previewChange(c.UserContext(), e)

@@ -1,4 +1,4 @@
-package web
+package plugins
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
@@ -24,7 +25,7 @@ const (
 
 // order stores a job about a plugin and notes who asked for it. When it returns,
 // the job and its queue row are committed.
-func (s *Server) order(ctx context.Context, v site.Viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
+func (s *Room) order(ctx context.Context, v site.Viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
 	var none sql.Receipt
 	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PluginType, v.Name
 	payload, err := json.Marshal(p)
@@ -73,7 +74,7 @@ func formKey(key string, p judge.PluginPayload) string {
 }
 
 // plugin returns an uploaded plugin.
-func (s *Server) plugin(ctx context.Context, digest string) (*judge.Plugin, error) {
+func (s *Room) plugin(ctx context.Context, digest string) (*judge.Plugin, error) {
 	err := sql.ErrNotFound
 	var p *judge.Plugin
 	if site.PlainWord(digest) {
@@ -90,7 +91,7 @@ func (s *Server) plugin(ctx context.Context, digest string) (*judge.Plugin, erro
 
 // again checks and stores a job about a plugin that is kept: a preview, a
 // binding, or another proof. Limit is how many submissions a preview judges.
-func (s *Server) again(ctx context.Context, v site.Viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
+func (s *Room) again(ctx context.Context, v site.Viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
 	var none sql.Receipt
 	kept, err := s.plugin(ctx, p.Digest)
 	if err != nil {
@@ -125,14 +126,14 @@ func (s *Server) again(ctx context.Context, v site.Viewer, p judge.PluginPayload
 	if p.Op != judge.PluginBind {
 		return s.order(ctx, v, p, key, keyField)
 	}
-	if err := s.mayChange(ctx, v, p.Problem); err != nil {
+	if err := s.setters.MayChange(ctx, v, p.Problem); err != nil {
 		return none, err
 	}
-	if err := s.takeVersion(ctx, v, 0); err != nil {
+	if err := s.setters.TakeVersion(ctx, v, 0); err != nil {
 		return none, err
 	}
 	receipt, err := s.order(ctx, v, p, key, keyField)
-	return receipt, errors.Join(err, s.countVersion(ctx, v, 0, err != nil || receipt.Existing))
+	return receipt, errors.Join(err, s.setters.CountVersion(ctx, v, 0, err != nil || receipt.Existing))
 }
 
 func notConforming(use string) *judge.FieldError {
@@ -140,7 +141,7 @@ func notConforming(use string) *judge.FieldError {
 }
 
 // activate makes the plugin's name mean this version.
-func (s *Server) activate(ctx context.Context, v site.Viewer, digest string) (*judge.Plugin, error) {
+func (s *Room) activate(ctx context.Context, v site.Viewer, digest string) (*judge.Plugin, error) {
 	p, err := s.plugin(ctx, digest)
 	if err != nil {
 		return nil, err
@@ -161,7 +162,7 @@ func (s *Server) activate(ctx context.Context, v site.Viewer, digest string) (*j
 
 // rollBack undoes the newest change of what a name means, and returns the
 // version that it means now.
-func (s *Server) rollBack(ctx context.Context, v site.Viewer, kind, name string) (string, error) {
+func (s *Room) rollBack(ctx context.Context, v site.Viewer, kind, name string) (string, error) {
 	digest, err := "", sql.ErrNotFound
 	if site.PlainWord(kind) && site.PlainWord(name) {
 		if err := s.mayChangeUsers(ctx, v, kind, name); err != nil {
@@ -179,4 +180,24 @@ func (s *Server) rollBack(ctx context.Context, v site.Viewer, kind, name string)
 		return "", fmt.Errorf("roll back plugin: %w", err)
 	}
 	return digest, nil
+}
+
+// mayChangeUsers refuses whoever may not change every problem that a name of a checker
+// decides on.
+func (s *Room) mayChangeUsers(ctx context.Context, v site.Viewer, kind, name string) error {
+	if v.Staff() || kind == "toolchain" {
+		return nil
+	}
+	problems, err := s.Store.Problems(ctx)
+	if err != nil {
+		return fmt.Errorf("list problems: %w", err)
+	}
+	for _, p := range problems {
+		if slices.Contains(p.Checkers, name) {
+			if err := s.setters.MayChange(ctx, v, p.Slug); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package web
+package plugins
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 )
 
 // apiUpload handles POST /api/v1/plugins.
-func (s *Server) apiUpload(c *fiber.Ctx) error {
+func (s *Room) apiUpload(c *fiber.Ctx) error {
 	u, wrong, err := readUpload(c)
 	if err != nil {
 		return err
@@ -33,10 +33,10 @@ func accepted(c *fiber.Ctx, r sql.Receipt) error {
 }
 
 // apiPlugins handles GET /api/v1/plugins?kind=&name=.
-func (s *Server) apiPlugins(c *fiber.Ctx) error {
+func (s *Room) apiPlugins(c *fiber.Ctx) error {
 	kind, name := c.Query("kind"), c.Query("name")
 	var wrong site.WrongFields
-	if kind != "" && !slices.Contains(pluginKinds, kind) {
+	if kind != "" && !slices.Contains(Kinds, kind) {
 		wrong.Add(site.WrongField("kind", site.ReasonUnknown, "There is no kind %q.", site.Shorten(kind)))
 	}
 	if name != "" && !site.PlainWord(name) {
@@ -53,7 +53,7 @@ func (s *Server) apiPlugins(c *fiber.Ctx) error {
 }
 
 // apiPlugin handles GET /api/v1/plugins/:digest.
-func (s *Server) apiPlugin(c *fiber.Ctx) error {
+func (s *Room) apiPlugin(c *fiber.Ctx) error {
 	p, err := s.plugin(c.UserContext(), c.Params("digest"))
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Server) apiPlugin(c *fiber.Ctx) error {
 }
 
 // apiActivate handles POST /api/v1/plugins/:digest/activate.
-func (s *Server) apiActivate(c *fiber.Ctx) error {
+func (s *Room) apiActivate(c *fiber.Ctx) error {
 	p, err := s.activate(c.UserContext(), site.ViewerOf(c), c.Params("digest"))
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *Server) apiActivate(c *fiber.Ctx) error {
 }
 
 // apiRollBack handles POST /api/v1/plugins/rollback.
-func (s *Server) apiRollBack(c *fiber.Ctx) error {
+func (s *Room) apiRollBack(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "kind", "name")
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *Server) apiRollBack(c *fiber.Ctx) error {
 }
 
 // apiPluginJob returns the handler of POST /api/v1/plugins/:digest/OP.
-func (s *Server) apiPluginJob(op judge.PluginOp) fiber.Handler {
+func (s *Room) apiPluginJob(op judge.PluginOp) fiber.Handler {
 	known := []string{"problem"}
 	if op == judge.PluginPreview {
 		known = append(known, "limit")

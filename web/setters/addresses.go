@@ -1,4 +1,4 @@
-package web
+package setters
 
 import (
 	"github.com/gofiber/fiber/v2"
@@ -11,22 +11,16 @@ import (
 	"deepoj/web/statement"
 )
 
-// persons are those who may change a problem.
+// peopleOf is an example of who may change a problem.
 var peopleOf = fiber.Map{"people": []sql.ProblemPerson{}}
 
-// settersAddresses are the addresses of packages and plugins.
-func (s *Server) settersAddresses() []site.Address {
+// Addresses are the addresses of packages.
+func (s *Room) Addresses() []site.Address {
 	return []site.Address{
 		{Route: "GET /packages", For: site.Setter, By: s.packagesPage},
-		{Route: "POST /packages", For: site.Setter, By: s.packageForm},
+		{Route: "POST /packages", For: site.Setter, By: s.importForm},
 		{Route: "POST /packages/template", For: site.Setter, By: s.templateForm},
 		{Route: "GET /packages/:slug", For: site.Setter, By: s.packagePage},
-		{Route: "GET /packages/:slug/try", For: site.Setter, By: s.tryPage},
-		{Route: "POST /packages/:slug/try", For: site.Setter, By: s.tryForm},
-		{Route: "GET /packages/:slug/drafts/:id", For: site.Setter, By: job.ShowJob(s.job, "submission", s.draftView)},
-		{Route: "GET /packages/:slug/drafts/:id/live", For: site.Setter, By: job.ShowLive(s.job, "submission", s.draftView)},
-		{Route: "GET /packages/:slug/drafts/:id/events", For: site.Setter, By: job.Follow(s.job, s.draftFor)},
-		{Route: "POST /packages/:slug/drafts/:id/cancel", For: site.Setter, By: job.CancelForm(s.job, s.draftToCancel)},
 		{Route: "GET /packages/:slug/edit", For: site.Setter, By: s.editPage},
 		{Route: "POST /packages/:slug/edit", For: site.Setter, By: s.editForm},
 		{Route: "GET /packages/:slug/compare", For: site.Setter, By: s.comparePage},
@@ -38,30 +32,18 @@ func (s *Server) settersAddresses() []site.Address {
 		{Route: "GET /packages/:slug/versions/:version/documents/:name", For: site.Setter, By: statement.Documents(s.Site, s.keptVersion)},
 		{Route: "GET /packages/:slug/versions/:version/files/*", For: site.Setter, By: s.versionFile},
 		{Route: "POST /packages/:slug/render", For: site.Setter, By: s.renderForm},
-		{Route: "POST /packages/:slug/activate", For: site.Setter, By: s.liveForm},
-		{Route: "POST /packages/:slug/rollback", For: site.Setter, By: s.backForm},
-		{Route: "POST /packages/:slug/verify", For: site.Setter, By: s.proveForm},
+		{Route: "POST /packages/:slug/activate", For: site.Setter, By: s.activateForm},
+		{Route: "POST /packages/:slug/rollback", For: site.Setter, By: s.rollBackForm},
+		{Route: "POST /packages/:slug/verify", For: site.Setter, By: s.verifyForm},
 		{Route: "POST /packages/:slug/hide", For: site.Setter, By: s.hideForm(true)},
 		{Route: "POST /packages/:slug/show", For: site.Setter, By: s.hideForm(false)},
-		{Route: "POST /packages/:slug/people", For: site.Setter, By: s.personForm},
-		{Route: "POST /packages/:slug/people/:name/remove", For: site.Setter, By: s.goneForm},
+		{Route: "POST /packages/:slug/people", For: site.Setter, By: s.addPersonForm},
+		{Route: "POST /packages/:slug/people/:name/remove", For: site.Setter, By: s.removePersonForm},
 		{Route: "POST /packages/:slug/checker-messages", For: site.Setter, By: s.messagesForm},
-		{Route: "GET /imports/:id", For: site.Setter, By: job.ShowJob(s.job, "import", s.importView)},
-		{Route: "GET /imports/:id/live", For: site.Setter, By: job.ShowLive(s.job, "import", s.importView)},
+		{Route: "GET /imports/:id", For: site.Setter, By: job.ShowJob(s.job, "import", s.jobPage)},
+		{Route: "GET /imports/:id/live", For: site.Setter, By: job.ShowLive(s.job, "import", s.jobPage)},
 		{Route: "GET /imports/:id/events", For: site.Setter, By: job.Follow(s.job, s.job.SetterJobFor)},
 		{Route: "POST /imports/:id/cancel", For: site.Setter, By: job.CancelForm(s.job, s.job.SetterJobFor)},
-		{Route: "GET /checkers", For: site.Setter, By: s.checkersPage},
-		{Route: "POST /checkers", For: site.Setter, By: s.uploadForm},
-		{Route: "GET /checkers/jobs/:id", For: site.Setter, By: job.ShowJob(s.job, "checkerjob", s.pluginJobView)},
-		{Route: "GET /checkers/jobs/:id/live", For: site.Setter, By: job.ShowLive(s.job, "checkerjob", s.pluginJobView)},
-		{Route: "GET /checkers/jobs/:id/events", For: site.Setter, By: job.Follow(s.job, s.job.SetterJobFor)},
-		{Route: "POST /checkers/jobs/:id/cancel", For: site.Setter, By: job.CancelForm(s.job, s.job.SetterJobFor)},
-		{Route: "GET /checkers/:kind/:name", For: site.Setter, By: s.checkerPage},
-		{Route: "POST /checkers/:kind/:name/activate", For: site.Setter, By: s.activateForm},
-		{Route: "POST /checkers/:kind/:name/rollback", For: site.Setter, By: s.rollBackForm},
-		{Route: "POST /checkers/:kind/:name/preview", For: site.Setter, By: s.pluginForm(judge.PluginPreview)},
-		{Route: "POST /checkers/:kind/:name/bind", For: site.Setter, By: s.pluginForm(judge.PluginBind)},
-		{Route: "POST /checkers/:kind/:name/test", For: site.Setter, By: s.pluginForm(judge.PluginTest)},
 
 		{Route: "POST /api/v1/problems", For: site.Setter, Does: "Import a package: a ZIP file, or a form with one", Query: "problem activate title time memory", Media: "application/zip", Status: 202, Out: site.Stored, By: s.apiImport},
 		{Route: "POST /api/v1/renderings", For: site.Setter, Does: "Make the pages of all versions of some problems again, or for staff of all; versions and proofs stay; with an Idempotency-Key the same again gives the same job", In: fiber.Map{"?problems": []string{}, "?all": false}, Status: 202, Out: site.Stored, By: s.apiRender},
@@ -69,25 +51,19 @@ func (s *Server) settersAddresses() []site.Address {
 		{Route: "POST /api/v1/problems/:slug/labels", For: site.Setter, Does: "Say them; what is left out stays", In: fiber.Map{"?tags": (*[]string)(nil), "?difficulty": (*int32)(nil), "?source": (*string)(nil), "?author": (*string)(nil)}, Out: labelsJSON{}, By: s.apiSetLabels},
 		{Route: "GET /api/v1/problems/:slug/diff", For: site.Setter, Does: "How one version differs from another", Query: "from to", Out: draft.Difference{}, By: s.apiDiff},
 		{Route: "POST /api/v1/problems/:slug/clone", For: site.Setter, Does: "Make a problem of one's own of a version", In: fiber.Map{"name": "", "?version": ""}, Status: 202, Out: site.Stored, By: s.apiClone},
-		{Route: "GET /api/v1/problems/:slug/drafts", For: site.Setter, Does: "Submissions to versions that need not be live, newest first, for whoever may change the problem", Query: "version before limit", Out: fiber.Map{"drafts": []draftJSON{}, "next": site.Cursor}, By: s.apiDrafts},
-		{Route: "GET /api/v1/problems/:slug/drafts/:id", For: site.Setter, Does: "One of them", Out: draftJSON{}, By: s.apiDraft},
-		{Route: "GET /api/v1/problems/:slug/drafts/:id/events", For: site.Setter, Does: "What happens to it, as server-sent events", Media: site.EventStream, By: job.Follow(s.job, s.draftFor)},
-		{Route: "POST /api/v1/problems/:slug/drafts/:id/cancel", For: site.Setter, Does: "Cancel it", In: fiber.Map{"?why": ""}, Out: fiber.Map{"job_id": int64(0), "status": ""}, By: job.APICancel(s.job, s.draftToCancel)},
-		{Route: "GET /api/v1/problems/:slug/versions/:version/problem", For: site.Setter, Does: "A version as contestants would see it", Out: judge.Problem{}, By: s.apiVersionProblem},
 		{Route: "GET /api/v1/problems/:slug/versions/:version/files", For: site.Setter, Does: "The files of a version", Out: fiber.Map{"files": []fileJSON{}}, By: s.apiVersionFiles},
 		{Route: "GET /api/v1/problems/:slug/versions/:version/file", For: site.Setter, Does: "One file of a version", Query: "path", Media: "application/octet-stream", By: s.apiVersionFile},
 		{Route: "POST /api/v1/problems/:slug/versions/:version/edit", For: site.Setter, Does: "Change a version: a new one is imported, which does not go live by itself", In: editJSON{}, Status: 202, Out: site.Stored, By: s.apiEdit},
 		{Route: "POST /api/v1/problems/:slug/versions/:version/preview", For: site.Setter, Does: "What a change would make, without saving it", In: editJSON{}, Out: previewJSON{}, By: s.apiPreview},
-		{Route: "POST /api/v1/problems/:slug/versions/:version/submissions", For: site.Setter, Does: "Have a program judged on a version, live or not, for whoever may change the problem; it counts nowhere", In: fiber.Map{"language": "", "?source": "", "?sources": []judge.Source{}}, Status: 201, Out: site.Stored, By: s.apiSubmitDraft},
 		{Route: "GET /api/v1/templates", For: site.Setter, Does: "The templates of new problems", Out: fiber.Map{"templates": []string{}}, By: s.apiTemplates},
 		{Route: "POST /api/v1/templates/:name", For: site.Setter, Does: "Make a new problem from a template", In: fiber.Map{"name": ""}, Status: 202, Out: site.Stored, By: s.apiFromTemplate},
-		{Route: "POST /api/v1/problems/:slug/rollback", For: site.Setter, Does: "Make the version live that was live before", Out: fiber.Map{"problem": "", "version": ""}, By: s.apiGoBack},
+		{Route: "POST /api/v1/problems/:slug/rollback", For: site.Setter, Does: "Make the version live that was live before", Out: fiber.Map{"problem": "", "version": ""}, By: s.apiRollBack},
 		{Route: "GET /api/v1/problems/:slug/package", For: site.Setter, Does: "A version as a package", Query: "version", Media: "application/zip", By: s.export},
 		{Route: "GET /api/v1/problems/:slug/versions", For: site.Setter, Does: "Its versions, newest first", Out: fiber.Map{"versions": []judge.ProblemVersion{}}, By: s.apiVersions},
 		{Route: "GET /api/v1/problems/:slug/versions/:version", For: site.Setter, Does: "A version with the report of its proof", Out: judge.ProblemVersion{}, By: s.apiVersion},
 		{Route: "GET /api/v1/problems/:slug/versions/:version/statement", For: site.Setter, Does: "The statement of a version as contestants see it, or would", Query: "lang", Out: statementJSON{}, By: s.apiStatement},
-		{Route: "POST /api/v1/problems/:slug/versions/:version/activate", For: site.Setter, Does: "Make a version live", In: fiber.Map{"?override": false}, Out: judge.ProblemVersion{}, By: s.apiGoLive},
-		{Route: "POST /api/v1/problems/:slug/versions/:version/verify", For: site.Setter, Does: "Prove a version again", Status: 202, Out: site.Stored, By: s.apiProve},
+		{Route: "POST /api/v1/problems/:slug/versions/:version/activate", For: site.Setter, Does: "Make a version live", In: fiber.Map{"?override": false}, Out: judge.ProblemVersion{}, By: s.apiActivate},
+		{Route: "POST /api/v1/problems/:slug/versions/:version/verify", For: site.Setter, Does: "Prove a version again", Status: 202, Out: site.Stored, By: s.apiVerify},
 		{Route: "POST /api/v1/problems/:slug/hide", For: site.Setter, Does: "Show a problem only to setters, and to members of a space while that is open", Out: fiber.Map{"problem": "", "hidden": false}, By: s.apiHide(true)},
 		{Route: "POST /api/v1/problems/:slug/show", For: site.Setter, Does: "Show a problem to everybody", Out: fiber.Map{"problem": "", "hidden": false}, By: s.apiHide(false)},
 		{Route: "GET /api/v1/problems/:slug/people", For: site.Setter, Does: "Who may change a problem besides staff: its owner and co-authors", Out: peopleOf, By: s.apiPeople},
@@ -96,13 +72,5 @@ func (s *Server) settersAddresses() []site.Address {
 		{Route: "GET /api/v1/quota", For: site.Setter, Does: "What one's packages take and may take; for staff also those of others", Out: quotaView{}, By: s.apiQuota},
 		{Route: "GET /api/v1/problems/:slug/checker-messages", For: site.Setter, Does: "Who reads what the checkers of a problem say", Out: messagesJSON{}, By: s.apiMessages},
 		{Route: "POST /api/v1/problems/:slug/checker-messages", For: site.Setter, Does: "Choose that: nobody, samples or all, or nothing for what the package says", In: fiber.Map{"checker_messages": ""}, Out: messagesJSON{}, By: s.apiSetMessages},
-		{Route: "POST /api/v1/plugins", For: site.Setter, Does: "Upload a plugin: a form with files, or a module", Query: "kind name version protocol problem", Media: "multipart/form-data", Status: 202, Out: site.Stored, By: s.apiUpload},
-		{Route: "GET /api/v1/plugins", For: site.Setter, Does: "Uploaded plugins", Query: "kind name", Out: fiber.Map{"plugins": []judge.Plugin{}}, By: s.apiPlugins},
-		{Route: "POST /api/v1/plugins/rollback", For: site.Setter, Does: "Have a name mean what it meant before", In: fiber.Map{"kind": "", "name": ""}, Out: fiber.Map{"kind": "", "name": "", "digest": ""}, By: s.apiRollBack},
-		{Route: "GET /api/v1/plugins/:digest", For: site.Setter, Does: "A plugin", Out: judge.Plugin{}, By: s.apiPlugin},
-		{Route: "POST /api/v1/plugins/:digest/activate", For: site.Setter, Does: "Have a name mean this plugin", Out: judge.Plugin{}, By: s.apiActivate},
-		{Route: "POST /api/v1/plugins/:digest/preview", For: site.Setter, Does: "Try a checker on past outputs", In: fiber.Map{"problem": "", "?limit": 0}, Status: 202, Out: site.Stored, By: s.apiPluginJob(judge.PluginPreview)},
-		{Route: "POST /api/v1/plugins/:digest/bind", For: site.Setter, Does: "Use a checker for a problem", In: fiber.Map{"problem": ""}, Status: 202, Out: site.Stored, By: s.apiPluginJob(judge.PluginBind)},
-		{Route: "POST /api/v1/plugins/:digest/test", For: site.Setter, Does: "Test a plugin again", In: fiber.Map{"?problem": ""}, Status: 202, Out: site.Stored, By: s.apiPluginJob(judge.PluginTest)},
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package setters
 
 import (
 	"encoding/json"
@@ -74,12 +74,12 @@ func (l labelsJSON) check() (out sql.Labels, wrong site.WrongFields) {
 }
 
 // setLabels says something of the problem that the address names.
-func (s *Server) setLabels(c *fiber.Ctx, l labelsJSON) error {
-	versions, err := s.versionsOf(c)
+func (s *Room) setLabels(c *fiber.Ctx, l labelsJSON) error {
+	versions, err := s.VersionsOf(c)
 	if err != nil {
 		return err
 	}
-	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
+	if err := s.MayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
 		return err
 	}
 	labels, wrong := l.check()
@@ -90,8 +90,8 @@ func (s *Server) setLabels(c *fiber.Ctx, l labelsJSON) error {
 }
 
 // apiLabels handles GET /api/v1/problems/:slug/labels.
-func (s *Server) apiLabels(c *fiber.Ctx) error {
-	versions, err := s.versionsOf(c)
+func (s *Room) apiLabels(c *fiber.Ctx) error {
+	versions, err := s.VersionsOf(c)
 	if err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func (s *Server) apiLabels(c *fiber.Ctx) error {
 }
 
 // apiSetLabels handles POST /api/v1/problems/:slug/labels. What is left out stays.
-func (s *Server) apiSetLabels(c *fiber.Ctx) error {
+func (s *Room) apiSetLabels(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "tags", "difficulty", "source", "author")
 	if err != nil {
 		return err
 	}
 	var l labelsJSON
-	if versions, err := s.versionsOf(c); err == nil {
+	if versions, err := s.VersionsOf(c); err == nil {
 		kept, err := s.Store.ProblemLabels(c.UserContext(), versions[0].Problem)
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func (s *Server) apiSetLabels(c *fiber.Ctx) error {
 
 // labelsForm handles POST /packages/:slug/labels. An empty field is as the package
 // says; tags that are only "-" are none.
-func (s *Server) labelsForm(c *fiber.Ctx) error {
+func (s *Room) labelsForm(c *fiber.Ctx) error {
 	var l labelsJSON
 	if text := strings.TrimSpace(c.FormValue("tags")); text != "" {
 		tags := []string{}

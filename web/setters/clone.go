@@ -1,12 +1,9 @@
-package web
+package setters
 
 import (
-	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -19,7 +16,7 @@ import (
 )
 
 // newName refuses a short name that cannot be that of a new problem of the viewer.
-func (s *Server) newName(ctx context.Context, v site.Viewer, field, name string) error {
+func (s *Room) newName(ctx context.Context, v site.Viewer, field, name string) error {
 	u := packageUpload{Problem: name}
 	if wrong := u.check(); len(wrong) > 0 {
 		wrong[0].Field = field
@@ -39,7 +36,7 @@ func (s *Server) newName(ctx context.Context, v site.Viewer, field, name string)
 
 // clone stores the job that makes a problem of its own of a version of another, which
 // every setter may see. "" is the live version, or else the newest.
-func (s *Server) clone(ctx context.Context, v site.Viewer, slug, version, name, key, keyField string) (none sql.Receipt, err error) {
+func (s *Room) clone(ctx context.Context, v site.Viewer, slug, version, name, key, keyField string) (none sql.Receipt, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	if version == "" {
@@ -57,14 +54,14 @@ func (s *Server) clone(ctx context.Context, v site.Viewer, slug, version, name, 
 	if err := s.newName(ctx, v, "name", name); err != nil {
 		return none, err
 	}
-	if err := s.takeVersion(ctx, v, 0); err != nil {
+	if err := s.TakeVersion(ctx, v, 0); err != nil {
 		return none, err
 	}
 	return s.orderRevision(ctx, v, pkg, name, problem.Revision{}, key, keyField, spent{versions: 1})
 }
 
 // chosenVersion is the live version of a problem, or else the newest.
-func (s *Server) chosenVersion(ctx context.Context, slug string) (string, error) {
+func (s *Room) chosenVersion(ctx context.Context, slug string) (string, error) {
 	if !site.PlainWord(slug) {
 		return "", sql.ErrNotFound
 	}
@@ -81,7 +78,7 @@ func (s *Server) chosenVersion(ctx context.Context, slug string) (string, error)
 
 // fromTemplate stores the job that makes a new problem of one of the samples that
 // ship.
-func (s *Server) fromTemplate(ctx context.Context, v site.Viewer, template, name, key, keyField string) (none sql.Receipt, err error) {
+func (s *Room) fromTemplate(ctx context.Context, v site.Viewer, template, name, key, keyField string) (none sql.Receipt, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	if s.Config.Blobs == nil {
@@ -100,7 +97,7 @@ func (s *Server) fromTemplate(ctx context.Context, v site.Viewer, template, name
 	if err != nil {
 		return none, fmt.Errorf("open a template: %w", err)
 	}
-	if err := s.takeVersion(ctx, v, 0); err != nil {
+	if err := s.TakeVersion(ctx, v, 0); err != nil {
 		return none, err
 	}
 	u := packageUpload{Problem: name, Key: key, keyField: keyField}
@@ -108,44 +105,11 @@ func (s *Server) fromTemplate(ctx context.Context, v site.Viewer, template, name
 	if err = s.storeFolder(ctx, &u, fsys); err == nil {
 		receipt, err = s.orderImport(ctx, v, u, nil)
 	}
-	return receipt, errors.Join(err, s.countVersion(ctx, v, u.bytes, err != nil || receipt.Existing))
-}
-
-// storeFolder puts an archive of a folder into the blob store.
-func (s *Server) storeFolder(ctx context.Context, u *packageUpload, fsys fs.FS) error {
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(zipFolder(w, fsys)) }()
-	digest, size, err := s.Config.Blobs.Put(ctx, r)
-	_ = r.CloseWithError(errors.New("nobody reads it any more"))
-	if err != nil {
-		return fmt.Errorf("store a template: %w", err)
-	}
-	u.archive, u.bytes = digest, size
-	return nil
-}
-
-// zipFolder writes the files of a folder as an archive.
-func zipFolder(w io.Writer, fsys fs.FS) error {
-	z := zip.NewWriter(w)
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return err
-		}
-		to, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
-		if err == nil {
-			_, err = to.Write(b)
-		}
-		return err
-	})
-	return errors.Join(err, z.Close())
+	return receipt, errors.Join(err, s.CountVersion(ctx, v, u.bytes, err != nil || receipt.Existing))
 }
 
 // apiClone handles POST /api/v1/problems/:slug/clone.
-func (s *Server) apiClone(c *fiber.Ctx) error {
+func (s *Room) apiClone(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "name", "version")
 	if err != nil {
 		return err
@@ -165,12 +129,12 @@ func (s *Server) apiClone(c *fiber.Ctx) error {
 }
 
 // apiTemplates handles GET /api/v1/templates.
-func (s *Server) apiTemplates(c *fiber.Ctx) error {
+func (s *Room) apiTemplates(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"templates": samples.Slugs()})
 }
 
 // apiFromTemplate handles POST /api/v1/templates/:name.
-func (s *Server) apiFromTemplate(c *fiber.Ctx) error {
+func (s *Room) apiFromTemplate(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "name")
 	if err != nil {
 		return err
@@ -187,7 +151,7 @@ func (s *Server) apiFromTemplate(c *fiber.Ctx) error {
 }
 
 // cloneForm handles POST /packages/:slug/clone.
-func (s *Server) cloneForm(c *fiber.Ctx) error {
+func (s *Room) cloneForm(c *fiber.Ctx) error {
 	receipt, err := s.clone(c.UserContext(), site.ViewerOf(c), c.Params("slug"), c.FormValue("version"), strings.TrimSpace(c.FormValue("name")), c.FormValue("key"), "key")
 	if err != nil {
 		return err
@@ -196,7 +160,7 @@ func (s *Server) cloneForm(c *fiber.Ctx) error {
 }
 
 // templateForm handles POST /packages/template.
-func (s *Server) templateForm(c *fiber.Ctx) error {
+func (s *Room) templateForm(c *fiber.Ctx) error {
 	receipt, err := s.fromTemplate(c.UserContext(), site.ViewerOf(c), c.FormValue("template"), strings.TrimSpace(c.FormValue("name")), c.FormValue("key"), "key")
 	if err != nil {
 		return err

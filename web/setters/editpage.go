@@ -1,9 +1,8 @@
-package web
+package setters
 
 import (
 	"html/template"
 	"maps"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -17,10 +16,6 @@ import (
 	"deepoj/host/problem"
 	"deepoj/web/site"
 )
-
-func editURL(slug, version, part string) string {
-	return site.PackageURL(slug) + "/edit?version=" + url.QueryEscape(version) + "&part=" + part
-}
 
 // editParts are what is edited apart.
 var editParts = []string{"statement", "settings", "tests", "submissions", "checker", "files"}
@@ -90,7 +85,7 @@ const shownRows = 500
 func (view *editView) Wrong(field string) bool { return view.Fault != nil && view.Fault.Names(field) }
 
 // At is the address of the page of a part.
-func (view *editView) At(part string) string { return editURL(view.Problem, view.Base, part) }
+func (view *editView) At(part string) string { return site.EditURL(view.Problem, view.Base, part) }
 
 // Old returns what was typed, or else what is there.
 func (view *editView) Old(field, is string) string {
@@ -101,16 +96,16 @@ func (view *editView) Old(field, is string) string {
 }
 
 // editView puts together what the page shows of a part of a version.
-func (s *Server) editView(c *fiber.Ctx, version string) (*editView, *problem.Package, map[string]string, error) {
+func (s *Room) editView(c *fiber.Ctx, version string) (*editView, *problem.Package, map[string]string, error) {
 	ctx, v, slug := c.UserContext(), site.ViewerOf(c), c.Params("slug")
 	if version == "" {
-		newest, err := s.versionsOf(c)
+		newest, err := s.VersionsOf(c)
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		version = newest[0].Version
 	}
-	if err := s.mayChange(ctx, v, slug); err != nil {
+	if err := s.MayChange(ctx, v, slug); err != nil {
 		return nil, nil, nil, err
 	}
 	pkg, err := s.loadVersion(ctx, slug, version)
@@ -141,7 +136,7 @@ func (s *Server) editView(c *fiber.Ctx, version string) (*editView, *problem.Pac
 }
 
 // fillPart adds what a part of the page shows.
-func (s *Server) fillPart(c *fiber.Ctx, view *editView, pkg *problem.Package, names map[string]string) (err error) {
+func (s *Room) fillPart(c *fiber.Ctx, view *editView, pkg *problem.Package, names map[string]string) (err error) {
 	ctx := c.UserContext()
 	switch view.Part {
 	case "statement":
@@ -200,7 +195,7 @@ func (s *Server) fillPart(c *fiber.Ctx, view *editView, pkg *problem.Package, na
 }
 
 // fillTests lists the tests, and shows the one that is edited.
-func (s *Server) fillTests(c *fiber.Ctx, view *editView, pkg *problem.Package) (err error) {
+func (s *Room) fillTests(c *fiber.Ctx, view *editView, pkg *problem.Package) (err error) {
 	for _, g := range pkg.Generators {
 		view.Generators = append(view.Generators, g.Name)
 	}
@@ -228,7 +223,7 @@ func (s *Server) fillTests(c *fiber.Ctx, view *editView, pkg *problem.Package) (
 }
 
 // editPage handles GET /packages/:slug/edit?version=&part=.
-func (s *Server) editPage(c *fiber.Ctx) error {
+func (s *Room) editPage(c *fiber.Ctx) error {
 	view, _, _, err := s.editView(c, c.Query("version"))
 	if err != nil {
 		return err
@@ -238,7 +233,7 @@ func (s *Server) editPage(c *fiber.Ctx) error {
 
 // editForm handles POST /packages/:slug/edit?version=&part=: it saves, or shows what
 // the change would make.
-func (s *Server) editForm(c *fiber.Ctx) error {
+func (s *Room) editForm(c *fiber.Ctx) error {
 	view, pkg, names, err := s.editView(c, c.Query("version"))
 	if err != nil {
 		return err
@@ -292,36 +287,4 @@ func (view *editView) keep(c *fiber.Ctx) {
 			}
 		}
 	}
-}
-
-// compareView is the page that says how two versions differ.
-type compareView struct {
-	draft.Difference
-
-	Problem string
-	Others  []string
-}
-
-// comparePage handles GET /packages/:slug/compare?from=&to=.
-func (s *Server) comparePage(c *fiber.Ctx) error {
-	versions, err := s.versionsOf(c)
-	if err != nil {
-		return err
-	}
-	view := compareView{Problem: versions[0].Problem}
-	for _, v := range versions {
-		view.Others = append(view.Others, v.Version)
-	}
-	to := c.Query("to", versions[0].Version)
-	from := c.Query("from")
-	if from == "" { // the one before
-		from = to
-		if i := slices.Index(view.Others, to); i >= 0 && i+1 < len(view.Others) {
-			from = view.Others[i+1]
-		}
-	}
-	if view.Difference, err = s.difference(c.UserContext(), view.Problem, from, to); err != nil {
-		return err
-	}
-	return s.Page(c, fiber.StatusOK, "compare", "Compare versions of "+view.Problem, view)
 }

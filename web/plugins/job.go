@@ -1,4 +1,4 @@
-package web
+package plugins
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"deepoj/web/site"
 )
 
-// pluginJobView is everything that the page of a job about a plugin shows.
-type pluginJobView struct {
+// jobView is everything that the page of a job about a plugin shows.
+type jobView struct {
 	job.StandingView
 
 	About    judge.PluginPayload
@@ -26,7 +26,7 @@ type pluginJobView struct {
 	Acts     *actsView
 }
 
-func (view *pluginJobView) PageTitle() string { return view.Title }
+func (view *jobView) PageTitle() string { return view.Title }
 
 // actsView is what can be done with a version of a plugin.
 type actsView struct {
@@ -46,13 +46,13 @@ func newActs(p judge.Plugin, problems []judge.Problem, v site.Viewer) actsView {
 	return actsView{Plugin: p, Problems: problems, Limit: defaultPreview, Most: maxPreview, CSRF: v.CSRF(), Key: people.NewToken(16)}
 }
 
-func (s *Server) pluginJobView(c *fiber.Ctx) (*pluginJobView, error) {
+func (s *Room) jobPage(c *fiber.Ctx) (job.Page, error) {
 	ctx, v := c.UserContext(), site.ViewerOf(c)
-	job, err := s.job.JobFor(c, judge.KindPluginBuild, judge.KindPluginTest)
+	j, err := s.job.JobFor(c, judge.KindPluginBuild, judge.KindPluginTest)
 	if err != nil {
 		return nil, err
 	}
-	events, place, err := s.job.Stands(ctx, v, &job.Job)
+	events, place, err := s.job.Stands(ctx, v, &j.Job)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s *Server) pluginJobView(c *fiber.Ctx) (*pluginJobView, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list problems: %w", err)
 	}
-	return showPluginJob(job, events, place, plugins, problems, v), nil
+	return ShowJob(j, events, place, plugins, problems, v), nil
 }
 
 // pluginOf returns the plugin that a job is about as it is kept now, or nil.
@@ -95,9 +95,9 @@ func jobTitle(about judge.PluginPayload, p *judge.Plugin) string {
 	return "Upload of " + site.OrElse(name, "a module")
 }
 
-// showPluginJob puts together what a page shows. Place may be nil.
-func showPluginJob(j *judge.SetterJob, events []judge.Event, place *judge.Place, plugins []judge.Plugin, problems []judge.Problem, v site.Viewer) *pluginJobView {
-	view := &pluginJobView{StandingView: job.ShowStanding(j, events, place, v), About: j.About, Links: v.Staff()}
+// ShowJob puts together what the page of a job about a plugin shows. Place may be nil.
+func ShowJob(j *judge.SetterJob, events []judge.Event, place *judge.Place, plugins []judge.Plugin, problems []judge.Problem, v site.Viewer) job.Page {
+	view := &jobView{StandingView: job.ShowStanding(j, events, place, v), About: j.About, Links: v.Staff()}
 	run := job.LatestRun(events)
 	var r judge.PluginReport
 	switch {
@@ -136,7 +136,7 @@ func showPluginJob(j *judge.SetterJob, events []judge.Event, place *judge.Place,
 }
 
 // showRunning says what a job does that is under way.
-func (view *pluginJobView) showRunning(run *job.Run, r judge.PluginReport) {
+func (view *jobView) showRunning(run *job.Run, r judge.PluginReport) {
 	op := view.About.Op
 	errs, warnings := r.Conformance.Count()
 	switch {
@@ -173,7 +173,7 @@ func outcome(op judge.PluginOp, verdict judge.Verdict) string {
 	return "Does not conform"
 }
 
-func (view *pluginJobView) showOutcome(r judge.PluginReport, v site.Viewer) {
+func (view *jobView) showOutcome(r judge.PluginReport, v site.Viewer) {
 	op, result := view.About.Op, view.Job.Result
 	view.Verdict, view.Headline = result.Verdict, outcome(op, result.Verdict)
 	view.Message = site.OrElse(r.Error, result.Message)

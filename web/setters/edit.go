@@ -1,10 +1,9 @@
-package web
+package setters
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +39,7 @@ type save struct {
 }
 
 // plan returns the revision of the base that the changes make.
-func (s *Server) plan(ctx context.Context, e save) (*problem.Package, problem.Revision, error) {
+func (s *Room) plan(ctx context.Context, e save) (*problem.Package, problem.Revision, error) {
 	pkg, err := s.loadVersion(ctx, e.Slug, e.Base)
 	if err != nil {
 		return nil, problem.Revision{}, err
@@ -53,7 +52,7 @@ func (s *Server) plan(ctx context.Context, e save) (*problem.Package, problem.Re
 }
 
 // loadVersion returns the package of a version that there is.
-func (s *Server) loadVersion(ctx context.Context, slug, version string) (*problem.Package, error) {
+func (s *Room) loadVersion(ctx context.Context, slug, version string) (*problem.Package, error) {
 	if s.Config.Blobs == nil {
 		return nil, site.NoBlobs()
 	}
@@ -72,7 +71,7 @@ func (s *Server) loadVersion(ctx context.Context, slug, version string) (*proble
 }
 
 // textOf returns a text file of a version.
-func (s *Server) textOf(ctx context.Context, pkg *problem.Package, name string, most int64) (string, error) {
+func (s *Room) textOf(ctx context.Context, pkg *problem.Package, name string, most int64) (string, error) {
 	i := slices.IndexFunc(pkg.Files, func(f problem.File) bool { return f.Path == name })
 	if i < 0 {
 		return "", site.Refuse(fiber.StatusNotFound, "not_found", "The version has no file "+strconv.Quote(site.Shorten(name))+".", "")
@@ -89,13 +88,13 @@ func (s *Server) textOf(ctx context.Context, pkg *problem.Package, name string, 
 
 // saveChanges stores the job that makes a new version of what is changed. It is never
 // live by itself.
-func (s *Server) saveChanges(ctx context.Context, v site.Viewer, e save) (none sql.Receipt, err error) {
+func (s *Room) saveChanges(ctx context.Context, v site.Viewer, e save) (none sql.Receipt, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	if _, err := s.packageVersion(ctx, e.Slug, e.Base); err != nil {
 		return none, err
 	}
-	if err := s.mayChange(ctx, v, e.Slug); err != nil {
+	if err := s.MayChange(ctx, v, e.Slug); err != nil {
 		return none, err
 	}
 	if wrong := site.CheckKey(e.field, e.Key); wrong != nil {
@@ -124,7 +123,7 @@ func (s *Server) saveChanges(ctx context.Context, v site.Viewer, e save) (none s
 
 // takeTurn refuses whoever does not know of the newest version, or is about to save
 // what somebody else is saving.
-func (s *Server) takeTurn(ctx context.Context, v site.Viewer, e save) error {
+func (s *Room) takeTurn(ctx context.Context, v site.Viewer, e save) error {
 	mine, err := s.Store.BeginEdit(ctx, e.Slug, e.Seen, v.Name)
 	if err != nil {
 		return err
@@ -145,7 +144,7 @@ func (s *Server) takeTurn(ctx context.Context, v site.Viewer, e save) error {
 // reasonOvertaken says that somebody else has changed the problem meanwhile.
 const reasonOvertaken = "overtaken"
 
-func (s *Server) turnTaken(ctx context.Context, e save) error {
+func (s *Room) turnTaken(ctx context.Context, e save) error {
 	f := site.Refuse(fiber.StatusConflict, reasonOvertaken, "Another change of this version is being saved.", "Wait until its import has ended, look at what it changed, and save again.")
 	if other, err := s.Store.EditOf(ctx, e.Slug, e.Seen); err == nil {
 		f.Detail = other.By + " is saving another change of this version"
@@ -158,7 +157,7 @@ func (s *Server) turnTaken(ctx context.Context, e save) error {
 }
 
 // overtaken says what the newest version has otherwise than the one that was seen.
-func (s *Server) overtaken(ctx context.Context, e save, newest judge.ProblemVersion) error {
+func (s *Room) overtaken(ctx context.Context, e save, newest judge.ProblemVersion) error {
 	f := site.Refuse(fiber.StatusConflict, reasonOvertaken, fmt.Sprintf("%s made version %s after %s, which your change is based on.", newest.By, newest.Version, e.Seen),
 		"Look at what is new, and save your change on top of that version.")
 	a, err := s.loadVersion(ctx, e.Slug, e.Seen)
@@ -185,26 +184,10 @@ func (s *Server) overtaken(ctx context.Context, e save, newest judge.ProblemVers
 
 // orderRevision writes the archive of a revision and stores the job that takes it in,
 // as an upload of the same. It gives back what was taken for it if it comes to nothing.
-func (s *Server) orderRevision(ctx context.Context, v site.Viewer, pkg *problem.Package, slug string, rev problem.Revision, key, field string, taken spent) (receipt sql.Receipt, err error) {
+func (s *Room) orderRevision(ctx context.Context, v site.Viewer, pkg *problem.Package, slug string, rev problem.Revision, key, field string, taken spent) (receipt sql.Receipt, err error) {
 	u := packageUpload{Problem: slug, Key: key, keyField: field}
 	if err = s.storeRevision(ctx, &u, pkg, rev); err == nil {
 		receipt, err = s.orderImport(ctx, v, u, nil)
 	}
 	return receipt, errors.Join(err, s.countSpent(ctx, v, taken, u.bytes, err != nil || receipt.Existing))
-}
-
-// storeRevision puts the archive of a revision into the blob store.
-func (s *Server) storeRevision(ctx context.Context, u *packageUpload, pkg *problem.Package, rev problem.Revision) error {
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(pkg.Revise(ctx, w, rev)) }()
-	digest, size, err := s.Config.Blobs.Put(ctx, &bounded{r: r, left: s.Config.MaxPackage})
-	_ = r.CloseWithError(errors.New("nobody reads it any more"))
-	switch {
-	case errors.Is(err, errTooLong):
-		return s.packageTooLong()
-	case err != nil:
-		return fmt.Errorf("store a changed package: %w", err)
-	}
-	u.archive, u.bytes = digest, size
-	return nil
 }

@@ -1,4 +1,4 @@
-package web
+package plugins
 
 import (
 	"encoding/json"
