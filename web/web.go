@@ -35,6 +35,7 @@ import (
 	"deepoj/web/setters"
 	"deepoj/web/site"
 	"deepoj/web/solve"
+	"deepoj/web/spaces"
 	"deepoj/web/staff"
 )
 
@@ -58,7 +59,7 @@ var siteFiles embed.FS
 // roomsWords are what templates call of the rooms.
 func roomsWords() template.FuncMap {
 	all := template.FuncMap{}
-	for _, words := range []template.FuncMap{peopleroom.Words, setters.Words, spacesWords} {
+	for _, words := range []template.FuncMap{peopleroom.Words, setters.Words, spaces.Words} {
 		maps.Copy(all, words)
 	}
 	return all
@@ -69,6 +70,7 @@ type Server struct {
 	*site.Site
 	people      *peopleroom.Room
 	solve       *solve.Room
+	spaces      *spaces.Room
 	staff       *staff.Room
 	judge0      *judge0api.Room
 	app         *fiber.App
@@ -132,6 +134,7 @@ func compose(shared *site.Site) *Server {
 	s.plugins = plugins.New(shared, s.job, s.setters)
 	s.people = peopleroom.New(shared, s.caller, s.job.Ended())
 	s.solve = solve.New(shared, s.job)
+	s.spaces = spaces.New(shared, s.people, s.solve)
 	s.staff = staff.New(shared, s.job)
 	s.judge0 = judge0api.New(shared, s.job, s.caller)
 	return s

@@ -117,11 +117,11 @@ var layers = []struct{ pkg, may string }{
 	{"web/solve", "host/judge host/people host/telemetry sql web/chart web/job web/site web/statement"},
 	{"web/setters", "host/blob host/draft host/judge host/people host/platform host/problem host/problem/samples host/reading sql web/job web/site web/statement"},
 	{"web/plugins", "host/judge host/people sql web/job web/setters web/site"},
+	{"web/spaces", "host/judge host/people sql web/job web/people web/site web/solve web/statement"},
 	{"web/judge0/api", "host/judge host/telemetry sql web/callback web/job web/judge0 web/site"},
 	{"web/staff", "host/judge host/people sql web/chart web/job web/site"},
 	{"host/cmd/deepoj-judge", "sandbox/oneshot"},
-	{"web", `host/judge host/telemetry sql host/people web/callback web/job web/judge0/api web/people web/plugins web/setters web/site web/solve web/staff
-		web/statement`},
+	{"web", "host/judge host/telemetry sql host/people web/callback web/job web/judge0/api web/people web/plugins web/setters web/site web/solve web/spaces web/staff"},
 	{"web/describe", "web"},
 	{"host/roles", `host/blob host/capacity host/doctor host/embedded host/intake host/judge host/judging host/launch host/liveness host/people host/platform host/plugin
 		host/intake/trial host/problem host/problem/samples host/reading host/scheduler host/settings host/telemetry host/telemetry/otlp host/worker plugins queue sandbox sandbox/oneshot sql web`},

@@ -1,4 +1,4 @@
-package web
+package spaces
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ var (
 	languageID = regexp.MustCompile(`^[a-z0-9][a-z0-9+#._-]{0,31}$`)
 )
 
-// spaceMembers are the fields of the settings of a space.
+// spaceSettings are the fields of the settings of a space.
 var spaceSettings = []string{"title", "description", "opens_at", "closes_at", "languages", "max_source_kib", "max_waiting", "per_minute", "listed"}
 
 // readSpace changes the settings of a space to those that the JSON names. A time
@@ -51,7 +51,7 @@ func readSpace(f *site.Fields, space *judge.Space) {
 	f.Value("listed", "a truth value", &space.Listed)
 }
 
-// moment reads a time. Null is none, and a missing one stays.
+// readMoment reads a time. Null is none, and a missing one stays.
 func readMoment(f *site.Fields, name string, into **time.Time) {
 	if _, there := f.Raw[name]; !there {
 		return
@@ -110,8 +110,8 @@ func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\r\n\t", r) })
 }
 
-// CheckSpace returns what is wrong with the settings of a space.
-func CheckSpace(space judge.Space) []*judge.FieldError {
+// checkSpace returns what is wrong with the settings of a space.
+func checkSpace(space judge.Space) []*judge.FieldError {
 	var wrong site.WrongFields
 	if !spaceSlug.MatchString(space.Slug) {
 		wrong.Add(site.WrongField("slug", site.ReasonInvalid, "A short name has up to 64 of a to z, 0 to 9 and -, and begins with a letter or digit."))
@@ -153,8 +153,8 @@ func CheckSpace(space judge.Space) []*judge.FieldError {
 	return wrong
 }
 
-// CheckSpaceRole reports why a text names no role in a space, or nil.
-func CheckSpaceRole(role judge.SpaceRole) *judge.FieldError {
+// checkSpaceRole reports why a text names no role in a space, or nil.
+func checkSpaceRole(role judge.SpaceRole) *judge.FieldError {
 	if !slices.Contains(judge.SpaceRoles, role) {
 		return site.WrongField("role", site.ReasonUnknown, "There is no role %q in a space; the roles are contestant, setter and staff.", site.Shorten(string(role)))
 	}
@@ -175,27 +175,27 @@ func checkMembers(names []string, role judge.SpaceRole) (wrong site.WrongFields)
 			break
 		}
 	}
-	wrong.Add(CheckSpaceRole(role))
+	wrong.Add(checkSpaceRole(role))
 	return wrong
 }
 
-// spaceEntry is a problem that a space gets, or that changes in it.
-type spaceEntry struct {
+// newProblem is a problem that a space gets, or that changes in it.
+type newProblem struct {
 	Problem string
 	Place   int      // from 1 on; 0 = where it is, or at the end
 	Points  *float64 // of a full solution
 }
 
-// readEntry reads the JSON of a problem of a space.
-func readEntry(f *site.Fields) (e spaceEntry) {
+// readProblem reads the JSON of a problem of a space.
+func readProblem(f *site.Fields) (e newProblem) {
 	e.Problem = f.Text("problem")
 	f.Value("place", "a whole number", &e.Place)
 	f.Value("points", "a number", &e.Points)
 	return e
 }
 
-// entryForm reads a problem of a space from a form.
-func entryForm(c *fiber.Ctx) (e spaceEntry, wrong site.WrongFields) {
+// problemForm reads a problem of a space from a form.
+func problemForm(c *fiber.Ctx) (e newProblem, wrong site.WrongFields) {
 	e.Problem = c.FormValue("problem")
 	if text := c.FormValue("place"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -214,8 +214,8 @@ func entryForm(c *fiber.Ctx) (e spaceEntry, wrong site.WrongFields) {
 	return e, wrong
 }
 
-// check returns what is wrong with an entry.
-func (e spaceEntry) check() (wrong site.WrongFields) {
+// check returns what is wrong with a problem of a space.
+func (e newProblem) check() (wrong site.WrongFields) {
 	if !site.PlainWord(e.Problem) {
 		wrong.Add(site.WrongField("problem", site.ReasonUnknown, "There is no problem %q.", site.Shorten(e.Problem)))
 	}

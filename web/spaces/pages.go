@@ -1,4 +1,4 @@
-package web
+package spaces
 
 import (
 	"net/url"
@@ -19,11 +19,11 @@ type spacesView struct {
 	Form spaceSettingsView
 }
 
-func (s *Server) spacesPage(c *fiber.Ctx) error {
+func (s *Room) spacesPage(c *fiber.Ctx) error {
 	return s.showSpaces(c, fiber.StatusOK, spaceSettingsView{})
 }
 
-func (s *Server) showSpaces(c *fiber.Ctx, status int, form spaceSettingsView) error {
+func (s *Room) showSpaces(c *fiber.Ctx, status int, form spaceSettingsView) error {
 	found, next, err := s.listSpaces(c)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (view spaceSettingsView) Local(t *time.Time) string {
 }
 
 // createSpaceForm handles POST /spaces, for staff.
-func (s *Server) createSpaceForm(c *fiber.Ctx) error {
+func (s *Room) createSpaceForm(c *fiber.Ctx) error {
 	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) })
 	err := s.createSpace(c.UserContext(), space, wrong, site.ViewerOf(c).Name)
 	if err == nil {
@@ -76,7 +76,7 @@ func (s *Server) createSpaceForm(c *fiber.Ctx) error {
 	return s.showSpaces(c, f.Status, spaceSettingsView{Space: site.SpaceView{Space: space}, Fault: f})
 }
 
-func (s *Server) spaceSettingsPage(c *fiber.Ctx) error {
+func (s *Room) spaceSettingsPage(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Server) spaceSettingsPage(c *fiber.Ctx) error {
 }
 
 // updateSpaceForm handles POST /spaces/:space/settings.
-func (s *Server) updateSpaceForm(c *fiber.Ctx) error {
+func (s *Room) updateSpaceForm(c *fiber.Ctx) error {
 	before, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (s *Server) updateSpaceForm(c *fiber.Ctx) error {
 }
 
 // deleteSpaceForm handles POST /spaces/:space/delete.
-func (s *Server) deleteSpaceForm(c *fiber.Ctx) error {
+func (s *Room) deleteSpaceForm(c *fiber.Ctx) error {
 	if err := s.deleteSpace(c); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ type spacePageView struct {
 	Problems []judge.SpaceProblem
 	Scores   []spaceScoreJSON
 	Choice   []judge.Problem // that can be added
-	Entry    spaceEntry      // what was typed, where the form comes back
+	New      newProblem      // what was typed, where the form comes back
 	Fault    *site.Fault     // why it does
 }
 
@@ -130,11 +130,11 @@ func (view spacePageView) Wrong(field string) bool {
 // Place is the place of a problem, from its position in the list.
 func (view spacePageView) Place(i int) int { return i + 1 }
 
-func (s *Server) spacePage(c *fiber.Ctx) error {
+func (s *Room) spacePage(c *fiber.Ctx) error {
 	return s.showSpace(c, fiber.StatusOK, spacePageView{})
 }
 
-func (s *Server) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
+func (s *Room) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
 	ctx := c.UserContext()
 	space, err := s.SpaceFor(c, people.SeeSpace)
 	if err != nil {
@@ -164,10 +164,10 @@ func (s *Server) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
 	return s.Page(c, status, "space", space.Title, view)
 }
 
-// putEntryForm handles POST /spaces/:space/problems.
-func (s *Server) putEntryForm(c *fiber.Ctx) error {
-	entry, wrong := entryForm(c)
-	err := s.putEntry(c, entry, wrong)
+// putProblemForm handles POST /spaces/:space/problems.
+func (s *Room) putProblemForm(c *fiber.Ctx) error {
+	added, wrong := problemForm(c)
+	err := s.putProblem(c, added, wrong)
 	if err == nil {
 		return c.Redirect(site.SpaceURL(c.Params("space")), fiber.StatusSeeOther)
 	}
@@ -175,12 +175,12 @@ func (s *Server) putEntryForm(c *fiber.Ctx) error {
 	if f.Field == "" || f.Field == "space" {
 		return err
 	}
-	return s.showSpace(c, f.Status, spacePageView{Entry: entry, Fault: f})
+	return s.showSpace(c, f.Status, spacePageView{New: added, Fault: f})
 }
 
-// removeEntryForm handles POST /spaces/:space/problems/:slug/remove.
-func (s *Server) removeEntryForm(c *fiber.Ctx) error {
-	if err := s.removeEntry(c); err != nil {
+// removeProblemForm handles POST /spaces/:space/problems/:slug/remove.
+func (s *Room) removeProblemForm(c *fiber.Ctx) error {
+	if err := s.removeProblem(c); err != nil {
 		return err
 	}
 	return c.Redirect(site.SpaceURL(c.Params("space")), fiber.StatusSeeOther)
@@ -203,11 +203,11 @@ func (view spaceMembersView) Wrong(field string) bool {
 	return view.Fault != nil && view.Fault.Names(field)
 }
 
-func (s *Server) spaceMembersPage(c *fiber.Ctx) error {
+func (s *Room) spaceMembersPage(c *fiber.Ctx) error {
 	return s.showMembers(c, fiber.StatusOK, spaceMembersView{Role: judge.SpaceContestant})
 }
 
-func (s *Server) showMembers(c *fiber.Ctx, status int, view spaceMembersView) error {
+func (s *Room) showMembers(c *fiber.Ctx, status int, view spaceMembersView) error {
 	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
@@ -225,7 +225,7 @@ func (s *Server) showMembers(c *fiber.Ctx, status int, view spaceMembersView) er
 
 // putMembersForm handles POST /spaces/:space/members: all names that were pasted
 // get the role.
-func (s *Server) putMembersForm(c *fiber.Ctx) error {
+func (s *Room) putMembersForm(c *fiber.Ctx) error {
 	view := spaceMembersView{Names: c.FormValue("names"), Role: judge.SpaceRole(c.FormValue("role"))}
 	err := s.putMembers(c, words(view.Names), view.Role, nil)
 	if err == nil {
@@ -240,7 +240,7 @@ func (s *Server) putMembersForm(c *fiber.Ctx) error {
 }
 
 // removeMemberForm handles POST /spaces/:space/members/:name/remove.
-func (s *Server) removeMemberForm(c *fiber.Ctx) error {
+func (s *Room) removeMemberForm(c *fiber.Ctx) error {
 	if err := s.removeMember(c); err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (s *Server) removeMemberForm(c *fiber.Ctx) error {
 }
 
 // spaceSubmissionsPage handles GET /spaces/:space/submissions.
-func (s *Server) spaceSubmissionsPage(c *fiber.Ctx) error {
+func (s *Room) spaceSubmissionsPage(c *fiber.Ctx) error {
 	space, f, err := s.spaceFilterOf(c)
 	if err != nil {
 		return err

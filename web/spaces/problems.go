@@ -1,4 +1,4 @@
-package web
+package spaces
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ type spaceProblemJSON struct {
 }
 
 // apiSpaceProblems handles GET /api/v1/spaces/:space/problems.
-func (s *Server) apiSpaceProblems(c *fiber.Ctx) error {
+func (s *Room) apiSpaceProblems(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.SeeSpaceProblems)
 	if err != nil {
 		return err
@@ -48,20 +48,20 @@ func (s *Server) apiSpaceProblems(c *fiber.Ctx) error {
 
 // apiPutSpaceProblem handles POST /api/v1/spaces/:space/problems with {"problem",
 // "place", "points"}: it adds a problem, or gives it another place and points.
-func (s *Server) apiPutSpaceProblem(c *fiber.Ctx) error {
+func (s *Room) apiPutSpaceProblem(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "problem", "place", "points")
 	if err != nil {
 		return err
 	}
-	if err := s.putEntry(c, readEntry(f), f.Wrong); err != nil {
+	if err := s.putProblem(c, readProblem(f), f.Wrong); err != nil {
 		return err
 	}
 	return s.apiSpaceProblems(c)
 }
 
-// putEntry puts a problem into the space that the address names. Only setters of the
+// putProblem puts a problem into the space that the address names. Only setters of the
 // site may take one that is hidden: through the space they could show it to others.
-func (s *Server) putEntry(c *fiber.Ctx, e spaceEntry, wrong site.WrongFields) error {
+func (s *Room) putProblem(c *fiber.Ctx, e newProblem, wrong site.WrongFields) error {
 	ctx := c.UserContext()
 	space, err := s.SpaceFor(c, people.ArrangeSpace)
 	if err != nil {
@@ -98,14 +98,14 @@ func (s *Server) putEntry(c *fiber.Ctx, e spaceEntry, wrong site.WrongFields) er
 }
 
 // apiRemoveSpaceProblem handles DELETE /api/v1/spaces/:space/problems/:slug.
-func (s *Server) apiRemoveSpaceProblem(c *fiber.Ctx) error {
-	if err := s.removeEntry(c); err != nil {
+func (s *Room) apiRemoveSpaceProblem(c *fiber.Ctx) error {
+	if err := s.removeProblem(c); err != nil {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
-func (s *Server) removeEntry(c *fiber.Ctx) error {
+func (s *Room) removeProblem(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.ArrangeSpace)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package web
+package spaces
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ type printView struct {
 
 // printPage handles GET /spaces/:space/print: the problems of a space in order, for
 // whoever may see each of them.
-func (s *Server) printPage(c *fiber.Ctx) error {
+func (s *Room) printPage(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.SeeSpaceProblems)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Server) printPage(c *fiber.Ctx) error {
 
 // printed is a statement on paper. One that is not in the language that was asked for is
 // in that which fits best.
-func (s *Server) printed(c *fiber.Ctx, p *judge.Problem, base string) (statement.View, error) {
+func (s *Room) printed(c *fiber.Ctx, p *judge.Problem, base string) (statement.View, error) {
 	v, err := statement.Of(s.Site, c, p, base, site.ProblemURL("", p.Slug)+"/files", false)
 	v.Printing = true
 	return v, err

@@ -1,4 +1,4 @@
-package web
+package spaces
 
 import (
 	"html/template"
@@ -11,8 +11,8 @@ import (
 	"deepoj/web/site"
 )
 
-// spacesWords are what the templates of this room call.
-var spacesWords = template.FuncMap{"label": placeLabel}
+// Words are what the templates of this room call.
+var Words = template.FuncMap{"label": placeLabel}
 
 // What is asked for, where it has to be confirmed.
 const (
@@ -37,16 +37,16 @@ func spaceChange(required ...string) fiber.Map {
 	return out
 }
 
-// spacesAddresses are the addresses of courses and contests.
-func (s *Server) spacesAddresses() []site.Address {
+// Addresses are the addresses of courses and contests.
+func (s *Room) Addresses() []site.Address {
 	return []site.Address{
 		{Route: "GET /spaces", For: site.Guest, By: s.spacesPage},
 		{Route: "POST /spaces", For: site.Staff, By: s.createSpaceForm},
 		{Route: "GET /spaces/:space", For: site.Guest, By: s.spacePage},
 		{Route: "GET /spaces/:space/submissions", For: site.Guest, By: s.spaceSubmissionsPage},
-		{Route: "POST /spaces/:space/problems", For: site.Guest, By: s.putEntryForm},
+		{Route: "POST /spaces/:space/problems", For: site.Guest, By: s.putProblemForm},
 		{Route: "GET /spaces/:space/print", For: site.Guest, By: s.printPage},
-		{Route: "POST /spaces/:space/problems/:slug/remove", For: site.Guest, By: s.removeEntryForm},
+		{Route: "POST /spaces/:space/problems/:slug/remove", For: site.Guest, By: s.removeProblemForm},
 		{Route: "GET /spaces/:space/members", For: site.Guest, By: s.spaceMembersPage},
 		{Route: "POST /spaces/:space/members", For: site.Guest, By: s.putMembersForm},
 		{Route: "POST /spaces/:space/members/:name/remove", For: site.Guest, By: s.removeMemberForm},

@@ -1,4 +1,4 @@
-package web
+package spaces
 
 import (
 	"context"
@@ -64,7 +64,7 @@ type spaceScoreJSON struct {
 
 // listSpaces returns a page of the spaces that the viewer may see, newest first, and
 // the cursor of the next one, "" at the end.
-func (s *Server) listSpaces(c *fiber.Ctx) ([]judge.Space, string, error) {
+func (s *Room) listSpaces(c *fiber.Ctx) ([]judge.Space, string, error) {
 	page, err := site.UserFilterOf(c) // for its limit
 	if err != nil {
 		return nil, "", err
@@ -85,7 +85,7 @@ func (s *Server) listSpaces(c *fiber.Ctx) ([]judge.Space, string, error) {
 }
 
 // apiSpaces handles GET /api/v1/spaces?before=&limit=: the newest first.
-func (s *Server) apiSpaces(c *fiber.Ctx) error {
+func (s *Room) apiSpaces(c *fiber.Ctx) error {
 	found, next, err := s.listSpaces(c)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *Server) apiSpaces(c *fiber.Ctx) error {
 }
 
 // apiCreateSpace handles POST /api/v1/spaces, for staff.
-func (s *Server) apiCreateSpace(c *fiber.Ctx) error {
+func (s *Room) apiCreateSpace(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, append([]string{"slug"}, spaceSettings...)...)
 	if err != nil {
 		return err
@@ -116,9 +116,9 @@ func (s *Server) apiCreateSpace(c *fiber.Ctx) error {
 	return c.Status(fiber.StatusCreated).JSON(publicSpace(made, site.ViewerOf(c)))
 }
 
-func (s *Server) createSpace(ctx context.Context, space judge.Space, wrong site.WrongFields, by string) error {
+func (s *Room) createSpace(ctx context.Context, space judge.Space, wrong site.WrongFields, by string) error {
 	if len(wrong) == 0 {
-		wrong = CheckSpace(space)
+		wrong = checkSpace(space)
 	}
 	if err := wrong.Err(); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (s *Server) createSpace(ctx context.Context, space judge.Space, wrong site.
 }
 
 // apiSpace handles GET /api/v1/spaces/:space.
-func (s *Server) apiSpace(c *fiber.Ctx) error {
+func (s *Room) apiSpace(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.SeeSpace)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (s *Server) apiSpace(c *fiber.Ctx) error {
 }
 
 // apiUpdateSpace handles PATCH /api/v1/spaces/:space: what is not sent stays.
-func (s *Server) apiUpdateSpace(c *fiber.Ctx) error {
+func (s *Room) apiUpdateSpace(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
@@ -156,9 +156,9 @@ func (s *Server) apiUpdateSpace(c *fiber.Ctx) error {
 	return s.apiSpace(c)
 }
 
-func (s *Server) updateSpace(ctx context.Context, space judge.Space, wrong site.WrongFields, by string) error {
+func (s *Room) updateSpace(ctx context.Context, space judge.Space, wrong site.WrongFields, by string) error {
 	if len(wrong) == 0 {
-		wrong = CheckSpace(space)
+		wrong = checkSpace(space)
 	}
 	if err := wrong.Err(); err != nil {
 		return err
@@ -167,14 +167,14 @@ func (s *Server) updateSpace(ctx context.Context, space judge.Space, wrong site.
 }
 
 // apiDeleteSpace handles DELETE /api/v1/spaces/:space.
-func (s *Server) apiDeleteSpace(c *fiber.Ctx) error {
+func (s *Room) apiDeleteSpace(c *fiber.Ctx) error {
 	if err := s.deleteSpace(c); err != nil {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
-func (s *Server) deleteSpace(c *fiber.Ctx) error {
+func (s *Room) deleteSpace(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (s *Server) deleteSpace(c *fiber.Ctx) error {
 }
 
 // apiSpaceMembers handles GET /api/v1/spaces/:space/members?after=&limit=: by name.
-func (s *Server) apiSpaceMembers(c *fiber.Ctx) error {
+func (s *Room) apiSpaceMembers(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (s *Server) apiSpaceMembers(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"members": out, "next": site.OrNull(next)})
 }
 
-func (s *Server) listMembers(c *fiber.Ctx, space *judge.Space) (members []judge.SpaceMember, next string, err error) {
+func (s *Room) listMembers(c *fiber.Ctx, space *judge.Space) (members []judge.SpaceMember, next string, err error) {
 	f, err := site.UserFilterOf(c)
 	if err != nil {
 		return nil, "", err
@@ -219,7 +219,7 @@ func (s *Server) listMembers(c *fiber.Ctx, space *judge.Space) (members []judge.
 
 // apiPutSpaceMembers handles POST /api/v1/spaces/:space/members with {"names",
 // "role"}: it adds accounts, or changes their roles.
-func (s *Server) apiPutSpaceMembers(c *fiber.Ctx) error {
+func (s *Room) apiPutSpaceMembers(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "names", "role")
 	if err != nil {
 		return err
@@ -240,7 +240,7 @@ func (s *Server) apiPutSpaceMembers(c *fiber.Ctx) error {
 }
 
 // putMembers gives accounts a role in the space that the address names.
-func (s *Server) putMembers(c *fiber.Ctx, names []string, role judge.SpaceRole, wrong site.WrongFields) error {
+func (s *Room) putMembers(c *fiber.Ctx, names []string, role judge.SpaceRole, wrong site.WrongFields) error {
 	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
@@ -265,14 +265,14 @@ func (s *Server) putMembers(c *fiber.Ctx, names []string, role judge.SpaceRole, 
 }
 
 // apiRemoveSpaceMember handles DELETE /api/v1/spaces/:space/members/:name.
-func (s *Server) apiRemoveSpaceMember(c *fiber.Ctx) error {
+func (s *Room) apiRemoveSpaceMember(c *fiber.Ctx) error {
 	if err := s.removeMember(c); err != nil {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
-func (s *Server) removeMember(c *fiber.Ctx) error {
+func (s *Room) removeMember(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
@@ -297,7 +297,7 @@ func ranked(scores []judge.SpaceScore) []spaceScoreJSON {
 }
 
 // apiSpaceScores handles GET /api/v1/spaces/:space/scores: the best first.
-func (s *Server) apiSpaceScores(c *fiber.Ctx) error {
+func (s *Room) apiSpaceScores(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.SeeSpaceProblems)
 	if err != nil {
 		return err
@@ -311,7 +311,7 @@ func (s *Server) apiSpaceScores(c *fiber.Ctx) error {
 
 // spaceFilterOf is the filter of the submissions of the space that the address
 // names: its staff see those of all, others their own.
-func (s *Server) spaceFilterOf(c *fiber.Ctx) (*judge.Space, sql.Filter, error) {
+func (s *Room) spaceFilterOf(c *fiber.Ctx) (*judge.Space, sql.Filter, error) {
 	space, err := s.SpaceFor(c, people.SeeSpace)
 	if err != nil {
 		return nil, sql.Filter{}, err
@@ -325,7 +325,7 @@ func (s *Server) spaceFilterOf(c *fiber.Ctx) (*judge.Space, sql.Filter, error) {
 }
 
 // apiSpaceSubmissions handles GET /api/v1/spaces/:space/submissions.
-func (s *Server) apiSpaceSubmissions(c *fiber.Ctx) error {
+func (s *Room) apiSpaceSubmissions(c *fiber.Ctx) error {
 	_, f, err := s.spaceFilterOf(c)
 	if err != nil {
 		return err
