@@ -23,8 +23,7 @@ func (p *reader) assets(e *element) {
 	e.unknownRefused()
 }
 
-// standardCheckers are the checkers of the platform that say the same as those
-// of Polygon.
+// standardCheckers are the checkers of the platform that say the same as those of Polygon.
 var standardCheckers = map[string]problem.Checker{
 	"wcmp":   {Standard: "tokens"},
 	"ncmp":   {Standard: "tokens"},

@@ -1,7 +1,6 @@
-// Package polygon reads packages of Polygon, which have a problem.xml: polygon.go has names,
-// files and limits, xml.go the elements, tests.go testsets, groups.go groups and their
-// points, assets.go checkers, interactors, validators and solutions, statement.go
-// statements, and text.go line ends of tests.
+// Package polygon reads packages of Polygon, which have a problem.xml: polygon.go has names, files and limits, xml.go
+// the elements, tests.go testsets, groups.go groups and their points, assets.go checkers, interactors, validators and
+// solutions, statement.go statements, and text.go line ends of tests.
 package polygon
 
 import (
@@ -84,8 +83,7 @@ func (p *reader) named(e *element) (problem.File, bool) {
 	return p.File(name), true
 }
 
-// files reads which files are compiled with submissions, and which programs make
-// tests.
+// files reads which files are compiled with submissions, and which programs make tests.
 func (p *reader) files(e *element) {
 	taken := map[string]bool{}
 	header := func(name string) {
