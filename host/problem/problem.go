@@ -97,6 +97,10 @@ type Package struct {
 	// interactor asks for another pass; 0 = it cannot.
 	Passes int `json:"passes,omitempty"`
 
+	// Twice says that a program is run twice on each test, and what the second run is
+	// told; "" = it is not. The interactor talks with the first one.
+	Twice Second `json:"twice,omitempty"`
+
 	// InputFile and OutputFile are the names of files in the working directory
 	// that programs read and write; "" = standard input and output.
 	InputFile  string `json:"input_file,omitempty"`
@@ -158,6 +162,15 @@ type Package struct {
 	src  fs.FS      // where the files are, after Read
 	from blob.Store // where the files are, after Load and Save
 }
+
+// Second is what the second run of a program is told in a problem that has two: what the
+// interactor wrote in the first, where others write for the checkers.
+type Second string
+
+const (
+	SecondReads Second = "reads" // as its standard input
+	SecondTalks Second = "talks" // by the interactor, whose input it is
+)
 
 // Picture is a picture of a statement.
 type Picture struct {

@@ -32,6 +32,7 @@ type reader struct {
 	ends *textFS // whose tests are read as text
 
 	worthless bool // the tests have points, all of them 0
+	runs      int  // of programs on each test; 0 = not said
 }
 
 // Read reads a problem.xml and what it names.
@@ -248,8 +249,10 @@ func (p *reader) judging(e *element) {
 		return
 	}
 	e.ignore("@cpu-name", "@cpu-speed")
-	if n := e.number("run-count", 1, math.MaxInt32); n != nil && *n != 1 {
-		e.refuse("run-count", "asks to run programs %s times for each test, which this platform cannot do: write 1 if the problem does without", source.Short(*n))
+	if n := e.number("run-count", 1, math.MaxInt32); n != nil {
+		if p.runs = int(*n); *n != 1 && *n != 2 {
+			e.refuse("run-count", "asks to run programs %s times for each test: they are run once, or twice", source.Short(*n))
+		}
 	}
 	p.Package.InputFile, p.Package.OutputFile = p.working(e, "input-file"), p.working(e, "output-file")
 	if p.Package.InputFile != "" && p.Package.InputFile == p.Package.OutputFile {
