@@ -167,6 +167,7 @@ type Package struct {
 // interactor wrote in the first, where others write for the checkers.
 type Second string
 
+// The ways in which the second run is told.
 const (
 	SecondReads Second = "reads" // as its standard input
 	SecondTalks Second = "talks" // by the interactor, whose input it is
