@@ -8,11 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"github.com/tetratelabs/wazero/sys"
 )
@@ -155,7 +153,7 @@ func runTestlib(t *testing.T, module, stdin string, words ...string) (r ended) {
 	g := guestOf(t, module)
 	dir := t.TempDir()
 	args := world(t, dir, stdin, words)
-	ctx := experimental.WithMemoryAllocator(context.WithoutCancel(t.Context()), experimental.MemoryAllocatorFunc(pages))
+	ctx := context.WithoutCancel(t.Context())
 	var out, errs strings.Builder
 	m, err := g.rt.InstantiateModule(ctx, g.module, wazero.NewModuleConfig().WithName("").WithArgs(append([]string{"check"}, args...)...).
 		WithStdin(strings.NewReader(stdin)).WithStdout(&out).WithStderr(&errs).WithFSConfig(wazero.NewFSConfig().WithDirMount(dir, "/")))
@@ -172,28 +170,6 @@ func runTestlib(t *testing.T, module, stdin string, words ...string) (r ended) {
 	}
 	r.stdout, r.stderr, r.tout = out.String(), errs.String(), tout(t, dir)
 	return r
-}
-
-// mapped is the memory of a guest: pages of the kernel, which cost nothing until they are
-// used. The stack alone of programs for testlib is 64 MiB.
-type mapped []byte
-
-func pages(_, most uint64) experimental.LinearMemory {
-	m, err := syscall.Mmap(-1, 0, int(most), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
-	if err != nil {
-		panic(err)
-	}
-	return mapped(m)
-}
-
-// Reallocate implements [experimental.LinearMemory].
-func (m mapped) Reallocate(size uint64) []byte { return m[:size] }
-
-// Free implements [experimental.LinearMemory].
-func (m mapped) Free() {
-	if err := syscall.Munmap(m); err != nil {
-		panic(err)
-	}
 }
 
 // testlibGuest is a module that is compiled.
