@@ -28,6 +28,7 @@ import (
 
 	"deepoj/sql"
 	"deepoj/web/callback"
+	"deepoj/web/drafts"
 	"deepoj/web/job"
 	judge0api "deepoj/web/judge0/api"
 	peopleroom "deepoj/web/people"
@@ -83,6 +84,7 @@ type Server struct {
 	caller      *callback.Caller
 	setters     *setters.Room
 	plugins     *plugins.Room
+	drafts      *drafts.Room
 	description []byte // of the API
 }
 
@@ -134,6 +136,7 @@ func compose(shared *site.Site) *Server {
 	s.plugins = plugins.New(shared, s.job, s.setters)
 	s.people = peopleroom.New(shared, s.caller, s.job.Ended())
 	s.solve = solve.New(shared, s.job)
+	s.drafts = drafts.New(shared, s.job, s.setters, s.solve)
 	s.spaces = spaces.New(shared, s.people, s.solve)
 	s.staff = staff.New(shared, s.job)
 	s.judge0 = judge0api.New(shared, s.job, s.caller)

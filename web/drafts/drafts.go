@@ -1,4 +1,4 @@
-package web
+package drafts
 
 import (
 	"context"
@@ -16,11 +16,8 @@ import (
 	"deepoj/web/solve"
 )
 
-// What setters hand in to versions that are not live is theirs alone: the owner,
-// co-authors and staff see it. This file is the one place that says so.
-
 // changes reports whether the viewer may change a problem that there is.
-func (s *Server) changes(ctx context.Context, v site.Viewer, slug string) (bool, error) {
+func (s *Room) changes(ctx context.Context, v site.Viewer, slug string) (bool, error) {
 	if v.Staff() {
 		return true, nil
 	}
@@ -31,8 +28,8 @@ func (s *Server) changes(ctx context.Context, v site.Viewer, slug string) (bool,
 	return v.Setter() && (rights.Owns || rights.Writes), nil
 }
 
-// submitDraft stores a program that is judged on a version, live or not.
-func (s *Server) submitDraft(ctx context.Context, v site.Viewer, version string, in solve.Program) (none sql.Receipt, err error) {
+// submit stores a program that is judged on a version, live or not.
+func (s *Room) submit(ctx context.Context, v site.Viewer, version string, in solve.Program) (none sql.Receipt, err error) {
 	if err := s.setters.MayChange(ctx, v, in.Problem); err != nil {
 		return none, err
 	}
@@ -59,7 +56,7 @@ func (s *Server) submitDraft(ctx context.Context, v site.Viewer, version string,
 }
 
 // tryView is the page of a problem as it would be with a version.
-func (s *Server) tryView(c *fiber.Ctx) (*solve.ProblemView, error) {
+func (s *Room) tryView(c *fiber.Ctx) (*solve.ProblemView, error) {
 	ctx, v, slug := c.UserContext(), site.ViewerOf(c), c.Params("slug")
 	version, problem, err := s.setters.ShownVersion(ctx, slug, c.Query("version"))
 	if err != nil {
@@ -80,7 +77,7 @@ func (s *Server) tryView(c *fiber.Ctx) (*solve.ProblemView, error) {
 }
 
 // tryPage handles GET /packages/:slug/try?version=.
-func (s *Server) tryPage(c *fiber.Ctx) error {
+func (s *Room) tryPage(c *fiber.Ctx) error {
 	view, err := s.tryView(c)
 	if err != nil {
 		return err
@@ -96,12 +93,12 @@ func (s *Server) tryPage(c *fiber.Ctx) error {
 }
 
 // tryForm handles POST /packages/:slug/try?version=.
-func (s *Server) tryForm(c *fiber.Ctx) error {
+func (s *Room) tryForm(c *fiber.Ctx) error {
 	in, err := solve.FormProgram(c)
 	if err != nil {
 		return err
 	}
-	receipt, err := s.submitDraft(c.UserContext(), site.ViewerOf(c), c.Query("version"), in)
+	receipt, err := s.submit(c.UserContext(), site.ViewerOf(c), c.Query("version"), in)
 	if err == nil {
 		return c.Redirect(site.DraftURL(in.Problem, receipt.JobID), fiber.StatusSeeOther)
 	}
@@ -118,9 +115,9 @@ func (s *Server) tryForm(c *fiber.Ctx) error {
 	return s.Page(c, f.Status, "problem", view.Problem.Title, view)
 }
 
-// draftView is the page of a program that was handed in to a version.
-func (s *Server) draftView(c *fiber.Ctx) (*solve.SubmissionView, error) {
-	d, err := s.draftFor(c)
+// view is the page of a program that was handed in to a version.
+func (s *Room) view(c *fiber.Ctx) (*solve.SubmissionView, error) {
+	d, err := s.find(c)
 	if err != nil {
 		return nil, err
 	}
@@ -143,30 +140,31 @@ func (s *Server) draftView(c *fiber.Ctx) (*solve.SubmissionView, error) {
 	return view, nil
 }
 
-// draftToCancel returns the one that the address names, to whoever may change its
+// toCancel returns the one that the address names, to whoever may change its
 // problem. Others are refused whether or not it is there.
-func (s *Server) draftToCancel(c *fiber.Ctx) (*judge.Submission, error) {
+func (s *Room) toCancel(c *fiber.Ctx) (*judge.Submission, error) {
 	if err := s.setters.MayChange(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
 		return nil, err
 	}
-	return s.draftFor(c)
+	return s.find(c)
 }
 
-// draftJSON is a draft submission as /api/v1 shows it.
-type draftJSON struct {
+// Draft is a draft submission as /api/v1 shows it.
+type Draft struct {
 	job.SubmissionJSON
 
 	Version string `json:"version"`
 	Draft   bool   `json:"draft"` // always: it counts nowhere
 }
 
-func publicDraft(d *judge.Submission, place *judge.Place, v site.Viewer) draftJSON {
-	return draftJSON{job.PublicSubmission(d, place, v.AsStaff()), d.Version, true}
+// Public returns what v may see of a draft submission, as whoever may change its problem.
+func Public(d *judge.Submission, place *judge.Place, v site.Viewer) Draft {
+	return Draft{job.PublicSubmission(d, place, v.AsStaff()), d.Version, true}
 }
 
-// apiDraft handles GET /api/v1/problems/:slug/drafts/:id.
-func (s *Server) apiDraft(c *fiber.Ctx) error {
-	d, err := s.draftFor(c)
+// apiShow handles GET /api/v1/problems/:slug/drafts/:id.
+func (s *Room) apiShow(c *fiber.Ctx) error {
+	d, err := s.find(c)
 	if err != nil {
 		return err
 	}
@@ -174,11 +172,11 @@ func (s *Server) apiDraft(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(publicDraft(d, place, site.ViewerOf(c)))
+	return c.JSON(Public(d, place, site.ViewerOf(c)))
 }
 
-// apiDrafts handles GET /api/v1/problems/:slug/drafts?version=&before=&limit=.
-func (s *Server) apiDrafts(c *fiber.Ctx) error {
+// apiList handles GET /api/v1/problems/:slug/drafts?version=&before=&limit=.
+func (s *Room) apiList(c *fiber.Ctx) error {
 	versions, err := s.setters.VersionsOf(c)
 	if err != nil {
 		return err
@@ -194,9 +192,9 @@ func (s *Server) apiDrafts(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	list, next := []draftJSON{}, (*int64)(nil)
+	list, next := []Draft{}, (*int64)(nil)
 	for i := range rows {
-		list = append(list, publicDraft(&rows[i], nil, site.ViewerOf(c)))
+		list = append(list, Public(&rows[i], nil, site.ViewerOf(c)))
 	}
 	if len(rows) == f.Limit {
 		next = &rows[len(rows)-1].JobID
@@ -204,8 +202,8 @@ func (s *Server) apiDrafts(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"drafts": list, "next": next})
 }
 
-// apiSubmitDraft handles POST /api/v1/problems/:slug/versions/:version/submissions.
-func (s *Server) apiSubmitDraft(c *fiber.Ctx) error {
+// apiSubmit handles POST /api/v1/problems/:slug/versions/:version/submissions.
+func (s *Room) apiSubmit(c *fiber.Ctx) error {
 	if err := s.setters.MayChange(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
 		return err
 	}
@@ -218,7 +216,7 @@ func (s *Server) apiSubmitDraft(c *fiber.Ctx) error {
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := s.submitDraft(c.UserContext(), site.ViewerOf(c), c.Params("version"), in)
+	receipt, err := s.submit(c.UserContext(), site.ViewerOf(c), c.Params("version"), in)
 	if err != nil {
 		return err
 	}
@@ -226,19 +224,9 @@ func (s *Server) apiSubmitDraft(c *fiber.Ctx) error {
 	return c.Status(fiber.StatusCreated).JSON(solve.Receipt{JobID: receipt.JobID, URL: site.DraftURL(in.Problem, receipt.JobID), Existing: receipt.Existing})
 }
 
-// apiVersionProblem handles GET /api/v1/problems/:slug/versions/:version/problem: what
-// contestants would see.
-func (s *Server) apiVersionProblem(c *fiber.Ctx) error {
-	_, p, err := s.setters.ShownVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
-	if err != nil {
-		return err
-	}
-	return c.JSON(p)
-}
-
-// draftFor returns the program that the address names, which was handed in to a
+// find returns the program that the address names, which was handed in to a
 // version of the problem that it names. For whoever may not change that there is none.
-func (s *Server) draftFor(c *fiber.Ctx) (*judge.Submission, error) {
+func (s *Room) find(c *fiber.Ctx) (*judge.Submission, error) {
 	return job.Found(c, "draft submission", s.Store.Draft, func(d *judge.Submission) (bool, error) {
 		if d.Problem != c.Params("slug") {
 			return false, nil
