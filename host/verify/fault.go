@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
 )
 
 // fault is what is wrong with a package, in an error of [Finish].
@@ -19,6 +19,6 @@ func faultf(format string, args ...any) error { return &fault{fmt.Sprintf(format
 // failures of the platform.
 func AtFault(err error) bool {
 	_, own := errors.AsType[*fault](err)
-	missing, lacks := errors.AsType[*judging.UnavailableError](err)
-	return own || lacks && !missing.Agent || judging.AtFault(err)
+	missing, lacks := errors.AsType[*blame.UnavailableError](err)
+	return own || lacks && !missing.Agent || blame.AtFault(err)
 }
