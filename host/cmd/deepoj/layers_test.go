@@ -78,8 +78,10 @@ var layers = []struct{ pkg, may string }{
 	{"host/plugin/internal/worker", "host/plugin/dialogue host/plugin/internal/fuel host/plugin/internal/op host/plugin/internal/wasi host/plugin/internal/wire host/plugin/walls"},
 	{"host/plugin", "host/platform host/plugin/dialogue host/plugin/internal/admission host/plugin/internal/wasi host/plugin/internal/wire host/plugin/internal/worker plugins/abi"},
 
-	{"host/problem/statement", ""},
-	{"host/problem", "host/judge host/blob host/problem/statement"},
+	{"host/problem/statement/macro", ""},
+	{"host/problem/statement/safe", ""},
+	{"host/problem/statement", "host/problem/statement/macro host/problem/statement/safe"},
+	{"host/problem", "host/judge host/blob host/problem/statement/safe"},
 	{"host/problem/source", "host/judge host/problem host/problem/statement"},
 	{"host/problem/icpc", "host/judge host/problem host/problem/source"},
 	{"host/problem/polygon", "host/judge host/problem host/problem/source host/problem/statement"},

@@ -6,9 +6,11 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/text/unicode/norm"
+
+	"deepoj/host/problem/statement/safe"
 )
 
-// FuzzStatement: whatever a statement holds, the page has only what [Check] allows, and
+// FuzzStatement: whatever a statement holds, the page has only what [safe.Check] allows, and
 // a parser as browsers have one finds nothing in it that runs or looks like something
 // else.
 func FuzzStatement(f *testing.F) {
@@ -29,7 +31,7 @@ func FuzzStatement(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if err := Check(page); err != nil {
+			if err := safe.Check(page); err != nil {
 				t.Fatalf("%s %q: %v in\n%s", file, text, err, page)
 			}
 			inspect(t, file+" "+text, page)
@@ -49,7 +51,7 @@ func inspect(t *testing.T, what, page string) {
 			continue
 		}
 		name := strings.ToLower(n.Data)
-		if name != "html" && name != "head" && name != "body" && name != "tbody" && !htmlElements[name] && !mathElements[name] {
+		if name != "html" && name != "head" && name != "body" && name != "tbody" && !safe.Element(name) {
 			t.Fatalf("%q holds <%s> in\n%s", what, name, page)
 		}
 		for _, a := range n.Attr {
@@ -60,7 +62,7 @@ func inspect(t *testing.T, what, page string) {
 				}
 				return r
 			}, value)
-			if key == "style" || strings.HasPrefix(key, "on") || key == "src" && !picturePlace.MatchString(a.Val) ||
+			if key == "style" || strings.HasPrefix(key, "on") || key == "src" && !safe.PicturePlace.MatchString(a.Val) ||
 				key == "href" && (strings.HasPrefix(value, "javascript:") || strings.HasPrefix(value, "data:") || strings.HasPrefix(value, "vbscript:")) {
 				t.Fatalf("%q holds %s=%q in\n%s", what, a.Key, a.Val, page)
 			}

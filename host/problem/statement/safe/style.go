@@ -1,4 +1,4 @@
-package statement
+package safe
 
 import (
 	"math"
@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// lengthForm is a length or a share.
-var lengthForm = regexp.MustCompile(`^(-?[0-9]*\.?[0-9]+)(em|ex|pt|px|cm|mm|in|pc|bp|mu|rem|%|)$`)
+// LengthForm is a length or a share.
+var LengthForm = regexp.MustCompile(`^(-?[0-9]*\.?[0-9]+)(em|ex|pt|px|cm|mm|in|pc|bp|mu|rem|%|)$`)
 
 // emsPer are the units of lengths, in ems.
 var emsPer = map[string]float64{"em": 1, "rem": 1, "ex": 0.43, "pt": 0.1, "bp": 0.1, "px": 1.0 / 16, "cm": 2.85, "mm": 0.285, "in": 7.2, "pc": 1.2, "mu": 1.0 / 18, "": 0}
 
 // ems returns a length in ems.
 func ems(s string) (float64, bool) {
-	m := lengthForm.FindStringSubmatch(s)
+	m := LengthForm.FindStringSubmatch(s)
 	if m == nil || m[2] == "%" {
 		return 0, false
 	}
@@ -29,13 +29,13 @@ func tenths(s string) (string, bool) {
 	return strconv.Itoa(int(math.Round(min(max(n, 0), 3) * 10))), ok
 }
 
-// widthClass returns the class of a share of the width, in percent.
-func widthClass(percent float64) string {
+// WidthClass returns the class of a share of the width, in percent.
+func WidthClass(percent float64) string {
 	return "w" + strconv.Itoa(min(max(int(math.Round(percent/5))*5, 5), 100))
 }
 
-// zoomClass returns the class of a picture that is shown larger or smaller.
-func zoomClass(factor float64) string {
+// ZoomClass returns the class of a picture that is shown larger or smaller.
+func ZoomClass(factor float64) string {
 	return "z" + strconv.Itoa(min(max(int(math.Round(factor*20))*5, 5), 200))
 }
 
@@ -54,9 +54,9 @@ func (c *cleaner) styles(element, style string) []string {
 		switch {
 		case known || value == "undefined" || meaningless[name]:
 		case name == "color" || name == "background-color":
-			c.note("uses colours that the page does not know, so that it shows none: %s", value)
+			c.Note("uses colours that the page does not know, so that it shows none: %s", value)
 		case mathElements[element]:
-			c.note("has formulas of which the page leaves a detail of the looks out: %s", name+":"+value)
+			c.Note("has formulas of which the page leaves a detail of the looks out: %s", name+":"+value)
 		}
 		out = append(out, found...)
 	}
@@ -64,7 +64,7 @@ func (c *cleaner) styles(element, style string) []string {
 }
 
 // meaningless are what the library writes by mistake.
-var meaningless = set("level max-size font-size")
+var meaningless = Names("level max-size font-size")
 
 // styleRules are what single declarations become. None = it means nothing here.
 var styleRules = map[string]map[string]string{
@@ -114,9 +114,9 @@ func classesOf(name, value string) (out []string, known bool) {
 		return borders(strings.TrimPrefix(strings.TrimPrefix(name, "border"), "-"), value)
 	case name == "width" && strings.HasSuffix(value, "%"):
 		share, err := strconv.ParseFloat(strings.TrimSuffix(value, "%"), 64)
-		return []string{widthClass(share)}, err == nil
+		return []string{WidthClass(share)}, err == nil
 	case name == "color" || name == "background-color":
-		return colours(name, value)
+		return Colours(name, value)
 	}
 	return nil, false
 }
@@ -126,7 +126,7 @@ func classesOf(name, value string) (out []string, known bool) {
 func paddings(side, value string) ([]string, bool) {
 	if side != "" {
 		n, ok := tenths(value)
-		if !ok || !set("-top -bottom -left -right")[side] {
+		if !ok || !Names("-top -bottom -left -right")[side] {
 			return nil, false
 		}
 		return []string{"p" + side[1:2] + n}, true
@@ -178,6 +178,6 @@ func borders(side, value string) ([]string, bool) {
 
 func inkOf(border string) []string {
 	parts := strings.Fields(border)
-	out, _ := colours("color", parts[len(parts)-1])
+	out, _ := Colours("color", parts[len(parts)-1])
 	return out
 }

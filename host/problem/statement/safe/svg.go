@@ -1,4 +1,4 @@
-package statement
+package safe
 
 import (
 	"bytes"
@@ -15,17 +15,18 @@ import (
 const (
 	maxSVG      = 4 << 20 // bytes
 	maxSVGDepth = 128     // elements in elements
+	maxLeft     = 20      // names of what is left out
 )
 
 // Elements and attributes of a picture in SVG: what draws, and nothing that runs, loads
 // or animates.
 var (
-	svgElements = set(`svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath image
+	svgElements = Names(`svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath image
 		linearGradient radialGradient stop pattern clipPath mask marker style switch a
 		filter feBlend feColorMatrix feComponentTransfer feComposite feConvolveMatrix feDiffuseLighting feDisplacementMap feDistantLight
 		feFlood feFuncA feFuncB feFuncG feFuncR feGaussianBlur feMerge feMergeNode feMorphology feOffset fePointLight feSpecularLighting
 		feSpotLight feTile feTurbulence feDropShadow`)
-	svgAttributes = set(`id class style x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points width height viewBox preserveAspectRatio transform
+	svgAttributes = Names(`id class style x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points width height viewBox preserveAspectRatio transform
 		version fill fill-opacity fill-rule stroke stroke-width stroke-linecap stroke-linejoin stroke-miterlimit stroke-dasharray
 		stroke-dashoffset stroke-opacity opacity color display visibility overflow clip clip-path clip-rule mask filter marker-start
 		marker-mid marker-end markerUnits markerWidth markerHeight refX refY orient gradientUnits gradientTransform spreadMethod offset
@@ -46,7 +47,7 @@ const (
 )
 
 // svgQuiet are parts of the files of drawing programs that nobody sees.
-var svgQuiet = set("metadata namedview perspective path-effect grid guide RDF Work sfw pgf")
+var svgQuiet = Names("metadata namedview perspective path-effect grid guide RDF Work sfw pgf")
 
 // svgCleaner writes an SVG file again with what a picture may have.
 type svgCleaner struct {
@@ -57,9 +58,9 @@ type svgCleaner struct {
 	begun bool
 }
 
-// cleanSVG returns a picture without what runs or loads something, and names what it
+// SVG returns a picture without what runs or loads something, and names what it
 // left out.
-func cleanSVG(content []byte) (clean []byte, left []string, err error) {
+func SVG(content []byte) (clean []byte, left []string, err error) {
 	if len(content) > maxSVG {
 		return nil, nil, fmt.Errorf("it has more than %d MiB", maxSVG>>20)
 	}
@@ -206,7 +207,7 @@ func (c *svgCleaner) attribute(element string, a xml.Attr) error {
 }
 
 func (c *svgCleaner) leave(what string) {
-	if len(c.left) < maxNames && !slices.Contains(c.left, what) {
+	if len(c.left) < maxLeft && !slices.Contains(c.left, what) {
 		c.left = append(c.left, what)
 	}
 }

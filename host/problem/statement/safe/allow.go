@@ -1,4 +1,4 @@
-package statement
+package safe
 
 import (
 	"regexp"
@@ -8,21 +8,24 @@ import (
 
 // Elements of HTML and of MathML that a statement is made of.
 var (
-	htmlElements = set(`p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre code kbd samp var em strong b i u s del ins small
+	htmlElements = Names(`p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre code kbd samp var em strong b i u s del ins small
 		a table caption colgroup col thead tbody tfoot tr th td br hr div span section sup sub figure figcaption img q cite abbr mark
 		details summary`)
-	mathElements = set(`math semantics mrow mi mo mn ms mtext mspace mfrac msqrt mroot mstyle merror mpadded mphantom menclose
+	mathElements = Names(`math semantics mrow mi mo mn ms mtext mspace mfrac msqrt mroot mstyle merror mpadded mphantom menclose
 		mfenced msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mlabeledtr`)
 )
 
+// Element reports whether a statement may have an element.
+func Element(name string) bool { return htmlElements[name] || mathElements[name] }
+
 // voids are the elements without an end tag.
-var voids = set("br hr img col")
+var voids = Names("br hr img col")
 
 // blocks end a paragraph.
-var blocks = set(`p h1 h2 h3 h4 h5 h6 ul ol dl blockquote pre table hr div section figure figcaption details`)
+var blocks = Names(`p h1 h2 h3 h4 h5 h6 ul ol dl blockquote pre table hr div section figure figcaption details`)
 
 // skipped are the elements that are left out with all that is in them.
-var skipped = set(`script style title textarea xmp iframe noembed noframes noscript template svg object audio video canvas select head plaintext applet`)
+var skipped = Names(`script style title textarea xmp iframe noembed noframes noscript template svg object audio video canvas select head plaintext applet`)
 
 // Attributes by element; "" = of all elements of HTML.
 var htmlAttributes = map[string]map[string]*regexp.Regexp{
@@ -39,7 +42,7 @@ var htmlAttributes = map[string]map[string]*regexp.Regexp{
 }
 
 // mathAttributes are those of MathML, which have values of a few forms.
-var mathAttributes = set(`class display displaystyle scriptlevel mathvariant mathsize stretchy fence separator symmetric largeop
+var mathAttributes = Names(`class display displaystyle scriptlevel mathvariant mathsize stretchy fence separator symmetric largeop
 	movablelimits accent accentunder form lspace rspace minsize maxsize width height depth voffset linethickness columnalign rowalign
 	rowspacing columnspacing linebreak rowlines columnlines frame framespacing notation side columnspan rowspan align bevelled dir groupalign
 	alignmentscope equalrows equalcolumns open close separators`)
@@ -54,7 +57,7 @@ var (
 )
 
 // Classes that a statement may use. Their style sheet is statement.css of the web.
-var classes = set(`left center right top bottom nowrap small large mono caps source unknown illustration tabular row-line rows-end
+var classes = Names(`left center right top bottom nowrap small large mono caps source unknown illustration tabular row-line rows-end
 	line-left line-right line-top line-bottom footnotes footnote-ref footnote-backref subfigure reflect ditto box epigraph
 	math-italic math-bold math-serif depth-0 depth-2 depth-1 above below shift-left absolute relative flex-center fbox tag line-high
 	line-left-dashed line-right-dashed line-top-dashed line-bottom-dashed line-left-double line-right-double line-top-double line-bottom-double
@@ -65,9 +68,10 @@ var classes = set(`left center right top bottom nowrap small large mono caps sou
 // classForms are classes with a number, or of a family.
 var classForms = regexp.MustCompile(`^(w(5|[1-9][05]|100)|z[1-9][05]|z(100|5|1[0-9][05]|200)|p[tblr](0|[1-9]|[12][0-9]|30)|m[lr]n?(0|[1-9]|[12][0-9]|30)|(ink|ground)-[a-z]+|tml-[a-z0-9-]{1,20}|language-[A-Za-z0-9+#_-]{1,30})$`)
 
-func set(names string) map[string]bool {
+// Names are those in a list.
+func Names(list string) map[string]bool {
 	m := map[string]bool{}
-	for n := range strings.FieldsSeq(names) {
+	for n := range strings.FieldsSeq(list) {
 		m[n] = true
 	}
 	return m
@@ -105,7 +109,7 @@ func allowed(element, name, value string) bool {
 }
 
 // schemes are what an address may begin with.
-var schemes = set("http https mailto")
+var schemes = Names("http https mailto")
 
 // plainAddress reports whether a link goes to a page, here or elsewhere.
 func plainAddress(link string) bool {
@@ -122,5 +126,5 @@ func plainAddress(link string) bool {
 	return !ok || schemes[strings.ToLower(scheme)]
 }
 
-// picturePlace is what the address of a picture looks like.
-var picturePlace = regexp.MustCompile(`^pictures/[0-9a-f]{64}\.(png|jpg|gif|svg)$`)
+// PicturePlace is what the address of a picture looks like.
+var PicturePlace = regexp.MustCompile(`^pictures/[0-9a-f]{64}\.(png|jpg|gif|svg)$`)

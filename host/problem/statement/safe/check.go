@@ -1,4 +1,4 @@
-package statement
+package safe
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ var (
 	reference   = regexp.MustCompile(`^&(?:#[0-9]{1,7}|[a-z]{2,4});`)
 )
 
-// Check reports what in a page is no statement as a [Renderer] writes it: an element,
+// Check reports what in a page is no statement as a [statement.Renderer] writes it: an element,
 // attribute, class or address that it never writes, or elements that are not closed.
 func Check(page string) error {
 	if len(page) > 2*MaxPage {
@@ -65,7 +65,7 @@ func checkAttributes(element, attributes string) error {
 				return fmt.Errorf("a link goes to %q", value[:min(len(value), 100)])
 			}
 		case "src":
-			if !picturePlace.MatchString(plain) {
+			if !PicturePlace.MatchString(plain) {
 				return fmt.Errorf("a picture is at %q", value[:min(len(value), 100)])
 			}
 		case "class":
@@ -80,7 +80,7 @@ func checkAttributes(element, attributes string) error {
 // escapes are how the characters of HTML are written.
 var escapes = map[string]string{"&amp;": "&", "&lt;": "<", "&gt;": ">", "&#34;": `"`, "&#39;": "'"}
 
-// unescape returns what an attribute means, if it is written as a [Renderer] does.
+// unescape returns what an attribute means, if it is written as a [statement.Renderer] does.
 func unescape(value string) (string, bool) {
 	if !strings.Contains(value, "&") {
 		return value, true

@@ -1,13 +1,13 @@
-package statement
+package safe
 
 import (
 	"strconv"
 	"strings"
 )
 
-// unknownInk is the colour in which the library is told to write what it does not
+// UnknownInk is the colour in which the library is told to write what it does not
 // know, so that it can be told from what is coloured.
-const unknownInk = "#0badca"
+const UnknownInk = "#0badca"
 
 // inks are the colours that a page has, each readable on its ground in the light and in
 // the dark. Their places are where others are near.
@@ -40,9 +40,9 @@ var inkNames = map[string]string{
 	"forestgreen": "green", "royalblue": "blue", "brickred": "red", "dimgray": "gray", "crimson": "red", "indigo": "purple", "goldenrod": "orange",
 }
 
-// colours returns the class of a colour of text, or of what is behind it.
-func colours(name, value string) ([]string, bool) {
-	if value == unknownInk {
+// Colours returns the class of a colour of text, or of what is behind it.
+func Colours(name, value string) ([]string, bool) {
+	if value == UnknownInk {
 		return []string{"unknown"}, true
 	}
 	ink, ok := inkOfColour(strings.ToLower(value))

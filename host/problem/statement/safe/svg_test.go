@@ -1,4 +1,4 @@
-package statement
+package safe
 
 import (
 	"strings"
@@ -26,7 +26,7 @@ func TestAPictureInSVGIsCleaned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clean, left, err := cleanSVG([]byte(head + tt.source + "</svg>"))
+			clean, left, err := SVG([]byte(head + tt.source + "</svg>"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestAPictureInSVGIsCleaned(t *testing.T) {
 		"unknown entities": `<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]>` + head + "<text>&a;</text></svg>",
 		"too long":         head + strings.Repeat(" ", maxSVG) + "</svg>",
 	} {
-		if clean, _, err := cleanSVG([]byte(source)); err == nil {
+		if clean, _, err := SVG([]byte(source)); err == nil {
 			t.Errorf("%s is taken for a picture: %.200s", name, clean)
 		}
 	}

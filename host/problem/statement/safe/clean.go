@@ -1,4 +1,16 @@
-package statement
+// Package safe is the one way out for statements: it writes HTML and SVG again with
+// nothing but what a page may have. [Check] knows the same, for whoever gets such HTML
+// from a process that is not trusted.
+//
+//	clean.go   writes HTML again
+//	allow.go   its elements, attributes and classes
+//	style.go   what of a style is kept
+//	colour.go  colours
+//	length.go  lengths
+//	img.go     pictures in a page
+//	svg.go     pictures in SVG
+//	check.go   whether a page is as clean as that
+package safe
 
 import (
 	"fmt"
@@ -8,22 +20,38 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hooks are what a source adds to cleaning.
-type hooks struct {
-	// skip reports whether an element is left out with all that is in it, since the page
-	// shows that elsewhere.
-	skip func(element, class string) bool
-	// rename returns what an element is called instead.
-	rename func(element, class string) string
-	// text writes text that is not in code, which may hold formulas, as HTML.
-	text func(string) string
+// MaxPage is what a page may have at most, in bytes of HTML of one language.
+const MaxPage = 4 << 20
+
+// maxDepth is how deep elements may be in each other; deeper ones are left out.
+const maxDepth = 64
+
+// ErrTooLong says that a statement becomes more HTML than a page may have.
+var ErrTooLong = fmt.Errorf("becomes more than %d MiB of HTML: shorten it", MaxPage>>20)
+
+// Source is what a cleaner asks of whoever wrote the HTML.
+type Source struct {
+	// Note takes what is left out; what has one %s for the name.
+	Note func(what, name string)
+	// Picture returns the file name of a picture that the source calls so; "" = it
+	// cannot be shown.
+	Picture func(name string) string
+
+	// Skip reports whether an element is left out with all that is in it, since the page
+	// shows that elsewhere. Nil = none is.
+	Skip func(element, class string) bool
+	// Rename returns what an element is called instead. Nil = as it is.
+	Rename func(element, class string) string
+	// Text writes text that is not in code, which may hold formulas, as HTML. Nil = as
+	// it is.
+	Text func(string) (string, error)
 }
 
 // cleaner writes HTML again with what is allowed, well formed. It reads from left to
 // right, and what it looks back at has at most [maxDepth] elements.
 type cleaner struct {
-	*page
-	hooks
+	Source
+
 	in    *html.Tokenizer
 	out   strings.Builder
 	open  []string // elements
@@ -31,23 +59,24 @@ type cleaner struct {
 	code  int      // elements of code around this place
 	skips int      // depth of what is left out
 	skipn string
+	err   error
 }
 
-// clean returns the HTML with nothing but what a statement may have.
-func (p *page) clean(source string, h hooks) string {
-	c := &cleaner{page: p, hooks: h, in: html.NewTokenizer(strings.NewReader(source))}
-	for p.err == nil {
+// Clean returns HTML with nothing but what a statement may have.
+func Clean(page string, from Source) (string, error) {
+	c := &cleaner{Source: from, in: html.NewTokenizer(strings.NewReader(page))}
+	for c.err == nil {
 		kind := c.in.Next()
 		if kind == html.ErrorToken {
 			break
 		}
 		c.token(kind, c.in.Token())
-		if c.out.Len() > MaxPage {
-			p.fail(errTooLong)
+		if c.out.Len() > MaxPage && c.err == nil {
+			c.err = ErrTooLong
 		}
 	}
 	c.closeTo(0)
-	return c.out.String()
+	return c.out.String(), c.err
 }
 
 func (c *cleaner) token(kind html.TokenType, t html.Token) {
@@ -75,8 +104,9 @@ func (c *cleaner) token(kind html.TokenType, t html.Token) {
 }
 
 func (c *cleaner) write(text string) {
-	if c.text != nil && c.code == 0 {
-		c.out.WriteString(c.text(text))
+	if c.Text != nil && c.code == 0 {
+		text, c.err = c.Text(text)
+		c.out.WriteString(text)
 		return
 	}
 	c.out.WriteString(html.EscapeString(text))
@@ -91,14 +121,14 @@ func (c *cleaner) start(t html.Token, empty bool) {
 		}
 	}
 	real := name
-	if c.rename != nil {
-		name = c.rename(name, class)
+	if c.Rename != nil {
+		name = c.Rename(name, class)
 	}
-	own := c.skip != nil && c.skip(name, class)
+	own := c.Skip != nil && c.Skip(name, class)
 	switch {
 	case own || skipped[name]:
 		if !own && name != "head" {
-			c.note("holds elements of HTML that are left out with what is in them: %s", "<"+name+">")
+			c.Note("holds elements of HTML that are left out with what is in them: %s", "<"+name+">")
 		}
 		if !empty && !voids[name] {
 			c.skips, c.skipn = 1, real
@@ -111,13 +141,13 @@ func (c *cleaner) start(t html.Token, empty bool) {
 		}
 	case name == "meta" || name == "link" || name == "base" || name == "wbr":
 		return
-	case !htmlElements[name] && !mathElements[name]:
-		c.note("holds elements of HTML that are left out, though not the text in them: %s", "<"+name+">")
+	case !Element(name):
+		c.Note("holds elements of HTML that are left out, though not the text in them: %s", "<"+name+">")
 		return
 	}
 	c.implied(name)
 	if len(c.open) >= maxDepth {
-		c.note("holds elements in elements in elements, of which the innermost are left out: %s", "<"+name+">")
+		c.Note("holds elements in elements in elements, of which the innermost are left out: %s", "<"+name+">")
 		return
 	}
 	if name == "img" {
@@ -172,14 +202,14 @@ func (c *cleaner) closeTo(n int) {
 
 // impliedEnds are elements that end others by beginning, and where that stops.
 var impliedEnds = map[string]struct{ ends, stop map[string]bool }{
-	"li": {set("li"), set("ul ol")},
-	"dt": {set("dt dd"), set("dl")}, "dd": {set("dt dd"), set("dl")},
-	"td": {set("td th"), set("tr table")}, "th": {set("td th"), set("tr table")},
-	"tr":    {set("tr"), set("table")},
-	"tbody": {set("thead tbody tfoot"), set("table")}, "thead": {set("thead tbody tfoot"), set("table")}, "tfoot": {set("thead tbody tfoot"), set("table")},
+	"li": {Names("li"), Names("ul ol")},
+	"dt": {Names("dt dd"), Names("dl")}, "dd": {Names("dt dd"), Names("dl")},
+	"td": {Names("td th"), Names("tr table")}, "th": {Names("td th"), Names("tr table")},
+	"tr":    {Names("tr"), Names("table")},
+	"tbody": {Names("thead tbody tfoot"), Names("table")}, "thead": {Names("thead tbody tfoot"), Names("table")}, "tfoot": {Names("thead tbody tfoot"), Names("table")},
 }
 
-var paragraphStop = set("li dd td th div section blockquote figure figcaption details table caption summary math")
+var paragraphStop = Names("li dd td th div section blockquote figure figcaption details table caption summary math")
 
 // implied closes what an element ends by beginning.
 func (c *cleaner) implied(name string) {
@@ -204,7 +234,7 @@ func (c *cleaner) implied(name string) {
 }
 
 // quiet are attributes that nobody misses.
-var quiet = set("tabindex style class id border cellpadding cellspacing rel target loading name xmlns frameborder decoding charset")
+var quiet = Names("tabindex style class id border cellpadding cellspacing rel target loading name xmlns frameborder decoding charset")
 
 // attributes writes those that an element may have. Style becomes classes.
 func (c *cleaner) attributes(element string, all []html.Attribute) {
@@ -226,11 +256,11 @@ func (c *cleaner) attributes(element string, all []html.Attribute) {
 		case a.Key == "align" && !mathElements[element]:
 			class = append(class, allowedClasses(strings.ToLower(a.Val))...)
 		case a.Key == "href" && element == "a" && !plainAddress(a.Val):
-			c.note("has links to where no page may lead, which are left out: %s", a.Val)
+			c.Note("has links to where no page may lead, which are left out: %s", a.Val)
 		case a.Key != "tabindex" && allowed(element, a.Key, a.Val):
 			fmt.Fprintf(&c.out, ` %s="%s"`, a.Key, html.EscapeString(a.Val))
 		case !quiet[a.Key] && !strings.HasPrefix(a.Key, "data-") && !strings.HasPrefix(a.Key, "aria-"):
-			c.note("has attributes of HTML that are left out: %s", element+"."+a.Key)
+			c.Note("has attributes of HTML that are left out: %s", element+"."+a.Key)
 		}
 	}
 	slices.Sort(class)
