@@ -33,6 +33,7 @@ var (
 	golang = abi.Tool{Name: "go", Version: []string{"version"}, Pattern: `go(\d+\.\d+(?:\.\d+)?)`, Package: "golang-go"}
 )
 
+// What plugins are made of, and what they may be.
 const (
 	builtModule     = "plugin.wasm"
 	sdkFolder       = "deepoj-sdk"

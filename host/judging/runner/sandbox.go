@@ -22,6 +22,4 @@ type Sandbox interface {
 	Cores() int
 }
 
-var (
-	_ Sandbox = (*sandbox.Client)(nil)
-)
+var _ Sandbox = (*sandbox.Client)(nil)

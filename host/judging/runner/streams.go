@@ -8,6 +8,7 @@ import (
 // Streams take what a tool writes.
 type Streams struct{ Out, Err *os.File }
 
+// Streams returns empty ones.
 func (r *Runner) Streams() (*Streams, error) {
 	out, err := r.Scratch()
 	if err != nil {
@@ -20,6 +21,7 @@ func (r *Runner) Streams() (*Streams, error) {
 	return &Streams{out, errs}, nil
 }
 
+// Read returns the beginning of what was written.
 func (s *Streams) Read() (out, errs string, err error) {
 	if out, err = Head(s.Out, 2*KeptCompile); err != nil {
 		return "", "", err
@@ -28,4 +30,5 @@ func (s *Streams) Read() (out, errs string, err error) {
 	return out, errs, err
 }
 
+// Close gives them back.
 func (s *Streams) Close() error { return errors.Join(s.Out.Close(), s.Err.Close()) }

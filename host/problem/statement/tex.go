@@ -71,7 +71,7 @@ func (t *tex) step() {
 	c := t.Peek()
 	switch c {
 	case '\\':
-		t.command(t.Scanner.Command())
+		t.command(t.Command())
 	case '{':
 		t.Skip(1)
 		t.openGroup()

@@ -184,7 +184,7 @@ func (t *tex) drop(n int) {
 		if t.More() && t.Peek() == '{' {
 			t.Group()
 		} else if t.More() && t.Peek() == '\\' {
-			t.Scanner.Command()
+			t.Command()
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (t *tex) length() {
 	if n > 0 {
 		t.Skip(min(n, len(rest)))
 	} else if t.More() && t.Peek() == '\\' {
-		t.Scanner.Command()
+		t.Command()
 	}
 }
 

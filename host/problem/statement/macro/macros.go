@@ -31,6 +31,7 @@ type Macros struct {
 	bytes int
 }
 
+// New returns none.
 func New() *Macros { return &Macros{Known: map[string]Macro{}} }
 
 // tooMuch is why a macro is not expanded.
@@ -115,6 +116,7 @@ func mayDefine(tex string) bool {
 	return slices.ContainsFunc(definers, func(name string) bool { return strings.Contains(tex, name) })
 }
 
+// Digits is the number of arguments of a macro.
 var Digits = regexp.MustCompile(`^\s*([0-9])\s*$`)
 
 // Define reads a definition after the command that begins it.
@@ -174,4 +176,5 @@ func (m *Macros) Define(s *Scanner, by string) bool {
 	return true
 }
 
+// IsLetter reports whether a character is a letter, of which names of commands are.
 func IsLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

@@ -15,8 +15,8 @@ const maxFrames = 64
 // from each bracket.
 const maxOption = 2000
 
-// frame is a text that is being read.
-type frame struct {
+// Frame is a text that is being read.
+type Frame struct {
 	text string
 	at   int
 	File string // that it is, if it is a file of the package
@@ -27,13 +27,13 @@ type frame struct {
 // in, is read before the rest. Nothing is copied and nothing read twice, except
 // arguments by whoever asks for them.
 type Scanner struct {
-	Frames []frame // the innermost last
+	Frames []Frame // the innermost last
 }
 
 // NewScanner returns a Scanner of a text, and of what file of the package it is; "" if
 // it is none.
 func NewScanner(text, file string) *Scanner {
-	return &Scanner{Frames: []frame{{text: text, File: file}}}
+	return &Scanner{Frames: []Frame{{text: text, File: file}}}
 }
 
 // More reports whether there is anything left, and leaves texts that are at their end.
@@ -52,7 +52,7 @@ func (s *Scanner) More() bool {
 // other.
 func (s *Scanner) Push(text string) bool {
 	s.More()
-	s.Frames = append(s.Frames, frame{text: text, Made: true})
+	s.Frames = append(s.Frames, Frame{text: text, Made: true})
 	return len(s.Frames) <= maxFrames
 }
 
@@ -63,7 +63,8 @@ func (s *Scanner) Abandon() {
 	}
 }
 
-func (s *Scanner) Top() *frame { return &s.Frames[len(s.Frames)-1] }
+// Top is the innermost text.
+func (s *Scanner) Top() *Frame { return &s.Frames[len(s.Frames)-1] }
 
 // Rest is what is left of the innermost text, "" if there is nothing at all.
 func (s *Scanner) Rest() string {
@@ -77,6 +78,7 @@ func (s *Scanner) Rest() string {
 // Peek returns the next byte; there must be one.
 func (s *Scanner) Peek() byte { f := s.Top(); return f.text[f.at] }
 
+// Skip goes on behind n bytes of the innermost text.
 func (s *Scanner) Skip(n int) { s.Top().at += n }
 
 // plain reads text up to the next backslash.

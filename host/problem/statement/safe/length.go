@@ -13,6 +13,7 @@ const textWidth = 16
 // pixelsPer are the units of lengths, in pixels of CSS.
 var pixelsPer = map[string]float64{"px": 1, "": 1, "cm": 37.8, "mm": 3.78, "in": 96, "pt": 1.333, "bp": 1.333, "pc": 16, "em": 16, "rem": 16, "ex": 7}
 
+// Number64 returns a number, 0 for what is none.
 func Number64(s string) float64 {
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(n) {
