@@ -30,7 +30,7 @@ bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(LANGUAGE_WASM) $(EDITOR) $(MA
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./host/cmd/...
 
 .PHONY: test
-test: deps-test build .build/versitygw ## Install what is missing, then run every test (race detector on)
+test: deps-test build .build/versitygw ## Install what is missing, then run every test but those in virtual machines (race detector on)
 	.tools/test.sh
 
 .build/versitygw: .tools/s3.mod .tools/s3.sum # the S3 server of the tests
@@ -49,7 +49,7 @@ test-upgrade: deps-test build ## Upgrade from the version FROM (a tag or commit)
 	DEEPOJ_UPGRADE_FROM=$(FROM) DEEPOJ_TEST=require go test -count=1 -v -run '^TestOldAndNewVersionsWorkSideBySide$$' ./host/e2e
 
 .PHONY: check
-check: lint verify test ## What has to hold before a commit: lint, verify, test
+check: lint verify test test-vm ## What has to hold before a commit: lint, verify, test, test-vm
 
 .PHONY: bench
 bench: deps-test build ## Submissions per second, CPU per job, latency, on this machine

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs every test with the race detector and says how long it took. Nothing may
 # be skipped: DEEPOJ_TEST=require turns a missing service into a failure. What
-# measures CPU time to the millisecond has the machine to itself, and virtual
-# machines keep every core busy, so these come before and after all others.
+# measures CPU time to the millisecond has the machine to itself, so it comes before
+# all others. Virtual machines are a suite of their own: test-vm.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export DEEPOJ_TEST=${DEEPOJ_TEST:-require} CGO_ENABLED=1
@@ -31,6 +31,5 @@ CGO_ENABLED=0 go test "${quick[@]}" -timeout 20m -p 3 -skip "$costs" "$@" "${cal
 go test "${quick[@]}" -race -timeout 40m -p 3 -skip "^TestCPUTime|^TestPureCgroupV2InAVirtualMachine\$|$many" "$@" \
 	./host/e2e ./web ./host/judging ./sandbox "${racing[@]}" || status=$?
 (cd host/deploy/strict && CGO_ENABLED=0 go test -vet=off -timeout 5m ./...) || status=$?
-.tools/test-vm.sh || status=$?
 echo "test: $((SECONDS - start)) s of a budget of 1500 s"
 exit $status

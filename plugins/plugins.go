@@ -23,9 +23,8 @@ var dist embed.FS
 //go:embed sdk/cpp/include sdk/cpp/exceptions.cpp
 var sdk embed.FS
 
-// SDK returns what a C++ plugin is compiled with: the folder include, which
-// goes on the search path, and exceptions.cpp, which is compiled along. See
-// README.md for the command line.
+// SDK returns what a C++ plugin is compiled with: the folder include, which goes on the search path, and
+// exceptions.cpp, which is compiled along. See README.md for the command line.
 func SDK() fs.FS {
 	cpp, err := fs.Sub(sdk, "sdk/cpp")
 	if err != nil {
@@ -96,8 +95,7 @@ func Digests() (map[string]string, error) {
 	return digests, nil
 }
 
-// names returns what stands between prefix and suffix in dist's file names,
-// sorted.
+// names returns what stands between prefix and suffix in dist's file names, sorted.
 func names(prefix string) []string {
 	files, err := fs.Glob(dist, path.Join("dist", prefix+"*"+suffix))
 	if err != nil {

@@ -23,8 +23,7 @@ const (
 	longestBlock = time.Second
 )
 
-// Refused reports whether err says that Redis does not accept the user, the
-// password, or what the user asks for.
+// Refused reports whether err says that Redis does not accept the user, the password, or what the user asks for.
 func Refused(err error) bool { return redis.IsAuthError(err) || redis.IsPermissionError(err) }
 
 // errNoTLS says that certificates are named for nothing.
@@ -71,8 +70,7 @@ func connect(address string, trust *tls.Config) (redis.UniversalClient, error) {
 	}
 }
 
-// certificates returns asked, which is nil when the address does not ask for
-// TLS, with the certificates of trust.
+// certificates returns asked, which is nil when the address does not ask for TLS, with the certificates of trust.
 func certificates(asked, trust *tls.Config) (*tls.Config, error) {
 	switch {
 	case trust == nil:
@@ -85,9 +83,8 @@ func certificates(asked, trust *tls.Config) (*tls.Config, error) {
 	return asked, nil
 }
 
-// parseMany reads [user:password@]host[,host…][/master[/database]][?query]. It is
-// not a URL that net/url accepts. The query may have tls, and sentinel_user and
-// sentinel_password, which the sentinels themselves ask for.
+// parseMany reads [user:password@]host[,host…][/master[/database]][?query]. It is not a URL that net/url accepts. The
+// query may have tls, and sentinel_user and sentinel_password, which the sentinels themselves ask for.
 func parseMany(rest string) (*redis.UniversalOptions, error) {
 	o := &redis.UniversalOptions{
 		DialTimeout: dialTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout,

@@ -21,11 +21,9 @@ type Cleaned struct {
 	Consumers int64 // consumers without entries that nobody uses any more
 }
 
-// Clean removes entries that were read long ago and never acknowledged, and
-// consumers that have vanished. Decided returns those of the jobs whose entries
-// are of no use any more; the others are looked at again later. A nil decided
-// removes them all. Recovery does not depend on it: the database delivers such
-// jobs again by itself.
+// Clean removes entries that were read long ago and never acknowledged, and consumers that have vanished. Decided
+// returns those of the jobs whose entries are of no use any more; the others are looked at again later. A nil decided
+// removes them all. Recovery does not depend on it: the database delivers such jobs again by itself.
 func (s *Streams) Clean(ctx context.Context, decided func(ctx context.Context, ids []int64) ([]int64, error)) (Cleaned, error) {
 	var done Cleaned
 	es, err := s.Reclaim(ctx)

@@ -1,9 +1,7 @@
-// Package queue carries tickets from the dispatcher to the workers over Redis
-// streams.
+// Package queue carries tickets from the dispatcher to the workers over Redis streams.
 //
-// Delivery is at least once. A ticket may arrive twice, or long after its job
-// was finalized, so a ticket grants nothing: a worker earns the right to write a
-// verdict by claiming the job in package sql.
+// Delivery is at least once. A ticket may arrive twice, or long after its job was finalized, so a ticket grants
+// nothing: a worker earns the right to write a verdict by claiming the job in package sql.
 //
 // Streams hold identifiers, never source code. Redis may lose all of them; the
 // scheduler refills the streams from the outbox (see [Streams.Changed]).
@@ -48,63 +46,53 @@ type Taker interface {
 	// Taking reports whether it does so at the moment. If not, use Receive.
 	Taking() bool
 
-	// Take claims at most max jobs for owner and returns them. If there are none
-	// it waits for some, at most wait, and then returns none. Asked is when the
-	// last request was sent: a lease lasts at least for lease from then on. After
-	// an error some may have been claimed all the same, by this token.
+	// Take claims at most max jobs for owner and returns them. If there are none it waits for some, at most wait,
+	// and then returns none. Asked is when the last request was sent: a lease lasts at least for lease from then
+	// on. After an error some may have been claimed all the same, by this token.
 	Take(ctx context.Context, max int, wait time.Duration, owner, token string, lease time.Duration) (jobs []judge.Claim, asked time.Time, err error)
 }
 
 // Config says where the streams are. Only URL is required.
 type Config struct {
-	// URL of the Redis: redis, rediss, unix, redis+sentinel or redis+cluster.
-	// The last two name several hosts, and sentinel the master as well:
-	// redis+sentinel://user:password@h1:26379,h2:26379/mymaster/0 and
-	// redis+cluster://user:password@h1:6379,h2:6379. Both take ?tls=true; for
-	// sentinels that ask for a password themselves there are sentinel_user and
-	// sentinel_password.
+	// URL of the Redis: redis, rediss, unix, redis+sentinel or redis+cluster. The last two name several hosts, and
+	// sentinel the master as well: redis+sentinel://user:password@h1:26379,h2:26379/mymaster/0 and
+	// redis+cluster://user:password@h1:6379,h2:6379. Both take ?tls=true; for sentinels that ask for a password
+	// themselves there are sentinel_user and sentinel_password.
 	URL string
 
-	// TLS has the certificates to trust and to show (REDIS_TLS_CA,
-	// REDIS_TLS_CERT, REDIS_TLS_KEY); what else it says is not heeded. The URL
-	// must ask for TLS. Defaults to those of the system, and to none.
+	// TLS has the certificates to trust and to show (REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY); what else it
+	// says is not heeded. The URL must ask for TLS. Defaults to those of the system, and to none.
 	TLS *tls.Config
 
-	// Stream is the key of the stream (JOB_STREAM_KEY). Defaults to
-	// "deepoj:jobs".
+	// Stream is the key of the stream (JOB_STREAM_KEY). Defaults to "deepoj:jobs".
 	Stream string
 
 	// Pool is the pool of workers whose stream this is; the default pool's
 	// stream is Stream itself. Defaults to "default".
 	Pool string
 
-	// Group is the consumer group (JOB_STREAM_GROUP). Defaults to
-	// "deepoj:workers".
+	// Group is the consumer group (JOB_STREAM_GROUP). Defaults to "deepoj:workers".
 	Group string
 
-	// Consumer names this reader within the group (JOB_STREAM_CONSUMER); a
-	// random boot id is appended, so that twins share nothing. Defaults to host
-	// name and process id.
+	// Consumer names this reader within the group (JOB_STREAM_CONSUMER); a random boot id is appended, so that
+	// twins share nothing. Defaults to host name and process id.
 	Consumer string
 
-	// MaxLen is the length at which Redis trims the stream, approximately
-	// (JOB_STREAM_MAXLEN). Defaults to 200000.
+	// MaxLen is the length at which Redis trims the stream, approximately (JOB_STREAM_MAXLEN). Defaults to 200000.
 	MaxLen int64
 
 	// MinIdle is how long an entry lies with one consumer before another cleans
 	// it up: lease plus grace. Defaults to 75 seconds.
 	MinIdle time.Duration
 
-	// CleanCount is how many entries one Clean looks at (JOB_RECLAIM_COUNT).
-	// Defaults to 16.
+	// CleanCount is how many entries one Clean looks at (JOB_RECLAIM_COUNT). Defaults to 16.
 	CleanCount int64
 
 	// WatchEvery is the time between two looks whether Redis is still the one
 	// that it was (see [Streams.Changed]). Defaults to 1 second.
 	WatchEvery time.Duration
 
-	// Remedy returns what to do about an error of Redis, for the log. Defaults
-	// to nothing.
+	// Remedy returns what to do about an error of Redis, for the log. Defaults to nothing.
 	Remedy func(error) string
 
 	// Log receives what cannot be returned. Defaults to discarding.
@@ -193,8 +181,7 @@ type Streams struct {
 
 var _ Delivery = (*Streams)(nil)
 
-// Open prepares a connection. It does not wait for Redis, which may come later
-// and go at any time: see [Streams.Ping].
+// Open prepares a connection. It does not wait for Redis, which may come later and go at any time: see [Streams.Ping].
 func Open(ctx context.Context, cfg Config) (*Streams, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("queue config: %w", err)

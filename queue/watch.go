@@ -12,19 +12,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The epoch is a key beside the stream: "<run id of the server>:<random>". It
-// vanishes with the stream's data, and it names another server after a restart
-// or a failover, whose data may be older. Whoever notices first writes a new
-// one; everybody who sees another epoch than before knows that entries may be
-// lost.
+// The epoch is a key beside the stream: "<run id of the server>:<random>". It vanishes with the stream's data, and it
+// names another server after a restart or a failover, whose data may be older. Whoever notices first writes a new one;
+// everybody who sees another epoch than before knows that entries may be lost.
 
-// Changed delivers a value after the stream has lost its data or may have: Redis
-// restarted or failed over, was flushed, or the group vanished. All unclaimed
-// jobs must be delivered again. Several changes may be one value.
+// Changed delivers a value after the stream has lost its data or may have: Redis restarted or failed over, was flushed,
+// or the group vanished. All unclaimed jobs must be delivered again. Several changes may be one value.
 func (s *Streams) Changed() <-chan struct{} { return s.changed }
 
-// Ping reports whether Redis answers, and looks whether it is still the one that
-// it was.
+// Ping reports whether Redis answers, and looks whether it is still the one that it was.
 func (s *Streams) Ping(ctx context.Context) error {
 	if err := s.look(ctx); err != nil {
 		return fmt.Errorf("ping redis: %w", err)
@@ -56,9 +52,8 @@ func (s *Streams) watch(ctx context.Context) {
 	}
 }
 
-// look compares the epoch with the one seen before, and with the server. Two at
-// once could hide a change from each other: one writes an epoch, and the other
-// reads it back as if it had been there.
+// look compares the epoch with the one seen before, and with the server. Two at once could hide a change from each
+// other: one writes an epoch, and the other reads it back as if it had been there.
 func (s *Streams) look(ctx context.Context) error {
 	if err := s.looking.Acquire(ctx, 1); err != nil {
 		return err
@@ -100,8 +95,7 @@ func (s *Streams) look(ctx context.Context) error {
 	return nil
 }
 
-// restore makes the group again after it vanished; whoever makes it begins a new
-// epoch.
+// restore makes the group again after it vanished; whoever makes it begins a new epoch.
 func (s *Streams) restore(ctx context.Context) error {
 	if err := s.looking.Acquire(ctx, 1); err != nil {
 		return err

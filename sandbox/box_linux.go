@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
+
+	"golang.org/x/sys/unix"
 
 	"deepoj/sandbox/internal/wire"
 )
@@ -13,8 +17,7 @@ import (
 // group, held until Close. Its methods run one at a time.
 type Box struct{ in interior }
 
-// interior is how the files and runs of a box are made: by an agent, or by one
-// process for each run.
+// interior is how the files and runs of a box are made: by an agent, or by one process for each run.
 type interior interface {
 	// put writes packed files.
 	put(ctx context.Context, packed *os.File) error
@@ -52,9 +55,8 @@ func (b *Box) Put(ctx context.Context, files ...File) error {
 	return nil
 }
 
-// Run runs one command and waits for its end. The error is a failure of the
-// platform; whatever the program does is in the Result. When ctx ends, the run
-// is killed and its error returned.
+// Run runs one command and waits for its end. The error is a failure of the platform; whatever the program does is in
+// the Result. When ctx ends, the run is killed and its error returned.
 func (b *Box) Run(ctx context.Context, c Cmd) (Result, error) { return b.run(ctx, c, false, nil) }
 
 func (b *Box) run(ctx context.Context, c Cmd, raw bool, sent func()) (Result, error) {
@@ -65,10 +67,9 @@ func (b *Box) run(ctx context.Context, c Cmd, raw bool, sent func()) (Result, er
 	return r, nil
 }
 
-// Collect returns the regular files below /box that match one of globs, in
-// order of their paths. In a glob, * and ? match within a name and ** crosses
-// folders. Symbolic links are neither followed nor returned. It is an error if
-// the files together have more than maxBytes bytes.
+// Collect returns the regular files below /box that match one of globs, in order of their paths. In a glob, * and ?
+// match within a name and ** crosses folders. Symbolic links are neither followed nor returned. It is an error if the
+// files together have more than maxBytes bytes.
 func (b *Box) Collect(ctx context.Context, globs []string, maxBytes int64) ([]File, error) {
 	packed, err := b.in.collect(ctx, globs, maxBytes)
 	if err != nil {
@@ -82,9 +83,8 @@ func (b *Box) Collect(ctx context.Context, globs []string, maxBytes int64) ([]Fi
 	return files, nil
 }
 
-// Clean waits until everything that a run left is gone: processes, what is in
-// /tmp and /dev/shm, charged memory. Every run begins clean anyway. What is in
-// /box stays.
+// Clean waits until everything that a run left is gone: processes, what is in /tmp and /dev/shm, charged memory. Every
+// run begins clean anyway. What is in /box stays.
 func (b *Box) Clean(ctx context.Context) error {
 	if err := b.in.clean(ctx); err != nil {
 		return fmt.Errorf("clean a box: %w", err)
@@ -102,8 +102,7 @@ func (b *Box) Renew(ctx context.Context) error {
 	return nil
 }
 
-// Close kills what is left in the box and gives it back. It may be called more
-// than once.
+// Close kills what is left in the box and gives it back. It may be called more than once.
 func (b *Box) Close() error {
 	if err := b.in.close(); err != nil {
 		return fmt.Errorf("close a box: %w", err)
@@ -189,3 +188,28 @@ func (b *agentBox) renew(ctx context.Context) error {
 }
 
 func (b *agentBox) close() error { return b.s.Close() }
+
+// presentable returns the input f, or a copy of one that an agent would not take from
+// us: it reads no files that the kernel or a program makes up.
+func presentable(f *os.File) (*os.File, error) {
+	var st unix.Stat_t
+	var fs unix.Statfs_t
+	fds, err := wire.Descriptors([]*os.File{f})
+	if err == nil {
+		err = errors.Join(unix.Fstat(fds[0], &st), unix.Fstatfs(fds[0], &fs))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at the input: %w", err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || wire.RealFileSystem(fs.Type) {
+		return f, nil
+	}
+	m, err := wire.MemoryFile("stdin")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(m, io.NewSectionReader(f, 0, math.MaxInt64)); err != nil {
+		return nil, errors.Join(fmt.Errorf("copy the input: %w", err), m.Close())
+	}
+	return m, nil
+}

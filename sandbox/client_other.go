@@ -72,8 +72,7 @@ func (b *Box) Close() error { return wire.Supported() }
 // Moment is how long a program may go on whose end does not matter any more.
 const Moment = 2 * time.Second
 
-// SameMoment is how long before and after a program fails its last words may be what
-// decides.
+// SameMoment is how long before and after a program fails its last words may be what decides.
 const SameMoment = 200 * time.Millisecond
 
 // PairOptions are what [RunPairWith] does besides.

@@ -29,8 +29,7 @@ type oneShotBox struct {
 	packed []*os.File // packed files in /box; later ones replace earlier ones
 }
 
-// maxPacked is how many files with packed files a box keeps before it makes one
-// of them.
+// maxPacked is how many files with packed files a box keeps before it makes one of them.
 const maxPacked = 8
 
 func (b *oneShotBox) put(_ context.Context, packed *os.File) error {

@@ -15,22 +15,19 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// RunPair runs two programs, each in its own box, with the standard output of
-// either joined to the standard input of the other, and waits for both. The
-// Stdin and Stdout of the commands must be nil. A program that dies of SIGPIPE
-// spoke when the other one did not listen any more and did not fail by that: its
-// verdict is OK and Result.Signal tells.
+// RunPair runs two programs, each in its own box, with the standard output of either joined to the standard input of
+// the other, and waits for both. The Stdin and Stdout of the commands must be nil. A program that dies of SIGPIPE spoke
+// when the other one did not listen any more and did not fail by that: its verdict is OK and Result.Signal tells.
 func RunPair(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd) (PairResult, error) {
 	return RunPairWith(ctx, a, ac, b, bc, PairOptions{})
 }
 
 // PairOptions are what [RunPairWith] does besides.
 type PairOptions struct {
-	// Hear is told what one of the programs says before the other one hears it, in
-	// calls one after the other. Then nobody learns by writing that the other one
-	// does not listen any more: what is said to nobody is lost, and no program gets a
-	// signal or an error for it. That a program has ended is heard by the other one
-	// only when it is known here.
+	// Hear is told what one of the programs says before the other one hears it, in calls one after the other. Then
+	// nobody learns by writing that the other one does not listen any more: what is said to nobody is lost, and no
+	// program gets a signal or an error for it. That a program has ended is heard by the other one only when it is
+	// known here.
 	Hear func(fromA bool, said []byte)
 
 	// Enough is told how B ended, if it ended first, and says whether it does not
@@ -65,9 +62,8 @@ func RunPairWith(ctx context.Context, a *Box, ac Cmd, b *Box, bc Cmd, o PairOpti
 	return p, nil
 }
 
-// SameMoment is how long before and after a program fails its last words may be what
-// decides: one that says something wrong, and fails at the same moment, is not first to
-// end.
+// SameMoment is how long before and after a program fails its last words may be what decides: one that says something
+// wrong, and fails at the same moment, is not first to end.
 const SameMoment = 200 * time.Millisecond
 
 // run runs both programs. When one cannot be run, the other one is ended.
@@ -254,9 +250,8 @@ func (r *relays) end() {
 	r.work.Wait()
 }
 
-// RunPiped runs one command whose standard input and output are ends of pipes.
-// They are closed here as soon as they are passed on, whatever comes of it, so
-// that whoever has the other ends sees the program's end. A program that dies of
+// RunPiped runs one command whose standard input and output are ends of pipes. They are closed here as soon as they are
+// passed on, whatever comes of it, so that whoever has the other ends sees the program's end. A program that dies of
 // SIGPIPE did not fail by that, as with [RunPair].
 func (b *Box) RunPiped(ctx context.Context, c Cmd) (Result, error) {
 	if c.Stdin == nil || c.Stdout == nil {
@@ -284,9 +279,8 @@ func runPiped(ctx context.Context, b *Box, c Cmd) (Result, error) {
 	return b.run(ctx, c, true, release)
 }
 
-// forgiveBrokenPipe makes r OK if its program only wrote to one that listened no
-// more. Which of two ends came first does not matter: when they are close, each
-// may be noticed before the other.
+// forgiveBrokenPipe makes r OK if its program only wrote to one that listened no more. Which of two ends came first
+// does not matter: when they are close, each may be noticed before the other.
 func forgiveBrokenPipe(r *Result) {
 	if r.Verdict == RE && r.Signal == int(syscall.SIGPIPE) {
 		r.Verdict = OK

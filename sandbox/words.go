@@ -2,8 +2,7 @@ package sandbox
 
 import "deepoj/sandbox/internal/wire"
 
-// The words that travel between clients and what runs as root. Their fields are
-// described where they are declared.
+// The words that travel between clients and what runs as root. Their fields are described where they are declared.
 type (
 	// Verdict says how a run ended.
 	Verdict = wire.Verdict
@@ -30,9 +29,8 @@ type (
 	// Config says how an agent works. The zero value is good.
 	Config = wire.Config
 
-	// UnfitError says that files cannot lie in a box, or be taken out of it, as they
-	// are, or that a command is too long. Whoever made them is at fault and not the
-	// platform, and it will be the same the next time.
+	// UnfitError says that files cannot lie in a box, or be taken out of it, as they are, or that a command is too
+	// long. Whoever made them is at fault and not the platform, and it will be the same the next time.
 	UnfitError = wire.UnfitError
 
 	// ProtocolError says why a line of the Judge JSON protocol is refused.

@@ -12,7 +12,7 @@ import (
 // description of the API are made of it.
 func (s *Server) addresses() []site.Address {
 	return slices.Concat(s.ownAddresses(), s.people.Addresses(), s.jobAddresses(), s.solveAddresses(), s.spacesAddresses(),
-		s.settersAddresses(), s.staffAddresses(), s.judge0Addresses())
+		s.setters.Addresses(), s.plugins.Addresses(), s.draftAddresses(), s.staffAddresses(), s.judge0Addresses())
 }
 
 // ownAddresses are those of what machines ask, of our files, and of what describes

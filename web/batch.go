@@ -60,7 +60,7 @@ func (s *Server) apiSubmitBatch(c *fiber.Ctx) error {
 	}
 	receipts, err := s.handAll(c.UserContext(), ns)
 	if err != nil {
-		return v1Fields.rename(site.SpaceFault(err, space))
+		return v1Fields.Rename(site.SpaceFault(err, space))
 	}
 	out := make([]receiptJSON, len(receipts))
 	for i, r := range receipts {
@@ -139,7 +139,7 @@ func placed(f site.Fault, at string, space bool) *site.Fault {
 		switch {
 		case field == "" || field == "body":
 			return at
-		case field == v1Fields.key, field == "space" && space:
+		case field == v1Fields.Key, field == "space" && space:
 			return field
 		}
 		return at + "." + field

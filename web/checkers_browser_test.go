@@ -57,7 +57,7 @@ func (s *stage) checkerScene() map[string]string {
 	s.tell(a, "finding", aFinding)
 	pages["checker-running"] = site.JobURL(running)
 	pages["checker-waiting"] = site.JobURL(s.ask(judge.KindPluginTest, judge.PluginPayload{Op: judge.PluginUpload}))
-	pages["checkers"], pages["checker"] = "/checkers", checkerURL("checker", one.Name)
+	pages["checkers"], pages["checker"] = "/checkers", site.PluginURL("checker", one.Name)
 	return pages
 }
 

@@ -18,10 +18,6 @@ import (
 // What setters hand in to versions that are not live is theirs alone: the owner,
 // co-authors and staff see it. This file is the one place that says so.
 
-func tryURL(slug, version string) string {
-	return site.PackageURL(slug) + "/try?version=" + url.QueryEscape(version)
-}
-
 // changes reports whether the viewer may change a problem that there is.
 func (s *Server) changes(ctx context.Context, v site.Viewer, slug string) (bool, error) {
 	if v.Staff() {
@@ -36,10 +32,10 @@ func (s *Server) changes(ctx context.Context, v site.Viewer, slug string) (bool,
 
 // submitDraft stores a program that is judged on a version, live or not.
 func (s *Server) submitDraft(ctx context.Context, v site.Viewer, version string, in handIn) (none sql.Receipt, err error) {
-	if err := s.mayChange(ctx, v, in.Problem); err != nil {
+	if err := s.setters.MayChange(ctx, v, in.Problem); err != nil {
 		return none, err
 	}
-	_, problem, err := s.shownVersion(ctx, in.Problem, version)
+	_, problem, err := s.setters.ShownVersion(ctx, in.Problem, version)
 	if err != nil {
 		return none, err
 	}
@@ -60,7 +56,7 @@ func (s *Server) submitDraft(ctx context.Context, v site.Viewer, version string,
 		Sources: in.Sources,
 	}, version)
 	if err != nil {
-		return none, in.fields.rename(err)
+		return none, in.fields.Rename(err)
 	}
 	return receipt, nil
 }
@@ -77,16 +73,16 @@ type draftDesk struct {
 // tryView is the page of a problem as it would be with a version.
 func (s *Server) tryView(c *fiber.Ctx) (*problemView, error) {
 	ctx, v, slug := c.UserContext(), site.ViewerOf(c), c.Params("slug")
-	version, problem, err := s.shownVersion(ctx, slug, c.Query("version"))
+	version, problem, err := s.setters.ShownVersion(ctx, slug, c.Query("version"))
 	if err != nil {
 		return nil, err
 	}
-	base := versionURL(slug, version.Version)
+	base := site.VersionURL(slug, version.Version)
 	view, err := s.deskOf(c, problem, nil, base, base+"/files")
 	if err != nil {
 		return nil, err
 	}
-	view.At, view.Runs = tryURL(slug, version.Version), false
+	view.At, view.Runs = site.TryURL(slug, version.Version), false
 	view.Draft = &draftDesk{Version: version.Version, Live: version.Live}
 	if view.Draft.Mine, err = s.changes(ctx, v, slug); err != nil || !view.Draft.Mine {
 		return view, err
@@ -154,7 +150,7 @@ func (s *Server) draftView(c *fiber.Ctx) (*submissionView, error) {
 		return nil, err
 	}
 	view := showSubmission(d, problem, events, place, offers, v.AsStaff())
-	view.Desk = tryURL(d.Problem, d.Version)
+	view.Desk = site.TryURL(d.Problem, d.Version)
 	view.Again = view.Desk + "&from=" + strconv.FormatInt(d.JobID, 10)
 	return view, nil
 }
@@ -162,7 +158,7 @@ func (s *Server) draftView(c *fiber.Ctx) (*submissionView, error) {
 // draftToCancel returns the one that the address names, to whoever may change its
 // problem. Others are refused whether or not it is there.
 func (s *Server) draftToCancel(c *fiber.Ctx) (*judge.Submission, error) {
-	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
+	if err := s.setters.MayChange(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
 		return nil, err
 	}
 	return s.draftFor(c)
@@ -195,11 +191,11 @@ func (s *Server) apiDraft(c *fiber.Ctx) error {
 
 // apiDrafts handles GET /api/v1/problems/:slug/drafts?version=&before=&limit=.
 func (s *Server) apiDrafts(c *fiber.Ctx) error {
-	versions, err := s.versionsOf(c)
+	versions, err := s.setters.VersionsOf(c)
 	if err != nil {
 		return err
 	}
-	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
+	if err := s.setters.MayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
 		return err
 	}
 	f, err := site.ReadFilter(c)
@@ -222,7 +218,7 @@ func (s *Server) apiDrafts(c *fiber.Ctx) error {
 
 // apiSubmitDraft handles POST /api/v1/problems/:slug/versions/:version/submissions.
 func (s *Server) apiSubmitDraft(c *fiber.Ctx) error {
-	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
+	if err := s.setters.MayChange(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
 		return err
 	}
 	f, err := site.ReadFields(c, "language", "source", "sources")
@@ -245,7 +241,7 @@ func (s *Server) apiSubmitDraft(c *fiber.Ctx) error {
 // apiVersionProblem handles GET /api/v1/problems/:slug/versions/:version/problem: what
 // contestants would see.
 func (s *Server) apiVersionProblem(c *fiber.Ctx) error {
-	_, p, err := s.shownVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
+	_, p, err := s.setters.ShownVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
 	if err != nil {
 		return err
 	}

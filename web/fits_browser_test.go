@@ -88,10 +88,10 @@ func (s *stage) setterScene(blobs blob.Store) map[string]string {
 	s.must(err)
 	s.finish(draft.JobID, mixed())
 	s.finish(s.submit(name, "cpp", "x"), judge.Result{Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 3}})
-	edit := func(part string) string { return editURL(name, second, part) }
+	edit := func(part string) string { return site.EditURL(name, second, part) }
 	pages := map[string]string{
 		"packages": "/packages", "package": "/packages/" + name, "edit-statement": edit("statement"), "edit-settings": edit("settings"), "edit-tests": edit("tests"),
-		"edit-submissions": edit("submissions"), "edit-checker": edit("checker"), "edit-files": edit("files") + "&file=problem.yaml", "try": tryURL(name, second), "draft": site.DraftURL(name, draft.JobID),
+		"edit-submissions": edit("submissions"), "edit-checker": edit("checker"), "edit-files": edit("files") + "&file=problem.yaml", "try": site.TryURL(name, second), "draft": site.DraftURL(name, draft.JobID),
 		"compare": "/packages/" + name + "/compare", "preview": "/packages/" + name + "/versions/" + second, "statistics": "/problems/" + name + "/statistics",
 		"import": site.ImportURL(moving), "import-faulty": site.ImportURL(faulty), "problems-found": "/?q=problem",
 	}
@@ -105,7 +105,7 @@ func (s *stage) setterScene(blobs blob.Store) map[string]string {
 		s.must(err)
 		s.must(s.store.KeepVersion(ctx, pkg.Judge(), "root", 0))
 		for _, part := range []string{"tests", "submissions", "checker"} {
-			pages["copy-"+slug+"-"+part] = editURL(pkg.Slug, string(pkg.Version), part)
+			pages["copy-"+slug+"-"+part] = site.EditURL(pkg.Slug, string(pkg.Version), part)
 		}
 		pages["copy-"+slug] = "/packages/" + pkg.Slug + "/versions/" + string(pkg.Version)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/web/job"
+	"deepoj/web/plugins"
 	"deepoj/web/site"
 )
 
@@ -44,7 +45,7 @@ var parameters = map[string]parameter{
 	"group":    {does: "Only what waits of this submitter; for contestants their own", kind: "string"},
 	"lang":     {does: "The tag of a language of the statement, such as en; else that which Accept-Language wants most, or English, or the first", kind: "string"},
 	"version":  {does: "The digest of a version; the live one when missing", kind: "string"},
-	"kind":     {does: "Only those of this kind", kind: "string", one: pluginKinds},
+	"kind":     {does: "Only those of this kind", kind: "string", one: plugins.Kinds},
 	"name":     {does: "Only those with this name", kind: "string"},
 	"after":    {does: "Only what has an id above this; for streams Last-Event-ID goes before it", kind: "integer", least: 0, standard: 0},
 
@@ -64,7 +65,7 @@ var parameters = map[string]parameter{
 	"GET /api/v1/users after":                   {does: "Only names behind this one: the next of the page before", kind: "string"},
 	"POST /api/v1/problems problem":             {does: "The short name of the problem", kind: "string"},
 	"POST /api/v1/problems activate":            {does: "Whether the version goes live when it is proved", kind: "boolean", standard: true},
-	"POST /api/v1/plugins kind":                 {does: "What it is", kind: "string", one: pluginKinds, standard: "checker"},
+	"POST /api/v1/plugins kind":                 {does: "What it is", kind: "string", one: plugins.Kinds, standard: "checker"},
 	"POST /api/v1/plugins name":                 {does: "Its name; that of the module's manifest when missing", kind: "string"},
 	"POST /api/v1/plugins version":              {does: "Its version, likewise", kind: "string"},
 	"POST /api/v1/plugins protocol":             {does: "What it speaks, likewise", kind: "string", one: []string{"testlib/1", "icpc/1", "plan/1"}},

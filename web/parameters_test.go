@@ -162,7 +162,7 @@ func TestEveryParameterIsTakenAsItIsDescribed(t *testing.T) {
 	}, "", runPriority)
 	s.must(err)
 	s.finish(run.JobID, ran(judge.AC, judge.RunOutput{}))
-	job, err := s.server.orderPackage(ctx, site.Viewer{Name: "root"}, judge.KindVerify, judge.PackagePayload{Problem: "aplusb", Version: "sha256:00"}, "", "")
+	job, err := s.store.Submit(ctx, sql.NewJob{Kind: judge.KindVerify, Author: "root", Payload: json.RawMessage(`{"problem": "aplusb", "version": "sha256:00", "by": "root"}`)})
 	s.must(err)
 	s.finish(job.JobID, judge.Result{Verdict: judge.AC})
 	set, err := s.store.StartRejudge(ctx, sql.RejudgeRequest{JobIDs: []int64{id}, Reason: "why not", By: "root"})

@@ -8,13 +8,14 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/web/site"
+	"deepoj/web/statement"
 )
 
 // printView is a set of problems as it is printed: one after the other, each on sheets
 // of its own.
 type printView struct {
 	Space      spaceView
-	Statements []statementView
+	Statements []statement.View
 	Left       int // problems that the viewer does not see just now
 }
 
@@ -51,8 +52,8 @@ func (s *Server) printPage(c *fiber.Ctx) error {
 
 // printed is a statement on paper. One that is not in the language that was asked for is
 // in that which fits best.
-func (s *Server) printed(c *fiber.Ctx, p *judge.Problem, base string) (statementView, error) {
-	v, err := s.statement(c, p, base, site.ProblemURL("", p.Slug)+"/files", false)
+func (s *Server) printed(c *fiber.Ctx, p *judge.Problem, base string) (statement.View, error) {
+	v, err := statement.Of(s.Site, c, p, base, site.ProblemURL("", p.Slug)+"/files", false)
 	v.Printing = true
 	return v, err
 }

@@ -2,32 +2,23 @@ package web
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
-	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
 	"deepoj/web/site"
+	"deepoj/web/statement"
 )
-
-// listing is a text with a title and a copy button.
-type listing struct{ Title, ID, Text string }
-
-// samplePair is a sample test as the statement shows it.
-type samplePair struct{ Input, Output listing }
 
 // problemView is a statement with its submit form.
 type problemView struct {
-	statementView
+	statement.View
 
 	Space     *spaceView   // that it is shown in; nil = none
 	At        string       // address of the page
@@ -65,30 +56,11 @@ func (s *Server) problemPage(c *fiber.Ctx) error {
 // problemFile handles GET /problems/:slug/files/*: a file that comes with the problem.
 // It is for saving, whatever is in it.
 func (s *Server) problemFile(c *fiber.Ctx) error {
-	p, err := s.problem(c)
+	p, err := s.ProblemFor(c)
 	if err != nil {
 		return err
 	}
-	return s.sendProblemFile(c, p)
-}
-
-// sendProblemFile sends the file of a version that the address names.
-func (s *Server) sendProblemFile(c *fiber.Ctx, p *judge.Problem) error {
-	name, err := url.PathUnescape(c.Params("*"))
-	i := slices.IndexFunc(p.Files, func(f judge.ProblemFile) bool { return f.Name == name })
-	if err != nil || i < 0 {
-		return site.Refuse(fiber.StatusNotFound, "not_found", "There is no file "+strconv.Quote(site.Shorten(name))+" of this problem.", "")
-	}
-	if s.Config.Blobs == nil {
-		return noBlobs()
-	}
-	f, err := s.Config.Blobs.File(c.UserContext(), blob.Digest(p.Files[i].Digest))
-	if err != nil {
-		return fmt.Errorf("open a file of a problem: %w", err)
-	}
-	c.Attachment(path.Base(name))
-	c.Set(fiber.HeaderContentType, fiber.MIMEOctetStream)
-	return c.SendStream(f, int(p.Files[i].Bytes)) // closes it
+	return statement.SendFile(s.Site, c, p)
 }
 
 // problemAgain shows the form again with what was typed and why it was refused.
@@ -142,11 +114,11 @@ func (s *Server) deskOf(c *fiber.Ctx, problem *judge.Problem, space *judge.Space
 	if err != nil {
 		return nil, err
 	}
-	shown, err := s.statement(c, problem, base, files, true)
+	shown, err := statement.Of(s.Site, c, problem, base, files, true)
 	if err != nil {
 		return nil, err
 	}
-	v := &problemView{statementView: shown, At: base, Key: people.NewToken(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
+	v := &problemView{View: shown, At: base, Key: people.NewToken(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
 	if problem.CodeKiB > 0 {
 		v.Limit = problem.CodeKiB << 10
 	}
@@ -205,31 +177,11 @@ func (s *Server) problemHere(c *fiber.Ctx) (*judge.Problem, *judge.Space, error)
 		}
 		return d.Problem, &d.Space, nil
 	}
-	p, err := s.problem(c)
+	p, err := s.ProblemFor(c)
 	if err == nil && p.Hidden && !site.ViewerOf(c).Setter() {
 		p.Tags, p.Difficulty = nil, 0 // a contest's, as long as it is not open to all
 	}
 	return p, nil, err
-}
-
-// problem returns the problem that the address names.
-func (s *Server) problem(c *fiber.Ctx) (*judge.Problem, error) {
-	slug := c.Params("slug")
-	if !site.PlainWord(slug) {
-		return nil, sql.ErrNotFound
-	}
-	p, err := s.Store.Problem(c.UserContext(), slug)
-	seen := false
-	if err == nil {
-		seen, err = s.Sees(c.UserContext(), site.ViewerOf(c), p)
-	}
-	if errors.Is(err, sql.ErrNotFound) || err == nil && !seen {
-		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(site.Shorten(slug))+".", "")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look up problem: %w", err)
-	}
-	return p, nil
 }
 
 func (s *Server) apiProblem(c *fiber.Ctx) error {
@@ -241,8 +193,18 @@ func (s *Server) apiProblem(c *fiber.Ctx) error {
 	if space != nil {
 		base = site.ProblemURL(space.Slug, p.Slug)
 	}
-	if _, err := s.speak(c, p, base, true); err != nil {
+	if _, err := statement.Speak(s.Site, c, p, base, true); err != nil {
 		return err
 	}
 	return c.JSON(p)
+}
+
+// liveVersion is the live version of the problem that the address names, perhaps in a
+// space.
+func (s *Server) liveVersion(c *fiber.Ctx) (slug, version string, err error) {
+	p, _, err := s.problemHere(c)
+	if err != nil {
+		return "", "", err
+	}
+	return p.Slug, p.Version, nil
 }

@@ -31,7 +31,7 @@ type runTestView struct {
 	Verdict        judge.Verdict // "" where any output is right
 	Usage          judge.Usage
 	Ended          string // how the program ended, unless well
-	Listings       []listing
+	Listings       []site.Listing
 }
 
 // runForm handles POST /problems/:slug/runs: the program of the form on its own
@@ -49,7 +49,7 @@ func (s *Server) runForm(c *fiber.Ctx) error {
 	}
 	receipt, err := s.acceptRun(c.UserContext(), site.ViewerOf(c), in)
 	var f *site.Fault
-	if errors.As(err, &f) && f.Field != "" && f.Field != formFields.problem {
+	if errors.As(err, &f) && f.Field != "" && f.Field != formFields.Problem {
 		return s.problemAgain(c, given, *f)
 	}
 	if err != nil {
@@ -129,9 +129,9 @@ func showRunTests(run *judge.Run, tests []judge.TestResult, compared bool) []run
 		}
 		if i < len(run.Report.Outputs) {
 			o, n := run.Report.Outputs[i], strconv.Itoa(i+1)
-			one.Listings = append(one.Listings, listing{"Standard output", "run-out-" + n, shownOutput(o.Stdout, o.StdoutCut)})
+			one.Listings = append(one.Listings, site.Listing{Title: "Standard output", ID: "run-out-" + n, Text: shownOutput(o.Stdout, o.StdoutCut)})
 			if len(o.Stderr) > 0 {
-				one.Listings = append(one.Listings, listing{"Standard error", "run-err-" + n, shownOutput(o.Stderr, o.StderrCut)})
+				one.Listings = append(one.Listings, site.Listing{Title: "Standard error", ID: "run-err-" + n, Text: shownOutput(o.Stderr, o.StderrCut)})
 			}
 		}
 		out = append(out, one)

@@ -32,7 +32,7 @@ type newRun struct {
 	payload judge.RunPayload
 }
 
-var runFields = fieldNames{"problem", "language", "source", "Idempotency-Key"}
+var runFields = site.FieldNames{Problem: "problem", Language: "language", Source: "source", Key: "Idempotency-Key"}
 
 // acceptRun checks a run and stores it. When it returns, the run and its queue
 // row are committed.
@@ -83,7 +83,7 @@ func (s *Server) storeRun(ctx context.Context, v site.Viewer, p judge.RunPayload
 		TraceID: site.TraceOf(ctx), Sources: p.Sources, Payload: payload, Priority: priority,
 	})
 	if err != nil {
-		return receipt, runFields.rename(err)
+		return receipt, runFields.Rename(err)
 	}
 	return receipt, nil
 }
@@ -99,10 +99,10 @@ func checkRun(in newRun, problem *judge.Problem, offers []site.Offer, most judge
 		for _, e := range checkSources(in.handIn, maxFreeSource) {
 			wrong.Add(e)
 		}
-		wrong.Add(checkKey(in.fields.key, in.Key))
+		wrong.Add(site.CheckKey(in.fields.Key, in.Key))
 	}
 	if in.Language == judge.AnswerLanguage {
-		wrong.Add(site.WrongField(in.fields.language, "not_allowed", "Answers are no program that can be run."))
+		wrong.Add(site.WrongField(in.fields.Language, "not_allowed", "Answers are no program that can be run."))
 	}
 	p := in.payload
 	switch {

@@ -77,7 +77,7 @@ func TestASetterWorksInTheBrowser(t *testing.T) {
 	s.signInAs(do, "sue", "/packages")
 	steps(s, there("#template-name"), fill("template-name", "sum"), fill("template-of", "aplusb"), click(`[aria-labelledby="template"] button`))
 	first := taken(true)
-	steps(s, at(editURL("sum", string(first.Version), "statement")), there("#text"), fill("text", "Write $\\sum_{i=1}^{n} \\frac{a_i}{2}$.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n"), click(`[value="preview"]`), there("#preview"))
+	steps(s, at(site.EditURL("sum", string(first.Version), "statement")), there("#text"), fill("text", "Write $\\sum_{i=1}^{n} \\frac{a_i}{2}$.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n"), click(`[value="preview"]`), there("#preview"))
 	says(".statement.panel .prose", "Write")
 	if n, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll(".statement math mfrac").length`)); err != nil || n == 0 {
 		t.Errorf("the preview has %d fractions, %v", n, err)
@@ -92,18 +92,18 @@ func TestASetterWorksInTheBrowser(t *testing.T) {
 	s.must(twoLooks["wide-light"].set(ctx))
 	steps(s, click(`[value="put"]`))
 	second := taken(true)
-	steps(s, at(editURL("sum", string(second.Version), "settings")), there("#memory"), fill("memory", "64"), fill("time", "1.5"), click(`[value="put"]`))
+	steps(s, at(site.EditURL("sum", string(second.Version), "settings")), there("#memory"), fill("memory", "64"), fill("time", "1.5"), click(`[value="put"]`))
 	third := taken(true)
-	steps(s, at(editURL("sum", string(third.Version), "tests")), there("#input"), fill("name", "secret/77"), fill("input", "7 8\n"), fill("answer", "15\n"), click(`[value="put"]`))
+	steps(s, at(site.EditURL("sum", string(third.Version), "tests")), there("#input"), fill("name", "secret/77"), fill("input", "7 8\n"), fill("answer", "15\n"), click(`[value="put"]`))
 	fourth := taken(true)
-	steps(s, at(editURL("sum", string(fourth.Version), "submissions")), there("#place"), fill("name", "zero.py"), fill("text", "print(0)\n"), fill("place", "wrong_answer"), click(`[value="put"]`))
+	steps(s, at(site.EditURL("sum", string(fourth.Version), "submissions")), there("#place"), fill("name", "zero.py"), fill("text", "print(0)\n"), fill("place", "wrong_answer"), click(`[value="put"]`))
 	last := taken(false)
 	if last.Limits.MemoryMiB != 64 || last.Limits.CPU != 1500*time.Millisecond || len(last.Tests()) != len(first.Tests())+1 || len(last.Submissions) != len(first.Submissions)+1 || !strings.Contains(last.Statement, "<math") {
 		t.Errorf("the last version has %+v, %d tests, %d submissions: %.100s", last.Limits, len(last.Tests()), len(last.Submissions), last.Statement)
 	}
 
 	// She tries a program, and only what is proved can go live.
-	steps(s, at(tryURL("sum", string(last.Version))), there("#send"), fill("language", "cpp"))
+	steps(s, at(site.TryURL("sum", string(last.Version))), there("#send"), fill("language", "cpp"))
 	editor := "#source"
 	if s.server.HasEditor() {
 		editor = ".cm-content"
@@ -192,10 +192,10 @@ func TestASetterWorksInTheBrowser(t *testing.T) {
 	s.must(s.store.Progress(t.Context(), s.claim(moving.JobID), []judge.Progress{{Kind: judge.EventStage, Finding: []byte(`{"step":"generate","done":12,"total":40,"what":"secret/12"}`)}}))
 	console.take()
 	s.examineAll(ctx, t, console, twoLooks, map[string]string{
-		"setter-packages": "/packages", "setter-package": "/packages/sum", "setter-statement": editURL("sum", string(last.Version), "statement"),
-		"setter-settings": editURL("sum", string(last.Version), "settings"), "setter-tests": editURL("sum", string(last.Version), "tests") + "&test=secret/77",
-		"setter-submissions": editURL("sum", string(last.Version), "submissions"), "setter-checker": editURL("sum", string(last.Version), "checker"),
-		"setter-files": editURL("sum", string(last.Version), "files") + "&file=problem.yaml", "setter-try": tryURL("sum", string(last.Version)), "setter-draft": site.DraftURL("sum", r.JobID),
+		"setter-packages": "/packages", "setter-package": "/packages/sum", "setter-statement": site.EditURL("sum", string(last.Version), "statement"),
+		"setter-settings": site.EditURL("sum", string(last.Version), "settings"), "setter-tests": site.EditURL("sum", string(last.Version), "tests") + "&test=secret/77",
+		"setter-submissions": site.EditURL("sum", string(last.Version), "submissions"), "setter-checker": site.EditURL("sum", string(last.Version), "checker"),
+		"setter-files": site.EditURL("sum", string(last.Version), "files") + "&file=problem.yaml", "setter-try": site.TryURL("sum", string(last.Version)), "setter-draft": site.DraftURL("sum", r.JobID),
 		"setter-compare": "/packages/sum/compare?from=" + string(first.Version) + "&to=" + string(last.Version), "setter-statistics": "/problems/sum/statistics", "setter-list": "/?q=sum",
 		"setter-import": site.ImportURL(moving.JobID), "setter-faulty": site.ImportURL(faulty.JobID),
 	})

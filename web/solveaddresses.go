@@ -6,6 +6,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/web/job"
 	"deepoj/web/site"
+	"deepoj/web/statement"
 )
 
 // program is what may be handed in.
@@ -18,13 +19,13 @@ func (s *Server) solveAddresses() []site.Address {
 		{Route: "GET /problems/:slug", For: site.Guest, By: s.problemPage},
 		{Route: "GET /problems/:slug/files/*", For: site.Guest, By: s.problemFile},
 		{Route: "GET /problems/:slug/statistics", For: site.Guest, By: s.statisticsPage},
-		{Route: "GET /problems/:slug/pictures/:name", For: site.Guest, By: s.pictures(s.liveVersion)},
-		{Route: "GET /problems/:slug/documents/:name", For: site.Guest, By: s.documents(s.liveVersion)},
+		{Route: "GET /problems/:slug/pictures/:name", For: site.Guest, By: statement.Pictures(s.Site, s.liveVersion)},
+		{Route: "GET /problems/:slug/documents/:name", For: site.Guest, By: statement.Documents(s.Site, s.liveVersion)},
 		{Route: "POST /problems/:slug", For: site.Guest, By: s.submitForm},
 		{Route: "POST /problems/:slug/runs", For: site.Guest, By: s.runForm},
 		{Route: "GET /spaces/:space/problems/:slug", For: site.Guest, By: s.problemPage},
-		{Route: "GET /spaces/:space/problems/:slug/pictures/:name", For: site.Guest, By: s.pictures(s.liveVersion)},
-		{Route: "GET /spaces/:space/problems/:slug/documents/:name", For: site.Guest, By: s.documents(s.liveVersion)},
+		{Route: "GET /spaces/:space/problems/:slug/pictures/:name", For: site.Guest, By: statement.Pictures(s.Site, s.liveVersion)},
+		{Route: "GET /spaces/:space/problems/:slug/documents/:name", For: site.Guest, By: statement.Documents(s.Site, s.liveVersion)},
 		{Route: "POST /spaces/:space/problems/:slug", For: site.Guest, By: s.submitForm},
 		{Route: "POST /spaces/:space/problems/:slug/runs", For: site.Guest, By: s.runForm},
 

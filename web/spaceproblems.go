@@ -2,8 +2,6 @@ package web
 
 import (
 	"errors"
-	"fmt"
-	"net/url"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -117,40 +115,4 @@ func (s *Server) removeEntry(c *fiber.Ctx) error {
 		return sql.ErrNotFound
 	}
 	return s.Store.RemoveSpaceProblem(c.UserContext(), space.ID, slug, site.ViewerOf(c).Name)
-}
-
-// apiHide handles POST /api/v1/problems/:slug/hide and …/show.
-func (s *Server) apiHide(hidden bool) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if err := s.hide(c, hidden); err != nil {
-			return err
-		}
-		return c.JSON(fiber.Map{"problem": c.Params("slug"), "hidden": hidden})
-	}
-}
-
-// hide says whether only setters see the problem that the address names, which need
-// not be live yet.
-func (s *Server) hide(c *fiber.Ctx, hidden bool) error {
-	versions, err := s.versionsOf(c)
-	if err != nil {
-		return err
-	}
-	if err := s.mayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
-		return err
-	}
-	if err := s.Store.HideProblem(c.UserContext(), versions[0].Problem, hidden, site.ViewerOf(c).Name); err != nil {
-		return fmt.Errorf("hide or show a problem: %w", err)
-	}
-	return nil
-}
-
-// hideForm handles POST /packages/:slug/hide and …/show.
-func (s *Server) hideForm(hidden bool) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if err := s.hide(c, hidden); err != nil {
-			return err
-		}
-		return c.Redirect("/packages/"+url.PathEscape(c.Params("slug")), fiber.StatusSeeOther)
-	}
 }

@@ -15,6 +15,8 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/job"
+	"deepoj/web/plugins"
+	"deepoj/web/setters"
 	"deepoj/web/site"
 )
 
@@ -47,9 +49,9 @@ func shownJob(one job.Job, events []judge.Event, place *judge.Place, v site.View
 		return publicRun(one, place, v), showRun(one, events, place, v), "run"
 	case *judge.SetterJob:
 		if one.About.Op != "" {
-			return job.PublicJob(one, place, v), showPluginJob(one, events, place, nil, nil, v), "checkerjob"
+			return job.PublicJob(one, place, v), plugins.ShowJob(one, events, place, nil, nil, v), "checkerjob"
 		}
-		return job.PublicJob(one, place, v), showImport(one, events, place, v), "import"
+		return job.PublicJob(one, place, v), setters.ShowJob(one, events, place, v), "import"
 	case *judge.Submission:
 		if one.Kind == judge.KindDraft {
 			return publicDraft(one, place, v), showSubmission(one, nil, events, place, nil, v), "submission"

@@ -152,7 +152,7 @@ type statisticsJSON struct {
 // statisticsFor returns the statistics of the problem that the address names. To
 // whoever sees a hidden problem only through a space it has none.
 func (s *Server) statisticsFor(c *fiber.Ctx) (*judge.Problem, statisticsJSON, error) {
-	p, err := s.problem(c)
+	p, err := s.ProblemFor(c)
 	if err != nil {
 		return nil, statisticsJSON{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -19,10 +18,8 @@ import (
 )
 
 const (
-	defaultCodeKiB = 64  // a problem that sets no limit on sources
-	maxSources     = 16  // files of one submission
-	maxFileName    = 64  // bytes
-	maxKey         = 200 // bytes of an idempotency key
+	defaultCodeKiB = 64 // a problem that sets no limit on sources
+	maxSources     = 16 // files of one submission
 )
 
 // handIn is a program as it came in, from a form or as JSON.
@@ -33,7 +30,7 @@ type handIn struct {
 	Key               string // idempotency key; "" = none
 	Turn              turn
 	Once              bool // an unfinished submission of the same program is given instead of a new one
-	fields            fieldNames
+	fields            site.FieldNames
 }
 
 // turn is what staff may say about when a submission is judged.
@@ -69,13 +66,10 @@ func readTurn(f *site.Fields, v site.Viewer) (t turn, err error) {
 	return t, nil
 }
 
-// fieldNames are what the caller calls the fields.
-type fieldNames struct{ problem, language, source, key string }
-
 var (
-	originalFields = fieldNames{"problem_id", "language", "code", "Idempotency-Key"}
-	v1Fields       = fieldNames{"problem", "language", "source", "Idempotency-Key"}
-	formFields     = fieldNames{"problem", "language", "source", "key"}
+	originalFields = site.FieldNames{Problem: "problem_id", Language: "language", Source: "code", Key: "Idempotency-Key"}
+	v1Fields       = site.FieldNames{Problem: "problem", Language: "language", Source: "source", Key: "Idempotency-Key"}
+	formFields     = site.FieldNames{Problem: "problem", Language: "language", Source: "source", Key: "key"}
 )
 
 // accept checks a program and stores it. When it returns, the submission and its
@@ -100,7 +94,7 @@ func (s *Server) store1(ctx context.Context, v site.Viewer, in handIn) (sql.Rece
 	}
 	receipt, err := s.SubmitJob(ctx, n)
 	if err != nil {
-		return sql.Receipt{}, in.fields.rename(site.SpaceFault(err, space))
+		return sql.Receipt{}, in.fields.Rename(site.SpaceFault(err, space))
 	}
 	return receipt, nil
 }
@@ -142,30 +136,13 @@ func (s *Server) prepare(ctx context.Context, v site.Viewer, in handIn) (n sql.N
 	return n, space, err
 }
 
-// rename gives a field error of the store the name that the caller knows.
-func (n fieldNames) rename(err error) error {
-	var field *judge.FieldError
-	if !errors.As(err, &field) {
-		return fmt.Errorf("submit: %w", err)
-	}
-	names := map[string]string{
-		"problem": n.problem, "language": n.language, "source": n.source, "sources": n.source,
-		"idempotency_key": n.key, "key": n.key,
-	}
-	renamed := *field
-	if name, ok := names[field.Field]; ok {
-		renamed.Field = name
-	}
-	return &renamed
-}
-
 // checkHandIn returns everything that is wrong with a program. Problem is nil if
 // there is none of that name.
 func checkHandIn(in handIn, problem *judge.Problem, offers []site.Offer) site.WrongFields {
 	var wrong site.WrongFields
 	limit := int64(defaultCodeKiB)
 	if problem == nil {
-		wrong.Add(site.WrongField(in.fields.problem, site.ReasonUnknown, "There is no problem %q.", site.Shorten(in.Problem)))
+		wrong.Add(site.WrongField(in.fields.Problem, site.ReasonUnknown, "There is no problem %q.", site.Shorten(in.Problem)))
 	} else if problem.CodeKiB > 0 {
 		limit = problem.CodeKiB
 	}
@@ -173,33 +150,25 @@ func checkHandIn(in handIn, problem *judge.Problem, offers []site.Offer) site.Wr
 	for _, e := range checkSources(in, limit<<10) {
 		wrong.Add(e)
 	}
-	wrong.Add(checkKey(in.fields.key, in.Key))
+	wrong.Add(site.CheckKey(in.fields.Key, in.Key))
 	return wrong
-}
-
-// checkKey checks an idempotency key.
-func checkKey(field, key string) *judge.FieldError {
-	if len(key) <= maxKey && !strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return nil
-	}
-	return site.WrongField(field, site.ReasonInvalid, "The key has to be at most %d printable ASCII characters.", maxKey)
 }
 
 func checkLanguage(in handIn, problem *judge.Problem, offers []site.Offer) *judge.FieldError {
 	if in.Language == "" {
-		return site.WrongField(in.fields.language, site.ReasonEmpty, "Choose a language.")
+		return site.WrongField(in.fields.Language, site.ReasonEmpty, "Choose a language.")
 	}
 	at := slices.IndexFunc(offers, func(o site.Offer) bool { return o.ID == in.Language })
 	switch {
 	case at < 0 && !slices.ContainsFunc(offers, site.Offer.Open):
-		return site.WrongField(in.fields.language, string(judge.ReasonNoLiveWorker),
+		return site.WrongField(in.fields.Language, string(judge.ReasonNoLiveWorker),
 			"No worker has said yet which languages there are, so %q is not taken. Start the first one with `deepoj worker`.", site.Shorten(in.Language))
 	case at < 0:
-		return site.WrongField(in.fields.language, site.ReasonUnknown, "There is no language %q; there are %s.", site.Shorten(in.Language), openIDs(offers))
+		return site.WrongField(in.fields.Language, site.ReasonUnknown, "There is no language %q; there are %s.", site.Shorten(in.Language), openIDs(offers))
 	case problem != nil && !allows(problem, in.Language):
-		return site.WrongField(in.fields.language, "not_allowed", "This problem takes only %s.", strings.Join(problem.Languages, ", "))
+		return site.WrongField(in.fields.Language, "not_allowed", "This problem takes only %s.", strings.Join(problem.Languages, ", "))
 	case !offers[at].Open():
-		return site.WrongField(in.fields.language, string(offers[at].Reason), "%s is not taken: %s", offers[at].Name, offers[at].Why)
+		return site.WrongField(in.fields.Language, string(offers[at].Reason), "%s is not taken: %s", offers[at].Name, offers[at].Why)
 	}
 	return nil
 }
@@ -222,7 +191,7 @@ func openIDs(offers []site.Offer) string {
 
 func checkSources(in handIn, limit int64) []*judge.FieldError {
 	if len(in.Sources) == 0 {
-		return []*judge.FieldError{site.WrongField(in.fields.source, site.ReasonEmpty, "There is no program.")}
+		return []*judge.FieldError{site.WrongField(in.fields.Source, site.ReasonEmpty, "There is no program.")}
 	}
 	if len(in.Sources) > maxSources {
 		return []*judge.FieldError{site.WrongField("sources", "too_many", "There are %d files; at most %d are taken.", len(in.Sources), maxSources)}
@@ -231,16 +200,16 @@ func checkSources(in handIn, limit int64) []*judge.FieldError {
 	var total int64
 	names := map[string]bool{}
 	for i, source := range in.Sources {
-		field := in.fields.source
+		field := in.fields.Source
 		if len(in.Sources) > 1 {
 			field = fmt.Sprintf("sources[%d]", i)
 		}
 		total += int64(len(source.Text))
 		wrong.Add(checkText(field, source.Text))
-		wrong.Add(checkName(field, source.Name, names, len(in.Sources) > 1))
+		wrong.Add(site.CheckFileName(field, source.Name, names, len(in.Sources) > 1))
 	}
 	if total > limit {
-		wrong.Add(site.WrongField(in.fields.source, site.ReasonTooLong, "The program has %s; this problem takes at most %s.",
+		wrong.Add(site.WrongField(in.fields.Source, site.ReasonTooLong, "The program has %s; this problem takes at most %s.",
 			site.Plural(total, "byte", "bytes"), site.BytesText(limit)))
 	}
 	return wrong
@@ -257,28 +226,6 @@ func checkText(field, text string) *judge.FieldError {
 		return site.WrongField(field, site.ReasonEncoding, "The program is not UTF-8 text; save it as UTF-8.")
 	}
 	return nil
-}
-
-// checkName checks the plain file name of a source. One source may go without.
-func checkName(field, name string, seen map[string]bool, several bool) *judge.FieldError {
-	switch {
-	case name == "" && several:
-		return site.WrongField(field+".name", site.ReasonMissing, "Each of several files needs a name.")
-	case name == "":
-		return nil
-	case len(name) > maxFileName:
-		return site.WrongField(field+".name", site.ReasonInvalid, "The file name has more than %d bytes.", maxFileName)
-	case name != path.Base(name) || name[0] == '.' || name[0] == '-' || strings.ContainsFunc(name, badInName):
-		return site.WrongField(field+".name", site.ReasonInvalid, "%q is not a plain file name.", site.Shorten(name))
-	case seen[name]:
-		return site.WrongField(field+".name", "duplicate", "Two files are called %q.", name)
-	}
-	seen[name] = true
-	return nil
-}
-
-func badInName(r rune) bool {
-	return r < ' ' || r == utf8.RuneError || strings.ContainsRune(`/\:*?"<>|`, r) || r == 0x7f
 }
 
 // defaultName is the file name of a source that came without one.
@@ -408,14 +355,14 @@ func checkSpace(in handIn, v site.Viewer, problem *judge.Problem, space *judge.S
 		return nil
 	}
 	if len(space.Languages) > 0 && in.Language != "" && !slices.Contains(space.Languages, in.Language) {
-		wrong.Add(site.WrongField(in.fields.language, "not_allowed", "%s takes only %s.", space.Title, strings.Join(space.Languages, ", ")))
+		wrong.Add(site.WrongField(in.fields.Language, "not_allowed", "%s takes only %s.", space.Title, strings.Join(space.Languages, ", ")))
 	}
 	total := int64(0)
 	for _, source := range in.Sources {
 		total += int64(len(source.Text))
 	}
 	if limit := int64(space.MaxSourceKiB) << 10; limit > 0 && total > limit {
-		wrong.Add(site.WrongField(in.fields.source, site.ReasonTooLong, "The program has %s; %s takes at most %s.", site.Plural(total, "byte", "bytes"), space.Title, site.BytesText(limit)))
+		wrong.Add(site.WrongField(in.fields.Source, site.ReasonTooLong, "The program has %s; %s takes at most %s.", site.Plural(total, "byte", "bytes"), space.Title, site.BytesText(limit)))
 	}
 	return wrong
 }

@@ -22,8 +22,8 @@ func formHandIn(c *fiber.Ctx) (handIn, error) {
 	if err != nil {
 		return in, err
 	}
-	names := formValues(c, "name")
-	for i, text := range formValues(c, "source") {
+	names := site.FormValues(c, "name")
+	for i, text := range site.FormValues(c, "source") {
 		if len(files) > 0 || i > 0 && strings.TrimSpace(text) == "" {
 			continue
 		}
@@ -44,17 +44,6 @@ func formHandIn(c *fiber.Ctx) (handIn, error) {
 		in.Sources[i].Text = strings.ReplaceAll(in.Sources[i].Text, "\r\n", "\n") // forms send CRLF, whatever was typed
 	}
 	return in, nil
-}
-
-// formValues returns all values of a field of a form.
-func formValues(c *fiber.Ctx, name string) (values []string) {
-	if form, err := c.MultipartForm(); err == nil {
-		return form.Value[name]
-	}
-	for _, value := range c.Request().PostArgs().PeekMulti(name) {
-		values = append(values, string(value))
-	}
-	return values
 }
 
 // formFiles reads the files of a form. A browser sends an empty one where none was
@@ -92,7 +81,7 @@ func (s *Server) submitForm(c *fiber.Ctx) error {
 	receipt, err := s.accept(c.UserContext(), site.ViewerOf(c), in)
 	var f *site.Fault
 	var field *judge.FieldError
-	if errors.As(err, &f) && f.Field != "" && f.Field != formFields.problem || errors.As(err, &field) && field.Field != formFields.problem {
+	if errors.As(err, &f) && f.Field != "" && f.Field != formFields.Problem || errors.As(err, &field) && field.Field != formFields.Problem {
 		return s.problemAgain(c, in, *s.Explain(c.UserContext(), err))
 	}
 	if err != nil {

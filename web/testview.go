@@ -74,7 +74,7 @@ type failureView struct {
 	Title            string
 	Verdict          judge.Verdict
 	Message          string
-	Input, Want, Got listing
+	Input, Want, Got site.Listing
 }
 
 // showTests fills groups, rows and failed samples. Total may be more than there
@@ -185,8 +185,8 @@ func showFailure(t judge.TestResult, p *judge.Problem, n int) failureView {
 	id := strconv.Itoa(n + 1)
 	f := failureView{
 		Title: fmt.Sprintf("Test %d", t.Index), Verdict: t.Verdict, Message: t.Message,
-		Input: listing{"Input", "fail-in-" + id, ""}, Want: listing{"A right answer", "fail-want-" + id, ""},
-		Got: listing{"Your output", "fail-got-" + id, t.Output},
+		Input: site.Listing{Title: "Input", ID: "fail-in-" + id}, Want: site.Listing{Title: "A right answer", ID: "fail-want-" + id},
+		Got: site.Listing{Title: "Your output", ID: "fail-got-" + id, Text: t.Output},
 	}
 	for i, s := range p.Samples {
 		if s.Name == t.Name || s.Name == strings.TrimPrefix(t.Name, "sample/") || t.Name == "" && i == t.Index-1 {

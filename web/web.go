@@ -30,6 +30,8 @@ import (
 	"deepoj/web/callback"
 	"deepoj/web/job"
 	peopleroom "deepoj/web/people"
+	"deepoj/web/plugins"
+	"deepoj/web/setters"
 	"deepoj/web/site"
 )
 
@@ -53,7 +55,7 @@ var siteFiles embed.FS
 // roomsWords are what templates call of the rooms.
 func roomsWords() template.FuncMap {
 	all := template.FuncMap{}
-	for _, words := range []template.FuncMap{peopleroom.Words, settersWords, spacesWords} {
+	for _, words := range []template.FuncMap{peopleroom.Words, setters.Words, spacesWords} {
 		maps.Copy(all, words)
 	}
 	return all
@@ -72,9 +74,10 @@ type Server struct {
 	whyGuests   string // or why not
 	rates       struct{ address, user, key *limiter }
 	caller      *callback.Caller
+	setters     *setters.Room
+	plugins     *plugins.Room
 	description []byte // of the API
 	statistics  statistics
-	previews    chan struct{} // a place in it is the right to make a preview
 }
 
 // New listens on cfg.Listen, so that a taken port is an error here, and
@@ -117,12 +120,13 @@ func New(cfg site.Config) (*Server, error) {
 func compose(shared *site.Site) *Server {
 	cfg := shared.Config
 	s := &Server{
-		Site:     shared,
-		flow:     site.KeepTwice(cfg.Store, sql.Reader.QueueFlow, flowAge),
-		job:      job.New(shared),
-		caller:   callback.New(cfg.CallbackAllow, cfg.CallbackPatience),
-		previews: make(chan struct{}, 2),
+		Site:   shared,
+		flow:   site.KeepTwice(cfg.Store, sql.Reader.QueueFlow, flowAge),
+		job:    job.New(shared),
+		caller: callback.New(cfg.CallbackAllow, cfg.CallbackPatience),
 	}
+	s.setters = setters.New(shared, s.job)
+	s.plugins = plugins.New(shared, s.job, s.setters)
 	s.people = peopleroom.New(shared, s.caller, s.job.Ended())
 	return s
 }

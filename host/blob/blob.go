@@ -1,9 +1,8 @@
 // Package blob keeps files by their content: what is stored is named by its
 // SHA-256, so equal files are stored once and a stored file never changes.
 //
-// A [Store] promises that what it returns is what was put in: every read is
-// checked against the digest, and a damaged file is an error and never data.
-// It does not delete, and it knows nothing about what the files mean.
+// A [Store] promises that what it returns is what was put in: every read is checked against the digest, and a damaged
+// file is an error and never data. It does not delete, and it knows nothing about what the files mean.
 package blob
 
 import (
@@ -53,32 +52,27 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("blob %s is damaged: its content is %s", e.Want, e.Got)
 }
 
-// Store keeps files by content. It is safe for concurrent use, also by several
-// processes.
+// Store keeps files by content. It is safe for concurrent use, also by several processes.
 type Store interface {
-	// Put stores what r yields and returns its digest and size in bytes. The
-	// file is either stored whole and durably or not at all. Storing what is
-	// there already changes nothing.
+	// Put stores what r yields and returns its digest and size in bytes. The file is either stored whole and
+	// durably or not at all. Storing what is there already changes nothing.
 	Put(ctx context.Context, r io.Reader) (Digest, int64, error)
 
-	// Open returns the content of d. Its last read returns a [CorruptError]
-	// instead of io.EOF when the content does not match d, so a caller that
-	// reads to the end holds the right bytes. The error is [ErrNotFound] when d
-	// is not stored, and an [*AwayError] when that cannot be told.
+	// Open returns the content of d. Its last read returns a [CorruptError] instead of io.EOF when the content does
+	// not match d, so a caller that reads to the end holds the right bytes. The error is [ErrNotFound] when d is
+	// not stored, and an [*AwayError] when that cannot be told.
 	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
 
-	// File returns an open file of this machine with the content of d, at offset
-	// zero, for handing it to another process. The content was checked when this
-	// process first used it, and again whenever the file's size or time changed. The
-	// errors are those of Open.
+	// File returns an open file of this machine with the content of d, at offset zero, for handing it to another
+	// process. The content was checked when this process first used it, and again whenever the file's size or time
+	// changed. The errors are those of Open.
 	File(ctx context.Context, d Digest) (*os.File, error)
 
 	// Has reports whether d is stored.
 	Has(ctx context.Context, d Digest) (bool, error)
 
-	// List calls f with each stored digest and its size in bytes, in no order,
-	// until f returns an error, which it returns. What is stored meanwhile may be
-	// left out.
+	// List calls f with each stored digest and its size in bytes, in no order, until f returns an error, which it
+	// returns. What is stored meanwhile may be left out.
 	List(ctx context.Context, f func(d Digest, size int64) error) error
 
 	// Probe does to the store what judging does: it reads a small blob, which it
@@ -111,8 +105,7 @@ func Of(b []byte) Digest {
 // Hex returns the hexadecimal digits of d, without the algorithm.
 func (d Digest) Hex() string { return strings.TrimPrefix(string(d), algorithm) }
 
-// ReadAll returns the whole checked content of d, and an error if it is longer
-// than limit bytes.
+// ReadAll returns the whole checked content of d, and an error if it is longer than limit bytes.
 func ReadAll(ctx context.Context, s Store, d Digest, limit int64) ([]byte, error) {
 	r, err := s.Open(ctx, d)
 	if err != nil {
@@ -134,8 +127,7 @@ func ReadAll(ctx context.Context, s Store, d Digest, limit int64) ([]byte, error
 // probed is what stores are probed with.
 const probed = "Deep-OJ looks whether this can be read.\n"
 
-// probe reads what stores are probed with through open, and has put store it where
-// it is missing.
+// probe reads what stores are probed with through open, and has put store it where it is missing.
 func probe(ctx context.Context, open func(context.Context, Digest) (io.ReadCloser, error), put func(context.Context, io.Reader) (Digest, int64, error)) error {
 	for try := 0; ; try++ {
 		r, err := open(ctx, Of([]byte(probed)))

@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// cache is a Dir that stays about as small as it should: what was not used for
-// the longest time goes first. A file that is open stays readable when it goes,
-// and one that was used a moment ago stays.
+// cache is a Dir that stays about as small as it should: what was not used for the longest time goes first. A file that
+// is open stays readable when it goes, and one that was used a moment ago stays.
 type cache struct {
 	dir   *Dir
 	limit int64         // bytes

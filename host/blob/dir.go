@@ -66,8 +66,7 @@ func OpenDir(path string) (*Dir, error) {
 	return d, nil
 }
 
-// SetPatience sets how long the folder may be silent until it counts as away. It
-// is called before d is used.
+// SetPatience sets how long the folder may be silent until it counts as away. It is called before d is used.
 func (d *Dir) SetPatience(p time.Duration) { d.patience = p }
 
 // Probe implements Store.
@@ -165,8 +164,7 @@ func ofDisk(err error) bool {
 	return path || link || call
 }
 
-// whole reports whether g is stored undamaged. A damaged file is not an error
-// here: storing the content again mends it.
+// whole reports whether g is stored undamaged. A damaged file is not an error here: storing the content again mends it.
 func (d *Dir) whole(ctx context.Context, g Digest) (bool, error) {
 	f, err := d.File(ctx, g)
 	if _, damaged := errors.AsType[*CorruptError](err); damaged || errors.Is(err, ErrNotFound) {
@@ -273,8 +271,7 @@ func (d *Dir) open(g Digest) (*os.File, error) {
 	return o.f, nil
 }
 
-// lacks says what it means that a file cannot be used: [ErrNotFound] only where
-// the rest of the store is there.
+// lacks says what it means that a file cannot be used: [ErrNotFound] only where the rest of the store is there.
 func (d *Dir) lacks(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return d.away(err)

@@ -17,9 +17,8 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// S3 is a Store in a bucket of an S3 service, as AB/ABCDEF… by the digits of the
-// digest. What this machine stored or read is kept in a folder of bounded size,
-// and is read from there while the service is away. It is safe for several
+// S3 is a Store in a bucket of an S3 service, as AB/ABCDEF… by the digits of the digest. What this machine stored or
+// read is kept in a folder of bounded size, and is read from there while the service is away. It is safe for several
 // processes to share the folder.
 type S3 struct {
 	client  *minio.Client
@@ -44,16 +43,14 @@ type S3Config struct {
 	CacheDir   string // folder of this machine
 	CacheBytes int64  // its bound; what was used in the last minute stays all the same
 
-	// Patience is how long the service may be silent until it counts as away.
-	// Defaults to DefaultPatience.
+	// Patience is how long the service may be silent until it counts as away. Defaults to DefaultPatience.
 	Patience time.Duration
 
 	// Transport replaces the usual one, to trust a certificate.
 	Transport http.RoundTripper
 }
 
-// OpenS3 returns the store. It does not ask the service, which may be away: see
-// [S3.Ping].
+// OpenS3 returns the store. It does not ask the service, which may be away: see [S3.Ping].
 func OpenS3(cfg S3Config) (*S3, error) {
 	if strings.Contains(cfg.Endpoint, "/") {
 		return nil, fmt.Errorf("S3 endpoint %q: must be host or host:port, without a scheme or path", cfg.Endpoint)
@@ -189,8 +186,7 @@ func (s *S3) Put(ctx context.Context, r io.Reader) (Digest, int64, error) {
 	return g, n, nil
 }
 
-// upload puts a near file into the bucket, unless it is there. An object appears
-// whole or not at all: so S3 promises.
+// upload puts a near file into the bucket, unless it is there. An object appears whole or not at all: so S3 promises.
 func (s *S3) upload(ctx context.Context, g Digest, size int64) error {
 	h := s.listen(ctx)
 	defer h.over()
@@ -260,8 +256,7 @@ func (s *S3) fetch(ctx context.Context, g Digest) error {
 	return nil
 }
 
-// object returns an object's content. The errors of asking for it come with the
-// first read.
+// object returns an object's content. The errors of asking for it come with the first read.
 func (s *S3) object(ctx context.Context, g Digest) (io.ReadCloser, error) {
 	if _, err := Parse(string(g)); err != nil {
 		return nil, err

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// Calibrate measures how fast a core is, in passes per second of CPU time: the best
-// of some slices that last as long as is said together. A pass is a fixed piece of
-// work of integers, floating point numbers and memory, about a millisecond on a
-// core of 2020. The figure compares machines of one architecture, and no more.
+// Calibrate measures how fast a core is, in passes per second of CPU time: the best of some slices that last as long as
+// is said together. A pass is a fixed piece of work of integers, floating point numbers and memory, about a millisecond
+// on a core of 2020. The figure compares machines of one architecture, and no more.
 func Calibrate(during time.Duration) (passesPerSecond float64) {
 	runtime.LockOSThread() // CPU time is counted by thread
 	defer runtime.UnlockOSThread()
@@ -46,8 +45,7 @@ type sums struct {
 	trace              float64
 }
 
-// pass sieves the numbers below 2^16, sorts 4096 numbers, and multiplies two
-// matrices of 48 × 48.
+// pass sieves the numbers below 2^16, sorts 4096 numbers, and multiplies two matrices of 48 × 48.
 func pass() (s sums) {
 	var composite [1 << 16]bool
 	for i := 2; i < len(composite); i++ {
@@ -89,8 +87,7 @@ func pass() (s sums) {
 	return s
 }
 
-// Processor measures one core, and all at once: how much they take from each
-// other.
+// Processor measures one core, and all at once: how much they take from each other.
 func Processor(during time.Duration) ([]Figure, error) {
 	alone := Calibrate(during)
 	cores := runtime.NumCPU()

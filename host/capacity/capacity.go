@@ -1,6 +1,5 @@
-// Package capacity measures what one machine can do: how fast a core is, how many
-// programs the sandbox starts, what the disk and PostgreSQL commit, and how many
-// jobs pass through the queue.
+// Package capacity measures what one machine can do: how fast a core is, how many programs the sandbox starts, what the
+// disk and PostgreSQL commit, and how many jobs pass through the queue.
 //
 // It measures what it is given, and never a database in use.
 package capacity
@@ -67,9 +66,8 @@ func (r Report) WriteText(w io.Writer) error {
 	return t.Flush()
 }
 
-// each runs one thing again and again in so many goroutines for about as long as
-// is said, and returns how often it was done per second and how long it took, in
-// order.
+// each runs one thing again and again in so many goroutines for about as long as is said, and returns how often it was
+// done per second and how long it took, in order.
 func each(ctx context.Context, clients int, during time.Duration, do func(ctx context.Context, client int) error) (rate float64, took []time.Duration, err error) {
 	var (
 		mu     sync.Mutex

@@ -30,9 +30,8 @@ func Commits(ctx context.Context, store *sql.Store, during time.Duration) (figur
 	return figures, nil
 }
 
-// Jobs measures how many jobs per second pass from handing in to the stored
-// result when judging takes no time, through a worker of this process straight
-// from the database. The database must be empty but for its schema.
+// Jobs measures how many jobs per second pass from handing in to the stored result when judging takes no time, through
+// a worker of this process straight from the database. The database must be empty but for its schema.
 func Jobs(ctx context.Context, store *sql.Store, jobs int) ([]Figure, error) {
 	const slug, language, batch, slots = "capacity", "none", 256, 16
 	if err := store.SaveProblem(ctx, judge.Problem{Slug: slug, Title: slug, Version: "sha256:00"}, slug); err != nil {

@@ -112,8 +112,7 @@ func (c *Call) Say(value any, format string, args ...any) error {
 	})
 }
 
-// Write prints an answer: with --json the value, else what text writes. A list of
-// nothing is a list in JSON, too.
+// Write prints an answer: with --json the value, else what text writes. A list of nothing is a list in JSON, too.
 func (c *Call) Write(value any, text func(io.Writer) error) error {
 	if !c.JSON {
 		return text(c.Out)
@@ -133,8 +132,7 @@ func (c *Call) Warn(format string, args ...any) {
 	fmt.Fprintf(c.Err, c.program.Name+": "+format+"\n", args...)
 }
 
-// Complain prints why the verb fails. What was only cancelled because of that is no
-// reason and is left out.
+// Complain prints why the verb fails. What was only cancelled because of that is no reason and is left out.
 func (c *Call) Complain(err error) {
 	why := cause(err)
 	if why == nil {

@@ -4,8 +4,7 @@
 //	command.go   the table, and how a verb is found
 //	call.go      what a verb may touch, and how it prints
 //	flags.go     flags and arguments
-//	help.go      what help says, and the list for documents
-//	suggest.go   what somebody may have meant
+//	help.go      what help says, the list for documents, and what somebody may have meant
 //	complete.go  completion for bash, zsh and fish
 package command
 
@@ -108,8 +107,7 @@ func (p *Program) isGroup(words []string) bool {
 	})
 }
 
-// unknown answers args that name no verb: with the list of a group, or with what may
-// have been meant.
+// unknown answers args that name no verb: with the list of a group, or with what may have been meant.
 func (p *Program) unknown(process *Process, args []string) int {
 	n := 0
 	for n < len(args) && p.isGroup(args[:n+1]) {

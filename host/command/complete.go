@@ -121,8 +121,7 @@ func joined(words []string) (out []string) {
 	return out
 }
 
-// scripts make shells ask the program. Where it has no answer, the name of a file is
-// completed.
+// scripts make shells ask the program. Where it has no answer, the name of a file is completed.
 var scripts = map[string]string{
 	"bash": `# bash completion for NAME
 _NAME() {

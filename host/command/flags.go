@@ -32,8 +32,7 @@ func (p *Program) flags(v *Verb) *Flags {
 	return f
 }
 
-// Internal says which flags one part of the program gives another: help and completion
-// leave them out.
+// Internal says which flags one part of the program gives another: help and completion leave them out.
 func (f *Flags) Internal(names ...string) { f.internal = append(f.internal, names...) }
 
 // OneOf says which values a flag can have, for completion.
@@ -56,8 +55,7 @@ func (f *Flags) shown() (all []*flag.Flag) {
 	return all
 }
 
-// parse reads flags, which may also follow arguments, and returns the arguments and
-// what is behind "--".
+// parse reads flags, which may also follow arguments, and returns the arguments and what is behind "--".
 func (f *Flags) parse(args []string) (rest, behind []string, err error) {
 	for {
 		if err := f.Parse(args); err != nil {

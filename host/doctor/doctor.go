@@ -1,9 +1,7 @@
-// Package doctor says what this machine lacks to run Deep-OJ, and how to mend
-// it.
+// Package doctor says what this machine lacks to run Deep-OJ, and how to mend it.
 //
-// It looks and never changes anything. An [Exam] looks at one part; those that
-// need a service are given a way to ask it, so that the package speaks to no
-// database and starts no sandbox of its own.
+// It looks and never changes anything. An [Exam] looks at one part; those that need a service are given a way to ask
+// it, so that the package speaks to no database and starts no sandbox of its own.
 package doctor
 
 import (
@@ -37,8 +35,7 @@ type Report struct {
 // examTime is how long one exam may take.
 const examTime = 15 * time.Second
 
-// Examine runs the exams at the same time and returns their checks in the order
-// of the exams.
+// Examine runs the exams at the same time and returns their checks in the order of the exams.
 func Examine(ctx context.Context, exams ...Exam) Report {
 	found := make([][]Check, len(exams))
 	var wg sync.WaitGroup
@@ -53,8 +50,7 @@ func Examine(ctx context.Context, exams ...Exam) Report {
 	return Report{Checks: slices.Concat(found...)}
 }
 
-// Healthy reports whether jobs can be judged, perhaps less well than they
-// should.
+// Healthy reports whether jobs can be judged, perhaps less well than they should.
 func (r Report) Healthy() bool {
 	return !slices.ContainsFunc(r.Checks, func(c Check) bool { return !c.OK })
 }
@@ -73,8 +69,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 	}{r.Healthy(), checks})
 }
 
-// WriteText writes the report for people: a line for each check, with the
-// remedy below it, and a summary.
+// WriteText writes the report for people: a line for each check, with the remedy below it, and a summary.
 func (r Report) WriteText(w io.Writer) error {
 	return r.write(w, "degraded", [3]string{
 		"%d of %d checks failed: nothing is judged here until they are mended.",

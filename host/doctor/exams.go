@@ -41,8 +41,7 @@ func Sandbox(status func(context.Context) (sandbox.Status, error)) Exam {
 	}
 }
 
-// Rootless tells why an ordinary user cannot start the sandbox by itself: why is
-// what [oneshot.Rootless] returned.
+// Rootless tells why an ordinary user cannot start the sandbox by itself: why is what [oneshot.Rootless] returned.
 func Rootless(why error) Exam {
 	return func(context.Context) []Check {
 		return []Check{{
@@ -55,8 +54,7 @@ func Rootless(why error) Exam {
 // Layer is one that contains plugins, and why it is missing; "" = it is there.
 type Layer struct{ Name, Missing string }
 
-// Plugins looks at the layers around the processes that run plugins. Without one of
-// them the others hold alone.
+// Plugins looks at the layers around the processes that run plugins. Without one of them the others hold alone.
 func Plugins(layers ...Layer) Exam {
 	return func(context.Context) []Check {
 		c := Check{Name: "plugins", OK: true}
@@ -113,8 +111,7 @@ type Extra struct {
 	Remedy  string // such as "apt-get install poppler-utils"
 }
 
-// Extras looks for programs that this machine can do without. Find returns where one
-// is.
+// Extras looks for programs that this machine can do without. Find returns where one is.
 func Extras(find func(ctx context.Context, name string) (string, error), extras ...Extra) Exam {
 	return func(ctx context.Context) []Check {
 		checks := make([]Check, len(extras))

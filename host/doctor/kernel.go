@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Kernel looks at what the sandbox needs of the kernel. Root is the file system
-// of the machine, such as os.DirFS("/"), and uid the effective user id of who
-// will start the sandbox.
+// Kernel looks at what the sandbox needs of the kernel. Root is the file system of the machine, such as os.DirFS("/"),
+// and uid the effective user id of who will start the sandbox.
 func Kernel(root fs.FS, uid int) Exam {
 	return func(context.Context) []Check {
 		return []Check{privilege(uid), cgroups(root), namespaces(root), seccomp(root), landlock(root), swap(root)}

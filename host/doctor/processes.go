@@ -37,9 +37,8 @@ type Process struct {
 	Ports        []netip.AddrPort // where it takes connections over the network
 }
 
-// FindProcesses reads from the folder proc, which is /proc, the processes of the
-// Deep-OJ whose program is the process pid: those that it started, and if root
-// launched it, those of its launcher. Only root sees where all of them listen.
+// FindProcesses reads from the folder proc, which is /proc, the processes of the Deep-OJ whose program is the process
+// pid: those that it started, and if root launched it, those of its launcher. Only root sees where all of them listen.
 func FindProcesses(proc string, pid int) ([]Process, error) {
 	parents, err := parentsIn(proc)
 	if err != nil {
@@ -191,8 +190,7 @@ func roleOf(ws []string) string {
 	return RoleOther
 }
 
-// listeners returns the addresses at which somebody listens in the network of a
-// process, by the number of the socket.
+// listeners returns the addresses at which somebody listens in the network of a process, by the number of the socket.
 func listeners(proc string, pid int) map[string]netip.AddrPort {
 	const listening = "0A" // TCP_LISTEN in include/net/tcp_states.h of Linux
 	all := map[string]netip.AddrPort{}

@@ -8,8 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is a YAML file whose keys are changed, and nothing else: comments and order
-// stay.
+// document is a YAML file whose keys are changed, and nothing else: comments and order stay.
 type document struct {
 	e       *editor
 	name    string

@@ -1,9 +1,8 @@
 // Package draft changes versions of problems, and compares them.
 //
-// A version never changes: what a setter changes of one is a [Changes], which becomes
-// the [problem.Revision] that a new archive is written with. That archive is taken in
-// as any upload is, so it is read, completed and proved before anybody can make it
-// live. This package only knows which files of a package stand for what people mean.
+// A version never changes: what a setter changes of one is a [Changes], which becomes the [problem.Revision] that a new
+// archive is written with. That archive is taken in as any upload is, so it is read, completed and proved before
+// anybody can make it live. This package only knows which files of a package stand for what people mean.
 package draft
 
 import (
@@ -54,13 +53,11 @@ type Test struct {
 	Answer *string `json:"answer,omitempty"`
 	Remove bool    `json:"remove,omitempty"`
 
-	// Command makes the input with a generator of the package, such as "gen 10 7", where
-	// the format has such tests.
+	// Command makes the input with a generator of the package, such as "gen 10 7", where the format has such tests.
 	Command string `json:"command,omitempty"`
 }
 
-// Submission is a program of the package, by the folder that says what it must get
-// and its name there.
+// Submission is a program of the package, by the folder that says what it must get and its name there.
 type Submission struct {
 	Place  string  `json:"place"` // such as "accepted"
 	Name   string  `json:"name"`
@@ -91,8 +88,7 @@ func (c *Changes) Empty() bool {
 		len(c.Statements)+len(c.Tests)+len(c.Submissions)+len(c.Files) == 0
 }
 
-// Read returns the content of a small text file of the version; the error is none of
-// whoever changes it.
+// Read returns the content of a small text file of the version; the error is none of whoever changes it.
 type Read func(path string) (string, error)
 
 // editor collects what is changed.

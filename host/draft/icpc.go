@@ -122,8 +122,7 @@ func StatementFile(pkg *problem.Package, tag string) string {
 	return ""
 }
 
-// statements writes statements and the names of the problem, which in the newer
-// formats go together.
+// statements writes statements and the names of the problem, which in the newer formats go together.
 func (e *editor) statements(y *document, c Changes) {
 	names := y.names()
 	changed := len(c.Names) > 0
@@ -244,8 +243,7 @@ func (e *editor) nextTest() string {
 // Places are the folders of submissions that every format knows.
 var Places = []string{"accepted", "wrong_answer", "time_limit_exceeded", "run_time_error", "partially_accepted"}
 
-// place reports whether a folder may hold submissions: a usual one, or one that the
-// version has.
+// place reports whether a folder may hold submissions: a usual one, or one that the version has.
 func (e *editor) place(name string) bool {
 	return plain.MatchString(name) && (slices.Contains(Places, name) || name == "rejected" || name == "brute_force" || len(e.below(path.Join(submissions, name))) > 0)
 }

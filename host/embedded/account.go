@@ -12,9 +12,8 @@ import (
 	"syscall"
 )
 
-// Accounts are the names that [Unprivileged] tries when none is given, best
-// first. That is for tests, which put nothing at stake: the program names the
-// account that is its own.
+// Accounts are the names that [Unprivileged] tries when none is given, best first. That is for tests, which put nothing
+// at stake: the program names the account that is its own.
 var accounts = []string{"deepoj", "postgres", "nobody"}
 
 // Account is the account that children run as when this process is root.
@@ -24,9 +23,8 @@ type Account struct {
 	GID  uint32
 }
 
-// Unprivileged returns the account called name, or with an empty name the first
-// that exists of deepoj, postgres and nobody. It returns nil when this process
-// is not root, because then children run as whoever runs it.
+// Unprivileged returns the account called name, or with an empty name the first that exists of deepoj, postgres and
+// nobody. It returns nil when this process is not root, because then children run as whoever runs it.
 func Unprivileged(name string) (*Account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil // no account is the answer, not a failure
@@ -91,9 +89,8 @@ func (e *UnreachableError) Error() string {
 		e.Account, e.Path, e.Closed)
 }
 
-// Reach reports whether a may enter every folder above dir; the error is an
-// [*UnreachableError]. Access control lists are not looked at. Everything is
-// reachable for a nil account.
+// Reach reports whether a may enter every folder above dir; the error is an [*UnreachableError]. Access control lists
+// are not looked at. Everything is reachable for a nil account.
 func Reach(dir string, a *Account) error {
 	if a == nil {
 		return nil

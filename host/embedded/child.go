@@ -31,9 +31,8 @@ type program struct {
 	death   syscall.Signal // what it gets when this process dies
 }
 
-// spawn starts p. The process is started by, and dies with, a thread that is
-// kept for it alone: PDEATHSIG fires when the thread that forked ends, and Go
-// ends other threads at times of its own choosing.
+// spawn starts p. The process is started by, and dies with, a thread that is kept for it alone: PDEATHSIG fires when
+// the thread that forked ends, and Go ends other threads at times of its own choosing.
 func spawn(p program) (*child, error) {
 	cmd := exec.Command(p.path, p.args...)
 	cmd.Dir = p.dir
@@ -106,8 +105,7 @@ func (c *child) end(steps []step) error {
 	return fmt.Errorf("process %d does not end", c.pid)
 }
 
-// until calls ready every few milliseconds until it reports true, the child
-// ends or ctx is done.
+// until calls ready every few milliseconds until it reports true, the child ends or ctx is done.
 func (c *child) until(ctx context.Context, ready func() bool) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

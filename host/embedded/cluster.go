@@ -19,8 +19,7 @@ import (
 	"deepoj/host/platform"
 )
 
-// initdbArgs make every cluster alike. Who may log in is said when its roles are
-// made.
+// initdbArgs make every cluster alike. Who may log in is said when its roles are made.
 var initdbArgs = []string{
 	"--username=" + postgresSuperuser, "--encoding=UTF8", "--locale=C", "--auth-local=reject", "--auth-host=reject", "--no-instructions", "--no-sync",
 }
@@ -67,8 +66,7 @@ func (p *Postgres) template() string {
 	return filepath.Join(p.cfg.TemplateDir, "postgresql-"+p.Binaries.Version+"-"+hex.EncodeToString(sum[:4]))
 }
 
-// trusted reports whether the template at dir is there and was made by us:
-// whoever can write it could plant a cluster.
+// trusted reports whether the template at dir is there and was made by us: whoever can write it could plant a cluster.
 func (p *Postgres) trusted(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
@@ -164,8 +162,7 @@ func keepTemplate(template, fresh string) error {
 	return err
 }
 
-// copyCluster copies the folder src into the empty folder dst, which is ours,
-// and gives the copy to a at the end.
+// copyCluster copies the folder src into the empty folder dst, which is ours, and gives the copy to a at the end.
 func copyCluster(dst, src string, a *Account) error {
 	var made []string
 	err := filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
@@ -214,8 +211,7 @@ func copyFile(dst, src string) error {
 	return errors.Join(err, out.Close())
 }
 
-// syncFileSystem brings everything on the file system of dir to the disk, with
-// one call instead of one per file.
+// syncFileSystem brings everything on the file system of dir to the disk, with one call instead of one per file.
 func syncFileSystem(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"strconv"
 )
 
-// ErrNoPostgres and ErrNoRedis say that a program is not installed, and how to
-// install it.
+// ErrNoPostgres and ErrNoRedis say that a program is not installed, and how to install it.
 var (
 	ErrNoPostgres = errors.New("no PostgreSQL found (initdb and postgres): install it with: apt-get install postgresql, or set DATABASE_URL")
 	ErrNoRedis    = errors.New("no redis-server found: install it with: apt-get install redis-server, or set REDIS_URL, or run with DELIVERY=postgres")
@@ -27,12 +26,10 @@ const (
 	redisName    = "redis-server"
 )
 
-// debianPostgres is where Debian keeps the server programs, which it does not
-// put on PATH.
+// debianPostgres is where Debian keeps the server programs, which it does not put on PATH.
 const debianPostgres = "/usr/lib/postgresql/*/bin"
 
-// Postgres binaries older than this are not used: logical slots cannot be
-// bounded before 13 (max_slot_wal_keep_size).
+// Postgres binaries older than this are not used: logical slots cannot be bounded before 13 (max_slot_wal_keep_size).
 const oldestMajor = 13
 
 // Binaries are the programs of one PostgreSQL installation.
@@ -42,9 +39,8 @@ type Binaries struct {
 	Major   int    // such as 15
 }
 
-// FindPostgres returns the PostgreSQL programs of the folder dir, or with an
-// empty dir those on PATH, or the newest below /usr/lib/postgresql. With a major
-// above 0 only that version will do, because a cluster can be run only by the
+// FindPostgres returns the PostgreSQL programs of the folder dir, or with an empty dir those on PATH, or the newest
+// below /usr/lib/postgresql. With a major above 0 only that version will do, because a cluster can be run only by the
 // major version that made it. The error is [ErrNoPostgres] when there are none.
 func FindPostgres(ctx context.Context, dir string, major int) (Binaries, error) {
 	var found []Binaries
@@ -91,8 +87,7 @@ func postgresDirs(dir string) []string {
 	return append(dirs, installed...)
 }
 
-// majorOf returns the version that a folder such as /usr/lib/postgresql/15/bin
-// is for, or 0.
+// majorOf returns the version that a folder such as /usr/lib/postgresql/15/bin is for, or 0.
 func majorOf(bin string) int {
 	n, err := strconv.Atoi(filepath.Base(filepath.Dir(bin)))
 	if err != nil {
@@ -105,8 +100,7 @@ var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)[^\s]*)`)
 
 // inspect asks the postgres program in dir for its version.
 func inspect(ctx context.Context, dir string) (Binaries, error) {
-	// The folder on PATH may hold links; the programs' siblings lie where they
-	// lead.
+	// The folder on PATH may hold links; the programs' siblings lie where they lead.
 	if real, err := filepath.EvalSymlinks(filepath.Join(dir, postgresName)); err == nil {
 		dir = filepath.Dir(real)
 	}
@@ -130,9 +124,8 @@ func inspect(ctx context.Context, dir string) (Binaries, error) {
 	return Binaries{Dir: dir, Version: string(m[1]), Major: major}, nil
 }
 
-// FindRedis returns the path of redis-server: path itself if it is given, else
-// the one on PATH or in /usr/bin, /usr/local/bin or /usr/sbin. The error is
-// [ErrNoRedis] when there is none.
+// FindRedis returns the path of redis-server: path itself if it is given, else the one on PATH or in /usr/bin,
+// /usr/local/bin or /usr/sbin. The error is [ErrNoRedis] when there is none.
 func FindRedis(path string) (string, error) {
 	if path != "" {
 		if err := executable(path); err != nil {

@@ -149,9 +149,8 @@ func writeNote(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// socketFolder returns the folder in which a socket called name has a path that
-// is short enough: want if it is, else one below the temporary folder, which is
-// remembered in dir so that a later start uses it again.
+// socketFolder returns the folder in which a socket called name has a path that is short enough: want if it is, else
+// one below the temporary folder, which is remembered in dir so that a later start uses it again.
 func socketFolder(dir, want, name string, a *Account) (string, error) {
 	if len(filepath.Join(want, name)) <= longestSocket {
 		return want, makeFolder(want, a)
@@ -223,9 +222,8 @@ func gone(ctx context.Context, d time.Duration, is func() bool) error {
 	return nil
 }
 
-// runs reports whether pid is a living process that executes program in the
-// working folder dir. Both are asked, since a pid may by now belong to somebody
-// else.
+// runs reports whether pid is a living process that executes program in the working folder dir. Both are asked, since a
+// pid may by now belong to somebody else.
 func runs(pid int, program, dir string) bool {
 	if pid <= 1 {
 		return false
@@ -249,8 +247,7 @@ func runs(pid int, program, dir string) bool {
 	return err == nil && os.SameFile(there, here)
 }
 
-// openLog opens the file that a server's own words go to. A file above 8 MiB
-// is begun anew.
+// openLog opens the file that a server's own words go to. A file above 8 MiB is begun anew.
 func openLog(path string, a *Account) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -271,8 +268,7 @@ func openLog(path string, a *Account) (*os.File, int64, error) {
 	return f, size, nil
 }
 
-// words returns the last lines that were written to the log at path since from,
-// for an error message.
+// words returns the last lines that were written to the log at path since from, for an error message.
 func words(path string, from int64) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -30,8 +30,7 @@ const (
 // Superuser is the role of the private cluster that nobody can log in as.
 const Superuser = "deepoj_superuser"
 
-// PostgresConfig says where and how a private PostgreSQL runs. Only DataDir is
-// required.
+// PostgresConfig says where and how a private PostgreSQL runs. Only DataDir is required.
 type PostgresConfig struct {
 	// DataDir is the folder of this server: cluster, socket, log and lock.
 	// It is made, given to User and closed for everybody else.
@@ -41,17 +40,14 @@ type PostgresConfig struct {
 	// folder below the temporary one if that path is too long for a socket.
 	SocketDir string
 
-	// BinDir is the folder of the programs initdb and postgres. Defaults to
-	// what [FindPostgres] finds.
+	// BinDir is the folder of the programs initdb and postgres. Defaults to what [FindPostgres] finds.
 	BinDir string
 
-	// User is whom the server runs as when this process is root. Defaults to
-	// what [Unprivileged] finds.
+	// User is whom the server runs as when this process is root. Defaults to what [Unprivileged] finds.
 	User *Account
 
-	// TemplateDir keeps a fresh cluster of each version, which is copied
-	// instead of running initdb (0.1 s instead of 1 s). Several processes may
-	// share it. Empty means that initdb runs for each new cluster.
+	// TemplateDir keeps a fresh cluster of each version, which is copied instead of running initdb (0.1 s instead
+	// of 1 s). Several processes may share it. Empty means that initdb runs for each new cluster.
 	TemplateDir string
 
 	// Superuser lets whoever can open the socket log in as any role, and as the
@@ -112,8 +108,7 @@ var settings = map[string]string{
 	"cluster_name":            "deepoj",
 }
 
-// Postgres is a private PostgreSQL server. Its address stays the same when it
-// is started again.
+// Postgres is a private PostgreSQL server. Its address stays the same when it is started again.
 type Postgres struct {
 	service
 	Binaries Binaries
@@ -122,13 +117,11 @@ type Postgres struct {
 	cluster  string
 }
 
-// StartPostgres starts the server of cfg.DataDir, after making its cluster if
-// there is none, and returns when it takes connections. ctx bounds the start
-// only; the server runs until Close, and no longer than this process.
+// StartPostgres starts the server of cfg.DataDir, after making its cluster if there is none, and returns when it takes
+// connections. ctx bounds the start only; the server runs until Close, and no longer than this process.
 //
-// The error is [ErrNoPostgres] when the programs are missing, an [*InUseError]
-// when another process runs this folder, and an [*UnreachableError] when the
-// account cannot get there.
+// The error is [ErrNoPostgres] when the programs are missing, an [*InUseError] when another process runs this folder,
+// and an [*UnreachableError] when the account cannot get there.
 func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("embedded PostgreSQL: %w", err)
@@ -289,10 +282,9 @@ func (p *Postgres) args(cluster string) []string {
 	return args
 }
 
-// clear ends the server that a dead parent left behind, and takes away its lock
-// files if no server is behind them: the pid in them may belong to somebody else
-// now, or to a process that has ended and that nobody waits for, which would keep
-// PostgreSQL from starting.
+// clear ends the server that a dead parent left behind, and takes away its lock files if no server is behind them: the
+// pid in them may belong to somebody else now, or to a process that has ended and that nobody waits for, which would
+// keep PostgreSQL from starting.
 func (p *Postgres) clear(ctx context.Context) error {
 	program := filepath.Join(p.Binaries.Dir, postgresName)
 	socket := filepath.Join(p.SockDir, ".s.PGSQL."+postgresPort)
@@ -330,8 +322,7 @@ func (p *Postgres) ready(pid int) bool {
 	return err == nil && len(lines) >= 8 && lines[0] == strconv.Itoa(pid) && strings.TrimSpace(lines[7]) == "ready"
 }
 
-// clusterMajor returns the major version that made the cluster at dir, or 0
-// when there is no cluster.
+// clusterMajor returns the major version that made the cluster at dir, or 0 when there is no cluster.
 func clusterMajor(dir string) (int, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))
 	if errors.Is(err, fs.ErrNotExist) {

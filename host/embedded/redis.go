@@ -16,12 +16,10 @@ import (
 	"time"
 )
 
-// RedisConfig says where and how a private Redis runs. Only DataDir is
-// required.
+// RedisConfig says where and how a private Redis runs. Only DataDir is required.
 type RedisConfig struct {
-	// DataDir is the folder of this server: socket, log and lock. It is made,
-	// given to User and closed for everybody else. Redis stores nothing there:
-	// the queue is refilled from the database.
+	// DataDir is the folder of this server: socket, log and lock. It is made, given to User and closed for
+	// everybody else. Redis stores nothing there: the queue is refilled from the database.
 	DataDir string
 
 	// SocketDir is the folder of the socket. Defaults to DataDir/run, or to a
@@ -31,20 +29,17 @@ type RedisConfig struct {
 	// Server is the path of redis-server. Defaults to what [FindRedis] finds.
 	Server string
 
-	// User is whom the server runs as when this process is root. Defaults to
-	// what [Unprivileged] finds.
+	// User is whom the server runs as when this process is root. Defaults to what [Unprivileged] finds.
 	User *Account
 
 	// MaxMemoryBytes is how much Redis may hold; writes beyond fail, and the
 	// jobs stay in the database. Defaults to 256 MiB.
 	MaxMemoryBytes int64
 
-	// StartTimeout is how long the server may take until it answers. Defaults
-	// to 30 seconds.
+	// StartTimeout is how long the server may take until it answers. Defaults to 30 seconds.
 	StartTimeout time.Duration
 
-	// StopTimeout is how long the server may take to end in order. Defaults to
-	// 5 seconds.
+	// StopTimeout is how long the server may take to end in order. Defaults to 5 seconds.
 	StopTimeout time.Duration
 
 	// Log gets restarts and leftovers. Defaults to none.
@@ -69,21 +64,18 @@ func (c RedisConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Redis is a private Redis server. Its address stays the same when it is
-// started again; its content does not survive.
+// Redis is a private Redis server. Its address stays the same when it is started again; its content does not survive.
 type Redis struct {
 	service
 	Socket string // the path of its socket
 	cfg    RedisConfig
 }
 
-// StartRedis starts a server in cfg.DataDir and returns when it answers. ctx
-// bounds the start only; the server runs until Close, and no longer than this
-// process.
+// StartRedis starts a server in cfg.DataDir and returns when it answers. ctx bounds the start only; the server runs
+// until Close, and no longer than this process.
 //
-// The error is [ErrNoRedis] when the program is missing, an [*InUseError] when
-// another process runs this folder, and an [*UnreachableError] when the account
-// cannot get there.
+// The error is [ErrNoRedis] when the program is missing, an [*InUseError] when another process runs this folder, and an
+// [*UnreachableError] when the account cannot get there.
 func StartRedis(ctx context.Context, cfg RedisConfig) (*Redis, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("embedded Redis: %w", err)

@@ -12,19 +12,16 @@ import (
 	"time"
 )
 
-// Who is who in the private cluster. The program logs in as the owner of its one
-// database, who may do nothing else: no statement of it reads files, runs programs
-// or makes roles. Nobody can log in as the superuser, by which initdb made the
-// cluster; what only it may do is done by a server for one user, before anybody
-// can connect.
+// Who is who in the private cluster. The program logs in as the owner of its one database, who may do nothing else: no
+// statement of it reads files, runs programs or makes roles. Nobody can log in as the superuser, by which initdb made
+// the cluster; what only it may do is done by a server for one user, before anybody can connect.
 
 // rulesMark begins the rules of a cluster whose roles are as [rolesScript] makes
 // them. It is written after them, and goes with copies of the cluster.
 const rulesMark = "# Roles of Deep-OJ, version 1.\n"
 
-// rules are those of pg_hba.conf: see PostgreSQL's chapter "Client Authentication".
-// Who matches no line is refused. Only one account can open the socket, so the
-// connection itself is trusted.
+// rules are those of pg_hba.conf: see PostgreSQL's chapter "Client Authentication". Who matches no line is refused.
+// Only one account can open the socket, so the connection itself is trusted.
 const rules = rulesMark +
 	"# The program's role is the only one that may log in. A start that does not find\n" +
 	"# the line above makes the roles anew and writes this file again.\n" +
@@ -43,9 +40,8 @@ const firstObjectID = "16384"
 // is for a server for one user on that database, for which two ends of lines end a
 // command. It is one transaction, and what is done already it does not do again.
 //
-// Clusters of earlier versions have the program's role for their superuser. It
-// gets another name, from a role that comes and goes, because no role may rename
-// itself; the name then belongs to a role without its rights.
+// Clusters of earlier versions have the program's role for their superuser. It gets another name, from a role that
+// comes and goes, because no role may rename itself; the name then belongs to a role without its rights.
 const rolesScript = `DO $$
 DECLARE
   thing record;
@@ -94,9 +90,8 @@ END $$;
 // rulesFile is what says in a cluster who may log in.
 const rulesFile = "pg_hba.conf"
 
-// mend makes the roles of a cluster in which they are not as they should be: an
-// earlier version made it, or it is a backup of one, whose recovery the server for
-// one user finishes first.
+// mend makes the roles of a cluster in which they are not as they should be: an earlier version made it, or it is a
+// backup of one, whose recovery the server for one user finishes first.
 func (p *Postgres) mend(ctx context.Context) error {
 	b, err := os.ReadFile(filepath.Join(p.cluster, rulesFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -121,8 +116,7 @@ func (p *Postgres) makeRoles(ctx context.Context, cluster string, args ...string
 	return replaceFile(filepath.Join(cluster, rulesFile), rules, p.cfg.User, p.durable())
 }
 
-// single has a server for one user execute a script in a database. An error ends
-// it.
+// single has a server for one user execute a script in a database. An error ends it.
 func (p *Postgres) single(ctx context.Context, cluster, database, script string, args ...string) error {
 	args = append(append([]string{"--single", "-j"}, args...), "-c", "exit_on_error=on", "-c", "log_min_error_statement=panic", database)
 	for {

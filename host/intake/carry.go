@@ -12,10 +12,9 @@ import (
 	"deepoj/sql"
 )
 
-// carry binds the checker that is bound to the live version of a problem to a new
-// version of its package, which is saved. It is not carried over if the new version
-// asks for another checker than before, as that is the newer choice. The result is not
-// saved if it is another package.
+// carry binds the checker that is bound to the live version of a problem to a new version of its package, which is
+// saved. It is not carried over if the new version asks for another checker than before, as that is the newer choice.
+// The result is not saved if it is another package.
 func (x *Intake) carry(ctx context.Context, pkg *problem.Package) (*problem.Package, *judge.Binding, error) {
 	live, err := x.cfg.Store.Problem(ctx, pkg.Slug)
 	if errors.Is(err, sql.ErrNotFound) {
@@ -56,8 +55,7 @@ func (x *Intake) carry(ctx context.Context, pkg *problem.Package) (*problem.Pack
 	return pkg, b, nil
 }
 
-// stays is what the report on a version says that a checker is bound to, nil if none
-// is.
+// stays is what the report on a version says that a checker is bound to, nil if none is.
 func stays(pkg *problem.Package) *judge.Binding {
 	c, bound := pkg.Bound()
 	if !bound || pkg.Binding == nil {
@@ -71,8 +69,7 @@ func stays(pkg *problem.Package) *judge.Binding {
 	return b
 }
 
-// carried carries a binding over and saves what comes of it. What became of the
-// binding goes into the report.
+// carried carries a binding over and saves what comes of it. What became of the binding goes into the report.
 func (x *Intake) carried(ctx context.Context, pkg *problem.Package, r *judge.PackageReport) (*problem.Package, error) {
 	with, b, err := x.carry(ctx, pkg)
 	if err != nil || b == nil {

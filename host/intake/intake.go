@@ -1,12 +1,10 @@
-// Package intake executes the jobs that take in plugins and problem packages. A
-// plugin is compiled if need be, admitted, proved by the conformance suite and
-// kept; a preview judges past submissions with it; a binding makes a version of a
-// problem that is checked by it. A package is read, kept as a version and proved
-// by its own submissions, which is what lets it go live.
+// Package intake executes the jobs that take in plugins and problem packages. A plugin is compiled if need be,
+// admitted, proved by the conformance suite and kept; a preview judges past submissions with it; a binding makes a
+// version of a problem that is checked by it. A package is read, kept as a version and proved by its own submissions,
+// which is what lets it go live.
 //
-// A worker hands such jobs over as it hands submissions to package judging.
-// What is wrong with what came is in the job's report; an error is a failure of
-// the platform, and the worker tries again.
+// A worker hands such jobs over as it hands submissions to package judging. What is wrong with what came is in the
+// job's report; an error is a failure of the platform, and the worker tries again.
 package intake
 
 import (
@@ -30,16 +28,14 @@ import (
 	"deepoj/sql"
 )
 
-// Config says what plugins and packages are proved with. All but Runner, Reader,
-// Quota, TempDir and Log are required.
+// Config says what plugins and packages are proved with. All but Runner, Reader, Quota, TempDir and Log are required.
 type Config struct {
 	Store   *sql.Store
 	Blobs   blob.Store
 	Plugins *plugin.Runtime
 	Judge   *judging.Judge
 
-	// Runner runs programs for the conformance suite; nil leaves out what needs
-	// a sandbox.
+	// Runner runs programs for the conformance suite; nil leaves out what needs a sandbox.
 	Runner conformance.Runner
 
 	// Reader bounds what reading a package may cost.
@@ -84,9 +80,8 @@ func New(cfg Config) (*Intake, error) {
 	return &Intake{cfg}, nil
 }
 
-// Execute does what a job of kind plugin_build or plugin_test asks for, and
-// tells each finding to progress. The result's verdict is AC when all is well,
-// WA when something was found, CE when the sources do not compile and JE when
+// Execute does what a job of kind plugin_build or plugin_test asks for, and tells each finding to progress. The
+// result's verdict is AC when all is well, WA when something was found, CE when the sources do not compile and JE when
 // the request cannot be carried out.
 func (x *Intake) Execute(ctx context.Context, job judge.Claim, progress func(judge.Progress)) (judge.Result, error) {
 	var p judge.PluginPayload
@@ -164,8 +159,7 @@ func (x *Intake) test(ctx context.Context, job judge.Claim, p judge.PluginPayloa
 	return x.prove(ctx, job, p, wasm, progress, r, result)
 }
 
-// proofTime is the processor time that a plugin has in its proof. On a page nobody can
-// give it longer, so it is long.
+// proofTime is the processor time that a plugin has in its proof. On a page nobody can give it longer, so it is long.
 const proofTime = 5 * time.Minute
 
 // prove runs the conformance suite on a module and keeps what was admitted.

@@ -15,10 +15,9 @@ import (
 	"deepoj/sql"
 )
 
-// Package does what a job of kind import or verify asks for, and tells progress of
-// each step and of each row of the proof. The result's verdict is AC when the
-// version is proved, WA when its proof found something, and JE when there is no
-// version.
+// Package does what a job of kind import or verify asks for, and tells progress of each step and of each row of the
+// proof. The result's verdict is AC when the version is proved, WA when its proof found something, and JE when there is
+// no version.
 func (x *Intake) Package(ctx context.Context, job judge.Claim, progress func(judge.Progress)) (judge.Result, error) {
 	var p judge.PackagePayload
 	err := json.Unmarshal(job.Payload, &p)
@@ -232,9 +231,8 @@ func (x *Intake) leaks(ctx context.Context, pkg *problem.Package) (string, error
 	return "", nil
 }
 
-// Import keeps and proves a version without a job, of a package that is saved and
-// finished. It goes live if it is proved, or if override says so, which is noted as
-// done by somebody. Progress is told as that of [Intake.Package] is.
+// Import keeps and proves a version without a job, of a package that is saved and finished. It goes live if it is
+// proved, or if override says so, which is noted as done by somebody. Progress is told as that of [Intake.Package] is.
 func (x *Intake) Import(ctx context.Context, pkg *problem.Package, by string, override bool, progress func(judge.Progress)) (judge.PackageReport, error) {
 	r := judge.PackageReport{Problem: pkg.Slug}
 	pkg, err := x.carried(ctx, pkg, &r)

@@ -60,10 +60,9 @@ type pager struct {
 	bytes int64 // of what was drawn
 }
 
-// pages makes what people see of a package that is saved: its statement in each
-// language, and its pictures. What cannot be shown is left out of the pages, and the
-// warnings name it. Without a drawer the rendering is of no renderer if something had
-// to be drawn, so that it is made again. The error is a failure of the platform.
+// pages makes what people see of a package that is saved: its statement in each language, and its pictures. What cannot
+// be shown is left out of the pages, and the warnings name it. Without a drawer the rendering is of no renderer if
+// something had to be drawn, so that it is made again. The error is a failure of the platform.
 func pages(ctx context.Context, draw drawer, pkg *problem.Package) (judge.Rendering, error) {
 	p := &pager{pkg: pkg, draw: draw, made: judge.Rendering{Renderer: problem.Renderer}, lost: map[string]bool{}}
 	seen := map[string]bool{}
@@ -252,17 +251,15 @@ var (
 	white        = regexp.MustCompile(`\s+`)
 )
 
-// plainText is the text of a page that comes from a renderer, so that its markup is
-// well formed.
+// plainText is the text of a page that comes from a renderer, so that its markup is well formed.
 func plainText(page string) string {
 	page = hiddenMarkup.ReplaceAllString(page, "")
 	page = anyTag.ReplaceAllString(blockTag.ReplaceAllString(page, " "), "")
 	return strings.TrimSpace(white.ReplaceAllString(html.UnescapeString(page), " "))
 }
 
-// drawPages makes the pages of a version that is kept, with all that must be drawn, for
-// a job; job 0 is none. What reading it said is kept with them. It returns what got lost
-// besides.
+// drawPages makes the pages of a version that is kept, with all that must be drawn, for a job; job 0 is none. What
+// reading it said is kept with them. It returns what got lost besides.
 func (x *Intake) drawPages(ctx context.Context, pkg *problem.Package, said problem.Report, jobID int64) (lost []string, err error) {
 	r, err := pages(ctx, x.cfg.Judge, pkg)
 	if err != nil {
@@ -285,8 +282,7 @@ func savePages(ctx context.Context, store *sql.Store, pkg *problem.Package, r ju
 	return store.KeepFiles(ctx, pkg.Slug, string(pkg.Version), files)
 }
 
-// keepPages makes the pages of a version as far as that needs no sandbox, unless it has
-// some.
+// keepPages makes the pages of a version as far as that needs no sandbox, unless it has some.
 func keepPages(ctx context.Context, store *sql.Store, pkg *problem.Package) error {
 	before, err := store.Rendering(ctx, pkg.Slug, string(pkg.Version))
 	if err == nil && before.Renderer == problem.Renderer {

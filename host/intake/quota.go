@@ -13,9 +13,8 @@ import (
 	"deepoj/sql"
 )
 
-// Keep notes a version of a problem that is saved, with its pages, without making it
-// live, as what a job has made; job 0 is none. Pictures that must be drawn are left for
-// a job of kind render.
+// Keep notes a version of a problem that is saved, with its pages, without making it live, as what a job has made; job
+// 0 is none. Pictures that must be drawn are left for a job of kind render.
 func Keep(ctx context.Context, store *sql.Store, pkg *problem.Package, by string, jobID int64) error {
 	if err := store.KeepVersion(ctx, pkg.Judge(), by, jobID); err != nil {
 		return err
@@ -73,9 +72,8 @@ func notTheirs(name, slug string) error {
 	return refuse("%s is not a problem of %s: have its owner or staff add %s as a co-author, or choose another short name", slug, name, name)
 }
 
-// fits refuses a package that takes more room than its maker has left. What is stored
-// already takes none. One that is not saved is read for that only if it could be too
-// much.
+// fits refuses a package that takes more room than its maker has left. What is stored already takes none. One that is
+// not saved is read for that only if it could be too much.
 func (x *Intake) fits(ctx context.Context, u maker, pkg *problem.Package) error {
 	if !u.bound || x.cfg.Quota == 0 {
 		return nil

@@ -18,8 +18,7 @@ const (
 	defaultPreview = 50
 )
 
-// rebound returns the problem's active package checked by another plugin, and
-// saves it, so that it can be judged.
+// rebound returns the problem's active package checked by another plugin, and saves it, so that it can be judged.
 func (x *Intake) rebound(ctx context.Context, slug string, by *judge.Plugin, c problem.Checker) (*judge.Problem, *problem.Package, error) {
 	if by.Kind != string(abi.Checker) {
 		return nil, nil, refuse("%s is a %s: only a checker decides on outputs", by.Name, by.Kind)
@@ -39,10 +38,9 @@ func (x *Intake) rebound(ctx context.Context, slug string, by *judge.Plugin, c p
 	return before, pkg, nil
 }
 
-// bind makes a version of a problem that is checked by an uploaded plugin, and makes
-// it live if the package's submissions prove it. A plugin that is active is bound by
-// its name, so that the problem follows what is activated later; another stays what
-// it is.
+// bind makes a version of a problem that is checked by an uploaded plugin, and makes it live if the package's
+// submissions prove it. A plugin that is active is bound by its name, so that the problem follows what is activated
+// later; another stays what it is.
 func (x *Intake) bind(ctx context.Context, job judge.Claim, p judge.PluginPayload, r *judge.PluginReport, result *judge.Result) error {
 	if _, err := x.maker(ctx, p.By, p.Problem); err != nil {
 		return err
@@ -87,8 +85,7 @@ func (x *Intake) bind(ctx context.Context, job judge.Claim, p judge.PluginPayloa
 	return x.cfg.Store.AuditNote(ctx, p.By, "bind_checker", "problem:"+p.Problem, detail)
 }
 
-// preview judges past submissions of a problem with another checker and
-// compares. What people see does not change.
+// preview judges past submissions of a problem with another checker and compares. What people see does not change.
 func (x *Intake) preview(ctx context.Context, p judge.PluginPayload, progress func(judge.Progress), r *judge.PluginReport, result *judge.Result) error {
 	kept, _, err := x.kept(ctx, p.Digest)
 	if err != nil {
@@ -123,8 +120,7 @@ func (x *Intake) preview(ctx context.Context, p judge.PluginPayload, progress fu
 	return nil
 }
 
-// past returns the newest submissions of a problem that have a verdict about the
-// contestant's program.
+// past returns the newest submissions of a problem that have a verdict about the contestant's program.
 func (x *Intake) past(ctx context.Context, slug string, limit int) ([]int64, error) {
 	if limit <= 0 {
 		limit = defaultPreview

@@ -16,18 +16,16 @@ import (
 	"deepoj/sql"
 )
 
-// The rows that the report of a rendering has at most, and how often its progress is
-// told.
+// The rows that the report of a rendering has at most, and how often its progress is told.
 const (
 	maxRendered  = 500
 	toldRendered = 100
 )
 
-// Render does what a job of kind render asks for: it reads kept versions again, in the
-// bounded process that reads packages, and puts their pages in the place of those
-// before. Versions, their digests and proofs stay as they are. Each version is done by
-// itself: another try of the job goes on with those that are left. The result's verdict
-// is AC, or WA if a version could not be rendered, whose pages stay.
+// Render does what a job of kind render asks for: it reads kept versions again, in the bounded process that reads
+// packages, and puts their pages in the place of those before. Versions, their digests and proofs stay as they are.
+// Each version is done by itself: another try of the job goes on with those that are left. The result's verdict is AC,
+// or WA if a version could not be rendered, whose pages stay.
 func (x *Intake) Render(ctx context.Context, job judge.Claim, progress func(judge.Progress)) (judge.Result, error) {
 	p := judge.ReadRender(job.Payload)
 	if p == nil {

@@ -27,8 +27,7 @@ type VerdictChange struct {
 	Message     string   `json:"message,omitempty"` // what the new checker says there
 }
 
-// Conformance is what became of the proof of a plugin. As JSON it is the object that
-// plugins/README.md describes.
+// Conformance is what became of the proof of a plugin. As JSON it is the object that plugins/README.md describes.
 type Conformance struct {
 	Schema   int                  `json:"schema"` // 1
 	Plugin   ProvedPlugin         `json:"plugin"`
@@ -51,8 +50,7 @@ func (c *Conformance) Count() (errs, warnings int) {
 	return errs, len(c.Findings) - errs
 }
 
-// ProvedPlugin says which plugin was proved. All but Digest and Size are empty when it
-// was not admitted.
+// ProvedPlugin says which plugin was proved. All but Digest and Size are empty when it was not admitted.
 type ProvedPlugin struct {
 	Digest   string       `json:"digest"` // sha256: and 64 hex digits
 	Size     int64        `json:"size"`   // bytes
@@ -109,8 +107,7 @@ type ConformanceFinding struct {
 	Remedy   string   `json:"remedy"`
 }
 
-// PluginCost is what calls of a plugin cost, on the machine that proved it. Fuel is the
-// same on every machine.
+// PluginCost is what calls of a plugin cost, on the machine that proved it. Fuel is the same on every machine.
 type PluginCost struct {
 	Calls       int     `json:"calls"`         // of the smallest question
 	MicrosP50   int64   `json:"cpu_us_p50"`    // CPU time of such a call, in microseconds

@@ -56,8 +56,7 @@ func (k EventKind) Progress() bool {
 	return false
 }
 
-// Status returns the status that a job has after an event of this kind; most kinds
-// change none, and return "".
+// Status returns the status that a job has after an event of this kind; most kinds change none, and return "".
 func (k EventKind) Status() Status {
 	//exhaustive:ignore
 	switch k {

@@ -22,8 +22,7 @@ const (
 	MostGivenTitle   = 200 // bytes
 )
 
-// Check reports what of g no problem can have, by the name of its field: "title",
-// "time" or "memory".
+// Check reports what of g no problem can have, by the name of its field: "title", "time" or "memory".
 func (g Given) Check() (field string, err error) {
 	switch {
 	case len(g.Title) > MostGivenTitle || !utf8.ValidString(g.Title) || strings.ContainsFunc(g.Title, unicode.IsControl):

@@ -54,9 +54,8 @@ type Usage struct {
 	WallMillis int64 `json:"wall_ms"`
 	MemoryKiB  int64 `json:"memory_kib"`
 
-	// ChargedKiB is the limit that MemoryKiB is held against, where it is not the
-	// problem's alone: a language's runtime has memory of its own on top of it.
-	// 0 = the problem's.
+	// ChargedKiB is the limit that MemoryKiB is held against, where it is not the problem's alone: a language's
+	// runtime has memory of its own on top of it. 0 = the problem's.
 	ChargedKiB int64 `json:"charged_kib,omitempty"`
 }
 
@@ -108,8 +107,7 @@ type GroupResult struct {
 	Formula  string   `json:"formula,omitempty"` // how the score came about, such as "sum(20, 30, 0)"
 }
 
-// Result is everything that is recorded about a judging. PostgreSQL keeps one
-// per job and generation.
+// Result is everything that is recorded about a judging. PostgreSQL keeps one per job and generation.
 type Result struct {
 	Verdict        Verdict       `json:"verdict"`
 	Score          *float64      `json:"score,omitempty"`

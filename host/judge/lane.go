@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// Lane is the coarse order of the queue: a lower lane goes first. The zero Lane says
-// none.
+// Lane is the coarse order of the queue: a lower lane goes first. The zero Lane says none.
 type Lane int16
 
 // The lanes of a queue.

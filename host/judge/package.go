@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// PackagePayload is what a job about a problem package carries, as JSON: one of
-// kind import reads a package and proves it, one of kind verify proves a version
-// that is kept.
+// PackagePayload is what a job about a problem package carries, as JSON: one of kind import reads a package and proves
+// it, one of kind verify proves a version that is kept.
 type PackagePayload struct {
 	SchemaVersion int    `json:"schema_version"` // 1
 	ContentType   string `json:"content_type"`   // "application/vnd.deepoj.package+json"

@@ -11,8 +11,7 @@ type Page struct {
 	Document string // name of the file that is the statement as a PDF; "" = there is none
 }
 
-// PageFile is a file that pages show: a picture of a statement, or a statement that is
-// a PDF.
+// PageFile is a file that pages show: a picture of a statement, or a statement that is a PDF.
 type PageFile struct {
 	Name   string // as pages name it: 64 digits of a SHA-256, and an extension
 	Type   string // media type, such as "image/png"
@@ -36,15 +35,13 @@ type StatementLanguage struct {
 	Document string `json:"document,omitempty"` // name of the PDF that is the statement, under documents/
 }
 
-// RenderPayload is what a job of kind render carries, as JSON: it makes the pages of
-// versions that are kept.
+// RenderPayload is what a job of kind render carries, as JSON: it makes the pages of versions that are kept.
 type RenderPayload struct {
 	SchemaVersion int    `json:"schema_version"` // 1
 	ContentType   string `json:"content_type"`   // "application/vnd.deepoj.render+json"
 	By            string `json:"by"`             // user name
 
-	// Problems are the short names of the problems whose versions are rendered; empty
-	// is all.
+	// Problems are the short names of the problems whose versions are rendered; empty is all.
 	Problems []string `json:"problems,omitempty"`
 
 	// Due leaves out what the renderer of the worker has rendered already.

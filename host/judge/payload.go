@@ -17,9 +17,8 @@ type Source struct {
 // Payload is what the job of a submission carries. An unknown SchemaVersion is
 // refused with reason payload_missing_or_invalid.
 //
-// It is stored as a line of JSON, in which each source has its name and how many
-// bytes it has, and after that line the bytes of the sources one after the other:
-// a program need not be made JSON, nor be read from it.
+// It is stored as a line of JSON, in which each source has its name and how many bytes it has, and after that line the
+// bytes of the sources one after the other: a program need not be made JSON, nor be read from it.
 type Payload struct {
 	SchemaVersion int      `json:"schema_version"` // 1
 	ContentType   string   `json:"content_type"`   // "application/vnd.deepoj.submission+json"
@@ -62,8 +61,7 @@ type payloadLine struct {
 	Sources       []payloadFile `json:"sources"`
 }
 
-// payloadFile is a source in that line. Payloads of older programs have the text
-// here, and no other line.
+// payloadFile is a source in that line. Payloads of older programs have the text here, and no other line.
 type payloadFile struct {
 	Name  string `json:"name"`
 	Bytes int    `json:"bytes,omitzero"`
@@ -90,8 +88,7 @@ func (p Payload) Encode() ([]byte, error) {
 	return out, nil
 }
 
-// DecodePayload reads what [Payload.Encode] wrote. It does not look at versions
-// and names.
+// DecodePayload reads what [Payload.Encode] wrote. It does not look at versions and names.
 func DecodePayload(raw []byte) (Payload, error) {
 	head, rest, _ := bytes.Cut(raw, []byte{'\n'})
 	var line payloadLine

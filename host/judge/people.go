@@ -55,8 +55,7 @@ func (s Scope) Role() Role {
 	return RoleContestant
 }
 
-// Key is a secret with which programs act for a user. The secret itself is not
-// kept.
+// Key is a secret with which programs act for a user. The secret itself is not kept.
 type Key struct {
 	ID       int64
 	User     string
@@ -68,8 +67,7 @@ type Key struct {
 	Revoked  *time.Time
 }
 
-// Works reports whether the key is taken at the time now, as long as its owner may
-// log in.
+// Works reports whether the key is taken at the time now, as long as its owner may log in.
 func (k Key) Works(now time.Time) bool {
 	return k.Revoked == nil && (k.Expires == nil || now.Before(*k.Expires))
 }

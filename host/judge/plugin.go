@@ -70,8 +70,7 @@ type PluginChange struct {
 	At       time.Time `json:"at"`
 }
 
-// SetterJob is a job that a setter asked for as people see it: about a plugin, a
-// package, or the pages of problems.
+// SetterJob is a job that a setter asked for as people see it: about a plugin, a package, or the pages of problems.
 type SetterJob struct {
 	Job
 

@@ -43,28 +43,24 @@ func (f Finding) More() string {
 	return more
 }
 
-// PackageReport is what a job about a problem package found, in the result's field
-// report.
+// PackageReport is what a job about a problem package found, in the result's field report.
 type PackageReport struct {
 	Problem string `json:"problem"`
 	Version string `json:"version,omitempty"` // that was made or proved; "" = the package was refused
 	Live    bool   `json:"live,omitempty"`    // whether the job made it live
 
-	// Refused lists why the package was refused, and Warnings what in it is not
-	// honoured.
+	// Refused lists why the package was refused, and Warnings what in it is not honoured.
 	Refused  []Finding `json:"refused,omitempty"`
 	Warnings []Finding `json:"warnings,omitempty"`
 
-	// Binding is what became of a checker that was bound to the problem before; nil if
-	// there was none.
+	// Binding is what became of a checker that was bound to the problem before; nil if there was none.
 	Binding *Binding `json:"binding,omitempty"`
 
 	Proof *Proof `json:"proof,omitempty"`
 	Error string `json:"error,omitempty"` // why nothing could be done, and how to mend it
 }
 
-// Binding says what became of the checker that was bound to the problem when another
-// version of its package came.
+// Binding says what became of the checker that was bound to the problem when another version of its package came.
 type Binding struct {
 	Checker string `json:"checker"` // the name or digest of the uploaded checker
 	Kept    bool   `json:"kept"`    // it checks the new version, too
@@ -73,8 +69,7 @@ type Binding struct {
 	Binding string `json:"binding"` // "name" or "digest", as of [PluginReport]
 }
 
-// Proof is what the submissions of a package got, and what its validators and checkers
-// said.
+// Proof is what the submissions of a package got, and what its validators and checkers said.
 type Proof struct {
 	Slug    string `json:"slug"`
 	Version string `json:"version"`
@@ -83,28 +78,24 @@ type Proof struct {
 	LimitMillis int64  `json:"limit_ms"`
 	LimitFrom   string `json:"limit_from"`
 
-	// SlowestMillis is the CPU time of the slowest submission on its slowest test,
-	// divided by the factor of its language, of those that must be accepted and are,
-	// for the highest score.
+	// SlowestMillis is the CPU time of the slowest submission on its slowest test, divided by the factor of its
+	// language, of those that must be accepted and are, for the highest score.
 	SlowestMillis int64 `json:"slowest_ms"`
 
-	// SuggestedMillis is the limit that the package's own multiplier gives: the
-	// slowest accepted time multiplied and rounded up to the package's resolution, or
-	// to a second, and at least that.
+	// SuggestedMillis is the limit that the package's own multiplier gives: the slowest accepted time multiplied
+	// and rounded up to the package's resolution, or to a second, and at least that.
 	SuggestedMillis int64 `json:"suggested_ms"`
 
-	// Checked is how many inputs and outputs the validators and checkers were asked
-	// about, and Faults says what is wrong with them. Both are empty in a proof of
-	// some submissions only.
+	// Checked is how many inputs and outputs the validators and checkers were asked about, and Faults says what is
+	// wrong with them. Both are empty in a proof of some submissions only.
 	Checked int      `json:"checked"`
 	Faults  []string `json:"faults,omitempty"`
 
 	// Warnings say what of the checkers' words has no effect.
 	Warnings []string `json:"warnings,omitempty"`
 
-	// Notes say in a sentence each what is worth knowing of checkers and validators, and
-	// is no fault: that one runs as a program and not as a plugin, was bound to the
-	// problem, or is asked with the line ends of Windows.
+	// Notes say in a sentence each what is worth knowing of checkers and validators, and is no fault: that one runs
+	// as a program and not as a plugin, was bound to the problem, or is asked with the line ends of Windows.
 	Notes []string `json:"notes,omitempty"`
 
 	Rows []ProofRow `json:"rows"`

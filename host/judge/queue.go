@@ -12,8 +12,7 @@ const (
 	LIFO = "lifo" // the newest first, unless an older one has waited for MaxWait
 )
 
-// Queue is how a queue behaves. Zero fields have the defaults of the queue
-// "default".
+// Queue is how a queue behaves. Zero fields have the defaults of the queue "default".
 type Queue struct {
 	Name       string
 	Paused     bool          // gives no work

@@ -2,8 +2,7 @@ package judge
 
 import "fmt"
 
-// Reason says why a write or a claim was refused. Reasons are few, so that they
-// may be metric labels.
+// Reason says why a write or a claim was refused. Reasons are few, so that they may be metric labels.
 type Reason string
 
 // The reasons. Those of a finalize are decided by the database.
@@ -49,8 +48,7 @@ func (e *RejectedError) Error() string {
 		e.JobID, e.AttemptID, e.Reason, e.DBAttemptID, e.DBStatus)
 }
 
-// FieldError says which field of a request is wrong and how to mend it. The web
-// side turns it into a problem document.
+// FieldError says which field of a request is wrong and how to mend it. The web side turns it into a problem document.
 type FieldError struct {
 	Field  string // the field's name as the caller wrote it, such as "language"
 	Reason string // short and stable, such as "unknown" or "too_long"

@@ -8,12 +8,10 @@ type RunPayload struct {
 	SchemaVersion int    `json:"schema_version"` // 1
 	ContentType   string `json:"content_type"`   // RunType
 
-	// Problem is the short name of a problem whose limits and added files hold;
-	// "" = none.
+	// Problem is the short name of a problem whose limits and added files hold; "" = none.
 	Problem string `json:"problem,omitempty"`
 
-	// Samples runs the samples of the problem, checked as in a submission, in
-	// place of Tests.
+	// Samples runs the samples of the problem, checked as in a submission, in place of Tests.
 	Samples bool `json:"samples,omitempty"`
 
 	Language string    `json:"language,omitempty"` // "" = what the files compile and run say, see Files
@@ -22,9 +20,8 @@ type RunPayload struct {
 	Options  []string  `json:"options,omitempty"` // further arguments of the compiler
 	Args     []string  `json:"args,omitempty"`    // arguments of the program
 
-	// Files lie beside the program when it is compiled and when it runs. Without
-	// a Language they hold a shell script called run, and may hold one called
-	// compile that is executed once before.
+	// Files lie beside the program when it is compiled and when it runs. Without a Language they hold a shell
+	// script called run, and may hold one called compile that is executed once before.
 	Files []RunFile `json:"files,omitempty"`
 
 	Writable    bool `json:"writable,omitempty"`     // the program may write files of its working directory
@@ -33,16 +30,14 @@ type RunPayload struct {
 
 	Tests []RunTest `json:"tests,omitempty"`
 
-	// Asked is what an API with fields of its own was asked, for its answers.
-	// Nothing depends on it.
+	// Asked is what an API with fields of its own was asked, for its answers. Nothing depends on it.
 	Asked json.RawMessage `json:"asked,omitempty"`
 }
 
 // RunType is the content type of a [RunPayload].
 const RunType = "application/vnd.deepoj.run+json"
 
-// RunFile is a file of a run. Its name is a path of plain names with slashes
-// between them.
+// RunFile is a file of a run. Its name is a path of plain names with slashes between them.
 type RunFile struct {
 	Name string `json:"name"`
 	Data []byte `json:"data"`
@@ -67,8 +62,7 @@ type RunLimits struct {
 	Processes  int   `json:"processes,omitempty"`  // and threads; at least as many as the language needs
 }
 
-// DefaultRunLimits are the limits of a run that names neither limits nor a
-// problem.
+// DefaultRunLimits are the limits of a run that names neither limits nor a problem.
 var DefaultRunLimits = RunLimits{CPUMillis: 5_000, MemoryKiB: 256 << 10, OutputKiB: 1 << 10}
 
 // Or returns l with the fields of other where it has none.
@@ -91,8 +85,7 @@ func (l RunLimits) Or(other RunLimits) RunLimits {
 	return l
 }
 
-// RunReport is the report of a run's result: what the program wrote, test by
-// test in the order of the result's tests.
+// RunReport is the report of a run's result: what the program wrote, test by test in the order of the result's tests.
 type RunReport struct {
 	Outputs []RunOutput `json:"outputs"`
 }

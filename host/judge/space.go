@@ -5,9 +5,8 @@ import "time"
 // SpaceRole is what a member may do in a space.
 type SpaceRole string
 
-// The roles in a space. Each may do what those before it may. A setter sees and
-// chooses the problems at any time; staff also manage members and settings, and see
-// what all hand in.
+// The roles in a space. Each may do what those before it may. A setter sees and chooses the problems at any time; staff
+// also manage members and settings, and see what all hand in.
 const (
 	SpaceContestant SpaceRole = "contestant"
 	SpaceSetter     SpaceRole = "setter"
@@ -37,8 +36,7 @@ type SpaceError struct {
 
 func (e *SpaceError) Error() string { return "the space refuses it: " + string(e.Refusal) }
 
-// Space is a course or a contest: who takes part, in which problems, when and
-// within which limits.
+// Space is a course or a contest: who takes part, in which problems, when and within which limits.
 type Space struct {
 	ID           int64
 	Slug         string // short name, which stays

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Job is a job of any kind as people see it: who asked for it, where it stands and
-// what came of it. What it was asked is with its kind: [Submission], [Run],
-// [SetterJob].
+// Job is a job of any kind as people see it: who asked for it, where it stands and what came of it. What it was asked
+// is with its kind: [Submission], [Run], [SetterJob].
 type Job struct {
 	JobID      int64
 	Kind       Kind

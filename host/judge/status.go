@@ -31,8 +31,7 @@ package judge
 
 import "slices"
 
-// Status is where a job stands between being accepted and being complete. The
-// zero Status is invalid.
+// Status is where a job stands between being accepted and being complete. The zero Status is invalid.
 type Status string
 
 // The statuses of a job, spelled as PostgreSQL spells them.
@@ -62,8 +61,7 @@ func (s Status) CanBecome(t Status) bool { return slices.Contains(moves[s], t) }
 // Terminal reports whether nothing more happens to a job in s by itself.
 func (s Status) Terminal() bool { return s == Finished || s == Cancelled || s == Dead }
 
-// State is the coarse view of a Status that the fence also checks. PostgreSQL
-// derives it in a generated column.
+// State is the coarse view of a Status that the fence also checks. PostgreSQL derives it in a generated column.
 type State string
 
 // The states of a job.

@@ -8,11 +8,9 @@ import (
 // Verdict is what is said of a submission, or of one of its tests.
 type Verdict string
 
-// The verdicts. AC to CE are about the contestant's program; PA is of a whole
-// submission or group that has scores, and in package formats it is an AC. JE and SE never
-// are: JE means that a checker, interactor or package failed, SE that the
-// platform did. An SE is never stored as a result: the job is tried again and
-// finally dead.
+// The verdicts. AC to CE are about the contestant's program; PA is of a whole submission or group that has scores, and
+// in package formats it is an AC. JE and SE never are: JE means that a checker, interactor or package failed, SE that
+// the platform did. An SE is never stored as a result: the job is tried again and finally dead.
 const (
 	AC  Verdict = "AC"
 	PA  Verdict = "PA" // accepted, for less than the highest score
@@ -65,8 +63,7 @@ func (v Verdict) Final() bool { return v.Valid() && v != SE }
 // is that of the ICPC legacy package format's default grader.
 var badness = []Verdict{JE, CE, RE, MLE, TLE, OLE, WA, PE, PA, AC}
 
-// Worst returns the worst of vs by the order of the ICPC legacy default grader,
-// and AC when vs is empty.
+// Worst returns the worst of vs by the order of the ICPC legacy default grader, and AC when vs is empty.
 func Worst(vs ...Verdict) Verdict {
 	worst := AC
 	for _, v := range vs {
@@ -77,12 +74,10 @@ func Worst(vs ...Verdict) Verdict {
 	return worst
 }
 
-// rounding is how much a score may differ from the highest one for the way that
-// numbers are stored.
+// rounding is how much a score may differ from the highest one for the way that numbers are stored.
 const rounding = 1e-9
 
-// Named returns v, or [PA] if it is an acceptance for less than the highest score.
-// Nil is no score, or no highest one.
+// Named returns v, or [PA] if it is an acceptance for less than the highest score. Nil is no score, or no highest one.
 func (v Verdict) Named(score, highest *float64) Verdict {
 	if v == AC && score != nil && highest != nil && *score < *highest-rounding*(1+math.Abs(*highest)) {
 		return PA
@@ -98,8 +93,7 @@ func (v Verdict) InPackage() Verdict {
 	return v
 }
 
-// Named returns the result with the verdicts that scores say, of itself and its
-// groups.
+// Named returns the result with the verdicts that scores say, of itself and its groups.
 func (r Result) Named() Result {
 	r.Groups = slices.Clone(r.Groups)
 	r.NamePartial()

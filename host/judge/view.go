@@ -2,8 +2,7 @@ package judge
 
 import "time"
 
-// Submission is a submission as people see it: what was handed in, where it
-// stands, and its live result.
+// Submission is a submission as people see it: what was handed in, where it stands, and its live result.
 type Submission struct {
 	Job
 
@@ -32,8 +31,7 @@ type Place struct {
 // Exact reports whether Position is more than a lower bound.
 func (p Place) Exact() bool { return p.Most == p.Position }
 
-// AtMost returns p where at most n jobs go first. It changes nothing about an
-// exact place.
+// AtMost returns p where at most n jobs go first. It changes nothing about an exact place.
 func (p Place) AtMost(n int64) Place {
 	if p.Exact() || p.Position <= 1 {
 		return p
@@ -76,8 +74,7 @@ type WorkerInfo struct {
 	Unfit    string `json:"unfit,omitempty"`
 	UnfitWhy string `json:"unfit_why,omitempty"`
 
-	// Calibration is how fast a core is, in passes per second: see package
-	// capacity. 0 = not measured.
+	// Calibration is how fast a core is, in passes per second: see package capacity. 0 = not measured.
 	Calibration float64 `json:"calibration,omitempty"`
 
 	Started time.Time `json:"started"`
@@ -125,8 +122,7 @@ type Problem struct {
 	// Document is the statement in this language as a PDF: its name under documents/.
 	Document string `json:"document,omitempty"`
 
-	// Files are the statements that are PDF, and what the package gives to
-	// contestants besides.
+	// Files are the statements that are PDF, and what the package gives to contestants besides.
 	Files []ProblemFile `json:"files,omitempty"`
 }
 

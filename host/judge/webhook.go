@@ -14,8 +14,7 @@ var WebhookKinds = []string{
 	WebhookKind(EventRejudge), WebhookKind(EventApplied), WebhookKind(EventDead),
 }
 
-// Webhook is an address that is told what happens to submissions. Its secret is
-// nowhere but with a message that is due.
+// Webhook is an address that is told what happens to submissions. Its secret is nowhere but with a message that is due.
 type Webhook struct {
 	ID       int64
 	Owner    string

@@ -15,8 +15,8 @@ import (
 
 // Converse runs a solution of an interactive package while the interactor talks
 // with it about an input that has no answer yet. What the interactor writes for the
-// checkers, which is the answer, goes to output. A solution that does not do well
-// is an error.
+// checkers, which is the answer, goes to output; in a problem that runs programs twice, what
+// comes of the second run. A solution that does not do well is an error.
 func (j *Judge) Converse(ctx context.Context, p *jury.Program, input, output *os.File) (err error) {
 	talker, err := j.Interactor(ctx, p.From)
 	if err != nil {
@@ -32,8 +32,36 @@ func (j *Judge) Converse(ctx context.Context, p *jury.Program, input, output *os
 		return err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
+	if p.From.Twice == "" {
+		return converse(ctx, p, l, input, answer, output)
+	}
+	told, err := j.Scratch()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, told.Close()) }()
+	if err := converse(ctx, p, l, input, answer, told); err != nil {
+		return err
+	}
+	if p.From.Twice == problem.SecondTalks {
+		return converse(ctx, p, l, told, answer, output)
+	}
+	said, err := p.Run(ctx, nil, told, output)
+	if err == nil && said.Exit != 0 {
+		err = badEnd(p, said.Exit, said.Stderr)
+	}
+	return err
+}
+
+// badEnd is an error of a solution that ended with a status.
+func badEnd(p *jury.Program, exit int, stderr string) error {
+	return blame.Packagef("%s ended with exit status %d: %s", p.Name, exit, stderr)
+}
+
+// converse is one conversation of a solution.
+func converse(ctx context.Context, p *jury.Program, l *lane, input, answer, output *os.File) error {
 	wall := runner.Patience*p.Built.Cmd.Limits.CPU + runner.Lenience
-	c, err := l.talk(ctx, &problem.Test{}, input, answer, nil, wall, j.Join)
+	c, err := l.talk(ctx, &problem.Test{}, input, answer, nil, wall, l.e.j.Join)
 	if err != nil {
 		return p.Built.Toolchain.Explain(err)
 	}
@@ -46,7 +74,7 @@ func (j *Judge) Converse(ctx context.Context, p *jury.Program, input, output *os
 	}
 	switch {
 	case c.ran.ExitCode != 0:
-		return blame.Packagef("%s ended with exit status %d: %s", p.Name, c.ran.ExitCode, stderr)
+		return badEnd(p, c.ran.ExitCode, stderr)
 	case c.said.Flooded != "":
 		return blame.Packagef("%s said too much to the interactor: %s", p.Name, c.said.Flooded)
 	case c.said.Outcome != plugin.Accepted:

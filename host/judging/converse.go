@@ -21,7 +21,8 @@ import (
 // interactorExtra is what the interactor may take on the clock beyond the program.
 const interactorExtra = 30 * time.Second
 
-// converse runs the program while the interactor talks with it.
+// converse runs the program while the interactor talks with it. If both are content, what
+// the interactor wrote for the checkers is in stdout.
 //
 // Who ends first decides, as in the reference tools of the formats: an interactor that
 // rejects before the program's end; else the program, if it fails by itself; else the
@@ -55,15 +56,14 @@ func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input
 			return r, err
 		}
 	}
-	if err = l.weigh(ctx, &r, t, c, fault, input); t.Sample {
+	if err = l.weigh(ctx, &r, t, c, fault); t.Sample {
 		r.output = c.said.Talk
 	}
-	l.e.j.metrics.runs.WithLabelValues(string(r.Verdict)).Inc()
 	return r, err
 }
 
 // weigh decides between the program, whose own end is in r, and its interactor.
-func (l *lane) weigh(ctx context.Context, r *runResult, t *problem.Test, c conversation, fault error, input *os.File) error {
+func (l *lane) weigh(ctx context.Context, r *runResult, t *problem.Test, c conversation, fault error) error {
 	switch {
 	case c.ran.Unfit: // nobody talked
 	case c.said.Flooded != "":
@@ -76,7 +76,7 @@ func (l *lane) weigh(ctx context.Context, r *runResult, t *problem.Test, c conve
 		r.Verdict, r.message, r.note = judge.AC, "", ""
 		err := l.blame(ctx, r, t, r.take(*l.e.interactor, c.said.Opinion, l.e.pkg.Scoring))
 		if err == nil && r.Verdict == judge.AC {
-			err = l.checkTout(ctx, r, t, input, c.said.Tout)
+			err = l.keepTout(c.said.Tout)
 		}
 		return err
 	case r.feedback != nil && c.said.NextPass != nil && jury.Rejects(c.said.Opinion):
@@ -85,18 +85,15 @@ func (l *lane) weigh(ctx context.Context, r *runResult, t *problem.Test, c conve
 	return nil
 }
 
-// checkTout asks the checkers about what the interactor wrote for them.
-func (l *lane) checkTout(ctx context.Context, r *runResult, t *problem.Test, input *os.File, tout []byte) error {
-	if len(l.e.checkers) == 0 {
-		return nil
-	}
+// keepTout puts what the interactor wrote for the checkers where they look for it.
+func (l *lane) keepTout(tout []byte) error {
 	if err := runner.Rewind(l.stdout); err != nil {
 		return err
 	}
 	if _, err := l.stdout.Write(tout); err != nil {
 		return fmt.Errorf("keep what an interactor wrote: %w", err)
 	}
-	return l.check(ctx, r, t, input)
+	return nil
 }
 
 // errRejected ends a program that goes on after its interactor has rejected it, or

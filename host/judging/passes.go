@@ -29,27 +29,16 @@ func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r r
 	}
 	defer func() { err = errors.Join(err, next.Close()) }()
 	feedback := map[string][]byte{}
-	var used judge.Usage
 	for n := 1; ; n++ {
-		if l.box != nil {
-			if err := l.box.Renew(ctx); err != nil {
-				return r, err
-			}
+		if err := l.renew(ctx); err != nil {
+			return r, err
 		}
 		before := r
 		if r, err = l.pass(ctx, t, input, feedback); err != nil {
 			return r, err
 		}
-		if before.output != "" && !strings.HasSuffix(before.output, "\n") {
-			before.output += "\n"
-		}
-		if l.e.interactor != nil && n > 1 {
-			before.output += betweenPasses
-		}
-		used = worst(used, r.usage)
-		r.usage, r.output = used, runner.Cut(before.output+r.output, keptOutput)
-		if r.rerun == nil {
-			r.rerun = before.rerun
+		if n > 1 {
+			r.follow(before, l.e.interactor != nil)
 		}
 		switch {
 		case r.Verdict != judge.AC || r.next == nil:
@@ -69,4 +58,52 @@ func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r r
 		}
 		feedback, input = r.feedback, next
 	}
+}
+
+// renew gives the program a room in which nothing ran.
+func (l *lane) renew(ctx context.Context) error {
+	if l.box == nil { // each run has its own
+		return nil
+	}
+	return l.box.Renew(ctx)
+}
+
+// follow adds what the passes before used and said.
+func (r *runResult) follow(before runResult, talked bool) {
+	if before.output != "" && !strings.HasSuffix(before.output, "\n") {
+		before.output += "\n"
+	}
+	if talked {
+		before.output += betweenPasses
+	}
+	r.usage, r.output = worst(before.usage, r.usage), runner.Cut(before.output+r.output, keptOutput)
+	if r.rerun == nil {
+		r.rerun = before.rerun
+	}
+}
+
+// twice judges a test in two runs, as Polygon has it. The interactor talks with the first,
+// and what it writes is all that the second knows of it. What comes of the second is for
+// the checkers, whose input is that of the test. Each run has the limits of a test, and a
+// room in which nothing ran.
+func (l *lane) twice(ctx context.Context, t *problem.Test, input *os.File) (r runResult, err error) {
+	if err := l.renew(ctx); err != nil {
+		return r, err
+	}
+	first, err := l.converse(ctx, r, t, input)
+	if err != nil || first.Verdict != judge.AC {
+		return l.decide(ctx, first, t, input, err)
+	}
+	told := l.stdout
+	if l.stdout, err = l.e.j.Scratch(); err != nil {
+		l.stdout = told
+		return r, err
+	}
+	defer func() { err = errors.Join(err, told.Close()) }()
+	if err := l.renew(ctx); err != nil {
+		return r, err
+	}
+	second, err := l.output(ctx, r, t, told, l.e.pkg.Twice == problem.SecondTalks)
+	second.follow(first, true)
+	return l.decide(ctx, second, t, input, err)
 }

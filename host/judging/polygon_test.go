@@ -140,6 +140,69 @@ System.exit(7); } }
 	}
 }
 
+// What the interactor writes in the first run is all that the second knows; the checker is
+// asked about the second, by the input of the test.
+func TestAProgramOfPolygonIsRunTwice(t *testing.T) {
+	t.Parallel()
+	const source = `#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	char word[16] = "", code[16] = "";
+	FILE *in = fopen(argv[1], "r"), *out = fopen(argv[2], "w");
+	if (!in || !out || fscanf(in, "%15s %15s", word, code) != 2)
+		return 3;
+	printf("%s %s\n", word, code);
+	fflush(stdout);
+	if (scanf("%15s", code) != 1 || strlen(code) > 2)
+		return 1;
+	fprintf(out, strcmp(word, "first") ? "%s\n" : "second %s\n", code);
+	return 0;
+}`
+	const script = `import sys
+word, code = open(sys.argv[1]).read().split()
+print(word, code, flush=True)
+code = sys.stdin.readline().strip()
+if not 0 < len(code) < 3:
+    sys.exit(1)
+open(sys.argv[2], "w").write(("second " if word == "first" else "") + code + "\n")
+`
+	// The input is "first N", which the checker must see, and the answer is N.
+	const checker = `import sys
+word, n = open(sys.argv[1]).read().split()
+sys.exit(3 if word != "first" else open(sys.argv[2]).read().split() != [n])
+`
+	const code = "word, n = input().split()\nif word == 'first': print(int(n) // 10)\n"
+	for name, interactor := range map[string]string{"a plugin": "talk.c", "a program": "talk.py"} {
+		for runs, judging := range map[string]string{"": `run-count="2"`, "<runs><run>1</run></runs>": `run-count="2"`, "<runs><run>1</run><run>2</run></runs>": ""} {
+			t.Run(name+" "+runs, func(t *testing.T) {
+				t.Parallel()
+				files := map[string]string{"talk.c": source, "talk.py": script, "check.py": checker, "tests/1": "first 70\n", "tests/2": "first 80\n"}
+				kind := map[string]string{"talk.c": "c.gcc", "talk.py": "python.3"}[interactor]
+				pkg := polygon(t, judging, `<tests><test method="manual" sample="true"/><test method="manual"/></tests>`,
+					`><source path="check.py" type="python.3"/></checker><interactor><source path="`+interactor+`" type="`+kind+`"/>`+runs+`</interactor>`,
+					[]string{"1\n", "2\n"}, files)
+				for program, want := range map[string]string{
+					code + "else: print(int(n) * 10)\n": "AC AC",
+					code + "else: print(70)\n":          "AC WA",
+					code + "else: 1 // 0\n":             "RE -",
+					"input(); print(123)\n":             "WA -",
+					"input(); 1 // 0\n":                 "RE -",
+					"import os\n" + code + "else: print(int(n) * 10 + os.path.exists('/tmp/a'))\nopen('/tmp/a', 'w')\n": "AC AC",
+				} {
+					r := judged(t, judgingtest.Get(t).Judge, python(program), pkg)
+					if verdicts(r) != want {
+						t.Errorf("%q: %s, want %s: %s %s", program, verdicts(r), want, r.Message, r.Tests[0].JudgeNote)
+					}
+					if want == "AC AC" && (!strings.Contains(r.Tests[0].Output, "---\n") || !strings.Contains(r.Tests[0].Output, "70")) {
+						t.Errorf("of the sample is shown %q", r.Tests[0].Output)
+					}
+				}
+			})
+		}
+	}
+}
+
 func TestProgramsReadAndWriteFiles(t *testing.T) {
 	t.Parallel()
 	const words = ` name="std::wcmp.cpp">`

@@ -101,18 +101,42 @@ func (l *lane) judge(ctx context.Context, t *problem.Test) (r runResult, err err
 		return r, err
 	}
 	defer func() { err = errors.Join(err, input.Close()) }()
-	if l.e.pkg.Passes > 0 {
+	switch {
+	case l.e.pkg.Passes > 0:
 		return l.passes(ctx, t, input)
+	case l.e.pkg.Twice != "":
+		return l.twice(ctx, t, input)
 	}
 	return l.pass(ctx, t, input, nil)
 }
 
 // pass runs the program once on an input, and has its output checked.
-func (l *lane) pass(ctx context.Context, t *problem.Test, input *os.File, feedback map[string][]byte) (r runResult, err error) {
-	r.feedback = feedback
-	if l.e.interactor != nil {
+func (l *lane) pass(ctx context.Context, t *problem.Test, input *os.File, feedback map[string][]byte) (runResult, error) {
+	r, err := l.output(ctx, runResult{feedback: feedback}, t, input, l.e.interactor != nil)
+	return l.decide(ctx, r, t, input, err)
+}
+
+// output runs the program once. In stdout is what the checkers are asked about.
+func (l *lane) output(ctx context.Context, r runResult, t *problem.Test, input *os.File, talks bool) (runResult, error) {
+	if talks {
 		return l.converse(ctx, r, t, input)
 	}
+	return l.listen(ctx, r, t, input)
+}
+
+// decide asks the checkers about a run that ended well.
+func (l *lane) decide(ctx context.Context, r runResult, t *problem.Test, input *os.File, err error) (runResult, error) {
+	if err == nil && r.Verdict == judge.AC {
+		err = l.check(ctx, &r, t, input)
+	}
+	if err == nil {
+		l.e.j.metrics.runs.WithLabelValues(string(r.Verdict)).Inc()
+	}
+	return r, err
+}
+
+// listen runs the program once with nobody to talk to.
+func (l *lane) listen(ctx context.Context, r runResult, t *problem.Test, input *os.File) (runResult, error) {
 	ran, err := l.run(ctx, t, input, l.wall(), l.e.j.Company(ctx))
 	if err != nil {
 		err = l.blame(ctx, &r, t, err)
@@ -131,14 +155,8 @@ func (l *lane) pass(ctx context.Context, t *problem.Test, input *os.File, feedba
 		return r, err
 	}
 	if t.Sample {
-		if r.output, err = runner.Head(l.stdout, keptOutput); err != nil {
-			return r, err
-		}
+		r.output, err = runner.Head(l.stdout, keptOutput)
 	}
-	if r.Verdict == judge.AC {
-		err = l.check(ctx, &r, t, input)
-	}
-	l.e.j.metrics.runs.WithLabelValues(string(r.Verdict)).Inc()
 	return r, err
 }
 

@@ -16,9 +16,8 @@ import (
 	"deepoj/host/embedded"
 )
 
-// AccountName is the account that a process of root becomes unless --user names
-// another one. It is Deep-OJ's alone: whoever else ran as it would have the door
-// to the sandbox, the database and the tests.
+// AccountName is the account that a process of root becomes unless --user names another one. It is Deep-OJ's alone:
+// whoever else ran as it would have the door to the sandbox, the database and the tests.
 const AccountName = "deepoj"
 
 // makingTime is how long making the account may take.
@@ -34,9 +33,8 @@ func makeAccount() []string {
 		"--no-create-home", "--home-dir", "/var/lib/deepoj", "--shell", "/usr/sbin/nologin", "--comment", "Deep-OJ", AccountName)
 }
 
-// FindAccount returns the account called name, or with an empty name Deep-OJ's
-// own, which it makes if there is none. It returns nil when this process is not
-// root: then there is one account for everything.
+// FindAccount returns the account called name, or with an empty name Deep-OJ's own, which it makes if there is none. It
+// returns nil when this process is not root: then there is one account for everything.
 func FindAccount(ctx context.Context, name string, log *slog.Logger) (*embedded.Account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil // no account is the answer, not a failure

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// Instance is what a running `deepoj up` writes to DATA/instance.json, so that
-// the other commands find it.
+// Instance is what a running `deepoj up` writes to DATA/instance.json, so that the other commands find it.
 type Instance struct {
 	PID     int       `json:"pid"` // of the process in whose mount namespace the sockets are
 	URL     string    `json:"url"`
@@ -66,8 +65,7 @@ func FindInstance(dir string) (Instance, error) {
 		return i, fmt.Errorf("the Deep-OJ of %s is not running any more: start it with `deepoj up --data %s`", dir, dir)
 	}
 	if _, err := os.Stat(filepath.Join(i.Data, InstanceFile)); err != nil {
-		// Held open: this process may give up root, and then must not follow the
-		// links of another one any more.
+		// Held open: this process may give up root, and then must not follow the links of another one any more.
 		fd, err := openThrough(fmt.Sprintf("/proc/%d/root%s", i.PID, i.Data))
 		if err != nil {
 			return i, fmt.Errorf("reach the running Deep-OJ: %w%s", err, sudoRemedy(err, dir))
@@ -79,8 +77,7 @@ func FindInstance(dir string) (Instance, error) {
 	return i, nil
 }
 
-// sudoRemedy says what to do about an error that comes of not being the account
-// of the data folder, or "".
+// sudoRemedy says what to do about an error that comes of not being the account of the data folder, or "".
 func sudoRemedy(err error, dir string) string {
 	if !errors.Is(err, os.ErrPermission) || os.Geteuid() == 0 {
 		return ""

@@ -54,8 +54,7 @@ func Run(ctx context.Context, p Plan) (status int, err error) {
 	return 0, err
 }
 
-// agentPatience is how long the unprivileged process waits for the sandbox agent at
-// most before it begins without.
+// agentPatience is how long the unprivileged process waits for the sandbox agent at most before it begins without.
 const agentPatience = 3 * time.Second
 
 // runAs runs the unprivileged process, with the sandbox beside it.
@@ -98,8 +97,7 @@ func start(ctx context.Context, cmd *exec.Cmd, data string, who *embedded.Accoun
 		defer undo()
 		cmd.Args = append(cmd.Args, "--data", short)
 	}
-	// The thread's, and so those of all that it starts: no program gives it more
-	// rights than the account has.
+	// The thread's, and so those of all that it starts: no program gives it more rights than the account has.
 	if err := platform.RenouncePrivileges(); err != nil {
 		return err
 	}
@@ -150,4 +148,17 @@ func mountedSomewhere(dir string) bool {
 		}
 	}
 	return false
+}
+
+// JudgeProgram is the command of one-shot runs: deepoj-judge beside this program, which begins much faster because it
+// holds nothing else, or this program. It is kept in memory, because its starter may be root, and who owns the file may
+// not be.
+func JudgeProgram() []string {
+	exe, err := os.Executable()
+	if err == nil {
+		if fd, err := inMemory(filepath.Join(filepath.Dir(exe), "deepoj-judge")); err == nil {
+			return []string{"/proc/self/fd/" + strconv.Itoa(fd)}
+		}
+	}
+	return []string{"/proc/self/exe", "judge"}
 }

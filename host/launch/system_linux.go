@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KeepDescriptors keeps what this process inherited, beyond the standard
-// descriptors, from all that it starts. That is the door to the sandbox, and
-// whatever else who started it left open.
+// KeepDescriptors keeps what this process inherited, beyond the standard descriptors, from all that it starts. That is
+// the door to the sandbox, and whatever else who started it left open.
 func KeepDescriptors() error {
 	err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	if err == nil {
@@ -76,8 +75,7 @@ func inMemory(path string) (int, error) {
 	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, programFD)
 }
 
-// bindShort gives the calling thread a private mount namespace in which data is
-// bound at a short path.
+// bindShort gives the calling thread a private mount namespace in which data is bound at a short path.
 func bindShort(data string) (short string, undo func(), err error) {
 	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_FS); err != nil {
 		return "", nil, fmt.Errorf("private mount namespace: %w", err)

@@ -24,18 +24,16 @@ var (
 // deepest is how many folders a data folder has one in another at most.
 const deepest = 64
 
-// takeover gives a data folder to an account. Who owned it may still change it
-// meanwhile, so that everything is opened once, without following links, and
-// judged and given away by its descriptor.
+// takeover gives a data folder to an account. Who owned it may still change it meanwhile, so that everything is opened
+// once, without following links, and judged and given away by its descriptor.
 type takeover struct {
 	to    *embedded.Account
 	given int      // files and folders
 	links []string // that lead elsewhere, where nothing is given away
 }
 
-// takeOver makes the account a the owner of the data folder and of all that is in
-// it. Folders of versions before belong to whoever called sudo, or to another
-// service's account. The folder itself changes hands last, so that a start that
+// takeOver makes the account a the owner of the data folder and of all that is in it. Folders of versions before belong
+// to whoever called sudo, or to another service's account. The folder itself changes hands last, so that a start that
 // was killed on the way is begun again by the next one.
 func takeOver(ctx context.Context, data string, a *embedded.Account, log *slog.Logger) error {
 	fd, err := unix.Open(data, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -123,8 +121,7 @@ func (t *takeover) give(fd int, path string, depth int) error {
 	return t.chown(fd, path, st)
 }
 
-// giveEntry gives away what is called name in the folder dir, whose owner is
-// owner.
+// giveEntry gives away what is called name in the folder dir, whose owner is owner.
 func (t *takeover) giveEntry(dir int, name, path string, owner uint32, depth int) error {
 	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {

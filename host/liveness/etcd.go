@@ -29,16 +29,14 @@ const (
 	// etcdTime is how long one request may take.
 	etcdTime = 1500 * time.Millisecond
 
-	// rowEvery is how often the database is told too, for the statements that
-	// ask it who serves a language: they count on whom it heard of in the last 30
-	// seconds.
+	// rowEvery is how often the database is told too, for the statements that ask it who serves a language: they
+	// count on whom it heard of in the last 30 seconds.
 	rowEvery = 10 * time.Second
 
 	// rowAge is how old what the database knows may be when etcd gives no answer.
 	rowAge = 30 * time.Second
 
-	// probeEvery is how often is looked whether etcd still answers: a watch that
-	// hears nothing does not say why.
+	// probeEvery is how often is looked whether etcd still answers: a watch that hears nothing does not say why.
 	probeEvery = 2 * time.Second
 )
 
@@ -58,12 +56,10 @@ type EtcdConfig struct {
 	// ETCD_TLS_KEY). Defaults to those of the system, and to none.
 	TLS *tls.Config
 
-	// Age is how long a silent worker lives: the time of its lease, in whole
-	// seconds. Defaults to [DefaultAge].
+	// Age is how long a silent worker lives: the time of its lease, in whole seconds. Defaults to [DefaultAge].
 	Age time.Duration
 
-	// Remedy returns what to do about an error, for the log. Defaults to
-	// nothing.
+	// Remedy returns what to do about an error, for the log. Defaults to nothing.
 	Remedy func(error) string
 
 	// Log gets when etcd goes and comes. Defaults to none.
@@ -94,10 +90,9 @@ func (c EtcdConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Etcd is a [Directory] in etcd: each worker has a key that goes with its lease,
-// and whoever asks watches the keys. Beside it the database is told rarely; it is
-// asked, and told at every beat, while etcd gives no answer. So etcd may go at
-// any time, and nobody waits for it.
+// Etcd is a [Directory] in etcd: each worker has a key that goes with its lease, and whoever asks watches the keys.
+// Beside it the database is told rarely; it is asked, and told at every beat, while etcd gives no answer. So etcd may
+// go at any time, and nobody waits for it.
 type Etcd struct {
 	cfg  EtcdConfig
 	rows *Postgres
@@ -116,8 +111,7 @@ type told struct {
 	row   time.Time        // when the database was told
 }
 
-// NewEtcd returns the directory in etcd, with rows beside it. It waits for nobody:
-// [Etcd.Run] follows what others say.
+// NewEtcd returns the directory in etcd, with rows beside it. It waits for nobody: [Etcd.Run] follows what others say.
 func NewEtcd(cfg EtcdConfig, rows *Postgres) (*Etcd, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("etcd: %w", err)
@@ -138,8 +132,7 @@ func NewEtcd(cfg EtcdConfig, rows *Postgres) (*Etcd, error) {
 	return &Etcd{cfg: cfg, rows: &Postgres{rows.store, max(rows.age, rowAge)}, told: map[string]told{}}, nil
 }
 
-// Refused reports whether err says that etcd does not accept the user, the
-// password, or what the user asks for.
+// Refused reports whether err says that etcd does not accept the user, the password, or what the user asks for.
 func Refused(err error) bool {
 	for _, e := range []error{rpctypes.ErrAuthFailed, rpctypes.ErrUserEmpty, rpctypes.ErrPermissionDenied, rpctypes.ErrInvalidAuthToken, rpctypes.ErrUserNotFound} {
 		if strings.Contains(err.Error(), rpctypes.ErrorDesc(e)) { // on its way it may have become another type
@@ -149,8 +142,7 @@ func Refused(err error) bool {
 	return false
 }
 
-// dial returns the client. The first one may have to log in, which fails while etcd
-// is away.
+// dial returns the client. The first one may have to log in, which fails while etcd is away.
 func (e *Etcd) dial(ctx context.Context) (*clientv3.Client, error) {
 	e.dialing.Lock()
 	defer e.dialing.Unlock()
@@ -194,8 +186,7 @@ func (e *Etcd) Ping(ctx context.Context) error {
 	return nil
 }
 
-// unreachable returns why no connection can be made, which the client does not
-// say: it only waits for one.
+// unreachable returns why no connection can be made, which the client does not say: it only waits for one.
 func (e *Etcd) unreachable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, etcdTime)
 	defer cancel()
@@ -402,8 +393,7 @@ func (e *Etcd) apply(ctx context.Context, events []*clientv3.Event) {
 	}
 }
 
-// read returns what a key says. One that cannot be read is a worker of which only
-// the name is known.
+// read returns what a key says. One that cannot be read is a worker of which only the name is known.
 func (e *Etcd) read(ctx context.Context, kv *mvccpb.KeyValue) judge.WorkerInfo {
 	var w judge.WorkerInfo
 	name := strings.TrimPrefix(string(kv.Key), e.cfg.Prefix)

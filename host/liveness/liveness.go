@@ -1,9 +1,8 @@
 // Package liveness says which workers are alive.
 //
-// The default keeps the answer in PostgreSQL, which the workers need anyway;
-// [Etcd] keeps it in etcd, where there are many workers.
-// Nothing is decided by liveness: a lease in package sql says who may write a
-// verdict, and liveness says only whom to count on for new work.
+// The default keeps the answer in PostgreSQL, which the workers need anyway; [Etcd] keeps it in etcd, where there are
+// many workers. Nothing is decided by liveness: a lease in package sql says who may write a verdict, and liveness says
+// only whom to count on for new work.
 package liveness
 
 import (
@@ -14,8 +13,7 @@ import (
 	"deepoj/sql"
 )
 
-// DefaultAge is how long ago a live worker was seen at most: three missed beats
-// of the default pace and a bit.
+// DefaultAge is how long ago a live worker was seen at most: three missed beats of the default pace and a bit.
 const DefaultAge = 10 * time.Second
 
 // Directory is where workers say that they live.
@@ -37,8 +35,7 @@ type Postgres struct {
 	age   time.Duration
 }
 
-// NewPostgres returns the directory of store. A worker lives that was seen
-// within age; 0 means [DefaultAge].
+// NewPostgres returns the directory of store. A worker lives that was seen within age; 0 means [DefaultAge].
 func NewPostgres(store *sql.Store, age time.Duration) *Postgres {
 	if age <= 0 {
 		age = DefaultAge

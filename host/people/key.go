@@ -41,8 +41,7 @@ func HashToken(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// CheckKey reports why a user with this role may not have the key at the time now, or
-// nil.
+// CheckKey reports why a user with this role may not have the key at the time now, or nil.
 func CheckKey(k judge.Key, owner judge.Role, now time.Time) *judge.FieldError {
 	switch {
 	case k.Label == "":

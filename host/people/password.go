@@ -73,9 +73,8 @@ func CheckPassword(hash, password string) (bool, error) {
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
 }
 
-// FirstAdmin creates the account "admin" with a random password if there is no
-// account at all. It returns the password, which nobody can read again and which
-// has to be changed at the first login, or "" if there was an account.
+// FirstAdmin creates the account "admin" with a random password if there is no account at all. It returns the password,
+// which nobody can read again and which has to be changed at the first login, or "" if there was an account.
 func FirstAdmin(ctx context.Context, store *sql.Store) (password string, err error) {
 	n, err := store.CountUsers(ctx)
 	if err != nil || n > 0 {

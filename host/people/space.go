@@ -20,8 +20,7 @@ const (
 	ManageSpace                      // its settings and members, and see what all hand in
 )
 
-// SpaceRole is the role in a space of a member who has a role of the site: staff of the
-// site are staff of each space.
+// SpaceRole is the role in a space of a member who has a role of the site: staff of the site are staff of each space.
 func SpaceRole(site judge.Role, member judge.SpaceRole) judge.SpaceRole {
 	if site == judge.RoleStaff || site == judge.RoleAdmin {
 		return judge.SpaceStaff
@@ -45,8 +44,7 @@ func Prepares(role judge.SpaceRole) bool {
 	return role == judge.SpaceSetter || role == judge.SpaceStaff
 }
 
-// May reports whether somebody with the role may do something in a space; "" is the role
-// of whoever is no member.
+// May reports whether somebody with the role may do something in a space; "" is the role of whoever is no member.
 func May(role judge.SpaceRole, act SpaceAct, space *judge.Space) bool {
 	switch act {
 	case SeeSpace:

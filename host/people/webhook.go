@@ -16,21 +16,18 @@ const (
 
 	maxWebhookURL = 2000 // bytes
 
-	// secretPrefix is of every secret of a webhook, as Standard Webhooks has it: what
-	// follows is Base64.
+	// secretPrefix is of every secret of a webhook, as Standard Webhooks has it: what follows is Base64.
 	secretPrefix = "whsec_"
 )
 
-// NewWebhookSecret makes the secret of a webhook, and writes it as its owner sees
-// it.
+// NewWebhookSecret makes the secret of a webhook, and writes it as its owner sees it.
 func NewWebhookSecret() (secret []byte, text string) {
 	secret = make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails: see crypto/rand
 	return secret, secretPrefix + base64.StdEncoding.EncodeToString(secret)
 }
 
-// CheckWebhook reports every reason why a user with this role may not have the
-// webhook.
+// CheckWebhook reports every reason why a user with this role may not have the webhook.
 func CheckWebhook(w judge.Webhook, owner judge.Role) (all []*judge.FieldError) {
 	u, err := url.Parse(w.URL)
 	switch {

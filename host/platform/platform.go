@@ -1,6 +1,5 @@
-// Package platform does what each operating system does in its own way, or not at
-// all. Deep-OJ runs on Linux; elsewhere it compiles, for whoever works on it, and what
-// is missing says so.
+// Package platform does what each operating system does in its own way, or not at all. Deep-OJ runs on Linux; elsewhere
+// it compiles, for whoever works on it, and what is missing says so.
 //
 //   - platform_linux.go is what is used
 //   - platform_other.go is what there is elsewhere

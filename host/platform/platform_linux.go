@@ -34,8 +34,7 @@ func HideMemory() error {
 	return nil
 }
 
-// RenouncePrivileges lets the calling thread and those that it starts never have more
-// rights than now.
+// RenouncePrivileges lets the calling thread and those that it starts never have more rights than now.
 func RenouncePrivileges() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("renounce new privileges: %w", err)
@@ -43,8 +42,7 @@ func RenouncePrivileges() error {
 	return nil
 }
 
-// Changed is when a file was changed last, or what is known of it, which nobody can
-// set.
+// Changed is when a file was changed last, or what is known of it, which nobody can set.
 func Changed(info fs.FileInfo) time.Time {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"deepoj/host/plugin/dialogue"
@@ -45,8 +46,7 @@ type answer struct {
 	flooded                    bool          // of an interactor: see reply
 }
 
-// tries is how often a call is put to a worker: a worker may die of what it did
-// before, a fresh one may not.
+// tries is how often a call is put to a worker: a worker may die of what it did before, a fresh one may not.
 const tries = 2
 
 // ask puts a question to a guest. What the guest does wrong is an [*Error].
@@ -184,12 +184,42 @@ func (r *Runtime) broke(m *Module, q question, a answer, cause error) *Error {
 	return &Error{Plugin: m.label(), Call: q.call, Err: cause, Fuel: a.fuel, Message: a.said()}
 }
 
-// said returns what a guest that failed said to staff: on stderr, and in the
-// file that icpc/1 has for that.
+// said returns what a guest that failed said to staff: on stderr, and in the file that icpc/1 has for that.
 func (a answer) said() string {
 	said, note := dialogue.Text(a.parts[wire.PartStderr]), dialogue.Text(a.parts[wire.PartJudge])
 	if said == "" || note == "" {
 		return said + note
 	}
 	return dialogue.Text([]byte(said + "\n" + note))
+}
+
+// ErrBudget is what a call returns that used up the last of its [Budget], and each that
+// follows. Who made the budget knows what it was for, so it is no [Error].
+var ErrBudget = errors.New("the processor time of these calls is used up")
+
+// Budget is processor time that calls share. Unlike time on the wall it is not used by what else the machine does.
+type Budget struct{ left atomic.Int64 }
+
+// NewBudget returns a budget. Time must be positive.
+func NewBudget(time time.Duration) *Budget {
+	b := &Budget{}
+	b.left.Store(int64(time))
+	return b
+}
+
+// Spent reports whether nothing is left.
+func (b *Budget) Spent() bool { return b.left.Load() <= 0 }
+
+type budgetKey struct{}
+
+// Within returns a context whose calls of plugins share the budget. Calls that run at
+// the same time may each use what is left.
+func (b *Budget) Within(ctx context.Context) context.Context {
+	return context.WithValue(ctx, budgetKey{}, b)
+}
+
+// budgetOf returns the budget of a context, nil if there is none.
+func budgetOf(ctx context.Context) *Budget {
+	b, _ := ctx.Value(budgetKey{}).(*Budget)
+	return b
 }

@@ -1,8 +1,12 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -49,8 +53,7 @@ type Opinion struct {
 	JudgeMessage string   // for staff, the same; a testlib/1 checker has one message for both
 	NextPass     []byte   // icpc/1: the input of the next pass; nil when there is none
 
-	// Feedback is what is in the feedback folder, without the input of the next
-	// pass, if that was asked for.
+	// Feedback is what is in the feedback folder, without the input of the next pass, if that was asked for.
 	Feedback map[string][]byte
 
 	Exit        int           // the guest's exit status
@@ -59,8 +62,7 @@ type Opinion struct {
 	MemoryBytes int64         // what the guest's memory grew to
 }
 
-// Check asks a checker. A guest that fails gives an [*Error]; any other error is
-// the platform's.
+// Check asks a checker. A guest that fails gives an [*Error]; any other error is the platform's.
 func (r *Runtime) Check(ctx context.Context, m *Module, c Check) (Opinion, error) {
 	if m.Manifest.Kind != abi.Checker {
 		return Opinion{}, fmt.Errorf("check: %s is a %s", m.label(), m.Manifest.Kind)
@@ -175,8 +177,7 @@ func score(s string) (float64, bool) {
 	return x, err == nil && x >= 0 && !math.IsInf(x, 0)
 }
 
-// feedback returns the files of the feedback folder for the next pass, nil if what
-// was there before is nil.
+// feedback returns the files of the feedback folder for the next pass, nil if what was there before is nil.
 func (a answer) feedback(before map[string][]byte) map[string][]byte {
 	if before == nil {
 		return nil
@@ -229,4 +230,66 @@ func (o *Opinion) readICPC(a answer) error {
 		return fmt.Errorf("%w: exit status %d means nothing in icpc/1", ErrContract, a.exit)
 	}
 	return nil
+}
+
+// OpinionOf returns what a checker or interactor says that ran as a program of its own and not as a guest: by its exit
+// status, by what it wrote to standard error, and, with icpc/1, by the files that it left in its feedback folder. Kept
+// says that the folder is there again in the next pass. The error is [ErrContract] or [ErrFailed].
+func OpinionOf(protocol abi.Protocol, exit int, stderr []byte, left map[string][]byte, kept bool) (Opinion, error) {
+	a := answer{exit: uint32(exit), parts: map[string][]byte{wire.PartStderr: stderr}}
+	maps.Copy(a.parts, left)
+	o := Opinion{Exit: exit}
+	if protocol != abi.ICPC1 {
+		return o, o.readTestlib(a)
+	}
+	if kept {
+		o.Feedback = a.feedback(map[string][]byte{})
+	}
+	return o, o.readICPC(a)
+}
+
+// How much of two files is compared at a time: glanced first, then compared.
+const (
+	glanced  = 4 << 10
+	compared = 256 << 10
+)
+
+// Settled reports whether a checker need not be asked, because its manifest promises to accept an output that equals
+// the answer byte for byte, and this one does. The conformance suite checks such promises. A checker that gives points
+// is always asked.
+func (m *Module) Settled(c Check) (bool, error) {
+	if !m.Manifest.EqualAccepts || slices.Contains(m.Manifest.Needs, "points") {
+		return false, nil
+	}
+	same, err := equal(c.Output, c.Answer)
+	if err != nil {
+		return false, fmt.Errorf("compare output and answer: %w", err)
+	}
+	return same, nil
+}
+
+// equal reports whether two files have the same content, wherever their offsets
+// are. Most that differ do so in the beginning.
+func equal(a, b *os.File) (bool, error) {
+	both := make([]byte, 2*glanced)
+	for off := int64(0); ; {
+		half := len(both) / 2
+		n, err := a.ReadAt(both[:half], off)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		k, err := b.ReadAt(both[half:], off)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		if !bytes.Equal(both[:n], both[half:half+k]) {
+			return false, nil
+		}
+		if n < half {
+			return true, nil
+		}
+		if off += int64(n); len(both) < 2*compared {
+			both = make([]byte, 2*compared)
+		}
+	}
 }

@@ -13,15 +13,13 @@ import (
 	"deepoj/plugins/abi"
 )
 
-// Interaction is a question to an interactor about a program that runs
-// meanwhile.
+// Interaction is a question to an interactor about a program that runs meanwhile.
 type Interaction struct {
 	// Input and Answer are read by position from 0 and not closed.
 	Input, Answer *os.File
 
-	// From is the end of a pipe in which the program speaks, and To one that it
-	// listens to. Interact closes both, whatever comes of it, as soon as the
-	// interactor has them, so that each side sees the other one's end.
+	// From is the end of a pipe in which the program speaks, and To one that it listens to. Interact closes both,
+	// whatever comes of it, as soon as the interactor has them, so that each side sees the other one's end.
 	From, To *os.File
 
 	// Args follow the file names on the interactor's command line.
@@ -30,18 +28,16 @@ type Interaction struct {
 	// Feedback is as in [Check].
 	Feedback map[string][]byte
 
-	// SaidBytes is what the program may say. Defaults to 64 MiB. More ends the
-	// interaction, and the interactor's fuel grows with what it has to read until
-	// then: it is the program that comes to an end first.
+	// SaidBytes is what the program may say. Defaults to 64 MiB. More ends the interaction, and the interactor's
+	// fuel grows with what it has to read until then: it is the program that comes to an end first.
 	SaidBytes int64
 
 	// Patience is how long the interaction may take by the clock on the wall.
 	// The caller ends the program by its own limits long before. Required.
 	Patience time.Duration
 
-	// Started is called when the interactor has the pipes: now the program may
-	// run, and its time counts for itself alone. It is not called when the
-	// interactor could not be asked. Required.
+	// Started is called when the interactor has the pipes: now the program may run, and its time counts for itself
+	// alone. It is not called when the interactor could not be asked. Required.
 	Started func()
 }
 
@@ -49,29 +45,24 @@ type Interaction struct {
 type Judgement struct {
 	Opinion
 
-	// On the machine's monotonic clock: Heard is when the interactor heard the program's
-	// last words, HeardEnd when it saw the end of what the program says, and Ended when
-	// it ended itself. The first two are 0 if it never did.
+	// On the machine's monotonic clock: Heard is when the interactor heard the program's last words, HeardEnd when
+	// it saw the end of what the program says, and Ended when it ended itself. The first two are 0 if it never did.
 	Heard, HeardEnd, Ended time.Duration
 
-	// Flooded says why the program has gone too far: it said more than it may, or the
-	// interactor could not bear what came without end. There is no opinion then. ""
-	// = it has not.
+	// Flooded says why the program has gone too far: it said more than it may, or the interactor could not bear
+	// what came without end. There is no opinion then. "" = it has not.
 	Flooded string
 
-	// Talk is the beginning of the conversation, at most 4 KiB: each line of the
-	// program after "> " and each of the interactor after "< ", as in the files of the
-	// formats whose names end in .interaction.
+	// Talk is the beginning of the conversation, at most 4 KiB: each line of the program after "> " and each of the
+	// interactor after "< ", as in the files of the formats whose names end in .interaction.
 	Talk string
 
-	// Tout is what a testlib/1 interactor wrote for a checker; nil when it made
-	// no such file.
+	// Tout is what a testlib/1 interactor wrote for a checker; nil when it made no such file.
 	Tout []byte
 }
 
-// Interact has an interactor talk with a program. A guest that fails gives an
-// [*Error]; any other error is the platform's. It is never asked twice: what a
-// program said is gone.
+// Interact has an interactor talk with a program. A guest that fails gives an [*Error]; any other error is the
+// platform's. It is never asked twice: what a program said is gone.
 func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judgement, error) {
 	release := func() {
 		for _, f := range []*os.File{i.From, i.To} {

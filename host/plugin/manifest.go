@@ -1,12 +1,16 @@
 package plugin
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"deepoj/host/plugin/internal/admission"
 	"deepoj/plugins/abi"
 )
 
@@ -46,8 +50,7 @@ func badManifest(remedy, format string, args ...any) *Refusal {
 	return &Refusal{Rule: "manifest", Offender: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// checkManifest refuses manifests that this host does not understand or cannot
-// serve, and says what it offers.
+// checkManifest refuses manifests that this host does not understand or cannot serve, and says what it offers.
 func checkManifest(m abi.Manifest) *Refusal {
 	protocols, known := dialects[m.Kind]
 	switch {
@@ -93,8 +96,7 @@ func checkLanguage(m abi.Manifest) *Refusal {
 	}
 }
 
-// checkPatterns compiles the regular expressions of a language, since whoever
-// uses them later has nobody to tell.
+// checkPatterns compiles the regular expressions of a language, since whoever uses them later has nobody to tell.
 func checkPatterns(l *abi.Language) *Refusal {
 	patterns := slices.Clone(l.Hints)
 	for _, t := range l.Tools {
@@ -118,4 +120,59 @@ func (c Config) clip(l abi.Limits) abi.Limits {
 		FuelM:     min(l.FuelM, c.MaxFuelM),
 		OutputKiB: min(l.OutputKiB, c.MaxOutputKiB),
 	}
+}
+
+// ParseManifest reads a manifest. The error is a [*Refusal] if this host does not understand it.
+func ParseManifest(data []byte) (*abi.Manifest, error) {
+	m, refusal := parseManifest(data)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return m, nil
+}
+
+// Embed returns the module with the manifest, a JSON object, in its section, in the place of any that it had. The error
+// is a [*Refusal] if the manifest would be refused or the module cannot be taken apart.
+func Embed(wasm, manifest []byte) ([]byte, error) {
+	if _, refusal := parseManifest(manifest); refusal != nil {
+		return nil, refusal
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, manifest); err != nil {
+		return nil, badManifest("write it as plugins/README.md says", "it is not the JSON it should be: %v", err)
+	}
+	if compact.Len() > abi.ManifestMax {
+		return nil, badManifest("shorten the options or the tests", "it has %d bytes, at most %d are allowed", compact.Len(), abi.ManifestMax)
+	}
+	return admission.WithSection(wasm, abi.Section, compact.Bytes())
+}
+
+// Inspection is what can be told of a module without compiling or calling it.
+type Inspection struct {
+	Digest string `json:"digest"` // sha256: and 64 hex digits
+	Size   int64  `json:"size"`   // bytes
+	admission.Contents
+
+	// Manifest is that of the module's section; nil without one.
+	Manifest *abi.Manifest `json:"manifest,omitempty"`
+
+	// Refusal says why a runtime with the default limits would not admit the
+	// module, as far as that shows without compiling it; nil when it would.
+	Refusal *Refusal `json:"refusal,omitempty"`
+}
+
+// Inspect takes a module apart as far as it can be read. A module that would be
+// refused is described too, with its refusal.
+func Inspect(wasm []byte) Inspection {
+	sum := sha256.Sum256(wasm)
+	i := Inspection{Digest: digestPrefix + hex.EncodeToString(sum[:]), Size: int64(len(wasm)), Contents: admission.ReadContents(wasm)}
+	parts, refusal := admission.Scan(wasm, admission.Limits{ModuleBytes: defaultModuleBytes, MemoryPages: defaultMaxMemoryMiB * admission.PagesPerMiB})
+	if refusal == nil {
+		_, refusal = admission.Rewrite(parts)
+	}
+	if refusal == nil && parts.Manifest != nil {
+		i.Manifest, refusal = parseManifest(parts.Manifest)
+	}
+	i.Refusal = refusal
+	return i
 }

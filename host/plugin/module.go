@@ -60,10 +60,9 @@ type about struct {
 	Origin   Origin        `json:"origin,omitempty"`   // of Manifest
 }
 
-// Load admits a module: it scans, rewrites and compiles the bytes and reads the
-// manifest, unless the cache knows them. The manifest is the module's own
-// section, else what it prints when it is asked to describe itself, else given,
-// which may be nil.
+// Load admits a module: it scans, rewrites and compiles the bytes and reads the manifest, unless the cache knows them.
+// The manifest is the module's own section, else what it prints when it is asked to describe itself, else given, which
+// may be nil.
 //
 // It returns a [*Refusal] if the module may not run here.
 func (r *Runtime) Load(ctx context.Context, wasm []byte, given *abi.Manifest) (*Module, error) {
@@ -212,8 +211,7 @@ func (r *Runtime) admit(ctx context.Context, wasm []byte, dir string) (*about, e
 	return what, writeFile(filepath.Join(dir, aboutFile), data)
 }
 
-// publish compiles a rewritten module and moves it into its place in the cache,
-// where it is complete or not at all.
+// publish compiles a rewritten module and moves it into its place in the cache, where it is complete or not at all.
 func (r *Runtime) publish(ctx context.Context, counting []byte, dir string) (err error) {
 	if _, err := os.Stat(dir); err == nil {
 		return nil // admitted before, but not described

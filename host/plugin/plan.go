@@ -11,9 +11,8 @@ import (
 	"deepoj/plugins/abi"
 )
 
-// Plan asks an adapter how to compile and run a program. The Judge and Op fields
-// of q are filled in. A plan whose Error is set is an answer: the contestant's
-// program does not compile.
+// Plan asks an adapter how to compile and run a program. The Judge and Op fields of q are filled in. A plan whose Error
+// is set is an answer: the contestant's program does not compile.
 func (r *Runtime) Plan(ctx context.Context, m *Module, q abi.PlanRequest) (abi.Plan, error) {
 	p, _, err := r.PlanUsage(ctx, m, q)
 	return p, err
@@ -37,8 +36,7 @@ func (r *Runtime) PlanUsage(ctx context.Context, m *Module, q abi.PlanRequest) (
 	return p, u, nil
 }
 
-// Diagnostics asks an adapter to read a compiler's words. The Judge and Op
-// fields of q are filled in.
+// Diagnostics asks an adapter to read a compiler's words. The Judge and Op fields of q are filled in.
 func (r *Runtime) Diagnostics(ctx context.Context, m *Module, q abi.DiagnosticsRequest) (abi.DiagnosticsReply, error) {
 	q.Judge, q.Op = abi.Version, abi.OpDiagnostics
 	var d abi.DiagnosticsReply
@@ -78,16 +76,14 @@ func (r *Runtime) operate(ctx context.Context, m *Module, op string, in, out any
 // describeLimits are those of a module that is not known yet.
 var describeLimits = abi.Limits{MemoryMiB: 256, FuelM: 1_000, OutputKiB: 2 * abi.ManifestMax >> 10}
 
-// Describe asks a module what it is, as at its admission, and returns what it
-// says. It returns nil if the module does not answer, and a [*Refusal] if the
-// answer is no manifest.
+// Describe asks a module what it is, as at its admission, and returns what it says. It returns nil if the module does
+// not answer, and a [*Refusal] if the answer is no manifest.
 func (r *Runtime) Describe(ctx context.Context, m *Module) (*abi.Manifest, error) {
 	return r.describe(ctx, m.dir, m.Manifest.Limits)
 }
 
-// describe asks the module in a folder of the cache what it is, in both ways
-// that modules know. It returns nil if the module does not say: most programs
-// take the question for a wrong command line.
+// describe asks the module in a folder of the cache what it is, in both ways that modules know. It returns nil if the
+// module does not say: most programs take the question for a wrong command line.
 func (r *Runtime) describe(ctx context.Context, dir string, limits abi.Limits) (*abi.Manifest, error) {
 	for _, arg := range []string{"--describe", abi.OpDescribe} {
 		a, err := r.try(ctx, dir, limits, question{call: abi.OpDescribe, args: []string{"plugin", arg}})

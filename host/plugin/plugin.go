@@ -1,17 +1,13 @@
-// Package plugin runs guests: checkers, interactors and tool-chain adapters
-// that are WASI preview-1 command modules.
+// Package plugin runs guests: checkers, interactors and tool-chain adapters that are WASI preview-1 command modules.
 //
-// A guest is not trusted. Three layers contain it. An admission scan refuses
-// modules that would cost too much merely to look at, and rewrites the others so
-// that they count what they do ([Refusal]). Compilation happens in a child
-// process with little memory and time. Calls happen in worker processes that
-// have no environment, no network and no files but the cache, see [walls.All], a fresh
-// instance for each call; a worker that dies takes nothing with it but its own
+// A guest is not trusted. Three layers contain it. An admission scan refuses modules that would cost too much merely to
+// look at, and rewrites the others so that they count what they do ([Refusal]). Compilation happens in a child process
+// with little memory and time. Calls happen in worker processes that have no environment, no network and no files but
+// the cache, see [walls.All], a fresh instance for each call; a worker that dies takes nothing with it but its own
 // call, which is tried once more.
 //
-// A guest sees the files of its call and nothing else: the clock counts its
-// readings, random numbers are the same each time, and the same input gives the
-// same answer for the same fuel.
+// A guest sees the files of its call and nothing else: the clock counts its readings, random numbers are the same each
+// time, and the same input gives the same answer for the same fuel.
 //
 // What a guest does wrong is never the contestant's doing: it is an [*Error],
 // and the caller makes it a judging error. What a program does to an interactor by
@@ -19,24 +15,16 @@
 //
 // Its files:
 //
-//	plugin.go     the runtime and its configuration
+//	plugin.go     the runtime, its configuration, and its failures
 //	module.go     admits a module and keeps it
-//	inspect.go    what can be told of a module without calling it
-//	embed.go      puts a manifest into a module
-//	manifest.go   checks a manifest against the dialects of this host
-//	compile.go    asks for a compilation
-//	check.go      calls of checkers
+//	manifest.go   manifests: put into a module, told of one, and checked against the dialects of this host
+//	check.go      calls of checkers, and answers without one: of programs, and for outputs that are the answer
 //	interact.go   calls of interactors
 //	plan.go       calls of adapters
-//	native.go     what a checker says that ran as a program
-//	equal.go      answers without a call, for outputs that are the answer
-//	call.go       a call and what it leaves
-//	budget.go     fuel for several calls together
+//	call.go       a call and what it leaves, and fuel for several together
 //	queue.go      calls that wait go to a worker together
 //	pool.go       workers: how many, how old, how large
-//	process.go    starts and ends children
-//	child.go      the hidden commands
-//	errors.go     failures and their words
+//	process.go    starts and ends children, asks one for a compilation, and has their hidden commands
 //	metrics.go    figures
 //
 // What a child does is in rooms of their own, each of which knows only those above it:
@@ -67,20 +55,17 @@ import (
 	"deepoj/host/plugin/internal/admission"
 )
 
-// Config says where a [Runtime] keeps its files and what it allows guests.
-// Every field but CacheDir has a default.
+// Config says where a [Runtime] keeps its files and what it allows guests. Every field but CacheDir has a default.
 type Config struct {
-	// CacheDir is the folder of admitted and compiled modules. It is made when
-	// it is missing and may be shared by several runtimes. What is in it is
-	// trusted: nobody else may write there. Required.
+	// CacheDir is the folder of admitted and compiled modules. It is made when it is missing and may be shared by
+	// several runtimes. What is in it is trusted: nobody else may write there. Required.
 	CacheDir string
 
 	// Exe is the program that is run again as compile child and worker: its
 	// main must hand the arguments to [Child]. Defaults to this program.
 	Exe string
 
-	// Workers is the number of worker processes, and so of calls at the same
-	// time. Defaults to the number of cores.
+	// Workers is the number of worker processes, and so of calls at the same time. Defaults to the number of cores.
 	Workers int
 
 	// MaxModuleBytes is the largest module. Defaults to 16 MiB.
@@ -90,25 +75,21 @@ type Config struct {
 	// MaxMemoryMiB the most it can ask for. Default to 256 and 1024.
 	MemoryMiB, MaxMemoryMiB int
 
-	// FuelM is the fuel, in millions of units, of a call to a guest whose
-	// manifest asks for none, and MaxFuelM the most it can ask for. A unit is
-	// about one instruction. Default to 20,000 and 100,000.
+	// FuelM is the fuel, in millions of units, of a call to a guest whose manifest asks for none, and MaxFuelM the
+	// most it can ask for. A unit is about one instruction. Default to 20,000 and 100,000.
 	FuelM, MaxFuelM int
 
-	// OutputKiB is how much a guest may write in a call (stdout, stderr and
-	// feedback files together) when its manifest asks for nothing, and
-	// MaxOutputKiB the most it can ask for. Default to 1024 and 16384.
+	// OutputKiB is how much a guest may write in a call (stdout, stderr and feedback files together) when its
+	// manifest asks for nothing, and MaxOutputKiB the most it can ask for. Default to 1024 and 16384.
 	OutputKiB, MaxOutputKiB int
 
-	// CompileCPU and CompileBytes bound the compilation of one module.
-	// CompileCPU is in whole seconds. Default to 10 s, of which an adapter in
-	// Go takes 2.3 s on a small machine, and 1 GiB.
+	// CompileCPU and CompileBytes bound the compilation of one module. CompileCPU is in whole seconds. Default to
+	// 10 s, of which an adapter in Go takes 2.3 s on a small machine, and 1 GiB.
 	CompileCPU   time.Duration
 	CompileBytes int64
 
-	// Patience is how long a call may take by the clock on the wall before its
-	// worker is killed. It is for worlds that fuel does not see, such as a
-	// stalled disk. Defaults to 1 minute.
+	// Patience is how long a call may take by the clock on the wall before its worker is killed. It is for worlds
+	// that fuel does not see, such as a stalled disk. Defaults to 1 minute.
 	Patience time.Duration
 
 	// Log defaults to none.
@@ -150,8 +131,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// maxMemoryMiB is what the 32-bit addresses of a guest reach, less the last
-// page, whose end they do not.
+// maxMemoryMiB is what the 32-bit addresses of a guest reach, less the last page, whose end they do not.
 const maxMemoryMiB = 4095
 
 // The defaults that [Inspect] knows too.
@@ -243,8 +223,7 @@ func New(cfg Config) (*Runtime, error) {
 	return r, nil
 }
 
-// buildName names the part of the cache that this build can use: another
-// rewriter or compiler makes other code.
+// buildName names the part of the cache that this build can use: another rewriter or compiler makes other code.
 func buildName() string {
 	compiler := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -263,3 +242,33 @@ func (r *Runtime) Close() error {
 	r.spawner.close()
 	return nil
 }
+
+// Error is a plugin's failure to answer: it trapped, ran out of fuel or memory, or broke the contract. It is never the
+// contestant's doing, so the caller reports a judging error and not a verdict.
+type Error struct {
+	Plugin  string // name and digest, such as "tokens@9f86d081"
+	Call    string // what it was asked, such as "check" or "plan"
+	Err     error  // what the runtime reported; often one of the sentinels below
+	Fuel    uint64 // what the guest had used by then; 0 when that is not known
+	Message string // what the guest had said by then, on stderr and in judgemessage.txt, for staff
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("plugin %s: %s: %v", e.Plugin, e.Call, e.Err) }
+
+// Unwrap returns what the runtime reported.
+func (e *Error) Unwrap() error { return e.Err }
+
+// What an [Error] can be about. With ErrContract and ErrFailed it was the guest that ended by itself.
+var (
+	ErrFuel     = errors.New("ran out of fuel")
+	ErrMemory   = errors.New("ran out of memory")
+	ErrTrap     = errors.New("trapped")
+	ErrOutput   = errors.New("wrote more than it may")
+	ErrDied     = errors.New("ended its worker process, twice")
+	ErrPatience = errors.New("gave no answer in time")
+	ErrContract = errors.New("broke the contract")
+	ErrFailed   = errors.New("says that it failed")
+)
+
+// Refusal says why a module was not admitted.
+type Refusal = admission.Refusal //nolint:errname // a refusal is a decision, and is named so by everybody

@@ -45,8 +45,7 @@ func newPool(s *spawner, dir string, workers int, guestBytes int64) *pool {
 	return &pool{spawner: s, dir: dir, guestBytes: guestBytes, workers: workers, all: map[*workerProcess]struct{}{}, costs: map[string]time.Duration{}}
 }
 
-// diedError is what a call gets whose worker died. Of the calls that it had, one
-// does not share the error.
+// diedError is what a call gets whose worker died. Of the calls that it had, one does not share the error.
 type diedError struct {
 	how    string
 	shared bool

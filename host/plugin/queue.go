@@ -17,9 +17,8 @@ import (
 	"deepoj/host/plugin/internal/wire"
 )
 
-// Calls that wait for a worker are put to it together, if they are for the same
-// module and its calls have been short: what a call costs beside the guest is
-// paid once for all, and no call waits long for those before it.
+// Calls that wait for a worker are put to it together, if they are for the same module and its calls have been short:
+// what a call costs beside the guest is paid once for all, and no call waits long for those before it.
 
 // What a worker is asked at once.
 const (
@@ -172,8 +171,7 @@ func (p *pool) answer(calls []*call) {
 // maxCosts bounds how many modules' costs are remembered.
 const maxCosts = 1024
 
-// learn remembers what a call of the module costs: mostly what it did before, so
-// that one long call counts for a while.
+// learn remembers what a call of the module costs: mostly what it did before, so that one long call counts for a while.
 func (p *pool) learn(calls []*call) {
 	longest := time.Duration(0)
 	for _, c := range calls {

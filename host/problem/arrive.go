@@ -12,9 +12,8 @@ import (
 	"deepoj/host/problem/statement/safe"
 )
 
-// Arrived returns a package that another process has read and that comes as JSON,
-// with its files in fsys. That process worked on what strangers made, so nothing is
-// believed of it: the error says what cannot come from
+// Arrived returns a package that another process has read and that comes as JSON, with its files in fsys. That process
+// worked on what strangers made, so nothing is believed of it: the error says what cannot come from
 // host/problem/importing.
 func Arrived(manifest []byte, fsys fs.FS) (*Package, error) {
 	p := &Package{}

@@ -10,8 +10,7 @@ import (
 
 // Expectation is what the tests of a submission must give.
 type Expectation struct {
-	// Tests is a pattern of groups and tests below data, as of [Pattern]; ""
-	// means all tests.
+	// Tests is a pattern of groups and tests below data, as of [Pattern]; "" means all tests.
 	Tests string `json:"tests,omitempty"`
 
 	Permitted []judge.Verdict `json:"permitted"`         // every test has one of these
@@ -20,8 +19,7 @@ type Expectation struct {
 	High      *float64        `json:"high,omitempty"`    // or of the whole
 	Message   string          `json:"message,omitempty"` // is in what the checker says about one test at least
 
-	// Bound says which bound of the time limit the tests give: "lower", "upper"
-	// or none.
+	// Bound says which bound of the time limit the tests give: "lower", "upper" or none.
 	Bound string `json:"bound,omitempty"`
 }
 

@@ -66,8 +66,7 @@ type Revision struct {
 // maxSkimmed bounds what a skimmed archive has of one file, in bytes.
 const maxSkimmed = 1 << 20
 
-// Export writes p, which is saved, as a ZIP file that gives the same version when it
-// is imported under the same name.
+// Export writes p, which is saved, as a ZIP file that gives the same version when it is imported under the same name.
 func (p *Package) Export(ctx context.Context, w io.Writer) error {
 	return p.Revise(ctx, w, Revision{})
 }

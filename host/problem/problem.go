@@ -1,31 +1,20 @@
-// Package problem is the model of a problem as it is judged, and keeps problems by
-// content.
+// Package problem is the model of a problem as it is judged, and keeps problems by content.
 //
-// A [Package] says what is judged, by which tests, in which order, by which checker and
-// how scores add up. Packages as setters write them are read into it by
-// host/problem/importing, which refuses with a [Finding] for each reason: it names the
-// file, the key and what is wrong. What was understood but not honoured is in the
-// [Report].
+// A [Package] says what is judged, by which tests, in which order, by which checker and how scores add up. Packages as
+// setters write them are read into it by host/problem/importing, which refuses with a [Finding] for each reason: it
+// names the file, the key and what is wrong. What was understood but not honoured is in the [Report].
 //
-// [Package.Save] puts the package and all its files into a blob store and
-// returns the digest of its manifest. That digest is the problem's version: it
-// names the same tests and rules forever. This package judges nothing.
+// [Package.Save] puts the package and all its files into a blob store and returns the digest of its manifest. That
+// digest is the problem's version: it names the same tests and rules forever. This package judges nothing.
 //
 // Its files:
 //
-//	problem.go    the model: package, limits, files, submissions
-//	group.go      groups and tests, and how they are graded
-//	score.go      how scores of groups add up
-//	checker.go    checkers and interactors, and the standard ones
-//	binding.go    a checker that somebody bound in place of the package's
+//	problem.go    the model: package, limits, files, submissions, names, and what a package may be at most
+//	group.go      groups and tests, how they are graded and add up, and a package with some of its tests
+//	checker.go    checkers and interactors, the standard ones, and one that somebody bound
 //	program.go    programs of the judges, their languages and commands
 //	expect.go     what submissions of the package must get
-//	bounds.go     what a package may be at most
-//	finding.go    what a setter should know of a package
-//	given.go      what is given with a package that does not say it
-//	only.go       a package with some of its tests
-//	shortname.go  short names, from names of folders and files
-//	tag.go        tags of languages of people, by their names
+//	finding.go    what a setter should know of a package, and what is given with one that does not say it
 //	render.go     pages of statements
 //	store.go      keeps a package and its files by content
 //	arrive.go     takes a package that another process read
@@ -36,6 +25,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -61,9 +51,8 @@ const (
 	SecretGroup = "secret"
 )
 
-// The formats of packages, as [Package.Format] spells them: those of ICPC and
-// Kattis, of which the first has no version, that of Polygon, that of DMOJ, and
-// folders that hold tests and say nothing else.
+// The formats of packages, as [Package.Format] spells them: those of ICPC and Kattis, of which the first has no
+// version, that of Polygon, that of DMOJ, and folders that hold tests and say nothing else.
 const (
 	FormatLegacy  = "icpc-legacy"
 	Format202307  = "icpc-2023-07"
@@ -108,6 +97,10 @@ type Package struct {
 	// interactor asks for another pass; 0 = it cannot.
 	Passes int `json:"passes,omitempty"`
 
+	// Twice says that a program is run twice on each test, and what the second run is
+	// told; "" = it is not. The interactor talks with the first one.
+	Twice Second `json:"twice,omitempty"`
+
 	// InputFile and OutputFile are the names of files in the working directory
 	// that programs read and write; "" = standard input and output.
 	InputFile  string `json:"input_file,omitempty"`
@@ -116,24 +109,20 @@ type Package struct {
 	// Answers says that a submission is no program but the answers to the tests.
 	Answers bool `json:"answers,omitempty"`
 
-	// Writable says that programs may write files of their working directory, which
-	// nobody reads.
+	// Writable says that programs may write files of their working directory, which nobody reads.
 	Writable bool `json:"writable,omitempty"`
 
-	// Interactor talks with the program, which then has no other input. Nil
-	// when the problem is not interactive.
+	// Interactor talks with the program, which then has no other input. Nil when the problem is not interactive.
 	Interactor *Checker `json:"interactor,omitempty"`
 
-	// Checkers decide on each output; all of them must accept it. In an
-	// interactive problem the output is what a testlib/1 interactor wrote for
-	// them, and there may be none.
+	// Checkers decide on each output; all of them must accept it. In an interactive problem the output is what a
+	// testlib/1 interactor wrote for them, and there may be none.
 	Checkers []Checker `json:"checkers"`
 
 	// Binding says that the checker is none that the package asks for; nil if it is.
 	Binding *Binding `json:"binding,omitempty"`
 
-	// Root is the group of the whole package; its children are sample and
-	// secret.
+	// Root is the group of the whole package; its children are sample and secret.
 	Root *Group `json:"root"`
 
 	// Includes are the files that every submission is compiled with.
@@ -144,17 +133,15 @@ type Package struct {
 	Statements map[string]string `json:"statements,omitempty"`
 	Samples    []judge.Sample    `json:"samples,omitempty"`
 
-	// Pictures are what the statements show, by name. Their pages name each as
-	// "pictures/" and its name.
+	// Pictures are what the statements show, by name. Their pages name each as "pictures/" and its name.
 	Pictures []Picture `json:"pictures,omitempty"`
 
 	Submissions []Submission `json:"submissions,omitempty"`
 	Attachments []File       `json:"attachments,omitempty"`
 	Documents   []File       `json:"documents,omitempty"` // statements that are PDF
 
-	// Generators are the programs that make tests. Validators are those that look
-	// at inputs; one at least must reject each of Invalid. CheckerTests are what the
-	// checkers must say.
+	// Generators are the programs that make tests. Validators are those that look at inputs; one at least must
+	// reject each of Invalid. CheckerTests are what the checkers must say.
 	Generators   []Program     `json:"generators,omitempty"`
 	Validators   []Validator   `json:"validators,omitempty"`
 	Invalid      []OwnInput    `json:"invalid,omitempty"`
@@ -176,21 +163,28 @@ type Package struct {
 	from blob.Store // where the files are, after Load and Save
 }
 
+// Second is what the second run of a program is told in a problem that has two: what the
+// interactor wrote in the first, where others write for the checkers.
+type Second string
+
+const (
+	SecondReads Second = "reads" // as its standard input
+	SecondTalks Second = "talks" // by the interactor, whose input it is
+)
+
 // Picture is a picture of a statement.
 type Picture struct {
 	// Name is the SHA-256 of the file in the package, in lower-case hex, and the
 	// extension of what is shown: ".png", ".jpg", ".gif" or ".svg".
 	Name string `json:"name"`
 
-	// File holds it: a file that the setter made or, for SVG, a clean one that was made
-	// of it (see [Derived]).
+	// File holds it: a file that the setter made or, for SVG, a clean one that was made of it (see [Derived]).
 	File File `json:"file"`
 
 	// Type is the media type of what is shown, such as "image/png".
 	Type string `json:"type"`
 
-	// Convert says what File is if it is still to be turned into Type: "pdf" or "eps";
-	// "" = it is shown as it is.
+	// Convert says what File is if it is still to be turned into Type: "pdf" or "eps"; "" = it is shown as it is.
 	Convert string `json:"convert,omitempty"`
 }
 
@@ -252,13 +246,11 @@ type NamedFile struct {
 	File File   `json:"file"`
 }
 
-// Limits are what a program may use, and what is known of how the time limit
-// came about.
+// Limits are what a program may use, and what is known of how the time limit came about.
 type Limits struct {
 	CPU time.Duration `json:"cpu"` // before a language's factor
 
-	// CPUFrom says where CPU comes from: a file and key of the package, or
-	// "default" when the package does not say.
+	// CPUFrom says where CPU comes from: a file and key of the package, or "default" when the package does not say.
 	CPUFrom string `json:"cpu_from"`
 
 	Multiplier   float64 `json:"multiplier"`    // time_multiplier: slowest accepted submission to limit
@@ -316,3 +308,58 @@ func New() *Package { return &Package{Schema: schema} }
 
 // From says where the files of a package are that is being read.
 func (p *Package) From(fsys fs.FS) { p.src = fsys }
+
+// Short names stand in addresses and in commands.
+var (
+	shortName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	noShortName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+)
+
+// maxShortName is how many bytes a short name may have.
+const maxShortName = 64
+
+// IsShortName reports whether a problem may be called name: letters, digits, dots,
+// hyphens and underscores, at most 64, the first of them a letter or digit.
+func IsShortName(name string) bool { return len(name) <= maxShortName && shortName.MatchString(name) }
+
+// ShortName returns what a problem is called whose folder or file has a name: "a+b (1)"
+// gives "a-b-1". It is "problem" if nothing of the name can stay.
+func ShortName(name string) string {
+	name = strings.TrimLeft(noShortName.ReplaceAllString(name, "-"), "-._")
+	if name = strings.TrimRight(name[:min(len(name), maxShortName)], "-"); name == "" {
+		return "problem"
+	}
+	return name
+}
+
+// languageTags are the tags of the languages that Polygon names in full.
+var languageTags = map[string]string{
+	"english": "en", "russian": "ru", "ukrainian": "uk", "belarusian": "be", "kazakh": "kk", "uzbek": "uz", "kyrgyz": "ky",
+	"armenian": "hy", "azerbaijani": "az", "georgian": "ka", "polish": "pl", "czech": "cs", "slovak": "sk", "hungarian": "hu",
+	"german": "de", "french": "fr", "spanish": "es", "portuguese": "pt", "italian": "it", "dutch": "nl", "swedish": "sv",
+	"turkish": "tr", "persian": "fa", "arabic": "ar", "hebrew": "he", "chinese": "zh", "japanese": "ja", "korean": "ko",
+	"vietnamese": "vi", "indonesian": "id", "hindi": "hi", "bulgarian": "bg", "romanian": "ro", "serbian": "sr", "croatian": "hr",
+	"lithuanian": "lt", "latvian": "lv", "estonian": "et", "greek": "el", "mongolian": "mn",
+}
+
+// LanguageTag returns the tag of a language that Polygon names in full, or else its name in lower case.
+func LanguageTag(name string) string {
+	if tag, ok := languageTags[strings.ToLower(name)]; ok {
+		return tag
+	}
+	return strings.ToLower(name)
+}
+
+// MaxTestFile bounds a file for the working directory of programs, in bytes.
+const MaxTestFile = 64 << 20
+
+// MaxCPUSeconds is the longest limit of CPU time that this platform can honour.
+const MaxCPUSeconds = 600
+
+// What a package may be at most. They bound the work of reading a hostile one.
+const (
+	MaxFiles   = 200_000  // and folders, each as often as links lead to it
+	MaxBytes   = 4 << 30  // of all its files together, each as often as links lead to it
+	MaxSample  = 64 << 10 // bytes of a sample that are shown
+	MaxSamples = 4 << 20  // bytes that are shown of all samples
+)

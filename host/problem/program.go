@@ -21,24 +21,20 @@ type Program struct {
 	// Language is the id of its language; "" = by the extensions of its files.
 	Language string `json:"language,omitempty"`
 
-	// Dialect is what of its language it is written in, such as "gnu++17"; "" = what
-	// submissions are.
+	// Dialect is what of its language it is written in, such as "gnu++17"; "" = what submissions are.
 	Dialect string `json:"dialect,omitempty"`
 
 	Files []File `json:"files"`
 
-	// Answers says of a generator that it writes the answer of the test that it makes
-	// to standard error.
+	// Answers says of a generator that it writes the answer of the test that it makes to standard error.
 	Answers bool `json:"answers,omitempty"`
 }
 
-// Validator is a program that reads an input and says by its exit status whether
-// it is one of the problem.
+// Validator is a program that reads an input and says by its exit status whether it is one of the problem.
 type Validator struct {
 	Program
 
-	// Protocol says which exit status means that an input is valid: 42 with
-	// "icpc/1", 0 with "testlib/1".
+	// Protocol says which exit status means that an input is valid: 42 with "icpc/1", 0 with "testlib/1".
 	Protocol string `json:"protocol"`
 
 	// Tests are inputs of which is known what it must say.

@@ -70,8 +70,7 @@ func (p *Package) HasStatement() bool {
 	return p.Statement != "" || len(p.Statements) > 0 || len(p.Documents) > 0
 }
 
-// Shown returns of p, which was just read, what its pages show: names, statements,
-// pictures and PDFs.
+// Shown returns of p, which was just read, what its pages show: names, statements, pictures and PDFs.
 func (p *Package) Shown() *Package {
 	return &Package{
 		Schema: schema, Format: p.Format, Slug: p.Slug, Title: p.Title, Titles: p.Titles, Root: &Group{},
@@ -82,9 +81,8 @@ func (p *Package) Shown() *Package {
 // skeletonFile is the most that a file may have to be in a skeleton, in bytes.
 const skeletonFile = 64 << 20
 
-// Skeleton writes p, which is saved, as a ZIP file that importing.Statements can read:
-// every file is there by its name, and those that have nothing to do with statements,
-// such as secret tests, are empty.
+// Skeleton writes p, which is saved, as a ZIP file that importing.Statements can read: every file is there by its name,
+// and those that have nothing to do with statements, such as secret tests, are empty.
 func (p *Package) Skeleton(ctx context.Context, w io.Writer) error {
 	if p.from == nil {
 		return fmt.Errorf("problem %s is not saved", p.Slug)
@@ -143,6 +141,5 @@ func (p *Package) bare() map[string]bool {
 	return all
 }
 
-// StatementFile is the name of a statement: group 1 is the language tag, group 2
-// the kind of file.
+// StatementFile is the name of a statement: group 1 is the language tag, group 2 the kind of file.
 var StatementFile = regexp.MustCompile(`^problem(?:\.([a-z]{2,3}(?:-[A-Za-z0-9]+)?))?\.(tex|md|pdf)$`)

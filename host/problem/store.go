@@ -35,9 +35,8 @@ func Clean(s string) string {
 // manifestMax is the most that Load reads as a manifest, in bytes.
 const manifestMax = 256 << 20
 
-// Save stores the files of p and then its manifest, sets the digests in p, and
-// returns the manifest's digest, the version. The same package gives the same
-// version everywhere. A crash leaves unreferenced files and no version.
+// Save stores the files of p and then its manifest, sets the digests in p, and returns the manifest's digest, the
+// version. The same package gives the same version everywhere. A crash leaves unreferenced files and no version.
 func (p *Package) Save(ctx context.Context, s blob.Store) (blob.Digest, error) {
 	digests := make(map[string]blob.Digest, len(p.Files))
 	for i := range p.Files {
@@ -105,9 +104,8 @@ func (p *Package) saveManifest(ctx context.Context, s blob.Store) (blob.Digest, 
 	return g, nil
 }
 
-// Exhaustive stores and returns p, which is saved, without the early stops that
-// leave tests out: each test is judged unless its group requires another. Verdicts
-// and scores of the formats that have a version are those of p.
+// Exhaustive stores and returns p, which is saved, without the early stops that leave tests out: each test is judged
+// unless its group requires another. Verdicts and scores of the formats that have a version are those of p.
 func (p *Package) Exhaustive(ctx context.Context) (*Package, error) {
 	if p.from == nil {
 		return nil, fmt.Errorf("problem %s is not saved", p.Slug)
@@ -120,8 +118,7 @@ func (p *Package) Exhaustive(ctx context.Context) (*Package, error) {
 	return &q, nil
 }
 
-// WithCPU stores and returns p, which is saved, with another time limit. From says
-// where it comes from.
+// WithCPU stores and returns p, which is saved, with another time limit. From says where it comes from.
 func (p *Package) WithCPU(ctx context.Context, limit time.Duration, from string) (*Package, error) {
 	if p.from == nil {
 		return nil, fmt.Errorf("problem %s is not saved", p.Slug)
@@ -233,8 +230,7 @@ func (g *Group) exhaustive() *Group {
 	return &all
 }
 
-// Load returns the package of version d. The error is [blob.ErrNotFound] when s
-// does not hold it.
+// Load returns the package of version d. The error is [blob.ErrNotFound] when s does not hold it.
 func Load(ctx context.Context, s blob.Store, d blob.Digest) (*Package, error) {
 	b, err := blob.ReadAll(ctx, s, d, manifestMax)
 	if err != nil {
@@ -291,8 +287,7 @@ const (
 	MaxTag  = 40 // runes of one
 )
 
-// Tags returns the keywords of p as tags: in small letters, without those that are
-// long or there twice.
+// Tags returns the keywords of p as tags: in small letters, without those that are long or there twice.
 func (p *Package) Tags() []string {
 	var tags []string
 	for _, k := range p.Keywords {

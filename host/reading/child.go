@@ -23,13 +23,11 @@ import (
 // Command is the hidden command that a program must hand to [Child].
 const Command = "package-read"
 
-// exitBroken is the exit status of a process that could not do its work. A Go program
-// that dies by itself has 2.
+// exitBroken is the exit status of a process that could not do its work. A Go program that dies by itself has 2.
 const exitBroken = 4
 
-// Child is the whole life of a reader: args are those of the process without its name,
-// so args[0] is [Command]. It returns the exit status. A main calls it before anything
-// else.
+// Child is the whole life of a reader: args are those of the process without its name, so args[0] is [Command]. It
+// returns the exit status. A main calls it before anything else.
 func Child(args []string) int {
 	if err := child(args); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -74,8 +72,7 @@ func child(args []string) error {
 	return nil
 }
 
-// confined gives up what reading needs not, and returns the folder that is open, if it
-// is one.
+// confined gives up what reading needs not, and returns the folder that is open, if it is one.
 func confined(o order) (root *os.Root, err error) {
 	c := walls.Confinement{Descriptors: sourceFD + 1, DataBytes: o.Data, CPU: o.CPU}
 	if o.Sample != "" {
@@ -98,12 +95,10 @@ func confined(o order) (root *os.Root, err error) {
 	return root, nil
 }
 
-// maxOpen is how many files may be open at once: a path through folders takes one for
-// each.
+// maxOpen is how many files may be open at once: a path through folders takes one for each.
 const maxOpen = 64
 
-// open returns the files of the package that is open, or what is wrong with the
-// archive.
+// open returns the files of the package that is open, or what is wrong with the archive.
 func open(o order, root *os.Root) (fs.FS, answer, error) {
 	switch {
 	case o.Sample != "":

@@ -117,8 +117,7 @@ func (p *process) head() ([]byte, error) {
 	return head, nil
 }
 
-// patience ends the process when it does not answer in time, unless what it returns
-// is called before.
+// patience ends the process when it does not answer in time, unless what it returns is called before.
 func (p *process) patience() (stop func()) {
 	timer := time.AfterFunc(p.cfg.Patience, func() { p.kill(errSilent) })
 	return func() { timer.Stop() }
@@ -169,8 +168,7 @@ func (p *process) expect(all []problem.File) {
 	}
 }
 
-// files are those of a package that a process has read, as it sends them. One is open
-// at a time.
+// files are those of a package that a process has read, as it sends them. One is open at a time.
 type files struct{ p *process }
 
 // Open implements fs.FS.
@@ -234,8 +232,7 @@ func (f *file) next() {
 	}
 }
 
-// Close implements fs.File. A process whose file was not read to the end is of no more
-// use, except to say so.
+// Close implements fs.File. A process whose file was not read to the end is of no more use, except to say so.
 func (f *file) Close() error {
 	if !f.closed {
 		f.closed = true

@@ -1,18 +1,19 @@
 // Package reading reads problem packages in a process of its own, because a small
 // package can cost hours or gigabytes, and because strangers made it.
 //
-// The process is this program again. It gets one open file, the archive or folder,
-// and has bounded memory and CPU time; it has no environment and can open no other
-// file, no connection and no program. It answers with the package as JSON, which is
-// bounded and checked, and with the content of the files that it is asked for. It is
-// killed when the context of the caller ends.
+// The process is this program again. It gets one open file, the archive or folder, and has bounded memory and CPU time;
+// it has no environment and can open no other file, no connection and no program. It answers with the package as JSON,
+// which is bounded and checked, and with the content of the files that it is asked for. It is killed when the context
+// of the caller ends.
 package reading
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,8 +34,7 @@ type Config struct {
 	// Bytes is the memory that it may use. Defaults to 1 GiB.
 	Bytes int64
 
-	// Patience is how long the process may be silent when it was asked for something.
-	// Defaults to 10 minutes.
+	// Patience is how long the process may be silent when it was asked for something. Defaults to 10 minutes.
 	Patience time.Duration
 }
 
@@ -77,9 +77,8 @@ func (r *Reading) Close() error {
 	return nil
 }
 
-// Archive reads a package from an open ZIP file. The reasons to refuse it are those of
-// [importing.Read], or a [FailureError]; any other error is none of the package. The report
-// is there in any case.
+// Archive reads a package from an open ZIP file. The reasons to refuse it are those of [importing.Read], or a
+// [FailureError]; any other error is none of the package. The report is there in any case.
 func (c Config) Archive(ctx context.Context, file *os.File) (*Reading, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -103,8 +102,7 @@ func (c Config) Statements(ctx context.Context, file *os.File) (*Reading, error)
 	return c.read(ctx, order{Bytes: info.Size(), Statements: true}, file)
 }
 
-// Path reads the package at a path of this machine, as [source.Open] finds it, and
-// returns its short name besides.
+// Path reads the package at a path of this machine, as [source.Open] finds it, and returns its short name besides.
 func (c Config) Path(ctx context.Context, name string) (r *Reading, slug string, err error) {
 	full, err := filepath.Abs(name)
 	if err != nil {
@@ -201,4 +199,49 @@ type order struct {
 	Sample string        `json:"sample,omitempty"` // nothing is open: the sample problem of this name
 
 	Statements bool `json:"statements,omitempty"` // what pages show is all that is read
+}
+
+// What the process says: one byte of kind, four of length, and so many more.
+const (
+	frameHead  = 'H' // an answer, as JSON
+	frameData  = 'D' // part of the file that was asked for
+	frameEnd   = 'E' // that was all of it
+	frameError = 'X' // why it cannot be read
+)
+
+// What a frame may have at most, in bytes.
+const (
+	maxHead  = 64 << 20
+	maxData  = 64 << 10
+	maxError = 4 << 10
+)
+
+// A question is the number of a file in the package's list, in four bytes.
+const questionSize = 4
+
+func writeFrame(w io.Writer, kind byte, content []byte) error {
+	b := make([]byte, 5, 5+len(content))
+	b[0] = kind
+	binary.BigEndian.PutUint32(b[1:], uint32(len(content)))
+	_, err := w.Write(append(b, content...))
+	return err
+}
+
+// readFrame reads a frame that may be of the kinds that limits has. An error other than
+// those of r says what is wrong with it.
+func readFrame(r io.Reader, limits map[byte]uint32, into []byte) (kind byte, content []byte, err error) {
+	var b [5]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.BigEndian.Uint32(b[1:])
+	most, known := limits[b[0]]
+	if !known || n > most {
+		return 0, nil, fmt.Errorf("frame %q of %d bytes", b[0], n)
+	}
+	if uint32(cap(into)) < n {
+		into = make([]byte, n)
+	}
+	_, err = io.ReadFull(r, into[:n])
+	return b[0], into[:n], err
 }

@@ -43,8 +43,7 @@ type base struct {
 	figures   net.Listener       // for metrics; nil unless they have an address of their own
 }
 
-// newBase opens everything that the roles need, and starts the services that are not
-// elsewhere.
+// newBase opens everything that the roles need, and starts the services that are not elsewhere.
 func newBase(ctx context.Context, c Config, p *process) (*base, error) {
 	b := &base{Config: c, Loaded: c.Settings, log: p.log, reg: telemetry.Registry(), name: nodeName(c.Settings)}
 	if c.Roles.KeepsData() {
@@ -129,8 +128,7 @@ func (b *base) openServices(ctx context.Context, p *process) error {
 	return err
 }
 
-// openDatabase opens the store and brings the schema up to date. It waits for a
-// database that is still starting.
+// openDatabase opens the store and brings the schema up to date. It waits for a database that is still starting.
 func (b *base) openDatabase(ctx context.Context, p *process) (err error) {
 	if b.store, err = sql.Open(ctx, sql.Config{DSN: b.dsn, Log: b.log}); err != nil {
 		return postgresService.explained(err)
@@ -201,8 +199,7 @@ func (b *base) openFigures(_ context.Context, p *process) (err error) {
 	return nil
 }
 
-// openBlobs opens the store of blobs where a role needs it. An api without one takes
-// no packages.
+// openBlobs opens the store of blobs where a role needs it. An api without one takes no packages.
 func (b *base) openBlobs(ctx context.Context, p *process) (err error) {
 	data, remote, keeps := b.Options.Data, b.S3.Endpoint != "", b.Roles.KeepsData()
 	switch {

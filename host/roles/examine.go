@@ -15,8 +15,7 @@ import (
 	"deepoj/sql"
 )
 
-// Services are the ones that are configured, or what the embedded default
-// would start.
+// Services are the ones that are configured, or what the embedded default would start.
 func Services(s *settings.Settings) []doctor.Service {
 	pg := doctor.Service{Name: "postgresql", Remedy: "apt-get install postgresql, or set DATABASE_URL", Ask: func(ctx context.Context) (string, error) {
 		b, err := embedded.FindPostgres(ctx, "", 0)

@@ -43,12 +43,10 @@ func needs(b *base, cache, journal string) []worker.Need {
 	}
 }
 
-// probeBytes is what a folder has to take: less than that is no room for the output
-// of a program.
+// probeBytes is what a folder has to take: less than that is no room for the output of a program.
 const probeBytes = 1 << 20
 
-// takesFiles writes to a folder and reports why that cannot be done. What is written
-// has no name.
+// takesFiles writes to a folder and reports why that cannot be done. What is written has no name.
 func takesFiles(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("folder %s: %w", folder, err)

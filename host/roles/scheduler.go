@@ -57,8 +57,7 @@ func newScheduler(b *base, p *process) (wake func(), err error) {
 	return wake, nil
 }
 
-// newDispatcher makes what sends jobs to the streams of Redis, or, with DELIVERY=auto
-// while Redis is away, does not.
+// newDispatcher makes what sends jobs to the streams of Redis, or, with DELIVERY=auto while Redis is away, does not.
 func newDispatcher(b *base, p *process, wakeups <-chan struct{}, changed func(bool)) error {
 	cfg := scheduler.DispatcherConfig{
 		Name: b.name, Pool: b.WorkerPool, Shards: b.OutboxShards,

@@ -28,9 +28,8 @@ import (
 	"deepoj/host/telemetry"
 )
 
-// rarely is how much memory, in bytes, may become garbage before Go collects it.
-// Otherwise that is as much as is in use, some megabytes, which a busy role uses up
-// many times per second.
+// rarely is how much memory, in bytes, may become garbage before Go collects it. Otherwise that is as much as is in
+// use, some megabytes, which a busy role uses up many times per second.
 const rarely = 32 << 20
 
 // serve runs the roles until ctx ends. It runs unprivileged.
@@ -65,8 +64,7 @@ func serve(ctx context.Context, c Config, log *slog.Logger) error {
 	return p.run(ctx)
 }
 
-// serveFigures serves the metrics on an address of their own, if there is one. Every
-// role has them.
+// serveFigures serves the metrics on an address of their own, if there is one. Every role has them.
 func (b *base) serveFigures(ctx context.Context, p *process, ready func(context.Context) (bool, any)) {
 	if b.figures == nil {
 		return

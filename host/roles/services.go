@@ -14,8 +14,7 @@ import (
 	"deepoj/sql"
 )
 
-// service is something that this program reaches over the network, by the
-// settings that say how.
+// service is something that this program reaches over the network, by the settings that say how.
 type service struct {
 	name    string           // for people
 	setting string           // that says where it is, and who asks

@@ -88,9 +88,8 @@ func newLogger(c Config) *slog.Logger {
 	return telemetry.Logger(c.Err, level, c.Settings.LogFormat == "json")
 }
 
-// plan turns a command that root called into what the unprivileged process is
-// called with. Configuration files may lie where that account cannot read, so
-// every setting travels in the environment.
+// plan turns a command that root called into what the unprivileged process is called with. Configuration files may lie
+// where that account cannot read, so every setting travels in the environment.
 func (c Config) plan(log *slog.Logger) launch.Plan {
 	o := c.Options
 	p := launch.Plan{Args: []string{c.Command, "--config", os.DevNull}, User: o.User, Log: log, Out: c.Out, Err: c.Err}

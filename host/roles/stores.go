@@ -13,8 +13,7 @@ import (
 	"deepoj/sql"
 )
 
-// OpenDatabase opens the database that DATABASE_URL names, or the one of the Deep-OJ
-// that runs on the data folder.
+// OpenDatabase opens the database that DATABASE_URL names, or the one of the Deep-OJ that runs on the data folder.
 func OpenDatabase(ctx context.Context, s *settings.Settings, data string) (*sql.Store, error) {
 	if s.DatabaseURL != "" {
 		store, err := sql.Open(ctx, sql.Config{DSN: s.DatabaseURL, MaxConns: 2})

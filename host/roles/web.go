@@ -82,8 +82,7 @@ func rate(limit int) int {
 	return -1
 }
 
-// publish imports the sample problems, and writes where the parts of this process are
-// for commands.
+// publish imports the sample problems, and writes where the parts of this process are for commands.
 func publish(ctx context.Context, b *base, p *process, url string, guests bool) error {
 	if err := importSamples(ctx, b); err != nil {
 		return err
@@ -143,8 +142,7 @@ func awaitWorker(ctx context.Context, b *base, j *judges) {
 	}
 }
 
-// ownWorker returns what the worker of this process says of itself, once it takes
-// jobs and everybody can know.
+// ownWorker returns what the worker of this process says of itself, once it takes jobs and everybody can know.
 func ownWorker(ctx context.Context, b *base, j *judges) (own judge.WorkerInfo, ok bool) {
 	if j.worker.Unable() != nil || !j.worker.Offered() {
 		return own, false
@@ -223,8 +221,7 @@ func (j *judges) checkSandbox(agent string) web.Check {
 	return c
 }
 
-// checkBlobs says for /readyz whether a bucket can be reached. Submissions are
-// taken without it.
+// checkBlobs says for /readyz whether a bucket can be reached. Submissions are taken without it.
 func checkBlobs(ctx context.Context, s pinger) web.Check {
 	c := web.Check{Name: "object store", OK: true, Optional: true}
 	if err := s.Ping(ctx); err != nil {

@@ -33,36 +33,30 @@ type Outbox interface {
 
 // DispatcherConfig sets the pace of a [Dispatcher]. Only Name is required.
 type DispatcherConfig struct {
-	// Name says who picked a job, in the database. A random boot id is
-	// appended.
+	// Name says who picked a job, in the database. A random boot id is appended.
 	Name string
 
-	// Queue and Pool are which jobs are published, and for whom. Default to
-	// the default queue and pool.
+	// Queue and Pool are which jobs are published, and for whom. Default to the default queue and pool.
 	Queue, Pool string
 
 	// Batch is how many jobs are published at once at most. Defaults to 256.
 	Batch int
 
-	// Shards is how many parts the groups of a queue are divided into among its
-	// dispatchers (OUTBOX_SHARDS); all of them must say the same. Defaults to 1:
-	// every dispatcher picks from everything.
+	// Shards is how many parts the groups of a queue are divided into among its dispatchers (OUTBOX_SHARDS); all of
+	// them must say the same. Defaults to 1: every dispatcher picks from everything.
 	Shards int
 
-	// ShardLease is how long a dispatcher that has vanished keeps its shards.
-	// Defaults to 10 seconds.
+	// ShardLease is how long a dispatcher that has vanished keeps its shards. Defaults to 10 seconds.
 	ShardLease time.Duration
 
 	// PollInterval is the longest a job waits when no signal arrives
 	// (POLL_INTERVAL). It is jittered by a fifth. Defaults to 1 second.
 	PollInterval time.Duration
 
-	// WorkerAge is how long ago a worker was seen at most that is counted on.
-	// Defaults to 10 seconds.
+	// WorkerAge is how long ago a worker was seen at most that is counted on. Defaults to 10 seconds.
 	WorkerAge time.Duration
 
-	// Live returns the workers that are counted on. Defaults to asking the
-	// database for those of WorkerAge.
+	// Live returns the workers that are counted on. Defaults to asking the database for those of WorkerAge.
 	Live func(ctx context.Context) ([]judge.WorkerInfo, error)
 
 	// Hold reports that jobs must stay where they are, because workers take
@@ -143,8 +137,7 @@ const (
 	// reasonPublish is counted for jobs that could not be published.
 	reasonPublish judge.Reason = "xadd_error"
 
-	// finishTime is how long marks in the database may take that a stop must
-	// not interrupt.
+	// finishTime is how long marks in the database may take that a stop must not interrupt.
 	finishTime = 5 * time.Second
 )
 
@@ -350,9 +343,8 @@ func (d *Dispatcher) publish(ctx context.Context, tickets []judge.Ticket) error 
 	return nil
 }
 
-// sorted returns the pairs in the order of ids. Claims of the same jobs are on
-// their way by now, and lock them in that order too: in any other, the database
-// would have to break a deadlock.
+// sorted returns the pairs in the order of ids. Claims of the same jobs are on their way by now, and lock them in that
+// order too: in any other, the database would have to break a deadlock.
 func sorted(ids []int64, entries []string) ([]int64, []string) {
 	order := make([]int, len(ids))
 	for i := range order {
@@ -366,8 +358,7 @@ func sorted(ids []int64, entries []string) ([]int64, []string) {
 	return sortedIDs, sortedEntries
 }
 
-// fail notes that a round ended in an error. Jobs that could not be published
-// are counted where that is known.
+// fail notes that a round ended in an error. Jobs that could not be published are counted where that is known.
 func (d *Dispatcher) fail(ctx context.Context, reason judge.Reason, err error) outcome {
 	if ctx.Err() != nil {
 		return idle // a stop is not a failure

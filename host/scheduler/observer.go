@@ -2,7 +2,10 @@ package scheduler
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -29,8 +32,7 @@ type ObserverConfig struct {
 	// Interval is the time between two counts. Defaults to 5 seconds.
 	Interval time.Duration
 
-	// AuditInterval is the time between two audits, which read whole tables.
-	// Defaults to 1 minute.
+	// AuditInterval is the time between two audits, which read whole tables. Defaults to 1 minute.
 	AuditInterval time.Duration
 
 	// Log gets what cannot be counted, and violations. Defaults to none.
@@ -178,4 +180,42 @@ func (o *Observer) violations(ctx context.Context, a sql.Audit) {
 			o.cfg.Log.ErrorContext(ctx, "the audit found violations", slog.String("check", row.Name), slog.Int64("count", row.Count))
 		}
 	}
+}
+
+// Values of the label "status".
+const (
+	statusOK    = "ok"
+	statusError = "error"
+	statusDead  = "dead"
+	statusIdle  = "idle"
+
+	statusReject = "reject"
+)
+
+// latencySeconds and latencyMillis are the buckets of the histograms: from half a millisecond to a minute.
+var (
+	latencySeconds = prometheus.ExponentialBucketsRange(0.0005, 60, 18)
+	latencyMillis  = prometheus.ExponentialBucketsRange(0.5, 60_000, 18)
+)
+
+// register adds c to reg, or returns the collector of the same name that is there already, so that several runners of a
+// process share their figures. A nil reg gathers nothing.
+func register[C prometheus.Collector](reg prometheus.Registerer, c C) (C, error) {
+	if reg == nil {
+		return c, nil
+	}
+	err := reg.Register(c)
+	if there, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+		same, ok := there.ExistingCollector.(C)
+		if !ok {
+			return c, fmt.Errorf("metric of another type is registered: %w", err)
+		}
+		return same, nil
+	}
+	return c, err
+}
+
+// jitter returns d, up to a fifth longer or shorter, so that several processes do not ask at the same moment.
+func jitter(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // pace, not secrecy
 }

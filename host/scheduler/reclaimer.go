@@ -30,8 +30,7 @@ type Cleaner interface {
 
 // ReclaimerConfig sets the pace of a [Reclaimer].
 type ReclaimerConfig struct {
-	// Interval is the time between two looks (JOB_RECLAIM_INTERVAL_SEC).
-	// Defaults to 5 seconds.
+	// Interval is the time between two looks (JOB_RECLAIM_INTERVAL_SEC). Defaults to 5 seconds.
 	Interval time.Duration
 
 	// Count is how many jobs one statement takes (JOB_RECLAIM_COUNT). More are
@@ -42,9 +41,8 @@ type ReclaimerConfig struct {
 	// (JOB_RECLAIM_GRACE_SEC). Defaults to 15 seconds.
 	Grace time.Duration
 
-	// Losses is with how many lost workers a job is set aside among the dead
-	// letters, because it may be what ends or stops them (JOB_MAX_LOST_WORKERS).
-	// Defaults to 2.
+	// Losses is with how many lost workers a job is set aside among the dead letters, because it may be what ends
+	// or stops them (JOB_MAX_LOST_WORKERS). Defaults to 2.
 	Losses int
 
 	// Wake is called when jobs became ready. Defaults to nothing.
@@ -114,8 +112,7 @@ type Reclaimer struct {
 	spared time.Time // until when leases that ran out in the outage are left alone
 }
 
-// NewReclaimer returns a reclaimer. A nil cleaner means that there is no queue
-// to tidy up.
+// NewReclaimer returns a reclaimer. A nil cleaner means that there is no queue to tidy up.
 func NewReclaimer(cfg ReclaimerConfig, store Reaper, cleaner Cleaner) (*Reclaimer, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("reclaimer: %w", err)
@@ -161,9 +158,8 @@ func (r *Reclaimer) Run(ctx context.Context) error {
 	}
 }
 
-// grace returns how long after its lease a job may be taken. Leases that ran out
-// while the database was away could not be renewed, and their workers may have
-// results that nobody could take: once it is back, it is their turn for as long
+// grace returns how long after its lease a job may be taken. Leases that ran out while the database was away could not
+// be renewed, and their workers may have results that nobody could take: once it is back, it is their turn for as long
 // as the grace lasts.
 func (r *Reclaimer) grace() time.Duration {
 	if r.away || time.Now().Before(r.spared) {
@@ -225,8 +221,7 @@ func (r *Reclaimer) note(ctx context.Context, j sql.Reaped) {
 		slog.String("lease_owner", j.Owner), slog.String("status", string(j.Status)), slog.String("reason", string(j.Reason)))
 }
 
-// decided returns the jobs whose old entries are of no use, and counts why, and
-// why others stay.
+// decided returns the jobs whose old entries are of no use, and counts why, and why others stay.
 func (r *Reclaimer) decided(ctx context.Context, ids []int64) (useless []int64, err error) {
 	standings, err := r.store.Standings(ctx, ids)
 	if err != nil {

@@ -19,12 +19,10 @@ type Redelivery interface {
 
 // RedriverConfig sets the pace of a [Redriver].
 type RedriverConfig struct {
-	// Interval is the time between two looks, jittered by a fifth
-	// (POLL_INTERVAL). Defaults to 1 second.
+	// Interval is the time between two looks, jittered by a fifth (POLL_INTERVAL). Defaults to 1 second.
 	Interval time.Duration
 
-	// Limit is how many lost deliveries one statement takes. More are taken by
-	// repeating it. Defaults to 200.
+	// Limit is how many lost deliveries one statement takes. More are taken by repeating it. Defaults to 200.
 	Limit int
 
 	// Changed delivers a value when the queue has lost its data or may have
@@ -69,8 +67,7 @@ func (c RedriverConfig) withDefaults() RedriverConfig {
 	return c
 }
 
-// Redriver makes jobs ready whose time has come, and jobs again that were
-// delivered and that nobody claimed in time.
+// Redriver makes jobs ready whose time has come, and jobs again that were delivered and that nobody claimed in time.
 type Redriver struct {
 	cfg   RedriverConfig
 	store Redelivery
@@ -101,8 +98,7 @@ func NewRedriver(cfg RedriverConfig, store Redelivery) (*Redriver, error) {
 	return &Redriver{cfg: cfg, store: store, total: total, lost: make(chan struct{}, 1)}, nil
 }
 
-// Resend has all unclaimed jobs delivered again, because the way that they were
-// delivered is gone. It never blocks.
+// Resend has all unclaimed jobs delivered again, because the way that they were delivered is gone. It never blocks.
 func (r *Redriver) Resend() {
 	select {
 	case r.lost <- struct{}{}:
@@ -133,8 +129,7 @@ func (r *Redriver) Run(ctx context.Context) error {
 	}
 }
 
-// resend makes everything ready that was delivered, and reports whether that
-// could be done.
+// resend makes everything ready that was delivered, and reports whether that could be done.
 func (r *Redriver) resend(ctx context.Context) bool {
 	n, err := r.store.RedeliverAll(ctx)
 	if err != nil {

@@ -20,24 +20,20 @@ type Retention interface {
 	RetireGroups(ctx context.Context) (int64, error)
 }
 
-// RetirerConfig says how long things are kept after the end of their job. Zero
-// keeps them for ever.
+// RetirerConfig says how long things are kept after the end of their job. Zero keeps them for ever.
 type RetirerConfig struct {
 	// Events is how long the events of a job are kept, but for its newest move, and
 	// what webhooks were told (RETAIN_EVENTS).
 	Events time.Duration
 
-	// Jobs is how long jobs are kept that are no submissions, such as runs on
-	// custom input (RETAIN_JOBS).
+	// Jobs is how long jobs are kept that are no submissions, such as runs on custom input (RETAIN_JOBS).
 	Jobs time.Duration
 
-	// Submissions is how long submissions are kept, with sources and results
-	// (RETAIN_SUBMISSIONS).
+	// Submissions is how long submissions are kept, with sources and results (RETAIN_SUBMISSIONS).
 	Submissions time.Duration
 
-	// Interval is the time between two sweeps, jittered by a fifth. Defaults to
-	// 10 minutes. Once a day a sweep begins anew and finds what was under way
-	// when an earlier one came by.
+	// Interval is the time between two sweeps, jittered by a fifth. Defaults to 10 minutes. Once a day a sweep
+	// begins anew and finds what was under way when an earlier one came by.
 	Interval time.Duration
 
 	// Batch is how many rows one statement looks at. Defaults to 1000.
@@ -76,8 +72,7 @@ const (
 	// retireAnew is how long sweeps go on where the last one ended.
 	retireAnew = 24 * time.Hour
 
-	// retirePause is how long a sweep rests between two statements, so that
-	// deleting never crowds out judging.
+	// retirePause is how long a sweep rests between two statements, so that deleting never crowds out judging.
 	retirePause = 50 * time.Millisecond
 )
 

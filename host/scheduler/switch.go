@@ -22,16 +22,14 @@ type Streams interface {
 
 // SwitchConfig sets the pace of a [Switch].
 type SwitchConfig struct {
-	// Interval is the time between two questions to Redis whether it answers.
-	// Defaults to 1 second.
+	// Interval is the time between two questions to Redis whether it answers. Defaults to 1 second.
 	Interval time.Duration
 
 	// Timeout is how long it may take to answer. Defaults to 2 seconds.
 	Timeout time.Duration
 
-	// Quiet is how long a worker waits on a silent stream before it looks into
-	// the database itself, in case the dispatcher cannot reach Redis. Defaults
-	// to 3 seconds.
+	// Quiet is how long a worker waits on a silent stream before it looks into the database itself, in case the
+	// dispatcher cannot reach Redis. Defaults to 3 seconds.
 	Quiet time.Duration
 
 	// Changed is called after each change, such as to wake a dispatcher and to
@@ -60,9 +58,8 @@ func (c SwitchConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Switch is the delivery of DELIVERY=auto: Redis streams while Redis answers,
-// PostgreSQL while it does not, and back by itself. It needs no agreement
-// between processes: a job that arrives both ways is claimed once.
+// Switch is the delivery of DELIVERY=auto: Redis streams while Redis answers, PostgreSQL while it does not, and back by
+// itself. It needs no agreement between processes: a job that arrives both ways is claimed once.
 type Switch struct {
 	cfg      SwitchConfig
 	streams  Streams
@@ -78,8 +75,7 @@ var (
 	_ queue.Taker    = (*Switch)(nil)
 )
 
-// NewSwitch returns a switch between streams and direct. It begins with
-// streams.
+// NewSwitch returns a switch between streams and direct. It begins with streams.
 func NewSwitch(cfg SwitchConfig, streams Streams, direct queue.Delivery) (*Switch, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("delivery switch: %w", err)
@@ -114,8 +110,7 @@ func NewSwitch(cfg SwitchConfig, streams Streams, direct queue.Delivery) (*Switc
 // Streaming reports whether jobs travel over Redis streams now.
 func (s *Switch) Streaming() bool { return !s.down.Load() }
 
-// Hold reports that a dispatcher must leave jobs in the database (see
-// [DispatcherConfig]).
+// Hold reports that a dispatcher must leave jobs in the database (see [DispatcherConfig]).
 func (s *Switch) Hold() bool { return s.down.Load() }
 
 // Run asks Redis whether it answers until ctx is done, then returns nil.
@@ -172,8 +167,7 @@ func (s *Switch) suspect(err error) {
 	}
 }
 
-// Publish adds tickets to the stream. While Redis does not answer it refuses:
-// the jobs are to stay in the database.
+// Publish adds tickets to the stream. While Redis does not answer it refuses: the jobs are to stay in the database.
 func (s *Switch) Publish(ctx context.Context, tickets []judge.Ticket) ([]string, error) {
 	if !s.Streaming() {
 		return nil, errHolding
@@ -229,8 +223,7 @@ func (s *Switch) Take(ctx context.Context, limit int, wait time.Duration, owner,
 	return t.Take(ctx, limit, wait, owner, token, lease)
 }
 
-// read takes entries from the stream. A Redis that is silent for longer than it
-// was asked to wait is a failure.
+// read takes entries from the stream. A Redis that is silent for longer than it was asked to wait is a failure.
 func (s *Switch) read(ctx context.Context, limit int, wait time.Duration) ([]judge.Entry, error) {
 	c, cancel := context.WithTimeout(ctx, wait+s.cfg.Timeout)
 	defer cancel()

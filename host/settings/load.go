@@ -115,8 +115,7 @@ func readSecret(variable, name string) (string, error) {
 	return secret, nil
 }
 
-// Environment is the variables from which another process loads the same settings,
-// wherever its working folder is.
+// Environment is the variables from which another process loads the same settings, wherever its working folder is.
 func (l *Loaded) Environment() (variables []string) {
 	fields := map[string]value{}
 	for _, r := range table(&l.Settings) {
@@ -142,8 +141,7 @@ func (l *Loaded) Secrets() (all []string) {
 	return all
 }
 
-// Variables are the names of everything in the environment that is a setting, or names
-// the file of one.
+// Variables are the names of everything in the environment that is a setting, or names the file of one.
 func Variables() (names []string) {
 	for _, r := range table(&Settings{}) {
 		names = append(names, r.env)

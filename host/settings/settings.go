@@ -1,6 +1,5 @@
-// Package settings reads what an operator may set: the environment decides, config.yaml
-// fills what it leaves unset, and one table says what each setting means and which field
-// it fills.
+// Package settings reads what an operator may set: the environment decides, config.yaml fills what it leaves unset, and
+// one table says what each setting means and which field it fills.
 package settings
 
 import (

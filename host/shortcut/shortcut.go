@@ -1,6 +1,5 @@
-// Package shortcut turns `deepoj judge` into the program deepoj-judge beside it,
-// which does the same, before the rest of Deep-OJ is initialized: that takes longer
-// than a run. It does so when it is imported.
+// Package shortcut turns `deepoj judge` into the program deepoj-judge beside it, which does the same, before the rest
+// of Deep-OJ is initialized: that takes longer than a run. It does so when it is imported.
 package shortcut
 
 import (
@@ -17,10 +16,9 @@ func init() {
 	}
 }
 
-// configured reports whether something is set that deepoj-judge does not look at:
-// limits of output in the environment, or anything in a configuration file. A worker's
-// run, of which root is the starter, has a configuration in the environment: for that
-// no program is taken from a folder that others may write to.
+// configured reports whether something is set that deepoj-judge does not look at: limits of output in the environment,
+// or anything in a configuration file. A worker's run, of which root is the starter, has a configuration in the
+// environment: for that no program is taken from a folder that others may write to.
 func configured(environ []string) bool {
 	for _, e := range environ {
 		if begins(e, "JUDGE_STDOUT_LIMIT_BYTES=") || begins(e, "JUDGE_STDERR_LIMIT_BYTES=") || begins(e, "DEEPOJ_SANDBOX_AGENT=") {

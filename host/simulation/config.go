@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Config says what is simulated. Arrivals.Rate, Workers and Service.Mean are
-// required, or the times themselves.
+// Config says what is simulated. Arrivals.Rate, Workers and Service.Mean are required, or the times themselves.
 type Config struct {
 	// Seed chooses the random numbers.
 	Seed uint64
@@ -20,8 +19,7 @@ type Config struct {
 	// Arrivals says when jobs come.
 	Arrivals Arrivals
 
-	// Workers is how many workers there are, and Slots how many jobs each judges
-	// at once. Slots defaults to 1.
+	// Workers is how many workers there are, and Slots how many jobs each judges at once. Slots defaults to 1.
 	Workers, Slots int
 
 	// Service is how long judging one job takes.
@@ -30,8 +28,7 @@ type Config struct {
 	// Failures says how workers die.
 	Failures Failures
 
-	// Database is what the shared database does for each job. Zero = it takes no
-	// time.
+	// Database is what the shared database does for each job. Zero = it takes no time.
 	Database Database
 
 	// Warmup is how many of the first jobs the figures leave out.
@@ -57,8 +54,7 @@ type Arrivals struct {
 	// Rate is the mean number of jobs per second.
 	Rate float64
 
-	// Duration is how long jobs come. Defaults to one hour, and a day for
-	// [Daily].
+	// Duration is how long jobs come. Defaults to one hour, and a day for [Daily].
 	Duration time.Duration
 
 	// Peak is the highest rate of [Daily] (1 to 2) and [Contest] (1 to 10), as
@@ -88,8 +84,7 @@ type Service struct {
 	// Mean time.
 	Mean time.Duration
 
-	// CV is the standard deviation of [LogNormal] as a multiple of the mean.
-	// Defaults to 1.
+	// CV is the standard deviation of [LogNormal] as a multiple of the mean. Defaults to 1.
 	CV float64
 
 	// Times, if there are any, are the times of the jobs themselves, one for
@@ -99,13 +94,11 @@ type Service struct {
 
 // Failures says how workers die. Zero MTBF = they do not.
 type Failures struct {
-	// MTBF is the mean time between two failures of one worker; they come
-	// independently of each other.
+	// MTBF is the mean time between two failures of one worker; they come independently of each other.
 	MTBF time.Duration
 
-	// Lease is how long after a failure the worker's jobs come back to the front
-	// of the queue: what was left of the lease, the grace and the sweep. Defaults
-	// to 75 seconds.
+	// Lease is how long after a failure the worker's jobs come back to the front of the queue: what was left of the
+	// lease, the grace and the sweep. Defaults to 75 seconds.
 	Lease time.Duration
 
 	// Repair is how long the worker is away. Defaults to 30 seconds.
@@ -115,9 +108,8 @@ type Failures struct {
 	MaxTries int
 }
 
-// Database is what the shared database does for each job. Requests of one kind
-// that wait at one place are one statement, as in the product: see
-// [Batch].
+// Database is what the shared database does for each job. Requests of one kind that wait at one place are one
+// statement, as in the product: see [Batch].
 type Database struct {
 	// Cores is how many statements make progress at once. Defaults to 1.
 	Cores int

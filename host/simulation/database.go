@@ -12,8 +12,7 @@ const (
 // nobody is the worker of what no worker does.
 const nobody = -1
 
-// How the product batches: statements of one kind that are under way at once from
-// one process, and jobs in each.
+// How the product batches: statements of one kind that are under way at once from one process, and jobs in each.
 const (
 	lanes         = 2
 	submitLimit   = 256
@@ -58,8 +57,7 @@ type server struct {
 	speed float64 // what beats leave of a core, 1 = all
 }
 
-// leastSpeed is what is left of the database when beats alone are too much: it
-// must come to an end.
+// leastSpeed is what is left of the database when beats alone are too much: it must come to an end.
 const leastSpeed = 0.01
 
 func newServer(c Config) server {

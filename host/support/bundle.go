@@ -1,5 +1,4 @@
-// Package support collects what an operator is asked for when something goes
-// wrong, as one archive without secrets.
+// Package support collects what an operator is asked for when something goes wrong, as one archive without secrets.
 //
 // It decides neither what is collected nor what is secret: cmd knows both.
 package support
@@ -35,9 +34,8 @@ type Part struct {
 	Collect func(ctx context.Context, w io.Writer) error // writes its content
 }
 
-// Write writes a tar archive, compressed by gzip, with all parts below a folder of
-// the name given, masked and dated at. It returns the parts that failed: a bundle
-// is most wanted where things fail. What such a part had written is in the
+// Write writes a tar archive, compressed by gzip, with all parts below a folder of the name given, masked and dated at.
+// It returns the parts that failed: a bundle is most wanted where things fail. What such a part had written is in the
 // archive, and all failures are in its file errors.txt.
 func Write(ctx context.Context, w io.Writer, folder string, at time.Time, mask Mask, parts ...Part) (failed []error, err error) {
 	z := gzip.NewWriter(w)

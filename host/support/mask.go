@@ -19,9 +19,8 @@ type Mask struct {
 	patterns []*regexp.Regexp
 }
 
-// usual are secrets that nobody has named: the password in an address, what
-// follows a name that says password, the path of an address that could not be
-// called, and tokens of requests. What the first group matches goes.
+// usual are secrets that nobody has named: the password in an address, what follows a name that says password, the path
+// of an address that could not be called, and tokens of requests. What the first group matches goes.
 var usual = []*regexp.Regexp{
 	regexp.MustCompile(`://[^/\s:@"']*:([^@/\s"']+)@`),
 	regexp.MustCompile(`(?i)(?:password|passwd|secret_?key)["']?[=:]\s*["']?([^\s"'&,;]+)`),
@@ -29,10 +28,9 @@ var usual = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+([\w+/=.~-]{8,})`),
 }
 
-// NewMask returns a mask for secrets, for the passwords that are in them if
-// they are addresses of services, and for what the first group of each pattern
-// matches. Each secret is found as it is and as JSON, Go and addresses spell
-// it, also one in the other. Empty secrets are none.
+// NewMask returns a mask for secrets, for the passwords that are in them if they are addresses of services, and for
+// what the first group of each pattern matches. Each secret is found as it is and as JSON, Go and addresses spell it,
+// also one in the other. Empty secrets are none.
 func NewMask(secrets []string, patterns ...*regexp.Regexp) Mask {
 	var forms []string
 	for _, s := range secrets {
@@ -70,8 +68,7 @@ func (m Mask) Text(text []byte) []byte {
 	return text
 }
 
-// keyword is a password in a keyword string of PostgreSQL or in the query of an
-// address.
+// keyword is a password in a keyword string of PostgreSQL or in the query of an address.
 var keyword = regexp.MustCompile(`(?i)\w*(?:password|secret|token)\s*=\s*('(?:\\.|[^'\\])*'|[^\s&]+)`)
 
 // passwords returns the passwords in the address of a service: of a URL, also

@@ -110,8 +110,7 @@ func (rs reasons) sorted() []Reason {
 	return all
 }
 
-// findingText is a finding without what only its package has: files have the name of
-// their kind, such as "data/….yaml".
+// findingText is a finding without what only its package has: files have the name of their kind, such as "data/….yaml".
 func findingText(f problem.Finding) string {
 	top, rest, deep := strings.Cut(f.File, "/")
 	if deep {

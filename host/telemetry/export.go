@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// requestTime is how long one request to the collector may take, and
-	// exportTries is how often it is made.
+	// requestTime is how long one request to the collector may take, and exportTries is how often it is made.
 	requestTime = 5 * time.Second
 	exportTries = 3
 
@@ -68,8 +67,7 @@ func newExporter(ctx context.Context, cfg TracerConfig, to sdk.SpanExporter) (*e
 	return e, nil
 }
 
-// ExportSpans implements [sdk.SpanExporter]. It returns no error, as what becomes of
-// one is a line on standard error.
+// ExportSpans implements [sdk.SpanExporter]. It returns no error, as what becomes of one is a line on standard error.
 func (e *exporter) ExportSpans(ctx context.Context, batch []sdk.ReadOnlySpan) error {
 	defer e.waiting.Add(-int64(len(batch)))
 	ctx, cancel := context.WithCancel(ctx)
@@ -88,9 +86,8 @@ func (e *exporter) ExportSpans(ctx context.Context, batch []sdk.ReadOnlySpan) er
 	return nil
 }
 
-// processor hands spans that have ended to the batches of the OpenTelemetry SDK,
-// which tell nobody what they drop: it drops what would be too much before them,
-// and counts it. It holds nobody up.
+// processor hands spans that have ended to the batches of the OpenTelemetry SDK, which tell nobody what they drop: it
+// drops what would be too much before them, and counts it. It holds nobody up.
 type processor struct {
 	sdk.SpanProcessor
 

@@ -10,23 +10,24 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Figures serves what only operators should read of a process, on an address of its
-// own: /metrics, and /readyz with what is wrong. They tell how busy a site is and
-// where its services are.
+// Figures serves what only operators should read of a process, on an address of its own: /metrics, and /readyz with
+// what is wrong. They tell how busy a site is and where its services are.
 type Figures struct {
 	// Registry is what /metrics shows.
 	Registry *prometheus.Registry
 
-	// Ready answers /readyz: whether the process is ready, and what that rests on.
-	// Without it there is no /readyz.
+	// Ready answers /readyz: whether the process is ready, and what that rests on. Without it there is no /readyz.
 	Ready func(ctx context.Context) (ready bool, document any)
 
 	// Token has to come with each request, as Authorization: Bearer. Without one
@@ -109,4 +110,49 @@ func Bearer(authorization, token string) bool {
 	got, is := strings.CutPrefix(authorization, "Bearer ")
 	a, b := sha256.Sum256([]byte(strings.TrimSpace(got))), sha256.Sum256([]byte(token))
 	return is && token != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// BuildInfo says which program this is.
+type BuildInfo struct {
+	Version  string `json:"version"`  // of the module, or "devel"
+	Commit   string `json:"commit"`   // of the source, or "unknown"
+	Modified bool   `json:"modified"` // whether the source differed from the commit
+	Go       string `json:"go"`       // version of the compiler
+}
+
+// Build returns what the compiler recorded about this program.
+func Build() BuildInfo {
+	b := BuildInfo{Version: "devel", Commit: "unknown", Go: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// Registry returns a new registry that gathers the figures of the Go runtime
+// and of this process, and deepoj_build_info.
+func Registry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	b := Build()
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name:        "deepoj_build_info",
+		Help:        "Which program this is; the value is always 1.",
+		ConstLabels: prometheus.Labels{"version": b.Version, "commit": b.Commit, "go": b.Go},
+	})
+	info.Set(1)
+	// A new registry refuses none of these, so that Must cannot fail.
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), info)
+	return r
 }

@@ -17,10 +17,9 @@ const (
 	maxLines = 4096
 )
 
-// LimitRepeats returns a handler that hands a line to h, and the same line again
-// only when every has passed since; then it carries how many were left out, as
-// "repeated". Lines are the same when level, message and all attributes are.
-// Time is taken from the lines.
+// LimitRepeats returns a handler that hands a line to h, and the same line again only when every has passed since; then
+// it carries how many were left out, as "repeated". Lines are the same when level, message and all attributes are. Time
+// is taken from the lines.
 func LimitRepeats(h slog.Handler, every time.Duration) slog.Handler {
 	return &repeatHandler{next: h, seen: &lines{seed: maphash.MakeSeed(), every: every, last: map[uint64]*line{}}}
 }
@@ -74,8 +73,7 @@ type line struct {
 	left    int64 // how many were left out since
 }
 
-// admit reports whether the line is to be written, and how many of its kind
-// were left out before it.
+// admit reports whether the line is to be written, and how many of its kind were left out before it.
 func (l *lines) admit(prefix string, r slog.Record) (write bool, repeated int64) {
 	key := l.key(prefix, r)
 	l.mu.Lock()

@@ -15,13 +15,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// A submission's trace: the request, below it the submit, and below that, often in
-// other processes, its dispatches and attempts. The queue carries nothing but the
-// trace id: the id of the submit's span is made from it and the job's id, so that
-// whoever knows both can begin a span below it.
+// A submission's trace: the request, below it the submit, and below that, often in other processes, its dispatches and
+// attempts. The queue carries nothing but the trace id: the id of the submit's span is made from it and the job's id,
+// so that whoever knows both can begin a span below it.
 
-// maxAlike is how many spans of one kind are made below another, such as one for
-// each test.
+// maxAlike is how many spans of one kind are made below another, such as one for each test.
 const maxAlike = 100
 
 // Span is something that takes time. A nil Span takes no notice of anything.
@@ -166,8 +164,7 @@ func Submitted(ctx context.Context, jobID int64, at time.Time) {
 	s.End(nil)
 }
 
-// Dispatched notes that a job was handed to the workers, for which it was ready
-// since a time given.
+// Dispatched notes that a job was handed to the workers, for which it was ready since a time given.
 func (t *Tracer) Dispatched(ctx context.Context, traceID string, jobID int64, since time.Time) {
 	if t == nil {
 		return
@@ -188,9 +185,8 @@ func (t *Tracer) Attempt(ctx context.Context, traceID string, jobID int64, attem
 	return ctx, s
 }
 
-// submitted returns a context whose spans are below the submit of a job. Whether
-// they are recorded follows from the trace id alone: what the client wished is not
-// known here.
+// submitted returns a context whose spans are below the submit of a job. Whether they are recorded follows from the
+// trace id alone: what the client wished is not known here.
 func (t *Tracer) submitted(ctx context.Context, traceID string, jobID int64) context.Context {
 	id, err := trace.TraceIDFromHex(traceID)
 	if err != nil { // it came from elsewhere

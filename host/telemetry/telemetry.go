@@ -1,6 +1,5 @@
-// Package telemetry sets up what a process says about itself: structured logs
-// that carry the ids of the job at hand, traces that lead from a request to the runs
-// of its program, and a registry of metrics.
+// Package telemetry sets up what a process says about itself: structured logs that carry the ids of the job at hand,
+// traces that lead from a request to the runs of its program, and a registry of metrics.
 //
 // It holds no state and reads no configuration; cmd decides and passes loggers
 // and registries on. Job ids appear in logs and traces, never in metrics.
@@ -13,9 +12,8 @@ import (
 	"slices"
 )
 
-// Logger returns a logger that writes lines at level and above to w, as JSON or
-// as text. It adds job_id, attempt_id and trace_id from the context of each line
-// (see [WithJob] and [WithTrace]), and repeats a line that stays the same at
+// Logger returns a logger that writes lines at level and above to w, as JSON or as text. It adds job_id, attempt_id and
+// trace_id from the context of each line (see [WithJob] and [WithTrace]), and repeats a line that stays the same at
 // most every 30 seconds, with the number of those left out (see [LimitRepeats]).
 func Logger(w io.Writer, level slog.Leveler, asJSON bool) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
@@ -54,9 +52,8 @@ func TraceID(ctx context.Context) string {
 	return id
 }
 
-// AddContext returns a handler that adds the ids of each line's context and
-// hands the line to h. An id that the line or its logger carries already is not
-// added again.
+// AddContext returns a handler that adds the ids of each line's context and hands the line to h. An id that the line or
+// its logger carries already is not added again.
 func AddContext(h slog.Handler) slog.Handler { return contextHandler{Handler: h} }
 
 type contextHandler struct {

@@ -25,29 +25,23 @@ type Collector struct {
 	Timeout time.Duration     // of a request
 }
 
-// TracerConfig says where spans go. Only Endpoint and Exporter are required. The names of the
-// environment variables, and what they may hold, are those of the OpenTelemetry
-// specification.
+// TracerConfig says where spans go. Only Endpoint and Exporter are required. The names of the environment variables,
+// and what they may hold, are those of the OpenTelemetry specification.
 type TracerConfig struct {
-	// Endpoint is the address of a collector that takes OTLP as protobuf over
-	// HTTP, such as http://127.0.0.1:4318; /v1/traces is appended
-	// (OTEL_EXPORTER_OTLP_ENDPOINT). Required.
+	// Endpoint is the address of a collector that takes OTLP as protobuf over HTTP, such as http://127.0.0.1:4318;
+	// /v1/traces is appended (OTEL_EXPORTER_OTLP_ENDPOINT). Required.
 	Endpoint string
 
-	// Exporter returns what sends spans to a collector, each request once: that of
-	// the package otlp. Required.
+	// Exporter returns what sends spans to a collector, each request once: that of the package otlp. Required.
 	Exporter func(context.Context, Collector) (sdk.SpanExporter, error)
 
-	// Headers go with every request: name=value, separated by commas
-	// (OTEL_EXPORTER_OTLP_HEADERS).
+	// Headers go with every request: name=value, separated by commas (OTEL_EXPORTER_OTLP_HEADERS).
 	Headers string
 
-	// TLS has the authorities to trust (OTEL_EXPORTER_OTLP_CERTIFICATE).
-	// Defaults to those of the system.
+	// TLS has the authorities to trust (OTEL_EXPORTER_OTLP_CERTIFICATE). Defaults to those of the system.
 	TLS *tls.Config
 
-	// Service is what the spans are said to come from (OTEL_SERVICE_NAME).
-	// Defaults to "deepoj".
+	// Service is what the spans are said to come from (OTEL_SERVICE_NAME). Defaults to "deepoj".
 	Service string
 
 	// Instance tells processes of one service apart; Version is the program's.
@@ -57,9 +51,8 @@ type TracerConfig struct {
 	// are recorded by all processes that say the same. Defaults to 1.
 	Share float64
 
-	// Queue is how many spans wait at most; what comes then is dropped. Batch is
-	// how many go in one request, and Every how long the first of them waits.
-	// Default to 2048, 512 and 1 second.
+	// Queue is how many spans wait at most; what comes then is dropped. Batch is how many go in one request, and
+	// Every how long the first of them waits. Default to 2048, 512 and 1 second.
 	Queue, Batch int
 	Every        time.Duration
 

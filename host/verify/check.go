@@ -213,8 +213,7 @@ func (i *inspection) interview(ctx context.Context, v problem.Validator, p *jury
 	return nil
 }
 
-// opinions returns what a validator says of each question, asked with the line ends of
-// Windows or of this system.
+// opinions returns what a validator says of each question, asked with the line ends of Windows or of this system.
 func (i *inspection) opinions(ctx context.Context, v problem.Validator, p *jury.Program, all []question, windows bool) ([]opinion, error) {
 	said := make([]opinion, len(all))
 	return said, inParallel(ctx, i.cfg.Parallel, len(all), func(ctx context.Context, n int) (err error) {

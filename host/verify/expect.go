@@ -109,8 +109,7 @@ func bounds(s problem.Submission, bound string) ([]*regexp.Regexp, error) {
 	return all, nil
 }
 
-// covers reports whether a pattern is about a test: it matches the test or one of
-// the groups that hold it.
+// covers reports whether a pattern is about a test: it matches the test or one of the groups that hold it.
 func covers(about *regexp.Regexp, test string) bool {
 	if about == nil {
 		return true

@@ -26,15 +26,12 @@ const longest = 10 * time.Minute
 // format: the least multiple of the resolution, and at least one of it, that is the
 // multiplier's times what the slowest program takes that must not be too slow.
 //
-// In the legacy format these are the programs of submissions/accepted that are accepted
-// for the highest score; if none is, those that are accepted for less. If none is
-// accepted at all the package keeps the default, and [Run] says so.
-// In the newer formats every program that must be too slow must take longer than the
-// limit with its safety margin, too.
+// In the legacy format these are the programs of submissions/accepted that are accepted for the highest score; if none
+// is, those that are accepted for less. If none is accepted at all the package keeps the default, and [Run] says so. In
+// the newer formats every program that must be too slow must take longer than the limit with its safety margin, too.
 //
-// Programs are measured side by side, and those that matter once more alone. Infer
-// returns the package with this limit, stored, and pkg itself if it has a limit. The
-// package must be saved, as for [Run].
+// Programs are measured side by side, and those that matter once more alone. Infer returns the package with this limit,
+// stored, and pkg itself if it has a limit. The package must be saved, as for [Run].
 func Infer(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Package, error) {
 	if !inferable(pkg) {
 		return pkg, nil
@@ -55,8 +52,7 @@ func Infer(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Pack
 	return pkg.WithCPU(ctx, limit, problem.Inferred)
 }
 
-// inferable reports whether a package has no time limit, and a format that says how
-// to find it.
+// inferable reports whether a package has no time limit, and a format that says how to find it.
 func inferable(pkg *problem.Package) bool {
 	return pkg.Limits.Resolution != 0 && pkg.Limits.CPUFrom == "default"
 }
@@ -140,8 +136,7 @@ func (m *measurement) worst(ctx context.Context, programs []asked) (timed, error
 	})
 }
 
-// tooSlow reports a program that must be too slow, and is not, for a limit with its
-// safety margin.
+// tooSlow reports a program that must be too slow, and is not, for a limit with its safety margin.
 func (m *measurement) tooSlow(ctx context.Context, limit time.Duration, programs []asked) error {
 	margin := time.Duration(float64(limit) * m.pkg.Limits.SafetyMargin).Round(time.Millisecond)
 	return m.sideBySide(ctx, margin, programs, func(a asked, _ judge.Payload, r judge.Result) error {
@@ -159,9 +154,8 @@ func (m *measurement) tooSlow(ctx context.Context, limit time.Duration, programs
 	})
 }
 
-// bounding returns the programs that give a bound of the time limit, "lower" or
-// "upper". In the legacy format slow programs bound nothing: the proof shows whether
-// they are too slow.
+// bounding returns the programs that give a bound of the time limit, "lower" or "upper". In the legacy format slow
+// programs bound nothing: the proof shows whether they are too slow.
 func bounding(pkg *problem.Package, bound string) (all []asked, err error) {
 	for _, s := range pkg.Submissions {
 		if pkg.Format == problem.FormatLegacy {
@@ -182,3 +176,15 @@ func bounding(pkg *problem.Package, bound string) (all []asked, err error) {
 }
 
 func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// narrow is why a solution in C++ that Polygon accepts may be wrong here.
+const narrow = "; one reason may be that Polygon compiles sources of the types cpp.g++11, cpp.g++14 and cpp.g++17 for 32 bits, where float and double are calculated with more digits " +
+	"and long has fewer, and here all are compiled for 64: if so, let it use long double and long long, or give it another tag in problem.xml"
+
+// narrower explains the problem of a row where the width of numbers may be its cause.
+func narrower(pkg *problem.Package, row judge.ProofRow) string {
+	if pkg.Format != problem.FormatPolygon || row.Problem == "" || row.Language != "cpp" || row.Verdict != judge.WA {
+		return row.Problem
+	}
+	return row.Problem + narrow
+}

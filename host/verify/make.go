@@ -17,13 +17,11 @@ import (
 	"deepoj/host/problem"
 )
 
-// Finished reports whether a package can be judged as it is. Others need
-// [Finish] first.
+// Finished reports whether a package can be judged as it is. Others need [Finish] first.
 func Finished(pkg *problem.Package) bool { return pkg.Complete() && !inferable(pkg) }
 
-// Finish returns pkg with what it lacks to be judged, stored: tests that its own
-// programs make, as of [Make], and a time limit, as of [Infer]. The package must
-// be saved, as for [Run].
+// Finish returns pkg with what it lacks to be judged, stored: tests that its own programs make, as of [Make], and a
+// time limit, as of [Infer]. The package must be saved, as for [Run].
 func Finish(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Package, error) {
 	made, err := Make(ctx, cfg, pkg)
 	if err != nil {
@@ -55,11 +53,10 @@ func (m *maker) missing() (n int) {
 	return n
 }
 
-// Make makes the inputs and answers that a package does not hold: its generators
-// print the inputs, and its main solution the answers, or the interactor that talks
-// with it, in the sandbox and under limits. A generator is run twice, and must print the same. Make returns the
-// package with these tests, stored, or pkg itself if none is missing. The package
-// must be saved, as for [Run].
+// Make makes the inputs and answers that a package does not hold: its generators print the inputs, and its main
+// solution the answers, or the interactor that talks with it, in the sandbox and under limits. A generator is run
+// twice, and must print the same. Make returns the package with these tests, stored, or pkg itself if none is missing.
+// The package must be saved, as for [Run].
 func Make(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Package, error) {
 	if pkg.Complete() {
 		return pkg, nil
@@ -204,8 +201,7 @@ func (m *maker) generate(ctx context.Context, t *problem.Test) (problem.File, er
 	return input, nil
 }
 
-// print runs the generator of a test once, and stores what it prints. There is no
-// answer unless it writes that, too.
+// print runs the generator of a test once, and stores what it prints. There is no answer unless it writes that, too.
 func (m *maker) print(ctx context.Context, t *problem.Test) (input, answer problem.File, err error) {
 	program, args, name := m.generators[t.Made[0]], t.Made[1:], path.Join("made", t.Name)
 	if !m.twofold(t) {

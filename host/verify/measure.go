@@ -22,8 +22,7 @@ type timed struct {
 	millis int64  // CPU time
 }
 
-// asked is a program whose time is to be found out, on the tests of its patterns; a
-// nil pattern is about all of them.
+// asked is a program whose time is to be found out, on the tests of its patterns; a nil pattern is about all of them.
 type asked struct {
 	of    problem.Submission
 	about []*regexp.Regexp
@@ -133,11 +132,10 @@ func (m *measurement) alone(ctx context.Context, limit time.Duration, of timed) 
 // mostAlone is how many tests are run alone at most.
 const mostAlone = 10
 
-// slowest returns what the slowest program takes when it has the machine for itself,
-// in milliseconds. What all took side by side is known; what they take alone is told
-// by a function, which is asked as seldom as possible: side by side nothing is faster,
-// so that once a program takes as long alone as the next one took, the rest cannot
-// matter, nor can it if it gives the same limit.
+// slowest returns what the slowest program takes when it has the machine for itself, in milliseconds. What all took
+// side by side is known; what they take alone is told by a function, which is asked as seldom as possible: side by side
+// nothing is faster, so that once a program takes as long alone as the next one took, the rest cannot matter, nor can
+// it if it gives the same limit.
 //
 // It asks about no more than mostAlone.
 func slowest(all []timed, limit func(millis int64) time.Duration, alone func(timed) (int64, error)) (worst timed, err error) {

@@ -166,3 +166,32 @@ func TestTheAnswersOfAnInteractivePackageAreMade(t *testing.T) {
 		t.Errorf("a main solution that fails: %v", err)
 	}
 }
+
+// The answer is what comes of the second run, which knows a tenth of the number.
+func TestTheAnswersOfAPackageThatRunsProgramsTwiceAreMade(t *testing.T) {
+	t.Parallel()
+	const talk = `import sys
+said = open(sys.argv[1]).read().strip()
+print(said, flush=True)
+open(sys.argv[2], "w").write(input() + "\n")
+`
+	const twice = "said = input()\nprint('tenth ' + str(int(said) // 10) if said.isdigit() else 10 * int(said.split()[1]))\n"
+	for runs, judging := range map[string]string{"": `run-count="2"`, "<runs><run>1</run><run>2</run></runs>": ""} {
+		files := map[string]string{"files/talk.py": talk, "solutions/all.py": twice, "solutions/late.py": twice + "if not said.isdigit(): 1 // 0\n"}
+		assets := words + `<interactor><source path="files/talk.py" type="python.3"/>` + runs + `</interactor>`
+		const tests = `<tests><test method="generated" cmd="gen 7770"/></tests>`
+		pkg, err := made(t, polygon(judging, tests, assets+strings.Replace(mainOnly, "</solutions>",
+			`<solution tag="failed"><source path="solutions/late.py" type="python.3"/></solution></solutions>`, 1), files))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := content(t, pkg, pkg.Tests()[0].Answer); got != "7770\n" {
+			t.Errorf("the answer is %q", got)
+		}
+		proved(t, pkg, map[string]string{"solutions/all.py": "", "solutions/late.py": ""})
+		files["solutions/all.py"] = files["solutions/late.py"]
+		if _, err := made(t, polygon(judging, tests, assets+mainOnly, files)); err == nil || !strings.Contains(err.Error(), "ended with exit status 1") {
+			t.Errorf("a main solution whose second run fails: %v", err)
+		}
+	}
+}

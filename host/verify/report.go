@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +10,8 @@ import (
 	"text/tabwriter"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
 )
 
 // report sums the rows up.
@@ -34,8 +37,7 @@ func (p *proof) report() judge.Proof {
 	return r
 }
 
-// mustBeAccepted reports whether a submission is to show that the problem can be
-// solved.
+// mustBeAccepted reports whether a submission is to show that the problem can be solved.
 func mustBeAccepted(row judge.ProofRow) bool {
 	return slices.Equal(row.Allowed, []judge.Verdict{judge.AC})
 }
@@ -134,4 +136,31 @@ func points(score *float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%g", *score)
+}
+
+// fault is what is wrong with a package, in an error of [Finish].
+type fault struct{ why string }
+
+func (e *fault) Error() string { return e.why }
+
+func faultf(format string, args ...any) error { return &fault{fmt.Sprintf(format, args...)} }
+
+// AtFault reports whether an error of [Finish], [Make] or [Infer] says what is wrong with the package, or that this
+// machine lacks a language of it. Other errors are failures of the platform.
+func AtFault(err error) bool {
+	_, own := errors.AsType[*fault](err)
+	missing, lacks := errors.AsType[*blame.UnavailableError](err)
+	return own || lacks && !missing.Agent || blame.AtFault(err)
+}
+
+// ignore takes note of what checkers say in a result and has no effect.
+func (p *proof) ignore(r judge.Result) {
+	if !slices.ContainsFunc(r.Tests, func(t judge.TestResult) bool { return strings.Contains(t.JudgeNote, judging.ScoreIgnored) }) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Contains(p.ignored, judging.ScoreIgnored) {
+		p.ignored = append(p.ignored, judging.ScoreIgnored)
+	}
 }

@@ -2,23 +2,18 @@
 // each is judged like any other and must get what its place in the package
 // allows.
 //
-// A proof says how far the slowest accepted submission is from the time limit,
-// so that a setter sees a limit that is too tight or too loose. It changes
-// nothing: who stores or activates a package decides what to make of it.
+// A proof says how far the slowest accepted submission is from the time limit, so that a setter sees a limit that is
+// too tight or too loose. It changes nothing: who stores or activates a package decides what to make of it.
 //
 // Its files:
 //
-//	verify.go   the proof and its configuration
-//	stage.go    its steps
+//	verify.go   the proof, its configuration and its steps
 //	make.go     makes tests and answers that a package says how to make
-//	infer.go    time limits that a package leaves to be found out
-//	bits.go     solutions that count on 32 bits
+//	infer.go    time limits that a package leaves to be found out, and solutions that count on 32 bits
 //	check.go    validators on inputs, checkers on known outputs
 //	expect.go   which expectation a result does not meet
-//	ignored.go  what checkers said without effect
 //	measure.go  how far programs are from the time limit
-//	fault.go    what is wrong with a package
-//	report.go   the report
+//	report.go   the report: what is wrong with a package, and what checkers said without effect
 package verify
 
 import (
@@ -48,22 +43,18 @@ type Config struct {
 	// "accepted/*". Submissions that do not match are left out. Defaults to all.
 	Only string
 
-	// Parallel is how many submissions are judged at once. Defaults to the
-	// number of cores.
+	// Parallel is how many submissions are judged at once. Defaults to the number of cores.
 	Parallel int
 
-	// Stage is told how far each step is, from one goroutine at a time. Defaults to
-	// nobody.
+	// Stage is told how far each step is, from one goroutine at a time. Defaults to nobody.
 	Stage func(Stage)
 
-	// Done is told of each row when it is complete, from one goroutine at a
-	// time. Defaults to nobody.
+	// Done is told of each row when it is complete, from one goroutine at a time. Defaults to nobody.
 	Done func(judge.ProofRow)
 }
 
-// Run judges the submissions of a package, and has its validators and checkers say
-// what they must. The error is a failure of the
-// platform; a submission that gets what it should not is in the report.
+// Run judges the submissions of a package, and has its validators and checkers say what they must. The error is a
+// failure of the platform; a submission that gets what it should not is in the report.
 func Run(ctx context.Context, cfg Config, pkg *problem.Package) (judge.Proof, error) {
 	if cfg.Judge == nil {
 		return judge.Proof{}, errors.New("verify: Judge is missing")
@@ -270,9 +261,8 @@ func wrong(s problem.Submission, r judge.Result) string {
 	return ""
 }
 
-// notInFull says that an accepted submission has not all points, or "". Where answers
-// are only more or less good, no program has, and the legacy format has no folder for
-// the best.
+// notInFull says that an accepted submission has not all points, or "". Where answers are only more or less good, no
+// program has, and the legacy format has no folder for the best.
 func notInFull(s problem.Submission, r judge.Result) string {
 	if len(s.Expect) > 0 || s.Partial || s.Score != nil || !slices.Equal(s.Allowed, []judge.Verdict{judge.AC}) ||
 		r.Verdict.InPackage() != judge.AC || r.Score == nil || r.MaxScore == nil || *r.Score == *r.MaxScore {
@@ -291,9 +281,8 @@ func (p *proof) text(ctx context.Context, f problem.File) (string, error) {
 	return string(b), errors.Join(err, r.Close())
 }
 
-// Language finds the language of a program by the extensions of its files. A
-// language's first extension weighs more than its others, which may be those of
-// headers.
+// Language finds the language of a program by the extensions of its files. A language's first extension weighs more
+// than its others, which may be those of headers.
 func Language(languages []judge.Language, names []string) (judge.Language, bool) {
 	for _, first := range []bool{true, false} {
 		for _, name := range names {
@@ -306,4 +295,64 @@ func Language(languages []judge.Language, names []string) (judge.Language, bool)
 		}
 	}
 	return judge.Language{}, false
+}
+
+// The steps of [Finish] and [Run], as [Stage] calls them, in their order.
+const (
+	StepMake    = "make"    // tests that the package's own programs make
+	StepMeasure = "measure" // programs whose time gives the time limit
+	StepInspect = "inspect" // questions to validators and checkers
+	StepVerify  = "verify"  // submissions
+)
+
+// Stage says how far a step is.
+type Stage struct {
+	Step  string `json:"step"`
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
+	What  string `json:"what,omitempty"` // what was done last, such as the name of a test
+}
+
+// stages is about how often a step that has many parts tells of them.
+const stages = 40
+
+// counter counts the parts of a step and tells of them, though not of each of many.
+type counter struct {
+	tell func(Stage)
+
+	mu    sync.Mutex
+	stage Stage
+	told  int
+}
+
+// begin tells that a step of so many parts begins.
+func (c Config) begin(step string, total int) *counter {
+	n := &counter{tell: c.Stage, stage: Stage{Step: step, Total: total}}
+	if n.tell != nil && total > 0 {
+		n.tell(n.stage)
+	}
+	return n
+}
+
+// more says that the step has more parts than was thought.
+func (n *counter) more(parts int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stage.Total += parts
+}
+
+// done counts a part, from any goroutine.
+func (n *counter) done(what string) {
+	if n.tell == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stage.Done++
+	n.stage.What = what
+	if n.stage.Done < n.stage.Total && (n.stage.Done-n.told)*stages < n.stage.Total {
+		return
+	}
+	n.told = n.stage.Done
+	n.tell(n.stage)
 }

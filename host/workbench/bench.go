@@ -25,8 +25,7 @@ import (
 	"deepoj/sandbox/oneshot"
 )
 
-// Bench is where plugins and packages are tried: a folder, a runtime and perhaps a
-// sandbox.
+// Bench is where plugins and packages are tried: a folder, a runtime and perhaps a sandbox.
 type Bench struct {
 	Plugins *plugin.Runtime
 	Agent   *sandbox.Client // nil without one
@@ -47,9 +46,8 @@ type Config struct {
 	Told        io.Writer    // gets what people should know
 }
 
-// Open makes a bench. A process of root keeps root in the sandbox agent
-// alone, if one is wanted, and goes on as an unprivileged account: what it is to
-// read of root's must be open before. Without an agent, noAgent says why. Compiled
+// Open makes a bench. A process of root keeps root in the sandbox agent alone, if one is wanted, and goes on as an
+// unprivileged account: what it is to read of root's must be open before. Without an agent, noAgent says why. Compiled
 // plugins are kept for the next command in any case.
 func Open(ctx context.Context, cfg Config) (b *Bench, noAgent error, err error) {
 	b = &Bench{stop: func() {}}
@@ -113,9 +111,8 @@ func commandCache(ctx context.Context, told io.Writer) string {
 	return dir
 }
 
-// trusted returns a folder of what was compiled, which is made if it is missing. The
-// error says why what is in it cannot be believed: somebody else may have put it
-// there, and it is run.
+// trusted returns a folder of what was compiled, which is made if it is missing. The error says why what is in it
+// cannot be believed: somebody else may have put it there, and it is run.
 func trusted(dir string) (string, error) {
 	if dir == "" {
 		return "", errors.New("this account has no folder for it")
@@ -139,8 +136,7 @@ func trusted(dir string) (string, error) {
 	return dir, nil
 }
 
-// StartAgent starts a sandbox agent for as long as one command takes, with further words
-// of its command line.
+// StartAgent starts a sandbox agent for as long as one command takes, with further words of its command line.
 func StartAgent(ctx context.Context, cfg sandbox.Config, words ...string) (agent *sandbox.Client, stop func(), err error) {
 	cfg.Log = slog.New(slog.DiscardHandler)
 	p, err := oneshot.Spawn(ctx, "/proc/self/exe", append([]string{"sandbox", "agent"}, words...), cfg)
@@ -181,8 +177,7 @@ func dropRoot(ctx context.Context, told io.Writer) error {
 // benchCacheBytes bounds what commands keep of compiled programs and checkers.
 const benchCacheBytes = 1 << 30
 
-// Judging is the configuration with which programs are judged on the bench. Blobs are
-// left to the caller.
+// Judging is the configuration with which programs are judged on the bench. Blobs are left to the caller.
 func (b *Bench) Judging() (judging.Config, error) {
 	adapters, err := plugins.Languages()
 	return judging.Config{

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"deepoj/host/judge"
 	"deepoj/host/judging"
@@ -33,9 +36,8 @@ type DeskConfig struct {
 	Stage func(verify.Stage) // told how far making it ready is
 }
 
-// OpenDesk reads a package with the rights of the caller, and stores it for the
-// time of one command, with the tests that match. Those that the package does not
-// hold are made.
+// OpenDesk reads a package with the rights of the caller, and stores it for the time of one command, with the tests
+// that match. Those that the package does not hold are made.
 func OpenDesk(ctx context.Context, cfg DeskConfig) (d *Desk, err error) {
 	files, slug, closer, err := source.Open(cfg.Path)
 	if err != nil {
@@ -79,8 +81,7 @@ func OpenDesk(ctx context.Context, cfg DeskConfig) (d *Desk, err error) {
 	return &Desk{Bench: b, Judge: j, Problem: pkg, cfg: cfg}, nil
 }
 
-// Limit finds the time limit of a package that states none. A package that shows none
-// keeps the default.
+// Limit finds the time limit of a package that states none. A package that shows none keeps the default.
 func (d *Desk) Limit(ctx context.Context) error {
 	limited, err := verify.Infer(ctx, verify.Config{Judge: d.Judge, Stage: d.cfg.Stage}, d.Problem)
 	if verify.AtFault(err) {
@@ -92,4 +93,55 @@ func (d *Desk) Limit(ctx context.Context) error {
 	}
 	d.Problem = limited
 	return nil
+}
+
+// ReadModule reads a file of at most as many bytes as a module may have. More is for the admission to refuse.
+func ReadModule(name string) ([]byte, error) {
+	const most = 64 << 20
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", name)
+	}
+	if info.Size() > most {
+		return nil, fmt.Errorf("%s has %d bytes: no module has so many", name, info.Size())
+	}
+	return os.ReadFile(filepath.Clean(name))
+}
+
+// OpenRegular opens a file that can be read at any place. What cannot, such as a pipe, is copied.
+func OpenRegular(name string) (*os.File, error) {
+	f, err := os.Open(filepath.Clean(name))
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = fmt.Errorf("%s is a folder", name)
+	case info.Mode().IsRegular():
+		return f, nil
+	case info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice|fs.ModeSocket) != 0:
+		var copied *os.File
+		if copied, err = copyOf(f); err == nil {
+			return copied, f.Close()
+		}
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
+// copyOf returns a file without a name that holds what is read.
+func copyOf(f *os.File) (*os.File, error) {
+	t, err := os.CreateTemp("", "deepoj-plugin-")
+	if err != nil {
+		return nil, err
+	}
+	_, err = t.ReadFrom(f)
+	if err = errors.Join(err, os.Remove(t.Name())); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
 }

@@ -18,8 +18,7 @@ import (
 	"deepoj/sandbox"
 )
 
-// compileDirectly compiles in a folder of this machine, unless the module is in the
-// cache. Cache may be "".
+// compileDirectly compiles in a folder of this machine, unless the module is in the cache. Cache may be "".
 func compileDirectly(ctx context.Context, told io.Writer, dir, cache string, files []sandbox.File) ([]byte, string, error) {
 	p, err := build.PlanPlugin(plugins.SDK(), files)
 	if err != nil {

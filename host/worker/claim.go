@@ -12,9 +12,8 @@ import (
 	"deepoj/queue"
 )
 
-// claim makes the jobs of entries ours, at most limit, and returns a run for
-// each. Entries that the database has decided about are acknowledged; after an
-// error none is, and redelivery heals.
+// claim makes the jobs of entries ours, at most limit, and returns a run for each. Entries that the database has
+// decided about are acknowledged; after an error none is, and redelivery heals.
 func (w *Worker) claim(ctx context.Context, entries []judge.Entry, limit int) ([]*run, error) {
 	// A stop must not leave a claim behind that nobody knows of.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
@@ -81,8 +80,7 @@ func (w *Worker) claim(ctx context.Context, entries []judge.Entry, limit int) ([
 	return runs, nil
 }
 
-// take claims at most limit jobs straight from a delivery that can do so, and
-// returns a run for each.
+// take claims at most limit jobs straight from a delivery that can do so, and returns a run for each.
 func (w *Worker) take(ctx context.Context, from queue.Taker, limit int) ([]*run, error) {
 	if err := w.giveBackTaken(ctx); err != nil {
 		return nil, err
@@ -123,9 +121,8 @@ func (w *Worker) giveBackTaken(ctx context.Context) error {
 	return nil
 }
 
-// claimTries is how often a claim is tried. What cannot be claimed lies in the
-// queue until it is delivered again, so one broken connection or one deadlock
-// should not decide.
+// claimTries is how often a claim is tried. What cannot be claimed lies in the queue until it is delivered again, so
+// one broken connection or one deadlock should not decide.
 const claimTries = 3
 
 // ask claims jobs, and returns when the request was sent that succeeded.
@@ -142,9 +139,8 @@ func (w *Worker) ask(ctx context.Context, ids []int64, token string) (asked time
 	return asked, jobs, rejected, err
 }
 
-// giveBackLost gives back a job that an earlier try of the same claim got, whose
-// answer was lost on the way: nobody works on it. The token proves that; with
-// another one, the database refuses.
+// giveBackLost gives back a job that an earlier try of the same claim got, whose answer was lost on the way: nobody
+// works on it. The token proves that; with another one, the database refuses.
 func (w *Worker) giveBackLost(ctx context.Context, a judge.Attempt) {
 	_, err := w.store.Fail(ctx, a, "the answer to the claim was lost", false)
 	if _, refused := errors.AsType[*judge.RejectedError](err); err != nil && !refused {
@@ -179,8 +175,7 @@ func (w *Worker) ack(entries ...judge.Entry) {
 	}
 }
 
-// acknowledge removes decided entries, as many at once as wait, until there are
-// no more to come.
+// acknowledge removes decided entries, as many at once as wait, until there are no more to come.
 func (w *Worker) acknowledge(ctx context.Context) {
 	for e := range w.acks {
 		batch := []judge.Entry{e}
@@ -198,8 +193,7 @@ func (w *Worker) acknowledge(ctx context.Context) {
 	}
 }
 
-// acknowledgeBatch tries twice. An entry that stays does no harm: when it comes
-// again its job cannot be claimed.
+// acknowledgeBatch tries twice. An entry that stays does no harm: when it comes again its job cannot be claimed.
 func (w *Worker) acknowledgeBatch(ctx context.Context, batch []judge.Entry) {
 	var err error
 	for range 2 {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/telemetry"
 )
 
-// Config says who a worker is and at which pace it works. Only Name and
-// Languages are required.
+// Config says who a worker is and at which pace it works. Only Name and Languages are required.
 type Config struct {
 	// Name is the worker's name (WORKER_ID). A random boot id is appended, so
 	// that twins, and one after the other, are never taken for each other.
@@ -36,16 +36,14 @@ type Config struct {
 	// least three heartbeats. Defaults to 60 seconds.
 	Lease time.Duration
 
-	// Heartbeat is the time between two renewals (JOB_HEARTBEAT_SEC). Defaults
-	// to 10 seconds.
+	// Heartbeat is the time between two renewals (JOB_HEARTBEAT_SEC). Defaults to 10 seconds.
 	Heartbeat time.Duration
 
 	// Grace is how long a stopping worker may go on with what it has begun;
 	// then it gives it back. Defaults to 20 seconds.
 	Grace time.Duration
 
-	// ReceiveWait is how long one question for work waits. Defaults to 1
-	// second.
+	// ReceiveWait is how long one question for work waits. Defaults to 1 second.
 	ReceiveWait time.Duration
 
 	// ProgressEvery is how long the result of a single test waits at most
@@ -67,40 +65,33 @@ type Config struct {
 	// known, at once. Defaults to nothing known.
 	Compilers func() []judge.Language
 
-	// Sandbox is the need that every worker has: it runs something and returns a
-	// line about the sandbox for people, or says why nothing can be run. Defaults
-	// to always well.
+	// Sandbox is the need that every worker has: it runs something and returns a line about the sandbox for people,
+	// or says why nothing can be run. Defaults to always well.
 	Sandbox func(ctx context.Context) (string, error)
 
-	// Needs are what judging needs besides, each of which may be away for a while.
-	// They are probed at the start, every ProbeEvery, and when a job could not be
-	// judged, unless they are spare. Defaults to none.
+	// Needs are what judging needs besides, each of which may be away for a while. They are probed at the start,
+	// every ProbeEvery, and when a job could not be judged, unless they are spare. Defaults to none.
 	Needs []Need
 
-	// Passing reports whether a job may have failed because something that judging
-	// needs was lost for a moment: then it is judged once more at once. Defaults
-	// to never.
+	// Passing reports whether a job may have failed because something that judging needs was lost for a moment:
+	// then it is judged once more at once. Defaults to never.
 	Passing func(error) bool
 
-	// Others execute the kinds of jobs that are not submissions. A job of a
-	// kind that is not here fails, and is dead after its last try. Defaults to
-	// none.
+	// Others execute the kinds of jobs that are not submissions. A job of a kind that is not here fails, and is
+	// dead after its last try. Defaults to none.
 	Others map[judge.Kind]Execute
 
-	// Context adds the ids of a job to the context of its judging, for logs.
-	// Defaults to the context as it is.
+	// Context adds the ids of a job to the context of its judging, for logs. Defaults to the context as it is.
 	Context func(ctx context.Context, job judge.Claim) context.Context
 
 	// Tracer makes the spans of attempts. Defaults to none.
 	Tracer *telemetry.Tracer
 
-	// Journal is a folder in which results are kept that the database has
-	// neither taken nor refused yet, so that they survive this process
-	// (JOURNAL_DIR). Defaults to none: they are kept in memory.
+	// Journal is a folder in which results are kept that the database has neither taken nor refused yet, so that
+	// they survive this process (JOURNAL_DIR). Defaults to none: they are kept in memory.
 	Journal string
 
-	// Claimed is called after jobs were claimed: there is room in the queue.
-	// Defaults to nothing.
+	// Claimed is called after jobs were claimed: there is room in the queue. Defaults to nothing.
 	Claimed func()
 
 	// Log gets every refusal and failure. Defaults to none.
@@ -180,4 +171,48 @@ func setDefault[T comparable](field *T, value T) {
 	if *field == zero {
 		*field = value
 	}
+}
+
+// Store is what a worker asks of the database; in production a Store of the package sql answers.
+type Store interface {
+	Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Claim, []judge.RejectedError, error)
+	Held(ctx context.Context, owner, token string) ([]judge.Attempt, error)
+	Heartbeat(ctx context.Context, attempts []judge.Attempt, lease time.Duration) ([]int64, error)
+	Progress(ctx context.Context, a judge.Attempt, ps []judge.Progress) error
+	Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error
+	FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error))
+	Fail(ctx context.Context, a judge.Attempt, why string, counts bool) (judge.Status, error)
+	Bury(ctx context.Context, a judge.Attempt, reason judge.Reason, detail string) error
+	Malformed(ctx context.Context, jobID int64, reason judge.Reason) error
+	OfferLanguages(ctx context.Context, languages []judge.Language) error
+}
+
+// Judger judges a submission on a version of its problem. An error is a failure of the platform and never the
+// contestant's: the job is tried again, which counts unless the error is [ErrNotHere], or something that the worker
+// needs is away. Judge returns soon after its context has ended.
+type Judger interface {
+	Judge(ctx context.Context, p judge.Payload, version blob.Digest, progress func(judge.Progress)) (judge.Result, error)
+}
+
+// Directory is where a worker says that it lives.
+type Directory interface {
+	Beat(ctx context.Context, w judge.WorkerInfo) error
+	Gone(ctx context.Context, name string) error
+}
+
+// ErrNotHere marks a job that this worker cannot judge though another may: its tool chain is missing or has vanished.
+// The job is given back without counting a try, and the worker looks again at what it is able to do. An error of a
+// [Judger] says so with a method NotHere() bool.
+var ErrNotHere = errors.New("cannot be judged on this worker")
+
+// notHere reports whether err says that another worker may succeed.
+func notHere(err error) bool {
+	if errors.Is(err, ErrNotHere) {
+		return true
+	}
+	e, ok := errors.AsType[interface {
+		error
+		NotHere() bool
+	}](err)
+	return ok && e.NotHere()
 }

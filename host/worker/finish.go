@@ -18,9 +18,8 @@ var errCannotWrite = errors.New("the database answers, but not to this")
 // is the database well, and the write is not.
 const patience = 3
 
-// finalize has a result recorded, and calls over when that is decided. It does
-// not wait: thousands of goroutines that did would be a burden for the collector
-// of memory, which looks at the stack of each.
+// finalize has a result recorded, and calls over when that is decided. It does not wait: thousands of goroutines that
+// did would be a burden for the collector of memory, which looks at the stack of each.
 func (w *Worker) finalize(ctx context.Context, r *run, result *judge.Result, over func()) {
 	u := w.journal.expect(&r.job, result)
 	ctx, span := telemetry.Start(ctx, "finalize")
@@ -51,9 +50,8 @@ func (w *Worker) finalize(ctx context.Context, r *run, result *judge.Result, ove
 // resultFailure is what is logged of a result that the database does not take.
 const resultFailure = "a result cannot be recorded"
 
-// record asks until the result of u is answered, however long the database is
-// away. One that is not, because the worker is being stopped, stays in the
-// journal.
+// record asks until the result of u is answered, however long the database is away. One that is not, because the worker
+// is being stopped, stays in the journal.
 func (w *Worker) record(ctx context.Context, r *run, u *unanswered) {
 	began := time.Now()
 	err := w.settle(ctx, r, resultFailure, func(ctx context.Context) error {
@@ -62,8 +60,7 @@ func (w *Worker) record(ctx context.Context, r *run, u *unanswered) {
 	w.recorded(ctx, r, u, began, err)
 }
 
-// recorded deals with what the database has said of the result of u, which it was
-// asked at began.
+// recorded deals with what the database has said of the result of u, which it was asked at began.
 func (w *Worker) recorded(ctx context.Context, r *run, u *unanswered, began time.Time, err error) {
 	w.m.latency.Observe(float64(time.Since(began).Microseconds()) / 1000)
 	if errors.Is(err, errCannotWrite) {
@@ -128,9 +125,8 @@ func (w *Worker) bury(ctx context.Context, r *run, reason judge.Reason, detail s
 	w.ack(r.entries...)
 }
 
-// settle calls ask until the database has answered: with success, or with a
-// [*judge.RejectedError]. Any other error means that ctx has ended, or it is an
-// errCannotWrite: leases are renewed, but this write fails again and again.
+// settle calls ask until the database has answered: with success, or with a [*judge.RejectedError]. Any other error
+// means that ctx has ended, or it is an errCannotWrite: leases are renewed, but this write fails again and again.
 func (w *Worker) settle(ctx context.Context, r *run, failure string, ask func(context.Context) error) (err error) {
 	ctx, span := telemetry.Start(ctx, "finalize")
 	defer func() { span.End(err) }()
@@ -138,8 +134,7 @@ func (w *Worker) settle(ctx context.Context, r *run, failure string, ask func(co
 	return w.insist(ctx, r, renewals, failure, soon(ctx, ask), ask)
 }
 
-// insist is settle after ask was called once, when the lease had been renewed so
-// often, and said err.
+// insist is settle after ask was called once, when the lease had been renewed so often, and said err.
 func (w *Worker) insist(ctx context.Context, r *run, renewals int, failure string, err error, ask func(context.Context) error) error {
 	for wait := shortestPause; ; wait = min(2*wait, longestPause) {
 		if err == nil {

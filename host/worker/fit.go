@@ -20,9 +20,8 @@ type Need struct {
 	// returns soon after its context has ended.
 	Probe func(ctx context.Context) error
 
-	// Spare says that some jobs can do without it, as with a bucket whose files
-	// may be near: it is probed only after a job could not be judged, and then
-	// until it is back.
+	// Spare says that some jobs can do without it, as with a bucket whose files may be near: it is probed only
+	// after a job could not be judged, and then until it is back.
 	Spare bool
 }
 
@@ -104,10 +103,9 @@ func (w *Worker) probe(ctx context.Context) {
 	w.lookAt(ctx, false)
 }
 
-// lookAt looks at tool chains and sandbox, and at all other needs. A worker that
-// lacks one takes no jobs, but says what it could judge before: what is handed in
-// meanwhile waits. After a failure it looks at what is spare, too. The caller holds
-// probing.
+// lookAt looks at tool chains and sandbox, and at all other needs. A worker that lacks one takes no jobs, but says what
+// it could judge before: what is handed in meanwhile waits. After a failure it looks at what is spare, too. The caller
+// holds probing.
 func (w *Worker) lookAt(ctx context.Context, failure bool) {
 	began := time.Now()
 	lacked, _ := errors.AsType[*UnfitError](w.Unable())
@@ -156,9 +154,8 @@ func (w *Worker) lookAt(ctx context.Context, failure bool) {
 	}
 }
 
-// setUnable says why no jobs are taken, or with nil that they are. That it is said
-// in the log only after all others were told, for which they have twice answerTime;
-// the jobs themselves do not wait for it.
+// setUnable says why no jobs are taken, or with nil that they are. That it is said in the log only after all others
+// were told, for which they have twice answerTime; the jobs themselves do not wait for it.
 func (w *Worker) setUnable(ctx context.Context, err error) {
 	w.mu.Lock()
 	was := w.unable
@@ -215,8 +212,7 @@ const freeLosses = 5
 // maxLosers bounds how many jobs are remembered that lost the sandbox.
 const maxLosers = 1024
 
-// excused reports whether a job that failed for want of something is given back
-// without counting a try.
+// excused reports whether a job that failed for want of something is given back without counting a try.
 func (w *Worker) excused(job int64, lack error) bool {
 	if u, ok := errors.AsType[*UnfitError](lack); !ok || u.Need != NeedSandbox {
 		return true // no program reaches that far
@@ -230,10 +226,9 @@ func (w *Worker) excused(job int64, lack error) bool {
 	return w.losses[job] <= freeLosses
 }
 
-// judge executes r until it is decided what came of it: a result, an error, or with
-// lack an error for want of something that is away. What was lost for a moment
-// only is tried once more in the same attempt, at once and uncounted; if it is lost
-// again, something about the job may be the cause.
+// judge executes r until it is decided what came of it: a result, an error, or with lack an error for want of something
+// that is away. What was lost for a moment only is tried once more in the same attempt, at once and uncounted; if it is
+// lost again, something about the job may be the cause.
 func (w *Worker) judge(ctx context.Context, r *run, report *reporter, result *judge.Result) (lack, err error) {
 	if lack := w.Unable(); lack != nil {
 		return lack, lack // it was asked for before this was known

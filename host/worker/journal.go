@@ -23,10 +23,9 @@ const answerSoon = 250 * time.Millisecond
 // journalVersion is the version of the entries' format.
 const journalVersion = 1
 
-// journal keeps the results that the database has neither taken nor refused in
-// a folder, one file each, so that they survive the worker. Workers that share
-// a folder may record each other's results: recording one twice changes
-// nothing. A nil journal keeps nothing.
+// journal keeps the results that the database has neither taken nor refused in a folder, one file each, so that they
+// survive the worker. Workers that share a folder may record each other's results: recording one twice changes nothing.
+// A nil journal keeps nothing.
 type journal struct {
 	dir string
 	m   metrics
@@ -139,8 +138,7 @@ func (u *unanswered) forget() {
 	}
 }
 
-// left returns the results of earlier workers. A file that cannot be read is
-// removed: its job is judged again.
+// left returns the results of earlier workers. A file that cannot be read is removed: its job is judged again.
 func (j *journal) left() []*unanswered {
 	if j == nil {
 		return nil
@@ -187,8 +185,7 @@ func (u *unanswered) read() error {
 	return nil
 }
 
-// replay has the database take what earlier workers could not record, or say
-// why it does not want it any more.
+// replay has the database take what earlier workers could not record, or say why it does not want it any more.
 func (w *Worker) replay(ctx context.Context) {
 	for _, u := range w.journal.left() {
 		// As a run its lease is renewed until the database has answered.

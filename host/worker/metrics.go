@@ -106,8 +106,7 @@ func newMetrics(reg prometheus.Registerer) (m metrics, err error) {
 	return m, err
 }
 
-// register adds c to reg, or returns the collector of the same name that is
-// there already.
+// register adds c to reg, or returns the collector of the same name that is there already.
 func register[C prometheus.Collector](reg prometheus.Registerer, c C) (C, error) {
 	if reg == nil {
 		return c, nil

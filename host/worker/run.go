@@ -61,8 +61,7 @@ func (w *Worker) newRun(job judge.Claim, entries []judge.Entry, asked time.Time)
 	return r
 }
 
-// log returns a logger that says which job and attempt it is about. Most runs log
-// a line or none.
+// log returns a logger that says which job and attempt it is about. Most runs log a line or none.
 func (r *run) log() *slog.Logger {
 	return r.logger.With(slog.Int64("job_id", r.job.JobID), slog.Int64("attempt_id", int64(r.job.AttemptID)), slog.String("trace_id", r.job.TraceID))
 }
@@ -107,8 +106,7 @@ func (r *run) renewals() int {
 	return r.beats
 }
 
-// lose stops the judging because of why, and reports whether there was any to
-// stop.
+// lose stops the judging because of why, and reports whether there was any to stop.
 func (r *run) lose(why error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -153,8 +151,7 @@ func (r *run) answered(err error) {
 	}
 }
 
-// work judges r and has recorded what came of it. Over is called when nothing is
-// left to do, which may be later.
+// work judges r and has recorded what came of it. Over is called when nothing is left to do, which may be later.
 func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 	ctx, attempt := w.cfg.Tracer.Attempt(w.cfg.Context(judging, r.job), r.job.TraceID, r.job.JobID, r.job.AttemptID, r.asked)
 	attempt.Text("worker", w.owner)
@@ -299,8 +296,7 @@ type payloadError struct{ err error }
 
 func (e *payloadError) Error() string { return "payload: " + e.err.Error() }
 
-// readPayload returns the payload of a submission; the error is a
-// [*payloadError].
+// readPayload returns the payload of a submission; the error is a [*payloadError].
 func readPayload(raw []byte) (judge.Payload, error) {
 	p, err := judge.DecodePayload(raw)
 	switch {

@@ -17,12 +17,10 @@ import (
 
 // Bounds that are nobody's to set.
 const (
-	// answerTime is how long the database or the queue may take for an answer
-	// until it is asked again.
+	// answerTime is how long the database or the queue may take for an answer until it is asked again.
 	answerTime = 10 * time.Second
 
-	// giveBackTime is how long a stopping worker tries, after its grace, to
-	// give back what it could not finish.
+	// giveBackTime is how long a stopping worker tries, after its grace, to give back what it could not finish.
 	giveBackTime = 5 * time.Second
 
 	// shortestPause and longestPause bound the time between two tries.
@@ -74,8 +72,7 @@ type Worker struct {
 	stopping  bool
 }
 
-// New returns a worker that receives from delivery, claims in store, judges with
-// judger, and says in dir that it lives.
+// New returns a worker that receives from delivery, claims in store, judges with judger, and says in dir that it lives.
 func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Directory) (*Worker, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
@@ -110,8 +107,7 @@ func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Di
 	return w, nil
 }
 
-// Owner returns the name under which this worker holds leases: its own with the
-// boot id.
+// Owner returns the name under which this worker holds leases: its own with the boot id.
 func (w *Worker) Owner() string { return w.owner }
 
 // Serving returns the ids of the languages that can be judged here now.
@@ -159,8 +155,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	background.Go(func() { w.heartbeats(writing) })
 	background.Go(func() { w.replay(writing) })
 
-	// Whoever has judged waits for the next run: a new goroutine would have to grow
-	// its stack again.
+	// Whoever has judged waits for the next run: a new goroutine would have to grow its stack again.
 	var running sync.WaitGroup
 	idle := make(chan *run)
 	over := func() {
@@ -281,8 +276,7 @@ func (w *Worker) next(ctx context.Context, limit int) (runs []*run, err error) {
 	return runs, err
 }
 
-// reserve waits for a free slot, takes every one that is free and returns how
-// many. It returns 0 when ctx is done.
+// reserve waits for a free slot, takes every one that is free and returns how many. It returns 0 when ctx is done.
 func (w *Worker) reserve(ctx context.Context) int {
 	if ctx.Err() != nil {
 		return 0

@@ -1,9 +1,8 @@
 // Package abi is the plugin contract as Go types: the manifest every plugin
 // carries and the JSON that a tool-chain adapter reads and writes.
 //
-// It imports only the standard library and compiles for wasip1, so host and
-// guests share it. Authors in other languages read the same facts in
-// plugins/README.md.
+// It imports only the standard library and compiles for wasip1, so host and guests share it. Authors in other languages
+// read the same facts in plugins/README.md.
 package abi
 
 import "encoding/json"
@@ -61,8 +60,7 @@ type Limits struct {
 	OutputKiB int `json:"output_kib,omitempty"`
 }
 
-// Test is a case that a plugin brings to prove itself. Expect is accepted,
-// wrong, presentation, partial or failed.
+// Test is a case that a plugin brings to prove itself. Expect is accepted, wrong, presentation, partial or failed.
 type Test struct {
 	Input  string   `json:"input"`
 	Output string   `json:"output"`
@@ -118,8 +116,7 @@ type PlanRequest struct {
 	Limits  RunLimits         `json:"limits"`
 	Host    Host              `json:"host"`
 
-	// Entry is the name of the source that the program starts with; "" = nobody says,
-	// and the adapter chooses.
+	// Entry is the name of the source that the program starts with; "" = nobody says, and the adapter chooses.
 	Entry string `json:"entry,omitempty"`
 }
 
@@ -158,8 +155,7 @@ type SourceError struct {
 	Line    int    `json:"line"`
 }
 
-// File is a file to write: the text of a submitted source, or Text when Source
-// is nil. Path is relative, without "..".
+// File is a file to write: the text of a submitted source, or Text when Source is nil. Path is relative, without "..".
 type File struct {
 	Path   string `json:"path"`
 	Source *int   `json:"source,omitempty"`
@@ -188,16 +184,14 @@ type StepLimits struct {
 	FileMiB        int64 `json:"file_mib,omitempty"`
 }
 
-// Format says how to read a compiler's words. Name is gcc, javac, regex or
-// plugin; Pattern (regex only) has the named groups file, line, col, severity,
-// message.
+// Format says how to read a compiler's words. Name is gcc, javac, regex or plugin; Pattern (regex only) has the named
+// groups file, line, col, severity, message.
 type Format struct {
 	Name    string `json:"format"`
 	Pattern string `json:"pattern,omitempty"`
 }
 
-// DiagnosticsRequest asks an adapter with format "plugin" to read a compiler's
-// words.
+// DiagnosticsRequest asks an adapter with format "plugin" to read a compiler's words.
 type DiagnosticsRequest struct {
 	Judge   int      `json:"judge"`
 	Op      string   `json:"op"`

@@ -1,5 +1,4 @@
-// Package languagestest tells tests which languages there are, so that no table of
-// languages forgets one.
+// Package languagestest tells tests which languages there are, so that no table of languages forgets one.
 package languagestest
 
 import (

@@ -17,8 +17,7 @@ type Output struct {
 	Parts []Part `json:"output"`
 }
 
-// Part is a piece of an output: Text, or Base64 where the bytes are not UTF-8,
-// Repeat times, or once if Repeat is 0.
+// Part is a piece of an output: Text, or Base64 where the bytes are not UTF-8, Repeat times, or once if Repeat is 0.
 type Part struct {
 	Text   string `json:"text,omitempty"`
 	Base64 []byte `json:"base64,omitempty"`

@@ -8,12 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Landlock says a second time, by other means than mounts and permissions, what
-// a program may write to, and denies TCP, signals and abstract sockets beyond
-// the run. Kernels without it lose nothing else.
+// Landlock says a second time, by other means than mounts and permissions, what a program may write to, and denies TCP,
+// signals and abstract sockets beyond the run. Kernels without it lose nothing else.
 
-// landlockRights are the rights that rules can grant, by the version of the
-// interface that knows them.
+// landlockRights are the rights that rules can grant, by the version of the interface that knows them.
 var landlockRights = []struct {
 	version int
 	rights  uint64

@@ -11,9 +11,8 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// command returns the arguments of the one-shot command for q, its standard
-// output and error, and the descriptors that it inherits, the first of them as
-// number 4: number 3 is what ends the run. [wire.CheckFiles] has seen the files.
+// command returns the arguments of the one-shot command for q, its standard output and error, and the descriptors that
+// it inherits, the first of them as number 4: number 3 is what ends the run. [wire.CheckFiles] has seen the files.
 func command(q *wire.OneShot, slot int, files []*os.File) (args []string, streams [2]*os.File, inherited []*os.File, err error) {
 	take := func() *os.File { // there are as many as lineSlots says
 		f := files[0]
@@ -69,8 +68,7 @@ func boxFlags(o wire.BoxOptions) []string {
 	return args
 }
 
-// runFlags returns what asks for q but its program. Zero means a default on both
-// sides.
+// runFlags returns what asks for q but its program. Zero means a default on both sides.
 func runFlags(q wire.RunRequest) []string {
 	l := q.Limits
 	args := millisFlag(nil, "--time-ms", l.CPU)

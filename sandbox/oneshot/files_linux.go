@@ -25,8 +25,7 @@ type jobFiles struct {
 
 func (f *jobFiles) close() { wire.CloseAll(f.opened) }
 
-// open opens all files that the command line names. What it returns must be
-// closed also after an error.
+// open opens all files that the command line names. What it returns must be closed also after an error.
 func (j *job) open() (*jobFiles, error) {
 	f := &jobFiles{}
 	for _, dir := range j.dirs {
@@ -68,9 +67,8 @@ func (j *job) open() (*jobFiles, error) {
 	return f, nil
 }
 
-// addDir adds the regular files below a folder, or those packed in a file. Only a
-// name leads to a folder: it is opened with our rights, and an inherited descriptor
-// says nothing of those of whoever passed it.
+// addDir adds the regular files below a folder, or those packed in a file. Only a name leads to a folder: it is opened
+// with our rights, and an inherited descriptor says nothing of those of whoever passed it.
 func (f *jobFiles) addDir(path string) error {
 	file, err := openNamed(path, os.O_RDONLY, wire.SlotPacked)
 	if err != nil {

@@ -30,15 +30,13 @@ type KeeperConfig struct {
 	// none: then there are one-shot runs only.
 	Agent []string
 
-	// OneShot is the command of one-shot runs, which calls [Main] with what is
-	// added to it. Required.
+	// OneShot is the command of one-shot runs, which calls [Main] with what is added to it. Required.
 	OneShot []string
 }
 
-// Keeper does what a worker without privilege may not do: it keeps a sandbox
-// agent running, and starts one-shot runs. It opens no path that a client names:
-// what a run reads and writes comes as descriptors of pipes and files, and never of
-// folders.
+// Keeper does what a worker without privilege may not do: it keeps a sandbox agent running, and starts one-shot runs.
+// It opens no path that a client names: what a run reads and writes comes as descriptors of pipes and files, and never
+// of folders.
 type Keeper struct {
 	cfg  KeeperConfig
 	log  *slog.Logger
@@ -108,8 +106,7 @@ func Keep(cfg KeeperConfig) (*Keeper, error) {
 	return k, nil
 }
 
-// Conn returns the client's end of the connection, for [sandbox.DialKeeper] or for a child
-// process to inherit.
+// Conn returns the client's end of the connection, for [sandbox.DialKeeper] or for a child process to inherit.
 func (k *Keeper) Conn() *os.File { return k.conn }
 
 // Close ends the agent and the runs, waits for them, and closes Conn. What does not
@@ -214,8 +211,7 @@ func (k *Keeper) oneShot(ctx context.Context, s *wire.Session, q *wire.OneShot, 
 	cmd.Stdout, cmd.Stderr = streams[0], streams[1]
 	cmd.ExtraFiles = append([]*os.File{until}, inherited...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal
-	// The pipe tells it to clean up and leave, also when this process dies; a kill
-	// would skip the cleaning.
+	// The pipe tells it to clean up and leave, also when this process dies; a kill would skip the cleaning.
 	cmd.Cancel = alive.Close
 	cmd.WaitDelay = wait.StopPatience
 	defer time.AfterFunc(q.Run.Limits.Longest(), cancel).Stop()

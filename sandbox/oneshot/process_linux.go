@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deepoj/sandbox/internal/agent"
 	"deepoj/sandbox/internal/wait"
 	"deepoj/sandbox/internal/wire"
 )
@@ -38,11 +39,9 @@ type Process struct {
 	closing  sync.Once
 }
 
-// Spawn starts the agent as a child: the program exe with args, which calls
-// [Inherited] and [Serve]. It must be called as root, or as an ordinary user with
-// a delegated control group (see [Rootless]). The child ends when ctx ends, when
-// the process is closed, or when the caller's process dies. What the agent logs
-// goes to the caller's standard error.
+// Spawn starts the agent as a child: the program exe with args, which calls [Inherited] and [Serve]. It must be called
+// as root, or as an ordinary user with a delegated control group (see [Rootless]). The child ends when ctx ends, when
+// the process is closed, or when the caller's process dies. What the agent logs goes to the caller's standard error.
 func Spawn(ctx context.Context, exe string, args []string, cfg wire.Config) (*Process, error) {
 	if err := errors.Join(wire.Supported(), cfg.Validate()); err != nil {
 		return nil, fmt.Errorf("start the sandbox agent: %w", err)
@@ -65,8 +64,7 @@ func Spawn(ctx context.Context, exe string, args []string, cfg wire.Config) (*Pr
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal
 	cmd.ExtraFiles = []*os.File{far, end}
-	// The lifeline tells the agent to clean up and leave; a kill would skip the
-	// cleaning.
+	// The lifeline tells the agent to clean up and leave; a kill would skip the cleaning.
 	cmd.Cancel = lifeline.Close
 	cmd.WaitDelay = wait.StopPatience // then it is killed
 	err = startPrivileged(cmd, cfg)
@@ -82,9 +80,8 @@ func Spawn(ctx context.Context, exe string, args []string, cfg wire.Config) (*Pr
 	return p, nil
 }
 
-// agentEnvironment is the environment of an agent, or of a one-shot run, with its
-// configuration: it needs to find tools, and nothing of what else its starter
-// knows. GOTRACEBACK and GORACE are the Go run-time's own.
+// agentEnvironment is the environment of an agent, or of a one-shot run, with its configuration: it needs to find
+// tools, and nothing of what else its starter knows. GOTRACEBACK and GORACE are the Go run-time's own.
 func agentEnvironment(config string) []string {
 	env := []string{configVariable + "=" + config}
 	for _, name := range []string{"PATH", "HOME", "RUSTUP_HOME", "TZ", "GOTRACEBACK", "GORACE"} {
@@ -95,8 +92,7 @@ func agentEnvironment(config string) []string {
 	return env
 }
 
-// Conn returns the client's end of the connection, for [sandbox.Dial] or for a child
-// process to inherit.
+// Conn returns the client's end of the connection, for [sandbox.Dial] or for a child process to inherit.
 func (p *Process) Conn() *os.File { return p.conn }
 
 // PID returns the process id of the agent.
@@ -139,9 +135,8 @@ func (p *Process) kill() error {
 	}
 }
 
-// Inherited returns what [Spawn] gave to the process of the agent: the
-// connection and the configuration. The context ends when the starter dies; it
-// is for [Serve].
+// Inherited returns what [Spawn] gave to the process of the agent: the connection and the configuration. The context
+// ends when the starter dies; it is for [Serve].
 func Inherited(ctx context.Context) (context.Context, *os.File, wire.Config, error) {
 	var cfg wire.Config
 	if err := awaitIDs(); err != nil {
@@ -184,4 +179,12 @@ func ExitStatus(err error) int {
 	default:
 		return 1
 	}
+}
+
+// Serve is the agent. It keeps rooms ready, answers the clients at the other end of conn, and returns nil when conn
+// reaches its end or ctx ends, with nothing left behind. It sweeps what agents left that died otherwise. When something
+// that was killed does not go, it returns an error at once, and the process must end with [ExitStatus]. It must run as
+// root, if only of a user namespace (see [Spawn]), and should have a process to itself.
+func Serve(ctx context.Context, conn *os.File, cfg wire.Config) error {
+	return agent.Serve(ctx, conn, cfg)
 }

@@ -13,8 +13,7 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// The pauses between an agent's end and the start of the next one, which begins at
-// once after an agent that was steady.
+// The pauses between an agent's end and the start of the next one, which begins at once after an agent that was steady.
 const (
 	agentPause     = time.Second
 	longAgentPause = 30 * time.Second
@@ -23,8 +22,7 @@ const (
 	agentSteady = time.Minute
 )
 
-// keepAgent waits for the end of the agent p, which may have failed to start, and
-// starts another one, until ctx ends.
+// keepAgent waits for the end of the agent p, which may have failed to start, and starts another one, until ctx ends.
 func (k *Keeper) keepAgent(ctx context.Context, p *Process, err error) {
 	var pause time.Duration
 	for {
@@ -97,8 +95,7 @@ const (
 	askPatience   = 30 * time.Second
 )
 
-// listenFor asks the agent something now and then, until it or ctx has ended. The error
-// says that it does not answer.
+// listenFor asks the agent something now and then, until it or ctx has ended. The error says that it does not answer.
 func (p *Process) listenFor(ctx context.Context) error {
 	for patience := firstPatience; ; patience = askPatience {
 		err := p.ask(ctx, patience)
@@ -124,8 +121,7 @@ func (p *Process) listenFor(ctx context.Context) error {
 	}
 }
 
-// ask asks the agent for a tool without a name, of which it says, without a room, that
-// there is none.
+// ask asks the agent for a tool without a name, of which it says, without a room, that there is none.
 func (p *Process) ask(ctx context.Context, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

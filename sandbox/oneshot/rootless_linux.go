@@ -21,14 +21,12 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// An agent of an ordinary user lives in a user namespace, where it has the
-// privileges that it needs and outside of which it has none. The starter makes
-// the namespace with the agent's process, maps user and group ids into it, and
+// An agent of an ordinary user lives in a user namespace, where it has the privileges that it needs and outside of
+// which it has none. The starter makes the namespace with the agent's process, maps user and group ids into it, and
 // lets the process go on, which executes itself again to have the privileges.
 
-// Rootless reports why the calling process, of an ordinary user, cannot start an
-// agent: control groups are not delegated to it, or it cannot make namespaces.
-// The error names the remedy for each.
+// Rootless reports why the calling process, of an ordinary user, cannot start an agent: control groups are not
+// delegated to it, or it cannot make namespaces. The error names the remedy for each.
 func Rootless() error {
 	if err := wire.Supported(); err != nil {
 		return err
@@ -70,8 +68,7 @@ func explainNamespaces(err error) error {
 	return fmt.Errorf("an ordinary user cannot make a user namespace here: %w: %s", err, remedy)
 }
 
-// waitVariable tells the process of an agent on which descriptor it hears that
-// its ids are mapped.
+// waitVariable tells the process of an agent on which descriptor it hears that its ids are mapped.
 const waitVariable = "DEEPOJ_SANDBOX_WAIT"
 
 // startPrivileged starts cmd as root or, by an ordinary user, as the root of a user
@@ -107,9 +104,8 @@ func startPrivileged(cmd *exec.Cmd, cfg wire.Config) error {
 	return nil
 }
 
-// againPrivileged runs this process's command again, by an ordinary user, as the
-// root of a user namespace, and returns its exit status. What this process
-// inherited, the other one does too.
+// againPrivileged runs this process's command again, by an ordinary user, as the root of a user namespace, and returns
+// its exit status. What this process inherited, the other one does too.
 func againPrivileged(ctx context.Context, cfg wire.Config, stdout, stderr io.Writer) (int, error) {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", os.Args[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Environ(), os.Stdin, stdout, stderr
@@ -134,9 +130,8 @@ func againPrivileged(ctx context.Context, cfg wire.Config, stdout, stderr io.Wri
 	return cmd.ProcessState.ExitCode(), err
 }
 
-// awaitIDs waits, in a process of startPrivileged, until ids are mapped, and
-// executes the process again: a process gets the privileges of its user namespace
-// when it begins as its root. As root it does nothing.
+// awaitIDs waits, in a process of startPrivileged, until ids are mapped, and executes the process again: a process gets
+// the privileges of its user namespace when it begins as its root. As root it does nothing.
 func awaitIDs() error {
 	text, ok := os.LookupEnv(waitVariable)
 	if !ok {

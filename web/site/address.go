@@ -17,6 +17,7 @@
 //	fields.go    reading the members of a JSON object one by one
 //	filter.go    filters, cursors and numbers of addresses
 //	gates.go     checks of the least right
+//	handin.go    names of fields, keys and file names of what is handed in
 //	headers.go   security headers
 //	kept.go      answers that are kept for a while
 //	limits.go    how long and how large requests may be

@@ -207,3 +207,8 @@ func Stopping() *Fault {
 	f.RetryAfter = 5 * time.Second
 	return f
 }
+
+// NoBlobs refuses what needs the store of packages, where there is none.
+func NoBlobs() error {
+	return Refuse(fiber.StatusServiceUnavailable, "no_blobs", "This server has no store for packages.", "Configure BLOB_DIR or S3_ENDPOINT for the role api.")
+}

@@ -179,3 +179,23 @@ func (s *Site) SeesSubmission(ctx context.Context, v Viewer, sub *judge.Submissi
 	role, err := s.Store.SpaceRole(ctx, sub.SpaceID, v.Name)
 	return err == nil && v.SpaceRole(role) == judge.SpaceStaff, err
 }
+
+// ProblemFor returns the problem that the address names.
+func (s *Site) ProblemFor(c *fiber.Ctx) (*judge.Problem, error) {
+	slug := c.Params("slug")
+	if !PlainWord(slug) {
+		return nil, sql.ErrNotFound
+	}
+	p, err := s.Store.Problem(c.UserContext(), slug)
+	seen := false
+	if err == nil {
+		seen, err = s.Sees(c.UserContext(), ViewerOf(c), p)
+	}
+	if errors.Is(err, sql.ErrNotFound) || err == nil && !seen {
+		return nil, Refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(Shorten(slug))+".", "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up problem: %w", err)
+	}
+	return p, nil
+}

@@ -69,3 +69,23 @@ const Judge0Path = "/judge0"
 func DraftURL(slug string, id int64) string {
 	return PackageURL(slug) + "/drafts/" + strconv.FormatInt(id, 10)
 }
+
+// VersionURL is the page of a version as contestants would see it.
+func VersionURL(slug, version string) string {
+	return PackageURL(slug) + "/versions/" + url.PathEscape(version)
+}
+
+// EditURL is the page on which a part of a version is changed.
+func EditURL(slug, version, part string) string {
+	return PackageURL(slug) + "/edit?version=" + url.QueryEscape(version) + "&part=" + part
+}
+
+// TryURL is the page on which programs are handed in to a version.
+func TryURL(slug, version string) string {
+	return PackageURL(slug) + "/try?version=" + url.QueryEscape(version)
+}
+
+// PluginURL is the page of a name of plugins.
+func PluginURL(kind, name string) string {
+	return "/checkers/" + url.PathEscape(kind) + "/" + url.PathEscape(name)
+}

@@ -168,3 +168,6 @@ func (s *Site) Render(c *fiber.Ctx, status int, page, part string, data any) err
 	c.Status(status).Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	return c.Send(out.Bytes())
 }
+
+// Listing is a text with a title and a copy button.
+type Listing struct{ Title, ID, Text string }

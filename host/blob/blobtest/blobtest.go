@@ -1,5 +1,4 @@
-// Package blobtest runs a real S3 server for tests: versitygw over a folder. `make
-// test` builds it.
+// Package blobtest runs a real S3 server for tests: versitygw over a folder. `make test` builds it.
 package blobtest
 
 import (
@@ -162,8 +161,7 @@ func (s *Server) Kill(t testing.TB) {
 	}
 }
 
-// Restart starts a server that was killed, with the objects that it had, at the
-// address that it had.
+// Restart starts a server that was killed, with the objects that it had, at the address that it had.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	program := s.cmd.Path

@@ -30,8 +30,7 @@ type reference struct {
 	Of     string `json:"of"` // such as "problem aplusb: data/secret/1.in"
 }
 
-// checkStored reads every blob where it is stored and looks for every one that the
-// database needs.
+// checkStored reads every blob where it is stored and looks for every one that the database needs.
 func checkStored(f *command.Flags) command.Run {
 	load, data := settingsFlag(f), dataFlag(f)
 	return func(ctx context.Context, c *command.Call) error {

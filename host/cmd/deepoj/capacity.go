@@ -89,8 +89,7 @@ func measure(ctx context.Context, c *command.Call, parent string) (r capacity.Re
 	return r, nil
 }
 
-// emptied removes a folder, or, where only root may remove it and this process is
-// no longer root, what is in it.
+// emptied removes a folder, or, where only root may remove it and this process is no longer root, what is in it.
 func emptied(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
@@ -123,8 +122,7 @@ func measureQueue(ctx context.Context, dir string) (figures []capacity.Figure, e
 	return append(figures, jobs...), err
 }
 
-// measureLanguages runs each language's own example: what compiling it takes, and
-// what one run takes.
+// measureLanguages runs each language's own example: what compiling it takes, and what one run takes.
 func measureLanguages(ctx context.Context, b *workbench.Bench) (figures []capacity.Figure, err error) {
 	j, err := b.NewColdJudge()
 	if err != nil {
@@ -160,8 +158,7 @@ func measureLanguages(ctx context.Context, b *workbench.Bench) (figures []capaci
 // helloRuns is how many runs make the mean.
 const helloRuns = 10
 
-// runHello runs a language's example twice: the first time fills what its compiler
-// keeps for all programs.
+// runHello runs a language's example twice: the first time fills what its compiler keeps for all programs.
 func runHello(ctx context.Context, j *judging.Judge, language string, sources []judge.Source) ([]capacity.Figure, error) {
 	var compile, run time.Duration
 	for range 2 {

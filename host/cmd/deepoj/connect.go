@@ -39,8 +39,7 @@ func settingsFlag(f *command.Flags) func(c *command.Call) (*settings.Loaded, err
 // storeRun is what a verb does with the database.
 type storeRun func(ctx context.Context, c *command.Call, s *sql.Store) error
 
-// withStore runs a verb on the database that is configured, or on that of the Deep-OJ
-// that runs on the data folder.
+// withStore runs a verb on the database that is configured, or on that of the Deep-OJ that runs on the data folder.
 func withStore(f *command.Flags, run storeRun) command.Run {
 	load, data := settingsFlag(f), dataFlag(f)
 	return func(ctx context.Context, c *command.Call) error {

@@ -93,8 +93,7 @@ func examineMachine(ctx context.Context, l *settings.Loaded, data string) doctor
 	return doctor.Examine(ctx, exams...)
 }
 
-// examineSandbox looks at a sandbox agent that runs until stop is called, and if
-// wanted at the tools that it finds.
+// examineSandbox looks at a sandbox agent that runs until stop is called, and if wanted at the tools that it finds.
 func examineSandbox(ctx context.Context, tools bool) (exams []doctor.Exam, stop func()) {
 	stop = func() {}
 	var rootless error

@@ -107,8 +107,7 @@ func (i inspected) table() (t command.Table) {
 	return t
 }
 
-// modules groups the imports: each list begins with the module that they come
-// from.
+// modules groups the imports: each list begins with the module that they come from.
 func (i inspected) modules() [][]string {
 	var all [][]string
 	for _, name := range i.Imports {

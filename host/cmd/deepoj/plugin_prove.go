@@ -48,8 +48,7 @@ func provePlugin(f *command.Flags) command.Run {
 	}
 }
 
-// prove runs the suite. When it is live, what it finds is printed as it is
-// found.
+// prove runs the suite. When it is live, what it finds is printed as it is found.
 func prove(ctx context.Context, c *command.Call, pkg string, m manifestFlags, longest time.Duration, live bool) (r conformance.Report, err error) {
 	file := c.Args[0]
 	wasm, err := workbench.ReadModule(file)

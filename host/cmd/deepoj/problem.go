@@ -25,8 +25,7 @@ import (
 	"deepoj/sql"
 )
 
-// givenFlags are the flags that say of a problem what a folder of tests, or an
-// init.yml, does not.
+// givenFlags are the flags that say of a problem what a folder of tests, or an init.yml, does not.
 func givenFlags(f *command.Flags) *judge.Given {
 	g := &judge.Given{}
 	f.StringVar(&g.Title, "title", "", "title of a folder of tests or DMOJ problem that has none in its deepoj.yaml; its short name when empty")
@@ -57,9 +56,8 @@ func checkGiven(g judge.Given) error {
 	return nil
 }
 
-// importProblems reads packages, proves them, and makes them the active versions of their
-// problems, in the database and blob folder that are configured or of the Deep-OJ that
-// runs on the data folder.
+// importProblems reads packages, proves them, and makes them the active versions of their problems, in the database and
+// blob folder that are configured or of the Deep-OJ that runs on the data folder.
 func importProblems(f *command.Flags) command.Run {
 	load, data := settingsFlag(f), dataFlag(f)
 	own := f.Bool("samples", false, "import the sample problems too, which need no proof")
@@ -167,8 +165,7 @@ type importer struct {
 	override bool
 }
 
-// openImporter opens the stores, by which it gives up root, and what packages need to
-// be finished and proved.
+// openImporter opens the stores, by which it gives up root, and what packages need to be finished and proved.
 func openImporter(ctx context.Context, c *command.Call, s *settings.Settings, data string, ps []opened, override bool) (im *importer, err error) {
 	im = &importer{override: override}
 	defer func() {

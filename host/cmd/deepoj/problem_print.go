@@ -27,8 +27,7 @@ const browserRemedy = "apt-get install chromium, or open the page in any browser
 // printTime is how long a browser may take to print a set of problems.
 const printTime = 2 * time.Minute
 
-// printProblems has a browser without a window print a problem, or all problems of a
-// space, as a PDF.
+// printProblems has a browser without a window print a problem, or all problems of a space, as a PDF.
 func printProblems(f *command.Flags) command.Run {
 	space := f.String("space", "", "print all problems of a space, in order")
 	out := f.String("o", "", "PDF `file` to write; the name with .pdf when empty")
@@ -123,8 +122,7 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// seePage asks for the page as the browser will, so that a refusal is told and not
-// printed.
+// seePage asks for the page as the browser will, so that a refusal is told and not printed.
 func seePage(ctx context.Context, from *url.URL, token, page string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from.String()+page, http.NoBody)
 	if err != nil {
@@ -150,8 +148,7 @@ func seePage(ctx context.Context, from *url.URL, token, page string) error {
 	return fmt.Errorf("print: the server answers %s to %s", r.Status, page)
 }
 
-// printDoor hands pages of a server on, with the token of whoever prints, to who knows
-// the secret. It only reads.
+// printDoor hands pages of a server on, with the token of whoever prints, to who knows the secret. It only reads.
 func printDoor(from *url.URL, token, secret string) http.Handler {
 	const cookie = "deepoj-print"
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {

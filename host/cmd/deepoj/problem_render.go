@@ -12,8 +12,7 @@ import (
 	"deepoj/web/client"
 )
 
-// renderProblems has the pages of versions that are kept made again by a server, from
-// what is kept of their packages.
+// renderProblems has the pages of versions that are kept made again by a server, from what is kept of their packages.
 func renderProblems(f *command.Flags) command.Run {
 	all := f.Bool("all", false, "render every version of every problem")
 	detach := f.Bool("no-wait", false, "order the job and do not wait for it")

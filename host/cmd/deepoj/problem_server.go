@@ -61,8 +61,7 @@ func download(ctx context.Context, s *client.Client, problem, version, name stri
 	return os.Rename(to.Name(), name)
 }
 
-// hideProblem says on a server whether only setters see problems, and members of a
-// space while that is open.
+// hideProblem says on a server whether only setters see problems, and members of a space while that is open.
 func hideProblem(hidden bool) func(*command.Flags) command.Run {
 	done := map[bool]string{true: "hidden", false: "shown to everybody"}[hidden]
 	return onServer(func(ctx context.Context, c *command.Call, s *client.Client) error {
@@ -110,8 +109,7 @@ func peopleOfProblem(f *command.Flags) command.Run {
 	})
 }
 
-// showQuota prints what one's packages take on a server and may take, and for staff
-// what those of others take.
+// showQuota prints what one's packages take on a server and may take, and for staff what those of others take.
 func showQuota(f *command.Flags) command.Run {
 	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
 		q, err := s.GetQuota(ctx)
@@ -137,8 +135,7 @@ func showQuota(f *command.Flags) command.Run {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
-// tagProblem prints what setters say of a problem of a server beside its versions, and
-// changes it.
+// tagProblem prints what setters say of a problem of a server beside its versions, and changes it.
 func tagProblem(f *command.Flags) command.Run {
 	none := f.Bool("none", false, "it has no tags")
 	plain := f.Bool("as-package", false, "forget what was said: tags, difficulty, source and author are as the package says")

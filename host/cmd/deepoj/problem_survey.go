@@ -13,8 +13,7 @@ import (
 	"deepoj/host/workbench"
 )
 
-// surveyProblems reads many packages, proves them, and prints what came of each, without
-// a server.
+// surveyProblems reads many packages, proves them, and prints what came of each, without a server.
 func surveyProblems(f *command.Flags) command.Run {
 	noProof := f.Bool("no-proof", false, "only read the packages: run no program")
 	asCSV := f.Bool("csv", false, "print a line for each package as CSV")

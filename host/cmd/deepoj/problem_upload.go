@@ -17,8 +17,7 @@ import (
 	"deepoj/web/client"
 )
 
-// uploadProblem sends a package to a server, which makes it a version of its problem and
-// proves it.
+// uploadProblem sends a package to a server, which makes it a version of its problem and proves it.
 func uploadProblem(f *command.Flags) command.Run {
 	slug := f.String("slug", "", "short name of the problem; the name of the file when empty")
 	given := givenFlags(f)

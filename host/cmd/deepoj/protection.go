@@ -45,13 +45,11 @@ func examineProtection(ctx context.Context, l *settings.Loaded, data string) doc
 	return doctor.Examine(ctx, append(exams, databaseRole(i.DSN, strings.Contains(i.DSN, "/postgres/run") || strings.Contains(i.DSN, url.QueryEscape("/postgres/run"))))...)
 }
 
-// settleTime is how long a plugin worker may take, on a busy machine, from its start
-// until it has locked itself in.
+// settleTime is how long a plugin worker may take, on a busy machine, from its start until it has locked itself in.
 const settleTime = 5 * time.Second
 
-// findSettled finds the processes of the Deep-OJ whose program is pid. While a plugin
-// worker has not locked itself in it looks again, for at most settleTime: one that
-// starts at this moment is about to.
+// findSettled finds the processes of the Deep-OJ whose program is pid. While a plugin worker has not locked itself in
+// it looks again, for at most settleTime: one that starts at this moment is about to.
 func findSettled(ctx context.Context, pid int) ([]doctor.Process, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
@@ -134,8 +132,7 @@ func rights(ctx context.Context, dsn string) (string, []string, error) {
 	return store.Rights(ctx)
 }
 
-// superuserReachable is an error if somebody who can open the socket can log in as
-// the superuser.
+// superuserReachable is an error if somebody who can open the socket can log in as the superuser.
 func superuserReachable(ctx context.Context, dsn string) error {
 	u, err := url.Parse(dsn)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"deepoj/host/simulation"
 )
 
-// simulate predicts waits for a load that is described by flags. It needs no
-// database.
+// simulate predicts waits for a load that is described by flags. It needs no database.
 func simulate(f *command.Flags) command.Run {
 	cfg, need := simulationFlags(f)
 	return func(_ context.Context, c *command.Call) (err error) {

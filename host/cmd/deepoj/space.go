@@ -13,8 +13,7 @@ import (
 	"deepoj/web/client"
 )
 
-// spaceFlags are the settings of a space as flags. It returns those that were given, by
-// their names in the API.
+// spaceFlags are the settings of a space as flags. It returns those that were given, by their names in the API.
 func spaceFlags(f *command.Flags) func() (client.SpaceChange, error) {
 	type setting struct {
 		flag, key string

@@ -114,8 +114,7 @@ func asJSON(name string, value func(ctx context.Context) (any, error)) support.P
 	}}
 }
 
-// machine says which program this is, on what, with which settings, and what
-// doctor finds.
+// machine says which program this is, on what, with which settings, and what doctor finds.
 func (b *bundled) machine() []support.Part {
 	report := sync.OnceValue(b.examine)
 	return []support.Part{

@@ -78,8 +78,7 @@ func exit(status int) error {
 	return command.Exit(status)
 }
 
-// sandboxAgent is the one process that keeps root. [oneshot.Spawn] starts it. A
-// quiet one tells of warnings only.
+// sandboxAgent is the one process that keeps root. [oneshot.Spawn] starts it. A quiet one tells of warnings only.
 func sandboxAgent(*command.Flags) command.Run {
 	return func(ctx context.Context, c *command.Call) error {
 		quiet := slices.Equal(c.Args, []string{"--quiet"})
@@ -90,8 +89,7 @@ func sandboxAgent(*command.Flags) command.Run {
 		if quiet {
 			level = slog.LevelWarn
 		}
-		// A signal of the terminal is for the starter: the agent serves what drains,
-		// and ends with its starter.
+		// A signal of the terminal is for the starter: the agent serves what drains, and ends with its starter.
 		ctx, conn, cfg, err := oneshot.Inherited(context.WithoutCancel(ctx))
 		if err != nil {
 			return err

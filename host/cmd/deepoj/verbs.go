@@ -6,8 +6,7 @@ import (
 	"deepoj/host/command"
 )
 
-// program is deepoj with all its verbs: dispatch, help, completion and the list in the
-// README come from this table.
+// program is deepoj with all its verbs: dispatch, help, completion and the list in the README come from this table.
 func program() *command.Program {
 	p := &command.Program{Name: "deepoj", Verbs: []command.Verb{
 		{Name: "up", Plain: true, Make: startUp, Summary: "Run everything on this machine."},

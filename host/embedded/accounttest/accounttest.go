@@ -13,8 +13,7 @@ import (
 	"syscall"
 )
 
-// entered is set in the environment of a test binary, and of all that it starts,
-// when /etc is its own.
+// entered is set in the environment of a test binary, and of all that it starts, when /etc is its own.
 const entered = "DEEPOJ_OWN_ETC"
 
 // enter lays a copy over /etc in a mount namespace that is private, does to it what
@@ -39,9 +38,8 @@ const (
 	ReadOnly = WithoutAccount + `; mount -o remount,ro /etc`
 )
 
-// Main makes the calling test binary go on with a /etc of its own that has the
-// account. It returns when that is so, or if it is not root and becomes nobody, or
-// with an error.
+// Main makes the calling test binary go on with a /etc of its own that has the account. It returns when that is so, or
+// if it is not root and becomes nobody, or with an error.
 func Main() error {
 	if os.Geteuid() != 0 || os.Getenv(entered) != "" {
 		return nil
@@ -58,8 +56,7 @@ func Main() error {
 	return fmt.Errorf("a /etc for tests: %w", err)
 }
 
-// Command returns the command args with a /etc of its own that was changed. It
-// keeps its process id.
+// Command returns the command args with a /etc of its own that was changed. It keeps its process id.
 func Command(change string, args ...string) *exec.Cmd {
 	return exec.Command("unshare", append([]string{"--mount", "--propagation", "private", "sh", "-c", enter, "sh", change}, args...)...)
 }

@@ -50,9 +50,8 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue returns the files of a certificate for the host names and addresses, and of
-// its key, which only the account of servers may read. Servers and clients may
-// show it; a client's name is the first.
+// Issue returns the files of a certificate for the host names and addresses, and of its key, which only the account of
+// servers may read. Servers and clients may show it; a client's name is the first.
 func (a *Authority) Issue(t testing.TB, names ...string) (certificate, key string) {
 	t.Helper()
 	a.last++

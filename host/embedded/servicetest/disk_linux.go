@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a file system of some MiB that belongs to the account of servers,
-// until the test ends. Only root may do so: for others the test is skipped, or
-// fails if DEEPOJ_TEST=require.
+// SmallDisk mounts a file system of some MiB that belongs to the account of servers, until the test ends. Only root may
+// do so: for others the test is skipped, or fails if DEEPOJ_TEST=require.
 func SmallDisk(t testing.TB, mib int) string {
 	t.Helper()
 	dir := Folder(t)

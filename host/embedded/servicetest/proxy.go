@@ -20,8 +20,7 @@ type Proxy struct {
 	conns map[net.Conn]bool
 }
 
-// StartProxy runs a proxy before the server at target, host:port or the path of a
-// socket, until the test ends.
+// StartProxy runs a proxy before the server at target, host:port or the path of a socket, until the test ends.
 func StartProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

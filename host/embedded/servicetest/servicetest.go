@@ -26,9 +26,8 @@ type Process struct {
 	done chan struct{}
 }
 
-// Start runs a program in dir as the unprivileged account that servers have,
-// until the test ends. Without the program the test is skipped, or fails if
-// DEEPOJ_TEST=require.
+// Start runs a program in dir as the unprivileged account that servers have, until the test ends. Without the program
+// the test is skipped, or fails if DEEPOJ_TEST=require.
 func Start(t testing.TB, dir, program string, args ...string) *Process {
 	t.Helper()
 	path, err := exec.LookPath(program)

@@ -192,8 +192,7 @@ func (r *Runner) submissions(ctx context.Context, p *problem.Package, wasm []byt
 	return all, nil
 }
 
-// judges returns the Judge of submissions, which remembers what it learned of the
-// tools of this machine.
+// judges returns the Judge of submissions, which remembers what it learned of the tools of this machine.
 func (r *Runner) judges() (*judging.Judge, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,8 +206,7 @@ func (r *Runner) judges() (*judging.Judge, error) {
 	return r.judge, nil
 }
 
-// withPlugin stores the package with the checker or interactor in the place of its
-// own.
+// withPlugin stores the package with the checker or interactor in the place of its own.
 func (r *Runner) withPlugin(ctx context.Context, p *problem.Package, wasm []byte, m abi.Manifest) (*problem.Package, error) {
 	digest, size, err := r.cfg.Blobs.Put(ctx, bytes.NewReader(wasm))
 	if err != nil {

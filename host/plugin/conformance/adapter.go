@@ -13,8 +13,7 @@ import (
 	"deepoj/plugins/abi"
 )
 
-// plans looks at the plans for the adapter's own examples and for files whose
-// names are no good.
+// plans looks at the plans for the adapter's own examples and for files whose names are no good.
 func (s *suite) plans() (string, error) {
 	l := s.module.Manifest.Language
 	if len(l.Hello) == 0 {
@@ -44,8 +43,7 @@ func (s *suite) plans() (string, error) {
 	return "", s.badNames()
 }
 
-// plan asks for a plan. It returns nil when the adapter fails, which is
-// recorded.
+// plan asks for a plan. It returns nil when the adapter fails, which is recorded.
 func (s *suite) plan(name string, sources []abi.Source) (*abi.Plan, error) {
 	p, err := s.rt.Plan(s.ctx, s.module, s.request(sources))
 	f, err := fault(err)
@@ -162,8 +160,7 @@ func (s *suite) lookAtArtifacts(name string, p *abi.Plan) {
 	}
 }
 
-// diagnostics looks at the format of the diagnostics. An adapter that reads them
-// itself must bear any words.
+// diagnostics looks at the format of the diagnostics. An adapter that reads them itself must bear any words.
 func (s *suite) diagnostics(p *abi.Plan) error {
 	switch d := p.Diagnostics; d.Name {
 	case "gcc", "javac":
@@ -236,8 +233,7 @@ var names = [][]string{
 	{"a\nb"},
 }
 
-// badNames asks for plans of files whose names are no good. Refusing them is an
-// answer too.
+// badNames asks for plans of files whose names are no good. Refusing them is an answer too.
 func (s *suite) badNames() error {
 	l := s.module.Manifest.Language
 	for _, ns := range names {
@@ -318,8 +314,7 @@ func (s *suite) planTwice() (string, error) {
 	return "", nil
 }
 
-// hostileSources gives the adapter sources that it must bear. Refusing them is
-// an answer.
+// hostileSources gives the adapter sources that it must bear. Refusing them is an answer.
 func (s *suite) hostileSources() (string, error) {
 	l := s.module.Manifest.Language
 	name := "main." + l.Extensions[0]

@@ -108,8 +108,7 @@ func (s *suite) options() {
 	}
 }
 
-// ownTests asks the tests of the manifest, twice each. Those that are accepted
-// become samples.
+// ownTests asks the tests of the manifest, twice each. Those that are accepted become samples.
 func (s *suite) ownTests() (string, error) {
 	for i, t := range s.module.Manifest.Tests {
 		c := &sample{
@@ -184,8 +183,7 @@ func (s *suite) tell(c *sample) (*told, error) {
 	return s.told(o, err)
 }
 
-// told takes what must be equal from an answer. The error is one that is not the
-// guest's.
+// told takes what must be equal from an answer. The error is one that is not the guest's.
 func (s *suite) told(o plugin.Opinion, err error) (*told, error) {
 	f, err := fault(err)
 	switch {
@@ -199,9 +197,8 @@ func (s *suite) told(o plugin.Opinion, err error) (*told, error) {
 	return &told{string(o.Outcome), o.Message, o.JudgeMessage, o.Exit, o.Fuel}, nil
 }
 
-// failed reports whether a checker ended by itself without an opinion, which is
-// how it says that the judges' side failed. In icpc/1 every exit code but two
-// says so.
+// failed reports whether a checker ended by itself without an opinion, which is how it says that the judges' side
+// failed. In icpc/1 every exit code but two says so.
 func (s *suite) failed(f *plugin.Error) bool {
 	return errors.Is(f, plugin.ErrFailed) || s.module.Manifest.Protocol == abi.ICPC1 && errors.Is(f, plugin.ErrContract)
 }
@@ -209,8 +206,7 @@ func (s *suite) failed(f *plugin.Error) bool {
 // repeats is how often the same question is asked.
 const repeats = 5
 
-// determinism asks the same questions several times at once, so that several
-// instances answer.
+// determinism asks the same questions several times at once, so that several instances answer.
 func (s *suite) determinism() (string, error) {
 	c, err := s.any()
 	if err != nil {
@@ -241,8 +237,7 @@ func (s *suite) determinism() (string, error) {
 	return "", nil
 }
 
-// equal checks the claim equal_accepts with right answers and with outputs that
-// are hostile.
+// equal checks the claim equal_accepts with right answers and with outputs that are hostile.
 func (s *suite) equal() (string, error) {
 	if !s.module.Manifest.EqualAccepts {
 		return "the manifest does not claim equal_accepts", nil

@@ -1,14 +1,11 @@
-// Package conformance proves that a plugin keeps to its contract, and says what
-// to mend where it does not.
+// Package conformance proves that a plugin keeps to its contract, and says what to mend where it does not.
 //
-// The suite is one for everybody who decides about a plugin: `deepoj plugin
-// test`, the page that takes uploads, and the tests of the plugins that ship.
-// It asks the plugin through the runtime that judges with it, so what it sees is
-// what judging will see.
+// The suite is one for everybody who decides about a plugin: `deepoj plugin test`, the page that takes uploads, and the
+// tests of the plugins that ship. It asks the plugin through the runtime that judges with it, so what it sees is what
+// judging will see.
 //
-// A stage of the suite looks at one side of a plugin. What it finds is told as
-// it is found ([Options.Event]) and collected in the [Report]. A stage that
-// cannot be run, because it needs a problem package, a sandbox or a program to
+// A stage of the suite looks at one side of a plugin. What it finds is told as it is found ([Options.Event]) and
+// collected in the [Report]. A stage that cannot be run, because it needs a problem package, a sandbox or a program to
 // talk to, says so; it is never counted as passed.
 //
 // Its files:
@@ -16,16 +13,13 @@
 //	conformance.go   the suite and its options
 //	rules.go         its stages
 //	checker.go       manifest and answers of checkers
-//	sample.go        questions whose right answer is known
-//	oracle.go        samples from a package
+//	sample.go        questions whose right answer is known, also from a package
 //	mutants.go       outputs that are a little wrong
 //	hostile.go       outputs that are out of all bounds
 //	messages.go      what a checker says of what it rejects
-//	conversation.go  interactors and programs that talk with them
+//	conversation.go  interactors and programs that talk with them, and how questions of many sizes cost
 //	adapter.go       plans of adapters
-//	cost.go          small and large questions
-//	report.go        the report
-//	junit.go         the report as JUnit's XML
+//	report.go        the report, and the same as JUnit's XML
 package conformance
 
 import (
@@ -59,30 +53,26 @@ type Options struct {
 	// in order, from the goroutine of [Run]. Defaults to nobody.
 	Event func(Event)
 
-	// LargeBytes is the size of the largest output that a checker is given.
-	// Defaults to 100 MB.
+	// LargeBytes is the size of the largest output that a checker is given. Defaults to 100 MB.
 	LargeBytes int64
 
-	// Time bounds the processor time of all that the plugin itself is asked; judging the
-	// submissions of a package and running programs of a language do not count. A plugin
-	// that takes longer does not conform, and how busy the machine is has no part in it.
-	// 0 = no bound.
+	// Time bounds the processor time of all that the plugin itself is asked; judging the submissions of a package
+	// and running programs of a language do not count. A plugin that takes longer does not conform, and how busy
+	// the machine is has no part in it. 0 = no bound.
 	Time time.Duration
 
 	// TempDir is a folder for files without a name. Defaults to [os.TempDir].
 	TempDir string
 }
 
-// Runner runs programs as judging does. Package [deepoj/host/intake/trial] has
-// one that uses the sandbox.
+// Runner runs programs as judging does. Package [deepoj/host/intake/trial] has one that uses the sandbox.
 type Runner interface {
 	// Program compiles and runs a program of a language with its adapter.
 	Program(ctx context.Context, adapter []byte, language string, sources []abi.Source) (Ran, error)
 
-	// Submissions judges the submissions of a package that must be accepted and
-	// those that must be rejected as wrong, with a checker or an interactor in the
-	// place of the package's own. Afterwards it judges others, each of one file,
-	// in order.
+	// Submissions judges the submissions of a package that must be accepted and those that must be rejected as
+	// wrong, with a checker or an interactor in the place of the package's own. Afterwards it judges others, each
+	// of one file, in order.
 	Submissions(ctx context.Context, p *problem.Package, wasm []byte, m abi.Manifest, others []abi.Source) ([]Judged, error)
 }
 
@@ -216,8 +206,7 @@ func (s *suite) all() error {
 	return nil
 }
 
-// timed goes through a stage in the time that is left for the plugin, unless it is
-// one of running programs.
+// timed goes through a stage in the time that is left for the plugin, unless it is one of running programs.
 func (s *suite) timed(st step) (notRun string, err error) {
 	s.ctx = s.whole
 	if s.budget == nil || slices.Contains([]string{stageSubmissions, stageRun, stageConversation}, st.name) {

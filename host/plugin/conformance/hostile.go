@@ -145,9 +145,8 @@ func (s *suite) bearsAll(put func(*sample, io.Reader) (plugin.Opinion, error)) e
 	return nil
 }
 
-// bears records what is wrong with how the plugin bore an input. An answer that
-// is known to be good lets no checker say that it is bad. The error is the
-// platform's.
+// bears records what is wrong with how the plugin bore an input. An answer that is known to be good lets no checker say
+// that it is bad. The error is the platform's.
 func (s *suite) bears(name string, err error, good bool) error {
 	f, err := fault(err)
 	if err != nil || f == nil {
@@ -174,8 +173,7 @@ func (s *suite) bears(name string, err error, good bool) error {
 	return nil
 }
 
-// monologues lets an interactor hear programs that say hostile things and
-// listen to nothing.
+// monologues lets an interactor hear programs that say hostile things and listen to nothing.
 func (s *suite) monologues() (string, error) { return "", s.bearsAll(s.monologue) }
 
 // monologue stands for a program that says something and ends.

@@ -16,13 +16,11 @@ type message struct {
 	text   string
 }
 
-// leastTell is the length of a token of a real answer that does not get into a
-// message by chance.
+// leastTell is the length of a token of a real answer that does not get into a message by chance.
 const leastTell = 4
 
-// messages looks for pieces of the answers in what contestants may read: in
-// what the checker said of the mutants, and in what it says when the answer
-// holds things that appear nowhere else.
+// messages looks for pieces of the answers in what contestants may read: in what the checker said of the mutants, and
+// in what it says when the answer holds things that appear nowhere else.
 func (s *suite) messages() (string, error) {
 	if len(s.samples) == 0 {
 		return "no answer is known that the checker understands: give the manifest tests, or name a package", nil
@@ -70,8 +68,7 @@ func (s *suite) messageFor(c *sample, answer []byte) (text string, err error) {
 	return o.Message, err
 }
 
-// leaked returns a piece of the answer that a message holds and that the checker
-// can know from nowhere else, or "".
+// leaked returns a piece of the answer that a message holds and that the checker can know from nowhere else, or "".
 func (s *suite) leaked(m message) string {
 	for _, t := range tokens(m.c.answer) {
 		piece := m.c.answer[t.from:t.to]
@@ -110,8 +107,7 @@ func wordByte(c byte) bool {
 // maxSecrets is how many tokens of an answer are disguised.
 const maxSecrets = 10
 
-// disguise replaces tokens of an answer by others of the same kind that appear
-// nowhere else, and returns them.
+// disguise replaces tokens of an answer by others of the same kind that appear nowhere else, and returns them.
 func disguise(answer []byte) (b []byte, secrets []string) {
 	at := 0
 	for i, t := range tokens(answer) {

@@ -91,8 +91,7 @@ func mutate(b []byte) []mutant {
 	return all
 }
 
-// spread returns the indices of some of n things: the first, the last and one
-// between.
+// spread returns the indices of some of n things: the first, the last and one between.
 func spread(n int) []int {
 	if n <= places {
 		all := make([]int, n)

@@ -1,6 +1,5 @@
-// Package plugintest spares the tests of many packages what takes a runtime of
-// plugins long: building the program of its children, and compiling the adapters,
-// which are always the same. Both are kept below .build until the sources of
+// Package plugintest spares the tests of many packages what takes a runtime of plugins long: building the program of
+// its children, and compiling the adapters, which are always the same. Both are kept below .build until the sources of
 // package plugin change. Tests of programs that run for themselves get copies.
 package plugintest
 
@@ -103,9 +102,8 @@ func (s Shared) Compile(ctx context.Context, r *plugin.Runtime, modules map[stri
 	return g.Wait()
 }
 
-// name gives the cache the folder that programs of ours use for their compiler,
-// which they name by its version. A test binary may not know that version and use
-// another name, under which it finds the same folder then.
+// name gives the cache the folder that programs of ours use for their compiler, which they name by its version. A test
+// binary may not know that version and use another name, under which it finds the same folder then.
 func (s Shared) name() error {
 	info, err := buildinfo.ReadFile(s.Exe)
 	if err != nil {

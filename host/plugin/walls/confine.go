@@ -13,10 +13,9 @@ import (
 
 // Confinement is what a process keeps that is about to work on what strangers made.
 //
-// A child has the user id of whoever started it, and so far all that is theirs is
-// its own: their memory, their files, their processes. A guest that broke out of
-// the engine would have it. A confinement takes all of it away before a module is
-// touched.
+// A child has the user id of whoever started it, and so far all that is theirs is its own: their memory, their files,
+// their processes. A guest that broke out of the engine would have it. A confinement takes all of it away before a
+// module is touched.
 type Confinement struct {
 	Descriptors int           // how many it keeps, from 0 on
 	Reads       string        // the folder that it may read; "" = no file may be opened
@@ -25,13 +24,11 @@ type Confinement struct {
 	CPU         time.Duration // whole seconds; 0 = no limit
 }
 
-// Begin has the calling process give up for ever all else: files, the network, other
-// programs and processes, its environment, core files, and what it inherited. [All]
-// says which of that this machine cannot do.
+// Begin has the calling process give up for ever all else: files, the network, other programs and processes, its
+// environment, core files, and what it inherited. [All] says which of that this machine cannot do.
 //
-// The address space cannot be limited, since the Go runtime reserves much more
-// of it than it uses. What it maps writable counts as data, so that is what is
-// limited, on top of what it has mapped already.
+// The address space cannot be limited, since the Go runtime reserves much more of it than it uses. What it maps
+// writable counts as data, so that is what is limited, on top of what it has mapped already.
 func (c Confinement) Begin() error {
 	mapped, err := dataMapped()
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forbidden are the system calls that a child never makes by itself: a guest
-// that broke out of the engine would want them. What the Go runtime, the cache
-// and the socket to the host need is allowed.
+// forbidden are the system calls that a child never makes by itself: a guest that broke out of the engine would want
+// them. What the Go runtime, the cache and the socket to the host need is allowed.
 var forbidden = []uint32{
 	// talk to anybody
 	unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4,
@@ -47,8 +46,7 @@ var forbidden = []uint32{
 // forbiddenToReaders are those that a child does without which writes no file.
 var forbiddenToReaders = []uint32{unix.SYS_UNLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_MKDIRAT, unix.SYS_FALLOCATE, unix.SYS_MEMFD_CREATE}
 
-// lastKnown is the last number of a system call that this list knows. What newer
-// kernels have beyond it is not there.
+// lastKnown is the last number of a system call that this list knows. What newer kernels have beyond it is not there.
 const lastKnown = 470
 
 // Where the filter finds things in what the kernel shows it: of arguments the lower
@@ -125,8 +123,7 @@ func filter(self uint32, writes bool) []unix.SockFilter {
 	return append(program, unix.SockFilter{Code: yield, K: unix.SECCOMP_RET_ALLOW})
 }
 
-// only allows a system call if one of its arguments compares with one of values, and
-// unless allows it if not.
+// only allows a system call if one of its arguments compares with one of values, and unless allows it if not.
 func only(number uint32, arg int, compare uint16, values ...uint32) []unix.SockFilter {
 	return decide(number, arg, compare, values, unix.SECCOMP_RET_ALLOW, deny)
 }

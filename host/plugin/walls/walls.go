@@ -1,7 +1,6 @@
-// Package walls confines processes that work on what strangers made: those that run
-// plugins and those that read packages. Landlock denies files and TCP, seccomp denies
-// system calls, resource limits bound memory and time. It needs Linux; elsewhere such
-// processes end before they begin.
+// Package walls confines processes that work on what strangers made: those that run plugins and those that read
+// packages. Landlock denies files and TCP, seccomp denies system calls, resource limits bound memory and time. It needs
+// Linux; elsewhere such processes end before they begin.
 //
 // Its files:
 //

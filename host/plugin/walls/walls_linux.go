@@ -28,9 +28,8 @@ func (c Confinement) build() error {
 	return confine(c.Writes != "")
 }
 
-// closeInherited closes what was inherited but the first descriptors. What this
-// process has opened itself, such as the Go runtime before main, is marked to be
-// closed with the next program; what came from the program before is not.
+// closeInherited closes what was inherited but the first descriptors. What this process has opened itself, such as the
+// Go runtime before main, is marked to be closed with the next program; what came from the program before is not.
 func closeInherited(kept int) error {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -135,8 +134,7 @@ func allow(ruleset int, path string, rights uint64) error {
 	return errors.Join(err, unix.Close(fd))
 }
 
-// All returns the layers around the processes that run plugins, of this program on
-// this machine.
+// All returns the layers around the processes that run plugins, of this program on this machine.
 func All() []Wall {
 	files := Wall{Name: "Landlock", Holds: "all files but the cache of modules, which only the compiler writes"}
 	switch version := landlock.Version(); {

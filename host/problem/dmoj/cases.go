@@ -234,8 +234,7 @@ func (d *reader) place(at *node, key string) (problem.File, bool) {
 	return problem.File{}, true
 }
 
-// decide sets who decides on a test. All must have the same checker, whose arguments
-// may differ.
+// decide sets who decides on a test. All must have the same checker, whose arguments may differ.
 func (d *reader) decide(at *node, t *problem.Test, answered bool) {
 	c := d.checkerOf(at)
 	if c == nil {
@@ -296,8 +295,7 @@ func (d *reader) found(root *node, k *source.Keys) []item {
 	return all
 }
 
-// casePoints reads what tests and batches are worth, in their order; nil = all the
-// same.
+// casePoints reads what tests and batches are worth, in their order; nil = all the same.
 func (d *reader) casePoints(root *node, k *source.Keys) []float64 {
 	words, ok := k.List("case_points", false)
 	if !ok {

@@ -27,8 +27,7 @@ var standard = []string{"standard", "easy", "floats", "floatsabs", "floatsrel", 
 // pythonRemedy is told of what is written in Python for DMOJ's own library.
 const pythonRemedy = "write it in C++ with testlib.h (checker: {name: bridged, args: {files: …, lang: CPP17, type: testlib}}), or bind another in " + problem.NativeYAML
 
-// checkerOf reads the checker of a test, each node once. It returns nil if it is
-// refused.
+// checkerOf reads the checker of a test, each node once. It returns nil if it is refused.
 func (d *reader) checkerOf(at *node) *checker {
 	k := at.with("checker")
 	if k == nil {
@@ -127,8 +126,7 @@ func (d *reader) talker(k *source.Keys) *problem.Checker {
 	return c
 }
 
-// guest reads a program that decides. Types are those of its protocols that can be
-// honoured.
+// guest reads a program that decides. Types are those of its protocols that can be honoured.
 func (d *reader) guest(k *source.Keys, what, arguments string, types []string) *problem.Checker {
 	kind, told := k.Text("type")
 	if kind == "" {
@@ -176,8 +174,7 @@ func (d *reader) compileFlags(k *source.Keys) {
 	}
 }
 
-// judgesLimits reads what a program of the judges may use. Theirs are one for all, so
-// the largest counts.
+// judgesLimits reads what a program of the judges may use. Theirs are one for all, so the largest counts.
 func (d *reader) judgesLimits(k *source.Keys) {
 	l := &d.Package.Limits
 	l.CheckCPU = max(l.CheckCPU, source.Seconds(k.Number("time_limit", 0, 0, problem.MaxCPUSeconds)))
@@ -265,8 +262,7 @@ func (d *reader) judges(k *source.Keys, files, lang, what string) *problem.Progr
 	return p
 }
 
-// testlib adds testlib.h to the files of a program that includes it. It reports
-// whether it was found.
+// testlib adds testlib.h to the files of a program that includes it. It reports whether it was found.
 func (d *reader) testlib(k *source.Keys, key string, p *problem.Program) bool {
 	if slices.ContainsFunc(p.Files, func(f problem.File) bool { return path.Base(f.Path) == "testlib.h" }) {
 		return true
@@ -286,8 +282,7 @@ func (d *reader) testlib(k *source.Keys, key string, p *problem.Program) bool {
 	return true
 }
 
-// generator reads the program that makes the tests of a node, each once, and returns
-// its name; "" if it is refused.
+// generator reads the program that makes the tests of a node, each once, and returns its name; "" if it is refused.
 func (d *reader) generator(at *node) (name string, flags []string) {
 	k := at.with("generator")
 	n := k.Node("generator")
@@ -318,8 +313,7 @@ func (d *reader) generator(at *node) (name string, flags []string) {
 	return made.name, made.args
 }
 
-// generator is a generator that was read, with the arguments of tests that name
-// none.
+// generator is a generator that was read, with the arguments of tests that name none.
 type generator struct {
 	name string
 	args []string

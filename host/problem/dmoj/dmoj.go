@@ -1,6 +1,5 @@
-// Package dmoj reads problems of DMOJ, which have an init.yml: dmoj.go has its keys,
-// cases.go tests and batches, match.go tests by the names of files, checkers.go who decides
-// on an output, and groups.go groups and pretests.
+// Package dmoj reads problems of DMOJ, which have an init.yml: dmoj.go has its keys, cases.go tests and batches,
+// match.go tests by the names of files, checkers.go who decides on an output, and groups.go groups and pretests.
 package dmoj
 
 import (
@@ -147,8 +146,7 @@ func (d *reader) limits(root *node) {
 	}
 }
 
-// outputLimit takes note of how much the programs may write for a test: the most of
-// all tests counts.
+// outputLimit takes note of how much the programs may write for a test: the most of all tests counts.
 func (d *reader) outputLimit(at *node) {
 	limit := float64(outputBytes)
 	if k := at.with("output_limit_length"); k != nil {
@@ -168,8 +166,7 @@ func (d *reader) warnOnce(key, reason string) {
 	}
 }
 
-// unknownKeys says what of a mapping was not read. What could change how the problem is
-// judged is refused by name.
+// unknownKeys says what of a mapping was not read. What could change how the problem is judged is refused by name.
 func (d *reader) unknownKeys(n *node) {
 	for _, key := range slices.Concat(inherited, informational) {
 		n.Node(key)

@@ -39,8 +39,7 @@ func (r *reader) readCheckers() {
 	}
 }
 
-// readBound takes the checker and interactor that deepoj.yaml names, and reports
-// whether there is one.
+// readBound takes the checker and interactor that deepoj.yaml names, and reports whether there is one.
 func (r *reader) readBound() bool {
 	if !r.Has(problem.NativeYAML) {
 		return false
@@ -142,8 +141,7 @@ func (r *reader) programNames(dir string) (names []string, folder map[string]boo
 	return names, folder
 }
 
-// checker makes a checker of a file or folder of output_validators, or nil of
-// a header.
+// checker makes a checker of a file or folder of output_validators, or nil of a header.
 func (r *reader) checker(name string, folder bool, headers []problem.File) *problem.Checker {
 	c := &problem.Checker{Protocol: "icpc/1", Flags: r.flags, Points: r.points}
 	if folder {

@@ -71,8 +71,7 @@ func (r *reader) refuseUntested() {
 	r.Refuse(path.Join(source.DataDir, problem.SecretGroup), "", "holds no test: %s", remedy)
 }
 
-// hasInputs reports whether there are secret inputs, of which something else is said
-// if they are no tests.
+// hasInputs reports whether there are secret inputs, of which something else is said if they are no tests.
 func (r *reader) hasInputs() bool {
 	return slices.ContainsFunc(r.Below(path.Join(source.DataDir, problem.SecretGroup)), func(f string) bool { return path.Ext(f) == ".in" && !filesFolder.MatchString(f) })
 }
@@ -132,8 +131,7 @@ func (r *reader) empty(g *problem.Group, dir string) {
 	r.Warn(dir, "", "holds no test")
 }
 
-// settings reads a testdata.yaml over what was inherited and sets the grading of
-// g.
+// settings reads a testdata.yaml over what was inherited and sets the grading of g.
 func (r *reader) settings(g *problem.Group, file string, s settings) settings {
 	k := r.YAML(file)
 	s.onReject = k.Choice("on_reject", s.onReject, "break", "continue", "first_error", "worst_error", "grade")
@@ -187,8 +185,7 @@ func (r *reader) readGrader() {
 	}
 }
 
-// graderFlag applies one flag of the default grader. It ignores what it does not
-// know, as that grader does.
+// graderFlag applies one flag of the default grader. It ignores what it does not know, as that grader does.
 func (r *reader) graderFlag(gr *problem.Grading, group, file, flag string) {
 	switch flag {
 	case "worst_error", "no_errors":

@@ -19,11 +19,9 @@ const (
 // kattisWords are flags of Kattis' default grader that DOMjudge has not.
 var kattisWords = []string{"first_error", "worst_error", "no_errors", "always_accept", "accept_if_any_accepted"}
 
-// dialect finds out whose arithmetic a scoring package of the legacy format is written
-// for. Both dialects have the same files and keys: accept_score is for each test with
-// Kattis and for the whole group with DOMjudge. A package says it in deepoj.yaml; else
-// it is DOMjudge's if it has something that only DOMjudge reads, and nothing that only
-// Kattis does.
+// dialect finds out whose arithmetic a scoring package of the legacy format is written for. Both dialects have the same
+// files and keys: accept_score is for each test with Kattis and for the whole group with DOMjudge. A package says it in
+// deepoj.yaml; else it is DOMjudge's if it has something that only DOMjudge reads, and nothing that only Kattis does.
 func (r *reader) dialect() string {
 	switch said := r.scoringSaid; {
 	case !r.Package.Scoring:
@@ -58,8 +56,7 @@ func (r *reader) dialect() string {
 	return scoringKattis
 }
 
-// peek reads a file of YAML without a word about what is wrong with it, which whoever
-// reads it later says.
+// peek reads a file of YAML without a word about what is wrong with it, which whoever reads it later says.
 func (r *reader) peek(file string) *source.Keys {
 	return r.Quiet().YAML(file)
 }
@@ -89,8 +86,7 @@ func (r *reader) scoredByDOMjudge() bool {
 	})
 }
 
-// readDOMjudge reads the groups and tests of a package in DOMjudge's scoring dialect,
-// in which groups inherit nothing.
+// readDOMjudge reads the groups and tests of a package in DOMjudge's scoring dialect, in which groups inherit nothing.
 func (r *reader) readDOMjudge() {
 	for i := range r.Package.Checkers {
 		r.Package.Checkers[i].Points = r.custom // their score.txt always counts

@@ -99,8 +99,7 @@ func (r *reader) expectations() []*entries {
 	return all
 }
 
-// readEntries reads what stands below one pattern. What the name of a folder
-// does not say, the folder's own rule says.
+// readEntries reads what stands below one pattern. What the name of a folder does not say, the folder's own rule says.
 func (r *reader) readEntries(m *source.Keys, name string, match *regexp.Regexp) *entries {
 	en := &entries{pattern: name, match: match}
 	en.language, _ = m.Text("language")

@@ -17,8 +17,7 @@ type caseArgs struct {
 	args   []string
 }
 
-// testFile is a file that belongs to a test: group 1 is the test, group 2 the
-// kind of file.
+// testFile is a file that belongs to a test: group 1 is the test, group 2 the kind of file.
 var testFile = regexp.MustCompile(`^(.+?)\.(in|ans|out|yaml|interaction|in\.statement|ans\.statement|in\.download|ans\.download|png|jpg|jpeg|svg)$`)
 
 var filesFolder = regexp.MustCompile(`^(.*/)?[^/]+\.files/`)
@@ -165,8 +164,7 @@ func (r *reader) testCase(input, stem string, args caseArgs) *problem.Test {
 	}
 }
 
-// checkTestFile refuses a file for the working directory of programs that cannot
-// be put there.
+// checkTestFile refuses a file for the working directory of programs that cannot be put there.
 func (r *reader) checkTestFile(name string) {
 	dir := strings.TrimSuffix(filesFolder.FindString(name), "/")
 	switch {
@@ -204,8 +202,7 @@ func (r *reader) caseArgs(k *source.Keys, args caseArgs) caseArgs {
 	return args
 }
 
-// testGroupYAML reads how g is graded, which holds so many tests; 0 means that it
-// holds groups.
+// testGroupYAML reads how g is graded, which holds so many tests; 0 means that it holds groups.
 func (r *reader) testGroupYAML(g *problem.Group, tests int) caseArgs {
 	k := r.YAML(path.Join(source.DataDir, g.Name, testGroupYAML))
 	args := r.caseArgs(k, caseArgs{})

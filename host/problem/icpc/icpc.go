@@ -1,24 +1,19 @@
-// Package icpc reads packages in the formats of ICPC and Kattis: legacy, which has no
-// version, 2023-07 and 2025-09.
+// Package icpc reads packages in the formats of ICPC and Kattis: legacy, which has no version, 2023-07 and 2025-09.
 //
 // Its files:
 //
 //	icpc.go         the order in which a package is read, its statements and its other files
-//	legacy.go       problem.yaml of the legacy format, and the time limit
+//	legacy.go       problem.yaml of the legacy format and of the drafts of 2023-07, and the time limit
 //	versioned.go    problem.yaml of 2023-07 and 2025-09, and what is compiled with submissions
-//	drafted.go      packages of the drafts of 2023-07
 //	domjudge.go     DOMjudge's dialect: its settings and scores
 //	data.go         tests and groups of the legacy format
 //	groups.go       tests and groups of the newer ones
 //	constants.go    constants of a package, put into its files
 //	checkers.go     who decides on outputs
-//	validators.go   validators of inputs, and tests of the package's own programs
-//	static.go       static validators
+//	validators.go   validators of inputs, static ones, and tests of the package's own programs
 //	submissions.go  the package's own submissions, and what their folders mean
 //	expect.go       what each of them must get, as submissions.yaml says
-//	entry.go        entry points of submissions
-//	alone.go        samples that are shown and not judged
-//	title.go        the title, where only a statement has it
+//	title.go        the title, where only a statement has it, and samples that are shown and not judged
 package icpc
 
 import (
@@ -30,8 +25,7 @@ import (
 	"deepoj/host/problem/source"
 )
 
-// Read reads a package of the formats legacy, 2023-07 and 2025-09, which it tells apart
-// by problem_format_version.
+// Read reads a package of the formats legacy, 2023-07 and 2025-09, which it tells apart by problem_format_version.
 func Read(in *source.Reader) {
 	r := &reader{Reader: in}
 	k := r.YAML(source.ProblemYAML)
@@ -105,8 +99,7 @@ func (r *reader) readVersioned(k *source.Keys) {
 	r.readNewOthers()
 }
 
-// readStatements turns the statements in a folder into HTML, and returns in which
-// languages there are any.
+// readStatements turns the statements in a folder into HTML, and returns in which languages there are any.
 func (r *reader) readStatements(statementDir string) map[string]bool {
 	written := map[string]bool{}
 	r.Package.Statements = map[string]string{}
@@ -159,8 +152,7 @@ func (r *reader) readOthers() {
 	r.others(known, nil)
 }
 
-// others warns of each file and folder at the top that is not known, with words
-// for some of them.
+// others warns of each file and folder at the top that is not known, with words for some of them.
 func (r *reader) others(known map[string]bool, words map[string]string) {
 	seen := map[string]bool{}
 	for _, f := range r.Package.Files {

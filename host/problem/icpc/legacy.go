@@ -1,6 +1,7 @@
 package icpc
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,8 +158,7 @@ const (
 	sideINI   = "domjudge-problem.ini"
 )
 
-// readTimeLimit takes the time limit from the side files, unless problem.yaml
-// has it.
+// readTimeLimit takes the time limit from the side files, unless problem.yaml has it.
 func (r *reader) readTimeLimit() {
 	const side, ini = sideLimit, sideINI
 	l := &r.Package.Limits
@@ -248,4 +248,44 @@ func (r *reader) native() (checker, interactor *problem.Checker) {
 		r.scoringSaid = k.Choice(scoringKey, "", scoringKattis, scoringDOMjudge)
 	}
 	return r.Bindings(k, r.points, r.flags)
+}
+
+// drafted reports whether a package of 2023-07 has its groups in testdata.yaml, as the
+// drafts of that format had, which the legacy format describes.
+func (r *reader) drafted() bool {
+	if r.Package.Format != problem.Format202307 {
+		return false
+	}
+	old := false
+	for _, f := range r.Below(source.DataDir) {
+		if path.Base(f) == testGroupYAML || filesFolder.MatchString(f) {
+			return false
+		}
+		old = old || path.Base(f) == testdataYAML
+	}
+	return old
+}
+
+// readDrafted reads the groups and tests of such a package.
+func (r *reader) readDrafted() {
+	first := true
+	for _, f := range r.Below(source.DataDir) {
+		if path.Base(f) != testdataYAML {
+			continue
+		}
+		if first {
+			r.Warn(f, "", "is read as in the legacy format, with which drafts of this one agreed; later ones have %s", testGroupYAML)
+			first = false
+		}
+		if k := r.YAML(f); k.Node("scoring") != nil {
+			k.Refuse("scoring", "is of a draft that no tool reads: write accept_score, range and grader_flags, or a %s", testGroupYAML)
+		}
+	}
+	r.old.accept = 1
+	r.readData()
+	for _, dir := range []string{invalidInput, invalidOutput, validOutput} {
+		if len(r.Below(path.Join(source.DataDir, dir))) > 0 {
+			r.ownTests(dir)
+		}
+	}
 }

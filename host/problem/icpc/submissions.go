@@ -19,8 +19,7 @@ type standing struct {
 	official bool // annotations in the source are ignored
 }
 
-// standings are the folders below submissions: the official ones, and others
-// that packages have.
+// standings are the folders below submissions: the official ones, and others that packages have.
 var standings = map[string]standing{
 	"accepted":            {allowed: []judge.Verdict{judge.AC}, official: true},
 	"partially_accepted":  {allowed: []judge.Verdict{judge.AC}, partial: true},
@@ -105,14 +104,12 @@ func (r *reader) readSubmissions() {
 	}
 }
 
-// spoken reports whether submissions.yaml says in which language a submission is, so
-// that its ending says nothing.
+// spoken reports whether submissions.yaml says in which language a submission is, so that its ending says nothing.
 func spoken(rules []*entries, name string) bool {
 	return slices.ContainsFunc(rules, func(en *entries) bool { return en.language != "" && en.match.MatchString(name) })
 }
 
-// programFiles returns the files of a submission, none if it is not a program: then
-// it is left out with a warning.
+// programFiles returns the files of a submission, none if it is not a program: then it is left out with a warning.
 func (r *reader) programFiles(full string, folder, spoken bool) (files []problem.File) {
 	switch {
 	case !folder && r.Package.Answers:

@@ -61,8 +61,7 @@ var moved = []struct{ key, remedy string }{
 	{"grading", "write max_score and score_aggregation into " + testGroupYAML},
 }
 
-// renamed are keys of the legacy format that only say something, with what the newer
-// formats have for them.
+// renamed are keys of the legacy format that only say something, with what the newer formats have for them.
 var renamed = []struct{ key, remedy string }{
 	{"author", "write it into credits"},
 	{"source_url", "write it into source"},
@@ -178,8 +177,7 @@ func (r *reader) readNames(k *source.Keys) map[string]string {
 	return all
 }
 
-// named reads names: one or a list of them, each a string or a mapping with the
-// key name and perhaps the keys besides.
+// named reads names: one or a list of them, each a string or a mapping with the key name and perhaps the keys besides.
 func (r *reader) named(k *source.Keys, key string, besides ...string) []string {
 	n := k.Node(key)
 	if n == nil {
@@ -294,8 +292,7 @@ func (r *reader) readIncludes() {
 	}
 }
 
-// readNewOthers looks at what is neither judged nor shown, and refuses what this
-// platform would have to run.
+// readNewOthers looks at what is neither judged nor shown, and refuses what this platform would have to run.
 func (r *reader) readNewOthers() {
 	r.ReadAttachments()
 	for _, refused := range []struct{ dir, remedy string }{
@@ -328,4 +325,65 @@ func (r *reader) checkStatements(written map[string]bool) {
 		r.Refuse(source.ProblemYAML, "name", "is given for %s, but %s is in %s: name each language of the statement and no other",
 			strings.Join(named, ", "), NewStatementDir, strings.Join(have, ", "))
 	}
+}
+
+// submissionsJSON is where DOMjudge has what it wants to know of submissions. It may lie at the top, too.
+const submissionsJSON = source.SubmissionsDir + "/submissions.json"
+
+// readEntryPoints reads which files of submissions are started, as DOMjudge's submissions.json says.
+func (r *reader) readEntryPoints() {
+	for _, file := range []string{"submissions.json", submissionsJSON} {
+		if !r.Has(file) {
+			continue
+		}
+		k := r.YAML(file) // of which JSON is a part
+		for _, name := range k.Order {
+			m := k.Mapping(name)
+			entry, given := m.Text("entry_point")
+			m.Text("team") // whose submission it is shown as
+			m.WarnUnknown()
+			full := path.Clean(name)
+			at := slices.IndexFunc(r.Package.Submissions, func(s problem.Submission) bool { return s.Path == full })
+			switch {
+			case at < 0:
+				r.Warn(file, name, "is no submission of the package")
+			case given:
+				r.startWith(&r.Package.Submissions[at], entry, file, name+".entry_point")
+			}
+		}
+	}
+}
+
+// startWith makes a file of a submission its entry point, which is a file or a class.
+// The file comes first, too: so an adapter sees it that is not told of entry points.
+func (r *reader) startWith(s *problem.Submission, entry, file, key string) {
+	if len(s.Files) == 1 {
+		return // it is this one, whatever it is called
+	}
+	at := slices.IndexFunc(s.Files, func(f problem.File) bool { return starts(strings.TrimPrefix(f.Path, s.Path+"/"), f.Path, entry) })
+	if at < 0 {
+		r.Refuse(file, key, "is %q, which is no file and no class of %s", entry, s.Path)
+		return
+	}
+	first := s.Files[at]
+	s.Entry = strings.TrimPrefix(first.Path, s.Path+"/")
+	s.Files = slices.Insert(slices.Delete(s.Files, at, at+1), 0, first)
+}
+
+// starts reports whether an entry point means a file: its path in the submission, its name, or its class.
+func starts(inside, full, entry string) bool {
+	name := path.Base(full)
+	class := strings.ReplaceAll(entry, ".", "/")
+	stem := strings.TrimSuffix(inside, path.Ext(inside))
+	return entry == inside || entry == name || class == stem || path.Base(class) == strings.TrimSuffix(name, path.Ext(name)) && path.Ext(entry) != path.Ext(name)
+}
+
+// saysNothing reports whether a file holds comments at most.
+func (r *reader) saysNothing(file string) bool {
+	for line := range strings.Lines(r.Text(file)) {
+		if line = strings.TrimSpace(line); line != "" && line != "---" && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
 }

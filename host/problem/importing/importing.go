@@ -14,12 +14,10 @@ import (
 	"deepoj/host/problem/source"
 )
 
-// Read reads a package in the ICPC formats legacy, 2023-07 and 2025-09, which it
-// tells apart by problem_format_version, one of Polygon, which has a
-// problem.xml and no problem.yaml, one of DMOJ, which has an init.yml, or a folder
-// of tests. The error joins the reasons to refuse it, each a [*problem.Error]. The content
-// of the tests is kept when the package is saved, and fsys must not change until
-// then.
+// Read reads a package in the ICPC formats legacy, 2023-07 and 2025-09, which it tells apart by problem_format_version,
+// one of Polygon, which has a problem.xml and no problem.yaml, one of DMOJ, which has an init.yml, or a folder of
+// tests. The error joins the reasons to refuse it, each a [*problem.Error]. The content of the tests is kept when the
+// package is saved, and fsys must not change until then.
 func Read(fsys fs.FS) (*problem.Package, problem.Report, error) {
 	r := readAll(fsys)
 	if r.Refusals == 0 {
@@ -33,10 +31,9 @@ func Read(fsys fs.FS) (*problem.Package, problem.Report, error) {
 	return r.Package, r.Report(), nil
 }
 
-// Statements reads of a package what its pages show: names, statements, pictures
-// and PDFs. Whatever else is wrong with it does not matter: it may be one that was
-// taken in when rules were others. Only warnings of statements are in the report. A
-// package that can be read and has no statement shows none.
+// Statements reads of a package what its pages show: names, statements, pictures and PDFs. Whatever else is wrong with
+// it does not matter: it may be one that was taken in when rules were others. Only warnings of statements are in the
+// report. A package that can be read and has no statement shows none.
 func Statements(fsys fs.FS) (*problem.Package, problem.Report, error) {
 	r := readAll(fsys)
 	report := r.Report().OfStatements()
@@ -79,8 +76,7 @@ func known(r *source.Reader) {
 	}
 }
 
-// into goes into the only folder of a package that has nothing else. It reports
-// whether there is one.
+// into goes into the only folder of a package that has nothing else. It reports whether there is one.
 func into(r *source.Reader) bool {
 	top := ""
 	for _, f := range r.Package.Files {

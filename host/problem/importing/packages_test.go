@@ -141,6 +141,9 @@ func describe(p *problem.Package, report problem.Report, err error) string {
 	if p.Passes > 0 {
 		say("%d passes", p.Passes)
 	}
+	if p.Twice != "" {
+		say("run twice, the second run %s", p.Twice)
+	}
 	if p.InputFile+p.OutputFile != "" {
 		say("reads %q, writes %q", p.InputFile, p.OutputFile)
 	}

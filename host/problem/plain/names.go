@@ -17,8 +17,7 @@ const (
 	answer
 )
 
-// The words by which people tell inputs from answers, in the names of files and of
-// folders.
+// The words by which people tell inputs from answers, in the names of files and of folders.
 var (
 	sideWords = map[string]side{
 		"in": input, "inp": input, "input": input, "inputs": input,
@@ -79,9 +78,8 @@ func sideOf(name string) (s side, key, scheme string) {
 	return s, strings.Join(parts, "/"), scheme
 }
 
-// sideOfBase tells what a file is by its base name, what that is without the word
-// that says so, and with a star for what differs between tests. It is not ok if no
-// part of a test is called so.
+// sideOfBase tells what a file is by its base name, what that is without the word that says so, and with a star for
+// what differs between tests. It is not ok if no part of a test is called so.
 func sideOfBase(base string) (s side, rest, scheme string, ok bool) {
 	if m := usaco.FindStringSubmatch(base); m != nil {
 		return map[string]side{"I": input, "O": answer}[m[1]], m[2], m[1] + ".*", true
@@ -106,8 +104,7 @@ func sideOfFolder(name string) (side, string) {
 	return w.side, w.rest()
 }
 
-// wordOf is a name with the last word in it that tells a side. Without one, all of
-// it is left.
+// wordOf is a name with the last word in it that tells a side. Without one, all of it is left.
 type wordOf struct {
 	side              side
 	left, word, right string
@@ -177,8 +174,7 @@ func leading(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
-// IsSide reports whether a folder is called as those that hold the inputs or the
-// answers of tests.
+// IsSide reports whether a folder is called as those that hold the inputs or the answers of tests.
 func IsSide(folder string) bool {
 	side, rest := sideOfFolder(folder)
 	return side != neither && rest == ""

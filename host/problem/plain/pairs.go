@@ -21,8 +21,7 @@ type pair struct {
 // found is what a key has.
 type found struct{ inputs, answers []string }
 
-// pairs pairs the files that are tests by their names, and refuses those that
-// have no other or several.
+// pairs pairs the files that are tests by their names, and refuses those that have no other or several.
 func pairs(r *source.Reader) []*pair {
 	sides, schemes := sides(r)
 	keys := slices.SortedFunc(maps.Keys(sides), natural)

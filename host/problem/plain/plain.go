@@ -1,6 +1,5 @@
-// Package plain reads folders of tests that are in no format: pairs.go pairs inputs and
-// answers, names.go tells by a name which is which. What such a folder cannot say stands in
-// deepoj.yaml, or is given with it.
+// Package plain reads folders of tests that are in no format: pairs.go pairs inputs and answers, names.go tells by a
+// name which is which. What such a folder cannot say stands in deepoj.yaml, or is given with it.
 package plain
 
 import (
@@ -52,8 +51,7 @@ func Read(r *source.Reader) {
 	rest(r, cases)
 }
 
-// Given reads the keys of deepoj.yaml that say what a folder of tests, or an
-// init.yml, does not.
+// Given reads the keys of deepoj.yaml that say what a folder of tests, or an init.yml, does not.
 func Given(r *source.Reader, k *source.Keys) {
 	p := r.Package
 	p.Title, _ = k.Text("title")
@@ -170,8 +168,7 @@ func Submissions(r *source.Reader) {
 	}
 }
 
-// statementFile is the name of a statement: group 1 is the language tag, group 2
-// the kind of file.
+// statementFile is the name of a statement: group 1 is the language tag, group 2 the kind of file.
 var statementFile = regexp.MustCompile(`(?i)^(?:(?:statement|problem_statement)/)?(?:statement|problem)(?:\.([a-z]{2,3}(?:-[a-z0-9]+)?))?\.(md|tex|pdf)$`)
 
 // Statements turns the statements at the top into HTML.

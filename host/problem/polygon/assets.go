@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"deepoj/host/judge"
@@ -23,8 +24,7 @@ func (p *reader) assets(e *element) {
 	e.unknownRefused()
 }
 
-// standardCheckers are the checkers of the platform that say the same as those
-// of Polygon.
+// standardCheckers are the checkers of the platform that say the same as those of Polygon.
 var standardCheckers = map[string]problem.Checker{
 	"wcmp":   {Standard: "tokens"},
 	"ncmp":   {Standard: "tokens"},
@@ -161,17 +161,38 @@ func (p *reader) judges(src *element, what string) (problem.Program, bool) {
 // interactor reads who talks with programs.
 func (p *reader) interactor(e *element) {
 	if !e.there {
+		if p.runs == 2 {
+			e.refuse("", "is missing: programs are run twice (run-count), and it tells the second run what it may know of the first")
+		}
 		return
 	}
 	e.ignore("binary", "@type", "@name")
-	if runs := e.child("runs").all("run"); len(runs) > 1 {
-		e.child("runs").refuse("", "asks for %d runs of a program, which this platform cannot do", len(runs))
-	}
+	p.twice(e.child("runs"))
 	if p.Package.InputFile != "" || p.Package.OutputFile != "" {
 		e.refuse("", "talks with programs that read or write files: leave input-file and output-file empty")
 	}
 	p.Package.Interactor = p.guest(e.child("source"), "an interactor")
 	e.unknownRefused()
+}
+
+// twice reads whether programs are run twice, and in which of the runs the interactor
+// talks with them.
+func (p *reader) twice(e *element) {
+	var talks []string
+	for _, run := range e.all("run") {
+		talks = append(talks, strings.TrimSpace(string(run.text)))
+	}
+	both := slices.Equal(talks, []string{"1", "2"})
+	switch {
+	case len(talks) > 0 && !both && !slices.Equal(talks, []string{"1"}):
+		e.refuse("", "names the runs %s: an interactor talks in the run 1, or in 1 and 2", strings.Join(talks, ", "))
+	case both && p.runs == 1:
+		e.refuse("", "names two runs of a program, and run-count one: they must agree")
+	case both:
+		p.Package.Twice = problem.SecondTalks
+	case p.runs == 2:
+		p.Package.Twice = problem.SecondReads
+	}
 }
 
 // validators reads who looks at inputs.

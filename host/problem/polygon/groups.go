@@ -79,8 +79,7 @@ func (gs *groups) add(at *element, name string) *group {
 	return g
 }
 
-// finish sets how each group with tests is graded, and puts those that others
-// depend on before them.
+// finish sets how each group with tests is graded, and puts those that others depend on before them.
 func (gs *groups) finish(p *reader, root *problem.Group) {
 	for _, g := range gs.all {
 		if len(g.group.Items) == 0 {
@@ -133,8 +132,7 @@ func (gs *groups) finish(p *reader, root *problem.Group) {
 	root.Items = ordered
 }
 
-// grade sets how the group is graded. Its points are those of its tests, else its
-// own.
+// grade sets how the group is graded. Its points are those of its tests, else its own.
 func (g *group) grade(p *reader) {
 	gr := &g.group.Grading
 	gr.Verdict, gr.Score, gr.AcceptScore, gr.Break = problem.FirstError, problem.Sum, 1, !p.Package.Scoring

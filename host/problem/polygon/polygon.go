@@ -1,7 +1,6 @@
-// Package polygon reads packages of Polygon, which have a problem.xml: polygon.go has names,
-// files and limits, xml.go the elements, tests.go testsets, groups.go groups and their
-// points, assets.go checkers, interactors, validators and solutions, statement.go
-// statements, and text.go line ends of tests.
+// Package polygon reads packages of Polygon, which have a problem.xml: polygon.go has names, files and limits, xml.go
+// the elements, tests.go testsets, groups.go groups and their points, assets.go checkers, interactors, validators and
+// solutions, statement.go statements, and text.go line ends of tests.
 package polygon
 
 import (
@@ -33,6 +32,7 @@ type reader struct {
 	ends *textFS // whose tests are read as text
 
 	worthless bool // the tests have points, all of them 0
+	runs      int  // of programs on each test; 0 = not said
 }
 
 // Read reads a problem.xml and what it names.
@@ -84,8 +84,7 @@ func (p *reader) named(e *element) (problem.File, bool) {
 	return p.File(name), true
 }
 
-// files reads which files are compiled with submissions, and which programs make
-// tests.
+// files reads which files are compiled with submissions, and which programs make tests.
 func (p *reader) files(e *element) {
 	taken := map[string]bool{}
 	header := func(name string) {
@@ -250,8 +249,10 @@ func (p *reader) judging(e *element) {
 		return
 	}
 	e.ignore("@cpu-name", "@cpu-speed")
-	if n := e.number("run-count", 1, math.MaxInt32); n != nil && *n != 1 {
-		e.refuse("run-count", "asks to run programs %s times for each test, which this platform cannot do: write 1 if the problem does without", source.Short(*n))
+	if n := e.number("run-count", 1, math.MaxInt32); n != nil {
+		if p.runs = int(*n); *n != 1 && *n != 2 {
+			e.refuse("run-count", "asks to run programs %s times for each test: they are run once, or twice", source.Short(*n))
+		}
 	}
 	p.Package.InputFile, p.Package.OutputFile = p.working(e, "input-file"), p.working(e, "output-file")
 	if p.Package.InputFile != "" && p.Package.InputFile == p.Package.OutputFile {

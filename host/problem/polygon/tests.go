@@ -126,8 +126,7 @@ func (p *reader) test(e *element, set, input, answer string) *problem.Test {
 	return t
 }
 
-// command returns the words of the command that makes a test, the first of which
-// is a generator of the package.
+// command returns the words of the command that makes a test, the first of which is a generator of the package.
 func (p *reader) command(e *element, cmd string) []string {
 	words, err := problem.CommandWords(cmd)
 	switch {

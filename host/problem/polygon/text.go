@@ -12,10 +12,9 @@ import (
 	"deepoj/host/problem/source"
 )
 
-// Tests of Polygon are text, which is written by Windows with its own line ends. A
-// validator of testlib expects those of the system that it runs on, so that the same
-// test is right on both only because it is read as text. So it is here: line ends
-// become those of this system. A file that is not text stays as it is.
+// Tests of Polygon are text, which is written by Windows with its own line ends. A validator of testlib expects those
+// of the system that it runs on, so that the same test is right on both only because it is read as text. So it is here:
+// line ends become those of this system. A file that is not text stays as it is.
 
 // textFS is a package whose tests are read as text.
 type textFS struct {
@@ -142,8 +141,7 @@ func (p *reader) readAsText() {
 	p.Layer(p.ends)
 }
 
-// tellTurned says which tests have other line ends here, and makes the list of files
-// agree.
+// tellTurned says which tests have other line ends here, and makes the list of files agree.
 func (p *reader) tellTurned() {
 	for i, f := range p.Package.Files {
 		if size, ok := p.ends.turned[f.Path]; ok {

@@ -190,8 +190,7 @@ func (e *element) parse(attr, s string, low, high float64) *float64 {
 	return &x
 }
 
-// choice returns an attribute that must be one of several; the first is meant if
-// it is not there.
+// choice returns an attribute that must be one of several; the first is meant if it is not there.
 func (e *element) choice(name string, of ...string) string {
 	s := e.attr(name)
 	if s == "" {

@@ -17,8 +17,7 @@ import (
 	"deepoj/host/problem/source"
 )
 
-// Pack is the smallest good package, with other files over it. An empty text
-// removes a file.
+// Pack is the smallest good package, with other files over it. An empty text removes a file.
 func Pack(files map[string]string) fstest.MapFS {
 	all := map[string]string{
 		"problem.yaml":                    "name: Small\n",

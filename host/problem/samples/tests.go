@@ -127,8 +127,7 @@ func backwards(n int, rules [][2]int) [][2]int {
 	return rules
 }
 
-// star has one job in the middle that waits for half of the others and lets the
-// other half wait.
+// star has one job in the middle that waits for half of the others and lets the other half wait.
 func star(n int) [][2]int {
 	var rules [][2]int
 	middle := n / 2

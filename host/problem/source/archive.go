@@ -16,9 +16,8 @@ import (
 	"deepoj/host/problem"
 )
 
-// Open returns the package at a path of this machine: a folder, or a ZIP file
-// with the package at its top or in its only folder. Links are followed within
-// the package and nowhere else. Close it after the package was saved.
+// Open returns the package at a path of this machine: a folder, or a ZIP file with the package at its top or in its
+// only folder. Links are followed within the package and nowhere else. Close it after the package was saved.
 func Open(name string) (fsys fs.FS, slug string, closer io.Closer, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -56,9 +55,8 @@ const (
 	maxHops     = 16               // links from one name to a file
 )
 
-// Unzip returns the files of a ZIP archive as a file system in which symbolic
-// links work, as long as they stay within the archive. A file that turns out to
-// be longer than the archive says is an error when it is read.
+// Unzip returns the files of a ZIP archive as a file system in which symbolic links work, as long as they stay within
+// the archive. A file that turns out to be longer than the archive says is an error when it is read.
 func Unzip(z *zip.Reader) (fs.FS, error) {
 	a, err := unpack(z)
 	if err != nil {

@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"deepoj/host/problem"
 )
@@ -10,8 +11,7 @@ import (
 // maxAlso is how many of the other files a finding names.
 const maxAlso = 3
 
-// kind is what findings of several files have in common: what is wrong, and what is
-// to be done.
+// kind is what findings of several files have in common: what is wrong, and what is to be done.
 type kind struct{ key, says string }
 
 // findings are what was found, like ones together.
@@ -26,8 +26,7 @@ type alike struct {
 	last string // the file that was the last one to join
 }
 
-// add takes note of something about a file. Says is the reason without what differs
-// from file to file.
+// add takes note of something about a file. Says is the reason without what differs from file to file.
 func (fs *findings) add(says string, f problem.Finding) {
 	if fs.kinds == nil {
 		fs.kinds = map[kind]*alike{}
@@ -58,3 +57,43 @@ func (fs *findings) ordered() []problem.Finding {
 	}
 	return all
 }
+
+// MaxScore is the largest score: beyond it sums would not be exact.
+const MaxScore = 1e12
+
+// What programs get of which problem.yaml says nothing, and what this platform can honour.
+const (
+	DefaultCPU       = 2 * time.Second
+	DefaultMemoryMiB = 2048
+	MaxMemoryMiB     = 64 << 10
+	MaxOutputMiB     = 4096
+	maxCodeKiB       = 64 << 10
+)
+
+// ReadLimits reads the limits that mean the same in every format.
+func (r *Reader) ReadLimits(k *Keys) {
+	l := &r.Package.Limits
+	if k.Node("time_limit") != nil {
+		l.CPU = Seconds(k.Number("time_limit", DefaultCPU.Seconds(), 0.001, problem.MaxCPUSeconds))
+		l.CPUFrom = ProblemYAML + ": limits.time_limit"
+	}
+	l.MemoryMiB = int64(k.Number("memory", DefaultMemoryMiB, 1, MaxMemoryMiB))
+	l.OutputMiB = int64(k.Number("output", 8, 1, MaxOutputMiB))
+	l.CodeKiB = int64(k.Number("code", 128, 1, maxCodeKiB))
+	l.CompileCPU = Seconds(k.Number("compilation_time", 60, 0.1, problem.MaxCPUSeconds))
+	l.CompileMemoryMiB = int64(k.Number("compilation_memory", 2048, 16, MaxMemoryMiB))
+	l.CheckCPU = Seconds(k.Number("validation_time", 60, 0.1, problem.MaxCPUSeconds))
+	l.CheckMemoryMiB = int64(k.Number("validation_memory", 2048, 16, MaxMemoryMiB))
+	l.CheckOutputMiB = int64(k.Number("validation_output", 8, 1, MaxOutputMiB))
+}
+
+// Seconds is a time of so many seconds, to the millisecond.
+func Seconds(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
+}
+
+// MaxTests is how many tests a package may have whose format lists them.
+const MaxTests = 10_000
+
+// MaxInclude bounds a file that is compiled with every submission, in bytes.
+const MaxInclude = 1 << 20

@@ -15,9 +15,8 @@ import (
 // maxInner bounds an archive in an archive, in bytes: it is read into memory.
 const maxInner = 256 << 20
 
-// Mount puts the files of a ZIP file of the package into a folder that is called as
-// it is, in its place. They count as all files do. It reports whether they are there:
-// the name may be that of such a folder already.
+// Mount puts the files of a ZIP file of the package into a folder that is called as it is, in its place. They count as
+// all files do. It reports whether they are there: the name may be that of such a folder already.
 func (r *Reader) Mount(k *Keys, key, name string) bool {
 	if fs.ValidPath(name) && len(r.Below(name)) > 0 {
 		return true

@@ -1,27 +1,20 @@
-// Package source opens the package of a problem, lists its files within bounds, and gives
-// those who read a format what all formats have in common: text and YAML with a note of
-// what nothing read, the checker that deepoj.yaml binds, limits, programs of the judges,
-// statements, samples and pictures. It knows no format; a [Reader] collects what is wrong,
-// to report all of it.
+// Package source opens the package of a problem, lists its files within bounds, and gives those who read a format what
+// all formats have in common: text and YAML with a note of what nothing read, the checker that deepoj.yaml binds,
+// limits, programs of the judges, statements, samples and pictures. It knows no format; a [Reader] collects what is
+// wrong, to report all of it.
 //
 // Its files:
 //
 //	reader.go     what one package is read with, and what was found
-//	findings.go   findings, like ones together
+//	findings.go   findings, like ones together, and limits that this platform can honour
 //	archive.go    opens a folder or a ZIP file
-//	walk.go       lists the files of a package
-//	links.go      where links of a package may lead
+//	walk.go       lists the files of a package, and where links may lead
 //	mount.go      archives in a package, and files that it does not hold
 //	yaml.go       YAML, with a note of each key that nothing read
 //	text.go       tests that are read as text
-//	aside.go      files that people and tools leave beside programs, and names
-//	limits.go     limits, and what this platform can honour
-//	native.go     deepoj.yaml: checkers and interactors that are bound
-//	generate.go   deepoj.yaml: tests that are made
-//	programs.go   programs of the judges
-//	headers.go    headers that such programs include
-//	statement.go  statements, samples and attachments
-//	picture.go    pictures of statements
+//	generate.go   deepoj.yaml: checkers and interactors that are bound, and tests that are made
+//	programs.go   programs of the judges, headers that they include, and files that tools leave beside them
+//	statement.go  statements, their pictures, samples and attachments
 package source
 
 import (
@@ -43,8 +36,7 @@ const (
 	InitYML     = "init.yml"
 )
 
-// DataDir is the folder of tests, and SubmissionsDir that of the programs that prove a
-// package, in the formats of ICPC.
+// DataDir is the folder of tests, and SubmissionsDir that of the programs that prove a package, in the formats of ICPC.
 const (
 	DataDir        = "data"
 	SubmissionsDir = "submissions"
@@ -86,8 +78,7 @@ func New(fsys fs.FS) *Reader {
 	return r
 }
 
-// Again begins anew with the files of another file system. It reports whether nothing
-// was refused.
+// Again begins anew with the files of another file system. It reports whether nothing was refused.
 func (r *Reader) Again(fsys fs.FS) bool {
 	r.Layer(fsys)
 	r.Package.Files = nil
@@ -166,8 +157,7 @@ func (r *Reader) Below(dir string) []string {
 	return names
 }
 
-// Children returns the names of the entries of a folder, ordered, and which of
-// them are folders.
+// Children returns the names of the entries of a folder, ordered, and which of them are folders.
 func (r *Reader) Children(dir string) (names []string, folder map[string]bool) {
 	folder = map[string]bool{}
 	for _, name := range r.Below(dir) {
@@ -180,14 +170,12 @@ func (r *Reader) Children(dir string) (names []string, folder map[string]bool) {
 	return names, folder
 }
 
-// Text returns the content of a file, which must not be long. A file that
-// cannot be read is refused.
+// Text returns the content of a file, which must not be long. A file that cannot be read is refused.
 func (r *Reader) Text(name string) string {
 	return r.TextOf(name, MaxText, "")
 }
 
-// TextOf returns the content of a file of at most limit bytes. The remedy is told
-// of a longer one.
+// TextOf returns the content of a file of at most limit bytes. The remedy is told of a longer one.
 func (r *Reader) TextOf(name string, limit int64, remedy string) string {
 	b, err := r.Read(name, limit+1)
 	switch {

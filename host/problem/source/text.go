@@ -76,8 +76,7 @@ func (r *Reader) resized() {
 
 func byPath(f problem.File, name string) int { return cmp.Compare(f.Path, name) }
 
-// look reads a file to its end and says what there is to turn, and what its size is
-// then.
+// look reads a file to its end and says what there is to turn, and what its size is then.
 func (r *Reader) look(name string, ended bool) (*turner, int64, error) {
 	f, err := r.FS.Open(name)
 	if err != nil {

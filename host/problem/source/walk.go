@@ -3,16 +3,17 @@ package source
 import (
 	"cmp"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
+	"strings"
 	"syscall"
 
 	"deepoj/host/problem"
 )
 
-// walked is what was met while the files were listed. Links make few entries many:
-// a ladder of folders whose links all lead to the next one has more paths than
-// anybody can count, and none of them is deep. So what is counted is visits.
+// walked is what was met while the files were listed. Links make few entries many: a ladder of folders whose links all
+// lead to the next one has more paths than anybody can count, and none of them is deep. So what is counted is visits.
 type walked struct {
 	visits  int         // of files and folders
 	bytes   int64       // of the files that were visited
@@ -81,8 +82,7 @@ func (r *Reader) visit(name string, e fs.DirEntry, depth int) {
 	}
 }
 
-// enter takes note of a folder, and reports whether it may be read: not if the walk
-// is in it already, or was too often.
+// enter takes note of a folder, and reports whether it may be read: not if the walk is in it already, or was too often.
 func (r *Reader) enter(dir string) bool {
 	info, err := fs.Stat(r.FS, dir)
 	if err != nil {
@@ -108,8 +108,7 @@ func (r *Reader) enter(dir string) bool {
 	return true
 }
 
-// identity is what two names of the same folder have in common; nil = it cannot be
-// told.
+// identity is what two names of the same folder have in common; nil = it cannot be told.
 func identity(info fs.FileInfo) any {
 	switch sys := info.Sys().(type) {
 	case *syscall.Stat_t:
@@ -122,3 +121,55 @@ func identity(info fs.FileInfo) any {
 
 // resolved is the name of an entry of an archive without links.
 type resolved string
+
+// JudgeLinks refuses the links that lead out of the package, and those that lead to
+// nothing where a file would be read; it warns of the others.
+func (r *Reader) JudgeLinks(reads func(name string) bool) {
+	for _, name := range slices.Sorted(maps.Keys(r.links)) {
+		switch {
+		case leaves(r.FS, name):
+			r.Refuse(name, "", "is a link that leads out of the package: put the file itself there, or make the archive with zip -r, which follows links")
+		case reads(name):
+			r.Refuse(name, "", "is a link that leads nowhere: put the file there, or remove the link")
+		default:
+			r.Warn(name, "", "is a link that leads nowhere; nothing reads it, and it is left out")
+		}
+	}
+}
+
+// Lacks reports whether the package has not a file, and no link in its place either,
+// of which there is something else to say.
+func (r *Reader) Lacks(name string) bool { return !r.Has(name) && !r.links[name] }
+
+// leaves reports whether a link leads out of its package, whether or not there is anything.
+func leaves(fsys fs.FS, name string) bool {
+	done, hops := ".", 0
+	rest := strings.Split(name, "/")
+	for len(rest) > 0 {
+		part := rest[0]
+		rest = rest[1:]
+		switch {
+		case part == "." || part == "":
+			continue
+		case part == ".." && done == ".":
+			return true
+		case part == "..":
+			done = path.Dir(done)
+			continue
+		}
+		next := path.Join(done, part)
+		target, err := fs.ReadLink(fsys, next)
+		if err != nil { // it is no link
+			done = next
+			continue
+		}
+		if path.IsAbs(target) {
+			return true
+		}
+		if hops++; hops > maxHops {
+			return false
+		}
+		rest = append(strings.Split(target, "/"), rest...)
+	}
+	return false
+}

@@ -9,8 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Keys is a mapping of a YAML file. Reading a key marks it; what was never read
-// is unknown, and the report says so.
+// Keys is a mapping of a YAML file. Reading a key marks it; what was never read is unknown, and the report says so.
 type Keys struct {
 	r      *Reader
 	File   string
@@ -20,8 +19,7 @@ type Keys struct {
 	Read   map[string]bool
 }
 
-// YAML parses a YAML file that holds a mapping. A missing or empty file is an
-// empty mapping.
+// YAML parses a YAML file that holds a mapping. A missing or empty file is an empty mapping.
 func (r *Reader) YAML(file string) *Keys {
 	var doc yaml.Node
 	if r.Has(file) {
@@ -125,8 +123,7 @@ func (k *Keys) Choice(key, otherwise string, of ...string) string {
 	return s
 }
 
-// Number returns the value of a key that must be a finite number from low to
-// high.
+// Number returns the value of a key that must be a finite number from low to high.
 func (k *Keys) Number(key string, otherwise, low, high float64) float64 {
 	s, ok := k.Text(key)
 	if !ok {
@@ -238,8 +235,7 @@ func (k *Keys) Flag(key string, otherwise bool) bool {
 	return otherwise
 }
 
-// List returns the values of a key that is a list of strings, or one string when
-// that may stand alone.
+// List returns the values of a key that is a list of strings, or one string when that may stand alone.
 func (k *Keys) List(key string, alone bool) ([]string, bool) {
 	n := k.Node(key)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dop251/goja"
 	"golang.org/x/net/html"
 	"golang.org/x/text/unicode/norm"
 
@@ -12,7 +13,8 @@ import (
 
 // FuzzStatement: whatever a statement holds, the page has only what [safe.Check] allows, and
 // a parser as browsers have one finds nothing in it that runs or looks like something
-// else.
+// else. Formulas are not rendered, since temml is slow while it is watched: what stands
+// in them is believed to be its MathML. [FuzzFormula] renders them.
 func FuzzStatement(f *testing.F) {
 	for _, seed := range []string{
 		"\\textbf{a} $x_1$ \\begin{itemize}\\item x\\end{itemize}", "\\begin{tabular}{l|r}a&b\\\\\\hline\\end{tabular}", "\\def\\a#1{#1\\a{#1}}\\a{x}$\\a x$",
@@ -27,16 +29,51 @@ func FuzzStatement(f *testing.F) {
 			return
 		}
 		for _, file := range []string{"a.md", "a.tex", "a.polygon", "a.page"} {
-			page, _, err := render(file, Text([]byte(text)))
-			if err != nil {
-				continue
-			}
-			if err := safe.Check(page); err != nil {
-				t.Fatalf("%s %q: %v in\n%s", file, text, err, page)
-			}
-			inspect(t, file+" "+text, page)
+			sound(t, file, text, believing())
 		}
 	})
+}
+
+// FuzzFormula is FuzzStatement for formulas, which one temml renders one after the other.
+func FuzzFormula(f *testing.F) {
+	for _, seed := range []string{
+		`\frac{a}{b}`, `\begin{pmatrix}1&2\\3&4\end{pmatrix}`, `\begin{array}{l|r}a&b\\\hline c&d\end{array}`, `\href{javascript:x}{y}\url{z}`, `\class{a}{b}\style{color:red}{x}`,
+		`\text{<script>}\textcolor{red}{x}\colorbox{#fff}{y}`, `\def\a#1{#1}\a{x}`, `\unknown{x}`, `x < y & z`, `\includegraphics{map}\rule{1em}{2em}\kern9pt`, `\sqrt[3]{x}\tag{1}\label{q}`,
+	} {
+		f.Add(seed)
+	}
+	math, err := newEngine()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 256 {
+			return
+		}
+		math.left, math.made, math.kept = formulaTime, map[formula]rendered{}, 0
+		sound(t, "a.tex", "\\["+text+"\\]", math)
+	})
+}
+
+// sound fails if a statement becomes a page that is not.
+func sound(t *testing.T, file, text string, math *engine) {
+	t.Helper()
+	page, _, err := renderWith(math, file, Text([]byte(text)))
+	if err != nil {
+		return
+	}
+	if err := safe.Check(page); err != nil {
+		t.Fatalf("%s %q: %v in\n%s", file, text, err, page)
+	}
+	inspect(t, file+" "+text, page)
+}
+
+// believing returns an engine that takes formulas for MathML.
+func believing() *engine {
+	vm := goja.New()
+	return &engine{vm: vm, left: formulaTime, made: map[formula]rendered{}, render: func(_ goja.Value, of ...goja.Value) (goja.Value, error) {
+		return vm.ToValue([]string{"", "<math>" + of[0].String() + "</math>"}), nil
+	}}
 }
 
 // inspect fails if a browser would run something on a page or load something.

@@ -29,8 +29,14 @@ var pictures = map[string]string{
 
 // render renders a text as the source of a file.
 func render(file, text string) (html string, said []string, err error) {
+	return renderWith(nil, file, text)
+}
+
+// renderWith is render with an engine for formulas; nil is one of its own.
+func renderWith(math *engine, file, text string) (html string, said []string, err error) {
 	pkg := &kept{files: pictures}
 	r := New(pkg)
+	r.math = math
 	switch {
 	case strings.HasSuffix(file, ".md"):
 		html, err = r.Markdown("s/"+file, text)

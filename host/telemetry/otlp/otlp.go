@@ -12,8 +12,7 @@ import (
 	"deepoj/host/telemetry"
 )
 
-// Exporter returns what sends spans to a collector as protobuf over HTTP. It makes
-// each request once.
+// Exporter returns what sends spans to a collector as protobuf over HTTP. It makes each request once.
 func Exporter(ctx context.Context, c telemetry.Collector) (sdk.SpanExporter, error) {
 	options := []otlptracehttp.Option{
 		otlptracehttp.WithEndpointURL(c.URL), otlptracehttp.WithHeaders(c.Headers),

@@ -1,5 +1,4 @@
-// Package telemetrytest is a collector of spans for tests: it speaks OTLP as protobuf
-// over HTTP.
+// Package telemetrytest is a collector of spans for tests: it speaks OTLP as protobuf over HTTP.
 package telemetrytest
 
 import (

@@ -31,9 +31,8 @@ class Broken
 }
 `
 
-// settings tell Mono which libraries its own classes call, as its settings in
-// /etc do, which a sandbox need not show: without them not even a
-// floating-point number can be printed.
+// settings tell Mono which libraries its own classes call, as its settings in /etc do, which a sandbox need not show:
+// without them not even a floating-point number can be printed.
 const settings = `<configuration>
 	<dllmap dll="System.Native" target="libmono-native.so"/>
 	<dllmap dll="MonoPosixHelper" target="libMonoPosixHelper.so"/>
@@ -41,8 +40,7 @@ const settings = `<configuration>
 </configuration>
 `
 
-// The files beside the sources. No source can have their names, which start with
-// a dot.
+// The files beside the sources. No source can have their names, which start with a dot.
 const (
 	settingsFile = ".mono.config"
 	programFile  = ".main.exe"

@@ -3,7 +3,9 @@ package main
 
 import (
 	"path"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"deepoj/plugins/abi"
 	"deepoj/plugins/sdk/go"
@@ -27,10 +29,9 @@ func main() {
 }
 `
 
-// options is the schema of what the operator may set. Compiling fmt and what it
-// needs takes ten seconds of CPU time, a program that finds them in a cache a
-// fifth of a second. Go only reads a cache that it may not write to, so one
-// folder can be shared with every box, read-only.
+// options is the schema of what the operator may set. Compiling fmt and what it needs takes ten seconds of CPU time, a
+// program that finds them in a cache a fifth of a second. Go only reads a cache that it may not write to, so one folder
+// can be shared with every box, read-only.
 const options = `{"type":"object","properties":{
 "cache":{"type":"string","description":"absolute path, inside the box, of a warm build cache"},
 "prepare":{"type":"boolean","description":"plan to fill the folder cache instead; the sources are ignored"}}}`
@@ -168,3 +169,44 @@ import (
 
 func main() {}
 `
+
+// The compiler says all in one line, and sometimes goes on in lines that start with a tab:
+//
+//	./main.go:6:10: not enough arguments in call to f
+//		have (number)
+//		want (int, int)
+//
+// The linker misses a main function without naming a place.
+var message = regexp.MustCompile(`^(\S+\.go):(\d+)(?::(\d+))?: (.*)$`)
+
+const noMain = "function main is undeclared in the main package"
+
+func diagnostics(q abi.DiagnosticsRequest) []abi.Diagnostic {
+	var found []abi.Diagnostic
+	layout := place(q.Sources)
+	for text := range strings.Lines(q.Stderr) {
+		text = strings.TrimRight(text, "\r\n")
+		if rest, more := strings.CutPrefix(text, "\t"); more && len(found) > 0 {
+			found[len(found)-1].Message += "\n" + strings.TrimSpace(rest)
+			continue
+		}
+		if strings.HasSuffix(text, noMain) && len(q.Sources) > 0 {
+			found = append(found, abi.Diagnostic{File: q.Sources[0].Name, Line: 1, Severity: "error", Message: noMain})
+			continue
+		}
+		m := message.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		source := layout.Find(m[1])
+		if source < 0 {
+			continue
+		}
+		line, _ := strconv.Atoi(m[2])   // digits; too many of them are no line of ours
+		column, _ := strconv.Atoi(m[3]) // likewise, and 0 when absent
+		found = append(found, abi.Diagnostic{
+			File: q.Sources[source].Name, Line: line, Column: column, Severity: "error", Message: m[4],
+		})
+	}
+	return found
+}

@@ -86,9 +86,8 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 	}, nil
 }
 
-// place names each file after its public class, as javac demands, and reads
-// what the files declare. Of several files with the same public class the first
-// gets the name; javac refuses the others.
+// place names each file after its public class, as javac demands, and reads what the files declare. Of several files
+// with the same public class the first gets the name; javac refuses the others.
 func place(sources []abi.Source) (sdk.Layout, []unit) {
 	layout := sdk.Place(sources, "java")
 	units := make([]unit, len(sources))
@@ -143,8 +142,7 @@ func mainClass(units []unit) string {
 	return name
 }
 
-// noMain refuses sources in which no class can be started, at the first class
-// there is.
+// noMain refuses sources in which no class can be started, at the first class there is.
 func noMain(units []unit) error {
 	refusal := &sdk.SourceError{Line: 1, Message: "no class has a method `public static void main(String[] args)`"}
 	for i, u := range units {

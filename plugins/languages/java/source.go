@@ -45,9 +45,8 @@ type token struct {
 	line int
 }
 
-// parse reads a file once: depth counts what is open of (, [ and {, and public
-// and static tell whether these words were there since the statement or member
-// began.
+// parse reads a file once: depth counts what is open of (, [ and {, and public and static tell whether these words were
+// there since the statement or member began.
 func parse(source string) unit {
 	var u unit
 	s := scanner{source, 1}
@@ -112,8 +111,7 @@ func isWord(s string) bool {
 
 func wordRune(r rune) bool { return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// scanner reads tokens and passes over white space, comments and the contents of
-// literals. A copy looks ahead.
+// scanner reads tokens and passes over white space, comments and the contents of literals. A copy looks ahead.
 type scanner struct {
 	rest string
 	line int // of rest
@@ -159,8 +157,7 @@ func (s *scanner) skip(length int) {
 	s.rest = s.rest[length:]
 }
 
-// through returns the length up to and with the end mark, looked for after the
-// first from bytes.
+// through returns the length up to and with the end mark, looked for after the first from bytes.
 func through(source string, from int, end string) int {
 	if i := strings.Index(source[from:], end); i >= 0 {
 		return from + i + len(end)

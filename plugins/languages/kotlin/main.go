@@ -87,13 +87,11 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 	}, nil
 }
 
-// archive is what is compiled. No source can have its name, which starts with a
-// dot.
+// archive is what is compiled. No source can have its name, which starts with a dot.
 const archive = ".main.jar"
 
-// mainClass returns the full name of the class to run. A file called main comes
-// first, then the first with a main function, then the first class with one.
-// Without any, files in which something has no end are left to the compiler.
+// mainClass returns the full name of the class to run. A file called main comes first, then the first with a main
+// function, then the first class with one. Without any, files in which something has no end are left to the compiler.
 func mainClass(layout sdk.Layout, sources []abi.Source) (string, error) {
 	best, name, complete := 0, "", true
 	for i, file := range layout {

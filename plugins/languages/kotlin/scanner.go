@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads tokens and passes over white space, comments and the contents of
-// literals. Strings may hold code, `"${f("x")}"`, which is read like any other
-// but gives no tokens. A copy looks ahead: it starts outside any string, so what
-// it keeps of strings is nothing to the original.
+// scanner reads tokens and passes over white space, comments and the contents of literals. Strings may hold code,
+// `"${f("x")}"`, which is read like any other but gives no tokens. A copy looks ahead: it starts outside any string, so
+// what it keeps of strings is nothing to the original.
 type scanner struct {
 	rest    string
 	strings []templated // the strings around the place, outermost first
@@ -100,9 +99,8 @@ func (s *scanner) inside(t string) {
 	}
 }
 
-// inString passes over the rest of a string, after the first from bytes, or up
-// to code inside it. A line that ends inside a simple string ends it, as it is
-// an error there.
+// inString passes over the rest of a string, after the first from bytes, or up to code inside it. A line that ends
+// inside a simple string ends it, as it is an error there.
 func (s *scanner) inString(quote string, from int) {
 	for i := from; i < len(s.rest); i++ {
 		switch {

@@ -44,10 +44,9 @@ func (u unit) qualified(class string) string {
 	return u.pkg + "." + class
 }
 
-// parse reads a file once. Depth counts what is open of (, [ and {; private and
-// static tell whether `private` and `@JvmStatic` were there since the declaration
-// began; class is the outermost class or object, and companion tells whether its
-// companion is open.
+// parse reads a file once. Depth counts what is open of (, [ and {; private and static tell whether `private` and
+// `@JvmStatic` were there since the declaration began; class is the outermost class or object, and companion tells
+// whether its companion is open.
 func parse(source string) unit {
 	var u unit
 	s := scanner{rest: source}
@@ -101,8 +100,7 @@ func parse(source string) unit {
 	return u
 }
 
-// declares are the tokens that modifiers and annotations stand before, and those
-// that end what they belong to.
+// declares are the tokens that modifiers and annotations stand before, and those that end what they belong to.
 var declares = map[string]bool{
 	"fun": true, "val": true, "var": true, "class": true, "object": true, "interface": true, "typealias": true,
 	"constructor": true, "init": true, "get": true, "set": true, "{": true, "}": true, "=": true, ";": true,
@@ -124,8 +122,7 @@ func packageName(s *scanner) string {
 	}
 }
 
-// parameters reports whether parameters, after their bracket, are none or an
-// array of strings.
+// parameters reports whether parameters, after their bracket, are none or an array of strings.
 func parameters(s *scanner) (none, array bool) {
 	const most = 16 // tokens, so that reading ahead stays short
 	for i := range most {

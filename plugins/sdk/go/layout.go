@@ -9,19 +9,17 @@ import (
 	"deepoj/plugins/abi"
 )
 
-// Layout is where the sources of a submission are written: one path, relative
-// to the working directory, for each source. The same sources always get the
-// same layout, so a compiler's words can be traced back without the plan.
+// Layout is where the sources of a submission are written: one path, relative to the working directory, for each
+// source. The same sources always get the same layout, so a compiler's words can be traced back without the plan.
 type Layout []string
 
 // Place gives every source a path that is safe as an argument of a program: letters,
 // digits, blanks and a few signs that patterns of files and shells' expansions do
 // without, never starting with what makes a flag, a list of arguments or a hidden file.
 //
-// A single source is called main, whatever its author called it, so that
-// "queue.py" does not hide a library of that name; it keeps its extension if
-// that is one of extensions and otherwise gets the first of them. Several
-// sources keep their names and folders, because they refer to each other.
+// A single source is called main, whatever its author called it, so that "queue.py" does not hide a library of that
+// name; it keeps its extension if that is one of extensions and otherwise gets the first of them. Several sources keep
+// their names and folders, because they refer to each other.
 func Place(sources []abi.Source, extensions ...string) Layout {
 	if len(sources) == 1 {
 		extension := strings.TrimPrefix(path.Ext(sources[0].Name), ".")
@@ -77,9 +75,8 @@ func (l Layout) split(extensions []string) (with, without []string) {
 	return with, without
 }
 
-// Main returns the path where the program starts: the first of extensions whose
-// name without extension is one of stems, or else the first of extensions, or
-// "" without any.
+// Main returns the path where the program starts: the first of extensions whose name without extension is one of stems,
+// or else the first of extensions, or "" without any.
 func (l Layout) Main(stems []string, extensions ...string) string {
 	paths := l.With(extensions...)
 	for _, name := range paths {

@@ -8,16 +8,14 @@ import (
 	"deepoj/plugins/abi"
 )
 
-// Parenthesized reads messages with the place in parentheses, as the compilers
-// that come from Microsoft's write them:
+// Parenthesized reads messages with the place in parentheses, as the compilers that come from Microsoft's write them:
 //
 //	main.ts(2,5): error TS2322: Type '{ a: string; }' is not assignable to type 'P'.
 //	  Types of property 'a' are incompatible.
 //	main.cs(4,17): error CS0029: Cannot implicitly convert type `string' to `int'
 //	error CS5001: Program `main.exe' does not contain a static `Main' method
 //
-// What concerns no place is told of the first source. Indented lines continue the
-// message above.
+// What concerns no place is told of the first source. Indented lines continue the message above.
 func Parenthesized(sources []abi.Source, layout Layout, words string) []abi.Diagnostic {
 	// Adapters that do not come here need no regular expressions.
 	placed := regexp.MustCompile(`^(.+?)\((\d+),(\d+)(?:,\d+)*\): (?:(error|warning) ([A-Z]+\d+): )?(.*)$`)

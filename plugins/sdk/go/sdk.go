@@ -1,9 +1,8 @@
 // Package sdk is what a language adapter written in Go imports.
 //
-// An adapter is a WASI command: [Main] reads the operation from the command
-// line, the request from standard input as JSON, and answers on standard
-// output. It describes how to compile and run a program; it never does so
-// itself, opens no files and needs no network.
+// An adapter is a WASI command: [Main] reads the operation from the command line, the request from standard input as
+// JSON, and answers on standard output. It describes how to compile and run a program; it never does so itself, opens
+// no files and needs no network.
 package sdk
 
 import (
@@ -21,9 +20,8 @@ type Adapter struct {
 	// Manifest describes the adapter. Judge, Kind and Protocol are filled in.
 	Manifest abi.Manifest
 
-	// Plan says how to compile and run the sources of a request. A
-	// [*SourceError] is the contestant's mistake and becomes the plan's error;
-	// any other error is the adapter's and ends it.
+	// Plan says how to compile and run the sources of a request. A [*SourceError] is the contestant's mistake and
+	// becomes the plan's error; any other error is the adapter's and ends it.
 	Plan func(abi.PlanRequest) (abi.Plan, error)
 
 	// Diagnostics reads a compiler's words. It is asked only for plans whose
@@ -31,8 +29,7 @@ type Adapter struct {
 	Diagnostics func(abi.DiagnosticsRequest) []abi.Diagnostic
 }
 
-// SourceError is a source that cannot be planned for: a compile error found before
-// the compiler is asked.
+// SourceError is a source that cannot be planned for: a compile error found before the compiler is asked.
 type SourceError struct {
 	Source  int    // index of the source
 	Line    int    // from 1; 0 when no line is to blame

@@ -15,8 +15,7 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// agent is what Serve runs: a few rooms ready for use, and as many sessions at once
-// as there are slots.
+// agent is what Serve runs: a few rooms ready for use, and as many sessions at once as there are slots.
 type agent struct {
 	*room.Host
 	health health
@@ -27,8 +26,7 @@ type agent struct {
 	work   sync.WaitGroup
 }
 
-// newAgent prepares everything but rooms. It runs a program with each control
-// group driver until one works.
+// newAgent prepares everything but rooms. It runs a program with each control group driver until one works.
 func newAgent(ctx context.Context, cfg wire.Config) (*agent, error) {
 	unix.Umask(0o022) // what it makes is for programs to read
 	h, err := room.NewHost(cfg)

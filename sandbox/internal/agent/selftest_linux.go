@@ -25,8 +25,7 @@ type health struct {
 	passed time.Time
 }
 
-// check says what is wrong with the agent, "" if nothing is. It tests anew when
-// the last test is not fresh.
+// check says what is wrong with the agent, "" if nothing is. It tests anew when the last test is not fresh.
 func (a *agent) check(ctx context.Context) string {
 	a.health.mu.Lock()
 	defer a.health.mu.Unlock()
@@ -40,8 +39,7 @@ func (a *agent) check(ctx context.Context) string {
 	return ""
 }
 
-// selfTest makes one room and runs the smallest programs in it, so that an agent
-// that starts is one that works.
+// selfTest makes one room and runs the smallest programs in it, so that an agent that starts is one that works.
 func (a *agent) selfTest(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, selftest.Patience)
 	defer cancel()

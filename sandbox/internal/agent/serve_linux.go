@@ -17,11 +17,10 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// Serve is the agent. It keeps rooms ready, answers the clients at the other end
-// of conn, and returns nil when conn reaches its end or ctx ends, with nothing
-// left behind. It sweeps what agents left that died otherwise. When something that
-// was killed does not go, it returns an error at once, and the process must end. It
-// must run as root, if only of a user namespace, and should have a process to itself.
+// Serve is the agent. It keeps rooms ready, answers the clients at the other end of conn, and returns nil when conn
+// reaches its end or ctx ends, with nothing left behind. It sweeps what agents left that died otherwise. When something
+// that was killed does not go, it returns an error at once, and the process must end. It must run as root, if only of a
+// user namespace, and should have a process to itself.
 func Serve(ctx context.Context, conn *os.File, cfg wire.Config) error {
 	a, err := newAgent(ctx, cfg)
 	if err != nil {
@@ -30,8 +29,7 @@ func Serve(ctx context.Context, conn *os.File, cfg wire.Config) error {
 	}
 	err = a.serve(ctx, conn)
 	if errors.Is(err, wait.ErrStuck) {
-		// The end of this process removes more than it could. Its clients must not
-		// wait for that.
+		// The end of this process removes more than it could. Its clients must not wait for that.
 		_ = unix.Shutdown(int(conn.Fd()), unix.SHUT_RDWR)
 		return fmt.Errorf("serve the sandbox: %w", err)
 	}
@@ -200,9 +198,8 @@ func (l *loads) remove(core int) {
 	l.boxes[core]--
 }
 
-// shutdownAtEnd shuts the connection sock down when ctx ends, through a descriptor of
-// its own: the room closes its own at a time of its choosing. What it returns must be
-// called when the room is done.
+// shutdownAtEnd shuts the connection sock down when ctx ends, through a descriptor of its own: the room closes its own
+// at a time of its choosing. What it returns must be called when the room is done.
 func shutdownAtEnd(ctx context.Context, sock *os.File) (func(), error) {
 	fd, err := unix.FcntlInt(sock.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
@@ -236,9 +233,8 @@ func (a *agent) retire(ctx context.Context, r *room.Room) {
 // roomPause is how long to wait after a room could not be made.
 const roomPause = 200 * time.Millisecond
 
-// prepare makes rooms one after the other, each before a client asks for it.
-// Several run at once: most of the time that a room takes is waiting for the
-// kernel.
+// prepare makes rooms one after the other, each before a client asks for it. Several run at once: most of the time that
+// a room takes is waiting for the kernel.
 func (a *agent) prepare(ctx context.Context) {
 	for {
 		var uid int

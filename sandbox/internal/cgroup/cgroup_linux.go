@@ -33,12 +33,10 @@ type Driver interface {
 	Degraded() []string
 }
 
-// Group holds the control groups of one room. Its methods are called on the
-// room's thread, which sees another root file system by then, so they name
-// files relative to folders that are already open.
+// Group holds the control groups of one room. Its methods are called on the room's thread, which sees another root file
+// system by then, so they name files relative to folders that are already open.
 type Group interface {
-	// Enter puts the calling thread where its children must begin. It is called
-	// once.
+	// Enter puts the calling thread where its children must begin. It is called once.
 	Enter() error
 
 	// Leave takes the calling thread out again, when it has no children any more
@@ -65,10 +63,9 @@ type Group interface {
 	// Pressure returns how long the run waited for a CPU.
 	Pressure() time.Duration
 
-	// Kill ends every process of the run, if there is any, and waits until they
-	// run no more. Those that do not hear of it so are killed by again, as often as
-	// it takes. It returns errCannotKill if the group has no way to do so, and an
-	// errStuck if they do not go.
+	// Kill ends every process of the run, if there is any, and waits until they run no more. Those that do not hear
+	// of it so are killed by again, as often as it takes. It returns errCannotKill if the group has no way to do
+	// so, and an errStuck if they do not go.
 	Kill(again func() error) (killed bool, err error)
 
 	// Widen lets there be n more processes than now, for one of ours among them, with a
@@ -256,9 +253,8 @@ func makeGroup(dir string) error {
 	return err
 }
 
-// claimFolder makes the folder dir and locks it. Until it is locked, an agent that
-// starts may take it for a leftover and remove it, and one that ends may remove
-// what it lies in: then it is made anew.
+// claimFolder makes the folder dir and locks it. Until it is locked, an agent that starts may take it for a leftover
+// and remove it, and one that ends may remove what it lies in: then it is made anew.
 func claimFolder(dir string) (*control, error) {
 	var f *control
 	err := wait.RetryBusy(func() error {
@@ -291,8 +287,7 @@ func claimFolder(dir string) (*control, error) {
 	return f, nil
 }
 
-// close removes the folders and, when this agent was the last one, what they
-// were made in. It may be called again.
+// close removes the folders and, when this agent was the last one, what they were made in. It may be called again.
 func (a *agentFolders) close() error {
 	var errs []error
 	for name, f := range a.homes {

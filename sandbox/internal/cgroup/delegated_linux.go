@@ -24,8 +24,7 @@ const mainLeaf = "deepoj-main"
 // neededControllers are the controllers without which programs are not bounded.
 var neededControllers = []string{"memory", "pids"}
 
-// Delegated returns the folder of the control group that was delegated to
-// this process. The error names the remedy.
+// Delegated returns the folder of the control group that was delegated to this process. The error names the remedy.
 func Delegated() (string, error) {
 	hs, err := hierarchies()
 	if err != nil {
@@ -94,9 +93,8 @@ func checkControllers(dir, remedy string) error {
 	return nil
 }
 
-// handOn hands the memory and pids controllers of dir to its children. A group
-// that holds processes cannot, unless it is the root, so they move into a leaf
-// of their own first: the agent and whoever started it.
+// handOn hands the memory and pids controllers of dir to its children. A group that holds processes cannot, unless it
+// is the root, so they move into a leaf of their own first: the agent and whoever started it.
 func handOn(dir string) error {
 	var err error
 	for range 20 { // a process may be born while the others move

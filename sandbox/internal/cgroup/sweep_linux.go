@@ -16,9 +16,8 @@ import (
 	"deepoj/sandbox/internal/wait"
 )
 
-// sweep removes what agents left in base that ended without cleaning up. A
-// folder whose lock is free has no owner. What cannot be removed now is left for
-// the next sweep.
+// sweep removes what agents left in base that ended without cleaning up. A folder whose lock is free has no owner. What
+// cannot be removed now is left for the next sweep.
 func sweep(base, own string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -80,8 +79,7 @@ func endOrphan(folder string) bool {
 	return err == nil && n > 0
 }
 
-// removeGroup kills what is left in the group dir and below, and removes it.
-// Removing what is not there succeeds.
+// removeGroup kills what is left in the group dir and below, and removes it. Removing what is not there succeeds.
 func removeGroup(dir string) error { return removeUntil(time.Now().Add(wait.BusyPatience), dir) }
 
 // removeUntil is removeGroup that gives up at the deadline.
@@ -115,8 +113,7 @@ func removeUntil(deadline time.Time, dir string) error {
 	return errors.Join(errs...)
 }
 
-// killMembers kills the processes of a group but this one, which may have a
-// thread in it that is about to end.
+// killMembers kills the processes of a group but this one, which may have a thread in it that is about to end.
 func killMembers(dir string) {
 	b, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// v1Group bounds memory and processes with v1 controllers, and counts CPU time
-// if it has cpuacct. The room's thread joins the groups once and its children
-// inherit them: in v1 threads have groups of their own, and moving a process on
+// v1Group bounds memory and processes with v1 controllers, and counts CPU time if it has cpuacct. The room's thread
+// joins the groups once and its children inherit them: in v1 threads have groups of their own, and moving a process on
 // every run would cost milliseconds.
 type v1Group struct {
 	paths []string   // folders, for remove
@@ -231,10 +230,9 @@ func (g *v1Group) Tidy() error {
 	return err
 }
 
-// renewMemory replaces the memory group by a fresh one. What is charged to the old one
-// is mostly the text of compilers and run-time systems that the run was the first to
-// read: it stays in the kernel's cache, and counts for nobody. Emptying the group would
-// have the next run read all of it again from the disk.
+// renewMemory replaces the memory group by a fresh one. What is charged to the old one is mostly the text of compilers
+// and run-time systems that the run was the first to read: it stays in the kernel's cache, and counts for nobody.
+// Emptying the group would have the next run read all of it again from the disk.
 func (g *v1Group) renewMemory() error {
 	if err := writeAt(g.home, "0"); err != nil {
 		return fmt.Errorf("leave a control group: %w", err)

@@ -17,9 +17,8 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// v2Group is a leaf of the unified hierarchy that programs are born into. With
-// controllers it bounds memory and processes; without, in a hybrid group, it
-// only counts CPU time and kills.
+// v2Group is a leaf of the unified hierarchy that programs are born into. With controllers it bounds memory and
+// processes; without, in a hybrid group, it only counts CPU time and kills.
 type v2Group struct {
 	parent      *control // the agent's folder
 	name        string
@@ -41,8 +40,7 @@ type v2Group struct {
 	baseKills             int64
 }
 
-// ownFolder as the name of a leaf is the agent's folder itself, which serves one
-// run and goes with the agent.
+// ownFolder as the name of a leaf is the agent's folder itself, which serves one run and goes with the agent.
 const ownFolder = "."
 
 func openV2Group(a *agentFolders, room string, controllers bool) (*v2Group, error) {
@@ -196,8 +194,7 @@ func (g *v2Group) Widen(n int) error {
 	return g.write("pids.max", strconv.Itoa(g.processes))
 }
 
-// FirstPause is how long killed processes may take before they are killed in another
-// way, for the first time.
+// FirstPause is how long killed processes may take before they are killed in another way, for the first time.
 const FirstPause = 5 * time.Millisecond
 
 func (g *v2Group) Kill(again func() error) (killed bool, err error) {
@@ -210,8 +207,7 @@ func (g *v2Group) Kill(again func() error) (killed bool, err error) {
 	} else if err != nil {
 		return false, err
 	}
-	// Some kernels kill every later child that is born into a group that was
-	// killed once, so this leaf has served.
+	// Some kernels kill every later child that is born into a group that was killed once, so this leaf has served.
 	g.killed = true
 	pause := FirstPause
 	for deadline := time.Now().Add(wait.KillPatience); ; pause = min(2*pause, 40*FirstPause) {
@@ -325,8 +321,7 @@ func (d *v2Driver) Name() string       { return wire.DriverV2 }
 func (d *v2Driver) Close() error       { return d.folders.close() }
 func (d *v2Driver) Degraded() []string { return nil }
 
-// Open makes a leaf even for a room without a name: a group that hands its
-// controllers on cannot hold processes.
+// Open makes a leaf even for a room without a name: a group that hands its controllers on cannot hold processes.
 func (d *v2Driver) Open(room string) (Group, error) {
 	return openV2Group(d.folders, cmp.Or(room, "room"), true)
 }

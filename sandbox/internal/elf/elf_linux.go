@@ -1,6 +1,5 @@
-// Package elf makes programs of a few bytes of machine code: the first process of a
-// room, and those of self-tests. They share no memory with whoever starts them and
-// need no file of the host.
+// Package elf makes programs of a few bytes of machine code: the first process of a room, and those of self-tests. They
+// share no memory with whoever starts them and need no file of the host.
 package elf
 
 import "encoding/binary"

@@ -1,5 +1,4 @@
-// Package glob matches paths with patterns, in a number of steps that no pattern can
-// drive up.
+// Package glob matches paths with patterns, in a number of steps that no pattern can drive up.
 package glob
 
 import (
@@ -9,13 +8,11 @@ import (
 	"strings"
 )
 
-// A pattern is matched against a path name by name, from the top of /box down, with
-// all places in the pattern that may have been reached so far. So each name is
-// compared with each part of a pattern at most once, however many ** there are, and a
-// folder in which nothing can match is not entered.
+// A pattern is matched against a path name by name, from the top of /box down, with all places in the pattern that may
+// have been reached so far. So each name is compared with each part of a pattern at most once, however many ** there
+// are, and a folder in which nothing can match is not entered.
 
-// Pattern is a glob: * and ? match within a name, and the part ** stands for any
-// number of folders, also none.
+// Pattern is a glob: * and ? match within a name, and the part ** stands for any number of folders, also none.
 type Pattern struct {
 	parts []string
 	stars uint64 // which parts are **

@@ -38,8 +38,7 @@ func ReadFile(path string) ([]byte, error) {
 	}
 }
 
-// Processes lists the processes of the room whose thread calls it, but the
-// reaper.
+// Processes lists the processes of the room whose thread calls it, but the reaper.
 func Processes() ([]int, error) {
 	d, err := os.Open("/proc")
 	if err != nil {

@@ -59,9 +59,8 @@ func (r *Room) mountWritable() error {
 	return nil
 }
 
-// killAll ends every process in the room but the reaper, and waits until they are
-// gone. The main process of a run must have been waited for. Doing it twice is
-// fine. Of a room that is stuck nothing more is wanted.
+// killAll ends every process in the room but the reaper, and waits until they are gone. The main process of a run must
+// have been waited for. Doing it twice is fine. Of a room that is stuck nothing more is wanted.
 func (r *Room) killAll() error {
 	if r.stuck {
 		return nil
@@ -83,9 +82,8 @@ func (r *Room) emptyOut() error {
 	return r.settle()
 }
 
-// settle waits until killed processes are gone altogether: for a moment they
-// still count, and can be seen, though they run no more. Whoever goes on is killed
-// again.
+// settle waits until killed processes are gone altogether: for a moment they still count, and can be seen, though they
+// run no more. Whoever goes on is killed again.
 func (r *Room) settle() error {
 	again := time.Now().Add(10 * cgroup.FirstPause)
 	err := wait.RetryUntil(time.Now().Add(wait.KillPatience), func() error {
@@ -108,10 +106,9 @@ func (r *Room) settle() error {
 	return err
 }
 
-// reapStrays waits for the children of the room's thread that have ended, other than
-// the main process of a run, which must have been waited for. The filter keeps a
-// program from giving us any; one that did nevertheless would be a process that
-// nobody waits for, and its namespace could not end.
+// reapStrays waits for the children of the room's thread that have ended, other than the main process of a run, which
+// must have been waited for. The filter keeps a program from giving us any; one that did nevertheless would be a
+// process that nobody waits for, and its namespace could not end.
 func (r *Room) reapStrays() {
 	for {
 		pid, err := unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL|unix.WNOTHREAD, nil)
@@ -156,16 +153,14 @@ func (r *Room) killByHand() error {
 	return r.settle()
 }
 
-// strike kills everything in the pid namespace from within, and waits for nothing
-// to be gone. Whoever kills must not wait until a program that spins on its core
-// has used up its turn.
+// strike kills everything in the pid namespace from within, and waits for nothing to be gone. Whoever kills must not
+// wait until a program that spins on its core has used up its turn.
 func (r *Room) strike() error {
 	s := &spawn.Script{}
 	s.Add("kill everything", unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL))
 	raiseChildren()
 	defer raisePriority()
-	// Beside the room's thread: what is born into a group that was killed may be
-	// killed at once.
+	// Beside the room's thread: what is born into a group that was killed may be killed at once.
 	pid, pidfd, err := s.Start(0, -1)
 	// The group may be full. A place more is enough, unless what is to be killed takes it
 	// first; without a limit that could be more than any machine bears.

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drain takes what a program writes. It keeps the first bytes and counts all of
-// them; it never stops reading, so a program never waits for it, unless the
-// destination is a pipe whose reader is slow.
+// drain takes what a program writes. It keeps the first bytes and counts all of them; it never stops reading, so a
+// program never waits for it, unless the destination is a pipe whose reader is slow.
 type drain struct {
 	from    int      // read end of the pipe, non-blocking; -1 when it ended or never was
 	to      *os.File // nil drops
@@ -59,8 +58,7 @@ func (d *drain) poll() unix.PollFd {
 	}
 }
 
-// pump moves what there is, using buf. It returns when nothing more can be moved
-// without waiting.
+// pump moves what there is, using buf. It returns when nothing more can be moved without waiting.
 func (d *drain) pump(buf []byte) error {
 	for d.from >= 0 {
 		if len(d.pending) > 0 {

@@ -97,8 +97,7 @@ func writeBelow(top int, c wire.Content, owner int) error {
 	}
 	defer unix.Close(dir)
 	name := path.Base(c.Path)
-	// What is there is replaced and not written through: it may be a link, or
-	// a program that still runs.
+	// What is there is replaced and not written through: it may be a link, or a program that still runs.
 	if err := unix.Unlinkat(dir, name, 0); err != nil && !errors.Is(err, unix.ENOENT) {
 		return err
 	}

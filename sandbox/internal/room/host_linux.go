@@ -22,8 +22,7 @@ import (
 	"deepoj/sandbox/landlock"
 )
 
-// Host is what the rooms of a process share. There is one per agent, and one per
-// one-shot run.
+// Host is what the rooms of a process share. There is one per agent, and one per one-shot run.
 type Host struct {
 	Config     wire.Config
 	Log        *slog.Logger
@@ -40,8 +39,7 @@ type Host struct {
 	uncounted  atomic.Bool // it was found that the counter cannot be set
 	epoch      time.Time
 
-	// lifeline is a pipe that reaches its end when this process dies. Only reapers
-	// read from it.
+	// lifeline is a pipe that reaches its end when this process dies. Only reapers read from it.
 	lifeline [2]*os.File
 
 	Status wire.Status // what is known so far
@@ -208,8 +206,7 @@ func Size(cfg wire.Config) (cores []int, slots int, err error) {
 	return cores, cmp.Or(cfg.Slots, max(len(cores), 2)), nil
 }
 
-// affinity returns the set of n cores that a run in the slot may use, the slot's
-// own first.
+// affinity returns the set of n cores that a run in the slot may use, the slot's own first.
 func (h *Host) affinity(slot, n int) *unix.CPUSet {
 	set := new(unix.CPUSet)
 	for i := range n {
@@ -236,6 +233,5 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
-// EndsWithStarter says in the name of the agent's folders that it has no reason to
-// live when its starter is gone.
+// EndsWithStarter says in the name of the agent's folders that it has no reason to live when its starter is gone.
 func (h *Host) EndsWithStarter() { h.folder += "-" + strconv.Itoa(os.Getppid()) }

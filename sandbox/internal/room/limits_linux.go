@@ -1,11 +1,14 @@
 package room
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"deepoj/sandbox/internal/spawn"
 	"deepoj/sandbox/internal/wire"
 )
 
@@ -24,8 +27,7 @@ func thisMachine(cores int) (machine, error) {
 	return machine{memoryBytes: int64(si.Totalram) * int64(si.Unit), cores: cores}, nil
 }
 
-// resolve fills in defaults and refuses what makes no sense. The error names the
-// field.
+// resolve fills in defaults and refuses what makes no sense. The error names the field.
 func resolve(l wire.Limits, m machine) (wire.Limits, error) {
 	if l.CPU == 0 {
 		l.CPU = wire.DefaultCPU
@@ -79,9 +81,8 @@ func resolve(l wire.Limits, m machine) (wire.Limits, error) {
 // unlimited is the absence of a resource limit.
 const unlimited = ^uint64(0)
 
-// limitProcess sets the resource limits of this process that are the same for
-// all programs, which inherit them, and returns the hard ones that it has.
-// Without CAP_SYS_RESOURCE none can be lifted.
+// limitProcess sets the resource limits of this process that are the same for all programs, which inherit them, and
+// returns the hard ones that it has. Without CAP_SYS_RESOURCE none can be lifted.
 func limitProcess() (map[int]uint64, error) {
 	hard := map[int]uint64{}
 	for resource, value := range map[int]uint64{
@@ -115,4 +116,82 @@ func limitProcess() (map[int]uint64, error) {
 		}
 	}
 	return hard, nil
+}
+
+// raisePriority lets the thread, but not its children, go before programs: it has to look at the time of a program that
+// keeps all cores busy. A session's programs may share the processor as one group, and then niceness counts for nothing
+// against other sessions, so that only a real-time thread is sure to be in time. Without the privilege it is as slow as
+// anybody.
+func raisePriority() {
+	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Flags: unix.SCHED_FLAG_RESET_ON_FORK, Priority: 1}
+	if unix.SchedSetAttr(0, &a, 0) != nil {
+		a.Policy, a.Priority, a.Nice = unix.SCHED_NORMAL, 0, -15
+		_ = unix.SchedSetAttr(0, &a, 0)
+	}
+}
+
+// resetPriority lets the thread take its turn like any other.
+func resetPriority() {
+	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}
+	_ = unix.SchedSetAttr(0, &a, 0)
+}
+
+// raiseChildren lets the children of a thread that hurries go before programs too,
+// until it hurries alone again. Without the privilege nothing changes.
+func raiseChildren() {
+	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}
+	_ = unix.SchedSetAttr(0, &a, 0)
+}
+
+// The main program of each run has the same process id in its namespace, and what it starts has those after it: a run
+// that starts many processes or threads tells the next one nothing. Where the kernel does not let us do that, the next
+// run is in another room.
+
+// mainID is the process id of main programs; that of the reaper is 1.
+const mainID = 2
+
+// stepCount is the name of the step that sets the counter back.
+const stepCount = "set the counter of process ids"
+
+// lastMainID is the text that sets the counter to mainID.
+var lastMainID = [1]byte{'0' + mainID}
+
+// openCounter opens the file that sets the counter of process ids of whoever writes to
+// it: of the pid namespace that the writer is in. It returns nil where there is none.
+func openCounter() *os.File {
+	fd, err := unix.Open("/proc/sys/kernel/ns_last_pid", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	return os.NewFile(uintptr(fd), "ns_last_pid")
+}
+
+// counted begins a script with what gives its child the process id of main programs,
+// and reports whether it did. Otherwise the room has served after the run.
+func (r *Room) counted(s *spawn.Script) bool {
+	if r.host.counter == nil || r.host.uncounted.Load() {
+		r.used = true
+		return false
+	}
+	s.ID = mainID
+	s.Add(stepCount, unix.SYS_PWRITE64, r.host.counter.Fd(), spawn.Pointer(s, &lastMainID), uintptr(len(lastMainID)), 0)
+	return true
+}
+
+// uncount undoes counted where it was the reason for which the script failed.
+func (r *Room) uncount(s *spawn.Script, err error) bool {
+	child, ok := errors.AsType[*spawn.Error](err)
+	switch {
+	case !ok:
+		return false
+	case child.Step == spawn.StepStart && child.Errno == unix.EEXIST: // something is still there
+	case child.Step == spawn.StepStart && (child.Errno == unix.EPERM || child.Errno == unix.EINVAL), child.Step == stepCount:
+		r.host.uncounted.Store(true)
+	default:
+		return false
+	}
+	r.used = true
+	s.ID = 0
+	s.DropFirst()
+	return true
 }

@@ -21,8 +21,7 @@ type Once struct {
 	Options wire.BoxOptions
 	Run     wire.RunRequest
 
-	// Contents are the files in the working directory, and Stdio the streams that Run
-	// names.
+	// Contents are the files in the working directory, and Stdio the streams that Run names.
 	Contents []wire.Content
 	Stdio    []*os.File
 
@@ -100,8 +99,7 @@ func (o *Once) Do(ctx context.Context, t *Thread) (res wire.Result, degraded []s
 	return res, h.Status.Degraded, err
 }
 
-// furnish gives a room its control groups and its box with files in it, while its
-// thread makes the rest.
+// furnish gives a room its control groups and its box with files in it, while its thread makes the rest.
 func (o *Once) furnish(h *Host, r *Room) error {
 	var g cgroup.Group
 	err := h.ChooseDriver(nil)
@@ -173,8 +171,7 @@ func (o *Once) work(r *Room) (wire.Result, error) {
 	return res, nil
 }
 
-// assign gives a room, before it is made, the work that it does on its thread. What
-// it returns ends what runs there.
+// assign gives a room, before it is made, the work that it does on its thread. What it returns ends what runs there.
 func (r *Room) assign(core int, work func()) (hangUp func(), err error) {
 	ours, theirs, err := wire.SocketPair()
 	if err != nil {
@@ -184,8 +181,7 @@ func (r *Room) assign(core int, work func()) (hangUp func(), err error) {
 	return func() { _ = unix.Shutdown(ours, unix.SHUT_RDWR) }, nil // fails only when it is over
 }
 
-// deliver writes the files that were found into the folder to, or packs them
-// into the file to.
+// deliver writes the files that were found into the folder to, or packs them into the file to.
 func (c *collector) deliver(to *os.File) error {
 	st, err := to.Stat()
 	if err != nil {

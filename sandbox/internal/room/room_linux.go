@@ -20,9 +20,8 @@ import (
 	"deepoj/sandbox/landlock"
 )
 
-// Room is one private root, set of namespaces and control group, with the thread
-// that lives in it. A room serves one session (one open box) and is then torn
-// down; fresh ones are made in the background.
+// Room is one private root, set of namespaces and control group, with the thread that lives in it. A room serves one
+// session (one open box) and is then torn down; fresh ones are made in the background.
 type Room struct {
 	host   *Host
 	thread *Thread
@@ -96,8 +95,7 @@ func (h *Host) New(uid int) (*Room, error) {
 	return r, nil
 }
 
-// planRoom returns a room for a thread to make, which must be given its control
-// groups.
+// planRoom returns a room for a thread to make, which must be given its control groups.
 func (h *Host) planRoom(uid int) (*Room, error) {
 	root, err := rootfs.New(h.Config.ReadOnly, uid)
 	if err != nil {
@@ -110,8 +108,7 @@ func (h *Host) planRoom(uid int) (*Room, error) {
 	}, nil
 }
 
-// give gives a room that has a thread its control groups, unless there is a reason
-// not to.
+// give gives a room that has a thread its control groups, unless there is a reason not to.
 func (r *Room) give(g cgroup.Group, why error) {
 	if why == nil {
 		r.group = g
@@ -122,8 +119,7 @@ func (r *Room) give(g cgroup.Group, why error) {
 	r.thread.delivered.Post()
 }
 
-// errNotGiven says that a room was not given what it waited for. Whoever kept that
-// back knows why.
+// errNotGiven says that a room was not given what it waited for. Whoever kept that back knows why.
 var errNotGiven = errors.New("a room was not given what it needs")
 
 // outcome waits until a room is made, and says why it is not.
@@ -138,8 +134,7 @@ func (r *Room) outcome() error {
 // Begin gives a room that is made a session to serve.
 func (r *Room) Begin(h Handover) { r.sessions <- h }
 
-// End waits until a session has ended, and returns what is left of it for another
-// room, or nil.
+// End waits until a session has ended, and returns what is left of it for another room, or nil.
 func (r *Room) End() *Handover {
 	<-r.left
 	return r.next
@@ -290,9 +285,8 @@ func (r *Room) rule() error {
 	return err
 }
 
-// moveTo moves the thread to n cores, where its next child begins and stays. A
-// child that moved by itself would wait for the kernel to carry it over, and
-// whoever waits for a child on the same core is woken the fastest.
+// moveTo moves the thread to n cores, where its next child begins and stays. A child that moved by itself would wait
+// for the kernel to carry it over, and whoever waits for a child on the same core is woken the fastest.
 func (r *Room) moveTo(n int) error {
 	if r.cores == n {
 		return nil
@@ -304,8 +298,7 @@ func (r *Room) moveTo(n int) error {
 	return nil
 }
 
-// TearDown waits until the thread is about to end and removes what the room had. It is
-// called on another thread.
+// TearDown waits until the thread is about to end and removes what the room had. It is called on another thread.
 func (r *Room) TearDown() error {
 	err := r.release()
 	if errors.Is(err, wait.ErrStuck) {
@@ -350,8 +343,7 @@ func (r *Room) reap() error {
 	return err
 }
 
-// killReaper ends the pid namespace. It may be called until the reaper is waited
-// for.
+// killReaper ends the pid namespace. It may be called until the reaper is waited for.
 func (r *Room) killReaper() error {
 	if r.reaper == 0 {
 		return nil

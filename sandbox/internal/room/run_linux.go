@@ -20,9 +20,8 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// setupError is a reason why a command could not be run that is neither the
-// program's doing nor a failure of the room: the result is SE. With unfit the
-// platform is well, see [Result].
+// setupError is a reason why a command could not be run that is neither the program's doing nor a failure of the room:
+// the result is SE. With unfit the platform is well, see [Result].
 type setupError struct {
 	text  string
 	unfit bool
@@ -117,15 +116,13 @@ func (w *watch) start(q *wire.RunRequest, files []*os.File) error {
 	return w.closeOurs()
 }
 
-// stackBeyond is how much the stack may grow beyond the memory limit: a program
-// that recurses too deeply is then killed for want of memory, which is MLE, and
-// not by a limit on the stack, which would look like a wild pointer. It may ask for no
-// limit at all, as programs for other judges do, and fail if they may not.
+// stackBeyond is how much the stack may grow beyond the memory limit: a program that recurses too deeply is then killed
+// for want of memory, which is MLE, and not by a limit on the stack, which would look like a wild pointer. It may ask
+// for no limit at all, as programs for other judges do, and fail if they may not.
 const stackBeyond = 16 << 20
 
-// protect adds to a script what comes before mounting is denied. The program gets
-// a control group namespace of its own only now: where namespaces bound what may
-// be delegated, its parent could not put it into its group from within one.
+// protect adds to a script what comes before mounting is denied. The program gets a control group namespace of its own
+// only now: where namespaces bound what may be delegated, its parent could not put it into its group from within one.
 func (w *watch) protect(s *spawn.Script) {
 	s.Add("make a control group namespace", unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP)
 	if w.room.UID == 0 && !w.room.writable { // the program could make its files writable
@@ -288,9 +285,8 @@ func (w *watch) close() error {
 	return errors.Join(errs...)
 }
 
-// foreign reports whether program is a file of /box for another machine, which the
-// kernel starts all the same when it knows that machine too. A program that can
-// write to /box may have made itself look like one.
+// foreign reports whether program is a file of /box for another machine, which the kernel starts all the same when it
+// knows that machine too. A program that can write to /box may have made itself look like one.
 func (r *Room) foreign(program string) bool {
 	if program == "" || path.IsAbs(program) || r.writable {
 		return false
@@ -312,9 +308,8 @@ func (r *Room) foreign(program string) bool {
 		(head[4] != bits64 || binary.LittleEndian.Uint16(head[18:]) != elf.Machine)
 }
 
-// unfitToExecute reports whether what was to be executed is the reason that it was
-// not: it lies in the box, or its arguments are too long. What the tools of the
-// machine lack, and the machine itself, is for whoever runs it.
+// unfitToExecute reports whether what was to be executed is the reason that it was not: it lies in the box, or its
+// arguments are too long. What the tools of the machine lack, and the machine itself, is for whoever runs it.
 func unfitToExecute(q *wire.RunRequest, errno syscall.Errno) bool {
 	if errno == unix.E2BIG {
 		return true
@@ -349,8 +344,7 @@ func explainExec(path string, errno syscall.Errno) string {
 	return "execute " + path + ": " + why
 }
 
-// restrictTo adds the ruleset to a script, before descriptors are closed and root
-// is given up.
+// restrictTo adds the ruleset to a script, before descriptors are closed and root is given up.
 func restrictTo(s *spawn.Script, ruleset, version int) {
 	var flags uintptr
 	if version >= 7 {

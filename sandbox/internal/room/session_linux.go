@@ -12,8 +12,7 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// A session is what one client asks of its room, from the first request to the
-// last.
+// A session is what one client asks of its room, from the first request to the last.
 
 // serve answers requests until the client hangs up, or another room goes on.
 func (r *Room) serve(h Handover) error {
@@ -91,8 +90,7 @@ func (r *Room) prepare(o wire.BoxOptions) error {
 	return r.pool.fill(r.UID)
 }
 
-// handle answers one request. The error is one after which the room cannot go
-// on.
+// handle answers one request. The error is one after which the room cannot go on.
 func (r *Room) handle(q wire.Request, files []*os.File) error {
 	if err := wire.CheckFiles(wire.BoxSlots(q), files); err != nil {
 		if q.Op == wire.OpRun {
@@ -145,8 +143,7 @@ func (r *Room) handle(q wire.Request, files []*os.File) error {
 	}
 }
 
-// reply answers the client. One that has gone, or reads no answers, is no error, but
-// ends the session.
+// reply answers the client. One that has gone, or reads no answers, is no error, but ends the session.
 func (r *Room) reply(v wire.Reply, fds ...int) error {
 	err := wire.SendReply(int(r.sock.Fd()), v, fds...)
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EAGAIN) {

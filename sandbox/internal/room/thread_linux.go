@@ -1,12 +1,15 @@
 package room
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 
 	"golang.org/x/sys/unix"
 
+	"deepoj/sandbox/internal/rootfs"
+	"deepoj/sandbox/internal/spawn"
 	"deepoj/sandbox/internal/wait"
 )
 
@@ -17,9 +20,8 @@ type Thread struct {
 	serves    bool           // was given a room
 }
 
-// BeginThread begins a thread with namespaces of its own, for the room that it is
-// given, unless it is dismissed. To make them takes long, so whoever still has to
-// find out what room it wants begins with this.
+// BeginThread begins a thread with namespaces of its own, for the room that it is given, unless it is dismissed. To
+// make them takes long, so whoever still has to find out what room it wants begins with this.
 func BeginThread() (*Thread, error) {
 	b, err := wait.NewSemaphore()
 	if err != nil {
@@ -78,4 +80,39 @@ func isolate() error {
 	}
 	unix.Umask(0o022)
 	return nil
+}
+
+// The first process of a room's pid namespace only has to exist: it is born ignoring SIGCHLD, which makes the kernel
+// reap orphans, and when it dies the kernel kills the whole namespace. It dies with the room's thread, and so with the
+// agent; if that is killed before it could ask for this, it hears the end of a pipe that only the agent can write to.
+// Its program is a few bytes that we write ourselves, so it shares no memory with the agent and needs no file of the
+// host.
+
+// nobody is the user and group id of the reaper. Programs have another one, but where there is only one id.
+const nobody = 65534
+
+// startReaper makes a pid namespace for the thread's children and starts its
+// first process, which mounts /proc: it shows the namespace of who mounts it.
+func startReaper(lifeline, null, id int) (pid int, err error) {
+	if err := unix.Unshare(unix.CLONE_NEWPID); err != nil {
+		return 0, fmt.Errorf("make a pid namespace: %w", err)
+	}
+	s := &spawn.Script{}
+	s.Stdio([3]int{lifeline, null, null})
+	ignore := &[4]uint64{1} // struct sigaction with SIG_IGN
+	s.Add("ignore the end of children", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), spawn.Pointer(s, ignore), 0, 8)
+	s.Add("leave the session", unix.SYS_SETSID)
+	s.Add("enter the new root", unix.SYS_CHDIR, spawn.Text(s, "/"))
+	s.Add("mount /proc", unix.SYS_MOUNT, spawn.Text(s, "proc"), spawn.Text(s, "/proc"), spawn.Text(s, "proc"),
+		rootfs.ProcFlags, 0)
+	s.Become(id)
+	s.Add("die with the agent", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
+	if err := s.Exec(rootfs.ReaperPath, []string{"reaper"}, nil); err != nil {
+		return 0, err
+	}
+	pid, pidfd, err := s.Start(0, -1)
+	if err != nil {
+		return 0, fmt.Errorf("start the reaper: %w", err)
+	}
+	return pid, errors.Join(unix.Close(pidfd), os.Remove(rootfs.ReaperPath))
 }

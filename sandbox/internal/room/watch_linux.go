@@ -31,8 +31,7 @@ func (w *watch) watch() error {
 			w.out.poll(), w.err.poll(),
 		}
 		if looks++; looks == 1 && w.lazy() {
-			// Most outputs fit into their pipes, and are there when the program
-			// has ended.
+			// Most outputs fit into their pipes, and are there when the program has ended.
 			fds, next = fds[:2], min(next, lazyLook)
 		}
 		ts := unix.NsecToTimespec(int64(next))
@@ -97,8 +96,7 @@ func (w *watch) interrupted() error {
 	return nil
 }
 
-// check reports whether a limit is over, and how long nothing has to be looked
-// at otherwise.
+// check reports whether a limit is over, and how long nothing has to be looked at otherwise.
 func (w *watch) check() (over bool, next time.Duration, err error) {
 	if w.cancelled {
 		return true, 0, nil
@@ -174,8 +172,7 @@ func (w *watch) end() error {
 // finish ends and reaps everything, and decides the verdict.
 func (w *watch) finish() error {
 	r := w.room
-	// Killing takes its time, and whoever talks to the program may notice its end
-	// before we do.
+	// Killing takes its time, and whoever talks to the program may notice its end before we do.
 	ended := time.Now()
 	if w.why != "" || w.cancelled {
 		if err := r.withMemory(w.strike); err != nil {
@@ -216,9 +213,8 @@ func (w *watch) finish() error {
 	return nil
 }
 
-// strike kills the main process and all others at once. Were the main process
-// waited for before the others are killed, one of these that spins on its core
-// would go on until the main process had its turn to die.
+// strike kills the main process and all others at once. Were the main process waited for before the others are killed,
+// one of these that spins on its core would go on until the main process had its turn to die.
 //
 // The main process hears of it in two ways: a control group signals the first thread
 // of each process only, which may have ended while others go on.
@@ -239,8 +235,7 @@ func (w *watch) strike() error {
 	return w.room.strike()
 }
 
-// flushPatience is how long a slow reader of the output may take after the
-// program's end.
+// flushPatience is how long a slow reader of the output may take after the program's end.
 const flushPatience = 5 * time.Second
 
 // flush moves what is left in the pipes. Every writer is gone.
@@ -262,8 +257,7 @@ func (w *watch) flush() error {
 	}
 }
 
-// verdict decides in the order of certainty: what the kernel says, what we did,
-// what the program did.
+// verdict decides in the order of certainty: what the kernel says, what we did, what the program did.
 func (w *watch) verdict() wire.Verdict {
 	res := &w.result
 	switch {

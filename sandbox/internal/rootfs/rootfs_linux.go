@@ -14,16 +14,14 @@ import (
 	"deepoj/sandbox/internal/wait"
 )
 
-// The root of a room is a small tmpfs that holds read-only views of the tool
-// chains, a few synthetic files and three private, writable tmpfs. Nothing of
-// the host's /home, /root, /var, /run or /sys is in it.
+// The root of a room is a small tmpfs that holds read-only views of the tool chains, a few synthetic files and three
+// private, writable tmpfs. Nothing of the host's /home, /root, /var, /run or /sys is in it.
 
 // stage is where the root is put together. It exists on every machine, and only
 // the room's mount namespace sees what is mounted there.
 const stage = "/proc"
 
-// visible are the host folders and files that every box may read, if they
-// exist. Symbolic links are copied.
+// visible are the host folders and files that every box may read, if they exist. Symbolic links are copied.
 var visible = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
 	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
@@ -45,9 +43,8 @@ var maskedFolders = []string{"/proc/acpi", "/proc/scsi", "/proc/bus", "/proc/dri
 // Writable are the private tmpfs of a box besides /box.
 var Writable = []string{"/tmp", "/dev/shm"}
 
-// Skeleton is the root of a room before anything of the host is in it: a tmpfs
-// that is mounted nowhere yet, with the places where the host's folders and files
-// will be shown. One thread makes it while another makes its namespaces.
+// Skeleton is the root of a room before anything of the host is in it: a tmpfs that is mounted nowhere yet, with the
+// places where the host's folders and files will be shown. One thread makes it while another makes its namespaces.
 type Skeleton struct {
 	fd    int
 	shown []string // what of the host is shown
@@ -115,8 +112,7 @@ func (s *Skeleton) fill(paths []string, uid int) error {
 	return makeFile(s.fd, ReaperPath[1:], string(elf.Reaper()), 0o111)
 }
 
-// place makes the place for a folder or file of the host, if that exists, or a copy
-// of a symbolic link.
+// place makes the place for a folder or file of the host, if that exists, or a copy of a symbolic link.
 func (s *Skeleton) place(path string) error {
 	var st unix.Stat_t
 	err := unix.Lstat(path, &st)
@@ -140,10 +136,9 @@ func (s *Skeleton) place(path string) error {
 	return unix.Symlinkat(to, s.fd, path[1:])
 }
 
-// Enter makes the skeleton the root of the calling thread, which must have its own
-// mount, network, IPC and UTS namespaces, and shows the host's folders and files. The
-// host's root still lies on it: /proc can be mounted in a user namespace only as
-// long as another one can be seen.
+// Enter makes the skeleton the root of the calling thread, which must have its own mount, network, IPC and UTS
+// namespaces, and shows the host's folders and files. The host's root still lies on it: /proc can be mounted in a user
+// namespace only as long as another one can be seen.
 func (s *Skeleton) Enter() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -185,8 +180,7 @@ func LeaveHost() error {
 // ReadOnly are the attributes of what is shown of the host.
 const ReadOnly = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 
-// bind shows the host's path, with what is mounted below it, in the new root with
-// mount attributes.
+// bind shows the host's path, with what is mounted below it, in the new root with mount attributes.
 func bind(path string, attributes uint64) error {
 	if err := unix.Mount(path, stage+path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("show %s: %w", path, err)
@@ -226,9 +220,8 @@ func MountPoint(dir int, target string, folder bool) error {
 	return err
 }
 
-// makeFolder makes a folder, from the folder dir on, and those above it that are
-// missing. A root takes dozens of files, and package os asks four questions about
-// each.
+// makeFolder makes a folder, from the folder dir on, and those above it that are missing. A root takes dozens of files,
+// and package os asks four questions about each.
 func makeFolder(dir int, path string) error {
 	err := unix.Mkdirat(dir, path, 0o755)
 	if errors.Is(err, unix.ENOENT) {
@@ -259,9 +252,8 @@ func makeFile(dir int, name, text string, mode uint32) error {
 // emptyFolder is shown in place of masked folders.
 const emptyFolder = "/.empty"
 
-// RestrictProc makes /proc read-only and takes all from it but processes, or masks
-// what it can where the kernel does not do that. Nothing may have been looked up in
-// /proc before: what the kernel remembers can be found again.
+// RestrictProc makes /proc read-only and takes all from it but processes, or masks what it can where the kernel does
+// not do that. Nothing may have been looked up in /proc before: what the kernel remembers can be found again.
 func RestrictProc() error {
 	err := unix.Mount("", "/proc", "", unix.MS_REMOUNT|ProcFlags, "subset=pid")
 	if err == nil {
@@ -296,9 +288,8 @@ func maskProc() error {
 	return nil
 }
 
-// Seal makes the root itself read-only, or writable again for the room's
-// thread. It is busy while a child of another room, on its way to its program,
-// holds a descriptor that we had open for writing.
+// Seal makes the root itself read-only, or writable again for the room's thread. It is busy while a child of another
+// room, on its way to its program, holds a descriptor that we had open for writing.
 func Seal(sealed bool) error {
 	flags := uintptr(unix.MS_BIND | unix.MS_REMOUNT | unix.MS_NOSUID)
 	if sealed {
@@ -365,10 +356,9 @@ func detached(size, files int64, attributes int, largePages bool) (int, error) {
 	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, attributes)
 }
 
-// Untouched reports whether nothing is in the tmpfs at path, also nothing unlinked
-// and still open, and nothing was: whatever is made, renamed or removed there sets the
-// time of its root, which no program can set back. What was made and removed would
-// otherwise be seen in the numbers of later inodes.
+// Untouched reports whether nothing is in the tmpfs at path, also nothing unlinked and still open, and nothing was:
+// whatever is made, renamed or removed there sets the time of its root, which no program can set back. What was made
+// and removed would otherwise be seen in the numbers of later inodes.
 func Untouched(path string) (bool, error) {
 	var fs unix.Statfs_t
 	err := unix.Statfs(path, &fs)

@@ -12,18 +12,15 @@ import (
 	"deepoj/sandbox/internal/spawn"
 )
 
-// Two filters allow by default and deny what reaches into the kernel's less
-// travelled parts or out of the namespaces. Namespaces, credentials and control
-// groups contain the program by themselves; the filters make the kernel smaller.
+// Two filters allow by default and deny what reaches into the kernel's less travelled parts or out of the namespaces.
+// Namespaces, credentials and control groups contain the program by themselves; the filters make the kernel smaller.
 //
-// To install a filter takes the kernel longer than all else that bounds a program,
-// as it translates the filter and runs it for every system call number. So a room's
-// thread wears the greater part of what is denied, which its children inherit. Only
-// what the thread needs itself is denied to each program anew. A room that runs one
-// program has one filter for it, which is quicker to install than two.
+// To install a filter takes the kernel longer than all else that bounds a program, as it translates the filter and runs
+// it for every system call number. So a room's thread wears the greater part of what is denied, which its children
+// inherit. Only what the thread needs itself is denied to each program anew. A room that runs one program has one
+// filter for it, which is quicker to install than two.
 
-// needed are the denied system calls that a room's thread makes, or its child on
-// the way to the program.
+// needed are the denied system calls that a room's thread makes, or its child on the way to the program.
 var needed = []uint32{
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_UNSHARE,
 	unix.SYS_SCHED_SETAFFINITY,
@@ -64,18 +61,16 @@ var absent = []uint32{
 	unix.SYS_FADVISE64, unix.SYS_CACHESTAT,
 }
 
-// flushing are system calls that succeed and do nothing. All that a program can write
-// is kept in memory; what they would write to disks are other people's files, as often
-// as the program likes.
+// flushing are system calls that succeed and do nothing. All that a program can write is kept in memory; what they
+// would write to disks are other people's files, as often as the program likes.
 var flushing = []uint32{
 	unix.SYS_SYNC, unix.SYS_SYNCFS, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC_FILE_RANGE,
 }
 
-// Commands of fcntl. Some change what is kept of a file for everybody, also through a
-// descriptor that can only read: leases, notices of changes, and hints for writing. So
-// do locks, which compilers need all the same, to share a cache among their processes.
-// Other programs are told that they have what they want to lock, and nothing is locked:
-// the Java virtual machine prints a warning to standard output otherwise.
+// Commands of fcntl. Some change what is kept of a file for everybody, also through a descriptor that can only read:
+// leases, notices of changes, and hints for writing. So do locks, which compilers need all the same, to share a cache
+// among their processes. Other programs are told that they have what they want to lock, and nothing is locked: the Java
+// virtual machine prints a warning to standard output otherwise.
 var (
 	lockCommands   = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW}
 	askCommands    = []uint32{unix.F_GETLK, unix.F_OFD_GETLK}
@@ -94,9 +89,8 @@ var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
 // of its tmpfs, and nothing else there shows that it was: see package rootfs.
 const nameless = unix.O_TMPFILE &^ unix.O_DIRECTORY
 
-// CloneDenied are the flags of clone that make namespaces, and the one that makes a
-// brother: the parent of the main process is the agent, which would have a child that
-// it knows nothing of.
+// CloneDenied are the flags of clone that make namespaces, and the one that makes a brother: the parent of the main
+// process is the agent, which would have a child that it knows nothing of.
 var CloneDenied uint32 = unix.CLONE_PARENT | unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
@@ -177,8 +171,7 @@ func notNameless(flags uint32) code {
 	)
 }
 
-// programCalls says what happens to further system calls in a program, which may lock
-// files, as compilers may, or not.
+// programCalls says what happens to further system calls in a program, which may lock files, as compilers may, or not.
 func programCalls(locks bool) map[uint32]code {
 	then := map[uint32]code{
 		unix.SYS_OPENAT2: fail(unix.ENOSYS), // likewise: its flags are in memory
@@ -214,8 +207,7 @@ func spans(then map[uint32]code) []span {
 	return slices.CompactFunc(all, func(a, b span) bool { return slices.Equal(a.then, b.then) })
 }
 
-// among does then if what was loaded is one of values, and otherwise goes on with what
-// follows.
+// among does then if what was loaded is one of values, and otherwise goes on with what follows.
 func among(values []uint32, then code) code {
 	var c code
 	for i, v := range values {
@@ -252,8 +244,7 @@ func tree(all []span) code {
 // Room returns the filter of a room's thread.
 func Room() []unix.SockFilter { return wholeFilter(roomCalls()) }
 
-// Only returns the filter of a program whose room has none: it decides as both
-// filters together.
+// Only returns the filter of a program whose room has none: it decides as both filters together.
 func Only(locks bool) []unix.SockFilter {
 	then := roomCalls()
 	maps.Copy(then, programCalls(locks))
@@ -266,8 +257,7 @@ func Only(locks bool) []unix.SockFilter {
 	return wholeFilter(then)
 }
 
-// wholeFilter returns a filter that knows only numbers of system calls of this
-// machine.
+// wholeFilter returns a filter that knows only numbers of system calls of this machine.
 func wholeFilter(then map[uint32]code) []unix.SockFilter {
 	return slices.Concat(
 		code{{Code: bpfLoad, K: offArch}, {Code: bpfEqual, Jt: 1, K: nativeArch}},
@@ -301,8 +291,7 @@ func Install(f *unix.SockFprog) error {
 	return nil
 }
 
-// Add adds the program's filter to a script; nothing may follow it but the
-// program.
+// Add adds the program's filter to a script; nothing may follow it but the program.
 func Add(s *spawn.Script, f *unix.SockFprog) {
 	s.Add("filter system calls", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, spawn.Pointer(s, f))
 }

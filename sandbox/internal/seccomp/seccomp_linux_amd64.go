@@ -2,8 +2,7 @@ package seccomp
 
 import "golang.org/x/sys/unix"
 
-// nativeArch is the architecture that the kernel reports for our programs; all
-// others, such as int 0x80, are killed.
+// nativeArch is the architecture that the kernel reports for our programs; all others, such as int 0x80, are killed.
 const nativeArch = unix.AUDIT_ARCH_X86_64
 
 // foreignBit marks system calls of the x32 architecture, which are killed.

@@ -12,8 +12,7 @@ import (
 // Patience is how long a self-test may take on a slow machine.
 const Patience = time.Minute
 
-// Run has run run programs that exit, spin, and use memory, and says which of
-// them did not end as it should.
+// Run has run run programs that exit, spin, and use memory, and says which of them did not end as it should.
 func Run(run func(program []byte, limits wire.Limits) (wire.Result, error)) error {
 	for _, t := range []struct {
 		name string

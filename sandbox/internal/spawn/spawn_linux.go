@@ -1,5 +1,4 @@
-// Package spawn starts processes that make a list of system calls and then execute a
-// program.
+// Package spawn starts processes that make a list of system calls and then execute a program.
 package spawn
 
 import (
@@ -17,13 +16,11 @@ import (
 	"deepoj/sandbox/internal/wait"
 )
 
-// A child is born by clone3 with CLONE_VM|CLONE_VFORK: it borrows our memory
-// until it executes its program, so nothing is copied. In that time it only
-// makes the system calls of a list that was prepared before (see forkSteps, in
+// A child is born by clone3 with CLONE_VM|CLONE_VFORK: it borrows our memory until it executes its program, so nothing
+// is copied. In that time it only makes the system calls of a list that was prepared before (see forkSteps, in
 // assembly), because the Go runtime knows nothing of it.
 
-// HideMemory keeps others from reading this process's memory: a child has it for
-// a moment.
+// HideMemory keeps others from reading this process's memory: a child has it for a moment.
 func HideMemory() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hide the agent's memory: %w", err)
@@ -132,8 +129,7 @@ func (s *Script) Stdio(fds [3]int) {
 // Limit sets a resource limit, soft and hard.
 func (s *Script) Limit(resource int, value uint64) { s.LimitUpTo(resource, value, value) }
 
-// LimitUpTo is limit for a resource of which the program may give itself more, up to
-// most.
+// LimitUpTo is limit for a resource of which the program may give itself more, up to most.
 func (s *Script) LimitUpTo(resource int, value, most uint64) {
 	r := &unix.Rlimit{Cur: value, Max: most}
 	s.Add("set a resource limit", unix.SYS_PRLIMIT64, 0, uintptr(resource), Pointer(s, r), 0)
@@ -186,9 +182,8 @@ func (s *Script) Exec(path string, argv, envv []string) error {
 	return nil
 }
 
-// Start runs the script in a new child, in the v2 control group cgroup unless
-// that is negative. It returns once the program runs, or a *childError with the
-// child gone.
+// Start runs the script in a new child, in the v2 control group cgroup unless that is negative. It returns once the
+// program runs, or a *childError with the child gone.
 func (s *Script) Start(flags uint64, cgroup int) (pid, pidfd int, err error) {
 	fd := new(int32)
 	args := &cloneArgs{
@@ -224,9 +219,8 @@ func (s *Script) Start(flags uint64, cgroup int) (pid, pidfd int, err error) {
 	return int(p), int(*fd), nil
 }
 
-// StartPatiently starts a script. A program that was just written may for a
-// moment be open for writing in a child of another room that has not executed
-// its own program yet.
+// StartPatiently starts a script. A program that was just written may for a moment be open for writing in a child of
+// another room that has not executed its own program yet.
 func StartPatiently(s *Script, cgroup int) (pid, pidfd int, err error) {
 	for range 200 {
 		pid, pidfd, err = s.Start(0, cgroup)

@@ -15,9 +15,8 @@ import (
 	"deepoj/sandbox/internal/wire"
 )
 
-// Toolbox finds tools by their logical names, on the host, with root's eyes: a
-// tool chain may lie in a home folder that nobody else can enter. Only what the
-// agent's own configuration names is looked at.
+// Toolbox finds tools by their logical names, on the host, with root's eyes: a tool chain may lie in a home folder that
+// nobody else can enter. Only what the agent's own configuration names is looked at.
 type Toolbox struct {
 	cfg     wire.Config
 	folders func() []string // searched in this order
@@ -26,8 +25,7 @@ type Toolbox struct {
 	found map[string]wire.Tool
 }
 
-// wellKnown are searched before the starter's PATH, which may lead to wrappers
-// that need the starter's home.
+// wellKnown are searched before the starter's PATH, which may lead to wrappers that need the starter's home.
 var wellKnown = []string{"/usr/local/go/bin", "/usr/local/bin", "/usr/bin", "/bin"}
 
 // New returns a toolbox for a configuration.
@@ -77,8 +75,7 @@ func isToolName(name string) bool {
 	return name != "" && len(name) <= 64
 }
 
-// Find returns the tool called name. What was found once is not looked for
-// again unless it has vanished.
+// Find returns the tool called name. What was found once is not looked for again unless it has vanished.
 func (b *Toolbox) Find(name string) (wire.Tool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,8 +127,7 @@ func (b *Toolbox) search(name string) (wire.Tool, error) {
 	return wire.Tool{}, fmt.Errorf("%s: %w", name, wire.ErrNoTool)
 }
 
-// toolchain returns the program that a rustup proxy in the folder dir stands
-// for, or "".
+// toolchain returns the program that a rustup proxy in the folder dir stands for, or "".
 func (b *Toolbox) toolchain(dir, name string) string {
 	homes := []string{os.Getenv("RUSTUP_HOME"), filepath.Join(filepath.Dir(filepath.Dir(dir)), ".rustup"), filepath.Join(b.cfg.Home, ".rustup")}
 	for _, home := range homes {
@@ -160,14 +156,12 @@ func (b *Toolbox) toolchain(dir, name string) string {
 	return ""
 }
 
-// defaultToolchain matches a line of rustup's settings. Only machines with rustup
-// pay for it.
+// defaultToolchain matches a line of rustup's settings. Only machines with rustup pay for it.
 var defaultToolchain = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^default_toolchain\s*=\s*"([^"]+)"`)
 })
 
-// roots returns the folders beyond those that every box shows which the program
-// at the resolved path real needs.
+// roots returns the folders beyond those that every box shows which the program at the resolved path real needs.
 func (b *Toolbox) roots(real string) []string {
 	var roots []string
 	if !Shown(real, b.cfg.ReadOnly) {
@@ -189,8 +183,7 @@ func (b *Toolbox) tooBroad(dir string) bool {
 	return slices.Contains(broad, dir) || filepath.Dir(dir) == "/home"
 }
 
-// settings returns the folders of /etc that a JDK keeps its settings in: its
-// folders lib and conf hold links to them.
+// settings returns the folders of /etc that a JDK keeps its settings in: its folders lib and conf hold links to them.
 func settings(home string) []string {
 	var found []string
 	for _, dir := range []string{"lib", "conf"} {

@@ -15,8 +15,7 @@ import (
 	"deepoj/sandbox/internal/proc"
 )
 
-// Enough is how many ids of its own a user needs for programs to have ids of
-// their own. It is what distributions give.
+// Enough is how many ids of its own a user needs for programs to have ids of their own. It is what distributions give.
 const Enough = 65536
 
 // idMap is how ids of one kind get into a user namespace.
@@ -34,9 +33,8 @@ func idMaps() []idMap {
 	}
 }
 
-// Map maps user and group ids into the user namespace of the process pid: the
-// user's own as 0, and from 1 on those that /etc/subuid and /etc/subgid give it,
-// which two programs of the system may map and nobody else.
+// Map maps user and group ids into the user namespace of the process pid: the user's own as 0, and from 1 on those that
+// /etc/subuid and /etc/subgid give it, which two programs of the system may map and nobody else.
 func Map(pid int) error {
 	var commands []*exec.Cmd
 	for _, m := range idMaps() {
@@ -59,8 +57,7 @@ func Map(pid int) error {
 	return nil
 }
 
-// mapOwn maps only the user's own ids, which everybody may do who gives up
-// changing groups.
+// mapOwn maps only the user's own ids, which everybody may do who gives up changing groups.
 func mapOwn(pid int) error {
 	proc := "/proc/" + strconv.Itoa(pid) + "/"
 	if err := os.WriteFile(proc+"setgroups", []byte("deny"), 0); err != nil {
@@ -119,8 +116,7 @@ func Available() (int, error) {
 	return n, nil
 }
 
-// mapped returns how many ids from 0 on the text of a uid_map file maps, whose
-// lines are in order.
+// mapped returns how many ids from 0 on the text of a uid_map file maps, whose lines are in order.
 func mapped(text string) int {
 	next := 0
 	for line := range strings.Lines(text) {

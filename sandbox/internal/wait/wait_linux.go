@@ -1,8 +1,8 @@
-// Package wait waits for children, for what is busy, and for other threads. Every wait
-// for what was killed has a bound.
+// Package wait waits for children, for what is busy, and for other threads. Every wait for what was killed has a bound.
 package wait
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"syscall"
@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Every wait has a bound. What is killed is gone in a moment, and when it is not,
-// nothing that this process can do will help: the room is given up, and the agent
-// with it, because the kernel cleans up after a process that is gone better than
-// anybody else. The next agent begins at once.
+// Every wait has a bound. What is killed is gone in a moment, and when it is not, nothing that this process can do will
+// help: the room is given up, and the agent with it, because the kernel cleans up after a process that is gone better
+// than anybody else. The next agent begins at once.
 
 // KillPatience is how long killed processes may take to be gone. A process in the
 // middle of freeing much memory takes a while.
@@ -24,8 +23,7 @@ const KillPatience = 10 * time.Second
 // more than a room needs to find out that it cannot be emptied.
 const AgentPatience = 2 * KillPatience
 
-// StopPatience is how long whoever told an agent or a one-shot run to end waits until
-// it kills it.
+// StopPatience is how long whoever told an agent or a one-shot run to end waits until it kills it.
 const StopPatience = AgentPatience + KillPatience
 
 // ErrStuck says that something does not go although it was killed.
@@ -36,10 +34,9 @@ func Stuck(what string) error {
 	return fmt.Errorf("%s are still there after %s: %w", what, KillPatience, ErrStuck)
 }
 
-// Child waits for a child that has ended or was killed, of which there is a
-// descriptor, and returns how it ended and its CPU time with that of the children it
-// waited for. The error is an errStuck when it does not end, or when somebody who
-// traces it does not let it go.
+// Child waits for a child that has ended or was killed, of which there is a descriptor, and returns how it ended and
+// its CPU time with that of the children it waited for. The error is an errStuck when it does not end, or when somebody
+// who traces it does not let it go.
 func Child(pid, pidfd int) (syscall.WaitStatus, time.Duration, error) {
 	pause := 20 * time.Microsecond
 	deadline := time.Now().Add(KillPatience)
@@ -82,8 +79,7 @@ func rest(d time.Duration) {
 	_, _ = unix.Ppoll(nil, &ts, nil)
 }
 
-// BusyPatience is how long a group may stay busy after its last process ended, on a
-// machine that has much else to do.
+// BusyPatience is how long a group may stay busy after its last process ended, on a machine that has much else to do.
 const BusyPatience = 20 * time.Second
 
 // RetryBusy calls f until it does not fail with EBUSY, for a while.
@@ -99,3 +95,51 @@ func RetryUntil(deadline time.Time, f func() error) error {
 		rest(pause)
 	}
 }
+
+// Semaphore is a semaphore by which a thread waits for another one in the kernel. Of a goroutine that a channel made
+// ready the Go scheduler first thinks a millisecond later, if whoever sent keeps its own thread busy.
+type Semaphore int // an eventfd
+
+// NewSemaphore returns a semaphore that was not posted.
+func NewSemaphore() (Semaphore, error) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_SEMAPHORE)
+	if err != nil {
+		return -1, fmt.Errorf("make what threads wait for: %w", err)
+	}
+	return Semaphore(fd), nil
+}
+
+// Post lets one wait end, now or later.
+func (b Semaphore) Post() {
+	one := [8]byte{1}
+	_, _ = unix.Write(int(b), one[:]) // it can count far more than there is
+}
+
+// Wait waits until it was posted once more than was waited for.
+func (b Semaphore) Wait() {
+	var n [8]byte
+	for {
+		if _, err := unix.Read(int(b), n[:]); !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// WaitUntil is await until ctx has ended and patience has passed since. It reports whether it was posted.
+func (b Semaphore) WaitUntil(ctx context.Context, patience time.Duration) bool {
+	var end time.Time
+	for end.IsZero() || time.Now().Before(end) {
+		fds := []unix.PollFd{{Fd: int32(b), Events: unix.POLLIN}}
+		if n, err := unix.Poll(fds, 1000); n > 0 && err == nil {
+			b.Wait()
+			return true
+		}
+		if ctx.Err() != nil && end.IsZero() {
+			end = time.Now().Add(patience)
+		}
+	}
+	return false
+}
+
+// Close closes what only its owner uses any more.
+func (b Semaphore) Close() error { return unix.Close(int(b)) }

@@ -6,10 +6,9 @@ import (
 	"errors"
 )
 
-// The two messages of a run, the request and the result, are written field by
-// field, as numbers and texts: whoever runs small programs would wait for JSON as
-// long as for the kernel to fork. All other messages are JSON, which begins with a
-// brace.
+// The two messages of a run, the request and the result, are written field by field, as numbers and texts: whoever runs
+// small programs would wait for JSON as long as for the kernel to fork. All other messages are JSON, which begins with
+// a brace.
 const (
 	CodedRun    = 1
 	codedResult = 2

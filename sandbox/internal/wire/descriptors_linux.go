@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a client passes is used with the agent's and the keeper's own rights, so each
-// descriptor of each message is looked at once, here, before anything is done with
-// it. A client could read a folder of root's through a descriptor that it may not
-// read itself, or have root write to a file of /proc that only asks who writes.
+// What a client passes is used with the agent's and the keeper's own rights, so each descriptor of each message is
+// looked at once, here, before anything is done with it. A client could read a folder of root's through a descriptor
+// that it may not read itself, or have root write to a file of /proc that only asks who writes.
 
 // Slot is what a descriptor of a message is for.
 type Slot int
@@ -27,8 +26,7 @@ const (
 	SlotPipe                 // a pipe to write
 )
 
-// ConnSlots returns what the descriptors of a message on the connection are for, in
-// order.
+// ConnSlots returns what the descriptors of a message on the connection are for, in order.
 func ConnSlots(q Request) []Slot {
 	slots := []Slot{SlotAnswers}
 	if q.Op != OpOneShot || q.OneShot == nil {
@@ -212,8 +210,7 @@ func RealFileSystem(kind int64) bool {
 	}
 }
 
-// CloseOnExec keeps an inherited descriptor from the children of this process, who
-// have no business with the sandbox.
+// CloseOnExec keeps an inherited descriptor from the children of this process, who have no business with the sandbox.
 func CloseOnExec(f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {

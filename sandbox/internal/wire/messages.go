@@ -5,11 +5,9 @@ import (
 	"strings"
 )
 
-// The wire. A client sends one message with one end of a fresh socket pair over
-// the connection to the agent; every answer, and for a box every further
-// request, goes over that pair. So requests of many clients never mix, a client
-// that gives up just closes its end, and a room's thread reads its requests
-// itself.
+// The wire. A client sends one message with one end of a fresh socket pair over the connection to the agent; every
+// answer, and for a box every further request, goes over that pair. So requests of many clients never mix, a client
+// that gives up just closes its end, and a room's thread reads its requests itself.
 const (
 	OpStatus  = "status"  // on the connection: Status
 	OpTool    = "tool"    // on the connection: Tool
@@ -43,10 +41,9 @@ type Request struct {
 	OneShot  *OneShot    `json:"one_shot,omitempty"`
 }
 
-// OneShot is one run of the command `deepoj judge`. With it come, in this order,
-// where its standard output and error go, Dirs files with packed files for the
-// working directory, with Keep a file to pack the working directory into, and the
-// streams that the run names.
+// OneShot is one run of the command `deepoj judge`. With it come, in this order, where its standard output and error
+// go, Dirs files with packed files for the working directory, with Keep a file to pack the working directory into, and
+// the streams that the run names.
 type OneShot struct {
 	JobID     int64      `json:"job_id"`
 	AttemptID int32      `json:"attempt_id"`
@@ -56,8 +53,7 @@ type OneShot struct {
 	Keep      bool       `json:"keep,omitempty"`
 }
 
-// RunRequest is a Cmd without its descriptors. Stdio says which of them follow
-// with the message, in order.
+// RunRequest is a Cmd without its descriptors. Stdio says which of them follow with the message, in order.
 type RunRequest struct {
 	Tool        string   `json:"tool,omitempty"`
 	Program     string   `json:"program,omitempty"`

@@ -77,8 +77,7 @@ func PackIndex(w *os.File, index []PackedFile) error {
 	return nil
 }
 
-// readIndex reads the index of packed files and returns where the contents
-// begin.
+// readIndex reads the index of packed files and returns where the contents begin.
 func readIndex(f *os.File) ([]PackedFile, int64, error) {
 	r := io.NewSectionReader(f, 0, math.MaxInt64)
 	var head [4]byte
@@ -159,8 +158,7 @@ func MemoryFile(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// Content is a file to be written below /box: size bytes of a file of the host
-// from an offset on.
+// Content is a file to be written below /box: size bytes of a file of the host from an offset on.
 type Content struct {
 	PackedFile
 	From   *os.File

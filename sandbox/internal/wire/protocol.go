@@ -13,9 +13,8 @@ import (
 // ProtocolVersion is the version of the Judge JSON protocol.
 const ProtocolVersion = 1
 
-// Report is one line of the Judge JSON protocol. The fields from Status on
-// repeat others under older names, or are additions; a reader ignores what it
-// does not know.
+// Report is one line of the Judge JSON protocol. The fields from Status on repeat others under older names, or are
+// additions; a reader ignores what it does not know.
 type Report struct {
 	SchemaVersion int     `json:"schema_version"` // ProtocolVersion
 	JobID         int64   `json:"job_id"`
@@ -59,9 +58,8 @@ func NewReport(jobID int64, attemptID int32, r Result, degraded []string) Report
 	return p
 }
 
-// Line returns the report as a line of JSON, as package json would write it. The
-// one-shot command writes one, and for one package json takes as long as the program
-// that it is about: it first learns the type.
+// Line returns the report as a line of JSON, as package json would write it. The one-shot command writes one, and for
+// one package json takes as long as the program that it is about: it first learns the type.
 func (p Report) Line() []byte {
 	b := make([]byte, 0, 1024)
 	field := func(name string) {
@@ -109,8 +107,7 @@ func (p Report) Line() []byte {
 	return append(b, '}', '\n')
 }
 
-// appendText appends text as a JSON string. What is not plain ASCII goes through
-// package json.
+// appendText appends text as a JSON string. What is not plain ASCII goes through package json.
 func appendText(b []byte, text string) []byte {
 	for _, c := range []byte(text) {
 		if c < ' ' || c > '~' || strings.IndexByte(`"\<>&`, c) >= 0 {
@@ -162,8 +159,7 @@ const (
 	maxReportKiB = MaxBytes >> 10
 )
 
-// ParseReport reads a line that was asked for with jobID and attemptID. The error
-// is a [ProtocolError].
+// ParseReport reads a line that was asked for with jobID and attemptID. The error is a [ProtocolError].
 func ParseReport(line []byte, jobID int64, attemptID int32) (Report, error) {
 	var p Report
 	refuse := func(reason, format string, args ...any) (Report, error) {

@@ -109,8 +109,7 @@ func (s *Session) Read() (Reply, []*os.File, error) {
 	return r, files, r.err()
 }
 
-// CancelGrace is how long a cancelled run may take to be gone before the box is
-// given up.
+// CancelGrace is how long a cancelled run may take to be gone before the box is given up.
 const CancelGrace = 15 * time.Second
 
 // Call makes one request and waits for its reply. When ctx ends it asks the

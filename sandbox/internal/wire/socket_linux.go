@@ -50,10 +50,9 @@ func sendFlags(sock, flags int, v any, fds ...int) error {
 	return nil
 }
 
-// Receive reads one message into v, using buf (of maxMessage bytes), and
-// returns its descriptors, close-on-exec. It returns errClosed at the end. After a
-// [MessageError] the connection is as good as before, and what descriptors there were
-// are returned all the same, for an answer.
+// Receive reads one message into v, using buf (of maxMessage bytes), and returns its descriptors, close-on-exec. It
+// returns errClosed at the end. After a [MessageError] the connection is as good as before, and what descriptors there
+// were are returned all the same, for an answer.
 func Receive(sock int, buf []byte, v any) ([]*os.File, error) {
 	oob := make([]byte, unix.CmsgSpace(4*MaxFDs))
 	var n, oobn, flags int
@@ -90,8 +89,7 @@ func Receive(sock int, buf []byte, v any) ([]*os.File, error) {
 	return files, nil
 }
 
-// HungUp reports whether the client has closed its end. An empty message looks like
-// that too.
+// HungUp reports whether the client has closed its end. An empty message looks like that too.
 func HungUp(sock int) bool {
 	fds := []unix.PollFd{{Fd: int32(sock), Events: unix.POLLIN | unix.POLLRDHUP}}
 	n, err := unix.Poll(fds, 0)

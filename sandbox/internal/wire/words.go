@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"time"
 )
 
@@ -30,10 +31,9 @@ var (
 	ErrAgentGone = errors.New("the sandbox agent is gone")
 )
 
-// UnfitError says that files cannot lie in a box, or be taken out of it, as they
-// are, or that a command is too long: a name is too long, a file lies where a folder
-// should, there are too many, or they are too large. Whoever made them is at fault
-// and not the platform, and it will be the same the next time.
+// UnfitError says that files cannot lie in a box, or be taken out of it, as they are, or that a command is too long: a
+// name is too long, a file lies where a folder should, there are too many, or they are too large. Whoever made them is
+// at fault and not the platform, and it will be the same the next time.
 type UnfitError struct{ Reason string }
 
 func (e *UnfitError) Error() string { return e.Reason }
@@ -70,24 +70,21 @@ type Result struct {
 	StdoutTruncated bool `json:"stdout_truncated"`
 	StderrTruncated bool `json:"stderr_truncated"`
 
-	// Pressure is, with OverWall, how long some process of the run was ready and
-	// waited for a CPU: it says that the machine and not the program was slow.
-	// Zero otherwise, and where the driver cannot tell.
+	// Pressure is, with OverWall, how long some process of the run was ready and waited for a CPU: it says that the
+	// machine and not the program was slow. Zero otherwise, and where the driver cannot tell.
 	Pressure time.Duration `json:"pressure_ns"`
 
-	// Ended is when the main process was seen to end, or was killed, on the
-	// agent's monotonic clock: of two programs that talk to each other, the smaller
-	// one ended first. Ends that are less than a millisecond apart may be seen in
-	// either order.
+	// Ended is when the main process was seen to end, or was killed, on the agent's monotonic clock: of two
+	// programs that talk to each other, the smaller one ended first. Ends that are less than a millisecond apart
+	// may be seen in either order.
 	Ended time.Duration `json:"ended_ns"`
 
 	// Error says with SE what failed.
 	Error string `json:"error,omitempty"`
 
-	// Unfit says with SE that the platform is well and the run is at fault: the
-	// program is a file of the box, and none that this machine executes, or the
-	// command is too long. Where a run brings its own box, it may also be what an
-	// [UnfitError] says. It will be the same the next time.
+	// Unfit says with SE that the platform is well and the run is at fault: the program is a file of the box, and
+	// none that this machine executes, or the command is too long. Where a run brings its own box, it may also be
+	// what an [UnfitError] says. It will be the same the next time.
 	Unfit bool `json:"unfit,omitempty"`
 
 	// Driver is the control group driver that measured: v2, hybrid, v1 or none.
@@ -107,16 +104,14 @@ type BoxOptions struct {
 	// Put belongs to root and the program can only read it.
 	Writable bool
 
-	// Locks lets the program lock files (flock and fcntl), as compilers do that share
-	// a cache among their processes. A lock on a file of /usr can be seen in every
-	// other box with Locks, so programs of contestants do without: they are told that
-	// they have the lock, and nobody is kept out by it.
+	// Locks lets the program lock files (flock and fcntl), as compilers do that share a cache among their
+	// processes. A lock on a file of /usr can be seen in every other box with Locks, so programs of contestants do
+	// without: they are told that they have the lock, and nobody is kept out by it.
 	Locks bool
 
-	// TmpBytes bounds each of /tmp, /dev/shm and a writable /box. Whatever is in
-	// them also counts as the program's memory. Default 512 MiB. What /box may hold
-	// is bounded besides, so that all boxes together never take more than half of
-	// the machine's memory by what was put into them.
+	// TmpBytes bounds each of /tmp, /dev/shm and a writable /box. Whatever is in them also counts as the program's
+	// memory. Default 512 MiB. What /box may hold is bounded besides, so that all boxes together never take more
+	// than half of the machine's memory by what was put into them.
 	TmpBytes int64
 }
 
@@ -150,3 +145,11 @@ const (
 
 // ReplacedReasons are all reasons for which an agent is replaced.
 var ReplacedReasons = []string{ReplacedRoom, ReplacedSilent, ReplacedEnded}
+
+// Supported reports why there is no sandbox for what this program was built for.
+func Supported() error {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return fmt.Errorf("the sandbox wants Linux on amd64, and this is %s on %s: start deepoj there, or in a virtual machine", runtime.GOOS, runtime.GOARCH)
+	}
+	return nil
+}

@@ -10,9 +10,8 @@ const (
 	bytesShift = 4   // of bulk operations: the logarithm of bytesPerUnit
 )
 
-// body copies the instructions of one function or one constant expression, and
-// looks at each on the way. Function numbers move up by one behind the imports,
-// where the rewriter puts its own import.
+// body copies the instructions of one function or one constant expression, and looks at each on the way. Function
+// numbers move up by one behind the imports, where the rewriter puts its own import.
 type body struct {
 	a  *Anatomy
 	in *reader
@@ -26,12 +25,10 @@ type body struct {
 	scratch bool     // whether the scratch local, number locals, is used
 }
 
-// charge is a place in the code where fuel is taken. It pays for everything from
-// there to the end of the block around it, except what a charge on the way pays
-// for. Charges are made at the entry of a function, at the head of each loop, and
-// behind each block that a br_table leaves: compilers that know no other jumps,
-// such as Go's, make one loop of a function, with a br_table into its parts, and
-// would pay for the whole at each jump.
+// charge is a place in the code where fuel is taken. It pays for everything from there to the end of the block around
+// it, except what a charge on the way pays for. Charges are made at the entry of a function, at the head of each loop,
+// and behind each block that a br_table leaves: compilers that know no other jumps, such as Go's, make one loop of a
+// function, with a br_table into its parts, and would pay for the whole at each jump.
 type charge struct {
 	at   int
 	cost int64
@@ -134,9 +131,8 @@ func (b *body) leave() bool {
 	return l.join
 }
 
-// branchTable passes over a br_table and marks the blocks that it leaves. A mark
-// on a loop or on the function changes nothing: the jump to a loop's head meets
-// its charge.
+// branchTable passes over a br_table and marks the blocks that it leaves. A mark on a loop or on the function changes
+// nothing: the jump to a loop's head meets its charge.
 func (b *body) branchTable() {
 	r := b.in
 	for n := r.count("br-table", "targets of a br_table", maxBranches) + 1; n > 0 && r.err == nil; n-- {
@@ -147,9 +143,8 @@ func (b *body) branchTable() {
 	}
 }
 
-// operands passes over what follows an instruction's first byte, and refuses
-// instructions that are not offered. It reports whether a charge belongs behind
-// the instruction.
+// operands passes over what follows an instruction's first byte, and refuses instructions that are not offered. It
+// reports whether a charge belongs behind the instruction.
 func (b *body) operands(code byte) (joins bool) {
 	r := b.in
 	switch {

@@ -8,16 +8,13 @@ import (
 	"deepoj/host/plugin/internal/op"
 )
 
-// Revision is part of the cache's path. Raise it when the rewriter, the
-// scan or what is kept of a module changes.
+// Revision is part of the cache's path. Raise it when the rewriter, the scan or what is kept of a module changes.
 const Revision = 6
 
-// Rewrite returns the module with a fuel counter: a global that every function
-// and every turn of a loop takes from in advance. When it falls below zero a
-// function that is added at the end asks the host for more by judge.tick, an
-// import that is added behind the others, and traps when the answer is negative.
-// The counter is exported, so that what is left can be told, and once more with
-// every other global that a call may change, so that they can be set back (see
+// Rewrite returns the module with a fuel counter: a global that every function and every turn of a loop takes from in
+// advance. When it falls below zero a function that is added at the end asks the host for more by judge.tick, an import
+// that is added behind the others, and traps when the answer is negative. The counter is exported, so that what is left
+// can be told, and once more with every other global that a call may change, so that they can be set back (see
 // [fuel.State]). Custom sections are left out.
 //
 // The result is valid only if the original is; the compiler finds that out.
@@ -152,8 +149,7 @@ func (w *rewriter) exports(r *reader) []byte {
 // MaxState is how many globals are worth setting back.
 const MaxState = 64
 
-// state returns the globals that a call may change, with the fuel; none when it
-// may change more than that.
+// state returns the globals that a call may change, with the fuel; none when it may change more than that.
 func (w *rewriter) state() []uint32 {
 	if w.a.sticky || len(w.a.mutable) >= MaxState || w.a.sections[op.SectionStart] != nil {
 		return nil
@@ -285,10 +281,9 @@ func (w *rewriter) charge(out []byte, cost int64) []byte {
 	return w.check(out)
 }
 
-// check appends code that stores the fuel on top of the stack and asks for more
-// when it is below zero. The call stands in the second branch: the engine gives
-// registers to what follows as they are at the end of the first, and a call keeps
-// none, so that the loop would load all that it knows again in every turn.
+// check appends code that stores the fuel on top of the stack and asks for more when it is below zero. The call stands
+// in the second branch: the engine gives registers to what follows as they are at the end of the first, and a call
+// keeps none, so that the loop would load all that it knows again in every turn.
 func (w *rewriter) check(out []byte) []byte {
 	out = op.AppendU32(append(out, op.GlobalSet), w.fuel)
 	out = op.AppendU32(append(out, op.GlobalGet), w.fuel)
@@ -297,8 +292,7 @@ func (w *rewriter) check(out []byte) []byte {
 	return append(out, op.End)
 }
 
-// chargeLength appends code that takes a sixteenth of the length on top of the
-// stack from the fuel and leaves it there.
+// chargeLength appends code that takes a sixteenth of the length on top of the stack from the fuel and leaves it there.
 func (b *body) chargeLength() {
 	if !b.metered || b.in.err != nil {
 		return
@@ -313,8 +307,7 @@ func (b *body) chargeLength() {
 	b.code = op.AppendU32(append(b.code, op.LocalGet), b.locals)
 }
 
-// askForMore returns the body of the function that asks the host for fuel until
-// the counter is not below zero.
+// askForMore returns the body of the function that asks the host for fuel until the counter is not below zero.
 func (w *rewriter) askForMore() []byte {
 	const more = 0 // the local
 	out := []byte{1, 1, op.I64, op.Loop, op.Void}

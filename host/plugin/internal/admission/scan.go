@@ -1,6 +1,5 @@
-// Package admission reads modules that nobody has looked at yet. It refuses those that
-// are over a cap or want what is not offered, and rewrites the others so that they count
-// their fuel. It runs nothing.
+// Package admission reads modules that nobody has looked at yet. It refuses those that are over a cap or want what is
+// not offered, and rewrites the others so that they count their fuel. It runs nothing.
 package admission
 
 import (
@@ -13,10 +12,9 @@ import (
 	"deepoj/plugins/abi"
 )
 
-// The caps of the admission scan. Real modules stay far below them: of those
-// that we measured the largest had 3.3 MB, 38 locals, 549 levels and a branch
-// table of 964. What is below every cap and still costs too much is caught by
-// the compile child.
+// The caps of the admission scan. Real modules stay far below them: of those that we measured the largest had 3.3 MB,
+// 38 locals, 549 levels and a branch table of 964. What is below every cap and still costs too much is caught by the
+// compile child.
 const (
 	maxTypes      = 2_000
 	maxSignature  = 128 // parameters and results of a function type
@@ -78,9 +76,8 @@ func (a *Anatomy) section(id byte) *reader {
 	return &reader{b: s.b, base: s.base}
 }
 
-// Scan takes a module apart and refuses it if it is not WebAssembly, is over a
-// cap or wants what is not offered. It allocates in proportion to the module and
-// never to a length that the module claims. Function bodies are scanned by
+// Scan takes a module apart and refuses it if it is not WebAssembly, is over a cap or wants what is not offered. It
+// allocates in proportion to the module and never to a length that the module claims. Function bodies are scanned by
 // [Rewrite].
 func Scan(module []byte, lim Limits) (*Anatomy, *Refusal) {
 	if int64(len(module)) > lim.ModuleBytes {
@@ -162,8 +159,7 @@ func (a *Anatomy) split(module []byte) *Refusal {
 	return nil
 }
 
-// custom looks at a custom section: the manifest is kept, the others are not
-// carried over to the rewritten module.
+// custom looks at a custom section: the manifest is kept, the others are not carried over to the rewritten module.
 func (a *Anatomy) custom(r *reader) *Refusal {
 	name := r.take(r.u32())
 	if r.err != nil || string(name) != abi.Section {
@@ -325,8 +321,7 @@ func (a *Anatomy) checkEntry() *Refusal {
 	return &Refusal{"entry", "no export " + op.EntryPoint, "build a command, not a library or reactor (for clang: without -mexec-model=reactor and --no-entry)"}
 }
 
-// signature writes a function type the way [wasi.Functions] does. Types that WASI
-// has not are question marks.
+// signature writes a function type the way [wasi.Functions] does. Types that WASI has not are question marks.
 func signature(params, results []byte) string {
 	letters := func(types []byte) string {
 		s := make([]byte, len(types))

@@ -1,21 +1,21 @@
-// Package fuel counts what one call of a guest uses. A rewritten module takes fuel from
-// a counter of its own and asks its host for more in slices; the host charges the same
-// meter for what it does on behalf of the guest.
+// Package fuel counts what one call of a guest uses. A rewritten module takes fuel from a counter of its own and asks
+// its host for more in slices; the host charges the same meter for what it does on behalf of the guest.
 package fuel
 
 import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
+	"golang.org/x/sys/unix"
 
 	"deepoj/host/plugin/internal/wire"
 )
 
-// bytesPerUnit is how many bytes of bulk operations, and of input and output, a unit of
-// fuel pays for.
+// bytesPerUnit is how many bytes of bulk operations, and of input and output, a unit of fuel pays for.
 const bytesPerUnit = 16
 
 // slice is how much fuel a guest gets at a time. Between two slices the Go
@@ -25,12 +25,10 @@ const slice = 8_000_000
 // Refused is what tick answers to stop a guest.
 const Refused = -1
 
-// ErrSpent is what the host's side of input and output returns to a guest that
-// is to stop.
+// ErrSpent is what the host's side of input and output returns to a guest that is to stop.
 var ErrSpent = errors.New("the guest has used what it had")
 
-// Meter counts what one call uses: fuel, by the guest's own count and for what
-// the host does for it, and output.
+// Meter counts what one call uses: fuel, by the guest's own count and for what the host does for it, and output.
 type Meter struct {
 	Limit   int64         // of fuel
 	granted int64         // fuel that the guest got
@@ -158,3 +156,31 @@ func (d *Dice) Read(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// ProcessTime returns the processor time of this process.
+func ProcessTime() time.Duration { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
+
+// MachineTime returns the time by the machine's monotonic clock.
+func MachineTime() time.Duration { return clock(unix.CLOCK_MONOTONIC) }
+
+func clock(id int32) time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(id, &t); err != nil {
+		return 0 // both clocks always exist on Linux
+	}
+	return time.Duration(t.Nano())
+}
+
+// ReservedPrefix begins the names that the rewriter adds.
+const ReservedPrefix = "judge."
+
+// Names that the rewriter adds to a module.
+const (
+	TickModule = "judge"
+	TickName   = "tick"
+	Counter    = ReservedPrefix + "fuel"
+)
+
+// State is under what name the rewriter exports the global number i of those
+// that a call may change. A module whose instances cannot be used again has none.
+func State(i int) string { return ReservedPrefix + "state." + strconv.Itoa(i) }

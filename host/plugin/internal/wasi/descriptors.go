@@ -58,8 +58,7 @@ func (w *World) insert(d descriptor) (uint32, errno) {
 	return uint32(len(w.fds) - 1), errnoSuccess
 }
 
-// fdSync is for all that does nothing with a descriptor: what is written is
-// there, and there are no times.
+// fdSync is for all that does nothing with a descriptor: what is written is there, and there are no times.
 func (w *World) fdSync(_ api.Memory, p []uint64) errno {
 	if w.at(p[0]) == nil {
 		return errnoBadf
@@ -91,8 +90,7 @@ func (w *World) fdRenumber(_ api.Memory, p []uint64) errno {
 	return errnoSuccess
 }
 
-// Kinds of files, and rights. Rights are not kept: what a guest may do is what its
-// world allows.
+// Kinds of files, and rights. Rights are not kept: what a guest may do is what its world allows.
 const (
 	kindStream = 0 // unknown
 	kindFolder = 3

@@ -22,10 +22,9 @@ const (
 // FeedbackDir is the folder that an icpc/1 guest may write in.
 const FeedbackDir = "feedback"
 
-// World is what a guest sees in one call: its arguments, its streams, clocks and
-// dice, files of the host that can be read, and, if there is a feedback folder,
-// files in it that live in memory. There are no links, times or permissions in
-// it, and every name is known beforehand.
+// World is what a guest sees in one call: its arguments, its streams, clocks and dice, files of the host that can be
+// read, and, if there is a feedback folder, files in it that live in memory. There are no links, times or permissions
+// in it, and every name is known beforehand.
 type World struct {
 	Meter    *fuel.Meter
 	Args     []string

@@ -11,9 +11,8 @@ import (
 // maxPath is how long a path may be, in bytes.
 const maxPath = 4096
 
-// path returns the clean name of what a path names, seen from an open folder.
-// Paths that leave the root do not exist for guests, nor do absolute ones: C
-// libraries make them relative to the root.
+// path returns the clean name of what a path names, seen from an open folder. Paths that leave the root do not exist
+// for guests, nor do absolute ones: C libraries make them relative to the root.
 func (w *World) path(m api.Memory, fd, at, size uint64) (string, errno) {
 	d := w.at(fd)
 	switch {

@@ -12,8 +12,7 @@ type Batch struct {
 	Calls []Request
 }
 
-// Replies answers a batch: a reply for each call, whose parts follow each other
-// in the blob.
+// Replies answers a batch: a reply for each call, whose parts follow each other in the blob.
 type Replies struct {
 	All []Reply
 }
@@ -201,8 +200,7 @@ func appendFlag(to []byte, on bool) []byte {
 	return append(to, 0)
 }
 
-// decoder reads what was appended. After the first thing that is none it gives
-// zeros, and end tells.
+// decoder reads what was appended. After the first thing that is none it gives zeros, and end tells.
 type decoder struct {
 	rest []byte
 	bad  bool

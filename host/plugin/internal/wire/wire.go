@@ -9,13 +9,13 @@ import (
 	"io"
 	"net"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// The host and a worker speak over a pair of stream sockets, in turns: the host
-// sends a request with file descriptors, the worker sends a reply. A frame is
-// the lengths of a header and of a blob, 32 bits each, then both. What headers
+// The host and a worker speak over a pair of stream sockets, in turns: the host sends a request with file descriptors,
+// the worker sends a reply. A frame is the lengths of a header and of a blob, 32 bits each, then both. What headers
 // hold is in message.go.
 const (
 	frameHead    = 8
@@ -91,8 +91,7 @@ func newLink(s socket) *Link {
 // keptFrame is how large a buffer is kept for the next frame.
 const keptFrame = 1 << 20
 
-// Send writes a frame with descriptors. The header's encoding is appended by
-// header.
+// Send writes a frame with descriptors. The header's encoding is appended by header.
 func (l *Link) Send(header func([]byte) []byte, blob []byte, files []*os.File) error {
 	frame := header(append(l.frame[:0], make([]byte, frameHead)...))
 	binary.LittleEndian.PutUint32(frame, uint32(len(frame)-frameHead))
@@ -117,8 +116,7 @@ func (l *Link) Send(header func([]byte) []byte, blob []byte, files []*os.File) e
 	})
 }
 
-// withDescriptors calls fn with the descriptors of files, which stay open and in
-// their mode meanwhile.
+// withDescriptors calls fn with the descriptors of files, which stay open and in their mode meanwhile.
 func withDescriptors(files []*os.File, fds []int, fn func([]int) error) error {
 	if len(files) == 0 {
 		return fn(fds)
@@ -204,3 +202,34 @@ func parseRights(oob []byte) ([]int, error) {
 	}
 	return all, nil
 }
+
+// The hidden commands of a program, which it hands to the runtime's Child.
+const (
+	CompileCommand = "plugin-compile"
+	WorkerCommand  = "plugin-worker"
+)
+
+// Exit statuses of a child. A Go program that dies by itself has 2.
+const (
+	ExitDone    = 0
+	ExitInvalid = 3 // the module is not valid; why is on stdout
+	ExitBroken  = 4 // the child could not do its work; why is on stderr
+)
+
+// Files of a module's folder in the cache, and the compiler's own folder beside them all.
+const (
+	ModuleFile = "module.wasm" // rewritten
+	CodeDir    = "code"
+)
+
+// Limits are what a child does to itself before it touches a module.
+type Limits struct {
+	Dir        string        `json:"dir,omitempty"`         // compile child: the module's folder; worker: the cache
+	Again      bool          `json:"again,omitempty"`       // compile child: the module was compiled before
+	GuestBytes int64         `json:"guest_bytes,omitempty"` // worker: largest memory of a guest
+	DataBytes  int64         `json:"data_bytes"`            // what it may allocate
+	CPU        time.Duration `json:"cpu,omitempty"`         // whole seconds; 0 = no limit
+}
+
+// MaxDetail is how much is kept of what an engine says of a trap, and of other descriptions.
+const MaxDetail = 2 << 10

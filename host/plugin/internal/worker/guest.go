@@ -19,9 +19,8 @@ import (
 // feedbackFiles are the files of the feedback folder that somebody reads.
 var feedbackFiles = []string{wire.PartJudge, "teammessage.txt", "score.txt", "score_multiplier.txt", wire.PartNextPass, wire.PartTout}
 
-// call calls a guest and returns its reply with the blob. It closes the
-// descriptors, so that a program sees the end of its interactor. An error ends
-// the worker.
+// call calls a guest and returns its reply with the blob. It closes the descriptors, so that a program sees the end of
+// its interactor. An error ends the worker.
 func (s *server) call(q wire.Request, blob []byte, fds []int) (wire.Reply, []byte, error) {
 	files := fds[:len(q.Files)]
 	var live []*os.File

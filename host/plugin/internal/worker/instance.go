@@ -14,12 +14,10 @@ import (
 	"deepoj/host/plugin/internal/op"
 )
 
-// Making an instance costs more than most checks, so a worker uses one again
-// where nothing of a call can stay in it. What an instance remembers are its
-// memory, globals, tables and dropped segments. Memory and globals are set back
-// to what they were when it was made; modules that write tables or drop segments
-// get a new instance for each call, and so does the call after one that failed or
-// made its memory grow.
+// Making an instance costs more than most checks, so a worker uses one again where nothing of a call can stay in it.
+// What an instance remembers are its memory, globals, tables and dropped segments. Memory and globals are set back to
+// what they were when it was made; modules that write tables or drop segments get a new instance for each call, and so
+// does the call after one that failed or made its memory grow.
 
 // instance is an instance of a module in a worker's memory.
 type instance struct {
@@ -39,8 +37,7 @@ type piece struct {
 // errNoMemory is how making an instance fails that may not have its first memory.
 var errNoMemory = errors.New("no memory")
 
-// guestConfig is how all instances are made: the world that WASI shows them is
-// that of the call, see [wasi.World].
+// guestConfig is how all instances are made: the world that WASI shows them is that of the call, see [wasi.World].
 var guestConfig = wazero.NewModuleConfig().WithName("").WithStartFunctions()
 
 // instance returns the one that is at rest, as if it were new, or a new one.
@@ -81,8 +78,7 @@ func (s *server) instance(ctx context.Context, l *loaded) (g *instance, err erro
 	return g, err
 }
 
-// leave puts an instance to rest after a call that went well, if it can be used
-// again.
+// leave puts an instance to rest after a call that went well, if it can be used again.
 func (l *loaded) leave(ctx context.Context, g *instance, well bool) error {
 	if well && len(g.state) > 0 {
 		l.kept = g

@@ -14,9 +14,8 @@ import (
 // of more is given back to the system, which then gives zeros again.
 const keptBytes = 1 << 20
 
-// memory is the linear memory of a worker's guests: one mapping that never
-// moves, so that growing costs nothing, used by one guest after the other. A
-// worker calls one guest at a time and a guest has one memory.
+// memory is the linear memory of a worker's guests: one mapping that never moves, so that growing costs nothing, used
+// by one guest after the other. A worker calls one guest at a time and a guest has one memory.
 type memory struct {
 	mapping []byte
 	limit   int64 // of the present guest
@@ -33,10 +32,9 @@ type memory struct {
 	bear   int // how many of them are borne before nothing is mapped any more
 }
 
-// Pages that one large check mapped are looked at after each small one that
-// follows. When most are zero for some calls, the memory is given back, so that
-// only what is used is mapped again. Some guests only read most of their pages;
-// to do this in vain costs less and less.
+// Pages that one large check mapped are looked at after each small one that follows. When most are zero for some calls,
+// the memory is given back, so that only what is used is mapped again. Some guests only read most of their pages; to do
+// this in vain costs less and less.
 const (
 	bearFirst = 16 // calls
 	bearMost  = 1024
@@ -56,9 +54,8 @@ func (m *memory) allot(limit int64) {
 	m.limit, m.used, m.denied = min(limit, int64(len(m.mapping))), 0, 0
 }
 
-// wipe makes the memory zero again, after a guest. Most of what a guest may use
-// it never touches: only pages that the system has mapped are looked at, and only
-// those that are not zero are written.
+// wipe makes the memory zero again, after a guest. Most of what a guest may use it never touches: only pages that the
+// system has mapped are looked at, and only those that are not zero are written.
 func (m *memory) wipe() error {
 	page := len(m.zeros)
 	if err := m.look((int(m.used) + page - 1) / page); err != nil {
@@ -136,8 +133,7 @@ func (m *memory) look(n int) error {
 // Allocate implements [experimental.MemoryAllocator].
 func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
 
-// Reallocate implements [experimental.LinearMemory]. It answers nil to a guest
-// that wants too much.
+// Reallocate implements [experimental.LinearMemory]. It answers nil to a guest that wants too much.
 func (m *memory) Reallocate(size uint64) []byte {
 	if size > uint64(m.limit) {
 		m.denied++
@@ -147,6 +143,5 @@ func (m *memory) Reallocate(size uint64) []byte {
 	return m.mapping[:size:m.limit]
 }
 
-// Free implements [experimental.LinearMemory]. The worker wipes the memory after
-// the call instead.
+// Free implements [experimental.LinearMemory]. The worker wipes the memory after the call instead.
 func (m *memory) Free() {}

@@ -26,8 +26,7 @@ const keptModules = 64 << 20
 // hostDescriptor is a worker's end of the socket pair.
 const hostDescriptor = 3
 
-// maxLoads is after how many modules a worker begins anew with its engine, which
-// does not forget all of a module.
+// maxLoads is after how many modules a worker begins anew with its engine, which does not forget all of a module.
 const maxLoads = 500
 
 // server is a worker: it calls one guest at a time.

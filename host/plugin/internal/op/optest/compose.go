@@ -1,5 +1,4 @@
-// Package optest composes modules for tests: valid programs of any bytes, and
-// modules of sections that a test writes.
+// Package optest composes modules for tests: valid programs of any bytes, and modules of sections that a test writes.
 package optest
 
 import (
@@ -95,8 +94,7 @@ func (c *composer) expression() {
 	}
 }
 
-// steps pushes whether the program may go on: each loop and call takes a step of
-// a few, so that most programs end.
+// steps pushes whether the program may go on: each loop and call takes a step of a few, so that most programs end.
 func (c *composer) steps() {
 	c.add(op.GlobalGet, 0, op.I32Const, 1, I32Subtract, op.GlobalSet, 0, op.GlobalGet, 0, op.I32Const, 0, I32GreatEqual)
 }
@@ -198,8 +196,7 @@ func (c *composer) again() {
 	c.add(I32And, op.BranchIf, 0, op.End)
 }
 
-// Compose makes a module whose _start calls a function and writes the beginning
-// of its memory to stdout.
+// Compose makes a module whose _start calls a function and writes the beginning of its memory to stdout.
 func Compose(data []byte) []byte {
 	c := &composer{data: data}
 	var bodies []byte

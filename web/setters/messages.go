@@ -1,0 +1,124 @@
+package setters
+
+import (
+	"errors"
+	"net/url"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+	"deepoj/web/site"
+)
+
+// messagesJSON says who, beside staff, reads what the checkers of a problem say.
+type messagesJSON struct {
+	Problem string                `json:"problem"`
+	Chosen  judge.CheckerMessages `json:"checker_messages"` // on its page; "" = as the package says
+	Package judge.CheckerMessages `json:"package"`          // "" = nothing, which is samples
+	Counts  judge.CheckerMessages `json:"counts"`           // what holds now
+	Barred  string                `json:"barred,omitempty"` // why all cannot be chosen, and does not count
+}
+
+func publicMessages(slug string, r sql.MessageRule) messagesJSON {
+	out := messagesJSON{Problem: slug, Chosen: r.Chosen, Package: r.Package, Counts: r.Counts}
+	if r.Barred {
+		out.Barred = r.Remedy()
+	}
+	return out
+}
+
+// messageWords say of each choice who reads what.
+var messageWords = map[judge.CheckerMessages]string{
+	judge.ToldNobody: "nobody", judge.ToldSamples: "the contestant, of samples", judge.ToldAll: "the contestant, of every test",
+}
+
+// messagesView is the control on the page of a package.
+type messagesView struct {
+	sql.MessageRule
+	Fault *site.Fault // why the form comes back
+}
+
+// Words say who reads what.
+func (messagesView) Words(c judge.CheckerMessages) string {
+	if c == "" {
+		c = judge.ToldSamples
+	}
+	return messageWords[c]
+}
+
+// Choices are what may be chosen.
+func (v messagesView) Choices() (all []judge.CheckerMessages) {
+	for _, c := range judge.ToldChoices {
+		if c != judge.ToldAll || !v.Barred || v.Chosen == judge.ToldAll {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// apiMessages handles GET /api/v1/problems/:slug/checker-messages.
+func (s *Room) apiMessages(c *fiber.Ctx) error {
+	versions, err := s.VersionsOf(c)
+	if err != nil {
+		return err
+	}
+	rule, err := s.Store.CheckerMessages(c.UserContext(), versions[0].Problem)
+	if err != nil {
+		return err
+	}
+	return c.JSON(publicMessages(versions[0].Problem, rule))
+}
+
+// apiSetMessages handles POST /api/v1/problems/:slug/checker-messages with
+// {"checker_messages"}: nobody, samples, all, or "" for what the package says.
+func (s *Room) apiSetMessages(c *fiber.Ctx) error {
+	if err := s.MayChange(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
+		return err
+	}
+	f, err := site.ReadFields(c, "checker_messages")
+	if err != nil {
+		return err
+	}
+	if !f.Has("checker_messages") {
+		f.Wrong.Add(site.WrongField("checker_messages", site.ReasonMissing, "The field is missing."))
+	}
+	who := f.Text("checker_messages")
+	if err := f.Wrong.Err(); err != nil {
+		return err
+	}
+	if err := s.setMessages(c, who); err != nil {
+		return err
+	}
+	return s.apiMessages(c)
+}
+
+// setMessages chooses who reads what the checkers say of the problem that the
+// address names, which need not be live yet.
+func (s *Room) setMessages(c *fiber.Ctx, who string) error {
+	versions, err := s.VersionsOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.MayChange(c.UserContext(), site.ViewerOf(c), versions[0].Problem); err != nil {
+		return err
+	}
+	err = s.Store.SetCheckerMessages(c.UserContext(), versions[0].Problem, judge.CheckerMessages(who), site.ViewerOf(c).Name)
+	if wrong, ok := errors.AsType[*judge.FieldError](err); ok {
+		return site.WrongField(wrong.Field, wrong.Reason, "Everybody cannot read the words of the checkers: %s.", wrong.Remedy)
+	}
+	return err
+}
+
+// messagesForm handles POST /packages/:slug/checker-messages.
+func (s *Room) messagesForm(c *fiber.Ctx) error {
+	err := s.setMessages(c, c.FormValue("checker_messages"))
+	if err == nil {
+		return c.Redirect("/packages/"+url.PathEscape(c.Params("slug")), fiber.StatusSeeOther)
+	}
+	f := s.Explain(c.UserContext(), err)
+	if f.Field == "" {
+		return err
+	}
+	return s.showPackage(c, f.Status, f)
+}

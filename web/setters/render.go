@@ -1,0 +1,110 @@
+package setters
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+	"deepoj/web/site"
+)
+
+// maxRenderNames is how many problems a rendering may name; more than those are all.
+const maxRenderNames = 30
+
+// apiRender handles POST /api/v1/renderings with {"problems": […]} or {"all": true}: a
+// job that makes the pages of versions again.
+func (s *Room) apiRender(c *fiber.Ctx) error {
+	f, err := site.ReadFields(c, "problems", "all")
+	if err != nil {
+		return err
+	}
+	var names []string
+	all := false
+	f.Value("problems", "a list of strings", &names)
+	f.Value("all", "true or false", &all)
+	if err := f.Wrong.Err(); err != nil {
+		return err
+	}
+	receipt, err := s.orderRendering(c, names, all, c.Get("Idempotency-Key"))
+	if err != nil {
+		return err
+	}
+	return acceptedPackage(c, receipt)
+}
+
+// renderForm handles POST /packages/:slug/render.
+func (s *Room) renderForm(c *fiber.Ctx) error {
+	receipt, err := s.orderRendering(c, []string{c.Params("slug")}, false, "")
+	if err != nil {
+		return err
+	}
+	return c.Redirect(site.ImportURL(receipt.JobID), fiber.StatusSeeOther)
+}
+
+// orderRendering stores a job that renders problems that the viewer may change, or for
+// staff all.
+func (s *Room) orderRendering(c *fiber.Ctx, names []string, all bool, key string) (sql.Receipt, error) {
+	ctx, v := c.UserContext(), site.ViewerOf(c)
+	var none sql.Receipt
+	switch {
+	case all && len(names) > 0:
+		return none, site.WrongField("problems", site.ReasonInvalid, "Name problems, or ask for all of them, and not both.")
+	case all && !v.Staff():
+		return none, site.Refuse(fiber.StatusForbidden, "forbidden", "Only staff render all problems.", "Name your own in the field problems.")
+	case !all && len(names) == 0:
+		return none, site.WrongField("problems", site.ReasonMissing, "Name the problems to render, or as staff set all to true.")
+	case len(names) > maxRenderNames:
+		return none, site.WrongField("problems", site.ReasonInvalid, "At most %d problems are rendered at a time.", maxRenderNames)
+	}
+	for _, slug := range names {
+		versions := []judge.ProblemVersion{}
+		if site.PlainWord(slug) {
+			var err error
+			if versions, err = s.Store.ProblemVersions(ctx, slug); err != nil {
+				return none, err
+			}
+		}
+		if len(versions) == 0 {
+			return none, site.WrongField("problems", site.ReasonUnknown, "There is no problem %q.", site.Shorten(slug))
+		}
+		if err := s.MayChange(ctx, v, slug); err != nil {
+			return none, err
+		}
+	}
+	if wrong := site.CheckKey("Idempotency-Key", key); wrong != nil {
+		return none, wrong
+	}
+	payload, err := json.Marshal(judge.RenderPayload{SchemaVersion: judge.PayloadVersion, ContentType: judge.RenderType, By: v.Name, Problems: names})
+	if err != nil {
+		return none, fmt.Errorf("encode the job: %w", err)
+	}
+	receipt, err := s.SubmitJob(ctx, sql.NewJob{
+		Kind: judge.KindRender, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
+	})
+	if err != nil {
+		return none, site.FieldNames{Key: "Idempotency-Key"}.Rename(err)
+	}
+	if receipt.Existing {
+		return receipt, nil
+	}
+	subject := "problems"
+	if len(names) == 1 {
+		subject = "problem:" + names[0]
+	}
+	return receipt, s.Store.AuditNote(ctx, v.Name, "package_render", subject, map[string]any{"job_id": receipt.JobID, "problems": names})
+}
+
+// renderingTitle is what a job of kind render is called.
+func renderingTitle(p *judge.RenderPayload) string {
+	switch {
+	case p == nil || len(p.Problems) == 0:
+		return "Rendering of all statements"
+	case len(p.Problems) == 1:
+		return "Rendering of " + p.Problems[0]
+	}
+	return "Rendering of " + strconv.Itoa(len(p.Problems)) + " problems"
+}

@@ -1,0 +1,214 @@
+package setters
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/host/problem"
+	"deepoj/sql"
+	"deepoj/web/site"
+)
+
+// Errors of a body that is streamed.
+var (
+	errTooLong = errors.New("it is too long")
+	errCut     = errors.New("it is cut")
+)
+
+// counted is a body that must have a length, unless that is negative. The stream
+// below ends without an error where a client hangs up.
+type counted struct {
+	r    io.Reader
+	n    int64
+	want int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	if errors.Is(err, io.EOF) && c.want >= 0 && c.n < c.want {
+		err = errCut
+	}
+	return n, err
+}
+
+// bounded is a reader that fails after a number of bytes, and marks what goes wrong
+// below it.
+type bounded struct {
+	r      io.Reader
+	left   int64
+	broken bool
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return n, errTooLong
+	}
+	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		b.broken = true
+	}
+	return n, err
+}
+
+// takeArchive stores the archive of somebody who may make a version of the problem, of
+// a body of about size bytes; negative = nobody knows. Nobody else's is read.
+func (s *Room) takeArchive(c *fiber.Ctx, u *packageUpload, from io.Reader, size int64, wrong *site.WrongFields) error {
+	ctx, v := c.UserContext(), site.ViewerOf(c)
+	if err := s.MayChange(ctx, v, u.Problem); err != nil {
+		return err
+	}
+	if err := s.TakeVersion(ctx, v, size); err != nil {
+		return err
+	}
+	u.taken = true
+	err := s.storeArchive(ctx, u, from, wrong)
+	return errors.Join(err, s.CountVersion(ctx, v, u.bytes, false))
+}
+
+// storeArchive puts an archive into the blob store.
+func (s *Room) storeArchive(ctx context.Context, u *packageUpload, from io.Reader, wrong *site.WrongFields) error {
+	limited := &bounded{r: from, left: s.Config.MaxPackage}
+	r := bufio.NewReaderSize(limited, 64<<10)
+	if magic, err := r.Peek(4); err != nil && !errors.Is(err, io.EOF) || !bytes.HasPrefix(magic, []byte("PK\x03\x04")) {
+		wrong.Add(site.WrongField("package", "not_archive", "The file is no ZIP archive with anything in it: it does not begin with PK."))
+		return nil
+	}
+	digest, size, err := s.Config.Blobs.Put(ctx, r)
+	switch {
+	case errors.Is(err, errTooLong):
+		return s.packageTooLong()
+	case err != nil && limited.broken:
+		return site.BadBody(site.ReasonInvalid, "The package did not come whole: the connection broke off.")
+	case err != nil:
+		return fmt.Errorf("store a package: %w", err)
+	}
+	u.archive, u.bytes = digest, size
+	return nil
+}
+
+func (s *Room) packageTooLong() error {
+	f := site.Refuse(fiber.StatusRequestEntityTooLarge, site.ReasonTooLong, "The package is larger than "+site.BytesText(s.Config.MaxPackage)+".", "Send a smaller one.")
+	f.Field = "package"
+	return f
+}
+
+// orderImport stores the job that takes a package in.
+func (s *Room) orderImport(ctx context.Context, v site.Viewer, u packageUpload, wrong site.WrongFields) (sql.Receipt, error) {
+	if err := wrong.Err(); err != nil {
+		return sql.Receipt{}, err
+	}
+	return s.orderPackage(ctx, v, judge.KindImport, judge.PackagePayload{
+		Problem: u.Problem, Archive: string(u.archive), Bytes: u.bytes, Activate: u.Activate, Given: u.Given,
+	}, u.Key, u.keyField)
+}
+
+// takeIn reads a package from a request and stores the job that takes it in.
+func (s *Room) takeIn(c *fiber.Ctx) (packageUpload, sql.Receipt, error) {
+	var receipt sql.Receipt
+	u, wrong, err := s.readPackage(c)
+	if err == nil {
+		receipt, err = s.orderImport(c.UserContext(), site.ViewerOf(c), u, wrong)
+	}
+	if u.taken && (err != nil || receipt.Existing) {
+		err = errors.Join(err, s.CountVersion(c.UserContext(), site.ViewerOf(c), 0, true))
+	}
+	return u, receipt, err
+}
+
+// orderPackage stores a job about a package and notes who asked for it. When it
+// returns, the job and its queue row are committed.
+func (s *Room) orderPackage(ctx context.Context, v site.Viewer, kind judge.Kind, p judge.PackagePayload, key, keyField string) (sql.Receipt, error) {
+	var none sql.Receipt
+	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PackageType, v.Name
+	payload, err := json.Marshal(p)
+	if err != nil {
+		return none, fmt.Errorf("encode the job: %w", err)
+	}
+	receipt, err := s.SubmitJob(ctx, sql.NewJob{
+		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
+	})
+	if err != nil {
+		return none, site.FieldNames{Key: keyField}.Rename(err)
+	}
+	if receipt.Existing {
+		return receipt, nil
+	}
+	detail := map[string]any{"job_id": receipt.JobID, "archive": p.Archive, "version": p.Version, "activate": p.Activate}
+	if err := s.Store.AuditNote(ctx, v.Name, "package_"+string(kind), "problem:"+p.Problem, detail); err != nil {
+		return none, fmt.Errorf("note a job about a package: %w", err)
+	}
+	return receipt, nil
+}
+
+// storeRevision puts the archive of a revision into the blob store.
+func (s *Room) storeRevision(ctx context.Context, u *packageUpload, pkg *problem.Package, rev problem.Revision) error {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(pkg.Revise(ctx, w, rev)) }()
+	digest, size, err := s.Config.Blobs.Put(ctx, &bounded{r: r, left: s.Config.MaxPackage})
+	_ = r.CloseWithError(errors.New("nobody reads it any more"))
+	switch {
+	case errors.Is(err, errTooLong):
+		return s.packageTooLong()
+	case err != nil:
+		return fmt.Errorf("store a changed package: %w", err)
+	}
+	u.archive, u.bytes = digest, size
+	return nil
+}
+
+// storeFolder puts an archive of a folder into the blob store.
+func (s *Room) storeFolder(ctx context.Context, u *packageUpload, fsys fs.FS) error {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(zipFolder(w, fsys)) }()
+	digest, size, err := s.Config.Blobs.Put(ctx, r)
+	_ = r.CloseWithError(errors.New("nobody reads it any more"))
+	if err != nil {
+		return fmt.Errorf("store a template: %w", err)
+	}
+	u.archive, u.bytes = digest, size
+	return nil
+}
+
+// zipFolder writes the files of a folder as an archive.
+func zipFolder(w io.Writer, fsys fs.FS) error {
+	z := zip.NewWriter(w)
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		to, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+		if err == nil {
+			_, err = to.Write(b)
+		}
+		return err
+	})
+	return errors.Join(err, z.Close())
+}
+
+// capped is a writer that fails after a number of bytes.
+type capped struct {
+	w    io.Writer
+	left int64
+}
+
+func (c *capped) Write(b []byte) (int, error) {
+	if c.left -= int64(len(b)); c.left < 0 {
+		return 0, errTooLong
+	}
+	return c.w.Write(b)
+}
