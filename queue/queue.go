@@ -8,6 +8,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -121,15 +122,9 @@ func (c Config) Validate() error {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Stream == "" {
-		c.Stream = "deepoj:jobs"
-	}
-	if c.Pool == "" {
-		c.Pool = defaultPool
-	}
-	if c.Group == "" {
-		c.Group = "deepoj:workers"
-	}
+	c.Stream = cmp.Or(c.Stream, "deepoj:jobs")
+	c.Pool = cmp.Or(c.Pool, defaultPool)
+	c.Group = cmp.Or(c.Group, "deepoj:workers")
 	if c.Consumer == "" {
 		host, err := os.Hostname()
 		if err != nil {
@@ -137,24 +132,14 @@ func (c Config) withDefaults() Config {
 		}
 		c.Consumer = fmt.Sprintf("%s-%d", host, os.Getpid())
 	}
-	if c.MaxLen == 0 {
-		c.MaxLen = 200_000
-	}
-	if c.MinIdle == 0 {
-		c.MinIdle = 75 * time.Second
-	}
-	if c.CleanCount == 0 {
-		c.CleanCount = 16
-	}
-	if c.WatchEvery == 0 {
-		c.WatchEvery = time.Second
-	}
+	c.MaxLen = cmp.Or(c.MaxLen, 200_000)
+	c.MinIdle = cmp.Or(c.MinIdle, 75*time.Second)
+	c.CleanCount = cmp.Or(c.CleanCount, 16)
+	c.WatchEvery = cmp.Or(c.WatchEvery, time.Second)
 	if c.Remedy == nil {
 		c.Remedy = func(error) string { return "" }
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c
 }
 

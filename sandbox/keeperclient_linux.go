@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,12 +39,8 @@ type KeeperClientConfig struct {
 // DialKeeper talks to the keeper at the other end of conn, which [Keeper.Conn] made and a child process may have
 // inherited. The children of this process do not inherit it from here on.
 func DialKeeper(ctx context.Context, conn *os.File, cfg KeeperClientConfig) (*KeeperClient, error) {
-	if cfg.StdoutLimit == 0 {
-		cfg.StdoutLimit = wire.DefaultStdoutLimit
-	}
-	if cfg.StderrLimit == 0 {
-		cfg.StderrLimit = wire.DefaultStderrLimit
-	}
+	cfg.StdoutLimit = cmp.Or(cfg.StdoutLimit, wire.DefaultStdoutLimit)
+	cfg.StderrLimit = cmp.Or(cfg.StderrLimit, wire.DefaultStderrLimit)
 	if cfg.Refused == nil {
 		cfg.Refused = func(string) {}
 	}

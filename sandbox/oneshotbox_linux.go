@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,9 +175,7 @@ func (b *oneShotBox) run(ctx context.Context, c Cmd, raw bool, sent func()) (Res
 
 // beyond reports whether bytes were dropped.
 func beyond(limit, standard, seen int64) bool {
-	if limit == 0 {
-		limit = standard
-	}
+	limit = cmp.Or(limit, standard)
 	return limit >= 0 && seen > limit
 }
 

@@ -11,8 +11,8 @@ import (
 // addresses is the table of all addresses. The router, the rights and the
 // description of the API are made of it.
 func (s *Server) addresses() []site.Address {
-	return slices.Concat(s.ownAddresses(), s.people.Addresses(), s.jobAddresses(), s.solveAddresses(), s.spacesAddresses(),
-		s.setters.Addresses(), s.plugins.Addresses(), s.draftAddresses(), s.staffAddresses(), s.judge0Addresses())
+	return slices.Concat(s.ownAddresses(), s.people.Addresses(), s.job.Addresses(), s.solve.Addresses(), s.spaces.Addresses(),
+		s.setters.Addresses(), s.plugins.Addresses(), s.draftAddresses(), s.staff.Addresses(), s.judge0.Addresses())
 }
 
 // ownAddresses are those of what machines ask, of our files, and of what describes

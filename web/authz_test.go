@@ -299,9 +299,7 @@ func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
 	ann := s.as(s.session("ann"))
 	submission := s.submitAs("ann", "aplusb", "cpp", "int secret;")
 	s.finish(submission, judge.Result{Verdict: judge.WA})
-	stored, err := s.server.storeRun(ctx, site.Viewer{Name: "ann"}, judge.RunPayload{
-		Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: "int secret;"}}, Tests: []judge.RunTest{{}},
-	}, "", runPriority)
+	stored, err := ann.StartRun(ctx, client.NewRun{Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: "int secret;"}}})
 	s.must(err)
 	s.finish(stored.JobID, ran(judge.AC, judge.RunOutput{Stdout: []byte("secret")}))
 	r := s.do(http.MethodPost, "/judge0/submissions", `{"language_id": 71, "source_code": "print(1)"}`, asJSON, "X-Auth-Token: "+s.session("ann"))

@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"deepoj/host/judge"
-	"deepoj/host/people"
+	"deepoj/web/client"
 	"deepoj/web/site"
 )
 
@@ -192,9 +192,9 @@ func (s *stage) scene() map[string]string {
 		t.Index--
 		s.test(a, 11, t)
 	}
-	r, err := s.server.storeRun(s.Context(), site.Viewer{Name: people.Guest}, judge.RunPayload{
-		Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: source}}, Tests: []judge.RunTest{{}, {}},
-	}, "", runPriority)
+	r, err := s.client.StartRun(s.Context(), client.NewRun{
+		Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: source}}, Tests: []client.RunTest{{}, {}},
+	})
 	s.must(err)
 	s.finish(r.JobID, ran(judge.RE, judge.RunOutput{Stdout: []byte(strings.Repeat("3 ", 200)), Stderr: []byte("oops")}, judge.RunOutput{}))
 	waiting := s.submit("stairs", "cpp", source)

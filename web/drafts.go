@@ -13,6 +13,7 @@ import (
 	"deepoj/sql"
 	"deepoj/web/job"
 	"deepoj/web/site"
+	"deepoj/web/solve"
 )
 
 // What setters hand in to versions that are not live is theirs alone: the owner,
@@ -31,7 +32,7 @@ func (s *Server) changes(ctx context.Context, v site.Viewer, slug string) (bool,
 }
 
 // submitDraft stores a program that is judged on a version, live or not.
-func (s *Server) submitDraft(ctx context.Context, v site.Viewer, version string, in handIn) (none sql.Receipt, err error) {
+func (s *Server) submitDraft(ctx context.Context, v site.Viewer, version string, in solve.Program) (none sql.Receipt, err error) {
 	if err := s.setters.MayChange(ctx, v, in.Problem); err != nil {
 		return none, err
 	}
@@ -43,47 +44,34 @@ func (s *Server) submitDraft(ctx context.Context, v site.Viewer, version string,
 	if err != nil {
 		return none, err
 	}
-	if err := checkHandIn(in, problem, offers).Err(); err != nil {
+	if err := solve.CheckProgram(in, problem, offers).Err(); err != nil {
 		return none, err
 	}
-	for i := range in.Sources {
-		if in.Sources[i].Name == "" {
-			in.Sources[i].Name = defaultName(offers, in.Language)
-		}
-	}
+	in.NameSources(offers)
 	receipt, err := s.Store.SubmitDraft(ctx, sql.NewJob{
 		Problem: in.Problem, Language: in.Language, Author: v.Name, GroupKey: v.Name, IdempotencyKey: in.Key, TraceID: site.TraceOf(ctx),
 		Sources: in.Sources,
 	}, version)
 	if err != nil {
-		return none, in.fields.Rename(err)
+		return none, in.Fields.Rename(err)
 	}
 	return receipt, nil
 }
 
-// draftDesk is what the page of a problem shows of a version that is looked at before
-// contestants see it.
-type draftDesk struct {
-	Version string
-	Live    bool
-	Mine    bool // whoever looks may hand in to it
-	Rows    []judge.Submission
-}
-
 // tryView is the page of a problem as it would be with a version.
-func (s *Server) tryView(c *fiber.Ctx) (*problemView, error) {
+func (s *Server) tryView(c *fiber.Ctx) (*solve.ProblemView, error) {
 	ctx, v, slug := c.UserContext(), site.ViewerOf(c), c.Params("slug")
 	version, problem, err := s.setters.ShownVersion(ctx, slug, c.Query("version"))
 	if err != nil {
 		return nil, err
 	}
 	base := site.VersionURL(slug, version.Version)
-	view, err := s.deskOf(c, problem, nil, base, base+"/files")
+	view, err := s.solve.ViewProblem(c, problem, nil, base, base+"/files")
 	if err != nil {
 		return nil, err
 	}
 	view.At, view.Runs = site.TryURL(slug, version.Version), false
-	view.Draft = &draftDesk{Version: version.Version, Live: version.Live}
+	view.Draft = &solve.Draft{Version: version.Version, Live: version.Live}
 	if view.Draft.Mine, err = s.changes(ctx, v, slug); err != nil || !view.Draft.Mine {
 		return view, err
 	}
@@ -101,7 +89,7 @@ func (s *Server) tryPage(c *fiber.Ctx) error {
 		d, err := s.Store.Draft(c.UserContext(), id)
 		if err == nil && d.Problem == view.Problem.Slug {
 			view.Language = d.Language
-			view.show(d.Sources)
+			view.Show(d.Sources)
 		}
 	}
 	return s.Page(c, fiber.StatusOK, "problem", view.Problem.Title, view)
@@ -109,7 +97,7 @@ func (s *Server) tryPage(c *fiber.Ctx) error {
 
 // tryForm handles POST /packages/:slug/try?version=.
 func (s *Server) tryForm(c *fiber.Ctx) error {
-	in, err := formHandIn(c)
+	in, err := solve.FormProgram(c)
 	if err != nil {
 		return err
 	}
@@ -126,12 +114,12 @@ func (s *Server) tryForm(c *fiber.Ctx) error {
 		return err
 	}
 	view.Fault, view.Language = f, in.Language
-	view.show(in.Sources)
+	view.Show(in.Sources)
 	return s.Page(c, f.Status, "problem", view.Problem.Title, view)
 }
 
 // draftView is the page of a program that was handed in to a version.
-func (s *Server) draftView(c *fiber.Ctx) (*submissionView, error) {
+func (s *Server) draftView(c *fiber.Ctx) (*solve.SubmissionView, error) {
 	d, err := s.draftFor(c)
 	if err != nil {
 		return nil, err
@@ -149,7 +137,7 @@ func (s *Server) draftView(c *fiber.Ctx) (*submissionView, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := showSubmission(d, problem, events, place, offers, v.AsStaff())
+	view := solve.ShowSubmission(d, problem, events, place, offers, v.AsStaff())
 	view.Desk = site.TryURL(d.Problem, d.Version)
 	view.Again = view.Desk + "&from=" + strconv.FormatInt(d.JobID, 10)
 	return view, nil
@@ -225,7 +213,7 @@ func (s *Server) apiSubmitDraft(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	in := handIn{Problem: c.Params("slug"), Language: f.Text("language"), Key: c.Get("Idempotency-Key"), fields: v1Fields}
+	in := solve.Program{Problem: c.Params("slug"), Language: f.Text("language"), Key: c.Get("Idempotency-Key"), Fields: solve.V1Fields}
 	in.Sources = f.Program()
 	if err := f.Wrong.Err(); err != nil {
 		return err
@@ -235,7 +223,7 @@ func (s *Server) apiSubmitDraft(c *fiber.Ctx) error {
 		return err
 	}
 	c.Set(fiber.HeaderLocation, "/api/v1/problems/"+url.PathEscape(in.Problem)+"/drafts/"+strconv.FormatInt(receipt.JobID, 10))
-	return c.Status(fiber.StatusCreated).JSON(receiptJSON{receipt.JobID, site.DraftURL(in.Problem, receipt.JobID), receipt.Existing})
+	return c.Status(fiber.StatusCreated).JSON(solve.Receipt{JobID: receipt.JobID, URL: site.DraftURL(in.Problem, receipt.JobID), Existing: receipt.Existing})
 }
 
 // apiVersionProblem handles GET /api/v1/problems/:slug/versions/:version/problem: what

@@ -13,7 +13,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/problem"
 	"deepoj/sql"
-	"deepoj/web/site"
+	"deepoj/web/client"
 )
 
 func TestADraftSubmissionIsJudgedOnItsVersionAndSeenByItsSettersAlone(t *testing.T) {
@@ -33,7 +33,7 @@ func TestADraftSubmissionIsJudgedOnItsVersionAndSeenByItsSettersAlone(t *testing
 		}
 	}
 	r := s.do(http.MethodPost, at, program, who["sue"], asJSON)
-	var made receiptJSON
+	var made client.Receipt
 	s.must(json.Unmarshal([]byte(r.body), &made))
 	if r.status != http.StatusCreated || made.URL != fmt.Sprintf("/packages/triple/drafts/%d", made.JobID) {
 		t.Fatalf("%d %s", r.status, r.body)
@@ -333,13 +333,12 @@ func TestStatisticsHideWhatSpacesAndSetsHide(t *testing.T) {
 	s.must(err)
 	s.finish(wrong, judge.Result{Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 2}})
 
-	st, err := s.store.ProblemStatistics(ctx, "aplusb", 10)
+	public, err := s.as(s.session("bob")).GetProblemStatistics(ctx, "aplusb")
 	s.must(err)
-	public := publicStatistics("aplusb", st, site.Viewer{Name: "bob", Role: judge.RoleContestant})
-	if public.Tries != 3 || public.Accepted != 2 || public.Tried != 2 || public.Solved != 1 || len(public.Verdicts) != 2 || public.Verdicts[0] != (countJSON{"AC", 2}) {
+	if public.Tries != 3 || public.Accepted != 2 || public.Tried != 2 || public.Solved != 1 || len(public.Verdicts) != 2 || public.Verdicts[0] != (client.TriesCount{Name: "AC", Tries: 2}) {
 		t.Errorf("%+v", public)
 	}
-	if len(public.Fastest) != 1 || public.Fastest[0] != (recordJSON{Language: "cpp", Figure: 9}) || public.Shortest[0].Figure != 2 {
+	if len(public.Fastest) != 1 || public.Fastest[0] != (client.Record{Language: "cpp", Figure: 9}) || public.Shortest[0].Figure != 2 {
 		t.Errorf("records: %+v %+v", public.Fastest, public.Shortest)
 	}
 	// The list says the same as the statistics, and nothing of a draft's tries.
@@ -355,8 +354,8 @@ func TestStatisticsHideWhatSpacesAndSetsHide(t *testing.T) {
 	if page := s.do(http.MethodGet, "/", ""); !strings.Contains(page.body, `<a href="/problems/aplusb/statistics">1 of 2</a>`) || strings.Contains(page.body, "/problems/stairs/statistics") {
 		t.Errorf("the page of the list: %s", page.body)
 	}
-	if staff := publicStatistics("aplusb", st, site.Viewer{Name: "bo", Role: judge.RoleStaff}); staff.Fastest[0].Author != "ann" {
-		t.Errorf("to staff: %+v", staff.Fastest)
+	if staff, err := s.as(s.session("bo")).GetProblemStatistics(ctx, "aplusb"); err != nil || staff.Fastest[0].Author != "ann" {
+		t.Errorf("to staff: %+v, %v", staff.Fastest, err)
 	}
 	if page := s.do(http.MethodGet, "/problems/aplusb/statistics", ""); page.status != http.StatusOK || !strings.Contains(page.body, "<svg") || !strings.Contains(page.body, "67 %") || strings.Contains(page.body, ">ann<") {
 		t.Errorf("the page: %d %s", page.status, page.body)

@@ -17,6 +17,7 @@ import (
 	"deepoj/host/problem"
 	"deepoj/host/problem/importing"
 	"deepoj/sql"
+	"deepoj/web/client"
 )
 
 // tripleFiles are those of a small package.
@@ -250,7 +251,7 @@ func TestSavesThatFollowEachOtherAreOneVersionOfTheDay(t *testing.T) {
 	used("sue", 1, 1)
 	// One that the import refused does not count as a version, nor does that which mends it.
 	refused := save("sue", next, 4)
-	var r receiptJSON
+	var r client.Receipt
 	s.must(json.Unmarshal([]byte(refused.body), &r))
 	s.finish(r.JobID, judge.Result{Verdict: judge.JE})
 	next = taken("sue", next, 5)

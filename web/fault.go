@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/telemetry"
+	judge0api "deepoj/web/judge0/api"
 	"deepoj/web/site"
 )
 
@@ -39,8 +40,8 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if f.Status == fiber.StatusUnauthorized {
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 	}
-	if isJudge0(c.Path()) {
-		return judge0Refusal(c, f.Status, "%s", judge0Fault(&f))
+	if judge0api.Speaks(c.Path()) {
+		return judge0api.Refuse(c, &f)
 	}
 	if site.WantsPage(c) && f.Confirms != "" && !site.Safe(c.Method()) {
 		shown := s.people.ShowConfirm(c, &f)

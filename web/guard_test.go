@@ -175,3 +175,16 @@ func TestMethodsAndAddressesThatDoNotExistAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func FuzzSplitHost(f *testing.F) {
+	for _, seed := range []string{"localhost:8080", "[::1]:8080", "::1", "a:b:c", "", "[", "]:1", "a@b:1"} {
+		f.Add(seed)
+	}
+	policy := newHostPolicy("127.0.0.1:8080", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}, nil)
+	ours := map[string]bool{"localhost:8080": true, "127.0.0.1:8080": true, "[::1]:8080": true}
+	f.Fuzz(func(t *testing.T, host string) {
+		if policy.mayChange(host) != ours[strings.ToLower(host)] {
+			t.Errorf("mayChange(%q) = %t", host, policy.mayChange(host))
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	judge0api "deepoj/web/judge0/api"
 	peopleroom "deepoj/web/people"
 	"deepoj/web/site"
 )
@@ -26,7 +27,7 @@ func credentials(cookie, authorization string) site.Viewer {
 // identify finds out who sent the request.
 func (s *Server) identify(c *fiber.Ctx) error {
 	v := credentials(c.Cookies(peopleroom.SessionCookie), c.Get(fiber.HeaderAuthorization))
-	if token := judge0Token(c); token != "" && isJudge0(c.Path()) {
+	if token := judge0api.Token(c); token != "" && judge0api.Speaks(c.Path()) {
 		v = site.Viewer{Token: token}
 	}
 	if v.Token != "" {

@@ -11,6 +11,7 @@ import (
 	"deepoj/web/job"
 	"deepoj/web/plugins"
 	"deepoj/web/site"
+	"deepoj/web/solve"
 )
 
 // parameter describes a query parameter of the API. Tests send what it allows and
@@ -53,7 +54,7 @@ var parameters = map[string]parameter{
 	"tag":     {does: "Only those with this tag", kind: "string"},
 	"easiest": {does: "Only those whose difficulty is at least this", kind: "integer", least: 1, most: 10_000},
 	"hardest": {does: "Only those whose difficulty is at most this", kind: "integer", least: 1, most: 10_000},
-	"solved":  {does: "Only those that the caller has solved, has not, has tried in vain, or has not tried", kind: "string", one: solvedChoices},
+	"solved":  {does: "Only those that the caller has solved, has not, has tried in vain, or has not tried", kind: "string", one: solve.SolvedChoices},
 	"path":    {does: "The path of the file", kind: "string"},
 	"from":    {does: "The digest of a version", kind: "string"},
 	"to":      {does: "The digest of another version", kind: "string"},

@@ -157,9 +157,7 @@ func TestEveryParameterIsTakenAsItIsDescribed(t *testing.T) {
 	s.must(err)
 	id := s.submitAs("root", "aplusb", "cpp", "int main() {}")
 	s.finish(id, judge.Result{Verdict: judge.WA})
-	run, err := s.server.storeRun(ctx, site.Viewer{Name: "root"}, judge.RunPayload{
-		Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}, Tests: []judge.RunTest{{}},
-	}, "", runPriority)
+	run, err := root.StartRun(ctx, client.NewRun{Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}})
 	s.must(err)
 	s.finish(run.JobID, ran(judge.AC, judge.RunOutput{}))
 	job, err := s.store.Submit(ctx, sql.NewJob{Kind: judge.KindVerify, Author: "root", Payload: json.RawMessage(`{"problem": "aplusb", "version": "sha256:00", "by": "root"}`)})

@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // queueScene fills the database with jobs in every state, dead letters and
@@ -45,8 +46,8 @@ func (s *stage) queueScene() map[string]string {
 	_, err = s.store.StartRejudge(ctx, sql.RejudgeRequest{Reason: "a new compiler", JobIDs: finished[:2], By: "sue"})
 	s.must(err)
 	return map[string]string{
-		"queue-staff": "/queue", "queue-moved": "/queue?" + act{Verb: "release", Jobs: waiting[:2]}.query(),
-		"dead-letters": "/dlq?all=true", "dead-letter": letterURL(buried), "rejudge-sets": "/rejudgings", "rejudge-set": setURL(set.ID),
+		"queue-staff": "/queue", "queue-moved": fmt.Sprintf("/queue?done=release&job=%d&job=%d", waiting[0], waiting[1]),
+		"dead-letters": "/dlq?all=true", "dead-letter": site.DeadLetterURL(buried), "rejudge-sets": "/rejudgings", "rejudge-set": site.RejudgingURL(set.ID),
 	}
 }
 
@@ -112,7 +113,7 @@ func TestStaffRunTheQueueWithoutJavaScript(t *testing.T) {
 		t.Errorf("after the undo the queue has %v, want %v", got, []int64{a, b})
 	}
 	steps(s, click(`[action="/queues/default/pause"] button`), there(`[action="/queues/default/resume"]`),
-		click(`.sub a[href="/dlq"]`), there(".page-deadletters h1"), click(fmt.Sprintf(`a[href="%s"]`, letterURL(dead))), there("#reason"),
+		click(`.sub a[href="/dlq"]`), there(".page-deadletters h1"), click(fmt.Sprintf(`a[href="%s"]`, site.DeadLetterURL(dead))), there("#reason"),
 		do(chromedp.SendKeys(chromedp.CSS("#reason"), "handed in twice\r")), there("#resolved"))
 	if got := text("#resolved"); !strings.Contains(got, "discarded by prof") || !strings.Contains(got, "handed in twice") {
 		t.Errorf("the letter says %q", got)

@@ -97,14 +97,14 @@ func TestStaffMoveWhatWaits(t *testing.T) {
 		t.Errorf("refused with field %q, want before", f.Field)
 	}
 	var group struct {
-		Waiting []waitingJSON `json:"waiting"`
+		Waiting []client.Waiting `json:"waiting"`
 	}
 	s.staff(token, http.MethodGet, "/api/v1/queue?group=ann0", "", &group)
 	if len(group.Waiting) != 1 || group.Waiting[0].JobID != ids[0] || group.Waiting[0].Place == nil || group.Waiting[0].Place.Position != 1 {
 		t.Errorf("ann0 waits with %+v, want job %d first", group.Waiting, ids[0])
 	}
 	var queues struct {
-		Queues []queueJSON `json:"queues"`
+		Queues []client.Queue `json:"queues"`
 	}
 	s.staff(token, http.MethodPost, "/api/v1/queues/default/pause", "{}", nil)
 	s.staff(token, http.MethodGet, "/api/v1/queues", "", &queues)
@@ -126,7 +126,7 @@ func TestADeadLetterIsReadReplayedAndDiscarded(t *testing.T) {
 	list := func(query string) (found []int64) {
 		t.Helper()
 		var out struct {
-			Letters []letterJSON `json:"dead_letters"`
+			Letters []client.DeadLetter `json:"dead_letters"`
 		}
 		s.staff(token, http.MethodGet, "/api/v1/dlq"+query, "", &out)
 		for _, l := range out.Letters {
@@ -138,8 +138,8 @@ func TestADeadLetterIsReadReplayedAndDiscarded(t *testing.T) {
 		t.Errorf("dead letters of %v, want both, newest first", got)
 	}
 	var one struct {
-		Letter   letterJSON    `json:"dead_letter"`
-		Attempts []attemptJSON `json:"attempts"`
+		Letter   client.DeadLetter `json:"dead_letter"`
+		Attempts []client.Attempt  `json:"attempts"`
 	}
 	at := fmt.Sprintf("/api/v1/dlq/%d", ids[0])
 	s.staff(token, http.MethodGet, at, "", &one)
@@ -180,7 +180,7 @@ func TestSubmissionsAreRejudgedAsASet(t *testing.T) {
 	token := s.user("prof", "correct horse", judge.RoleStaff)
 	id := s.submit("aplusb", "cpp", "int main() {}")
 	s.finish(id, judge.Result{Verdict: judge.WA})
-	var set setJSON
+	var set client.RejudgeSet
 	for range 2 {
 		s.staff(token, http.MethodPost, "/api/v1/rejudgings", `{"reason":"wrong tests","problem":"aplusb","verdict":"WA"}`, &set, "Idempotency-Key: k1")
 	}
@@ -193,13 +193,13 @@ func TestSubmissionsAreRejudgedAsASet(t *testing.T) {
 	}
 	s.finish(id, judge.Result{Verdict: judge.AC})
 	var got struct {
-		Set     setJSON      `json:"rejudging"`
-		Matrix  []turnJSON   `json:"matrix"`
-		Changes []changeJSON `json:"changes"`
+		Set     client.RejudgeSet      `json:"rejudging"`
+		Matrix  []client.RejudgeTurn   `json:"matrix"`
+		Changes []client.RejudgeChange `json:"changes"`
 	}
 	s.staff(token, http.MethodGet, at, "", &got)
 	if !got.Set.Done || got.Set.Changed != 1 || len(got.Changes) != 1 || got.Changes[0].Before != judge.WA || got.Changes[0].After != judge.AC ||
-		!slices.Equal(got.Matrix, []turnJSON{{judge.WA, judge.AC, 1}}) {
+		!slices.Equal(got.Matrix, []client.RejudgeTurn{{Before: judge.WA, After: judge.AC, Count: 1}}) {
 		t.Errorf("set = %+v", got)
 	}
 	verdict := func() judge.Verdict {
@@ -222,7 +222,7 @@ func TestSubmissionsAreRejudgedAsASet(t *testing.T) {
 		t.Errorf("a set of everything: %+v", f)
 	}
 	var all struct {
-		Sets []setJSON `json:"rejudgings"`
+		Sets []client.RejudgeSet `json:"rejudgings"`
 	}
 	s.staff(token, http.MethodGet, "/api/v1/rejudgings", "", &all)
 	if len(all.Sets) != 1 {

@@ -84,7 +84,7 @@ func TestFormsOfTheQueueAreForStaffAndNeedTheTokenOfTheirSession(t *testing.T) {
 	set, err := s.store.StartRejudge(t.Context(), sql.RejudgeRequest{JobIDs: []int64{wrong}, Reason: "x", By: "prof"})
 	s.must(err)
 	job := fmt.Sprint(waits)
-	letter, rejudging := fmt.Sprint("/dlq/", dead), setURL(set.ID)
+	letter, rejudging := fmt.Sprint("/dlq/", dead), site.RejudgingURL(set.ID)
 	forms := map[string]url.Values{
 		"/queue/move": {"verb": {"delete"}, "job": {job}}, "/queues/default/pause": {}, "/queues/default/resume": {},
 		letter + "/replay": {}, letter + "/discard": {"reason": {"x"}},
@@ -206,29 +206,29 @@ func TestADeadLetterIsResolvedOnItsPage(t *testing.T) {
 		s.must(s.store.Bury(t.Context(), s.claim(id), judge.ReasonPayload, fmt.Sprintf("schema_version <%d>", id)))
 	}
 	s.says(s.show(prof, "/queue"), `<a href="/dlq">2</a>`)
-	s.says(s.show(prof, "/dlq"), string(judge.ReasonPayload), fmt.Sprint(letterURL(a)), fmt.Sprintf("schema_version &lt;%d&gt;", b))
-	s.says(s.show(prof, letterURL(a)), "buried", "judge1-5f3a", fmt.Sprintf("schema_version &lt;%d&gt;", a), site.SubmissionURL(a), "Discard")
-	r := s.post(prof, letterURL(a)+"/discard", url.Values{"reason": {"  "}})
+	s.says(s.show(prof, "/dlq"), string(judge.ReasonPayload), fmt.Sprint(site.DeadLetterURL(a)), fmt.Sprintf("schema_version &lt;%d&gt;", b))
+	s.says(s.show(prof, site.DeadLetterURL(a)), "buried", "judge1-5f3a", fmt.Sprintf("schema_version &lt;%d&gt;", a), site.SubmissionURL(a), "Discard")
+	r := s.post(prof, site.DeadLetterURL(a)+"/discard", url.Values{"reason": {"  "}})
 	if r.status != http.StatusUnprocessableEntity {
 		t.Errorf("discarded without a reason: status %d", r.status)
 	}
 	s.says(r.body, "Say why.", `aria-invalid="true"`)
-	_, page := s.posted(prof, letterURL(a)+"/discard", url.Values{"reason": {"handed in <twice>"}})
+	_, page := s.posted(prof, site.DeadLetterURL(a)+"/discard", url.Values{"reason": {"handed in <twice>"}})
 	s.says(page, "It was discarded by prof", "handed in &lt;twice&gt;")
 	if strings.Contains(page, `id="reason"`) {
 		t.Error("a letter that is discarded can be discarded again")
 	}
 	list := s.show(prof, "/dlq")
-	if strings.Contains(list, letterURL(a)+`"`) || !strings.Contains(list, letterURL(b)+`"`) {
+	if strings.Contains(list, site.DeadLetterURL(a)+`"`) || !strings.Contains(list, site.DeadLetterURL(b)+`"`) {
 		t.Errorf("the list of what nobody has resolved is %s", list)
 	}
-	s.says(s.show(prof, "/dlq?all=true"), letterURL(a), "discarded by prof: handed in &lt;twice&gt;")
-	_, page = s.posted(prof, letterURL(b)+"/replay", url.Values{})
+	s.says(s.show(prof, "/dlq?all=true"), site.DeadLetterURL(a), "discarded by prof: handed in &lt;twice&gt;")
+	_, page = s.posted(prof, site.DeadLetterURL(b)+"/replay", url.Values{})
 	s.says(page, "It was replayed by prof")
 	if got := s.front(); !slices.Equal(got, []int64{b}) {
 		t.Errorf("the queue has %v after the replay, want %v", got, []int64{b})
 	}
-	if r := s.post(prof, letterURL(b)+"/replay", url.Values{}); r.status != http.StatusConflict {
+	if r := s.post(prof, site.DeadLetterURL(b)+"/replay", url.Values{}); r.status != http.StatusConflict {
 		t.Errorf("replaying what is not dead: status %d", r.status)
 	}
 	for _, path := range []string{"/dlq/999", "/dlq/x"} {

@@ -24,7 +24,7 @@ func ran(v judge.Verdict, outputs ...judge.RunOutput) judge.Result {
 	return r
 }
 
-func (s *stage) runJSON(path string, headers ...string) (out runJSON) {
+func (s *stage) runJSON(path string, headers ...string) (out client.Run) {
 	s.Helper()
 	r := s.do(http.MethodGet, path, "", headers...)
 	if r.status != http.StatusOK || json.Unmarshal([]byte(r.body), &out) != nil {
@@ -52,7 +52,7 @@ func TestARunIsAJobThatDoesNotCount(t *testing.T) {
 		fmt.Sprint(p.Args, p.Options, p.MergeStderr) != "[a b] [-O0] true" {
 		t.Errorf("the worker gets %+v with %+v", job, p)
 	}
-	waited := make(chan runJSON)
+	waited := make(chan client.Run)
 	go func() { waited <- s.runJSON("/api/v1/runs/1?wait=60") }()
 	s.must(s.store.Finalize(t.Context(), job.Attempt, ran(judge.AC, judge.RunOutput{Stdout: []byte("3\xff\n"), Stderr: []byte("note")})))
 	got := <-waited

@@ -145,7 +145,7 @@ var clearer = map[string]string{
 	"about": "PluginRequest", "aboutPackage": "PackageRequest", "audit": "AuditEntry", "entry": "BatchEntry",
 	"change": "RejudgeChange", "count": "TriesCount", "delivery": "WebhookDelivery", "newKey": "MadeKey",
 	"newWebhook": "MadeWebhook", "fault": "Refusal", "fieldFault": "RefusedField", "found": "FoundProblem",
-	"language": "OfferedLanguage", "letter": "DeadLetter", "quotaView": "Quota", "runTest": "RanTest", "set": "RejudgeSet",
+	"language": "OfferedLanguage", "quotaView": "Quota", "runTest": "RanTest", "set": "RejudgeSet",
 	"statement": "VersionStatement", "turn": "RejudgeTurn", "underway": "WorkerJob",
 
 	"draft.File": "EditedFile", "draft.Statement": "EditedStatement", "draft.Submission": "EditedSubmission", "draft.Test": "EditedTest",

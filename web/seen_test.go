@@ -141,7 +141,7 @@ func TestNobodyButStaffSeesAnythingOfARejudgeSetBeforeItIsApplied(t *testing.T) 
 	s := newStage(t)
 	s.server.rates.address, s.server.rates.user = newLimiter(time.Now, 0), newLimiter(time.Now, 0)
 	s.server.Depth.Believe(0) // what is believed for a while would hide what leaks
-	s.server.flow.Believe(0)
+	s.server.staff.Flow.Believe(0)
 	for name, role := range map[string]judge.Role{"prof": judge.RoleAdmin, "ann": judge.RoleContestant, "tutor": judge.RoleContestant, "set": judge.RoleSetter} {
 		s.someone(name, role)
 	}

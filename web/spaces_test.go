@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"deepoj/sql"
 	"deepoj/web/client"
 	peopleroom "deepoj/web/people"
-	"deepoj/web/site"
 )
 
 // space makes a space with the problem aplusb.
@@ -332,43 +330,4 @@ func TestAContestFromBeginningToEnd(t *testing.T) {
 	if err != nil || len(entries) != 9 {
 		t.Errorf("the log has %d entries, %v: %+v", len(entries), err, entries)
 	}
-}
-
-// FuzzSpace reads what it wrote of every space that it takes.
-func FuzzSpace(f *testing.F) {
-	f.Add(`{"title": "The Final", "description": "", "opens_at": "2030-01-31T12:00:00+01:00", "closes_at": null, "languages": ["cpp"], "max_source_kib": 64, "max_waiting": 3, "per_minute": 2, "listed": true}`)
-	f.Add(`{"title": "x", "opens_at": "2030-01-31T12:00:00Z", "closes_at": "2030-01-31T11:00:00Z", "per_minute": 101}`)
-	f.Add(`{"title": "\u0000", "languages": ["a", "a"], "max_waiting": 1e9, "listed": "yes"}`)
-	read := func(body string) (judge.Space, bool) {
-		space := judge.Space{Slug: "final"}
-		in, err := site.ParseFields([]byte(body), spaceSettings...)
-		if err != nil {
-			return space, false
-		}
-		readSpace(in, &space)
-		return space, len(in.Wrong) == 0 && len(CheckSpace(space)) == 0
-	}
-	f.Fuzz(func(t *testing.T, body string) {
-		space, ok := read(body)
-		if !ok {
-			return
-		}
-		value := func(name string) string {
-			local := spaceSettingsView{}
-			return map[string]string{
-				"slug": space.Slug, "title": space.Title, "description": space.Description, "opens_at": local.Local(space.Opens), "closes_at": local.Local(space.Closes),
-				"languages": strings.Join(space.Languages, " "), "max_source_kib": fmt.Sprint(space.MaxSourceKiB), "max_waiting": fmt.Sprint(space.MaxWaiting),
-				"per_minute": fmt.Sprint(space.PerMinute), "listed": map[bool]string{true: "1"}[space.Listed],
-			}[name]
-		}
-		again, wrong := spaceForm(value)
-		same := func(a, b *time.Time) bool {
-			return a == nil && b == nil || a != nil && b != nil && a.Truncate(time.Second).Equal(*b)
-		}
-		if len(wrong) > 0 || again.Title != strings.TrimSpace(space.Title) || again.Description != strings.ReplaceAll(space.Description, "\r\n", "\n") || !slices.Equal(again.Languages, space.Languages) ||
-			!same(space.Opens, again.Opens) || !same(space.Closes, again.Closes) || again.MaxWaiting != space.MaxWaiting || again.PerMinute != space.PerMinute ||
-			again.MaxSourceKiB != space.MaxSourceKiB || again.Listed != space.Listed {
-			t.Errorf("%+v became %+v, %v", space, again, wrong)
-		}
-	})
 }

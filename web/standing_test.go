@@ -18,6 +18,7 @@ import (
 	"deepoj/web/plugins"
 	"deepoj/web/setters"
 	"deepoj/web/site"
+	"deepoj/web/solve"
 )
 
 // kindsOfJobs returns a job of each kind that people see, all at the same point.
@@ -46,17 +47,17 @@ func kindsOfJobs(at judge.Job) map[judge.Kind]job.Job {
 func shownJob(one job.Job, events []judge.Event, place *judge.Place, v site.Viewer) (api any, page job.Page, template string) {
 	switch one := one.(type) {
 	case *judge.Run:
-		return publicRun(one, place, v), showRun(one, events, place, v), "run"
+		return solve.PublicRun(one, place, v), solve.ShowRun(one, events, place, v), "run"
 	case *judge.SetterJob:
 		if one.About.Op != "" {
-			return job.PublicJob(one, place, v), plugins.ShowJob(one, events, place, nil, nil, v), "checkerjob"
+			return job.PublicJob(one, place, v), plugins.ShowJob(one, events, place, nil, nil, v), "pluginjob"
 		}
 		return job.PublicJob(one, place, v), setters.ShowJob(one, events, place, v), "import"
 	case *judge.Submission:
 		if one.Kind == judge.KindDraft {
-			return publicDraft(one, place, v), showSubmission(one, nil, events, place, nil, v), "submission"
+			return publicDraft(one, place, v), solve.ShowSubmission(one, nil, events, place, nil, v), "submission"
 		}
-		return job.PublicSubmission(one, place, v), showSubmission(one, nil, events, place, nil, v), "submission"
+		return job.PublicSubmission(one, place, v), solve.ShowSubmission(one, nil, events, place, nil, v), "submission"
 	}
 	return nil, nil, ""
 }

@@ -29,10 +29,14 @@ import (
 	"deepoj/sql"
 	"deepoj/web/callback"
 	"deepoj/web/job"
+	judge0api "deepoj/web/judge0/api"
 	peopleroom "deepoj/web/people"
 	"deepoj/web/plugins"
 	"deepoj/web/setters"
 	"deepoj/web/site"
+	"deepoj/web/solve"
+	"deepoj/web/spaces"
+	"deepoj/web/staff"
 )
 
 type (
@@ -55,7 +59,7 @@ var siteFiles embed.FS
 // roomsWords are what templates call of the rooms.
 func roomsWords() template.FuncMap {
 	all := template.FuncMap{}
-	for _, words := range []template.FuncMap{peopleroom.Words, setters.Words, spacesWords} {
+	for _, words := range []template.FuncMap{peopleroom.Words, setters.Words, spaces.Words} {
 		maps.Copy(all, words)
 	}
 	return all
@@ -65,10 +69,13 @@ func roomsWords() template.FuncMap {
 type Server struct {
 	*site.Site
 	people      *peopleroom.Room
+	solve       *solve.Room
+	spaces      *spaces.Room
+	staff       *staff.Room
+	judge0      *judge0api.Room
 	app         *fiber.App
 	ln          net.Listener
 	hosts       hostPolicy
-	flow        *site.KeptTwice[[]sql.Flow] // what came and went lately
 	job         *job.Room
 	guests      bool   // somebody without an account may use the site
 	whyGuests   string // or why not
@@ -77,7 +84,6 @@ type Server struct {
 	setters     *setters.Room
 	plugins     *plugins.Room
 	description []byte // of the API
-	statistics  statistics
 }
 
 // New listens on cfg.Listen, so that a taken port is an error here, and
@@ -121,13 +127,16 @@ func compose(shared *site.Site) *Server {
 	cfg := shared.Config
 	s := &Server{
 		Site:   shared,
-		flow:   site.KeepTwice(cfg.Store, sql.Reader.QueueFlow, flowAge),
 		job:    job.New(shared),
 		caller: callback.New(cfg.CallbackAllow, cfg.CallbackPatience),
 	}
 	s.setters = setters.New(shared, s.job)
 	s.plugins = plugins.New(shared, s.job, s.setters)
 	s.people = peopleroom.New(shared, s.caller, s.job.Ended())
+	s.solve = solve.New(shared, s.job)
+	s.spaces = spaces.New(shared, s.people, s.solve)
+	s.staff = staff.New(shared, s.job)
+	s.judge0 = judge0api.New(shared, s.job, s.caller)
 	return s
 }
 
@@ -150,7 +159,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		return nil
 	})
-	g.Go(func() error { return s.runCallbacks(ctx) })
+	g.Go(func() error { return s.judge0.SendCallbacks(ctx) })
 	g.Go(func() error { return s.people.SendWebhooks(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()

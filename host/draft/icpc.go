@@ -2,6 +2,7 @@ package draft
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -149,9 +150,7 @@ func (e *editor) statements(y *document, c Changes) {
 		if kind == "" {
 			kind = strings.TrimPrefix(path.Ext(before), ".")
 		}
-		if kind == "" {
-			kind = "md"
-		}
+		kind = cmp.Or(kind, "md")
 		switch {
 		case kind != "md" && kind != "tex":
 			e.refuse(at+".format", "invalid", "A statement is md or tex.")

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,15 +135,9 @@ func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 }
 
 func newPostgres(ctx context.Context, cfg PostgresConfig) (_ *Postgres, err error) {
-	if cfg.StartTimeout == 0 {
-		cfg.StartTimeout = time.Minute
-	}
-	if cfg.StopTimeout == 0 {
-		cfg.StopTimeout = 10 * time.Second
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, time.Minute)
+	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 10*time.Second)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.DataDir, err = filepath.Abs(cfg.DataDir); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,18 +89,10 @@ func StartRedis(ctx context.Context, cfg RedisConfig) (*Redis, error) {
 }
 
 func newRedis(ctx context.Context, cfg RedisConfig) (_ *Redis, err error) {
-	if cfg.MaxMemoryBytes == 0 {
-		cfg.MaxMemoryBytes = 256 << 20
-	}
-	if cfg.StartTimeout == 0 {
-		cfg.StartTimeout = 30 * time.Second
-	}
-	if cfg.StopTimeout == 0 {
-		cfg.StopTimeout = 5 * time.Second
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.MaxMemoryBytes = cmp.Or(cfg.MaxMemoryBytes, 256<<20)
+	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, 30*time.Second)
+	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.DataDir, err = filepath.Abs(cfg.DataDir); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ package intake
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,9 +75,7 @@ func New(cfg Config) (*Intake, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("intake: %w", err)
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	return &Intake{cfg}, nil
 }
 
@@ -223,15 +222,9 @@ func given(p judge.PluginPayload) *abi.Manifest {
 	m := abi.Manifest{
 		Judge: abi.Version, Kind: abi.Kind(p.Kind), Name: p.Name, Version: p.Version, Protocol: abi.Protocol(p.Protocol),
 	}
-	if m.Kind == "" {
-		m.Kind = abi.Checker
-	}
-	if m.Name == "" {
-		m.Name = "uploaded." + string(m.Kind)
-	}
-	if m.Version == "" {
-		m.Version = "1"
-	}
+	m.Kind = cmp.Or(m.Kind, abi.Checker)
+	m.Name = cmp.Or(m.Name, "uploaded."+string(m.Kind))
+	m.Version = cmp.Or(m.Version, "1")
 	if m.Protocol == "" {
 		m.Protocol = abi.Testlib1
 		if m.Kind == abi.Toolchain {

@@ -1,6 +1,9 @@
 package judge
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // RunPayload is what a job of kind run carries, as JSON: a program to be run on
 // inputs of whoever asks. It never counts as a submission.
@@ -67,21 +70,11 @@ var DefaultRunLimits = RunLimits{CPUMillis: 5_000, MemoryKiB: 256 << 10, OutputK
 
 // Or returns l with the fields of other where it has none.
 func (l RunLimits) Or(other RunLimits) RunLimits {
-	if l.CPUMillis == 0 {
-		l.CPUMillis = other.CPUMillis
-	}
-	if l.WallMillis == 0 {
-		l.WallMillis = other.WallMillis
-	}
-	if l.MemoryKiB == 0 {
-		l.MemoryKiB = other.MemoryKiB
-	}
-	if l.OutputKiB == 0 {
-		l.OutputKiB = other.OutputKiB
-	}
-	if l.Processes == 0 {
-		l.Processes = other.Processes
-	}
+	l.CPUMillis = cmp.Or(l.CPUMillis, other.CPUMillis)
+	l.WallMillis = cmp.Or(l.WallMillis, other.WallMillis)
+	l.MemoryKiB = cmp.Or(l.MemoryKiB, other.MemoryKiB)
+	l.OutputKiB = cmp.Or(l.OutputKiB, other.OutputKiB)
+	l.Processes = cmp.Or(l.Processes, other.Processes)
 	return l
 }
 

@@ -116,19 +116,13 @@ func NewEtcd(cfg EtcdConfig, rows *Postgres) (*Etcd, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("etcd: %w", err)
 	}
-	if cfg.Prefix == "" {
-		cfg.Prefix = "deepoj/"
-	}
+	cfg.Prefix = cmp.Or(cfg.Prefix, "deepoj/")
 	cfg.Prefix += "workers/"
-	if cfg.Age == 0 {
-		cfg.Age = DefaultAge
-	}
+	cfg.Age = cmp.Or(cfg.Age, DefaultAge)
 	if cfg.Remedy == nil {
 		cfg.Remedy = func(error) string { return "" }
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	return &Etcd{cfg: cfg, rows: &Postgres{rows.store, max(rows.age, rowAge)}, told: map[string]told{}}, nil
 }
 

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,9 +96,7 @@ func (r *Runtime) Interact(ctx context.Context, m *Module, i Interaction) (Judge
 	if m.Manifest.Protocol == abi.ICPC1 {
 		q.args = append([]string{"validator", "input", "answer", wasi.FeedbackDir + "/"}, i.Args...)
 	}
-	if q.said == 0 {
-		q.said = dialogue.MaxSpoken
-	}
+	q.said = cmp.Or(q.said, dialogue.MaxSpoken)
 	a, err := r.ask(ctx, m, q)
 	flooded := a.flooded && (errors.Is(err, ErrFuel) || errors.Is(err, ErrMemory) || errors.Is(err, ErrOutput))
 	if fault, ok := errors.AsType[*Error](err); ok && (flooded || errors.Is(err, errSaid)) {

@@ -40,6 +40,7 @@
 package plugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -142,9 +143,7 @@ const (
 
 // withDefaults returns c with every zero field filled.
 func (c Config) withDefaults() (Config, error) {
-	if c.Exe == "" {
-		c.Exe = "/proc/self/exe"
-	}
+	c.Exe = cmp.Or(c.Exe, "/proc/self/exe")
 	dir, err := filepath.Abs(c.CacheDir)
 	if err != nil {
 		return c, fmt.Errorf("find cache folder: %w", err)
@@ -161,9 +160,7 @@ func (c Config) withDefaults() (Config, error) {
 	fill(&c.CompileCPU, 10*time.Second)
 	fill(&c.CompileBytes, 1<<30)
 	fill(&c.Patience, time.Minute)
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Registerer == nil {
 		c.Registerer = prometheus.NewRegistry()
 	}

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,9 +60,7 @@ func (p *Package) Save(ctx context.Context, s blob.Store) (blob.Digest, error) {
 		digests[f.Path] = g
 	}
 	p.EachFile(func(f *File) { f.Digest = digests[f.Path] })
-	if p.Title == "" {
-		p.Title = p.Slug
-	}
+	p.Title = cmp.Or(p.Title, p.Slug)
 	return p.saveManifest(ctx, s)
 }
 

@@ -8,6 +8,7 @@
 package reading
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -39,18 +40,10 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Exe == "" {
-		c.Exe = "/proc/self/exe"
-	}
-	if c.CPU == 0 {
-		c.CPU = time.Minute
-	}
-	if c.Bytes == 0 {
-		c.Bytes = 1 << 30
-	}
-	if c.Patience == 0 {
-		c.Patience = 10 * time.Minute
-	}
+	c.Exe = cmp.Or(c.Exe, "/proc/self/exe")
+	c.CPU = cmp.Or(c.CPU, time.Minute)
+	c.Bytes = cmp.Or(c.Bytes, 1<<30)
+	c.Patience = cmp.Or(c.Patience, 10*time.Minute)
 	return c
 }
 

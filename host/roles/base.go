@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,7 +177,7 @@ func (b *base) openStreams(ctx context.Context, p *process) error {
 	}
 	b.streams, err = queue.Open(ctx, queue.Config{
 		URL: b.redisURL, TLS: certificates, Stream: b.JobStream, Group: b.StreamGroup, Pool: b.WorkerPool,
-		Consumer: firstOf(b.StreamConsumer, b.name), MaxLen: b.StreamMaxLen,
+		Consumer: cmp.Or(b.StreamConsumer, b.name), MaxLen: b.StreamMaxLen,
 		MinIdle: b.Lease + b.ReclaimGrace, CleanCount: int64(b.ReclaimCount), Log: b.log,
 		Remedy: redisService.remedy,
 	})

@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -13,9 +14,9 @@ import (
 // the same: from a cache files are dropped that a store has to keep.
 func BlobFolder(s *settings.Settings, data string) string {
 	if s.S3.Endpoint != "" {
-		return filepath.Join(firstOf(s.CacheDir, filepath.Join(data, "cache")), "blobs")
+		return filepath.Join(cmp.Or(s.CacheDir, filepath.Join(data, "cache")), "blobs")
 	}
-	return firstOf(s.BlobDir, filepath.Join(data, "blobs"))
+	return cmp.Or(s.BlobDir, filepath.Join(data, "blobs"))
 }
 
 // OpenBlobs opens the store of packages, artifacts and plugins in folder, or in

@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -46,7 +47,7 @@ func newJudges(ctx context.Context, b *base, p *process, wake func()) (*judges, 
 	if err != nil {
 		return nil, err
 	}
-	cache := firstOf(b.CacheDir, filepath.Join(b.Options.Data, "cache"))
+	cache := cmp.Or(b.CacheDir, filepath.Join(b.Options.Data, "cache"))
 	runtimes, err := plugin.New(plugin.Config{CacheDir: filepath.Join(cache, "plugins"), Log: b.log, Registerer: b.reg})
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func newJudges(ctx context.Context, b *base, p *process, wake func()) (*judges, 
 		return nil, err
 	}
 	compilers := remembered{ask: j.Compilers}
-	journal := firstOf(b.JournalDir, filepath.Join(b.Options.Data, "journal"))
+	journal := cmp.Or(b.JournalDir, filepath.Join(b.Options.Data, "journal"))
 	w, err := worker.New(worker.Config{
 		Name: b.name, Pool: b.WorkerPool, Version: b.Version, Slots: slots, Calibration: capacity.Calibrate(calibrationTime),
 		Lease: b.Lease, Heartbeat: b.Heartbeat, Grace: b.DrainGrace,

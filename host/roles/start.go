@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -61,9 +62,7 @@ func Start(ctx context.Context, c Config) (status int, err error) {
 	if !c.Roles.Embedded && c.Settings.DatabaseURL == "" {
 		return 0, fmt.Errorf("DATABASE_URL is not set: `deepoj %s` needs a PostgreSQL; `deepoj up` brings its own", c.Command)
 	}
-	if o.Listen == "" {
-		o.Listen = c.Settings.Listen
-	}
+	o.Listen = cmp.Or(o.Listen, c.Settings.Listen)
 	if o.Data, err = filepath.Abs(o.Data); err != nil {
 		return 0, err
 	}
@@ -120,14 +119,4 @@ func (c Config) keeper(log *slog.Logger) oneshot.KeeperConfig {
 		k.Agent = []string{"/proc/self/exe", "sandbox", "agent"}
 	}
 	return k
-}
-
-// firstOf returns the first text that is not empty.
-func firstOf(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -35,7 +36,7 @@ func OpenStores(ctx context.Context, s *settings.Settings, data string) (*sql.St
 		if err != nil {
 			return nil, nil, err
 		}
-		dsn, data = firstOf(dsn, i.DSN), i.Data
+		dsn, data = cmp.Or(dsn, i.DSN), i.Data
 	}
 	folder := BlobFolder(s, data)
 	if err := BecomeOwner(folder); err != nil {

@@ -75,53 +75,25 @@ type DispatcherConfig struct {
 
 // Validate reports every field that is missing or out of range.
 func (c DispatcherConfig) Validate() error {
-	var errs []error
+	var nameless error
 	if c.Name == "" {
-		errs = append(errs, errors.New("Name is empty"))
+		nameless = errors.New("Name is empty")
 	}
-	if c.Batch < 0 {
-		errs = append(errs, fmt.Errorf("Batch %d is negative", c.Batch))
-	}
-	if c.Shards < 0 {
-		errs = append(errs, fmt.Errorf("Shards %d is negative", c.Shards))
-	}
-	if c.ShardLease < 0 {
-		errs = append(errs, fmt.Errorf("ShardLease %s is negative", c.ShardLease))
-	}
-	if c.PollInterval < 0 {
-		errs = append(errs, fmt.Errorf("PollInterval %s is negative", c.PollInterval))
-	}
-	if c.WorkerAge < 0 {
-		errs = append(errs, fmt.Errorf("WorkerAge %s is negative", c.WorkerAge))
-	}
-	return errors.Join(errs...)
+	return errors.Join(nameless, negative("Batch", c.Batch), negative("Shards", c.Shards), negative("ShardLease", c.ShardLease),
+		negative("PollInterval", c.PollInterval), negative("WorkerAge", c.WorkerAge))
 }
 
 func (c DispatcherConfig) withDefaults() DispatcherConfig {
-	if c.Queue == "" {
-		c.Queue = sql.DefaultQueue
-	}
-	if c.Pool == "" {
-		c.Pool = sql.DefaultPool
-	}
-	if c.Batch == 0 {
-		c.Batch = 256
-	}
-	if c.ShardLease == 0 {
-		c.ShardLease = 10 * time.Second
-	}
-	if c.PollInterval == 0 {
-		c.PollInterval = time.Second
-	}
-	if c.WorkerAge == 0 {
-		c.WorkerAge = 10 * time.Second
-	}
+	c.Queue = cmp.Or(c.Queue, sql.DefaultQueue)
+	c.Pool = cmp.Or(c.Pool, sql.DefaultPool)
+	c.Batch = cmp.Or(c.Batch, 256)
+	c.ShardLease = cmp.Or(c.ShardLease, 10*time.Second)
+	c.PollInterval = cmp.Or(c.PollInterval, time.Second)
+	c.WorkerAge = cmp.Or(c.WorkerAge, 10*time.Second)
 	if c.Hold == nil {
 		c.Hold = func() bool { return false }
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c
 }
 

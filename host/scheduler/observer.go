@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,9 +90,7 @@ func NewObserver(cfg ObserverConfig, store Figures, streams StreamFigures) (*Obs
 	if cfg.AuditInterval <= 0 {
 		cfg.AuditInterval = time.Minute
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	o := &Observer{cfg: cfg, store: store, streams: streams, single: map[string]prometheus.Gauge{}}
 	var err error
 	o.depth, err = register(cfg.Registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{

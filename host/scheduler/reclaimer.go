@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,41 +58,18 @@ type ReclaimerConfig struct {
 
 // Validate reports every field that is out of range.
 func (c ReclaimerConfig) Validate() error {
-	var errs []error
-	if c.Interval < 0 {
-		errs = append(errs, fmt.Errorf("Interval %s is negative", c.Interval))
-	}
-	if c.Count < 0 {
-		errs = append(errs, fmt.Errorf("Count %d is negative", c.Count))
-	}
-	if c.Grace < 0 {
-		errs = append(errs, fmt.Errorf("Grace %s is negative", c.Grace))
-	}
-	if c.Losses < 0 {
-		errs = append(errs, fmt.Errorf("Losses %d is negative", c.Losses))
-	}
-	return errors.Join(errs...)
+	return errors.Join(negative("Interval", c.Interval), negative("Count", c.Count), negative("Grace", c.Grace), negative("Losses", c.Losses))
 }
 
 func (c ReclaimerConfig) withDefaults() ReclaimerConfig {
-	if c.Interval == 0 {
-		c.Interval = 5 * time.Second
-	}
-	if c.Count == 0 {
-		c.Count = 16
-	}
-	if c.Grace == 0 {
-		c.Grace = 15 * time.Second
-	}
-	if c.Losses == 0 {
-		c.Losses = 2
-	}
+	c.Interval = cmp.Or(c.Interval, 5*time.Second)
+	c.Count = cmp.Or(c.Count, 16)
+	c.Grace = cmp.Or(c.Grace, 15*time.Second)
+	c.Losses = cmp.Or(c.Losses, 2)
 	if c.Wake == nil {
 		c.Wake = func() {}
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c
 }
 

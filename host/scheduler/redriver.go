@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,29 +42,16 @@ type RedriverConfig struct {
 
 // Validate reports every field that is out of range.
 func (c RedriverConfig) Validate() error {
-	var errs []error
-	if c.Interval < 0 {
-		errs = append(errs, fmt.Errorf("Interval %s is negative", c.Interval))
-	}
-	if c.Limit < 0 {
-		errs = append(errs, fmt.Errorf("Limit %d is negative", c.Limit))
-	}
-	return errors.Join(errs...)
+	return errors.Join(negative("Interval", c.Interval), negative("Limit", c.Limit))
 }
 
 func (c RedriverConfig) withDefaults() RedriverConfig {
-	if c.Interval == 0 {
-		c.Interval = time.Second
-	}
-	if c.Limit == 0 {
-		c.Limit = 200
-	}
+	c.Interval = cmp.Or(c.Interval, time.Second)
+	c.Limit = cmp.Or(c.Limit, 200)
 	if c.Wake == nil {
 		c.Wake = func() {}
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c
 }
 

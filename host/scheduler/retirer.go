@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,24 +49,8 @@ type RetirerConfig struct {
 
 // Validate reports every field that is out of range.
 func (c RetirerConfig) Validate() error {
-	var errs []error
-	for _, d := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"Events", c.Events},
-		{"Jobs", c.Jobs},
-		{"Submissions", c.Submissions},
-		{"Interval", c.Interval},
-	} {
-		if d.value < 0 {
-			errs = append(errs, fmt.Errorf("%s %s is negative", d.name, d.value))
-		}
-	}
-	if c.Batch < 0 {
-		errs = append(errs, fmt.Errorf("Batch %d is negative", c.Batch))
-	}
-	return errors.Join(errs...)
+	return errors.Join(negative("Events", c.Events), negative("Jobs", c.Jobs), negative("Submissions", c.Submissions),
+		negative("Interval", c.Interval), negative("Batch", c.Batch))
 }
 
 const (
@@ -97,15 +82,9 @@ func NewRetirer(cfg RetirerConfig, store Retention) (*Retirer, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("retirer: %w", err)
 	}
-	if cfg.Interval == 0 {
-		cfg.Interval = 10 * time.Minute
-	}
-	if cfg.Batch == 0 {
-		cfg.Batch = 1000
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Interval = cmp.Or(cfg.Interval, 10*time.Minute)
+	cfg.Batch = cmp.Or(cfg.Batch, 1000)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	deleted, err := register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "retention_deleted_total", Help: "Rows past their retention that were deleted: events, deliveries (what webhooks were told), jobs, submissions or groups.",
 	}, []string{"what"}))

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,17 +46,7 @@ type SwitchConfig struct {
 
 // Validate reports every field that is out of range.
 func (c SwitchConfig) Validate() error {
-	var errs []error
-	if c.Interval < 0 {
-		errs = append(errs, fmt.Errorf("Interval %s is negative", c.Interval))
-	}
-	if c.Timeout < 0 {
-		errs = append(errs, fmt.Errorf("Timeout %s is negative", c.Timeout))
-	}
-	if c.Quiet < 0 {
-		errs = append(errs, fmt.Errorf("Quiet %s is negative", c.Quiet))
-	}
-	return errors.Join(errs...)
+	return errors.Join(negative("Interval", c.Interval), negative("Timeout", c.Timeout), negative("Quiet", c.Quiet))
 }
 
 // Switch is the delivery of DELIVERY=auto: Redis streams while Redis answers, PostgreSQL while it does not, and back by
@@ -80,21 +71,13 @@ func NewSwitch(cfg SwitchConfig, streams Streams, direct queue.Delivery) (*Switc
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("delivery switch: %w", err)
 	}
-	if cfg.Interval == 0 {
-		cfg.Interval = time.Second
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 2 * time.Second
-	}
-	if cfg.Quiet == 0 {
-		cfg.Quiet = 3 * time.Second
-	}
+	cfg.Interval = cmp.Or(cfg.Interval, time.Second)
+	cfg.Timeout = cmp.Or(cfg.Timeout, 2*time.Second)
+	cfg.Quiet = cmp.Or(cfg.Quiet, 3*time.Second)
 	if cfg.Changed == nil {
 		cfg.Changed = func(bool) {}
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	gauge, err := register(cfg.Registerer, prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "delivery_streams_up", Help: "1 while jobs travel over Redis streams, 0 while workers take them from PostgreSQL.",
 	}))

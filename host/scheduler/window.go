@@ -113,3 +113,11 @@ func (l *shardLease) release(ctx context.Context, cfg *DispatcherConfig, store O
 		cfg.Log.WarnContext(ctx, "shards are left to their lease", slog.Any("err", err))
 	}
 }
+
+// negative is an error if a field of a configuration is negative.
+func negative[T int | time.Duration](field string, value T) error {
+	if value < 0 {
+		return fmt.Errorf("%s %v is negative", field, value)
+	}
+	return nil
+}

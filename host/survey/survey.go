@@ -5,6 +5,7 @@
 package survey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,12 +80,8 @@ type Package struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Parallel == 0 {
-		c.Parallel = runtime.GOMAXPROCS(0)
-	}
-	if c.Patience == 0 {
-		c.Patience = 15 * time.Minute
-	}
+	c.Parallel = cmp.Or(c.Parallel, runtime.GOMAXPROCS(0))
+	c.Patience = cmp.Or(c.Patience, 15*time.Minute)
 	if c.Told == nil {
 		c.Told = func(Package, int, int) {}
 	}

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -119,12 +120,8 @@ func NewTracer(ctx context.Context, cfg TracerConfig) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tracer: %w", err)
 	}
-	if cfg.Service == "" {
-		cfg.Service = "deepoj"
-	}
-	if cfg.Share == 0 {
-		cfg.Share = 1
-	}
+	cfg.Service = cmp.Or(cfg.Service, "deepoj")
+	cfg.Share = cmp.Or(cfg.Share, 1)
 	collector, err := cfg.Exporter(ctx, Collector{strings.TrimSuffix(cfg.Endpoint, "/") + "/v1/traces", headers, cfg.TLS, requestTime})
 	if err != nil {
 		return nil, fmt.Errorf("tracer: %w", err)

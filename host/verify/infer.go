@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +40,7 @@ func Infer(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Pack
 	if cfg.Judge == nil {
 		return nil, errors.New("infer a time limit: Judge is missing")
 	}
-	if cfg.Parallel == 0 {
-		cfg.Parallel = runtime.GOMAXPROCS(0)
-	}
+	cfg.Parallel = cmp.Or(cfg.Parallel, runtime.GOMAXPROCS(0))
 	limit, err := infer(ctx, cfg, pkg)
 	if errors.Is(err, errNoneAccepted) {
 		return pkg, nil
@@ -60,9 +59,7 @@ func inferable(pkg *problem.Package) bool {
 // limitFor is the time limit that the multiplier of a package gives.
 func limitFor(l problem.Limits, slowestMillis int64) time.Duration {
 	resolution := l.Resolution
-	if resolution == 0 {
-		resolution = time.Second
-	}
+	resolution = cmp.Or(resolution, time.Second)
 	const rounding = 1e-9 // 5 × 0.2 s is a second
 	steps := math.Ceil(float64(slowestMillis)*l.Multiplier/float64(resolution.Milliseconds()) - rounding)
 	return time.Duration(max(1, steps)) * resolution

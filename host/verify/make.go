@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,9 +65,7 @@ func Make(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Packa
 	if cfg.Judge == nil {
 		return nil, errors.New("make tests: Judge is missing")
 	}
-	if cfg.Parallel == 0 {
-		cfg.Parallel = runtime.GOMAXPROCS(0)
-	}
+	cfg.Parallel = cmp.Or(cfg.Parallel, runtime.GOMAXPROCS(0))
 	m := &maker{cfg: cfg, pkg: pkg, generators: map[string]*jury.Program{}, inputs: map[string]problem.File{}, answers: map[string]problem.File{}}
 	m.count = cfg.begin(StepMake, m.missing())
 	if err := m.build(ctx); err != nil {

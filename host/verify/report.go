@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -112,9 +113,7 @@ func groups(gs []judge.GroupResult) string {
 			continue
 		}
 		v := string(g.Verdict)
-		if v == "" {
-			v = "-"
-		}
+		v = cmp.Or(v, "-")
 		all = append(all, v)
 	}
 	return strings.Join(all, " ")

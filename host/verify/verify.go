@@ -17,6 +17,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,9 +60,7 @@ func Run(ctx context.Context, cfg Config, pkg *problem.Package) (judge.Proof, er
 	if cfg.Judge == nil {
 		return judge.Proof{}, errors.New("verify: Judge is missing")
 	}
-	if cfg.Parallel == 0 {
-		cfg.Parallel = runtime.GOMAXPROCS(0)
-	}
+	cfg.Parallel = cmp.Or(cfg.Parallel, runtime.GOMAXPROCS(0))
 	var chosen []problem.Submission
 	for _, s := range pkg.Submissions {
 		ok, err := matches(cfg.Only, short(s.Path))

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -152,9 +153,7 @@ func (w *Worker) giveBackLost(ctx context.Context, a judge.Attempt) {
 // the job that it names, if any, and the entry goes away.
 func (w *Worker) malformed(ctx context.Context, e judge.Entry) error {
 	reason := judge.Reason(e.Reason)
-	if reason == "" {
-		reason = judge.ReasonMissingField
-	}
+	reason = cmp.Or(reason, judge.ReasonMissingField)
 	w.cfg.Log.WarnContext(ctx, "a malformed entry was received", slog.String("entry", e.ID),
 		slog.Int64("job_id", e.JobID), slog.String("reason", string(reason)))
 	if e.JobID > 0 {

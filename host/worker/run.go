@@ -272,9 +272,7 @@ func (w *Worker) execute(ctx context.Context, r *run, progress func(judge.Progre
 	if !result.Verdict.Final() {
 		return fmt.Errorf("judging ended without a verdict (%q): %s", result.Verdict, result.JudgeNote)
 	}
-	if result.ProblemVersion == "" {
-		result.ProblemVersion = version
-	}
+	result.ProblemVersion = cmp.Or(result.ProblemVersion, version)
 	result.Worker = w.owner
 	return nil
 }

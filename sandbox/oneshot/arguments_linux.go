@@ -1,6 +1,7 @@
 package oneshot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -75,9 +76,7 @@ func runFlags(q wire.RunRequest) []string {
 	args = millisFlag(args, "--wall-ms", l.Wall)
 	args = kibibytes(args, "--memory-kb", l.MemoryBytes)
 	args = kibibytes(args, "--output-kb", l.OutputBytes)
-	if l.FileBytes == 0 {
-		l.FileBytes = wire.DefaultFile // its flag follows --output-kb
-	}
+	l.FileBytes = cmp.Or(l.FileBytes, wire.DefaultFile) // its flag follows --output-kb
 	args = kibibytes(args, "--file-kb", l.FileBytes)
 	for _, n := range []struct {
 		flag  string

@@ -1,6 +1,7 @@
 package oneshot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,9 +81,7 @@ func Keep(cfg KeeperConfig) (*Keeper, error) {
 		size: wire.Status{Slots: slots, Cores: cores}, slots: make(chan int, slots), why: errors.New("there is no sandbox agent yet"),
 		ended: map[string]int64{},
 	}
-	if k.log == nil {
-		k.log = slog.New(slog.DiscardHandler)
-	}
+	k.log = cmp.Or(k.log, slog.New(slog.DiscardHandler))
 	for i := range slots {
 		k.slots <- i
 	}

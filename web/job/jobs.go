@@ -187,8 +187,8 @@ type aboutPackage struct {
 	Activate bool   `json:"activate,omitempty"`
 }
 
-// APIJob handles GET /api/v1/jobs/:id.
-func (s *Room) APIJob(c *fiber.Ctx) error {
+// apiJob handles GET /api/v1/jobs/:id.
+func (s *Room) apiJob(c *fiber.Ctx) error {
 	j, err := s.JobFor(c)
 	if err != nil {
 		return err

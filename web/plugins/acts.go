@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -14,6 +14,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/setters"
 	"deepoj/web/site"
 )
 
@@ -23,54 +24,35 @@ const (
 	maxPreview     = 500
 )
 
-// order stores a job about a plugin and notes who asked for it. When it returns,
-// the job and its queue row are committed.
-func (s *Room) order(ctx context.Context, v site.Viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
-	var none sql.Receipt
+// order stores a job about a plugin.
+func (s *Room) order(ctx context.Context, v site.Viewer, p judge.PluginPayload, key site.Key) (sql.Receipt, error) {
 	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PluginType, v.Name
-	payload, err := json.Marshal(p)
-	if err != nil {
-		return none, fmt.Errorf("encode the job: %w", err)
-	}
 	kind := judge.KindPluginTest
 	if up := (upload{Files: p.Files}); p.Op == judge.PluginUpload && up.fromSources() {
 		kind = judge.KindPluginBuild
 	}
-	receipt, err := s.SubmitJob(ctx, sql.NewJob{
-		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
+	detail := map[string]any{"kind": p.Kind, "version": p.Version, "digest": p.Digest, "problem": p.Problem}
+	maps.DeleteFunc(detail, func(_ string, value any) bool { return value == "" })
+	if len(p.Files) > 0 {
+		names := make([]string, len(p.Files))
+		for i, f := range p.Files {
+			names[i] = f.Name
+		}
+		detail["files"] = names
+	}
+	return s.setters.Order(ctx, v, setters.Order{
+		Kind: kind, Payload: p, Key: key, Act: "plugin_" + string(p.Op), Subject: "plugin:" + site.OrElse(p.Name, p.Digest), Detail: detail,
 	})
-	if err != nil {
-		return none, site.FieldNames{Key: keyField}.Rename(err)
-	}
-	if receipt.Existing {
-		return receipt, nil
-	}
-	files := make([]string, len(p.Files))
-	for i, f := range p.Files {
-		files[i] = f.Name
-	}
-	detail := struct {
-		JobID   int64    `json:"job_id"`
-		Kind    string   `json:"kind,omitempty"`
-		Version string   `json:"version,omitempty"`
-		Digest  string   `json:"digest,omitempty"`
-		Problem string   `json:"problem,omitempty"`
-		Files   []string `json:"files,omitempty"`
-	}{receipt.JobID, p.Kind, p.Version, p.Digest, p.Problem, files}
-	if err := s.Store.AuditNote(ctx, v.Name, "plugin_"+string(p.Op), "plugin:"+site.OrElse(p.Name, p.Digest), detail); err != nil {
-		return none, fmt.Errorf("note a job about a plugin: %w", err)
-	}
-	return receipt, nil
 }
 
 // formKey is the idempotency key of a form with several buttons: the same form
 // sent twice is one job, and another choice in it another one.
-func formKey(key string, p judge.PluginPayload) string {
-	if key == "" {
-		return ""
+func formKey(key site.Key, p judge.PluginPayload) site.Key {
+	if key.Text == "" {
+		return key
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %q %q %d", p.Op, p.Digest, p.Problem, p.Limit))
-	return key + "-" + hex.EncodeToString(sum[:8])
+	return site.Key{Text: key.Text + "-" + hex.EncodeToString(sum[:8]), Field: key.Field}
 }
 
 // plugin returns an uploaded plugin.
@@ -91,7 +73,7 @@ func (s *Room) plugin(ctx context.Context, digest string) (*judge.Plugin, error)
 
 // again checks and stores a job about a plugin that is kept: a preview, a
 // binding, or another proof. Limit is how many submissions a preview judges.
-func (s *Room) again(ctx context.Context, v site.Viewer, p judge.PluginPayload, key, keyField string) (sql.Receipt, error) {
+func (s *Room) again(ctx context.Context, v site.Viewer, p judge.PluginPayload, key site.Key) (sql.Receipt, error) {
 	var none sql.Receipt
 	kept, err := s.plugin(ctx, p.Digest)
 	if err != nil {
@@ -119,12 +101,12 @@ func (s *Room) again(ctx context.Context, v site.Viewer, p judge.PluginPayload, 
 	} else if p.Limit < 1 || p.Limit > maxPreview {
 		wrong.Add(site.WrongField("limit", site.ReasonInvalid, "A preview judges 1 to %d submissions.", maxPreview))
 	}
-	wrong.Add(site.CheckKey(keyField, key))
+	wrong.Add(key.Check())
 	if err := wrong.Err(); err != nil {
 		return none, err
 	}
 	if p.Op != judge.PluginBind {
-		return s.order(ctx, v, p, key, keyField)
+		return s.order(ctx, v, p, key)
 	}
 	if err := s.setters.MayChange(ctx, v, p.Problem); err != nil {
 		return none, err
@@ -132,7 +114,7 @@ func (s *Room) again(ctx context.Context, v site.Viewer, p judge.PluginPayload, 
 	if err := s.setters.TakeVersion(ctx, v, 0); err != nil {
 		return none, err
 	}
-	receipt, err := s.order(ctx, v, p, key, keyField)
+	receipt, err := s.order(ctx, v, p, key)
 	return receipt, errors.Join(err, s.setters.CountVersion(ctx, v, 0, err != nil || receipt.Existing))
 }
 

@@ -13,8 +13,8 @@ func (s *Room) Addresses() []site.Address {
 	return []site.Address{
 		{Route: "GET /checkers", For: site.Setter, By: s.pluginsPage},
 		{Route: "POST /checkers", For: site.Setter, By: s.uploadForm},
-		{Route: "GET /checkers/jobs/:id", For: site.Setter, By: job.ShowJob(s.job, "checkerjob", s.jobPage)},
-		{Route: "GET /checkers/jobs/:id/live", For: site.Setter, By: job.ShowLive(s.job, "checkerjob", s.jobPage)},
+		{Route: "GET /checkers/jobs/:id", For: site.Setter, By: job.ShowJob(s.job, "pluginjob", s.jobPage)},
+		{Route: "GET /checkers/jobs/:id/live", For: site.Setter, By: job.ShowLive(s.job, "pluginjob", s.jobPage)},
 		{Route: "GET /checkers/jobs/:id/events", For: site.Setter, By: job.Follow(s.job, s.job.SetterJobFor)},
 		{Route: "POST /checkers/jobs/:id/cancel", For: site.Setter, By: job.CancelForm(s.job, s.job.SetterJobFor)},
 		{Route: "GET /checkers/:kind/:name", For: site.Setter, By: s.pluginPage},

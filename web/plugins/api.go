@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/web/site"
 )
 
@@ -23,13 +21,7 @@ func (s *Room) apiUpload(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return accepted(c, receipt)
-}
-
-// accepted answers with the job that was stored.
-func accepted(c *fiber.Ctx, r sql.Receipt) error {
-	c.Set(fiber.HeaderLocation, "/api/v1/jobs/"+strconv.FormatInt(r.JobID, 10))
-	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": r.JobID, "url": site.JobURL(r.JobID), "existing": r.Existing})
+	return site.Accepted(c, receipt, site.JobURL(receipt.JobID))
 }
 
 // apiPlugins handles GET /api/v1/plugins?kind=&name=.
@@ -108,10 +100,10 @@ func (s *Room) apiPluginJob(op judge.PluginOp) fiber.Handler {
 		if err := f.Wrong.Err(); err != nil {
 			return err
 		}
-		receipt, err := s.again(c.UserContext(), site.ViewerOf(c), p, c.Get("Idempotency-Key"), "Idempotency-Key")
+		receipt, err := s.again(c.UserContext(), site.ViewerOf(c), p, site.HeaderKey(c))
 		if err != nil {
 			return err
 		}
-		return accepted(c, receipt)
+		return site.Accepted(c, receipt, site.JobURL(receipt.JobID))
 	}
 }

@@ -72,7 +72,7 @@ func (u *upload) check() site.WrongFields {
 		wrong.Add(site.WrongField("version", site.ReasonInvalid, "A version has digits, letters, dots, hyphens and plus signs, at most 50, such as 1.2.0."))
 	}
 	wrong = append(wrong, checkFiles(u.Files)...)
-	wrong.Add(site.CheckKey(u.keyField, u.Key))
+	wrong.Add(u.Key.Check())
 	return wrong
 }
 

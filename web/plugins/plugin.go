@@ -54,7 +54,7 @@ func (s *Room) pluginPage(c *fiber.Ctx) error {
 	if err != nil {
 		return fmt.Errorf("list problems: %w", err)
 	}
-	return s.Page(c, fiber.StatusOK, "checker", name, showPlugin(plugins, changes, problems, v))
+	return s.Page(c, fiber.StatusOK, "plugin", name, showPlugin(plugins, changes, problems, v))
 }
 
 // pluginParams returns the kind and the name in the address.
@@ -125,7 +125,7 @@ func (s *Room) pluginForm(op judge.PluginOp) fiber.Handler {
 			}
 			p.Limit = n
 		}
-		receipt, err := s.again(c.UserContext(), site.ViewerOf(c), p, formKey(c.FormValue("key"), p), "key")
+		receipt, err := s.again(c.UserContext(), site.ViewerOf(c), p, formKey(site.FormKey(c), p))
 		if err != nil {
 			return err
 		}

@@ -16,8 +16,8 @@ const (
 	maxChanges = 50 // of what a name means, on its page
 )
 
-// pluginRow is a name in the list.
-type pluginRow struct {
+// nameRow is a name in the list.
+type nameRow struct {
 	Kind, Name string
 	Active     *judge.Plugin // nil = no version is
 	Newest     judge.Plugin
@@ -25,19 +25,19 @@ type pluginRow struct {
 	UsedBy     []judge.Problem
 }
 
-// pluginJobRow is a job about a plugin in the list.
-type pluginJobRow struct {
+// jobRow is a job about a plugin in the list.
+type jobRow struct {
 	judge.SetterJob
 	Title   string
 	Outcome string // "" while there is none
 }
 
 // Moving reports whether the job is not done.
-func (r pluginJobRow) Moving() bool { return !r.Status.Terminal() }
+func (r jobRow) Moving() bool { return !r.Status.Terminal() }
 
 type pluginsView struct {
-	Rows      []pluginRow
-	Jobs      []pluginJobRow
+	Rows      []nameRow
+	Jobs      []jobRow
 	Moving    bool
 	Kinds     []string
 	Protocols []string
@@ -57,12 +57,12 @@ func (s *Room) pluginsPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.Page(c, fiber.StatusOK, "checkers", "Checkers", view)
+	return s.Page(c, fiber.StatusOK, "plugins", "Checkers", view)
 }
 
 func (s *Room) pluginsView(c *fiber.Ctx) (*pluginsView, error) {
 	ctx := c.UserContext()
-	view := &pluginsView{Kinds: Kinds, Protocols: slices.Concat(dialects["checker"], dialects["toolchain"]), Upload: upload{Kind: Kinds[0], Key: people.NewToken(16)}}
+	view := &pluginsView{Kinds: Kinds, Protocols: slices.Concat(dialects["checker"], dialects["toolchain"]), Upload: upload{Kind: Kinds[0], Key: site.Key{Text: people.NewToken(16)}}}
 	plugins, err := s.Store.Plugins(ctx, "", "")
 	if err != nil {
 		return nil, fmt.Errorf("list plugins: %w", err)
@@ -81,7 +81,7 @@ func (s *Room) pluginsView(c *fiber.Ctx) (*pluginsView, error) {
 	view.Lacking = lackingCompilers(workers)
 	view.Rows = pluginRows(plugins, view.Problems)
 	for _, j := range jobs {
-		row := pluginJobRow{SetterJob: j, Title: jobTitle(j.About, pluginOf(j.About, j.JobID, plugins))}
+		row := jobRow{SetterJob: j, Title: jobTitle(j.About, pluginOf(j.About, j.JobID, plugins))}
 		if verdict := j.Verdict(); verdict != "" {
 			row.Outcome = outcome(j.About.Op, verdict)
 		}
@@ -113,11 +113,11 @@ func lackingCompilers(workers []judge.WorkerInfo) (lacking []judge.Language) {
 
 // pluginRows makes a row of each name, from versions that come by name and
 // newest first.
-func pluginRows(plugins []judge.Plugin, problems []judge.Problem) []pluginRow {
-	var rows []pluginRow
+func pluginRows(plugins []judge.Plugin, problems []judge.Problem) []nameRow {
+	var rows []nameRow
 	for i, p := range plugins {
 		if n := len(rows); n == 0 || rows[n-1].Kind != p.Kind || rows[n-1].Name != p.Name {
-			rows = append(rows, pluginRow{Kind: p.Kind, Name: p.Name, Newest: p})
+			rows = append(rows, nameRow{Kind: p.Kind, Name: p.Name, Newest: p})
 		}
 		row := &rows[len(rows)-1]
 		row.Versions++
@@ -164,5 +164,5 @@ func (s *Room) uploadAgain(c *fiber.Ctx, u upload, f *site.Fault) error {
 	}
 	u.Key = view.Upload.Key // what is sent next is another upload
 	view.Upload, view.Fault = u, f
-	return s.Page(c, f.Status, "checkers", "Checkers", view)
+	return s.Page(c, f.Status, "plugins", "Checkers", view)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"mime/multipart"
 	"slices"
@@ -21,8 +20,7 @@ import (
 type upload struct {
 	Kind, Name, Version, Protocol, Problem string
 	Files                                  []judge.PluginFile
-	Key                                    string // idempotency key; "" = none
-	keyField                               string // what the caller calls it
+	Key                                    site.Key
 }
 
 // uploadFields are the fields of an upload besides its files.
@@ -42,14 +40,14 @@ func (u *upload) set(field, value string) {
 	case "problem":
 		u.Problem = value
 	case "key":
-		u.Key, u.keyField = value, field
+		u.Key = site.Key{Text: value, Field: field}
 	}
 }
 
 // readUpload reads the body of a request: a multipart form with the files in
 // "files", or a module alone with the rest as query parameters.
 func readUpload(c *fiber.Ctx) (upload, site.WrongFields, error) {
-	u, wrong := upload{Kind: Kinds[0], keyField: "Idempotency-Key", Key: c.Get("Idempotency-Key")}, site.WrongFields(nil)
+	u, wrong := upload{Kind: Kinds[0], Key: site.HeaderKey(c)}, site.WrongFields(nil)
 	kind, _, _ := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	switch kind {
 	case "application/wasm":
@@ -96,18 +94,12 @@ func (u *upload) take(field string, values, known []string) *judge.FieldError {
 	return nil
 }
 
-// readFiles reads uploaded files as far as they may be taken.
-func readFiles(headers []*multipart.FileHeader) ([]judge.PluginFile, error) {
-	var files []judge.PluginFile
+// readFiles reads uploaded files.
+func readFiles(headers []*multipart.FileHeader) (files []judge.PluginFile, err error) {
 	for _, h := range headers {
-		file, err := h.Open()
+		data, err := site.ReadFormFile(h)
 		if err != nil {
-			return nil, fmt.Errorf("open an uploaded file: %w", err)
-		}
-		data, err := io.ReadAll(file)
-		_ = file.Close() // only read
-		if err != nil {
-			return nil, fmt.Errorf("read an uploaded file: %w", err)
+			return nil, err
 		}
 		files = append(files, judge.PluginFile{Name: h.Filename, Data: data})
 	}
@@ -127,7 +119,7 @@ func (s *Room) storeUpload(ctx context.Context, v site.Viewer, u upload, wrong s
 	}
 	return s.order(ctx, v, judge.PluginPayload{
 		Op: judge.PluginUpload, Kind: u.Kind, Name: u.Name, Version: u.Version, Protocol: u.Protocol, Problem: u.Problem, Files: u.Files,
-	}, u.Key, u.keyField)
+	}, u.Key)
 }
 
 // checkProblem says that there is no problem of a name, unless the name is

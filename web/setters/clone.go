@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 
 // newName refuses a short name that cannot be that of a new problem of the viewer.
 func (s *Room) newName(ctx context.Context, v site.Viewer, field, name string) error {
-	u := packageUpload{Problem: name}
+	u := upload{Problem: name}
 	if wrong := u.check(); len(wrong) > 0 {
 		wrong[0].Field = field
 		return wrong.Err()
@@ -36,7 +37,7 @@ func (s *Room) newName(ctx context.Context, v site.Viewer, field, name string) e
 
 // clone stores the job that makes a problem of its own of a version of another, which
 // every setter may see. "" is the live version, or else the newest.
-func (s *Room) clone(ctx context.Context, v site.Viewer, slug, version, name, key, keyField string) (none sql.Receipt, err error) {
+func (s *Room) clone(ctx context.Context, v site.Viewer, slug, version, name string, key site.Key) (none sql.Receipt, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	if version == "" {
@@ -48,7 +49,7 @@ func (s *Room) clone(ctx context.Context, v site.Viewer, slug, version, name, ke
 	if err != nil {
 		return none, err
 	}
-	if wrong := site.CheckKey(keyField, key); wrong != nil {
+	if wrong := key.Check(); wrong != nil {
 		return none, wrong
 	}
 	if err := s.newName(ctx, v, "name", name); err != nil {
@@ -57,7 +58,7 @@ func (s *Room) clone(ctx context.Context, v site.Viewer, slug, version, name, ke
 	if err := s.TakeVersion(ctx, v, 0); err != nil {
 		return none, err
 	}
-	return s.orderRevision(ctx, v, pkg, name, problem.Revision{}, key, keyField, spent{versions: 1})
+	return s.orderRevision(ctx, v, pkg, name, problem.Revision{}, key, spent{versions: 1})
 }
 
 // chosenVersion is the live version of a problem, or else the newest.
@@ -78,7 +79,7 @@ func (s *Room) chosenVersion(ctx context.Context, slug string) (string, error) {
 
 // fromTemplate stores the job that makes a new problem of one of the samples that
 // ship.
-func (s *Room) fromTemplate(ctx context.Context, v site.Viewer, template, name, key, keyField string) (none sql.Receipt, err error) {
+func (s *Room) fromTemplate(ctx context.Context, v site.Viewer, template, name string, key site.Key) (none sql.Receipt, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	if s.Config.Blobs == nil {
@@ -87,7 +88,7 @@ func (s *Room) fromTemplate(ctx context.Context, v site.Viewer, template, name, 
 	if !slices.Contains(samples.Slugs(), template) {
 		return none, site.FieldRefusal(site.WrongField("template", site.ReasonUnknown, "There is no template %q; there are %s.", site.Shorten(template), strings.Join(samples.Slugs(), ", ")))
 	}
-	if wrong := site.CheckKey(keyField, key); wrong != nil {
+	if wrong := key.Check(); wrong != nil {
 		return none, wrong
 	}
 	if err := s.newName(ctx, v, "name", name); err != nil {
@@ -100,9 +101,9 @@ func (s *Room) fromTemplate(ctx context.Context, v site.Viewer, template, name, 
 	if err := s.TakeVersion(ctx, v, 0); err != nil {
 		return none, err
 	}
-	u := packageUpload{Problem: name, Key: key, keyField: keyField}
+	u := upload{Problem: name, Key: key}
 	var receipt sql.Receipt
-	if err = s.storeFolder(ctx, &u, fsys); err == nil {
+	if err = s.storeMade(ctx, &u, func(w io.Writer) error { return zipFolder(w, fsys) }); err == nil {
 		receipt, err = s.orderImport(ctx, v, u, nil)
 	}
 	return receipt, errors.Join(err, s.CountVersion(ctx, v, u.bytes, err != nil || receipt.Existing))
@@ -121,11 +122,11 @@ func (s *Room) apiClone(c *fiber.Ctx) error {
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := s.clone(c.UserContext(), site.ViewerOf(c), c.Params("slug"), version, name, c.Get("Idempotency-Key"), "Idempotency-Key")
+	receipt, err := s.clone(c.UserContext(), site.ViewerOf(c), c.Params("slug"), version, name, site.HeaderKey(c))
 	if err != nil {
 		return err
 	}
-	return acceptedPackage(c, receipt)
+	return site.Accepted(c, receipt, site.ImportURL(receipt.JobID))
 }
 
 // apiTemplates handles GET /api/v1/templates.
@@ -143,16 +144,16 @@ func (s *Room) apiFromTemplate(c *fiber.Ctx) error {
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := s.fromTemplate(c.UserContext(), site.ViewerOf(c), c.Params("name"), name, c.Get("Idempotency-Key"), "Idempotency-Key")
+	receipt, err := s.fromTemplate(c.UserContext(), site.ViewerOf(c), c.Params("name"), name, site.HeaderKey(c))
 	if err != nil {
 		return err
 	}
-	return acceptedPackage(c, receipt)
+	return site.Accepted(c, receipt, site.ImportURL(receipt.JobID))
 }
 
 // cloneForm handles POST /packages/:slug/clone.
 func (s *Room) cloneForm(c *fiber.Ctx) error {
-	receipt, err := s.clone(c.UserContext(), site.ViewerOf(c), c.Params("slug"), c.FormValue("version"), strings.TrimSpace(c.FormValue("name")), c.FormValue("key"), "key")
+	receipt, err := s.clone(c.UserContext(), site.ViewerOf(c), c.Params("slug"), c.FormValue("version"), strings.TrimSpace(c.FormValue("name")), site.FormKey(c))
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (s *Room) cloneForm(c *fiber.Ctx) error {
 
 // templateForm handles POST /packages/template.
 func (s *Room) templateForm(c *fiber.Ctx) error {
-	receipt, err := s.fromTemplate(c.UserContext(), site.ViewerOf(c), c.FormValue("template"), strings.TrimSpace(c.FormValue("name")), c.FormValue("key"), "key")
+	receipt, err := s.fromTemplate(c.UserContext(), site.ViewerOf(c), c.FormValue("template"), strings.TrimSpace(c.FormValue("name")), site.FormKey(c))
 	if err != nil {
 		return err
 	}

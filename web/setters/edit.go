@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,8 +35,7 @@ type save struct {
 	Base    string // version whose files are changed
 	Seen    string // the newest version that whoever changes it knows of; "" = Base
 	Changes draft.Changes
-	Key     string
-	field   string // what the key is called
+	Key     site.Key
 }
 
 // plan returns the revision of the base that the changes make.
@@ -97,7 +97,7 @@ func (s *Room) saveChanges(ctx context.Context, v site.Viewer, e save) (none sql
 	if err := s.MayChange(ctx, v, e.Slug); err != nil {
 		return none, err
 	}
-	if wrong := site.CheckKey(e.field, e.Key); wrong != nil {
+	if wrong := e.Key.Check(); wrong != nil {
 		return none, wrong
 	}
 	if e.Changes.Empty() {
@@ -117,7 +117,7 @@ func (s *Room) saveChanges(ctx context.Context, v site.Viewer, e save) (none sql
 	if err := s.takeTurn(ctx, v, e); err != nil {
 		return none, errors.Join(err, s.countSpent(ctx, v, taken, 0, true))
 	}
-	receipt, err := s.orderRevision(ctx, v, pkg, e.Slug, rev, e.Key, e.field, taken)
+	receipt, err := s.orderRevision(ctx, v, pkg, e.Slug, rev, e.Key, taken)
 	return receipt, errors.Join(err, s.Store.EndEdit(context.WithoutCancel(ctx), e.Slug, e.Seen, v.Name, receipt.JobID))
 }
 
@@ -184,9 +184,9 @@ func (s *Room) overtaken(ctx context.Context, e save, newest judge.ProblemVersio
 
 // orderRevision writes the archive of a revision and stores the job that takes it in,
 // as an upload of the same. It gives back what was taken for it if it comes to nothing.
-func (s *Room) orderRevision(ctx context.Context, v site.Viewer, pkg *problem.Package, slug string, rev problem.Revision, key, field string, taken spent) (receipt sql.Receipt, err error) {
-	u := packageUpload{Problem: slug, Key: key, keyField: field}
-	if err = s.storeRevision(ctx, &u, pkg, rev); err == nil {
+func (s *Room) orderRevision(ctx context.Context, v site.Viewer, pkg *problem.Package, slug string, rev problem.Revision, key site.Key, taken spent) (receipt sql.Receipt, err error) {
+	u := upload{Problem: slug, Key: key}
+	if err = s.storeMade(ctx, &u, func(w io.Writer) error { return pkg.Revise(ctx, w, rev) }); err == nil {
 		receipt, err = s.orderImport(ctx, v, u, nil)
 	}
 	return receipt, errors.Join(err, s.countSpent(ctx, v, taken, u.bytes, err != nil || receipt.Existing))

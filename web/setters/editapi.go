@@ -26,7 +26,7 @@ type editJSON struct {
 
 // readEdit reads a change of the version that the address names.
 func (s *Room) readEdit(c *fiber.Ctx) (save, error) {
-	e := save{Slug: c.Params("slug"), Base: c.Params("version"), Key: c.Get("Idempotency-Key"), field: "Idempotency-Key"}
+	e := save{Slug: c.Params("slug"), Base: c.Params("version"), Key: site.HeaderKey(c)}
 	f, err := site.ReadFields(c, editFields...)
 	if err != nil {
 		return e, err
@@ -54,7 +54,7 @@ func (s *Room) apiEdit(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return acceptedPackage(c, receipt)
+	return site.Accepted(c, receipt, site.ImportURL(receipt.JobID))
 }
 
 // fileJSON is a file of a version as /api/v1 shows it.

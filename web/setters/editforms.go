@@ -1,9 +1,7 @@
 package setters
 
 import (
-	"io"
 	"math"
-	"mime/multipart"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,17 +26,8 @@ func uploaded(c *fiber.Ctx, file, text string) ([]byte, string, error) {
 	if err != nil || len(form.File[file]) == 0 || form.File[file][0].Size == 0 {
 		return []byte(formText(c, text)), "", nil //nolint:nilerr // a form without files is one
 	}
-	b, err := readFormFile(form.File[file][0])
+	b, err := site.ReadFormFile(form.File[file][0])
 	return b, form.File[file][0].Filename, err
-}
-
-func readFormFile(header *multipart.FileHeader) ([]byte, error) {
-	f, err := header.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
 }
 
 // formChanges reads what a form of the editing page changes.

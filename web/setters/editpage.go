@@ -238,7 +238,7 @@ func (s *Room) editForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	e := save{Slug: view.Problem, Base: view.Base, Seen: c.FormValue("seen"), Key: c.FormValue("key"), field: "key"}
+	e := save{Slug: view.Problem, Base: view.Base, Seen: c.FormValue("seen"), Key: site.FormKey(c)}
 	changes, wrong, err := formChanges(c, pkg, names)
 	if err != nil {
 		return site.BadBody(site.ReasonInvalid, "The form cannot be read: it is cut or malformed.")

@@ -11,35 +11,35 @@ import (
 	"deepoj/web/site"
 )
 
-// packageReport is what a job about a package found.
-type packageReport struct {
+// report is what a job about a package found.
+type report struct {
 	judge.PackageReport
 
 	Rendering *judge.RenderReport `json:"-"` // of a job of kind render
 }
 
-// readPackageReport reads a report. What cannot be read is left empty.
-func readPackageReport(raw json.RawMessage) (r packageReport) {
+// readReport reads a report. What cannot be read is left empty.
+func readReport(raw json.RawMessage) (r report) {
 	if json.Unmarshal(raw, &r) != nil {
-		return packageReport{}
+		return report{}
 	}
 	return r
 }
 
-// packageStage is the step that a running job is at, and how far it is.
-type packageStage struct {
+// stage is the step that a running job is at, and how far it is.
+type stage struct {
 	Step        string
 	Done, Total int
 	What        string // was done last
 }
 
-// packageSoFar puts together what the events of a running job tell: the step it is
+// soFar puts together what the events of a running job tell: the step it is
 // at, and the rows.
-func packageSoFar(told []json.RawMessage) (r packageReport, at packageStage) {
+func soFar(told []json.RawMessage) (r report, at stage) {
 	r.Proof = &judge.Proof{}
 	for _, raw := range told {
 		var one struct {
-			packageStage
+			stage
 			Row *judge.ProofRow
 		}
 		if json.Unmarshal(raw, &one) != nil {
@@ -49,14 +49,14 @@ func packageSoFar(told []json.RawMessage) (r packageReport, at packageStage) {
 		case one.Row != nil:
 			r.Proof.Rows = append(r.Proof.Rows, *one.Row)
 		default:
-			at = one.packageStage
+			at = one.stage
 		}
 	}
 	return r, at
 }
 
 // words says what a step is, and how far it is.
-func (at packageStage) words() (headline, detail string) {
+func (at stage) words() (headline, detail string) {
 	far := fmt.Sprintf("%d of %d", at.Done, at.Total)
 	if at.What != "" {
 		far += ", last " + at.What
@@ -86,8 +86,8 @@ type jobView struct {
 
 	Title   string
 	Problem string // short name
-	Stage   packageStage
-	Report  packageReport
+	Stage   stage
+	Report  report
 }
 
 func (view *jobView) PageTitle() string { return view.Title }
@@ -104,15 +104,15 @@ func (s *Room) jobPage(c *fiber.Ctx) (job.Page, error) {
 	return ShowJob(j, events, place, site.ViewerOf(c)), nil
 }
 
-func packageTitle(kind judge.Kind, p judge.PackagePayload) string {
+func jobTitle(kind judge.Kind, p judge.PackagePayload) string {
 	if kind == judge.KindVerify {
 		return "Proof of " + p.Problem
 	}
 	return "Import of " + p.Problem
 }
 
-// packageOutcome says in a few words how a job about a package ended.
-func packageOutcome(v judge.Verdict) string {
+// outcome says in a few words how a job about a package ended.
+func outcome(v judge.Verdict) string {
 	known, ok := map[judge.Verdict]string{"": "", judge.AC: "Proved", judge.JE: "Refused"}[v]
 	if !ok {
 		return "Proof failed"
@@ -122,7 +122,7 @@ func packageOutcome(v judge.Verdict) string {
 
 // ShowJob puts together what the page of a job about a package shows. Place may be nil.
 func ShowJob(j *judge.SetterJob, events []judge.Event, place *judge.Place, v site.Viewer) job.Page {
-	view := &jobView{StandingView: job.ShowStanding(j, events, place, v), Title: packageTitle(j.Kind, j.Package), Problem: j.Package.Problem}
+	view := &jobView{StandingView: job.ShowStanding(j, events, place, v), Title: jobTitle(j.Kind, j.Package), Problem: j.Package.Problem}
 	if j.Kind == judge.KindRender {
 		view.Title = renderingTitle(j.Render)
 	}
@@ -138,7 +138,7 @@ func ShowJob(j *judge.SetterJob, events []judge.Event, place *judge.Place, v sit
 // showMoving says where a job stands that is not done.
 func (view *jobView) showMoving(run *job.Run) {
 	if run != nil {
-		view.Report, view.Stage = packageSoFar(run.Told)
+		view.Report, view.Stage = soFar(run.Told)
 		view.Stage.Done = max(view.Stage.Done, len(view.Report.Proof.Rows))
 	}
 	if view.Job.Status == judge.Running {
@@ -152,8 +152,8 @@ func (view *jobView) showOutcome() {
 		view.showRendering(result)
 		return
 	}
-	view.Report = readPackageReport(result.Report)
-	view.Verdict, view.Headline = result.Verdict, packageOutcome(result.Verdict)
+	view.Report = readReport(result.Report)
+	view.Verdict, view.Headline = result.Verdict, outcome(result.Verdict)
 	view.Message = site.OrElse(view.Report.Error, result.Message)
 	proof := view.Report.Proof
 	switch {

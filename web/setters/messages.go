@@ -2,7 +2,6 @@ package setters
 
 import (
 	"errors"
-	"net/url"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -114,7 +113,7 @@ func (s *Room) setMessages(c *fiber.Ctx, who string) error {
 func (s *Room) messagesForm(c *fiber.Ctx) error {
 	err := s.setMessages(c, c.FormValue("checker_messages"))
 	if err == nil {
-		return c.Redirect("/packages/"+url.PathEscape(c.Params("slug")), fiber.StatusSeeOther)
+		return c.Redirect(site.PackageURL(c.Params("slug")), fiber.StatusSeeOther)
 	}
 	f := s.Explain(c.UserContext(), err)
 	if f.Field == "" {

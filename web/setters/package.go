@@ -74,7 +74,7 @@ func (s *Room) showPackage(c *fiber.Ctx, status int, wrong *site.Fault) error {
 			if err != nil {
 				return fmt.Errorf("look up version: %w", err)
 			}
-			row.Proof = readPackageReport(full.Report).Proof
+			row.Proof = readReport(full.Report).Proof
 			if view.PackageSays, err = s.Store.VersionAsImported(ctx, slug, v.Version); err != nil {
 				return err
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -14,7 +13,6 @@ import (
 	"deepoj/host/people"
 	"deepoj/host/problem"
 	"deepoj/host/problem/samples"
-	"deepoj/sql"
 	"deepoj/web/site"
 )
 
@@ -31,23 +29,23 @@ type packageRow struct {
 	Versions       int
 }
 
-// packageJobRow is a job about a package in a list.
-type packageJobRow struct {
+// jobRow is a job about a package in a list.
+type jobRow struct {
 	judge.SetterJob
 	Title   string
 	Outcome string // "" while there is none
 }
 
 // Moving reports whether the job is not done.
-func (r packageJobRow) Moving() bool { return !r.Status.Terminal() }
+func (r jobRow) Moving() bool { return !r.Status.Terminal() }
 
 type packagesView struct {
 	Rows      []packageRow
-	Jobs      []packageJobRow
+	Jobs      []jobRow
 	Moving    bool
 	Limit     int64 // bytes of a package
 	Quota     quotaView
-	Upload    packageUpload
+	Upload    upload
 	Templates []string
 	Fault     *site.Fault // why the form comes back
 }
@@ -66,7 +64,7 @@ func (s *Room) packagesPage(c *fiber.Ctx) error {
 }
 
 func (s *Room) packagesView(ctx context.Context, v site.Viewer) (*packagesView, error) {
-	view := &packagesView{Limit: s.Config.MaxPackage, Templates: samples.Slugs(), Upload: packageUpload{Activate: true, Key: people.NewToken(16)}}
+	view := &packagesView{Limit: s.Config.MaxPackage, Templates: samples.Slugs(), Upload: upload{Activate: true, Key: site.Key{Text: people.NewToken(16)}}}
 	versions, err := s.Store.ProblemVersions(ctx, "")
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
@@ -89,7 +87,7 @@ func (s *Room) packagesView(ctx context.Context, v site.Viewer) (*packagesView, 
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
 	for _, j := range jobs {
-		row := packageJobRow{SetterJob: j, Title: packageTitle(j.Kind, j.Package), Outcome: packageOutcome(j.Verdict())}
+		row := jobRow{SetterJob: j, Title: jobTitle(j.Kind, j.Package), Outcome: outcome(j.Verdict())}
 		if j.Kind == judge.KindRender {
 			row.Title, row.Outcome = renderingTitle(j.Render), map[judge.Verdict]string{judge.AC: "Rendered", judge.WA: "Not all rendered"}[j.Verdict()]
 		}
@@ -125,13 +123,7 @@ func (s *Room) apiImport(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return acceptedPackage(c, receipt)
-}
-
-// acceptedPackage answers with the job that was stored.
-func acceptedPackage(c *fiber.Ctx, r sql.Receipt) error {
-	c.Set(fiber.HeaderLocation, "/api/v1/jobs/"+strconv.FormatInt(r.JobID, 10))
-	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": r.JobID, "url": site.ImportURL(r.JobID), "existing": r.Existing})
+	return site.Accepted(c, receipt, site.ImportURL(receipt.JobID))
 }
 
 // export handles GET /api/v1/problems/:slug/package?version=, and the same below

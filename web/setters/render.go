@@ -1,8 +1,6 @@
 package setters
 
 import (
-	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
@@ -29,16 +27,16 @@ func (s *Room) apiRender(c *fiber.Ctx) error {
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := s.orderRendering(c, names, all, c.Get("Idempotency-Key"))
+	receipt, err := s.orderRendering(c, names, all, site.HeaderKey(c))
 	if err != nil {
 		return err
 	}
-	return acceptedPackage(c, receipt)
+	return site.Accepted(c, receipt, site.ImportURL(receipt.JobID))
 }
 
 // renderForm handles POST /packages/:slug/render.
 func (s *Room) renderForm(c *fiber.Ctx) error {
-	receipt, err := s.orderRendering(c, []string{c.Params("slug")}, false, "")
+	receipt, err := s.orderRendering(c, []string{c.Params("slug")}, false, site.Key{})
 	if err != nil {
 		return err
 	}
@@ -47,7 +45,7 @@ func (s *Room) renderForm(c *fiber.Ctx) error {
 
 // orderRendering stores a job that renders problems that the viewer may change, or for
 // staff all.
-func (s *Room) orderRendering(c *fiber.Ctx, names []string, all bool, key string) (sql.Receipt, error) {
+func (s *Room) orderRendering(c *fiber.Ctx, names []string, all bool, key site.Key) (sql.Receipt, error) {
 	ctx, v := c.UserContext(), site.ViewerOf(c)
 	var none sql.Receipt
 	switch {
@@ -75,27 +73,17 @@ func (s *Room) orderRendering(c *fiber.Ctx, names []string, all bool, key string
 			return none, err
 		}
 	}
-	if wrong := site.CheckKey("Idempotency-Key", key); wrong != nil {
+	if wrong := key.Check(); wrong != nil {
 		return none, wrong
-	}
-	payload, err := json.Marshal(judge.RenderPayload{SchemaVersion: judge.PayloadVersion, ContentType: judge.RenderType, By: v.Name, Problems: names})
-	if err != nil {
-		return none, fmt.Errorf("encode the job: %w", err)
-	}
-	receipt, err := s.SubmitJob(ctx, sql.NewJob{
-		Kind: judge.KindRender, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
-	})
-	if err != nil {
-		return none, site.FieldNames{Key: "Idempotency-Key"}.Rename(err)
-	}
-	if receipt.Existing {
-		return receipt, nil
 	}
 	subject := "problems"
 	if len(names) == 1 {
 		subject = "problem:" + names[0]
 	}
-	return receipt, s.Store.AuditNote(ctx, v.Name, "package_render", subject, map[string]any{"job_id": receipt.JobID, "problems": names})
+	return s.Order(ctx, v, Order{
+		Kind: judge.KindRender, Key: key, Act: "package_render", Subject: subject, Detail: map[string]any{"problems": names},
+		Payload: judge.RenderPayload{SchemaVersion: judge.PayloadVersion, ContentType: judge.RenderType, By: v.Name, Problems: names},
+	})
 }
 
 // renderingTitle is what a job of kind render is called.

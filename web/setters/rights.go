@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
@@ -154,7 +153,7 @@ func (s *Room) addPersonForm(c *fiber.Ctx) error {
 	if err := s.addPerson(c, c.FormValue("name"), c.FormValue("as") == "owner"); err != nil {
 		return err
 	}
-	return c.Redirect("/packages/"+url.PathEscape(c.Params("slug"))+"#people", fiber.StatusSeeOther)
+	return c.Redirect(site.PackageURL(c.Params("slug"))+"#people", fiber.StatusSeeOther)
 }
 
 // removePersonForm handles POST /packages/:slug/people/:name/remove.
@@ -162,7 +161,7 @@ func (s *Room) removePersonForm(c *fiber.Ctx) error {
 	if err := s.removePerson(c); err != nil {
 		return err
 	}
-	return c.Redirect("/packages/"+url.PathEscape(c.Params("slug"))+"#people", fiber.StatusSeeOther)
+	return c.Redirect(site.PackageURL(c.Params("slug"))+"#people", fiber.StatusSeeOther)
 }
 
 // apiHide handles POST /api/v1/problems/:slug/hide and …/show.
@@ -197,6 +196,6 @@ func (s *Room) hideForm(hidden bool) fiber.Handler {
 		if err := s.hide(c, hidden); err != nil {
 			return err
 		}
-		return c.Redirect("/packages/"+url.PathEscape(c.Params("slug")), fiber.StatusSeeOther)
+		return c.Redirect(site.PackageURL(c.Params("slug")), fiber.StatusSeeOther)
 	}
 }

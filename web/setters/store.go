@@ -14,7 +14,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
-	"deepoj/host/problem"
 	"deepoj/sql"
 	"deepoj/web/site"
 )
@@ -63,7 +62,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // takeArchive stores the archive of somebody who may make a version of the problem, of
 // a body of about size bytes; negative = nobody knows. Nobody else's is read.
-func (s *Room) takeArchive(c *fiber.Ctx, u *packageUpload, from io.Reader, size int64, wrong *site.WrongFields) error {
+func (s *Room) takeArchive(c *fiber.Ctx, u *upload, from io.Reader, size int64, wrong *site.WrongFields) error {
 	ctx, v := c.UserContext(), site.ViewerOf(c)
 	if err := s.MayChange(ctx, v, u.Problem); err != nil {
 		return err
@@ -77,7 +76,7 @@ func (s *Room) takeArchive(c *fiber.Ctx, u *packageUpload, from io.Reader, size 
 }
 
 // storeArchive puts an archive into the blob store.
-func (s *Room) storeArchive(ctx context.Context, u *packageUpload, from io.Reader, wrong *site.WrongFields) error {
+func (s *Room) storeArchive(ctx context.Context, u *upload, from io.Reader, wrong *site.WrongFields) error {
 	limited := &bounded{r: from, left: s.Config.MaxPackage}
 	r := bufio.NewReaderSize(limited, 64<<10)
 	if magic, err := r.Peek(4); err != nil && !errors.Is(err, io.EOF) || !bytes.HasPrefix(magic, []byte("PK\x03\x04")) {
@@ -104,17 +103,17 @@ func (s *Room) packageTooLong() error {
 }
 
 // orderImport stores the job that takes a package in.
-func (s *Room) orderImport(ctx context.Context, v site.Viewer, u packageUpload, wrong site.WrongFields) (sql.Receipt, error) {
+func (s *Room) orderImport(ctx context.Context, v site.Viewer, u upload, wrong site.WrongFields) (sql.Receipt, error) {
 	if err := wrong.Err(); err != nil {
 		return sql.Receipt{}, err
 	}
 	return s.orderPackage(ctx, v, judge.KindImport, judge.PackagePayload{
 		Problem: u.Problem, Archive: string(u.archive), Bytes: u.bytes, Activate: u.Activate, Given: u.Given,
-	}, u.Key, u.keyField)
+	}, u.Key)
 }
 
 // takeIn reads a package from a request and stores the job that takes it in.
-func (s *Room) takeIn(c *fiber.Ctx) (packageUpload, sql.Receipt, error) {
+func (s *Room) takeIn(c *fiber.Ctx) (upload, sql.Receipt, error) {
 	var receipt sql.Receipt
 	u, wrong, err := s.readPackage(c)
 	if err == nil {
@@ -126,55 +125,59 @@ func (s *Room) takeIn(c *fiber.Ctx) (packageUpload, sql.Receipt, error) {
 	return u, receipt, err
 }
 
-// orderPackage stores a job about a package and notes who asked for it. When it
-// returns, the job and its queue row are committed.
-func (s *Room) orderPackage(ctx context.Context, v site.Viewer, kind judge.Kind, p judge.PackagePayload, key, keyField string) (sql.Receipt, error) {
-	var none sql.Receipt
+// orderPackage stores a job about a package.
+func (s *Room) orderPackage(ctx context.Context, v site.Viewer, kind judge.Kind, p judge.PackagePayload, key site.Key) (sql.Receipt, error) {
 	p.SchemaVersion, p.ContentType, p.By = judge.PayloadVersion, judge.PackageType, v.Name
-	payload, err := json.Marshal(p)
+	return s.Order(ctx, v, Order{
+		Kind: kind, Payload: p, Key: key, Act: "package_" + string(kind), Subject: "problem:" + p.Problem,
+		Detail: map[string]any{"archive": p.Archive, "version": p.Version, "activate": p.Activate},
+	})
+}
+
+// Order is a job that a setter asks for.
+type Order struct {
+	Kind    judge.Kind
+	Payload any
+	Key     site.Key
+
+	Act, Subject string         // for the audit log
+	Detail       map[string]any // likewise, beside the number of the job
+}
+
+// Order stores a job and notes who asked for it. When it returns, the job and its queue
+// row are committed.
+func (s *Room) Order(ctx context.Context, v site.Viewer, o Order) (none sql.Receipt, err error) {
+	payload, err := json.Marshal(o.Payload)
 	if err != nil {
 		return none, fmt.Errorf("encode the job: %w", err)
 	}
 	receipt, err := s.SubmitJob(ctx, sql.NewJob{
-		Kind: kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: key, TraceID: site.TraceOf(ctx),
+		Kind: o.Kind, Author: v.Name, GroupKey: v.Name, Payload: payload, IdempotencyKey: o.Key.Text, TraceID: site.TraceOf(ctx),
 	})
 	if err != nil {
-		return none, site.FieldNames{Key: keyField}.Rename(err)
+		return none, site.FieldNames{Key: o.Key.Field}.Rename(err)
 	}
 	if receipt.Existing {
 		return receipt, nil
 	}
-	detail := map[string]any{"job_id": receipt.JobID, "archive": p.Archive, "version": p.Version, "activate": p.Activate}
-	if err := s.Store.AuditNote(ctx, v.Name, "package_"+string(kind), "problem:"+p.Problem, detail); err != nil {
-		return none, fmt.Errorf("note a job about a package: %w", err)
+	o.Detail["job_id"] = receipt.JobID
+	if err := s.Store.AuditNote(ctx, v.Name, o.Act, o.Subject, o.Detail); err != nil {
+		return none, fmt.Errorf("note a job of a setter: %w", err)
 	}
 	return receipt, nil
 }
 
-// storeRevision puts the archive of a revision into the blob store.
-func (s *Room) storeRevision(ctx context.Context, u *packageUpload, pkg *problem.Package, rev problem.Revision) error {
+// storeMade puts an archive that is made here into the blob store.
+func (s *Room) storeMade(ctx context.Context, u *upload, write func(io.Writer) error) error {
 	r, w := io.Pipe()
-	go func() { w.CloseWithError(pkg.Revise(ctx, w, rev)) }()
+	go func() { w.CloseWithError(write(w)) }()
 	digest, size, err := s.Config.Blobs.Put(ctx, &bounded{r: r, left: s.Config.MaxPackage})
 	_ = r.CloseWithError(errors.New("nobody reads it any more"))
 	switch {
 	case errors.Is(err, errTooLong):
 		return s.packageTooLong()
 	case err != nil:
-		return fmt.Errorf("store a changed package: %w", err)
-	}
-	u.archive, u.bytes = digest, size
-	return nil
-}
-
-// storeFolder puts an archive of a folder into the blob store.
-func (s *Room) storeFolder(ctx context.Context, u *packageUpload, fsys fs.FS) error {
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(zipFolder(w, fsys)) }()
-	digest, size, err := s.Config.Blobs.Put(ctx, r)
-	_ = r.CloseWithError(errors.New("nobody reads it any more"))
-	if err != nil {
-		return fmt.Errorf("store a template: %w", err)
+		return fmt.Errorf("store a package that was made: %w", err)
 	}
 	u.archive, u.bytes = digest, size
 	return nil

@@ -22,27 +22,26 @@ import (
 // addresses.
 var problemName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// packageFields are the fields of an upload besides its archive.
-var packageFields = []string{"problem", "activate", "title", "time", "memory"}
+// uploadFields are the fields of an upload besides its archive.
+var uploadFields = []string{"problem", "activate", "title", "time", "memory"}
 
-// packageUpload is a problem package as it came in. Its archive is in the blob
+// upload is a problem package as it came in. Its archive is in the blob
 // store.
-type packageUpload struct {
+type upload struct {
 	Problem  string
 	Activate bool // when it is proved
 
 	judge.Given // of a problem whose format need not say it
 
-	Key      string
-	keyField string // what the caller calls it
-	archive  blob.Digest
-	bytes    int64
-	taken    bool // it is one of the versions that a setter may make today
-	csrf     string
+	Key     site.Key
+	archive blob.Digest
+	bytes   int64
+	taken   bool // it is one of the versions that a setter may make today
+	csrf    string
 }
 
 // Seconds is the time limit that was given, as people write it; "" = none.
-func (u packageUpload) Seconds() string {
+func (u upload) Seconds() string {
 	if u.CPUMillis == 0 {
 		return ""
 	}
@@ -50,15 +49,15 @@ func (u packageUpload) Seconds() string {
 }
 
 // set sets a field; the error says what is wrong with the value.
-func (u *packageUpload) set(field, value string, known []string) *judge.FieldError {
+func (u *upload) set(field, value string, known []string) *judge.FieldError {
 	value = strings.TrimSpace(value)
 	switch {
 	case !slices.Contains(known, field):
-		return site.WrongField(site.Shorten(field), site.ReasonUnknown, "There is no such field; the fields are package, %s.", strings.Join(packageFields, ", "))
+		return site.WrongField(site.Shorten(field), site.ReasonUnknown, "There is no such field; the fields are package, %s.", strings.Join(uploadFields, ", "))
 	case field == "problem":
 		u.Problem = value
 	case field == "key":
-		u.Key, u.keyField = value, field
+		u.Key = site.Key{Text: value, Field: field}
 	case field == "csrf":
 		u.csrf = value
 	case field == "title":
@@ -85,8 +84,8 @@ func (u *packageUpload) set(field, value string, known []string) *judge.FieldErr
 // readPackage streams the archive of a request into the blob store: a ZIP file
 // alone with the rest as query parameters, or a form whose fields come before the
 // file, in "package". Nothing is stored for whoever may not upload.
-func (s *Room) readPackage(c *fiber.Ctx) (packageUpload, site.WrongFields, error) {
-	u := packageUpload{Activate: true, Key: c.Get("Idempotency-Key"), keyField: "Idempotency-Key", csrf: c.Get("X-CSRF-Token")}
+func (s *Room) readPackage(c *fiber.Ctx) (upload, site.WrongFields, error) {
+	u := upload{Activate: true, Key: site.HeaderKey(c), csrf: c.Get("X-CSRF-Token")}
 	if s.Config.Blobs == nil {
 		return u, nil, site.NoBlobs()
 	}
@@ -99,7 +98,7 @@ func (s *Room) readPackage(c *fiber.Ctx) (packageUpload, site.WrongFields, error
 	switch {
 	case kind == "application/zip" || kind == "application/octet-stream":
 		for field, value := range c.Queries() {
-			wrong.Add(u.set(field, value, packageFields))
+			wrong.Add(u.set(field, value, uploadFields))
 		}
 		if err := u.mayStore(site.ViewerOf(c)); err != nil {
 			return u, nil, err
@@ -111,7 +110,7 @@ func (s *Room) readPackage(c *fiber.Ctx) (packageUpload, site.WrongFields, error
 		err := s.takeArchive(c, &u, &counted{r: body, want: size}, size, &wrong)
 		return u, wrong, err
 	case kind == fiber.MIMEMultipartForm && params["boundary"] != "":
-		return s.readPackageForm(c, u, multipart.NewReader(body, params["boundary"]))
+		return s.readForm(c, u, multipart.NewReader(body, params["boundary"]))
 	}
 	return u, nil, site.Refuse(fiber.StatusUnsupportedMediaType, "not_upload", "The body has to be a ZIP file, or a form with one.",
 		"Send the bytes with the header Content-Type: application/zip, or multipart/form-data with the file in package.")
@@ -120,10 +119,10 @@ func (s *Room) readPackage(c *fiber.Ctx) (packageUpload, site.WrongFields, error
 // maxPackageForm bounds what a form has around a package, in bytes.
 const maxPackageForm = 64 << 10
 
-func (s *Room) readPackageForm(c *fiber.Ctx, u packageUpload, form *multipart.Reader) (packageUpload, site.WrongFields, error) {
+func (s *Room) readForm(c *fiber.Ctx, u upload, form *multipart.Reader) (upload, site.WrongFields, error) {
 	var wrong site.WrongFields
 	broken := site.BadBody(site.ReasonInvalid, "The form cannot be read: it is cut or malformed.")
-	known := append([]string{"key", "csrf"}, packageFields...)
+	known := append([]string{"key", "csrf"}, uploadFields...)
 	for parts := 0; ; parts++ {
 		part, err := form.NextPart()
 		switch {
@@ -173,7 +172,7 @@ func (s *Room) readPackageForm(c *fiber.Ctx, u packageUpload, form *multipart.Re
 }
 
 // mayStore refuses a form of another session, before anything is stored.
-func (u *packageUpload) mayStore(v site.Viewer) error {
+func (u *upload) mayStore(v site.Viewer) error {
 	if v.Token != "" && v.Ambient && !v.Proves(u.csrf) {
 		return site.Refuse(fiber.StatusForbidden, "csrf", "The form is from another session.", "Reload the page and try again.")
 	}
@@ -181,7 +180,7 @@ func (u *packageUpload) mayStore(v site.Viewer) error {
 }
 
 // check returns what is wrong with the fields.
-func (u *packageUpload) check() site.WrongFields {
+func (u *upload) check() site.WrongFields {
 	var wrong site.WrongFields
 	switch {
 	case u.Problem == "":
@@ -192,6 +191,6 @@ func (u *packageUpload) check() site.WrongFields {
 	if field, err := u.Check(); err != nil && field == "title" { // the others were looked at when they were set
 		wrong.Add(site.WrongField(field, site.ReasonInvalid, "A title has at most %d bytes, on one line.", judge.MostGivenTitle))
 	}
-	wrong.Add(site.CheckKey(u.keyField, u.Key))
+	wrong.Add(u.Key.Check())
 	return wrong
 }

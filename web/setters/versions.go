@@ -59,17 +59,17 @@ func (s *Room) rollBack(ctx context.Context, v site.Viewer, slug string) (string
 }
 
 // verify stores a job that proves a kept version.
-func (s *Room) verify(ctx context.Context, v site.Viewer, slug, version, key, keyField string) (sql.Receipt, error) {
+func (s *Room) verify(ctx context.Context, v site.Viewer, slug, version string, key site.Key) (sql.Receipt, error) {
 	if _, err := s.packageVersion(ctx, slug, version); err != nil {
 		return sql.Receipt{}, err
 	}
 	if err := s.MayChange(ctx, v, slug); err != nil {
 		return sql.Receipt{}, err
 	}
-	if wrong := site.CheckKey(keyField, key); wrong != nil {
+	if wrong := key.Check(); wrong != nil {
 		return sql.Receipt{}, wrong
 	}
-	return s.orderPackage(ctx, v, judge.KindVerify, judge.PackagePayload{Problem: slug, Version: version}, key, keyField)
+	return s.orderPackage(ctx, v, judge.KindVerify, judge.PackagePayload{Problem: slug, Version: version}, key)
 }
 
 // activateForm handles POST /packages/:slug/activate.
@@ -90,11 +90,11 @@ func (s *Room) rollBackForm(c *fiber.Ctx) error {
 
 // verifyForm handles POST /packages/:slug/verify.
 func (s *Room) verifyForm(c *fiber.Ctx) error {
-	version, key := c.FormValue("version"), c.FormValue("key")
-	if key != "" {
-		key += "-" + version[max(0, len(version)-16):] // the forms of a page have one key
+	version, key := c.FormValue("version"), site.FormKey(c)
+	if key.Text != "" {
+		key.Text += "-" + version[max(0, len(version)-16):] // the forms of a page have one key
 	}
-	receipt, err := s.verify(c.UserContext(), site.ViewerOf(c), c.Params("slug"), version, key, "key")
+	receipt, err := s.verify(c.UserContext(), site.ViewerOf(c), c.Params("slug"), version, key)
 	if err != nil {
 		return err
 	}
@@ -144,11 +144,11 @@ func (s *Room) apiActivate(c *fiber.Ctx) error {
 
 // apiVerify handles POST /api/v1/problems/:slug/versions/:version/verify.
 func (s *Room) apiVerify(c *fiber.Ctx) error {
-	receipt, err := s.verify(c.UserContext(), site.ViewerOf(c), c.Params("slug"), c.Params("version"), c.Get("Idempotency-Key"), "Idempotency-Key")
+	receipt, err := s.verify(c.UserContext(), site.ViewerOf(c), c.Params("slug"), c.Params("version"), site.HeaderKey(c))
 	if err != nil {
 		return err
 	}
-	return acceptedPackage(c, receipt)
+	return site.Accepted(c, receipt, site.ImportURL(receipt.JobID))
 }
 
 // apiRollBack handles POST /api/v1/problems/:slug/rollback.

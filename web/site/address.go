@@ -24,6 +24,7 @@
 //	rights.go    what somebody may do in a space, and see outside of one
 //	rows.go      rows of long lists
 //	site.go      what all rooms share
+//	space.go     a space, as whoever looks at it sees it
 //	urls.go      where pages are
 //	viewer.go    who sent a request
 //	views.go     templates, and the page around what a room shows

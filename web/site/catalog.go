@@ -103,10 +103,41 @@ func (g *catalog) Taking(ctx context.Context, language string) ([]Offer, error) 
 	return g.Languages(ctx)
 }
 
+// Runnable returns the languages of programs, for whoever wants to run one in a
+// language; "" = all. Answers cannot be run.
+func (g *catalog) Runnable(ctx context.Context, language string) ([]Offer, error) {
+	offers, err := g.Taking(ctx, language)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(offers), func(o Offer) bool { return o.ID == judge.AnswerLanguage }), nil
+}
+
 // Live returns the workers that are alive.
 func (g *catalog) Live(ctx context.Context) ([]judge.WorkerInfo, error) {
 	_, workers, err := g.read(ctx)
 	return workers, err
+}
+
+// PublicWorkers returns the workers that are alive without what only staff may
+// know: the names of machines, and that they are busy with a rejudge set.
+func (s *Site) PublicWorkers(ctx context.Context) ([]judge.WorkerInfo, error) {
+	workers, err := s.Catalog.Live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stats, err := s.Store.For(false).QueueStats(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("count the queue: %w", err)
+	}
+	out, rest := slices.Clone(workers), int(stats.Running)
+	for i := range out {
+		out[i].Busy = min(out[i].Busy, rest)
+		rest -= out[i].Busy
+		out[i].Name = fmt.Sprintf("worker %d", i+1)
+		out[i].Sandbox, out[i].UnfitWhy = "", ""
+	}
+	return out, nil
 }
 
 // Forget has the database asked at the next question.

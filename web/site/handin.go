@@ -3,13 +3,17 @@ package site
 import (
 	"errors"
 	"fmt"
+	"io"
+	"mime/multipart"
 	"path"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/sql"
 )
 
 // What is the same for whatever is handed in.
@@ -37,6 +41,23 @@ func (n FieldNames) Rename(err error) error {
 	}
 	return &renamed
 }
+
+// Key is an idempotency key: what is sent again under the same one is stored once.
+type Key struct {
+	Text  string // "" = none
+	Field string // what the caller calls it
+}
+
+// HeaderKey is the key that a program sends.
+func HeaderKey(c *fiber.Ctx) Key { return Key{c.Get("Idempotency-Key"), "Idempotency-Key"} }
+
+// FormKey is the key of a form.
+func FormKey(c *fiber.Ctx) Key { return Key{c.FormValue("key"), "key"} }
+
+// Check returns what is wrong with the key.
+func (k Key) Check() *judge.FieldError { return CheckKey(k.Field, k.Text) }
+
+func (k Key) String() string { return k.Text }
 
 // CheckKey checks an idempotency key.
 func CheckKey(field, key string) *judge.FieldError {
@@ -77,4 +98,24 @@ func FormValues(c *fiber.Ctx, name string) (values []string) {
 		values = append(values, string(value))
 	}
 	return values
+}
+
+// Accepted answers with a job that was stored, and where its page is.
+func Accepted(c *fiber.Ctx, r sql.Receipt, page string) error {
+	c.Set(fiber.HeaderLocation, "/api/v1/jobs/"+strconv.FormatInt(r.JobID, 10))
+	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"job_id": r.JobID, "url": page, "existing": r.Existing})
+}
+
+// ReadFormFile reads a file of a form.
+func ReadFormFile(header *multipart.FileHeader) ([]byte, error) {
+	f, err := header.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open an uploaded file: %w", err)
+	}
+	defer f.Close()
+	body, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("read an uploaded file: %w", err)
+	}
+	return body, nil
 }

@@ -39,6 +39,12 @@ func ProblemURL(space, slug string) string {
 // UserURL is the page of an account.
 func UserURL(name string) string { return "/users/" + url.PathEscape(name) }
 
+// DeadLetterURL is the page of the dead letter of a job.
+func DeadLetterURL(id int64) string { return "/dlq/" + strconv.FormatInt(id, 10) }
+
+// RejudgingURL is the page of a rejudge set.
+func RejudgingURL(id int64) string { return "/rejudgings/" + strconv.FormatInt(id, 10) }
+
 // PageOfJob is the page of a job; "" if its kind has none.
 func PageOfJob(id int64, kind judge.Kind) string {
 	switch kind {
@@ -57,10 +63,6 @@ func PageOfJob(id int64, kind judge.Kind) string {
 
 // OIDCPath is where logging in at a provider begins; the callback is below.
 const OIDCPath = "/login/oidc"
-
-// The addresses under /judge0 speak as Judge0 does, so that its clients work
-// unchanged: see package judge0. A submission is a run whose idempotency key is
-// its token. X-Auth-Token and X-Auth-User carry keys, or tokens of sessions.
 
 // Judge0Path is what the addresses for clients of Judge0 begin with.
 const Judge0Path = "/judge0"

@@ -1,5 +1,29 @@
-// Command deepoj is Deep-OJ: `deepoj up` runs everything on one machine, and
-// api, scheduler and worker run one role each.
+// Command deepoj is Deep-OJ: `deepoj up` runs everything on one machine, and api, scheduler and worker run one role each.
+//
+//	main.go           the table of verbs
+//	up.go             the roles, and the hidden command that keeps root
+//	connect.go        flags that many verbs share, and how they reach a database or a server
+//	bar.go            how far long work is
+//	submit.go         programs, handed in or tried out
+//	server.go         workers, languages and jobs of a server
+//	space.go          courses and contests
+//	queue.go          queues and dead letters
+//	rejudge.go        sets of submissions that are judged again
+//	people.go         accounts, keys and webhooks
+//	stored.go         invariants, schema, settings, packages and plugins where they are stored
+//	problem.go        packages taken in on this machine
+//	problem_new.go    a package as a model
+//	problem_verify.go packages proved without a server, one or many
+//	problem_upload.go packages proved, and statements rendered, by a server
+//	problem_server.go what else a server does with a problem
+//	problem_print.go  problems as a PDF
+//	plugin_prove.go   a plugin and its contract
+//	plugin_run.go     a checker that is asked
+//	plugin_module.go  modules, built and taken apart
+//	diagnose.go       what this machine lacks, and what protects it
+//	capacity.go       what it can judge
+//	simulate.go       what others could
+//	support.go        what whoever helps asks for
 package main
 
 import (
@@ -28,4 +52,133 @@ func main() {
 	status := program().Run(ctx, &command.Process{Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv}, os.Args[1:])
 	stop()
 	os.Exit(status)
+}
+
+// program is deepoj with all its verbs: dispatch, help, completion and the list in the README come from this table.
+func program() *command.Program {
+	p := &command.Program{Name: "deepoj", Verbs: []command.Verb{
+		{Name: "up", Plain: true, Make: startUp, Summary: "Run everything on this machine."},
+		{Name: "api", Plain: true, Make: startAPI, Summary: "Run the web side only."},
+		{Name: "scheduler", Plain: true, Make: startScheduler, Summary: "Run the dispatcher and the sweepers only."},
+		{Name: "worker", Plain: true, Make: startWorker, Summary: "Judge submissions only."},
+
+		{Name: "submit", Args: "FILE...", Make: submit, Summary: "Hand in a program, and wait for its verdict.", Detail: "With --wait the status is 0 for AC, 3 for any other verdict, and 1 when something went wrong."},
+		{Name: "run", Args: "FILE...", Make: tryOut, Summary: "Run a program on inputs, which does not count.", Detail: "The status is 0 for AC, 3 for any other verdict, and 1 when something went wrong. With one input the program's output is this command's."},
+		{Name: "cancel", Args: "JOB...", Make: cancelJobs, Summary: "End jobs of any kind that are not done."},
+
+		{Name: "problem", Summary: "Import, verify and try problem packages."},
+		{Name: "problem new", Args: "[NAME]", Make: newProblem, Summary: "Write a new package that is complete, as a model to be changed."},
+		{Name: "problem import", Args: "[DIR|ZIP...]", Make: importProblems, Summary: "Prove packages and make them the live versions of their problems.", Detail: "The status is 3 if a version is kept and not live, for its proof failed."},
+		{Name: "problem upload", Args: "ZIP", Make: uploadProblem, Summary: "Send a package to a server, which proves it.", Detail: "With --wait the status is 0 when the version is proved, 3 when its proof failed or the package is refused, and 1 when something went wrong."},
+		{Name: "problem export", Args: "NAME", Make: exportProblem, Summary: "Write a version of a problem of a server to a ZIP file."},
+		{Name: "problem verify", Args: "DIR|ZIP", Make: verifyProblem, Summary: "Judge the submissions that a package brings, without a server.", Detail: "The status is 0 when each got a verdict that its place allows, 3 when one did not, and 1 when that cannot be told."},
+		{Name: "problem run", Args: "DIR|ZIP FILE...", Make: runProblem, Summary: "Judge one program on a package, test by test, without a server.", Detail: "The status is 0 for AC and 3 for any other verdict."},
+		{Name: "problem survey", Args: "DIR|ZIP...", Make: surveyProblems, Summary: "Read and prove many packages, and say what came of each.", Detail: "The status is 0 when all import and are proved, 3 when one is not, and 1 when it was ended before or there is nothing to look at."},
+		{Name: "problem render", Args: "[NAME...]", Make: renderProblems, Summary: "Have a server make the pages of statements again.", Detail: "Name problems, or give --all. The status is 3 if a version could not be rendered, which keeps the pages that it has."},
+		{Name: "problem print", Args: "[NAME]", Plain: true, Make: printProblems, Summary: "Print a problem, or with --space all problems of a space, as a PDF."},
+		{Name: "problem hide", Args: "NAME...", Make: hideProblem(true), Summary: "Hide problems of a server from all but setters and members of a space that is open."},
+		{Name: "problem show", Args: "NAME...", Make: hideProblem(false), Summary: "Show problems of a server to everybody."},
+		{Name: "problem people", Args: "NAME", Make: peopleOfProblem, Summary: "Say and change who may change a problem besides staff."},
+		{Name: "problem quota", Make: showQuota, Summary: "Say what one's packages take on a server, and may take."},
+		{Name: "problem tag", Args: "NAME [TAG...]", Make: tagProblem, Summary: "Say and change tags, difficulty, source and author of a problem."},
+		{Name: "problem diff", Args: "NAME FROM TO", Make: diffProblem, Summary: "Say how one version of a problem differs from another.", Detail: "The status is 1 if it does."},
+		{Name: "problem clone", Args: "NAME NEW", Make: cloneProblem, Summary: "Make a problem of one's own of another.", Detail: "With --wait the status is 3 if it is not proved."},
+
+		{Name: "plugin", Summary: "Test, run, build and inspect checkers, interactors and adapters."},
+		{Name: "plugin test", Args: "FILE.wasm", Make: provePlugin, Summary: "Prove that a plugin keeps to its contract, also on a problem package.", Detail: "The status is 0 when it conforms, 3 when it does not, and 1 when that cannot be told."},
+		{Name: "plugin run", Args: "FILE.wasm INPUT OUTPUT ANSWER [-- ARGS...]", Plain: true, Make: runPlugin, Summary: "Ask a checker about files, and print its answer as JSON on one line.", Detail: "The status is 0 when the output is accepted, 3 for any other verdict, and 1 when there is none."},
+		{Name: "plugin build", Args: "FILE...", Make: buildPlugin, Summary: "Compile C, C++ or Go to a plugin in WebAssembly, in the sandbox."},
+		{Name: "plugin inspect", Args: "FILE.wasm", Make: inspectPlugin, Summary: "Print the manifest of a plugin, its digest, size, imports, exports, memory and limits.", Detail: "The status is 3 when the module would be refused."},
+
+		{Name: "judge", Args: "[ARGUMENTS...]", Raw: true, Make: judgeOnce, Summary: "Run one command in the sandbox and print one line of JSON (Judge protocol v1)."},
+
+		{Name: "space", Summary: "Make courses and contests, and say who takes part in which problems."},
+		{Name: "space list", Make: onServer(listSpaces), Summary: "List the spaces that you may see, newest first."},
+		{Name: "space show", Args: "SPACE", Make: onServer(showSpace), Summary: "Show a space with its problems."},
+		{Name: "space create", Args: "SPACE", Make: createSpace, Summary: "Make a space of this short name."},
+		{Name: "space update", Args: "SPACE", Make: updateSpace, Summary: "Change the settings of a space that are given."},
+		{Name: "space delete", Args: "SPACE", Make: onServer(deleteSpace), Summary: "Delete a space that nobody has handed anything in to."},
+		{Name: "space scores", Args: "SPACE", Make: onServer(spaceScores), Summary: "List what contestants achieved, the best first."},
+		{Name: "space member list", Args: "SPACE", Make: onServer(listMembers), Summary: "List the members of a space by name."},
+		{Name: "space member add", Args: "SPACE NAME...", Make: addMembers, Summary: "Give accounts a role in a space."},
+		{Name: "space member remove", Args: "SPACE NAME...", Make: onServer(removeMembers), Summary: "Take accounts out of a space."},
+		{Name: "space problem list", Args: "SPACE", Make: onServer(listSpaceProblems), Summary: "List the problems of a space in order."},
+		{Name: "space problem add", Args: "SPACE PROBLEM", Make: addSpaceProblem, Summary: "Add a problem to a space, or give it another place and points."},
+		{Name: "space problem remove", Args: "SPACE PROBLEM", Make: onServer(removeSpaceProblem), Summary: "Take a problem out of a space."},
+
+		{Name: "queue", Summary: "Pause queues, and change the order of what waits."},
+		{Name: "queue list", Make: onStore(listQueues), Summary: "List the queues and how they behave."},
+		{Name: "queue set", Args: "QUEUE", Make: setQueue, Summary: "Make or change a queue."},
+		{Name: "queue pause", Args: "QUEUE", Make: onStore(pauseQueue(true)), Summary: "Give no work from a queue."},
+		{Name: "queue resume", Args: "QUEUE", Make: onStore(pauseQueue(false)), Summary: "Give work from a queue again."},
+		{Name: "queue release", Args: "JOB...", Make: eachJob("is first", releaseJob), Summary: "Put waiting jobs before all others, the last one first."},
+		{Name: "queue immediate", Args: "JOB...", Make: eachJob("is immediate", hastenJob), Summary: "Put waiting jobs into the first lane, behind what is in it."},
+		{Name: "queue delay", Args: "JOB...", Make: eachJob("is last", delayJob), Summary: "Put waiting jobs behind all others of their lane."},
+		{Name: "queue move", Args: "JOB BEFORE", Make: onStore(moveJob), Summary: "Put a waiting job right before another."},
+		{Name: "queue delete", Args: "JOB...", Make: eachJob("is withdrawn", withdrawJob), Summary: "Withdraw jobs that wait."},
+		{Name: "queue undo", Args: "JOB", Make: eachJob("is where it was", undoJob), Summary: "Take back the newest release, immediate, delay, move or delete of a job."},
+
+		{Name: "dlq", Summary: "Read, replay and discard dead letters."},
+		{Name: "dlq list", Make: listLetters, Summary: "List dead letters, newest first."},
+		{Name: "dlq show", Args: "JOB", Make: onStore(showLetter), Summary: "Show a dead letter and the attempts that led to it."},
+		{Name: "dlq replay", Args: "[JOB...]", Make: replayLetters, Summary: "Have dead jobs judged again: these, or all with one reason."},
+		{Name: "dlq discard", Args: "JOB...", Make: discardLetters, Summary: "Resolve dead letters without judging again."},
+
+		{Name: "user", Summary: "Make, disable and reset accounts, and read the audit log."},
+		{Name: "user list", Make: listUsers, Summary: "List the accounts by name."},
+		{Name: "user create", Args: "NAME...", Make: createUsers, Summary: "Make accounts and print their one-time passwords."},
+		{Name: "user role", Args: "NAME ROLE", Make: onStore(setRole), Summary: "Say what a user may do."},
+		{Name: "user disable", Args: "NAME...", Make: onStore(disableUsers(true)), Summary: "Refuse the logins and keys of users, and end all their sessions."},
+		{Name: "user enable", Args: "NAME...", Make: onStore(disableUsers(false)), Summary: "Take the logins and keys of users again."},
+		{Name: "user reset", Args: "NAME...", Make: onStore(resetUsers), Summary: "Give users one-time passwords, and end all their sessions."},
+		{Name: "user log", Make: auditLog, Summary: "List what people with privileges did, newest first."},
+
+		{Name: "workers", Make: onServer(listWorkers), Summary: "List the workers and what they run."},
+		{Name: "languages", Make: onServer(listLanguages), Summary: "List the languages with versions and command lines."},
+
+		{Name: "key", Summary: "Make and revoke keys of programs."},
+		{Name: "key list", Make: listKeys, Summary: "List the keys of a user, newest first."},
+		{Name: "key create", Args: "LABEL", Make: createKey, Summary: "Make a key and print its secret, for DEEPOJ_TOKEN."},
+		{Name: "key revoke", Args: "KEY...", Make: eachJob("is revoked", revokeKey), Summary: "Refuse keys from now on, by their numbers."},
+
+		{Name: "webhook", Summary: "Manage addresses that are told what happens, and read what they were told."},
+		{Name: "webhook list", Make: listWebhooks, Summary: "List the webhooks, newest first."},
+		{Name: "webhook create", Args: "URL", Make: createWebhook, Summary: "Make a webhook and print the secret that signs its messages."},
+		{Name: "webhook log", Args: "WEBHOOK", Make: onStore(webhookLog), Summary: "List what a webhook was told, newest first."},
+		{Name: "webhook resend", Args: "WEBHOOK MESSAGE...", Make: onStore(resendMessages), Summary: "Send messages again, by their numbers in the log."},
+		{Name: "webhook test", Args: "WEBHOOK...", Make: eachJob("is tried out", tryWebhook), Summary: "Send a message that only tries the address out."},
+		{Name: "webhook disable", Args: "WEBHOOK...", Make: eachJob("is disabled", disableWebhook(true)), Summary: "Tell webhooks nothing."},
+		{Name: "webhook enable", Args: "WEBHOOK...", Make: eachJob("is enabled", disableWebhook(false)), Summary: "Tell webhooks again."},
+		{Name: "webhook delete", Args: "WEBHOOK...", Make: eachJob("is deleted", deleteWebhook), Summary: "Remove webhooks with their logs."},
+
+		{Name: "rejudge", Summary: "Judge submissions again, one by one or as a set."},
+		{Name: "rejudge job", Args: "JOB...", Make: onStore(rejudgeJobs), Summary: "Judge submissions again, each on its own."},
+		{Name: "rejudge start", Args: "[JOB...]", Make: startRejudge, Summary: "Judge many submissions again as a set, beside what is shown."},
+		{Name: "rejudge list", Make: onStore(listSets), Summary: "List the sets and their progress, newest first."},
+		{Name: "rejudge show", Args: "SET", Make: onStore(showSet), Summary: "Show a set and what it changes."},
+		{Name: "rejudge apply", Args: "SET", Make: eachJob("is applied", applySet), Summary: "Show the new verdicts of a set."},
+		{Name: "rejudge cancel", Args: "SET", Make: eachJob("is cancelled", cancelSet), Summary: "Stop judging a set, and change nothing."},
+
+		{Name: "audit", Make: onStore(audit), Summary: "Prove that nothing is lost or doubled.", Detail: "The status is 1 when something is."},
+		{Name: "doctor", Make: diagnose, Summary: "Say what this machine lacks and how to mend it.", Detail: "The status is 0 when jobs can be judged, or with --security when nothing that protects this machine is missing."},
+		{Name: "bench", Make: measureMachine, Summary: "Measure what this machine can judge.", Detail: "The status is 3 when something could not be measured."},
+		{Name: "simulate", Make: simulate, Summary: "Predict waits, and how many workers a load needs."},
+		{Name: "support-bundle", Make: supportBundle, Summary: "Collect what whoever helps will ask for, without secrets."},
+
+		{Name: "blob", Summary: "Check stored packages and plugins, or copy them elsewhere."},
+		{Name: "blob fsck", Make: checkStored, Summary: "Read every blob where it is stored, and look for every one that the database needs.", Detail: "The status is 1 when one is damaged or missing."},
+		{Name: "blob copy", Args: "DIR", Make: copyBlobs, Summary: "Copy a folder of blobs into the store that is configured."},
+
+		{Name: "migrate", Make: onStore(migrate), Summary: "Bring the database schema up to date."},
+		{Name: "config", Make: printConfig, Summary: "Print every setting with its origin."},
+		{Name: "version", Make: printVersion, Summary: "Print the version."},
+		{Name: "sandbox agent", Raw: true, Hidden: true, Make: sandboxAgent, Summary: "Be the sandbox agent, which the other commands start."},
+	}}
+	return p.WithCompletion()
+}
+
+func printVersion(*command.Flags) command.Run {
+	return func(_ context.Context, c *command.Call) error {
+		return c.Say(map[string]string{"version": version}, "deepoj %s", version)
+	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"deepoj/host/command"
 	"deepoj/web/client"
@@ -57,13 +56,9 @@ func listLanguages(ctx context.Context, c *command.Call, s *client.Client) error
 func cancelJobs(f *command.Flags) command.Run {
 	why := f.String("why", "", "the reason, which its author reads")
 	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
-		list := make([]int64, len(c.Args))
-		for i, job := range c.Args {
-			id, err := strconv.ParseInt(job, 10, 64)
-			if err != nil || id < 1 {
-				return fmt.Errorf("%q is no number of a job", job)
-			}
-			list[i] = id
+		list, err := ids(c.Args)
+		if err != nil {
+			return err
 		}
 		told := []map[string]any{}
 		for _, id := range list {

@@ -23,6 +23,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -110,9 +111,7 @@ type asker func(context.Context, *plugin.Module, plugin.Check) (plugin.Opinion, 
 
 // run is [Run] with the way to ask.
 func run(ctx context.Context, rt *plugin.Runtime, wasm []byte, o Options, ask asker) (Report, error) {
-	if o.LargeBytes == 0 {
-		o.LargeBytes = largeBytes
-	}
+	o.LargeBytes = cmp.Or(o.LargeBytes, largeBytes)
 	if o.Event == nil {
 		o.Event = func(Event) {}
 	}

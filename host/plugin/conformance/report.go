@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -181,9 +182,7 @@ type (
 // which an error is a failure, and warnings are on standard output.
 func (r Report) WriteJUnit(w io.Writer) error {
 	name := r.Plugin.Name
-	if name == "" {
-		name = r.Plugin.Digest
-	}
+	name = cmp.Or(name, r.Plugin.Digest)
 	suite := junitSuite{Name: name, Tests: len(r.Stages)}
 	var all float64
 	for _, st := range r.Stages {

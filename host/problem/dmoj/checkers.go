@@ -1,6 +1,7 @@
 package dmoj
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -129,9 +130,7 @@ func (d *reader) talker(k *source.Keys) *problem.Checker {
 // guest reads a program that decides. Types are those of its protocols that can be honoured.
 func (d *reader) guest(k *source.Keys, what, arguments string, types []string) *problem.Checker {
 	kind, told := k.Text("type")
-	if kind == "" {
-		kind = "default"
-	}
+	kind = cmp.Or(kind, "default")
 	if !slices.Contains(types, kind) {
 		why := "is " + kind
 		if !told {

@@ -17,6 +17,7 @@
 package icpc
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -116,9 +117,7 @@ func (r *reader) readStatements(statementDir string) map[string]bool {
 		if lang == "" && statementDir == NewStatementDir {
 			r.Refuse(file, "", "names no language: call it problem.en.%s if it is in English", m[2])
 		}
-		if lang == "" {
-			lang = "en"
-		}
+		lang = cmp.Or(lang, "en")
 		written[lang] = true
 		switch _, there := r.Package.Statements[lang]; {
 		case m[2] == "pdf":
@@ -162,9 +161,7 @@ func (r *reader) others(known map[string]bool, words map[string]string) {
 		}
 		seen[top] = true
 		why := words[top]
-		if why == "" {
-			why = "is kept but has no meaning in this format"
-		}
+		why = cmp.Or(why, "is kept but has no meaning in this format")
 		r.Warn(top, "", "%s", why)
 	}
 }

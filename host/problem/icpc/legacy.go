@@ -1,6 +1,7 @@
 package icpc
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -183,9 +184,7 @@ func (r *reader) readTimeLimit() {
 			case "timelimit":
 				take(ini, key, value)
 			case "name":
-				if r.Package.Title == "" {
-					r.Package.Title = value
-				}
+				r.Package.Title = cmp.Or(r.Package.Title, value)
 			case "short-name", "externalid":
 				if r.Package.Slug == "" || key == "short-name" {
 					r.Package.Slug = value

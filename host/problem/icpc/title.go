@@ -1,6 +1,7 @@
 package icpc
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"regexp"
@@ -26,9 +27,7 @@ func (r *reader) readTitle() {
 			continue
 		}
 		lang := m[1]
-		if lang == "" {
-			lang = "en"
-		}
+		lang = cmp.Or(lang, "en")
 		text, err := r.Read(path.Join(StatementDir, name), source.MaxStatement)
 		if title := statementTitle(string(text)); err == nil && title != "" && found[lang] == "" {
 			found[lang] = title

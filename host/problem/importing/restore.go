@@ -1,6 +1,7 @@
 package importing
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -70,9 +71,7 @@ func regive(r *source.Reader, g judge.Given) {
 		r.Refuse(problem.VersionFile, "given."+field, "cannot be used: %v", err)
 		return
 	}
-	if r.Package.Title == "" {
-		r.Package.Title = g.Title
-	}
+	r.Package.Title = cmp.Or(r.Package.Title, g.Title)
 	g.Title = ""
 	r.Package.Give("", g)
 }

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -132,9 +133,7 @@ func shorten(cases []*pair) {
 		}
 	}
 	for _, c := range cases {
-		if c.name == "" {
-			c.name = "1"
-		}
+		c.name = cmp.Or(c.name, "1")
 	}
 }
 

@@ -3,6 +3,7 @@
 package plain
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -180,9 +181,7 @@ func Statements(r *source.Reader) {
 			continue
 		}
 		lang := strings.ToLower(m[1])
-		if lang == "" {
-			lang = "en"
-		}
+		lang = cmp.Or(lang, "en")
 		switch kind := strings.ToLower(m[2]); {
 		case kind == "pdf":
 			r.Package.Documents = append(r.Package.Documents, f)

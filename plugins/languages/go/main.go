@@ -69,9 +69,7 @@ func main() {
 // plan builds the files as one main package, offline and without cgo.
 func plan(q abi.PlanRequest) (abi.Plan, error) {
 	cache := q.Options["cache"]
-	if cache == "" {
-		cache = "/tmp/go-build"
-	}
+	cache = cmp.Or(cache, "/tmp/go-build")
 	if q.Options["prepare"] == "true" {
 		return build([]abi.File{{Path: "main.go", Text: prepared}}, []string{"main.go"}, cache), nil
 	}

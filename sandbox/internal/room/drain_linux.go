@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -21,9 +22,7 @@ type drain struct {
 
 // newDrain returns a drain and the write end of its pipe.
 func (r *Room) newDrain(to *os.File, keep, standard int64) (*drain, int, error) {
-	if keep == 0 {
-		keep = standard
-	}
+	keep = cmp.Or(keep, standard)
 	d := &drain{from: -1, to: to, keep: keep}
 	if to != nil {
 		var st unix.Stat_t

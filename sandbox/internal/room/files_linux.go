@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -102,9 +103,7 @@ func writeBelow(top int, c wire.Content, owner int) error {
 		return err
 	}
 	mode := c.Mode.Perm()
-	if mode == 0 {
-		mode = 0o644
-	}
+	mode = cmp.Or(mode, 0o644)
 	fd, err := beneath(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
 	if err != nil {
 		return err

@@ -69,15 +69,9 @@ func NewHost(cfg wire.Config) (*Host, error) {
 		Config: cfg, Log: cfg.Log, epoch: time.Now().Add(-time.Duration(now.Nano())),
 		Broken: make(chan error, 1), folder: cgroup.AgentPrefix + strconv.Itoa(os.Getpid()),
 	}
-	if h.Log == nil {
-		h.Log = slog.New(slog.DiscardHandler)
-	}
-	if h.Config.CgroupRoot == "" {
-		h.Config.CgroupRoot = "deepoj"
-	}
-	if h.Config.FirstUID == 0 {
-		h.Config.FirstUID = defaultUID
-	}
+	h.Log = cmp.Or(h.Log, slog.New(slog.DiscardHandler))
+	h.Config.CgroupRoot = cmp.Or(h.Config.CgroupRoot, "deepoj")
+	h.Config.FirstUID = cmp.Or(h.Config.FirstUID, defaultUID)
 	var err error
 	if h.Cores, h.Config.Slots, err = Size(h.Config); err != nil {
 		return nil, err

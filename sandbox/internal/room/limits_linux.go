@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -29,9 +30,7 @@ func thisMachine(cores int) (machine, error) {
 
 // resolve fills in defaults and refuses what makes no sense. The error names the field.
 func resolve(l wire.Limits, m machine) (wire.Limits, error) {
-	if l.CPU == 0 {
-		l.CPU = wire.DefaultCPU
-	}
+	l.CPU = cmp.Or(l.CPU, wire.DefaultCPU)
 	if l.Wall == 0 {
 		l.Wall = min(2*l.CPU+time.Second, wire.MaxWall)
 	}

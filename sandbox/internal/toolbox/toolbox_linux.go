@@ -2,6 +2,7 @@
 package toolbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,12 +31,8 @@ var wellKnown = []string{"/usr/local/go/bin", "/usr/local/bin", "/usr/bin", "/bi
 
 // New returns a toolbox for a configuration.
 func New(cfg wire.Config) *Toolbox {
-	if cfg.SearchPath == "" {
-		cfg.SearchPath = os.Getenv("PATH")
-	}
-	if cfg.Home == "" {
-		cfg.Home = os.Getenv("HOME")
-	}
+	cfg.SearchPath = cmp.Or(cfg.SearchPath, os.Getenv("PATH"))
+	cfg.Home = cmp.Or(cfg.Home, os.Getenv("HOME"))
 	return &Toolbox{cfg: cfg, folders: sync.OnceValue(func() []string { return searchFolders(cfg) }), found: map[string]wire.Tool{}}
 }
 

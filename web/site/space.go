@@ -1,0 +1,58 @@
+package site
+
+import (
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/host/people"
+)
+
+// SpaceView is a space on its pages, as the viewer sees it.
+type SpaceView struct {
+	judge.Space
+	viewer Viewer // who looks
+}
+
+// ViewSpace is a space as a viewer sees it.
+func ViewSpace(space *judge.Space, v Viewer) SpaceView { return SpaceView{*space, v} }
+
+// URL is the page of the space.
+func (v SpaceView) URL() string { return SpaceURL(v.Slug) }
+
+// Manages reports whether the viewer may change settings and members.
+func (v SpaceView) Manages() bool { return v.viewer.May(people.ManageSpace, &v.Space) }
+
+// Arranges reports whether the viewer may choose the problems.
+func (v SpaceView) Arranges() bool { return v.viewer.May(people.ArrangeSpace, &v.Space) }
+
+// Shows reports whether the viewer may see problems and scores.
+func (v SpaceView) Shows() bool { return v.viewer.May(people.SeeSpaceProblems, &v.Space) }
+
+// MyRole is the viewer's role, "" if they are no member.
+func (v SpaceView) MyRole() judge.SpaceRole { return v.viewer.SpaceRole(v.Role) }
+
+// Prepares reports whether what the viewer hands in does not count.
+func (v SpaceView) Prepares() bool { return people.Prepares(v.MyRole()) }
+
+// Phase is where the space stands in time.
+func (v SpaceView) Phase() judge.SpacePhase { return v.Space.Phase() }
+
+// Left is how long the space stays as it is: until it opens, or closes; 0 = for ever.
+func (v SpaceView) Left() time.Duration {
+	switch v.Phase() {
+	case judge.SpaceBefore:
+		return v.Opens.Sub(v.Now)
+	case judge.SpaceOpen:
+		if v.Closes != nil {
+			return v.Closes.Sub(v.Now)
+		}
+	case judge.SpaceAfter:
+	}
+	return 0
+}
+
+// Clock writes a moment for people.
+func (v SpaceView) Clock(t *time.Time) string { return ClockText(*t) }
+
+// SourceLimit is the limit on programs for people.
+func (v SpaceView) SourceLimit() string { return BytesText(int64(v.MaxSourceKiB) << 10) }

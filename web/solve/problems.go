@@ -1,0 +1,219 @@
+package solve
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/sql"
+	"deepoj/web/site"
+	"deepoj/web/statement"
+)
+
+// ProblemView is a statement with its submit form.
+type ProblemView struct {
+	statement.View
+
+	Space     *site.SpaceView // that it is shown in; nil = none
+	At        string          // address of the page
+	Draft     *Draft          // the version that is looked at before contestants see it; nil = the live one
+	Offers    []site.Offer    // of the languages that the problem takes
+	Open      bool            // whether any of them can be submitted in
+	Waits     bool            // whether no worker takes jobs in any of these
+	Runs      bool            // whether they are of programs, which can be run
+	Key       string          // fresh idempotency key
+	Language  string          // chosen already, or ""
+	Source    string
+	Name      string         // of the first of several files
+	More      []judge.Source // the others
+	Marks     string         // diagnostics of the submission that is edited, as JSON
+	Limit     int64          // bytes of source
+	LimitText string
+	Fault     *site.Fault // why the form comes back
+	Trying    bool        // it came back from a run that does not count
+	Stdin     string      // input of that run
+}
+
+// Draft is what the page of a problem shows of a version that is looked at before
+// contestants see it.
+type Draft struct {
+	Version string
+	Live    bool
+	Mine    bool // whoever looks may hand in to it
+	Rows    []judge.Submission
+}
+
+func (s *Room) problemPage(c *fiber.Ctx) error {
+	view, err := s.problemView(c)
+	if err != nil {
+		return err
+	}
+	if from := c.Query("from"); from != "" {
+		if err := s.editFrom(c, from, view); err != nil {
+			return err
+		}
+	}
+	return s.Page(c, fiber.StatusOK, "problem", view.Problem.Title, view)
+}
+
+// problemFile handles GET /problems/:slug/files/*: a file that comes with the problem.
+// It is for saving, whatever is in it.
+func (s *Room) problemFile(c *fiber.Ctx) error {
+	p, err := s.ProblemFor(c)
+	if err != nil {
+		return err
+	}
+	return statement.SendFile(s.Site, c, p)
+}
+
+// problemAgain shows the form again with what was typed and why it was refused.
+func (s *Room) problemAgain(c *fiber.Ctx, in Program, f site.Fault) error {
+	view, err := s.problemView(c)
+	if err != nil {
+		return err
+	}
+	view.Language, view.Fault = in.Language, &f
+	if view.Trying = strings.HasSuffix(c.Path(), "/runs"); view.Trying {
+		view.Stdin = strings.ToValidUTF8(c.FormValue("stdin"), "\uFFFD")
+	}
+	total := int64(0)
+	for i := range in.Sources {
+		total += int64(len(in.Sources[i].Text))
+		in.Sources[i].Text = strings.ToValidUTF8(strings.ReplaceAll(in.Sources[i].Text, "\x00", "�"), "�")
+		in.Sources[i].Name = strings.ToValidUTF8(site.Shorten(in.Sources[i].Name), "�")
+	}
+	if total <= 4*view.Limit && len(in.Sources) <= maxSources {
+		view.Show(in.Sources)
+	}
+	return s.Page(c, f.Status, "problem", view.Problem.Title, view)
+}
+
+// Show puts files into the form.
+func (view *ProblemView) Show(sources []judge.Source) {
+	if len(sources) > 0 {
+		view.Source = sources[0].Text
+	}
+	if len(sources) > 1 {
+		view.Name, view.More = sources[0].Name, sources[1:]
+	}
+}
+
+func (s *Room) problemView(c *fiber.Ctx) (*ProblemView, error) {
+	problem, space, err := s.problemHere(c)
+	if err != nil {
+		return nil, err
+	}
+	base := site.ProblemURL("", problem.Slug)
+	if space != nil {
+		base = site.ProblemURL(space.Slug, problem.Slug)
+	}
+	return s.ViewProblem(c, problem, space, base, site.ProblemURL("", problem.Slug)+"/files")
+}
+
+// ViewProblem is the page of a problem, in a space if there is one. Pictures, documents and
+// languages of its statement have addresses below base, and its files below files.
+func (s *Room) ViewProblem(c *fiber.Ctx, problem *judge.Problem, space *judge.Space, base, files string) (*ProblemView, error) {
+	offers, err := s.Catalog.Languages(c.UserContext())
+	if err != nil {
+		return nil, err
+	}
+	shown, err := statement.Of(s.Site, c, problem, base, files, true)
+	if err != nil {
+		return nil, err
+	}
+	v := &ProblemView{View: shown, At: base, Key: people.NewToken(16), Limit: defaultCodeKiB << 10, Marks: "[]"}
+	if problem.CodeKiB > 0 {
+		v.Limit = problem.CodeKiB << 10
+	}
+	if space != nil {
+		v.Space = new(site.ViewSpace(space, site.ViewerOf(c)))
+		if space.MaxSourceKiB > 0 {
+			v.Limit = min(v.Limit, int64(space.MaxSourceKiB)<<10)
+		}
+	}
+	v.LimitText = site.BytesText(v.Limit)
+	served := false
+	for _, o := range offers {
+		if allows(problem, o.ID) && (space == nil || len(space.Languages) == 0 || slices.Contains(space.Languages, o.ID)) {
+			v.Offers = append(v.Offers, o)
+			v.Open = v.Open || o.Open()
+			served = served || o.Open() && o.Waits == ""
+			v.Runs = v.Runs || o.ID != judge.AnswerLanguage
+		}
+	}
+	v.Waits = v.Open && !served
+	return v, nil
+}
+
+// editFrom fills the form with a submission that the viewer may see.
+func (s *Room) editFrom(c *fiber.Ctx, from string, view *ProblemView) error {
+	id, err := strconv.ParseInt(from, 10, 64)
+	if err != nil {
+		return sql.ErrNotFound
+	}
+	sub, err := s.Store.For(site.ViewerOf(c).Staff()).Submission(c.UserContext(), id)
+	if err != nil {
+		return fmt.Errorf("look up a submission to edit: %w", err)
+	}
+	if !site.ViewerOf(c).MaySee(sub.Author) {
+		return sql.ErrNotFound
+	}
+	view.Language = sub.Language
+	view.Show(sub.Sources)
+	if sub.Result != nil && sub.Result.Compile != nil && len(sub.Result.Compile.Diagnostics) > 0 {
+		marks, err := json.Marshal(sub.Result.Compile.Diagnostics)
+		if err != nil {
+			return fmt.Errorf("encode diagnostics: %w", err)
+		}
+		view.Marks = string(marks)
+	}
+	return nil
+}
+
+// problemHere returns the problem that the address names, and the space that it is
+// in, if it names one.
+func (s *Room) problemHere(c *fiber.Ctx) (*judge.Problem, *judge.Space, error) {
+	if slug := c.Params("space"); slug != "" {
+		d, err := s.Desk(c.UserContext(), site.ViewerOf(c), slug, c.Params("slug"))
+		if err != nil {
+			return nil, nil, err
+		}
+		return d.Problem, &d.Space, nil
+	}
+	p, err := s.ProblemFor(c)
+	if err == nil && p.Hidden && !site.ViewerOf(c).Setter() {
+		p.Tags, p.Difficulty = nil, 0 // a contest's, as long as it is not open to all
+	}
+	return p, nil, err
+}
+
+func (s *Room) apiProblem(c *fiber.Ctx) error {
+	p, space, err := s.problemHere(c)
+	if err != nil {
+		return err
+	}
+	base := site.ProblemURL("", p.Slug)
+	if space != nil {
+		base = site.ProblemURL(space.Slug, p.Slug)
+	}
+	if _, err := statement.Speak(s.Site, c, p, base, true); err != nil {
+		return err
+	}
+	return c.JSON(p)
+}
+
+// liveVersion is the live version of the problem that the address names, perhaps in a
+// space.
+func (s *Room) liveVersion(c *fiber.Ctx) (slug, version string, err error) {
+	p, _, err := s.problemHere(c)
+	if err != nil {
+		return "", "", err
+	}
+	return p.Slug, p.Version, nil
+}

@@ -1,0 +1,45 @@
+package solve
+
+import (
+	"html/template"
+	"strings"
+	"testing"
+	"time"
+
+	"deepoj/host/judge"
+	"deepoj/web/site/sitetest"
+)
+
+func FuzzRows(f *testing.F) {
+	sitetest.Rows(f, func(text string) map[string]template.HTML {
+		at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		sub := judge.Submission{
+			Job: judge.Job{
+				JobID: 7, Author: text, Status: judge.Finished, Created: at,
+				Result: &judge.Result{Verdict: judge.Verdict(text), Score: new(5.0), MaxScore: new(10.0), Usage: judge.Usage{CPUMillis: 5, MemoryKiB: 5}},
+			},
+			Problem: text, Title: text, Language: text,
+		}
+		return map[string]template.HTML{"a submission": submissionCells(&sub, false), "a submission for staff": submissionCells(&sub, true)}
+	})
+}
+
+func TestARowSaysWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	sub := judge.Submission{
+		Job:     judge.Job{JobID: 7, Author: "ann", Status: judge.Pending, Created: time.Now()},
+		Problem: "boxes", Title: "Boxes", Language: "cpp",
+	}
+	_, waiting := sitetest.Row(t, submissionCells(&sub, false))
+	if waiting != "7 pendingBoxescppjust now" {
+		t.Errorf("one that waits is %q", waiting)
+	}
+	sub.Status, sub.Result = judge.Finished, &judge.Result{Verdict: judge.AC, Score: new(2.5), Usage: judge.Usage{CPUMillis: 1200, MemoryKiB: 2048}}
+	if row := string(submissionCells(&sub, true)); strings.Contains(row, "state") {
+		t.Errorf("one that is judged has a state: %s", row)
+	}
+	_, judged := sitetest.Row(t, submissionCells(&sub, true))
+	if judged != "7AC 2.5Boxescppann1.2 s2 MiBjust now" {
+		t.Errorf("one that is judged is %q", judged)
+	}
+}

@@ -1,0 +1,220 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/sql"
+	"deepoj/web/job"
+	"deepoj/web/site"
+)
+
+// SubmissionView is everything that a submission's page shows.
+type SubmissionView struct {
+	job.StandingView
+
+	Sub          *judge.Submission
+	Desk         string // address of the problem that it is for
+	Again        string // of that, with the program in its form
+	LanguageName string
+
+	Score, MaxScore *float64
+	Usage           *usageView
+	Groups          []groupView
+	Judged, Total   int
+	Arithmetic      []groupView
+	Failures        []failureView
+	Rows            []testView
+	Times           template.HTML // a picture of the rows
+	Sources         []sourceView
+}
+
+func (view *SubmissionView) PageTitle() string {
+	if view.Sub.Kind == judge.KindDraft {
+		return fmt.Sprintf("Draft submission %d", view.Sub.JobID)
+	}
+	return fmt.Sprintf("Submission %d", view.Sub.JobID)
+}
+
+func (s *Room) submissionView(c *fiber.Ctx) (*SubmissionView, error) {
+	sub, err := s.job.SubmissionFor(c)
+	if err != nil {
+		return nil, err
+	}
+	ctx, v := c.UserContext(), site.ViewerOf(c)
+	events, place, err := s.job.Stands(ctx, v, &sub.Job)
+	if err != nil {
+		return nil, err
+	}
+	problem, err := s.Store.Problem(ctx, sub.Problem)
+	if err != nil && !errors.Is(err, sql.ErrNotFound) {
+		return nil, fmt.Errorf("look up problem: %w", err)
+	}
+	offers, err := s.Catalog.Languages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ShowSubmission(sub, problem, events, place, offers, v), nil
+}
+
+// ShowSubmission puts together what a page shows, from what the database holds.
+// Problem and place may be nil.
+func ShowSubmission(sub *judge.Submission, problem *judge.Problem, events []judge.Event, place *judge.Place, offers []site.Offer, v site.Viewer) *SubmissionView {
+	view := &SubmissionView{
+		StandingView: job.ShowStanding(sub, events, place, v), Sub: sub, Desk: site.ProblemURL(sub.Space, sub.Problem), LanguageName: languageName(offers, sub.Language),
+	}
+	view.Again = view.Desk + "?from=" + strconv.FormatInt(sub.JobID, 10)
+	view.Coded = true
+	if problem == nil {
+		problem = &judge.Problem{}
+	}
+	run := job.LatestRun(events)
+	result := job.PublicResult(sub.Result, v, sub.Told)
+	ended := view.StandingView
+	switch {
+	case view.Moving && run != nil:
+		view.Compile = run.Compile
+		view.showTests(run.Tests, run.Total, nil, problem, v)
+	case !view.Moving && result != nil:
+		view.showResult(result, problem, v)
+	}
+	switch {
+	case view.Moving:
+		view.showMoving(run)
+	case sub.Status != judge.Finished:
+		view.Verdict, view.Headline, view.Detail = ended.Verdict, ended.Headline, ended.Detail
+	}
+	view.Sources = showSources(sub.Sources, view.Compile)
+	for _, source := range view.Sources {
+		view.HasMarks = view.HasMarks || source.marked
+	}
+	return view
+}
+
+// details say of a verdict what its name does not.
+var details = map[judge.Verdict]string{
+	judge.AC:  "The program passed every test.",
+	judge.PA:  "The program got a part of the points.",
+	judge.WA:  "The program answered wrongly on a test.",
+	judge.PE:  "The answer is right, but its layout is not.",
+	judge.TLE: "The program used more time than the problem allows.",
+	judge.MLE: "The program used more memory than the problem allows.",
+	judge.OLE: "The program wrote more than the problem allows.",
+	judge.RE:  "The program ended with an error.",
+	judge.CE:  "The program could not be compiled. The compiler's words are below.",
+	judge.JE: "A checker or the problem itself failed. This is not your program's fault: the submission does not count against you, " +
+		"and staff can have it judged again.",
+}
+
+func (view *SubmissionView) showResult(r *judge.Result, problem *judge.Problem, v site.Viewer) {
+	view.Verdict, view.Headline = r.Verdict, r.Verdict.Name()
+	view.Detail = details[r.Verdict]
+	if r.Verdict == judge.PA {
+		view.Headline = partlyText(r.Score, r.MaxScore)
+	}
+	if r.Verdict == judge.AC && problem.Scoring {
+		view.Detail = ""
+	}
+	if r.Verdict != judge.CE || r.Compile == nil { // the compiler's own words say more
+		view.Message = r.Message
+	}
+	if v.Staff() {
+		view.Note = r.JudgeNote
+	}
+	view.Score, view.MaxScore = r.Score, r.MaxScore
+	if r.Usage != (judge.Usage{}) && r.Verdict != judge.CE {
+		view.Usage = showUsage(r.Usage, problem)
+	}
+	view.Compile = r.Compile
+	view.showTests(r.Tests, len(r.Tests), r.Groups, problem, v)
+	for _, g := range r.Groups {
+		if g.Score != nil {
+			view.Arithmetic = append(view.Arithmetic, groupView{
+				Name: g.Name, Title: groupTitle(g.Name), Verdict: g.Verdict, Score: g.Score, Max: worth(g.MaxScore), Formula: g.Formula,
+			})
+		}
+	}
+	if len(view.Arithmetic) < 2 { // one sum of nothing explains nothing
+		view.Arithmetic = nil
+	}
+	view.Provenance = provenance(r, v)
+}
+
+// showMoving says where a submission stands that is not done.
+func (view *SubmissionView) showMoving(run *job.Run) {
+	sub := view.Sub
+	switch {
+	case sub.Status == judge.Running && run != nil && run.Compile == nil:
+		view.Headline = "Compiling"
+	case sub.Status == judge.Running && run != nil:
+		view.Headline = "Running"
+		done := 0
+		for _, t := range run.Tests {
+			if t.Verdict != "" {
+				done++
+			}
+		}
+		if run.Total > 0 {
+			view.Detail = fmt.Sprintf("%d of %d tests are judged.", done, run.Total)
+		}
+	case sub.Status == judge.Running:
+		view.Headline = "Compiling"
+	}
+	if sub.Result != nil {
+		view.Detail = strings.TrimSpace(view.Detail + " It is judged again; before, it was " + string(sub.Result.Verdict) + ".")
+	}
+}
+
+// worth is the highest score of a group, nil if it is for nothing.
+func worth(highest *float64) *float64 {
+	if highest == nil || *highest == 0 {
+		return nil
+	}
+	return highest
+}
+
+// partlyText says that a program got less than all points.
+func partlyText(score, highest *float64) string {
+	if score == nil || highest == nil {
+		return judge.PA.Name()
+	}
+	what := judge.PA.Name()
+	if *score <= 0 {
+		what = "No points"
+	}
+	return what + ", " + site.PointsText(score) + " of " + site.PointsText(highest)
+}
+
+func languageName(offers []site.Offer, id string) string {
+	for _, o := range offers {
+		if o.ID == id {
+			return o.Name
+		}
+	}
+	return id
+}
+
+// provenance says what judged a submission.
+func provenance(r *judge.Result, v site.Viewer) string {
+	var parts []string
+	if r.Tool != "" {
+		parts = append(parts, "Tool: "+r.Tool)
+	}
+	for _, d := range []struct{ name, digest string }{{"problem", r.ProblemVersion}, {"adapter", r.Adapter}, {"checker", r.Checker}} {
+		if _, hex, _ := strings.Cut(d.digest, ":"); len(hex) >= 12 {
+			parts = append(parts, d.name+" "+hex[:12])
+		} else if d.digest != "" {
+			parts = append(parts, d.name+" "+d.digest)
+		}
+	}
+	if v.Staff() && r.Worker != "" {
+		parts = append(parts, "worker "+r.Worker)
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,258 @@
+package spaces
+
+import (
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/web/site"
+	"deepoj/web/solve"
+)
+
+type spacesView struct {
+	Rows []site.SpaceView
+	More string // address of the next page, "" at the end
+	Form spaceSettingsView
+}
+
+func (s *Room) spacesPage(c *fiber.Ctx) error {
+	return s.showSpaces(c, fiber.StatusOK, spaceSettingsView{})
+}
+
+func (s *Room) showSpaces(c *fiber.Ctx, status int, form spaceSettingsView) error {
+	found, next, err := s.listSpaces(c)
+	if err != nil {
+		return err
+	}
+	view := spacesView{Form: form}
+	for _, space := range found {
+		view.Rows = append(view.Rows, site.ViewSpace(&space, site.ViewerOf(c)))
+	}
+	if next != "" {
+		view.More = "/spaces?" + url.Values{"before": {next}}.Encode()
+	}
+	return s.Page(c, status, "spaces", "Spaces", view)
+}
+
+// spaceSettingsView is the form of the settings of a space.
+type spaceSettingsView struct {
+	Space site.SpaceView
+	Made  bool        // there is such a space already
+	Fault *site.Fault // why the form comes back
+}
+
+// Wrong reports whether the form comes back for this field.
+func (view spaceSettingsView) Wrong(field string) bool {
+	return view.Fault != nil && view.Fault.Names(field)
+}
+
+// Local writes a time as its field has it.
+func (view spaceSettingsView) Local(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	layout := formTime
+	if t.UTC().Second() != 0 {
+		layout += ":05"
+	}
+	return t.UTC().Format(layout)
+}
+
+// createSpaceForm handles POST /spaces, for staff.
+func (s *Room) createSpaceForm(c *fiber.Ctx) error {
+	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) })
+	err := s.createSpace(c.UserContext(), space, wrong, site.ViewerOf(c).Name)
+	if err == nil {
+		return c.Redirect(site.SpaceURL(space.Slug), fiber.StatusSeeOther)
+	}
+	f := s.Explain(c.UserContext(), err)
+	if f.Field == "" {
+		return err
+	}
+	return s.showSpaces(c, f.Status, spaceSettingsView{Space: site.SpaceView{Space: space}, Fault: f})
+}
+
+func (s *Room) spaceSettingsPage(c *fiber.Ctx) error {
+	space, err := s.SpaceFor(c, people.ManageSpace)
+	if err != nil {
+		return err
+	}
+	return s.Page(c, fiber.StatusOK, "spacesettings", space.Title, spaceSettingsView{Space: site.ViewSpace(space, site.ViewerOf(c)), Made: true})
+}
+
+// updateSpaceForm handles POST /spaces/:space/settings.
+func (s *Room) updateSpaceForm(c *fiber.Ctx) error {
+	before, err := s.SpaceFor(c, people.ManageSpace)
+	if err != nil {
+		return err
+	}
+	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) })
+	space.Slug = before.Slug
+	err = s.updateSpace(c.UserContext(), space, wrong, site.ViewerOf(c).Name)
+	if err == nil {
+		return c.Redirect(site.SpaceURL(space.Slug), fiber.StatusSeeOther)
+	}
+	f := s.Explain(c.UserContext(), err)
+	if f.Field == "" {
+		return err
+	}
+	space.ID, space.Role, space.Now = before.ID, before.Role, before.Now
+	return s.Page(c, f.Status, "spacesettings", before.Title, spaceSettingsView{Space: site.ViewSpace(&space, site.ViewerOf(c)), Made: true, Fault: f})
+}
+
+// deleteSpaceForm handles POST /spaces/:space/delete.
+func (s *Room) deleteSpaceForm(c *fiber.Ctx) error {
+	if err := s.deleteSpace(c); err != nil {
+		return err
+	}
+	return c.Redirect("/spaces", fiber.StatusSeeOther)
+}
+
+// spacePageView is the page of a space: its problems and scores.
+type spacePageView struct {
+	Space    site.SpaceView
+	Problems []judge.SpaceProblem
+	Scores   []spaceScoreJSON
+	Choice   []judge.Problem // that can be added
+	New      newProblem      // what was typed, where the form comes back
+	Fault    *site.Fault     // why it does
+}
+
+// Wrong reports whether the form comes back for this field.
+func (view spacePageView) Wrong(field string) bool {
+	return view.Fault != nil && view.Fault.Names(field)
+}
+
+// Place is the place of a problem, from its position in the list.
+func (view spacePageView) Place(i int) int { return i + 1 }
+
+func (s *Room) spacePage(c *fiber.Ctx) error {
+	return s.showSpace(c, fiber.StatusOK, spacePageView{})
+}
+
+func (s *Room) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
+	ctx := c.UserContext()
+	space, err := s.SpaceFor(c, people.SeeSpace)
+	if err != nil {
+		return err
+	}
+	view.Space = site.ViewSpace(space, site.ViewerOf(c))
+	if view.Space.Shows() {
+		if view.Problems, err = s.Store.SpaceProblems(ctx, space.ID, site.ViewerOf(c).Name); err != nil {
+			return err
+		}
+		scores, err := s.Store.SpaceScores(ctx, space.ID)
+		if err != nil {
+			return err
+		}
+		view.Scores = ranked(scores)
+	}
+	if view.Space.Arranges() {
+		all, err := s.Store.Problems(ctx)
+		if err != nil {
+			return err
+		}
+		there := func(p judge.Problem) bool {
+			return slices.ContainsFunc(view.Problems, func(e judge.SpaceProblem) bool { return e.Slug == p.Slug })
+		}
+		view.Choice = slices.DeleteFunc(slices.Clone(site.Visible(site.ViewerOf(c), all)), there)
+	}
+	return s.Page(c, status, "space", space.Title, view)
+}
+
+// putProblemForm handles POST /spaces/:space/problems.
+func (s *Room) putProblemForm(c *fiber.Ctx) error {
+	added, wrong := problemForm(c)
+	err := s.putProblem(c, added, wrong)
+	if err == nil {
+		return c.Redirect(site.SpaceURL(c.Params("space")), fiber.StatusSeeOther)
+	}
+	f := s.Explain(c.UserContext(), err)
+	if f.Field == "" || f.Field == "space" {
+		return err
+	}
+	return s.showSpace(c, f.Status, spacePageView{New: added, Fault: f})
+}
+
+// removeProblemForm handles POST /spaces/:space/problems/:slug/remove.
+func (s *Room) removeProblemForm(c *fiber.Ctx) error {
+	if err := s.removeProblem(c); err != nil {
+		return err
+	}
+	return c.Redirect(site.SpaceURL(c.Params("space")), fiber.StatusSeeOther)
+}
+
+// spaceMembersView is the page of the members of a space.
+type spaceMembersView struct {
+	Space site.SpaceView
+	Rows  []judge.SpaceMember
+	More  string // address of the next page, "" at the end
+	Roles []judge.SpaceRole
+
+	Names string // what was typed, where the form comes back
+	Role  judge.SpaceRole
+	Fault *site.Fault // why it does
+}
+
+// Wrong reports whether the form comes back for this field.
+func (view spaceMembersView) Wrong(field string) bool {
+	return view.Fault != nil && view.Fault.Names(field)
+}
+
+func (s *Room) spaceMembersPage(c *fiber.Ctx) error {
+	return s.showMembers(c, fiber.StatusOK, spaceMembersView{Role: judge.SpaceContestant})
+}
+
+func (s *Room) showMembers(c *fiber.Ctx, status int, view spaceMembersView) error {
+	space, err := s.SpaceFor(c, people.ManageSpace)
+	if err != nil {
+		return err
+	}
+	view.Space, view.Roles = site.ViewSpace(space, site.ViewerOf(c)), judge.SpaceRoles
+	next := ""
+	if view.Rows, next, err = s.listMembers(c, space); err != nil {
+		return err
+	}
+	if next != "" {
+		view.More = site.SpaceURL(space.Slug) + "/members?" + url.Values{"after": {next}}.Encode()
+	}
+	return s.Page(c, status, "spacemembers", space.Title, view)
+}
+
+// putMembersForm handles POST /spaces/:space/members: all names that were pasted
+// get the role.
+func (s *Room) putMembersForm(c *fiber.Ctx) error {
+	view := spaceMembersView{Names: c.FormValue("names"), Role: judge.SpaceRole(c.FormValue("role"))}
+	err := s.putMembers(c, words(view.Names), view.Role, nil)
+	if err == nil {
+		return c.Redirect(site.SpaceURL(c.Params("space"))+"/members", fiber.StatusSeeOther)
+	}
+	f := s.Explain(c.UserContext(), err)
+	if f.Field != "names" && f.Field != "role" {
+		return err
+	}
+	view.Fault = f
+	return s.showMembers(c, f.Status, view)
+}
+
+// removeMemberForm handles POST /spaces/:space/members/:name/remove.
+func (s *Room) removeMemberForm(c *fiber.Ctx) error {
+	if err := s.removeMember(c); err != nil {
+		return err
+	}
+	return c.Redirect(site.SpaceURL(c.Params("space"))+"/members", fiber.StatusSeeOther)
+}
+
+// spaceSubmissionsPage handles GET /spaces/:space/submissions.
+func (s *Room) spaceSubmissionsPage(c *fiber.Ctx) error {
+	space, f, err := s.spaceFilterOf(c)
+	if err != nil {
+		return err
+	}
+	v := site.ViewSpace(space, site.ViewerOf(c))
+	return s.solve.ShowSubmissions(c, f, solve.SubmissionsView{Base: v.URL() + "/submissions", Authors: v.Manages(), Space: &v})
+}
