@@ -3,7 +3,6 @@ package dmoj
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -159,7 +158,9 @@ func (d *reader) matchCases(k *source.Keys) []matched {
 		{"output_format", answerPattern, func(c *matchedCase) *string { return &c.out }},
 	} {
 		text, _ := k.Text(of.key)
-		text = cmp.Or(text, of.otherwise)
+		if text == "" {
+			text = of.otherwise
+		}
 		p, err := newNamePattern(text)
 		if err != nil {
 			k.Refuse(of.key, "cannot be used here: %v: list the tests instead", err)
@@ -196,9 +197,9 @@ func (d *reader) matchCases(k *source.Keys) []matched {
 func (d *reader) ordered(groups map[string]map[string]*matchedCase, batches map[string]bool) []matched {
 	var all []matched
 	var alone, orphans []string
-	for _, id := range slices.Sorted(maps.Keys(groups)) {
+	for _, id := range sortedKeys(groups) {
 		m := matched{batch: batches[id]}
-		for _, n := range slices.Sorted(maps.Keys(groups[id])) {
+		for _, n := range sortedKeys(groups[id]) {
 			c := groups[id][n]
 			if m.cases = append(m.cases, *c); c.in == "" {
 				orphans = append(orphans, c.out)
@@ -217,4 +218,14 @@ func (d *reader) ordered(groups map[string]map[string]*matchedCase, batches map[
 		d.Refuse(file, "", "is an answer without an input: add it, or write input_format in %s so that it is found", source.InitYML)
 	}
 	return all
+}
+
+// sortedKeys returns keys in the order of the numbers in them: 2 before 10.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, byNumber)
+	return keys
 }
