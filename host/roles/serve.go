@@ -2,28 +2,29 @@
 // each made by a constructor of what the ones before it made.
 //
 //	start.go       what is started, and by whom
-//	serve.go       the order in which parts are made
-//	process.go     parts that run, and what is closed at the end
+//	serve.go       the order in which parts are made, parts that run, and what is closed at the end
 //	base.go        what all roles share: services, database, blobs
 //	scheduler.go   the dispatcher and the sweepers
 //	judging.go     the worker with all that judging needs
-//	languages.go   what the worker remembers of its languages and compilers
 //	rendering.go   statements that an older version rendered
-//	needs.go       what judging needs, and whether it is there
+//	needs.go       what judging needs, whether it is there, and what is remembered of languages
 //	web.go         the web side: the only file that knows the HTTP package
 //	samples.go     the sample problems
 //	examine.go     services as doctor looks at them
-//	blobs.go       the store of packages and plugins
 //	services.go    PostgreSQL, Redis and etcd, and what to do when they refuse
-//	stores.go      the same for commands
+//	stores.go      the store of packages and plugins, and what commands open
 package roles
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"deepoj/host/telemetry"
 )
@@ -79,4 +80,59 @@ func (b *base) serveFigures(ctx context.Context, p *process, ready func(context.
 	}
 	p.add("metrics", func(ctx context.Context) error { return f.Serve(ctx, b.figures) })
 	b.log.InfoContext(ctx, "metrics are served", slog.String("url", "http://"+b.figures.Addr().String()+"/metrics"), slog.Bool("token", f.Token != ""))
+}
+
+// process is what runs in this process, and what has to be closed at its end.
+type process struct {
+	log     *slog.Logger
+	runners []runner
+	closers []func() // in reverse order
+}
+
+// runner is one blocking part of the process. It returns nil when ctx ends.
+type runner struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+// add has a part run until the process ends.
+func (p *process) add(name string, run func(ctx context.Context) error) {
+	p.runners = append(p.runners, runner{name, run})
+}
+
+// closing has something closed at the end, before what was opened earlier.
+func (p *process) closing(f func()) { p.closers = append(p.closers, f) }
+
+func (p *process) close() {
+	for _, c := range slices.Backward(p.closers) {
+		c()
+	}
+}
+
+// run runs all parts until one fails or ctx ends.
+func (p *process) run(ctx context.Context) error {
+	g, gctx := errgroup.WithContext(ctx)
+	for _, part := range p.runners {
+		g.Go(func() error {
+			if err := part.run(gctx); err != nil {
+				return fmt.Errorf("%s: %w", part.name, err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// keep runs a service in the background until the process closes: it outlives the
+// parts that are added, so that what drains can still write.
+func (p *process) keep(ctx context.Context, name string, run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := run(ctx); err != nil {
+			p.log.ErrorContext(ctx, "service ended badly", slog.String("service", name), slog.Any("err", err))
+		}
+	}()
+	p.closing(func() { cancel(); <-done })
 }

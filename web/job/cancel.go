@@ -17,8 +17,7 @@ import (
 // whyBytes bounds the reason of a cancellation.
 const whyBytes = 500
 
-// whyOf reads the reason of a cancellation, which need not be given: the field "why" of
-// a form, or of a body in JSON.
+// whyOf reads the reason of a cancellation, which need not be given: the field "why" of a form, or of a body in JSON.
 func whyOf(c *fiber.Ctx) (string, error) {
 	why := ""
 	switch {
@@ -44,10 +43,9 @@ func whyOf(c *fiber.Ctx) (string, error) {
 	return why, nil
 }
 
-// cancel ends a job that the viewer sees: its author and staff may, of a draft
-// submission whoever may change the problem. In a space the author of a submission
-// ends none that is being judged: whoever sees that a test failed could take the
-// attempt back.
+// cancel ends a job that the viewer sees: its author and staff may, of a draft submission whoever may change the
+// problem. In a space the author of a submission ends none that is being judged: whoever sees that a test failed could
+// take the attempt back.
 func (s *Room) cancel(c *fiber.Ctx, one Job) error {
 	j, v, end := one.Standing(), site.ViewerOf(c), s.Store.Cancel
 	sub, handedIn := one.(*judge.Submission)
@@ -101,8 +99,7 @@ func APICancel[J Job](s *Room, find func(*fiber.Ctx) (J, error)) fiber.Handler {
 	}
 }
 
-// cancelledText says who cancelled a job of the author, and why. What staff are
-// called is for staff.
+// cancelledText says who cancelled a job of the author, and why. What staff are called is for staff.
 func cancelledText(what string, w judge.Withdrawal, author string, v site.Viewer) string {
 	text := "The " + what + " was cancelled"
 	switch {

@@ -20,8 +20,7 @@ type Run struct {
 	Told    []json.RawMessage // findings and stages of a job about a plugin
 }
 
-// LatestRun gathers the events of the newest attempt; nil if none has begun or
-// the newest was taken away.
+// LatestRun gathers the events of the newest attempt; nil if none has begun or the newest was taken away.
 func LatestRun(events []judge.Event) *Run {
 	var r *Run
 	for _, e := range events {
@@ -172,8 +171,7 @@ func afterText(d time.Duration) string {
 // maxHistory bounds the events that a page reads.
 const maxHistory = 20 * eventPage
 
-// pastEvents returns the events of a job that somebody may see, as many as a page
-// shows.
+// pastEvents returns the events of a job that somebody may see, as many as a page shows.
 func (s *Room) pastEvents(ctx context.Context, v site.Viewer, jobID int64) (events []judge.Event, err error) {
 	for after := int64(0); len(events) < maxHistory; after = events[len(events)-1].ID {
 		page, err := s.seenEvents(ctx, v, jobID, after)

@@ -10,8 +10,7 @@ import (
 	"deepoj/web/site"
 )
 
-// readers bounds how many streams read events at once, so that streams cannot
-// take the database from those who submit.
+// readers bounds how many streams read events at once, so that streams cannot take the database from those who submit.
 const readers = 4
 
 // Why a stream was refused.
@@ -21,9 +20,8 @@ var (
 	errTooManyOfYours = errors.New("too many open streams of this client")
 )
 
-// hub wakes the streams of a job when the database says that it has new events.
-// A stream reads the events itself, so that a missed or doubled wake-up does no
-// harm and no stream waits for another.
+// hub wakes the streams of a job when the database says that it has new events. A stream reads the events itself, so
+// that a missed or doubled wake-up does no harm and no stream waits for another.
 type hub struct {
 	events    func(ctx context.Context, v site.Viewer, jobID, after int64) ([]judge.Event, error) // what somebody may see
 	count     *site.Counters
@@ -99,8 +97,7 @@ func (w *watch) leave() {
 	h.count.Streams.Dec()
 }
 
-// wake is what the database's notifications call: payload is a job id, or empty
-// when anything may have happened.
+// wake is what the database's notifications call: payload is a job id, or empty when anything may have happened.
 func (h *hub) wake(payload string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,15 +14,13 @@ import (
 	"deepoj/web/site"
 )
 
-// This file serves jobs of every kind: how the one is found that an address names, its
-// page, its live part, its stream and its end. A kind says which jobs the viewer may
-// see, and adds its part.
+// This file serves jobs of every kind: how the one is found that an address names, its page, its live part, its stream
+// and its end. A kind says which jobs the viewer may see, and adds its part.
 
 // Job is a [judge.Submission], a [judge.Run] or a [judge.SetterJob].
 type Job interface{ Standing() *judge.Job }
 
-// Found returns the job that the address names. One that the viewer may not see does
-// not exist for them.
+// Found returns the job that the address names. One that the viewer may not see does not exist for them.
 func Found[J any](c *fiber.Ctx, what string, look func(ctx context.Context, jobID int64) (*J, error), may func(*J) (bool, error)) (*J, error) {
 	missing := site.Refuse(fiber.StatusNotFound, "not_found", "There is no "+what+" "+strconv.Quote(site.Shorten(c.Params("id")))+" that you may see.", "")
 	id, err := strconv.ParseInt(c.Params("id"), 10, 64)
@@ -55,9 +53,8 @@ func (s *Room) RunFor(c *fiber.Ctx) (*judge.Run, error) {
 	return Found(c, "run", s.Store.Run, func(run *judge.Run) (bool, error) { return site.ViewerOf(c).MaySee(run.Author), nil })
 }
 
-// JobFor returns the job that the address names: one about a plugin, a package or
-// pages, that the viewer asked for or may see as a setter. Kinds, if there are any,
-// are those that the address is for.
+// JobFor returns the job that the address names: one about a plugin, a package or pages, that the viewer asked for or
+// may see as a setter. Kinds, if there are any, are those that the address is for.
 func (s *Room) JobFor(c *fiber.Ctx, kinds ...judge.Kind) (*judge.SetterJob, error) {
 	return Found(c, "job", s.Store.Job, func(j *judge.SetterJob) (bool, error) {
 		v := site.ViewerOf(c)
@@ -94,8 +91,7 @@ func PageOf(one Job) string {
 	return site.PageOfJob(one.Standing().JobID, one.Standing().Kind)
 }
 
-// Stands returns what has happened to a job as v may see it, and where it waits if it
-// does.
+// Stands returns what has happened to a job as v may see it, and where it waits if it does.
 func (s *Room) Stands(ctx context.Context, v site.Viewer, j *judge.Job) (events []judge.Event, place *judge.Place, err error) {
 	if events, err = s.pastEvents(ctx, v, j.JobID); err != nil {
 		return nil, nil, err

@@ -33,9 +33,8 @@ const (
 	maxLastEvent = 20                     // digits
 )
 
-// stream sends what happens to a job as server-sent events, from the one after
-// Last-Event-ID on. After the last one it sends "end"; a client that reconnects
-// with nothing left to see is told not to (204).
+// stream sends what happens to a job as server-sent events, from the one after Last-Event-ID on. After the last one it
+// sends "end"; a client that reconnects with nothing left to see is told not to (204).
 func (s *Room) stream(c *fiber.Ctx, jobID int64, status judge.Status) error {
 	after, err := LastEventID(c)
 	if err != nil {
@@ -97,9 +96,8 @@ type stream struct {
 	trace  string
 }
 
-// run sends the pending events and then what comes, until the job is done, the
-// client is gone or the server stops. A client that reads nothing fails a flush
-// when the connection's patience ends.
+// run sends the pending events and then what comes, until the job is done, the client is gone or the server stops. A
+// client that reads nothing fails a flush when the connection's patience ends.
 func (st *stream) run(pending []judge.Event) error {
 	if _, err := fmt.Fprintf(st.out, "retry: %d\n\n", streamRetry.Milliseconds()); err != nil {
 		return err
@@ -155,8 +153,7 @@ func (st *stream) rest(beat <-chan time.Time) error {
 // errLook marks a failure of the database, which may pass.
 var errLook = errors.New("look at the database")
 
-// look sends what is new. It reports whether the job is done and everything was
-// sent.
+// look sends what is new. It reports whether the job is done and everything was sent.
 func (st *stream) look(events []judge.Event) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), LookTime)
 	defer cancel()
@@ -186,9 +183,8 @@ func (st *stream) look(events []judge.Event) (bool, error) {
 	return st.standing(ctx)
 }
 
-// lookAtViewer ends the stream of somebody whose account was disabled, whose session
-// has ended, whose key was revoked, or who may do something else now: they may come
-// again as who they are.
+// lookAtViewer ends the stream of somebody whose account was disabled, whose session has ended, whose key was revoked,
+// or who may do something else now: they may come again as who they are.
 func (st *stream) lookAtViewer(ctx context.Context) error {
 	if time.Since(st.known) < streamTrust {
 		return nil
@@ -219,8 +215,7 @@ func (s *Room) still(ctx context.Context, v site.Viewer) error {
 	return err
 }
 
-// StillAfter refuses the answer to somebody who is no more who they were before
-// they waited for it.
+// StillAfter refuses the answer to somebody who is no more who they were before they waited for it.
 func (s *Room) StillAfter(c *fiber.Ctx, wait time.Duration) error {
 	if wait < streamTrust {
 		return nil
@@ -259,8 +254,7 @@ func (st *stream) flush(id, kind string, data any) error {
 	return st.out.Flush()
 }
 
-// send writes one event. Without an id a reconnecting client does not ask for
-// what follows it.
+// send writes one event. Without an id a reconnecting client does not ask for what follows it.
 func (st *stream) send(id, kind string, data any) error {
 	b, err := json.Marshal(data)
 	if err != nil {
@@ -318,8 +312,7 @@ func (s *Room) settle(jobID int64, client string, wait time.Duration, look func(
 	}
 }
 
-// LastEventID reads where a stream continues: the header that browsers send by
-// themselves, or the parameter "after".
+// LastEventID reads where a stream continues: the header that browsers send by themselves, or the parameter "after".
 func LastEventID(c *fiber.Ctx) (int64, error) {
 	text := c.Get("Last-Event-ID", c.Query("after"))
 	if text == "" {
@@ -350,8 +343,7 @@ func WaitOf(c *fiber.Ctx) (time.Duration, error) {
 	return time.Duration(min(seconds, maxWait.Seconds()) * float64(time.Second)), nil
 }
 
-// JobsSettled waits until runs are done, or the time is over. It refuses whoever may
-// not have the answer any more.
+// JobsSettled waits until runs are done, or the time is over. It refuses whoever may not have the answer any more.
 func (s *Room) JobsSettled(c *fiber.Ctx, wait time.Duration, jobIDs ...int64) error {
 	deadline := time.Now().Add(wait)
 	for _, id := range jobIDs {

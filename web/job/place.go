@@ -8,8 +8,7 @@ import (
 	"deepoj/web/site"
 )
 
-// PlaceOf returns where a job stands in the queue as somebody may see it, or nil if
-// it does not wait.
+// PlaceOf returns where a job stands in the queue as somebody may see it, or nil if it does not wait.
 func (s *Room) PlaceOf(ctx context.Context, v site.Viewer, jobID int64, status judge.Status) (*judge.Place, error) {
 	if status != judge.Pending {
 		return nil, nil //nolint:nilnil // it does not wait

@@ -10,9 +10,8 @@ import (
 	"deepoj/web/site"
 )
 
-// PublicResult returns what v may see of a result. Contestants never see what
-// judges wrote to each other, which worker it was, the names of secret tests or
-// what a program printed on them, and of what checkers said only what told lets
+// PublicResult returns what v may see of a result. Contestants never see what judges wrote to each other, which worker
+// it was, the names of secret tests or what a program printed on them, and of what checkers said only what told lets
 // them.
 func PublicResult(r *judge.Result, v site.Viewer, told judge.CheckerMessages) *judge.Result {
 	if r == nil || v.Staff() {
@@ -41,8 +40,7 @@ func publicTest(t judge.TestResult, told judge.CheckerMessages) judge.TestResult
 	return t
 }
 
-// eventData is what is known of the data of events. What is not listed here does
-// not leave the server.
+// eventData is what is known of the data of events. What is not listed here does not leave the server.
 type eventData struct {
 	Compile *judge.Compile    `json:"compile,omitempty"` // of compiled
 	Test    *judge.TestResult `json:"test,omitempty"`    // of test
@@ -67,10 +65,9 @@ func readEvent(e judge.Event) eventData {
 	return d
 }
 
-// seenEvents returns what somebody may see of the events of a job after the given
-// one: all that pages, streams and the API show of events comes from here. Which
-// events those are the database says (see [sql.Reader]), and publicEvent what of
-// each.
+// seenEvents returns what somebody may see of the events of a job after the given one: all that pages, streams and the
+// API show of events comes from here. Which events those are the database says (see [sql.Reader]), and publicEvent what
+// of each.
 func (s *Room) seenEvents(ctx context.Context, v site.Viewer, jobID, after int64) ([]judge.Event, error) {
 	events, err := s.Store.For(v.Staff()).Events(ctx, jobID, after, eventPage)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package job serves jobs of every kind: how the one is found that an address names, its
-// page, its live part, its stream and its end. A kind says which jobs the viewer may
-// see, and adds its part.
+// Package job serves jobs of every kind: how the one is found that an address names, its page, its live part, its
+// stream and its end. A kind says which jobs the viewer may see, and adds its part.
 package job
 
 import "deepoj/web/site"

@@ -74,8 +74,7 @@ func endedWithout(j *judge.Job, v site.Viewer) string {
 	return ""
 }
 
-// StandingJSON is where a job of any kind stands, as /api/v1 shows it. Each kind adds
-// its part.
+// StandingJSON is where a job of any kind stands, as /api/v1 shows it. Each kind adds its part.
 type StandingJSON struct {
 	JobID      int64      `json:"job_id"`
 	URL        string     `json:"url,omitempty"` // of its page

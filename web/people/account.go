@@ -108,8 +108,7 @@ func (s *Room) ownAccount(c *fiber.Ctx) (*judge.User, error) {
 	return s.Store.User(c.UserContext(), v.Name)
 }
 
-// changePassword changes the password of whoever is logged in, and ends their
-// other sessions.
+// changePassword changes the password of whoever is logged in, and ends their other sessions.
 func (s *Room) changePassword(c *fiber.Ctx, current, fresh string) error {
 	u, err := s.ownAccount(c)
 	if err != nil {

@@ -18,10 +18,9 @@ import (
 	"deepoj/web/site"
 )
 
-// Acts that give power, take it away or destroy something are asked to be confirmed:
-// by a session whose owner has proved within confirmAge who they are, by giving
-// the password or by logging in anew at the provider of OpenID Connect. So neither
-// a key that leaks nor a browser that is left alone becomes an account for ever.
+// Acts that give power, take it away or destroy something are asked to be confirmed: by a session whose owner has
+// proved within confirmAge who they are, by giving the password or by logging in anew at the provider of OpenID
+// Connect. So neither a key that leaks nor a browser that is left alone becomes an account for ever.
 const (
 	confirmAge   = 10 * time.Minute
 	confirmField = "confirm" // of a form: the password, beside what is asked for
@@ -53,8 +52,7 @@ func (s *Room) Confirmed(act string) fiber.Handler {
 	}
 }
 
-// ConfirmedByPeople is confirmed for what the scope of a key may allow: who made
-// that key said so.
+// ConfirmedByPeople is confirmed for what the scope of a key may allow: who made that key said so.
 func (s *Room) ConfirmedByPeople(act string) fiber.Handler {
 	confirmed := s.Confirmed(act)
 	return func(c *fiber.Ctx) error {
@@ -143,8 +141,7 @@ func (s *Room) apiConfirm(c *fiber.Ctx) error {
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
-// confirmView is the page that asks who somebody is before a form is done, which it
-// holds with all that was filled in.
+// confirmView is the page that asks who somebody is before a form is done, which it holds with all that was filled in.
 type confirmView struct {
 	Does   string // what is asked for
 	Act    string // address of the form
@@ -212,8 +209,7 @@ func (s *Room) ShowConfirm(c *fiber.Ctx, f *site.Fault) error {
 	return s.Page(c, f.Status, "confirm", "Confirm", view)
 }
 
-// proveElsewhere keeps a form and returns the address at the provider that asks its
-// sender to log in anew.
+// proveElsewhere keeps a form and returns the address at the provider that asks its sender to log in anew.
 func (s *Room) proveElsewhere(c *fiber.Ctx, form url.Values) (leads string, err error) {
 	form.Del("csrf")
 	form.Del(confirmField)
@@ -228,8 +224,7 @@ func (s *Room) proveElsewhere(c *fiber.Ctx, form url.Values) (leads string, err 
 	return s.leadAway(c, found, sql.BegunLogin{Next: "/", Proves: people.HashToken(site.ViewerOf(c).Token), Act: c.OriginalURL(), Form: kept})
 }
 
-// returned goes on with a form when its sender has proved at the provider who they
-// are.
+// returned goes on with a form when its sender has proved at the provider who they are.
 func (s *Room) returned(c *fiber.Ctx, l sql.BegunLogin, who proved) error {
 	v := site.ViewerOf(c)
 	if v.Guest() || v.Key != 0 || people.HashToken(v.Token) != l.Proves {

@@ -16,10 +16,9 @@ import (
 	"deepoj/web/site"
 )
 
-// A browser keeps proofs that somebody logged in with it before, each of one account,
-// so that it does not wait for others who guess that account's password. What signs
-// a proof is made from the password's hash: any server process that shares the
-// database can check it, and a change of the password ends it.
+// A browser keeps proofs that somebody logged in with it before, each of one account, so that it does not wait for
+// others who guess that account's password. What signs a proof is made from the password's hash: any server process
+// that shares the database can check it, and a change of the password ends it.
 const (
 	deviceCookie = "deepoj_device"
 	deviceLife   = 365 * 24 * time.Hour
@@ -38,9 +37,8 @@ func signDevice(u *judge.User, signed []byte) []byte {
 	return mac.Sum(nil)[:deviceMAC]
 }
 
-// knownDevice returns the name of the device that a cookie proves to have logged in
-// to the account before, "" if it proves none. An account without a password of its
-// own has none.
+// knownDevice returns the name of the device that a cookie proves to have logged in to the account before, "" if it
+// proves none. An account without a password of its own has none.
 func knownDevice(cookie string, u *judge.User, now time.Time) string {
 	if u.PasswordHash == absentHash {
 		return ""

@@ -172,8 +172,7 @@ func (view keysView) Action(id int64) string {
 // Working reports whether a key is taken.
 func (view keysView) Working(k judge.Key) bool { return k.Works(time.Now()) }
 
-// keysOf lists the newest keys of a user. Those of the scope that a role allows can
-// be made.
+// keysOf lists the newest keys of a user. Those of the scope that a role allows can be made.
 func (s *Room) keysOf(ctx context.Context, user string, role judge.Role) (view keysView, err error) {
 	view.Days, view.For, view.Asked.Scope = keyDays, 90, judge.ScopeSubmit
 	for _, scope := range judge.Scopes {
@@ -185,8 +184,7 @@ func (s *Room) keysOf(ctx context.Context, user string, role judge.Role) (view k
 	return view, err
 }
 
-// createKeyForm handles POST /account/keys. The secret is on the page that answers
-// and nowhere else.
+// createKeyForm handles POST /account/keys. The secret is on the page that answers and nowhere else.
 func (s *Room) createKeyForm(c *fiber.Ctx) error {
 	k := judge.Key{Label: c.FormValue("label"), Scope: judge.Scope(c.FormValue("scope"))}
 	days, err := strconv.Atoi(c.FormValue("days"))
@@ -223,8 +221,7 @@ func (s *Room) revokeUserKeyForm(c *fiber.Ctx) error {
 	return c.Redirect(site.UserURL(c.Params("name"))+"#keys", fiber.StatusSeeOther)
 }
 
-// showAccount shows one's own account. The function changes what is shown of the
-// keys.
+// showAccount shows one's own account. The function changes what is shown of the keys.
 func (s *Room) showAccount(c *fiber.Ctx, status int, view accountView, change func(*keysView)) (err error) {
 	v := site.ViewerOf(c)
 	if view.Keys, err = s.keysOf(c.UserContext(), v.Name, v.Role); err != nil {

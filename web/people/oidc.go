@@ -105,9 +105,8 @@ func (s *Room) beginOIDC(c *fiber.Ctx) error {
 	return c.Redirect(leads, fiber.StatusSeeOther)
 }
 
-// leadAway begins a login and returns the address at the provider where it goes on.
-// A login that proves again who somebody is asks the provider not to rely on what
-// it knows of the browser (OpenID Connect Core, section 3.1.2.1).
+// leadAway begins a login and returns the address at the provider where it goes on. A login that proves again who
+// somebody is asks the provider not to rely on what it knows of the browser (OpenID Connect Core, section 3.1.2.1).
 func (s *Room) leadAway(c *fiber.Ctx, found *oidc.Provider, l sql.BegunLogin) (string, error) {
 	state, browser := rand.Text(), rand.Text()
 	l.Nonce, l.Verifier = rand.Text(), oauth2.GenerateVerifier()
@@ -244,8 +243,7 @@ func (s *Room) userOfIdentity(ctx context.Context, id judge.Identity, called str
 	return nil, fmt.Errorf("every name like %s is taken", nameFor(called, 0))
 }
 
-// nameFor makes the nth name, from 0 on, for somebody who is called something
-// elsewhere.
+// nameFor makes the nth name, from 0 on, for somebody who is called something elsewhere.
 func nameFor(called string, n int) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("._@-", r) {

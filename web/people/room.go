@@ -1,16 +1,14 @@
-// Package people answers for accounts: logging in, here and at a provider of OpenID
-// Connect, passwords, keys of programs, webhooks, and what administrators do with the
-// accounts of others. The rules are those of host/people.
+// Package people answers for accounts: logging in, here and at a provider of OpenID Connect, passwords, keys of
+// programs, webhooks, and what administrators do with the accounts of others. The rules are those of host/people.
 //
 //	account.go       one's own account, and its password
 //	addresses.go     what the room answers to
-//	apisession.go    sessions by the API
 //	confirm.go       acts that have to be confirmed
 //	device.go        browsers that are known
 //	keys.go          keys of programs
 //	oidc.go          logging in at a provider
 //	room.go          what the room holds
-//	session.go       logging in and out
+//	session.go       logging in and out, on pages and by the API
 //	throttle.go      how fast passwords may be tried
 //	users.go         accounts
 //	userspage.go     the pages of accounts
@@ -35,8 +33,7 @@ type Room struct {
 	hashing  chan struct{} // a place in it is the right to hash a password
 }
 
-// New makes the room. Webhooks are called by the caller, and who waits to try a
-// password does so until done is closed.
+// New makes the room. Webhooks are called by the caller, and who waits to try a password does so until done is closed.
 func New(shared *site.Site, caller *callback.Caller, done <-chan struct{}) *Room {
 	return &Room{
 		Site: shared, caller: caller, provider: newProvider(shared.Config.OIDC),

@@ -27,10 +27,9 @@ const (
 	loginKeys = 10_000 // the most pairs, and the most places, that are remembered
 )
 
-// throttle slows down guessing of passwords. It counts by a name and the place that
-// somebody tries it from, so that nobody is kept out by what others do elsewhere: a
-// place is an address, a network of 64 bits of IPv6, a device that has logged in
-// before, or a session. It is per process and forgets.
+// throttle slows down guessing of passwords. It counts by a name and the place that somebody tries it from, so that
+// nobody is kept out by what others do elsewhere: a place is an address, a network of 64 bits of IPv6, a device that
+// has logged in before, or a session. It is per process and forgets.
 type throttle struct {
 	now   func() time.Time
 	after func(time.Duration) <-chan time.Time
@@ -106,8 +105,7 @@ func (own *try) reserve(ctx context.Context) (time.Duration, error) {
 	return wait, nil
 }
 
-// mostOver bounds by how much the tries of an asker may be overdrawn: to wait longer
-// than LongestWait makes no sense.
+// mostOver bounds by how much the tries of an asker may be overdrawn: to wait longer than LongestWait makes no sense.
 const mostOver = 6
 
 // oneMore takes a try from an asker whose tries will all be back at a time, and
@@ -145,8 +143,7 @@ func (own *try) back() {
 	own.refund()
 }
 
-// right says that the password was right: what was wrong before was a mistake of
-// its owner.
+// right says that the password was right: what was wrong before was a mistake of its owner.
 func (own *try) right() {
 	t := own.throttle
 	t.mu.Lock()

@@ -27,8 +27,7 @@ func publicUser(u *judge.User) userJSON {
 	return userJSON{Name: u.Name, Role: u.Role, Created: u.Created, Disabled: u.Disabled, OneTime: u.OneTime}
 }
 
-// listUsers returns a page of accounts and the cursor of the next one, "" at the
-// end.
+// listUsers returns a page of accounts and the cursor of the next one, "" at the end.
 func (s *Room) listUsers(ctx context.Context, f sql.UserFilter) (users []judge.User, next string, err error) {
 	if users, err = s.Store.Users(ctx, f); err != nil {
 		return nil, "", err
@@ -39,8 +38,7 @@ func (s *Room) listUsers(ctx context.Context, f sql.UserFilter) (users []judge.U
 	return users, next, nil
 }
 
-// apiUsers handles GET /api/v1/users?prefix=&role=&after=&limit=: accounts by
-// name.
+// apiUsers handles GET /api/v1/users?prefix=&role=&after=&limit=: accounts by name.
 func (s *Room) apiUsers(c *fiber.Ctx) error {
 	f, err := site.UserFilterOf(c)
 	if err != nil {
@@ -158,8 +156,7 @@ func (s *Room) apiDisable(disabled bool) fiber.Handler {
 	}
 }
 
-// disable says whether the owner of the account that the address names may not
-// log in.
+// disable says whether the owner of the account that the address names may not log in.
 func (s *Room) disable(c *fiber.Ctx, disabled bool) error {
 	u, err := s.userOf(c)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"deepoj/web/site"
 )
 
-// maxNewUsers bounds the accounts that a form makes: hashing their passwords
-// takes its time.
+// maxNewUsers bounds the accounts that a form makes: hashing their passwords takes its time.
 const maxNewUsers = 50
 
 // madeUser is an account that was made just now, with its one-time password.
@@ -141,8 +140,7 @@ func (s *Room) userForm(change func(c *fiber.Ctx) error) fiber.Handler {
 	}
 }
 
-// resetForm handles POST /users/:name/password. The password is on the page that
-// answers and nowhere else.
+// resetForm handles POST /users/:name/password. The password is on the page that answers and nowhere else.
 func (s *Room) resetForm(c *fiber.Ctx) error {
 	_, password, err := s.resetPassword(c)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 	"deepoj/web/site"
 )
 
-// webhookJSON is a webhook, for its owner and administrators. Its secret is not in
-// it.
+// webhookJSON is a webhook, for its owner and administrators. Its secret is not in it.
 type webhookJSON struct {
 	ID       int64      `json:"id"`
 	Owner    string     `json:"owner"`
@@ -84,8 +83,7 @@ func toldReason(stored string) string {
 // messageID is the id of a message as its receiver sees it.
 func messageID(uuid string) string { return "msg_" + strings.ReplaceAll(uuid, "-", "") }
 
-// webhookOf returns the webhook that the address names: one's own, and for
-// administrators any.
+// webhookOf returns the webhook that the address names: one's own, and for administrators any.
 func (s *Room) webhookOf(c *fiber.Ctx) (judge.Webhook, error) {
 	id, err := site.IDOf(c)
 	if err != nil {
@@ -243,8 +241,7 @@ func (s *Room) disableWebhook(c *fiber.Ctx, disabled bool) error {
 	return s.Store.DisableWebhook(c.UserContext(), w.ID, disabled, site.ViewerOf(c).Name)
 }
 
-// apiWebhookSecret handles POST /api/v1/webhooks/:id/rotate: another secret signs
-// from now on.
+// apiWebhookSecret handles POST /api/v1/webhooks/:id/rotate: another secret signs from now on.
 func (s *Room) apiWebhookSecret(c *fiber.Ctx) error {
 	w, secret, err := s.changeSecret(c)
 	if err != nil {
@@ -294,8 +291,7 @@ func (s *Room) enabledWebhookOf(c *fiber.Ctx) (judge.Webhook, error) {
 	return w, err
 }
 
-// apiDeliveries handles GET /api/v1/webhooks/:id/deliveries?before=&limit=: what a
-// webhook was told, newest first.
+// apiDeliveries handles GET /api/v1/webhooks/:id/deliveries?before=&limit=: what a webhook was told, newest first.
 func (s *Room) apiDeliveries(c *fiber.Ctx) error {
 	w, err := s.webhookOf(c)
 	if err != nil {

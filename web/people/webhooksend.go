@@ -49,9 +49,8 @@ type MessageJSON struct {
 	} `json:"data"`
 }
 
-// SendWebhooks stores and sends messages to webhooks until ctx is done. Messages are
-// rows, and each try has a lease, so that several servers share the work and what
-// one of them leaves undone is sent again, with the same id.
+// SendWebhooks stores and sends messages to webhooks until ctx is done. Messages are rows, and each try has a lease, so
+// that several servers share the work and what one of them leaves undone is sent again, with the same id.
 func (s *Room) SendWebhooks(ctx context.Context) error {
 	tick := time.NewTicker(webhookPoll)
 	defer tick.Stop()
@@ -76,8 +75,7 @@ func (s *Room) SendWebhooks(ctx context.Context) error {
 	}
 }
 
-// webhookStep reads the feed on and starts what is due. It reports whether there is
-// more to read at once.
+// webhookStep reads the feed on and starts what is due. It reports whether there is more to read at once.
 func (s *Room) webhookStep(ctx context.Context, slots chan struct{}, tries *sync.WaitGroup, ended chan struct{}) (more bool, err error) {
 	fed, err := s.Store.FeedWebhooks(ctx, webhookFeed)
 	if err != nil {

@@ -54,8 +54,7 @@ func (s *Room) showWebhooks(c *fiber.Ctx, status int, view webhooksView) error {
 	return s.Page(c, status, "webhooks", "Webhooks", view)
 }
 
-// createWebhookForm handles POST /webhooks. The secret is on the page that answers
-// and nowhere else.
+// createWebhookForm handles POST /webhooks. The secret is on the page that answers and nowhere else.
 func (s *Room) createWebhookForm(c *fiber.Ctx) error {
 	w := judge.Webhook{URL: strings.TrimSpace(c.FormValue("url")), Problem: c.FormValue("problem"), Everyone: c.FormValue("everyone") != ""}
 	for _, kind := range judge.WebhookKinds {
@@ -180,8 +179,7 @@ func (s *Room) deleteWebhookForm(c *fiber.Ctx) error {
 	return c.Redirect("/webhooks", fiber.StatusSeeOther)
 }
 
-// webhookSecretForm handles POST /webhooks/:id/rotate. The secret is on the page
-// that answers and nowhere else.
+// webhookSecretForm handles POST /webhooks/:id/rotate. The secret is on the page that answers and nowhere else.
 func (s *Room) webhookSecretForm(c *fiber.Ctx) error {
 	w, secret, err := s.changeSecret(c)
 	if err != nil {

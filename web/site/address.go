@@ -1,8 +1,7 @@
 // Package site is what the rooms of the site share.
 //
-// A room is a package of pages and addresses about one subject. It says in a table
-// of [Address] what it answers to; package web makes of all tables the router, the
-// rights and the description of the API.
+// A room is a package of pages and addresses about one subject. It says in a table of [Address] what it answers to;
+// package web makes of all tables the router, the rights and the description of the API.
 //
 // Beside that it holds what every handler may use: who asks and what they may do, what
 // is wrong with a request, how a page is made, and the words of pages.
@@ -11,23 +10,20 @@
 //	assets.go    static files, at addresses that carry a digest
 //	catalog.go   languages, and which live workers serve them
 //	client.go    whose a request is, behind proxies, and by what it is counted
-//	config.go    what the server is told when it starts
+//	config.go    what the server is told when it starts, and how long and how large requests may be
 //	counters.go  what is counted, storing a job and the trace id
 //	fault.go     refusals and failures, as people and programs see them
 //	fields.go    reading the members of a JSON object one by one
 //	filter.go    filters, cursors and numbers of addresses
-//	gates.go     checks of the least right
+//	gates.go     checks of the least right, and security headers
 //	handin.go    names of fields, keys and file names of what is handed in
-//	headers.go   security headers
 //	kept.go      answers that are kept for a while
-//	limits.go    how long and how large requests may be
 //	rights.go    what somebody may do in a space, and see outside of one
-//	rows.go      rows of long lists
 //	site.go      what all rooms share
 //	space.go     a space, as whoever looks at it sees it
 //	urls.go      where pages are
 //	viewer.go    who sent a request
-//	views.go     templates, and the page around what a room shows
+//	views.go     templates, the page around what a room shows, and rows of long lists
 //	words.go     sizes, times and counts as people read them
 package site
 
@@ -43,18 +39,16 @@ import (
 // Address is one address of the site: what the router answers to, who may use it,
 // and what the description of the API says of it. Pages have no description.
 //
-// In and Out are examples: they give types and not values. A [fiber.Map] stands for
-// an object with such members, and a member whose name begins with "?" may be left
-// out. A test compares them with what really comes and goes.
+// In and Out are examples: they give types and not values. A [fiber.Map] stands for an object with such members, and a
+// member whose name begins with "?" may be left out. A test compares them with what really comes and goes.
 type Address struct {
 	Route string        // METHOD /path, as the router has it
 	For   Right         // the least that may use it
 	By    fiber.Handler // answers, once whoever asks has been let in
 	Gate  fiber.Handler // instead of the check of For, where that is told or found in another way; nil = none
 
-	// Confirm is what is asked for, as a page says it: "delete a space". Only a
-	// session whose owner has just proved who they are may do it, and with OrKey
-	// also a key: who made that said so. "" = nothing has to be confirmed.
+	// Confirm is what is asked for, as a page says it: "delete a space". Only a session whose owner has just proved
+	// who they are may do it, and with OrKey also a key: who made that said so. "" = nothing has to be confirmed.
 	Confirm string
 	OrKey   bool
 
@@ -105,10 +99,9 @@ func (a Address) Path() string {
 	return path
 }
 
-// Arrange puts addresses into the order in which the router has to try them, whatever
-// the order of the tables: a word goes before a parameter, which goes before all that
-// follows. An address that is there twice, or that says of itself what cannot be, is
-// an error.
+// Arrange puts addresses into the order in which the router has to try them, whatever the order of the tables: a word
+// goes before a parameter, which goes before all that follows. An address that is there twice, or that says of itself
+// what cannot be, is an error.
 func Arrange(all []Address) ([]Address, error) {
 	seen := map[string]bool{}
 	for _, a := range all {
@@ -134,8 +127,7 @@ func Arrange(all []Address) ([]Address, error) {
 	return all, nil
 }
 
-// shape is a path without the names of its parameters: two paths of one shape answer
-// to the same requests.
+// shape is a path without the names of its parameters: two paths of one shape answer to the same requests.
 func shape(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {

@@ -25,12 +25,10 @@ type Offer struct {
 	// Waits says for people what a program in the language waits for; "" = its turn.
 	Waits string
 
-	// Known says that a worker was able to judge it once, and Withdrawn that staff
-	// took it off the list.
+	// Known says that a worker was able to judge it once, and Withdrawn that staff took it off the list.
 	Known, Withdrawn bool
 
-	// Builds are what live workers serve it with: one, unless their tool chains
-	// differ.
+	// Builds are what live workers serve it with: one, unless their tool chains differ.
 	Builds []build
 }
 
@@ -77,19 +75,16 @@ func newCatalog(store *sql.Store, alive func(ctx context.Context) ([]judge.Worke
 	return &catalog{store: store, alive: alive}
 }
 
-// Languages returns every language, the ones that can be submitted in and the
-// others, by name.
+// Languages returns every language, the ones that can be submitted in and the others, by name.
 func (g *catalog) Languages(ctx context.Context) ([]Offer, error) {
 	offers, _, err := g.read(ctx)
 	return offers, err
 }
 
-// refusalAge is how old the answer may be by which a language is refused: a worker
-// may just have started.
+// refusalAge is how old the answer may be by which a language is refused: a worker may just have started.
 const refusalAge = 50 * time.Millisecond
 
-// Taking is languages for whoever hands in in one, which is not refused by an old
-// answer.
+// Taking is languages for whoever hands in in one, which is not refused by an old answer.
 func (g *catalog) Taking(ctx context.Context, language string) ([]Offer, error) {
 	offers, err := g.Languages(ctx)
 	if err != nil || language == "" || slices.ContainsFunc(offers, func(o Offer) bool { return o.ID == language && o.Open() }) {

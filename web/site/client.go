@@ -22,9 +22,8 @@ func (s *Site) ClientAddress(c *fiber.Ctx) string {
 	return behindProxies(c.IP(), hops, s.Config.Proxies)
 }
 
-// behindProxies follows the addresses of X-Forwarded-For from its end, where each
-// proxy adds who connected to it, as long as the one that speaks is trusted. What
-// stands before may be invented, and what is no address is not believed.
+// behindProxies follows the addresses of X-Forwarded-For from its end, where each proxy adds who connected to it, as
+// long as the one that speaks is trusted. What stands before may be invented, and what is no address is not believed.
 func behindProxies(peer string, hops []string, trusted []netip.Prefix) string {
 	at, err := netip.ParseAddr(peer)
 	if err != nil {
@@ -74,10 +73,9 @@ func Proxied(c *fiber.Ctx) (is bool) {
 	return is
 }
 
-// MakeRoom makes room for an asker who is new, where the most are known. It looks at a few others and forgets
-// those that have all their requests again, or else one of them, who gets more than
-// their due: the memory is bounded, and so is the time that each of a flood of
-// addresses takes. It must be called with the lock held.
+// MakeRoom makes room for an asker who is new, where the most are known. It looks at a few others and forgets those
+// that have all their requests again, or else one of them, who gets more than their due: the memory is bounded, and so
+// is the time that each of a flood of addresses takes. It must be called with the lock held.
 func MakeRoom[K comparable](all map[K]time.Time, asker K, now time.Time, most int) {
 	const few = 16
 	if _, known := all[asker]; known || len(all) < most {
@@ -99,9 +97,8 @@ func MakeRoom[K comparable](all map[K]time.Time, asker K, now time.Time, most in
 	}
 }
 
-// LimitedAddress returns what the requests of an address are counted by, unless it
-// is one of this machine. Whoever has an IPv6 address has a network of 64 bits of
-// them.
+// LimitedAddress returns what the requests of an address are counted by, unless it is one of this machine. Whoever has
+// an IPv6 address has a network of 64 bits of them.
 func LimitedAddress(ip string) (string, bool) {
 	a, err := netip.ParseAddr(ip)
 	if err != nil {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"deepoj/host/blob"
@@ -25,9 +27,8 @@ type Config struct {
 	// see [Server.Addr]. Defaults to 127.0.0.1:8080.
 	Listen string
 
-	// Hosts are further values of the Host header that are answered, such as
-	// "judge.example.org" behind a reverse proxy. Without them a server on a
-	// loopback address answers only to that address and localhost, and a server
+	// Hosts are further values of the Host header that are answered, such as "judge.example.org" behind a reverse
+	// proxy. Without them a server on a loopback address answers only to that address and localhost, and a server
 	// on all addresses answers to any name.
 	Hosts []string
 
@@ -37,18 +38,15 @@ type Config struct {
 	// Blobs takes the packages that setters upload. Without it they cannot.
 	Blobs blob.Store
 
-	// Reader reads what a changed package would be, for previews. Its zero value has
-	// the bounds of imports.
+	// Reader reads what a changed package would be, for previews. Its zero value has the bounds of imports.
 	Reader reading.Config
 
-	// AuthRequired turns the guest off, who may submit without an account. It is
-	// always on unless Listen is a loopback address, and also with Hosts, Proxies or
-	// OIDC unless AuthGuest says otherwise. A request that came through a proxy is
-	// never the guest's.
+	// AuthRequired turns the guest off, who may submit without an account. It is always on unless Listen is a
+	// loopback address, and also with Hosts, Proxies or OIDC unless AuthGuest says otherwise. A request that came
+	// through a proxy is never the guest's.
 	AuthRequired bool
 
-	// AuthGuest keeps the guest on a loopback address also where people come from
-	// other machines.
+	// AuthGuest keeps the guest on a loopback address also where people come from other machines.
 	AuthGuest bool
 
 	// Version of the program, shown in the page footer.
@@ -58,13 +56,11 @@ type Config struct {
 	// nothing: the database and its schema are always checked.
 	Ready func(ctx context.Context) []Check
 
-	// Registry gathers what is counted, and is what /metrics shows. Defaults to a
-	// registry of the server's own.
+	// Registry gathers what is counted, and is what /metrics shows. Defaults to a registry of the server's own.
 	Registry *prometheus.Registry
 
-	// MetricsToken is what /metrics, and the details of /readyz, ask for as
-	// Authorization: Bearer. Without it only clients on this machine see them that come
-	// through no proxy, and with MetricsElsewhere nobody does here.
+	// MetricsToken is what /metrics, and the details of /readyz, ask for as Authorization: Bearer. Without it only
+	// clients on this machine see them that come through no proxy, and with MetricsElsewhere nobody does here.
 	MetricsToken string
 
 	// MetricsElsewhere says that another address serves them: see [Server.Ready].
@@ -73,8 +69,7 @@ type Config struct {
 	// Tracer makes the spans of requests. Defaults to none.
 	Tracer *telemetry.Tracer
 
-	// Log receives a line per request and what cannot be returned. Defaults to
-	// discarding.
+	// Log receives a line per request and what cannot be returned. Defaults to discarding.
 	Log *slog.Logger
 
 	// MaxBody bounds a request's body, in bytes. Defaults to 4 MiB.
@@ -84,42 +79,35 @@ type Config struct {
 	// not held in memory. Defaults to 2 GiB.
 	MaxPackage int64
 
-	// SetterQuota is how many bytes the packages of a setter may take with files that
-	// nobody else's have, and how many bytes of packages they may send on a day. Defaults
-	// to any number.
+	// SetterQuota is how many bytes the packages of a setter may take with files that nobody else's have, and how
+	// many bytes of packages they may send on a day. Defaults to any number.
 	SetterQuota int64
 
-	// SetterVersions is how many versions of problems a setter may make on a day.
-	// Defaults to 50.
+	// SetterVersions is how many versions of problems a setter may make on a day. Defaults to 50.
 	SetterVersions int32
 
-	// MaxStreams bounds the open event streams of this process, and
-	// MaxStreamsPerClient those of one address. They default to 4096 and 1024 on
-	// a loopback address, where every client has the same one, else 64.
+	// MaxStreams bounds the open event streams of this process, and MaxStreamsPerClient those of one address. They
+	// default to 4096 and 1024 on a loopback address, where every client has the same one, else 64.
 	MaxStreams, MaxStreamsPerClient int
 
-	// RatePerAddress, RatePerUser and RatePerKey bound the requests of a minute
-	// that come from one address, user and key; all of them may come at once. A
-	// negative one means no limit. Clients on this machine have no limit by address,
-	// and neither static files nor what machines ask without an account count. They
-	// default to 6000, 600 and 1200.
+	// RatePerAddress, RatePerUser and RatePerKey bound the requests of a minute that come from one address, user
+	// and key; all of them may come at once. A negative one means no limit. Clients on this machine have no limit
+	// by address, and neither static files nor what machines ask without an account count. They default to 6000,
+	// 600 and 1200.
 	RatePerAddress, RatePerUser, RatePerKey int
 
 	// Proxies are reverse proxies whose X-Forwarded-For is believed. Without them
 	// everybody behind a proxy has its address. Defaults to none.
 	Proxies []netip.Prefix
 
-	// WorkerAge is how long ago a live worker was seen at most. Defaults to 15
-	// seconds.
+	// WorkerAge is how long ago a live worker was seen at most. Defaults to 15 seconds.
 	WorkerAge time.Duration
 
-	// Live returns the workers that live. Defaults to asking the database for
-	// those of WorkerAge.
+	// Live returns the workers that live. Defaults to asking the database for those of WorkerAge.
 	Live func(ctx context.Context) ([]judge.WorkerInfo, error)
 
-	// MaxRun is the most that a run may ask for. Zero fields default to 15 seconds
-	// of CPU time, 30 seconds on the clock, 512 MiB, 4 MiB of output and 120
-	// processes.
+	// MaxRun is the most that a run may ask for. Zero fields default to 15 seconds of CPU time, 30 seconds on the
+	// clock, 512 MiB, 4 MiB of output and 120 processes.
 	MaxRun judge.RunLimits
 
 	// CallbackAllow are private addresses that callbacks and webhooks may go to
@@ -130,9 +118,8 @@ type Config struct {
 	// minute. Defaults to 10 seconds.
 	CallbackPatience time.Duration
 
-	// WebhookRetry says how long and how often messages to webhooks are sent again.
-	// Zero fields default to 12 tries, the first after 5 seconds, none later than 6
-	// hours after the one before, and a patience of 3 days.
+	// WebhookRetry says how long and how often messages to webhooks are sent again. Zero fields default to 12
+	// tries, the first after 5 seconds, none later than 6 hours after the one before, and a patience of 3 days.
 	WebhookRetry sql.Retrying
 
 	// OIDC is where people may log in besides here. Defaults to nowhere.
@@ -141,8 +128,7 @@ type Config struct {
 	// SessionLife is how long a login lasts. Defaults to 30 days.
 	SessionLife time.Duration
 
-	// Grace is how long Run waits for open requests when it stops. Defaults to 5
-	// seconds.
+	// Grace is how long Run waits for open requests when it stops. Defaults to 5 seconds.
 	Grace time.Duration
 }
 
@@ -249,9 +235,8 @@ func IsLoopback(listen string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// Guests decides whether somebody without an account may use the site, and says why
-// in a few words, for the log. A setting that only a site for other machines needs
-// says that the loopback address is not what people come from.
+// Guests decides whether somebody without an account may use the site, and says why in a few words, for the log. A
+// setting that only a site for other machines needs says that the loopback address is not what people come from.
 func (c Config) Guests() (may bool, why string) {
 	switch {
 	case c.AuthRequired:
@@ -270,8 +255,7 @@ func (c Config) Guests() (may bool, why string) {
 	return true, "only this machine reaches the address"
 }
 
-// OIDC is a provider of OpenID Connect where people may log in. The zero OIDC is
-// none.
+// OIDC is a provider of OpenID Connect where people may log in. The zero OIDC is none.
 type OIDC struct {
 	// Issuer is its address, as its own description has it. It is asked when somebody
 	// logs in, so a server starts without it.
@@ -304,3 +288,26 @@ func (o OIDC) validate() error {
 
 // WebhookLease is how long a message is one server's to send: longer than any call.
 const WebhookLease = time.Minute
+
+// RequestTime is how long a request may take before its database calls end.
+const RequestTime = 15 * time.Second
+
+// PackageTime is how long a request may take that uploads a package.
+const PackageTime = time.Hour
+
+// UploadTime is how long a request may take that uploads a plugin.
+const UploadTime = 2 * time.Minute
+
+// MaxUpload bounds a request that uploads a plugin, in bytes: the largest module, and the form around it.
+const MaxUpload = 24 << 20
+
+// HangUp ends the connection after the answer, which still arrives.
+func HangUp(c *fiber.Ctx) {
+	c.Context().SetConnectionClose()
+	if conn, ok := c.Context().Conn().(interface{ Linger() }); ok {
+		conn.Linger()
+	}
+}
+
+// WholeSeconds rounds up, so that nobody comes too early.
+func WholeSeconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }

@@ -14,8 +14,7 @@ import (
 	"deepoj/sql"
 )
 
-// Fault is a refusal or failure as people see it. As JSON it is an RFC 9457
-// problem document.
+// Fault is a refusal or failure as people see it. As JSON it is an RFC 9457 problem document.
 type Fault struct { //nolint:errname // what people see of an error
 	Type     string `json:"type"`
 	Title    string `json:"title"`
@@ -57,8 +56,7 @@ type FieldFault struct {
 	Detail string `json:"detail"`
 }
 
-// Refuse makes a fault without a field. The detail says what is wrong, the
-// remedy how to mend it.
+// Refuse makes a fault without a field. The detail says what is wrong, the remedy how to mend it.
 func Refuse(status int, reason, detail, remedy string) *Fault {
 	return &Fault{Status: status, Reason: reason, Detail: detail, Remedy: remedy}
 }

@@ -27,16 +27,14 @@ const (
 	ReasonInvalid  = "invalid"
 )
 
-// Fields reads the members of a JSON object one by one, and collects what is
-// Wrong with them: a struct and encoding/json would take unknown spellings,
-// duplicates and broken UTF-8 without a word.
+// Fields reads the members of a JSON object one by one, and collects what is Wrong with them: a struct and
+// encoding/json would take unknown spellings, duplicates and broken UTF-8 without a word.
 type Fields struct {
 	Raw   map[string]json.RawMessage
 	Wrong WrongFields
 }
 
-// ReadFields reads the body of a request that must be a JSON object with no
-// other members than the known ones.
+// ReadFields reads the body of a request that must be a JSON object with no other members than the known ones.
 func ReadFields(c *fiber.Ctx, known ...string) (*Fields, error) {
 	if err := NeedJSON(c); err != nil {
 		return nil, err
@@ -194,8 +192,7 @@ func KindOf(raw json.RawMessage) string {
 	return "a number"
 }
 
-// Strict reads a member into what to points at, and refuses members of it that are not
-// known.
+// Strict reads a member into what to points at, and refuses members of it that are not known.
 func (f *Fields) Strict(name string, to any) {
 	if !f.Has(name) {
 		return

@@ -18,8 +18,7 @@ const (
 	MaxPage  = 200
 )
 
-// PlainWord reports whether text may be a name that people chose: the database
-// takes no NUL and no broken UTF-8.
+// PlainWord reports whether text may be a name that people chose: the database takes no NUL and no broken UTF-8.
 func PlainWord(text string) bool {
 	return text != "" && len(text) <= 128 && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -31,8 +31,7 @@ func (v Viewer) May(act people.SpaceAct, space *judge.Space) bool {
 	return people.May(v.SpaceRole(space.Role), act, space)
 }
 
-// noSpace is the answer to whoever may not see a space, which does not exist for
-// them.
+// noSpace is the answer to whoever may not see a space, which does not exist for them.
 func noSpace(slug string) error {
 	f := Refuse(fiber.StatusNotFound, "not_found", "There is no space "+strconv.Quote(Shorten(slug))+" that you may see.", "Have its staff add you, if there is one.")
 	f.Field = "space"
@@ -69,8 +68,7 @@ func notOpen(space *judge.Space) error {
 // ClockText writes a moment for people.
 func ClockText(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") }
 
-// SpaceFor returns the space that the address names, if the viewer may do something
-// in it.
+// SpaceFor returns the space that the address names, if the viewer may do something in it.
 func (s *Site) SpaceFor(c *fiber.Ctx, act people.SpaceAct) (*judge.Space, error) {
 	v, slug := ViewerOf(c), c.Params("space")
 	if !PlainWord(slug) {
@@ -131,8 +129,7 @@ func (s *Site) Sees(ctx context.Context, v Viewer, p *judge.Problem) (bool, erro
 	return s.Store.ProblemLent(ctx, p.Slug, v.Name, people.Prepares(v.SpaceRole(judge.SpaceStaff)))
 }
 
-// Visible returns the problems of a list that are for the viewer. Those that a space
-// lends are on its page.
+// Visible returns the problems of a list that are for the viewer. Those that a space lends are on its page.
 func Visible(v Viewer, problems []judge.Problem) []judge.Problem {
 	hidden := func(p judge.Problem) bool { return p.Hidden }
 	if v.Setter() || !slices.ContainsFunc(problems, hidden) {

@@ -26,11 +26,9 @@ type Viewer struct {
 	Key   int64
 	Scope judge.Scope
 
-	// Ambient is set when the browser sent the session by itself, so that the
-	// request needs a CSRF token.
+	// Ambient is set when the browser sent the session by itself, so that the request needs a CSRF token.
 	Ambient bool
-	// OneTime is set while the password is one that was given, so that nothing can
-	// be done but change it.
+	// OneTime is set while the password is one that was given, so that nothing can be done but change it.
 	OneTime bool
 }
 
@@ -46,8 +44,7 @@ func (v Viewer) Staff() bool { return v.Role == judge.RoleStaff || v.Role == jud
 // Admin reports whether the viewer may manage accounts.
 func (v Viewer) Admin() bool { return v.Role == judge.RoleAdmin }
 
-// Setter reports whether the viewer may upload plugins and say what their names
-// mean.
+// Setter reports whether the viewer may upload plugins and say what their names mean.
 func (v Viewer) Setter() bool { return v.Role == judge.RoleSetter || v.Staff() }
 
 // CSRF returns the token that proves that a form was rendered for this session.

@@ -16,8 +16,7 @@ import (
 	"deepoj/host/people"
 )
 
-// views are the pages by name. Each is the layout and the shared parts with one
-// page's own "main" block.
+// views are the pages by name. Each is the layout and the shared parts with one page's own "main" block.
 type views struct{ pages map[string]*template.Template }
 
 // loadViews parses the templates of files. Those whose names begin with "_" are parts
@@ -158,8 +157,7 @@ func (s *Site) Page(c *fiber.Ctx, status int, name, title string, main any) erro
 	return s.Render(c, status, name, "layout", f)
 }
 
-// Render executes one template of a page. It renders into memory first: a page
-// that fails must not be sent by half.
+// Render executes one template of a page. It renders into memory first: a page that fails must not be sent by half.
 func (s *Site) Render(c *fiber.Ctx, status int, page, part string, data any) error {
 	var out bytes.Buffer
 	if err := s.views.pages[page].ExecuteTemplate(&out, part, data); err != nil {
@@ -171,3 +169,44 @@ func (s *Site) Render(c *fiber.Ctx, status int, page, part string, data any) err
 
 // Listing is a text with a title and a copy button.
 type Listing struct{ Title, ID, Text string }
+
+// Cells are the cells of a row of a long list. Each value is work to a template, and such a list has hundreds, so its
+// rows are put together here. What comes from people is escaped.
+type Cells struct{ strings.Builder }
+
+// open begins a cell, of a class if there is one.
+func (c *Cells) open(class string) {
+	if class == "" {
+		c.WriteString("<td>")
+		return
+	}
+	c.WriteString(`<td class="` + class + `">`)
+}
+
+// Cell adds a cell whose content is ready.
+func (c *Cells) Cell(class string, content template.HTML) {
+	c.open(class)
+	c.WriteString(string(content) + "</td>")
+}
+
+// Text adds a cell of text.
+func (c *Cells) Text(class, text string) { c.Cell(class, Escape(text)) }
+
+// Row returns the cells as a row of a table.
+func (c *Cells) Row() template.HTML { return template.HTML("<tr>" + c.String() + "</tr>") }
+
+// Escape makes text safe as the content of an element and as the value of an attribute.
+func Escape(text string) template.HTML { return template.HTML(html.EscapeString(text)) }
+
+// Link is a link with a text. Href has to be a path of ours whose parts were escaped.
+func Link(href, text string) template.HTML {
+	return `<a href="` + Escape(href) + `">` + Escape(text) + "</a>"
+}
+
+// Small is a remark beside something.
+func Small(text string) template.HTML {
+	if text == "" {
+		return ""
+	}
+	return ` <span class="small muted">` + Escape(text) + "</span>"
+}
