@@ -12,7 +12,7 @@ import (
 // description of the API are made of it.
 func (s *Server) addresses() []site.Address {
 	return slices.Concat(s.ownAddresses(), s.people.Addresses(), s.job.Addresses(), s.solve.Addresses(), s.spaces.Addresses(),
-		s.setters.Addresses(), s.plugins.Addresses(), s.draftAddresses(), s.staff.Addresses(), s.judge0.Addresses())
+		s.setters.Addresses(), s.plugins.Addresses(), s.drafts.Addresses(), s.staff.Addresses(), s.judge0.Addresses())
 }
 
 // ownAddresses are those of what machines ask, of our files, and of what describes

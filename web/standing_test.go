@@ -14,6 +14,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/drafts"
 	"deepoj/web/job"
 	"deepoj/web/plugins"
 	"deepoj/web/setters"
@@ -55,7 +56,7 @@ func shownJob(one job.Job, events []judge.Event, place *judge.Place, v site.View
 		return job.PublicJob(one, place, v), setters.ShowJob(one, events, place, v), "import"
 	case *judge.Submission:
 		if one.Kind == judge.KindDraft {
-			return publicDraft(one, place, v), solve.ShowSubmission(one, nil, events, place, nil, v), "submission"
+			return drafts.Public(one, place, v), solve.ShowSubmission(one, nil, events, place, nil, v), "submission"
 		}
 		return job.PublicSubmission(one, place, v), solve.ShowSubmission(one, nil, events, place, nil, v), "submission"
 	}

@@ -1,9 +1,10 @@
-// Package web serves the pages and the HTTP API of Deep-OJ.
+// Package web serves the pages and the HTTP API of Deep-OJ: it puts the addresses of all
+// rooms together, and checks who may use which before one answers.
 //
 // It decides nothing about verdicts and executes nothing: it stores what people
 // hand in through package sql and shows what the database says. Pages are
 // rendered on the server and work without JavaScript; scripts only make them
-// pleasant. What leaves this package has passed public.go, which takes away
+// pleasant. What leaves the server has passed web/job/public.go, which takes away
 // what contestants may not see.
 //
 // Traps of Fiber, for whoever writes a handler: the app runs with Immutable, so
@@ -11,6 +12,24 @@
 // c.UserContext(), which carries the deadline and the trace id, and never
 // c.Context(), which is reused after the handler; a live stream notices a client
 // that left only by a flush that fails.
+//
+//	addresses.go    the table of all addresses, and the router made of it
+//	conn.go         connections that drop clients which stop reading
+//	draftaddresses.go  addresses of programs that setters try
+//	drafts.go       programs that setters try on versions
+//	errorspage.go   the reasons of refusals
+//	fault.go        how an error becomes an answer
+//	guard.go        which names the server answers to, and pages of other sites
+//	health.go       what watches the server asks
+//	identify.go     who sent a request
+//	observe.go      a request's trace, deadline, line in the log and figures
+//	openapi.go      the description of the API
+//	parameters.go   query parameters and uploads, in the description
+//	ratelimit.go    how many requests somebody may make
+//	receive.go      the body of a request
+//	schema.go       JSON schemas of what comes and goes
+//	uploadlimit.go  who may send large bodies
+//	web.go          the server and its rooms
 package web
 
 import (
@@ -28,6 +47,7 @@ import (
 
 	"deepoj/sql"
 	"deepoj/web/callback"
+	"deepoj/web/drafts"
 	"deepoj/web/job"
 	judge0api "deepoj/web/judge0/api"
 	peopleroom "deepoj/web/people"
@@ -83,6 +103,7 @@ type Server struct {
 	caller      *callback.Caller
 	setters     *setters.Room
 	plugins     *plugins.Room
+	drafts      *drafts.Room
 	description []byte // of the API
 }
 
@@ -134,6 +155,7 @@ func compose(shared *site.Site) *Server {
 	s.plugins = plugins.New(shared, s.job, s.setters)
 	s.people = peopleroom.New(shared, s.caller, s.job.Ended())
 	s.solve = solve.New(shared, s.job)
+	s.drafts = drafts.New(shared, s.job, s.setters, s.solve)
 	s.spaces = spaces.New(shared, s.people, s.solve)
 	s.staff = staff.New(shared, s.job)
 	s.judge0 = judge0api.New(shared, s.job, s.caller)
@@ -142,6 +164,9 @@ func compose(shared *site.Site) *Server {
 
 // Addr returns the address that the server listens on, as HOST:PORT.
 func (s *Server) Addr() string { return s.ln.Addr().String() }
+
+// Guests reports whether somebody without an account may use the site, and why.
+func (s *Server) Guests() (may bool, why string) { return s.guests, s.whyGuests }
 
 // Run serves until ctx is done, then ends open streams, waits for open requests
 // and returns nil. It must be called exactly once.

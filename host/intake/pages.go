@@ -18,6 +18,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
 	"deepoj/host/problem"
 	"deepoj/sql"
 )
@@ -178,10 +179,10 @@ func (p *pager) drawing(ctx context.Context, picture problem.Picture, lose func(
 
 // drawFault says why something cannot be drawn, if that is no failure of the platform.
 func drawFault(err error) string {
-	if missing, is := errors.AsType[*judging.UnavailableError](err); is && !missing.Agent {
+	if missing, is := errors.AsType[*blame.UnavailableError](err); is && !missing.Agent {
 		return missing.Reason + ": " + missing.Remedy + ", and render the problem again"
 	}
-	if judging.AtFault(err) {
+	if blame.AtFault(err) {
 		return err.Error()
 	}
 	return ""

@@ -15,7 +15,7 @@ import (
 	"testing/fstest"
 
 	"deepoj/host/blob"
-	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
 	"deepoj/host/problem"
 	"deepoj/host/problem/importing"
 )
@@ -94,7 +94,7 @@ func illustrated(t *testing.T, files map[string][]byte, pictures map[string]prob
 
 func TestPicturesThatCannotBeShownAreNamedAndTheirDescriptionStays(t *testing.T) {
 	t.Parallel()
-	missing := &judging.UnavailableError{What: "gs", Reason: "gs is not installed", Remedy: "apt-get install ghostscript"}
+	missing := &blame.UnavailableError{What: "gs", Reason: "gs is not installed", Remedy: "apt-get install ghostscript"}
 	files := map[string][]byte{
 		"good.png": aPNG(t, 30, 20), "huge.png": hugePNG(t), "none.jpg": []byte("no JPEG"), "tree.svg": []byte("<svg/>"),
 		"figure.eps": []byte("%!PS"), "name.png": aPNG(t, 2, 2), "type.png": aPNG(t, 3, 3), "long.svg": bytes.Repeat([]byte(" "), maxPictureBytes+1),
@@ -145,7 +145,7 @@ func TestPicturesThatCannotBeShownAreNamedAndTheirDescriptionStays(t *testing.T)
 	if _, err = pages(t.Context(), a, pkg); err == nil || !strings.Contains(err.Error(), "figure.eps") {
 		t.Errorf("a failure of the platform: %v", err)
 	}
-	a.err = &judging.UnavailableError{What: "x", Agent: true}
+	a.err = &blame.UnavailableError{What: "x", Agent: true}
 	if _, err = pages(t.Context(), a, pkg); err == nil {
 		t.Error("a sandbox that is away counts as a missing program")
 	}
@@ -166,7 +166,7 @@ func TestAPDFIsThePageOfItsLanguage(t *testing.T) {
 	if fi.Language != "fi" || fi.HTML != "" || fi.Text != "Fold the paper." || fi.Title != pkg.Title || fi.Document == en.Document {
 		t.Errorf("the page in Finnish is %+v", fi)
 	}
-	missing := &judging.UnavailableError{What: "pdftotext", Reason: "pdftotext is not installed", Remedy: "apt-get install poppler-utils"}
+	missing := &blame.UnavailableError{What: "pdftotext", Reason: "pdftotext is not installed", Remedy: "apt-get install poppler-utils"}
 	if r, err = pages(t.Context(), &artist{err: missing}, pkg); err != nil || len(r.Files) != 2 || len(r.Warnings) != 2 || !strings.Contains(r.Warnings[0], "not searched") {
 		t.Errorf("without pdftotext: %+v, %v", r, err)
 	}

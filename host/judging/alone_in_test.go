@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deepoj/host/judge"
-	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
+	"deepoj/host/judging/runner"
 )
 
 // Each program says when it began and ended by the clock that all programs share.
@@ -27,7 +27,7 @@ func TestProgramsThatRunAloneNeverRunAtTheSameTime(t *testing.T) {
 	results := make([]judge.Result, 2)
 	for i := range results {
 		g.Go(func() (err error) {
-			results[i], err = m.Judge.Judge(judging.Alone(t.Context()), judge.Payload{
+			results[i], err = m.Judge.Judge(runner.Alone(t.Context()), judge.Payload{
 				SchemaVersion: judge.PayloadVersion, ContentType: judge.PayloadType, Problem: pkg.Slug, Language: "python",
 				Sources: []judge.Source{{Name: "a.py", Text: "import time\na = time.monotonic()\ntime.sleep(0.05)\nprint(a, time.monotonic())\n"}},
 			}, pkg.Version, nil)

@@ -2,32 +2,18 @@ package judging
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging/blame"
+	"deepoj/host/judging/runner"
 	"deepoj/host/problem"
 )
 
-// packageError is a failure of the package, of its checker above all: a judging
-// error, never the contestant's and not ours.
-type packageError struct{ err error }
-
-func (e *packageError) Error() string { return e.err.Error() }
-
-func (e *packageError) Unwrap() error { return e.err }
-
-// AtFault reports whether an error is the fault of a package: a program of its
-// own does not compile, or does something that it must not.
-func AtFault(err error) bool {
-	_, fault := errors.AsType[*packageError](err)
-	return fault
-}
-
-// blame makes a judging error of r if err is a [*packageError], which staff are
+// blame makes a judging error of r if err is a [*blame.PackageError], which staff are
 // told of. Any other error is returned.
 func (j *Judge) blame(ctx context.Context, r judge.Result, pkg *problem.Package, err error) (judge.Result, error) {
-	if !AtFault(err) {
+	if !blame.AtFault(err) {
 		return r, err
 	}
 	j.tellFault(ctx, pkg, "", err)
@@ -50,6 +36,6 @@ func (j *Judge) tellFault(ctx context.Context, pkg *problem.Package, test string
 func failed(r judge.Result, why string) judge.Result {
 	r.Verdict = judge.JE
 	r.Message = "The judges' side of this problem failed. This is not your fault; the judges can see why."
-	r.JudgeNote = clean(why)
+	r.JudgeNote = runner.Clean(why)
 	return r
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
+	"deepoj/host/judging/build"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/sandbox"
 )
@@ -24,7 +26,7 @@ func TestWhatACompilerOfPluginsLacksIsNamed(t *testing.T) {
 		"a.cpp:1:10: fatal error: 'testlib.h' file not found":                                                                                "",
 		"a.c:3:2: error: use of undeclared identifier 'wasm'":                                                                                "",
 	} {
-		if got := judging.MissingTools(said); got != want {
+		if got := build.MissingTools(said); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}
@@ -54,7 +56,7 @@ func TestSourcesCannotPretendThatACompilerIsMissing(t *testing.T) {
 	t.Parallel()
 	const lie = "#error unable to find library -lc++abi\nint main() {}\n"
 	_, c, err := judgingtest.Get(t).Judge.CompilePlugin(t.Context(), []sandbox.File{source("a.cpp", lie)})
-	if missing, lies := errors.AsType[*judging.UnavailableError](err); lies || err != nil || !strings.Contains(c.Output, "unable to find library") {
+	if missing, lies := errors.AsType[*blame.UnavailableError](err); lies || err != nil || !strings.Contains(c.Output, "unable to find library") {
 		t.Errorf("%v, %v: %s", missing, err, c.Output)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging/blame"
+	"deepoj/host/judging/jury"
+	"deepoj/host/judging/runner"
 	"deepoj/host/plugin"
 	"deepoj/host/problem"
 	"deepoj/host/telemetry"
@@ -34,15 +37,15 @@ func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input
 		return r, err
 	}
 	defer func() { err = errors.Join(err, answer.Close()) }()
-	c, fault := l.talkOnce(ctx, t, input, answer, r.feedback, l.wall(), l.e.j.crowd.company(ctx))
+	c, fault := l.talkOnce(ctx, t, input, answer, r.feedback, l.wall(), l.e.j.Company(ctx))
 	if wall, doubtful := l.doubtful(c.ran); fault == nil && c.said.Flooded == "" && doubtful {
 		first := l.used(c.ran)
-		l.e.j.metrics.reruns.Inc()
-		c, fault = l.talkOnce(ctx, t, input, answer, r.feedback, wall, l.e.j.crowd.clear)
+		l.e.j.CountRerun()
+		c, fault = l.talkOnce(ctx, t, input, answer, r.feedback, wall, l.e.j.Clear)
 		r.rerun = &first
 	}
-	if _, guilty := errors.AsType[*packageError](fault); fault != nil && !guilty {
-		return r, l.e.prog.tc.explain(fault)
+	if fault != nil && !blame.AtFault(fault) {
+		return r, l.e.prog.Toolchain.Explain(fault)
 	}
 	if c.ran.Verdict == sandbox.SE && !c.ran.Unfit {
 		return r, fmt.Errorf("the sandbox failed: %s", c.ran.Error)
@@ -64,27 +67,27 @@ func (l *lane) weigh(ctx context.Context, r *runResult, t *problem.Test, c conve
 	switch {
 	case c.ran.Unfit: // nobody talked
 	case c.said.Flooded != "":
-		r.verdict, r.score, r.multiplier = judge.OLE, nil, nil
-		r.message = "said more than " + sizeText(l.e.prog.cmd.Limits.OutputBytes) + ", or went on and on without waiting for an answer"
-		r.note = clean(c.said.Flooded)
+		r.Verdict, r.Score, r.Multiplier = judge.OLE, nil, nil
+		r.message = "said more than " + sizeText(l.e.prog.Cmd.Limits.OutputBytes) + ", or went on and on without waiting for an answer"
+		r.note = runner.Clean(c.said.Flooded)
 	case fault != nil:
 		return l.blame(ctx, r, t, fault)
-	case r.verdict == judge.AC || c.settled():
-		r.verdict, r.message, r.note = judge.AC, "", ""
+	case r.Verdict == judge.AC || c.settled():
+		r.Verdict, r.message, r.note = judge.AC, "", ""
 		err := l.blame(ctx, r, t, r.take(*l.e.interactor, c.said.Opinion, l.e.pkg.Scoring))
-		if err == nil && r.verdict == judge.AC {
+		if err == nil && r.Verdict == judge.AC {
 			err = l.keepTout(c.said.Tout)
 		}
 		return err
-	case r.feedback != nil && c.said.NextPass != nil && rejects(c.said.Opinion):
-		return l.blame(ctx, r, t, &packageError{errNextPass})
+	case r.feedback != nil && c.said.NextPass != nil && jury.Rejects(c.said.Opinion):
+		return l.blame(ctx, r, t, blame.Package(errNextPass))
 	}
 	return nil
 }
 
 // keepTout puts what the interactor wrote for the checkers where they look for it.
 func (l *lane) keepTout(tout []byte) error {
-	if err := rewind(l.stdout); err != nil {
+	if err := runner.Rewind(l.stdout); err != nil {
 		return err
 	}
 	if _, err := l.stdout.Write(tout); err != nil {
@@ -108,17 +111,17 @@ func (l *lane) talkOnce(ctx context.Context, t *problem.Test, input, answer *os.
 		return conversation{ran: sandbox.Result{Verdict: sandbox.SE, Error: l.unfit, Unfit: true}}, nil
 	}
 	c, err = l.talk(ctx, t, input, answer, feedback, wall, enter)
-	c.ran, err = fits(c.ran, err)
+	c.ran, err = blame.Fits(c.ran, err)
 	return c, err
 }
 
 // talk joins program and interactor and waits for both, at most wall on the
 // clock, in the company that enter waits for. A fault of the interactor is a
-// [*packageError].
+// [*blame.PackageError].
 func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File, feedback map[string][]byte, wall time.Duration,
 	enter func(context.Context) (func(), error),
 ) (conversation, error) {
-	if l.e.interactor.native != nil {
+	if l.e.interactor.Native != nil {
 		return l.talkNative(ctx, t, input, answer, feedback, wall, enter)
 	}
 	return l.talkPlugin(ctx, t, input, answer, feedback, wall, enter)
@@ -128,10 +131,10 @@ func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File
 func (l *lane) talkPlugin(ctx context.Context, t *problem.Test, input, answer *os.File, feedback map[string][]byte, wall time.Duration,
 	enter func(context.Context) (func(), error),
 ) (v conversation, err error) {
-	if err := rewind(l.stderr); err != nil {
+	if err := runner.Rewind(l.stderr); err != nil {
 		return v, err
 	}
-	c := l.e.prog.cmd
+	c := l.e.prog.Cmd
 	box, done, err := l.boxFor(ctx, t, &c, input)
 	if err != nil {
 		return v, err
@@ -147,7 +150,7 @@ func (l *lane) talkPlugin(ctx context.Context, t *problem.Test, input, answer *o
 		return v, err
 	}
 	defer func() { err = errors.Join(err, rest.close()) }()
-	c.Stderr, c.StderrLimit = l.stderr, keptStderr
+	c.Stderr, c.StderrLimit = l.stderr, runner.KeptStderr
 	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
 	type outcome struct {
 		ran sandbox.Result
@@ -158,31 +161,31 @@ func (l *lane) talkPlugin(ctx context.Context, t *problem.Test, input, answer *o
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	asking, span := telemetry.Start(ctx, "interactor")
-	span.Text("plugin", l.e.interactor.name())
-	said, err := l.e.j.cfg.Plugins.Interact(asking, l.e.interactor.module, plugin.Interaction{
-		Input: input, Answer: answer, From: from, To: to, Args: slices.Concat(l.e.interactor.flags, t.Flags),
+	span.Text("plugin", l.e.interactor.Name())
+	said, err := l.e.j.cfg.Plugins.Interact(asking, l.e.interactor.Module, plugin.Interaction{
+		Input: input, Answer: answer, From: from, To: to, Args: slices.Concat(l.e.interactor.Flags, t.Flags),
 		Patience: c.Limits.Wall + interactorExtra, Feedback: feedback, SaidBytes: c.Limits.OutputBytes,
 		Started: func() {
 			begun = true
 			go func() {
-				ran, err := runTraced(running, box.RunPiped, c)
+				ran, err := runner.Traced(running, box.RunPiped, c)
 				ended <- outcome{ran, err}
 			}()
 		},
 	})
 	span.End(err)
 	if err != nil {
-		err = guestFault(err)
+		err = jury.GuestFault(err)
 	}
 	if !begun {
 		return v, errors.Join(err, c.Stdin.Close(), c.Stdout.Close())
 	}
-	if err == nil && said.Flooded == "" && !rejects(said.Opinion) {
+	if err == nil && said.Flooded == "" && !jury.Rejects(said.Opinion) {
 		go rest.hear(c.Limits.OutputBytes, func() { end(errLeftover) })
 	} else if closed := rest.close(); closed != nil {
 		return v, closed
 	}
-	if err == nil && (said.Flooded != "" || rejects(said.Opinion) && said.HeardEnd == 0) {
+	if err == nil && (said.Flooded != "" || jury.Rejects(said.Opinion) && said.HeardEnd == 0) {
 		timer := time.AfterFunc(sandbox.Moment, func() { end(errRejected) })
 		defer timer.Stop()
 	}
@@ -202,7 +205,7 @@ func (l *lane) talkPlugin(ctx context.Context, t *problem.Test, input, answer *o
 		return v, o.err
 	}
 	v.first = programFirst(v.ran, said)
-	l.e.j.metrics.truncated(c, v.ran)
+	l.e.j.CountCut(c, v.ran)
 	l.late(&v.ran)
 	return v, err
 }

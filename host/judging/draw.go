@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"deepoj/host/blob"
+	"deepoj/host/judging/blame"
+	"deepoj/host/judging/runner"
 	"deepoj/host/problem"
 	"deepoj/plugins/abi"
 	"deepoj/sandbox"
@@ -58,7 +60,7 @@ var drawLimits = sandbox.Limits{
 
 // Draw makes a PNG picture of a file, of a kind that [problem.Picture] has in Convert,
 // in a box: of the first page of a PDF, or of an EPS. The error says whose fault it
-// is: an [*UnavailableError] if this machine has not the program for it.
+// is: an [*blame.UnavailableError] if this machine has not the program for it.
 func (j *Judge) Draw(ctx context.Context, kind string, from problem.File) ([]byte, error) {
 	data, err := j.drawing(ctx, from)
 	if err != nil {
@@ -75,14 +77,14 @@ func (j *Judge) Draw(ctx context.Context, kind string, from problem.File) ([]byt
 		drawn, err = j.draw(ctx, "gs", name, data, drawnBytes, "-q", "-dSAFER", "-dBATCH", "-dNOPAUSE", "-dEPSCrop", "-dLastPage=1", "-sDEVICE=png16m", "-r"+boxDPI(data),
 			"-dTextAlphaBits=4", "-dGraphicsAlphaBits=4", "-sstdout=%stderr", "-sOutputFile=-", name)
 	default:
-		err = &packageError{fmt.Errorf("pictures are not drawn of %q", kind)}
+		err = blame.Packagef("pictures are not drawn of %q", kind)
 	}
 	if err != nil {
 		return nil, err
 	}
 	c, err := png.DecodeConfig(bytes.NewReader(drawn))
 	if err != nil || c.Width > 2*drawnSide || c.Height > 2*drawnSide {
-		return nil, &packageError{fmt.Errorf("nothing can be drawn of it that a page can show (%d × %d pixels)", c.Width, c.Height)}
+		return nil, blame.Packagef("nothing can be drawn of it that a page can show (%d × %d pixels)", c.Width, c.Height)
 	}
 	return drawn, nil
 }
@@ -99,13 +101,13 @@ func (j *Judge) Text(ctx context.Context, from problem.File) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cut(clean(string(said)), paperText), nil
+	return runner.Cut(runner.Clean(string(said)), paperText), nil
 }
 
 // drawing returns what is to be drawn.
 func (j *Judge) drawing(ctx context.Context, from problem.File) ([]byte, error) {
 	if from.Size > drawnFrom {
-		return nil, &packageError{fmt.Errorf("it has %d MiB, and may have %d", from.Size>>20, drawnFrom>>20)}
+		return nil, blame.Packagef("it has %d MiB, and may have %d", from.Size>>20, drawnFrom>>20)
 	}
 	data, err := blob.ReadAll(ctx, j.cfg.Blobs, from.Digest, drawnFrom)
 	if err != nil {
@@ -117,7 +119,7 @@ func (j *Judge) drawing(ctx context.Context, from problem.File) ([]byte, error) 
 // draw runs a tool on one file in a box of its own, and returns at most limit bytes of
 // what it prints.
 func (j *Judge) draw(ctx context.Context, tool, name string, data []byte, limit int64, args ...string) (printed []byte, err error) {
-	if _, err := j.find(ctx, drawingTool(tool)); err != nil {
+	if _, err := j.Find(ctx, drawingTool(tool)); err != nil {
 		return nil, err
 	}
 	box, err := j.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{})
@@ -126,34 +128,29 @@ func (j *Judge) draw(ctx context.Context, tool, name string, data []byte, limit 
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
 	if err := box.Put(ctx, sandbox.File{Path: name, Data: data}); err != nil {
-		return nil, theirs(tool, sandbox.Result{}, err)
+		return nil, blame.Theirs(tool, sandbox.Result{}, err)
 	}
-	streams, err := j.streams()
+	streams, err := j.Streams()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, streams.close()) }()
-	leave, err := j.crowd.join(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ran, err := runTraced(ctx, box.Run, sandbox.Cmd{
-		Tool: tool, Args: args, Stdout: streams.out, Stderr: streams.err, StdoutLimit: limit + 1, StderrLimit: keptStderr, Limits: drawLimits,
+	defer func() { err = errors.Join(err, streams.Close()) }()
+	ran, err := j.RunIn(ctx, box, sandbox.Cmd{
+		Tool: tool, Args: args, Stdout: streams.Out, Stderr: streams.Err, StdoutLimit: limit + 1, StderrLimit: runner.KeptStderr, Limits: drawLimits,
 	})
-	leave()
-	if err := theirs(tool, ran, err); err != nil {
+	if err := blame.Theirs(tool, ran, err); err != nil {
 		return nil, err
 	}
 	if ran.Verdict != sandbox.OK {
-		return nil, drawFailure(tool, ran, streams.err)
+		return nil, drawFailure(tool, ran, streams.Err)
 	}
 	if ran.StdoutBytes > limit {
 		if tool == "pdftotext" {
-			return firstBytes(streams.out, limit)
+			return firstBytes(streams.Out, limit)
 		}
-		return nil, &packageError{fmt.Errorf("what is drawn has more than %d MiB", limit>>20)}
+		return nil, blame.Packagef("what is drawn has more than %d MiB", limit>>20)
 	}
-	return firstBytes(streams.out, limit)
+	return firstBytes(streams.Out, limit)
 }
 
 // firstBytes returns the beginning of a file.
@@ -175,14 +172,14 @@ func drawFailure(tool string, ran sandbox.Result, stderr *os.File) error {
 	case sandbox.OLE:
 		why = fmt.Sprintf("gives more than %d MiB", drawnBytes>>20)
 	case sandbox.OK, sandbox.RE:
-		said, err := head(stderr, keptWords)
+		said, err := runner.Head(stderr, runner.KeptWords)
 		if err != nil {
 			return err
 		}
 		line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
-		why = fmt.Sprintf("ends with exit status %d: %s", ran.ExitCode, cut(line, 200))
+		why = fmt.Sprintf("ends with exit status %d: %s", ran.ExitCode, runner.Cut(line, 200))
 	}
-	return &packageError{fmt.Errorf("%s %s", tool, why)}
+	return blame.Packagef("%s %s", tool, why)
 }
 
 func drawingTool(name string) abi.Tool {
@@ -201,13 +198,13 @@ var (
 
 // pageDPI is how fine the first page of a PDF is drawn.
 func (j *Judge) pageDPI(ctx context.Context, name string, data []byte) (string, error) {
-	said, err := j.draw(ctx, "pdfinfo", name, data, keptWords, "-f", "1", "-l", "1", name)
+	said, err := j.draw(ctx, "pdfinfo", name, data, runner.KeptWords, "-f", "1", "-l", "1", name)
 	if err != nil {
 		return "", err
 	}
 	m := pageSize.FindSubmatch(said)
 	if m == nil {
-		return "", &packageError{errors.New("it has no page that can be drawn")}
+		return "", blame.Package(errors.New("it has no page that can be drawn"))
 	}
 	return dpiFor(number(m[1]), number(m[2])), nil
 }

@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
 	"deepoj/host/judging/judgingtest"
+	"deepoj/host/judging/runner"
 	"deepoj/host/problem"
 	"deepoj/sandbox"
 )
@@ -136,7 +138,7 @@ func TestHostileFiguresAreRefusedAndTheRestOfTheMachineIsNotTouched(t *testing.T
 		"another kind":              {"xps", "x", "not drawn of"},
 	} {
 		drawn, err := m.Judge.Draw(t.Context(), one.kind, put(t, []byte(one.data)))
-		if err == nil || !judging.AtFault(err) || !strings.Contains(err.Error(), one.want) {
+		if err == nil || !blame.AtFault(err) || !strings.Contains(err.Error(), one.want) {
 			t.Errorf("%s: %d bytes, %v, want a fault of the file with %q", name, len(drawn), err, one.want)
 		}
 	}
@@ -149,7 +151,7 @@ func TestDocumentsAreReadAsText(t *testing.T) {
 	if err != nil || strings.TrimSpace(said) != "Count the bridges of a graph." {
 		t.Errorf("%q, %v", said, err)
 	}
-	if said, err := m.Judge.Text(t.Context(), put(t, []byte("no PDF"))); err == nil || !judging.AtFault(err) {
+	if said, err := m.Judge.Text(t.Context(), put(t, []byte("no PDF"))); err == nil || !blame.AtFault(err) {
 		t.Errorf("what is no PDF: %q, %v", said, err)
 	}
 }
@@ -162,7 +164,7 @@ func TestAMissingDrawingProgramIsNamedWithItsPackage(t *testing.T) {
 	}
 	for kind, remedy := range map[string]string{"pdf": "apt-get install poppler-utils", "eps": "apt-get install ghostscript"} {
 		_, err := j.Draw(t.Context(), kind, put(t, []byte(figureEPS)))
-		missing, is := errors.AsType[*judging.UnavailableError](err)
+		missing, is := errors.AsType[*blame.UnavailableError](err)
 		if !is || missing.Remedy != remedy {
 			t.Errorf("%s: %v, want what to install: %s", kind, err, remedy)
 		}
@@ -170,7 +172,7 @@ func TestAMissingDrawingProgramIsNamedWithItsPackage(t *testing.T) {
 }
 
 // toolless is a sandbox of a machine without tools.
-type toolless struct{ judging.Sandbox }
+type toolless struct{ runner.Sandbox }
 
 func (toolless) Tool(context.Context, string) (sandbox.Tool, error) {
 	return sandbox.Tool{}, sandbox.ErrNoTool

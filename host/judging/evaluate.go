@@ -7,6 +7,9 @@ import (
 	"sync"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging/build"
+	"deepoj/host/judging/grading"
+	"deepoj/host/judging/jury"
 	"deepoj/host/problem"
 	"deepoj/host/telemetry"
 )
@@ -15,12 +18,12 @@ import (
 type evaluation struct {
 	j        *Judge
 	pkg      *problem.Package
-	prog     *program
-	checkers []checker
+	prog     *build.Program
+	checkers []jury.Checker
 	progress func(judge.Progress)
 
-	interactor *checker                       // nil unless the problem is interactive
-	static     *native                        // nil unless the submitted files are looked at
+	interactor *jury.Checker                  // nil unless the problem is interactive
+	static     *jury.Native                   // nil unless the submitted files are looked at
 	answers    map[*problem.Test]judge.Source // instead of prog, if the problem takes answers
 	total      int
 
@@ -65,20 +68,20 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 			}
 		})
 	}
-	g := &grader{
-		scoring: e.pkg.Scoring, unbounded: e.pkg.Minimize,
-		points: slices.ContainsFunc(e.checkers, func(c checker) bool { return c.points }) || e.interactor != nil && e.interactor.points,
-		custom: custom,
-		test:   func(t *problem.Test) (mark, error) { return e.wait(ctx, t) },
-		skip:   e.forget,
+	g := &grading.Grader{
+		Scoring: e.pkg.Scoring, Unbounded: e.pkg.Minimize,
+		Points: slices.ContainsFunc(e.checkers, func(c jury.Checker) bool { return c.Points }) || e.interactor != nil && e.interactor.Points,
+		Custom: custom,
+		Test:   func(t *problem.Test) (grading.Mark, error) { return e.wait(ctx, t) },
+		Skip:   e.forget,
 	}
-	m, err := g.group(e.pkg.Root)
+	m, err := g.Group(e.pkg.Root)
 	if err != nil {
-		return e.graderFailed(ctx, r, g.groups, err)
+		return e.graderFailed(ctx, r, g.Groups, err)
 	}
-	r.Verdict, r.Tests, r.Groups = m.verdict, e.tests, g.groups
+	r.Verdict, r.Tests, r.Groups = m.Verdict, e.tests, g.Groups
 	if e.pkg.Scoring {
-		r.Score, r.MaxScore = &m.score, g.groups[0].MaxScore
+		r.Score, r.MaxScore = &m.Score, g.Groups[0].MaxScore
 	}
 	e.conclude(r)
 	r.NamePartial()
@@ -144,7 +147,7 @@ func (e *evaluation) work(ctx context.Context) error {
 		runCtx, span := telemetry.StartOne(runCtx, "test")
 		result, err := l.judge(runCtx, r.test)
 		span.Text("test", r.test.Name)
-		span.Text("verdict", string(result.verdict))
+		span.Text("verdict", string(result.Verdict))
 		span.End(err)
 		if e.finish(r, result, err == nil) {
 			continue // nobody waits for it any more, so it may well have been stopped
@@ -210,12 +213,12 @@ func (e *evaluation) forget(t *problem.Test) {
 }
 
 // wait waits for the result of a test, records and reports it.
-func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
+func (e *evaluation) wait(ctx context.Context, t *problem.Test) (grading.Mark, error) {
 	r := e.byTest[t]
 	select {
 	case <-r.done:
 	case <-ctx.Done():
-		return mark{}, context.Cause(ctx)
+		return grading.Mark{}, context.Cause(ctx)
 	}
 	e.mu.Lock()
 	r.waiting--
@@ -223,31 +226,31 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (mark, error) {
 	tr.Reused, r.told = r.told, true
 	e.mu.Unlock()
 	got := r.result
-	tr.Verdict, tr.Usage, tr.Rerun = got.verdict, got.usage, got.rerun
+	tr.Verdict, tr.Usage, tr.Rerun = got.Verdict, got.usage, got.rerun
 	tr.ExitCode, tr.ExitSignal = got.exitCode, got.exitSignal
 	tr.JudgeNote = got.note
 	tr.Say(got.message, got.by)
 	if t.Sample {
 		tr.Output = got.output
 	}
-	m := mark{verdict: got.verdict, given: got.score != nil}
+	m := grading.Mark{Verdict: got.Verdict, Given: got.Score != nil}
 	if e.pkg.Scoring {
 		var err error
-		grading := e.group[t].Grading
+		rules := e.group[t].Grading
 		if t.Points != nil {
-			grading.AcceptScore = *t.Points
+			rules.AcceptScore = *t.Points
 		}
-		if m.score, err = got.worth(grading); err == nil && r.static {
-			err = withinStatic(t, m.score)
+		if m.Score, err = got.In(rules); err == nil && r.static {
+			err = grading.WithinStatic(t, m.Score)
 		}
 		if err != nil {
-			m.verdict, tr.Verdict, tr.Message, tr.JudgeNote = judge.JE, judge.JE, "", err.Error()
+			m.Verdict, tr.Verdict, tr.Message, tr.JudgeNote = judge.JE, judge.JE, "", err.Error()
 			tr.MessageBy = ""
-		} else if !m.inFull(grading) {
-			tr.Verdict = m.verdict
+		} else if !m.InFull(rules) {
+			tr.Verdict = m.Verdict
 			tr.Say("got a part of the points, and only all of them count here", judge.ByJudge)
 		}
-		tr.Score = &m.score
+		tr.Score = &m.Score
 	}
 	shown := *tr
 	e.progress(judge.Progress{Kind: judge.EventTest, Test: &shown, Total: e.total})

@@ -12,6 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"deepoj/host/judging/blame"
+	"deepoj/host/judging/runner"
 	"deepoj/sandbox"
 )
 
@@ -61,6 +63,8 @@ type Fallback struct {
 	why     error                   // why there is none
 	settled bool                    // it was said whether there is one
 }
+
+var _ runner.Sandbox = (*Fallback)(nil)
 
 // lookTime is how long an agent may take to start, or for its self-test.
 const lookTime = 2 * time.Minute
@@ -246,7 +250,7 @@ func (f *Fallback) Box(ctx context.Context) (*sandbox.Box, error) {
 }
 
 // OpenBox opens a box of the agent, or one without it. The error is an
-// [*UnavailableError] if the agent is required and not there.
+// [*blame.UnavailableError] if the agent is required and not there.
 func (f *Fallback) OpenBox(ctx context.Context, o sandbox.BoxOptions) (*sandbox.Box, error) {
 	agent, lost, why := f.current()
 	if agent != nil {
@@ -287,7 +291,7 @@ func (f *Fallback) Tool(ctx context.Context, name string) (sandbox.Tool, error) 
 
 // unavailable says that another machine may run programs.
 func (f *Fallback) unavailable(why error) error {
-	return &UnavailableError{
+	return &blame.UnavailableError{
 		What: "the sandbox agent", Agent: true, Reason: why.Error(), Remedy: "see the log of the agent, or set JUDGE_AGENT to auto to do without it",
 	}
 }

@@ -19,7 +19,9 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
 	"deepoj/host/judging/judgingtest"
+	"deepoj/host/judging/runner"
 	"deepoj/sandbox"
 	"deepoj/sandbox/oneshot"
 )
@@ -115,7 +117,7 @@ func (f *fallback) awaitChange(t *testing.T) {
 }
 
 // judgeWith returns a Judge with a cache of its own that runs programs with s.
-func judgeWith(t *testing.T, s judging.Sandbox) *judging.Judge {
+func judgeWith(t *testing.T, s runner.Sandbox) *judging.Judge {
 	t.Helper()
 	j, err := judgingtest.Get(t).Open(func(c *judging.Config) { c.Sandbox, c.CacheDir = s, t.TempDir() })
 	if err != nil {
@@ -200,7 +202,7 @@ func TestACorruptLineIsCountedAndNoVerdict(t *testing.T) {
 	if err == nil || r.Verdict != "" || strings.Contains(err.Error(), "s3cr3t") {
 		t.Errorf("Judge = %+v, %v", r, err)
 	}
-	if _, ok := errors.AsType[*judging.UnavailableError](err); ok {
+	if _, ok := errors.AsType[*blame.UnavailableError](err); ok {
 		t.Errorf("%v would not count as a try", err)
 	}
 	if n := f.metric(t, "judge_protocol_errors_total", sandbox.ReasonJob); n < 1 {
@@ -356,7 +358,7 @@ func TestARequiredAgentThatIsGoneMakesJobsWait(t *testing.T) {
 		"a tool":   func() error { _, err := f.Tool(t.Context(), "python3"); return err }(),
 		"a status": func() error { _, err := f.Status(t.Context()); return err }(),
 	} {
-		if missing, ok := errors.AsType[*judging.UnavailableError](err); !ok || !missing.NotHere() {
+		if missing, ok := errors.AsType[*blame.UnavailableError](err); !ok || !missing.NotHere() {
 			t.Errorf("%s: %v, want what does not count as a try", name, err)
 		}
 	}

@@ -11,173 +11,67 @@
 // score: the rules of the groups are applied in the order of the tests, and what
 // was run ahead of a decision is forgotten.
 //
+// What it does is spread over rooms, each of which may use those above it:
+//
+//	blame    whose fault it is that something cannot be judged
+//	runner   runs programs in boxes, in turn
+//	build    makes programs and plugins ready to run
+//	jury     runs what the judges of a problem wrote
+//	grading  makes results of groups of those of tests
+//	judging  this one: decides on a submission, test by test
+//
 // Its files:
 //
-//	judging.go      the judge and its configuration
-//	submitted.go    what may be handed in, and what it is unpacked to
-//	toolchain.go    languages that can be judged here
-//	adapters.go     adapters that were uploaded
-//	build.go        compiles a submission
-//	diagnostics.go  what compilers say, as places in sources
-//	starved.go      compilers that waited for a CPU
-//	warm.go         caches that make slow compilers quick
-//	cache.go        files that were expensive to make
-//	keylocks.go     one goroutine at a time for one key
-//	evaluate.go     judges a program on the tests of a package
-//	grade.go        results of tests become those of groups
-//	score.go        what a checker may not say about a score
-//	custom.go       groups that a program of the package grades
-//	run.go          runs a program on a test, and what came of it
-//	alone.go        runs in doubt are made again while nothing else runs
-//	workdir.go      programs that read and write files of their folder
-//	order.go        who ended a conversation first
-//	converse.go     runs a program while an interactor talks with it
-//	talk.go         the two streams between them
-//	passes.go       problems of several passes
-//	answer.go       runs a solution to make answers
-//	checker.go      asks a checker
-//	instead.go      checkers in place of the package's own
-//	native.go       checkers and interactors that run as programs
-//	testlib.go      checkers in C++ with testlib's header
-//	compilers.go    compilers of plugins, and what they lack
-//	wasi.go         compiles plugins
-//	static.go       static validators
-//	program.go      other programs of the package: generators, validators, graders
-//	script.go       programs of the package that are scripts
-//	draw.go         draws pictures of statements
-//	files.go        files of a package, by content
-//	streams.go      what a tool writes
-//	sandbox.go      what judging asks of the sandbox
-//	fallback.go     one-shot runs while the agent is away
-//	own.go          jobs of kind run
-//	draft.go        jobs of kind draft
-//	blame.go        whose fault an error is
-//	unfit.go        submissions whose files make judging impossible
-//	trace.go        spans of runs
-//	metrics.go      figures
+//	judging.go    the judge
+//	submitted.go  submissions that are answers and no programs
+//	evaluate.go   judges a program on the tests of a package
+//	custom.go     groups that a program of the package grades
+//	run.go        runs a program on a test, and what came of it
+//	alone.go      runs in doubt are made again while nothing else runs
+//	opinion.go    what a checker says of an output
+//	order.go      who ended a conversation first
+//	converse.go   runs a program while an interactor talks with it
+//	talk.go       the two streams between them
+//	passes.go     problems of several passes
+//	answer.go     runs a solution to make answers
+//	static.go     static validators
+//	draw.go       draws pictures of statements
+//	files.go      files of a package, by content
+//	fallback.go   one-shot runs while the agent is away
+//	own.go        jobs of kind run
+//	draft.go      jobs of kind draft
+//	blame.go      judging errors, and who is told of them
+//	metrics.go    figures
 package judging
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
-	"os"
-	"path/filepath"
 	"sync"
-	"sync/atomic"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/semaphore"
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
-	"deepoj/host/plugin"
+	"deepoj/host/judging/build"
+	"deepoj/host/judging/jury"
 	"deepoj/host/problem"
 )
 
-// Config says what judging works with.
-type Config struct {
-	Sandbox Sandbox         // runs programs; required
-	Plugins *plugin.Runtime // runs checkers and adapters; required
-	Blobs   blob.Store      // holds the packages; required
-
-	// Adapters are the modules of the language adapters by language id.
-	// Required.
-	Adapters map[string][]byte
-
-	// Checker returns the module of a standard checker by name. Required.
-	Checker func(name string) ([]byte, error)
-
-	// Uploaded returns the uploaded plugins of a kind (checker, interactor or
-	// toolchain) that are active now; their modules are in Blobs. An active
-	// adapter stands in for one of Adapters. Defaults to none.
-	Uploaded func(ctx context.Context, kind string) ([]judge.Plugin, error)
-
-	// SDK is what C++ plugins are compiled with: include/ and exceptions.cpp.
-	// Required.
-	SDK fs.FS
-
-	// CacheDir is a folder of this machine for compiled programs and checkers.
-	// What is in it is trusted: nobody else may write there. It may be deleted
-	// while nothing runs. Required.
-	CacheDir string
-
-	// CacheBytes bounds what is kept in CacheDir. Defaults to 2 GiB.
-	CacheBytes int64
-
-	// KeepPlans keeps in CacheDir what adapters say how a program is compiled and run,
-	// for whoever judges the same programs again and again.
-	KeepPlans bool
-
-	// Cores is how many tests of one submission run at once. Defaults to the
-	// sandbox's slots, and no more than its cores.
-	Cores int
-
-	// Factors multiply the time limit by language id. Defaults to 1 for each.
-	Factors map[string]float64
-
-	// Log defaults to none.
-	Log *slog.Logger
-
-	// Registerer takes the metrics; nil keeps them private.
-	Registerer prometheus.Registerer
-}
-
-// Validate reports every field that is missing or out of range.
-func (c Config) Validate() error {
-	var errs []error
-	for _, f := range []struct {
-		name    string
-		missing bool
-	}{
-		{"Sandbox", c.Sandbox == nil},
-		{"Plugins", c.Plugins == nil},
-		{"Blobs", c.Blobs == nil},
-		{"Adapters", len(c.Adapters) == 0},
-		{"Checker", c.Checker == nil},
-		{"SDK", c.SDK == nil},
-		{"CacheDir", c.CacheDir == ""},
-	} {
-		if f.missing {
-			errs = append(errs, fmt.Errorf("%s is missing", f.name))
-		}
-	}
-	if c.CacheBytes < 0 {
-		errs = append(errs, fmt.Errorf("CacheBytes %d is negative", c.CacheBytes))
-	}
-	if c.Cores < 0 {
-		errs = append(errs, fmt.Errorf("Cores %d is negative", c.Cores))
-	}
-	for id, f := range c.Factors {
-		if f <= 0 {
-			errs = append(errs, fmt.Errorf("Factors has %g for %s, which is not positive", f, id))
-		}
-	}
-	return errors.Join(errs...)
-}
+// Config says what a Judge works with.
+type Config = build.Config
 
 // Judge judges submissions. It may be used by several goroutines.
 type Judge struct {
+	*jury.Jury
+
 	cfg     Config
-	cache   *cache // of compiled programs and plugins, and of filled compile caches
-	told    *cache // what tools and adapters said of themselves
-	temp    string // folder for files that have no name
 	metrics *metrics
-	locks   keyLocks
-	crowd   crowd
 	pairs   *semaphore.Weighted // whoever waits for two boxes
-	plugins atomic.Int64        // how often sources of a plugin were compiled
 
 	mu       sync.Mutex
 	packages map[blob.Digest]*problem.Package
-	probes   map[string]probe           // by logical tool name
-	extra    map[string]uploadedAdapter // by language id
 }
-
-// maxTold bounds what is kept of what tools and adapters say, in bytes.
-const maxTold = 4 << 20
 
 // maxPackages is how many packages a Judge remembers.
 const maxPackages = 64
@@ -187,34 +81,16 @@ func New(cfg Config) (*Judge, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("judging: %w", err)
 	}
-	if cfg.CacheBytes == 0 {
-		cfg.CacheBytes = 2 << 30
-	}
-	if cfg.Cores == 0 {
-		cfg.Cores = min(cfg.Sandbox.Slots(), cfg.Sandbox.Cores())
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Registerer == nil {
-		cfg.Registerer = prometheus.NewRegistry()
-	}
-	j := &Judge{cfg: cfg, packages: map[blob.Digest]*problem.Package{}, probes: map[string]probe{}, locks: newKeyLocks(), crowd: newCrowd(), pairs: semaphore.NewWeighted(1)}
-	var err error
-	if j.cache, err = openCache(filepath.Join(cfg.CacheDir, "built"), cfg.CacheBytes); err != nil {
+	cfg = cfg.Complete()
+	builder, err := build.New(cfg)
+	if err != nil {
 		return nil, fmt.Errorf("judging: %w", err)
 	}
-	if j.told, err = openCache(filepath.Join(cfg.CacheDir, "told"), maxTold); err != nil {
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
 		return nil, fmt.Errorf("judging: %w", err)
 	}
-	j.temp = filepath.Join(cfg.CacheDir, "temp")
-	if err := os.MkdirAll(j.temp, 0o700); err != nil {
-		return nil, fmt.Errorf("judging: %w", err)
-	}
-	if j.metrics, err = newMetrics(cfg.Registerer); err != nil {
-		return nil, fmt.Errorf("judging: %w", err)
-	}
-	return j, nil
+	return &Judge{Jury: jury.New(cfg, builder), cfg: cfg, metrics: m, pairs: semaphore.NewWeighted(1), packages: map[blob.Digest]*problem.Package{}}, nil
 }
 
 // Judge judges a submission on a version of its problem and reports each step
@@ -246,42 +122,42 @@ func (j *Judge) judge(ctx context.Context, p judge.Payload, version blob.Digest,
 		r.Compile = &judge.Compile{Output: r.Message}
 		return r, nil
 	}
-	var tc *toolchain
+	var tc *build.Toolchain
 	if !pkg.Answers {
-		if tc, err = j.toolchain(ctx, p.Language); err != nil {
+		if tc, err = j.Toolchain(ctx, p.Language); err != nil {
 			return r, err
 		}
-		r.Adapter, r.Tool = tc.module.Digest, tc.shown()
+		r.Adapter, r.Tool = tc.Module.Digest, tc.Shown()
 	}
-	checkers, err := j.checkers(ctx, pkg)
+	checkers, err := j.Checkers(ctx, pkg)
 	if err != nil {
 		return j.blame(ctx, r, pkg, err)
 	}
-	talker, err := j.interactor(ctx, pkg)
+	talker, err := j.Interactor(ctx, pkg)
 	if err != nil {
 		return j.blame(ctx, r, pkg, err)
 	}
-	r.Checker = digests(checkers)
+	r.Checker = jury.Versions(checkers)
 	if talker != nil {
-		r.Checker = digests(append([]checker{*talker}, checkers...))
+		r.Checker = jury.Versions(append([]jury.Checker{*talker}, checkers...))
 	}
-	static, err := j.staticValidator(ctx, pkg)
+	static, err := j.StaticValidator(ctx, pkg)
 	if err != nil {
 		return j.blame(ctx, r, pkg, err)
 	}
 	if pkg.Answers {
 		return r, j.judgeAnswers(ctx, pkg, checkers, p, &r, progress)
 	}
-	prog, err := j.build(ctx, tc, unlimited(pkg, p), p.Sources, extra{dialect: p.Dialect, entry: p.Entry})
+	prog, err := j.Build(ctx, tc, unlimited(pkg, p), p.Sources, build.Extra{Dialect: p.Dialect, Entry: p.Entry})
 	if err != nil {
-		return j.blame(ctx, r, pkg, guestFault(err))
+		return j.blame(ctx, r, pkg, jury.GuestFault(err))
 	}
-	r.Compile = &prog.compile
+	r.Compile = &prog.Compile
 	total := len(pkg.Cases())
 	progress(judge.Progress{Kind: judge.EventCompiled, Compile: r.Compile, Total: total})
-	if !prog.compile.OK {
+	if !prog.Compile.OK {
 		r.Verdict = judge.CE
-		r.Message = prog.message
+		r.Message = prog.Message
 		return r, nil
 	}
 	e := &evaluation{j: j, pkg: pkg, prog: prog, checkers: checkers, interactor: talker, static: static, progress: progress, total: total}
@@ -299,7 +175,7 @@ func unlimited(pkg *problem.Package, p judge.Payload) *problem.Package {
 		return pkg
 	}
 	own := *pkg
-	own.Limits.CodeKiB = max(own.Limits.CodeKiB, maxPluginSrc>>10)
+	own.Limits.CodeKiB = max(own.Limits.CodeKiB, build.MaxPluginSource>>10)
 	return &own
 }
 

@@ -17,19 +17,19 @@ func TestMain(m *testing.M) { os.Exit(judgingtest.Main(m, "judging", 0, nil)) }
 // buildJudge builds the program of one-shot runs in dir, once. A test binary with
 // the race detector begins slowly, and takes a second to end.
 func buildJudge(dir string) (string, error) {
-	build.Do(func() {
-		build.path = filepath.Join(dir, "deepoj-judge")
-		cmd := exec.Command("go", "build", "-trimpath", "-o", build.path, "../cmd/deepoj-judge")
+	oneShot.Do(func() {
+		oneShot.path = filepath.Join(dir, "deepoj-judge")
+		cmd := exec.Command("go", "build", "-trimpath", "-o", oneShot.path, "../cmd/deepoj-judge")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			build.err = fmt.Errorf("build deepoj-judge: %w\n%s", err, out)
+			oneShot.err = fmt.Errorf("build deepoj-judge: %w\n%s", err, out)
 		}
 	})
-	return build.path, build.err
+	return oneShot.path, oneShot.err
 }
 
-// build is a variable because tests have no other common place.
-var build struct {
+// oneShot is a variable because tests have no other common place.
+var oneShot struct {
 	sync.Once
 
 	path string

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deepoj/host/judging/jury"
 	"deepoj/host/plugin"
 	"deepoj/sandbox"
 )
@@ -23,7 +24,7 @@ type conversation struct {
 }
 
 // settled reports whether the interactor has rejected before the program's end.
-func (c conversation) settled() bool { return rejects(c.said.Opinion) && !c.first }
+func (c conversation) settled() bool { return jury.Rejects(c.said.Opinion) && !c.first }
 
 // unnoticed is how long after the end of its words the end of a program may be seen.
 // One that goes on for longer has only closed its output.

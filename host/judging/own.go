@@ -8,14 +8,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
-	"deepoj/host/plugin"
+	"deepoj/host/judging/build"
+	"deepoj/host/judging/jury"
+	"deepoj/host/judging/runner"
 	"deepoj/host/problem"
-	"deepoj/plugins/abi"
 	"deepoj/sandbox"
 )
 
@@ -64,7 +64,7 @@ func (j *Judge) runOwn(ctx context.Context, p judge.RunPayload, version blob.Dig
 	r.ProblemVersion = string(pkg.Version)
 	prog, err := j.ownProgram(ctx, pkg, p)
 	if err != nil {
-		return j.blame(ctx, r, pkg, guestFault(err))
+		return j.blame(ctx, r, pkg, jury.GuestFault(err))
 	}
 	e := &evaluation{j: j, pkg: pkg, prog: prog, progress: progress, total: len(p.Tests)}
 	var samples []*problem.Test
@@ -76,10 +76,10 @@ func (j *Judge) runOwn(ctx context.Context, p judge.RunPayload, version blob.Dig
 		}
 		e.total = len(samples)
 	}
-	r.Adapter, r.Tool, r.Compile = prog.tc.module.Digest, prog.tc.shown(), &prog.compile
+	r.Adapter, r.Tool, r.Compile = prog.Toolchain.Module.Digest, prog.Toolchain.Shown(), &prog.Compile
 	progress(judge.Progress{Kind: judge.EventCompiled, Compile: r.Compile, Total: e.total})
-	if !prog.compile.OK {
-		r.Verdict, r.Message = judge.CE, prog.message
+	if !prog.Compile.OK {
+		r.Verdict, r.Message = judge.CE, prog.Message
 		return r, nil
 	}
 	o := &ownRun{e: e, p: p, result: &r, kept: keptOwn / max(1, e.total)}
@@ -101,7 +101,7 @@ func (j *Judge) runOwn(ctx context.Context, p judge.RunPayload, version blob.Dig
 func (j *Judge) ownPackage(ctx context.Context, p judge.RunPayload, version blob.Digest) (*problem.Package, error) {
 	l := p.Limits
 	pkg := &problem.Package{Root: &problem.Group{}, Limits: problem.Limits{
-		CodeKiB: ownCodeKiB, CompileCPU: 3 * compileCPU, CompileMemoryMiB: ownCompileMemoryMiB,
+		CodeKiB: ownCodeKiB, CompileCPU: 3 * build.CompileCPU, CompileMemoryMiB: ownCompileMemoryMiB,
 	}}
 	if p.Problem == "" {
 		l = l.Or(judge.DefaultRunLimits)
@@ -127,31 +127,31 @@ func (j *Judge) ownPackage(ctx context.Context, p judge.RunPayload, version blob
 }
 
 // ownProgram builds the program of a run and gives it the limits of the run.
-func (j *Judge) ownProgram(ctx context.Context, pkg *problem.Package, p judge.RunPayload) (*program, error) {
-	x := extra{options: p.Options}
+func (j *Judge) ownProgram(ctx context.Context, pkg *problem.Package, p judge.RunPayload) (*build.Program, error) {
+	x := build.Extra{Options: p.Options}
 	for _, f := range p.Files {
-		x.files = append(x.files, sandbox.File{Path: f.Name, Data: f.Data})
+		x.Files = append(x.Files, sandbox.File{Path: f.Name, Data: f.Data})
 	}
-	var prog *program
+	var prog *build.Program
 	if p.Language == "" {
 		var err error
-		if prog, err = j.scripts(ctx, pkg, x); err != nil {
+		if prog, err = j.Scripts(ctx, pkg, x); err != nil {
 			return nil, err
 		}
 	} else {
-		tc, err := j.toolchain(ctx, p.Language)
+		tc, err := j.Toolchain(ctx, p.Language)
 		if err != nil {
 			return nil, err
 		}
-		if prog, err = j.build(ctx, tc, pkg, p.Sources, x); err != nil {
+		if prog, err = j.Build(ctx, tc, pkg, p.Sources, x); err != nil {
 			return nil, err
 		}
 	}
-	prog.files = beside(x.files, prog.files)
-	if why := unplaceable(prog.files); prog.compile.OK && why != "" {
-		prog.refuse(why)
+	prog.Files = build.Beside(x.Files, prog.Files)
+	if why := build.Unplaceable(prog.Files); prog.Compile.OK && why != "" {
+		prog.Refuse(why)
 	}
-	limits := &prog.cmd.Limits
+	limits := &prog.Cmd.Limits
 	if p.Limits.CPUMillis > 0 {
 		limits.CPU = pkg.Limits.CPU // without the language's factor: it was named
 	}
@@ -161,58 +161,6 @@ func (j *Judge) ownProgram(ctx context.Context, pkg *problem.Package, p judge.Ru
 	}
 	limits.Processes = max(limits.Processes, p.Limits.Processes)
 	return prog, nil
-}
-
-// The scripts of a program without a language, and what executes them.
-const (
-	bash          = "bash"
-	runScript     = "run"
-	compileScript = "compile"
-)
-
-// scripts returns the program that files compile and run themselves, with the
-// tools of every language at hand.
-func (j *Judge) scripts(ctx context.Context, pkg *problem.Package, x extra) (*program, error) {
-	module := &plugin.Module{Digest: "scripts"}
-	tc := &toolchain{id: "scripts", module: module, versions: map[string]abi.ToolVersion{}}
-	tool := abi.Tool{Name: bash, Package: bash, Version: []string{"--version"}, Pattern: `version ([0-9.]+)`}
-	version, err := j.version(ctx, tool)
-	if err != nil {
-		return nil, err
-	}
-	tc.language.Tools, tc.versions[bash] = []abi.Tool{tool}, abi.ToolVersion{Version: version}
-	for _, l := range j.Languages(ctx) {
-		other, err := j.toolchain(ctx, l.ID)
-		if err != nil {
-			continue // its tools are not at hand
-		}
-		for _, t := range other.language.Tools {
-			if _, known := tc.versions[t.Name]; !known {
-				tc.language.Tools, tc.versions[t.Name] = append(tc.language.Tools, t), other.versions[t.Name]
-			}
-		}
-	}
-	p := &program{tc: tc, compile: judge.Compile{Tool: tc.shown()}, extra: x}
-	p.plan.Run = abi.Step{Tool: bash, Args: []string{runScript}}
-	has := func(name string) bool {
-		return slices.ContainsFunc(x.files, func(f sandbox.File) bool { return f.Path == name })
-	}
-	if has(compileScript) {
-		p.plan.Compile = []abi.Step{{Tool: bash, Args: []string{compileScript}}}
-		p.plan.Artifacts = []string{"**"}
-	}
-	if !has(runScript) {
-		p.refuse("there is no file " + runScript)
-		return p, nil
-	}
-	if err := j.compile(ctx, p, pkg, nil, nil); err != nil {
-		return nil, err
-	}
-	if err := runCmd(p, pkg, 1); err != nil {
-		return nil, err
-	}
-	p.cmd.ExtraTools = tc.tools()
-	return p, nil
 }
 
 // ownRun is a run on its way.
@@ -238,10 +186,10 @@ func (o *ownRun) tests(ctx context.Context) (err error) {
 			return err
 		}
 		var out judge.RunOutput
-		if out.Stdout, out.StdoutCut, err = beginning(l.stdout, o.kept); err != nil {
+		if out.Stdout, out.StdoutCut, err = runner.Beginning(l.stdout, o.kept); err != nil {
 			return err
 		}
-		if out.Stderr, out.StderrCut, err = beginning(l.stderr, min(o.kept, keptStderr)); err != nil {
+		if out.Stderr, out.StderrCut, err = runner.Beginning(l.stderr, min(o.kept, runner.KeptStderr)); err != nil {
 			return err
 		}
 		o.add(judge.TestResult{Name: fmt.Sprint(i + 1)}, r, out)
@@ -252,7 +200,7 @@ func (o *ownRun) tests(ctx context.Context) (err error) {
 // repeat runs the program on a test as often as was asked for, as long as all is
 // well, and averages what it used.
 func (o *ownRun) repeat(ctx context.Context, l *lane, t judge.RunTest) (r runResult, err error) {
-	input, err := o.e.j.scratch()
+	input, err := o.e.j.Scratch()
 	if err != nil {
 		return r, err
 	}
@@ -270,7 +218,7 @@ func (o *ownRun) repeat(ctx context.Context, l *lane, t judge.RunTest) (r runRes
 		sum.CPUMillis += r.usage.CPUMillis
 		sum.WallMillis += r.usage.WallMillis
 		sum.MemoryKiB += r.usage.MemoryKiB
-		if r.verdict != judge.AC {
+		if r.Verdict != judge.AC {
 			break
 		}
 	}
@@ -280,14 +228,14 @@ func (o *ownRun) repeat(ctx context.Context, l *lane, t judge.RunTest) (r runRes
 
 func (o *ownRun) once(ctx context.Context, l *lane, t judge.RunTest, input *os.File) (r runResult, err error) {
 	with := &problem.Test{Args: o.p.Args}
-	ran, err := l.run(ctx, with, input, l.wall(), o.e.j.crowd.join)
+	ran, err := l.run(ctx, with, input, l.wall(), o.e.j.Join)
 	if err != nil {
 		return r, err
 	}
 	if wall, doubtful := l.doubtful(ran); doubtful {
 		first := l.used(ran)
-		o.e.j.metrics.reruns.Inc()
-		if ran, err = l.run(ctx, with, input, wall, o.e.j.crowd.clear); err != nil {
+		o.e.j.CountRerun()
+		if ran, err = l.run(ctx, with, input, wall, o.e.j.Clear); err != nil {
 			return r, err
 		}
 		r.rerun = &first
@@ -296,13 +244,13 @@ func (o *ownRun) once(ctx context.Context, l *lane, t judge.RunTest, input *os.F
 	if err := l.classify(&r, ran); err != nil {
 		return r, err
 	}
-	if r.verdict == judge.AC && t.Expected != nil {
-		got, err := io.ReadAll(io.NewSectionReader(l.stdout, 0, l.e.prog.cmd.Limits.OutputBytes))
+	if r.Verdict == judge.AC && t.Expected != nil {
+		got, err := io.ReadAll(io.NewSectionReader(l.stdout, 0, l.e.prog.Cmd.Limits.OutputBytes))
 		if err != nil {
 			return r, fmt.Errorf("read what a program wrote: %w", err)
 		}
 		if !sameOutput(got, *t.Expected) {
-			r.verdict, r.message, r.by = judge.WA, "the output is not the expected one", judge.ByJudge
+			r.Verdict, r.message, r.by = judge.WA, "the output is not the expected one", judge.ByJudge
 		}
 	}
 	return r, nil
@@ -311,10 +259,10 @@ func (o *ownRun) once(ctx context.Context, l *lane, t judge.RunTest, input *os.F
 // samples runs the samples of the problem as a submission would.
 func (o *ownRun) samples(ctx context.Context, tests []*problem.Test) (err error) {
 	e := o.e
-	if e.checkers, err = e.j.checkers(ctx, e.pkg); err != nil {
+	if e.checkers, err = e.j.Checkers(ctx, e.pkg); err != nil {
 		return err
 	}
-	if e.interactor, err = e.j.interactor(ctx, e.pkg); err != nil {
+	if e.interactor, err = e.j.Interactor(ctx, e.pkg); err != nil {
 		return err
 	}
 	l, err := e.openLane(ctx)
@@ -329,11 +277,11 @@ func (o *ownRun) samples(ctx context.Context, tests []*problem.Test) (err error)
 		}
 		var out judge.RunOutput
 		if e.interactor == nil {
-			if out.Stdout, out.StdoutCut, err = beginning(l.stdout, o.kept); err != nil {
+			if out.Stdout, out.StdoutCut, err = runner.Beginning(l.stdout, o.kept); err != nil {
 				return err
 			}
 		}
-		if out.Stderr, out.StderrCut, err = beginning(l.stderr, min(o.kept, keptStderr)); err != nil {
+		if out.Stderr, out.StderrCut, err = runner.Beginning(l.stderr, min(o.kept, runner.KeptStderr)); err != nil {
 			return err
 		}
 		o.add(judge.TestResult{Name: t.Name, Group: "sample"}, r, out)
@@ -344,9 +292,9 @@ func (o *ownRun) samples(ctx context.Context, tests []*problem.Test) (err error)
 // add records and reports a test.
 func (o *ownRun) add(t judge.TestResult, r runResult, out judge.RunOutput) {
 	t.Index, t.Sample = len(o.result.Tests)+1, true // whoever asked may see all of it
-	t.Verdict, t.Usage, t.Rerun, t.ExitCode, t.ExitSignal = r.verdict, r.usage, r.rerun, r.exitCode, r.exitSignal
+	t.Verdict, t.Usage, t.Rerun, t.ExitCode, t.ExitSignal = r.Verdict, r.usage, r.rerun, r.exitCode, r.exitSignal
 	t.Say(r.message, r.by)
-	if r.verdict == judge.JE {
+	if r.Verdict == judge.JE {
 		t.JudgeNote = r.note
 	}
 	o.result.Tests = append(o.result.Tests, t)
@@ -367,17 +315,6 @@ func (o *ownRun) conclude() {
 			}
 		}
 	}
-}
-
-// beginning returns the first bytes of a file as they are, and whether there are
-// more.
-func beginning(f *os.File, limit int) (b []byte, more bool, err error) {
-	b = make([]byte, limit+1)
-	n, err := f.ReadAt(b, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, false, fmt.Errorf("read what a program wrote: %w", err)
-	}
-	return bytes.Clone(b[:min(n, limit)]), n > limit, nil
 }
 
 // blank is what does not count at the end of a line.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging/blame"
+	"deepoj/host/judging/runner"
 	"deepoj/host/problem"
 )
 
@@ -21,7 +23,7 @@ const betweenPasses = "---\n"
 // limits of a test, and a room in which nothing ran: the program is the same in all of
 // them, and must know of a pass only what it is told.
 func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r runResult, err error) {
-	next, err := l.e.j.scratch()
+	next, err := l.e.j.Scratch()
 	if err != nil {
 		return r, err
 	}
@@ -39,16 +41,16 @@ func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r r
 			r.follow(before, l.e.interactor != nil)
 		}
 		switch {
-		case r.verdict != judge.AC || r.next == nil:
+		case r.Verdict != judge.AC || r.next == nil:
 			r.feedback, r.next = nil, nil
 			return r, nil
 		case n >= l.e.pkg.Passes:
-			fault := &packageError{fmt.Errorf("the checker asks for pass %d, and the package allows %d (limits.validation_passes)", n+1, l.e.pkg.Passes)}
+			fault := blame.Packagef("the checker asks for pass %d, and the package allows %d (limits.validation_passes)", n+1, l.e.pkg.Passes)
 			err = l.blame(ctx, &r, t, fault)
 			r.feedback, r.next = nil, nil
 			return r, err
 		}
-		if err := rewind(next); err != nil {
+		if err := runner.Rewind(next); err != nil {
 			return r, err
 		}
 		if _, err := next.Write(r.next); err != nil {
@@ -74,7 +76,7 @@ func (r *runResult) follow(before runResult, talked bool) {
 	if talked {
 		before.output += betweenPasses
 	}
-	r.usage, r.output = worst(before.usage, r.usage), cut(before.output+r.output, keptOutput)
+	r.usage, r.output = worst(before.usage, r.usage), runner.Cut(before.output+r.output, keptOutput)
 	if r.rerun == nil {
 		r.rerun = before.rerun
 	}
@@ -89,11 +91,11 @@ func (l *lane) twice(ctx context.Context, t *problem.Test, input *os.File) (r ru
 		return r, err
 	}
 	first, err := l.converse(ctx, r, t, input)
-	if err != nil || first.verdict != judge.AC {
+	if err != nil || first.Verdict != judge.AC {
 		return l.decide(ctx, first, t, input, err)
 	}
 	told := l.stdout
-	if l.stdout, err = l.e.j.scratch(); err != nil {
+	if l.stdout, err = l.e.j.Scratch(); err != nil {
 		l.stdout = told
 		return r, err
 	}

@@ -16,6 +16,7 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
 	"deepoj/host/problem/importing"
@@ -343,7 +344,7 @@ func TestFailuresOfThePlatformAreErrors(t *testing.T) {
 	cobol := python(cat)
 	cobol.Language = "cobol"
 	_, err := m.Judge.Judge(t.Context(), cobol, pkg.Version, nil)
-	if missing, ok := errors.AsType[*judging.UnavailableError](err); !ok || !missing.NotHere() {
+	if missing, ok := errors.AsType[*blame.UnavailableError](err); !ok || !missing.NotHere() {
 		t.Errorf("an unknown language: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -4,32 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging/blame"
+	"deepoj/host/judging/grading"
+	"deepoj/host/judging/jury"
+	"deepoj/host/judging/runner"
 	"deepoj/host/problem"
 	"deepoj/sandbox"
 )
 
-// What is kept of a run, in bytes.
-const (
-	keptStderr = 64 << 10
-	keptOutput = 4 << 10 // of a sample's output, for the page
-	keptWords  = 2 << 10 // of stderr, for people
-)
+// keptOutput is what is kept of the output of a sample for the page, in bytes.
+const keptOutput = 4 << 10
 
-// runResult is what one run of the program and its check gave. Score and
-// multiplier are what a checker gave, if any.
+// runResult is what one run of the program and its check gave.
 type runResult struct {
-	verdict    judge.Verdict
-	score      *float64
-	multiplier *float64
+	grading.Worth // the verdict, and what a checker gave
+
 	usage      judge.Usage
 	rerun      *judge.Usage
 	exitCode   int
@@ -71,13 +67,13 @@ func (e *evaluation) openLane(ctx context.Context) (l *lane, err error) {
 			return l, err
 		}
 		var put sandbox.Result
-		if put, err = fits(put, l.box.Put(ctx, e.prog.files...)); err != nil {
+		if put, err = blame.Fits(put, l.box.Put(ctx, e.prog.Files...)); err != nil {
 			return l, err
 		}
 		l.unfit = put.Error
 	}
-	if l.stdout, err = e.j.scratch(); err == nil {
-		l.stderr, err = e.j.scratch()
+	if l.stdout, err = e.j.Scratch(); err == nil {
+		l.stderr, err = e.j.Scratch()
 	}
 	return l, err
 }
@@ -130,26 +126,26 @@ func (l *lane) output(ctx context.Context, r runResult, t *problem.Test, input *
 
 // decide asks the checkers about a run that ended well.
 func (l *lane) decide(ctx context.Context, r runResult, t *problem.Test, input *os.File, err error) (runResult, error) {
-	if err == nil && r.verdict == judge.AC {
+	if err == nil && r.Verdict == judge.AC {
 		err = l.check(ctx, &r, t, input)
 	}
 	if err == nil {
-		l.e.j.metrics.runs.WithLabelValues(string(r.verdict)).Inc()
+		l.e.j.metrics.runs.WithLabelValues(string(r.Verdict)).Inc()
 	}
 	return r, err
 }
 
 // listen runs the program once with nobody to talk to.
 func (l *lane) listen(ctx context.Context, r runResult, t *problem.Test, input *os.File) (runResult, error) {
-	ran, err := l.run(ctx, t, input, l.wall(), l.e.j.crowd.company(ctx))
+	ran, err := l.run(ctx, t, input, l.wall(), l.e.j.Company(ctx))
 	if err != nil {
 		err = l.blame(ctx, &r, t, err)
 		return r, err
 	}
 	if wall, doubtful := l.doubtful(ran); doubtful {
 		first := l.used(ran)
-		l.e.j.metrics.reruns.Inc()
-		if ran, err = l.run(ctx, t, input, wall, l.e.j.crowd.clear); err != nil {
+		l.e.j.CountRerun()
+		if ran, err = l.run(ctx, t, input, wall, l.e.j.Clear); err != nil {
 			return r, err
 		}
 		r.rerun = &first
@@ -159,14 +155,10 @@ func (l *lane) listen(ctx context.Context, r runResult, t *problem.Test, input *
 		return r, err
 	}
 	if t.Sample {
-		r.output, err = head(l.stdout, keptOutput)
+		r.output, err = runner.Head(l.stdout, keptOutput)
 	}
 	return r, err
 }
-
-// patience is how much longer a second run may take on the clock than the first
-// was allowed to, where that waited for a CPU.
-const patience = 6
 
 // run runs the program once, for at most wall on the clock, in the company that
 // enter waits for. A run that is an SE is an error, unless the program is unfit.
@@ -174,19 +166,19 @@ func (l *lane) run(ctx context.Context, t *problem.Test, input *os.File, wall ti
 	if l.unfit != "" {
 		return sandbox.Result{Verdict: sandbox.SE, Error: l.unfit, Unfit: true}, nil
 	}
-	return fits(l.runOnce(ctx, t, input, wall, enter))
+	return blame.Fits(l.runOnce(ctx, t, input, wall, enter))
 }
 
 func (l *lane) runOnce(ctx context.Context, t *problem.Test, input *os.File, wall time.Duration, enter func(context.Context) (func(), error)) (ran sandbox.Result, err error) {
 	for _, f := range []*os.File{l.stdout, l.stderr} {
-		if err := rewind(f); err != nil {
+		if err := runner.Rewind(f); err != nil {
 			return ran, err
 		}
 	}
-	c := l.e.prog.cmd
+	c := l.e.prog.Cmd
 	c.Stdin, c.Stdout, c.Stderr = input, l.stdout, l.stderr
 	c.Limits.CPU, c.Limits.Wall = ceiling(c.Limits.CPU), wall
-	c.StdoutLimit, c.StderrLimit = -1, keptStderr
+	c.StdoutLimit, c.StderrLimit = -1, runner.KeptStderr
 	if l.merge {
 		c.Stderr = l.stdout
 	}
@@ -199,62 +191,55 @@ func (l *lane) runOnce(ctx context.Context, t *problem.Test, input *os.File, wal
 	if err != nil {
 		return ran, err
 	}
-	ran, err = runTraced(ctx, box.Run, c)
+	ran, err = runner.Traced(ctx, box.Run, c)
 	leave()
 	switch {
 	case err != nil:
 	case l.box != nil:
 		err = box.Clean(ctx)
 	case ran.Verdict == sandbox.OK:
-		err = collect(ctx, l.e.pkg, box, c.Limits.OutputBytes, l.stdout)
+		err = jury.Collect(ctx, l.e.pkg, box, c.Limits.OutputBytes, l.stdout)
 	}
 	if err != nil {
-		return ran, l.e.prog.tc.explain(err)
+		return ran, l.e.prog.Toolchain.Explain(err)
 	}
 	if ran.Verdict == sandbox.SE && !ran.Unfit {
 		return ran, fmt.Errorf("the sandbox failed: %s", ran.Error)
 	}
-	l.e.j.metrics.truncated(c, ran)
+	l.e.j.CountCut(c, ran)
 	l.late(&ran)
 	return ran, nil
-}
-
-// starved reports whether a run met its wall-clock limit while it waited for a
-// CPU for a good part of the time.
-func starved(r sandbox.Result) bool {
-	const part = 10
-	return r.Verdict == sandbox.TLE && r.OverWall && r.Pressure > r.Wall/part
 }
 
 // classify sets the verdict of a run that used too much or failed, with words
 // for the contestant, and AC of one that only needs its output checked.
 func (l *lane) classify(r *runResult, ran sandbox.Result) error {
-	limits := l.e.prog.cmd.Limits
+	limits := l.e.prog.Cmd.Limits
 	r.by = judge.ByJudge
 	switch ran.Verdict {
 	case sandbox.OK:
-		r.verdict = judge.AC
+		r.Verdict = judge.AC
 		return nil
 	case sandbox.TLE:
-		r.verdict = judge.TLE
+		r.Verdict = judge.TLE
 		r.message = fmt.Sprintf("used more than %s of CPU time", limits.CPU)
 		if ran.OverWall {
 			r.message = fmt.Sprintf("did not end in %s on the clock", ran.Wall.Round(100*time.Millisecond))
 		}
 	case sandbox.MLE:
-		r.verdict = judge.MLE
+		r.Verdict = judge.MLE
 		r.message = fmt.Sprintf("used more than %d MiB", l.e.pkg.Limits.MemoryMiB)
 		if own := limits.MemoryBytes>>20 - l.e.pkg.Limits.MemoryMiB; own > 0 {
 			r.message += fmt.Sprintf(" and the %d MiB of its language's runtime", own)
 		}
 	case sandbox.OLE:
-		r.verdict = judge.OLE
+		r.Verdict = judge.OLE
 		r.message = "wrote more than " + sizeText(limits.OutputBytes)
 		if ran.StderrBytes > limits.OutputBytes {
 			r.message += " to standard error"
 		}
 	case sandbox.RE:
-		r.verdict = judge.RE
+		r.Verdict = judge.RE
 		r.message = fmt.Sprintf("ended with exit status %d", ran.ExitCode)
 		if ran.Signal != 0 {
 			r.message = fmt.Sprintf("was ended by signal %d (%s)", ran.Signal, syscall.Signal(ran.Signal))
@@ -263,20 +248,20 @@ func (l *lane) classify(r *runResult, ran sandbox.Result) error {
 		if !ran.Unfit {
 			return fmt.Errorf("the sandbox failed: %s", ran.Error)
 		}
-		r.verdict, r.message = judge.RE, cut(clean(ran.Error), keptWords)
+		r.Verdict, r.message = judge.RE, runner.Cut(runner.Clean(ran.Error), runner.KeptWords)
 		return nil
 	default:
 		return fmt.Errorf("the sandbox gave the unknown verdict %q", ran.Verdict)
 	}
-	said, err := head(l.stderr, keptStderr)
+	said, err := runner.Head(l.stderr, runner.KeptStderr)
 	if err != nil {
 		return err
 	}
-	if p := l.e.prog.memoryExit; r.verdict == judge.RE && p != nil && p.MatchString(said) {
-		r.verdict = judge.MLE
+	if p := l.e.prog.MemoryExit; r.Verdict == judge.RE && p != nil && p.MatchString(said) {
+		r.Verdict = judge.MLE
 		r.message = fmt.Sprintf("ran out of its %d MiB", l.e.pkg.Limits.MemoryMiB)
 	}
-	r.note = cut(said, keptWords)
+	r.note = runner.Cut(said, runner.KeptWords)
 	return nil
 }
 
@@ -288,74 +273,14 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-func usage(r sandbox.Result) judge.Usage {
-	return judge.Usage{CPUMillis: r.CPU.Milliseconds(), WallMillis: r.Wall.Milliseconds(), MemoryKiB: r.MemoryBytes >> 10}
-}
-
 // used is what a run of the program used, and what its memory is held against where
 // the language's runtime has some of its own.
 func (l *lane) used(ran sandbox.Result) judge.Usage {
-	u := usage(ran)
-	if charged := l.e.prog.cmd.Limits.MemoryBytes; charged != l.e.pkg.Limits.MemoryMiB<<20 {
+	u := runner.Usage(ran)
+	if charged := l.e.prog.Cmd.Limits.MemoryBytes; charged != l.e.pkg.Limits.MemoryMiB<<20 {
 		u.ChargedKiB = charged >> 10
 	}
 	return u
-}
-
-// runCmd makes the command that runs the program.
-func runCmd(p *program, pkg *problem.Package, factor float64) error {
-	step := p.plan.Run
-	c := command(step)
-	c.Limits = sandbox.Limits{
-		CPU:         time.Duration(float64(pkg.Limits.CPU) * factor),
-		MemoryBytes: (pkg.Limits.MemoryMiB + step.Limits.ExtraMemoryMiB) << 20,
-		OutputBytes: pkg.Limits.OutputMiB << 20,
-		FileBytes:   step.Limits.FileMiB << 20,
-		Processes:   step.Limits.Processes,
-		Cores:       1,
-	}
-	p.cmd = c
-	if step.MemoryPolicy == "runtime+cgroup" && step.MemoryExit != "" {
-		re, err := regexp.Compile(step.MemoryExit)
-		if err != nil {
-			return fmt.Errorf("the adapter's memory_exit: %w", err)
-		}
-		p.memoryExit = re
-	}
-	return nil
-}
-
-// scratch returns an empty file without a name.
-func (j *Judge) scratch() (*os.File, error) {
-	f, err := os.CreateTemp(j.temp, "*")
-	if err != nil {
-		return nil, fmt.Errorf("make a temporary file: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(fmt.Errorf("make a temporary file: %w", err), f.Close())
-	}
-	return f, nil
-}
-
-// rewind empties a scratch file.
-func rewind(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
-		return fmt.Errorf("empty a temporary file: %w", err)
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("empty a temporary file: %w", err)
-	}
-	return nil
-}
-
-// head returns the first bytes of a file, cleaned.
-func head(f *os.File, limit int) (string, error) {
-	b := make([]byte, limit)
-	n, err := f.ReadAt(b, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read what a program wrote: %w", err)
-	}
-	return clean(string(b[:n])), nil
 }
 
 // worst returns the highest of each figure.
@@ -391,12 +316,12 @@ func (l *lane) check(ctx context.Context, r *runResult, t *problem.Test, input *
 	}
 	defer func() { err = errors.Join(err, answer.Close()) }()
 	for _, c := range l.e.checkers {
-		args := slices.Concat(c.flags, t.Flags)
+		args := slices.Concat(c.Flags, t.Flags)
 		err := l.e.j.opinion(ctx, r, c, input, l.stdout, answer, args, l.e.pkg.Scoring)
 		if err := l.blame(ctx, r, t, err); err != nil {
 			return err
 		}
-		if r.verdict != judge.AC {
+		if r.Verdict != judge.AC {
 			return nil
 		}
 	}
@@ -406,10 +331,43 @@ func (l *lane) check(ctx context.Context, r *runResult, t *problem.Test, input *
 // blame makes r a judging error if a guest is at fault. Other errors are
 // returned.
 func (l *lane) blame(ctx context.Context, r *runResult, t *problem.Test, err error) error {
-	if !AtFault(err) {
+	if !blame.AtFault(err) {
 		return err
 	}
 	l.e.j.tellFault(ctx, l.e.pkg, t.Name, err)
-	r.verdict, r.score, r.multiplier, r.message, r.note = judge.JE, nil, nil, "", clean(err.Error())
+	r.Verdict, r.Score, r.Multiplier, r.message, r.note = judge.JE, nil, nil, "", runner.Clean(err.Error())
 	return nil
+}
+
+// apart reports whether each run of the program needs a box of its own, which it
+// gives back before somebody else needs one to judge it.
+func (e *evaluation) apart() bool {
+	return usesFiles(e.pkg) || e.interactor != nil && e.interactor.Native != nil ||
+		slices.ContainsFunc(e.checkers, func(c jury.Checker) bool { return c.Native != nil })
+}
+
+// usesFiles reports whether programs read or write files of their working
+// directory.
+func usesFiles(pkg *problem.Package) bool {
+	return pkg.InputFile != "" || pkg.OutputFile != "" || pkg.Writable ||
+		slices.ContainsFunc(pkg.Tests(), func(t *problem.Test) bool { return len(t.Files) > 0 })
+}
+
+// boxFor returns the box in which a test is run, and a function that gives it back
+// if it is for this test alone. It changes c so that it runs there.
+func (l *lane) boxFor(ctx context.Context, t *problem.Test, c *sandbox.Cmd, input *os.File) (*sandbox.Box, func() error, error) {
+	c.Args = slices.Concat(c.Args, t.Args)
+	if l.box != nil {
+		return l.box, func() error { return nil }, nil
+	}
+	files, err := l.e.j.TestFiles(ctx, l.e.pkg, t.Files)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The program comes last: no file of a test takes the place of one of its own.
+	box, err := l.e.j.OpenFolder(ctx, l.e.pkg, append(files, l.e.prog.Files...), c, input)
+	if err != nil {
+		return nil, nil, err
+	}
+	return box, box.Close, nil
 }

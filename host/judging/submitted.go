@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"deepoj/host/judge"
+	"deepoj/host/judging/grading"
+	"deepoj/host/judging/jury"
+	"deepoj/host/judging/runner"
 	"deepoj/host/problem"
 )
 
@@ -21,7 +24,7 @@ func (j *Judge) Serves(ctx context.Context) []judge.Language {
 }
 
 // judgeAnswers judges a submission of a problem that takes answers and no programs.
-func (j *Judge) judgeAnswers(ctx context.Context, pkg *problem.Package, checkers []checker, p judge.Payload, r *judge.Result, progress func(judge.Progress)) error {
+func (j *Judge) judgeAnswers(ctx context.Context, pkg *problem.Package, checkers []jury.Checker, p judge.Payload, r *judge.Result, progress func(judge.Progress)) error {
 	size := 0
 	for _, s := range p.Sources {
 		size += len(s.Text)
@@ -97,26 +100,26 @@ func named(tests []*problem.Test, name string) []*problem.Test {
 func (l *lane) answer(ctx context.Context, t *problem.Test) (r runResult, err error) {
 	s, given := l.e.answers[t]
 	if !given {
-		return runResult{verdict: judge.WA, message: "there is no answer to this test", by: judge.ByJudge}, nil
+		return runResult{Worth: grading.Worth{Verdict: judge.WA}, message: "there is no answer to this test", by: judge.ByJudge}, nil
 	}
 	input, err := l.e.j.File(ctx, t.Input)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, input.Close()) }()
-	if err := rewind(l.stdout); err != nil {
+	if err := runner.Rewind(l.stdout); err != nil {
 		return r, err
 	}
 	if _, err := l.stdout.WriteString(s.Text); err != nil {
 		return r, fmt.Errorf("keep an answer: %w", err)
 	}
 	if t.Sample {
-		if r.output, err = head(l.stdout, keptOutput); err != nil {
+		if r.output, err = runner.Head(l.stdout, keptOutput); err != nil {
 			return r, err
 		}
 	}
-	r.verdict = judge.AC
+	r.Verdict = judge.AC
 	err = l.check(ctx, &r, t, input)
-	l.e.j.metrics.runs.WithLabelValues(string(r.verdict)).Inc()
+	l.e.j.metrics.runs.WithLabelValues(string(r.Verdict)).Inc()
 	return r, err
 }

@@ -12,6 +12,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/judging"
 	"deepoj/host/judging/judgingtest"
+	"deepoj/host/judging/runner"
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/plugintest"
 	"deepoj/plugins"
@@ -21,7 +22,7 @@ import (
 // watched is a sandbox that counts its boxes and says of every tool that it is
 // at one path.
 type watched struct {
-	judging.Sandbox
+	runner.Sandbox
 	path  string
 	boxes atomic.Int32
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"deepoj/host/problem/statement"
+	"deepoj/host/problem/statement/safe"
 )
 
 // Arrived returns a package that another process has read and that comes as JSON, with its files in fsys. That process
@@ -53,11 +53,11 @@ func (p *Package) sound() error {
 		}
 	}
 	for language, page := range p.Statements {
-		if err := statement.Check(page); err != nil {
+		if err := safe.Check(page); err != nil {
 			return fmt.Errorf("statement in %q: %w", language, err)
 		}
 	}
-	if err := statement.Check(p.Statement); err != nil {
+	if err := safe.Check(p.Statement); err != nil {
 		return fmt.Errorf("statement: %w", err)
 	}
 	for _, pic := range p.Pictures {

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 
 	"deepoj/host/judge"
-	"deepoj/host/judging"
+	"deepoj/host/judging/build"
 	"deepoj/plugins"
 	"deepoj/sandbox"
 )
@@ -33,7 +33,7 @@ func TestWhatIsInstalledCompilesCheckers(t *testing.T) {
 		t.Fatal("deps.sh has no part for tests alone")
 	}
 	for _, source := range []string{"a.c", "a.cpp"} {
-		p, err := judging.PlanPlugin(plugins.SDK(), []sandbox.File{{Path: source}})
+		p, err := build.PlanPlugin(plugins.SDK(), []sandbox.File{{Path: source}})
 		if err != nil || p.Packages == "" {
 			t.Fatalf("%s: %+v, %v", source, p, err)
 		}

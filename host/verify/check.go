@@ -13,7 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
+	"deepoj/host/judging/jury"
 	"deepoj/host/problem"
 )
 
@@ -94,11 +95,11 @@ func (i *inspection) validate(ctx context.Context) error {
 		}
 		return nil
 	}
-	built := make([]*judging.Program, len(i.pkg.Validators))
+	built := make([]*jury.Program, len(i.pkg.Validators))
 	whole := true
 	for n, v := range i.pkg.Validators {
 		p, err := i.cfg.Judge.Program(ctx, i.pkg, v.Program)
-		if _, missing := errors.AsType[*judging.UnavailableError](err); missing || judging.AtFault(err) {
+		if _, missing := errors.AsType[*blame.UnavailableError](err); missing || blame.AtFault(err) {
 			i.fault("validator %v", err)
 			whole = false
 			continue
@@ -172,7 +173,7 @@ type opinion struct {
 // interview asks a validator everything. One that was written for Windows may insist on
 // its line ends, which tests have there: if one for testlib refuses an input that it must
 // accept, and accepts it with them, it is asked everything with them.
-func (i *inspection) interview(ctx context.Context, v problem.Validator, p *judging.Program) error {
+func (i *inspection) interview(ctx context.Context, v problem.Validator, p *jury.Program) error {
 	all := i.questionsFor(v)
 	opinions, err := i.opinions(ctx, v, p, all, false)
 	if err != nil {
@@ -213,7 +214,7 @@ func (i *inspection) interview(ctx context.Context, v problem.Validator, p *judg
 }
 
 // opinions returns what a validator says of each question, asked with the line ends of Windows or of this system.
-func (i *inspection) opinions(ctx context.Context, v problem.Validator, p *judging.Program, all []question, windows bool) ([]opinion, error) {
+func (i *inspection) opinions(ctx context.Context, v problem.Validator, p *jury.Program, all []question, windows bool) ([]opinion, error) {
 	said := make([]opinion, len(all))
 	return said, inParallel(ctx, i.cfg.Parallel, len(all), func(ctx context.Context, n int) (err error) {
 		q := all[n]
@@ -223,7 +224,7 @@ func (i *inspection) opinions(ctx context.Context, v problem.Validator, p *judgi
 }
 
 // refused asks the validators about an input that one of them must reject.
-func (i *inspection) refused(ctx context.Context, built []*judging.Program, in problem.OwnInput) error {
+func (i *inspection) refused(ctx context.Context, built []*jury.Program, in problem.OwnInput) error {
 	for n, v := range i.pkg.Validators {
 		says, why, err := i.ask(ctx, v, built[n], in.File, in.FlagsOf(v.Name), false)
 		if says == broken && err == nil {
@@ -238,7 +239,7 @@ func (i *inspection) refused(ctx context.Context, built []*judging.Program, in p
 }
 
 // ask asks a validator about an input, and returns its words.
-func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Program, f problem.File, flags []string, windows bool,
+func (i *inspection) ask(ctx context.Context, v problem.Validator, p *jury.Program, f problem.File, flags []string, windows bool,
 	beside ...problem.NamedFile,
 ) (says int, why string, err error) {
 	input, err := i.cfg.Judge.File(ctx, f)
@@ -258,7 +259,7 @@ func (i *inspection) ask(ctx context.Context, v problem.Validator, p *judging.Pr
 	}
 	defer out.Close()
 	said, err := p.Run(ctx, flags, input, out, beside...)
-	if judging.AtFault(err) {
+	if blame.AtFault(err) {
 		return broken, err.Error(), nil
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"deepoj/host/judging"
+	"deepoj/host/judging/jury"
 	"deepoj/host/problem"
 )
 
@@ -35,8 +35,8 @@ func Finish(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Pac
 type maker struct {
 	cfg        Config
 	pkg        *problem.Package
-	generators map[string]*judging.Program
-	main       *judging.Program
+	generators map[string]*jury.Program
+	main       *jury.Program
 
 	mu              sync.Mutex
 	inputs, answers map[string]problem.File // by test
@@ -66,7 +66,7 @@ func Make(ctx context.Context, cfg Config, pkg *problem.Package) (*problem.Packa
 		return nil, errors.New("make tests: Judge is missing")
 	}
 	cfg.Parallel = cmp.Or(cfg.Parallel, runtime.GOMAXPROCS(0))
-	m := &maker{cfg: cfg, pkg: pkg, generators: map[string]*judging.Program{}, inputs: map[string]problem.File{}, answers: map[string]problem.File{}}
+	m := &maker{cfg: cfg, pkg: pkg, generators: map[string]*jury.Program{}, inputs: map[string]problem.File{}, answers: map[string]problem.File{}}
 	m.count = cfg.begin(StepMake, m.missing())
 	if err := m.build(ctx); err != nil {
 		return nil, fmt.Errorf("%s: make tests: %w", pkg.Slug, err)
@@ -171,7 +171,7 @@ func (m *maker) make(ctx context.Context, t *problem.Test) error {
 	defer from.Close()
 	answer, err := m.store(ctx, path.Join("made", t.Name+".a"), func(out *os.File) error {
 		if m.pkg.Interactor != nil {
-			return m.main.Converse(ctx, from, out)
+			return m.cfg.Judge.Converse(ctx, m.main, from, out)
 		}
 		return run(ctx, m.main, nil, from, out)
 	})
@@ -244,7 +244,7 @@ func (m *maker) keep(made map[string]problem.File, t *problem.Test, f problem.Fi
 }
 
 // run runs a program that must end well.
-func run(ctx context.Context, program *judging.Program, args []string, input, output *os.File) error {
+func run(ctx context.Context, program *jury.Program, args []string, input, output *os.File) error {
 	said, err := program.Run(ctx, args, input, output)
 	if err == nil && said.Exit != 0 {
 		err = faultf("it ended with exit status %d: %s", said.Exit, said.Stderr)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
-	"deepoj/host/judging"
+	"deepoj/host/judging/runner"
 	"deepoj/host/problem"
 )
 
@@ -122,7 +122,7 @@ func (m *measurement) alone(ctx context.Context, limit time.Duration, of timed) 
 	if err != nil || why != "" {
 		return of.millis, err
 	}
-	r, err := m.judge(judging.Alone(ctx), p, asked{of.of, []*regexp.Regexp{nil}}, payload)
+	r, err := m.judge(runner.Alone(ctx), p, asked{of.of, []*regexp.Regexp{nil}}, payload)
 	if err != nil || len(r.Tests) == 0 {
 		return of.millis, err
 	}

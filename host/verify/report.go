@@ -12,6 +12,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
 )
 
 // report sums the rows up.
@@ -147,8 +148,8 @@ func faultf(format string, args ...any) error { return &fault{fmt.Sprintf(format
 // machine lacks a language of it. Other errors are failures of the platform.
 func AtFault(err error) bool {
 	_, own := errors.AsType[*fault](err)
-	missing, lacks := errors.AsType[*judging.UnavailableError](err)
-	return own || lacks && !missing.Agent || judging.AtFault(err)
+	missing, lacks := errors.AsType[*blame.UnavailableError](err)
+	return own || lacks && !missing.Agent || blame.AtFault(err)
 }
 
 // ignore takes note of what checkers say in a result and has no effect.

@@ -13,14 +13,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"deepoj/host/judging"
+	"deepoj/host/judging/build"
 	"deepoj/plugins"
 	"deepoj/sandbox"
 )
 
 // compileDirectly compiles in a folder of this machine, unless the module is in the cache. Cache may be "".
 func compileDirectly(ctx context.Context, told io.Writer, dir, cache string, files []sandbox.File) ([]byte, string, error) {
-	p, err := judging.PlanPlugin(plugins.SDK(), files)
+	p, err := build.PlanPlugin(plugins.SDK(), files)
 	if err != nil {
 		return nil, "", err
 	}
@@ -44,7 +44,7 @@ func compileDirectly(ctx context.Context, told io.Writer, dir, cache string, fil
 	said, err := cmd.CombinedOutput()
 	said = bytes.TrimSpace(said)
 	var exit *exec.ExitError
-	switch missing := judging.MissingTools(string(said)); {
+	switch missing := build.MissingTools(string(said)); {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, "", fmt.Errorf("%s is not installed: on Debian, apt-get install %s", p.Tool, p.Packages)
 	case errors.As(err, &exit) && missing != "":
@@ -66,7 +66,7 @@ func compileDirectly(ctx context.Context, told io.Writer, dir, cache string, fil
 
 // keptModule returns where the module of a command is kept: a name for all that it
 // depends on. It returns "" if it cannot be known what that is.
-func keptModule(ctx context.Context, cache string, p judging.PluginCommand) string {
+func keptModule(ctx context.Context, cache string, p build.PluginCommand) string {
 	if cache == "" {
 		return ""
 	}

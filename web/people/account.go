@@ -24,11 +24,6 @@ type accountView struct {
 	Keys  keysView
 }
 
-// Wrong reports whether the form comes back for this field.
-func (view accountView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.Names(field)
-}
-
 // accountPage shows the account of whoever is logged in.
 func (s *Room) accountPage(c *fiber.Ctx) error {
 	if site.ViewerOf(c).Guest() {

@@ -164,9 +164,6 @@ type keysView struct {
 	Fault  *site.Fault // why it does
 }
 
-// Wrong reports whether the form comes back for this field.
-func (view keysView) Wrong(field string) bool { return view.Fault != nil && view.Fault.Names(field) }
-
 // Action is the address of the form that revokes a key.
 func (view keysView) Action(id int64) string {
 	return site.OrElse(view.Owner, "/account") + "/keys/" + strconv.FormatInt(id, 10) + "/revoke"

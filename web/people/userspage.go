@@ -32,9 +32,6 @@ type usersView struct {
 	Fault *site.Fault // why it does
 }
 
-// Wrong reports whether the form comes back for this field.
-func (view usersView) Wrong(field string) bool { return view.Fault != nil && view.Fault.Names(field) }
-
 func (s *Room) usersPage(c *fiber.Ctx) error {
 	return s.showUsers(c, fiber.StatusOK, usersView{Role: judge.RoleContestant})
 }

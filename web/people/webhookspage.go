@@ -31,11 +31,6 @@ type webhooksView struct {
 	Fault *site.Fault   // why it does
 }
 
-// Wrong reports whether the form comes back for this field.
-func (view webhooksView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.Names(field)
-}
-
 // Chosen reports whether the form has this kind chosen.
 func (view webhooksView) Chosen(kind string) bool { return slices.Contains(view.Asked.Kinds, kind) }
 

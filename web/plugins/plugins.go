@@ -47,11 +47,6 @@ type pluginsView struct {
 	Fault     *site.Fault      // why it does
 }
 
-// Wrong reports whether the form comes back for this field.
-func (view *pluginsView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.Names(field)
-}
-
 func (s *Room) pluginsPage(c *fiber.Ctx) error {
 	view, err := s.pluginsView(c)
 	if err != nil {

@@ -51,6 +51,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /api/v1/problems/:slug/labels", For: site.Setter, Does: "Say them; what is left out stays", In: fiber.Map{"?tags": (*[]string)(nil), "?difficulty": (*int32)(nil), "?source": (*string)(nil), "?author": (*string)(nil)}, Out: labelsJSON{}, By: s.apiSetLabels},
 		{Route: "GET /api/v1/problems/:slug/diff", For: site.Setter, Does: "How one version differs from another", Query: "from to", Out: draft.Difference{}, By: s.apiDiff},
 		{Route: "POST /api/v1/problems/:slug/clone", For: site.Setter, Does: "Make a problem of one's own of a version", In: fiber.Map{"name": "", "?version": ""}, Status: 202, Out: site.Stored, By: s.apiClone},
+		{Route: "GET /api/v1/problems/:slug/versions/:version/problem", For: site.Setter, Does: "A version as contestants would see it", Out: judge.Problem{}, By: s.apiVersionProblem},
 		{Route: "GET /api/v1/problems/:slug/versions/:version/files", For: site.Setter, Does: "The files of a version", Out: fiber.Map{"files": []fileJSON{}}, By: s.apiVersionFiles},
 		{Route: "GET /api/v1/problems/:slug/versions/:version/file", For: site.Setter, Does: "One file of a version", Query: "path", Media: "application/octet-stream", By: s.apiVersionFile},
 		{Route: "POST /api/v1/problems/:slug/versions/:version/edit", For: site.Setter, Does: "Change a version: a new one is imported, which does not go live by itself", In: editJSON{}, Status: 202, Out: site.Stored, By: s.apiEdit},

@@ -81,9 +81,6 @@ type editView struct {
 // shownRows is how many tests and files a page lists.
 const shownRows = 500
 
-// Wrong reports whether the form comes back for this field.
-func (view *editView) Wrong(field string) bool { return view.Fault != nil && view.Fault.Names(field) }
-
 // At is the address of the page of a part.
 func (view *editView) At(part string) string { return site.EditURL(view.Problem, view.Base, part) }
 

@@ -50,11 +50,6 @@ type packagesView struct {
 	Fault     *site.Fault // why the form comes back
 }
 
-// Wrong reports whether the form comes back for this field.
-func (view *packagesView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.Names(field)
-}
-
 func (s *Room) packagesPage(c *fiber.Ctx) error {
 	view, err := s.packagesView(c.UserContext(), site.ViewerOf(c))
 	if err != nil {

@@ -94,3 +94,13 @@ func (s *Room) apiStatement(c *fiber.Ctx) error {
 		p.Slug, view.Version.Version, p.Title, p.Language, p.Statements, p.Statement, view.Statement.Document(), view.Warnings,
 	})
 }
+
+// apiVersionProblem handles GET /api/v1/problems/:slug/versions/:version/problem: what
+// contestants would see.
+func (s *Room) apiVersionProblem(c *fiber.Ctx) error {
+	_, p, err := s.ShownVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(p)
+}

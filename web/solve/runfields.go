@@ -15,7 +15,7 @@ func readRun(body []byte, key string) (newRun, error) {
 	if err != nil {
 		return newRun{}, err
 	}
-	in := newRun{Program: Program{Language: f.Text("language"), Key: key, Fields: runFields}}
+	in := newRun{Program: Program{Language: f.Text("language"), Key: key, Fields: V1Fields}}
 	if f.Has("problem") {
 		in.Problem = f.Text("problem")
 	}

@@ -31,8 +31,6 @@ type newRun struct {
 	payload judge.RunPayload
 }
 
-var runFields = site.FieldNames{Problem: "problem", Language: "language", Source: "source", Key: "Idempotency-Key"}
-
 // acceptRun checks a run and stores it. When it returns, the run and its queue
 // row are committed.
 func (s *Room) acceptRun(ctx context.Context, v site.Viewer, in newRun) (sql.Receipt, error) {
@@ -68,7 +66,7 @@ func (s *Room) storeRun(ctx context.Context, v site.Viewer, p judge.RunPayload, 
 		TraceID: site.TraceOf(ctx), Sources: p.Sources, Payload: payload, Priority: priority,
 	})
 	if err != nil {
-		return receipt, runFields.Rename(err)
+		return receipt, V1Fields.Rename(err)
 	}
 	return receipt, nil
 }

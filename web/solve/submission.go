@@ -35,6 +35,7 @@ type SubmissionView struct {
 	Sources         []sourceView
 }
 
+// PageTitle is the title of the page.
 func (view *SubmissionView) PageTitle() string {
 	if view.Sub.Kind == judge.KindDraft {
 		return fmt.Sprintf("Draft submission %d", view.Sub.JobID)

@@ -32,6 +32,7 @@ func (s *Room) list(c *fiber.Ctx, f sql.Filter) ([]judge.Submission, int64, erro
 	return rows, 0, nil
 }
 
+// SubmissionsView is a list of submissions.
 type SubmissionsView struct {
 	Filter     sql.Filter
 	Filtered   bool

@@ -66,6 +66,7 @@ func readTurn(f *site.Fields, v site.Viewer) (t turn, err error) {
 	return t, nil
 }
 
+// The names of the fields of the original contract, of /api/v1 and of forms.
 var (
 	originalFields = site.FieldNames{Problem: "problem_id", Language: "language", Source: "code", Key: "Idempotency-Key"}
 	V1Fields       = site.FieldNames{Problem: "problem", Language: "language", Source: "source", Key: "Idempotency-Key"}
@@ -230,7 +231,7 @@ func (in *Program) NameSources(offers []site.Offer) {
 	name := "main"
 	for _, o := range offers {
 		if o.ID == in.Language && len(o.Extensions) > 0 {
-			name += "." + o.Extensions[0]
+			name = "main." + o.Extensions[0]
 		}
 	}
 	for i := range in.Sources {

@@ -2,8 +2,6 @@ package solve
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"path"
 	"strconv"
 	"strings"
@@ -57,14 +55,9 @@ func formFiles(c *fiber.Ctx) (files []judge.Source, err error) {
 		if header.Size == 0 {
 			continue
 		}
-		file, err := header.Open()
+		body, err := site.ReadFormFile(header)
 		if err != nil {
-			return nil, fmt.Errorf("open an uploaded file: %w", err)
-		}
-		body, err := io.ReadAll(file)
-		_ = file.Close() // only read
-		if err != nil {
-			return nil, fmt.Errorf("read an uploaded file: %w", err)
+			return nil, err
 		}
 		files = append(files, judge.Source{Name: path.Base(header.Filename), Text: string(body)})
 	}

@@ -45,11 +45,6 @@ type spaceSettingsView struct {
 	Fault *site.Fault // why the form comes back
 }
 
-// Wrong reports whether the form comes back for this field.
-func (view spaceSettingsView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.Names(field)
-}
-
 // Local writes a time as its field has it.
 func (view spaceSettingsView) Local(t *time.Time) string {
 	if t == nil {
@@ -122,11 +117,6 @@ type spacePageView struct {
 	Fault    *site.Fault     // why it does
 }
 
-// Wrong reports whether the form comes back for this field.
-func (view spacePageView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.Names(field)
-}
-
 // Place is the place of a problem, from its position in the list.
 func (view spacePageView) Place(i int) int { return i + 1 }
 
@@ -196,11 +186,6 @@ type spaceMembersView struct {
 	Names string // what was typed, where the form comes back
 	Role  judge.SpaceRole
 	Fault *site.Fault // why it does
-}
-
-// Wrong reports whether the form comes back for this field.
-func (view spaceMembersView) Wrong(field string) bool {
-	return view.Fault != nil && view.Fault.Names(field)
 }
 
 func (s *Room) spaceMembersPage(c *fiber.Ctx) error {

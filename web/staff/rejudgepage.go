@@ -73,11 +73,6 @@ type rejudgingsView struct {
 	Fault    *site.Fault // why it does
 }
 
-// Wrong reports whether the form comes back for this field.
-func (view rejudgingsView) Wrong(field string) bool {
-	return view.Fault != nil && (view.Fault.Field == field || slices.ContainsFunc(view.Fault.Errors, func(e site.FieldFault) bool { return e.Field == field }))
-}
-
 func (s *Room) rejudgingsPage(c *fiber.Ctx) error {
 	asked := sql.RejudgeRequest{
 		Key: people.NewToken(16), Problem: c.Query("problem"), Language: c.Query("language"), Author: c.Query("author"), Verdict: judge.Verdict(c.Query("verdict")),

@@ -15,6 +15,7 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/judging/blame"
 	"deepoj/host/plugin/conformance"
 	"deepoj/host/problem"
 	"deepoj/host/problem/importing"
@@ -84,7 +85,7 @@ func (r *Runner) problem(ctx context.Context) (d blob.Digest, err error) {
 // Program implements [conformance.Runner].
 func (r *Runner) Program(ctx context.Context, adapter []byte, language string, sources []abi.Source) (conformance.Ran, error) {
 	ran, err := r.program(ctx, adapter, language, sources)
-	if missing, ok := errors.AsType[*judging.UnavailableError](err); ok {
+	if missing, ok := errors.AsType[*blame.UnavailableError](err); ok {
 		return conformance.Ran{Missing: missing.Error()}, nil
 	}
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"deepoj/host/problem/statement/safe"
 )
 
 // kept is a package in memory, which keeps what is said of it.
@@ -75,7 +77,7 @@ func TestNoFormulaKeepsAStyle(t *testing.T) {
 		for _, f := range formulas[from:min(from+500, len(formulas))] {
 			p := r.page("f")
 			raw := p.formula(f, strings.HasPrefix(f, "x")) // displayed or not
-			html, err := p.finish(raw, hooks{})
+			html, err := p.finish(raw, safe.Source{})
 			if err != nil {
 				t.Fatalf("%s: %v", f, err)
 			}
@@ -85,7 +87,7 @@ func TestNoFormulaKeepsAStyle(t *testing.T) {
 			if strings.Contains(html, " style=") {
 				t.Errorf("%s keeps a style: %s", f, html)
 			}
-			if err := Check(html); err != nil {
+			if err := safe.Check(html); err != nil {
 				t.Errorf("%s: %v\n%s", f, err, html)
 			}
 		}

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"deepoj/host/problem/statement/macro"
+	"deepoj/host/problem/statement/safe"
 )
 
 // dist holds temml, which `make build` fetches.
@@ -28,7 +31,7 @@ const (
 // script calls temml. What cannot be read at all comes back as the reason.
 const script = `(function (tex, display) {
 	try {
-		return ["", temml.renderToString(tex, {displayMode: display, throwOnError: false, errorColor: "` + unknownInk + `",
+		return ["", temml.renderToString(tex, {displayMode: display, throwOnError: false, errorColor: "` + safe.UnknownInk + `",
 			maxSize: [50, 500], maxExpand: ` + formulaMacro + `, trust: false, strict: false})];
 	} catch (e) { return [String(e && e.message || e), ""]; }
 })`
@@ -130,8 +133,8 @@ func (e *engine) formula(tex string, display bool) (rendered, error) {
 // unfit says why a formula is not even tried: the library's work would grow faster
 // than it.
 func unfit(tex string) string {
-	if len(tex) > maxFormula {
-		return fmt.Sprintf("it is longer than %d KiB", maxFormula>>10)
+	if len(tex) > macro.MaxFormula {
+		return fmt.Sprintf("it is longer than %d KiB", macro.MaxFormula>>10)
 	}
 	depth, deepest := 0, 0
 	for i := range len(tex) {

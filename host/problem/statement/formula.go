@@ -4,6 +4,9 @@ import (
 	"html"
 	"regexp"
 	"strings"
+
+	"deepoj/host/problem/statement/macro"
+	"deepoj/host/problem/statement/safe"
 )
 
 // formula returns a formula as MathML. What the library does not know is shown as it
@@ -21,7 +24,7 @@ func (p *page) formula(tex string, display bool) string {
 		p.math = e
 	}
 	source := strings.TrimSpace(tex)
-	tex, why := p.macros.formula(source)
+	tex, why := p.macros.Formula(source)
 	if why == "" && strings.TrimSpace(tex) == "" { // it defines something
 		return ""
 	}
@@ -48,7 +51,7 @@ func (p *page) formula(tex string, display bool) string {
 }
 
 // unknownMacro is what the library makes of a macro that it does not know.
-var unknownMacro = regexp.MustCompile(`<(?:mstyle|mtext|mrow)[^>]* style="color:` + unknownInk + `;?"[^>]*>((?:<[^>]*>)*\\[^<]*)`)
+var unknownMacro = regexp.MustCompile(`<(?:mstyle|mtext|mrow)[^>]* style="color:` + safe.UnknownInk + `;?"[^>]*>((?:<[^>]*>)*\\[^<]*)`)
 
 var tags = regexp.MustCompile(`<[^>]*>`)
 
@@ -106,14 +109,12 @@ func replaceCommand(tex, from, to string) string {
 		out.WriteString(tex[:at])
 		tex = tex[at+len(from):]
 		escaped := strings.HasSuffix(out.String()[max(0, out.Len()-1):], `\`)
-		if escaped || tex != "" && isLetter(tex[0]) {
+		if escaped || tex != "" && macro.IsLetter(tex[0]) {
 			out.WriteString(from)
 			continue
 		}
-		if out.WriteString(to); to != "" && isLetter(to[len(to)-1]) && tex != "" && tex[0] != '{' {
+		if out.WriteString(to); to != "" && macro.IsLetter(to[len(to)-1]) && tex != "" && tex[0] != '{' {
 			out.WriteByte(' ')
 		}
 	}
 }
-
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

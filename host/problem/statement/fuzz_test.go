@@ -7,9 +7,11 @@ import (
 	"github.com/dop251/goja"
 	"golang.org/x/net/html"
 	"golang.org/x/text/unicode/norm"
+
+	"deepoj/host/problem/statement/safe"
 )
 
-// FuzzStatement: whatever a statement holds, the page has only what [Check] allows, and
+// FuzzStatement: whatever a statement holds, the page has only what [safe.Check] allows, and
 // a parser as browsers have one finds nothing in it that runs or looks like something
 // else. Formulas are not rendered, since temml is slow while it is watched: what stands
 // in them is believed to be its MathML. [FuzzFormula] renders them.
@@ -27,7 +29,7 @@ func FuzzStatement(f *testing.F) {
 			return
 		}
 		for _, file := range []string{"a.md", "a.tex", "a.polygon", "a.page"} {
-			safe(t, file, text, believing())
+			sound(t, file, text, believing())
 		}
 	})
 }
@@ -49,18 +51,18 @@ func FuzzFormula(f *testing.F) {
 			return
 		}
 		math.left, math.made, math.kept = formulaTime, map[formula]rendered{}, 0
-		safe(t, "a.tex", "\\["+text+"\\]", math)
+		sound(t, "a.tex", "\\["+text+"\\]", math)
 	})
 }
 
-// safe fails if a statement becomes a page that is not.
-func safe(t *testing.T, file, text string, math *engine) {
+// sound fails if a statement becomes a page that is not.
+func sound(t *testing.T, file, text string, math *engine) {
 	t.Helper()
 	page, _, err := renderWith(math, file, Text([]byte(text)))
 	if err != nil {
 		return
 	}
-	if err := Check(page); err != nil {
+	if err := safe.Check(page); err != nil {
 		t.Fatalf("%s %q: %v in\n%s", file, text, err, page)
 	}
 	inspect(t, file+" "+text, page)
@@ -86,7 +88,7 @@ func inspect(t *testing.T, what, page string) {
 			continue
 		}
 		name := strings.ToLower(n.Data)
-		if name != "html" && name != "head" && name != "body" && name != "tbody" && !htmlElements[name] && !mathElements[name] {
+		if name != "html" && name != "head" && name != "body" && name != "tbody" && !safe.Element(name) {
 			t.Fatalf("%q holds <%s> in\n%s", what, name, page)
 		}
 		for _, a := range n.Attr {
@@ -97,7 +99,7 @@ func inspect(t *testing.T, what, page string) {
 				}
 				return r
 			}, value)
-			if key == "style" || strings.HasPrefix(key, "on") || key == "src" && !picturePlace.MatchString(a.Val) ||
+			if key == "style" || strings.HasPrefix(key, "on") || key == "src" && !safe.PicturePlace.MatchString(a.Val) ||
 				key == "href" && (strings.HasPrefix(value, "javascript:") || strings.HasPrefix(value, "data:") || strings.HasPrefix(value, "vbscript:")) {
 				t.Fatalf("%q holds %s=%q in\n%s", what, a.Key, a.Val, page)
 			}

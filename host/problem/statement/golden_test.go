@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"deepoj/host/problem/statement/safe"
 )
 
 var update = flag.Bool("update", false, "write what the sources in testdata become anew")
@@ -76,7 +78,7 @@ func TestConstructs(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := Check(html); err != nil {
+				if err := safe.Check(html); err != nil {
 					t.Errorf("%v in\n%s", err, html)
 				}
 				words := strings.ReplaceAll(strings.Join(append(said, ""), "\n"), "s/"+f.Name+": ", "")

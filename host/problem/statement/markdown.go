@@ -9,6 +9,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
+
+	"deepoj/host/problem/statement/safe"
 )
 
 // samplePlace is where a statement wants its samples. The page shows them below it.
@@ -34,14 +36,14 @@ func (r *Renderer) Markdown(file, text string) (string, error) {
 			renderFormulas(p),
 		),
 	)
-	out := &bounded{most: 2 * MaxPage}
+	out := &bounded{most: 2 * safe.MaxPage}
 	if err := markable(text); err != nil {
 		return "", err
 	}
 	if err := md.Convert([]byte(text), out); err != nil {
 		p.fail(err)
 	}
-	return p.finish(out.String(), hooks{})
+	return p.finish(out.String(), safe.Source{})
 }
 
 // bounded is a buffer that is not endless.
@@ -52,7 +54,7 @@ type bounded struct {
 
 func (b *bounded) Write(s []byte) (int, error) {
 	if b.Len()+len(s) > b.most {
-		return 0, errTooLong
+		return 0, safe.ErrTooLong
 	}
 	return b.Buffer.Write(s)
 }

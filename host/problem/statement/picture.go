@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/net/html"
+	"deepoj/host/problem/statement/safe"
 )
 
 // Picture is a file of the package that statements show.
@@ -122,7 +122,7 @@ func (p *page) load(file string) (*Picture, string) {
 	if !strings.EqualFold(path.Ext(file), ".svg") && !bytes.Contains(content[:min(len(content), 1000)], []byte("<svg")) {
 		return nil, "it is neither PNG, JPEG, GIF, SVG, PDF nor EPS"
 	}
-	clean, left, err := cleanSVG(content)
+	clean, left, err := safe.SVG(content)
 	if err != nil {
 		return nil, "its SVG cannot be read: " + err.Error()
 	}
@@ -134,71 +134,10 @@ func (p *page) load(file string) (*Picture, string) {
 	return pic, ""
 }
 
-// picture writes an element img, or what describes the picture if it cannot be shown.
-func (c *cleaner) picture(attrs []html.Attribute) {
-	name, alt := "", ""
-	for _, a := range attrs {
-		switch a.Key {
-		case "src":
-			name = a.Val
-		case "alt":
-			alt = a.Val
-		}
+// picture returns the file name of the picture that a statement calls name, or "".
+func (p *page) picture(name string) string {
+	if pic := p.pictureOf(name); pic != nil {
+		return pic.Name
 	}
-	pic := c.pictureOf(name)
-	if pic == nil {
-		if alt != "" {
-			c.out.WriteString("<em>[" + html.EscapeString(alt) + "]</em>")
-		}
-		return
-	}
-	fmt.Fprintf(&c.out, `<img src="pictures/%s" alt="%s"`, pic.Name, html.EscapeString(alt))
-	var rest []html.Attribute
-	for _, a := range attrs {
-		switch a.Key {
-		case "src", "alt", "srcset", "sizes":
-		case "width", "height":
-			rest = append(rest, size(a.Key, a.Val)...)
-		case "style":
-			for decl := range strings.SplitSeq(a.Val, ";") {
-				if side, value, ok := strings.Cut(decl, ":"); ok && (strings.TrimSpace(side) == "width" || strings.TrimSpace(side) == "max-width") {
-					rest = append(rest, size("width", strings.TrimSpace(value))...)
-				}
-			}
-			rest = append(rest, a)
-		default:
-			rest = append(rest, a)
-		}
-	}
-	c.attributes("img", merged(rest))
-	c.out.WriteByte('>')
-}
-
-// merged puts all classes into one attribute.
-func merged(attrs []html.Attribute) []html.Attribute {
-	var out []html.Attribute
-	var class strings.Builder
-	for _, a := range attrs {
-		if a.Key == "class" {
-			class.WriteString(" " + a.Val)
-			continue
-		}
-		out = append(out, a)
-	}
-	return append(out, html.Attribute{Key: "class", Val: class.String()})
-}
-
-// size returns what a width or height of a picture becomes: shares a class, lengths
-// pixels.
-func size(side, value string) []html.Attribute {
-	m := lengthForm.FindStringSubmatch(strings.ToLower(strings.TrimSpace(value)))
-	switch {
-	case m == nil:
-		return nil
-	case m[2] == "%" && side == "width":
-		return []html.Attribute{{Key: "class", Val: widthClass(number64(m[1]))}}
-	case m[2] == "%":
-		return nil
-	}
-	return []html.Attribute{{Key: side, Val: pixels(m[1], m[2])}}
+	return ""
 }

@@ -3,6 +3,9 @@ package statement
 import (
 	"html"
 	"strings"
+
+	"deepoj/host/problem/statement/macro"
+	"deepoj/host/problem/statement/safe"
 )
 
 // Part is a file of a statement of Polygon that is kept in parts.
@@ -12,25 +15,25 @@ type Part struct{ File, Heading, Text string }
 // Limits and samples are left out, since the page shows them.
 func (r *Renderer) PolygonTeX(parts []Part) (string, error) {
 	var out strings.Builder
-	defined, noted, counted := newMacros(), &notes{}, newNumbers()
+	defined, noted, counted := macro.New(), &notes{}, newNumbers()
 	for i, part := range parts {
 		p := r.page(part.File)
 		p.macros = defined
-		t := &tex{page: p, scanner: scanner{frames: []frame{{text: part.Text, file: part.File}}}, notes: noted, numbers: counted, polygon: true}
+		t := &tex{page: p, Scanner: macro.NewScanner(part.Text, part.File), notes: noted, numbers: counted, polygon: true}
 		t.flow = true
 		body := t.document()
 		if i == len(parts)-1 {
 			body += noted.html()
 		}
-		body, err := p.finish(counted.fill(p, body), hooks{})
+		body, err := p.finish(counted.fill(p, body), safe.Source{})
 		if err != nil {
 			return "", err
 		}
 		if part.Heading != "" {
 			out.WriteString("<h2>" + html.EscapeString(part.Heading) + "</h2>\n")
 		}
-		if out.WriteString(body); out.Len() > MaxPage {
-			return "", errTooLong
+		if out.WriteString(body); out.Len() > safe.MaxPage {
+			return "", safe.ErrTooLong
 		}
 	}
 	return out.String(), nil
@@ -38,14 +41,14 @@ func (r *Renderer) PolygonTeX(parts []Part) (string, error) {
 
 // shownElsewhere are the classes of what a page of Polygon has and the page of the
 // problem shows itself: title, limits, samples.
-var shownElsewhere = set("header sample-tests sample-test time-limit memory-limit input-file output-file")
+var shownElsewhere = safe.Names("header sample-tests sample-test time-limit memory-limit input-file output-file")
 
 // PolygonHTML renders a statement of Polygon in HTML, with its formulas between three
 // dollars.
 func (r *Renderer) PolygonHTML(file, text string) (string, error) {
 	p := r.page(file)
-	return p.finish(text, hooks{
-		skip: func(_, class string) bool {
+	return p.finish(text, safe.Source{
+		Skip: func(_, class string) bool {
 			for c := range strings.FieldsSeq(class) {
 				if shownElsewhere[c] {
 					return true
@@ -53,13 +56,13 @@ func (r *Renderer) PolygonHTML(file, text string) (string, error) {
 			}
 			return false
 		},
-		rename: func(element, class string) string {
+		Rename: func(element, class string) string {
 			if element == "div" && (class == "section-title" || class == "property-title") {
 				return "h2"
 			}
 			return element
 		},
-		text: p.dollars,
+		Text: func(text string) (string, error) { return p.dollars(text), p.err },
 	})
 }
 
@@ -82,7 +85,7 @@ func (p *page) dollars(text string) string {
 			out.WriteString(html.EscapeString(mark + rest))
 			return out.String()
 		}
-		out.WriteString(p.clean(p.formula(body, len(mark) > 3), hooks{}))
+		out.WriteString(p.clean(p.formula(body, len(mark) > 3), safe.Source{}))
 		text = after
 	}
 }

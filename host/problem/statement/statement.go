@@ -2,11 +2,11 @@
 // TeX of Polygon, into HTML that is safe to show: without scripts, without style
 // attributes, and with nothing that is loaded from elsewhere.
 //
-// Whatever a statement is written in, it leaves through one place (clean.go), which
-// knows what elements, attributes, classes and addresses there are. [Check] knows the
-// same, for whoever gets such HTML from a process that is not trusted. Formulas become
-// MathML by temml, which `make build` fetches. Nothing is left out without a warning
-// that names it, except what is about paper and not about text.
+// Whatever a statement is written in, it leaves through one place, package safe, which
+// knows what elements, attributes, classes and addresses there are. Formulas become
+// MathML by temml, which `make build` fetches; package macro expands what a statement
+// defines in TeX. Nothing is left out without a warning that names it, except what is
+// about paper and not about text.
 //
 // Its files:
 //
@@ -15,8 +15,6 @@
 //	mdbound.go     bounds on what Markdown would look at again and again
 //	mdformula.go   formulas in Markdown
 //	tex.go         TeX
-//	scanner.go     its characters, and texts within texts
-//	macros.go      macros of a statement
 //	texcommand.go  commands that are tables
 //	texdo.go       commands that need more
 //	texenv.go      environments
@@ -26,17 +24,10 @@
 //	texnote.go     footnotes
 //	texnumber.go   numbers of figures and tables
 //	texwrite.go    writes paragraphs
-//	colour.go      colours
-//	length.go      lengths
-//	style.go       what of a style is kept
 //	polygon.go     Polygon's statements in parts
 //	formula.go     formulas as MathML
 //	engine.go      runs temml
 //	picture.go     pictures
-//	svg.go         pictures in SVG, made safe
-//	clean.go       the one way out: what may be in a page
-//	allow.go       its elements, attributes and classes
-//	check.go       whether a page is as clean as that
 package statement
 
 import (
@@ -45,14 +36,14 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"deepoj/host/problem/statement/macro"
+	"deepoj/host/problem/statement/safe"
 )
 
 // What a statement may be at most.
 const (
-	MaxPage    = 4 << 20  // bytes of HTML of one language
-	maxDepth   = 64       // elements in each other; deeper ones are left out
 	maxNames   = 20       // names that one warning lists
-	maxFormula = 8 << 10  // bytes of a formula
 	maxPicture = 16 << 20 // bytes of the file of a picture
 )
 
@@ -78,14 +69,11 @@ func New(pkg Package) *Renderer {
 	return &Renderer{pkg: pkg, pictures: map[string]*Picture{}}
 }
 
-// errTooLong says that a statement becomes more HTML than a page may have.
-var errTooLong = fmt.Errorf("becomes more than %d MiB of HTML: shorten it", MaxPage>>20)
-
 // page is one statement while it is rendered.
 type page struct {
 	*Renderer
 	file   string // that it is in
-	macros *macros
+	macros *macro.Macros
 	said   []said // what is to be said of it, in the order in which it was met
 	err    error  // that ends it
 }
@@ -97,7 +85,7 @@ type said struct {
 }
 
 func (r *Renderer) page(file string) *page {
-	return &page{Renderer: r, file: file, macros: newMacros()}
+	return &page{Renderer: r, file: file, macros: macro.New()}
 }
 
 // note adds a name to a warning. What has one %s for the names.
@@ -115,10 +103,20 @@ func (p *page) note(what, name string) {
 	}
 }
 
+// clean returns HTML with nothing but what a statement may have.
+func (p *page) clean(html string, from safe.Source) string {
+	from.Note, from.Picture = p.note, p.picture
+	html, err := safe.Clean(html, from)
+	if err != nil {
+		p.fail(err)
+	}
+	return html
+}
+
 // finish warns of what was noted, and returns the HTML, cleaned.
-func (p *page) finish(html string, rules hooks) (string, error) {
+func (p *page) finish(html string, from safe.Source) (string, error) {
 	if p.err == nil {
-		html = p.clean(html, rules)
+		html = p.clean(html, from)
 	}
 	for _, s := range p.said {
 		names := s.names

@@ -4,6 +4,9 @@ import (
 	"html"
 	"strings"
 	"unicode/utf8"
+
+	"deepoj/host/problem/statement/macro"
+	"deepoj/host/problem/statement/safe"
 )
 
 // maxNested is how deep environments, groups and arguments may be in each other.
@@ -13,15 +16,15 @@ const maxNested = 32
 // does not know is shown as it is written.
 func (r *Renderer) TeX(file, text string) (string, error) {
 	p := r.page(file)
-	t := &tex{page: p, scanner: scanner{frames: []frame{{text: text, file: file}}}, notes: &notes{}, numbers: newNumbers()}
+	t := &tex{page: p, Scanner: macro.NewScanner(text, file), notes: &notes{}, numbers: newNumbers()}
 	t.flow = true
-	return p.finish(t.numbers.fill(p, t.document()+t.notes.html()), hooks{})
+	return p.finish(t.numbers.fill(p, t.document()+t.notes.html()), safe.Source{})
 }
 
 // tex reads TeX once from left to right and writes HTML, which is cleaned afterwards.
 type tex struct {
 	*page
-	scanner
+	*macro.Scanner
 	writer
 	notes    *notes
 	numbers  *numbers
@@ -33,11 +36,11 @@ type tex struct {
 }
 
 func (t *tex) document() string {
-	for t.err == nil && t.more() && t.out.Len() < MaxPage {
+	for t.err == nil && t.More() && t.out.Len() < safe.MaxPage {
 		t.step()
 	}
-	if t.out.Len() >= MaxPage {
-		t.fail(errTooLong)
+	if t.out.Len() >= safe.MaxPage {
+		t.fail(safe.ErrTooLong)
 	}
 	for len(t.envs) > 0 {
 		t.endTop()
@@ -53,8 +56,7 @@ func (t *tex) inner(text string, flow bool) string {
 		t.note("holds more things in each other than can be shown, so that they are shown as they are written: %s", "{…}")
 		return html.EscapeString(text)
 	}
-	sub := &tex{page: t.page, notes: t.notes, numbers: t.numbers, nested: t.nested + 1, polygon: t.polygon, included: t.included}
-	sub.frames = []frame{{text: text}}
+	sub := &tex{page: t.page, Scanner: macro.NewScanner(text, ""), notes: t.notes, numbers: t.numbers, nested: t.nested + 1, polygon: t.polygon, included: t.included}
 	sub.flow, sub.bare = flow, true
 	out := sub.document()
 	t.included = sub.included
@@ -66,50 +68,50 @@ const special = "\\{}$%~\n\t \"'`-<>&#^_\r\f"
 
 // step reads one thing.
 func (t *tex) step() {
-	c := t.peek()
+	c := t.Peek()
 	switch c {
 	case '\\':
-		t.command(t.scanner.command())
+		t.command(t.Command())
 	case '{':
-		t.skip(1)
+		t.Skip(1)
 		t.openGroup()
 	case '}':
-		t.skip(1)
+		t.Skip(1)
 		t.closeGroup()
 	case '$':
 		t.dollar()
 	case '%':
 		t.comment()
 	case '~':
-		t.skip(1)
+		t.Skip(1)
 		t.text("\u00a0")
 	case ' ', '\n', '\t', '\r', '\f':
 		t.space()
 	case '&', '#':
-		t.skip(1)
+		t.Skip(1)
 		t.text(html.EscapeString(string(c)))
 	case '"', '\'', '`', '-', '<', '>':
 		t.punctuation()
 	default:
-		rest := t.rest()
+		rest := t.Rest()
 		n := strings.IndexAny(rest[1:], special) + 1
 		if n == 0 {
 			n = len(rest)
 		}
-		t.skip(n)
+		t.Skip(n)
 		t.text(html.EscapeString(rest[:n]))
 	}
 }
 
 // comment goes on behind a comment. An empty line behind it ends the paragraph.
 func (t *tex) comment() {
-	t.until('\n')
-	if t.more() && t.peek() == '\n' {
-		t.skip(1)
-		rest := t.rest()
+	t.Until('\n')
+	if t.More() && t.Peek() == '\n' {
+		t.Skip(1)
+		rest := t.Rest()
 		blank := strings.TrimLeft(rest, " \t\r")
-		if t.more() {
-			t.skip(len(rest) - len(blank))
+		if t.More() {
+			t.Skip(len(rest) - len(blank))
 		}
 		if strings.HasPrefix(blank, "\n") {
 			t.endParagraph()
@@ -120,7 +122,7 @@ func (t *tex) comment() {
 // space reads white space. An empty line in it ends the paragraph.
 func (t *tex) space() {
 	lines := 0
-	rest := t.rest()
+	rest := t.Rest()
 	n := 0
 	for n < len(rest) && strings.IndexByte(" \n\t\r\f", rest[n]) >= 0 {
 		if rest[n] == '\n' {
@@ -128,7 +130,7 @@ func (t *tex) space() {
 		}
 		n++
 	}
-	t.skip(n)
+	t.Skip(n)
 	switch {
 	case lines > 1:
 		t.endParagraph()
@@ -150,11 +152,11 @@ var olympLigatures = []struct{ from, to string }{
 }
 
 func (t *tex) punctuation() {
-	rest := t.rest()
+	rest := t.Rest()
 	if t.polygon {
 		for _, l := range olympLigatures {
 			if strings.HasPrefix(rest, l.from) {
-				t.skip(len(l.from))
+				t.Skip(len(l.from))
 				t.text(l.to)
 				return
 			}
@@ -162,12 +164,12 @@ func (t *tex) punctuation() {
 	}
 	for _, l := range ligatures {
 		if strings.HasPrefix(rest, l.from) && !t.mono() {
-			t.skip(len(l.from))
+			t.Skip(len(l.from))
 			t.text(l.to)
 			return
 		}
 	}
-	t.skip(1)
+	t.Skip(1)
 	t.text(html.EscapeString(rest[:1]))
 }
 
@@ -195,18 +197,18 @@ func (t *tex) closeGroups(n int) {
 
 // marked reads an argument that is shown in an element.
 func (t *tex) marked(tag string) {
-	if t.spaces(); !t.more() {
+	if t.Spaces(); !t.More() {
 		return
 	}
-	if t.peek() == '{' {
-		t.skip(1)
+	if t.Peek() == '{' {
+		t.Skip(1)
 		t.openGroup()
 		t.mark(tag)
 		return
 	}
 	before := len(t.marks)
 	t.mark(tag)
-	arg := t.one()
+	arg := t.One()
 	t.marksText(arg)
 	t.unmark(before)
 }
@@ -222,7 +224,7 @@ func (t *tex) marksText(arg string) {
 
 // dollar reads a formula.
 func (t *tex) dollar() {
-	rest := t.rest()
+	rest := t.Rest()
 	for _, o := range []struct {
 		mark    string
 		display bool
@@ -231,12 +233,12 @@ func (t *tex) dollar() {
 			continue
 		}
 		if n := formulaEnd(rest[len(o.mark):], o.mark); n >= 0 {
-			t.skip(n + 2*len(o.mark))
+			t.Skip(n + 2*len(o.mark))
 			t.math(rest[len(o.mark):len(o.mark)+n], o.display)
 			return
 		}
 	}
-	t.skip(1)
+	t.Skip(1)
 	t.note("holds formulas that nothing ends: %s", short(rest[:min(len(rest), 30)]))
 	t.text("$")
 }
@@ -244,7 +246,7 @@ func (t *tex) dollar() {
 // formulaEnd returns where a formula ends that begins a text, or -1. In braces there
 // are formulas of other texts, as in \text{if $x$}.
 func formulaEnd(text, mark string) int {
-	text = text[:min(len(text), maxFormula+len(mark))]
+	text = text[:min(len(text), macro.MaxFormula+len(mark))]
 	depth, first := 0, -1
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -289,8 +291,8 @@ func (t *tex) math(source string, display bool) {
 
 // verb reads \verb.
 func (t *tex) verb() {
-	t.star()
-	rest := t.rest()
+	t.Star()
+	rest := t.Rest()
 	if rest == "" {
 		return
 	}
@@ -298,9 +300,9 @@ func (t *tex) verb() {
 	body, _, ok := strings.Cut(rest[size:min(len(rest), 2000)], rest[:size])
 	if line, _, cut := strings.Cut(body, "\n"); cut || !ok {
 		body = line
-		t.skip(size + len(body))
+		t.Skip(size + len(body))
 	} else {
-		t.skip(2*size + len(body))
+		t.Skip(2*size + len(body))
 	}
 	t.text("<code>" + html.EscapeString(body) + "</code>")
 }

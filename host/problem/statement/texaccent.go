@@ -18,7 +18,7 @@ var alone = map[rune]string{0x301: "´", 0x300: "`", 0x302: "^", 0x308: "¨", 0x
 
 // accent reads a letter and puts an accent onto it.
 func (t *tex) accent(mark rune) {
-	letter := t.one()
+	letter := t.One()
 	for len(letter) > 1 && letter[0] == '{' && letter[len(letter)-1] == '}' {
 		letter = letter[1 : len(letter)-1]
 	}

@@ -3,14 +3,16 @@ package statement
 import (
 	"html"
 	"strings"
+
+	"deepoj/host/problem/statement/macro"
 )
 
 // char writes a character by its number.
 func (t *tex) char(string) {
-	t.spaces()
-	rest := t.rest()
+	t.Spaces()
+	rest := t.Rest()
 	if strings.HasPrefix(rest, "`\\") && len(rest) > 2 {
-		t.skip(3)
+		t.Skip(3)
 		t.text(html.EscapeString(rest[2:3]))
 		return
 	}
@@ -36,8 +38,8 @@ func (t *tex) char(string) {
 		}
 		break
 	}
-	if t.more() {
-		t.skip(i)
+	if t.More() {
+		t.Skip(i)
 	}
 	if n >= 32 && n < 0x10000 && (n < 0xd800 || n > 0xdfff) {
 		t.text(html.EscapeString(string(rune(n))))
@@ -49,14 +51,14 @@ func (t *tex) condition(name string) {
 	if name == "iftrue" || name == "ifplastex" {
 		return
 	}
-	rest := t.rest()
+	rest := t.Rest()
 	depth := 0
 	for i := 0; i < len(rest); i++ {
 		if rest[i] != '\\' {
 			continue
 		}
 		end := i + 1
-		for end < len(rest) && isLetter(rest[end]) {
+		for end < len(rest) && macro.IsLetter(rest[end]) {
 			end++
 		}
 		switch word := rest[i+1 : end]; {
@@ -68,12 +70,12 @@ func (t *tex) condition(name string) {
 			depth = -1
 		}
 		if i = max(i, end-1); depth < 0 {
-			t.skip(i + 1)
+			t.Skip(i + 1)
 			return
 		}
 	}
 	if rest != "" {
-		t.skip(len(rest))
+		t.Skip(len(rest))
 		t.note("has conditions that nothing ends, so that the rest is left out: %s", `\`+name)
 	}
 }

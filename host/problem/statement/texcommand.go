@@ -3,6 +3,9 @@ package statement
 import (
 	"html"
 	"strings"
+
+	"deepoj/host/problem/statement/macro"
+	"deepoj/host/problem/statement/safe"
 )
 
 // marks are commands with one argument, as elements; a class is behind a dot.
@@ -59,17 +62,17 @@ var dropped = map[string]int{
 // command does what a command says. Its name has the backslash.
 func (t *tex) command(full string) {
 	name := strings.TrimRight(full[1:], " \t")
-	if d, own := t.macros.known[full]; own {
+	if d, own := t.macros.Known[full]; own {
 		t.expand(full, d)
 		return
 	}
-	if definers[full] {
-		if !t.macros.define(&t.scanner, full) {
+	if macro.Defines(full) {
+		if !t.macros.Define(t.Scanner, full) {
 			t.note("defines macros in a way that is not understood: %s", full)
 		}
 		return
 	}
-	if len(full) < 2 || !isLetter(full[1]) {
+	if len(full) < 2 || !macro.IsLetter(full[1]) {
 		t.sign(name)
 		return
 	}
@@ -86,13 +89,13 @@ func (t *tex) command(full string) {
 		t.emptyGroup()
 		return
 	}
-	arg := t.more() && (t.peek() == '{' || t.peek() == '[')
+	arg := t.More() && (t.Peek() == '{' || t.Peek() == '[')
 	tag, marks := argumentMarks[name]
 	held, switched := switches[name]
 	n, drop := dropped[name]
 	switch {
 	case marks && (arg || !switched):
-		t.option()
+		t.Option()
 		t.marked(tag)
 	case switched:
 		if held != "" {
@@ -116,8 +119,8 @@ func (t *tex) begunMark(tag string) {
 
 // emptyGroup goes on behind the braces that keep a command from the next word.
 func (t *tex) emptyGroup() {
-	if strings.HasPrefix(t.rest(), "{}") {
-		t.skip(2)
+	if strings.HasPrefix(t.Rest(), "{}") {
+		t.Skip(2)
 	}
 }
 
@@ -125,18 +128,18 @@ func (t *tex) emptyGroup() {
 func (t *tex) sign(name string) {
 	switch name {
 	case "\\":
-		t.star()
-		t.option()
+		t.Star()
+		t.Option()
 		t.text("<br>")
 	case "(", "[":
-		rest := t.rest()
+		rest := t.Rest()
 		end := map[string]string{"(": `\)`, "[": `\]`}[name]
-		body, _, ok := strings.Cut(rest[:min(len(rest), 2*maxFormula)], end)
+		body, _, ok := strings.Cut(rest[:min(len(rest), 2*macro.MaxFormula)], end)
 		if !ok {
 			t.note("holds formulas that nothing ends: %s", `\`+name)
 			return
 		}
-		t.skip(len(body) + len(end))
+		t.Skip(len(body) + len(end))
 		t.math(body, name == "[")
 	case ")", "]", "/", "!", "-", "@", "":
 	case " ", "\n", "\t", "\r":
@@ -152,10 +155,10 @@ func (t *tex) sign(name string) {
 
 // heading begins a heading, which ends with its group.
 func (t *tex) heading(tag string) {
-	t.star()
-	t.option()
-	t.spaces()
-	title := t.inner(t.one(), false)
+	t.Star()
+	t.Option()
+	t.Spaces()
+	title := t.inner(t.One(), false)
 	if !t.flow { // in a line, such as a cell
 		t.text("<strong>" + strings.TrimSpace(title) + "</strong>")
 		return
@@ -165,31 +168,31 @@ func (t *tex) heading(tag string) {
 
 // drop leaves out what a command says, with its arguments.
 func (t *tex) drop(n int) {
-	t.star()
+	t.Star()
 	if n < 0 { // a length without braces
 		t.length()
 		return
 	}
 	if n > 0 {
-		t.option()
+		t.Option()
 	}
 	for i := range n {
-		t.spaces()
+		t.Spaces()
 		if i > 0 {
-			t.option()
+			t.Option()
 		}
-		if t.more() && t.peek() == '{' {
-			t.group()
-		} else if t.more() && t.peek() == '\\' {
-			t.scanner.command()
+		if t.More() && t.Peek() == '{' {
+			t.Group()
+		} else if t.More() && t.Peek() == '\\' {
+			t.Command()
 		}
 	}
 }
 
 // length goes on behind a length.
 func (t *tex) length() {
-	t.spaces()
-	rest := t.rest()
+	t.Spaces()
+	rest := t.Rest()
 	n := strings.IndexFunc(rest, func(r rune) bool { return !strings.ContainsRune("=-+.0123456789", r) })
 	if n < 0 {
 		n = len(rest)
@@ -198,18 +201,18 @@ func (t *tex) length() {
 		n += 2
 	}
 	if n > 0 {
-		t.skip(min(n, len(rest)))
-	} else if t.more() && t.peek() == '\\' {
-		t.scanner.command()
+		t.Skip(min(n, len(rest)))
+	} else if t.More() && t.Peek() == '\\' {
+		t.Command()
 	}
 }
 
 // expand reads what a macro of the statement becomes.
-func (t *tex) expand(name string, d macro) {
-	text, ok := t.macros.expand(d, t.arguments(d))
-	if !ok || !t.push(text) {
+func (t *tex) expand(name string, d macro.Macro) {
+	text, ok := t.macros.Expand(d, t.Arguments(d))
+	if !ok || !t.Push(text) {
 		t.note("has macros that become too much and are shown as they are written: %s", name)
-		t.abandon()
+		t.Abandon()
 		t.text(`<code class="source">` + html.EscapeString(name) + "</code>")
 	}
 }
@@ -237,5 +240,5 @@ func (t *tex) mathematical(full string) bool {
 	}
 	done, err := t.page.math.formula(full, false)
 	t.said = t.said[:said]
-	return err == nil && done.why == "" && !strings.Contains(done.html, unknownInk)
+	return err == nil && done.why == "" && !strings.Contains(done.html, safe.UnknownInk)
 }

@@ -4,6 +4,9 @@ import (
 	"html"
 	"path"
 	"strings"
+
+	"deepoj/host/problem/statement/macro"
+	"deepoj/host/problem/statement/safe"
 )
 
 // commands are those that need more than a table.
@@ -11,10 +14,10 @@ var commands map[string]func(t *tex, name string)
 
 func init() { // a map that refers to what reads it
 	commands = map[string]func(t *tex, name string){
-		"begin": func(t *tex, _ string) { t.beginEnvironment() }, "end": func(t *tex, _ string) { t.endEnvironment(strings.TrimSpace(t.group())) },
-		"label": func(t *tex, _ string) { t.numbers.label(t.one()) }, "item": func(t *tex, _ string) { t.item() }, "verb": func(t *tex, _ string) { t.verb() }, "par": func(t *tex, _ string) { t.endParagraph() },
+		"begin": func(t *tex, _ string) { t.beginEnvironment() }, "end": func(t *tex, _ string) { t.endEnvironment(strings.TrimSpace(t.Group())) },
+		"label": func(t *tex, _ string) { t.numbers.label(t.One()) }, "item": func(t *tex, _ string) { t.item() }, "verb": func(t *tex, _ string) { t.verb() }, "par": func(t *tex, _ string) { t.endParagraph() },
 		"url": (*tex).url, "nolinkurl": (*tex).url, "href": (*tex).href, "hyperref": (*tex).href,
-		"footnote": (*tex).footnote, "footnotetext": (*tex).footnote, "thanks": (*tex).footnote, "footnotemark": func(t *tex, _ string) { t.option() },
+		"footnote": (*tex).footnote, "footnotetext": (*tex).footnote, "thanks": (*tex).footnote, "footnotemark": func(t *tex, _ string) { t.Option() },
 		"includegraphics": (*tex).graphics, "includesvg": (*tex).graphics, "epsfbox": (*tex).graphics, "epsfig": (*tex).graphics, "illustration": (*tex).illustration,
 		"caption": (*tex).caption, "captionof": (*tex).caption, "subcaption": (*tex).caption, "subfloat": (*tex).subfloat, "subfigure": (*tex).subfloat,
 		"input": (*tex).input, "include": (*tex).input, "subfile": (*tex).input,
@@ -23,15 +26,15 @@ func init() { // a map that refers to what reads it
 		"newenvironment": (*tex).newEnvironment, "renewenvironment": (*tex).newEnvironment,
 		"InputFile": (*tex).part, "OutputFile": (*tex).part, "Interaction": (*tex).part, "Scoring": (*tex).part, "Note": (*tex).part, "Notes": (*tex).part,
 		"Tutorial": (*tex).part, "Explanation": (*tex).part, "Explanations": (*tex).part, "SubtaskWithCost": (*tex).part, "Subtasks": (*tex).part, "Constraints": (*tex).part, "Specification": (*tex).part,
-		"ensuremath": func(t *tex, _ string) { t.math(t.one(), false) },
+		"ensuremath": func(t *tex, _ string) { t.math(t.One(), false) },
 		"num":        (*tex).quantity, "SI": (*tex).quantity, "qty": (*tex).quantity, "si": (*tex).quantity, "unit": (*tex).quantity, "numprint": (*tex).quantity,
 		"resizebox": (*tex).box, "scalebox": (*tex).box, "rotatebox": (*tex).box, "adjustbox": (*tex).box, "parbox": (*tex).box, "MakeUppercase": (*tex).cased, "uppercase": (*tex).cased, "lowercase": (*tex).cased, "MakeLowercase": (*tex).cased,
 		"ref": (*tex).reference, "autoref": (*tex).reference, "cref": (*tex).reference, "Cref": (*tex).reference, "eqref": (*tex).reference, "cite": (*tex).reference, "pageref": (*tex).reference,
 		"char": (*tex).char, "symbol": (*tex).char, "unichar": (*tex).char,
 		"iffalse": (*tex).condition, "iftrue": (*tex).condition, "ifplastex": (*tex).condition, "ifpdf": (*tex).condition, "else": (*tex).condition, "fi": func(*tex, string) {},
-		"endinput":         func(t *tex, _ string) { t.frames = t.frames[:max(0, len(t.frames)-1)] },
+		"endinput":         func(t *tex, _ string) { t.Frames = t.Frames[:max(0, len(t.Frames)-1)] },
 		"subsubsubsection": func(t *tex, _ string) { t.heading("h5") }, "epigraph": (*tex).epigraph, "tikz": (*tex).drawing, "lstinline": (*tex).inlineCode, "mintinline": (*tex).inlineCode, "bigskip": func(t *tex, _ string) { t.endParagraph() },
-		"ldots": func(t *tex, _ string) { t.text("…"); t.emptyGroup() }, "multirow": func(t *tex, _ string) { t.one(); t.one(); t.marked("span") }, "today": func(*tex, string) {},
+		"ldots": func(t *tex, _ string) { t.text("…"); t.emptyGroup() }, "multirow": func(t *tex, _ string) { t.One(); t.One(); t.marked("span") }, "today": func(*tex, string) {},
 	}
 }
 
@@ -45,20 +48,20 @@ func plainText(s string) string {
 }
 
 func (t *tex) url(string) {
-	address := plainText(t.one())
+	address := plainText(t.One())
 	t.text(`<a href="` + html.EscapeString(address) + `">` + html.EscapeString(address) + "</a>")
 }
 
 func (t *tex) href(string) {
-	t.option()
-	address := plainText(t.one())
-	t.spaces()
-	t.text(`<a href="` + html.EscapeString(address) + `">` + t.inner(t.one(), false) + "</a>")
+	t.Option()
+	address := plainText(t.One())
+	t.Spaces()
+	t.text(`<a href="` + html.EscapeString(address) + `">` + t.inner(t.One(), false) + "</a>")
 }
 
 func (t *tex) footnote(string) {
-	t.option()
-	t.text(t.notes.footnote(strings.TrimSpace(t.inner(t.one(), true))))
+	t.Option()
+	t.text(t.notes.footnote(strings.TrimSpace(t.inner(t.One(), true))))
 }
 
 // keys reads the options of a command: name=value, with commas between.
@@ -75,10 +78,10 @@ func keys(options string) map[string]string {
 func (t *tex) image(name, alt string, options map[string]string) string {
 	name = strings.Trim(plainText(name), `"`)
 	class := ""
-	if percent, ok := share(options["width"]); ok && lengthForm.FindString(strings.ReplaceAll(options["width"], " ", "")) == "" {
-		class = widthClass(percent)
-	} else if n := number64(options["scale"]); n > 0 {
-		class = zoomClass(n)
+	if percent, ok := safe.Share(options["width"]); ok && safe.LengthForm.FindString(strings.ReplaceAll(options["width"], " ", "")) == "" {
+		class = safe.WidthClass(percent)
+	} else if n := safe.Number64(options["scale"]); n > 0 {
+		class = safe.ZoomClass(n)
 	}
 	var out strings.Builder
 	out.WriteString(`<img src="` + html.EscapeString(name) + `" alt="` + html.EscapeString(alt) + `"`)
@@ -86,8 +89,8 @@ func (t *tex) image(name, alt string, options map[string]string) string {
 		out.WriteString(` class="` + class + `"`)
 	} else {
 		for _, side := range []string{"width", "height"} {
-			if m := lengthForm.FindStringSubmatch(strings.ReplaceAll(options[side], " ", "")); m != nil && m[2] != "" && m[2] != "%" {
-				out.WriteString(" " + side + `="` + pixels(m[1], m[2]) + `"`)
+			if m := safe.LengthForm.FindStringSubmatch(strings.ReplaceAll(options[side], " ", "")); m != nil && m[2] != "" && m[2] != "%" {
+				out.WriteString(" " + side + `="` + safe.Pixels(m[1], m[2]) + `"`)
 			}
 		}
 	}
@@ -95,12 +98,12 @@ func (t *tex) image(name, alt string, options map[string]string) string {
 }
 
 func (t *tex) graphics(string) {
-	t.star()
-	options := keys(t.option())
-	if t.more() && t.peek() == '[' { // the old way to cut a part out
-		t.option()
+	t.Star()
+	options := keys(t.Option())
+	if t.More() && t.Peek() == '[' { // the old way to cut a part out
+		t.Option()
 	}
-	name := t.one()
+	name := t.One()
 	alt := options["alt"]
 	if alt == "" && !t.within("figure") {
 		alt = strings.TrimSuffix(path.Base(plainText(name)), path.Ext(plainText(name)))
@@ -110,13 +113,13 @@ func (t *tex) graphics(string) {
 
 // illustration is a picture beside the text: \illustration{width}{file}{caption}.
 func (t *tex) illustration(string) {
-	t.option()
-	width, name := t.one(), t.one()
-	t.spaces()
-	caption := strings.TrimSpace(t.inner(t.one(), false))
+	t.Option()
+	width, name := t.One(), t.One()
+	t.Spaces()
+	caption := strings.TrimSpace(t.inner(t.One(), false))
 	class := "w40"
-	if percent, ok := share(width); ok {
-		class = widthClass(percent)
+	if percent, ok := safe.Share(width); ok {
+		class = safe.WidthClass(percent)
 	}
 	figure := `<figure class="illustration ` + class + `">` + t.image(name, "", nil)
 	if caption != "" {
@@ -127,11 +130,11 @@ func (t *tex) illustration(string) {
 
 func (t *tex) caption(name string) {
 	if name == "captionof" {
-		t.one()
+		t.One()
 	}
-	t.star()
-	t.option()
-	caption := strings.TrimSpace(t.inner(t.one(), false))
+	t.Star()
+	t.Option()
+	caption := strings.TrimSpace(t.inner(t.One(), false))
 	tag := "p"
 	if t.within("figure") {
 		tag = "figcaption"
@@ -141,8 +144,8 @@ func (t *tex) caption(name string) {
 }
 
 func (t *tex) subfloat(string) {
-	caption := t.option()
-	body := t.inner(t.one(), true)
+	caption := t.Option()
+	body := t.inner(t.One(), true)
 	if caption != "" {
 		body += "<figcaption>" + strings.TrimSpace(t.inner(caption, false)) + "</figcaption>"
 	}
@@ -156,15 +159,15 @@ func (t *tex) source(name string) (content, file string, ok bool) {
 		if strings.HasPrefix(file, "/") || !t.pkg.Has(file) {
 			continue
 		}
-		for _, f := range t.frames {
-			if f.file == file {
+		for _, f := range t.Frames {
+			if f.File == file {
 				t.note("puts files into themselves, which are left out: %s", file)
 				return "", file, false
 			}
 		}
-		b, err := t.pkg.Read(file, maxExpanded+1)
+		b, err := t.pkg.Read(file, macro.MaxExpanded+1)
 		t.included += len(b)
-		if err != nil || t.included > maxExpanded {
+		if err != nil || t.included > macro.MaxExpanded {
 			t.note("puts in files that cannot be read or are too much: %s", file)
 			return "", file, false
 		}
@@ -175,42 +178,42 @@ func (t *tex) source(name string) (content, file string, ok bool) {
 }
 
 func (t *tex) input(string) {
-	t.spaces()
+	t.Spaces()
 	name := ""
-	if t.more() && t.peek() != '{' { // \input name
-		rest := t.rest()
+	if t.More() && t.Peek() != '{' { // \input name
+		rest := t.Rest()
 		if name = rest; strings.ContainsAny(rest, " \n\t\\") {
 			name = rest[:strings.IndexAny(rest, " \n\t\\")]
 		}
-		t.skip(len(name))
+		t.Skip(len(name))
 	} else {
-		name = t.group()
+		name = t.Group()
 	}
 	content, file, ok := t.source(name)
 	if !ok {
 		return
 	}
-	if !t.push(content) {
+	if !t.Push(content) {
 		t.note("puts files into files too deeply: %s", name)
-		t.abandon()
+		t.Abandon()
 		return
 	}
-	t.top().file, t.top().made = file, false
+	t.Top().File, t.Top().Made = file, false
 }
 
 func (t *tex) listing(name string) {
-	t.option()
+	t.Option()
 	if name == "inputminted" {
-		t.one()
+		t.One()
 	}
-	if content, _, ok := t.source(t.one()); ok {
+	if content, _, ok := t.source(t.One()); ok {
 		t.block("<pre>" + html.EscapeString(content) + "</pre>\n")
 	}
 }
 
 func (t *tex) coloured(name string) {
-	model := t.option()
-	value := strings.TrimSpace(t.one())
+	model := t.Option()
+	value := strings.TrimSpace(t.One())
 	if strings.EqualFold(model, "html") {
 		value = "#" + value
 	}
@@ -219,7 +222,7 @@ func (t *tex) coloured(name string) {
 	if name == "colorbox" {
 		property = "background-color"
 	}
-	classes, ok := colours(property, strings.ToLower(value))
+	classes, ok := safe.Colours(property, strings.ToLower(value))
 	if !ok {
 		t.note("uses colours that the page does not know, so that it shows none: %s", value)
 	}
@@ -246,15 +249,15 @@ func (t *tex) part(name string) {
 
 // quantity writes a number with its unit, as siunitx has them.
 func (t *tex) quantity(name string) {
-	t.option()
+	t.Option()
 	if name != "si" && name != "unit" {
-		t.text(html.EscapeString(grouped(t.one())))
+		t.text(html.EscapeString(grouped(t.One())))
 	}
 	if name == "num" || name == "numprint" {
 		return
 	}
-	t.spaces()
-	unit := t.one()
+	t.Spaces()
+	unit := t.One()
 	for from, to := range units {
 		unit = strings.ReplaceAll(unit, from, to)
 	}
@@ -292,18 +295,18 @@ func grouped(n string) string {
 
 // box shows what is in a box.
 func (t *tex) box(name string) {
-	t.star()
-	t.option()
-	t.one()
-	if t.option(); name == "resizebox" {
-		t.one()
+	t.Star()
+	t.Option()
+	t.One()
+	if t.Option(); name == "resizebox" {
+		t.One()
 	}
-	t.spaces()
-	t.block(t.inner(t.one(), true))
+	t.Spaces()
+	t.block(t.inner(t.One(), true))
 }
 
 func (t *tex) cased(name string) {
-	body := t.one()
+	body := t.One()
 	if strings.HasSuffix(strings.ToLower(name), "uppercase") {
 		body = strings.ToUpper(body)
 	} else {
@@ -314,31 +317,31 @@ func (t *tex) cased(name string) {
 
 // reference stands for a number that only paper has, of figures, tables and books.
 func (t *tex) reference(name string) {
-	t.star()
-	t.option()
-	t.text(t.numbers.reference(name, strings.TrimSpace(t.one())))
+	t.Star()
+	t.Option()
+	t.text(t.numbers.reference(name, strings.TrimSpace(t.One())))
 }
 
 func (t *tex) epigraph(string) {
-	text := t.inner(t.one(), false)
-	by := t.inner(t.one(), false)
+	text := t.inner(t.One(), false)
+	by := t.inner(t.One(), false)
 	t.block(`<blockquote class="epigraph">` + text + "<br>— " + by + "</blockquote>\n")
 }
 
 // drawing shows the source of a drawing, which no page can draw.
 func (t *tex) drawing(name string) {
-	t.option()
+	t.Option()
 	t.note("holds drawings that the page shows as they are written: %s", name)
-	t.block(`<pre class="source">` + html.EscapeString(t.one()) + "</pre>\n")
+	t.block(`<pre class="source">` + html.EscapeString(t.One()) + "</pre>\n")
 }
 
 func (t *tex) inlineCode(name string) {
-	t.option()
+	t.Option()
 	if name == "mintinline" {
-		t.one()
+		t.One()
 	}
-	if t.more() && t.peek() == '{' {
-		t.text("<code>" + html.EscapeString(t.group()) + "</code>")
+	if t.More() && t.Peek() == '{' {
+		t.text("<code>" + html.EscapeString(t.Group()) + "</code>")
 		return
 	}
 	t.verb()

@@ -3,6 +3,9 @@ package statement
 import (
 	"html"
 	"strings"
+
+	"deepoj/host/problem/statement/macro"
+	"deepoj/host/problem/statement/safe"
 )
 
 // environment is one that is open.
@@ -39,29 +42,29 @@ var lists = map[string][2]string{
 }
 
 // verbatims are environments whose text is shown as it is.
-var verbatims = set("verbatim verbatim* Verbatim lstlisting minted alltt BVerbatim LVerbatim semiverbatim")
+var verbatims = safe.Names("verbatim verbatim* Verbatim lstlisting minted alltt BVerbatim LVerbatim semiverbatim")
 
 // formulas are environments of mathematics.
-var formulaEnvironments = set(`equation equation* align align* gather gather* multline multline* alignat alignat* eqnarray eqnarray* displaymath math flalign flalign* dmath dmath* subequations`)
+var formulaEnvironments = safe.Names(`equation equation* align align* gather gather* multline multline* alignat alignat* eqnarray eqnarray* displaymath math flalign flalign* dmath dmath* subequations`)
 
 // drawings are environments that no page can draw.
-var drawings = set("tikzpicture pspicture picture asy tikzcd pgfpicture algorithm algorithmic algorithm2e")
+var drawings = safe.Names("tikzpicture pspicture picture asy tikzcd pgfpicture algorithm algorithmic algorithm2e")
 
 // leftOut are environments that the page shows elsewhere, or nobody wants to see.
-var leftOut = set("example examplewide examplethree comment sample tutorial filecontents filecontents*")
+var leftOut = safe.Names("example examplewide examplethree comment sample tutorial filecontents filecontents*")
 
 func (t *tex) beginEnvironment() {
-	name := strings.TrimSpace(t.group())
+	name := strings.TrimSpace(t.Group())
 	plain := strings.TrimSuffix(name, "*")
 	list, isList := lists[name]
 	env, known := environments[name]
-	own, defined := t.macros.known["environment "+name]
+	own, defined := t.macros.Known["environment "+name]
 	switch {
 	case defined:
-		after := t.macros.known["end of "+name].body
-		args := t.arguments(own)
+		after := t.macros.Known["end of "+name].Body
+		args := t.Arguments(own)
 		t.beginEnv(environment{name: name, after: after, groups: len(t.groups), was: place{flow: t.flow}})
-		t.expandBody(name, macro{body: own.body}, args)
+		t.expandBody(name, macro.Macro{Body: own.Body}, args)
 	case verbatims[name]:
 		t.verbatim(name)
 	case formulaEnvironments[name]:
@@ -76,10 +79,10 @@ func (t *tex) beginEnvironment() {
 	case leftOut[name]:
 		t.body(name)
 	case isList:
-		t.option()
+		t.Option()
 		if name == "list" {
-			t.one()
-			t.one()
+			t.One()
+			t.One()
 		}
 		t.beginList(name, list)
 	case known || environments[plain].begin != "":
@@ -89,7 +92,7 @@ func (t *tex) beginEnvironment() {
 		t.beginBlock(name, env.begin, env.end, env.args)
 	default:
 		t.note("uses environments that are unknown, of which the page shows the text: %s", name)
-		t.option()
+		t.Option()
 		t.beginBlock(name, "<div>", "</div>", 0)
 	}
 }
@@ -105,20 +108,20 @@ func (t *tex) beginEnv(e environment) {
 
 // beginBlock begins an environment that is an element.
 func (t *tex) beginBlock(name, begin, end string, args int) {
-	t.option()
+	t.Option()
 	width := ""
 	for range args {
-		t.spaces()
-		t.option()
-		if t.more() && t.peek() == '{' {
-			if w := t.group(); args <= 2 {
+		t.Spaces()
+		t.Option()
+		if t.More() && t.Peek() == '{' {
+			if w := t.Group(); args <= 2 {
 				width = w
 			}
 		}
 	}
-	t.option()
-	if percent, ok := share(width); ok && strings.HasPrefix(begin, "<figure class=") {
-		begin = strings.TrimSuffix(begin, `">`) + " " + widthClass(percent) + `">`
+	t.Option()
+	if percent, ok := safe.Share(width); ok && strings.HasPrefix(begin, "<figure class=") {
+		begin = strings.TrimSuffix(begin, `">`) + " " + safe.WidthClass(percent) + `">`
 	}
 	if len(t.envs) >= maxNested {
 		t.beginEnv(environment{name: name})
@@ -146,7 +149,7 @@ func (t *tex) beginList(name string, list [2]string) {
 
 // item begins an item of the list around this place.
 func (t *tex) item() {
-	label := t.option()
+	label := t.Option()
 	i := len(t.envs) - 1
 	for i >= 0 && t.envs[i].list == "" {
 		i--
@@ -170,7 +173,7 @@ func (t *tex) item() {
 	if e.list == "li" && label != "" {
 		t.text(t.inner(label, false) + " ")
 	}
-	t.spaces()
+	t.Spaces()
 }
 
 // endItem ends the item of the innermost environment, if one is open.
@@ -192,10 +195,10 @@ func (t *tex) endEnvironment(name string) {
 		}
 		if after := t.envs[i].after; after != "" {
 			t.envs[i].after, t.envs[i].name = "", "end of "+name
-			if t.push(after + `\end{end of ` + name + `}`) {
+			if t.Push(after + `\end{end of ` + name + `}`) {
 				return
 			}
-			t.abandon()
+			t.Abandon()
 		}
 		t.endTop()
 		return
@@ -228,7 +231,7 @@ func (t *tex) within(name string) bool {
 
 // body reads an environment to its end.
 func (t *tex) body(name string) (body string, ended bool) {
-	rest := t.rest()
+	rest := t.Rest()
 	begin, end := `\begin{`+name+"}", `\end{`+name+"}"
 	depth, at := 1, 0
 	for depth > 0 {
@@ -252,31 +255,31 @@ func (t *tex) body(name string) (body string, ended bool) {
 		return "", false
 	}
 	if depth > 0 {
-		t.skip(len(rest))
+		t.Skip(len(rest))
 		t.note("has environments that nothing ends: %s", name)
 		return rest, false
 	}
-	t.skip(at)
+	t.Skip(at)
 	return rest[:at-len(end)], true
 }
 
 func (t *tex) verbatim(name string) {
 	if name == "lstlisting" || name == "Verbatim" {
-		t.option()
+		t.Option()
 	}
 	if name == "minted" {
-		t.option()
-		t.one()
+		t.Option()
+		t.One()
 	}
-	rest := t.rest()
+	rest := t.Rest()
 	end := `\end{` + name + "}"
 	body, _, ok := strings.Cut(rest, end)
 	if !ok {
 		t.note("has environments that nothing ends: %s", name)
 		end = ""
 	}
-	if t.more() {
-		t.skip(len(body) + len(end))
+	if t.More() {
+		t.Skip(len(body) + len(end))
 	}
 	if i := strings.IndexByte(body, '\n'); i >= 0 && strings.TrimSpace(body[:i]) == "" {
 		body = body[i+1:]
@@ -302,33 +305,33 @@ func (t *tex) mathEnvironment(name, plain, body string) {
 
 // newEnvironment takes an environment that the statement defines.
 func (t *tex) newEnvironment(string) {
-	t.star()
-	name := strings.TrimSpace(t.one())
-	d := macro{}
-	t.spaces()
-	if n := digits.FindStringSubmatch(t.option()); n != nil {
-		d.args = int(n[1][0] - '0')
-		if t.more() && t.peek() == '[' {
-			first := t.option()
-			d.first = &first
+	t.Star()
+	name := strings.TrimSpace(t.One())
+	d := macro.Macro{}
+	t.Spaces()
+	if n := macro.Digits.FindStringSubmatch(t.Option()); n != nil {
+		d.Args = int(n[1][0] - '0')
+		if t.More() && t.Peek() == '[' {
+			first := t.Option()
+			d.First = &first
 		}
 	}
-	t.spaces()
-	d.body = t.group()
-	t.spaces()
-	end := t.group()
-	if len(d.body)+len(end) > maxBody || len(t.macros.known) > maxMacros {
+	t.Spaces()
+	d.Body = t.Group()
+	t.Spaces()
+	end := t.Group()
+	if len(d.Body)+len(end) > macro.MaxBody || len(t.macros.Known) > macro.MaxMacros {
 		t.note("defines macros in a way that is not understood: %s", name)
 		return
 	}
-	t.macros.known["environment "+name], t.macros.known["end of "+name] = d, macro{body: end}
+	t.macros.Known["environment "+name], t.macros.Known["end of "+name] = d, macro.Macro{Body: end}
 }
 
 // expandBody reads what an environment of the statement begins with.
-func (t *tex) expandBody(name string, d macro, args []string) {
-	text, ok := t.macros.expand(d, args)
-	if !ok || !t.push(text) {
+func (t *tex) expandBody(name string, d macro.Macro, args []string) {
+	text, ok := t.macros.Expand(d, args)
+	if !ok || !t.Push(text) {
 		t.note("has macros that become too much and are shown as they are written: %s", name)
-		t.abandon()
+		t.Abandon()
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"html"
 	"strconv"
 	"strings"
+
+	"deepoj/host/problem/statement/macro"
 )
 
 // numbers are those that figures and tables have on paper, for what refers to them.
@@ -36,7 +38,7 @@ func (n *numbers) next(table bool) string {
 
 // label makes a label mean the last number.
 func (n *numbers) label(name string) {
-	if n.last != "" && len(n.labels) < maxMacros {
+	if n.last != "" && len(n.labels) < macro.MaxMacros {
 		n.labels[strings.TrimSpace(name)] = n.last
 	}
 }

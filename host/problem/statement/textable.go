@@ -3,12 +3,15 @@ package statement
 import (
 	"fmt"
 	"strings"
+
+	"deepoj/host/problem/statement/macro"
+	"deepoj/host/problem/statement/safe"
 )
 
 // maxColumns is how many columns a table may have.
 const maxColumns = 100
 
-var tables = set("tabular tabular* tabularx tabulary longtable array supertabular tabu longtabu NiceTabular tblr")
+var tables = safe.Names("tabular tabular* tabularx tabulary longtable array supertabular tabu longtabu NiceTabular tblr")
 
 // column is what the description of a table says of one.
 type column struct {
@@ -22,10 +25,10 @@ type column struct {
 func columns(spec string) []column {
 	var all []column
 	left, before := false, ""
-	s := &scanner{frames: []frame{{text: spec}}}
-	for s.more() && len(all) < maxColumns {
-		c := s.peek()
-		s.skip(1)
+	s := macro.NewScanner(spec, "")
+	for s.More() && len(all) < maxColumns {
+		c := s.Peek()
+		s.Skip(1)
 		class := ""
 		switch c {
 		case '|':
@@ -42,17 +45,17 @@ func columns(spec string) []column {
 		case 'r', 'R', 'N', 'n':
 			class = "right"
 		case '*':
-			n, of := s.one(), s.one()
-			times := min(int(number64(n)), maxColumns)
-			if len(of)*times < 1000 && len(s.frames) < 4 {
-				s.push(strings.Repeat(of, max(times, 0)))
+			n, of := s.One(), s.One()
+			times := min(int(safe.Number64(n)), maxColumns)
+			if len(of)*times < 1000 && len(s.Frames) < 4 {
+				s.Push(strings.Repeat(of, max(times, 0)))
 			}
 			continue
 		case '>':
-			before += s.one()
+			before += s.One()
 			continue
 		case '@', '!', '<':
-			if text := s.one(); len(all) == 0 {
+			if text := s.One(); len(all) == 0 {
 				before += text
 			} else {
 				all[len(all)-1].after += text
@@ -62,8 +65,8 @@ func columns(spec string) []column {
 			continue
 		}
 		if strings.IndexByte("pmbPM", c) >= 0 {
-			s.option()
-			s.one()
+			s.Option()
+			s.One()
 		}
 		all = append(all, column{class: class, left: left, before: before})
 		left, before = false, ""
@@ -73,19 +76,19 @@ func columns(spec string) []column {
 
 // table reads a table and writes it.
 func (t *tex) table(name string) {
-	t.option()
+	t.Option()
 	switch name {
 	case "tabular*", "tabularx", "tabulary":
-		t.spaces()
-		t.one()
+		t.Spaces()
+		t.One()
 	case "tabu", "longtabu":
-		if strings.HasPrefix(t.rest(), "to") || strings.HasPrefix(t.rest(), "spread") {
-			t.until('{')
+		if strings.HasPrefix(t.Rest(), "to") || strings.HasPrefix(t.Rest(), "spread") {
+			t.Until('{')
 		}
 	}
-	t.option()
-	t.spaces()
-	spec := columns(t.one())
+	t.Option()
+	t.Spaces()
+	spec := columns(t.One())
 	body, _ := t.body(name)
 	if t.nested >= maxNested {
 		t.block("<pre>" + short(body) + "</pre>\n")
@@ -112,7 +115,7 @@ type tableWriter struct {
 
 // rows writes the rows of a table.
 func (w *tableWriter) rows(body string) {
-	for _, row := range split(uncomment(body), true) {
+	for _, row := range split(macro.Uncomment(body), true) {
 		rest := w.rules(row)
 		if strings.TrimSpace(rest) == "" {
 			continue
@@ -139,32 +142,32 @@ func (w *tableWriter) rows(body string) {
 func (w *tableWriter) rules(row string) string {
 	for {
 		row = strings.TrimLeft(row, " \t\r\n")
-		s := &scanner{frames: []frame{{text: row}}}
+		s := macro.NewScanner(row, "")
 		if row == "" || row[0] != '\\' {
 			return row
 		}
-		switch s.command() {
+		switch s.Command() {
 		case `\hline`, `\toprule`, `\midrule`, `\bottomrule`, `\hhline`, `\specialrule`, `\Xhline`, `\firsthline`, `\lasthline`:
 			w.line = true
-			s.option()
-			for s.more() && s.peek() == '{' {
-				s.group()
+			s.Option()
+			for s.More() && s.Peek() == '{' {
+				s.Group()
 			}
 		case `\cline`, `\cmidrule`:
-			if s.more() && s.peek() == '(' {
-				s.until('{')
+			if s.More() && s.Peek() == '(' {
+				s.Until('{')
 			}
-			s.option()
-			w.clines(s.one())
+			s.Option()
+			w.clines(s.One())
 		case `\endhead`, `\endfirsthead`, `\endfoot`, `\endlastfoot`, `\noalign`, `\rowcolor`, `\addlinespace`, `\tabularnewline`, `\centering`, `\rowfont`, `\small`, `\arrayrulecolor`:
-			s.option()
-			for s.more() && s.peek() == '{' {
-				s.group()
+			s.Option()
+			for s.More() && s.Peek() == '{' {
+				s.Group()
 			}
 		default:
 			return row
 		}
-		row = s.rest()
+		row = s.Rest()
 	}
 }
 
@@ -173,7 +176,7 @@ func (w *tableWriter) clines(which string) {
 	if w.lines == nil {
 		w.lines = map[int]bool{}
 	}
-	for i := int(number64(strings.TrimSpace(from))); i <= min(int(number64(strings.TrimSpace(to))), maxColumns); i++ {
+	for i := int(safe.Number64(strings.TrimSpace(from))); i <= min(int(safe.Number64(strings.TrimSpace(to))), maxColumns); i++ {
 		w.lines[i] = true
 	}
 }
@@ -210,24 +213,24 @@ func (w *tableWriter) cell(cell string, at int) int {
 		col = w.columns[at]
 	}
 	n, rows := 1, 1
-	s := &scanner{frames: []frame{{text: cell}}}
+	s := macro.NewScanner(cell, "")
 	for range 2 {
-		if strings.HasPrefix(s.rest(), `\multicolumn`) {
-			s.command()
-			n = min(max(int(number64(s.one())), 1), maxColumns)
-			if own := columns(s.one()); len(own) > 0 {
+		if strings.HasPrefix(s.Rest(), `\multicolumn`) {
+			s.Command()
+			n = min(max(int(safe.Number64(s.One())), 1), maxColumns)
+			if own := columns(s.One()); len(own) > 0 {
 				col = own[0]
 			}
-			s.push(s.one())
-		} else if strings.HasPrefix(s.rest(), `\multirow`) {
-			s.command()
-			s.option()
-			rows = min(max(int(number64(s.one())), 1), 1000)
-			s.option()
-			s.one()
-			s.option()
-			if w.spans[at] = rows - 1; s.more() {
-				s.push(s.one() + `{}`)
+			s.Push(s.One())
+		} else if strings.HasPrefix(s.Rest(), `\multirow`) {
+			s.Command()
+			s.Option()
+			rows = min(max(int(safe.Number64(s.One())), 1), 1000)
+			s.Option()
+			s.One()
+			s.Option()
+			if w.spans[at] = rows - 1; s.More() {
+				s.Push(s.One() + `{}`)
 			}
 		}
 	}
@@ -249,9 +252,9 @@ func (w *tableWriter) cell(cell string, at int) int {
 		fmt.Fprintf(&w.out, ` rowspan="%d"`, rows)
 	}
 	var text strings.Builder
-	for s.more() {
-		text.WriteString(s.rest())
-		s.skip(len(s.rest()))
+	for s.More() {
+		text.WriteString(s.Rest())
+		s.Skip(len(s.Rest()))
 	}
 	inner := col.before + text.String() + col.after
 	w.out.WriteString(">" + strings.TrimSpace(w.t.inner(inner, true)) + "</td>")
@@ -284,16 +287,16 @@ func split(text string, rows bool) []string {
 			case rows && depth <= 0 && (strings.HasPrefix(rest, `\`) || command(rest, "tabularnewline") || command(rest, "cr")):
 				parts = append(parts, text[begin:i])
 				i++
-				for i+1 < len(text) && isLetter(text[i+1]) && isLetter(text[i]) {
+				for i+1 < len(text) && macro.IsLetter(text[i+1]) && macro.IsLetter(text[i]) {
 					i++
 				}
 				begin = i + 1
-				s := &scanner{frames: []frame{{text: text[begin:]}}}
-				s.star()
-				if s.more() {
-					s.option()
+				s := macro.NewScanner(text[begin:], "")
+				s.Star()
+				if s.More() {
+					s.Option()
 				}
-				begin = len(text) - len(s.rest())
+				begin = len(text) - len(s.Rest())
 				i = begin - 1
 				continue
 			}
@@ -305,5 +308,5 @@ func split(text string, rows bool) []string {
 
 // command reports whether a text begins with a word.
 func command(text, word string) bool {
-	return strings.HasPrefix(text, word) && (len(text) == len(word) || !isLetter(text[len(word)]))
+	return strings.HasPrefix(text, word) && (len(text) == len(word) || !macro.IsLetter(text[len(word)]))
 }

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"strconv"

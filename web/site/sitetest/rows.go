@@ -16,6 +16,7 @@ import (
 // row has the elements and attributes that it has with plain words, and shows the
 // texts as they are.
 func Rows(f *testing.F, with func(text string) map[string]template.HTML) {
+	f.Helper()
 	f.Add(`<script>alert(1)</script>`)
 	f.Add(`" onmouseover="alert(1)`)
 	f.Add(`'><img src=x onerror=alert(1)>`)

@@ -1,0 +1,188 @@
+package build
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"deepoj/sandbox"
+)
+
+// cache keeps files that were expensive to build, by a key that names everything
+// they depend on. An entry is one file: the SHA-256 of the rest, then a tar. A
+// damaged entry counts as absent.
+type cache struct {
+	dir string
+	max int64 // bytes
+
+	mu   sync.Mutex
+	size int64
+}
+
+func openCache(dir string, limit int64) (*cache, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open cache: %w", err)
+	}
+	c := &cache{dir: dir, max: limit}
+	entries, err := c.entries()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		c.size += e.Size()
+	}
+	return c, nil
+}
+
+// key names what depends on v, which must be encodable as JSON.
+func key(v any) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("name a cache entry: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// about is the name, in the tar, of what describes the files.
+const about = "about.json"
+
+// get returns the files of an entry and fills in what describes them.
+func (c *cache) get(key string, what any) ([]sandbox.File, bool) {
+	path := filepath.Join(c.dir, key)
+	b, err := os.ReadFile(path)
+	if err != nil || len(b) < sha256.Size {
+		return nil, false
+	}
+	if sum := sha256.Sum256(b[sha256.Size:]); !bytes.Equal(sum[:], b[:sha256.Size]) {
+		return nil, false
+	}
+	var files []sandbox.File
+	described := false
+	for r := tar.NewReader(bytes.NewReader(b[sha256.Size:])); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, false
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			return nil, false
+		}
+		if !described {
+			if h.Name != about || json.Unmarshal(data, what) != nil {
+				return nil, false
+			}
+			described = true
+			continue
+		}
+		files = append(files, sandbox.File{Path: h.Name, Mode: fs.FileMode(h.Mode).Perm(), Data: data})
+	}
+	now := time.Now()
+	_ = os.Chtimes(path, now, now) // only the order of eviction suffers
+	return files, described
+}
+
+// put stores an entry. It removes the entries that were not used for longest
+// when there is too much.
+func (c *cache) put(key string, what any, files []sandbox.File) error {
+	described, err := json.Marshal(what)
+	if err != nil {
+		return fmt.Errorf("cache: %w", err)
+	}
+	var b bytes.Buffer
+	b.Write(make([]byte, sha256.Size))
+	w := tar.NewWriter(&b)
+	for _, f := range append([]sandbox.File{{Path: about, Mode: 0o600, Data: described}}, files...) {
+		err := w.WriteHeader(&tar.Header{Name: f.Path, Mode: int64(f.Mode.Perm()), Size: int64(len(f.Data)), Format: tar.FormatPAX})
+		if err == nil {
+			_, err = w.Write(f.Data)
+		}
+		if err != nil {
+			return fmt.Errorf("cache %s: %w", f.Path, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("cache: %w", err)
+	}
+	sum := sha256.Sum256(b.Bytes()[sha256.Size:])
+	copy(b.Bytes(), sum[:])
+	if err := c.write(key, b.Bytes()); err != nil {
+		return fmt.Errorf("cache: %w", err)
+	}
+	return c.grow(int64(b.Len()))
+}
+
+func (c *cache) write(key string, b []byte) error {
+	tmp, err := os.CreateTemp(c.dir, temporary+"*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(b)
+	err = errors.Join(err, tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), filepath.Join(c.dir, key))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
+}
+
+// temporary begins the names of unfinished entries.
+const temporary = "tmp-"
+
+// grow counts n new bytes and evicts what is too much.
+func (c *cache) grow(n int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += n; c.size <= c.max {
+		return nil
+	}
+	entries, err := c.entries()
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(entries, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	c.size = 0
+	for _, e := range entries {
+		c.size += e.Size()
+	}
+	for _, e := range entries {
+		if c.size <= c.max/10*9 { // some room, so that not every put evicts
+			break
+		}
+		if err := os.Remove(filepath.Join(c.dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("evict from cache: %w", err)
+		}
+		c.size -= e.Size()
+	}
+	return nil
+}
+
+func (c *cache) entries() ([]fs.FileInfo, error) {
+	names, err := os.ReadDir(c.dir)
+	if err != nil {
+		return nil, fmt.Errorf("list cache: %w", err)
+	}
+	var infos []fs.FileInfo
+	for _, n := range names {
+		if info, err := n.Info(); err == nil {
+			infos = append(infos, info)
+		}
+	}
+	return infos, nil
+}

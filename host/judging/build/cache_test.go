@@ -1,0 +1,94 @@
+package build
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"deepoj/sandbox"
+)
+
+func TestTheCacheGivesBackWhatItKeeps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, err := openCache(dir, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := []sandbox.File{{Path: "out/Main.class", Mode: 0o644, Data: []byte("class")}, {Path: "main", Mode: 0o755, Data: nil}}
+	if err := c.put("k", compiled{}, files); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = openCache(dir, 1<<20); err != nil { // as after a restart
+		t.Fatal(err)
+	}
+	var what compiled
+	got, ok := c.get("k", &what)
+	if !ok || len(got) != 2 || got[0].Path != "out/Main.class" || got[1].Mode != 0o755 || !bytes.Equal(got[0].Data, files[0].Data) {
+		t.Errorf("got %+v, %t", got, ok)
+	}
+	if _, ok := c.get("other", &what); ok {
+		t.Error("an unknown key was found")
+	}
+}
+
+func TestADamagedEntryCountsAsAbsent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, err := openCache(dir, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.put("k", compiled{}, []sandbox.File{{Path: "main", Data: []byte("program")}}); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(filepath.Join(dir, "k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(whole); at += 97 {
+		b := bytes.Clone(whole)
+		b[at] ^= 1
+		if err := os.WriteFile(filepath.Join(dir, "k"), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var what compiled
+		if _, ok := c.get("k", &what); ok {
+			t.Errorf("byte %d was changed, and nobody noticed", at)
+		}
+	}
+}
+
+func TestTheCacheForgetsWhatWasNotUsedForLongest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, err := openCache(dir, 110<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(key string, age time.Duration) {
+		t.Helper()
+		if err := c.put(key, compiled{}, []sandbox.File{{Path: "main", Data: make([]byte, 30<<10)}}); err != nil {
+			t.Fatal(err)
+		}
+		then := time.Now().Add(-age)
+		if err := os.Chtimes(filepath.Join(dir, key), then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("old", 3*time.Hour)
+	put("older", 4*time.Hour)
+	put("young", time.Hour)
+	var what compiled
+	if _, ok := c.get("older", &what); !ok { // now it is the youngest
+		t.Fatal("older is gone already")
+	}
+	put("new", 0)
+	for key, want := range map[string]bool{"old": false, "older": true, "young": true, "new": true} {
+		if _, ok := c.get(key, &what); ok != want {
+			t.Errorf("%s is kept: %t, want %t", key, ok, want)
+		}
+	}
+}

@@ -1,0 +1,335 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"deepoj/host/judge"
+	"deepoj/host/judging/blame"
+	"deepoj/host/judging/runner"
+	"deepoj/host/platform"
+	"deepoj/host/plugin"
+	"deepoj/plugins/abi"
+	"deepoj/sandbox"
+)
+
+// Toolchain is a language that can be judged here.
+type Toolchain struct {
+	ID       string
+	Module   *plugin.Module
+	language abi.Language
+	versions map[string]abi.ToolVersion
+}
+
+// probe is what is known of a tool, as long as its file stays the same.
+type probe struct {
+	asked   question
+	version string
+}
+
+// question is all that the version of a tool depends on. It is the key under
+// which the answer outlives the process: a compiler may take seconds to say its
+// version. The file counts as another when its inode changed, because package
+// managers set the times of what they install (npm the same for every version).
+type question struct {
+	Tool, Path string
+	Inode      uint64
+	Changed    time.Time
+	Size       int64
+	Args       string // with NUL between them
+	Pattern    string
+}
+
+// questionFor returns the question for a tool found at path.
+func questionFor(tool abi.Tool, path string) (question, error) {
+	q := question{Tool: tool.Name, Path: path, Args: strings.Join(tool.Version, "\x00"), Pattern: tool.Pattern}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return q, nil // without inode: the answer holds for this process only
+	}
+	if err != nil {
+		return q, fmt.Errorf("look at %s: %w", path, err)
+	}
+	q.Size = info.Size()
+	q.Changed = platform.Changed(info)
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		q.Inode = st.Ino
+	}
+	return q, nil
+}
+
+// Toolchain returns a language with the versions of its tools, or an
+// [*blame.UnavailableError].
+func (b *Builder) Toolchain(ctx context.Context, id string) (*Toolchain, error) {
+	wasm := b.adapter(id)
+	if wasm == nil {
+		return nil, &blame.UnavailableError{What: "the language " + id, Reason: "it has no adapter", Remedy: "install one"}
+	}
+	m, err := b.cfg.Plugins.Load(ctx, wasm, nil)
+	if err != nil {
+		return nil, fmt.Errorf("adapter of %s: %w", id, err)
+	}
+	if m.Manifest.Language == nil {
+		return nil, fmt.Errorf("adapter of %s: its manifest describes no language", id)
+	}
+	tc := &Toolchain{ID: id, Module: m, language: *m.Manifest.Language, versions: map[string]abi.ToolVersion{}}
+	if err := b.probe(ctx, tc); err != nil {
+		if missing, ok := errors.AsType[*blame.UnavailableError](err); ok {
+			missing.What = "the language " + id
+			return tc, missing
+		}
+		return tc, fmt.Errorf("tools of %s: %w", id, err)
+	}
+	return tc, nil
+}
+
+// probe finds all tools before it asks any for its version: a compiler may be a
+// script that another tool of the language runs.
+func (b *Builder) probe(ctx context.Context, tc *Toolchain) error {
+	for _, tool := range tc.language.Tools {
+		if _, err := b.Find(ctx, tool); err != nil {
+			return err
+		}
+	}
+	for _, tool := range tc.language.Tools {
+		version, err := b.version(ctx, tool, tc.tools()...)
+		if err != nil {
+			return err
+		}
+		tc.versions[tool.Name] = abi.ToolVersion{Version: version}
+	}
+	return nil
+}
+
+// probeLimits bound a tool that prints its version.
+var probeLimits = sandbox.Limits{CPU: 10 * time.Second, Wall: 30 * time.Second, MemoryBytes: 1 << 30}
+
+// Find returns where a tool is, or an [*blame.UnavailableError].
+func (b *Builder) Find(ctx context.Context, tool abi.Tool) (sandbox.Tool, error) {
+	where, err := b.cfg.Sandbox.Tool(ctx, tool.Name)
+	if errors.Is(err, sandbox.ErrNoTool) {
+		return where, &blame.UnavailableError{What: tool.Name, Reason: tool.Name + " is not installed", Remedy: remedy(tool)}
+	}
+	return where, err
+}
+
+// remedy says how to get a tool.
+func remedy(tool abi.Tool) string {
+	if tool.Package == "" {
+		return "see `deepoj doctor`"
+	}
+	return "apt-get install " + tool.Package
+}
+
+// version asks a tool for its version, in the sandbox and with the other tools at
+// hand, unless that was done, by this process or an earlier one, and the tool has
+// not changed.
+func (b *Builder) version(ctx context.Context, tool abi.Tool, others ...string) (string, error) {
+	where, err := b.Find(ctx, tool)
+	if err != nil {
+		return "", err
+	}
+	asked, err := questionFor(tool, where.Path)
+	if err != nil {
+		return "", err
+	}
+	unlock, err := b.locks.lock(ctx, "tool "+tool.Name)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	b.mu.Lock()
+	before, known := b.probes[tool.Name]
+	b.mu.Unlock()
+	if known && before.asked == asked {
+		return before.version, nil
+	}
+	kept, err := key(struct{ Version question }{asked})
+	if err != nil {
+		return "", err
+	}
+	answer := probe{asked: asked}
+	if _, ok := b.told.get(kept, &answer.version); !ok || asked.Inode == 0 {
+		if answer.version, err = b.learn(ctx, tool, where.Path, others); err != nil {
+			return "", err
+		}
+		if err := b.told.put(kept, answer.version, nil); err != nil {
+			b.cfg.Log.WarnContext(ctx, "the version of a tool is not kept", slog.String("tool", tool.Name), slog.Any("err", err))
+		}
+	}
+	b.mu.Lock()
+	b.probes[tool.Name] = answer
+	b.mu.Unlock()
+	return answer.version, nil
+}
+
+// learn runs a tool and finds its version in what it prints.
+func (b *Builder) learn(ctx context.Context, tool abi.Tool, path string, others []string) (string, error) {
+	said, err := b.ask(ctx, tool, others)
+	if err != nil {
+		return "", err
+	}
+	pattern, err := regexp.Compile(tool.Pattern)
+	if err != nil {
+		return "", fmt.Errorf("version pattern of %s: %w", tool.Name, err)
+	}
+	m := pattern.FindStringSubmatch(said)
+	if len(m) < 2 || m[1] == "" {
+		return "", &blame.UnavailableError{
+			What: tool.Name, Remedy: remedy(tool),
+			Reason: fmt.Sprintf("%s does not say its version: %q", path, runner.Cut(strings.TrimSpace(said), 200)),
+		}
+	}
+	return m[1], nil
+}
+
+// ask runs a tool with the arguments that make it print its version, and returns
+// what it prints.
+func (b *Builder) ask(ctx context.Context, tool abi.Tool, others []string) (said string, err error) {
+	box, err := b.cfg.Sandbox.Box(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, box.Close()) }()
+	streams, err := b.Streams()
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, streams.Close()) }()
+	ran, err := box.Run(ctx, sandbox.Cmd{
+		Tool: tool.Name, Args: tool.Version, ExtraTools: others, Stdout: streams.Out, Stderr: streams.Err, Limits: probeLimits,
+	})
+	if err != nil {
+		return "", err
+	}
+	if ran.Verdict == sandbox.SE {
+		return "", fmt.Errorf("probe %s: %s", tool.Name, ran.Error)
+	}
+	out, errs, err := streams.Read()
+	return out + "\n" + errs, err
+}
+
+// Shown is the tool chain for people, such as "g++ 12.2.0".
+func (tc *Toolchain) Shown() string {
+	if len(tc.language.Tools) == 0 {
+		return ""
+	}
+	name := tc.language.Tools[0].Name
+	return name + " " + tc.versions[name].Version
+}
+
+// tools returns the names of the tools.
+func (tc *Toolchain) tools() []string {
+	var names []string
+	for _, t := range tc.language.Tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Explain makes of a tool that vanished an [*blame.UnavailableError].
+func (tc *Toolchain) Explain(err error) error {
+	if errors.Is(err, sandbox.ErrNoTool) && tc != nil {
+		return &blame.UnavailableError{What: "the language " + tc.ID, Reason: err.Error(), Remedy: "see `deepoj doctor`"}
+	}
+	return err
+}
+
+// Languages returns every language that has an adapter, ordered by id, with the
+// version of its tool chain, or with the reason why it is unavailable and what
+// would mend it. Tools are run only when they are new or have changed.
+// Adapters that were uploaded and activated since are taken up here.
+func (b *Builder) Languages(ctx context.Context) []judge.Language {
+	ids := b.lookAtAdapters(ctx)
+	all := make([]judge.Language, len(ids))
+	var g errgroup.Group
+	g.SetLimit(max(1, b.cfg.Cores)) // a new adapter costs seconds of compiling
+	for i, id := range ids {
+		g.Go(func() error {
+			all[i] = b.describe(ctx, id)
+			return nil
+		})
+	}
+	_ = g.Wait() // none fails: what is wrong is in the descriptions
+	return all
+}
+
+func (b *Builder) describe(ctx context.Context, id string) judge.Language {
+	l := judge.Language{ID: id, Name: id}
+	tc, err := b.Toolchain(ctx, id)
+	if tc != nil {
+		l.Name, l.Extensions, l.Editor, l.Adapter = tc.language.Name, tc.language.Extensions, tc.language.Editor, tc.Module.Digest
+	}
+	if missing, ok := errors.AsType[*blame.UnavailableError](err); ok {
+		l.Unavailable = missing.Reason + ": " + missing.Remedy
+		return l
+	}
+	if err == nil {
+		l.Version = tc.versions[tc.language.Tools[0].Name].Version
+		l.Command, err = b.commandLine(ctx, tc)
+	}
+	if err != nil {
+		l.Unavailable = runner.Clean(err.Error())
+		return l
+	}
+	l.Available = true
+	return l
+}
+
+// commandLine returns how the adapter's own example is compiled, or run where
+// nothing is compiled, as shown to people. Loading all adapters to ask them takes
+// seconds at a start, and they say the same as long as the tools are the same.
+func (b *Builder) commandLine(ctx context.Context, tc *Toolchain) (string, error) {
+	kept, err := key(struct {
+		Command string
+		Tools   map[string]abi.ToolVersion
+	}{tc.Module.Digest, tc.versions})
+	if err != nil {
+		return "", err
+	}
+	var command string
+	if _, ok := b.told.get(kept, &command); ok {
+		return command, nil
+	}
+	if command, err = b.planExample(ctx, tc); err != nil {
+		return "", err
+	}
+	if err := b.told.put(kept, command, nil); err != nil {
+		b.cfg.Log.WarnContext(ctx, "the command of a language is not kept", slog.String("language", tc.ID), slog.Any("err", err))
+	}
+	return command, nil
+}
+
+// planExample plans the adapter's own example and returns the step for people.
+func (b *Builder) planExample(ctx context.Context, tc *Toolchain) (string, error) {
+	const cpu, memory = 1000, 256
+	plan, err := b.cfg.Plugins.Plan(ctx, tc.Module, abi.PlanRequest{
+		Sources: tc.language.Hello, Limits: abi.RunLimits{CPUMillis: cpu, MemoryMiB: memory}, Host: abi.Host{Tools: tc.versions},
+	})
+	if err != nil {
+		return "", err
+	}
+	if plan.Error != nil {
+		return "", fmt.Errorf("the adapter refuses its own example: %s", plan.Error.Message)
+	}
+	step := plan.Run
+	if len(plan.Compile) > 0 && len(plan.Artifacts) > 0 && plan.Run.Program != "" {
+		step = plan.Compile[0]
+	}
+	return line(step), nil
+}
+
+// line is a command for people.
+func line(s abi.Step) string {
+	return strings.Join(append([]string{s.Tool + s.Program}, s.Args...), " ")
+}

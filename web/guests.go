@@ -1,4 +1,0 @@
-package web
-
-// Guests reports whether somebody without an account may use the site, and why.
-func (s *Server) Guests() (may bool, why string) { return s.guests, s.whyGuests }
