@@ -14,6 +14,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/queue"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 	"deepoj/sql/sqltest"
 )
 
@@ -25,7 +26,7 @@ type chaos struct {
 	t       *testing.T
 	url     string
 	server  *server
-	store   *sql.Store
+	store   *sqltest.Store
 	streams *queue.Streams // the dispatcher's
 	calm    chan struct{}  // closed when nothing breaks any more
 
@@ -78,7 +79,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		staff: map[int64]bool{}, counts: map[string]int{},
 	}
 	must(t, c.store.SaveProblem(t.Context(), judge.Problem{Slug: "p", Version: "v"}, "test"))
-	q := judge.Queue{Name: sql.DefaultQueue, Redeliver: 500 * time.Millisecond, MaxTries: 4, Spacing: time.Second}
+	q := judge.Queue{Name: judge.DefaultQueue, Redeliver: 500 * time.Millisecond, MaxTries: 4, Spacing: time.Second}
 	must(t, c.store.SaveQueue(t.Context(), q))
 	return c
 }
@@ -175,7 +176,7 @@ func (c *chaos) submitAll(ctx context.Context, jobs int) {
 // dispatch moves tickets to the stream, and dies between the steps.
 func (c *chaos) dispatch(ctx context.Context) {
 	for ctx.Err() == nil {
-		ts, err := c.store.Pick(ctx, sql.PickRequest{Dispatcher: "d", Limit: 1 + c.intN(10)})
+		ts, err := c.store.Pick(ctx, jobs.PickRequest{Dispatcher: "d", Limit: 1 + c.intN(10)})
 		if err != nil || len(ts) == 0 {
 			c.pause(ctx, 5*time.Millisecond)
 			continue

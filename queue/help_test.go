@@ -128,7 +128,7 @@ func receive(t *testing.T, q *queue.Streams, n int) []judge.Entry {
 	return es
 }
 
-func jobs(es []judge.Entry) []int64 {
+func idsOf(es []judge.Entry) []int64 {
 	ids := make([]int64, len(es))
 	for i, e := range es {
 		ids[i] = e.JobID

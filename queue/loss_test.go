@@ -33,7 +33,7 @@ func TestALossIsNoticedByEverybody(t *testing.T) {
 			for err == nil && len(es) == 0 {
 				es, err = worker.Receive(t.Context(), 10, 10*time.Millisecond)
 			}
-			if err != nil || !slices.Contains(jobs(es), 4) {
+			if err != nil || !slices.Contains(idsOf(es), 4) {
 				t.Fatalf("received %v, %v; want job 4 at least", es, err)
 			}
 			changes(t, dispatcher)

@@ -1,7 +1,7 @@
 // Package queue carries tickets from the dispatcher to the workers over Redis streams.
 //
 // Delivery is at least once. A ticket may arrive twice, or long after its job was finalized, so a ticket grants
-// nothing: a worker earns the right to write a verdict by claiming the job in package sql.
+// nothing: a worker earns the right to write a verdict by claiming the job in package jobs.
 //
 // Streams hold identifiers, never source code. Redis may lose all of them; the
 // scheduler refills the streams from the outbox (see [Streams.Changed]).
@@ -27,7 +27,7 @@ import (
 	"deepoj/host/judge"
 )
 
-// Delivery carries tickets to workers. [Streams] does so over Redis; package sql
+// Delivery carries tickets to workers. [Streams] does so over Redis; package jobs
 // has another that needs PostgreSQL only.
 type Delivery interface {
 	// Publish adds tickets in order and returns the ids of their entries. After

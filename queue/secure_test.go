@@ -135,7 +135,7 @@ func TestAFailOverOfSentinelsKeepsDelivering(t *testing.T) {
 	var got []int64
 	servicetest.Await(t, "receiving from the new master", func() bool {
 		es, err := q.Receive(t.Context(), 100, 0)
-		got = append(got, jobs(es)...)
+		got = append(got, idsOf(es)...)
 		return err == nil && len(got) > 0 && q.Ack(t.Context(), es...) == nil
 	})
 	if got[len(got)-1] != 3 {

@@ -56,7 +56,7 @@ func TestWorkersShareTheStream(t *testing.T) {
 	if err != nil || len(first) != 3 {
 		t.Fatalf("first = %v, %v", first, err)
 	}
-	if second := jobs(receive(t, b, 1)); !slices.Equal(second, []int64{4}) {
+	if second := idsOf(receive(t, b, 1)); !slices.Equal(second, []int64{4}) {
 		t.Errorf("second = %v, want [4]", second)
 	}
 }
@@ -180,10 +180,10 @@ func TestAPoolHasItsOwnStreamInTheSameSlot(t *testing.T) {
 	gpu := func(c *queue.Config) { c.Pool = "gpu" }
 	publish(t, s.open(t, gpu), tickets(1, 1))
 	publish(t, s.open(t), tickets(2, 2))
-	if got := jobs(receive(t, s.open(t), 1)); got[0] != 2 {
+	if got := idsOf(receive(t, s.open(t), 1)); got[0] != 2 {
 		t.Errorf("the default pool got %v", got)
 	}
-	if got := jobs(receive(t, s.open(t, gpu), 1)); got[0] != 1 {
+	if got := idsOf(receive(t, s.open(t, gpu), 1)); got[0] != 1 {
 		t.Errorf("pool gpu got %v", got)
 	}
 	for _, key := range []string{stream, "{deepoj:jobs}:gpu", "{deepoj:jobs}:epoch"} {

@@ -8,20 +8,21 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // account makes one whose password hash is "hash".
-func account(t *testing.T, s *sql.Store, name string, role judge.Role) *judge.User {
+func account(t *testing.T, s *sqltest.Store, name string, role judge.Role) *judge.User {
 	t.Helper()
-	must(t, s.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "hash", Role: role, By: "test"}))
+	sqltest.Must(t, s.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: "hash", Role: role, By: "test"}))
 	u, err := s.User(t.Context(), name)
-	must(t, err)
+	sqltest.Must(t, err)
 	return u
 }
 
 func TestAnAccountHasOneNameAndAKnownRole(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	u := account(t, s, "root", judge.RoleAdmin)
 	if u.PasswordHash != "hash" || u.Role != judge.RoleAdmin || u.Created.IsZero() || u.Disabled != nil || u.OneTime {
 		t.Errorf("user = %+v", u)
@@ -42,7 +43,7 @@ func TestAnAccountHasOneNameAndAKnownRole(t *testing.T) {
 
 func TestASessionEndsWithTheRightToHaveIt(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	ctx := t.Context()
 	account(t, s, "root", judge.RoleAdmin)
 	known := func(token string) bool {
@@ -57,17 +58,17 @@ func TestASessionEndsWithTheRightToHaveIt(t *testing.T) {
 	begin := func(tokens ...string) {
 		t.Helper()
 		u, err := s.User(ctx, "ann")
-		must(t, err)
+		sqltest.Must(t, err)
 		for _, token := range tokens {
-			must(t, s.SaveSession(ctx, token, u, time.Now().Add(time.Hour)))
+			sqltest.Must(t, s.SaveSession(ctx, token, u, time.Now().Add(time.Hour)))
 			if !known(token) {
 				t.Fatalf("session %s is not known", token)
 			}
 		}
 	}
-	must(t, s.SaveSession(ctx, "stale", ann, time.Now().Add(-time.Hour)))
+	sqltest.Must(t, s.SaveSession(ctx, "stale", ann, time.Now().Add(-time.Hour)))
 	begin("1")
-	must(t, s.DeleteSession(ctx, "1"))
+	sqltest.Must(t, s.DeleteSession(ctx, "1"))
 	if known("stale") || known("1") {
 		t.Error("an expired or ended session is known")
 	}
@@ -75,24 +76,24 @@ func TestASessionEndsWithTheRightToHaveIt(t *testing.T) {
 	if err := s.ChangePassword(ctx, "ann", "another hash", "newer", "2"); !errors.Is(err, sql.ErrNotFound) || !known("3") {
 		t.Errorf("a change from a password that is not theirs: %v", err)
 	}
-	must(t, s.ChangePassword(ctx, "ann", "hash", "newer", "2"))
+	sqltest.Must(t, s.ChangePassword(ctx, "ann", "hash", "newer", "2"))
 	if !known("2") || known("3") {
 		t.Error("a change of the password ends all sessions but the one that changes it")
 	}
 	if err := s.SaveSession(ctx, "late", ann, time.Now().Add(time.Hour)); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("a login that checked the old password: %v", err)
 	}
-	must(t, s.ResetPassword(ctx, "ann", "given", "root"))
+	sqltest.Must(t, s.ResetPassword(ctx, "ann", "given", "root"))
 	if u, err := s.User(ctx, "ann"); known("2") || err != nil || !u.OneTime {
 		t.Errorf("after a reset: %+v, %v", u, err)
 	}
 	begin("4")
-	must(t, s.ChangePassword(ctx, "ann", "given", "own", "4"))
+	sqltest.Must(t, s.ChangePassword(ctx, "ann", "given", "own", "4"))
 	if u, err := s.Session(ctx, "4"); err != nil || u.OneTime {
 		t.Errorf("after the change of a one-time password: %+v, %v", u, err)
 	}
-	must(t, s.Disable(ctx, "ann", true, "root"))
-	must(t, s.Disable(ctx, "ann", true, "root")) // again: nothing to do
+	sqltest.Must(t, s.Disable(ctx, "ann", true, "root"))
+	sqltest.Must(t, s.Disable(ctx, "ann", true, "root")) // again: nothing to do
 	u, err := s.User(ctx, "ann")
 	if err != nil || u.Disabled == nil || known("4") {
 		t.Errorf("after disabling: %+v, %v", u, err)
@@ -100,12 +101,12 @@ func TestASessionEndsWithTheRightToHaveIt(t *testing.T) {
 	if err := s.SaveSession(ctx, "5", u, time.Now().Add(time.Hour)); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("a login of somebody who is disabled: %v", err)
 	}
-	must(t, s.Disable(ctx, "ann", false, "root"))
+	sqltest.Must(t, s.Disable(ctx, "ann", false, "root"))
 	if known("4") {
 		t.Error("enabling revived a session")
 	}
 	begin("6")
-	must(t, s.SetRole(ctx, "ann", judge.RoleStaff, "root"))
+	sqltest.Must(t, s.SetRole(ctx, "ann", judge.RoleStaff, "root"))
 	if u, err := s.Session(ctx, "6"); err != nil || u.Role != judge.RoleStaff {
 		t.Errorf("another role does not count at once: %+v, %v", u, err)
 	}
@@ -117,14 +118,14 @@ func TestASessionEndsWithTheRightToHaveIt(t *testing.T) {
 		}
 	}
 	const acts = "SELECT string_agg(action, ' ' ORDER BY id) FROM audit_log WHERE subject = 'user:ann'"
-	if got := sql.One[string](t, s, acts); got != "user_create password user_reset password user_disable user_enable user_role" {
+	if got := sqltest.One[string](t, s, acts); got != "user_create password user_reset password user_disable user_enable user_role" {
 		t.Errorf("the audit log has %s", got)
 	}
 }
 
 func TestTheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	ctx := t.Context()
 	account(t, s, "root", judge.RoleAdmin)
 	if err := s.SetRole(ctx, "root", judge.RoleStaff, "root"); !errors.Is(err, sql.ErrLastAdmin) {
@@ -150,10 +151,10 @@ func TestTheLastAdministratorStays(t *testing.T) {
 			t.Fatalf("administrators: %+v, %v", admins, err)
 		}
 		for _, name := range []string{"root", "other"} {
-			must(t, s.SetRole(ctx, name, judge.RoleAdmin, "test"))
+			sqltest.Must(t, s.SetRole(ctx, name, judge.RoleAdmin, "test"))
 		}
 	}
-	must(t, s.Disable(ctx, "other", true, "root"))
+	sqltest.Must(t, s.Disable(ctx, "other", true, "root"))
 	if err := s.SetRole(ctx, "root", judge.RoleStaff, "root"); !errors.Is(err, sql.ErrLastAdmin) {
 		t.Errorf("an administrator who is disabled counts: %v", err)
 	}
@@ -161,16 +162,16 @@ func TestTheLastAdministratorStays(t *testing.T) {
 
 func TestAccountsAreListedByName(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	for _, name := range []string{"cat", "ann", "bob", "ant"} {
 		account(t, s, name, judge.RoleContestant)
 	}
-	must(t, s.SetRole(t.Context(), "bob", judge.RoleSetter, "test"))
+	sqltest.Must(t, s.SetRole(t.Context(), "bob", judge.RoleSetter, "test"))
 	for want, f := range map[string]sql.UserFilter{
 		"ann ant bob cat ": {}, "ann ant ": {Prefix: "an"}, "bob ": {Role: judge.RoleSetter}, "bob cat ": {After: "ant"}, "ant bob ": {After: "ann", Limit: 2},
 	} {
 		list, err := s.Users(t.Context(), f)
-		must(t, err)
+		sqltest.Must(t, err)
 		got := ""
 		for _, u := range list {
 			got += u.Name + " "

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
 )
 
 // AuditEntry is a privileged act as the audit log keeps it.
@@ -28,7 +29,7 @@ type AuditFilter struct {
 }
 
 // AuditLog returns the entries that f chooses, newest first.
-func (s *Store) AuditLog(ctx context.Context, f AuditFilter) ([]AuditEntry, error) {
+func (s *Site) AuditLog(ctx context.Context, f AuditFilter) ([]AuditEntry, error) {
 	found, err := s.q.AuditLogList(ctx, planned{s.main}, dbsqlc.AuditLogListParams{
 		Before: orMax(f.Before), Actor: f.Actor, Action: f.Action, Subject: f.Subject, Max: bounded(f.Limit),
 	})
@@ -43,11 +44,11 @@ func (s *Store) AuditLog(ctx context.Context, f AuditFilter) ([]AuditEntry, erro
 }
 
 // AuditNote records a privileged act in the audit log.
-func (s *Store) AuditNote(ctx context.Context, actor, action, subject string, detail any) error {
+func (s *Site) AuditNote(ctx context.Context, actor, action, subject string, detail any) error {
 	var data []byte
 	if detail != nil {
 		var err error
-		if data, err = encode(detail); err != nil {
+		if data, err = pg.Encode(detail); err != nil {
 			return fmt.Errorf("audit %s of %s: %w", action, subject, err)
 		}
 	}

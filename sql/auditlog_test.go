@@ -5,21 +5,22 @@ import (
 	"testing"
 
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 func TestTheAuditLogIsFilteredAndPaged(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	for _, act := range []string{"root user_disable user:ann", "root user_enable user:ann", "prof cancel job:1", "root user_disable user:ann2", "prof user_disable user:"} {
 		f := strings.Fields(act)
-		must(t, s.AuditNote(t.Context(), f[0], f[1], f[2], map[string]string{"act": act}))
+		sqltest.Must(t, s.AuditNote(t.Context(), f[0], f[1], f[2], map[string]string{"act": act}))
 	}
 	for want, f := range map[string]sql.AuditFilter{
 		"5 4 3 2 1": {}, "5 3": {Actor: "prof"}, "5 4 1": {Action: "user_disable"}, "2 1": {Subject: "user:ann"}, "5 4 2 1": {Subject: "user:"},
 		"1": {Actor: "root", Action: "user_disable", Before: 4}, "4 3": {Before: 5, Limit: 2}, "": {Subject: "user"},
 	} {
 		found, err := s.AuditLog(t.Context(), f)
-		must(t, err)
+		sqltest.Must(t, err)
 		var ids []string
 		for _, e := range found {
 			ids = append(ids, string(rune('0'+e.ID)))
@@ -35,12 +36,12 @@ func TestTheAuditLogIsFilteredAndPaged(t *testing.T) {
 
 func TestWhatWorkersRunIsListed(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	first, second := submit(t, s, sub("ann")), submit(t, s, sub("bob"))
-	submit(t, s, sub("cat"))
-	pick(t, s, 10)
-	claim(t, s, first, "w1", 1)
-	claim(t, s, second, "w2", 2)
+	s := sqltest.WithProblem(t)
+	first, second := sqltest.Submit(t, s, sqltest.Sub("ann")), sqltest.Submit(t, s, sqltest.Sub("bob"))
+	sqltest.Submit(t, s, sqltest.Sub("cat"))
+	sqltest.Pick(t, s, 10)
+	sqltest.Claim(t, s, first, "w1", 1)
+	sqltest.Claim(t, s, second, "w2", 2)
 	runs, err := s.WorkerRuns(t.Context())
 	if err != nil || len(runs) != 2 || runs[0].JobID != first || runs[0].Worker != "w1" || runs[1].Worker != "w2" || runs[1].AttemptID != 1 || runs[1].Started.IsZero() {
 		t.Errorf("runs = %+v, %v", runs, err)

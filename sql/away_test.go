@@ -31,7 +31,7 @@ func TestAnOutageIsSaidToBeOne(t *testing.T) {
 		ask := func() {
 			for n := range 4 {
 				all.Go(func() {
-					_, err := s.Submit(t.Context(), sub(fmt.Sprint("author ", round, n)))
+					_, err := s.Submit(t.Context(), sqltest.Sub(fmt.Sprint("author ", round, n)))
 					errs <- err
 				})
 			}

@@ -25,7 +25,7 @@ type Labels struct {
 }
 
 // ProblemLabels returns the labels of a problem.
-func (s *Store) ProblemLabels(ctx context.Context, slug string) (Labels, error) {
+func (s *Site) ProblemLabels(ctx context.Context, slug string) (Labels, error) {
 	v, err := s.q.LabelsGet(ctx, s.main, slug)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Labels{}, nil
@@ -37,7 +37,7 @@ func (s *Store) ProblemLabels(ctx context.Context, slug string) (Labels, error) 
 }
 
 // SetProblemLabels replaces the labels of a problem.
-func (s *Store) SetProblemLabels(ctx context.Context, slug string, l Labels, by string) error {
+func (s *Site) SetProblemLabels(ctx context.Context, slug string, l Labels, by string) error {
 	err := s.q.LabelsSet(ctx, s.main, dbsqlc.LabelsSetParams{Slug: slug, Tags: l.Tags, Difficulty: l.Difficulty, Source: l.Source, Author: l.Author, By: by})
 	if err != nil {
 		return fmt.Errorf("set labels of %s: %w", slug, err)
@@ -73,7 +73,7 @@ type FoundProblem struct {
 
 // SearchProblems returns problems by short name, without statements, samples and
 // files.
-func (s *Store) SearchProblems(ctx context.Context, q Search) ([]FoundProblem, error) {
+func (s *Site) SearchProblems(ctx context.Context, q Search) ([]FoundProblem, error) {
 	words := append([]string{}, strings.Fields(strings.ToLower(q.Words))...)
 	found, err := s.q.ProblemSearch(ctx, s.main, dbsqlc.ProblemSearchParams{
 		Viewer: q.Viewer, Hidden: q.Hidden, Words: words, Tag: q.Tag, Easiest: q.Easiest, Hardest: q.Hardest, Solved: q.Solved, After: q.After,
@@ -101,7 +101,7 @@ type TagCount struct {
 }
 
 // ProblemTags returns the tags of problems, the commonest first.
-func (s *Store) ProblemTags(ctx context.Context, hidden bool, limit int) ([]TagCount, error) {
+func (s *Site) ProblemTags(ctx context.Context, hidden bool, limit int) ([]TagCount, error) {
 	found, err := s.q.ProblemTags(ctx, s.main, dbsqlc.ProblemTagsParams{Hidden: hidden, Max: bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list tags: %w", err)
@@ -131,7 +131,7 @@ type Tally struct {
 }
 
 // Tallies counts what [Statistics] count, of several problems at once.
-func (s *Store) Tallies(ctx context.Context, slugs []string) (map[string]Tally, error) {
+func (s *Site) Tallies(ctx context.Context, slugs []string) (map[string]Tally, error) {
 	found, err := s.q.StatisticsPeople(ctx, planned{s.main}, slugs)
 	if err != nil {
 		return nil, fmt.Errorf("count who solved %d problems: %w", len(slugs), err)
@@ -164,7 +164,7 @@ const recordsOf = 5000
 
 // ProblemStatistics returns the statistics of a problem, with so many records of each
 // kind.
-func (s *Store) ProblemStatistics(ctx context.Context, slug string, records int) (st Statistics, err error) {
+func (s *Site) ProblemStatistics(ctx context.Context, slug string, records int) (st Statistics, err error) {
 	counts, err := s.q.StatisticsVerdicts(ctx, planned{s.main}, slug)
 	if err != nil {
 		return st, fmt.Errorf("statistics of %s: %w", slug, err)
@@ -187,4 +187,73 @@ func (s *Store) ProblemStatistics(ctx context.Context, slug string, records int)
 		}
 	}
 	return st, nil
+}
+
+// pictured bounds how many of the newest rows a picture is made of, so that it
+// costs no more on a site with millions.
+const pictured = 2000
+
+// Day is how many submissions came on a day (UTC).
+type Day struct {
+	Ago       int // days before today
+	Submitted int64
+	Accepted  int64
+}
+
+// History counts submissions that f chooses by day, of the last days and no more
+// than the newest 2000, oldest first. Days without any are left out.
+func (s *Site) History(ctx context.Context, f Filter, days int) ([]Day, error) {
+	found, err := s.q.HistoryDays(ctx, planned{s.main}, dbsqlc.HistoryDaysParams{
+		Author: f.Author, Problem: f.Problem, Language: f.Language, Verdict: string(f.Verdict), Most: pictured, Days: int32(days),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count submissions by day: %w", err)
+	}
+	out := make([]Day, len(found))
+	for i, d := range found {
+		out[i] = Day{int(d.DaysAgo), d.Submitted, d.Accepted}
+	}
+	return out, nil
+}
+
+// Best is how many authors have a best score.
+type Best struct {
+	Score   float64
+	Authors int64
+}
+
+// BestScores counts authors by their best score on a problem, among its newest 2000
+// submissions that have one, lowest first.
+func (s *Site) BestScores(ctx context.Context, problem string) ([]Best, error) {
+	found, err := s.q.BestScores(ctx, planned{s.main}, dbsqlc.BestScoresParams{Problem: problem, Most: pictured})
+	if err != nil {
+		return nil, fmt.Errorf("count best scores of %s: %w", problem, err)
+	}
+	out := make([]Best, len(found))
+	for i, b := range found {
+		out[i] = Best{b.Best, b.Authors}
+	}
+	return out, nil
+}
+
+// Flow is how many jobs came in a minute, and how many were done with: judged,
+// cancelled or given up.
+type Flow struct {
+	Ago        int // minutes before now
+	Came, Went int64
+}
+
+// QueueFlow counts what came and went in each minute of the last hour, newest first.
+// Of what was cancelled or given up, the newest 2000 jobs count. Minutes without any
+// are left out.
+func (r Reader) QueueFlow(ctx context.Context) ([]Flow, error) {
+	found, err := r.s.q.QueueFlow(ctx, r.s.main, dbsqlc.QueueFlowParams{Most: pictured, Whole: r.whole})
+	if err != nil {
+		return nil, fmt.Errorf("count what came and went: %w", err)
+	}
+	out := make([]Flow, len(found))
+	for i, f := range found {
+		out[i] = Flow{int(f.MinutesAgo), f.Came, f.Went}
+	}
+	return out, nil
 }

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // manyTries fills the database with submissions by 400 people to problems p0, p1 …, a third
 // of them to the first ten: finished with every verdict, unfinished, runs, drafts, outside
 // of spaces and in some that are closed, open or have no end, official and not.
-func manyTries(t *testing.T, s *sql.Store, problems, tries int) {
+func manyTries(t *testing.T, s *sqltest.Store, problems, tries int) {
 	t.Helper()
 	s.Exec(t, `INSERT INTO spaces (slug, title, closes_at, created_by) VALUES
 		('closed', 'x', now() - interval '1 hour', 'test'), ('open', 'x', now() + interval '1 hour', 'test'), ('endless', 'x', NULL, 'test')`)
@@ -30,11 +31,11 @@ func manyTries(t *testing.T, s *sql.Store, problems, tries int) {
 
 func TestTalliesAgreeWithACountByHand(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	const problems = 60
 	manyTries(t, s, problems, 8000)
 	want, people, solvers := map[string]sql.Tally{}, map[[2]string]bool{}, map[[2]string]bool{}
-	for _, row := range sql.All[[]string](t, s, `SELECT ARRAY[p.problem, p.author, j.kind, coalesce(j.verdict, ''), coalesce(c.slug, ''), p.unofficial::text]
+	for _, row := range sqltest.All[[]string](t, s, `SELECT ARRAY[p.problem, p.author, j.kind, coalesce(j.verdict, ''), coalesce(c.slug, ''), p.unofficial::text]
 		FROM job_payloads p JOIN jobs j USING (job_id) LEFT JOIN spaces c ON c.id = p.space_id WHERE p.problem LIKE 'p%'`) {
 		problem, author, kind, verdict, space, unofficial := row[0], row[1], row[2], row[3], row[4], row[5]
 		if kind != "submission" || slices.Contains([]string{"", "JE", "SE"}, verdict) || unofficial == "true" || !slices.Contains([]string{"", "closed"}, space) {
@@ -57,7 +58,7 @@ func TestTalliesAgreeWithACountByHand(t *testing.T) {
 		slugs = append(slugs, fmt.Sprint("p", i))
 	}
 	got, err := s.Tallies(t.Context(), append(slugs, "p1")) // asked for twice, it is counted once
-	must(t, err)
+	sqltest.Must(t, err)
 	if len(got) != len(want) || len(want) != problems {
 		t.Errorf("%d problems were tried, want %d of %d", len(got), len(want), problems)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
+	"deepoj/sql/jobs"
 )
 
 // DeadLetter is a job that was given up.
@@ -32,7 +34,7 @@ type DeadLetter struct {
 
 // DeadLetters returns dead letters of jobs with an id below before (0 = no
 // bound), newest first.
-func (s *Store) DeadLetters(ctx context.Context, before int64, unresolved bool, limit int) ([]DeadLetter, error) {
+func (s *Site) DeadLetters(ctx context.Context, before int64, unresolved bool, limit int) ([]DeadLetter, error) {
 	return s.deadLetters(ctx, dbsqlc.DeadLetterListParams{Before: orMax(before), Unresolved: unresolved, Max: bounded(limit)})
 }
 
@@ -44,7 +46,7 @@ type DeadReason struct {
 
 // DeadReasons returns why jobs were given up that nobody has resolved, the most
 // frequent reason first.
-func (s *Store) DeadReasons(ctx context.Context) ([]DeadReason, error) {
+func (s *Site) DeadReasons(ctx context.Context) ([]DeadReason, error) {
 	found, err := s.q.DeadLetterReasons(ctx, s.main)
 	if err != nil {
 		return nil, fmt.Errorf("count dead letters: %w", err)
@@ -57,7 +59,7 @@ func (s *Store) DeadReasons(ctx context.Context) ([]DeadReason, error) {
 }
 
 // DeadLetter returns the newest dead letter of a job, or [ErrNotFound].
-func (s *Store) DeadLetter(ctx context.Context, jobID int64) (DeadLetter, error) {
+func (s *Site) DeadLetter(ctx context.Context, jobID int64) (DeadLetter, error) {
 	found, err := s.deadLetters(ctx, dbsqlc.DeadLetterListParams{Before: orMax(0), JobID: jobID, Max: 1})
 	if err != nil {
 		return DeadLetter{}, err
@@ -68,7 +70,7 @@ func (s *Store) DeadLetter(ctx context.Context, jobID int64) (DeadLetter, error)
 	return found[0], nil
 }
 
-func (s *Store) deadLetters(ctx context.Context, p dbsqlc.DeadLetterListParams) ([]DeadLetter, error) {
+func (s *Site) deadLetters(ctx context.Context, p dbsqlc.DeadLetterListParams) ([]DeadLetter, error) {
 	found, err := s.q.DeadLetterList(ctx, s.main, p)
 	if err != nil {
 		return nil, fmt.Errorf("list dead letters: %w", err)
@@ -97,8 +99,8 @@ type Attempt struct {
 
 // Attempts returns the attempts of a job that ended without a result, oldest
 // first.
-func (s *Store) Attempts(ctx context.Context, jobID int64) ([]Attempt, error) {
-	return rows(ctx, s, s.queue, "DeadLetterAttempts", args{"job_id": jobID}, func(r pgx.CollectableRow) (a Attempt, err error) {
+func (s *Site) Attempts(ctx context.Context, jobID int64) ([]Attempt, error) {
+	return pg.Rows(ctx, s.db, s.queue, "DeadLetterAttempts", pg.Args{"job_id": jobID}, func(r pgx.CollectableRow) (a Attempt, err error) {
 		return a, r.Scan(&a.AttemptID, &a.Generation, &a.Worker, &a.Started, &a.Ended, &a.Outcome, (*[]byte)(&a.Error))
 	})
 }
@@ -106,13 +108,13 @@ func (s *Store) Attempts(ctx context.Context, jobID int64) ([]Attempt, error) {
 // Replay has a dead job judged again, which resolves its dead letter, and returns
 // its new generation. It returns a [*judge.RejectedError] if the job is not
 // dead.
-func (s *Store) Replay(ctx context.Context, jobID int64, by string) (int32, error) {
-	_, found, err := row(ctx, s, s.queue, "JobDead", args{"job_id": jobID}, pgx.RowTo[int64])
+func (s *Site) Replay(ctx context.Context, jobID int64, by string) (int32, error) {
+	_, found, err := pg.Row(ctx, s.db, s.queue, "JobDead", pg.Args{"job_id": jobID}, pgx.RowTo[int64])
 	if err != nil {
 		return 0, fmt.Errorf("replay job %d: %w", jobID, err)
 	}
 	if !found {
-		return 0, s.refused(ctx, jobID)
+		return 0, jobs.Refused(ctx, s.db, jobID)
 	}
 	generations, err := s.Rejudge(ctx, []int64{jobID}, judge.LaneRejudge, by)
 	return generations[jobID], err
@@ -125,7 +127,7 @@ const replayBatch = 200
 // any) before it was called, a bounded number with each statement, and returns how
 // many. What was begun when ctx ends stays done, and calling it again does the
 // rest. The audit log has an entry for all and one for each.
-func (s *Store) ReplayAll(ctx context.Context, reason, by string) (n int, err error) {
+func (s *Site) ReplayAll(ctx context.Context, reason, by string) (n int, err error) {
 	now, err := s.q.DatabaseNow(ctx, s.main)
 	if err != nil {
 		return 0, fmt.Errorf("replay dead letters: %w", err)
@@ -156,8 +158,8 @@ func (s *Store) ReplayAll(ctx context.Context, reason, by string) (n int, err er
 
 // Discard resolves a dead letter without judging the job again, for a reason that
 // is kept; [ErrNotFound] if there is none that is unresolved.
-func (s *Store) Discard(ctx context.Context, jobID int64, by, reason string) error {
-	_, found, err := row(ctx, s, s.queue, "DeadLetterDiscard", args{"job_id": jobID, "by": by, "reason": reason}, pgx.RowTo[int64])
+func (s *Site) Discard(ctx context.Context, jobID int64, by, reason string) error {
+	_, found, err := pg.Row(ctx, s.db, s.queue, "DeadLetterDiscard", pg.Args{"job_id": jobID, "by": by, "reason": reason}, pgx.RowTo[int64])
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // NoteDraft says which version a stored job of kind draft is about. Once is enough.
-func (s *Store) NoteDraft(ctx context.Context, jobID int64, slug, version, author string) error {
+func (s *Site) NoteDraft(ctx context.Context, jobID int64, slug, version, author string) error {
 	err := s.q.DraftNote(ctx, s.main, dbsqlc.DraftNoteParams{JobID: jobID, Slug: slug, Version: version, Author: author})
 	if err != nil {
 		return fmt.Errorf("note draft submission %d: %w", jobID, err)
@@ -24,7 +24,7 @@ func (s *Store) NoteDraft(ctx context.Context, jobID int64, slug, version, autho
 
 // LabelledVersion returns a version of a problem as its page would show it, live or
 // not, or [ErrNotFound].
-func (s *Store) LabelledVersion(ctx context.Context, slug, version string) (*judge.Problem, error) {
+func (s *Site) LabelledVersion(ctx context.Context, slug, version string) (*judge.Problem, error) {
 	v, err := s.q.VersionLabelled(ctx, s.main, dbsqlc.VersionLabelledParams{Slug: slug, Version: version})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -39,7 +39,7 @@ func (s *Store) LabelledVersion(ctx context.Context, slug, version string) (*jud
 
 // NewestVersion returns the version of a problem that was made last, and who made it,
 // or [ErrNotFound].
-func (s *Store) NewestVersion(ctx context.Context, slug string) (judge.ProblemVersion, error) {
+func (s *Site) NewestVersion(ctx context.Context, slug string) (judge.ProblemVersion, error) {
 	v, err := s.q.VersionNewest(ctx, s.main, slug)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -58,8 +58,8 @@ type Edit struct {
 }
 
 // BeginEdit takes the turn to make the version that follows one. False says that
-// somebody else has it: see [Store.EditOf].
-func (s *Store) BeginEdit(ctx context.Context, slug, seen, by string) (bool, error) {
+// somebody else has it: see [Site.EditOf].
+func (s *Site) BeginEdit(ctx context.Context, slug, seen, by string) (bool, error) {
 	n, err := s.q.EditBegin(ctx, s.main, dbsqlc.EditBeginParams{Slug: slug, Seen: seen, By: by})
 	if err != nil {
 		return false, fmt.Errorf("begin a change of %s: %w", slug, err)
@@ -67,9 +67,9 @@ func (s *Store) BeginEdit(ctx context.Context, slug, seen, by string) (bool, err
 	return n > 0, nil
 }
 
-// EndEdit says which job makes the version that [Store.BeginEdit] gave the turn for;
+// EndEdit says which job makes the version that [Site.BeginEdit] gave the turn for;
 // 0 = there is none after all.
-func (s *Store) EndEdit(ctx context.Context, slug, seen, by string, jobID int64) (err error) {
+func (s *Site) EndEdit(ctx context.Context, slug, seen, by string, jobID int64) (err error) {
 	if jobID == 0 {
 		err = s.q.EditEnd(ctx, s.main, dbsqlc.EditEndParams{Slug: slug, Seen: seen, By: by})
 	} else {
@@ -82,7 +82,7 @@ func (s *Store) EndEdit(ctx context.Context, slug, seen, by string, jobID int64)
 }
 
 // EditOf returns the save of what follows a version, or [ErrNotFound].
-func (s *Store) EditOf(ctx context.Context, slug, seen string) (Edit, error) {
+func (s *Site) EditOf(ctx context.Context, slug, seen string) (Edit, error) {
 	v, err := s.q.EditGet(ctx, s.main, dbsqlc.EditGetParams{Slug: slug, Seen: seen})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -101,7 +101,7 @@ func draftPayload(slug, version, language string, sources []judge.Source) (json.
 }
 
 // SubmitDraft stores a program that is to be judged on a version, live or not.
-func (s *Store) SubmitDraft(ctx context.Context, n NewJob, version string) (Receipt, error) {
+func (s *Site) SubmitDraft(ctx context.Context, n NewJob, version string) (Receipt, error) {
 	payload, err := draftPayload(n.Problem, version, n.Language, n.Sources)
 	if err != nil {
 		return Receipt{}, fmt.Errorf("submit to a draft: %w", err)
@@ -117,7 +117,7 @@ func (s *Store) SubmitDraft(ctx context.Context, n NewJob, version string) (Rece
 
 // VersionAsImported returns a version of a problem as its package says, whatever its
 // setters say beside it.
-func (s *Store) VersionAsImported(ctx context.Context, slug, version string) (judge.Problem, error) {
+func (s *Site) VersionAsImported(ctx context.Context, slug, version string) (judge.Problem, error) {
 	v, err := s.q.VersionAsImported(ctx, s.main, dbsqlc.VersionAsImportedParams{Slug: slug, Version: version})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound

@@ -10,6 +10,7 @@ import (
 	"deepoj/host/embedded/servicetest"
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // TestAFullDiskLosesNothingThatWasAccepted hands in until the disk of the database is
@@ -33,7 +34,7 @@ func TestAFullDiskLosesNothingThatWasAccepted(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s, err := sql.Open(t.Context(), sql.Config{DSN: server.DSN()})
+	s, err := sqltest.OpenWith(t.Context(), sql.Config{DSN: server.DSN()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestAFullDiskLosesNothingThatWasAccepted(t *testing.T) {
 	}
 	var accepted []int64
 	hand := func() error {
-		r, err := s.Submit(t.Context(), sub("ann", big))
+		r, err := s.Submit(t.Context(), sqltest.Sub("ann", big))
 		if err == nil {
 			accepted = append(accepted, r.JobID)
 		}

@@ -10,11 +10,12 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 func TestAnIdentityGetsOneAccountHoweverOftenItComesAtOnce(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	id := judge.Identity{Issuer: "https://a.example", Subject: "1"}
 	if _, err := s.IdentityUser(t.Context(), id); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("an account of nobody: %v", err)
@@ -46,11 +47,11 @@ func TestAnIdentityGetsOneAccountHoweverOftenItComesAtOnce(t *testing.T) {
 
 func TestALoginThatWasBegunIsTakenOnceAndInTime(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	ctx := t.Context()
 	l := sql.BegunLogin{Nonce: "n", Verifier: "v", Next: "/"}
-	must(t, s.BeginLogin(ctx, "late", "b", l, time.Now().Add(-time.Second)))
-	must(t, s.BeginLogin(ctx, "state", "b", l, time.Now().Add(time.Hour)))
+	sqltest.Must(t, s.BeginLogin(ctx, "late", "b", l, time.Now().Add(-time.Second)))
+	sqltest.Must(t, s.BeginLogin(ctx, "state", "b", l, time.Now().Add(time.Hour)))
 	for _, tt := range [][2]string{{"late", "b"}, {"state", "other"}, {"nothing", "b"}} {
 		if _, err := s.TakeLogin(ctx, tt[0], tt[1]); !errors.Is(err, sql.ErrNotFound) {
 			t.Errorf("%v: %v", tt, err)
@@ -62,7 +63,7 @@ func TestALoginThatWasBegunIsTakenOnceAndInTime(t *testing.T) {
 	if _, err := s.TakeLogin(ctx, "state", "b"); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("took it twice: %v", err)
 	}
-	if n := sql.One[int64](t, s, "SELECT count(*) FROM oidc_logins"); n != 0 {
+	if n := sqltest.One[int64](t, s, "SELECT count(*) FROM oidc_logins"); n != 0 {
 		t.Errorf("%d logins that are over are kept", n)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // CreateKey stores a key of a user by the hash of its secret, and returns it with
 // its id. It returns [ErrNotFound] if there is no such user, or they are disabled.
-func (s *Store) CreateKey(ctx context.Context, k judge.Key, secretHash, by string) (judge.Key, error) {
+func (s *Site) CreateKey(ctx context.Context, k judge.Key, secretHash, by string) (judge.Key, error) {
 	made, err := s.q.KeyCreate(ctx, s.main, dbsqlc.KeyCreateParams{
 		KeyHash: secretHash, UserName: k.User, Label: k.Label, Scope: string(k.Scope), ExpiresAt: k.Expires, By: by,
 	})
@@ -30,7 +30,7 @@ func (s *Store) CreateKey(ctx context.Context, k judge.Key, secretHash, by strin
 // KeyOwner returns whose key has this hash, and the key's id and scope. It returns
 // [ErrNotFound] if there is none, or it has expired or was revoked, or its owner
 // may not log in. The use is noted.
-func (s *Store) KeyOwner(ctx context.Context, secretHash string) (*judge.User, judge.Key, error) {
+func (s *Site) KeyOwner(ctx context.Context, secretHash string) (*judge.User, judge.Key, error) {
 	k, err := s.q.KeyUser(ctx, s.main, secretHash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -43,7 +43,7 @@ func (s *Store) KeyOwner(ctx context.Context, secretHash string) (*judge.User, j
 
 // Keys returns keys of a user with an id below before (0 = no bound), newest
 // first.
-func (s *Store) Keys(ctx context.Context, user string, before int64, limit int) ([]judge.Key, error) {
+func (s *Site) Keys(ctx context.Context, user string, before int64, limit int) ([]judge.Key, error) {
 	found, err := s.q.KeyList(ctx, s.main, dbsqlc.KeyListParams{UserName: user, Before: orMax(before), Max: bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list keys of %s: %w", user, err)
@@ -61,7 +61,7 @@ func (s *Store) Keys(ctx context.Context, user string, before int64, limit int) 
 // RevokeKey has a key refused from now on. It returns [ErrNotFound] if there is no
 // such key, or, unless user is "", if it is not that user's. Revoking it again
 // changes nothing.
-func (s *Store) RevokeKey(ctx context.Context, id int64, user, by string) error {
+func (s *Site) RevokeKey(ctx context.Context, id int64, user, by string) error {
 	_, err := s.q.KeyRevoke(ctx, s.main, dbsqlc.KeyRevokeParams{ID: id, UserName: user, By: by})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound

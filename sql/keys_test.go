@@ -7,11 +7,12 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 func TestAKeyWorksWhileItAndItsOwnerMayBeUsed(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	ctx := t.Context()
 	account(t, s, "root", judge.RoleAdmin)
 	account(t, s, "ann", judge.RoleSetter)
@@ -26,7 +27,7 @@ func TestAKeyWorksWhileItAndItsOwnerMayBeUsed(t *testing.T) {
 	give := func(hash string, expires *time.Time) judge.Key {
 		t.Helper()
 		k, err := s.CreateKey(ctx, judge.Key{User: "ann", Label: hash, Scope: judge.ScopeSubmit, Expires: expires}, hash, "ann")
-		must(t, err)
+		sqltest.Must(t, err)
 		return k
 	}
 	first := give("1", nil)
@@ -52,41 +53,41 @@ func TestAKeyWorksWhileItAndItsOwnerMayBeUsed(t *testing.T) {
 	if err := s.RevokeKey(ctx, first.ID, "root", "root"); !errors.Is(err, sql.ErrNotFound) || !works("1") {
 		t.Errorf("a key of somebody else: %v", err)
 	}
-	must(t, s.Disable(ctx, "ann", true, "root"))
+	sqltest.Must(t, s.Disable(ctx, "ann", true, "root"))
 	if works("1") {
 		t.Error("a key of somebody who is disabled works")
 	}
-	must(t, s.Disable(ctx, "ann", false, "root"))
-	must(t, s.ResetPassword(ctx, "ann", "given", "root"))
+	sqltest.Must(t, s.Disable(ctx, "ann", false, "root"))
+	sqltest.Must(t, s.ResetPassword(ctx, "ann", "given", "root"))
 	if works("1") {
 		t.Error("a key works while its owner has to change their password")
 	}
-	must(t, s.ChangePassword(ctx, "ann", "given", "own", ""))
+	sqltest.Must(t, s.ChangePassword(ctx, "ann", "given", "own", ""))
 	if !works("1") {
 		t.Error("the key does not work again")
 	}
-	must(t, s.RevokeKey(ctx, first.ID, "ann", "ann"))
-	must(t, s.RevokeKey(ctx, first.ID, "", "root")) // again: nothing to do
+	sqltest.Must(t, s.RevokeKey(ctx, first.ID, "ann", "ann"))
+	sqltest.Must(t, s.RevokeKey(ctx, first.ID, "", "root")) // again: nothing to do
 	if works("1") || !works("2") {
 		t.Error("the key that was revoked works, or another does not")
 	}
 	const acts = "SELECT string_agg(action || ' ' || actor, ', ' ORDER BY id) FROM audit_log WHERE subject = 'key:1'"
-	if got := sql.One[string](t, s, acts); got != "key_create ann, key_revoke ann" {
+	if got := sqltest.One[string](t, s, acts); got != "key_create ann, key_revoke ann" {
 		t.Errorf("the audit log has %s", got)
 	}
 }
 
 func TestTheUseOfAKeyIsNotedToTheMinute(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	account(t, s, "ann", judge.RoleContestant)
 	_, err := s.CreateKey(t.Context(), judge.Key{User: "ann", Scope: judge.ScopeRead}, "1", "ann")
-	must(t, err)
+	sqltest.Must(t, err)
 	use := func() time.Time {
 		t.Helper()
 		_, _, err := s.KeyOwner(t.Context(), "1")
-		must(t, err)
-		return sql.One[time.Time](t, s, "SELECT last_used_at FROM api_keys")
+		sqltest.Must(t, err)
+		return sqltest.One[time.Time](t, s, "SELECT last_used_at FROM api_keys")
 	}
 	first := use()
 	s.Exec(t, "UPDATE api_keys SET last_used_at = $1", first.Add(-30*time.Second))

@@ -15,21 +15,21 @@ import (
 
 func TestALanguageStaysOfferedUntilStaffTakeItOff(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	java := judge.Language{ID: "java", Name: "Java", Version: "17", Available: true}
-	must(t, s.OfferLanguages(t.Context(), []judge.Language{java, {ID: "kotlin", Name: "Kotlin", Unavailable: "no compiler"}}))
-	must(t, s.WorkerGone(t.Context(), "w1"))
+	sqltest.Must(t, s.OfferLanguages(t.Context(), []judge.Language{java, {ID: "kotlin", Name: "Kotlin", Unavailable: "no compiler"}}))
+	sqltest.Must(t, s.WorkerGone(t.Context(), "w1"))
 	if ls, err := s.Languages(t.Context()); err != nil || len(ls) != 1 || ls[0].ID != "java" || ls[0].Withdrawn {
 		t.Fatalf("languages = %+v, %v; want what a worker was able to judge", ls, err)
 	}
-	must(t, s.WithdrawLanguage(t.Context(), "java", true, "prof"))
-	must(t, s.WithdrawLanguage(t.Context(), "java", true, "prof")) // again: nothing to do
+	sqltest.Must(t, s.WithdrawLanguage(t.Context(), "java", true, "prof"))
+	sqltest.Must(t, s.WithdrawLanguage(t.Context(), "java", true, "prof")) // again: nothing to do
 	java.Name = "Java 21"
-	must(t, s.OfferLanguages(t.Context(), []judge.Language{java}))
+	sqltest.Must(t, s.OfferLanguages(t.Context(), []judge.Language{java}))
 	if ls, err := s.Languages(t.Context()); err != nil || len(ls) != 1 || ls[0].Name != "Java 21" || !ls[0].Withdrawn {
 		t.Errorf("languages = %+v, %v; want Java described anew, and still off", ls, err)
 	}
-	must(t, s.WithdrawLanguage(t.Context(), "java", false, "prof"))
+	sqltest.Must(t, s.WithdrawLanguage(t.Context(), "java", false, "prof"))
 	if err := s.WithdrawLanguage(t.Context(), "cobol", true, "prof"); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("an unknown language: %v", err)
 	}
@@ -44,16 +44,16 @@ func TestALanguageStaysOfferedUntilStaffTakeItOff(t *testing.T) {
 func TestAnOldInstallationOffersWhatItsWorkersHad(t *testing.T) {
 	t.Parallel()
 	s := sqltest.DB(t)
-	must(t, s.WorkerBeat(t.Context(), judge.WorkerInfo{Name: "w1", Started: time.Now(), Languages: []judge.Language{
+	sqltest.Must(t, s.WorkerBeat(t.Context(), judge.WorkerInfo{Name: "w1", Started: time.Now(), Languages: []judge.Language{
 		{ID: "cpp", Name: "C++", Available: true}, {ID: "rust", Name: "Rust", Unavailable: "rustc is missing"},
 	}}))
-	must(t, s.WorkerBeat(t.Context(), judge.WorkerInfo{Name: "w2", Started: time.Now()}))
+	sqltest.Must(t, s.WorkerBeat(t.Context(), judge.WorkerInfo{Name: "w2", Started: time.Now()}))
 	names, err := filepath.Glob("migrations/*_offered_languages.sql")
 	if err != nil || len(names) != 1 {
 		t.Fatalf("the step is %v, %v", names, err)
 	}
 	step, err := os.ReadFile(names[0])
-	must(t, err)
+	sqltest.Must(t, err)
 	s.Exec(t, "DROP TABLE languages")
 	for statement := range strings.SplitSeq(string(step), ";\n") {
 		if strings.TrimSpace(statement) != "" {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/sql/sqltest"
 )
 
@@ -22,10 +21,10 @@ const companions = `
 
 func TestGoAndSQLAgreeOnTheMovesOfAJob(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	for _, from := range judge.Statuses {
 		for _, to := range judge.Statuses {
-			id := sql.One[int64](t, s, `
+			id := sqltest.One[int64](t, s, `
 				INSERT INTO jobs (queue, status, attempt_id, max_tries, lease_owner, lease_token, lease_until, started_at, finished_at)
 				SELECT 'default', $1::text, 1, 5, CASE WHEN $1 = 'running' THEN 'w' END, CASE WHEN $1 = 'running' THEN gen_random_uuid() END,
 					CASE WHEN $1 = 'running' THEN now() END, CASE WHEN $1 IN ('running', 'finished') THEN now() END,
@@ -42,14 +41,14 @@ func TestGoAndSQLAgreeOnTheMovesOfAJob(t *testing.T) {
 
 func TestGoAndSQLAgreeOnStates(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	for _, st := range judge.Statuses {
-		got := sql.One[string](t, s, `SELECT CASE $1::text WHEN 'pending' THEN 'queued' WHEN 'running' THEN 'processing' ELSE 'done' END`, string(st))
+		got := sqltest.One[string](t, s, `SELECT CASE $1::text WHEN 'pending' THEN 'queued' WHEN 'running' THEN 'processing' ELSE 'done' END`, string(st))
 		if got != string(st.State()) {
 			t.Errorf("%s is %s in SQL and %s in Go", st, got, st.State())
 		}
 	}
-	def := sql.One[string](t, s, `SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+	def := sqltest.One[string](t, s, `SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
 		WHERE d.adrelid = 'jobs'::regclass AND a.attname = 'state' AND a.attgenerated = 's'`)
 	for _, st := range []judge.Status{judge.Pending, judge.Running} {
 		if !strings.Contains(def, fmt.Sprintf("'%s'::text THEN '%s'", st, st.State())) {
@@ -60,10 +59,10 @@ func TestGoAndSQLAgreeOnStates(t *testing.T) {
 
 func TestGoAndSQLAgreeOnWords(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	// The words of a CHECK constraint, in order.
 	words := func(constraint string) []string {
-		return sql.All[string](t, s, `SELECT m[1] FROM pg_constraint c, regexp_matches(pg_get_constraintdef(c.oid), '''(\w+)''::text', 'g') m
+		return sqltest.All[string](t, s, `SELECT m[1] FROM pg_constraint c, regexp_matches(pg_get_constraintdef(c.oid), '''(\w+)''::text', 'g') m
 			WHERE c.conname = $1 ORDER BY 1`, constraint)
 	}
 	tests := map[string][]string{
@@ -82,9 +81,9 @@ func TestGoAndSQLAgreeOnWords(t *testing.T) {
 
 func TestTheFenceOnlyGrows(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
-	id := submit(t, s, sub("alice"))
-	finalize(t, s, claim(t, s, id, "w1", 1).Attempt, judge.AC)
+	s := sqltest.Audited(t)
+	id := sqltest.Submit(t, s, sqltest.Sub("alice"))
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, id, "w1", 1).Attempt, judge.AC)
 	for _, change := range []string{
 		"attempt_id = 0", "generation = 0", "attempt_id = attempt_id - 1", "tries = -1", "tries = max_tries + 1",
 		"lease_owner = 'w'", "finished_at = NULL",
@@ -101,8 +100,8 @@ func TestTheFenceOnlyGrows(t *testing.T) {
 
 func TestNoIndexOnJobsKeepsATransitionFromBeingHeapOnly(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	for _, def := range sql.All[string](t, s, "SELECT indexdef FROM pg_indexes WHERE tablename = 'jobs'") {
+	s := sqltest.WithProblem(t)
+	for _, def := range sqltest.All[string](t, s, "SELECT indexdef FROM pg_indexes WHERE tablename = 'jobs'") {
 		for _, column := range []string{"status", "state", "lease_", "attempt_id", "generation", "tries", "not_before", "_at"} {
 			if strings.Contains(def, column) {
 				t.Errorf("%s mentions %s", def, column)
@@ -115,15 +114,15 @@ func TestTransitionsAreHeapOnlyUpdates(t *testing.T) {
 	t.Parallel()
 	dsn := sqltest.DSN(t)
 	worker := sqltest.Open(t, dsn)
-	must(t, worker.SaveProblem(t.Context(), judge.Problem{Slug: "aplusb", Version: "sha256:00"}, "test"))
+	sqltest.Must(t, worker.SaveProblem(t.Context(), judge.Problem{Slug: "aplusb", Version: "sha256:00"}, "test"))
 	const jobs = 5 // so few that every version has room on their page
-	for n, id := range submitMany(t, worker, jobs) {
-		finalize(t, worker, claim(t, worker, id, "w1", n).Attempt, judge.AC)
+	for n, id := range sqltest.SubmitMany(t, worker, jobs) {
+		sqltest.Finalize(t, worker, sqltest.Claim(t, worker, id, "w1", n).Attempt, judge.AC)
 	}
 	worker.Close() // a backend reports its figures when it ends
 	s := sqltest.Open(t, dsn)
 	for deadline := time.After(30 * time.Second); ; {
-		if sql.One[int64](t, s, "SELECT n_tup_upd FROM pg_stat_user_tables WHERE relname = 'jobs'") >= 2*jobs {
+		if sqltest.One[int64](t, s, "SELECT n_tup_upd FROM pg_stat_user_tables WHERE relname = 'jobs'") >= 2*jobs {
 			break
 		}
 		select {
@@ -132,7 +131,7 @@ func TestTransitionsAreHeapOnlyUpdates(t *testing.T) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	if n := sql.One[int64](t, s, "SELECT n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'jobs'"); n > 0 {
+	if n := sqltest.One[int64](t, s, "SELECT n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'jobs'"); n > 0 {
 		t.Errorf("%d updates of jobs were not heap-only", n)
 	}
 }

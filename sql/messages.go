@@ -25,7 +25,7 @@ type MessageRule struct {
 }
 
 // CheckerMessages returns the rule of a problem.
-func (s *Store) CheckerMessages(ctx context.Context, slug string) (MessageRule, error) {
+func (s *Site) CheckerMessages(ctx context.Context, slug string) (MessageRule, error) {
 	v, err := s.q.CheckerMessagesGet(ctx, s.main, slug)
 	if err != nil {
 		return MessageRule{}, fmt.Errorf("who reads the checker messages of %s: %w", slug, err)
@@ -35,7 +35,7 @@ func (s *Store) CheckerMessages(ctx context.Context, slug string) (MessageRule, 
 
 // SetCheckerMessages chooses who reads what the checkers of a problem say; "" is as
 // its package says. It returns a [*judge.FieldError] when everybody must not.
-func (s *Store) SetCheckerMessages(ctx context.Context, slug string, who judge.CheckerMessages, by string) error {
+func (s *Site) SetCheckerMessages(ctx context.Context, slug string, who judge.CheckerMessages, by string) error {
 	if who != "" && !who.Valid() {
 		return &judge.FieldError{Field: "checker_messages", Reason: "unknown", Remedy: "choose nobody, samples or all"}
 	}
@@ -63,7 +63,7 @@ func (r MessageRule) Remedy() string {
 }
 
 // MessagesOfJob returns who reads what the checkers say of a submission or run.
-func (s *Store) MessagesOfJob(ctx context.Context, jobID int64) (judge.CheckerMessages, error) {
+func (s *Site) MessagesOfJob(ctx context.Context, jobID int64) (judge.CheckerMessages, error) {
 	counts, err := s.q.CheckerMessagesOfJob(ctx, s.main, jobID)
 	if err != nil {
 		return "", fmt.Errorf("who reads the checker messages of job %d: %w", jobID, err)

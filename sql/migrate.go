@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"deepoj/sql/internal/pg"
 )
 
 //go:embed migrations/*.sql
@@ -87,13 +89,13 @@ type Schema struct {
 }
 
 // Schema reads how far the database is migrated. It changes nothing.
-func (s *Store) Schema(ctx context.Context) (Schema, error) {
+func (d *DB) Schema(ctx context.Context) (Schema, error) {
 	steps, err := readMigrations(migrationFiles)
 	if err != nil {
 		return Schema{}, err
 	}
 	out := Schema{Binary: len(steps)}
-	applied, err := appliedSteps(ctx, s.main)
+	applied, err := appliedSteps(ctx, d.Main)
 	if err != nil {
 		return out, err
 	}
@@ -109,14 +111,14 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 //
 // A schema that is newer than this program is left alone; it is an error only if
 // the program is older than the schema's min_binary.
-func (s *Store) Migrate(ctx context.Context) error { return s.migrate(ctx, migrationFiles) }
+func (d *DB) Migrate(ctx context.Context) error { return d.migrate(ctx, migrationFiles) }
 
-func (s *Store) migrate(ctx context.Context, files fs.FS) error {
+func (d *DB) migrate(ctx context.Context, files fs.FS) error {
 	steps, err := readMigrations(files)
 	if err != nil {
 		return err
 	}
-	conn, err := s.main.Acquire(ctx)
+	conn, err := d.Main.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -178,7 +180,7 @@ func step(ctx context.Context, conn *pgxpool.Conn, m migration) error {
 }
 
 // CheckSchema reports whether this program can work with the schema as it is.
-func (s *Store) CheckSchema(ctx context.Context) error {
+func (s *Site) CheckSchema(ctx context.Context) error {
 	steps, err := readMigrations(migrationFiles)
 	if err != nil {
 		return err
@@ -194,7 +196,7 @@ var errSchemaOld = errors.New("the database schema is older than this program: r
 
 // appliedSteps returns what the database has. Rows that a program wrote that did
 // not know of min_binary suit nobody older.
-func appliedSteps(ctx context.Context, on querier) ([]migration, error) {
+func appliedSteps(ctx context.Context, on pg.Querier) ([]migration, error) {
 	exists, err := on.Query(ctx, "SELECT to_regclass('schema_version') IS NOT NULL")
 	if err != nil {
 		return nil, fmt.Errorf("look for schema_version: %w", err)
@@ -238,4 +240,33 @@ func compareSteps(steps, applied []migration) error {
 		return errSchemaOld
 	}
 	return nil
+}
+
+// rightsBeyond asks what a role may do beyond its databases: its attributes, PostgreSQL's
+// own roles that it was made a member of (the one of who owns the database is everybody's
+// who does), roles with such attributes that it may become, and functions that nobody may
+// call unless it was granted, but the one that the program asks for the cluster's name.
+const rightsBeyond = `SELECT current_user::text, array_remove(ARRAY[
+	CASE WHEN rolsuper THEN 'superuser' END, CASE WHEN rolreplication THEN 'replication' END, CASE WHEN rolcreaterole THEN 'makes roles' END,
+	CASE WHEN rolcreatedb THEN 'makes databases' END, CASE WHEN rolbypassrls THEN 'bypasses row security' END] ||
+	CASE WHEN NOT me.rolsuper THEN
+		ARRAY(SELECT r.rolname::text FROM pg_roles r
+			WHERE r.rolname ^@ 'pg_' AND r.rolname <> 'pg_database_owner' AND pg_has_role(me.oid, r.oid, 'MEMBER') ORDER BY 1) ||
+		ARRAY(SELECT 'may become ' || r.rolname FROM pg_roles r
+			WHERE r.oid <> me.oid AND pg_has_role(me.oid, r.oid, 'MEMBER')
+			AND (r.rolsuper OR r.rolreplication OR r.rolcreaterole OR r.rolcreatedb OR r.rolbypassrls) ORDER BY 1) ||
+		ARRAY(SELECT DISTINCT p.proname || '()' FROM pg_proc p CROSS JOIN aclexplode(p.proacl) a
+			WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname <> 'pg_control_system'
+			AND a.grantee <> 0 AND a.grantee <> p.proowner AND a.grantee IN (SELECT r.oid FROM pg_roles r WHERE NOT r.rolname ^@ 'pg_' AND pg_has_role(me.oid, r.oid, 'MEMBER'))
+			ORDER BY 1)
+	END, NULL)
+	FROM pg_roles me WHERE me.rolname = current_user`
+
+// Rights returns the role that this program is in the database, and what that may
+// do that the program does not need.
+func (d *DB) Rights(ctx context.Context) (role string, beyond []string, err error) {
+	if err := d.Main.QueryRow(ctx, rightsBeyond).Scan(&role, &beyond); err != nil {
+		return "", nil, fmt.Errorf("rights of the database role: %w", err)
+	}
+	return role, beyond, nil
 }

@@ -20,7 +20,7 @@ import (
 func TestProgramsThatStartTogetherMigrateOnce(t *testing.T) {
 	t.Parallel()
 	dsn := sqltest.Empty(t)
-	stores := make([]*sql.Store, 4)
+	stores := make([]*sqltest.Store, 4)
 	for i := range stores {
 		stores[i] = sqltest.Open(t, dsn)
 		if err := stores[i].CheckSchema(t.Context()); err == nil {
@@ -37,9 +37,9 @@ func TestProgramsThatStartTogetherMigrateOnce(t *testing.T) {
 	}
 	wg.Wait()
 	s := sqltest.Open(t, dsn)
-	must(t, s.CheckSchema(t.Context()))
-	must(t, s.Migrate(t.Context())) // again: nothing to do
-	if n := sql.One[int64](t, s, "SELECT count(*) FROM schema_version"); n < 2 {
+	sqltest.Must(t, s.CheckSchema(t.Context()))
+	sqltest.Must(t, s.Migrate(t.Context())) // again: nothing to do
+	if n := sqltest.One[int64](t, s, "SELECT count(*) FROM schema_version"); n < 2 {
 		t.Errorf("%d steps", n)
 	}
 }
@@ -62,7 +62,7 @@ func TestASchemaThatIsNotOursIsRefused(t *testing.T) {
 			if err := s.Migrate(t.Context()); err == nil {
 				t.Error("migrated")
 			}
-			must(t, s.Ping(t.Context()))
+			sqltest.Must(t, s.Ping(t.Context()))
 		})
 	}
 }
@@ -72,10 +72,10 @@ func later(t *testing.T, text string) (fs.FS, int) {
 	t.Helper()
 	next := fstest.MapFS{}
 	steps, err := fs.Glob(os.DirFS("."), "migrations/*.sql")
-	must(t, err)
+	sqltest.Must(t, err)
 	for _, name := range steps {
 		data, err := os.ReadFile(name)
-		must(t, err)
+		sqltest.Must(t, err)
 		next[name] = &fstest.MapFile{Data: data}
 	}
 	next[fmt.Sprintf("migrations/%04d_later.sql", len(steps)+1)] = &fstest.MapFile{Data: []byte(text)}
@@ -98,14 +98,14 @@ func TestAProgramWorksWithALaterSchemaUnlessItIsOlderThanMinBinary(t *testing.T)
 			t.Parallel()
 			s := sqltest.DB(t)
 			files, _ := later(t, tt.text)
-			must(t, s.MigrateFiles(t.Context(), files))
+			sqltest.Must(t, s.MigrateFiles(t.Context(), files))
 			for what, err := range map[string]error{"check": s.CheckSchema(t.Context()), "migrate": s.Migrate(t.Context())} {
 				if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 					t.Errorf("%s = %v, want %q", what, err, tt.want)
 				}
 			}
 			got, err := s.Schema(t.Context())
-			must(t, err)
+			sqltest.Must(t, err)
 			least := known + 1
 			if tt.want == "" {
 				least = known
@@ -121,9 +121,9 @@ func TestADatabaseOfAProgramThatKnewNoMinBinaryIsMigrated(t *testing.T) {
 	t.Parallel()
 	s := sqltest.DB(t)
 	s.Exec(t, "ALTER TABLE schema_version DROP COLUMN min_binary")
-	must(t, s.CheckSchema(t.Context()))
+	sqltest.Must(t, s.CheckSchema(t.Context()))
 	files, known := later(t, "SELECT 1")
-	must(t, s.MigrateFiles(t.Context(), files))
+	sqltest.Must(t, s.MigrateFiles(t.Context(), files))
 	if got, err := s.Schema(t.Context()); err != nil || got.MinBinary != known+1 {
 		t.Errorf("schema = %+v, %v", got, err)
 	}
@@ -152,20 +152,20 @@ func TestAMigrationThatWaitsHoldsUpNobody(t *testing.T) {
 	connect := func() *pgx.Conn {
 		t.Helper()
 		c, err := pgx.Connect(ctx, dsn)
-		must(t, err)
+		sqltest.Must(t, err)
 		t.Cleanup(func() { _ = c.Close(context.Background()) })
 		return c
 	}
 	holder, reader := connect(), connect()
 	tx, err := holder.Begin(ctx)
-	must(t, err)
+	sqltest.Must(t, err)
 	_, err = tx.Exec(ctx, "SELECT count(*) FROM queues")
-	must(t, err)
+	sqltest.Must(t, err)
 	files, known := later(t, "ALTER TABLE queues ADD COLUMN later text")
 	migrated := make(chan error, 1)
 	go func() { migrated <- s.MigrateFiles(ctx, files) }()
 	for waits := false; !waits; {
-		must(t, reader.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'
+		sqltest.Must(t, reader.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'
 			AND relation = 'queues'::regclass)`).Scan(&waits))
 		select {
 		case err := <-migrated:
@@ -174,14 +174,14 @@ func TestAMigrationThatWaitsHoldsUpNobody(t *testing.T) {
 		}
 	}
 	var n int
-	must(t, reader.QueryRow(ctx, "SELECT count(*) FROM queues").Scan(&n))
+	sqltest.Must(t, reader.QueryRow(ctx, "SELECT count(*) FROM queues").Scan(&n))
 	select {
 	case err := <-migrated:
 		t.Fatalf("migrated (%v) while the table was kept", err)
 	default:
 	}
-	must(t, tx.Rollback(ctx))
-	must(t, <-migrated)
+	sqltest.Must(t, tx.Rollback(ctx))
+	sqltest.Must(t, <-migrated)
 	if got, err := s.Schema(ctx); err != nil || got.Version != known+1 {
 		t.Errorf("schema = %+v, %v", got, err)
 	}

@@ -13,12 +13,13 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
 )
 
 // SavePages puts what people see of a version in the place of what was there, in one
 // statement. Job 0 is none. It reports false if a newer job has done so before, whose
 // work stays.
-func (s *Store) SavePages(ctx context.Context, slug, version string, r judge.Rendering, jobID int64) (bool, error) {
+func (s *Site) SavePages(ctx context.Context, slug, version string, r judge.Rendering, jobID int64) (bool, error) {
 	p := dbsqlc.PagesSaveParams{
 		Slug: slug, Version: version, Renderer: int32(r.Renderer), JobID: jobID,
 		Languages: []string{}, Titles: []string{}, Htmls: []string{}, Bodies: []string{}, Documents: []string{},
@@ -39,7 +40,7 @@ func (s *Store) SavePages(ctx context.Context, slug, version string, r judge.Ren
 		r.Warnings = []string{}
 	}
 	var err error
-	if p.Warnings, err = encode(r.Warnings); err != nil {
+	if p.Warnings, err = pg.Encode(r.Warnings); err != nil {
 		return false, fmt.Errorf("save the pages of %s: %w", slug, err)
 	}
 	n, err := s.q.PagesSave(ctx, s.main, p)
@@ -51,7 +52,7 @@ func (s *Store) SavePages(ctx context.Context, slug, version string, r judge.Ren
 
 // StatementLanguages returns the languages that the statement of a version is in, by
 // their tags; none of a version that was never rendered.
-func (s *Store) StatementLanguages(ctx context.Context, slug, version string) ([]judge.StatementLanguage, error) {
+func (s *Site) StatementLanguages(ctx context.Context, slug, version string) ([]judge.StatementLanguage, error) {
 	found, err := s.q.PagesOf(ctx, s.main, dbsqlc.PagesOfParams{Slug: slug, Version: version})
 	if err != nil {
 		return nil, fmt.Errorf("languages of %s: %w", slug, err)
@@ -64,7 +65,7 @@ func (s *Store) StatementLanguages(ctx context.Context, slug, version string) ([
 }
 
 // Page returns the page of a version in a language, or [ErrNotFound].
-func (s *Store) Page(ctx context.Context, slug, version, language string) (*judge.Page, error) {
+func (s *Site) Page(ctx context.Context, slug, version, language string) (*judge.Page, error) {
 	p, err := s.q.PageGet(ctx, s.main, dbsqlc.PageGetParams{Slug: slug, Version: version, Language: language})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -76,7 +77,7 @@ func (s *Store) Page(ctx context.Context, slug, version, language string) (*judg
 }
 
 // PageFile returns a file that the pages of a version show by its name, or [ErrNotFound].
-func (s *Store) PageFile(ctx context.Context, slug, version, name string) (*judge.PageFile, error) {
+func (s *Site) PageFile(ctx context.Context, slug, version, name string) (*judge.PageFile, error) {
 	p, err := s.q.PageFileGet(ctx, s.main, dbsqlc.PageFileGetParams{Slug: slug, Version: version, Name: name})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -97,7 +98,7 @@ type Rendered struct {
 }
 
 // Rendering returns how the pages of a version were made, or [ErrNotFound].
-func (s *Store) Rendering(ctx context.Context, slug, version string) (*Rendered, error) {
+func (s *Site) Rendering(ctx context.Context, slug, version string) (*Rendered, error) {
 	v, err := s.q.RenderingGet(ctx, s.main, dbsqlc.RenderingGetParams{Slug: slug, Version: version})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -114,7 +115,7 @@ func (s *Store) Rendering(ctx context.Context, slug, version string) (*Rendered,
 
 // Renderings returns all versions of some problems, or of all problems if none is
 // named, those that are live first, without warnings.
-func (s *Store) Renderings(ctx context.Context, slugs ...string) ([]Rendered, error) {
+func (s *Site) Renderings(ctx context.Context, slugs ...string) ([]Rendered, error) {
 	if slugs == nil {
 		slugs = []string{}
 	}
@@ -130,7 +131,7 @@ func (s *Store) Renderings(ctx context.Context, slugs ...string) ([]Rendered, er
 }
 
 // RenderingDue reports whether a version was rendered by none or an older renderer.
-func (s *Store) RenderingDue(ctx context.Context, renderer int) (bool, error) {
+func (s *Site) RenderingDue(ctx context.Context, renderer int) (bool, error) {
 	due, err := s.q.RenderingDue(ctx, s.main, int32(renderer))
 	if err != nil {
 		return false, fmt.Errorf("look for versions to render: %w", err)
@@ -139,7 +140,7 @@ func (s *Store) RenderingDue(ctx context.Context, renderer int) (bool, error) {
 }
 
 // CopyPages gives a version the pages of another that shows the same, unless it has some.
-func (s *Store) CopyPages(ctx context.Context, slug, from, to string) error {
+func (s *Site) CopyPages(ctx context.Context, slug, from, to string) error {
 	if err := s.q.PagesCopy(ctx, s.main, dbsqlc.PagesCopyParams{Slug: slug, Source: from, Version: to}); err != nil {
 		return fmt.Errorf("copy the pages of %s: %w", slug, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // aPicture is a picture that pages show.
@@ -15,16 +16,16 @@ var aPicture = judge.PageFile{Name: strings.Repeat("ab", 32) + ".png", Type: "im
 
 func TestPagesOfAVersionAreReplacedTogetherAndItsProofStays(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	ctx := t.Context()
 	others, err := s.Renderings(ctx)
-	must(t, err)
+	sqltest.Must(t, err)
 	for _, v := range others { // what else is in the database is done
 		_, err := s.SavePages(ctx, v.Problem, v.Version, judge.Rendering{Renderer: 9}, 0)
-		must(t, err)
+		sqltest.Must(t, err)
 	}
 	kept(t, s, "sha256:01")
-	must(t, s.ProveVersion(ctx, "primes", "sha256:01", true, []byte(`{"rows":[]}`), 7))
+	sqltest.Must(t, s.ProveVersion(ctx, "primes", "sha256:01", true, []byte(`{"rows":[]}`), 7))
 	if due, err := s.RenderingDue(ctx, 2); err != nil || !due {
 		t.Errorf("a version from before is not due: %v, %v", due, err)
 	}
@@ -72,21 +73,21 @@ func TestPagesOfAVersionAreReplacedTogetherAndItsProofStays(t *testing.T) {
 
 func TestPagesAreCopiedListedAndSearched(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	ctx := t.Context()
 	kept(t, s, "sha256:01")
 	kept(t, s, "sha256:02")
-	must(t, s.ActivateVersion(ctx, sql.Activation{Problem: "primes", Version: "sha256:01", By: "sue", Override: true}))
+	sqltest.Must(t, s.ActivateVersion(ctx, sql.Activation{Problem: "primes", Version: "sha256:01", By: "sue", Override: true}))
 	_, err := s.SavePages(ctx, "primes", "sha256:01", judge.Rendering{
 		Renderer: 2, Pages: []judge.Page{
 			{Language: "en", Title: "Primes", HTML: "<p>x</p>", Text: "The Sieve of Eratosthenes"}, {Language: "sv", Title: "Primtal", Text: "RÄKNESTICKA och Простые числа", Document: "p.pdf"},
 		}, Files: []judge.PageFile{aPicture},
 	}, 5)
-	must(t, err)
-	must(t, s.CopyPages(ctx, "primes", "sha256:01", "sha256:02"))
+	sqltest.Must(t, err)
+	sqltest.Must(t, s.CopyPages(ctx, "primes", "sha256:01", "sha256:02"))
 	kept(t, s, "sha256:03")
 	_, err = s.SavePages(ctx, "primes", "sha256:03", judge.Rendering{Renderer: 2, Pages: []judge.Page{{Language: "en", Title: "Primes", Text: "Sieve of Atkinson"}}}, 0)
-	must(t, err)
+	sqltest.Must(t, err)
 	if f, err := s.PageFile(ctx, "primes", "sha256:02", aPicture.Name); err != nil || *f != aPicture {
 		t.Errorf("the copy has the picture %+v, %v", f, err)
 	}
@@ -94,7 +95,7 @@ func TestPagesAreCopiedListedAndSearched(t *testing.T) {
 	if err != nil || len(all) != 3 || all[0].Version != "sha256:01" || all[0].JobID != 5 || all[1].Renderer != 2 || all[1].JobID != 0 {
 		t.Errorf("renderings %+v, %v", all, err)
 	}
-	must(t, s.SetProblemLabels(ctx, "primes", sql.Labels{Tags: []string{"number theory"}, Source: new("Öresund Cup")}, "sue"))
+	sqltest.Must(t, s.SetProblemLabels(ctx, "primes", sql.Labels{Tags: []string{"number theory"}, Source: new("Öresund Cup")}, "sue"))
 	for text, want := range map[string]int{
 		"sieve ERATOSTHENES": 1, "primes sieve": 1, "sieve atkin": 0, "100% sieve": 0, "räknesticka ПРОСТЫЕ": 1, "RÄKNESTICKA": 1, "sieve theory öresund": 1, "sieve ÖRESUND": 1,
 		"atkinson": 0, // of a version that is not live

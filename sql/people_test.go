@@ -7,16 +7,17 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 func TestTheNewestVersionOfAProblemIsActive(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	p := judge.Problem{Slug: "primes", Title: "Primes", Version: "sha256:01", Statement: "<p>long</p>", Samples: []judge.Sample{{Name: "1", Input: "1\n"}}}
-	must(t, s.SaveProblem(t.Context(), p, "setter"))
+	sqltest.Must(t, s.SaveProblem(t.Context(), p, "setter"))
 	p.Version, p.Title = "sha256:02", "Prime numbers"
-	must(t, s.SaveProblem(t.Context(), p, "setter"))
-	must(t, s.SaveProblem(t.Context(), p, "setter"))
+	sqltest.Must(t, s.SaveProblem(t.Context(), p, "setter"))
+	sqltest.Must(t, s.SaveProblem(t.Context(), p, "setter"))
 	got, err := s.Problem(t.Context(), "primes")
 	if err != nil || got.Version != "sha256:02" || got.Title != "Prime numbers" || got.Samples[0].Input != "1\n" || got.Updated.IsZero() {
 		t.Errorf("problem = %+v, %v", got, err)
@@ -25,7 +26,7 @@ func TestTheNewestVersionOfAProblemIsActive(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Slug != "aplusb" || list[1].Title != "Prime numbers" || list[1].Statement != "" || list[1].Samples != nil {
 		t.Errorf("problems = %+v, %v", list, err)
 	}
-	if n := sql.One[int64](t, s, "SELECT count(*) FROM problem_versions WHERE slug = 'primes'"); n != 2 {
+	if n := sqltest.One[int64](t, s, "SELECT count(*) FROM problem_versions WHERE slug = 'primes'"); n != 2 {
 		t.Errorf("%d versions kept, want 2", n)
 	}
 	if _, err := s.Problem(t.Context(), "nosuch"); !errors.Is(err, sql.ErrNotFound) {
@@ -38,18 +39,18 @@ func TestTheNewestVersionOfAProblemIsActive(t *testing.T) {
 
 func TestWorkersAreKnownWhileTheyBeat(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	w := judge.WorkerInfo{Name: "w1-ab", Pool: "default", Slots: 2, Started: time.Now(), Languages: []judge.Language{
 		{ID: "cpp", Available: true}, {ID: "java", Unavailable: "no JDK"},
 	}}
-	id := submit(t, s, sub("alice"))
-	java := submit(t, s, sub("bob", func(n *sql.NewJob) { n.Language = "java" }))
+	id := sqltest.Submit(t, s, sqltest.Sub("alice"))
+	java := sqltest.Submit(t, s, sqltest.Sub("bob", func(n *sql.NewJob) { n.Language = "java" }))
 	if p, err := s.Place(t.Context(), id); err != nil || p.Why != string(judge.ReasonNoLiveWorker) || p.Position != 1 {
 		t.Errorf("place without workers = %+v, %v", p, err)
 	}
-	must(t, s.WorkerBeat(t.Context(), w))
+	sqltest.Must(t, s.WorkerBeat(t.Context(), w))
 	w.Busy = 1
-	must(t, s.WorkerBeat(t.Context(), w))
+	sqltest.Must(t, s.WorkerBeat(t.Context(), w))
 	ws, err := s.Workers(t.Context(), time.Minute)
 	if err != nil || len(ws) != 1 || ws[0].Busy != 1 || ws[0].Seen.IsZero() || !ws[0].Languages[0].Available || ws[0].Languages[1].Unavailable != "no JDK" {
 		t.Fatalf("workers = %+v, %v", ws, err)
@@ -60,11 +61,11 @@ func TestWorkersAreKnownWhileTheyBeat(t *testing.T) {
 	if p, err := s.Place(t.Context(), java); err != nil || p.Why != string(judge.ReasonNoLiveWorker) || p.Position != 2 || p.ETAHigh < p.ETALow {
 		t.Errorf("place of an unserved language = %+v, %v", p, err)
 	}
-	pick(t, s, 1)
+	sqltest.Pick(t, s, 1)
 	if p, err := s.Place(t.Context(), id); err != nil || p.Why != "" || p.Position != 1 {
 		t.Errorf("place of a delivered job = %+v, %v", p, err)
 	}
-	claim(t, s, id, "w1", 1)
+	sqltest.Claim(t, s, id, "w1", 1)
 	if _, err := s.Place(t.Context(), id); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("place of a running job: %v", err)
 	}
@@ -72,26 +73,26 @@ func TestWorkersAreKnownWhileTheyBeat(t *testing.T) {
 	if ws, err = s.Workers(t.Context(), time.Minute); err != nil || len(ws) != 0 {
 		t.Errorf("workers after an hour = %+v, %v", ws, err)
 	}
-	must(t, s.WorkerGone(t.Context(), "w1-ab"))
-	if n := sql.One[int64](t, s, "SELECT count(*) FROM workers"); n != 0 {
+	sqltest.Must(t, s.WorkerGone(t.Context(), "w1-ab"))
+	if n := sqltest.One[int64](t, s, "SELECT count(*) FROM workers"); n != 0 {
 		t.Errorf("%d workers left", n)
 	}
 }
 
 func TestListsAreFilteredAndPaged(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	var ids []int64
 	for i := range 6 {
-		ids = append(ids, submit(t, s, sub([]string{"alice", "bob"}[i%2])))
+		ids = append(ids, sqltest.Submit(t, s, sqltest.Sub([]string{"alice", "bob"}[i%2])))
 	}
 	for n, id := range ids[:3] {
-		finalize(t, s, claim(t, s, id, "w1", n).Attempt, []judge.Verdict{judge.AC, judge.WA, judge.AC}[n])
+		sqltest.Finalize(t, s, sqltest.Claim(t, s, id, "w1", n).Attempt, []judge.Verdict{judge.AC, judge.WA, judge.AC}[n])
 	}
 	count := func(f sql.Filter) int {
 		t.Helper()
 		list, err := s.Submissions(t.Context(), f)
-		must(t, err)
+		sqltest.Must(t, err)
 		return len(list)
 	}
 	for want, f := range map[int]sql.Filter{
@@ -117,7 +118,7 @@ func TestListsAreFilteredAndPaged(t *testing.T) {
 	}
 	s.Exec(t, "UPDATE results SET created_at = now() + interval '1 hour'") // as if it were just now, on a slow machine too
 	st, err := s.QueueStats(t.Context())
-	if err != nil || st.Judged != sql.One[int64](t, s, "SELECT count(*) FROM results") || st.Judged == 0 || st.Pending != 3 || st.Lanes[judge.LaneNormal] != 3 || st.Running != 0 || st.Oldest <= 0 {
+	if err != nil || st.Judged != sqltest.One[int64](t, s, "SELECT count(*) FROM results") || st.Judged == 0 || st.Pending != 3 || st.Lanes[judge.LaneNormal] != 3 || st.Running != 0 || st.Oldest <= 0 {
 		t.Errorf("stats = %+v, %v", st, err)
 	}
 }

@@ -6,16 +6,17 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 func TestPicturesCountWhatIsThere(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	ctx := t.Context()
 	submit := func(author string, daysAgo, minutesAgo int) int64 {
 		t.Helper()
 		r, err := s.Submit(ctx, sql.NewJob{Problem: "aplusb", Language: "cpp", Author: author, Sources: []judge.Source{{Name: "main.cpp", Text: "x"}}})
-		must(t, err)
+		sqltest.Must(t, err)
 		for _, table := range []string{"jobs", "outbox_events"} {
 			s.Exec(t, "UPDATE "+table+" SET created_at = now() - make_interval(days => $2, mins => $3) WHERE job_id = $1", r.JobID, daysAgo, minutesAgo)
 		}
@@ -31,10 +32,10 @@ func TestPicturesCountWhatIsThere(t *testing.T) {
 	judged(submit("cat", 1, 0), "AC", 100)
 	submit("dan", 40, 0) // too long ago
 	submit("eve", 0, 5)
-	must(t, s.Cancel(ctx, submit("eve", 0, 5), "eve", ""))
+	sqltest.Must(t, s.Cancel(ctx, submit("eve", 0, 5), "eve", ""))
 
 	days, err := s.History(ctx, sql.Filter{}, 30)
-	must(t, err)
+	sqltest.Must(t, err)
 	if i := slices.IndexFunc(days, func(d sql.Day) bool { return d.Ago == 3 }); i < 0 || days[i] != (sql.Day{Ago: 3, Submitted: 2, Accepted: 1}) {
 		t.Errorf("days = %v", days)
 	}
@@ -49,12 +50,12 @@ func TestPicturesCountWhatIsThere(t *testing.T) {
 		t.Errorf("bob's days = %v, %v", days, err)
 	}
 	best, err := s.BestScores(ctx, "aplusb")
-	must(t, err)
+	sqltest.Must(t, err)
 	if want := []sql.Best{{Score: 20, Authors: 1}, {Score: 100, Authors: 2}}; !slices.Equal(best, want) {
 		t.Errorf("best scores = %v, want %v", best, want)
 	}
 	flow, err := s.QueueFlow(ctx)
-	must(t, err)
+	sqltest.Must(t, err)
 	var came, went int64
 	for _, f := range flow {
 		came, went = came+f.Came, went+f.Went

@@ -10,12 +10,13 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
 )
 
 // SavePlugin records an admitted module and what its newest report says. The
 // module itself must be in the blob store already. Saving it again changes only
 // Conforms and JobID, and only to those of a newer job.
-func (s *Store) SavePlugin(ctx context.Context, p judge.Plugin) error {
+func (s *Site) SavePlugin(ctx context.Context, p judge.Plugin) error {
 	err := s.q.PluginSave(ctx, s.main, dbsqlc.PluginSaveParams{
 		Digest: p.Digest, Kind: p.Kind, Name: p.Name, Version: p.Version, Protocol: p.Protocol, Bytes: p.Bytes,
 		Manifest: p.Manifest, Conforms: p.Conforms, Leaks: p.Leaks, JobID: p.JobID, CreatedBy: p.By,
@@ -27,7 +28,7 @@ func (s *Store) SavePlugin(ctx context.Context, p judge.Plugin) error {
 }
 
 // Plugin returns an uploaded plugin, or [ErrNotFound].
-func (s *Store) Plugin(ctx context.Context, digest string) (*judge.Plugin, error) {
+func (s *Site) Plugin(ctx context.Context, digest string) (*judge.Plugin, error) {
 	v, err := s.q.PluginGet(ctx, s.main, digest)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("plugin %s: %w", digest, ErrNotFound)
@@ -41,7 +42,7 @@ func (s *Store) Plugin(ctx context.Context, digest string) (*judge.Plugin, error
 
 // Plugins returns the versions of all uploaded plugins by kind and name, the
 // newest of a name first. An empty kind or name does not restrict.
-func (s *Store) Plugins(ctx context.Context, kind, name string) ([]judge.Plugin, error) {
+func (s *Site) Plugins(ctx context.Context, kind, name string) ([]judge.Plugin, error) {
 	found, err := s.q.PluginList(ctx, s.main, dbsqlc.PluginListParams{Kind: kind, Name: name})
 	if err != nil {
 		return nil, fmt.Errorf("list plugins: %w", err)
@@ -62,7 +63,7 @@ func uploaded(p dbsqlc.Plugin, active bool) judge.Plugin {
 
 // ActivatePlugin makes the name of a plugin mean this version, from the next
 // claim on. A version that does not conform is a [*judge.FieldError].
-func (s *Store) ActivatePlugin(ctx context.Context, digest, by string) error {
+func (s *Site) ActivatePlugin(ctx context.Context, digest, by string) error {
 	p, err := s.Plugin(ctx, digest)
 	if err != nil {
 		return err
@@ -74,12 +75,12 @@ func (s *Store) ActivatePlugin(ctx context.Context, digest, by string) error {
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("activate plugin %s: %w", digest, err)
 	}
-	s.wake(message{ChannelPlugins, p.Name})
+	s.db.Wake(pg.ChannelPlugins, p.Name)
 	return nil
 }
 
 // ActivePlugins returns the active version of every name of a kind.
-func (s *Store) ActivePlugins(ctx context.Context, kind string) ([]judge.Plugin, error) {
+func (s *Site) ActivePlugins(ctx context.Context, kind string) ([]judge.Plugin, error) {
 	all, err := s.Plugins(ctx, kind, "")
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (s *Store) ActivePlugins(ctx context.Context, kind string) ([]judge.Plugin,
 
 // RollBackPlugin undoes the newest change of what a name means and returns the
 // version it means now. [ErrNotFound] says that there is nothing to go back to.
-func (s *Store) RollBackPlugin(ctx context.Context, kind, name, by string) (digest string, err error) {
+func (s *Site) RollBackPlugin(ctx context.Context, kind, name, by string) (digest string, err error) {
 	changes, err := s.PluginChanges(ctx, kind, name, 1)
 	if err != nil {
 		return "", err
@@ -101,7 +102,7 @@ func (s *Store) RollBackPlugin(ctx context.Context, kind, name, by string) (dige
 }
 
 // PluginChanges returns what a name has meant, the newest change first.
-func (s *Store) PluginChanges(ctx context.Context, kind, name string, limit int) ([]judge.PluginChange, error) {
+func (s *Site) PluginChanges(ctx context.Context, kind, name string, limit int) ([]judge.PluginChange, error) {
 	found, err := s.q.PluginChanges(ctx, s.main, dbsqlc.PluginChangesParams{Kind: kind, Name: name, Max: bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("changes of plugin %s: %w", name, err)

@@ -9,6 +9,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 func plugin(digest, version string, conforms bool) judge.Plugin {
@@ -20,9 +21,9 @@ func plugin(digest, version string, conforms bool) judge.Plugin {
 
 func TestANameMeansTheVersionThatWasActivated(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	for _, p := range []judge.Plugin{plugin("sha256:01", "1", true), plugin("sha256:02", "2", true), plugin("sha256:03", "3", false)} {
-		must(t, s.SavePlugin(t.Context(), p))
+		sqltest.Must(t, s.SavePlugin(t.Context(), p))
 	}
 	active := func() (digests []string) {
 		t.Helper()
@@ -44,7 +45,7 @@ func TestANameMeansTheVersionThatWasActivated(t *testing.T) {
 		t.Errorf("rolled back from nothing: %v", err)
 	}
 	for _, digest := range []string{"sha256:01", "sha256:02", "sha256:02"} {
-		must(t, s.ActivatePlugin(t.Context(), digest, "setter"))
+		sqltest.Must(t, s.ActivatePlugin(t.Context(), digest, "setter"))
 		if got := active(); len(got) != 1 || got[0] != digest {
 			t.Errorf("active = %q, want %s", got, digest)
 		}
@@ -63,21 +64,21 @@ func TestANameMeansTheVersionThatWasActivated(t *testing.T) {
 	if err != nil || len(changes) != 3 || changes[0].Digest != "sha256:01" || changes[0].Previous != "sha256:02" || changes[0].By != "staff" || changes[2].Previous != "" {
 		t.Errorf("changes = %+v, %v", changes, err)
 	}
-	if n := sql.One[int64](t, s, "SELECT count(*) FROM audit_log WHERE action = 'activate' AND subject = 'plugin:org.example.pair'"); n != 3 {
+	if n := sqltest.One[int64](t, s, "SELECT count(*) FROM audit_log WHERE action = 'activate' AND subject = 'plugin:org.example.pair'"); n != 3 {
 		t.Errorf("%d activations in the audit log, want 3", n)
 	}
 }
 
 func TestTheNewestReportSaysWhetherAPluginConforms(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	must(t, s.SavePlugin(t.Context(), plugin("sha256:01", "1", true)))
+	s := sqltest.WithProblem(t)
+	sqltest.Must(t, s.SavePlugin(t.Context(), plugin("sha256:01", "1", true)))
 	newer := plugin("sha256:01", "1", false)
 	newer.JobID, newer.By = 7, "other"
-	must(t, s.SavePlugin(t.Context(), newer))
+	sqltest.Must(t, s.SavePlugin(t.Context(), newer))
 	older := plugin("sha256:01", "1", true)
 	older.JobID = 3
-	must(t, s.SavePlugin(t.Context(), older))
+	sqltest.Must(t, s.SavePlugin(t.Context(), older))
 	p, err := s.Plugin(t.Context(), "sha256:01")
 	if err != nil || p.Conforms || p.JobID != 7 || p.By != "setter" || p.Created.IsZero() || p.Bytes != 1234 {
 		t.Errorf("plugin = %+v, %v", p, err)
@@ -89,19 +90,19 @@ func TestTheNewestReportSaysWhetherAPluginConforms(t *testing.T) {
 
 func TestAJobOfAnotherKindKeepsItsReport(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	payload, err := json.Marshal(judge.PluginPayload{SchemaVersion: 1, ContentType: judge.PluginType, Op: judge.PluginUpload, By: "setter"})
-	must(t, err)
-	id := submit(t, s, sql.NewJob{Author: "setter", Kind: judge.KindPluginTest, Payload: payload})
-	submit(t, s, sub("alice"))
-	pick(t, s, 2)
-	a := claim(t, s, id, "w1", 1)
+	sqltest.Must(t, err)
+	id := sqltest.Submit(t, s, sql.NewJob{Author: "setter", Kind: judge.KindPluginTest, Payload: payload})
+	sqltest.Submit(t, s, sqltest.Sub("alice"))
+	sqltest.Pick(t, s, 2)
+	a := sqltest.Claim(t, s, id, "w1", 1)
 	var got judge.PluginPayload
 	if err := json.Unmarshal(a.Payload, &got); err != nil || got.By != "setter" || a.Kind != judge.KindPluginTest {
 		t.Errorf("claimed %+v with payload %+v, %v", a, got, err)
 	}
-	must(t, s.Progress(t.Context(), a.Attempt, []judge.Progress{{Kind: judge.EventFinding, Finding: json.RawMessage(`{"rule":"own_tests"}`)}}))
-	must(t, s.Finalize(t.Context(), a.Attempt, judge.Result{Verdict: judge.WA, Report: json.RawMessage(`{"findings":1}`)}))
+	sqltest.Must(t, s.Progress(t.Context(), a.Attempt, []judge.Progress{{Kind: judge.EventFinding, Finding: json.RawMessage(`{"rule":"own_tests"}`)}}))
+	sqltest.Must(t, s.Finalize(t.Context(), a.Attempt, judge.Result{Verdict: judge.WA, Report: json.RawMessage(`{"findings":1}`)}))
 	v, err := s.Job(t.Context(), id)
 	if err != nil || v.Kind != judge.KindPluginTest || v.Author != "setter" || v.Shown() != "FINISHED" || string(v.Result.Report) != `{"findings": 1}` && string(v.Result.Report) != `{"findings":1}` {
 		t.Errorf("job = %+v with %+v, %v", v, v.Result, err)
@@ -125,7 +126,7 @@ func TestAJobOfAnotherKindKeepsItsReport(t *testing.T) {
 
 func TestAJobAboutAPluginSaysWhatWasAskedWithoutItsFiles(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	asked := judge.PluginPayload{
 		SchemaVersion: 1, ContentType: judge.PluginType, Op: judge.PluginUpload, By: "setter", Kind: "checker", Name: "files", Version: "1.0",
 		Protocol: "testlib/1", Problem: "pairs",
@@ -136,13 +137,13 @@ func TestAJobAboutAPluginSaysWhatWasAskedWithoutItsFiles(t *testing.T) {
 			upload.Files = []judge.PluginFile{{Name: "a.c", Data: make([]byte, size)}}
 		}
 		payload, err := json.Marshal(upload)
-		must(t, err)
-		id := submit(t, s, sql.NewJob{Author: "setter", Kind: judge.KindPluginBuild, Payload: payload})
+		sqltest.Must(t, err)
+		id := sqltest.Submit(t, s, sql.NewJob{Author: "setter", Kind: judge.KindPluginBuild, Payload: payload})
 		if v, err := s.Job(t.Context(), id); err != nil || !reflect.DeepEqual(v.About, asked) {
 			t.Errorf("%s: the job is about %+v, %v", name, v.About, err)
 		}
 	}
-	id := submit(t, s, sql.NewJob{Author: "setter", Kind: judge.KindPluginTest, Payload: json.RawMessage(`[1]`)})
+	id := sqltest.Submit(t, s, sql.NewJob{Author: "setter", Kind: judge.KindPluginTest, Payload: json.RawMessage(`[1]`)})
 	if v, err := s.Job(t.Context(), id); err != nil || !reflect.DeepEqual(v.About, judge.PluginPayload{}) {
 		t.Errorf("a payload that is no object: %+v, %v", v, err)
 	}

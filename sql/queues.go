@@ -6,46 +6,46 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
 )
 
 // SaveQueue makes or changes a queue. Jobs that exist keep their max_tries and
 // their place.
-func (s *Store) SaveQueue(ctx context.Context, q judge.Queue) error {
+func (s *Site) SaveQueue(ctx context.Context, q judge.Queue) error {
 	if err := q.Validate(); err != nil {
 		return fmt.Errorf("queue: %w", err)
 	}
 	err := s.q.QueueSave(ctx, s.main, dbsqlc.QueueSaveParams{
-		Name: q.Name, Paused: q.Paused, Ordering: orDefault(q.Ordering, judge.FIFO),
-		MaxWait: interval(q.MaxWait, 15*time.Minute), Spacing: interval(q.Spacing, time.Second), Redeliver: interval(q.Redeliver, 30*time.Second),
+		Name: q.Name, Paused: q.Paused, Ordering: pg.OrDefault(q.Ordering, judge.FIFO),
+		MaxWait: pg.Interval(q.MaxWait, 15*time.Minute), Spacing: pg.Interval(q.Spacing, time.Second), Redeliver: pg.Interval(q.Redeliver, 30*time.Second),
 		MaxTries: positive(q.MaxTries, 5), GroupLimit: int32(q.GroupLimit), MaxBacklog: int32(q.MaxBacklog),
 	})
 	if err != nil {
 		return fmt.Errorf("save queue %s: %w", q.Name, err)
 	}
-	s.wake(message{ChannelOutbox, ""})
+	s.db.Wake(pg.ChannelOutbox, "")
 	return nil
 }
 
 // PauseQueue stops a queue from giving work, or lets it; [ErrNotFound] if there
 // is none. What is running goes on.
-func (s *Store) PauseQueue(ctx context.Context, name string, paused bool, by string) error {
-	_, found, err := row(ctx, s, s.main, "QueuePause", args{"name": name, "paused": paused, "by": by}, pgx.RowTo[string])
+func (s *Site) PauseQueue(ctx context.Context, name string, paused bool, by string) error {
+	_, found, err := pg.Row(ctx, s.db, s.main, "QueuePause", pg.Args{"name": name, "paused": paused, "by": by}, pgx.RowTo[string])
 	if err != nil {
 		return fmt.Errorf("pause queue %s: %w", name, err)
 	}
 	if !found {
 		return fmt.Errorf("queue %s: %w", name, ErrNotFound)
 	}
-	s.wake(message{ChannelOutbox, ""})
+	s.db.Wake(pg.ChannelOutbox, "")
 	return nil
 }
 
 // Queues returns all queues by name.
-func (s *Store) Queues(ctx context.Context) ([]judge.Queue, error) {
+func (s *Site) Queues(ctx context.Context) ([]judge.Queue, error) {
 	found, err := s.q.QueueList(ctx, s.main)
 	if err != nil {
 		return nil, fmt.Errorf("list queues: %w", err)
@@ -65,7 +65,7 @@ func (s *Store) Queues(ctx context.Context) ([]judge.Queue, error) {
 // Waiting returns what waits of a group's newest thousand jobs in a queue ("" is
 // the default queue), in the order in which they go.
 func (r Reader) Waiting(ctx context.Context, queue, group string, limit int) ([]judge.Waiting, error) {
-	found, err := rows(ctx, r.s, r.s.queue, "JobsWaiting", args{"queue": orDefault(queue, DefaultQueue), "group": group, "max": bounded(limit), "whole": r.whole},
+	found, err := pg.Rows(ctx, r.s.db, r.s.queue, "JobsWaiting", pg.Args{"queue": pg.OrDefault(queue, judge.DefaultQueue), "group": group, "max": bounded(limit), "whole": r.whole},
 		pgx.RowToStructByPos[judge.Waiting])
 	if err != nil {
 		return nil, fmt.Errorf("list what waits of %s: %w", group, err)
@@ -76,9 +76,9 @@ func (r Reader) Waiting(ctx context.Context, queue, group string, limit int) ([]
 // QueueFront returns the first unfinished jobs of a queue and pool ("" are the
 // default ones): what runs, what is delivered, what is ready in the order in
 // which it goes, and what waits for its time.
-func (s *Store) QueueFront(ctx context.Context, queue, pool string, limit int) ([]judge.QueueRow, error) {
-	ids, err := rows(ctx, s, s.queue, "QueueFront",
-		args{"queue": orDefault(queue, DefaultQueue), "pool": orDefault(pool, DefaultPool), "max": bounded(limit)}, pgx.RowTo[int64])
+func (s *Site) QueueFront(ctx context.Context, queue, pool string, limit int) ([]judge.QueueRow, error) {
+	ids, err := pg.Rows(ctx, s.db, s.queue, "QueueFront",
+		pg.Args{"queue": pg.OrDefault(queue, judge.DefaultQueue), "pool": pg.OrDefault(pool, judge.DefaultPool), "max": bounded(limit)}, pgx.RowTo[int64])
 	if err != nil {
 		return nil, fmt.Errorf("list the queue: %w", err)
 	}
@@ -87,8 +87,8 @@ func (s *Store) QueueFront(ctx context.Context, queue, pool string, limit int) (
 
 // QueueOf returns the unfinished of an author's newest thousand submissions, newest
 // first.
-func (s *Store) QueueOf(ctx context.Context, author string, limit int) ([]judge.QueueRow, error) {
-	ids, err := rows(ctx, s, s.queue, "QueueOf", args{"author": author, "max": bounded(limit)}, pgx.RowTo[int64])
+func (s *Site) QueueOf(ctx context.Context, author string, limit int) ([]judge.QueueRow, error) {
+	ids, err := pg.Rows(ctx, s.db, s.queue, "QueueOf", pg.Args{"author": author, "max": bounded(limit)}, pgx.RowTo[int64])
 	if err != nil {
 		return nil, fmt.Errorf("list what waits of %s: %w", author, err)
 	}
@@ -96,19 +96,12 @@ func (s *Store) QueueOf(ctx context.Context, author string, limit int) ([]judge.
 }
 
 // QueueRows returns the jobs of ids that are unfinished, in that order.
-func (s *Store) QueueRows(ctx context.Context, ids []int64) ([]judge.QueueRow, error) {
-	found, err := rows(ctx, s, s.queue, "QueueRows", args{"job_ids": ids}, pgx.RowToStructByPos[judge.QueueRow])
+func (s *Site) QueueRows(ctx context.Context, ids []int64) ([]judge.QueueRow, error) {
+	found, err := pg.Rows(ctx, s.db, s.queue, "QueueRows", pg.Args{"job_ids": ids}, pgx.RowToStructByPos[judge.QueueRow])
 	if err != nil {
 		return nil, fmt.Errorf("list rows of the queue: %w", err)
 	}
 	return found, nil
-}
-
-func interval(d, otherwise time.Duration) pgtype.Interval {
-	if d == 0 {
-		d = otherwise
-	}
-	return pgtype.Interval{Microseconds: d.Microseconds(), Valid: true}
 }
 
 func positive(n, otherwise int) int32 {

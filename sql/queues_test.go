@@ -9,14 +9,16 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
+	"deepoj/sql/sqltest"
 )
 
 func TestQueuesHaveTheirOwnRules(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
-	must(t, s.SaveQueue(t.Context(), judge.CoursePreset("course")))
-	must(t, s.SaveQueue(t.Context(), judge.Queue{Name: "contest", MaxTries: 2, MaxBacklog: 100}))
-	must(t, s.SaveQueue(t.Context(), judge.Queue{Name: "contest", MaxTries: 3}))
+	s := sqltest.Audited(t)
+	sqltest.Must(t, s.SaveQueue(t.Context(), judge.CoursePreset("course")))
+	sqltest.Must(t, s.SaveQueue(t.Context(), judge.Queue{Name: "contest", MaxTries: 2, MaxBacklog: 100}))
+	sqltest.Must(t, s.SaveQueue(t.Context(), judge.Queue{Name: "contest", MaxTries: 3}))
 	qs, err := s.Queues(t.Context())
 	want := []judge.Queue{
 		{Name: "contest", Ordering: judge.FIFO, MaxWait: 15 * time.Minute, Spacing: time.Second, Redeliver: 30 * time.Second, MaxTries: 3},
@@ -26,22 +28,22 @@ func TestQueuesHaveTheirOwnRules(t *testing.T) {
 	if err != nil || !slices.Equal(qs, want) {
 		t.Errorf("queues = %+v, %v", qs, err)
 	}
-	id := submit(t, s, sub("alice", func(n *sql.NewJob) { n.Queue = "contest" }))
-	must(t, s.PauseQueue(t.Context(), "contest", true, "prof"))
+	id := sqltest.Submit(t, s, sqltest.Sub("alice", func(n *sql.NewJob) { n.Queue = "contest" }))
+	sqltest.Must(t, s.PauseQueue(t.Context(), "contest", true, "prof"))
 	take := func() int {
-		ts, err := s.Pick(t.Context(), sql.PickRequest{Queue: "contest", Dispatcher: "d", Limit: 1})
-		must(t, err)
+		ts, err := s.Pick(t.Context(), jobs.PickRequest{Queue: "contest", Dispatcher: "d", Limit: 1})
+		sqltest.Must(t, err)
 		return len(ts)
 	}
-	order(t, s) // other queues do not have it
+	sqltest.Order(t, s) // other queues do not have it
 	if n := take(); n != 0 {
 		t.Error("a paused queue gave work")
 	}
-	must(t, s.PauseQueue(t.Context(), "contest", false, "prof"))
+	sqltest.Must(t, s.PauseQueue(t.Context(), "contest", false, "prof"))
 	if n := take(); n != 1 {
 		t.Error("a queue gave no work")
 	}
-	if job := claim(t, s, id, "w1", 1); job.MaxTries != 3 || job.Queue != "contest" {
+	if job := sqltest.Claim(t, s, id, "w1", 1); job.MaxTries != 3 || job.Queue != "contest" {
 		t.Errorf("job = %+v", job)
 	}
 	if err := s.PauseQueue(t.Context(), "nosuch", true, "prof"); !errors.Is(err, sql.ErrNotFound) {

@@ -2,8 +2,15 @@ package sql
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"deepoj/host/judge"
+	"deepoj/sql/internal/pg"
+	"deepoj/sql/jobs"
 )
 
 // Reader reads jobs as somebody may see them. Staff see the whole; for everybody
@@ -15,56 +22,181 @@ import (
 // The database decides which events those are, in its function event_seen, for
 // webhooks too.
 type Reader struct {
-	s     *Store
+	s     *Site
 	whole bool
 }
 
 // For returns the reader for staff, or for everybody else.
-func (s *Store) For(staff bool) Reader { return Reader{s, staff} }
+func (s *Site) For(staff bool) Reader { return Reader{s, staff} }
 
 // The same, of the whole.
 
 // Submission is [Reader.Submission] for staff.
-func (s *Store) Submission(ctx context.Context, jobID int64) (*judge.Submission, error) {
+func (s *Site) Submission(ctx context.Context, jobID int64) (*judge.Submission, error) {
 	return s.For(true).Submission(ctx, jobID)
 }
 
 // Submissions is [Reader.Submissions] for staff.
-func (s *Store) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
+func (s *Site) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
 	return s.For(true).Submissions(ctx, f)
 }
 
 // Events is [Reader.Events] for staff.
-func (s *Store) Events(ctx context.Context, jobID, after int64, limit int) ([]judge.Event, error) {
+func (s *Site) Events(ctx context.Context, jobID, after int64, limit int) ([]judge.Event, error) {
 	return s.For(true).Events(ctx, jobID, after, limit)
 }
 
 // Place is [Reader.Place] for staff.
-func (s *Store) Place(ctx context.Context, jobID int64) (judge.Place, error) {
+func (s *Site) Place(ctx context.Context, jobID int64) (judge.Place, error) {
 	return s.For(true).Place(ctx, jobID)
 }
 
 // Places is [Reader.Places] for staff.
-func (s *Store) Places(ctx context.Context, jobIDs []int64) (map[int64]judge.Place, error) {
+func (s *Site) Places(ctx context.Context, jobIDs []int64) (map[int64]judge.Place, error) {
 	return s.For(true).Places(ctx, jobIDs)
 }
 
-// QueueStats is [Reader.QueueStats] for staff.
-func (s *Store) QueueStats(ctx context.Context) (QueueStats, error) {
-	return s.For(true).QueueStats(ctx)
-}
-
 // QueueFlow is [Reader.QueueFlow] for staff.
-func (s *Store) QueueFlow(ctx context.Context) ([]Flow, error) {
+func (s *Site) QueueFlow(ctx context.Context) ([]Flow, error) {
 	return s.For(true).QueueFlow(ctx)
 }
 
 // Waiting is [Reader.Waiting] for staff.
-func (s *Store) Waiting(ctx context.Context, queue, group string, limit int) ([]judge.Waiting, error) {
+func (s *Site) Waiting(ctx context.Context, queue, group string, limit int) ([]judge.Waiting, error) {
 	return s.For(true).Waiting(ctx, queue, group, limit)
 }
 
 // Ready is [Reader.Ready] for staff.
-func (s *Store) Ready(ctx context.Context) (int64, error) {
+func (s *Site) Ready(ctx context.Context) (int64, error) {
 	return s.For(true).Ready(ctx)
+}
+
+// QueueStats counts over all queues.
+func (r Reader) QueueStats(ctx context.Context) (judge.QueueStats, error) {
+	return jobs.QueueStats(ctx, r.s.db, r.whole)
+}
+
+// bounded is a page's length: 1 to 200, 50 by default.
+func bounded(limit int) int32 {
+	if limit <= 0 {
+		return 50
+	}
+	return int32(min(limit, 200))
+}
+
+// orMax is a cursor that, when zero, restricts nothing.
+func orMax(before int64) int64 {
+	if before <= 0 {
+		return math.MaxInt64
+	}
+	return before
+}
+
+// Events returns the events of a job with an id above after, oldest first.
+func (r Reader) Events(ctx context.Context, jobID, after int64, limit int) ([]judge.Event, error) {
+	if limit <= 0 {
+		limit = 1000
+	}
+	statement := "JobEventsSeen"
+	if r.whole {
+		statement = "JobEvents"
+	}
+	es, err := pg.Rows(ctx, r.s.db, r.s.main, statement, pg.Args{"job_id": jobID, "after": after, "max": min(limit, 10000)},
+		func(c pgx.CollectableRow) (e judge.Event, err error) {
+			return e, c.Scan(&e.ID, &e.JobID, &e.Generation, &e.AttemptID, &e.Kind, (*[]byte)(&e.Data), &e.At)
+		})
+	if err != nil {
+		return nil, fmt.Errorf("events of job %d: %w", jobID, err)
+	}
+	return es, nil
+}
+
+// placed is a row of the statement Place.
+type placed struct {
+	JobID          int64
+	State          string
+	Paused, Early  bool
+	Limited        bool // its group has as many jobs under way as it may
+	Before         int64
+	More           bool // there are more before it than Before
+	Delivered      int64
+	Served         bool   // a worker is alive that has its language
+	Taken          bool   // and takes jobs
+	Language       string // its name
+	Slots          int64
+	FinishedLately int64
+}
+
+// Place says where a waiting job stands, or [ErrNotFound] if it does not wait.
+// More than 250 jobs before it are not counted: the position is a lower bound
+// then, and [judge.Place.AtMost] gives it an upper one.
+func (r Reader) Place(ctx context.Context, jobID int64) (judge.Place, error) {
+	places, err := r.Places(ctx, []int64{jobID})
+	if err != nil {
+		return judge.Place{}, err
+	}
+	p, found := places[jobID]
+	if !found {
+		return judge.Place{}, fmt.Errorf("place of job %d: %w", jobID, ErrNotFound)
+	}
+	return p, nil
+}
+
+// Places is [Reader.Place] for several jobs, without those that do not wait.
+func (r Reader) Places(ctx context.Context, jobIDs []int64) (map[int64]judge.Place, error) {
+	found, err := pg.Rows(ctx, r.s.db, r.s.queue, "Place", pg.Args{"job_ids": jobIDs, "whole": r.whole}, pgx.RowToStructByPos[placed])
+	if err != nil {
+		return nil, fmt.Errorf("places of %d jobs: %w", len(jobIDs), err)
+	}
+	places := make(map[int64]judge.Place, len(found))
+	for _, p := range found {
+		places[p.JobID] = p.place()
+	}
+	return places, nil
+}
+
+// Ready counts the jobs that are ready or delivered in all queues. It reads an
+// index as long as the queue.
+func (r Reader) Ready(ctx context.Context) (int64, error) {
+	n, _, err := pg.Row(ctx, r.s.db, r.s.main, "QueueReady", pg.Args{"whole": r.whole}, pgx.RowTo[int64])
+	if err != nil {
+		return 0, fmt.Errorf("count what is ready: %w", err)
+	}
+	return n, nil
+}
+
+// place estimates the wait from how many jobs were finished in the last two
+// minutes, or, when there were too few, from the workers' slots at two seconds a
+// job.
+func (p placed) place() judge.Place {
+	before := p.Before + p.Delivered
+	if p.State == "D" {
+		before = p.Delivered - 1
+	}
+	const few = 10
+	perSecond := float64(p.FinishedLately) / 120
+	if p.FinishedLately < few {
+		perSecond = float64(max(p.Slots, 1)) / 2
+	}
+	wait := time.Duration(float64(before) / perSecond * float64(time.Second)).Round(time.Second)
+	out := judge.Place{Language: p.Language, Position: before + 1, Most: before + 1, ETALow: wait / 2, ETAHigh: 2*wait + 2*time.Second}
+	if p.More {
+		out.Most, out.ETAHigh = 0, 0
+	}
+	switch {
+	case p.State == "D":
+	case p.Paused:
+		out.Why = "paused"
+	case !p.Served:
+		out.Why = string(judge.ReasonNoLiveWorker)
+	case !p.Taken:
+		out.Why = string(judge.ReasonUnfitWorkers)
+	case p.Early:
+		out.Why = "not_before"
+	case p.Limited:
+		out.Why = "group_limit"
+	case before > 0:
+		out.Why = "backlog"
+	}
+	return out
 }

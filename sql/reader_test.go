@@ -6,33 +6,34 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // figures are all that people who are not staff can learn of the queue, as JSON.
-func figures(t *testing.T, s *sql.Store, waiting int64, group string) string {
+func figures(t *testing.T, s *sqltest.Store, waiting int64, group string) string {
 	t.Helper()
 	seen := s.For(false)
 	stats, err := seen.QueueStats(t.Context())
-	must(t, err)
+	sqltest.Must(t, err)
 	stats.Oldest = 0 // a clock
 	flow, err := seen.QueueFlow(t.Context())
-	must(t, err)
+	sqltest.Must(t, err)
 	place, err := seen.Place(t.Context(), waiting)
-	must(t, err)
+	sqltest.Must(t, err)
 	of, err := s.QueueOf(t.Context(), group, 0)
-	must(t, err)
+	sqltest.Must(t, err)
 	list, err := seen.Waiting(t.Context(), "", group, 0)
-	must(t, err)
+	sqltest.Must(t, err)
 	ready, err := seen.Ready(t.Context())
-	must(t, err)
+	sqltest.Must(t, err)
 	text, err := json.Marshal([]any{stats, flow, place, of, list, ready})
-	must(t, err)
+	sqltest.Must(t, err)
 	return string(text)
 }
 
 func TestTheFiguresOfTheQueueTellNothingOfARejudgeSet(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ids, waiting := judged(t, s, 6)
 	// All of that was hours ago, so that whatever counts what was lately counts sets alone.
 	for _, statement := range []string{
@@ -43,7 +44,7 @@ func TestTheFiguresOfTheQueueTellNothingOfARejudgeSet(t *testing.T) {
 	} {
 		s.Exec(t, statement)
 	}
-	group := sub("x").Author
+	group := sqltest.Sub("x").Author
 	before := figures(t, s, waiting, group)
 	same := func(when string) {
 		t.Helper()
@@ -52,52 +53,52 @@ func TestTheFiguresOfTheQueueTellNothingOfARejudgeSet(t *testing.T) {
 		}
 	}
 	set, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{By: "prof", JobIDs: ids})
-	must(t, err)
+	sqltest.Must(t, err)
 	same("while a set waits")
 	whole, err := s.QueueStats(t.Context())
-	must(t, err)
+	sqltest.Must(t, err)
 	if whole.Pending != 7 {
 		t.Errorf("staff count %d that wait, want those of the set too", whole.Pending)
 	}
-	must(t, s.Release(t.Context(), ids[5], "prof")) // before the one that waits
+	sqltest.Must(t, s.Release(t.Context(), ids[5], "prof")) // before the one that waits
 	same("when staff put a judging of a set first")
-	finalize(t, s, claim(t, s, ids[0], "w1", 20).Attempt, judge.AC)
-	running := claim(t, s, ids[1], "w1", 21).Attempt
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, ids[0], "w1", 20).Attempt, judge.AC)
+	running := sqltest.Claim(t, s, ids[1], "w1", 21).Attempt
 	same("while a judging of a set runs, and one is done")
 	_, err = s.Fail(t.Context(), running, "the disk was full", true)
-	must(t, err)
+	sqltest.Must(t, err)
 	same("when one is to be tried again") // in the lane before that of others
-	must(t, s.Bury(t.Context(), claim(t, s, ids[2], "w1", 22).Attempt, judge.ReasonPayload, "no"))
-	must(t, s.Cancel(t.Context(), ids[3], "prof", ""))
+	sqltest.Must(t, s.Bury(t.Context(), sqltest.Claim(t, s, ids[2], "w1", 22).Attempt, judge.ReasonPayload, "no"))
+	sqltest.Must(t, s.Cancel(t.Context(), ids[3], "prof", ""))
 	same("when one was given up, and one withdrawn")
-	must(t, s.Restore(t.Context(), ids[3], "prof"))
+	sqltest.Must(t, s.Restore(t.Context(), ids[3], "prof"))
 	same("when that was taken back")
-	must(t, s.CancelRejudge(t.Context(), set.ID, "prof"))
+	sqltest.Must(t, s.CancelRejudge(t.Context(), set.ID, "prof"))
 	same("when the set was cancelled")
 }
 
 func TestTheNumbersOfJudgingsHaveNoGapWhereASetWasCancelled(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ids, _ := judged(t, s, 1)
 	id := ids[0]
 	set, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{By: "prof", JobIDs: ids})
-	must(t, err)
-	_, err = s.Fail(t.Context(), claim(t, s, id, "w1", 10).Attempt, "the disk was full", false)
-	must(t, err)
-	finalize(t, s, claim(t, s, id, "w1", 11).Attempt, judge.AC)
-	must(t, s.CancelRejudge(t.Context(), set.ID, "prof"))
+	sqltest.Must(t, err)
+	_, err = s.Fail(t.Context(), sqltest.Claim(t, s, id, "w1", 10).Attempt, "the disk was full", false)
+	sqltest.Must(t, err)
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, id, "w1", 11).Attempt, judge.AC)
+	sqltest.Must(t, s.CancelRejudge(t.Context(), set.ID, "prof"))
 	_, err = s.Rejudge(t.Context(), ids, judge.LaneRejudge, "prof")
-	must(t, err)
-	finalize(t, s, claim(t, s, id, "w1", 12).Attempt, judge.TLE)
+	sqltest.Must(t, err)
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, id, "w1", 12).Attempt, judge.TLE)
 	for staff, want := range map[bool][2]int32{true: {3, 4}, false: {2, 2}} {
 		v, err := s.For(staff).Submission(t.Context(), id)
-		must(t, err)
+		sqltest.Must(t, err)
 		if got := [2]int32{v.Generation, v.AttemptID}; got != want || v.Result.Verdict != judge.TLE {
 			t.Errorf("staff %t: judging and attempt %v, want %v", staff, got, want)
 		}
 		events, err := s.For(staff).Events(t.Context(), id, 0, 0)
-		must(t, err)
+		sqltest.Must(t, err)
 		last := events[len(events)-1]
 		if got := [2]int32{last.Generation, last.AttemptID}; got != want {
 			t.Errorf("staff %t: the last event is of judging and attempt %v, want %v", staff, got, want)

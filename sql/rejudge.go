@@ -10,47 +10,20 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deepoj/host/judge"
+	"deepoj/sql/internal/pg"
+	"deepoj/sql/jobs"
 )
 
 // Rejudge starts a new generation of each job, also of dead ones. It returns the
 // generation of each job that exists. A job that waits untried keeps its own, so
 // a repeated request changes nothing.
-func (s *Store) Rejudge(ctx context.Context, ids []int64, lane judge.Lane, by string) (map[int64]int32, error) {
-	out, moved, err := s.rejudge(ctx, s.queue, ids, lane, by, nil)
+func (s *Site) Rejudge(ctx context.Context, ids []int64, lane judge.Lane, by string) (map[int64]int32, error) {
+	out, moved, err := jobs.Rejudge(ctx, s.db, s.queue, ids, lane, by, nil)
 	if err != nil {
 		return nil, err
 	}
-	s.wakeRejudged(moved)
+	jobs.WakeRejudged(s.db, moved)
 	return out, nil
-}
-
-// rejudge returns the generations of ids, and which of them are new.
-func (s *Store) rejudge(ctx context.Context, on querier, ids []int64, lane judge.Lane, by string, set *int64) (map[int64]int32, []int64, error) {
-	type rejudged struct {
-		JobID      int64
-		Generation int32
-		Moved      bool
-	}
-	rs, err := rows(ctx, s, on, "JobRejudge", args{"job_ids": ids, "lane": lane.Number(), "by": by, "set": set}, pgx.RowToStructByPos[rejudged])
-	if err != nil {
-		return nil, nil, fmt.Errorf("rejudge: %w", err)
-	}
-	out := make(map[int64]int32, len(rs))
-	var moved []int64
-	for _, r := range rs {
-		out[r.JobID] = r.Generation
-		if r.Moved {
-			moved = append(moved, r.JobID)
-		}
-	}
-	return out, moved, nil
-}
-
-func (s *Store) wakeRejudged(ids []int64) {
-	if len(ids) > 0 {
-		s.wake(eventsOf(ids...)...)
-		s.wake(message{ChannelOutbox, ""}, message{ChannelStops, ""})
-	}
 }
 
 // RejudgeRequest says which submissions are judged again as a set. At least one
@@ -95,11 +68,11 @@ func (r RejudgeSet) Done() bool { return r.Waiting+r.Running == 0 }
 // that is shown, and returns their set. Those that are under way or have no
 // verdict are left out. A request with a known Key returns the set that it made
 // before; the same key with other submissions is a [*judge.FieldError].
-func (s *Store) StartRejudge(ctx context.Context, r RejudgeRequest) (RejudgeSet, error) {
+func (s *Site) StartRejudge(ctx context.Context, r RejudgeRequest) (RejudgeSet, error) {
 	if len(r.JobIDs) == 0 && r.Problem == "" && r.Language == "" && r.Author == "" && r.Verdict == "" {
 		return RejudgeSet{}, &judge.FieldError{Field: "problem", Reason: "missing", Remedy: "choose submissions by job_ids, problem, language, author or verdict"}
 	}
-	request, err := encode(r)
+	request, err := pg.Encode(r)
 	if err != nil {
 		return RejudgeSet{}, fmt.Errorf("rejudge: %w", err)
 	}
@@ -107,7 +80,7 @@ func (s *Store) StartRejudge(ctx context.Context, r RejudgeRequest) (RejudgeSet,
 	var moved []int64
 	err = pgx.BeginFunc(ctx, s.main, func(tx pgx.Tx) error {
 		var found bool
-		id, found, err = row(ctx, s, tx, "RejudgeSetAdd", args{"key": orNil(r.Key), "reason": r.Reason, "request": request, "by": r.By}, pgx.RowTo[int64])
+		id, found, err = pg.Row(ctx, s.db, tx, "RejudgeSetAdd", pg.Args{"key": orNil(r.Key), "reason": r.Reason, "request": request, "by": r.By}, pgx.RowTo[int64])
 		if err != nil {
 			return err
 		}
@@ -121,17 +94,17 @@ func (s *Store) StartRejudge(ctx context.Context, r RejudgeRequest) (RejudgeSet,
 	if err != nil {
 		return RejudgeSet{}, fmt.Errorf("rejudge as a set: %w", err)
 	}
-	s.wakeRejudged(moved)
+	jobs.WakeRejudged(s.db, moved)
 	return s.RejudgeSet(ctx, id)
 }
 
 // sameRejudge returns the set that an earlier request with the key made.
-func (s *Store) sameRejudge(ctx context.Context, tx pgx.Tx, key string, request []byte) (int64, error) {
+func (s *Site) sameRejudge(ctx context.Context, tx pgx.Tx, key string, request []byte) (int64, error) {
 	type known struct {
 		ID   int64
 		Same bool
 	}
-	k, found, err := row(ctx, s, tx, "RejudgeSetOfKey", args{"key": key, "request": request}, pgx.RowToStructByPos[known])
+	k, found, err := pg.Row(ctx, s.db, tx, "RejudgeSetOfKey", pg.Args{"key": key, "request": request}, pgx.RowToStructByPos[known])
 	if err != nil || !found {
 		return 0, errors.Join(err, fmt.Errorf("set of key %q: %w", key, ErrNotFound))
 	}
@@ -142,7 +115,7 @@ func (s *Store) sameRejudge(ctx context.Context, tx pgx.Tx, key string, request 
 }
 
 // fillRejudge chooses the submissions of a set and starts their judgings.
-func (s *Store) fillRejudge(ctx context.Context, tx pgx.Tx, set int64, r RejudgeRequest) ([]int64, error) {
+func (s *Site) fillRejudge(ctx context.Context, tx pgx.Tx, set int64, r RejudgeRequest) ([]int64, error) {
 	type candidate struct {
 		JobID    int64
 		Eligible bool
@@ -150,7 +123,7 @@ func (s *Store) fillRejudge(ctx context.Context, tx pgx.Tx, set int64, r Rejudge
 	if len(r.JobIDs) == 0 {
 		r.JobIDs = nil // not to choose by
 	}
-	asked, err := rows(ctx, s, tx, "RejudgeSetCandidates", args{
+	asked, err := pg.Rows(ctx, s.db, tx, "RejudgeSetCandidates", pg.Args{
 		"job_ids": r.JobIDs, "problem": r.Problem, "language": r.Language, "author": r.Author, "verdict": string(r.Verdict),
 	}, pgx.RowToStructByPos[candidate])
 	if err != nil {
@@ -162,18 +135,18 @@ func (s *Store) fillRejudge(ctx context.Context, tx pgx.Tx, set int64, r Rejudge
 			ids = append(ids, c.JobID)
 		}
 	}
-	if ids, err = rows(ctx, s, tx, "RejudgeSetTake", args{"id": set, "job_ids": ids}, pgx.RowTo[int64]); err != nil {
+	if ids, err = pg.Rows(ctx, s.db, tx, "RejudgeSetTake", pg.Args{"id": set, "job_ids": ids}, pgx.RowTo[int64]); err != nil {
 		return nil, err
 	}
-	if _, _, err = s.rejudge(ctx, tx, ids, judge.LaneBatch, r.By, &set); err != nil {
+	if _, _, err = jobs.Rejudge(ctx, s.db, tx, ids, judge.LaneBatch, r.By, &set); err != nil {
 		return nil, err
 	}
-	_, err = rows(ctx, s, tx, "RejudgeSetFill", args{"id": set, "skipped": len(asked) - len(ids)}, pgx.RowTo[int64])
+	_, err = pg.Rows(ctx, s.db, tx, "RejudgeSetFill", pg.Args{"id": set, "skipped": len(asked) - len(ids)}, pgx.RowTo[int64])
 	return ids, err
 }
 
 // RejudgeSet returns a set with its progress, or [ErrNotFound].
-func (s *Store) RejudgeSet(ctx context.Context, id int64) (RejudgeSet, error) {
+func (s *Site) RejudgeSet(ctx context.Context, id int64) (RejudgeSet, error) {
 	found, err := s.rejudgeSets(ctx, id, 0, 1)
 	if err != nil {
 		return RejudgeSet{}, err
@@ -186,12 +159,12 @@ func (s *Store) RejudgeSet(ctx context.Context, id int64) (RejudgeSet, error) {
 
 // RejudgeSets returns the sets with an id below before (0 = no bound), newest
 // first.
-func (s *Store) RejudgeSets(ctx context.Context, before int64, limit int) ([]RejudgeSet, error) {
+func (s *Site) RejudgeSets(ctx context.Context, before int64, limit int) ([]RejudgeSet, error) {
 	return s.rejudgeSets(ctx, 0, before, limit)
 }
 
-func (s *Store) rejudgeSets(ctx context.Context, id, before int64, limit int) ([]RejudgeSet, error) {
-	found, err := rows(ctx, s, s.main, "RejudgeSetList", args{"id": id, "before": orMax(before), "max": bounded(limit)}, pgx.RowToStructByPos[RejudgeSet])
+func (s *Site) rejudgeSets(ctx context.Context, id, before int64, limit int) ([]RejudgeSet, error) {
+	found, err := pg.Rows(ctx, s.db, s.main, "RejudgeSetList", pg.Args{"id": id, "before": orMax(before), "max": bounded(limit)}, pgx.RowToStructByPos[RejudgeSet])
 	if err != nil {
 		return nil, fmt.Errorf("list rejudge sets: %w", err)
 	}
@@ -209,8 +182,8 @@ type RejudgeChange struct {
 
 // RejudgeChanges returns what a set changes, of jobs with an id above after, in
 // the order of their ids.
-func (s *Store) RejudgeChanges(ctx context.Context, id, after int64, limit int) ([]RejudgeChange, error) {
-	found, err := rows(ctx, s, s.main, "RejudgeSetChanges", args{"id": id, "after": after, "max": bounded(limit)}, pgx.RowToStructByPos[RejudgeChange])
+func (s *Site) RejudgeChanges(ctx context.Context, id, after int64, limit int) ([]RejudgeChange, error) {
+	found, err := pg.Rows(ctx, s.db, s.main, "RejudgeSetChanges", pg.Args{"id": id, "after": after, "max": bounded(limit)}, pgx.RowToStructByPos[RejudgeChange])
 	if err != nil {
 		return nil, fmt.Errorf("changes of rejudge set %d: %w", id, err)
 	}
@@ -225,8 +198,8 @@ type RejudgeTurn struct {
 }
 
 // RejudgeMatrix returns what a set turns into what, as far as it is judged.
-func (s *Store) RejudgeMatrix(ctx context.Context, id int64) ([]RejudgeTurn, error) {
-	found, err := rows(ctx, s, s.main, "RejudgeSetMatrix", args{"id": id}, pgx.RowToStructByPos[RejudgeTurn])
+func (s *Site) RejudgeMatrix(ctx context.Context, id int64) ([]RejudgeTurn, error) {
+	found, err := pg.Rows(ctx, s.db, s.main, "RejudgeSetMatrix", pg.Args{"id": id}, pgx.RowToStructByPos[RejudgeTurn])
 	if err != nil {
 		return nil, fmt.Errorf("matrix of rejudge set %d: %w", id, err)
 	}
@@ -236,24 +209,24 @@ func (s *Store) RejudgeMatrix(ctx context.Context, id int64) ([]RejudgeTurn, err
 // ApplyRejudge shows the new verdicts of a set. It is refused with a
 // [*judge.FieldError] while judgings are under way, and of a cancelled set;
 // applying again is a success. Jobs that left the set keep what they show.
-func (s *Store) ApplyRejudge(ctx context.Context, id int64, by string) error {
+func (s *Site) ApplyRejudge(ctx context.Context, id int64, by string) error {
 	return s.resolveRejudge(ctx, "RejudgeSetApply", "applied", id, by)
 }
 
 // CancelRejudge ends the judgings of a set that are under way and keeps the
 // verdicts that are shown. It is refused with a [*judge.FieldError] for a set
 // that was applied; cancelling again is a success.
-func (s *Store) CancelRejudge(ctx context.Context, id int64, by string) error {
+func (s *Site) CancelRejudge(ctx context.Context, id int64, by string) error {
 	return s.resolveRejudge(ctx, "RejudgeSetCancel", "cancelled", id, by)
 }
 
-func (s *Store) resolveRejudge(ctx context.Context, statement, as string, id int64, by string) error {
+func (s *Site) resolveRejudge(ctx context.Context, statement, as string, id int64, by string) error {
 	type answer struct {
 		Was  string
 		Open int64
 		Jobs []int64
 	}
-	a, found, err := row(ctx, s, s.main, statement, args{"id": id, "by": by}, pgx.RowToStructByPos[answer])
+	a, found, err := pg.Row(ctx, s.db, s.main, statement, pg.Args{"id": id, "by": by}, pgx.RowToStructByPos[answer])
 	switch {
 	case err != nil:
 		return fmt.Errorf("rejudge set %d: %w", id, err)
@@ -266,9 +239,9 @@ func (s *Store) resolveRejudge(ctx context.Context, statement, as string, id int
 	case a.Open > 0:
 		return &judge.FieldError{Field: "set", Reason: "unfinished", Remedy: fmt.Sprintf("%d judgings of set %d are under way: wait for them, or cancel the set", a.Open, id)}
 	}
-	s.wake(eventsOf(a.Jobs...)...)
+	s.db.WakeEvents(a.Jobs...)
 	if len(a.Jobs) > 0 {
-		s.wake(message{ChannelStops, ""})
+		s.db.Wake(pg.ChannelStops, "")
 	}
 	return nil
 }

@@ -9,33 +9,34 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // judged makes n submissions with verdict WA, and one that waits.
-func judged(t *testing.T, s *sql.Store, n int) (ids []int64, waiting int64) {
+func judged(t *testing.T, s *sqltest.Store, n int) (ids []int64, waiting int64) {
 	t.Helper()
-	ids = submitMany(t, s, n)
+	ids = sqltest.SubmitMany(t, s, n)
 	for i, id := range ids {
-		finalize(t, s, claim(t, s, id, "w1", i).Attempt, judge.WA)
+		sqltest.Finalize(t, s, sqltest.Claim(t, s, id, "w1", i).Attempt, judge.WA)
 	}
-	return ids, submit(t, s, sub("late"))
+	return ids, sqltest.Submit(t, s, sqltest.Sub("late"))
 }
 
 func TestASetIsJudgedBesideWhatIsShownAndAppliedAtOnce(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ids, waiting := judged(t, s, 3)
 	r := sql.RejudgeRequest{Key: "k", Reason: "wrong tests", By: "prof", Problem: "aplusb"}
 	set, err := s.StartRejudge(t.Context(), r)
 	if err != nil || set.Total != 3 || set.Waiting != 3 || set.Skipped != 1 || set.CreatedBy != "prof" || set.Reason != "wrong tests" {
 		t.Fatalf("set = %+v, %v", set, err)
 	}
-	order(t, s, append([]int64{waiting}, ids...)...) // the set is judged last
+	sqltest.Order(t, s, append([]int64{waiting}, ids...)...) // the set is judged last
 	for i, id := range ids[:2] {
-		finalize(t, s, claim(t, s, id, "w1", 10+i).Attempt, []judge.Verdict{judge.AC, judge.WA}[i])
+		sqltest.Finalize(t, s, sqltest.Claim(t, s, id, "w1", 10+i).Attempt, []judge.Verdict{judge.AC, judge.WA}[i])
 	}
 	for _, id := range ids {
-		if v := status(t, s, id, judge.Finished); v.Result.Verdict != judge.WA {
+		if v := sqltest.Status(t, s, id, judge.Finished); v.Result.Verdict != judge.WA {
 			t.Errorf("job %d shows %s before the set is applied", id, v.Result.Verdict)
 		}
 	}
@@ -43,7 +44,7 @@ func TestASetIsJudgedBesideWhatIsShownAndAppliedAtOnce(t *testing.T) {
 	if e, ok := errors.AsType[*judge.FieldError](err); !ok || e.Reason != "unfinished" {
 		t.Fatalf("applied while one was judged: %v", err)
 	}
-	finalize(t, s, claim(t, s, ids[2], "w1", 20).Attempt, judge.AC)
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, ids[2], "w1", 20).Attempt, judge.AC)
 	if set, err = s.RejudgeSet(t.Context(), set.ID); err != nil || set.Judged != 3 || set.Changed != 2 || !set.Done() {
 		t.Errorf("set = %+v, %v", set, err)
 	}
@@ -55,13 +56,13 @@ func TestASetIsJudgedBesideWhatIsShownAndAppliedAtOnce(t *testing.T) {
 	if want := []sql.RejudgeTurn{{Before: judge.WA, After: judge.AC, Count: 2}, {Before: judge.WA, After: judge.WA, Count: 1}}; err != nil || !slices.Equal(turns, want) {
 		t.Errorf("matrix = %+v, %v, want %+v", turns, err, want)
 	}
-	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
-	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
+	sqltest.Must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
+	sqltest.Must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
 	for i, id := range ids {
-		if v := status(t, s, id, judge.Finished); v.Result.Verdict != []judge.Verdict{judge.AC, judge.WA, judge.AC}[i] || v.Generation != 2 {
+		if v := sqltest.Status(t, s, id, judge.Finished); v.Result.Verdict != []judge.Verdict{judge.AC, judge.WA, judge.AC}[i] || v.Generation != 2 {
 			t.Errorf("job %d shows %s of generation %d", id, v.Result.Verdict, v.Generation)
 		}
-		if k := kinds(t, s, id); k[len(k)-1] != "applied" {
+		if k := sqltest.Kinds(t, s, id); k[len(k)-1] != "applied" {
 			t.Errorf("events = %v", k)
 		}
 	}
@@ -72,17 +73,17 @@ func TestASetIsJudgedBesideWhatIsShownAndAppliedAtOnce(t *testing.T) {
 
 func TestACancelledSetStopsItsJudgingsAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ids, _ := judged(t, s, 3)
 	set, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{By: "prof", JobIDs: ids})
-	must(t, err)
-	finalize(t, s, claim(t, s, ids[0], "w1", 10).Attempt, judge.AC)
-	running := claim(t, s, ids[1], "w1", 11)
-	must(t, s.CancelRejudge(t.Context(), set.ID, "prof"))
-	must(t, s.CancelRejudge(t.Context(), set.ID, "prof"))
-	rejected(t, s.Finalize(t.Context(), running.Attempt, judge.Result{Verdict: judge.AC}), judge.ReasonCancelled)
+	sqltest.Must(t, err)
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, ids[0], "w1", 10).Attempt, judge.AC)
+	running := sqltest.Claim(t, s, ids[1], "w1", 11)
+	sqltest.Must(t, s.CancelRejudge(t.Context(), set.ID, "prof"))
+	sqltest.Must(t, s.CancelRejudge(t.Context(), set.ID, "prof"))
+	sqltest.Rejected(t, s.Finalize(t.Context(), running.Attempt, judge.Result{Verdict: judge.AC}), judge.ReasonCancelled)
 	for _, id := range ids {
-		if v := status(t, s, id, judge.Finished); v.Result.Verdict != judge.WA || v.QueueState != "" {
+		if v := sqltest.Status(t, s, id, judge.Finished); v.Result.Verdict != judge.WA || v.QueueState != "" {
 			t.Errorf("job %d shows %s, queue row %q", id, v.Result.Verdict, v.QueueState)
 		}
 	}
@@ -93,26 +94,26 @@ func TestACancelledSetStopsItsJudgingsAndChangesNothing(t *testing.T) {
 	if gens, err := s.Rejudge(t.Context(), ids[1:2], judge.LaneRejudge, "prof"); err != nil || gens[ids[1]] != 3 {
 		t.Fatalf("rejudge = %v, %v", gens, err)
 	}
-	status(t, s, ids[1], judge.Pending)
-	finalize(t, s, claim(t, s, ids[1], "w1", 12).Attempt, judge.TLE)
-	if v := status(t, s, ids[1], judge.Finished); v.Result.Verdict != judge.TLE {
+	sqltest.Status(t, s, ids[1], judge.Pending)
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, ids[1], "w1", 12).Attempt, judge.TLE)
+	if v := sqltest.Status(t, s, ids[1], judge.Finished); v.Result.Verdict != judge.TLE {
 		t.Errorf("shows %s, want TLE", v.Result.Verdict)
 	}
 }
 
 func TestASubmissionRejudgedOnItsOwnLeavesItsSet(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ids, _ := judged(t, s, 2)
 	set, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{By: "prof", JobIDs: ids})
-	must(t, err)
+	sqltest.Must(t, err)
 	if gens, err := s.Rejudge(t.Context(), ids[:1], judge.LaneRejudge, "prof"); err != nil || gens[ids[0]] != 3 {
 		t.Fatalf("rejudge of a job that waits in a set = %v, %v, want a generation of its own", gens, err)
 	}
-	finalize(t, s, claim(t, s, ids[0], "w1", 10).Attempt, judge.RE)
-	finalize(t, s, claim(t, s, ids[1], "w1", 11).Attempt, judge.AC)
-	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
-	if v := status(t, s, ids[0], judge.Finished); v.Result.Verdict != judge.RE {
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, ids[0], "w1", 10).Attempt, judge.RE)
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, ids[1], "w1", 11).Attempt, judge.AC)
+	sqltest.Must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
+	if v := sqltest.Status(t, s, ids[0], judge.Finished); v.Result.Verdict != judge.RE {
 		t.Errorf("the job that left shows %s, want RE", v.Result.Verdict)
 	}
 	if set, err = s.RejudgeSet(t.Context(), set.ID); err != nil || set.Left != 1 || set.Judged != 1 || set.Resolution != "applied" {
@@ -122,7 +123,7 @@ func TestASubmissionRejudgedOnItsOwnLeavesItsSet(t *testing.T) {
 
 func TestTheSameRequestMakesOneSet(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	judged(t, s, 3)
 	r := sql.RejudgeRequest{Key: "once", By: "prof", Verdict: judge.WA}
 	found := make([]int64, 8)
@@ -157,22 +158,22 @@ func TestTheSameRequestMakesOneSet(t *testing.T) {
 
 func TestASetJudgesTheNewVersionBesideWhatTheOldOneGave(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ids, _ := judged(t, s, 2)
 	p, err := s.Problem(t.Context(), "aplusb")
-	must(t, err)
+	sqltest.Must(t, err)
 	old := p.Version
 	p.Version = "sha256:11"
-	must(t, s.SaveProblem(t.Context(), *p, "prof"))
+	sqltest.Must(t, s.SaveProblem(t.Context(), *p, "prof"))
 	set, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{By: "prof", JobIDs: ids})
-	must(t, err)
+	sqltest.Must(t, err)
 	for i, id := range ids {
-		job := claim(t, s, id, "w1", 10+i)
+		job := sqltest.Claim(t, s, id, "w1", 10+i)
 		if job.ProblemVersion != "sha256:11" {
 			t.Errorf("job %d is judged again by version %s, want the new one", id, job.ProblemVersion)
 		}
-		must(t, s.Finalize(t.Context(), job.Attempt, judge.Result{Verdict: judge.AC, ProblemVersion: job.ProblemVersion}))
-		if v := status(t, s, id, judge.Finished); v.Result.Verdict != judge.WA || v.Result.ProblemVersion == "sha256:11" {
+		sqltest.Must(t, s.Finalize(t.Context(), job.Attempt, judge.Result{Verdict: judge.AC, ProblemVersion: job.ProblemVersion}))
+		if v := sqltest.Status(t, s, id, judge.Finished); v.Result.Verdict != judge.WA || v.Result.ProblemVersion == "sha256:11" {
 			t.Errorf("before the set is applied job %d shows %s of version %s", id, v.Result.Verdict, v.Result.ProblemVersion)
 		}
 	}
@@ -180,9 +181,9 @@ func TestASetJudgesTheNewVersionBesideWhatTheOldOneGave(t *testing.T) {
 	if want := []sql.RejudgeTurn{{Before: judge.WA, After: judge.AC, Count: 2}}; err != nil || !slices.Equal(turns, want) {
 		t.Errorf("what changes from version %s is %+v, %v, want %+v", old, turns, err, want)
 	}
-	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
+	sqltest.Must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
 	for _, id := range ids {
-		if v := status(t, s, id, judge.Finished); v.Result.Verdict != judge.AC || v.Result.ProblemVersion != "sha256:11" {
+		if v := sqltest.Status(t, s, id, judge.Finished); v.Result.Verdict != judge.AC || v.Result.ProblemVersion != "sha256:11" {
 			t.Errorf("after the set is applied job %d shows %s of version %s", id, v.Result.Verdict, v.Result.ProblemVersion)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"deepoj/sql"
 	"deepoj/sql/sqltest"
 )
 
@@ -18,13 +17,13 @@ func TestSubmissionsOfAnOlderSchemaAreKept(t *testing.T) {
 	s := sqltest.Open(t, sqltest.Empty(t))
 	old := fstest.MapFS{}
 	steps, err := fs.Glob(os.DirFS("."), "migrations/*.sql")
-	must(t, err)
+	sqltest.Must(t, err)
 	for _, name := range steps[:14] {
 		data, err := os.ReadFile(name)
-		must(t, err)
+		sqltest.Must(t, err)
 		old[name] = &fstest.MapFile{Data: data}
 	}
-	must(t, s.MigrateFiles(t.Context(), old))
+	sqltest.Must(t, s.MigrateFiles(t.Context(), old))
 	s.Exec(t, `INSERT INTO jobs (job_id, kind, queue, group_key, language, status, generation, attempt_id, max_tries, started_at, finished_at, created_at)
 		VALUES (1, 'submission', 'default', 'team', 'cpp', 'finished', 2, 3, 5, now(), now(), '2026-01-02'), (2, 'submission', 'default', 'ann', 'rust', 'cancelled', 1, 0, 5, NULL, now(), now()),
 		(3, 'run', 'default', 'ann', 'cpp', 'cancelled', 1, 0, 5, NULL, now(), now()), (4, 'verify', 'default', 'ann', '', 'cancelled', 1, 0, 5, NULL, now(), now())`)
@@ -36,10 +35,10 @@ func TestSubmissionsOfAnOlderSchemaAreKept(t *testing.T) {
 	s.Exec(t, `INSERT INTO events (job_id, generation, attempt, kind) VALUES (1, 1, 0, 'submitted'), (1, 2, 3, 'finished')`)
 	const what = `SELECT job_id || ' ' || problem || ' ' || language || ' ' || author || ' ' || code_bytes || ' ' || coalesce(live_generation || verdict || score, '-')
 		|| ' ' || coalesce(space_id::text, '-') || ' ' || unofficial FROM submissions ORDER BY job_id`
-	before := sql.All[string](t, s, what)
+	before := sqltest.All[string](t, s, what)
 
-	must(t, s.Migrate(t.Context()))
-	after := sql.All[string](t, s, what)
+	sqltest.Must(t, s.Migrate(t.Context()))
+	after := sqltest.All[string](t, s, what)
 	if len(before) != 3 || len(after) != len(before) {
 		t.Fatalf("before %q, after %q", before, after)
 	}
@@ -49,11 +48,11 @@ func TestSubmissionsOfAnOlderSchemaAreKept(t *testing.T) {
 		}
 	}
 	v, err := s.Submission(t.Context(), 1)
-	must(t, err)
+	sqltest.Must(t, err)
 	if v.Result == nil || v.Result.Verdict != "WA" || v.Author != "ann" || len(v.Sources) != 1 {
 		t.Errorf("the submission is shown as %+v", v)
 	}
-	if got := kinds(t, s, 1); !slices.Equal(got, []string{"submitted", "finished"}) { // step 16 made events a view
+	if got := sqltest.Kinds(t, s, 1); !slices.Equal(got, []string{"submitted", "finished"}) { // step 16 made events a view
 		t.Errorf("the events of before are %v", got)
 	}
 	if _, err := s.Submission(t.Context(), 4); err == nil {

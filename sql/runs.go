@@ -9,7 +9,7 @@ import (
 )
 
 // JobStatuses returns where jobs stand, by job id. What is no job is left out.
-func (s *Store) JobStatuses(ctx context.Context, jobIDs ...int64) (map[int64]judge.Status, error) {
+func (s *Site) JobStatuses(ctx context.Context, jobIDs ...int64) (map[int64]judge.Status, error) {
 	found, err := s.q.JobStates(ctx, s.main, jobIDs)
 	if err != nil {
 		return nil, fmt.Errorf("look up jobs: %w", err)
@@ -31,7 +31,7 @@ type RunKey struct {
 
 // RunsOfTokens returns the runs that were stored with one of these idempotency
 // keys, whatever their group, the oldest first.
-func (s *Store) RunsOfTokens(ctx context.Context, tokens ...string) ([]RunKey, error) {
+func (s *Site) RunsOfTokens(ctx context.Context, tokens ...string) ([]RunKey, error) {
 	found, err := s.q.RunsOfTokens(ctx, s.main, tokens)
 	if err != nil {
 		return nil, fmt.Errorf("look up runs by their tokens: %w", err)
@@ -45,7 +45,7 @@ func (s *Store) RunsOfTokens(ctx context.Context, tokens ...string) ([]RunKey, e
 
 // RunPage returns the newest runs whose idempotency keys begin with prefix,
 // without the first skip, at most limit, and how many there are in all.
-func (s *Store) RunPage(ctx context.Context, prefix string, skip, limit int64) (runs []*judge.Run, total int64, err error) {
+func (s *Site) RunPage(ctx context.Context, prefix string, skip, limit int64) (runs []*judge.Run, total int64, err error) {
 	if total, err = s.q.RunCount(ctx, s.main, prefix); err != nil {
 		return nil, 0, fmt.Errorf("count runs: %w", err)
 	}
@@ -67,7 +67,7 @@ type Callback struct {
 
 // SaveCallback has url told when the run of the group with this token ends. It
 // comes before the run is stored, so that none is forgotten.
-func (s *Store) SaveCallback(ctx context.Context, token, group, url string) error {
+func (s *Site) SaveCallback(ctx context.Context, token, group, url string) error {
 	if err := s.q.CallbackSave(ctx, s.main, dbsqlc.CallbackSaveParams{Token: token, GroupKey: group, Url: url}); err != nil {
 		return fmt.Errorf("save a callback: %w", err)
 	}
@@ -76,7 +76,7 @@ func (s *Store) SaveCallback(ctx context.Context, token, group, url string) erro
 
 // DueCallbacks takes callbacks of runs that have ended, at most limit. Nobody
 // else gets one of them within a minute.
-func (s *Store) DueCallbacks(ctx context.Context, limit int) ([]Callback, error) {
+func (s *Site) DueCallbacks(ctx context.Context, limit int) ([]Callback, error) {
 	found, err := s.q.CallbackDue(ctx, s.main, int32(min(limit, 1000)))
 	if err != nil {
 		return nil, fmt.Errorf("take callbacks: %w", err)
@@ -89,7 +89,7 @@ func (s *Store) DueCallbacks(ctx context.Context, limit int) ([]Callback, error)
 }
 
 // CallbackDone forgets a callback: the address was told, or will not be.
-func (s *Store) CallbackDone(ctx context.Context, token string) error {
+func (s *Site) CallbackDone(ctx context.Context, token string) error {
 	if err := s.q.CallbackDone(ctx, s.main, token); err != nil {
 		return fmt.Errorf("forget a callback: %w", err)
 	}
@@ -98,7 +98,7 @@ func (s *Store) CallbackDone(ctx context.Context, token string) error {
 
 // CallbackAgain makes a callback due again after as many seconds as it had
 // tries.
-func (s *Store) CallbackAgain(ctx context.Context, token string) error {
+func (s *Site) CallbackAgain(ctx context.Context, token string) error {
 	if err := s.q.CallbackAgain(ctx, s.main, token); err != nil {
 		return fmt.Errorf("put a callback off: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // ownRun is a run without a problem.
@@ -18,12 +19,12 @@ func ownRun(group, token string) sql.NewJob {
 
 func TestARunIsFoundByItsIDAndItsToken(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ctx := t.Context()
-	ann, bob := submit(t, s, ownRun("ann", "x:1")), submit(t, s, ownRun("bob", "x:1"))
-	other := submit(t, s, ownRun("ann", "y:1"))
-	counted := submit(t, s, sub("ann"))
-	job := claim(t, s, ann, "w1", 1)
+	ann, bob := sqltest.Submit(t, s, ownRun("ann", "x:1")), sqltest.Submit(t, s, ownRun("bob", "x:1"))
+	other := sqltest.Submit(t, s, ownRun("ann", "y:1"))
+	counted := sqltest.Submit(t, s, sqltest.Sub("ann"))
+	job := sqltest.Claim(t, s, ann, "w1", 1)
 	r := judge.Result{Verdict: judge.AC, Report: []byte(`{"outputs": [{"stdout": "/w=="}]}`)}
 	if err := s.Finalize(ctx, job.Attempt, r); err != nil {
 		t.Fatal(err)
@@ -58,7 +59,7 @@ func TestARunIsFoundByItsIDAndItsToken(t *testing.T) {
 
 func TestACallbackIsDueWhenItsRunHasEnded(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ctx := t.Context()
 	due := func() []sql.Callback {
 		t.Helper()
@@ -74,13 +75,13 @@ func TestACallbackIsDueWhenItsRunHasEnded(t *testing.T) {
 	if got := due(); len(got) > 0 {
 		t.Errorf("without a run: %v", got)
 	}
-	id := submit(t, s, ownRun("ann", "x:1"))
+	id := sqltest.Submit(t, s, ownRun("ann", "x:1"))
 	submitted := due()
-	finalize(t, s, claim(t, s, submit(t, s, ownRun("bob", "x:1")), "w1", 1).Attempt, judge.AC)
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, sqltest.Submit(t, s, ownRun("bob", "x:1")), "w1", 1).Attempt, judge.AC)
 	if foreign := due(); len(submitted)+len(foreign) > 0 {
 		t.Errorf("before the end of the run: %v, and at that of another's with its token: %v", submitted, foreign)
 	}
-	finalize(t, s, claim(t, s, id, "w1", 1).Attempt, judge.AC)
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, id, "w1", 1).Attempt, judge.AC)
 	if got := due(); len(got) != 1 || got[0] != (sql.Callback{Token: "x:1", JobID: id, URL: "http://192.0.2.1/", Tries: 1}) {
 		t.Fatalf("at the end of the run: %v", got)
 	}

@@ -18,10 +18,10 @@ func earlier(t *testing.T, n int) fs.FS {
 	t.Helper()
 	out := fstest.MapFS{}
 	steps, err := fs.Glob(os.DirFS("."), "migrations/*.sql")
-	must(t, err)
+	sqltest.Must(t, err)
 	for _, name := range steps[:n] {
 		data, err := os.ReadFile(name)
-		must(t, err)
+		sqltest.Must(t, err)
 		out[name] = &fstest.MapFile{Data: data}
 	}
 	return out
@@ -30,7 +30,7 @@ func earlier(t *testing.T, n int) fs.FS {
 func TestResultsFromBeforeAreNamedByTheirPointsAndOpenSetsAreHidden(t *testing.T) {
 	t.Parallel()
 	s := sqltest.Open(t, sqltest.Empty(t))
-	must(t, s.MigrateFiles(t.Context(), earlier(t, 17)))
+	sqltest.Must(t, s.MigrateFiles(t.Context(), earlier(t, 17)))
 	s.Exec(t, `INSERT INTO problems (slug, version) VALUES ('stairs', 'v2')`)
 	s.Exec(t, `INSERT INTO problem_versions (slug, version, title, problem, created_by) VALUES
 	  ('stairs', 'v1', 'Stairs', '{"slug": "stairs", "max_score": 100}', 'x'), ('stairs', 'v2', 'Stairs', '{"slug": "stairs", "max_score": 10}', 'x')`)
@@ -60,9 +60,9 @@ func TestResultsFromBeforeAreNamedByTheirPointsAndOpenSetsAreHidden(t *testing.T
 		}
 		defer func() { // once everything is migrated
 			v, err := s.Submission(t.Context(), int64(id+1))
-			must(t, err)
+			sqltest.Must(t, err)
 			found, err := s.Submissions(t.Context(), sql.Filter{Verdict: tt.want})
-			must(t, err)
+			sqltest.Must(t, err)
 			in := false
 			for _, f := range found {
 				in = in || f.JobID == v.JobID && f.Result.Verdict == tt.want
@@ -76,13 +76,13 @@ func TestResultsFromBeforeAreNamedByTheirPointsAndOpenSetsAreHidden(t *testing.T
 				}
 			}
 			events, err := s.Events(t.Context(), v.JobID, 0, 0)
-			must(t, err)
+			sqltest.Must(t, err)
 			if len(events) != 2 {
 				t.Errorf("%s: events %v", tt.what, events)
 			}
 			for _, e := range events {
 				var d struct{ Verdict judge.Verdict }
-				must(t, json.Unmarshal(e.Data, &d))
+				sqltest.Must(t, json.Unmarshal(e.Data, &d))
 				if d.Verdict != tt.want {
 					t.Errorf("%s: the event %s says %s, want %s", tt.what, e.Kind, d.Verdict, tt.want)
 				}
@@ -99,15 +99,15 @@ func TestResultsFromBeforeAreNamedByTheirPointsAndOpenSetsAreHidden(t *testing.T
 	s.Exec(t, `INSERT INTO results (job_id, generation, attempt_id, verdict, result, worker, token, started_at) VALUES (6, 2, 2, 'TLE', '{"verdict": "TLE"}', 'w', gen_random_uuid(), now())`)
 	s.Exec(t, `INSERT INTO single_events (job_id, generation, attempt, kind) VALUES (5, 2, 1, 'rejudge'), (6, 2, 1, 'rejudge')`)
 
-	must(t, s.Migrate(t.Context()))
+	sqltest.Must(t, s.Migrate(t.Context()))
 	for _, id := range []int64{5, 6} {
 		v, err := s.For(false).Submission(t.Context(), id)
-		must(t, err)
+		sqltest.Must(t, err)
 		if v.Status != judge.Finished || v.QueueState != "" || v.Generation != 1 || v.AttemptID != 1 || v.Finished == nil || v.Finished.Year() != 2026 || v.Finished.Month() != 1 || v.Started.Day() != 2 {
 			t.Errorf("submission %d is seen as %+v", id, v)
 		}
 		events, err := s.For(false).Events(t.Context(), id, 0, 0)
-		must(t, err)
+		sqltest.Must(t, err)
 		if len(events) != 2 {
 			t.Errorf("events of %d: %v", id, events)
 		}

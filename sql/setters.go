@@ -22,7 +22,7 @@ type Rights struct {
 func (r Rights) MayChange() bool { return r.Owns || r.Writes || !r.Known }
 
 // ProblemRights returns what somebody is to a problem.
-func (s *Store) ProblemRights(ctx context.Context, slug, name string) (Rights, error) {
+func (s *Site) ProblemRights(ctx context.Context, slug, name string) (Rights, error) {
 	v, err := s.q.ProblemRights(ctx, s.main, dbsqlc.ProblemRightsParams{Slug: slug, Name: name})
 	if err != nil {
 		return Rights{}, fmt.Errorf("rights of %s to problem %s: %w", name, slug, err)
@@ -32,7 +32,7 @@ func (s *Store) ProblemRights(ctx context.Context, slug, name string) (Rights, e
 
 // ClaimProblem has whoever is about to make the first version of a problem own it, and
 // returns what they are to it then. Of several at once one gets it.
-func (s *Store) ClaimProblem(ctx context.Context, slug, name string) (Rights, error) {
+func (s *Site) ClaimProblem(ctx context.Context, slug, name string) (Rights, error) {
 	if err := s.q.OwnerClaim(ctx, s.main, dbsqlc.OwnerClaimParams{Slug: slug, Name: name}); err != nil {
 		return Rights{}, fmt.Errorf("claim problem %s: %w", slug, err)
 	}
@@ -47,7 +47,7 @@ type ProblemPerson struct {
 }
 
 // ProblemPeople returns who may change a problem besides staff, its owner first.
-func (s *Store) ProblemPeople(ctx context.Context, slug string) ([]ProblemPerson, error) {
+func (s *Site) ProblemPeople(ctx context.Context, slug string) ([]ProblemPerson, error) {
 	found, err := s.q.ProblemPeople(ctx, s.main, slug)
 	if err != nil {
 		return nil, fmt.Errorf("people of problem %s: %w", slug, err)
@@ -61,7 +61,7 @@ func (s *Store) ProblemPeople(ctx context.Context, slug string) ([]ProblemPerson
 
 // SetProblemOwner gives a problem to somebody who has an account, instead of whoever
 // has it.
-func (s *Store) SetProblemOwner(ctx context.Context, slug, name, by string) error {
+func (s *Site) SetProblemOwner(ctx context.Context, slug, name, by string) error {
 	if err := s.q.OwnerSet(ctx, s.main, dbsqlc.OwnerSetParams{Slug: slug, Name: name, By: by}); err != nil {
 		return fmt.Errorf("give problem %s to %s: %w", slug, name, err)
 	}
@@ -69,7 +69,7 @@ func (s *Store) SetProblemOwner(ctx context.Context, slug, name, by string) erro
 }
 
 // AddProblemAuthor makes somebody who has an account a co-author of a problem.
-func (s *Store) AddProblemAuthor(ctx context.Context, slug, name, by string) error {
+func (s *Site) AddProblemAuthor(ctx context.Context, slug, name, by string) error {
 	if err := s.q.AuthorAdd(ctx, s.main, dbsqlc.AuthorAddParams{Slug: slug, Name: name, By: by}); err != nil {
 		return fmt.Errorf("add %s to problem %s: %w", name, slug, err)
 	}
@@ -78,7 +78,7 @@ func (s *Store) AddProblemAuthor(ctx context.Context, slug, name, by string) err
 
 // RemoveProblemAuthor makes somebody a co-author no more; [ErrNotFound] if they are
 // none.
-func (s *Store) RemoveProblemAuthor(ctx context.Context, slug, name, by string) error {
+func (s *Site) RemoveProblemAuthor(ctx context.Context, slug, name, by string) error {
 	n, err := s.q.AuthorRemove(ctx, s.main, dbsqlc.AuthorRemoveParams{Slug: slug, Name: name, By: by})
 	return changed(n, err, "remove "+name+" from problem "+slug)
 }
@@ -102,7 +102,7 @@ func columns(files []StoredFile) (digests [][]byte, sizes []int64, err error) {
 }
 
 // KeepFiles notes the files of a version that is kept.
-func (s *Store) KeepFiles(ctx context.Context, slug, version string, files []StoredFile) error {
+func (s *Site) KeepFiles(ctx context.Context, slug, version string, files []StoredFile) error {
 	digests, sizes, err := columns(files)
 	if err == nil {
 		err = s.q.VersionFiles(ctx, s.main, dbsqlc.VersionFilesParams{Slug: slug, Version: version, Digests: digests, Sizes: sizes})
@@ -114,7 +114,7 @@ func (s *Store) KeepFiles(ctx context.Context, slug, version string, files []Sto
 }
 
 // NewBytes returns the size of those files together that no version has.
-func (s *Store) NewBytes(ctx context.Context, files []StoredFile) (int64, error) {
+func (s *Site) NewBytes(ctx context.Context, files []StoredFile) (int64, error) {
 	digests, sizes, err := columns(files)
 	if err != nil {
 		return 0, fmt.Errorf("look for files: %w", err)
@@ -134,7 +134,7 @@ type Usage struct {
 }
 
 // SetterBytes returns the room that one setter takes.
-func (s *Store) SetterBytes(ctx context.Context, name string) (int64, error) {
+func (s *Site) SetterBytes(ctx context.Context, name string) (int64, error) {
 	n, err := s.q.SetterUsed(ctx, s.main, name)
 	if err != nil {
 		return 0, fmt.Errorf("room that %s takes: %w", name, err)
@@ -143,7 +143,7 @@ func (s *Store) SetterBytes(ctx context.Context, name string) (int64, error) {
 }
 
 // SettersBytes returns the room that each takes who made a version, the most first.
-func (s *Store) SettersBytes(ctx context.Context, limit int) ([]Usage, error) {
+func (s *Site) SettersBytes(ctx context.Context, limit int) ([]Usage, error) {
 	found, err := s.q.SettersUsed(ctx, s.main, bounded(limit))
 	if err != nil {
 		return nil, fmt.Errorf("room that setters take: %w", err)
@@ -164,7 +164,7 @@ type SetterDay struct {
 }
 
 // SetterToday returns what a setter sent today.
-func (s *Store) SetterToday(ctx context.Context, name string) (SetterDay, error) {
+func (s *Site) SetterToday(ctx context.Context, name string) (SetterDay, error) {
 	v, err := s.q.SetterDay(ctx, s.main, name)
 	if err != nil {
 		return SetterDay{}, fmt.Errorf("today of %s: %w", name, err)
@@ -174,8 +174,8 @@ func (s *Store) SetterToday(ctx context.Context, name string) (SetterDay, error)
 
 // TakeVersion reserves one of the versions that a setter may make today, and reports
 // whether there was one left, and room for an archive of some bytes; maxBytes 0 is any
-// number. The bytes count when they have come: see [Store.CountArchive].
-func (s *Store) TakeVersion(ctx context.Context, name string, maxVersions int32, bytes, maxBytes int64) (bool, error) {
+// number. The bytes count when they have come: see [Site.CountArchive].
+func (s *Site) TakeVersion(ctx context.Context, name string, maxVersions int32, bytes, maxBytes int64) (bool, error) {
 	n, err := s.q.SetterDayTake(ctx, s.main, dbsqlc.SetterDayTakeParams{Name: name, MaxVersions: maxVersions, Bytes: bytes, MaxBytes: maxBytes})
 	if err != nil {
 		return false, fmt.Errorf("take a version of today for %s: %w", name, err)
@@ -187,7 +187,7 @@ func (s *Store) TakeVersion(ctx context.Context, name string, maxVersions int32,
 // was one: its setter saved a change of the same problem within the half hour before,
 // has some left of the saves of today, and has not sent too much; maxBytes 0 is any
 // number. It is no version of today.
-func (s *Store) TakeSave(ctx context.Context, slug, name string, maxSaves int32, maxBytes int64) (bool, error) {
+func (s *Site) TakeSave(ctx context.Context, slug, name string, maxSaves int32, maxBytes int64) (bool, error) {
 	n, err := s.q.SetterSaveTake(ctx, s.main, dbsqlc.SetterSaveTakeParams{Slug: slug, Name: name, MaxSaves: maxSaves, MaxBytes: maxBytes})
 	if err != nil {
 		return false, fmt.Errorf("take a save of today for %s: %w", name, err)
@@ -197,7 +197,7 @@ func (s *Store) TakeSave(ctx context.Context, slug, name string, maxSaves int32,
 
 // CountArchive counts what a setter sent, and gives versions and saves back that came
 // to nothing.
-func (s *Store) CountArchive(ctx context.Context, name string, bytes int64, versions, saves int32) error {
+func (s *Site) CountArchive(ctx context.Context, name string, bytes int64, versions, saves int32) error {
 	if err := s.q.SetterDayAdd(ctx, s.main, dbsqlc.SetterDayAddParams{Name: name, Versions: -versions, Saves: -saves, Bytes: bytes}); err != nil {
 		return fmt.Errorf("count what %s sent: %w", name, err)
 	}

@@ -26,9 +26,9 @@ func TestWhatOnlyOneSetterHasCountsOnceAndWhatSeveralHaveNotAtAll(t *testing.T) 
 	account(t, s, "otto", judge.RoleSetter)
 	keep := func(slug, version, by string, files ...sql.StoredFile) {
 		t.Helper()
-		must(t, s.KeepVersion(ctx, judge.Problem{Slug: slug, Version: version, Title: slug}, by, 0))
-		must(t, s.KeepFiles(ctx, slug, version, files))
-		must(t, s.KeepFiles(ctx, slug, version, files)) // again, as by a second try
+		sqltest.Must(t, s.KeepVersion(ctx, judge.Problem{Slug: slug, Version: version, Title: slug}, by, 0))
+		sqltest.Must(t, s.KeepFiles(ctx, slug, version, files))
+		sqltest.Must(t, s.KeepFiles(ctx, slug, version, files)) // again, as by a second try
 	}
 	a, b, c, d := fileOf("a", 100), fileOf("b", 20), fileOf("c", 3), fileOf("d", 7)
 	keep("one", "v1", "olga", a, b, b)
@@ -72,7 +72,7 @@ func TestOfManyUploadsAtOnceNoMoreAreTakenThanADayAllows(t *testing.T) {
 	if taken.Load() != 5 {
 		t.Errorf("%d of 20 were taken, want 5", taken.Load())
 	}
-	must(t, s.CountArchive(ctx, "olga", 995, 1, 0))
+	sqltest.Must(t, s.CountArchive(ctx, "olga", 995, 1, 0))
 	day, err := s.SetterToday(ctx, "olga")
 	if err != nil || day.Versions != 4 || day.Bytes != 995 || day.Left <= 0 || day.Left.Hours() > 24 {
 		t.Errorf("today: %+v, %v", day, err)
@@ -101,7 +101,7 @@ func TestASaveIsAFurtherOneForHalfAnHourAfterAnotherOfTheSameProblemAndSetter(t 
 	}
 	for _, name := range []string{"olga", "otto"} {
 		_, err := s.TakeVersion(ctx, name, 9, 0, 0)
-		must(t, err)
+		sqltest.Must(t, err)
 	}
 	further("one", "olga", 9, 0, false) // the first
 	begun, err := s.BeginEdit(ctx, "one", "v1", "olga")
@@ -109,15 +109,15 @@ func TestASaveIsAFurtherOneForHalfAnHourAfterAnotherOfTheSameProblemAndSetter(t 
 		t.Fatal(begun, err)
 	}
 	further("one", "olga", 9, 0, false) // the first is not stored
-	must(t, s.EndEdit(ctx, "one", "v1", "olga", 7))
+	sqltest.Must(t, s.EndEdit(ctx, "one", "v1", "olga", 7))
 	further("one", "olga", 2, 0, true)
 	further("one", "otto", 2, 0, false)
 	further("two", "olga", 2, 0, false)
-	must(t, s.CountArchive(ctx, "olga", 10, 0, 0))
+	sqltest.Must(t, s.CountArchive(ctx, "olga", 10, 0, 0))
 	further("one", "olga", 2, 10, false)
 	further("one", "olga", 2, 11, true)
 	further("one", "olga", 2, 0, false)
-	must(t, s.CountArchive(ctx, "olga", 0, 0, 1)) // it came to nothing
+	sqltest.Must(t, s.CountArchive(ctx, "olga", 0, 0, 1)) // it came to nothing
 	s.Exec(t, "UPDATE problem_edits SET at = now() - interval '31 min'")
 	further("one", "olga", 2, 0, false)
 	if day, err := s.SetterToday(ctx, "olga"); err != nil || day.Versions != 1 || day.Saves != 1 {
@@ -150,7 +150,7 @@ func TestOneOfSeveralWhoMakeTheSameProblemAtOnceOwnsIt(t *testing.T) {
 	if err != nil || len(people) != 1 || !people[0].Owner || may.Load() != 1 {
 		t.Errorf("%d may make it, the people are %+v, %v", may.Load(), people, err)
 	}
-	must(t, s.KeepVersion(ctx, judge.Problem{Slug: "sample", Version: "v1", Title: "S"}, "deepoj", 0))
+	sqltest.Must(t, s.KeepVersion(ctx, judge.Problem{Slug: "sample", Version: "v1", Title: "S"}, "deepoj", 0))
 	if rights, err := s.ClaimProblem(ctx, "sample", "ann"); err != nil || rights.MayChange() {
 		t.Errorf("a problem of the program itself is claimed: %+v, %v", rights, err)
 	}
@@ -160,26 +160,26 @@ func TestOneOfSeveralWhoMakeTheSameProblemAtOnceOwnsIt(t *testing.T) {
 func TestProblemsFromBeforeBelongToWhoeverMadeThemFirst(t *testing.T) {
 	before := fstest.MapFS{}
 	steps, err := fs.Glob(os.DirFS("."), "migrations/*.sql")
-	must(t, err)
+	sqltest.Must(t, err)
 	for _, name := range steps {
 		if strings.HasSuffix(name, "_setters.sql") {
 			break
 		}
 		data, err := os.ReadFile(name)
-		must(t, err)
+		sqltest.Must(t, err)
 		before[name] = &fstest.MapFile{Data: data}
 	}
 	s := sqltest.Open(t, sqltest.Empty(t))
-	must(t, s.MigrateFiles(t.Context(), before))
+	sqltest.Must(t, s.MigrateFiles(t.Context(), before))
 	account(t, s, "olga", judge.RoleSetter)
 	account(t, s, "otto", judge.RoleSetter)
 	s.Exec(t, `INSERT INTO problem_versions (slug, version, title, problem, created_by, created_at) VALUES
 		('one', 'v2', '', '{}', 'otto', now()), ('one', 'v1', '', '{}', 'olga', now() - interval '1 day'),
 		('sample', 'v1', '', '{}', 'deepoj', now() - interval '1 day'), ('sample', 'v2', '', '{}', 'otto', now())`)
-	must(t, s.Migrate(t.Context()))
+	sqltest.Must(t, s.Migrate(t.Context()))
 	for slug, want := range map[string]string{"one": "olga", "sample": ""} {
 		people, err := s.ProblemPeople(t.Context(), slug)
-		must(t, err)
+		sqltest.Must(t, err)
 		if got := append(people, sql.ProblemPerson{})[0].Name; got != want {
 			t.Errorf("%s belongs to %q, want %q", slug, got, want)
 		}

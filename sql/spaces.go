@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
 )
 
 // ErrInUse is returned when something cannot be deleted because others need it.
@@ -25,7 +26,7 @@ func space(v dbsqlc.SpaceGetRow) judge.Space {
 }
 
 // Space returns a space as viewer sees it, or [ErrNotFound].
-func (s *Store) Space(ctx context.Context, slug, viewer string) (*judge.Space, error) {
+func (s *Site) Space(ctx context.Context, slug, viewer string) (*judge.Space, error) {
 	v, err := s.q.SpaceGet(ctx, s.main, dbsqlc.SpaceGetParams{Slug: slug, Viewer: viewer})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -46,7 +47,7 @@ type SpaceFilter struct {
 }
 
 // Spaces returns the spaces that f chooses, newest first.
-func (s *Store) Spaces(ctx context.Context, f SpaceFilter) ([]judge.Space, error) {
+func (s *Site) Spaces(ctx context.Context, f SpaceFilter) ([]judge.Space, error) {
 	found, err := s.q.SpaceList(ctx, s.main, dbsqlc.SpaceListParams{Viewer: f.Viewer, AllOfThem: f.All, Before: f.Before, Max: bounded(f.Limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list spaces: %w", err)
@@ -59,7 +60,7 @@ func (s *Store) Spaces(ctx context.Context, f SpaceFilter) ([]judge.Space, error
 }
 
 // CreateSpace adds a space; [ErrExists] if the name is taken.
-func (s *Store) CreateSpace(ctx context.Context, v judge.Space, by string) error {
+func (s *Site) CreateSpace(ctx context.Context, v judge.Space, by string) error {
 	n, err := s.q.SpaceCreate(ctx, s.main, dbsqlc.SpaceCreateParams{
 		By: by, Slug: v.Slug, Title: v.Title, Description: v.Description, OpensAt: v.Opens, ClosesAt: v.Closes, Languages: orNone(v.Languages),
 		MaxSourceKib: v.MaxSourceKiB, MaxWaiting: v.MaxWaiting, PerMinute: v.PerMinute, Listed: v.Listed,
@@ -75,7 +76,7 @@ func (s *Store) CreateSpace(ctx context.Context, v judge.Space, by string) error
 
 // UpdateSpace changes all settings of a space but its short name; [ErrNotFound] if
 // there is none.
-func (s *Store) UpdateSpace(ctx context.Context, v judge.Space, by string) error {
+func (s *Site) UpdateSpace(ctx context.Context, v judge.Space, by string) error {
 	n, err := s.q.SpaceUpdate(ctx, s.main, dbsqlc.SpaceUpdateParams{
 		By: by, Slug: v.Slug, Title: v.Title, Description: v.Description, OpensAt: v.Opens, ClosesAt: v.Closes, Languages: orNone(v.Languages),
 		MaxSourceKib: v.MaxSourceKiB, MaxWaiting: v.MaxWaiting, PerMinute: v.PerMinute, Listed: v.Listed,
@@ -93,7 +94,7 @@ func orNone(list []string) []string {
 
 // DeleteSpace removes a space that nobody has handed anything in to. It returns
 // [ErrNotFound], or [ErrInUse].
-func (s *Store) DeleteSpace(ctx context.Context, slug, by string) error {
+func (s *Site) DeleteSpace(ctx context.Context, slug, by string) error {
 	v, err := s.q.SpaceDelete(ctx, s.main, dbsqlc.SpaceDeleteParams{Slug: slug, By: by})
 	switch {
 	case err == nil && !v.Found:
@@ -108,7 +109,7 @@ func (s *Store) DeleteSpace(ctx context.Context, slug, by string) error {
 }
 
 // SpaceRole returns the role of a user in a space, "" if they are no member.
-func (s *Store) SpaceRole(ctx context.Context, id int64, user string) (judge.SpaceRole, error) {
+func (s *Site) SpaceRole(ctx context.Context, id int64, user string) (judge.SpaceRole, error) {
 	role, err := s.q.SpaceRole(ctx, s.main, dbsqlc.SpaceRoleParams{SpaceID: id, UserName: user})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
@@ -120,7 +121,7 @@ func (s *Store) SpaceRole(ctx context.Context, id int64, user string) (judge.Spa
 }
 
 // SpaceMembers returns members by name, from the one behind after on.
-func (s *Store) SpaceMembers(ctx context.Context, id int64, after string, limit int) ([]judge.SpaceMember, error) {
+func (s *Site) SpaceMembers(ctx context.Context, id int64, after string, limit int) ([]judge.SpaceMember, error) {
 	found, err := s.q.SpaceMembers(ctx, s.main, dbsqlc.SpaceMembersParams{SpaceID: id, After: after, Max: bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list members of space %d: %w", id, err)
@@ -134,7 +135,7 @@ func (s *Store) SpaceMembers(ctx context.Context, id int64, after string, limit 
 
 // PutSpaceMembers adds accounts to a space, or changes their roles in it. If no
 // account has one of the names, it returns all such and adds nobody.
-func (s *Store) PutSpaceMembers(ctx context.Context, id int64, names []string, role judge.SpaceRole, by string) (unknown []string, err error) {
+func (s *Site) PutSpaceMembers(ctx context.Context, id int64, names []string, role judge.SpaceRole, by string) (unknown []string, err error) {
 	unknown, err = s.q.SpaceMembersPut(ctx, s.main, dbsqlc.SpaceMembersPutParams{SpaceID: id, Names: names, Role: string(role), By: by})
 	if err != nil {
 		return nil, fmt.Errorf("add members to space %d: %w", id, err)
@@ -144,13 +145,13 @@ func (s *Store) PutSpaceMembers(ctx context.Context, id int64, names []string, r
 
 // RemoveSpaceMember takes somebody out of a space; [ErrNotFound] if they were not
 // in it. What they handed in stays.
-func (s *Store) RemoveSpaceMember(ctx context.Context, id int64, name, by string) error {
+func (s *Site) RemoveSpaceMember(ctx context.Context, id int64, name, by string) error {
 	n, err := s.q.SpaceMemberRemove(ctx, s.main, dbsqlc.SpaceMemberRemoveParams{SpaceID: id, UserName: name, By: by})
 	return changed(n, err, fmt.Sprintf("remove %s from space %d", name, id))
 }
 
 // SpaceProblems returns the problems of a space in order.
-func (s *Store) SpaceProblems(ctx context.Context, id int64, viewer string) ([]judge.SpaceProblem, error) {
+func (s *Site) SpaceProblems(ctx context.Context, id int64, viewer string) ([]judge.SpaceProblem, error) {
 	found, err := s.q.SpaceProblems(ctx, s.main, dbsqlc.SpaceProblemsParams{SpaceID: id, Viewer: viewer})
 	if err != nil {
 		return nil, fmt.Errorf("list problems of space %d: %w", id, err)
@@ -172,7 +173,7 @@ var ErrTooMany = errors.New("too many")
 // other points. Places are counted from 1; 0 keeps it where it is, or adds it at the
 // end. It returns [ErrNotFound] if there is no such space or problem, and
 // [ErrTooMany].
-func (s *Store) PutSpaceProblem(ctx context.Context, id int64, problem string, place int, points *float64, by string) error {
+func (s *Site) PutSpaceProblem(ctx context.Context, id int64, problem string, place int, points *float64, by string) error {
 	return s.changeSpaceProblems(ctx, id, "space_problem", problem, by, func(list []dbsqlc.SpaceProblemOrderRow) ([]dbsqlc.SpaceProblemOrderRow, error) {
 		at := slices.IndexFunc(list, func(p dbsqlc.SpaceProblemOrderRow) bool { return p.Problem == problem })
 		if at >= 0 {
@@ -192,7 +193,7 @@ func (s *Store) PutSpaceProblem(ctx context.Context, id int64, problem string, p
 
 // RemoveSpaceProblem takes a problem out of a space; [ErrNotFound] if it was not in
 // it. What was handed in stays, and counts no more.
-func (s *Store) RemoveSpaceProblem(ctx context.Context, id int64, problem, by string) error {
+func (s *Site) RemoveSpaceProblem(ctx context.Context, id int64, problem, by string) error {
 	return s.changeSpaceProblems(ctx, id, "space_problem_remove", problem, by, func(list []dbsqlc.SpaceProblemOrderRow) ([]dbsqlc.SpaceProblemOrderRow, error) {
 		at := slices.IndexFunc(list, func(p dbsqlc.SpaceProblemOrderRow) bool { return p.Problem == problem })
 		if at < 0 {
@@ -204,7 +205,7 @@ func (s *Store) RemoveSpaceProblem(ctx context.Context, id int64, problem, by st
 
 // changeSpaceProblems changes the list of problems of a space, one caller at a time,
 // and logs it.
-func (s *Store) changeSpaceProblems(
+func (s *Site) changeSpaceProblems(
 	ctx context.Context, id int64, action, problem, by string, change func([]dbsqlc.SpaceProblemOrderRow) ([]dbsqlc.SpaceProblemOrderRow, error),
 ) error {
 	err := pgx.BeginFunc(ctx, s.main, func(tx pgx.Tx) error {
@@ -234,7 +235,7 @@ func (s *Store) changeSpaceProblems(
 		if err := s.q.SpaceProblemsSet(ctx, tx, set); err != nil {
 			return err
 		}
-		data, err := encode(detail)
+		data, err := pg.Encode(detail)
 		if err != nil {
 			return err
 		}
@@ -251,7 +252,7 @@ func (s *Store) changeSpaceProblems(
 
 // SpaceDesk returns a space and one of its problems as viewer sees them, or
 // [ErrNotFound] if there is no such space.
-func (s *Store) SpaceDesk(ctx context.Context, slug, problemSlug, viewer string) (*judge.SpaceDesk, error) {
+func (s *Site) SpaceDesk(ctx context.Context, slug, problemSlug, viewer string) (*judge.SpaceDesk, error) {
 	v, err := s.q.SpaceDesk(ctx, s.main, dbsqlc.SpaceDeskParams{Slug: slug, Problem: problemSlug, Viewer: viewer})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -276,7 +277,7 @@ func (s *Store) SpaceDesk(ctx context.Context, slug, problemSlug, viewer string)
 
 // SpaceScores returns the contestants of a space, the best first, at most a
 // thousand.
-func (s *Store) SpaceScores(ctx context.Context, id int64) ([]judge.SpaceScore, error) {
+func (s *Site) SpaceScores(ctx context.Context, id int64) ([]judge.SpaceScore, error) {
 	found, err := s.q.SpaceScores(ctx, s.main, dbsqlc.SpaceScoresParams{SpaceID: id, Max: 1000})
 	if err != nil {
 		return nil, fmt.Errorf("scores of space %d: %w", id, err)
@@ -290,7 +291,7 @@ func (s *Store) SpaceScores(ctx context.Context, id int64) ([]judge.SpaceScore, 
 
 // ProblemLent reports whether somebody sees a hidden problem through a space: while
 // it is open, or as one who prepares it, if that counts.
-func (s *Store) ProblemLent(ctx context.Context, problem, viewer string, prepares bool) (bool, error) {
+func (s *Site) ProblemLent(ctx context.Context, problem, viewer string, prepares bool) (bool, error) {
 	lent, err := s.q.ProblemLent(ctx, s.main, dbsqlc.ProblemLentParams{Problem: problem, Viewer: viewer, Prepares: prepares})
 	if err != nil {
 		return false, fmt.Errorf("whether %s sees problem %s: %w", viewer, problem, err)
@@ -300,7 +301,7 @@ func (s *Store) ProblemLent(ctx context.Context, problem, viewer string, prepare
 
 // HideProblem says whether only setters see a problem, and members of a space that
 // is open. A problem can be hidden before it is live.
-func (s *Store) HideProblem(ctx context.Context, slug string, hidden bool, by string) error {
+func (s *Site) HideProblem(ctx context.Context, slug string, hidden bool, by string) error {
 	if _, err := s.q.ProblemHide(ctx, s.main, dbsqlc.ProblemHideParams{Slug: slug, Hidden: hidden, By: by}); err != nil {
 		return fmt.Errorf("hide problem %s: %w", slug, err)
 	}
@@ -308,7 +309,7 @@ func (s *Store) HideProblem(ctx context.Context, slug string, hidden bool, by st
 }
 
 // ProblemHidden reports whether a problem is hidden, which need not be live.
-func (s *Store) ProblemHidden(ctx context.Context, slug string) (bool, error) {
+func (s *Site) ProblemHidden(ctx context.Context, slug string) (bool, error) {
 	hidden, err := s.q.ProblemHidden(ctx, s.main, slug)
 	if err != nil {
 		return false, fmt.Errorf("whether problem %s is hidden: %w", slug, err)

@@ -11,27 +11,28 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // spaceOf makes a space, changed by with, that ann takes part in.
-func spaceOf(t *testing.T, s *sql.Store, slug string, with ...func(*judge.Space)) *judge.Space {
+func spaceOf(t *testing.T, s *sqltest.Store, slug string, with ...func(*judge.Space)) *judge.Space {
 	t.Helper()
 	v := judge.Space{Slug: slug, Title: "Contest " + slug}
 	for _, w := range with {
 		w(&v)
 	}
-	must(t, s.CreateSpace(t.Context(), v, "prof"))
+	sqltest.Must(t, s.CreateSpace(t.Context(), v, "prof"))
 	if _, err := s.User(t.Context(), "ann"); errors.Is(err, sql.ErrNotFound) {
 		account(t, s, "ann", judge.RoleContestant)
 	}
 	made, err := s.Space(t.Context(), slug, "ann")
-	must(t, err)
+	sqltest.Must(t, err)
 	join(t, s, made.ID, judge.SpaceContestant, "ann")
-	must(t, s.PutSpaceProblem(t.Context(), made.ID, "aplusb", 0, nil, "prof"))
+	sqltest.Must(t, s.PutSpaceProblem(t.Context(), made.ID, "aplusb", 0, nil, "prof"))
 	return made
 }
 
-func join(t *testing.T, s *sql.Store, id int64, role judge.SpaceRole, names ...string) {
+func join(t *testing.T, s *sqltest.Store, id int64, role judge.SpaceRole, names ...string) {
 	t.Helper()
 	unknown, err := s.PutSpaceMembers(t.Context(), id, names, role, "prof")
 	if err != nil || len(unknown) > 0 {
@@ -47,7 +48,7 @@ func in(v *judge.Space) func(*sql.NewJob) {
 func unofficial(n *sql.NewJob) { n.Unofficial = true }
 
 // refused checks that a space refuses a submission for the reason.
-func refused(t *testing.T, s *sql.Store, n sql.NewJob, want judge.SpaceRefusal) *judge.SpaceError {
+func refused(t *testing.T, s *sqltest.Store, n sql.NewJob, want judge.SpaceRefusal) *judge.SpaceError {
 	t.Helper()
 	_, err := s.Submit(t.Context(), n)
 	e, ok := errors.AsType[*judge.SpaceError](err)
@@ -59,8 +60,8 @@ func refused(t *testing.T, s *sql.Store, n sql.NewJob, want judge.SpaceRefusal) 
 
 func TestASpaceTakesSubmissionsOfItsMembersWhileItIsOpen(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
-	now := sql.One[time.Time](t, s, "SELECT now()")
+	s := sqltest.Audited(t)
+	now := sqltest.One[time.Time](t, s, "SELECT now()")
 	hour := func(n int) *time.Time { return new(now.Add(time.Duration(n) * time.Hour)) }
 	tests := map[string]struct {
 		opens, closes *time.Time
@@ -84,70 +85,70 @@ func TestASpaceTakesSubmissionsOfItsMembersWhileItIsOpen(t *testing.T) {
 				t.Errorf("phase = %s, want %s", v.Phase(), tt.phase)
 			}
 			if tt.want != "" {
-				refused(t, s, sub("ann", in(v)), tt.want)
-			} else if id := submit(t, s, sub("ann", in(v))); sql.One[int64](t, s, fmt.Sprint("SELECT space_id FROM submissions WHERE job_id = ", id)) != v.ID {
+				refused(t, s, sqltest.Sub("ann", in(v)), tt.want)
+			} else if id := sqltest.Submit(t, s, sqltest.Sub("ann", in(v))); sqltest.One[int64](t, s, fmt.Sprint("SELECT space_id FROM submissions WHERE job_id = ", id)) != v.ID {
 				t.Error("the submission is not in the space")
 			}
-			refused(t, s, sub("bob", in(v)), judge.SpaceNotMember)
-			submit(t, s, sub("prof", in(v), unofficial)) // who prepares it can always
+			refused(t, s, sqltest.Sub("bob", in(v)), judge.SpaceNotMember)
+			sqltest.Submit(t, s, sqltest.Sub("prof", in(v), unofficial)) // who prepares it can always
 		})
 	}
 	// The time of handing in counts, whatever happens later; and who hands in again
 	// what was taken gets it.
 	v := spaceOf(t, s, "closing")
-	id := submit(t, s, sub("ann", in(v), key("k")))
+	id := sqltest.Submit(t, s, sqltest.Sub("ann", in(v), sqltest.Key("k")))
 	v.Closes = new(now)
-	must(t, s.UpdateSpace(t.Context(), *v, "prof"))
-	refused(t, s, sub("ann", in(v)), judge.SpaceClosed)
-	again, err := s.Submit(t.Context(), sub("ann", in(v), key("k")))
+	sqltest.Must(t, s.UpdateSpace(t.Context(), *v, "prof"))
+	refused(t, s, sqltest.Sub("ann", in(v)), judge.SpaceClosed)
+	again, err := s.Submit(t.Context(), sqltest.Sub("ann", in(v), sqltest.Key("k")))
 	if err != nil || again != (sql.Receipt{JobID: id, Existing: true}) {
 		t.Errorf("again = %+v, %v", again, err)
 	}
-	rs, err := s.SubmitMany(t.Context(), []sql.NewJob{sub("ann", in(v), key("k")), sub("ann")})
+	rs, err := s.SubmitMany(t.Context(), []sql.NewJob{sqltest.Sub("ann", in(v), sqltest.Key("k")), sqltest.Sub("ann")})
 	if err != nil || !rs[0].Existing || rs[1].Existing {
 		t.Errorf("together with a repetition: %+v, %v", rs, err)
 	}
-	_, err = s.Submit(t.Context(), sub("ann", key("k")))
+	_, err = s.Submit(t.Context(), sqltest.Sub("ann", sqltest.Key("k")))
 	field(t, err, "idempotency_key", "reused") // the same program elsewhere is another
 }
 
 func TestMembersHandInNoFasterThanTheirSpaceAllows(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	v := spaceOf(t, s, "slow", func(v *judge.Space) { v.PerMinute = 3 })
 	account(t, s, "bob", judge.RoleContestant)
 	join(t, s, v.ID, judge.SpaceContestant, "bob")
 	for range 3 {
-		submit(t, s, sub("ann", in(v)))
+		sqltest.Submit(t, s, sqltest.Sub("ann", in(v)))
 	}
 	s.Exec(t, "UPDATE jobs SET created_at = created_at + interval '10 min'") // however slow this machine is
-	e := refused(t, s, sub("ann", in(v)), judge.SpaceTooFast)
+	e := refused(t, s, sqltest.Sub("ann", in(v)), judge.SpaceTooFast)
 	if e.Patience == nil || *e.Patience <= 0 || *e.Patience > 11*time.Minute {
 		t.Errorf("patience = %v, want up to a minute and the ten", e.Patience)
 	}
-	submit(t, s, sub("bob", in(v)))             // others are not slowed down
-	submit(t, s, sub("ann"))                    // nor she elsewhere
-	submit(t, s, sub("ann", in(v), unofficial)) // nor who prepares it
+	sqltest.Submit(t, s, sqltest.Sub("bob", in(v)))             // others are not slowed down
+	sqltest.Submit(t, s, sqltest.Sub("ann"))                    // nor she elsewhere
+	sqltest.Submit(t, s, sqltest.Sub("ann", in(v), unofficial)) // nor who prepares it
 	s.Exec(t, "UPDATE jobs SET created_at = created_at - interval '20 min' WHERE group_key = 'ann'")
-	submit(t, s, sub("ann", in(v)))
+	sqltest.Submit(t, s, sqltest.Sub("ann", in(v)))
 }
 
 func TestMembersHaveNoMoreWaitingThanTheirSpaceAllows(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	v := spaceOf(t, s, "patient", func(v *judge.Space) { v.MaxWaiting = 2 })
-	first := submit(t, s, sub("ann", in(v)))
-	submit(t, s, sub("ann", in(v)))
-	refused(t, s, sub("ann", in(v)), judge.SpaceTooManyWaiting)
-	must(t, s.Cancel(t.Context(), first, "prof", ""))
-	submit(t, s, sub("ann", in(v)))
-	refused(t, s, sub("ann", in(v)), judge.SpaceTooManyWaiting)
+	first := sqltest.Submit(t, s, sqltest.Sub("ann", in(v)))
+	sqltest.Submit(t, s, sqltest.Sub("ann", in(v)))
+	refused(t, s, sqltest.Sub("ann", in(v)), judge.SpaceTooManyWaiting)
+	sqltest.Must(t, s.Cancel(t.Context(), first, "prof", ""))
+	sqltest.Submit(t, s, sqltest.Sub("ann", in(v)))
+	refused(t, s, sqltest.Sub("ann", in(v)), judge.SpaceTooManyWaiting)
 }
 
 // Submits at the same time, in one statement and in several, are counted exactly.
 func TestNoCrowdOfSubmitsGetsPastTheLimitsOfASpace(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	fast := spaceOf(t, s, "fast", func(v *judge.Space) { v.PerMinute = 5 })
 	waiting := spaceOf(t, s, "waiting", func(v *judge.Space) { v.MaxWaiting = 5 })
 	both := spaceOf(t, s, "both", func(v *judge.Space) { v.MaxWaiting, v.PerMinute = 5, 50 })
@@ -165,9 +166,9 @@ func TestNoCrowdOfSubmitsGetsPastTheLimitsOfASpace(t *testing.T) {
 			v, name := spaces[i%3], names[i/3%3]
 			var err error
 			if i < 54 { // together in a few statements, or each in its own
-				_, err = s.Submit(t.Context(), sub(name, in(v)))
+				_, err = s.Submit(t.Context(), sqltest.Sub(name, in(v)))
 			} else {
-				_, err = s.SubmitMany(t.Context(), []sql.NewJob{sub(name, in(v))})
+				_, err = s.SubmitMany(t.Context(), []sql.NewJob{sqltest.Sub(name, in(v))})
 			}
 			if _, refused := errors.AsType[*judge.SpaceError](err); err != nil && !refused {
 				t.Errorf("%s in %s: %v", name, v.Slug, err)
@@ -178,30 +179,30 @@ func TestNoCrowdOfSubmitsGetsPastTheLimitsOfASpace(t *testing.T) {
 	for _, v := range spaces {
 		for _, name := range names {
 			q := fmt.Sprintf("SELECT count(*) FROM submissions WHERE space_id = %d AND author = '%s'", v.ID, name)
-			if n := sql.One[int64](t, s, q); n != 5 && v != fast || n < 5 {
+			if n := sqltest.One[int64](t, s, q); n != 5 && v != fast || n < 5 {
 				t.Errorf("%s handed in %d to %s, want 5", name, n, v.Slug)
 			}
 		}
 	}
 	q := fmt.Sprintf(`SELECT max(c) FROM (SELECT count(*) OVER (PARTITION BY author ORDER BY created_at RANGE BETWEEN interval '59.999 s' PRECEDING AND CURRENT ROW) AS c
 		FROM submissions WHERE space_id = %d) n`, fast.ID)
-	if n := sql.One[int64](t, s, q); n != 5 { // a minute later there may be more
+	if n := sqltest.One[int64](t, s, q); n != 5 { // a minute later there may be more
 		t.Errorf("%d were handed in within a minute, want 5", n)
 	}
-	if _, err := s.SubmitMany(t.Context(), []sql.NewJob{sub("dan"), sub("ann", in(fast))}); err == nil {
+	if _, err := s.SubmitMany(t.Context(), []sql.NewJob{sqltest.Sub("dan"), sqltest.Sub("ann", in(fast))}); err == nil {
 		t.Error("one that is refused did not refuse its batch")
 	}
-	if n := sql.One[int64](t, s, "SELECT count(*) FROM submissions WHERE author = 'dan'"); n != 0 {
+	if n := sqltest.One[int64](t, s, "SELECT count(*) FROM submissions WHERE author = 'dan'"); n != 0 {
 		t.Error("a refused batch was stored by half")
 	}
 }
 
 func TestASpaceHasMembersAndProblemsInOrder(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	ctx := t.Context()
 	for _, slug := range []string{"p1", "p2", "p3"} {
-		must(t, s.SaveProblem(ctx, judge.Problem{Slug: slug, Title: slug, Version: "sha256:" + slug}, "sue"))
+		sqltest.Must(t, s.SaveProblem(ctx, judge.Problem{Slug: slug, Title: slug, Version: "sha256:" + slug}, "sue"))
 	}
 	v := spaceOf(t, s, "course", func(v *judge.Space) { v.Languages = []string{"cpp"} })
 	if err := s.CreateSpace(ctx, *v, "prof"); !errors.Is(err, sql.ErrExists) {
@@ -223,7 +224,7 @@ func TestASpaceHasMembersAndProblemsInOrder(t *testing.T) {
 	order := func() string {
 		t.Helper()
 		list, err := s.SpaceProblems(ctx, v.ID, "ann")
-		must(t, err)
+		sqltest.Must(t, err)
 		var names []string
 		for _, p := range list {
 			names = append(names, p.Slug)
@@ -242,12 +243,12 @@ func TestASpaceHasMembersAndProblemsInOrder(t *testing.T) {
 		{"p2", 99, "p3 aplusb p1 p2"},
 		{"p1", 1, "p1 p3 aplusb p2"},
 	} {
-		must(t, s.PutSpaceProblem(ctx, v.ID, step.problem, step.place, new(2.5), "prof"))
+		sqltest.Must(t, s.PutSpaceProblem(ctx, v.ID, step.problem, step.place, new(2.5), "prof"))
 		if got := order(); got != step.want {
 			t.Errorf("%s at place %d: %s, want %s", step.problem, step.place, got, step.want)
 		}
 	}
-	must(t, s.RemoveSpaceProblem(ctx, v.ID, "p3", "prof"))
+	sqltest.Must(t, s.RemoveSpaceProblem(ctx, v.ID, "p3", "prof"))
 	if got := order(); got != "p1 aplusb p2" {
 		t.Errorf("without p3: %s", got)
 	}
@@ -270,17 +271,17 @@ func TestASpaceHasMembersAndProblemsInOrder(t *testing.T) {
 	if d, err := s.SpaceDesk(ctx, "course", "p3", "zoe"); err != nil || d.Place != 0 || d.Problem != nil || d.Space.Role != "" {
 		t.Errorf("desk of another problem = %+v, %v", d, err)
 	}
-	submit(t, s, sub("ann", in(v)))
+	sqltest.Submit(t, s, sqltest.Sub("ann", in(v)))
 	if err := s.DeleteSpace(ctx, "course", "prof"); !errors.Is(err, sql.ErrInUse) {
 		t.Errorf("a space with submissions was deleted: %v", err)
 	}
 	other := spaceOf(t, s, "other")
-	must(t, s.DeleteSpace(ctx, "other", "prof"))
+	sqltest.Must(t, s.DeleteSpace(ctx, "other", "prof"))
 	if again := spaceOf(t, s, "other"); again.ID == other.ID {
 		t.Error("the id of a space was used again")
 	}
 	log, err := s.AuditLog(ctx, sql.AuditFilter{Subject: "space:course", Limit: 200})
-	must(t, err)
+	sqltest.Must(t, err)
 	var acts []string
 	for _, e := range log {
 		acts = append(acts, e.Action)
@@ -293,16 +294,16 @@ func TestASpaceHasMembersAndProblemsInOrder(t *testing.T) {
 
 func TestSpacesAreListedToThoseTheyAreFor(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	ctx := t.Context()
 	account(t, s, "bob", judge.RoleContestant)
 	spaceOf(t, s, "public", func(v *judge.Space) { v.Listed = true })
 	spaceOf(t, s, "private")
-	must(t, s.CreateSpace(ctx, judge.Space{Slug: "empty", Title: "x"}, "prof"))
+	sqltest.Must(t, s.CreateSpace(ctx, judge.Space{Slug: "empty", Title: "x"}, "prof"))
 	list := func(f sql.SpaceFilter) string {
 		t.Helper()
 		found, err := s.Spaces(ctx, f)
-		must(t, err)
+		sqltest.Must(t, err)
 		var names []string
 		for _, v := range found {
 			names = append(names, fmt.Sprint(v.Slug, ":", v.Role, v.Members, v.Problems))
@@ -327,17 +328,17 @@ func TestSpacesAreListedToThoseTheyAreFor(t *testing.T) {
 
 func TestAHiddenProblemIsLentToMembersOfAnOpenSpace(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	ctx := t.Context()
-	must(t, s.HideProblem(ctx, "aplusb", true, "sue"))
-	must(t, s.HideProblem(ctx, "aplusb", true, "sue"))
+	sqltest.Must(t, s.HideProblem(ctx, "aplusb", true, "sue"))
+	sqltest.Must(t, s.HideProblem(ctx, "aplusb", true, "sue"))
 	if p, err := s.Problem(ctx, "aplusb"); err != nil || !p.Hidden {
 		t.Errorf("problem = %+v, %v", p, err)
 	}
 	if ps, err := s.Problems(ctx); err != nil || !ps[0].Hidden {
 		t.Errorf("problems = %+v, %v", ps, err)
 	}
-	now := sql.One[time.Time](t, s, "SELECT now()")
+	now := sqltest.One[time.Time](t, s, "SELECT now()")
 	v := spaceOf(t, s, "later", func(v *judge.Space) { v.Opens = new(now.Add(time.Hour)) })
 	for _, name := range []string{"bob", "sue"} {
 		account(t, s, name, judge.RoleContestant)
@@ -353,13 +354,13 @@ func TestAHiddenProblemIsLentToMembersOfAnOpenSpace(t *testing.T) {
 	lent("sue", true, true)
 	lent("sue", false, false)
 	v.Opens = nil
-	must(t, s.UpdateSpace(ctx, *v, "prof"))
+	sqltest.Must(t, s.UpdateSpace(ctx, *v, "prof"))
 	lent("ann", true, true)
 	lent("bob", true, false)
 	v.Closes = new(now)
-	must(t, s.UpdateSpace(ctx, *v, "prof"))
+	sqltest.Must(t, s.UpdateSpace(ctx, *v, "prof"))
 	lent("ann", true, false)
-	must(t, s.HideProblem(ctx, "aplusb", false, "sue"))
+	sqltest.Must(t, s.HideProblem(ctx, "aplusb", false, "sue"))
 	if p, err := s.Problem(ctx, "aplusb"); err != nil || p.Hidden {
 		t.Errorf("problem = %+v, %v", p, err)
 	}
@@ -371,9 +372,9 @@ func TestAHiddenProblemIsLentToMembersOfAnOpenSpace(t *testing.T) {
 
 func TestTheScoreboardCountsTheBestOfEachContestantOfficially(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ctx := t.Context()
-	must(t, s.SaveProblem(ctx, judge.Problem{Slug: "stairs", Title: "Stairs", Version: "sha256:01", Scoring: true, MaxScore: 100}, "sue"))
+	sqltest.Must(t, s.SaveProblem(ctx, judge.Problem{Slug: "stairs", Title: "Stairs", Version: "sha256:01", Scoring: true, MaxScore: 100}, "sue"))
 	v := spaceOf(t, s, "contest")
 	other := spaceOf(t, s, "other")
 	for _, name := range []string{"bob", "cid", "sue"} {
@@ -381,13 +382,13 @@ func TestTheScoreboardCountsTheBestOfEachContestantOfficially(t *testing.T) {
 	}
 	join(t, s, v.ID, judge.SpaceContestant, "bob", "cid")
 	join(t, s, v.ID, judge.SpaceStaff, "sue")
-	must(t, s.PutSpaceProblem(ctx, v.ID, "stairs", 0, new(10.0), "prof"))
+	sqltest.Must(t, s.PutSpaceProblem(ctx, v.ID, "stairs", 0, new(10.0), "prof"))
 	verdict := func(author, problem string, verdict judge.Verdict, score *float64, with ...func(*sql.NewJob)) {
 		t.Helper()
 		with = append(with, func(n *sql.NewJob) { n.Problem = problem })
-		id := submit(t, s, sub(author, with...))
-		pick(t, s, 10)
-		must(t, s.Finalize(ctx, claim(t, s, id, "w", int(id)).Attempt, judge.Result{Verdict: verdict, Score: score}))
+		id := sqltest.Submit(t, s, sqltest.Sub(author, with...))
+		sqltest.Pick(t, s, 10)
+		sqltest.Must(t, s.Finalize(ctx, sqltest.Claim(t, s, id, "w", int(id)).Attempt, judge.Result{Verdict: verdict, Score: score}))
 	}
 	verdict("ann", "aplusb", judge.WA, nil, in(v))
 	verdict("ann", "aplusb", judge.AC, nil, in(v))

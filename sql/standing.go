@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"deepoj/host/judge"
+	"deepoj/sql/internal/pg"
 )
 
 // Filter chooses submissions. Zero fields do not restrict.
@@ -53,8 +54,8 @@ type jobRow struct {
 
 // standing runs a statement that returns rows of jobs, and makes of each what its
 // kind is to people.
-func standing[T any](ctx context.Context, s *Store, on querier, statement string, a args, as func(jobRow, judge.Job) (T, error)) ([]T, error) {
-	found, err := rows(ctx, s, on, statement, a, pgx.RowToStructByNameLax[jobRow])
+func standing[T any](ctx context.Context, s *Site, on pg.Querier, statement string, a pg.Args, as func(jobRow, judge.Job) (T, error)) ([]T, error) {
+	found, err := pg.Rows(ctx, s.db, on, statement, a, pgx.RowToStructByNameLax[jobRow])
 	if err != nil {
 		return nil, err
 	}
@@ -102,14 +103,14 @@ func (p planned) Query(ctx context.Context, text string, a ...any) (pgx.Rows, er
 
 // Submission returns one submission with its sources, or [ErrNotFound].
 func (r Reader) Submission(ctx context.Context, jobID int64) (*judge.Submission, error) {
-	found, err := standing(ctx, r.s, r.s.main, "StandingSubmission", args{"job_id": jobID, "whole": r.whole}, submission)
+	found, err := standing(ctx, r.s, r.s.main, "StandingSubmission", pg.Args{"job_id": jobID, "whole": r.whole}, submission)
 	return only(found, err, "submission", jobID)
 }
 
 // Submissions returns the submissions that f chooses, newest first, without
 // sources and without the tests, groups and compiler output of their results.
 func (r Reader) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
-	found, err := standing(ctx, r.s, planned{r.s.main}, "StandingSubmissions", args{
+	found, err := standing(ctx, r.s, planned{r.s.main}, "StandingSubmissions", pg.Args{
 		"whole": r.whole, "before": orMax(f.Before), "author": f.Author, "problem": f.Problem, "language": f.Language, "verdict": string(f.Verdict),
 		"space_id": f.Space, "max": bounded(f.Limit),
 	}, submission)
@@ -138,17 +139,17 @@ func submission(v jobRow, j judge.Job) (judge.Submission, error) {
 
 // Draft returns the program that a setter had judged on a version of a problem, with
 // its sources, or [ErrNotFound].
-func (s *Store) Draft(ctx context.Context, jobID int64) (*judge.Submission, error) {
-	found, err := standing(ctx, s, s.main, "StandingDraft", args{"job_id": jobID, "whole": true}, draft)
+func (s *Site) Draft(ctx context.Context, jobID int64) (*judge.Submission, error) {
+	found, err := standing(ctx, s, s.main, "StandingDraft", pg.Args{"job_id": jobID, "whole": true}, draft)
 	return only(found, err, "draft submission", jobID)
 }
 
 // Drafts returns those of a problem, newest first, without sources and tests. An
 // empty version does not restrict, and before is a cursor that does not when it is
 // zero.
-func (s *Store) Drafts(ctx context.Context, slug, version string, before int64, limit int) ([]judge.Submission, error) {
+func (s *Site) Drafts(ctx context.Context, slug, version string, before int64, limit int) ([]judge.Submission, error) {
 	found, err := standing(ctx, s, s.main, "StandingDrafts",
-		args{"slug": slug, "version": version, "before": orMax(before), "max": bounded(limit), "whole": true}, draft)
+		pg.Args{"slug": slug, "version": version, "before": orMax(before), "max": bounded(limit), "whole": true}, draft)
 	if err != nil {
 		return nil, fmt.Errorf("list draft submissions of %s: %w", slug, err)
 	}
@@ -162,13 +163,13 @@ func draft(v jobRow, j judge.Job) (judge.Submission, error) {
 }
 
 // Run returns a run with its payload and result, or [ErrNotFound].
-func (s *Store) Run(ctx context.Context, jobID int64) (*judge.Run, error) {
+func (s *Site) Run(ctx context.Context, jobID int64) (*judge.Run, error) {
 	found, err := s.runs(ctx, jobID)
 	return only(found, err, "run", jobID)
 }
 
 // Runs returns runs in the order of their job ids, and nil for what is no run.
-func (s *Store) Runs(ctx context.Context, jobIDs ...int64) ([]*judge.Run, error) {
+func (s *Site) Runs(ctx context.Context, jobIDs ...int64) ([]*judge.Run, error) {
 	found, err := s.runs(ctx, jobIDs...)
 	if err != nil {
 		return nil, fmt.Errorf("look up runs: %w", err)
@@ -184,8 +185,8 @@ func (s *Store) Runs(ctx context.Context, jobIDs ...int64) ([]*judge.Run, error)
 	return out, nil
 }
 
-func (s *Store) runs(ctx context.Context, jobIDs ...int64) ([]judge.Run, error) {
-	return standing(ctx, s, s.main, "StandingRuns", args{"job_ids": jobIDs, "whole": true}, func(v jobRow, j judge.Job) (judge.Run, error) {
+func (s *Site) runs(ctx context.Context, jobIDs ...int64) ([]judge.Run, error) {
+	return standing(ctx, s, s.main, "StandingRuns", pg.Args{"job_ids": jobIDs, "whole": true}, func(v jobRow, j judge.Job) (judge.Run, error) {
 		run := judge.Run{Job: j, Token: v.Token, Told: v.Told}
 		if len(v.Payload) > 0 {
 			if err := json.Unmarshal(v.Payload, &run.Asked); err != nil {
@@ -202,20 +203,20 @@ func (s *Store) runs(ctx context.Context, jobIDs ...int64) ([]judge.Run, error) 
 }
 
 // Job returns a job of any kind, or [ErrNotFound].
-func (s *Store) Job(ctx context.Context, jobID int64) (*judge.SetterJob, error) {
-	found, err := standing(ctx, s, s.main, "StandingJob", args{"job_id": jobID, "whole": true}, setterJob)
+func (s *Site) Job(ctx context.Context, jobID int64) (*judge.SetterJob, error) {
+	found, err := standing(ctx, s, s.main, "StandingJob", pg.Args{"job_id": jobID, "whole": true}, setterJob)
 	return only(found, err, "job", jobID)
 }
 
 // Jobs returns the newest jobs of some kinds other than submission, of whose results
 // only the verdict. Only job ids below before are returned, where it is not zero.
-func (s *Store) Jobs(ctx context.Context, kinds []judge.Kind, before int64, limit int) ([]judge.SetterJob, error) {
+func (s *Site) Jobs(ctx context.Context, kinds []judge.Kind, before int64, limit int) ([]judge.SetterJob, error) {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = string(k)
 	}
 	found, err := standing(ctx, s, s.main, "StandingJobs",
-		args{"kinds": names, "before": orMax(before), "max": bounded(limit), "whole": true}, setterJob)
+		pg.Args{"kinds": names, "before": orMax(before), "max": bounded(limit), "whole": true}, setterJob)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}

@@ -5,36 +5,40 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
-	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 func TestEveryStatementIsUsedAndCanBePlanned(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	var code strings.Builder
 	files, err := filepath.Glob("*.go")
-	must(t, err)
+	sqltest.Must(t, err)
+	below, err := filepath.Glob("jobs/*.go")
+	sqltest.Must(t, err)
+	files = append(files, below...)
 	for _, f := range files {
 		if strings.HasSuffix(f, "_test.go") {
 			continue
 		}
 		data, err := os.ReadFile(f)
-		must(t, err)
+		sqltest.Must(t, err)
 		code.Write(data)
 	}
-	statements := s.Statements()
+	statements := s.Statements
 	var used []string
 	for _, m := range regexp.MustCompile(`"((?:Submission|Outbox|Job|Jobs|DeadLetter|Audit|Queue|Place|Rejudge|Retire|Shard|Standing|Webhook)[A-Za-z]*)"`).FindAllStringSubmatch(code.String(), -1) {
 		used = append(used, m[1])
 	}
-	for name, text := range statements {
+	for name, st := range statements {
 		if !slices.Contains(used, name) {
 			t.Errorf("nobody uses statement %s", name)
 		}
-		if err := s.TryExec(t.Context(), "PREPARE p_"+name+" AS "+text); err != nil {
+		if err := s.TryExec(t.Context(), "PREPARE p_"+name+" AS "+st.Text); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -43,45 +47,19 @@ func TestEveryStatementIsUsedAndCanBePlanned(t *testing.T) {
 	}
 }
 
-func TestStatementsShareParts(t *testing.T) {
-	t.Parallel()
-	whole, err := sql.Assemble("WITH @Some, x AS (SELECT @a) TABLE x", map[string]string{"Some": "\ny AS (SELECT @b)\n"})
-	if want := "WITH y AS (SELECT @b), x AS (SELECT @a) TABLE x"; err != nil || whole != want {
-		t.Errorf("assembled %q, %v", whole, err)
-	}
-	if _, err := sql.Assemble("WITH @Other", nil); err == nil {
-		t.Error("a part that does not exist was found")
-	}
-}
-
-func TestParametersAreBoundByName(t *testing.T) {
-	t.Parallel()
-	text, params := sql.Number("X", "SELECT @b::text, @a::int -- not @c\nWHERE @b <> '';")
-	if want := "/* X */ SELECT $1::text, $2::int \nWHERE $1 <> ''"; text != want || !slices.Equal(params, []string{"b", "a"}) {
-		t.Errorf("numbered %q, %v", text, params)
-	}
-	if got, err := sql.Bind(params, map[string]any{"a": 1, "b": "x"}); err != nil || got[0] != "x" || got[1] != 1 {
-		t.Errorf("bound %v, %v", got, err)
-	}
-	for _, wrong := range []map[string]any{{"a": 1}, {"a": 1, "c": 2}, {"a": 1, "b": 2, "c": 3}} {
-		if _, err := sql.Bind(params, wrong); err == nil {
-			t.Errorf("%v was bound", wrong)
-		}
-	}
-}
-
 // A plan that was made for empty tables is kept, and must do for long ones. That
 // matters most for what every job goes through.
 func TestNoStatementReadsAWholeTableIfPlannedForAnEmptyOne(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	everyJob := []string{"SubmissionSubmit", "SubmissionSubmitSpace", "OutboxPick", "OutboxPublished", "JobClaim", "JobTake", "JobTakePlain", "JobHeartbeat", "JobRenewExpired", "JobFinalize", "JobProgress", "JobExplain"}
 	growing := []string{"outbox_events", "jobs", "job_payloads", "results", "single_events", "event_batches"}
 	s.Exec(t, "VACUUM ANALYZE "+strings.Join(growing, ", "))
 	counting := []string{"Audit", "QueueStats", "QueueReady"}           // they read all on purpose
 	short := []string{"outbox_events_scheduled", "outbox_events_timer"} // they hold only what is scheduled, or under way
 	looked := 0
-	for name, text := range s.Statements() {
+	for name, st := range s.Statements {
+		text := st.Text
 		tables := growing[:1]
 		if slices.Contains(everyJob, name) {
 			tables = growing
@@ -89,17 +67,72 @@ func TestNoStatementReadsAWholeTableIfPlannedForAnEmptyOne(t *testing.T) {
 		if !strings.Contains(text, "outbox_events") && !slices.Contains(everyJob, name) || slices.Contains(counting, name) {
 			continue
 		}
-		for _, scan := range s.PlanWhenEmpty(t, text) {
+		for _, read := range planWhenEmpty(t, s, text) {
 			looked++
-			if !slices.Contains(tables, scan.Table) || slices.Contains(short, scan.Index) {
+			if !slices.Contains(tables, read.Table) || slices.Contains(short, read.Index) {
 				continue
 			}
-			if scan.Condition == "" {
-				t.Errorf("%s reads all of %s (%s, %s): name its rows by an array", name, scan.Table, scan.Node, scan.Index)
+			if read.Condition == "" {
+				t.Errorf("%s reads all of %s (%s, %s): name its rows by an array", name, read.Table, read.Node, read.Index)
 			}
 		}
 	}
 	if looked < 20 {
 		t.Errorf("only %d scans were looked at", looked)
 	}
+}
+
+// scan is how a plan reads a table.
+type scan struct{ Node, Table, Index, Condition string }
+
+// planWhenEmpty returns how PostgreSQL reads tables for a statement of the queue
+// without looking at its parameters.
+func planWhenEmpty(t *testing.T, s *sqltest.Store, text string) []scan {
+	t.Helper()
+	params := 0
+	for strings.Contains(text, "$"+strconv.Itoa(params+1)) {
+		params++
+	}
+	nulls := strings.TrimSuffix(strings.Repeat("NULL,", params), ",")
+	if nulls != "" {
+		nulls = "(" + nulls + ")"
+	}
+	c, err := s.DB.DB.Queue.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Release()
+	if _, err := c.Exec(t.Context(), "PREPARE planned AS "+text); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = c.Exec(t.Context(), "DEALLOCATE planned") }()
+	var plan []map[string]any
+	if err := c.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) EXECUTE planned"+nulls).Scan(&plan); err != nil {
+		t.Fatal(err)
+	}
+	var scans []scan
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		case map[string]any:
+			node, _ := v["Node Type"].(string)
+			table, _ := v["Relation Name"].(string)
+			condition, _ := v["Index Cond"].(string)
+			if table != "" && strings.Contains(node, "Scan") {
+				index, _ := v["Index Name"].(string)
+				scans = append(scans, scan{node, table, index, condition})
+			}
+			for _, x := range v {
+				walk(x)
+			}
+		}
+	}
+	for _, p := range plan {
+		walk(p)
+	}
+	return scans
 }

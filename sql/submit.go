@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"deepoj/host/judge"
+	"deepoj/sql/internal/pg"
 )
 
 // NewJob is what a submit stores: a job of any kind. Problem and checker versions are not
@@ -30,8 +30,8 @@ type NewJob struct {
 	TraceID        string
 	Sources        []judge.Source
 	Payload        json.RawMessage // of kinds other than submission; nil = made from the fields above
-	Queue          string          // "" = DefaultQueue
-	Pool           string          // "" = DefaultPool
+	Queue          string          // "" = judge.DefaultQueue
+	Pool           string          // "" = judge.DefaultPool
 	Kind           judge.Kind      // "" = submission
 	Lane           judge.Lane      // 0 = judge.LaneNormal; in judge.LaneStaff it goes first and does not touch the group's clock
 	Priority       int             // higher goes first within a lane; staff only
@@ -55,8 +55,8 @@ func (n NewJob) Spec() ([]byte, error) {
 		Payload                               json.RawMessage
 		Space                                 int64 `json:",omitempty"`
 	}{
-		Queue: orDefault(n.Queue, DefaultQueue), Kind: orDefault(string(n.Kind), string(judge.KindSubmission)),
-		Group: orDefault(n.GroupKey, n.Author), Problem: n.Problem, Language: n.Language, Payload: n.Payload, Space: n.Space,
+		Queue: pg.OrDefault(n.Queue, judge.DefaultQueue), Kind: pg.OrDefault(string(n.Kind), string(judge.KindSubmission)),
+		Group: pg.OrDefault(n.GroupKey, n.Author), Problem: n.Problem, Language: n.Language, Payload: n.Payload, Space: n.Space,
 	}
 	for _, s := range n.Sources {
 		spec.Sources = append(spec.Sources, source{s.Name, sha256.Sum256([]byte(s.Text))})
@@ -83,20 +83,20 @@ type Receipt struct {
 //
 // Submits at the same time share a statement. What is refused of one of them is
 // refused to it alone.
-func (s *Store) Submit(ctx context.Context, n NewJob) (Receipt, error) {
-	return s.submits.ask(ctx, n)
+func (s *Site) Submit(ctx context.Context, n NewJob) (Receipt, error) {
+	return s.submits.Ask(ctx, n)
 }
 
 // submitTogether stores what several callers hand in.
-func (s *Store) submitTogether(ctx context.Context, ns []NewJob) []answered[Receipt] {
-	out := make([]answered[Receipt], len(ns))
+func (s *Site) submitTogether(ctx context.Context, ns []NewJob) []pg.Answered[Receipt] {
+	out := make([]pg.Answered[Receipt], len(ns))
 	rs, err := s.SubmitMany(ctx, ns)
 	for i := range ns {
 		switch {
 		case err == nil:
-			out[i].answer = rs[i]
+			out[i].Answer = rs[i]
 		case len(ns) == 1:
-			out[i].err = err
+			out[i].Err = err
 		default: // one of them is at fault, and nothing was stored
 			out[i] = s.submitTogether(ctx, ns[i:i+1])[0]
 		}
@@ -106,7 +106,7 @@ func (s *Store) submitTogether(ctx context.Context, ns []NewJob) []answered[Rece
 
 // SubmitMany stores many submissions of one queue in one statement. The answers
 // are in the order of ns; one refused submission refuses them all.
-func (s *Store) SubmitMany(ctx context.Context, ns []NewJob) ([]Receipt, error) {
+func (s *Site) SubmitMany(ctx context.Context, ns []NewJob) ([]Receipt, error) {
 	if len(ns) == 0 {
 		return nil, nil
 	}
@@ -119,7 +119,7 @@ func (s *Store) SubmitMany(ctx context.Context, ns []NewJob) ([]Receipt, error) 
 	// nothing was stored then, and the next look finds the key.
 	const tries = 5
 	for range tries {
-		answers, err := rows(ctx, s, s.queue, b.statement(), b.args(), pgx.RowToStructByPos[submitAnswer])
+		answers, err := pg.Rows(ctx, s.db, s.queue, b.statement(), b.args(), pgx.RowToStructByPos[submitAnswer])
 		if pe, ok := errors.AsType[*pgconn.PgError](err); ok && (pe.Code == uniqueViolation || pe.Code == deadlockDetected) {
 			continue
 		}
@@ -152,7 +152,7 @@ type submitAnswer struct {
 }
 
 // receipts turns the answers of the database into those of Submit.
-func (s *Store) receipts(ctx context.Context, b *batch, answers []submitAnswer) (out []Receipt, raced bool, err error) {
+func (s *Site) receipts(ctx context.Context, b *batch, answers []submitAnswer) (out []Receipt, raced bool, err error) {
 	stored := false
 	for i, a := range answers {
 		switch a.Outcome {
@@ -165,8 +165,8 @@ func (s *Store) receipts(ctx context.Context, b *batch, answers []submitAnswer) 
 			}
 			out = append(out, Receipt{JobID: *a.JobID, Existing: true})
 		case "keyed":
-			ids, err := rows(ctx, s, s.queue, "SubmissionReplace",
-				args{"job_id": *a.JobID, "payload": b.payloads[i], "code_bytes": b.codeBytes[i]}, pgx.RowTo[int64])
+			ids, err := pg.Rows(ctx, s.db, s.queue, "SubmissionReplace",
+				pg.Args{"job_id": *a.JobID, "payload": b.payloads[i], "code_bytes": b.codeBytes[i]}, pgx.RowTo[int64])
 			if err != nil {
 				return nil, false, fmt.Errorf("submit job key %q again: %w", *b.jobKeys[i], err)
 			}
@@ -187,14 +187,14 @@ func (s *Store) receipts(ctx context.Context, b *batch, answers []submitAnswer) 
 		}
 	}
 	if stored {
-		s.wake(message{ChannelOutbox, ""})
+		s.db.Wake(pg.ChannelOutbox, "")
 	}
 	return out, raced, nil
 }
 
 // checkSame refuses an idempotency key that was used with other content.
-func (s *Store) checkSame(ctx context.Context, jobID int64, payload []byte, space *int64) error {
-	same, found, err := row(ctx, s, s.queue, "SubmissionSame", args{"job_id": jobID}, func(r pgx.CollectableRow) (same bool, err error) {
+func (s *Site) checkSame(ctx context.Context, jobID int64, payload []byte, space *int64) error {
+	same, found, err := pg.Row(ctx, s.db, s.queue, "SubmissionSame", pg.Args{"job_id": jobID}, func(r pgx.CollectableRow) (same bool, err error) {
 		var before []byte
 		var in *int64
 		if err := r.Scan(&before, &in); err != nil {
@@ -228,22 +228,6 @@ func samePayload(before, now []byte) bool {
 
 func keyReused(how string) error {
 	return &judge.FieldError{Field: "idempotency_key", Reason: "reused", Remedy: "the key " + how + " with different content"}
-}
-
-// eventsOf is the message that jobs have new events.
-func eventsOf(ids ...int64) []message {
-	ms := make([]message, len(ids))
-	for i, id := range ids {
-		ms[i] = message{ChannelEvents, strconv.FormatInt(id, 10)}
-	}
-	return ms
-}
-
-func orDefault(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 func orNil(s string) *string {

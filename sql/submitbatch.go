@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/sql/internal/pg"
 )
 
 // batch holds the columns of SubmissionSubmit.
@@ -34,12 +35,12 @@ type batch struct {
 type scopedKey struct{ group, key string }
 
 func newBatch(ns []NewJob) (*batch, error) {
-	b := &batch{queue: orDefault(ns[0].Queue, DefaultQueue)}
+	b := &batch{queue: pg.OrDefault(ns[0].Queue, judge.DefaultQueue)}
 	seen := map[string]bool{}
 	first := map[scopedKey]int{}
 	for i := range ns {
 		n := &ns[i]
-		if orDefault(n.Queue, DefaultQueue) != b.queue {
+		if pg.OrDefault(n.Queue, judge.DefaultQueue) != b.queue {
 			return nil, errors.New("submit: one statement serves one queue")
 		}
 		for _, key := range []string{n.JobKey, string(n.SpecHash)} {
@@ -96,7 +97,7 @@ func (b *batch) handOut(receipts []Receipt) []Receipt {
 }
 
 // group is whose turn the submission takes.
-func (n *NewJob) group() string { return orDefault(n.GroupKey, n.Author) }
+func (n *NewJob) group() string { return pg.OrDefault(n.GroupKey, n.Author) }
 
 // payload is what the job carries.
 func (n *NewJob) payload() ([]byte, error) {
@@ -114,7 +115,7 @@ func (n *NewJob) payload() ([]byte, error) {
 }
 
 func (b *batch) add(n *NewJob, payload []byte) error {
-	kind := judge.Kind(orDefault(string(n.Kind), string(judge.KindSubmission)))
+	kind := judge.Kind(pg.OrDefault(string(n.Kind), string(judge.KindSubmission)))
 	if kind == judge.KindSubmission && n.Problem == "" {
 		return &judge.FieldError{Field: "problem", Reason: "missing", Remedy: "name the problem"}
 	}
@@ -123,7 +124,7 @@ func (b *batch) add(n *NewJob, payload []byte) error {
 		code += len(src.Text)
 	}
 	b.kinds = append(b.kinds, string(kind))
-	b.pools = append(b.pools, orDefault(n.Pool, DefaultPool))
+	b.pools = append(b.pools, pg.OrDefault(n.Pool, judge.DefaultPool))
 	b.groups = append(b.groups, n.group())
 	b.languages = append(b.languages, n.Language)
 	b.problems = append(b.problems, n.Problem)
@@ -154,9 +155,9 @@ func (b *batch) statement() string {
 	return "SubmissionSubmit"
 }
 
-func (b *batch) args() args {
-	payloads, ends := joined(b.payloads)
-	a := args{
+func (b *batch) args() pg.Args {
+	payloads, ends := pg.Joined(b.payloads)
+	a := pg.Args{
 		"queue": b.queue, "kinds": b.kinds, "pools": b.pools, "groups": b.groups, "languages": b.languages,
 		"problems": b.problems, "authors": b.authors, "idempotency_keys": b.idempotencyKeys, "job_keys": b.jobKeys,
 		"spec_hashes": b.specHashes, "trace_ids": b.traceIDs, "lanes": b.lanes, "priorities": b.priorities,
@@ -166,21 +167,4 @@ func (b *batch) args() args {
 		a["space_ids"], a["unofficials"] = b.spaces, b.unofficials
 	}
 	return a
-}
-
-// joined returns parts as one string, and where in it each ends. PostgreSQL finds
-// the nth of many strings by counting from the first, and a driver's buffer grows
-// by doubling.
-func joined(parts [][]byte) (whole []byte, ends []int32) {
-	size := 0
-	ends = make([]int32, len(parts))
-	for i, p := range parts {
-		size += len(p)
-		ends[i] = int32(size)
-	}
-	whole = make([]byte, 0, size)
-	for _, p := range parts {
-		whole = append(whole, p...)
-	}
-	return whole, ends
 }

@@ -5,21 +5,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
 )
 
 // KeepVersion stores a version of a problem without making it live, as what an
 // import has made; job 0 is none. The package itself must be in the blob store already.
 // Whoever makes the first version owns the problem, if they have an account.
-func (s *Store) KeepVersion(ctx context.Context, p judge.Problem, by string, jobID int64) error {
+func (s *Site) KeepVersion(ctx context.Context, p judge.Problem, by string, jobID int64) error {
 	if p.Slug == "" || p.Version == "" {
 		return errors.New("keep version: slug and version are required")
 	}
-	data, err := encode(p)
+	data, err := pg.Encode(p)
 	if err != nil {
 		return fmt.Errorf("keep version of %s: %w", p.Slug, err)
 	}
@@ -37,7 +39,7 @@ func (s *Store) KeepVersion(ctx context.Context, p judge.Problem, by string, job
 
 // ProveVersion records what the proof of a version found. An older job changes
 // nothing; job 0 is none, and its proof is of this moment.
-func (s *Store) ProveVersion(ctx context.Context, slug, version string, proved bool, report json.RawMessage, jobID int64) error {
+func (s *Site) ProveVersion(ctx context.Context, slug, version string, proved bool, report json.RawMessage, jobID int64) error {
 	err := s.q.VersionProve(ctx, s.main, dbsqlc.VersionProveParams{Proved: proved, Report: report, JobID: jobID, Slug: slug, Version: version})
 	if err != nil {
 		return fmt.Errorf("record the proof of %s: %w", slug, err)
@@ -46,7 +48,7 @@ func (s *Store) ProveVersion(ctx context.Context, slug, version string, proved b
 }
 
 // ProblemVersion returns a version of a problem with its report, or [ErrNotFound].
-func (s *Store) ProblemVersion(ctx context.Context, slug, version string) (*judge.ProblemVersion, error) {
+func (s *Site) ProblemVersion(ctx context.Context, slug, version string) (*judge.ProblemVersion, error) {
 	v, err := s.q.VersionGet(ctx, s.main, dbsqlc.VersionGetParams{Slug: slug, Version: version})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("version %s of %s: %w", version, slug, ErrNotFound)
@@ -61,7 +63,7 @@ func (s *Store) ProblemVersion(ctx context.Context, slug, version string) (*judg
 }
 
 // VersionOfImport returns the version that an import has made already, or "".
-func (s *Store) VersionOfImport(ctx context.Context, jobID int64) (string, error) {
+func (s *Site) VersionOfImport(ctx context.Context, jobID int64) (string, error) {
 	v, err := s.q.VersionOfImport(ctx, s.main, jobID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return "", fmt.Errorf("version of import %d: %w", jobID, err)
@@ -71,7 +73,7 @@ func (s *Store) VersionOfImport(ctx context.Context, jobID int64) (string, error
 
 // ProblemVersions returns the versions of all problems by short name, the newest
 // of a problem first, without reports. An empty slug does not restrict.
-func (s *Store) ProblemVersions(ctx context.Context, slug string) ([]judge.ProblemVersion, error) {
+func (s *Site) ProblemVersions(ctx context.Context, slug string) ([]judge.ProblemVersion, error) {
 	found, err := s.q.VersionList(ctx, s.main, slug)
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
@@ -99,7 +101,7 @@ type Activation struct {
 
 // ActivateVersion makes a version live, from the next claim on, and notes it. A
 // version that is not proved is a [*judge.FieldError], unless that is overridden.
-func (s *Store) ActivateVersion(ctx context.Context, a Activation) error {
+func (s *Site) ActivateVersion(ctx context.Context, a Activation) error {
 	v, err := s.ProblemVersion(ctx, a.Problem, a.Version)
 	if err != nil {
 		return err
@@ -119,7 +121,7 @@ func notProved() error {
 	return &judge.FieldError{Field: "version", Reason: "not_proved", Remedy: "mend what its report says and import it again, or have staff override it"}
 }
 
-func (s *Store) activate(ctx context.Context, a Activation, unproved bool, action string) error {
+func (s *Site) activate(ctx context.Context, a Activation, unproved bool, action string) error {
 	_, err := s.q.VersionActivate(ctx, s.main, dbsqlc.VersionActivateParams{
 		Slug: a.Problem, Version: a.Version, Unproved: unproved, JobID: a.JobID, By: a.By, Action: action,
 	})
@@ -133,7 +135,7 @@ func (s *Store) activate(ctx context.Context, a Activation, unproved bool, actio
 // and returns the version that is live now. A version that was live before a proof
 // was asked for may come back; one whose proof failed is a [*judge.FieldError],
 // unless that is overridden. [ErrNotFound] says that there is nothing to go back to.
-func (s *Store) RollBackProblem(ctx context.Context, slug, by string, override bool) (version string, err error) {
+func (s *Site) RollBackProblem(ctx context.Context, slug, by string, override bool) (version string, err error) {
 	changes, err := s.ProblemChanges(ctx, slug, 1)
 	if err != nil {
 		return "", err
@@ -154,7 +156,7 @@ func (s *Store) RollBackProblem(ctx context.Context, slug, by string, override b
 
 // ProblemChanges returns which versions of a problem were live, the newest change
 // first.
-func (s *Store) ProblemChanges(ctx context.Context, slug string, limit int) ([]judge.ProblemChange, error) {
+func (s *Site) ProblemChanges(ctx context.Context, slug string, limit int) ([]judge.ProblemChange, error) {
 	found, err := s.q.ProblemChanges(ctx, s.main, dbsqlc.ProblemChangesParams{Slug: slug, Max: bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("changes of %s: %w", slug, err)
@@ -164,4 +166,59 @@ func (s *Store) ProblemChanges(ctx context.Context, slug string, limit int) ([]j
 		out[i] = judge.ProblemChange{Version: c.Version, Previous: c.Previous, By: c.By, At: c.At}
 	}
 	return out, nil
+}
+
+// SaveProblem stores a version of a problem and makes it the active one. Saving
+// a version again only activates it and refreshes its view.
+func (s *Site) SaveProblem(ctx context.Context, p judge.Problem, by string) error {
+	if p.Slug == "" || p.Version == "" {
+		return errors.New("save problem: slug and version are required")
+	}
+	p.Hidden = false // which is said of the problem and not of a version
+	data, err := pg.Encode(p)
+	if err != nil {
+		return fmt.Errorf("save problem %s: %w", p.Slug, err)
+	}
+	err = s.q.ProblemSave(ctx, s.main, dbsqlc.ProblemSaveParams{Slug: p.Slug, Version: p.Version, Title: p.Title, Problem: data, CreatedBy: by})
+	if err != nil {
+		return fmt.Errorf("save problem %s: %w", p.Slug, err)
+	}
+	return nil
+}
+
+// Problem returns the active version of a problem, or [ErrNotFound].
+func (s *Site) Problem(ctx context.Context, slug string) (*judge.Problem, error) {
+	v, err := s.q.ProblemGet(ctx, s.main, slug)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("problem %s: %w", slug, ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("problem %s: %w", slug, err)
+	}
+	p, err := problem(v.Problem, v.UpdatedAt, v.Hidden)
+	return &p, err
+}
+
+// Problems returns the active versions of all problems by short name, without
+// their statements and samples.
+func (s *Site) Problems(ctx context.Context) ([]judge.Problem, error) {
+	found, err := s.q.ProblemList(ctx, s.main)
+	if err != nil {
+		return nil, fmt.Errorf("list problems: %w", err)
+	}
+	out := make([]judge.Problem, len(found))
+	for i, v := range found {
+		if out[i], err = problem(v.Problem, v.UpdatedAt, v.Hidden); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func problem(data []byte, updated time.Time, hidden bool) (p judge.Problem, err error) {
+	if err := json.Unmarshal(data, &p); err != nil {
+		return p, fmt.Errorf("read problem: %w", err)
+	}
+	p.Updated, p.Hidden = updated, hidden
+	return p, nil
 }

@@ -12,12 +12,13 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
 )
 
 // CreateWebhook stores a webhook with the secret that signs its messages, and
 // returns it with its id. It is told what happens from now on. It returns
 // [ErrNotFound] if its owner does not exist or is disabled.
-func (s *Store) CreateWebhook(ctx context.Context, w judge.Webhook, secret []byte, by string) (judge.Webhook, error) {
+func (s *Site) CreateWebhook(ctx context.Context, w judge.Webhook, secret []byte, by string) (judge.Webhook, error) {
 	made, err := s.q.WebhookCreate(ctx, s.main, dbsqlc.WebhookCreateParams{
 		Owner: w.Owner, Everyone: w.Everyone, Problem: w.Problem, Url: w.URL, Kinds: w.Kinds, Secret: secret, By: by,
 	})
@@ -33,7 +34,7 @@ func (s *Store) CreateWebhook(ctx context.Context, w judge.Webhook, secret []byt
 
 // Webhooks returns webhooks of an owner, or of everybody (""), with an id below
 // before (0 = no bound), newest first.
-func (s *Store) Webhooks(ctx context.Context, owner string, before int64, limit int) ([]judge.Webhook, error) {
+func (s *Site) Webhooks(ctx context.Context, owner string, before int64, limit int) ([]judge.Webhook, error) {
 	found, err := s.q.WebhookList(ctx, s.main, dbsqlc.WebhookListParams{Owner: owner, Before: orMax(before), Max: bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list webhooks: %w", err)
@@ -46,7 +47,7 @@ func (s *Store) Webhooks(ctx context.Context, owner string, before int64, limit 
 }
 
 // Webhook returns a webhook, or [ErrNotFound].
-func (s *Store) Webhook(ctx context.Context, id int64) (judge.Webhook, error) {
+func (s *Site) Webhook(ctx context.Context, id int64) (judge.Webhook, error) {
 	w, err := s.q.WebhookGet(ctx, s.main, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -66,7 +67,7 @@ func webhook(w dbsqlc.WebhookListRow) judge.Webhook {
 
 // DeleteWebhook removes a webhook and what is known of its messages;
 // [ErrNotFound] if there is none.
-func (s *Store) DeleteWebhook(ctx context.Context, id int64, by string) error {
+func (s *Site) DeleteWebhook(ctx context.Context, id int64, by string) error {
 	n, err := s.q.WebhookDelete(ctx, s.main, dbsqlc.WebhookDeleteParams{ID: id, By: by})
 	return changed(n, err, fmt.Sprintf("delete webhook %d", id))
 }
@@ -74,7 +75,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, id int64, by string) error {
 // DisableWebhook says whether a webhook is told nothing. What happens meanwhile it
 // never learns; messages that wait go on when it is enabled. It returns
 // [ErrNotFound] if there is no such webhook.
-func (s *Store) DisableWebhook(ctx context.Context, id int64, disabled bool, by string) error {
+func (s *Site) DisableWebhook(ctx context.Context, id int64, disabled bool, by string) error {
 	_, err := s.q.WebhookDisable(ctx, s.main, dbsqlc.WebhookDisableParams{ID: id, Disabled: disabled, By: by})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -87,14 +88,14 @@ func (s *Store) DisableWebhook(ctx context.Context, id int64, disabled bool, by 
 
 // SetWebhookSecret has messages of a webhook signed by another secret from now on;
 // [ErrNotFound] if there is no such webhook.
-func (s *Store) SetWebhookSecret(ctx context.Context, id int64, secret []byte, by string) error {
+func (s *Site) SetWebhookSecret(ctx context.Context, id int64, secret []byte, by string) error {
 	n, err := s.q.WebhookSecret(ctx, s.main, dbsqlc.WebhookSecretParams{ID: id, Secret: secret, By: by})
 	return changed(n, err, fmt.Sprintf("change the secret of webhook %d", id))
 }
 
 // TryWebhook stores a message of the kind "webhook.test" and returns its id;
 // [ErrNotFound] if there is no such webhook.
-func (s *Store) TryWebhook(ctx context.Context, id int64) (int64, error) {
+func (s *Site) TryWebhook(ctx context.Context, id int64) (int64, error) {
 	delivery, err := s.q.WebhookTry(ctx, s.main, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -107,7 +108,7 @@ func (s *Store) TryWebhook(ctx context.Context, id int64) (int64, error) {
 
 // WebhookDeliveries returns messages to a webhook with an id below before (0 = no bound),
 // newest first.
-func (s *Store) WebhookDeliveries(ctx context.Context, webhook, before int64, limit int) ([]judge.WebhookDelivery, error) {
+func (s *Site) WebhookDeliveries(ctx context.Context, webhook, before int64, limit int) ([]judge.WebhookDelivery, error) {
 	found, err := s.q.DeliveryList(ctx, s.main, dbsqlc.DeliveryListParams{WebhookID: webhook, Before: orMax(before), Max: bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list messages to webhook %d: %w", webhook, err)
@@ -130,7 +131,7 @@ func (s *Store) WebhookDeliveries(ctx context.Context, webhook, before int64, li
 
 // SendAgain has a message to a webhook sent again, with the same id. It returns
 // [ErrNotFound] if there is none, or it is being sent.
-func (s *Store) SendAgain(ctx context.Context, webhook, delivery int64) error {
+func (s *Site) SendAgain(ctx context.Context, webhook, delivery int64) error {
 	n, err := s.q.DeliveryAgain(ctx, s.main, dbsqlc.DeliveryAgainParams{ID: delivery, WebhookID: webhook})
 	return changed(n, err, fmt.Sprintf("send message %d again", delivery))
 }
@@ -145,12 +146,12 @@ type Fed struct {
 // FeedWebhooks reads at most limit events after those that were read before, and
 // stores a message for each webhook that wants one of them: each event once for
 // each, also when several processes do so.
-func (s *Store) FeedWebhooks(ctx context.Context, limit int) (Fed, error) {
+func (s *Site) FeedWebhooks(ctx context.Context, limit int) (Fed, error) {
 	kinds := make([]string, len(judge.WebhookKinds))
 	for i, kind := range judge.WebhookKinds {
 		kinds[i] = strings.TrimPrefix(kind, judge.WebhookKind(""))
 	}
-	fed, _, err := row(ctx, s, s.queue, "WebhookFeed", args{"max": limit, "kinds": kinds}, func(c pgx.CollectableRow) (f Fed, err error) {
+	fed, _, err := pg.Row(ctx, s.db, s.queue, "WebhookFeed", pg.Args{"max": limit, "kinds": kinds}, func(c pgx.CollectableRow) (f Fed, err error) {
 		return f, c.Scan(&f.More, &f.Made, &f.Skipped)
 	})
 	if err != nil {
@@ -172,8 +173,8 @@ type DueDelivery struct {
 
 // DueDeliveries takes messages that are due, at most limit, and at most each of one
 // webhook. Nobody else gets one of them during the lease.
-func (s *Store) DueDeliveries(ctx context.Context, limit, each int, lease time.Duration) ([]DueDelivery, error) {
-	due, err := rows(ctx, s, s.queue, "WebhookDue", args{"max": limit, "each": each, "lease": lease}, func(c pgx.CollectableRow) (d DueDelivery, err error) {
+func (s *Site) DueDeliveries(ctx context.Context, limit, each int, lease time.Duration) ([]DueDelivery, error) {
+	due, err := pg.Rows(ctx, s.db, s.queue, "WebhookDue", pg.Args{"max": limit, "each": each, "lease": lease}, func(c pgx.CollectableRow) (d DueDelivery, err error) {
 		return d, c.Scan(&d.ID, &d.Webhook, &d.Message, &d.Kind, &d.Body, &d.Tries, &d.URL, &d.Secret)
 	})
 	if err != nil {
@@ -207,9 +208,9 @@ func (r Retrying) Or(d Retrying) Retrying {
 // SettleDelivery records the end of a try. Again says that it will be tried again,
 // off that the webhook has been disabled. A try that somebody else has repeated
 // since changes nothing.
-func (s *Store) SettleDelivery(ctx context.Context, d DueDelivery, sent Sent, r Retrying) (again, off bool, err error) {
+func (s *Site) SettleDelivery(ctx context.Context, d DueDelivery, sent Sent, r Retrying) (again, off bool, err error) {
 	type end struct{ again, off bool }
-	e, _, err := row(ctx, s, s.queue, "WebhookSettle", args{
+	e, _, err := pg.Row(ctx, s.db, s.queue, "WebhookSettle", pg.Args{
 		"id": d.ID, "tries": d.Tries, "taken": sent.Taken, "final": sent.Final, "gone": sent.Gone, "status": sent.Status, "error": sent.Error,
 		"wait": sent.Wait, "tries_max": r.Tries, "shortest": r.Shortest, "longest": r.Longest, "patience": r.Patience,
 	}, func(c pgx.CollectableRow) (e end, err error) { return e, c.Scan(&e.again, &e.off) })

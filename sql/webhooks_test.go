@@ -12,12 +12,14 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
+	"deepoj/sql/sqltest"
 )
 
 var retrying = sql.Retrying{Tries: 3, Shortest: time.Second, Longest: time.Minute, Patience: time.Hour}
 
 // hook makes a webhook of somebody with an account.
-func hook(t *testing.T, s *sql.Store, owner string, change func(*judge.Webhook)) judge.Webhook {
+func hook(t *testing.T, s *sqltest.Store, owner string, change func(*judge.Webhook)) judge.Webhook {
 	t.Helper()
 	if err := s.CreateUser(t.Context(), sql.NewUser{Name: owner, PasswordHash: "x", Role: judge.RoleContestant}); err != nil && !errors.Is(err, sql.ErrExists) {
 		t.Fatal(err)
@@ -27,20 +29,20 @@ func hook(t *testing.T, s *sql.Store, owner string, change func(*judge.Webhook))
 		change(&w)
 	}
 	w, err := s.CreateWebhook(t.Context(), w, []byte("secret"), owner)
-	must(t, err)
+	sqltest.Must(t, err)
 	return w
 }
 
 // feed goes on until every event that was there is read. Transactions of other
 // tests on the same server hold the feed up for a while.
-func feed(t *testing.T, s *sql.Store) (made int64) {
+func feed(t *testing.T, s *sqltest.Store) (made int64) {
 	t.Helper()
 	const left = `SELECT count(*) FROM events e, feed_cursors c WHERE c.sink = 'webhooks' AND (e.xid, e.id) > (c.xid, c.id)`
 	for deadline := time.Now().Add(2 * time.Minute); ; {
 		fed, err := s.FeedWebhooks(t.Context(), 3)
-		must(t, err)
+		sqltest.Must(t, err)
 		made += fed.Made
-		if !fed.More && sql.One[int64](t, s, left) == 0 {
+		if !fed.More && sqltest.One[int64](t, s, left) == 0 {
 			return made
 		}
 		if time.Now().After(deadline) {
@@ -50,10 +52,10 @@ func feed(t *testing.T, s *sql.Store) (made int64) {
 }
 
 // told lists what is to be sent to a webhook as "kind job", oldest first.
-func told(t *testing.T, s *sql.Store, w judge.Webhook) []string {
+func told(t *testing.T, s *sqltest.Store, w judge.Webhook) []string {
 	t.Helper()
 	found, err := s.WebhookDeliveries(t.Context(), w.ID, 0, 200)
-	must(t, err)
+	sqltest.Must(t, err)
 	out := make([]string, len(found))
 	for i, d := range found {
 		out[len(out)-1-i] = fmt.Sprint(strings.TrimPrefix(d.Kind, "submission."), " ", d.JobID)
@@ -61,29 +63,57 @@ func told(t *testing.T, s *sql.Store, w judge.Webhook) []string {
 	return out
 }
 
+// finalizeTogether finalizes attempts in one statement. Others hold the two that go
+// at once until all of them wait.
+func finalizeTogether(t *testing.T, s *sqltest.Store, v judge.Verdict, attempts ...judge.Attempt) {
+	t.Helper()
+	ended := make(chan error, len(attempts)+2)
+	finalize := func(a judge.Attempt) {
+		s.FinalizeThen(t.Context(), a, &judge.Result{Verdict: v}, func(err error) { ended <- err })
+	}
+	others := sqltest.SubmitMany(t, s, 2)
+	held := []judge.Attempt{sqltest.Claim(t, s, others[0], "w2", 2).Attempt, sqltest.Claim(t, s, others[1], "w2", 2).Attempt}
+	tx, err := s.Main.Begin(t.Context())
+	sqltest.Must(t, err)
+	_, err = tx.Exec(t.Context(), "SELECT FROM jobs WHERE job_id = ANY($1) FOR UPDATE", others)
+	sqltest.Must(t, err)
+	for _, a := range append(held, attempts...) {
+		finalize(a)
+	}
+	sqltest.Must(t, tx.Rollback(t.Context()))
+	for range cap(ended) {
+		sqltest.Must(t, <-ended)
+	}
+	ids := make([]int64, len(attempts))
+	for i, a := range attempts {
+		ids[i] = a.JobID
+	}
+	if n := sqltest.One[int](t, s, "SELECT count(*) FROM event_batches WHERE kind = 'finished' AND job_ids @> $1", ids); n != 1 {
+		t.Fatal("they were not finalized together")
+	}
+}
+
 func TestAWebhookIsToldOfEachJobOfABatch(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ctx := t.Context()
 	own := hook(t, s, "ann", nil)
 	n := 7 // more than the feed looks at in one go
-	rs, err := s.SubmitMany(ctx, slices.Repeat([]sql.NewJob{sub("ann")}, n))
-	must(t, err)
+	rs, err := s.SubmitMany(ctx, slices.Repeat([]sql.NewJob{sqltest.Sub("ann")}, n))
+	sqltest.Must(t, err)
 	ids := make([]int64, n)
 	for i, r := range rs {
 		ids[i] = r.JobID
 	}
-	jobs, _, err := s.Claim(ctx, ids, "w1", token(1), time.Minute)
-	must(t, err)
+	jobs, _, err := s.Claim(ctx, ids, "w1", sqltest.Token(1), time.Minute)
+	sqltest.Must(t, err)
 	attempts := make([]judge.Attempt, n)
 	var want []string
 	for i, j := range jobs {
 		attempts[i] = j.Attempt
 		want = append(want, fmt.Sprint("submitted ", j.JobID))
 	}
-	for _, err := range s.FinalizeTogether(ctx, judge.WA, attempts...) {
-		must(t, err)
-	}
+	finalizeTogether(t, s, judge.WA, attempts...)
 	for _, id := range ids {
 		want = append(want, fmt.Sprint("finished ", id))
 	}
@@ -92,7 +122,7 @@ func TestAWebhookIsToldOfEachJobOfABatch(t *testing.T) {
 		t.Errorf("told %v, want %v", got, want)
 	}
 	due, err := s.DueDeliveries(ctx, 100, 100, time.Minute)
-	must(t, err)
+	sqltest.Must(t, err)
 	if body := due[len(due)-1].Body; !strings.Contains(body, `"verdict":"WA"`) && !strings.Contains(body, `"verdict" : "WA"`) {
 		t.Errorf("the verdict is missing in %s", body)
 	}
@@ -100,23 +130,23 @@ func TestAWebhookIsToldOfEachJobOfABatch(t *testing.T) {
 
 func TestAWebhookIsToldOfWhatItsOwnerMaySeeAndAskedFor(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
-	before := submit(t, s, sub("ann"))
+	s := sqltest.Audited(t)
+	before := sqltest.Submit(t, s, sqltest.Sub("ann"))
 	own := hook(t, s, "ann", nil)
 	some := hook(t, s, "ann", func(w *judge.Webhook) { w.Kinds = []string{"submission.finished"} })
 	elsewhere := hook(t, s, "ann", func(w *judge.Webhook) { w.Problem = "stairs" })
 	greedy := hook(t, s, "bob", func(w *judge.Webhook) { w.Everyone = true }) // who is not staff
 	off := hook(t, s, "ann", nil)
-	must(t, s.DisableWebhook(t.Context(), off.ID, true, "ann"))
-	must(t, s.CreateUser(t.Context(), sql.NewUser{Name: "prof", PasswordHash: "x", Role: judge.RoleStaff}))
+	sqltest.Must(t, s.DisableWebhook(t.Context(), off.ID, true, "ann"))
+	sqltest.Must(t, s.CreateUser(t.Context(), sql.NewUser{Name: "prof", PasswordHash: "x", Role: judge.RoleStaff}))
 	all := hook(t, s, "prof", func(w *judge.Webhook) { w.Everyone = true })
 
-	mine, other := submit(t, s, sub("ann")), submit(t, s, sub("carl"))
-	run := submit(t, s, sub("ann", func(n *sql.NewJob) { n.Kind = judge.KindRun }))
+	mine, other := sqltest.Submit(t, s, sqltest.Sub("ann")), sqltest.Submit(t, s, sqltest.Sub("carl"))
+	run := sqltest.Submit(t, s, sqltest.Sub("ann", func(n *sql.NewJob) { n.Kind = judge.KindRun }))
 	for i, id := range []int64{before, mine, run} {
-		finalize(t, s, claim(t, s, id, "w1", i).Attempt, judge.WA)
+		sqltest.Finalize(t, s, sqltest.Claim(t, s, id, "w1", i).Attempt, judge.WA)
 	}
-	must(t, s.Cancel(t.Context(), other, "prof", ""))
+	sqltest.Must(t, s.Cancel(t.Context(), other, "prof", ""))
 	feed(t, s)
 
 	want := map[string]struct {
@@ -139,13 +169,13 @@ func TestAWebhookIsToldOfWhatItsOwnerMaySeeAndAskedFor(t *testing.T) {
 		}
 	}
 	due, err := s.DueDeliveries(t.Context(), 100, 100, time.Minute)
-	must(t, err)
+	sqltest.Must(t, err)
 	for _, d := range due {
 		if d.Webhook != some.ID {
 			continue
 		}
 		var body map[string]any
-		must(t, json.Unmarshal([]byte(d.Body), &body))
+		sqltest.Must(t, json.Unmarshal([]byte(d.Body), &body))
 		data, _ := body["data"].(map[string]any)
 		if at, err := time.Parse(time.RFC3339Nano, fmt.Sprint(body["timestamp"])); err != nil || time.Since(at) > time.Hour || body["type"] != "submission.finished" ||
 			data["problem"] != "aplusb" || data["author"] != "ann" || data["verdict"] != "WA" || string(d.Secret) != "secret" || d.URL != some.URL || d.Tries != 1 {
@@ -157,8 +187,8 @@ func TestAWebhookIsToldOfWhatItsOwnerMaySeeAndAskedFor(t *testing.T) {
 	}
 	// Who is no longer staff, or disabled, is told nothing that waits.
 	s.Exec(t, "UPDATE webhook_deliveries SET next_at = now(), leased_until = NULL")
-	must(t, s.SetRole(t.Context(), "prof", judge.RoleSetter, "root"))
-	must(t, s.Disable(t.Context(), "ann", true, "root"))
+	sqltest.Must(t, s.SetRole(t.Context(), "prof", judge.RoleSetter, "root"))
+	sqltest.Must(t, s.Disable(t.Context(), "ann", true, "root"))
 	if due, err := s.DueDeliveries(t.Context(), 100, 100, time.Minute); err != nil || len(due) != 0 {
 		t.Errorf("due for people who may not be told: %+v, %v", due, err)
 	}
@@ -166,18 +196,18 @@ func TestAWebhookIsToldOfWhatItsOwnerMaySeeAndAskedFor(t *testing.T) {
 
 func TestAJudgingOfARejudgeSetIsToldWhenItIsApplied(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
-	id := submit(t, s, sub("ann"))
-	finalize(t, s, claim(t, s, id, "w1", 1).Attempt, judge.WA)
+	s := sqltest.Audited(t)
+	id := sqltest.Submit(t, s, sqltest.Sub("ann"))
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, id, "w1", 1).Attempt, judge.WA)
 	w := hook(t, s, "ann", nil)
 	set, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{JobIDs: []int64{id}, Reason: "a wrong answer file", By: "prof"})
-	must(t, err)
-	finalize(t, s, claim(t, s, id, "w1", 2).Attempt, judge.AC)
+	sqltest.Must(t, err)
+	sqltest.Finalize(t, s, sqltest.Claim(t, s, id, "w1", 2).Attempt, judge.AC)
 	feed(t, s)
 	if got := told(t, s, w); len(got) != 0 {
 		t.Errorf("before the set is applied: %v", got)
 	}
-	must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
+	sqltest.Must(t, s.ApplyRejudge(t.Context(), set.ID, "prof"))
 	feed(t, s)
 	if got := told(t, s, w); !slices.Equal(got, []string{fmt.Sprint("applied ", id)}) {
 		t.Errorf("after it: %v", got)
@@ -186,11 +216,11 @@ func TestAJudgingOfARejudgeSetIsToldWhenItIsApplied(t *testing.T) {
 
 func TestAnEventIsStoredOnceForEachWebhookWhoeverReadsTheFeed(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	ws := []judge.Webhook{hook(t, s, "user0", nil), hook(t, s, "user0", nil)}
-	ids := submitMany(t, s, 1)
+	ids := sqltest.SubmitMany(t, s, 1)
 	for range 9 {
-		ids = append(ids, submit(t, s, sub("user0")))
+		ids = append(ids, sqltest.Submit(t, s, sqltest.Sub("user0")))
 	}
 	var readers sync.WaitGroup
 	for range 4 {
@@ -210,7 +240,7 @@ func TestAnEventIsStoredOnceForEachWebhookWhoeverReadsTheFeed(t *testing.T) {
 	if fed, err := s.FeedWebhooks(t.Context(), 10); err != nil || !fed.Skipped || fed.Made != 0 {
 		t.Errorf("after a restore: %+v, %v", fed, err)
 	}
-	submit(t, s, sub("user0"))
+	sqltest.Submit(t, s, sqltest.Sub("user0"))
 	if n := feed(t, s); n != 2 {
 		t.Errorf("%d messages for what came after the restore, want 2", n)
 	}
@@ -218,17 +248,17 @@ func TestAnEventIsStoredOnceForEachWebhookWhoeverReadsTheFeed(t *testing.T) {
 
 func TestTheFeedOfWebhooksEndsWithTheLastOfThem(t *testing.T) {
 	t.Parallel()
-	s := audited(t)
+	s := sqltest.Audited(t)
 	first, second := hook(t, s, "ann", nil), hook(t, s, "ann", nil)
-	cursors := func() int64 { return sql.One[int64](t, s, "SELECT count(*) FROM feed_cursors") }
-	must(t, s.DeleteWebhook(t.Context(), first.ID, "ann"))
+	cursors := func() int64 { return sqltest.One[int64](t, s, "SELECT count(*) FROM feed_cursors") }
+	sqltest.Must(t, s.DeleteWebhook(t.Context(), first.ID, "ann"))
 	if cursors() != 1 {
 		t.Error("the feed ended while there was a webhook")
 	}
 	if err := s.DeleteWebhook(t.Context(), first.ID, "ann"); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("deleted twice: %v", err)
 	}
-	must(t, s.DeleteWebhook(t.Context(), second.ID, "ann"))
+	sqltest.Must(t, s.DeleteWebhook(t.Context(), second.ID, "ann"))
 	if cursors() != 0 {
 		t.Error("without webhooks the feed keeps events from being retired")
 	}
@@ -236,10 +266,10 @@ func TestTheFeedOfWebhooksEndsWithTheLastOfThem(t *testing.T) {
 
 func TestAFailureIsTriedAgainLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	w := hook(t, s, "ann", nil)
 	_, err := s.TryWebhook(t.Context(), w.ID)
-	must(t, err)
+	sqltest.Must(t, err)
 	take := func() sql.DueDelivery {
 		t.Helper()
 		s.Exec(t, "UPDATE webhook_deliveries SET next_at = now() WHERE leased_until IS NULL OR leased_until < now()")
@@ -252,7 +282,7 @@ func TestAFailureIsTriedAgainLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 	settle := func(d sql.DueDelivery, sent sql.Sent) (again, off bool) {
 		t.Helper()
 		again, off, err := s.SettleDelivery(t.Context(), d, sent, retrying)
-		must(t, err)
+		sqltest.Must(t, err)
 		return again, off
 	}
 	stored := func() judge.WebhookDelivery {
@@ -271,7 +301,7 @@ func TestAFailureIsTriedAgainLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 	if d := stored(); d.Status != 503 || d.Tries != 1 || d.Done != nil || d.Tried == nil {
 		t.Errorf("after a failure: %+v", d)
 	}
-	if got := sql.One[float64](t, s, wait); got < 0.7 || got > 1.3 {
+	if got := sqltest.One[float64](t, s, wait); got < 0.7 || got > 1.3 {
 		t.Errorf("the second try comes after %v s, want about 1", got)
 	}
 	two := take()
@@ -282,7 +312,7 @@ func TestAFailureIsTriedAgainLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 		t.Error("a try that somebody has repeated since was recorded")
 	}
 	settle(two, sql.Sent{Error: "timeout", Wait: 30 * time.Second})
-	if got := sql.One[float64](t, s, wait); got < 29.9 || got > 30.1 {
+	if got := sqltest.One[float64](t, s, wait); got < 29.9 || got > 30.1 {
 		t.Errorf("the receiver asked for 30 s, and gets %v", got)
 	}
 	if again, _ := settle(take(), sql.Sent{Status: 500}); again {
@@ -291,7 +321,7 @@ func TestAFailureIsTriedAgainLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 	if d := stored(); d.Done == nil || d.Taken || d.Tries != 3 || d.Error != "" {
 		t.Errorf("given up: %+v", d)
 	}
-	must(t, s.SendAgain(t.Context(), w.ID, one.ID))
+	sqltest.Must(t, s.SendAgain(t.Context(), w.ID, one.ID))
 	last := take()
 	if again, _ := settle(last, sql.Sent{Status: 500}); !again || last.Message != one.Message {
 		t.Error("what was sent again has no tries of its own, or another id")
@@ -308,15 +338,15 @@ func TestAFailureIsTriedAgainLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 	}
 	// One that has failed for long is disabled, and one whose receiver is gone.
 	for name, sent := range map[string]sql.Sent{"failing": {Status: 500}, "gone": {Status: 410, Final: true, Gone: true}} {
-		must(t, s.DisableWebhook(t.Context(), w.ID, false, "ann"))
-		must(t, s.SendAgain(t.Context(), w.ID, one.ID))
+		sqltest.Must(t, s.DisableWebhook(t.Context(), w.ID, false, "ann"))
+		sqltest.Must(t, s.SendAgain(t.Context(), w.ID, one.ID))
 		if name == "failing" {
 			s.Exec(t, "UPDATE webhooks SET failing_since = now() - interval '2 h'")
 		}
 		if _, off := settle(take(), sent); !off {
 			t.Errorf("%s: still on", name)
 		}
-		if n := sql.One[int64](t, s, "SELECT count(*) FROM audit_log WHERE action = 'webhook_disable' AND detail ->> 'reason' = $1", name); n != 1 {
+		if n := sqltest.One[int64](t, s, "SELECT count(*) FROM audit_log WHERE action = 'webhook_disable' AND detail ->> 'reason' = $1", name); n != 1 {
 			t.Errorf("%s: %d entries in the audit log", name, n)
 		}
 	}
@@ -324,18 +354,18 @@ func TestAFailureIsTriedAgainLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 
 func TestASlowWebhookDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	slow, quick := hook(t, s, "ann", nil), hook(t, s, "bob", nil)
 	for range 10 {
 		_, err := s.TryWebhook(t.Context(), slow.ID)
-		must(t, err)
+		sqltest.Must(t, err)
 	}
 	_, err := s.TryWebhook(t.Context(), quick.ID)
-	must(t, err)
+	sqltest.Must(t, err)
 	count := func(limit, each int) (ofSlow, ofQuick int, first sql.DueDelivery) {
 		t.Helper()
 		due, err := s.DueDeliveries(t.Context(), limit, each, time.Minute)
-		must(t, err)
+		sqltest.Must(t, err)
 		for _, d := range due {
 			if d.Webhook == slow.ID {
 				ofSlow, first = ofSlow+1, d
@@ -353,7 +383,7 @@ func TestASlowWebhookDoesNotHoldUpOthers(t *testing.T) {
 		t.Errorf("%d more are sent while 4 are under way", a)
 	}
 	_, _, err = s.SettleDelivery(t.Context(), first, sql.Sent{Status: 500}, retrying)
-	must(t, err)
+	sqltest.Must(t, err)
 	s.Exec(t, "UPDATE webhook_deliveries SET leased_until = NULL, next_at = now()") // their leases are over
 	if a, _, _ = count(10, 4); a != 1 {
 		t.Errorf("%d are sent to a webhook that fails, want 1", a)
@@ -362,26 +392,26 @@ func TestASlowWebhookDoesNotHoldUpOthers(t *testing.T) {
 
 func TestOldMessagesGoUnlessTheyAreStillTried(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	s := sqltest.WithProblem(t)
 	w := hook(t, s, "ann", nil)
 	for range 3 {
 		_, err := s.TryWebhook(t.Context(), w.ID)
-		must(t, err)
+		sqltest.Must(t, err)
 	}
 	due, err := s.DueDeliveries(t.Context(), 2, 4, time.Minute)
-	must(t, err)
+	sqltest.Must(t, err)
 	for _, d := range due {
 		_, _, err := s.SettleDelivery(t.Context(), d, sql.Sent{Taken: true}, retrying)
-		must(t, err)
+		sqltest.Must(t, err)
 	}
 	s.Exec(t, "UPDATE webhook_deliveries SET created_at = now() - interval '2 h' WHERE id <> $1", due[1].ID)
 	retire := func() int64 {
-		return retireAll(t, func(sql.RetireCursor) (sql.Retired, error) { return s.RetireDeliveries(t.Context(), time.Hour, 1) })
+		return sqltest.RetireAll(t, func(jobs.RetireCursor) (jobs.Retired, error) { return s.RetireDeliveries(t.Context(), time.Hour, 1) })
 	}
 	if n := retire(); n != 1 {
 		t.Errorf("%d messages went, want the one that is old and taken", n)
 	}
-	must(t, s.DisableWebhook(t.Context(), w.ID, true, "ann"))
+	sqltest.Must(t, s.DisableWebhook(t.Context(), w.ID, true, "ann"))
 	if n := retire(); n != 1 {
 		t.Errorf("%d messages went, want the one that waits for a webhook that is off", n)
 	}

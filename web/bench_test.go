@@ -27,6 +27,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 	peopleroom "deepoj/web/people"
 	"deepoj/web/site"
 )
@@ -57,7 +58,7 @@ const (
 
 // benchServer is a server with somebody who is logged in.
 type benchServer struct {
-	store  *sql.Store
+	store  *sqltest.Store
 	server *Server
 	token  string
 	serial atomic.Int64
@@ -81,7 +82,7 @@ func newBenchServer(b *testing.B) *benchServer {
 	must(err)
 	b.Cleanup(func() { pg.Close() })
 	h := &benchServer{}
-	h.store, err = sql.Open(b.Context(), sql.Config{DSN: pg.DSN()})
+	h.store, err = sqltest.OpenWith(b.Context(), sql.Config{DSN: pg.DSN()})
 	must(err)
 	b.Cleanup(h.store.Close)
 	must(h.store.Migrate(b.Context()))
@@ -99,7 +100,7 @@ func newBenchServer(b *testing.B) *benchServer {
 	h.token = "bench"
 	must(h.store.SaveSession(b.Context(), people.HashToken(h.token), ann, time.Now().Add(24*time.Hour)))
 	// A bound that is never reached costs what one costs.
-	h.server, err = New(site.Config{Listen: "127.0.0.1:0", Store: h.store, Version: "bench", WorkerAge: 24 * time.Hour, RatePerUser: 1 << 25})
+	h.server, err = New(site.Config{Listen: "127.0.0.1:0", Store: h.store.Site, Version: "bench", WorkerAge: 24 * time.Hour, RatePerUser: 1 << 25})
 	must(err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

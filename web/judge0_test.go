@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
+	"deepoj/sql/jobs"
 	"deepoj/web/judge0"
 	"deepoj/web/site"
 )
@@ -258,7 +258,7 @@ func TestAClientOfJudge0IsAnsweredAsItExpects(t *testing.T) {
 
 func TestAFullQueueIsToldAsJudge0Does(t *testing.T) {
 	s := newStage(t)
-	s.must(s.store.SaveQueue(t.Context(), judge.Queue{Name: sql.DefaultQueue, MaxBacklog: 1, MaxTries: 5, Redeliver: time.Minute, Spacing: time.Second, MaxWait: time.Minute}))
+	s.must(s.store.SaveQueue(t.Context(), judge.Queue{Name: judge.DefaultQueue, MaxBacklog: 1, MaxTries: 5, Redeliver: time.Minute, Spacing: time.Second, MaxWait: time.Minute}))
 	s.judge0Submit(`{"source_code": "x", "language_id": 71}`)
 	r := s.do(http.MethodPost, "/judge0/submissions", `{"source_code": "x", "language_id": 71}`, asJSON)
 	if r.status != http.StatusServiceUnavailable || r.body != `{"error":"queue is full"}` {
@@ -274,7 +274,7 @@ func TestAClientOfJudge0Waits(t *testing.T) {
 	}
 	next := func() int64 {
 		for {
-			tickets, err := s.store.Pick(t.Context(), sql.PickRequest{Dispatcher: "test", Limit: 1})
+			tickets, err := s.store.Pick(t.Context(), jobs.PickRequest{Dispatcher: "test", Limit: 1})
 			s.must(err)
 			if len(tickets) > 0 {
 				return tickets[0].JobID

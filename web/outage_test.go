@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/sql/sqltest"
 	"deepoj/web/client"
 	"deepoj/web/site"
@@ -93,7 +92,7 @@ func (c *cable) set(cut bool) {
 }
 
 // cabledDB returns a store that reaches its database over a cable.
-func cabledDB(t *testing.T) (*sql.Store, *cable) {
+func cabledDB(t *testing.T) (*sqltest.Store, *cable) {
 	t.Helper()
 	u, err := url.Parse(sqltest.DSN(t))
 	if err != nil {
@@ -215,7 +214,7 @@ func TestAStopEndsStreamsAndServesWhatIsOpen(t *testing.T) {
 	store := sqltest.DB(t)
 	s := &stage{T: t, store: store}
 	s.addProblems()
-	server, err := New(site.Config{Listen: "127.0.0.1:0", Store: store})
+	server, err := New(site.Config{Listen: "127.0.0.1:0", Store: store.Site})
 	s.must(err)
 	s.server, s.url = server, "http://"+server.Addr()
 	ctx, stop := context.WithCancel(t.Context())

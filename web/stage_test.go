@@ -17,6 +17,7 @@ import (
 	"deepoj/host/people"
 	"deepoj/host/reading"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 	"deepoj/sql/sqltest"
 	"deepoj/web/client"
 	"deepoj/web/site"
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 // stage is a running server on a real database, with a hand-driven worker.
 type stage struct {
 	*testing.T
-	store  *sql.Store
+	store  *sqltest.Store
 	server *Server
 	url    string
 	client *client.Client
@@ -58,7 +59,7 @@ func (s *stage) asset(name string) string {
 // start starts the server; it stops when the test ends.
 func (s *stage) start(options ...func(*site.Config)) {
 	s.Helper()
-	cfg := site.Config{Listen: "127.0.0.1:0", Store: s.store, Version: "test", WorkerAge: time.Hour} // a slow machine does not lose its worker
+	cfg := site.Config{Listen: "127.0.0.1:0", Store: s.store.Site, Version: "test", WorkerAge: time.Hour} // a slow machine does not lose its worker
 	for _, change := range options {
 		change(&cfg)
 	}
@@ -143,7 +144,7 @@ func (s *stage) claim(jobID int64) judge.Attempt {
 func (s *stage) claimJob(jobID int64) judge.Claim {
 	s.Helper()
 	for {
-		tickets, err := s.store.Pick(s.Context(), sql.PickRequest{Dispatcher: "test", Limit: 100})
+		tickets, err := s.store.Pick(s.Context(), jobs.PickRequest{Dispatcher: "test", Limit: 100})
 		s.must(err)
 		if len(tickets) == 0 {
 			break

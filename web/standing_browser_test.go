@@ -32,7 +32,7 @@ func TestPagesOfJobsOfEveryKindFitTheScreenInEveryState(t *testing.T) {
 	for _, kind := range []judge.Kind{judge.KindSubmission, judge.KindRun, judge.KindPluginBuild, judge.KindImport} {
 		for state, reach := range states {
 			tries := map[string]int{"dead": 1}[state]
-			s.must(s.store.SaveQueue(t.Context(), judge.Queue{Name: sql.DefaultQueue, MaxTries: tries}))
+			s.must(s.store.SaveQueue(t.Context(), judge.Queue{Name: judge.DefaultQueue, MaxTries: tries}))
 			n := sql.NewJob{Author: "sue", Kind: kind, Problem: "aplusb", Language: "cpp", Sources: []judge.Source{{Name: "a.cpp", Text: "int main() {}"}}}
 			payload, err := json.Marshal(map[judge.Kind]any{
 				judge.KindRun:         judge.RunPayload{Language: "cpp", Sources: n.Sources},

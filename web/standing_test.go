@@ -111,7 +111,7 @@ func TestJobsOfAllKindsTellWhereTheyStandInTheSameFields(t *testing.T) {
 // the kind; only a submission counts against somebody, and says that this does not.
 func TestAJobOfAnyKindThatIsTriedAgainSaysSoWithItsHistory(t *testing.T) {
 	t.Parallel()
-	shared, err := site.New(site.Config{Store: new(sql.Store)}, siteFiles, roomsWords())
+	shared, err := site.New(site.Config{Store: new(sql.Site)}, siteFiles, roomsWords())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,9 +59,9 @@ func TestTheDiskIsMeasuredWhereItIsWanted(t *testing.T) {
 func TestJobsPassThroughARealQueue(t *testing.T) {
 	t.Parallel()
 	s := sqltest.DB(t)
-	figures, err := Commits(t.Context(), s, 20*time.Millisecond)
+	figures, err := Commits(t.Context(), s.Queue, 20*time.Millisecond)
 	check(t, figures, err, "PostgreSQL commits, 1 at once", "PostgreSQL commits, 8 at once")
-	figures, err = Jobs(t.Context(), s, 300)
+	figures, err = Jobs(t.Context(), s.DB, 300)
 	check(t, figures, err, "jobs through the queue")
 	stats, err := s.QueueStats(t.Context())
 	if err != nil || stats.Judged != 300 || stats.Pending+stats.Delivered+stats.Running != 0 {

@@ -13,14 +13,15 @@ import (
 	"deepoj/host/liveness"
 	"deepoj/host/worker"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 // Commits measures how many small transactions per second the database commits,
 // one after the other and from eight clients at once. It leaves a row behind.
-func Commits(ctx context.Context, store *sql.Store, during time.Duration) (figures []Figure, err error) {
+func Commits(ctx context.Context, queue *jobs.Queue, during time.Duration) (figures []Figure, err error) {
 	for _, clients := range []int{1, 8} {
 		rate, took, err := each(ctx, clients, during, func(ctx context.Context, i int) error {
-			return store.WorkerBeat(ctx, judge.WorkerInfo{Name: fmt.Sprint("capacity-", i), Pool: "capacity"})
+			return queue.WorkerBeat(ctx, judge.WorkerInfo{Name: fmt.Sprint("capacity-", i), Pool: "capacity"})
 		})
 		if err != nil {
 			return figures, err
@@ -32,20 +33,20 @@ func Commits(ctx context.Context, store *sql.Store, during time.Duration) (figur
 
 // Jobs measures how many jobs per second pass from handing in to the stored result when judging takes no time, through
 // a worker of this process straight from the database. The database must be empty but for its schema.
-func Jobs(ctx context.Context, store *sql.Store, jobs int) ([]Figure, error) {
+func Jobs(ctx context.Context, db *sql.DB, n int) ([]Figure, error) {
 	const slug, language, batch, slots = "capacity", "none", 256, 16
-	if err := store.SaveProblem(ctx, judge.Problem{Slug: slug, Title: slug, Version: "sha256:00"}, slug); err != nil {
+	if err := db.Site.SaveProblem(ctx, judge.Problem{Slug: slug, Title: slug, Version: "sha256:00"}, slug); err != nil {
 		return nil, err
 	}
-	idle := idle{left: jobs, done: make(chan struct{})}
+	idle := idle{left: n, done: make(chan struct{})}
 	w, err := worker.New(worker.Config{
 		Name: slug, Slots: slots,
 		Languages: func(context.Context) []judge.Language { return []judge.Language{{ID: language, Available: true}} },
-	}, &stored{store, &idle}, store.Delivery("", "", slug, nil), &idle, liveness.NewPostgres(store, 0))
+	}, &stored{db.Queue, &idle}, db.Queue.Delivery("", "", slug, nil), &idle, liveness.NewPostgres(db.Queue, 0))
 	if err != nil {
 		return nil, err
 	}
-	submissions := make([]sql.NewJob, jobs)
+	submissions := make([]sql.NewJob, n)
 	for i := range submissions {
 		submissions[i] = sql.NewJob{Problem: slug, Language: language, Sources: []judge.Source{{Name: "a", Text: "a"}}}
 	}
@@ -55,7 +56,7 @@ func Jobs(ctx context.Context, store *sql.Store, jobs int) ([]Figure, error) {
 	began := time.Now()
 	go func() { ended <- w.Run(ctx) }()
 	for some := range slices.Chunk(submissions, batch) {
-		if _, err := store.SubmitMany(ctx, some); err != nil {
+		if _, err := db.Site.SubmitMany(ctx, some); err != nil {
 			stop()
 			return nil, errors.Join(err, <-ended)
 		}
@@ -64,13 +65,13 @@ func Jobs(ctx context.Context, store *sql.Store, jobs int) ([]Figure, error) {
 	case <-idle.done:
 	case <-ctx.Done():
 	}
-	rate := float64(jobs) / time.Since(began).Seconds()
+	rate := float64(n) / time.Since(began).Seconds()
 	cut := ctx.Err()
 	stop()
 	if err := <-ended; err != nil {
 		return nil, err
 	}
-	return []Figure{{"jobs through the queue", rate, "1/s", fmt.Sprintf("%d jobs with nothing to judge, %d slots", jobs, slots)}}, cut
+	return []Figure{{"jobs through the queue", rate, "1/s", fmt.Sprintf("%d jobs with nothing to judge, %d slots", n, slots)}}, cut
 }
 
 // idle judges nothing, and counts results that are stored.
@@ -93,15 +94,15 @@ func (i *idle) one() {
 	}
 }
 
-// stored is a store that tells of results.
+// stored is a queue that tells of results.
 type stored struct {
-	*sql.Store
+	*jobs.Queue
 	idle *idle
 }
 
 // FinalizeThen implements [worker.Store].
 func (s *stored) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
-	s.Store.FinalizeThen(ctx, a, r, func(err error) {
+	s.Queue.FinalizeThen(ctx, a, r, func(err error) {
 		if err == nil {
 			s.idle.one()
 		}
@@ -111,7 +112,7 @@ func (s *stored) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Res
 
 // Finalize implements [worker.Store].
 func (s *stored) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
-	err := s.Store.Finalize(ctx, a, r)
+	err := s.Queue.Finalize(ctx, a, r)
 	if err == nil {
 		s.idle.one()
 	}

@@ -14,6 +14,7 @@ import (
 	"deepoj/host/embedded"
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 	"deepoj/web/client"
 )
 
@@ -24,7 +25,7 @@ type cluster struct {
 	dir    string
 	roles  []*process // api and scheduler
 	env    []string
-	store  *sql.Store
+	store  *sqltest.Store
 	pg     *embedded.Postgres
 	redis  *embedded.Redis
 	url    string
@@ -84,7 +85,7 @@ func newClusterOf(t testing.TB, program string, settings map[string]string, env 
 	if out, errs, status := deepoj(t, c.env, "problem", "import", "--samples"); status != 0 {
 		t.Fatalf("import the samples: %s%s", out, errs)
 	}
-	if c.store, err = sql.Open(ctx, sql.Config{DSN: pg.DSN(), MaxConns: 2}); err != nil {
+	if c.store, err = sqltest.OpenWith(ctx, sql.Config{DSN: pg.DSN(), MaxConns: 2}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.store.Close)

@@ -21,6 +21,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/queue"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 	"deepoj/web/client"
 )
 
@@ -51,7 +52,7 @@ func TestARestoreToAMomentHasEverythingOfThatMomentAndGoesOn(t *testing.T) {
 	const lease = 10 * time.Minute
 	hold := func(paused bool) {
 		t.Helper()
-		if err := c.store.PauseQueue(ctx, sql.DefaultQueue, paused, "test"); err != nil {
+		if err := c.store.PauseQueue(ctx, judge.DefaultQueue, paused, "test"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,7 +264,7 @@ func (c *cluster) restore(ctx context.Context, base, moment, archived string) {
 		},
 	})
 	if err == nil {
-		c.store, err = sql.Open(ctx, sql.Config{DSN: c.pg.DSN(), MaxConns: 2})
+		c.store, err = sqltest.OpenWith(ctx, sql.Config{DSN: c.pg.DSN(), MaxConns: 2})
 	}
 	if err != nil {
 		c.t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/support/supporttest"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 // TestASupportBundleShowsHowAMachineIs collects one from a Deep-OJ that has just
@@ -46,8 +47,8 @@ func TestASupportBundleShowsHowAMachineIs(t *testing.T) {
 	var doctor struct{ Healthy bool }
 	var schema sql.Schema
 	var workers []judge.WorkerInfo
-	var queue struct{ Figures sql.QueueStats }
-	var audit []sql.AuditRow
+	var queue struct{ Figures judge.QueueStats }
+	var audit []jobs.AuditRow
 	for name, into := range map[string]any{"doctor.json": &doctor, "schema.json": &schema, "workers.json": &workers, "queue.json": &queue, "audit.json": &audit} {
 		if err := json.Unmarshal([]byte(files[name]), into); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, files[name])

@@ -13,7 +13,7 @@ import (
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/queue"
-	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // The steps of a worker at which it may end or stop.
@@ -123,7 +123,7 @@ func (j *journal) Judge(ctx context.Context, p judge.Payload, _ blob.Digest, _ f
 
 // journalledStore writes down what is claimed and how it ends.
 type journalledStore struct {
-	*sql.Store
+	*sqltest.Store
 	j *journal
 }
 

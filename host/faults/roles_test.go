@@ -35,6 +35,7 @@ import (
 	"deepoj/host/worker"
 	"deepoj/queue"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // roleEnv makes this test binary a process of the system; it holds a [role].
@@ -115,10 +116,10 @@ func play(text string) error {
 }
 
 // store waits for the database.
-func (r role) store(ctx context.Context, log *slog.Logger) (*sql.Store, error) {
+func (r role) store(ctx context.Context, log *slog.Logger) (*sqltest.Store, error) {
 	for {
 		c, cancel := context.WithTimeout(ctx, 3*time.Second)
-		s, err := sql.Open(c, sql.Config{DSN: r.DSN, Log: log})
+		s, err := sqltest.OpenWith(c, sql.Config{DSN: r.DSN, Log: log})
 		cancel()
 		if err == nil || !pause(ctx, 50*time.Millisecond) {
 			return s, err
@@ -127,7 +128,7 @@ func (r role) store(ctx context.Context, log *slog.Logger) (*sql.Store, error) {
 }
 
 // api takes submits and the orders of staff.
-func (r role) api(ctx context.Context, store *sql.Store) error {
+func (r role) api(ctx context.Context, store *sqltest.Store) error {
 	mux := http.NewServeMux()
 	answer := func(path string, do func(ctx context.Context, q *http.Request) (int64, error)) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, q *http.Request) {
@@ -212,7 +213,7 @@ func (r role) api(ctx context.Context, store *sql.Store) error {
 }
 
 // scheduler is what `deepoj scheduler` runs.
-func (r role) scheduler(ctx context.Context, store *sql.Store, streams *queue.Streams, log *slog.Logger) error {
+func (r role) scheduler(ctx context.Context, store *sqltest.Store, streams *queue.Streams, log *slog.Logger) error {
 	var d *scheduler.Dispatcher
 	redriver, err := scheduler.NewRedriver(scheduler.RedriverConfig{
 		Interval: 200 * time.Millisecond, Changed: streams.Changed(), Wake: func() { d.Wake() }, Log: log,
@@ -251,14 +252,14 @@ func (r role) scheduler(ctx context.Context, store *sql.Store, streams *queue.St
 }
 
 // delivery is that of DELIVERY=auto.
-func (r role) delivery(store *sql.Store, streams *queue.Streams, log *slog.Logger, changed func(bool)) (*scheduler.Switch, error) {
+func (r role) delivery(store *sqltest.Store, streams *queue.Streams, log *slog.Logger, changed func(bool)) (*scheduler.Switch, error) {
 	return scheduler.NewSwitch(scheduler.SwitchConfig{
 		Interval: 200 * time.Millisecond, Timeout: 500 * time.Millisecond, Quiet: time.Second, Changed: changed, Log: log,
 	}, streams, store.Delivery("", "", r.Name, nil))
 }
 
 // worker is what `deepoj worker` runs, with a journal.
-func (r role) worker(ctx context.Context, store *sql.Store, streams *queue.Streams, log *slog.Logger) error {
+func (r role) worker(ctx context.Context, store *sqltest.Store, streams *queue.Streams, log *slog.Logger) error {
 	j, err := openJournal(r)
 	if err != nil {
 		return err
@@ -279,7 +280,7 @@ func (r role) worker(ctx context.Context, store *sql.Store, streams *queue.Strea
 		Context: func(ctx context.Context, job judge.Claim) context.Context {
 			return context.WithValue(ctx, jobKey{}, job)
 		},
-	}, &journalledStore{store, j}, &journalledDelivery{sw, j}, j, skewed{liveness.NewPostgres(store, 0), r.Skew})
+	}, &journalledStore{store, j}, &journalledDelivery{sw, j}, j, skewed{liveness.NewPostgres(store.Queue, 0), r.Skew})
 	if err != nil {
 		return err
 	}

@@ -24,17 +24,17 @@ func TestTenThousandJobsAreSharedFairlyByFourWorkersThatRestart(t *testing.T) {
 	w.stepsPerLife, w.shards = 0, 1
 	// Turns are as far apart as jobs take all together: nobody's clock runs ahead by
 	// more than they handed in before the others came.
-	if err := w.store.SaveQueue(t.Context(), judge.Queue{Name: sql.DefaultQueue, Redeliver: redeliver, MaxTries: maxTries, Spacing: time.Second}); err != nil {
+	if err := w.store.SaveQueue(t.Context(), judge.Queue{Name: judge.DefaultQueue, Redeliver: redeliver, MaxTries: maxTries, Spacing: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.PauseQueue(t.Context(), sql.DefaultQueue, true, "test"); err != nil {
+	if err := w.store.PauseQueue(t.Context(), judge.DefaultQueue, true, "test"); err != nil {
 		t.Fatal(err)
 	}
 	w.handIn(t, "greedy", 0, many)
 	for i := range others {
 		w.handIn(t, "modest"+strconv.Itoa(i), many+i*few, few)
 	}
-	if err := w.store.PauseQueue(t.Context(), sql.DefaultQueue, false, "test"); err != nil {
+	if err := w.store.PauseQueue(t.Context(), judge.DefaultQueue, false, "test"); err != nil {
 		t.Fatal(err)
 	}
 	w.populate(4, "")

@@ -22,6 +22,7 @@ import (
 	"deepoj/host/embedded"
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // world is one Deep-OJ with all that it needs, and what is known of it from
@@ -38,8 +39,8 @@ type world struct {
 	redis        *embedded.Redis
 	pgPort       *proxy
 	redisPort    *proxy
-	store        *sql.Store  // for the audit only, past the proxy
-	packet       blob.Digest // what every job needs of the blob store
+	store        *sqltest.Store // for the audit only, past the proxy
+	packet       blob.Digest    // what every job needs of the blob store
 	members      []*member
 	parts        sync.WaitGroup // the fleet
 	over         chan struct{}  // closed when nobody is to live any more
@@ -97,7 +98,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	keep(t, w.redis.Run)
 	w.pgPort = newProxy(t, filepath.Join(w.pg.SockDir, ".s.PGSQL.5432"))
 	w.redisPort = newProxy(t, w.redis.Socket)
-	if w.store, err = sql.Open(t.Context(), sql.Config{DSN: w.pg.DSN(), MaxConns: 2}); err != nil {
+	if w.store, err = sqltest.OpenWith(t.Context(), sql.Config{DSN: w.pg.DSN(), MaxConns: 2}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.store.Close)
@@ -105,7 +106,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		t.Fatal(err)
 	}
 	w.fillBlobs(t)
-	q := judge.Queue{Name: sql.DefaultQueue, Redeliver: redeliver, MaxTries: maxTries, Spacing: 10 * time.Millisecond}
+	q := judge.Queue{Name: judge.DefaultQueue, Redeliver: redeliver, MaxTries: maxTries, Spacing: 10 * time.Millisecond}
 	if err := w.store.SaveQueue(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}

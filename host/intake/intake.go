@@ -31,7 +31,7 @@ import (
 
 // Config says what plugins and packages are proved with. All but Runner, Reader, Quota, TempDir and Log are required.
 type Config struct {
-	Store   *sql.Store
+	Store   *sql.Site
 	Blobs   blob.Store
 	Plugins *plugin.Runtime
 	Judge   *judging.Judge

@@ -26,7 +26,7 @@ import (
 type bench struct {
 	*intake.Intake
 
-	store *sql.Store
+	store *sqltest.Store
 	judge *judging.Judge
 }
 
@@ -39,7 +39,7 @@ func newBench(t *testing.T) *bench {
 	must(t, err)
 	runner, err := sharedRunner(m)
 	must(t, err)
-	b.Intake, err = intake.New(intake.Config{Store: b.store, Blobs: m.Blobs, Plugins: m.Runtime, Judge: b.judge, Runner: runner, TempDir: t.TempDir()})
+	b.Intake, err = intake.New(intake.Config{Store: b.store.Site, Blobs: m.Blobs, Plugins: m.Runtime, Judge: b.judge, Runner: runner, TempDir: t.TempDir()})
 	must(t, err)
 	p, _, err := importing.Read(fstest.MapFS{
 		"problem.yaml":                  {Data: []byte("name: Echo\nlimits: {time_limit: 1}\n")},

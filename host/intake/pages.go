@@ -271,7 +271,7 @@ func (x *Intake) drawPages(ctx context.Context, pkg *problem.Package, said probl
 }
 
 // savePages keeps pages, and notes their files among those of the version.
-func savePages(ctx context.Context, store *sql.Store, pkg *problem.Package, r judge.Rendering, jobID int64) error {
+func savePages(ctx context.Context, store *sql.Site, pkg *problem.Package, r judge.Rendering, jobID int64) error {
 	if _, err := store.SavePages(ctx, pkg.Slug, string(pkg.Version), r, jobID); err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func savePages(ctx context.Context, store *sql.Store, pkg *problem.Package, r ju
 }
 
 // keepPages makes the pages of a version as far as that needs no sandbox, unless it has some.
-func keepPages(ctx context.Context, store *sql.Store, pkg *problem.Package) error {
+func keepPages(ctx context.Context, store *sql.Site, pkg *problem.Package) error {
 	before, err := store.Rendering(ctx, pkg.Slug, string(pkg.Version))
 	if err == nil && before.Renderer == problem.Renderer {
 		return nil

@@ -15,7 +15,7 @@ import (
 
 // Keep notes a version of a problem that is saved, with its pages, without making it live, as what a job has made; job
 // 0 is none. Pictures that must be drawn are left for a job of kind render.
-func Keep(ctx context.Context, store *sql.Store, pkg *problem.Package, by string, jobID int64) error {
+func Keep(ctx context.Context, store *sql.Site, pkg *problem.Package, by string, jobID int64) error {
 	if err := store.KeepVersion(ctx, pkg.Judge(), by, jobID); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func Keep(ctx context.Context, store *sql.Store, pkg *problem.Package, by string
 
 // Save keeps a version of a problem that is saved, with its pages, and makes it live
 // without a proof, as somebody does who has proved it elsewhere.
-func Save(ctx context.Context, store *sql.Store, pkg *problem.Package, by string) error {
+func Save(ctx context.Context, store *sql.Site, pkg *problem.Package, by string) error {
 	if err := store.SaveProblem(ctx, pkg.Judge(), by); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 func (b *bench) like(t *testing.T, change func(*intake.Config)) *bench {
 	t.Helper()
 	m := judgingtest.Get(t)
-	cfg := intake.Config{Store: b.store, Blobs: m.Blobs, Plugins: m.Runtime, Judge: b.judge, TempDir: t.TempDir()}
+	cfg := intake.Config{Store: b.store.Site, Blobs: m.Blobs, Plugins: m.Runtime, Judge: b.judge, TempDir: t.TempDir()}
 	change(&cfg)
 	x, err := intake.New(cfg)
 	must(t, err)

@@ -6,6 +6,12 @@ import (
 	"time"
 )
 
+// DefaultQueue and DefaultPool are the names that exist from the start.
+const (
+	DefaultQueue = "default"
+	DefaultPool  = "default"
+)
+
 // The orders within a group of a queue.
 const (
 	FIFO = "fifo"
@@ -92,4 +98,15 @@ func (r QueueRow) Shown() string {
 		return shown(Running, r.State, r.Tries)
 	}
 	return shown(Pending, r.State, r.Tries)
+}
+
+// QueueStats describes the queues for metrics.
+type QueueStats struct {
+	Lanes       map[Lane]int64 // waiting jobs by lane
+	Pending     int64          // waiting jobs: ready or scheduled
+	Delivered   int64          // delivered but not claimed
+	Running     int64
+	Oldest      time.Duration // age of the oldest unfinished job
+	DeadLetters int64         // unresolved
+	Judged      int64         // results of the last minute
 }

@@ -123,7 +123,7 @@ func NewEtcd(cfg EtcdConfig, rows *Postgres) (*Etcd, error) {
 		cfg.Remedy = func(error) string { return "" }
 	}
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	return &Etcd{cfg: cfg, rows: &Postgres{rows.store, max(rows.age, rowAge)}, told: map[string]told{}}, nil
+	return &Etcd{cfg: cfg, rows: &Postgres{rows.queue, max(rows.age, rowAge)}, told: map[string]told{}}, nil
 }
 
 // Refused reports whether err says that etcd does not accept the user, the password, or what the user asks for.

@@ -1,7 +1,7 @@
 // Package liveness says which workers are alive.
 //
 // The default keeps the answer in PostgreSQL, which the workers need anyway; [Etcd] keeps it in etcd, where there are
-// many workers. Nothing is decided by liveness: a lease in package sql says who may write a verdict, and liveness says
+// many workers. Nothing is decided by liveness: a lease in package jobs says who may write a verdict, and liveness says
 // only whom to count on for new work.
 package liveness
 
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 // DefaultAge is how long ago a live worker was seen at most: three missed beats of the default pace and a bit.
@@ -31,29 +31,30 @@ type Directory interface {
 // Postgres is a [Directory] in the database: a worker lives as long as its
 // newest beat is young by the database's clock.
 type Postgres struct {
-	store *sql.Store
+	queue *jobs.Queue
 	age   time.Duration
 }
 
-// NewPostgres returns the directory of store. A worker lives that was seen within age; 0 means [DefaultAge].
-func NewPostgres(store *sql.Store, age time.Duration) *Postgres {
+// NewPostgres returns the directory in the database of queue. A worker lives that was seen within age; 0 means
+// [DefaultAge].
+func NewPostgres(queue *jobs.Queue, age time.Duration) *Postgres {
 	if age <= 0 {
 		age = DefaultAge
 	}
-	return &Postgres{store: store, age: age}
+	return &Postgres{queue: queue, age: age}
 }
 
 // Beat implements [Directory].
 func (p *Postgres) Beat(ctx context.Context, w judge.WorkerInfo) error {
-	return p.store.WorkerBeat(ctx, w)
+	return p.queue.WorkerBeat(ctx, w)
 }
 
 // Gone implements [Directory].
 func (p *Postgres) Gone(ctx context.Context, name string) error {
-	return p.store.WorkerGone(ctx, name)
+	return p.queue.WorkerGone(ctx, name)
 }
 
 // Workers implements [Directory].
 func (p *Postgres) Workers(ctx context.Context) ([]judge.WorkerInfo, error) {
-	return p.store.Workers(ctx, p.age)
+	return p.queue.Workers(ctx, p.age)
 }

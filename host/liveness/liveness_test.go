@@ -28,12 +28,12 @@ func TestMain(m *testing.M) { os.Exit(sqltest.Main(m)) }
 var directories = map[string]func(t *testing.T, age time.Duration) (tells, asks Directory){
 	"PostgreSQL": func(t *testing.T, age time.Duration) (Directory, Directory) {
 		t.Helper()
-		p := NewPostgres(sqltest.DB(t), age)
+		p := NewPostgres(sqltest.DB(t).Queue, age)
 		return p, p
 	},
 	"etcd": func(t *testing.T, age time.Duration) (Directory, Directory) {
 		t.Helper()
-		server, rows := servicetest.StartEtcd(t, nil), NewPostgres(sqltest.DB(t), 0)
+		server, rows := servicetest.StartEtcd(t, nil), NewPostgres(sqltest.DB(t).Queue, 0)
 		cfg := EtcdConfig{Endpoints: []string{server.URL}, Age: age}
 		return openEtcd(t, cfg, rows), follow(t, cfg, rows)
 	},
@@ -154,7 +154,7 @@ func TestASilentWorkerIsNotCountedOn(t *testing.T) {
 // TestWorkersGoOnWithoutEtcd cuts one worker off, then ends etcd and starts it again.
 func TestWorkersGoOnWithoutEtcd(t *testing.T) {
 	t.Parallel()
-	server, rows := servicetest.StartEtcd(t, nil), NewPostgres(sqltest.DB(t), time.Hour)
+	server, rows := servicetest.StartEtcd(t, nil), NewPostgres(sqltest.DB(t).Queue, time.Hour)
 	proxy := servicetest.StartProxy(t, strings.TrimPrefix(server.URL, "http://"))
 	const age = 2 * time.Second
 	asks := follow(t, EtcdConfig{Endpoints: []string{server.URL}, Age: age}, rows)
@@ -206,7 +206,7 @@ func TestWorkersGoOnWithoutEtcd(t *testing.T) {
 func TestEtcdIsReachedOverTLSByAUserWithAPassword(t *testing.T) {
 	t.Parallel()
 	ours, theirs := servicetest.NewAuthority(t), servicetest.NewAuthority(t)
-	server, rows := servicetest.StartEtcd(t, ours), NewPostgres(sqltest.DB(t), 0)
+	server, rows := servicetest.StartEtcd(t, ours), NewPostgres(sqltest.DB(t).Queue, 0)
 	trust := func(ca string) *tls.Config {
 		t.Helper()
 		pem, err := os.ReadFile(ca)

@@ -75,7 +75,7 @@ func CheckPassword(hash, password string) (bool, error) {
 
 // FirstAdmin creates the account "admin" with a random password if there is no account at all. It returns the password,
 // which nobody can read again and which has to be changed at the first login, or "" if there was an account.
-func FirstAdmin(ctx context.Context, store *sql.Store) (password string, err error) {
+func FirstAdmin(ctx context.Context, store *sql.Site) (password string, err error) {
 	n, err := store.CountUsers(ctx)
 	if err != nil || n > 0 {
 		return "", err

@@ -36,7 +36,7 @@ type base struct {
 	tracer    *telemetry.Tracer // nil without a collector
 	dsn       string
 	redisURL  string
-	store     *sql.Store
+	db        *sql.DB
 	etcd      *liveness.Etcd     // nil unless it is configured
 	directory liveness.Directory // says which workers live
 	streams   *queue.Streams     // nil with DELIVERY=postgres or without Redis
@@ -129,18 +129,18 @@ func (b *base) openServices(ctx context.Context, p *process) error {
 	return err
 }
 
-// openDatabase opens the store and brings the schema up to date. It waits for a database that is still starting.
+// openDatabase opens the database and brings the schema up to date. It waits for a database that is still starting.
 func (b *base) openDatabase(ctx context.Context, p *process) (err error) {
-	if b.store, err = sql.Open(ctx, sql.Config{DSN: b.dsn, Log: b.log}); err != nil {
+	if b.db, err = sql.Open(ctx, sql.Config{DSN: b.dsn, Log: b.log}); err != nil {
 		return postgresService.explained(err)
 	}
-	p.closing(b.store.Close)
-	return b.store.Migrate(ctx)
+	p.closing(b.db.Close)
+	return b.db.Migrate(ctx)
 }
 
 // openDirectory chooses where workers say that they live.
 func (b *base) openDirectory(_ context.Context, p *process) error {
-	rows := liveness.NewPostgres(b.store, 0)
+	rows := liveness.NewPostgres(b.db.Queue, 0)
 	b.directory = rows
 	if len(b.EtcdEndpoints) == 0 {
 		return nil

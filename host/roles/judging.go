@@ -62,7 +62,7 @@ func newJudges(ctx context.Context, b *base, p *process, wake func()) (*judges, 
 		slots = min(boxes.Slots(), boxes.Cores())
 	}
 	cfg := judging.Config{
-		Sandbox: boxes, Plugins: runtimes, Blobs: b.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(), Uploaded: b.store.ActivePlugins,
+		Sandbox: boxes, Plugins: runtimes, Blobs: b.blobs, Adapters: adapters, Checker: plugins.Checker, SDK: plugins.SDK(), Uploaded: b.db.Site.ActivePlugins,
 		CacheDir: filepath.Join(cache, "judging"), Factors: b.TimeFactors,
 		Cores: min(runtime.NumCPU(), boxes.Slots()), Log: b.log, Registerer: b.reg,
 	}
@@ -95,7 +95,7 @@ func newJudges(ctx context.Context, b *base, p *process, wake func()) (*judges, 
 			return telemetry.WithTrace(telemetry.WithJob(ctx, job.JobID, job.AttemptID), job.TraceID)
 		},
 		Tracer: b.tracer, Log: b.log, Registerer: b.reg,
-	}, b.store, delivery, j, b.directory)
+	}, b.db.Queue, delivery, j, b.directory)
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +114,10 @@ func newJudges(ctx context.Context, b *base, p *process, wake func()) (*judges, 
 	})
 	p.add("worker", w.Run)
 	p.add("plugins", func(ctx context.Context) error {
-		return b.store.Listen(ctx, sql.ChannelPlugins, func(string) { w.LookAgain() })
+		return b.db.Listen(ctx, sql.ChannelPlugins, func(string) { w.LookAgain() })
 	})
 	p.add("cancellations", func(ctx context.Context) error {
-		return b.store.Listen(ctx, sql.ChannelStops, func(string) { w.Renew() })
+		return b.db.Listen(ctx, sql.ChannelStops, func(string) { w.Renew() })
 	})
 	p.add("prepare", func(ctx context.Context) error {
 		if err := j.Prepare(ctx); err != nil && ctx.Err() == nil {
@@ -132,7 +132,7 @@ func newJudges(ctx context.Context, b *base, p *process, wake func()) (*judges, 
 func newDelivery(b *base, p *process, languages func() []string) (queue.Delivery, error) {
 	switch {
 	case b.streams == nil:
-		return b.store.Delivery(sql.DefaultQueue, b.WorkerPool, b.name, languages), nil
+		return b.db.Queue.Delivery(judge.DefaultQueue, b.WorkerPool, b.name, languages), nil
 	case b.Delivery == "auto":
 		sw, err := newSwitch(b, "worker", languages, nil)
 		if err != nil {
@@ -156,7 +156,7 @@ func newIntake(b *base, j *judging.Judge, cfg judging.Config, folder string) (*i
 		return nil, err
 	}
 	return intake.New(intake.Config{
-		Store: b.store, Blobs: b.blobs, Plugins: cfg.Plugins, Judge: j, Runner: runner, Quota: b.SetterQuotaMiB << 20, TempDir: folder, Log: b.log,
+		Store: b.db.Site, Blobs: b.blobs, Plugins: cfg.Plugins, Judge: j, Runner: runner, Quota: b.SetterQuotaMiB << 20, TempDir: folder, Log: b.log,
 	})
 }
 

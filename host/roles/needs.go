@@ -32,7 +32,7 @@ func needs(b *base, cache, journal string) []worker.Need {
 		{Name: "database", Probe: func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, AskTime)
 			defer cancel()
-			return b.store.Ping(ctx)
+			return b.db.Ping(ctx)
 		}},
 		{Name: "disk", Probe: func(context.Context) error {
 			for _, folder := range folders {

@@ -40,11 +40,11 @@ func renderOnce(ctx context.Context, b *base, wake func(), every time.Duration) 
 
 // orderRendering orders that job if it is due. Done says that there is no more to do.
 func orderRendering(ctx context.Context, b *base, wake func()) (done bool, err error) {
-	due, err := b.store.RenderingDue(ctx, problem.Renderer)
+	due, err := b.db.Site.RenderingDue(ctx, problem.Renderer)
 	if err != nil || !due {
 		return !due, err
 	}
-	workers, err := b.store.Workers(ctx, liveness.DefaultAge)
+	workers, err := b.db.Site.Workers(ctx, liveness.DefaultAge)
 	if err != nil {
 		return false, err
 	}
@@ -58,7 +58,7 @@ func orderRendering(ctx context.Context, b *base, wake func()) (done bool, err e
 	if err != nil {
 		return false, err
 	}
-	receipt, err := b.store.Submit(ctx, sql.NewJob{
+	receipt, err := b.db.Site.Submit(ctx, sql.NewJob{
 		Kind: judge.KindRender, Author: by, GroupKey: by, Payload: payload, IdempotencyKey: fmt.Sprintf("render-%d", problem.Renderer), Lane: judge.LaneBatch,
 	})
 	if err != nil {

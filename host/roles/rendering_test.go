@@ -12,7 +12,8 @@ import (
 
 func TestStatementsAreRenderedOnceWhenAllWorkersAreOfAVersion(t *testing.T) {
 	const version = "this"
-	b := &base{Config: Config{Version: version}, store: sqltest.DB(t), log: slog.New(slog.DiscardHandler)}
+	store := sqltest.DB(t)
+	b := &base{Config: Config{Version: version}, db: store.DB, log: slog.New(slog.DiscardHandler)}
 	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
@@ -22,7 +23,7 @@ func TestStatementsAreRenderedOnceWhenAllWorkersAreOfAVersion(t *testing.T) {
 	}
 	ordered := func() []judge.RenderPayload {
 		t.Helper()
-		jobs, err := b.store.Jobs(ctx, []judge.Kind{judge.KindRender}, 0, 10)
+		jobs, err := store.Jobs(ctx, []judge.Kind{judge.KindRender}, 0, 10)
 		must(err)
 		var all []judge.RenderPayload
 		for _, j := range jobs {
@@ -30,17 +31,17 @@ func TestStatementsAreRenderedOnceWhenAllWorkersAreOfAVersion(t *testing.T) {
 		}
 		return all
 	}
-	must(b.store.KeepVersion(ctx, judge.Problem{Slug: "old", Title: "Old", Version: "sha256:01"}, "sue", 0))
+	must(store.KeepVersion(ctx, judge.Problem{Slug: "old", Title: "Old", Version: "sha256:01"}, "sue", 0))
 	beat := func(name, version string) {
 		t.Helper()
-		must(b.store.WorkerBeat(ctx, judge.WorkerInfo{Name: name, Pool: "default", Version: version, Started: time.Now(), Seen: time.Now()}))
+		must(store.WorkerBeat(ctx, judge.WorkerInfo{Name: name, Pool: "default", Version: version, Started: time.Now(), Seen: time.Now()}))
 	}
 	beat("new", version)
 	beat("old", "before "+version)
 	if done, err := orderRendering(ctx, b, func() {}); err != nil || done || len(ordered()) > 0 {
 		t.Errorf("beside a worker of before: done is %v, %v, ordered %v", done, err, ordered())
 	}
-	must(b.store.WorkerGone(ctx, "old"))
+	must(store.WorkerGone(ctx, "old"))
 	for range 2 {
 		if done, err := orderRendering(ctx, b, func() {}); err != nil || !done {
 			t.Errorf("done is %v, %v", done, err)
@@ -49,10 +50,10 @@ func TestStatementsAreRenderedOnceWhenAllWorkersAreOfAVersion(t *testing.T) {
 	if all := ordered(); len(all) != 1 || !all[0].Due || len(all[0].Problems) > 0 {
 		t.Errorf("ordered %+v, want one job for all that is due", all)
 	}
-	versions, err := b.store.Renderings(ctx)
+	versions, err := store.Renderings(ctx)
 	must(err)
 	for _, v := range versions {
-		_, err := b.store.SavePages(ctx, v.Problem, v.Version, judge.Rendering{Renderer: problem.Renderer}, 0)
+		_, err := store.SavePages(ctx, v.Problem, v.Version, judge.Rendering{Renderer: problem.Renderer}, 0)
 		must(err)
 	}
 	if done, err := orderRendering(ctx, b, func() {}); err != nil || !done || len(ordered()) != 1 {

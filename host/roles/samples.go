@@ -14,7 +14,7 @@ import (
 // importSamples stores the sample problems that the database does not know.
 func importSamples(ctx context.Context, b *base) error {
 	known := map[string]bool{}
-	ps, err := b.store.Problems(ctx)
+	ps, err := b.db.Site.Problems(ctx)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func importSamples(ctx context.Context, b *base) error {
 		if known[slug] {
 			continue
 		}
-		if err := importSample(ctx, b.store, b.blobs, slug); err != nil {
+		if err := importSample(ctx, b.db.Site, b.blobs, slug); err != nil {
 			return err
 		}
 		b.log.InfoContext(ctx, "sample problem imported", slog.String("problem", slug))
@@ -33,7 +33,7 @@ func importSamples(ctx context.Context, b *base) error {
 	return nil
 }
 
-func importSample(ctx context.Context, store *sql.Store, blobs blob.Store, slug string) error {
+func importSample(ctx context.Context, store *sql.Site, blobs blob.Store, slug string) error {
 	p, err := reading.Config{}.Sample(ctx, slug)
 	if err != nil {
 		return err

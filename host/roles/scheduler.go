@@ -4,9 +4,9 @@ import (
 	"context"
 	"log/slog"
 
+	"deepoj/host/judge"
 	"deepoj/host/scheduler"
 	"deepoj/queue"
-	"deepoj/sql"
 )
 
 // newScheduler makes the dispatcher, the sweepers and the observer. It returns what says
@@ -25,7 +25,7 @@ func newScheduler(b *base, p *process) (wake func(), err error) {
 	if b.streams != nil {
 		redrive.Changed, cleaner, figures = b.streams.Changed(), b.streams, b.streams
 	}
-	redriver, err := scheduler.NewRedriver(redrive, b.store)
+	redriver, err := scheduler.NewRedriver(redrive, b.db.Queue)
 	if err != nil {
 		return nil, err
 	}
@@ -36,17 +36,17 @@ func newScheduler(b *base, p *process) (wake func(), err error) {
 	}
 	reclaimer, err := scheduler.NewReclaimer(scheduler.ReclaimerConfig{
 		Interval: b.ReclaimInterval, Count: b.ReclaimCount, Grace: b.ReclaimGrace, Losses: b.MaxLostWorkers, Wake: wake, Log: b.log, Registerer: b.reg,
-	}, b.store, cleaner)
+	}, b.db.Queue, cleaner)
 	if err != nil {
 		return nil, err
 	}
-	observer, err := scheduler.NewObserver(scheduler.ObserverConfig{Log: b.log, Registerer: b.reg}, b.store, figures)
+	observer, err := scheduler.NewObserver(scheduler.ObserverConfig{Log: b.log, Registerer: b.reg}, b.db.Queue, figures)
 	if err != nil {
 		return nil, err
 	}
 	retirer, err := scheduler.NewRetirer(scheduler.RetirerConfig{
 		Events: b.RetainEvents, Jobs: b.RetainJobs, Submissions: b.RetainSubmissions, Log: b.log, Registerer: b.reg,
-	}, b.store)
+	}, b.db.Queue)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func newDispatcher(b *base, p *process, wakeups <-chan struct{}, changed func(bo
 		p.add("delivery switch", sw.Run)
 		delivery, cfg.Hold = sw, sw.Hold
 	}
-	dispatcher, err := scheduler.NewDispatcher(cfg, b.store, delivery)
+	dispatcher, err := scheduler.NewDispatcher(cfg, b.db.Queue, delivery)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func newDispatcher(b *base, p *process, wakeups <-chan struct{}, changed func(bo
 
 // newSwitch returns the delivery of DELIVERY=auto for a role of this process.
 func newSwitch(b *base, role string, languages func() []string, changed func(bool)) (*scheduler.Switch, error) {
-	direct := b.store.Delivery(sql.DefaultQueue, b.WorkerPool, b.name, languages)
+	direct := b.db.Queue.Delivery(judge.DefaultQueue, b.WorkerPool, b.name, languages)
 	cfg := scheduler.SwitchConfig{Changed: changed, Log: b.log.With(slog.String("role", role))}
 	if role == "scheduler" || !b.Roles.Scheduler {
 		cfg.Registerer = b.reg // one process has one figure

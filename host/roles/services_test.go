@@ -69,11 +69,11 @@ func TestServicesAreReachedOverTLSAndSayWhatIsWrong(t *testing.T) {
 	if err := store.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	err = store.SaveProblem(t.Context(), judge.Problem{Slug: "sum", Title: "Sum", Version: "sha256:" + strings.Repeat("a", 64)}, "test")
+	err = store.Site.SaveProblem(t.Context(), judge.Problem{Slug: "sum", Title: "Sum", Version: "sha256:" + strings.Repeat("a", 64)}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	receipt, err := store.Submit(t.Context(), sql.NewJob{Problem: "sum", Language: "cpp", Sources: []judge.Source{{Name: "a.cpp", Text: "int main() {}"}}})
+	receipt, err := store.Site.Submit(t.Context(), sql.NewJob{Problem: "sum", Language: "cpp", Sources: []judge.Source{{Name: "a.cpp", Text: "int main() {}"}}})
 	if err != nil || receipt.JobID == 0 {
 		t.Errorf("submit: %+v, %v", receipt, err)
 	}

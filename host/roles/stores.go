@@ -16,10 +16,10 @@ import (
 )
 
 // OpenDatabase opens the database that DATABASE_URL names, or the one of the Deep-OJ that runs on the data folder.
-func OpenDatabase(ctx context.Context, s *settings.Settings, data string) (*sql.Store, error) {
+func OpenDatabase(ctx context.Context, s *settings.Settings, data string) (*sql.DB, error) {
 	if s.DatabaseURL != "" {
-		store, err := sql.Open(ctx, sql.Config{DSN: s.DatabaseURL, MaxConns: 2})
-		return store, postgresService.explained(err)
+		db, err := sql.Open(ctx, sql.Config{DSN: s.DatabaseURL, MaxConns: 2})
+		return db, postgresService.explained(err)
 	}
 	i, err := launch.FindInstance(data)
 	if err != nil {
@@ -30,7 +30,7 @@ func OpenDatabase(ctx context.Context, s *settings.Settings, data string) (*sql.
 
 // OpenStores opens the database and the blobs. A process of root becomes the owner of
 // the blobs first: packages are read without its rights.
-func OpenStores(ctx context.Context, s *settings.Settings, data string) (*sql.Store, blob.Store, error) {
+func OpenStores(ctx context.Context, s *settings.Settings, data string) (*sql.DB, blob.Store, error) {
 	dsn := s.DatabaseURL
 	if dsn == "" || s.BlobDir == "" && s.S3.Endpoint == "" {
 		i, err := launch.FindInstance(data)
@@ -47,8 +47,8 @@ func OpenStores(ctx context.Context, s *settings.Settings, data string) (*sql.St
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := sql.Open(ctx, sql.Config{DSN: dsn, MaxConns: 2})
-	return store, blobs, err
+	db, err := sql.Open(ctx, sql.Config{DSN: dsn, MaxConns: 2})
+	return db, blobs, err
 }
 
 // BecomeOwner gives up root for the account that owns a folder, or, where that is not

@@ -41,7 +41,7 @@ func newWeb(ctx context.Context, b *base, p *process, j *judges) (func(context.C
 	if loopback := host == "localhost" || ip != nil && ip.IsLoopback(); o.AllowDegraded && !loopback {
 		return nil, errors.New("--allow-degraded is refused on an address that others can reach")
 	}
-	password, err := people.FirstAdmin(ctx, b.store)
+	password, err := people.FirstAdmin(ctx, b.db.Site)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func newWeb(ctx context.Context, b *base, p *process, j *judges) (func(context.C
 		CallbackAllow: b.CallbackAllow, Proxies: b.TrustedProxies,
 		RatePerAddress: rate(b.RatePerAddress), RatePerUser: rate(b.RatePerUser), RatePerKey: rate(b.RatePerKey),
 		SetterQuota: b.SetterQuotaMiB << 20,
-		Listen:      o.Listen, Store: b.store, AuthRequired: o.Auth == "required" || o.Auth == "" && !b.Roles.Embedded, AuthGuest: o.Auth == "guest",
+		Listen:      o.Listen, Store: b.db.Site, AuthRequired: o.Auth == "required" || o.Auth == "" && !b.Roles.Embedded, AuthGuest: o.Auth == "guest",
 		Hosts: b.PublicHosts, Version: b.Version, Ready: func(ctx context.Context) []web.Check { return checks(ctx, b, j) },
 		Registry: b.reg, Live: b.live(), Blobs: b.blobs, Tracer: b.tracer, Log: b.log,
 	})

@@ -16,12 +16,12 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/telemetry"
 	"deepoj/queue"
-	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
-// Outbox is what a [Dispatcher] asks of the database; a [*sql.Store] answers.
+// Outbox is what a [Dispatcher] asks of the database; a [*jobs.Queue] answers.
 type Outbox interface {
-	Pick(ctx context.Context, r sql.PickRequest) ([]judge.Ticket, error)
+	Pick(ctx context.Context, r jobs.PickRequest) ([]judge.Ticket, error)
 	Published(ctx context.Context, dispatcher string, ids []int64, entryIDs []string) (taken []int64, err error)
 	PublishFailed(ctx context.Context, dispatcher string, ids []int64, msg string) error
 	LeaseShards(ctx context.Context, queue, pool, dispatcher string, shards int, lease time.Duration) ([]int32, error)
@@ -84,8 +84,8 @@ func (c DispatcherConfig) Validate() error {
 }
 
 func (c DispatcherConfig) withDefaults() DispatcherConfig {
-	c.Queue = cmp.Or(c.Queue, sql.DefaultQueue)
-	c.Pool = cmp.Or(c.Pool, sql.DefaultPool)
+	c.Queue = cmp.Or(c.Queue, judge.DefaultQueue)
+	c.Pool = cmp.Or(c.Pool, judge.DefaultPool)
 	c.Batch = cmp.Or(c.Batch, 256)
 	c.ShardLease = cmp.Or(c.ShardLease, 10*time.Second)
 	c.PollInterval = cmp.Or(c.PollInterval, time.Second)
@@ -174,7 +174,7 @@ func (d *Dispatcher) Wake() {
 func (d *Dispatcher) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		if err := d.store.Listen(ctx, sql.ChannelOutbox, func(string) { d.Wake() }); err != nil && ctx.Err() == nil {
+		if err := d.store.Listen(ctx, jobs.ChannelOutbox, func(string) { d.Wake() }); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("dispatcher: listen for work: %w", err)
 		}
 		return nil
@@ -254,7 +254,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) outcome {
 	// What is picked is marked as delivered, so a stop waits until it is.
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 	defer cancel()
-	tickets, err := d.store.Pick(finish, sql.PickRequest{
+	tickets, err := d.store.Pick(finish, jobs.PickRequest{
 		Queue: d.cfg.Queue, Pool: d.cfg.Pool, Dispatcher: d.cfg.Name, Languages: d.workers.languages, Limit: limit,
 		Shards: d.cfg.Shards,
 	})

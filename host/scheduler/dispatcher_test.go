@@ -14,6 +14,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 // shelf is a delivery that keeps what is published, for tests that look at the
@@ -190,7 +191,7 @@ type scripted struct {
 	listen chan string
 }
 
-func (s *scripted) Pick(context.Context, sql.PickRequest) ([]judge.Ticket, error) {
+func (s *scripted) Pick(context.Context, jobs.PickRequest) ([]judge.Ticket, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.picks++
@@ -218,7 +219,7 @@ func (s *scripted) PublishFailed(context.Context, string, []int64, string) error
 func (s *scripted) Outstanding(context.Context, string) (int64, error) { return 0, nil }
 
 func (s *scripted) Workers(context.Context, time.Duration) ([]judge.WorkerInfo, error) {
-	return []judge.WorkerInfo{{Pool: sql.DefaultPool, Slots: 1}, {Pool: "gpu", Slots: 64}}, nil
+	return []judge.WorkerInfo{{Pool: judge.DefaultPool, Slots: 1}, {Pool: "gpu", Slots: 64}}, nil
 }
 
 func (s *scripted) Listen(ctx context.Context, _ string, fn func(string)) error {

@@ -22,16 +22,16 @@ package scheduler
 
 import (
 	"deepoj/queue"
-	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 // The production implementations of the seams.
 var (
-	_ Outbox        = (*sql.Store)(nil)
-	_ Reaper        = (*sql.Store)(nil)
-	_ Redelivery    = (*sql.Store)(nil)
-	_ Figures       = (*sql.Store)(nil)
-	_ Retention     = (*sql.Store)(nil)
+	_ Outbox        = (*jobs.Queue)(nil)
+	_ Reaper        = (*jobs.Queue)(nil)
+	_ Redelivery    = (*jobs.Queue)(nil)
+	_ Figures       = (*jobs.Queue)(nil)
+	_ Retention     = (*jobs.Queue)(nil)
 	_ Streams       = (*queue.Streams)(nil)
 	_ Cleaner       = (*queue.Streams)(nil)
 	_ StreamFigures = (*queue.Streams)(nil)

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { os.Exit(sqltest.Main(m)) }
 
 // bench is a database with a problem, and what tests do with it.
 type bench struct {
-	*sql.Store
+	*sqltest.Store
 	t   *testing.T
 	log *slog.Logger
 	reg *prometheus.Registry
@@ -67,7 +67,7 @@ func (b bench) submit(n int, change ...func(*sql.NewJob)) []int64 {
 	return ids
 }
 
-func (b bench) stats() sql.QueueStats {
+func (b bench) stats() judge.QueueStats {
 	b.t.Helper()
 	s, err := b.QueueStats(context.WithoutCancel(b.t.Context()))
 	if err != nil {
@@ -163,7 +163,7 @@ func (b bench) redriver(changed <-chan struct{}, wake func()) *Redriver {
 // seen has the database believe in a worker without running one.
 func (b bench) seen(slots int, languages ...string) {
 	b.t.Helper()
-	w := judge.WorkerInfo{Name: "w", Pool: sql.DefaultPool, Slots: slots, Started: time.Now()}
+	w := judge.WorkerInfo{Name: "w", Pool: judge.DefaultPool, Slots: slots, Started: time.Now()}
 	for _, l := range languages {
 		w.Languages = append(w.Languages, judge.Language{ID: l, Available: true})
 	}
@@ -187,7 +187,7 @@ func (b bench) worker(d queue.Delivery, slots int, j judgeFunc, wake func()) *wo
 		Name: "w", Slots: slots, Lease: 3 * time.Second, Heartbeat: 500 * time.Millisecond, BeatEvery: 200 * time.Millisecond,
 		ReceiveWait: 200 * time.Millisecond, Grace: 10 * time.Second, Claimed: wake, Log: b.log,
 		Languages: func(context.Context) []judge.Language { return []judge.Language{{ID: "cpp", Available: true}} },
-	}, b.Store, d, j, liveness.NewPostgres(b.Store, 0))
+	}, b.Store, d, j, liveness.NewPostgres(b.Queue, 0))
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -14,13 +14,13 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/queue"
-	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
-// Figures is what an [Observer] asks of the database; a [*sql.Store] answers.
+// Figures is what an [Observer] asks of the database; a [*jobs.Queue] answers.
 type Figures interface {
-	QueueStats(ctx context.Context) (sql.QueueStats, error)
-	Audit(ctx context.Context) (sql.Audit, error)
+	QueueStats(ctx context.Context) (judge.QueueStats, error)
+	Audit(ctx context.Context) (jobs.Audit, error)
 }
 
 // StreamFigures is what an [Observer] asks of Redis; a [*queue.Streams] answers.
@@ -153,7 +153,7 @@ func (o *Observer) known(ctx context.Context, what string, err error) bool {
 	return err == nil
 }
 
-func (o *Observer) queue(s sql.QueueStats) {
+func (o *Observer) queue(s judge.QueueStats) {
 	for _, lane := range judge.Lanes {
 		o.depth.WithLabelValues(strconv.Itoa(int(lane.Number()))).Set(float64(s.Lanes[lane]))
 	}
@@ -172,7 +172,7 @@ func (o *Observer) stream(s queue.Stats) {
 	o.single[gaugeStreamReads].Set(float64(s.Consumers))
 }
 
-func (o *Observer) violations(ctx context.Context, a sql.Audit) {
+func (o *Observer) violations(ctx context.Context, a jobs.Audit) {
 	for _, row := range a.Rows() {
 		o.audit.WithLabelValues(row.Name).Set(float64(row.Count))
 		if row.Count > 0 {

@@ -12,15 +12,15 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/queue"
-	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 // reasonTaken is counted for jobs that were taken from a lost worker.
 const reasonTaken = "claimed"
 
-// Reaper takes jobs away from workers whose lease ran out; a [*sql.Store] does.
+// Reaper takes jobs away from workers whose lease ran out; a [*jobs.Queue] does.
 type Reaper interface {
-	Reap(ctx context.Context, limit int, grace time.Duration, losses int) ([]sql.Reaped, error)
+	Reap(ctx context.Context, limit int, grace time.Duration, losses int) ([]jobs.Reaped, error)
 	Standings(ctx context.Context, ids []int64) (map[int64]judge.Reason, error)
 }
 
@@ -189,7 +189,7 @@ func (r *Reclaimer) look(ctx context.Context) {
 	r.clean(ctx)
 }
 
-func (r *Reclaimer) note(ctx context.Context, j sql.Reaped) {
+func (r *Reclaimer) note(ctx context.Context, j jobs.Reaped) {
 	status := statusOK
 	if j.Status == judge.Dead {
 		status = statusDead

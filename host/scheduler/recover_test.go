@@ -14,7 +14,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/queue"
-	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 func TestALostWorkersJobsGoToAnother(t *testing.T) {
@@ -213,7 +213,7 @@ func TestLostDeliveriesAreTakenInPortionsUntilNoneIsLeft(t *testing.T) {
 // reaper is a database for reclaimers in false time.
 type reaper struct{ calls int }
 
-func (r *reaper) Reap(context.Context, int, time.Duration, int) ([]sql.Reaped, error) {
+func (r *reaper) Reap(context.Context, int, time.Duration, int) ([]jobs.Reaped, error) {
 	r.calls++
 	return nil, errors.New("connection refused")
 }
@@ -255,7 +255,7 @@ type outage struct {
 	graces   []time.Duration // asked for since it is back
 }
 
-func (o *outage) Reap(_ context.Context, _ int, grace time.Duration, _ int) ([]sql.Reaped, error) {
+func (o *outage) Reap(_ context.Context, _ int, grace time.Duration, _ int) ([]jobs.Reaped, error) {
 	switch now := time.Now(); {
 	case now.Before(o.from):
 	case now.Before(o.to):

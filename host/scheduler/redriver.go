@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Redelivery is what a [Redriver] asks of the database; a [*sql.Store] answers.
+// Redelivery is what a [Redriver] asks of the database; a [*jobs.Queue] answers.
 type Redelivery interface {
 	Promote(ctx context.Context) (int64, error)
 	Redeliver(ctx context.Context, limit int) ([]int64, error)

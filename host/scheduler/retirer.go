@@ -10,14 +10,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
-// Retention is what a [Retirer] asks of the database; a [*sql.Store] answers.
+// Retention is what a [Retirer] asks of the database; a [*jobs.Queue] answers.
 type Retention interface {
-	RetireEvents(ctx context.Context, age time.Duration, from sql.RetireCursor, limit int) (sql.Retired, error)
-	RetireJobs(ctx context.Context, submissions bool, age time.Duration, from sql.RetireCursor, limit int) (sql.Retired, error)
-	RetireDeliveries(ctx context.Context, age time.Duration, limit int) (sql.Retired, error)
+	RetireEvents(ctx context.Context, age time.Duration, from jobs.RetireCursor, limit int) (jobs.Retired, error)
+	RetireJobs(ctx context.Context, submissions bool, age time.Duration, from jobs.RetireCursor, limit int) (jobs.Retired, error)
+	RetireDeliveries(ctx context.Context, age time.Duration, limit int) (jobs.Retired, error)
 	RetireGroups(ctx context.Context) (int64, error)
 }
 
@@ -72,8 +72,8 @@ type Retirer struct {
 // sweep goes through one kind of thing, statement by statement.
 type sweep struct {
 	what  string
-	step  func(ctx context.Context, from sql.RetireCursor) (sql.Retired, error)
-	from  sql.RetireCursor
+	step  func(ctx context.Context, from jobs.RetireCursor) (jobs.Retired, error)
+	from  jobs.RetireCursor
 	began time.Time // when it was last at the beginning
 }
 
@@ -92,23 +92,23 @@ func NewRetirer(cfg RetirerConfig, store Retention) (*Retirer, error) {
 		return nil, err
 	}
 	r := &Retirer{cfg: cfg, store: store, deleted: deleted}
-	r.sweeps = []*sweep{{what: "groups", step: func(ctx context.Context, _ sql.RetireCursor) (sql.Retired, error) {
+	r.sweeps = []*sweep{{what: "groups", step: func(ctx context.Context, _ jobs.RetireCursor) (jobs.Retired, error) {
 		n, err := store.RetireGroups(ctx)
-		return sql.Retired{Deleted: n}, err
+		return jobs.Retired{Deleted: n}, err
 	}}}
-	jobs := func(what string, age time.Duration) {
+	ended := func(what string, age time.Duration) {
 		if age > 0 {
-			r.sweeps = append(r.sweeps, &sweep{what: what, step: func(ctx context.Context, from sql.RetireCursor) (sql.Retired, error) {
+			r.sweeps = append(r.sweeps, &sweep{what: what, step: func(ctx context.Context, from jobs.RetireCursor) (jobs.Retired, error) {
 				return store.RetireJobs(ctx, what == "submissions", age, from, cfg.Batch)
 			}})
 		}
 	}
-	jobs("jobs", cfg.Jobs)
-	jobs("submissions", cfg.Submissions)
+	ended("jobs", cfg.Jobs)
+	ended("submissions", cfg.Submissions)
 	if cfg.Events > 0 {
-		r.sweeps = append(r.sweeps, &sweep{what: "events", step: func(ctx context.Context, from sql.RetireCursor) (sql.Retired, error) {
+		r.sweeps = append(r.sweeps, &sweep{what: "events", step: func(ctx context.Context, from jobs.RetireCursor) (jobs.Retired, error) {
 			return store.RetireEvents(ctx, cfg.Events, from, cfg.Batch)
-		}}, &sweep{what: "deliveries", step: func(ctx context.Context, _ sql.RetireCursor) (sql.Retired, error) {
+		}}, &sweep{what: "deliveries", step: func(ctx context.Context, _ jobs.RetireCursor) (jobs.Retired, error) {
 			return store.RetireDeliveries(ctx, cfg.Events, cfg.Batch)
 		}})
 	}
@@ -135,7 +135,7 @@ func (r *Retirer) Run(ctx context.Context) error {
 // run goes on with a sweep until it has seen everything past its age.
 func (r *Retirer) run(ctx context.Context, s *sweep) {
 	if time.Since(s.began) >= retireAnew {
-		s.from, s.began = sql.RetireCursor{}, time.Now()
+		s.from, s.began = jobs.RetireCursor{}, time.Now()
 	}
 	var total int64
 	for ctx.Err() == nil {

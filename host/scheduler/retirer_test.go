@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 func TestWhatIsPastItsRetentionIsDeletedAndCounted(t *testing.T) {
@@ -63,18 +64,18 @@ type archive struct {
 
 func (s *archive) RetireGroups(context.Context) (int64, error) { return 0, nil }
 
-func (s *archive) RetireDeliveries(context.Context, time.Duration, int) (sql.Retired, error) {
-	return sql.Retired{}, nil
+func (s *archive) RetireDeliveries(context.Context, time.Duration, int) (jobs.Retired, error) {
+	return jobs.Retired{}, nil
 }
 
-func (s *archive) RetireEvents(_ context.Context, _ time.Duration, _ sql.RetireCursor, limit int) (sql.Retired, error) {
+func (s *archive) RetireEvents(_ context.Context, _ time.Duration, _ jobs.RetireCursor, limit int) (jobs.Retired, error) {
 	s.calls.Add(1)
 	if s.fail.Load() {
-		return sql.Retired{}, errors.New("connection refused")
+		return jobs.Retired{}, errors.New("connection refused")
 	}
 	n := min(int64(limit), s.left.Load())
 	s.left.Add(-n)
-	return sql.Retired{Deleted: n, More: n == int64(limit)}, nil
+	return jobs.Retired{Deleted: n, More: n == int64(limit)}, nil
 }
 
 func TestARetirerRestsBetweenSweepsAndOutlivesAnOutage(t *testing.T) {

@@ -30,6 +30,7 @@ import (
 	"deepoj/host/worker"
 	"deepoj/queue"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // roleEnv makes this test binary a process of the system; it holds a [role].
@@ -80,7 +81,7 @@ func play(text string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	store, err := sql.Open(ctx, sql.Config{DSN: r.DSN})
+	store, err := sqltest.OpenWith(ctx, sql.Config{DSN: r.DSN})
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func play(text string) error {
 	w, err := worker.New(worker.Config{
 		Name: r.Name, Slots: r.Slots, Log: slog.New(slog.DiscardHandler),
 		Languages: func(context.Context) []judge.Language { return []judge.Language{{ID: "cpp", Available: true}} },
-	}, store, delivery, sleeper{}, liveness.NewPostgres(store, 0))
+	}, store, delivery, sleeper{}, liveness.NewPostgres(store.Queue, 0))
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ type system struct {
 	b     *testing.B
 	pg    *embedded.Postgres
 	redis *embedded.Redis
-	store *sql.Store
+	store *sqltest.Store
 	procs []*exec.Cmd
 }
 
@@ -141,7 +142,7 @@ func newSystem(b *testing.B) *system {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = s.redis.Close() })
-	if s.store, err = sql.Open(b.Context(), sql.Config{DSN: s.pg.DSN()}); err != nil {
+	if s.store, err = sqltest.OpenWith(b.Context(), sql.Config{DSN: s.pg.DSN()}); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(s.store.Close)
@@ -315,7 +316,7 @@ const (
 func flood(b *testing.B, workers int, streams bool) float64 {
 	b.Helper()
 	s := newSystem(b)
-	if err := s.store.PauseQueue(b.Context(), sql.DefaultQueue, true, "bench"); err != nil {
+	if err := s.store.PauseQueue(b.Context(), judge.DefaultQueue, true, "bench"); err != nil {
 		b.Fatal(err)
 	}
 	for batch := range slices.Chunk(submissions(floodJobs, func(int) time.Duration { return 0 }), 256) {
@@ -327,7 +328,7 @@ func flood(b *testing.B, workers int, streams bool) float64 {
 	defer stop()
 	servers, programs := s.use()
 	began := time.Now()
-	if err := s.store.PauseQueue(b.Context(), sql.DefaultQueue, false, "bench"); err != nil {
+	if err := s.store.PauseQueue(b.Context(), judge.DefaultQueue, false, "bench"); err != nil {
 		b.Fatal(err)
 	}
 	s.drained()

@@ -172,7 +172,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Store is what a worker asks of the database; in production a Store of the package sql answers.
+// Store is what a worker asks of the database; in production a Queue of the package jobs answers.
 type Store interface {
 	Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) ([]judge.Claim, []judge.RejectedError, error)
 	Held(ctx context.Context, owner, token string) ([]judge.Attempt, error)

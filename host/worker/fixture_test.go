@@ -18,6 +18,7 @@ import (
 	"deepoj/host/liveness"
 	"deepoj/queue"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 	"deepoj/sql/sqltest"
 )
 
@@ -51,7 +52,7 @@ func languages(context.Context) []judge.Language {
 
 // bench is a database with a problem, and what tests do with it.
 type bench struct {
-	*sql.Store
+	*sqltest.Store
 	t *testing.T
 }
 
@@ -195,7 +196,7 @@ func (b bench) startWith(cfg Config, s Store, d queue.Delivery, j Judger) hand {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.NewTextHandler(b.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	w, err := New(cfg, s, d, j, liveness.NewPostgres(b.Store, 0))
+	w, err := New(cfg, s, d, j, liveness.NewPostgres(b.Queue, 0))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -213,7 +214,7 @@ func (b bench) startWith(cfg Config, s Store, d queue.Delivery, j Judger) hand {
 }
 
 // direct is the delivery straight from the database.
-func (b bench) direct() *sql.Delivery { return b.Delivery("", "", "test", nil) }
+func (b bench) direct() *jobs.Delivery { return b.Delivery("", "", "test", nil) }
 
 // count returns a figure of the worker.
 func (h hand) count(t *testing.T, name string, labels ...string) float64 {

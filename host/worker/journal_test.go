@@ -29,7 +29,7 @@ const journalEnv = "DEEPOJ_WORKER_JOURNAL"
 
 func judgeWhenTold(dsn, dir string) {
 	ctx := context.Background()
-	s, err := sql.Open(ctx, sql.Config{DSN: dsn})
+	s, err := sqltest.OpenWith(ctx, sql.Config{DSN: dsn})
 	if err != nil {
 		panic(err)
 	}
@@ -40,7 +40,7 @@ func judgeWhenTold(dsn, dir string) {
 		told()
 		return judge.Result{Verdict: judge.WA}, nil
 	})
-	w, err := New(cfg, s, s.Delivery("", "", "doomed", nil), j, liveness.NewPostgres(s, 0))
+	w, err := New(cfg, s, s.Delivery("", "", "doomed", nil), j, liveness.NewPostgres(s.Queue, 0))
 	if err != nil {
 		panic(err)
 	}

@@ -7,12 +7,12 @@ import (
 
 	"deepoj/host/liveness"
 	"deepoj/host/worker"
-	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 // What answers in production.
 var (
-	_ worker.Store     = (*sql.Store)(nil)
+	_ worker.Store     = (*jobs.Queue)(nil)
 	_ worker.Directory = liveness.Directory(nil)
 )
 

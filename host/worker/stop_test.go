@@ -19,6 +19,7 @@ import (
 	"deepoj/host/liveness"
 	"deepoj/host/platform"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 	"deepoj/sql/sqltest"
 )
 
@@ -91,7 +92,7 @@ func TestAStoppingWorkerFinishesWhatItCan(t *testing.T) {
 // lateReply is a database whose reply to a claim comes after the worker was told
 // to stop, and is lost if the worker does not wait for it.
 type lateReply struct {
-	*sql.Store
+	*sqltest.Store
 	stop func()
 }
 
@@ -108,7 +109,7 @@ func TestAStopDuringAClaimLeavesNoJobBehind(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	w, err := New(quick(), lateReply{b.Store, cancel}, &recorder{Delivery: b.direct(), b: b}, untilStopped(make(chan struct{}, 1)), liveness.NewPostgres(b.Store, 0))
+	w, err := New(quick(), lateReply{b.Store, cancel}, &recorder{Delivery: b.direct(), b: b}, untilStopped(make(chan struct{}, 1)), liveness.NewPostgres(b.Queue, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestAStopDuringAClaimLeavesNoJobBehind(t *testing.T) {
 // lostReply is a database whose first replies to a claim get lost: the first
 // before anything was done, the second after it was.
 type lostReply struct {
-	*sql.Store
+	*sqltest.Store
 	claims atomic.Int32
 }
 
@@ -158,7 +159,7 @@ func TestAClaimWhoseReplyIsLostCostsNeitherALeaseNorATry(t *testing.T) {
 // lostTake is a delivery whose first replies to a take get lost: the first before
 // anything was done, the second after it was.
 type lostTake struct {
-	*sql.Delivery
+	*jobs.Delivery
 	takes int
 }
 
@@ -194,7 +195,7 @@ func TestAStopAfterALostTakeLeavesNoJobBehind(t *testing.T) {
 	cfg.Lease, cfg.Heartbeat = time.Hour, time.Minute
 	ctx, cancel := context.WithCancel(t.Context())
 	d := &lastTake{b.direct(), cancel}
-	w, err := New(cfg, b.Store, d, untilStopped(make(chan struct{}, 1)), liveness.NewPostgres(b.Store, 0))
+	w, err := New(cfg, b.Store, d, untilStopped(make(chan struct{}, 1)), liveness.NewPostgres(b.Queue, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestAStopAfterALostTakeLeavesNoJobBehind(t *testing.T) {
 
 // lastTake is a delivery that loses the reply to a take, and stops the worker.
 type lastTake struct {
-	*sql.Delivery
+	*jobs.Delivery
 	stop func()
 }
 
@@ -302,14 +303,14 @@ func liveUntilKilled(dsn string) {
 		judgeWhenTold(dsn, dir)
 	}
 	ctx := context.Background()
-	s, err := sql.Open(ctx, sql.Config{DSN: dsn})
+	s, err := sqltest.OpenWith(ctx, sql.Config{DSN: dsn})
 	if err != nil {
 		panic(err)
 	}
 	cfg := quick()
 	cfg.Lease = 400 * time.Millisecond
 	cfg.Name = "doomed"
-	w, err := New(cfg, s, s.Delivery("", "", "doomed", nil), untilStopped(make(chan struct{}, 1000)), liveness.NewPostgres(s, 0))
+	w, err := New(cfg, s, s.Delivery("", "", "doomed", nil), untilStopped(make(chan struct{}, 1000)), liveness.NewPostgres(s.Queue, 0))
 	if err != nil {
 		panic(err)
 	}
@@ -367,7 +368,7 @@ func TestAResultSurvivesACrashOfTheDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	store, err := sql.Open(t.Context(), sql.Config{DSN: pg.DSN()})
+	store, err := sqltest.OpenWith(t.Context(), sql.Config{DSN: pg.DSN()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/queue"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // recorder is a delivery that notes what happens to it, and can put in entries
@@ -231,7 +232,7 @@ func TestAJobThatNoTryCanJudgeIsDeadAtOnce(t *testing.T) {
 
 // forgedPayload is a database that gives every job the same payload.
 type forgedPayload struct {
-	*sql.Store
+	*sqltest.Store
 	raw []byte
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 // BenchmarkBacklog compares one job's way through an empty queue with its way
@@ -102,7 +103,7 @@ func (o *ours) oneJob(b *testing.B, i int) (took [5]time.Duration) {
 	step(0, func(ctx context.Context) (err error) { mine, err = o.store.Submit(ctx, o.submission(i)); return err })
 	step(1, func(ctx context.Context) error { _, err := o.store.Place(ctx, mine.JobID); return err })
 	step(2, func(ctx context.Context) (err error) {
-		tickets, err = o.store.Pick(ctx, sql.PickRequest{Dispatcher: "bench", Languages: []string{"cpp"}, Limit: 1})
+		tickets, err = o.store.Pick(ctx, jobs.PickRequest{Dispatcher: "bench", Languages: []string{"cpp"}, Limit: 1})
 		return err
 	})
 	if len(tickets) != 1 {

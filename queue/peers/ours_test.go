@@ -15,6 +15,7 @@ import (
 	"deepoj/host/worker"
 	"deepoj/queue"
 	"deepoj/sql"
+	"deepoj/sql/sqltest"
 )
 
 // ours is Deep-OJ's queue: store, worker and, with streams, dispatcher.
@@ -22,7 +23,7 @@ type ours struct {
 	dsn      string
 	redisURL string // "" = straight from PostgreSQL
 	full     bool   // with idempotency and fairness; otherwise without key and group
-	store    *sql.Store
+	store    *sqltest.Store
 	rounds   int
 }
 
@@ -38,9 +39,9 @@ func newOurs(b *testing.B, dsn, redisURL string, full bool) *ours {
 	return o
 }
 
-func openStore(b *testing.B, dsn string) *sql.Store {
+func openStore(b *testing.B, dsn string) *sqltest.Store {
 	b.Helper()
-	s, err := sql.Open(b.Context(), sql.Config{DSN: dsn})
+	s, err := sqltest.OpenWith(b.Context(), sql.Config{DSN: dsn})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func (o *ours) settle(b *testing.B) { b.Helper(); settle(b, o.dsn) }
 
 // counting counts results that the database has taken.
 type counting struct {
-	*sql.Store
+	*sqltest.Store
 	done atomic.Int64
 	all  int64
 	over chan struct{}
@@ -156,7 +157,7 @@ func (o *ours) work(b *testing.B, store worker.Store, slots int, claimed func(jo
 			return ctx
 		},
 		Languages: func(context.Context) []judge.Language { return []judge.Language{{ID: "cpp", Available: true}} },
-	}, store, delivery, judgeFunc(accept), liveness.NewPostgres(o.store, 0))
+	}, store, delivery, judgeFunc(accept), liveness.NewPostgres(o.store.Queue, 0))
 	if err != nil {
 		b.Fatal(err)
 	}

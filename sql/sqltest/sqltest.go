@@ -20,7 +20,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deepoj/host/embedded"
+	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 )
 
 // server is the one PostgreSQL of this test binary, while somebody uses it.
@@ -53,23 +55,51 @@ func Main(m *testing.M) int {
 	return status
 }
 
-// DB returns a store on a fresh, migrated database. It is closed, and the
+// Store is a database with both of its stores at hand.
+type Store struct {
+	*sql.DB
+	*sql.Site
+	*jobs.Queue
+}
+
+// Listen and Workers are the same of both stores.
+
+// Listen is [jobs.Queue.Listen].
+func (s *Store) Listen(ctx context.Context, channel string, fn func(payload string)) error {
+	return s.Queue.Listen(ctx, channel, fn)
+}
+
+// Workers is [jobs.Queue.Workers].
+func (s *Store) Workers(ctx context.Context, maxAge time.Duration) ([]judge.WorkerInfo, error) {
+	return s.Queue.Workers(ctx, maxAge)
+}
+
+// DB returns the stores of a fresh, migrated database. It is closed, and the
 // database dropped, when the test ends. Without PostgreSQL the test is skipped,
 // or fails if DEEPOJ_TEST=require.
-func DB(t testing.TB) *sql.Store {
+func DB(t testing.TB) *Store {
 	t.Helper()
 	return Open(t, DSN(t))
 }
 
-// Open returns a store on the database at dsn, closed when the test ends.
-func Open(t testing.TB, dsn string) *sql.Store {
+// Open returns the stores of the database at dsn, closed when the test ends.
+func Open(t testing.TB, dsn string) *Store {
 	t.Helper()
-	s, err := sql.Open(t.Context(), sql.Config{DSN: dsn})
+	s, err := OpenWith(t.Context(), sql.Config{DSN: dsn})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
 	return s
+}
+
+// OpenWith is Open for a test that closes them itself, or configures more.
+func OpenWith(ctx context.Context, cfg sql.Config) (*Store, error) {
+	db, err := sql.Open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{db, db.Site, db.Queue}, nil
 }
 
 // DSN returns the address of a fresh, migrated database, which is dropped when
@@ -183,12 +213,12 @@ func (s *server) template(ctx context.Context) error {
 	if err := s.exec(ctx, "postgres", "CREATE DATABASE template_deepoj OWNER "+owner); err != nil {
 		return err
 	}
-	store, err := sql.Open(ctx, sql.Config{DSN: s.postgres.DSNFor("template_deepoj"), MaxConns: 2})
+	db, err := sql.Open(ctx, sql.Config{DSN: s.postgres.DSNFor("template_deepoj"), MaxConns: 2})
 	if err != nil {
 		return err
 	}
-	defer store.Close() // a template must have no connections
-	return store.Migrate(ctx)
+	defer db.Close() // a template must have no connections
+	return db.Migrate(ctx)
 }
 
 func (s *server) exec(ctx context.Context, database, statement string) error {

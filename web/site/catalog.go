@@ -61,7 +61,7 @@ const (
 // catalog knows which languages are offered and which live workers serve them. It
 // is a cache: the database is asked at most once a second.
 type catalog struct {
-	store *sql.Store
+	store *sql.Site
 	alive func(ctx context.Context) ([]judge.WorkerInfo, error) // who lives
 
 	mu      sync.Mutex
@@ -71,7 +71,7 @@ type catalog struct {
 	workers []judge.WorkerInfo
 }
 
-func newCatalog(store *sql.Store, alive func(ctx context.Context) ([]judge.WorkerInfo, error)) *catalog {
+func newCatalog(store *sql.Site, alive func(ctx context.Context) ([]judge.WorkerInfo, error)) *catalog {
 	return &catalog{store: store, alive: alive}
 }
 

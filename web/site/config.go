@@ -33,7 +33,7 @@ type Config struct {
 	Hosts []string
 
 	// Store holds everything that is shown. Required; not closed by the server.
-	Store *sql.Store
+	Store *sql.Site
 
 	// Blobs takes the packages that setters upload. Without it they cannot.
 	Blobs blob.Store

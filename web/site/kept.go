@@ -45,7 +45,7 @@ func (k *KeptTwice[T]) Of(v Viewer) *kept[T] {
 func (k *KeptTwice[T]) Believe(age time.Duration) { k.staff.age, k.others.age = age, age }
 
 // KeepTwice keeps what readers of both kinds answer.
-func KeepTwice[T any](store *sql.Store, ask func(sql.Reader, context.Context) (T, error), age time.Duration) *KeptTwice[T] {
+func KeepTwice[T any](store *sql.Site, ask func(sql.Reader, context.Context) (T, error), age time.Duration) *KeptTwice[T] {
 	k := &KeptTwice[T]{}
 	for staff, one := range map[bool]*kept[T]{true: &k.staff, false: &k.others} {
 		one.ask = func(ctx context.Context) (T, error) { return ask(store.For(staff), ctx) }

@@ -13,7 +13,7 @@ import (
 type Site struct {
 	Config  Config
 	Log     *slog.Logger
-	Store   *sql.Store
+	Store   *sql.Site
 	Catalog *catalog
 	Depth   *KeptTwice[int64] // about how many jobs wait
 	Count   *Counters

@@ -68,7 +68,7 @@ type countedStatistics struct {
 }
 
 // of returns the statistics of a problem.
-func (k *statistics) of(ctx context.Context, store *sql.Store, slug string) (sql.Statistics, error) {
+func (k *statistics) of(ctx context.Context, store *sql.Site, slug string) (sql.Statistics, error) {
 	k.mu.Lock()
 	found, ok := k.kept[slug]
 	k.mu.Unlock()
@@ -90,7 +90,7 @@ func (k *statistics) of(ctx context.Context, store *sql.Store, slug string) (sql
 
 // ofAll returns how many tried and solved each of some problems: those that were not
 // counted lately are counted by one question.
-func (k *statistics) ofAll(ctx context.Context, store *sql.Store, slugs []string) (map[string]tallyJSON, error) {
+func (k *statistics) ofAll(ctx context.Context, store *sql.Site, slugs []string) (map[string]tallyJSON, error) {
 	k.listing.Lock() // who asks for the same meanwhile need not count it, too
 	defer k.listing.Unlock()
 	out := make(map[string]tallyJSON, len(slugs))

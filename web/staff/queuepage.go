@@ -11,7 +11,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
-	"deepoj/sql"
 	"deepoj/web/job"
 	"deepoj/web/site"
 )
@@ -23,7 +22,7 @@ type queueRow struct {
 }
 
 type queueView struct {
-	Stats   sql.QueueStats
+	Stats   judge.QueueStats
 	Oldest  string
 	Rows    []template.HTML
 	Workers []judge.WorkerInfo
@@ -102,7 +101,7 @@ func (s *Room) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
 // them.
 func (s *Room) queueForStaff(c *fiber.Ctx, view *queueView) (found []judge.QueueRow, err error) {
 	ctx := c.UserContext()
-	view.Queue, view.Pool, view.Group = c.Query("queue", sql.DefaultQueue), c.Query("pool", sql.DefaultPool), c.Query("group")
+	view.Queue, view.Pool, view.Group = c.Query("queue", judge.DefaultQueue), c.Query("pool", judge.DefaultPool), c.Query("group")
 	for _, word := range []string{view.Queue, view.Pool, view.Group} {
 		if word != "" && !site.PlainWord(word) {
 			return nil, site.WrongField("group", site.ReasonInvalid, "The value is not a name.")

@@ -107,18 +107,18 @@ func measureQueue(ctx context.Context, dir string) (figures []capacity.Figure, e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, pg.Close()) }()
-	store, err := sql.Open(ctx, sql.Config{DSN: pg.DSN()})
+	db, err := sql.Open(ctx, sql.Config{DSN: pg.DSN()})
 	if err != nil {
 		return nil, err
 	}
-	defer store.Close()
-	if err := store.Migrate(ctx); err != nil {
+	defer db.Close()
+	if err := db.Migrate(ctx); err != nil {
 		return nil, err
 	}
-	if figures, err = capacity.Commits(ctx, store, measureTime); err != nil {
+	if figures, err = capacity.Commits(ctx, db.Queue, measureTime); err != nil {
 		return figures, err
 	}
-	jobs, err := capacity.Jobs(ctx, store, capacityJobs)
+	jobs, err := capacity.Jobs(ctx, db, capacityJobs)
 	return append(figures, jobs...), err
 }
 

@@ -36,24 +36,37 @@ func settingsFlag(f *command.Flags) func(c *command.Call) (*settings.Loaded, err
 	}
 }
 
-// storeRun is what a verb does with the database.
-type storeRun func(ctx context.Context, c *command.Call, s *sql.Store) error
+// databaseRun is what a verb does with the database.
+type databaseRun func(ctx context.Context, c *command.Call, db *sql.DB) error
 
-// withStore runs a verb on the database that is configured, or on that of the Deep-OJ that runs on the data folder.
-func withStore(f *command.Flags, run storeRun) command.Run {
+// withDatabase runs a verb on the database that is configured, or on that of the Deep-OJ that runs on the data folder.
+func withDatabase(f *command.Flags, run databaseRun) command.Run {
 	load, data := settingsFlag(f), dataFlag(f)
 	return func(ctx context.Context, c *command.Call) error {
 		l, err := load(c)
 		if err != nil {
 			return err
 		}
-		store, err := roles.OpenDatabase(ctx, &l.Settings, *data)
+		db, err := roles.OpenDatabase(ctx, &l.Settings, *data)
 		if err != nil {
 			return err
 		}
-		defer store.Close()
-		return run(ctx, c, store)
+		defer db.Close()
+		return run(ctx, c, db)
 	}
+}
+
+// onDatabase is withDatabase for a verb without flags of its own.
+func onDatabase(run databaseRun) func(*command.Flags) command.Run {
+	return func(f *command.Flags) command.Run { return withDatabase(f, run) }
+}
+
+// storeRun is what a verb does as people do it.
+type storeRun func(ctx context.Context, c *command.Call, s *sql.Site) error
+
+// withStore is withDatabase for such a verb.
+func withStore(f *command.Flags, run storeRun) command.Run {
+	return withDatabase(f, func(ctx context.Context, c *command.Call, db *sql.DB) error { return run(ctx, c, db.Site) })
 }
 
 // onStore is withStore for a verb without flags of its own.
@@ -77,11 +90,11 @@ func ids(args []string) ([]int64, error) {
 }
 
 // storeAct does something to the job, set, key or webhook that an id names.
-type storeAct func(ctx context.Context, s *sql.Store, id int64) error
+type storeAct func(ctx context.Context, s *sql.Site, id int64) error
 
 // each acts on every id that is given, and says what was done.
 func each(done string, act storeAct) storeRun {
-	return func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		list, err := ids(c.Args)
 		if err != nil {
 			return err

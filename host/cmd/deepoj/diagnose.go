@@ -94,10 +94,10 @@ func examineMachine(ctx context.Context, l *settings.Loaded, data string) doctor
 	exams = append(exams, doctor.Services(roles.Services(&l.Settings)...), doctor.Disk(roles.Existing(data), leastDisk))
 	asking, cancel := context.WithTimeout(ctx, roles.AskTime)
 	defer cancel()
-	if store, err := roles.OpenDatabase(asking, &l.Settings, data); err == nil { // otherwise nothing runs, or it was named above
-		defer store.Close()
+	if db, err := roles.OpenDatabase(asking, &l.Settings, data); err == nil { // otherwise nothing runs, or it was named above
+		defer db.Close()
 		exams = append(exams, doctor.Workers(func(ctx context.Context) ([]judge.WorkerInfo, error) {
-			return store.Workers(ctx, liveness.DefaultAge)
+			return db.Site.Workers(ctx, liveness.DefaultAge)
 		}, roles.NeedRemedies))
 	}
 	return doctor.Examine(ctx, exams...)
@@ -236,12 +236,12 @@ func databaseRole(dsn string, ours bool) doctor.Exam {
 }
 
 func rights(ctx context.Context, dsn string) (string, []string, error) {
-	store, err := sql.Open(ctx, sql.Config{DSN: dsn, MaxConns: 1})
+	db, err := sql.Open(ctx, sql.Config{DSN: dsn, MaxConns: 1})
 	if err != nil {
 		return "", nil, err
 	}
-	defer store.Close()
-	return store.Rights(ctx)
+	defer db.Close()
+	return db.Rights(ctx)
 }
 
 // superuserReachable is an error if somebody who can open the socket can log in as the superuser.

@@ -159,7 +159,7 @@ func program() *command.Program {
 		{Name: "rejudge apply", Args: "SET", Make: eachJob("is applied", applySet), Summary: "Show the new verdicts of a set."},
 		{Name: "rejudge cancel", Args: "SET", Make: eachJob("is cancelled", cancelSet), Summary: "Stop judging a set, and change nothing."},
 
-		{Name: "audit", Make: onStore(audit), Summary: "Prove that nothing is lost or doubled.", Detail: "The status is 1 when something is."},
+		{Name: "audit", Make: onDatabase(audit), Summary: "Prove that nothing is lost or doubled.", Detail: "The status is 1 when something is."},
 		{Name: "doctor", Make: diagnose, Summary: "Say what this machine lacks and how to mend it.", Detail: "The status is 0 when jobs can be judged, or with --security when nothing that protects this machine is missing."},
 		{Name: "bench", Make: measureMachine, Summary: "Measure what this machine can judge.", Detail: "The status is 3 when something could not be measured."},
 		{Name: "simulate", Make: simulate, Summary: "Predict waits, and how many workers a load needs."},
@@ -169,7 +169,7 @@ func program() *command.Program {
 		{Name: "blob fsck", Make: checkStored, Summary: "Read every blob where it is stored, and look for every one that the database needs.", Detail: "The status is 1 when one is damaged or missing."},
 		{Name: "blob copy", Args: "DIR", Make: copyBlobs, Summary: "Copy a folder of blobs into the store that is configured."},
 
-		{Name: "migrate", Make: onStore(migrate), Summary: "Bring the database schema up to date."},
+		{Name: "migrate", Make: onDatabase(migrate), Summary: "Bring the database schema up to date."},
 		{Name: "config", Make: printConfig, Summary: "Print every setting with its origin."},
 		{Name: "version", Make: printVersion, Summary: "Print the version."},
 		{Name: "sandbox agent", Raw: true, Hidden: true, Make: sandboxAgent, Summary: "Be the sandbox agent, which the other commands start."},

@@ -31,7 +31,7 @@ func roleFlag(f *command.Flags, def, usage string) *string {
 func listUsers(f *command.Flags) command.Run {
 	role := roleFlag(f, "", "only those with this role")
 	prefix := f.String("prefix", "", "only those whose name begins like this")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		filter := sql.UserFilter{Role: judge.Role(*role), Prefix: *prefix, Limit: listPage}
 		t := command.Table{Head: "NAME\tROLE\tSTATE\tMADE"}
 		for {
@@ -60,7 +60,7 @@ func listUsers(f *command.Flags) command.Run {
 // createUsers makes accounts.
 func createUsers(f *command.Flags) command.Run {
 	role := roleFlag(f, string(judge.RoleContestant), "contestant, setter, staff or admin")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		for _, name := range c.Args {
 			if err := people.CheckUserName(name); err != nil {
 				return fmt.Errorf("%q: %s", name, err.Remedy)
@@ -75,7 +75,7 @@ func createUsers(f *command.Flags) command.Run {
 	})
 }
 
-func resetUsers(ctx context.Context, c *command.Call, s *sql.Store) error {
+func resetUsers(ctx context.Context, c *command.Call, s *sql.Site) error {
 	return withPasswords(c, func(name, hash string) error { return s.ResetPassword(ctx, name, hash, atTheShell) })
 }
 
@@ -102,7 +102,7 @@ func withPasswords(c *command.Call, store func(name, hash string) error) error {
 	return c.Print(t, command.Table{})
 }
 
-func setRole(ctx context.Context, c *command.Call, s *sql.Store) error {
+func setRole(ctx context.Context, c *command.Call, s *sql.Site) error {
 	name, role := c.Args[0], judge.Role(c.Args[1])
 	if err := people.CheckRole(role); err != nil {
 		return errors.New(err.Remedy)
@@ -114,7 +114,7 @@ func setRole(ctx context.Context, c *command.Call, s *sql.Store) error {
 }
 
 func disableUsers(disabled bool) storeRun {
-	return func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		done := map[bool]string{true: "disabled", false: "enabled"}[disabled]
 		told := []map[string]any{}
 		var errs []error
@@ -140,7 +140,7 @@ func auditLog(f *command.Flags) command.Run {
 	f.StringVar(&filter.Subject, "subject", "", "only what was done to this, such as user:ann, or user: for all users")
 	f.Int64Var(&filter.Before, "before", 0, "only entries with an id below this")
 	f.IntVar(&filter.Limit, "limit", 50, "at most so many, up to 200")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		found, err := s.AuditLog(ctx, filter)
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ func named(user string) error {
 // listKeys lists the keys of a user.
 func listKeys(f *command.Flags) command.Run {
 	user := f.String("user", "", "`name` of the user whose keys are meant (required)")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		if err := named(*user); err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func createKey(f *command.Flags) command.Run {
 		scopes = append(scopes, string(s))
 	}
 	f.OneOf("scope", scopes...)
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		if err := named(*user); err != nil {
 			return err
 		}
@@ -218,14 +218,14 @@ func createKey(f *command.Flags) command.Run {
 	})
 }
 
-func revokeKey(ctx context.Context, s *sql.Store, id int64) error {
+func revokeKey(ctx context.Context, s *sql.Site, id int64) error {
 	return s.RevokeKey(ctx, id, "", atTheShell)
 }
 
 // listWebhooks lists the webhooks of one user or of all.
 func listWebhooks(f *command.Flags) command.Run {
 	owner := f.String("user", "", "`name` of the user whose webhooks are meant; everybody's when empty")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		t := command.Table{Head: "WEBHOOK\tOWNER\tSTATE\tOF\tPROBLEM\tKINDS\tURL"}
 		for before := int64(0); ; {
 			found, err := s.Webhooks(ctx, *owner, before, listPage)
@@ -260,7 +260,7 @@ func createWebhook(f *command.Flags) command.Run {
 	kinds := f.String("kinds", judge.WebhookKind(judge.EventFinished)+","+judge.WebhookKind(judge.EventApplied), "events that it is told of, separated by commas")
 	f.BoolVar(&w.Everyone, "everyone", false, "everybody's submissions, for staff")
 	f.StringVar(&w.Problem, "problem", "", "only those to this problem")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		w.URL, w.Kinds = c.Args[0], strings.Split(*kinds, ",")
 		if err := named(w.Owner); err != nil {
 			return err
@@ -287,7 +287,7 @@ func createWebhook(f *command.Flags) command.Run {
 }
 
 // webhookLog shows the newest messages to a webhook.
-func webhookLog(ctx context.Context, c *command.Call, s *sql.Store) error {
+func webhookLog(ctx context.Context, c *command.Call, s *sql.Site) error {
 	list, err := ids(c.Args)
 	if err != nil {
 		return err
@@ -306,28 +306,28 @@ func webhookLog(ctx context.Context, c *command.Call, s *sql.Store) error {
 	return c.List(t)
 }
 
-func resendMessages(ctx context.Context, c *command.Call, s *sql.Store) error {
+func resendMessages(ctx context.Context, c *command.Call, s *sql.Site) error {
 	list, err := ids(c.Args[:1])
 	if err != nil {
 		return err
 	}
 	c.Args = c.Args[1:]
-	return each("is sent again", func(ctx context.Context, s *sql.Store, message int64) error {
+	return each("is sent again", func(ctx context.Context, s *sql.Site, message int64) error {
 		return s.SendAgain(ctx, list[0], message)
 	})(ctx, c, s)
 }
 
-func tryWebhook(ctx context.Context, s *sql.Store, id int64) error {
+func tryWebhook(ctx context.Context, s *sql.Site, id int64) error {
 	_, err := s.TryWebhook(ctx, id)
 	return err
 }
 
 func disableWebhook(disabled bool) storeAct {
-	return func(ctx context.Context, s *sql.Store, id int64) error {
+	return func(ctx context.Context, s *sql.Site, id int64) error {
 		return s.DisableWebhook(ctx, id, disabled, atTheShell)
 	}
 }
 
-func deleteWebhook(ctx context.Context, s *sql.Store, id int64) error {
+func deleteWebhook(ctx context.Context, s *sql.Site, id int64) error {
 	return s.DeleteWebhook(ctx, id, atTheShell)
 }

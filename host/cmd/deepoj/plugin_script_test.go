@@ -79,7 +79,7 @@ func TestPluginsAreBuiltTestedAndRunFromTheCommandLine(t *testing.T) {
 // imported is the command "imported SLUG [FROM [ANSWER]]": the problem is in the
 // database and its package is whole, with a time limit that comes from FROM and
 // ANSWER in one of its answers.
-func imported(store *sql.Store, blobs string) func(*testscript.TestScript, bool, []string) {
+func imported(store *sqltest.Store, blobs string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		p, err := store.Problem(context.Background(), args[0])
 		if neg {

@@ -160,7 +160,7 @@ type importer struct {
 	bench    *workbench.Bench // nil if no program need run
 	judge    *judging.Judge   // nil if none can
 	intake   *intake.Intake
-	store    *sql.Store
+	db       *sql.DB
 	blobs    blob.Store
 	override bool
 }
@@ -173,7 +173,7 @@ func openImporter(ctx context.Context, c *command.Call, s *settings.Settings, da
 			err = errors.Join(err, im.close())
 		}
 	}()
-	open := func() (err error) { im.store, im.blobs, err = roles.OpenStores(ctx, s, data); return err }
+	open := func() (err error) { im.db, im.blobs, err = roles.OpenStores(ctx, s, data); return err }
 	i := slices.IndexFunc(ps, func(p opened) bool { return !p.own })
 	if i < 0 {
 		return im, open()
@@ -197,12 +197,12 @@ func openImporter(ctx context.Context, c *command.Call, s *settings.Settings, da
 	if err != nil {
 		return im, err
 	}
-	j.Blobs, j.Uploaded = im.blobs, im.store.ActivePlugins
+	j.Blobs, j.Uploaded = im.blobs, im.db.Site.ActivePlugins
 	j.Factors = s.TimeFactors
 	if im.judge, err = judging.New(j); err != nil {
 		return im, err
 	}
-	im.intake, err = intake.New(intake.Config{Store: im.store, Blobs: im.blobs, Plugins: im.bench.Plugins, Judge: im.judge})
+	im.intake, err = intake.New(intake.Config{Store: im.db.Site, Blobs: im.blobs, Plugins: im.bench.Plugins, Judge: im.judge})
 	return im, err
 }
 
@@ -216,13 +216,13 @@ func (im *importer) put(ctx context.Context, c *command.Call, p opened) (live bo
 		return false, err
 	}
 	if p.own {
-		return true, intake.Save(ctx, im.store, p.pkg, importerName)
+		return true, intake.Save(ctx, im.db.Site, p.pkg, importerName)
 	}
 	if im.intake == nil {
-		if err := intake.Keep(ctx, im.store, p.pkg, importerName, 0); err != nil {
+		if err := intake.Keep(ctx, im.db.Site, p.pkg, importerName, 0); err != nil {
 			return false, err
 		}
-		return true, im.store.ActivateVersion(ctx, sql.Activation{Problem: p.slug, Version: string(p.pkg.Version), By: importerName, Override: true})
+		return true, im.db.Site.ActivateVersion(ctx, sql.Activation{Problem: p.slug, Version: string(p.pkg.Version), By: importerName, Override: true})
 	}
 	b := newSteps(c.Err)
 	defer b.clear()
@@ -245,8 +245,8 @@ func (im *importer) put(ctx context.Context, c *command.Call, p opened) (live bo
 }
 
 func (im *importer) close() error {
-	if im.store != nil {
-		im.store.Close()
+	if im.db != nil {
+		im.db.Close()
 	}
 	if im.bench == nil {
 		return nil

@@ -22,7 +22,7 @@ func setQueue(f *command.Flags) command.Run {
 	f.IntVar(&q.MaxTries, "max-tries", 0, "tries until a job is dead (default 5)")
 	f.IntVar(&q.GroupLimit, "group-limit", 0, "delivered or running jobs per submitter; 0 = no limit")
 	f.IntVar(&q.MaxBacklog, "max-backlog", 0, "waiting jobs; 0 = no limit")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		q.Name = c.Args[0]
 		if err := s.SaveQueue(ctx, q); err != nil {
 			return err
@@ -31,7 +31,7 @@ func setQueue(f *command.Flags) command.Run {
 	})
 }
 
-func listQueues(ctx context.Context, c *command.Call, s *sql.Store) error {
+func listQueues(ctx context.Context, c *command.Call, s *sql.Site) error {
 	found, err := s.Queues(ctx)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func listQueues(ctx context.Context, c *command.Call, s *sql.Store) error {
 }
 
 func pauseQueue(paused bool) storeRun {
-	return func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		name := c.Args[0]
 		if err := s.PauseQueue(ctx, name, paused, atTheShell); err != nil {
 			return err
@@ -53,29 +53,29 @@ func pauseQueue(paused bool) storeRun {
 	}
 }
 
-func releaseJob(ctx context.Context, s *sql.Store, id int64) error {
+func releaseJob(ctx context.Context, s *sql.Site, id int64) error {
 	return s.Release(ctx, id, atTheShell)
 }
 
-func hastenJob(ctx context.Context, s *sql.Store, id int64) error {
+func hastenJob(ctx context.Context, s *sql.Site, id int64) error {
 	return s.Hasten(ctx, id, atTheShell)
 }
 
-func delayJob(ctx context.Context, s *sql.Store, id int64) error {
+func delayJob(ctx context.Context, s *sql.Site, id int64) error {
 	_, err := s.Delay(ctx, id, atTheShell)
 	return err
 }
 
-func withdrawJob(ctx context.Context, s *sql.Store, id int64) error {
+func withdrawJob(ctx context.Context, s *sql.Site, id int64) error {
 	return s.Withdraw(ctx, id, atTheShell, "")
 }
 
-func undoJob(ctx context.Context, s *sql.Store, id int64) error {
+func undoJob(ctx context.Context, s *sql.Site, id int64) error {
 	_, err := s.Undo(ctx, id, atTheShell)
 	return err
 }
 
-func moveJob(ctx context.Context, c *command.Call, s *sql.Store) error {
+func moveJob(ctx context.Context, c *command.Call, s *sql.Site) error {
 	list, err := ids(c.Args)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func moveJob(ctx context.Context, c *command.Call, s *sql.Store) error {
 func listLetters(f *command.Flags) command.Run {
 	all := f.Bool("all", false, "also those that somebody has resolved")
 	limit := f.Int("limit", 50, "at most so many")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		found, err := s.DeadLetters(ctx, 0, !*all, *limit)
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func listLetters(f *command.Flags) command.Run {
 	})
 }
 
-func showLetter(ctx context.Context, c *command.Call, s *sql.Store) error {
+func showLetter(ctx context.Context, c *command.Call, s *sql.Site) error {
 	list, err := ids(c.Args)
 	if err != nil {
 		return err
@@ -140,12 +140,12 @@ func showLetter(ctx context.Context, c *command.Call, s *sql.Store) error {
 // replayLetters has dead jobs judged again.
 func replayLetters(f *command.Flags) command.Run {
 	reason := f.String("reason", "", "all that were given up for this reason, such as max_tries")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		if (*reason == "") == (len(c.Args) == 0) {
 			return errors.New("say which jobs are judged again: their ids, or --reason REASON for all with that reason")
 		}
 		if *reason == "" {
-			return each("is to be judged again", func(ctx context.Context, s *sql.Store, id int64) error {
+			return each("is to be judged again", func(ctx context.Context, s *sql.Site, id int64) error {
 				_, err := s.Replay(ctx, id, atTheShell)
 				return err
 			})(ctx, c, s)
@@ -158,10 +158,10 @@ func replayLetters(f *command.Flags) command.Run {
 // discardLetters resolves dead letters.
 func discardLetters(f *command.Flags) command.Run {
 	why := f.String("reason", "", "why, for the audit log (required)")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) error {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
 		if *why == "" {
 			return errors.New("say why they are discarded: --reason TEXT")
 		}
-		return each("is discarded", func(ctx context.Context, s *sql.Store, id int64) error { return s.Discard(ctx, id, atTheShell, *why) })(ctx, c, s)
+		return each("is discarded", func(ctx context.Context, s *sql.Site, id int64) error { return s.Discard(ctx, id, atTheShell, *why) })(ctx, c, s)
 	})
 }

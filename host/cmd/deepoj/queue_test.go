@@ -7,6 +7,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/jobs"
 	"deepoj/sql/sqltest"
 )
 
@@ -64,7 +65,7 @@ func TestTheCommandLineControlsTheQueue(t *testing.T) {
 	do(fmt.Sprint("queue delete ", b), 0, "is withdrawn")
 	do(fmt.Sprint("queue undo ", b), 0, "is where it was")
 	do("queue delay x", 1, "x is no id")
-	ts, err := s.Pick(t.Context(), sql.PickRequest{Dispatcher: "d", Limit: 9})
+	ts, err := s.Pick(t.Context(), jobs.PickRequest{Dispatcher: "d", Limit: 9})
 	must(err)
 	if len(ts) != 3 || ts[0].JobID != c || ts[1].JobID != b || ts[2].JobID != a {
 		t.Errorf("the order is %+v, want %d, %d, %d", ts, c, b, a)

@@ -10,7 +10,7 @@ import (
 	"deepoj/sql"
 )
 
-func rejudgeJobs(ctx context.Context, c *command.Call, s *sql.Store) error {
+func rejudgeJobs(ctx context.Context, c *command.Call, s *sql.Site) error {
 	list, err := ids(c.Args)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func startRejudge(f *command.Flags) command.Run {
 	f.StringVar((*string)(&r.Verdict), "verdict", "", "submissions that show this verdict")
 	f.StringVar(&r.Reason, "reason", "", "why, for people")
 	f.StringVar(&r.Key, "key", "", "a repeated command with this key finds its set instead of making another")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Store) (err error) {
+	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) (err error) {
 		if r.JobIDs, err = ids(c.Args); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func startRejudge(f *command.Flags) command.Run {
 	})
 }
 
-func listSets(ctx context.Context, c *command.Call, s *sql.Store) error {
+func listSets(ctx context.Context, c *command.Call, s *sql.Site) error {
 	found, err := s.RejudgeSets(ctx, 0, 0)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ type change struct {
 	AfterScore  *float64      `json:"after_score,omitempty"`
 }
 
-func showSet(ctx context.Context, c *command.Call, s *sql.Store) error {
+func showSet(ctx context.Context, c *command.Call, s *sql.Site) error {
 	list, err := ids(c.Args)
 	if err != nil {
 		return err
@@ -114,10 +114,10 @@ func showSet(ctx context.Context, c *command.Call, s *sql.Store) error {
 	return nil
 }
 
-func applySet(ctx context.Context, s *sql.Store, id int64) error {
+func applySet(ctx context.Context, s *sql.Site, id int64) error {
 	return s.ApplyRejudge(ctx, id, atTheShell)
 }
 
-func cancelSet(ctx context.Context, s *sql.Store, id int64) error {
+func cancelSet(ctx context.Context, s *sql.Site, id int64) error {
 	return s.CancelRejudge(ctx, id, atTheShell)
 }

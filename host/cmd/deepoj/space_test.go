@@ -15,10 +15,10 @@ import (
 // site starts the web side on a fresh database, and returns a function that runs
 // commands against it with a key of somebody. It checks their status and a part of
 // what they print, and returns all of it.
-func site(t *testing.T) (*sql.Store, func(user, command string, status int, want string) string) {
+func site(t *testing.T) (*sqltest.Store, func(user, command string, status int, want string) string) {
 	t.Helper()
 	store := sqltest.DB(t)
-	server, err := web.New(web.Config{Listen: "127.0.0.1:0", Store: store, Version: "test"})
+	server, err := web.New(web.Config{Listen: "127.0.0.1:0", Store: store.Site, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,12 +38,12 @@ func checkStored(f *command.Flags) command.Run {
 		if err != nil {
 			return err
 		}
-		store, blobs, err := roles.OpenStores(ctx, &l.Settings, *data)
+		db, blobs, err := roles.OpenStores(ctx, &l.Settings, *data)
 		if err != nil {
 			return err
 		}
-		defer store.Close()
-		found, err := examine(ctx, store, blobs)
+		defer db.Close()
+		found, err := examine(ctx, db.Site, blobs)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (c *checkup) write(w io.Writer) error {
 	return err
 }
 
-func examine(ctx context.Context, store *sql.Store, blobs blob.Store) (*checkup, error) {
+func examine(ctx context.Context, store *sql.Site, blobs blob.Store) (*checkup, error) {
 	found := &checkup{Damaged: []string{}, Missing: []reference{}, sizes: map[string]int64{}}
 	err := blobs.List(ctx, func(d blob.Digest, size int64) error { found.sizes[string(d)] = size; return nil })
 	if err != nil {
@@ -160,8 +160,8 @@ func copyBlobs(f *command.Flags) command.Run {
 }
 
 // audit prints how often each invariant is broken: all zeros, or status 1.
-func audit(ctx context.Context, c *command.Call, s *sql.Store) error {
-	a, err := s.Audit(ctx)
+func audit(ctx context.Context, c *command.Call, db *sql.DB) error {
+	a, err := db.Queue.Audit(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,11 +181,11 @@ func audit(ctx context.Context, c *command.Call, s *sql.Store) error {
 }
 
 // migrate brings the schema of DATABASE_URL, or of the running Deep-OJ, up to date.
-func migrate(ctx context.Context, c *command.Call, s *sql.Store) error {
-	if err := s.Migrate(ctx); err != nil {
+func migrate(ctx context.Context, c *command.Call, db *sql.DB) error {
+	if err := db.Migrate(ctx); err != nil {
 		return err
 	}
-	schema, err := s.Schema(ctx)
+	schema, err := db.Schema(ctx)
 	if err != nil {
 		return err
 	}

@@ -80,9 +80,9 @@ type bundled struct {
 	logs     []string
 	examine  func() doctor.Report
 
-	once  sync.Once
-	store *sql.Store
-	err   error
+	once sync.Once
+	db   *sql.DB
+	err  error
 }
 
 func (b *bundled) parts() []support.Part {
@@ -90,14 +90,14 @@ func (b *bundled) parts() []support.Part {
 }
 
 // open opens the database for all parts that need it.
-func (b *bundled) open(ctx context.Context) (*sql.Store, error) {
-	b.once.Do(func() { b.store, b.err = roles.OpenDatabase(ctx, &b.settings.Settings, b.data) })
-	return b.store, b.err
+func (b *bundled) open(ctx context.Context) (*sql.DB, error) {
+	b.once.Do(func() { b.db, b.err = roles.OpenDatabase(ctx, &b.settings.Settings, b.data) })
+	return b.db, b.err
 }
 
 func (b *bundled) close() {
-	if b.store != nil {
-		b.store.Close()
+	if b.db != nil {
+		b.db.Close()
 	}
 }
 
@@ -142,28 +142,28 @@ func (b *bundled) machine() []support.Part {
 
 // database says how far the schema is, what the queue holds and who works.
 func (b *bundled) database() []support.Part {
-	ask := func(name string, value func(ctx context.Context, store *sql.Store) (any, error)) support.Part {
+	ask := func(name string, value func(ctx context.Context, db *sql.DB) (any, error)) support.Part {
 		return asJSON(name, func(ctx context.Context) (any, error) {
-			store, err := b.open(ctx)
+			db, err := b.open(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return value(ctx, store)
+			return value(ctx, db)
 		})
 	}
 	return []support.Part{
-		ask("schema.json", func(ctx context.Context, store *sql.Store) (any, error) { return store.Schema(ctx) }),
-		ask("workers.json", func(ctx context.Context, store *sql.Store) (any, error) { return store.Workers(ctx, workerAge) }),
-		ask("queue.json", func(ctx context.Context, store *sql.Store) (any, error) {
-			stats, err := store.QueueStats(ctx)
+		ask("schema.json", func(ctx context.Context, db *sql.DB) (any, error) { return db.Schema(ctx) }),
+		ask("workers.json", func(ctx context.Context, db *sql.DB) (any, error) { return db.Queue.Workers(ctx, workerAge) }),
+		ask("queue.json", func(ctx context.Context, db *sql.DB) (any, error) {
+			stats, err := db.Queue.QueueStats(ctx)
 			if err != nil {
 				return nil, err
 			}
-			queues, err := store.Queues(ctx)
+			queues, err := db.Site.Queues(ctx)
 			return map[string]any{"figures": stats, "queues": queues}, err
 		}),
-		ask("audit.json", func(ctx context.Context, store *sql.Store) (any, error) {
-			a, err := store.Audit(ctx)
+		ask("audit.json", func(ctx context.Context, db *sql.DB) (any, error) {
+			a, err := db.Queue.Audit(ctx)
 			return a.Rows(), err
 		}),
 	}

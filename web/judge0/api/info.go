@@ -9,7 +9,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"deepoj/sql"
+	"deepoj/host/judge"
 	"deepoj/web/judge0"
 	"deepoj/web/site"
 )
@@ -116,7 +116,7 @@ func (s *Room) workers(c *fiber.Ctx) error {
 		busy += w.Busy
 	}
 	return c.JSON([]fiber.Map{{
-		"queue": sql.DefaultQueue, "size": ready, "available": slots, "idle": max(0, slots-busy), "working": busy, "paused": 0, "failed": 0,
+		"queue": judge.DefaultQueue, "size": ready, "available": slots, "idle": max(0, slots-busy), "working": busy, "paused": 0, "failed": 0,
 	}})
 }
 

@@ -1,0 +1,92 @@
+// Package sql keeps everything that Deep-OJ must not lose in PostgreSQL, and is what people and programs do with it: the
+// [Site], whose jobs, problems, spaces and accounts are here.
+//
+// The database decides, in one state machine of jobs. What becomes of a job that was handed in, such as who may write its
+// verdict, is up to the [jobs.Queue], in package jobs, on the same database. [Open] returns both; whoever needs one of
+// them gets that one.
+//
+// The package speaks no Redis and knows no sandbox. Statements of both lie in queries/*.sql: some run as they stand, and
+// plain reads and writes are typed by sqlc into internal/dbsqlc. Pools, notifications and what else both share are in
+// internal/pg.
+//
+// Its files:
+//
+//	db.go           opens the database
+//	migrate.go      brings the schema to the newest version; what the role may do beyond its database
+//	away.go         whether the server is away
+//	site.go         the site
+//	submit.go       stores jobs
+//	submitbatch.go  many in one statement
+//	control.go      cancellations, and moves within the queue
+//	deadletter.go   jobs that were given up
+//	rejudge.go      generations and rejudge sets
+//	reader.go       jobs as somebody may see them: events, places, figures of the queue
+//	standing.go     where jobs of every kind stand, and lists of them
+//	runs.go         keys and callbacks of runs
+//	drafts.go       programs that setters try
+//	queues.go       queues and their settings
+//	workers.go      what workers run, and the languages that they offered
+//	catalog.go      problems as lists, statistics and charts show them
+//	versions.go     problems and their versions
+//	pages.go        what people see of a version
+//	messages.go     who reads what checkers say
+//	setters.go      who owns and edits problems
+//	plugins.go      plugins and bindings
+//	spaces.go       spaces
+//	accounts.go     accounts, also of other providers, and sessions
+//	keys.go         keys of the API
+//	webhooks.go     webhooks
+//	auditlog.go     privileged acts
+package sql
+
+import (
+	"context"
+	"embed"
+	"errors"
+
+	"deepoj/sql/internal/pg"
+	"deepoj/sql/jobs"
+)
+
+// ErrNotFound is returned when the thing that was named does not exist.
+var ErrNotFound = errors.New("not found")
+
+// ErrQueueFull is returned by a submit beyond the queue's max_backlog. Its
+// reason is judge.ReasonQueueFull.
+var ErrQueueFull = errors.New("queue is full")
+
+// ErrExists is returned when something of that name is already there.
+var ErrExists = errors.New("already exists")
+
+//go:embed queries/*.sql
+var queryFiles embed.FS
+
+// Config says which database to use. Every field but DSN has a default.
+type Config = pg.Config
+
+// Channels on which others are told that there is something to do. A payload of
+// "" on any means "look for yourself": the listener has just connected and may
+// have missed something.
+const (
+	ChannelEvents  = pg.ChannelEvents
+	ChannelPlugins = pg.ChannelPlugins
+	ChannelStops   = pg.ChannelStops
+)
+
+// DB is a connection to the database, with the two stores that share it. All of
+// it is safe for concurrent use.
+type DB struct {
+	*pg.DB
+	Site  *Site
+	Queue *jobs.Queue
+}
+
+// Open connects to the database. It does not migrate it: see [DB.Migrate] and
+// [Site.CheckSchema].
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	db, err := pg.Open(ctx, cfg, queryFiles)
+	if err != nil {
+		return nil, err
+	}
+	return &DB{db, newSite(db), jobs.New(db)}, nil
+}
