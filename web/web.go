@@ -15,8 +15,6 @@
 //
 //	addresses.go    the table of all addresses, and the router made of it
 //	conn.go         connections that drop clients which stop reading
-//	draftaddresses.go  addresses of programs that setters try
-//	drafts.go       programs that setters try on versions
 //	errorspage.go   the reasons of refusals
 //	fault.go        how an error becomes an answer
 //	guard.go        which names the server answers to, and pages of other sites
