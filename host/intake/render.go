@@ -131,7 +131,7 @@ func (x *Intake) renderAgain(ctx context.Context, v sql.Rendered, jobID int64) (
 	if err != nil {
 		return nil, err
 	}
-	if pkg.HasStatement() && !read.Package.HasStatement() {
+	if pkg.HasStatement() && !read.HasStatement() {
 		return nil, refuse("no statement is found any more in the files that are kept of the version: its pages stay as they are")
 	}
 	shown, err := x.reread(ctx, pkg, read.Package)
