@@ -14,8 +14,7 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
-// ErrLastAdmin is returned by a change that would leave nobody who may manage
-// accounts.
+// ErrLastAdmin is returned by a change that would leave nobody who may manage accounts.
 var ErrLastAdmin = errors.New("nobody else is an administrator")
 
 // NewUser is an account to be made.
@@ -41,9 +40,8 @@ func (s *Site) CreateUser(ctx context.Context, u NewUser) error {
 	return nil
 }
 
-// ChangePassword replaces the password of a user who knows the old one, and ends
-// their sessions but the one whose token's hash is keep. It returns [ErrNotFound]
-// if old is not the hash of their password, or they are disabled.
+// ChangePassword replaces the password of a user who knows the old one, and ends their sessions but the one whose
+// token's hash is keep. It returns [ErrNotFound] if old is not the hash of their password, or they are disabled.
 func (s *Site) ChangePassword(ctx context.Context, name, old, passwordHash, keep string) error {
 	n, err := s.q.UserSetPassword(ctx, s.main, dbsqlc.UserSetPasswordParams{Name: name, OldHash: old, PasswordHash: passwordHash, Keep: keep})
 	return changed(n, err, "change password of "+name)
@@ -67,15 +65,13 @@ func changed(n int64, err error, what string) error {
 	return nil
 }
 
-// SetRole changes what a user may do, from their next request on. It returns
-// [ErrNotFound], or [ErrLastAdmin].
+// SetRole changes what a user may do, from their next request on. It returns [ErrNotFound], or [ErrLastAdmin].
 func (s *Site) SetRole(ctx context.Context, name string, role judge.Role, by string) error {
 	return s.changeUser(ctx, dbsqlc.UserChangeParams{Name: name, Role: new(string(role)), By: by})
 }
 
-// Disable says whether a user may not log in any more. Their sessions end, and
-// their keys are refused while they are disabled. It returns [ErrNotFound], or
-// [ErrLastAdmin].
+// Disable says whether a user may not log in any more. Their sessions end, and their keys are refused while they are
+// disabled. It returns [ErrNotFound], or [ErrLastAdmin].
 func (s *Site) Disable(ctx context.Context, name string, disabled bool, by string) error {
 	return s.changeUser(ctx, dbsqlc.UserChangeParams{Name: name, Disabled: &disabled, By: by})
 }
@@ -130,9 +126,8 @@ func (s *Site) CountUsers(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// SaveSession stores a session of somebody who has just given their password, by
-// the hash of its token. It returns [ErrNotFound] if the user was disabled, or their
-// password changed, since u was read.
+// SaveSession stores a session of somebody who has just given their password, by the hash of its token. It returns
+// [ErrNotFound] if the user was disabled, or their password changed, since u was read.
 func (s *Site) SaveSession(ctx context.Context, tokenHash string, u *judge.User, expires time.Time) error {
 	return s.saveSession(ctx, tokenHash, u, expires, true)
 }
@@ -157,8 +152,7 @@ func (s *Site) ProveSession(ctx context.Context, tokenHash, user string, at time
 	return changed(n, err, "prove a session of "+user)
 }
 
-// SessionProved returns how long ago the user of a session proved who they are, or
-// [ErrNotFound] if they never did.
+// SessionProved returns how long ago the user of a session proved who they are, or [ErrNotFound] if they never did.
 func (s *Site) SessionProved(ctx context.Context, tokenHash string) (time.Duration, error) {
 	age, err := s.q.SessionProved(ctx, s.main, tokenHash)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -170,8 +164,7 @@ func (s *Site) SessionProved(ctx context.Context, tokenHash string) (time.Durati
 	return time.Duration(age * float64(time.Second)), nil
 }
 
-// Session returns the user of a session that has not expired or been ended, or
-// [ErrNotFound].
+// Session returns the user of a session that has not expired or been ended, or [ErrNotFound].
 func (s *Site) Session(ctx context.Context, tokenHash string) (*judge.User, error) {
 	u, err := s.q.SessionUser(ctx, s.main, tokenHash)
 	return user(u, "session", err)
@@ -237,8 +230,7 @@ type BegunLogin struct {
 	Proves, Act, Form string
 }
 
-// BeginLogin stores a login by the hashes of its state and of what only the browser
-// has that begins it.
+// BeginLogin stores a login by the hashes of its state and of what only the browser has that begins it.
 func (s *Site) BeginLogin(ctx context.Context, stateHash, browserHash string, l BegunLogin, expires time.Time) error {
 	err := s.q.LoginBegin(ctx, s.main, dbsqlc.LoginBeginParams{
 		StateHash: stateHash, BrowserHash: browserHash, Nonce: l.Nonce, Verifier: l.Verifier, Next: l.Next, Proves: l.Proves, Act: l.Act, Form: l.Form, ExpiresAt: expires,

@@ -16,9 +16,8 @@ import (
 // many connections, a full disk, no memory. See PostgreSQL's appendix "Error Codes".
 var awayCodes = []string{"57P01", "57P02", "57P03", "57P05"}
 
-// Away reports whether err says that the database could not be reached, or that
-// the connection broke: an outage, which heals by itself, and not a mistake. It
-// holds too for a connection that broke before and was only now found to be so.
+// Away reports whether err says that the database could not be reached, or that the connection broke: an outage, which
+// heals by itself, and not a mistake. It holds too for a connection that broke before and was only now found to be so.
 // What a broken connection carried may have been stored.
 func Away(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
@@ -38,9 +37,8 @@ func Away(err error) bool {
 	return false
 }
 
-// Refused reports whether err says that the server does not accept the user, the
-// password, or that way to connect: class 28 of SQLSTATE, invalid authorization
-// specification.
+// Refused reports whether err says that the server does not accept the user, the password, or that way to connect:
+// class 28 of SQLSTATE, invalid authorization specification.
 func Refused(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && strings.HasPrefix(e.Code, "28")

@@ -71,8 +71,7 @@ type FoundProblem struct {
 	Best *OwnBest
 }
 
-// SearchProblems returns problems by short name, without statements, samples and
-// files.
+// SearchProblems returns problems by short name, without statements, samples and files.
 func (s *Site) SearchProblems(ctx context.Context, q Search) ([]FoundProblem, error) {
 	words := append([]string{}, strings.Fields(strings.ToLower(q.Words))...)
 	found, err := s.q.ProblemSearch(ctx, s.main, dbsqlc.ProblemSearchParams{
@@ -113,9 +112,8 @@ func (s *Site) ProblemTags(ctx context.Context, hidden bool, limit int) ([]TagCo
 	return out, nil
 }
 
-// Statistics are what became of the submissions to a problem: of those outside of
-// spaces, and of official ones of spaces that are closed. They hold nothing of a
-// rejudge set that is not applied.
+// Statistics are what became of the submissions to a problem: of those outside of spaces, and of official ones of
+// spaces that are closed. They hold nothing of a rejudge set that is not applied.
 type Statistics struct {
 	Tally
 
@@ -158,12 +156,10 @@ type Record struct {
 	Figure   int64
 }
 
-// recordsOf is how many of the newest accepted submissions are looked at for the
-// records of a problem.
+// recordsOf is how many of the newest accepted submissions are looked at for the records of a problem.
 const recordsOf = 5000
 
-// ProblemStatistics returns the statistics of a problem, with so many records of each
-// kind.
+// ProblemStatistics returns the statistics of a problem, with so many records of each kind.
 func (s *Site) ProblemStatistics(ctx context.Context, slug string, records int) (st Statistics, err error) {
 	counts, err := s.q.StatisticsVerdicts(ctx, planned{s.main}, slug)
 	if err != nil {
@@ -189,8 +185,7 @@ func (s *Site) ProblemStatistics(ctx context.Context, slug string, records int) 
 	return st, nil
 }
 
-// pictured bounds how many of the newest rows a picture is made of, so that it
-// costs no more on a site with millions.
+// pictured bounds how many of the newest rows a picture is made of, so that it costs no more on a site with millions.
 const pictured = 2000
 
 // Day is how many submissions came on a day (UTC).
@@ -236,16 +231,14 @@ func (s *Site) BestScores(ctx context.Context, problem string) ([]Best, error) {
 	return out, nil
 }
 
-// Flow is how many jobs came in a minute, and how many were done with: judged,
-// cancelled or given up.
+// Flow is how many jobs came in a minute, and how many were done with: judged, cancelled or given up.
 type Flow struct {
 	Ago        int // minutes before now
 	Came, Went int64
 }
 
-// QueueFlow counts what came and went in each minute of the last hour, newest first.
-// Of what was cancelled or given up, the newest 2000 jobs count. Minutes without any
-// are left out.
+// QueueFlow counts what came and went in each minute of the last hour, newest first. Of what was cancelled or given up,
+// the newest 2000 jobs count. Minutes without any are left out.
 func (r Reader) QueueFlow(ctx context.Context) ([]Flow, error) {
 	found, err := r.s.q.QueueFlow(ctx, r.s.main, dbsqlc.QueueFlowParams{Most: pictured, Whole: r.whole})
 	if err != nil {

@@ -13,16 +13,14 @@ import (
 	"deepoj/sql/jobs"
 )
 
-// Cancel withdraws a job that is not finished, for a reason in somebody's words or
-// "". A running one loses its lease, of which its worker is told at once. It returns
-// a [*judge.RejectedError] if the job is over already; its reason is not_found if
-// there is none.
+// Cancel withdraws a job that is not finished, for a reason in somebody's words or "". A running one loses its lease,
+// of which its worker is told at once. It returns a [*judge.RejectedError] if the job is over already; its reason is
+// not_found if there is none.
 func (s *Site) Cancel(ctx context.Context, jobID int64, by, why string) error {
 	return s.cancel(ctx, jobID, by, why, false)
 }
 
-// Withdraw cancels a job that still waits; one that runs is a
-// [*judge.RejectedError]. [Site.Restore] undoes it.
+// Withdraw cancels a job that still waits; one that runs is a [*judge.RejectedError]. [Site.Restore] undoes it.
 func (s *Site) Withdraw(ctx context.Context, jobID int64, by, why string) error {
 	return s.cancel(ctx, jobID, by, why, true)
 }
@@ -45,9 +43,8 @@ func (s *Site) Restore(ctx context.Context, jobID int64, by string) error {
 	return err
 }
 
-// Release puts a waiting job before all others, also before those that were
-// released earlier. It returns a [*judge.RejectedError] if the job does not
-// wait, or has been delivered already.
+// Release puts a waiting job before all others, also before those that were released earlier. It returns a
+// [*judge.RejectedError] if the job does not wait, or has been delivered already.
 func (s *Site) Release(ctx context.Context, jobID int64, by string) error {
 	err := s.control(ctx, "JobRelease", jobID, pg.Args{"job_id": jobID, "by": by})
 	if err == nil {
@@ -56,10 +53,9 @@ func (s *Site) Release(ctx context.Context, jobID int64, by string) error {
 	return err
 }
 
-// Hasten puts a waiting job where it would be had it been submitted as immediate
-// just now: into the first lane, behind what is there. It returns a
-// [*judge.RejectedError] if the job does not wait, has been delivered already, or
-// is in that lane.
+// Hasten puts a waiting job where it would be had it been submitted as immediate just now: into the first lane, behind
+// what is there. It returns a [*judge.RejectedError] if the job does not wait, has been delivered already, or is in
+// that lane.
 func (s *Site) Hasten(ctx context.Context, jobID int64, by string) error {
 	err := s.control(ctx, "JobImmediate", jobID, pg.Args{"job_id": jobID, "by": by})
 	if err == nil {
@@ -69,9 +65,8 @@ func (s *Site) Hasten(ctx context.Context, jobID int64, by string) error {
 	return s.inFirstLane(ctx, jobID, err)
 }
 
-// Delay puts a waiting job behind all others of its lane and returns its new
-// rank. An immediate job is a [*judge.RejectedError] with reason
-// immediate_cannot_move.
+// Delay puts a waiting job behind all others of its lane and returns its new rank. An immediate job is a
+// [*judge.RejectedError] with reason immediate_cannot_move.
 func (s *Site) Delay(ctx context.Context, jobID int64, by string) (time.Time, error) {
 	rank, found, err := pg.Row(ctx, s.db, s.queue, "JobDelay", pg.Args{"job_id": jobID, "by": by}, pgx.RowTo[time.Time])
 	if err != nil {
@@ -100,9 +95,8 @@ func (s *Site) inFirstLane(ctx context.Context, jobID int64, refused error) erro
 	return refused
 }
 
-// Move puts a waiting job right before another one that is ready, in whose lane
-// it is from now on. It returns a [*judge.RejectedError] if the job does not
-// wait, and a [*judge.FieldError] if the other one is not ready in the same
+// Move puts a waiting job right before another one that is ready, in whose lane it is from now on. It returns a
+// [*judge.RejectedError] if the job does not wait, and a [*judge.FieldError] if the other one is not ready in the same
 // queue and pool.
 func (s *Site) Move(ctx context.Context, jobID, before int64, by string) error {
 	err := s.control(ctx, "JobMove", jobID, pg.Args{"job_id": jobID, "before": before, "by": by})
@@ -118,10 +112,9 @@ func (s *Site) Move(ctx context.Context, jobID, before int64, by string) error {
 	return err
 }
 
-// Undo takes back the newest release, immediate, delay, move or cancelling of a
-// job that waits, or waited until it was cancelled, and returns its name. Undoing again
-// takes back the one before. It returns a [*judge.RejectedError] if there is
-// nothing to undo: also when the job was claimed or rejudged since.
+// Undo takes back the newest release, immediate, delay, move or cancelling of a job that waits, or waited until it was
+// cancelled, and returns its name. Undoing again takes back the one before. It returns a [*judge.RejectedError] if
+// there is nothing to undo: also when the job was claimed or rejudged since.
 func (s *Site) Undo(ctx context.Context, jobID int64, by string) (string, error) {
 	action, found, err := pg.Row(ctx, s.db, s.queue, "JobUndo", pg.Args{"job_id": jobID, "by": by}, pgx.RowTo[string])
 	switch {

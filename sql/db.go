@@ -51,8 +51,7 @@ import (
 // ErrNotFound is returned when the thing that was named does not exist.
 var ErrNotFound = errors.New("not found")
 
-// ErrQueueFull is returned by a submit beyond the queue's max_backlog. Its
-// reason is judge.ReasonQueueFull.
+// ErrQueueFull is returned by a submit beyond the queue's max_backlog. Its reason is judge.ReasonQueueFull.
 var ErrQueueFull = errors.New("queue is full")
 
 // ErrExists is returned when something of that name is already there.
@@ -64,25 +63,22 @@ var queryFiles embed.FS
 // Config says which database to use. Every field but DSN has a default.
 type Config = pg.Config
 
-// Channels on which others are told that there is something to do. A payload of
-// "" on any means "look for yourself": the listener has just connected and may
-// have missed something.
+// Channels on which others are told that there is something to do. A payload of "" on any means "look for yourself":
+// the listener has just connected and may have missed something.
 const (
 	ChannelEvents  = pg.ChannelEvents
 	ChannelPlugins = pg.ChannelPlugins
 	ChannelStops   = pg.ChannelStops
 )
 
-// DB is a connection to the database, with the two stores that share it. All of
-// it is safe for concurrent use.
+// DB is a connection to the database, with the two stores that share it. All of it is safe for concurrent use.
 type DB struct {
 	*pg.DB
 	Site  *Site
 	Queue *jobs.Queue
 }
 
-// Open connects to the database. It does not migrate it: see [DB.Migrate] and
-// [Site.CheckSchema].
+// Open connects to the database. It does not migrate it: see [DB.Migrate] and [Site.CheckSchema].
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db, err := pg.Open(ctx, cfg, queryFiles)
 	if err != nil {

@@ -32,8 +32,7 @@ type DeadLetter struct {
 	Note       string // why it was discarded
 }
 
-// DeadLetters returns dead letters of jobs with an id below before (0 = no
-// bound), newest first.
+// DeadLetters returns dead letters of jobs with an id below before (0 = no bound), newest first.
 func (s *Site) DeadLetters(ctx context.Context, before int64, unresolved bool, limit int) ([]DeadLetter, error) {
 	return s.deadLetters(ctx, dbsqlc.DeadLetterListParams{Before: orMax(before), Unresolved: unresolved, Max: bounded(limit)})
 }
@@ -44,8 +43,7 @@ type DeadReason struct {
 	Letters int64
 }
 
-// DeadReasons returns why jobs were given up that nobody has resolved, the most
-// frequent reason first.
+// DeadReasons returns why jobs were given up that nobody has resolved, the most frequent reason first.
 func (s *Site) DeadReasons(ctx context.Context) ([]DeadReason, error) {
 	found, err := s.q.DeadLetterReasons(ctx, s.main)
 	if err != nil {
@@ -97,17 +95,15 @@ type Attempt struct {
 	Error      json.RawMessage // {code, message, component, detail}; nil where nothing went wrong
 }
 
-// Attempts returns the attempts of a job that ended without a result, oldest
-// first.
+// Attempts returns the attempts of a job that ended without a result, oldest first.
 func (s *Site) Attempts(ctx context.Context, jobID int64) ([]Attempt, error) {
 	return pg.Rows(ctx, s.db, s.queue, "DeadLetterAttempts", pg.Args{"job_id": jobID}, func(r pgx.CollectableRow) (a Attempt, err error) {
 		return a, r.Scan(&a.AttemptID, &a.Generation, &a.Worker, &a.Started, &a.Ended, &a.Outcome, (*[]byte)(&a.Error))
 	})
 }
 
-// Replay has a dead job judged again, which resolves its dead letter, and returns
-// its new generation. It returns a [*judge.RejectedError] if the job is not
-// dead.
+// Replay has a dead job judged again, which resolves its dead letter, and returns its new generation. It returns a
+// [*judge.RejectedError] if the job is not dead.
 func (s *Site) Replay(ctx context.Context, jobID int64, by string) (int32, error) {
 	_, found, err := pg.Row(ctx, s.db, s.queue, "JobDead", pg.Args{"job_id": jobID}, pgx.RowTo[int64])
 	if err != nil {
@@ -123,10 +119,9 @@ func (s *Site) Replay(ctx context.Context, jobID int64, by string) (int32, error
 // replayBatch is how many dead jobs one statement has judged again.
 const replayBatch = 200
 
-// ReplayAll has all dead jobs judged again that were given up for a reason ("" =
-// any) before it was called, a bounded number with each statement, and returns how
-// many. What was begun when ctx ends stays done, and calling it again does the
-// rest. The audit log has an entry for all and one for each.
+// ReplayAll has all dead jobs judged again that were given up for a reason ("" = any) before it was called, a bounded
+// number with each statement, and returns how many. What was begun when ctx ends stays done, and calling it again does
+// the rest. The audit log has an entry for all and one for each.
 func (s *Site) ReplayAll(ctx context.Context, reason, by string) (n int, err error) {
 	now, err := s.q.DatabaseNow(ctx, s.main)
 	if err != nil {

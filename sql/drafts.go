@@ -22,8 +22,7 @@ func (s *Site) NoteDraft(ctx context.Context, jobID int64, slug, version, author
 	return nil
 }
 
-// LabelledVersion returns a version of a problem as its page would show it, live or
-// not, or [ErrNotFound].
+// LabelledVersion returns a version of a problem as its page would show it, live or not, or [ErrNotFound].
 func (s *Site) LabelledVersion(ctx context.Context, slug, version string) (*judge.Problem, error) {
 	v, err := s.q.VersionLabelled(ctx, s.main, dbsqlc.VersionLabelledParams{Slug: slug, Version: version})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -37,8 +36,7 @@ func (s *Site) LabelledVersion(ctx context.Context, slug, version string) (*judg
 	return &p, err
 }
 
-// NewestVersion returns the version of a problem that was made last, and who made it,
-// or [ErrNotFound].
+// NewestVersion returns the version of a problem that was made last, and who made it, or [ErrNotFound].
 func (s *Site) NewestVersion(ctx context.Context, slug string) (judge.ProblemVersion, error) {
 	v, err := s.q.VersionNewest(ctx, s.main, slug)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -67,8 +65,7 @@ func (s *Site) BeginEdit(ctx context.Context, slug, seen, by string) (bool, erro
 	return n > 0, nil
 }
 
-// EndEdit says which job makes the version that [Site.BeginEdit] gave the turn for;
-// 0 = there is none after all.
+// EndEdit says which job makes the version that [Site.BeginEdit] gave the turn for; 0 = there is none after all.
 func (s *Site) EndEdit(ctx context.Context, slug, seen, by string, jobID int64) (err error) {
 	if jobID == 0 {
 		err = s.q.EditEnd(ctx, s.main, dbsqlc.EditEndParams{Slug: slug, Seen: seen, By: by})
@@ -115,8 +112,7 @@ func (s *Site) SubmitDraft(ctx context.Context, n NewJob, version string) (Recei
 	return receipt, s.NoteDraft(ctx, receipt.JobID, slug, version, n.Author)
 }
 
-// VersionAsImported returns a version of a problem as its package says, whatever its
-// setters say beside it.
+// VersionAsImported returns a version of a problem as its package says, whatever its setters say beside it.
 func (s *Site) VersionAsImported(ctx context.Context, slug, version string) (judge.Problem, error) {
 	v, err := s.q.VersionAsImported(ctx, s.main, dbsqlc.VersionAsImportedParams{Slug: slug, Version: version})
 	if errors.Is(err, pgx.ErrNoRows) {

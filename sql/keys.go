@@ -27,9 +27,8 @@ func (s *Site) CreateKey(ctx context.Context, k judge.Key, secretHash, by string
 	return k, nil
 }
 
-// KeyOwner returns whose key has this hash, and the key's id and scope. It returns
-// [ErrNotFound] if there is none, or it has expired or was revoked, or its owner
-// may not log in. The use is noted.
+// KeyOwner returns whose key has this hash, and the key's id and scope. It returns [ErrNotFound] if there is none, or
+// it has expired or was revoked, or its owner may not log in. The use is noted.
 func (s *Site) KeyOwner(ctx context.Context, secretHash string) (*judge.User, judge.Key, error) {
 	k, err := s.q.KeyUser(ctx, s.main, secretHash)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -41,8 +40,7 @@ func (s *Site) KeyOwner(ctx context.Context, secretHash string) (*judge.User, ju
 	return &judge.User{Name: k.Name, Role: judge.Role(k.Role), Created: k.CreatedAt}, judge.Key{ID: k.ID, User: k.Name, Scope: judge.Scope(k.Scope)}, nil
 }
 
-// Keys returns keys of a user with an id below before (0 = no bound), newest
-// first.
+// Keys returns keys of a user with an id below before (0 = no bound), newest first.
 func (s *Site) Keys(ctx context.Context, user string, before int64, limit int) ([]judge.Key, error) {
 	found, err := s.q.KeyList(ctx, s.main, dbsqlc.KeyListParams{UserName: user, Before: orMax(before), Max: bounded(limit)})
 	if err != nil {
@@ -58,9 +56,8 @@ func (s *Site) Keys(ctx context.Context, user string, before int64, limit int) (
 	return out, nil
 }
 
-// RevokeKey has a key refused from now on. It returns [ErrNotFound] if there is no
-// such key, or, unless user is "", if it is not that user's. Revoking it again
-// changes nothing.
+// RevokeKey has a key refused from now on. It returns [ErrNotFound] if there is no such key, or, unless user is "", if
+// it is not that user's. Revoking it again changes nothing.
 func (s *Site) RevokeKey(ctx context.Context, id int64, user, by string) error {
 	_, err := s.q.KeyRevoke(ctx, s.main, dbsqlc.KeyRevokeParams{ID: id, UserName: user, By: by})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -17,9 +17,8 @@ type MessageRule struct {
 	Package judge.CheckerMessages // of the live version; "" = nothing
 	Counts  judge.CheckerMessages // what holds now, for results of every age
 
-	// Barred says that [judge.ToldAll] cannot be chosen, and does not count: Untold is
-	// the first checker of which nobody knows that it gives no answer away, "" if no
-	// version is live.
+	// Barred says that [judge.ToldAll] cannot be chosen, and does not count: Untold is the first checker of which
+	// nobody knows that it gives no answer away, "" if no version is live.
 	Barred bool
 	Untold string
 }

@@ -24,13 +24,11 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrationLock is the key of the advisory lock under which one program at a
-// time migrates ("deepoj" in ASCII).
+// migrationLock is the key of the advisory lock under which one program at a time migrates ("deepoj" in ASCII).
 const migrationLock int64 = 0x64656570_6f6a
 
 const (
-	// migrationPatience is how long a step may wait for a lock before it lets
-	// those pass that queue up behind it.
+	// migrationPatience is how long a step may wait for a lock before it lets those pass that queue up behind it.
 	migrationPatience = time.Second
 
 	// migrationTries bounds how often a step that found a table locked is tried.
@@ -151,9 +149,8 @@ func (d *DB) migrate(ctx context.Context, files fs.FS) error {
 	return nil
 }
 
-// step makes one step. A step that has to wait for a table makes everybody wait
-// who comes after it, also those who would only read. So it gives up soon, lets
-// them pass, and tries again.
+// step makes one step. A step that has to wait for a table makes everybody wait who comes after it, also those who
+// would only read. So it gives up soon, lets them pass, and tries again.
 func step(ctx context.Context, conn *pgxpool.Conn, m migration) error {
 	for try := 1; ; try++ {
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
@@ -242,10 +239,9 @@ func compareSteps(steps, applied []migration) error {
 	return nil
 }
 
-// rightsBeyond asks what a role may do beyond its databases: its attributes, PostgreSQL's
-// own roles that it was made a member of (the one of who owns the database is everybody's
-// who does), roles with such attributes that it may become, and functions that nobody may
-// call unless it was granted, but the one that the program asks for the cluster's name.
+// rightsBeyond asks what a role may do beyond its databases: its attributes, PostgreSQL's own roles that it was made a
+// member of (the one of who owns the database is everybody's who does), roles with such attributes that it may become,
+// and functions that nobody may call unless it was granted, but the one that the program asks for the cluster's name.
 const rightsBeyond = `SELECT current_user::text, array_remove(ARRAY[
 	CASE WHEN rolsuper THEN 'superuser' END, CASE WHEN rolreplication THEN 'replication' END, CASE WHEN rolcreaterole THEN 'makes roles' END,
 	CASE WHEN rolcreatedb THEN 'makes databases' END, CASE WHEN rolbypassrls THEN 'bypasses row security' END] ||
@@ -262,8 +258,7 @@ const rightsBeyond = `SELECT current_user::text, array_remove(ARRAY[
 	END, NULL)
 	FROM pg_roles me WHERE me.rolname = current_user`
 
-// Rights returns the role that this program is in the database, and what that may
-// do that the program does not need.
+// Rights returns the role that this program is in the database, and what that may do that the program does not need.
 func (d *DB) Rights(ctx context.Context) (role string, beyond []string, err error) {
 	if err := d.Main.QueryRow(ctx, rightsBeyond).Scan(&role, &beyond); err != nil {
 		return "", nil, fmt.Errorf("rights of the database role: %w", err)

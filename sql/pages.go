@@ -16,9 +16,8 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
-// SavePages puts what people see of a version in the place of what was there, in one
-// statement. Job 0 is none. It reports false if a newer job has done so before, whose
-// work stays.
+// SavePages puts what people see of a version in the place of what was there, in one statement. Job 0 is none. It
+// reports false if a newer job has done so before, whose work stays.
 func (s *Site) SavePages(ctx context.Context, slug, version string, r judge.Rendering, jobID int64) (bool, error) {
 	p := dbsqlc.PagesSaveParams{
 		Slug: slug, Version: version, Renderer: int32(r.Renderer), JobID: jobID,

@@ -13,9 +13,8 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
-// SavePlugin records an admitted module and what its newest report says. The
-// module itself must be in the blob store already. Saving it again changes only
-// Conforms and JobID, and only to those of a newer job.
+// SavePlugin records an admitted module and what its newest report says. The module itself must be in the blob store
+// already. Saving it again changes only Conforms and JobID, and only to those of a newer job.
 func (s *Site) SavePlugin(ctx context.Context, p judge.Plugin) error {
 	err := s.q.PluginSave(ctx, s.main, dbsqlc.PluginSaveParams{
 		Digest: p.Digest, Kind: p.Kind, Name: p.Name, Version: p.Version, Protocol: p.Protocol, Bytes: p.Bytes,

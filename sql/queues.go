@@ -12,8 +12,7 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
-// SaveQueue makes or changes a queue. Jobs that exist keep their max_tries and
-// their place.
+// SaveQueue makes or changes a queue. Jobs that exist keep their max_tries and their place.
 func (s *Site) SaveQueue(ctx context.Context, q judge.Queue) error {
 	if err := q.Validate(); err != nil {
 		return fmt.Errorf("queue: %w", err)
@@ -30,8 +29,7 @@ func (s *Site) SaveQueue(ctx context.Context, q judge.Queue) error {
 	return nil
 }
 
-// PauseQueue stops a queue from giving work, or lets it; [ErrNotFound] if there
-// is none. What is running goes on.
+// PauseQueue stops a queue from giving work, or lets it; [ErrNotFound] if there is none. What is running goes on.
 func (s *Site) PauseQueue(ctx context.Context, name string, paused bool, by string) error {
 	_, found, err := pg.Row(ctx, s.db, s.main, "QueuePause", pg.Args{"name": name, "paused": paused, "by": by}, pgx.RowTo[string])
 	if err != nil {
@@ -73,9 +71,8 @@ func (r Reader) Waiting(ctx context.Context, queue, group string, limit int) ([]
 	return found, nil
 }
 
-// QueueFront returns the first unfinished jobs of a queue and pool ("" are the
-// default ones): what runs, what is delivered, what is ready in the order in
-// which it goes, and what waits for its time.
+// QueueFront returns the first unfinished jobs of a queue and pool ("" are the default ones): what runs, what is
+// delivered, what is ready in the order in which it goes, and what waits for its time.
 func (s *Site) QueueFront(ctx context.Context, queue, pool string, limit int) ([]judge.QueueRow, error) {
 	ids, err := pg.Rows(ctx, s.db, s.queue, "QueueFront",
 		pg.Args{"queue": pg.OrDefault(queue, judge.DefaultQueue), "pool": pg.OrDefault(pool, judge.DefaultPool), "max": bounded(limit)}, pgx.RowTo[int64])
@@ -85,8 +82,7 @@ func (s *Site) QueueFront(ctx context.Context, queue, pool string, limit int) ([
 	return s.QueueRows(ctx, ids)
 }
 
-// QueueOf returns the unfinished of an author's newest thousand submissions, newest
-// first.
+// QueueOf returns the unfinished of an author's newest thousand submissions, newest first.
 func (s *Site) QueueOf(ctx context.Context, author string, limit int) ([]judge.QueueRow, error) {
 	ids, err := pg.Rows(ctx, s.db, s.queue, "QueueOf", pg.Args{"author": author, "max": bounded(limit)}, pgx.RowTo[int64])
 	if err != nil {

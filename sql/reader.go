@@ -13,14 +13,12 @@ import (
 	"deepoj/sql/jobs"
 )
 
-// Reader reads jobs as somebody may see them. Staff see the whole; for everybody
-// else nothing of a rejudge set is there before it is applied, nor of one that is
-// cancelled: a submission stands as it stood when the set began, its events are
-// those of other judgings, numbered as if there were no others, and the queue is
-// counted without it. Once a set is applied, one event says so.
+// Reader reads jobs as somebody may see them. Staff see the whole; for everybody else nothing of a rejudge set is there
+// before it is applied, nor of one that is cancelled: a submission stands as it stood when the set began, its events
+// are those of other judgings, numbered as if there were no others, and the queue is counted without it. Once a set is
+// applied, one event says so.
 //
-// The database decides which events those are, in its function event_seen, for
-// webhooks too.
+// The database decides which events those are, in its function event_seen, for webhooks too.
 type Reader struct {
 	s     *Site
 	whole bool
@@ -127,9 +125,8 @@ type placed struct {
 	FinishedLately int64
 }
 
-// Place says where a waiting job stands, or [ErrNotFound] if it does not wait.
-// More than 250 jobs before it are not counted: the position is a lower bound
-// then, and [judge.Place.AtMost] gives it an upper one.
+// Place says where a waiting job stands, or [ErrNotFound] if it does not wait. More than 250 jobs before it are not
+// counted: the position is a lower bound then, and [judge.Place.AtMost] gives it an upper one.
 func (r Reader) Place(ctx context.Context, jobID int64) (judge.Place, error) {
 	places, err := r.Places(ctx, []int64{jobID})
 	if err != nil {
@@ -155,8 +152,7 @@ func (r Reader) Places(ctx context.Context, jobIDs []int64) (map[int64]judge.Pla
 	return places, nil
 }
 
-// Ready counts the jobs that are ready or delivered in all queues. It reads an
-// index as long as the queue.
+// Ready counts the jobs that are ready or delivered in all queues. It reads an index as long as the queue.
 func (r Reader) Ready(ctx context.Context) (int64, error) {
 	n, _, err := pg.Row(ctx, r.s.db, r.s.main, "QueueReady", pg.Args{"whole": r.whole}, pgx.RowTo[int64])
 	if err != nil {
@@ -165,9 +161,8 @@ func (r Reader) Ready(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// place estimates the wait from how many jobs were finished in the last two
-// minutes, or, when there were too few, from the workers' slots at two seconds a
-// job.
+// place estimates the wait from how many jobs were finished in the last two minutes, or, when there were too few, from
+// the workers' slots at two seconds a job.
 func (p placed) place() judge.Place {
 	before := p.Before + p.Delivered
 	if p.State == "D" {

@@ -14,9 +14,8 @@ import (
 	"deepoj/sql/jobs"
 )
 
-// Rejudge starts a new generation of each job, also of dead ones. It returns the
-// generation of each job that exists. A job that waits untried keeps its own, so
-// a repeated request changes nothing.
+// Rejudge starts a new generation of each job, also of dead ones. It returns the generation of each job that exists. A
+// job that waits untried keeps its own, so a repeated request changes nothing.
 func (s *Site) Rejudge(ctx context.Context, ids []int64, lane judge.Lane, by string) (map[int64]int32, error) {
 	out, moved, err := jobs.Rejudge(ctx, s.db, s.queue, ids, lane, by, nil)
 	if err != nil {
@@ -26,9 +25,8 @@ func (s *Site) Rejudge(ctx context.Context, ids []int64, lane judge.Lane, by str
 	return out, nil
 }
 
-// RejudgeRequest says which submissions are judged again as a set. At least one
-// of JobIDs, Problem, Language, Author and Verdict chooses; together they
-// narrow.
+// RejudgeRequest says which submissions are judged again as a set. At least one of JobIDs, Problem, Language, Author
+// and Verdict chooses; together they narrow.
 type RejudgeRequest struct {
 	Key      string        `json:"-"` // idempotency key; "" = none
 	Reason   string        `json:"-"` // for people
@@ -64,9 +62,8 @@ type RejudgeSet struct {
 // Done reports whether none of the set's judgings is under way.
 func (r RejudgeSet) Done() bool { return r.Waiting+r.Running == 0 }
 
-// StartRejudge has submissions judged again in the last lane, beside the verdict
-// that is shown, and returns their set. Those that are under way or have no
-// verdict are left out. A request with a known Key returns the set that it made
+// StartRejudge has submissions judged again in the last lane, beside the verdict that is shown, and returns their set.
+// Those that are under way or have no verdict are left out. A request with a known Key returns the set that it made
 // before; the same key with other submissions is a [*judge.FieldError].
 func (s *Site) StartRejudge(ctx context.Context, r RejudgeRequest) (RejudgeSet, error) {
 	if len(r.JobIDs) == 0 && r.Problem == "" && r.Language == "" && r.Author == "" && r.Verdict == "" {
@@ -157,8 +154,7 @@ func (s *Site) RejudgeSet(ctx context.Context, id int64) (RejudgeSet, error) {
 	return found[0], nil
 }
 
-// RejudgeSets returns the sets with an id below before (0 = no bound), newest
-// first.
+// RejudgeSets returns the sets with an id below before (0 = no bound), newest first.
 func (s *Site) RejudgeSets(ctx context.Context, before int64, limit int) ([]RejudgeSet, error) {
 	return s.rejudgeSets(ctx, 0, before, limit)
 }
@@ -180,8 +176,7 @@ type RejudgeChange struct {
 	AfterScore  *float64
 }
 
-// RejudgeChanges returns what a set changes, of jobs with an id above after, in
-// the order of their ids.
+// RejudgeChanges returns what a set changes, of jobs with an id above after, in the order of their ids.
 func (s *Site) RejudgeChanges(ctx context.Context, id, after int64, limit int) ([]RejudgeChange, error) {
 	found, err := pg.Rows(ctx, s.db, s.main, "RejudgeSetChanges", pg.Args{"id": id, "after": after, "max": bounded(limit)}, pgx.RowToStructByPos[RejudgeChange])
 	if err != nil {
@@ -190,8 +185,7 @@ func (s *Site) RejudgeChanges(ctx context.Context, id, after int64, limit int) (
 	return found, nil
 }
 
-// RejudgeTurn is how many judgings of a set turned one verdict into another, or
-// kept it.
+// RejudgeTurn is how many judgings of a set turned one verdict into another, or kept it.
 type RejudgeTurn struct {
 	Before, After judge.Verdict
 	Count         int64
@@ -206,16 +200,14 @@ func (s *Site) RejudgeMatrix(ctx context.Context, id int64) ([]RejudgeTurn, erro
 	return found, nil
 }
 
-// ApplyRejudge shows the new verdicts of a set. It is refused with a
-// [*judge.FieldError] while judgings are under way, and of a cancelled set;
-// applying again is a success. Jobs that left the set keep what they show.
+// ApplyRejudge shows the new verdicts of a set. It is refused with a [*judge.FieldError] while judgings are under way,
+// and of a cancelled set; applying again is a success. Jobs that left the set keep what they show.
 func (s *Site) ApplyRejudge(ctx context.Context, id int64, by string) error {
 	return s.resolveRejudge(ctx, "RejudgeSetApply", "applied", id, by)
 }
 
-// CancelRejudge ends the judgings of a set that are under way and keeps the
-// verdicts that are shown. It is refused with a [*judge.FieldError] for a set
-// that was applied; cancelling again is a success.
+// CancelRejudge ends the judgings of a set that are under way and keeps the verdicts that are shown. It is refused with
+// a [*judge.FieldError] for a set that was applied; cancelling again is a success.
 func (s *Site) CancelRejudge(ctx context.Context, id int64, by string) error {
 	return s.resolveRejudge(ctx, "RejudgeSetCancel", "cancelled", id, by)
 }

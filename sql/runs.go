@@ -21,8 +21,7 @@ func (s *Site) JobStatuses(ctx context.Context, jobIDs ...int64) (map[int64]judg
 	return out, nil
 }
 
-// RunKey names a run by the idempotency key that it was stored with and its
-// group, within which the key is unique.
+// RunKey names a run by the idempotency key that it was stored with and its group, within which the key is unique.
 type RunKey struct {
 	JobID int64
 	Token string
@@ -74,8 +73,7 @@ func (s *Site) SaveCallback(ctx context.Context, token, group, url string) error
 	return nil
 }
 
-// DueCallbacks takes callbacks of runs that have ended, at most limit. Nobody
-// else gets one of them within a minute.
+// DueCallbacks takes callbacks of runs that have ended, at most limit. Nobody else gets one of them within a minute.
 func (s *Site) DueCallbacks(ctx context.Context, limit int) ([]Callback, error) {
 	found, err := s.q.CallbackDue(ctx, s.main, int32(min(limit, 1000)))
 	if err != nil {
@@ -96,8 +94,7 @@ func (s *Site) CallbackDone(ctx context.Context, token string) error {
 	return nil
 }
 
-// CallbackAgain makes a callback due again after as many seconds as it had
-// tries.
+// CallbackAgain makes a callback due again after as many seconds as it had tries.
 func (s *Site) CallbackAgain(ctx context.Context, token string) error {
 	if err := s.q.CallbackAgain(ctx, s.main, token); err != nil {
 		return fmt.Errorf("put a callback off: %w", err)

@@ -17,8 +17,7 @@ type Rights struct {
 	Writes bool // as a co-author
 }
 
-// MayChange reports whether somebody who is not staff may change the problem, or make
-// it.
+// MayChange reports whether somebody who is not staff may change the problem, or make it.
 func (r Rights) MayChange() bool { return r.Owns || r.Writes || !r.Known }
 
 // ProblemRights returns what somebody is to a problem.
@@ -59,8 +58,7 @@ func (s *Site) ProblemPeople(ctx context.Context, slug string) ([]ProblemPerson,
 	return out, nil
 }
 
-// SetProblemOwner gives a problem to somebody who has an account, instead of whoever
-// has it.
+// SetProblemOwner gives a problem to somebody who has an account, instead of whoever has it.
 func (s *Site) SetProblemOwner(ctx context.Context, slug, name, by string) error {
 	if err := s.q.OwnerSet(ctx, s.main, dbsqlc.OwnerSetParams{Slug: slug, Name: name, By: by}); err != nil {
 		return fmt.Errorf("give problem %s to %s: %w", slug, name, err)
@@ -76,8 +74,7 @@ func (s *Site) AddProblemAuthor(ctx context.Context, slug, name, by string) erro
 	return nil
 }
 
-// RemoveProblemAuthor makes somebody a co-author no more; [ErrNotFound] if they are
-// none.
+// RemoveProblemAuthor makes somebody a co-author no more; [ErrNotFound] if they are none.
 func (s *Site) RemoveProblemAuthor(ctx context.Context, slug, name, by string) error {
 	n, err := s.q.AuthorRemove(ctx, s.main, dbsqlc.AuthorRemoveParams{Slug: slug, Name: name, By: by})
 	return changed(n, err, "remove "+name+" from problem "+slug)
@@ -126,8 +123,7 @@ func (s *Site) NewBytes(ctx context.Context, files []StoredFile) (int64, error) 
 	return n, nil
 }
 
-// Usage is the room that the packages of a setter take, as far as nobody else's have
-// the same files.
+// Usage is the room that the packages of a setter take, as far as nobody else's have the same files.
 type Usage struct {
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes"`
@@ -183,10 +179,9 @@ func (s *Site) TakeVersion(ctx context.Context, name string, maxVersions int32, 
 	return n > 0, nil
 }
 
-// TakeSave reserves a further save of a problem in the browser, and reports whether it
-// was one: its setter saved a change of the same problem within the half hour before,
-// has some left of the saves of today, and has not sent too much; maxBytes 0 is any
-// number. It is no version of today.
+// TakeSave reserves a further save of a problem in the browser, and reports whether it was one: its setter saved a
+// change of the same problem within the half hour before, has some left of the saves of today, and has not sent too
+// much; maxBytes 0 is any number. It is no version of today.
 func (s *Site) TakeSave(ctx context.Context, slug, name string, maxSaves int32, maxBytes int64) (bool, error) {
 	n, err := s.q.SetterSaveTake(ctx, s.main, dbsqlc.SetterSaveTakeParams{Slug: slug, Name: name, MaxSaves: maxSaves, MaxBytes: maxBytes})
 	if err != nil {
@@ -195,8 +190,7 @@ func (s *Site) TakeSave(ctx context.Context, slug, name string, maxSaves int32, 
 	return n > 0, nil
 }
 
-// CountArchive counts what a setter sent, and gives versions and saves back that came
-// to nothing.
+// CountArchive counts what a setter sent, and gives versions and saves back that came to nothing.
 func (s *Site) CountArchive(ctx context.Context, name string, bytes int64, versions, saves int32) error {
 	if err := s.q.SetterDayAdd(ctx, s.main, dbsqlc.SetterDayAddParams{Name: name, Versions: -versions, Saves: -saves, Bytes: bytes}); err != nil {
 		return fmt.Errorf("count what %s sent: %w", name, err)

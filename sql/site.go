@@ -41,8 +41,7 @@ func (s *Site) Listen(ctx context.Context, channel string, fn func(payload strin
 	return s.db.Listen(ctx, channel, fn)
 }
 
-// Workers returns the workers that were seen within maxAge: see
-// [jobs.Queue.Workers].
+// Workers returns the workers that were seen within maxAge: see [jobs.Queue.Workers].
 func (s *Site) Workers(ctx context.Context, maxAge time.Duration) ([]judge.WorkerInfo, error) {
 	return jobs.Workers(ctx, s.db, maxAge)
 }

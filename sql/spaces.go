@@ -74,8 +74,7 @@ func (s *Site) CreateSpace(ctx context.Context, v judge.Space, by string) error 
 	return nil
 }
 
-// UpdateSpace changes all settings of a space but its short name; [ErrNotFound] if
-// there is none.
+// UpdateSpace changes all settings of a space but its short name; [ErrNotFound] if there is none.
 func (s *Site) UpdateSpace(ctx context.Context, v judge.Space, by string) error {
 	n, err := s.q.SpaceUpdate(ctx, s.main, dbsqlc.SpaceUpdateParams{
 		By: by, Slug: v.Slug, Title: v.Title, Description: v.Description, OpensAt: v.Opens, ClosesAt: v.Closes, Languages: orNone(v.Languages),
@@ -92,8 +91,7 @@ func orNone(list []string) []string {
 	return list
 }
 
-// DeleteSpace removes a space that nobody has handed anything in to. It returns
-// [ErrNotFound], or [ErrInUse].
+// DeleteSpace removes a space that nobody has handed anything in to. It returns [ErrNotFound], or [ErrInUse].
 func (s *Site) DeleteSpace(ctx context.Context, slug, by string) error {
 	v, err := s.q.SpaceDelete(ctx, s.main, dbsqlc.SpaceDeleteParams{Slug: slug, By: by})
 	switch {
@@ -143,8 +141,7 @@ func (s *Site) PutSpaceMembers(ctx context.Context, id int64, names []string, ro
 	return unknown, nil
 }
 
-// RemoveSpaceMember takes somebody out of a space; [ErrNotFound] if they were not
-// in it. What they handed in stays.
+// RemoveSpaceMember takes somebody out of a space; [ErrNotFound] if they were not in it. What they handed in stays.
 func (s *Site) RemoveSpaceMember(ctx context.Context, id int64, name, by string) error {
 	n, err := s.q.SpaceMemberRemove(ctx, s.main, dbsqlc.SpaceMemberRemoveParams{SpaceID: id, UserName: name, By: by})
 	return changed(n, err, fmt.Sprintf("remove %s from space %d", name, id))
@@ -169,9 +166,8 @@ func (s *Site) SpaceProblems(ctx context.Context, id int64, viewer string) ([]ju
 // ErrTooMany is returned by a change that would make a list too long.
 var ErrTooMany = errors.New("too many")
 
-// PutSpaceProblem adds a live problem to a space, or gives it another place and
-// other points. Places are counted from 1; 0 keeps it where it is, or adds it at the
-// end. It returns [ErrNotFound] if there is no such space or problem, and
+// PutSpaceProblem adds a live problem to a space, or gives it another place and other points. Places are counted from
+// 1; 0 keeps it where it is, or adds it at the end. It returns [ErrNotFound] if there is no such space or problem, and
 // [ErrTooMany].
 func (s *Site) PutSpaceProblem(ctx context.Context, id int64, problem string, place int, points *float64, by string) error {
 	return s.changeSpaceProblems(ctx, id, "space_problem", problem, by, func(list []dbsqlc.SpaceProblemOrderRow) ([]dbsqlc.SpaceProblemOrderRow, error) {
@@ -203,8 +199,7 @@ func (s *Site) RemoveSpaceProblem(ctx context.Context, id int64, problem, by str
 	})
 }
 
-// changeSpaceProblems changes the list of problems of a space, one caller at a time,
-// and logs it.
+// changeSpaceProblems changes the list of problems of a space, one caller at a time, and logs it.
 func (s *Site) changeSpaceProblems(
 	ctx context.Context, id int64, action, problem, by string, change func([]dbsqlc.SpaceProblemOrderRow) ([]dbsqlc.SpaceProblemOrderRow, error),
 ) error {
@@ -250,8 +245,7 @@ func (s *Site) changeSpaceProblems(
 	return nil
 }
 
-// SpaceDesk returns a space and one of its problems as viewer sees them, or
-// [ErrNotFound] if there is no such space.
+// SpaceDesk returns a space and one of its problems as viewer sees them, or [ErrNotFound] if there is no such space.
 func (s *Site) SpaceDesk(ctx context.Context, slug, problemSlug, viewer string) (*judge.SpaceDesk, error) {
 	v, err := s.q.SpaceDesk(ctx, s.main, dbsqlc.SpaceDeskParams{Slug: slug, Problem: problemSlug, Viewer: viewer})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -275,8 +269,7 @@ func (s *Site) SpaceDesk(ctx context.Context, slug, problemSlug, viewer string) 
 	return d, nil
 }
 
-// SpaceScores returns the contestants of a space, the best first, at most a
-// thousand.
+// SpaceScores returns the contestants of a space, the best first, at most a thousand.
 func (s *Site) SpaceScores(ctx context.Context, id int64) ([]judge.SpaceScore, error) {
 	found, err := s.q.SpaceScores(ctx, s.main, dbsqlc.SpaceScoresParams{SpaceID: id, Max: 1000})
 	if err != nil {

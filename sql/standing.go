@@ -24,8 +24,7 @@ type Filter struct {
 	Limit                     int           // 1 to 200; 0 = 50
 }
 
-// jobRow is where a job stands, and what its kind adds. A statement leaves out what
-// its kind has not.
+// jobRow is where a job stands, and what its kind adds. A statement leaves out what its kind has not.
 type jobRow struct {
 	JobID      int64
 	Kind       judge.Kind
@@ -52,8 +51,7 @@ type jobRow struct {
 	Unofficial                                       bool
 }
 
-// standing runs a statement that returns rows of jobs, and makes of each what its
-// kind is to people.
+// standing runs a statement that returns rows of jobs, and makes of each what its kind is to people.
 func standing[T any](ctx context.Context, s *Site, on pg.Querier, statement string, a pg.Args, as func(jobRow, judge.Job) (T, error)) ([]T, error) {
 	found, err := pg.Rows(ctx, s.db, on, statement, a, pgx.RowToStructByNameLax[jobRow])
 	if err != nil {
@@ -137,16 +135,14 @@ func submission(v jobRow, j judge.Job) (judge.Submission, error) {
 	return sub, nil
 }
 
-// Draft returns the program that a setter had judged on a version of a problem, with
-// its sources, or [ErrNotFound].
+// Draft returns the program that a setter had judged on a version of a problem, with its sources, or [ErrNotFound].
 func (s *Site) Draft(ctx context.Context, jobID int64) (*judge.Submission, error) {
 	found, err := standing(ctx, s, s.main, "StandingDraft", pg.Args{"job_id": jobID, "whole": true}, draft)
 	return only(found, err, "draft submission", jobID)
 }
 
-// Drafts returns those of a problem, newest first, without sources and tests. An
-// empty version does not restrict, and before is a cursor that does not when it is
-// zero.
+// Drafts returns those of a problem, newest first, without sources and tests. An empty version does not restrict, and
+// before is a cursor that does not when it is zero.
 func (s *Site) Drafts(ctx context.Context, slug, version string, before int64, limit int) ([]judge.Submission, error) {
 	found, err := standing(ctx, s, s.main, "StandingDrafts",
 		pg.Args{"slug": slug, "version": version, "before": orMax(before), "max": bounded(limit), "whole": true}, draft)
@@ -240,8 +236,7 @@ func setterJob(v jobRow, j judge.Job) (judge.SetterJob, error) {
 	return out, nil
 }
 
-// about reads what is asked of a job about plugins, as far as the head of its payload
-// goes. Files are left out.
+// about reads what is asked of a job about plugins, as far as the head of its payload goes. Files are left out.
 func about(head []byte) (p judge.PluginPayload) {
 	members := map[string]json.RawMessage{}
 	d := json.NewDecoder(bytes.NewReader(head))

@@ -40,10 +40,9 @@ type NewJob struct {
 	Unofficial     bool            // of somebody who prepares the space, whom its times and limits do not bind
 }
 
-// Spec returns the SHA-256 of what makes two submissions the same work: queue,
-// kind, group, problem, language and sources, as canonical JSON. Versions of
-// problem, checker and adapter are not in it: they are resolved at the claim, and
-// so are the same for all that wait.
+// Spec returns the SHA-256 of what makes two submissions the same work: queue, kind, group, problem, language and
+// sources, as canonical JSON. Versions of problem, checker and adapter are not in it: they are resolved at the claim,
+// and so are the same for all that wait.
 func (n NewJob) Spec() ([]byte, error) {
 	type source struct {
 		Name   string
@@ -75,14 +74,12 @@ type Receipt struct {
 	Existing bool // the job was there before (same idempotency key, job key or spec hash)
 }
 
-// Submit stores a submission and its queue row in one statement, hence in one
-// transaction: when it returns a Receipt, the job will be judged. It is
-// idempotent by IdempotencyKey. An unknown problem, or a key used again with
-// different content, is a [*judge.FieldError]; [ErrQueueFull] means later, and a
-// [*judge.SpaceError] that a space does not take it now.
+// Submit stores a submission and its queue row in one statement, hence in one transaction: when it returns a Receipt,
+// the job will be judged. It is idempotent by IdempotencyKey. An unknown problem, or a key used again with different
+// content, is a [*judge.FieldError]; [ErrQueueFull] means later, and a [*judge.SpaceError] that a space does not take
+// it now.
 //
-// Submits at the same time share a statement. What is refused of one of them is
-// refused to it alone.
+// Submits at the same time share a statement. What is refused of one of them is refused to it alone.
 func (s *Site) Submit(ctx context.Context, n NewJob) (Receipt, error) {
 	return s.submits.Ask(ctx, n)
 }
@@ -114,9 +111,8 @@ func (s *Site) SubmitMany(ctx context.Context, ns []NewJob) ([]Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A key that somebody else inserts between our look and our insert shows as a
-	// unique violation, and two batches with the same keys may wait for each other:
-	// nothing was stored then, and the next look finds the key.
+	// A key that somebody else inserts between our look and our insert shows as a unique violation, and two batches
+	// with the same keys may wait for each other: nothing was stored then, and the next look finds the key.
 	const tries = 5
 	for range tries {
 		answers, err := pg.Rows(ctx, s.db, s.queue, b.statement(), b.args(), pgx.RowToStructByPos[submitAnswer])
@@ -211,8 +207,7 @@ func (s *Site) checkSame(ctx context.Context, jobID int64, payload []byte, space
 	return nil
 }
 
-// samePayload compares a payload with one that an older program may have written
-// in another way.
+// samePayload compares a payload with one that an older program may have written in another way.
 func samePayload(before, now []byte) bool {
 	if bytes.Equal(before, now) {
 		return true

@@ -26,8 +26,7 @@ type batch struct {
 	unofficials                                        []bool
 	spacious                                           bool // some are handed in to spaces
 
-	// Of each submission, the row that stores it. Submissions with the same
-	// idempotency key share one.
+	// Of each submission, the row that stores it. Submissions with the same idempotency key share one.
 	rows []int
 }
 

@@ -94,8 +94,7 @@ type Activation struct {
 	By               string // user name
 	JobID            int64  // of the job that asks for it, which can do so once; 0 = a person
 
-	// Override makes a version live whose proof failed or is missing. It is noted as
-	// such.
+	// Override makes a version live whose proof failed or is missing. It is noted as such.
 	Override bool
 }
 
@@ -131,10 +130,9 @@ func (s *Site) activate(ctx context.Context, a Activation, unproved bool, action
 	return nil
 }
 
-// RollBackProblem undoes the newest change of which version of a problem is live,
-// and returns the version that is live now. A version that was live before a proof
-// was asked for may come back; one whose proof failed is a [*judge.FieldError],
-// unless that is overridden. [ErrNotFound] says that there is nothing to go back to.
+// RollBackProblem undoes the newest change of which version of a problem is live, and returns the version that is live
+// now. A version that was live before a proof was asked for may come back; one whose proof failed is a
+// [*judge.FieldError], unless that is overridden. [ErrNotFound] says that there is nothing to go back to.
 func (s *Site) RollBackProblem(ctx context.Context, slug, by string, override bool) (version string, err error) {
 	changes, err := s.ProblemChanges(ctx, slug, 1)
 	if err != nil {
@@ -154,8 +152,7 @@ func (s *Site) RollBackProblem(ctx context.Context, slug, by string, override bo
 	return a.Version, s.activate(ctx, a, true, "roll_back")
 }
 
-// ProblemChanges returns which versions of a problem were live, the newest change
-// first.
+// ProblemChanges returns which versions of a problem were live, the newest change first.
 func (s *Site) ProblemChanges(ctx context.Context, slug string, limit int) ([]judge.ProblemChange, error) {
 	found, err := s.q.ProblemChanges(ctx, s.main, dbsqlc.ProblemChangesParams{Slug: slug, Max: bounded(limit)})
 	if err != nil {
@@ -199,8 +196,7 @@ func (s *Site) Problem(ctx context.Context, slug string) (*judge.Problem, error)
 	return &p, err
 }
 
-// Problems returns the active versions of all problems by short name, without
-// their statements and samples.
+// Problems returns the active versions of all problems by short name, without their statements and samples.
 func (s *Site) Problems(ctx context.Context) ([]judge.Problem, error) {
 	found, err := s.q.ProblemList(ctx, s.main)
 	if err != nil {

@@ -15,9 +15,8 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
-// CreateWebhook stores a webhook with the secret that signs its messages, and
-// returns it with its id. It is told what happens from now on. It returns
-// [ErrNotFound] if its owner does not exist or is disabled.
+// CreateWebhook stores a webhook with the secret that signs its messages, and returns it with its id. It is told what
+// happens from now on. It returns [ErrNotFound] if its owner does not exist or is disabled.
 func (s *Site) CreateWebhook(ctx context.Context, w judge.Webhook, secret []byte, by string) (judge.Webhook, error) {
 	made, err := s.q.WebhookCreate(ctx, s.main, dbsqlc.WebhookCreateParams{
 		Owner: w.Owner, Everyone: w.Everyone, Problem: w.Problem, Url: w.URL, Kinds: w.Kinds, Secret: secret, By: by,
@@ -32,8 +31,7 @@ func (s *Site) CreateWebhook(ctx context.Context, w judge.Webhook, secret []byte
 	return w, nil
 }
 
-// Webhooks returns webhooks of an owner, or of everybody (""), with an id below
-// before (0 = no bound), newest first.
+// Webhooks returns webhooks of an owner, or of everybody (""), with an id below before (0 = no bound), newest first.
 func (s *Site) Webhooks(ctx context.Context, owner string, before int64, limit int) ([]judge.Webhook, error) {
 	found, err := s.q.WebhookList(ctx, s.main, dbsqlc.WebhookListParams{Owner: owner, Before: orMax(before), Max: bounded(limit)})
 	if err != nil {
@@ -65,16 +63,14 @@ func webhook(w dbsqlc.WebhookListRow) judge.Webhook {
 	}
 }
 
-// DeleteWebhook removes a webhook and what is known of its messages;
-// [ErrNotFound] if there is none.
+// DeleteWebhook removes a webhook and what is known of its messages; [ErrNotFound] if there is none.
 func (s *Site) DeleteWebhook(ctx context.Context, id int64, by string) error {
 	n, err := s.q.WebhookDelete(ctx, s.main, dbsqlc.WebhookDeleteParams{ID: id, By: by})
 	return changed(n, err, fmt.Sprintf("delete webhook %d", id))
 }
 
-// DisableWebhook says whether a webhook is told nothing. What happens meanwhile it
-// never learns; messages that wait go on when it is enabled. It returns
-// [ErrNotFound] if there is no such webhook.
+// DisableWebhook says whether a webhook is told nothing. What happens meanwhile it never learns; messages that wait go
+// on when it is enabled. It returns [ErrNotFound] if there is no such webhook.
 func (s *Site) DisableWebhook(ctx context.Context, id int64, disabled bool, by string) error {
 	_, err := s.q.WebhookDisable(ctx, s.main, dbsqlc.WebhookDisableParams{ID: id, Disabled: disabled, By: by})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -93,8 +89,7 @@ func (s *Site) SetWebhookSecret(ctx context.Context, id int64, secret []byte, by
 	return changed(n, err, fmt.Sprintf("change the secret of webhook %d", id))
 }
 
-// TryWebhook stores a message of the kind "webhook.test" and returns its id;
-// [ErrNotFound] if there is no such webhook.
+// TryWebhook stores a message of the kind "webhook.test" and returns its id; [ErrNotFound] if there is no such webhook.
 func (s *Site) TryWebhook(ctx context.Context, id int64) (int64, error) {
 	delivery, err := s.q.WebhookTry(ctx, s.main, id)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -106,8 +101,7 @@ func (s *Site) TryWebhook(ctx context.Context, id int64) (int64, error) {
 	return delivery, nil
 }
 
-// WebhookDeliveries returns messages to a webhook with an id below before (0 = no bound),
-// newest first.
+// WebhookDeliveries returns messages to a webhook with an id below before (0 = no bound), newest first.
 func (s *Site) WebhookDeliveries(ctx context.Context, webhook, before int64, limit int) ([]judge.WebhookDelivery, error) {
 	found, err := s.q.DeliveryList(ctx, s.main, dbsqlc.DeliveryListParams{WebhookID: webhook, Before: orMax(before), Max: bounded(limit)})
 	if err != nil {
@@ -143,9 +137,8 @@ type Fed struct {
 	Skipped bool  // the database was restored elsewhere: the feed begins again with what comes
 }
 
-// FeedWebhooks reads at most limit events after those that were read before, and
-// stores a message for each webhook that wants one of them: each event once for
-// each, also when several processes do so.
+// FeedWebhooks reads at most limit events after those that were read before, and stores a message for each webhook that
+// wants one of them: each event once for each, also when several processes do so.
 func (s *Site) FeedWebhooks(ctx context.Context, limit int) (Fed, error) {
 	kinds := make([]string, len(judge.WebhookKinds))
 	for i, kind := range judge.WebhookKinds {
@@ -205,9 +198,8 @@ func (r Retrying) Or(d Retrying) Retrying {
 	return Retrying{cmp.Or(r.Tries, d.Tries), cmp.Or(r.Shortest, d.Shortest), cmp.Or(r.Longest, d.Longest), cmp.Or(r.Patience, d.Patience)}
 }
 
-// SettleDelivery records the end of a try. Again says that it will be tried again,
-// off that the webhook has been disabled. A try that somebody else has repeated
-// since changes nothing.
+// SettleDelivery records the end of a try. Again says that it will be tried again, off that the webhook has been
+// disabled. A try that somebody else has repeated since changes nothing.
 func (s *Site) SettleDelivery(ctx context.Context, d DueDelivery, sent Sent, r Retrying) (again, off bool, err error) {
 	type end struct{ again, off bool }
 	e, _, err := pg.Row(ctx, s.db, s.queue, "WebhookSettle", pg.Args{

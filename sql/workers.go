@@ -32,9 +32,8 @@ func (s *Site) Languages(ctx context.Context) ([]OfferedLanguage, error) {
 	return out, nil
 }
 
-// WithdrawLanguage takes a language off the list, or puts it back, which the
-// audit log keeps. What was handed in before is judged all the same. It returns
-// [ErrNotFound] for a language that no worker ever had.
+// WithdrawLanguage takes a language off the list, or puts it back, which the audit log keeps. What was handed in before
+// is judged all the same. It returns [ErrNotFound] for a language that no worker ever had.
 func (s *Site) WithdrawLanguage(ctx context.Context, id string, withdrawn bool, by string) error {
 	n, err := s.q.LanguageWithdraw(ctx, s.main, dbsqlc.LanguageWithdrawParams{ID: id, Withdrawn: withdrawn, By: by})
 	if err == nil && n == 0 {
@@ -56,8 +55,7 @@ type WorkerRun struct {
 	Started   time.Time
 }
 
-// WorkerRuns returns at most a thousand jobs that workers have under way, the
-// oldest first.
+// WorkerRuns returns at most a thousand jobs that workers have under way, the oldest first.
 func (s *Site) WorkerRuns(ctx context.Context) ([]WorkerRun, error) {
 	found, err := s.q.WorkerRuns(ctx, s.main, 1000)
 	if err != nil {

@@ -8,15 +8,13 @@ import (
 	"deepoj/web/site"
 )
 
-// addresses is the table of all addresses. The router, the rights and the
-// description of the API are made of it.
+// addresses is the table of all addresses. The router, the rights and the description of the API are made of it.
 func (s *Server) addresses() []site.Address {
 	return slices.Concat(s.ownAddresses(), s.people.Addresses(), s.job.Addresses(), s.solve.Addresses(), s.spaces.Addresses(),
 		s.setters.Addresses(), s.plugins.Addresses(), s.drafts.Addresses(), s.staff.Addresses(), s.judge0.Addresses())
 }
 
-// ownAddresses are those of what machines ask, of our files, and of what describes
-// the API.
+// ownAddresses are those of what machines ask, of our files, and of what describes the API.
 func (s *Server) ownAddresses() []site.Address {
 	return []site.Address{
 		{Route: "GET /healthz", For: site.Machine, By: s.healthz},
@@ -29,10 +27,9 @@ func (s *Server) ownAddresses() []site.Address {
 	}
 }
 
-// routes makes the router and the description of the API. What machines ask comes
-// before all checks. Then whose page made a browser ask is checked, how many requests
-// came from its address, who asks, and how many requests those made; what anyone may
-// use follows, and the rest is for whom the site lets in.
+// routes makes the router and the description of the API. What machines ask comes before all checks. Then whose page
+// made a browser ask is checked, how many requests came from its address, who asks, and how many requests those made;
+// what anyone may use follows, and the rest is for whom the site lets in.
 func (s *Server) routes() error {
 	all := s.addresses()
 	description, err := describeAPI(s.Config.Version, all, false)
@@ -66,8 +63,7 @@ func (s *Server) routes() error {
 	return nil
 }
 
-// gates are the checks before an address answers: of the right, and then of the proof
-// that is asked for.
+// gates are the checks before an address answers: of the right, and then of the proof that is asked for.
 func (s *Server) gates(a site.Address) []fiber.Handler {
 	var out []fiber.Handler
 	if check := map[site.Right]fiber.Handler{

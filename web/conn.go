@@ -14,9 +14,8 @@ const (
 	lingerBytes   = 64 << 20
 )
 
-// patient is a listener whose connections drop a client that stops reading, each
-// write having its own deadline: a deadline for a whole answer would also end
-// live streams that are well.
+// patient is a listener whose connections drop a client that stops reading, each write having its own deadline: a
+// deadline for a whole answer would also end live streams that are well.
 type patient struct{ net.Listener }
 
 func (l patient) Accept() (net.Conn, error) {
@@ -27,8 +26,7 @@ func (l patient) Accept() (net.Conn, error) {
 	return &patientConn{Conn: c, patience: writePatience}, nil
 }
 
-// patientConn sets a deadline for each write, and can close in a way that lets
-// the last answer arrive.
+// patientConn sets a deadline for each write, and can close in a way that lets the last answer arrive.
 type patientConn struct {
 	net.Conn
 	patience time.Duration // of each write
@@ -42,9 +40,8 @@ func (c *patientConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// Linger makes Close read for a moment what the client still sends. Closing a
-// socket with unread bytes resets it, and the reset may overtake the answer: so a
-// client that posts too much sees why it was refused.
+// Linger makes Close read for a moment what the client still sends. Closing a socket with unread bytes resets it, and
+// the reset may overtake the answer: so a client that posts too much sees why it was refused.
 func (c *patientConn) Linger() { c.lingers.Store(true) }
 
 func (c *patientConn) Close() error {

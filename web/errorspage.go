@@ -13,8 +13,7 @@ type errorKind struct {
 	Status          int
 }
 
-// errorKinds are the reasons of every refusal; a test compares them with what
-// the handlers send.
+// errorKinds are the reasons of every refusal; a test compares them with what the handlers send.
 var errorKinds = []errorKind{
 	{site.ReasonMissing, "A field that is needed is not there.", 422},
 	{site.ReasonUnknown, "The field names something that does not exist, or there is no such field.", 422},

@@ -13,8 +13,7 @@ import (
 	"deepoj/web/site"
 )
 
-// fail is the only place where an error becomes an answer: a page for people, a
-// problem document for programs.
+// fail is the only place where an error becomes an answer: a page for people, a problem document for programs.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	f := *s.Explain(c.UserContext(), err) // a copy: faults may be shared
 	f.Title = http.StatusText(f.Status)

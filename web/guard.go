@@ -10,17 +10,15 @@ import (
 	"deepoj/web/site"
 )
 
-// hostPolicy decides which Host headers are answered. A page of another site
-// can reach this server through a name that it controls (DNS rebinding); the
-// Host header then carries that name.
+// hostPolicy decides which Host headers are answered. A page of another site can reach this server through a name that
+// it controls (DNS rebinding); the Host header then carries that name.
 type hostPolicy struct {
 	any   bool            // listening on every address, with no names configured
 	exact map[string]bool // HOST:PORT, lower case
 	names map[string]bool // configured without a port
 }
 
-// newHostPolicy makes the policy for a server told to listen on listen, which
-// became bound.
+// newHostPolicy makes the policy for a server told to listen on listen, which became bound.
 func newHostPolicy(listen string, bound net.Addr, hosts []string) hostPolicy {
 	p := hostPolicy{exact: map[string]bool{}, names: map[string]bool{}}
 	_, port, _ := net.SplitHostPort(bound.String())
@@ -80,8 +78,7 @@ func splitHost(host string) (name, port string) {
 	return name, port
 }
 
-// sameOrigin reports whether a browser sent the request from a page of this
-// server, or whether no browser did.
+// sameOrigin reports whether a browser sent the request from a page of this server, or whether no browser did.
 func sameOrigin(host, origin, fetchSite string) bool {
 	if fetchSite != "" && fetchSite != "same-origin" && fetchSite != "none" {
 		return false

@@ -20,9 +20,8 @@ func (s *Server) healthz(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"status": "ok", "version": s.Config.Version})
 }
 
-// readyz says to anybody whether requests can be served, and to those whom it
-// concerns what is missing. A program may ask without a Host header (HTTP/1.0), a
-// browser cannot.
+// readyz says to anybody whether requests can be served, and to those whom it concerns what is missing. A program may
+// ask without a Host header (HTTP/1.0), a browser cannot.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	if host := c.Get(fiber.HeaderHost); host != "" && !s.hosts.mayRead(host) {
 		return s.foreignHost("This server does not answer to that host name.")
@@ -46,8 +45,7 @@ type readiness struct {
 	Checks  []site.Check `json:"checks"`
 }
 
-// Ready reports whether requests can be served, with the document that says what
-// that rests on.
+// Ready reports whether requests can be served, with the document that says what that rests on.
 func (s *Server) Ready(ctx context.Context) (ready bool, document any) { return s.ready(ctx) }
 
 func (s *Server) ready(ctx context.Context) (bool, readiness) {

@@ -15,8 +15,7 @@ import (
 	"deepoj/web/site"
 )
 
-// credentials returns the viewer that a request claims to come from: only the
-// token is known yet.
+// credentials returns the viewer that a request claims to come from: only the token is known yet.
 func credentials(cookie, authorization string) site.Viewer {
 	if bearer, ok := strings.CutPrefix(authorization, "Bearer "); ok {
 		return site.Viewer{Token: strings.TrimSpace(bearer)}
@@ -81,8 +80,7 @@ func (s *Server) admit(c *fiber.Ctx) error {
 		"Log in, or send a key or a token from POST /api/v1/sessions as Authorization: Bearer.")
 }
 
-// changesPassword reports whether somebody with a one-time password may go to the
-// address.
+// changesPassword reports whether somebody with a one-time password may go to the address.
 func changesPassword(path string) bool {
 	return path == "/account" || path == "/api/v1/account" || path == "/api/v1/account/password" || path == "/api/v1/sessions"
 }

@@ -37,10 +37,9 @@ func (s *Server) metrics() fiber.Handler {
 	}
 }
 
-// insider reports whether a request may see how busy the site is and where its
-// services are: with the token, or where none is set from this machine, as far as it
-// can be told. A page of another site that makes a browser of this machine ask does
-// so under its own name.
+// insider reports whether a request may see how busy the site is and where its services are: with the token, or where
+// none is set from this machine, as far as it can be told. A page of another site that makes a browser of this machine
+// ask does so under its own name.
 func (s *Server) insider(c *fiber.Ctx) bool {
 	switch {
 	case s.Config.MetricsToken != "":
@@ -107,8 +106,7 @@ func (s *Server) observe(c *fiber.Ctx) error {
 	return nil
 }
 
-// protected calls the handlers and turns a panic of theirs into an error, with
-// the stack for the log.
+// protected calls the handlers and turns a panic of theirs into an error, with the stack for the log.
 func (s *Server) protected(c *fiber.Ctx) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

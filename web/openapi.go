@@ -160,8 +160,7 @@ func (op operation) who() string {
 	}[op.For]
 }
 
-// proved reports whether an operation needs an administrator who has just proved who
-// they are, and no key.
+// proved reports whether an operation needs an administrator who has just proved who they are, and no key.
 func (op operation) proved() bool { return op.For == site.Admin && op.Confirm != "" && !op.OrKey }
 
 func (op operation) security() []any {

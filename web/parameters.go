@@ -26,8 +26,7 @@ type parameter struct {
 	pattern  any    // that a string has; nil = any
 }
 
-// parameters are the query parameters by name, or by route and name where one name
-// means several things.
+// parameters are the query parameters by name, or by route and name where one name means several things.
 var parameters = map[string]parameter{
 	"before":   {does: "Only what has an id below this: the next of the page before", kind: "integer", least: 1},
 	"ids":      {does: "Numbers of submissions, at most 50, separated by commas", kind: "string", pattern: "^[1-9][0-9]*(,[1-9][0-9]*)*$"},
@@ -118,9 +117,8 @@ func rawBytes(media, does string) map[string]any {
 	return map[string]any{"type": "string", "format": "binary", "contentMediaType": media, "description": does}
 }
 
-// uploads are the bodies that are no JSON by route: media types with their schemas.
-// The fields of forms are the query parameters of the same address, which go with a
-// file alone, and those that are named here.
+// uploads are the bodies that are no JSON by route: media types with their schemas. The fields of forms are the query
+// parameters of the same address, which go with a file alone, and those that are named here.
 var uploads = map[string]map[string]map[string]any{
 	"POST /api/v1/problems": {
 		"application/zip": nil, "multipart/form-data": {"package": rawBytes("application/zip", "The package: the last field"), "key": map[string]any{"type": "string", "description": "An Idempotency-Key"}},

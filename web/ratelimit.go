@@ -15,10 +15,9 @@ const (
 	rateKeys   = 100_000 // the most addresses, users and keys that are remembered
 )
 
-// limiter bounds how many requests each of many askers may make in a window: so
-// many at once, and then as they come back one by one over the window. It is the
-// generic cell rate algorithm, which keeps one time for each asker. It is per
-// process and forgets.
+// limiter bounds how many requests each of many askers may make in a window: so many at once, and then as they come
+// back one by one over the window. It is the generic cell rate algorithm, which keeps one time for each asker. It is
+// per process and forgets.
 type limiter struct {
 	now   func() time.Time
 	limit int // requests in a window; 0 = no limit
@@ -75,8 +74,7 @@ func (s *Server) limitAddress(c *fiber.Ctx) error {
 	return s.limit(c, "address", s.rates.address, address)
 }
 
-// limitViewer bounds the requests of a user, or of a key. The guest is limited by
-// address only.
+// limitViewer bounds the requests of a user, or of a key. The guest is limited by address only.
 func (s *Server) limitViewer(c *fiber.Ctx) error {
 	switch v := site.ViewerOf(c); {
 	case v.Guest():
@@ -88,8 +86,7 @@ func (s *Server) limitViewer(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// limit takes a request or refuses it, and says what is left where it is less than
-// what was said before.
+// limit takes a request or refuses it, and says what is left where it is less than what was said before.
 func (s *Server) limit(c *fiber.Ctx, by string, l *limiter, asker string) error {
 	q := l.take(asker)
 	said, err := strconv.Atoi(string(c.Response().Header.Peek("RateLimit-Remaining")))

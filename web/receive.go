@@ -20,9 +20,8 @@ func takesPackages(method, uri string) bool {
 	return method == fiber.MethodPost && (path == "/packages" || path == "/api/v1/problems")
 }
 
-// receive reads the body of a request, as far as its sender may fill the server's
-// memory. A package is left to its handler, which streams it into the blob store;
-// what the handler leaves unread ends the connection.
+// receive reads the body of a request, as far as its sender may fill the server's memory. A package is left to its
+// handler, which streams it into the blob store; what the handler leaves unread ends the connection.
 func (s *Server) receive(c *fiber.Ctx) error {
 	req := c.Request()
 	if why := ambiguous(req.Header.RawHeaders()); why != "" {

@@ -25,9 +25,8 @@ type schemas struct {
 	wrong []string                // names that two types claim
 }
 
-// of is the schema of an example: of the types of its members if it is a
-// [fiber.Map], else of its own. A member whose name begins with "?" may be left
-// out.
+// of is the schema of an example: of the types of its members if it is a [fiber.Map], else of its own. A member whose
+// name begins with "?" may be left out.
 func (s *schemas) of(example any) any {
 	members, ok := example.(fiber.Map)
 	if !ok {
@@ -75,8 +74,7 @@ func (s *schemas) ofType(t reflect.Type) any {
 // wordsPackage has the words of the domain, which server and client share.
 const wordsPackage = "/host/judge"
 
-// goWord are extensions for a word of the domain, or for a type that Go tells apart and
-// JSON does not.
+// goWord are extensions for a word of the domain, or for a type that Go tells apart and JSON does not.
 func goWord(t reflect.Type) map[string]any {
 	switch {
 	case strings.HasSuffix(t.PkgPath(), wordsPackage):
@@ -241,8 +239,7 @@ func (s *schemas) fields(t reflect.Type, properties map[string]any, required *[]
 	}
 }
 
-// ofField is the schema of a field; for Go with its name, and without a pointer where
-// the server has none.
+// ofField is the schema of a field; for Go with its name, and without a pointer where the server has none.
 func (s *schemas) ofField(f reflect.StructField) any {
 	out := s.ofType(f.Type)
 	m, ok := out.(map[string]any)

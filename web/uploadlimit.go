@@ -34,9 +34,8 @@ func (s *Server) sizeLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return fasthttp.RequestConfig{ReadTimeout: site.UploadTime, MaxRequestBodySize: max(site.MaxUpload, s.Config.MaxBody)}
 }
 
-// mayUpload reports whether the session or key that sends the request is that of
-// a setter. While the database is away everybody with a token gets room: the
-// handler then says what is wrong.
+// mayUpload reports whether the session or key that sends the request is that of a setter. While the database is away
+// everybody with a token gets room: the handler then says what is wrong.
 func (s *Server) mayUpload(h *fasthttp.RequestHeader) bool {
 	v := credentials(string(h.Cookie(peopleroom.SessionCookie)), string(h.Peek(fiber.HeaderAuthorization)))
 	if v.Token == "" {

@@ -1,17 +1,13 @@
 // Package web serves the pages and the HTTP API of Deep-OJ: it puts the addresses of all
 // rooms together, and checks who may use which before one answers.
 //
-// It decides nothing about verdicts and executes nothing: it stores what people
-// hand in through package sql and shows what the database says. Pages are
-// rendered on the server and work without JavaScript; scripts only make them
-// pleasant. What leaves the server has passed web/job/public.go, which takes away
-// what contestants may not see.
+// It decides nothing about verdicts and executes nothing: it stores what people hand in through package sql and shows
+// what the database says. Pages are rendered on the server and work without JavaScript; scripts only make them
+// pleasant. What leaves the server has passed web/job/public.go, which takes away what contestants may not see.
 //
-// Traps of Fiber, for whoever writes a handler: the app runs with Immutable, so
-// strings of a *fiber.Ctx may be kept, but its body may not; use
-// c.UserContext(), which carries the deadline and the trace id, and never
-// c.Context(), which is reused after the handler; a live stream notices a client
-// that left only by a flush that fails.
+// Traps of Fiber, for whoever writes a handler: the app runs with Immutable, so strings of a *fiber.Ctx may be kept,
+// but its body may not; use c.UserContext(), which carries the deadline and the trace id, and never c.Context(), which
+// is reused after the handler; a live stream notices a client that left only by a flush that fails.
 //
 //	addresses.go    the table of all addresses, and the router made of it
 //	conn.go         connections that drop clients which stop reading
@@ -68,8 +64,7 @@ type (
 	OIDC = site.OIDC
 )
 
-// siteFiles is what `make build` puts together: style sheets, scripts and pictures, and
-// the templates of pages.
+// siteFiles is what `make build` puts together: style sheets, scripts and pictures, and the templates of pages.
 //
 //go:embed static templates/*.html
 var siteFiles embed.FS
@@ -105,8 +100,7 @@ type Server struct {
 	description []byte // of the API
 }
 
-// New listens on cfg.Listen, so that a taken port is an error here, and
-// prepares everything that [Server.Run] serves.
+// New listens on cfg.Listen, so that a taken port is an error here, and prepares everything that [Server.Run] serves.
 func New(cfg site.Config) (*Server, error) {
 	shared, err := site.New(cfg, siteFiles, roomsWords())
 	if err != nil {

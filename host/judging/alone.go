@@ -7,9 +7,8 @@ import (
 	"deepoj/sandbox"
 )
 
-// A run may go beyond its CPU limit by a tenth before it is ended. One that ends
-// there is run again while nothing else runs or compiles on this machine: what
-// others do to caches and cores costs a few per cent, and must not decide. The
+// A run may go beyond its CPU limit by a tenth before it is ended. One that ends there is run again while nothing else
+// runs or compiles on this machine: what others do to caches and cores costs a few per cent, and must not decide. The
 // second run counts.
 
 // nearPart is how far beyond its limit a run is in doubt, as a part of the limit.
@@ -26,17 +25,15 @@ func (l *lane) wall() time.Duration {
 	return 2*l.e.prog.Cmd.Limits.CPU + time.Second
 }
 
-// late makes a TLE of a run that went on beyond its limit, however it ended. Only
-// memory is more certain.
+// late makes a TLE of a run that went on beyond its limit, however it ended. Only memory is more certain.
 func (l *lane) late(ran *sandbox.Result) {
 	if ran.CPU > l.e.prog.Cmd.Limits.CPU && ran.Verdict != sandbox.MLE && ran.Verdict != sandbox.SE {
 		ran.Verdict, ran.OverWall = sandbox.TLE, false
 	}
 }
 
-// doubtful reports whether a run may be TLE by what else the machine did: it is
-// beyond its limit by little, or waited for a CPU until the clock ran out. The
-// wall time is what another run may take.
+// doubtful reports whether a run may be TLE by what else the machine did: it is beyond its limit by little, or waited
+// for a CPU until the clock ran out. The wall time is what another run may take.
 func (l *lane) doubtful(ran sandbox.Result) (wall time.Duration, doubtful bool) {
 	switch {
 	case runner.Starved(ran):

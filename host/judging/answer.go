@@ -13,10 +13,9 @@ import (
 	"deepoj/host/problem"
 )
 
-// Converse runs a solution of an interactive package while the interactor talks
-// with it about an input that has no answer yet. What the interactor writes for the
-// checkers, which is the answer, goes to output; in a problem that runs programs twice, what
-// comes of the second run. A solution that does not do well is an error.
+// Converse runs a solution of an interactive package while the interactor talks with it about an input that has no
+// answer yet. What the interactor writes for the checkers, which is the answer, goes to output; in a problem that runs
+// programs twice, what comes of the second run. A solution that does not do well is an error.
 func (j *Judge) Converse(ctx context.Context, p *jury.Program, input, output *os.File) (err error) {
 	talker, err := j.Interactor(ctx, p.From)
 	if err != nil {

@@ -31,8 +31,7 @@ func (j *Judge) tellFault(ctx context.Context, pkg *problem.Package, test string
 	j.metrics.faults.Inc()
 }
 
-// failed returns r as a judging error: the package or a plugin is at fault, and
-// staff read why.
+// failed returns r as a judging error: the package or a plugin is at fault, and staff read why.
 func failed(r judge.Result, why string) judge.Result {
 	r.Verdict = judge.JE
 	r.Message = "The judges' side of this problem failed. This is not your fault; the judges can see why."

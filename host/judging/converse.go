@@ -24,13 +24,12 @@ const interactorExtra = 30 * time.Second
 // converse runs the program while the interactor talks with it. If both are content, what
 // the interactor wrote for the checkers is in stdout.
 //
-// Who ends first decides, as in the reference tools of the formats: an interactor that
-// rejects before the program's end; else the program, if it fails by itself; else the
-// interactor. So a program that crashes after a wrong answer gave a wrong answer, and
-// one that crashes in mid-sentence crashed, whatever the interactor makes of the
-// silence. An interactor that fails is always a judging error, but nobody fails by
-// writing to one that is gone. When each waits for the other, the program's time runs
-// out. A program that goes on after a wrong answer is ended, and nobody asks what it used.
+// Who ends first decides, as in the reference tools of the formats: an interactor that rejects before the program's
+// end; else the program, if it fails by itself; else the interactor. So a program that crashes after a wrong answer
+// gave a wrong answer, and one that crashes in mid-sentence crashed, whatever the interactor makes of the silence. An
+// interactor that fails is always a judging error, but nobody fails by writing to one that is gone. When each waits for
+// the other, the program's time runs out. A program that goes on after a wrong answer is ended, and nobody asks what it
+// used.
 func (l *lane) converse(ctx context.Context, r runResult, t *problem.Test, input *os.File) (_ runResult, err error) {
 	answer, err := l.e.j.File(ctx, t.Answer)
 	if err != nil {
@@ -96,8 +95,7 @@ func (l *lane) keepTout(tout []byte) error {
 	return nil
 }
 
-// errRejected ends a program that goes on after its interactor has rejected it, or
-// could not go on.
+// errRejected ends a program that goes on after its interactor has rejected it, or could not go on.
 var errRejected = errors.New("the interactor has rejected the program")
 
 // errLeftover ends a program that says too much after its interactor has ended.
@@ -115,9 +113,8 @@ func (l *lane) talkOnce(ctx context.Context, t *problem.Test, input, answer *os.
 	return c, err
 }
 
-// talk joins program and interactor and waits for both, at most wall on the
-// clock, in the company that enter waits for. A fault of the interactor is a
-// [*blame.PackageError].
+// talk joins program and interactor and waits for both, at most wall on the clock, in the company that enter waits for.
+// A fault of the interactor is a [*blame.PackageError].
 func (l *lane) talk(ctx context.Context, t *problem.Test, input, answer *os.File, feedback map[string][]byte, wall time.Duration,
 	enter func(context.Context) (func(), error),
 ) (conversation, error) {

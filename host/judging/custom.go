@@ -37,8 +37,7 @@ func graded(g *problem.Group) bool {
 	return g.Grading.Custom || slices.ContainsFunc(g.Items, func(it problem.Item) bool { return it.Group != nil && graded(it.Group) })
 }
 
-// Unusable says why nothing can be judged on a package whatever is submitted, or "":
-// its grader cannot be used.
+// Unusable says why nothing can be judged on a package whatever is submitted, or "": its grader cannot be used.
 func (j *Judge) Unusable(ctx context.Context, pkg *problem.Package) (why string, err error) {
 	_, err = j.customGrader(ctx, pkg)
 	if _, missing := errors.AsType[*blame.UnavailableError](err); missing || blame.AtFault(err) {

@@ -35,8 +35,7 @@ const (
 	drawnFrom  = 32 << 20 // bytes of what it is drawn of
 )
 
-// paperText is the most that is taken of a document's text, in bytes, and paperPages
-// how many of its pages are read.
+// paperText is the most that is taken of a document's text, in bytes, and paperPages how many of its pages are read.
 const (
 	paperText  = 1 << 20
 	paperPages = 100
@@ -116,8 +115,7 @@ func (j *Judge) drawing(ctx context.Context, from problem.File) ([]byte, error) 
 	return data, nil
 }
 
-// draw runs a tool on one file in a box of its own, and returns at most limit bytes of
-// what it prints.
+// draw runs a tool on one file in a box of its own, and returns at most limit bytes of what it prints.
 func (j *Judge) draw(ctx context.Context, tool, name string, data []byte, limit int64, args ...string) (printed []byte, err error) {
 	if _, err := j.Find(ctx, drawingTool(tool)); err != nil {
 		return nil, err
@@ -158,8 +156,7 @@ func firstBytes(f *os.File, limit int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, limit))
 }
 
-// drawFailure says why a tool did not end well. It is the file's doing, unless the
-// sandbox failed.
+// drawFailure says why a tool did not end well. It is the file's doing, unless the sandbox failed.
 func drawFailure(tool string, ran sandbox.Result, stderr *os.File) error {
 	why := ""
 	switch ran.Verdict {
@@ -226,8 +223,7 @@ func number(text []byte) float64 {
 	return n
 }
 
-// dpiFor is the resolution at which a figure of so many points has no more pixels than
-// a picture may.
+// dpiFor is the resolution at which a figure of so many points has no more pixels than a picture may.
 func dpiFor(width, height float64) string {
 	dpi := float64(drawnDPI)
 	if side := max(width, height); side*dpi/72 > drawnSide {

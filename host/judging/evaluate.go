@@ -88,8 +88,7 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 	return nil
 }
 
-// graderFailed makes a judging error of what the package's grader did wrong. Other
-// errors are returned.
+// graderFailed makes a judging error of what the package's grader did wrong. Other errors are returned.
 func (e *evaluation) graderFailed(ctx context.Context, r *judge.Result, groups []judge.GroupResult, err error) error {
 	r.Tests, r.Groups = e.tests, groups
 	*r, err = e.j.blame(ctx, *r, e.pkg, err)
@@ -129,8 +128,7 @@ func (e *evaluation) prepare() {
 	list(e.pkg.Root)
 }
 
-// work takes runs until none is left. It is not an error if there is no box for
-// it before the others are done.
+// work takes runs until none is left. It is not an error if there is no box for it before the others are done.
 func (e *evaluation) work(ctx context.Context) error {
 	if e.left() == 0 {
 		return nil

@@ -32,8 +32,7 @@ type FallbackConfig struct {
 	// Keeper bounds what is read of one-shot runs.
 	Keeper sandbox.KeeperClientConfig
 
-	// Changed is called when programs begin to be run in another way. Defaults to
-	// nothing.
+	// Changed is called when programs begin to be run in another way. Defaults to nothing.
 	Changed func()
 
 	// Log gets every change with its reason. Defaults to none.
@@ -43,9 +42,8 @@ type FallbackConfig struct {
 	Registerer prometheus.Registerer
 }
 
-// Fallback runs programs with the sandbox agent while that is well. While it is
-// not, they are run by the one-shot command, a new process for each run, or not
-// at all, as its configuration says. It may be used by several goroutines.
+// Fallback runs programs with the sandbox agent while that is well. While it is not, they are run by the one-shot
+// command, a new process for each run, or not at all, as its configuration says. It may be used by several goroutines.
 type Fallback struct {
 	cfg      FallbackConfig
 	keeper   *sandbox.KeeperClient
@@ -150,16 +148,14 @@ func (f *Fallback) Run(ctx context.Context) error {
 	}
 }
 
-// current returns the agent, with a context that ends when it is given up, or nil
-// and why there is none.
+// current returns the agent, with a context that ends when it is given up, or nil and why there is none.
 func (f *Fallback) current() (*sandbox.Client, context.Context, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.agent, f.lost, f.why
 }
 
-// look finds out whether there is an agent that is well. Somebody who looks
-// already is not waited for.
+// look finds out whether there is an agent that is well. Somebody who looks already is not waited for.
 func (f *Fallback) look(ctx context.Context, patience time.Duration) {
 	if !f.looking.TryLock() {
 		return
@@ -308,8 +304,7 @@ func (f *Fallback) Agent() error {
 	return why
 }
 
-// Status tests how programs are run, and says it in a line for people. The error
-// says why they cannot be run.
+// Status tests how programs are run, and says it in a line for people. The error says why they cannot be run.
 func (f *Fallback) Status(ctx context.Context) (string, error) {
 	if f.cfg.Mode != AgentOff {
 		f.look(ctx, lookTime)

@@ -1,14 +1,11 @@
-// Package judging judges one submission on this machine. It knows no database
-// and no queue.
+// Package judging judges one submission on this machine. It knows no database and no queue.
 //
-// A language adapter says how the program is compiled and run, the sandbox does
-// it, and a checker decides on each output. What the contestant's program does
-// is a verdict; what a checker or package does wrong is the verdict JE; what
+// A language adapter says how the program is compiled and run, the sandbox does it, and a checker decides on each
+// output. What the contestant's program does is a verdict; what a checker or package does wrong is the verdict JE; what
 // the platform does wrong is an error, and the caller tries again.
 //
-// Each distinct test is run once for a submission, however many groups count
-// it, and tests run on several cores at once. Neither changes a verdict or a
-// score: the rules of the groups are applied in the order of the tests, and what
+// Each distinct test is run once for a submission, however many groups count it, and tests run on several cores at
+// once. Neither changes a verdict or a score: the rules of the groups are applied in the order of the tests, and what
 // was run ahead of a decision is forgotten.
 //
 // What it does is spread over rooms, each of which may use those above it:
@@ -93,9 +90,8 @@ func New(cfg Config) (*Judge, error) {
 	return &Judge{Jury: jury.New(cfg, builder), cfg: cfg, metrics: m, pairs: semaphore.NewWeighted(1), packages: map[blob.Digest]*problem.Package{}}, nil
 }
 
-// Judge judges a submission on a version of its problem and reports each step
-// to progress, in order and from one goroutine. An error is a failure of the
-// platform: there is no verdict, and the caller tries again. An error with
+// Judge judges a submission on a version of its problem and reports each step to progress, in order and from one
+// goroutine. An error is a failure of the platform: there is no verdict, and the caller tries again. An error with
 // method NotHere() bool says that another machine may succeed.
 func (j *Judge) Judge(ctx context.Context, p judge.Payload, version blob.Digest, progress func(judge.Progress)) (judge.Result, error) {
 	r, err := j.judge(ctx, p, version, progress)

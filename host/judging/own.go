@@ -28,9 +28,8 @@ const (
 	ownCompileMemoryMiB = 2 << 10
 )
 
-// Run executes a job of kind run: it compiles a program, runs it on the inputs
-// that came with it, and tells what it wrote in the result's report. The verdict
-// is that of the first test that is not AC. An error is a failure of the
+// Run executes a job of kind run: it compiles a program, runs it on the inputs that came with it, and tells what it
+// wrote in the result's report. The verdict is that of the first test that is not AC. An error is a failure of the
 // platform, as with [Judge.Judge].
 func (j *Judge) Run(ctx context.Context, job judge.Claim, progress func(judge.Progress)) (judge.Result, error) {
 	var p judge.RunPayload
@@ -96,8 +95,7 @@ func (j *Judge) runOwn(ctx context.Context, p judge.RunPayload, version blob.Dig
 	return r, err
 }
 
-// ownPackage returns the package of a run's problem, or one without tests, with
-// the limits of the run.
+// ownPackage returns the package of a run's problem, or one without tests, with the limits of the run.
 func (j *Judge) ownPackage(ctx context.Context, p judge.RunPayload, version blob.Digest) (*problem.Package, error) {
 	l := p.Limits
 	pkg := &problem.Package{Root: &problem.Group{}, Limits: problem.Limits{
@@ -197,8 +195,7 @@ func (o *ownRun) tests(ctx context.Context) (err error) {
 	return nil
 }
 
-// repeat runs the program on a test as often as was asked for, as long as all is
-// well, and averages what it used.
+// repeat runs the program on a test as often as was asked for, as long as all is well, and averages what it used.
 func (o *ownRun) repeat(ctx context.Context, l *lane, t judge.RunTest) (r runResult, err error) {
 	input, err := o.e.j.Scratch()
 	if err != nil {
@@ -320,8 +317,7 @@ func (o *ownRun) conclude() {
 // blank is what does not count at the end of a line.
 const blank = " \t\v\f\r\x00"
 
-// sameOutput compares outputs apart from white space at the ends of lines and of
-// the whole.
+// sameOutput compares outputs apart from white space at the ends of lines and of the whole.
 func sameOutput(got, want []byte) bool {
 	got, want = bytes.TrimRight(got, blank+"\n"), bytes.TrimRight(want, blank+"\n")
 	for {

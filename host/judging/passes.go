@@ -13,15 +13,13 @@ import (
 	"deepoj/host/problem"
 )
 
-// betweenPasses stands between the conversations of passes, as in the formats' files of
-// that kind.
+// betweenPasses stands between the conversations of passes, as in the formats' files of that kind.
 const betweenPasses = "---\n"
 
-// passes judges a test in several passes. The checker accepts a pass and gives the
-// input of the next one, or decides; what it leaves in its feedback folder it finds
-// there again. What it is told to be the input is that of the pass. Each pass has the
-// limits of a test, and a room in which nothing ran: the program is the same in all of
-// them, and must know of a pass only what it is told.
+// passes judges a test in several passes. The checker accepts a pass and gives the input of the next one, or decides;
+// what it leaves in its feedback folder it finds there again. What it is told to be the input is that of the pass. Each
+// pass has the limits of a test, and a room in which nothing ran: the program is the same in all of them, and must know
+// of a pass only what it is told.
 func (l *lane) passes(ctx context.Context, t *problem.Test, input *os.File) (r runResult, err error) {
 	next, err := l.e.j.Scratch()
 	if err != nil {
@@ -82,10 +80,9 @@ func (r *runResult) follow(before runResult, talked bool) {
 	}
 }
 
-// twice judges a test in two runs, as Polygon has it. The interactor talks with the first,
-// and what it writes is all that the second knows of it. What comes of the second is for
-// the checkers, whose input is that of the test. Each run has the limits of a test, and a
-// room in which nothing ran.
+// twice judges a test in two runs, as Polygon has it. The interactor talks with the first, and what it writes is all
+// that the second knows of it. What comes of the second is for the checkers, whose input is that of the test. Each run
+// has the limits of a test, and a room in which nothing ran.
 func (l *lane) twice(ctx context.Context, t *problem.Test, input *os.File) (r runResult, err error) {
 	if err := l.renew(ctx); err != nil {
 		return r, err

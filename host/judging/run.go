@@ -293,8 +293,7 @@ func worst(a, b judge.Usage) judge.Usage {
 	}
 }
 
-// signature is what decides the result of a run within one submission: equal
-// ones are run once.
+// signature is what decides the result of a run within one submission: equal ones are run once.
 type signature struct {
 	input, answer, flags, files, answered string
 	static                                bool
@@ -328,8 +327,7 @@ func (l *lane) check(ctx context.Context, r *runResult, t *problem.Test, input *
 	return nil
 }
 
-// blame makes r a judging error if a guest is at fault. Other errors are
-// returned.
+// blame makes r a judging error if a guest is at fault. Other errors are returned.
 func (l *lane) blame(ctx context.Context, r *runResult, t *problem.Test, err error) error {
 	if !blame.AtFault(err) {
 		return err
@@ -346,8 +344,7 @@ func (e *evaluation) apart() bool {
 		slices.ContainsFunc(e.checkers, func(c jury.Checker) bool { return c.Native != nil })
 }
 
-// usesFiles reports whether programs read or write files of their working
-// directory.
+// usesFiles reports whether programs read or write files of their working directory.
 func usesFiles(pkg *problem.Package) bool {
 	return pkg.InputFile != "" || pkg.OutputFile != "" || pkg.Writable ||
 		slices.ContainsFunc(pkg.Tests(), func(t *problem.Test) bool { return len(t.Files) > 0 })

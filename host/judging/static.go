@@ -12,8 +12,7 @@ import (
 // A static validator looks at the files of a submission, which are in its working
 // directory, and says of them what a checker says of an output.
 
-// showFiles gives those natives the submission that are to find it in their working
-// directory.
+// showFiles gives those natives the submission that are to find it in their working directory.
 func (e *evaluation) showFiles() {
 	all := []*jury.Native{e.static}
 	for _, c := range e.checkers {

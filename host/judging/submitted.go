@@ -15,8 +15,7 @@ import (
 	"deepoj/host/problem"
 )
 
-// Serves returns what submissions may be handed in as: the languages, and as what
-// the answers themselves are.
+// Serves returns what submissions may be handed in as: the languages, and as what the answers themselves are.
 func (j *Judge) Serves(ctx context.Context) []judge.Language {
 	return append(j.Languages(ctx), judge.Language{
 		ID: judge.AnswerLanguage, Name: "Answers", Command: "nothing is run", Extensions: []string{}, Available: true, Editor: "text",
@@ -43,10 +42,9 @@ func (j *Judge) judgeAnswers(ctx context.Context, pkg *problem.Package, checkers
 	return e.run(ctx, r)
 }
 
-// submitted finds the answers to tests among files, or says what is wrong with
-// them. A file is for the test whose name it has, with - for / and perhaps an ending:
-// secret-group1-01.out for secret/group1/01. The last part of a name is enough if
-// no other test ends so, or no other secret one. A file alone is for the only test.
+// submitted finds the answers to tests among files, or says what is wrong with them. A file is for the test whose name
+// it has, with - for / and perhaps an ending: secret-group1-01.out for secret/group1/01. The last part of a name is
+// enough if no other test ends so, or no other secret one. A file alone is for the only test.
 func submitted(tests []*problem.Test, sources []judge.Source) (answers map[*problem.Test]judge.Source, wrong string) {
 	answers = map[*problem.Test]judge.Source{}
 	if len(tests) == 1 && len(sources) == 1 {

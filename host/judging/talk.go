@@ -148,8 +148,7 @@ func (w *witness) unbearable(ran sandbox.Result) string {
 // Each waits a little longer than that, by chance, or they would never meet.
 const pairing = time.Second
 
-// openPair opens a box for the program and one for its interactor, both or none. One
-// pair at a time is waited for.
+// openPair opens a box for the program and one for its interactor, both or none. One pair at a time is waited for.
 func (l *lane) openPair(ctx context.Context, t *problem.Test, c *sandbox.Cmd, input *os.File, other func(context.Context) (*sandbox.Box, error)) (program, talker *sandbox.Box, err error) {
 	if slots := l.e.j.cfg.Sandbox.Slots(); slots < 2 {
 		return nil, nil, &blame.UnavailableError{

@@ -9,8 +9,7 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
-// Audit counts violations of the protocol. Every figure must be zero at any
-// moment, also while jobs are moving.
+// Audit counts violations of the protocol. Every figure must be zero at any moment, also while jobs are moving.
 type Audit struct {
 	QueueRowMismatch       int64 // unfinished without its queue row, finished with one, or in a wrong state
 	FinishedWithoutResult  int64 // finished without a result of the newest attempt

@@ -14,11 +14,9 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
-// Claim makes owner the owner of the newest attempt of each pending job in ids
-// (INV-3). Token is a UUID made for this claim. Jobs that cannot be claimed are
-// in rejected with reason judge.ReasonClaimReject, judge.ReasonNotFound, or
-// judge.ReasonDBError if the database could not say why.
-// A claimed job without a payload has an empty Payload: bury it.
+// Claim makes owner the owner of the newest attempt of each pending job in ids (INV-3). Token is a UUID made for this
+// claim. Jobs that cannot be claimed are in rejected with reason judge.ReasonClaimReject, judge.ReasonNotFound, or
+// judge.ReasonDBError if the database could not say why. A claimed job without a payload has an empty Payload: bury it.
 func (q *Queue) Claim(ctx context.Context, ids []int64, owner, token string, lease time.Duration) (jobs []judge.Claim, rejected []judge.RejectedError, err error) {
 	if len(ids) == 0 {
 		return nil, nil, nil
@@ -43,8 +41,7 @@ func (q *Queue) Claim(ctx context.Context, ids []int64, owner, token string, lea
 	}
 	found, err := explain(ctx, q.db, rest)
 	if err != nil {
-		// What was claimed is claimed, so it must be returned; why the others
-		// were not is unknown.
+		// What was claimed is claimed, so it must be returned; why the others were not is unknown.
 		q.db.Log.WarnContext(ctx, "a refused claim cannot be explained", slog.Any("err", err))
 		for _, a := range rest {
 			rejected = append(rejected, judge.RejectedError{JobID: a.JobID, Reason: judge.ReasonDBError})
@@ -61,9 +58,8 @@ func (q *Queue) Claim(ctx context.Context, ids []int64, owner, token string, lea
 	return jobs, rejected, nil
 }
 
-// Take picks and claims in one statement: jobs that are ready go to owner in the
-// order of the queue, without having been delivered. Dispatcher and Shards of r
-// are not looked at. After an error nobody knows what was taken: see
+// Take picks and claims in one statement: jobs that are ready go to owner in the order of the queue, without having
+// been delivered. Dispatcher and Shards of r are not looked at. After an error nobody knows what was taken: see
 // [Queue.Held].
 func (q *Queue) Take(ctx context.Context, r PickRequest, owner, token string, lease time.Duration) ([]judge.Claim, error) {
 	if r.Limit <= 0 {
@@ -116,16 +112,14 @@ func (q *Queue) claimed(ctx context.Context, statement string, a pg.Args) ([]jud
 	return jobs, nil
 }
 
-// Held returns the attempts that owner holds by a token: what a Take got whose
-// answer was lost.
+// Held returns the attempts that owner holds by a token: what a Take got whose answer was lost.
 func (q *Queue) Held(ctx context.Context, owner, token string) ([]judge.Attempt, error) {
 	return pg.Rows(ctx, q.db, q.db.Queue, "JobsHeld", pg.Args{"owner": owner, "token": token}, func(r pgx.CollectableRow) (a judge.Attempt, err error) {
 		return a, r.Scan(&a.JobID, &a.Generation, &a.AttemptID, &a.Owner, &a.Token)
 	})
 }
 
-// Heartbeat renews leases and returns the ids that are still held. Stop working
-// on the others and write nothing.
+// Heartbeat renews leases and returns the ids that are still held. Stop working on the others and write nothing.
 func (q *Queue) Heartbeat(ctx context.Context, attempts []judge.Attempt, lease time.Duration) (alive []int64, err error) {
 	for len(attempts) > 0 { // more than once only if two are of the same job
 		var now, later []judge.Attempt
@@ -179,8 +173,7 @@ func (q *Queue) Progress(ctx context.Context, a judge.Attempt, ps []judge.Progre
 	return nil
 }
 
-// progressData is the data of a progress event: {"test": …, "total": n},
-// {"compile": …, "total": n} or {"finding": …}.
+// progressData is the data of a progress event: {"test": …, "total": n}, {"compile": …, "total": n} or {"finding": …}.
 func progressData(p judge.Progress) ([]byte, error) {
 	return pg.Encode(struct {
 		Compile *judge.Compile    `json:"compile,omitempty"`

@@ -8,18 +8,16 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
-// Delivery hands out work straight from PostgreSQL, without Redis. It has the
-// methods of queue.Delivery and queue.Taker: receiving picks, taking claims as
-// well, and there is nothing to publish or to acknowledge.
+// Delivery hands out work straight from PostgreSQL, without Redis. It has the methods of queue.Delivery and
+// queue.Taker: receiving picks, taking claims as well, and there is nothing to publish or to acknowledge.
 type Delivery struct {
 	jobs               *Queue
 	queue, pool, owner string
 	languages          func() []string
 }
 
-// Delivery returns the delivery of a queue to the workers of a pool. Owner is
-// who picks; languages says what it serves at the moment, nil meaning
-// everything.
+// Delivery returns the delivery of a queue to the workers of a pool. Owner is who picks; languages says what it serves
+// at the moment, nil meaning everything.
 func (q *Queue) Delivery(queue, pool, owner string, languages func() []string) *Delivery {
 	if languages == nil {
 		languages = func() []string { return nil }
@@ -51,9 +49,8 @@ func (d *Delivery) Taking() bool { return true }
 // takeTime bounds a statement that takes jobs.
 const takeTime = 10 * time.Second
 
-// Take waits like Receive and claims what it finds for owner (see [Queue.Take]).
-// Asked is when the last request was sent. The end of ctx ends the waiting, but
-// no request: its answer would be lost.
+// Take waits like Receive and claims what it finds for owner (see [Queue.Take]). Asked is when the last request was
+// sent. The end of ctx ends the waiting, but no request: its answer would be lost.
 func (d *Delivery) Take(ctx context.Context, limit int, wait time.Duration, owner, token string, lease time.Duration) (jobs []judge.Claim, asked time.Time, err error) {
 	err = d.jobs.db.Look(ctx, pg.ChannelOutbox, wait, func() (bool, error) {
 		c, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTime)

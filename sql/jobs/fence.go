@@ -75,8 +75,7 @@ func explain(ctx context.Context, db *pg.DB, attempts []judge.Attempt) ([]explai
 	return pg.Rows(ctx, db, db.Queue, "JobExplain", fence(attempts...), pgx.RowToStructByPos[explained])
 }
 
-// why explains a fenced write that changed nothing. It returns nil if the
-// attempt has written its result before.
+// why explains a fenced write that changed nothing. It returns nil if the attempt has written its result before.
 func (q *Queue) why(ctx context.Context, a judge.Attempt) error {
 	es, err := explain(ctx, q.db, []judge.Attempt{a})
 	if err != nil {

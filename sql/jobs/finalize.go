@@ -11,16 +11,14 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
-// Finalize records the result of an attempt and completes its job. An expired
-// lease that nobody reclaimed is renewed in the same transaction. Repeating a
-// Finalize that succeeded is a success, so a lost reply may be answered by
-// asking again.
+// Finalize records the result of an attempt and completes its job. An expired lease that nobody reclaimed is renewed in
+// the same transaction. Repeating a Finalize that succeeded is a success, so a lost reply may be answered by asking
+// again.
 //
 // It returns a [*judge.RejectedError] that says why, having written nothing, if
 // the attempt is not the newest or has lost its lease.
 //
-// Attempts that end at the same time share a transaction; each is decided by
-// itself.
+// Attempts that end at the same time share a transaction; each is decided by itself.
 func (q *Queue) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
 	f := final{a, &r}
 	if err := f.check(); err != nil {
@@ -30,9 +28,8 @@ func (q *Queue) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) e
 	return err
 }
 
-// FinalizeThen is [Queue.Finalize] for those who do not wait: then is called
-// once, soon, with what Finalize would return. It must not block. An end of ctx
-// is not noticed, and r must stay as it is until then.
+// FinalizeThen is [Queue.Finalize] for those who do not wait: then is called once, soon, with what Finalize would
+// return. It must not block. An end of ctx is not noticed, and r must stay as it is until then.
 func (q *Queue) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
 	f := final{a, r}
 	if err := f.check(); err != nil {
@@ -184,9 +181,8 @@ func (q *Queue) finalizeMany(ctx context.Context, fs []final, late bool) (done [
 	return done, q.db.Queue.SendBatch(ctx, &b).Close()
 }
 
-// Fail ends an attempt without a result. With counts, it is a failure of ours:
-// the job is tried again after a backoff, or is dead after max_tries. Without,
-// the job is given back at once and no try is counted.
+// Fail ends an attempt without a result. With counts, it is a failure of ours: the job is tried again after a backoff,
+// or is dead after max_tries. Without, the job is given back at once and no try is counted.
 //
 // It returns a [*judge.RejectedError] if the attempt may no longer write.
 func (q *Queue) Fail(ctx context.Context, a judge.Attempt, why string, counts bool) (judge.Status, error) {

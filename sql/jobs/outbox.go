@@ -21,9 +21,8 @@ type PickRequest struct {
 	Shards     int      // how many shards there are; above 1, only groups in shards that Dispatcher holds (see LeaseShards)
 }
 
-// Pick takes jobs that are ready, in the order of the queue, marks them
-// delivered with a deadline for redelivery, and returns their tickets. Enqueued
-// is when the job began to wait.
+// Pick takes jobs that are ready, in the order of the queue, marks them delivered with a deadline for redelivery, and
+// returns their tickets. Enqueued is when the job began to wait.
 func (q *Queue) Pick(ctx context.Context, r PickRequest) ([]judge.Ticket, error) {
 	if r.Dispatcher == "" {
 		return nil, errors.New("pick: the dispatcher has no name")
@@ -50,9 +49,8 @@ func (q *Queue) Pick(ctx context.Context, r PickRequest) ([]judge.Ticket, error)
 	return ts, nil
 }
 
-// Published records the stream entries of jobs that the dispatcher picked. A job
-// that was claimed or delivered again meanwhile is left alone; those that
-// another dispatcher has picked since are returned.
+// Published records the stream entries of jobs that the dispatcher picked. A job that was claimed or delivered again
+// meanwhile is left alone; those that another dispatcher has picked since are returned.
 func (q *Queue) Published(ctx context.Context, dispatcher string, ids []int64, entryIDs []string) (taken []int64, err error) {
 	if len(ids) != len(entryIDs) {
 		return nil, fmt.Errorf("published: %d jobs but %d entries", len(ids), len(entryIDs))
@@ -63,9 +61,8 @@ func (q *Queue) Published(ctx context.Context, dispatcher string, ids []int64, e
 	return pg.Rows(ctx, q.db, q.db.Queue, "OutboxPublished", pg.Args{"dispatcher": dispatcher, "job_ids": ids, "entries": entryIDs}, pgx.RowTo[int64])
 }
 
-// PublishFailed puts jobs back that the dispatcher picked, to be tried again
-// after a backoff (1 s · 2ⁿ with jitter, at most 5 min) that does not count as a
-// try. A job that another dispatcher has picked since is left alone.
+// PublishFailed puts jobs back that the dispatcher picked, to be tried again after a backoff (1 s · 2ⁿ with jitter, at
+// most 5 min) that does not count as a try. A job that another dispatcher has picked since is left alone.
 func (q *Queue) PublishFailed(ctx context.Context, dispatcher string, ids []int64, msg string) error {
 	return q.moved(pg.Rows(ctx, q.db, q.db.Queue, "OutboxPublishFailed", pg.Args{"dispatcher": dispatcher, "job_ids": ids, "message": msg}, pgx.RowTo[int64]))
 }
@@ -107,8 +104,7 @@ func (q *Queue) Redeliver(ctx context.Context, limit int) ([]int64, error) {
 	return q.redeliver(ctx, limit, false)
 }
 
-// RedeliverAll makes all delivered but unclaimed jobs ready again, because the
-// stream lost them.
+// RedeliverAll makes all delivered but unclaimed jobs ready again, because the stream lost them.
 func (q *Queue) RedeliverAll(ctx context.Context) (int64, error) {
 	var total int64
 	for {
@@ -138,9 +134,8 @@ func (q *Queue) Outstanding(ctx context.Context, queue string) (int64, error) {
 	return n, err
 }
 
-// Malformed records that the queue delivered a malformed entry that names jobID.
-// The entry proves nothing, so if the job waits for a delivery it is only
-// delivered again, after a backoff.
+// Malformed records that the queue delivered a malformed entry that names jobID. The entry proves nothing, so if the
+// job waits for a delivery it is only delivered again, after a backoff.
 func (q *Queue) Malformed(ctx context.Context, jobID int64, reason judge.Reason) error {
 	return q.moved(pg.Rows(ctx, q.db, q.db.Queue, "JobMalformed", pg.Args{"job_id": jobID, "reason": string(reason)}, pgx.RowTo[int64]))
 }

@@ -35,8 +35,7 @@ import (
 // ChannelOutbox tells that work is waiting: see [Queue.Listen].
 const ChannelOutbox = pg.ChannelOutbox
 
-// Queue delivers jobs, and decides about their attempts. It is safe for concurrent
-// use.
+// Queue delivers jobs, and decides about their attempts. It is safe for concurrent use.
 type Queue struct {
 	db      *pg.DB
 	grouped sync.Map // queue → until when it is taken to look at groups

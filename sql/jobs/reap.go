@@ -20,9 +20,8 @@ type Reaped struct {
 	Reason    judge.Reason // lease_lost
 }
 
-// Reap takes jobs away from workers whose lease ran out more than grace ago: a
-// lost worker counts as a try. A job with which workers were lost so many times in
-// one generation is dead, whatever tries are left: it may be what ends them.
+// Reap takes jobs away from workers whose lease ran out more than grace ago: a lost worker counts as a try. A job with
+// which workers were lost so many times in one generation is dead, whatever tries are left: it may be what ends them.
 func (q *Queue) Reap(ctx context.Context, limit int, grace time.Duration, losses int) ([]Reaped, error) {
 	lost, err := pg.Rows(ctx, q.db, q.db.Queue, "JobReap", pg.Args{"grace": grace, "max": limit, "losses": losses}, func(r pgx.CollectableRow) (x Reaped, err error) {
 		x.Reason = judge.ReasonLeaseLost
@@ -40,10 +39,9 @@ func (q *Queue) Reap(ctx context.Context, limit int, grace time.Duration, losses
 	return lost, nil
 }
 
-// Standings says what a stream entry that nobody acknowledged is still good for,
-// by job: judge.ReasonLeaseStillValid while a worker has the job,
-// judge.ReasonNotFound if there is none, and judge.ReasonDoneOrStale where the
-// database has decided, or delivers the job again by itself.
+// Standings says what a stream entry that nobody acknowledged is still good for, by job: judge.ReasonLeaseStillValid
+// while a worker has the job, judge.ReasonNotFound if there is none, and judge.ReasonDoneOrStale where the database has
+// decided, or delivers the job again by itself.
 func (q *Queue) Standings(ctx context.Context, ids []int64) (map[int64]judge.Reason, error) {
 	attempts := make([]judge.Attempt, len(ids))
 	for i, id := range ids {

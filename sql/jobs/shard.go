@@ -11,11 +11,10 @@ import (
 	"deepoj/sql/internal/pg"
 )
 
-// LeaseShards renews a dispatcher's hold on its fair share of a queue's shards,
-// gives back what is beyond it, and takes what is free or was held by a
-// dispatcher that has vanished. It returns the shards that are held now, for as
-// long as lease. What [PickRequest.Shards] picks is decided by the database, so
-// a dispatcher that is late picks nothing that is another's.
+// LeaseShards renews a dispatcher's hold on its fair share of a queue's shards, gives back what is beyond it, and takes
+// what is free or was held by a dispatcher that has vanished. It returns the shards that are held now, for as long as
+// lease. What [PickRequest.Shards] picks is decided by the database, so a dispatcher that is late picks nothing that is
+// another's.
 func (q *Queue) LeaseShards(ctx context.Context, queue, pool, dispatcher string, shards int, lease time.Duration) ([]int32, error) {
 	a := pg.Args{"queue": pg.OrDefault(queue, judge.DefaultQueue), "pool": pg.OrDefault(pool, judge.DefaultPool), "shards": shards}
 	if _, err := pg.Rows(ctx, q.db, q.db.Queue, "ShardEnsure", a, pgx.RowTo[int32]); err != nil {

@@ -58,8 +58,7 @@ func (q *Queue) OfferLanguages(ctx context.Context, languages []judge.Language) 
 	return nil
 }
 
-// Workers returns the workers that were seen within maxAge, by name. Seen is the
-// database's time.
+// Workers returns the workers that were seen within maxAge, by name. Seen is the database's time.
 func (q *Queue) Workers(ctx context.Context, maxAge time.Duration) ([]judge.WorkerInfo, error) {
 	return Workers(ctx, q.db, maxAge)
 }

@@ -1,9 +1,8 @@
 // Package sqltest gives tests a real, private PostgreSQL: one server per test
 // binary, and a fresh migrated database per test.
 //
-// The server listens on a unix socket only, runs without fsync, and ends with
-// the test binary. TestMain should call [Main], so that one server serves all
-// tests; without it the server lives as long as tests use it.
+// The server listens on a unix socket only, runs without fsync, and ends with the test binary. TestMain should call
+// [Main], so that one server serves all tests; without it the server lives as long as tests use it.
 package sqltest
 
 import (
@@ -74,9 +73,8 @@ func (s *Store) Workers(ctx context.Context, maxAge time.Duration) ([]judge.Work
 	return s.Queue.Workers(ctx, maxAge)
 }
 
-// DB returns the stores of a fresh, migrated database. It is closed, and the
-// database dropped, when the test ends. Without PostgreSQL the test is skipped,
-// or fails if DEEPOJ_TEST=require.
+// DB returns the stores of a fresh, migrated database. It is closed, and the database dropped, when the test ends.
+// Without PostgreSQL the test is skipped, or fails if DEEPOJ_TEST=require.
 func DB(t testing.TB) *Store {
 	t.Helper()
 	return Open(t, DSN(t))
@@ -102,8 +100,7 @@ func OpenWith(ctx context.Context, cfg sql.Config) (*Store, error) {
 	return &Store{db, db.Site, db.Queue}, nil
 }
 
-// DSN returns the address of a fresh, migrated database, which is dropped when
-// the test ends.
+// DSN returns the address of a fresh, migrated database, which is dropped when the test ends.
 func DSN(t testing.TB) string {
 	t.Helper()
 	return database(t, "template_deepoj")

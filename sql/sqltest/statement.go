@@ -9,8 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Exec runs a statement on the general pool, to bring the database into a
-// state that takes too long to wait for.
+// Exec runs a statement on the general pool, to bring the database into a state that takes too long to wait for.
 func (s *Store) Exec(t testing.TB, text string, a ...any) int64 {
 	t.Helper()
 	tag, err := s.Main.Exec(t.Context(), text, a...)
@@ -50,9 +49,8 @@ func All[T any](t testing.TB, s *Store, text string, a ...any) []T {
 	return vs
 }
 
-// Mutate changes a named statement of this store only, and those that are variants
-// of it, such as JobTake and JobTakePlain, for tests that prove that tests would
-// notice.
+// Mutate changes a named statement of this store only, and those that are variants of it, such as JobTake and
+// JobTakePlain, for tests that prove that tests would notice.
 func (s *Store) Mutate(t testing.TB, name, old, replacement string) {
 	t.Helper()
 	changed := maps.Clone(s.Statements)

@@ -1,9 +1,8 @@
 // Package callback tells addresses that users name what has happened, without
 // letting them reach what only this machine can reach.
 //
-// Whether an address may be dialled is decided when it is dialled, after its name
-// was resolved: a name that changes its meaning gains nothing. Redirects are not
-// followed and no proxy is used.
+// Whether an address may be dialled is decided when it is dialled, after its name was resolved: a name that changes its
+// meaning gains nothing. Redirects are not followed and no proxy is used.
 package callback
 
 import (
@@ -23,13 +22,11 @@ import (
 	"time"
 )
 
-// ErrPrivate says that an address is private and not among those that are
-// allowed.
+// ErrPrivate says that an address is private and not among those that are allowed.
 var ErrPrivate = errors.New("the address is private, and not allowed by CALLBACK_ALLOW")
 
-// reserved are addresses that net/netip has no question for and that are not
-// everybody's: this network, shared by carriers, protocols, documentation and
-// benchmarks, reserved, and those that lead to IPv4 addresses.
+// reserved are addresses that net/netip has no question for and that are not everybody's: this network, shared by
+// carriers, protocols, documentation and benchmarks, reserved, and those that lead to IPv4 addresses.
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
@@ -49,8 +46,7 @@ func public(a netip.Addr) bool {
 // Caller calls addresses. It may be used by several goroutines.
 type Caller struct{ client http.Client }
 
-// New returns a Caller that reaches public addresses, and those in allowed. Patience
-// bounds one call.
+// New returns a Caller that reaches public addresses, and those in allowed. Patience bounds one call.
 func New(allowed []netip.Prefix, patience time.Duration) *Caller {
 	dialer := net.Dialer{
 		Timeout: patience,
@@ -133,14 +129,12 @@ func waitOf(text string) time.Duration {
 	return 0
 }
 
-// NoPublicAddress is the reason why nothing was called: there is no address, or it is
-// private.
+// NoPublicAddress is the reason why nothing was called: there is no address, or it is private.
 const NoPublicAddress = "no_public_address"
 
-// Reason says in a word why a call got no answer, for whoever named the address:
-// the error itself may tell of networks that they cannot see. A name without an
-// address and one whose address is private are the same to them, or they could ask
-// which names there are inside.
+// Reason says in a word why a call got no answer, for whoever named the address: the error itself may tell of networks
+// that they cannot see. A name without an address and one whose address is private are the same to them, or they could
+// ask which names there are inside.
 func Reason(err error) string {
 	var (
 		name   *net.DNSError

@@ -25,8 +25,7 @@ type Bar struct {
 	Parts []Part
 }
 
-// Part is a part of a bar. Its class is one of the style sheet's: plain, good, bad
-// or warn.
+// Part is a part of a bar. Its class is one of the style sheet's: plain, good, bad or warn.
 type Part struct {
 	Value float64 // at least 0
 	Class string
@@ -40,8 +39,7 @@ const (
 	least  = 1.0 // of a bar that is not zero
 )
 
-// SVG draws the chart as a figure with caption; nothing if it has no bars. A Top of
-// zero is that of the highest bar.
+// SVG draws the chart as a figure with caption; nothing if it has no bars. A Top of zero is that of the highest bar.
 func (c Chart) SVG() template.HTML {
 	if len(c.Bars) == 0 {
 		return ""

@@ -1,15 +1,13 @@
 // Package client speaks the HTTP API of a Deep-OJ server.
 //
-// It is what `deepoj submit` and the end-to-end tests use. The types and the methods
-// in api.gen.go are generated from the description of the API: a method is named after
-// what it calls, as [Client.GetSubmission] after GET /api/v1/submissions/{id}, and
-// types of package judge are those of the server. By hand are what takes more than one
-// call, as [Client.Wait] and [Client.Events], what takes a key that makes it safe to
-// repeat, as [Client.Submit], and short names for what is called often.
+// It is what `deepoj submit` and the end-to-end tests use. The types and the methods in api.gen.go are generated from
+// the description of the API: a method is named after what it calls, as [Client.GetSubmission] after GET
+// /api/v1/submissions/{id}, and types of package judge are those of the server. By hand are what takes more than one
+// call, as [Client.Wait] and [Client.Events], what takes a key that makes it safe to repeat, as [Client.Submit], and
+// short names for what is called often.
 //
-// A refusal of the server arrives as a [*Problem], which names the field that is wrong
-// and how to mend it; everything else that goes wrong is an ordinary error. A Client
-// is safe for concurrent use.
+// A refusal of the server arrives as a [*Problem], which names the field that is wrong and how to mend it; everything
+// else that goes wrong is an ordinary error. A Client is safe for concurrent use.
 package client
 
 import (
@@ -37,8 +35,7 @@ type Option func(*Client)
 // also end [Client.Events], so it should have none.
 func WithHTTP(h *http.Client) Option { return func(c *Client) { c.http = h } }
 
-// WithToken makes the client act as the user who got token from
-// [Client.Login].
+// WithToken makes the client act as the user who got token from [Client.Login].
 func WithToken(token string) Option { return func(c *Client) { c.token = token } }
 
 // New returns a client of the server at base, such as "http://127.0.0.1:8080".
@@ -87,8 +84,7 @@ type Filter struct {
 	Limit                     int64 // at most 200; 0 means 50
 }
 
-// GetBatch returns up to 50 submissions in the order of their ids, nil for those
-// that are not there for the caller.
+// GetBatch returns up to 50 submissions in the order of their ids, nil for those that are not there for the caller.
 func (c *Client) GetBatch(ctx context.Context, jobIDs []int64) ([]*Submission, error) {
 	texts := make([]string, len(jobIDs))
 	for i, id := range jobIDs {
@@ -103,8 +99,7 @@ func (c *Client) Get(ctx context.Context, jobID int64) (*Submission, error) {
 	return orNil(c.GetSubmission(ctx, jobID, GetSubmissionParams{}))
 }
 
-// List returns submissions, newest first, and the cursor for the next page: the
-// Before of the next call, 0 at the end.
+// List returns submissions, newest first, and the cursor for the next page: the Before of the next call, 0 at the end.
 func (c *Client) List(ctx context.Context, f Filter) ([]Submission, int64, error) {
 	var page SubmissionPage
 	var err error
@@ -123,8 +118,7 @@ func (c *Client) Cancel(ctx context.Context, jobID int64) error {
 	return err
 }
 
-// Rejudge has a submission judged again and returns its new generation. Only
-// staff may.
+// Rejudge has a submission judged again and returns its new generation. Only staff may.
 func (c *Client) Rejudge(ctx context.Context, jobID int64) (int32, error) {
 	answer, err := c.PostSubmissionRejudge(ctx, jobID)
 	return answer.Generation, err
@@ -152,14 +146,12 @@ func (c *Client) Problems(ctx context.Context) (all []FoundProblem, err error) {
 	return all, nil
 }
 
-// Problem returns a problem with its statement in a language, by its tag; "" leaves
-// that to the server.
+// Problem returns a problem with its statement in a language, by its tag; "" leaves that to the server.
 func (c *Client) Problem(ctx context.Context, slug, language string) (judge.Problem, error) {
 	return c.GetProblem(ctx, slug, GetProblemParams{language})
 }
 
-// Languages returns the languages that the server knows, also those that no
-// worker serves now.
+// Languages returns the languages that the server knows, also those that no worker serves now.
 func (c *Client) Languages(ctx context.Context) ([]OfferedLanguage, error) {
 	answer, err := c.GetLanguages(ctx)
 	return answer.Languages, err
@@ -172,8 +164,7 @@ func (c *Client) Workers(ctx context.Context, all bool) ([]Worker, error) {
 	return answer.Workers, err
 }
 
-// Login exchanges a name and password for a token, to be given to
-// [WithToken].
+// Login exchanges a name and password for a token, to be given to [WithToken].
 func (c *Client) Login(ctx context.Context, name, password string) (string, error) {
 	answer, err := c.PostSessions(ctx, PostSessionsRequest{name, password})
 	return answer.Token, err

@@ -21,9 +21,8 @@ var errStop = errors.New("stop")
 // maxEvent bounds one event of a stream, in bytes.
 const maxEvent = 1 << 20
 
-// Events calls fn for every event of a submission with an id above after, in
-// order, until the submission is done (nil), fn fails, or ctx ends. It
-// continues where it was cut.
+// Events calls fn for every event of a submission with an id above after, in order, until the submission is done (nil),
+// fn fails, or ctx ends. It continues where it was cut.
 func (c *Client) Events(ctx context.Context, jobID, after int64, fn func(judge.Event) error) error {
 	return c.follow(ctx, pathOf("/api/v1/submissions/%s/events", jobID), after, fn)
 }
@@ -63,8 +62,7 @@ func (c *Client) JobEvents(ctx context.Context, jobID, after int64, fn func(judg
 // pollSeconds is how long the server holds an answer until a job is done.
 const pollSeconds = 20
 
-// Wait returns the submission as soon as it is done. It survives a server that goes
-// away for a while.
+// Wait returns the submission as soon as it is done. It survives a server that goes away for a while.
 func (c *Client) Wait(ctx context.Context, jobID int64) (*Submission, error) {
 	return wait(ctx, "submission", jobID, func() (*Submission, error) {
 		return orNil(c.GetSubmission(ctx, jobID, GetSubmissionParams{Wait: pollSeconds}))

@@ -19,8 +19,7 @@ func (c *Client) Confirm(ctx context.Context, password string) error {
 	return c.PostAccountConfirm(ctx, PostAccountConfirmRequest{password})
 }
 
-// Users returns accounts by name, and the cursor for the next page: the After of
-// the next call, "" at the end.
+// Users returns accounts by name, and the cursor for the next page: the After of the next call, "" at the end.
 func (c *Client) Users(ctx context.Context, f UserFilter) ([]User, string, error) {
 	page, err := c.GetUsers(ctx, f)
 	return page.Users, orZero(page.Next), err
@@ -33,8 +32,7 @@ func (c *Client) CreateUser(ctx context.Context, name, role string) (password st
 	return made.Password, err
 }
 
-// ResetPassword gives an account a password that has to be changed at the next
-// login, and ends its sessions.
+// ResetPassword gives an account a password that has to be changed at the next login, and ends its sessions.
 func (c *Client) ResetPassword(ctx context.Context, name string) (password string, err error) {
 	made, err := c.PostUserPassword(ctx, name)
 	return made.Password, err
@@ -46,8 +44,7 @@ func (c *Client) SetRole(ctx context.Context, name, role string) error {
 	return err
 }
 
-// DisableUser says whether a user may not log in any more, which ends their
-// sessions.
+// DisableUser says whether a user may not log in any more, which ends their sessions.
 func (c *Client) DisableUser(ctx context.Context, name string, disabled bool) error {
 	_, err := either(disabled, c.PostUserDisable, c.PostUserEnable)(ctx, name)
 	return err
@@ -60,8 +57,7 @@ func (c *Client) AuditLog(ctx context.Context, f AuditFilter) ([]AuditEntry, int
 	return page.Entries, orZero(page.Next), err
 }
 
-// CreateKey makes a key of the caller, who has logged in, and returns its secret,
-// which nobody can read again.
+// CreateKey makes a key of the caller, who has logged in, and returns its secret, which nobody can read again.
 func (c *Client) CreateKey(ctx context.Context, k NewKey) (MadeKey, string, error) {
 	made, err := c.PostKeys(ctx, k)
 	return made, made.Secret, err
@@ -87,8 +83,7 @@ func (c *Client) CreateWebhook(ctx context.Context, w NewWebhook) (MadeWebhook, 
 	return made, made.Secret, err
 }
 
-// ChangeWebhookSecret has messages of one's own webhook signed by another secret
-// from now on, and returns it.
+// ChangeWebhookSecret has messages of one's own webhook signed by another secret from now on, and returns it.
 func (c *Client) ChangeWebhookSecret(ctx context.Context, id int64) (string, error) {
 	changed, err := c.PostWebhookRotate(ctx, id)
 	return changed.Secret, err
@@ -113,8 +108,7 @@ func (c *Client) TryWebhook(ctx context.Context, id int64) error {
 	return err
 }
 
-// WebhookDeliveries returns what a webhook was told, newest first, and the cursor
-// for the next page.
+// WebhookDeliveries returns what a webhook was told, newest first, and the cursor for the next page.
 func (c *Client) WebhookDeliveries(ctx context.Context, id, before int64) ([]WebhookDelivery, int64, error) {
 	page, err := c.GetWebhookDeliveries(ctx, id, GetWebhookDeliveriesParams{Before: before})
 	return page.Deliveries, orZero(page.Next), err

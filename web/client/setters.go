@@ -9,15 +9,13 @@ import (
 	"deepoj/host/judge"
 )
 
-// ProblemVersions returns the versions of a problem, the newest first, without
-// their reports.
+// ProblemVersions returns the versions of a problem, the newest first, without their reports.
 func (c *Client) ProblemVersions(ctx context.Context, problem string) ([]judge.ProblemVersion, error) {
 	answer, err := c.GetProblemVersions(ctx, problem)
 	return answer.Versions, err
 }
 
-// ExportProblem returns a version of a problem as a ZIP file, the live one if version
-// is empty. The caller closes it.
+// ExportProblem returns a version of a problem as a ZIP file, the live one if version is empty. The caller closes it.
 func (c *Client) ExportProblem(ctx context.Context, problem, version string) (io.ReadCloser, error) {
 	resp, err := c.send(ctx, http.MethodGet, pathOf("/api/v1/problems/%s/package", problem)+queryOf("version", version), nil)
 	if err != nil {
@@ -45,15 +43,13 @@ func (c *Client) RollBackProblem(ctx context.Context, problem string) (string, e
 	return answer.Version, err
 }
 
-// SetProblemLabels replaces what setters say of a problem beside its versions. Nil is as
-// the package says.
+// SetProblemLabels replaces what setters say of a problem beside its versions. Nil is as the package says.
 func (c *Client) SetProblemLabels(ctx context.Context, problem string, l Labels) (out Labels, err error) {
 	err = c.call(ctx, http.MethodPost, pathOf("/api/v1/problems/%s/labels", problem), l, &out)
 	return out, err
 }
 
-// HideProblem says whether only setters see a problem, and members of a space while
-// that is open.
+// HideProblem says whether only setters see a problem, and members of a space while that is open.
 func (c *Client) HideProblem(ctx context.Context, slug string, hidden bool) error {
 	_, err := either(hidden, c.PostProblemHide, c.PostProblemShow)(ctx, slug)
 	return err
@@ -65,8 +61,7 @@ func (c *Client) ProblemPeople(ctx context.Context, problem string) ([]Person, e
 	return answer.People, err
 }
 
-// AddProblemAuthor makes somebody a co-author of a problem. Only its owner and staff
-// may.
+// AddProblemAuthor makes somebody a co-author of a problem. Only its owner and staff may.
 func (c *Client) AddProblemAuthor(ctx context.Context, problem, name string) error {
 	_, err := c.PostProblemPeople(ctx, problem, PostProblemPeopleRequest{Name: name})
 	return err
@@ -103,9 +98,8 @@ func (c *Client) RollBackPlugin(ctx context.Context, kind, name string) (string,
 	return answer.Digest, err
 }
 
-// SpaceChange names settings of a space by their fields in JSON, such as "title",
-// "opens_at" (a time.Time, or nil for none), "languages" and "per_minute". What is
-// not named stays.
+// SpaceChange names settings of a space by their fields in JSON, such as "title", "opens_at" (a time.Time, or nil for
+// none), "languages" and "per_minute". What is not named stays.
 type SpaceChange map[string]any
 
 // CreateSpace makes a space, for staff of the site.
@@ -128,16 +122,14 @@ func (c *Client) PutSpaceMembers(ctx context.Context, slug, role string, names .
 	return err
 }
 
-// SpaceProblems returns the problems of a space in order, for members once it has
-// opened.
+// SpaceProblems returns the problems of a space in order, for members once it has opened.
 func (c *Client) SpaceProblems(ctx context.Context, slug string) ([]SpaceProblem, error) {
 	answer, err := c.GetSpaceProblems(ctx, slug)
 	return answer.Problems, err
 }
 
-// PutSpaceProblem adds a problem to a space, or gives it another place and points.
-// Place 0 keeps it where it is, or adds it at the end; nil points are 1, or the
-// problem's own.
+// PutSpaceProblem adds a problem to a space, or gives it another place and points. Place 0 keeps it where it is, or
+// adds it at the end; nil points are 1, or the problem's own.
 func (c *Client) PutSpaceProblem(ctx context.Context, slug, problem string, place int, points *float64) error {
 	_, err := c.PostSpaceProblems(ctx, slug, PostSpaceProblemsRequest{place, points, problem})
 	return err

@@ -24,15 +24,13 @@ type NewSubmission struct {
 	// by the same user, if there is one, instead of a new one.
 	Once bool `json:"once,omitempty"`
 
-	// Immediate, Priority and JobKey are for staff: judged in the first lane,
-	// before others in its lane (higher first), and in place of the unfinished
-	// submission of the same key.
+	// Immediate, Priority and JobKey are for staff: judged in the first lane, before others in its lane (higher
+	// first), and in place of the unfinished submission of the same key.
 	Immediate bool   `json:"immediate,omitempty"`
 	Priority  int    `json:"priority,omitempty"`
 	JobKey    string `json:"job_key,omitempty"`
 
-	// Key makes a repeated call return the first call's submission. Empty means
-	// a fresh one for every call.
+	// Key makes a repeated call return the first call's submission. Empty means a fresh one for every call.
 	Key string `json:"-"`
 }
 
@@ -42,10 +40,9 @@ func (c *Client) Submit(ctx context.Context, s NewSubmission) (r Receipt, err er
 	return r, err
 }
 
-// SubmitBatch hands in up to 50 programs to a space ("" = none): all of them or none.
-// The receipts are in the order of the programs; their own spaces and keys are not
-// used. Key makes a repeated call return the submissions of the first; empty means a
-// fresh one for every call.
+// SubmitBatch hands in up to 50 programs to a space ("" = none): all of them or none. The receipts are in the order of
+// the programs; their own spaces and keys are not used. Key makes a repeated call return the submissions of the first;
+// empty means a fresh one for every call.
 func (c *Client) SubmitBatch(ctx context.Context, space, key string, programs []NewSubmission) ([]Receipt, error) {
 	in := struct {
 		Submissions []NewSubmission `json:"submissions"`
@@ -64,8 +61,7 @@ type NewRun struct {
 	Language string         `json:"language"`
 	Sources  []judge.Source `json:"sources"`
 
-	// Problem lends its limits, and its samples with Samples. Empty means the
-	// server's own limits.
+	// Problem lends its limits, and its samples with Samples. Empty means the server's own limits.
 	Problem string `json:"problem,omitempty"`
 	Samples bool   `json:"samples,omitempty"` // runs the samples in place of Tests
 
@@ -75,8 +71,7 @@ type NewRun struct {
 	Limits      judge.RunLimits `json:"limits,omitzero"`
 	MergeStderr bool            `json:"merge_stderr,omitempty"` // into standard output
 
-	// Key makes a repeated call return the first call's run. Empty means a fresh
-	// one for every call.
+	// Key makes a repeated call return the first call's run. Empty means a fresh one for every call.
 	Key string `json:"-"`
 }
 
@@ -102,14 +97,12 @@ type NewPackage struct {
 	// Given is what a folder of tests, or an init.yml, does not say.
 	Given judge.Given
 
-	// Key makes a repeated call return the first call's job. Empty means a fresh one
-	// for every call.
+	// Key makes a repeated call return the first call's job. Empty means a fresh one for every call.
 	Key string
 }
 
-// UploadPackage has a package, a ZIP file of a size in bytes, made a version of its
-// problem and proved. The job is stored when UploadPackage returns. Only setters and
-// staff may.
+// UploadPackage has a package, a ZIP file of a size in bytes, made a version of its problem and proved. The job is
+// stored when UploadPackage returns. Only setters and staff may.
 func (c *Client) UploadPackage(ctx context.Context, p NewPackage, archive io.Reader, size int64) (r Receipt, err error) {
 	var seconds, mebibytes string
 	if p.Given.CPUMillis != 0 {
@@ -124,8 +117,7 @@ func (c *Client) UploadPackage(ctx context.Context, p NewPackage, archive io.Rea
 	return r, err
 }
 
-// Upload is a plugin to be taken in: one WebAssembly module, or the sources of
-// one language with their headers.
+// Upload is a plugin to be taken in: one WebAssembly module, or the sources of one language with their headers.
 type Upload struct {
 	Kind     string // checker, interactor or toolchain; "" = checker
 	Name     string // such as "org.example.tokens"; of a module, "" = from its manifest
@@ -134,8 +126,7 @@ type Upload struct {
 	Problem  string // to prove it with; "" = none
 	Files    []judge.PluginFile
 
-	// Key makes a repeated call return the first call's job. Empty means a fresh
-	// one for every call.
+	// Key makes a repeated call return the first call's job. Empty means a fresh one for every call.
 	Key string
 }
 

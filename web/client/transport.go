@@ -16,9 +16,8 @@ import (
 	"time"
 )
 
-// Problem is a refusal of the server, as an RFC 9457 problem document. Field says which
-// field of the request is wrong, Remedy how to mend it, and TraceID what to look for in
-// the server's log.
+// Problem is a refusal of the server, as an RFC 9457 problem document. Field says which field of the request is wrong,
+// Remedy how to mend it, and TraceID what to look for in the server's log.
 type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	Refusal
 
@@ -78,8 +77,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any, opt
 	return nil
 }
 
-// send sends one request. A refusal is a [*Problem]; otherwise the caller
-// closes the body.
+// send sends one request. A refusal is a [*Problem]; otherwise the caller closes the body.
 func (c *Client) send(ctx context.Context, method, path string, in any, options ...CallOption) (*http.Response, error) {
 	body, given := in.(upload)
 	if in != nil && !given {

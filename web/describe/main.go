@@ -1,5 +1,4 @@
-// Command describe prints the description of the API from which package client is
-// generated: see `make generate`.
+// Command describe prints the description of the API from which package client is generated: see `make generate`.
 package main
 
 import (

@@ -18,8 +18,7 @@ type Room struct {
 	solve   *solve.Room
 }
 
-// New makes the room. Problems are those of the setters, and are tried on the page that
-// contestants have.
+// New makes the room. Problems are those of the setters, and are tried on the page that contestants have.
 func New(shared *site.Site, jobs *job.Room, problems *setters.Room, page *solve.Room) *Room {
 	return &Room{Site: shared, job: jobs, setters: problems, solve: page}
 }

@@ -22,8 +22,7 @@ const (
 	maxArchiveName  = 200 // bytes of a path
 )
 
-// unzip returns the files of an archive. What it claims about sizes is not
-// believed.
+// unzip returns the files of an archive. What it claims about sizes is not believed.
 func unzip(archive []byte) ([]judge.RunFile, error) {
 	r, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
@@ -78,8 +77,7 @@ func content(f *zip.File, left int64) (data []byte, err error) {
 	return data, nil
 }
 
-// plainPath reports whether name is a path of plain names with slashes between
-// them.
+// plainPath reports whether name is a path of plain names with slashes between them.
 func plainPath(name string) bool {
 	if name == "" || len(name) > maxArchiveName || !utf8.ValidString(name) || path.Clean(name) != name || path.IsAbs(name) ||
 		name == "." || name == ".." || strings.HasPrefix(name, "../") {

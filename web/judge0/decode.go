@@ -77,8 +77,7 @@ type Limit struct {
 	into              func(*Asked) *float64
 }
 
-// Limits are the numbers that a submission may name, bounded by what the server
-// gives at most.
+// Limits are the numbers that a submission may name, bounded by what the server gives at most.
 func Limits(most judge.RunLimits) []Limit {
 	cpu, wall := float64(most.CPUMillis)/1000, float64(most.WallMillis)/1000
 	memory, file, processes := float64(most.MemoryKiB), float64(most.OutputKiB), float64(most.Processes)
@@ -94,8 +93,7 @@ func Limits(most judge.RunLimits) []Limit {
 	}
 }
 
-// maxLine bounds compiler options and command-line arguments, in bytes, and
-// maxTests the tests of a submission.
+// maxLine bounds compiler options and command-line arguments, in bytes, and maxTests the tests of a submission.
 const (
 	maxLine  = 512
 	maxTests = 20
@@ -316,8 +314,7 @@ func (d *decoder) language(run *judge.RunPayload, a *Asked, languages []judge.La
 	run.Sources = []judge.Source{{Name: name, Text: string(source)}}
 }
 
-// tests reads what the program is run on: stdin and expected_output, or a list of
-// such pairs in the field tests.
+// tests reads what the program is run on: stdin and expected_output, or a list of such pairs in the field tests.
 func (d *decoder) tests() (tests []judge.RunTest, several bool) {
 	if !d.has("tests") {
 		return []judge.RunTest{d.test(d.params, "")}, false

@@ -242,8 +242,7 @@ func (v *view) input(of func(judge.RunTest) []byte) any {
 	return nil
 }
 
-// at returns the index of the test that decided, or of the first one; -1 if there
-// is none.
+// at returns the index of the test that decided, or of the first one; -1 if there is none.
 func (v *view) at() int {
 	if v.run.Result == nil || len(v.run.Result.Tests) == 0 {
 		return -1

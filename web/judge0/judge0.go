@@ -1,9 +1,8 @@
 // Package judge0 speaks the language of Judge0's HTTP interface: it turns what
 // its clients send into runs, and runs into what they expect.
 //
-// It knows no HTTP and no database, and it executes nothing. What its clients
-// rely on (names, status ids, defaults and the wording of refusals) follows
-// Judge0 CE; the field tests of a submission is an extension.
+// It knows no HTTP and no database, and it executes nothing. What its clients rely on (names, status ids, defaults and
+// the wording of refusals) follows Judge0 CE; the field tests of a submission is an extension.
 package judge0
 
 import (

@@ -59,8 +59,7 @@ func LanguageID(language string) int {
 	return ownID(language)
 }
 
-// Find returns the language that a number stands for, or nil. The language of
-// [MultiFile] has no id.
+// Find returns the language that a number stands for, or nil. The language of [MultiFile] has no id.
 func Find(languages []judge.Language, id int) *judge.Language {
 	if id == MultiFile {
 		return &judge.Language{Name: "Multi-file program", Available: true}
@@ -73,8 +72,7 @@ func Find(languages []judge.Language, id int) *judge.Language {
 	return nil
 }
 
-// List returns languages as clients see them, by number, and those that no worker
-// serves only with archived.
+// List returns languages as clients see them, by number, and those that no worker serves only with archived.
 func List(languages []judge.Language, archived bool) []Language {
 	multi := Find(nil, MultiFile)
 	out := []Language{Show(multi, MultiFile)}

@@ -7,9 +7,8 @@ import (
 
 var errQuote = errors.New("a quotation mark is not closed")
 
-// splitWords splits a command line as a shell does that expands nothing: blanks
-// separate words, single quotes keep what they enclose, double quotes all but
-// backslashes, and a backslash keeps the next character.
+// splitWords splits a command line as a shell does that expands nothing: blanks separate words, single quotes keep what
+// they enclose, double quotes all but backslashes, and a backslash keeps the next character.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

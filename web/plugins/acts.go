@@ -142,8 +142,7 @@ func (s *Room) activate(ctx context.Context, v site.Viewer, digest string) (*jud
 	return p, nil
 }
 
-// rollBack undoes the newest change of what a name means, and returns the
-// version that it means now.
+// rollBack undoes the newest change of what a name means, and returns the version that it means now.
 func (s *Room) rollBack(ctx context.Context, v site.Viewer, kind, name string) (string, error) {
 	digest, err := "", sql.ErrNotFound
 	if site.PlainWord(kind) && site.PlainWord(name) {
@@ -164,8 +163,7 @@ func (s *Room) rollBack(ctx context.Context, v site.Viewer, kind, name string) (
 	return digest, nil
 }
 
-// mayChangeUsers refuses whoever may not change every problem that a name of a checker
-// decides on.
+// mayChangeUsers refuses whoever may not change every problem that a name of a checker decides on.
 func (s *Room) mayChangeUsers(ctx context.Context, v site.Viewer, kind, name string) error {
 	if v.Staff() || kind == "toolchain" {
 		return nil

@@ -18,8 +18,7 @@ const (
 	maxPluginText  = 4 << 20 // bytes of all sources
 )
 
-// dialects are the protocols of plugins by kind; the first is that of sources
-// that name none.
+// dialects are the protocols of plugins by kind; the first is that of sources that name none.
 var dialects = map[string][]string{
 	"checker":    {"testlib/1", "icpc/1"},
 	"interactor": {"testlib/1", "icpc/1"},

@@ -38,8 +38,7 @@ type actsView struct {
 	CSRF, Key string
 }
 
-// Previews reports whether it can be tried on past submissions and used for
-// problems.
+// Previews reports whether it can be tried on past submissions and used for problems.
 func (a actsView) Previews() bool { return a.Plugin.Conforms && a.Plugin.Kind == "checker" }
 
 func newActs(p judge.Plugin, problems []judge.Problem, v site.Viewer) actsView {

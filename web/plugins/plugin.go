@@ -113,8 +113,7 @@ func (s *Room) rollBackForm(c *fiber.Ctx) error {
 	return c.Redirect(site.PluginURL(kind, name), fiber.StatusSeeOther)
 }
 
-// pluginForm returns the handler of the form that starts a job about a kept
-// plugin.
+// pluginForm returns the handler of the form that starts a job about a kept plugin.
 func (s *Room) pluginForm(op judge.PluginOp) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		p := judge.PluginPayload{Op: op, Digest: c.FormValue("digest"), Problem: c.FormValue("problem"), Limit: defaultPreview}

@@ -86,8 +86,7 @@ func (s *Room) pluginsView(c *fiber.Ctx) (*pluginsView, error) {
 	return view, nil
 }
 
-// lackingCompilers returns the languages of plugins that no worker can compile, as the
-// first says that knows.
+// lackingCompilers returns the languages of plugins that no worker can compile, as the first says that knows.
 func lackingCompilers(workers []judge.WorkerInfo) (lacking []judge.Language) {
 	can := map[string]bool{}
 	for _, w := range workers {
@@ -106,8 +105,7 @@ func lackingCompilers(workers []judge.WorkerInfo) (lacking []judge.Language) {
 	return lacking
 }
 
-// pluginRows makes a row of each name, from versions that come by name and
-// newest first.
+// pluginRows makes a row of each name, from versions that come by name and newest first.
 func pluginRows(plugins []judge.Plugin, problems []judge.Problem) []nameRow {
 	var rows []nameRow
 	for i, p := range plugins {
@@ -128,8 +126,7 @@ func pluginRows(plugins []judge.Plugin, problems []judge.Problem) []nameRow {
 	return rows
 }
 
-// usedBy reports whether a plugin decides on outputs for a problem: by its
-// digest or by its name.
+// usedBy reports whether a plugin decides on outputs for a problem: by its digest or by its name.
 func usedBy(problem judge.Problem, p judge.Plugin) bool {
 	return slices.Contains(problem.Checkers, p.Digest) || p.Kind != "toolchain" && slices.Contains(problem.Checkers, p.Name)
 }

@@ -122,8 +122,7 @@ func (s *Room) storeUpload(ctx context.Context, v site.Viewer, u upload, wrong s
 	}, u.Key)
 }
 
-// checkProblem says that there is no problem of a name, unless the name is
-// empty.
+// checkProblem says that there is no problem of a name, unless the name is empty.
 func (s *Room) checkProblem(ctx context.Context, field, slug string) (*judge.FieldError, error) {
 	if slug == "" {
 		return nil, nil //nolint:nilnil // nothing is wrong

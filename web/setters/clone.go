@@ -77,8 +77,7 @@ func (s *Room) chosenVersion(ctx context.Context, slug string) (string, error) {
 	return newest.Version, err
 }
 
-// fromTemplate stores the job that makes a new problem of one of the samples that
-// ship.
+// fromTemplate stores the job that makes a new problem of one of the samples that ship.
 func (s *Room) fromTemplate(ctx context.Context, v site.Viewer, template, name string, key site.Key) (none sql.Receipt, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()

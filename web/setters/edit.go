@@ -86,8 +86,7 @@ func (s *Room) textOf(ctx context.Context, pkg *problem.Package, name string, mo
 	return string(b), nil
 }
 
-// saveChanges stores the job that makes a new version of what is changed. It is never
-// live by itself.
+// saveChanges stores the job that makes a new version of what is changed. It is never live by itself.
 func (s *Room) saveChanges(ctx context.Context, v site.Viewer, e save) (none sql.Receipt, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
@@ -121,8 +120,7 @@ func (s *Room) saveChanges(ctx context.Context, v site.Viewer, e save) (none sql
 	return receipt, errors.Join(err, s.Store.EndEdit(context.WithoutCancel(ctx), e.Slug, e.Seen, v.Name, receipt.JobID))
 }
 
-// takeTurn refuses whoever does not know of the newest version, or is about to save
-// what somebody else is saving.
+// takeTurn refuses whoever does not know of the newest version, or is about to save what somebody else is saving.
 func (s *Room) takeTurn(ctx context.Context, v site.Viewer, e save) error {
 	mine, err := s.Store.BeginEdit(ctx, e.Slug, e.Seen, v.Name)
 	if err != nil {

@@ -228,8 +228,7 @@ func (s *Room) editPage(c *fiber.Ctx) error {
 	return s.Page(c, fiber.StatusOK, "edit", "Edit "+view.Title, view)
 }
 
-// editForm handles POST /packages/:slug/edit?version=&part=: it saves, or shows what
-// the change would make.
+// editForm handles POST /packages/:slug/edit?version=&part=: it saves, or shows what the change would make.
 func (s *Room) editForm(c *fiber.Ctx) error {
 	view, pkg, names, err := s.editView(c, c.Query("version"))
 	if err != nil {

@@ -33,8 +33,7 @@ type stage struct {
 	What        string // was done last
 }
 
-// soFar puts together what the events of a running job tell: the step it is
-// at, and the rows.
+// soFar puts together what the events of a running job tell: the step it is at, and the rows.
 func soFar(told []json.RawMessage) (r report, at stage) {
 	r.Proof = &judge.Proof{}
 	for _, raw := range told {

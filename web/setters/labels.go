@@ -18,8 +18,7 @@ import (
 // maxSaid bounds the source and the author of a problem, in bytes.
 const maxSaid = 500
 
-// labelsJSON is what setters say of a problem, as /api/v1 takes and shows it. Null is
-// as the package says.
+// labelsJSON is what setters say of a problem, as /api/v1 takes and shows it. Null is as the package says.
 type labelsJSON struct {
 	Tags       *[]string `json:"tags"`
 	Difficulty *int32    `json:"difficulty"`

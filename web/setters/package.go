@@ -54,8 +54,7 @@ func (r versionRow) State() string {
 // IsProved reports whether the version may go live.
 func (r versionRow) IsProved() bool { return r.Proved != nil && *r.Proved }
 
-// packagePage shows the versions of a problem, and the proof of the one that the
-// query names, or else of the newest.
+// packagePage shows the versions of a problem, and the proof of the one that the query names, or else of the newest.
 func (s *Room) packagePage(c *fiber.Ctx) error { return s.showPackage(c, fiber.StatusOK, nil) }
 
 // showPackage shows that page; the fault is why the form of its settings comes back.
@@ -115,8 +114,7 @@ func (s *Room) showPackage(c *fiber.Ctx, status int, wrong *site.Fault) error {
 	return s.Page(c, status, "package", view.Title, &view)
 }
 
-// VersionsOf returns the versions of the problem in the address: there is at least
-// one.
+// VersionsOf returns the versions of the problem in the address: there is at least one.
 func (s *Room) VersionsOf(c *fiber.Ctx) ([]judge.ProblemVersion, error) {
 	slug := c.Params("slug")
 	if !site.PlainWord(slug) {

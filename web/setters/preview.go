@@ -61,8 +61,7 @@ func (s *Room) preview(c *fiber.Ctx) (*previewView, error) {
 	return view, nil
 }
 
-// versionFile handles GET /packages/:slug/versions/:version/files/*: a file that comes
-// with a version, for saving.
+// versionFile handles GET /packages/:slug/versions/:version/files/*: a file that comes with a version, for saving.
 func (s *Room) versionFile(c *fiber.Ctx) error {
 	_, p, err := s.ShownVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
 	if err != nil {
@@ -95,8 +94,7 @@ func (s *Room) apiStatement(c *fiber.Ctx) error {
 	})
 }
 
-// apiVersionProblem handles GET /api/v1/problems/:slug/versions/:version/problem: what
-// contestants would see.
+// apiVersionProblem handles GET /api/v1/problems/:slug/versions/:version/problem: what contestants would see.
 func (s *Room) apiVersionProblem(c *fiber.Ctx) error {
 	_, p, err := s.ShownVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
 	if err != nil {

@@ -67,9 +67,8 @@ func (s *Room) hasRoom(ctx context.Context, v site.Viewer) error {
 	return nil
 }
 
-// TakeVersion refuses a setter who has made as many versions today as they may, or
-// whose packages take as much room; else it counts one more. An archive of some bytes
-// is announced. Staff may make any number.
+// TakeVersion refuses a setter who has made as many versions today as they may, or whose packages take as much room;
+// else it counts one more. An archive of some bytes is announced. Staff may make any number.
 func (s *Room) TakeVersion(ctx context.Context, v site.Viewer, announced int64) error {
 	if v.Staff() {
 		return nil
@@ -122,8 +121,7 @@ func (s *Room) takeSave(ctx context.Context, v site.Viewer, slug string) (spent,
 	return spent{versions: 1}, s.TakeVersion(ctx, v, 0)
 }
 
-// CountVersion counts what came of a version that was taken: its archive, and none at
-// all if it came to nothing.
+// CountVersion counts what came of a version that was taken: its archive, and none at all if it came to nothing.
 func (s *Room) CountVersion(ctx context.Context, v site.Viewer, bytes int64, nothing bool) error {
 	return s.countSpent(ctx, v, spent{versions: 1}, bytes, nothing)
 }

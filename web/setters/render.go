@@ -43,8 +43,7 @@ func (s *Room) renderForm(c *fiber.Ctx) error {
 	return c.Redirect(site.ImportURL(receipt.JobID), fiber.StatusSeeOther)
 }
 
-// orderRendering stores a job that renders problems that the viewer may change, or for
-// staff all.
+// orderRendering stores a job that renders problems that the viewer may change, or for staff all.
 func (s *Room) orderRendering(c *fiber.Ctx, names []string, all bool, key site.Key) (sql.Receipt, error) {
 	ctx, v := c.UserContext(), site.ViewerOf(c)
 	var none sql.Receipt

@@ -13,9 +13,8 @@ import (
 	"deepoj/web/site"
 )
 
-// MayChange refuses whoever may not change a problem: a setter changes those that they
-// own or are a co-author of, and staff all. Nobody is refused a problem that is not
-// there.
+// MayChange refuses whoever may not change a problem: a setter changes those that they own or are a co-author of, and
+// staff all. Nobody is refused a problem that is not there.
 func (s *Room) MayChange(ctx context.Context, v site.Viewer, slug string) error {
 	if v.Staff() {
 		return nil
@@ -174,8 +173,7 @@ func (s *Room) apiHide(hidden bool) fiber.Handler {
 	}
 }
 
-// hide says whether only setters see the problem that the address names, which need
-// not be live yet.
+// hide says whether only setters see the problem that the address names, which need not be live yet.
 func (s *Room) hide(c *fiber.Ctx, hidden bool) error {
 	versions, err := s.VersionsOf(c)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package setters serves problems to those who set them: their packages and versions,
-// who may change and see them, and changing them in the browser. Plugins have a room of
-// their own, and so has what contestants see.
+// Package setters serves problems to those who set them: their packages and versions, who may change and see them, and
+// changing them in the browser. Plugins have a room of their own, and so has what contestants see.
 //
 //	addresses.go    what the room answers to
 //	clone.go        new problems, from versions of others and from samples

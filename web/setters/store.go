@@ -41,8 +41,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// bounded is a reader that fails after a number of bytes, and marks what goes wrong
-// below it.
+// bounded is a reader that fails after a number of bytes, and marks what goes wrong below it.
 type bounded struct {
 	r      io.Reader
 	left   int64
@@ -144,8 +143,7 @@ type Order struct {
 	Detail       map[string]any // likewise, beside the number of the job
 }
 
-// Order stores a job and notes who asked for it. When it returns, the job and its queue
-// row are committed.
+// Order stores a job and notes who asked for it. When it returns, the job and its queue row are committed.
 func (s *Room) Order(ctx context.Context, v site.Viewer, o Order) (none sql.Receipt, err error) {
 	payload, err := json.Marshal(o.Payload)
 	if err != nil {

@@ -18,15 +18,13 @@ import (
 	"deepoj/web/site"
 )
 
-// problemName is what short names of uploaded problems look like: they stand in
-// addresses.
+// problemName is what short names of uploaded problems look like: they stand in addresses.
 var problemName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // uploadFields are the fields of an upload besides its archive.
 var uploadFields = []string{"problem", "activate", "title", "time", "memory"}
 
-// upload is a problem package as it came in. Its archive is in the blob
-// store.
+// upload is a problem package as it came in. Its archive is in the blob store.
 type upload struct {
 	Problem  string
 	Activate bool // when it is proved
@@ -81,9 +79,8 @@ func (u *upload) set(field, value string, known []string) *judge.FieldError {
 	return nil
 }
 
-// readPackage streams the archive of a request into the blob store: a ZIP file
-// alone with the rest as query parameters, or a form whose fields come before the
-// file, in "package". Nothing is stored for whoever may not upload.
+// readPackage streams the archive of a request into the blob store: a ZIP file alone with the rest as query parameters,
+// or a form whose fields come before the file, in "package". Nothing is stored for whoever may not upload.
 func (s *Room) readPackage(c *fiber.Ctx) (upload, site.WrongFields, error) {
 	u := upload{Activate: true, Key: site.HeaderKey(c), csrf: c.Get("X-CSRF-Token")}
 	if s.Config.Blobs == nil {

@@ -36,8 +36,7 @@ func (s *Room) activate(ctx context.Context, v site.Viewer, slug, version string
 	return p, nil
 }
 
-// rollBack undoes the newest change of which version is live, and returns the one
-// that is live now.
+// rollBack undoes the newest change of which version is live, and returns the one that is live now.
 func (s *Room) rollBack(ctx context.Context, v site.Viewer, slug string) (string, error) {
 	version, err := "", sql.ErrNotFound
 	if site.PlainWord(slug) {

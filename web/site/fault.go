@@ -43,8 +43,7 @@ func (f *Fault) Error() string {
 // Unwrap returns what caused the fault, which clients never see.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Names reports whether a field is what is wrong. Nothing is with the fields of a form
-// that does not come back.
+// Names reports whether a field is what is wrong. Nothing is with the fields of a form that does not come back.
 func (f *Fault) Names(field string) bool {
 	return f != nil && (f.Field == field || slices.ContainsFunc(f.Errors, func(e FieldFault) bool { return e.Field == field }))
 }

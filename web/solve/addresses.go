@@ -12,8 +12,7 @@ import (
 // program is what may be handed in.
 var program = fiber.Map{"problem": "", "?space": "", "language": "", "?source": "", "?sources": []judge.Source{}, "?once": false, "?immediate": false, "?priority": 0, "?job_key": ""}
 
-// Addresses are the addresses of problems, of handing in and running, and of what
-// came of it.
+// Addresses are the addresses of problems, of handing in and running, and of what came of it.
 func (s *Room) Addresses() []site.Address {
 	return []site.Address{
 		{Route: "GET /", For: site.Guest, By: s.problemsPage},

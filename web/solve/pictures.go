@@ -17,8 +17,7 @@ const (
 	scoreBars   = 10 // of scores that are too many for one bar each
 )
 
-// historyPicture shows how many submissions came on each of the last days; nothing
-// if there were none.
+// historyPicture shows how many submissions came on each of the last days; nothing if there were none.
 func historyPicture(days []sql.Day, now time.Time) template.HTML {
 	if len(days) == 0 {
 		return ""
@@ -44,8 +43,7 @@ func historyPicture(days []sql.Day, now time.Time) template.HTML {
 	return c.SVG()
 }
 
-// scoresPicture shows how many authors have which best score: each score by itself,
-// or in ranges if there are too many.
+// scoresPicture shows how many authors have which best score: each score by itself, or in ranges if there are too many.
 func scoresPicture(best []sql.Best) template.HTML {
 	if len(best) == 0 {
 		return ""
@@ -79,8 +77,7 @@ func scoresPicture(best []sql.Best) template.HTML {
 
 func points(score float64) string { return site.PointsText(&score) }
 
-// testsPicture shows the CPU time of each test against the limit; nothing for one
-// test, or without a limit.
+// testsPicture shows the CPU time of each test against the limit; nothing for one test, or without a limit.
 func testsPicture(rows []testView) template.HTML {
 	if len(rows) < 2 || rows[0].Time.Limit == "" {
 		return ""

@@ -40,8 +40,7 @@ type ProblemView struct {
 	Stdin     string      // input of that run
 }
 
-// Draft is what the page of a problem shows of a version that is looked at before
-// contestants see it.
+// Draft is what the page of a problem shows of a version that is looked at before contestants see it.
 type Draft struct {
 	Version string
 	Live    bool
@@ -176,8 +175,7 @@ func (s *Room) editFrom(c *fiber.Ctx, from string, view *ProblemView) error {
 	return nil
 }
 
-// problemHere returns the problem that the address names, and the space that it is
-// in, if it names one.
+// problemHere returns the problem that the address names, and the space that it is in, if it names one.
 func (s *Room) problemHere(c *fiber.Ctx) (*judge.Problem, *judge.Space, error) {
 	if slug := c.Params("space"); slug != "" {
 		d, err := s.Desk(c.UserContext(), site.ViewerOf(c), slug, c.Params("slug"))
@@ -208,8 +206,7 @@ func (s *Room) apiProblem(c *fiber.Ctx) error {
 	return c.JSON(p)
 }
 
-// liveVersion is the live version of the problem that the address names, perhaps in a
-// space.
+// liveVersion is the live version of the problem that the address names, perhaps in a space.
 func (s *Room) liveVersion(c *fiber.Ctx) (slug, version string, err error) {
 	p, _, err := s.problemHere(c)
 	if err != nil {

@@ -34,8 +34,7 @@ type runTestView struct {
 	Listings       []site.Listing
 }
 
-// runForm handles POST /problems/:slug/runs: the program of the form on its own
-// input, or on the samples.
+// runForm handles POST /problems/:slug/runs: the program of the form on its own input, or on the samples.
 func (s *Room) runForm(c *fiber.Ctx) error {
 	given, err := FormProgram(c)
 	if err != nil {

@@ -31,8 +31,7 @@ type newRun struct {
 	payload judge.RunPayload
 }
 
-// acceptRun checks a run and stores it. When it returns, the run and its queue
-// row are committed.
+// acceptRun checks a run and stores it. When it returns, the run and its queue row are committed.
 func (s *Room) acceptRun(ctx context.Context, v site.Viewer, in newRun) (sql.Receipt, error) {
 	var none sql.Receipt
 	offers, err := s.Catalog.Runnable(ctx, in.Language)
@@ -71,8 +70,7 @@ func (s *Room) storeRun(ctx context.Context, v site.Viewer, p judge.RunPayload, 
 	return receipt, nil
 }
 
-// checkRun returns everything that is wrong with a run. Problem is nil if none is
-// named, or there is none of that name.
+// checkRun returns everything that is wrong with a run. Problem is nil if none is named, or there is none of that name.
 func checkRun(in newRun, problem *judge.Problem, offers []site.Offer, most judge.RunLimits) site.WrongFields {
 	var wrong site.WrongFields
 	if in.Problem != "" {
@@ -207,8 +205,7 @@ type runResultJSON struct {
 	Tests   []runTestJSON  `json:"tests"`
 }
 
-// runTestJSON is what a program did on a test. An output that is not UTF-8 comes
-// in Base64 besides.
+// runTestJSON is what a program did on a test. An output that is not UTF-8 comes in Base64 besides.
 type runTestJSON struct {
 	Index        int           `json:"index"`
 	Name         string        `json:"name"`

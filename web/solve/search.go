@@ -11,8 +11,7 @@ import (
 	"deepoj/web/site"
 )
 
-// SolvedChoices are what the list of problems may be restricted to by what the viewer
-// has achieved.
+// SolvedChoices are what the list of problems may be restricted to by what the viewer has achieved.
 var SolvedChoices = []string{"solved", "unsolved", "tried", "untried"}
 
 // searchNames are the query parameters of the list of problems, besides its cursor.

@@ -73,8 +73,7 @@ var (
 	formFields     = site.FieldNames{Problem: "problem", Language: "language", Source: "source", Key: "key"}
 )
 
-// accept checks a program and stores it. When it returns, the submission and its
-// queue row are committed.
+// accept checks a program and stores it. When it returns, the submission and its queue row are committed.
 func (s *Room) accept(ctx context.Context, v site.Viewer, in Program) (sql.Receipt, error) {
 	receipt, err := s.store(ctx, v, in)
 	status, reason := "stored", ""
@@ -100,8 +99,7 @@ func (s *Room) store(ctx context.Context, v site.Viewer, in Program) (sql.Receip
 	return receipt, nil
 }
 
-// prepare checks a program and returns what is to be stored, and the space that it
-// goes to, if any.
+// prepare checks a program and returns what is to be stored, and the space that it goes to, if any.
 func (s *Room) prepare(ctx context.Context, v site.Viewer, in Program) (n sql.NewJob, space *judge.Space, err error) {
 	problem, space, err := s.problemOf(ctx, v, in)
 	if err != nil {
@@ -133,8 +131,7 @@ func (s *Room) prepare(ctx context.Context, v site.Viewer, in Program) (n sql.Ne
 	return n, space, err
 }
 
-// CheckProgram returns everything that is wrong with a program. Problem is nil if
-// there is none of that name.
+// CheckProgram returns everything that is wrong with a program. Problem is nil if there is none of that name.
 func CheckProgram(in Program, problem *judge.Problem, offers []site.Offer) site.WrongFields {
 	var wrong site.WrongFields
 	limit := int64(defaultCodeKiB)
@@ -170,8 +167,7 @@ func checkLanguage(in Program, problem *judge.Problem, offers []site.Offer) *jud
 	return nil
 }
 
-// allows reports whether a problem may be solved in a language. Answers are taken
-// only by a problem that says so.
+// allows reports whether a problem may be solved in a language. Answers are taken only by a problem that says so.
 func allows(p *judge.Problem, language string) bool {
 	return len(p.Languages) == 0 && language != judge.AnswerLanguage || slices.Contains(p.Languages, language)
 }
@@ -225,8 +221,7 @@ func checkText(field, text string) *judge.FieldError {
 	return nil
 }
 
-// NameSources gives sources that came without a file name the one that the language
-// knows.
+// NameSources gives sources that came without a file name the one that the language knows.
 func (in *Program) NameSources(offers []site.Offer) {
 	name := "main"
 	for _, o := range offers {
@@ -345,8 +340,7 @@ func (s *Room) problemOf(ctx context.Context, v site.Viewer, in Program) (*judge
 	return problem, nil, nil
 }
 
-// checkSpace returns what a space has against a program, besides when it comes.
-// Space is nil outside of spaces.
+// checkSpace returns what a space has against a program, besides when it comes. Space is nil outside of spaces.
 func checkSpace(in Program, v site.Viewer, problem *judge.Problem, space *judge.Space) (wrong site.WrongFields) {
 	if space == nil {
 		if problem != nil && problem.Hidden && !v.Setter() {

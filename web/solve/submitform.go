@@ -44,8 +44,7 @@ func FormProgram(c *fiber.Ctx) (Program, error) {
 	return in, nil
 }
 
-// formFiles reads the files of a form. A browser sends an empty one where none was
-// chosen.
+// formFiles reads the files of a form. A browser sends an empty one where none was chosen.
 func formFiles(c *fiber.Ctx) (files []judge.Source, err error) {
 	form, err := c.MultipartForm()
 	if err != nil {

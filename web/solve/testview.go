@@ -77,8 +77,7 @@ type failureView struct {
 	Input, Want, Got site.Listing
 }
 
-// showTests fills groups, rows and failed samples. Total may be more than there
-// are tests yet.
+// showTests fills groups, rows and failed samples. Total may be more than there are tests yet.
 func (view *SubmissionView) showTests(tests []judge.TestResult, total int, groups []judge.GroupResult, p *judge.Problem, v site.Viewer) {
 	view.Total = max(total, len(tests))
 	for _, t := range tests {
@@ -210,8 +209,7 @@ type lineView struct {
 	Marks []judge.Diagnostic
 }
 
-// showSources splits sources into lines and puts the compiler's diagnostics
-// where they belong.
+// showSources splits sources into lines and puts the compiler's diagnostics where they belong.
 func showSources(sources []judge.Source, compile *judge.Compile) []sourceView {
 	var out []sourceView
 	for i, source := range sources {

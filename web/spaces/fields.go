@@ -33,8 +33,7 @@ var (
 // spaceSettings are the fields of the settings of a space.
 var spaceSettings = []string{"title", "description", "opens_at", "closes_at", "languages", "max_source_kib", "max_waiting", "per_minute", "listed"}
 
-// readSpace changes the settings of a space to those that the JSON names. A time
-// that is null is none.
+// readSpace changes the settings of a space to those that the JSON names. A time that is null is none.
 func readSpace(f *site.Fields, space *judge.Space) {
 	if f.Has("title") {
 		space.Title = f.Text("title")

@@ -208,8 +208,7 @@ func (s *Room) showMembers(c *fiber.Ctx, status int, view spaceMembersView) erro
 	return s.Page(c, status, "spacemembers", space.Title, view)
 }
 
-// putMembersForm handles POST /spaces/:space/members: all names that were pasted
-// get the role.
+// putMembersForm handles POST /spaces/:space/members: all names that were pasted get the role.
 func (s *Room) putMembersForm(c *fiber.Ctx) error {
 	view := spaceMembersView{Names: c.FormValue("names"), Role: judge.SpaceRole(c.FormValue("role"))}
 	err := s.putMembers(c, words(view.Names), view.Role, nil)

@@ -11,16 +11,14 @@ import (
 	"deepoj/web/statement"
 )
 
-// printView is a set of problems as it is printed: one after the other, each on sheets
-// of its own.
+// printView is a set of problems as it is printed: one after the other, each on sheets of its own.
 type printView struct {
 	Space      site.SpaceView
 	Statements []statement.View
 	Left       int // problems that the viewer does not see just now
 }
 
-// printPage handles GET /spaces/:space/print: the problems of a space in order, for
-// whoever may see each of them.
+// printPage handles GET /spaces/:space/print: the problems of a space in order, for whoever may see each of them.
 func (s *Room) printPage(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.SeeSpaceProblems)
 	if err != nil {
@@ -50,8 +48,7 @@ func (s *Room) printPage(c *fiber.Ctx) error {
 	return s.Page(c, fiber.StatusOK, "print", space.Title, view)
 }
 
-// printed is a statement on paper. One that is not in the language that was asked for is
-// in that which fits best.
+// printed is a statement on paper. One that is not in the language that was asked for is in that which fits best.
 func (s *Room) printed(c *fiber.Ctx, p *judge.Problem, base string) (statement.View, error) {
 	v, err := statement.Of(s.Site, c, p, base, site.ProblemURL("", p.Slug)+"/files", false)
 	v.Printing = true

@@ -1,5 +1,4 @@
-// Package spaces serves courses and contests: who takes part in which problems, when,
-// and what each achieved.
+// Package spaces serves courses and contests: who takes part in which problems, when, and what each achieved.
 //
 //	addresses.go  what the room answers to
 //	fields.go     settings, members and problems as they come in, and what is wrong with them
@@ -23,8 +22,7 @@ type Room struct {
 	solve  *solve.Room
 }
 
-// New makes the room. Accounts are asked for a proof by one room, and submissions shown
-// by another.
+// New makes the room. Accounts are asked for a proof by one room, and submissions shown by another.
 func New(shared *site.Site, accounts *people.Room, submissions *solve.Room) *Room {
 	return &Room{shared, accounts, submissions}
 }

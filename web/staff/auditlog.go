@@ -110,8 +110,7 @@ func (s *Room) auditPage(c *fiber.Ctx) error {
 	return s.Page(c, fiber.StatusOK, "audit", "Audit log", view)
 }
 
-// subjectURL is the page of what an entry of the audit log is about; "" if it has
-// none.
+// subjectURL is the page of what an entry of the audit log is about; "" if it has none.
 func subjectURL(subject string) string {
 	kind, name, _ := strings.Cut(subject, ":")
 	switch kind {
@@ -131,8 +130,7 @@ func subjectURL(subject string) string {
 	return ""
 }
 
-// detailText writes the members of a JSON object for people: by their names,
-// without those that are null.
+// detailText writes the members of a JSON object for people: by their names, without those that are null.
 func detailText(raw json.RawMessage) string {
 	var members map[string]any
 	if len(raw) == 0 || json.Unmarshal(raw, &members) != nil {

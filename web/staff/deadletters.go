@@ -65,8 +65,7 @@ func (s *Room) apiDeadLetters(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"dead_letters": out})
 }
 
-// apiDeadLetter handles GET /api/v1/dlq/:id: the newest dead letter of a job with the
-// attempts that led to it.
+// apiDeadLetter handles GET /api/v1/dlq/:id: the newest dead letter of a job with the attempts that led to it.
 func (s *Room) apiDeadLetter(c *fiber.Ctx) error {
 	letter, found, err := s.deadLetterOf(c)
 	if err != nil {
@@ -79,8 +78,7 @@ func (s *Room) apiDeadLetter(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"dead_letter": deadLetterJSON(letter), "attempts": attempts})
 }
 
-// deadLetterOf returns the newest dead letter of the job that the address names, with
-// the attempts that led to it.
+// deadLetterOf returns the newest dead letter of the job that the address names, with the attempts that led to it.
 func (s *Room) deadLetterOf(c *fiber.Ctx) (letter sql.DeadLetter, attempts []sql.Attempt, err error) {
 	id, err := site.IDOf(c)
 	if err != nil {
@@ -121,8 +119,7 @@ func (s *Room) apiReplayAll(c *fiber.Ctx) error {
 	return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"reason": reason, "jobs": n})
 }
 
-// replayAll has all dead jobs judged again that were given up for a reason, and
-// returns how many.
+// replayAll has all dead jobs judged again that were given up for a reason, and returns how many.
 func (s *Room) replayAll(c *fiber.Ctx, reason string) (int, error) {
 	if !site.PlainWord(reason) {
 		return 0, site.WrongField("reason", site.ReasonInvalid, "Name the reason of the dead letters, such as max_tries.")
@@ -155,8 +152,7 @@ func (s *Room) apiDiscard(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"job_id": id, "resolution": "discarded"})
 }
 
-// replay has the dead job that the address names judged again, and returns its
-// new generation.
+// replay has the dead job that the address names judged again, and returns its new generation.
 func (s *Room) replay(c *fiber.Ctx) (id int64, generation int32, err error) {
 	if id, err = site.IDOf(c); err != nil {
 		return 0, 0, err

@@ -23,8 +23,7 @@ type languageJSON struct {
 	Withdrawn bool   `json:"withdrawn,omitempty"` // staff took it off the list
 }
 
-// apiLanguages lists languages; one that cannot be submitted in is not available
-// and says why.
+// apiLanguages lists languages; one that cannot be submitted in is not available and says why.
 func (s *Room) apiLanguages(c *fiber.Ctx) error {
 	offers, err := s.Catalog.Languages(c.UserContext())
 	if err != nil {

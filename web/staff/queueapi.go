@@ -22,8 +22,7 @@ type waitingJSON struct {
 	Place     *job.PlaceJSON `json:"place,omitempty"`
 }
 
-// reservations answers GET /api/v1/queue?group=: what waits of one submitter.
-// Contestants may ask only for themselves.
+// reservations answers GET /api/v1/queue?group=: what waits of one submitter. Contestants may ask only for themselves.
 func (s *Room) reservations(c *fiber.Ctx, group string) error {
 	v := site.ViewerOf(c)
 	if !site.PlainWord(group) {

@@ -27,8 +27,7 @@ type moveAnswer struct {
 	Undone string    // what was undone
 }
 
-// move does with a waiting job what the verb says; before is the job that it is
-// moved before.
+// move does with a waiting job what the verb says; before is the job that it is moved before.
 func (s *Room) move(ctx context.Context, verb string, id, before int64, by string) (m moveAnswer, err error) {
 	switch verb {
 	case "release":
@@ -49,8 +48,7 @@ func (s *Room) move(ctx context.Context, verb string, id, before int64, by strin
 	return m, err
 }
 
-// apiMove returns the handler of POST /api/v1/submissions/:id/VERB, which moves
-// a waiting submission.
+// apiMove returns the handler of POST /api/v1/submissions/:id/VERB, which moves a waiting submission.
 func (s *Room) apiMove(verb string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		id, err := site.IDOf(c)
@@ -143,8 +141,7 @@ func (s *Room) moveForm(c *fiber.Ctx) error {
 // maxMoves bounds the jobs that one form moves.
 const maxMoves = 200
 
-// chosenJobs returns the jobs whose boxes are ticked, and those whose numbers are
-// written.
+// chosenJobs returns the jobs whose boxes are ticked, and those whose numbers are written.
 func chosenJobs(c *fiber.Ctx) ([]int64, *judge.FieldError) {
 	var words []string
 	for _, value := range c.Request().PostArgs().PeekMulti("job") {

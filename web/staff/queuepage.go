@@ -97,8 +97,7 @@ func (s *Room) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
 	return s.Page(c, status, "queue", "Queue", view)
 }
 
-// queueForStaff lists the front of a queue and pool, or what a submitter has in
-// them.
+// queueForStaff lists the front of a queue and pool, or what a submitter has in them.
 func (s *Room) queueForStaff(c *fiber.Ctx, view *queueView) (found []judge.QueueRow, err error) {
 	ctx := c.UserContext()
 	view.Queue, view.Pool, view.Group = c.Query("queue", judge.DefaultQueue), c.Query("pool", judge.DefaultPool), c.Query("group")

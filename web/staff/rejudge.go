@@ -9,8 +9,7 @@ import (
 	"deepoj/web/site"
 )
 
-// rejudge has the submission that the address names judged again, and returns
-// its new generation.
+// rejudge has the submission that the address names judged again, and returns its new generation.
 func (s *Room) rejudge(c *fiber.Ctx) (*judge.Submission, int32, error) {
 	sub, err := s.job.SubmissionFor(c)
 	if err != nil {

@@ -51,16 +51,14 @@ type changeJSON struct {
 	AfterScore  *float64      `json:"after_score,omitempty"`
 }
 
-// turnJSON is how many judgings of a set turned one verdict into another, or kept
-// it.
+// turnJSON is how many judgings of a set turned one verdict into another, or kept it.
 type turnJSON struct {
 	Before judge.Verdict `json:"before"`
 	After  judge.Verdict `json:"after"`
 	Count  int64         `json:"count"`
 }
 
-// apiStartRejudge handles POST /api/v1/rejudgings. The header Idempotency-Key
-// makes repeated requests one set.
+// apiStartRejudge handles POST /api/v1/rejudgings. The header Idempotency-Key makes repeated requests one set.
 func (s *Room) apiStartRejudge(c *fiber.Ctx) error {
 	f, err := site.ReadFields(c, "reason", "problem", "language", "author", "verdict", "job_ids")
 	if err != nil {
@@ -157,8 +155,7 @@ func (s *Room) apiRejudging(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"rejudging": publicSet(set), "matrix": matrix, "changes": changes})
 }
 
-// apiResolveRejudge returns the handler of POST /api/v1/rejudgings/:id/apply and
-// cancel.
+// apiResolveRejudge returns the handler of POST /api/v1/rejudgings/:id/apply and cancel.
 func (s *Room) apiResolveRejudge(apply bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		id, err := s.resolveRejudge(c, apply)

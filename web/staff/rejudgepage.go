@@ -212,8 +212,7 @@ func (s *Room) rejudgingPage(c *fiber.Ctx) error {
 	return s.Page(c, fiber.StatusOK, "rejudging", fmt.Sprintf("Rejudge set %d", id), view)
 }
 
-// resolveRejudgeForm returns the handler of POST /rejudgings/:id/apply and
-// cancel.
+// resolveRejudgeForm returns the handler of POST /rejudgings/:id/apply and cancel.
 func (s *Room) resolveRejudgeForm(apply bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		id, err := s.resolveRejudge(c, apply)

@@ -1,6 +1,5 @@
-// Package staff answers for the queue and for whoever looks after it: what waits and
-// runs, workers and languages, jobs that were given up, judging again, and what people
-// with privileges did.
+// Package staff answers for the queue and for whoever looks after it: what waits and runs, workers and languages, jobs
+// that were given up, judging again, and what people with privileges did.
 //
 //	addresses.go    what the room answers to
 //	auditlog.go     what people with privileges did

@@ -59,9 +59,8 @@ func (s *Room) apiWorkers(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"workers": out})
 }
 
-// workers returns the workers that are alive, and if all are wanted those that
-// were seen within a week, with what each has under way. Those that are silent
-// come last.
+// workers returns the workers that are alive, and if all are wanted those that were seen within a week, with what each
+// has under way. Those that are silent come last.
 func (s *Room) workers(ctx context.Context, all bool) ([]workerJSON, error) {
 	live, err := s.Config.Live(ctx)
 	if err != nil {
@@ -130,8 +129,7 @@ type speedText struct {
 	Slow  bool // so much slower that verdicts may differ
 }
 
-// slowShare is the share of the fastest below which a worker counts as slow, in
-// percent.
+// slowShare is the share of the fastest below which a worker counts as slow, in percent.
 const slowShare = 80
 
 // Speed says how fast a worker is beside those of its pool; nil = nobody measured it.

@@ -34,12 +34,10 @@ var (
 	documentName = regexp.MustCompile(`^[0-9a-f]{64}\.pdf$`)
 )
 
-// VersionOf says which version of which problem an address is about, if the viewer may
-// see it.
+// VersionOf says which version of which problem an address is about, if the viewer may see it.
 type VersionOf func(*fiber.Ctx) (slug, version string, err error)
 
-// Pictures handles GET …/pictures/:name: a picture of a version, for whoever sees its
-// page.
+// Pictures handles GET …/pictures/:name: a picture of a version, for whoever sees its page.
 func Pictures(s *site.Site, of VersionOf) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		f, err := pageFile(s, c, of, pictureName, "picture")
@@ -65,8 +63,7 @@ func Documents(s *site.Site, of VersionOf) fiber.Handler {
 	}
 }
 
-// pageFile returns the file that the address names, if the pages of the version show
-// it.
+// pageFile returns the file that the address names, if the pages of the version show it.
 func pageFile(s *site.Site, c *fiber.Ctx, of VersionOf, names *regexp.Regexp, what string) (*judge.PageFile, error) {
 	slug, version, err := of(c)
 	if err != nil {

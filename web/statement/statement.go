@@ -1,6 +1,5 @@
-// Package statement shows the statement of a version of a problem: its text in the
-// language that somebody reads, its samples, and the pictures, documents and files that
-// come with it. Who may see a version, its callers say.
+// Package statement shows the statement of a version of a problem: its text in the language that somebody reads, its
+// samples, and the pictures, documents and files that come with it. Who may see a version, its callers say.
 package statement
 
 import (
@@ -21,8 +20,7 @@ import (
 	"deepoj/web/site"
 )
 
-// View is a statement as contestants see it, on the page of its problem, in a
-// preview and in print.
+// View is a statement as contestants see it, on the page of its problem, in a preview and in print.
 type View struct {
 	Problem  *judge.Problem
 	Label    string // such as "A", in a set of problems
@@ -71,8 +69,7 @@ func newView(p *judge.Problem, base, files string) View {
 	return v
 }
 
-// Of is the view of a problem with its statement in the language that the request is
-// for: see [Speak].
+// Of is the view of a problem with its statement in the language that the request is for: see [Speak].
 func Of(s *site.Site, c *fiber.Ctx, p *judge.Problem, base, files string, strict bool) (View, error) {
 	text, err := Speak(s, c, p, base, strict)
 	if err != nil {
@@ -83,8 +80,7 @@ func Of(s *site.Site, c *fiber.Ctx, p *judge.Problem, base, files string, strict
 	return v, nil
 }
 
-// ownName is what people who speak a language call it; its tag if that is not
-// known.
+// ownName is what people who speak a language call it; its tag if that is not known.
 func ownName(tag string) string {
 	t, err := language.Parse(tag)
 	if err != nil {
@@ -93,10 +89,9 @@ func ownName(tag string) string {
 	return site.OrElse(display.Self.Name(t), tag)
 }
 
-// Speak gives the problem the statement of its version that the request is for: in the
-// language that ?lang= names, else the one that the browser wants most, else English,
-// else the first. To name one that is not there is refused, if that is strict. Pictures
-// get addresses below base. It returns the document's text.
+// Speak gives the problem the statement of its version that the request is for: in the language that ?lang= names, else
+// the one that the browser wants most, else English, else the first. To name one that is not there is refused, if that
+// is strict. Pictures get addresses below base. It returns the document's text.
 func Speak(s *site.Site, c *fiber.Ctx, p *judge.Problem, base string, strict bool) (text string, err error) {
 	ctx := c.UserContext()
 	if p.Statements, err = s.Store.StatementLanguages(ctx, p.Slug, p.Version); err != nil {

@@ -32,8 +32,7 @@ func AtFault(err error) bool {
 	return fault
 }
 
-// UnavailableError says that this machine cannot judge a language, or lacks a
-// tool that a package needs.
+// UnavailableError says that this machine cannot judge a language, or lacks a tool that a package needs.
 type UnavailableError struct {
 	What   string // such as "the language rust"
 	Reason string // such as "rustc is not installed"
@@ -57,8 +56,7 @@ func Fits(ran sandbox.Result, err error) (sandbox.Result, error) {
 	return ran, err
 }
 
-// Theirs makes what the sandbox says of unfit files and programs of the judges a
-// fault of the package.
+// Theirs makes what the sandbox says of unfit files and programs of the judges a fault of the package.
 func Theirs(name string, ran sandbox.Result, err error) error {
 	ran, err = Fits(ran, err)
 	if err == nil && ran.Verdict == sandbox.SE && ran.Unfit {

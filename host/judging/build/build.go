@@ -20,8 +20,7 @@ import (
 	"deepoj/sandbox"
 )
 
-// The limits of compiling, where the adapter asks for nothing, and of what it
-// leaves.
+// The limits of compiling, where the adapter asks for nothing, and of what it leaves.
 const (
 	CompileCPU       = 20 * time.Second
 	compileMemory    = 1 << 30
@@ -118,8 +117,7 @@ func (b *Builder) Factor(language string) float64 {
 	return 1
 }
 
-// addOptions gives the compiler further arguments, before the first file that it
-// compiles.
+// addOptions gives the compiler further arguments, before the first file that it compiles.
 func addOptions(plan *abi.Plan, options []string) {
 	if len(options) == 0 {
 		return

@@ -42,25 +42,21 @@ type Config struct {
 	Plugins *plugin.Runtime // runs checkers and adapters; required
 	Blobs   blob.Store      // holds the packages; required
 
-	// Adapters are the modules of the language adapters by language id.
-	// Required.
+	// Adapters are the modules of the language adapters by language id. Required.
 	Adapters map[string][]byte
 
 	// Checker returns the module of a standard checker by name. Required.
 	Checker func(name string) ([]byte, error)
 
-	// Uploaded returns the uploaded plugins of a kind (checker, interactor or
-	// toolchain) that are active now; their modules are in Blobs. An active
-	// adapter stands in for one of Adapters. Defaults to none.
+	// Uploaded returns the uploaded plugins of a kind (checker, interactor or toolchain) that are active now; their
+	// modules are in Blobs. An active adapter stands in for one of Adapters. Defaults to none.
 	Uploaded func(ctx context.Context, kind string) ([]judge.Plugin, error)
 
-	// SDK is what C++ plugins are compiled with: include/ and exceptions.cpp.
-	// Required.
+	// SDK is what C++ plugins are compiled with: include/ and exceptions.cpp. Required.
 	SDK fs.FS
 
-	// CacheDir is a folder of this machine for compiled programs and checkers.
-	// What is in it is trusted: nobody else may write there. It may be deleted
-	// while nothing runs. Required.
+	// CacheDir is a folder of this machine for compiled programs and checkers. What is in it is trusted: nobody
+	// else may write there. It may be deleted while nothing runs. Required.
 	CacheDir string
 
 	// CacheBytes bounds what is kept in CacheDir. Defaults to 2 GiB.
@@ -172,8 +168,7 @@ func New(cfg Config) (*Builder, error) {
 	return b, cfg.Registerer.Register(b.builds)
 }
 
-// Once returns what made makes of what of, which is encodable as JSON, or made of it
-// before.
+// Once returns what made makes of what of, which is encodable as JSON, or made of it before.
 func (b *Builder) Once(ctx context.Context, of any, made func() ([]sandbox.File, error)) ([]sandbox.File, error) {
 	k, err := key(of)
 	if err != nil {

@@ -19,9 +19,8 @@ import (
 	"deepoj/sandbox"
 )
 
-// cache keeps files that were expensive to build, by a key that names everything
-// they depend on. An entry is one file: the SHA-256 of the rest, then a tar. A
-// damaged entry counts as absent.
+// cache keeps files that were expensive to build, by a key that names everything they depend on. An entry is one file:
+// the SHA-256 of the rest, then a tar. A damaged entry counts as absent.
 type cache struct {
 	dir string
 	max int64 // bytes
@@ -96,8 +95,7 @@ func (c *cache) get(key string, what any) ([]sandbox.File, bool) {
 	return files, described
 }
 
-// put stores an entry. It removes the entries that were not used for longest
-// when there is too much.
+// put stores an entry. It removes the entries that were not used for longest when there is too much.
 func (c *cache) put(key string, what any, files []sandbox.File) error {
 	described, err := json.Marshal(what)
 	if err != nil {

@@ -68,9 +68,8 @@ func (b *Builder) lacks(ctx context.Context, r recipe, files []sandbox.File, sai
 	return nil
 }
 
-// Compilers says for each language of plugins whether its sources can be compiled on
-// this machine, and if not what is missing. They are tried on a program of one line,
-// once for each version of a compiler.
+// Compilers says for each language of plugins whether its sources can be compiled on this machine, and if not what is
+// missing. They are tried on a program of one line, once for each version of a compiler.
 func (b *Builder) Compilers(ctx context.Context) []judge.Language {
 	var all []judge.Language
 	for _, t := range trials {
@@ -92,8 +91,7 @@ func (b *Builder) Compilers(ctx context.Context) []judge.Language {
 	return all
 }
 
-// try compiles a trial. The tool chain of Go has no parts that could be missing, and
-// takes long.
+// try compiles a trial. The tool chain of Go has no parts that could be missing, and takes long.
 func (b *Builder) try(ctx context.Context, t trial) ([]byte, judge.Compile, error) {
 	if t.id != "go" {
 		return b.CompilePlugin(ctx, t.files())

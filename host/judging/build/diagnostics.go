@@ -25,8 +25,7 @@ var (
 	javacFormat = regexp.MustCompile(`^(?P<file>[^:\s][^:]*\.java):(?P<line>\d+): (?:(?P<severity>error|warning): )?(?P<message>.*)$`)
 )
 
-// diagnose reads a compiler's words. An adapter that fails to is no obstacle:
-// the words themselves are shown anyway.
+// diagnose reads a compiler's words. An adapter that fails to is no obstacle: the words themselves are shown anyway.
 func (b *Builder) diagnose(ctx context.Context, p *Program, sources []abi.Source, out, errs string) ([]judge.Diagnostic, error) {
 	var ds []judge.Diagnostic
 	switch f := p.Plan.Diagnostics; f.Name {
@@ -67,8 +66,7 @@ func (b *Builder) diagnose(ctx context.Context, p *Program, sources []abi.Source
 	return ds, nil
 }
 
-// submitted returns the name under which a file of the box was handed in. Other
-// files keep theirs.
+// submitted returns the name under which a file of the box was handed in. Other files keep theirs.
 func (p *Program) submitted(name string, sources []abi.Source) string {
 	short := path.Clean(strings.TrimPrefix(name, "/box/"))
 	for _, f := range p.Plan.Files {
@@ -79,8 +77,7 @@ func (p *Program) submitted(name string, sources []abi.Source) string {
 	return runner.Clean(name)
 }
 
-// parse matches each line with a pattern that has the named groups file, line,
-// col, severity and message.
+// parse matches each line with a pattern that has the named groups file, line, col, severity and message.
 func parse(re *regexp.Regexp, text string) []judge.Diagnostic {
 	var ds []judge.Diagnostic
 	for line := range strings.Lines(text) {
@@ -107,8 +104,7 @@ func parse(re *regexp.Regexp, text string) []judge.Diagnostic {
 	return ds
 }
 
-// columns finds the columns of javac's messages: two lines below a message a
-// caret stands under the place.
+// columns finds the columns of javac's messages: two lines below a message a caret stands under the place.
 func columns(ds []judge.Diagnostic, text string) []judge.Diagnostic {
 	lines := strings.Split(text, "\n")
 	at := 0

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// keyLocks lets one goroutine at a time work on what a key names; the others wait
-// and then find the work done.
+// keyLocks lets one goroutine at a time work on what a key names; the others wait and then find the work done.
 type keyLocks struct {
 	mu   *sync.Mutex
 	keys map[string]*keyLock

@@ -46,8 +46,7 @@ func (p *Program) Refuse(why string) {
 	p.Compile.OK, p.Compile.Output, p.Message = false, why, why
 }
 
-// Beside returns files and those that lie beside them. None of these takes the
-// place of one of files.
+// Beside returns files and those that lie beside them. None of these takes the place of one of files.
 func Beside(others, files []sandbox.File) []sandbox.File {
 	others = slices.DeleteFunc(slices.Clone(others), func(o sandbox.File) bool {
 		return slices.ContainsFunc(files, func(f sandbox.File) bool { return f.Path == o.Path })

@@ -18,8 +18,7 @@ const (
 	compileScript = "compile"
 )
 
-// Scripts returns the program that files compile and run themselves, with the
-// tools of every language at hand.
+// Scripts returns the program that files compile and run themselves, with the tools of every language at hand.
 func (b *Builder) Scripts(ctx context.Context, pkg *problem.Package, x Extra) (*Program, error) {
 	module := &plugin.Module{Digest: "scripts"}
 	tc := &Toolchain{ID: "scripts", Module: module, versions: map[string]abi.ToolVersion{}}

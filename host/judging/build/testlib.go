@@ -9,14 +9,12 @@ import (
 	"deepoj/sandbox"
 )
 
-// testlibHeader is the header that setters bring for checkers in C++. Its functions
-// are not inline and it has a state of its own, so one source of a program may
-// include it, and no other may be made to.
+// testlibHeader is the header that setters bring for checkers in C++. Its functions are not inline and it has a state
+// of its own, so one source of a program may include it, and no other may be made to.
 const testlibHeader = "testlib.h"
 
-// wrapTestlib lets each testlib.h among files compile for WASI. Whatever includes it,
-// from wherever, finds in its place the header with what deepoj/begin.h and
-// deepoj/end.h of the SDK put around it. Sources that do not include it are
+// wrapTestlib lets each testlib.h among files compile for WASI. Whatever includes it, from wherever, finds in its place
+// the header with what deepoj/begin.h and deepoj/end.h of the SDK put around it. Sources that do not include it are
 // compiled as they are.
 func wrapTestlib(files []sandbox.File) []sandbox.File {
 	all := slices.Clone(files)

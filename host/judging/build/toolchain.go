@@ -37,9 +37,8 @@ type probe struct {
 	version string
 }
 
-// question is all that the version of a tool depends on. It is the key under
-// which the answer outlives the process: a compiler may take seconds to say its
-// version. The file counts as another when its inode changed, because package
+// question is all that the version of a tool depends on. It is the key under which the answer outlives the process: a
+// compiler may take seconds to say its version. The file counts as another when its inode changed, because package
 // managers set the times of what they install (npm the same for every version).
 type question struct {
 	Tool, Path string
@@ -68,8 +67,7 @@ func questionFor(tool abi.Tool, path string) (question, error) {
 	return q, nil
 }
 
-// Toolchain returns a language with the versions of its tools, or an
-// [*blame.UnavailableError].
+// Toolchain returns a language with the versions of its tools, or an [*blame.UnavailableError].
 func (b *Builder) Toolchain(ctx context.Context, id string) (*Toolchain, error) {
 	wasm := b.adapter(id)
 	if wasm == nil {
@@ -131,9 +129,8 @@ func remedy(tool abi.Tool) string {
 	return "apt-get install " + tool.Package
 }
 
-// version asks a tool for its version, in the sandbox and with the other tools at
-// hand, unless that was done, by this process or an earlier one, and the tool has
-// not changed.
+// version asks a tool for its version, in the sandbox and with the other tools at hand, unless that was done, by this
+// process or an earlier one, and the tool has not changed.
 func (b *Builder) version(ctx context.Context, tool abi.Tool, others ...string) (string, error) {
 	where, err := b.Find(ctx, tool)
 	if err != nil {
@@ -193,8 +190,7 @@ func (b *Builder) learn(ctx context.Context, tool abi.Tool, path string, others 
 	return m[1], nil
 }
 
-// ask runs a tool with the arguments that make it print its version, and returns
-// what it prints.
+// ask runs a tool with the arguments that make it print its version, and returns what it prints.
 func (b *Builder) ask(ctx context.Context, tool abi.Tool, others []string) (said string, err error) {
 	box, err := b.cfg.Sandbox.Box(ctx)
 	if err != nil {
@@ -245,10 +241,9 @@ func (tc *Toolchain) Explain(err error) error {
 	return err
 }
 
-// Languages returns every language that has an adapter, ordered by id, with the
-// version of its tool chain, or with the reason why it is unavailable and what
-// would mend it. Tools are run only when they are new or have changed.
-// Adapters that were uploaded and activated since are taken up here.
+// Languages returns every language that has an adapter, ordered by id, with the version of its tool chain, or with the
+// reason why it is unavailable and what would mend it. Tools are run only when they are new or have changed. Adapters
+// that were uploaded and activated since are taken up here.
 func (b *Builder) Languages(ctx context.Context) []judge.Language {
 	ids := b.lookAtAdapters(ctx)
 	all := make([]judge.Language, len(ids))
@@ -286,9 +281,8 @@ func (b *Builder) describe(ctx context.Context, id string) judge.Language {
 	return l
 }
 
-// commandLine returns how the adapter's own example is compiled, or run where
-// nothing is compiled, as shown to people. Loading all adapters to ask them takes
-// seconds at a start, and they say the same as long as the tools are the same.
+// commandLine returns how the adapter's own example is compiled, or run where nothing is compiled, as shown to people.
+// Loading all adapters to ask them takes seconds at a start, and they say the same as long as the tools are the same.
 func (b *Builder) commandLine(ctx context.Context, tc *Toolchain) (string, error) {
 	kept, err := key(struct {
 		Command string

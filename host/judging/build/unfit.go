@@ -14,11 +14,10 @@ import (
 	"deepoj/sandbox"
 )
 
-// What a submission's own files make impossible is the submission's fault: a name
-// that no file system takes, a file where another one needs a folder, a compiler
-// that leaves too much or no program. Before and while the program is compiled that
-// is a compile error, and afterwards a run-time error. It is never a failure of the
-// platform, which would only try the same again.
+// What a submission's own files make impossible is the submission's fault: a name that no file system takes, a file
+// where another one needs a folder, a compiler that leaves too much or no program. Before and while the program is
+// compiled that is a compile error, and afterwards a run-time error. It is never a failure of the platform, which would
+// only try the same again.
 
 // What file systems take, and less of everything than the sandbox takes: programs of
 // the judges are shown the files of a submission among others, in a folder.
@@ -61,8 +60,7 @@ func Unplaceable(files []sandbox.File) string {
 	return ""
 }
 
-// unstartable says why what a compiler left cannot be started as a plan wants; "" if
-// it can, as far as can be seen.
+// unstartable says why what a compiler left cannot be started as a plan wants; "" if it can, as far as can be seen.
 func unstartable(run abi.Step, files []sandbox.File) string {
 	if run.Program == "" || path.IsAbs(run.Program) {
 		return ""
@@ -80,10 +78,9 @@ func unstartable(run abi.Step, files []sandbox.File) string {
 	return "the compiler left no program"
 }
 
-// unreadable decides whose fault it is that a plan failed, with an error that is a
-// [*plugin.Error] or says what is wrong with the plan. An adapter that plans its own
-// example is well: then it is this submission that cannot be planned for, p is a
-// compile error, and the error is nil.
+// unreadable decides whose fault it is that a plan failed, with an error that is a [*plugin.Error] or says what is
+// wrong with the plan. An adapter that plans its own example is well: then it is this submission that cannot be planned
+// for, p is a compile error, and the error is nil.
 func (b *Builder) unreadable(ctx context.Context, p *Program, fault error) error {
 	if errors.Is(fault, plugin.ErrPatience) {
 		return fault

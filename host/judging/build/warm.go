@@ -15,9 +15,8 @@ import (
 	"deepoj/sandbox"
 )
 
-// A language whose compiler is slow without a cache has the options "cache" (the
-// absolute path, in the box, of a folder with the cache) and "prepare" (plan to
-// fill it). The cache is filled once for each version of the tools, from nothing
+// A language whose compiler is slow without a cache has the options "cache" (the absolute path, in the box, of a folder
+// with the cache) and "prepare" (plan to fill it). The cache is filled once for each version of the tools, from nothing
 // but the adapter's own files, and every program gets a copy of its own.
 
 const (
@@ -77,8 +76,7 @@ func (tc *Toolchain) wantsCache() bool {
 	return schema.Properties["cache"] != nil && schema.Properties["prepare"] != nil
 }
 
-// warmth returns the cache of a language, filling it if that was not done yet. A
-// language without one has none.
+// warmth returns the cache of a language, filling it if that was not done yet. A language without one has none.
 func (b *Builder) warmth(ctx context.Context, tc *Toolchain) (warmth, error) {
 	if !tc.wantsCache() {
 		return warmth{}, nil
@@ -100,8 +98,7 @@ func (b *Builder) warmth(ctx context.Context, tc *Toolchain) (warmth, error) {
 	return w, err
 }
 
-// fill runs the adapter's plan for filling the cache. A plan that fails leaves
-// an empty cache, which is slow and right.
+// fill runs the adapter's plan for filling the cache. A plan that fails leaves an empty cache, which is slow and right.
 func (b *Builder) fill(ctx context.Context, tc *Toolchain, options map[string]string) (files []sandbox.File, err error) {
 	prepare := map[string]string{"prepare": "true"}
 	maps.Copy(prepare, options)

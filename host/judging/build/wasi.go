@@ -18,8 +18,7 @@ import (
 	"deepoj/sandbox"
 )
 
-// Plugins are compiled to WASI by the compilers of this machine, in the
-// sandbox like every program.
+// Plugins are compiled to WASI by the compilers of this machine, in the sandbox like every program.
 
 var (
 	clang = abi.Tool{
@@ -107,11 +106,9 @@ type SourceError struct{ Reason string }
 
 func (e *SourceError) Error() string { return e.Reason }
 
-// CompilePlugin compiles the sources of a plugin (C, C++ or Go, all of one
-// language, with their headers) to a WASI module, once: the same sources and
-// compiler give the module from the cache. When the sources are at fault, the
-// module is nil, and c says why. An [*blame.UnavailableError] says that this machine
-// has no compiler for them.
+// CompilePlugin compiles the sources of a plugin (C, C++ or Go, all of one language, with their headers) to a WASI
+// module, once: the same sources and compiler give the module from the cache. When the sources are at fault, the module
+// is nil, and c says why. An [*blame.UnavailableError] says that this machine has no compiler for them.
 func (b *Builder) CompilePlugin(ctx context.Context, files []sandbox.File) (wasm []byte, c judge.Compile, err error) {
 	r, err := plan(files)
 	if bad, ok := errors.AsType[*SourceError](err); ok {
@@ -185,8 +182,7 @@ func withSDK(sdk fs.FS, files []sandbox.File) ([]sandbox.File, error) {
 	return files, nil
 }
 
-// compileToWASI runs the compiler in a box. It returns nothing when the sources
-// are at fault.
+// compileToWASI runs the compiler in a box. It returns nothing when the sources are at fault.
 func (b *Builder) compileToWASI(ctx context.Context, r recipe, files []sandbox.File, c *judge.Compile) (built []sandbox.File, err error) {
 	box, err := b.cfg.Sandbox.OpenBox(ctx, sandbox.BoxOptions{Writable: true, Locks: true})
 	if err != nil {

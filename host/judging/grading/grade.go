@@ -39,8 +39,7 @@ type Grader struct {
 	partly    map[string]bool          // of them those that are accepted with a part of their points
 }
 
-// Group judges a group and records its result. Its record comes before those of
-// the groups in it.
+// Group judges a group and records its result. Its record comes before those of the groups in it.
 func (g *Grader) Group(gr *problem.Group) (Mark, error) {
 	for _, name := range gr.Grading.Requires {
 		if v := g.graded[name]; v != judge.AC || g.partly[name] {
@@ -150,8 +149,7 @@ func ignored(gr *problem.Group, it problem.Item) bool {
 	return gr.Grading.IgnoreSample && it.Group != nil && it.Group.Name == "sample"
 }
 
-// grade applies the default grader. A group without results is accepted with
-// score 0.
+// grade applies the default grader. A group without results is accepted with score 0.
 func grade(gr problem.Grading, marks []Mark) Mark {
 	m := Mark{Verdict: judge.AC}
 	var verdicts []judge.Verdict
@@ -185,9 +183,8 @@ func grade(gr problem.Grading, marks []Mark) Mark {
 	return m
 }
 
-// counted returns the scores of a group's items that count: all, or with
-// [problem.ScoreGroup] those that checkers gave. Where they gave none, the group's own
-// score counts once if all is accepted.
+// counted returns the scores of a group's items that count: all, or with [problem.ScoreGroup] those that checkers gave.
+// Where they gave none, the group's own score counts once if all is accepted.
 func counted(gr problem.Grading, marks []Mark) []float64 {
 	var all []float64
 	whole := 0.0

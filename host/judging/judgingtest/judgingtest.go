@@ -54,9 +54,8 @@ var shared struct {
 	firstUID int
 }
 
-// Main runs tests and returns the status for os.Exit. Binaries that run at the
-// same time need names and ranges of user ids of their own: 64 from firstUID.
-// What they begin with the first test that needs it, they end after the last.
+// Main runs tests and returns the status for os.Exit. Binaries that run at the same time need names and ranges of user
+// ids of their own: 64 from firstUID. What they begin with the first test that needs it, they end after the last.
 func Main(m *testing.M, name string, firstUID int, tests func() int) int {
 	if len(os.Args) > 1 && os.Args[1] == AgentCommand {
 		return agent()
@@ -98,8 +97,7 @@ func warnings() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// Get returns the machine. Without root the test is skipped, or fails if
-// DEEPOJ_TEST=require.
+// Get returns the machine. Without root the test is skipped, or fails if DEEPOJ_TEST=require.
 func Get(t testing.TB) *Machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -158,9 +156,8 @@ func (m *Machine) Open(change func(*judging.Config)) (*judging.Judge, error) {
 	return judging.New(cfg)
 }
 
-// prepare makes dir a cache of a Judge with what every Judge of this computer
-// finds out: what its tools are, and the compile caches of languages. The first
-// process that comes here does it for all, from nothing.
+// prepare makes dir a cache of a Judge with what every Judge of this computer finds out: what its tools are, and the
+// compile caches of languages. The first process that comes here does it for all, from nothing.
 func (m *Machine) prepare(dir string) error {
 	adapters, err := plugins.Languages()
 	if err != nil {
@@ -189,9 +186,8 @@ func (m *Machine) prepare(dir string) error {
 	return os.CopyFS(dir, os.DirFS(common))
 }
 
-// Warm makes dir, which must not exist, what CACHE_DIR would be after an earlier
-// deepoj, for the account uid and gid. Without root, which judging needs, the
-// folder is empty. Nothing of the machine that does it stays.
+// Warm makes dir, which must not exist, what CACHE_DIR would be after an earlier deepoj, for the account uid and gid.
+// Without root, which judging needs, the folder is empty. Nothing of the machine that does it stays.
 func Warm(dir string, uid, gid int) (err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil || os.Geteuid() != 0 {
 		return err
@@ -243,8 +239,7 @@ func Spawn(cfg sandbox.Config) (*oneshot.Process, *sandbox.Client, error) {
 	return p, a, nil
 }
 
-// Missing skips a test for want of something, or fails it where everything is
-// required.
+// Missing skips a test for want of something, or fails it where everything is required.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("DEEPOJ_TEST") == "require" {

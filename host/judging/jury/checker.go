@@ -29,8 +29,7 @@ type Checker struct {
 	why    string // it is a program and no plugin, though its sources might be one; "" = it is what it can be
 }
 
-// Checkers loads the checkers of a package. A checker that cannot be used is a
-// [*blame.PackageError].
+// Checkers loads the checkers of a package. A checker that cannot be used is a [*blame.PackageError].
 func (j *Jury) Checkers(ctx context.Context, pkg *problem.Package) ([]Checker, error) {
 	var all []Checker
 	for _, c := range pkg.Checkers {
@@ -201,9 +200,8 @@ func (j *Jury) active(ctx context.Context, kind abi.Kind, name string) (string, 
 	return "", blame.Packagef("no version of the plugin %s is active: upload one, and activate it", name)
 }
 
-// Ask asks a checker about an output. Where only a verdict is wanted, settled says
-// that the output is accepted without further words. A checker that fails is a
-// [*blame.PackageError].
+// Ask asks a checker about an output. Where only a verdict is wanted, settled says that the output is accepted without
+// further words. A checker that fails is a [*blame.PackageError].
 func (j *Jury) Ask(ctx context.Context, c Checker, q plugin.Check) (o plugin.Opinion, settled bool, err error) {
 	if c.Native != nil {
 		o, err = c.Native.check(ctx, q)

@@ -20,9 +20,8 @@ import (
 	"deepoj/sandbox"
 )
 
-// Checkers and interactors in languages that do not become plugins run as programs
-// in a box of their own. What a plugin finds at the top of its world is in a folder
-// beside them.
+// Checkers and interactors in languages that do not become plugins run as programs in a box of their own. What a plugin
+// finds at the top of its world is in a folder beside them.
 const (
 	InputFile      = "deepoj/input"
 	outputFile     = "deepoj/output"
@@ -35,8 +34,7 @@ const (
 // folderOfBox is where the files of a box are.
 const folderOfBox = "/box/"
 
-// Native is a checker, interactor or validator of submitted files that runs as a
-// program.
+// Native is a checker, interactor or validator of submitted files that runs as a program.
 type Native struct {
 	program  *Program
 	Protocol abi.Protocol
@@ -72,8 +70,7 @@ func (j *Jury) nativeOf(ctx context.Context, pkg *problem.Package, from problem.
 	return &Native{program: p, Protocol: protocol, digest: "native:" + k, apart: apart}, nil
 }
 
-// World is what a native finds: its own files, those that it is asked about, and the
-// feedback folder.
+// World is what a native finds: its own files, those that it is asked about, and the feedback folder.
 func (n *Native) World(feedback map[string][]byte, asked map[string]*os.File) (files []sandbox.File, size int64, err error) {
 	files = slices.Clone(n.program.Built.Files)
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
@@ -275,8 +272,7 @@ func (c Checker) version() string {
 	return c.Module.Digest
 }
 
-// StaticValidator returns what looks at the submitted files, nil if no group of the
-// package asks for it.
+// StaticValidator returns what looks at the submitted files, nil if no group of the package asks for it.
 func (j *Jury) StaticValidator(ctx context.Context, pkg *problem.Package) (*Native, error) {
 	if pkg.Static == nil || len(pkg.Cases()) == len(pkg.Tests()) {
 		return nil, nil

@@ -30,9 +30,8 @@ type Program struct {
 	Built *build.Program
 }
 
-// Program compiles a program of the judges. It has the limits of a checker. The
-// error says whose fault it is: an [*blame.UnavailableError] if this machine has not its
-// language.
+// Program compiles a program of the judges. It has the limits of a checker. The error says whose fault it is: an
+// [*blame.UnavailableError] if this machine has not its language.
 func (j *Jury) Program(ctx context.Context, pkg *problem.Package, p problem.Program) (*Program, error) {
 	l := pkg.Limits
 	own := &problem.Package{Slug: pkg.Slug, Limits: problem.Limits{
@@ -60,8 +59,7 @@ func (j *Jury) Solution(ctx context.Context, pkg *problem.Package, p judge.Paylo
 	return j.ready(ctx, pkg, pkg, "it", p.Language, p.Dialect, p.Sources, paths)
 }
 
-// ready compiles a program. Paths are those of its sources in the package, if a message
-// shall name them.
+// ready compiles a program. Paths are those of its sources in the package, if a message shall name them.
 func (j *Jury) ready(ctx context.Context, from, pkg *problem.Package, name, language, dialect string, sources []judge.Source, paths []string) (*Program, error) {
 	tc, err := j.Toolchain(ctx, language)
 	if err != nil {
@@ -77,8 +75,7 @@ func (j *Jury) ready(ctx context.Context, from, pkg *problem.Package, name, lang
 	return &Program{j: j, Name: name, From: from, pkg: pkg, Built: prog}, nil
 }
 
-// inPackage returns what a compiler said with the sources called as in the package,
-// whatever the adapter called them.
+// inPackage returns what a compiler said with the sources called as in the package, whatever the adapter called them.
 func inPackage(p *build.Program, said string, paths []string) string {
 	for _, f := range p.Plan.Files {
 		if f.Source == nil || *f.Source >= len(paths) || f.Path == paths[*f.Source] {
@@ -96,9 +93,8 @@ type Said struct {
 	Stderr string // the beginning of what it wrote there, cleaned
 }
 
-// Run runs the program once in a box of its own, with files of its package beside
-// it. It reads input, nil is empty, and what it writes goes to output, nil is
-// nowhere. A program that uses too much, or is ended by a signal, is an error.
+// Run runs the program once in a box of its own, with files of its package beside it. It reads input, nil is empty, and
+// what it writes goes to output, nil is nowhere. A program that uses too much, or is ended by a signal, is an error.
 func (p *Program) Run(ctx context.Context, args []string, input, output *os.File, beside ...problem.NamedFile) (said Said, err error) {
 	stderr, err := p.j.Scratch()
 	if err != nil {

@@ -21,8 +21,7 @@ const shell = "/bin/sh"
 // scriptProcesses bounds the processes of a script, which starts others.
 const scriptProcesses = 64
 
-// script makes a program of a shell script, or of a folder with a script that builds
-// it, one that runs it, or both.
+// script makes a program of a shell script, or of a folder with a script that builds it, one that runs it, or both.
 func (j *Jury) script(ctx context.Context, from *problem.Package, pkg *problem.Package, p problem.Program) (*Program, error) {
 	made := &build.Program{}
 	names := make([]string, len(p.Files))
@@ -52,8 +51,7 @@ func (j *Jury) script(ctx context.Context, from *problem.Package, pkg *problem.P
 	return &Program{j: j, Name: p.Name, From: from, pkg: pkg, Built: made}, nil
 }
 
-// buildScript runs the script that builds a program, if there is one, once: what it
-// leaves is kept.
+// buildScript runs the script that builds a program, if there is one, once: what it leaves is kept.
 func (j *Jury) buildScript(ctx context.Context, pkg *problem.Package, name string, p *build.Program) error {
 	has := func(wanted string) bool {
 		for _, f := range p.Files {

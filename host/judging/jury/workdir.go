@@ -13,15 +13,13 @@ import (
 	"deepoj/sandbox"
 )
 
-// Some packages have programs read and write files of the working directory. Such
-// a program gets a fresh box for each test: what is there for one test, or was
-// written in it, must not be there for the next.
+// Some packages have programs read and write files of the working directory. Such a program gets a fresh box for each
+// test: what is there for one test, or was written in it, must not be there for the next.
 
 // maxInputFile bounds an input that is put into a box, in bytes.
 const maxInputFile = 256 << 20
 
-// TestFiles returns the files of a package that a program finds beside it. Their
-// content is read whole.
+// TestFiles returns the files of a package that a program finds beside it. Their content is read whole.
 func (j *Jury) TestFiles(ctx context.Context, pkg *problem.Package, named []problem.NamedFile) ([]sandbox.File, error) {
 	var files []sandbox.File
 	for _, f := range named {
@@ -34,8 +32,7 @@ func (j *Jury) TestFiles(ctx context.Context, pkg *problem.Package, named []prob
 	return files, nil
 }
 
-// OpenFolder opens a box for one run, with files and the input, and changes c so
-// that it reads and writes there.
+// OpenFolder opens a box for one run, with files and the input, and changes c so that it reads and writes there.
 func (j *Jury) OpenFolder(ctx context.Context, pkg *problem.Package, files []sandbox.File, c *sandbox.Cmd, input *os.File) (*sandbox.Box, error) {
 	files = slices.Clip(files)
 	if pkg.InputFile != "" {
@@ -63,8 +60,7 @@ func (j *Jury) OpenFolder(ctx context.Context, pkg *problem.Package, files []san
 	return box, nil
 }
 
-// Collect puts what a program wrote in its folder into stdout. A program that
-// wrote no such file wrote nothing.
+// Collect puts what a program wrote in its folder into stdout. A program that wrote no such file wrote nothing.
 func Collect(ctx context.Context, pkg *problem.Package, box *sandbox.Box, limit int64, stdout *os.File) error {
 	if pkg.OutputFile == "" {
 		return nil

@@ -9,9 +9,8 @@ import (
 	"deepoj/sandbox"
 )
 
-// RunCompiler runs a compiler once, and once more with more time on the clock if it
-// waited for a CPU until that ran out: what else the machine does is no fault of the
-// sources. If that is not enough either, it is a failure of the
+// RunCompiler runs a compiler once, and once more with more time on the clock if it waited for a CPU until that ran
+// out: what else the machine does is no fault of the sources. If that is not enough either, it is a failure of the
 // platform.
 func (r *Runner) RunCompiler(ctx context.Context, run func(context.Context, sandbox.Cmd) (sandbox.Result, error), c sandbox.Cmd, out *Streams) (sandbox.Result, error) {
 	for again := false; ; again = true {

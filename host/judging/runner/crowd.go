@@ -19,9 +19,8 @@ func (r *Runner) Clear(ctx context.Context) (leave func(), err error) {
 // aloneKey marks a context of [Alone].
 type aloneKey struct{}
 
-// Alone returns a context in which programs of submissions are run one after the
-// other, each while nothing else runs or compiles on this machine, so that what
-// they use can be compared.
+// Alone returns a context in which programs of submissions are run one after the other, each while nothing else runs or
+// compiles on this machine, so that what they use can be compared.
 func Alone(ctx context.Context) context.Context { return context.WithValue(ctx, aloneKey{}, true) }
 
 // Company returns how a program that is judged waits for its turn.

@@ -91,8 +91,7 @@ func (r *Runner) Scratch() (*os.File, error) {
 	return f, nil
 }
 
-// Starved reports whether a run met its wall-clock limit while it waited for a
-// CPU for a good part of the time.
+// Starved reports whether a run met its wall-clock limit while it waited for a CPU for a good part of the time.
 func Starved(r sandbox.Result) bool {
 	const part = 10
 	return r.Verdict == sandbox.TLE && r.OverWall && r.Pressure > r.Wall/part
@@ -107,8 +106,7 @@ func Usage(r sandbox.Result) judge.Usage {
 // was allowed to, where that waited for a CPU.
 const Patience = 6
 
-// Lenience is how long a program of the judges may wait for a CPU, as far as its
-// CPU time does not say.
+// Lenience is how long a program of the judges may wait for a CPU, as far as its CPU time does not say.
 const Lenience = 30 * time.Second
 
 // RunIn runs a command in a box when its turn comes, beside others.

@@ -31,8 +31,7 @@ func Head(f *os.File, limit int) (string, error) {
 	return Clean(string(b[:n])), nil
 }
 
-// Beginning returns the first bytes of a file as they are, and whether there are
-// more.
+// Beginning returns the first bytes of a file as they are, and whether there are more.
 func Beginning(f *os.File, limit int) (b []byte, more bool, err error) {
 	b = make([]byte, limit+1)
 	n, err := f.ReadAt(b, 0)
@@ -42,8 +41,7 @@ func Beginning(f *os.File, limit int) (b []byte, more bool, err error) {
 	return bytes.Clone(b[:min(n, limit)]), n > limit, nil
 }
 
-// Clean makes text that every page and database takes: valid UTF-8 without
-// control characters that do harm there.
+// Clean makes text that every page and database takes: valid UTF-8 without control characters that do harm there.
 func Clean(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

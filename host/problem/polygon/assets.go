@@ -175,8 +175,7 @@ func (p *reader) interactor(e *element) {
 	e.unknownRefused()
 }
 
-// twice reads whether programs are run twice, and in which of the runs the interactor
-// talks with them.
+// twice reads whether programs are run twice, and in which of the runs the interactor talks with them.
 func (p *reader) twice(e *element) {
 	var talks []string
 	for _, run := range e.all("run") {

@@ -130,8 +130,7 @@ func (e *engine) formula(tex string, display bool) (rendered, error) {
 	return done, nil
 }
 
-// unfit says why a formula is not even tried: the library's work would grow faster
-// than it.
+// unfit says why a formula is not even tried: the library's work would grow faster than it.
 func unfit(tex string) string {
 	if len(tex) > macro.MaxFormula {
 		return fmt.Sprintf("it is longer than %d KiB", macro.MaxFormula>>10)

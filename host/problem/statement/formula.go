@@ -90,8 +90,7 @@ var (
 	label    = regexp.MustCompile(`\\label\{[^{}]*\}`)
 )
 
-// texAliases are commands for which the library has others, or which say nothing in a
-// formula.
+// texAliases are commands for which the library has others, or which say nothing in a formula.
 var texAliases = map[string]string{
 	`\ensuremath`: "", `\xspace`: "", `\protect`: "", `\textsl`: `\textit`, `\nonumber`: "", `\dotsc`: `\ldots`, `\thinspace`: `\,`,
 	`\leqslant`: `\leqslant`, `\lbrack`: `\lbrack`, `\sout`: `\cancel`, `\noindent`: "", `\displaylimits`: "", `\hfill`: `\quad`,

@@ -16,9 +16,8 @@ import (
 // samplePlace is where a statement wants its samples. The page shows them below it.
 var samplePlace = regexp.MustCompile(`\{\{ *(nextsample|remainingsamples) *\}\}`)
 
-// Markdown renders a statement in Markdown: CommonMark with tables, footnotes,
-// formulas in dollars or \( \) and \[ \], widths of pictures in braces, and HTML as
-// far as it is safe.
+// Markdown renders a statement in Markdown: CommonMark with tables, footnotes, formulas in dollars or \( \) and \[ \],
+// widths of pictures in braces, and HTML as far as it is safe.
 func (r *Renderer) Markdown(file, text string) (string, error) {
 	p := r.page(file)
 	text = samplePlace.ReplaceAllString(text, "")

@@ -12,8 +12,7 @@ const (
 	maxContainers = 32   // quotes and lists in each other
 )
 
-// markable reports why a text in Markdown is not rendered: it would take much longer
-// than it is long.
+// markable reports why a text in Markdown is not rendered: it would take much longer than it is long.
 func markable(text string) error {
 	marks, fence := 0, ""
 	number := 0

@@ -43,8 +43,7 @@ func (*formulaBlock) IsRaw() bool                   { return true }
 // fences are what begins and ends a formula with lines of its own.
 var fences = []struct{ open, close string }{{"$$", "$$"}, {`\[`, `\]`}}
 
-// formulaBlocks finds formulas with lines of their own. One ends where it is closed;
-// an empty line ends it, too.
+// formulaBlocks finds formulas with lines of their own. One ends where it is closed; an empty line ends it, too.
 type formulaBlocks struct{}
 
 func (formulaBlocks) Trigger() []byte { return []byte{'$', '\\'} }
@@ -76,8 +75,7 @@ func (formulaBlocks) Open(_ ast.Node, reader text.Reader, _ parser.Context) (ast
 // maxLines is how many lines a formula may have.
 const maxLines = 200
 
-// closedBelow reports whether a formula ends before the next empty line, with nothing
-// behind its end.
+// closedBelow reports whether a formula ends before the next empty line, with nothing behind its end.
 func closedBelow(reader text.Reader, end string) bool {
 	source := reader.Source()
 	_, segment := reader.Position()

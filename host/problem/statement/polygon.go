@@ -43,8 +43,7 @@ func (r *Renderer) PolygonTeX(parts []Part) (string, error) {
 // problem shows itself: title, limits, samples.
 var shownElsewhere = safe.Names("header sample-tests sample-test time-limit memory-limit input-file output-file")
 
-// PolygonHTML renders a statement of Polygon in HTML, with its formulas between three
-// dollars.
+// PolygonHTML renders a statement of Polygon in HTML, with its formulas between three dollars.
 func (r *Renderer) PolygonHTML(file, text string) (string, error) {
 	p := r.page(file)
 	return p.finish(text, safe.Source{

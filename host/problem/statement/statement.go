@@ -1,12 +1,10 @@
-// Package statement turns the statement of a problem, in Markdown, TeX or the HTML and
-// TeX of Polygon, into HTML that is safe to show: without scripts, without style
-// attributes, and with nothing that is loaded from elsewhere.
+// Package statement turns the statement of a problem, in Markdown, TeX or the HTML and TeX of Polygon, into HTML that
+// is safe to show: without scripts, without style attributes, and with nothing that is loaded from elsewhere.
 //
-// Whatever a statement is written in, it leaves through one place, package safe, which
-// knows what elements, attributes, classes and addresses there are. Formulas become
-// MathML by temml, which `make build` fetches; package macro expands what a statement
-// defines in TeX. Nothing is left out without a warning that names it, except what is
-// about paper and not about text.
+// Whatever a statement is written in, it leaves through one place, package safe, which knows what elements, attributes,
+// classes and addresses there are. Formulas become MathML by temml, which `make build` fetches; package macro expands
+// what a statement defines in TeX. Nothing is left out without a warning that names it, except what is about paper and
+// not about text.
 //
 // Its files:
 //

@@ -18,8 +18,7 @@ type numbers struct {
 
 func newNumbers() *numbers { return &numbers{labels: map[string]string{}} }
 
-// Places in the text in which a number goes that is not known yet. They are characters
-// that no text has.
+// Places in the text in which a number goes that is not known yet. They are characters that no text has.
 const (
 	numberBegin = "\uE000"
 	numberEnd   = "\uE001"
@@ -49,8 +48,7 @@ func (n *numbers) reference(command, label string) string {
 	return numberBegin + html.EscapeString(command+" "+label) + numberEnd
 }
 
-// fill puts the numbers where they belong. Captions have theirs only if something
-// refers to one.
+// fill puts the numbers where they belong. Captions have theirs only if something refers to one.
 func (n *numbers) fill(p *page, text string) string {
 	if !strings.Contains(text, numberBegin) {
 		return text

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Coalescer puts what several callers ask at the same time into one statement.
-// A caller that finds nobody before it is served at once, alone; those that come
-// while statements are under way go together with the next. So nobody waits for
+// Coalescer puts what several callers ask at the same time into one statement. A caller that finds nobody before it is
+// served at once, alone; those that come while statements are under way go together with the next. So nobody waits for
 // company, and a crowd costs little more than one.
 type Coalescer[Q, A any] struct {
 	// Do serves all of qs, and answers each.
@@ -93,8 +92,7 @@ func (c *Coalescer[Q, A]) serve(ctx context.Context, crowd []asked[Q, A]) {
 	}
 }
 
-// take returns those who are served next, or gives the lane back and returns
-// nil.
+// take returns those who are served next, or gives the lane back and returns nil.
 func (c *Coalescer[Q, A]) take() []asked[Q, A] {
 	c.mu.Lock()
 	defer c.mu.Unlock()

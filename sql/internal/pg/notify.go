@@ -14,9 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Channels on which a program tells others that there is something to do. A
-// payload of "" on either means "look for yourself": the listener has just
-// connected and may have missed something.
+// Channels on which a program tells others that there is something to do. A payload of "" on either means "look for
+// yourself": the listener has just connected and may have missed something.
 const (
 	ChannelOutbox  = "deepoj_outbox"  // work is waiting
 	ChannelEvents  = "deepoj_events"  // the payload is the id of a job that has new events
@@ -26,9 +25,8 @@ const (
 
 var channels = []string{ChannelOutbox, ChannelEvents, ChannelPlugins, ChannelStops}
 
-// Listen calls fn for what is sent on channel, by this process or another, until
-// ctx ends; then it returns nil. Equal payloads that wait are handed over once.
-// It reconnects by itself, and calls fn("") after every (re)connect.
+// Listen calls fn for what is sent on channel, by this process or another, until ctx ends; then it returns nil. Equal
+// payloads that wait are handed over once. It reconnects by itself, and calls fn("") after every (re)connect.
 func (d *DB) Listen(ctx context.Context, channel string, fn func(payload string)) error {
 	if !slices.Contains(channels, channel) {
 		return fmt.Errorf("listen on %q: there is no such channel", channel)
@@ -80,10 +78,8 @@ func (d *DB) Notify(ctx context.Context, channel, payload string) error {
 	return nil
 }
 
-// Wake tells listeners after a commit that there is something to do: in this
-// process at once, in others with the next NOTIFY of the debounced notifier. A
-// NOTIFY inside the transaction of a submit would make commits wait for each
-// other.
+// Wake tells listeners after a commit that there is something to do: in this process at once, in others with the next
+// NOTIFY of the debounced notifier. A NOTIFY inside the transaction of a submit would make commits wait for each other.
 func (d *DB) Wake(channel, payload string) { d.wake(message{channel, payload}) }
 
 // WakeEvents tells listeners that jobs have new events.
@@ -145,8 +141,7 @@ type outgoing struct {
 	waits  map[string]struct{}
 }
 
-// eventsEvery is the shortest time between two NOTIFY of events: people watch
-// them, and there are several per job.
+// eventsEvery is the shortest time between two NOTIFY of events: people watch them, and there are several per job.
 const eventsEvery = 20 * time.Millisecond
 
 func newHub(d *DB, every time.Duration) *hub {
@@ -214,8 +209,7 @@ func (h *hub) remote(ms ...message) {
 	}
 }
 
-// notify sends what waits on a channel, the first message at once and later ones
-// in batches, until ctx ends.
+// notify sends what waits on a channel, the first message at once and later ones in batches, until ctx ends.
 func (h *hub) notify(ctx context.Context, channel string) {
 	for o := h.out[channel]; ; wait(ctx, o.every) {
 		select {
@@ -227,8 +221,7 @@ func (h *hub) notify(ctx context.Context, channel string) {
 		payloads := slices.Collect(maps.Keys(o.waits))
 		clear(o.waits)
 		o.mu.Unlock()
-		// A notification is a transaction, and would wait for the disk, though nothing
-		// of it is kept there.
+		// A notification is a transaction, and would wait for the disk, though nothing of it is kept there.
 		_, err := h.db.Main.Exec(ctx, "SELECT pg_notify($1, p), set_config('synchronous_commit', 'off', true) FROM unnest($2::text[]) AS p",
 			channel, pack(channel, payloads))
 		if err != nil && ctx.Err() == nil {

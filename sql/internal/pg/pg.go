@@ -26,17 +26,14 @@ type Config struct {
 	// DSN is a PostgreSQL URL or keyword string. Required.
 	DSN string
 
-	// MaxConns bounds each of the two connection pools (general and queue).
-	// Defaults to 8.
+	// MaxConns bounds each of the two connection pools (general and queue). Defaults to 8.
 	MaxConns int32
 
-	// NotifyEvery is the shortest time between two NOTIFY of waiting work by this
-	// program. Events are told at most every 20 milliseconds. Defaults to 2
-	// milliseconds.
+	// NotifyEvery is the shortest time between two NOTIFY of waiting work by this program. Events are told at most
+	// every 20 milliseconds. Defaults to 2 milliseconds.
 	NotifyEvery time.Duration
 
-	// Log receives what cannot be returned, such as a lost LISTEN
-	// connection. Defaults to discarding.
+	// Log receives what cannot be returned, such as a lost LISTEN connection. Defaults to discarding.
 	Log *slog.Logger
 }
 
@@ -79,8 +76,7 @@ var queueSettings = map[string]string{
 	"plan_cache_mode":  "force_generic_plan",
 }
 
-// Open connects to the database. The statements are those of queries/*.sql in
-// files.
+// Open connects to the database. The statements are those of queries/*.sql in files.
 func Open(ctx context.Context, cfg Config, files fs.FS) (*DB, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("sql config: %w", err)
@@ -142,8 +138,7 @@ func (d *DB) pool(ctx context.Context, cfg Config, application string, settings 
 	return p, nil
 }
 
-// dialer notices a peer that vanished without a word, within half a minute also
-// for a connection that only listens.
+// dialer notices a peer that vanished without a word, within half a minute also for a connection that only listens.
 func dialer() *net.Dialer {
 	const patience = 20 * time.Second
 	return &net.Dialer{

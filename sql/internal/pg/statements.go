@@ -42,12 +42,10 @@ var (
 	comment   = regexp.MustCompile(`(?m)--.*$`)
 )
 
-// partCommand marks what several statements have in common. They say @Name
-// where it belongs.
+// partCommand marks what several statements have in common. They say @Name where it belongs.
 const partCommand = " :part"
 
-// parseStatements reads the statements of fsys that pgx runs as they stand:
-// those whose name line has no sqlc command.
+// parseStatements reads the statements of fsys that pgx runs as they stand: those whose name line has no sqlc command.
 func parseStatements(fsys fs.FS) (map[string]*Statement, error) {
 	files, err := fs.Glob(fsys, "queries/*.sql")
 	if err != nil {

@@ -25,9 +25,8 @@ func Encode(v any) ([]byte, error) {
 	return data, nil
 }
 
-// Joined returns parts as one string, and where in it each ends. PostgreSQL finds
-// the nth of many strings by counting from the first, and a driver's buffer grows
-// by doubling.
+// Joined returns parts as one string, and where in it each ends. PostgreSQL finds the nth of many strings by counting
+// from the first, and a driver's buffer grows by doubling.
 func Joined(parts [][]byte) (whole []byte, ends []int32) {
 	size := 0
 	ends = make([]int32, len(parts))

@@ -19,9 +19,8 @@ const (
 	callbackBatch = 8                      // at once
 )
 
-// SendCallbacks tells the addresses of runs that have ended, until ctx is done.
-// Each try has a lease in the database, so that several servers share the work
-// and what one of them leaves undone is tried again.
+// SendCallbacks tells the addresses of runs that have ended, until ctx is done. Each try has a lease in the database,
+// so that several servers share the work and what one of them leaves undone is tried again.
 func (s *Room) SendCallbacks(ctx context.Context) error {
 	tick := time.NewTicker(callbackPoll)
 	defer tick.Stop()

@@ -72,8 +72,7 @@ func (s *Room) configInfo(c *fiber.Ctx) error {
 	return c.JSON(out)
 }
 
-// systemInfo handles GET /judge0/system_info. It tells of the machine that
-// answers; workers are on others.
+// systemInfo handles GET /judge0/system_info. It tells of the machine that answers; workers are on others.
 func (s *Room) systemInfo(c *fiber.Ctx) error {
 	out := fiber.Map{"Architecture": runtime.GOARCH, "CPU(s)": strconv.Itoa(runtime.NumCPU())}
 	text, err := os.ReadFile("/proc/meminfo")

@@ -41,8 +41,7 @@ func Token(c *fiber.Ctx) string {
 	return c.Get("X-Auth-User")
 }
 
-// staffOnly lets only staff in: by the session, or by the token in
-// X-Auth-User.
+// staffOnly lets only staff in: by the session, or by the token in X-Auth-User.
 func (s *Room) staffOnly(c *fiber.Ctx) error {
 	v := site.ViewerOf(c)
 	if token := c.Get("X-Auth-User"); token != "" && !v.Staff() {
@@ -86,8 +85,7 @@ func readQuery(c *fiber.Ctx) (query, error) {
 	return query{names, c.Query("base64_encoded") == "true"}, err
 }
 
-// known returns the languages that there are. Those that can be used now are
-// available.
+// known returns the languages that there are. Those that can be used now are available.
 func (s *Room) known(ctx context.Context) ([]judge.Language, error) {
 	offers, err := s.Catalog.Runnable(ctx, "")
 	if err != nil {
@@ -216,8 +214,7 @@ func (s *Room) submit(ctx context.Context, v site.Viewer, encoded bool, all ...j
 	return stored, wrong, nil
 }
 
-// runsOf returns the runs of tokens that the viewer may see, and nil for
-// others.
+// runsOf returns the runs of tokens that the viewer may see, and nil for others.
 func (s *Room) runsOf(ctx context.Context, v site.Viewer, tokens ...string) ([]*judge.Run, error) {
 	keys := make([]string, len(tokens))
 	for i, token := range tokens {
@@ -256,8 +253,7 @@ func (s *Room) show(c *fiber.Ctx) error {
 	return s.tell(c, ask, func(all []any) any { return all[0] }, oneSubmission, runs[0])
 }
 
-// tell answers with runs, in the shape that the caller gives them. Whose
-// names them where one cannot be told.
+// tell answers with runs, in the shape that the caller gives them. Whose names them where one cannot be told.
 func (s *Room) tell(c *fiber.Ctx, ask query, shape func([]any) any, whose string, runs ...*judge.Run) error {
 	languages, err := s.known(c.UserContext())
 	if err != nil {
@@ -317,8 +313,7 @@ func (s *Room) index(c *fiber.Ctx) error {
 	return s.tell(c, ask, func(all []any) any { return fiber.Map{"submissions": all, "meta": meta} }, severalSubmissions, runs...)
 }
 
-// remove handles DELETE /judge0/submissions/:token. Runs end by their
-// retention alone.
+// remove handles DELETE /judge0/submissions/:token. Runs end by their retention alone.
 func (s *Room) remove(c *fiber.Ctx) error {
 	return refuse(c, fiber.StatusBadRequest, "delete not allowed")
 }

@@ -12,9 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Rows has texts that people chose in every cell of long lists: whatever they are, a
-// row has the elements and attributes that it has with plain words, and shows the
-// texts as they are.
+// Rows has texts that people chose in every cell of long lists: whatever they are, a row has the elements and
+// attributes that it has with plain words, and shows the texts as they are.
 func Rows(f *testing.F, with func(text string) map[string]template.HTML) {
 	f.Helper()
 	f.Add(`<script>alert(1)</script>`)
@@ -39,8 +38,7 @@ func Rows(f *testing.F, with func(text string) map[string]template.HTML) {
 	})
 }
 
-// notXML reports what XML, with which rows are read here, cannot hold, or reads as
-// something else.
+// notXML reports what XML, with which rows are read here, cannot hold, or reads as something else.
 func notXML(r rune) bool {
 	return r < ' ' || r == 0x7f || r == utf8.RuneError || r >= 0xd800 && r < 0xe000 || r&0xfffe == 0xfffe
 }

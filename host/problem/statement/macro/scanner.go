@@ -1,5 +1,4 @@
-// Package macro reads the characters of TeX, and expands the macros that a statement
-// defines, within bounds.
+// Package macro reads the characters of TeX, and expands the macros that a statement defines, within bounds.
 package macro
 
 import (
@@ -11,8 +10,7 @@ import (
 // one became, or a file in a file.
 const maxFrames = 64
 
-// maxOption is how long an argument in brackets may be: where it closes is looked for
-// from each bracket.
+// maxOption is how long an argument in brackets may be: where it closes is looked for from each bracket.
 const maxOption = 2000
 
 // Frame is a text that is being read.
@@ -23,15 +21,13 @@ type Frame struct {
 	Made bool   // a macro became it
 }
 
-// Scanner reads TeX from left to right. What a macro becomes, and a file that is put
-// in, is read before the rest. Nothing is copied and nothing read twice, except
-// arguments by whoever asks for them.
+// Scanner reads TeX from left to right. What a macro becomes, and a file that is put in, is read before the rest.
+// Nothing is copied and nothing read twice, except arguments by whoever asks for them.
 type Scanner struct {
 	Frames []Frame // the innermost last
 }
 
-// NewScanner returns a Scanner of a text, and of what file of the package it is; "" if
-// it is none.
+// NewScanner returns a Scanner of a text, and of what file of the package it is; "" if it is none.
 func NewScanner(text, file string) *Scanner {
 	return &Scanner{Frames: []Frame{{text: text, File: file}}}
 }
@@ -48,8 +44,7 @@ func (s *Scanner) More() bool {
 	return false
 }
 
-// Push puts a text before what is left. It is false if texts are too deep in each
-// other.
+// Push puts a text before what is left. It is false if texts are too deep in each other.
 func (s *Scanner) Push(text string) bool {
 	s.More()
 	s.Frames = append(s.Frames, Frame{text: text, Made: true})
@@ -164,8 +159,7 @@ func (s *Scanner) Group() string {
 	return rest[1:n]
 }
 
-// closing returns where the brace is that closes the one at the beginning of a text, or
-// its length.
+// closing returns where the brace is that closes the one at the beginning of a text, or its length.
 func closing(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {

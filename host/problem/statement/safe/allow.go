@@ -80,8 +80,7 @@ func Names(list string) map[string]bool {
 // maxClasses is how many classes an element may have.
 const maxClasses = 16
 
-// allowedClasses returns those of an attribute's classes that a statement may use,
-// each once.
+// allowedClasses returns those of an attribute's classes that a statement may use, each once.
 func allowedClasses(value string) []string {
 	var out []string
 	for c := range strings.FieldsSeq(value) {
@@ -92,8 +91,7 @@ func allowedClasses(value string) []string {
 	return out
 }
 
-// allowed reports whether an element may have an attribute with a value. Classes are
-// for the caller to look at.
+// allowed reports whether an element may have an attribute with a value. Classes are for the caller to look at.
 func allowed(element, name, value string) bool {
 	if element == "math" && name == "tabindex" {
 		return value == "0"

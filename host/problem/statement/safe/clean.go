@@ -1,6 +1,5 @@
-// Package safe is the one way out for statements: it writes HTML and SVG again with
-// nothing but what a page may have. [Check] knows the same, for whoever gets such HTML
-// from a process that is not trusted.
+// Package safe is the one way out for statements: it writes HTML and SVG again with nothing but what a page may have.
+// [Check] knows the same, for whoever gets such HTML from a process that is not trusted.
 //
 //	clean.go   writes HTML again
 //	allow.go   its elements, attributes and classes
@@ -33,8 +32,7 @@ var ErrTooLong = fmt.Errorf("becomes more than %d MiB of HTML: shorten it", MaxP
 type Source struct {
 	// Note takes what is left out; what has one %s for the name.
 	Note func(what, name string)
-	// Picture returns the file name of a picture that the source calls so; "" = it
-	// cannot be shown.
+	// Picture returns the file name of a picture that the source calls so; "" = it cannot be shown.
 	Picture func(name string) string
 
 	// Skip reports whether an element is left out with all that is in it, since the page
@@ -42,8 +40,7 @@ type Source struct {
 	Skip func(element, class string) bool
 	// Rename returns what an element is called instead. Nil = as it is.
 	Rename func(element, class string) string
-	// Text writes text that is not in code, which may hold formulas, as HTML. Nil = as
-	// it is.
+	// Text writes text that is not in code, which may hold formulas, as HTML. Nil = as it is.
 	Text func(string) (string, error)
 }
 

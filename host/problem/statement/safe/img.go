@@ -61,8 +61,7 @@ func merged(attrs []html.Attribute) []html.Attribute {
 	return append(out, html.Attribute{Key: "class", Val: class.String()})
 }
 
-// size returns what a width or height of a picture becomes: shares a class, lengths
-// pixels.
+// size returns what a width or height of a picture becomes: shares a class, lengths pixels.
 func size(side, value string) []html.Attribute {
 	m := LengthForm.FindStringSubmatch(strings.ToLower(strings.TrimSpace(value)))
 	switch {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// textWidth is the width of a line in TeX, in centimetres, of which pictures on a page
-// are a share.
+// textWidth is the width of a line in TeX, in centimetres, of which pictures on a page are a share.
 const textWidth = 16
 
 // pixelsPer are the units of lengths, in pixels of CSS.

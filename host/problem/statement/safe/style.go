@@ -121,8 +121,7 @@ func classesOf(name, value string) (out []string, known bool) {
 	return nil, false
 }
 
-// paddings returns classes for the padding of one side, or of all as CSS has them in
-// one declaration.
+// paddings returns classes for the padding of one side, or of all as CSS has them in one declaration.
 func paddings(side, value string) ([]string, bool) {
 	if side != "" {
 		n, ok := tenths(value)

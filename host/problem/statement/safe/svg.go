@@ -18,8 +18,7 @@ const (
 	maxLeft     = 20      // names of what is left out
 )
 
-// Elements and attributes of a picture in SVG: what draws, and nothing that runs, loads
-// or animates.
+// Elements and attributes of a picture in SVG: what draws, and nothing that runs, loads or animates.
 var (
 	svgElements = Names(`svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath image
 		linearGradient radialGradient stop pattern clipPath mask marker style switch a
@@ -58,8 +57,7 @@ type svgCleaner struct {
 	begun bool
 }
 
-// SVG returns a picture without what runs or loads something, and names what it
-// left out.
+// SVG returns a picture without what runs or loads something, and names what it left out.
 func SVG(content []byte) (clean []byte, left []string, err error) {
 	if len(content) > maxSVG {
 		return nil, nil, fmt.Errorf("it has more than %d MiB", maxSVG>>20)
