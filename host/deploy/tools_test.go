@@ -65,7 +65,7 @@ func TestEveryInstallationBringsTheSameTools(t *testing.T) {
 	}
 
 	// What the messages of compilers are said to lack is what is installed.
-	for _, lacking := range tooled(t, "../judging/compilers.go", `\), "([a-z0-9+-]+)"\},`) {
+	for _, lacking := range tooled(t, "../judging/build/compilers.go", `\), "([a-z0-9+-]+)"\},`) {
 		if !slices.Contains(run, lacking) {
 			t.Errorf("make run does not install %s, without which checkers do not compile", lacking)
 		}
