@@ -33,14 +33,9 @@ func (l *lane) late(ran *sandbox.Result) {
 }
 
 // doubtful reports whether a run may be TLE by what else the machine did: it is beyond its limit by little, or waited
-// for a CPU until the clock ran out. The wall time is what another run may take.
+// for a CPU until the clock ran out. The wall time is what another run may take: programs that are not ours may keep
+// the CPUs busy, and then waiting must not decide, either.
 func (l *lane) doubtful(ran sandbox.Result) (wall time.Duration, doubtful bool) {
-	switch {
-	case runner.Starved(ran):
-		return runner.Patience * l.wall(), true
-	case ran.Verdict == sandbox.TLE && !ran.OverWall && ran.CPU < ceiling(l.e.prog.Cmd.Limits.CPU):
-		return l.wall(), true
-	default:
-		return 0, false
-	}
+	near := ran.Verdict == sandbox.TLE && !ran.OverWall && ran.CPU < ceiling(l.e.prog.Cmd.Limits.CPU)
+	return runner.Patience * l.wall(), near || runner.Starved(ran)
 }
