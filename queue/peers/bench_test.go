@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	jobs       = 20_000 // of one round
+	perRound   = 20_000 // of one round
 	batch      = 256    // handed in at once, where that is possible
 	submitters = 2
 	slots      = 2000 // jobs under way at once, of each
@@ -67,9 +67,9 @@ func BenchmarkThroughput(b *testing.B) {
 			c.system = newOurs(b, h.database(b, c.database), "", full)
 		}
 	}
-	n := jobs
+	n := perRound
 	if b.N == 1 { // once is only to see that it works
-		n = jobs / 10
+		n = perRound / 10
 	}
 	for round := range b.N + 1 { // the first fills caches
 		for _, c := range cs {
