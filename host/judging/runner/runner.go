@@ -3,7 +3,7 @@
 //
 //	sandbox.go   what is asked of the sandbox
 //	runner.go    the runner, its files and its figures
-//	crowd.go     who runs beside others, and who alone
+//	turns.go     who runs beside others, and who alone
 //	compiler.go  compilers that waited for a CPU
 //	streams.go   what a tool writes
 //	text.go      what programs wrote, as text for people

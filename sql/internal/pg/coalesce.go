@@ -8,7 +8,7 @@ import (
 
 // Coalescer puts what several callers ask at the same time into one statement. A caller that finds nobody before it is
 // served at once, alone; those that come while statements are under way go together with the next. So nobody waits for
-// company, and a crowd costs little more than one.
+// company, and a batch costs little more than one.
 type Coalescer[Q, A any] struct {
 	// Do serves all of qs, and answers each.
 	Do func(ctx context.Context, qs []Q) []Answered[A]
@@ -43,8 +43,8 @@ func (c *Coalescer[Q, A]) Ask(ctx context.Context, q Q) (A, error) {
 	done := make(chan Answered[A], 1)
 	if c.enter(asked[Q, A]{q, func(a Answered[A]) { done <- a }}) {
 		a := c.Do(ctx, []Q{q})[0]
-		if crowd := c.take(); crowd != nil {
-			go c.serve(context.WithoutCancel(ctx), crowd)
+		if batch := c.take(); batch != nil {
+			go c.serve(context.WithoutCancel(ctx), batch)
 		}
 		return a.Answer, a.Err
 	}
@@ -77,16 +77,16 @@ func (c *Coalescer[Q, A]) enter(a asked[Q, A]) bool {
 	return false
 }
 
-// serve serves a crowd and those who come meanwhile, and gives the lane back.
-func (c *Coalescer[Q, A]) serve(ctx context.Context, crowd []asked[Q, A]) {
-	for ; crowd != nil; crowd = c.take() {
-		qs := make([]Q, len(crowd))
-		for i, one := range crowd {
+// serve serves a batch and those who come meanwhile, and gives the lane back.
+func (c *Coalescer[Q, A]) serve(ctx context.Context, batch []asked[Q, A]) {
+	for ; batch != nil; batch = c.take() {
+		qs := make([]Q, len(batch))
+		for i, one := range batch {
 			qs[i] = one.q
 		}
 		served, cancel := context.WithTimeout(ctx, c.Time)
 		for i, a := range c.Do(served, qs) {
-			crowd[i].then(a)
+			batch[i].then(a)
 		}
 		cancel()
 	}
@@ -103,19 +103,19 @@ func (c *Coalescer[Q, A]) take() []asked[Q, A] {
 	}
 	if c.Together == nil {
 		n := min(c.Limit, len(c.waiting))
-		crowd := c.waiting[:n:n]
+		batch := c.waiting[:n:n]
 		c.waiting = c.waiting[n:]
-		return crowd
+		return batch
 	}
-	crowd := c.waiting[:1:1]
+	batch := c.waiting[:1:1]
 	var rest []asked[Q, A]
 	for _, one := range c.waiting[1:] {
-		if len(crowd) < c.Limit && c.Together(crowd[0].q, one.q) {
-			crowd = append(crowd, one)
+		if len(batch) < c.Limit && c.Together(batch[0].q, one.q) {
+			batch = append(batch, one)
 		} else {
 			rest = append(rest, one)
 		}
 	}
 	c.waiting = rest
-	return crowd
+	return batch
 }
