@@ -41,6 +41,12 @@ func (s *Server) routes() error {
 	if err != nil {
 		return err
 	}
+	s.uploads = map[string]site.Upload{}
+	for _, a := range arranged {
+		if a.Upload != 0 {
+			s.uploads[a.Route] = a.Upload
+		}
+	}
 	route := func(wanted func(site.Right) bool) {
 		for _, a := range arranged {
 			if !wanted(a.For) {

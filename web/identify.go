@@ -50,7 +50,7 @@ func (s *Server) identify(c *fiber.Ctx) error {
 	if err := site.WithinScope(c, v); err != nil {
 		return err
 	}
-	streamed := takesPackages(c.Method(), c.OriginalURL()) // its handler finds the token in the stream
+	streamed := s.upload(c.Method(), c.OriginalURL()) == site.PackageUpload // its handler finds the token in the stream
 	if v.Token != "" && v.Ambient && !site.Safe(c.Method()) && !streamed && !site.ValidCSRF(c, v) {
 		return site.Refuse(fiber.StatusForbidden, "csrf", "The form is from another session.", "Reload the page and try again.")
 	}

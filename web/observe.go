@@ -67,10 +67,10 @@ func (s *Server) observe(c *fiber.Ctx) error {
 	if peopleroom.TakesPassword(c.Method(), c.Path()) {
 		limit += peopleroom.LongestWait
 	}
-	if !site.Safe(c.Method()) && takesUploads(c.OriginalURL()) {
+	switch s.upload(c.Method(), c.OriginalURL()) {
+	case site.PluginUpload:
 		limit = site.UploadTime
-	}
-	if takesPackages(c.Method(), c.OriginalURL()) {
+	case site.PackageUpload:
 		limit = site.PackageTime
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)

@@ -5,20 +5,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"deepoj/web/site"
 )
-
-// takesPackages reports whether a request to the address streams a package.
-func takesPackages(method, uri string) bool {
-	path, _, _ := strings.Cut(uri, "?")
-	path = strings.TrimSuffix(path, "/")
-	return method == fiber.MethodPost && (path == "/packages" || path == "/api/v1/problems")
-}
 
 // receive reads the body of a request, as far as its sender may fill the server's memory. A package is left to its
 // handler, which streams it into the blob store; what the handler leaves unread ends the connection.
@@ -32,7 +24,8 @@ func (s *Server) receive(c *fiber.Ctx) error {
 	if !req.IsBodyStream() {
 		return c.Next()
 	}
-	if takesPackages(c.Method(), c.OriginalURL()) {
+	upload := s.upload(c.Method(), c.OriginalURL())
+	if upload == site.PackageUpload {
 		err := c.Next()
 		if n, _ := io.ReadFull(c.Context().RequestBodyStream(), make([]byte, 1)); n > 0 || err != nil {
 			site.HangUp(c)
@@ -40,7 +33,7 @@ func (s *Server) receive(c *fiber.Ctx) error {
 		return err
 	}
 	limit, size := s.Config.MaxBody, req.Header.ContentLength()
-	if (size > limit || size < 0) && req.Header.IsPost() && takesUploads(c.OriginalURL()) && s.mayUpload(&req.Header) {
+	if (size > limit || size < 0) && upload == site.PluginUpload && s.mayUpload(&req.Header) {
 		limit = max(limit, site.MaxUpload)
 	}
 	if size > limit {

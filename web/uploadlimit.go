@@ -13,22 +13,22 @@ import (
 	"deepoj/web/site"
 )
 
-// takesUploads reports whether plugins are uploaded to the address.
-func takesUploads(uri string) bool {
+// upload is what the table of addresses says that a request sends.
+func (s *Server) upload(method, uri string) site.Upload {
 	path, _, _ := strings.Cut(uri, "?")
-	path = strings.TrimSuffix(path, "/")
-	return path == "/checkers" || path == "/api/v1/plugins"
+	return s.uploads[method+" "+strings.TrimSuffix(path, "/")]
 }
 
 // sizeLimit is asked when the headers of a request have come and its body has
 // not. Only an upload of somebody who may upload gets more time and room, so that
 // nobody else can hold connections or fill the server's memory; see also receive.
 func (s *Server) sizeLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	if takesPackages(string(h.Method()), string(h.RequestURI())) && s.mayUpload(h) {
+	upload := s.upload(string(h.Method()), string(h.RequestURI()))
+	if upload == site.PackageUpload && s.mayUpload(h) {
 		return fasthttp.RequestConfig{ReadTimeout: site.PackageTime}
 	}
 	large := h.ContentLength() > s.Config.MaxBody || h.ContentLength() < 0 // of unknown length
-	if !h.IsPost() || !large || !takesUploads(string(h.RequestURI())) || !s.mayUpload(h) {
+	if upload != site.PluginUpload || !large || !s.mayUpload(h) {
 		return fasthttp.RequestConfig{}
 	}
 	return fasthttp.RequestConfig{ReadTimeout: site.UploadTime, MaxRequestBodySize: max(site.MaxUpload, s.Config.MaxBody)}

@@ -97,7 +97,8 @@ type Server struct {
 	setters     *setters.Room
 	plugins     *plugins.Room
 	drafts      *drafts.Room
-	description []byte // of the API
+	description []byte                 // of the API
+	uploads     map[string]site.Upload // by METHOD /path
 }
 
 // New listens on cfg.Listen, so that a taken port is an error here, and prepares everything that [Server.Run] serves.

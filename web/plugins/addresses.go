@@ -12,7 +12,7 @@ import (
 func (s *Room) Addresses() []site.Address {
 	return []site.Address{
 		{Route: "GET /checkers", For: site.Setter, By: s.pluginsPage},
-		{Route: "POST /checkers", For: site.Setter, By: s.uploadForm},
+		{Route: "POST /checkers", For: site.Setter, Upload: site.PluginUpload, By: s.uploadForm},
 		{Route: "GET /checkers/jobs/:id", For: site.Setter, By: job.ShowJob(s.job, "pluginjob", s.jobPage)},
 		{Route: "GET /checkers/jobs/:id/live", For: site.Setter, By: job.ShowLive(s.job, "pluginjob", s.jobPage)},
 		{Route: "GET /checkers/jobs/:id/events", For: site.Setter, By: job.Follow(s.job, s.job.SetterJobFor)},
@@ -24,7 +24,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /checkers/:kind/:name/bind", For: site.Setter, By: s.pluginForm(judge.PluginBind)},
 		{Route: "POST /checkers/:kind/:name/test", For: site.Setter, By: s.pluginForm(judge.PluginTest)},
 
-		{Route: "POST /api/v1/plugins", For: site.Setter, Does: "Upload a plugin: a form with files, or a module", Query: "kind name version protocol problem", Media: "multipart/form-data", Status: 202, Out: site.Stored, By: s.apiUpload},
+		{Route: "POST /api/v1/plugins", For: site.Setter, Upload: site.PluginUpload, Does: "Upload a plugin: a form with files, or a module", Query: "kind name version protocol problem", Media: "multipart/form-data", Status: 202, Out: site.Stored, By: s.apiUpload},
 		{Route: "GET /api/v1/plugins", For: site.Setter, Does: "Uploaded plugins", Query: "kind name", Out: fiber.Map{"plugins": []judge.Plugin{}}, By: s.apiPlugins},
 		{Route: "POST /api/v1/plugins/rollback", For: site.Setter, Does: "Have a name mean what it meant before", In: fiber.Map{"kind": "", "name": ""}, Out: fiber.Map{"kind": "", "name": "", "digest": ""}, By: s.apiRollBack},
 		{Route: "GET /api/v1/plugins/:digest", For: site.Setter, Does: "A plugin", Out: judge.Plugin{}, By: s.apiPlugin},

@@ -18,7 +18,7 @@ var peopleOf = fiber.Map{"people": []sql.ProblemPerson{}}
 func (s *Room) Addresses() []site.Address {
 	return []site.Address{
 		{Route: "GET /packages", For: site.Setter, By: s.packagesPage},
-		{Route: "POST /packages", For: site.Setter, By: s.importForm},
+		{Route: "POST /packages", For: site.Setter, Upload: site.PackageUpload, By: s.importForm},
 		{Route: "POST /packages/template", For: site.Setter, By: s.templateForm},
 		{Route: "GET /packages/:slug", For: site.Setter, By: s.packagePage},
 		{Route: "GET /packages/:slug/edit", For: site.Setter, By: s.editPage},
@@ -45,7 +45,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /imports/:id/events", For: site.Setter, By: job.Follow(s.job, s.job.SetterJobFor)},
 		{Route: "POST /imports/:id/cancel", For: site.Setter, By: job.CancelForm(s.job, s.job.SetterJobFor)},
 
-		{Route: "POST /api/v1/problems", For: site.Setter, Does: "Import a package: a ZIP file, or a form with one", Query: "problem activate title time memory", Media: "application/zip", Status: 202, Out: site.Stored, By: s.apiImport},
+		{Route: "POST /api/v1/problems", For: site.Setter, Upload: site.PackageUpload, Does: "Import a package: a ZIP file, or a form with one", Query: "problem activate title time memory", Media: "application/zip", Status: 202, Out: site.Stored, By: s.apiImport},
 		{Route: "POST /api/v1/renderings", For: site.Setter, Does: "Make the pages of all versions of some problems again, or for staff of all; versions and proofs stay; with an Idempotency-Key the same again gives the same job", In: fiber.Map{"?problems": []string{}, "?all": false}, Status: 202, Out: site.Stored, By: s.apiRender},
 		{Route: "GET /api/v1/problems/:slug/labels", For: site.Setter, Does: "Tags, difficulty, source and author as setters say them; null is as the package says", Out: labelsJSON{}, By: s.apiLabels},
 		{Route: "POST /api/v1/problems/:slug/labels", For: site.Setter, Does: "Say them; what is left out stays", In: fiber.Map{"?tags": (*[]string)(nil), "?difficulty": (*int32)(nil), "?source": (*string)(nil), "?author": (*string)(nil)}, Out: labelsJSON{}, By: s.apiSetLabels},

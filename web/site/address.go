@@ -59,7 +59,18 @@ type Address struct {
 	Status int    // 0 = 200
 	Also   int    // another status with the same answer, where the request was there before; 0 = none
 	Out    any    // JSON that is answered; nil = none is
+
+	Upload Upload // the body that is sent, if it may be larger than those of other requests
 }
+
+// Upload is a body that may be larger than those of other requests, if a setter sends it.
+type Upload int
+
+// The uploads; zero is none.
+const (
+	PluginUpload  Upload = iota + 1 // is read before its handler begins, up to [MaxUpload]
+	PackageUpload                   // is streamed by its handler, for up to [PackageTime]
+)
 
 // Parts of examples that come often.
 var (
@@ -116,6 +127,8 @@ func Arrange(all []Address) ([]Address, error) {
 			return nil, fmt.Errorf("address %s: nobody answers", a.Route)
 		case a.OrKey && a.Confirm == "", a.Confirm != "" && (a.For == Machine || a.For == Anyone):
 			return nil, fmt.Errorf("address %s: nobody could confirm it", a.Route)
+		case a.Upload != 0 && (a.For != Setter || strings.ContainsAny(path, ":*")):
+			return nil, fmt.Errorf("address %s: uploads are of setters, and are known by a whole path before anything is routed", a.Route)
 		default:
 			seen[method+" "+shape(path)] = true
 		}

@@ -68,6 +68,8 @@ func TestATableThatCannotBeMeantIsAnError(t *testing.T) {
 		`nobody is called ""`:     with(func(a *site.Address) { a.For = "" }),
 		"nobody answers":          with(func(a *site.Address) { a.By = nil }),
 		"nobody could confirm it": with(func(a *site.Address) { a.OrKey = true }),
+		"uploads are of setters":  with(func(a *site.Address) { a.Upload = site.PluginUpload }),
+		"by a whole path":         {Route: "POST /b/:name", For: site.Setter, Upload: site.PackageUpload, By: nothing},
 	} {
 		if _, err := site.Arrange([]site.Address{one, a}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), a.Route) {
 			t.Errorf("%+v: %v, want %q", a, err, want)
