@@ -111,7 +111,7 @@ func plainly(b *testing.B, dir string, tests []string) cost {
 	compiled := func(source string) string {
 		out := filepath.Join(built, filepath.Base(source))
 		if said, err := exec.Command("gcc", "-O2", "-o", out, filepath.Join(dir, source)).CombinedOutput(); err != nil {
-			b.Skipf("gcc: %v: %s", err, said)
+			b.Fatalf("gcc: %v: %s", err, said)
 		}
 		return out
 	}
@@ -161,7 +161,7 @@ func BenchmarkVerifyCommand(b *testing.B) {
 	const rounds, mostCPU, mostOfPeer = 9, 500 * time.Millisecond, 0.7
 	exe, err := filepath.Abs(filepath.Join("..", "..", "bin", "deepoj"))
 	if _, missing := os.Stat(exe); err != nil || missing != nil {
-		b.Skip("bin/deepoj is missing: run make build")
+		b.Fatal("bin/deepoj is missing: run make build")
 	}
 	dir, tests := smallFolder(b)
 	peer := os.Getenv("PROBLEMTOOLS")
