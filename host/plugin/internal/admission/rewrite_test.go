@@ -162,15 +162,7 @@ func unpack(f *testing.F, path string) []byte {
 // FuzzRewriteKeepsMeaning composes valid programs, which reach deeper than any
 // bytes.
 func FuzzRewriteKeepsMeaning(f *testing.F) {
-	for seed := range 64 {
-		data := make([]byte, 40+7*seed)
-		x := uint32(seed)*2654435761 + 1
-		for i := range data {
-			x ^= x << 13
-			x ^= x >> 17
-			x ^= x << 5
-			data[i] = byte(x)
-		}
+	for _, data := range optest.Seeds(64, 7) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -69,15 +69,7 @@ func callIn(t *testing.T, s *server, dir string) called {
 // FuzzAnInstanceUsedAgainIsLikeANewOne calls composed programs, which change a
 // global and the memory in every way, twice in one worker and once in a new one.
 func FuzzAnInstanceUsedAgainIsLikeANewOne(f *testing.F) {
-	for seed := range 24 {
-		data := make([]byte, 40+11*seed)
-		x := uint32(seed)*2246822519 + 7
-		for i := range data {
-			x ^= x << 13
-			x ^= x >> 17
-			x ^= x << 5
-			data[i] = byte(x)
-		}
+	for _, data := range optest.Seeds(24, 11) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

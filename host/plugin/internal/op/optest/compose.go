@@ -31,6 +31,21 @@ func (w *Writer) Section(id byte, content []byte) {
 // Module returns the whole module.
 func (w *Writer) Module() []byte { return append([]byte(op.Magic), w.out...) }
 
+// Seeds returns n strings of bytes for Compose, each longer than the one before by step. They are the same each time.
+func Seeds(n, step int) [][]byte {
+	all := make([][]byte, n)
+	for i := range all {
+		x := uint32(i)*2654435761 + 1
+		for range 40 + step*i {
+			x ^= x << 13
+			x ^= x >> 17
+			x ^= x << 5
+			all[i] = append(all[i], byte(x))
+		}
+	}
+	return all
+}
+
 // composer makes a valid program of bytes: each byte is a choice, and when they
 // are used up only the shortest choices are left.
 type composer struct {
