@@ -179,6 +179,24 @@ func TestEverySettingMetricAndColumnInTheDocumentsExists(t *testing.T) {
 	}
 }
 
+// TestTheStoryNamesEveryPackageOfTheHost compares the folders beside the story with its table.
+func TestTheStoryNamesEveryPackageOfTheHost(t *testing.T) {
+	t.Parallel()
+	story, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if f.IsDir() && !regexp.MustCompile(`(?m)^\| .*\]\(`+f.Name()+`[)/]`).Match(story) {
+			t.Errorf("host/README.md says nothing of host/%s", f.Name())
+		}
+	}
+}
+
 // unmapped are larger packages whose comment lists no files: generated code.
 var unmapped = []string{"sql/internal/dbsqlc"}
 
