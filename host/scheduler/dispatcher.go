@@ -143,14 +143,14 @@ func NewDispatcher(cfg DispatcherConfig, store Outbox, delivery queue.Delivery) 
 	cfg.Name = fmt.Sprintf("%s-%08x", cfg.Name, rand.Uint32()) //nolint:gosec // tells boots apart, no secret
 	d := &Dispatcher{cfg: cfg, store: store, delivery: delivery, wake: make(chan struct{}, 1)}
 	var err error
-	d.total, err = register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+	d.total, err = telemetry.Register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "api_outbox_dispatch_total",
 		Help: "Jobs that were published, or not, by status and reason.",
 	}, []string{"status", "reason"}))
 	if err != nil {
 		return nil, err
 	}
-	d.latency, err = register(cfg.Registerer, prometheus.NewHistogram(prometheus.HistogramOpts{
+	d.latency, err = telemetry.Register(cfg.Registerer, prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "api_outbox_dispatch_latency_seconds",
 		Help:    "Time from becoming ready to being published.",
 		Buckets: latencySeconds,

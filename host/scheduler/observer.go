@@ -3,8 +3,6 @@ package scheduler
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"strconv"
@@ -13,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"deepoj/host/judge"
+	"deepoj/host/telemetry"
 	"deepoj/queue"
 	"deepoj/sql/jobs"
 )
@@ -93,20 +92,20 @@ func NewObserver(cfg ObserverConfig, store Figures, streams StreamFigures) (*Obs
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	o := &Observer{cfg: cfg, store: store, streams: streams, single: map[string]prometheus.Gauge{}}
 	var err error
-	o.depth, err = register(cfg.Registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	o.depth, err = telemetry.Register(cfg.Registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "queue_depth", Help: "Waiting jobs by lane.",
 	}, []string{"lane"}))
 	if err != nil {
 		return nil, err
 	}
-	o.audit, err = register(cfg.Registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	o.audit, err = telemetry.Register(cfg.Registerer, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "audit_violations", Help: "Violations of the protocol; anything but 0 is a defect.",
 	}, []string{"check"}))
 	if err != nil {
 		return nil, err
 	}
 	for name, help := range gaugeHelp {
-		o.single[name], err = register(cfg.Registerer, prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help}))
+		o.single[name], err = telemetry.Register(cfg.Registerer, prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help}))
 		if err != nil {
 			return nil, err
 		}
@@ -196,23 +195,6 @@ var (
 	latencySeconds = prometheus.ExponentialBucketsRange(0.0005, 60, 18)
 	latencyMillis  = prometheus.ExponentialBucketsRange(0.5, 60_000, 18)
 )
-
-// register adds c to reg, or returns the collector of the same name that is there already, so that several runners of a
-// process share their figures. A nil reg gathers nothing.
-func register[C prometheus.Collector](reg prometheus.Registerer, c C) (C, error) {
-	if reg == nil {
-		return c, nil
-	}
-	err := reg.Register(c)
-	if there, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
-		same, ok := there.ExistingCollector.(C)
-		if !ok {
-			return c, fmt.Errorf("metric of another type is registered: %w", err)
-		}
-		return same, nil
-	}
-	return c, err
-}
 
 // jitter returns d, up to a fifth longer or shorter, so that several processes do not ask at the same moment.
 func jitter(d time.Duration) time.Duration {

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"deepoj/host/judge"
+	"deepoj/host/telemetry"
 	"deepoj/queue"
 	"deepoj/sql/jobs"
 )
@@ -98,20 +99,20 @@ func NewReclaimer(cfg ReclaimerConfig, store Reaper, cleaner Cleaner) (*Reclaime
 	cfg = cfg.withDefaults()
 	r := &Reclaimer{cfg: cfg, store: store, cleaner: cleaner}
 	var err error
-	r.total, err = register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+	r.total, err = telemetry.Register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "worker_reclaim_total",
 		Help: "Jobs taken from lost workers (ok goes to another worker, dead had its last try), and what old entries were for (reject).",
 	}, []string{"status", "reason"}))
 	if err != nil {
 		return nil, err
 	}
-	r.latency, err = register(cfg.Registerer, prometheus.NewHistogram(prometheus.HistogramOpts{
+	r.latency, err = telemetry.Register(cfg.Registerer, prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "worker_reclaim_latency_ms", Help: "Time of one look for lost workers.", Buckets: latencyMillis,
 	}))
 	if err != nil {
 		return nil, err
 	}
-	r.inflight, err = register(cfg.Registerer, prometheus.NewGauge(prometheus.GaugeOpts{
+	r.inflight, err = telemetry.Register(cfg.Registerer, prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "worker_reclaim_inflight", Help: "Looks for lost workers that are under way.",
 	}))
 	if err != nil {

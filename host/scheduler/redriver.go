@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"deepoj/host/telemetry"
+
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -76,7 +78,7 @@ func NewRedriver(cfg RedriverConfig, store Redelivery) (*Redriver, error) {
 		return nil, fmt.Errorf("redriver: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	total, err := register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+	total, err := telemetry.Register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "outbox_redrive_total",
 		Help: "Jobs made ready: due after a delay, unclaimed in time, or lost with the queue.",
 	}, []string{"reason"}))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"deepoj/host/telemetry"
 	"deepoj/sql/jobs"
 )
 
@@ -85,7 +86,7 @@ func NewRetirer(cfg RetirerConfig, store Retention) (*Retirer, error) {
 	cfg.Interval = cmp.Or(cfg.Interval, 10*time.Minute)
 	cfg.Batch = cmp.Or(cfg.Batch, 1000)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	deleted, err := register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
+	deleted, err := telemetry.Register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "retention_deleted_total", Help: "Rows past their retention that were deleted: events, deliveries (what webhooks were told), jobs, submissions or groups.",
 	}, []string{"what"}))
 	if err != nil {

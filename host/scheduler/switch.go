@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"deepoj/host/judge"
+	"deepoj/host/telemetry"
 	"deepoj/queue"
 )
 
@@ -78,7 +79,7 @@ func NewSwitch(cfg SwitchConfig, streams Streams, direct queue.Delivery) (*Switc
 		cfg.Changed = func(bool) {}
 	}
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	gauge, err := register(cfg.Registerer, prometheus.NewGauge(prometheus.GaugeOpts{
+	gauge, err := telemetry.Register(cfg.Registerer, prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "delivery_streams_up", Help: "1 while jobs travel over Redis streams, 0 while workers take them from PostgreSQL.",
 	}))
 	if err != nil {

@@ -156,3 +156,20 @@ func Registry() *prometheus.Registry {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), info)
 	return r
 }
+
+// Register adds c to reg, or returns the collector of the same name that is there already, so that several runners of a
+// process share their figures. A nil reg gathers nothing.
+func Register[C prometheus.Collector](reg prometheus.Registerer, c C) (C, error) {
+	if reg == nil {
+		return c, nil
+	}
+	err := reg.Register(c)
+	if there, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+		same, ok := there.ExistingCollector.(C)
+		if !ok {
+			return c, fmt.Errorf("metric of another type is registered: %w", err)
+		}
+		return same, nil
+	}
+	return c, err
+}

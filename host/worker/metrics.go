@@ -1,10 +1,9 @@
 package worker
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"deepoj/host/telemetry"
 )
 
 // Values of the labels "status" and "result".
@@ -57,67 +56,51 @@ func newMetrics(reg prometheus.Registerer) (m metrics, err error) {
 		{&m.verdicts, "judge_verdict_total", "Verdicts that were recorded.", []string{"verdict"}},
 	}
 	for _, c := range counters {
-		*c.to, err = register(reg, prometheus.NewCounterVec(prometheus.CounterOpts{Name: c.name, Help: c.help}, c.labels))
+		*c.to, err = telemetry.Register(reg, prometheus.NewCounterVec(prometheus.CounterOpts{Name: c.name, Help: c.help}, c.labels))
 		if err != nil {
 			return m, err
 		}
 	}
-	m.stale, err = register(reg, prometheus.NewCounter(prometheus.CounterOpts{
+	m.stale, err = telemetry.Register(reg, prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "worker_stale_attempt_total", Help: "Writes refused because a newer attempt exists.",
 	}))
 	if err != nil {
 		return m, err
 	}
-	m.again, err = register(reg, prometheus.NewCounter(prometheus.CounterOpts{
+	m.again, err = telemetry.Register(reg, prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "worker_judged_again_total", Help: "Judgings that were repeated at once because what they need was lost for a moment.",
 	}))
 	if err != nil {
 		return m, err
 	}
-	m.unfit, err = register(reg, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	m.unfit, err = telemetry.Register(reg, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "worker_unfit", Help: "Whether this worker takes no jobs (1) because of what it lacks.",
 	}, []string{"reason"}))
 	if err != nil {
 		return m, err
 	}
-	m.errors, err = register(reg, prometheus.NewCounter(prometheus.CounterOpts{
+	m.errors, err = telemetry.Register(reg, prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "worker_finalize_errors_total", Help: "Writes of a result that got no answer, and were or will be repeated.",
 	}))
 	if err != nil {
 		return m, err
 	}
-	m.latency, err = register(reg, prometheus.NewHistogram(prometheus.HistogramOpts{
+	m.latency, err = telemetry.Register(reg, prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "worker_finalize_latency_ms", Help: "Time from a finished judging to the database's answer.",
 		Buckets: prometheus.ExponentialBucketsRange(0.5, 60_000, 18),
 	}))
 	if err != nil {
 		return m, err
 	}
-	m.execRunning, err = register(reg, prometheus.NewGauge(prometheus.GaugeOpts{
+	m.execRunning, err = telemetry.Register(reg, prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "judge_exec_inflight", Help: "Judgings under way.",
 	}))
 	if err != nil {
 		return m, err
 	}
-	m.execTime, err = register(reg, prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.execTime, err = telemetry.Register(reg, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "judge_exec_duration_seconds", Help: "Time of a judging.",
 		Buckets: prometheus.ExponentialBucketsRange(0.005, 600, 18),
 	}, []string{"result"}))
 	return m, err
-}
-
-// register adds c to reg, or returns the collector of the same name that is there already.
-func register[C prometheus.Collector](reg prometheus.Registerer, c C) (C, error) {
-	if reg == nil {
-		return c, nil
-	}
-	err := reg.Register(c)
-	if there, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
-		same, ok := there.ExistingCollector.(C)
-		if !ok {
-			return c, fmt.Errorf("metric of another type is registered: %w", err)
-		}
-		return same, nil
-	}
-	return c, err
 }
