@@ -26,10 +26,13 @@ var landlockRights = []struct {
 	{5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV},
 }
 
+// Rights that callers grant; each counts as far as the kernel knows it.
 const (
-	landlockRead    = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	landlockDevices = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
-	landlockUse     = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	Read    = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	Execute = unix.LANDLOCK_ACCESS_FS_EXECUTE
+	Use     = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // what is there
+	Files   = Read | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE
+	All     = ^uint64(unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK) // but making devices
 )
 
 // Version returns the version of the kernel's interface, 0 if absent.
@@ -41,9 +44,15 @@ func Version() int {
 	return int(v)
 }
 
-// NewRuleset returns a ruleset for the calling thread's root: all can be read,
-// the folders can be written. The ruleset refers to what is mounted now.
-func NewRuleset(version int, folders []string) (int, error) {
+// Ruleset denies all files but those that are allowed, and TCP.
+type Ruleset struct {
+	FD    int // of the ruleset; the caller closes it
+	files uint64
+}
+
+// New returns a ruleset of the calling thread's root, for a kernel of a version above 0. With alone it also denies
+// signals and abstract sockets to whoever is not restricted by it.
+func New(version int, alone bool) (Ruleset, error) {
 	attr := unix.LandlockRulesetAttr{}
 	for _, r := range landlockRights {
 		if r.version <= version {
@@ -55,39 +64,25 @@ func NewRuleset(version int, folders []string) (int, error) {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		size = unsafe.Offsetof(attr.Scoped)
 	}
-	if version >= 6 {
+	if alone && version >= 6 {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 		size = unsafe.Offsetof(attr.Scoped) + unsafe.Sizeof(attr.Scoped)
 	}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
-		return -1, fmt.Errorf("make a Landlock ruleset: %w", errno)
+		return Ruleset{FD: -1}, fmt.Errorf("make a Landlock ruleset: %w", errno)
 	}
-	err := allow(int(fd), "/", attr.Handled_access_fs&landlockRead)
-	if err == nil {
-		err = allow(int(fd), "/dev", attr.Handled_access_fs&(landlockRead|landlockUse))
-	}
-	for _, path := range folders {
-		if err == nil {
-			err = allow(int(fd), path, attr.Handled_access_fs&^landlockDevices)
-		}
-	}
-	if err != nil {
-		return -1, errors.Join(err, unix.Close(int(fd)))
-	}
-	return int(fd), nil
+	return Ruleset{int(fd), attr.Handled_access_fs}, nil
 }
 
-// allow adds a rule to a ruleset.
-func allow(ruleset int, path string, rights uint64) error {
+// Allow grants rights to a file, or to a folder and all below it, as it is mounted now.
+func (r Ruleset) Allow(path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(
-		unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0,
-	)
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & r.files, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.FD), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	if errno != 0 {
 		err = fmt.Errorf("allow %s: %w", path, errno)
 	}

@@ -51,25 +51,6 @@ func closeInherited(kept int) error {
 	return nil
 }
 
-// What Landlock knows to deny, by the version of its interface.
-var landlockRights = []struct {
-	version int
-	rights  uint64
-}{
-	{1, unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR |
-		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
-		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-		unix.LANDLOCK_ACCESS_FS_MAKE_SYM},
-	{2, unix.LANDLOCK_ACCESS_FS_REFER},
-	{3, unix.LANDLOCK_ACCESS_FS_TRUNCATE},
-	{5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV},
-}
-
-const (
-	landlockRead  = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	landlockWrite = landlockRead | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE
-)
-
 // reachesThreads reports whether a system call can be made by all threads of this
 // process, which Landlock needs. In programs that C code is linked into it cannot.
 func reachesThreads() bool {
@@ -84,29 +65,18 @@ func (c Confinement) landlock() (err error) {
 	if version == 0 || !reachesThreads() {
 		return nil
 	}
-	attr := unix.LandlockRulesetAttr{}
-	for _, r := range landlockRights {
-		if r.version <= version {
-			attr.Handled_access_fs |= r.rights
-		}
+	ruleset, err := landlock.New(version, false)
+	if err != nil {
+		return err
 	}
-	size := unsafe.Sizeof(attr.Handled_access_fs)
-	if version >= 4 {
-		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
-		size = unsafe.Offsetof(attr.Scoped)
-	}
-	ruleset, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
-	if errno != 0 {
-		return fmt.Errorf("make a Landlock ruleset: %w", errno)
-	}
-	defer func() { err = errors.Join(err, unix.Close(int(ruleset))) }()
+	defer func() { err = errors.Join(err, unix.Close(ruleset.FD)) }()
 	if c.Reads != "" {
-		if err := allow(int(ruleset), c.Reads, attr.Handled_access_fs&landlockRead); err != nil {
+		if err := ruleset.Allow(c.Reads, landlock.Read); err != nil {
 			return err
 		}
 	}
 	if c.Writes != "" {
-		if err := allow(int(ruleset), c.Writes, attr.Handled_access_fs&landlockWrite); err != nil {
+		if err := ruleset.Allow(c.Writes, landlock.Files); err != nil {
 			return err
 		}
 	}
@@ -114,24 +84,10 @@ func (c Confinement) landlock() (err error) {
 	if _, _, errno := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno != 0 {
 		return fmt.Errorf("renounce new privileges: %w", errno)
 	}
-	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0, 0); errno != 0 {
+	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset.FD), 0, 0); errno != 0 {
 		return fmt.Errorf("restrict files: %w", errno)
 	}
 	return nil
-}
-
-// allow adds a folder to a ruleset.
-func allow(ruleset int, path string, rights uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
-	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
-	if errno != 0 {
-		err = fmt.Errorf("allow %s: %w", path, errno)
-	}
-	return errors.Join(err, unix.Close(fd))
 }
 
 // All returns the layers around the processes that run plugins, of this program on this machine.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"strconv"
 	"time"
 
@@ -276,13 +275,24 @@ func (r *Room) rule() error {
 	if r.host.Status.Landlock == 0 {
 		return nil
 	}
-	folders := slices.Clone(rootfs.Writable)
-	if r.writable {
-		folders = append(folders, "/box")
+	ruleset, err := landlock.New(r.host.Status.Landlock, true)
+	if err != nil {
+		return err
 	}
-	var err error
-	r.ruleset, err = landlock.NewRuleset(r.host.Status.Landlock, folders)
-	return err
+	allowed := map[string]uint64{"/": landlock.Read | landlock.Execute, "/dev": landlock.Read | landlock.Execute | landlock.Use}
+	for _, folder := range rootfs.Writable {
+		allowed[folder] = landlock.All
+	}
+	if r.writable {
+		allowed["/box"] = landlock.All
+	}
+	for path, rights := range allowed {
+		if err := ruleset.Allow(path, rights); err != nil {
+			return errors.Join(err, unix.Close(ruleset.FD))
+		}
+	}
+	r.ruleset = ruleset.FD
+	return nil
 }
 
 // moveTo moves the thread to n cores, where its next child begins and stays. A child that moved by itself would wait
