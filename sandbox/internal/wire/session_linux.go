@@ -33,16 +33,9 @@ func NewSession(fd int) (*Session, error) {
 
 // Send writes one message.
 func (s *Session) Send(v any, fds ...int) error {
-	b, err := Encode(v)
+	b, oob, err := pack(v, fds)
 	if err != nil {
-		return fmt.Errorf("encode a message: %w", err)
-	}
-	if len(b) > MaxMessage {
-		return Unfit("a command of %d bytes is longer than %d", len(b), MaxMessage)
-	}
-	var oob []byte
-	if len(fds) > 0 {
-		oob = unix.UnixRights(fds...)
+		return err
 	}
 	if _, _, err := s.Conn.WriteMsgUnix(b, oob, nil); err != nil {
 		if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {

@@ -26,17 +26,24 @@ func SendReply(sock int, v Reply, fds ...int) error {
 	return sendFlags(sock, unix.MSG_DONTWAIT, v, fds...)
 }
 
-func sendFlags(sock, flags int, v any, fds ...int) error {
-	b, err := Encode(v)
-	if err != nil {
-		return fmt.Errorf("encode a message: %w", err)
+// pack makes one message of v and fds.
+func pack(v any, fds []int) (b, oob []byte, err error) {
+	if b, err = Encode(v); err != nil {
+		return nil, nil, fmt.Errorf("encode a message: %w", err)
 	}
 	if len(b) > MaxMessage {
-		return Unfit("a command of %d bytes is longer than %d", len(b), MaxMessage)
+		return nil, nil, Unfit("a command of %d bytes is longer than %d", len(b), MaxMessage)
 	}
-	var oob []byte
 	if len(fds) > 0 {
 		oob = unix.UnixRights(fds...)
+	}
+	return b, oob, nil
+}
+
+func sendFlags(sock, flags int, v any, fds ...int) error {
+	b, oob, err := pack(v, fds)
+	if err != nil {
+		return err
 	}
 	for {
 		err = unix.Sendmsg(sock, b, oob, nil, unix.MSG_NOSIGNAL|flags)
