@@ -197,7 +197,7 @@ func guestOf(t *testing.T, module string) testlibGuest {
 		t.Fatal(err)
 	}
 	ctx := context.Background() // it outlives the test
-	g := testlibGuest{rt: wazero.NewRuntime(ctx)}
+	g := testlibGuest{rt: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigCompiler().WithDebugInfoEnabled(false))}
 	if _, err = wasi_snapshot_preview1.Instantiate(ctx, g.rt); err == nil {
 		g.module, err = g.rt.CompileModule(ctx, wasm)
 	}

@@ -44,12 +44,29 @@ func (b *Box) OneShot() bool {
 // Put writes files below /box, making folders as needed and replacing what is
 // there. They belong to root unless the box was opened Writable.
 func (b *Box) Put(ctx context.Context, files ...File) error {
+	p, err := Pack(files...)
+	if err != nil {
+		return err
+	}
+	defer p.f.Close()
+	return b.PutPacked(ctx, p)
+}
+
+// Packed are files that can be put into several boxes, in memory that is given back when nobody refers to them.
+type Packed struct{ f *os.File }
+
+// Pack returns files packed.
+func Pack(files ...File) (*Packed, error) {
 	f, err := wire.Pack(files)
 	if err != nil {
-		return fmt.Errorf("put files into a box: %w", err)
+		return nil, fmt.Errorf("put files into a box: %w", err)
 	}
-	defer f.Close()
-	if err := b.in.put(ctx, f); err != nil {
+	return &Packed{f}, nil
+}
+
+// PutPacked is [Box.Put] of packed files.
+func (b *Box) PutPacked(ctx context.Context, p *Packed) error {
+	if err := b.in.put(ctx, p.f); err != nil {
 		return fmt.Errorf("put files into a box: %w", err)
 	}
 	return nil

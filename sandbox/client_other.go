@@ -51,6 +51,15 @@ func (b *Box) OneShot() bool { return false }
 // Put writes files below /box.
 func (b *Box) Put(context.Context, ...File) error { return wire.Supported() }
 
+// Packed are files that can be put into several boxes.
+type Packed struct{}
+
+// Pack returns files packed.
+func Pack(...File) (*Packed, error) { return nil, wire.Supported() }
+
+// PutPacked is [Box.Put] of packed files.
+func (b *Box) PutPacked(context.Context, *Packed) error { return wire.Supported() }
+
 // Run runs one command and waits for its end.
 func (b *Box) Run(context.Context, Cmd) (Result, error) { return Result{}, wire.Supported() }
 

@@ -61,9 +61,9 @@ func (e *evaluation) run(ctx context.Context, r *judge.Result) error {
 	var lanes sync.WaitGroup
 	defer lanes.Wait()
 	defer cancel(nil)
-	for range min(e.j.cfg.Cores, len(e.runs)) {
+	for k := range min(e.j.cfg.Cores, len(e.runs)) {
 		lanes.Go(func() {
-			if err := e.work(ctx); err != nil {
+			if err := e.work(ctx, k); err != nil {
 				cancel(err)
 			}
 		})
@@ -128,16 +128,27 @@ func (e *evaluation) prepare() {
 	list(e.pkg.Root)
 }
 
-// work takes runs until none is left. It is not an error if there is no box for it before the others are done.
-func (e *evaluation) work(ctx context.Context) error {
-	if e.left() == 0 {
-		return nil
+// work takes runs until none is left, in the lane k as long as there is room for it. It is not an error if there is no
+// box for it before the others are done.
+func (e *evaluation) work(ctx context.Context, k int) error {
+	for e.j.crowd.wait(ctx, k) && e.left() > 0 {
+		if err := e.workOn(ctx, k); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// workOn opens a lane and takes runs while there is room for it.
+func (e *evaluation) workOn(ctx context.Context, k int) error {
 	l, err := e.openLane(ctx)
 	if err != nil {
 		return err
 	}
 	for {
+		if room, _ := e.j.crowd.room(k); !room {
+			return l.close()
+		}
 		r, runCtx := e.next(ctx)
 		if r == nil {
 			return l.close()

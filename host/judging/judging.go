@@ -23,6 +23,7 @@
 //	submitted.go  submissions that are answers and no programs
 //	evaluate.go   judges a program on the tests of a package
 //	custom.go     groups that a program of the package grades
+//	lanes.go      how many tests of a submission are run at once
 //	run.go        runs a program on a test, and what came of it
 //	alone.go      runs in doubt are made again while nothing else runs
 //	opinion.go    what a checker says of an output
@@ -65,6 +66,7 @@ type Judge struct {
 	cfg     Config
 	metrics *metrics
 	pairs   *semaphore.Weighted // whoever waits for two boxes
+	crowd   *crowd
 
 	mu       sync.Mutex
 	packages map[blob.Digest]*problem.Package
@@ -87,13 +89,14 @@ func New(cfg Config) (*Judge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("judging: %w", err)
 	}
-	return &Judge{Jury: jury.New(cfg, builder), cfg: cfg, metrics: m, pairs: semaphore.NewWeighted(1), packages: map[blob.Digest]*problem.Package{}}, nil
+	return &Judge{Jury: jury.New(cfg, builder), cfg: cfg, metrics: m, pairs: semaphore.NewWeighted(1), crowd: newCrowd(cfg.Cores), packages: map[blob.Digest]*problem.Package{}}, nil
 }
 
 // Judge judges a submission on a version of its problem and reports each step to progress, in order and from one
 // goroutine. An error is a failure of the platform: there is no verdict, and the caller tries again. An error with
 // method NotHere() bool says that another machine may succeed.
 func (j *Judge) Judge(ctx context.Context, p judge.Payload, version blob.Digest, progress func(judge.Progress)) (judge.Result, error) {
+	defer j.crowd.enter()()
 	r, err := j.judge(ctx, p, version, progress)
 	if err != nil {
 		return judge.Result{}, fmt.Errorf("judge %s in %s: %w", p.Problem, p.Language, err)

@@ -145,7 +145,7 @@ func (j *Judge) ownProgram(ctx context.Context, pkg *problem.Package, p judge.Ru
 			return nil, err
 		}
 	}
-	prog.Files = build.Beside(x.Files, prog.Files)
+	prog.Add(x.Files)
 	if why := build.Unplaceable(prog.Files); prog.Compile.OK && why != "" {
 		prog.Refuse(why)
 	}

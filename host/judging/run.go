@@ -67,7 +67,7 @@ func (e *evaluation) openLane(ctx context.Context) (l *lane, err error) {
 			return l, err
 		}
 		var put sandbox.Result
-		if put, err = blame.Fits(put, l.box.Put(ctx, e.prog.Files...)); err != nil {
+		if put, err = blame.Fits(put, e.prog.Put(ctx, l.box)); err != nil {
 			return l, err
 		}
 		l.unfit = put.Error
@@ -193,11 +193,7 @@ func (l *lane) runOnce(ctx context.Context, t *problem.Test, input *os.File, wal
 	}
 	ran, err = runner.Traced(ctx, box.Run, c)
 	leave()
-	switch {
-	case err != nil:
-	case l.box != nil:
-		err = box.Clean(ctx)
-	case ran.Verdict == sandbox.OK:
+	if err == nil && l.box == nil && ran.Verdict == sandbox.OK {
 		err = jury.Collect(ctx, l.e.pkg, box, c.Limits.OutputBytes, l.stdout)
 	}
 	if err != nil {

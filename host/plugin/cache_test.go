@@ -139,3 +139,42 @@ func TestADamagedModuleIsAdmittedAgain(t *testing.T) {
 		})
 	}
 }
+
+func TestTheBytesOfAModuleAreReadOnlyWhereTheCacheDoesNotKnowThem(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, plugin.Config{CacheDir: dir, Workers: 1})
+	reads := 0
+	read := func() ([]byte, error) {
+		reads++
+		return accepting, nil
+	}
+	load := func(digest string) error {
+		m, err := r.LoadDigest(t.Context(), digest, read, checker(abi.Testlib1, abi.Limits{}))
+		if err == nil && m.Digest != digest {
+			t.Errorf("loaded %s instead of %s", m.Digest, digest)
+		}
+		return err
+	}
+	digest := plugin.Digest(accepting)
+	for range 3 {
+		if err := load(digest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if reads != 1 {
+		t.Errorf("read %d times, want once", reads)
+	}
+	modules, err := filepath.Glob(filepath.Join(dir, "*", strings.TrimPrefix(digest, "sha256:")))
+	if err != nil || len(modules) != 1 {
+		t.Fatalf("the module is in %v, %v", modules, err)
+	}
+	if err := os.RemoveAll(modules[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := load(digest); err != nil || reads != 2 {
+		t.Errorf("when somebody has emptied the cache: %v, read %d times, want twice", err, reads)
+	}
+	if err := load(plugin.Digest([]byte("something else"))); err == nil || !strings.Contains(err.Error(), "is not what was read") {
+		t.Errorf("a module that is not what its digest says: %v", err)
+	}
+}

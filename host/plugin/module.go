@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"deepoj/host/plugin/internal/admission"
@@ -66,8 +67,19 @@ type about struct {
 //
 // It returns a [*Refusal] if the module may not run here.
 func (r *Runtime) Load(ctx context.Context, wasm []byte, given *abi.Manifest) (*Module, error) {
+	return r.LoadDigest(ctx, Digest(wasm), func() ([]byte, error) { return wasm, nil }, given)
+}
+
+// Digest names a module by its content.
+func Digest(wasm []byte) string {
 	sum := sha256.Sum256(wasm)
-	digest := hex.EncodeToString(sum[:])
+	return digestPrefix + hex.EncodeToString(sum[:])
+}
+
+// LoadDigest is [Runtime.Load] for whoever has the digest of a module: its bytes are read only when the cache does not
+// know them.
+func (r *Runtime) LoadDigest(ctx context.Context, named string, read func() ([]byte, error), given *abi.Manifest) (*Module, error) {
+	digest := strings.TrimPrefix(named, digestPrefix)
 	unlock, err := r.lock(ctx, digest)
 	if err != nil {
 		return nil, fmt.Errorf("load module: %w", err)
@@ -82,7 +94,7 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte, given *abi.Manifest) (*
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		what, err = r.admit(ctx, wasm, dir)
+		what, err = r.readAndAdmit(ctx, digest, read, dir)
 	}
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		r.metrics.refusals.WithLabelValues(refusal.Rule).Inc()
@@ -141,22 +153,23 @@ func (e *damagedError) Error() string { return e.why }
 // known returns what the cache knows of a module, after a look at whether the module is
 // still what was admitted. The error is a [*damagedError] if it is not.
 func (r *Runtime) known(dir string) (*about, error) {
+	r.mu.Lock()
+	what := r.sound[dir]
+	r.mu.Unlock()
+	if what != nil {
+		_, err := os.Stat(filepath.Join(dir, aboutFile)) // somebody may have emptied the cache
+		return what, err
+	}
 	what, err := readAbout(dir)
 	if err != nil || what.Sum == "" {
 		return what, err
-	}
-	r.mu.Lock()
-	seen := r.sound[dir]
-	r.mu.Unlock()
-	if seen {
-		return what, nil
 	}
 	counting, err := os.ReadFile(filepath.Join(dir, wire.ModuleFile))
 	if sum := sha256.Sum256(counting); err != nil || hex.EncodeToString(sum[:]) != what.Sum {
 		return nil, &damagedError{fmt.Sprintf("%s is not what was admitted: %v", filepath.Join(dir, wire.ModuleFile), err)}
 	}
 	r.mu.Lock()
-	r.sound[dir] = true
+	r.sound[dir] = what
 	r.mu.Unlock()
 	return what, nil
 }
@@ -173,6 +186,18 @@ func readAbout(dir string) (*about, error) {
 		return nil, &damagedError{fmt.Sprintf("read %s: %v", filepath.Join(dir, aboutFile), err)}
 	}
 	return &a, nil
+}
+
+// readAndAdmit takes the module with a digest into the cache.
+func (r *Runtime) readAndAdmit(ctx context.Context, digest string, read func() ([]byte, error), dir string) (*about, error) {
+	wasm, err := read()
+	if err != nil {
+		return nil, err
+	}
+	if found := Digest(wasm); found != digestPrefix+digest {
+		return nil, fmt.Errorf("the module %s%s is not what was read, which is %s", digestPrefix, digest, found)
+	}
+	return r.admit(ctx, wasm, dir)
 }
 
 // admit takes a module into the cache.

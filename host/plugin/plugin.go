@@ -186,7 +186,7 @@ type Runtime struct {
 
 	mu    sync.Mutex
 	locks map[string]chan struct{} // by digest: who loads it
-	sound map[string]bool          // folders of the cache that were looked at
+	sound map[string]*about        // by folder of the cache: what was found in it, and is what was admitted
 }
 
 // New returns a runtime. It starts no process yet.
@@ -204,7 +204,7 @@ func New(cfg Config) (*Runtime, error) {
 		spawner:   newSpawner(cfg.Exe),
 		compiling: make(chan struct{}, cfg.Workers),
 		locks:     map[string]chan struct{}{},
-		sound:     map[string]bool{},
+		sound:     map[string]*about{},
 	}
 	r.pool = newPool(r.spawner, r.dir, cfg.Workers, int64(cfg.MaxMemoryMiB)<<20)
 	err = os.MkdirAll(r.dir, 0o700)

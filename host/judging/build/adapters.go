@@ -9,23 +9,29 @@ import (
 	"slices"
 
 	"deepoj/host/blob"
+	"deepoj/host/plugin"
 	"deepoj/plugins/abi"
 )
 
-// uploadedAdapter is an adapter that came after this program was built.
-type uploadedAdapter struct {
+// adapter is the module of a language's adapter.
+type adapter struct {
 	digest string
 	wasm   []byte
 }
 
-// adapter returns the module of a language's adapter, or nil.
-func (b *Builder) adapter(id string) []byte {
+// adapter returns the adapter of a language, one that was uploaded before one of the configuration.
+func (b *Builder) adapter(id string) (adapter, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a, ok := b.extra[id]; ok {
-		return a.wasm
+	a, ok := b.extra[id]
+	if !ok {
+		a, ok = b.own[id]
 	}
-	return b.cfg.Adapters[id]
+	if wasm := b.cfg.Adapters[id]; !ok && wasm != nil {
+		a, ok = adapter{plugin.Digest(wasm), wasm}, true
+		b.own[id] = a
+	}
+	return a, ok
 }
 
 // lookAtAdapters takes up the uploaded adapters that are active now, and returns
@@ -50,8 +56,8 @@ func (b *Builder) lookAtAdapters(ctx context.Context) []string {
 	return ids
 }
 
-func (b *Builder) uploadedAdapters(ctx context.Context) (map[string]uploadedAdapter, error) {
-	found := map[string]uploadedAdapter{}
+func (b *Builder) uploadedAdapters(ctx context.Context) (map[string]adapter, error) {
+	found := map[string]adapter{}
 	if b.cfg.Uploaded == nil {
 		return found, nil
 	}
@@ -76,7 +82,7 @@ func (b *Builder) uploadedAdapters(ctx context.Context) (map[string]uploadedAdap
 		if err != nil {
 			return nil, fmt.Errorf("adapter %s: %w", p.Name, err)
 		}
-		found[id] = uploadedAdapter{p.Digest, wasm}
+		found[id] = adapter{p.Digest, wasm}
 	}
 	return found, nil
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -84,12 +85,8 @@ func (b *Builder) Build(ctx context.Context, tc *Toolchain, pkg *problem.Package
 	return p, runCmd(p, pkg, factor)
 }
 
-// plan asks the adapter of a language for its plan, unless that was asked before and
-// answers are kept. An adapter says the same each time.
+// plan asks the adapter of a language for its plan, unless that was asked before. An adapter says the same each time.
 func (b *Builder) plan(ctx context.Context, tc *Toolchain, q abi.PlanRequest) (plan abi.Plan, err error) {
-	if !b.cfg.KeepPlans {
-		return b.cfg.Plugins.Plan(ctx, tc.Module, q)
-	}
 	k, err := key(struct {
 		Plan    string
 		Request abi.PlanRequest
@@ -97,16 +94,27 @@ func (b *Builder) plan(ctx context.Context, tc *Toolchain, q abi.PlanRequest) (p
 	if err != nil {
 		return plan, err
 	}
-	if _, ok := b.cache.get(k, &plan); ok {
-		return plan, nil
+	if known, ok := b.plans.get(k); ok {
+		return plan, json.Unmarshal(known, &plan)
+	}
+	if b.cfg.KeepPlans {
+		if _, ok := b.cache.get(k, &plan); ok {
+			return plan, nil
+		}
 	}
 	if plan, err = b.cfg.Plugins.Plan(ctx, tc.Module, q); err != nil {
 		return plan, err
 	}
-	if err := b.cache.put(k, plan, nil); err != nil {
-		b.cfg.Log.WarnContext(ctx, "a plan is not kept", slog.Any("err", err))
+	if b.cfg.KeepPlans {
+		if err := b.cache.put(k, plan, nil); err != nil {
+			b.cfg.Log.WarnContext(ctx, "a plan is not kept", slog.Any("err", err))
+		}
 	}
-	return plan, nil
+	known, err := json.Marshal(plan)
+	if err == nil {
+		b.plans.put(k, known, int64(len(known)))
+	}
+	return plan, err
 }
 
 // Factor is what multiplies the time limits of programs in a language.
@@ -170,7 +178,7 @@ func (b *Builder) compile(ctx context.Context, p *Program, pkg *problem.Package,
 		return nil
 	}
 	if len(p.Plan.Compile) == 0 {
-		p.Compile.OK, p.Files = true, files
+		p.Compile.OK, p.Files, p.made = true, files, &made{files: files}
 		return nil
 	}
 	k, err := key(struct {
@@ -189,8 +197,8 @@ func (b *Builder) compile(ctx context.Context, p *Program, pkg *problem.Package,
 	}
 	defer unlock()
 	var known compiled
-	if files, ok := b.cache.get(k, &known); ok {
-		p.Compile, p.Files = known.Compile, files
+	if m, ok := b.cache.take(k, &known); ok {
+		p.Compile, p.Files, p.made = known.Compile, m.files, m
 		b.builds.WithLabelValues("cached").Inc()
 		return nil
 	}
@@ -202,7 +210,7 @@ func (b *Builder) compile(ctx context.Context, p *Program, pkg *problem.Package,
 		return nil
 	}
 	b.builds.WithLabelValues("compiled").Inc()
-	if err := b.cache.put(k, compiled{p.Compile}, p.Files); err != nil {
+	if p.made, err = b.cache.store(k, compiled{p.Compile}, p.Files); err != nil {
 		b.cfg.Log.WarnContext(ctx, "compiled program is not cached", slog.Any("err", err))
 	}
 	return nil

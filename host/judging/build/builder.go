@@ -11,6 +11,8 @@
 //	diagnostics.go  what compilers say, as places in sources
 //	warm.go         caches that make slow compilers quick
 //	cache.go        files that were expensive to make
+//	recent.go       what was used last, in memory
+//	made.go         files that are put into many boxes
 //	keylocks.go     one goroutine at a time for one key
 //	wasi.go         compiles plugins
 //	testlib.go      checkers in C++ with testlib's header
@@ -137,21 +139,27 @@ type Builder struct {
 	cfg     Config
 	cache   *cache // of compiled programs and plugins, and of filled compile caches
 	told    *cache // what tools and adapters said of themselves
+	plans   *recent[[]byte]
 	locks   keyLocks
 	builds  *prometheus.CounterVec // by where the program came from
 	plugins atomic.Int64           // how often sources of a plugin were compiled
 
 	mu     sync.Mutex
-	probes map[string]probe           // by logical tool name
-	extra  map[string]uploadedAdapter // by language id
+	probes map[string]probe          // by logical tool name
+	extra  map[string]adapter        // that were uploaded, by language id
+	own    map[string]adapter        // those of the configuration, as far as they were needed
+	found  map[string]foundToolchain // by language id
 }
 
-// maxTold bounds what is kept of what tools and adapters say, in bytes.
-const maxTold = 4 << 20
+// What is kept of what tools and adapters say, in bytes.
+const (
+	maxTold  = 4 << 20
+	maxPlans = 4 << 20
+)
 
 // New returns a Builder with a valid configuration in which nothing is left out.
 func New(cfg Config) (*Builder, error) {
-	b := &Builder{cfg: cfg, probes: map[string]probe{}, locks: newKeyLocks()}
+	b := &Builder{cfg: cfg, probes: map[string]probe{}, locks: newKeyLocks(), plans: newRecent[[]byte](maxPlans), own: map[string]adapter{}, found: map[string]foundToolchain{}}
 	var err error
 	if b.Runner, err = runner.New(filepath.Join(cfg.CacheDir, "temp"), cfg.Registerer); err != nil {
 		return nil, err

@@ -20,20 +20,30 @@ import (
 )
 
 // cache keeps files that were expensive to build, by a key that names everything they depend on. An entry is one file:
-// the SHA-256 of the rest, then a tar. A damaged entry counts as absent.
+// the SHA-256 of the rest, then a tar. A damaged entry counts as absent. What was used last is in memory, too.
 type cache struct {
-	dir string
-	max int64 // bytes
+	dir    string
+	max    int64 // bytes
+	recent *recent[entry]
 
 	mu   sync.Mutex
 	size int64
 }
 
+// entry is an entry in memory.
+type entry struct {
+	about []byte // JSON
+	made  *made
+}
+
+// maxRecent bounds what of a cache is in memory, in bytes.
+const maxRecent = 64 << 20
+
 func openCache(dir string, limit int64) (*cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open cache: %w", err)
 	}
-	c := &cache{dir: dir, max: limit}
+	c := &cache{dir: dir, max: limit, recent: newRecent[entry](maxRecent)}
 	entries, err := c.entries()
 	if err != nil {
 		return nil, err
@@ -59,7 +69,20 @@ const about = "about.json"
 
 // get returns the files of an entry and fills in what describes them.
 func (c *cache) get(key string, what any) ([]sandbox.File, bool) {
+	m, ok := c.take(key, what)
+	if !ok {
+		return nil, false
+	}
+	return m.files, true
+}
+
+// take is get, of files that are put into boxes.
+func (c *cache) take(key string, what any) (*made, bool) {
 	path := filepath.Join(c.dir, key)
+	now := time.Now()
+	if e, ok := c.recent.get(key); ok && os.Chtimes(path, now, now) == nil { // for the order of eviction
+		return e.made, json.Unmarshal(e.about, what) == nil
+	}
 	b, err := os.ReadFile(path)
 	if err != nil || len(b) < sha256.Size {
 		return nil, false
@@ -68,7 +91,7 @@ func (c *cache) get(key string, what any) ([]sandbox.File, bool) {
 		return nil, false
 	}
 	var files []sandbox.File
-	described := false
+	var described []byte
 	for r := tar.NewReader(bytes.NewReader(b[sha256.Size:])); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -81,26 +104,49 @@ func (c *cache) get(key string, what any) ([]sandbox.File, bool) {
 		if err != nil {
 			return nil, false
 		}
-		if !described {
+		if described == nil {
 			if h.Name != about || json.Unmarshal(data, what) != nil {
 				return nil, false
 			}
-			described = true
+			described = data
 			continue
 		}
 		files = append(files, sandbox.File{Path: h.Name, Mode: fs.FileMode(h.Mode).Perm(), Data: data})
 	}
-	now := time.Now()
 	_ = os.Chtimes(path, now, now) // only the order of eviction suffers
-	return files, described
+	if described == nil {
+		return nil, false
+	}
+	return c.keep(key, described, files), true
+}
+
+// keep keeps an entry in memory.
+func (c *cache) keep(key string, described []byte, files []sandbox.File) *made {
+	m := &made{files: files}
+	c.recent.put(key, entry{described, m}, m.bytes()+int64(len(described)))
+	return m
 }
 
 // put stores an entry. It removes the entries that were not used for longest when there is too much.
 func (c *cache) put(key string, what any, files []sandbox.File) error {
+	_, err := c.store(key, what, files)
+	return err
+}
+
+// store is put, of files that are put into boxes, which it returns in any case.
+func (c *cache) store(key string, what any, files []sandbox.File) (*made, error) {
 	described, err := json.Marshal(what)
 	if err != nil {
-		return fmt.Errorf("cache: %w", err)
+		return &made{files: files}, fmt.Errorf("cache: %w", err)
 	}
+	if err := c.write(key, described, files); err != nil {
+		return &made{files: files}, err
+	}
+	return c.keep(key, described, files), nil
+}
+
+// write stores an entry on disk.
+func (c *cache) write(key string, described []byte, files []sandbox.File) error {
 	var b bytes.Buffer
 	b.Write(make([]byte, sha256.Size))
 	w := tar.NewWriter(&b)
@@ -118,13 +164,13 @@ func (c *cache) put(key string, what any, files []sandbox.File) error {
 	}
 	sum := sha256.Sum256(b.Bytes()[sha256.Size:])
 	copy(b.Bytes(), sum[:])
-	if err := c.write(key, b.Bytes()); err != nil {
+	if err := c.writeFile(key, b.Bytes()); err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
 	return c.grow(int64(b.Len()))
 }
 
-func (c *cache) write(key string, b []byte) error {
+func (c *cache) writeFile(key string, b []byte) error {
 	tmp, err := os.CreateTemp(c.dir, temporary+"*")
 	if err != nil {
 		return err

@@ -54,6 +54,9 @@ func TestADamagedEntryCountsAsAbsent(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "k"), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		if c, err = openCache(dir, 1<<20); err != nil { // what is in memory is not damaged
+			t.Fatal(err)
+		}
 		var what compiled
 		if _, ok := c.get("k", &what); ok {
 			t.Errorf("byte %d was changed, and nobody noticed", at)
@@ -90,5 +93,29 @@ func TestTheCacheForgetsWhatWasNotUsedForLongest(t *testing.T) {
 		if _, ok := c.get(key, &what); ok != want {
 			t.Errorf("%s is kept: %t, want %t", key, ok, want)
 		}
+	}
+}
+
+func TestWhatWasRemovedFromTheDiskIsNotGivenFromMemory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, err := openCache(dir, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.put("k", compiled{}, []sandbox.File{{Path: "main", Data: []byte("program")}}); err != nil {
+		t.Fatal(err)
+	}
+	var what compiled
+	first, ok := c.take("k", &what)
+	again, ok2 := c.take("k", &what)
+	if !ok || !ok2 || first != again {
+		t.Errorf("taken twice, it is %p %t and %p %t, want the same files", first, ok, again, ok2)
+	}
+	if err := os.Remove(filepath.Join(dir, "k")); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := c.get("k", &what); ok {
+		t.Error("an entry that an operator removed is still there")
 	}
 }

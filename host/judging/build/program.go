@@ -1,6 +1,7 @@
 package build
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -24,6 +25,7 @@ type Program struct {
 	Message    string         // why it did not compile
 	placed     []sandbox.File // the sources, as the plan names them
 	Files      []sandbox.File // what the program is run from
+	made       *made          // the same
 	extra      Extra
 	Cmd        sandbox.Cmd
 	MemoryExit *regexp.Regexp
@@ -35,6 +37,22 @@ type Extra struct {
 	Entry   string         // the source that starts; "" = the adapter chooses
 	Options []string       // further arguments of the compiler
 	Files   []sandbox.File // that lie beside the sources
+}
+
+// Put puts the program into a box.
+func (p *Program) Put(ctx context.Context, box *sandbox.Box) error {
+	if p.made == nil { // nothing was compiled
+		return box.Put(ctx, p.Files...)
+	}
+	return p.made.put(ctx, box)
+}
+
+// Add has the program run with further files, none of which takes the place of one of its own.
+func (p *Program) Add(files []sandbox.File) {
+	if len(files) > 0 {
+		p.Files = Beside(files, p.Files)
+		p.made = &made{files: p.Files}
+	}
 }
 
 // Digest names what the program is run from.

@@ -69,44 +69,79 @@ func questionFor(tool abi.Tool, path string) (question, error) {
 
 // Toolchain returns a language with the versions of its tools, or an [*blame.UnavailableError].
 func (b *Builder) Toolchain(ctx context.Context, id string) (*Toolchain, error) {
-	wasm := b.adapter(id)
-	if wasm == nil {
+	a, ok := b.adapter(id)
+	if !ok {
 		return nil, &blame.UnavailableError{What: "the language " + id, Reason: "it has no adapter", Remedy: "install one"}
 	}
-	m, err := b.cfg.Plugins.Load(ctx, wasm, nil)
+	m, err := b.cfg.Plugins.LoadDigest(ctx, a.digest, func() ([]byte, error) { return a.wasm, nil }, nil)
 	if err != nil {
 		return nil, fmt.Errorf("adapter of %s: %w", id, err)
 	}
 	if m.Manifest.Language == nil {
 		return nil, fmt.Errorf("adapter of %s: its manifest describes no language", id)
 	}
+	if tc := b.unchanged(id, m); tc != nil {
+		return tc, nil
+	}
 	tc := &Toolchain{ID: id, Module: m, language: *m.Manifest.Language, versions: map[string]abi.ToolVersion{}}
-	if err := b.probe(ctx, tc); err != nil {
+	asked, err := b.probe(ctx, tc)
+	if err != nil {
 		if missing, ok := errors.AsType[*blame.UnavailableError](err); ok {
 			missing.What = "the language " + id
 			return tc, missing
 		}
 		return tc, fmt.Errorf("tools of %s: %w", id, err)
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.found[id] = foundToolchain{tc, asked, time.Now()}
 	return tc, nil
+}
+
+// foundToolchain is a tool chain as it was found.
+type foundToolchain struct {
+	*Toolchain
+	asked []question
+	at    time.Time
+}
+
+// lookAgain is for how long tools are taken to be where they were found. Whether they are the same is looked at always.
+const lookAgain = time.Second
+
+// unchanged returns the tool chain of a language if it was found a moment ago, and its tools have not changed.
+func (b *Builder) unchanged(id string, m *plugin.Module) *Toolchain {
+	b.mu.Lock()
+	f, ok := b.found[id]
+	b.mu.Unlock()
+	if !ok || f.Module.Digest != m.Digest || time.Since(f.at) > lookAgain {
+		return nil
+	}
+	for i, tool := range f.language.Tools {
+		if q, err := questionFor(tool, f.asked[i].Path); err != nil || q != f.asked[i] {
+			return nil
+		}
+	}
+	return f.Toolchain
 }
 
 // probe finds all tools before it asks any for its version: a compiler may be a
 // script that another tool of the language runs.
-func (b *Builder) probe(ctx context.Context, tc *Toolchain) error {
+func (b *Builder) probe(ctx context.Context, tc *Toolchain) (asked []question, err error) {
 	for _, tool := range tc.language.Tools {
-		if _, err := b.Find(ctx, tool); err != nil {
-			return err
-		}
-	}
-	for _, tool := range tc.language.Tools {
-		version, err := b.version(ctx, tool, tc.tools()...)
+		q, err := b.question(ctx, tool)
 		if err != nil {
-			return err
+			return nil, err
+		}
+		asked = append(asked, q)
+	}
+	for i, tool := range tc.language.Tools {
+		version, err := b.answer(ctx, tool, asked[i], tc.tools()...)
+		if err != nil {
+			return nil, err
 		}
 		tc.versions[tool.Name] = abi.ToolVersion{Version: version}
 	}
-	return nil
+	return asked, nil
 }
 
 // probeLimits bound a tool that prints its version.
@@ -129,17 +164,27 @@ func remedy(tool abi.Tool) string {
 	return "apt-get install " + tool.Package
 }
 
-// version asks a tool for its version, in the sandbox and with the other tools at hand, unless that was done, by this
-// process or an earlier one, and the tool has not changed.
-func (b *Builder) version(ctx context.Context, tool abi.Tool, others ...string) (string, error) {
+// version asks a tool for its version, in the sandbox, unless that was done, by this process or an earlier one, and the
+// tool has not changed.
+func (b *Builder) version(ctx context.Context, tool abi.Tool) (string, error) {
+	asked, err := b.question(ctx, tool)
+	if err != nil {
+		return "", err
+	}
+	return b.answer(ctx, tool, asked)
+}
+
+// question finds a tool.
+func (b *Builder) question(ctx context.Context, tool abi.Tool) (question, error) {
 	where, err := b.Find(ctx, tool)
 	if err != nil {
-		return "", err
+		return question{}, err
 	}
-	asked, err := questionFor(tool, where.Path)
-	if err != nil {
-		return "", err
-	}
+	return questionFor(tool, where.Path)
+}
+
+// answer is version of a tool that was found, with others at hand.
+func (b *Builder) answer(ctx context.Context, tool abi.Tool, asked question, others ...string) (string, error) {
 	unlock, err := b.locks.lock(ctx, "tool "+tool.Name)
 	if err != nil {
 		return "", err
@@ -157,7 +202,7 @@ func (b *Builder) version(ctx context.Context, tool abi.Tool, others ...string) 
 	}
 	answer := probe{asked: asked}
 	if _, ok := b.told.get(kept, &answer.version); !ok || asked.Inode == 0 {
-		if answer.version, err = b.learn(ctx, tool, where.Path, others); err != nil {
+		if answer.version, err = b.learn(ctx, tool, asked.Path, others); err != nil {
 			return "", err
 		}
 		if err := b.told.put(kept, answer.version, nil); err != nil {

@@ -55,7 +55,7 @@ func (j *Jury) guest(ctx context.Context, pkg *problem.Package, c problem.Checke
 	if c.Program != nil {
 		return j.native(ctx, pkg, c, kind)
 	}
-	wasm, err := j.guestModule(ctx, pkg, c, kind)
+	digest, read, err := j.guestModule(ctx, pkg, c, kind)
 	if len(c.Sources) > 0 && noPlugin(err) {
 		n, nativeErr := j.native(ctx, pkg, c.AsProgram(), kind)
 		if nativeErr == nil {
@@ -68,7 +68,14 @@ func (j *Jury) guest(ctx context.Context, pkg *problem.Package, c problem.Checke
 	if err != nil {
 		return nil, err
 	}
-	m, err := j.cfg.Plugins.Load(ctx, wasm, manifest(pkg, c, kind))
+	var unread error
+	m, err := j.cfg.Plugins.LoadDigest(ctx, digest, func() (wasm []byte, err error) {
+		wasm, unread = read()
+		return wasm, unread
+	}, manifest(pkg, c, kind))
+	if unread != nil {
+		return nil, unread
+	}
 	if _, refused := errors.AsType[*plugin.Refusal](err); refused {
 		return nil, blame.Packagef("%s: %w", kind, err)
 	}
@@ -112,28 +119,56 @@ func manifest(pkg *problem.Package, c problem.Checker, kind abi.Kind) *abi.Manif
 	}
 }
 
-// guestModule returns the module of a checker or interactor.
-func (j *Jury) guestModule(ctx context.Context, pkg *problem.Package, c problem.Checker, kind abi.Kind) ([]byte, error) {
+// guestModule returns the digest of the module of a checker or interactor, and how its bytes are read.
+func (j *Jury) guestModule(ctx context.Context, pkg *problem.Package, c problem.Checker, kind abi.Kind) (digest string, read func() ([]byte, error), err error) {
 	switch {
 	case c.Standard != "":
-		wasm, err := j.cfg.Checker(c.Standard)
-		if err != nil {
-			return nil, blame.Package(err)
-		}
-		return wasm, nil
+		return j.digestOf("standard "+c.Standard, func() ([]byte, error) {
+			wasm, err := j.cfg.Checker(c.Standard)
+			if err != nil {
+				return nil, blame.Package(err)
+			}
+			return wasm, nil
+		})
 	case c.Plugin != "":
-		digest, err := j.active(ctx, kind, c.Plugin)
-		if err != nil {
-			return nil, err
-		}
-		return j.uploaded(ctx, digest)
+		digest, err = j.active(ctx, kind, c.Plugin)
 	case c.Digest != "":
-		return j.uploaded(ctx, c.Digest)
+		digest = c.Digest
 	case c.Wasm != nil:
-		return j.Content(ctx, pkg, *c.Wasm, build.MaxModule)
+		return j.digestOf("file "+string(c.Wasm.Digest), func() ([]byte, error) { return j.Content(ctx, pkg, *c.Wasm, build.MaxModule) })
 	default:
-		return j.compileChecker(ctx, pkg, c)
+		var sources strings.Builder
+		for _, f := range c.Sources {
+			fmt.Fprintf(&sources, "source %q %s ", f.Path, f.Digest)
+		}
+		return j.digestOf(sources.String(), func() ([]byte, error) { return j.compileChecker(ctx, pkg, c) })
 	}
+	return digest, func() ([]byte, error) { return j.uploaded(ctx, digest) }, err
+}
+
+// maxDigests is how many digests a Jury remembers.
+const maxDigests = 1 << 10
+
+// digestOf returns the digest of a module that always is what read gives, which is read only once for that.
+func (j *Jury) digestOf(name string, read func() ([]byte, error)) (string, func() ([]byte, error), error) {
+	j.mu.Lock()
+	digest := j.digests[name]
+	j.mu.Unlock()
+	if digest != "" {
+		return digest, read, nil
+	}
+	wasm, err := read()
+	if err != nil {
+		return "", nil, err
+	}
+	digest = plugin.Digest(wasm)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.digests) >= maxDigests {
+		clear(j.digests)
+	}
+	j.digests[name] = digest
+	return digest, read, nil
 }
 
 // maxCheckerSource bounds one source of a checker, in bytes.

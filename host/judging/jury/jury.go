@@ -10,14 +10,23 @@
 //	workdir.go  programs that read and write files of their folder
 package jury
 
-import "deepoj/host/judging/build"
+import (
+	"sync"
+
+	"deepoj/host/judging/build"
+)
 
 // Jury runs what the judges of problems wrote. It may be used by several goroutines.
 type Jury struct {
 	*build.Builder
 
 	cfg build.Config
+
+	mu      sync.Mutex
+	digests map[string]string // of modules, by what they are made of
 }
 
 // New returns a Jury that compiles with b, and has its configuration.
-func New(cfg build.Config, b *build.Builder) *Jury { return &Jury{b, cfg} }
+func New(cfg build.Config, b *build.Builder) *Jury {
+	return &Jury{Builder: b, cfg: cfg, digests: map[string]string{}}
+}
