@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,30 +23,9 @@ func TestATraceLeadsFromTheRequestToTheSandbox(t *testing.T) {
 	collector := telemetrytest.Start(t)
 	p, url, c := up(t, filepath.Join(folder(t), "data"), []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "LOG_FORMAT=json", "DELIVERY=streams"})
 	good := verdictPrograms[0]
-	body, err := json.Marshal(map[string]string{"problem_id": "aplusb", "language": good.language, "code": good.text})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/submit", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	trace, caller := telemetry.NewTraceID(), "00f067aa0ba902b7"
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json")
-	r.Header.Set("Traceparent", "00-"+trace+"-"+caller+"-01")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var receipt struct {
-		JobID int64 `json:"job_id"`
-	}
-	if err := json.NewDecoder(answer.Body).Decode(&receipt); err != nil || receipt.JobID == 0 {
-		t.Fatalf("submit: %s, %+v, %v", answer.Status, receipt, err)
-	}
-	s, err := c.Wait(t.Context(), receipt.JobID)
+	trace := telemetry.NewTraceID()
+	id := submitTraced(t, url, trace, good)
+	s, err := c.Wait(t.Context(), id)
 	if err != nil || s.Result == nil || s.Result.Verdict != good.want {
 		t.Fatalf("judged %s, %v", describe(s), err)
 	}
@@ -64,7 +41,7 @@ func TestATraceLeadsFromTheRequestToTheSandbox(t *testing.T) {
 	// path names a span's parents up to the client.
 	path := func(s telemetrytest.Span) string {
 		names := []string{s.Name}
-		for s.Parent != caller {
+		for s.Parent != callerSpan {
 			parent, ok := byID[s.Parent]
 			if !ok {
 				t.Fatalf("%s is below the span %q, which was not received", s.Name, s.Parent)
@@ -104,7 +81,7 @@ func TestATraceLeadsFromTheRequestToTheSandbox(t *testing.T) {
 	if n := len(s.Result.Tests); tested != n || len(got["test"]) != n || len(got["checker"]) != n {
 		t.Errorf("%d tests: %d spans, %d runs, %d checkers", n, len(got["test"]), tested, len(got["checker"]))
 	}
-	if a := got["attempt"][0]; a.Number["job_id"] != receipt.JobID || a.Number["attempt_id"] != 1 || a.Text["verdict"] != string(good.want) || a.Failed {
+	if a := got["attempt"][0]; a.Number["job_id"] != id || a.Number["attempt_id"] != 1 || a.Text["verdict"] != string(good.want) || a.Failed {
 		t.Errorf("attempt %+v", a)
 	}
 	noLabelPerRequest(t, url, c)

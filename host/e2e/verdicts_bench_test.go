@@ -57,7 +57,7 @@ const turns = 3
 //   - jobs/s and floor-jobs/s, and of-floor: their ratio,
 //   - static-floor-jobs/s: the floor of what `g++ -O2 -static` makes,
 //   - own-µs/test: CPU time of all processes, PostgreSQL and Redis included, less that of the floor of what is judged,
-//     which is static.
+//     which is static; and of that the sandbox, plugins, PostgreSQL, Redis, and the others.
 //
 // Figures are medians of turns.
 func BenchmarkVerdicts(b *testing.B) {
@@ -137,6 +137,7 @@ func light(ctx context.Context, b *testing.B, c *client.Client, proc *process, f
 	program, static := lightCommands(b, tests, p)
 	submitAndWait(ctx, b, c, filepath.Base(tests), program0(p)) // compiles
 	var ours, floors, statics, own []float64
+	parts := map[string][]float64{}
 	for turn := range turns {
 		wall, cpu := lightJobs(ctx, b, c, proc, filepath.Base(tests), p, turn)
 		least, leastCPU := lightFloor(b, floor, tests, p, program)
@@ -148,7 +149,13 @@ func light(ctx context.Context, b *testing.B, c *client.Client, proc *process, f
 			least, leastCPU = lightFloor(b, floor, tests, p, static)
 			statics = append(statics, float64(p.jobs)/least.Seconds())
 		}
-		own = append(own, float64((cpu-leastCPU).Microseconds())/float64(p.jobs*p.tests))
+		cpu["sandbox"] -= leastCPU
+		sum := time.Duration(0)
+		for part, spent := range cpu {
+			sum += spent
+			parts[part] = append(parts[part], float64(spent.Microseconds())/float64(p.jobs*p.tests))
+		}
+		own = append(own, float64(sum.Microseconds())/float64(p.jobs*p.tests))
 	}
 	b.ReportMetric(median(ours), "jobs/s")
 	b.ReportMetric(median(floors), "floor-jobs/s")
@@ -156,6 +163,9 @@ func light(ctx context.Context, b *testing.B, c *client.Client, proc *process, f
 	b.ReportMetric(p.want, "of-floor-wanted")
 	if !p.fresh {
 		b.ReportMetric(median(own), "own-µs/test")
+		for part, spent := range parts {
+			b.ReportMetric(median(spent), part+"-µs/test")
+		}
 	}
 	if static != nil {
 		b.ReportMetric(median(statics), "static-floor-jobs/s")
@@ -232,7 +242,7 @@ func compilePlainly(ctx context.Context, b *testing.B, c *client.Client, tests s
 
 // lightJobs hands in the jobs of a turn while nothing is judged, and returns how long
 // Deep-OJ takes for all of them, and the CPU time of its processes.
-func lightJobs(ctx context.Context, b *testing.B, c *client.Client, proc *process, problem string, p lightProgram, turn int) (wall, cpu time.Duration) {
+func lightJobs(ctx context.Context, b *testing.B, c *client.Client, proc *process, problem string, p lightProgram, turn int) (wall time.Duration, cpu map[string]time.Duration) {
 	b.Helper()
 	if _, err := c.PostQueuePause(ctx, judge.DefaultQueue); err != nil {
 		b.Fatal(err)
@@ -249,12 +259,16 @@ func lightJobs(ctx context.Context, b *testing.B, c *client.Client, proc *proces
 		}
 		ids = append(ids, r.JobID)
 	}
-	used, began := cpuTime(b, proc), time.Now()
+	used, began := cpuTimes(b, proc), time.Now()
 	if _, err := c.PostQueueResume(ctx, judge.DefaultQueue); err != nil {
 		b.Fatal(err)
 	}
 	if _, err := c.Wait(ctx, ids[len(ids)-1]); err != nil { // the others are before it, but for the last few
 		b.Fatal(err)
+	}
+	cpu = cpuTimes(b, proc)
+	for part, before := range used {
+		cpu[part] -= before
 	}
 	var last time.Time
 	for _, id := range ids {
@@ -267,9 +281,6 @@ func lightJobs(ctx context.Context, b *testing.B, c *client.Client, proc *proces
 		}
 		if s.Finished != nil && s.Finished.After(last) {
 			last = *s.Finished
-		}
-		if id == ids[len(ids)-1] {
-			cpu = cpuTime(b, proc) - used
 		}
 	}
 	return last.Sub(began), cpu

@@ -121,7 +121,7 @@ func TestARunIsStoppedAtTheHeartbeatThatDoesNotReturnIt(t *testing.T) {
 	})
 }
 
-func TestProgressIsStoredAtOnceAndThenAtItsPace(t *testing.T) {
+func TestProgressIsStoredAfterAMomentAndThenAtItsPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, o := newScript(), &once{jobs: []int64{7}}
@@ -142,8 +142,27 @@ func TestProgressIsStoredAtOnceAndThenAtItsPace(t *testing.T) {
 			}
 			total += n
 		}
-		if total != 25 || len(got) != 4 || !strings.HasPrefix(got[0], "0.00s progress 1") {
-			t.Errorf("stored %d tests in %v; want 25, the first at once, at 0.1 s, at 0.2 s and at the end", total, got)
+		if total != 25 || len(got) != 4 || !strings.HasPrefix(got[0], "0.02s progress ") {
+			t.Errorf("stored %d tests in %v; want 25, at 0.02 s, 0.1 s and 0.2 s later, and at the end", total, got)
+		}
+	})
+}
+
+func TestWhatIsJudgedInAMomentIsStoredInOneStatement(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, o := newScript(), &once{jobs: []int64{7}}
+		_, stop := s.run(t, Config{}, o, func(_ context.Context, _ judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
+			for i := range 12 {
+				progress(judge.Progress{Kind: judge.EventTest, Test: &judge.TestResult{Index: i + 1}})
+				<-time.After(time.Millisecond)
+			}
+			return judge.Result{Verdict: judge.AC}, nil
+		})
+		<-time.After(time.Second)
+		stop()
+		if got := s.asked("progress"); len(got) != 1 || !strings.HasPrefix(got[0], "0.01s progress 12") {
+			t.Errorf("stored %v, want all 12 tests at the end, together", got)
 		}
 	})
 }

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"deepoj/host/judge"
 )
 
-// reporter stores what judging reports, in batches: the first report at once,
+// reporter stores what judging reports, in batches: the first reports after a moment,
 // the next ones together when the pace allows.
 type reporter struct {
 	w *Worker
@@ -61,13 +62,20 @@ func (p *reporter) skipping() func(judge.Progress) {
 	}
 }
 
+// firstReport is how long the first report waits for others: a program that is judged by then costs one statement and
+// one commit for all of them.
+const firstReport = 20 * time.Millisecond
+
 func (p *reporter) loop(ctx context.Context) {
 	wait := p.w.cfg.ProgressEvery
-	for {
+	for first := true; ; first = false {
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.kick:
+		}
+		if first && !pause(ctx, min(firstReport, wait)) {
+			return
 		}
 		if p.flush(ctx) {
 			wait = p.w.cfg.ProgressEvery
