@@ -62,6 +62,7 @@ const turns = 3
 // Figures are medians of turns.
 func BenchmarkVerdicts(b *testing.B) {
 	needRoot(b)
+	sayWhere()
 	dir := folder(b)
 	floor := filepath.Join(dir, "floor")
 	plainly(b, "gcc", "-O2", "-o", floor, "testdata/floor.c")
@@ -289,4 +290,21 @@ func lightJobs(ctx context.Context, b *testing.B, c *client.Client, proc *proces
 func median(all []float64) float64 {
 	all = slices.Sorted(slices.Values(all))
 	return all[len(all)/2]
+}
+
+// sayWhere prints what is measured, and on what.
+func sayWhere() {
+	commit, _ := exec.Command("git", "describe", "--always", "--dirty").Output()
+	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	fmt.Printf("commit %s, %d cores, %s, Linux %s, %s\n", strings.TrimSpace(string(commit)), runtime.NumCPU(), cpuModel(), strings.TrimSpace(string(kernel)), runtime.Version())
+}
+
+func cpuModel() string {
+	data, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(data)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+		}
+	}
+	return "unknown CPU"
 }
