@@ -252,6 +252,8 @@ func TestABadLineIsRefusedWithAReason(t *testing.T) {
 		"SE without an error":        {change(func(p *wire.Report) { p.Verdict = sandbox.SE }), "verdict"},
 		"an error without SE":        {change(func(p *wire.Report) { p.SandboxError = "x" }), "verdict"},
 		"negative time":              {change(func(p *wire.Report) { p.TimeMillis = -1 }), "range"},
+		"times that disagree":        {change(func(p *wire.Report) { p.TimeMillis, p.TimeMicros = 2, 2001 }), "range"},
+		"another time on the clock":  {change(func(p *wire.Report) { p.WallMicros = -1 }), "range"},
 		"absurd memory":              {change(func(p *wire.Report) { p.MemoryKiB = 1 << 60 }), "range"},
 		"an absurd signal":           {change(func(p *wire.Report) { p.ExitSignal = 1000 }), "range"},
 	} {

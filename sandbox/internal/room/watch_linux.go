@@ -193,12 +193,15 @@ func (w *watch) finish() error {
 	if w.result.CPU, err = r.group.CPU(); err != nil {
 		return err
 	}
-	w.result.CPU = max(w.result.CPU, usage)
+	w.result.CPU = max(w.result.CPU, usage.CPU)
 	peak, kills, err := r.group.Memory()
 	if err != nil {
 		return err
 	}
-	w.result.MemoryBytes, w.result.OOM = peak, kills > 0
+	w.result.OOM = kills > 0
+	if w.result.MemoryBytes, err = w.memory(peak, usage); err != nil {
+		return err
+	}
 	if w.result.OverWall {
 		w.result.Pressure = r.group.Pressure()
 	}

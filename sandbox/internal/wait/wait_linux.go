@@ -34,10 +34,22 @@ func Stuck(what string) error {
 	return fmt.Errorf("%s are still there after %s: %w", what, KillPatience, ErrStuck)
 }
 
+// Usage is what the kernel says that a process used, together with the children that it waited for.
+type Usage struct {
+	CPU time.Duration
+
+	// Faults is how many times it met a page of memory that was not there. A page that was given back and is met again
+	// counts again. It begins with the process, and what comes before its program meets two or three pages.
+	Faults int64
+
+	// ResidentBytes is the most that it, or one of the children, had in memory at once. It does not begin anew with a
+	// program: a child that borrows our memory until then has at least what we had, see spawn.
+	ResidentBytes int64
+}
+
 // Child waits for a child that has ended or was killed, of which there is a descriptor, and returns how it ended and
-// its CPU time with that of the children it waited for. The error is an errStuck when it does not end, or when somebody
-// who traces it does not let it go.
-func Child(pid, pidfd int) (syscall.WaitStatus, time.Duration, error) {
+// what it used. The error is an errStuck when it does not end, or when somebody who traces it does not let it go.
+func Child(pid, pidfd int) (syscall.WaitStatus, Usage, error) {
 	pause := 20 * time.Microsecond
 	deadline := time.Now().Add(KillPatience)
 	for looks := 0; ; looks++ {
@@ -48,11 +60,11 @@ func Child(pid, pidfd int) (syscall.WaitStatus, time.Duration, error) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case err != nil:
-			return ws, 0, fmt.Errorf("wait for process %d: %w", pid, err)
+			return ws, Usage{}, fmt.Errorf("wait for process %d: %w", pid, err)
 		case ended == pid:
-			return ws, time.Duration(ru.Utime.Nano() + ru.Stime.Nano()), nil
+			return ws, usageOf(&ru), nil
 		case time.Now().After(deadline):
-			return ws, 0, Stuck(fmt.Sprintf("remains of process %d", pid))
+			return ws, Usage{}, Stuck(fmt.Sprintf("remains of process %d", pid))
 		}
 		if looks > 0 {
 			rest(pause)
@@ -61,6 +73,23 @@ func Child(pid, pidfd int) (syscall.WaitStatus, time.Duration, error) {
 		fds := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
 		_, _ = unix.Poll(fds, 100) // cut short by a signal at worst
 	}
+}
+
+// usageOf reads what the kernel wrote. It counts resident memory in KiB.
+func usageOf(ru *syscall.Rusage) Usage {
+	return Usage{
+		CPU:    time.Duration(ru.Utime.Nano() + ru.Stime.Nano()),
+		Faults: ru.Minflt + ru.Majflt, ResidentBytes: ru.Maxrss << 10,
+	}
+}
+
+// Self returns what the calling process used, and the children that it waited for did not.
+func Self() (Usage, error) {
+	var ru syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
+		return Usage{}, fmt.Errorf("ask what this process used: %w", err)
+	}
+	return usageOf(&ru), nil
 }
 
 // Process is waitChild for a child of which there is no descriptor.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 	"testing/quick"
+	"time"
 )
 
 // sameJSON reports whether a and b are the same as JSON, which knows all fields.
@@ -98,5 +99,20 @@ func TestTheLineOfAReportIsWhatPackageJSONWrites(t *testing.T) {
 		if p := (Report{SandboxError: text, Degraded: []string{text, "second"}}); !same(p) {
 			t.Errorf("%q becomes %s", text, p.Line())
 		}
+	}
+}
+
+func TestALineKeepsTimesToTheMicrosecond(t *testing.T) {
+	r := Result{Verdict: OK, CPU: 1_234_500 * time.Nanosecond, Wall: 2 * time.Millisecond}
+	p, err := ParseReport(NewReport(1, 2, r, nil).Line(), 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Result(); got.CPU != 1235*time.Microsecond || got.Wall != r.Wall || p.TimeMillis != 2 {
+		t.Errorf("%s and %s, %d ms", got.CPU, got.Wall, p.TimeMillis)
+	}
+	p.TimeMicros, p.WallMicros = 0, 0 // a line of a version before
+	if p, err = ParseReport(p.Line(), 1, 2); err != nil || p.Result().CPU != 2*time.Millisecond || p.Result().Wall != r.Wall {
+		t.Errorf("a line without microseconds says %s and %s: %v", p.Result().CPU, p.Result().Wall, err)
 	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +34,9 @@ type Report struct {
 
 	Unfit bool `json:"unfit"` // with SE: what was to be run is at fault, see Result.Unfit and UnfitError
 
-	WallMillis     int64 `json:"wall_ms"`
+	TimeMicros     int64 `json:"cpu_us"`      // as time_ms, but to the microsecond; 0 in lines from before it was there
+	WallMillis     int64 `json:"wall_ms"`     // rounded up
+	WallMicros     int64 `json:"wall_us"`     // likewise
 	OverWall       bool  `json:"over_wall"`   // a TLE by the clock
 	PressureMillis int64 `json:"pressure_ms"` // with over_wall: time that it waited for a CPU
 	EndedNanos     int64 `json:"ended_ns"`    // on the machine's monotonic clock
@@ -45,14 +48,19 @@ type Report struct {
 	Degraded    []string `json:"degraded,omitempty"`
 }
 
+// up returns how many units d takes.
+func up(d, unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
+
 // NewReport returns the line for a result.
 func NewReport(jobID int64, attemptID int32, r Result, degraded []string) Report {
-	up := func(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 	p := Report{
 		SchemaVersion: ProtocolVersion, JobID: jobID, AttemptID: attemptID, Verdict: r.Verdict,
-		TimeMillis: up(r.CPU), MemoryKiB: r.MemoryBytes >> 10, ExitSignal: r.Signal, SandboxError: r.Error,
-		ExitCode: r.ExitCode, WallMillis: up(r.Wall), OOM: r.OOM, StdoutBytes: r.StdoutBytes, StderrBytes: r.StderrBytes,
-		OverWall: r.OverWall, PressureMillis: up(r.Pressure), EndedNanos: int64(r.Ended), Driver: r.Driver, Degraded: degraded, Unfit: r.Unfit,
+		TimeMillis: up(r.CPU, time.Millisecond), MemoryKiB: r.MemoryBytes >> 10, ExitSignal: r.Signal, SandboxError: r.Error,
+		ExitCode: r.ExitCode, WallMillis: up(r.Wall, time.Millisecond), OOM: r.OOM,
+		StdoutBytes: r.StdoutBytes, StderrBytes: r.StderrBytes,
+		OverWall: r.OverWall, PressureMillis: up(r.Pressure, time.Millisecond), EndedNanos: int64(r.Ended),
+		Driver: r.Driver, Degraded: degraded, Unfit: r.Unfit,
+		TimeMicros: up(r.CPU, time.Microsecond), WallMicros: up(r.Wall, time.Microsecond),
 	}
 	p.Status, p.TimeUsed, p.MemoryUsed, p.Error = p.Verdict, p.TimeMillis, p.MemoryKiB, p.SandboxError
 	return p
@@ -85,7 +93,9 @@ func (p Report) Line() []byte {
 	number("exit_code", int64(p.ExitCode))
 	words("error", p.Error)
 	truth("unfit", p.Unfit)
+	number("cpu_us", p.TimeMicros)
 	number("wall_ms", p.WallMillis)
+	number("wall_us", p.WallMicros)
 	truth("over_wall", p.OverWall)
 	number("pressure_ms", p.PressureMillis)
 	number("ended_ns", p.EndedNanos)
@@ -122,8 +132,11 @@ func appendText(b []byte, text string) []byte {
 
 // Result returns what the line says of the run.
 func (p Report) Result() Result {
+	finest := func(micros, millis int64) time.Duration {
+		return cmp.Or(time.Duration(micros)*time.Microsecond, time.Duration(millis)*time.Millisecond)
+	}
 	return Result{
-		Verdict: p.Verdict, CPU: time.Duration(p.TimeMillis) * time.Millisecond, Wall: time.Duration(p.WallMillis) * time.Millisecond,
+		Verdict: p.Verdict, CPU: finest(p.TimeMicros, p.TimeMillis), Wall: finest(p.WallMicros, p.WallMillis),
 		MemoryBytes: p.MemoryKiB << 10, ExitCode: p.ExitCode, Signal: p.ExitSignal, OOM: p.OOM, OverWall: p.OverWall,
 		StdoutBytes: p.StdoutBytes, StderrBytes: p.StderrBytes, Pressure: time.Duration(p.PressureMillis) * time.Millisecond,
 		Ended: time.Duration(p.EndedNanos), Error: p.SandboxError, Driver: p.Driver, Unfit: p.Unfit,
@@ -159,6 +172,12 @@ const (
 	maxReportKiB = MaxBytes >> 10
 )
 
+// agree reports whether a time in microseconds is what it is in milliseconds, or was left out.
+func agree(micros, millis int64) bool {
+	return micros == 0 || micros > 0 && micros <= maxReportMS*1000 &&
+		up(time.Duration(micros)*time.Microsecond, time.Millisecond) == millis
+}
+
 // ParseReport reads a line that was asked for with jobID and attemptID. The error is a [ProtocolError].
 func ParseReport(line []byte, jobID int64, attemptID int32) (Report, error) {
 	var p Report
@@ -185,6 +204,9 @@ func ParseReport(line []byte, jobID int64, attemptID int32) (Report, error) {
 		return refuse(ReasonVerdict, "it has an unknown verdict")
 	case slices.ContainsFunc([]int64{p.TimeMillis, p.WallMillis, p.PressureMillis}, func(ms int64) bool { return ms < 0 || ms > maxReportMS }):
 		return refuse(ReasonRange, "it claims %d ms of CPU time, %d ms and %d ms of waiting", p.TimeMillis, p.WallMillis, p.PressureMillis)
+	case !agree(p.TimeMicros, p.TimeMillis), !agree(p.WallMicros, p.WallMillis):
+		return refuse(ReasonRange, "it claims %d µs of CPU time and %d µs, but %d ms and %d ms",
+			p.TimeMicros, p.WallMicros, p.TimeMillis, p.WallMillis)
 	case p.MemoryKiB < 0 || p.MemoryKiB > maxReportKiB:
 		return refuse(ReasonRange, "it claims %d KiB", p.MemoryKiB)
 	case p.ExitSignal < 0 || p.ExitSignal > 64 || p.ExitCode < 0 || p.ExitCode > 255:

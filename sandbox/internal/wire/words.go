@@ -59,7 +59,7 @@ type Result struct {
 	Verdict     Verdict       `json:"verdict"`
 	CPU         time.Duration `json:"cpu_ns"`       // of all processes and threads of the run
 	Wall        time.Duration `json:"wall_ns"`      // from the start of the program to its end
-	MemoryBytes int64         `json:"memory_bytes"` // highest memory use; 0 where the driver cannot tell
+	MemoryBytes int64         `json:"memory_bytes"` // highest memory use, to about 256 KiB; see README.md
 	ExitCode    int           `json:"exit_code"`    // exit status, when Signal is 0
 	Signal      int           `json:"signal"`       // signal that ended the main process; 0 = none
 	OOM         bool          `json:"oom"`          // the kernel killed a process for want of memory
