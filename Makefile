@@ -26,7 +26,7 @@ run: deps-run build ## Install what is missing, build, start everything and prin
 .PHONY: build
 build: deps-build bin/deepoj ## Build plugins, the web editor, what shows formulas, and bin/deepoj
 
-bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(LANGUAGE_WASM) $(EDITOR) $(MATH)
+bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(ADAPTERS) $(EDITOR) $(MATH)
 	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./host/cmd/...
 
 .PHONY: test
