@@ -27,7 +27,7 @@ run: deps-run build ## Install what is missing, build, start everything and prin
 build: deps-build bin/deepoj ## Build plugins, the web editor, what shows formulas, and bin/deepoj
 
 bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(ADAPTERS) $(EDITOR) $(MATH)
-	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./host/cmd/...
+	go build -trimpath -ldflags '-X deepoj/host/shortcut.Version=$(VERSION)' -o bin/ ./host/cmd/...
 
 .PHONY: test
 test: deps-test build .build/versitygw ## Install what is missing, then run every test but those in virtual machines (race detector on)
@@ -89,7 +89,7 @@ bench-verify: deps-test build ## `deepoj problem verify` against its programs ru
 
 .PHONY: deb
 deb: build ## Make a Debian package in .build
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o .build/deb/ ./host/cmd/...
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X deepoj/host/shortcut.Version=$(VERSION)' -o .build/deb/ ./host/cmd/...
 	.tools/deb.sh .build/deb '$(VERSION)' .build/deepoj.deb
 	@echo ".build/deepoj.deb is made; install it with: apt-get install ./.build/deepoj.deb"
 
