@@ -129,12 +129,16 @@ deadcode: $(EDITOR) $(MATH) ## Find functions that no program and no test reache
 		test -z "$$found" || { echo "$$found" >&2; exit 1; }
 
 .PHONY: verify
-verify: verify-plugins verify-help verify-platforms deadcode ## Check that go.mod is tidy, generated files are current, digests hold and help is whole
+verify: verify-plugins verify-help verify-platforms verify-size deadcode ## Check that go.mod is tidy, generated files are current, digests hold and help is whole
 	go mod tidy -diff
 	cd queue/peers && go mod tidy -diff && go vet .
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 diff
 	$(call generate-client,.build/api.gen.go)
 	diff -u web/client/api.gen.go .build/api.gen.go
+
+.PHONY: verify-size
+verify-size: $(ADAPTERS) $(EDITOR) $(MATH) ## Check how large the program is and how soon it starts, and show what its size consists of
+	DEEPOJ_SIZE=check go test -count=1 -v -run '^(TestTheStrippedProgramIsSmall|TestVersionStartsAsQuicklyAsAProgramThatDoesNothing)$$' ./host/cmd/deepoj
 
 .PHONY: verify-platforms
 verify-platforms: ## Check that every package compiles for other processors and systems
