@@ -26,8 +26,8 @@ run: deps-run build ## Install what is missing, build, start everything and prin
 .PHONY: build
 build: deps-build bin/deepoj ## Build plugins, the web editor, what shows formulas, and bin/deepoj
 
-bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(LANGUAGE_WASM) $(EDITOR) $(MATH)
-	go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./host/cmd/...
+bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(ADAPTERS) $(EDITOR) $(MATH)
+	go build -trimpath -ldflags '-X deepoj/host/shortcut.Version=$(VERSION)' -o bin/ ./host/cmd/...
 
 .PHONY: test
 test: deps-test build .build/versitygw ## Install what is missing, then run every test but those in virtual machines (race detector on)
@@ -89,7 +89,7 @@ bench-verify: deps-test build ## `deepoj problem verify` against its programs ru
 
 .PHONY: deb
 deb: build ## Make a Debian package in .build
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o .build/deb/ ./host/cmd/...
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X deepoj/host/shortcut.Version=$(VERSION)' -o .build/deb/ ./host/cmd/...
 	.tools/deb.sh .build/deb '$(VERSION)' .build/deepoj.deb
 	@echo ".build/deepoj.deb is made; install it with: apt-get install ./.build/deepoj.deb"
 
@@ -129,12 +129,16 @@ deadcode: $(EDITOR) $(MATH) ## Find functions that no program and no test reache
 		test -z "$$found" || { echo "$$found" >&2; exit 1; }
 
 .PHONY: verify
-verify: verify-plugins verify-help verify-platforms deadcode ## Check that go.mod is tidy, generated files are current, digests hold and help is whole
+verify: verify-plugins verify-help verify-platforms verify-size deadcode ## Check that go.mod is tidy, generated files are current, digests hold and help is whole
 	go mod tidy -diff
 	cd queue/peers && go mod tidy -diff && go vet .
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 diff
 	$(call generate-client,.build/api.gen.go)
 	diff -u web/client/api.gen.go .build/api.gen.go
+
+.PHONY: verify-size
+verify-size: $(ADAPTERS) $(EDITOR) $(MATH) ## Check how large the program is and how soon it starts, and show what its size consists of
+	DEEPOJ_SIZE=check go test -count=1 -v -run '^(TestTheStrippedProgramIsSmall|TestVersionStartsAsQuicklyAsAProgramThatDoesNothing)$$' ./host/cmd/deepoj
 
 .PHONY: verify-platforms
 verify-platforms: ## Check that every package compiles for other processors and systems

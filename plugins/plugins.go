@@ -15,6 +15,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
+
+	"deepoj/plugins/archive"
 )
 
 //go:embed dist
@@ -35,9 +38,9 @@ func SDK() fs.FS {
 
 // The names of files in dist.
 const (
-	checkerPrefix  = "checker-"
-	languagePrefix = "lang-"
-	suffix         = ".wasm"
+	checkerPrefix = "checker-"
+	suffix        = ".wasm"
+	adapters      = "dist/adapters.pack"
 )
 
 // ErrNotBuilt reports a binary that was built without its language adapters.
@@ -59,38 +62,36 @@ func Checker(name string) ([]byte, error) {
 // Checkers returns the names of the standard checkers, sorted.
 func Checkers() []string { return names(checkerPrefix) }
 
-// Languages returns the WebAssembly modules of the language adapters by
-// language id. With none at hand it returns [ErrNotBuilt].
-func Languages() (map[string][]byte, error) {
-	ids := names(languagePrefix)
-	if len(ids) == 0 {
-		return nil, ErrNotBuilt
-	}
-	modules := make(map[string][]byte, len(ids))
-	for _, id := range ids {
-		module, err := dist.ReadFile(path.Join("dist", languagePrefix+id+suffix))
-		if err != nil {
-			return nil, fmt.Errorf("read the adapter of %s: %w", id, err)
-		}
-		modules[id] = module
-	}
-	return modules, nil
-}
+// Languages returns the WebAssembly modules of the language adapters by language id. With none at hand it returns an
+// archive of none and [ErrNotBuilt]. Only the table of the modules is read: they are unpacked when one is asked for.
+func Languages() (*archive.Archive, error) { return languages() }
 
-// Digests returns the digest of every plugin in the binary, as "sha256:" and 64
-// hexadecimal digits, by file name, such as "checker-tokens.wasm".
+var languages = sync.OnceValues(func() (*archive.Archive, error) {
+	file, err := dist.ReadFile(adapters)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &archive.Archive{}, ErrNotBuilt
+	}
+	if err != nil {
+		return &archive.Archive{}, fmt.Errorf("read the language adapters: %w", err)
+	}
+	a, err := archive.Open(file)
+	if err != nil {
+		return &archive.Archive{}, fmt.Errorf("read the language adapters: %w", err)
+	}
+	return a, nil
+})
+
+// Digests returns the digest of every standard checker, as "sha256:" and 64 hexadecimal digits, by file name, such as
+// "checker-tokens.wasm".
 func Digests() (map[string]string, error) {
 	digests := map[string]string{}
-	for _, prefix := range []string{checkerPrefix, languagePrefix} {
-		for _, name := range names(prefix) {
-			file := prefix + name + suffix
-			module, err := dist.ReadFile(path.Join("dist", file))
-			if err != nil {
-				return nil, fmt.Errorf("digest of %s: %w", file, err)
-			}
-			sum := sha256.Sum256(module)
-			digests[file] = "sha256:" + hex.EncodeToString(sum[:])
+	for _, name := range Checkers() {
+		module, err := Checker(name)
+		if err != nil {
+			return nil, err
 		}
+		sum := sha256.Sum256(module)
+		digests[checkerPrefix+name+suffix] = "sha256:" + hex.EncodeToString(sum[:])
 	}
 	return digests, nil
 }

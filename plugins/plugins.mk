@@ -1,7 +1,7 @@
 # Builds the plugins that ship with Deep-OJ. The top Makefile includes this file
 # and every path here starts at the top of the repository.
 #
-#   plugins         the language adapters (Go to WebAssembly); not committed
+#   plugins         the language adapters (Go to WebAssembly), in one archive; not committed
 #   checkers        the standard checkers (C to WebAssembly); committed, with
 #                   their digests in plugins/dist/SHA256SUMS
 #   verify-plugins  builds the checkers again elsewhere and compares digests
@@ -12,7 +12,8 @@ CHECKERS  := $(patsubst checkers/%/manifest.json,%,$(wildcard checkers/*/manifes
 LANGUAGES := $(patsubst plugins/languages/%/main.go,%,$(wildcard plugins/languages/*/main.go))
 
 CHECKER_WASM  := $(CHECKERS:%=plugins/dist/checker-%.wasm)
-LANGUAGE_WASM := $(LANGUAGES:%=plugins/dist/lang-%.wasm)
+LANGUAGE_WASM := $(LANGUAGES:%=.build/adapters/%.wasm)
+ADAPTERS      := plugins/dist/adapters.pack
 
 GO ?= go
 WASI_CC    ?= clang
@@ -23,7 +24,10 @@ WASI_FLAGS := --target=wasm32-wasi -msimd128 -std=gnu17 -O2 -Wall -Wextra -Werro
 
 ##@ Plugins
 
-plugins: $(LANGUAGE_WASM) ## Build every language adapter into plugins/dist
+plugins: $(ADAPTERS) ## Build every language adapter, and pack them into plugins/dist
+
+$(ADAPTERS): $(LANGUAGE_WASM) $(filter-out %_test.go,$(wildcard plugins/archive/*.go plugins/pack/*.go))
+	CGO_ENABLED=0 $(GO) run ./plugins/pack $@ $(sort $(LANGUAGE_WASM))
 
 checkers: plugins/dist/SHA256SUMS ## Build every standard checker into plugins/dist (needs clang)
 
@@ -41,7 +45,8 @@ endef
 $(foreach checker,$(CHECKERS),$(eval $(call checker_rule,$(checker))))
 
 define language_rule
-plugins/dist/lang-$(1).wasm: $$(filter-out %_test.go,$$(wildcard plugins/languages/$(1)/*.go plugins/sdk/go/*.go plugins/abi/*.go)) go.mod
+.build/adapters/$(1).wasm: $$(filter-out %_test.go,$$(wildcard plugins/languages/$(1)/*.go plugins/sdk/go/*.go plugins/abi/*.go)) go.mod
+	@mkdir -p $$(@D)
 	GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $$(GO) build -trimpath -buildvcs=false -ldflags='-s -w -buildid=' -o $$@ ./plugins/languages/$(1)
 	@touch $$@
 endef
@@ -54,7 +59,7 @@ verify-plugins: ## Build the standard checkers elsewhere and compare their diges
 	rm -r .build/verify-plugins
 
 clean-plugins: ## Remove the language adapters that were built
-	rm -f plugins/dist/lang-*.wasm
+	rm -rf $(ADAPTERS) .build/adapters
 
 .PHONY: test-testlib
 test-testlib: ## Compare all programs of testlib with their native builds (TESTLIB=folder of testlib)

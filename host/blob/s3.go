@@ -21,7 +21,7 @@ import (
 // read is kept in a folder of bounded size, and is read from there while the service is away. It is safe for several
 // processes to share the folder.
 type S3 struct {
-	client  *minio.Client
+	client  service
 	bucket  string
 	silence time.Duration // how long the service may be silent
 	near    *cache
@@ -70,7 +70,7 @@ func OpenS3(cfg S3Config) (*S3, error) {
 		return nil, err
 	}
 	near.dir.SetPatience(cmp.Or(cfg.Patience, DefaultPatience))
-	return &S3{client: client, bucket: cfg.Bucket, silence: cmp.Or(cfg.Patience, DefaultPatience), near: near}, nil
+	return &S3{client: newService(client, cfg.Bucket), bucket: cfg.Bucket, silence: cmp.Or(cfg.Patience, DefaultPatience), near: near}, nil
 }
 
 // Probe implements Store: it asks the bucket, and looks at what is near.
@@ -164,7 +164,7 @@ const retries = 5
 func (s *S3) Ping(ctx context.Context) error {
 	h := s.listen(ctx)
 	defer h.over()
-	ok, err := s.client.BucketExists(h.ctx, s.bucket)
+	ok, err := s.client.exists(h.ctx)
 	if err != nil {
 		return h.said(ctx, "ask for", "", err)
 	}
@@ -192,8 +192,8 @@ func (s *S3) upload(ctx context.Context, g Digest, size int64) error {
 	defer h.over()
 	_, known := s.damaged.Load(g)
 	if !known {
-		switch info, err := s.client.StatObject(h.ctx, s.bucket, key(g), minio.StatObjectOptions{}); {
-		case err == nil && info.Size == size:
+		switch there, err := s.client.stat(h.ctx, key(g)); {
+		case err == nil && there == size:
 			return nil
 		case err != nil && !missing(err):
 			return h.said(ctx, "look for", g, err)
@@ -205,7 +205,7 @@ func (s *S3) upload(ctx context.Context, g Digest, size int64) error {
 		return err
 	}
 	defer f.Close()
-	if _, err = s.client.PutObject(h.ctx, s.bucket, key(g), f, size, minio.PutObjectOptions{ContentType: "application/octet-stream", Progress: progress(h.more)}); err != nil {
+	if err = s.client.put(h.ctx, key(g), f, size, h.more); err != nil {
 		return h.said(ctx, "store", g, err)
 	}
 	s.damaged.Delete(g)
@@ -262,21 +262,12 @@ func (s *S3) object(ctx context.Context, g Digest) (io.ReadCloser, error) {
 		return nil, err
 	}
 	h := s.listen(ctx)
-	r, err := s.client.GetObject(h.ctx, s.bucket, key(g), minio.GetObjectOptions{})
+	r, err := s.client.get(h.ctx, key(g))
 	if err != nil {
 		defer h.over()
 		return nil, h.said(ctx, "read", g, err)
 	}
 	return &body{ReadCloser: r, asker: ctx, h: h, g: g}, nil
-}
-
-// progress is called with what was sent.
-type progress func()
-
-// Read implements io.Reader, as the client wants it.
-func (p progress) Read(b []byte) (int, error) {
-	p()
-	return len(b), nil
 }
 
 // Has implements Store: it asks the bucket, which is what others see.
@@ -286,7 +277,7 @@ func (s *S3) Has(ctx context.Context, g Digest) (bool, error) {
 	}
 	h := s.listen(ctx)
 	defer h.over()
-	switch _, err := s.client.StatObject(h.ctx, s.bucket, key(g), minio.StatObjectOptions{}); {
+	switch _, err := s.client.stat(h.ctx, key(g)); {
 	case missing(err):
 		return false, nil
 	case err != nil:
@@ -299,17 +290,17 @@ func (s *S3) Has(ctx context.Context, g Digest) (bool, error) {
 func (s *S3) List(ctx context.Context, f func(Digest, int64) error) error {
 	h := s.listen(ctx)
 	defer h.over() // ends the listing
-	for o := range s.client.ListObjects(h.ctx, s.bucket, minio.ListObjectsOptions{Recursive: true}) {
+	for o := range s.client.list(h.ctx) {
 		h.timer.Stop() // f may take its time
-		if o.Err != nil {
-			return h.said(ctx, "list", "", o.Err)
+		if o.err != nil {
+			return h.said(ctx, "list", "", o.err)
 		}
-		g, err := Parse(algorithm + o.Key[strings.LastIndexByte(o.Key, '/')+1:])
-		if err != nil || key(g) != o.Key {
+		g, err := Parse(algorithm + o.key[strings.LastIndexByte(o.key, '/')+1:])
+		if err != nil || key(g) != o.key {
 			h.more()
 			continue // not ours
 		}
-		if err := f(g, o.Size); err != nil {
+		if err := f(g, o.size); err != nil {
 			return err
 		}
 		h.more()

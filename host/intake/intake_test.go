@@ -374,7 +374,9 @@ func TestAnAdapterIsTakenInLikeAChecker(t *testing.T) {
 	b := newBench(t)
 	all, err := plugins.Languages()
 	must(t, err)
-	x := b.execute(t, judge.PluginPayload{Op: judge.PluginUpload, Kind: "toolchain", Files: []judge.PluginFile{{Name: "python.wasm", Data: all["python"]}}})
+	python, err := all.Read("python")
+	must(t, err)
+	x := b.execute(t, judge.PluginPayload{Op: judge.PluginUpload, Kind: "toolchain", Files: []judge.PluginFile{{Name: "python.wasm", Data: python}}})
 	if x.result.Verdict != judge.AC || x.report.Plugin == nil || x.report.Plugin.Kind != "toolchain" {
 		t.Fatalf("verdict %s, %q, %+v", x.result.Verdict, x.rules(), x.report.Plugin)
 	}

@@ -59,6 +59,9 @@ import (
 // Config says what a Judge works with.
 type Config = build.Config
 
+// Modules returns language adapters whose bytes are at hand, by language id, for [Config].
+func Modules(wasm map[string][]byte) build.Adapters { return build.Modules(wasm) }
+
 // Judge judges submissions. It may be used by several goroutines.
 type Judge struct {
 	*jury.Jury

@@ -36,9 +36,9 @@ func TestALanguageWithoutItsToolSaysHowToMendIt(t *testing.T) {
 	t.Parallel()
 	m := judgingtest.Get(t)
 	j, err := m.Open(func(c *judging.Config) {
-		c.Adapters = map[string][]byte{"klingon": adapter(`{"judge":1,"kind":"toolchain","name":"test.klingon","version":"1","protocol":"plan/1",
+		c.Adapters = judging.Modules(map[string][]byte{"klingon": adapter(`{"judge":1,"kind":"toolchain","name":"test.klingon","version":"1","protocol":"plan/1",
 			"language":{"id":"klingon","name":"Klingon","extensions":["kli"],"editor":"text","hello":[{"name":"a","text":"b"}],"broken":[{"name":"a","text":"b"}],"broken_line":1,
-			"tools":[{"name":"klingonc","version":["--version"],"pattern":"(.+)","package":"klingon-tools"}]}}`)}
+			"tools":[{"name":"klingonc","version":["--version"],"pattern":"(.+)","package":"klingon-tools"}]}}`)})
 		c.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	})
 	if err != nil {

@@ -49,7 +49,7 @@ func broken(t *testing.T, id string) brokenProgram {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module, err := judgingtest.Get(t).Runtime.Load(t.Context(), adapters[id], nil)
+	module, err := judgingtest.Get(t).Runtime.LoadDigest(t.Context(), adapters.Digest(id), func() ([]byte, error) { return adapters.Read(id) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -194,15 +194,18 @@ func TestAnUploadedAdapterAddsALanguage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := m.Runtime.Load(t.Context(), all["python"], nil)
+	wasm, err := all.Read("python")
 	if err != nil {
 		t.Fatal(err)
 	}
-	fewer := maps.Clone(all)
-	delete(fewer, "python")
+	loaded, err := m.Runtime.Load(t.Context(), wasm, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := slices.DeleteFunc(all.Names(), func(id string) bool { return id == "python" })
 	var active []judge.Plugin
 	j, err := m.Open(func(c *judging.Config) {
-		c.CacheDir, c.Adapters = t.TempDir(), fewer
+		c.CacheDir, c.Adapters = t.TempDir(), only(t, all, others...)
 		c.Uploaded = func(_ context.Context, kind string) ([]judge.Plugin, error) {
 			if kind != "toolchain" {
 				return nil, nil
@@ -225,7 +228,7 @@ func TestAnUploadedAdapterAddsALanguage(t *testing.T) {
 	if offered() {
 		t.Error("python is offered without an adapter")
 	}
-	active = []judge.Plugin{kept(t, abi.Toolchain, "deepoj.python", all["python"], loaded.Manifest)}
+	active = []judge.Plugin{kept(t, abi.Toolchain, "deepoj.python", wasm, loaded.Manifest)}
 	if !offered() {
 		t.Error("python is not offered with an uploaded adapter")
 	}

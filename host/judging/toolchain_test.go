@@ -11,11 +11,13 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/judging"
+	"deepoj/host/judging/build"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/judging/runner"
 	"deepoj/host/plugin"
 	"deepoj/host/plugin/plugintest"
 	"deepoj/plugins"
+	"deepoj/plugins/archive"
 	"deepoj/sandbox"
 )
 
@@ -64,7 +66,7 @@ func TestAToolSaysItsVersionOnceUntilItsFileIsReplaced(t *testing.T) {
 	start := func() *judging.Judge {
 		t.Helper()
 		j, err := m.Open(func(c *judging.Config) {
-			c.Sandbox, c.CacheDir, c.Adapters = box, cacheDir, map[string][]byte{"python": all["python"]}
+			c.Sandbox, c.CacheDir, c.Adapters = box, cacheDir, only(t, all, "python")
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +119,7 @@ func TestAnAdapterIsNotAskedForItsCommandAfterARestart(t *testing.T) {
 	languages := func(r *plugin.Runtime, adapter string) []judge.Language {
 		t.Helper()
 		j, err := m.Open(func(c *judging.Config) {
-			c.Plugins, c.CacheDir, c.Adapters = r, dir, map[string][]byte{adapter: all[adapter]}
+			c.Plugins, c.CacheDir, c.Adapters = r, dir, only(t, all, adapter)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -136,4 +138,18 @@ func TestAnAdapterIsNotAskedForItsCommandAfterARestart(t *testing.T) {
 	if other := languages(idle, "python"); other[0].Available {
 		t.Error("the runtime without a program has asked an adapter")
 	}
+}
+
+// only returns some of the adapters that come with Deep-OJ.
+func only(t *testing.T, all *archive.Archive, ids ...string) build.Adapters {
+	t.Helper()
+	some := map[string][]byte{}
+	for _, id := range ids {
+		wasm, err := all.Read(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some[id] = wasm
+	}
+	return judging.Modules(some)
 }

@@ -1,5 +1,6 @@
-// Package shortcut turns `deepoj judge` into the program deepoj-judge beside it, which does the same, before the rest
-// of Deep-OJ is initialized: that takes longer than a run. It does so when it is imported.
+// Package shortcut does what some commands do before the rest of Deep-OJ is initialized, which takes longer than they
+// do. It turns `deepoj judge` into the program deepoj-judge beside it, which does the same, and answers
+// `deepoj version`. It does so when it is imported.
 package shortcut
 
 import (
@@ -10,7 +11,15 @@ import (
 // The package imports so little because Go initializes a package when all that it
 // imports is initialized, and first the one whose path comes first.
 
+// Version of the program is set by the linker. It is here because nothing else is needed to print it.
+var Version = "unknown"
+
 func init() {
+	if len(os.Args) == 2 && os.Args[1] == "version" {
+		if _, err := os.Stdout.WriteString("deepoj " + Version + "\n"); err == nil { // else the command says what went wrong
+			os.Exit(0) //nolint:forbidigo // it stands for the main function
+		}
+	}
 	if len(os.Args) > 1 && os.Args[1] == "judge" && !configured(os.Environ()) {
 		take(os.Args[2:], os.Environ())
 	}

@@ -16,6 +16,7 @@ const asProgram = "SHORTCUT_TEST"
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		fmt.Println("itself")
+		fmt.Fprintln(os.Stderr, "itself") // for whom the output is closed to
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -93,5 +94,41 @@ func TestJudgeIsTheProgramBesideThisOne(t *testing.T) {
 				t.Errorf("it said %q and ended with %d, %v; want %q and %d", out, status, err, test.want, test.status)
 			}
 		})
+	}
+}
+
+func TestVersionIsAnsweredBeforeTheProgramBegins(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"version alone":                          {[]string{"version"}, "deepoj " + Version},
+		"not with a flag, which the command has": {[]string{"version", "--json"}, "itself"},
+		"not for another command":                {[]string{"config"}, "itself"},
+		"not as an argument of another command":  {[]string{"help", "version"}, "itself"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), "/proc/self/exe", test.args...)
+			cmd.Env = []string{asProgram + "=1"}
+			out, err := cmd.Output()
+			if strings.TrimSpace(string(out)) != test.want || err != nil {
+				t.Errorf("it said %q, %v; want %q", out, err, test.want)
+			}
+		})
+	}
+}
+
+// The command itself says what is wrong then.
+func TestVersionThatCannotBeWrittenIsLeftToTheCommand(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "version")
+	var said strings.Builder
+	cmd.Env, cmd.Stdout, cmd.Stderr = []string{asProgram + "=1"}, full, &said
+	if err := cmd.Run(); err != nil || strings.TrimSpace(said.String()) != "itself" {
+		t.Errorf("it said %q, %v; want %q", said.String(), err, "itself")
 	}
 }

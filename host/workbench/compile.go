@@ -131,11 +131,8 @@ func newCompiler(dir, cache string, agent *sandbox.Client) (j *judging.Judge, do
 	}
 	b := &Bench{Plugins: rt, Agent: agent}
 	cfg, err := b.Judging()
-	if err != nil && !errors.Is(err, plugins.ErrNotBuilt) {
+	if err != nil && !errors.Is(err, plugins.ErrNotBuilt) { // compiling a plugin asks no adapter
 		return nil, nil, err
-	}
-	if len(cfg.Adapters) == 0 {
-		cfg.Adapters = map[string][]byte{"": nil} // compiling a plugin asks no adapter
 	}
 	cfg.Blobs, cfg.CacheDir, cfg.CacheBytes = blobs, cmp.Or(cache, filepath.Join(dir, "judging")), maxBuildCache
 	j, err = judging.New(cfg)

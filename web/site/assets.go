@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -39,16 +40,20 @@ type assets struct {
 }
 
 type asset struct {
-	plain  []byte
 	kind   string
-	packed func() []byte // gzip, or nil when that is not smaller; made once
+	plain  func() ([]byte, error) // unpacked once if it was embedded packed
+	packed func() []byte          // gzip, or nil when that is not smaller; made once
 }
+
+// packedSuffix ends the names of files that are embedded as gzip made them. Their addresses do without.
+const packedSuffix = ".gz"
 
 func loadAssets(files fs.FS) (*assets, error) {
 	a := &assets{files: map[string]*asset{}}
 	sum := sha256.New()
 	err := fs.WalkDir(files, "static", func(name string, d fs.DirEntry, err error) error {
-		kind, known := contentTypes[path.Ext(name)]
+		served, isPacked := strings.CutSuffix(name, packedSuffix)
+		kind, known := contentTypes[path.Ext(served)]
 		if err != nil || d.IsDir() || !known {
 			return err
 		}
@@ -58,7 +63,15 @@ func loadAssets(files fs.FS) (*assets, error) {
 		}
 		fmt.Fprintf(sum, "%s %d\n", name, len(body))
 		sum.Write(body)
-		a.files[strings.TrimPrefix(name, "static/")] = &asset{plain: body, kind: kind, packed: sync.OnceValue(func() []byte { return pack(body) })}
+		file := &asset{
+			kind:   kind,
+			plain:  func() ([]byte, error) { return body, nil },
+			packed: sync.OnceValue(func() []byte { return pack(body) }),
+		}
+		if isPacked {
+			file.plain, file.packed = sync.OnceValues(func() ([]byte, error) { return unpack(body) }), func() []byte { return body }
+		}
+		a.files[strings.TrimPrefix(served, "static/")] = file
 		return nil
 	})
 	a.version = hex.EncodeToString(sum.Sum(nil))[:12]
@@ -74,6 +87,15 @@ func pack(body []byte) []byte {
 		return nil
 	}
 	return out.Bytes()
+}
+
+// unpack returns what body holds compressed.
+func unpack(body []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 // url returns the address of a static file.
@@ -105,12 +127,15 @@ func (s *Site) sendAsset(c *fiber.Ctx, name string, current bool) error {
 	c.Set(fiber.HeaderCacheControl, cache)
 	c.Set(fiber.HeaderContentType, file.kind)
 	c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-	body := file.plain
 	if strings.Contains(c.Get(fiber.HeaderAcceptEncoding), "gzip") {
 		if packed := file.packed(); packed != nil {
 			c.Set(fiber.HeaderContentEncoding, "gzip")
-			body = packed
+			return c.Send(packed)
 		}
+	}
+	body, err := file.plain()
+	if err != nil {
+		return fmt.Errorf("unpack the static file %s: %w", name, err)
 	}
 	return c.Send(body)
 }

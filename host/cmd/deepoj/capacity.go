@@ -137,7 +137,7 @@ func measureLanguages(ctx context.Context, b *workbench.Bench) (figures []capaci
 		if !l.Available {
 			continue
 		}
-		m, err := b.Plugins.Load(ctx, adapters[l.ID], nil)
+		m, err := b.Plugins.LoadDigest(ctx, adapters.Digest(l.ID), func() ([]byte, error) { return adapters.Read(l.ID) }, nil)
 		if err != nil {
 			return figures, err
 		}

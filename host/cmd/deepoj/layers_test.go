@@ -55,7 +55,9 @@ var layers = []struct{ pkg, may string }{
 	{"sandbox/oneshot", "sandbox/internal/agent sandbox/internal/cgroup sandbox/internal/room sandbox/internal/selftest sandbox/internal/spawn " +
 		"sandbox/internal/toolbox sandbox/internal/userns sandbox/internal/wait sandbox/internal/wire"},
 	{"sandbox", "sandbox/internal/glob sandbox/internal/selftest sandbox/internal/wait sandbox/internal/wire"},
-	{"plugins", ""},
+	{"plugins/archive", ""},
+	{"plugins/pack", "plugins/archive"},
+	{"plugins", "plugins/archive"},
 	{"plugins/abi", ""},
 	{"plugins/languagestest", ""},
 	{"plugins/vectors", ""},

@@ -35,11 +35,8 @@ import (
 	"deepoj/host/command"
 	"deepoj/host/plugin"
 	"deepoj/host/reading"
-	_ "deepoj/host/shortcut" // which is `deepoj judge`, if there is deepoj-judge
+	"deepoj/host/shortcut" // which is `deepoj version`, and `deepoj judge` if there is deepoj-judge
 )
-
-// version is set by the linker.
-var version = "unknown"
 
 func main() {
 	if len(os.Args) > 1 && (os.Args[1] == plugin.CompileCommand || os.Args[1] == plugin.WorkerCommand) {
@@ -179,6 +176,6 @@ func program() *command.Program {
 
 func printVersion(*command.Flags) command.Run {
 	return func(_ context.Context, c *command.Call) error {
-		return c.Say(map[string]string{"version": version}, "deepoj %s", version)
+		return c.Say(map[string]string{"version": shortcut.Version}, "deepoj %s", shortcut.Version)
 	}
 }

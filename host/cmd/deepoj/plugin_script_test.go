@@ -16,6 +16,7 @@ import (
 	"deepoj/host/embedded"
 	"deepoj/host/judging/judgingtest"
 	"deepoj/host/problem"
+	"deepoj/plugins"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
 )
@@ -55,6 +56,10 @@ func TestPluginsAreBuiltTestedAndRunFromTheCommandLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	adapters := filepath.Join(dir, "adapters")
+	if err := unpack(adapters, "c", "python"); err != nil {
+		t.Fatal(err)
+	}
 	blobs := filepath.Join(dir, "blobs")
 	if err := errors.Join(os.Mkdir(blobs, 0o700), os.Chown(blobs, uid, gid)); err != nil {
 		t.Fatal(err)
@@ -67,6 +72,7 @@ func TestPluginsAreBuiltTestedAndRunFromTheCommandLine(t *testing.T) {
 			e.Setenv("PATH", dir+":"+e.Getenv("PATH"))
 			e.Setenv("TMPDIR", os.TempDir()) // the script's own is closed to others
 			e.Setenv("DIST", dist)
+			e.Setenv("ADAPTERS", adapters)
 			e.Setenv("CACHE_DIR", cache)
 			e.Setenv("COLD", cold)
 			e.Setenv("IMPORT_DSN", dsn)
@@ -110,4 +116,25 @@ func imported(store *sqltest.Store, blobs string) func(*testscript.TestScript, b
 			ts.Fatalf("%s: no answer is %s", args[0], args[2])
 		}
 	}
+}
+
+// unpack writes adapters of the binary to files in a new folder, named by their languages.
+func unpack(dir string, ids ...string) error {
+	all, err := plugins.Languages()
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		wasm, err := all.Read(id)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, id+".wasm"), wasm, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"deepoj/host/launch"
 	"deepoj/host/roles"
 	"deepoj/host/settings"
+	"deepoj/host/shortcut"
 	"deepoj/host/support"
 	"deepoj/host/telemetry"
 	"deepoj/sql"
@@ -129,7 +130,7 @@ func (b *bundled) machine() []support.Part {
 				return ""
 			}
 			return map[string]any{
-				"version": version, "build": telemetry.Build(), "time": time.Now().UTC(), "uid": os.Geteuid(), "cores": runtime.NumCPU(),
+				"version": shortcut.Version, "build": telemetry.Build(), "time": time.Now().UTC(), "uid": os.Geteuid(), "cores": runtime.NumCPU(),
 				"system": first("/etc/os-release", "PRETTY_NAME="), "kernel": first("/proc/sys/kernel/osrelease", ""),
 				"cpu": first("/proc/cpuinfo", "model name"), "memory": first("/proc/meminfo", "MemTotal:"), "load": first("/proc/loadavg", ""),
 			}, nil

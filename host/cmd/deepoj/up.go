@@ -9,6 +9,7 @@ import (
 	"deepoj/host/command"
 	"deepoj/host/roles"
 	"deepoj/host/settings"
+	"deepoj/host/shortcut"
 	"deepoj/sandbox/oneshot"
 )
 
@@ -49,7 +50,7 @@ func start(f *command.Flags, r roles.Roles) command.Run {
 			return err
 		}
 		status, err := roles.Start(ctx, roles.Config{
-			Command: c.Name, Args: c.Given, Version: version, Roles: r, Options: o, Settings: l, Out: c.Out, Err: c.Err,
+			Command: c.Name, Args: c.Given, Version: shortcut.Version, Roles: r, Options: o, Settings: l, Out: c.Out, Err: c.Err,
 		})
 		if err == nil && status != 0 {
 			return command.Exit(status)

@@ -100,7 +100,7 @@ func (r *Runner) program(ctx context.Context, adapter []byte, language string, s
 		return ran, err
 	}
 	cfg := r.cfg
-	cfg.Adapters, cfg.Uploaded = map[string][]byte{language: adapter}, nil
+	cfg.Adapters, cfg.Uploaded = judging.Modules(map[string][]byte{language: adapter}), nil
 	j, err := judging.New(cfg)
 	if err != nil {
 		return ran, err

@@ -13,10 +13,48 @@ import (
 	"deepoj/plugins/abi"
 )
 
+// Adapters holds the modules of language adapters. Their digests are known without their bytes, which are read only when
+// the cache of plugins does not know a module. It may be used by several goroutines.
+type Adapters interface {
+	// Names returns the ids of the languages.
+	Names() []string
+
+	// Digest returns the digest of a language's module, as [plugin.Digest] does, or "" if there is none.
+	Digest(id string) string
+
+	// Read returns the module.
+	Read(id string) ([]byte, error)
+}
+
+// Modules returns adapters whose bytes are at hand, by language id.
+func Modules(wasm map[string][]byte) Adapters {
+	m := modules{}
+	for id, b := range wasm {
+		m[id] = module{plugin.Digest(b), b}
+	}
+	return m
+}
+
+type modules map[string]module
+
+type module struct {
+	digest string
+	wasm   []byte
+}
+
+// Names implements [Adapters].
+func (m modules) Names() []string { return slices.Collect(maps.Keys(m)) }
+
+// Digest implements [Adapters].
+func (m modules) Digest(id string) string { return m[id].digest }
+
+// Read implements [Adapters].
+func (m modules) Read(id string) ([]byte, error) { return m[id].wasm, nil }
+
 // adapter is the module of a language's adapter.
 type adapter struct {
 	digest string
-	wasm   []byte
+	read   func() ([]byte, error)
 }
 
 // adapter returns the adapter of a language, one that was uploaded before one of the configuration.
@@ -24,14 +62,11 @@ func (b *Builder) adapter(id string) (adapter, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a, ok := b.extra[id]
-	if !ok {
-		a, ok = b.own[id]
+	if ok {
+		return a, true
 	}
-	if wasm := b.cfg.Adapters[id]; !ok && wasm != nil {
-		a, ok = adapter{plugin.Digest(wasm), wasm}, true
-		b.own[id] = a
-	}
-	return a, ok
+	digest := b.cfg.Adapters.Digest(id)
+	return adapter{digest, func() ([]byte, error) { return b.cfg.Adapters.Read(id) }}, digest != ""
 }
 
 // lookAtAdapters takes up the uploaded adapters that are active now, and returns
@@ -46,9 +81,9 @@ func (b *Builder) lookAtAdapters(ctx context.Context) []string {
 	if err == nil {
 		b.extra = now
 	}
-	ids := slices.Collect(maps.Keys(b.cfg.Adapters))
+	ids := slices.Clone(b.cfg.Adapters.Names())
 	for id := range b.extra {
-		if _, known := b.cfg.Adapters[id]; !known {
+		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
@@ -82,7 +117,7 @@ func (b *Builder) uploadedAdapters(ctx context.Context) (map[string]adapter, err
 		if err != nil {
 			return nil, fmt.Errorf("adapter %s: %w", p.Name, err)
 		}
-		found[id] = adapter{p.Digest, wasm}
+		found[id] = adapter{p.Digest, func() ([]byte, error) { return wasm, nil }}
 	}
 	return found, nil
 }

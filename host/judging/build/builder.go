@@ -45,7 +45,7 @@ type Config struct {
 	Blobs   blob.Store      // holds the packages; required
 
 	// Adapters are the modules of the language adapters by language id. Required.
-	Adapters map[string][]byte
+	Adapters Adapters
 
 	// Checker returns the module of a standard checker by name. Required.
 	Checker func(name string) ([]byte, error)
@@ -92,7 +92,7 @@ func (c Config) Validate() error {
 		{"Sandbox", c.Sandbox == nil},
 		{"Plugins", c.Plugins == nil},
 		{"Blobs", c.Blobs == nil},
-		{"Adapters", len(c.Adapters) == 0},
+		{"Adapters", c.Adapters == nil},
 		{"Checker", c.Checker == nil},
 		{"SDK", c.SDK == nil},
 		{"CacheDir", c.CacheDir == ""},
@@ -147,7 +147,6 @@ type Builder struct {
 	mu     sync.Mutex
 	probes map[string]probe          // by logical tool name
 	extra  map[string]adapter        // that were uploaded, by language id
-	own    map[string]adapter        // those of the configuration, as far as they were needed
 	found  map[string]foundToolchain // by language id
 }
 
@@ -159,7 +158,7 @@ const (
 
 // New returns a Builder with a valid configuration in which nothing is left out.
 func New(cfg Config) (*Builder, error) {
-	b := &Builder{cfg: cfg, probes: map[string]probe{}, locks: newKeyLocks(), plans: newRecent[[]byte](maxPlans), own: map[string]adapter{}, found: map[string]foundToolchain{}}
+	b := &Builder{cfg: cfg, probes: map[string]probe{}, locks: newKeyLocks(), plans: newRecent[[]byte](maxPlans), found: map[string]foundToolchain{}}
 	var err error
 	if b.Runner, err = runner.New(filepath.Join(cfg.CacheDir, "temp"), cfg.Registerer); err != nil {
 		return nil, err

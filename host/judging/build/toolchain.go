@@ -73,7 +73,7 @@ func (b *Builder) Toolchain(ctx context.Context, id string) (*Toolchain, error) 
 	if !ok {
 		return nil, &blame.UnavailableError{What: "the language " + id, Reason: "it has no adapter", Remedy: "install one"}
 	}
-	m, err := b.cfg.Plugins.LoadDigest(ctx, a.digest, func() ([]byte, error) { return a.wasm, nil }, nil)
+	m, err := b.cfg.Plugins.LoadDigest(ctx, a.digest, a.read, nil)
 	if err != nil {
 		return nil, fmt.Errorf("adapter of %s: %w", id, err)
 	}

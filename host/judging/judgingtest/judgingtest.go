@@ -164,7 +164,7 @@ func (m *Machine) prepare(dir string) error {
 		return err
 	}
 	ctx := context.Background()
-	if err := m.plugins.Compile(ctx, m.Runtime, adapters); err != nil {
+	if err := m.plugins.Compile(ctx, m.Runtime, adapters.Names(), adapters.Digest, adapters.Read); err != nil {
 		return err
 	}
 	unlock, err := m.plugins.Lock()

@@ -83,17 +83,19 @@ func (s Shared) Lock() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil // which unlocks it
 }
 
-// Compile takes modules into the cache, those that are not there yet.
-func (s Shared) Compile(ctx context.Context, r *plugin.Runtime, modules map[string][]byte) error {
+// Compile takes modules into the cache, those that are not there yet: only they are read.
+func (s Shared) Compile(
+	ctx context.Context, r *plugin.Runtime, names []string, digest func(name string) string, read func(name string) ([]byte, error),
+) error {
 	unlock, err := s.Lock()
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	var g errgroup.Group
-	for name, wasm := range modules {
+	for _, name := range names {
 		g.Go(func() error {
-			if _, err := r.Load(ctx, wasm, nil); err != nil {
+			if _, err := r.LoadDigest(ctx, digest(name), func() ([]byte, error) { return read(name) }, nil); err != nil {
 				return fmt.Errorf("compile %s: %w", name, err)
 			}
 			return nil

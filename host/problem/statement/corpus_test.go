@@ -32,12 +32,12 @@ func (k *kept) Warn(file, reason string) { k.said = append(k.said, file+": "+rea
 // libraryMacros returns every command that is named in the library.
 func libraryMacros(t *testing.T) []string {
 	t.Helper()
-	source, err := dist.ReadFile("dist/temml.js")
+	source, err := temml()
 	if err != nil {
 		t.Fatalf("run make build: %v", err)
 	}
 	var all []string
-	for _, m := range regexp.MustCompile(`["'\x60]\\\\([A-Za-z]+)\*?["'\x60]`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`["'\x60]\\\\([A-Za-z]+)\*?["'\x60]`).FindAllStringSubmatch(source, -1) {
 		all = append(all, m[1])
 	}
 	slices.Sort(all)

@@ -1,9 +1,12 @@
 package statement
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -38,12 +41,29 @@ const script = `(function (tex, display) {
 
 // library is temml, compiled once.
 var library = sync.OnceValues(func() (*goja.Program, error) {
-	source, err := dist.ReadFile("dist/temml.js")
+	source, err := temml()
 	if err != nil {
-		return nil, ErrNotBuilt
+		return nil, err
 	}
-	return goja.Compile("temml.js", string(source), false)
+	return goja.Compile("temml.js", source, false)
 })
+
+// temml returns the source of temml.
+func temml() (string, error) {
+	packed, err := dist.ReadFile("dist/temml.js.gz")
+	if err != nil {
+		return "", ErrNotBuilt
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return "", fmt.Errorf("unpack temml: %w", err)
+	}
+	source, err := io.ReadAll(z)
+	if err != nil {
+		return "", fmt.Errorf("unpack temml: %w", err)
+	}
+	return string(source), nil
+}
 
 // engine renders formulas. Everything that it made is kept, since statements repeat
 // their formulas, also between languages.

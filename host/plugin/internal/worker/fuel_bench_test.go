@@ -62,7 +62,11 @@ func BenchmarkFuel(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	rows = append(rows, newFuelRow(b, s, "adapter in Go, describe", languages["cpp"], wire.Request{Args: []string{"toolchain", "describe"}}, nil, 0))
+	cpp, err := languages.Read("cpp")
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows = append(rows, newFuelRow(b, s, "adapter in Go, describe", cpp, wire.Request{Args: []string{"toolchain", "describe"}}, nil, 0))
 	for b.Loop() {
 		for _, r := range rows {
 			r.round(b)
