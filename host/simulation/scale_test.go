@@ -37,6 +37,7 @@ const (
 	idealSlots = 4
 	idealFor   = 10 // seconds
 	wanted     = 0.9
+	quiet      = 0.25 // how idle the processors must have been for a ratio to be judged
 
 	loadSlots = 16
 	loadJobs  = 12_000
@@ -51,6 +52,10 @@ func ideal(b *testing.B, streams bool) {
 		part := l.rate / float64(workers*idealSlots)
 		b.Logf("%d workers of %d slots: %.3f of the ideal; %s", workers, idealSlots, part, l)
 		b.ReportMetric(part, fmt.Sprintf("of-ideal-with-%d", workers))
+		if l.idle < quiet {
+			b.Logf("the processors were idle for %.0f %% of the time, less than %.0f %%: that says more of them than of workers and database", 100*l.idle, 100*quiet)
+			continue
+		}
 		if part < wanted {
 			b.Errorf("%d workers do %.3f of the ideal, want %.1f", workers, part, wanted)
 		}
@@ -96,7 +101,7 @@ func saturate(b *testing.B, streams bool) {
 		}
 	}
 	b.Logf("%d workers do most, %.0f jobs per second; used up is %s", most, best.rate, best.usedUp())
-	b.ReportMetric(best.statements, "transactions/job")
+	b.ReportMetric(best.commits, "transactions/job")
 	b.ReportMetric(best.wal, "WAL-B/job")
 	predict := fit(b, one.rate, best)
 	for workers := 1; workers <= 2*most; workers *= 2 {
@@ -112,7 +117,7 @@ type load struct {
 	servers, programs time.Duration // of the processors
 	idle              float64       // of the processors: the part of the time in which nobody used them
 	jobs              int
-	statements        float64        // transactions that were committed, for each job
+	commits           float64        // transactions that were committed, for each job, also those in which listening connections read a notification
 	wal               float64        // bytes of the write-ahead log, for each job
 	waits             map[string]int // what active connections of PostgreSQL were seen to wait for; "" = for nothing
 }
@@ -127,7 +132,7 @@ func (l load) String() string {
 	n := float64(runtime.NumCPU())
 	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(l.jobs) }
 	return fmt.Sprintf("%.0f jobs/s; CPU time of a job %.0f µs in the servers and %.0f µs in the workers; processors: %.0f %% servers, %.0f %% workers, %.0f %% others, %.0f %% idle; %.2f transactions and %.0f bytes of WAL for a job; active connections: %s",
-		l.rate, each(l.servers), each(l.programs), 100*servers/n, 100*programs/n, 100*max(0, 1-l.idle-(servers+programs)/n), 100*l.idle, l.statements, l.wal, l.seen())
+		l.rate, each(l.servers), each(l.programs), 100*servers/n, 100*programs/n, 100*max(0, 1-l.idle-(servers+programs)/n), 100*l.idle, l.commits, l.wal, l.seen())
 }
 
 // seen says what active connections were seen to do, most often first.
@@ -190,7 +195,7 @@ func (s *system) load(workers, slots, jobs int, each time.Duration, streams bool
 	l.servers, l.programs = serversNow-servers, programsNow-programs
 	l.wal = float64(s.wal()-wal) / float64(jobs)
 	stop() // a connection that ends tells its figures
-	l.statements = float64(s.commits()-commits) / float64(jobs)
+	l.commits = float64(s.commits()-commits) / float64(jobs)
 	return l
 }
 
