@@ -69,7 +69,7 @@ bench-web: deps-test ## Submits, reads, pages and live streams of one server, as
 	go test -count=1 -run '^$$' -bench Web -benchtime 9x -timeout 30m ./web
 
 .PHONY: bench-scale
-bench-scale: deps-test ## Jobs per second with 1 to 8 workers, and the simulation against a real run
+bench-scale: deps-test ## Jobs per second of 1 to 64 workers, what is used up first, and the simulation against real runs
 	go test -count=1 -v -run '^$$' -bench 'Scale|Waits' -benchtime 1x -timeout 30m ./host/simulation
 
 .PHONY: bench-checker

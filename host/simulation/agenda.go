@@ -10,13 +10,14 @@ import (
 type eventKind uint8
 
 const (
-	arrive eventKind = iota // a job is handed in
-	judged                  // a worker has judged a job
-	served                  // the database's work for a statement is done
-	commit                  // and so is the disk's
-	fail                    // a worker dies
-	repair                  // a worker is back
-	expire                  // a lease of a dead worker has run out
+	arrive  eventKind = iota // a job is handed in
+	judged                   // a worker has judged a job
+	tooLong                  // a job has been judged for so long that what waits behind it is given back
+	served                   // the database's work for a statement is done
+	commit                   // the disk has what was to be written
+	fail                     // a worker dies
+	repair                   // a worker is back
+	expire                   // a lease of a dead worker has run out
 )
 
 // event is something that happens to a worker, a job or a statement at a time.

@@ -114,7 +114,8 @@ type Database struct {
 	// Cores is how many statements make progress at once. Defaults to 1.
 	Cores int
 
-	// Commit is how long a statement waits for the disk, beside its work.
+	// Commit is how long the disk takes to write what is committed. It does so for one after the other, and what is
+	// committed meanwhile waits and is written together: a statement waits for once to twice as long, beside its work.
 	Commit time.Duration
 
 	// Submit, Claim and Finalize are the work of the three statements of a job.

@@ -55,6 +55,9 @@ type server struct {
 	cores int
 	busy  int
 	speed float64 // what beats leave of a core, 1 = all
+
+	flushing []*statement // are being written to the disk
+	written  []*statement // will be with the next flush
 }
 
 // leastSpeed is what is left of the database when beats alone are too much: it must come to an end.
@@ -101,11 +104,32 @@ func (s *simulation) serve() {
 func (s *simulation) served(st *statement) {
 	s.db.busy--
 	s.serve()
-	if s.cfg.Database.Commit > 0 {
-		s.after(s.cfg.Database.Commit.Seconds(), event{kind: commit, stmt: st})
+	if s.cfg.Database.Commit == 0 {
+		s.committed(st)
 		return
 	}
-	s.committed(st)
+	s.db.written = append(s.db.written, st)
+	if len(s.db.flushing) == 0 {
+		s.flushNext()
+	}
+}
+
+// flushNext begins to write to the disk what is to be written, all at once.
+func (s *simulation) flushNext() {
+	s.db.flushing, s.db.written = s.db.written, nil
+	s.after(s.cfg.Database.Commit.Seconds(), event{kind: commit})
+}
+
+// flushed answers what is on the disk, and begins with what came meanwhile.
+func (s *simulation) flushed() {
+	done := s.db.flushing
+	s.db.flushing = nil
+	if len(s.db.written) > 0 {
+		s.flushNext()
+	}
+	for _, st := range done {
+		s.committed(st)
+	}
 }
 
 // committed tells the answer to who asked, if they still live. What a dead worker

@@ -122,8 +122,13 @@ func (c Config) limits() (workers, database float64) {
 	if m := c.Failures.MTBF.Seconds(); m > 0 {
 		alive = m / (m + c.Failures.Repair.Seconds())
 	}
-	// A slot is taken from the claim until the result is stored.
-	held := c.Service.Mean.Seconds() + d.Claim.of(1) + d.Finalize.of(1) + 2*d.Commit.Seconds()
+	// A slot is taken from the claim until the result is stored; while jobs are short, only by judging, and by results
+	// of which there are more than slots.
+	claiming, storing := d.Claim.of(1)+d.Commit.Seconds(), d.Finalize.of(1)+d.Commit.Seconds()
+	held := c.Service.Mean.Seconds() + claiming + storing
+	if c.Service.Mean.Seconds() < shortJudging {
+		held = max(c.Service.Mean.Seconds(), storing/2)
+	}
 	workers = alive * float64(c.Workers*c.Slots) / held
 	if work := d.Submit.of(submitLimit)/submitLimit + claim + finalize; work > 0 {
 		database = float64(d.Cores) * max(0, 1-c.beats()) / work

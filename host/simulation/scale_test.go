@@ -1,355 +1,257 @@
 package simulation_test
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"log/slog"
-	"math"
-	"math/rand/v2"
 	"os"
-	"os/exec"
-	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"deepoj/host/blob"
-	"deepoj/host/embedded"
 	"deepoj/host/judge"
-	"deepoj/host/liveness"
-	"deepoj/host/scheduler"
 	"deepoj/host/simulation"
-	"deepoj/host/worker"
-	"deepoj/queue"
-	"deepoj/sql"
 	"deepoj/sql/sqltest"
 )
 
-// roleEnv makes this test binary a process of the system; it holds a [role].
-const roleEnv = "DEEPOJ_SCALE_ROLE"
-
-func TestMain(m *testing.M) {
-	if text := os.Getenv(roleEnv); text != "" {
-		if err := play(text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// role is one process: a scheduler, or a worker whose judge sleeps for as long as
-// the source says.
-type role struct {
-	Kind, Name, DSN string
-	Redis           string // "" = jobs come straight from PostgreSQL
-	Slots           int
-}
-
-type sleeper struct{}
-
-func (sleeper) Judge(ctx context.Context, p judge.Payload, _ blob.Digest, _ func(judge.Progress)) (judge.Result, error) {
-	d, err := time.ParseDuration(p.Sources[0].Text)
-	if err != nil {
-		return judge.Result{}, err
-	}
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-ctx.Done():
-			return judge.Result{}, ctx.Err()
-		case <-t.C:
-		}
-	}
-	return judge.Result{Verdict: judge.AC, Tests: []judge.TestResult{{Index: 1, Name: "sample/1", Verdict: judge.AC}}}, nil
-}
-
-func play(text string) error {
-	var r role
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	store, err := sqltest.OpenWith(ctx, sql.Config{DSN: r.DSN})
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	var delivery queue.Delivery = store.Delivery("", "", r.Name, nil)
-	if r.Redis != "" {
-		streams, err := queue.Open(ctx, queue.Config{URL: r.Redis, Consumer: r.Name})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = streams.Close() }()
-		delivery = streams
-	}
-	if r.Kind == "scheduler" {
-		d, err := scheduler.NewDispatcher(scheduler.DispatcherConfig{Name: r.Name}, store, delivery)
-		if err != nil {
-			return err
-		}
-		return d.Run(ctx)
-	}
-	w, err := worker.New(worker.Config{
-		Name: r.Name, Slots: r.Slots, Log: slog.New(slog.DiscardHandler),
-		Languages: func(context.Context) []judge.Language { return []judge.Language{{ID: "cpp", Available: true}} },
-	}, store, delivery, sleeper{}, liveness.NewPostgres(store.Queue, 0))
-	if err != nil {
-		return err
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return w.Run(ctx) })
-	return g.Wait()
-}
-
-// system is a database with a queue, and processes that come and go.
-type system struct {
-	b     *testing.B
-	pg    *embedded.Postgres
-	redis *embedded.Redis
-	store *sqltest.Store
-	procs []*exec.Cmd
-}
-
-func newSystem(b *testing.B) *system {
-	b.Helper()
-	dir, err := os.MkdirTemp("", "deepoj-scale-")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o711); err != nil { // the servers' account goes through it
-		b.Fatal(err)
-	}
-	s := &system{b: b}
-	if s.pg, err = embedded.StartPostgres(b.Context(), embedded.PostgresConfig{DataDir: filepath.Join(dir, "pg"), Settings: map[string]string{"max_connections": "300"}}); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = s.pg.Close() })
-	if s.redis, err = embedded.StartRedis(b.Context(), embedded.RedisConfig{DataDir: filepath.Join(dir, "redis")}); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = s.redis.Close() })
-	if s.store, err = sqltest.OpenWith(b.Context(), sql.Config{DSN: s.pg.DSN()}); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(s.store.Close)
-	if err := s.store.Migrate(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	if err := s.store.SaveProblem(b.Context(), judge.Problem{Slug: "p", Title: "P", Version: "sha256:aa"}, "bench"); err != nil {
-		b.Fatal(err)
-	}
-	return s
-}
-
-// start starts workers, and a scheduler if there are streams, and returns when all
-// take jobs. Stop ends them.
-func (s *system) start(workers, slots int, streams bool) (stop func()) {
-	s.b.Helper()
-	r := role{Kind: "worker", DSN: s.pg.DSN(), Slots: slots}
-	if streams {
-		r.Redis = s.redis.URL()
-		s.run(role{Kind: "scheduler", Name: "scheduler", DSN: r.DSN, Redis: r.Redis})
-	}
-	for i := range workers {
-		r.Name = "w" + strconv.Itoa(i)
-		s.run(r)
-	}
-	s.until(func() bool {
-		ws, err := s.store.Workers(s.b.Context(), time.Minute)
-		return err == nil && len(ws) == workers
-	})
-	return func() {
-		for _, p := range s.procs {
-			_ = p.Process.Signal(syscall.SIGTERM)
-		}
-		for _, p := range s.procs {
-			_ = p.Wait()
-		}
-		s.procs = nil
-	}
-}
-
-func (s *system) run(r role) {
-	s.b.Helper()
-	text, err := json.Marshal(r)
-	if err != nil {
-		s.b.Fatal(err)
-	}
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), roleEnv+"="+string(text))
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		s.b.Fatal(err)
-	}
-	s.procs = append(s.procs, cmd)
-}
-
-func (s *system) until(ok func() bool) {
-	s.b.Helper()
-	for end := time.Now().Add(5 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.b.Fatal("nothing happens for five minutes")
-		}
-	}
-}
-
-// drained waits until nothing is left to do.
-func (s *system) drained() {
-	s.b.Helper()
-	s.until(func() bool {
-		q, err := s.store.QueueStats(s.b.Context())
-		return err == nil && q.Pending+q.Delivered+q.Running == 0
-	})
-}
-
-func submissions(n int, service func(i int) time.Duration) (out []sql.NewJob) {
-	for i := range n {
-		out = append(out, sql.NewJob{
-			Problem: "p", Language: "cpp", // of nobody: who came first goes first
-			Sources: []judge.Source{{Name: "main.cpp", Text: service(i).String()}},
-		})
-	}
-	return out
-}
-
-// own is what a process itself has used.
-func own(b *testing.B, pid int) (total time.Duration) {
-	b.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0 // it has ended
-	}
-	rest := string(data[strings.LastIndexByte(string(data), ')')+2:])
-	for _, f := range strings.Fields(rest)[11:13] { // utime stime
-		n, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			b.Fatal(err)
-		}
-		total += time.Duration(n) * (time.Second / 100) // USER_HZ is 100 on every Linux of Go
-	}
-	return total
-}
-
-// cpu is what a process and its children have used.
-func cpu(b *testing.B, pid int) time.Duration {
-	b.Helper()
-	total := own(b, pid)
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, f := range files {
-		children, _ := os.ReadFile(f) // it may have ended
-		for c := range strings.FieldsSeq(string(children)) {
-			if n, err := strconv.Atoi(c); err == nil {
-				total += cpu(b, n)
-			}
-		}
-	}
-	return total
-}
-
-// use is the CPU time of the servers and of the workers so far.
-func (s *system) use() (servers, programs time.Duration) {
-	self := os.Getpid()
-	for _, p := range s.procs {
-		programs += cpu(s.b, p.Process.Pid)
-	}
-	return cpu(s.b, self) - own(s.b, self) - programs, programs
-}
-
-// within compares a prediction with what was measured.
-func within(b *testing.B, what string, predicted, measured float64) {
-	b.Helper()
-	off := predicted/measured - 1
-	b.Logf("%s: predicted %.4g, measured %.4g, %+.0f %%", what, predicted, measured, 100*off)
-	if math.Abs(off) > 0.15 {
-		b.Errorf("%s is predicted %.0f %% off; wanted is 15 %%", what, 100*off)
-	}
-}
-
-// BenchmarkScale gives jobs that take no time to 1, 2, 4 and 8 worker processes,
-// and simulates how it goes on up to 10,000. What the simulation must be told of
-// this machine comes from the first and the last: how long a commit takes, and the
-// work of a job. With what it says of the others one sees how well that fits; the
-// rates of a machine that does other things too change by more from minute to
-// minute.
+// BenchmarkScale asks how many workers one PostgreSQL bears. Their judge sleeps instead of judging, so that they need
+// no cores of their own. Tests of a second show what is left of the ideal, which is as many jobs per second as there
+// are slots; with tests of nothing, workers are added until that brings nothing more, and it is told what is used up.
 func BenchmarkScale(b *testing.B) {
-	counts := []int{1, 2, 4, 8}
-	for _, delivery := range []string{"streams", "postgres"} {
-		b.Run(delivery, func(b *testing.B) {
-			var rates []float64
-			for _, workers := range counts {
-				rate := flood(b, workers, delivery == "streams")
-				rates = append(rates, rate)
-				b.ReportMetric(rate, fmt.Sprintf("jobs/s-with-%d", workers))
-			}
-			predict := fit(b, rates[0], rates[3])
-			for i, workers := range counts[1:3] {
-				b.Logf("%d workers: %.0f jobs per second are predicted, %.0f were measured", workers, predict(workers).Throughput, rates[i+1])
-			}
-			for workers := 16; workers <= 10_000; workers *= 5 {
-				r := predict(workers)
-				b.Logf("%d workers: %.0f jobs per second, %.0f %% of the database, bottleneck %s", workers, r.Throughput, 100*r.DatabaseUse, r.Bottleneck)
+	for _, delivery := range []string{"postgres", "streams"} {
+		b.Run("1s/"+delivery, func(b *testing.B) { ideal(b, delivery == "streams") })
+		b.Run("20ms/"+delivery, func(b *testing.B) {
+			s := newSystem(b)
+			for _, workers := range []int{1, 2} {
+				l := s.load(workers, loadSlots, 6000, 20*time.Millisecond, delivery == "streams")
+				b.Logf("%d workers: %s; %.0f %% of the ideal", workers, l, 100*l.rate*0.02/float64(workers*loadSlots))
+				b.ReportMetric(l.rate, fmt.Sprintf("jobs/s-with-%d", workers))
 			}
 		})
+		b.Run("0s/"+delivery, func(b *testing.B) { saturate(b, delivery == "streams") })
 	}
 }
 
 const (
-	floodJobs  = 6000
-	floodSlots = 16
+	idealSlots = 4
+	idealFor   = 10 // seconds
+	wanted     = 0.9
+	quiet      = 0.25 // how idle the processors must have been for a ratio to be judged
+
+	loadSlots = 16
+	loadJobs  = 12_000
 )
 
-// flood returns how many jobs per second workers judge that have enough to do.
-func flood(b *testing.B, workers int, streams bool) float64 {
-	b.Helper()
+// ideal has 1 to 64 workers judge for ten seconds jobs that take one.
+func ideal(b *testing.B, streams bool) {
 	s := newSystem(b)
-	if err := s.store.PauseQueue(b.Context(), judge.DefaultQueue, true, "bench"); err != nil {
-		b.Fatal(err)
-	}
-	for batch := range slices.Chunk(submissions(floodJobs, func(int) time.Duration { return 0 }), 256) {
-		if _, err := s.store.SubmitMany(b.Context(), batch); err != nil {
+	for workers := 1; workers <= 64; workers *= 2 {
+		jobs := workers * idealSlots * idealFor
+		l := s.load(workers, idealSlots, jobs, time.Second, streams)
+		part := l.rate / float64(workers*idealSlots)
+		b.Logf("%d workers of %d slots: %.3f of the ideal; %s", workers, idealSlots, part, l)
+		b.ReportMetric(part, fmt.Sprintf("of-ideal-with-%d", workers))
+		if l.idle < quiet {
+			b.Logf("the processors were idle for %.0f %% of the time, less than %.0f %%: that says more of them than of workers and database", 100*l.idle, 100*quiet)
+			continue
+		}
+		if part < wanted {
+			b.Errorf("%d workers do %.3f of the ideal, want %.1f", workers, part, wanted)
+		}
+		r, err := simulation.Run(simulation.Config{
+			Workers: workers, Slots: idealSlots, Service: simulation.Service{Distribution: simulation.Fixed, Mean: time.Second},
+			Arrivals: simulation.Arrivals{Times: make([]time.Duration, jobs)}, Database: usual(),
+		})
+		if err != nil {
 			b.Fatal(err)
 		}
+		within(b, fmt.Sprintf("the rate of %d workers", workers), r.Throughput, l.rate)
 	}
-	stop := s.start(workers, floodSlots, streams)
-	defer stop()
-	servers, programs := s.use()
-	began := time.Now()
-	if err := s.store.PauseQueue(b.Context(), judge.DefaultQueue, false, "bench"); err != nil {
-		b.Fatal(err)
-	}
-	s.drained()
-	rate := floodJobs / time.Since(began).Seconds()
-	serversNow, programsNow := s.use()
-	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / floodJobs }
-	b.Logf("%d workers: %.0f jobs per second; CPU time of each: %.0f µs in the servers, %.0f µs in the workers", workers, rate, each(serversNow-servers), each(programsNow-programs))
-	return rate
 }
 
-// fit returns a simulation of the flood that agrees with what was measured with
-// one worker and with eight: the work of a job is what two cores can do with
-// eight, and a commit takes what one worker then waits for.
-func fit(b *testing.B, one, eight float64) func(workers int) simulation.Report {
+// usual is what `deepoj simulate` takes the database for unless it is told otherwise.
+func usual() simulation.Database {
+	batch := func(job time.Duration) simulation.Batch {
+		return simulation.Batch{Each: 300 * time.Microsecond, Job: job}
+	}
+	return simulation.Database{
+		Cores: 2, Commit: 2 * time.Millisecond, Beat: 200 * time.Microsecond,
+		Submit: batch(74 * time.Microsecond), Claim: batch(51 * time.Microsecond), Finalize: batch(57 * time.Microsecond),
+	}
+}
+
+// saturate adds workers until that brings nothing more, and says what is used up then, and what the simulation says.
+func saturate(b *testing.B, streams bool) {
+	s := newSystem(b)
+	var best, one load
+	most := 0
+	for workers := 1; workers <= 64; workers *= 2 {
+		l := s.load(workers, loadSlots, loadJobs, 0, streams)
+		b.Logf("%d workers of %d slots: %s", workers, loadSlots, l)
+		b.ReportMetric(l.rate, fmt.Sprintf("jobs/s-with-%d", workers))
+		if workers == 1 {
+			one = l
+		}
+		if l.rate < 1.05*best.rate && workers > 2*most {
+			break // twice as many, and twice again, bring nothing
+		}
+		if l.rate > best.rate {
+			best, most = l, workers
+		}
+	}
+	b.Logf("%d workers do most, %.0f jobs per second; used up is %s", most, best.rate, best.usedUp())
+	b.ReportMetric(best.commits, "transactions/job")
+	b.ReportMetric(best.wal, "WAL-B/job")
+	predict := fit(b, one.rate, best)
+	for workers := 1; workers <= 2*most; workers *= 2 {
+		r := predict(workers)
+		b.Logf("%d workers: %.0f jobs per second are predicted, at most %.0f by the database, of which %.0f %% are used", workers, r.Throughput, r.DatabaseLimit, 100*r.DatabaseUse)
+	}
+}
+
+// load is what it took to judge many jobs.
+type load struct {
+	rate              float64 // jobs per second
+	took              time.Duration
+	servers, programs time.Duration // of the processors
+	idle              float64       // of the processors: the part of the time in which nobody used them
+	jobs              int
+	commits           float64        // transactions that were committed, for each job, also those in which listening connections read a notification
+	wal               float64        // bytes of the write-ahead log, for each job
+	waits             map[string]int // what active connections of PostgreSQL were seen to wait for; "" = for nothing
+}
+
+// cores is how many cores were busy with it, of those that there are.
+func (l load) cores() (servers, programs float64) {
+	return l.servers.Seconds() / l.took.Seconds(), l.programs.Seconds() / l.took.Seconds()
+}
+
+func (l load) String() string {
+	servers, programs := l.cores()
+	n := float64(runtime.NumCPU())
+	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(l.jobs) }
+	return fmt.Sprintf("%.0f jobs/s; CPU time of a job %.0f µs in the servers and %.0f µs in the workers; processors: %.0f %% servers, %.0f %% workers, %.0f %% others, %.0f %% idle; %.2f transactions and %.0f bytes of WAL for a job; active connections: %s",
+		l.rate, each(l.servers), each(l.programs), 100*servers/n, 100*programs/n, 100*max(0, 1-l.idle-(servers+programs)/n), 100*l.idle, l.commits, l.wal, l.seen())
+}
+
+// seen says what active connections were seen to do, most often first.
+func (l load) seen() string {
+	all := 0
+	var whats []string
+	for what, n := range l.waits {
+		all += n
+		whats = append(whats, what)
+	}
+	slices.SortFunc(whats, func(x, y string) int { return l.waits[y] - l.waits[x] })
+	for i, what := range whats {
+		whats[i] = fmt.Sprintf("%s %d %%", what, 100*l.waits[what]/max(1, all))
+	}
+	return strings.Join(whats[:min(4, len(whats))], ", ")
+}
+
+// usedUp names what there is no more of.
+func (l load) usedUp() string {
+	if l.idle < 0.1 {
+		return "the processors"
+	}
+	return "not the processors; connections wait for " + l.seen()
+}
+
+// load gives jobs to so many workers and measures until they are all judged.
+func (s *system) load(workers, slots, jobs int, each time.Duration, streams bool) load {
+	s.b.Helper()
+	if err := s.store.PauseQueue(s.b.Context(), judge.DefaultQueue, true, "bench"); err != nil {
+		s.b.Fatal(err)
+	}
+	for batch := range slices.Chunk(submissions(jobs, func(int) time.Duration { return each }), 256) {
+		if _, err := s.store.SubmitMany(s.b.Context(), batch); err != nil {
+			s.b.Fatal(err)
+		}
+	}
+	stop := s.start(workers, slots, streams)
+	commits := s.commits()
+	wal := s.wal()
+	servers, programs := s.use()
+	waits, watched := map[string]int{}, time.Now()
+	idle, all := s.idle()
+	began := time.Now()
+	if err := s.store.PauseQueue(s.b.Context(), judge.DefaultQueue, false, "bench"); err != nil {
+		s.b.Fatal(err)
+	}
+	s.until(func() bool {
+		q, err := s.store.QueueStats(s.b.Context())
+		if time.Since(watched) > 50*time.Millisecond {
+			s.watch(waits)
+			watched = time.Now()
+		}
+		return err == nil && q.Pending+q.Delivered+q.Running == 0
+	})
+	l := load{took: time.Since(began), jobs: jobs, waits: waits}
+	serversNow, programsNow := s.use()
+	idleNow, allNow := s.idle()
+	l.idle = (idleNow - idle) / (allNow - all)
+	l.rate = float64(jobs) / l.took.Seconds()
+	l.servers, l.programs = serversNow-servers, programsNow-programs
+	l.wal = float64(s.wal()-wal) / float64(jobs)
+	stop() // a connection that ends tells its figures
+	l.commits = float64(s.commits()-commits) / float64(jobs)
+	return l
+}
+
+// idle is for how long the processors had nothing to do so far, waiting for a disk included, and how long that is of all.
+func (s *system) idle() (idle, all float64) {
+	s.b.Helper()
+	data, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(data), "\n")
+	for i, f := range strings.Fields(first)[1:9] { // user nice system idle iowait irq softirq steal
+		n, err := strconv.ParseFloat(f, 64)
+		if err != nil {
+			s.b.Fatal(err)
+		}
+		all += n
+		if i == 3 || i == 4 {
+			idle += n
+		}
+	}
+	return idle, all
+}
+
+// commits is how many transactions were committed so far; connections that are open tell theirs late.
+func (s *system) commits() int64 {
+	s.b.Helper()
+	time.Sleep(200 * time.Millisecond)
+	return sqltest.One[int64](s.b, s.store, "select pg_stat_get_db_xact_commit(oid) from pg_database where datname = current_database()")
+}
+
+// wal is how many bytes of the write-ahead log there were so far.
+func (s *system) wal() int64 {
+	s.b.Helper()
+	return sqltest.One[int64](s.b, s.store, "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint")
+}
+
+// watch counts what active connections wait for at the moment.
+func (s *system) watch(waits map[string]int) {
+	s.b.Helper()
+	for _, what := range sqltest.All[string](s.b, s.store, `select coalesce(wait_event, 'on a processor or waiting for one')
+		from pg_stat_activity where state = 'active' and backend_type = 'client backend' and pid <> pg_backend_pid()`) {
+		waits[what]++
+	}
+}
+
+// fit returns a simulation of jobs that take no time: their work is what the processors did for a job in the best load,
+// and a commit takes what one worker then waits for.
+func fit(b *testing.B, one float64, best load) func(workers int) simulation.Report {
 	b.Helper()
 	cores := runtime.NumCPU()
+	work := time.Duration(float64(best.servers+best.programs) / float64(best.jobs) / 2) // of the claim, and of the result
 	run := func(workers int, commit time.Duration) simulation.Report {
-		work := time.Duration(float64(cores) / eight / 2 * float64(time.Second))
 		r, err := simulation.Run(simulation.Config{
-			Workers: workers, Slots: floodSlots, Service: simulation.Service{Distribution: simulation.Fixed, Mean: time.Nanosecond},
-			Arrivals: simulation.Arrivals{Times: make([]time.Duration, floodJobs)},
+			Workers: workers, Slots: loadSlots, Service: simulation.Service{Distribution: simulation.Fixed, Mean: time.Nanosecond},
+			Arrivals: simulation.Arrivals{Times: make([]time.Duration, loadJobs)},
 			Database: simulation.Database{Cores: cores, Commit: commit, Beat: 200 * time.Microsecond, Claim: simulation.Batch{Job: work}, Finalize: simulation.Batch{Job: work}},
 		})
 		if err != nil {
@@ -367,97 +269,4 @@ func fit(b *testing.B, one, eight float64) func(workers int) simulation.Report {
 	}
 	b.Logf("a commit takes %v, it seems", most)
 	return func(workers int) simulation.Report { return run(workers, most) }
-}
-
-// BenchmarkWaits hands in jobs at random moments, to workers that are busy for four
-// fifths of their time, and compares waits with the simulation of the same jobs.
-func BenchmarkWaits(b *testing.B) {
-	const workers, slots, load, jobs = 2, 2, 0.8, 600
-	mean := 300 * time.Millisecond
-	rng := rand.New(rand.NewPCG(1, 1))
-	var services, moments []time.Duration
-	var at float64
-	for range jobs {
-		services = append(services, time.Duration(rng.ExpFloat64()*float64(mean)))
-		moments = append(moments, time.Duration(at*float64(time.Second)))
-		at += rng.ExpFloat64() * mean.Seconds() / (load * workers * slots)
-	}
-	s := newSystem(b)
-	stop := s.start(workers, slots, true)
-	defer stop()
-	// What is beside the judging, when nothing waits.
-	const quiet = 50
-	var besides, pickups []time.Duration
-	for _, n := range submissions(quiet, func(int) time.Duration { return mean / 10 }) {
-		r, err := s.store.Submit(b.Context(), n)
-		if err != nil {
-			b.Fatal(err)
-		}
-		s.drained()
-		sub, err := s.store.Submission(b.Context(), r.JobID)
-		if err != nil {
-			b.Fatal(err)
-		}
-		besides = append(besides, sub.Finished.Sub(*sub.Started)-mean/10)
-		pickups = append(pickups, sub.Started.Sub(sub.Created))
-	}
-	slices.Sort(besides)
-	slices.Sort(pickups)
-	beside, pickup := besides[quiet/2], pickups[quiet/2]
-	b.Logf("to take a job takes %v, and beside judging it takes %v", pickup, beside)
-	began := time.Now()
-	ids := make([]int64, jobs)
-	var handed errgroup.Group
-	for i, n := range submissions(jobs, func(i int) time.Duration { return services[i] }) {
-		time.Sleep(time.Until(began.Add(moments[i])))
-		handed.Go(func() error {
-			r, err := s.store.Submit(context.WithoutCancel(b.Context()), n)
-			ids[i] = r.JobID
-			return err
-		})
-	}
-	if err := handed.Wait(); err != nil {
-		b.Fatal(err)
-	}
-	s.drained()
-	// Waits begin with the commit, which is what the table has.
-	type handedIn struct {
-		created      time.Time
-		service      time.Duration
-		wait, result time.Duration
-	}
-	var all []handedIn
-	for i, id := range ids {
-		sub, err := s.store.Submission(b.Context(), id)
-		if err != nil {
-			b.Fatal(err)
-		}
-		all = append(all, handedIn{sub.Created, services[i], sub.Started.Sub(sub.Created), sub.Finished.Sub(sub.Created)})
-	}
-	slices.SortFunc(all, func(x, y handedIn) int { return x.created.Compare(y.created) })
-	c := simulation.Config{Workers: workers, Slots: slots, Database: simulation.Database{Cores: workers * slots, Claim: simulation.Batch{Each: pickup}}}
-	var waits, results []float64
-	for _, h := range all {
-		c.Arrivals.Times = append(c.Arrivals.Times, h.created.Sub(all[0].created))
-		c.Service.Times = append(c.Service.Times, h.service+beside)
-		waits, results = append(waits, h.wait.Seconds()), append(results, h.result.Seconds())
-	}
-	r, err := simulation.Run(c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, x := range []struct {
-		name      string
-		measured  []float64
-		predicted simulation.Quantiles
-	}{{"wait", waits, r.Wait}, {"time to the result", results, r.Turnaround}} {
-		slices.Sort(x.measured)
-		sum := 0.0
-		for _, v := range x.measured {
-			sum += v
-		}
-		within(b, "mean "+x.name, x.predicted.Mean, sum/jobs)
-		within(b, "median "+x.name, x.predicted.P50, x.measured[jobs/2])
-		within(b, x.name+" of 95 %", x.predicted.P95, x.measured[jobs*95/100])
-	}
 }

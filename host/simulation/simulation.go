@@ -33,10 +33,15 @@ type job struct {
 type worker struct {
 	up      bool
 	life    int32
-	free    int
 	offered bool    // it is among the workers that ask for jobs
 	asking  bool    // a claim of it is under way
-	holding []int32 // jobs that it has claimed or claims
+	holding []int32 // jobs that it has claimed or claims, until their results are stored
+	line    []int32 // those of them that wait for a slot
+	judging int     // how many have one
+	results int     // how many are judged
+	streak  int     // how many in a row were short
+	long    int     // how many of those that are judged are not short
+	plenty  bool    // its last claim got as many as it asked for
 	done    outbox  // judged jobs that are to be finalized
 }
 
@@ -76,7 +81,7 @@ func newSimulation(c Config) *simulation {
 	s.db = newServer(c)
 	s.figures.up = c.Workers
 	for i := range s.workers {
-		s.workers[i] = worker{up: true, free: c.Slots, done: outbox{worker: int32(i)}}
+		s.workers[i] = worker{up: true, done: outbox{worker: int32(i)}}
 		s.offer(int32(i))
 		s.nextFailure(int32(i))
 	}
@@ -105,18 +110,21 @@ func (s *simulation) happen(e event) {
 		s.flush(&s.submits, submitJobs)
 	case judged:
 		if w := &s.workers[e.worker]; w.life == e.life {
-			w.done.jobs = append(w.done.jobs, e.job)
-			s.flush(&w.done, finalizeJobs)
+			s.judged(e.worker, e.job)
+		}
+	case tooLong:
+		if w := &s.workers[e.worker]; w.life == e.life {
+			s.giveBack(w)
 		}
 	case served:
 		s.served(e.stmt)
 	case commit:
-		s.committed(e.stmt)
+		s.flushed()
 	case fail:
 		s.fail(e.worker)
 	case repair:
 		w := &s.workers[e.worker]
-		w.up, w.free = true, s.cfg.Slots
+		w.up = true
 		s.figures.up++
 		s.nextFailure(e.worker)
 		s.offer(e.worker)
@@ -129,7 +137,7 @@ func (s *simulation) happen(e event) {
 
 // offer lets a worker ask for jobs, if it can take some.
 func (s *simulation) offer(i int32) {
-	if w := &s.workers[i]; w.up && w.free > 0 && !w.asking && !w.offered {
+	if w := &s.workers[i]; w.up && !w.asking && s.room(w) > 0 && !w.offered {
 		w.offered = true
 		s.idle.push(i)
 	}
@@ -141,10 +149,11 @@ func (s *simulation) assign() {
 		i := s.idle.pop()
 		w := &s.workers[i]
 		w.offered = false
-		if !w.up || w.free == 0 {
+		free := s.room(w)
+		if !w.up || free == 0 {
 			continue // it died meanwhile
 		}
-		n := min(w.free, s.retry.len()+s.ready.len())
+		n := min(free, s.retry.len()+s.ready.len())
 		claimed := make([]int32, 0, n)
 		for range n {
 			if s.retry.len() > 0 {
@@ -153,27 +162,18 @@ func (s *simulation) assign() {
 				claimed = append(claimed, s.ready.pop())
 			}
 		}
-		w.free -= n
-		w.asking = true
+		w.asking, w.plenty = true, n == free
 		w.holding = append(w.holding, claimed...)
 		s.send(&statement{kind: claimJobs, worker: i, life: w.life, jobs: claimed})
 	}
 }
 
-// begin runs the jobs that a worker has claimed.
+// begin runs the jobs that a worker has claimed, as far as there are slots.
 func (s *simulation) begin(st *statement) {
 	w := &s.workers[st.worker]
 	w.asking = false
-	for _, j := range st.jobs {
-		job := &s.jobs[j]
-		if job.began < 0 {
-			job.began = s.now
-			s.figures.waiting--
-		}
-		job.running = true
-		s.figures.running++
-		s.after(job.service, event{kind: judged, worker: st.worker, life: w.life, job: j})
-	}
+	w.line = append(w.line, st.jobs...)
+	s.next(st.worker)
 	s.offer(st.worker)
 	s.assign()
 }
@@ -182,23 +182,28 @@ func (s *simulation) begin(st *statement) {
 func (s *simulation) end(st *statement) {
 	w := &s.workers[st.worker]
 	for _, j := range st.jobs {
-		s.jobs[j].ended, s.jobs[j].running = s.now, false
+		s.jobs[j].ended = s.now
 		s.left--
-		s.figures.running--
-		for at, held := range w.holding {
-			if held == j {
-				last := len(w.holding) - 1
-				w.holding[at] = w.holding[last]
-				w.holding = w.holding[:last]
-				break
-			}
-		}
+		w.drop(j)
 	}
-	w.free += len(st.jobs)
+	w.results -= len(st.jobs)
 	w.done.flying--
 	s.flush(&w.done, finalizeJobs)
+	s.next(st.worker)
 	s.offer(st.worker)
 	s.assign()
+}
+
+// drop takes a job from those that the worker holds.
+func (w *worker) drop(j int32) {
+	for at, held := range w.holding {
+		if held == j {
+			last := len(w.holding) - 1
+			w.holding[at] = w.holding[last]
+			w.holding = w.holding[:last]
+			return
+		}
+	}
 }
 
 func (s *simulation) nextFailure(i int32) {

@@ -63,16 +63,18 @@ func TestWhatIsTooLittleBoundsTheThroughput(t *testing.T) {
 	costs := Database{Cores: 2, Submit: Batch{Job: 50 * time.Microsecond}, Claim: Batch{Job: 100 * time.Microsecond}, Finalize: Batch{Job: 100 * time.Microsecond}}
 	for name, tt := range map[string]struct {
 		workers int
+		mean    time.Duration
 		want    Bottleneck
 		limit   float64
 	}{
-		"few workers":   {20, OfWorkers, 20 / 0.0102},
-		"ten thousands": {10_000, OfDatabase, 2 / 250e-6},
+		"few workers, and jobs that are short": {20, 10 * time.Millisecond, OfWorkers, 20 / 0.01},
+		"few workers, and jobs that are not":   {20, 300 * time.Millisecond, OfWorkers, 20 / 0.3002},
+		"ten thousands":                        {10_000, 10 * time.Millisecond, OfDatabase, 2 / 250e-6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := simulate(t, Config{
-				Workers: tt.workers, Service: Service{Distribution: Fixed, Mean: 10 * time.Millisecond}, Arrivals: Arrivals{Rate: 20_000, Duration: 2 * time.Second}, Database: costs,
+				Workers: tt.workers, Service: Service{Distribution: Fixed, Mean: tt.mean}, Arrivals: Arrivals{Rate: 20_000, Duration: 2 * time.Second}, Database: costs,
 			})
 			limit := r.WorkersLimit
 			if tt.want == OfDatabase {
@@ -160,5 +162,37 @@ func TestABadConfigNamesEveryField(t *testing.T) {
 		if _, _, err := Need(endless, target); err == nil {
 			t.Errorf("%+v is accepted", target)
 		}
+	}
+}
+
+// A job of 300 ms is not short: with one of them among short ones, what its worker had claimed ahead goes to another.
+func TestNoJobWaitsBehindALongOneWhileAnotherWorkerIsFree(t *testing.T) {
+	t.Parallel()
+	c := Config{Workers: 1, Service: Service{Distribution: Fixed}, Database: Database{Cores: 2, Claim: Batch{Each: time.Millisecond}}}
+	for i := range 12 {
+		c.Arrivals.Times = append(c.Arrivals.Times, 0)
+		c.Service.Times = append(c.Service.Times, 10*time.Millisecond)
+		if i == 6 {
+			c.Service.Times[i] = time.Hour
+		}
+	}
+	alone := simulate(t, c)
+	c.Workers = 2
+	two := simulate(t, c)
+	if alone.Wait.Max < 3600 || two.Wait.Max > 2*shortJudging {
+		t.Errorf("jobs wait up to %g s for one worker and %g s for two, want an hour and hardly more than a short judging", alone.Wait.Max, two.Wait.Max)
+	}
+}
+
+// One flush of the disk is for all that was to be written when it began, and they come one after the other.
+func TestCommitsShareTheDisk(t *testing.T) {
+	t.Parallel()
+	c := Config{
+		Workers: 100, Service: Service{Distribution: Fixed, Mean: time.Second}, Arrivals: Arrivals{Times: make([]time.Duration, 100)},
+		Database: Database{Cores: 100, Commit: 100 * time.Millisecond},
+	}
+	// The jobs are handed in with at most two statements and flushes, and claimed and recorded with two each.
+	if r := simulate(t, c); r.Seconds < 1.3 || r.Seconds > 1.61 {
+		t.Errorf("it took %g s, want a second and three to six flushes of 0.1 s", r.Seconds)
 	}
 }

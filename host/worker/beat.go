@@ -68,12 +68,13 @@ func (w *Worker) beat(ctx context.Context) {
 	}
 }
 
-// info describes the worker as it is now. One that takes no jobs has no slots.
+// info describes the worker as it is now. One that takes no jobs has no slots. What it has claimed beyond its slots
+// occupies none.
 func (w *Worker) info() judge.WorkerInfo {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i := judge.WorkerInfo{
-		Name: w.owner, Pool: w.cfg.Pool, Slots: w.cfg.Slots, Busy: w.count(), Languages: slices.Clone(w.languages),
+		Name: w.owner, Pool: w.cfg.Pool, Slots: w.cfg.Slots, Busy: min(w.count(), w.cfg.Slots), Languages: slices.Clone(w.languages),
 		Version: w.cfg.Version, Calibration: w.cfg.Calibration, Sandbox: w.sandbox, Started: w.started, Seen: time.Now(),
 	}
 	if w.cfg.Compilers != nil {
@@ -158,6 +159,7 @@ func (w *Worker) heartbeat(ctx context.Context) {
 		if r.lose(errLeaseLost) {
 			w.m.heartbeats.WithLabelValues(statusReject, string(judge.ReasonLeaseLost)).Inc()
 			r.log().WarnContext(ctx, "the lease was lost; the run is stopped", slog.String("reason", string(judge.ReasonLeaseLost)))
+			w.slots.withdraw(r, errLeaseLost)
 		}
 	}
 }

@@ -15,7 +15,8 @@
 //
 // Its files:
 //
-//	worker.go    receives tickets and keeps the slots busy
+//	worker.go    receives tickets and has them worked on
+//	slots.go     who has a slot, who waits for one, and how much more is asked for
 //	config.go    its configuration, and what it asks of database, queue and judge
 //	claim.go     makes jobs its own
 //	run.go       a claimed job on its way to a result

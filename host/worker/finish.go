@@ -112,6 +112,19 @@ func (w *Worker) fail(ctx context.Context, r *run, why error, counts bool) {
 	w.ack(r.entries...)
 }
 
+// giveBack gives back a job that waited for a slot because of why, which is no try at it. Over is called afterwards.
+func (w *Worker) giveBack(ctx context.Context, r *run, why error, over func()) {
+	defer over()
+	defer w.leaveRun(r)
+	ctx = w.cfg.Context(ctx, r.job)
+	if lost := r.close(); errors.Is(lost, errLeaseLost) {
+		// Another may have the job: no write, no acknowledgement.
+		r.log().WarnContext(ctx, "a job was abandoned before it was judged", slog.String("reason", string(judge.ReasonLeaseLost)))
+		return
+	}
+	w.fail(ctx, r, why, false)
+}
+
 // bury ends a job that cannot succeed in any try.
 func (w *Worker) bury(ctx context.Context, r *run, reason judge.Reason, detail string) {
 	err := w.settle(ctx, r, "a job cannot be given up", func(ctx context.Context) error {

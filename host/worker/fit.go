@@ -188,6 +188,7 @@ func (w *Worker) setUnable(ctx context.Context, err error) {
 		return
 	}
 	if err != nil {
+		w.slots.release(err) // others may have what is lacking here
 		w.beatSoon()
 		select {
 		case w.lost <- struct{}{}:
@@ -232,6 +233,9 @@ func (w *Worker) excused(job int64, lack error) bool {
 func (w *Worker) judge(ctx context.Context, r *run, report *reporter, result *judge.Result) (lack, err error) {
 	if lack := w.Unable(); lack != nil {
 		return lack, lack // it was asked for before this was known
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err // it was lost while it waited for a slot
 	}
 	for again := false; ; again = true {
 		progress := report.add

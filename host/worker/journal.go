@@ -190,6 +190,7 @@ func (w *Worker) replay(ctx context.Context) {
 	for _, u := range w.journal.left() {
 		// As a run its lease is renewed until the database has answered.
 		r := w.newRun(judge.Claim{Attempt: u.entry.Attempt, TraceID: u.entry.TraceID}, nil, time.Now())
+		_ = r.close() // it was judged
 		r.log().InfoContext(ctx, "a result of an earlier worker is to be recorded", slog.String("verdict", string(u.entry.Result.Verdict)))
 		w.record(w.cfg.Context(ctx, r.job), r, u)
 		w.leaveRun(r)

@@ -29,6 +29,7 @@ type metrics struct {
 	errors      prometheus.Counter
 	latency     prometheus.Histogram
 	acks        *prometheus.CounterVec
+	ahead       prometheus.Gauge
 	execTime    *prometheus.HistogramVec
 	execRunning prometheus.Gauge
 	execTotal   *prometheus.CounterVec
@@ -94,6 +95,12 @@ func newMetrics(reg prometheus.Registerer) (m metrics, err error) {
 	}
 	m.execRunning, err = telemetry.Register(reg, prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "judge_exec_inflight", Help: "Judgings under way.",
+	}))
+	if err != nil {
+		return m, err
+	}
+	m.ahead, err = telemetry.Register(reg, prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "worker_claimed_ahead", Help: "Claimed jobs that wait for a slot.",
 	}))
 	if err != nil {
 		return m, err

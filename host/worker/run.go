@@ -30,8 +30,10 @@ type run struct {
 	mu     sync.Mutex
 	until  time.Time   // end of the lease by our monotonic clock
 	beats  int         // how often the database renewed it
+	lost   error       // why it is not to be judged, as became known while it waited; nil = it is
 	fence  *time.Timer // ends the judging then; nil before and after it
 	cancel context.CancelCauseFunc
+	over   bool        // it was judged, or is not going to be: only the database decides what becomes of the job
 	answer func(error) // is called when the database has answered about the result; nil before it is asked and after
 }
 
@@ -49,6 +51,13 @@ func (w *Worker) newRun(job judge.Claim, entries []judge.Entry, asked time.Time)
 		r.payload, r.unread = readPayload(job.Payload)
 		r.job.Payload = nil
 	}
+	w.enter(r)
+	return r
+}
+
+// enter has the lease of r renewed from now on.
+func (w *Worker) enter(r *run) {
+	job := &r.job
 	w.mu.Lock()
 	others := slices.Clone(w.runs[job.JobID])
 	w.runs[job.JobID] = append(w.runs[job.JobID], r)
@@ -58,7 +67,6 @@ func (w *Worker) newRun(job judge.Claim, entries []judge.Entry, asked time.Time)
 			o.lose(errLeaseLost)
 		}
 	}
-	return r
 }
 
 // log returns a logger that says which job and attempt it is about. Most runs log a line or none.
@@ -84,7 +92,15 @@ func (r *run) begin(ctx context.Context) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cancel = cancel
-	r.fence = time.AfterFunc(time.Until(r.until), func() { r.lose(errFenced) })
+	left := time.Until(r.until)
+	if r.lost == nil && left <= 0 { // it waited in vain
+		r.lost = errFenced
+	}
+	if r.lost != nil {
+		cancel(r.lost)
+		return ctx
+	}
+	r.fence = time.AfterFunc(left, func() { r.lose(errFenced) })
 	return ctx
 }
 
@@ -106,17 +122,29 @@ func (r *run) renewals() int {
 	return r.beats
 }
 
-// lose stops the judging because of why, and reports whether there was any to stop.
+// lose stops the judging because of why, or has it not begin, and reports whether there was any to stop.
 func (r *run) lose(why error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.fence == nil {
+	if r.over || r.lost != nil {
 		return false
 	}
-	r.fence.Stop()
-	r.fence = nil
-	r.cancel(why)
+	r.lost = why
+	if r.fence != nil {
+		r.fence.Stop()
+		r.fence = nil
+		r.cancel(why)
+	}
 	return true
+}
+
+// close says that r is not going to be judged, and returns why it was lost, or nil. From now on only the database
+// decides what becomes of the job.
+func (r *run) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	return r.lost
 }
 
 // end says that the judging is over, and returns why it was stopped, or nil.
@@ -125,6 +153,7 @@ func (r *run) end(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	why := context.Cause(ctx)
+	r.over = true
 	if r.fence != nil {
 		r.fence.Stop()
 		r.fence = nil
@@ -151,7 +180,8 @@ func (r *run) answered(err error) {
 	}
 }
 
-// work judges r and has recorded what came of it. Over is called when nothing is left to do, which may be later.
+// work judges r, which has a slot, and has recorded what came of it. Over is called when nothing is left to do, which may
+// be later.
 func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 	ctx, attempt := w.cfg.Tracer.Attempt(w.cfg.Context(judging, r.job), r.job.TraceID, r.job.JobID, r.job.AttemptID, r.asked)
 	attempt.Text("worker", w.owner)
@@ -169,14 +199,17 @@ func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 	stopped := r.end(ctx)
 	report.stop()
 	attempt.Text("verdict", string(result.Verdict))
-	end := func() {
+	took := time.Since(began)
+	w.slots.judged(r, took, cmp.Or(stopped, err) == nil)
+	end := func(early bool) {
 		attempt.End(cmp.Or(stopped, err))
 		w.leaveRun(r)
+		w.slots.answered(early)
 		over()
 	}
 
 	kind := classify(err, stopped)
-	w.m.execTime.WithLabelValues(kind).Observe(time.Since(began).Seconds())
+	w.m.execTime.WithLabelValues(kind).Observe(took.Seconds())
 	w.m.execTotal.WithLabelValues(kind).Inc()
 
 	switch {
@@ -191,7 +224,8 @@ func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 		w.fail(writing, r, stopped, false)
 	case err == nil:
 		report.flush(writing)
-		w.finalize(writing, r, result, end)
+		early := w.slots.handOver()
+		w.finalize(writing, r, result, func() { end(early) })
 		return
 	case errors.Is(stopped, errStopping):
 		w.fail(writing, r, errStopping, false)
@@ -201,7 +235,7 @@ func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 	default:
 		w.mishap(judging, writing, r, err)
 	}
-	end()
+	end(false)
 }
 
 // classify says how a judging ended, for the figures.

@@ -157,8 +157,14 @@ func (o *once) Ack(_ context.Context, es ...judge.Entry) error {
 // run runs a worker with the pace of production on s until stop is called.
 func (s *script) run(t *testing.T, cfg Config, o *once, j judgeFunc) (w *Worker, stop func()) {
 	t.Helper()
+	return runOn(t, s, cfg, s, o, j)
+}
+
+// runOn is run on another store beside s.
+func runOn(t *testing.T, store Store, cfg Config, s *script, o *once, j judgeFunc) (w *Worker, stop func()) {
+	t.Helper()
 	cfg.Name, cfg.Languages = "w", languages
-	w, err := New(cfg, s, o, j, s)
+	w, err := New(cfg, store, o, j, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ type Worker struct {
 	m        metrics
 	journal  *journal
 
-	slots chan struct{}    // holds one value per free slot
+	slots *slots
 	acks  chan judge.Entry // decided entries
 	look  chan struct{}    // asks for a new look at all that is needed
 	lost  chan struct{}    // says that something is lacking
@@ -85,7 +85,7 @@ func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Di
 	w := &Worker{
 		cfg: cfg, store: store, delivery: delivery, judger: judger, dir: dir, m: m,
 		owner:  cfg.Name + "-" + randomHex(4),
-		slots:  make(chan struct{}, cfg.Slots),
+		slots:  newSlots(cfg.Slots, cfg.Lease),
 		acks:   make(chan judge.Entry, 1024),
 		look:   make(chan struct{}, 1),
 		lost:   make(chan struct{}, 1),
@@ -97,9 +97,6 @@ func New(cfg Config, store Store, delivery queue.Delivery, judger Judger, dir Di
 	}
 	if w.journal, err = openJournal(cfg.Journal, m, cfg.Log); err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
-	}
-	for range cfg.Slots {
-		w.slots <- struct{}{}
 	}
 	for _, need := range w.needs() {
 		m.unfit.WithLabelValues(need)
@@ -156,25 +153,38 @@ func (w *Worker) Run(ctx context.Context) error {
 	background.Go(func() { w.replay(writing) })
 
 	// Whoever has judged waits for the next run: a new goroutine would have to grow its stack again.
-	var running sync.WaitGroup
-	idle := make(chan *run)
-	over := func() {
-		w.slots <- struct{}{}
-		running.Done()
-	}
-	w.receive(ctx, func(r *run) {
-		running.Add(1)
+	var running sync.WaitGroup // counts the runs, also those that wait for a slot, and who judges
+	idle, received := make(chan *run), make(chan struct{})
+	w.slots.start = func(r *run) {
 		select {
 		case idle <- r:
 		default:
 			running.Go(func() {
-				for more := true; more; r, more = <-idle {
-					w.work(judging, writing, r, over)
+				for {
+					w.work(judging, writing, r, running.Done)
+					select {
+					case r = <-idle:
+					case <-received:
+						return
+					}
 				}
 			})
 		}
+	}
+	w.slots.giveBack = func(waited []*run, why error) {
+		for _, r := range waited {
+			go w.giveBack(writing, r, why, running.Done)
+		}
+	}
+	w.slots.waits = func(n int) { w.m.ahead.Add(float64(n)) }
+	stopWaiting := context.AfterFunc(ctx, w.slots.stop)
+	defer stopWaiting()
+	w.receive(ctx, func(asked int, runs []*run) {
+		running.Add(len(runs))
+		w.slots.place(asked, runs)
 	})
-	close(idle)
+	w.slots.stop()
+	close(received)
 
 	if err := w.giveBackTaken(ctx); err != nil {
 		w.cfg.Log.WarnContext(ctx, "jobs may be left to their leases", slog.Any("err", err))
@@ -228,26 +238,24 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// receive takes work for every free slot until ctx is done.
-func (w *Worker) receive(ctx context.Context, start func(*run)) {
+// receive takes as much work as there is room for until ctx is done, and has it placed: the runs that came of so many
+// jobs that were asked for.
+func (w *Worker) receive(ctx context.Context, place func(asked int, runs []*run)) {
 	wait := shortestPause
 	for {
-		free := w.reserve(ctx)
+		free := w.slots.reserve(ctx)
 		if free == 0 {
 			return
 		}
 		if w.Unable() != nil {
-			w.free(free)
+			w.slots.forgo(free)
 			if !pause(ctx, w.cfg.ReceiveWait) {
 				return
 			}
 			continue
 		}
 		runs, err := w.next(ctx, free)
-		for _, r := range runs {
-			start(r)
-		}
-		w.free(free - len(runs))
+		place(free, runs)
 		if err == nil {
 			wait = shortestPause
 			continue
@@ -274,33 +282,6 @@ func (w *Worker) next(ctx context.Context, limit int) (runs []*run, err error) {
 		w.LookAgain()
 	}
 	return runs, err
-}
-
-// reserve waits for a free slot, takes every one that is free and returns how many. It returns 0 when ctx is done.
-func (w *Worker) reserve(ctx context.Context) int {
-	if ctx.Err() != nil {
-		return 0
-	}
-	select {
-	case <-ctx.Done():
-		return 0
-	case <-w.slots:
-	}
-	n := 1
-	for {
-		select {
-		case <-w.slots:
-			n++
-		default:
-			return n
-		}
-	}
-}
-
-func (w *Worker) free(n int) {
-	for range n {
-		w.slots <- struct{}{}
-	}
 }
 
 func (w *Worker) busy() int {

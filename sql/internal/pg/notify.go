@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -127,7 +128,8 @@ type hub struct {
 	db    *DB
 	mine  sync.Map // backend pids of this connection: their messages were brought directly
 	out   map[string]*outgoing
-	first chan struct{} // somebody has subscribed
+	heard map[string]bool // channels that somebody has subscribed to
+	more  chan struct{}   // holds a value when there is another one
 
 	mu   sync.Mutex
 	subs map[*subscriber]struct{}
@@ -149,7 +151,7 @@ func newHub(d *DB, every time.Duration) *hub {
 		return &outgoing{every: every, signal: make(chan struct{}, 1), waits: map[string]struct{}{}}
 	}
 	return &hub{
-		db: d, subs: map[*subscriber]struct{}{}, first: make(chan struct{}, 1),
+		db: d, subs: map[*subscriber]struct{}{}, heard: map[string]bool{}, more: make(chan struct{}, 1),
 		out: map[string]*outgoing{ChannelOutbox: out(every), ChannelEvents: out(max(every, eventsEvery)), ChannelPlugins: out(every), ChannelStops: out(every)},
 	}
 }
@@ -158,11 +160,15 @@ func (h *hub) subscribe(channel string) *subscriber {
 	sub := &subscriber{channel: channel, signal: make(chan struct{}, 1), waiting: map[string]struct{}{}}
 	h.mu.Lock()
 	h.subs[sub] = struct{}{}
+	known := h.heard[channel]
+	h.heard[channel] = true
 	h.mu.Unlock()
 	sub.put("") // what came before counts as missed
-	select {
-	case h.first <- struct{}{}:
-	default:
+	if !known {
+		select {
+		case h.more <- struct{}{}:
+		default:
+		}
 	}
 	return sub
 }
@@ -266,16 +272,21 @@ func unpack(channel, packed string) (ms []message) {
 	return ms
 }
 
-// listen brings messages of other processes until ctx ends.
+// listen hears what is sent on the channels that somebody has subscribed to, until ctx ends. Each process that listens to
+// a channel is woken by all others that send on it: workers, of which there are many, do not subscribe to events, so
+// that what each of them does is not told to each of them.
 func (h *hub) listen(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		return
-	case <-h.first:
+	case <-h.more:
 	}
-	for delay := 50 * time.Millisecond; ctx.Err() == nil; delay = min(2*delay, 2*time.Second) {
+	for delay := 50 * time.Millisecond; ctx.Err() == nil; {
 		started := time.Now()
-		err := h.listenOnce(ctx)
+		another, err := h.listenOnce(ctx)
+		if another {
+			continue
+		}
 		if ctx.Err() != nil {
 			return
 		}
@@ -284,27 +295,53 @@ func (h *hub) listen(ctx context.Context) {
 		}
 		h.db.Log.WarnContext(ctx, "listening to the database was interrupted", slog.Any("err", err))
 		wait(ctx, delay)
+		delay = min(2*delay, 2*time.Second)
 	}
 }
 
-func (h *hub) listenOnce(ctx context.Context) error {
+// listenOnce listens until the connection ends, or until another channel is to be listened to: then it reports so, and
+// whatever is missed until the next connection is made up for by its message to look.
+func (h *hub) listenOnce(ctx context.Context) (another bool, err error) {
+	select {
+	case <-h.more: // is among those that are listened to now
+	default:
+	}
+	h.mu.Lock()
+	channels := slices.Sorted(maps.Keys(h.heard))
+	h.mu.Unlock()
 	config := h.db.Main.Config().ConnConfig
 	config.RuntimeParams["application_name"] = "deepoj-listen"
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return false, fmt.Errorf("connect: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	if _, err := conn.Exec(ctx, "LISTEN "+strings.Join(channels, "; LISTEN ")); err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return false, fmt.Errorf("listen: %w", err)
 	}
 	for _, channel := range channels {
 		h.local(message{channel, ""})
 	}
+	waiting, stop := context.WithCancel(ctx)
+	var told atomic.Bool
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer stop()
+	watch.Go(func() {
+		select {
+		case <-waiting.Done():
+		case <-h.more:
+			told.Store(true)
+			stop()
+		}
+	})
 	for {
-		n, err := conn.WaitForNotification(ctx)
+		n, err := conn.WaitForNotification(waiting)
+		if told.Load() {
+			return true, nil
+		}
 		if err != nil {
-			return fmt.Errorf("wait for notification: %w", err)
+			return false, fmt.Errorf("wait for notification: %w", err)
 		}
 		if _, own := h.mine.Load(n.PID); !own {
 			h.local(unpack(n.Channel, n.Payload)...)

@@ -196,3 +196,24 @@ func TestDirectDeliveryWaitsForWork(t *testing.T) {
 		t.Errorf("after the end: %v, %v", es, err)
 	}
 }
+
+// Whatever is sent on a channel wakes each process that listens to it: workers would hear of each other's every event.
+func TestAProcessListensOnlyToWhatItHasSubscribedTo(t *testing.T) {
+	t.Parallel()
+	s := sqltest.DB(t)
+	const channelsOf = "SELECT coalesce(max(query), '') FROM pg_stat_activity WHERE application_name = 'deepoj-listen' AND datname = current_database()"
+	work := listening(t, s, jobs.ChannelOutbox)
+	if got, want := sqltest.One[string](t, s, channelsOf), "LISTEN "+jobs.ChannelOutbox; got != want {
+		t.Errorf("listens with %q, want %q", got, want)
+	}
+	events := listening(t, s, sql.ChannelEvents)
+	want := "LISTEN " + sql.ChannelEvents + "; LISTEN " + jobs.ChannelOutbox
+	for end := time.Now().Add(30 * time.Second); sqltest.One[string](t, s, channelsOf) != want; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("listens with %q, want %q", sqltest.One[string](t, s, channelsOf), want)
+		}
+	}
+	// What was sent while it connected anew is made up for.
+	waitFor(t, work, "")
+	waitFor(t, events, "")
+}
