@@ -118,7 +118,7 @@ type Statistics struct {
 	Tally
 
 	Counts   []StatisticsCount
-	Fastest  []Record // by CPU time of the slowest test, in milliseconds
+	Fastest  []Record // by CPU time of the slowest test, in microseconds
 	Shortest []Record // by bytes of source
 }
 

@@ -315,7 +315,7 @@ func TestStatisticsHideWhatSpacesAndSetsHide(t *testing.T) {
 	}
 	s.must(s.store.CreateUser(ctx, sql.NewUser{Name: "bo", PasswordHash: "x", Role: judge.RoleStaff}))
 	s.finish(s.submitAs("ann", "aplusb", "cpp", "xxxxx"), judge.Result{Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 9}})
-	s.finish(s.submitAs("ann", "aplusb", "python", "xx"), judge.Result{Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 30}})
+	s.finish(s.submitAs("ann", "aplusb", "python", "xx"), judge.Result{Verdict: judge.AC, Usage: judge.UsageOf(8_900*time.Microsecond, 0, 0)})
 	wrong := s.submitAs("bob", "aplusb", "cpp", "x")
 	s.finish(wrong, judge.Result{Verdict: judge.WA})
 	opens, closes := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
@@ -338,7 +338,7 @@ func TestStatisticsHideWhatSpacesAndSetsHide(t *testing.T) {
 	if public.Tries != 3 || public.Accepted != 2 || public.Tried != 2 || public.Solved != 1 || len(public.Verdicts) != 2 || public.Verdicts[0] != (client.TriesCount{Name: "AC", Tries: 2}) {
 		t.Errorf("%+v", public)
 	}
-	if len(public.Fastest) != 1 || public.Fastest[0] != (client.Record{Language: "cpp", Figure: 9}) || public.Shortest[0].Figure != 2 {
+	if len(public.Fastest) != 1 || public.Fastest[0] != (client.Record{Language: "python", Figure: 8, Micros: 8_900}) || public.Shortest[0].Figure != 2 {
 		t.Errorf("records: %+v %+v", public.Fastest, public.Shortest)
 	}
 	// The list says the same as the statistics, and nothing of a draft's tries.

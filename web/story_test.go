@@ -119,7 +119,7 @@ func TestAPersonSolvesAProblem(t *testing.T) {
 		see(".headline", "Waiting"),
 	)
 	s.finish(2, judge.Result{Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 12, MemoryKiB: 9000}, Tests: []judge.TestResult{{Index: 1, Verdict: judge.AC, Usage: judge.Usage{CPUMillis: 12, MemoryKiB: 9000}}}})
-	steps(s, see(".headline", "Accepted"), see(".usage", "0.012 s"))
+	steps(s, see(".headline", "Accepted"), see(".usage", "12 ms"))
 
 	// The draft is remembered, and the list shows both.
 	steps(s,

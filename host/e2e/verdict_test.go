@@ -33,7 +33,7 @@ func TestTheCommandLineGetsTheRightVerdict(t *testing.T) {
 			t.Errorf("language %s is not available", id)
 		}
 	}
-	line := regexp.MustCompile(`^([A-Z]+)  (\d+) ms  (\d+) KiB  submission \d+`)
+	line := regexp.MustCompile(`^([A-Z]+)  ([\d.]+ m?s)  (\d+) KiB  submission \d+`)
 	for _, p := range append(verdictPrograms, languagePrograms...) {
 		t.Run(p.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), p.file)
@@ -63,7 +63,7 @@ func TestTheCommandLineGetsTheRightVerdict(t *testing.T) {
 			if kib, err := strconv.Atoi(m[3]); p.want == judge.MLE && (err != nil || kib < 200<<10) {
 				t.Errorf("%s KiB were measured at a limit of 256 MiB", m[3])
 			}
-			if p.want == judge.TLE && m[2] == "0" {
+			if p.want == judge.TLE && m[2] == "0 ms" {
 				t.Errorf("no time was measured: %q", out)
 			}
 		})

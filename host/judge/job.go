@@ -48,17 +48,6 @@ type Claim struct {
 	ProblemVersion string
 }
 
-// Usage is what a run or a compilation used.
-type Usage struct {
-	CPUMillis  int64 `json:"cpu_ms"`
-	WallMillis int64 `json:"wall_ms"`
-	MemoryKiB  int64 `json:"memory_kib"`
-
-	// ChargedKiB is the limit that MemoryKiB is held against, where it is not the problem's alone: a language's
-	// runtime has memory of its own on top of it. 0 = the problem's.
-	ChargedKiB int64 `json:"charged_kib,omitempty"`
-}
-
 // Diagnostic is one message of a compiler, mapped to the submitted source.
 type Diagnostic struct {
 	File     string `json:"file"`

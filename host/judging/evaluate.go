@@ -270,7 +270,7 @@ func (e *evaluation) wait(ctx context.Context, t *problem.Test) (grading.Mark, e
 func (e *evaluation) conclude(r *judge.Result) {
 	for i := range r.Tests {
 		t := &r.Tests[i]
-		r.Usage = worst(r.Usage, t.Usage)
+		r.Usage = r.Usage.Worst(t.Usage)
 		if r.Verdict == judge.AC || t.Verdict != r.Verdict || r.Message != "" {
 			continue
 		}

@@ -205,21 +205,21 @@ func (o *ownRun) repeat(ctx context.Context, l *lane, t judge.RunTest) (r runRes
 	if _, err := input.Write(t.Input); err != nil {
 		return r, fmt.Errorf("write an input: %w", err)
 	}
-	var sum judge.Usage
-	times := int64(0)
+	var cpu, wall time.Duration
+	memory, times := int64(0), int64(0)
 	for range max(1, o.p.Repeat) {
 		if r, err = o.once(ctx, l, t, input); err != nil {
 			return r, err
 		}
 		times++
-		sum.CPUMillis += r.usage.CPUMillis
-		sum.WallMillis += r.usage.WallMillis
-		sum.MemoryKiB += r.usage.MemoryKiB
+		cpu, wall, memory = cpu+r.usage.CPU(), wall+r.usage.Wall(), memory+r.usage.MemoryKiB
 		if r.Verdict != judge.AC {
 			break
 		}
 	}
-	r.usage = judge.Usage{CPUMillis: sum.CPUMillis / times, WallMillis: sum.WallMillis / times, MemoryKiB: sum.MemoryKiB / times, ChargedKiB: r.usage.ChargedKiB}
+	charged := r.usage.ChargedKiB
+	r.usage = judge.UsageOf(cpu/time.Duration(times), wall/time.Duration(times), memory/times)
+	r.usage.ChargedKiB = charged
 	return r, nil
 }
 
@@ -304,7 +304,7 @@ func (o *ownRun) conclude() {
 	r := o.result
 	r.Verdict = judge.AC
 	for _, t := range r.Tests {
-		r.Usage = worst(r.Usage, t.Usage)
+		r.Usage = r.Usage.Worst(t.Usage)
 		if r.Verdict == judge.AC && t.Verdict != judge.AC {
 			r.Verdict, r.Message, r.MessageBy = t.Verdict, t.Message, t.MessageBy
 			if t.Verdict == judge.JE {

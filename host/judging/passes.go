@@ -74,7 +74,7 @@ func (r *runResult) follow(before runResult, talked bool) {
 	if talked {
 		before.output += betweenPasses
 	}
-	r.usage, r.output = worst(before.usage, r.usage), runner.Cut(before.output+r.output, keptOutput)
+	r.usage, r.output = before.usage.Worst(r.usage), runner.Cut(before.output+r.output, keptOutput)
 	if r.rerun == nil {
 		r.rerun = before.rerun
 	}

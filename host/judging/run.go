@@ -279,16 +279,6 @@ func (l *lane) used(ran sandbox.Result) judge.Usage {
 	return u
 }
 
-// worst returns the highest of each figure.
-func worst(a, b judge.Usage) judge.Usage {
-	return judge.Usage{
-		CPUMillis:  max(a.CPUMillis, b.CPUMillis),
-		WallMillis: max(a.WallMillis, b.WallMillis),
-		MemoryKiB:  max(a.MemoryKiB, b.MemoryKiB),
-		ChargedKiB: max(a.ChargedKiB, b.ChargedKiB),
-	}
-}
-
 // signature is what decides the result of a run within one submission: equal ones are run once.
 type signature struct {
 	input, answer, flags, files, answered string

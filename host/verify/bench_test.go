@@ -142,7 +142,7 @@ func BenchmarkParallel(b *testing.B) {
 				}
 				var all []float64
 				for _, t := range r.Tests {
-					all = append(all, float64(t.Usage.CPUMillis))
+					all = append(all, float64(t.Usage.CPU())/float64(time.Millisecond))
 				}
 				slices.Sort(all)
 				p50[i] = all[len(all)/2]
@@ -151,7 +151,7 @@ func BenchmarkParallel(b *testing.B) {
 			if kernel == "compute" {
 				bound = " (at most 1.05×)"
 			}
-			fmt.Printf("%s-bound: p50 of CPU time alone %.0f ms, beside others %.0f ms: %.2f×%s\n", kernel, p50[0], p50[1], p50[1]/p50[0], bound)
+			fmt.Printf("%s-bound: p50 of CPU time alone %.1f ms, beside others %.1f ms: %.2f×%s\n", kernel, p50[0], p50[1], p50[1]/p50[0], bound)
 			b.ReportMetric(p50[1]/p50[0], kernel+"_beside_others_x")
 		}
 	}
@@ -172,7 +172,7 @@ func BenchmarkOverhead(b *testing.B) {
 		var last time.Time
 		_, err := j.Judge(b.Context(), payload, pkg.Version, func(p judge.Progress) {
 			if p.Test != nil && !last.IsZero() {
-				beyond = append(beyond, time.Since(last).Seconds()*1e3-float64(p.Test.Usage.WallMillis))
+				beyond = append(beyond, time.Since(last).Seconds()*1e3-p.Test.Usage.Wall().Seconds()*1e3)
 			}
 			last = time.Now()
 		})

@@ -111,7 +111,7 @@ func (m *measurement) worst(ctx context.Context, programs []asked) (timed, error
 				return faultf("%s takes more than %s on %s: state a limit, or make the test smaller", short(a.of.Path), measuring, t.Name)
 			}
 			if into == &full || r.Verdict == judge.PA {
-				*into = append(*into, timed{a.of, t.Name, (&proof{cfg: m.cfg}).plain(t.Usage.CPUMillis, payload.Language)})
+				*into = append(*into, timed{a.of, t.Name, (&proof{cfg: m.cfg}).plain(t.Usage, payload.Language)})
 			}
 		}
 		return nil

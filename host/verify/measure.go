@@ -126,7 +126,7 @@ func (m *measurement) alone(ctx context.Context, limit time.Duration, of timed) 
 	if err != nil || len(r.Tests) == 0 {
 		return of.millis, err
 	}
-	return p.plain(r.Tests[0].Usage.CPUMillis, payload.Language), nil
+	return p.plain(r.Tests[0].Usage, payload.Language), nil
 }
 
 // mostAlone is how many tests are run alone at most.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"deepoj/host/judge"
 	"deepoj/host/judging"
@@ -26,7 +27,7 @@ func (p *proof) report() judge.Proof {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if mustBeAccepted(*row) && row.Verdict == judge.AC {
-			r.SlowestMillis = max(r.SlowestMillis, p.plain(row.Usage.CPUMillis, row.Language))
+			r.SlowestMillis = max(r.SlowestMillis, p.plain(row.Usage, row.Language))
 		}
 		if !solved {
 			row.Problem, row.Skipped = row.Problem+row.Skipped, "" // one of them is empty
@@ -43,15 +44,15 @@ func mustBeAccepted(row judge.ProofRow) bool {
 	return slices.Equal(row.Allowed, []judge.Verdict{judge.AC})
 }
 
-// plain is a CPU time as if its language had no factor.
-func (p *proof) plain(millis int64, language string) int64 {
-	return int64(math.Ceil(float64(millis) / p.cfg.Judge.Factor(language)))
+// plain is the CPU time as if the language had no factor, in milliseconds, rounded up.
+func (p *proof) plain(u judge.Usage, language string) int64 {
+	return int64(math.Ceil(float64(u.CPU()) / float64(time.Millisecond) / p.cfg.Judge.Factor(language)))
 }
 
 // Write prints the matrix of submissions and groups for people.
 func Write(w io.Writer, r judge.Proof) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\tsubmission\tlanguage\tmay get\tgot\tscore\tgroups\tms\tMiB\tslack\t")
+	fmt.Fprintln(t, "\tsubmission\tlanguage\tmay get\tgot\tscore\tgroups\ttime\tMiB\tslack\t")
 	for _, row := range r.Rows {
 		state := "ok"
 		if row.Problem != "" {
@@ -66,8 +67,8 @@ func Write(w io.Writer, r judge.Proof) error {
 		if row.Slack > 0 {
 			slack = fmt.Sprintf("%.1f", row.Slack)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t\n", state, row.Path, row.Language, join(row.Allowed), row.Verdict,
-			points(row.Score), groups(row.Groups), row.Usage.CPUMillis, row.Usage.MemoryKiB>>10, slack)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%s\t\n", state, row.Path, row.Language, join(row.Allowed), row.Verdict,
+			points(row.Score), groups(row.Groups), judge.TimeText(row.Usage.CPU()), float64(row.Usage.MemoryKiB)/1024, slack)
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("print the report: %w", err)

@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
@@ -171,13 +172,15 @@ func (p *proof) one(ctx context.Context, s problem.Submission) (judge.ProofRow, 
 	}
 	row.Verdict, row.Score, row.MaxScore = r.Verdict, r.Score, r.MaxScore
 	row.Usage, row.Groups, row.Message = r.Usage, r.Groups, r.Message
+	var total time.Duration
 	for _, t := range r.Tests {
 		if !t.Reused {
-			row.TotalCPU += t.Usage.CPUMillis
+			total += t.Usage.CPU()
 		}
 	}
-	if r.Verdict == judge.AC && r.Usage.CPUMillis > 0 {
-		row.Slack = float64(p.pkg.Limits.CPU.Milliseconds()) * p.cfg.Judge.Factor(row.Language) / float64(r.Usage.CPUMillis)
+	row.TotalCPU = total.Milliseconds()
+	if cpu := r.Usage.CPU(); r.Verdict == judge.AC && cpu > 0 {
+		row.Slack = float64(p.pkg.Limits.CPU) * p.cfg.Judge.Factor(row.Language) / float64(cpu)
 	}
 	if row.Problem = wrong(s, r); row.Problem == "" && r.Verdict != judge.CE {
 		row.Problem = unexpected(s, r)

@@ -83,7 +83,8 @@ func (w *Worker) recorded(ctx context.Context, r *run, u *unanswered, began time
 	w.m.verdicts.WithLabelValues(string(result.Verdict)).Inc()
 	if w.cfg.Log.Enabled(ctx, slog.LevelInfo) {
 		r.log().InfoContext(ctx, "judged", slog.String("verdict", string(result.Verdict)),
-			slog.Int64("cpu_ms", result.Usage.CPUMillis), slog.Int64("memory_kib", result.Usage.MemoryKiB))
+			slog.Int64("cpu_ms", result.Usage.CPUMillis),
+			slog.Int64("cpu_us", result.Usage.CPU().Microseconds()), slog.Int64("memory_kib", result.Usage.MemoryKiB))
 	}
 	w.ack(r.entries...)
 }

@@ -902,6 +902,7 @@ type Receipt struct {
 // Record is a schema of the description.
 type Record struct {
 	Author   string `json:"author,omitempty"`
+	Micros   int64  `json:"cpu_us,omitempty"`
 	Figure   int64  `json:"figure"`
 	JobID    int64  `json:"job_id,omitempty"`
 	Language string `json:"language"`

@@ -111,8 +111,8 @@ func tell(e judge.Event, d eventData, tests int, v site.Viewer) (text string, tr
 		if d.Compile != nil && !d.Compile.OK {
 			return fmt.Sprintf("attempt %d: did not compile", e.AttemptID), false
 		}
-		if d.Compile != nil && d.Compile.Usage.CPUMillis > 0 {
-			return fmt.Sprintf("attempt %d: compiled with %s of CPU time", e.AttemptID, site.SecondsText(d.Compile.Usage.CPUMillis)), false
+		if d.Compile != nil && d.Compile.Usage.CPU() > 0 {
+			return fmt.Sprintf("attempt %d: compiled with %s of CPU time", e.AttemptID, judge.TimeText(d.Compile.Usage.CPU())), false
 		}
 		return fmt.Sprintf("attempt %d: ready to run", e.AttemptID), false
 	case judge.EventRetry:

@@ -34,21 +34,20 @@ func Ordinal(n int64) string {
 	return strconv.FormatInt(n, 10) + suffix
 }
 
-// SecondsText writes milliseconds as people read run times: 0.042 s, 1.5 s.
-func SecondsText(ms int64) string {
-	text := strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64)
-	if ms >= 1000 {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text + " s"
-}
-
-// MemoryText writes used memory, given in KiB.
+// MemoryText writes an amount of memory, given in KiB.
 func MemoryText(kib int64) string {
 	if kib < 1<<10 {
 		return strconv.FormatInt(kib, 10) + " KiB"
 	}
 	return strings.TrimSuffix(strconv.FormatFloat(float64(kib)/1024, 'f', 1, 64), ".0") + " MiB"
+}
+
+// UsedText writes the memory that a program used, given in KiB. Results of before every run had a figure may have none.
+func UsedText(kib int64) string {
+	if kib == 0 {
+		return "–"
+	}
+	return MemoryText(kib)
 }
 
 // PointsText writes a score without needless zeros. A nil score is a dash.

@@ -8,7 +8,7 @@ import (
 func TestFiguresReadWell(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		SecondsText(4): "0.004 s", SecondsText(1000): "1 s", SecondsText(2110): "2.11 s", SecondsText(120): "0.120 s",
+		UsedText(0): "–", UsedText(100): "100 KiB",
 		BytesText(64 << 10): "64 KiB", BytesText(1): "1 byte", BytesText(256 << 20): "256 MiB", BytesText(1536): "1.5 KiB",
 		MemoryText(512): "512 KiB", MemoryText(48_212): "47.1 MiB", MemoryText(262_144): "256 MiB",
 		Ordinal(1): "1st", Ordinal(2): "2nd", Ordinal(3): "3rd", Ordinal(11): "11th", Ordinal(112): "112th", Ordinal(101): "101st",

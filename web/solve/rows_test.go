@@ -42,4 +42,12 @@ func TestARowSaysWhatIsKnown(t *testing.T) {
 	if judged != "7AC 2.5Boxescppann1.2 s2 MiBjust now" {
 		t.Errorf("one that is judged is %q", judged)
 	}
+	for used, want := range map[judge.Usage]string{
+		{CPUMillis: 1, WallMillis: 2}: "1 ms–", {WallMillis: 1}: "0 ms–", judge.UsageOf(1_340_000, 2_000_000, 112): "1.3 ms112 KiB", {}: "",
+	} {
+		sub.Result.Usage = used
+		if _, row := sitetest.Row(t, submissionCells(&sub, false)); row != "7AC 2.5Boxescpp"+want+"just now" {
+			t.Errorf("one that used %+v is %q, want %q", used, row, want)
+		}
+	}
 }

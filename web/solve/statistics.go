@@ -133,7 +133,11 @@ type recordJSON struct {
 	Author   string `json:"author,omitempty"`
 	Language string `json:"language"`
 	Figure   int64  `json:"figure"`
+	Micros   int64  `json:"cpu_us,omitempty"` // of the fastest: its CPU time in microseconds
 }
+
+// Time is the CPU time of one of the fastest.
+func (r recordJSON) Time() time.Duration { return time.Duration(r.Micros) * time.Microsecond }
 
 // statisticsJSON is what became of the submissions to a problem.
 type statisticsJSON struct {
@@ -183,6 +187,10 @@ func publicStatistics(slug string, st sql.Statistics, v site.Viewer) statisticsJ
 	}
 	out.Verdicts, out.Languages = byTries(verdicts), byTries(languages)
 	out.Fastest, out.Shortest = publicRecords(st.Fastest, v), publicRecords(st.Shortest, v)
+	for i := range out.Fastest {
+		r := &out.Fastest[i]
+		r.Micros, r.Figure = r.Figure, r.Figure/1000
+	}
 	return out
 }
 

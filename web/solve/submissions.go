@@ -209,8 +209,8 @@ func submissionCells(sub *judge.Submission, staff bool) template.HTML {
 		c.Text("", sub.Author)
 	}
 	used, memory := "", ""
-	if r := sub.Result; r != nil && r.Usage.MemoryKiB > 0 {
-		used, memory = site.SecondsText(r.Usage.CPUMillis), site.MemoryText(r.Usage.MemoryKiB)
+	if r := sub.Result; r != nil && r.Usage != (judge.Usage{}) {
+		used, memory = judge.TimeText(r.Usage.CPU()), site.UsedText(r.Usage.MemoryKiB)
 	}
 	c.Text("num wide", used)
 	c.Text("num wide", memory)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"deepoj/host/judge"
 	"deepoj/web/site"
@@ -42,10 +43,11 @@ func showUsage(u judge.Usage, p *judge.Problem) *usageView {
 	if own := u.ChargedKiB - charged; u.ChargedKiB > 0 && own > 0 && charged > 0 {
 		limit, charged = site.BytesText(u.ChargedKiB<<10)+" ("+limit+" and "+site.BytesText(own<<10)+" of the runtime)", u.ChargedKiB
 	}
+	most := time.Duration(p.CPUMillis) * time.Millisecond
 	return &usageView{
-		Time:   bar(site.SecondsText(u.CPUMillis), site.SecondsText(p.CPUMillis), u.CPUMillis, p.CPUMillis),
-		Memory: bar(site.MemoryText(u.MemoryKiB), limit, u.MemoryKiB, charged),
-		Wall:   site.SecondsText(u.WallMillis),
+		Time:   bar(judge.TimeText(u.CPU()), judge.TimeText(most), int64(u.CPU()), int64(most)),
+		Memory: bar(site.UsedText(u.MemoryKiB), limit, u.MemoryKiB, charged),
+		Wall:   judge.TimeText(u.Wall()),
 	}
 }
 
@@ -169,7 +171,7 @@ func remark(t judge.TestResult, v site.Viewer) string {
 		parts = append(parts, t.Message)
 	}
 	if t.Rerun != nil {
-		parts = append(parts, fmt.Sprintf("run again alone; before, it took %s of CPU time and %s on the clock", site.SecondsText(t.Rerun.CPUMillis), site.SecondsText(t.Rerun.WallMillis)))
+		parts = append(parts, fmt.Sprintf("run again alone; before, it took %s of CPU time and %s on the clock", judge.TimeText(t.Rerun.CPU()), judge.TimeText(t.Rerun.Wall())))
 	}
 	if t.Reused {
 		parts = append(parts, "same run as before")

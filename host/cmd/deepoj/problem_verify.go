@@ -120,7 +120,7 @@ func judgeOne(ctx context.Context, c *command.Call, tests, language string, sour
 func printResult(w io.Writer, r judge.Result) error {
 	var t command.Table
 	for _, test := range r.Tests {
-		t.Add(test.Name, test.Verdict, points(test.Score), fmt.Sprint(test.Usage.CPUMillis, " ms"), fmt.Sprint(test.Usage.MemoryKiB, " KiB"),
+		t.Add(test.Name, test.Verdict, points(test.Score), judge.TimeText(test.Usage.CPU()), fmt.Sprint(test.Usage.MemoryKiB, " KiB"),
 			strings.Join(strings.Fields(cmp.Or(test.JudgeNote, test.Message)), " "))
 	}
 	if err := t.Write(w); err != nil {
@@ -138,7 +138,7 @@ func printResult(w io.Writer, r judge.Result) error {
 	if r.Score != nil && r.MaxScore != nil {
 		line += "/" + points(r.MaxScore)
 	}
-	line += fmt.Sprintf("  %d ms  %d KiB", r.Usage.CPUMillis, r.Usage.MemoryKiB)
+	line += fmt.Sprintf("  %s  %d KiB", judge.TimeText(r.Usage.CPU()), r.Usage.MemoryKiB)
 	if note := cmp.Or(r.JudgeNote, r.Message); note != "" {
 		line += "  " + strings.ReplaceAll(note, "\n", " ")
 	}

@@ -77,7 +77,7 @@ func printVerdict(c *command.Call, s *client.Submission) error {
 	if r.Score != nil && r.MaxScore != nil {
 		line += "/" + points(r.MaxScore)
 	}
-	line += fmt.Sprintf("  %d ms  %d KiB  submission %d", r.Usage.CPUMillis, r.Usage.MemoryKiB, s.JobID)
+	line += fmt.Sprintf("  %s  %d KiB  submission %d", judge.TimeText(r.Usage.CPU()), r.Usage.MemoryKiB, s.JobID)
 	if r.Message != "" {
 		line += "  " + strings.ReplaceAll(r.Message, "\n", " ")
 	}
@@ -227,7 +227,7 @@ func printOutputs(c *command.Call, res *client.RunResult) {
 	}
 	for _, t := range res.Tests {
 		if len(res.Tests) > 1 {
-			fmt.Fprintf(c.Out, "%s  %s  %d ms  %d KiB  %s\n", t.Name, t.Verdict, t.Usage.CPUMillis, t.Usage.MemoryKiB, t.Message)
+			fmt.Fprintf(c.Out, "%s  %s  %s  %d KiB  %s\n", t.Name, t.Verdict, judge.TimeText(t.Usage.CPU()), t.Usage.MemoryKiB, t.Message)
 			continue
 		}
 		stdout, stderr := t.Outputs()
@@ -237,5 +237,5 @@ func printOutputs(c *command.Call, res *client.RunResult) {
 			c.Warn("the output was longer; its end is missing")
 		}
 	}
-	fmt.Fprintf(c.Err, "%s  %d ms  %d KiB  %s\n", res.Verdict, res.Usage.CPUMillis, res.Usage.MemoryKiB, res.Message)
+	fmt.Fprintf(c.Err, "%s  %s  %d KiB  %s\n", res.Verdict, judge.TimeText(res.Usage.CPU()), res.Usage.MemoryKiB, res.Message)
 }

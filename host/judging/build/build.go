@@ -252,10 +252,7 @@ func (b *Builder) compileInBox(ctx context.Context, p *Program, pkg *problem.Pac
 			return fmt.Errorf("compile: the sandbox failed: %s", ran.Error)
 		}
 		b.CountCut(c, ran)
-		u := runner.Usage(ran)
-		p.Compile.Usage.CPUMillis += u.CPUMillis
-		p.Compile.Usage.WallMillis += u.WallMillis
-		p.Compile.Usage.MemoryKiB = max(p.Compile.Usage.MemoryKiB, u.MemoryKiB)
+		p.Compile.Usage = p.Compile.Usage.After(runner.Usage(ran))
 		if ran.Verdict != sandbox.OK {
 			failed = &ran
 			break

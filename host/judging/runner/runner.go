@@ -99,7 +99,7 @@ func Starved(r sandbox.Result) bool {
 
 // Usage is what a run used.
 func Usage(r sandbox.Result) judge.Usage {
-	return judge.Usage{CPUMillis: r.CPU.Milliseconds(), WallMillis: r.Wall.Milliseconds(), MemoryKiB: r.MemoryBytes >> 10}
+	return judge.UsageOf(r.CPU, r.Wall, r.MemoryBytes>>10)
 }
 
 // Patience is how much longer a second run may take on the clock than the first
@@ -129,6 +129,7 @@ func Traced(ctx context.Context, run func(context.Context, sandbox.Cmd) (sandbox
 	ran, err := run(ctx, c)
 	span.Text("verdict", string(ran.Verdict))
 	span.Number("cpu_ms", ran.CPU.Milliseconds())
+	span.Number("cpu_us", ran.CPU.Microseconds())
 	span.Number("memory_kib", ran.MemoryBytes>>10)
 	span.End(err)
 	return ran, err

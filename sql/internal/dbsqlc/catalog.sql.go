@@ -210,7 +210,7 @@ WITH lately AS MATERIALIZED (
   ORDER BY c.job_id DESC LIMIT $3::integer),
 measured AS MATERIALIZED (
   SELECT n.job_id, n.author, n.language, n.code_bytes::bigint AS code_bytes,
-    CASE WHEN $4::boolean THEN coalesce((SELECT (r.result -> 'usage' ->> 'cpu_ms')::bigint FROM results r WHERE r.job_id = n.job_id AND r.generation = n.live_generation), 0)
+    CASE WHEN $4::boolean THEN coalesce((SELECT coalesce((r.result -> 'usage' ->> 'cpu_us')::bigint, 1000 * (r.result -> 'usage' ->> 'cpu_ms')::bigint) FROM results r WHERE r.job_id = n.job_id AND r.generation = n.live_generation), 0)
       ELSE n.code_bytes::bigint END AS figure
   FROM lately n),
 each AS (SELECT DISTINCT ON (m.author) m.job_id, m.author, m.language, m.code_bytes, m.figure FROM measured m ORDER BY m.author, m.figure, m.job_id)
