@@ -135,8 +135,8 @@ func memoryIsWhatTheProgramTouched(t *testing.T, a *sandbox.Client) {
 // used up, and one that makes up for what an earlier one paid.
 const smallMost = mib
 
-// A figure may be sizeShort less than what was touched, which is one batch of charges, and sizeBeyond more, which is the
-// pages of libraries where these are resident and not charged.
+// A figure may be sizeShort less than what was touched, which is one batch of charges, and sizeBeyond more, which is
+// the pages of libraries where these are resident and not charged.
 const sizeShort, sizeBeyond = 256 << 10, 3 * mib
 
 func TestNoProgramThatRanUsedNoMemory(t *testing.T) { onEveryDriver(t, noProgramThatRanUsedNoMemory) }
