@@ -135,36 +135,28 @@ func memoryIsWhatTheProgramTouched(t *testing.T, a *sandbox.Client) {
 // used up, and one that makes up for what an earlier one paid.
 const smallMost = mib
 
-// A figure may be sizeShort less than what was touched, which is one batch of charges, and sizeBeyond more, which is the
-// pages of libraries where these are resident and not charged.
+// A figure may be sizeShort less than what was touched, which is one batch of charges, and sizeBeyond more, which is
+// the pages of libraries where these are resident and not charged.
 const sizeShort, sizeBeyond = 256 << 10, 3 * mib
 
 func TestNoProgramThatRanUsedNoMemory(t *testing.T) { onEveryDriver(t, noProgramThatRanUsedNoMemory) }
 
 func noProgramThatRanUsedNoMemory(t *testing.T, a *sandbox.Client) {
-	source := sandbox.File{Path: "hello.c", Data: []byte("int main(void) { return 0; }\n")}
-	static := compile(t, a, sandbox.Cmd{Tool: "gcc", Args: []string{"-static", "-o", "hello-static", "hello.c"}}, "hello-static", source)
-	dynamic := compile(t, a, sandbox.Cmd{Tool: "gcc", Args: []string{"-o", "hello-dynamic", "hello.c"}}, "hello-dynamic", source)
 	b := newBench(t, a, "memory", sandbox.BoxOptions{})
-	if err := b.box.Put(t.Context(), static[0], dynamic[0]); err != nil {
-		t.Fatal(err)
-	}
-	memoryOf := func(t *testing.T, program string, args ...string) int64 {
+	memoryOf := func(t *testing.T, way string, size int64) int64 {
 		t.Helper()
-		o := run(t, b.box, sandbox.Cmd{Program: "./" + program, Args: args, Limits: generous})
+		o := run(t, b.box, sandbox.Cmd{Program: "./memory", Args: []string{way, fmt.Sprint(size)}, Limits: generous})
 		if o.Verdict != sandbox.OK {
-			t.Fatalf("%s ended %v", program, o)
+			t.Fatalf("ended %v", o)
 		}
 		return o.MemoryBytes
 	}
 	small := func(t *testing.T) {
 		t.Helper()
 		// Several, as what one batch of charges leaves pays for the next.
-		for range 8 {
-			for _, program := range []string{"hello-static", "hello-dynamic"} {
-				if n := memoryOf(t, program); n <= 0 || n > smallMost {
-					t.Errorf("%s used %d bytes, want some and at most %d", program, n, smallMost)
-				}
+		for range 16 {
+			if n := memoryOf(t, "none", 0); n <= 0 || n > smallMost {
+				t.Errorf("it used %d bytes, want some and at most %d", n, smallMost)
 			}
 		}
 	}
@@ -172,7 +164,7 @@ func noProgramThatRanUsedNoMemory(t *testing.T, a *sandbox.Client) {
 	for _, size := range []int64{10, 64} {
 		t.Run(fmt.Sprintf("and one that touches %d MiB has about that", size), func(t *testing.T) {
 			for range 8 {
-				if n := memoryOf(t, "memory", "heap", fmt.Sprint(size)); n < size*mib-sizeShort || n > size*mib+sizeBeyond {
+				if n := memoryOf(t, "heap", size); n < size*mib-sizeShort || n > size*mib+sizeBeyond {
 					t.Errorf("it used %d bytes, want %d, at most %d less or %d more", n, size*mib, sizeShort, sizeBeyond)
 				}
 			}
@@ -188,26 +180,11 @@ func TestNoProgramIsStoppedForMemoryThatOnlyTheFigureHas(t *testing.T) {
 // The agent, whose memory a child borrows, has more than the limit; and a program meets the same pages more often than
 // the limit has pages.
 func noProgramIsStoppedForMemoryThatOnlyTheFigureHas(t *testing.T, a *sandbox.Client) {
-	source := sandbox.File{Path: "again.c", Data: []byte(`#include <sys/mman.h>
-int main(void) {
-	enum { size = 1 << 20 };
-	volatile char *p = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	for (int round = 0; round < 40; round++) {
-		for (long i = 0; i < size; i += 4096) p[i] = 1;
-		madvise((void *)p, size, MADV_DONTNEED);
-	}
-	return 0;
-}
-`)}
-	made := compile(t, a, sandbox.Cmd{Tool: "gcc", Args: []string{"-static", "-o", "again", "again.c"}}, "again", source)
 	b := newBench(t, a, "memory", sandbox.BoxOptions{})
-	if err := b.box.Put(t.Context(), made[0]); err != nil {
-		t.Fatal(err)
-	}
 	limits := generous
 	limits.MemoryBytes = 4 * mib
 	for range 8 {
-		o := run(t, b.box, sandbox.Cmd{Program: "./again", Limits: limits})
+		o := run(t, b.box, sandbox.Cmd{Program: "./memory", Args: []string{"again", "1"}, Limits: limits})
 		if o.Verdict != sandbox.OK || o.MemoryBytes < mib {
 			t.Errorf("ended %v", o)
 		}

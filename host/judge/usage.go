@@ -14,7 +14,9 @@ type Usage struct {
 	WallMillis int64 `json:"wall_ms"`
 	CPUMicros  int64 `json:"cpu_us,omitempty"`  // 0 = as CPUMillis says
 	WallMicros int64 `json:"wall_us,omitempty"` // 0 = as WallMillis says
-	MemoryKiB  int64 `json:"memory_kib"`        // to about 256 KiB; 0 = not known, of results of before there was a figure for all
+
+	// MemoryKiB is the highest memory use, to about 256 KiB. 0 = not known, in results of before every run had a figure.
+	MemoryKiB int64 `json:"memory_kib"`
 
 	// ChargedKiB is the limit that MemoryKiB is held against, where it is not the problem's alone: a language's
 	// runtime has memory of its own on top of it. 0 = the problem's.
@@ -61,9 +63,9 @@ func (u Usage) After(v Usage) Usage {
 	return sum
 }
 
-// TimeText writes a time that was measured, or a limit of one, for people: in milliseconds to a tenth below a second, and
-// in seconds to a thousandth from there on, without needless zeros, such as 1.3 ms, 500 ms and 2.11 s. What took any time
-// took 0.1 ms.
+// TimeText writes a time that was measured, or a limit of one, for people: in milliseconds to a tenth below a second,
+// and in seconds to a thousandth from there on, without needless zeros, such as 1.3 ms, 500 ms and 2.11 s. What took any
+// time took 0.1 ms.
 func TimeText(d time.Duration) string {
 	const tenth = time.Millisecond / 10
 	if d > 0 {

@@ -10,8 +10,9 @@ const ms, us = time.Millisecond, time.Microsecond
 
 func TestTimesReadToATenthOfAMillisecondBelowASecond(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0 ms", 1: "0.1 ms", 40 * us: "0.1 ms", 100 * us: "0.1 ms", 1300 * us: "1.3 ms", 1349 * us: "1.3 ms", 4 * ms: "4 ms", 120 * ms: "120 ms",
-		999_949 * us: "999.9 ms", 999_950 * us: "1 s", time.Second: "1 s", 2110 * ms: "2.11 s", 10 * time.Second: "10 s", 100 * time.Second: "100 s",
+		0: "0 ms", 1: "0.1 ms", 40 * us: "0.1 ms", 100 * us: "0.1 ms", 1300 * us: "1.3 ms", 1349 * us: "1.3 ms",
+		4 * ms: "4 ms", 120 * ms: "120 ms", 999_949 * us: "999.9 ms", 999_950 * us: "1 s", time.Second: "1 s",
+		2110 * ms: "2.11 s", 10 * time.Second: "10 s", 100 * time.Second: "100 s",
 	} {
 		if got := TimeText(d); got != want {
 			t.Errorf("TimeText(%s) = %q, want %q", d, got, want)
@@ -21,7 +22,8 @@ func TestTimesReadToATenthOfAMillisecondBelowASecond(t *testing.T) {
 
 func TestOldResultsHaveTheirMillisecondsAndNewOnesBoth(t *testing.T) {
 	var old Usage
-	if err := json.Unmarshal([]byte(`{"cpu_ms": 12, "wall_ms": 15, "memory_kib": 0}`), &old); err != nil || old.CPU() != 12*ms || old.Wall() != 15*ms {
+	err := json.Unmarshal([]byte(`{"cpu_ms": 12, "wall_ms": 15, "memory_kib": 0}`), &old)
+	if err != nil || old.CPU() != 12*ms || old.Wall() != 15*ms {
 		t.Errorf("an old result took %s and %s: %v", old.CPU(), old.Wall(), err)
 	}
 	if b, err := json.Marshal(old); err != nil || string(b) != `{"cpu_ms":12,"wall_ms":15,"memory_kib":0}` {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"deepoj/host/judge"
 	"deepoj/host/judging"
@@ -100,12 +101,13 @@ func TestAProofKnowsTheFactorsOfLanguages(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := verify.Run(t.Context(), verify.Config{Judge: j, Only: "accepted/*"}, double(t, map[string]string{"submissions/accepted/right.py": right}))
-	if err != nil || len(r.Rows) != 1 || r.Rows[0].Usage.CPUMillis == 0 {
+	if err != nil || len(r.Rows) != 1 || r.Rows[0].Usage.CPUMicros == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	used := r.Rows[0].Usage.CPUMillis
-	if r.Rows[0].Slack != 4*float64(r.LimitMillis)/float64(used) || r.SlowestMillis != (used+3)/4 {
-		t.Errorf("a program that used %d ms of %d: slack %g, slowest %d ms", used, r.LimitMillis, r.Rows[0].Slack, r.SlowestMillis)
+	used, limit := r.Rows[0].Usage.CPU(), time.Duration(r.LimitMillis)*time.Millisecond
+	const quarter = 4 * time.Millisecond // of CPU time for each millisecond without the factor
+	if r.Rows[0].Slack != 4*float64(limit)/float64(used) || r.SlowestMillis != int64((used+quarter-1)/quarter) {
+		t.Errorf("a program that used %s of %d ms: slack %g, slowest %d ms", used, r.LimitMillis, r.Rows[0].Slack, r.SlowestMillis)
 	}
 }
 

@@ -90,7 +90,14 @@ int main(int argc, char **argv) {
 	} else if (!strcmp(way, "reserve")) {
 		// Reserving is not using.
 		if (mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED) return 3;
-	} else {
+	} else if (!strcmp(way, "again")) {
+		// The same pages forty times, one after the other.
+		char *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		for (int i = 0; i < 40; i++) {
+			touch(p, n);
+			madvise(p, n, MADV_DONTNEED);
+		}
+	} else if (strcmp(way, "none") != 0) {
 		return 2;
 	}
 	return 0;
