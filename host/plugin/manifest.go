@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"deepoj/host/plugin/internal/admission"
 	"deepoj/plugins/abi"
@@ -28,9 +29,9 @@ var needs = []string{"interactive", "points", "feedback", "diagnostics"}
 var expectations = []string{"accepted", "wrong", "presentation", "partial", "failed"}
 
 var (
-	namePattern     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	versionPattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,49}$`)
-	languagePattern = regexp.MustCompile(`^[a-z][a-z0-9_+-]{0,29}$`)
+	namePattern     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
+	versionPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,49}$`) })
+	languagePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_+-]{0,29}$`) })
 )
 
 // parseManifest reads and checks a manifest. Unknown fields are ignored.
@@ -60,9 +61,9 @@ func checkManifest(m abi.Manifest) *Refusal {
 		return badManifest("this host offers checker, interactor and toolchain", "kind is %.60q", m.Kind)
 	case !slices.Contains(protocols, m.Protocol):
 		return badManifest(fmt.Sprintf("for a %s this host offers %q", m.Kind, protocols), "protocol is %.60q", m.Protocol)
-	case !namePattern.MatchString(m.Name):
+	case !namePattern().MatchString(m.Name):
 		return badManifest("use letters, digits, dots and hyphens, such as org.example.tokens", "name is %.120q", m.Name)
-	case !versionPattern.MatchString(m.Version):
+	case !versionPattern().MatchString(m.Version):
 		return badManifest("use digits and dots, such as 1.2.0", "version is %.60q", m.Version)
 	case m.Limits.MemoryMiB < 0 || m.Limits.FuelM < 0 || m.Limits.OutputKiB < 0:
 		return badManifest("leave a limit out to get the default", "a limit is negative")
@@ -87,7 +88,7 @@ func checkLanguage(m abi.Manifest) *Refusal {
 		return nil
 	case l == nil:
 		return badManifest("say which language the adapter is for", "a toolchain without a language")
-	case !languagePattern.MatchString(l.ID):
+	case !languagePattern().MatchString(l.ID):
 		return badManifest("use lower-case letters and digits, such as cpp", "language id is %.60q", l.ID)
 	case l.Name == "" || len(l.Tools) == 0 || len(l.Extensions) == 0:
 		return badManifest("give the language a name, its tools and its file extensions", "language %s lacks one of them", l.ID)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"deepoj/host/judge"
 	"deepoj/web/site"
@@ -30,8 +31,8 @@ var Kinds = []string{"checker", "interactor", "toolchain"}
 
 // What a manifest may say of itself.
 var (
-	pluginName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	pluginVersion = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,49}$`)
+	pluginName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
+	pluginVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,49}$`) })
 )
 
 // pluginLanguages are the languages whose sources are compiled to plugins, by
@@ -61,13 +62,13 @@ func (u *upload) check() site.WrongFields {
 	switch {
 	case u.Name == "" && sources:
 		wrong.Add(site.WrongField("name", site.ReasonMissing, "Sources need a name, such as org.example.tokens."))
-	case u.Name != "" && !pluginName.MatchString(u.Name):
+	case u.Name != "" && !pluginName().MatchString(u.Name):
 		wrong.Add(site.WrongField("name", site.ReasonInvalid, "A name has letters, digits, dots, hyphens and underscores, at most 100, such as org.example.tokens."))
 	}
 	switch {
 	case u.Version == "" && sources:
 		wrong.Add(site.WrongField("version", site.ReasonMissing, "Sources need a version, such as 1.0.0."))
-	case u.Version != "" && !pluginVersion.MatchString(u.Version):
+	case u.Version != "" && !pluginVersion().MatchString(u.Version):
 		wrong.Add(site.WrongField("version", site.ReasonInvalid, "A version has digits, letters, dots, hyphens and plus signs, at most 50, such as 1.2.0."))
 	}
 	wrong = append(wrong, checkFiles(u.Files)...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -218,7 +219,7 @@ func (pictureSizes) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 		return nil
 	}
 	line, _ := block.PeekLine()
-	m := attributeForm.FindSubmatch(line)
+	m := attributeForm().FindSubmatch(line)
 	if m == nil {
 		return nil
 	}
@@ -233,7 +234,7 @@ func (pictureSizes) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 }
 
 // attributeForm are the attributes of pandoc.
-var attributeForm = regexp.MustCompile(`^\{([^{}\n]{0,200})\}`)
+var attributeForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\{([^{}\n]{0,200})\}`) })
 
 // renderFormulas returns what writes the nodes above.
 func renderFormulas(p *page) renderer.Option {

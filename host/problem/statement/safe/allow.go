@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Elements of HTML and of MathML that a statement is made of.
@@ -53,7 +54,7 @@ var (
 	words     = regexp.MustCompile(`^[A-Za-z0-9-]{0,20}$`)
 	number    = regexp.MustCompile(`^-?[0-9]{1,5}$`)
 	ownID     = regexp.MustCompile(`^fn(ref)?[0-9]*[:-][0-9]{1,6}$`)
-	mathValue = regexp.MustCompile(`^[A-Za-z0-9 .%+|()\[\]{},;:-]{0,200}$`)
+	mathValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9 .%+|()\[\]{},;:-]{0,200}$`) })
 )
 
 // Classes that a statement may use. Their style sheet is statement.css of the web.
@@ -97,7 +98,7 @@ func allowed(element, name, value string) bool {
 		return value == "0"
 	}
 	if mathElements[element] {
-		return mathAttributes[name] && (name == "class" || mathValue.MatchString(value))
+		return mathAttributes[name] && (name == "class" || mathValue().MatchString(value))
 	}
 	form, known := htmlAttributes[element][name]
 	if !known {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What an SVG file may be at most.
@@ -102,12 +103,14 @@ func (l latin) Read(b []byte) (int, error) {
 	return at, err
 }
 
-var entityForm = regexp.MustCompile(`<!ENTITY\s+([A-Za-z_][A-Za-z0-9_.-]{0,60})\s+"([^"<>&%]{0,200})"`)
+var entityForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<!ENTITY\s+([A-Za-z_][A-Za-z0-9_.-]{0,60})\s+"([^"<>&%]{0,200})"`)
+})
 
 // entities returns the short names that drawing programs give to their name spaces.
 func entities(content []byte) map[string]string {
 	m := map[string]string{}
-	for _, e := range entityForm.FindAllSubmatch(content[:min(len(content), 8<<10)], 50) {
+	for _, e := range entityForm().FindAllSubmatch(content[:min(len(content), 8<<10)], 50) {
 		m[string(e[1])] = string(e[2])
 	}
 	return m
