@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"time"
 
-	"deepoj/host/telemetry"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"deepoj/host/telemetry"
 )
 
 // Redelivery is what a [Redriver] asks of the database; a [*jobs.Queue] answers.
