@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 
@@ -66,6 +67,7 @@ func Pack(files ...File) (*Packed, error) {
 
 // PutPacked is [Box.Put] of packed files.
 func (b *Box) PutPacked(ctx context.Context, p *Packed) error {
+	defer runtime.KeepAlive(p) // its descriptor travels as a number
 	if err := b.in.put(ctx, p.f); err != nil {
 		return fmt.Errorf("put files into a box: %w", err)
 	}

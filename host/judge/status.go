@@ -10,6 +10,7 @@
 //	lane.go      the coarse order of the queue
 //	standing.go  where a job of any kind stands
 //	job.go       what workers get, hold and tell: tickets, claims, results
+//	usage.go     what a program used, and how that is written
 //	payload.go   what the job of a submission carries
 //	view.go      submissions, places, languages, workers and problems as people see them
 //	run.go       runs

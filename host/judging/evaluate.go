@@ -131,7 +131,7 @@ func (e *evaluation) prepare() {
 // work takes runs until none is left, in the lane k as long as there is room for it. It is not an error if there is no
 // box for it before the others are done.
 func (e *evaluation) work(ctx context.Context, k int) error {
-	for e.j.crowd.wait(ctx, k) && e.left() > 0 {
+	for ctx.Err() == nil && e.j.crowd.wait(ctx, k) && e.left() > 0 {
 		if err := e.workOn(ctx, k); err != nil {
 			return err
 		}

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Each evaluation has one lane of its own, which runs its tests one after the other, and further ones as long as cores
-// are left when each that is judged has one. A lane costs a box, so one that would be for a moment only is not opened.
+// Each job that is judged or run has one lane of its own, which runs its tests one after the other, and further ones as
+// long as cores are left when each has as many. A lane costs a box, so one that would be for a moment only is not opened.
 
-// crowd knows how many submissions are judged.
+// crowd knows how many jobs are judged or run.
 type crowd struct {
 	cores int
 

@@ -4,6 +4,14 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"deepoj/host/judge"
+	"deepoj/host/judging/build"
+	"deepoj/host/judging/jury"
+	"deepoj/host/judging/runner"
+	"deepoj/host/problem"
 )
 
 func TestFurtherLanesAreOnlyForThoseWhoAreFew(t *testing.T) {
@@ -45,5 +53,28 @@ func TestALaneWaitsUntilOthersHaveEndedAndDoesNotOutliveItsSubmission(t *testing
 	leave()
 	if !c.wait(ctx, 0) {
 		t.Error("the first lane waits")
+	}
+}
+
+func TestALaneEndsWithItsSubmissionBetweenTwoRuns(t *testing.T) {
+	t.Parallel()
+	r, err := runner.New(t.TempDir(), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &Judge{Jury: &jury.Jury{Builder: &build.Builder{Runner: r}}, crowd: newCrowd(1)}
+	// A test is left, and its lane needs no box, which alone would notice the end.
+	e := &evaluation{j: j, pkg: &problem.Package{}, answers: map[*problem.Test]judge.Source{}, runs: []*run{{waiting: 1}}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- e.work(ctx, 0) }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the lane goes on for nobody")
 	}
 }

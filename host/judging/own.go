@@ -40,6 +40,7 @@ func (j *Judge) Run(ctx context.Context, job judge.Claim, progress func(judge.Pr
 	if err != nil {
 		return judge.Result{}, fmt.Errorf("payload of a run: %w", err)
 	}
+	defer j.crowd.enter()()
 	r, err := j.runOwn(ctx, p, blob.Digest(job.ProblemVersion), progress)
 	if err != nil {
 		return judge.Result{}, fmt.Errorf("run a program in %s: %w", orScripts(p.Language), err)

@@ -178,3 +178,12 @@ func TestTheBytesOfAModuleAreReadOnlyWhereTheCacheDoesNotKnowThem(t *testing.T) 
 		t.Errorf("a module that is not what its digest says: %v", err)
 	}
 }
+
+func TestADigestThatIsNoneNamesNoFolder(t *testing.T) {
+	r := open(t, plugin.Config{CacheDir: t.TempDir(), Workers: 1})
+	for _, digest := range []string{"", "sha256:", "sha256:abc", "../../../etc", "sha256:" + strings.Repeat("../", 21) + "a", strings.ToUpper(plugin.Digest(accepting))} {
+		if _, err := r.LoadDigest(t.Context(), digest, func() ([]byte, error) { return accepting, nil }, nil); err == nil || !strings.Contains(err.Error(), "is no digest") {
+			t.Errorf("load %q: %v, want that it is no digest", digest, err)
+		}
+	}
+}

@@ -80,6 +80,9 @@ func Digest(wasm []byte) string {
 // know them.
 func (r *Runtime) LoadDigest(ctx context.Context, named string, read func() ([]byte, error), given *abi.Manifest) (*Module, error) {
 	digest := strings.TrimPrefix(named, digestPrefix)
+	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != digest {
+		return nil, fmt.Errorf("load module: %.80q is no digest", named) // it names a folder of the cache
+	}
 	unlock, err := r.lock(ctx, digest)
 	if err != nil {
 		return nil, fmt.Errorf("load module: %w", err)

@@ -180,8 +180,8 @@ func (r *run) answered(err error) {
 	}
 }
 
-// work judges r, which has a slot, and has recorded what came of it. Over is called when nothing is left to do, which may
-// be later.
+// work judges r, which has a slot, and has recorded what came of it. Over is called when nothing is left to do, which
+// may be later.
 func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 	ctx, attempt := w.cfg.Tracer.Attempt(w.cfg.Context(judging, r.job), r.job.TraceID, r.job.JobID, r.job.AttemptID, r.asked)
 	attempt.Text("worker", w.owner)

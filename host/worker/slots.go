@@ -97,8 +97,12 @@ func (s *slots) ahead() bool {
 	return !s.stopping && s.streak >= max(s.total, fewestShort) && s.longest() < s.short
 }
 
-// longest returns for how long the oldest judging goes on. The caller holds mu.
+// longest returns for how long the oldest judging goes on, or what waits longest has waited, as while results get no
+// answer. The caller holds mu.
 func (s *slots) longest() (d time.Duration) {
+	if len(s.waiting) > 0 {
+		d = time.Since(s.waiting[0].claimed)
+	}
 	for _, began := range s.judging {
 		d = max(d, time.Since(began))
 	}
@@ -265,6 +269,7 @@ func (s *slots) look() {
 	if s.ahead() {
 		s.watch()
 	} else {
+		s.streak = 0 // no more is claimed ahead until judgings are short again
 		back = s.clear()
 	}
 	s.mu.Unlock()

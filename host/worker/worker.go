@@ -146,12 +146,6 @@ func (w *Worker) Run(ctx context.Context) error {
 
 	var acking, background sync.WaitGroup
 	acking.Go(func() { w.acknowledge(writing) })
-	w.probe(ctx)
-	background.Go(func() { w.probes(judging) })
-	background.Go(func() { w.beats(writing) })
-	background.Go(func() { w.heartbeats(writing) })
-	background.Go(func() { w.replay(writing) })
-
 	// Whoever has judged waits for the next run: a new goroutine would have to grow its stack again.
 	var running sync.WaitGroup // counts the runs, also those that wait for a slot, and who judges
 	idle, received := make(chan *run), make(chan struct{})
@@ -177,6 +171,12 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 	}
 	w.slots.waits = func(n int) { w.m.ahead.Add(float64(n)) }
+	w.probe(ctx)
+	background.Go(func() { w.probes(judging) })
+	background.Go(func() { w.beats(writing) })
+	background.Go(func() { w.heartbeats(writing) })
+	background.Go(func() { w.replay(writing) })
+
 	stopWaiting := context.AfterFunc(ctx, w.slots.stop)
 	defer stopWaiting()
 	w.receive(ctx, func(asked int, runs []*run) {

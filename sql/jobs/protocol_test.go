@@ -410,7 +410,10 @@ func (p *protocol) fail() error {
 		want, j.queue = judge.Dead, ""
 		j.event("dead")
 	case how == 1:
-		j.queue, j.early, j.lane = "R", false, min(j.lane, judge.LaneRetry)
+		j.queue, j.early = "R", false
+		if j.lane <= judge.LaneNormal { // of those after it, many that waited for a worker may come back
+			j.lane = min(j.lane, judge.LaneRetry)
+		}
 		j.event("released")
 	default:
 		j.queue, j.early, j.late, j.lane = "S", true, false, min(j.lane, judge.LaneRetry)

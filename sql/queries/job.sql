@@ -149,7 +149,8 @@ ORDER BY p.n;
 
 -- name: JobFail
 -- A failure of ours (counts), a drain (not counted) or a job that cannot succeed
--- in any try (buried).
+-- in any try (buried). What is given back goes first, but for what comes after all
+-- submissions anyway, of which many may come back.
 WITH held AS MATERIALIZED (
   SELECT job_id, lease_owner FROM jobs
   WHERE job_id = @job_id::bigint AND attempt_id = @attempt_id::integer AND lease_owner = @owner::text AND lease_token = @token::uuid
@@ -168,7 +169,7 @@ attempt AS (
   SELECT job_id, attempt_id, generation, @owner, started_at,
     CASE WHEN @buried THEN 'buried' WHEN @counts THEN 'failed' ELSE 'released' END, @error FROM failed),
 outbox AS (
-  UPDATE outbox_events o SET lane = least(o.lane, 1), state = CASE WHEN @counts THEN 'S' ELSE 'R' END, not_before = (SELECT not_before FROM failed),
+  UPDATE outbox_events o SET lane = CASE WHEN @counts OR o.lane <= 2 THEN least(o.lane, 1) ELSE o.lane END, state = CASE WHEN @counts THEN 'S' ELSE 'R' END, not_before = (SELECT not_before FROM failed),
     lock_owner = NULL, lock_until = NULL, stream_entry_id = NULL, last_error = @error ->> 'message'
   WHERE o.job_id = (SELECT job_id FROM failed WHERE status = 'pending')),
 ended AS (DELETE FROM outbox_events WHERE job_id = (SELECT job_id FROM failed WHERE status = 'dead')),

@@ -118,7 +118,7 @@ func tell(e judge.Event, d eventData, tests int, v site.Viewer) (text string, tr
 	case judge.EventRetry:
 		return fmt.Sprintf("attempt %d: failed on our side%s; it is tried again", e.AttemptID, judged) + staff(": %s", d.Error), true
 	case judge.EventReleased:
-		return fmt.Sprintf("attempt %d: given back%s, because the worker stops", e.AttemptID, judged) + staff(": %s", d.Error), true
+		return fmt.Sprintf("attempt %d: given back to the queue%s", e.AttemptID, judged) + staff(": %s", d.Error), false
 	case judge.EventWorkerLost:
 		return fmt.Sprintf("attempt %d: the worker was lost%s; it is tried again", e.AttemptID, judged), true
 	case judge.EventPublishFailed:

@@ -95,7 +95,8 @@ func (b *Builder) plan(ctx context.Context, tc *Toolchain, q abi.PlanRequest) (p
 		return plan, err
 	}
 	if known, ok := b.plans.get(k); ok {
-		return plan, json.Unmarshal(known, &plan)
+		err = json.Unmarshal(known, &plan)
+		return plan, err
 	}
 	if b.cfg.KeepPlans {
 		if _, ok := b.cache.get(k, &plan); ok {

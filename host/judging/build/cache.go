@@ -43,7 +43,7 @@ func openCache(dir string, limit int64) (*cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open cache: %w", err)
 	}
-	c := &cache{dir: dir, max: limit, recent: newRecent[entry](maxRecent)}
+	c := &cache{dir: dir, max: limit, recent: newRecent[entry](min(limit, maxRecent))}
 	entries, err := c.entries()
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (c *cache) take(key string, what any) (*made, bool) {
 
 // keep keeps an entry in memory.
 func (c *cache) keep(key string, described []byte, files []sandbox.File) *made {
-	m := &made{files: files}
+	m := &made{files: files, kept: true}
 	c.recent.put(key, entry{described, m}, m.bytes()+int64(len(described)))
 	return m
 }

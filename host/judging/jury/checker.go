@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"strings"
@@ -55,7 +56,7 @@ func (j *Jury) guest(ctx context.Context, pkg *problem.Package, c problem.Checke
 	if c.Program != nil {
 		return j.native(ctx, pkg, c, kind)
 	}
-	digest, read, err := j.guestModule(ctx, pkg, c, kind)
+	m, err := j.module(ctx, pkg, c, kind)
 	if len(c.Sources) > 0 && noPlugin(err) {
 		n, nativeErr := j.native(ctx, pkg, c.AsProgram(), kind)
 		if nativeErr == nil {
@@ -64,17 +65,6 @@ func (j *Jury) guest(ctx context.Context, pkg *problem.Package, c problem.Checke
 		if nativeErr == nil || !blame.AtFault(nativeErr) || !blame.AtFault(err) || errors.Is(err, errCatches) {
 			return n, nativeErr
 		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	var unread error
-	m, err := j.cfg.Plugins.LoadDigest(ctx, digest, func() (wasm []byte, err error) {
-		wasm, unread = read()
-		return wasm, unread
-	}, manifest(pkg, c, kind))
-	if unread != nil {
-		return nil, unread
 	}
 	if _, refused := errors.AsType[*plugin.Refusal](err); refused {
 		return nil, blame.Packagef("%s: %w", kind, err)
@@ -117,6 +107,37 @@ func manifest(pkg *problem.Package, c problem.Checker, kind abi.Kind) *abi.Manif
 			OutputKiB: int(pkg.Limits.CheckOutputMiB << 10),
 		},
 	}
+}
+
+// module loads the module of a checker or interactor.
+func (j *Jury) module(ctx context.Context, pkg *problem.Package, c problem.Checker, kind abi.Kind) (*plugin.Module, error) {
+	for {
+		digest, read, err := j.guestModule(ctx, pkg, c, kind)
+		if err != nil {
+			return nil, err
+		}
+		var unread error
+		m, err := j.cfg.Plugins.LoadDigest(ctx, digest, func() (wasm []byte, err error) {
+			wasm, unread = read()
+			return wasm, unread
+		}, manifest(pkg, c, kind))
+		if unread != nil {
+			err = unread
+		}
+		if _, refused := errors.AsType[*plugin.Refusal](err); err == nil || refused || !j.forget(digest) {
+			return m, err
+		}
+		// Another compiler makes another module of the same sources, or none.
+	}
+}
+
+// forget forgets that a digest is that of a module, and reports whether it was known.
+func (j *Jury) forget(digest string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	before := len(j.digests)
+	maps.DeleteFunc(j.digests, func(_, known string) bool { return known == digest })
+	return len(j.digests) < before
 }
 
 // guestModule returns the digest of the module of a checker or interactor, and how its bytes are read.

@@ -13,6 +13,7 @@
 //	drain_linux.go     what it writes
 //	pool_linux.go      streams made in advance, and what a program reads
 //	watch_linux.go     its end
+//	memory_linux.go    its memory, for people
 //	clean_linux.go     what is done after it
 //	once_linux.go      a room for only one run
 package room

@@ -272,9 +272,9 @@ func unpack(channel, packed string) (ms []message) {
 	return ms
 }
 
-// listen hears what is sent on the channels that somebody has subscribed to, until ctx ends. Each process that listens to
-// a channel is woken by all others that send on it: workers, of which there are many, do not subscribe to events, so
-// that what each of them does is not told to each of them.
+// listen hears what is sent on the channels that somebody has subscribed to, until ctx ends. What is sent on a channel is
+// sent to each process that listens to it: workers, of which there are many, do not subscribe to events, so that what
+// each of them does is not told to each of them.
 func (h *hub) listen(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -299,6 +299,9 @@ func (h *hub) listen(ctx context.Context) {
 	}
 }
 
+// farewell is how long a connection may take to be closed.
+const farewell = time.Second
+
 // listenOnce listens until the connection ends, or until another channel is to be listened to: then it reports so, and
 // whatever is missed until the next connection is made up for by its message to look.
 func (h *hub) listenOnce(ctx context.Context) (another bool, err error) {
@@ -315,7 +318,11 @@ func (h *hub) listenOnce(ctx context.Context) (another bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("connect: %w", err)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer cancel()
+		_ = conn.Close(ctx)
+	}()
 	if _, err := conn.Exec(ctx, "LISTEN "+strings.Join(channels, "; LISTEN ")); err != nil {
 		return false, fmt.Errorf("listen: %w", err)
 	}

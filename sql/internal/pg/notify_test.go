@@ -63,6 +63,10 @@ func TestWorkWakesListenersHereAndElsewhere(t *testing.T) {
 	sqltest.Must(t, here.SaveProblem(t.Context(), judge.Problem{Slug: "aplusb", Version: "sha256:00"}, "test"))
 	work, far := listening(t, here, jobs.ChannelOutbox), listening(t, there, jobs.ChannelOutbox)
 	events, farEvents := listening(t, here, sql.ChannelEvents), listening(t, there, sql.ChannelEvents)
+	both := "LISTEN " + sql.ChannelEvents + "; LISTEN " + jobs.ChannelOutbox
+	for sqltest.One[int64](t, here, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' AND query = '"+both+"'") < 2 {
+		time.Sleep(5 * time.Millisecond) // each connects anew for the second channel, and is told to look for what it missed
+	}
 	id := sqltest.Submit(t, here, sqltest.Sub("alice"))
 	waitFor(t, work, "")
 	waitFor(t, far, "")
@@ -197,7 +201,7 @@ func TestDirectDeliveryWaitsForWork(t *testing.T) {
 	}
 }
 
-// Whatever is sent on a channel wakes each process that listens to it: workers would hear of each other's every event.
+// Whatever is sent on a channel is sent to each process that listens to it: workers would hear of each other's every event.
 func TestAProcessListensOnlyToWhatItHasSubscribedTo(t *testing.T) {
 	t.Parallel()
 	s := sqltest.DB(t)
@@ -206,6 +210,7 @@ func TestAProcessListensOnlyToWhatItHasSubscribedTo(t *testing.T) {
 	if got, want := sqltest.One[string](t, s, channelsOf), "LISTEN "+jobs.ChannelOutbox; got != want {
 		t.Errorf("listens with %q, want %q", got, want)
 	}
+	waitFor(t, work, "") // that it listens now
 	events := listening(t, s, sql.ChannelEvents)
 	want := "LISTEN " + sql.ChannelEvents + "; LISTEN " + jobs.ChannelOutbox
 	for end := time.Now().Add(30 * time.Second); sqltest.One[string](t, s, channelsOf) != want; time.Sleep(5 * time.Millisecond) {
