@@ -15,7 +15,7 @@ var completions = map[string]string{
 	"zsh": `zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell 'PS1=; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D; source "$SCRIPT"; zstyle ":completion:*" list-separator :; LISTMAX=1000; COLUMNS=500'
-zpty -w shell 'told() { print -r -- "LINE:[$BUFFER]"; exit }; zle -N told; bindkey "^X" told; print READY''NOW'
+zpty -w shell 'told() { print -r -- "LINE:[$BUFFER]"; exit }; zle -N told; bindkey "^X" told; print READY"NOW"'
 while zpty -r shell line; do [[ $line == *READYNOW* ]] && break; done
 zpty -w -n shell "$LINE"$'\t\t'; zpty -w -n shell $'\x18'
 while zpty -r shell line; do print -r -- "$line"; [[ $line == *LINE:* ]] && break; done; exit 0`,
