@@ -138,7 +138,8 @@ verify: verify-plugins verify-help verify-platforms verify-size deadcode ## Chec
 
 .PHONY: verify-size
 verify-size: $(ADAPTERS) $(EDITOR) $(MATH) ## Check how large the program is and how soon it starts, and show what its size consists of
-	DEEPOJ_SIZE=check go test -count=1 -v -run '^(TestTheStrippedProgramIsSmall|TestVersionStartsAsQuicklyAsAProgramThatDoesNothing)$$' ./host/cmd/deepoj
+	go vet -tags size ./host/cmd/deepoj
+	go test -tags size -count=1 -v -run '^(TestTheStrippedProgramIsSmall|TestVersionStartsAsQuicklyAsAProgramThatDoesNothing)$$' ./host/cmd/deepoj
 
 .PHONY: verify-platforms
 verify-platforms: ## Check that every package compiles for other processors and systems

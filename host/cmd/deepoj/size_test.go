@@ -1,3 +1,8 @@
+//go:build size
+
+// These tests are for `make verify-size`: they say something only of a machine with little else to do, with all that is
+// embedded at hand.
+
 package main
 
 import (
@@ -23,14 +28,6 @@ const maxSize = 62_000_000
 // maxStart bounds the CPU time of `deepoj version`, as a multiple of that of an empty Go program.
 const maxStart = 3.0
 
-// asked skips a test that only says something of a machine with little else to do, with all that is embedded at hand.
-func asked(t *testing.T) {
-	t.Helper()
-	if os.Getenv("DEEPOJ_SIZE") == "" {
-		t.Skip("make verify-size asks for it")
-	}
-}
-
 // compile builds a package for Linux on amd64, as it is installed but for more flags, and returns the program.
 func compile(t *testing.T, pkg string, flags ...string) string {
 	t.Helper()
@@ -44,7 +41,6 @@ func compile(t *testing.T, pkg string, flags ...string) string {
 }
 
 func TestTheStrippedProgramIsSmall(t *testing.T) {
-	asked(t)
 	if _, err := plugins.Languages(); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +121,6 @@ func table(sizes map[string]int64, rows int) string {
 }
 
 func TestVersionStartsAsQuicklyAsAProgramThatDoesNothing(t *testing.T) {
-	asked(t)
 	nothing := filepath.Join(t.TempDir(), "nothing.go")
 	if err := os.WriteFile(nothing, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
 		t.Fatal(err)
