@@ -44,6 +44,20 @@ func (s *Site) Events(ctx context.Context, jobID, after int64, limit int) ([]jud
 	return s.For(true).Events(ctx, jobID, after, limit)
 }
 
+// Stamps returns a stamp for each of the jobs that exist. One that differs from an earlier one says that the job has
+// had events since.
+func (s *Site) Stamps(ctx context.Context, jobIDs []int64) (map[int64]string, error) {
+	rows, err := s.q.JobStamps(ctx, s.main, jobIDs)
+	if err != nil {
+		return nil, fmt.Errorf("stamps of jobs: %w", err)
+	}
+	stamps := make(map[int64]string, len(rows))
+	for _, r := range rows {
+		stamps[r.JobID] = r.Stamp
+	}
+	return stamps, nil
+}
+
 // Place is [Reader.Place] for staff.
 func (s *Site) Place(ctx context.Context, jobID int64) (judge.Place, error) {
 	return s.For(true).Place(ctx, jobID)

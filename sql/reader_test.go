@@ -105,3 +105,49 @@ func TestTheNumbersOfJudgingsHaveNoGapWhereASetWasCancelled(t *testing.T) {
 		}
 	}
 }
+
+// Streams of other processes look at stamps to hear of events.
+func TestEveryEventOfAJobGivesItAnotherStamp(t *testing.T) {
+	t.Parallel()
+	s := sqltest.Audited(t)
+	id := sqltest.Submit(t, s, sqltest.Sub("alice"))
+	stamp := func() string {
+		t.Helper()
+		all, err := s.Stamps(t.Context(), []int64{id, 1 << 40})
+		sqltest.Must(t, err)
+		if len(all) != 1 {
+			t.Fatalf("stamps of a job and of none: %v", all)
+		}
+		return all[id]
+	}
+	last, events := stamp(), len(sqltest.Kinds(t, s, id))
+	moved := func(what string) {
+		t.Helper()
+		now, n := stamp(), len(sqltest.Kinds(t, s, id))
+		if n == events {
+			t.Fatalf("%s has no event", what)
+		}
+		if now == last {
+			t.Errorf("%s left the stamp at %q", what, now)
+		}
+		last, events = now, n
+	}
+	sqltest.Pick(t, s, 1)
+	moved("a delivery")
+	first := sqltest.Claim(t, s, id, "w1", 1)
+	moved("a claim")
+	for range 2 {
+		sqltest.Must(t, s.Progress(t.Context(), first.Attempt, []judge.Progress{{Kind: judge.EventTest, Test: &judge.TestResult{Verdict: judge.AC}, Total: 3}}))
+		moved("a test")
+	}
+	_, err := s.Fail(t.Context(), first.Attempt, "given back", false)
+	sqltest.Must(t, err)
+	moved("a job that is given back")
+	second := sqltest.Claim(t, s, id, "w1", 2)
+	moved("another claim")
+	sqltest.Finalize(t, s, second.Attempt, judge.AC)
+	moved("a result")
+	_, err = s.Rejudge(t.Context(), []int64{id}, judge.LaneNormal, "staff")
+	sqltest.Must(t, err)
+	moved("a rejudging")
+}

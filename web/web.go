@@ -177,6 +177,10 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		return nil
 	})
+	g.Go(func() error {
+		s.job.FollowJobs(ctx)
+		return nil
+	})
 	g.Go(func() error { return s.judge0.SendCallbacks(ctx) })
 	g.Go(func() error { return s.people.SendWebhooks(ctx) })
 	g.Go(func() error {

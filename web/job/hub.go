@@ -20,9 +20,11 @@ var (
 	errTooManyOfYours = errors.New("too many open streams of this client")
 )
 
-// hub wakes the streams of a job when the database says that it has new events. A stream reads the events itself, so
-// that a missed or doubled wake-up does no harm and no stream waits for another.
+// hub wakes the streams of a job that has new events: at once when they came of this process, and otherwise when a look
+// at the jobs that are watched shows it. A stream reads the events itself, so that a missed or doubled wake-up does no
+// harm and no stream waits for another.
 type hub struct {
+	stamps    func(ctx context.Context, jobIDs []int64) (map[int64]string, error) // another stamp means other events
 	events    func(ctx context.Context, v site.Viewer, jobID, after int64) ([]judge.Event, error) // what somebody may see
 	count     *site.Counters
 	limit     int
@@ -35,6 +37,7 @@ type hub struct {
 	open    int
 	clients map[string]int
 	watched map[int64]map[*watch]struct{}
+	begun   chan struct{} // holds a value when somebody began to watch
 }
 
 // watch is one stream's interest in one job.
@@ -49,7 +52,7 @@ func newHub(count *site.Counters, limit, perClient int) *hub {
 	return &hub{
 		count: count, limit: limit, perClient: perClient,
 		reading: make(chan struct{}, readers), done: make(chan struct{}),
-		clients: map[string]int{}, watched: map[int64]map[*watch]struct{}{},
+		clients: map[string]int{}, watched: map[int64]map[*watch]struct{}{}, begun: make(chan struct{}, 1),
 	}
 }
 
@@ -73,6 +76,10 @@ func (h *hub) watch(jobID int64, client string) (*watch, error) {
 	}
 	h.watched[jobID][w] = struct{}{}
 	h.count.Streams.Inc()
+	select {
+	case h.begun <- struct{}{}:
+	default:
+	}
 	return w, nil
 }
 
@@ -97,7 +104,7 @@ func (w *watch) leave() {
 	h.count.Streams.Dec()
 }
 
-// wake is what the database's notifications call: payload is a job id, or empty when anything may have happened.
+// wake has the streams of a job look for events: payload is its id, or empty when anything may have happened.
 func (h *hub) wake(payload string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -142,9 +149,11 @@ func (w *watch) read(ctx context.Context, v site.Viewer, after int64) ([]judge.E
 	return w.hub.events(ctx, v, w.jobID, after)
 }
 
-// WakeStreams has the streams of a job look for events, or all where none is named. It
-// is called with what the database notifies.
+// WakeStreams has the streams of a job look for events, or all where none is named.
 func (s *Room) WakeStreams(payload string) { s.hub.wake(payload) }
+
+// FollowJobs wakes the streams of jobs that have events from other processes, until ctx ends.
+func (s *Room) FollowJobs(ctx context.Context) { s.hub.follow(ctx) }
 
 // EndStreams ends every stream, as the server stops.
 func (s *Room) EndStreams() { s.hub.close() }

@@ -13,6 +13,6 @@ type Room struct {
 // New makes the room.
 func New(shared *site.Site) *Room {
 	r := &Room{Site: shared, hub: newHub(shared.Count, shared.Config.MaxStreams, shared.Config.MaxStreamsPerClient)}
-	r.hub.events = r.seenEvents
+	r.hub.events, r.hub.stamps = r.seenEvents, shared.Store.Stamps
 	return r
 }

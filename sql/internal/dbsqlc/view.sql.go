@@ -79,3 +79,34 @@ func (q *Queries) AuditLogList(ctx context.Context, db DBTX, arg AuditLogListPar
 	}
 	return items, nil
 }
+
+const jobStamps = `-- name: JobStamps :many
+SELECT j.job_id, concat_ws('.', j.status, j.generation, j.attempt_id, (SELECT max(e.id) FROM single_events e WHERE e.job_id = j.job_id))::text AS stamp
+FROM jobs j WHERE j.job_id = ANY ($1::bigint[])
+`
+
+type JobStampsRow struct {
+	JobID int64
+	Stamp string
+}
+
+// A job has another stamp when it has another event: those of batches move the row of the job as well.
+func (q *Queries) JobStamps(ctx context.Context, db DBTX, jobIds []int64) ([]JobStampsRow, error) {
+	rows, err := db.Query(ctx, jobStamps, jobIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobStampsRow
+	for rows.Next() {
+		var i JobStampsRow
+		if err := rows.Scan(&i.JobID, &i.Stamp); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

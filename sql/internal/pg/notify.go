@@ -19,17 +19,24 @@ import (
 // yourself": the listener has just connected and may have missed something.
 const (
 	ChannelOutbox  = "deepoj_outbox"  // work is waiting
-	ChannelEvents  = "deepoj_events"  // the payload is the id of a job that has new events
 	ChannelPlugins = "deepoj_plugins" // the name of a plugin, the payload, means another version
 	ChannelStops   = "deepoj_stops"   // jobs were taken from whoever runs them
 )
 
-var channels = []string{ChannelOutbox, ChannelEvents, ChannelPlugins, ChannelStops}
+// ChannelEvents is heard in this process alone; the payload is the id of a job that has new events. PostgreSQL hands
+// each notification to every connection that listens, on whatever channel, so that with events, of which a job has
+// several, all workers would be woken for what each of them does. Whoever watches jobs of other processes asks.
+const ChannelEvents = "deepoj_events"
+
+var (
+	channels = []string{ChannelOutbox, ChannelPlugins, ChannelStops}
+	heard    = append([]string{ChannelEvents}, channels...)
+)
 
 // Listen calls fn for what is sent on channel, by this process or another, until ctx ends; then it returns nil. Equal
 // payloads that wait are handed over once. It reconnects by itself, and calls fn("") after every (re)connect.
 func (d *DB) Listen(ctx context.Context, channel string, fn func(payload string)) error {
-	if !slices.Contains(channels, channel) {
+	if !slices.Contains(heard, channel) {
 		return fmt.Errorf("listen on %q: there is no such channel", channel)
 	}
 	sub := d.hub.subscribe(channel)
@@ -81,18 +88,20 @@ func (d *DB) Notify(ctx context.Context, channel, payload string) error {
 
 // Wake tells listeners after a commit that there is something to do: in this process at once, in others with the next
 // NOTIFY of the debounced notifier. A NOTIFY inside the transaction of a submit would make commits wait for each other.
-func (d *DB) Wake(channel, payload string) { d.wake(message{channel, payload}) }
+func (d *DB) Wake(channel, payload string) {
+	m := message{channel, payload}
+	d.hub.local(m)
+	d.hub.remote(m)
+}
 
-// WakeEvents tells listeners that jobs have new events.
+// WakeEvents tells the listeners of this process that jobs have new events.
 func (d *DB) WakeEvents(ids ...int64) {
 	ms := make([]message, len(ids))
 	for i, id := range ids {
 		ms[i] = message{ChannelEvents, strconv.FormatInt(id, 10)}
 	}
-	d.wake(ms...)
+	d.hub.local(ms...)
 }
-
-func (d *DB) wake(ms ...message) { d.hub.local(ms...); d.hub.remote(ms...) }
 
 type message struct{ channel, payload string }
 
@@ -126,7 +135,8 @@ func (sub *subscriber) take() []string {
 // through one LISTEN connection, which exists once somebody has subscribed.
 type hub struct {
 	db    *DB
-	mine  sync.Map // backend pids of this connection: their messages were brought directly
+	mine  sync.Map      // backend pids of this connection: their messages were brought directly
+	every time.Duration // the shortest time between two NOTIFY on a channel
 	out   map[string]*outgoing
 	heard map[string]bool // channels that somebody has subscribed to
 	more  chan struct{}   // holds a value when there is another one
@@ -137,31 +147,30 @@ type hub struct {
 
 // outgoing is what waits for the next NOTIFY on a channel.
 type outgoing struct {
-	every  time.Duration
 	signal chan struct{}
 	mu     sync.Mutex
 	waits  map[string]struct{}
 }
 
-// eventsEvery is the shortest time between two NOTIFY of events: people watch them, and there are several per job.
-const eventsEvery = 20 * time.Millisecond
-
 func newHub(d *DB, every time.Duration) *hub {
-	out := func(every time.Duration) *outgoing {
-		return &outgoing{every: every, signal: make(chan struct{}, 1), waits: map[string]struct{}{}}
+	h := &hub{
+		db: d, every: every, subs: map[*subscriber]struct{}{}, heard: map[string]bool{}, more: make(chan struct{}, 1),
+		out: map[string]*outgoing{},
 	}
-	return &hub{
-		db: d, subs: map[*subscriber]struct{}{}, heard: map[string]bool{}, more: make(chan struct{}, 1),
-		out: map[string]*outgoing{ChannelOutbox: out(every), ChannelEvents: out(max(every, eventsEvery)), ChannelPlugins: out(every), ChannelStops: out(every)},
+	for _, channel := range channels {
+		h.out[channel] = &outgoing{signal: make(chan struct{}, 1), waits: map[string]struct{}{}}
 	}
+	return h
 }
 
 func (h *hub) subscribe(channel string) *subscriber {
 	sub := &subscriber{channel: channel, signal: make(chan struct{}, 1), waiting: map[string]struct{}{}}
 	h.mu.Lock()
 	h.subs[sub] = struct{}{}
-	known := h.heard[channel]
-	h.heard[channel] = true
+	known := h.heard[channel] || channel == ChannelEvents
+	if !known {
+		h.heard[channel] = true
+	}
 	h.mu.Unlock()
 	sub.put("") // what came before counts as missed
 	if !known {
@@ -201,23 +210,21 @@ func (h *hub) local(ms ...message) {
 	}
 }
 
-// remote queues messages for the next NOTIFY.
-func (h *hub) remote(ms ...message) {
-	for _, m := range ms {
-		o := h.out[m.channel]
-		o.mu.Lock()
-		o.waits[m.payload] = struct{}{}
-		o.mu.Unlock()
-		select {
-		case o.signal <- struct{}{}:
-		default:
-		}
+// remote queues a message for the next NOTIFY.
+func (h *hub) remote(m message) {
+	o := h.out[m.channel]
+	o.mu.Lock()
+	o.waits[m.payload] = struct{}{}
+	o.mu.Unlock()
+	select {
+	case o.signal <- struct{}{}:
+	default:
 	}
 }
 
 // notify sends what waits on a channel, the first message at once and later ones in batches, until ctx ends.
 func (h *hub) notify(ctx context.Context, channel string) {
-	for o := h.out[channel]; ; wait(ctx, o.every) {
+	for o := h.out[channel]; ; wait(ctx, h.every) {
 		select {
 		case <-ctx.Done():
 			return
@@ -229,7 +236,7 @@ func (h *hub) notify(ctx context.Context, channel string) {
 		o.mu.Unlock()
 		// A notification is a transaction, and would wait for the disk, though nothing of it is kept there.
 		_, err := h.db.Main.Exec(ctx, "SELECT pg_notify($1, p), set_config('synchronous_commit', 'off', true) FROM unnest($2::text[]) AS p",
-			channel, pack(channel, payloads))
+			channel, payloads)
 		if err != nil && ctx.Err() == nil {
 			// Whoever waits polls as well, so a lost notification only costs time.
 			h.db.Log.WarnContext(ctx, "notification lost", slog.String("channel", channel), slog.Int("messages", len(payloads)), slog.Any("err", err))
@@ -237,44 +244,7 @@ func (h *hub) notify(ctx context.Context, channel string) {
 	}
 }
 
-// pack puts the ids of jobs into as few notifications as PostgreSQL takes them
-// in: it hands each one to every process, and a job has several events.
-func pack(channel string, payloads []string) (packed []string) {
-	if channel != ChannelEvents {
-		return payloads
-	}
-	const most = 7999 // bytes (NOTIFY in the manual of PostgreSQL)
-	var line []byte
-	for i, p := range payloads {
-		switch {
-		case i == 0:
-		case len(line)+1+len(p) > most:
-			packed, line = append(packed, string(line)), line[:0]
-		default:
-			line = append(line, ',')
-		}
-		line = append(line, p...)
-	}
-	if len(payloads) > 0 {
-		packed = append(packed, string(line))
-	}
-	return packed
-}
-
-// unpack returns what pack was given.
-func unpack(channel, packed string) (ms []message) {
-	if channel != ChannelEvents {
-		return []message{{channel, packed}}
-	}
-	for p := range strings.SplitSeq(packed, ",") {
-		ms = append(ms, message{channel, p})
-	}
-	return ms
-}
-
-// listen hears what is sent on the channels that somebody has subscribed to, until ctx ends. What is sent on a channel is
-// sent to each process that listens to it: workers, of which there are many, do not subscribe to events, so that what
-// each of them does is not told to each of them.
+// listen hears what is sent on the channels that somebody has subscribed to, until ctx ends.
 func (h *hub) listen(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -351,7 +321,7 @@ func (h *hub) listenOnce(ctx context.Context) (another bool, err error) {
 			return false, fmt.Errorf("wait for notification: %w", err)
 		}
 		if _, own := h.mine.Load(n.PID); !own {
-			h.local(unpack(n.Channel, n.Payload)...)
+			h.local(message{n.Channel, n.Payload})
 		}
 	}
 }

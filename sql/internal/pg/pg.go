@@ -69,11 +69,13 @@ type DB struct {
 // queueSettings hold the planner to index scans: a generic plan that was cached
 // while a table was empty must still be right when it holds a million rows.
 var queueSettings = map[string]string{
-	"enable_seqscan":   "off",
-	"enable_hashjoin":  "off",
-	"enable_mergejoin": "off",
-	"jit":              "off",
-	"plan_cache_mode":  "force_generic_plan",
+	"enable_seqscan":    "off",
+	"enable_bitmapscan": "off", // it would read all that are ready, and sort them, to choose a few
+	"enable_sort":       "off",
+	"enable_hashjoin":   "off",
+	"enable_mergejoin":  "off",
+	"jit":               "off",
+	"plan_cache_mode":   "force_generic_plan",
 }
 
 // Open connects to the database. The statements are those of queries/*.sql in files.
