@@ -35,7 +35,7 @@ guest   POST   /spaces/:space/problems /spaces/:space/problems/:slug /spaces/:sp
 guest   POST   /spaces/:space/members /spaces/:space/members/:name/remove /spaces/:space/settings /spaces/:space/delete
 guest   GET    /problems/:slug/statistics /api/v1/problems/:slug/statistics
 setter  GET    /packages/:slug/try /packages/:slug/edit /packages/:slug/compare
-setter  GET    /packages/:slug/drafts/:id /packages/:slug/drafts/:id/live /packages/:slug/drafts/:id/events
+setter  GET    /packages/:slug/drafts/:id /packages/:slug/drafts/:id/live /packages/:slug/drafts/:id/events /packages/:slug/drafts/:id/sources/:n
 setter  POST   /packages/template /packages/:slug/try /packages/:slug/edit /packages/:slug/clone /packages/:slug/labels /packages/:slug/drafts/:id/cancel
 setter  GET    /api/v1/problems/:slug/labels /api/v1/problems/:slug/diff /api/v1/problems/:slug/drafts /api/v1/problems/:slug/drafts/:id
 setter  GET    /api/v1/problems/:slug/drafts/:id/events /api/v1/problems/:slug/versions/:version/problem
@@ -49,10 +49,10 @@ setter  GET    /packages/:slug/versions/:version /packages/:slug/versions/:versi
 setter  GET    /packages/:slug/versions/:version/documents/:name /packages/:slug/versions/:version/files/*
 setter  POST   /packages/:slug/render /api/v1/renderings
 setter  GET    /api/v1/problems/:slug/versions/:version/statement
-guest   GET    / /problems/:slug /problems/:slug/files/* /languages /queue /account
+guest   GET    / /problems /problems/:slug /problems/:slug/files/* /languages /queue /account
 guest   POST   /problems/:slug /problems/:slug/runs /runs/:id/cancel /submissions/:id/cancel
 guest   GET    /runs/:id /runs/:id/live /runs/:id/events
-guest   GET    /submissions /submissions/:id /submissions/:id/live /submissions/:id/events
+guest   GET    /submissions /submissions/:id /submissions/:id/live /submissions/:id/events /submissions/:id/sources/:n
 staff   POST   /submissions/:id/rejudge
 staff   POST   /dlq/replay /languages/:id/withdraw /languages/:id/offer
 staff   POST   /queue/move /queues/:name/pause /queues/:name/resume
@@ -325,7 +325,7 @@ func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
 				continue
 			}
 			tried++
-			hers := before + part[:strings.Index(part, ":")] + id + after
+			hers := before + part[:strings.Index(part, ":")] + id + strings.Replace(after, "/:n", "/1", 1)
 			for _, name := range []string{"bob", "sue", ""} {
 				headers := []string{asJSON, "Accept: application/json"}
 				if name != "" {

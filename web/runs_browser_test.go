@@ -25,7 +25,7 @@ func TestAPersonTriesAProgramInPlace(t *testing.T) {
 		see("#run-result .headline", "Waiting"),
 	)
 	s.finish(1, ran(judge.WA, judge.RunOutput{Stdout: []byte("nine")}))
-	steps(s, see("#run-result .headline", "Wrong answer"), see("#run-result pre", "nine"), see("#run-announce", "Wrong answer"))
+	steps(s, see("#run-result .headline", "Samples: wrong answer; not submitted"), see("#run-result pre", "nine"), see("#run-announce", "wrong answer"))
 
 	// A refusal is said in place, and the next run takes the place of the first.
 	steps(s,
@@ -36,7 +36,7 @@ func TestAPersonTriesAProgramInPlace(t *testing.T) {
 		see("#run-result .headline", "Waiting"),
 	)
 	s.finish(2, ran(judge.AC, judge.RunOutput{Stdout: []byte("ten")}))
-	steps(s, see("#run-result .headline", "Done"), see("#run-result pre", "ten"), see("h1", "A plus B"))
+	steps(s, see("#run-result .headline", "Ran; not submitted"), see("#run-result pre", "ten"), see("h1", "A plus B"))
 	if said := console.take(); len(said) > 0 && !strings.Contains(strings.Join(said, ""), "422") {
 		t.Errorf("the console complains: %s", strings.Join(said, "; "))
 	}

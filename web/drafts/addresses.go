@@ -6,6 +6,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/web/job"
 	"deepoj/web/site"
+	"deepoj/web/solve"
 )
 
 // Addresses are the addresses of draft submissions.
@@ -14,6 +15,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /packages/:slug/try", For: site.Setter, By: s.tryPage},
 		{Route: "POST /packages/:slug/try", For: site.Setter, By: s.tryForm},
 		{Route: "GET /packages/:slug/drafts/:id", For: site.Setter, By: job.ShowJob(s.job, "submission", s.view)},
+		{Route: "GET /packages/:slug/drafts/:id/sources/:n", For: site.Setter, By: solve.SendSource(s.find)},
 		{Route: "GET /packages/:slug/drafts/:id/live", For: site.Setter, By: job.ShowLive(s.job, "submission", s.view)},
 		{Route: "GET /packages/:slug/drafts/:id/events", For: site.Setter, By: job.Follow(s.job, s.find)},
 		{Route: "POST /packages/:slug/drafts/:id/cancel", For: site.Setter, By: job.CancelForm(s.job, s.toCancel)},

@@ -8,7 +8,7 @@ import { keymap, placeholder } from "@codemirror/view";
 import { indentWithTab } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
-import { tags as t } from "@lezer/highlight";
+import { classHighlighter, highlightCode, tags as t } from "@lezer/highlight";
 import { cpp } from "@codemirror/lang-cpp";
 import { go } from "@codemirror/lang-go";
 import { java } from "@codemirror/lang-java";
@@ -114,6 +114,17 @@ export function mount(textarea, options) {
     setText: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
     setDiagnostics: (list) => view.dispatch(setDiagnostics(view.state, list.map((d) => place(view.state.doc, d)))),
   };
+}
+
+// coloured returns the lines of a source, each as pieces of text with the classes of
+// their colours: "" = none.
+export function coloured(text, mode) {
+  const lines = [[]];
+  const language = modes[mode]?.();
+  const parser = language?.language?.parser ?? language?.parser;
+  if (!parser) return text.split("\n").map((line) => [[line, ""]]);
+  highlightCode(text, parser.parse(text), classHighlighter, (piece, classes) => lines.at(-1).push([piece, classes]), () => lines.push([]));
+  return lines;
 }
 
 function modeOf(name) {

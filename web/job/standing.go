@@ -119,6 +119,7 @@ type StandingView struct {
 
 	Verdict  judge.Verdict // whose colour and shape it has; "" while there is none
 	Coded    bool          // the verdict is told by its code, too
+	Trial    bool          // it counts for nothing, so it must not look like what does
 	Headline string
 	Detail   string
 	Message  string // why it came to nothing, or of the checker or the judge
@@ -160,6 +161,14 @@ func (view *StandingView) Announce() string {
 		return strings.TrimSpace(view.Headline + " " + string(view.Verdict))
 	}
 	return view.Headline
+}
+
+// Titled is the title of the page, which begins with where the job stands: it is read in the tab of a browser.
+func (view *StandingView) Titled(name string) string {
+	if view.Coded && view.Verdict != "" {
+		return string(view.Verdict) + " · " + name
+	}
+	return view.Headline + " · " + name
 }
 
 // Live returns what changes of a page while it is looked at.

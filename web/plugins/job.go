@@ -26,7 +26,7 @@ type jobView struct {
 	Acts     *actsView
 }
 
-func (view *jobView) PageTitle() string { return view.Title }
+func (view *jobView) PageTitle() string { return view.Titled(view.Title) }
 
 // actsView is what can be done with a version of a plugin.
 type actsView struct {

@@ -89,7 +89,7 @@ type jobView struct {
 	Report  report
 }
 
-func (view *jobView) PageTitle() string { return view.Title }
+func (view *jobView) PageTitle() string { return view.Titled(view.Title) }
 
 func (s *Room) jobPage(c *fiber.Ctx) (job.Page, error) {
 	j, err := s.job.JobFor(c, judge.KindImport, judge.KindVerify, judge.KindRender)

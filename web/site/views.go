@@ -168,8 +168,11 @@ func (s *Site) Render(c *fiber.Ctx, status int, page, part string, data any) err
 	return c.Send(out.Bytes())
 }
 
-// Listing is a text with a title and a copy button.
-type Listing struct{ Title, ID, Text string }
+// Listing is a text with a title and a copy button. Marked is the same text with what is to be seen in it; "" = nothing is.
+type Listing struct {
+	Title, ID, Text string
+	Marked          template.HTML
+}
 
 // Cells are the cells of a row of a long list. Each value is work to a template, and such a list has hundreds, so its
 // rows are put together here. What comes from people is escaped.

@@ -16,6 +16,7 @@ var program = fiber.Map{"problem": "", "?space": "", "language": "", "?source": 
 func (s *Room) Addresses() []site.Address {
 	return []site.Address{
 		{Route: "GET /", For: site.Guest, By: s.problemsPage},
+		{Route: "GET /problems", For: site.Guest, By: s.problemsPage},
 		{Route: "GET /problems/:slug", For: site.Guest, By: s.problemPage},
 		{Route: "GET /problems/:slug/files/*", For: site.Guest, By: s.problemFile},
 		{Route: "GET /problems/:slug/statistics", For: site.Guest, By: s.statisticsPage},
@@ -34,6 +35,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /runs/:id/cancel", For: site.Guest, By: job.CancelForm(s.job, s.job.RunFor)},
 		{Route: "GET /submissions", For: site.Guest, By: s.submissionsPage},
 		{Route: "GET /submissions/:id", For: site.Guest, By: job.ShowJob(s.job, "submission", s.submissionView)},
+		{Route: "GET /submissions/:id/sources/:n", For: site.Guest, By: SendSource(s.job.SubmissionFor)},
 		{Route: "GET /submissions/:id/live", For: site.Guest, By: job.ShowLive(s.job, "submission", s.submissionView)},
 		{Route: "GET /submissions/:id/events", For: site.Guest, By: job.Follow(s.job, s.job.SubmissionFor)},
 		{Route: "POST /submissions/:id/cancel", For: site.Guest, By: job.CancelForm(s.job, s.job.SubmissionFor)},

@@ -3,6 +3,8 @@ package solve
 import (
 	"encoding/json"
 	"fmt"
+	"html/template"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,9 +37,12 @@ type ProblemView struct {
 	Marks     string         // diagnostics of the submission that is edited, as JSON
 	Limit     int64          // bytes of source
 	LimitText string
-	Fault     *site.Fault // why the form comes back
-	Trying    bool        // it came back from a run that does not count
-	Stdin     string      // input of that run
+	Fault     *site.Fault     // why the form comes back
+	Trying    bool            // it came back from a run that does not count
+	Stdin     string          // input of that run
+	Own       []template.HTML // the viewer's newest submissions, here
+	AllOwn    string          // address of all of them
+	Follow    bool            // one of them is not judged yet
 }
 
 // Draft is what the page of a problem shows of a version that is looked at before contestants see it.
@@ -112,7 +117,33 @@ func (s *Room) problemView(c *fiber.Ctx) (*ProblemView, error) {
 	if space != nil {
 		base = site.ProblemURL(space.Slug, problem.Slug)
 	}
-	return s.ViewProblem(c, problem, space, base, site.ProblemURL("", problem.Slug)+"/files")
+	view, err := s.ViewProblem(c, problem, space, base, site.ProblemURL("", problem.Slug)+"/files")
+	if err != nil {
+		return nil, err
+	}
+	return view, s.addOwn(c, view, space)
+}
+
+// ownShown is how many of the viewer's submissions the page of a problem lists.
+const ownShown = 10
+
+// addOwn adds the viewer's newest submissions to the problem, in a space those to it.
+func (s *Room) addOwn(c *fiber.Ctx, view *ProblemView, space *judge.Space) error {
+	v := site.ViewerOf(c)
+	f := sql.Filter{Author: v.Name, Problem: view.Problem.Slug, Limit: ownShown}
+	view.AllOwn = "/submissions?" + url.Values{"problem": {view.Problem.Slug}, "author": {v.Name}}.Encode()
+	if space != nil {
+		f.Space, view.AllOwn = space.ID, site.SpaceURL(space.Slug)+view.AllOwn
+	}
+	rows, err := s.Store.For(v.Staff()).Submissions(c.UserContext(), f)
+	if err != nil {
+		return fmt.Errorf("list own submissions: %w", err)
+	}
+	for i := range rows {
+		view.Own = append(view.Own, ownCells(&rows[i]))
+		view.Follow = view.Follow || !rows[i].Status.Terminal()
+	}
+	return nil
 }
 
 // ViewProblem is the page of a problem, in a space if there is one. Pictures, documents and

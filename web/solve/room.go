@@ -3,6 +3,7 @@
 //
 //	addresses.go    what the room answers to
 //	batch.go        many submissions at once
+//	difference.go   where an output differs from a right answer
 //	pictures.go     pictures of figures
 //	problems.go     the page of a problem, with its form
 //	room.go         what the room holds

@@ -3,6 +3,7 @@ package solve
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,11 +24,14 @@ type runView struct {
 	Tests        []runTestView
 }
 
-func (view *runView) PageTitle() string { return "Run " + strconv.FormatInt(view.Run.JobID, 10) }
+func (view *runView) PageTitle() string {
+	return view.Titled("Run " + strconv.FormatInt(view.Run.JobID, 10))
+}
 
 // runTestView is what a program did on a test.
 type runTestView struct {
 	Title, Message string
+	Differ         string        // where the output differs first from a right answer
 	Verdict        judge.Verdict // "" where any output is right
 	Usage          judge.Usage
 	Ended          string // how the program ended, unless well
@@ -77,6 +81,7 @@ func (s *Room) runView(c *fiber.Ctx) (*runView, error) {
 		view.Title = run.Asked.Problem
 		if p, err := s.Store.Problem(ctx, run.Asked.Problem); err == nil {
 			view.Title = p.Title
+			view.compareSamples(p.Samples)
 		}
 	}
 	return view, nil
@@ -85,26 +90,60 @@ func (s *Room) runView(c *fiber.Ctx) (*runView, error) {
 // ShowRun puts together what a page shows of a run. Place may be nil.
 func ShowRun(run *judge.Run, events []judge.Event, place *judge.Place, v site.Viewer) *runView {
 	view := &runView{StandingView: job.ShowStanding(run, events, place, v), Run: run}
-	view.Coded = true
+	view.Trial = true
 	switch r := job.PublicResult(run.Result, v, run.Told); {
 	case run.Status == judge.Running:
 		view.Headline = "Running"
 	case run.Status == judge.Finished && r != nil:
 		view.Compile = r.Compile
-		view.Verdict, view.Headline = r.Verdict, r.Verdict.Name()
 		compared := run.Asked.Samples
 		for _, t := range run.Asked.Tests {
 			compared = compared || t.Expected != nil
 		}
-		if r.Verdict == judge.AC && !compared {
-			view.Headline = "Done"
-		}
+		view.Verdict, view.Headline = r.Verdict, runHeadline(r.Verdict, run.Asked.Samples, compared)
 		if r.Verdict != judge.CE {
 			view.Message = r.Message
 		}
 		view.Tests = showRunTests(run, r.Tests, compared)
 	}
 	return view
+}
+
+// runHeadline says what came of a run, so that nobody takes it for a submission.
+func runHeadline(v judge.Verdict, samples, compared bool) string {
+	switch {
+	case samples && v == judge.AC:
+		return "Samples pass; not submitted"
+	case samples:
+		return "Samples: " + strings.ToLower(v.Name()) + "; not submitted"
+	case v == judge.AC && !compared:
+		return "Ran; not submitted"
+	}
+	return v.Name() + "; not submitted"
+}
+
+// compareSamples adds the right answers of samples that the program did not pass.
+func (view *runView) compareSamples(samples []judge.Sample) {
+	if !view.Run.Asked.Samples {
+		return
+	}
+	for i := range view.Tests {
+		for _, s := range samples {
+			if s.Name == view.Tests[i].Title || s.Name == strings.TrimPrefix(view.Tests[i].Title, "sample/") {
+				view.Tests[i].compare(s.Output, i)
+			}
+		}
+	}
+}
+
+// compare adds the right answer, and marks where the output differs from it, if it was judged to be wrong.
+func (t *runTestView) compare(answer string, n int) {
+	if len(t.Listings) == 0 || t.Verdict != judge.WA && t.Verdict != judge.PE {
+		return
+	}
+	want := site.Listing{Title: "A right answer", ID: fmt.Sprintf("run-want-%d", n+1), Text: answer}
+	t.Differ = differ(&want, &t.Listings[0])
+	t.Listings = slices.Insert(t.Listings, 0, want)
 }
 
 func showRunTests(run *judge.Run, tests []judge.TestResult, compared bool) []runTestView {
@@ -132,6 +171,9 @@ func showRunTests(run *judge.Run, tests []judge.TestResult, compared bool) []run
 			if len(o.Stderr) > 0 {
 				one.Listings = append(one.Listings, site.Listing{Title: "Standard error", ID: "run-err-" + n, Text: shownOutput(o.Stderr, o.StderrCut)})
 			}
+		}
+		if i < len(run.Asked.Tests) && run.Asked.Tests[i].Expected != nil {
+			one.compare(shownOutput(*run.Asked.Tests[i].Expected, false), i)
 		}
 		out = append(out, one)
 	}

@@ -23,6 +23,7 @@ type SubmissionView struct {
 	Desk         string // address of the problem that it is for
 	Again        string // of that, with the program in its form
 	LanguageName string
+	Editor       string // mode in which the source is coloured
 
 	Score, MaxScore *float64
 	Usage           *usageView
@@ -38,9 +39,9 @@ type SubmissionView struct {
 // PageTitle is the title of the page.
 func (view *SubmissionView) PageTitle() string {
 	if view.Sub.Kind == judge.KindDraft {
-		return fmt.Sprintf("Draft submission %d", view.Sub.JobID)
+		return view.Titled(fmt.Sprintf("Draft submission %d", view.Sub.JobID))
 	}
-	return fmt.Sprintf("Submission %d", view.Sub.JobID)
+	return view.Titled(fmt.Sprintf("Submission %d", view.Sub.JobID))
 }
 
 func (s *Room) submissionView(c *fiber.Ctx) (*SubmissionView, error) {
@@ -70,6 +71,7 @@ func ShowSubmission(sub *judge.Submission, problem *judge.Problem, events []judg
 		StandingView: job.ShowStanding(sub, events, place, v), Sub: sub, Desk: site.ProblemURL(sub.Space, sub.Problem), LanguageName: languageName(offers, sub.Language),
 	}
 	view.Again = view.Desk + "?from=" + strconv.FormatInt(sub.JobID, 10)
+	view.Editor = editorOf(offers, sub.Language)
 	view.Coded = true
 	if problem == nil {
 		problem = &judge.Problem{}
@@ -189,6 +191,16 @@ func partlyText(score, highest *float64) string {
 		what = "No points"
 	}
 	return what + ", " + site.PointsText(score) + " of " + site.PointsText(highest)
+}
+
+// editorOf is how a language is coloured; "" = not at all.
+func editorOf(offers []site.Offer, id string) string {
+	for _, o := range offers {
+		if o.ID == id {
+			return o.Editor
+		}
+	}
+	return ""
 }
 
 func languageName(offers []site.Offer, id string) string {

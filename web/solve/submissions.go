@@ -195,14 +195,7 @@ func (s *Room) AnswerSubmissions(c *fiber.Ctx, f sql.Filter) error {
 func submissionCells(sub *judge.Submission, staff bool) template.HTML {
 	var c site.Cells
 	c.Cell("num", site.Link(site.SubmissionURL(sub.JobID), strconv.FormatInt(sub.JobID, 10)))
-	var verdict template.HTML
-	if r := sub.Result; r != nil {
-		verdict = site.Badge(r.Verdict) + scoreText(r)
-	}
-	if sub.Result == nil || !sub.Status.Terminal() {
-		verdict += ` <span class="state">` + site.Escape(strings.ToLower(sub.Shown())) + "</span>"
-	}
-	c.Cell("", verdict)
+	c.Cell("", verdictText(sub))
 	c.Cell("", site.Link(site.ProblemURL(sub.Space, sub.Problem), sub.Title))
 	c.Text("wide", sub.Language)
 	if staff {
@@ -218,6 +211,27 @@ func submissionCells(sub *judge.Submission, staff bool) template.HTML {
 	return c.Row()
 }
 
+// ownCells is a submission in the list of those that the viewer has handed in to a problem.
+func ownCells(sub *judge.Submission) template.HTML {
+	var c site.Cells
+	c.Cell("num", site.Link(site.SubmissionURL(sub.JobID), strconv.FormatInt(sub.JobID, 10)))
+	c.Cell("", verdictText(sub))
+	c.Text("wide", sub.Language)
+	c.Cell("", site.Moment(sub.Created))
+	return c.Row()
+}
+
+// verdictText is the verdict of a submission with its score, and where it stands if it is not done.
+func verdictText(sub *judge.Submission) (verdict template.HTML) {
+	if r := sub.Result; r != nil {
+		verdict = site.Badge(r.Verdict) + scoreText(r)
+	}
+	if sub.Result == nil || !sub.Status.Terminal() {
+		verdict += ` <span class="state">` + site.Escape(strings.ToLower(sub.Shown())) + "</span>"
+	}
+	return verdict
+}
+
 // scoreText is the score of a result, of how much, if it has one.
 func scoreText(r *judge.Result) template.HTML {
 	if r.Score == nil && r.MaxScore == nil {
@@ -228,4 +242,21 @@ func scoreText(r *judge.Result) template.HTML {
 		text += `<span class="muted">/` + site.Escape(site.PointsText(r.MaxScore)) + "</span>"
 	}
 	return ` <span class="num">` + text + "</span>"
+}
+
+// SendSource answers with a file of the submission that the address names, as text to be saved: a browser runs nothing of it.
+func SendSource(find func(*fiber.Ctx) (*judge.Submission, error)) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		sub, err := find(c)
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(c.Params("n"))
+		if err != nil || n < 1 || n > len(sub.Sources) {
+			return site.Refuse(fiber.StatusNotFound, "not_found", "The submission has no file of this number.", "Its files are numbered from 1 on.")
+		}
+		c.Attachment(sub.Sources[n-1].Name)
+		c.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
+		return c.SendString(sub.Sources[n-1].Text)
+	}
 }

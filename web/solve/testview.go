@@ -76,6 +76,7 @@ type failureView struct {
 	Title            string
 	Verdict          judge.Verdict
 	Message          string
+	Differ           string // where the first difference is
 	Input, Want, Got site.Listing
 }
 
@@ -192,6 +193,7 @@ func showFailure(t judge.TestResult, p *judge.Problem, n int) failureView {
 	for i, s := range p.Samples {
 		if s.Name == t.Name || s.Name == strings.TrimPrefix(t.Name, "sample/") || t.Name == "" && i == t.Index-1 {
 			f.Input.Text, f.Want.Text = s.Input, s.Output
+			f.Differ = differ(&f.Want, &f.Got)
 		}
 	}
 	return f
@@ -200,6 +202,8 @@ func showFailure(t judge.TestResult, p *judge.Problem, n int) failureView {
 // sourceView is a source with line numbers and the compiler's marks.
 type sourceView struct {
 	Name   string
+	N      int    // of the files, from 1 on
+	ID     string // of its lines on the page
 	Lines  []lineView
 	marked bool
 }
@@ -215,7 +219,7 @@ type lineView struct {
 func showSources(sources []judge.Source, compile *judge.Compile) []sourceView {
 	var out []sourceView
 	for i, source := range sources {
-		view := sourceView{Name: source.Name}
+		view := sourceView{Name: source.Name, N: i + 1, ID: fmt.Sprintf("code-%d", i+1)}
 		for n, text := range strings.Split(strings.TrimSuffix(source.Text, "\n"), "\n") {
 			line := lineView{N: n + 1, ID: fmt.Sprintf("L%d", n+1), Text: strings.TrimSuffix(text, "\r")}
 			if i > 0 {

@@ -53,12 +53,18 @@ async function copy(text) {
   if (!ok) throw new Error("the browser refused");
 }
 
+// textOf is what a button copies: a listing, or the lines of a source without the compiler's marks.
+function textOf({ copy: listing, copyLines: source }) {
+  if (listing) return document.getElementById(listing).textContent;
+  return [...document.getElementById(source).querySelectorAll(".lt > code")].map((line) => line.textContent + "\n").join("");
+}
+
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("button[data-copy]");
+  const button = event.target.closest("button[data-copy], button[data-copy-lines]");
   if (!button) return;
   const label = button.querySelector("span");
   try {
-    await copy(document.getElementById(button.dataset.copy).textContent);
+    await copy(textOf(button.dataset));
     label.textContent = "Copied";
   } catch {
     label.textContent = "Not copied";
@@ -68,7 +74,7 @@ document.addEventListener("click", async (event) => {
 
 // enhance makes a part of the page that came from the server pleasant.
 export function enhance(part) {
-  for (const button of part.querySelectorAll("button[data-copy]")) button.hidden = false;
+  for (const button of part.querySelectorAll("button[data-copy], button[data-copy-lines]")) button.hidden = false;
   for (const time of part.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
     time.title = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });

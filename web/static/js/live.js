@@ -3,6 +3,7 @@
 // that is shown is rendered by the server.
 
 import { enhance } from "./app.js";
+import { colour } from "./code.js";
 
 const live = document.getElementById("live");
 const announce = document.getElementById("announce");
@@ -50,6 +51,8 @@ function show(html) {
   }
   if (focused) document.getElementById(focused)?.focus();
   enhance(live);
+  colour(live);
+  document.title = card().dataset.title;
   if (card().dataset.announce !== before) announce.textContent = card().dataset.announce;
 }
 
@@ -96,4 +99,5 @@ function poll() {
   }, 3000);
 }
 
+colour(live);
 if (!done() && !document.hidden) follow();

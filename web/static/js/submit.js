@@ -144,11 +144,12 @@ firstName.addEventListener("input", changed);
 addEventListener("pagehide", () => { if (saving) saveDraft(); });
 
 function discard() {
+  const draft = stored(draftKey);
   setText("");
   more.replaceChildren();
   showNames();
   store(draftKey, null);
-  say("");
+  say("Your draft is discarded.", button("Bring it back", () => { store(draftKey, draft); restoreDraft(); }));
 }
 
 function restoreDraft() {
@@ -160,7 +161,7 @@ function restoreDraft() {
     return;
   }
   if (!draft || !draft.source && !draft.more?.length) return;
-  area.value = draft.source;
+  setText(draft.source);
   firstName.value = draft.name || "";
   for (const file of draft.more || []) addFile(file.name, file.text);
   choose(draft.language);
