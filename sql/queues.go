@@ -10,6 +10,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
 	"deepoj/sql/internal/pg"
+	"deepoj/sql/jobs"
 )
 
 // SaveQueue makes or changes a queue. Jobs that exist keep their max_tries and their place.
@@ -27,6 +28,28 @@ func (s *Site) SaveQueue(ctx context.Context, q judge.Queue) error {
 	}
 	s.db.Wake(pg.ChannelOutbox, "")
 	return nil
+}
+
+// SetQueue makes or changes a queue for somebody, which the audit log tells. A queue that is paused stays so.
+func (s *Site) SetQueue(ctx context.Context, q judge.Queue, by string) error {
+	if err := q.Validate(); err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	_, _, err := pg.Row(ctx, s.db, s.main, "QueueSet", pg.Args{
+		"name": q.Name, "ordering": pg.OrDefault(q.Ordering, judge.FIFO), "by": by,
+		"max_wait": pg.Interval(q.MaxWait, 15*time.Minute), "spacing": pg.Interval(q.Spacing, time.Second), "redeliver": pg.Interval(q.Redeliver, 30*time.Second),
+		"max_tries": positive(q.MaxTries, 5), "group_limit": int32(q.GroupLimit), "max_backlog": int32(q.MaxBacklog),
+	}, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("set queue %s: %w", q.Name, err)
+	}
+	s.db.Wake(pg.ChannelOutbox, "")
+	return nil
+}
+
+// Invariants counts violations of the protocol, on one snapshot: see [jobs.Queue.Audit].
+func (s *Site) Invariants(ctx context.Context) (jobs.Audit, error) {
+	return jobs.CountViolations(ctx, s.db)
 }
 
 // PauseQueue stops a queue from giving work, or lets it; [ErrNotFound] if there is none. What is running goes on.

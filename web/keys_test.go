@@ -225,3 +225,45 @@ func TestAUserHasABoundedNumberOfKeys(t *testing.T) {
 	s.must(ann.DeleteKey(t.Context(), 1))
 	s.key(ann, judge.ScopeRead)
 }
+
+func TestAKeyCanEndItself(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	ann := s.someone("ann", judge.RoleContestant)
+	for _, scope := range []judge.Scope{judge.ScopeRead, judge.ScopeSubmit} {
+		key := s.as(s.keyOf("ann", scope))
+		other := s.as(s.keyOf("ann", scope))
+		s.must(key.DeleteAccountKey(ctx))
+		_, err := key.GetAccount(ctx)
+		problemOf(t, err, http.StatusUnauthorized, "session_unknown")
+		if _, err := other.GetAccount(ctx); err != nil {
+			t.Errorf("another key of scope %s: %v", scope, err)
+		}
+	}
+	problemOf(t, ann.DeleteAccountKey(ctx), http.StatusConflict, "no_key")
+	if _, err := ann.GetAccount(ctx); err != nil {
+		t.Errorf("the session, after that: %v", err)
+	}
+}
+
+func TestAnAdministratorMakesKeysOfOthers(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	root := s.admin()
+	s.someone("robot", judge.RoleSetter)
+	made, err := root.PostUserKeys(ctx, "robot", client.NewKey{Label: "nightly", Scope: "setter"})
+	s.must(err)
+	if a, err := s.as(made.Secret).GetAccount(ctx); err != nil || a.Name != "robot" || a.Scope != judge.ScopeSetter {
+		t.Errorf("the key is of %+v, %v", a, err)
+	}
+	_, err = root.PostUserKeys(ctx, "robot", client.NewKey{Label: "more", Scope: "staff"})
+	problemOf(t, err, http.StatusUnprocessableEntity, "not_allowed")
+	_, err = root.PostUserKeys(ctx, "nobody", client.NewKey{Label: "x", Scope: "read"})
+	problemOf(t, err, http.StatusNotFound, "not_found")
+	_, err = s.someone("prof", judge.RoleStaff).PostUserKeys(ctx, "robot", client.NewKey{Label: "x", Scope: "read"})
+	problemOf(t, err, http.StatusForbidden, "forbidden")
+	entries, _, err := root.AuditLog(ctx, client.AuditFilter{Actor: "root", Action: "key_create"})
+	if s.must(err); len(entries) != 1 {
+		t.Errorf("the audit log says %+v", entries)
+	}
+}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -302,5 +303,58 @@ func TestStaffSayWhenASubmissionIsJudged(t *testing.T) {
 		if f := document(t, s.staff(token, http.MethodPost, "/api/v1/submissions", body, nil)); f.Status != http.StatusUnprocessableEntity || f.Field != field {
 			t.Errorf("%s = %s: %+v", field, value, f)
 		}
+	}
+}
+
+func TestAnAdministratorSaysHowQueuesBehave(t *testing.T) {
+	s := newStage(t)
+	ctx := t.Context()
+	root, staff := s.admin(), s.someone("prof", judge.RoleStaff)
+	_, err := staff.PostQueue(ctx, "course", client.PostQueueRequest{})
+	problemOf(t, err, http.StatusForbidden, "forbidden")
+	q, err := root.PostQueue(ctx, "course", client.PostQueueRequest{Ordering: judge.LIFO, SpacingSeconds: 60, MaxBacklog: 9})
+	s.must(err)
+	if q.Ordering != judge.LIFO || q.SpacingSeconds != 60 || q.MaxBacklog != 9 || q.MaxTries != 5 {
+		t.Errorf("the new queue: %+v", q)
+	}
+	_, err = staff.PostQueuePause(ctx, "course")
+	s.must(err)
+	if q, err = root.PostQueue(ctx, "course", client.PostQueueRequest{MaxTries: 2}); err != nil || !q.Paused || q.MaxTries != 2 || q.Ordering != judge.FIFO {
+		t.Errorf("a paused queue that is set anew: %+v, %v", q, err)
+	}
+	for field, wrong := range map[string]client.PostQueueRequest{
+		"ordering": {Ordering: "random"}, "max_wait_seconds": {MaxWaitSeconds: -1}, "redeliver_seconds": {RedeliverSeconds: 1e12}, "max_tries": {MaxTries: -1}, "group_limit": {GroupLimit: 1 << 40},
+	} {
+		_, err := root.PostQueue(ctx, "course", wrong)
+		if refused, ok := errors.AsType[*client.Problem](err); !ok || refused.Status != http.StatusUnprocessableEntity || refused.Field != field {
+			t.Errorf("a wrong %s: %v", field, err)
+		}
+	}
+	entries, _, err := root.AuditLog(ctx, client.AuditFilter{Subject: "queue:course", Action: "queue_set"})
+	if s.must(err); len(entries) != 2 || entries[0].Actor != "root" || !strings.Contains(string(entries[0].Detail), `"max_tries":2`) {
+		t.Errorf("the audit log says %+v", entries)
+	}
+}
+
+func TestStaffAskWhetherAnythingIsLost(t *testing.T) {
+	s := newStage(t)
+	s.submit("aplusb", "cpp", "int main() {}")
+	staff := s.someone("prof", judge.RoleStaff)
+	broken := func() (sum int64) {
+		a, err := staff.GetInvariants(t.Context())
+		if s.must(err); len(a.Invariants) < 9 {
+			t.Errorf("only %d invariants are told", len(a.Invariants))
+		}
+		for _, i := range a.Invariants {
+			sum += i.Count
+		}
+		return sum
+	}
+	if n := broken(); n != 0 {
+		t.Errorf("%d violations where nothing is wrong", n)
+	}
+	s.store.Exec(t, "DELETE FROM outbox_events")
+	if n := broken(); n == 0 {
+		t.Error("a job that lost its place in the queue is no violation")
 	}
 }

@@ -48,8 +48,11 @@ func (a Audit) Rows() []AuditRow {
 
 // Audit proves conservation in one query, hence on one snapshot. It reads every
 // job, so it takes seconds on millions of them.
-func (q *Queue) Audit(ctx context.Context) (Audit, error) {
-	a, _, err := pg.Row(ctx, q.db, q.db.Main, "Audit", pg.Args{}, pgx.RowToStructByPos[Audit])
+func (q *Queue) Audit(ctx context.Context) (Audit, error) { return CountViolations(ctx, q.db) }
+
+// CountViolations is [Queue.Audit] for whoever has no queue.
+func CountViolations(ctx context.Context, db *pg.DB) (Audit, error) {
+	a, _, err := pg.Row(ctx, db, db.Main, "Audit", pg.Args{}, pgx.RowToStructByPos[Audit])
 	return a, err
 }
 

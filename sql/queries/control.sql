@@ -303,6 +303,18 @@ LEFT JOIN job_payloads s ON s.job_id = o.job_id AND s.problem IS NOT NULL
 WHERE o.job_id = ANY (@job_ids::bigint[])
 ORDER BY array_position(@job_ids, o.job_id);
 
+-- name: QueueSet
+WITH log AS (
+  INSERT INTO audit_log (actor, action, subject, detail)
+  VALUES (@by::text, 'queue_set', 'queue:' || @name::text, jsonb_build_object(
+    'ordering', @ordering::text, 'max_wait', @max_wait::interval, 'spacing', @spacing::interval, 'redeliver', @redeliver::interval,
+    'max_tries', @max_tries::integer, 'group_limit', @group_limit::integer, 'max_backlog', @max_backlog::integer)))
+INSERT INTO queues (name, ordering, max_wait, spacing, redeliver, max_tries, group_limit, max_backlog)
+VALUES (@name, @ordering, @max_wait, @spacing, @redeliver, @max_tries, @group_limit, @max_backlog)
+ON CONFLICT (name) DO UPDATE SET ordering = excluded.ordering, max_wait = excluded.max_wait, spacing = excluded.spacing,
+  redeliver = excluded.redeliver, max_tries = excluded.max_tries, group_limit = excluded.group_limit, max_backlog = excluded.max_backlog
+RETURNING name;
+
 -- name: QueuePause
 WITH old AS MATERIALIZED (SELECT name, paused FROM queues WHERE name = @name::text FOR UPDATE),
 log AS (

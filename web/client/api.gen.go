@@ -252,6 +252,11 @@ type GetDlqIDAnswer struct {
 	DeadLetter DeadLetter `json:"dead_letter"`
 }
 
+// GetInvariantsAnswer is a schema of the description.
+type GetInvariantsAnswer struct {
+	Invariants []Invariant `json:"invariants"`
+}
+
 // GetLanguagesAnswer is a schema of the description.
 type GetLanguagesAnswer struct {
 	Languages []OfferedLanguage `json:"languages"`
@@ -377,6 +382,12 @@ type GetWorkersAnswer struct {
 type HiddenProblem struct {
 	Hidden  bool   `json:"hidden"`
 	Problem string `json:"problem"`
+}
+
+// Invariant is a schema of the description.
+type Invariant struct {
+	Count int64  `json:"count"`
+	Name  string `json:"name"`
 }
 
 // Job is a schema of the description.
@@ -689,6 +700,17 @@ type PostProblemVersionSubmissionsRequest struct {
 	Language string         `json:"language"`
 	Source   string         `json:"source,omitempty"`
 	Sources  []judge.Source `json:"sources,omitempty"`
+}
+
+// PostQueueRequest is a schema of the description.
+type PostQueueRequest struct {
+	GroupLimit       int     `json:"group_limit,omitempty"`
+	MaxBacklog       int     `json:"max_backlog,omitempty"`
+	MaxTries         int     `json:"max_tries,omitempty"`
+	MaxWaitSeconds   float64 `json:"max_wait_seconds,omitempty"`
+	Ordering         string  `json:"ordering,omitempty"`
+	RedeliverSeconds float64 `json:"redeliver_seconds,omitempty"`
+	SpacingSeconds   float64 `json:"spacing_seconds,omitempty"`
 }
 
 // PostRejudgingsRequest is a schema of the description.
@@ -1507,6 +1529,12 @@ func (c *Client) PostAccountConfirm(ctx context.Context, body PostAccountConfirm
 	return c.call(ctx, http.MethodPost, path, body, nil, options...)
 }
 
+// DeleteAccountKey calls DELETE /api/v1/account/key: Revoke the key that asks. For whoever has an account.
+func (c *Client) DeleteAccountKey(ctx context.Context, options ...CallOption) error {
+	path := pathOf("/api/v1/account/key")
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
 // PostAccountPassword calls POST /api/v1/account/password: Change one's own password. For whoever has logged in: a key cannot.
 func (c *Client) PostAccountPassword(ctx context.Context, body PostAccountPasswordRequest, options ...CallOption) error {
 	path := pathOf("/api/v1/account/password")
@@ -1552,6 +1580,13 @@ func (c *Client) PostDlqIDDiscard(ctx context.Context, id int64, body PostDlqIDD
 func (c *Client) PostDlqIDReplay(ctx context.Context, id int64, options ...CallOption) (out RejudgedJob, err error) {
 	path := pathOf("/api/v1/dlq/%s/replay", id)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
+}
+
+// GetInvariants calls GET /api/v1/invariants: How often each invariant of the queue is broken, counted now over every job: all zeros if nothing is lost or doubled. For staff and administrators.
+func (c *Client) GetInvariants(ctx context.Context, options ...CallOption) (out GetInvariantsAnswer, err error) {
+	path := pathOf("/api/v1/invariants")
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
@@ -1858,6 +1893,13 @@ func (c *Client) GetQueue(ctx context.Context, params GetQueueParams, options ..
 func (c *Client) GetQueues(ctx context.Context, options ...CallOption) (out GetQueuesAnswer, err error) {
 	path := pathOf("/api/v1/queues")
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostQueue calls POST /api/v1/queues/{name}: Make a queue, or say anew how it behaves; what is left out is as at the beginning, but for the pause, which stays. For administrators.
+func (c *Client) PostQueue(ctx context.Context, name string, body PostQueueRequest, options ...CallOption) (out Queue, err error) {
+	path := pathOf("/api/v1/queues/%s", name)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
@@ -2169,6 +2211,13 @@ func (c *Client) PostUserEnable(ctx context.Context, name string, options ...Cal
 func (c *Client) GetUserKeys(ctx context.Context, name string, params GetUserKeysParams, options ...CallOption) (out KeyPage, err error) {
 	path := pathOf("/api/v1/users/%s/keys", name) + queryOf("before", params.Before, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostUserKeys calls POST /api/v1/users/{name}/keys: Make a key of a user, such as a program that has an account. For administrators who have just proved who they are: a key cannot.
+func (c *Client) PostUserKeys(ctx context.Context, name string, body NewKey, options ...CallOption) (out MadeKey, err error) {
+	path := pathOf("/api/v1/users/%s/keys", name)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 

@@ -47,6 +47,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /api/v1/account", For: site.User, Does: "Who asks", Out: accountJSON{}, By: s.apiAccount},
 		{Route: "POST /api/v1/account/password", For: site.Login, Does: "Change one's own password", In: fiber.Map{"current": "", "new": ""}, Status: 204, By: s.apiChangePassword},
 		{Route: "POST /api/v1/account/confirm", For: site.Login, Does: "Prove again who one is, for the acts of the next ten minutes that ask for it", In: fiber.Map{"password": ""}, Status: 204, By: s.apiConfirm},
+		{Route: "DELETE " + site.OwnKeyPath, For: site.User, Does: "Revoke the key that asks", Status: 204, By: s.apiRevokeOwnKey},
 		{Route: "GET /api/v1/keys", For: site.Login, Does: "One's own keys, newest first", Query: "before limit", Out: fiber.Map{"keys": []keyJSON{}, "next": site.Cursor}, By: s.apiKeys},
 		{Route: "POST /api/v1/keys", For: site.Login, Confirm: makesKey, Does: "Make a key", In: fiber.Map{"label": "", "scope": "", "?expires_at": (*time.Time)(nil)}, Status: 201, Out: newKeyJSON{}, By: s.apiCreateKey},
 		{Route: "DELETE /api/v1/keys/:id", For: site.Login, Does: "Revoke one's own key", Status: 204, By: s.apiRevokeKey},
@@ -68,6 +69,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /api/v1/users/:name/enable", For: site.Admin, Confirm: enables, Does: "Take logins again", Out: userJSON{}, By: s.apiDisable(false)},
 		{Route: "POST /api/v1/users/:name/password", For: site.Admin, Confirm: resets, Does: "Give a one-time password and end all sessions", Out: oneTime, By: s.apiResetPassword},
 		{Route: "GET /api/v1/users/:name/keys", For: site.Admin, Does: "The keys of a user, newest first", Query: "before limit", Out: fiber.Map{"keys": []keyJSON{}, "next": site.Cursor}, By: s.apiUserKeys},
+		{Route: "POST /api/v1/users/:name/keys", For: site.Admin, Confirm: makesKey, Does: "Make a key of a user, such as a program that has an account", In: fiber.Map{"label": "", "scope": "", "?expires_at": (*time.Time)(nil)}, Status: 201, Out: newKeyJSON{}, By: s.apiCreateUserKey},
 		{Route: "DELETE /api/v1/users/:name/keys/:id", For: site.Admin, Confirm: revokes, Does: "Revoke a key of a user", Status: 204, By: s.apiRevokeUserKey},
 	}
 }

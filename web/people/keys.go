@@ -71,11 +71,26 @@ func (s *Room) listKeys(c *fiber.Ctx, user string) error {
 // apiCreateKey handles POST /api/v1/keys with {"label", "scope", "expires_at"}: it
 // answers with the secret, which nobody can read again.
 func (s *Room) apiCreateKey(c *fiber.Ctx) error {
+	v := site.ViewerOf(c)
+	return s.makeKey(c, v.Name, v.Role)
+}
+
+// apiCreateUserKey handles POST /api/v1/users/:name/keys, which is the same for another user.
+func (s *Room) apiCreateUserKey(c *fiber.Ctx) error {
+	u, err := s.userOf(c)
+	if err != nil {
+		return err
+	}
+	return s.makeKey(c, u.Name, u.Role)
+}
+
+// makeKey makes the key that a request describes of somebody with a role.
+func (s *Room) makeKey(c *fiber.Ctx, user string, role judge.Role) error {
 	f, err := site.ReadFields(c, "label", "scope", "expires_at")
 	if err != nil {
 		return err
 	}
-	k := judge.Key{Label: f.Text("label"), Scope: judge.Scope(f.Text("scope"))}
+	k := judge.Key{User: user, Label: f.Text("label"), Scope: judge.Scope(f.Text("scope"))}
 	if f.Has("expires_at") {
 		at, err := time.Parse(time.RFC3339, f.Text("expires_at"))
 		if err != nil {
@@ -86,32 +101,43 @@ func (s *Room) apiCreateKey(c *fiber.Ctx) error {
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	k, secret, err := s.createKey(c, k)
+	k, secret, err := s.createKey(c, k, role)
 	if err != nil {
 		return err
 	}
 	return c.Status(fiber.StatusCreated).JSON(newKeyJSON{publicKey(k), secret})
 }
 
-// createKey makes a key of whoever is logged in, and its secret.
-func (s *Room) createKey(c *fiber.Ctx, k judge.Key) (judge.Key, string, error) {
-	v := site.ViewerOf(c)
-	k.User, k.Label = v.Name, strings.TrimSpace(k.Label)
+// createKey makes a key of somebody with a role, and its secret.
+func (s *Room) createKey(c *fiber.Ctx, k judge.Key, role judge.Role) (judge.Key, string, error) {
+	k.Label = strings.TrimSpace(k.Label)
 	var wrong site.WrongFields
-	wrong.Add(people.CheckKey(k, v.Role, time.Now()))
+	wrong.Add(people.CheckKey(k, role, time.Now()))
 	if err := wrong.Err(); err != nil {
 		return k, "", err
 	}
-	kept, err := s.Store.Keys(c.UserContext(), v.Name, 0, site.MaxPage)
+	kept, err := s.Store.Keys(c.UserContext(), k.User, 0, site.MaxPage)
 	if err != nil {
 		return k, "", err
 	}
 	if working := len(slices.DeleteFunc(kept, func(k judge.Key) bool { return !k.Works(time.Now()) })); working >= people.MaxKeys {
-		return k, "", site.WrongField("label", "too_many", "You have %d keys that work; revoke those that nobody needs.", working)
+		return k, "", site.WrongField("label", "too_many", "The account has %d keys that work; revoke those that nobody needs.", working)
 	}
 	secret, hash := people.NewSecret()
-	k, err = s.Store.CreateKey(c.UserContext(), k, hash, v.Name)
+	k, err = s.Store.CreateKey(c.UserContext(), k, hash, site.ViewerOf(c).Name)
 	return k, secret, err
+}
+
+// apiRevokeOwnKey handles DELETE /api/v1/account/key: whoever has a key may end it.
+func (s *Room) apiRevokeOwnKey(c *fiber.Ctx) error {
+	v := site.ViewerOf(c)
+	if v.Key == 0 {
+		return site.Refuse(fiber.StatusConflict, "no_key", "No key asks, but a session.", "End that with DELETE /api/v1/sessions; DELETE /api/v1/keys/:id revokes one of its owner's keys.")
+	}
+	if err := s.Store.RevokeKey(c.UserContext(), v.Key, v.Name, v.Name); err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
 }
 
 // apiRevokeKey handles DELETE /api/v1/keys/:id.
@@ -186,7 +212,8 @@ func (s *Room) keysOf(ctx context.Context, user string, role judge.Role) (view k
 
 // createKeyForm handles POST /account/keys. The secret is on the page that answers and nowhere else.
 func (s *Room) createKeyForm(c *fiber.Ctx) error {
-	k := judge.Key{Label: c.FormValue("label"), Scope: judge.Scope(c.FormValue("scope"))}
+	v := site.ViewerOf(c)
+	k := judge.Key{User: v.Name, Label: c.FormValue("label"), Scope: judge.Scope(c.FormValue("scope"))}
 	days, err := strconv.Atoi(c.FormValue("days"))
 	if err != nil || !slices.Contains(keyDays, days) {
 		return site.WrongField("days", site.ReasonInvalid, "The life of a key is one of those that the form offers.")
@@ -194,7 +221,7 @@ func (s *Room) createKeyForm(c *fiber.Ctx) error {
 	if days > 0 {
 		k.Expires = new(time.Now().Add(time.Duration(days) * 24 * time.Hour))
 	}
-	made, secret, err := s.createKey(c, k)
+	made, secret, err := s.createKey(c, k, v.Role)
 	if err != nil {
 		f := s.Explain(c.UserContext(), err)
 		if f.Field == "" {

@@ -125,9 +125,12 @@ func (v Viewer) AsStaff() Viewer {
 	return v
 }
 
+// OwnKeyPath is where a key ends itself.
+const OwnKeyPath = "/api/v1/account/key"
+
 // WithinScope refuses what a key that only reads may not do.
 func WithinScope(c *fiber.Ctx, v Viewer) error {
-	if !v.readOnly() || Safe(c.Method()) || c.Path() == Judge0Path+"/authenticate" || c.Path() == Judge0Path+"/authorize" {
+	if !v.readOnly() || Safe(c.Method()) || c.Path() == Judge0Path+"/authenticate" || c.Path() == Judge0Path+"/authorize" || c.Path() == OwnKeyPath {
 		return nil
 	}
 	return Refuse(fiber.StatusForbidden, "scope", "The key has the scope read, so it changes nothing.", "Use a key with the scope submit or more.")

@@ -12,10 +12,11 @@ import (
 // discards is what is asked for where it has to be confirmed.
 const discards = "discard a dead letter"
 
-// What is answered to a move of a job that waits, and what a rejudge set is made of.
+// What is answered to a move of a job that waits, what a rejudge set is made of, and what is said of a queue.
 var (
-	movedTo   = fiber.Map{"job_id": int64(0), "?rank_at": time.Time{}, "?undone": "", "?place": job.PlaceJSON{}}
-	rejudging = fiber.Map{"reason": "", "?problem": "", "?language": "", "?author": "", "?verdict": "", "?job_ids": []int64{}}
+	movedTo       = fiber.Map{"job_id": int64(0), "?rank_at": time.Time{}, "?undone": "", "?place": job.PlaceJSON{}}
+	rejudging     = fiber.Map{"reason": "", "?problem": "", "?language": "", "?author": "", "?verdict": "", "?job_ids": []int64{}}
+	queueSettings = fiber.Map{"?ordering": "", "?max_wait_seconds": 0.0, "?spacing_seconds": 0.0, "?redeliver_seconds": 0.0, "?max_tries": 0, "?group_limit": 0, "?max_backlog": 0}
 )
 
 // Addresses are the addresses of the queue and of whoever looks after it.
@@ -59,6 +60,8 @@ func (s *Room) Addresses() []site.Address {
 			"?judged_last_minute": int64(0), "?group": "", "?waiting": []waitingJSON{},
 		}, By: s.apiQueue},
 		{Route: "GET /api/v1/queues", For: site.Staff, Does: "Queues and how they behave", Out: fiber.Map{"queues": []queueJSON{}}, By: s.apiQueues},
+		{Route: "POST /api/v1/queues/:name", For: site.Admin, Does: "Make a queue, or say anew how it behaves; what is left out is as at the beginning, but for the pause, which stays", In: queueSettings, Out: queueJSON{}, By: s.apiSetQueue},
+		{Route: "GET /api/v1/invariants", For: site.Staff, Does: "How often each invariant of the queue is broken, counted now over every job: all zeros if nothing is lost or doubled", Out: fiber.Map{"invariants": []invariantJSON{}}, By: s.apiInvariants},
 		{Route: "POST /api/v1/queues/:name/pause", For: site.Staff, Does: "Give no work", Out: fiber.Map{"name": "", "paused": false}, By: s.apiPause(true)},
 		{Route: "POST /api/v1/queues/:name/resume", For: site.Staff, Does: "Give work again", Out: fiber.Map{"name": "", "paused": false}, By: s.apiPause(false)},
 		{Route: "GET /api/v1/dlq", For: site.Staff, Does: "Dead letters, newest first", Query: "all before limit", Out: fiber.Map{"dead_letters": []deadLetterJSON{}}, By: s.apiDeadLetters},

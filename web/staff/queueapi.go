@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/sql"
 	"deepoj/web/job"
 	"deepoj/web/site"
 )
@@ -76,9 +77,82 @@ func (s *Room) apiQueues(c *fiber.Ctx) error {
 	}
 	out := make([]queueJSON, len(found))
 	for i, q := range found {
-		out[i] = queueJSON{
-			q.Name, q.Paused, q.Ordering, q.MaxWait.Seconds(), q.Spacing.Seconds(), q.Redeliver.Seconds(), q.MaxTries, q.GroupLimit, q.MaxBacklog,
-		}
+		out[i] = publicQueue(q)
 	}
 	return c.JSON(fiber.Map{"queues": out})
+}
+
+func publicQueue(q judge.Queue) queueJSON {
+	return queueJSON{q.Name, q.Paused, q.Ordering, q.MaxWait.Seconds(), q.Spacing.Seconds(), q.Redeliver.Seconds(), q.MaxTries, q.GroupLimit, q.MaxBacklog}
+}
+
+// maxSpan bounds the times of a queue, in seconds: 30 days.
+const maxSpan = 30 * 24 * 3600
+
+// maxCount bounds the numbers of a queue.
+const maxCount = 1_000_000
+
+// apiSetQueue handles POST /api/v1/queues/:name.
+func (s *Room) apiSetQueue(c *fiber.Ctx) error {
+	f, err := site.ReadFields(c, "ordering", "max_wait_seconds", "spacing_seconds", "redeliver_seconds", "max_tries", "group_limit", "max_backlog")
+	if err != nil {
+		return err
+	}
+	q := judge.Queue{Name: c.Params("name")}
+	if !site.PlainWord(q.Name) {
+		f.Wrong.Add(site.WrongField("name", site.ReasonInvalid, "The name of a queue has 1 to 128 printable characters."))
+	}
+	f.Value("ordering", "fifo or lifo", &q.Ordering)
+	if q.Ordering != "" && q.Ordering != judge.FIFO && q.Ordering != judge.LIFO {
+		f.Wrong.Add(site.WrongField("ordering", site.ReasonUnknown, "The order is fifo or lifo, not %q.", site.Shorten(q.Ordering)))
+	}
+	for name, to := range map[string]*time.Duration{"max_wait_seconds": &q.MaxWait, "spacing_seconds": &q.Spacing, "redeliver_seconds": &q.Redeliver} {
+		var seconds float64
+		f.Value(name, "a number of seconds", &seconds)
+		if seconds < 0 || seconds > maxSpan {
+			f.Wrong.Add(site.WrongField(name, site.ReasonInvalid, "The time has to be from 0 to %d seconds.", maxSpan))
+		}
+		*to = time.Duration(seconds * float64(time.Second))
+	}
+	for name, to := range map[string]*int{"max_tries": &q.MaxTries, "group_limit": &q.GroupLimit, "max_backlog": &q.MaxBacklog} {
+		f.Value(name, "a whole number", to)
+		if *to < 0 || *to > maxCount {
+			f.Wrong.Add(site.WrongField(name, site.ReasonInvalid, "The number has to be from 0 to %d.", maxCount))
+		}
+	}
+	if err := f.Wrong.Err(); err != nil {
+		return err
+	}
+	if err := s.Store.SetQueue(c.UserContext(), q, site.ViewerOf(c).Name); err != nil {
+		return err
+	}
+	found, err := s.Store.Queues(c.UserContext())
+	if err != nil {
+		return err
+	}
+	for _, made := range found {
+		if made.Name == q.Name {
+			return c.JSON(publicQueue(made))
+		}
+	}
+	return sql.ErrNotFound // somebody removed it in this moment
+}
+
+// invariantJSON is how often an invariant is broken.
+type invariantJSON struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+}
+
+// apiInvariants handles GET /api/v1/invariants.
+func (s *Room) apiInvariants(c *fiber.Ctx) error {
+	a, err := s.Store.Invariants(c.UserContext())
+	if err != nil {
+		return err
+	}
+	out := []invariantJSON{}
+	for _, r := range a.Rows() {
+		out = append(out, invariantJSON(r))
+	}
+	return c.JSON(fiber.Map{"invariants": out})
 }
