@@ -11,6 +11,7 @@ package command
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -50,6 +51,7 @@ type Program struct {
 
 // Process is what a verb may touch of the process that it runs in.
 type Process struct {
+	In       io.Reader // nil = there is none
 	Out, Err io.Writer
 	Getenv   func(name string) (value string, set bool)
 }
@@ -64,7 +66,8 @@ func (p *Process) Variable(name string) string {
 func asksHelp(word string) bool { return word == "help" || word == "-h" || word == "--help" }
 
 // Run runs the verb that args begin with and returns the exit status: 0, 1 when it
-// failed, 2 when it was called wrongly, or what the verb says.
+// failed, 2 when it was called wrongly, or what the verb says. A group, or nothing, is
+// a question: its list is the answer.
 func (p *Program) Run(ctx context.Context, process *Process, args []string) int {
 	if len(args) > 0 && asksHelp(args[0]) {
 		v, rest := p.find(args[1:])
@@ -115,10 +118,7 @@ func (p *Program) unknown(process *Process, args []string) int {
 	}
 	group := strings.Join(args[:n], " ")
 	switch {
-	case n == len(args):
-		p.writeGroup(process.Err, group)
-		return 2
-	case asksHelp(args[n]):
+	case n == len(args), asksHelp(args[n]):
 		p.writeGroup(process.Out, group)
 		return 0
 	}
@@ -156,6 +156,11 @@ func (p *Program) call(ctx context.Context, process *Process, v *Verb, args []st
 			return p.misused(process, v)
 		}
 		c.Args, c.Behind, c.JSON = rest, behind, f.json
+		f.Visit(func(one *flag.Flag) {
+			if now := f.renamed[one.Name]; now != "" {
+				c.Warn("%s is called %s now; the old name works until the next version", dashed(one.Name), dashed(now))
+			}
+		})
 		if !strings.Contains(v.Args, "[-- ") {
 			c.Args, c.Behind = append(rest, behind...), nil
 		}

@@ -16,6 +16,7 @@ type Flags struct {
 	json     bool
 	internal []string
 	values   map[string][]string
+	renamed  map[string]string // what flags are called now, by their old names
 }
 
 // errHelp is that somebody asks how a verb is called.
@@ -23,7 +24,7 @@ var errHelp = flag.ErrHelp
 
 // flags returns the flags that every verb begins with.
 func (p *Program) flags(v *Verb) *Flags {
-	f := &Flags{FlagSet: flag.NewFlagSet(p.Name+" "+v.Name, flag.ContinueOnError), values: map[string][]string{}}
+	f := &Flags{FlagSet: flag.NewFlagSet(p.Name+" "+v.Name, flag.ContinueOnError), values: map[string][]string{}, renamed: map[string]string{}}
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
 	if !v.Plain && !v.Raw {
@@ -38,10 +39,23 @@ func (f *Flags) Internal(names ...string) { f.internal = append(f.internal, name
 // OneOf says which values a flag can have, for completion.
 func (f *Flags) OneOf(name string, values ...string) { f.values[name] = values }
 
-// Given reports whether a flag was given.
+// Renamed has a flag answer to its old name, too, for one version: help and completion leave that out, and who uses it
+// is told.
+func (f *Flags) Renamed(old, now string) {
+	f.Var(f.Lookup(now).Value, old, "")
+	f.Replaced(old, now)
+}
+
+// Replaced is Renamed for an old flag that is there, and means another by another value: now is that, as in "live=false".
+func (f *Flags) Replaced(old, now string) {
+	f.Internal(old)
+	f.renamed[old] = now
+}
+
+// Given reports whether a flag was given, by whatever name.
 func (f *Flags) Given(name string) bool {
 	given := false
-	f.Visit(func(one *flag.Flag) { given = given || one.Name == name })
+	f.Visit(func(one *flag.Flag) { given = given || one.Name == name || f.renamed[one.Name] == name })
 	return given
 }
 

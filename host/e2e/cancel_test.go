@@ -22,7 +22,7 @@ func TestWhatIsCancelledLeavesItsSlotAndNothingHalfDone(t *testing.T) {
 	data := filepath.Join(folder(t), "data")
 	p, url, _ := up(t, data, []string{"WORKER_SLOTS=1"})
 	c, token, _ := firstAdmin(t, p, url)
-	env := []string{"DEEPOJ_URL=" + url, "DEEPOJ_TOKEN=" + token}
+	env := []string{"DEEPOJ_URL=" + url, "DEEPOJ_KEY=" + token}
 	const endless = "while True: pass\n"
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()

@@ -100,7 +100,7 @@ func TestAPackageThatIsUploadedInTheBrowserIsProvedAndGoesLive(t *testing.T) {
 	// The command says by its status that a proof failed; staff make it live anyway,
 	// and roll back.
 	put(map[string]string{"submissions/wrong_answer/right.py": "print(sum(map(int, input().split())))\n"})
-	env := []string{"DEEPOJ_URL=" + url, "DEEPOJ_TOKEN=" + token}
+	env := []string{"DEEPOJ_URL=" + url, "DEEPOJ_KEY=" + token}
 	out, errs, status := deepoj(t, env, "problem", "upload", file, "--wait")
 	if status != 3 || !strings.Contains(out, "wrong_answer/right.py: got AC, may get WA") || !strings.Contains(out, "is kept, not live") || !strings.Contains(errs, "accepted/sum.py: AC") {
 		t.Errorf("upload of what cannot be proved: %d\n%s%s", status, out, errs)

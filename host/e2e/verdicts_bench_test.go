@@ -76,7 +76,7 @@ func BenchmarkVerdicts(b *testing.B) {
 			slug := fmt.Sprintf("light%d", p.tests)
 			tests := makeLight(b, dir, slug, p.tests)
 			if _, err := c.Problem(ctx, slug, ""); err != nil {
-				out, errs, status := deepoj(b, []string{"DEEPOJ_URL=" + url, "DEEPOJ_TOKEN=" + token}, "problem", "upload", tests+".zip", "--wait")
+				out, errs, status := deepoj(b, []string{"DEEPOJ_URL=" + url, "DEEPOJ_KEY=" + token}, "problem", "upload", tests+".zip", "--wait")
 				if status != 0 {
 					b.Fatalf("upload: %d\n%s%s", status, out, errs)
 				}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"deepoj/host/roles"
 	"deepoj/host/settings"
 	"deepoj/sql"
-	"deepoj/web/client"
 )
 
 // defaultData is where `deepoj up` keeps everything.
@@ -116,43 +114,4 @@ func each(done string, act storeAct) storeRun {
 // eachJob is each for a verb without flags of its own.
 func eachJob(done string, act storeAct) func(*command.Flags) command.Run {
 	return onStore(each(done, act))
-}
-
-// defaultServer is where `deepoj up` listens.
-const defaultServer = "http://127.0.0.1:8080"
-
-// server is how a command reaches a server: by its address, and as whom.
-type server struct{ address, token *string }
-
-func serverFlags(f *command.Flags) server {
-	return server{
-		f.String("server", "", "`address` of the server; DEEPOJ_URL or "+defaultServer+" when empty"),
-		f.String("token", "", "key, or token of a login; DEEPOJ_TOKEN when empty"),
-	}
-}
-
-// at returns the address of the server and the token.
-func (s server) at(c *command.Call) (address, token string) {
-	return cmp.Or(*s.address, c.Variable("DEEPOJ_URL"), defaultServer), cmp.Or(*s.token, c.Variable("DEEPOJ_TOKEN"))
-}
-
-// serverRun is what a verb does with a server.
-type serverRun func(ctx context.Context, c *command.Call, s *client.Client) error
-
-// withServer runs a verb with the client of a server.
-func withServer(f *command.Flags, run serverRun) command.Run {
-	at := serverFlags(f)
-	return func(ctx context.Context, c *command.Call) error {
-		address, token := at.at(c)
-		s, err := client.New(address, client.WithToken(token))
-		if err != nil {
-			return err
-		}
-		return run(ctx, c, s)
-	}
-}
-
-// onServer is withServer for a verb without flags of its own.
-func onServer(run serverRun) func(*command.Flags) command.Run {
-	return func(f *command.Flags) command.Run { return withServer(f, run) }
 }

@@ -29,6 +29,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/blob/blobtest", "host/platform"},
 	{"host/embedded", "host/platform"},
 	{"host/command", ""},
+	{"host/keyring", ""},
 	{"host/settings", ""},
 	{"host/embedded/servicetest", "host/embedded"},
 	{"host/embedded/accounttest", ""},

@@ -2,9 +2,13 @@
 //
 //	main.go           the table of verbs
 //	up.go             the roles, and the hidden command that keeps root
-//	connect.go        flags that many verbs share, and how they reach a database or a server
+//	connect.go        flags that many verbs share, and how they reach a database
 //	bar.go            how far long work is
+//	reach.go          how verbs reach a server, and what to do where they do not
+//	ask.go            questions at a terminal
+//	login.go          keys of servers, kept for who uses the command line
 //	submit.go         programs, handed in or tried out
+//	submissions.go    what became of them, and the problems of a server
 //	server.go         workers, languages and jobs of a server
 //	space.go          courses and contests
 //	queue.go          queues and dead letters
@@ -46,7 +50,7 @@ func main() {
 		os.Exit(reading.Child(os.Args[1:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	status := program().Run(ctx, &command.Process{Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv}, os.Args[1:])
+	status := program().Run(ctx, &command.Process{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv}, os.Args[1:])
 	stop()
 	os.Exit(status)
 }
@@ -59,12 +63,19 @@ func program() *command.Program {
 		{Name: "scheduler", Plain: true, Make: startScheduler, Summary: "Run the dispatcher and the sweepers only."},
 		{Name: "worker", Plain: true, Make: startWorker, Summary: "Judge submissions only."},
 
-		{Name: "submit", Args: "FILE...", Make: submit, Summary: "Hand in a program, and wait for its verdict.", Detail: "With --wait the status is 0 for AC, 3 for any other verdict, and 1 when something went wrong."},
-		{Name: "run", Args: "FILE...", Make: tryOut, Summary: "Run a program on inputs, which does not count.", Detail: "The status is 0 for AC, 3 for any other verdict, and 1 when something went wrong. With one input the program's output is this command's."},
+		{Name: "login", Args: "[SERVER]", Make: logIn, Summary: "Make a key at a server and keep it for the commands that follow.", Detail: "The password is asked for at a terminal, and else the first line of standard input; the second is a new one, if the first was for once. The key is kept in deepoj/servers.json below $XDG_CONFIG_HOME or ~/.config, which nobody else may read. DEEPOJ_URL and DEEPOJ_KEY go before it."},
+		{Name: "logout", Args: "[SERVER]", Make: logOut, Summary: "Revoke the key that is kept of a server, and forget it."},
+
+		{Name: "submit", Args: "FILE...", Make: submit, Summary: "Hand in a program, and with --wait print its verdict.", Detail: "FILE may be - for standard input, with --language. With --wait the status is 0 for AC, 3 for any other verdict, 4 when there is none before --timeout, and 1 when something went wrong."},
+		{Name: "run", Args: "FILE...", Make: tryOut, Summary: "Run a program on inputs, which does not count.", Detail: "The status is 0 for AC, 3 for any other verdict, and 1 when something went wrong. With one input the program's output is this command's. Standard input is the program's where it is a file or a pipe and no --input is given; as FILE, - is the program itself."},
+		{Name: "submissions", Make: listSubmissions, Summary: "List submissions, newest first."},
+		{Name: "status", Args: "JOB...", Make: onServer(showStatus), Summary: "Say how submissions and other jobs stand.", Detail: "The status is the highest that fits: 0 for AC, 1 for a job that was cancelled or given up, 3 for any other verdict, 4 for none yet."},
+		{Name: "watch", Args: "JOB", Make: watchJob, Summary: "Tell what happens to a job until it is done, and print how it ended.", Detail: "What happens goes to standard error, the end to standard output; with --json both are lines of JSON on standard output, and the last is the job itself. A connection that is cut is made again, where it was. The status is that of `deepoj status`."},
 		{Name: "cancel", Args: "JOB...", Make: cancelJobs, Summary: "End jobs of any kind that are not done."},
 
 		{Name: "problem", Summary: "Import, verify and try problem packages."},
 		{Name: "problem new", Args: "[NAME]", Make: newProblem, Summary: "Write a new package that is complete, as a model to be changed."},
+		{Name: "problem list", Args: "[WORD...]", Make: listProblems, Summary: "List the problems of a server, or those with all of these words."},
 		{Name: "problem import", Args: "[DIR|ZIP...]", Make: importProblems, Summary: "Prove packages and make them the live versions of their problems.", Detail: "The status is 3 if a version is kept and not live, for its proof failed."},
 		{Name: "problem upload", Args: "ZIP", Make: uploadProblem, Summary: "Send a package to a server, which proves it.", Detail: "With --wait the status is 0 when the version is proved, 3 when its proof failed or the package is refused, and 1 when something went wrong."},
 		{Name: "problem export", Args: "NAME", Make: exportProblem, Summary: "Write a version of a problem of a server to a ZIP file."},
@@ -135,7 +146,7 @@ func program() *command.Program {
 
 		{Name: "key", Summary: "Make and revoke keys of programs."},
 		{Name: "key list", Make: listKeys, Summary: "List the keys of a user, newest first."},
-		{Name: "key create", Args: "LABEL", Make: createKey, Summary: "Make a key and print its secret, for DEEPOJ_TOKEN."},
+		{Name: "key create", Args: "LABEL", Make: createKey, Summary: "Make a key and print its secret, for DEEPOJ_KEY."},
 		{Name: "key revoke", Args: "KEY...", Make: eachJob("is revoked", revokeKey), Summary: "Refuse keys from now on, by their numbers."},
 
 		{Name: "webhook", Summary: "Manage addresses that are told what happens, and read what they were told."},

@@ -61,7 +61,7 @@ func checkGiven(g judge.Given) error {
 func importProblems(f *command.Flags) command.Run {
 	load, data := settingsFlag(f), dataFlag(f)
 	own := f.Bool("samples", false, "import the sample problems too, which need no proof")
-	slug := f.String("slug", "", "short name of the problem; the name of the folder or file when empty")
+	slug := problemFlag(f, "short name of the problem; the name of the folder or file when empty")
 	given := givenFlags(f)
 	override := f.Bool("override", false, "make versions live also if their proof fails or cannot be had here; the audit log notes it")
 	return func(ctx context.Context, c *command.Call) error {
@@ -124,7 +124,7 @@ type opened struct {
 // openPackages reads packages, which stay open until they are imported.
 func openPackages(ctx context.Context, paths []string, slug string, given judge.Given, own bool) (ps []opened, err error) {
 	if slug != "" && !problem.IsShortName(slug) {
-		return nil, fmt.Errorf("--slug: %w", noShortName(slug))
+		return nil, fmt.Errorf("--problem: %w", noShortName(slug))
 	}
 	add := func(r *reading.Reading, slug string, own bool, err error) error {
 		if err != nil {

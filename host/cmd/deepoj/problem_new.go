@@ -46,7 +46,7 @@ func newProblem(f *command.Flags) command.Run {
 			return err
 		}
 		return c.Say(map[string]string{"problem": name, "folder": to},
-			"wrote %s: prove it with deepoj problem verify %s, and take it in with deepoj problem import --slug %s %s", to, to, name, to)
+			"wrote %s: prove it with deepoj problem verify %s, and take it in with deepoj problem import --problem %s %s", to, to, name, to)
 	}
 }
 

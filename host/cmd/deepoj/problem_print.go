@@ -44,17 +44,20 @@ func printProblems(f *command.Flags) command.Run {
 		if *lang != "" {
 			page += "?lang=" + url.QueryEscape(*lang)
 		}
-		address, token := at.at(c)
-		from, err := url.Parse(strings.TrimSuffix(address, "/"))
-		if err != nil || from.Host == "" {
-			return fmt.Errorf("%q is no address of a server: write http://HOST:PORT", address)
+		address, token, err := at.at(c)
+		if err != nil {
+			return err
+		}
+		from, err := url.Parse(address)
+		if err != nil {
+			return err
 		}
 		file, err := filepath.Abs(cmp.Or(*out, name+".pdf"))
 		if err != nil {
 			return err
 		}
 		if err := printPage(ctx, from, token, page, file); err != nil {
-			return err
+			return remedied(err, address, token)
 		}
 		return c.Say(map[string]string{"file": file}, "printed %s", file)
 	}
@@ -141,7 +144,7 @@ func seePage(ctx context.Context, from *url.URL, token, page string) error {
 	case r.StatusCode == http.StatusOK:
 		return nil
 	case r.StatusCode == http.StatusUnauthorized || r.StatusCode >= 300 && r.StatusCode < 400:
-		return errors.New("print: the server asks who you are: give a key with --token or DEEPOJ_TOKEN")
+		return errors.New("print: the server asks who you are: give a key with --token, DEEPOJ_KEY or deepoj login")
 	case r.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("print: there is no page %s that you may see", page)
 	}

@@ -263,9 +263,7 @@ func cloneProblem(f *command.Flags) command.Run {
 		if !*wait {
 			return c.Say(r, "job %d takes in %s", r.JobID, c.Args[1])
 		}
-		if !c.JSON {
-			fmt.Fprintf(c.Out, "job %d takes in %s\n", r.JobID, c.Args[1])
-		}
+		c.Warn("job %d takes in %s", r.JobID, c.Args[1])
 		job, err := s.WaitJob(ctx, r.JobID)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"deepoj/host/command"
@@ -18,18 +19,32 @@ import (
 	"deepoj/web/client"
 )
 
+// problemFlag names a problem, as the API does.
+func problemFlag(f *command.Flags, usage string) *string {
+	name := f.String("problem", "", usage)
+	f.Renamed("slug", "problem")
+	return name
+}
+
 // uploadProblem sends a package to a server, which makes it a version of its problem and proves it.
 func uploadProblem(f *command.Flags) command.Run {
-	slug := f.String("slug", "", "short name of the problem; the name of the file when empty")
+	slug := problemFlag(f, "short name of the problem; the name of the file when empty")
 	given := givenFlags(f)
-	keep := f.Bool("keep", false, "leave the live version as it is, also if the new one is proved")
-	wait := f.Bool("wait", false, "wait for the proof and print it")
+	activate := f.Bool("activate", true, "make the version live when it is proved; =false leaves the live one as it is")
+	f.BoolFunc("keep", "", func(keep string) error {
+		kept, err := strconv.ParseBool(keep)
+		*activate = !kept
+		return err
+	})
+	f.Replaced("keep", "activate=false")
+	wait := f.Bool("wait", false, "wait for the proof and print it; else only the number of the job is printed")
+	longest := timeoutFlag(f)
 	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
 		if err := checkGiven(*given); err != nil {
 			return err
 		}
 		file := c.Args[0]
-		p := client.NewPackage{Problem: cmp.Or(*slug, problem.ShortName(strings.TrimSuffix(filepath.Base(file), ".zip"))), Keep: *keep, Given: *given}
+		p := client.NewPackage{Problem: cmp.Or(*slug, problem.ShortName(strings.TrimSuffix(filepath.Base(file), ".zip"))), Keep: !*activate, Given: *given}
 		r, err := upload(ctx, c, s, p, file)
 		if err != nil {
 			return err
@@ -37,15 +52,20 @@ func uploadProblem(f *command.Flags) command.Run {
 		if !*wait {
 			return c.Say(r, "uploaded as job %d", r.JobID)
 		}
+		ctx, cancel := atMost(ctx, *longest)
+		defer cancel()
 		report, err := awaitImport(ctx, c, s, r.JobID)
-		if err != nil {
+		if errors.Is(err, errPatience) {
+			c.Warn("the package is uploaded as job %d and not proved yet: deepoj watch %d goes on waiting", r.JobID, r.JobID)
+			return command.Exit(statusNotYet)
+		} else if err != nil {
 			return fmt.Errorf("the package is uploaded as job %d; waiting for it failed: %w", r.JobID, err)
 		}
 		if err := c.Write(report, func(w io.Writer) error { return printImport(w, c.Err, report) }); err != nil {
 			return err
 		}
 		if report.Proof == nil || !report.Proof.OK() {
-			return command.Exit(3)
+			return command.Exit(statusOther)
 		}
 		return nil
 	})
@@ -146,7 +166,7 @@ func renderProblems(f *command.Flags) command.Run {
 			return err
 		}
 		if len(r.Failed) > 0 {
-			return command.Exit(3)
+			return command.Exit(statusOther)
 		}
 		return nil
 	})

@@ -71,7 +71,7 @@ func runProblem(f *command.Flags) command.Run {
 	tests := f.String("test", "", "judge only tests that match, such as 'sample/*'")
 	given := givenFlags(f)
 	return func(ctx context.Context, c *command.Call) error {
-		sources, err := readSources(c.Args[1:])
+		sources, err := readSources(c, c.Args[1:])
 		if err != nil {
 			return err
 		}

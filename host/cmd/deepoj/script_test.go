@@ -32,7 +32,13 @@ func (j judges) Run() int { return judgingtest.Main(j.M, "cli", 67400, nil) }
 
 // TestTheCommandLineSaysWhatItWants runs the scripts in testdata/script.
 func TestTheCommandLineSaysWhatItWants(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: ownEtc})
+}
+
+// ownEtc lets what a script starts find itself where this process is.
+func ownEtc(env *testscript.Env) error {
+	env.Setenv(accounttest.Entered, os.Getenv(accounttest.Entered))
+	return nil
 }
 
 // call runs a command and returns its status and what it prints.

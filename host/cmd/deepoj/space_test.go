@@ -17,20 +17,7 @@ import (
 // what they print, and returns all of it.
 func site(t *testing.T) (*sqltest.Store, func(user, command string, status int, want string) string) {
 	t.Helper()
-	store := sqltest.DB(t)
-	server, err := web.New(web.Config{Listen: "127.0.0.1:0", Store: store.Site, Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- server.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("the server ended with %v", err)
-		}
-	})
+	store, address := serve(t, sqltest.DSN(t))
 	keys := map[string]string{}
 	return store, func(user, command string, status int, want string) string {
 		t.Helper()
@@ -46,13 +33,32 @@ func site(t *testing.T) (*sqltest.Store, func(user, command string, status int, 
 			}
 			keys[user] = secret
 		}
-		vars := map[string]string{"DEEPOJ_URL": "http://" + server.Addr(), "DEEPOJ_TOKEN": keys[user]}
-		got, out, errs := call(t, vars, strings.Fields(command)...)
+		got, out, errs := call(t, map[string]string{"DEEPOJ_URL": address, "DEEPOJ_KEY": keys[user]}, strings.Fields(command)...)
 		if got != status || !strings.Contains(out+errs, want) {
 			t.Errorf("deepoj %s: status %d, want %d and %q\n%s%s", command, got, status, want, out, errs)
 		}
 		return out
 	}
+}
+
+// serve starts the web side on a database and returns its address.
+func serve(t *testing.T, dsn string) (*sqltest.Store, string) {
+	t.Helper()
+	store := sqltest.Open(t, dsn)
+	server, err := web.New(web.Config{Listen: "127.0.0.1:0", Store: store.Site, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	return store, "http://" + server.Addr()
 }
 
 func TestTheCommandLineManagesSpaces(t *testing.T) {
@@ -68,8 +74,8 @@ func TestTheCommandLineManagesSpaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	call("prof", "space", 2, "member add SPACE NAME...")
-	call("prof", "space member", 2, "member add SPACE NAME...")
+	call("prof", "space", 0, "member add SPACE NAME...")
+	call("prof", "space member", 0, "member add SPACE NAME...")
 	call("prof", "space create", 2, "SPACE")
 	call("prof", "space create final --title Final --closes never --opens 2099-01-01T00:00:00Z --languages cpp,python --per-minute 5", 0, "final is made")
 	call("prof", "space create final --title Final", 1, "There is a space final already")

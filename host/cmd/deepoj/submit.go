@@ -21,14 +21,15 @@ func submit(f *command.Flags) command.Run {
 	problem := f.String("problem", "", "the problem's short name (required)")
 	space := f.String("space", "", "the course or contest to hand it in to; none when empty")
 	language := f.String("language", "", "language id such as cpp; guessed from the file name when empty")
-	wait := f.Bool("wait", false, "wait for the verdict and print it")
+	wait := f.Bool("wait", false, "wait for the verdict and print it; else only the number of the submission is printed")
 	once := f.Bool("once", false, "give the same program that still waits or runs instead of handing it in twice")
+	longest := timeoutFlag(f)
 	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) (err error) {
 		if *problem == "" {
 			return command.ErrUsage
 		}
 		n := client.NewSubmission{Problem: *problem, Space: *space, Language: *language, Once: *once}
-		if n.Sources, err = readSources(c.Args); err != nil {
+		if n.Sources, err = readSources(c, c.Args); err != nil {
 			return err
 		}
 		if n.Language == "" {
@@ -43,12 +44,40 @@ func submit(f *command.Flags) command.Run {
 		if !*wait {
 			return c.Say(r, "submitted as %d", r.JobID)
 		}
+		ctx, cancel := atMost(ctx, *longest)
+		defer cancel()
 		done, err := s.Wait(ctx, r.JobID)
-		if err != nil {
+		switch {
+		case errors.Is(err, errPatience):
+			c.Warn("submission %d is stored and not judged yet: deepoj watch %d goes on waiting", r.JobID, r.JobID)
+			return command.Exit(statusNotYet)
+		case err != nil:
 			return fmt.Errorf("submission %d is stored; waiting for it failed: %w", r.JobID, err)
 		}
 		return printVerdict(c, done)
 	})
+}
+
+// What statuses mean besides 0 for success, 1 for failure and 2 for wrong usage.
+const (
+	statusOther  = 3 // a verdict, and not the one that was hoped for
+	statusNotYet = 4 // no verdict yet
+)
+
+// errPatience is why a wait ends that was bounded.
+var errPatience = errors.New("it took longer than --timeout")
+
+// timeoutFlag bounds how long a command waits for a job.
+func timeoutFlag(f *command.Flags) *time.Duration {
+	return f.Duration("timeout", time.Hour, "longest wait for the end; 0 = as long as it takes")
+}
+
+// atMost bounds a wait, unless longest is 0.
+func atMost(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
+	if longest <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, longest, errPatience)
 }
 
 // unfinished says how a job stands that has no result.
@@ -62,16 +91,24 @@ func unfinished(what string, id int64, status string, why *string) error {
 // accepted is the status of a verdict: 0 for AC, else 3.
 func accepted(v judge.Verdict) error {
 	if v != judge.AC {
-		return command.Exit(3)
+		return command.Exit(statusOther)
 	}
 	return nil
 }
 
-// printVerdict prints one line: verdict, CPU time, memory, and why.
+// printVerdict prints the line of a submission that is done.
 func printVerdict(c *command.Call, s *client.Submission) error {
 	if s.Result == nil {
 		return unfinished("submission", s.JobID, s.Status, s.Error)
 	}
+	if err := c.Say(s, "%s", verdictLine(s)); err != nil {
+		return err
+	}
+	return accepted(s.Result.Verdict)
+}
+
+// verdictLine is one line: verdict, CPU time, memory, and why; below it what the compiler said.
+func verdictLine(s *client.Submission) string {
 	r := s.Result
 	line := withPoints(r.Verdict, r.Score)
 	if r.Score != nil && r.MaxScore != nil {
@@ -84,34 +121,54 @@ func printVerdict(c *command.Call, s *client.Submission) error {
 	if r.Verdict == judge.CE && r.Compile != nil {
 		line += "\n" + strings.TrimRight(r.Compile.Output, "\n")
 	}
-	if err := c.Say(s, "%s", line); err != nil {
-		return err
-	}
-	return accepted(r.Verdict)
+	return line
 }
 
-// readSources reads the files of a program.
-func readSources(files []string) (sources []judge.Source, err error) {
+// readSources reads the files of a program. What comes from standard input has no name: the server makes one of the
+// language.
+func readSources(c *command.Call, files []string) (sources []judge.Source, err error) {
 	for _, name := range files {
-		text, err := readSource(name)
+		text, err := readSource(c, name)
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, judge.Source{Name: filepath.Base(name), Text: text})
+		source := judge.Source{Name: filepath.Base(name), Text: text}
+		if name == stdinName {
+			source.Name = ""
+			if len(files) > 1 {
+				return nil, errors.New("a program of several files has none on standard input: each needs its name")
+			}
+		}
+		sources = append(sources, source)
 	}
 	return sources, nil
 }
 
-func readSource(name string) (string, error) {
-	if name == "-" {
-		data, err := io.ReadAll(os.Stdin)
+// stdinName stands for standard input where a file is named.
+const stdinName = "-"
+
+// maxInput bounds what is read of standard input, in bytes: more than any server takes.
+const maxInput = 64 << 20
+
+func readSource(c *command.Call, name string) (string, error) {
+	if name != stdinName {
+		data, err := os.ReadFile(filepath.Clean(name))
 		return string(data), err
 	}
-	data, err := os.ReadFile(filepath.Clean(name))
+	if c.In == nil {
+		return "", errors.New("there is no standard input")
+	}
+	data, err := io.ReadAll(io.LimitReader(c.In, maxInput+1))
+	if err == nil && len(data) > maxInput {
+		err = fmt.Errorf("standard input has more than %d MiB", maxInput>>20)
+	}
 	return string(data), err
 }
 
 func guessLanguage(ctx context.Context, s *client.Client, name string) (string, error) {
+	if name == "" {
+		return "", errors.New("standard input has no name that tells the language: name it with --language, such as --language cpp")
+	}
 	ls, err := s.Languages(ctx)
 	if err != nil {
 		return "", err
@@ -140,20 +197,28 @@ func tryOut(f *command.Flags) command.Run {
 	expect := f.String("expect", "", "`file` with the output that is expected, compared word by word")
 	millis := f.Int64("time-ms", 0, "CPU time in milliseconds; the server's own limit when 0")
 	kib := f.Int64("memory-kb", 0, "memory in KiB; the server's own limit when 0")
-	inputs := several(f, "input", "`file` with an input, - for standard input; may be repeated")
+	inputs := several(f, "input", "`file` with an input, - for standard input; may be repeated; without one, standard input if it is a file or a pipe")
 	args := several(f, "arg", "argument of the program; may be repeated")
+	longest := timeoutFlag(f)
 	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) (err error) {
-		if *expect != "" && len(*inputs) != 1 || *samples && (*problem == "" || len(*inputs) > 0) {
+		program := slices.Contains(c.Args, stdinName)
+		if len(*inputs) == 0 && !*samples && !program && piped(c.In) {
+			*inputs = []string{stdinName}
+		}
+		switch {
+		case *expect != "" && len(*inputs) != 1, *samples && (*problem == "" || len(*inputs) > 0):
 			return command.ErrUsage
+		case program && slices.Contains(*inputs, stdinName):
+			return errors.New("standard input is the program, so it cannot be its input: give a file by --input")
 		}
 		n := client.NewRun{
 			Language: *language, Problem: *problem, Samples: *samples, Args: *args,
 			Limits: judge.RunLimits{CPUMillis: *millis, MemoryKiB: *kib},
 		}
-		if n.Sources, err = readSources(c.Args); err != nil {
+		if n.Sources, err = readSources(c, c.Args); err != nil {
 			return err
 		}
-		if n.Tests, err = readInputs(*inputs, *expect); err != nil {
+		if n.Tests, err = readInputs(c, *inputs, *expect); err != nil {
 			return err
 		}
 		if n.Language == "" {
@@ -161,6 +226,8 @@ func tryOut(f *command.Flags) command.Run {
 				return err
 			}
 		}
+		ctx, cancel := atMost(ctx, *longest)
+		defer cancel()
 		r, err := runAndWait(ctx, s, n)
 		if err != nil {
 			return err
@@ -182,16 +249,16 @@ func tryOut(f *command.Flags) command.Run {
 }
 
 // readInputs reads the inputs, and what is expected of the only one.
-func readInputs(inputs []string, expect string) (tests []client.RunTest, err error) {
+func readInputs(c *command.Call, inputs []string, expect string) (tests []client.RunTest, err error) {
 	for _, name := range inputs {
-		text, err := readSource(name)
+		text, err := readSource(c, name)
 		if err != nil {
 			return nil, err
 		}
 		tests = append(tests, client.RunTest{Stdin: text})
 	}
 	if expect != "" {
-		text, err := readSource(expect)
+		text, err := readSource(c, expect)
 		if err != nil {
 			return nil, err
 		}

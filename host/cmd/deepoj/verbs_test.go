@@ -88,3 +88,23 @@ func TestTheCommandsInTheReadmeAreThoseOfTheProgram(t *testing.T) {
 		t.Errorf("README.md has not this list of commands:\n%s", want)
 	}
 }
+
+// TestWhatAFlagTakesIsNamedByOneWord reads every help: a name in back quotes that is no name makes nonsense of its line.
+func TestWhatAFlagTakesIsNamedByOneWord(t *testing.T) {
+	t.Parallel()
+	flags := 0
+	for _, v := range program().Shown() {
+		for line := range strings.Lines(flagsOf(t, v)) {
+			if !strings.HasPrefix(line, "  -") {
+				continue
+			}
+			flags++
+			if len(strings.Fields(line)) > 2 {
+				t.Errorf("%s: %q", v.Name, line)
+			}
+		}
+	}
+	if flags < 100 {
+		t.Errorf("only %d flags were looked at", flags)
+	}
+}

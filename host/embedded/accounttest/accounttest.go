@@ -13,8 +13,9 @@ import (
 	"syscall"
 )
 
-// entered is set in the environment of a test binary, and of all that it starts, when /etc is its own.
-const entered = "DEEPOJ_OWN_ETC"
+// Entered is set in the environment of a test binary, and of all that it starts, when /etc is its own. Who starts
+// something with an environment of its own hands it down.
+const Entered = "DEEPOJ_OWN_ETC"
 
 // enter lays a copy over /etc in a mount namespace that is private, does to it what
 // the first argument says, and becomes the command of the others.
@@ -41,14 +42,14 @@ const (
 // Main makes the calling test binary go on with a /etc of its own that has the account. It returns when that is so, or
 // if it is not root and becomes nobody, or with an error.
 func Main() error {
-	if os.Geteuid() != 0 || os.Getenv(entered) != "" {
+	if os.Geteuid() != 0 || os.Getenv(Entered) != "" {
 		return nil
 	}
 	args := append([]string{"/proc/self/exe"}, os.Args[1:]...)
 	if exe, err := os.Executable(); err == nil {
 		args[0] = exe
 	}
-	err := os.Setenv(entered, "1")
+	err := os.Setenv(Entered, "1")
 	if err == nil {
 		cmd := Command(WithAccount, args...)
 		err = syscall.Exec(cmd.Path, cmd.Args, os.Environ())
