@@ -156,7 +156,7 @@ func (s *Site) SpaceProblems(ctx context.Context, id int64, viewer string) ([]ju
 	out := make([]judge.SpaceProblem, len(found))
 	for i, p := range found {
 		out[i] = judge.SpaceProblem{
-			Slug: p.Problem, Title: p.Title, Points: p.Points, Hidden: p.Hidden, Solved: p.Solved,
+			Slug: p.Problem, Title: p.Title, Points: p.Points, Worth: p.Worth, Hidden: p.Hidden, Solved: p.Solved,
 			Tries: p.Tries, Verdict: judge.Verdict(p.Verdict), Score: p.Score, JobID: p.JobID,
 		}
 	}

@@ -79,6 +79,9 @@ func (s *Server) gates(a site.Address) []fiber.Handler {
 	} else if check != nil {
 		out = append(out, check)
 	}
+	if a.Asks != "" {
+		out = append(out, s.sure(a.Asks))
+	}
 	switch {
 	case a.OrKey:
 		out = append(out, s.people.ConfirmedByPeople(a.Confirm))

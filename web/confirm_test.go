@@ -111,7 +111,7 @@ func TestActsOfPowerNeedASessionThatHasJustProvedWhoseItIs(t *testing.T) {
 				t.Errorf("%s, with %s: %d %s", a.name, who, f.Status, f.Reason)
 			}
 			for _, password := range []string{"", "wrong"} {
-				form := url.Values{"csrf": {csrf}}
+				form := url.Values{"csrf": {csrf}, "sure": {"yes"}}
 				maps.Copy(form, a.form)
 				if password != "" {
 					form.Set("confirm", password)
@@ -183,7 +183,7 @@ func TestWhoHasJustProvedWhoTheyAreMayAct(t *testing.T) {
 	s, all := powers(t)
 	for _, a := range all {
 		cookie := "Cookie: " + peopleroom.SessionCookie + "=" + s.stale("root", 0)
-		form := url.Values{"csrf": {s.csrf(cookie)}}
+		form := url.Values{"csrf": {s.csrf(cookie)}, "sure": {"yes"}}
 		maps.Copy(form, a.form)
 		asks := s.do(http.MethodPost, a.page, form.Encode(), asForm, "Accept: text/html", cookie)
 		action, filled := formIn(t, asks.body)

@@ -175,6 +175,7 @@ func TestKeysAreMadeAndRevokedWithForms(t *testing.T) {
 	post := func(cookie, path string, status int, fields url.Values) string {
 		t.Helper()
 		fields.Set("csrf", s.csrf(cookie))
+		fields.Set("sure", "yes") // where that is asked
 		r := s.do(http.MethodPost, path, fields.Encode(), asForm, cookie)
 		if r.status != status {
 			t.Errorf("POST %s: %d, want %d: %s", path, r.status, status, r.body)

@@ -19,6 +19,7 @@ func (s *stage) post(cookie, path string, form url.Values) reply {
 	if !form.Has("csrf") {
 		form.Set("csrf", s.csrf(cookie))
 	}
+	form.Set("sure", "yes") // where that is asked
 	return s.do(http.MethodPost, path, form.Encode(), asForm, cookie, "Accept: text/html")
 }
 

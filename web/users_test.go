@@ -164,6 +164,7 @@ func TestTheUsersPageWorksWithForms(t *testing.T) {
 	post := func(path string, status int, fields url.Values) string {
 		t.Helper()
 		fields.Set("csrf", csrf)
+		fields.Set("sure", "yes") // where that is asked
 		r := s.do(http.MethodPost, path, fields.Encode(), asForm, cookie)
 		if r.status != status {
 			t.Errorf("POST %s: %d, want %d: %s", path, r.status, status, r.body)

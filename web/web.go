@@ -22,6 +22,7 @@
 //	ratelimit.go    how many requests somebody may make
 //	receive.go      the body of a request
 //	schema.go       JSON schemas of what comes and goes
+//	sure.go         asking whether what cannot be undone is meant
 //	uploadlimit.go  who may send large bodies
 //	web.go          the server and its rooms
 package web

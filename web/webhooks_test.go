@@ -416,6 +416,7 @@ func TestWebhooksAreManagedOnPages(t *testing.T) {
 	post := func(path string, form url.Values) reply {
 		t.Helper()
 		form.Set("csrf", s.csrf(cookie))
+		form.Set("sure", "yes") // where that is asked
 		return s.do(http.MethodPost, path, form.Encode(), asForm, cookie, "Accept: text/html")
 	}
 	r := post("/webhooks", url.Values{"url": {"ftp://a/"}, "submission.finished": {"on"}})

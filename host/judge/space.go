@@ -91,11 +91,12 @@ type SpaceMember struct {
 type SpaceProblem struct {
 	Slug, Title string
 	Points      *float64 // of a full solution; nil = 1, or the problem's own score
+	Worth       float64  // of a full solution, whoever says so
 	Hidden      bool
 	Solved      int64 // by how many, officially
 
 	// What the viewer handed in to the space.
-	Tries   int64   // that were judged
+	Tries   int64   // that were judged, up to the first that was accepted
 	Verdict Verdict // of the best, "" if there is none
 	Score   *float64
 	JobID   int64

@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -145,7 +142,7 @@ func (s *Room) apiConfirm(c *fiber.Ctx) error {
 type confirmView struct {
 	Does   string // what is asked for
 	Act    string // address of the form
-	Fields []formField
+	Fields []site.FormField
 
 	Done     bool   // it is proved; the form is to be sent
 	Password bool   // the account has one
@@ -154,42 +151,14 @@ type confirmView struct {
 	Error    string
 }
 
-// formField is a field of a form, as it was filled in.
-type formField struct{ Name, Value string }
-
-// fieldsOf are the fields of a form, but for what belongs to a session.
-func fieldsOf(form url.Values) (out []formField) {
-	for name, values := range form {
-		if name == "csrf" || name == confirmField {
-			continue
-		}
-		for _, value := range values {
-			out = append(out, formField{name, value})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b formField) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
-// formOf reads the fields of a form, without files.
-func formOf(c *fiber.Ctx) url.Values {
-	form := url.Values{}
-	if m, err := c.MultipartForm(); err == nil {
-		maps.Copy(form, m.Value)
-		return form
-	}
-	c.Request().PostArgs().VisitAll(func(name, value []byte) { form.Add(string(name), string(value)) })
-	return form
-}
-
 // ShowConfirm shows the page in place of a form that f refused.
 func (s *Room) ShowConfirm(c *fiber.Ctx, f *site.Fault) error {
 	u, err := s.ownAccount(c)
 	if err != nil {
 		return err
 	}
-	form := formOf(c)
-	view := confirmView{Does: f.Confirms, Act: c.OriginalURL(), Fields: fieldsOf(form), Password: u.PasswordHash != absentHash}
+	form := site.FormOf(c)
+	view := confirmView{Does: f.Confirms, Act: c.OriginalURL(), Fields: site.FormFields(form, confirmField), Password: u.PasswordHash != absentHash}
 	if f.Reason != "not_confirmed" {
 		view.Error = f.Detail
 	}
@@ -248,5 +217,5 @@ func (s *Room) returned(c *fiber.Ctx, l sql.BegunLogin, who proved) error {
 	if err != nil {
 		return fmt.Errorf("read a kept form: %w", err)
 	}
-	return s.Page(c, fiber.StatusOK, "confirm", "Confirmed", confirmView{Act: site.LocalPath(l.Act), Fields: fieldsOf(form), Done: true})
+	return s.Page(c, fiber.StatusOK, "confirm", "Confirmed", confirmView{Act: site.LocalPath(l.Act), Fields: site.FormFields(form, confirmField), Done: true})
 }

@@ -237,7 +237,7 @@ func (s *Room) revokeKeyForm(c *fiber.Ctx) error {
 	if err := s.revokeKey(c, site.ViewerOf(c).Name); err != nil {
 		return err
 	}
-	return c.Redirect("/account#keys", fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneRevoked, "/account#keys")
 }
 
 // revokeUserKeyForm handles POST /users/:name/keys/:id/revoke.
@@ -245,7 +245,7 @@ func (s *Room) revokeUserKeyForm(c *fiber.Ctx) error {
 	if err := s.revokeUserKey(c); err != nil {
 		return err
 	}
-	return c.Redirect(site.UserURL(c.Params("name"))+"#keys", fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneRevoked, site.UserURL(c.Params("name"))+"#keys")
 }
 
 // showAccount shows one's own account. The function changes what is shown of the keys.

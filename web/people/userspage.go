@@ -136,7 +136,7 @@ func (s *Room) userForm(change func(c *fiber.Ctx) error) fiber.Handler {
 			}
 			return err
 		}
-		return c.Redirect(site.UserURL(c.Params("name")), fiber.StatusSeeOther)
+		return site.SeeDone(c, site.DoneSaved, site.UserURL(c.Params("name")))
 	}
 }
 

@@ -168,7 +168,7 @@ func (s *Room) webhookForm(change func(c *fiber.Ctx) error) fiber.Handler {
 			}
 			return err
 		}
-		return c.Redirect("/webhooks/"+url.PathEscape(c.Params("id")), fiber.StatusSeeOther)
+		return site.SeeDone(c, site.DoneThat, "/webhooks/"+url.PathEscape(c.Params("id")))
 	}
 }
 
@@ -176,7 +176,7 @@ func (s *Room) deleteWebhookForm(c *fiber.Ctx) error {
 	if err := s.deleteWebhook(c); err != nil {
 		return err
 	}
-	return c.Redirect("/webhooks", fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneDeleted, "/webhooks")
 }
 
 // webhookSecretForm handles POST /webhooks/:id/rotate. The secret is on the page that answers and nowhere else.

@@ -99,7 +99,7 @@ func (s *Room) activateForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return c.Redirect(site.PluginURL(p.Kind, p.Name), fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneLive, site.PluginURL(p.Kind, p.Name))
 }
 
 func (s *Room) rollBackForm(c *fiber.Ctx) error {
@@ -110,7 +110,7 @@ func (s *Room) rollBackForm(c *fiber.Ctx) error {
 	if _, err := s.rollBack(c.UserContext(), site.ViewerOf(c), kind, name); err != nil {
 		return err
 	}
-	return c.Redirect(site.PluginURL(kind, name), fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneLive, site.PluginURL(kind, name))
 }
 
 // pluginForm returns the handler of the form that starts a job about a kept plugin.

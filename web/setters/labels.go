@@ -163,5 +163,5 @@ func (s *Room) labelsForm(c *fiber.Ctx) error {
 	if err := s.setLabels(c, l); err != nil {
 		return err
 	}
-	return c.Redirect(site.PackageURL(c.Params("slug"))+"#labels", fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneSaved, site.PackageURL(c.Params("slug"))+"#labels")
 }

@@ -113,7 +113,7 @@ func (s *Room) setMessages(c *fiber.Ctx, who string) error {
 func (s *Room) messagesForm(c *fiber.Ctx) error {
 	err := s.setMessages(c, c.FormValue("checker_messages"))
 	if err == nil {
-		return c.Redirect(site.PackageURL(c.Params("slug")), fiber.StatusSeeOther)
+		return site.SeeDone(c, site.DoneSaved, site.PackageURL(c.Params("slug")))
 	}
 	f := s.Explain(c.UserContext(), err)
 	if f.Field == "" {

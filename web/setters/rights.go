@@ -152,7 +152,7 @@ func (s *Room) addPersonForm(c *fiber.Ctx) error {
 	if err := s.addPerson(c, c.FormValue("name"), c.FormValue("as") == "owner"); err != nil {
 		return err
 	}
-	return c.Redirect(site.PackageURL(c.Params("slug"))+"#people", fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneSaved, site.PackageURL(c.Params("slug"))+"#people")
 }
 
 // removePersonForm handles POST /packages/:slug/people/:name/remove.
@@ -160,7 +160,7 @@ func (s *Room) removePersonForm(c *fiber.Ctx) error {
 	if err := s.removePerson(c); err != nil {
 		return err
 	}
-	return c.Redirect(site.PackageURL(c.Params("slug"))+"#people", fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneRemoved, site.PackageURL(c.Params("slug"))+"#people")
 }
 
 // apiHide handles POST /api/v1/problems/:slug/hide and …/show.
@@ -194,6 +194,10 @@ func (s *Room) hideForm(hidden bool) fiber.Handler {
 		if err := s.hide(c, hidden); err != nil {
 			return err
 		}
-		return c.Redirect(site.PackageURL(c.Params("slug")), fiber.StatusSeeOther)
+		what := site.DoneShown
+		if hidden {
+			what = site.DoneHidden
+		}
+		return site.SeeDone(c, what, site.PackageURL(c.Params("slug")))
 	}
 }

@@ -76,7 +76,7 @@ func (s *Room) activateForm(c *fiber.Ctx) error {
 	if _, err := s.activate(c.UserContext(), site.ViewerOf(c), c.Params("slug"), c.FormValue("version"), c.FormValue("override") == "true"); err != nil {
 		return err
 	}
-	return c.Redirect(site.PackageURL(c.Params("slug")), fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneLive, site.PackageURL(c.Params("slug")))
 }
 
 // rollBackForm handles POST /packages/:slug/rollback.
@@ -84,7 +84,7 @@ func (s *Room) rollBackForm(c *fiber.Ctx) error {
 	if _, err := s.rollBack(c.UserContext(), site.ViewerOf(c), c.Params("slug")); err != nil {
 		return err
 	}
-	return c.Redirect(site.PackageURL(c.Params("slug")), fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneLive, site.PackageURL(c.Params("slug")))
 }
 
 // verifyForm handles POST /packages/:slug/verify.

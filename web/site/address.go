@@ -12,9 +12,11 @@
 //	client.go    whose a request is, behind proxies, and by what it is counted
 //	config.go    what the server is told when it starts, and how long and how large requests may be
 //	counters.go  what is counted, storing a job and the trace id
+//	done.go      what a form has done, on the page that follows
 //	fault.go     refusals and failures, as people and programs see them
 //	fields.go    reading the members of a JSON object one by one
 //	filter.go    filters, cursors and numbers of addresses
+//	form.go      a form that comes back
 //	gates.go     checks of the least right, and security headers
 //	handin.go    names of fields, keys and file names of what is handed in
 //	kept.go      answers that are kept for a while
@@ -51,6 +53,10 @@ type Address struct {
 	// who they are may do it, and with OrKey also a key: who made that said so. "" = nothing has to be confirmed.
 	Confirm string
 	OrKey   bool
+
+	// Asks is what a form does that cannot be undone, as a page says it, with the parameters of the path in it: "delete
+	// the space :space". Its sender is asked whether it is meant. "" = nothing is asked.
+	Asks string
 
 	Does   string // in the description; "" = a page, which is not described
 	Query  string // names of parameters, separated by spaces
@@ -127,6 +133,8 @@ func Arrange(all []Address) ([]Address, error) {
 			return nil, fmt.Errorf("address %s: nobody answers", a.Route)
 		case a.OrKey && a.Confirm == "", a.Confirm != "" && (a.For == Machine || a.For == Anyone):
 			return nil, fmt.Errorf("address %s: nobody could confirm it", a.Route)
+		case a.Asks != "" && a.Method() != fiber.MethodPost:
+			return nil, fmt.Errorf("address %s: it is no form, so nobody can be asked", a.Route)
 		case a.Upload != 0 && (a.For != Setter || strings.ContainsAny(path, ":*")):
 			return nil, fmt.Errorf("address %s: uploads are of setters, and are known by a whole path before anything is routed", a.Route)
 		default:

@@ -29,6 +29,7 @@ type Fault struct { //nolint:errname // what people see of an error
 	Errors  []FieldFault `json:"errors,omitempty"` // every wrong field, when there are several
 
 	RetryAfter time.Duration `json:"-"`
+	Opens      time.Duration `json:"-"` // until it would not be refused any more; 0 = nobody knows
 	Confirms   string        `json:"-"` // what is asked for, where a page asks for the password
 	cause      error         // for the log, never for the client
 }
@@ -42,6 +43,9 @@ func (f *Fault) Error() string {
 
 // Unwrap returns what caused the fault, which clients never see.
 func (f *Fault) Unwrap() error { return f.cause }
+
+// Refresh returns after how many seconds a browser without script asks again; 0 = never.
+func (f *Fault) Refresh() int { return RefreshAt(f.Opens) }
 
 // Names reports whether a field is what is wrong. Nothing is with the fields of a form that does not come back.
 func (f *Fault) Names(field string) bool {

@@ -61,6 +61,7 @@ func notOpen(space *judge.Space) error {
 	f := Refuse(fiber.StatusForbidden, string(judge.SpaceNotOpen), space.Title+" has not begun.", "")
 	if f.Field = "space"; space.Opens != nil {
 		f.Remedy = "It opens at " + ClockText(*space.Opens) + "."
+		f.Opens = space.Opens.Sub(space.Now)
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"deepoj/host/judge"
@@ -49,6 +50,28 @@ func (v SpaceView) Left() time.Duration {
 	case judge.SpaceAfter:
 	}
 	return 0
+}
+
+// soon is how long before it opens the page of a space waits for that, in a browser without script.
+const soon = time.Hour
+
+// spread is over how many seconds those come who wait for one moment.
+const spread = 8
+
+// Refresh returns after how many seconds a browser without script loads the page again, since the space opens; 0 = never.
+func (v SpaceView) Refresh() int {
+	if v.Phase() != judge.SpaceBefore {
+		return 0
+	}
+	return RefreshAt(v.Left())
+}
+
+// RefreshAt is after how many seconds a page is loaded again for which something begins in a while; 0 = not for now.
+func RefreshAt(left time.Duration) int {
+	if left <= 0 || left > soon {
+		return 0
+	}
+	return WholeSeconds(left) + rand.IntN(spread) //nolint:gosec // spreads load, keeps no secret
 }
 
 // Clock writes a moment for people.

@@ -119,6 +119,7 @@ type frame struct {
 	Viewer  Viewer
 	Version string
 	Nonce   string // for the style sheet of the source editor, where there is one
+	Done    string // what the form before has done; "" = nothing
 	Refresh int    // seconds after which a browser without JavaScript reloads; 0 = never
 	Main    any
 }
@@ -155,6 +156,7 @@ func (s *Site) Page(c *fiber.Ctx, status int, name, title string, main any) erro
 	if d, ok := main.(interface{ Framed() bool }); ok && d.Framed() {
 		c.Set("Content-Security-Policy", csp(f.Nonce)+"; object-src 'self'; frame-src 'self'")
 	}
+	f.Done = takeDone(c)
 	return s.Render(c, status, name, "layout", f)
 }
 

@@ -24,6 +24,7 @@ type ProblemView struct {
 
 	Space     *site.SpaceView // that it is shown in; nil = none
 	At        string          // address of the page
+	Closed    bool            // that takes no more submissions of the viewer
 	Draft     *Draft          // the version that is looked at before contestants see it; nil = the live one
 	Offers    []site.Offer    // of the languages that the problem takes
 	Open      bool            // whether any of them can be submitted in
@@ -163,6 +164,7 @@ func (s *Room) ViewProblem(c *fiber.Ctx, problem *judge.Problem, space *judge.Sp
 	}
 	if space != nil {
 		v.Space = new(site.ViewSpace(space, site.ViewerOf(c)))
+		v.Closed = v.Space.Phase() == judge.SpaceAfter && !v.Space.Prepares()
 		if space.MaxSourceKiB > 0 {
 			v.Limit = min(v.Limit, int64(space.MaxSourceKiB)<<10)
 		}

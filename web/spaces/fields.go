@@ -70,12 +70,12 @@ func readMoment(f *site.Fields, name string, into **time.Time) {
 // formTime is how forms write times, which are UTC.
 const formTime = "2006-01-02T15:04"
 
-// spaceForm reads the settings of a space from a form.
-func spaceForm(value func(string) string) (space judge.Space, wrong site.WrongFields) {
+// spaceForm reads the settings of a space from a form, in which languages are ticked.
+func spaceForm(value func(string) string, languages []string) (space judge.Space, wrong site.WrongFields) {
 	space = judge.Space{
 		Slug: value("slug"), Title: strings.TrimSpace(value("title")), Listed: value("listed") != "",
 		Description: strings.ReplaceAll(value("description"), "\r\n", "\n"),
-		Languages:   words(value("languages")),
+		Languages:   languages,
 	}
 	for name, into := range map[string]**time.Time{"opens_at": &space.Opens, "closes_at": &space.Closes} {
 		text := value(name)
@@ -150,6 +150,25 @@ func checkSpace(space judge.Space) []*judge.FieldError {
 	}
 	slices.SortFunc(wrong, func(a, b *judge.FieldError) int { return strings.Compare(a.Field, b.Field) })
 	return wrong
+}
+
+// checkLanguages refuses languages that there are not. What a space has already stays in it, also when nobody serves it
+// any more.
+func checkLanguages(chosen, before []string, offers []site.Offer) *judge.FieldError {
+	var ids []string
+	for _, o := range offers {
+		ids = append(ids, o.ID)
+	}
+	for _, id := range chosen {
+		switch {
+		case slices.Contains(ids, id), slices.Contains(before, id):
+		case len(ids) == 0:
+			return site.WrongField("languages", site.ReasonUnknown, "No worker has said yet which languages there are. Start one, or choose none.")
+		default:
+			return site.WrongField("languages", site.ReasonUnknown, "There is no language %q; there are %s.", site.Shorten(id), strings.Join(ids, ", "))
+		}
+	}
+	return nil
 }
 
 // checkSpaceRole reports why a text names no role in a space, or nil.

@@ -1,6 +1,7 @@
 package spaces
 
 import (
+	"html/template"
 	"net/url"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/people"
+	"deepoj/host/problem/statement"
 	"deepoj/web/site"
 	"deepoj/web/solve"
 )
@@ -28,6 +30,9 @@ func (s *Room) showSpaces(c *fiber.Ctx, status int, form spaceSettingsView) erro
 	if err != nil {
 		return err
 	}
+	if form.Offers, err = s.Catalog.Languages(c.UserContext()); err != nil {
+		return err
+	}
 	view := spacesView{Form: form}
 	for _, space := range found {
 		view.Rows = append(view.Rows, site.ViewSpace(&space, site.ViewerOf(c)))
@@ -40,9 +45,10 @@ func (s *Room) showSpaces(c *fiber.Ctx, status int, form spaceSettingsView) erro
 
 // spaceSettingsView is the form of the settings of a space.
 type spaceSettingsView struct {
-	Space site.SpaceView
-	Made  bool        // there is such a space already
-	Fault *site.Fault // why the form comes back
+	Space  site.SpaceView
+	Offers []site.Offer // languages that there are
+	Made   bool         // there is such a space already
+	Fault  *site.Fault  // why the form comes back
 }
 
 // Local writes a time as its field has it.
@@ -57,12 +63,31 @@ func (view spaceSettingsView) Local(t *time.Time) string {
 	return t.UTC().Format(layout)
 }
 
+// languageTick is a language in the form, and whether it is chosen.
+type languageTick struct {
+	ID, Name string
+	Chosen   bool
+}
+
+// Ticks are the languages of the form: those that there are, and those that the space has besides.
+func (view spaceSettingsView) Ticks() (out []languageTick) {
+	for _, o := range view.Offers {
+		out = append(out, languageTick{o.ID, o.Name, slices.Contains(view.Space.Languages, o.ID)})
+	}
+	for _, id := range view.Space.Languages {
+		if !slices.ContainsFunc(view.Offers, func(o site.Offer) bool { return o.ID == id }) {
+			out = append(out, languageTick{id, id + ", which nobody serves", true})
+		}
+	}
+	return out
+}
+
 // createSpaceForm handles POST /spaces, for staff.
 func (s *Room) createSpaceForm(c *fiber.Ctx) error {
-	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) })
+	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) }, site.FormOf(c)["languages"])
 	err := s.createSpace(c.UserContext(), space, wrong, site.ViewerOf(c).Name)
 	if err == nil {
-		return c.Redirect(site.SpaceURL(space.Slug), fiber.StatusSeeOther)
+		return site.SeeDone(c, site.DoneMade, site.SpaceURL(space.Slug))
 	}
 	f := s.Explain(c.UserContext(), err)
 	if f.Field == "" {
@@ -76,7 +101,15 @@ func (s *Room) spaceSettingsPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.Page(c, fiber.StatusOK, "spacesettings", space.Title, spaceSettingsView{Space: site.ViewSpace(space, site.ViewerOf(c)), Made: true})
+	return s.showSettings(c, fiber.StatusOK, space, nil)
+}
+
+func (s *Room) showSettings(c *fiber.Ctx, status int, space *judge.Space, f *site.Fault) error {
+	offers, err := s.Catalog.Languages(c.UserContext())
+	if err != nil {
+		return err
+	}
+	return s.Page(c, status, "spacesettings", space.Title, spaceSettingsView{Space: site.ViewSpace(space, site.ViewerOf(c)), Offers: offers, Made: true, Fault: f})
 }
 
 // updateSpaceForm handles POST /spaces/:space/settings.
@@ -85,18 +118,18 @@ func (s *Room) updateSpaceForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) })
+	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) }, site.FormOf(c)["languages"])
 	space.Slug = before.Slug
-	err = s.updateSpace(c.UserContext(), space, wrong, site.ViewerOf(c).Name)
+	err = s.updateSpace(c.UserContext(), space, before.Languages, wrong, site.ViewerOf(c).Name)
 	if err == nil {
-		return c.Redirect(site.SpaceURL(space.Slug), fiber.StatusSeeOther)
+		return site.SeeDone(c, site.DoneSaved, site.SpaceURL(space.Slug))
 	}
 	f := s.Explain(c.UserContext(), err)
 	if f.Field == "" {
 		return err
 	}
 	space.ID, space.Role, space.Now = before.ID, before.Role, before.Now
-	return s.Page(c, f.Status, "spacesettings", before.Title, spaceSettingsView{Space: site.ViewSpace(&space, site.ViewerOf(c)), Made: true, Fault: f})
+	return s.showSettings(c, f.Status, &space, f)
 }
 
 // deleteSpaceForm handles POST /spaces/:space/delete.
@@ -104,18 +137,23 @@ func (s *Room) deleteSpaceForm(c *fiber.Ctx) error {
 	if err := s.deleteSpace(c); err != nil {
 		return err
 	}
-	return c.Redirect("/spaces", fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneDeleted, "/spaces")
 }
 
 // spacePageView is the page of a space: its problems and scores.
 type spacePageView struct {
-	Space    site.SpaceView
-	Problems []judge.SpaceProblem
-	Scores   []spaceScoreJSON
-	Choice   []judge.Problem // that can be added
-	New      newProblem      // what was typed, where the form comes back
-	Fault    *site.Fault     // why it does
+	Space       site.SpaceView
+	Description template.HTML
+	Problems    []judge.SpaceProblem
+	Scores      []spaceScoreJSON
+	Choice      []judge.Problem // that can be added
+	New         newProblem      // what was typed, where the form comes back
+	Fault       *site.Fault     // why it does
 }
+
+// Refresh returns after how many seconds a browser without script loads the page again: when the space opens, and not all
+// at once.
+func (view spacePageView) Refresh() int { return view.Space.Refresh() }
 
 // Place is the place of a problem, from its position in the list.
 func (view spacePageView) Place(i int) int { return i + 1 }
@@ -131,6 +169,7 @@ func (s *Room) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
 		return err
 	}
 	view.Space = site.ViewSpace(space, site.ViewerOf(c))
+	view.Description = template.HTML(statement.Note(space.Description)) // which makes it safe
 	if view.Space.Shows() {
 		if view.Problems, err = s.Store.SpaceProblems(ctx, space.ID, site.ViewerOf(c).Name); err != nil {
 			return err
@@ -159,7 +198,7 @@ func (s *Room) putProblemForm(c *fiber.Ctx) error {
 	added, wrong := problemForm(c)
 	err := s.putProblem(c, added, wrong)
 	if err == nil {
-		return c.Redirect(site.SpaceURL(c.Params("space")), fiber.StatusSeeOther)
+		return site.SeeDone(c, site.DoneSaved, site.SpaceURL(c.Params("space")))
 	}
 	f := s.Explain(c.UserContext(), err)
 	if f.Field == "" || f.Field == "space" {
@@ -173,7 +212,7 @@ func (s *Room) removeProblemForm(c *fiber.Ctx) error {
 	if err := s.removeProblem(c); err != nil {
 		return err
 	}
-	return c.Redirect(site.SpaceURL(c.Params("space")), fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneRemoved, site.SpaceURL(c.Params("space")))
 }
 
 // spaceMembersView is the page of the members of a space.
@@ -213,7 +252,7 @@ func (s *Room) putMembersForm(c *fiber.Ctx) error {
 	view := spaceMembersView{Names: c.FormValue("names"), Role: judge.SpaceRole(c.FormValue("role"))}
 	err := s.putMembers(c, words(view.Names), view.Role, nil)
 	if err == nil {
-		return c.Redirect(site.SpaceURL(c.Params("space"))+"/members", fiber.StatusSeeOther)
+		return site.SeeDone(c, site.DoneAdded, site.SpaceURL(c.Params("space"))+"/members")
 	}
 	f := s.Explain(c.UserContext(), err)
 	if f.Field != "names" && f.Field != "role" {
@@ -228,7 +267,7 @@ func (s *Room) removeMemberForm(c *fiber.Ctx) error {
 	if err := s.removeMember(c); err != nil {
 		return err
 	}
-	return c.Redirect(site.SpaceURL(c.Params("space"))+"/members", fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneRemoved, site.SpaceURL(c.Params("space"))+"/members")
 }
 
 // spaceSubmissionsPage handles GET /spaces/:space/submissions.

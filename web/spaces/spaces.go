@@ -3,6 +3,7 @@ package spaces
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,10 +118,7 @@ func (s *Room) apiCreateSpace(c *fiber.Ctx) error {
 }
 
 func (s *Room) createSpace(ctx context.Context, space judge.Space, wrong site.WrongFields, by string) error {
-	if len(wrong) == 0 {
-		wrong = checkSpace(space)
-	}
-	if err := wrong.Err(); err != nil {
+	if err := s.checkSettings(ctx, space, nil, wrong); err != nil {
 		return err
 	}
 	err := s.Store.CreateSpace(ctx, space, by)
@@ -149,18 +147,29 @@ func (s *Room) apiUpdateSpace(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	before := slices.Clone(space.Languages) // reading writes into the list
 	readSpace(f, space)
-	if err := s.updateSpace(c.UserContext(), *space, f.Wrong, site.ViewerOf(c).Name); err != nil {
+	if err := s.updateSpace(c.UserContext(), *space, before, f.Wrong, site.ViewerOf(c).Name); err != nil {
 		return err
 	}
 	return s.apiSpace(c)
 }
 
-func (s *Room) updateSpace(ctx context.Context, space judge.Space, wrong site.WrongFields, by string) error {
+// checkSettings reports what is wrong with settings, beside what was found while they were read.
+func (s *Room) checkSettings(ctx context.Context, space judge.Space, before []string, wrong site.WrongFields) error {
 	if len(wrong) == 0 {
 		wrong = checkSpace(space)
 	}
-	if err := wrong.Err(); err != nil {
+	offers, err := s.Catalog.Languages(ctx)
+	if err != nil {
+		return err
+	}
+	wrong.Add(checkLanguages(space.Languages, before, offers))
+	return wrong.Err()
+}
+
+func (s *Room) updateSpace(ctx context.Context, space judge.Space, before []string, wrong site.WrongFields, by string) error {
+	if err := s.checkSettings(ctx, space, before, wrong); err != nil {
 		return err
 	}
 	return s.Store.UpdateSpace(ctx, space, by)

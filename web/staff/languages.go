@@ -53,7 +53,7 @@ func (s *Room) withdrawForm(withdrawn bool) fiber.Handler {
 		if err := s.withdraw(c, withdrawn); err != nil {
 			return err
 		}
-		return c.Redirect("/languages", fiber.StatusSeeOther)
+		return site.SeeDone(c, site.DoneSaved, "/languages")
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *Room) rejudgeForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return c.Redirect(site.SubmissionURL(sub.JobID), fiber.StatusSeeOther)
+	return site.SeeDone(c, site.DoneJudgedAgain, site.SubmissionURL(sub.JobID))
 }
 
 func (s *Room) apiRejudge(c *fiber.Ctx) error {

@@ -129,7 +129,7 @@ var layers = []struct{ pkg, may string }{
 	{"web/setters", "host/blob host/draft host/judge host/people host/platform host/problem host/problem/samples host/reading sql web/job web/site web/statement"},
 	{"web/drafts", "host/judge sql web/job web/setters web/site web/solve"},
 	{"web/plugins", "host/judge host/people sql web/job web/setters web/site"},
-	{"web/spaces", "host/judge host/people sql web/job web/people web/site web/solve web/statement"},
+	{"web/spaces", "host/judge host/people host/problem/statement sql web/job web/people web/site web/solve web/statement"},
 	{"web/judge0/api", "host/judge host/telemetry sql web/callback web/job web/judge0 web/site"},
 	{"web/staff", "host/judge host/people sql web/chart web/job web/site"},
 	{"host/cmd/deepoj-judge", "sandbox/oneshot"},

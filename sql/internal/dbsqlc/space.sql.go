@@ -492,7 +492,8 @@ const spaceProblems = `-- name: SpaceProblems :many
 WITH solved AS MATERIALIZED (
   SELECT u.problem, count(DISTINCT u.author) AS n FROM submissions u
   WHERE u.space_id = $2 AND u.verdict = 'AC' AND NOT u.unofficial GROUP BY u.problem)
-SELECT p.problem, v.title, p.points, (h.slug IS NOT NULL)::boolean AS hidden,
+SELECT p.problem, v.title, p.points,
+  coalesce(p.points, CASE WHEN (v.problem ->> 'scoring')::boolean THEN nullif((v.problem ->> 'max_score')::float8, 0) END, 1)::float8 AS worth, (h.slug IS NOT NULL)::boolean AS hidden,
   coalesce(b.tries, 0)::bigint AS tries, coalesce(b.verdict, '')::text AS verdict, b.score, coalesce(b.job_id, 0)::bigint AS job_id,
   coalesce(s.n, 0)::bigint AS solved
 FROM space_problems p
@@ -501,7 +502,9 @@ JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
 LEFT JOIN hidden_problems h ON h.slug = p.problem
 LEFT JOIN solved s ON s.problem = p.problem
 LEFT JOIN LATERAL (
-  SELECT count(*) OVER () AS tries, u.verdict, u.score, u.job_id FROM submissions u
+  SELECT count(*) FILTER (WHERE u.job_id <= f.first) OVER () AS tries, u.verdict, u.score, u.job_id FROM submissions u,
+    (SELECT coalesce(min(a.job_id), 9223372036854775807) AS first FROM submissions a
+     WHERE a.space_id = p.space_id AND a.author = $1 AND a.problem = p.problem AND a.verdict = 'AC') f
   WHERE u.space_id = p.space_id AND u.author = $1 AND u.problem = p.problem AND u.verdict NOT IN ('JE', 'SE')
   ORDER BY u.score DESC NULLS LAST, u.verdict = 'AC' DESC, u.job_id DESC LIMIT 1) b ON true
 WHERE p.space_id = $2 ORDER BY p.place, p.problem
@@ -516,6 +519,7 @@ type SpaceProblemsRow struct {
 	Problem string
 	Title   string
 	Points  *float64
+	Worth   float64
 	Hidden  bool
 	Tries   int64
 	Verdict string
@@ -524,8 +528,8 @@ type SpaceProblemsRow struct {
 	Solved  int64
 }
 
-// In order, with what somebody achieved officially and how many members have
-// solved each.
+// In order, with what somebody achieved officially, in how many tries up to the first
+// that was accepted, and how many members have solved each.
 func (q *Queries) SpaceProblems(ctx context.Context, db DBTX, arg SpaceProblemsParams) ([]SpaceProblemsRow, error) {
 	rows, err := db.Query(ctx, spaceProblems, arg.Viewer, arg.SpaceID)
 	if err != nil {
@@ -539,6 +543,7 @@ func (q *Queries) SpaceProblems(ctx context.Context, db DBTX, arg SpaceProblemsP
 			&i.Problem,
 			&i.Title,
 			&i.Points,
+			&i.Worth,
 			&i.Hidden,
 			&i.Tries,
 			&i.Verdict,

@@ -1,6 +1,8 @@
 // What every page has: the switch of colours, copy buttons, times in the
 // reader's own zone, and lists that follow what changes.
 
+import { start } from "./clock.js";
+
 const themes = ["auto", "light", "dark"];
 const root = document.documentElement;
 
@@ -112,4 +114,5 @@ function follow(list) {
 
 setUpTheme();
 enhance(document);
+start();
 for (const list of document.querySelectorAll("[data-refresh]")) follow(list);

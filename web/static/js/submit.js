@@ -231,8 +231,15 @@ form.addEventListener("submit", (event) => {
   }
   if (event.submitter && event.submitter !== send) return; // a run, which does not count
   // The key in the form makes a second send harmless; this only shows it.
+  send.dataset.says = send.textContent;
   send.disabled = true;
   send.textContent = "Submitting…";
+});
+
+// When the space closes nothing more is taken; what was written stays in the form.
+document.addEventListener("deepoj:closed", () => {
+  send.disabled = true;
+  say(form.dataset.closed);
 });
 
 // A page that comes back from the browser's cache may be sent again, as a new
@@ -242,7 +249,7 @@ addEventListener("pageshow", (event) => {
   const random = crypto.getRandomValues(new Uint8Array(16));
   form.elements.key.value = [...random].map((b) => b.toString(16).padStart(2, "0")).join("");
   send.disabled = false;
-  send.textContent = "Submit";
+  send.textContent = send.dataset.says;
 });
 
 area.addEventListener("keydown", (event) => {
