@@ -121,7 +121,7 @@ const replayBatch = 200
 
 // ReplayAll has all dead jobs judged again that were given up for a reason ("" = any) before it was called, a bounded
 // number with each statement, and returns how many. What was begun when ctx ends stays done, and calling it again does
-// the rest. The audit log has an entry for all and one for each.
+// the rest. The audit log has one entry for all.
 func (s *Site) ReplayAll(ctx context.Context, reason, by string) (n int, err error) {
 	now, err := s.q.DatabaseNow(ctx, s.main)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Site) ReplayAll(ctx context.Context, reason, by string) (n int, err err
 		ids, err := s.q.DeadLettersToReplay(ctx, s.main, dbsqlc.DeadLettersToReplayParams{Behind: behind, Until: now, Reason: reason, Max: replayBatch})
 		if err == nil && len(ids) > 0 {
 			var moved map[int64]int32
-			moved, err = s.Rejudge(ctx, ids, judge.LaneRejudge, by)
+			moved, err = s.rejudge(ctx, ids, judge.LaneRejudge, by, false)
 			n += len(moved)
 		}
 		if err != nil {

@@ -17,7 +17,11 @@ import (
 // Rejudge starts a new generation of each job, also of dead ones. It returns the generation of each job that exists. A
 // job that waits untried keeps its own, so a repeated request changes nothing.
 func (s *Site) Rejudge(ctx context.Context, ids []int64, lane judge.Lane, by string) (map[int64]int32, error) {
-	out, moved, err := jobs.Rejudge(ctx, s.db, s.queue, ids, lane, by, nil)
+	return s.rejudge(ctx, ids, lane, by, true)
+}
+
+func (s *Site) rejudge(ctx context.Context, ids []int64, lane judge.Lane, by string, log bool) (map[int64]int32, error) {
+	out, moved, err := jobs.Rejudge(ctx, s.db, s.queue, ids, lane, by, nil, log)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +139,7 @@ func (s *Site) fillRejudge(ctx context.Context, tx pgx.Tx, set int64, r RejudgeR
 	if ids, err = pg.Rows(ctx, s.db, tx, "RejudgeSetTake", pg.Args{"id": set, "job_ids": ids}, pgx.RowTo[int64]); err != nil {
 		return nil, err
 	}
-	if _, _, err = jobs.Rejudge(ctx, s.db, tx, ids, judge.LaneBatch, r.By, &set); err != nil {
+	if _, _, err = jobs.Rejudge(ctx, s.db, tx, ids, judge.LaneBatch, r.By, &set, false); err != nil {
 		return nil, err
 	}
 	_, err = pg.Rows(ctx, s.db, tx, "RejudgeSetFill", pg.Args{"id": set, "skipped": len(asked) - len(ids)}, pgx.RowTo[int64])
@@ -170,6 +174,9 @@ func (s *Site) rejudgeSets(ctx context.Context, id, before int64, limit int) ([]
 // RejudgeChange is a submission whose verdict or score a set changes.
 type RejudgeChange struct {
 	JobID       int64
+	Author      string
+	Problem     string
+	Title       string // of the problem
 	Before      judge.Verdict
 	BeforeScore *float64
 	After       judge.Verdict

@@ -2,7 +2,9 @@ package sql_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -49,7 +51,8 @@ func TestASetIsJudgedBesideWhatIsShownAndAppliedAtOnce(t *testing.T) {
 		t.Errorf("set = %+v, %v", set, err)
 	}
 	changes, err := s.RejudgeChanges(t.Context(), set.ID, 0, 0)
-	if err != nil || len(changes) != 2 || changes[0].JobID != ids[0] || changes[0].Before != judge.WA || changes[0].After != judge.AC {
+	if err != nil || len(changes) != 2 || changes[0].JobID != ids[0] || changes[0].Before != judge.WA || changes[0].After != judge.AC ||
+		changes[0].Author == "" || changes[0].Problem != "aplusb" || changes[0].Title == "" {
 		t.Errorf("changes = %+v, %v", changes, err)
 	}
 	turns, err := s.RejudgeMatrix(t.Context(), set.ID)
@@ -186,5 +189,35 @@ func TestASetJudgesTheNewVersionBesideWhatTheOldOneGave(t *testing.T) {
 		if v := sqltest.Status(t, s, id, judge.Finished); v.Result.Verdict != judge.AC || v.Result.ProblemVersion != "sha256:11" {
 			t.Errorf("after the set is applied job %d shows %s of version %s", id, v.Result.Verdict, v.Result.ProblemVersion)
 		}
+	}
+}
+
+func TestTheAuditLogHasOneRowForEachRejudging(t *testing.T) {
+	t.Parallel()
+	s := sqltest.WithProblem(t)
+	ids, _ := judged(t, s, 3)
+	log := func() string {
+		return sqltest.One[string](t, s, "SELECT coalesce(string_agg(concat_ws(' ', action, subject, detail ->> 'jobs'), ', ' ORDER BY id), '') FROM audit_log WHERE actor = 'prof'")
+	}
+	_, err := s.StartRejudge(t.Context(), sql.RejudgeRequest{Reason: "wrong tests", By: "prof", Problem: "aplusb"})
+	sqltest.Must(t, err)
+	if got := log(); got != "rejudge_set rejudge:1" {
+		t.Errorf("of a set the log has %s", got)
+	}
+	_, err = s.Rejudge(t.Context(), ids[1:], judge.LaneRejudge, "prof")
+	sqltest.Must(t, err)
+	_, err = s.Rejudge(t.Context(), ids[:1], judge.LaneRejudge, "prof")
+	sqltest.Must(t, err)
+	_, err = s.Rejudge(t.Context(), ids, judge.LaneRejudge, "prof") // they wait already
+	sqltest.Must(t, err)
+	if got, want := log(), fmt.Sprintf("rejudge_set rejudge:1, rejudge jobs:2 [%d, %d], rejudge job:%d", ids[1], ids[2], ids[0]); got != want {
+		t.Errorf("the log has %s, want %s", got, want)
+	}
+	for _, id := range ids {
+		sqltest.Must(t, s.Bury(t.Context(), sqltest.Claim(t, s, id, "w1", int(30+id)).Attempt, judge.ReasonPayload, "x"))
+	}
+	n, err := s.ReplayAll(t.Context(), "", "prof")
+	if got := log(); err != nil || n != 3 || !strings.HasSuffix(got, fmt.Sprintf("job:%d, replay_all dlq: 3", ids[0])) {
+		t.Errorf("%d dead letters were replayed, %v; the log has %s", n, err, got)
 	}
 }

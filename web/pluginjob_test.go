@@ -241,7 +241,7 @@ func TestAJobThatIsGivenUpSaysThatItIsNotThePluginsFault(t *testing.T) {
 	s.must(s.store.Bury(t.Context(), s.claim(id), judge.ReasonPayload, "the disk of judge1 is full"))
 	for who, seesWhy := range map[string]bool{sue: false, sam: true} {
 		page := s.do(http.MethodGet, site.JobURL(id), "", who).body
-		if !strings.Contains(page, "Not done") || !strings.Contains(page, "not the plugin&#39;s fault") || strings.Contains(page, "judge1") != seesWhy {
+		if !strings.Contains(page, "Given up") || !strings.Contains(page, "not the plugin&#39;s fault") || strings.Contains(page, "judge1") != seesWhy {
 			t.Errorf("the page of a dead job: %s", page)
 		}
 	}

@@ -87,7 +87,7 @@ func (q *Queue) Promote(ctx context.Context) (int64, error) {
 		return int64(len(ids)), err
 	}
 	if len(again) > 0 {
-		_, moved, err := Rejudge(ctx, q.db, q.db.Queue, again, judge.LaneNormal, "job_key", nil)
+		_, moved, err := Rejudge(ctx, q.db, q.db.Queue, again, judge.LaneNormal, "job_key", nil, true)
 		if err != nil {
 			return int64(len(ids)), err
 		}

@@ -11,14 +11,15 @@ import (
 )
 
 // Rejudge starts a new generation of each job on a pool or in a transaction, also of
-// dead ones. It returns the generations of ids, and which of them are new.
-func Rejudge(ctx context.Context, db *pg.DB, on pg.Querier, ids []int64, lane judge.Lane, by string, set *int64) (map[int64]int32, []int64, error) {
+// dead ones. It returns the generations of ids, and which of them are new. The audit log has a row for all of them, unless
+// they are a part of something that has its own.
+func Rejudge(ctx context.Context, db *pg.DB, on pg.Querier, ids []int64, lane judge.Lane, by string, set *int64, log bool) (map[int64]int32, []int64, error) {
 	type rejudged struct {
 		JobID      int64
 		Generation int32
 		Moved      bool
 	}
-	rs, err := pg.Rows(ctx, db, on, "JobRejudge", pg.Args{"job_ids": ids, "lane": lane.Number(), "by": by, "set": set}, pgx.RowToStructByPos[rejudged])
+	rs, err := pg.Rows(ctx, db, on, "JobRejudge", pg.Args{"job_ids": ids, "lane": lane.Number(), "by": by, "set": set, "log": log}, pgx.RowToStructByPos[rejudged])
 	if err != nil {
 		return nil, nil, fmt.Errorf("rejudge: %w", err)
 	}

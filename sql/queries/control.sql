@@ -52,7 +52,8 @@ SELECT job_id FROM restored;
 -- name: JobRejudge
 -- A new generation; the fence keeps growing and the old result stays readable.
 -- A job that waits untried keeps its generation, so a repeated request changes
--- nothing.
+-- nothing. If it is logged, the audit log has one row for all
+-- of them.
 WITH held AS MATERIALIZED (
   SELECT job_id, status, tries, generation, lease_owner, started_at, rejudge_set FROM jobs
   WHERE job_id = ANY (@job_ids::bigint[]) ORDER BY job_id FOR UPDATE),
@@ -79,7 +80,10 @@ payload AS (
   FROM again a WHERE p.job_id = a.job_id AND p.next IS NOT NULL),
 log AS (
   INSERT INTO audit_log (actor, action, subject, detail)
-  SELECT @by, 'rejudge', 'job:' || job_id, jsonb_strip_nulls(jsonb_build_object('was', was, 'generation', generation, 'set', @set)) FROM again),
+  SELECT @by, 'rejudge', CASE count(*) WHEN 1 THEN 'job:' || min(job_id) ELSE 'jobs:' || count(*) END,
+    CASE count(*) WHEN 1 THEN jsonb_build_object('was', min(was), 'generation', min(generation))
+      ELSE jsonb_build_object('jobs', to_jsonb((array_agg(job_id ORDER BY job_id))[1:1000])) END
+  FROM again WHERE @log::boolean HAVING count(*) > 0),
 event AS (
   INSERT INTO single_events (job_id, generation, attempt, kind, data)
   SELECT job_id, generation, attempt_id, 'rejudge', jsonb_strip_nulls(jsonb_build_object('by', @by::text, 'set', @set)) FROM again)

@@ -62,8 +62,11 @@ GROUP BY s.id ORDER BY s.id DESC LIMIT @max::integer;
 
 -- name: RejudgeSetChanges
 -- Judgings of a set whose verdict or score is another than before.
-SELECT m.job_id, b.verdict, b.score, r.verdict, r.score
+SELECT m.job_id, p.author, p.problem::text, coalesce(v.title, p.problem)::text, b.verdict, b.score, r.verdict, r.score
 FROM rejudge_set_jobs m
+JOIN job_payloads p ON p.job_id = m.job_id
+LEFT JOIN problems a ON a.slug = p.problem
+LEFT JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
 JOIN results r ON r.job_id = m.job_id AND r.generation = m.generation
 JOIN results b ON b.job_id = m.job_id AND b.generation = m.before
 WHERE m.set_id = @id::bigint AND m.job_id > @after::bigint AND (r.verdict, r.score) IS DISTINCT FROM (b.verdict, b.score)

@@ -955,9 +955,11 @@ type RefusedField struct {
 type RejudgeChange struct {
 	After       judge.Verdict `json:"after"`
 	AfterScore  *float64      `json:"after_score,omitempty"`
+	Author      string        `json:"author"`
 	Before      judge.Verdict `json:"before"`
 	BeforeScore *float64      `json:"before_score,omitempty"`
 	JobID       int64         `json:"job_id"`
+	Problem     string        `json:"problem"`
 }
 
 // RejudgeSet is a schema of the description.

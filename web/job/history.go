@@ -104,9 +104,9 @@ func tell(e judge.Event, d eventData, tests int, v site.Viewer) (text string, tr
 	case judge.EventSubmitted:
 		return "handed in", false
 	case judge.EventDispatched:
-		return "given to the queue", false
+		return "delivered", false
 	case judge.EventClaimed:
-		return fmt.Sprintf("attempt %d: a worker took it", e.AttemptID) + staff(" (%s)", d.Worker), false
+		return fmt.Sprintf("attempt %d: claimed by a worker", e.AttemptID) + staff(" (%s)", d.Worker), false
 	case judge.EventCompiled:
 		if d.Compile != nil && !d.Compile.OK {
 			return fmt.Sprintf("attempt %d: did not compile", e.AttemptID), false
@@ -122,7 +122,7 @@ func tell(e judge.Event, d eventData, tests int, v site.Viewer) (text string, tr
 	case judge.EventWorkerLost:
 		return fmt.Sprintf("attempt %d: the worker was lost%s; it is tried again", e.AttemptID, judged), true
 	case judge.EventPublishFailed:
-		return "could not be given to the queue; it is tried again" + staff(": %s", d.Error), true
+		return "could not be delivered; it is tried again" + staff(": %s", d.Error), true
 	case judge.EventFinished:
 		return strings.TrimSpace(fmt.Sprintf("finished%s: %s", judged, d.Verdict)), false
 	case judge.EventCancelled:
@@ -148,7 +148,7 @@ func eventText(kind judge.EventKind) string {
 	case judge.EventPromoted:
 		return "the pause is over"
 	case judge.EventRedelivered:
-		return "nobody took it in time; it is given to the queue once more"
+		return "nobody took it in time; it is delivered again"
 	case judge.EventRestored:
 		return "restored"
 	case judge.EventMoved:

@@ -16,7 +16,6 @@ type kindWords struct {
 	What      string // the word for it
 	Blameless string // what is not at fault when we fail
 	Besides   string // added to what is said of a try that failed on our side
-	GivenUp   string // headline of one that was given up
 	Remedy    string // what to do about one that was given up
 }
 
@@ -28,15 +27,15 @@ func wordsOf(kind judge.Kind) kindWords {
 	//exhaustive:ignore
 	switch kind {
 	case judge.KindRun:
-		return kindWords{"run", "program", "", "Not judged", sendAgain}
+		return kindWords{"run", "program", "", sendAgain}
 	case judge.KindPluginBuild, judge.KindPluginTest:
-		return kindWords{"job", "plugin", "", "Not done", sendAgain}
+		return kindWords{"job", "plugin", "", sendAgain}
 	case judge.KindImport, judge.KindVerify:
-		return kindWords{"job", "package", "", "Not done", sendAgain}
+		return kindWords{"job", "package", "", sendAgain}
 	case judge.KindRender:
-		return kindWords{"job", "statement", "", "Not done", sendAgain}
+		return kindWords{"job", "statement", "", sendAgain}
 	}
-	return kindWords{"submission", "program", "; this does not count against you", "Not judged", "staff can have it judged again"}
+	return kindWords{"submission", "program", "; this does not count against you", "staff can have it judged again"}
 }
 
 // waitingText says where a job stands that no worker has begun: its state in the
@@ -149,7 +148,7 @@ func ShowStanding(one Job, events []judge.Event, place *judge.Place, v site.View
 	case judge.Cancelled:
 		view.Headline, view.Detail = "Cancelled", endedWithout(j, v)
 	case judge.Dead:
-		view.Verdict, view.Headline, view.Detail = judge.SE, wordsOf(j.Kind).GivenUp, endedWithout(j, v)
+		view.Verdict, view.Headline, view.Detail = judge.SE, "Given up", endedWithout(j, v)
 	case judge.Running, judge.Finished:
 	}
 	return view

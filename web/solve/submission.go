@@ -90,6 +90,7 @@ func ShowSubmission(sub *judge.Submission, problem *judge.Problem, events []judg
 	case view.Moving:
 		view.showMoving(run)
 	case sub.Status != judge.Finished:
+		view.Coded = false // SE is no verdict
 		view.Verdict, view.Headline, view.Detail = ended.Verdict, ended.Headline, ended.Detail
 	}
 	view.Sources = showSources(sub.Sources, view.Compile)

@@ -227,9 +227,17 @@ func verdictText(sub *judge.Submission) (verdict template.HTML) {
 		verdict = site.Badge(r.Verdict) + scoreText(r)
 	}
 	if sub.Result == nil || !sub.Status.Terminal() {
-		verdict += ` <span class="state">` + site.Escape(strings.ToLower(sub.Shown())) + "</span>"
+		verdict += ` <span class="state">` + site.Escape(shownText(sub)) + "</span>"
 	}
 	return verdict
+}
+
+// shownText says in a word or two where a submission stands.
+func shownText(sub *judge.Submission) string {
+	if sub.Status == judge.Dead {
+		return "given up"
+	}
+	return strings.ToLower(sub.Shown())
 }
 
 // scoreText is the score of a result, of how much, if it has one.

@@ -45,6 +45,8 @@ func publicSet(r sql.RejudgeSet) setJSON {
 // changeJSON is what a set changes about a submission.
 type changeJSON struct {
 	JobID       int64         `json:"job_id"`
+	Author      string        `json:"author"`
+	Problem     string        `json:"problem"`
 	Before      judge.Verdict `json:"before"`
 	BeforeScore *float64      `json:"before_score,omitempty"`
 	After       judge.Verdict `json:"after"`
@@ -142,7 +144,7 @@ func (s *Room) apiRejudging(c *fiber.Ctx) error {
 	}
 	changes := make([]changeJSON, len(found))
 	for i, x := range found {
-		changes[i] = changeJSON(x)
+		changes[i] = changeJSON{x.JobID, x.Author, x.Problem, x.Before, x.BeforeScore, x.After, x.AfterScore}
 	}
 	turns, err := s.Store.RejudgeMatrix(c.UserContext(), id)
 	if err != nil {

@@ -174,10 +174,25 @@ func showMatrix(turns []sql.RejudgeTurn) matrixView {
 	return m
 }
 
+// changeRow is what a set changes about a submission, on a page.
+type changeRow struct{ sql.RejudgeChange }
+
+// ScoreText says by how much the score changes; "" if there is none, or it stays.
+func (r changeRow) ScoreText() string {
+	if r.BeforeScore == nil || r.AfterScore == nil || *r.BeforeScore == *r.AfterScore {
+		return ""
+	}
+	by := *r.AfterScore - *r.BeforeScore
+	if by > 0 {
+		return "+" + site.PointsText(by)
+	}
+	return "−" + site.PointsText(-by)
+}
+
 type rejudgingView struct {
 	Set     setRow
 	Matrix  matrixView
-	Changes []sql.RejudgeChange
+	Changes []changeRow
 	More    string // address of the next changes, "" at the end
 }
 
@@ -203,8 +218,12 @@ func (s *Room) rejudgingPage(c *fiber.Ctx) error {
 		return err
 	}
 	view := rejudgingView{Set: showSet(set), Matrix: showMatrix(turns)}
-	if view.Changes, err = s.Store.RejudgeChanges(ctx, id, int64(c.QueryInt("after")), site.PageSize); err != nil {
+	changes, err := s.Store.RejudgeChanges(ctx, id, int64(c.QueryInt("after")), site.PageSize)
+	if err != nil {
 		return err
+	}
+	for _, change := range changes {
+		view.Changes = append(view.Changes, changeRow{change})
 	}
 	if n := len(view.Changes); n == site.PageSize {
 		view.More = site.RejudgingURL(id) + "?after=" + strconv.FormatInt(view.Changes[n-1].JobID, 10)
