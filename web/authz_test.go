@@ -49,7 +49,7 @@ setter  GET    /packages/:slug/versions/:version /packages/:slug/versions/:versi
 setter  GET    /packages/:slug/versions/:version/documents/:name /packages/:slug/versions/:version/files/*
 setter  POST   /packages/:slug/render /api/v1/renderings
 setter  GET    /api/v1/problems/:slug/versions/:version/statement
-guest   GET    / /problems /problems/:slug /problems/:slug/files/* /languages /queue /account
+guest   GET    / /problems /people/:name /problems/:slug /problems/:slug/files/* /languages /queue /account
 guest   POST   /problems/:slug /problems/:slug/runs /runs/:id/cancel /submissions/:id/cancel
 guest   GET    /runs/:id /runs/:id/live /runs/:id/events
 guest   GET    /submissions /submissions/:id /submissions/:id/live /submissions/:id/events /submissions/:id/sources/:n
@@ -58,7 +58,7 @@ staff   POST   /dlq/replay /languages/:id/withdraw /languages/:id/offer
 staff   POST   /queue/move /queues/:name/pause /queues/:name/resume
 staff   GET    /dlq /dlq/:id /rejudgings /rejudgings/:id /workers
 staff   POST   /dlq/:id/replay /dlq/:id/discard /rejudgings /rejudgings/:id/apply /rejudgings/:id/cancel
-login   POST   /account /account/keys /account/keys/:id/revoke
+login   POST   /account /account/profile /account/keys /account/keys/:id/revoke
 login   GET    /webhooks /webhooks/:id
 login   POST   /webhooks /webhooks/:id/enable /webhooks/:id/disable /webhooks/:id/delete /webhooks/:id/rotate /webhooks/:id/test
 login   POST   /webhooks/:id/deliveries/:delivery/resend

@@ -77,3 +77,16 @@ func (k Key) Works(now time.Time) bool {
 type Identity struct {
 	Issuer, Subject string
 }
+
+// Audience is who sees a profile, besides whose it is and staff.
+type Audience string
+
+// The audiences, from the smallest on.
+const (
+	AudienceSelf     Audience = "self"
+	AudienceMembers  Audience = "members" // whoever has an account
+	AudienceEveryone Audience = "everyone"
+)
+
+// Audiences lists every audience.
+var Audiences = []Audience{AudienceSelf, AudienceMembers, AudienceEveryone}

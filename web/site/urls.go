@@ -39,6 +39,9 @@ func ProblemURL(space, slug string) string {
 // UserURL is the page of an account.
 func UserURL(name string) string { return "/users/" + url.PathEscape(name) }
 
+// ProfileURL is the page of what somebody has solved.
+func ProfileURL(name string) string { return "/people/" + url.PathEscape(name) }
+
 // DeadLetterURL is the page of the dead letter of a job.
 func DeadLetterURL(id int64) string { return "/dlq/" + strconv.FormatInt(id, 10) }
 

@@ -17,6 +17,8 @@ func (s *Room) Addresses() []site.Address {
 	return []site.Address{
 		{Route: "GET /", For: site.Guest, By: s.problemsPage},
 		{Route: "GET /problems", For: site.Guest, By: s.problemsPage},
+		{Route: "GET /people/:name", For: site.Guest, By: s.profilePage},
+		{Route: "POST /account/profile", For: site.Login, By: s.profileForm},
 		{Route: "GET /problems/:slug", For: site.Guest, By: s.problemPage},
 		{Route: "GET /problems/:slug/files/*", For: site.Guest, By: s.problemFile},
 		{Route: "GET /problems/:slug/statistics", For: site.Guest, By: s.statisticsPage},

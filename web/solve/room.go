@@ -5,6 +5,7 @@
 //	batch.go        many submissions at once
 //	difference.go   where an output differs from a right answer
 //	pictures.go     pictures of figures
+//	profile.go      what somebody has solved
 //	problems.go     the page of a problem, with its form
 //	room.go         what the room holds
 //	runfields.go    a run, as it comes in as JSON
