@@ -69,7 +69,7 @@ func finalizeTogether(t *testing.T, s *sqltest.Store, v judge.Verdict, attempts 
 	t.Helper()
 	ended := make(chan error, len(attempts)+2)
 	finalize := func(a judge.Attempt) {
-		s.FinalizeThen(t.Context(), a, &judge.Result{Verdict: v}, func(err error) { ended <- err })
+		s.FinalizeThen(t.Context(), a, &judge.Result{Verdict: v}, nil, func(err error) { ended <- err })
 	}
 	others := sqltest.SubmitMany(t, s, 2)
 	held := []judge.Attempt{sqltest.Claim(t, s, others[0], "w2", 2).Attempt, sqltest.Claim(t, s, others[1], "w2", 2).Attempt}

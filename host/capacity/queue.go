@@ -101,8 +101,8 @@ type stored struct {
 }
 
 // FinalizeThen implements [worker.Store].
-func (s *stored) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
-	s.Queue.FinalizeThen(ctx, a, r, func(err error) {
+func (s *stored) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, last []judge.Progress, then func(error)) {
+	s.Queue.FinalizeThen(ctx, a, r, last, func(err error) {
 		if err == nil {
 			s.idle.one()
 		}
@@ -111,8 +111,8 @@ func (s *stored) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Res
 }
 
 // Finalize implements [worker.Store].
-func (s *stored) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
-	err := s.Queue.Finalize(ctx, a, r)
+func (s *stored) Finalize(ctx context.Context, a judge.Attempt, r judge.Result, last ...judge.Progress) error {
+	err := s.Queue.Finalize(ctx, a, r, last...)
 	if err == nil {
 		s.idle.one()
 	}

@@ -150,16 +150,16 @@ func (s *journalledStore) Heartbeat(ctx context.Context, as []judge.Attempt, d t
 	return s.Store.Heartbeat(ctx, as, d)
 }
 
-func (s *journalledStore) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
+func (s *journalledStore) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, last []judge.Progress, then func(error)) {
 	s.judged(a, *r)
-	s.Store.FinalizeThen(ctx, a, r, func(err error) {
+	s.Store.FinalizeThen(ctx, a, r, last, func(err error) {
 		go func() { then(s.decided(ctx, a, *r, err)) }()
 	})
 }
 
-func (s *journalledStore) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
+func (s *journalledStore) Finalize(ctx context.Context, a judge.Attempt, r judge.Result, last ...judge.Progress) error {
 	s.judged(a, r)
-	return s.decided(ctx, a, r, s.Store.Finalize(ctx, a, r))
+	return s.decided(ctx, a, r, s.Store.Finalize(ctx, a, r, last...))
 }
 
 func (s *journalledStore) judged(a judge.Attempt, r judge.Result) {

@@ -178,8 +178,8 @@ type Store interface {
 	Held(ctx context.Context, owner, token string) ([]judge.Attempt, error)
 	Heartbeat(ctx context.Context, attempts []judge.Attempt, lease time.Duration) ([]int64, error)
 	Progress(ctx context.Context, a judge.Attempt, ps []judge.Progress) error
-	Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error
-	FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error))
+	Finalize(ctx context.Context, a judge.Attempt, r judge.Result, last ...judge.Progress) error
+	FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, last []judge.Progress, then func(error))
 	Fail(ctx context.Context, a judge.Attempt, why string, counts bool) (judge.Status, error)
 	Bury(ctx context.Context, a judge.Attempt, reason judge.Reason, detail string) error
 	Malformed(ctx context.Context, jobID int64, reason judge.Reason) error

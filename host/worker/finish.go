@@ -18,9 +18,9 @@ var errCannotWrite = errors.New("the database answers, but not to this")
 // is the database well, and the write is not.
 const patience = 3
 
-// finalize has a result recorded, and calls over when that is decided. It does not wait: thousands of goroutines that
+// finalize has a result recorded with the last of the progress, and calls over when that is decided. It does not wait: thousands of goroutines that
 // did would be a burden for the collector of memory, which looks at the stack of each.
-func (w *Worker) finalize(ctx context.Context, r *run, result *judge.Result, over func()) {
+func (w *Worker) finalize(ctx context.Context, r *run, result *judge.Result, last []judge.Progress, over func()) {
 	u := w.journal.expect(&r.job, result)
 	ctx, span := telemetry.Start(ctx, "finalize")
 	began, renewals := time.Now(), r.renewals()
@@ -34,7 +34,7 @@ func (w *Worker) finalize(ctx context.Context, r *run, result *judge.Result, ove
 		go func() {
 			defer over()
 			err := w.insist(ctx, r, renewals, resultFailure, err, func(ctx context.Context) error {
-				return w.store.Finalize(ctx, r.job.Attempt, *result)
+				return w.store.Finalize(ctx, r.job.Attempt, *result, last...)
 			})
 			span.End(err)
 			w.recorded(ctx, r, u, began, err)
@@ -44,7 +44,7 @@ func (w *Worker) finalize(ctx context.Context, r *run, result *judge.Result, ove
 		r.answered(err)
 		return
 	}
-	w.store.FinalizeThen(ctx, r.job.Attempt, result, r.answered)
+	w.store.FinalizeThen(ctx, r.job.Attempt, result, last, r.answered)
 }
 
 // resultFailure is what is logged of a result that the database does not take.

@@ -142,13 +142,13 @@ func TestProgressIsStoredAfterAMomentAndThenAtItsPace(t *testing.T) {
 			}
 			total += n
 		}
-		if total != 25 || len(got) != 4 || !strings.HasPrefix(got[0], "0.02s progress ") {
-			t.Errorf("stored %d tests in %v; want 25, at 0.02 s, 0.1 s and 0.2 s later, and at the end", total, got)
+		if total+s.last != 25 || len(got) != 3 || !strings.HasPrefix(got[0], "0.04s progress ") {
+			t.Errorf("stored %d tests in %v and %d with the result; want 25 in all, at 0.04 s, 0.1 s and 0.2 s later", total, got, s.last)
 		}
 	})
 }
 
-func TestWhatIsJudgedInAMomentIsStoredInOneStatement(t *testing.T) {
+func TestWhatIsJudgedInAMomentIsStoredWithTheResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, o := newScript(), &once{jobs: []int64{7}}
@@ -161,8 +161,8 @@ func TestWhatIsJudgedInAMomentIsStoredInOneStatement(t *testing.T) {
 		})
 		<-time.After(time.Second)
 		stop()
-		if got := s.asked("progress"); len(got) != 1 || !strings.HasPrefix(got[0], "0.01s progress 12") {
-			t.Errorf("stored %v, want all 12 tests at the end, together", got)
+		if got := s.asked("progress"); len(got) != 0 || s.last != 12 {
+			t.Errorf("stored %v, and %d with the result, want all 12 tests with the result", got, s.last)
 		}
 	})
 }

@@ -62,9 +62,9 @@ func (p *reporter) skipping() func(judge.Progress) {
 	}
 }
 
-// firstReport is how long the first report waits for others: a program that is judged by then costs one statement and
-// one commit for all of them.
-const firstReport = 20 * time.Millisecond
+// firstReport is how long the first report waits for others. What is judged by then costs no statement of its own: its
+// reports go with the result.
+const firstReport = 40 * time.Millisecond
 
 func (p *reporter) loop(ctx context.Context) {
 	wait := p.w.cfg.ProgressEvery
@@ -97,8 +97,8 @@ func (p *reporter) again() {
 	}
 }
 
-// stop ends the loop. What waits is left to a last flush.
-func (p *reporter) stop() {
+// stop ends the loop, and returns what waits: it is for the result to take along.
+func (p *reporter) stop() []judge.Progress {
 	p.mu.Lock()
 	p.looping = true // too late to begin
 	if p.cancel != nil {
@@ -106,6 +106,9 @@ func (p *reporter) stop() {
 	}
 	p.mu.Unlock()
 	p.loops.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waiting
 }
 
 // flush stores what waits, and reports whether nothing was left to try again.

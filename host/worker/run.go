@@ -197,7 +197,7 @@ func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 	lack, err := w.judge(ctx, r, report, result)
 	w.m.execRunning.Dec()
 	stopped := r.end(ctx)
-	report.stop()
+	last := report.stop()
 	attempt.Text("verdict", string(result.Verdict))
 	took := time.Since(began)
 	w.slots.judged(r, took, cmp.Or(stopped, err) == nil)
@@ -223,9 +223,8 @@ func (w *Worker) work(judging, writing context.Context, r *run, over func()) {
 		// by then, the database refuses this.
 		w.fail(writing, r, stopped, false)
 	case err == nil:
-		report.flush(writing)
 		early := w.slots.handOver()
-		w.finalize(writing, r, result, func() { end(early) })
+		w.finalize(writing, r, result, last, func() { end(early) })
 		return
 	case errors.Is(stopped, errStopping):
 		w.fail(writing, r, errStopping, false)

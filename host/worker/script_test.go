@@ -25,6 +25,7 @@ type script struct {
 	late      chan struct{} // if set, when a result is answered that was not waited for
 	finals    int
 	flushes   int
+	last      int // progress that came with the last result
 }
 
 func newScript() *script {
@@ -82,20 +83,21 @@ func (s *script) Progress(_ context.Context, _ judge.Attempt, ps []judge.Progres
 	return s.progress(s.flushes)
 }
 
-func (s *script) Finalize(context.Context, judge.Attempt, judge.Result) error {
+func (s *script) Finalize(_ context.Context, _ judge.Attempt, _ judge.Result, last ...judge.Progress) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.note("finalize")
 	s.finals++
+	s.last = len(last)
 	return s.finalize(s.finals)
 }
 
-func (s *script) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
+func (s *script) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, last []judge.Progress, then func(error)) {
 	go func() {
 		if s.late != nil {
 			<-s.late
 		}
-		then(s.Finalize(ctx, a, *r))
+		then(s.Finalize(ctx, a, *r, last...))
 	}()
 }
 

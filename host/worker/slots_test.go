@@ -24,7 +24,7 @@ type distant struct {
 	most       int // that were unanswered at once
 }
 
-func (d *distant) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
+func (d *distant) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, last []judge.Progress, then func(error)) {
 	d.mu.Lock()
 	d.unanswered++
 	d.most = max(d.most, d.unanswered)
@@ -34,7 +34,7 @@ func (d *distant) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Re
 		d.mu.Lock()
 		d.unanswered--
 		d.mu.Unlock()
-		then(d.Finalize(ctx, a, *r))
+		then(d.Finalize(ctx, a, *r, last...))
 	})
 }
 

@@ -59,15 +59,15 @@ type counting struct {
 	over chan struct{}
 }
 
-func (c *counting) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
-	c.Store.FinalizeThen(ctx, a, r, func(err error) {
+func (c *counting) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, last []judge.Progress, then func(error)) {
+	c.Store.FinalizeThen(ctx, a, r, last, func(err error) {
 		c.count(err)
 		then(err)
 	})
 }
 
-func (c *counting) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
-	err := c.Store.Finalize(ctx, a, r)
+func (c *counting) Finalize(ctx context.Context, a judge.Attempt, r judge.Result, last ...judge.Progress) error {
+	err := c.Store.Finalize(ctx, a, r, last...)
 	c.count(err)
 	return err
 }

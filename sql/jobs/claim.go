@@ -147,13 +147,9 @@ func (q *Queue) Progress(ctx context.Context, a judge.Attempt, ps []judge.Progre
 	if len(ps) == 0 {
 		return nil
 	}
-	kinds, data := make([]string, len(ps)), make([][]byte, len(ps))
-	for i, p := range ps {
-		kinds[i] = string(p.Kind)
-		var err error
-		if data[i], err = progressData(p); err != nil {
-			return fmt.Errorf("progress of job %d: %w", a.JobID, err)
-		}
+	kinds, data, err := progressEvents(ps)
+	if err != nil {
+		return fmt.Errorf("progress of job %d: %w", a.JobID, err)
 	}
 	st := q.db.Statements["JobProgress"]
 	values, err := st.Bind(pg.Args{
@@ -171,6 +167,18 @@ func (q *Queue) Progress(ctx context.Context, a judge.Attempt, ps []judge.Progre
 	}
 	q.db.WakeEvents(a.JobID)
 	return nil
+}
+
+// progressEvents returns the kinds and the data of events.
+func progressEvents(ps []judge.Progress) (kinds []string, data [][]byte, err error) {
+	kinds, data = make([]string, len(ps)), make([][]byte, len(ps))
+	for i, p := range ps {
+		kinds[i] = string(p.Kind)
+		if data[i], err = progressData(p); err != nil {
+			return nil, nil, err
+		}
+	}
+	return kinds, data, nil
 }
 
 // progressData is the data of a progress event: {"test": …, "total": n}, {"compile": …, "total": n} or {"finding": …}.

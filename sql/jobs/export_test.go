@@ -10,7 +10,7 @@ import (
 func (q *Queue) FinalizeTogether(ctx context.Context, v judge.Verdict, attempts ...judge.Attempt) (errs []error) {
 	var fs []final
 	for _, a := range attempts {
-		fs = append(fs, final{a, &judge.Result{Verdict: v}})
+		fs = append(fs, final{a, &judge.Result{Verdict: v}, nil})
 	}
 	for _, a := range q.finalizeTogether(ctx, fs) {
 		errs = append(errs, a.Err)

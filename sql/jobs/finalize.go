@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -18,9 +19,11 @@ import (
 // It returns a [*judge.RejectedError] that says why, having written nothing, if
 // the attempt is not the newest or has lost its lease.
 //
+// Last is progress that was not stored yet: it goes into the same transaction, or nowhere.
+//
 // Attempts that end at the same time share a transaction; each is decided by itself.
-func (q *Queue) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) error {
-	f := final{a, &r}
+func (q *Queue) Finalize(ctx context.Context, a judge.Attempt, r judge.Result, last ...judge.Progress) error {
+	f := final{a, &r, last}
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -29,9 +32,9 @@ func (q *Queue) Finalize(ctx context.Context, a judge.Attempt, r judge.Result) e
 }
 
 // FinalizeThen is [Queue.Finalize] for those who do not wait: then is called once, soon, with what Finalize would
-// return. It must not block. An end of ctx is not noticed, and r must stay as it is until then.
-func (q *Queue) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, then func(error)) {
-	f := final{a, r}
+// return. It must not block. An end of ctx is not noticed, and r and last must stay as they are until then.
+func (q *Queue) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Result, last []judge.Progress, then func(error)) {
+	f := final{a, r, last}
 	if err := f.check(); err != nil {
 		then(err)
 		return
@@ -39,10 +42,11 @@ func (q *Queue) FinalizeThen(ctx context.Context, a judge.Attempt, r *judge.Resu
 	q.finals.Tell(ctx, f, func(x pg.Answered[struct{}]) { then(x.Err) })
 }
 
-// final is an attempt with its result.
+// final is an attempt with its result, and what of its progress is not stored.
 type final struct {
 	attempt judge.Attempt
 	result  *judge.Result
+	last    []judge.Progress
 }
 
 func (f final) check() error {
@@ -152,13 +156,25 @@ func (q *Queue) finalizeMany(ctx context.Context, fs []final, late bool) (done [
 	a := fence(attempts...)
 	// A batch is one round trip and one transaction.
 	var b pgx.Batch
-	if late {
-		renew := q.db.Statements["JobRenewExpired"]
-		values, err := renew.Bind(a)
+	queue := func(statement string, a pg.Args) (*pgx.QueuedQuery, error) {
+		st := q.db.Statements[statement]
+		values, err := st.Bind(a)
 		if err != nil {
 			return nil, err
 		}
-		b.Queue(renew.Text, values...)
+		return b.Queue(st.Text, values...), nil
+	}
+	if late {
+		if _, err := queue("JobRenewExpired", a); err != nil {
+			return nil, err
+		}
+	}
+	if last, err := lastProgress(a, fs); err != nil {
+		return nil, err
+	} else if last != nil {
+		if _, err := queue("JobProgressLast", last); err != nil {
+			return nil, err
+		}
 	}
 	verdicts, scores := make([]string, len(by.all)), make([]*float64, len(by.all))
 	for i, o := range by.all {
@@ -169,16 +185,36 @@ func (q *Queue) finalizeMany(ctx context.Context, fs []final, late bool) (done [
 	}
 	a["outcomes"], a["verdicts"], a["scores"] = outcomes, verdicts, scores
 	a["results"], a["ends"] = pg.Joined(results)
-	finalize := q.db.Statements["JobFinalize"]
-	values, err := finalize.Bind(a)
+	finalize, err := queue("JobFinalize", a)
 	if err != nil {
 		return nil, err
 	}
-	b.Queue(finalize.Text, values...).Query(func(rs pgx.Rows) error {
+	finalize.Query(func(rs pgx.Rows) error {
 		done, err = pgx.CollectRows(rs, pgx.RowToStructByPos[completed])
 		return err
 	})
 	return done, q.db.Queue.SendBatch(ctx, &b).Close()
+}
+
+// lastProgress returns the parameters of JobProgressLast for attempts that fence names, or nil if nothing is to be stored.
+func lastProgress(fence pg.Args, fs []final) (pg.Args, error) {
+	var whose []int32
+	var kinds []string
+	var data [][]byte
+	for i, f := range fs {
+		k, d, err := progressEvents(f.last)
+		if err != nil {
+			return nil, fmt.Errorf("progress of job %d: %w", f.attempt.JobID, err)
+		}
+		whose = append(whose, slices.Repeat([]int32{int32(i) + 1}, len(k))...) //nolint:gosec // there are at most 256
+		kinds, data = append(kinds, k...), append(data, d...)
+	}
+	if whose == nil {
+		return nil, nil
+	}
+	a := maps.Clone(fence)
+	a["whose"], a["kinds"], a["data"] = whose, kinds, data
+	return a, nil
 }
 
 // Fail ends an attempt without a result. With counts, it is a failure of ours: the job is tried again after a backoff,

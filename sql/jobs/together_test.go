@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +37,11 @@ func TestResultsThatEndTogetherAreNotMixedUp(t *testing.T) {
 	told := make(chan int)
 	for i := range all {
 		e := &all[i]
-		s.FinalizeThen(t.Context(), e.job.Attempt, &e.result, func(err error) {
+		var last []judge.Progress
+		for k := range i % 4 {
+			last = append(last, judge.Progress{Kind: judge.EventTest, Test: &judge.TestResult{Index: 10*i + k}, Total: 3})
+		}
+		s.FinalizeThen(t.Context(), e.job.Attempt, &e.result, last, func(err error) {
 			e.err = err
 			go func() { told <- i }()
 		})
@@ -48,6 +53,9 @@ func TestResultsThatEndTogetherAreNotMixedUp(t *testing.T) {
 		if i%29 == 0 {
 			sqltest.Rejected(t, e.err, judge.ReasonOwnerMismatch)
 			sqltest.Status(t, s, ids[i], judge.Running)
+			if got := sqltest.Kinds(t, s, ids[i]); slices.Contains(got, string(judge.EventTest)) {
+				t.Errorf("job %d has events of whoever does not hold it: %v", ids[i], got)
+			}
 			continue
 		}
 		if e.err != nil {
@@ -60,12 +68,17 @@ func TestResultsThatEndTogetherAreNotMixedUp(t *testing.T) {
 		}
 		es, err := s.Events(t.Context(), ids[i], 0, 0)
 		sqltest.Must(t, err)
+		if tests := es[len(es)-1-i%4 : len(es)-1]; es[len(es)-2-i%4].Kind != judge.EventClaimed || slices.ContainsFunc(tests, func(e judge.Event) bool {
+			return e.Kind != judge.EventTest || !strings.Contains(string(e.Data), fmt.Sprintf(`"index": %d`, 10*i+slices.IndexFunc(tests, func(o judge.Event) bool { return o.ID == e.ID })))
+		}) {
+			t.Errorf("job %d has events %v, want its last %d tests before its result", ids[i], es, i%4)
+		}
 		if last := string(es[len(es)-1].Data); !strings.Contains(last, fmt.Sprintf(`"verdict": "%s"`, e.result.Verdict)) || strings.Contains(last, "score") != (e.result.Score != nil) {
 			t.Errorf("the last event of job %d says %s", ids[i], last)
 		}
 	}
 	// The invalid is refused at once, and nobody waits.
-	s.FinalizeThen(t.Context(), all[0].job.Attempt, &judge.Result{Verdict: judge.SE}, func(err error) { all[0].err = err })
+	s.FinalizeThen(t.Context(), all[0].job.Attempt, &judge.Result{Verdict: judge.SE}, nil, func(err error) { all[0].err = err })
 	if all[0].err == nil {
 		t.Error("SE was accepted as the verdict of a result")
 	}

@@ -147,6 +147,16 @@ JOIN jobs j ON j.job_id = @job_id::bigint AND j.attempt_id = @attempt_id::intege
   AND j.lease_owner = @owner::text AND j.lease_token = @token::uuid AND j.status = 'running'
 ORDER BY p.n;
 
+-- name: JobProgressLast
+-- JobProgress of several attempts, whose events are numbered by them, in the transaction of JobFinalize and on its terms.
+INSERT INTO single_events (job_id, generation, attempt, kind, data)
+SELECT j.job_id, j.generation, j.attempt_id, p.kind, p.data
+FROM unnest(@whose::integer[], @kinds::text[], @data::jsonb[]) WITH ORDINALITY AS p(whose, kind, data, n)
+JOIN jobs j ON j.job_id = (@job_ids::bigint[])[p.whose] AND j.attempt_id = (@attempt_ids::integer[])[p.whose]
+  AND j.lease_owner = (@owners::text[])[(@claims::integer[])[p.whose]] AND j.lease_token = (@tokens::uuid[])[(@claims)[p.whose]]
+  AND j.lease_until > now() AND j.status = 'running' AND j.state = 'processing'
+ORDER BY p.n;
+
 -- name: JobFail
 -- A failure of ours (counts), a drain (not counted) or a job that cannot succeed
 -- in any try (buried). What is given back goes first, but for what comes after all

@@ -65,7 +65,8 @@ chosen AS MATERIALIZED (
   ORDER BY o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer FOR UPDATE OF o SKIP LOCKED)
 
 -- name: OutboxPick
--- Marks what it chooses as delivered, for the stream.
+-- Marks what it chooses as delivered, for the stream. The commit does not wait for the disk: were it lost with the
+-- server, the job would be ready and in the stream, and delivered twice. A claim waits, and takes this along.
 WITH @OutboxChosen,
 lost AS (
   UPDATE outbox_events o SET rank_at = (SELECT s.late FROM swap s WHERE s.loser = o.job_id)
@@ -78,7 +79,7 @@ won AS (
   RETURNING o.job_id, o.generation, o.attempt_id, o.lane, o.priority, o.rank_at, o.trace_id, o.payload_ref, o.created_at),
 event AS (INSERT INTO single_events (job_id, generation, attempt, kind) SELECT job_id, generation, attempt_id, 'dispatched' FROM won)
 SELECT job_id, trace_id, coalesce(payload_ref, 'pg:' || job_id), priority, created_at
-FROM won ORDER BY lane, priority DESC, rank_at, job_id;
+FROM won WHERE set_config('synchronous_commit', 'off', true) = 'off' ORDER BY lane, priority DESC, rank_at, job_id;
 
 -- name: OutboxPublished
 -- A note for people. A row that somebody holds just now is being claimed, and
