@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
@@ -54,6 +55,31 @@ func (s *Site) RunPage(ctx context.Context, prefix string, skip, limit int64) (r
 	}
 	runs, err = s.Runs(ctx, ids...)
 	return runs, total, err
+}
+
+// RunCount is how many runs of a day ended, or stand, alike.
+type RunCount struct {
+	Day      time.Time // its beginning, UTC
+	Language string    // "" = what the files of the run say
+	Status   judge.Status
+	Verdict  judge.Verdict // "" = there is no result
+	Signal   int           // that ended the test which decided; 0 = none
+	Runs     int64
+}
+
+// RunCensus counts the runs whose idempotency keys begin with prefix, and tells the size of the database in bytes.
+func (s *Site) RunCensus(ctx context.Context, prefix string) (counts []RunCount, size int64, err error) {
+	found, err := s.q.RunCensus(ctx, s.main, prefix)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count runs: %w", err)
+	}
+	for _, v := range found {
+		counts = append(counts, RunCount{v.Day.Time, v.Language, judge.Status(v.Status), judge.Verdict(v.Verdict), int(v.Signal), v.Runs})
+	}
+	if size, err = s.q.DatabaseSize(ctx, s.main); err != nil {
+		return nil, 0, fmt.Errorf("ask for the size of the database: %w", err)
+	}
+	return counts, size, nil
 }
 
 // Callback is an address that has to be told that a run has ended.

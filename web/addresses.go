@@ -27,8 +27,8 @@ func (s *Server) ownAddresses() []site.Address {
 	}
 }
 
-// routes makes the router and the description of the API. What machines ask comes before all checks. Then whose page
-// made a browser ask is checked, how many requests came from its address, who asks, and how many requests those made;
+// routes makes the router and the description of the API. Pages of other origins lose their cookies before anything is
+// looked at. What machines ask comes before all checks. Then whose page made a browser ask is checked, how many requests came from its address, who asks, and how many requests those made;
 // what anyone may use follows, and the rest is for whom the site lets in.
 func (s *Server) routes() error {
 	all := s.addresses()
@@ -60,7 +60,7 @@ func (s *Server) routes() error {
 			}
 		}
 	}
-	s.app.Use(s.observe, s.headers, s.receive)
+	s.app.Use(s.observe, s.headers, s.crossOrigin, s.receive)
 	route(func(r site.Right) bool { return r == site.Machine })
 	s.app.Use(s.guard, s.limitAddress, s.identify, s.limitViewer)
 	route(func(r site.Right) bool { return r == site.Anyone })

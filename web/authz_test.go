@@ -83,7 +83,7 @@ guest   GET    /status/:id
 
 guest   POST   /judge0/submissions /judge0/submissions/batch /judge0/authenticate
 guest   GET    /judge0/submissions/batch /judge0/submissions/:token /judge0/languages /judge0/languages/all /judge0/languages/:id
-guest   GET    /judge0/statuses /judge0/about /judge0/version /judge0/license /judge0/isolate /judge0/config_info
+guest   GET    /judge0 /judge0/statuses /judge0/about /judge0/version /judge0/license /judge0/isolate /judge0/config_info
 guest   GET    /judge0/system_info /judge0/workers /judge0/statistics
 staff   GET    /judge0/submissions
 staff   DELETE /judge0/submissions/:token

@@ -109,9 +109,8 @@ func (s *Server) guard(c *fiber.Ctx) error {
 	if !s.hosts.mayChange(host) {
 		return s.foreignHost("This server does not take changes under that host name.")
 	}
-	if !sameOrigin(host, c.Get(fiber.HeaderOrigin), c.Get("Sec-Fetch-Site")) {
-		return site.Refuse(fiber.StatusForbidden, "foreign_origin", "A page of another site sent this request.",
-			"Use this server's own pages, or a program that sends no Origin header.")
+	if allowed, _ := c.Locals(allowedOrigin{}).(bool); !allowed && !sameOrigin(host, c.Get(fiber.HeaderOrigin), c.Get("Sec-Fetch-Site")) {
+		return foreignOrigin()
 	}
 	return c.Next()
 }

@@ -87,9 +87,9 @@ func (s *stage) must(err error) {
 }
 
 var languages = []judge.Language{
-	{ID: "cpp", Name: "C++", Version: "g++ 12.2.0", Command: "g++ -x c++ -std=gnu++20 -O2 -pipe -static -o main main.cpp", Extensions: []string{"cpp", "cc"}, Available: true, Editor: "cpp"},
-	{ID: "python", Name: "Python 3", Version: "CPython 3.11.2", Command: "python3 main.py", Extensions: []string{"py"}, Available: true, Editor: "python"},
-	{ID: "java", Name: "Java", Version: "OpenJDK 17.0.13", Command: "javac -encoding UTF-8 Main.java", Extensions: []string{"java"}, Available: true, Editor: "java"},
+	{ID: "cpp", Name: "C++", Version: "g++ 12.2.0", Command: "g++ -x c++ -std=gnu++20 -O2 -pipe -static -o main main.cpp", Extensions: []string{"cpp", "cc"}, Available: true, Editor: "cpp", CompileCommand: "g++ -std=gnu++20 -O2 -o main main.cpp", RunCommand: "./main"},
+	{ID: "python", Name: "Python 3", Version: "CPython 3.11.2", Command: "python3 main.py", Extensions: []string{"py"}, Available: true, Editor: "python", RunCommand: "python3 main.py"},
+	{ID: "java", Name: "Java", Version: "OpenJDK 17.0.13", Command: "javac -encoding UTF-8 Main.java", Extensions: []string{"java"}, Available: true, Editor: "java", CompileCommand: "javac -encoding UTF-8 -d out Main.java", RunCommand: "java -cp out Main"},
 	{ID: "rust", Name: "Rust", Unavailable: "rustc was not found; install the Debian package rustc", Extensions: []string{"rs"}, Editor: "rust"},
 }
 

@@ -11,6 +11,7 @@
 //
 //	addresses.go    the table of all addresses, and the router made of it
 //	conn.go         connections that drop clients which stop reading
+//	cors.go         what pages of other sites may do
 //	errorspage.go   the reasons of refusals
 //	fault.go        how an error becomes an answer
 //	guard.go        which names the server answers to, and pages of other sites
@@ -90,6 +91,7 @@ type Server struct {
 	app         *fiber.App
 	ln          net.Listener
 	hosts       hostPolicy
+	origins     originPolicy
 	job         *job.Room
 	guests      bool   // somebody without an account may use the site
 	whyGuests   string // or why not
@@ -115,6 +117,7 @@ func New(cfg site.Config) (*Server, error) {
 	}
 	s := compose(shared)
 	s.ln, s.hosts = patient{ln}, newHostPolicy(cfg.Listen, ln.Addr(), cfg.Hosts)
+	s.origins = cfg.CORSOrigins
 	s.guests, s.whyGuests = cfg.Guests()
 	s.rates.address, s.rates.user, s.rates.key = newLimiter(time.Now, cfg.RatePerAddress), newLimiter(time.Now, cfg.RatePerUser), newLimiter(time.Now, cfg.RatePerKey)
 	s.app = fiber.New(fiber.Config{

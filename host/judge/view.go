@@ -47,12 +47,16 @@ type Language struct {
 	ID          string   `json:"id"`   // such as "cpp"
 	Name        string   `json:"name"` // such as "C++"
 	Version     string   `json:"version"`
-	Command     string   `json:"command"`     // compile or run command line, as shown to people
+	Command     string   `json:"command"`     // how a program is compiled, or run where nothing is compiled, as shown to people
 	Extensions  []string `json:"extensions"`  // without the dot
 	Available   bool     `json:"available"`   // whether the tool chain was found and works
 	Unavailable string   `json:"unavailable"` // why not, and how to mend it
 	Adapter     string   `json:"adapter"`     // digest of the adapter
 	Editor      string   `json:"editor"`      // mode of the web editor, such as "cpp"
+
+	// CompileCommand and RunCommand are the two steps for people; without the first nothing is compiled.
+	CompileCommand string `json:"compile_command,omitempty"`
+	RunCommand     string `json:"run_command,omitempty"`
 }
 
 // WorkerInfo is a worker as it reports itself with every heartbeat.

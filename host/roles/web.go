@@ -47,6 +47,7 @@ func newWeb(ctx context.Context, b *base, p *process, j *judges) (func(context.C
 	}
 	s, err := web.New(web.Config{
 		MetricsToken: b.MetricsToken, MetricsElsewhere: b.MetricsListen != "", OIDC: web.OIDC(b.OIDC),
+		CORSOrigins: b.CORSOrigins, Judge0Open: b.Judge0Tokens == "open",
 		CallbackAllow: b.CallbackAllow, Proxies: b.TrustedProxies,
 		RatePerAddress: rate(b.RatePerAddress), RatePerUser: rate(b.RatePerUser), RatePerKey: rate(b.RatePerKey),
 		SetterQuota: b.SetterQuotaMiB << 20,

@@ -124,6 +124,12 @@ func TestABadSettingIsRefusedWithItsName(t *testing.T) {
 		"a factor without a language":    {env: map[string]string{"TIME_FACTORS": "python=2 1.5"}, want: []string{`"1.5" must be a language and a number`}},
 		"a factor of nothing":            {env: map[string]string{"TIME_FACTORS": "python=0"}, want: []string{"TIME_FACTORS=python=0"}},
 		"a share above all":              {env: map[string]string{"OTEL_TRACES_SAMPLER_ARG": "2"}, want: []string{"OTEL_TRACES_SAMPLER_ARG=2"}},
+		"an origin with a path":          {env: map[string]string{"CORS_ORIGINS": "https://a.example https://b.example/x"}, want: []string{"CORS_ORIGINS=", `"https://b.example/x" must be an origin`}},
+		"an origin without a scheme":     {env: map[string]string{"CORS_ORIGINS": "a.example"}, want: []string{`"a.example" must be an origin`}},
+		"a name with a star inside":      {env: map[string]string{"CORS_ORIGINS": "https://a*.example"}, want: []string{`"https://a*.example" must be an origin`}},
+		"an origin that is none":         {env: map[string]string{"CORS_ORIGINS": "null"}, want: []string{`"null" must be an origin`}},
+		"every origin and one more":      {env: map[string]string{"CORS_ORIGINS": "* https://a.example"}, want: []string{"CORS_ORIGINS=", "must stand alone"}},
+		"tokens for nobody":              {env: map[string]string{"JUDGE0_TOKENS": "closed"}, want: []string{"JUDGE0_TOKENS=closed", "own, open"}},
 		"no outbox":                      {env: map[string]string{"OUTBOX_ENABLED": "false"}, want: []string{"DELIVERY=postgres"}},
 	}
 	for name, tt := range tests {
@@ -145,6 +151,15 @@ func TestABadSettingIsRefusedWithItsName(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestOriginsAreKeptAsBrowsersSendThem(t *testing.T) {
+	t.Parallel()
+	s := &Settings{}
+	if err := origins(&s.CORSOrigins).set("https://IDE.example:443 http://localhost:80 https://*.a.example:8443 http://[::1]:3000"); err != nil ||
+		strings.Join(s.CORSOrigins, " ") != "https://ide.example http://localhost https://*.a.example:8443 http://[::1]:3000" {
+		t.Errorf("%q, %v", s.CORSOrigins, err)
 	}
 }
 

@@ -18,7 +18,8 @@ type Settings struct {
 	EtcdTLS                                TLS
 
 	Listen                        string
-	PublicHosts                   []string
+	PublicHosts, CORSOrigins      []string
+	Judge0Tokens                  string // own or open
 	CallbackAllow, TrustedProxies []netip.Prefix
 	MetricsListen, MetricsToken   string
 	OIDC                          OIDC
@@ -118,6 +119,8 @@ func table(s *Settings) []row {
 		{env: "ETCD_TLS_KEY", yaml: "etcd.tls.key", value: file(&s.EtcdTLS.Key), doc: about(private, "etcd")},
 		{env: "LISTEN_ADDR", yaml: "api.listen", def: "127.0.0.1:8080", value: text(&s.Listen), doc: "address where the web side listens, HOST:PORT"},
 		{env: "PUBLIC_HOSTS", yaml: "api.hosts", value: words(&s.PublicHosts), doc: "further host names that the web side answers to, separated by spaces"},
+		{env: "CORS_ORIGINS", yaml: "api.cors_origins", value: origins(&s.CORSOrigins), doc: "origins whose pages may use /api/v1 and /judge0 with a key, such as https://ide.example.org or https://*.example.org, separated by spaces, or * for all; never by a cookie; none when empty"},
+		{env: "JUDGE0_TOKENS", yaml: "api.judge0_tokens", def: "own", value: oneOf(&s.Judge0Tokens, "own", "open"), doc: "who reads a submission at /judge0: own, who sent it; open, everybody who knows its token, too"},
 		{env: "CALLBACK_ALLOW", yaml: "api.callback_allow", value: prefixes(&s.CallbackAllow), doc: "private addresses that callbacks and webhooks may go to, such as 10.1.0.0/16, separated by spaces; public ones are always allowed"},
 		{env: "TRUSTED_PROXIES", yaml: "api.trusted_proxies", value: prefixes(&s.TrustedProxies), doc: "addresses of reverse proxies, such as 127.0.0.1 or 10.1.0.0/16, whose X-Forwarded-For says who asks, separated by spaces"},
 		{env: "METRICS_LISTEN", yaml: "metrics.listen", value: address(&s.MetricsListen), doc: "address of its own, HOST:PORT, where a process serves /metrics, and the web side the details of /readyz; who reaches it may read them unless METRICS_TOKEN is set; with neither only clients on this machine may, on the web side's address"},

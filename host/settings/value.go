@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,6 +148,29 @@ func prefixes(field *[]netip.Prefix) value {
 				return nil, fmt.Errorf("must be addresses or ranges such as 10.1.0.0/16, separated by spaces: %w", err)
 			}
 			all = append(all, p.Masked())
+		}
+		return all, nil
+	})
+}
+
+// originForm is an origin as browsers send it, or with *. in front of a name for every name below.
+var originForm = regexp.MustCompile(`^https?://((\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])(:[1-9][0-9]{0,4})?$`)
+
+// origins are those whose pages may use the API.
+func origins(field *[]string) value {
+	return read(field, func(text string) (all []string, err error) {
+		for word := range strings.FieldsSeq(text) {
+			origin := strings.ToLower(word)
+			if https := strings.HasPrefix(origin, "https:"); https && strings.HasSuffix(origin, ":443") || !https && strings.HasSuffix(origin, ":80") {
+				origin = origin[:strings.LastIndex(origin, ":")] // browsers leave it out
+			}
+			if origin != "*" && !originForm.MatchString(origin) {
+				return nil, fmt.Errorf("%q must be an origin as browsers send it: http or https, a name, maybe with *. in front, maybe a port, and no path, such as https://ide.example.org; or * alone", word)
+			}
+			all = append(all, origin)
+		}
+		if len(all) > 1 && slices.Contains(all, "*") {
+			return nil, errors.New("* allows every origin: it must stand alone")
 		}
 		return all, nil
 	})

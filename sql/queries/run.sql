@@ -17,6 +17,19 @@ ORDER BY job_id DESC OFFSET @skip::bigint LIMIT @max::bigint;
 SELECT count(*) FROM jobs
 WHERE kind = 'run' AND starts_with(idempotency_key, @prefix::text);
 
+-- name: RunCensus :many
+-- How many runs whose keys begin so there are of each day, language and end. The signal is that of the test that decided.
+SELECT (j.created_at AT TIME ZONE 'UTC')::date AS day, j.language, j.status, coalesce(r.verdict, '')::text AS verdict,
+  coalesce((SELECT (t->>'exit_signal')::integer FROM json_array_elements(CASE r.verdict WHEN 'RE' THEN r.result->'tests' END) t
+    WHERE t->>'verdict' = r.verdict LIMIT 1), 0)::integer AS signal,
+  count(*) AS runs
+FROM jobs j LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
+WHERE j.kind = 'run' AND starts_with(j.idempotency_key, @prefix::text)
+GROUP BY 1, 2, 3, 4, 5;
+
+-- name: DatabaseSize :one
+SELECT pg_database_size(current_database())::bigint;
+
 -- name: CallbackSave :exec
 INSERT INTO callbacks (token, group_key, url) VALUES (@token, @group_key, @url);
 

@@ -526,17 +526,19 @@ type NewWebhook struct {
 
 // OfferedLanguage is a schema of the description.
 type OfferedLanguage struct {
-	Adapter     string   `json:"adapter"`
-	Available   bool     `json:"available"`
-	Command     string   `json:"command"`
-	Editor      string   `json:"editor"`
-	Extensions  []string `json:"extensions"`
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	Unavailable string   `json:"unavailable"`
-	Version     string   `json:"version"`
-	Waits       string   `json:"waits,omitempty"`
-	Withdrawn   bool     `json:"withdrawn,omitempty"`
+	Adapter        string   `json:"adapter"`
+	Available      bool     `json:"available"`
+	Command        string   `json:"command"`
+	CompileCommand string   `json:"compile_command,omitempty"`
+	Editor         string   `json:"editor"`
+	Extensions     []string `json:"extensions"`
+	ID             string   `json:"id"`
+	Name           string   `json:"name"`
+	RunCommand     string   `json:"run_command,omitempty"`
+	Unavailable    string   `json:"unavailable"`
+	Version        string   `json:"version"`
+	Waits          string   `json:"waits,omitempty"`
+	Withdrawn      bool     `json:"withdrawn,omitempty"`
 }
 
 // PackageRequest is a schema of the description.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -73,27 +74,38 @@ type Asked struct {
 type Limit struct {
 	Field             string
 	Default, Min, Max float64
-	whole             bool
+	Seconds           bool // it has decimals
+	above             bool // Min itself is too little
+	endless           bool // 0 stands for Max: there is always a limit
 	into              func(*Asked) *float64
 }
 
-// Limits are the numbers that a submission may name, bounded by what the server gives at most.
+// Shown writes a number as clients read it in such a field.
+func (l Limit) Shown(n float64) json.Number {
+	if l.Seconds {
+		return json.Number(decimal(n))
+	}
+	return json.Number(strconv.FormatFloat(n, 'f', -1, 64))
+}
+
+// Limits are the numbers that a submission may name. Defaults and bounds are those that clients expect, as far as the
+// server gives so much.
 func Limits(most judge.RunLimits) []Limit {
-	cpu, wall := float64(most.CPUMillis)/1000, float64(most.WallMillis)/1000
-	memory, file, processes := float64(most.MemoryKiB), float64(most.OutputKiB), float64(most.Processes)
+	cpu, wall := min(15, float64(most.CPUMillis)/1000), min(20, float64(most.WallMillis)/1000)
+	memory, file, processes := min(512_000, float64(most.MemoryKiB)), min(4096, float64(most.OutputKiB)), min(120, float64(most.Processes))
 	return []Limit{
-		{"number_of_runs", 1, 1, 20, true, func(a *Asked) *float64 { return &a.Runs }},
-		{"cpu_time_limit", min(5, cpu), 0, cpu, false, func(a *Asked) *float64 { return &a.CPUTime }},
-		{"cpu_extra_time", 1, 0, 5, false, func(a *Asked) *float64 { return &a.CPUExtra }},
-		{"wall_time_limit", min(10, wall), 0, wall, false, func(a *Asked) *float64 { return &a.WallTime }},
-		{"memory_limit", min(256_000, memory), 2048, memory, false, func(a *Asked) *float64 { return &a.Memory }},
-		{"stack_limit", 64_000, 0, memory, true, func(a *Asked) *float64 { return &a.Stack }},
-		{"max_processes_and_or_threads", min(60, processes), 1, processes, true, func(a *Asked) *float64 { return &a.Processes }},
-		{"max_file_size", min(1024, file), 1, file, true, func(a *Asked) *float64 { return &a.FileSize }},
+		{Field: "number_of_runs", Default: 1, Max: 20, above: true, into: func(a *Asked) *float64 { return &a.Runs }},
+		{Field: "cpu_time_limit", Default: min(5, cpu), Max: cpu, Seconds: true, endless: true, into: func(a *Asked) *float64 { return &a.CPUTime }},
+		{Field: "cpu_extra_time", Default: 1, Max: 5, Seconds: true, into: func(a *Asked) *float64 { return &a.CPUExtra }},
+		{Field: "wall_time_limit", Default: min(10, wall), Min: 1, Max: wall, Seconds: true, into: func(a *Asked) *float64 { return &a.WallTime }},
+		{Field: "memory_limit", Default: min(128_000, memory), Min: 2048, Max: memory, into: func(a *Asked) *float64 { return &a.Memory }},
+		{Field: "stack_limit", Default: min(64_000, memory), Max: min(128_000, memory), into: func(a *Asked) *float64 { return &a.Stack }},
+		{Field: "max_processes_and_or_threads", Default: min(60, processes), Max: processes, above: true, into: func(a *Asked) *float64 { return &a.Processes }},
+		{Field: "max_file_size", Default: min(1024, file), Max: file, endless: true, into: func(a *Asked) *float64 { return &a.FileSize }},
 	}
 }
 
-// maxLine bounds compiler options and command-line arguments, in bytes, and maxTests the tests of a submission.
+// maxLine bounds compiler options and command-line arguments, in characters, and maxTests the tests of a submission.
 const (
 	maxLine  = 512
 	maxTests = 20
@@ -111,7 +123,7 @@ func Decode(p Params, encoded bool, languages []judge.Language, most judge.RunLi
 	d.language(&run, a, languages)
 	a.PerTime, a.PerMemory = d.truth("enable_per_process_and_thread_time_limit"), d.truth("enable_per_process_and_thread_memory_limit")
 	if a.Network = d.truth("enable_network"); a.Network {
-		d.errs.add("enable_network", "this option cannot be enabled")
+		d.errs.add("enable_network", "enabling network is not allowed")
 	}
 	a.MergeStderr = d.truth("redirect_stderr_to_stdout")
 	a.Options, run.Options = d.words("compiler_options")
@@ -119,24 +131,28 @@ func Decode(p Params, encoded bool, languages []judge.Language, most judge.RunLi
 	a.CallbackURL = d.callback()
 	if text, ok := d.text("additional_files"); ok {
 		var err error
+		var files []judge.RunFile
 		if a.Archive, err = fromBase64(text); err != nil {
 			d.errs.add("additional_files", "is not Base64")
-		} else if run.Files, err = unzip(a.Archive); err != nil {
+		} else if files, err = unzip(a.Archive); err != nil {
 			d.errs.add("additional_files", "%v", err)
 		}
-	}
-	for _, f := range run.Files {
-		if len(run.Sources) == 1 && strings.HasPrefix(f.Name, run.Sources[0].Name+"/") {
-			d.errs.add("additional_files", "has %.60q, but %q is the program itself and no folder", f.Name, run.Sources[0].Name)
-			break
-		}
+		run.Files = d.beside(run, files)
 	}
 	run.Tests, a.SeveralInputs = d.tests()
 	if len(d.errs) > 0 {
 		return run, a, d.errs
 	}
+	given := map[string]float64{}
+	for _, l := range Limits(most) {
+		given[l.Field] = *l.into(a)
+		if l.endless && given[l.Field] == 0 {
+			given[l.Field] = l.Max
+		}
+	}
 	run.Limits = judge.RunLimits{
-		CPUMillis: millis(a.CPUTime), WallMillis: millis(a.WallTime), MemoryKiB: int64(a.Memory), OutputKiB: int64(a.FileSize), Processes: int(a.Processes),
+		CPUMillis: millis(given["cpu_time_limit"]), WallMillis: millis(given["wall_time_limit"]), MemoryKiB: int64(given["memory_limit"]),
+		OutputKiB: int64(given["max_file_size"]), Processes: int(given["max_processes_and_or_threads"]),
 	}
 	run.Repeat, run.MergeStderr = int(a.Runs), a.MergeStderr
 	var err error
@@ -159,6 +175,30 @@ type decoder struct {
 func (d *decoder) has(field string) bool {
 	raw, ok := d.params[field]
 	return ok && !bytes.Equal(bytes.TrimSpace(raw), []byte("null"))
+}
+
+// beside returns the files of a run and those of an archive, which do not take the place of the program.
+func (d *decoder) beside(run judge.RunPayload, archive []judge.RunFile) []judge.RunFile {
+	var own []string
+	for _, s := range run.Sources {
+		own = append(own, s.Name)
+	}
+	for _, f := range run.Files {
+		own = append(own, f.Name)
+	}
+	out := run.Files
+	for _, f := range archive {
+		for _, name := range own {
+			if strings.HasPrefix(f.Name, name+"/") {
+				d.errs.add("additional_files", "has %.60q, but %q is the program itself and no folder", f.Name, name)
+				return out
+			}
+		}
+		if !slices.ContainsFunc(run.Files, func(o judge.RunFile) bool { return o.Name == f.Name }) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // text returns a string, or a number or truth value as it is written.
@@ -218,14 +258,15 @@ func (d *decoder) number(l Limit) float64 {
 	switch {
 	case err != nil || math.IsNaN(n) || math.IsInf(n, 0):
 		d.errs.add(l.Field, "is not a number")
-	case l.whole && n != math.Trunc(n):
-		d.errs.add(l.Field, "must be an integer")
-	case n <= 0:
-		d.errs.add(l.Field, "must be greater than 0")
+	case l.above && n <= l.Min:
+		d.errs.add(l.Field, "must be greater than %s", shown(l.Min))
 	case n < l.Min:
 		d.errs.add(l.Field, "must be greater than or equal to %s", shown(l.Min))
 	case n > l.Max:
-		d.errs.add(l.Field, "must be less than or equal to %s", shown(l.Max))
+		d.errs.add(l.Field, "must be less than or equal to %s", l.Shown(l.Max))
+	}
+	if !l.Seconds {
+		n = max(math.Trunc(n), math.Ceil(l.Min))
 	}
 	return n
 }
@@ -249,7 +290,7 @@ func (d *decoder) words(field string) (*string, []string) {
 	if !ok {
 		return nil, nil
 	}
-	if len(line) > maxLine {
+	if utf8.RuneCountInString(line) > maxLine {
 		d.errs.add(field, "is too long (maximum is %d characters)", maxLine)
 		return nil, nil
 	}
@@ -276,20 +317,23 @@ func (d *decoder) callback() *string {
 func (d *decoder) language(run *judge.RunPayload, a *Asked, languages []judge.Language) {
 	text, ok := d.text("language_id")
 	id, err := strconv.Atoi(text)
-	switch l := Find(languages, id); {
-	case !ok || text == "":
+	if !ok || text == "" {
 		d.errs.add("language_id", "can't be blank")
+	}
+	l := Find(languages, id)
+	switch {
 	case err != nil || l == nil:
 		d.errs.add("language_id", "language with id %.20s doesn't exist", text)
 	case !l.Available:
-		d.errs.add("language_id", "no running worker serves the language with id %d", id)
+		d.errs.add("language_id", "language with id %d is archived and cannot be used anymore", id)
+		d.errs.add("language_id", "no running worker serves it")
 	default:
 		run.Language = l.ID
 	}
 	a.LanguageID = id
 	if id == MultiFile {
 		if d.has("source_code") && string(d.params["source_code"]) != `""` {
-			d.errs.add("source_code", "should be null for a multi-file program")
+			d.errs.add("source_code", "must be blank")
 		}
 		if !d.has("additional_files") {
 			d.errs.add("additional_files", "can't be blank")
@@ -304,14 +348,13 @@ func (d *decoder) language(run *judge.RunPayload, a *Asked, languages []judge.La
 	case len(d.errs["source_code"]) > 0:
 	case len(bytes.TrimSpace(source)) == 0:
 		d.errs.add("source_code", "can't be blank")
+	case id == Executable:
+		run.Files = append(run.Files, executable(source)...)
+		return
 	case !utf8.Valid(source) || bytes.IndexByte(source, 0) >= 0:
 		d.errs.add("source_code", "is not UTF-8 text")
 	}
-	name := "main"
-	if l := Find(languages, id); l != nil && len(l.Extensions) > 0 {
-		name += "." + l.Extensions[0]
-	}
-	run.Sources = []judge.Source{{Name: name, Text: string(source)}}
+	run.Sources = []judge.Source{{Name: sourceFile(l), Text: string(source)}}
 }
 
 // tests reads what the program is run on: stdin and expected_output, or a list of such pairs in the field tests.

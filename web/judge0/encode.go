@@ -23,8 +23,8 @@ func NotUTF8(whose string) string {
 	return "some attributes for " + whose + " cannot be converted to UTF-8, use base64_encoded=true query parameter"
 }
 
-// DefaultFields are those of an answer unless the request names others.
-var DefaultFields = []string{"stdout", "time", "memory", "stderr", "token", "compile_output", "message", "status"}
+// defaultFields are those of an answer unless the request names others.
+var defaultFields = []string{"stdout", "time", "memory", "stderr", "token", "compile_output", "message", "status"}
 
 // Prefix begins the idempotency keys of submissions; their tokens follow.
 const Prefix = "judge0:"
@@ -46,14 +46,29 @@ type field struct {
 	of   func(*view) any
 }
 
-// fields are what can be told, in the order of fields=*.
-func fields() []field {
+// fields are what can be told: those of fields=*, in its order, and then ours.
+func fields() []field { return append(theirs(), ours()...) }
+
+// ours are told where they are named: strict clients refuse what they do not know.
+func ours() []field {
+	return []field{
+		{"started_at", func(v *view) any { return stamp(v.run.Started) }},
+		{"queued_at", func(v *view) any { return stamp(&v.run.Created) }},
+		{"tests", func(v *view) any { return v.tests() }},
+	}
+}
+
+// theirs are those that every client knows.
+func theirs() []field {
 	return []field{
 		{"source_code", func(v *view) any {
-			if len(v.run.Asked.Sources) == 0 {
-				return nil
+			switch {
+			case len(v.run.Asked.Sources) > 0:
+				return text(v.run.Asked.Sources[0].Text)
+			case v.asked.LanguageID == Executable && len(v.run.Asked.Files) > 0:
+				return text(v.run.Asked.Files[0].Data)
 			}
-			return text(v.run.Asked.Sources[0].Text)
+			return nil
 		}},
 		{"language_id", func(v *view) any { return v.asked.LanguageID }},
 		{"stdin", func(v *view) any { return v.input(func(t judge.RunTest) []byte { return t.Input }) }},
@@ -95,10 +110,14 @@ func fields() []field {
 			return nil
 		}},
 		{"exit_code", func(v *view) any {
-			if t := v.decisive(); t != nil && t.ExitSignal == 0 && t.Verdict != judge.TLE && t.Verdict != judge.MLE && t.Verdict != judge.OLE {
+			switch t := v.decisive(); {
+			case t == nil:
+				return nil
+			case t.ExitSignal != 0 || t.Verdict == judge.TLE || t.Verdict == judge.MLE || t.Verdict == judge.OLE:
+				return 0
+			default:
 				return t.ExitCode
 			}
-			return nil
 		}},
 		{"exit_signal", func(v *view) any {
 			if t := v.decisive(); t != nil && t.ExitSignal != 0 {
@@ -124,19 +143,16 @@ func fields() []field {
 			return toBase64(v.asked.Archive)
 		}},
 		{"enable_network", func(v *view) any { return v.asked.Network }},
-		{"started_at", func(v *view) any { return stamp(v.run.Started) }},
-		{"queued_at", func(v *view) any { return stamp(&v.run.Created) }},
 		{"status", func(v *view) any { return statusOfRun(v.run) }},
 		{"language", func(v *view) any {
 			l := v.find(v.asked.LanguageID)
 			return map[string]any{"id": l.ID, "name": l.Name}
 		}},
-		{"tests", func(v *view) any { return v.tests() }},
 	}
 }
 
-// ReadFields reads the parameter fields: names with commas between them, or *
-// for all. The error names those that do not exist.
+// ReadFields reads the parameter fields: names with commas between them, or * for all that every client knows; none are
+// those of [Encode]. The error names those that do not exist.
 func ReadFields(list string) ([]string, error) {
 	var names, unknown []string
 	for name := range strings.SplitSeq(list, ",") {
@@ -144,7 +160,7 @@ func ReadFields(list string) ([]string, error) {
 		switch {
 		case name == "":
 		case name == "*":
-			for _, f := range fields() {
+			for _, f := range theirs() {
 				names = append(names, f.name)
 			}
 		case slices.ContainsFunc(fields(), func(f field) bool { return f.name == name }):
@@ -156,17 +172,14 @@ func ReadFields(list string) ([]string, error) {
 	if len(unknown) > 0 {
 		return nil, fmt.Errorf("invalid fields: [%s]", strings.Join(unknown, ", "))
 	}
-	if names == nil {
-		return DefaultFields, nil
-	}
 	return names, nil
 }
 
 // Token returns what names a submission to clients.
 func Token(r *judge.Run) string { return strings.TrimPrefix(r.Token, Prefix) }
 
-// Encode returns the fields of a submission, or [ErrNotUTF8]. Tests are among
-// them wherever the submission came with several.
+// Encode returns the fields of a submission, or [ErrNotUTF8]. Without names they are those that clients expect then, and
+// tests where the submission came with several: who sent that field knows it.
 func Encode(r *judge.Run, names []string, encoded bool, languages []judge.Language) (map[string]any, error) {
 	v := &view{run: r, encoded: encoded, find: func(id int) Language {
 		if l := Find(languages, id); l != nil {
@@ -179,9 +192,15 @@ func Encode(r *judge.Run, names []string, encoded bool, languages []judge.Langua
 			return nil, fmt.Errorf("run %d: read what was asked: %w", r.JobID, err)
 		}
 	}
+	if names == nil {
+		names = defaultFields
+		if v.asked.SeveralInputs {
+			names = append(slices.Clone(names), "tests")
+		}
+	}
 	out := map[string]any{}
 	for _, f := range fields() {
-		if !slices.Contains(names, f.name) && (f.name != "tests" || !v.asked.SeveralInputs) {
+		if !slices.Contains(names, f.name) {
 			continue
 		}
 		value, err := v.told(f.of(v))
@@ -314,13 +333,15 @@ func (v *view) message() string {
 	case r.Result.Verdict == judge.JE || r.Result.Verdict == judge.SE:
 		return r.Result.Message
 	case v.decisive() != nil:
-		return ended(*v.decisive())
+		return v.ended(*v.decisive())
 	}
 	return ""
 }
 
-func ended(t judge.TestResult) string {
+func (v *view) ended(t judge.TestResult) string {
 	switch {
+	case t.Verdict == judge.TLE && float64(t.Usage.CPUMillis) < 1000*v.asked.CPUTime:
+		return "Time limit exceeded (wall clock)"
 	case t.Verdict == judge.TLE:
 		return "Time limit exceeded"
 	case t.Verdict == judge.RE && t.ExitSignal != 0:
@@ -340,7 +361,7 @@ func (v *view) tests() any {
 	}
 	out := make([]map[string]any, len(v.run.Result.Tests))
 	for i, t := range v.run.Result.Tests {
-		one := &view{run: &judge.Run{Job: judge.Job{
+		one := &view{asked: v.asked, run: &judge.Run{Job: judge.Job{
 			Status: judge.Finished, Result: &judge.Result{Verdict: t.Verdict, Tests: []judge.TestResult{t}},
 		}}}
 		if i < len(v.run.Report.Outputs) {

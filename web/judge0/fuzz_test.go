@@ -180,9 +180,9 @@ func TestEveryLanguageHasANumberOfItsOwn(t *testing.T) {
 			seen[n] = id
 		}
 	}
-	own := LanguageID("org.example.b")
+	own := ListedID("org.example.b")
 	if own < firstOwn || own != ownID("org.example.b") || Find(languages, own).ID != "org.example.b" || Find(languages, 53).ID != "cpp" ||
-		Find(languages, LanguageID("cpp")).ID != "cpp" || Find(languages, 1) != nil || Find(languages, 71) != nil {
+		Find(languages, ListedID("cpp")).ID != "cpp" || Find(languages, 1) != nil || Find(languages, 71) != nil {
 		t.Errorf("an uploaded language has the number %d", own)
 	}
 }

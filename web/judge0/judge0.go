@@ -60,7 +60,23 @@ func status(id int) Status {
 
 // statusOfRun returns where a run stands, or how it ended.
 func statusOfRun(r *judge.Run) Status {
-	switch r.Status {
+	verdict, signal := judge.Verdict(""), 0
+	if r.Result != nil {
+		verdict = r.Result.Verdict
+		for _, t := range r.Result.Tests {
+			if t.Verdict == verdict {
+				signal = t.ExitSignal
+				break
+			}
+		}
+	}
+	return StatusOf(r.Status, verdict, signal)
+}
+
+// StatusOf returns where a run stands, or how it ended: by its verdict, if it has one, and the signal of the test that
+// decided.
+func StatusOf(s judge.Status, v judge.Verdict, signal int) Status {
+	switch s {
 	case judge.Pending:
 		return status(inQueue)
 	case judge.Running:
@@ -69,17 +85,10 @@ func statusOfRun(r *judge.Run) Status {
 		return status(internalError)
 	case judge.Finished:
 	}
-	if r.Result == nil {
+	if v == "" {
 		return status(internalError)
 	}
-	signal := 0
-	for _, t := range r.Result.Tests {
-		if t.Verdict == r.Result.Verdict {
-			signal = t.ExitSignal
-			break
-		}
-	}
-	return statusOf(r.Result.Verdict, signal)
+	return statusOf(v, signal)
 }
 
 func statusOf(v judge.Verdict, signal int) Status {

@@ -1,36 +1,52 @@
 package judge0
 
 import (
+	"cmp"
 	"hash/fnv"
 	"slices"
+	"strings"
 
 	"deepoj/host/judge"
 )
 
-// Language is a language as clients see it.
+// Language is a language as clients see it. What compiles has %s where options of the compiler go.
 type Language struct {
 	ID         int     `json:"id"`
 	Name       string  `json:"name"`
 	IsArchived bool    `json:"is_archived"` // no worker serves it now
-	SourceFile *string `json:"source_file,omitempty"`
-	CompileCmd *string `json:"compile_cmd,omitempty"`
-	RunCmd     *string `json:"run_cmd,omitempty"`
+	SourceFile *string `json:"source_file"`
+	CompileCmd *string `json:"compile_cmd"`
+	RunCmd     *string `json:"run_cmd"`
 }
 
-// MultiFile is the language whose program is an archive with scripts in it.
-const MultiFile = 89
+// The languages whose programs bring all that they need, and which no adapter has.
+const (
+	Executable = 44 // a program of the sandbox's architecture
+	MultiFile  = 89 // an archive with scripts in it
+)
 
-// wellKnown are the ids by which clients know languages, by ours. The first one
-// is listed, the others are taken as well.
+// How an executable is run. It takes the place of the shell, so that a signal ends the one that is looked at.
+const (
+	executableFile = "a.out"
+	executableRun  = "exec ./" + executableFile + ` "$@"`
+)
+
+// executable returns the files of a run of an executable.
+func executable(program []byte) []judge.RunFile {
+	return []judge.RunFile{{Name: executableFile, Data: program}, {Name: "run", Data: []byte(executableRun + "\n")}}
+}
+
+// wellKnown are the ids by which clients know languages, by ours: those of every version of a language that ours can
+// stand for. The first is the language's own.
 var wellKnown = map[string][]int{
-	"c":          {50, 48, 49, 75, 103, 104},
+	"c":          {50, 48, 49, 75, 103, 104, 110},
 	"cpp":        {54, 52, 53, 76, 105},
 	"csharp":     {51},
 	"go":         {60, 95, 106, 107},
 	"java":       {62, 91},
 	"javascript": {63, 93, 97, 102},
 	"kotlin":     {78, 111},
-	"python":     {71, 92, 100, 109},
+	"python":     {71, 92, 100, 109, 113},
 	"rust":       {73, 108},
 	"typescript": {74, 94, 101},
 }
@@ -48,21 +64,32 @@ func ownID(language string) int {
 	return firstOwn + int(h.Sum32()%ownIDs)
 }
 
-// LanguageID returns the number by which a language is listed.
-func LanguageID(language string) int {
+// ids are all numbers of a language.
+func ids(language string) []int {
+	if known := wellKnown[language]; len(known) > 0 {
+		return known
+	}
+	return []int{ownID(language)}
+}
+
+// ListedID is the number of a language that is its own; one without an adapter has no id.
+func ListedID(language string) int {
 	if language == "" {
 		return MultiFile
 	}
-	if ids := wellKnown[language]; len(ids) > 0 {
-		return ids[0]
-	}
-	return ownID(language)
+	return ids(language)[0]
 }
 
-// Find returns the language that a number stands for, or nil. The language of [MultiFile] has no id.
+// bare are the languages without an adapter.
+var bare = map[int]judge.Language{
+	Executable: {Name: "Executable", Extensions: []string{}, RunCommand: executableRun, Available: true},
+	MultiFile:  {Name: "Multi-file program", Extensions: []string{}, Available: true}, // clients know it by this name
+}
+
+// Find returns the language that a number stands for, or nil. One without an adapter has no id.
 func Find(languages []judge.Language, id int) *judge.Language {
-	if id == MultiFile {
-		return &judge.Language{Name: "Multi-file program", Available: true}
+	if l, ok := bare[id]; ok {
+		return &l
 	}
 	for i, l := range languages {
 		if slices.Contains(wellKnown[l.ID], id) || ownID(l.ID) == id {
@@ -72,16 +99,22 @@ func Find(languages []judge.Language, id int) *judge.Language {
 	return nil
 }
 
-// List returns languages as clients see them, by number, and those that no worker serves only with archived.
+// List returns languages as clients see them, under each of their numbers, by name and number, and those that no worker
+// serves only with archived.
 func List(languages []judge.Language, archived bool) []Language {
-	multi := Find(nil, MultiFile)
-	out := []Language{Show(multi, MultiFile)}
+	var out []Language
+	for id, l := range bare {
+		out = append(out, Show(&l, id))
+	}
 	for i, l := range languages {
-		if l.Available || archived {
-			out = append(out, Show(&languages[i], LanguageID(l.ID)))
+		if !l.Available && !archived {
+			continue
+		}
+		for _, id := range ids(l.ID) {
+			out = append(out, Show(&languages[i], id))
 		}
 	}
-	slices.SortFunc(out, func(a, b Language) int { return a.ID - b.ID })
+	slices.SortFunc(out, func(a, b Language) int { return cmp.Or(strings.Compare(a.Name, b.Name), a.ID-b.ID) })
 	return out
 }
 
@@ -94,15 +127,43 @@ func Show(l *judge.Language, id int) Language {
 	return Language{ID: id, Name: name, IsArchived: !l.Available}
 }
 
-// Describe returns a language with its file and its command.
+// Describe returns a language with its file and its commands.
 func Describe(l *judge.Language, id int) Language {
 	out := Show(l, id)
-	if len(l.Extensions) > 0 {
-		file := "main." + l.Extensions[0]
+	if file := sourceFile(l); file != "" {
 		out.SourceFile = &file
 	}
-	if l.Command != "" {
-		out.CompileCmd = &l.Command
+	if id == Executable {
+		out.SourceFile = new(executableFile)
+	}
+	if compile := withOptions(l); compile != "" {
+		out.CompileCmd = &compile
+	}
+	if l.RunCommand != "" {
+		out.RunCmd = &l.RunCommand
 	}
 	return out
+}
+
+// sourceFile returns the name that a program in a language is handed in by; "" where it has none.
+func sourceFile(l *judge.Language) string {
+	if l == nil || len(l.Extensions) == 0 {
+		return ""
+	}
+	return "main." + l.Extensions[0]
+}
+
+// withOptions returns what compiles a program in a language, with %s before the first file; "" = nothing is compiled.
+func withOptions(l *judge.Language) string {
+	words := strings.Fields(l.CompileCommand)
+	at := slices.IndexFunc(words, func(word string) bool {
+		return slices.ContainsFunc(l.Extensions, func(extension string) bool { return strings.HasSuffix(word, "."+extension) })
+	})
+	if len(words) == 0 {
+		return ""
+	}
+	if at < 0 {
+		at = len(words)
+	}
+	return strings.Join(slices.Insert(words, at, "%s"), " ")
 }

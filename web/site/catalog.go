@@ -34,19 +34,20 @@ type Offer struct {
 
 // build is a version of a language's tool chain.
 type build struct {
-	Version, Command string
-	Workers          int // that serve it
+	Version, Compile, Run string // without Compile nothing is compiled
+	Workers               int    // that serve it
 }
 
 // add counts a worker that serves the language.
 func (o *Offer) add(l judge.Language) {
+	run := cmp.Or(l.RunCommand, l.Command) // a worker from before tells one command
 	for i, b := range o.Builds {
-		if b.Version == l.Version && b.Command == l.Command {
+		if b.Version == l.Version && b.Compile == l.CompileCommand && b.Run == run {
 			o.Builds[i].Workers++
 			return
 		}
 	}
-	o.Builds = append(o.Builds, build{l.Version, l.Command, 1})
+	o.Builds = append(o.Builds, build{l.Version, l.CompileCommand, run, 1})
 }
 
 // Open reports whether a program in the language is taken.

@@ -32,6 +32,13 @@ type Config struct {
 	// on all addresses answers to any name.
 	Hosts []string
 
+	// CORSOrigins are the origins whose pages may use the API, with a key or a token and never by a cookie:
+	// "https://ide.example.org", "https://*.example.org" for every name below, or "*" alone for all. Defaults to none.
+	CORSOrigins []string
+
+	// Judge0Open lets everybody who knows the token of a submission of a client of Judge0 read it.
+	Judge0Open bool
+
 	// Store holds everything that is shown. Required; not closed by the server.
 	Store *sql.Site
 

@@ -126,9 +126,10 @@ func (b *Builder) Factor(language string) float64 {
 	return 1
 }
 
-// addOptions gives the compiler further arguments, before the first file that it compiles.
+// addOptions gives the compiler further arguments, before the first file that it compiles. What is interpreted has no
+// compiler that could take them.
 func addOptions(plan *abi.Plan, options []string) {
-	if len(options) == 0 {
+	if len(options) == 0 || !compiles(plan) {
 		return
 	}
 	for i := range plan.Compile {

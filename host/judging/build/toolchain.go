@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -316,7 +318,9 @@ func (b *Builder) describe(ctx context.Context, id string) judge.Language {
 	}
 	if err == nil {
 		l.Version = tc.versions[tc.language.Tools[0].Name].Version
-		l.Command, err = b.commandLine(ctx, tc)
+		var c commands
+		c, err = b.commandLines(ctx, tc)
+		l.Command, l.CompileCommand, l.RunCommand = cmp.Or(c.Compile, c.Run), c.Compile, c.Run
 	}
 	if err != nil {
 		l.Unavailable = runner.Clean(err.Error())
@@ -326,46 +330,59 @@ func (b *Builder) describe(ctx context.Context, id string) judge.Language {
 	return l
 }
 
-// commandLine returns how the adapter's own example is compiled, or run where nothing is compiled, as shown to people.
-// Loading all adapters to ask them takes seconds at a start, and they say the same as long as the tools are the same.
-func (b *Builder) commandLine(ctx context.Context, tc *Toolchain) (string, error) {
+// commands are the steps of a language for people; without Compile nothing is compiled.
+type commands struct{ Compile, Run string }
+
+// commandLines returns how the adapter's own example is compiled and run, as shown to people. Loading all adapters to
+// ask them takes seconds at a start, and they say the same as long as the tools are the same.
+func (b *Builder) commandLines(ctx context.Context, tc *Toolchain) (told commands, err error) {
 	kept, err := key(struct {
-		Command string
-		Tools   map[string]abi.ToolVersion
+		Commands string
+		Tools    map[string]abi.ToolVersion
 	}{tc.Module.Digest, tc.versions})
 	if err != nil {
-		return "", err
+		return told, err
 	}
-	var command string
-	if _, ok := b.told.get(kept, &command); ok {
-		return command, nil
+	if _, ok := b.told.get(kept, &told); ok {
+		return told, nil
 	}
-	if command, err = b.planExample(ctx, tc); err != nil {
-		return "", err
+	if told, err = b.planExample(ctx, tc); err != nil {
+		return told, err
 	}
-	if err := b.told.put(kept, command, nil); err != nil {
-		b.cfg.Log.WarnContext(ctx, "the command of a language is not kept", slog.String("language", tc.ID), slog.Any("err", err))
+	if err := b.told.put(kept, told, nil); err != nil {
+		b.cfg.Log.WarnContext(ctx, "the commands of a language are not kept", slog.String("language", tc.ID), slog.Any("err", err))
 	}
-	return command, nil
+	return told, nil
 }
 
-// planExample plans the adapter's own example and returns the step for people.
-func (b *Builder) planExample(ctx context.Context, tc *Toolchain) (string, error) {
+// planExample plans the adapter's own example and returns its steps for people.
+func (b *Builder) planExample(ctx context.Context, tc *Toolchain) (told commands, err error) {
 	const cpu, memory = 1000, 256
 	plan, err := b.cfg.Plugins.Plan(ctx, tc.Module, abi.PlanRequest{
 		Sources: tc.language.Hello, Limits: abi.RunLimits{CPUMillis: cpu, MemoryMiB: memory}, Host: abi.Host{Tools: tc.versions},
 	})
 	if err != nil {
-		return "", err
+		return told, err
 	}
 	if plan.Error != nil {
-		return "", fmt.Errorf("the adapter refuses its own example: %s", plan.Error.Message)
+		return told, fmt.Errorf("the adapter refuses its own example: %s", plan.Error.Message)
 	}
-	step := plan.Run
-	if len(plan.Compile) > 0 && len(plan.Artifacts) > 0 && plan.Run.Program != "" {
-		step = plan.Compile[0]
+	told.Run = line(plan.Run)
+	if compiles(&plan) {
+		var steps []string
+		for _, step := range plan.Compile {
+			steps = append(steps, line(step))
+		}
+		told.Compile = strings.Join(steps, " && ")
 	}
-	return line(step), nil
+	return told, nil
+}
+
+// compiles reports whether a plan makes something of the sources. What only looks at them, as for interpreters, does not.
+func compiles(plan *abi.Plan) bool {
+	return len(plan.Compile) > 0 && slices.ContainsFunc(plan.Artifacts, func(artifact string) bool {
+		return !slices.ContainsFunc(plan.Files, func(f abi.File) bool { return f.Path == artifact })
+	})
 }
 
 // line is a command for people.

@@ -7,6 +7,8 @@ package dbsqlc
 
 import (
 	"context"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const callbackAgain = `-- name: CallbackAgain :exec
@@ -90,6 +92,17 @@ func (q *Queries) CallbackSave(ctx context.Context, db DBTX, arg CallbackSavePar
 	return err
 }
 
+const databaseSize = `-- name: DatabaseSize :one
+SELECT pg_database_size(current_database())::bigint
+`
+
+func (q *Queries) DatabaseSize(ctx context.Context, db DBTX) (int64, error) {
+	row := db.QueryRow(ctx, databaseSize)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const jobStates = `-- name: JobStates :many
 SELECT job_id, status FROM jobs WHERE job_id = ANY ($1::bigint[])
 `
@@ -110,6 +123,53 @@ func (q *Queries) JobStates(ctx context.Context, db DBTX, jobIds []int64) ([]Job
 	for rows.Next() {
 		var i JobStatesRow
 		if err := rows.Scan(&i.JobID, &i.Status); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const runCensus = `-- name: RunCensus :many
+SELECT (j.created_at AT TIME ZONE 'UTC')::date AS day, j.language, j.status, coalesce(r.verdict, '')::text AS verdict,
+  coalesce((SELECT (t->>'exit_signal')::integer FROM json_array_elements(CASE r.verdict WHEN 'RE' THEN r.result->'tests' END) t
+    WHERE t->>'verdict' = r.verdict LIMIT 1), 0)::integer AS signal,
+  count(*) AS runs
+FROM jobs j LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.generation
+WHERE j.kind = 'run' AND starts_with(j.idempotency_key, $1::text)
+GROUP BY 1, 2, 3, 4, 5
+`
+
+type RunCensusRow struct {
+	Day      pgtype.Date
+	Language string
+	Status   string
+	Verdict  string
+	Signal   int32
+	Runs     int64
+}
+
+// How many runs whose keys begin so there are of each day, language and end. The signal is that of the test that decided.
+func (q *Queries) RunCensus(ctx context.Context, db DBTX, prefix string) ([]RunCensusRow, error) {
+	rows, err := db.Query(ctx, runCensus, prefix)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RunCensusRow
+	for rows.Next() {
+		var i RunCensusRow
+		if err := rows.Scan(
+			&i.Day,
+			&i.Language,
+			&i.Status,
+			&i.Verdict,
+			&i.Signal,
+			&i.Runs,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

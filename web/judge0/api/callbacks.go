@@ -79,7 +79,7 @@ func (s *Room) callbackBody(ctx context.Context, one sql.Callback) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	out, err := judge0.Encode(run, judge0.DefaultFields, true, nil)
+	out, err := judge0.Encode(run, nil, true, nil)
 	if err != nil {
 		return nil, err
 	}

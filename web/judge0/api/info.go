@@ -1,11 +1,16 @@
 package api
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -30,15 +35,15 @@ func (s *Room) languages(archived bool) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		out := judge0.List(languages, archived)
-		if archived {
-			return c.JSON(out)
+		all := judge0.List(languages, archived)
+		out := make([]fiber.Map, len(all))
+		for i, l := range all {
+			out[i] = fiber.Map{"id": l.ID, "name": l.Name}
+			if archived {
+				out[i]["is_archived"] = l.IsArchived
+			}
 		}
-		short := make([]fiber.Map, len(out))
-		for i, l := range out {
-			short[i] = fiber.Map{"id": l.ID, "name": l.Name}
-		}
-		return c.JSON(short)
+		return c.JSON(out)
 	}
 }
 
@@ -57,19 +62,40 @@ func (s *Room) language(c *fiber.Ctx) error {
 
 // configInfo handles GET /judge0/config_info.
 func (s *Room) configInfo(c *fiber.Ctx) error {
+	backlog, err := s.backlog(c.UserContext())
+	if err != nil {
+		return err
+	}
 	out := fiber.Map{
 		"maintenance_mode": false, "enable_wait_result": true, "enable_compiler_options": true, "allowed_languages_for_compile_options": []string{},
 		"enable_command_line_arguments": true, "enable_submission_delete": false, "enable_callbacks": true, "callbacks_max_tries": callbackTries,
-		"enable_additional_files": true, "enable_batched_submissions": true, "max_submission_batch_size": maxBatch,
-		"submission_cache_duration": 0, "use_docs_as_homepage": false, "allow_enable_network": false, "enable_network": false,
+		"callbacks_timeout": seconds(s.Config.CallbackPatience), "enable_additional_files": true, "max_queue_size": backlog,
+		"enable_batched_submissions": true, "max_submission_batch_size": maxBatch,
+		"submission_cache_duration": seconds(0), "use_docs_as_homepage": false, "allow_enable_network": false, "enable_network": false,
 		"allow_enable_per_process_and_thread_time_limit": true, "enable_per_process_and_thread_time_limit": false,
 		"allow_enable_per_process_and_thread_memory_limit": true, "enable_per_process_and_thread_memory_limit": false,
 		"redirect_stderr_to_stdout": false, "max_extract_size": judge0.MaxArchiveBytes >> 10,
 	}
 	for _, l := range judge0.Limits(s.Config.MaxRun) {
-		out[l.Field], out["max_"+l.Field] = l.Default, l.Max
+		out[l.Field], out["max_"+l.Field] = l.Shown(l.Default), l.Shown(l.Max)
 	}
 	return c.JSON(out)
+}
+
+// seconds writes a time as clients read it in a field that has decimals.
+func seconds(d time.Duration) json.Number { return judge0.Limit{Seconds: true}.Shown(d.Seconds()) }
+
+// backlog returns how many runs may wait. Where there is no bound, it is the largest number that every client reads.
+func (s *Room) backlog(ctx context.Context) (int, error) {
+	queues, err := s.Store.Queues(ctx)
+	if err != nil {
+		return 0, err
+	}
+	i := slices.IndexFunc(queues, func(q judge.Queue) bool { return q.Name == judge.DefaultQueue })
+	if i < 0 || queues[i].MaxBacklog == 0 {
+		return math.MaxInt32, nil
+	}
+	return queues[i].MaxBacklog, nil
 }
 
 // systemInfo handles GET /judge0/system_info. It tells of the machine that answers; workers are on others.
@@ -117,19 +143,4 @@ func (s *Room) workers(c *fiber.Ctx) error {
 	return c.JSON([]fiber.Map{{
 		"queue": judge.DefaultQueue, "size": ready, "available": slots, "idle": max(0, slots-busy), "working": busy, "paused": 0, "failed": 0,
 	}})
-}
-
-// statistics handles GET /judge0/statistics, as far as a client reads it.
-func (s *Room) statistics(c *fiber.Ctx) error {
-	_, total, err := s.Store.RunPage(c.UserContext(), judge0.Prefix, 0, 1)
-	if err != nil {
-		return err
-	}
-	languages, err := s.known(c.UserContext())
-	if err != nil {
-		return err
-	}
-	return c.JSON(fiber.Map{
-		"submissions": fiber.Map{"total": total}, "languages": judge0.List(languages, false), "statuses": judge0.Statuses,
-	})
 }

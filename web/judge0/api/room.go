@@ -13,9 +13,10 @@ type Room struct {
 	*site.Site
 	job    *job.Room
 	caller *callback.Caller
+	census census
 }
 
 // New makes the room. Who asked to be told of the end of a run is told by the caller.
 func New(shared *site.Site, jobs *job.Room, caller *callback.Caller) *Room {
-	return &Room{shared, jobs, caller}
+	return &Room{Site: shared, job: jobs, caller: caller}
 }

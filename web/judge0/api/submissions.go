@@ -60,9 +60,13 @@ func (s *Room) staffOnly(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// refuse answers as Judge0 refuses.
+// refuse answers as Judge0 refuses. What is not there has its status in the answer, too.
 func refuse(c *fiber.Ctx, status int, format string, args ...any) error {
-	return c.Status(status).JSON(fiber.Map{"error": fmt.Sprintf(format, args...)})
+	out := fiber.Map{"error": fmt.Sprintf(format, args...)}
+	if status == fiber.StatusNotFound {
+		out["status"] = status
+	}
+	return c.Status(status).JSON(out)
 }
 
 // Refuse words a fault as Judge0 does.
@@ -214,7 +218,8 @@ func (s *Room) submit(ctx context.Context, v site.Viewer, encoded bool, all ...j
 	return stored, wrong, nil
 }
 
-// runsOf returns the runs of tokens that the viewer may see, and nil for others.
+// runsOf returns the runs of tokens that the viewer may see, and nil for others. Where a token is enough, it is that of
+// the run which had it first: another, stored with the token as its key, is not what the token was given for.
 func (s *Room) runsOf(ctx context.Context, v site.Viewer, tokens ...string) ([]*judge.Run, error) {
 	keys := make([]string, len(tokens))
 	for i, token := range tokens {
@@ -226,7 +231,7 @@ func (s *Room) runsOf(ctx context.Context, v site.Viewer, tokens ...string) ([]*
 	}
 	byKey := map[string]int64{}
 	for _, k := range found {
-		if _, older := byKey[k.Token]; !older && v.MaySee(k.Group) {
+		if _, older := byKey[k.Token]; !older && (s.Config.Judge0Open || v.MaySee(k.Group)) {
 			byKey[k.Token] = k.JobID
 		}
 	}
@@ -318,12 +323,9 @@ func (s *Room) remove(c *fiber.Ctx) error {
 	return refuse(c, fiber.StatusBadRequest, "delete not allowed")
 }
 
-// createBatch handles POST /judge0/submissions/batch.
+// createBatch handles POST /judge0/submissions/batch. It knows no wait, as its clients expect.
 func (s *Room) createBatch(c *fiber.Ctx) error {
-	ask := query{encoded: c.Query("base64_encoded") == "true"}
-	if c.Query("wait") == "true" {
-		return refuse(c, fiber.StatusBadRequest, "wait not allowed")
-	}
+	encoded := c.Query("base64_encoded") == "true"
 	params, err := judge0.ReadParams(c.Body())
 	if err != nil {
 		return refuse(c, fiber.StatusBadRequest, "%v", err)
@@ -335,7 +337,7 @@ func (s *Room) createBatch(c *fiber.Ctx) error {
 	if refused, err := checkSize(c, len(list)); refused {
 		return err
 	}
-	stored, wrong, err := s.submit(c.UserContext(), site.ViewerOf(c), ask.encoded, list...)
+	stored, wrong, err := s.submit(c.UserContext(), site.ViewerOf(c), encoded, list...)
 	if err != nil {
 		return err
 	}
