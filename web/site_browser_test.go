@@ -30,6 +30,8 @@ func (s *stage) siteScene() map[string]string {
 		s.must(err)
 	}
 	s.must(s.store.RevokeKey(s.Context(), 3, "root", "root"))
+	s.finish(s.submitAs("root", "aplusb", "cpp", "int main() {}"), judge.Result{Verdict: judge.AC})
+	s.finish(s.submitAs("root", "stairs", "cpp", "int main() {}"), judge.Result{Verdict: judge.PA, Score: new(3.0), MaxScore: new(100.0)})
 	s.claim(s.submitAs("ann", "aplusb", "cpp", "int main() {}"))
 	s.must(s.store.WorkerBeat(s.Context(), judge.WorkerInfo{
 		Name: "a-machine-with-a-long-name.example.org-17c2", Pool: "default", Slots: 8, Version: "test", Calibration: 1043.7, Started: time.Now(), Languages: []judge.Language{
@@ -46,7 +48,7 @@ func (s *stage) siteScene() map[string]string {
 		s.must(err)
 	}
 	return map[string]string{
-		"webhooks": "/webhooks", "webhook": "/webhooks/" + strconv.FormatInt(w.ID, 10), "workers": "/workers", "audit": "/audit", "languages-differ": "/languages", "users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "user-keys": "/users/root",
+		"webhooks": "/webhooks", "webhook": "/webhooks/" + strconv.FormatInt(w.ID, 10), "workers": "/workers", "audit": "/audit", "languages-differ": "/languages", "users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "profile": "/people/root", "user-keys": "/users/root",
 	}
 }
 
