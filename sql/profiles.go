@@ -57,7 +57,7 @@ type ProfileProblem struct {
 // ProfileProblems returns the problems that somebody has tried, those that were solved last first. It counts what
 // [Statistics] count.
 func (s *Site) ProfileProblems(ctx context.Context, v ProfileView, limit int) ([]ProfileProblem, error) {
-	found, err := s.q.ProfileProblems(ctx, planned{s.main}, dbsqlc.ProfileProblemsParams{Author: v.Author, Viewer: v.Viewer, Hidden: v.Hidden, Everything: v.Everything, Max: int32(limit)}) //nolint:gosec // small
+	found, err := s.q.ProfileProblems(ctx, planned{s.main}, dbsqlc.ProfileProblemsParams{Author: v.Author, Viewer: v.Viewer, Hidden: v.Hidden, Everything: v.Everything, Max: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("problems of %s: %w", v.Author, err)
 	}
@@ -73,7 +73,7 @@ func (s *Site) ProfileProblems(ctx context.Context, v ProfileView, limit int) ([
 
 // ProfileDays counts by day what somebody handed in lately, as [Site.ProfileProblems] does. Days without any are left out.
 func (s *Site) ProfileDays(ctx context.Context, v ProfileView, days int) ([]Day, error) {
-	found, err := s.q.ProfileDays(ctx, planned{s.main}, dbsqlc.ProfileDaysParams{Author: v.Author, Viewer: v.Viewer, Hidden: v.Hidden, Everything: v.Everything, Days: int32(days)}) //nolint:gosec // small
+	found, err := s.q.ProfileDays(ctx, planned{s.main}, dbsqlc.ProfileDaysParams{Author: v.Author, Viewer: v.Viewer, Hidden: v.Hidden, Everything: v.Everything, Days: int32(days)})
 	if err != nil {
 		return nil, fmt.Errorf("days of %s: %w", v.Author, err)
 	}

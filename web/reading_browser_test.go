@@ -41,7 +41,7 @@ func TestASubmissionIsReadInTheBrowser(t *testing.T) {
 		{Index: 1, Name: "sample/1", Sample: true, Group: "sample", Verdict: judge.WA, Output: "4\n"},
 	}})
 	steps(s,
-		title("WA · Submission 1 · Deep-OJ"), see("#fail-want-1 mark", "3"), see("#fail-got-1 mark", "4"), see(".failure", "first differ in line 1"),
+		title("WA · Submission 1 · Deep-OJ"), func() error { return chromedp.Do(ctx, chromedp.WaitNotPresent(chromedp.CSS(`[action$="/cancel"]`))) }, see("#fail-want-1 mark", "3"), see("#fail-got-1 mark", "4"), see(".failure", "first differ in line 1"),
 		see(".code .tok-keyword", "return"), // also in the part that came anew
 		func() error { return click(ctx, "[data-copy-lines]") }, see("[data-copy-lines]", "Copied"),
 		func() error { return chromedp.Do(ctx, chromedp.Navigate(s.url+"/problems/aplusb")) }, see("#own-rows", "WA"),

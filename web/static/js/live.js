@@ -54,6 +54,20 @@ function show(html) {
   colour(live);
   document.title = card().dataset.title;
   if (card().dataset.announce !== before) announce.textContent = card().dataset.announce;
+  if (done()) renewActs();
+}
+
+// renewActs takes away what can no more be done with the job, and offers what can be done now.
+async function renewActs() {
+  const acts = document.querySelector(".actions");
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (!acts || !answer.ok || acts.contains(document.activeElement)) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".actions");
+    acts.replaceChildren(...(fresh?.childNodes || []));
+  } catch {
+    // the server is away for a moment; it refuses what cannot be done
+  }
 }
 
 let stream = null;
