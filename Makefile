@@ -30,7 +30,7 @@ bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(ADAPTERS) $(EDITOR) $(MATH)
 	go build -trimpath -ldflags '-X deepoj/host/shortcut.Version=$(VERSION)' -o bin/ ./host/cmd/...
 
 .PHONY: test
-test: deps-test build .build/versitygw ## Install what is missing, then run every test but those in virtual machines (race detector on)
+test: deps-test build .build/versitygw $(GENERATED) ## Install what is missing, then run every test but those in virtual machines (race detector on)
 	.tools/test.sh
 
 .build/versitygw: .tools/s3.mod .tools/s3.sum # the S3 server of the tests
@@ -113,12 +113,12 @@ generate: $(EDITOR) $(MATH) ## Write the Go code for the queries in sql/queries,
 
 # The client as Go code in the file $(1).
 define generate-client
-	mkdir -p .build && go run ./web/describe > .build/openapi.json
-	go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -config web/client/oapi-codegen.yaml -o $(1) .build/openapi.json
+	mkdir -p .build && go run ./web/describe client > .build/openapi.json
+	$(OAPI_CODEGEN) -config web/client/oapi-codegen.yaml -o $(1) .build/openapi.json
 endef
 
 .PHONY: lint
-lint: build ## Find what the compiler does not
+lint: build lint-api ## Find what the compiler does not
 	lint=$$(go tool -n -modfile=.tools/go.mod golangci-lint) && $$lint run ./... && \
 		GOOS=wasip1 GOARCH=wasm $$lint run ./plugins/...
 
@@ -164,7 +164,7 @@ fuzz: build ## Run every fuzz target for FOR (default 10s each)
 
 .PHONY: clean
 clean: clean-plugins ## Remove what was built (data stays)
-	rm -rf bin .build web/editor/node_modules $(EDITOR) $(MATH)
+	rm -rf bin .build web/editor/node_modules web/describe/node_modules web/describe/generated $(EDITOR) $(MATH)
 
 .PHONY: deps-build deps-run deps-test
 deps-build deps-run deps-test: deps-%:

@@ -2,6 +2,7 @@ package web
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -23,7 +24,7 @@ func (s *Server) ownAddresses() []site.Address {
 		{Route: "GET /static/*", For: site.Machine, By: s.Static},
 		{Route: "GET /favicon.ico", For: site.Machine, By: s.Favicon},
 		{Route: "GET /api/errors", For: site.Anyone, By: s.errorsPage},
-		{Route: "GET /api/openapi.json", For: site.Anyone, Does: "This description", Out: fiber.Map{"openapi": "", "info": nil, "paths": nil, "webhooks": nil, "components": nil}, By: s.openapi},
+		{Route: "GET /api/openapi.json", For: site.Anyone, Kept: true, Does: "This description", Out: fiber.Map{"openapi": "", "info": nil, "servers": nil, "paths": nil, "webhooks": nil, "components": nil}, By: s.openapi},
 	}
 }
 
@@ -69,7 +70,8 @@ func (s *Server) routes() error {
 	return nil
 }
 
-// gates are the checks before an address answers: of the right, and then of the proof that is asked for.
+// gates are the checks before an address answers: of the right, then of the proof that is asked for, and of what is
+// asked.
 func (s *Server) gates(a site.Address) []fiber.Handler {
 	var out []fiber.Handler
 	if check := map[site.Right]fiber.Handler{
@@ -87,6 +89,12 @@ func (s *Server) gates(a site.Address) []fiber.Handler {
 		out = append(out, s.people.ConfirmedByPeople(a.Confirm))
 	case a.Confirm != "":
 		out = append(out, s.people.Confirmed(a.Confirm))
+	}
+	if strings.HasPrefix(a.Path(), "/api/v1/") {
+		out = append(out, knownOnly(a.Query))
+	}
+	if a.Kept {
+		out = append(out, keep)
 	}
 	return out
 }

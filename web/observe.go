@@ -82,6 +82,7 @@ func (s *Server) observe(c *fiber.Ctx) error {
 			return err
 		}
 	}
+	dispatch(c)
 
 	took, status, route := time.Since(begin), c.Response().StatusCode(), c.Route().Path
 	switch status {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,6 +34,11 @@ func operations(all []site.Address) []operation {
 
 var pathParameter = regexp.MustCompile(`:([a-z]+)`)
 
+// Description is the description of the API that a server of a version serves.
+func Description(version string) ([]byte, error) {
+	return describeAPI(version, compose(new(site.Site)).addresses(), false)
+}
+
 // DescriptionForGo is the description of the API with extensions that tell the
 // generator of package client which Go names and types the server has.
 func DescriptionForGo(version string) ([]byte, error) {
@@ -44,7 +50,7 @@ func describeAPI(version string, all []site.Address, forGo bool) ([]byte, error)
 	types := &schemas{named: map[string]any{}, types: map[string]reflect.Type{}, forGo: forGo}
 	paths := map[string]map[string]any{}
 	for _, op := range operations(all) {
-		address := pathParameter.ReplaceAllString(op.Path(), "{$1}")
+		address := braced(op.Path())
 		if paths[address] == nil {
 			paths[address] = map[string]any{}
 		}
@@ -57,18 +63,21 @@ func describeAPI(version string, all []site.Address, forGo bool) ([]byte, error)
 	document := map[string]any{
 		"openapi": "3.1.0",
 		"info": map[string]any{
-			"title": "Deep-OJ", "version": version,
+			"title": "Deep-OJ", "version": version, "license": map[string]any{"name": "Apache License 2.0", "identifier": "Apache-2.0"},
 			"description": "A refusal is a problem document (RFC 9457); the page /api/errors explains the reasons. Addresses under /judge0 speak as Judge0 does.",
 		},
-		"paths": paths, "webhooks": describeWebhooks(types),
+		"servers": []any{map[string]any{"url": "/", "description": "The server that this description comes from"}},
+		"paths":   paths, "webhooks": describeWebhooks(types),
 		"components": map[string]any{
 			"schemas": types.named,
-			"responses": map[string]any{"refusal": map[string]any{
-				"description": "A refusal", "content": map[string]any{"application/problem+json": map[string]any{"schema": types.of(site.Fault{})}},
+			"headers": describeHeaders(),
+			"responses": map[string]any{"refused": map[string]any{
+				"description": "A refusal", "headers": refer("Retry-After"), "content": map[string]any{"application/problem+json": map[string]any{"schema": types.of(site.Fault{})}},
 			}},
 			"securitySchemes": map[string]any{
-				"bearer": map[string]any{"type": "http", "scheme": "bearer", "description": "A key, or the token of a session"},
-				"cookie": map[string]any{"type": "apiKey", "in": "cookie", "name": peopleroom.SessionCookie, "description": "The session of a browser; changes also need X-CSRF-Token"},
+				"bearer":  map[string]any{"type": "http", "scheme": "bearer", "description": "A key, or the token of a session"},
+				"cookie":  map[string]any{"type": "apiKey", "in": "cookie", "name": peopleroom.SessionCookie, "description": "The session of a browser; changes also need X-CSRF-Token"},
+				signature: map[string]any{"type": "apiKey", "in": "header", "name": "webhook-signature", "description": "v1, and in Base64 the HMAC-SHA256 of webhook-id, webhook-timestamp and body with points between; the key is the webhook's secret"},
 			},
 		},
 	}
@@ -85,22 +94,28 @@ func describeAPI(version string, all []site.Address, forGo bool) ([]byte, error)
 	return out, nil
 }
 
-// describeWebhooks describes what is sent to webhooks.
+// signature is the name of how messages to webhooks are proved to come from here.
+const signature = "signature"
+
+// describeWebhooks describes what is sent to webhooks. Its schema stands in each of them: generators drop the named
+// schemas that no path refers to.
 func describeWebhooks(types *schemas) map[string]any {
+	message := types.inline(reflect.TypeFor[peopleroom.MessageJSON]())
 	header := func(name, does string) any {
 		return map[string]any{"name": name, "in": "header", "required": true, "description": does, "schema": map[string]any{"type": "string"}}
 	}
 	out := map[string]any{}
 	for _, kind := range append([]string{peopleroom.WebhookTest}, judge.WebhookKinds...) {
 		out[kind] = map[string]any{"post": map[string]any{
+			"operationId": "webhook_" + strings.ReplaceAll(kind, ".", "_"), "tags": []string{"webhooks"}, "security": []any{map[string]any{signature: []string{}}},
 			"summary": "A submission was " + peopleroom.WebhookKindText(kind), "parameters": []any{
 				header("webhook-id", "The same each time that a message is sent"), header("webhook-timestamp", "When this try was made, in seconds since 1970"),
-				header("webhook-signature", "v1, and in Base64 the HMAC-SHA256 of id, timestamp and body with points between"),
 			},
-			"requestBody": map[string]any{"content": map[string]any{fiber.MIMEApplicationJSON: map[string]any{"schema": types.of(peopleroom.MessageJSON{})}}},
+			"requestBody": map[string]any{"content": map[string]any{fiber.MIMEApplicationJSON: map[string]any{"schema": message}}},
 			"responses": map[string]any{
 				"2XX": map[string]any{"description": "The message was taken"}, "410": map[string]any{"description": "The webhook is disabled"},
-				"default": map[string]any{"description": "Without an answer, and after 408, 429 and 5xx, the message is sent again"},
+				"4XX": map[string]any{"description": "The message has failed; after 408 and 429 it is sent again"},
+				"5XX": map[string]any{"description": "The message is sent again, as it is without an answer"},
 			},
 		}}
 	}
@@ -115,7 +130,7 @@ func (op operation) describe(types *schemas) (map[string]any, error) {
 		if numbered(op.Path(), m[1]) {
 			schema = map[string]any{"type": "integer", "format": "int64"}
 		}
-		parameters = append(parameters, map[string]any{"name": m[1], "in": "path", "required": true, "schema": schema})
+		parameters = append(parameters, map[string]any{"name": called(op.Path(), m[1]), "in": "path", "required": true, "schema": schema})
 	}
 	for name := range strings.FieldsSeq(op.Query) {
 		p, known := parameterOf(op.Route, name)
@@ -124,7 +139,10 @@ func (op operation) describe(types *schemas) (map[string]any, error) {
 		}
 		parameters = append(parameters, p.describe(name, types))
 	}
-	answer := map[string]any{"description": op.Does}
+	if !types.forGo {
+		parameters = append(parameters, op.headerParameters()...)
+	}
+	answer := map[string]any{"description": op.Does, "headers": refer(op.gives()...)}
 	post := op.Method() == fiber.MethodPost
 	switch {
 	case op.Out != nil:
@@ -135,11 +153,7 @@ func (op operation) describe(types *schemas) (map[string]any, error) {
 	out := map[string]any{
 		"operationId": op.id(), "summary": op.Does, "parameters": parameters, "security": op.security(), "tags": []string{op.tag()},
 		"description": "For " + op.who() + ".",
-		"responses":   map[string]any{strconv.Itoa(cmp.Or(op.Status, fiber.StatusOK)): answer, "default": map[string]any{"$ref": "#/components/responses/refusal"}},
-	}
-	if op.Also != 0 {
-		responses, _ := out["responses"].(map[string]any)
-		responses[strconv.Itoa(op.Also)] = answer
+		"responses":   op.responses(answer, types.forGo),
 	}
 	if post && op.Media != "" {
 		out["requestBody"] = map[string]any{"required": true, "content": op.bodies()}
@@ -148,6 +162,30 @@ func (op operation) describe(types *schemas) (map[string]any, error) {
 	}
 	return out, nil
 }
+
+// responses are what an operation may answer, by status.
+func (op operation) responses(answer map[string]any, forGo bool) map[string]any {
+	refusal := map[string]any{"$ref": "#/components/responses/refused"}
+	out := map[string]any{strconv.Itoa(cmp.Or(op.Status, fiber.StatusOK)): answer}
+	if op.Also != 0 {
+		out[strconv.Itoa(op.Also)] = answer
+	}
+	if forGo {
+		out["default"] = refusal
+		return out
+	}
+	if op.revalidates() {
+		out["304"] = map[string]any{"description": "The caller has it: it is as If-None-Match says", "headers": refer("ETag")}
+	}
+	if op.Media == site.EventStream {
+		out["204"] = map[string]any{"description": "There is nothing behind Last-Event-ID, and nothing more will come", "headers": refer()}
+	}
+	out["4XX"], out["5XX"] = refusal, refusal
+	return out
+}
+
+// asks reports whether an operation has a query parameter.
+func (op operation) asks(name string) bool { return slices.Contains(strings.Fields(op.Query), name) }
 
 // who says whom an operation is for.
 func (op operation) who() string {
@@ -177,6 +215,25 @@ func (op operation) security() []any {
 // numbered reports whether a parameter of a path is a number.
 func numbered(path, name string) bool {
 	return name == "delivery" || name == "id" && !strings.Contains(path, "/languages/")
+}
+
+// called is what a parameter of a path is called in the description: as everywhere else.
+func called(path, name string) string {
+	switch {
+	case name == "slug":
+		return "problem"
+	case name == "id" && jobPath.MatchString(path):
+		return "job_id"
+	}
+	return name
+}
+
+// jobPath is the begin of an address of one job, or of what became of it.
+var jobPath = regexp.MustCompile(`/(submissions|runs|jobs|drafts|dlq|status)/:id(/|$)`)
+
+// braced is a path with its parameters as OpenAPI writes them.
+func braced(path string) string {
+	return pathParameter.ReplaceAllStringFunc(path, func(p string) string { return "{" + called(path, p[1:]) + "}" })
 }
 
 // id names the operation by its method and path: get_user_keys is GET /users/:name/keys.

@@ -165,7 +165,7 @@ func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	if resp.StatusCode < 300 {
-		for _, wrong := range wrongQuery(op, req.URL.Query()) {
+		for _, wrong := range append(wrongQuery(op, req.URL.Query()), wrongHeaders(op, req.Header, resp)...) {
 			w.t.Errorf("%s %s: %s", req.Method, req.URL.Path, wrong)
 		}
 		if schema, _ := dig(op, "requestBody", "content", media, "schema").(map[string]any); media == "multipart/form-data" {
@@ -185,7 +185,7 @@ func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 		}}
 	}
-	if !strings.HasSuffix(kind, "json") {
+	if !strings.HasSuffix(kind, "json") || resp.StatusCode == http.StatusNotModified || resp.Header.Get("Content-Encoding") != "" {
 		return resp, nil
 	}
 	got, err := io.ReadAll(resp.Body)
@@ -196,7 +196,7 @@ func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
 	name := fmt.Sprintf("%s %s: %d", req.Method, req.URL.Path, resp.StatusCode)
 	content := dig(op, "responses", fmt.Sprint(resp.StatusCode), "content", kind)
 	if resp.StatusCode >= http.StatusBadRequest {
-		content = dig(document, "components", "responses", "refusal", "content", kind)
+		content = dig(document, "components", "responses", "refused", "content", kind)
 	}
 	if content == nil {
 		w.t.Errorf("%s with %s is not in the description of the API", name, kind)

@@ -3,6 +3,7 @@ package web
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -171,9 +172,41 @@ func (op operation) stream(types *schemas) map[string]any {
 	if op.Media != site.EventStream {
 		return map[string]any{"schema": rawBytes(op.Media, op.Does)}
 	}
+	data := eventSchema(types)
 	return map[string]any{
-		"schema": map[string]any{"type": "string", "description": "Server-sent events: id where the stream can go on from it, event, and data in JSON."},
-		// OpenAPI 3.1 has no word for the items of a stream.
-		"x-event-data": eventSchema(types),
+		"schema": map[string]any{
+			"type": "string", "description": "Server-sent events: id where the stream can go on from it, event, and data in JSON.",
+			"contentMediaType": op.Media, "contentSchema": map[string]any{"anyOf": []any{data["default"], data["place"], data["end"]}},
+		},
+		// OpenAPI 3.1 has no word for the data of each kind of event of a stream.
+		"x-event-data": data,
+	}
+}
+
+// knownOnly refuses query parameters that an address does not have, and those that are there twice, as members of
+// bodies are refused.
+func knownOnly(query string) fiber.Handler {
+	known := strings.Fields(query)
+	remedy := "the address has none"
+	if len(known) > 0 {
+		remedy = "the parameters are " + strings.Join(known, ", ")
+	}
+	return func(c *fiber.Ctx) error {
+		var wrong site.WrongFields
+		seen := map[string]int{}
+		c.Context().QueryArgs().VisitAll(func(key, _ []byte) {
+			name := string(key)
+			seen[name]++
+			switch {
+			case seen[name] == 2 && slices.Contains(known, name):
+				wrong.Add(site.WrongField(name, "duplicate", "The parameter is there twice."))
+			case seen[name] == 1 && !slices.Contains(known, name):
+				wrong.Add(site.WrongField(site.Shorten(strings.ToValidUTF8(name, "�")), site.ReasonUnknown, "There is no such parameter; %s.", remedy))
+			}
+		})
+		if err := wrong.Err(); err != nil {
+			return err
+		}
+		return c.Next()
 	}
 }

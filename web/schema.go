@@ -95,6 +95,8 @@ func (s *schemas) plain(t reflect.Type) any {
 		return map[string]any{"type": "string", "enum": judge.Roles}
 	case t == reflect.TypeFor[judge.Scope]():
 		return map[string]any{"type": "string", "enum": judge.Scopes}
+	case t == reflect.TypeFor[judge.Lane]():
+		return map[string]any{"type": "integer", "format": "int32", "minimum": 0, "maximum": len(judge.Lanes) - 1}
 	case t.Kind() != reflect.Pointer && t.Implements(marshalerType):
 		return map[string]any{}
 	case t.Kind() != reflect.Pointer && t.Implements(textType):
@@ -183,6 +185,13 @@ func (s *schemas) ofStruct(t reflect.Type) any {
 		s.named[name] = object(properties, required)
 	}
 	return map[string]any{"$ref": "#/components/schemas/" + name}
+}
+
+// inline is the schema of a struct in the place where it is used.
+func (s *schemas) inline(t reflect.Type) any {
+	properties, required := map[string]any{}, []string{}
+	s.fields(t, properties, &required)
+	return object(properties, required)
 }
 
 // shared are the names of examples that several addresses have, by their members.

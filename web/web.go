@@ -12,9 +12,11 @@
 //	addresses.go    the table of all addresses, and the router made of it
 //	conn.go         connections that drop clients which stop reading
 //	cors.go         what pages of other sites may do
+//	dispatch.go     answers that the caller has, and packed ones
 //	errorspage.go   the reasons of refusals
 //	fault.go        how an error becomes an answer
 //	guard.go        which names the server answers to, and pages of other sites
+//	headers.go      header fields, in the description
 //	health.go       what watches the server asks
 //	identify.go     who sent a request
 //	observe.go      a request's trace, deadline, line in the log and figures

@@ -232,6 +232,7 @@ type GetAPIOpenapiJSONAnswer struct {
 	Info       interface{} `json:"info"`
 	Openapi    string      `json:"openapi"`
 	Paths      interface{} `json:"paths"`
+	Servers    interface{} `json:"servers"`
 	Webhooks   interface{} `json:"webhooks"`
 }
 
@@ -471,25 +472,6 @@ type MadeWebhook struct {
 	Problem  string     `json:"problem"`
 	Secret   string     `json:"secret"`
 	URL      string     `json:"url"`
-}
-
-// Message is a schema of the description.
-type Message struct {
-	Data struct {
-		AttemptID  int32         `json:"attempt_id,omitempty"`
-		Author     string        `json:"author,omitempty"`
-		Event      int64         `json:"event_id,omitempty"`
-		Generation int32         `json:"generation,omitempty"`
-		JobID      int64         `json:"job_id,omitempty"`
-		Language   string        `json:"language,omitempty"`
-		Problem    string        `json:"problem,omitempty"`
-		Score      *float64      `json:"score,omitempty"`
-		URL        string        `json:"url,omitempty"`
-		Verdict    judge.Verdict `json:"verdict,omitempty"`
-		Webhook    int64         `json:"webhook_id,omitempty"`
-	} `json:"data"`
-	At   time.Time `json:"timestamp"`
-	Type string    `json:"type"`
 }
 
 // Messages is a schema of the description.
@@ -733,18 +715,18 @@ type PostRenderingsRequest struct {
 
 // PostRunsRequest is a schema of the description.
 type PostRunsRequest struct {
-	Args            []string       `json:"args,omitempty"`
-	CompilerOptions []string       `json:"compiler_options,omitempty"`
-	ExpectedOutput  *string        `json:"expected_output,omitempty"`
-	Language        string         `json:"language"`
-	Limits          interface{}    `json:"limits,omitempty"`
-	MergeStderr     bool           `json:"merge_stderr,omitempty"`
-	Problem         string         `json:"problem,omitempty"`
-	Samples         bool           `json:"samples,omitempty"`
-	Source          string         `json:"source,omitempty"`
-	Sources         []judge.Source `json:"sources,omitempty"`
-	Stdin           string         `json:"stdin,omitempty"`
-	Tests           []interface{}  `json:"tests,omitempty"`
+	Args            []string         `json:"args,omitempty"`
+	CompilerOptions []string         `json:"compiler_options,omitempty"`
+	ExpectedOutput  *string          `json:"expected_output,omitempty"`
+	Language        string           `json:"language"`
+	Limits          *judge.RunLimits `json:"limits,omitempty"`
+	MergeStderr     bool             `json:"merge_stderr,omitempty"`
+	Problem         string           `json:"problem,omitempty"`
+	Samples         bool             `json:"samples,omitempty"`
+	Source          string           `json:"source,omitempty"`
+	Sources         []judge.Source   `json:"sources,omitempty"`
+	Stdin           string           `json:"stdin,omitempty"`
+	Tests           []RunInput       `json:"tests,omitempty"`
 }
 
 // PostSessionsAnswer is a schema of the description.
@@ -1020,6 +1002,12 @@ type Run struct {
 	URL        string     `json:"url,omitempty"`
 }
 
+// RunInput is a schema of the description.
+type RunInput struct {
+	Expected *string `json:"expected_output,omitempty"`
+	Stdin    string  `json:"stdin,omitempty"`
+}
+
 // RunResult is a schema of the description.
 type RunResult struct {
 	Compile *judge.Compile `json:"compile,omitempty"`
@@ -1258,6 +1246,9 @@ type WorkerJob struct {
 	Started   time.Time  `json:"started_at"`
 	URL       string     `json:"url,omitempty"`
 }
+
+// Refused is a schema of the description.
+type Refused = Refusal
 
 // GetAuditParams defines parameters for GetAudit.
 type GetAuditParams struct {
@@ -1566,23 +1557,23 @@ func (c *Client) PostDlqReplay(ctx context.Context, body PostDlqReplayRequest, o
 	return out, err
 }
 
-// GetDlqID calls GET /api/v1/dlq/{id}: A dead letter and the attempts that led to it. For staff and administrators.
-func (c *Client) GetDlqID(ctx context.Context, id int64, options ...CallOption) (out GetDlqIDAnswer, err error) {
-	path := pathOf("/api/v1/dlq/%s", id)
+// GetDlqID calls GET /api/v1/dlq/{job_id}: A dead letter and the attempts that led to it. For staff and administrators.
+func (c *Client) GetDlqID(ctx context.Context, jobID int64, options ...CallOption) (out GetDlqIDAnswer, err error) {
+	path := pathOf("/api/v1/dlq/%s", jobID)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// PostDlqIDDiscard calls POST /api/v1/dlq/{id}/discard: Resolve a dead letter without judging again. For staff and administrators.
-func (c *Client) PostDlqIDDiscard(ctx context.Context, id int64, body PostDlqIDDiscardRequest, options ...CallOption) (out PostDlqIDDiscardAnswer, err error) {
-	path := pathOf("/api/v1/dlq/%s/discard", id)
+// PostDlqIDDiscard calls POST /api/v1/dlq/{job_id}/discard: Resolve a dead letter without judging again. For staff and administrators.
+func (c *Client) PostDlqIDDiscard(ctx context.Context, jobID int64, body PostDlqIDDiscardRequest, options ...CallOption) (out PostDlqIDDiscardAnswer, err error) {
+	path := pathOf("/api/v1/dlq/%s/discard", jobID)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// PostDlqIDReplay calls POST /api/v1/dlq/{id}/replay: Have a dead job judged again. For staff and administrators.
-func (c *Client) PostDlqIDReplay(ctx context.Context, id int64, options ...CallOption) (out RejudgedJob, err error) {
-	path := pathOf("/api/v1/dlq/%s/replay", id)
+// PostDlqIDReplay calls POST /api/v1/dlq/{job_id}/replay: Have a dead job judged again. For staff and administrators.
+func (c *Client) PostDlqIDReplay(ctx context.Context, jobID int64, options ...CallOption) (out RejudgedJob, err error) {
+	path := pathOf("/api/v1/dlq/%s/replay", jobID)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }
@@ -1594,16 +1585,16 @@ func (c *Client) GetInvariants(ctx context.Context, options ...CallOption) (out 
 	return out, err
 }
 
-// GetJob calls GET /api/v1/jobs/{id}: A job of another kind. For whoever may use the site.
-func (c *Client) GetJob(ctx context.Context, id int64, options ...CallOption) (out Job, err error) {
-	path := pathOf("/api/v1/jobs/%s", id)
+// GetJob calls GET /api/v1/jobs/{job_id}: A job of another kind. For whoever may use the site.
+func (c *Client) GetJob(ctx context.Context, jobID int64, options ...CallOption) (out Job, err error) {
+	path := pathOf("/api/v1/jobs/%s", jobID)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// PostJobCancel calls POST /api/v1/jobs/{id}/cancel: End a job of any kind, for its author or staff. For whoever may use the site.
-func (c *Client) PostJobCancel(ctx context.Context, id int64, body Reason, options ...CallOption) (out EndedJob, err error) {
-	path := pathOf("/api/v1/jobs/%s/cancel", id)
+// PostJobCancel calls POST /api/v1/jobs/{job_id}/cancel: End a job of any kind, for its author or staff. For whoever may use the site.
+func (c *Client) PostJobCancel(ctx context.Context, jobID int64, body Reason, options ...CallOption) (out EndedJob, err error) {
+	path := pathOf("/api/v1/jobs/%s/cancel", jobID)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
@@ -1705,183 +1696,183 @@ func (c *Client) GetProblems(ctx context.Context, params GetProblemsParams, opti
 	return out, err
 }
 
-// GetProblem calls GET /api/v1/problems/{slug}: A problem with its statement, in the language that is asked for, and samples. For whoever may use the site.
-func (c *Client) GetProblem(ctx context.Context, slug string, params GetProblemParams, options ...CallOption) (out judge.Problem, err error) {
-	path := pathOf("/api/v1/problems/%s", slug) + queryOf("lang", params.Lang)
+// GetProblem calls GET /api/v1/problems/{problem}: A problem with its statement, in the language that is asked for, and samples. For whoever may use the site.
+func (c *Client) GetProblem(ctx context.Context, problem string, params GetProblemParams, options ...CallOption) (out judge.Problem, err error) {
+	path := pathOf("/api/v1/problems/%s", problem) + queryOf("lang", params.Lang)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// GetProblemCheckerMessages calls GET /api/v1/problems/{slug}/checker-messages: Who reads what the checkers of a problem say. For setters, staff and administrators.
-func (c *Client) GetProblemCheckerMessages(ctx context.Context, slug string, options ...CallOption) (out Messages, err error) {
-	path := pathOf("/api/v1/problems/%s/checker-messages", slug)
+// GetProblemCheckerMessages calls GET /api/v1/problems/{problem}/checker-messages: Who reads what the checkers of a problem say. For setters, staff and administrators.
+func (c *Client) GetProblemCheckerMessages(ctx context.Context, problem string, options ...CallOption) (out Messages, err error) {
+	path := pathOf("/api/v1/problems/%s/checker-messages", problem)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// PostProblemCheckerMessages calls POST /api/v1/problems/{slug}/checker-messages: Choose that: nobody, samples or all, or nothing for what the package says. For setters, staff and administrators.
-func (c *Client) PostProblemCheckerMessages(ctx context.Context, slug string, body PostProblemCheckerMessagesRequest, options ...CallOption) (out Messages, err error) {
-	path := pathOf("/api/v1/problems/%s/checker-messages", slug)
+// PostProblemCheckerMessages calls POST /api/v1/problems/{problem}/checker-messages: Choose that: nobody, samples or all, or nothing for what the package says. For setters, staff and administrators.
+func (c *Client) PostProblemCheckerMessages(ctx context.Context, problem string, body PostProblemCheckerMessagesRequest, options ...CallOption) (out Messages, err error) {
+	path := pathOf("/api/v1/problems/%s/checker-messages", problem)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// PostProblemClone calls POST /api/v1/problems/{slug}/clone: Make a problem of one's own of a version. For setters, staff and administrators.
-func (c *Client) PostProblemClone(ctx context.Context, slug string, body PostProblemCloneRequest, options ...CallOption) (out Receipt, err error) {
-	path := pathOf("/api/v1/problems/%s/clone", slug)
+// PostProblemClone calls POST /api/v1/problems/{problem}/clone: Make a problem of one's own of a version. For setters, staff and administrators.
+func (c *Client) PostProblemClone(ctx context.Context, problem string, body PostProblemCloneRequest, options ...CallOption) (out Receipt, err error) {
+	path := pathOf("/api/v1/problems/%s/clone", problem)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// GetProblemDiff calls GET /api/v1/problems/{slug}/diff: How one version differs from another. For setters, staff and administrators.
-func (c *Client) GetProblemDiff(ctx context.Context, slug string, params GetProblemDiffParams, options ...CallOption) (out Difference, err error) {
-	path := pathOf("/api/v1/problems/%s/diff", slug) + queryOf("from", params.From, "to", params.To)
+// GetProblemDiff calls GET /api/v1/problems/{problem}/diff: How one version differs from another. For setters, staff and administrators.
+func (c *Client) GetProblemDiff(ctx context.Context, problem string, params GetProblemDiffParams, options ...CallOption) (out Difference, err error) {
+	path := pathOf("/api/v1/problems/%s/diff", problem) + queryOf("from", params.From, "to", params.To)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// GetProblemDrafts calls GET /api/v1/problems/{slug}/drafts: Submissions to versions that need not be live, newest first, for whoever may change the problem. For setters, staff and administrators.
-func (c *Client) GetProblemDrafts(ctx context.Context, slug string, params GetProblemDraftsParams, options ...CallOption) (out GetProblemDraftsAnswer, err error) {
-	path := pathOf("/api/v1/problems/%s/drafts", slug) + queryOf("version", params.Version, "before", params.Before, "limit", params.Limit)
+// GetProblemDrafts calls GET /api/v1/problems/{problem}/drafts: Submissions to versions that need not be live, newest first, for whoever may change the problem. For setters, staff and administrators.
+func (c *Client) GetProblemDrafts(ctx context.Context, problem string, params GetProblemDraftsParams, options ...CallOption) (out GetProblemDraftsAnswer, err error) {
+	path := pathOf("/api/v1/problems/%s/drafts", problem) + queryOf("version", params.Version, "before", params.Before, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// GetProblemDraft calls GET /api/v1/problems/{slug}/drafts/{id}: One of them. For setters, staff and administrators.
-func (c *Client) GetProblemDraft(ctx context.Context, slug string, id int64, options ...CallOption) (out Draft, err error) {
-	path := pathOf("/api/v1/problems/%s/drafts/%s", slug, id)
+// GetProblemDraft calls GET /api/v1/problems/{problem}/drafts/{job_id}: One of them. For setters, staff and administrators.
+func (c *Client) GetProblemDraft(ctx context.Context, problem string, jobID int64, options ...CallOption) (out Draft, err error) {
+	path := pathOf("/api/v1/problems/%s/drafts/%s", problem, jobID)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// PostProblemDraftCancel calls POST /api/v1/problems/{slug}/drafts/{id}/cancel: Cancel it. For setters, staff and administrators.
-func (c *Client) PostProblemDraftCancel(ctx context.Context, slug string, id int64, body Reason, options ...CallOption) (out EndedJob, err error) {
-	path := pathOf("/api/v1/problems/%s/drafts/%s/cancel", slug, id)
+// PostProblemDraftCancel calls POST /api/v1/problems/{problem}/drafts/{job_id}/cancel: Cancel it. For setters, staff and administrators.
+func (c *Client) PostProblemDraftCancel(ctx context.Context, problem string, jobID int64, body Reason, options ...CallOption) (out EndedJob, err error) {
+	path := pathOf("/api/v1/problems/%s/drafts/%s/cancel", problem, jobID)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// PostProblemHide calls POST /api/v1/problems/{slug}/hide: Show a problem only to setters, and to members of a space while that is open. For setters, staff and administrators.
-func (c *Client) PostProblemHide(ctx context.Context, slug string, options ...CallOption) (out HiddenProblem, err error) {
-	path := pathOf("/api/v1/problems/%s/hide", slug)
+// PostProblemHide calls POST /api/v1/problems/{problem}/hide: Show a problem only to setters, and to members of a space while that is open. For setters, staff and administrators.
+func (c *Client) PostProblemHide(ctx context.Context, problem string, options ...CallOption) (out HiddenProblem, err error) {
+	path := pathOf("/api/v1/problems/%s/hide", problem)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }
 
-// GetProblemLabels calls GET /api/v1/problems/{slug}/labels: Tags, difficulty, source and author as setters say them; null is as the package says. For setters, staff and administrators.
-func (c *Client) GetProblemLabels(ctx context.Context, slug string, options ...CallOption) (out Labels, err error) {
-	path := pathOf("/api/v1/problems/%s/labels", slug)
+// GetProblemLabels calls GET /api/v1/problems/{problem}/labels: Tags, difficulty, source and author as setters say them; null is as the package says. For setters, staff and administrators.
+func (c *Client) GetProblemLabels(ctx context.Context, problem string, options ...CallOption) (out Labels, err error) {
+	path := pathOf("/api/v1/problems/%s/labels", problem)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// GetProblemPeople calls GET /api/v1/problems/{slug}/people: Who may change a problem besides staff: its owner and co-authors. For setters, staff and administrators.
-func (c *Client) GetProblemPeople(ctx context.Context, slug string, options ...CallOption) (out ProblemPeople, err error) {
-	path := pathOf("/api/v1/problems/%s/people", slug)
+// GetProblemPeople calls GET /api/v1/problems/{problem}/people: Who may change a problem besides staff: its owner and co-authors. For setters, staff and administrators.
+func (c *Client) GetProblemPeople(ctx context.Context, problem string, options ...CallOption) (out ProblemPeople, err error) {
+	path := pathOf("/api/v1/problems/%s/people", problem)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// PostProblemPeople calls POST /api/v1/problems/{slug}/people: Add a co-author, or name another owner, as its owner or staff. For setters, staff and administrators.
-func (c *Client) PostProblemPeople(ctx context.Context, slug string, body PostProblemPeopleRequest, options ...CallOption) (out ProblemPeople, err error) {
-	path := pathOf("/api/v1/problems/%s/people", slug)
+// PostProblemPeople calls POST /api/v1/problems/{problem}/people: Add a co-author, or name another owner, as its owner or staff. For setters, staff and administrators.
+func (c *Client) PostProblemPeople(ctx context.Context, problem string, body PostProblemPeopleRequest, options ...CallOption) (out ProblemPeople, err error) {
+	path := pathOf("/api/v1/problems/%s/people", problem)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// DeleteProblemPeopleName calls DELETE /api/v1/problems/{slug}/people/{name}: Remove a co-author, as its owner, as staff, or oneself. For setters, staff and administrators.
-func (c *Client) DeleteProblemPeopleName(ctx context.Context, slug string, name string, options ...CallOption) error {
-	path := pathOf("/api/v1/problems/%s/people/%s", slug, name)
+// DeleteProblemPeopleName calls DELETE /api/v1/problems/{problem}/people/{name}: Remove a co-author, as its owner, as staff, or oneself. For setters, staff and administrators.
+func (c *Client) DeleteProblemPeopleName(ctx context.Context, problem string, name string, options ...CallOption) error {
+	path := pathOf("/api/v1/problems/%s/people/%s", problem, name)
 	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
 }
 
-// PostProblemRollback calls POST /api/v1/problems/{slug}/rollback: Make the version live that was live before. For setters, staff and administrators.
-func (c *Client) PostProblemRollback(ctx context.Context, slug string, options ...CallOption) (out PostProblemRollbackAnswer, err error) {
-	path := pathOf("/api/v1/problems/%s/rollback", slug)
+// PostProblemRollback calls POST /api/v1/problems/{problem}/rollback: Make the version live that was live before. For setters, staff and administrators.
+func (c *Client) PostProblemRollback(ctx context.Context, problem string, options ...CallOption) (out PostProblemRollbackAnswer, err error) {
+	path := pathOf("/api/v1/problems/%s/rollback", problem)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }
 
-// PostProblemShow calls POST /api/v1/problems/{slug}/show: Show a problem to everybody. For setters, staff and administrators.
-func (c *Client) PostProblemShow(ctx context.Context, slug string, options ...CallOption) (out HiddenProblem, err error) {
-	path := pathOf("/api/v1/problems/%s/show", slug)
+// PostProblemShow calls POST /api/v1/problems/{problem}/show: Show a problem to everybody. For setters, staff and administrators.
+func (c *Client) PostProblemShow(ctx context.Context, problem string, options ...CallOption) (out HiddenProblem, err error) {
+	path := pathOf("/api/v1/problems/%s/show", problem)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }
 
-// GetProblemStatistics calls GET /api/v1/problems/{slug}/statistics: What became of the submissions to a problem, without those to spaces that are not closed. For whoever may use the site.
-func (c *Client) GetProblemStatistics(ctx context.Context, slug string, options ...CallOption) (out Statistics, err error) {
-	path := pathOf("/api/v1/problems/%s/statistics", slug)
+// GetProblemStatistics calls GET /api/v1/problems/{problem}/statistics: What became of the submissions to a problem, without those to spaces that are not closed. For whoever may use the site.
+func (c *Client) GetProblemStatistics(ctx context.Context, problem string, options ...CallOption) (out Statistics, err error) {
+	path := pathOf("/api/v1/problems/%s/statistics", problem)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// GetProblemVersions calls GET /api/v1/problems/{slug}/versions: Its versions, newest first. For setters, staff and administrators.
-func (c *Client) GetProblemVersions(ctx context.Context, slug string, options ...CallOption) (out GetProblemVersionsAnswer, err error) {
-	path := pathOf("/api/v1/problems/%s/versions", slug)
+// GetProblemVersions calls GET /api/v1/problems/{problem}/versions: Its versions, newest first. For setters, staff and administrators.
+func (c *Client) GetProblemVersions(ctx context.Context, problem string, options ...CallOption) (out GetProblemVersionsAnswer, err error) {
+	path := pathOf("/api/v1/problems/%s/versions", problem)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// GetProblemVersion calls GET /api/v1/problems/{slug}/versions/{version}: A version with the report of its proof. For setters, staff and administrators.
-func (c *Client) GetProblemVersion(ctx context.Context, slug string, version string, options ...CallOption) (out judge.ProblemVersion, err error) {
-	path := pathOf("/api/v1/problems/%s/versions/%s", slug, version)
+// GetProblemVersion calls GET /api/v1/problems/{problem}/versions/{version}: A version with the report of its proof. For setters, staff and administrators.
+func (c *Client) GetProblemVersion(ctx context.Context, problem string, version string, options ...CallOption) (out judge.ProblemVersion, err error) {
+	path := pathOf("/api/v1/problems/%s/versions/%s", problem, version)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// PostProblemVersionActivate calls POST /api/v1/problems/{slug}/versions/{version}/activate: Make a version live. For setters, staff and administrators.
-func (c *Client) PostProblemVersionActivate(ctx context.Context, slug string, version string, body PostProblemVersionActivateRequest, options ...CallOption) (out judge.ProblemVersion, err error) {
-	path := pathOf("/api/v1/problems/%s/versions/%s/activate", slug, version)
+// PostProblemVersionActivate calls POST /api/v1/problems/{problem}/versions/{version}/activate: Make a version live. For setters, staff and administrators.
+func (c *Client) PostProblemVersionActivate(ctx context.Context, problem string, version string, body PostProblemVersionActivateRequest, options ...CallOption) (out judge.ProblemVersion, err error) {
+	path := pathOf("/api/v1/problems/%s/versions/%s/activate", problem, version)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// PostProblemVersionEdit calls POST /api/v1/problems/{slug}/versions/{version}/edit: Change a version: a new one is imported, which does not go live by itself. For setters, staff and administrators.
-func (c *Client) PostProblemVersionEdit(ctx context.Context, slug string, version string, body Edit, options ...CallOption) (out Receipt, err error) {
-	path := pathOf("/api/v1/problems/%s/versions/%s/edit", slug, version)
+// PostProblemVersionEdit calls POST /api/v1/problems/{problem}/versions/{version}/edit: Change a version: a new one is imported, which does not go live by itself. For setters, staff and administrators.
+func (c *Client) PostProblemVersionEdit(ctx context.Context, problem string, version string, body Edit, options ...CallOption) (out Receipt, err error) {
+	path := pathOf("/api/v1/problems/%s/versions/%s/edit", problem, version)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// GetProblemVersionFiles calls GET /api/v1/problems/{slug}/versions/{version}/files: The files of a version. For setters, staff and administrators.
-func (c *Client) GetProblemVersionFiles(ctx context.Context, slug string, version string, options ...CallOption) (out GetProblemVersionFilesAnswer, err error) {
-	path := pathOf("/api/v1/problems/%s/versions/%s/files", slug, version)
+// GetProblemVersionFiles calls GET /api/v1/problems/{problem}/versions/{version}/files: The files of a version. For setters, staff and administrators.
+func (c *Client) GetProblemVersionFiles(ctx context.Context, problem string, version string, options ...CallOption) (out GetProblemVersionFilesAnswer, err error) {
+	path := pathOf("/api/v1/problems/%s/versions/%s/files", problem, version)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// PostProblemVersionPreview calls POST /api/v1/problems/{slug}/versions/{version}/preview: What a change would make, without saving it. For setters, staff and administrators.
-func (c *Client) PostProblemVersionPreview(ctx context.Context, slug string, version string, body Edit, options ...CallOption) (out Preview, err error) {
-	path := pathOf("/api/v1/problems/%s/versions/%s/preview", slug, version)
+// PostProblemVersionPreview calls POST /api/v1/problems/{problem}/versions/{version}/preview: What a change would make, without saving it. For setters, staff and administrators.
+func (c *Client) PostProblemVersionPreview(ctx context.Context, problem string, version string, body Edit, options ...CallOption) (out Preview, err error) {
+	path := pathOf("/api/v1/problems/%s/versions/%s/preview", problem, version)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// GetProblemVersionProblem calls GET /api/v1/problems/{slug}/versions/{version}/problem: A version as contestants would see it. For setters, staff and administrators.
-func (c *Client) GetProblemVersionProblem(ctx context.Context, slug string, version string, options ...CallOption) (out judge.Problem, err error) {
-	path := pathOf("/api/v1/problems/%s/versions/%s/problem", slug, version)
+// GetProblemVersionProblem calls GET /api/v1/problems/{problem}/versions/{version}/problem: A version as contestants would see it. For setters, staff and administrators.
+func (c *Client) GetProblemVersionProblem(ctx context.Context, problem string, version string, options ...CallOption) (out judge.Problem, err error) {
+	path := pathOf("/api/v1/problems/%s/versions/%s/problem", problem, version)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// GetProblemVersionStatement calls GET /api/v1/problems/{slug}/versions/{version}/statement: The statement of a version as contestants see it, or would. For setters, staff and administrators.
-func (c *Client) GetProblemVersionStatement(ctx context.Context, slug string, version string, params GetProblemVersionStatementParams, options ...CallOption) (out VersionStatement, err error) {
-	path := pathOf("/api/v1/problems/%s/versions/%s/statement", slug, version) + queryOf("lang", params.Lang)
+// GetProblemVersionStatement calls GET /api/v1/problems/{problem}/versions/{version}/statement: The statement of a version as contestants see it, or would. For setters, staff and administrators.
+func (c *Client) GetProblemVersionStatement(ctx context.Context, problem string, version string, params GetProblemVersionStatementParams, options ...CallOption) (out VersionStatement, err error) {
+	path := pathOf("/api/v1/problems/%s/versions/%s/statement", problem, version) + queryOf("lang", params.Lang)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// PostProblemVersionSubmissions calls POST /api/v1/problems/{slug}/versions/{version}/submissions: Have a program judged on a version, live or not, for whoever may change the problem; it counts nowhere. For setters, staff and administrators.
-func (c *Client) PostProblemVersionSubmissions(ctx context.Context, slug string, version string, body PostProblemVersionSubmissionsRequest, options ...CallOption) (out Receipt, err error) {
-	path := pathOf("/api/v1/problems/%s/versions/%s/submissions", slug, version)
+// PostProblemVersionSubmissions calls POST /api/v1/problems/{problem}/versions/{version}/submissions: Have a program judged on a version, live or not, for whoever may change the problem; it counts nowhere. For setters, staff and administrators.
+func (c *Client) PostProblemVersionSubmissions(ctx context.Context, problem string, version string, body PostProblemVersionSubmissionsRequest, options ...CallOption) (out Receipt, err error) {
+	path := pathOf("/api/v1/problems/%s/versions/%s/submissions", problem, version)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// PostProblemVersionVerify calls POST /api/v1/problems/{slug}/versions/{version}/verify: Prove a version again. For setters, staff and administrators.
-func (c *Client) PostProblemVersionVerify(ctx context.Context, slug string, version string, options ...CallOption) (out Receipt, err error) {
-	path := pathOf("/api/v1/problems/%s/versions/%s/verify", slug, version)
+// PostProblemVersionVerify calls POST /api/v1/problems/{problem}/versions/{version}/verify: Prove a version again. For setters, staff and administrators.
+func (c *Client) PostProblemVersionVerify(ctx context.Context, problem string, version string, options ...CallOption) (out Receipt, err error) {
+	path := pathOf("/api/v1/problems/%s/versions/%s/verify", problem, version)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }
@@ -1970,16 +1961,16 @@ func (c *Client) PostRenderings(ctx context.Context, body PostRenderingsRequest,
 	return out, err
 }
 
-// GetRun calls GET /api/v1/runs/{id}: A run; with wait as soon as it is done. For whoever may use the site.
-func (c *Client) GetRun(ctx context.Context, id int64, params GetRunParams, options ...CallOption) (out Run, err error) {
-	path := pathOf("/api/v1/runs/%s", id) + queryOf("wait", params.Wait)
+// GetRun calls GET /api/v1/runs/{job_id}: A run; with wait as soon as it is done. For whoever may use the site.
+func (c *Client) GetRun(ctx context.Context, jobID int64, params GetRunParams, options ...CallOption) (out Run, err error) {
+	path := pathOf("/api/v1/runs/%s", jobID) + queryOf("wait", params.Wait)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// PostRunCancel calls POST /api/v1/runs/{id}/cancel: Withdraw a run. For whoever may use the site.
-func (c *Client) PostRunCancel(ctx context.Context, id int64, body Reason, options ...CallOption) (out EndedJob, err error) {
-	path := pathOf("/api/v1/runs/%s/cancel", id)
+// PostRunCancel calls POST /api/v1/runs/{job_id}/cancel: Withdraw a run. For whoever may use the site.
+func (c *Client) PostRunCancel(ctx context.Context, jobID int64, body Reason, options ...CallOption) (out EndedJob, err error) {
+	path := pathOf("/api/v1/runs/%s/cancel", jobID)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
@@ -2058,15 +2049,15 @@ func (c *Client) PostSpaceProblems(ctx context.Context, space string, body PostS
 	return out, err
 }
 
-// DeleteSpaceProblem calls DELETE /api/v1/spaces/{space}/problems/{slug}: Take a problem out of a space, as its setter. For whoever may use the site.
-func (c *Client) DeleteSpaceProblem(ctx context.Context, space string, slug string, options ...CallOption) error {
-	path := pathOf("/api/v1/spaces/%s/problems/%s", space, slug)
+// DeleteSpaceProblem calls DELETE /api/v1/spaces/{space}/problems/{problem}: Take a problem out of a space, as its setter. For whoever may use the site.
+func (c *Client) DeleteSpaceProblem(ctx context.Context, space string, problem string, options ...CallOption) error {
+	path := pathOf("/api/v1/spaces/%s/problems/%s", space, problem)
 	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
 }
 
-// GetSpaceProblem calls GET /api/v1/spaces/{space}/problems/{slug}: A problem as the space shows it. For whoever may use the site.
-func (c *Client) GetSpaceProblem(ctx context.Context, space string, slug string, params GetSpaceProblemParams, options ...CallOption) (out judge.Problem, err error) {
-	path := pathOf("/api/v1/spaces/%s/problems/%s", space, slug) + queryOf("lang", params.Lang)
+// GetSpaceProblem calls GET /api/v1/spaces/{space}/problems/{problem}: A problem as the space shows it. For whoever may use the site.
+func (c *Client) GetSpaceProblem(ctx context.Context, space string, problem string, params GetSpaceProblemParams, options ...CallOption) (out judge.Problem, err error) {
+	path := pathOf("/api/v1/spaces/%s/problems/%s", space, problem) + queryOf("lang", params.Lang)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -2099,65 +2090,65 @@ func (c *Client) GetSubmissionsBatch(ctx context.Context, params GetSubmissionsB
 	return out, err
 }
 
-// GetSubmission calls GET /api/v1/submissions/{id}: A submission; with wait as soon as it is done. For whoever may use the site.
-func (c *Client) GetSubmission(ctx context.Context, id int64, params GetSubmissionParams, options ...CallOption) (out Submission, err error) {
-	path := pathOf("/api/v1/submissions/%s", id) + queryOf("wait", params.Wait)
+// GetSubmission calls GET /api/v1/submissions/{job_id}: A submission; with wait as soon as it is done. For whoever may use the site.
+func (c *Client) GetSubmission(ctx context.Context, jobID int64, params GetSubmissionParams, options ...CallOption) (out Submission, err error) {
+	path := pathOf("/api/v1/submissions/%s", jobID) + queryOf("wait", params.Wait)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
-// PostSubmissionCancel calls POST /api/v1/submissions/{id}/cancel: Withdraw a submission that has no result. For whoever may use the site.
-func (c *Client) PostSubmissionCancel(ctx context.Context, id int64, body Reason, options ...CallOption) (out EndedJob, err error) {
-	path := pathOf("/api/v1/submissions/%s/cancel", id)
+// PostSubmissionCancel calls POST /api/v1/submissions/{job_id}/cancel: Withdraw a submission that has no result. For whoever may use the site.
+func (c *Client) PostSubmissionCancel(ctx context.Context, jobID int64, body Reason, options ...CallOption) (out EndedJob, err error) {
+	path := pathOf("/api/v1/submissions/%s/cancel", jobID)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// PostSubmissionDelay calls POST /api/v1/submissions/{id}/delay: Put it behind all of its lane. For staff and administrators.
-func (c *Client) PostSubmissionDelay(ctx context.Context, id int64, options ...CallOption) (out MovedJob, err error) {
-	path := pathOf("/api/v1/submissions/%s/delay", id)
+// PostSubmissionDelay calls POST /api/v1/submissions/{job_id}/delay: Put it behind all of its lane. For staff and administrators.
+func (c *Client) PostSubmissionDelay(ctx context.Context, jobID int64, options ...CallOption) (out MovedJob, err error) {
+	path := pathOf("/api/v1/submissions/%s/delay", jobID)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }
 
-// PostSubmissionDelete calls POST /api/v1/submissions/{id}/delete: Withdraw it while it waits. For staff and administrators.
-func (c *Client) PostSubmissionDelete(ctx context.Context, id int64, options ...CallOption) (out MovedJob, err error) {
-	path := pathOf("/api/v1/submissions/%s/delete", id)
+// PostSubmissionDelete calls POST /api/v1/submissions/{job_id}/delete: Withdraw it while it waits. For staff and administrators.
+func (c *Client) PostSubmissionDelete(ctx context.Context, jobID int64, options ...CallOption) (out MovedJob, err error) {
+	path := pathOf("/api/v1/submissions/%s/delete", jobID)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }
 
-// PostSubmissionImmediate calls POST /api/v1/submissions/{id}/immediate: Put it into the first lane. For staff and administrators.
-func (c *Client) PostSubmissionImmediate(ctx context.Context, id int64, options ...CallOption) (out MovedJob, err error) {
-	path := pathOf("/api/v1/submissions/%s/immediate", id)
+// PostSubmissionImmediate calls POST /api/v1/submissions/{job_id}/immediate: Put it into the first lane. For staff and administrators.
+func (c *Client) PostSubmissionImmediate(ctx context.Context, jobID int64, options ...CallOption) (out MovedJob, err error) {
+	path := pathOf("/api/v1/submissions/%s/immediate", jobID)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }
 
-// PostSubmissionMove calls POST /api/v1/submissions/{id}/move: Put it right before another. For staff and administrators.
-func (c *Client) PostSubmissionMove(ctx context.Context, id int64, body PostSubmissionMoveRequest, options ...CallOption) (out MovedJob, err error) {
-	path := pathOf("/api/v1/submissions/%s/move", id)
+// PostSubmissionMove calls POST /api/v1/submissions/{job_id}/move: Put it right before another. For staff and administrators.
+func (c *Client) PostSubmissionMove(ctx context.Context, jobID int64, body PostSubmissionMoveRequest, options ...CallOption) (out MovedJob, err error) {
+	path := pathOf("/api/v1/submissions/%s/move", jobID)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
-// PostSubmissionRejudge calls POST /api/v1/submissions/{id}/rejudge: Have a submission judged again. For staff and administrators.
-func (c *Client) PostSubmissionRejudge(ctx context.Context, id int64, options ...CallOption) (out RejudgedJob, err error) {
-	path := pathOf("/api/v1/submissions/%s/rejudge", id)
+// PostSubmissionRejudge calls POST /api/v1/submissions/{job_id}/rejudge: Have a submission judged again. For staff and administrators.
+func (c *Client) PostSubmissionRejudge(ctx context.Context, jobID int64, options ...CallOption) (out RejudgedJob, err error) {
+	path := pathOf("/api/v1/submissions/%s/rejudge", jobID)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }
 
-// PostSubmissionRelease calls POST /api/v1/submissions/{id}/release: Put it before all that wait. For staff and administrators.
-func (c *Client) PostSubmissionRelease(ctx context.Context, id int64, options ...CallOption) (out MovedJob, err error) {
-	path := pathOf("/api/v1/submissions/%s/release", id)
+// PostSubmissionRelease calls POST /api/v1/submissions/{job_id}/release: Put it before all that wait. For staff and administrators.
+func (c *Client) PostSubmissionRelease(ctx context.Context, jobID int64, options ...CallOption) (out MovedJob, err error) {
+	path := pathOf("/api/v1/submissions/%s/release", jobID)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }
 
-// PostSubmissionUndo calls POST /api/v1/submissions/{id}/undo: Take back the newest of these. For staff and administrators.
-func (c *Client) PostSubmissionUndo(ctx context.Context, id int64, options ...CallOption) (out MovedJob, err error) {
-	path := pathOf("/api/v1/submissions/%s/undo", id)
+// PostSubmissionUndo calls POST /api/v1/submissions/{job_id}/undo: Take back the newest of these. For staff and administrators.
+func (c *Client) PostSubmissionUndo(ctx context.Context, jobID int64, options ...CallOption) (out MovedJob, err error) {
+	path := pathOf("/api/v1/submissions/%s/undo", jobID)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
 	return out, err
 }

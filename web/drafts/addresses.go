@@ -22,7 +22,7 @@ func (s *Room) Addresses() []site.Address {
 
 		{Route: "GET /api/v1/problems/:slug/drafts", For: site.Setter, Does: "Submissions to versions that need not be live, newest first, for whoever may change the problem", Query: "version before limit", Out: fiber.Map{"drafts": []Draft{}, "next": site.Cursor}, By: s.apiList},
 		{Route: "GET /api/v1/problems/:slug/drafts/:id", For: site.Setter, Does: "One of them", Out: Draft{}, By: s.apiShow},
-		{Route: "GET /api/v1/problems/:slug/drafts/:id/events", For: site.Setter, Does: "What happens to it, as server-sent events", Media: site.EventStream, By: job.Follow(s.job, s.find)},
+		{Route: "GET /api/v1/problems/:slug/drafts/:id/events", For: site.Setter, Does: "What happens to it, as server-sent events", Query: "after", Media: site.EventStream, By: job.Follow(s.job, s.find)},
 		{Route: "POST /api/v1/problems/:slug/drafts/:id/cancel", For: site.Setter, Does: "Cancel it", In: fiber.Map{"?why": ""}, Out: fiber.Map{"job_id": int64(0), "status": ""}, By: job.APICancel(s.job, s.toCancel)},
 		{Route: "POST /api/v1/problems/:slug/versions/:version/submissions", For: site.Setter, Does: "Have a program judged on a version, live or not, for whoever may change the problem; it counts nowhere", In: fiber.Map{"language": "", "?source": "", "?sources": []judge.Source{}}, Status: 201, Out: site.Stored, By: s.apiSubmit},
 	}

@@ -89,6 +89,9 @@ func (s *Room) apiVersionFile(c *fiber.Ctx) error {
 	if i < 0 {
 		return site.Refuse(fiber.StatusNotFound, "not_found", "The version has no file "+strconv.Quote(site.Shorten(name))+".", "")
 	}
+	if site.Unchanged(c, site.TagOf([]byte(pkg.Files[i].Digest))) {
+		return nil
+	}
 	f, err := s.Config.Blobs.File(c.UserContext(), pkg.Files[i].Digest)
 	if err != nil {
 		return fmt.Errorf("open a file of a version: %w", err)

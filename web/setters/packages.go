@@ -143,6 +143,9 @@ func (s *Room) export(c *fiber.Ctx) error {
 	if err != nil {
 		return fmt.Errorf("export a package: %w", err)
 	}
+	if site.Unchanged(c, site.TagOf([]byte(v.Problem), []byte(v.Version), []byte(s.Config.Version))) { // another program may write it otherwise
+		return nil
+	}
 	c.Set(fiber.HeaderContentType, "application/zip")
 	c.Attachment(v.Problem + ".zip")
 	trace := site.TraceOf(c.UserContext())

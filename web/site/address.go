@@ -20,6 +20,7 @@
 //	gates.go     checks of the least right, and security headers
 //	handin.go    names of fields, keys and file names of what is handed in
 //	kept.go      answers that are kept for a while
+//	revalidate.go ETags, and answers that the caller has
 //	rights.go    what somebody may do in a space, and see outside of one
 //	site.go      what all rooms share
 //	space.go     a space, as whoever looks at it sees it
@@ -65,6 +66,10 @@ type Address struct {
 	Status int    // 0 = 200
 	Also   int    // another status with the same answer, where the request was there before; 0 = none
 	Out    any    // JSON that is answered; nil = none is
+
+	// Kept lets the one who asks keep the answer and ask whether it still holds (ETag, 304), though no cache that others
+	// use. It is for what seldom changes and tells nothing of a person; everything else is stored nowhere.
+	Kept bool
 
 	Upload Upload // the body that is sent, if it may be larger than those of other requests
 }

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -47,14 +48,25 @@ func (v Viewer) Admin() bool { return v.Role == judge.RoleAdmin }
 // Setter reports whether the viewer may upload plugins and say what their names mean.
 func (v Viewer) Setter() bool { return v.Role == judge.RoleSetter || v.Staff() }
 
-// CSRF returns the token that proves that a form was rendered for this session.
-// It is derived from the session's secret and does not reveal it.
+// CSRF returns a token that proves that a form was rendered for this session. It is derived from the session's secret
+// and does not reveal it. Each is another, hidden under random bytes that stand before it: pages are sent packed, and
+// from their lengths nobody can guess what is never twice the same (BREACH).
 func (v Viewer) CSRF() string {
 	if v.Token == "" {
 		return ""
 	}
+	out := make([]byte, 2*csrfBytes)
+	_, _ = rand.Read(out[:csrfBytes]) // never fails
+	subtle.XORBytes(out[csrfBytes:], out[:csrfBytes], v.csrf())
+	return base64.RawURLEncoding.EncodeToString(out)
+}
+
+// csrfBytes are those of what the tokens of a session's forms hide.
+const csrfBytes = 16
+
+func (v Viewer) csrf() []byte {
 	sum := sha256.Sum256([]byte("csrf " + v.Token))
-	return base64.RawURLEncoding.EncodeToString(sum[:16])
+	return sum[:csrfBytes]
 }
 
 // MaySee reports whether the viewer may see a submission of author.
@@ -71,7 +83,15 @@ func ViewerOf(c *fiber.Ctx) Viewer {
 
 // Proves reports whether a token is that of the viewer's forms.
 func (v Viewer) Proves(token string) bool {
-	return subtle.ConstantTimeCompare([]byte(token), []byte(v.CSRF())) == 1
+	if v.Token == "" { // who has no session needs no proof
+		return token == ""
+	}
+	got, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(got) != 2*csrfBytes {
+		return false
+	}
+	subtle.XORBytes(got[csrfBytes:], got[csrfBytes:], got[:csrfBytes])
+	return subtle.ConstantTimeCompare(got[csrfBytes:], v.csrf()) == 1
 }
 
 // ValidCSRF reports whether a request has the token of its session's forms.

@@ -48,12 +48,12 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /api/v1/submissions/batch", For: site.Guest, Does: "Up to 50 submissions by their numbers, null for those that are not there for the viewer", Query: "ids", Out: fiber.Map{"submissions": []*job.SubmissionJSON{}}, By: s.apiSubmissionBatch},
 		{Route: "POST /api/v1/runs", For: site.Guest, Does: "Run a program on inputs of one's own", In: fiber.Map{
 			"?problem": "", "?samples": false, "language": "", "?source": "", "?sources": []judge.Source{}, "?stdin": "", "?expected_output": (*string)(nil),
-			"?tests": []any{}, "?limits": nil, "?args": []string{}, "?compiler_options": []string{}, "?merge_stderr": false,
+			"?tests": []runInput{}, "?limits": (*judge.RunLimits)(nil), "?args": []string{}, "?compiler_options": []string{}, "?merge_stderr": false,
 		}, Status: 202, Out: site.Stored, By: s.apiRun},
 		{Route: "GET /api/v1/problems", For: site.Guest, Does: "The problems by short name, with the caller's best submission of each", Query: "q tag easiest hardest solved after limit", Out: fiber.Map{"problems": []foundJSON{}, "next": (*string)(nil)}, By: s.apiProblems},
-		{Route: "GET /api/v1/problems/:slug", For: site.Guest, Does: "A problem with its statement, in the language that is asked for, and samples", Query: "lang", Out: judge.Problem{}, By: s.apiProblem},
+		{Route: "GET /api/v1/problems/:slug", For: site.Guest, Kept: true, Does: "A problem with its statement, in the language that is asked for, and samples", Query: "lang", Out: judge.Problem{}, By: s.apiProblem},
 		{Route: "GET /api/v1/problems/:slug/statistics", For: site.Guest, Does: "What became of the submissions to a problem, without those to spaces that are not closed", Out: statisticsJSON{}, By: s.apiStatistics},
-		{Route: "GET /api/v1/spaces/:space/problems/:slug", For: site.Guest, Does: "A problem as the space shows it", Query: "lang", Out: judge.Problem{}, By: s.apiProblem},
+		{Route: "GET /api/v1/spaces/:space/problems/:slug", For: site.Guest, Kept: true, Does: "A problem as the space shows it", Query: "lang", Out: judge.Problem{}, By: s.apiProblem},
 		{Route: "GET /status/:id", For: site.Guest, Does: "Where a submission stands; the original contract", Out: fiber.Map{
 			"job_id": int64(0), "status": "", "attempt_id": int32(0), "result": (*judge.Result)(nil), "error": (*string)(nil),
 		}, By: s.apiStatusOriginal},

@@ -205,6 +205,12 @@ type runResultJSON struct {
 	Tests   []runTestJSON  `json:"tests"`
 }
 
+// runInput is a test of a run that is asked for, in its description.
+type runInput struct {
+	Stdin    string  `json:"stdin,omitempty"`
+	Expected *string `json:"expected_output,omitempty"`
+}
+
 // runTestJSON is what a program did on a test. An output that is not UTF-8 comes in Base64 besides.
 type runTestJSON struct {
 	Index        int           `json:"index"`

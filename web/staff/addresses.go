@@ -51,7 +51,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /api/v1/submissions/:id/move", For: site.Staff, Does: "Put it right before another", In: fiber.Map{"before": int64(0)}, Out: movedTo, By: s.apiMove("move")},
 		{Route: "POST /api/v1/submissions/:id/delete", For: site.Staff, Does: "Withdraw it while it waits", Out: movedTo, By: s.apiMove("delete")},
 		{Route: "POST /api/v1/submissions/:id/undo", For: site.Staff, Does: "Take back the newest of these", Out: movedTo, By: s.apiMove("undo")},
-		{Route: "GET /api/v1/languages", For: site.Guest, Does: "Every language that was ever served", Out: fiber.Map{"languages": []languageJSON{}}, By: s.apiLanguages},
+		{Route: "GET /api/v1/languages", For: site.Guest, Kept: true, Does: "Every language that was ever served", Out: fiber.Map{"languages": []languageJSON{}}, By: s.apiLanguages},
 		{Route: "POST /api/v1/languages/:id/withdraw", For: site.Staff, Does: "Take a language off the list: nothing more is taken in it", Out: fiber.Map{"id": "", "withdrawn": false}, By: s.apiWithdraw(true)},
 		{Route: "POST /api/v1/languages/:id/offer", For: site.Staff, Does: "Put a language back on the list", Out: fiber.Map{"id": "", "withdrawn": false}, By: s.apiWithdraw(false)},
 		{Route: "GET /api/v1/workers", For: site.Guest, Does: "The workers", Query: "all", Out: fiber.Map{"workers": []workerJSON{}}, By: s.apiWorkers},

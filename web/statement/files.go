@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -85,11 +84,9 @@ func pageFile(s *site.Site, c *fiber.Ctx, of VersionOf, names *regexp.Regexp, wh
 
 // sendPageFile sends a file that pages show, unless the browser has it.
 func sendPageFile(s *site.Site, c *fiber.Ctx, f *judge.PageFile) error {
-	tag := `"` + f.Digest[len("sha256:"):] + `"`
-	c.Set(fiber.HeaderETag, tag)
 	c.Set(fiber.HeaderCacheControl, pageFileAge)
-	if hasTag(c.Get(fiber.HeaderIfNoneMatch), tag) {
-		return c.SendStatus(fiber.StatusNotModified)
+	if site.Unchanged(c, `"`+f.Digest[len("sha256:"):]+`"`) {
+		return nil
 	}
 	if s.Config.Blobs == nil {
 		c.Set(fiber.HeaderCacheControl, "no-store")
@@ -102,16 +99,6 @@ func sendPageFile(s *site.Site, c *fiber.Ctx, f *judge.PageFile) error {
 	}
 	c.Set(fiber.HeaderContentType, f.Type)
 	return c.SendStream(file, int(f.Bytes)) // closes it
-}
-
-// hasTag reports whether a header If-None-Match names a content.
-func hasTag(header, tag string) bool {
-	for one := range strings.SplitSeq(header, ",") {
-		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
-			return true
-		}
-	}
-	return false
 }
 
 // SendFile sends the file of a version that the address names.
