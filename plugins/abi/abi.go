@@ -1,11 +1,11 @@
 // Package abi is the plugin contract as Go types: the manifest every plugin
 // carries and the JSON that a tool-chain adapter reads and writes.
 //
-// It imports only the standard library and compiles for wasip1, so host and guests share it. Authors in other languages
-// read the same facts in plugins/README.md.
+// It imports next to nothing and compiles for wasip1, so host and guests share it: a guest that needs no reflection is
+// half as large. Authors in other languages read the same facts in plugins/README.md.
 package abi
 
-import "encoding/json"
+import "errors"
 
 // Version is the contract's number, the value of every "judge" field.
 const Version = 1
@@ -39,18 +39,38 @@ const (
 
 // Manifest says what a plugin is. Unknown fields are ignored.
 type Manifest struct {
-	Judge        int             `json:"judge"`
-	Kind         Kind            `json:"kind"`
-	Name         string          `json:"name"`
-	Version      string          `json:"version"`
-	Protocol     Protocol        `json:"protocol"`
-	Needs        []string        `json:"needs,omitempty"` // of: interactive points feedback diagnostics
-	Limits       Limits          `json:"limits,omitzero"` // requests, clipped by the operator
-	EqualAccepts bool            `json:"equal_accepts,omitempty"`
-	Options      json.RawMessage `json:"options,omitempty"` // JSON Schema of the options
-	Args         []string        `json:"args,omitempty"`
-	Tests        []Test          `json:"tests,omitempty"`
-	Language     *Language       `json:"language,omitempty"` // tool-chain adapters only
+	Judge        int        `json:"judge"`
+	Kind         Kind       `json:"kind"`
+	Name         string     `json:"name"`
+	Version      string     `json:"version"`
+	Protocol     Protocol   `json:"protocol"`
+	Needs        []string   `json:"needs,omitempty"` // of: interactive points feedback diagnostics
+	Limits       Limits     `json:"limits,omitzero"` // requests, clipped by the operator
+	EqualAccepts bool       `json:"equal_accepts,omitempty"`
+	Options      RawMessage `json:"options,omitempty"` // JSON Schema of the options
+	Args         []string   `json:"args,omitempty"`
+	Tests        []Test     `json:"tests,omitempty"`
+	Language     *Language  `json:"language,omitempty"` // tool-chain adapters only
+}
+
+// RawMessage is JSON as it stands, like that of encoding/json, which guests do without.
+type RawMessage []byte
+
+// MarshalJSON implements the Marshaler of encoding/json.
+func (m RawMessage) MarshalJSON() ([]byte, error) {
+	if m == nil {
+		return []byte("null"), nil
+	}
+	return m, nil
+}
+
+// UnmarshalJSON implements the Unmarshaler of encoding/json.
+func (m *RawMessage) UnmarshalJSON(data []byte) error {
+	if m == nil {
+		return errors.New("abi: a RawMessage that is nil cannot be read")
+	}
+	*m = append((*m)[:0], data...)
+	return nil
 }
 
 // Limits are a guest's requests. Zero means the host's default.

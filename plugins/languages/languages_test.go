@@ -4,8 +4,11 @@ package languages_test
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,6 +156,27 @@ func TestAForeignFileIsRefused(t *testing.T) {
 		p := a.plan(t, request(abi.Source{Name: "a.txt", Text: "x"}, abi.Source{Name: "b.txt", Text: "y"}))
 		if p.Error == nil || !strings.Contains(p.Error.Message, "extension") {
 			t.Errorf("%s plans two text files as %+v", id, p)
+		}
+	}
+}
+
+// Every machine compiles every adapter at its first start, and every program of ours carries them all. What stands on
+// reflection makes one twice as large.
+func TestAdaptersAreSmallAsGuests(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "./...")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+	packages, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := strings.Fields(string(packages))
+	if !slices.Contains(list, "deepoj/plugins/languages/c") || !slices.Contains(list, "strings") {
+		t.Fatalf("the packages of the adapters are %q", list)
+	}
+	for _, heavy := range []string{"fmt", "os", "reflect", "encoding/json", "regexp", "syscall", "time", "embed"} {
+		if slices.Contains(list, heavy) {
+			t.Errorf("an adapter imports %s, if not itself, then through another package: see plugins/sdk/go", heavy)
 		}
 	}
 }

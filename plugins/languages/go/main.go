@@ -4,7 +4,6 @@ package main
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -176,8 +175,6 @@ func main() {}
 //		want (int, int)
 //
 // The linker misses a main function without naming a place.
-var message = regexp.MustCompile(`^(\S+\.go):(\d+)(?::(\d+))?: (.*)$`)
-
 const noMain = "function main is undeclared in the main package"
 
 func diagnostics(q abi.DiagnosticsRequest) []abi.Diagnostic {
@@ -193,19 +190,23 @@ func diagnostics(q abi.DiagnosticsRequest) []abi.Diagnostic {
 			found = append(found, abi.Diagnostic{File: q.Sources[0].Name, Line: 1, Severity: "error", Message: noMain})
 			continue
 		}
-		m := message.FindStringSubmatch(text)
-		if m == nil {
-			continue
+		file, line, column, message, ok := where(text)
+		if source := layout.Find(file); ok && source >= 0 {
+			found = append(found, abi.Diagnostic{
+				File: q.Sources[source].Name, Line: line, Column: column, Severity: "error", Message: message,
+			})
 		}
-		source := layout.Find(m[1])
-		if source < 0 {
-			continue
-		}
-		line, _ := strconv.Atoi(m[2])   // digits; too many of them are no line of ours
-		column, _ := strconv.Atoi(m[3]) // likewise, and 0 when absent
-		found = append(found, abi.Diagnostic{
-			File: q.Sources[source].Name, Line: line, Column: column, Severity: "error", Message: m[4],
-		})
 	}
 	return found
+}
+
+// where takes apart "file.go:line:column: message", of which the column may be missing, and is 0 then.
+func where(text string) (file string, line, column int, message string, ok bool) {
+	at, message, ok := strings.Cut(text, ": ")
+	file, line, numbered := sdk.CutLastNumber(at, ":")
+	if before, n, two := sdk.CutLastNumber(file, ":"); two && !strings.HasSuffix(file, ".go") {
+		file, line, column = before, n, line
+	}
+	named := len(file) > len(".go") && strings.HasSuffix(file, ".go") && !strings.ContainsAny(file, " \t\f\r")
+	return file, line, column, message, ok && numbered && named
 }

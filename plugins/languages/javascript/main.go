@@ -3,9 +3,7 @@ package main
 
 import (
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"deepoj/plugins/abi"
@@ -24,9 +22,6 @@ main();
 
 // extensions are those of JavaScript: a script or module as it may be, a module, and a CommonJS script.
 var extensions = []string{"js", "mjs", "cjs"}
-
-// moduleSyntax is what only an ECMAScript module has at the start of a line.
-var moduleSyntax = regexp.MustCompile(`(?m)^(import\s*(["'{*]|[\w$]+\s*(,|\s+from\b))|export\s+(default|const|let|var|function|class|async)\b|export\s*\{)`)
 
 func main() {
 	sdk.Main(sdk.Adapter{
@@ -89,7 +84,7 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 // place turns the extension of a single file with module syntax into .mjs.
 func place(sources []abi.Source) sdk.Layout {
 	layout := sdk.Place(sources, extensions...)
-	if len(sources) == 1 && path.Ext(layout[0]) == ".js" && moduleSyntax.MatchString(sources[0].Text) {
+	if len(sources) == 1 && path.Ext(layout[0]) == ".js" && isModule(sources[0].Text) {
 		layout[0] = strings.TrimSuffix(layout[0], ".js") + ".mjs"
 	}
 	return layout
@@ -102,7 +97,7 @@ func declaration(sources []abi.Source, layout sdk.Layout) []abi.File {
 		return nil
 	}
 	for i, name := range layout {
-		if path.Ext(name) == ".js" && moduleSyntax.MatchString(sources[i].Text) {
+		if path.Ext(name) == ".js" && isModule(sources[i].Text) {
 			return []abi.File{{Path: declarationFile, Text: `{"type":"module"}` + "\n"}}
 		}
 	}
@@ -118,31 +113,112 @@ const declarationFile = "package.json"
 //	                ^^^^^^^
 //
 //	SyntaxError: missing ) after argument list
-var (
-	where = regexp.MustCompile(`^(?:file://)?(/?[\w./-]+\.[mc]?js):(\d+)$`)
-	caret = regexp.MustCompile(`^[ \t]*\^`)
-	what  = regexp.MustCompile(`^(SyntaxError|[A-Z]\w*Error)(?: \[\w+\])?: (.*)$`)
-)
-
 func diagnostics(q abi.DiagnosticsRequest) []abi.Diagnostic {
 	var found []abi.Diagnostic
 	layout := place(q.Sources)
 	source, line, column := -1, 0, 0
 	for text := range strings.Lines(q.Stderr) {
 		text = strings.TrimRight(text, "\r\n")
-		if m := where.FindStringSubmatch(text); m != nil {
-			source, column = layout.Find(m[1]), 0
-			line, _ = strconv.Atoi(m[2]) // digits; too many of them are no line of ours
+		if file, n, ok := where(text); ok {
+			source, line, column = layout.Find(file), n, 0
 		} else if source < 0 {
 			continue
-		} else if m := caret.FindString(text); m != "" && column == 0 {
-			column = len(m)
-		} else if m := what.FindStringSubmatch(text); m != nil {
+		} else if n := caret(text); n > 0 && column == 0 {
+			column = n
+		} else if message := what(text); message != "" {
 			found = append(found, abi.Diagnostic{
-				File: q.Sources[source].Name, Line: line, Column: column, Severity: "error", Message: m[1] + ": " + m[2],
+				File: q.Sources[source].Name, Line: line, Column: column, Severity: "error", Message: message,
 			})
 			source = -1
 		}
 	}
 	return found
+}
+
+// where takes apart "file:///box/main.mjs:2".
+func where(text string) (file string, line int, ok bool) {
+	file, line, ok = sdk.CutLastNumber(text, ":")
+	file = strings.TrimPrefix(file, "file://")
+	extension := strings.TrimPrefix(path.Ext(file), ".")
+	isFile := slices.Contains(extensions, extension) && len(file) > len(extension)+len(".")
+	return file, line, ok && isFile && length(file, "./-") == len(file)
+}
+
+// caret returns the column of a caret with nothing but white space before it, or 0.
+func caret(text string) int {
+	if rest := strings.TrimLeft(text, " \t"); strings.HasPrefix(rest, "^") {
+		return len(text) - len(rest) + 1
+	}
+	return 0
+}
+
+// what returns the name of an error and what it means, without the code that may stand between them: "TypeError
+// [ERR_X]: message". Without an error it returns "".
+func what(text string) string {
+	name, rest := text[:length(text, "")], text[length(text, ""):]
+	if code, ok := strings.CutPrefix(rest, " ["); ok && length(code, "") > 0 {
+		if after, ok := strings.CutPrefix(code[length(code, ""):], "]"); ok {
+			rest = after
+		}
+	}
+	isError := len(name) > len("Error") && strings.HasSuffix(name, "Error") && 'A' <= name[0] && name[0] <= 'Z'
+	if !isError || !strings.HasPrefix(rest, ": ") {
+		return ""
+	}
+	return name + rest
+}
+
+// isModule reports whether a script has, at the start of a line, what only an ECMAScript module may have: an import or
+// export.
+func isModule(text string) bool {
+	for line := text; line != ""; _, line, _ = strings.Cut(line, "\n") {
+		if rest, ok := strings.CutPrefix(line, "import"); ok && imports(trim(rest)) {
+			return true
+		}
+		if rest, ok := strings.CutPrefix(line, "export"); ok && exports(rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// imports reports whether what follows "import" makes it one: `"a.js"`, `{a} from`, `* as a`, `a, {b}`, `a from`.
+func imports(rest string) bool {
+	if rest != "" && strings.Contains("\"'{*", rest[:1]) {
+		return true
+	}
+	name := length(rest, "$")
+	after := trim(rest[name:])
+	if name == 0 || strings.HasPrefix(after, ",") {
+		return name > 0
+	}
+	return len(after) < len(rest)-name && after[:length(after, "")] == "from"
+}
+
+// exports reports whether what follows "export" makes it one: a list, or white space and a word that begins something.
+func exports(rest string) bool {
+	after := trim(rest)
+	if strings.HasPrefix(after, "{") {
+		return true
+	}
+	switch after[:length(after, "")] {
+	case "default", "const", "let", "var", "function", "class", "async":
+		return len(after) < len(rest)
+	}
+	return false
+}
+
+// trim passes over white space, and over ends of lines.
+func trim(text string) string { return strings.TrimLeft(text, " \t\n\f\r") }
+
+// length returns how many ASCII letters, digits, underscores and other signs a text begins with.
+func length(text, others string) int {
+	end := strings.IndexFunc(text, func(c rune) bool {
+		isWord := c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		return !isWord && !strings.ContainsRune(others, c)
+	})
+	if end < 0 {
+		return len(text)
+	}
+	return end
 }

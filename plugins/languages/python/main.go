@@ -2,8 +2,6 @@
 package main
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 
 	"deepoj/plugins/abi"
@@ -94,13 +92,7 @@ func place(sources []abi.Source) sdk.Layout { return sdk.Place(sources, "py") }
 // Indentation errors come as one sentence instead:
 //
 //	Sorry: IndentationError: unexpected indent (main.py, line 2)
-var (
-	where    = regexp.MustCompile(`File "([^"]+)", line (\d+)`)
-	caret    = regexp.MustCompile(`^ +\^`)
-	what     = regexp.MustCompile(`^(\w+(?:Error|Exception)): (.*)$`)
-	sentence = regexp.MustCompile(`Sorry: (\w+): (.*?) \(([^()]+), line (\d+)\)`)
-)
-
+//
 // quoteIndent is how far Python indents the line that it quotes, after taking the line's own indentation away.
 const quoteIndent = 4
 
@@ -118,16 +110,19 @@ func diagnostics(q abi.DiagnosticsRequest) []abi.Diagnostic {
 	}
 	for text := range strings.Lines(q.Stderr) {
 		text = strings.TrimRight(text, "\r\n")
-		for _, m := range sentence.FindAllStringSubmatch(text, -1) {
-			source, line = layout.Find(m[3]), number(m[4])
-			add(m[1] + ": " + m[2])
+		for rest := text; rest != ""; {
+			var s sentence
+			if s, rest = nextSentence(rest); s.message != "" {
+				source, line = layout.Find(s.file), s.line
+				add(s.message)
+			}
 		}
-		if m := where.FindStringSubmatch(text); m != nil {
-			source, line, column = layout.Find(m[1]), number(m[2]), 0
-		} else if m := caret.FindString(text); m != "" && source >= 0 {
-			column = len(m) - quoteIndent + indentation(q.Sources[source].Text, line)
-		} else if m := what.FindStringSubmatch(text); m != nil {
-			add(m[1] + ": " + m[2])
+		if file, n, ok := where(text); ok {
+			source, line, column = layout.Find(file), n, 0
+		} else if n := caret(text); n > 0 && source >= 0 {
+			column = n - quoteIndent + indentation(q.Sources[source].Text, line)
+		} else if isWhat(text) {
+			add(text)
 		}
 	}
 	return found
@@ -142,11 +137,79 @@ func indentation(text string, line int) int {
 	return len(lines[line-1]) - len(strings.TrimLeft(lines[line-1], " \t\f"))
 }
 
-// number reads what a pattern has found to be digits.
-func number(digits string) int {
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return 0 // more digits than any file has lines
+// where finds `File "main.py", line 2`.
+func where(text string) (file string, line int, ok bool) {
+	for {
+		_, rest, found := strings.Cut(text, `File "`)
+		if !found {
+			return "", 0, false
+		}
+		text = rest
+		file, rest, _ := strings.Cut(rest, `"`)
+		rest, placed := strings.CutPrefix(rest, ", line ")
+		if line, _, ok := sdk.CutNumber(rest); ok && placed && file != "" {
+			return file, line, true
+		}
 	}
-	return n
+}
+
+// caret returns the column of a caret with nothing but blanks before it, and one at least, or 0.
+func caret(text string) int {
+	if blanks := len(text) - len(strings.TrimLeft(text, " ")); blanks > 0 && strings.HasPrefix(text[blanks:], "^") {
+		return blanks + 1
+	}
+	return 0
+}
+
+// isWhat reports whether a text is the name of an error and what it means.
+func isWhat(text string) bool {
+	name, _, ok := strings.Cut(text, ": ")
+	for _, end := range []string{"Error", "Exception"} {
+		if ok && isWord(name) && strings.HasSuffix(name, end) && name != end {
+			return true
+		}
+	}
+	return false
+}
+
+// sentence is a mistake that is told in one.
+type sentence struct {
+	message, file string
+	line          int
+}
+
+// nextSentence returns the first sentence of a text, or none, and what follows.
+func nextSentence(text string) (sentence, string) {
+	for {
+		_, rest, found := strings.Cut(text, "Sorry: ")
+		if !found {
+			return sentence{}, ""
+		}
+		text = rest
+		name, said, ok := strings.Cut(text, ": ")
+		if !ok || !isWord(name) {
+			continue
+		}
+		for i := range said {
+			place, ok := strings.CutPrefix(said[i:], " (")
+			if !ok {
+				continue
+			}
+			end := strings.IndexAny(place, "()")
+			if end < 0 || place[end] == '(' {
+				continue
+			}
+			if file, line, ok := sdk.CutLastNumber(place[:end], ", line "); ok && file != "" {
+				return sentence{name + ": " + said[:i], file, line}, place[end+1:]
+			}
+		}
+		return sentence{}, "" // what has no end here has none further on
+	}
+}
+
+// isWord reports whether a text is a name of ASCII letters, digits and underscores.
+func isWord(text string) bool {
+	return text != "" && strings.IndexFunc(text, func(c rune) bool {
+		return c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+	}) < 0
 }

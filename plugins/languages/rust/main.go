@@ -2,8 +2,6 @@
 package main
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 
 	"deepoj/plugins/abi"
@@ -84,37 +82,42 @@ func place(sources []abi.Source) sdk.Layout { return sdk.Place(sources, "rs") }
 //	 --> main.rs:2:18
 //
 // Summaries at the end ("aborting due to 2 previous errors") have no place.
-var (
-	what  = regexp.MustCompile(`^(error|warning)(\[E\d+\])?: (.*)$`)
-	where = regexp.MustCompile(`^ *--> (.+):(\d+):(\d+)$`)
-)
-
 func diagnostics(q abi.DiagnosticsRequest) []abi.Diagnostic {
 	var found []abi.Diagnostic
 	layout := place(q.Sources)
-	var said []string // what, while its place is awaited
+	var said abi.Diagnostic // what, while its place is awaited
 	for text := range strings.Lines(q.Stderr) {
 		text = strings.TrimRight(text, "\r\n")
-		if m := what.FindStringSubmatch(text); m != nil {
-			said = m
-		} else if m := where.FindStringSubmatch(text); m != nil && said != nil {
-			line, _ := strconv.Atoi(m[2])   // digits; too many of them are no line of ours
-			column, _ := strconv.Atoi(m[3]) // likewise
-			if source := layout.Find(m[1]); source >= 0 {
-				found = append(found, abi.Diagnostic{
-					File: q.Sources[source].Name, Line: line, Column: column, Severity: said[1], Message: message(said),
-				})
+		if d, ok := what(text); ok {
+			said = d
+		} else if file, line, column, ok := where(text); ok && said.Severity != "" {
+			if source := layout.Find(file); source >= 0 {
+				said.File, said.Line, said.Column = q.Sources[source].Name, line, column
+				found = append(found, said)
 			}
-			said = nil
+			said = abi.Diagnostic{}
 		}
 	}
 	return found
 }
 
-// message is the text of a match of what, with the error's code behind it.
-func message(m []string) string {
-	if m[2] == "" {
-		return m[3]
+// what takes apart "error[E0308]: message", and puts the code, which may be missing, behind the message.
+func what(text string) (d abi.Diagnostic, ok bool) {
+	kind, message, ok := strings.Cut(text, ": ")
+	severity, code, coded := strings.Cut(kind, "[")
+	if coded {
+		message += " [" + code
+		digits, rest, found := strings.Cut(code, "]")
+		before, _, numbered := sdk.CutLastNumber(digits, "E")
+		ok = ok && found && rest == "" && numbered && before == ""
 	}
-	return m[3] + " " + m[2]
+	return abi.Diagnostic{Severity: severity, Message: message}, ok && (severity == "error" || severity == "warning")
+}
+
+// where takes apart " --> file:line:column".
+func where(text string) (file string, line, column int, ok bool) {
+	text, arrow := strings.CutPrefix(strings.TrimLeft(text, " "), "--> ")
+	text, column, last := sdk.CutLastNumber(text, ":")
+	file, line, ok = sdk.CutLastNumber(text, ":")
+	return file, line, column, arrow && last && ok && file != ""
 }

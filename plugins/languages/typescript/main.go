@@ -2,7 +2,6 @@
 package main
 
 import (
-	_ "embed" // for the declarations
 	"path"
 	"slices"
 	"strconv"
@@ -24,14 +23,9 @@ const broken = `function main(): void {
 main();
 `
 
-// Declarations say what Node.js offers, so that programs compile that use it.
+// declarations say what Node.js offers, so that programs compile that use it.
 // The compiler finds them where npm would put those of the package @types/node.
-var (
-	//go:embed globals.d.ts
-	globals string
-	//go:embed modules.d.ts
-	modules string
-)
+func declarations() string { return strings.ReplaceAll(globals, "´", "`") + modules }
 
 const declarationsFile = "node_modules/@types/node/index.d.ts"
 
@@ -90,7 +84,7 @@ func plan(q abi.PlanRequest) (abi.Plan, error) {
 		tsc = append(tsc, "--moduleDetection", "force")
 	}
 	return abi.Plan{
-		Files: append(layout.Files(), abi.File{Path: declarationsFile, Text: globals + modules}),
+		Files: append(layout.Files(), abi.File{Path: declarationsFile, Text: declarations()}),
 		Compile: []abi.Step{{
 			Tool:   "tsc",
 			Args:   append(tsc, compiled...),

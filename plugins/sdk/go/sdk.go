@@ -3,14 +3,26 @@
 // An adapter is a WASI command: [Main] reads the operation from the command line, the request from standard input as
 // JSON, and answers on standard output. It describes how to compile and run a program; it never does so itself, opens
 // no files and needs no network.
+//
+// A guest of Go with reflection and what stands on it (fmt, os, encoding/json, regexp) is twice as large, and takes
+// twice as long to compile on every machine. So this package does without; what an adapter imports is its own affair.
+//
+// Its files:
+//
+//	sdk.go         an adapter and its operations
+//	layout.go      names of files
+//	toolchains.go  tool chains that several languages share
+//	lines.go       what compilers say: numbers and places
+//	message.go     the contract's requests and answers
+//	reader.go      JSON in
+//	writer.go      JSON out
+//	process_*.go   arguments, standard streams and the end of the process
 package sdk
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"os"
+	"strconv"
 
 	"deepoj/plugins/abi"
 )
@@ -41,9 +53,13 @@ func (r *SourceError) Error() string { return r.Message }
 // Main serves one operation and ends the process: with status 0 and the answer
 // on standard output, or with status 1 and the reason on standard error.
 func Main(a Adapter) {
-	if err := a.Run(os.Args[1:], os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1) //nolint:forbidigo // it stands for the adapter's main function
+	args, err := arguments()
+	if err == nil {
+		err = a.Run(args, stdin, stdout)
+	}
+	if err != nil {
+		_, _ = io.WriteString(stderr, err.Error()+"\n") // there is no other way to say it
+		exit(1)
 	}
 }
 
@@ -54,25 +70,25 @@ func (a Adapter) Run(args []string, in io.Reader, out io.Writer) error {
 	}
 	switch args[0] {
 	case abi.OpDescribe, "--describe":
-		return json.NewEncoder(out).Encode(a.Describe())
+		return write(out, a.Describe(), (*writer).manifest)
 	case abi.OpPlan:
-		var q abi.PlanRequest
-		if err := read(in, &q); err != nil {
+		q, err := read(in, (*reader).planRequest)
+		if err != nil {
 			return err
 		}
 		return a.plan(q, out)
 	case abi.OpDiagnostics:
-		var q abi.DiagnosticsRequest
-		if err := read(in, &q); err != nil {
+		q, err := read(in, (*reader).diagnosticsRequest)
+		if err != nil {
 			return err
 		}
 		if a.Diagnostics == nil {
 			return errors.New("this adapter does not read diagnostics")
 		}
 		found := append([]abi.Diagnostic{}, a.Diagnostics(q)...) // never null
-		return json.NewEncoder(out).Encode(abi.DiagnosticsReply{Judge: abi.Version, Diagnostics: found})
+		return write(out, abi.DiagnosticsReply{Judge: abi.Version, Diagnostics: found}, (*writer).diagnosticsReply)
 	}
-	return fmt.Errorf("unknown operation %q", args[0])
+	return errors.New("unknown operation " + strconv.Quote(args[0]))
 }
 
 // Describe returns the complete manifest.
@@ -88,7 +104,7 @@ func (a Adapter) Describe() abi.Manifest {
 // plan answers a request for a plan.
 func (a Adapter) plan(q abi.PlanRequest, out io.Writer) error {
 	if q.Judge != abi.Version {
-		return fmt.Errorf("the request speaks version %d of the contract, this adapter %d", q.Judge, abi.Version)
+		return errors.New("the request speaks version " + strconv.Itoa(q.Judge) + " of the contract, this adapter " + strconv.Itoa(abi.Version))
 	}
 	if len(q.Sources) == 0 {
 		return errors.New("the request holds no source")
@@ -97,16 +113,18 @@ func (a Adapter) plan(q abi.PlanRequest, out io.Writer) error {
 	if refusal, ok := errors.AsType[*SourceError](err); ok {
 		p = abi.Plan{Error: &abi.SourceError{Message: refusal.Message, Source: refusal.Source, Line: refusal.Line}}
 	} else if err != nil {
-		return fmt.Errorf("plan: %w", err)
+		return &failure{"plan", err}
 	}
 	p.Judge = abi.Version
-	return json.NewEncoder(out).Encode(p)
+	return write(out, p, (*writer).plan)
 }
 
-// read decodes one JSON value.
-func read(in io.Reader, v any) error {
-	if err := json.NewDecoder(in).Decode(v); err != nil {
-		return fmt.Errorf("read the request: %w", err)
-	}
-	return nil
+// failure is an error with what was done at the time.
+type failure struct {
+	doing string
+	err   error
 }
+
+func (f *failure) Error() string { return f.doing + ": " + f.err.Error() }
+
+func (f *failure) Unwrap() error { return f.err }

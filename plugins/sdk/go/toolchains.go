@@ -1,10 +1,10 @@
 package sdk
 
 import (
-	"encoding/json"
-	"fmt"
+	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"deepoj/plugins/abi"
 )
@@ -63,20 +63,19 @@ type GCC struct {
 }
 
 // Options returns the schema of the options that Plan understands.
-func (g GCC) Options() json.RawMessage {
-	type property struct {
-		Enum        []string `json:"enum"`
-		Default     string   `json:"default"`
-		Description string   `json:"description"`
-	}
-	schema, err := json.Marshal(map[string]any{
-		"type":       "object",
-		"properties": map[string]property{"std": {g.Standards, g.Standards[0], "language standard"}},
+func (g GCC) Options() abi.RawMessage {
+	var w writer
+	w.object(func() {
+		w.text("type", "object")
+		w.member("properties", func() {
+			w.member("std", func() {
+				w.texts("enum", g.Standards)
+				w.text("default", g.Standards[0])
+				w.text("description", "language standard")
+			})
+		})
 	})
-	if err != nil {
-		return nil // strings always encode
-	}
-	return schema
+	return w.out
 }
 
 // Plan compiles every source with one of the extensions into one program. It
@@ -87,12 +86,12 @@ func (g GCC) Plan(q abi.PlanRequest) (abi.Plan, error) {
 		standard = std
 	}
 	if !slices.Contains(g.Standards, standard) {
-		return abi.Plan{}, fmt.Errorf("option std is %q, want one of %q", standard, g.Standards)
+		return abi.Plan{}, errors.New("option std is " + strconv.Quote(standard) + ", want one of " + quoted(g.Standards))
 	}
 	layout := Place(q.Sources, g.Extensions...)
 	compiled := layout.With(g.Extensions...)
 	if len(compiled) == 0 {
-		return abi.Plan{}, &SourceError{Message: fmt.Sprintf("no file has one of the extensions %q", g.Extensions)}
+		return abi.Plan{}, &SourceError{Message: "no file has one of the extensions " + quoted(g.Extensions)}
 	}
 	args := []string{
 		"-std=" + standard, "-O2", "-pipe", "-static", "-DONLINE_JUDGE",
@@ -112,6 +111,15 @@ func (g GCC) Plan(q abi.PlanRequest) (abi.Plan, error) {
 		Run:         abi.Step{Program: "./main"},
 		Diagnostics: abi.Format{Name: "gcc"},
 	}, nil
+}
+
+// quoted lists words as %q does.
+func quoted(words []string) string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = strconv.Quote(word)
+	}
+	return "[" + strings.Join(list, " ") + "]"
 }
 
 // Node returns the run of a script by Node.js under a memory limit.

@@ -1,4 +1,7 @@
-// The modules of Node.js, as far as the programs of a contest use them. Each is
+package main
+
+// modules says what the modules of Node.js offer that the programs of a contest import.
+const modules = `// The modules of Node.js, as far as the programs of a contest use them. Each is
 // there with and without the prefix "node:", and the others have the type any.
 
 declare module "fs" {
@@ -338,3 +341,4 @@ declare module "vm";
 declare module "worker_threads";
 declare module "zlib";
 declare module "node:*";
+`
