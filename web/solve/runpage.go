@@ -129,7 +129,7 @@ func (view *runView) compareSamples(samples []judge.Sample) {
 	}
 	for i := range view.Tests {
 		for _, s := range samples {
-			if s.Name == view.Tests[i].Title || s.Name == strings.TrimPrefix(view.Tests[i].Title, "sample/") {
+			if strings.TrimPrefix(s.Name, "sample/") == strings.TrimPrefix(view.Tests[i].Title, "sample/") {
 				view.Tests[i].compare(s.Output, i)
 			}
 		}

@@ -227,7 +227,7 @@ func (s *Room) pauseForm(paused bool) fiber.Handler {
 		if err := s.pause(c, paused); err != nil {
 			return err
 		}
-		return c.Redirect("/queue", fiber.StatusSeeOther)
+		return site.SeeDone(c, site.DoneThat, "/queue")
 	}
 }
 

@@ -32,7 +32,8 @@ function filled() {
 
 function over(state) {
   if ("opens" in state.dataset) {
-    setTimeout(() => { if (!filled()) location.reload(); }, jitter());
+    const open = () => { filled() ? setTimeout(open, 5000) : location.reload(); };
+    setTimeout(open, jitter());
     return;
   }
   state.textContent = state.dataset.over;
