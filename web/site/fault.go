@@ -118,6 +118,8 @@ func (s *Site) Explain(ctx context.Context, err error) *Fault {
 	case errors.As(err, &rejected) && rejected.Reason == judge.ReasonImmediateCantMov:
 		return Refuse(fiber.StatusConflict, string(rejected.Reason), "It is in the first lane, from which nothing is put back.",
 			"Undo the move that brought it there, or move it before another.")
+	case errors.As(err, &rejected) && rejected.DBStatus == "":
+		return Refuse(fiber.StatusNotFound, "not_found", "There is no job with this number.", "")
 	case errors.As(err, &rejected):
 		return Refuse(fiber.StatusConflict, string(rejected.Reason),
 			"The submission is not in a state that allows this: it is "+string(rejected.DBStatus)+".", "")

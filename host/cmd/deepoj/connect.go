@@ -72,9 +72,6 @@ func onStore(run storeRun) func(*command.Flags) command.Run {
 	return func(f *command.Flags) command.Run { return withStore(f, run) }
 }
 
-// atTheShell is who acts on the command line, in the audit log.
-const atTheShell = "command line"
-
 // ids reads the ids of jobs or sets.
 func ids(args []string) ([]int64, error) {
 	out := make([]int64, len(args))
@@ -87,12 +84,12 @@ func ids(args []string) ([]int64, error) {
 	return out, nil
 }
 
-// storeAct does something to the job, set, key or webhook that an id names.
+// storeAct does something to the webhook that an id names.
 type storeAct func(ctx context.Context, s *sql.Site, id int64) error
 
 // each acts on every id that is given, and says what was done.
-func each(done string, act storeAct) storeRun {
-	return func(ctx context.Context, c *command.Call, s *sql.Site) error {
+func each[S any](done string, act func(ctx context.Context, s S, id int64) error) func(context.Context, *command.Call, S) error {
+	return func(ctx context.Context, c *command.Call, s S) error {
 		list, err := ids(c.Args)
 		if err != nil {
 			return err

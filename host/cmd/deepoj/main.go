@@ -11,9 +11,11 @@
 //	submissions.go    what became of them, and the problems of a server
 //	server.go         workers, languages and jobs of a server
 //	space.go          courses and contests
+//	office.go         where staff work: on the database itself (office_database.go), or at a server (office_server.go)
 //	queue.go          queues and dead letters
 //	rejudge.go        sets of submissions that are judged again
-//	people.go         accounts, keys and webhooks
+//	people.go         accounts and keys
+//	webhooks.go       addresses that are told what happens
 //	stored.go         invariants, schema, settings, packages and plugins where they are stored
 //	problem.go        packages taken in on this machine
 //	problem_new.go    a package as a model
@@ -115,30 +117,30 @@ func program() *command.Program {
 		{Name: "space problem remove", Args: "SPACE PROBLEM", Make: onServer(removeSpaceProblem), Summary: "Take a problem out of a space."},
 
 		{Name: "queue", Summary: "Pause queues, and change the order of what waits."},
-		{Name: "queue list", Make: onStore(listQueues), Summary: "List the queues and how they behave."},
+		{Name: "queue list", Make: inOffice(listQueues), Summary: "List the queues and how they behave."},
 		{Name: "queue set", Args: "QUEUE", Make: setQueue, Summary: "Make or change a queue."},
-		{Name: "queue pause", Args: "QUEUE", Make: onStore(pauseQueue(true)), Summary: "Give no work from a queue."},
-		{Name: "queue resume", Args: "QUEUE", Make: onStore(pauseQueue(false)), Summary: "Give work from a queue again."},
-		{Name: "queue release", Args: "JOB...", Make: eachJob("is first", releaseJob), Summary: "Put waiting jobs before all others, the last one first."},
-		{Name: "queue immediate", Args: "JOB...", Make: eachJob("is immediate", hastenJob), Summary: "Put waiting jobs into the first lane, behind what is in it."},
-		{Name: "queue delay", Args: "JOB...", Make: eachJob("is last", delayJob), Summary: "Put waiting jobs behind all others of their lane."},
-		{Name: "queue move", Args: "JOB BEFORE", Make: onStore(moveJob), Summary: "Put a waiting job right before another."},
-		{Name: "queue delete", Args: "JOB...", Make: eachJob("is withdrawn", withdrawJob), Summary: "Withdraw jobs that wait."},
-		{Name: "queue undo", Args: "JOB", Make: eachJob("is where it was", undoJob), Summary: "Take back the newest release, immediate, delay, move or delete of a job."},
+		{Name: "queue pause", Args: "QUEUE", Make: inOffice(pauseQueue(true)), Summary: "Give no work from a queue."},
+		{Name: "queue resume", Args: "QUEUE", Make: inOffice(pauseQueue(false)), Summary: "Give work from a queue again."},
+		{Name: "queue release", Args: "JOB...", Make: moves("is first", release), Summary: "Put waiting jobs before all others, the last one first."},
+		{Name: "queue immediate", Args: "JOB...", Make: moves("is immediate", immediate), Summary: "Put waiting jobs into the first lane, behind what is in it."},
+		{Name: "queue delay", Args: "JOB...", Make: moves("is last", delay), Summary: "Put waiting jobs behind all others of their lane."},
+		{Name: "queue move", Args: "JOB BEFORE", Make: inOffice(moveJob), Summary: "Put a waiting job right before another."},
+		{Name: "queue delete", Args: "JOB...", Make: moves("is withdrawn", withdraw), Summary: "Withdraw jobs that wait."},
+		{Name: "queue undo", Args: "JOB", Make: moves("is where it was", undo), Summary: "Take back the newest release, immediate, delay, move or delete of a job."},
 
 		{Name: "dlq", Summary: "Read, replay and discard dead letters."},
 		{Name: "dlq list", Make: listLetters, Summary: "List dead letters, newest first."},
-		{Name: "dlq show", Args: "JOB", Make: onStore(showLetter), Summary: "Show a dead letter and the attempts that led to it."},
+		{Name: "dlq show", Args: "JOB", Make: inOffice(showLetter), Summary: "Show a dead letter and the attempts that led to it."},
 		{Name: "dlq replay", Args: "[JOB...]", Make: replayLetters, Summary: "Have dead jobs judged again: these, or all with one reason."},
 		{Name: "dlq discard", Args: "JOB...", Make: discardLetters, Summary: "Resolve dead letters without judging again."},
 
 		{Name: "user", Summary: "Make, disable and reset accounts, and read the audit log."},
 		{Name: "user list", Make: listUsers, Summary: "List the accounts by name."},
 		{Name: "user create", Args: "NAME...", Make: createUsers, Summary: "Make accounts and print their one-time passwords."},
-		{Name: "user role", Args: "NAME ROLE", Make: onStore(setRole), Summary: "Say what a user may do."},
-		{Name: "user disable", Args: "NAME...", Make: onStore(disableUsers(true)), Summary: "Refuse the logins and keys of users, and end all their sessions."},
-		{Name: "user enable", Args: "NAME...", Make: onStore(disableUsers(false)), Summary: "Take the logins and keys of users again."},
-		{Name: "user reset", Args: "NAME...", Make: onStore(resetUsers), Summary: "Give users one-time passwords, and end all their sessions."},
+		{Name: "user role", Args: "NAME ROLE", Make: inOffice(setRole), Summary: "Say what a user may do."},
+		{Name: "user disable", Args: "NAME...", Make: inOffice(disableUsers(true)), Summary: "Refuse the logins and keys of users, and end all their sessions."},
+		{Name: "user enable", Args: "NAME...", Make: inOffice(disableUsers(false)), Summary: "Take the logins and keys of users again."},
+		{Name: "user reset", Args: "NAME...", Make: inOffice(resetUsers), Summary: "Give users one-time passwords, and end all their sessions."},
 		{Name: "user log", Make: auditLog, Summary: "List what people with privileges did, newest first."},
 
 		{Name: "workers", Make: onServer(listWorkers), Summary: "List the workers and what they run."},
@@ -147,7 +149,7 @@ func program() *command.Program {
 		{Name: "key", Summary: "Make and revoke keys of programs."},
 		{Name: "key list", Make: listKeys, Summary: "List the keys of a user, newest first."},
 		{Name: "key create", Args: "LABEL", Make: createKey, Summary: "Make a key and print its secret, for DEEPOJ_KEY."},
-		{Name: "key revoke", Args: "KEY...", Make: eachJob("is revoked", revokeKey), Summary: "Refuse keys from now on, by their numbers."},
+		{Name: "key revoke", Args: "KEY...", Make: revokeKeys, Summary: "Refuse keys from now on, by their numbers."},
 
 		{Name: "webhook", Summary: "Manage addresses that are told what happens, and read what they were told."},
 		{Name: "webhook list", Make: listWebhooks, Summary: "List the webhooks, newest first."},
@@ -160,14 +162,14 @@ func program() *command.Program {
 		{Name: "webhook delete", Args: "WEBHOOK...", Make: eachJob("is deleted", deleteWebhook), Summary: "Remove webhooks with their logs."},
 
 		{Name: "rejudge", Summary: "Judge submissions again, one by one or as a set."},
-		{Name: "rejudge job", Args: "JOB...", Make: onStore(rejudgeJobs), Summary: "Judge submissions again, each on its own."},
+		{Name: "rejudge job", Args: "JOB...", Make: inOffice(rejudgeJobs), Summary: "Judge submissions again, each on its own."},
 		{Name: "rejudge start", Args: "[JOB...]", Make: startRejudge, Summary: "Judge many submissions again as a set, beside what is shown."},
-		{Name: "rejudge list", Make: onStore(listSets), Summary: "List the sets and their progress, newest first."},
-		{Name: "rejudge show", Args: "SET", Make: onStore(showSet), Summary: "Show a set and what it changes."},
-		{Name: "rejudge apply", Args: "SET", Make: eachJob("is applied", applySet), Summary: "Show the new verdicts of a set."},
-		{Name: "rejudge cancel", Args: "SET", Make: eachJob("is cancelled", cancelSet), Summary: "Stop judging a set, and change nothing."},
+		{Name: "rejudge list", Make: inOffice(listSets), Summary: "List the sets and their progress, newest first."},
+		{Name: "rejudge show", Args: "SET", Make: inOffice(showSet), Summary: "Show a set and what it changes."},
+		{Name: "rejudge apply", Args: "SET", Make: resolveSet("is applied", true), Summary: "Show the new verdicts of a set."},
+		{Name: "rejudge cancel", Args: "SET", Make: resolveSet("is cancelled", false), Summary: "Stop judging a set, and change nothing."},
 
-		{Name: "audit", Make: onDatabase(audit), Summary: "Prove that nothing is lost or doubled.", Detail: "The status is 1 when something is."},
+		{Name: "audit", Make: inOffice(audit), Summary: "Prove that nothing is lost or doubled.", Detail: "The status is 1 when something is."},
 		{Name: "doctor", Make: diagnose, Summary: "Say what this machine lacks and how to mend it.", Detail: "The status is 0 when jobs can be judged, or with --security when nothing that protects this machine is missing."},
 		{Name: "bench", Make: measureMachine, Summary: "Measure what this machine can judge.", Detail: "The status is 3 when something could not be measured."},
 		{Name: "simulate", Make: simulate, Summary: "Predict waits, and how many workers a load needs."},

@@ -8,7 +8,6 @@ import (
 
 	"deepoj/host/command"
 	"deepoj/host/judge"
-	"deepoj/sql"
 )
 
 // setQueue makes or changes a queue.
@@ -22,17 +21,17 @@ func setQueue(f *command.Flags) command.Run {
 	f.IntVar(&q.MaxTries, "max-tries", 0, "tries until a job is dead (default 5)")
 	f.IntVar(&q.GroupLimit, "group-limit", 0, "delivered or running jobs per submitter; 0 = no limit")
 	f.IntVar(&q.MaxBacklog, "max-backlog", 0, "waiting jobs; 0 = no limit")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
+	return atOffice(f, func(ctx context.Context, c *command.Call, o office) error {
 		q.Name = c.Args[0]
-		if err := s.SaveQueue(ctx, q); err != nil {
+		if err := o.SetQueue(ctx, q); err != nil {
 			return err
 		}
-		return listQueues(ctx, c, s)
+		return listQueues(ctx, c, o)
 	})
 }
 
-func listQueues(ctx context.Context, c *command.Call, s *sql.Site) error {
-	found, err := s.Queues(ctx)
+func listQueues(ctx context.Context, c *command.Call, o office) error {
+	found, err := o.Queues(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,44 +42,27 @@ func listQueues(ctx context.Context, c *command.Call, s *sql.Site) error {
 	return c.List(t)
 }
 
-func pauseQueue(paused bool) storeRun {
-	return func(ctx context.Context, c *command.Call, s *sql.Site) error {
+func pauseQueue(paused bool) officeRun {
+	return func(ctx context.Context, c *command.Call, o office) error {
 		name := c.Args[0]
-		if err := s.PauseQueue(ctx, name, paused, atTheShell); err != nil {
+		if err := o.PauseQueue(ctx, name, paused); err != nil {
 			return err
 		}
 		return c.Say(map[string]any{"queue": name, "paused": paused}, "queue %s: paused=%t", name, paused)
 	}
 }
 
-func releaseJob(ctx context.Context, s *sql.Site, id int64) error {
-	return s.Release(ctx, id, atTheShell)
+// moves does with each waiting job what the verb says.
+func moves(done string, verb moveVerb) func(*command.Flags) command.Run {
+	return eachIn(done, func(ctx context.Context, o office, id int64) error { return o.Move(ctx, verb, id) })
 }
 
-func hastenJob(ctx context.Context, s *sql.Site, id int64) error {
-	return s.Hasten(ctx, id, atTheShell)
-}
-
-func delayJob(ctx context.Context, s *sql.Site, id int64) error {
-	_, err := s.Delay(ctx, id, atTheShell)
-	return err
-}
-
-func withdrawJob(ctx context.Context, s *sql.Site, id int64) error {
-	return s.Withdraw(ctx, id, atTheShell, "")
-}
-
-func undoJob(ctx context.Context, s *sql.Site, id int64) error {
-	_, err := s.Undo(ctx, id, atTheShell)
-	return err
-}
-
-func moveJob(ctx context.Context, c *command.Call, s *sql.Site) error {
+func moveJob(ctx context.Context, c *command.Call, o office) error {
 	list, err := ids(c.Args)
 	if err != nil {
 		return err
 	}
-	if err := s.Move(ctx, list[0], list[1], atTheShell); err != nil {
+	if err := o.MoveBefore(ctx, list[0], list[1]); err != nil {
 		return err
 	}
 	return c.Say(map[string]int64{"id": list[0], "before": list[1]}, "%d is right before %d", list[0], list[1])
@@ -90,8 +72,8 @@ func moveJob(ctx context.Context, c *command.Call, s *sql.Site) error {
 func listLetters(f *command.Flags) command.Run {
 	all := f.Bool("all", false, "also those that somebody has resolved")
 	limit := f.Int("limit", 50, "at most so many")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
-		found, err := s.DeadLetters(ctx, 0, !*all, *limit)
+	return atOffice(f, func(ctx context.Context, c *command.Call, o office) error {
+		found, err := o.DeadLetters(ctx, *all, *limit)
 		if err != nil {
 			return err
 		}
@@ -103,16 +85,12 @@ func listLetters(f *command.Flags) command.Run {
 	})
 }
 
-func showLetter(ctx context.Context, c *command.Call, s *sql.Site) error {
+func showLetter(ctx context.Context, c *command.Call, o office) error {
 	list, err := ids(c.Args)
 	if err != nil {
 		return err
 	}
-	l, err := s.DeadLetter(ctx, list[0])
-	if err != nil {
-		return err
-	}
-	attempts, err := s.Attempts(ctx, l.JobID)
+	l, attempts, err := o.DeadLetter(ctx, list[0])
 	if err != nil {
 		return err
 	}
@@ -140,17 +118,14 @@ func showLetter(ctx context.Context, c *command.Call, s *sql.Site) error {
 // replayLetters has dead jobs judged again.
 func replayLetters(f *command.Flags) command.Run {
 	reason := f.String("reason", "", "all that were given up for this reason, such as max_tries")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
+	return atOffice(f, func(ctx context.Context, c *command.Call, o office) error {
 		if (*reason == "") == (len(c.Args) == 0) {
 			return errors.New("say which jobs are judged again: their ids, or --reason REASON for all with that reason")
 		}
 		if *reason == "" {
-			return each("is to be judged again", func(ctx context.Context, s *sql.Site, id int64) error {
-				_, err := s.Replay(ctx, id, atTheShell)
-				return err
-			})(ctx, c, s)
+			return each("is to be judged again", func(ctx context.Context, o office, id int64) error { return o.Replay(ctx, id) })(ctx, c, o)
 		}
-		n, err := s.ReplayAll(ctx, *reason, atTheShell)
+		n, err := o.ReplayAll(ctx, *reason)
 		return errors.Join(c.Say(map[string]any{"replayed": n}, "%d jobs are to be judged again", n), err)
 	})
 }
@@ -158,10 +133,10 @@ func replayLetters(f *command.Flags) command.Run {
 // discardLetters resolves dead letters.
 func discardLetters(f *command.Flags) command.Run {
 	why := f.String("reason", "", "why, for the audit log (required)")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) error {
+	return atOffice(f, func(ctx context.Context, c *command.Call, o office) error {
 		if *why == "" {
 			return errors.New("say why they are discarded: --reason TEXT")
 		}
-		return each("is discarded", func(ctx context.Context, s *sql.Site, id int64) error { return s.Discard(ctx, id, atTheShell, *why) })(ctx, c, s)
+		return each("is discarded", func(ctx context.Context, o office, id int64) error { return o.Discard(ctx, id, *why) })(ctx, c, o)
 	})
 }

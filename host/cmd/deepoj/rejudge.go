@@ -10,12 +10,12 @@ import (
 	"deepoj/sql"
 )
 
-func rejudgeJobs(ctx context.Context, c *command.Call, s *sql.Site) error {
+func rejudgeJobs(ctx context.Context, c *command.Call, o office) error {
 	list, err := ids(c.Args)
 	if err != nil {
 		return err
 	}
-	generations, err := s.Rejudge(ctx, list, judge.LaneRejudge, atTheShell)
+	generations, err := o.Rejudge(ctx, list)
 	if err != nil {
 		return err
 	}
@@ -40,12 +40,11 @@ func startRejudge(f *command.Flags) command.Run {
 	f.StringVar((*string)(&r.Verdict), "verdict", "", "submissions that show this verdict")
 	f.StringVar(&r.Reason, "reason", "", "why, for people")
 	f.StringVar(&r.Key, "key", "", "a repeated command with this key finds its set instead of making another")
-	return withStore(f, func(ctx context.Context, c *command.Call, s *sql.Site) (err error) {
+	return atOffice(f, func(ctx context.Context, c *command.Call, o office) (err error) {
 		if r.JobIDs, err = ids(c.Args); err != nil {
 			return err
 		}
-		r.By = atTheShell
-		set, err := s.StartRejudge(ctx, r)
+		set, err := o.StartRejudge(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -53,8 +52,8 @@ func startRejudge(f *command.Flags) command.Run {
 	})
 }
 
-func listSets(ctx context.Context, c *command.Call, s *sql.Site) error {
-	found, err := s.RejudgeSets(ctx, 0, 0)
+func listSets(ctx context.Context, c *command.Call, o office) error {
+	found, err := o.RejudgeSets(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,32 +77,18 @@ type change struct {
 	AfterScore  *float64      `json:"after_score,omitempty"`
 }
 
-func showSet(ctx context.Context, c *command.Call, s *sql.Site) error {
+func showSet(ctx context.Context, c *command.Call, o office) error {
 	list, err := ids(c.Args)
 	if err != nil {
 		return err
 	}
-	set, err := s.RejudgeSet(ctx, list[0])
+	set, changes, err := o.RejudgeSet(ctx, list[0])
 	if err != nil {
 		return err
 	}
-	changes := []change{}
-	for after := int64(0); ; {
-		found, err := s.RejudgeChanges(ctx, set.ID, after, listPage)
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			break
-		}
-		for _, r := range found {
-			changes = append(changes, change{r.JobID, r.Before, r.BeforeScore, r.After, r.AfterScore})
-			after = r.JobID
-		}
-	}
 	t := tableOfSets(set)
 	if c.JSON {
-		return c.Print(map[string]any{"set": t, "changes": changes}, t)
+		return c.Print(map[string]any{"set": t, "changes": append([]change{}, changes...)}, t)
 	}
 	if err := c.List(t); err != nil {
 		return err
@@ -114,10 +99,7 @@ func showSet(ctx context.Context, c *command.Call, s *sql.Site) error {
 	return nil
 }
 
-func applySet(ctx context.Context, s *sql.Site, id int64) error {
-	return s.ApplyRejudge(ctx, id, atTheShell)
-}
-
-func cancelSet(ctx context.Context, s *sql.Site, id int64) error {
-	return s.CancelRejudge(ctx, id, atTheShell)
+// resolveSet applies sets, or cancels them.
+func resolveSet(done string, apply bool) func(*command.Flags) command.Run {
+	return eachIn(done, func(ctx context.Context, o office, id int64) error { return o.ResolveRejudge(ctx, id, apply) })
 }

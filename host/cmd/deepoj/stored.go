@@ -160,21 +160,23 @@ func copyBlobs(f *command.Flags) command.Run {
 }
 
 // audit prints how often each invariant is broken: all zeros, or status 1.
-func audit(ctx context.Context, c *command.Call, db *sql.DB) error {
-	a, err := db.Queue.Audit(ctx)
+func audit(ctx context.Context, c *command.Call, o office) error {
+	rows, err := o.Invariants(ctx)
 	if err != nil {
 		return err
 	}
 	counts := map[string]int64{}
+	broken := int64(0)
 	var t command.Table
-	for _, r := range a.Rows() {
+	for _, r := range rows {
 		counts[r.Name] = r.Count
+		broken += r.Count
 		t.Add(r.Name, r.Count)
 	}
 	if err := c.Print(counts, t); err != nil {
 		return err
 	}
-	if !a.Zero() {
+	if broken != 0 {
 		return command.Exit(1)
 	}
 	return nil
