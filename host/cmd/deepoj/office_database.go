@@ -95,7 +95,7 @@ func (d database) RejudgeSet(ctx context.Context, id int64) (set sql.RejudgeSet,
 			return set, all, err
 		}
 		for _, r := range found {
-			all = append(all, change(r))
+			all = append(all, change{r.JobID, r.Author, r.Problem, r.Before, r.BeforeScore, r.After, r.AfterScore})
 			after = r.JobID
 		}
 	}

@@ -182,7 +182,7 @@ func (r *remote) RejudgeSet(ctx context.Context, id int64) (set sql.RejudgeSet, 
 			return setOf(answer.Rejudging), all, err
 		}
 		for _, x := range answer.Changes {
-			all = append(all, change{x.JobID, x.Before, x.BeforeScore, x.After, x.AfterScore})
+			all = append(all, change{x.JobID, x.Author, x.Problem, x.Before, x.BeforeScore, x.After, x.AfterScore})
 			after = x.JobID
 		}
 	}

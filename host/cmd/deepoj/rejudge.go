@@ -71,6 +71,8 @@ func tableOfSets(sets ...sql.RejudgeSet) command.Table {
 // change is a verdict that a set changes.
 type change struct {
 	JobID       int64         `json:"job_id"`
+	Author      string        `json:"author"`
+	Problem     string        `json:"problem"`
 	Before      judge.Verdict `json:"before"`
 	BeforeScore *float64      `json:"before_score,omitempty"`
 	After       judge.Verdict `json:"after"`

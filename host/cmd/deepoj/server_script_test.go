@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -39,12 +38,6 @@ func TestTheCommandLineTalksToAServer(t *testing.T) {
 				}
 			}
 			err := store.SaveProblem(t.Context(), judge.Problem{Slug: "aplusb", Title: "A plus B", Version: "sha256:01", Samples: []judge.Sample{}}, "prof")
-			if err == nil {
-				err = store.WorkerBeat(t.Context(), judge.WorkerInfo{
-					Name: "w1", Pool: judge.DefaultPool, Slots: 1, Started: time.Now(), Seen: time.Now(),
-					Languages: []judge.Language{{ID: "cpp", Name: "C++", Extensions: []string{"cc"}, Available: true}},
-				})
-			}
 			if err != nil {
 				t.Fatal(err)
 			}

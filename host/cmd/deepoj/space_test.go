@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"deepoj/host/judge"
 	"deepoj/host/people"
@@ -41,10 +42,18 @@ func site(t *testing.T) (*sqltest.Store, func(user, command string, status int, 
 	}
 }
 
-// serve starts the web side on a database and returns its address.
+// serve starts the web side on a database and returns its address. A worker serves C++ and Python.
 func serve(t *testing.T, dsn string) (*sqltest.Store, string) {
 	t.Helper()
 	store := sqltest.Open(t, dsn)
+	err := store.WorkerBeat(t.Context(), judge.WorkerInfo{
+		Name: "w1", Pool: judge.DefaultPool, Slots: 1, Started: time.Now(), Seen: time.Now(), Languages: []judge.Language{
+			{ID: "cpp", Name: "C++", Extensions: []string{"cc"}, Available: true}, {ID: "python", Name: "Python", Extensions: []string{"py"}, Available: true},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	server, err := web.New(web.Config{Listen: "127.0.0.1:0", Store: store.Site, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
