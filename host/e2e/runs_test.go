@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,7 +84,11 @@ func archive(t *testing.T, files map[string]string) string {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for name, text := range files {
-		f, err := w.Create(name)
+		header := zip.FileHeader{Name: name, Method: zip.Deflate}
+		if strings.HasPrefix(text, "\x7fELF") {
+			header.SetMode(0o755)
+		}
+		f, err := w.CreateHeader(&header)
 		if err == nil {
 			_, err = io.WriteString(f, text)
 		}
@@ -94,6 +100,22 @@ func archive(t *testing.T, files map[string]string) string {
 		t.Fatal(err)
 	}
 	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+// compiled returns a static program for this machine.
+func compiled(t *testing.T, source string) []byte {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "program")
+	gcc := exec.CommandContext(t.Context(), "gcc", "-static", "-O1", "-x", "c", "-o", file, "-")
+	gcc.Stdin = strings.NewReader(source)
+	if said, err := gcc.CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, said)
+	}
+	program, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
 }
 
 // TestClientsOfJudge0GetRealVerdicts runs real programs by the interface of
@@ -110,7 +132,10 @@ func TestClientsOfJudge0GetRealVerdicts(t *testing.T) {
 	}))
 	t.Cleanup(listener.Close)
 	_, url, _ := up(t, filepath.Join(folder(t), "data"), []string{"CALLBACK_ALLOW=127.0.0.1"})
-	const python, c, cpp, multi = 71, 50, 54, 89
+	const python, c, cpp, executable, multi = 71, 50, 54, 44, 89
+	static := compiled(t, "#include <stdio.h>\nint main(int n, char **v) {\n  volatile int *p = 0;\n  if (n == 1) return *p;\n  while (*++v) puts(*v);\n  return 0;\n}\n")
+	elsewhere := bytes.Clone(static)
+	elsewhere[18] ^= 0xff // the machine that it says it is for
 	type fields map[string]any
 	base := url + "/judge0/submissions"
 	for name, tt := range map[string]struct {
@@ -124,7 +149,7 @@ func TestClientsOfJudge0GetRealVerdicts(t *testing.T) {
 		"it is wrong":                {"", fields{"language_id": python, "source_code": "print(4)", "expected_output": "3"}, 4, "4\n", ""},
 		"nothing is expected":        {"", fields{"language_id": python, "source_code": "print(input())", "stdin": "x"}, 3, "x\n", ""},
 		"it takes too long":          {"", fields{"language_id": python, "source_code": "while True: pass", "cpu_time_limit": 0.3}, 5, "(null)", "Time limit exceeded"},
-		"it sleeps too long":         {"", fields{"language_id": python, "source_code": "import time\ntime.sleep(99)", "wall_time_limit": 0.5}, 5, "(null)", "Time limit exceeded"},
+		"it sleeps too long":         {"", fields{"language_id": python, "source_code": "import time\ntime.sleep(99)", "wall_time_limit": 1}, 5, "(null)", "Time limit exceeded (wall clock)"},
 		"it does not compile":        {"", fields{"language_id": c, "source_code": "int main(void) { return nothing; }"}, 6, "(null)", "undeclared"},
 		"it follows a wild pointer":  {"", fields{"language_id": c, "source_code": "int main(void) { volatile int *p = 0; return *p; }"}, 7, "(null)", "signal 11|by 11"},
 		"it divides by zero":         {"", fields{"language_id": c, "source_code": "int main(int n, char **v) { volatile int z = n - 1; return 7 / z; }"}, 9, "(null)", "signal 8"},
@@ -136,6 +161,11 @@ func TestClientsOfJudge0GetRealVerdicts(t *testing.T) {
 		"both streams in one":        {"", fields{"language_id": python, "source_code": "import sys\nprint('e', file=sys.stderr)", "redirect_stderr_to_stdout": true}, 3, "e\n", ""},
 		"files beside it":            {"", fields{"language_id": python, "source_code": "from lib.answer import it\nprint(it)", "additional_files": archive(t, map[string]string{"lib/answer.py": "it = 42\n"})}, 3, "42\n", ""},
 		"a program of several files": {"", fields{"language_id": multi, "stdin": "in", "additional_files": archive(t, map[string]string{"compile": "gcc -o prog a.c b.c\n", "run": "./prog\n", "a.c": "int b(void);\nint main(void) { return b(); }\n", "b.c": "#include <stdio.h>\nint b(void) { puts(\"b\"); return 0; }\n"})}, 3, "b\n", ""},
+		"an executable":              {"&base64_encoded=true", fields{"language_id": executable, "source_code": base64.StdEncoding.EncodeToString(static), "command_line_arguments": "one 'two three'"}, 3, "b25lCnR3byB0aHJlZQo=\n", ""},
+		"an executable of elsewhere": {"&base64_encoded=true", fields{"language_id": executable, "source_code": base64.StdEncoding.EncodeToString(elsewhere)}, 11, "(null)", ""},
+		"one in an archive":          {"", fields{"language_id": multi, "command_line_arguments": "one", "additional_files": archive(t, map[string]string{"run": "exec ./prog one\n", "prog": string(static)})}, 3, "one\n", ""},
+		"options of an interpreter":  {"", fields{"language_id": python, "source_code": "print(1)", "compiler_options": "-O2 --no-such-option"}, 3, "1\n", ""},
+		"a pointer in an executable": {"&base64_encoded=true", fields{"language_id": executable, "source_code": base64.StdEncoding.EncodeToString(static)}, 7, "(null)", " by 11"},
 		"several runs":               {"", fields{"language_id": python, "source_code": "print(1)", "number_of_runs": 3}, 3, "1\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,6 +44,7 @@ const RunType = "application/vnd.deepoj.run+json"
 type RunFile struct {
 	Name string `json:"name"`
 	Data []byte `json:"data"`
+	Exec bool   `json:"exec,omitempty"` // it may be executed
 }
 
 // RunTest is an input, and the output that is expected of it.

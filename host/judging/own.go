@@ -129,7 +129,11 @@ func (j *Judge) ownPackage(ctx context.Context, p judge.RunPayload, version blob
 func (j *Judge) ownProgram(ctx context.Context, pkg *problem.Package, p judge.RunPayload) (*build.Program, error) {
 	x := build.Extra{Options: p.Options}
 	for _, f := range p.Files {
-		x.Files = append(x.Files, sandbox.File{Path: f.Name, Data: f.Data})
+		file := sandbox.File{Path: f.Name, Data: f.Data}
+		if f.Exec {
+			file.Mode = 0o755
+		}
+		x.Files = append(x.Files, file)
 	}
 	var prog *build.Program
 	if p.Language == "" {

@@ -50,7 +50,7 @@ func unzip(archive []byte) ([]judge.RunFile, error) {
 			return nil, err
 		}
 		left -= int64(len(data))
-		files = append(files, judge.RunFile{Name: f.Name, Data: data})
+		files = append(files, judge.RunFile{Name: f.Name, Data: data, Exec: f.Mode()&0o100 != 0})
 	}
 	for _, f := range files {
 		for parent := path.Dir(f.Name); parent != "."; parent = path.Dir(parent) {

@@ -33,7 +33,7 @@ const (
 
 // executable returns the files of a run of an executable.
 func executable(program []byte) []judge.RunFile {
-	return []judge.RunFile{{Name: executableFile, Data: program}, {Name: "run", Data: []byte(executableRun + "\n")}}
+	return []judge.RunFile{{Name: executableFile, Data: program, Exec: true}, {Name: "run", Data: []byte(executableRun + "\n")}}
 }
 
 // wellKnown are the ids by which clients know languages, by ours: those of every version of a language that ours can
