@@ -93,7 +93,9 @@ func TestAProfileIsSeenByWhomItsOwnerChoosesAndShowsWhatTheyMaySee(t *testing.T)
 		}
 	}
 	// Whoever may not see one learns as much as of an account that there is not.
-	same := func(body, name string) string { return strings.ReplaceAll(body[:strings.Index(body, "Trace id")], name, "NAME") }
+	same := func(body, name string) string {
+		return strings.ReplaceAll(body[:strings.Index(body, "Trace id")], name, "NAME")
+	}
 	a, b := s.do(http.MethodGet, "/people/ann", "", "Accept: text/html"), s.do(http.MethodGet, "/people/nemo", "", "Accept: text/html")
 	if a.status != b.status || same(a.body, "ann") != same(b.body, "nemo") {
 		t.Errorf("ann: %d, nobody: %d", a.status, b.status)
