@@ -26,7 +26,7 @@ run: deps-run build ## Install what is missing, build, start everything and prin
 .PHONY: build
 build: deps-build bin/deepoj ## Build plugins, the web editor, what shows formulas, and bin/deepoj
 
-bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(ADAPTERS) $(EDITOR) $(MATH)
+bin/deepoj: go.mod go.sum $(GO_FILES) $(SAMPLES) $(ADAPTERS) $(EDITOR) $(MATH) $(ZXCVBN)
 	go build -trimpath -ldflags '-X deepoj/host/shortcut.Version=$(VERSION)' -o bin/ ./host/cmd/...
 
 .PHONY: test
@@ -107,7 +107,7 @@ test-image: image-root ## Start that root as a container would, and judge someth
 	$(SUDO) .tools/test-image.sh .build/deepoj-root.tar
 
 .PHONY: generate
-generate: $(EDITOR) $(MATH) ## Write the Go code for the queries in sql/queries, and for the API in web/client
+generate: $(EDITOR) $(MATH) $(ZXCVBN) ## Write the Go code for the queries in sql/queries, and for the API in web/client
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
 	$(call generate-client,web/client/api.gen.go)
 
@@ -123,7 +123,7 @@ lint: build lint-api ## Find what the compiler does not
 		GOOS=wasip1 GOARCH=wasm $$lint run ./plugins/...
 
 .PHONY: deadcode
-deadcode: $(EDITOR) $(MATH) ## Find functions that no program and no test reaches
+deadcode: $(EDITOR) $(MATH) $(ZXCVBN) ## Find functions that no program and no test reaches
 	@GOBIN=$(CURDIR)/.build go install golang.org/x/tools/cmd/deadcode@v0.48.0
 	@found=$$(.build/deadcode -test ./... && GOOS=wasip1 GOARCH=wasm .build/deadcode ./plugins/languages/... ./plugins/sdk/...) && \
 		test -z "$$found" || { echo "$$found" >&2; exit 1; }
@@ -137,7 +137,7 @@ verify: verify-plugins verify-help verify-platforms verify-size deadcode ## Chec
 	diff -u web/client/api.gen.go .build/api.gen.go
 
 .PHONY: verify-size
-verify-size: $(ADAPTERS) $(EDITOR) $(MATH) ## Check how large the program is and how soon it starts, and show what its size consists of
+verify-size: $(ADAPTERS) $(EDITOR) $(MATH) $(ZXCVBN) ## Check how large the program is and how soon it starts, and show what its size consists of
 	go vet -tags size ./host/cmd/deepoj
 	go test -tags size -count=1 -v -run '^(TestTheStrippedProgramIsSmall|TestVersionStartsAsQuicklyAsAProgramThatDoesNothing)$$' ./host/cmd/deepoj
 
@@ -164,7 +164,7 @@ fuzz: build ## Run every fuzz target for FOR (default 10s each)
 
 .PHONY: clean
 clean: clean-plugins ## Remove what was built (data stays)
-	rm -rf bin .build web/editor/node_modules web/describe/node_modules web/describe/generated $(EDITOR) $(MATH)
+	rm -rf bin .build web/editor/node_modules web/describe/node_modules web/describe/generated $(EDITOR) $(MATH) $(ZXCVBN)
 
 .PHONY: deps-build deps-run deps-test
 deps-build deps-run deps-test: deps-%:

@@ -112,7 +112,7 @@ func (s *Site) Users(ctx context.Context, f UserFilter) ([]judge.User, error) {
 	}
 	out := make([]judge.User, len(found))
 	for i, u := range found {
-		out[i] = judge.User{Name: u.Name, Role: judge.Role(u.Role), Created: u.CreatedAt, Disabled: u.DisabledAt, OneTime: u.OneTime}
+		out[i] = judge.User{Name: u.Name, Role: judge.Role(u.Role), Created: u.CreatedAt, Disabled: u.DisabledAt, OneTime: u.OneTime, DisplayName: u.DisplayName, Email: u.Email}
 	}
 	return out, nil
 }
@@ -187,6 +187,7 @@ func user(u dbsqlc.SessionUserRow, what string, err error) (*judge.User, error) 
 	}
 	return &judge.User{
 		Name: u.Name, PasswordHash: u.PasswordHash, Role: judge.Role(u.Role), Created: u.CreatedAt, Disabled: u.DisabledAt, OneTime: u.OneTime,
+		DisplayName: u.DisplayName, Email: u.Email,
 	}, nil
 }
 

@@ -34,6 +34,10 @@
 //	plugins.go      plugins and bindings
 //	spaces.go       spaces
 //	accounts.go     accounts, also of other providers, and sessions
+//	register.go     display names and addresses, and accounts that their owners make
+//	letters.go      letters by e-mail, and the links in them
+//	invitations.go  links that invite into spaces
+//	roster.go       lists of people that are imported
 //	keys.go         keys of the API
 //	webhooks.go     webhooks
 //	auditlog.go     privileged acts

@@ -171,8 +171,7 @@ func TestProblemsFromBeforeBelongToWhoeverMadeThemFirst(t *testing.T) {
 	}
 	s := sqltest.Open(t, sqltest.Empty(t))
 	sqltest.Must(t, s.MigrateFiles(t.Context(), before))
-	account(t, s, "olga", judge.RoleSetter)
-	account(t, s, "otto", judge.RoleSetter)
+	s.Exec(t, `INSERT INTO users (name, password_hash, role) VALUES ('olga', 'x', 'setter'), ('otto', 'x', 'setter')`)
 	s.Exec(t, `INSERT INTO problem_versions (slug, version, title, problem, created_by, created_at) VALUES
 		('one', 'v2', '', '{}', 'otto', now()), ('one', 'v1', '', '{}', 'olga', now() - interval '1 day'),
 		('sample', 'v1', '', '{}', 'deepoj', now() - interval '1 day'), ('sample', 'v2', '', '{}', 'otto', now())`)

@@ -29,6 +29,10 @@ import (
 const access = `
 anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /login/oidc /login/oidc/callback /api/errors /api/openapi.json
 anyone  POST   /login /logout /api/v1/sessions
+anyone  GET    /login/reset /login/link /register /join
+anyone  POST   /login/reset /login/link /register /api/v1/registrations /api/v1/password-resets
+login   POST   /join /account/profile /account/email /api/v1/account/email
+login   PATCH  /api/v1/account
 guest   GET    /spaces /spaces/:space /spaces/:space/submissions /spaces/:space/problems/:slug /spaces/:space/members /spaces/:space/settings
 staff   POST   /spaces
 guest   POST   /spaces/:space/problems /spaces/:space/problems/:slug /spaces/:space/problems/:slug/runs /spaces/:space/problems/:slug/remove

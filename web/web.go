@@ -66,6 +66,9 @@ type (
 
 	// OIDC is a provider of OpenID Connect.
 	OIDC = site.OIDC
+
+	// Registration says who may make an account for themselves.
+	Registration = site.Registration
 )
 
 // siteFiles is what `make build` puts together: style sheets, scripts and pictures, and the templates of pages.
@@ -189,6 +192,7 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return s.judge0.SendCallbacks(ctx) })
 	g.Go(func() error { return s.people.SendWebhooks(ctx) })
+	g.Go(func() error { return s.people.SendLetters(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
 		s.job.EndStreams()

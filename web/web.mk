@@ -1,9 +1,10 @@
 # What is taken from pinned npm packages at build time, for the binary to embed: the
 # source editor as one file, temml, which renders formulas when a package is read, and
-# its style sheet with a mathematical font. Their licences go along.
+# its style sheet with a mathematical font, and what knows weak passwords. Their licences go along.
 #
 # Scripts are embedded as gzip makes them, since most of them is never looked at, and browsers take them so.
 EDITOR := web/static/dist/editor.js.gz
+ZXCVBN := host/people/strength/dist/zxcvbn.js.gz
 MATH := host/problem/statement/dist/temml.js.gz web/static/dist/math.css
 
 web/editor/node_modules/.package-lock.json: web/editor/package.json web/editor/package-lock.json web/editor/.npmrc
@@ -18,6 +19,11 @@ host/problem/statement/dist/temml.js.gz: web/editor/node_modules/.package-lock.j
 	gzip -9nc web/editor/node_modules/temml/dist/temml.min.js > $@
 	rm -f $(@:.gz=)
 	cp web/editor/node_modules/temml/LICENSE $(@D)/temml-LICENSE.txt
+
+$(ZXCVBN): web/editor/zxcvbn.js web/editor/node_modules/.package-lock.json
+	cd web/editor && npm run --silent build:zxcvbn
+	gzip -9nf $(@:.gz=)
+	cp web/editor/node_modules/@zxcvbn-ts/core/LICENSE* $(@D)/zxcvbn-LICENSE.txt
 
 web/static/dist/math.css: web/editor/math.css web/editor/node_modules/.package-lock.json
 	cd web/editor && npm run --silent build:math

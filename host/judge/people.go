@@ -24,6 +24,53 @@ type User struct {
 	Created      time.Time
 	Disabled     *time.Time // since when they may not log in; nil = they may
 	OneTime      bool       // the password was given to them and has to be changed first
+	DisplayName  string     // what people call them; "" = by their name
+	Email        string     // in small letters; "" = none
+}
+
+// Invitation is a link by which people become contestants of a space.
+type Invitation struct {
+	ID      int64
+	Label   string // whom it is for, in the words of who made it
+	By      string
+	Created time.Time
+	Expires time.Time
+	Most    int32 // people who may come by it
+	Used    int32 // who did
+	Revoked *time.Time
+	Works   bool // now
+}
+
+// LetterKind is what a letter is about.
+type LetterKind string
+
+// The kinds of letters. The first four hold a link.
+const (
+	LetterRegister        LetterKind = "register" // to make an account
+	LetterReset           LetterKind = "reset"    // to a new password
+	LetterInvite          LetterKind = "invite"   // to the first password of an account that was made for somebody
+	LetterEmail           LetterKind = "email"    // to an address, for an account
+	LetterEmailChanged    LetterKind = "email_changed"
+	LetterPasswordChanged LetterKind = "password_changed"
+)
+
+// Letter is what somebody is to be sent by e-mail.
+type Letter struct {
+	ID         int64
+	Kind       LetterKind
+	Asked      string // an address, or the name of an account
+	User       string // whom it is about; "" = is to be found out
+	Invitation int64  // 0 = none
+	Tries      int32  // with this one
+	Age        time.Duration
+}
+
+// Link is what a link in a letter leads to.
+type Link struct {
+	Kind       LetterKind // register, reset or email
+	Email      string     // where it was sent
+	User       string     // "" of one that makes an account
+	Invitation int64      // 0 = none
 }
 
 // Scope is what a key may do: never more than its owner.

@@ -24,6 +24,12 @@ const (
 	argonSalt   = 16 // bytes
 )
 
+// Cost of the hash of a password that was made here: nobody tries 100 random bits, and a list may have thousands.
+const (
+	madeMemory = 8 // KiB, the least there is
+	madePasses = 1
+)
+
 // MaxPassword bounds what is hashed, in bytes.
 const MaxPassword = 1024
 
@@ -32,6 +38,10 @@ var ErrNoHash = errors.New("not an argon2id hash")
 
 // HashPassword returns the argon2id hash of a password in the PHC string format.
 func HashPassword(password string) (string, error) {
+	return hashPassword(password, argonMemory, argonPasses)
+}
+
+func hashPassword(password string, memory, passes uint32) (string, error) {
 	if password == "" || len(password) > MaxPassword {
 		return "", fmt.Errorf("a password has 1 to %d bytes, not %d", MaxPassword, len(password))
 	}
@@ -39,13 +49,14 @@ func HashPassword(password string) (string, error) {
 	if _, err := rand.Read(salt); err != nil {
 		return "", fmt.Errorf("make a salt: %w", err)
 	}
-	key := argon2.IDKey([]byte(password), salt, argonPasses, argonMemory, argonLanes, argonKey)
+	key := argon2.IDKey([]byte(password), salt, passes, memory, argonLanes, argonKey)
 	b64 := base64.RawStdEncoding
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes,
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memory, passes, argonLanes,
 		b64.EncodeToString(salt), b64.EncodeToString(key)), nil
 }
 
-// CheckPassword reports whether hash is that of password, in constant time.
+// CheckPassword reports whether hash is that of password, in constant time. A cheap hash takes as long as any other:
+// else who tries to log in would learn that there is such an account.
 func CheckPassword(hash, password string) (bool, error) {
 	var (
 		version        int
@@ -70,6 +81,9 @@ func CheckPassword(hash, password string) (bool, error) {
 		return false, ErrNoHash
 	}
 	got := argon2.IDKey([]byte(password), salt, passes, memory, lanes, uint32(len(want)))
+	if memory < argonMemory {
+		_ = argon2.IDKey([]byte(password), salt, argonPasses, argonMemory, argonLanes, argonKey)
+	}
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
 }
 
@@ -99,6 +113,17 @@ func OneTimePassword() (password, hash string, err error) {
 		return "", "", err
 	}
 	if hash, err = HashPassword(password); err != nil {
+		return "", "", err
+	}
+	return password, hash, nil
+}
+
+// MadePassword is [OneTimePassword] for one of many: its hash costs next to nothing.
+func MadePassword() (password, hash string, err error) {
+	if password, err = readablePassword(); err != nil {
+		return "", "", err
+	}
+	if hash, err = hashPassword(password, madeMemory, madePasses); err != nil {
 		return "", "", err
 	}
 	return password, hash, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,9 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/launch"
+	"deepoj/host/mail"
 	"deepoj/host/people"
+	"deepoj/host/settings"
 	"deepoj/host/worker"
 	"deepoj/web"
 )
@@ -45,14 +48,19 @@ func newWeb(ctx context.Context, b *base, p *process, j *judges) (func(context.C
 	if err != nil {
 		return nil, err
 	}
+	sender, err := mailSender(b.Mail, b.PublicURL)
+	if err != nil {
+		return nil, err
+	}
 	s, err := web.New(web.Config{
+		Mail: sender, PublicURL: b.PublicURL, Registration: web.Registration(b.Registration), RegistrationDomains: b.RegistrationDomains,
 		MetricsToken: b.MetricsToken, MetricsElsewhere: b.MetricsListen != "", OIDC: web.OIDC(b.OIDC),
 		CORSOrigins: b.CORSOrigins, Judge0Open: b.Judge0Tokens == "open",
 		CallbackAllow: b.CallbackAllow, Proxies: b.TrustedProxies,
 		RatePerAddress: rate(b.RatePerAddress), RatePerUser: rate(b.RatePerUser), RatePerKey: rate(b.RatePerKey),
 		SetterQuota: b.SetterQuotaMiB << 20,
 		Listen:      o.Listen, Store: b.db.Site, AuthRequired: o.Auth == "required" || o.Auth == "" && !b.Roles.Embedded, AuthGuest: o.Auth == "guest",
-		Hosts: b.PublicHosts, Version: b.Version, Ready: func(ctx context.Context) []web.Check { return checks(ctx, b, j) },
+		Hosts: publicHosts(b.PublicHosts, b.PublicURL), Version: b.Version, Ready: func(ctx context.Context) []web.Check { return checks(ctx, b, j) },
 		Registry: b.reg, Live: b.live(), Blobs: b.blobs, Tracer: b.tracer, Log: b.log,
 	})
 	if err != nil {
@@ -73,6 +81,32 @@ func newWeb(ctx context.Context, b *base, p *process, j *judges) (func(context.C
 	}
 	p.add("readiness", func(ctx context.Context) error { tellReady(ctx, b, j, "http://"+s.Addr(), password); return nil })
 	return s.Ready, nil
+}
+
+// publicHosts are the names that the web side answers to besides its own: that of its public address is one.
+func publicHosts(hosts []string, address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || slices.Contains(hosts, u.Hostname()) {
+		return hosts
+	}
+	return append(slices.Clone(hosts), u.Hostname())
+}
+
+// mailSender sends letters by the server that the settings name; it is nil if they name none.
+func mailSender(m settings.Mail, public string) (*mail.Sender, error) {
+	if m.Address == "" {
+		return nil, nil // no sender is the answer, not a failure
+	}
+	if m.From == "" || public == "" {
+		return nil, fmt.Errorf("SMTP_ADDR=%s: letters need SMTP_FROM and PUBLIC_URL, too", m.Address)
+	}
+	certificates, err := settings.Authorities("SMTP_TLS_CA", m.CA)
+	if err != nil {
+		return nil, err
+	}
+	return mail.New(mail.Server{
+		Address: m.Address, Security: m.Security, Username: m.Username, Password: m.Password, From: m.From, Certificates: certificates,
+	})
 }
 
 // rate is a number of requests a minute as the web side wants it; 0 means no limit.

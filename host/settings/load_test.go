@@ -35,6 +35,8 @@ var probe = map[string][2]string{
 	"SETTER_QUOTA_MIB": {"5", "0"}, "BLOB_TIMEOUT": {"2s", "3s"}, "METRICS_LISTEN": {"127.0.0.1:9180", "127.0.0.1:9181"},
 	"METRICS_TOKEN":    {"0123456789abcdef-file", "0123456789abcdef-env"},
 	"RATE_PER_ADDRESS": {"100", "0"}, "RATE_PER_USER": {"101", "0"}, "RATE_PER_KEY": {"102", "0"},
+	"PUBLIC_URL": {"https://judge.example.org", "http://127.0.0.1:8080"}, "REGISTRATION": {"invitation", "off"},
+	"SMTP_ADDR": {"mail.example.org:587", "127.0.0.1:25"}, "SMTP_TLS": {"tls", "none"}, "SMTP_FROM": {"judge@example.org", "Deep-OJ <judge@example.org>"},
 	"TIME_FACTORS":  {"python=2 java=1.5", "python=3"},
 	"POLL_INTERVAL": {"2s", "3s"}, "DRAIN_GRACE": {"4s", "5s"},
 	"OTEL_TRACES_SAMPLER_ARG": {"0.5", "0.25"},

@@ -3,6 +3,7 @@
 package settings
 
 import (
+	"net"
 	"net/netip"
 	"time"
 )
@@ -23,6 +24,11 @@ type Settings struct {
 	CallbackAllow, TrustedProxies []netip.Prefix
 	MetricsListen, MetricsToken   string
 	OIDC                          OIDC
+
+	PublicURL           string // without a slash at the end; "" = not known
+	Registration        string // off, invitation, domain or open
+	RegistrationDomains []string
+	Mail                Mail
 
 	RatePerAddress, RatePerUser, RatePerKey int // requests a minute; 0 = no limit
 
@@ -66,6 +72,20 @@ type TLS struct{ CA, Cert, Key string }
 
 // OIDC is a provider of OpenID Connect.
 type OIDC struct{ Issuer, ClientID, ClientSecret, RedirectURL string }
+
+// Mail is a server that sends letters; without an address there is none.
+type Mail struct {
+	Address, Security, Username, Password, From string
+	CA                                          string
+}
+
+// Who may make an account for themselves. Each lets in whom those before it let in, too.
+const (
+	RegistrationOff        = "off"
+	RegistrationInvitation = "invitation"
+	RegistrationDomain     = "domain"
+	RegistrationOpen       = "open"
+)
 
 // S3 is a bucket of a service that speaks S3; without an endpoint there is none.
 type S3 struct {
@@ -129,6 +149,15 @@ func table(s *Settings) []row {
 		{env: "OIDC_CLIENT_ID", yaml: "oidc.client_id", value: text(&s.OIDC.ClientID), doc: "name by which the OpenID Connect provider knows this site"},
 		hidden(row{env: "OIDC_CLIENT_SECRET", yaml: "oidc.client_secret", value: text(&s.OIDC.ClientSecret), doc: "secret of this site at the OpenID Connect provider, where it gave one"}),
 		{env: "OIDC_REDIRECT_URL", yaml: "oidc.redirect_url", value: text(&s.OIDC.RedirectURL), doc: "this site's address for the OpenID Connect provider, ending in /login/oidc/callback; that which the browser uses when empty"},
+		{env: "PUBLIC_URL", yaml: "api.url", value: base(&s.PublicURL), doc: "address by which people reach the web side, such as https://judge.example.org, for links in letters and invitations"},
+		{env: "REGISTRATION", yaml: "accounts.registration", def: RegistrationOff, value: oneOf(&s.Registration, RegistrationOff, RegistrationInvitation, RegistrationDomain, RegistrationOpen), doc: "who may make an account for themselves: off, nobody; invitation, who has a link that invites into a space; domain, those and who has an e-mail address of REGISTRATION_DOMAINS; open, everybody with an e-mail address"},
+		{env: "REGISTRATION_DOMAINS", yaml: "accounts.domains", value: words(&s.RegistrationDomains), doc: "what follows the @ of e-mail addresses whose owners may make an account with REGISTRATION=domain, such as example.org, separated by spaces"},
+		{env: "SMTP_ADDR", yaml: "mail.address", value: address(&s.Mail.Address), doc: "mail server that sends letters, HOST:PORT; none are sent when empty; it needs SMTP_FROM and PUBLIC_URL"},
+		{env: "SMTP_TLS", yaml: "mail.tls", def: "starttls", value: oneOf(&s.Mail.Security, "starttls", "tls", "none"), doc: "how the mail server is spoken to: starttls, which must succeed; tls from the first byte; none, for one on this machine"},
+		{env: "SMTP_TLS_CA", yaml: "mail.tls_ca", value: file(&s.Mail.CA), doc: about(authorities, "the mail server")},
+		{env: "SMTP_USERNAME", yaml: "mail.username", value: text(&s.Mail.Username), doc: "name by which this program logs in to the mail server; it does not when empty"},
+		hidden(row{env: "SMTP_PASSWORD", yaml: "mail.password", value: text(&s.Mail.Password), doc: "password by which this program logs in to the mail server"}),
+		{env: "SMTP_FROM", yaml: "mail.from", value: mailbox(&s.Mail.From), doc: "whom letters are from, such as Deep-OJ <judge@example.org>"},
 		{env: "RATE_PER_ADDRESS", yaml: "api.rate.address", def: "6000", value: whole(&s.RatePerAddress, 0), doc: "requests a minute from one address; 0 = no limit; clients on this machine have none"},
 		{env: "RATE_PER_USER", yaml: "api.rate.user", def: "600", value: whole(&s.RatePerUser, 0), doc: "requests a minute of one user who has logged in; 0 = no limit"},
 		{env: "RATE_PER_KEY", yaml: "api.rate.key", def: "1200", value: whole(&s.RatePerKey, 0), doc: "requests a minute with one key; 0 = no limit"},
@@ -182,6 +211,15 @@ func table(s *Settings) []row {
 func (s *Settings) together() (errs []error) {
 	if s.MetricsListen != "" && s.MetricsListen == s.Listen {
 		errs = append(errs, bad("METRICS_LISTEN", s.MetricsListen, "the web side listens there; give the metrics another port"))
+	}
+	if host, _, _ := net.SplitHostPort(s.Mail.Address); s.Mail.Security == "none" && s.Mail.Username != "" && !loopback(host) {
+		errs = append(errs, bad("SMTP_TLS", s.Mail.Security, "the password would go over the network in the clear; use starttls or tls, or a mail server on this machine"))
+	}
+	if (s.Registration == RegistrationDomain || s.Registration == RegistrationOpen) && s.Mail.Address == "" {
+		errs = append(errs, bad("REGISTRATION", s.Registration, "addresses are confirmed by letters, so set SMTP_ADDR"))
+	}
+	if s.Registration == RegistrationDomain && len(s.RegistrationDomains) == 0 {
+		errs = append(errs, bad("REGISTRATION", s.Registration, "say which ones in REGISTRATION_DOMAINS"))
 	}
 	if s.Lease < 3*s.Heartbeat {
 		errs = append(errs, bad("JOB_LEASE_SEC", inSeconds(s.Lease), "must be at least three heartbeats (JOB_HEARTBEAT_SEC="+inSeconds(s.Heartbeat)+")"))

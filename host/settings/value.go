@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/mail"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -184,6 +186,34 @@ func address(field *string) value {
 		}
 		return text, nil
 	})
+}
+
+// base is the address of a site, without a slash at the end, or "".
+func base(field *string) value {
+	return read(field, func(text string) (string, error) {
+		text = strings.TrimRight(text, "/")
+		u, err := url.Parse(text)
+		if text != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "") {
+			return "", errors.New("must be like https://judge.example.org, without a path")
+		}
+		return text, nil
+	})
+}
+
+// mailbox is an address of e-mail, perhaps with a name, or "".
+func mailbox(field *string) value {
+	return read(field, func(text string) (string, error) {
+		if _, err := mail.ParseAddress(text); text != "" && err != nil {
+			return "", errors.New("must be like Deep-OJ <judge@example.org>")
+		}
+		return text, nil
+	})
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // leastToken is how many bytes a token has at least.

@@ -13,12 +13,14 @@ import (
 
 // Account is a schema of the description.
 type Account struct {
-	Created  time.Time   `json:"created_at"`
-	Disabled *time.Time  `json:"disabled_at"`
-	Name     string      `json:"name"`
-	OneTime  bool        `json:"one_time"`
-	Role     judge.Role  `json:"role"`
-	Scope    judge.Scope `json:"scope,omitempty"`
+	Created     time.Time   `json:"created_at"`
+	Disabled    *time.Time  `json:"disabled_at"`
+	DisplayName string      `json:"display_name"`
+	Email       *string     `json:"email"`
+	Name        string      `json:"name"`
+	OneTime     bool        `json:"one_time"`
+	Role        judge.Role  `json:"role"`
+	Scope       judge.Scope `json:"scope,omitempty"`
 }
 
 // Attempt is a schema of the description.
@@ -439,6 +441,11 @@ type Labels struct {
 	Tags       []string `json:"tags"`
 }
 
+// LetterAsked is a schema of the description.
+type LetterAsked struct {
+	Detail string `json:"detail"`
+}
+
 // Limits is a schema of the description.
 type Limits struct {
 	CodeKiB    *int64 `json:"code_kib,omitempty"`
@@ -532,6 +539,11 @@ type PackageRequest struct {
 	Version  string `json:"version,omitempty"`
 }
 
+// PatchAccountRequest is a schema of the description.
+type PatchAccountRequest struct {
+	DisplayName string `json:"display_name"`
+}
+
 // PatchSpaceRequest is a schema of the description.
 type PatchSpaceRequest struct {
 	ClosesAt     *time.Time `json:"closes_at,omitempty"`
@@ -586,6 +598,11 @@ type PostAccountConfirmRequest struct {
 	Password string `json:"password"`
 }
 
+// PostAccountEmailRequest is a schema of the description.
+type PostAccountEmailRequest struct {
+	Email *string `json:"email"`
+}
+
 // PostAccountPasswordRequest is a schema of the description.
 type PostAccountPasswordRequest struct {
 	Current string `json:"current"`
@@ -612,6 +629,11 @@ type PostDlqReplayAnswer struct {
 // PostDlqReplayRequest is a schema of the description.
 type PostDlqReplayRequest struct {
 	Reason string `json:"reason"`
+}
+
+// PostPasswordResetsRequest is a schema of the description.
+type PostPasswordResetsRequest struct {
+	Account string `json:"account"`
 }
 
 // PostPluginBindRequest is a schema of the description.
@@ -695,6 +717,12 @@ type PostQueueRequest struct {
 	Ordering         string  `json:"ordering,omitempty"`
 	RedeliverSeconds float64 `json:"redeliver_seconds,omitempty"`
 	SpacingSeconds   float64 `json:"spacing_seconds,omitempty"`
+}
+
+// PostRegistrationsRequest is a schema of the description.
+type PostRegistrationsRequest struct {
+	Email      string `json:"email"`
+	Invitation string `json:"invitation,omitempty"`
 }
 
 // PostRejudgingsRequest is a schema of the description.
@@ -1146,11 +1174,13 @@ type TriesCount struct {
 
 // User is a schema of the description.
 type User struct {
-	Created  time.Time  `json:"created_at"`
-	Disabled *time.Time `json:"disabled_at"`
-	Name     string     `json:"name"`
-	OneTime  bool       `json:"one_time"`
-	Role     judge.Role `json:"role"`
+	Created     time.Time  `json:"created_at"`
+	Disabled    *time.Time `json:"disabled_at"`
+	DisplayName string     `json:"display_name"`
+	Email       *string    `json:"email"`
+	Name        string     `json:"name"`
+	OneTime     bool       `json:"one_time"`
+	Role        judge.Role `json:"role"`
 }
 
 // ValueDiff is a schema of the description.
@@ -1518,10 +1548,24 @@ func (c *Client) GetAccount(ctx context.Context, options ...CallOption) (out Acc
 	return out, err
 }
 
+// PatchAccount calls PATCH /api/v1/account: Change one's own display name. For whoever has logged in: a key cannot.
+func (c *Client) PatchAccount(ctx context.Context, body PatchAccountRequest, options ...CallOption) (out Account, err error) {
+	path := pathOf("/api/v1/account")
+	err = c.call(ctx, http.MethodPatch, path, body, &out, options...)
+	return out, err
+}
+
 // PostAccountConfirm calls POST /api/v1/account/confirm: Prove again who one is, for the acts of the next ten minutes that ask for it. For whoever has logged in: a key cannot.
 func (c *Client) PostAccountConfirm(ctx context.Context, body PostAccountConfirmRequest, options ...CallOption) error {
 	path := pathOf("/api/v1/account/confirm")
 	return c.call(ctx, http.MethodPost, path, body, nil, options...)
+}
+
+// PostAccountEmail calls POST /api/v1/account/email: Have a letter sent that makes an address one's own, or with null take the address of the account away. For whoever has logged in: a key cannot.
+func (c *Client) PostAccountEmail(ctx context.Context, body PostAccountEmailRequest, options ...CallOption) (out LetterAsked, err error) {
+	path := pathOf("/api/v1/account/email")
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
 }
 
 // DeleteAccountKey calls DELETE /api/v1/account/key: Revoke the key that asks. For whoever has an account.
@@ -1637,6 +1681,13 @@ func (c *Client) PostLanguageOffer(ctx context.Context, id string, options ...Ca
 func (c *Client) PostLanguageWithdraw(ctx context.Context, id string, options ...CallOption) (out WithdrawnLanguage, err error) {
 	path := pathOf("/api/v1/languages/%s/withdraw", id)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
+}
+
+// PostPasswordResets calls POST /api/v1/password-resets: Have a letter sent by which the owner of an account, named by its name or address, chooses another password. For anybody, without an account.
+func (c *Client) PostPasswordResets(ctx context.Context, body PostPasswordResetsRequest, options ...CallOption) (out LetterAsked, err error) {
+	path := pathOf("/api/v1/password-resets")
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 
@@ -1916,6 +1967,13 @@ func (c *Client) PostQueueResume(ctx context.Context, name string, options ...Ca
 func (c *Client) GetQuota(ctx context.Context, options ...CallOption) (out Quota, err error) {
 	path := pathOf("/api/v1/quota")
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRegistrations calls POST /api/v1/registrations: Have a letter sent by which an account is made, where people may make their own. For anybody, without an account.
+func (c *Client) PostRegistrations(ctx context.Context, body PostRegistrationsRequest, options ...CallOption) (out LetterAsked, err error) {
+	path := pathOf("/api/v1/registrations")
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 

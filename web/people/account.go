@@ -13,15 +13,14 @@ import (
 	"deepoj/web/site"
 )
 
-// minPassword is how many bytes a new password has at least.
-const minPassword = 10
-
 // accountView is the page of one's own account.
 type accountView struct {
 	Next  string      // where to go when the password was changed; "" = nowhere
 	Fault *site.Fault // why it was not
 	Done  bool
 	Keys  keysView
+
+	Profile profileView
 }
 
 // accountPage shows the account of whoever is logged in.
@@ -118,7 +117,14 @@ func (s *Room) changePassword(c *fiber.Ctx, current, fresh string) error {
 	if err := s.checkOwn(c, u, current, "current"); err != nil {
 		return err
 	}
-	if e := checkNewPassword(fresh, current); e != nil {
+	if fresh == current {
+		return site.WrongField("new", site.ReasonInvalid, "The new password is the current one.")
+	}
+	e, err := people.CheckNewPassword("new", fresh, *u)
+	if err != nil {
+		return err
+	}
+	if e != nil {
 		return e
 	}
 	hash, err := s.hash(ctx, fresh)
@@ -130,18 +136,6 @@ func (s *Room) changePassword(c *fiber.Ctx, current, fresh string) error {
 		return site.WrongField("current", "wrong_password", "The current password is wrong.")
 	}
 	return err
-}
-
-func checkNewPassword(fresh, current string) *judge.FieldError {
-	switch {
-	case len(fresh) < minPassword:
-		return site.WrongField("new", site.ReasonInvalid, "A new password has at least %d characters.", minPassword)
-	case len(fresh) > people.MaxPassword:
-		return site.WrongField("new", site.ReasonInvalid, "A new password has at most %d bytes.", people.MaxPassword)
-	case fresh == current:
-		return site.WrongField("new", site.ReasonInvalid, "The new password is the current one.")
-	}
-	return nil
 }
 
 // hash is [people.HashPassword] within the bound on hashing.

@@ -257,5 +257,8 @@ func (s *Room) showAccount(c *fiber.Ctx, status int, view accountView, change fu
 	if change != nil {
 		change(&view.Keys)
 	}
+	if err := s.fillProfile(c, &view.Profile); err != nil {
+		return err
+	}
 	return s.Page(c, status, "account", "Account", view)
 }

@@ -5,8 +5,14 @@
 //	addresses.go     what the room answers to
 //	confirm.go       acts that have to be confirmed
 //	device.go        browsers that are known
+//	join.go          links that invite into a space
 //	keys.go          keys of programs
+//	letters.go       letters by e-mail: who gets one, and sending it
+//	lettertext.go    what letters say
+//	links.go         links in letters
 //	oidc.go          logging in at a provider
+//	profile.go       one's display name and e-mail address
+//	register.go      making an account for oneself, and asking for another password
 //	room.go          what the room holds
 //	session.go       logging in and out, on pages and by the API
 //	throttle.go      how fast passwords may be tried
@@ -31,6 +37,9 @@ type Room struct {
 	provider *provider     // of OpenID Connect; nil = none
 	logins   *throttle     // tries of passwords
 	hashing  chan struct{} // a place in it is the right to hash a password
+
+	letterAsked chan struct{} // something may have to be sent
+	asked       *askers       // who asked for letters and accounts, and are nobody yet
 }
 
 // New makes the room. Webhooks are called by the caller, and who waits to try a password does so until done is closed.
@@ -38,5 +47,6 @@ func New(shared *site.Site, caller *callback.Caller, done <-chan struct{}) *Room
 	return &Room{
 		Site: shared, caller: caller, provider: newProvider(shared.Config.OIDC),
 		logins: newThrottle(time.Now, time.After, done), hashing: make(chan struct{}, 2),
+		letterAsked: make(chan struct{}, 1), asked: &askers{full: map[string]time.Time{}, tries: askTries},
 	}
 }

@@ -24,6 +24,9 @@ type loginView struct {
 	Name, Next, Error string
 
 	Provider string // where people may log in too; "" = nowhere
+
+	First     bool // the first password was never used, and who asks is on this machine
+	Registers bool // people make accounts for themselves
 }
 
 func (s *Room) loginPage(c *fiber.Ctx) error {
@@ -35,6 +38,13 @@ func (s *Room) loginPage(c *fiber.Ctx) error {
 
 func (s *Room) showLogin(c *fiber.Ctx, status int, view loginView) error {
 	view.Provider = s.provider.host()
+	view.Registers = s.Config.Registration == site.RegisterOpen || s.Config.Registration == site.RegisterDomain
+	if _, limited := site.LimitedAddress(s.ClientAddress(c)); !limited && !site.Proxied(c) {
+		var err error
+		if view.First, err = s.Store.FirstPasswordWaits(c.UserContext()); err != nil {
+			return err
+		}
+	}
 	return s.Page(c, status, "login", "Log in", view)
 }
 

@@ -21,10 +21,13 @@ type userJSON struct {
 	Created  time.Time  `json:"created_at"`
 	Disabled *time.Time `json:"disabled_at"` // null: may log in
 	OneTime  bool       `json:"one_time"`    // the password has to be changed first
+
+	DisplayName string  `json:"display_name"` // what people call them; "" = by their name
+	Email       *string `json:"email"`        // null: none
 }
 
 func publicUser(u *judge.User) userJSON {
-	return userJSON{Name: u.Name, Role: u.Role, Created: u.Created, Disabled: u.Disabled, OneTime: u.OneTime}
+	return userJSON{Name: u.Name, Role: u.Role, Created: u.Created, Disabled: u.Disabled, OneTime: u.OneTime, DisplayName: u.DisplayName, Email: site.OrNull(u.Email)}
 }
 
 // listUsers returns a page of accounts and the cursor of the next one, "" at the end.

@@ -16,6 +16,7 @@ import (
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
+	"deepoj/host/mail"
 	"deepoj/host/reading"
 	"deepoj/host/telemetry"
 	"deepoj/sql"
@@ -132,12 +133,35 @@ type Config struct {
 	// OIDC is where people may log in besides here. Defaults to nowhere.
 	OIDC OIDC
 
+	// Mail sends letters. Defaults to nothing: nobody is sent any.
+	Mail *mail.Sender
+
+	// PublicURL is what links in letters and invitations begin with: a browser's Host header never says it.
+	PublicURL string
+
+	// Registration says who may make an account for themselves: nobody by default.
+	Registration Registration
+
+	// RegistrationDomains are those of the addresses whose owners may with [RegisterDomain].
+	RegistrationDomains []string
+
 	// SessionLife is how long a login lasts. Defaults to 30 days.
 	SessionLife time.Duration
 
 	// Grace is how long Run waits for open requests when it stops. Defaults to 5 seconds.
 	Grace time.Duration
 }
+
+// Registration says who may make an account for themselves.
+type Registration string
+
+// Each lets in whom those before it let in, too.
+const (
+	RegisterOff        Registration = "off"
+	RegisterInvitation Registration = "invitation" // who has a link that invites into a space
+	RegisterDomain     Registration = "domain"     // who has an address of certain domains
+	RegisterOpen       Registration = "open"       // who has an address
+)
 
 // Check is one thing that /readyz names.
 type Check struct {
@@ -168,6 +192,12 @@ func (c Config) Validate() error {
 		}
 	}
 	errs = append(errs, c.OIDC.validate())
+	if c.Mail != nil && c.PublicURL == "" {
+		errs = append(errs, errors.New("PublicURL is missing, which letters need"))
+	}
+	if byMail := c.Registration == RegisterDomain || c.Registration == RegisterOpen; byMail && c.Mail == nil {
+		errs = append(errs, fmt.Errorf("Registration %s needs Mail", c.Registration))
+	}
 	if c.CallbackPatience > WebhookLease/2 {
 		errs = append(errs, fmt.Errorf("CallbackPatience %s is longer than %s", c.CallbackPatience, WebhookLease/2))
 	}
@@ -220,6 +250,9 @@ func (c Config) withDefaults() Config {
 		c.CallbackPatience = 10 * time.Second
 	}
 	c.WebhookRetry = c.WebhookRetry.Or(sql.Retrying{Tries: 12, Shortest: 5 * time.Second, Longest: 6 * time.Hour, Patience: 3 * 24 * time.Hour})
+	if c.Registration == "" {
+		c.Registration = RegisterOff
+	}
 	if c.SessionLife == 0 {
 		c.SessionLife = 30 * 24 * time.Hour
 	}

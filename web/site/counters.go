@@ -22,6 +22,7 @@ type Counters struct {
 
 	Callbacks *prometheus.CounterVec
 	Webhooks  *prometheus.CounterVec
+	Letters   *prometheus.CounterVec
 	Limited   *prometheus.CounterVec
 }
 
@@ -52,11 +53,14 @@ func newCounters(reg prometheus.Registerer) (*Counters, error) {
 		Webhooks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "web_webhooks_total", Help: "Tries of messages to webhooks by outcome: taken, again or failed.",
 		}, []string{"outcome"}),
+		Letters: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "web_letters_total", Help: "Tries of letters by outcome: sent, again, given up, refused by the mail server, limited, or nobody there to get it.",
+		}, []string{"outcome"}),
 		Limited: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "web_rate_limited_total", Help: "Requests that were refused because there were too many, by what was counted: address, user or key.",
 		}, []string{"by"}),
 	}
-	for _, c := range []prometheus.Collector{m.Requests, m.Duration, m.Submits, m.Streams, m.Refused, m.Sent, m.Callbacks, m.Webhooks, m.Limited} {
+	for _, c := range []prometheus.Collector{m.Requests, m.Duration, m.Submits, m.Streams, m.Refused, m.Sent, m.Callbacks, m.Webhooks, m.Letters, m.Limited} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register: %w", err)
 		}

@@ -31,6 +31,8 @@ var layers = []struct{ pkg, may string }{
 	{"host/command", ""},
 	{"host/keyring", ""},
 	{"host/settings", ""},
+	{"host/mail", ""},
+	{"host/mail/mailtest", ""},
 	{"host/embedded/servicetest", "host/embedded"},
 	{"host/embedded/accounttest", ""},
 	{"host/shortcut", ""},
@@ -70,7 +72,8 @@ var layers = []struct{ pkg, may string }{
 	{"sql/jobs", "host/judge sql/internal/*"},
 	{"sql", "host/judge sql/internal/* sql/jobs"},
 	{"sql/sqltest", "host/judge sql sql/jobs host/embedded"},
-	{"host/people", "host/judge sql"},
+	{"host/people/strength", ""},
+	{"host/people", "host/judge host/people/strength sql"},
 	{"host/plugin/internal/op", ""},
 	{"host/plugin/dialogue", ""},
 	{"host/plugin/walls", "host/platform sandbox/landlock"},
@@ -121,9 +124,9 @@ var layers = []struct{ pkg, may string }{
 	{"web/callback", ""},
 	{"web/chart", ""},
 	{"web/site/sitetest", ""},
-	{"web/site", "host/blob host/judge host/people host/reading host/telemetry sql"},
+	{"web/site", "host/blob host/judge host/mail host/people host/reading host/telemetry sql"},
 	{"web/statement", "host/blob host/judge sql web/site"},
-	{"web/people", "host/judge host/people sql web/callback web/site"},
+	{"web/people", "host/judge host/mail host/people sql web/callback web/site"},
 	{"web/job", "host/judge sql web/site"},
 	{"web/solve", "host/judge host/people host/telemetry sql web/chart web/job web/site web/statement"},
 	{"web/setters", "host/blob host/draft host/judge host/people host/platform host/problem host/problem/samples host/reading sql web/job web/site web/statement"},
@@ -135,7 +138,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/cmd/deepoj-judge", "sandbox/oneshot"},
 	{"web", "host/judge host/telemetry sql host/people web/callback web/drafts web/job web/judge0/api web/people web/plugins web/setters web/site web/solve web/spaces web/staff"},
 	{"web/describe", "web"},
-	{"host/roles", `host/blob host/capacity host/doctor host/embedded host/intake host/judge host/judging host/launch host/liveness host/people host/platform host/plugin
+	{"host/roles", `host/blob host/capacity host/doctor host/embedded host/intake host/judge host/judging host/launch host/liveness host/mail host/people host/platform host/plugin
 		host/intake/trial host/problem host/problem/samples host/reading host/scheduler host/settings host/telemetry host/telemetry/otlp host/worker plugins queue sandbox sandbox/oneshot sql web`},
 }
 

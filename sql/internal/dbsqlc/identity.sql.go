@@ -58,7 +58,7 @@ func (q *Queries) IdentityKnown(ctx context.Context, db DBTX, arg IdentityKnownP
 }
 
 const identityUser = `-- name: IdentityUser :one
-SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time
+SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time, u.display_name, coalesce(u.email, '')::text AS email
 FROM identities i JOIN users u ON u.name = i.user_name WHERE i.issuer = $1 AND i.subject = $2
 `
 
@@ -74,6 +74,8 @@ type IdentityUserRow struct {
 	CreatedAt    time.Time
 	DisabledAt   *time.Time
 	OneTime      bool
+	DisplayName  string
+	Email        string
 }
 
 func (q *Queries) IdentityUser(ctx context.Context, db DBTX, arg IdentityUserParams) (IdentityUserRow, error) {
@@ -86,6 +88,8 @@ func (q *Queries) IdentityUser(ctx context.Context, db DBTX, arg IdentityUserPar
 		&i.CreatedAt,
 		&i.DisabledAt,
 		&i.OneTime,
+		&i.DisplayName,
+		&i.Email,
 	)
 	return i, err
 }

@@ -84,7 +84,7 @@ func (q *Queries) SessionSave(ctx context.Context, db DBTX, arg SessionSaveParam
 }
 
 const sessionUser = `-- name: SessionUser :one
-SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time FROM sessions s JOIN users u ON u.name = s.user_name
+SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time, u.display_name, coalesce(u.email, '')::text AS email FROM sessions s JOIN users u ON u.name = s.user_name
 WHERE s.token_hash = $1 AND s.expires_at > now() AND s.epoch = u.epoch AND u.disabled_at IS NULL
 `
 
@@ -95,6 +95,8 @@ type SessionUserRow struct {
 	CreatedAt    time.Time
 	DisabledAt   *time.Time
 	OneTime      bool
+	DisplayName  string
+	Email        string
 }
 
 func (q *Queries) SessionUser(ctx context.Context, db DBTX, tokenHash string) (SessionUserRow, error) {
@@ -107,6 +109,8 @@ func (q *Queries) SessionUser(ctx context.Context, db DBTX, tokenHash string) (S
 		&i.CreatedAt,
 		&i.DisabledAt,
 		&i.OneTime,
+		&i.DisplayName,
+		&i.Email,
 	)
 	return i, err
 }
@@ -195,7 +199,7 @@ func (q *Queries) UserCreate(ctx context.Context, db DBTX, arg UserCreateParams)
 }
 
 const userGet = `-- name: UserGet :one
-SELECT name, password_hash, role, created_at, disabled_at, one_time FROM users WHERE name = $1
+SELECT name, password_hash, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email FROM users WHERE name = $1
 `
 
 type UserGetRow struct {
@@ -205,6 +209,8 @@ type UserGetRow struct {
 	CreatedAt    time.Time
 	DisabledAt   *time.Time
 	OneTime      bool
+	DisplayName  string
+	Email        string
 }
 
 func (q *Queries) UserGet(ctx context.Context, db DBTX, name string) (UserGetRow, error) {
@@ -217,12 +223,14 @@ func (q *Queries) UserGet(ctx context.Context, db DBTX, name string) (UserGetRow
 		&i.CreatedAt,
 		&i.DisabledAt,
 		&i.OneTime,
+		&i.DisplayName,
+		&i.Email,
 	)
 	return i, err
 }
 
 const userList = `-- name: UserList :many
-SELECT name, role, created_at, disabled_at, one_time FROM users
+SELECT name, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email FROM users
 WHERE name > $1 AND starts_with(name, $2::text) AND ($3::text = '' OR role = $3) ORDER BY name LIMIT $4::integer
 `
 
@@ -234,11 +242,13 @@ type UserListParams struct {
 }
 
 type UserListRow struct {
-	Name       string
-	Role       string
-	CreatedAt  time.Time
-	DisabledAt *time.Time
-	OneTime    bool
+	Name        string
+	Role        string
+	CreatedAt   time.Time
+	DisabledAt  *time.Time
+	OneTime     bool
+	DisplayName string
+	Email       string
 }
 
 func (q *Queries) UserList(ctx context.Context, db DBTX, arg UserListParams) ([]UserListRow, error) {
@@ -261,6 +271,8 @@ func (q *Queries) UserList(ctx context.Context, db DBTX, arg UserListParams) ([]
 			&i.CreatedAt,
 			&i.DisabledAt,
 			&i.OneTime,
+			&i.DisplayName,
+			&i.Email,
 		); err != nil {
 			return nil, err
 		}
