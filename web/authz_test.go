@@ -31,8 +31,14 @@ anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /login/oi
 anyone  POST   /login /logout /api/v1/sessions
 anyone  GET    /login/reset /login/link /register /join
 anyone  POST   /login/reset /login/link /register /api/v1/registrations /api/v1/password-resets
-login   POST   /join /account/profile /account/email /api/v1/account/email
+login   POST   /join /account/name /account/email /api/v1/account/email
 login   PATCH  /api/v1/account
+admin   GET    /users/import
+admin   POST   /users/import /api/v1/users/import
+guest   GET    /spaces/:space/import /api/v1/spaces/:space/invitations
+guest   POST   /spaces/:space/import /spaces/:space/invitations /spaces/:space/invitations/:id/revoke
+guest   POST   /api/v1/spaces/:space/import /api/v1/spaces/:space/invitations
+guest   DELETE /api/v1/spaces/:space/invitations/:id
 guest   GET    /spaces /spaces/:space /spaces/:space/submissions /spaces/:space/problems/:slug /spaces/:space/members /spaces/:space/settings
 staff   POST   /spaces
 guest   POST   /spaces/:space/problems /spaces/:space/problems/:slug /spaces/:space/problems/:slug/runs /spaces/:space/problems/:slug/remove

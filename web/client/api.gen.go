@@ -322,6 +322,11 @@ type GetRejudgingsAnswer struct {
 	Rejudgings []RejudgeSet `json:"rejudgings"`
 }
 
+// GetSpaceInvitationsAnswer is a schema of the description.
+type GetSpaceInvitationsAnswer struct {
+	Invitations []Invitation `json:"invitations"`
+}
+
 // GetSpaceMembersAnswer is a schema of the description.
 type GetSpaceMembersAnswer struct {
 	Members []SpaceMember `json:"members"`
@@ -381,16 +386,48 @@ type GetWorkersAnswer struct {
 	Workers []Worker `json:"workers"`
 }
 
+// Given is a schema of the description.
+type Given struct {
+	DisplayName string `json:"display_name"`
+	Name        string `json:"name"`
+	Password    string `json:"password"`
+}
+
 // HiddenProblem is a schema of the description.
 type HiddenProblem struct {
 	Hidden  bool   `json:"hidden"`
 	Problem string `json:"problem"`
 }
 
+// Imported is a schema of the description.
+type Imported struct {
+	Filled   int       `json:"filled"`
+	Imported bool      `json:"imported"`
+	Joined   int       `json:"joined"`
+	Made     int       `json:"made"`
+	More     int       `json:"more_problems"`
+	Given    []Given   `json:"passwords"`
+	Problems []Problem `json:"problems"`
+	Same     int       `json:"same"`
+}
+
 // Invariant is a schema of the description.
 type Invariant struct {
 	Count int64  `json:"count"`
 	Name  string `json:"name"`
+}
+
+// Invitation is a schema of the description.
+type Invitation struct {
+	Created time.Time  `json:"created_at"`
+	By      string     `json:"created_by"`
+	Expires time.Time  `json:"expires_at"`
+	ID      int64      `json:"id"`
+	Label   string     `json:"label"`
+	Most    int32      `json:"most"`
+	Revoked *time.Time `json:"revoked_at"`
+	Used    int32      `json:"used"`
+	Works   bool       `json:"works"`
 }
 
 // Job is a schema of the description.
@@ -496,6 +533,20 @@ type MovedJob struct {
 	Place  Place     `json:"place,omitempty"`
 	RankAt time.Time `json:"rank_at,omitempty"`
 	Undone string    `json:"undone,omitempty"`
+}
+
+// NewInvitation is a schema of the description.
+type NewInvitation struct {
+	Created time.Time  `json:"created_at"`
+	By      string     `json:"created_by"`
+	Expires time.Time  `json:"expires_at"`
+	ID      int64      `json:"id"`
+	Label   string     `json:"label"`
+	Most    int32      `json:"most"`
+	Revoked *time.Time `json:"revoked_at"`
+	URL     string     `json:"url"`
+	Used    int32      `json:"used"`
+	Works   bool       `json:"works"`
 }
 
 // NewKey is a schema of the description.
@@ -769,6 +820,20 @@ type PostSessionsRequest struct {
 	Password string `json:"password"`
 }
 
+// PostSpaceImportRequest is a schema of the description.
+type PostSpaceImportRequest struct {
+	Csv     string `json:"csv"`
+	Invite  bool   `json:"invite,omitempty"`
+	Preview bool   `json:"preview,omitempty"`
+}
+
+// PostSpaceInvitationsRequest is a schema of the description.
+type PostSpaceInvitationsRequest struct {
+	Days  int    `json:"days,omitempty"`
+	Label string `json:"label"`
+	Most  int    `json:"most,omitempty"`
+}
+
 // PostSpaceMembersRequest is a schema of the description.
 type PostSpaceMembersRequest struct {
 	Names []string `json:"names"`
@@ -860,6 +925,13 @@ type PostUsersAnswer struct {
 	Role     string `json:"role"`
 }
 
+// PostUsersImportRequest is a schema of the description.
+type PostUsersImportRequest struct {
+	Csv     string `json:"csv"`
+	Invite  bool   `json:"invite,omitempty"`
+	Preview bool   `json:"preview,omitempty"`
+}
+
 // PostUsersRequest is a schema of the description.
 type PostUsersRequest struct {
 	Name string `json:"name"`
@@ -872,6 +944,14 @@ type Preview struct {
 	Refused    []judge.Finding   `json:"refused"`
 	Statements map[string]string `json:"statements"`
 	Warnings   []judge.Finding   `json:"warnings"`
+}
+
+// Problem is a schema of the description.
+type Problem struct {
+	Detail string `json:"detail"`
+	Field  string `json:"field,omitempty"`
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
 }
 
 // ProblemPeople is a schema of the description.
@@ -2073,6 +2153,33 @@ func (c *Client) GetSpace(ctx context.Context, space string, options ...CallOpti
 	return out, err
 }
 
+// PostSpaceImport calls POST /api/v1/spaces/{space}/import: Make accounts for a space from a table with the columns name, display_name, email, role and password, as its staff, all or none; what is wrong is said for each line. For whoever may use the site.
+func (c *Client) PostSpaceImport(ctx context.Context, space string, body PostSpaceImportRequest, options ...CallOption) (out Imported, err error) {
+	path := pathOf("/api/v1/spaces/%s/import", space)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// GetSpaceInvitations calls GET /api/v1/spaces/{space}/invitations: The newest links that invite into a space, for its staff. For whoever may use the site.
+func (c *Client) GetSpaceInvitations(ctx context.Context, space string, options ...CallOption) (out GetSpaceInvitationsAnswer, err error) {
+	path := pathOf("/api/v1/spaces/%s/invitations", space)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostSpaceInvitations calls POST /api/v1/spaces/{space}/invitations: Make a link by which people become contestants of a space, as its staff. For whoever may use the site.
+func (c *Client) PostSpaceInvitations(ctx context.Context, space string, body PostSpaceInvitationsRequest, options ...CallOption) (out NewInvitation, err error) {
+	path := pathOf("/api/v1/spaces/%s/invitations", space)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// DeleteSpaceInvitation calls DELETE /api/v1/spaces/{space}/invitations/{id}: Have such a link refused, as staff of the space. For whoever may use the site.
+func (c *Client) DeleteSpaceInvitation(ctx context.Context, space string, id int64, options ...CallOption) error {
+	path := pathOf("/api/v1/spaces/%s/invitations/%s", space, id)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
 // GetSpaceMembers calls GET /api/v1/spaces/{space}/members: Members by name, for staff of the space. For whoever may use the site.
 func (c *Client) GetSpaceMembers(ctx context.Context, space string, params GetSpaceMembersParams, options ...CallOption) (out GetSpaceMembersAnswer, err error) {
 	path := pathOf("/api/v1/spaces/%s/members", space) + queryOf("after", params.After, "limit", params.Limit)
@@ -2235,6 +2342,13 @@ func (c *Client) GetUsers(ctx context.Context, params GetUsersParams, options ..
 // PostUsers calls POST /api/v1/users: Make an account with a one-time password. For administrators.
 func (c *Client) PostUsers(ctx context.Context, body PostUsersRequest, options ...CallOption) (out PostUsersAnswer, err error) {
 	path := pathOf("/api/v1/users")
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// PostUsersImport calls POST /api/v1/users/import: Make accounts from a table with the columns name, display_name, email, space, role and password, all or none; what is wrong is said for each line. For administrators.
+func (c *Client) PostUsersImport(ctx context.Context, body PostUsersImportRequest, options ...CallOption) (out Imported, err error) {
+	path := pathOf("/api/v1/users/import")
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }

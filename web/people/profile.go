@@ -22,7 +22,7 @@ type profileView struct {
 	Fault              *site.Fault
 }
 
-// profileForm handles POST /account/profile with a display name.
+// profileForm handles POST /account/name with a display name.
 func (s *Room) profileForm(c *fiber.Ctx) error {
 	name := people.CleanDisplayName(c.FormValue("display_name"))
 	err := s.setDisplayName(c, name)

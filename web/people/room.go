@@ -5,6 +5,7 @@
 //	addresses.go     what the room answers to
 //	confirm.go       acts that have to be confirmed
 //	device.go        browsers that are known
+//	import.go        lists of people
 //	join.go          links that invite into a space
 //	keys.go          keys of programs
 //	letters.go       letters by e-mail: who gets one, and sending it

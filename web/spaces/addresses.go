@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/web/job"
+	"deepoj/web/people"
 	"deepoj/web/site"
 )
 
@@ -50,6 +51,10 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /spaces/:space/members", For: site.Guest, By: s.spaceMembersPage},
 		{Route: "POST /spaces/:space/members", For: site.Guest, By: s.putMembersForm},
 		{Route: "POST /spaces/:space/members/:name/remove", For: site.Guest, Asks: "take :name out of the space :space", By: s.removeMemberForm},
+		{Route: "GET /spaces/:space/import", For: site.Guest, By: s.importPage},
+		{Route: "POST /spaces/:space/import", For: site.Guest, By: s.importForm},
+		{Route: "POST /spaces/:space/invitations", For: site.Guest, By: s.inviteForm},
+		{Route: "POST /spaces/:space/invitations/:id/revoke", For: site.Guest, By: s.revokeInvitationForm},
 		{Route: "GET /spaces/:space/settings", For: site.Guest, By: s.spaceSettingsPage},
 		{Route: "POST /spaces/:space/settings", For: site.Guest, By: s.updateSpaceForm},
 		{Route: "POST /spaces/:space/delete", For: site.Guest, Asks: "delete the space :space", Confirm: deletesSpace, OrKey: true, By: s.deleteSpaceForm},
@@ -62,6 +67,10 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /api/v1/spaces/:space/members", For: site.Guest, Does: "Members by name, for staff of the space", Query: "after limit", Out: fiber.Map{"members": []spaceMemberJSON{}, "next": (*string)(nil)}, By: s.apiSpaceMembers},
 		{Route: "POST /api/v1/spaces/:space/members", For: site.Guest, Does: "Give accounts a role in a space, as its staff: contestant, setter or staff", In: fiber.Map{"names": []string{}, "?role": ""}, Out: spaceJSON{}, By: s.apiPutSpaceMembers},
 		{Route: "DELETE /api/v1/spaces/:space/members/:name", For: site.Guest, Does: "Take somebody out of a space, as its staff", Status: 204, By: s.apiRemoveSpaceMember},
+		{Route: "POST /api/v1/spaces/:space/import", For: site.Guest, Does: "Make accounts for a space from a table with the columns name, display_name, email, role and password, as its staff, all or none; what is wrong is said for each line", In: people.ImportIn, Out: people.ImportedJSON{}, By: s.apiImport},
+		{Route: "GET /api/v1/spaces/:space/invitations", For: site.Guest, Does: "The newest links that invite into a space, for its staff", Out: fiber.Map{"invitations": []invitationJSON{}}, By: s.apiInvitations},
+		{Route: "POST /api/v1/spaces/:space/invitations", For: site.Guest, Does: "Make a link by which people become contestants of a space, as its staff", In: fiber.Map{"label": "", "?days": 0, "?most": 0}, Status: 201, Out: newInvitationJSON{}, By: s.apiInvite},
+		{Route: "DELETE /api/v1/spaces/:space/invitations/:id", For: site.Guest, Does: "Have such a link refused, as staff of the space", Status: 204, By: s.apiRevokeInvitation},
 		{Route: "GET /api/v1/spaces/:space/problems", For: site.Guest, Does: "Problems of a space in order, for members once it has opened", Out: fiber.Map{"problems": []spaceProblemJSON{}}, By: s.apiSpaceProblems},
 		{Route: "POST /api/v1/spaces/:space/problems", For: site.Guest, Does: "Add a problem, or give it another place and points, as setter of the space", In: fiber.Map{"problem": "", "?place": 0, "?points": (*float64)(nil)}, Out: fiber.Map{"problems": []spaceProblemJSON{}}, By: s.apiPutSpaceProblem},
 		{Route: "DELETE /api/v1/spaces/:space/problems/:slug", For: site.Guest, Does: "Take a problem out of a space, as its setter", Status: 204, By: s.apiRemoveSpaceProblem},

@@ -222,6 +222,8 @@ type spaceMembersView struct {
 	More  string // address of the next page, "" at the end
 	Roles []judge.SpaceRole
 
+	Invited invitedForm
+
 	Names string // what was typed, where the form comes back
 	Role  judge.SpaceRole
 	Fault *site.Fault // why it does
@@ -237,6 +239,11 @@ func (s *Room) showMembers(c *fiber.Ctx, status int, view spaceMembersView) erro
 		return err
 	}
 	view.Space, view.Roles = site.ViewSpace(space, site.ViewerOf(c)), judge.SpaceRoles
+	links, err := s.Store.Invitations(c.UserContext(), space.ID, site.MaxPage)
+	if err != nil {
+		return err
+	}
+	view.Invited.fill(links)
 	next := ""
 	if view.Rows, next, err = s.listMembers(c, space); err != nil {
 		return err

@@ -1,6 +1,7 @@
 // Package spaces serves courses and contests: who takes part in which problems, when, and what each achieved.
 //
 //	addresses.go  what the room answers to
+//	enrol.go      links that invite, and lists of people
 //	fields.go     settings, members and problems as they come in, and what is wrong with them
 //	pages.go      the pages of spaces
 //	print.go      the problems of a space on paper
