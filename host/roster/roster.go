@@ -53,8 +53,8 @@ type Row struct {
 	Password string // "" = to be made
 }
 
-// Problem is what is wrong with a line.
-type Problem struct {
+// Mistake is what is wrong with a line.
+type Mistake struct {
 	Line   int    `json:"line"` // 0 = the whole list
 	Field  string `json:"field,omitempty"`
 	Reason string `json:"reason"`
@@ -64,7 +64,7 @@ type Problem struct {
 // List is a list of people as it was read, with all that is wrong with it by itself.
 type List struct {
 	Rows     []Row
-	Problems []Problem
+	Problems []Mistake
 	More     int // problems beyond those that are listed
 }
 
@@ -73,7 +73,7 @@ func (l *List) wrong(line int, field, reason, format string, args ...any) {
 		l.More++
 		return
 	}
-	l.Problems = append(l.Problems, Problem{line, field, reason, fmt.Sprintf(format, args...)})
+	l.Problems = append(l.Problems, Mistake{line, field, reason, fmt.Sprintf(format, args...)})
 }
 
 // OK reports whether nothing is wrong.

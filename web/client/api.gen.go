@@ -407,7 +407,7 @@ type Imported struct {
 	Made     int       `json:"made"`
 	More     int       `json:"more_problems"`
 	Given    []Given   `json:"passwords"`
-	Problems []Problem `json:"problems"`
+	Problems []Mistake `json:"problems"`
 	Same     int       `json:"same"`
 }
 
@@ -525,6 +525,14 @@ type Messages struct {
 	Counts  judge.CheckerMessages `json:"counts"`
 	Package judge.CheckerMessages `json:"package"`
 	Problem string                `json:"problem"`
+}
+
+// Mistake is a schema of the description.
+type Mistake struct {
+	Detail string `json:"detail"`
+	Field  string `json:"field,omitempty"`
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
 }
 
 // MovedJob is a schema of the description.
@@ -944,14 +952,6 @@ type Preview struct {
 	Refused    []judge.Finding   `json:"refused"`
 	Statements map[string]string `json:"statements"`
 	Warnings   []judge.Finding   `json:"warnings"`
-}
-
-// Problem is a schema of the description.
-type Problem struct {
-	Detail string `json:"detail"`
-	Field  string `json:"field,omitempty"`
-	Line   int    `json:"line"`
-	Reason string `json:"reason"`
 }
 
 // ProblemPeople is a schema of the description.

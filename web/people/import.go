@@ -201,7 +201,7 @@ type ImportedJSON struct {
 	Filled   int              `json:"filled"` // accounts that got a display name or address that they lacked
 	Joined   int              `json:"joined"` // accounts that were there and joined a space
 	Same     int              `json:"same"`
-	Problems []roster.Problem `json:"problems"`
+	Problems []roster.Mistake `json:"problems"`
 	More     int              `json:"more_problems"`
 	Given    []roster.Given   `json:"passwords"` // that were made, which nobody can read again
 }
@@ -242,7 +242,7 @@ func (s *Room) APIImport(c *fiber.Ctx, t ImportTarget) error {
 		Problems: plan.Problems, More: plan.More, Given: given,
 	}
 	if out.Problems == nil {
-		out.Problems = []roster.Problem{}
+		out.Problems = []roster.Mistake{}
 	}
 	if out.Given == nil {
 		out.Given = []roster.Given{}
