@@ -164,12 +164,12 @@ func TestALoginGoesOnlyToThisServer(t *testing.T) {
 
 func TestTheFirstStartMakesOneAdmin(t *testing.T) {
 	s := newStage(t)
-	password, err := people.FirstAdmin(t.Context(), s.store.Site)
+	password, err := people.FirstAdmin(t.Context(), s.store.Site, "")
 	s.must(err)
 	if len(password) < 20 {
 		t.Fatalf("password %q", password)
 	}
-	if again, err := people.FirstAdmin(t.Context(), s.store.Site); err != nil || again != "" {
+	if again, err := people.FirstAdmin(t.Context(), s.store.Site, ""); err != nil || again != "" {
 		t.Errorf("the second start: %q, %v", again, err)
 	}
 	token, err := s.client.Login(t.Context(), "admin", password)

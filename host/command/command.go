@@ -123,8 +123,11 @@ func (p *Program) unknown(process *Process, args []string) int {
 		return 0
 	}
 	wrong := strings.Join(args[:n+1], " ")
-	fmt.Fprintf(process.Err, "%s: unknown command %q%s\n", p.Name, wrong, meant(p.Name+" ", p.nearest(wrong)))
-	p.writeGroup(process.Err, group)
+	near := p.nearest(wrong)
+	fmt.Fprintf(process.Err, "%s: unknown command %q%s\n", p.Name, wrong, meant(p.Name+" ", near))
+	if near == "" { // else the list would push the answer out of sight
+		p.writeGroup(process.Err, group)
+	}
 	return 2
 }
 

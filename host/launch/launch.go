@@ -32,6 +32,9 @@ type Plan struct {
 	Log      *slog.Logger
 	Sandbox  *oneshot.KeeperConfig // nil = none
 	Out, Err io.Writer             // of the unprivileged process
+
+	Inherited     *os.File // handed to the unprivileged process, which may not open it itself; nil = nothing is
+	InheritedFlag string   // tells it the descriptor
 }
 
 // Run keeps root only here and in what runs programs: it starts the sandbox
@@ -76,6 +79,10 @@ func runAs(ctx context.Context, p Plan, who *embedded.Account) error {
 		keeper.Settle(agentPatience) // the last line is why the other process ends
 		cmd.ExtraFiles = []*os.File{keeper.Conn()}
 		cmd.Args = append(cmd.Args, "--sandbox-fd", "3")
+	}
+	if p.Inherited != nil {
+		cmd.Args = append(cmd.Args, p.InheritedFlag, strconv.Itoa(3+len(cmd.ExtraFiles)))
+		cmd.ExtraFiles = append(cmd.ExtraFiles, p.Inherited)
 	}
 	// The thread stays locked until the end: its mount namespace is private, and
 	// the death signal is sent when the thread that forked goes away.

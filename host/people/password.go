@@ -87,18 +87,24 @@ func CheckPassword(hash, password string) (bool, error) {
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
 }
 
-// FirstAdmin creates the account "admin" with a random password if there is no account at all. It returns the password,
-// which nobody can read again and which has to be changed at the first login, or "" if there was an account.
-func FirstAdmin(ctx context.Context, store *sql.Site) (password string, err error) {
+// FirstAdmin creates the account "admin" if there is no account at all: with the password that is given, or, where that
+// is "", with a random one. It returns the random password, which nobody can read again and which has to be changed at
+// the first login; "" if there is none.
+func FirstAdmin(ctx context.Context, store *sql.Site, given string) (password string, err error) {
 	n, err := store.CountUsers(ctx)
 	if err != nil || n > 0 {
 		return "", err
 	}
-	password, hash, err := OneTimePassword()
+	var hash string
+	if given == "" {
+		password, hash, err = OneTimePassword()
+	} else {
+		hash, err = HashPassword(given)
+	}
 	if err != nil {
 		return "", err
 	}
-	if err := store.CreateUser(ctx, sql.NewUser{Name: "admin", PasswordHash: hash, Role: judge.RoleAdmin, OneTime: true}); err != nil {
+	if err := store.CreateUser(ctx, sql.NewUser{Name: "admin", PasswordHash: hash, Role: judge.RoleAdmin, OneTime: given == ""}); err != nil {
 		if errors.Is(err, sql.ErrExists) {
 			return "", nil // another process was first
 		}

@@ -8,6 +8,7 @@
 //	judging.go     the worker with all that judging needs
 //	rendering.go   statements that an older version rendered
 //	needs.go       what judging needs, whether it is there, and what is remembered of languages
+//	password.go    the password of the first account
 //	web.go         the web side: the only file that knows the HTTP package
 //	samples.go     the sample problems
 //	examine.go     services as doctor looks at them

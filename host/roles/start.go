@@ -36,6 +36,9 @@ type Options struct {
 
 	AllowDegraded bool // run programs without control groups
 	SandboxFD     int  // descriptor that leads to the sandbox, set by the launcher; 0 = none
+
+	AdminPasswordFile string // of the first account; "" = none
+	AdminPasswordFD   int    // descriptor of that file, set by the launcher; 0 = none
 }
 
 // Config says what is started.
@@ -47,6 +50,8 @@ type Config struct {
 	Options  Options
 	Settings *settings.Loaded
 	Out, Err io.Writer
+
+	password *passwordFile // nil = none
 }
 
 // Start runs the roles until ctx ends. A process of root becomes the launcher of one
@@ -72,6 +77,12 @@ func Start(ctx context.Context, c Config) (status int, err error) {
 		}
 	}
 	log := newLogger(c)
+	if o.AdminPasswordFile != "" {
+		if c.password, err = openPasswordFile(o.AdminPasswordFile); err != nil {
+			return 0, err
+		}
+		defer c.password.close()
+	}
 	if os.Geteuid() == 0 {
 		return launch.Run(ctx, c.plan(log))
 	}
@@ -102,6 +113,9 @@ func (c Config) plan(log *slog.Logger) launch.Plan {
 		if o.Auth != "" {
 			p.Args = append(p.Args, "--auth", o.Auth)
 		}
+	}
+	if c.password != nil {
+		p.Inherited, p.InheritedFlag = c.password.file, "--admin-password-fd"
 	}
 	if o.Postgres != "" {
 		p.Args = append(p.Args, "--postgres", o.Postgres)

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,15 +22,6 @@ import (
 	"deepoj/web"
 )
 
-// firstAccount tells the one password that is ever printed.
-const firstAccount = "The first account is admin with the password %s (shown only now).\n"
-
-// FirstPassword matches that line; its group is the password.
-var FirstPassword = func() *regexp.Regexp {
-	before, after, _ := strings.Cut(firstAccount, "%s")
-	return regexp.MustCompile(regexp.QuoteMeta(before) + `(\S+)` + regexp.QuoteMeta(strings.TrimSuffix(after, "\n")))
-}()
-
 // newWeb makes the web side and returns what says that the process is ready. The
 // judges are nil where this process has none.
 func newWeb(ctx context.Context, b *base, p *process, j *judges) (func(context.Context) (bool, any), error) {
@@ -44,7 +34,7 @@ func newWeb(ctx context.Context, b *base, p *process, j *judges) (func(context.C
 	if loopback := host == "localhost" || ip != nil && ip.IsLoopback(); o.AllowDegraded && !loopback {
 		return nil, errors.New("--allow-degraded is refused on an address that others can reach")
 	}
-	password, err := people.FirstAdmin(ctx, b.db.Site)
+	first, err := firstAdmin(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +69,7 @@ func newWeb(ctx context.Context, b *base, p *process, j *judges) (func(context.C
 			return nil, err
 		}
 	}
-	p.add("readiness", func(ctx context.Context) error { tellReady(ctx, b, j, "http://"+s.Addr(), password); return nil })
+	p.add("readiness", func(ctx context.Context) error { tellReady(ctx, b, j, "http://"+s.Addr(), first); return nil })
 	return s.Ready, nil
 }
 
@@ -136,18 +126,41 @@ func publish(ctx context.Context, b *base, p *process, url string, guests bool) 
 	return nil
 }
 
-// tellReady tells people the first password, and that, or when, jobs are taken.
-func tellReady(ctx context.Context, b *base, j *judges, url, password string) {
-	if password != "" {
-		fmt.Fprintf(b.Out, firstAccount, password)
+// firstAdmin makes the first account where there is none, and returns what is to be told of it, "" if nothing is.
+func firstAdmin(ctx context.Context, b *base) (told string, err error) {
+	file, given := passwordFileOf(b.Config), ""
+	if file != nil {
+		if given, err = file.read(); err != nil {
+			return "", err
+		}
 	}
-	if !b.Roles.Embedded {
+	password, err := people.FirstAdmin(ctx, b.db.Site, given)
+	if err != nil || password == "" {
+		return "", err
+	}
+	told = fmt.Sprintf(firstAccount, password)
+	if file != nil {
+		err := file.write(password)
+		if err == nil {
+			return "The first account is admin, and its password is in the file of --admin-password-file.\n", nil
+		}
+		b.log.WarnContext(ctx, "the first password cannot be written, and is printed instead", slog.Any("err", err))
+	}
+	return told, nil
+}
+
+// tellReady tells people that jobs are taken, and in a block of its own of the first account.
+func tellReady(ctx context.Context, b *base, j *judges, url, first string) {
+	if b.Roles.Embedded {
+		awaitWorker(ctx, b, j)
+		if ctx.Err() == nil {
+			fmt.Fprintf(b.Out, "Deep-OJ is ready: %s\n", url)
+		}
+	} else {
 		b.log.InfoContext(ctx, "listening", slog.String("url", url))
-		return
 	}
-	awaitWorker(ctx, b, j)
-	if ctx.Err() == nil {
-		fmt.Fprintf(b.Out, "Deep-OJ is ready: %s\n", url)
+	if first != "" { // also where it ends before it is ready: nobody could read it again
+		fmt.Fprintf(b.Out, "\n    %s    It is for one login, which asks for another: %s/login\n\n", first, url)
 	}
 }
 

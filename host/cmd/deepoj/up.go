@@ -36,6 +36,11 @@ func start(f *command.Flags, r roles.Roles) command.Run {
 		f.StringVar(&o.Auth, "auth", "", "guest: who reaches a loopback address may submit without an account; required: only accounts (default: guest on a loopback address of deepoj up without PUBLIC_HOSTS, TRUSTED_PROXIES and OIDC_ISSUER, else required)")
 		f.OneOf("auth", "guest", "required")
 	}
+	if r.API {
+		f.StringVar(&o.AdminPasswordFile, "admin-password-file", "", "`file` with the password that the first account gets; where it is missing, it is made with a one-time password, which is not printed then")
+		f.IntVar(&o.AdminPasswordFD, "admin-password-fd", 0, "descriptor of that file")
+		f.Internal("admin-password-fd")
+	}
 	if r.Embedded {
 		f.StringVar(&o.Postgres, "postgres", "", "`folder` of the PostgreSQL programs; found by itself when empty")
 	}
