@@ -35,6 +35,7 @@
 //	spaces.go       spaces
 //	accounts.go     accounts, also of other providers, and sessions
 //	register.go     display names and addresses, and accounts that their owners make
+//	profiles.go     what others see of an account
 //	letters.go      letters by e-mail, and the links in them
 //	invitations.go  links that invite into spaces
 //	roster.go       lists of people that are imported
