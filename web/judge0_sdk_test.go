@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -203,10 +204,7 @@ func TestTheRequestsOfJudge0sPythonSDKAreAnsweredStrictly(t *testing.T) {
 			what := fmt.Sprintf("submission %d with status %d", i, status)
 			known := submissionKinds
 			if i == 2 { // of several files
-				known = kinds{}
-				for name, kind := range submissionKinds {
-					known[name] = kind
-				}
+				known = maps.Clone(submissionKinds)
 				known["source_code"] = "?base64"
 			}
 			c.members(what, got, known)

@@ -29,6 +29,13 @@ func TestLanguagesSayWhatTheyHave(t *testing.T) {
 		if l.Version == "" || l.Command == "" || l.Name == "" || len(l.Extensions) == 0 || l.Editor == "" || !strings.HasPrefix(l.Adapter, "sha256:") {
 			t.Errorf("incomplete: %+v", l)
 		}
+		compile, interpreted := "", l.ID == "python" || l.ID == "javascript"
+		if !interpreted {
+			compile = l.Command
+		}
+		if l.CompileCommand != compile || interpreted != (l.Command == l.RunCommand) || l.RunCommand == "" || l.ID == "java" && !strings.HasPrefix(l.RunCommand, "java ") {
+			t.Errorf("%s is compiled by %q and run by %q, and shown by %q", l.ID, l.CompileCommand, l.RunCommand, l.Command)
+		}
 	}
 }
 

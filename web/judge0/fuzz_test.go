@@ -23,6 +23,7 @@ func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"source_code": "int main() {}", "language_id": 54, "stdin": "1", "expected_output": "", "cpu_time_limit": "0.1"}`,
 		`{"source_code": "eA==", "language_id": "54", "memory_limit": 1e400, "number_of_runs": -0}`,
+		`{"source_code": "f0VMRgD/", "language_id": 44, "additional_files": "UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA=="}`,
 		`{"source_code": null, "language_id": 89, "additional_files": "UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA=="}`,
 		`{"source_code": "x", "language_id": 54, "tests": [{"stdin": "1"}, {}], "compiler_options": "-O2 'a b'", "callback_url": "http://a/"}`,
 		`{"source_code": {}, "language_id": [], "tests": {}, "enable_network": 0}`, `null`, `[]`, `{`, "\xff",
@@ -63,9 +64,14 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("told as %v, %v", told, err)
 		}
 		if text, ok := told["source_code"].(string); ok {
-			b, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(text, "\n", ""))
-			if err != nil || string(b) != run.Sources[0].Text {
-				t.Fatalf("the source %q is told as %q", run.Sources[0].Text, text)
+			source := ""
+			if run.Language == "" {
+				source = string(run.Files[0].Data)
+			} else {
+				source = run.Sources[0].Text
+			}
+			if b, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(text, "\n", "")); err != nil || string(b) != source {
+				t.Fatalf("the source %q is told as %q", source, text)
 			}
 		}
 		text, _ := told["stdin"].(string)
