@@ -34,6 +34,7 @@
 //	plugins.go      plugins and bindings
 //	spaces.go       spaces
 //	accounts.go     accounts, also of other providers, and sessions
+//	factors.go      second factors
 //	register.go     display names and addresses, and accounts that their owners make
 //	profiles.go     what others see of an account
 //	letters.go      letters by e-mail, and the links in them

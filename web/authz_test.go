@@ -39,6 +39,15 @@ guest   GET    /spaces/:space/import /api/v1/spaces/:space/invitations
 guest   POST   /spaces/:space/import /spaces/:space/invitations /spaces/:space/invitations/:id/revoke
 guest   POST   /api/v1/spaces/:space/import /api/v1/spaces/:space/invitations
 guest   DELETE /api/v1/spaces/:space/invitations/:id
+anyone  GET    /login/second
+anyone  POST   /login/second /login/second/options /login/second/passkey /login/passkey /login/passkey/options
+login   POST   /account/totp /account/totp/confirm /account/totp/remove /account/recovery
+login   POST   /account/passkeys /account/passkeys/new /account/passkeys/options /account/passkeys/:id/remove
+login   POST   /account/confirm/options /account/factors/told
+login   GET    /api/v1/account/factors
+admin   GET    /api/v1/users/:name/factors
+proof   POST   /users/:name/factors/remove
+proof   DELETE /api/v1/users/:name/factors
 guest   GET    /spaces /spaces/:space /spaces/:space/submissions /spaces/:space/problems/:slug /spaces/:space/members /spaces/:space/settings
 staff   POST   /spaces
 guest   POST   /spaces/:space/problems /spaces/:space/problems/:slug /spaces/:space/problems/:slug/runs /spaces/:space/problems/:slug/remove

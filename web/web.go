@@ -120,6 +120,9 @@ func New(cfg site.Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
+	host, _, _ := net.SplitHostPort(cfg.Listen)
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	shared.Bound = net.JoinHostPort(host, port)
 	s := compose(shared)
 	s.ln, s.hosts = patient{ln}, newHostPolicy(cfg.Listen, ln.Addr(), cfg.Hosts)
 	s.origins = cfg.CORSOrigins

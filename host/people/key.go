@@ -46,7 +46,7 @@ func CheckKey(k judge.Key, owner judge.Role, now time.Time) *judge.FieldError {
 	switch {
 	case k.Label == "":
 		return wrong("label", reasonEmpty, "Say what the key is for.")
-	case len(k.Label) > maxLabel || strings.ContainsFunc(k.Label, func(r rune) bool { return r < ' ' || r == 0x7f }) || strings.ToValidUTF8(k.Label, "") != k.Label:
+	case !oneLine(k.Label):
 		return wrong("label", reasonInvalid, "The label is one line of up to %d bytes.", maxLabel)
 	case !slices.Contains(judge.Scopes, k.Scope):
 		return wrong("scope", reasonUnknown, "There is no scope %.64q; the scopes are read, submit, setter, staff and admin.", string(k.Scope))
@@ -56,4 +56,9 @@ func CheckKey(k judge.Key, owner judge.Role, now time.Time) *judge.FieldError {
 		return wrong("expires_at", reasonInvalid, "The time is over already.")
 	}
 	return nil
+}
+
+// oneLine reports whether a text can be a label.
+func oneLine(text string) bool {
+	return len(text) <= maxLabel && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) && strings.ToValidUTF8(text, "") == text
 }

@@ -178,6 +178,13 @@ type EndedJob struct {
 	Status string `json:"status"`
 }
 
+// Factors is a schema of the description.
+type Factors struct {
+	Passkeys []Passkey `json:"passkeys"`
+	Recovery int       `json:"recovery_codes"`
+	TOTP     bool      `json:"totp"`
+}
+
 // File is a schema of the description.
 type File struct {
 	Bytes  int64  `json:"bytes"`
@@ -598,6 +605,14 @@ type PackageRequest struct {
 	Version  string `json:"version,omitempty"`
 }
 
+// Passkey is a schema of the description.
+type Passkey struct {
+	Created  time.Time  `json:"created_at"`
+	ID       int64      `json:"id"`
+	Label    string     `json:"label"`
+	LastUsed *time.Time `json:"last_used_at"`
+}
+
 // PatchAccountRequest is a schema of the description.
 type PatchAccountRequest struct {
 	DisplayName string `json:"display_name"`
@@ -654,6 +669,7 @@ type PluginRequest struct {
 
 // PostAccountConfirmRequest is a schema of the description.
 type PostAccountConfirmRequest struct {
+	Code     string `json:"code,omitempty"`
 	Password string `json:"password"`
 }
 
@@ -824,6 +840,7 @@ type PostSessionsAnswer struct {
 
 // PostSessionsRequest is a schema of the description.
 type PostSessionsRequest struct {
+	Code     string `json:"code,omitempty"`
 	Name     string `json:"name"`
 	Password string `json:"password"`
 }
@@ -1648,6 +1665,13 @@ func (c *Client) PostAccountEmail(ctx context.Context, body PostAccountEmailRequ
 	return out, err
 }
 
+// GetAccountFactors calls GET /api/v1/account/factors: One's own second factors. For whoever has logged in: a key cannot.
+func (c *Client) GetAccountFactors(ctx context.Context, options ...CallOption) (out Factors, err error) {
+	path := pathOf("/api/v1/account/factors")
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
 // DeleteAccountKey calls DELETE /api/v1/account/key: Revoke the key that asks. For whoever has an account.
 func (c *Client) DeleteAccountKey(ctx context.Context, options ...CallOption) error {
 	path := pathOf("/api/v1/account/key")
@@ -2371,6 +2395,19 @@ func (c *Client) PostUserDisable(ctx context.Context, name string, options ...Ca
 func (c *Client) PostUserEnable(ctx context.Context, name string, options ...CallOption) (out User, err error) {
 	path := pathOf("/api/v1/users/%s/enable", name)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
+}
+
+// DeleteUserFactors calls DELETE /api/v1/users/{name}/factors: Take all second factors off an account, whose owner will be told. For administrators who have just proved who they are: a key cannot.
+func (c *Client) DeleteUserFactors(ctx context.Context, name string, options ...CallOption) error {
+	path := pathOf("/api/v1/users/%s/factors", name)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// GetUserFactors calls GET /api/v1/users/{name}/factors: The second factors of a user. For administrators.
+func (c *Client) GetUserFactors(ctx context.Context, name string, options ...CallOption) (out Factors, err error) {
+	path := pathOf("/api/v1/users/%s/factors", name)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 

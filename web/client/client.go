@@ -166,6 +166,12 @@ func (c *Client) Workers(ctx context.Context, all bool) ([]Worker, error) {
 
 // Login exchanges a name and password for a token, to be given to [WithToken].
 func (c *Client) Login(ctx context.Context, name, password string) (string, error) {
-	answer, err := c.PostSessions(ctx, PostSessionsRequest{name, password})
+	return c.LoginWithCode(ctx, name, password, "")
+}
+
+// LoginWithCode is [Client.Login] to an account with a second factor: a code of its authenticator app, or a recovery
+// code. Without the one that is needed the reason of the refusal is code_required.
+func (c *Client) LoginWithCode(ctx context.Context, name, password, code string) (string, error) {
+	answer, err := c.PostSessions(ctx, PostSessionsRequest{Name: name, Password: password, Code: code})
 	return answer.Token, err
 }

@@ -16,7 +16,7 @@ func (c *Client) ChangePassword(ctx context.Context, current, fresh string) erro
 // Confirm gives the caller's own password again, which some acts ask for that give
 // or take away power. It holds for ten minutes.
 func (c *Client) Confirm(ctx context.Context, password string) error {
-	return c.PostAccountConfirm(ctx, PostAccountConfirmRequest{password})
+	return c.PostAccountConfirm(ctx, PostAccountConfirmRequest{Password: password})
 }
 
 // Users returns accounts by name, and the cursor for the next page: the After of the next call, "" at the end.

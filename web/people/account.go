@@ -21,6 +21,7 @@ type accountView struct {
 	Keys  keysView
 
 	Profile profileView
+	Factors factorsView
 }
 
 // accountPage shows the account of whoever is logged in.

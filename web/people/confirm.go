@@ -19,10 +19,15 @@ import (
 // proved within confirmAge who they are, by giving the password or by logging in anew at the provider of OpenID
 // Connect. So neither a key that leaks nor a browser that is left alone becomes an account for ever.
 const (
-	confirmAge   = 10 * time.Minute
-	confirmField = "confirm" // of a form: the password, beside what is asked for
-	maxKeptForm  = 64 << 10  // bytes of a form that waits while its sender is at the provider
+	confirmAge     = 10 * time.Minute
+	confirmField   = "confirm"         // of a form: the password, beside what is asked for
+	confirmCode    = "confirm_code"    // likewise: a code, where there is a second factor
+	confirmPasskey = "confirm_passkey" // likewise: what a passkey signed, instead of both
+	maxKeptForm    = 64 << 10          // bytes of a form that waits while its sender is at the provider
 )
+
+// confirmFields are what a form brings along to prove who somebody is, and what is never kept of it.
+var confirmFields = []string{confirmField, confirmCode, confirmPasskey}
 
 // What is asked for, as the page says it.
 const (
@@ -36,6 +41,12 @@ const (
 	makesWebhook   = "make a webhook"
 	changesSecret  = "change the secret of a webhook"
 	deletesWebhook = "delete a webhook"
+	setsTOTP       = "set up an authenticator app"
+	removesTOTP    = "remove the authenticator app"
+	addsPasskey    = "add a passkey"
+	removesPasskey = "remove a passkey"
+	makesRecovery  = "make other recovery codes"
+	takesOff       = "take the second factors off an account"
 )
 
 // Confirmed lets only a session through that has just proved who its owner is. The
@@ -77,11 +88,15 @@ func (s *Room) NeedConfirmation(c *fiber.Ctx, act string) error {
 	f := site.Refuse(fiber.StatusForbidden, "not_confirmed", "To "+act+", prove again who you are.",
 		"Send the password to POST /api/v1/account/confirm, or log in again; a page asks for it. That holds for ten minutes.")
 	f.Confirms = act
-	password := c.FormValue(confirmField)
-	if !site.WantsPage(c) || password == "" {
+	password, signed := c.FormValue(confirmField), c.FormValue(confirmPasskey)
+	switch {
+	case !site.WantsPage(c) || password == "" && signed == "":
 		return f
+	case signed != "":
+		err = s.confirmByPasskey(c, signed)
+	default:
+		err = s.confirm(c, password, c.FormValue(confirmCode))
 	}
-	err = s.confirm(c, password)
 	if err == nil {
 		return nil
 	}
@@ -90,13 +105,16 @@ func (s *Room) NeedConfirmation(c *fiber.Ctx, act string) error {
 	return &wrong
 }
 
-// confirm notes that whoever is logged in has just given their password.
-func (s *Room) confirm(c *fiber.Ctx, password string) error {
+// confirm notes that whoever is logged in has just given their password, and a code where they have a second factor.
+func (s *Room) confirm(c *fiber.Ctx, password, code string) error {
 	u, err := s.ownAccount(c)
 	if err != nil {
 		return err
 	}
 	if err := s.checkOwn(c, u, password, "password"); err != nil {
+		return err
+	}
+	if err := s.needCode(c, u, code); err != nil {
 		return err
 	}
 	return s.Store.ProveSession(c.UserContext(), people.HashToken(site.ViewerOf(c).Token), u.Name, time.Now())
@@ -122,17 +140,20 @@ func (s *Room) checkOwn(c *fiber.Ctx, u *judge.User, password, field string) err
 	return nil
 }
 
-// apiConfirm handles POST /api/v1/account/confirm with {"password"}.
+// apiConfirm handles POST /api/v1/account/confirm with {"password", "code"}.
 func (s *Room) apiConfirm(c *fiber.Ctx) error {
-	f, err := site.ReadFields(c, "password")
+	f, err := site.ReadFields(c, "password", "code")
 	if err != nil {
 		return err
 	}
-	password := f.Text("password")
+	password, code := f.Text("password"), ""
+	if f.Has("code") {
+		code = f.Text("code")
+	}
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	if err := s.confirm(c, password); err != nil {
+	if err := s.confirm(c, password, code); err != nil {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)
@@ -144,10 +165,12 @@ type confirmView struct {
 	Act    string // address of the form
 	Fields []site.FormField
 
-	Done     bool   // it is proved; the form is to be sent
-	Password bool   // the account has one
-	Provider string // where they may prove it instead; "" = nowhere
-	Leads    string // the address there; "" = it does not answer
+	Done     bool          // it is proved; the form is to be sent
+	Password bool          // the account has one
+	Factors  judge.Factors // of the account
+	Site     string        // what passkeys know the site by; "" = there are none
+	Provider string        // where they may prove it instead; "" = nowhere
+	Leads    string        // the address there; "" = it does not answer
 	Error    string
 }
 
@@ -158,9 +181,15 @@ func (s *Room) ShowConfirm(c *fiber.Ctx, f *site.Fault) error {
 		return err
 	}
 	form := site.FormOf(c)
-	view := confirmView{Does: f.Confirms, Act: c.OriginalURL(), Fields: site.FormFields(form, confirmField), Password: u.PasswordHash != absentHash}
+	view := confirmView{Does: f.Confirms, Act: c.OriginalURL(), Fields: site.FormFields(form, confirmFields...), Password: u.PasswordHash != absentHash}
 	if f.Reason != "not_confirmed" {
 		view.Error = f.Detail
+	}
+	if view.Factors, err = s.Store.Factors(c.UserContext(), u.Name); err != nil {
+		return err
+	}
+	if view.Factors.Passkeys > 0 {
+		view.Site = s.party.ID
 	}
 	if s.provider != nil {
 		known, err := s.Store.IdentityKnown(c.UserContext(), s.provider.Issuer, u.Name)
@@ -181,7 +210,9 @@ func (s *Room) ShowConfirm(c *fiber.Ctx, f *site.Fault) error {
 // proveElsewhere keeps a form and returns the address at the provider that asks its sender to log in anew.
 func (s *Room) proveElsewhere(c *fiber.Ctx, form url.Values) (leads string, err error) {
 	form.Del("csrf")
-	form.Del(confirmField)
+	for _, field := range confirmFields {
+		form.Del(field)
+	}
 	kept := form.Encode()
 	if len(kept) > maxKeptForm {
 		return "", site.Refuse(fiber.StatusRequestEntityTooLarge, site.ReasonTooLong, "The form is too large to be kept meanwhile.", "Fill in less.")
@@ -217,5 +248,5 @@ func (s *Room) returned(c *fiber.Ctx, l sql.BegunLogin, who proved) error {
 	if err != nil {
 		return fmt.Errorf("read a kept form: %w", err)
 	}
-	return s.Page(c, fiber.StatusOK, "confirm", "Confirmed", confirmView{Act: site.LocalPath(l.Act), Fields: site.FormFields(form, confirmField), Done: true})
+	return s.Page(c, fiber.StatusOK, "confirm", "Confirmed", confirmView{Act: site.LocalPath(l.Act), Fields: site.FormFields(form, confirmFields...), Done: true})
 }

@@ -84,12 +84,15 @@ func (s *Room) rememberDevice(c *fiber.Ctx, value string) {
 	})
 }
 
+// knownPlace is how the place of a known device begins.
+const knownPlace = "device "
+
 // loginPlace is where somebody tries the password of an account from: a device that is
 // known, or a network. u is nil where there is no such account.
 func (s *Room) loginPlace(c *fiber.Ctx, u *judge.User) string {
 	if u != nil {
 		if id := knownDevice(c.Cookies(deviceCookie), u, time.Now()); id != "" {
-			return "device " + id
+			return knownPlace + id
 		}
 	}
 	if address, limited := site.LimitedAddress(s.ClientAddress(c)); limited {

@@ -260,5 +260,12 @@ func (s *Room) showAccount(c *fiber.Ctx, status int, view accountView, change fu
 	if err := s.fillProfile(c, &view.Profile); err != nil {
 		return err
 	}
+	u, err := s.ownAccount(c)
+	if err != nil {
+		return err
+	}
+	if view.Factors, err = s.factorsOf(c, u); err != nil {
+		return err
+	}
 	return s.Page(c, status, "account", "Account", view)
 }

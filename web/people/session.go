@@ -25,8 +25,9 @@ type loginView struct {
 
 	Provider string // where people may log in too; "" = nowhere
 
-	First     bool // the first password was never used, and who asks is on this machine
-	Registers bool // people make accounts for themselves
+	First     bool   // the first password was never used, and who asks is on this machine
+	Registers bool   // people make accounts for themselves
+	Site      string // what passkeys know the site by; "" = there are none
 }
 
 func (s *Room) loginPage(c *fiber.Ctx) error {
@@ -37,7 +38,7 @@ func (s *Room) loginPage(c *fiber.Ctx) error {
 }
 
 func (s *Room) showLogin(c *fiber.Ctx, status int, view loginView) error {
-	view.Provider = s.provider.host()
+	view.Provider, view.Site = s.provider.host(), s.party.ID
 	view.Registers = s.Config.Registration == site.RegisterOpen || s.Config.Registration == site.RegisterDomain
 	if _, limited := site.LimitedAddress(s.ClientAddress(c)); !limited && !site.Proxied(c) {
 		var err error
@@ -50,15 +51,37 @@ func (s *Room) showLogin(c *fiber.Ctx, status int, view loginView) error {
 
 func (s *Room) login(c *fiber.Ctx) error {
 	name, next := c.FormValue("name"), site.LocalPath(c.FormValue("next"))
-	in, err := s.openSession(c, name, c.FormValue("password"))
-	var f *site.Fault
-	if errors.As(err, &f) && f.Status < fiber.StatusInternalServerError {
-		if f.RetryAfter > 0 {
-			return err
-		}
-		return s.showLogin(c, f.Status, loginView{Name: name, Next: next, Error: f.Detail})
+	u, err := s.provePassword(c, name, c.FormValue("password"))
+	var factors judge.Factors
+	if err == nil {
+		factors, err = s.Store.Factors(c.UserContext(), u.Name)
 	}
+	switch {
+	case err != nil:
+		return s.loginAgain(c, err, loginView{Name: name, Next: next})
+	case factors.Any():
+		return s.beginSecond(c, u, next)
+	}
+	return s.logIn(c, u, next)
+}
+
+// loginAgain shows the login page again where a refusal is the fault of who logs in.
+func (s *Room) loginAgain(c *fiber.Ctx, err error, view loginView) error {
+	f, ok := errors.AsType[*site.Fault](err)
+	if !ok || f.Status >= fiber.StatusInternalServerError || f.RetryAfter > 0 {
+		return err
+	}
+	view.Error = f.Detail
+	return s.showLogin(c, f.Status, view)
+}
+
+// logIn gives a browser the session of somebody who has proved all that is asked for.
+func (s *Room) logIn(c *fiber.Ctx, u *judge.User, next string) error {
+	in, err := s.openSession(c, u)
 	if err != nil {
+		return s.loginAgain(c, err, loginView{Next: next})
+	}
+	if next, err = s.tellFirst(c, u.Name, next); err != nil {
 		return err
 	}
 	err = s.enter(c, in.token, in.expires, next)
@@ -90,45 +113,49 @@ func (s *Room) logout(c *fiber.Ctx) error {
 	return c.Redirect("/", fiber.StatusSeeOther)
 }
 
-// entrance is what somebody gets who has logged in with a password.
+// entrance is what somebody gets who has logged in.
 type entrance struct {
 	token   string // of the session
 	expires time.Time
 	device  string // proves that they did with this browser
 }
 
-// openSession checks a name and password, and opens a session.
-func (s *Room) openSession(c *fiber.Ctx, name, password string) (in entrance, err error) {
+// provePassword returns whose name and password these are.
+func (s *Room) provePassword(c *fiber.Ctx, name, password string) (u *judge.User, err error) {
 	ctx := c.UserContext()
-	var user *judge.User
 	err = sql.ErrNotFound
 	if site.PlainWord(name) {
-		user, err = s.Store.User(ctx, name)
+		u, err = s.Store.User(ctx, name)
 	}
 	if err != nil && !errors.Is(err, sql.ErrNotFound) {
-		return in, fmt.Errorf("look up a user: %w", err)
+		return nil, fmt.Errorf("look up a user: %w", err)
 	}
 	known := err == nil
 	hash := absentHash // an unknown name takes as long as a known one
 	if known {
-		hash = user.PasswordHash
+		hash = u.PasswordHash
 	}
-	try, err := s.logins.begin(ctx, name, s.loginPlace(c, user))
+	try, err := s.logins.begin(ctx, name, s.loginPlace(c, u))
 	if err != nil {
-		return in, err
+		return nil, err
 	}
 	ok, err := s.checkBounded(ctx, hash, password)
 	if err != nil {
 		try.back()
-		return in, err
+		return nil, err
 	}
-	if !ok || !known || user.Disabled != nil { // who is disabled learns no more than anybody
+	if !ok || !known || u.Disabled != nil { // who is disabled learns no more than anybody
 		s.Log.InfoContext(ctx, "login refused", slog.String("client", s.ClientAddress(c)), slog.String("trace_id", site.TraceOf(ctx)))
-		return in, wrongLogin()
+		return nil, wrongLogin()
 	}
 	try.right()
-	in.device = withDevice(c.Cookies(deviceCookie), user, time.Now())
-	in.token, in.expires, err = s.newSession(ctx, user, s.Store.SaveSession)
+	return u, nil
+}
+
+// openSession opens a session of somebody who has proved all that is asked for.
+func (s *Room) openSession(c *fiber.Ctx, u *judge.User) (in entrance, err error) {
+	in.device = withDevice(c.Cookies(deviceCookie), u, time.Now())
+	in.token, in.expires, err = s.newSession(c.UserContext(), u, s.Store.SaveSession)
 	return in, err
 }
 
@@ -181,17 +208,27 @@ func (s *Room) bounded(ctx context.Context, hash func() error) error {
 	return hash()
 }
 
-// apiLogin handles POST /api/v1/sessions: a name and password for a token.
+// apiLogin handles POST /api/v1/sessions with {"name", "password", "code"}: it answers with a token.
 func (s *Room) apiLogin(c *fiber.Ctx) error {
-	f, err := site.ReadFields(c, "name", "password")
+	f, err := site.ReadFields(c, "name", "password", "code")
 	if err != nil {
 		return err
 	}
-	name, password := f.Text("name"), f.Text("password")
+	name, password, code := f.Text("name"), f.Text("password"), ""
+	if f.Has("code") {
+		code = f.Text("code")
+	}
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	in, err := s.openSession(c, name, password)
+	u, err := s.provePassword(c, name, password)
+	if err != nil {
+		return err
+	}
+	if err := s.needCode(c, u, code); err != nil {
+		return err
+	}
+	in, err := s.openSession(c, u)
 	if err != nil {
 		return err
 	}

@@ -162,7 +162,7 @@ func (own *try) refund() {
 // TakesPassword reports whether a request gives a password, and so may have to wait.
 func TakesPassword(method, path string) bool {
 	return method == fiber.MethodPost &&
-		slices.Contains([]string{"/login", "/account", "/api/v1/sessions", "/api/v1/account/password", "/api/v1/account/confirm"}, path)
+		slices.Contains([]string{"/login", "/login/second", "/account", "/api/v1/sessions", "/api/v1/account/password", "/api/v1/account/confirm"}, path)
 }
 
 // hashingTime is what a request needs after its wait.

@@ -111,6 +111,7 @@ type userView struct {
 	Password string      // that was given just now
 	Fault    *site.Fault // why the last change was refused
 	Keys     keysView
+	Factors  factorsView
 }
 
 func (s *Room) userPage(c *fiber.Ctx) error { return s.showUser(c, fiber.StatusOK, userView{}) }
@@ -122,6 +123,9 @@ func (s *Room) showUser(c *fiber.Ctx, status int, view userView) (err error) {
 	if view.Keys, err = s.keysOf(c.UserContext(), view.User.Name, view.User.Role); err != nil {
 		return err
 	}
+	if view.Factors, err = s.factorsOf(c, view.User); err != nil {
+		return err
+	}
 	view.Roles, view.Keys.Owner = judge.Roles, site.UserURL(view.User.Name)
 	return s.Page(c, status, "user", view.User.Name, view)
 }
@@ -131,7 +135,7 @@ func (s *Room) userForm(change func(c *fiber.Ctx) error) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if err := change(c); err != nil {
 			f := s.Explain(c.UserContext(), err)
-			if f.Reason == "last_admin" || f.Field != "" {
+			if f.Reason == "last_admin" || f.Reason == "no_factor" || f.Field != "" {
 				return s.showUser(c, f.Status, userView{Fault: f})
 			}
 			return err

@@ -16,7 +16,10 @@ import (
 )
 
 // Words are what the templates of this room call.
-var Words = template.FuncMap{"webhookKind": WebhookKindText}
+var Words = template.FuncMap{
+	"webhookKind": WebhookKindText,
+	"otpauth":     func(address string) template.URL { return template.URL(address) }, // of a scheme that templates do not know
+}
 
 // webhookURL is the page of a webhook.
 func webhookURL(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 10) }

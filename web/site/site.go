@@ -17,6 +17,7 @@ type Site struct {
 	Catalog *catalog
 	Depth   *KeptTwice[int64] // about how many jobs wait
 	Count   *Counters
+	Bound   string // HOST:PORT that the server listens on, with the port that it got
 
 	views  *views
 	assets *assets

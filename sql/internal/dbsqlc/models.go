@@ -17,6 +17,18 @@ type AuditLog struct {
 	Detail  []byte
 }
 
+type Passkey struct {
+	ID           int64
+	CredentialID []byte
+	UserName     string
+	Label        string
+	PublicKey    []byte
+	Transports   []string
+	SignCount    int64
+	CreatedAt    time.Time
+	LastUsedAt   *time.Time
+}
+
 type Plugin struct {
 	Digest    string
 	Kind      string
