@@ -23,7 +23,7 @@ func TestSecondFactorsAreUsedInTheBrowser(t *testing.T) {
 	s.held()() // nobody really waits
 	s.user("ann", horse, judge.RoleContestant)
 	ctx, console := browser(t)
-	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
 	s.url = strings.Replace(s.url, "127.0.0.1", "localhost", 1) // passkeys belong to names
 	scripts := func(off bool) {
@@ -111,7 +111,7 @@ func TestSecondFactorsAreUsedInTheBrowser(t *testing.T) {
 	refused := func(what string, prepare, after func()) {
 		t.Helper()
 		prepare()
-		steps(s, at("/login"), click("#passkey button"), see(".alert", "The passkey was not accepted"), see(".who", "Log in"))
+		steps(s, at("/login"), click("#passkey button"), see(".alert", "The passkey was not accepted"), see(".who", "guest"))
 		after()
 		if t.Failed() {
 			t.Fatalf("after %s", what)
@@ -148,7 +148,7 @@ func TestSecondFactorsAreUsedInTheBrowser(t *testing.T) {
 		t.Errorf("where passkeys do not work their form is shown: %v", err)
 	}
 	// It is removed, and the recovery codes stay as long as the app does.
-	steps(s, at("/login?next=/account"), click("#passkey button"), see(".who", "ann"), at("/account"))
+	steps(s, at("/login?next=/account"), see("#passkey button", "Log in"), click("#passkey button"), see("h1", "ann"))
 	steps(s, click(`form[action^="/account/passkeys/"][action$="/remove"] button`), see("h1", "Are you sure?"), click(`main form button`), see("#factors ~ .table-scroll", "10 codes left"))
 	want := "ann totp_set, ann recovery_codes, ann passkey_add, ann passkey_copy, root user_disable, root user_enable, ann passkey_remove"
 	if got := s.acted("ann"); got != want {
