@@ -38,7 +38,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /packages/:slug/hide", For: site.Setter, By: s.hideForm(true)},
 		{Route: "POST /packages/:slug/show", For: site.Setter, By: s.hideForm(false)},
 		{Route: "POST /packages/:slug/people", For: site.Setter, By: s.addPersonForm},
-		{Route: "POST /packages/:slug/people/:name/remove", For: site.Setter, Asks: "take from :name the right to change the problem :slug", By: s.removePersonForm},
+		{Route: "POST /packages/:slug/people/:name/remove", For: site.Setter, By: s.removePersonForm},
 		{Route: "POST /packages/:slug/checker-messages", For: site.Setter, By: s.messagesForm},
 		{Route: "GET /imports/:id", For: site.Setter, By: job.ShowJob(s.job, "import", s.jobPage)},
 		{Route: "GET /imports/:id/live", For: site.Setter, By: job.ShowLive(s.job, "import", s.jobPage)},
