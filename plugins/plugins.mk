@@ -1,7 +1,8 @@
 # Builds the plugins that ship with Deep-OJ. The top Makefile includes this file
 # and every path here starts at the top of the repository.
 #
-#   plugins         the language adapters (Go to WebAssembly), in one archive; not committed
+#   plugins         the language adapters (Go to WebAssembly), one program with the manifest of each
+#                   language, in one archive; not committed
 #   checkers        the standard checkers (C to WebAssembly); committed, with
 #                   their digests in plugins/dist/SHA256SUMS
 #   verify-plugins  builds the checkers again elsewhere and compares digests
@@ -9,10 +10,8 @@
 # Checkers are rebuilt only by asking for them, so that a clone needs no clang.
 
 CHECKERS  := $(patsubst checkers/%/manifest.json,%,$(wildcard checkers/*/manifest.json))
-LANGUAGES := $(patsubst plugins/languages/%/main.go,%,$(wildcard plugins/languages/*/main.go))
 
 CHECKER_WASM  := $(CHECKERS:%=plugins/dist/checker-%.wasm)
-LANGUAGE_WASM := $(LANGUAGES:%=.build/adapters/%.wasm)
 ADAPTERS      := plugins/dist/adapters.pack
 
 GO ?= go
@@ -26,8 +25,17 @@ WASI_FLAGS := --target=wasm32-wasi -msimd128 -std=gnu17 -O2 -Wall -Wextra -Werro
 
 plugins: $(ADAPTERS) ## Build every language adapter, and pack them into plugins/dist
 
-$(ADAPTERS): $(LANGUAGE_WASM) $(filter-out %_test.go,$(wildcard plugins/archive/*.go plugins/pack/*.go))
-	CGO_ENABLED=0 $(GO) run ./plugins/pack $@ $(sort $(LANGUAGE_WASM))
+ADAPTER_SOURCES := $(filter-out %_test.go,$(wildcard \
+	plugins/adapters/*.go plugins/languages/*.go plugins/languages/*/*.go plugins/sdk/go/*.go plugins/abi/*.go))
+
+.build/adapters.wasm: $(ADAPTER_SOURCES) go.mod
+	@mkdir -p $(@D)
+	GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags='-s -w -buildid=' -o $@ ./plugins/adapters
+	@touch $@
+
+$(ADAPTERS): .build/adapters.wasm $(filter-out %_test.go,$(wildcard plugins/archive/*.go plugins/pack/*.go))
+	@mkdir -p .build/adapters
+	CGO_ENABLED=0 $(GO) run ./plugins/pack $@ $< .build/adapters
 
 checkers: plugins/dist/SHA256SUMS ## Build every standard checker into plugins/dist (needs clang)
 
@@ -44,14 +52,6 @@ plugins/dist/checker-$(1).wasm: $$(wildcard checkers/$(1)/*.c checkers/$(1)/mani
 endef
 $(foreach checker,$(CHECKERS),$(eval $(call checker_rule,$(checker))))
 
-define language_rule
-.build/adapters/$(1).wasm: $$(filter-out %_test.go,$$(wildcard plugins/languages/$(1)/*.go plugins/sdk/go/*.go plugins/abi/*.go)) go.mod
-	@mkdir -p $$(@D)
-	GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $$(GO) build -trimpath -buildvcs=false -ldflags='-s -w -buildid=' -o $$@ ./plugins/languages/$(1)
-	@touch $$@
-endef
-$(foreach language,$(LANGUAGES),$(eval $(call language_rule,$(language))))
-
 verify-plugins: ## Build the standard checkers elsewhere and compare their digests
 	mkdir -p .build/verify-plugins
 	$(foreach checker,$(CHECKERS),$(call build_checker,$(checker),.build/verify-plugins) &&) \
@@ -59,7 +59,7 @@ verify-plugins: ## Build the standard checkers elsewhere and compare their diges
 	rm -r .build/verify-plugins
 
 clean-plugins: ## Remove the language adapters that were built
-	rm -rf $(ADAPTERS) .build/adapters
+	rm -rf $(ADAPTERS) .build/adapters .build/adapters.wasm
 
 .PHONY: test-testlib
 test-testlib: ## Compare all programs of testlib with their native builds (TESTLIB=folder of testlib)

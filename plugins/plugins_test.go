@@ -77,6 +77,7 @@ func TestEveryLanguageIsEmbeddedOnceBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	digests := map[string]string{}
 	for _, folder := range folders {
 		if !folder.IsDir() {
 			continue
@@ -85,5 +86,10 @@ func TestEveryLanguageIsEmbeddedOnceBuilt(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(module), "\x00asm") {
 			t.Errorf("the adapter of %s has %d bytes, %v", folder.Name(), len(module), err)
 		}
+		// Made of one program, they differ by their manifests.
+		if other, ok := digests[modules.Digest(folder.Name())]; ok {
+			t.Errorf("the adapters of %s and %s are one module", folder.Name(), other)
+		}
+		digests[modules.Digest(folder.Name())] = folder.Name()
 	}
 }

@@ -126,7 +126,7 @@ func TestEveryLanguageHasAModeInTheEditor(t *testing.T) {
 	}
 	found := 0
 	for _, folder := range folders {
-		source, err := os.ReadFile("../plugins/languages/" + folder.Name() + "/main.go")
+		source, err := os.ReadFile("../plugins/languages/" + folder.Name() + "/adapter.go")
 		if err != nil {
 			continue // no adapter
 		}

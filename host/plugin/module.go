@@ -227,7 +227,7 @@ func (r *Runtime) admit(ctx context.Context, wasm []byte, dir string) (*about, e
 	}
 	if what.Manifest == nil {
 		var err error
-		if what.Manifest, err = r.describe(ctx, dir, r.cfg.clip(describeLimits)); err != nil {
+		if what.Manifest, err = r.describe(ctx, dir, "plugin", r.cfg.clip(describeLimits)); err != nil {
 			return nil, err
 		}
 		what.Origin = FromDescribe

@@ -55,7 +55,7 @@ func (r *Runtime) operate(ctx context.Context, m *Module, op string, in, out any
 	if err != nil {
 		return Usage{}, fmt.Errorf("%s: %w", op, err)
 	}
-	q := question{call: op, args: []string{"adapter", op}, stdin: wire.StdinBlob, blob: data}
+	q := question{call: op, args: []string{m.Manifest.Name, op}, stdin: wire.StdinBlob, blob: data}
 	a, err := r.ask(ctx, m, q)
 	u := Usage{Fuel: a.fuel, CPU: a.cpu, MemoryBytes: a.memory}
 	if err != nil {
@@ -79,14 +79,14 @@ var describeLimits = abi.Limits{MemoryMiB: 256, FuelM: 1_000, OutputKiB: 2 * abi
 // Describe asks a module what it is, as at its admission, and returns what it says. It returns nil if the module does
 // not answer, and a [*Refusal] if the answer is no manifest.
 func (r *Runtime) Describe(ctx context.Context, m *Module) (*abi.Manifest, error) {
-	return r.describe(ctx, m.dir, m.Manifest.Limits)
+	return r.describe(ctx, m.dir, m.Manifest.Name, m.Manifest.Limits)
 }
 
 // describe asks the module in a folder of the cache what it is, in both ways that modules know. It returns nil if the
-// module does not say: most programs take the question for a wrong command line.
-func (r *Runtime) describe(ctx context.Context, dir string, limits abi.Limits) (*abi.Manifest, error) {
+// module does not say: most programs take the question for a wrong command line. Name is what it is called.
+func (r *Runtime) describe(ctx context.Context, dir, name string, limits abi.Limits) (*abi.Manifest, error) {
 	for _, arg := range []string{"--describe", abi.OpDescribe} {
-		a, err := r.try(ctx, dir, limits, question{call: abi.OpDescribe, args: []string{"plugin", arg}})
+		a, err := r.try(ctx, dir, limits, question{call: abi.OpDescribe, args: []string{name, arg}})
 		if _, ok := errors.AsType[*Error](err); ok {
 			continue
 		}

@@ -1,7 +1,9 @@
 package plugin_test
 
 import (
+	"encoding/json"
 	"errors"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -69,4 +71,51 @@ func TestAnAdapterInGoDescribesPlansAndReadsDiagnostics(t *testing.T) {
 			t.Errorf("got %v, want an error of the caller", err)
 		}
 	})
+}
+
+// An adapter is called by its name, so that one program may be several, as ours is; and what is the same is compiled
+// once. Those of this test use the SDK beside what stands on reflection, as people may who write one.
+func TestAProgramMayBeSeveralAdapters(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, plugin.Config{Workers: 1, CacheDir: dir})
+	program := buildGo(t, "several")
+	for _, id := range []string{"a", "b"} {
+		said, err := json.Marshal(abi.Manifest{
+			Judge: abi.Version, Kind: abi.Toolchain, Name: "test." + id, Version: "1", Protocol: abi.Plan1,
+			Language: &abi.Language{
+				ID: id, Name: id, Extensions: []string{id}, Editor: "text",
+				Tools: []abi.Tool{{Name: "cat", Version: []string{"--version"}, Pattern: `(\d+)`, Package: "coreutils"}},
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wasm, err := plugin.Embed(program, said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := r.Load(t.Context(), wasm, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := r.Plan(t.Context(), m, abi.PlanRequest{Sources: []abi.Source{{Name: "x", Text: "größe\n"}}, Entry: "x"})
+		if err != nil || p.Run.Tool != "tool-"+id || !reflect.DeepEqual(p.Run.Args, []string{`{"name":"x","text":"größe\n"}`}) {
+			t.Errorf("%s plans %+v, %v", id, p, err)
+		}
+		if d, err := r.Diagnostics(t.Context(), m, abi.DiagnosticsRequest{Stderr: "<&>"}); err != nil || d.Diagnostics == nil || len(d.Diagnostics) > 0 {
+			t.Errorf("%s reads %+v, %v", id, d, err)
+		}
+		described, err := r.Describe(t.Context(), m)
+		if err != nil || described == nil || described.Name != "test."+id {
+			t.Errorf("%s describes itself as %+v, %v", id, described, err)
+		}
+		_, err = r.Plan(t.Context(), m, abi.PlanRequest{})
+		var fault *plugin.Error
+		if !errors.As(err, &fault) || !strings.Contains(fault.Message, "the request holds no source") {
+			t.Errorf("%s without sources: %v", id, err)
+		}
+	}
+	if code, err := filepath.Glob(filepath.Join(dir, "*", "code", "*", "*")); err != nil || len(code) != 1 {
+		t.Errorf("compiled are %q, %v, want one file for both", code, err)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"deepoj/plugins/abi"
+	"deepoj/plugins/languages"
 )
 
 // ids are the adapters in this folder.
@@ -24,9 +25,16 @@ var optional = []string{"csharp", "kotlin"}
 
 func TestEveryFolderIsTested(t *testing.T) {
 	t.Parallel()
-	found, err := filepath.Glob("*/main.go")
+	found, err := filepath.Glob("*/adapter.go")
 	if err != nil || len(found) != len(ids) {
 		t.Errorf("there are %d adapters (%v), the tests know %q", len(found), err, ids)
+	}
+	var listed []string
+	for _, a := range languages.All() {
+		listed = append(listed, a.Manifest.Language.ID)
+	}
+	if !slices.Equal(listed, ids) {
+		t.Errorf("the program holds the adapters of %q, the tests know %q", listed, ids)
 	}
 }
 
@@ -164,7 +172,7 @@ func TestAForeignFileIsRefused(t *testing.T) {
 // reflection makes one twice as large.
 func TestAdaptersAreSmallAsGuests(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "../adapters")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	packages, err := cmd.Output()
 	if err != nil {

@@ -62,14 +62,20 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// buildAdapters builds the adapters as programs of this machine.
+// buildAdapters builds the adapters as a program of this machine, under the names of all.
 func buildAdapters() error {
-	args := []string{"build", "-ldflags=-s -w", "-o", filepath.Join(build.dir, "adapters") + "/"}
-	for _, id := range ids {
-		args = append(args, "./"+id)
-	}
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+	program := filepath.Join(build.dir, "all")
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "../adapters").CombinedOutput(); err != nil {
 		return fmt.Errorf("build the adapters: %w\n%s", err, out)
+	}
+	folder := filepath.Join(build.dir, "adapters")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := os.Symlink(program, filepath.Join(folder, id)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

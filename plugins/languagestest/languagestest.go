@@ -27,7 +27,7 @@ var (
 func All(t testing.TB) []Language {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(here), "..", "languages", "*", "main.go"))
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(here), "..", "languages", "*", "adapter.go"))
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d adapters are found: %v", len(files), err)
 	}

@@ -1,4 +1,4 @@
-package main
+package typescript
 
 // globals says what Node.js offers without any import. A backquote is written as ´, as Go has no other way to hold it
 // here, and package embed would make the adapter larger by an eighth.

@@ -1,4 +1,4 @@
-package main
+package typescript
 
 // modules says what the modules of Node.js offer that the programs of a contest import.
 const modules = `// The modules of Node.js, as far as the programs of a contest use them. Each is

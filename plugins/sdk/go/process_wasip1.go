@@ -95,25 +95,25 @@ func (d descriptor) Write(b []byte) (int, error) {
 	return written, nil
 }
 
-// arguments returns what the guest was called with, after its name.
+// arguments returns what the guest was called with, its name first.
 func arguments() ([]string, error) {
 	var count, size uint32
 	if errno := argsSizesGet(&count, &size); errno != 0 {
 		return nil, failed("args_sizes_get", errno)
 	}
-	if count < 2 {
+	if count == 0 {
 		return nil, nil
 	}
 	starts, text := make([]uint32, count), make([]byte, size)
 	if errno := argsGet(unsafe.SliceData(starts), unsafe.SliceData(text)); errno != 0 {
 		return nil, failed("args_get", errno)
 	}
-	args := make([]string, 0, count-1)
+	args := make([]string, 0, count)
 	for range count {
 		arg, rest, _ := bytes.Cut(text, []byte{0})
 		args, text = append(args, string(arg)), rest
 	}
-	return args[1:], nil
+	return args, nil
 }
 
 func exit(status int) { procExit(uint32(status)) }

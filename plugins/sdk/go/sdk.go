@@ -22,7 +22,9 @@ package sdk
 import (
 	"errors"
 	"io"
+	"path"
 	"strconv"
+	"strings"
 
 	"deepoj/plugins/abi"
 )
@@ -52,15 +54,44 @@ func (r *SourceError) Error() string { return r.Message }
 
 // Main serves one operation and ends the process: with status 0 and the answer
 // on standard output, or with status 1 and the reason on standard error.
-func Main(a Adapter) {
+//
+// Several adapters may be one program, which each machine compiles once. It is the one that it is called as, see
+// [Called], and so each module needs its manifest as a section.
+func Main(adapters ...Adapter) {
 	args, err := arguments()
 	if err == nil {
-		err = a.Run(args, stdin, stdout)
+		err = serve(adapters, args)
 	}
 	if err != nil {
 		_, _ = io.WriteString(stderr, err.Error()+"\n") // there is no other way to say it
 		exit(1)
 	}
+}
+
+func serve(adapters []Adapter, args []string) error {
+	if len(args) == 0 {
+		return errors.New("the program is called without its name")
+	}
+	a, err := Called(args[0], adapters...)
+	if err != nil {
+		return err
+	}
+	return a.Run(args[1:], stdin, stdout)
+}
+
+// Called returns the adapter that a program's name means: the only one there is, or that of the manifest's name, as
+// judges say it, or of the language's id, as a file may be called that somebody tries: "deepoj.c", "out/c.wasm".
+func Called(name string, adapters ...Adapter) (Adapter, error) {
+	if len(adapters) == 1 {
+		return adapters[0], nil
+	}
+	id := strings.TrimSuffix(path.Base(name), ".wasm")
+	for _, a := range adapters {
+		if a.Manifest.Name == name || a.Manifest.Language != nil && a.Manifest.Language.ID == id {
+			return a, nil
+		}
+	}
+	return Adapter{}, errors.New("no adapter here is called " + strconv.Quote(name))
 }
 
 // Run serves the operation that args names.

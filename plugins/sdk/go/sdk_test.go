@@ -165,6 +165,25 @@ func TestAnswersAreJSON(t *testing.T) {
 	}
 }
 
+func TestAProgramOfSeveralIsTheAdapterItIsCalled(t *testing.T) {
+	t.Parallel()
+	several := []sdk.Adapter{
+		{Manifest: abi.Manifest{Name: "deepoj.c", Language: &abi.Language{ID: "c"}}},
+		{Manifest: abi.Manifest{Name: "org.example.b"}},
+	}
+	for name, want := range map[string]string{
+		"deepoj.c": "deepoj.c", "org.example.b": "org.example.b", "c": "deepoj.c", "out/c.wasm": "deepoj.c", "./c": "deepoj.c",
+		"": "", "b": "", "adapter": "", "c.d": "", "C": "",
+	} {
+		if a, err := sdk.Called(name, several...); a.Manifest.Name != want || (err == nil) != (want != "") {
+			t.Errorf("called %q it is %q, error %v, want %q", name, a.Manifest.Name, err, want)
+		}
+	}
+	if a, err := sdk.Called("whatever", several[0]); err != nil || a.Manifest.Name != "deepoj.c" {
+		t.Errorf("alone it is %q, error %v", a.Manifest.Name, err)
+	}
+}
+
 func TestNoDiagnosticsAreAnEmptyList(t *testing.T) {
 	t.Parallel()
 	a := adapter

@@ -1,5 +1,5 @@
-// Command rust is the adapter of Rust with rustc alone, without Cargo.
-package main
+// Package rust is the adapter of Rust with rustc alone, without Cargo.
+package rust
 
 import (
 	"strings"
@@ -19,8 +19,9 @@ const broken = `fn main() {
 }
 `
 
-func main() {
-	sdk.Main(sdk.Adapter{
+// Adapter returns the adapter.
+func Adapter() sdk.Adapter {
+	return sdk.Adapter{
 		Manifest: abi.Manifest{
 			Name:    "deepoj.rust",
 			Version: "1.0.0",
@@ -47,7 +48,7 @@ func main() {
 		},
 		Plan:        plan,
 		Diagnostics: diagnostics,
-	})
+	}
 }
 
 // plan compiles the crate whose root is the main file; others are its modules.

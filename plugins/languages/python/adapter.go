@@ -1,5 +1,5 @@
-// Command python is the adapter of Python 3.
-package main
+// Package python is the adapter of Python 3.
+package python
 
 import (
 	"strings"
@@ -17,8 +17,9 @@ const broken = `def main():
 main()
 `
 
-func main() {
-	sdk.Main(sdk.Adapter{
+// Adapter returns the adapter.
+func Adapter() sdk.Adapter {
+	return sdk.Adapter{
 		Manifest: abi.Manifest{
 			Name:    "deepoj.python",
 			Version: "1.0.0",
@@ -46,7 +47,7 @@ func main() {
 		},
 		Plan:        plan,
 		Diagnostics: diagnostics,
-	})
+	}
 }
 
 // plan checks the syntax of every file, so that a slip of the keyboard is a

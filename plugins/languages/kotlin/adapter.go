@@ -1,5 +1,5 @@
-// Command kotlin is the adapter of Kotlin on the Java virtual machine.
-package main
+// Package kotlin is the adapter of Kotlin on the Java virtual machine.
+package kotlin
 
 import (
 	"path"
@@ -21,8 +21,9 @@ const broken = `fun main() {
 }
 `
 
-func main() {
-	sdk.Main(sdk.Adapter{
+// Adapter returns the adapter.
+func Adapter() sdk.Adapter {
+	return sdk.Adapter{
 		Manifest: abi.Manifest{
 			Name:    "deepoj.kotlin",
 			Version: "1.0.0",
@@ -49,7 +50,7 @@ func main() {
 			},
 		},
 		Plan: plan,
-	})
+	}
 }
 
 // plan compiles every .kt file into one archive together with Kotlin's library,

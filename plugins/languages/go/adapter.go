@@ -1,5 +1,5 @@
-// Command go is the adapter of Go.
-package main
+// Package golang is the adapter of Go.
+package golang
 
 import (
 	"cmp"
@@ -36,8 +36,9 @@ const options = `{"type":"object","properties":{
 "cache":{"type":"string","description":"absolute path, inside the box, of a warm build cache"},
 "prepare":{"type":"boolean","description":"plan to fill the folder cache instead; the sources are ignored"}}}`
 
-func main() {
-	sdk.Main(sdk.Adapter{
+// Adapter returns the adapter.
+func Adapter() sdk.Adapter {
+	return sdk.Adapter{
 		Manifest: abi.Manifest{
 			Name:    "deepoj.go",
 			Version: "1.0.0",
@@ -63,7 +64,7 @@ func main() {
 		},
 		Plan:        plan,
 		Diagnostics: diagnostics,
-	})
+	}
 }
 
 // plan builds the files as one main package, offline and without cgo.

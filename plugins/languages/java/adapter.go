@@ -1,5 +1,5 @@
-// Command java is the adapter of Java.
-package main
+// Package java is the adapter of Java.
+package java
 
 import (
 	"path"
@@ -25,8 +25,9 @@ const broken = `public class Broken {
 }
 `
 
-func main() {
-	sdk.Main(sdk.Adapter{
+// Adapter returns the adapter.
+func Adapter() sdk.Adapter {
+	return sdk.Adapter{
 		Manifest: abi.Manifest{
 			Name:    "deepoj.java",
 			Version: "1.0.0",
@@ -51,7 +52,7 @@ func main() {
 			},
 		},
 		Plan: plan,
-	})
+	}
 }
 
 // plan compiles every .java file and runs the class that has a main method.

@@ -1,5 +1,5 @@
-// Command javascript is the adapter of JavaScript on Node.js.
-package main
+// Package javascript is the adapter of JavaScript on Node.js.
+package javascript
 
 import (
 	"path"
@@ -23,8 +23,9 @@ main();
 // extensions are those of JavaScript: a script or module as it may be, a module, and a CommonJS script.
 var extensions = []string{"js", "mjs", "cjs"}
 
-func main() {
-	sdk.Main(sdk.Adapter{
+// Adapter returns the adapter.
+func Adapter() sdk.Adapter {
+	return sdk.Adapter{
 		Manifest: abi.Manifest{
 			Name:    "deepoj.javascript",
 			Version: "1.0.0",
@@ -49,7 +50,7 @@ func main() {
 		},
 		Plan:        plan,
 		Diagnostics: diagnostics,
-	})
+	}
 }
 
 // plan checks the syntax of every file and runs the main one.

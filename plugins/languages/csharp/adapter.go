@@ -1,5 +1,5 @@
-// Command csharp is the adapter of C# on Mono.
-package main
+// Package csharp is the adapter of C# on Mono.
+package csharp
 
 import (
 	"slices"
@@ -46,8 +46,9 @@ const (
 	programFile  = ".main.exe"
 )
 
-func main() {
-	sdk.Main(sdk.Adapter{
+// Adapter returns the adapter.
+func Adapter() sdk.Adapter {
+	return sdk.Adapter{
 		Manifest: abi.Manifest{
 			Name:    "deepoj.csharp",
 			Version: "1.0.0",
@@ -74,7 +75,7 @@ func main() {
 		},
 		Plan:        plan,
 		Diagnostics: diagnostics,
-	})
+	}
 }
 
 // plan compiles every .cs file into one program. The compiler finds its Main.

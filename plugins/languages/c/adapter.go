@@ -1,5 +1,5 @@
-// Command c is the adapter of C with the GNU compiler.
-package main
+// Package c is the adapter of C with the GNU compiler.
+package c
 
 import (
 	"deepoj/plugins/abi"
@@ -29,8 +29,9 @@ var compiler = sdk.GCC{
 	Libraries:  []string{"-lm"},
 }
 
-func main() {
-	sdk.Main(sdk.Adapter{
+// Adapter returns the adapter.
+func Adapter() sdk.Adapter {
+	return sdk.Adapter{
 		Manifest: abi.Manifest{
 			Name:    "deepoj.c",
 			Version: "1.0.0",
@@ -54,5 +55,5 @@ func main() {
 			},
 		},
 		Plan: compiler.Plan,
-	})
+	}
 }

@@ -1,5 +1,5 @@
-// Command typescript is the adapter of TypeScript on Node.js.
-package main
+// Package typescript is the adapter of TypeScript on Node.js.
+package typescript
 
 import (
 	"path"
@@ -29,8 +29,9 @@ func declarations() string { return strings.ReplaceAll(globals, "´", "`") + mod
 
 const declarationsFile = "node_modules/@types/node/index.d.ts"
 
-func main() {
-	sdk.Main(sdk.Adapter{
+// Adapter returns the adapter.
+func Adapter() sdk.Adapter {
+	return sdk.Adapter{
 		Manifest: abi.Manifest{
 			Name:    "deepoj.typescript",
 			Version: "1.0.0",
@@ -59,7 +60,7 @@ func main() {
 		},
 		Plan:        plan,
 		Diagnostics: diagnostics,
-	})
+	}
 }
 
 // plan compiles every .ts file to a CommonJS script and runs the main one.

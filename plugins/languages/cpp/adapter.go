@@ -1,5 +1,5 @@
-// Command cpp is the adapter of C++ with the GNU compiler.
-package main
+// Package cpp is the adapter of C++ with the GNU compiler.
+package cpp
 
 import (
 	"deepoj/plugins/abi"
@@ -28,8 +28,9 @@ var compiler = sdk.GCC{
 	Extensions: []string{"cpp", "cc", "cxx", "c++", "C"},
 }
 
-func main() {
-	sdk.Main(sdk.Adapter{
+// Adapter returns the adapter.
+func Adapter() sdk.Adapter {
+	return sdk.Adapter{
 		Manifest: abi.Manifest{
 			Name:    "deepoj.cpp",
 			Version: "1.0.0",
@@ -54,5 +55,5 @@ func main() {
 			},
 		},
 		Plan: compiler.Plan,
-	})
+	}
 }
