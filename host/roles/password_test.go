@@ -3,7 +3,6 @@ package roles
 import (
 	"bytes"
 	"context"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -31,7 +30,7 @@ func starts(t *testing.T, file string) (told, hash string, once bool) {
 		}
 		defer c.password.close()
 	}
-	b := &base{Config: c, db: db, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	b := &base{Config: c, db: db, log: slog.New(slog.DiscardHandler)}
 	if told, err = firstAdmin(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +114,7 @@ func TestTheFirstPasswordStandsInABlockBelowReady(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	var out bytes.Buffer
-	b := &base{Config: Config{Out: &out}, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	b := &base{Config: Config{Out: &out}, log: slog.New(slog.DiscardHandler)}
 	tellReady(ended, b, nil, "http://127.0.0.1:8080", "The first account is admin with the password abc (shown only now).\n")
 	want := "\n    The first account is admin with the password abc (shown only now).\n    It is for one login, which asks for another: http://127.0.0.1:8080/login\n\n"
 	if out.String() != want {

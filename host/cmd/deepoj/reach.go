@@ -82,7 +82,7 @@ func remedied(err error, address, token string) error {
 		return fmt.Errorf("no server answers at %s (%w): start one with `deepoj up`, or name another by --server, %s or `deepoj login`", address, dial.Err, variableURL)
 	}
 	if refused, ok := errors.AsType[*client.Problem](err); ok && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden && token == "") {
-		return fmt.Errorf("%w `deepoj login %s` keeps a key of that server; %s gives one.", err, address, variableKey) //nolint:revive,staticcheck // sentences, as those of the server
+		return fmt.Errorf("%w `deepoj login %s` keeps a key of that server; %s gives one.", err, address, variableKey) //nolint:revive // sentences, as those of the server
 	}
 	return err
 }
