@@ -19,6 +19,7 @@
 //	proof.go     what jobs about packages found, and proofs
 //	conform.go   what jobs about plugins found, and proofs of conformance
 //	page.go      what people see of a version of a problem
+//	factor.go     second factors
 //	given.go     what is said of a package that does not say it
 //	message.go   who reads what checkers say
 //	verdict.go   verdicts
