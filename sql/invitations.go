@@ -25,7 +25,7 @@ func (s *Site) MakeInvitation(ctx context.Context, space int64, tokenHash string
 
 // Invitations returns the newest invitations into a space.
 func (s *Site) Invitations(ctx context.Context, space int64, limit int) ([]judge.Invitation, error) {
-	found, err := s.q.InvitationList(ctx, s.main, dbsqlc.InvitationListParams{SpaceID: space, Max: bounded(limit)})
+	found, err := s.q.InvitationList(ctx, s.main, dbsqlc.InvitationListParams{SpaceID: space, Max: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list invitations: %w", err)
 	}

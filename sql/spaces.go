@@ -1,9 +1,11 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -269,9 +271,9 @@ func (s *Site) SpaceDesk(ctx context.Context, slug, problemSlug, viewer string) 
 	return d, nil
 }
 
-// SpaceScores returns the contestants of a space, the best first, at most a thousand.
-func (s *Site) SpaceScores(ctx context.Context, id int64) ([]judge.SpaceScore, error) {
-	found, err := s.q.SpaceScores(ctx, s.main, dbsqlc.SpaceScoresParams{SpaceID: id, Max: 1000})
+// SpaceScores returns the contestants of a space, the best first, at most so many; 0 = all.
+func (s *Site) SpaceScores(ctx context.Context, id int64, most int32) ([]judge.SpaceScore, error) {
+	found, err := s.q.SpaceScores(ctx, s.main, dbsqlc.SpaceScoresParams{SpaceID: id, Max: cmp.Or(most, math.MaxInt32)})
 	if err != nil {
 		return nil, fmt.Errorf("scores of space %d: %w", id, err)
 	}

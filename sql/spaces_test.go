@@ -401,7 +401,7 @@ func TestTheScoreboardCountsTheBestOfEachContestantOfficially(t *testing.T) {
 	verdict("cid", "aplusb", judge.JE, nil, in(v))
 	verdict("cid", "aplusb", judge.AC, nil, in(v), unofficial)
 	verdict("sue", "aplusb", judge.AC, nil, in(v), unofficial)
-	scores, err := s.SpaceScores(ctx, v.ID)
+	scores, err := s.SpaceScores(ctx, v.ID, 0)
 	if want := "[{bob 1 1 10} {ann 1 2 6} {cid 0 0 0}]"; err != nil || fmt.Sprint(scores) != want {
 		t.Errorf("scores = %v, %v, want %s", scores, err, want)
 	}

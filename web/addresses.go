@@ -61,7 +61,7 @@ func (s *Server) routes() error {
 			}
 		}
 	}
-	s.app.Use(s.observe, s.headers, s.crossOrigin, s.receive)
+	s.app.Use(colons, s.observe, s.headers, s.crossOrigin, s.receive)
 	route(func(r site.Right) bool { return r == site.Machine })
 	s.app.Use(s.guard, s.limitAddress, s.identify, s.limitViewer)
 	route(func(r site.Right) bool { return r == site.Anyone })

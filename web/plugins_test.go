@@ -159,7 +159,7 @@ func TestAVersionIsActivatedAndRolledBackOverTheAPI(t *testing.T) {
 			t.Errorf("version %s is active: %t", p.Version, p.Active)
 		}
 	}
-	if r := s.do(http.MethodGet, "/api/v1/plugins?kind=interactor", "", sue); len(list.Plugins) != 3 || r.body != `{"plugins":[]}` {
+	if r := s.do(http.MethodGet, "/api/v1/plugins?kind=interactor", "", sue); len(list.Plugins) != 3 || r.body != `{"next":null,"plugins":[]}` {
 		t.Errorf("%d checkers; interactors: %s", len(list.Plugins), r.body)
 	}
 	var p judge.Plugin

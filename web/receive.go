@@ -5,12 +5,21 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"deepoj/web/site"
 )
+
+// colons takes the colon of a digest in an address as it is, also where a client escaped it, as generated ones do.
+func colons(c *fiber.Ctx) error {
+	if path := c.Path(); strings.Contains(path, "%3") {
+		c.Path(strings.NewReplacer("%3A", ":", "%3a", ":").Replace(path))
+	}
+	return c.Next()
+}
 
 // receive reads the body of a request, as far as its sender may fill the server's memory. A package is left to its
 // handler, which streams it into the blob store; what the handler leaves unread ends the connection.

@@ -199,7 +199,7 @@ var shared = map[string]string{
 	"existing job_id url": "Receipt", "job_id place rank_at undone": "MovedJob", "job_id status": "EndedJob",
 	"generation job_id": "RejudgedJob", "name paused": "PausedQueue", "id withdrawn": "WithdrawnLanguage",
 	"delivery": "SentMessage", "why": "Reason", "hidden problem": "HiddenProblem", "next submissions": "SubmissionPage",
-	"keys next": "KeyPage", "problems": "SpaceProblems", "people": "ProblemPeople", "expires_at label scope": "NewKey",
+	"keys next": "KeyPage", "next people": "ProblemPeople", "expires_at label scope": "NewKey",
 	"everyone kinds problem url": "NewWebhook",
 }
 

@@ -23,7 +23,7 @@ import (
 // the last minutes tell of sets is tested where they are counted, in package sql.
 var clocks = regexp.MustCompile(`>(just now|\d+ (s|min|h) ago)<|"(now|seen)":"[^"]*"|"oldest_seconds":[0-9.e-]+|"judged_last_minute":\d+|"eta_(low|high)_seconds":[0-9.]+` +
 	`|<dt>(Oldest|Judged in a minute)</dt><dd>[^<]*</dd>|expected [^<".]*|<td>(within [^<]*|[0-9a-z ]+ to [0-9a-z ]+)</td>|(?s)<div class="pictures">.*?</div>` +
-	`|"trace_id":"[0-9a-f]+"|<code>[0-9a-f]{32}</code>|name="(key|csrf)" value="[0-9a-f]+(-[a-z]+)?"|nonce(=|-)["']?[0-9a-f]{32}|datetime="[^"]*" title="[^"]*">(just now|\d+ (s|min|h) ago)<`)
+	`|"trace_id":"[0-9a-f]+"|<code>[0-9a-f]{32}</code>|name="key" value="[0-9a-f]+(-[a-z]+)?"|name="csrf" value="[^"]+"|W/"[^"]+"|nonce(=|-)["']?[0-9a-f]{32}|datetime="[^"]*" title="[^"]*">(just now|\d+ (s|min|h) ago)<`)
 
 // ownHeaders are of one answer: when it was given, by which request, and how many
 // more may be asked.

@@ -305,7 +305,7 @@ func TestAContestFromBeginningToEnd(t *testing.T) {
 	}
 	s.finish(last.JobID, judge.Result{Verdict: judge.AC})
 
-	answer, err := ann.GetSpaceScores(ctx, "final")
+	answer, err := ann.GetSpaceScores(ctx, "final", client.GetSpaceScoresParams{})
 	if want := (client.SpaceScore{Rank: 1, Name: "ann", Solved: 1, Tried: 2, Points: 6}); err != nil || len(answer.Scores) != 1 || answer.Scores[0] != want {
 		t.Errorf("scores = %v, %v, want %v", answer.Scores, err, want)
 	}

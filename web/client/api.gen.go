@@ -254,6 +254,7 @@ type GetAuditAnswer struct {
 // GetDlqAnswer is a schema of the description.
 type GetDlqAnswer struct {
 	DeadLetters []DeadLetter `json:"dead_letters"`
+	Next        *int64       `json:"next"`
 }
 
 // GetDlqIDAnswer is a schema of the description.
@@ -270,10 +271,12 @@ type GetInvariantsAnswer struct {
 // GetLanguagesAnswer is a schema of the description.
 type GetLanguagesAnswer struct {
 	Languages []OfferedLanguage `json:"languages"`
+	Next      *string           `json:"next"`
 }
 
 // GetPluginsAnswer is a schema of the description.
 type GetPluginsAnswer struct {
+	Next    *string        `json:"next"`
 	Plugins []judge.Plugin `json:"plugins"`
 }
 
@@ -285,11 +288,13 @@ type GetProblemDraftsAnswer struct {
 
 // GetProblemVersionFilesAnswer is a schema of the description.
 type GetProblemVersionFilesAnswer struct {
-	Files []File `json:"files"`
+	Files []File  `json:"files"`
+	Next  *string `json:"next"`
 }
 
 // GetProblemVersionsAnswer is a schema of the description.
 type GetProblemVersionsAnswer struct {
+	Next     *string                `json:"next"`
 	Versions []judge.ProblemVersion `json:"versions"`
 }
 
@@ -314,6 +319,7 @@ type GetQueueAnswer struct {
 
 // GetQueuesAnswer is a schema of the description.
 type GetQueuesAnswer struct {
+	Next   *string `json:"next"`
 	Queues []Queue `json:"queues"`
 }
 
@@ -321,17 +327,20 @@ type GetQueuesAnswer struct {
 type GetRejudgingAnswer struct {
 	Changes   []RejudgeChange `json:"changes"`
 	Matrix    []RejudgeTurn   `json:"matrix"`
+	Next      *int64          `json:"next"`
 	Rejudging RejudgeSet      `json:"rejudging"`
 }
 
 // GetRejudgingsAnswer is a schema of the description.
 type GetRejudgingsAnswer struct {
+	Next       *int64       `json:"next"`
 	Rejudgings []RejudgeSet `json:"rejudgings"`
 }
 
 // GetSpaceInvitationsAnswer is a schema of the description.
 type GetSpaceInvitationsAnswer struct {
 	Invitations []Invitation `json:"invitations"`
+	Next        *string      `json:"next"`
 }
 
 // GetSpaceMembersAnswer is a schema of the description.
@@ -340,8 +349,15 @@ type GetSpaceMembersAnswer struct {
 	Next    *string       `json:"next"`
 }
 
+// GetSpaceProblemsAnswer is a schema of the description.
+type GetSpaceProblemsAnswer struct {
+	Next     *string        `json:"next"`
+	Problems []SpaceProblem `json:"problems"`
+}
+
 // GetSpaceScoresAnswer is a schema of the description.
 type GetSpaceScoresAnswer struct {
+	Next   *string      `json:"next"`
 	Scores []SpaceScore `json:"scores"`
 }
 
@@ -367,6 +383,7 @@ type GetSubmissionsBatchAnswer struct {
 
 // GetTemplatesAnswer is a schema of the description.
 type GetTemplatesAnswer struct {
+	Next      *string  `json:"next"`
 	Templates []string `json:"templates"`
 }
 
@@ -390,6 +407,7 @@ type GetWebhooksAnswer struct {
 
 // GetWorkersAnswer is a schema of the description.
 type GetWorkersAnswer struct {
+	Next    *string  `json:"next"`
 	Workers []Worker `json:"workers"`
 }
 
@@ -865,6 +883,12 @@ type PostSpaceMembersRequest struct {
 	Role  string   `json:"role,omitempty"`
 }
 
+// PostSpaceProblemsAnswer is a schema of the description.
+type PostSpaceProblemsAnswer struct {
+	Next     *string        `json:"next"`
+	Problems []SpaceProblem `json:"problems"`
+}
+
 // PostSpaceProblemsRequest is a schema of the description.
 type PostSpaceProblemsRequest struct {
 	Place   int      `json:"place,omitempty"`
@@ -973,6 +997,7 @@ type Preview struct {
 
 // ProblemPeople is a schema of the description.
 type ProblemPeople struct {
+	Next   *string  `json:"next"`
 	People []Person `json:"people"`
 }
 
@@ -1197,11 +1222,6 @@ type SpaceProblem struct {
 	Verdict judge.Verdict `json:"verdict"`
 }
 
-// SpaceProblems is a schema of the description.
-type SpaceProblems struct {
-	Problems []SpaceProblem `json:"problems"`
-}
-
 // SpaceScore is a schema of the description.
 type SpaceScore struct {
 	Name   string  `json:"name"`
@@ -1416,6 +1436,15 @@ type GetKeysParams struct {
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetLanguagesParams defines parameters for GetLanguages.
+type GetLanguagesParams struct {
+	// After Only languages behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetPluginsParams defines parameters for GetPlugins.
 type GetPluginsParams struct {
 	// Kind Only those of this kind.
@@ -1423,6 +1452,12 @@ type GetPluginsParams struct {
 
 	// Name Only those with this name.
 	Name string `form:"name,omitempty" json:"name,omitempty"`
+
+	// After Only plugins, by the digest behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetProblemsParams defines parameters for GetProblems.
@@ -1476,6 +1511,33 @@ type GetProblemDraftsParams struct {
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetProblemPeopleParams defines parameters for GetProblemPeople.
+type GetProblemPeopleParams struct {
+	// After Only people behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetProblemVersionsParams defines parameters for GetProblemVersions.
+type GetProblemVersionsParams struct {
+	// Before Only versions, by the digest behind this one: the next of the page before.
+	Before string `form:"before,omitempty" json:"before,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetProblemVersionFilesParams defines parameters for GetProblemVersionFiles.
+type GetProblemVersionFilesParams struct {
+	// After Only files, by the path behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetProblemVersionStatementParams defines parameters for GetProblemVersionStatement.
 type GetProblemVersionStatementParams struct {
 	// Lang The tag of a language of the statement, such as en; else that which Accept-Language wants most, or English, or the first.
@@ -1486,6 +1548,15 @@ type GetProblemVersionStatementParams struct {
 type GetQueueParams struct {
 	// Group Only what waits of this submitter; for contestants their own.
 	Group string `form:"group,omitempty" json:"group,omitempty"`
+}
+
+// GetQueuesParams defines parameters for GetQueues.
+type GetQueuesParams struct {
+	// After Only queues behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetRejudgingsParams defines parameters for GetRejudgings.
@@ -1501,6 +1572,9 @@ type GetRejudgingsParams struct {
 type GetRejudgingParams struct {
 	// After Only what has an id above this; for streams Last-Event-ID goes before it.
 	After int64 `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetRunParams defines parameters for GetRun.
@@ -1518,9 +1592,27 @@ type GetSpacesParams struct {
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetSpaceInvitationsParams defines parameters for GetSpaceInvitations.
+type GetSpaceInvitationsParams struct {
+	// Before Only invitations older than this one: the next of the page before.
+	Before string `form:"before,omitempty" json:"before,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetSpaceMembersParams defines parameters for GetSpaceMembers.
 type GetSpaceMembersParams struct {
 	// After Only names behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetSpaceProblemsParams defines parameters for GetSpaceProblems.
+type GetSpaceProblemsParams struct {
+	// After Only problems behind this one: the next of the page before.
 	After string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Limit At most so many.
@@ -1531,6 +1623,15 @@ type GetSpaceMembersParams struct {
 type GetSpaceProblemParams struct {
 	// Lang The tag of a language of the statement, such as en; else that which Accept-Language wants most, or English, or the first.
 	Lang string `form:"lang,omitempty" json:"lang,omitempty"`
+}
+
+// GetSpaceScoresParams defines parameters for GetSpaceScores.
+type GetSpaceScoresParams struct {
+	// After Only contestants behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetSpaceSubmissionsParams defines parameters for GetSpaceSubmissions.
@@ -1587,6 +1688,15 @@ type GetSubmissionParams struct {
 	Wait float64 `form:"wait,omitempty" json:"wait,omitempty"`
 }
 
+// GetTemplatesParams defines parameters for GetTemplates.
+type GetTemplatesParams struct {
+	// After Only templates behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetUsersParams defines parameters for GetUsers.
 type GetUsersParams struct {
 	// Prefix Only those whose name begins so.
@@ -1636,6 +1746,12 @@ type GetWebhookDeliveriesParams struct {
 type GetWorkersParams struct {
 	// All Also what is otherwise left out.
 	All bool `form:"all,omitempty" json:"all,omitempty"`
+
+	// After Only workers behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetAccount calls GET /api/v1/account: Who asks. For whoever has an account.
@@ -1768,8 +1884,8 @@ func (c *Client) DeleteKey(ctx context.Context, id int64, options ...CallOption)
 }
 
 // GetLanguages calls GET /api/v1/languages: Every language that was ever served. For whoever may use the site.
-func (c *Client) GetLanguages(ctx context.Context, options ...CallOption) (out GetLanguagesAnswer, err error) {
-	path := pathOf("/api/v1/languages")
+func (c *Client) GetLanguages(ctx context.Context, params GetLanguagesParams, options ...CallOption) (out GetLanguagesAnswer, err error) {
+	path := pathOf("/api/v1/languages") + queryOf("after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -1797,7 +1913,7 @@ func (c *Client) PostPasswordResets(ctx context.Context, body PostPasswordResets
 
 // GetPlugins calls GET /api/v1/plugins: Uploaded plugins. For setters, staff and administrators.
 func (c *Client) GetPlugins(ctx context.Context, params GetPluginsParams, options ...CallOption) (out GetPluginsAnswer, err error) {
-	path := pathOf("/api/v1/plugins") + queryOf("kind", params.Kind, "name", params.Name)
+	path := pathOf("/api/v1/plugins") + queryOf("kind", params.Kind, "name", params.Name, "after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -1922,8 +2038,8 @@ func (c *Client) GetProblemLabels(ctx context.Context, problem string, options .
 }
 
 // GetProblemPeople calls GET /api/v1/problems/{problem}/people: Who may change a problem besides staff: its owner and co-authors. For setters, staff and administrators.
-func (c *Client) GetProblemPeople(ctx context.Context, problem string, options ...CallOption) (out ProblemPeople, err error) {
-	path := pathOf("/api/v1/problems/%s/people", problem)
+func (c *Client) GetProblemPeople(ctx context.Context, problem string, params GetProblemPeopleParams, options ...CallOption) (out ProblemPeople, err error) {
+	path := pathOf("/api/v1/problems/%s/people", problem) + queryOf("after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -1963,8 +2079,8 @@ func (c *Client) GetProblemStatistics(ctx context.Context, problem string, optio
 }
 
 // GetProblemVersions calls GET /api/v1/problems/{problem}/versions: Its versions, newest first. For setters, staff and administrators.
-func (c *Client) GetProblemVersions(ctx context.Context, problem string, options ...CallOption) (out GetProblemVersionsAnswer, err error) {
-	path := pathOf("/api/v1/problems/%s/versions", problem)
+func (c *Client) GetProblemVersions(ctx context.Context, problem string, params GetProblemVersionsParams, options ...CallOption) (out GetProblemVersionsAnswer, err error) {
+	path := pathOf("/api/v1/problems/%s/versions", problem) + queryOf("before", params.Before, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -1991,8 +2107,8 @@ func (c *Client) PostProblemVersionEdit(ctx context.Context, problem string, ver
 }
 
 // GetProblemVersionFiles calls GET /api/v1/problems/{problem}/versions/{version}/files: The files of a version. For setters, staff and administrators.
-func (c *Client) GetProblemVersionFiles(ctx context.Context, problem string, version string, options ...CallOption) (out GetProblemVersionFilesAnswer, err error) {
-	path := pathOf("/api/v1/problems/%s/versions/%s/files", problem, version)
+func (c *Client) GetProblemVersionFiles(ctx context.Context, problem string, version string, params GetProblemVersionFilesParams, options ...CallOption) (out GetProblemVersionFilesAnswer, err error) {
+	path := pathOf("/api/v1/problems/%s/versions/%s/files", problem, version) + queryOf("after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -2040,8 +2156,8 @@ func (c *Client) GetQueue(ctx context.Context, params GetQueueParams, options ..
 }
 
 // GetQueues calls GET /api/v1/queues: Queues and how they behave. For staff and administrators.
-func (c *Client) GetQueues(ctx context.Context, options ...CallOption) (out GetQueuesAnswer, err error) {
-	path := pathOf("/api/v1/queues")
+func (c *Client) GetQueues(ctx context.Context, params GetQueuesParams, options ...CallOption) (out GetQueuesAnswer, err error) {
+	path := pathOf("/api/v1/queues") + queryOf("after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -2097,7 +2213,7 @@ func (c *Client) PostRejudgings(ctx context.Context, body PostRejudgingsRequest,
 
 // GetRejudging calls GET /api/v1/rejudgings/{id}: A set and what it changes. For staff and administrators.
 func (c *Client) GetRejudging(ctx context.Context, id int64, params GetRejudgingParams, options ...CallOption) (out GetRejudgingAnswer, err error) {
-	path := pathOf("/api/v1/rejudgings/%s", id) + queryOf("after", params.After)
+	path := pathOf("/api/v1/rejudgings/%s", id) + queryOf("after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -2184,9 +2300,9 @@ func (c *Client) PostSpaceImport(ctx context.Context, space string, body PostSpa
 	return out, err
 }
 
-// GetSpaceInvitations calls GET /api/v1/spaces/{space}/invitations: The newest links that invite into a space, for its staff. For whoever may use the site.
-func (c *Client) GetSpaceInvitations(ctx context.Context, space string, options ...CallOption) (out GetSpaceInvitationsAnswer, err error) {
-	path := pathOf("/api/v1/spaces/%s/invitations", space)
+// GetSpaceInvitations calls GET /api/v1/spaces/{space}/invitations: The links that invite into a space, newest first, for its staff. For whoever may use the site.
+func (c *Client) GetSpaceInvitations(ctx context.Context, space string, params GetSpaceInvitationsParams, options ...CallOption) (out GetSpaceInvitationsAnswer, err error) {
+	path := pathOf("/api/v1/spaces/%s/invitations", space) + queryOf("before", params.Before, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -2225,14 +2341,14 @@ func (c *Client) DeleteSpaceMember(ctx context.Context, space string, name strin
 }
 
 // GetSpaceProblems calls GET /api/v1/spaces/{space}/problems: Problems of a space in order, for members once it has opened. For whoever may use the site.
-func (c *Client) GetSpaceProblems(ctx context.Context, space string, options ...CallOption) (out SpaceProblems, err error) {
-	path := pathOf("/api/v1/spaces/%s/problems", space)
+func (c *Client) GetSpaceProblems(ctx context.Context, space string, params GetSpaceProblemsParams, options ...CallOption) (out GetSpaceProblemsAnswer, err error) {
+	path := pathOf("/api/v1/spaces/%s/problems", space) + queryOf("after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
 // PostSpaceProblems calls POST /api/v1/spaces/{space}/problems: Add a problem, or give it another place and points, as setter of the space. For whoever may use the site.
-func (c *Client) PostSpaceProblems(ctx context.Context, space string, body PostSpaceProblemsRequest, options ...CallOption) (out SpaceProblems, err error) {
+func (c *Client) PostSpaceProblems(ctx context.Context, space string, body PostSpaceProblemsRequest, options ...CallOption) (out PostSpaceProblemsAnswer, err error) {
 	path := pathOf("/api/v1/spaces/%s/problems", space)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
@@ -2252,8 +2368,8 @@ func (c *Client) GetSpaceProblem(ctx context.Context, space string, problem stri
 }
 
 // GetSpaceScores calls GET /api/v1/spaces/{space}/scores: What each contestant achieved, the best first, for members. For whoever may use the site.
-func (c *Client) GetSpaceScores(ctx context.Context, space string, options ...CallOption) (out GetSpaceScoresAnswer, err error) {
-	path := pathOf("/api/v1/spaces/%s/scores", space)
+func (c *Client) GetSpaceScores(ctx context.Context, space string, params GetSpaceScoresParams, options ...CallOption) (out GetSpaceScoresAnswer, err error) {
+	path := pathOf("/api/v1/spaces/%s/scores", space) + queryOf("after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -2343,8 +2459,8 @@ func (c *Client) PostSubmissionUndo(ctx context.Context, jobID int64, options ..
 }
 
 // GetTemplates calls GET /api/v1/templates: The templates of new problems. For setters, staff and administrators.
-func (c *Client) GetTemplates(ctx context.Context, options ...CallOption) (out GetTemplatesAnswer, err error) {
-	path := pathOf("/api/v1/templates")
+func (c *Client) GetTemplates(ctx context.Context, params GetTemplatesParams, options ...CallOption) (out GetTemplatesAnswer, err error) {
+	path := pathOf("/api/v1/templates") + queryOf("after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -2516,7 +2632,7 @@ func (c *Client) PostWebhookTest(ctx context.Context, id int64, options ...CallO
 
 // GetWorkers calls GET /api/v1/workers: The workers. For whoever may use the site.
 func (c *Client) GetWorkers(ctx context.Context, params GetWorkersParams, options ...CallOption) (out GetWorkersAnswer, err error) {
-	path := pathOf("/api/v1/workers") + queryOf("all", params.All)
+	path := pathOf("/api/v1/workers") + queryOf("all", params.All, "after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }

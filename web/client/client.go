@@ -135,15 +135,11 @@ func (c *Client) Job(ctx context.Context, jobID int64) (*Job, error) {
 }
 
 // Problems returns the problems that can be solved.
-func (c *Client) Problems(ctx context.Context) (all []FoundProblem, err error) {
-	for after := new(""); after != nil; {
-		page, err := c.GetProblems(ctx, GetProblemsParams{After: *after, Limit: 200})
-		if err != nil {
-			return nil, err
-		}
-		all, after = append(all, page.Problems...), page.Next
-	}
-	return all, nil
+func (c *Client) Problems(ctx context.Context) ([]FoundProblem, error) {
+	return pages(func(after string) ([]FoundProblem, *string, error) {
+		page, err := c.GetProblems(ctx, GetProblemsParams{After: after, Limit: longestPage})
+		return page.Problems, page.Next, err
+	})
 }
 
 // Problem returns a problem with its statement in a language, by its tag; "" leaves that to the server.
@@ -153,15 +149,19 @@ func (c *Client) Problem(ctx context.Context, slug, language string) (judge.Prob
 
 // Languages returns the languages that the server knows, also those that no worker serves now.
 func (c *Client) Languages(ctx context.Context) ([]OfferedLanguage, error) {
-	answer, err := c.GetLanguages(ctx)
-	return answer.Languages, err
+	return pages(func(after string) ([]OfferedLanguage, *string, error) {
+		page, err := c.GetLanguages(ctx, GetLanguagesParams{After: after, Limit: longestPage})
+		return page.Languages, page.Next, err
+	})
 }
 
 // Workers returns the live workers, with all those of the last week, the silent ones
 // last. Others than staff see no silent ones, no names and not what they run.
 func (c *Client) Workers(ctx context.Context, all bool) ([]Worker, error) {
-	answer, err := c.GetWorkers(ctx, GetWorkersParams{all})
-	return answer.Workers, err
+	return pages(func(after string) ([]Worker, *string, error) {
+		page, err := c.GetWorkers(ctx, GetWorkersParams{All: all, After: after, Limit: longestPage})
+		return page.Workers, page.Next, err
+	})
 }
 
 // Login exchanges a name and password for a token, to be given to [WithToken].

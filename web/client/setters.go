@@ -11,8 +11,10 @@ import (
 
 // ProblemVersions returns the versions of a problem, the newest first, without their reports.
 func (c *Client) ProblemVersions(ctx context.Context, problem string) ([]judge.ProblemVersion, error) {
-	answer, err := c.GetProblemVersions(ctx, problem)
-	return answer.Versions, err
+	return pages(func(before string) ([]judge.ProblemVersion, *string, error) {
+		page, err := c.GetProblemVersions(ctx, problem, GetProblemVersionsParams{Before: before, Limit: longestPage})
+		return page.Versions, page.Next, err
+	})
 }
 
 // ExportProblem returns a version of a problem as a ZIP file, the live one if version is empty. The caller closes it.
@@ -57,8 +59,10 @@ func (c *Client) HideProblem(ctx context.Context, slug string, hidden bool) erro
 
 // ProblemPeople returns who may change a problem besides staff, its owner first.
 func (c *Client) ProblemPeople(ctx context.Context, problem string) ([]Person, error) {
-	answer, err := c.GetProblemPeople(ctx, problem)
-	return answer.People, err
+	return pages(func(after string) ([]Person, *string, error) {
+		page, err := c.GetProblemPeople(ctx, problem, GetProblemPeopleParams{After: after, Limit: longestPage})
+		return page.People, page.Next, err
+	})
 }
 
 // AddProblemAuthor makes somebody a co-author of a problem. Only its owner and staff may.
@@ -81,8 +85,10 @@ func (c *Client) RemoveProblemAuthor(ctx context.Context, problem, name string) 
 // Plugins returns the versions of uploaded plugins by kind and name, the newest
 // of a name first. An empty kind or name does not restrict.
 func (c *Client) Plugins(ctx context.Context, kind, name string) ([]judge.Plugin, error) {
-	answer, err := c.GetPlugins(ctx, GetPluginsParams{kind, name})
-	return answer.Plugins, err
+	return pages(func(after string) ([]judge.Plugin, *string, error) {
+		page, err := c.GetPlugins(ctx, GetPluginsParams{Kind: kind, Name: name, After: after, Limit: longestPage})
+		return page.Plugins, page.Next, err
+	})
 }
 
 // ActivatePlugin makes the plugin's name mean this version.
@@ -124,8 +130,10 @@ func (c *Client) PutSpaceMembers(ctx context.Context, slug, role string, names .
 
 // SpaceProblems returns the problems of a space in order, for members once it has opened.
 func (c *Client) SpaceProblems(ctx context.Context, slug string) ([]SpaceProblem, error) {
-	answer, err := c.GetSpaceProblems(ctx, slug)
-	return answer.Problems, err
+	return pages(func(after string) ([]SpaceProblem, *string, error) {
+		page, err := c.GetSpaceProblems(ctx, slug, GetSpaceProblemsParams{After: after, Limit: longestPage})
+		return page.Problems, page.Next, err
+	})
 }
 
 // PutSpaceProblem adds a problem to a space, or gives it another place and points. Place 0 keeps it where it is, or
@@ -133,4 +141,12 @@ func (c *Client) SpaceProblems(ctx context.Context, slug string) ([]SpaceProblem
 func (c *Client) PutSpaceProblem(ctx context.Context, slug, problem string, place int, points *float64) error {
 	_, err := c.PostSpaceProblems(ctx, slug, PostSpaceProblemsRequest{place, points, problem})
 	return err
+}
+
+// SpaceScores returns what each contestant of a space achieved, the best first, for members.
+func (c *Client) SpaceScores(ctx context.Context, slug string) ([]SpaceScore, error) {
+	return pages(func(after string) ([]SpaceScore, *string, error) {
+		page, err := c.GetSpaceScores(ctx, slug, GetSpaceScoresParams{After: after, Limit: longestPage})
+		return page.Scores, page.Next, err
+	})
 }

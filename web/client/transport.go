@@ -152,6 +152,21 @@ func queryOf(pairs ...any) string {
 	return "?" + query.Encode()
 }
 
+// longestPage is the most rows that a server gives of a list at once.
+const longestPage = 200
+
+// pages reads a list to its end, from the cursor of one page to the next.
+func pages[T any](get func(cursor string) ([]T, *string, error)) (all []T, err error) {
+	for cursor := new(""); cursor != nil; {
+		page, next, err := get(*cursor)
+		if err != nil {
+			return nil, err
+		}
+		all, cursor = append(all, page...), next
+	}
+	return all, nil
+}
+
 func orZero[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

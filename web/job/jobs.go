@@ -103,6 +103,9 @@ func (s *Room) Stands(ctx context.Context, v site.Viewer, j *judge.Job) (events 
 // Follow streams what happens to the job that the address names.
 func Follow[J Job](s *Room, find func(*fiber.Ctx) (J, error)) fiber.Handler {
 	return func(c *fiber.Ctx) error {
+		if _, err := LastEventID(c); err != nil {
+			return err
+		}
 		one, err := find(c)
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /checkers/:kind/:name/test", For: site.Setter, By: s.pluginForm(judge.PluginTest)},
 
 		{Route: "POST /api/v1/plugins", For: site.Setter, Upload: site.PluginUpload, Does: "Upload a plugin: a form with files, or a module", Query: "kind name version protocol problem", Media: "multipart/form-data", Status: 202, Out: site.Stored, By: s.apiUpload},
-		{Route: "GET /api/v1/plugins", For: site.Setter, Does: "Uploaded plugins", Query: "kind name", Out: fiber.Map{"plugins": []judge.Plugin{}}, By: s.apiPlugins},
+		{Route: "GET /api/v1/plugins", For: site.Setter, Does: "Uploaded plugins", Query: "kind name after limit", Out: fiber.Map{"plugins": []judge.Plugin{}, "next": (*string)(nil)}, By: s.apiPlugins},
 		{Route: "POST /api/v1/plugins/rollback", For: site.Setter, Does: "Have a name mean what it meant before", In: fiber.Map{"kind": "", "name": ""}, Out: fiber.Map{"kind": "", "name": "", "digest": ""}, By: s.apiRollBack},
 		{Route: "GET /api/v1/plugins/:digest", For: site.Setter, Does: "A plugin", Out: judge.Plugin{}, By: s.apiPlugin},
 		{Route: "POST /api/v1/plugins/:digest/activate", For: site.Setter, Does: "Have a name mean this plugin", Out: judge.Plugin{}, By: s.apiActivate},

@@ -41,7 +41,11 @@ func (s *Room) apiPlugins(c *fiber.Ctx) error {
 	if err != nil {
 		return fmt.Errorf("list plugins: %w", err)
 	}
-	return c.JSON(fiber.Map{"plugins": plugins})
+	page, next, err := site.PageOf(c, "after", plugins, func(p judge.Plugin) string { return p.Digest })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"plugins": page, "next": next})
 }
 
 // apiPlugin handles GET /api/v1/plugins/:digest.

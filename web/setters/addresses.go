@@ -12,7 +12,7 @@ import (
 )
 
 // peopleOf is an example of who may change a problem.
-var peopleOf = fiber.Map{"people": []sql.ProblemPerson{}}
+var peopleOf = fiber.Map{"people": []sql.ProblemPerson{}, "next": (*string)(nil)}
 
 // Addresses are the addresses of packages.
 func (s *Room) Addresses() []site.Address {
@@ -52,22 +52,22 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET /api/v1/problems/:slug/diff", For: site.Setter, Kept: true, Does: "How one version differs from another", Query: "from to", Out: draft.Difference{}, By: s.apiDiff},
 		{Route: "POST /api/v1/problems/:slug/clone", For: site.Setter, Does: "Make a problem of one's own of a version", In: fiber.Map{"name": "", "?version": ""}, Status: 202, Out: site.Stored, By: s.apiClone},
 		{Route: "GET /api/v1/problems/:slug/versions/:version/problem", For: site.Setter, Kept: true, Does: "A version as contestants would see it", Out: judge.Problem{}, By: s.apiVersionProblem},
-		{Route: "GET /api/v1/problems/:slug/versions/:version/files", For: site.Setter, Kept: true, Does: "The files of a version", Out: fiber.Map{"files": []fileJSON{}}, By: s.apiVersionFiles},
+		{Route: "GET /api/v1/problems/:slug/versions/:version/files", For: site.Setter, Kept: true, Does: "The files of a version", Query: "after limit", Out: fiber.Map{"files": []fileJSON{}, "next": (*string)(nil)}, By: s.apiVersionFiles},
 		{Route: "GET /api/v1/problems/:slug/versions/:version/file", For: site.Setter, Kept: true, Does: "One file of a version", Query: "path", Media: "application/octet-stream", By: s.apiVersionFile},
 		{Route: "POST /api/v1/problems/:slug/versions/:version/edit", For: site.Setter, Does: "Change a version: a new one is imported, which does not go live by itself", In: editJSON{}, Status: 202, Out: site.Stored, By: s.apiEdit},
 		{Route: "POST /api/v1/problems/:slug/versions/:version/preview", For: site.Setter, Does: "What a change would make, without saving it", In: editJSON{}, Out: previewJSON{}, By: s.apiPreview},
-		{Route: "GET /api/v1/templates", For: site.Setter, Kept: true, Does: "The templates of new problems", Out: fiber.Map{"templates": []string{}}, By: s.apiTemplates},
+		{Route: "GET /api/v1/templates", For: site.Setter, Kept: true, Does: "The templates of new problems", Query: "after limit", Out: fiber.Map{"templates": []string{}, "next": (*string)(nil)}, By: s.apiTemplates},
 		{Route: "POST /api/v1/templates/:name", For: site.Setter, Does: "Make a new problem from a template", In: fiber.Map{"name": ""}, Status: 202, Out: site.Stored, By: s.apiFromTemplate},
 		{Route: "POST /api/v1/problems/:slug/rollback", For: site.Setter, Does: "Make the version live that was live before", Out: fiber.Map{"problem": "", "version": ""}, By: s.apiRollBack},
 		{Route: "GET /api/v1/problems/:slug/package", For: site.Setter, Kept: true, Does: "A version as a package", Query: "version", Media: "application/zip", By: s.export},
-		{Route: "GET /api/v1/problems/:slug/versions", For: site.Setter, Does: "Its versions, newest first", Out: fiber.Map{"versions": []judge.ProblemVersion{}}, By: s.apiVersions},
+		{Route: "GET /api/v1/problems/:slug/versions", For: site.Setter, Does: "Its versions, newest first", Query: "before limit", Out: fiber.Map{"versions": []judge.ProblemVersion{}, "next": (*string)(nil)}, By: s.apiVersions},
 		{Route: "GET /api/v1/problems/:slug/versions/:version", For: site.Setter, Does: "A version with the report of its proof", Out: judge.ProblemVersion{}, By: s.apiVersion},
 		{Route: "GET /api/v1/problems/:slug/versions/:version/statement", For: site.Setter, Kept: true, Does: "The statement of a version as contestants see it, or would", Query: "lang", Out: statementJSON{}, By: s.apiStatement},
 		{Route: "POST /api/v1/problems/:slug/versions/:version/activate", For: site.Setter, Does: "Make a version live", In: fiber.Map{"?override": false}, Out: judge.ProblemVersion{}, By: s.apiActivate},
 		{Route: "POST /api/v1/problems/:slug/versions/:version/verify", For: site.Setter, Does: "Prove a version again", Status: 202, Out: site.Stored, By: s.apiVerify},
 		{Route: "POST /api/v1/problems/:slug/hide", For: site.Setter, Does: "Show a problem only to setters, and to members of a space while that is open", Out: fiber.Map{"problem": "", "hidden": false}, By: s.apiHide(true)},
 		{Route: "POST /api/v1/problems/:slug/show", For: site.Setter, Does: "Show a problem to everybody", Out: fiber.Map{"problem": "", "hidden": false}, By: s.apiHide(false)},
-		{Route: "GET /api/v1/problems/:slug/people", For: site.Setter, Does: "Who may change a problem besides staff: its owner and co-authors", Out: peopleOf, By: s.apiPeople},
+		{Route: "GET /api/v1/problems/:slug/people", For: site.Setter, Does: "Who may change a problem besides staff: its owner and co-authors", Query: "after limit", Out: peopleOf, By: s.apiPeople},
 		{Route: "POST /api/v1/problems/:slug/people", For: site.Setter, Does: "Add a co-author, or name another owner, as its owner or staff", In: fiber.Map{"name": "", "?owner": false}, Out: peopleOf, By: s.apiAddPerson},
 		{Route: "DELETE /api/v1/problems/:slug/people/:name", For: site.Setter, Does: "Remove a co-author, as its owner, as staff, or oneself", Status: 204, By: s.apiRemovePerson},
 		{Route: "GET /api/v1/quota", For: site.Setter, Does: "What one's packages take and may take; for staff also those of others", Out: quotaView{}, By: s.apiQuota},

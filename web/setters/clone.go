@@ -130,7 +130,11 @@ func (s *Room) apiClone(c *fiber.Ctx) error {
 
 // apiTemplates handles GET /api/v1/templates.
 func (s *Room) apiTemplates(c *fiber.Ctx) error {
-	return c.JSON(fiber.Map{"templates": samples.Slugs()})
+	page, next, err := site.PageOf(c, "after", samples.Slugs(), func(name string) string { return name })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"templates": page, "next": next})
 }
 
 // apiFromTemplate handles POST /api/v1/templates/:name.

@@ -66,6 +66,9 @@ type fileJSON struct {
 
 // apiVersionFiles handles GET /api/v1/problems/:slug/versions/:version/files.
 func (s *Room) apiVersionFiles(c *fiber.Ctx) error {
+	if _, err := site.LimitOf(c); err != nil {
+		return err
+	}
 	pkg, err := s.loadVersion(c.UserContext(), c.Params("slug"), c.Params("version"))
 	if err != nil {
 		return err
@@ -74,7 +77,11 @@ func (s *Room) apiVersionFiles(c *fiber.Ctx) error {
 	for i, f := range pkg.Files {
 		files[i] = fileJSON{f.Path, f.Size, string(f.Digest)}
 	}
-	return c.JSON(fiber.Map{"files": files})
+	page, next, err := site.PageOf(c, "after", files, func(f fileJSON) string { return f.Path })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"files": page, "next": next})
 }
 
 // apiVersionFile handles GET /api/v1/problems/:slug/versions/:version/file?path=: one file of a version, for

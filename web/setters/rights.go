@@ -119,7 +119,11 @@ func (s *Room) apiPeople(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(fiber.Map{"people": people})
+	page, next, err := site.PageOf(c, "after", people, func(p sql.ProblemPerson) string { return p.Name })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"people": page, "next": next})
 }
 
 // apiAddPerson handles POST /api/v1/problems/:slug/people.

@@ -106,7 +106,11 @@ func (s *Room) apiVersions(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(fiber.Map{"versions": versions})
+	page, next, err := site.PageOf(c, "before", versions, func(v judge.ProblemVersion) string { return v.Version })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"versions": page, "next": next})
 }
 
 // apiVersion handles GET /api/v1/problems/:slug/versions/:version.

@@ -21,6 +21,7 @@
 //	handin.go    names of fields, keys and file names of what is handed in
 //	kept.go      answers that are kept for a while
 //	revalidate.go ETags, and answers that the caller has
+//	pages.go      parts of lists, and their cursors
 //	rights.go    what somebody may do in a space, and see outside of one
 //	site.go      what all rooms share
 //	space.go     a space, as whoever looks at it sees it

@@ -129,13 +129,16 @@ func (s *Room) revokeInvitation(c *fiber.Ctx) error {
 	return s.Store.RevokeInvitation(c.UserContext(), space.ID, id, site.ViewerOf(c).Name)
 }
 
+// mostInvitations are as many as anybody will make for a space.
+const mostInvitations = 10_000
+
 // apiInvitations handles GET /api/v1/spaces/:space/invitations.
 func (s *Room) apiInvitations(c *fiber.Ctx) error {
 	space, err := s.SpaceFor(c, people.ManageSpace)
 	if err != nil {
 		return err
 	}
-	found, err := s.Store.Invitations(c.UserContext(), space.ID, site.MaxPage)
+	found, err := s.Store.Invitations(c.UserContext(), space.ID, mostInvitations)
 	if err != nil {
 		return err
 	}
@@ -143,7 +146,11 @@ func (s *Room) apiInvitations(c *fiber.Ctx) error {
 	for n, i := range found {
 		out[n] = publicInvitation(i)
 	}
-	return c.JSON(fiber.Map{"invitations": out})
+	page, next, err := site.PageOf(c, "before", out, func(i invitationJSON) string { return strconv.FormatInt(i.ID, 10) })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"invitations": page, "next": next})
 }
 
 // apiInvite handles POST /api/v1/spaces/:space/invitations with {"label", "days", "most"}.

@@ -174,7 +174,7 @@ func (s *Room) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
 		if view.Problems, err = s.Store.SpaceProblems(ctx, space.ID, site.ViewerOf(c).Name); err != nil {
 			return err
 		}
-		scores, err := s.Store.SpaceScores(ctx, space.ID)
+		scores, err := s.Store.SpaceScores(ctx, space.ID, 1000)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,11 @@ func (s *Room) apiSpaceProblems(c *fiber.Ctx) error {
 			placeLabel(i + 1), i + 1, p.Slug, site.ProblemURL(space.Slug, p.Slug), p.Title, p.Points, p.Hidden, p.Solved, p.Tries, p.Verdict, p.Score, p.JobID,
 		}
 	}
-	return c.JSON(fiber.Map{"problems": out})
+	page, next, err := site.PageOf(c, "after", out, func(p spaceProblemJSON) string { return p.Slug })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"problems": page, "next": next})
 }
 
 // apiPutSpaceProblem handles POST /api/v1/spaces/:space/problems with {"problem",

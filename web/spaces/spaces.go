@@ -311,11 +311,15 @@ func (s *Room) apiSpaceScores(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	scores, err := s.Store.SpaceScores(c.UserContext(), space.ID)
+	scores, err := s.Store.SpaceScores(c.UserContext(), space.ID, 0)
 	if err != nil {
 		return err
 	}
-	return c.JSON(fiber.Map{"scores": ranked(scores)})
+	page, next, err := site.PageOf(c, "after", ranked(scores), func(v spaceScoreJSON) string { return v.Name })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"scores": page, "next": next})
 }
 
 // spaceFilterOf is the filter of the submissions of the space that the address

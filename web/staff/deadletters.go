@@ -62,7 +62,7 @@ func (s *Room) apiDeadLetters(c *fiber.Ctx) error {
 	for i, l := range found {
 		out[i] = deadLetterJSON(l)
 	}
-	return c.JSON(fiber.Map{"dead_letters": out})
+	return c.JSON(fiber.Map{"dead_letters": out, "next": site.NextOf(found, f.Limit, func(l sql.DeadLetter) int64 { return l.JobID })})
 }
 
 // apiDeadLetter handles GET /api/v1/dlq/:id: the newest dead letter of a job with the attempts that led to it.

@@ -34,7 +34,11 @@ func (s *Room) apiLanguages(c *fiber.Ctx) error {
 		out[i] = languageJSON{Language: o.Language, Waits: o.Waits, Withdrawn: o.Withdrawn}
 		out[i].Available, out[i].Unavailable = o.Open(), o.Why
 	}
-	return c.JSON(fiber.Map{"languages": out})
+	page, next, err := site.PageOf(c, "after", out, func(l languageJSON) string { return l.ID })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"languages": page, "next": next})
 }
 
 // apiWithdraw returns the handler of POST /api/v1/languages/:id/withdraw and offer.

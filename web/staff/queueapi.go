@@ -79,7 +79,11 @@ func (s *Room) apiQueues(c *fiber.Ctx) error {
 	for i, q := range found {
 		out[i] = publicQueue(q)
 	}
-	return c.JSON(fiber.Map{"queues": out})
+	page, next, err := site.PageOf(c, "after", out, func(q queueJSON) string { return q.Name })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"queues": page, "next": next})
 }
 
 func publicQueue(q judge.Queue) queueJSON {

@@ -120,7 +120,7 @@ func (s *Room) apiRejudgings(c *fiber.Ctx) error {
 	for i, r := range found {
 		out[i] = publicSet(r)
 	}
-	return c.JSON(fiber.Map{"rejudgings": out})
+	return c.JSON(fiber.Map{"rejudgings": out, "next": site.NextOf(found, f.Limit, func(r sql.RejudgeSet) int64 { return r.ID })})
 }
 
 // apiRejudging handles GET /api/v1/rejudgings/:id?after=: progress, and the first
@@ -134,11 +134,15 @@ func (s *Room) apiRejudging(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	limit, err := site.LimitOf(c)
+	if err != nil {
+		return err
+	}
 	set, err := s.Store.RejudgeSet(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
-	found, err := s.Store.RejudgeChanges(c.UserContext(), id, after, site.MaxPage)
+	found, err := s.Store.RejudgeChanges(c.UserContext(), id, after, limit)
 	if err != nil {
 		return err
 	}
@@ -154,7 +158,7 @@ func (s *Room) apiRejudging(c *fiber.Ctx) error {
 	for i, x := range turns {
 		matrix[i] = turnJSON(x)
 	}
-	return c.JSON(fiber.Map{"rejudging": publicSet(set), "matrix": matrix, "changes": changes})
+	return c.JSON(fiber.Map{"rejudging": publicSet(set), "matrix": matrix, "changes": changes, "next": site.NextOf(found, limit, func(x sql.RejudgeChange) int64 { return x.JobID })})
 }
 
 // apiResolveRejudge returns the handler of POST /api/v1/rejudgings/:id/apply and cancel.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -41,22 +42,38 @@ func (s *Room) apiWorkers(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	var found []workerJSON
 	if site.ViewerOf(c).Staff() {
-		workers, err := s.workers(c.UserContext(), all)
-		if err != nil {
-			return err
-		}
-		return c.JSON(fiber.Map{"workers": workers})
+		found, err = s.workers(c.UserContext(), all)
+	} else {
+		found, err = s.workersWithoutNames(c.UserContext())
 	}
-	live, err := s.PublicWorkers(c.UserContext())
 	if err != nil {
 		return err
+	}
+	place := map[*workerJSON]int{} // a name would do for staff alone
+	rows := make([]*workerJSON, len(found))
+	for i := range found {
+		rows[i], place[&found[i]] = &found[i], i+1
+	}
+	page, next, err := site.PageOf(c, "after", rows, func(w *workerJSON) string { return strconv.Itoa(place[w]) })
+	if err != nil {
+		return err
+	}
+	return c.JSON(fiber.Map{"workers": page, "next": next})
+}
+
+// workersWithoutNames are those that are alive, as everybody may see them.
+func (s *Room) workersWithoutNames(ctx context.Context) ([]workerJSON, error) {
+	live, err := s.PublicWorkers(ctx)
+	if err != nil {
+		return nil, err
 	}
 	out := make([]workerJSON, len(live))
 	for i, w := range live {
 		out[i] = workerJSON{WorkerInfo: w, Alive: true}
 	}
-	return c.JSON(fiber.Map{"workers": out})
+	return out, nil
 }
 
 // workers returns the workers that are alive, and if all are wanted those that were seen within a week, with what each

@@ -54,7 +54,7 @@ func (r *remote) proved(ctx context.Context, act func(s *client.Client) error) e
 }
 
 func (r *remote) Queues(ctx context.Context) ([]judge.Queue, error) {
-	answer, err := r.s.GetQueues(ctx)
+	answer, err := r.s.GetQueues(ctx, client.GetQueuesParams{Limit: 200})
 	span := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 	out := make([]judge.Queue, len(answer.Queues))
 	for i, q := range answer.Queues {

@@ -153,15 +153,15 @@ func showSpace(ctx context.Context, c *command.Call, s *client.Client) error {
 }
 
 func spaceScores(ctx context.Context, c *command.Call, s *client.Client) error {
-	answer, err := s.GetSpaceScores(ctx, c.Args[0])
+	scores, err := s.SpaceScores(ctx, c.Args[0])
 	if err != nil {
 		return err
 	}
 	t := command.Table{Head: "RANK\tCONTESTANT\tSOLVED\tTRIED\tPOINTS"}
-	for _, row := range answer.Scores {
+	for _, row := range scores {
 		t.Add(row.Rank, row.Name, row.Solved, row.Tried, row.Points)
 	}
-	return c.Print(answer.Scores, t)
+	return c.Print(scores, t)
 }
 
 func listMembers(ctx context.Context, c *command.Call, s *client.Client) error {
