@@ -1594,7 +1594,7 @@ type GetSpacesParams struct {
 
 // GetSpaceInvitationsParams defines parameters for GetSpaceInvitations.
 type GetSpaceInvitationsParams struct {
-	// Before Only invitations older than this one: the next of the page before.
+	// Before Only invitations behind this one: the next of the page before.
 	Before string `form:"before,omitempty" json:"before,omitempty"`
 
 	// Limit At most so many.
