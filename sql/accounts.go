@@ -170,6 +170,12 @@ func (s *Site) Session(ctx context.Context, tokenHash string) (*judge.User, erro
 	return user(u, "session", err)
 }
 
+// SetReading keeps the language that somebody reads pages in, and whose clock; nil leaves it.
+func (s *Site) SetReading(ctx context.Context, name string, language, zone *string) error {
+	n, err := s.q.UserReads(ctx, s.main, dbsqlc.UserReadsParams{Name: name, Language: language, Zone: zone})
+	return changed(n, err, "change how "+name+" reads")
+}
+
 // DeleteSession ends a session.
 func (s *Site) DeleteSession(ctx context.Context, tokenHash string) error {
 	if err := s.q.SessionDelete(ctx, s.main, tokenHash); err != nil {
@@ -188,6 +194,7 @@ func user(u dbsqlc.SessionUserRow, what string, err error) (*judge.User, error) 
 	return &judge.User{
 		Name: u.Name, PasswordHash: u.PasswordHash, Role: judge.Role(u.Role), Created: u.CreatedAt, Disabled: u.DisabledAt, OneTime: u.OneTime,
 		DisplayName: u.DisplayName, Email: u.Email,
+		Language: u.Language, Zone: u.Zone,
 	}, nil
 }
 

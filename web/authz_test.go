@@ -28,7 +28,7 @@ import (
 // TestNobodyReachesWhatIsNotTheirs, or in TestASpaceLetsInWhomItsRolesName.
 const access = `
 anyone  GET    /healthz /readyz /metrics /static/* /favicon.ico /login /login/oidc /login/oidc/callback /api/errors /api/openapi.json
-anyone  POST   /login /logout /api/v1/sessions
+anyone  POST   /login /logout /language /api/v1/sessions
 anyone  GET    /login/reset /login/link /register /join
 anyone  POST   /login/reset /login/link /register /api/v1/registrations /api/v1/password-resets
 login   POST   /join /account/name /account/email /api/v1/account/email
@@ -77,7 +77,7 @@ staff   POST   /dlq/replay /languages/:id/withdraw /languages/:id/offer
 staff   POST   /queue/move /queues/:name/pause /queues/:name/resume
 staff   GET    /dlq /dlq/:id /rejudgings /rejudgings/:id /workers
 staff   POST   /dlq/:id/replay /dlq/:id/discard /rejudgings /rejudgings/:id/apply /rejudgings/:id/cancel
-login   POST   /account /account/profile /account/keys /account/keys/:id/revoke
+login   POST   /account /account/profile /account/reading /account/keys /account/keys/:id/revoke
 login   GET    /webhooks /webhooks/:id
 login   POST   /webhooks /webhooks/:id/enable /webhooks/:id/disable /webhooks/:id/delete /webhooks/:id/rotate /webhooks/:id/test
 login   POST   /webhooks/:id/deliveries/:delivery/resend

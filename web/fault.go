@@ -50,7 +50,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		return s.fail(c, shown)
 	}
 	if site.WantsPage(c) {
-		return s.Page(c, f.Status, "error", f.Title, &f)
+		return s.Page(c, f.Status, "error", site.LocaleOf(c).Say(f.Title), &f)
 	}
 	if err := c.Status(f.Status).JSON(f); err != nil {
 		return fmt.Errorf("write a problem document: %w", err)

@@ -46,6 +46,7 @@ func (s *Server) identify(c *fiber.Ctx) error {
 	if v.Name == "" && s.guests && !site.Proxied(c) {
 		v = site.Viewer{Name: people.Guest, Role: judge.RoleContestant}
 	}
+	v.Locale = site.Reads(c, v)
 	c.Locals(site.ViewerKey{}, v)
 	if err := site.WithinScope(c, v); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 
 // shapeShown is the shape of a verdict wherever one is shown.
 func shapeShown(v judge.Verdict) string {
-	m := regexp.MustCompile(`href="#s-([a-z]+)"`).FindStringSubmatch(string(site.Badge(v)))
+	m := regexp.MustCompile(`href="#s-([a-z]+)"`).FindStringSubmatch(string(site.Badge(nil, v)))
 	if m == nil {
 		return ""
 	}

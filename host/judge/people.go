@@ -26,6 +26,8 @@ type User struct {
 	OneTime      bool       // the password was given to them and has to be changed first
 	DisplayName  string     // what people call them; "" = by their name
 	Email        string     // in small letters; "" = none
+	Language     string     // that they read pages in; "" = their browser's
+	Zone         string     // whose clock they read; "" = their browser's
 }
 
 // Invitation is a link by which people become contestants of a space.

@@ -53,6 +53,19 @@ type FieldError struct {
 	Field  string // the field's name as the caller wrote it, such as "language"
 	Reason string // short and stable, such as "unknown" or "too_long"
 	Remedy string // a sentence for people
+
+	// Format and Args are what Remedy was made of, for whoever says it in another language; "" = Remedy alone.
+	Format string
+	Args   []any
+}
+
+// Wrong makes a field error; the text is a sentence for people.
+func Wrong(field, reason, format string, args ...any) *FieldError {
+	e := &FieldError{Field: field, Reason: reason, Remedy: format}
+	if len(args) > 0 {
+		e.Remedy, e.Format, e.Args = fmt.Sprintf(format, args...), format, args
+	}
+	return e
 }
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Remedy }

@@ -3,7 +3,6 @@
 package people
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 
@@ -24,7 +23,7 @@ const (
 
 // wrong makes a field error; the text is a sentence for people.
 func wrong(field, reason, format string, args ...any) *judge.FieldError {
-	return &judge.FieldError{Field: field, Reason: reason, Remedy: fmt.Sprintf(format, args...)}
+	return judge.Wrong(field, reason, format, args...)
 }
 
 // userName is what new accounts may be called: in one case, so that nobody takes

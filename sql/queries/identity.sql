@@ -1,5 +1,5 @@
 -- name: IdentityUser :one
-SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time, u.display_name, coalesce(u.email, '')::text AS email
+SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time, u.display_name, coalesce(u.email, '')::text AS email, u.language, u.zone
 FROM identities i JOIN users u ON u.name = i.user_name WHERE i.issuer = @issuer AND i.subject = @subject;
 
 -- name: IdentityCreate :execrows

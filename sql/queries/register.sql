@@ -1,5 +1,5 @@
 -- name: UserByEmail :one
-SELECT name, password_hash, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email FROM users WHERE email = @email;
+SELECT name, password_hash, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email, language, zone FROM users WHERE email = @email;
 
 -- name: UserNames :many
 -- What people are called who are called anything.

@@ -43,7 +43,10 @@ log AS (
 SELECT (EXISTS (SELECT 1 FROM allowed) OR (h.role, h.disabled) = (h.new_role, h.new_disabled))::boolean AS done FROM held h;
 
 -- name: UserGet :one
-SELECT name, password_hash, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email FROM users WHERE name = @name;
+SELECT name, password_hash, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email, language, zone FROM users WHERE name = @name;
+
+-- name: UserReads :execrows
+UPDATE users SET language = coalesce(sqlc.narg(language), language), zone = coalesce(sqlc.narg(zone), zone) WHERE name = @name;
 
 -- name: UserList :many
 SELECT name, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email FROM users
@@ -61,7 +64,7 @@ SELECT @token_hash, u.name, @expires_at, u.epoch, CASE WHEN @proved::boolean THE
 WHERE u.name = @user_name AND u.password_hash = @password_hash AND u.disabled_at IS NULL;
 
 -- name: SessionUser :one
-SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time, u.display_name, coalesce(u.email, '')::text AS email FROM sessions s JOIN users u ON u.name = s.user_name
+SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time, u.display_name, coalesce(u.email, '')::text AS email, u.language, u.zone FROM sessions s JOIN users u ON u.name = s.user_name
 WHERE s.token_hash = @token_hash AND s.expires_at > now() AND s.epoch = u.epoch AND u.disabled_at IS NULL;
 
 -- name: SessionProve :execrows

@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -55,7 +56,7 @@ func (s *Room) cancel(c *fiber.Ctx, one Job) error {
 			end = s.Store.Withdraw
 		}
 	case !v.MaySee(j.Author):
-		return site.Refuse(fiber.StatusForbidden, "forbidden", "Only "+j.Author+" and staff may cancel this.", "Ask one of them.")
+		return site.Refuse(fiber.StatusForbidden, "forbidden", "Only %s and staff may cancel this.", "Ask one of them.", j.Author)
 	}
 	why, err := whyOf(c)
 	if err != nil {
@@ -99,20 +100,33 @@ func APICancel[J Job](s *Room, find func(*fiber.Ctx) (J, error)) fiber.Handler {
 	}
 }
 
-// cancelledText says who cancelled a job of the author, and why. What staff are called is for staff.
-func cancelledText(what string, w judge.Withdrawal, author string, v site.Viewer) string {
-	text := "The " + what + " was cancelled"
+// cancelledText says who cancelled a job, and why. What staff are called is for staff.
+func cancelledText(j *judge.Job, v site.Viewer) string {
+	w, text := j.Withdrawal(), ""
 	switch {
 	case w.By == "":
-	case w.By == author && author == v.Name:
-		text += " by you"
-	case w.By == author || v.Staff():
-		text += " by " + w.By
+		text = sayCancelled(j.Kind, v, "The submission was cancelled", "The run was cancelled", "The job was cancelled")
+	case w.By == j.Author && j.Author == v.Name:
+		text = sayCancelled(j.Kind, v, "The submission was cancelled by you", "The run was cancelled by you", "The job was cancelled by you")
+	case w.By == j.Author || v.Staff():
+		text = sayCancelled(j.Kind, v, "The submission was cancelled by %s", "The run was cancelled by %s", "The job was cancelled by %s", w.By)
 	default:
-		text += " by staff"
+		text = sayCancelled(j.Kind, v, "The submission was cancelled by staff", "The run was cancelled by staff", "The job was cancelled by staff")
 	}
 	if w.Why != "" {
-		return text + ": " + w.Why
+		return v.Say("%s: %s", text, w.Why)
 	}
-	return text + "."
+	return v.Say("%s.", text)
+}
+
+// sayCancelled says what is right for the kind of a job: a submission, a run or any other.
+func sayCancelled(kind judge.Kind, v site.Viewer, submission, run, other locale.Word, args ...any) string {
+	//exhaustive:ignore
+	switch kind {
+	case judge.KindSubmission, judge.KindDraft:
+		return v.Say(string(submission), args...)
+	case judge.KindRun:
+		return v.Say(string(run), args...)
+	}
+	return v.Say(string(other), args...)
 }

@@ -3,11 +3,11 @@ package job
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -79,7 +79,7 @@ func history(events []judge.Event, v site.Viewer) ([]historyLine, bool) {
 		case judge.EventFinding, judge.EventStage:
 			continue
 		}
-		line := historyLine{At: e.At, After: afterText(e.At.Sub(begin))}
+		line := historyLine{At: e.At, After: afterText(e.At.Sub(begin), v)}
 		line.Text, line.Trouble = tell(e, readEvent(e), tests, v)
 		trouble = trouble || line.Trouble || e.Kind == judge.EventRejudge || e.Kind == judge.EventApplied
 		lines = append(lines, line)
@@ -89,83 +89,102 @@ func history(events []judge.Event, v site.Viewer) ([]historyLine, bool) {
 
 // tell puts one event into words. Tests is how many the attempt had judged.
 func tell(e judge.Event, d eventData, tests int, v site.Viewer) (text string, trouble bool) {
-	staff := func(format, arg string) string {
-		if !v.Staff() || arg == "" {
-			return ""
+	by := func(text string) string {
+		if !v.Staff() || d.By == "" {
+			return text
 		}
-		return fmt.Sprintf(format, arg)
+		return v.Say("%s by %s", text, d.By)
 	}
-	judged := ""
-	if tests > 0 {
-		judged = " after " + site.Plural(tests, "test", "tests")
+	why := func(text string) string {
+		if !v.Staff() || d.Error == "" {
+			return text
+		}
+		return v.Say("%s: %s", text, d.Error)
+	}
+	// after says the first sentence, or the second where tests had been judged.
+	after := func(none, some locale.Word) string {
+		if tests == 0 {
+			return v.Say(string(none), e.AttemptID)
+		}
+		return v.Say(string(some), e.AttemptID, tests)
 	}
 	//exhaustive:ignore
 	switch e.Kind {
 	case judge.EventSubmitted:
-		return "handed in", false
+		return v.Say("handed in"), false
 	case judge.EventDispatched:
-		return "delivered", false
+		return v.Say("delivered"), false
 	case judge.EventClaimed:
-		return fmt.Sprintf("attempt %d: claimed by a worker", e.AttemptID) + staff(" (%s)", d.Worker), false
+		if v.Staff() && d.Worker != "" {
+			return v.Say("attempt %d: claimed by a worker (%s)", e.AttemptID, d.Worker), false
+		}
+		return v.Say("attempt %d: claimed by a worker", e.AttemptID), false
 	case judge.EventCompiled:
 		if d.Compile != nil && !d.Compile.OK {
-			return fmt.Sprintf("attempt %d: did not compile", e.AttemptID), false
+			return v.Say("attempt %d: did not compile", e.AttemptID), false
 		}
 		if d.Compile != nil && d.Compile.Usage.CPU() > 0 {
-			return fmt.Sprintf("attempt %d: compiled with %s of CPU time", e.AttemptID, judge.TimeText(d.Compile.Usage.CPU())), false
+			return v.Say("attempt %d: compiled with %s of CPU time", e.AttemptID, judge.TimeText(d.Compile.Usage.CPU())), false
 		}
-		return fmt.Sprintf("attempt %d: ready to run", e.AttemptID), false
+		return v.Say("attempt %d: ready to run", e.AttemptID), false
 	case judge.EventRetry:
-		return fmt.Sprintf("attempt %d: failed on our side%s; it is tried again", e.AttemptID, judged) + staff(": %s", d.Error), true
+		return why(after("attempt %d: failed on our side; it is tried again", "attempt %d: failed on our side after %d tests; it is tried again")), true
 	case judge.EventReleased:
-		return fmt.Sprintf("attempt %d: given back to the queue%s", e.AttemptID, judged) + staff(": %s", d.Error), false
+		return why(after("attempt %d: given back to the queue", "attempt %d: given back to the queue after %d tests")), false
 	case judge.EventWorkerLost:
-		return fmt.Sprintf("attempt %d: the worker was lost%s; it is tried again", e.AttemptID, judged), true
+		return after("attempt %d: the worker was lost; it is tried again", "attempt %d: the worker was lost after %d tests; it is tried again"), true
 	case judge.EventPublishFailed:
-		return "could not be delivered; it is tried again" + staff(": %s", d.Error), true
+		return why(v.Say("could not be delivered; it is tried again")), true
 	case judge.EventFinished:
-		return strings.TrimSpace(fmt.Sprintf("finished%s: %s", judged, d.Verdict)), false
+		if tests > 0 {
+			return strings.TrimSpace(v.Say("finished after %d tests: %s", tests, d.Verdict)), false
+		}
+		return strings.TrimSpace(v.Say("finished: %s", d.Verdict)), false
 	case judge.EventCancelled:
-		text = "cancelled" + staff(" by %s", d.By)
+		text = by(v.Say("cancelled"))
 		if d.Why != "" {
-			text += ": " + d.Why
+			text = v.Say("%s: %s", text, d.Why)
 		}
 		return text, false
 	case judge.EventDead:
-		return "given up after too many tries" + staff(": %s", d.Error), true
+		return why(v.Say("given up after too many tries")), true
 	case judge.EventApplied:
-		return fmt.Sprintf("judged again with others (judging %d): %s", e.Generation, d.Verdict) + staff(", applied by %s", d.By), false
+		text = v.Say("judged again with others (judging %d): %s", e.Generation, d.Verdict)
+		if v.Staff() && d.By != "" {
+			text = v.Say("%s, applied by %s", text, d.By)
+		}
+		return text, false
 	case judge.EventRejudge:
-		return fmt.Sprintf("to be judged again (judging %d)", e.Generation) + staff(" by %s", d.By), false
+		return by(v.Say("to be judged again (judging %d)", e.Generation)), false
 	}
-	return eventText(e.Kind) + staff(" by %s", d.By), false
+	return by(eventText(e.Kind, v)), false
 }
 
 // eventText says what happened, where nothing else need be said than by whom.
-func eventText(kind judge.EventKind) string {
+func eventText(kind judge.EventKind, v site.Viewer) string {
 	//exhaustive:ignore
 	switch kind {
 	case judge.EventPromoted:
-		return "the pause is over"
+		return v.Say("the pause is over")
 	case judge.EventRedelivered:
-		return "nobody took it in time; it is delivered again"
+		return v.Say("nobody took it in time; it is delivered again")
 	case judge.EventRestored:
-		return "restored"
+		return v.Say("restored")
 	case judge.EventMoved:
-		return "moved in the queue"
+		return v.Say("moved in the queue")
 	}
 	return string(kind)
 }
 
 // afterText writes the time since the beginning.
-func afterText(d time.Duration) string {
+func afterText(d time.Duration, v site.Viewer) string {
 	if d < time.Minute {
-		return fmt.Sprintf("+%.2f s", d.Seconds())
+		return v.Say("+%.2f s", d.Seconds())
 	}
 	if d < time.Hour {
-		return fmt.Sprintf("+%.1f min", d.Minutes())
+		return v.Say("+%.1f min", d.Minutes())
 	}
-	return fmt.Sprintf("+%.1f h", d.Hours())
+	return v.Say("+%.1f h", d.Hours())
 }
 
 // maxHistory bounds the events that a page reads.

@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -21,8 +22,8 @@ import (
 type Job interface{ Standing() *judge.Job }
 
 // Found returns the job that the address names. One that the viewer may not see does not exist for them.
-func Found[J any](c *fiber.Ctx, what string, look func(ctx context.Context, jobID int64) (*J, error), may func(*J) (bool, error)) (*J, error) {
-	missing := site.Refuse(fiber.StatusNotFound, "not_found", "There is no "+what+" "+strconv.Quote(site.Shorten(c.Params("id")))+" that you may see.", "")
+func Found[J any](c *fiber.Ctx, what locale.Word, look func(ctx context.Context, jobID int64) (*J, error), may func(*J) (bool, error)) (*J, error) {
+	missing := site.Refuse(fiber.StatusNotFound, "not_found", "There is no %s %q that you may see.", "", what, site.Shorten(c.Params("id")))
 	id, err := strconv.ParseInt(c.Params("id"), 10, 64)
 	if err != nil || id < 1 {
 		return nil, missing

@@ -78,7 +78,8 @@ func noStream(err error) error {
 	case errors.Is(err, errStopping):
 		return site.Stopping()
 	case errors.Is(err, errTooManyOfYours):
-		f.Status, f.Detail = fiber.StatusTooManyRequests, "There are too many open live views from your address."
+		f.Status = fiber.StatusTooManyRequests
+		f.Told("There are too many open live views from your address.")
 	}
 	f.RetryAfter = 5 * time.Second
 	return f

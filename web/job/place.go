@@ -64,57 +64,61 @@ func PublicPlace(p judge.Place) *PlaceJSON {
 }
 
 // PlaceText says where a job stands, in a word or two.
-func PlaceText(p judge.Place) string {
+func PlaceText(p judge.Place, v site.Viewer) string {
 	if p.Exact() {
-		return site.Ordinal(p.Position)
+		return v.Say("%dth", p.Position)
 	}
-	return "behind more than " + fmt.Sprint(p.Position-2)
+	return v.Say("behind more than %d", p.Position-2)
 }
 
 // waitSentence says where a job stands and how long it is expected to wait.
-func waitSentence(p judge.Place) string {
-	where := site.Ordinal(p.Position) + " in the queue"
-	if !p.Exact() {
-		where = fmt.Sprintf("More than %d others go first", p.Position-2)
+func waitSentence(p judge.Place, v site.Viewer) string {
+	what := ETAText(p, v)
+	switch waits := whyWaiting(p, v) != ""; {
+	case waits && p.Exact():
+		return v.Say("%s in the queue; %s.", v.Say("%dth", p.Position), what)
+	case waits:
+		return v.Say("More than %d others go first; %s.", p.Position-2, what)
+	case p.Exact():
+		return v.Say("%s in the queue, expected %s.", v.Say("%dth", p.Position), what)
 	}
-	if why := whyWaiting(p); why != "" {
-		return where + "; " + why + "."
-	}
-	return where + ", expected " + ETAText(p) + "."
+	return v.Say("More than %d others go first, expected %s.", p.Position-2, what)
 }
 
 // ETAText says how long a job is expected to wait, or why it waits.
-func ETAText(p judge.Place) string {
-	if why := whyWaiting(p); why != "" {
+func ETAText(p judge.Place, v site.Viewer) string {
+	if why := whyWaiting(p, v); why != "" {
 		return why
 	}
 	if p.ETAHigh <= 0 {
-		return "soon"
+		return v.Say("soon")
 	}
-	low, high := site.WaitText(p.ETALow), site.WaitText(p.ETAHigh)
+	low, high := v.Locale.Span(p.ETALow), v.Locale.Span(p.ETAHigh)
 	if low == high || p.ETALow <= 0 {
-		return "within " + high
+		return v.Say("within %s", high)
 	}
-	return low + " to " + high
+	return v.Say("%s to %s", low, high)
 }
 
 // whyWaiting puts the reason of a wait into words; "" if it just waits its turn.
-func whyWaiting(p judge.Place) string {
-	having := ""
-	if p.Language != "" {
-		having = " that has " + p.Language
-	}
+func whyWaiting(p judge.Place, v site.Viewer) string {
 	switch p.Why {
 	case "paused":
-		return "the queue is paused"
+		return v.Say("the queue is paused")
 	case "not_before":
-		return "waits before it is tried again"
+		return v.Say("waits before it is tried again")
 	case "group_limit":
-		return "its owner's other submissions are being judged"
+		return v.Say("its owner's other submissions are being judged")
 	case string(judge.ReasonNoLiveWorker):
-		return "no worker is running" + having
+		if p.Language != "" {
+			return v.Say("no worker is running that has %s", p.Language)
+		}
+		return v.Say("no worker is running")
 	case string(judge.ReasonUnfitWorkers):
-		return "every worker" + having + " lacks something and takes no jobs until it is back"
+		if p.Language != "" {
+			return v.Say("every worker that has %s lacks something and takes no jobs until it is back", p.Language)
+		}
+		return v.Say("every worker lacks something and takes no jobs until it is back")
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -11,66 +10,57 @@ import (
 
 // This file says where a job stands, in the same words for jobs of every kind.
 
-// kindWords is how one speaks of a job of a kind.
-type kindWords struct {
-	What      string // the word for it
-	Blameless string // what is not at fault when we fail
-	Besides   string // added to what is said of a try that failed on our side
-	Remedy    string // what to do about one that was given up
-}
-
-// sendAgain is the remedy for jobs that count for nobody.
-const sendAgain = "send it again, or tell whoever runs this server"
-
-// wordsOf returns how one speaks of jobs of a kind.
-func wordsOf(kind judge.Kind) kindWords {
-	//exhaustive:ignore
-	switch kind {
-	case judge.KindRun:
-		return kindWords{"run", "program", "", sendAgain}
-	case judge.KindPluginBuild, judge.KindPluginTest:
-		return kindWords{"job", "plugin", "", sendAgain}
-	case judge.KindImport, judge.KindVerify:
-		return kindWords{"job", "package", "", sendAgain}
-	case judge.KindRender:
-		return kindWords{"job", "statement", "", sendAgain}
-	}
-	return kindWords{"submission", "program", "; this does not count against you", "staff can have it judged again"}
-}
-
 // waitingText says where a job stands that no worker has begun: its state in the
 // queue, its tries and its place, which may be nil.
-func waitingText(j *judge.Job, place *judge.Place) (headline, detail string) {
+func waitingText(j *judge.Job, place *judge.Place, v site.Viewer) (headline, detail string) {
 	switch {
+	case j.Tries > 0 && j.Kind == judge.KindSubmission:
+		headline = v.Say("Waiting for another try")
+		detail = v.Say("Try %d of %d failed on our side; this does not count against you.", j.Tries, j.MaxTries)
 	case j.Tries > 0:
-		headline = "Waiting for another try"
-		detail = fmt.Sprintf("Try %d of %d failed on our side%s.", j.Tries, j.MaxTries, wordsOf(j.Kind).Besides)
+		headline = v.Say("Waiting for another try")
+		detail = v.Say("Try %d of %d failed on our side.", j.Tries, j.MaxTries)
 	case j.QueueState == "D":
-		headline, detail = "Next", "A worker is about to take it."
+		headline, detail = v.Say("Next"), v.Say("A worker is about to take it.")
 	default:
-		headline = "Waiting"
+		headline = v.Say("Waiting")
 	}
 	if place != nil && j.QueueState != "D" {
-		detail = strings.TrimSpace(detail + " " + waitSentence(*place))
+		detail = strings.TrimSpace(detail + " " + waitSentence(*place, v))
 	}
 	return headline, detail
 }
 
 // endedWithout says why a job ended without a result; "" if it did not.
 func endedWithout(j *judge.Job, v site.Viewer) string {
-	w := wordsOf(j.Kind)
 	switch j.Status {
 	case judge.Cancelled:
-		return cancelledText(w.What, j.Withdrawal(), j.Author, v)
+		return cancelledText(j, v)
 	case judge.Dead:
-		text := "The judging system failed on every try. This is not the " + w.Blameless + "'s fault; " + w.Remedy + "."
+		text := givenUpText(j.Kind, v)
 		if v.Staff() && j.LastError != "" {
-			text += " Last failure: " + j.LastError
+			text += " " + v.Say("Last failure: %s", j.LastError)
 		}
 		return text
 	case judge.Pending, judge.Running, judge.Finished:
 	}
 	return ""
+}
+
+// givenUpText says of a job of a kind that it was given up, and what to do about it.
+func givenUpText(kind judge.Kind, v site.Viewer) string {
+	//exhaustive:ignore
+	switch kind {
+	case judge.KindRun:
+		return v.Say("The judging system failed on every try. This is not the program's fault; send it again, or tell whoever runs this server.")
+	case judge.KindPluginBuild, judge.KindPluginTest:
+		return v.Say("The judging system failed on every try. This is not the plugin's fault; send it again, or tell whoever runs this server.")
+	case judge.KindImport, judge.KindVerify:
+		return v.Say("The judging system failed on every try. This is not the package's fault; send it again, or tell whoever runs this server.")
+	case judge.KindRender:
+		return v.Say("The judging system failed on every try. This is not the statement's fault; send it again, or tell whoever runs this server.")
+	}
+	return v.Say("The judging system failed on every try. This is not the program's fault; staff can have it judged again.")
 }
 
 // StandingJSON is where a job of any kind stands, as /api/v1 shows it. Each kind adds its part.
@@ -130,13 +120,18 @@ type StandingView struct {
 	Eventful bool // there is more to tell than the usual
 
 	Provenance string // what judged it
+
+	viewer site.Viewer // who looks
 }
+
+// Say returns a sentence as whoever looks reads it.
+func (view *StandingView) Say(key string, args ...any) string { return view.viewer.Say(key, args...) }
 
 // ShowStanding says where a job stands that waits, or has ended without a result.
 // What a worker does, and what came of it, its kind says.
 func ShowStanding(one Job, events []judge.Event, place *judge.Place, v site.Viewer) StandingView {
 	j := one.Standing()
-	view := StandingView{Job: j, At: PageOf(one), Moving: !j.Status.Terminal()}
+	view := StandingView{Job: j, At: PageOf(one), Moving: !j.Status.Terminal(), viewer: v}
 	if len(events) > 0 {
 		view.LastEvent = events[len(events)-1].ID
 	}
@@ -144,11 +139,11 @@ func ShowStanding(one Job, events []judge.Event, place *judge.Place, v site.View
 	view.Cancel = view.Moving && (j.Kind == judge.KindSubmission || v.MaySee(j.Author))
 	switch j.Status {
 	case judge.Pending:
-		view.Headline, view.Detail = waitingText(j, place)
+		view.Headline, view.Detail = waitingText(j, place, v)
 	case judge.Cancelled:
-		view.Headline, view.Detail = "Cancelled", endedWithout(j, v)
+		view.Headline, view.Detail = v.Say("Cancelled"), endedWithout(j, v)
 	case judge.Dead:
-		view.Verdict, view.Headline, view.Detail = judge.SE, "Given up", endedWithout(j, v)
+		view.Verdict, view.Headline, view.Detail = judge.SE, v.Say("Given up"), endedWithout(j, v)
 	case judge.Running, judge.Finished:
 	}
 	return view

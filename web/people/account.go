@@ -22,6 +22,13 @@ type accountView struct {
 
 	Profile profileView
 	Factors factorsView
+	Reading readingView
+}
+
+// readingView is the form of the language and the clock of an account.
+type readingView struct {
+	Language, Zone string
+	Fault          *site.Fault // why it comes back
 }
 
 // accountPage shows the account of whoever is logged in.

@@ -34,6 +34,8 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "GET " + JoinPath, For: site.Anyone, By: s.joinPage},
 		{Route: "POST " + JoinPath, For: site.Login, By: s.join},
 		{Route: "POST /logout", For: site.Anyone, By: s.logout},
+		{Route: "POST /language", For: site.Anyone, By: s.chooseLanguage},
+		{Route: "POST /account/reading", For: site.Login, By: s.readingForm},
 		{Route: "GET /account", For: site.Guest, By: s.accountPage},
 		{Route: "POST /account", For: site.Login, By: s.changePasswordForm},
 		{Route: "POST /account/name", For: site.Login, By: s.profileForm},

@@ -267,5 +267,8 @@ func (s *Room) showAccount(c *fiber.Ctx, status int, view accountView, change fu
 	if view.Factors, err = s.factorsOf(c, u); err != nil {
 		return err
 	}
-	return s.Page(c, status, "account", "Account", view)
+	if view.Reading.Fault == nil {
+		view.Reading.Language, view.Reading.Zone = v.Language, v.Zone
+	}
+	return s.Page(c, status, "account", v.Say("Account"), view)
 }

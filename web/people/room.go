@@ -15,6 +15,7 @@
 //	oidc.go          logging in at a provider
 //	passkeys.go      passkeys: what browsers are asked for, and what they answer
 //	profile.go       one's display name and e-mail address
+//	reading.go       languages and clocks
 //	register.go      making an account for oneself, and asking for another password
 //	room.go          what the room holds
 //	second.go        the second step of a login

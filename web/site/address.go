@@ -20,6 +20,7 @@
 //	gates.go     checks of the least right, and security headers
 //	handin.go    names of fields, keys and file names of what is handed in
 //	kept.go      answers that are kept for a while
+//	reading.go   in which language and by which clock somebody reads
 //	revalidate.go ETags, and answers that the caller has
 //	pages.go      parts of lists, and their cursors
 //	rights.go    what somebody may do in a space, and see outside of one

@@ -5,14 +5,19 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/gofiber/fiber/v2"
+
+	"deepoj/web/locale"
 )
 
 // editorBundle is the source editor that `make build` makes.
@@ -74,8 +79,67 @@ func loadAssets(files fs.FS) (*assets, error) {
 		a.files[strings.TrimPrefix(served, "static/")] = file
 		return nil
 	})
+	if err == nil {
+		err = a.addWords(sum)
+	}
 	a.version = hex.EncodeToString(sum.Sum(nil))[:12]
 	return a, err
+}
+
+// saidByScripts finds the sentences of scripts, which they say by t("…").
+var saidByScripts = regexp.MustCompile(`\bt\(("(?:[^"\\]|\\.)*")`)
+
+// addWords adds a script for each language but English, which holds what the other scripts say.
+func (a *assets) addWords(sum io.Writer) error {
+	said := map[string]bool{}
+	for name, file := range a.files {
+		if path.Dir(name) != "js" {
+			continue
+		}
+		body, err := file.plain()
+		if err != nil {
+			return err
+		}
+		for _, m := range saidByScripts.FindAllSubmatch(body, -1) {
+			key, err := strconv.Unquote(string(m[1]))
+			if err != nil {
+				return fmt.Errorf("%s says %s: %w", name, m[1], err)
+			}
+			said[key] = true
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	for _, language := range locale.Languages()[1:] {
+		l, words := locale.For(language), map[string]string{}
+		for key := range said {
+			words[key] = l.Say(key)
+		}
+		body, err := json.Marshal(words)
+		if err != nil {
+			return err
+		}
+		body = fmt.Appendf(nil, "globalThis.deepojWords = %s;\n", body)
+		sum.Write(body)
+		a.files[wordsScript(language)] = &asset{
+			kind:   contentTypes[".js"],
+			plain:  func() ([]byte, error) { return body, nil },
+			packed: sync.OnceValue(func() []byte { return pack(body) }),
+		}
+	}
+	return nil
+}
+
+// wordsScript is the script of the sentences of a language.
+func wordsScript(language string) string { return "js/words/" + language + ".js" }
+
+// words returns the address of the script of a language's sentences; "" for English, whose sentences are the keys.
+func (a *assets) words(language string) string {
+	if a.files[wordsScript(language)] == nil {
+		return ""
+	}
+	return a.url(wordsScript(language))
 }
 
 // pack returns body compressed, or nil if that gains nothing.

@@ -12,6 +12,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/locale"
 )
 
 // Fault is a refusal or failure as people see it. As JSON it is an RFC 9457 problem document.
@@ -32,6 +33,8 @@ type Fault struct { //nolint:errname // what people see of an error
 	Opens      time.Duration `json:"-"` // until it would not be refused any more; 0 = nobody knows
 	Confirms   string        `json:"-"` // what is asked for, where a page asks for the password
 	cause      error         // for the log, never for the client
+
+	said, mend made // what Detail and Remedy were made of
 }
 
 func (f *Fault) Error() string {
@@ -46,6 +49,41 @@ func (f *Fault) Unwrap() error { return f.cause }
 
 // Refresh returns after how many seconds a browser without script asks again; 0 = never.
 func (f *Fault) Refresh() int { return RefreshAt(f.Opens) }
+// made is a sentence with the text that was made of it.
+type made struct {
+	of   locale.Sentence
+	text string
+}
+
+// as is what a text was made of, which may be another by now: then it is the text itself.
+func (m made) as(text string) locale.Sentence {
+	if m.of.Key == "" || m.text != text {
+		return locale.Sentence{Key: text}
+	}
+	return m.of
+}
+
+// Said is the detail, to be said in the reader's language.
+func (f *Fault) Said() locale.Sentence { return f.said.as(f.Detail) }
+
+// Mend is the remedy, to be said in the reader's language.
+func (f *Fault) Mend() locale.Sentence { return f.mend.as(f.Remedy) }
+
+// Told makes the detail of a format and what fills it.
+func (f *Fault) Told(format string, args ...any) *Fault {
+	f.said.of = locale.Sentence{Key: format, Args: args}
+	f.said.text = f.said.of.String()
+	f.Detail = f.said.text
+	return f
+}
+
+// Mended makes the remedy of a format and what fills it.
+func (f *Fault) Mended(format string, args ...any) *Fault {
+	f.mend.of = locale.Sentence{Key: format, Args: args}
+	f.mend.text = f.mend.of.String()
+	f.Remedy = f.mend.text
+	return f
+}
 
 // Names reports whether a field is what is wrong. Nothing is with the fields of a form that does not come back.
 func (f *Fault) Names(field string) bool {
@@ -57,16 +95,19 @@ type FieldFault struct {
 	Field  string `json:"field"`
 	Reason string `json:"reason"`
 	Detail string `json:"detail"`
+
+	Said locale.Sentence `json:"-"` // what Detail was made of
 }
 
-// Refuse makes a fault without a field. The detail says what is wrong, the remedy how to mend it.
-func Refuse(status int, reason, detail, remedy string) *Fault {
-	return &Fault{Status: status, Reason: reason, Detail: detail, Remedy: remedy}
+// Refuse makes a fault without a field. The detail, which the arguments fill, says what is wrong, the remedy how to
+// mend it. Both are sentences of the catalogues.
+func Refuse(status int, reason, detail, remedy string, args ...any) *Fault {
+	return (&Fault{Status: status, Reason: reason, Remedy: remedy}).Told(detail, args...)
 }
 
 // WrongField makes a field error; the text is a sentence for people.
 func WrongField(field, reason, format string, args ...any) *judge.FieldError {
-	return &judge.FieldError{Field: field, Reason: reason, Remedy: fmt.Sprintf(format, args...)}
+	return judge.Wrong(field, reason, format, args...)
 }
 
 // WrongFields collects what is wrong with a request.
@@ -87,7 +128,7 @@ func (w WrongFields) Err() error {
 	f := FieldRefusal(w[0])
 	if len(w) > 1 {
 		for _, e := range w {
-			f.Errors = append(f.Errors, FieldFault{e.Field, e.Reason, e.Remedy})
+			f.Errors = append(f.Errors, FieldFault{e.Field, e.Reason, e.Remedy, said(e)})
 		}
 	}
 	return f
@@ -99,7 +140,12 @@ func FieldRefusal(e *judge.FieldError) *Fault {
 	if e.Reason == ReasonTooLong {
 		status = fiber.StatusRequestEntityTooLarge
 	}
-	return &Fault{Status: status, Reason: e.Reason, Field: e.Field, Detail: e.Remedy}
+	return &Fault{Status: status, Reason: e.Reason, Field: e.Field, Detail: e.Remedy, said: made{said(e), e.Remedy}}
+}
+
+// said is what the text of a field error was made of.
+func said(e *judge.FieldError) locale.Sentence {
+	return made{locale.Sentence{Key: e.Format, Args: e.Args}, e.Remedy}.as(e.Remedy)
 }
 
 // Explain turns any error into what people may see of it.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -13,6 +12,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 )
 
 // This file answers what somebody may do in a space, by the rules of package people.
@@ -33,7 +33,7 @@ func (v Viewer) May(act people.SpaceAct, space *judge.Space) bool {
 
 // noSpace is the answer to whoever may not see a space, which does not exist for them.
 func noSpace(slug string) error {
-	f := Refuse(fiber.StatusNotFound, "not_found", "There is no space "+strconv.Quote(Shorten(slug))+" that you may see.", "Have its staff add you, if there is one.")
+	f := Refuse(fiber.StatusNotFound, "not_found", "There is no space %q that you may see.", "Have its staff add you, if there is one.", Shorten(slug))
 	f.Field = "space"
 	return f
 }
@@ -52,22 +52,19 @@ func notAllowed(act people.SpaceAct, v Viewer, space *judge.Space) error {
 }
 
 func notMember(space *judge.Space) error {
-	f := Refuse(fiber.StatusForbidden, string(judge.SpaceNotMember), "Only members take part in "+space.Title+".", "Have its staff add you.")
+	f := Refuse(fiber.StatusForbidden, string(judge.SpaceNotMember), "Only members take part in %s.", "Have its staff add you.", space.Title)
 	f.Field = "space"
 	return f
 }
 
 func notOpen(space *judge.Space) error {
-	f := Refuse(fiber.StatusForbidden, string(judge.SpaceNotOpen), space.Title+" has not begun.", "")
+	f := Refuse(fiber.StatusForbidden, string(judge.SpaceNotOpen), "%s has not begun.", "", space.Title)
 	if f.Field = "space"; space.Opens != nil {
-		f.Remedy = "It opens at " + ClockText(*space.Opens) + "."
+		f.Mended("It opens at %s.", locale.When(*space.Opens))
 		f.Opens = space.Opens.Sub(space.Now)
 	}
 	return f
 }
-
-// ClockText writes a moment for people.
-func ClockText(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05 UTC") }
 
 // SpaceFor returns the space that the address names, if the viewer may do something in it.
 func (s *Site) SpaceFor(c *fiber.Ctx, act people.SpaceAct) (*judge.Space, error) {
@@ -102,7 +99,7 @@ func (s *Site) Desk(ctx context.Context, v Viewer, slug, problem string) (*judge
 	case !v.May(people.SeeSpaceProblems, &d.Space):
 		return nil, notAllowed(people.SeeSpaceProblems, v, &d.Space)
 	case d.Problem == nil:
-		f := Refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(Shorten(problem))+" in this space.", "Choose one of its problems.")
+		f := Refuse(fiber.StatusNotFound, "not_found", "There is no problem %q in this space.", "Choose one of its problems.", Shorten(problem))
 		f.Field = "problem"
 		return nil, f
 	case d.Problem.Hidden && !v.Setter() && !people.Prepares(v.SpaceRole(d.Space.Role)) && d.Space.Phase() != judge.SpaceOpen:
@@ -115,9 +112,9 @@ func (s *Site) Desk(ctx context.Context, v Viewer, slug, problem string) (*judge
 }
 
 func spaceClosed(space *judge.Space, remedy string) error {
-	f := Refuse(fiber.StatusForbidden, string(judge.SpaceClosed), space.Title+" is closed.", remedy)
+	f := Refuse(fiber.StatusForbidden, string(judge.SpaceClosed), "%s is closed.", remedy, space.Title)
 	if f.Field = "space"; space.Closes != nil {
-		f.Detail = space.Title + " closed at " + ClockText(*space.Closes) + "."
+		f.Told("%s closed at %s.", space.Title, locale.When(*space.Closes))
 	}
 	return f
 }
@@ -155,14 +152,14 @@ func SpaceFault(err error, space *judge.Space) error {
 	case judge.SpaceClosed:
 		return spaceClosed(space, "It takes no more submissions.")
 	case judge.SpaceTooFast:
-		f.Detail = fmt.Sprintf("%s takes %s a minute from each member.", space.Title, Plural(space.PerMinute, "submission", "submissions"))
+		f.Told("%s takes %d submissions a minute from each member.", space.Title, space.PerMinute)
 		f.RetryAfter = time.Second
 		if refused.Patience != nil {
 			f.RetryAfter = max(time.Second, time.Duration(WholeSeconds(*refused.Patience))*time.Second)
 		}
-		f.Remedy = "Try again in " + WaitText(f.RetryAfter) + "."
+		f.Mended("Try again in %s.", f.RetryAfter)
 	case judge.SpaceTooManyWaiting:
-		f.Detail = fmt.Sprintf("As many submissions of yours as %s allows, %d, are not judged yet.", space.Title, space.MaxWaiting)
+		f.Told("As many submissions of yours as %s allows, %d, are not judged yet.", space.Title, space.MaxWaiting)
 		f.Remedy, f.RetryAfter = "Wait for a verdict.", 5*time.Second
 	}
 	return f
@@ -190,7 +187,7 @@ func (s *Site) ProblemFor(c *fiber.Ctx) (*judge.Problem, error) {
 		seen, err = s.Sees(c.UserContext(), ViewerOf(c), p)
 	}
 	if errors.Is(err, sql.ErrNotFound) || err == nil && !seen {
-		return nil, Refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(Shorten(slug))+".", "")
+		return nil, Refuse(fiber.StatusNotFound, "not_found", "There is no problem %q.", "", Shorten(slug))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up problem: %w", err)

@@ -74,8 +74,5 @@ func RefreshAt(left time.Duration) int {
 	return WholeSeconds(left) + rand.IntN(spread) //nolint:gosec // spreads load, keeps no secret
 }
 
-// Clock writes a moment for people.
-func (v SpaceView) Clock(t *time.Time) string { return ClockText(*t) }
-
 // SourceLimit is the limit on programs for people.
 func (v SpaceView) SourceLimit() string { return BytesText(int64(v.MaxSourceKiB) << 10) }

@@ -15,6 +15,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 )
 
 // Viewer is who sent a request.
@@ -31,7 +32,15 @@ type Viewer struct {
 	Ambient bool
 	// OneTime is set while the password is one that was given, so that nothing can be done but change it.
 	OneTime bool
+
+	// Language and Zone are what the account chose to read in; "" = what the browser says.
+	Language, Zone string
+	// Locale is how the viewer reads, which is English by UTC where a program asks.
+	Locale *locale.Locale
 }
+
+// Say returns a sentence as the viewer reads it: see [locale.Locale.Say].
+func (v Viewer) Say(key string, args ...any) string { return v.Locale.Say(key, args...) }
 
 // Known reports whether the viewer may use the site: a user, or the guest.
 func (v Viewer) Known() bool { return v.Name != "" }
@@ -119,7 +128,7 @@ func (s *Site) Bearer(ctx context.Context, token string) (Viewer, error) {
 		if err != nil {
 			return Viewer{}, err
 		}
-		return Viewer{Name: u.Name, Role: u.Role, OneTime: u.OneTime, Token: token}, nil
+		return Viewer{Name: u.Name, Role: u.Role, OneTime: u.OneTime, Token: token, Language: u.Language, Zone: u.Zone}, nil
 	}
 	u, k, err := s.Store.KeyOwner(ctx, people.HashToken(token))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"html/template"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -14,20 +15,76 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/people"
+	"deepoj/web/locale"
 )
 
 // views are the pages by name. Each is the layout and the shared parts with one page's own "main" block.
-type views struct{ pages map[string]*template.Template }
+type views struct{ pages map[string]*page }
 
-// loadViews parses the templates of files. Those whose names begin with "_" are parts
-// that all pages share. Words are the functions of rooms, beside those of all.
-func loadViews(a *assets, files fs.FS, words template.FuncMap) (*views, error) {
-	funcs := template.FuncMap{
-		"asset":    a.url,
-		"moment":   Moment,
-		"mark":     Badge,
+// page is one page: its template, and copies of it, each of which serves one reader at a time. What its functions say
+// is in that reader's language and by their clock.
+type page struct {
+	whole *template.Template // is copied, and never executed
+	words []func(*reader) template.FuncMap
+	free  chan *copied
+}
+
+// reader is for whom a copy says something at the moment.
+type reader struct{ *locale.Locale }
+
+type copied struct {
+	tmpl *template.Template
+	who  *reader
+}
+
+// maxCopies bounds the copies of a page that are kept for the next readers.
+const maxCopies = 8
+
+// render executes one template of the page for a reader.
+func (p *page) render(out io.Writer, part string, l *locale.Locale, data any) error {
+	var c *copied
+	select {
+	case c = <-p.free:
+	default:
+		tmpl, err := p.whole.Clone()
+		if err != nil {
+			return err
+		}
+		c = &copied{tmpl, &reader{}}
+		for _, words := range p.words {
+			tmpl.Funcs(words(c.who))
+		}
+	}
+	c.who.Locale = l
+	err := c.tmpl.ExecuteTemplate(out, part, data)
+	select {
+	case p.free <- c:
+	default:
+	}
+	return err
+}
+
+// functions are what templates of all rooms call.
+func (a *assets) functions(r *reader) template.FuncMap {
+	return template.FuncMap{
+		"asset":     a.url,
+		"words":     func() string { return a.words(r.Name()) },
+		"languages": locale.Languages,
+		"selfName":  locale.SelfName,
+		"zones":     locale.UsualZones,
+		"now":       time.Now,
+		"t":         r.say,
+		"tm":        r.mark,
+		"n":         func(n any) string { return r.Number(n) },
+		"id":        func(n any) string { return fmt.Sprint(n) },
+		"ticking": func(d time.Duration) template.HTML { // which a script counts down
+			return `<span class="num" data-clock>` + Escape(r.Span(d)) + "</span>"
+		},
+		"moment":   func(t time.Time) template.HTML { return r.Moment(t) },
+		"exactly":  func(t any) (template.HTML, error) { return r.exactly(t) },
+		"mark":     func(v judge.Verdict) template.HTML { return Badge(r.Locale, v) },
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"day":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
+		"day":      func(t time.Time) string { return r.Day(t) },
 		"dict":     dict,
 		"scope":    scopeText,
 		"seconds":  func(ms int64) string { return judge.TimeText(time.Duration(ms) * time.Millisecond) },
@@ -41,7 +98,7 @@ func loadViews(a *assets, files fs.FS, words template.FuncMap) (*views, error) {
 		"editor":   a.hasEditor,
 		"formulas": func() bool { return a.files[formulaSheet] != nil },
 		"plural":   Plural,
-		"duration": WaitText,
+		"duration": func(d time.Duration) string { return r.Span(d) },
 		"bytes":    BytesText,
 
 		"lines":   func(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") },
@@ -57,7 +114,44 @@ func loadViews(a *assets, files fs.FS, words template.FuncMap) (*views, error) {
 			return hex[:min(len(hex), 12)]
 		},
 	}
-	shared, err := template.New("").Funcs(funcs).Funcs(words).ParseFS(files, "templates/_*.html")
+}
+
+// say is what t of templates does: it takes a sentence, or one that Go code made, and what fills it.
+func (r *reader) say(what any, args ...any) string {
+	switch what := what.(type) {
+	case locale.Sentence:
+		return r.Said(what)
+	case locale.Word:
+		return r.Say(string(what), args...)
+	case string:
+		return r.Say(what, args...)
+	}
+	return r.Say(fmt.Sprint(what), args...)
+}
+
+// mark is what tm of templates does: the sentence is HTML, and what fills it is text.
+func (r *reader) mark(key string, args ...any) template.HTML { return r.Mark(key, args...) }
+
+// exactly renders a time, which may be a pointer, to the second.
+func (r *reader) exactly(t any) (template.HTML, error) {
+	switch t := t.(type) {
+	case time.Time:
+		return r.Exactly(t), nil
+	case *time.Time:
+		return r.Exactly(*t), nil
+	}
+	return "", fmt.Errorf("%T is no time", t)
+}
+
+// loadViews parses the templates of files. Those whose names begin with "_" are parts
+// that all pages share. Words are the functions of rooms, beside those of all.
+func loadViews(a *assets, files fs.FS, words template.FuncMap) (*views, error) {
+	functions := []func(*reader) template.FuncMap{a.functions, func(*reader) template.FuncMap { return words }}
+	shared := template.New("")
+	for _, some := range functions {
+		shared.Funcs(some(&reader{}))
+	}
+	shared, err := shared.ParseFS(files, "templates/_*.html")
 	if err != nil {
 		return nil, err
 	}
@@ -65,20 +159,20 @@ func loadViews(a *assets, files fs.FS, words template.FuncMap) (*views, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &views{pages: map[string]*template.Template{}}
+	v := &views{pages: map[string]*page{}}
 	for _, file := range names {
 		name := strings.TrimSuffix(path.Base(file), ".html")
 		if strings.HasPrefix(name, "_") {
 			continue
 		}
-		page, err := shared.Clone()
+		whole, err := shared.Clone()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		if page, err = page.ParseFS(files, file); err != nil {
+		if whole, err = whole.ParseFS(files, file); err != nil {
 			return nil, err
 		}
-		v.pages[name] = page
+		v.pages[name] = &page{whole: whole, words: functions, free: make(chan *copied, maxCopies)}
 	}
 	return v, nil
 }
@@ -115,37 +209,27 @@ func scopeText(s judge.Scope) string {
 // frame is what the layout shows around every page.
 type frame struct {
 	Title   string
+	Locale  *locale.Locale
 	Name    string // of the page, such as "problem"
 	Viewer  Viewer
 	Version string
 	Nonce   string // for the style sheet of the source editor, where there is one
 	Done    string // what the form before has done; "" = nothing
+	At      string // its address
 	Refresh int    // seconds after which a browser without JavaScript reloads; 0 = never
 	Main    any
 }
 
-// Moment renders how long ago something was. Lists have dozens of these, and to a
-// template each part of it is work. None of it comes from people.
-func Moment(t time.Time) template.HTML {
-	b := append(make([]byte, 0, 128), `<time datetime="`...)
-	b = t.UTC().AppendFormat(b, time.RFC3339)
-	b = append(b, `" title="`...)
-	b = t.UTC().AppendFormat(b, "2 Jan 2006 15:04:05 UTC")
-	b = append(b, `">`...)
-	b = append(b, agoText(time.Since(t))...)
-	return template.HTML(append(b, "</time>"...))
-}
-
-// Badge renders a verdict with its shape. Like moment, it is in every row of a list.
-func Badge(v judge.Verdict) template.HTML {
+// Badge renders a verdict with its shape. Like moments, it is in every row of a list.
+func Badge(l *locale.Locale, v judge.Verdict) template.HTML {
 	code := html.EscapeString(string(v))
 	return template.HTML(`<span class="badge v-` + strings.ToLower(code) + `"><svg aria-hidden="true"><use href="#s-` + shapeOf(v) +
-		`"/></svg><abbr title="` + html.EscapeString(v.Name()) + `">` + code + `</abbr></span>`)
+		`"/></svg><abbr title="` + html.EscapeString(l.Say(v.Name())) + `">` + code + `</abbr></span>`)
 }
 
 // Page renders a page inside the layout.
 func (s *Site) Page(c *fiber.Ctx, status int, name, title string, main any) error {
-	f := frame{Title: title, Name: name, Viewer: ViewerOf(c), Version: s.Config.Version, Main: main}
+	f := frame{Title: title, Locale: LocaleOf(c), Name: name, Viewer: ViewerOf(c), At: c.OriginalURL(), Version: s.Config.Version, Main: main}
 	if r, ok := main.(interface{ Refresh() int }); ok {
 		f.Refresh = r.Refresh()
 	}
@@ -163,9 +247,12 @@ func (s *Site) Page(c *fiber.Ctx, status int, name, title string, main any) erro
 // Render executes one template of a page. It renders into memory first: a page that fails must not be sent by half.
 func (s *Site) Render(c *fiber.Ctx, status int, page, part string, data any) error {
 	var out bytes.Buffer
-	if err := s.views.pages[page].ExecuteTemplate(&out, part, data); err != nil {
+	l := LocaleOf(c)
+	if err := s.views.pages[page].render(&out, part, l, data); err != nil {
 		return fmt.Errorf("render %s: %w", page, err)
 	}
+	c.Set(fiber.HeaderContentLanguage, l.Name())
+	c.Append(fiber.HeaderVary, fiber.HeaderAcceptLanguage, fiber.HeaderCookie)
 	c.Status(status).Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	return c.Send(out.Bytes())
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"deepoj/host/judge"
+	"deepoj/web/locale"
 )
 
 // Plural writes a count with its noun: 1 test, 2 tests.
@@ -16,22 +16,6 @@ func Plural(n any, one, many string) string {
 		return "1 " + one
 	}
 	return text + " " + many
-}
-
-// Ordinal writes a position: 1st, 2nd, 11th.
-func Ordinal(n int64) string {
-	suffix := "th"
-	if n%100 < 11 || n%100 > 13 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return strconv.FormatInt(n, 10) + suffix
 }
 
 // MemoryText writes an amount of memory, given in KiB.
@@ -64,23 +48,8 @@ func PointsText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// agoText writes how long ago something was.
-func agoText(d time.Duration) string {
-	switch {
-	case d < 5*time.Second:
-		return "just now"
-	case d < time.Minute:
-		return fmt.Sprintf("%d s ago", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
-}
-
 // LaneText names a lane.
-func LaneText(lane judge.Lane) string {
+func LaneText(lane judge.Lane) locale.Word {
 	switch lane {
 	case judge.LaneStaff:
 		return "first"
@@ -93,20 +62,7 @@ func LaneText(lane judge.Lane) string {
 	case judge.LaneBatch:
 		return "batch"
 	}
-	return fmt.Sprint(lane.Number())
-}
-
-// WaitText writes a waiting time for people, rounded up.
-func WaitText(d time.Duration) string {
-	switch {
-	case d <= time.Second:
-		return "1 s"
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s", int((d+time.Second-1)/time.Second))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", int((d+time.Minute-1)/time.Minute))
-	}
-	return fmt.Sprintf("%d h", int((d+time.Hour-1)/time.Hour))
+	return locale.Word(fmt.Sprint(lane.Number()))
 }
 
 // shapes are the symbols of _shapes.html by verdict: text, shape and colour say

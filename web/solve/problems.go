@@ -141,7 +141,7 @@ func (s *Room) addOwn(c *fiber.Ctx, view *ProblemView, space *judge.Space) error
 		return fmt.Errorf("list own submissions: %w", err)
 	}
 	for i := range rows {
-		view.Own = append(view.Own, ownCells(&rows[i]))
+		view.Own = append(view.Own, ownCells(&rows[i], v))
 		view.Follow = view.Follow || !rows[i].Status.Terminal()
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/web/job"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -25,7 +26,7 @@ type runView struct {
 }
 
 func (view *runView) PageTitle() string {
-	return view.Titled("Run " + strconv.FormatInt(view.Run.JobID, 10))
+	return view.Titled(view.Say("Run %s", locale.ID(view.Run.JobID)))
 }
 
 // runTestView is what a program did on a test.
@@ -81,7 +82,7 @@ func (s *Room) runView(c *fiber.Ctx) (*runView, error) {
 		view.Title = run.Asked.Problem
 		if p, err := s.Store.Problem(ctx, run.Asked.Problem); err == nil {
 			view.Title = p.Title
-			view.compareSamples(p.Samples)
+			view.compareSamples(p.Samples, v)
 		}
 	}
 	return view, nil
@@ -93,87 +94,87 @@ func ShowRun(run *judge.Run, events []judge.Event, place *judge.Place, v site.Vi
 	view.Trial = true
 	switch r := job.PublicResult(run.Result, v, run.Told); {
 	case run.Status == judge.Running:
-		view.Headline = "Running"
+		view.Headline = v.Say("Running")
 	case run.Status == judge.Finished && r != nil:
 		view.Compile = r.Compile
 		compared := run.Asked.Samples
 		for _, t := range run.Asked.Tests {
 			compared = compared || t.Expected != nil
 		}
-		view.Verdict, view.Headline = r.Verdict, runHeadline(r.Verdict, run.Asked.Samples, compared)
+		view.Verdict, view.Headline = r.Verdict, runHeadline(r.Verdict, run.Asked.Samples, compared, v)
 		if r.Verdict != judge.CE {
 			view.Message = r.Message
 		}
-		view.Tests = showRunTests(run, r.Tests, compared)
+		view.Tests = showRunTests(run, r.Tests, compared, v)
 	}
 	return view
 }
 
 // runHeadline says what came of a run, so that nobody takes it for a submission.
-func runHeadline(v judge.Verdict, samples, compared bool) string {
+func runHeadline(verdict judge.Verdict, samples, compared bool, v site.Viewer) string {
 	switch {
-	case samples && v == judge.AC:
-		return "Samples pass; not submitted"
+	case samples && verdict == judge.AC:
+		return v.Say("Samples pass; not submitted")
 	case samples:
-		return "Samples: " + strings.ToLower(v.Name()) + "; not submitted"
-	case v == judge.AC && !compared:
-		return "Ran; not submitted"
+		return v.Say("Samples: %s; not submitted", locale.Word(verdict.Name()))
+	case verdict == judge.AC && !compared:
+		return v.Say("Ran; not submitted")
 	}
-	return v.Name() + "; not submitted"
+	return v.Say("%s; not submitted", locale.Word(verdict.Name()))
 }
 
 // compareSamples adds the right answers of samples that the program did not pass.
-func (view *runView) compareSamples(samples []judge.Sample) {
+func (view *runView) compareSamples(samples []judge.Sample, v site.Viewer) {
 	if !view.Run.Asked.Samples {
 		return
 	}
 	for i := range view.Tests {
 		for _, s := range samples {
 			if strings.TrimPrefix(s.Name, "sample/") == strings.TrimPrefix(view.Tests[i].Title, "sample/") {
-				view.Tests[i].compare(s.Output, i)
+				view.Tests[i].compare(s.Output, i, v)
 			}
 		}
 	}
 }
 
 // compare adds the right answer, and marks where the output differs from it, if it was judged to be wrong.
-func (t *runTestView) compare(answer string, n int) {
+func (t *runTestView) compare(answer string, n int, v site.Viewer) {
 	if len(t.Listings) == 0 || t.Verdict != judge.WA && t.Verdict != judge.PE {
 		return
 	}
-	want := site.Listing{Title: "A right answer", ID: fmt.Sprintf("run-want-%d", n+1), Text: answer}
+	want := site.Listing{Title: v.Say("A right answer"), ID: fmt.Sprintf("run-want-%d", n+1), Text: answer}
 	t.Differ = differ(&want, &t.Listings[0])
 	t.Listings = slices.Insert(t.Listings, 0, want)
 }
 
-func showRunTests(run *judge.Run, tests []judge.TestResult, compared bool) []runTestView {
+func showRunTests(run *judge.Run, tests []judge.TestResult, compared bool, v site.Viewer) []runTestView {
 	var out []runTestView
 	for i, t := range tests {
-		one := runTestView{Title: "Input " + t.Name, Usage: t.Usage, Message: t.Message, Verdict: t.Verdict}
+		one := runTestView{Title: v.Say("Input %s", t.Name), Usage: t.Usage, Message: t.Message, Verdict: t.Verdict}
 		if run.Asked.Samples {
 			one.Title = t.Name
 		}
 		if len(tests) == 1 && !run.Asked.Samples {
-			one.Title = "Output"
+			one.Title = v.Say("Output")
 		}
 		if !compared && t.Verdict == judge.AC {
 			one.Verdict = ""
 		}
 		switch {
 		case t.ExitSignal != 0:
-			one.Ended = "signal " + strconv.Itoa(t.ExitSignal)
+			one.Ended = v.Say("signal %d", t.ExitSignal)
 		case t.ExitCode != 0:
-			one.Ended = "exit status " + strconv.Itoa(t.ExitCode)
+			one.Ended = v.Say("exit status %d", t.ExitCode)
 		}
 		if i < len(run.Report.Outputs) {
 			o, n := run.Report.Outputs[i], strconv.Itoa(i+1)
-			one.Listings = append(one.Listings, site.Listing{Title: "Standard output", ID: "run-out-" + n, Text: shownOutput(o.Stdout, o.StdoutCut)})
+			one.Listings = append(one.Listings, site.Listing{Title: v.Say("Standard output"), ID: "run-out-" + n, Text: shownOutput(o.Stdout, o.StdoutCut, v)})
 			if len(o.Stderr) > 0 {
-				one.Listings = append(one.Listings, site.Listing{Title: "Standard error", ID: "run-err-" + n, Text: shownOutput(o.Stderr, o.StderrCut)})
+				one.Listings = append(one.Listings, site.Listing{Title: v.Say("Standard error"), ID: "run-err-" + n, Text: shownOutput(o.Stderr, o.StderrCut, v)})
 			}
 		}
 		if i < len(run.Asked.Tests) && run.Asked.Tests[i].Expected != nil {
-			one.compare(shownOutput(*run.Asked.Tests[i].Expected, false), i)
+			one.compare(shownOutput(*run.Asked.Tests[i].Expected, false, v), i, v)
 		}
 		out = append(out, one)
 	}
@@ -183,13 +184,13 @@ func showRunTests(run *judge.Run, tests []judge.TestResult, compared bool) []run
 // maxShownOutput bounds an output on a page, in bytes; the API has more.
 const maxShownOutput = 64 << 10
 
-func shownOutput(b []byte, cut bool) string {
+func shownOutput(b []byte, cut bool, v site.Viewer) string {
 	if len(b) > maxShownOutput {
 		b, cut = b[:maxShownOutput], true
 	}
 	text := strings.ToValidUTF8(strings.ReplaceAll(string(b), "\x00", "\uFFFD"), "\uFFFD")
 	if cut {
-		text += fmt.Sprintf("\n… only the first %s are shown.", site.Plural(int64(len(b)), "byte", "bytes"))
+		text += "\n" + v.Say("… only the first %d bytes are shown.", len(b))
 	}
 	return text
 }

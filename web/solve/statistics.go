@@ -243,25 +243,26 @@ func (s *Room) statisticsPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	v := site.ViewerOf(c)
 	view := statisticsView{
-		statisticsJSON: st, Title: p.Title, Share: fmt.Sprintf("%.0f %%", 100*st.Acceptance), Picture: verdictsPicture(st),
+		statisticsJSON: st, Title: p.Title, Share: fmt.Sprintf("%.0f %%", 100*st.Acceptance), Picture: verdictsPicture(st, v),
 		Language: func(id string) string { return languageName(offers, id) },
 	}
-	return s.Page(c, fiber.StatusOK, "statistics", "Statistics of "+p.Title, view)
+	return s.Page(c, fiber.StatusOK, "statistics", v.Say("Statistics of %s", p.Title), view)
 }
 
 // verdictsPicture shows how often each verdict came.
-func verdictsPicture(st statisticsJSON) template.HTML {
+func verdictsPicture(st statisticsJSON, viewer site.Viewer) template.HTML {
 	if len(st.Verdicts) == 0 {
 		return ""
 	}
-	c := chart.Chart{Title: "Verdicts", Sum: site.Plural(st.Tries, "submission", "submissions"), First: st.Verdicts[0].Name, Last: st.Verdicts[len(st.Verdicts)-1].Name}
+	c := chart.Chart{Title: viewer.Say("Verdicts"), Sum: viewer.Say("%d submissions", st.Tries), First: st.Verdicts[0].Name, Last: st.Verdicts[len(st.Verdicts)-1].Name}
 	for _, v := range st.Verdicts {
 		class := "plain"
 		if v.Name == string(judge.AC) {
 			class = "good"
 		}
-		c.Bars = append(c.Bars, chart.Bar{Text: v.Name + ": " + site.Plural(v.Tries, "submission", "submissions"), Parts: []chart.Part{{Value: float64(v.Tries), Class: class}}})
+		c.Bars = append(c.Bars, chart.Bar{Text: viewer.Say("%s: %d submissions", v.Name, v.Tries), Parts: []chart.Part{{Value: float64(v.Tries), Class: class}}})
 	}
 	return c.SVG()
 }

@@ -12,6 +12,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/job"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -39,9 +40,9 @@ type SubmissionView struct {
 // PageTitle is the title of the page.
 func (view *SubmissionView) PageTitle() string {
 	if view.Sub.Kind == judge.KindDraft {
-		return view.Titled(fmt.Sprintf("Draft submission %d", view.Sub.JobID))
+		return view.Titled(view.Say("Draft submission %s", locale.ID(view.Sub.JobID)))
 	}
-	return view.Titled(fmt.Sprintf("Submission %d", view.Sub.JobID))
+	return view.Titled(view.Say("Submission %s", locale.ID(view.Sub.JobID)))
 }
 
 func (s *Room) submissionView(c *fiber.Ctx) (*SubmissionView, error) {
@@ -101,7 +102,7 @@ func ShowSubmission(sub *judge.Submission, problem *judge.Problem, events []judg
 }
 
 // details say of a verdict what its name does not.
-var details = map[judge.Verdict]string{
+var details = map[judge.Verdict]locale.Word{
 	judge.AC:  "The program passed every test.",
 	judge.PA:  "The program got a part of the points.",
 	judge.WA:  "The program answered wrongly on a test.",
@@ -111,15 +112,14 @@ var details = map[judge.Verdict]string{
 	judge.OLE: "The program wrote more than the problem allows.",
 	judge.RE:  "The program ended with an error.",
 	judge.CE:  "The program could not be compiled. The compiler's words are below.",
-	judge.JE: "A checker or the problem itself failed. This is not your program's fault: the submission does not count against you, " +
-		"and staff can have it judged again.",
+	judge.JE:  "A checker or the problem itself failed. This is not your program's fault: the submission does not count against you, and staff can have it judged again.",
 }
 
 func (view *SubmissionView) showResult(r *judge.Result, problem *judge.Problem, v site.Viewer) {
-	view.Verdict, view.Headline = r.Verdict, r.Verdict.Name()
-	view.Detail = details[r.Verdict]
+	view.Verdict, view.Headline = r.Verdict, v.Say(r.Verdict.Name())
+	view.Detail = v.Say(string(details[r.Verdict]))
 	if r.Verdict == judge.PA {
-		view.Headline = partlyText(r.Score, r.MaxScore)
+		view.Headline = partlyText(r.Score, r.MaxScore, v)
 	}
 	if r.Verdict == judge.AC && problem.Scoring {
 		view.Detail = ""
@@ -132,14 +132,14 @@ func (view *SubmissionView) showResult(r *judge.Result, problem *judge.Problem, 
 	}
 	view.Score, view.MaxScore = r.Score, r.MaxScore
 	if r.Usage != (judge.Usage{}) && r.Verdict != judge.CE {
-		view.Usage = showUsage(r.Usage, problem)
+		view.Usage = showUsage(r.Usage, problem, v)
 	}
 	view.Compile = r.Compile
 	view.showTests(r.Tests, len(r.Tests), r.Groups, problem, v)
 	for _, g := range r.Groups {
 		if g.Score != nil {
 			view.Arithmetic = append(view.Arithmetic, groupView{
-				Name: g.Name, Title: groupTitle(g.Name), Verdict: g.Verdict, Score: g.Score, Max: worth(g.MaxScore), Formula: g.Formula,
+				Name: g.Name, Title: groupTitle(g.Name, v), Verdict: g.Verdict, Score: g.Score, Max: worth(g.MaxScore), Formula: g.Formula,
 			})
 		}
 	}
@@ -154,9 +154,9 @@ func (view *SubmissionView) showMoving(run *job.Run) {
 	sub := view.Sub
 	switch {
 	case sub.Status == judge.Running && run != nil && run.Compile == nil:
-		view.Headline = "Compiling"
+		view.Headline = view.Say("Compiling")
 	case sub.Status == judge.Running && run != nil:
-		view.Headline = "Running"
+		view.Headline = view.Say("Running")
 		done := 0
 		for _, t := range run.Tests {
 			if t.Verdict != "" {
@@ -164,13 +164,13 @@ func (view *SubmissionView) showMoving(run *job.Run) {
 			}
 		}
 		if run.Total > 0 {
-			view.Detail = fmt.Sprintf("%d of %d tests are judged.", done, run.Total)
+			view.Detail = view.Say("%d of %d tests are judged.", done, run.Total)
 		}
 	case sub.Status == judge.Running:
-		view.Headline = "Compiling"
+		view.Headline = view.Say("Compiling")
 	}
 	if sub.Result != nil {
-		view.Detail = strings.TrimSpace(view.Detail + " It is judged again; before, it was " + string(sub.Result.Verdict) + ".")
+		view.Detail = strings.TrimSpace(view.Detail + " " + view.Say("It is judged again; before, it was %s.", sub.Result.Verdict))
 	}
 }
 
@@ -183,15 +183,14 @@ func worth(highest *float64) *float64 {
 }
 
 // partlyText says that a program got less than all points.
-func partlyText(score, highest *float64) string {
+func partlyText(score, highest *float64, v site.Viewer) string {
 	if score == nil || highest == nil {
-		return judge.PA.Name()
+		return v.Say(judge.PA.Name())
 	}
-	what := judge.PA.Name()
 	if *score <= 0 {
-		what = "No points"
+		return v.Say("No points, %s of %s", v.Locale.Number(score), v.Locale.Number(highest))
 	}
-	return what + ", " + site.PointsText(score) + " of " + site.PointsText(highest)
+	return v.Say("%s, %s of %s", locale.Word(judge.PA.Name()), v.Locale.Number(score), v.Locale.Number(highest))
 }
 
 // editorOf is how a language is coloured; "" = not at all.
@@ -217,17 +216,20 @@ func languageName(offers []site.Offer, id string) string {
 func provenance(r *judge.Result, v site.Viewer) string {
 	var parts []string
 	if r.Tool != "" {
-		parts = append(parts, "Tool: "+r.Tool)
+		parts = append(parts, v.Say("Tool: %s", r.Tool))
 	}
-	for _, d := range []struct{ name, digest string }{{"problem", r.ProblemVersion}, {"adapter", r.Adapter}, {"checker", r.Checker}} {
+	for _, d := range []struct {
+		name   locale.Word
+		digest string
+	}{{locale.Word("problem %s"), r.ProblemVersion}, {locale.Word("adapter %s"), r.Adapter}, {locale.Word("checker %s"), r.Checker}} {
 		if _, hex, _ := strings.Cut(d.digest, ":"); len(hex) >= 12 {
-			parts = append(parts, d.name+" "+hex[:12])
+			parts = append(parts, v.Say(string(d.name), hex[:12]))
 		} else if d.digest != "" {
-			parts = append(parts, d.name+" "+d.digest)
+			parts = append(parts, v.Say(string(d.name), d.digest))
 		}
 	}
 	if v.Staff() && r.Worker != "" {
-		parts = append(parts, "worker "+r.Worker)
+		parts = append(parts, v.Say("worker %s", r.Worker))
 	}
 	return strings.Join(parts, " · ")
 }

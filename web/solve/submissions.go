@@ -63,6 +63,7 @@ func (s *Room) ShowSubmissions(c *fiber.Ctx, f sql.Filter, view SubmissionsView)
 	if err != nil {
 		return err
 	}
+	v := site.ViewerOf(c)
 	view.Filter, view.Verdicts = f, judge.Verdicts[:len(judge.Verdicts)-1] // SE is never a result
 	if view.Problems, err = s.Store.Problems(c.UserContext()); err != nil {
 		return fmt.Errorf("list problems: %w", err)
@@ -73,7 +74,7 @@ func (s *Room) ShowSubmissions(c *fiber.Ctx, f sql.Filter, view SubmissionsView)
 	}
 	for i := range rows {
 		view.Unfinished = view.Unfinished || !rows[i].Status.Terminal()
-		view.Rows = append(view.Rows, submissionCells(&rows[i], view.Authors))
+		view.Rows = append(view.Rows, submissionCells(&rows[i], view.Authors, v))
 	}
 	view.Filtered = f.Problem != "" || f.Language != "" || f.Verdict != "" || c.Query("author") != ""
 	if next > 0 {
@@ -91,7 +92,7 @@ func (s *Room) ShowSubmissions(c *fiber.Ctx, f sql.Filter, view SubmissionsView)
 			return err
 		}
 	}
-	return s.Page(c, fiber.StatusOK, "submissions", "Submissions", view)
+	return s.Page(c, fiber.StatusOK, "submissions", v.Say("Submissions"), view)
 }
 
 // picturesOf adds pictures of the submissions that f chooses.
@@ -100,7 +101,7 @@ func (s *Room) picturesOf(ctx context.Context, f sql.Filter, v site.Viewer, view
 	if err != nil {
 		return err
 	}
-	view.History = historyPicture(days, time.Now())
+	view.History = historyPicture(days, time.Now(), v)
 	if f.Problem == "" || !v.Staff() {
 		return nil
 	}
@@ -108,7 +109,7 @@ func (s *Room) picturesOf(ctx context.Context, f sql.Filter, v site.Viewer, view
 	if err != nil {
 		return err
 	}
-	view.Scores = scoresPicture(best)
+	view.Scores = scoresPicture(best, v)
 	return nil
 }
 
@@ -192,10 +193,10 @@ func (s *Room) AnswerSubmissions(c *fiber.Ctx, f sql.Filter) error {
 }
 
 // submissionCells is a submission in the list.
-func submissionCells(sub *judge.Submission, staff bool) template.HTML {
+func submissionCells(sub *judge.Submission, staff bool, v site.Viewer) template.HTML {
 	var c site.Cells
 	c.Cell("num", site.Link(site.SubmissionURL(sub.JobID), strconv.FormatInt(sub.JobID, 10)))
-	c.Cell("", verdictText(sub))
+	c.Cell("", verdictText(sub, v))
 	c.Cell("", site.Link(site.ProblemURL(sub.Space, sub.Problem), sub.Title))
 	c.Text("wide", sub.Language)
 	if staff {
@@ -207,37 +208,37 @@ func submissionCells(sub *judge.Submission, staff bool) template.HTML {
 	}
 	c.Text("num wide", used)
 	c.Text("num wide", memory)
-	c.Cell("", site.Moment(sub.Created))
+	c.Cell("", v.Locale.Moment(sub.Created))
 	return c.Row()
 }
 
 // ownCells is a submission in the list of those that the viewer has handed in to a problem.
-func ownCells(sub *judge.Submission) template.HTML {
+func ownCells(sub *judge.Submission, v site.Viewer) template.HTML {
 	var c site.Cells
 	c.Cell("num", site.Link(site.SubmissionURL(sub.JobID), strconv.FormatInt(sub.JobID, 10)))
-	c.Cell("", verdictText(sub))
+	c.Cell("", verdictText(sub, v))
 	c.Text("wide", sub.Language)
-	c.Cell("", site.Moment(sub.Created))
+	c.Cell("", v.Locale.Moment(sub.Created))
 	return c.Row()
 }
 
 // verdictText is the verdict of a submission with its score, and where it stands if it is not done.
-func verdictText(sub *judge.Submission) (verdict template.HTML) {
+func verdictText(sub *judge.Submission, v site.Viewer) (verdict template.HTML) {
 	if r := sub.Result; r != nil {
-		verdict = site.Badge(r.Verdict) + scoreText(r)
+		verdict = site.Badge(v.Locale, r.Verdict) + scoreText(r)
 	}
 	if sub.Result == nil || !sub.Status.Terminal() {
-		verdict += ` <span class="state">` + site.Escape(shownText(sub)) + "</span>"
+		verdict += ` <span class="state">` + site.Escape(shownText(sub, v)) + "</span>"
 	}
 	return verdict
 }
 
 // shownText says in a word or two where a submission stands.
-func shownText(sub *judge.Submission) string {
+func shownText(sub *judge.Submission, v site.Viewer) string {
 	if sub.Status == judge.Dead {
-		return "given up"
+		return v.Say("given up")
 	}
-	return strings.ToLower(sub.Shown())
+	return v.Say(strings.ToLower(sub.Shown()))
 }
 
 // scoreText is the score of a result, of how much, if it has one.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -38,10 +39,10 @@ type usageView struct {
 
 // showUsage shows what a run used. Memory is held against all that was there, and
 // the limit says how much of it was the runtime's.
-func showUsage(u judge.Usage, p *judge.Problem) *usageView {
+func showUsage(u judge.Usage, p *judge.Problem, v site.Viewer) *usageView {
 	limit, charged := site.BytesText(p.MemoryMiB<<20), p.MemoryMiB<<10
 	if own := u.ChargedKiB - charged; u.ChargedKiB > 0 && own > 0 && charged > 0 {
-		limit, charged = site.BytesText(u.ChargedKiB<<10)+" ("+limit+" and "+site.BytesText(own<<10)+" of the runtime)", u.ChargedKiB
+		limit, charged = v.Say("%s (%s and %s of the runtime)", site.BytesText(u.ChargedKiB<<10), limit, site.BytesText(own<<10)), u.ChargedKiB
 	}
 	most := time.Duration(p.CPUMillis) * time.Millisecond
 	return &usageView{
@@ -88,7 +89,7 @@ func (view *SubmissionView) showTests(tests []judge.TestResult, total int, group
 		at := slices.IndexFunc(view.Groups, func(g groupView) bool { return g.Name == t.Group })
 		if at < 0 {
 			at = len(view.Groups)
-			view.Groups = append(view.Groups, newGroup(t.Group, groups))
+			view.Groups = append(view.Groups, newGroup(t.Group, groups, v))
 		}
 		view.Groups[at].Tests = append(view.Groups[at].Tests, tv)
 		if t.Verdict == "" {
@@ -97,24 +98,24 @@ func (view *SubmissionView) showTests(tests []judge.TestResult, total int, group
 		view.Judged++
 		view.Rows = append(view.Rows, tv)
 		if t.Sample && t.Verdict != judge.AC && t.Verdict != judge.PA && t.Verdict != judge.JE {
-			view.Failures = append(view.Failures, showFailure(t, p, len(view.Failures)))
+			view.Failures = append(view.Failures, showFailure(t, p, len(view.Failures), v))
 		}
 	}
 	if missing := view.Total - len(tests); missing > 0 {
-		rest := groupView{Title: "To come"}
+		rest := groupView{Title: v.Say("To come")}
 		for i := range missing {
-			rest.Tests = append(rest.Tests, testView{Index: len(tests) + i + 1, Title: "not run yet"})
+			rest.Tests = append(rest.Tests, testView{Index: len(tests) + i + 1, Title: v.Say("not run yet")})
 		}
 		view.Groups = append(view.Groups, rest)
 	}
-	view.Times = testsPicture(view.Rows)
+	view.Times = testsPicture(view.Rows, v)
 	if len(view.Groups) == 1 && view.Groups[0].Name == "" {
 		view.Groups[0].Title = "" // no need to name the only group
 	}
 }
 
-func newGroup(name string, groups []judge.GroupResult) groupView {
-	g := groupView{Name: name, Title: groupTitle(name)}
+func newGroup(name string, groups []judge.GroupResult, v site.Viewer) groupView {
+	g := groupView{Name: name, Title: groupTitle(name, v)}
 	for _, r := range groups {
 		if r.Name == name {
 			if g.Verdict = r.Verdict; r.MaxScore == nil || *r.MaxScore > 0 { // samples are for nothing
@@ -126,36 +127,36 @@ func newGroup(name string, groups []judge.GroupResult) groupView {
 }
 
 // groupTitle names a group for people: "secret/group1" is "Group 1".
-func groupTitle(name string) string {
+func groupTitle(name string, v site.Viewer) string {
 	switch name {
 	case "":
-		return "All"
+		return v.Say("All")
 	case "sample":
-		return "Samples"
+		return v.Say("Samples")
 	case "secret":
-		return "Secret"
+		return v.Say("Secret")
 	}
 	short := name[strings.LastIndexByte(name, '/')+1:]
 	if digits := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(short), "group"), "-_ 0"); digits != "" {
 		if _, err := strconv.Atoi(digits); err == nil {
-			return "Group " + digits
+			return v.Say("Group %s", digits)
 		}
 	}
 	return short
 }
 
 func showTest(t judge.TestResult, p *judge.Problem, v site.Viewer) testView {
-	tv := testView{Index: t.Index, Label: fmt.Sprintf("Test %d", t.Index), Verdict: t.Verdict, Score: t.Score, usageView: *showUsage(t.Usage, p)}
+	tv := testView{Index: t.Index, Label: v.Say("Test %d", t.Index), Verdict: t.Verdict, Score: t.Score, usageView: *showUsage(t.Usage, p, v)}
 	if t.Sample {
-		tv.Label += ", sample"
+		tv.Label = v.Say("Test %d, sample", t.Index)
 	}
 	if v.Staff() && t.Name != "" {
 		tv.Label += " (" + t.Name + ")"
 	}
 	tv.Remark = remark(t, v)
-	tv.Title = tv.Label + ": not run"
+	tv.Title = v.Say("%s: not run", tv.Label)
 	if t.Verdict != "" {
-		tv.Title = fmt.Sprintf("%s: %s, %s, %s", tv.Label, t.Verdict.Name(), tv.Time.Text, tv.Memory.Text)
+		tv.Title = v.Say("%s: %s, %s, %s", tv.Label, locale.Word(t.Verdict.Name()), tv.Time.Text, tv.Memory.Text)
 	}
 	return tv
 }
@@ -164,31 +165,31 @@ func showTest(t judge.TestResult, p *judge.Problem, v site.Viewer) testView {
 func remark(t judge.TestResult, v site.Viewer) string {
 	var parts []string
 	if t.ExitSignal > 0 {
-		parts = append(parts, fmt.Sprintf("killed by signal %d (%s)", t.ExitSignal, syscall.Signal(t.ExitSignal)))
+		parts = append(parts, v.Say("killed by signal %d (%s)", t.ExitSignal, syscall.Signal(t.ExitSignal).String()))
 	} else if t.ExitCode != 0 && t.Verdict == judge.RE {
-		parts = append(parts, fmt.Sprintf("exit code %d", t.ExitCode))
+		parts = append(parts, v.Say("exit code %d", t.ExitCode))
 	}
 	if t.Message != "" {
 		parts = append(parts, t.Message)
 	}
 	if t.Rerun != nil {
-		parts = append(parts, fmt.Sprintf("run again alone; before, it took %s of CPU time and %s on the clock", judge.TimeText(t.Rerun.CPU()), judge.TimeText(t.Rerun.Wall())))
+		parts = append(parts, v.Say("run again alone; before, it took %s of CPU time and %s on the clock", judge.TimeText(t.Rerun.CPU()), judge.TimeText(t.Rerun.Wall())))
 	}
 	if t.Reused {
-		parts = append(parts, "same run as before")
+		parts = append(parts, v.Say("same run as before"))
 	}
 	if v.Staff() && t.JudgeNote != "" {
-		parts = append(parts, "for staff: "+t.JudgeNote)
+		parts = append(parts, v.Say("for staff: %s", t.JudgeNote))
 	}
 	return strings.Join(parts, "; ")
 }
 
-func showFailure(t judge.TestResult, p *judge.Problem, n int) failureView {
+func showFailure(t judge.TestResult, p *judge.Problem, n int, v site.Viewer) failureView {
 	id := strconv.Itoa(n + 1)
 	f := failureView{
-		Title: fmt.Sprintf("Test %d", t.Index), Verdict: t.Verdict, Message: t.Message,
-		Input: site.Listing{Title: "Input", ID: "fail-in-" + id}, Want: site.Listing{Title: "A right answer", ID: "fail-want-" + id},
-		Got: site.Listing{Title: "Your output", ID: "fail-got-" + id, Text: t.Output},
+		Title: v.Say("Test %d", t.Index), Verdict: t.Verdict, Message: t.Message,
+		Input: site.Listing{Title: v.Say("Input"), ID: "fail-in-" + id}, Want: site.Listing{Title: v.Say("A right answer"), ID: "fail-want-" + id},
+		Got: site.Listing{Title: v.Say("Your output"), ID: "fail-got-" + id, Text: t.Output},
 	}
 	for i, s := range p.Samples {
 		if s.Name == t.Name || s.Name == strings.TrimPrefix(t.Name, "sample/") || t.Name == "" && i == t.Index-1 {

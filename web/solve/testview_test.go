@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"deepoj/host/judge"
+	"deepoj/web/site"
 )
 
 func TestMemoryIsShownAgainstAllThatWasThere(t *testing.T) {
@@ -24,7 +25,7 @@ func TestMemoryIsShownAgainstAllThatWasThere(t *testing.T) {
 			judge.Usage{MemoryKiB: 320 << 10, ChargedKiB: 320 << 10}, "320 MiB", "320 MiB (128 MiB and 192 MiB of the runtime)", true,
 		},
 	} {
-		if got := showUsage(tt.used, p).Memory; got.Text != tt.text || got.Limit != tt.limit || got.Over != tt.over {
+		if got := showUsage(tt.used, p, site.Viewer{}).Memory; got.Text != tt.text || got.Limit != tt.limit || got.Over != tt.over {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -35,7 +36,7 @@ func TestAGroupHasATitle(t *testing.T) {
 	for name, want := range map[string]string{
 		"secret/group1": "Group 1", "secret/02-large": "02-large", "sample": "Samples", "secret/subtask-3": "subtask-3", "secret/3": "Group 3",
 	} {
-		if got := groupTitle(name); got != want {
+		if got := groupTitle(name, site.Viewer{}); got != want {
 			t.Errorf("%s is called %q, want %q", name, got, want)
 		}
 	}

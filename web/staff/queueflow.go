@@ -1,7 +1,6 @@
 package staff
 
 import (
-	"fmt"
 	"html/template"
 	"time"
 
@@ -17,7 +16,7 @@ const (
 
 // flowPicture shows how many jobs were unfinished in each minute of the last hour:
 // what is unfinished now, less what came since, and what went since.
-func flowPicture(flow []sql.Flow, unfinished int64) template.HTML {
+func flowPicture(flow []sql.Flow, unfinished int64, v site.Viewer) template.HTML {
 	byAge := map[int]sql.Flow{}
 	var came, went int64
 	for _, f := range flow {
@@ -33,18 +32,18 @@ func flowPicture(flow []sql.Flow, unfinished int64) template.HTML {
 	bars := make([]chart.Bar, flowMinutes)
 	for ago := range flowMinutes {
 		f := byAge[ago]
-		when := "now"
+		when := v.Say("now")
 		if ago > 0 {
-			when = site.Plural(int64(ago), "minute ago", "minutes ago")
+			when = v.Say("%d minutes ago", ago)
 		}
 		bars[flowMinutes-1-ago] = chart.Bar{
-			Text:  fmt.Sprintf("%s: %d unfinished; %d came and %d were done with", when, depth, f.Came, f.Went),
+			Text:  v.Say("%s: %d unfinished; %d came and %d were done with", when, depth, f.Came, f.Went),
 			Parts: []chart.Part{{Value: float64(depth), Class: "plain"}},
 		}
 		depth = max(0, depth-f.Came+f.Went)
 	}
 	return chart.Chart{
-		Title: "Unfinished jobs", Sum: fmt.Sprintf("%d came and %d were done with in an hour", came, went),
-		First: "an hour ago", Last: "now", Bars: bars,
+		Title: v.Say("Unfinished jobs"), Sum: v.Say("%d came and %d were done with in an hour", came, went),
+		First: v.Say("an hour ago"), Last: v.Say("now"), Bars: bars,
 	}.SVG()
 }

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 func TestThePictureOfTheQueueSaysWhatItShows(t *testing.T) {
 	t.Parallel()
-	picture := string(flowPicture([]sql.Flow{{Ago: 0, Came: 2}, {Ago: 3, Went: 5}}, 4))
+	picture := string(flowPicture([]sql.Flow{{Ago: 0, Came: 2}, {Ago: 3, Went: 5}}, 4, site.Viewer{}))
 	if got := strings.Count(picture, "<g>"); got != 60 {
 		t.Errorf("%d bars, want 60", got)
 	}
@@ -18,7 +19,7 @@ func TestThePictureOfTheQueueSaysWhatItShows(t *testing.T) {
 			t.Errorf("it does not say %q: %s", text, picture)
 		}
 	}
-	if quiet := flowPicture(nil, 0); strings.Contains(string(quiet), "<g>") {
+	if quiet := flowPicture(nil, 0, site.Viewer{}); strings.Contains(string(quiet), "<g>") {
 		t.Errorf("a quiet hour has the picture %s", quiet)
 	}
 }

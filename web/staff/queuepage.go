@@ -19,6 +19,7 @@ import (
 type queueRow struct {
 	judge.QueueRow
 	Place, ETA string
+	viewer     site.Viewer // who looks
 }
 
 type queueView struct {
@@ -56,13 +57,13 @@ func (s *Room) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
 		return fmt.Errorf("count the queue: %w", err)
 	}
 	if view.Stats.Oldest > 0 {
-		view.Oldest = site.WaitText(view.Stats.Oldest)
+		view.Oldest = v.Locale.Span(view.Stats.Oldest)
 	}
 	flow, err := s.Flow.Of(v).Read(ctx)
 	if err != nil {
 		return err
 	}
-	view.Flow = flowPicture(flow, view.Stats.Pending+view.Stats.Delivered+view.Stats.Running)
+	view.Flow = flowPicture(flow, view.Stats.Pending+view.Stats.Delivered+view.Stats.Running, v)
 	var found []judge.QueueRow
 	if v.Staff() {
 		if view.Workers, err = s.Catalog.Live(ctx); err == nil {
@@ -84,9 +85,9 @@ func (s *Room) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
 		return err
 	}
 	for _, r := range found {
-		row := queueRow{QueueRow: r}
+		row := queueRow{QueueRow: r, viewer: v}
 		if place, waits := places[r.JobID]; waits {
-			row.Place, row.ETA = job.PlaceText(place), job.ETAText(place)
+			row.Place, row.ETA = job.PlaceText(place, v), job.ETAText(place, v)
 		}
 		if v.Staff() {
 			view.Rows = append(view.Rows, row.staffCells())
@@ -94,7 +95,7 @@ func (s *Room) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
 			view.Rows = append(view.Rows, row.ownCells())
 		}
 	}
-	return s.Page(c, status, "queue", "Queue", view)
+	return s.Page(c, status, "queue", v.Say("Queue"), view)
 }
 
 // queueForStaff lists the front of a queue and pool, or what a submitter has in them.
@@ -150,7 +151,7 @@ func (r queueRow) ownCells() template.HTML {
 	c.Text("", r.ETA)
 	c.Text("", r.Title)
 	c.Text("wide", r.Language)
-	c.Cell("wide", site.Moment(r.Since))
+	c.Cell("wide", r.viewer.Locale.Moment(r.Since))
 	return c.Row()
 }
 
@@ -159,13 +160,13 @@ func (r queueRow) staffCells() template.HTML {
 	var c site.Cells
 	var pick template.HTML
 	if number := site.Escape(strconv.FormatInt(r.JobID, 10)); r.State == "R" || r.State == "S" { // its place may be changed
-		pick = `<input type="checkbox" name="job" value="` + number + `" aria-label="Job ` + number + `">`
+		pick = `<input type="checkbox" name="job" value="` + number + `" aria-label="` + site.Escape(r.viewer.Say("Job %s", number)) + `">`
 	}
 	c.Cell("pick", pick)
 	c.Cell("num", r.link())
 	state := r.state()
 	if r.Delayed {
-		state += site.Small("moved by hand")
+		state += site.Small(r.viewer.Say("moved by hand"))
 	}
 	c.Cell("", state+site.Small(r.LastError))
 	c.Text("", r.Place)
@@ -176,18 +177,18 @@ func (r queueRow) staffCells() template.HTML {
 		work = site.Escape(r.Title) + ` <span class="muted">` + site.Escape(r.Language) + "</span>"
 	}
 	c.Cell("wide", work)
-	lane := `<span title="rank ` + template.HTML(r.Rank.UTC().Format(time.RFC3339)) + `">` + site.Escape(site.LaneText(r.Lane)) + "</span>"
+	lane := `<span title="` + site.Escape(r.viewer.Say("rank %s", r.Rank)) + `">` + site.Escape(r.viewer.Say(string(site.LaneText(r.Lane)))) + "</span>"
 	if r.Priority != 0 {
-		lane += site.Escape(", priority " + strconv.Itoa(int(r.Priority)))
+		lane += site.Escape(r.viewer.Say(", priority %d", r.Priority))
 	}
 	if r.InSet {
-		lane += site.Small("rejudge set")
+		lane += site.Small(r.viewer.Say("rejudge set"))
 	}
 	c.Cell("wide", lane)
-	c.Cell("wide", site.Moment(r.Since))
+	c.Cell("wide", r.viewer.Locale.Moment(r.Since))
 	worker := site.Escape(r.Worker)
 	if r.AttemptID > 0 {
-		worker += site.Small("attempt " + strconv.Itoa(int(r.AttemptID)))
+		worker += site.Small(r.viewer.Say("attempt %d", r.AttemptID))
 	}
 	c.Cell("wide", worker)
 	return c.Row()
@@ -203,5 +204,5 @@ func (r queueRow) link() template.HTML {
 }
 
 func (r queueRow) state() template.HTML {
-	return `<span class="state">` + site.Escape(strings.ToLower(r.Shown())) + "</span>"
+	return `<span class="state">` + site.Escape(r.viewer.Say(strings.ToLower(r.Shown()))) + "</span>"
 }

@@ -58,7 +58,7 @@ func (q *Queries) IdentityKnown(ctx context.Context, db DBTX, arg IdentityKnownP
 }
 
 const identityUser = `-- name: IdentityUser :one
-SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time, u.display_name, coalesce(u.email, '')::text AS email
+SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time, u.display_name, coalesce(u.email, '')::text AS email, u.language, u.zone
 FROM identities i JOIN users u ON u.name = i.user_name WHERE i.issuer = $1 AND i.subject = $2
 `
 
@@ -76,6 +76,8 @@ type IdentityUserRow struct {
 	OneTime      bool
 	DisplayName  string
 	Email        string
+	Language     string
+	Zone         string
 }
 
 func (q *Queries) IdentityUser(ctx context.Context, db DBTX, arg IdentityUserParams) (IdentityUserRow, error) {
@@ -90,6 +92,8 @@ func (q *Queries) IdentityUser(ctx context.Context, db DBTX, arg IdentityUserPar
 		&i.OneTime,
 		&i.DisplayName,
 		&i.Email,
+		&i.Language,
+		&i.Zone,
 	)
 	return i, err
 }

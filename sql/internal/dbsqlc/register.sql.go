@@ -23,7 +23,7 @@ func (q *Queries) FirstPasswordWaits(ctx context.Context, db DBTX) (bool, error)
 }
 
 const userByEmail = `-- name: UserByEmail :one
-SELECT name, password_hash, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email FROM users WHERE email = $1
+SELECT name, password_hash, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email, language, zone FROM users WHERE email = $1
 `
 
 type UserByEmailRow struct {
@@ -35,6 +35,8 @@ type UserByEmailRow struct {
 	OneTime      bool
 	DisplayName  string
 	Email        string
+	Language     string
+	Zone         string
 }
 
 func (q *Queries) UserByEmail(ctx context.Context, db DBTX, email *string) (UserByEmailRow, error) {
@@ -49,6 +51,8 @@ func (q *Queries) UserByEmail(ctx context.Context, db DBTX, email *string) (User
 		&i.OneTime,
 		&i.DisplayName,
 		&i.Email,
+		&i.Language,
+		&i.Zone,
 	)
 	return i, err
 }

@@ -84,7 +84,7 @@ func (q *Queries) SessionSave(ctx context.Context, db DBTX, arg SessionSaveParam
 }
 
 const sessionUser = `-- name: SessionUser :one
-SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time, u.display_name, coalesce(u.email, '')::text AS email FROM sessions s JOIN users u ON u.name = s.user_name
+SELECT u.name, u.password_hash, u.role, u.created_at, u.disabled_at, u.one_time, u.display_name, coalesce(u.email, '')::text AS email, u.language, u.zone FROM sessions s JOIN users u ON u.name = s.user_name
 WHERE s.token_hash = $1 AND s.expires_at > now() AND s.epoch = u.epoch AND u.disabled_at IS NULL
 `
 
@@ -97,6 +97,8 @@ type SessionUserRow struct {
 	OneTime      bool
 	DisplayName  string
 	Email        string
+	Language     string
+	Zone         string
 }
 
 func (q *Queries) SessionUser(ctx context.Context, db DBTX, tokenHash string) (SessionUserRow, error) {
@@ -111,6 +113,8 @@ func (q *Queries) SessionUser(ctx context.Context, db DBTX, tokenHash string) (S
 		&i.OneTime,
 		&i.DisplayName,
 		&i.Email,
+		&i.Language,
+		&i.Zone,
 	)
 	return i, err
 }
@@ -199,7 +203,7 @@ func (q *Queries) UserCreate(ctx context.Context, db DBTX, arg UserCreateParams)
 }
 
 const userGet = `-- name: UserGet :one
-SELECT name, password_hash, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email FROM users WHERE name = $1
+SELECT name, password_hash, role, created_at, disabled_at, one_time, display_name, coalesce(email, '')::text AS email, language, zone FROM users WHERE name = $1
 `
 
 type UserGetRow struct {
@@ -211,6 +215,8 @@ type UserGetRow struct {
 	OneTime      bool
 	DisplayName  string
 	Email        string
+	Language     string
+	Zone         string
 }
 
 func (q *Queries) UserGet(ctx context.Context, db DBTX, name string) (UserGetRow, error) {
@@ -225,6 +231,8 @@ func (q *Queries) UserGet(ctx context.Context, db DBTX, name string) (UserGetRow
 		&i.OneTime,
 		&i.DisplayName,
 		&i.Email,
+		&i.Language,
+		&i.Zone,
 	)
 	return i, err
 }
@@ -282,6 +290,24 @@ func (q *Queries) UserList(ctx context.Context, db DBTX, arg UserListParams) ([]
 		return nil, err
 	}
 	return items, nil
+}
+
+const userReads = `-- name: UserReads :execrows
+UPDATE users SET language = coalesce($1, language), zone = coalesce($2, zone) WHERE name = $3
+`
+
+type UserReadsParams struct {
+	Language *string
+	Zone     *string
+	Name     string
+}
+
+func (q *Queries) UserReads(ctx context.Context, db DBTX, arg UserReadsParams) (int64, error) {
+	result, err := db.Exec(ctx, userReads, arg.Language, arg.Zone, arg.Name)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const userResetPassword = `-- name: UserResetPassword :execrows

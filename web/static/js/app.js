@@ -1,5 +1,7 @@
-// What every page has: the switch of colours, copy buttons, times in the
-// reader's own zone, and lists that follow what changes.
+// What every page has: the switch of colours, copy buttons, the clock of this
+// browser, and lists that follow what changes.
+
+import { t } from "./words.js";
 
 import { start } from "./clock.js";
 
@@ -10,9 +12,9 @@ function setUpTheme() {
   const button = document.getElementById("theme");
   const name = () => root.dataset.theme || "auto";
   const say = () => {
-    const words = { auto: "automatic", light: "light", dark: "dark" };
-    button.setAttribute("aria-label", `Colours: ${words[name()]}`);
-    button.title = `Colours: ${words[name()]}`;
+    const words = { auto: t("Colours: automatic"), light: t("Colours: light"), dark: t("Colours: dark") };
+    button.setAttribute("aria-label", words[name()]);
+    button.title = words[name()];
   };
   button.hidden = false;
   say();
@@ -67,20 +69,23 @@ document.addEventListener("click", async (event) => {
   const label = button.querySelector("span");
   try {
     await copy(textOf(button.dataset));
-    label.textContent = "Copied";
+    label.textContent = t("Copied");
   } catch {
-    label.textContent = "Not copied";
+    label.textContent = t("Not copied");
   }
-  setTimeout(() => { label.textContent = "Copy"; }, 1600);
+  setTimeout(() => { label.textContent = t("Copy"); }, 1600);
 });
 
 // enhance makes a part of the page that came from the server pleasant.
 export function enhance(part) {
   for (const button of part.querySelectorAll("button[data-copy], button[data-copy-lines]")) button.hidden = false;
-  for (const time of part.querySelectorAll("time[datetime]")) {
-    const at = new Date(time.dateTime);
-    time.title = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
-  }
+}
+
+// tellZone has the server know the clock of this browser, by which it writes times from the next page on.
+function tellZone() {
+  const zone = encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone || "");
+  if (!zone || document.cookie.split("; ").includes(`zone=${zone}`)) return;
+  document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`;
 }
 
 // touched reports whether somebody has begun to fill in a form of the list, or
@@ -113,6 +118,7 @@ function follow(list) {
 }
 
 setUpTheme();
+tellZone();
 enhance(document);
 start();
 for (const list of document.querySelectorAll("[data-refresh]")) follow(list);

@@ -2,6 +2,7 @@
 // lead to the page of the run.
 
 import { enhance } from "./app.js";
+import { t } from "./words.js";
 
 const form = document.getElementById("submit");
 const area = document.getElementById("source");
@@ -48,7 +49,7 @@ async function run(button) {
       done = mine === newest && show(part.body.childNodes);
     }
   } catch (err) {
-    if (mine === newest) say(err.message || "The server does not answer. Try again.");
+    if (mine === newest) say(err.message || t("The server does not answer. Try again."));
   }
   if (mine === newest) result.removeAttribute("aria-busy");
 }

@@ -3,6 +3,7 @@
 // works as plain HTML.
 
 import { store, stored } from "./app.js";
+import { n, t } from "./words.js";
 
 const form = document.getElementById("submit");
 const area = document.getElementById("source");
@@ -110,7 +111,7 @@ function suggest(fileName) {
     choose(option.value);
     return say("");
   }
-  say(`${fileName} looks like ${option.textContent.split(" · ")[0]}.`, button("Switch", () => { choose(option.value); say(""); }));
+  say(t("%s looks like %s.", fileName, option.textContent.split(" · ")[0]), button(t("Switch"), () => { choose(option.value); say(""); }));
 }
 
 // Size and draft
@@ -119,9 +120,9 @@ const encoder = new TextEncoder();
 let saving = 0;
 
 function showSize() {
-  const bytes = texts().reduce((sum, t) => sum + encoder.encode(t.value).length, 0);
-  const text = (n) => n < 1024 ? `${n} bytes` : `${(n / 1024).toFixed(1).replace(/\.0$/, "")} KiB`;
-  size.textContent = bytes ? `${text(bytes)} of ${text(limit)}` : `At most ${text(limit)}`;
+  const bytes = texts().reduce((sum, one) => sum + encoder.encode(one.value).length, 0);
+  const text = (size) => size < 1024 ? t("%s bytes", n(size)) : `${n(size / 1024)} KiB`;
+  size.textContent = bytes ? t("%s of %s", text(bytes), text(limit)) : t("At most %s", text(limit));
   size.className = bytes > limit ? "over" : "muted";
 }
 
@@ -129,7 +130,7 @@ function saveDraft() {
   clearTimeout(saving);
   saving = 0;
   const others = [...more.children].map((b) => ({ name: nameOf(b).value, text: b.querySelector("textarea").value }));
-  const empty = texts().every((t) => !t.value.trim());
+  const empty = texts().every((one) => !one.value.trim());
   store(draftKey, empty ? null : JSON.stringify({ source: area.value, name: firstName.value, more: others, language: select.value }));
 }
 
@@ -153,7 +154,7 @@ function discard() {
 }
 
 function restoreDraft() {
-  if (texts().some((t) => t.value)) return;
+  if (texts().some((one) => one.value)) return;
   let draft;
   try {
     draft = JSON.parse(stored(draftKey));
@@ -165,15 +166,15 @@ function restoreDraft() {
   firstName.value = draft.name || "";
   for (const file of draft.more || []) addFile(file.name, file.text);
   choose(draft.language);
-  say("Your draft is back.", button("Discard", discard));
+  say(t("Your draft is back."), button(t("Discard"), discard));
 }
 
 // Files
 
 async function read(file) {
-  if (file.size > Math.max(limit, 1 << 20)) throw `${file.name} is too large for this problem.`;
+  if (file.size > Math.max(limit, 1 << 20)) throw t("%s is too large for this problem.", file.name);
   const text = new TextDecoder().decode(await file.arrayBuffer()).replace(/\r\n?/g, "\n");
-  if (text.includes("\0")) throw `${file.name} is not a source text.`;
+  if (text.includes("\0")) throw t("%s is not a source text.", file.name);
   return { name: file.name, text };
 }
 
@@ -223,9 +224,9 @@ function submit() {
 }
 
 form.addEventListener("submit", (event) => {
-  if (texts().every((t) => !t.value.trim()) && !picker.files.length) {
+  if (texts().every((one) => !one.value.trim()) && !picker.files.length) {
     event.preventDefault();
-    say("There is no program yet.");
+    say(t("There is no program yet."));
     editor ? editor.focus() : area.focus();
     return;
   }
@@ -233,7 +234,7 @@ form.addEventListener("submit", (event) => {
   // The key in the form makes a second send harmless; this only shows it.
   send.dataset.says = send.textContent;
   send.disabled = true;
-  send.textContent = "Submitting…";
+  send.textContent = t("Submitting…");
 });
 
 // When the space closes nothing more is taken; what was written stays in the form.

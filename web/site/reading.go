@@ -1,0 +1,56 @@
+package site
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/web/locale"
+)
+
+// The cookies of how somebody reads. The zone is written by a script, which knows that of the browser.
+const (
+	LanguageCookie = "language"
+	ZoneCookie     = "zone"
+)
+
+// Reads returns how a viewer reads: in the language that the account chose, else the browser here, else the one that
+// the browser asks for; by the clock of the account's zone, else of the browser's, else by UTC. Programs read English.
+func Reads(c *fiber.Ctx, v Viewer) *locale.Locale {
+	if !WantsPage(c) {
+		return nil
+	}
+	name := locale.Accepted(c.Get(fiber.HeaderAcceptLanguage))
+	for _, chosen := range []string{c.Cookies(LanguageCookie), v.Language} {
+		if locale.Known(chosen) {
+			name = chosen
+		}
+	}
+	zone := locale.Zone(v.Zone)
+	if zone == nil {
+		here, _ := url.QueryUnescape(c.Cookies(ZoneCookie))
+		zone = locale.Zone(here)
+	}
+	return locale.For(name).In(zone)
+}
+
+// LocaleOf returns how whoever asks reads, also before anybody knows who that is.
+func LocaleOf(c *fiber.Ctx) *locale.Locale {
+	if v := ViewerOf(c); v.Locale != nil {
+		return v.Locale
+	}
+	return Reads(c, Viewer{})
+}
+
+// KeepLanguage has the browser remember a language for a year; "" has it forget.
+func KeepLanguage(c *fiber.Ctx, name string) {
+	until := time.Now().AddDate(1, 0, 0)
+	if name == "" {
+		until = time.Unix(1, 0)
+	}
+	c.Cookie(&fiber.Cookie{
+		Name: LanguageCookie, Value: name, Path: "/", Expires: until,
+		HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, Secure: c.Secure(),
+	})
+}
