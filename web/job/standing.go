@@ -14,7 +14,7 @@ import (
 // queue, its tries and its place, which may be nil.
 func waitingText(j *judge.Job, place *judge.Place, v site.Viewer) (headline, detail string) {
 	switch {
-	case j.Tries > 0 && j.Kind == judge.KindSubmission:
+	case j.Tries > 0 && (j.Kind == judge.KindSubmission || j.Kind == judge.KindDraft):
 		headline = v.Say("Waiting for another try")
 		detail = v.Say("Try %d of %d failed on our side; this does not count against you.", j.Tries, j.MaxTries)
 	case j.Tries > 0:
