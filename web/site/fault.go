@@ -49,6 +49,7 @@ func (f *Fault) Unwrap() error { return f.cause }
 
 // Refresh returns after how many seconds a browser without script asks again; 0 = never.
 func (f *Fault) Refresh() int { return RefreshAt(f.Opens) }
+
 // made is a sentence with the text that was made of it.
 type made struct {
 	of   locale.Sentence
