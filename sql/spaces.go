@@ -128,7 +128,7 @@ func (s *Site) SpaceMembers(ctx context.Context, id int64, after string, limit i
 	}
 	out := make([]judge.SpaceMember, len(found))
 	for i, m := range found {
-		out[i] = judge.SpaceMember{Name: m.UserName, Role: judge.SpaceRole(m.Role), Added: m.AddedAt}
+		out[i] = judge.SpaceMember{Name: m.UserName, DisplayName: m.DisplayName, Role: judge.SpaceRole(m.Role), Added: m.AddedAt}
 	}
 	return out, nil
 }
@@ -279,7 +279,7 @@ func (s *Site) SpaceScores(ctx context.Context, id int64, most int32) ([]judge.S
 	}
 	out := make([]judge.SpaceScore, len(found))
 	for i, v := range found {
-		out[i] = judge.SpaceScore{Name: v.UserName, Solved: v.Solved, Tried: v.Tried, Points: v.Points}
+		out[i] = judge.SpaceScore{Name: v.UserName, DisplayName: v.DisplayName, Solved: v.Solved, Tried: v.Tried, Points: v.Points}
 	}
 	return out, nil
 }

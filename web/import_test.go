@@ -243,3 +243,21 @@ func TestALinkInvitesIntoASpace(t *testing.T) {
 		t.Errorf("a contestant invites: %d", r.status)
 	}
 }
+
+func TestADisplayNameIsShownBesideTheNameAndIsNoMarkup(t *testing.T) {
+	s := newStage(t)
+	s.user("prof", "correct horse", judge.RoleStaff)
+	s.someone("ann", judge.RoleContestant)
+	s.must(s.store.CreateSpace(t.Context(), judge.Space{Slug: "algo", Title: "Algorithms"}, "prof"))
+	_, err := s.store.PutSpaceMembers(t.Context(), 1, []string{"ann"}, judge.SpaceContestant, "test")
+	s.must(err)
+	ann := s.session("ann")
+	if r := s.do(http.MethodPatch, "/api/v1/account", `{"display_name": "Ann <i>Lee</i>"}`, asJSON, "Authorization: Bearer "+ann); r.status != 200 || !strings.Contains(r.body, `"name":"ann"`) {
+		t.Errorf("the name is set with %d %s", r.status, r.body)
+	}
+	cookie := s.login("prof", "correct horse")
+	for _, path := range []string{"/spaces/algo", "/spaces/algo/members"} {
+		s.shows(s.do(http.MethodGet, path, "", cookie), 200, `ann`)
+		s.shows(s.do(http.MethodGet, path, "", cookie), 200, `<span class="muted">Ann &lt;i&gt;Lee&lt;/i&gt;</span>`)
+	}
+}

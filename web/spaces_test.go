@@ -69,17 +69,17 @@ contestant GET    /spaces/:space /spaces/:space/submissions /spaces/:space/probl
 contestant GET    /spaces/:space/problems/:slug/pictures/:name /spaces/:space/problems/:slug/documents/:name
 contestant POST   /spaces/:space/problems/:slug /spaces/:space/problems/:slug/runs
 setter     POST   /spaces/:space/problems /spaces/:space/problems/:slug/remove
-staff      GET    /spaces/:space/members /spaces/:space/settings
-staff      POST   /spaces/:space/members /spaces/:space/members/:name/remove /spaces/:space/settings /spaces/:space/delete
+staff      GET    /spaces/:space/members /spaces/:space/settings /spaces/:space/import
+staff      POST   /spaces/:space/members /spaces/:space/members/:name/remove /spaces/:space/settings /spaces/:space/delete /spaces/:space/import /spaces/:space/invitations /spaces/:space/invitations/:id/revoke
 
 contestant GET    /api/v1/spaces/:space /api/v1/spaces/:space/problems /api/v1/spaces/:space/problems/:slug
 contestant GET    /api/v1/spaces/:space/scores /api/v1/spaces/:space/submissions
 setter     POST   /api/v1/spaces/:space/problems
 setter     DELETE /api/v1/spaces/:space/problems/:slug
-staff      GET    /api/v1/spaces/:space/members
-staff      POST   /api/v1/spaces/:space/members
+staff      GET    /api/v1/spaces/:space/members /api/v1/spaces/:space/invitations
+staff      POST   /api/v1/spaces/:space/members /api/v1/spaces/:space/import /api/v1/spaces/:space/invitations
 staff      PATCH  /api/v1/spaces/:space
-staff      DELETE /api/v1/spaces/:space /api/v1/spaces/:space/members/:name
+staff      DELETE /api/v1/spaces/:space /api/v1/spaces/:space/members/:name /api/v1/spaces/:space/invitations/:id
 `
 
 func TestASpaceLetsInWhomItsRolesName(t *testing.T) {

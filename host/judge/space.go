@@ -82,9 +82,9 @@ func (s *Space) Phase() SpacePhase {
 
 // SpaceMember is somebody who takes part in a space.
 type SpaceMember struct {
-	Name  string
-	Role  SpaceRole
-	Added time.Time
+	Name, DisplayName string
+	Role              SpaceRole
+	Added             time.Time
 }
 
 // SpaceProblem is a problem of a space as somebody sees it.
@@ -114,7 +114,7 @@ type SpaceDesk struct {
 
 // SpaceScore is what a contestant achieved in a space, officially.
 type SpaceScore struct {
-	Name          string
-	Solved, Tried int64 // problems
-	Points        float64
+	Name, DisplayName string
+	Solved, Tried     int64 // problems
+	Points            float64
 }

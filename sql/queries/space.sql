@@ -48,7 +48,7 @@ SELECT EXISTS (SELECT 1 FROM spaces s WHERE s.slug = @slug)::boolean AS found, E
 SELECT role FROM space_members WHERE space_id = @space_id AND user_name = @user_name;
 
 -- name: SpaceMembers :many
-SELECT m.user_name, m.role, m.added_at FROM space_members m
+SELECT m.user_name, m.role, m.added_at, u.display_name FROM space_members m JOIN users u ON u.name = m.user_name
 WHERE m.space_id = @space_id AND m.user_name > @after ORDER BY m.user_name LIMIT @max::integer;
 
 -- name: SpaceMembersPut :many
@@ -137,7 +137,7 @@ WITH best AS MATERIALIZED (
   JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
   WHERE u.space_id = @space_id AND NOT u.unofficial AND u.verdict NOT IN ('JE', 'SE')
   GROUP BY u.author, u.problem)
-SELECT m.user_name, count(*) FILTER (WHERE b.solved) AS solved, coalesce(round(sum(b.points)::numeric, 4), 0)::float8 AS points, count(b.problem) AS tried
+SELECT m.user_name, (SELECT u.display_name FROM users u WHERE u.name = m.user_name)::text AS display_name, count(*) FILTER (WHERE b.solved) AS solved, coalesce(round(sum(b.points)::numeric, 4), 0)::float8 AS points, count(b.problem) AS tried
 FROM space_members m LEFT JOIN best b ON b.author = m.user_name
 WHERE m.space_id = @space_id AND m.role = 'contestant'
 GROUP BY m.user_name ORDER BY points DESC, solved DESC, m.user_name LIMIT @max::integer;

@@ -1201,9 +1201,10 @@ type Space struct {
 
 // SpaceMember is a schema of the description.
 type SpaceMember struct {
-	Added time.Time       `json:"added_at"`
-	Name  string          `json:"name"`
-	Role  judge.SpaceRole `json:"role"`
+	Added       time.Time       `json:"added_at"`
+	DisplayName string          `json:"display_name"`
+	Name        string          `json:"name"`
+	Role        judge.SpaceRole `json:"role"`
 }
 
 // SpaceProblem is a schema of the description.
@@ -1224,11 +1225,12 @@ type SpaceProblem struct {
 
 // SpaceScore is a schema of the description.
 type SpaceScore struct {
-	Name   string  `json:"name"`
-	Points float64 `json:"points"`
-	Rank   int     `json:"rank"`
-	Solved int64   `json:"solved"`
-	Tried  int64   `json:"tried"`
+	DisplayName string  `json:"display_name"`
+	Name        string  `json:"name"`
+	Points      float64 `json:"points"`
+	Rank        int     `json:"rank"`
+	Solved      int64   `json:"solved"`
+	Tried       int64   `json:"tried"`
 }
 
 // Statistics is a schema of the description.

@@ -52,6 +52,8 @@ type spaceMemberJSON struct {
 	Name  string          `json:"name"`
 	Role  judge.SpaceRole `json:"role"`
 	Added time.Time       `json:"added_at"`
+
+	DisplayName string `json:"display_name"` // "" = none
 }
 
 // spaceScoreJSON is what a contestant achieved in a space.
@@ -61,6 +63,8 @@ type spaceScoreJSON struct {
 	Solved int64   `json:"solved"`
 	Tried  int64   `json:"tried"`
 	Points float64 `json:"points"`
+
+	DisplayName string `json:"display_name"` // "" = none
 }
 
 // listSpaces returns a page of the spaces that the viewer may see, newest first, and
@@ -207,7 +211,7 @@ func (s *Room) apiSpaceMembers(c *fiber.Ctx) error {
 	}
 	out := make([]spaceMemberJSON, len(found))
 	for i, m := range found {
-		out[i] = spaceMemberJSON(m)
+		out[i] = spaceMemberJSON{m.Name, m.Role, m.Added, m.DisplayName}
 	}
 	return c.JSON(fiber.Map{"members": out, "next": site.OrNull(next)})
 }
@@ -297,7 +301,7 @@ func (s *Room) removeMember(c *fiber.Ctx) error {
 func ranked(scores []judge.SpaceScore) []spaceScoreJSON {
 	out := make([]spaceScoreJSON, len(scores))
 	for i, v := range scores {
-		out[i] = spaceScoreJSON{i + 1, v.Name, v.Solved, v.Tried, v.Points}
+		out[i] = spaceScoreJSON{i + 1, v.Name, v.Solved, v.Tried, v.Points, v.DisplayName}
 		if i > 0 && v.Points == scores[i-1].Points && v.Solved == scores[i-1].Solved {
 			out[i].Rank = out[i-1].Rank
 		}

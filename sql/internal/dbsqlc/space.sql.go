@@ -374,7 +374,7 @@ func (q *Queries) SpaceMemberRemove(ctx context.Context, db DBTX, arg SpaceMembe
 }
 
 const spaceMembers = `-- name: SpaceMembers :many
-SELECT m.user_name, m.role, m.added_at FROM space_members m
+SELECT m.user_name, m.role, m.added_at, u.display_name FROM space_members m JOIN users u ON u.name = m.user_name
 WHERE m.space_id = $1 AND m.user_name > $2 ORDER BY m.user_name LIMIT $3::integer
 `
 
@@ -385,9 +385,10 @@ type SpaceMembersParams struct {
 }
 
 type SpaceMembersRow struct {
-	UserName string
-	Role     string
-	AddedAt  time.Time
+	UserName    string
+	Role        string
+	AddedAt     time.Time
+	DisplayName string
 }
 
 func (q *Queries) SpaceMembers(ctx context.Context, db DBTX, arg SpaceMembersParams) ([]SpaceMembersRow, error) {
@@ -399,7 +400,12 @@ func (q *Queries) SpaceMembers(ctx context.Context, db DBTX, arg SpaceMembersPar
 	var items []SpaceMembersRow
 	for rows.Next() {
 		var i SpaceMembersRow
-		if err := rows.Scan(&i.UserName, &i.Role, &i.AddedAt); err != nil {
+		if err := rows.Scan(
+			&i.UserName,
+			&i.Role,
+			&i.AddedAt,
+			&i.DisplayName,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -611,7 +617,7 @@ WITH best AS MATERIALIZED (
   JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
   WHERE u.space_id = $1 AND NOT u.unofficial AND u.verdict NOT IN ('JE', 'SE')
   GROUP BY u.author, u.problem)
-SELECT m.user_name, count(*) FILTER (WHERE b.solved) AS solved, coalesce(round(sum(b.points)::numeric, 4), 0)::float8 AS points, count(b.problem) AS tried
+SELECT m.user_name, (SELECT u.display_name FROM users u WHERE u.name = m.user_name)::text AS display_name, count(*) FILTER (WHERE b.solved) AS solved, coalesce(round(sum(b.points)::numeric, 4), 0)::float8 AS points, count(b.problem) AS tried
 FROM space_members m LEFT JOIN best b ON b.author = m.user_name
 WHERE m.space_id = $1 AND m.role = 'contestant'
 GROUP BY m.user_name ORDER BY points DESC, solved DESC, m.user_name LIMIT $2::integer
@@ -623,10 +629,11 @@ type SpaceScoresParams struct {
 }
 
 type SpaceScoresRow struct {
-	UserName string
-	Solved   int64
-	Points   float64
-	Tried    int64
+	UserName    string
+	DisplayName string
+	Solved      int64
+	Points      float64
+	Tried       int64
 }
 
 // What each contestant achieved officially: of each problem their best, as a share
@@ -642,6 +649,7 @@ func (q *Queries) SpaceScores(ctx context.Context, db DBTX, arg SpaceScoresParam
 		var i SpaceScoresRow
 		if err := rows.Scan(
 			&i.UserName,
+			&i.DisplayName,
 			&i.Solved,
 			&i.Points,
 			&i.Tried,
