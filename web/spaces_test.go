@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,8 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 	s.member(there, judge.SpaceStaff, "rival")
 	_, err = s.store.Submit(ctx, sql.NewJob{Problem: "aplusb", Language: "cpp", Author: "con", Space: here.ID, Sources: []judge.Source{{Name: "a.cpp", Text: "int x;"}}})
 	s.must(err) // so that the space cannot be deleted
+	link, err := s.store.MakeInvitation(ctx, here.ID, "x", judge.Invitation{Label: "class", By: "prof", Expires: time.Now().Add(time.Hour), Most: 10})
+	s.must(err)
 
 	visitors := map[string]struct {
 		token string
@@ -135,7 +138,7 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 		for name, v := range visitors {
 			s.member(here, judge.SpaceContestant, "extra")
 			s.must(s.store.PutSpaceProblem(ctx, here.ID, "stairs", 0, nil, "prof"))
-			address := strings.NewReplacer(":space", "here", ":slug", "stairs", "pictures/:name", "pictures/"+picture.Name, "documents/:name", "documents/"+paper.Name, ":name", "extra").Replace(path)
+			address := strings.NewReplacer(":space", "here", ":slug", "stairs", "pictures/:name", "pictures/"+picture.Name, "documents/:name", "documents/"+paper.Name, ":name", "extra", ":id", strconv.FormatInt(link.ID, 10)).Replace(path)
 			headers := []string{asJSON, "Accept: application/json"}
 			if v.token != "" {
 				headers = append(headers, "Authorization: Bearer "+v.token)

@@ -155,6 +155,9 @@ func (s *Room) apiInvitations(c *fiber.Ctx) error {
 
 // apiInvite handles POST /api/v1/spaces/:space/invitations with {"label", "days", "most"}.
 func (s *Room) apiInvite(c *fiber.Ctx) error {
+	if _, err := s.SpaceFor(c, people.ManageSpace); err != nil { // before the body says anything
+		return err
+	}
 	f, err := site.ReadFields(c, "label", "days", "most")
 	if err != nil {
 		return err
