@@ -166,7 +166,15 @@ func (in *login) session(ctx context.Context) (s *client.Client, end func() erro
 		return nil, nil, err
 	}
 	token, err := plain.Login(ctx, in.user, password)
-	if err != nil {
+	if refused, ok := errors.AsType[*client.Problem](err); ok && refused.Reason == "code_required" {
+		code, err := in.secret(ctx, "code of the second factor")
+		if err == nil {
+			token, err = plain.LoginWithCode(ctx, in.user, password, code)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	} else if err != nil {
 		return nil, nil, err
 	}
 	if s, err = client.New(in.address, client.WithToken(token)); err != nil {
