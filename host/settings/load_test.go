@@ -38,6 +38,7 @@ var probe = map[string][2]string{
 	"PUBLIC_URL": {"https://judge.example.org", "http://127.0.0.1:8080"}, "REGISTRATION": {"invitation", "off"},
 	"SMTP_ADDR": {"mail.example.org:587", "127.0.0.1:25"}, "SMTP_TLS": {"tls", "none"}, "SMTP_FROM": {"judge@example.org", "Deep-OJ <judge@example.org>"},
 	"TIME_FACTORS":  {"python=2 java=1.5", "python=3"},
+	"JUDGE0_TOKENS": {"own", "open"}, "CORS_ORIGINS": {"https://ide.example.org", "*"},
 	"POLL_INTERVAL": {"2s", "3s"}, "DRAIN_GRACE": {"4s", "5s"},
 	"OTEL_TRACES_SAMPLER_ARG": {"0.5", "0.25"},
 	"RETAIN_EVENTS":           {"1h", "2h"}, "RETAIN_JOBS": {"3h", "0"}, "RETAIN_SUBMISSIONS": {"0", "4h"},

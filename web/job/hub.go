@@ -24,7 +24,7 @@ var (
 // at the jobs that are watched shows it. A stream reads the events itself, so that a missed or doubled wake-up does no
 // harm and no stream waits for another.
 type hub struct {
-	stamps    func(ctx context.Context, jobIDs []int64) (map[int64]string, error) // another stamp means other events
+	stamps    func(ctx context.Context, jobIDs []int64) (map[int64]string, error)                 // another stamp means other events
 	events    func(ctx context.Context, v site.Viewer, jobID, after int64) ([]judge.Event, error) // what somebody may see
 	count     *site.Counters
 	limit     int

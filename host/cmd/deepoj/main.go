@@ -11,7 +11,9 @@
 //	submissions.go    what became of them, and the problems of a server
 //	server.go         workers, languages and jobs of a server
 //	space.go          courses and contests
-//	office.go         where staff work: on the database itself (office_database.go), or at a server (office_server.go)
+//	office.go         where staff work
+//	office_database.go the database itself
+//	office_server.go  a server
 //	queue.go          queues and dead letters
 //	rejudge.go        sets of submissions that are judged again
 //	people.go         accounts and keys

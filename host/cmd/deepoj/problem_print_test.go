@@ -72,8 +72,8 @@ func TestPrintingSaysWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{"aplusb", "--server", at.String()}, "give a key with --token"},
 		{[]string{"none", "--server", at.String(), "--token", "key"}, "there is no page /problems/none"},
-		{[]string{"aplusb", "--server", "http://127.0.0.1:1", "--token", "key"}, "is the server running?"},
-		{[]string{"aplusb", "--server", "nonsense"}, "is no address of a server"},
+		{[]string{"aplusb", "--server", "http://127.0.0.1:1", "--token", "key"}, "start one with `deepoj up`"},
+		{[]string{"aplusb", "--server", "ftp://nonsense"}, "want http://host:port"},
 		{[]string{"aplusb", "--space", "final"}, "usage"},
 		{nil, "usage"},
 	} {

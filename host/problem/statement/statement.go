@@ -20,6 +20,7 @@
 //	texaccent.go   accents
 //	texchar.go     characters by number
 //	texnote.go     footnotes
+//	note.go        short texts of a site, in Markdown
 //	texnumber.go   numbers of figures and tables
 //	texwrite.go    writes paragraphs
 //	polygon.go     Polygon's statements in parts

@@ -16,7 +16,11 @@
 //	message.go     the contract's requests and answers
 //	reader.go      JSON in
 //	writer.go      JSON out
-//	process_*.go   arguments, standard streams and the end of the process
+//
+// Arguments, standard streams and the end of the process are, of a guest and elsewhere:
+//
+//	process_wasip1.go  those of WASI
+//	process_other.go   those of the operating system
 package sdk
 
 import (
