@@ -286,7 +286,7 @@ func TestADescriptionThatIsWrongIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	schema := dig(operationOf(document, "GET", "/api/v1/users/ann"), "responses", "200", "content", "application/json", "schema")
-	good := `{"name": "ann", "role": "setter", "created_at": "2030-01-01T00:00:00Z", "disabled_at": null, "one_time": false}`
+	good := `{"name": "ann", "role": "setter", "created_at": "2030-01-01T00:00:00Z", "disabled_at": null, "one_time": false, "display_name": "Ann", "email": "ann@example.org"}`
 	for name, text := range map[string]string{
 		"as it is": good, "a member too many": strings.Replace(good, "{", `{"x": 1, `, 1), "one too few": strings.Replace(good, `"name": "ann", `, "", 1),
 		"another type": strings.Replace(good, `false`, `"no"`, 1), "no such role": strings.Replace(good, "setter", "emperor", 1),

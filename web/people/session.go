@@ -41,10 +41,8 @@ func (s *Room) showLogin(c *fiber.Ctx, status int, view loginView) error {
 	view.Provider, view.Site = s.provider.host(), s.party.ID
 	view.Registers = s.Config.Registration == site.RegisterOpen || s.Config.Registration == site.RegisterDomain
 	if _, limited := site.LimitedAddress(s.ClientAddress(c)); !limited && !site.Proxied(c) {
-		var err error
-		if view.First, err = s.Store.FirstPasswordWaits(c.UserContext()); err != nil {
-			return err
-		}
+		first, err := s.Store.FirstPasswordWaits(c.UserContext())
+		view.First = err == nil && first // a page without a hint is better than none
 	}
 	return s.Page(c, status, "login", "Log in", view)
 }
