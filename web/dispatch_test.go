@@ -128,7 +128,7 @@ func TestParametersThatAreNotThereAreRefused(t *testing.T) {
 		if f.Status != http.StatusUnprocessableEntity || f.Reason != site.ReasonUnknown || f.Field != "colour" {
 			t.Errorf("%s?colour=red: %+v", op.Route, f)
 		}
-		for _, known := range strings.Fields(op.Query) {
+		for known := range strings.FieldsSeq(op.Query) {
 			if !strings.Contains(f.Detail, known) {
 				t.Errorf("%s: the refusal does not name %s: %s", op.Route, known, f.Detail)
 			}

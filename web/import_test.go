@@ -25,7 +25,8 @@ func (s *stage) enrolled(token, path, csv string, more ...any) (out struct {
 	Made, Filled, Joined, Same int
 	Problems                   []roster.Mistake
 	Passwords                  []roster.Given
-}) {
+},
+) {
 	s.Helper()
 	fields := map[string]any{"csv": csv}
 	for i := 0; i < len(more); i += 2 {

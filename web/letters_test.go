@@ -214,8 +214,10 @@ func TestNobodyLearnsFromLettersWhoHasAnAccount(t *testing.T) {
 		}
 	}
 	for _, api := range []struct{ path, body string }{
-		{"/api/v1/registrations", `{"email": "ann@example.org"}`}, {"/api/v1/registrations", `{"email": "other@example.org"}`},
-		{"/api/v1/password-resets", `{"account": "ann"}`}, {"/api/v1/password-resets", `{"account": "nobody"}`},
+		{"/api/v1/registrations", `{"email": "ann@example.org"}`},
+		{"/api/v1/registrations", `{"email": "other@example.org"}`},
+		{"/api/v1/password-resets", `{"account": "ann"}`},
+		{"/api/v1/password-resets", `{"account": "nobody"}`},
 	} {
 		if r := s.do(http.MethodPost, api.path, api.body, asJSON); r.status != http.StatusAccepted || !strings.Contains(r.body, "on its way") {
 			t.Errorf("%s %s: %d %s", api.path, api.body, r.status, r.body)

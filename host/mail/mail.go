@@ -66,10 +66,10 @@ func New(s Server) (*Sender, error) {
 	return &Sender{server: s, host: host, port: int(n), from: from}, nil
 }
 
-// Refused says that the server wants a letter neither now nor later.
-type Refused struct{ Code int }
+// RefusedError says that the server wants a letter neither now nor later.
+type RefusedError struct{ Code int }
 
-func (r *Refused) Error() string {
+func (r *RefusedError) Error() string {
 	return fmt.Sprintf("the mail server refused the letter for good, with %d", r.Code)
 }
 
@@ -119,10 +119,10 @@ func (s *Session) Send(l Letter) error {
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	m.FromMailAddress(s.sender.from)
 	if strings.ContainsAny(l.To+l.Subject, "\r\n\x00") {
-		return &Refused{} // nothing that people type may become a header
+		return &RefusedError{} // nothing that people type may become a header
 	}
 	if err := m.To(l.To); err != nil {
-		return &Refused{}
+		return &RefusedError{}
 	}
 	m.Subject(l.Subject)
 	m.SetDate()
@@ -133,7 +133,7 @@ func (s *Session) Send(l Letter) error {
 	if e, ok := errors.AsType[*gomail.SendError](err); ok {
 		about := e.Reason == gomail.ErrSMTPRcptTo || e.Reason == gomail.ErrSMTPData || e.Reason == gomail.ErrSMTPDataClose
 		if about && !e.IsTemp() && e.ErrorCode()/100 == 5 {
-			return &Refused{e.ErrorCode()}
+			return &RefusedError{e.ErrorCode()}
 		}
 		return fmt.Errorf("mail server: step %s, answer %d", e.Reason, e.ErrorCode())
 	}

@@ -50,7 +50,7 @@ func TestALetterGoesOverTLSAfterALogin(t *testing.T) {
 		other := s
 		change(&other)
 		err := send(t, other, mail.Letter{To: "ann@example.org", Subject: "x", Text: "x"})
-		if _, final := errors.AsType[*mail.Refused](err); err == nil || final {
+		if _, final := errors.AsType[*mail.RefusedError](err); err == nil || final {
 			t.Errorf("%s: %v", what, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "mail secret") {
@@ -90,12 +90,12 @@ func TestWhatIsRefusedForGoodIsToldFromWhatMayBeTriedAgain(t *testing.T) {
 	s := mail.Server{Address: server.Addr, Security: mail.Plain, From: "judge@example.org"}
 	for to, final := range map[string]bool{"full@example.org": false, "gone@example.org": true, "ann@example.org\r\nRCPT TO:<eve@example.org>": true, "ann": true} {
 		err := send(t, s, mail.Letter{To: to, Subject: "x", Text: "x"})
-		if _, got := errors.AsType[*mail.Refused](err); err == nil || got != final {
+		if _, got := errors.AsType[*mail.RefusedError](err); err == nil || got != final {
 			t.Errorf("%q: %v", to, err)
 		}
 	}
 	err := send(t, s, mail.Letter{To: "ann@example.org", Subject: "x\r\nBcc: eve@example.org", Text: "x"})
-	if _, final := errors.AsType[*mail.Refused](err); !final {
+	if _, final := errors.AsType[*mail.RefusedError](err); !final {
 		t.Errorf("a subject of two lines: %v", err)
 	}
 	if n := len(server.Letters()); n != 0 {

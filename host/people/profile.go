@@ -81,11 +81,3 @@ func EmailDomain(email string) string { return email[strings.LastIndexByte(email
 func MayRegister(email string, domains []string) bool {
 	return slices.ContainsFunc(domains, func(d string) bool { return strings.EqualFold(d, EmailDomain(email)) })
 }
-
-// Called is how pages show an account: by its display name, with the name behind it that nobody else has.
-func Called(name, displayName string) string {
-	if displayName == "" || displayName == name {
-		return name
-	}
-	return displayName + " (" + name + ")"
-}

@@ -206,7 +206,7 @@ func lastProgress(fence pg.Args, fs []final) (pg.Args, error) {
 		if err != nil {
 			return nil, fmt.Errorf("progress of job %d: %w", f.attempt.JobID, err)
 		}
-		whose = append(whose, slices.Repeat([]int32{int32(i) + 1}, len(k))...) //nolint:gosec // there are at most 256
+		whose = append(whose, slices.Repeat([]int32{int32(i) + 1}, len(k))...) // there are at most 256
 		kinds, data = append(kinds, k...), append(data, d...)
 	}
 	if whose == nil {

@@ -47,7 +47,7 @@ func (e *elsewhere) asks() [][]int64 { e.mu.Lock(); defer e.mu.Unlock(); return 
 func TestStreamsHearOfWhatOtherProcessesDoToTheirJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &elsewhere{moves: map[int64]int{1: 0, 2: 0}}
-		h := newHub(&site.Counters{Streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "streams"})}, 10, 10)
+		h := newHub(&site.Counters{Streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "streams", Help: "Open streams."})}, 10, 10)
 		h.stamps = db.stamps
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})

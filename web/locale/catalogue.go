@@ -139,7 +139,7 @@ func newBook(b *catalog.Builder, name string) *book {
 	out := &book{name: name, tag: language.Make(name), plain: map[string]string{}, places: map[string]Entry{}}
 	entries, err := Catalogue(name)
 	if err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // only a broken file fails, and a test reads all
 	}
 	for key, e := range entries {
 		switch {
@@ -152,7 +152,7 @@ func newBook(b *catalog.Builder, name string) *book {
 			err = b.Set(out.tag, key, plural.Selectf(e.Arg, "%d", e.cases()...))
 		}
 		if err != nil {
-			panic(fmt.Errorf("catalogue of %s, %q: %w", name, key, err))
+			panic(fmt.Errorf("catalogue of %s, %q: %w", name, key, err)) //nolint:forbidigo // as above
 		}
 	}
 	out.printer = message.NewPrinter(out.tag, message.Catalog(b))

@@ -147,25 +147,13 @@ func (l *Locale) Span(d time.Duration) string {
 	return l.Say("%d h", int((d+time.Hour-1)/time.Hour))
 }
 
-// FieldLayout is how fields of forms write times, and FieldSeconds how they do when the second is not zero.
+// FieldLayout is how fields of forms write times, and FieldSeconds how browsers do when the second is not zero.
 const (
 	FieldLayout  = "2006-01-02T15:04"
 	FieldSeconds = "2006-01-02T15:04:05"
 )
 
-// Field writes a time as a field of a form has it, by a clock; nil is empty.
-func Field(t *time.Time, clock *time.Location) string {
-	if t == nil {
-		return ""
-	}
-	at := t.In(clock)
-	if at.Second() != 0 {
-		return at.Format(FieldSeconds)
-	}
-	return at.Format(FieldLayout)
-}
-
-// A reading is what became of a time in a form.
+// A Reading is what became of a time in a form.
 type Reading int
 
 // What a time in a form can be: one moment; none of the calendar; skipped or shown twice when clocks are set.

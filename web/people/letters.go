@@ -113,7 +113,7 @@ func (p *post) send(ctx context.Context, l mail.Letter) error {
 		return p.away
 	}
 	err := p.session.Send(l)
-	if _, refused := errors.AsType[*mail.Refused](err); err != nil && !refused {
+	if _, refused := errors.AsType[*mail.RefusedError](err); err != nil && !refused {
 		p.close() // who knows what the connection is worth now
 	}
 	return err
@@ -135,7 +135,7 @@ func (s *Room) deliver(ctx context.Context, post *post, l judge.Letter) error {
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	log := s.Log.With(slog.Int64("letter", l.ID), slog.String("kind", string(l.Kind)), slog.Int("try", int(l.Tries)))
-	_, refused := errors.AsType[*mail.Refused](err)
+	_, refused := errors.AsType[*mail.RefusedError](err)
 	switch {
 	case err == nil:
 	case refused:

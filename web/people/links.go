@@ -92,7 +92,7 @@ func (s *Room) useLink(c *fiber.Ctx) error {
 	l, err := s.Store.Link(c.UserContext(), people.HashToken(c.Cookies(linkCookie)))
 	view := linkView{Name: strings.TrimSpace(c.FormValue("name")), DisplayName: people.CleanDisplayName(c.FormValue("display_name"))}
 	if err == nil {
-		switch l.Kind {
+		switch l.Kind { //nolint:exhaustive // a link is for an account, a password or an address
 		case judge.LetterRegister:
 			err = s.registerByLink(c, l, view)
 			if err == nil {

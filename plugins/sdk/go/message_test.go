@@ -41,7 +41,7 @@ func (f filler) fill(t *testing.T, v reflect.Value) {
 		}
 		return
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // messages hold nothing else
 	case reflect.Struct:
 		for _, field := range v.Fields() {
 			if f.some() {

@@ -241,7 +241,7 @@ func (r *reader) number() string {
 		if !step("0123456789") {
 			r.fail("a digit")
 		}
-		for step("0123456789") { //nolint:revive // it does what there is to do
+		for step("0123456789") {
 		}
 	}
 	r.next()
