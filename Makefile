@@ -11,7 +11,7 @@ LISTEN ?= 127.0.0.1:8080
 DATA ?= .deepoj
 GO_FILES := $(shell find host plugins sandbox queue sql web \( -name node_modules -o -name peers -o -name strict \) -prune -o \
 	\( -name '*.go' -o -name '*.sql' -o -name '*.html' -o -name '*.css' -o -name '*.s' \) -print 2>/dev/null)
-SAMPLES := $(shell find host/problem/samples web/static -type f -not -path '*/dist/*' 2>/dev/null)
+SAMPLES := $(shell find host/problem/samples web/static web/locale -type f -not -path '*/dist/*' 2>/dev/null)
 
 include plugins/plugins.mk
 include web/web.mk

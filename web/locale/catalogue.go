@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
-	"golang.org/x/text/language/display"
 	"golang.org/x/text/message"
 	"golang.org/x/text/message/catalog"
 )
@@ -79,9 +78,6 @@ var Languages = sync.OnceValue(func() []string {
 
 // Known reports whether there is a language of this name.
 func Known(name string) bool { return slices.Contains(Languages(), name) }
-
-// SelfName is what those who speak a language call it.
-func SelfName(name string) string { return display.Self.Name(language.Make(name)) }
 
 // matcher chooses among the languages.
 var matcher = sync.OnceValue(func() language.Matcher {

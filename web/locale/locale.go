@@ -6,6 +6,7 @@
 //	catalogue.go  the sentences of each language, and which language somebody reads
 //	clock.go      time zones, and times as pages and forms write them
 //	locale.go     sentences and numbers
+//	selfname.go   what languages call themselves
 //	*.json        the catalogues
 package locale
 

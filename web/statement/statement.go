@@ -13,10 +13,10 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"golang.org/x/text/language"
-	"golang.org/x/text/language/display"
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -63,7 +63,7 @@ func newView(p *judge.Problem, base, files string) View {
 	}
 	if len(p.Statements) > 1 {
 		for _, l := range p.Statements {
-			v.Switch = append(v.Switch, languageLink{l.Language, ownName(l.Language), base + "?lang=" + url.QueryEscape(l.Language), l.Language == p.Language})
+			v.Switch = append(v.Switch, languageLink{l.Language, site.OrElse(locale.SelfName(l.Language), l.Language), base + "?lang=" + url.QueryEscape(l.Language), l.Language == p.Language})
 		}
 	}
 	return v
@@ -78,15 +78,6 @@ func Of(s *site.Site, c *fiber.Ctx, p *judge.Problem, base, files string, strict
 	v := newView(p, base, files)
 	v.Text = text
 	return v, nil
-}
-
-// ownName is what people who speak a language call it; its tag if that is not known.
-func ownName(tag string) string {
-	t, err := language.Parse(tag)
-	if err != nil {
-		return tag
-	}
-	return site.OrElse(display.Self.Name(t), tag)
 }
 
 // Speak gives the problem the statement of its version that the request is for: in the language that ?lang= names, else

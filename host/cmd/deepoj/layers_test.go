@@ -129,7 +129,7 @@ var layers = []struct{ pkg, may string }{
 	{"web/site/sitetest", ""},
 	{"web/locale", ""},
 	{"web/site", "host/blob host/judge host/mail host/people host/reading host/telemetry sql web/locale"},
-	{"web/statement", "host/blob host/judge sql web/site"},
+	{"web/statement", "host/blob host/judge sql web/locale web/site"},
 	{"web/webauthn", ""},
 	{"web/people", "host/judge host/mail host/people host/roster sql web/callback web/locale web/site web/webauthn"},
 	{"web/job", "host/judge sql web/locale web/site"},
