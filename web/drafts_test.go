@@ -109,7 +109,7 @@ func headersOf(who map[string]string, name string) []string {
 
 func TestAVersionIsLookedAtBeforeContestantsSeeIt(t *testing.T) {
 	s, _, base, who := editStage(t)
-	const form = `name="language"`
+	const form = `id="submit"`
 	for name, submits := range map[string]bool{"sue": true, "bo": true, "ola": false} {
 		r := s.do(http.MethodGet, "/packages/triple/try?version="+base, "", who[name])
 		if r.status != http.StatusOK || !strings.Contains(r.body, "Three times the <strong>number</strong>") || !strings.Contains(r.body, "256 MiB") || !strings.Contains(r.body, "sample-in-1") {

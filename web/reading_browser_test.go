@@ -84,7 +84,12 @@ func TestASourceIsSavedByWhoeverMayReadIt(t *testing.T) {
 func TestTheListOfProblemsIsAtItsOwnAddressToo(t *testing.T) {
 	s := newStage(t)
 	at, own := s.do(http.MethodGet, "/", ""), s.do(http.MethodGet, "/problems", "")
-	if own.status != http.StatusOK || !strings.Contains(own.body, "A plus B") || own.body != at.body {
+	list := func(page string) string { // without the form of the footer, which leads back to the address
+		_, page, _ = strings.Cut(page, "<main")
+		page, _, _ = strings.Cut(page, "</main>")
+		return page
+	}
+	if own.status != http.StatusOK || !strings.Contains(list(own.body), "A plus B") || list(own.body) != list(at.body) {
 		t.Errorf("/problems is %d:\n%s", own.status, own.body)
 	}
 }
