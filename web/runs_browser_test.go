@@ -25,7 +25,7 @@ func TestAPersonTriesAProgramInPlace(t *testing.T) {
 		see("#run-result .headline", "Waiting"),
 	)
 	s.finish(1, ran(judge.WA, judge.RunOutput{Stdout: []byte("nine")}))
-	steps(s, see("#run-result .headline", "Samples: wrong answer; not submitted"), see("#run-result pre mark", "nine"), see("#run-result pre mark", "3"), see("#run-announce", "wrong answer"))
+	steps(s, see("#run-result .headline", "Samples: Wrong answer; not submitted"), see("#run-result pre mark", "nine"), see("#run-result pre mark", "3"), see("#run-announce", "Wrong answer"))
 
 	// A refusal is said in place, and the next run takes the place of the first.
 	steps(s,
