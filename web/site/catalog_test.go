@@ -52,7 +52,7 @@ func TestTheLanguagesPageShowsWhereWorkersDiffer(t *testing.T) {
 	}
 	broken := judge.WorkerInfo{Languages: []judge.Language{{ID: "cpp", Name: "C++", Unavailable: "no g++"}}}
 	offers := offersOf([]judge.WorkerInfo{broken, gcc("12"), gcc("13"), broken, gcc("12")}, nil)
-	if len(offers) != 1 || !offers[0].Open() || fmt.Sprint(offers[0].Builds) != "[{12 g++ 2} {13 g++ 1}]" {
+	if len(offers) != 1 || !offers[0].Open() || fmt.Sprint(offers[0].Builds) != "[{12  g++ 2} {13  g++ 1}]" {
 		t.Errorf("offers: %+v", offers)
 	}
 	if offers := offersOf([]judge.WorkerInfo{broken}, nil); offers[0].Open() || len(offers[0].Builds) > 0 {
