@@ -251,7 +251,9 @@ func (s *Site) Render(c *fiber.Ctx, status int, page, part string, data any) err
 	if err := s.views.pages[page].render(&out, part, l, data); err != nil {
 		return fmt.Errorf("render %s: %w", page, err)
 	}
-	c.Set(fiber.HeaderContentLanguage, l.Name())
+	if len(c.Response().Header.Peek(fiber.HeaderContentLanguage)) == 0 { // a statement has said its own
+		c.Set(fiber.HeaderContentLanguage, l.Name())
+	}
 	c.Append(fiber.HeaderVary, fiber.HeaderAcceptLanguage, fiber.HeaderCookie)
 	c.Status(status).Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	return c.Send(out.Bytes())
