@@ -37,7 +37,7 @@ func noPage(pattern string) bool {
 
 // loggedOut are pages that somebody who is logged in is led away from. The tests that register and log in with a
 // second factor in a browser look at them.
-var loggedOut = []string{"/join", "/login/link", "/login/reset", "/login/second", "/register"}
+var loggedOut = []string{"/login/link", "/login/reset", "/login/second", "/register"}
 
 // aLongProof is a proof of eight groups with everything that its table can show.
 func aLongProof() []byte {
@@ -125,7 +125,7 @@ func (s *stage) setterScene(blobs blob.Store) map[string]string {
 // makes it fail.
 func TestEveryPageFitsAPhone(t *testing.T) {
 	blobs, option := withBlobs(t)
-	s := newStage(t, option)
+	s := newStage(t, option, func(c *site.Config) { c.PublicURL = "https://oj.example.org" })
 	s.user("root", "correct horse", judge.RoleAdmin)
 	pages := s.siteScene()
 	s.user("staff", "correct horse", judge.RoleStaff)
@@ -142,6 +142,10 @@ func TestEveryPageFitsAPhone(t *testing.T) {
 	pages["problems-own-address"] = "/problems"
 	pages["print"] = "/spaces/final/print"
 	pages["space-settings"] = "/spaces/final/settings"
+	invitation, err := s.as(s.session("root")).PostSpaceInvitations(t.Context(), "final", client.PostSpaceInvitationsRequest{Label: "everybody of the second year"})
+	s.must(err)
+	_, token, _ := strings.Cut(invitation.URL, "?")
+	pages["join"] = "/join?" + token
 	pages["space-import"], pages["users-import"] = "/spaces/final/import", "/users/import"
 
 	seen := map[string]bool{}
