@@ -89,7 +89,7 @@ judge() {
 	done
 	[ -n "$url" ] || { echo "it is not ready after five minutes" >&2; tail -50 "$root/up.log" >&2; exit 1; }
 	address=${url#http://}
-	first=$(sed -n 's/^The first account is admin with the password \([^ ]*\) .*/\1/p' "$root/up.log")
+	first=$(sed -n 's/^ *The first account is admin with the password \([^ ]*\) .*/\1/p' "$root/up.log")
 	token=$(post /api/v1/sessions "{\"name\": \"admin\", \"password\": \"$first\"}" | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
 	post /api/v1/account/password "{\"current\": \"$first\", \"new\": \"only for this test\"}" "$token"
 	in_root deepoj submit --server "$url" --token "$token" --problem aplusb --language c --wait /tmp/good.c | tee "$root/verdict"

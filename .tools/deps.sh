@@ -45,6 +45,7 @@ if [ "$want" = test ]; then
 	need /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core "text in the browser test"
 	need etcd etcd-server "says which workers live, in tests"
 	need promtool prometheus "reads the metrics, and proves the alerts, in tests"
+	need kcat kcat "reads what the change feed writes to Kafka, in tests"
 	need systemd-analyze systemd "checks the units in tests"
 	need qemu-system-x86_64 qemu-system-x86 "boots kernels with cgroup v2 for the sandbox's tests"
 	need newuidmap uidmap "gives programs ids of their own in the sandbox's tests without root"

@@ -138,7 +138,15 @@ func everyDriverBoundsCPUTime(t *testing.T, a *sandbox.Client) {
 				want, name = sandbox.OK, fmt.Sprintf("%s of CPU time in %s is not noticed without control groups", used, who)
 			}
 			t.Run(name, func(t *testing.T) {
-				o := b.run(t, sandbox.Limits{CPU: limit, Wall: 4 * time.Minute}, way, fmt.Sprint(used.Milliseconds()))
+				bounds := sandbox.Limits{CPU: limit, Wall: 4 * time.Minute}
+				o := b.run(t, bounds, way, fmt.Sprint(used.Milliseconds()))
+				// What a machine was taken away for counts as used by who had it. That comes and goes, a wrong bound does not.
+				for range 4 {
+					if want != sandbox.OK || o.Verdict != sandbox.TLE || o.CPU < limit {
+						break
+					}
+					o = b.run(t, bounds, way, fmt.Sprint(used.Milliseconds()))
+				}
 				if o.Verdict != want || o.OverWall {
 					t.Errorf("ended %v", o)
 				}
