@@ -1,0 +1,98 @@
+-- name: RoundGet :one
+-- A round, with the database's time.
+SELECT r.*, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id WHERE r.code = @code;
+
+-- name: RoundHold :one
+-- RoundGet, which keeps others from changing the round until the transaction ends.
+SELECT r.*, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id WHERE r.code = @code FOR UPDATE OF r;
+
+-- name: RoundList :many
+-- The newest first, of one space or of all that somebody may know of.
+SELECT r.*, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id
+WHERE (@space::text = '' OR s.slug = @space)
+  AND (@all_of_them::boolean OR s.listed OR EXISTS (SELECT 1 FROM space_members m WHERE m.space_id = s.id AND m.user_name = @viewer))
+  AND (@before::text = '' OR r.id < (SELECT b.id FROM rounds b WHERE b.code = @before))
+ORDER BY r.id DESC LIMIT @max::integer;
+
+-- name: RoundCreate :one
+INSERT INTO rounds (space_id, code, title, formal_name, kind, format, settings, starts_at, paused_ms, duration_ms, freeze_ms, thaw_at,
+  public_runs, practice, follows, created_by)
+SELECT s.id, @code, @title, @formal_name, @kind, @format, @settings, @starts_at, sqlc.narg(paused_ms), sqlc.narg(duration_ms), sqlc.narg(freeze_ms), @thaw_at,
+  @public_runs, @practice, @follows, @created_by
+FROM spaces s WHERE s.slug = @space RETURNING id, space_id;
+
+-- name: RoundUpdate :exec
+UPDATE rounds SET title = @title, formal_name = @formal_name, kind = @kind, format = @format, settings = @settings, starts_at = @starts_at,
+  paused_ms = sqlc.narg(paused_ms), duration_ms = sqlc.narg(duration_ms), freeze_ms = sqlc.narg(freeze_ms), thaw_at = @thaw_at, thawed_at = @thawed_at,
+  finalized_at = @finalized_at, finalized_by = @finalized_by, updates_end_at = @updates_end_at, public_runs = @public_runs, practice = @practice,
+  follows = @follows
+WHERE id = @id;
+
+-- name: RoundDelete :execrows
+-- Only one that nobody has handed anything in to.
+DELETE FROM rounds r WHERE r.id = @id AND NOT EXISTS (SELECT 1 FROM job_payloads p WHERE p.round_id = r.id);
+
+-- name: RoundRemovedList :many
+SELECT * FROM round_removed WHERE round_id = ANY (@round_ids::bigint[]) ORDER BY round_id, id;
+
+-- name: RoundRemovedAdd :one
+INSERT INTO round_removed (round_id, from_at, to_at, reason, by) VALUES (@round_id, @from_at, @to_at, @reason, @by) RETURNING id;
+
+-- name: RoundRemovedUndo :exec
+UPDATE round_removed SET undone_at = @undone_at WHERE id = @id AND round_id = @round_id AND undone_at IS NULL;
+
+-- name: RoundChangeAdd :exec
+INSERT INTO round_changes (space_id, round_id, kind, object) VALUES (@space_id, sqlc.narg(round_id), @kind, @object);
+
+-- name: RoundProblemList :many
+SELECT p.problem, p.version, p.label, p.points, p.rgb, p.color, p.paused_at, v.title
+FROM round_problems p JOIN problems a ON a.slug = p.problem JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
+WHERE p.round_id = @round_id ORDER BY p.place, p.problem;
+
+-- name: RoundProblemGone :exec
+DELETE FROM round_problems WHERE round_id = @round_id AND problem <> ALL (@problems::text[]);
+
+-- name: RoundProblemPut :batchexec
+INSERT INTO round_problems (round_id, problem, version, place, label, points, rgb, color, paused_at)
+VALUES (@round_id, @problem, @version, @place, @label, sqlc.narg(points), @rgb, @color, @paused_at)
+ON CONFLICT (round_id, problem) DO UPDATE SET version = excluded.version, place = excluded.place, label = excluded.label, points = excluded.points,
+  rgb = excluded.rgb, color = excluded.color, paused_at = excluded.paused_at;
+
+-- name: RoundProblemUnknown :many
+-- Problems and versions that are named but do not exist; of a problem without a version, one that is live.
+SELECT t.problem::text AS problem, CASE WHEN a.slug IS NULL THEN '' ELSE t.version END::text AS version
+FROM (SELECT unnest(@problems::text[]) AS problem, unnest(@versions::text[]) AS version) t LEFT JOIN problems a ON a.slug = t.problem
+WHERE a.slug IS NULL OR t.version <> '' AND NOT EXISTS (SELECT 1 FROM problem_versions v WHERE v.slug = t.problem AND v.version = t.version);
+
+-- name: RoundProblemUsed :many
+-- Problems of the round, but for some, that somebody has handed something in to.
+SELECT p.problem FROM round_problems p
+WHERE p.round_id = @round_id AND p.problem <> ALL (@problems::text[])
+  AND EXISTS (SELECT 1 FROM job_payloads j WHERE j.round_id = p.round_id AND j.problem = p.problem);
+
+-- name: EntryList :many
+SELECT p.code FROM round_entries e JOIN participants p ON p.id = e.participant_id
+WHERE e.round_id = @round_id AND p.code > @after ORDER BY p.code LIMIT @max::integer;
+
+-- name: EntryAdd :many
+-- Adds participants of the round's space, and returns the codes of those that were added or are in it.
+WITH known AS (
+  SELECT p.id, p.code FROM participants p JOIN rounds r ON r.space_id = p.space_id WHERE r.id = @round_id AND p.code = ANY (@codes::text[])),
+added AS (INSERT INTO round_entries (round_id, participant_id) SELECT @round_id, id FROM known ORDER BY id ON CONFLICT DO NOTHING)
+SELECT code FROM known;
+
+-- name: EntryRemove :one
+-- Only of who has handed nothing in.
+WITH named AS MATERIALIZED (
+  SELECT e.participant_id FROM round_entries e JOIN participants p ON p.id = e.participant_id WHERE e.round_id = @round_id AND p.code = @code),
+gone AS (
+  DELETE FROM round_entries e USING named n WHERE e.round_id = @round_id AND e.participant_id = n.participant_id
+    AND NOT EXISTS (SELECT 1 FROM job_payloads j WHERE j.participant_id = e.participant_id AND j.round_id = e.round_id) RETURNING e.participant_id)
+SELECT EXISTS (SELECT 1 FROM named)::boolean AS found,
+  EXISTS (SELECT 1 FROM gone)::boolean AS done;
+
+-- name: EntryOf :one
+-- The participant as whom somebody hands in, and whether it takes part in the round.
+SELECT p.id, p.code, p.status, EXISTS (SELECT 1 FROM round_entries e WHERE e.round_id = @round_id AND e.participant_id = p.id)::boolean AS entered
+FROM rounds r JOIN participant_members m ON m.space_id = r.space_id JOIN participants p ON p.id = m.participant_id
+WHERE r.id = @round_id AND m.user_name = @user_name AND m.role = 'contestant';

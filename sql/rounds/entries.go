@@ -1,0 +1,98 @@
+package rounds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"deepoj/host/judge"
+	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
+)
+
+// Entries returns the codes of who takes part in a round, from the one behind after on.
+func (s *Store) Entries(ctx context.Context, round int64, after string, limit int) ([]string, error) {
+	out, err := s.q.EntryList(ctx, s.db.Main, dbsqlc.EntryListParams{RoundID: round, After: after, Max: pg.Bounded(limit)})
+	if err != nil {
+		return nil, fmt.Errorf("list participants of round %d: %w", round, err)
+	}
+	return out, nil
+}
+
+// Enter has participants of the space of a round take part in it, all or none. Codes that there are not are a
+// [*judge.FieldError].
+func (s *Store) Enter(ctx context.Context, code string, participants []string, by string) error {
+	err := pgx.BeginFunc(ctx, s.db.Main, func(tx pgx.Tx) error {
+		r, err := s.q.RoundHold(ctx, tx, code)
+		if err != nil {
+			return err
+		}
+		known, err := s.q.EntryAdd(ctx, tx, dbsqlc.EntryAddParams{RoundID: r.ID, Codes: participants})
+		if err != nil {
+			return err
+		}
+		unknown := slices.DeleteFunc(slices.Clone(participants), func(c string) bool { return slices.Contains(known, c) })
+		if len(unknown) > 0 {
+			return judge.Wrong("participants", "unknown", "space %s has no participants %s: make them first", r.Space, strings.Join(unknown, ", "))
+		}
+		return s.changed(ctx, tx, change{
+			space: r.SpaceID, round: &r.ID, kind: "entries", object: code, act: "round_enter", subject: "round:" + code,
+			detail: map[string]any{"participants": participants}, by: by,
+		})
+	})
+	if err != nil {
+		return refusal(fmt.Sprintf("add participants to round %s", code), err)
+	}
+	return nil
+}
+
+// Leave takes a participant who has handed nothing in out of a round; ErrNotFound, or ErrInUse.
+func (s *Store) Leave(ctx context.Context, code, participant, by string) error {
+	err := pgx.BeginFunc(ctx, s.db.Main, func(tx pgx.Tx) error {
+		r, err := s.q.RoundHold(ctx, tx, code)
+		if err != nil {
+			return err
+		}
+		v, err := s.q.EntryRemove(ctx, tx, dbsqlc.EntryRemoveParams{RoundID: r.ID, Code: participant})
+		switch {
+		case err != nil:
+			return err
+		case !v.Found:
+			return pg.ErrNotFound
+		case !v.Done:
+			return pg.ErrInUse
+		}
+		return s.changed(ctx, tx, change{
+			space: r.SpaceID, round: &r.ID, kind: "entries", object: code, act: "round_leave", subject: "round:" + code,
+			detail: map[string]any{"participant": participant}, by: by,
+		})
+	})
+	if err != nil {
+		return refusal(fmt.Sprintf("take %s out of round %s", participant, code), err)
+	}
+	return nil
+}
+
+// Entry is as whom somebody hands in.
+type Entry struct {
+	Participant int64
+	Code        string
+	Status      judge.ParticipantStatus
+	Entered     bool // it takes part in the round
+}
+
+// Entry returns as whom somebody hands in to a round, or ErrNotFound if they are no participant of its space.
+func (s *Store) Entry(ctx context.Context, round int64, user string) (Entry, error) {
+	v, err := s.q.EntryOf(ctx, s.db.Main, dbsqlc.EntryOfParams{RoundID: round, UserName: user})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Entry{}, pg.ErrNotFound
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("participant of %s in round %d: %w", user, round, err)
+	}
+	return Entry{v.ID, v.Code, judge.ParticipantStatus(v.Status), v.Entered}, nil
+}

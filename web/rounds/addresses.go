@@ -1,0 +1,72 @@
+package rounds
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/web/site"
+)
+
+// deletesRound is what is asked for, where it has to be confirmed.
+const deletesRound = "delete a round"
+
+// roundIn is what may be sent of a round. The required fields have to be.
+func roundIn(required ...string) fiber.Map {
+	out := fiber.Map{}
+	for name, value := range map[string]any{
+		"code": "", "title": "", "formal_name": "", "kind": "", "format": "", "settings": json.RawMessage(nil), "starts_at": (*time.Time)(nil), "duration_ms": (*int64)(nil),
+		"freeze_ms": (*int64)(nil), "thaw_at": (*time.Time)(nil), "public_runs": false, "practice": false,
+	} {
+		switch {
+		case slices.Contains(required, name):
+			out[name] = value
+		case name != "code":
+			out["?"+name] = value
+		}
+	}
+	return out
+}
+
+// list is a part of a list, and its cursor.
+func list(name string, of any) fiber.Map { return fiber.Map{name: of, "next": (*string)(nil)} }
+
+// Addresses are the addresses of rounds.
+func (s *Room) Addresses() []site.Address {
+	return []site.Address{
+		{Route: "GET /api/v1/rounds", For: site.Guest, Does: "Contests and assignments, newest first: those of a space, or of all spaces that one may see", Query: "space before limit", Out: list("rounds", []roundJSON{}), By: s.apiRounds},
+		{Route: "POST /api/v1/spaces/:space/rounds", For: site.Guest, Does: "Make a round in a space, as its staff", In: roundIn("code", "title"), Status: 201, Out: roundJSON{}, By: s.apiCreate},
+		{Route: "GET /api/v1/rounds/:round", For: site.Guest, Does: "A round, with where it stands in its time", Out: roundJSON{}, By: s.apiRound},
+		{Route: "PATCH /api/v1/rounds/:round", For: site.Guest, Does: "Change settings, as staff of the space; what is not sent stays", In: roundIn(), Out: roundJSON{}, By: s.apiUpdate},
+		{Route: "DELETE /api/v1/rounds/:round", For: site.Guest, Confirm: deletesRound, OrKey: true, Does: "Delete a round that nobody has handed anything in to, as staff of the space", Status: 204, By: s.apiDelete},
+		{Route: "POST /api/v1/rounds/:round/start", For: site.Guest, Does: "Begin now, as staff of the space", Out: roundJSON{}, By: s.act("round_start", startNow)},
+		{Route: "POST /api/v1/rounds/:round/pause", For: site.Guest, Does: "Stop the countdown, as staff of the space: the start is not known until it goes on", Out: roundJSON{}, By: s.act("round_pause", pauseCountdown)},
+		{Route: "POST /api/v1/rounds/:round/resume", For: site.Guest, Does: "Let the countdown go on, as staff of the space", Out: roundJSON{}, By: s.act("round_resume", resumeCountdown)},
+		{Route: "POST /api/v1/rounds/:round/extend", For: site.Guest, Does: "Have it end later, as staff of the space; a freeze that has not begun moves along", In: fiber.Map{"by_ms": int64(0)}, Out: roundJSON{}, By: s.apiExtend},
+		{Route: "POST /api/v1/rounds/:round/freeze", For: site.Guest, Does: "Hide what is judged from now on from the public and from other teams, as staff of the space", Out: roundJSON{}, By: s.act("round_freeze", freezeNow)},
+		{Route: "POST /api/v1/rounds/:round/unfreeze", For: site.Guest, Does: "Show what is hidden while it goes on, as staff of the space", Out: roundJSON{}, By: s.act("round_unfreeze", unfreeze)},
+		{Route: "POST /api/v1/rounds/:round/thaw", For: site.Guest, Does: "Show what is hidden after the end, for good, as staff of the space", Out: roundJSON{}, By: s.act("round_thaw", thawNow)},
+		{Route: "POST /api/v1/rounds/:round/removed", For: site.Guest, Does: "Take an interval out of its time, as staff of the space: the end moves by as much", In: fiber.Map{"from": time.Time{}, "to": time.Time{}, "?reason": ""}, Out: roundJSON{}, By: s.apiRemove},
+		{Route: "DELETE /api/v1/rounds/:round/removed/:id", For: site.Guest, Does: "Give an interval back, as staff of the space", Status: 204, By: s.apiGiveBack},
+
+		{Route: "GET /api/v1/rounds/:round/problems", For: site.Guest, Does: "Problems of a round in order, once it has begun, or for setters of the space", Query: "after limit", Out: list("problems", []roundProblemJSON{}), By: s.apiProblems},
+		{Route: "POST /api/v1/rounds/:round/problems", For: site.Guest, Does: "Add a problem, or change how it is in the round, as setter of the space; what is not sent stays", In: problemIn, Out: list("problems", []roundProblemJSON{}), By: s.apiPutProblem},
+		{Route: "DELETE /api/v1/rounds/:round/problems/:slug", For: site.Guest, Does: "Take a problem that nobody has handed anything in to out of a round, as setter of the space", Status: 204, By: s.apiRemoveProblem},
+		{Route: "GET /api/v1/rounds/:round/entries", For: site.Guest, Does: "Who takes part in a round, by short name, for staff of the space", Query: "after limit", Out: list("entries", []string{}), By: s.apiEntries},
+		{Route: "POST /api/v1/rounds/:round/entries", For: site.Guest, Does: "Have participants of the space take part, as its staff, all or none", In: fiber.Map{"participants": []string{}}, Out: roundJSON{}, By: s.apiEnter},
+		{Route: "DELETE /api/v1/rounds/:round/entries/:code", For: site.Guest, Does: "Take a participant who has handed nothing in out of a round, as staff of the space", Status: 204, By: s.apiLeave},
+
+		{Route: "GET /api/v1/spaces/:space/participants", For: site.Guest, Does: "Teams and single people of a space by short name, for its staff", Query: "after limit", Out: list("participants", []participantJSON{}), By: s.apiParticipants},
+		{Route: "GET /api/v1/spaces/:space/participants/:code", For: site.Guest, Does: "A participant, for staff of the space", Out: participantJSON{}, By: s.apiParticipant},
+		{Route: "POST /api/v1/spaces/:space/participants", For: site.Guest, Does: "Add participants, or change those of the same short name, as staff of the space, all or none", In: fiber.Map{"participants": []fiber.Map{participantIn}}, Out: fiber.Map{"changed": 0}, By: s.apiPutParticipants},
+		{Route: "DELETE /api/v1/spaces/:space/participants/:code", For: site.Guest, Does: "Remove a participant who has handed nothing in, as staff of the space", Status: 204, By: s.apiRemoveParticipant},
+		{Route: "GET /api/v1/spaces/:space/groups", For: site.Guest, Does: "Groups of participants by short name, for staff of the space", Query: "after limit", Out: list("groups", []teamGroupJSON{}), By: s.apiGroups},
+		{Route: "POST /api/v1/spaces/:space/groups", For: site.Guest, Does: "Add groups, or change those of the same short name, as staff of the space, all or none", In: fiber.Map{"groups": []fiber.Map{groupIn}}, Out: fiber.Map{"changed": 0}, By: s.apiPutGroups},
+		{Route: "DELETE /api/v1/spaces/:space/groups/:code", For: site.Guest, Does: "Remove a group in which nobody is, as staff of the space", Status: 204, By: s.apiRemoveGroup},
+		{Route: "GET /api/v1/spaces/:space/organizations", For: site.Guest, Does: "Organizations by short name, for staff of the space", Query: "after limit", Out: list("organizations", []organizationJSON{}), By: s.apiOrganizations},
+		{Route: "POST /api/v1/spaces/:space/organizations", For: site.Guest, Does: "Add organizations, or change those of the same short name, as staff of the space, all or none", In: fiber.Map{"organizations": []fiber.Map{organizationIn}}, Out: fiber.Map{"changed": 0}, By: s.apiPutOrganizations},
+		{Route: "DELETE /api/v1/spaces/:space/organizations/:code", For: site.Guest, Does: "Remove an organization that nobody is of, as staff of the space", Status: 204, By: s.apiRemoveOrganization},
+	}
+}

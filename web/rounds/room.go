@@ -1,0 +1,95 @@
+// Package rounds serves the rounds of spaces: their times, their problems and who takes part.
+//
+//	addresses.go     what the room answers to
+//	fields.go        rounds as they come in
+//	participants.go  teams and single people, their groups and organizations
+//	problems.go      the problems of a round
+//	room.go          what the room holds, and who may do what
+//	rounds.go        rounds and their times
+package rounds
+
+import (
+	"errors"
+	"regexp"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/sql"
+	"deepoj/web/site"
+)
+
+// Room answers for rounds.
+type Room struct{ *site.Site }
+
+// New makes the room.
+func New(shared *site.Site) *Room { return &Room{shared} }
+
+// code is what short names of rounds, participants, groups and organizations consist of.
+var code = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,35}$`)
+
+// noRound refuses the name of a round that the viewer may not see, whether there is one or not.
+func noRound(name string) error {
+	return site.Refuse(fiber.StatusNotFound, "not_found", "There is no round %q.", "", site.Shorten(name))
+}
+
+// round returns the round that the address names, and its space, if the viewer may do the act in that.
+func (s *Room) round(c *fiber.Ctx, act people.SpaceAct) (*judge.Round, *judge.Space, error) {
+	name := c.Params("round")
+	if !code.MatchString(name) {
+		return nil, nil, noRound(name)
+	}
+	r, err := s.Config.Rounds.Round(c.UserContext(), name)
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, nil, noRound(name)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	space, err := s.SpaceCalled(c, r.Space, act)
+	if f, ok := errors.AsType[*site.Fault](err); ok && f.Status == fiber.StatusNotFound {
+		err = noRound(name)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, space, nil
+}
+
+// named returns a short name of the address, or refuses it.
+func named(c *fiber.Ctx) (string, error) {
+	name := c.Params("code")
+	if !code.MatchString(name) {
+		return "", sql.ErrNotFound
+	}
+	return name, nil
+}
+
+// inUse is the refusal of a removal, if that is what the store says.
+func inUse(err error) error {
+	if errors.Is(err, sql.ErrInUse) {
+		return site.Refuse(fiber.StatusConflict, "in_use", "Something else needs it, or something was handed in, so it stays.", "Remove what needs it first, or change its status.")
+	}
+	return err
+}
+
+// after reads the cursor and the length of a list by short names.
+func after(c *fiber.Ctx) (cursor string, limit int, err error) {
+	if limit, err = site.LimitOf(c); err != nil {
+		return "", 0, err
+	}
+	cursor = c.Query("after")
+	if cursor != "" && !code.MatchString(cursor) {
+		return "", 0, site.WrongField("after", site.ReasonInvalid, "The cursor has to be a short name of the list.")
+	}
+	return cursor, limit, nil
+}
+
+// next is the cursor behind a page that was as long as it might be; nil = it was the last.
+func next[T any](page []T, limit int, key func(T) string) *string {
+	if len(page) < limit || len(page) == 0 {
+		return nil
+	}
+	return new(key(page[len(page)-1]))
+}
