@@ -106,7 +106,7 @@ type UserFilter struct {
 
 // Users returns the accounts that f chooses, by name.
 func (s *Site) Users(ctx context.Context, f UserFilter) ([]judge.User, error) {
-	found, err := s.q.UserList(ctx, s.main, dbsqlc.UserListParams{After: f.After, Prefix: f.Prefix, Role: string(f.Role), Max: bounded(f.Limit)})
+	found, err := s.q.UserList(ctx, s.main, dbsqlc.UserListParams{After: f.After, Prefix: f.Prefix, Role: string(f.Role), Max: pg.Bounded(f.Limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list users: %w", err)
 	}

@@ -31,7 +31,7 @@ type AuditFilter struct {
 // AuditLog returns the entries that f chooses, newest first.
 func (s *Site) AuditLog(ctx context.Context, f AuditFilter) ([]AuditEntry, error) {
 	found, err := s.q.AuditLogList(ctx, planned{s.main}, dbsqlc.AuditLogListParams{
-		Before: orMax(f.Before), Actor: f.Actor, Action: f.Action, Subject: f.Subject, Max: bounded(f.Limit),
+		Before: orMax(f.Before), Actor: f.Actor, Action: f.Action, Subject: f.Subject, Max: pg.Bounded(f.Limit),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the audit log: %w", err)

@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
 )
 
 // Labels are what setters say of a problem beside its versions. Nil is as the package
@@ -76,7 +77,7 @@ func (s *Site) SearchProblems(ctx context.Context, q Search) ([]FoundProblem, er
 	words := append([]string{}, strings.Fields(strings.ToLower(q.Words))...)
 	found, err := s.q.ProblemSearch(ctx, s.main, dbsqlc.ProblemSearchParams{
 		Viewer: q.Viewer, Hidden: q.Hidden, Words: words, Tag: q.Tag, Easiest: q.Easiest, Hardest: q.Hardest, Solved: q.Solved, After: q.After,
-		Max: bounded(q.Limit),
+		Max: pg.Bounded(q.Limit),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("search problems: %w", err)
@@ -101,7 +102,7 @@ type TagCount struct {
 
 // ProblemTags returns the tags of problems, the commonest first.
 func (s *Site) ProblemTags(ctx context.Context, hidden bool, limit int) ([]TagCount, error) {
-	found, err := s.q.ProblemTags(ctx, s.main, dbsqlc.ProblemTagsParams{Hidden: hidden, Max: bounded(limit)})
+	found, err := s.q.ProblemTags(ctx, s.main, dbsqlc.ProblemTagsParams{Hidden: hidden, Max: pg.Bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list tags: %w", err)
 	}
@@ -174,7 +175,7 @@ func (s *Site) ProblemStatistics(ctx context.Context, slug string, records int) 
 	}
 	st.Tally = tallies[slug]
 	for fastest, to := range map[bool]*[]Record{true: &st.Fastest, false: &st.Shortest} {
-		found, err := s.q.StatisticsBest(ctx, planned{s.main}, dbsqlc.StatisticsBestParams{Problem: slug, Newest: recordsOf, Fastest: fastest, Max: bounded(records)})
+		found, err := s.q.StatisticsBest(ctx, planned{s.main}, dbsqlc.StatisticsBestParams{Problem: slug, Newest: recordsOf, Fastest: fastest, Max: pg.Bounded(records)})
 		if err != nil {
 			return st, fmt.Errorf("records of %s: %w", slug, err)
 		}

@@ -101,10 +101,8 @@ func (s *Site) inFirstLane(ctx context.Context, jobID int64, refused error) erro
 func (s *Site) Move(ctx context.Context, jobID, before int64, by string) error {
 	err := s.control(ctx, "JobMove", jobID, pg.Args{"job_id": jobID, "before": before, "by": by})
 	if r, ok := errors.AsType[*judge.RejectedError](err); ok && r.DBStatus == judge.Pending {
-		return &judge.FieldError{
-			Field: "before", Reason: "not_ready",
-			Remedy: fmt.Sprintf("name a job that is ready in the same queue and pool as job %d; job %d is not, or job %d is delivered already", jobID, before, jobID),
-		}
+		return judge.Wrong("before", "not_ready",
+			"name a job that is ready in the same queue and pool as job %[1]d; job %[2]d is not, or job %[1]d is delivered already", jobID, before)
 	}
 	if err == nil {
 		s.db.Wake(pg.ChannelOutbox, "")

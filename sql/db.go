@@ -5,9 +5,9 @@
 // verdict, is up to the [jobs.Queue], in package jobs, on the same database. [Open] returns both; whoever needs one of
 // them gets that one.
 //
-// The package speaks no Redis and knows no sandbox. Statements of both lie in queries/*.sql: some run as they stand, and
-// plain reads and writes are typed by sqlc into internal/dbsqlc. Pools, notifications and what else both share are in
-// internal/pg.
+// The package speaks no Redis and knows no sandbox. Statements of both lie in statements/*.sql and run as they stand, but
+// for plain reads and writes, which lie in queries/*.sql and are typed by sqlc into internal/dbsqlc. Pools, notifications
+// and what else both share are in internal/pg.
 //
 // Its files:
 //
@@ -42,6 +42,7 @@
 //	roster.go       lists of people that are imported
 //	keys.go         keys of the API
 //	webhooks.go     webhooks
+//	feed.go         what the change feed may read
 //	auditlog.go     privileged acts
 package sql
 
@@ -52,19 +53,20 @@ import (
 
 	"deepoj/sql/internal/pg"
 	"deepoj/sql/jobs"
+	"deepoj/sql/rounds"
 )
 
 // ErrNotFound is returned when the thing that was named does not exist.
-var ErrNotFound = errors.New("not found")
+var ErrNotFound = pg.ErrNotFound
 
 // ErrQueueFull is returned by a submit beyond the queue's max_backlog. Its reason is judge.ReasonQueueFull.
 var ErrQueueFull = errors.New("queue is full")
 
 // ErrExists is returned when something of that name is already there.
-var ErrExists = errors.New("already exists")
+var ErrExists = pg.ErrExists
 
-//go:embed queries/*.sql
-var queryFiles embed.FS
+//go:embed statements/*.sql
+var statementFiles embed.FS
 
 // Config says which database to use. Every field but DSN has a default.
 type Config = pg.Config
@@ -77,18 +79,19 @@ const (
 	ChannelStops   = pg.ChannelStops
 )
 
-// DB is a connection to the database, with the two stores that share it. All of it is safe for concurrent use.
+// DB is a connection to the database, with the stores that share it. All of it is safe for concurrent use.
 type DB struct {
 	*pg.DB
-	Site  *Site
-	Queue *jobs.Queue
+	Site   *Site
+	Queue  *jobs.Queue
+	Rounds *rounds.Store
 }
 
 // Open connects to the database. It does not migrate it: see [DB.Migrate] and [Site.CheckSchema].
 func Open(ctx context.Context, cfg Config) (*DB, error) {
-	db, err := pg.Open(ctx, cfg, queryFiles)
+	db, err := pg.Open(ctx, cfg, statementFiles)
 	if err != nil {
 		return nil, err
 	}
-	return &DB{db, newSite(db), jobs.New(db)}, nil
+	return &DB{db, newSite(db), jobs.New(db), rounds.New(db)}, nil
 }

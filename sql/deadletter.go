@@ -32,9 +32,17 @@ type DeadLetter struct {
 	Note       string // why it was discarded
 }
 
-// DeadLetters returns dead letters of jobs with an id below before (0 = no bound), newest first.
-func (s *Site) DeadLetters(ctx context.Context, before int64, unresolved bool, limit int) ([]DeadLetter, error) {
-	return s.deadLetters(ctx, dbsqlc.DeadLetterListParams{Before: orMax(before), Unresolved: unresolved, Max: bounded(limit)})
+// LetterPlace is the place of a dead letter among all: those of the newest jobs come first, and of one job the newest.
+type LetterPlace struct {
+	JobID      int64
+	Generation int32
+}
+
+// DeadLetters returns dead letters behind a place (the zero one is before all), newest first.
+func (s *Site) DeadLetters(ctx context.Context, behind LetterPlace, unresolved bool, limit int) ([]DeadLetter, error) {
+	return s.deadLetters(ctx, dbsqlc.DeadLetterListParams{
+		Before: orMax(behind.JobID), BeforeGeneration: behind.Generation, Unresolved: unresolved, Max: pg.Bounded(limit),
+	})
 }
 
 // DeadReason counts the dead letters with one reason that nobody has resolved.

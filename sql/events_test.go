@@ -57,6 +57,12 @@ func column(list string, n int) string {
 	return ""
 }
 
+// allQueries returns what the program asks of the database.
+func allQueries(t *testing.T) string {
+	t.Helper()
+	return files(t, os.DirFS("."), "queries/*.sql") + files(t, statementFiles, "statements/*.sql")
+}
+
 // quoted splits 'a', 'b'.
 func quoted(list string) (kinds []judge.EventKind) {
 	for k := range strings.SplitSeq(list, ",") {
@@ -66,7 +72,7 @@ func quoted(list string) (kinds []judge.EventKind) {
 }
 
 func TestTheEventsThatQueriesWriteAreTheOnesThatHaveConstants(t *testing.T) {
-	queries := files(t, os.DirFS("queries"), "*.sql")
+	queries := allQueries(t)
 	written, given := map[judge.EventKind]bool{}, 0
 	for _, at := range eventInserts.FindAllStringSubmatchIndex(queries, -1) {
 		columns := strings.Split(queries[at[2]:at[3]], ", ")
@@ -98,7 +104,7 @@ func TestTheEventsThatQueriesWriteAreTheOnesThatHaveConstants(t *testing.T) {
 
 func TestTheEventsThatSQLAsksForHaveConstants(t *testing.T) {
 	migrations := files(t, migrationFiles, "migrations/*.sql")
-	looks := eventLooks.FindAllStringSubmatch(files(t, os.DirFS("queries"), "*.sql")+migrations, -1)
+	looks := eventLooks.FindAllStringSubmatch(allQueries(t)+migrations, -1)
 	if len(looks) < 9 {
 		t.Errorf("only %d places that ask for the kind of an event are recognized", len(looks))
 	}

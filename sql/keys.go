@@ -9,6 +9,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
 )
 
 // CreateKey stores a key of a user by the hash of its secret, and returns it with
@@ -42,7 +43,7 @@ func (s *Site) KeyOwner(ctx context.Context, secretHash string) (*judge.User, ju
 
 // Keys returns keys of a user with an id below before (0 = no bound), newest first.
 func (s *Site) Keys(ctx context.Context, user string, before int64, limit int) ([]judge.Key, error) {
-	found, err := s.q.KeyList(ctx, s.main, dbsqlc.KeyListParams{UserName: user, Before: orMax(before), Max: bounded(limit)})
+	found, err := s.q.KeyList(ctx, s.main, dbsqlc.KeyListParams{UserName: user, Before: orMax(before), Max: pg.Bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list keys of %s: %w", user, err)
 	}

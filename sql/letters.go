@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"deepoj/host/judge"
 	"deepoj/sql/internal/dbsqlc"
@@ -23,7 +22,7 @@ const (
 // say; it does the same whatever there is.
 func (s *Site) AskLetter(ctx context.Context, l judge.Letter) error {
 	_, err := s.q.LetterAsk(ctx, s.main, dbsqlc.LetterAskParams{
-		Kind: string(l.Kind), Asked: l.Asked, UserName: orNil(l.User), InvitationID: idOrNull(l.Invitation), Most: mostLetters, Room: lettersRoom,
+		Kind: string(l.Kind), Asked: l.Asked, UserName: orNil(l.User), InvitationID: idOrNull(l.Invitation), Language: l.Language, Most: mostLetters, Room: lettersRoom,
 	})
 	if err != nil {
 		return fmt.Errorf("ask for a letter: %w", err)
@@ -32,7 +31,20 @@ func (s *Site) AskLetter(ctx context.Context, l judge.Letter) error {
 }
 
 // idOrNull is an id, or NULL if it is 0.
-func idOrNull(id int64) pgtype.Int8 { return pgtype.Int8{Int64: id, Valid: id != 0} }
+func idOrNull(id int64) *int64 {
+	if id == 0 {
+		return nil
+	}
+	return &id
+}
+
+// orZero is the id that is meant, 0 for none.
+func orZero(id *int64) int64 {
+	if id == nil {
+		return 0
+	}
+	return *id
+}
 
 // TakeLetters takes letters that are due, at most limit. Nobody else gets one of them during the lease.
 func (s *Site) TakeLetters(ctx context.Context, limit int32, lease time.Duration) ([]judge.Letter, error) {
@@ -43,7 +55,7 @@ func (s *Site) TakeLetters(ctx context.Context, limit int32, lease time.Duration
 	out := make([]judge.Letter, len(found))
 	for i, l := range found {
 		out[i] = judge.Letter{
-			ID: l.ID, Kind: judge.LetterKind(l.Kind), Asked: l.Asked, Invitation: l.InvitationID.Int64, Tries: l.Tries,
+			ID: l.ID, Kind: judge.LetterKind(l.Kind), Asked: l.Asked, Invitation: orZero(l.InvitationID), Language: l.Language, Tries: l.Tries,
 			Age: time.Duration(l.Age * float64(time.Second)),
 		}
 		if l.UserName != nil {
@@ -106,7 +118,7 @@ func (s *Site) Link(ctx context.Context, tokenHash string) (judge.Link, error) {
 	if err != nil {
 		return judge.Link{}, fmt.Errorf("link: %w", err)
 	}
-	return judge.Link{Kind: judge.LetterKind(l.Kind), Email: l.Email, User: l.UserName, Invitation: l.InvitationID.Int64}, nil
+	return judge.Link{Kind: judge.LetterKind(l.Kind), Email: l.Email, User: l.UserName, Invitation: orZero(l.InvitationID)}, nil
 }
 
 // LinkTried notes that a name was taken that somebody chose who came by a link. A link that tried most of them is spent.

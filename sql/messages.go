@@ -36,7 +36,7 @@ func (s *Site) CheckerMessages(ctx context.Context, slug string) (MessageRule, e
 // its package says. It returns a [*judge.FieldError] when everybody must not.
 func (s *Site) SetCheckerMessages(ctx context.Context, slug string, who judge.CheckerMessages, by string) error {
 	if who != "" && !who.Valid() {
-		return &judge.FieldError{Field: "checker_messages", Reason: "unknown", Remedy: "choose nobody, samples or all"}
+		return judge.Wrong("checker_messages", "unknown", "choose nobody, samples or all")
 	}
 	_, err := s.q.CheckerMessagesSet(ctx, s.main, dbsqlc.CheckerMessagesSetParams{Slug: slug, CheckerMessages: string(who), By: by})
 	if !errors.Is(err, pgx.ErrNoRows) {
@@ -45,20 +45,7 @@ func (s *Site) SetCheckerMessages(ctx context.Context, slug string, who judge.Ch
 		}
 		return nil
 	}
-	rule, err := s.CheckerMessages(ctx, slug)
-	if err != nil {
-		return err
-	}
-	return &judge.FieldError{Field: "checker_messages", Reason: "may_leak", Remedy: rule.Remedy()}
-}
-
-// Remedy says what is to be done before everybody may read the messages.
-func (r MessageRule) Remedy() string {
-	if r.Untold == "" {
-		return "no version is live that says which checkers it has: import the package, and make it live"
-	}
-	return fmt.Sprintf("nobody has shown that the checker %s gives no answer away: take the answer out of what it says, or write that to teammessage.txt or "+
-		"judgemessage.txt of icpc/1, upload it as a plugin, and bind it when its report has no warning of the kind leak", r.Untold)
+	return judge.Wrong("checker_messages", "may_leak", "show that the checkers give no answer away")
 }
 
 // MessagesOfJob returns who reads what the checkers say of a submission or run.

@@ -68,7 +68,7 @@ func (s *Site) ActivatePlugin(ctx context.Context, digest, by string) error {
 		return err
 	}
 	if !p.Conforms {
-		return &judge.FieldError{Field: "digest", Reason: "not_conforming", Remedy: "mend what its report says, and upload it again"}
+		return judge.Wrong("digest", "not_conforming", "mend what its report says, and upload it again")
 	}
 	_, err = s.q.PluginActivate(ctx, s.main, dbsqlc.PluginActivateParams{Digest: digest, By: by})
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -102,7 +102,7 @@ func (s *Site) RollBackPlugin(ctx context.Context, kind, name, by string) (diges
 
 // PluginChanges returns what a name has meant, the newest change first.
 func (s *Site) PluginChanges(ctx context.Context, kind, name string, limit int) ([]judge.PluginChange, error) {
-	found, err := s.q.PluginChanges(ctx, s.main, dbsqlc.PluginChangesParams{Kind: kind, Name: name, Max: bounded(limit)})
+	found, err := s.q.PluginChanges(ctx, s.main, dbsqlc.PluginChangesParams{Kind: kind, Name: name, Max: pg.Bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("changes of plugin %s: %w", name, err)
 	}

@@ -83,11 +83,13 @@ func (s *Site) Queues(ctx context.Context) ([]judge.Queue, error) {
 	return out, nil
 }
 
-// Waiting returns what waits of a group's newest thousand jobs in a queue ("" is
-// the default queue), in the order in which they go.
-func (r Reader) Waiting(ctx context.Context, queue, group string, limit int) ([]judge.Waiting, error) {
-	found, err := pg.Rows(ctx, r.s.db, r.s.queue, "JobsWaiting", pg.Args{"queue": pg.OrDefault(queue, judge.DefaultQueue), "group": group, "max": bounded(limit), "whole": r.whole},
-		pgx.RowToStructByPos[judge.Waiting])
+// Waiting returns what waits of a group's newest thousand jobs in a queue ("" is the default queue), in the order in
+// which they go, behind the place where one of them is or was; the zero one is before all.
+func (r Reader) Waiting(ctx context.Context, queue, group string, behind judge.Waiting, limit int) ([]judge.Waiting, error) {
+	found, err := pg.Rows(ctx, r.s.db, r.s.queue, "JobsWaiting", pg.Args{
+		"queue": pg.OrDefault(queue, judge.DefaultQueue), "group": group, "max": pg.Bounded(limit), "whole": r.whole, "behind": behind.JobID,
+		"behind_state": behind.State, "behind_lane": behind.Lane.Number(), "behind_priority": behind.Priority, "behind_rank": behind.Rank,
+	}, pgx.RowToStructByPos[judge.Waiting])
 	if err != nil {
 		return nil, fmt.Errorf("list what waits of %s: %w", group, err)
 	}
@@ -98,7 +100,7 @@ func (r Reader) Waiting(ctx context.Context, queue, group string, limit int) ([]
 // delivered, what is ready in the order in which it goes, and what waits for its time.
 func (s *Site) QueueFront(ctx context.Context, queue, pool string, limit int) ([]judge.QueueRow, error) {
 	ids, err := pg.Rows(ctx, s.db, s.queue, "QueueFront",
-		pg.Args{"queue": pg.OrDefault(queue, judge.DefaultQueue), "pool": pg.OrDefault(pool, judge.DefaultPool), "max": bounded(limit)}, pgx.RowTo[int64])
+		pg.Args{"queue": pg.OrDefault(queue, judge.DefaultQueue), "pool": pg.OrDefault(pool, judge.DefaultPool), "max": pg.Bounded(limit)}, pgx.RowTo[int64])
 	if err != nil {
 		return nil, fmt.Errorf("list the queue: %w", err)
 	}
@@ -107,7 +109,7 @@ func (s *Site) QueueFront(ctx context.Context, queue, pool string, limit int) ([
 
 // QueueOf returns the unfinished of an author's newest thousand submissions, newest first.
 func (s *Site) QueueOf(ctx context.Context, author string, limit int) ([]judge.QueueRow, error) {
-	ids, err := pg.Rows(ctx, s.db, s.queue, "QueueOf", pg.Args{"author": author, "max": bounded(limit)}, pgx.RowTo[int64])
+	ids, err := pg.Rows(ctx, s.db, s.queue, "QueueOf", pg.Args{"author": author, "max": pg.Bounded(limit)}, pgx.RowTo[int64])
 	if err != nil {
 		return nil, fmt.Errorf("list what waits of %s: %w", author, err)
 	}

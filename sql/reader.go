@@ -74,8 +74,8 @@ func (s *Site) QueueFlow(ctx context.Context) ([]Flow, error) {
 }
 
 // Waiting is [Reader.Waiting] for staff.
-func (s *Site) Waiting(ctx context.Context, queue, group string, limit int) ([]judge.Waiting, error) {
-	return s.For(true).Waiting(ctx, queue, group, limit)
+func (s *Site) Waiting(ctx context.Context, queue, group string, behind judge.Waiting, limit int) ([]judge.Waiting, error) {
+	return s.For(true).Waiting(ctx, queue, group, behind, limit)
 }
 
 // Ready is [Reader.Ready] for staff.
@@ -86,14 +86,6 @@ func (s *Site) Ready(ctx context.Context) (int64, error) {
 // QueueStats counts over all queues.
 func (r Reader) QueueStats(ctx context.Context) (judge.QueueStats, error) {
 	return jobs.QueueStats(ctx, r.s.db, r.whole)
-}
-
-// bounded is a page's length: 1 to 200, 50 by default.
-func bounded(limit int) int32 {
-	if limit <= 0 {
-		return 50
-	}
-	return int32(min(limit, 200))
 }
 
 // orMax is a cursor that, when zero, restricts nothing.
@@ -130,8 +122,8 @@ type placed struct {
 	Paused, Early  bool
 	Limited        bool // its group has as many jobs under way as it may
 	Before         int64
-	More           bool // there are more before it than Before
-	Delivered      int64
+	More           bool   // there are more before it than Before
+	Delivered      int64  // before it, with itself if it is one of them
 	Served         bool   // a worker is alive that has its language
 	Taken          bool   // and takes jobs
 	Language       string // its name

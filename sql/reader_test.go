@@ -22,7 +22,7 @@ func figures(t *testing.T, s *sqltest.Store, waiting int64, group string) string
 	sqltest.Must(t, err)
 	of, err := s.QueueOf(t.Context(), group, 0)
 	sqltest.Must(t, err)
-	list, err := seen.Waiting(t.Context(), "", group, 0)
+	list, err := seen.Waiting(t.Context(), "", group, judge.Waiting{}, 0)
 	sqltest.Must(t, err)
 	ready, err := seen.Ready(t.Context())
 	sqltest.Must(t, err)

@@ -94,7 +94,7 @@ func (s *Site) Register(ctx context.Context, r Registration) (space string, err 
 			if err != nil {
 				return err
 			}
-			email, r.Invitation = l.Email, l.InvitationID.Int64
+			email, r.Invitation = l.Email, orZero(l.InvitationID)
 		}
 		n, err := s.q.UserRegister(ctx, tx, dbsqlc.UserRegisterParams{
 			Name: r.Name, PasswordHash: r.PasswordHash, DisplayName: r.DisplayName, Email: orNil(email),
@@ -123,8 +123,9 @@ func (s *Site) Register(ctx context.Context, r Registration) (space string, err 
 }
 
 // TakeReset gives the owner of a link another password, ends all their sessions, and has the keys of the list refused that are theirs.
+// The letter that tells them is in the language, unless the account has one of its own.
 // It returns whose account it is and how many sessions ended, or [ErrNotFound] if the link does not work any more.
-func (s *Site) TakeReset(ctx context.Context, linkHash, passwordHash string, revoke []int64) (name string, sessions int64, err error) {
+func (s *Site) TakeReset(ctx context.Context, linkHash, passwordHash string, revoke []int64, language string) (name string, sessions int64, err error) {
 	err = pgx.BeginFunc(ctx, s.main, func(tx pgx.Tx) error {
 		l, err := s.q.LinkTake(ctx, tx, dbsqlc.LinkTakeParams{TokenHash: linkHash, Kind: string(judge.LetterReset)})
 		if err != nil {
@@ -147,7 +148,7 @@ func (s *Site) TakeReset(ctx context.Context, linkHash, passwordHash string, rev
 		if err := s.q.LinksEnd(ctx, tx, &name); err != nil {
 			return err
 		}
-		return s.q.LetterTell(ctx, tx, dbsqlc.LetterTellParams{Kind: string(judge.LetterPasswordChanged), Asked: l.Email, UserName: &name})
+		return s.q.LetterTell(ctx, tx, dbsqlc.LetterTellParams{Kind: string(judge.LetterPasswordChanged), Asked: l.Email, UserName: &name, Language: language})
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -160,14 +161,14 @@ func (s *Site) TakeReset(ctx context.Context, linkHash, passwordHash string, rev
 
 // TakeEmail makes the address that a link was sent to that of its account, and tells the one before. It returns whose
 // account it is, or [ErrNotFound] if the link does not work any more, or [ErrEmailTaken].
-func (s *Site) TakeEmail(ctx context.Context, linkHash string) (name string, err error) {
+func (s *Site) TakeEmail(ctx context.Context, linkHash, language string) (name string, err error) {
 	err = pgx.BeginFunc(ctx, s.main, func(tx pgx.Tx) error {
 		l, err := s.q.LinkTake(ctx, tx, dbsqlc.LinkTakeParams{TokenHash: linkHash, Kind: string(judge.LetterEmail)})
 		if err != nil {
 			return err
 		}
 		name = l.UserName
-		return s.changeEmail(ctx, tx, name, l.Email)
+		return s.changeEmail(ctx, tx, name, l.Email, language)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
@@ -179,12 +180,12 @@ func (s *Site) TakeEmail(ctx context.Context, linkHash string) (name string, err
 }
 
 // RemoveEmail takes the address of an account away, and tells it.
-func (s *Site) RemoveEmail(ctx context.Context, name string) error {
-	return pgx.BeginFunc(ctx, s.main, func(tx pgx.Tx) error { return s.changeEmail(ctx, tx, name, "") })
+func (s *Site) RemoveEmail(ctx context.Context, name, language string) error {
+	return pgx.BeginFunc(ctx, s.main, func(tx pgx.Tx) error { return s.changeEmail(ctx, tx, name, "", language) })
 }
 
 // changeEmail changes an address, ends the links that were sent to the one before, and tells it.
-func (s *Site) changeEmail(ctx context.Context, tx pgx.Tx, name, email string) error {
+func (s *Site) changeEmail(ctx context.Context, tx pgx.Tx, name, email, language string) error {
 	was, err := s.setEmail(ctx, tx, name, email, name)
 	if err != nil {
 		return err
@@ -195,7 +196,7 @@ func (s *Site) changeEmail(ctx context.Context, tx pgx.Tx, name, email string) e
 	if was == "" || was == email {
 		return nil
 	}
-	if err := s.q.LetterTell(ctx, tx, dbsqlc.LetterTellParams{Kind: string(judge.LetterEmailChanged), Asked: was, UserName: &name}); err != nil {
+	if err := s.q.LetterTell(ctx, tx, dbsqlc.LetterTellParams{Kind: string(judge.LetterEmailChanged), Asked: was, UserName: &name, Language: language}); err != nil {
 		return fmt.Errorf("tell the address of %s: %w", name, err)
 	}
 	return nil

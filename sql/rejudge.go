@@ -71,7 +71,7 @@ func (r RejudgeSet) Done() bool { return r.Waiting+r.Running == 0 }
 // before; the same key with other submissions is a [*judge.FieldError].
 func (s *Site) StartRejudge(ctx context.Context, r RejudgeRequest) (RejudgeSet, error) {
 	if len(r.JobIDs) == 0 && r.Problem == "" && r.Language == "" && r.Author == "" && r.Verdict == "" {
-		return RejudgeSet{}, &judge.FieldError{Field: "problem", Reason: "missing", Remedy: "choose submissions by job_ids, problem, language, author or verdict"}
+		return RejudgeSet{}, judge.Wrong("problem", "missing", "choose submissions by job_ids, problem, language, author or verdict")
 	}
 	request, err := pg.Encode(r)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Site) sameRejudge(ctx context.Context, tx pgx.Tx, key string, request [
 		return 0, errors.Join(err, fmt.Errorf("set of key %q: %w", key, ErrNotFound))
 	}
 	if !k.Same {
-		return 0, &judge.FieldError{Field: "key", Reason: "reused", Remedy: fmt.Sprintf("the key was used before, for set %d, with other submissions", k.ID)}
+		return 0, judge.Wrong("key", "reused", "the key was used before, for set %d, with other submissions", k.ID)
 	}
 	return k.ID, nil
 }
@@ -164,7 +164,7 @@ func (s *Site) RejudgeSets(ctx context.Context, before int64, limit int) ([]Reju
 }
 
 func (s *Site) rejudgeSets(ctx context.Context, id, before int64, limit int) ([]RejudgeSet, error) {
-	found, err := pg.Rows(ctx, s.db, s.main, "RejudgeSetList", pg.Args{"id": id, "before": orMax(before), "max": bounded(limit)}, pgx.RowToStructByPos[RejudgeSet])
+	found, err := pg.Rows(ctx, s.db, s.main, "RejudgeSetList", pg.Args{"id": id, "before": orMax(before), "max": pg.Bounded(limit)}, pgx.RowToStructByPos[RejudgeSet])
 	if err != nil {
 		return nil, fmt.Errorf("list rejudge sets: %w", err)
 	}
@@ -185,7 +185,7 @@ type RejudgeChange struct {
 
 // RejudgeChanges returns what a set changes, of jobs with an id above after, in the order of their ids.
 func (s *Site) RejudgeChanges(ctx context.Context, id, after int64, limit int) ([]RejudgeChange, error) {
-	found, err := pg.Rows(ctx, s.db, s.main, "RejudgeSetChanges", pg.Args{"id": id, "after": after, "max": bounded(limit)}, pgx.RowToStructByPos[RejudgeChange])
+	found, err := pg.Rows(ctx, s.db, s.main, "RejudgeSetChanges", pg.Args{"id": id, "after": after, "max": pg.Bounded(limit)}, pgx.RowToStructByPos[RejudgeChange])
 	if err != nil {
 		return nil, fmt.Errorf("changes of rejudge set %d: %w", id, err)
 	}
@@ -233,10 +233,12 @@ func (s *Site) resolveRejudge(ctx context.Context, statement, as string, id int6
 		return fmt.Errorf("rejudge set %d: %w", id, ErrNotFound)
 	case a.Was == as:
 		return nil
+	case a.Was == "applied":
+		return judge.Wrong("set", "resolved", "set %d was applied already; start a new one", id)
 	case a.Was != "":
-		return &judge.FieldError{Field: "set", Reason: "resolved", Remedy: fmt.Sprintf("set %d was %s already; start a new one", id, a.Was)}
+		return judge.Wrong("set", "resolved", "set %d was cancelled already; start a new one", id)
 	case a.Open > 0:
-		return &judge.FieldError{Field: "set", Reason: "unfinished", Remedy: fmt.Sprintf("%d judgings of set %d are under way: wait for them, or cancel the set", a.Open, id)}
+		return judge.Wrong("set", "unfinished", "%d judgings of set %d are under way: wait for them, or cancel the set", a.Open, id)
 	}
 	s.db.WakeEvents(a.Jobs...)
 	if len(a.Jobs) > 0 {

@@ -38,6 +38,8 @@ type Enrolment struct {
 	Make []NewPerson
 	Fill []judge.User // accounts that get the display name or address that they lack
 	Join map[Membership]judge.SpaceRole
+
+	Language string // of letters to those who are invited
 }
 
 // Known looks up what there is of the people of a list.
@@ -128,7 +130,7 @@ func (s *Site) enrol(ctx context.Context, tx pgx.Tx, e Enrolment, by, subject st
 	if err != nil {
 		return err
 	}
-	if err := s.q.RosterInvite(ctx, tx, invited); err != nil {
+	if err := s.q.RosterInvite(ctx, tx, dbsqlc.RosterInviteParams{Names: invited, Language: e.Language}); err != nil {
 		return err
 	}
 	if len(names)+int(filled)+int(joined) == 0 {

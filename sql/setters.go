@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deepoj/sql/internal/dbsqlc"
+	"deepoj/sql/internal/pg"
 )
 
 // Rights are what somebody is to a problem.
@@ -140,7 +141,7 @@ func (s *Site) SetterBytes(ctx context.Context, name string) (int64, error) {
 
 // SettersBytes returns the room that each takes who made a version, the most first.
 func (s *Site) SettersBytes(ctx context.Context, limit int) ([]Usage, error) {
-	found, err := s.q.SettersUsed(ctx, s.main, bounded(limit))
+	found, err := s.q.SettersUsed(ctx, s.main, pg.Bounded(limit))
 	if err != nil {
 		return nil, fmt.Errorf("room that setters take: %w", err)
 	}

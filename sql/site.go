@@ -27,7 +27,7 @@ func newSite(db *pg.DB) *Site {
 	s.submits = pg.Coalescer[NewJob, Receipt]{
 		Do: s.submitTogether, Lanes: 2, Limit: 256, Time: 30 * time.Second,
 		Together: func(first, n NewJob) bool {
-			return first.Queue == n.Queue && (first.Space == 0) == (n.Space == 0)
+			return first.Queue == n.Queue && (first.Space == 0) == (n.Space == 0) && (first.Round == 0) == (n.Round == 0)
 		},
 	}
 	return s
@@ -40,6 +40,9 @@ func (s *Site) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 func (s *Site) Listen(ctx context.Context, channel string, fn func(payload string)) error {
 	return s.db.Listen(ctx, channel, fn)
 }
+
+// Slots returns the replication slots of change feeds: see [jobs.Queue.Slots].
+func (s *Site) Slots(ctx context.Context) ([]judge.Slot, error) { return jobs.Slots(ctx, s.db) }
 
 // Workers returns the workers that were seen within maxAge: see [jobs.Queue.Workers].
 func (s *Site) Workers(ctx context.Context, maxAge time.Duration) ([]judge.WorkerInfo, error) {

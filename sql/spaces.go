@@ -17,7 +17,7 @@ import (
 )
 
 // ErrInUse is returned when something cannot be deleted because others need it.
-var ErrInUse = errors.New("in use")
+var ErrInUse = pg.ErrInUse
 
 func space(v dbsqlc.SpaceGetRow) judge.Space {
 	return judge.Space{
@@ -50,7 +50,7 @@ type SpaceFilter struct {
 
 // Spaces returns the spaces that f chooses, newest first.
 func (s *Site) Spaces(ctx context.Context, f SpaceFilter) ([]judge.Space, error) {
-	found, err := s.q.SpaceList(ctx, s.main, dbsqlc.SpaceListParams{Viewer: f.Viewer, AllOfThem: f.All, Before: f.Before, Max: bounded(f.Limit)})
+	found, err := s.q.SpaceList(ctx, s.main, dbsqlc.SpaceListParams{Viewer: f.Viewer, AllOfThem: f.All, Before: f.Before, Max: pg.Bounded(f.Limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list spaces: %w", err)
 	}
@@ -122,7 +122,7 @@ func (s *Site) SpaceRole(ctx context.Context, id int64, user string) (judge.Spac
 
 // SpaceMembers returns members by name, from the one behind after on.
 func (s *Site) SpaceMembers(ctx context.Context, id int64, after string, limit int) ([]judge.SpaceMember, error) {
-	found, err := s.q.SpaceMembers(ctx, s.main, dbsqlc.SpaceMembersParams{SpaceID: id, After: after, Max: bounded(limit)})
+	found, err := s.q.SpaceMembers(ctx, s.main, dbsqlc.SpaceMembersParams{SpaceID: id, After: after, Max: pg.Bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list members of space %d: %w", id, err)
 	}

@@ -110,7 +110,7 @@ func (r Reader) Submission(ctx context.Context, jobID int64) (*judge.Submission,
 func (r Reader) Submissions(ctx context.Context, f Filter) ([]judge.Submission, error) {
 	found, err := standing(ctx, r.s, planned{r.s.main}, "StandingSubmissions", pg.Args{
 		"whole": r.whole, "before": orMax(f.Before), "author": f.Author, "problem": f.Problem, "language": f.Language, "verdict": string(f.Verdict),
-		"space_id": f.Space, "max": bounded(f.Limit),
+		"space_id": f.Space, "max": pg.Bounded(f.Limit),
 	}, submission)
 	if err != nil {
 		return nil, fmt.Errorf("list submissions: %w", err)
@@ -145,7 +145,7 @@ func (s *Site) Draft(ctx context.Context, jobID int64) (*judge.Submission, error
 // before is a cursor that does not when it is zero.
 func (s *Site) Drafts(ctx context.Context, slug, version string, before int64, limit int) ([]judge.Submission, error) {
 	found, err := standing(ctx, s, s.main, "StandingDrafts",
-		pg.Args{"slug": slug, "version": version, "before": orMax(before), "max": bounded(limit), "whole": true}, draft)
+		pg.Args{"slug": slug, "version": version, "before": orMax(before), "max": pg.Bounded(limit), "whole": true}, draft)
 	if err != nil {
 		return nil, fmt.Errorf("list draft submissions of %s: %w", slug, err)
 	}
@@ -212,7 +212,7 @@ func (s *Site) Jobs(ctx context.Context, kinds []judge.Kind, before int64, limit
 		names[i] = string(k)
 	}
 	found, err := standing(ctx, s, s.main, "StandingJobs",
-		pg.Args{"kinds": names, "before": orMax(before), "max": bounded(limit), "whole": true}, setterJob)
+		pg.Args{"kinds": names, "before": orMax(before), "max": pg.Bounded(limit), "whole": true}, setterJob)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}

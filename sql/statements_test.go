@@ -31,7 +31,7 @@ func TestEveryStatementIsUsedAndCanBePlanned(t *testing.T) {
 	}
 	statements := s.Statements
 	var used []string
-	for _, m := range regexp.MustCompile(`"((?:Submission|Outbox|Job|Jobs|DeadLetter|Audit|Queue|Place|Rejudge|Retire|Shard|Standing|Webhook)[A-Za-z]*)"`).FindAllStringSubmatch(code.String(), -1) {
+	for _, m := range regexp.MustCompile(`"((?:Submission|Outbox|Job|Jobs|DeadLetter|Audit|Queue|Place|Rejudge|Retire|Shard|Standing|Webhook|Feed)[A-Za-z]*)"`).FindAllStringSubmatch(code.String(), -1) {
 		used = append(used, m[1])
 	}
 	for name, st := range statements {

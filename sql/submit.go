@@ -36,7 +36,9 @@ type NewJob struct {
 	Lane           judge.Lane      // 0 = judge.LaneNormal; in judge.LaneStaff it goes first and does not touch the group's clock
 	Priority       int             // higher goes first within a lane; staff only
 	Delay          time.Duration   // not before so long from now
-	Space          int64           // id of the space that it is handed in to; 0 = none
+	Space          int64           // id of the space that it is handed in to; 0 = none, or that of the round
+	Round          int64           // id of the round that it is handed in to; 0 = none
+	Participant    int64           // id of who hands it in to the round, and whose turn it takes
 	Unofficial     bool            // of somebody who prepares the space, whom its times and limits do not bind
 }
 
@@ -52,10 +54,10 @@ func (n NewJob) Spec() ([]byte, error) {
 		Queue, Kind, Group, Problem, Language string
 		Sources                               []source
 		Payload                               json.RawMessage
-		Space                                 int64 `json:",omitempty"`
+		Space, Round                          int64 `json:",omitempty"`
 	}{
 		Queue: pg.OrDefault(n.Queue, judge.DefaultQueue), Kind: pg.OrDefault(string(n.Kind), string(judge.KindSubmission)),
-		Group: pg.OrDefault(n.GroupKey, n.Author), Problem: n.Problem, Language: n.Language, Payload: n.Payload, Space: n.Space,
+		Group: n.group(), Problem: n.Problem, Language: n.Language, Payload: n.Payload, Space: n.Space, Round: n.Round,
 	}
 	for _, s := range n.Sources {
 		spec.Sources = append(spec.Sources, source{s.Name, sha256.Sum256([]byte(s.Text))})
@@ -76,8 +78,8 @@ type Receipt struct {
 
 // Submit stores a submission and its queue row in one statement, hence in one transaction: when it returns a Receipt,
 // the job will be judged. It is idempotent by IdempotencyKey. An unknown problem, or a key used again with different
-// content, is a [*judge.FieldError]; [ErrQueueFull] means later, and a [*judge.SpaceError] that a space does not take
-// it now.
+// content, is a [*judge.FieldError]; [ErrQueueFull] means later, and a [*judge.SpaceError] or a
+// [*judge.RoundError] that a space or a round does not take it now.
 //
 // Submits at the same time share a statement. What is refused of one of them is refused to it alone.
 func (s *Site) Submit(ctx context.Context, n NewJob) (Receipt, error) {
@@ -156,7 +158,7 @@ func (s *Site) receipts(ctx context.Context, b *batch, answers []submitAnswer) (
 			stored = true
 			out = append(out, Receipt{JobID: *a.JobID})
 		case "same":
-			if err := s.checkSame(ctx, *a.JobID, b.payloads[i], b.spaces[i]); err != nil {
+			if err := s.checkSame(ctx, *a.JobID, b.payloads[i], b.spaces[i], b.rounds[i]); err != nil {
 				return nil, false, err
 			}
 			out = append(out, Receipt{JobID: *a.JobID, Existing: true})
@@ -171,12 +173,17 @@ func (s *Site) receipts(ctx context.Context, b *batch, answers []submitAnswer) (
 		case "specified":
 			out = append(out, Receipt{JobID: *a.JobID, Existing: true})
 		case "unknown_problem":
-			return nil, false, &judge.FieldError{Field: "problem", Reason: "unknown", Remedy: fmt.Sprintf("there is no problem %q", b.problems[i])}
+			return nil, false, judge.Wrong("problem", "unknown", "there is no problem %q", b.problems[i])
 		case "unknown_queue":
-			return nil, false, &judge.FieldError{Field: "queue", Reason: "unknown", Remedy: fmt.Sprintf("there is no queue %q", b.queue)}
+			return nil, false, judge.Wrong("queue", "unknown", "there is no queue %q", b.queue)
 		case "queue_full":
 			return nil, false, ErrQueueFull
+		case string(judge.RoundNoParticipant), string(judge.RoundBanned), string(judge.RoundOtherProblem), string(judge.RoundProblemPaused):
+			return nil, false, &judge.RoundError{Refusal: judge.RoundRefusal(a.Outcome)}
 		case string(judge.SpaceNotMember), string(judge.SpaceNotOpen), string(judge.SpaceClosed), string(judge.SpaceTooFast), string(judge.SpaceTooManyWaiting):
+			if b.rounds[i] != nil {
+				return nil, false, &judge.RoundError{Refusal: judge.RoundRefusal(a.Outcome), Patience: a.Patience}
+			}
 			return nil, false, &judge.SpaceError{Refusal: judge.SpaceRefusal(a.Outcome), Patience: a.Patience}
 		default: // not stored, because another is refused
 			raced = true
@@ -189,20 +196,24 @@ func (s *Site) receipts(ctx context.Context, b *batch, answers []submitAnswer) (
 }
 
 // checkSame refuses an idempotency key that was used with other content.
-func (s *Site) checkSame(ctx context.Context, jobID int64, payload []byte, space *int64) error {
+func (s *Site) checkSame(ctx context.Context, jobID int64, payload []byte, space, round *int64) error {
 	same, found, err := pg.Row(ctx, s.db, s.queue, "SubmissionSame", pg.Args{"job_id": jobID}, func(r pgx.CollectableRow) (same bool, err error) {
 		var before []byte
-		var in *int64
-		if err := r.Scan(&before, &in); err != nil {
+		var in, at *int64
+		if err := r.Scan(&before, &in, &at); err != nil {
 			return false, err
 		}
-		return before == nil || samePayload(before, payload) && (in == nil) == (space == nil) && (in == nil || *in == *space), nil
+		if before == nil {
+			return true, nil
+		}
+		elsewhere := orZero(at) != orZero(round) || at == nil && orZero(in) != orZero(space) // a round has its space
+		return samePayload(before, payload) && !elsewhere, nil
 	})
 	if err != nil {
 		return fmt.Errorf("compare with job %d: %w", jobID, err)
 	}
 	if found && !same {
-		return keyReused(fmt.Sprintf("was used before, for job %d,", jobID))
+		return keyReused("the key was used before, for job %d, with different content", jobID)
 	}
 	return nil
 }
@@ -221,8 +232,8 @@ func samePayload(before, now []byte) bool {
 		a.Problem == b.Problem && a.Language == b.Language && slices.Equal(a.Sources, b.Sources)
 }
 
-func keyReused(how string) error {
-	return &judge.FieldError{Field: "idempotency_key", Reason: "reused", Remedy: "the key " + how + " with different content"}
+func keyReused(format string, args ...any) error {
+	return judge.Wrong("idempotency_key", "reused", format, args...)
 }
 
 func orNil(s string) *string {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"deepoj/host/judge"
@@ -22,9 +23,10 @@ type batch struct {
 	priorities, codeBytes                              []int32
 	payloads                                           [][]byte
 	delays                                             []time.Duration
-	spaces                                             []*int64
+	spaces, rounds, participants                       []*int64
 	unofficials                                        []bool
 	spacious                                           bool // some are handed in to spaces
+	timed                                              bool // they are handed in to rounds, or to neither
 
 	// Of each submission, the row that stores it. Submissions with the same idempotency key share one.
 	rows []int
@@ -34,7 +36,7 @@ type batch struct {
 type scopedKey struct{ group, key string }
 
 func newBatch(ns []NewJob) (*batch, error) {
-	b := &batch{queue: pg.OrDefault(ns[0].Queue, judge.DefaultQueue)}
+	b := &batch{queue: pg.OrDefault(ns[0].Queue, judge.DefaultQueue), timed: ns[0].Round != 0}
 	seen := map[string]bool{}
 	first := map[scopedKey]int{}
 	for i := range ns {
@@ -42,9 +44,12 @@ func newBatch(ns []NewJob) (*batch, error) {
 		if pg.OrDefault(n.Queue, judge.DefaultQueue) != b.queue {
 			return nil, errors.New("submit: one statement serves one queue")
 		}
+		if (n.Round != 0) != b.timed {
+			return nil, errors.New("submit: one statement serves rounds, or what is in none")
+		}
 		for _, key := range []string{n.JobKey, string(n.SpecHash)} {
 			if key != "" && seen[key] {
-				return nil, &judge.FieldError{Field: "job_key", Reason: "duplicate", Remedy: "give each submission of a batch its own key"}
+				return nil, judge.Wrong("job_key", "duplicate", "give each submission of a batch its own key")
 			}
 			seen[key] = true
 		}
@@ -56,8 +61,8 @@ func newBatch(ns []NewJob) (*batch, error) {
 		if n.IdempotencyKey != "" {
 			key := scopedKey{n.group(), n.IdempotencyKey}
 			if k, again := first[key]; again {
-				if !bytes.Equal(b.payloads[k], payload) || ns[i].Space != b.space(k) {
-					return nil, keyReused("is used twice,")
+				if !bytes.Equal(b.payloads[k], payload) || ns[i].Space != orZero(b.spaces[k]) || ns[i].Round != orZero(b.rounds[k]) {
+					return nil, keyReused("the key is used twice, with different content")
 				}
 				b.rows = append(b.rows, k)
 				continue
@@ -70,14 +75,6 @@ func newBatch(ns []NewJob) (*batch, error) {
 		b.rows = append(b.rows, row)
 	}
 	return b, nil
-}
-
-// space is the one that a row is handed in to, or 0.
-func (b *batch) space(row int) int64 {
-	if b.spaces[row] == nil {
-		return 0
-	}
-	return *b.spaces[row]
 }
 
 // handOut gives each submission the receipt of its row.
@@ -95,8 +92,13 @@ func (b *batch) handOut(receipts []Receipt) []Receipt {
 	return out
 }
 
-// group is whose turn the submission takes.
-func (n *NewJob) group() string { return pg.OrDefault(n.GroupKey, n.Author) }
+// group is whose turn the submission takes. No account has a colon in its name.
+func (n *NewJob) group() string {
+	if n.GroupKey == "" && n.Participant != 0 {
+		return "p:" + strconv.FormatInt(n.Participant, 10)
+	}
+	return pg.OrDefault(n.GroupKey, n.Author)
+}
 
 // payload is what the job carries.
 func (n *NewJob) payload() ([]byte, error) {
@@ -116,7 +118,7 @@ func (n *NewJob) payload() ([]byte, error) {
 func (b *batch) add(n *NewJob, payload []byte) error {
 	kind := judge.Kind(pg.OrDefault(string(n.Kind), string(judge.KindSubmission)))
 	if kind == judge.KindSubmission && n.Problem == "" {
-		return &judge.FieldError{Field: "problem", Reason: "missing", Remedy: "name the problem"}
+		return judge.Wrong("problem", "missing", "name the problem")
 	}
 	code := 0
 	for _, src := range n.Sources {
@@ -137,18 +139,18 @@ func (b *batch) add(n *NewJob, payload []byte) error {
 	b.payloads = append(b.payloads, payload)
 	b.codeBytes = append(b.codeBytes, int32(code))
 	b.delays = append(b.delays, max(n.Delay, 0))
-	var space *int64
-	if n.Space != 0 {
-		space, b.spacious = &n.Space, true
-	}
-	b.spaces = append(b.spaces, space)
+	b.spacious = b.spacious || n.Space != 0
+	b.spaces, b.rounds, b.participants = append(b.spaces, idOrNull(n.Space)), append(b.rounds, idOrNull(n.Round)), append(b.participants, idOrNull(n.Participant))
 	b.unofficials = append(b.unofficials, n.Unofficial)
 	return nil
 }
 
 // statement names the one that stores the batch.
 func (b *batch) statement() string {
-	if b.spacious {
+	switch {
+	case b.timed:
+		return "SubmissionSubmitRound"
+	case b.spacious:
 		return "SubmissionSubmitSpace"
 	}
 	return "SubmissionSubmit"
@@ -162,7 +164,10 @@ func (b *batch) args() pg.Args {
 		"spec_hashes": b.specHashes, "trace_ids": b.traceIDs, "lanes": b.lanes, "priorities": b.priorities,
 		"payloads": payloads, "ends": ends, "code_bytes": b.codeBytes, "delays": b.delays,
 	}
-	if b.spacious {
+	switch {
+	case b.timed:
+		a["round_ids"], a["participant_ids"], a["unofficials"] = b.rounds, b.participants, b.unofficials
+	case b.spacious:
 		a["space_ids"], a["unofficials"] = b.spaces, b.unofficials
 	}
 	return a

@@ -117,7 +117,7 @@ func (s *Site) ActivateVersion(ctx context.Context, a Activation) error {
 }
 
 func notProved() error {
-	return &judge.FieldError{Field: "version", Reason: "not_proved", Remedy: "mend what its report says and import it again, or have staff override it"}
+	return judge.Wrong("version", "not_proved", "mend what its report says and import it again, or have staff override it")
 }
 
 func (s *Site) activate(ctx context.Context, a Activation, unproved bool, action string) error {
@@ -154,7 +154,7 @@ func (s *Site) RollBackProblem(ctx context.Context, slug, by string, override bo
 
 // ProblemChanges returns which versions of a problem were live, the newest change first.
 func (s *Site) ProblemChanges(ctx context.Context, slug string, limit int) ([]judge.ProblemChange, error) {
-	found, err := s.q.ProblemChanges(ctx, s.main, dbsqlc.ProblemChangesParams{Slug: slug, Max: bounded(limit)})
+	found, err := s.q.ProblemChanges(ctx, s.main, dbsqlc.ProblemChangesParams{Slug: slug, Max: pg.Bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("changes of %s: %w", slug, err)
 	}

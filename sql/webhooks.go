@@ -33,7 +33,7 @@ func (s *Site) CreateWebhook(ctx context.Context, w judge.Webhook, secret []byte
 
 // Webhooks returns webhooks of an owner, or of everybody (""), with an id below before (0 = no bound), newest first.
 func (s *Site) Webhooks(ctx context.Context, owner string, before int64, limit int) ([]judge.Webhook, error) {
-	found, err := s.q.WebhookList(ctx, s.main, dbsqlc.WebhookListParams{Owner: owner, Before: orMax(before), Max: bounded(limit)})
+	found, err := s.q.WebhookList(ctx, s.main, dbsqlc.WebhookListParams{Owner: owner, Before: orMax(before), Max: pg.Bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list webhooks: %w", err)
 	}
@@ -103,7 +103,7 @@ func (s *Site) TryWebhook(ctx context.Context, id int64) (int64, error) {
 
 // WebhookDeliveries returns messages to a webhook with an id below before (0 = no bound), newest first.
 func (s *Site) WebhookDeliveries(ctx context.Context, webhook, before int64, limit int) ([]judge.WebhookDelivery, error) {
-	found, err := s.q.DeliveryList(ctx, s.main, dbsqlc.DeliveryListParams{WebhookID: webhook, Before: orMax(before), Max: bounded(limit)})
+	found, err := s.q.DeliveryList(ctx, s.main, dbsqlc.DeliveryListParams{WebhookID: webhook, Before: orMax(before), Max: pg.Bounded(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list messages to webhook %d: %w", webhook, err)
 	}

@@ -276,6 +276,28 @@ func TestAPlaceFarBackIsALowerBoundUntilItIsGivenAnUpperOne(t *testing.T) {
 	}
 }
 
+func TestWhatWasDeliveredHasPlacesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := sqltest.Audited(t)
+	ids := sqltest.SubmitMany(t, s, 5)
+	order := append(sqltest.Pick(t, s, 2), sqltest.Pick(t, s, 1)...)
+	if len(order) != 3 {
+		t.Fatalf("delivered %v of %v", order, ids)
+	}
+	for _, id := range ids {
+		if !slices.Contains(order, id) {
+			order = append(order, id)
+		}
+	}
+	places, err := s.For(true).Places(t.Context(), ids)
+	sqltest.Must(t, err)
+	for at, id := range order {
+		if p := places[id]; p.Position != int64(at+1) {
+			t.Errorf("job %d, the %d. of %v, has place %d", id, at+1, order, p.Position)
+		}
+	}
+}
+
 func TestAPausedQueueGivesNothing(t *testing.T) {
 	t.Parallel()
 	s := sqltest.Audited(t)

@@ -80,8 +80,8 @@ var mutants = map[string]struct{ statement, old, replacement string }{
 		"$3::integer[] IS NOT NULL AND $4::text[] IS NOT NULL AND $5::integer[] IS NOT NULL AND $6::uuid[] IS NOT NULL",
 	},
 	"progress of anybody": {
-		"JobProgress", "AND j.attempt_id = $4::integer\n  AND j.lease_owner = $5::text AND j.lease_token = $6::uuid",
-		"AND $4::integer > 0 AND $5::text <> '' AND $6::uuid IS NOT NULL",
+		"JobProgress", "AND j.attempt_id = $2::integer\n    AND j.lease_owner = $3::text AND j.lease_token = $4::uuid",
+		"AND $2::integer > 0 AND $3::text <> '' AND $4::uuid IS NOT NULL",
 	},
 	"no reaper":                                     {"JobReap", "AND h.expired", "AND false"},
 	"reaper trusts the hint":                        {"JobReap", "AND h.expired", ""},

@@ -21,6 +21,7 @@
 //	rejudge.go   starts new generations
 //	workers.go   workers that live, and the languages that they offer
 //	retire.go    deletes what need not be kept
+//	slots.go     what the server keeps for change feeds
 //	audit.go     counts violations of the protocol, and what waits
 package jobs
 

@@ -241,7 +241,7 @@ func TestAFailureIsRetriedWithBackoffAndThenDead(t *testing.T) {
 			t.Fatalf("promote = %d, %v", n, err)
 		}
 	}
-	letters, err := s.DeadLetters(t.Context(), 0, true, 0)
+	letters, err := s.DeadLetters(t.Context(), sql.LetterPlace{}, true, 0)
 	if err != nil || len(letters) != 1 || letters[0].Reason != "max_tries" || letters[0].Tries != 5 || letters[0].AttemptID != 5 {
 		t.Fatalf("dead letters = %+v, %v", letters, err)
 	}
@@ -298,7 +298,7 @@ func TestAProgramThatKillsItsWorkerIsDeadAfterMaxTries(t *testing.T) {
 	if v.Result != nil || v.Tries != 5 {
 		t.Errorf("submission = %+v", v)
 	}
-	letters, err := s.DeadLetters(t.Context(), 0, true, 0)
+	letters, err := s.DeadLetters(t.Context(), sql.LetterPlace{}, true, 0)
 	if err != nil || len(letters) != 1 || letters[0].Reason != "worker_lost" {
 		t.Errorf("dead letters = %+v, %v", letters, err)
 	}
@@ -314,7 +314,7 @@ func TestAJobThatCannotSucceedIsBuried(t *testing.T) {
 	}
 	sqltest.Status(t, s, id, judge.Dead)
 	sqltest.Rejected(t, s.Bury(t.Context(), job.Attempt, judge.ReasonPayload, ""), judge.ReasonAlreadyFinished)
-	letters, err := s.DeadLetters(t.Context(), 0, true, 0)
+	letters, err := s.DeadLetters(t.Context(), sql.LetterPlace{}, true, 0)
 	if err != nil || len(letters) != 1 || letters[0].Reason != string(judge.ReasonPayload) {
 		t.Errorf("dead letters = %+v, %v", letters, err)
 	}

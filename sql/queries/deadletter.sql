@@ -5,7 +5,7 @@ SELECT d.job_id, d.generation, d.attempt_id, d.tries, d.reason, d.error, d.at, d
     WHERE d.resolution = 'discarded' AND a.subject = 'job:' || d.job_id AND a.action = 'discard' AND (a.detail ->> 'generation')::integer = d.generation
     ORDER BY a.id DESC LIMIT 1), '')::text AS note
 FROM dead_letters d JOIN jobs j ON j.job_id = d.job_id
-WHERE d.job_id < @before AND (@unresolved::boolean = false OR d.resolution IS NULL) AND (@job_id::bigint = 0 OR d.job_id = @job_id)
+WHERE (d.job_id, d.generation) < (@before::bigint, @before_generation::integer) AND (@unresolved::boolean = false OR d.resolution IS NULL) AND (@job_id::bigint = 0 OR d.job_id = @job_id)
   AND (@reason::text = '' OR d.reason = @reason)
 ORDER BY d.job_id DESC, d.generation DESC LIMIT @max::integer;
 

@@ -1,8 +1,8 @@
 -- name: LetterAsk :execrows
 -- Has a letter written, unless too many were asked for lately under the same words,
 -- or too many wait.
-INSERT INTO letters (kind, asked, user_name, invitation_id)
-SELECT @kind, @asked, sqlc.narg(user_name), sqlc.narg(invitation_id)
+INSERT INTO letters (kind, asked, user_name, invitation_id, language)
+SELECT @kind, @asked, sqlc.narg(user_name), sqlc.narg(invitation_id), @language
 WHERE (SELECT count(*) FROM letters l WHERE l.asked = @asked AND l.kind = @kind AND l.created_at > now() - interval '1 hour') < @most::bigint
   AND (SELECT count(*) FROM letters w WHERE w.done_at IS NULL) < @room::bigint;
 
@@ -12,7 +12,7 @@ WITH old AS (DELETE FROM letters o WHERE o.done_at < now() - interval '7 days'),
 due AS MATERIALIZED (
   SELECT d.id FROM letters d WHERE d.done_at IS NULL AND d.next_at <= now() ORDER BY d.next_at, d.id LIMIT @max::integer FOR UPDATE SKIP LOCKED)
 UPDATE letters l SET tries = l.tries + 1, next_at = now() + @lease::interval FROM due WHERE l.id = due.id
-RETURNING l.id, l.kind, l.asked, l.user_name, l.invitation_id, l.tries, extract(epoch FROM now() - l.created_at)::float8 AS age;
+RETURNING l.id, l.kind, l.asked, l.user_name, l.invitation_id, l.language, l.tries, extract(epoch FROM now() - l.created_at)::float8 AS age;
 
 -- name: LetterAgain :exec
 UPDATE letters SET next_at = now() + @wait::interval, error = @error WHERE id = @id AND done_at IS NULL;
@@ -61,4 +61,4 @@ DELETE FROM account_links WHERE user_name = @user_name;
 
 -- name: LetterTell :exec
 -- What an address has to learn, whatever was asked for lately.
-INSERT INTO letters (kind, asked, user_name) VALUES (@kind, @asked, sqlc.narg(user_name));
+INSERT INTO letters (kind, asked, user_name, language) VALUES (@kind, @asked, sqlc.narg(user_name), @language);

@@ -31,7 +31,7 @@ FROM generate_series(1, cardinality(@names::text[])) AS t(n) JOIN spaces s ON s.
 ON CONFLICT (space_id, user_name) DO NOTHING;
 
 -- name: RosterInvite :exec
-INSERT INTO letters (kind, asked, user_name) SELECT 'invite', name, name FROM unnest(@names::text[]) AS t(name);
+INSERT INTO letters (kind, asked, user_name, language) SELECT 'invite', name, name, @language FROM unnest(@names::text[]) AS t(name);
 
 -- name: RosterLog :exec
 INSERT INTO audit_log (actor, action, subject, detail) VALUES (@by, 'user_import', @subject, @detail);

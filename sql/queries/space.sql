@@ -100,6 +100,10 @@ WHERE p.space_id = @space_id ORDER BY p.place, p.problem;
 -- Keeps others from changing the problems of a space until the transaction ends.
 SELECT slug FROM spaces WHERE id = @id FOR UPDATE;
 
+-- name: SpaceHoldSlug :one
+-- SpaceHold by the short name.
+SELECT id FROM spaces WHERE slug = @slug FOR UPDATE;
+
 -- name: SpaceProblemOrder :many
 SELECT problem, points FROM space_problems WHERE space_id = @space_id ORDER BY place, problem;
 

@@ -27,17 +27,18 @@ SELECT d.job_id, d.generation, d.attempt_id, d.tries, d.reason, d.error, d.at, d
     WHERE d.resolution = 'discarded' AND a.subject = 'job:' || d.job_id AND a.action = 'discard' AND (a.detail ->> 'generation')::integer = d.generation
     ORDER BY a.id DESC LIMIT 1), '')::text AS note
 FROM dead_letters d JOIN jobs j ON j.job_id = d.job_id
-WHERE d.job_id < $1 AND ($2::boolean = false OR d.resolution IS NULL) AND ($3::bigint = 0 OR d.job_id = $3)
-  AND ($4::text = '' OR d.reason = $4)
-ORDER BY d.job_id DESC, d.generation DESC LIMIT $5::integer
+WHERE (d.job_id, d.generation) < ($1::bigint, $2::integer) AND ($3::boolean = false OR d.resolution IS NULL) AND ($4::bigint = 0 OR d.job_id = $4)
+  AND ($5::text = '' OR d.reason = $5)
+ORDER BY d.job_id DESC, d.generation DESC LIMIT $6::integer
 `
 
 type DeadLetterListParams struct {
-	Before     int64
-	Unresolved bool
-	JobID      int64
-	Reason     string
-	Max        int32
+	Before           int64
+	BeforeGeneration int32
+	Unresolved       bool
+	JobID            int64
+	Reason           string
+	Max              int32
 }
 
 type DeadLetterListRow struct {
@@ -60,6 +61,7 @@ type DeadLetterListRow struct {
 func (q *Queries) DeadLetterList(ctx context.Context, db DBTX, arg DeadLetterListParams) ([]DeadLetterListRow, error) {
 	rows, err := db.Query(ctx, deadLetterList,
 		arg.Before,
+		arg.BeforeGeneration,
 		arg.Unresolved,
 		arg.JobID,
 		arg.Reason,

@@ -27,17 +27,18 @@ func (q *Queries) LetterAgain(ctx context.Context, db DBTX, arg LetterAgainParam
 }
 
 const letterAsk = `-- name: LetterAsk :execrows
-INSERT INTO letters (kind, asked, user_name, invitation_id)
-SELECT $1, $2, $3, $4
-WHERE (SELECT count(*) FROM letters l WHERE l.asked = $2 AND l.kind = $1 AND l.created_at > now() - interval '1 hour') < $5::bigint
-  AND (SELECT count(*) FROM letters w WHERE w.done_at IS NULL) < $6::bigint
+INSERT INTO letters (kind, asked, user_name, invitation_id, language)
+SELECT $1, $2, $3, $4, $5
+WHERE (SELECT count(*) FROM letters l WHERE l.asked = $2 AND l.kind = $1 AND l.created_at > now() - interval '1 hour') < $6::bigint
+  AND (SELECT count(*) FROM letters w WHERE w.done_at IS NULL) < $7::bigint
 `
 
 type LetterAskParams struct {
 	Kind         string
 	Asked        string
 	UserName     *string
-	InvitationID pgtype.Int8
+	InvitationID *int64
+	Language     string
 	Most         int64
 	Room         int64
 }
@@ -50,6 +51,7 @@ func (q *Queries) LetterAsk(ctx context.Context, db DBTX, arg LetterAskParams) (
 		arg.Asked,
 		arg.UserName,
 		arg.InvitationID,
+		arg.Language,
 		arg.Most,
 		arg.Room,
 	)
@@ -81,18 +83,24 @@ func (q *Queries) LetterDone(ctx context.Context, db DBTX, arg LetterDoneParams)
 }
 
 const letterTell = `-- name: LetterTell :exec
-INSERT INTO letters (kind, asked, user_name) VALUES ($1, $2, $3)
+INSERT INTO letters (kind, asked, user_name, language) VALUES ($1, $2, $3, $4)
 `
 
 type LetterTellParams struct {
 	Kind     string
 	Asked    string
 	UserName *string
+	Language string
 }
 
 // What an address has to learn, whatever was asked for lately.
 func (q *Queries) LetterTell(ctx context.Context, db DBTX, arg LetterTellParams) error {
-	_, err := db.Exec(ctx, letterTell, arg.Kind, arg.Asked, arg.UserName)
+	_, err := db.Exec(ctx, letterTell,
+		arg.Kind,
+		arg.Asked,
+		arg.UserName,
+		arg.Language,
+	)
 	return err
 }
 
@@ -113,7 +121,7 @@ WITH old AS (DELETE FROM letters o WHERE o.done_at < now() - interval '7 days'),
 due AS MATERIALIZED (
   SELECT d.id FROM letters d WHERE d.done_at IS NULL AND d.next_at <= now() ORDER BY d.next_at, d.id LIMIT $2::integer FOR UPDATE SKIP LOCKED)
 UPDATE letters l SET tries = l.tries + 1, next_at = now() + $1::interval FROM due WHERE l.id = due.id
-RETURNING l.id, l.kind, l.asked, l.user_name, l.invitation_id, l.tries, extract(epoch FROM now() - l.created_at)::float8 AS age
+RETURNING l.id, l.kind, l.asked, l.user_name, l.invitation_id, l.language, l.tries, extract(epoch FROM now() - l.created_at)::float8 AS age
 `
 
 type LettersTakeParams struct {
@@ -126,7 +134,8 @@ type LettersTakeRow struct {
 	Kind         string
 	Asked        string
 	UserName     *string
-	InvitationID pgtype.Int8
+	InvitationID *int64
+	Language     string
 	Tries        int32
 	Age          float64
 }
@@ -147,6 +156,7 @@ func (q *Queries) LettersTake(ctx context.Context, db DBTX, arg LettersTakeParam
 			&i.Asked,
 			&i.UserName,
 			&i.InvitationID,
+			&i.Language,
 			&i.Tries,
 			&i.Age,
 		); err != nil {
@@ -187,7 +197,7 @@ type LinkGetRow struct {
 	Kind         string
 	Email        string
 	UserName     string
-	InvitationID pgtype.Int8
+	InvitationID *int64
 }
 
 // A link that works. One to a new password ends with any change of the password or
@@ -216,7 +226,7 @@ type LinkMakeParams struct {
 	TokenHash    string
 	Kind         string
 	Email        string
-	InvitationID pgtype.Int8
+	InvitationID *int64
 	Life         pgtype.Interval
 	UserName     *string
 }
@@ -252,7 +262,7 @@ type LinkTakeParams struct {
 type LinkTakeRow struct {
 	Email        string
 	UserName     string
-	InvitationID pgtype.Int8
+	InvitationID *int64
 }
 
 // The same, once: whoever comes second finds nothing.

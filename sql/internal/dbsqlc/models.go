@@ -17,6 +17,19 @@ type AuditLog struct {
 	Detail  []byte
 }
 
+type Organization struct {
+	ID          int64
+	SpaceID     int64
+	Code        string
+	IcpcID      string
+	Name        string
+	FormalName  string
+	Country     string
+	Subdivision string
+	Url         string
+	Twitter     string
+}
+
 type Passkey struct {
 	ID           int64
 	CredentialID []byte
@@ -42,4 +55,25 @@ type Plugin struct {
 	CreatedBy string
 	CreatedAt time.Time
 	Leaks     *bool
+}
+
+type RoundRemoved struct {
+	ID       int64
+	RoundID  int64
+	FromAt   time.Time
+	ToAt     time.Time
+	Reason   string
+	By       string
+	UndoneAt *time.Time
+}
+
+type TeamGroup struct {
+	ID      int64
+	SpaceID int64
+	Code    string
+	IcpcID  string
+	Name    string
+	Type    string
+	Ranked  bool
+	Sort    int32
 }

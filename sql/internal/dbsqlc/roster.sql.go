@@ -69,11 +69,16 @@ func (q *Queries) RosterFill(ctx context.Context, db DBTX, arg RosterFillParams)
 }
 
 const rosterInvite = `-- name: RosterInvite :exec
-INSERT INTO letters (kind, asked, user_name) SELECT 'invite', name, name FROM unnest($1::text[]) AS t(name)
+INSERT INTO letters (kind, asked, user_name, language) SELECT 'invite', name, name, $1 FROM unnest($2::text[]) AS t(name)
 `
 
-func (q *Queries) RosterInvite(ctx context.Context, db DBTX, names []string) error {
-	_, err := db.Exec(ctx, rosterInvite, names)
+type RosterInviteParams struct {
+	Language string
+	Names    []string
+}
+
+func (q *Queries) RosterInvite(ctx context.Context, db DBTX, arg RosterInviteParams) error {
+	_, err := db.Exec(ctx, rosterInvite, arg.Language, arg.Names)
 	return err
 }
 

@@ -271,6 +271,18 @@ func (q *Queries) SpaceHold(ctx context.Context, db DBTX, id int64) (string, err
 	return slug, err
 }
 
+const spaceHoldSlug = `-- name: SpaceHoldSlug :one
+SELECT id FROM spaces WHERE slug = $1 FOR UPDATE
+`
+
+// SpaceHold by the short name.
+func (q *Queries) SpaceHoldSlug(ctx context.Context, db DBTX, slug string) (int64, error) {
+	row := db.QueryRow(ctx, spaceHoldSlug, slug)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
 const spaceList = `-- name: SpaceList :many
 SELECT s.id, s.slug, s.title, s.description, s.opens_at, s.closes_at, s.languages, s.max_source_kib, s.max_waiting, s.per_minute, s.listed, s.created_by, s.created_at, now()::timestamptz AS now, coalesce(m.role, '')::text AS role,
   (SELECT count(*) FROM space_members c WHERE c.space_id = s.id) AS members,

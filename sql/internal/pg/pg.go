@@ -1,5 +1,5 @@
 // Package pg is the connection to PostgreSQL that the two stores share: two pools,
-// the statements of sql/queries, notifications, and callers who share a statement.
+// the statements of sql/statements, notifications, and callers who share a statement.
 //
 // Only what lies below sql can import it, so nobody else has the pools.
 package pg
@@ -57,7 +57,7 @@ type DB struct {
 	Main  *pgxpool.Pool // pages, API, audit
 	Queue *pgxpool.Pool // statements of the queue, with the planner held to indexes
 
-	Statements map[string]*Statement // of sql/queries, but for those that sqlc made Go of
+	Statements map[string]*Statement // of sql/statements
 	Log        *slog.Logger
 
 	hub    *hub
@@ -78,7 +78,7 @@ var queueSettings = map[string]string{
 	"plan_cache_mode":   "force_generic_plan",
 }
 
-// Open connects to the database. The statements are those of queries/*.sql in files.
+// Open connects to the database. The statements are those of statements/*.sql in files.
 func Open(ctx context.Context, cfg Config, files fs.FS) (*DB, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("sql config: %w", err)

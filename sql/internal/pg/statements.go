@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Statement is a named statement of queries/*.sql with its @names numbered.
+// Statement is a named statement of statements/*.sql with its @names numbered.
 type Statement struct {
 	Text   string
 	name   string
@@ -45,9 +45,9 @@ var (
 // partCommand marks what several statements have in common. They say @Name where it belongs.
 const partCommand = " :part"
 
-// parseStatements reads the statements of fsys that pgx runs as they stand: those whose name line has no sqlc command.
+// parseStatements reads the statements of fsys, which pgx runs as they stand.
 func parseStatements(fsys fs.FS) (map[string]*Statement, error) {
-	files, err := fs.Glob(fsys, "queries/*.sql")
+	files, err := fs.Glob(fsys, "statements/*.sql")
 	if err != nil {
 		return nil, fmt.Errorf("list statements: %w", err)
 	}
@@ -60,9 +60,10 @@ func parseStatements(fsys fs.FS) (map[string]*Statement, error) {
 		marks := nameLine.FindAllSubmatchIndex(data, -1)
 		for i, m := range marks {
 			into := bodies
+			name := string(data[m[2]:m[3]])
 			if m[4] >= 0 {
-				if string(data[m[4]:m[5]]) != partCommand {
-					continue // sqlc's
+				if command := string(data[m[4]:m[5]]); command != partCommand {
+					return nil, fmt.Errorf("%s: statement %s has sqlc's command%s, so it belongs in queries", file, name, command)
 				}
 				into = parts
 			}
@@ -70,7 +71,6 @@ func parseStatements(fsys fs.FS) (map[string]*Statement, error) {
 			if i+1 < len(marks) {
 				end = marks[i+1][0]
 			}
-			name := string(data[m[2]:m[3]])
 			if _, twice := into[name]; twice {
 				return nil, fmt.Errorf("%s: statement %s exists twice", file, name)
 			}

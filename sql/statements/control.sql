@@ -261,11 +261,13 @@ WHERE job_id = @job_id::bigint ORDER BY attempt_id;
 SELECT job_id FROM jobs WHERE job_id = @job_id::bigint AND status = 'dead';
 
 -- name: JobsWaiting
--- What waits of a group's newest thousand jobs, in the order of the queue.
-SELECT o.job_id, o.state::text, o.lane, o.priority, o.created_at, o.not_before, o.delayed_at IS NOT NULL
+-- What waits of a group's newest thousand jobs, in the order of the queue, behind a place in it.
+SELECT o.job_id, o.state::text, o.lane, o.priority, o.rank_at, o.created_at, o.not_before, o.delayed_at IS NOT NULL
 FROM outbox_events o
 WHERE o.job_id = ANY (ARRAY(SELECT job_id FROM jobs WHERE queue = @queue::text AND group_key = @group::text ORDER BY job_id DESC LIMIT 1000))
   AND o.state IN ('R', 'S', 'D') AND (@whole::boolean OR NOT o.in_set)
+  AND (@behind::bigint = 0 OR (o.state <> 'D', o.lane::integer, -o.priority, o.rank_at, o.job_id)
+    > (@behind_state::text <> 'D', @behind_lane::integer, -@behind_priority::integer, @behind_rank::timestamptz, @behind))
 ORDER BY o.state <> 'D', o.lane, o.priority DESC, o.rank_at, o.job_id LIMIT @max::integer;
 
 -- name: QueueFront

@@ -52,13 +52,15 @@ SELECT (SELECT count(*) FROM outbox_events WHERE state = 'R' AND (@whole::boolea
 
 -- name: Place
 -- Counts at most 251 rows on each of three index ranges: whoever waits behind more
--- learns that there are more, for the price of being first. Whoever may not see the
--- whole does not see what is judged for rejudge sets.
+-- learns that there are more, for the price of being first. What was delivered counts
+-- in the order in which it was, up to the job itself if it is among it. Whoever may not
+-- see the whole does not see what is judged for rejudge sets.
 SELECT o.job_id, o.state::text, q.paused, o.not_before > now() AS early,
   q.group_limit > 0 AND o.group_key <> '' AND q.group_limit <= (
     SELECT count(*) FROM outbox_events x WHERE x.queue = o.queue AND x.group_key = o.group_key AND x.state IN ('D', 'L') AND x.group_key <> '' AND (@whole::boolean OR NOT x.in_set)) AS limited,
   a.n + b.n + c.n AS ready_before, greatest(a.n, b.n, c.n) > 250 AS more,
-  (SELECT count(*) FROM outbox_events x WHERE x.state = 'D' AND x.queue = o.queue AND x.pool = o.pool AND (@whole OR NOT x.in_set)) AS delivered,
+  (SELECT count(*) FROM outbox_events x WHERE x.state = 'D' AND x.queue = o.queue AND x.pool = o.pool AND (@whole OR NOT x.in_set)
+    AND (o.state <> 'D' OR (x.lock_until, x.lane, -x.priority, x.rank_at, x.job_id) <= (o.lock_until, o.lane, -o.priority, o.rank_at, o.job_id))) AS delivered,
   EXISTS (SELECT 1 FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s'
     AND (o.language = '' OR o.language = ANY (w.languages))) AS served,
   EXISTS (SELECT 1 FROM workers w WHERE w.pool = o.pool AND w.seen_at > now() - interval '30 s' AND (w.info ->> 'slots')::integer > 0

@@ -140,11 +140,14 @@ FROM (SELECT job_id, attempt_id, (@owners::text[])[claim] AS owner, (@tokens::uu
 LEFT JOIN LATERAL (SELECT * FROM jobs WHERE jobs.job_id = g.job_id OFFSET 0) j ON true;
 
 -- name: JobProgress
+-- The job is locked: no event of an attempt comes behind the one that ends it, however long this statement is on its way.
+WITH held AS MATERIALIZED (
+  SELECT j.job_id, j.generation, j.attempt_id FROM jobs j
+  WHERE j.job_id = @job_id::bigint AND j.attempt_id = @attempt_id::integer
+    AND j.lease_owner = @owner::text AND j.lease_token = @token::uuid AND j.status = 'running' FOR NO KEY UPDATE)
 INSERT INTO single_events (job_id, generation, attempt, kind, data)
-SELECT j.job_id, j.generation, j.attempt_id, p.kind, p.data
-FROM unnest(@kinds::text[], @data::jsonb[]) WITH ORDINALITY AS p(kind, data, n)
-JOIN jobs j ON j.job_id = @job_id::bigint AND j.attempt_id = @attempt_id::integer
-  AND j.lease_owner = @owner::text AND j.lease_token = @token::uuid AND j.status = 'running'
+SELECT h.job_id, h.generation, h.attempt_id, p.kind, p.data
+FROM held h, unnest(@kinds::text[], @data::jsonb[]) WITH ORDINALITY AS p(kind, data, n)
 ORDER BY p.n;
 
 -- name: JobProgressLast

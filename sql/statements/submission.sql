@@ -89,6 +89,73 @@ counted AS (
   WHERE m.space_id = s.space_id AND m.user_name = s.author),
 @SubmitAnswered
 
+-- name: SubmissionSubmitRound
+-- SubmissionSubmit where some are handed in to rounds, which refuse what comes too early, too late, of nobody who takes
+-- part, for another problem, too fast or while too many wait. A team has its limits, and its turn, together.
+WITH q AS MATERIALIZED (SELECT * FROM queues WHERE name = @queue::text),
+given AS MATERIALIZED (
+  SELECT nextval('jobs_job_id_seq') AS job_id, t.*
+  FROM unnest(@kinds::text[], @pools::text[], @groups::text[], @languages::text[], @problems::text[], @authors::text[],
+              @idempotency_keys::text[], @job_keys::text[], @spec_hashes::bytea[], @trace_ids::text[],
+              @lanes::smallint[], @priorities::integer[], @code_bytes::integer[], @delays::interval[],
+              @round_ids::bigint[], @participant_ids::bigint[], @unofficials::boolean[])
+       WITH ORDINALITY AS t(kind, pool, group_key, language, problem, author,
+              idempotency_key, job_key, spec_hash, trace_id, lane, priority, code_bytes, delay, round_id, participant_id, unofficial, n)),
+checked AS MATERIALIZED (
+  SELECT g.n, g.job_id, g.kind, g.pool, g.group_key, g.language, g.idempotency_key, g.job_key, g.spec_hash, g.trace_id, g.lane, g.priority, g.delay, g.author, g.round_id, g.participant_id, g.unofficial,
+    l.space_id, l.patience,
+    CASE WHEN NOT EXISTS (SELECT 1 FROM q) THEN 'unknown_queue'
+         WHEN g.problem <> '' AND NOT EXISTS (SELECT 1 FROM problems p WHERE p.slug = g.problem) THEN 'unknown_problem'
+         WHEN g.round_id IS NULL THEN NULL
+         WHEN l.space_id IS NULL OR l.problem IS NULL THEN 'other_problem'
+         WHEN g.unofficial THEN NULL
+         WHEN l.status IS NULL THEN 'no_participant'
+         WHEN l.status <> 'active' THEN 'banned'
+         WHEN l.early THEN 'not_open'
+         WHEN l.late THEN 'closed'
+         WHEN l.paused THEN 'paused'
+         WHEN l.per_minute > 0 AND l.lately > l.per_minute THEN 'too_fast'
+         WHEN l.max_waiting > 0 AND l.waiting > l.max_waiting THEN 'too_many_waiting' END AS refusal,
+    @SubmitKnown
+  FROM (SELECT given.*, row_number() OVER (PARTITION BY round_id, participant_id ORDER BY n) AS nth FROM given ORDER BY round_id, participant_id, n) g
+  -- How a participant stands in a round, with what this statement brings. The lock shows what was counted since the
+  -- statement began, which the other tables do not; it is taken in order.
+  LEFT JOIN LATERAL (
+    SELECT r.space_id, rp.problem, rp.paused_at IS NOT NULL AS paused, s.per_minute, s.max_waiting, c.status,
+      coalesce(r.starts_at > now(), true) AS early, coalesce(round_time(r.id, now()) >= r.duration_ms, false) AS late,
+      CASE WHEN s.per_minute > 0 THEN g.nth + c.unseen + (
+        SELECT count(*) FROM (SELECT b.job_id FROM job_payloads b WHERE b.participant_id = g.participant_id
+          ORDER BY b.job_id DESC LIMIT s.per_minute) b
+        WHERE (SELECT j.created_at FROM jobs j WHERE j.job_id = b.job_id) > now() - interval '1 minute') END AS lately,
+      CASE WHEN s.per_minute > 0 THEN (
+        SELECT (SELECT j.created_at FROM jobs j WHERE j.job_id = b.job_id) + interval '1 minute' - now()
+        FROM job_payloads b WHERE b.participant_id = g.participant_id
+        ORDER BY b.job_id DESC OFFSET s.per_minute - 1 LIMIT 1) END AS patience,
+      CASE WHEN s.max_waiting > 0 THEN g.nth + c.unseen + (
+        SELECT count(*) FROM outbox_events o WHERE o.generation = 1 AND o.job_id = ANY (ARRAY(
+          SELECT b.job_id FROM job_payloads b WHERE b.participant_id = g.participant_id ORDER BY b.job_id DESC LIMIT 100))) END AS waiting
+    FROM rounds r JOIN spaces s ON s.id = r.space_id
+    LEFT JOIN round_problems rp ON rp.round_id = r.id AND rp.problem = g.problem
+    LEFT JOIN LATERAL (
+      SELECT p.status, greatest(held.submits - p.submits, 0) AS unseen
+      FROM (SELECT h.submits FROM participants h WHERE h.id = g.participant_id AND NOT g.unofficial FOR UPDATE) held, participants p
+      WHERE p.id = g.participant_id AND EXISTS (SELECT 1 FROM round_entries e WHERE e.round_id = r.id AND e.participant_id = p.id)) c ON true
+    WHERE r.id = g.round_id) l ON g.round_id IS NOT NULL),
+@SubmitChosen,
+@SubmitQueued,
+payload AS (
+  INSERT INTO job_payloads (job_id, payload, problem, author, code_bytes, space_id, unofficial, round_id, participant_id)
+  SELECT g.job_id,
+    substring(@payloads::bytea FROM coalesce((@ends::integer[])[g.n::integer - 1], 0) + 1 FOR (@ends)[g.n::integer] - coalesce((@ends)[g.n::integer - 1], 0)),
+    CASE WHEN g.kind IN ('submission', 'run') THEN g.problem END, g.author, g.code_bytes, (SELECT r.space_id FROM rounds r WHERE r.id = g.round_id), g.unofficial,
+    g.round_id, CASE WHEN NOT g.unofficial THEN g.participant_id END
+  FROM given g, made WHERE made.ids[width_bucket(g.job_id, made.ids)] = g.job_id),
+counted AS (
+  UPDATE participants p SET submits = p.submits + s.fresh
+  FROM (SELECT participant_id, count(*) AS fresh FROM wanted WHERE participant_id IS NOT NULL AND NOT unofficial GROUP BY participant_id) s
+  WHERE p.id = s.participant_id),
+@SubmitAnswered
+
 -- name: SubmitKnown :part
 -- The job that is there already, if any. What carries no key is not looked for.
 CASE WHEN g.idempotency_key IS NOT NULL THEN (
@@ -163,9 +230,9 @@ SELECT c.n, coalesce(c.same, c.keyed, c.specified, c.job_id) AS job_id,
 FROM checked c ORDER BY c.n;
 
 -- name: SubmissionSame
--- What a job carries, and in which space: NULL once the payload has moved to the
+-- What a job carries, and in which space and round: NULL once the payload has moved to the
 -- blob store.
-SELECT p.payload, p.space_id FROM job_payloads p WHERE p.job_id = @job_id::bigint;
+SELECT p.payload, p.space_id, p.round_id FROM job_payloads p WHERE p.job_id = @job_id::bigint;
 
 -- name: SubmissionReplace
 -- A job key was submitted again: a pending job takes the new payload and keeps
