@@ -75,7 +75,7 @@ guest   GET    /submissions /submissions/:id /submissions/:id/live /submissions/
 staff   POST   /submissions/:id/rejudge
 staff   POST   /dlq/replay /languages/:id/withdraw /languages/:id/offer
 staff   POST   /queue/move /queues/:name/pause /queues/:name/resume
-staff   GET    /dlq /dlq/:id /rejudgings /rejudgings/:id /workers
+staff   GET    /dlq /dlq/:id /rejudgings /rejudgings/:id /workers /feed /api/v1/feed
 staff   POST   /dlq/:id/replay /dlq/:id/discard /rejudgings /rejudgings/:id/apply /rejudgings/:id/cancel
 login   POST   /account /account/profile /account/reading /account/keys /account/keys/:id/revoke
 login   GET    /webhooks /webhooks/:id
@@ -135,6 +135,15 @@ setter  POST   /api/v1/problems/:slug/people
 setter  DELETE /api/v1/problems/:slug/people/:name
 setter  GET    /api/v1/problems/:slug/checker-messages
 setter  POST   /api/v1/problems/:slug/checker-messages
+guest   GET    /api/v1/rounds /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/entries
+guest   GET    /api/v1/spaces/:space/participants /api/v1/spaces/:space/participants/:code /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
+guest   POST   /api/v1/spaces/:space/rounds /api/v1/spaces/:space/participants /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
+guest   POST   /api/v1/rounds/:round/start /api/v1/rounds/:round/pause /api/v1/rounds/:round/resume /api/v1/rounds/:round/extend
+guest   POST   /api/v1/rounds/:round/freeze /api/v1/rounds/:round/unfreeze /api/v1/rounds/:round/thaw /api/v1/rounds/:round/removed
+guest   POST   /api/v1/rounds/:round/problems /api/v1/rounds/:round/entries
+guest   PATCH  /api/v1/rounds/:round
+guest   DELETE /api/v1/rounds/:round /api/v1/rounds/:round/removed/:id /api/v1/rounds/:round/problems/:slug /api/v1/rounds/:round/entries/:code
+guest   DELETE /api/v1/spaces/:space/participants/:code /api/v1/spaces/:space/groups/:code /api/v1/spaces/:space/organizations/:code
 guest   GET    /api/v1/spaces /api/v1/spaces/:space /api/v1/spaces/:space/members /api/v1/spaces/:space/problems /api/v1/spaces/:space/problems/:slug
 guest   GET    /api/v1/spaces/:space/scores /api/v1/spaces/:space/submissions
 staff   POST   /api/v1/spaces
@@ -184,7 +193,7 @@ func (s *stage) routesOf() []string {
 
 // nowhere puts names of nothing into the path of a route.
 func nowhere(path string) string {
-	return strings.NewReplacer(":id", "999999", ":slug", "nosuch", ":space", "nosuch", ":name", "nosuch", ":token", "2f3a", ":digest", "sha256:"+strings.Repeat("0", 64),
+	return strings.NewReplacer(":id", "999999", ":slug", "nosuch", ":space", "nosuch", ":round", "nosuch", ":code", "nosuch", ":name", "nosuch", ":token", "2f3a", ":digest", "sha256:"+strings.Repeat("0", 64),
 		":kind", "checker", ":delivery", "999999", ":version", "sha256:0", "*", "nosuch").Replace(path)
 }
 
@@ -337,8 +346,14 @@ func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
 	hook, _, err := ann.CreateWebhook(ctx, client.NewWebhook{URL: "http://secret.example/", Kinds: []string{"submission.finished"}})
 	s.must(err)
 
+	_, err = s.store.FactorHandle(ctx, "ann", []byte("handle of ann"))
+	s.must(err)
+	s.must(s.store.AddPasskey(ctx, judge.Passkey{Credential: []byte("credential"), User: "ann", Label: "secret", PublicKey: []byte("key"), Transports: []string{}}, people.MaxPasskeys))
+	passkeys, err := s.store.Passkeys(ctx, "ann")
+	s.must(err)
+
 	// Whoever names a thing of Ann's learns as much as who names nothing.
-	names := map[string]string{"/submissions/:id": fmt.Sprint(submission), "/status/:id": fmt.Sprint(submission), "/runs/:id": fmt.Sprint(stored.JobID), "/keys/:id": fmt.Sprint(key.ID), "/webhooks/:id": fmt.Sprint(hook.ID), "/submissions/:token": token}
+	names := map[string]string{"/submissions/:id": fmt.Sprint(submission), "/status/:id": fmt.Sprint(submission), "/runs/:id": fmt.Sprint(stored.JobID), "/keys/:id": fmt.Sprint(key.ID), "/webhooks/:id": fmt.Sprint(hook.ID), "/submissions/:token": token, "/passkeys/:id": fmt.Sprint(passkeys[0].ID)}
 	tried := 0
 	for _, route := range s.routesOf() {
 		method, path, _ := strings.Cut(route, " ")
@@ -352,7 +367,9 @@ func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
 			for _, name := range []string{"bob", "sue", ""} {
 				headers := []string{asJSON, "Accept: application/json"}
 				if name != "" {
-					headers = append(headers, "Authorization: Bearer "+s.session(name))
+					session := s.session(name)
+					s.must(s.store.ProveSession(ctx, people.HashToken(session), name, time.Now())) // so that nothing else refuses
+					headers = append(headers, "Authorization: Bearer "+session)
 				}
 				got, none := s.do(method, hers, "{}", headers...), s.do(method, nowhere(path), "{}", headers...)
 				if got.status != none.status || got.status < 400 || strings.Contains(got.body, "secret") {
@@ -371,6 +388,9 @@ func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
 	}
 	if _, err := ann.Get(ctx, submission); err != nil {
 		t.Errorf("after all that, Ann's submission: %v", err)
+	}
+	if passkeys, err = s.store.Passkeys(ctx, "ann"); err != nil || len(passkeys) != 1 {
+		t.Errorf("after all that, Ann's passkeys: %+v, %v", passkeys, err)
 	}
 	if keys, _, err := ann.Keys(ctx, 0); err != nil || len(keys) != 1 || !keys[0].Works {
 		t.Errorf("after all that, Ann's keys: %+v, %v", keys, err)

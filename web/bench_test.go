@@ -100,7 +100,7 @@ func newBenchServer(b *testing.B) *benchServer {
 	h.token = "bench"
 	must(h.store.SaveSession(b.Context(), people.HashToken(h.token), ann, time.Now().Add(24*time.Hour)))
 	// A bound that is never reached costs what one costs.
-	h.server, err = New(site.Config{Listen: "127.0.0.1:0", Store: h.store.Site, Version: "bench", WorkerAge: 24 * time.Hour, RatePerUser: 1 << 25})
+	h.server, err = New(site.Config{Listen: "127.0.0.1:0", Store: h.store.Site, Rounds: h.store.Rounds, Version: "bench", WorkerAge: 24 * time.Hour, RatePerUser: 1 << 25})
 	must(err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

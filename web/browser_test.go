@@ -52,7 +52,8 @@ func (c *complaints) take() []string {
 }
 
 // browser returns a context that drives a headless Chromium, and what its
-// console complains about.
+// console complains about. Its end is the only bound on a test's steps: where
+// everything is slow, a step is, and only a hang takes so long.
 func browser(t *testing.T) (context.Context, *complaints) {
 	t.Helper()
 	path, err := exec.LookPath("chromium")

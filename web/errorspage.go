@@ -4,13 +4,15 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
 // errorKind is a reason as /api/errors explains it.
 type errorKind struct {
-	Reason, Meaning string
-	Status          int
+	Reason  string
+	Meaning locale.Word
+	Status  int
 }
 
 // errorKinds are the reasons of every refusal; a test compares them with what the handlers send.

@@ -27,7 +27,7 @@ type clock struct{ at time.Time }
 func (s *stage) clocked() *clock {
 	s.Helper()
 	c := &clock{time.Now()}
-	s.server.people.TimeCodes(func() time.Time { return c.at })
+	s.server.people.Factors.TimeCodes(func() time.Time { return c.at })
 	return c
 }
 

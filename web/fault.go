@@ -10,8 +10,19 @@ import (
 
 	"deepoj/host/telemetry"
 	judge0api "deepoj/web/judge0/api"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
+
+// statusTitles are the titles of pages that refuse something, as [http.StatusText] has them.
+var statusTitles = map[int]locale.Word{
+	http.StatusBadRequest: "Bad Request", http.StatusUnauthorized: "Unauthorized", http.StatusForbidden: "Forbidden", http.StatusNotFound: "Not Found",
+	http.StatusMethodNotAllowed: "Method Not Allowed", http.StatusRequestTimeout: "Request Timeout", http.StatusConflict: "Conflict", http.StatusGone: "Gone",
+	http.StatusRequestEntityTooLarge: "Request Entity Too Large", http.StatusUnsupportedMediaType: "Unsupported Media Type",
+	http.StatusMisdirectedRequest: "Misdirected Request", http.StatusUnprocessableEntity: "Unprocessable Entity", http.StatusTooManyRequests: "Too Many Requests",
+	http.StatusRequestHeaderFieldsTooLarge: "Request Header Fields Too Large", http.StatusInternalServerError: "Internal Server Error",
+	http.StatusBadGateway: "Bad Gateway", http.StatusServiceUnavailable: "Service Unavailable",
+}
 
 // fail is the only place where an error becomes an answer: a page for people, a problem document for programs.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
@@ -50,8 +61,9 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		return s.fail(c, shown)
 	}
 	if site.WantsPage(c) {
-		return s.Page(c, f.Status, "error", site.LocaleOf(c).Say(f.Title), &f)
+		return s.Page(c, f.Status, "error", statusTitles[f.Status], &f)
 	}
+	f.Say(c)
 	if err := c.Status(f.Status).JSON(f); err != nil {
 		return fmt.Errorf("write a problem document: %w", err)
 	}

@@ -33,9 +33,9 @@ func TestThePageSumsLikeFaultsUp(t *testing.T) {
 	s.must(s.store.Finalize(t.Context(), s.claim(receipt.JobID), judge.Result{Verdict: judge.JE, Report: told}))
 	r := s.do(http.MethodGet, receipt.URL, "", sue)
 	for _, want := range []string{
-		"<strong>data/secret/00.in</strong> has no answer: 00.ans is missing <span class=\"small muted\">(27 files like this: also data/secret/01.in, data/secret/02.in, data/secret/03.in, …)</span>",
-		"<strong>problem.yaml</strong> <code>type</code> is &#34;quiz&#34;",
-		"<strong>submissions/accepted/.gitkeep</strong> is a hidden file, and is left out <span class=\"small muted\">(2 files like this: also submissions/wrong_answer/.gitkeep)</span>",
+		"<strong>data/secret/00.in</strong> <span lang=\"en\">has no answer: 00.ans is missing</span> <span class=\"small muted\">27 files like this: also data/secret/01.in, data/secret/02.in, data/secret/03.in, …</span>",
+		"<strong>problem.yaml</strong> <code>type</code> <span lang=\"en\">is &#34;quiz&#34;",
+		"<strong>submissions/accepted/.gitkeep</strong> <span lang=\"en\">is a hidden file, and is left out</span> <span class=\"small muted\">2 files like this: also submissions/wrong_answer/.gitkeep</span>",
 	} {
 		if r.status != http.StatusOK || strings.Count(r.body, want) != 1 {
 			t.Errorf("%d, not once %q:\n%s", r.status, want, r.body)
@@ -56,7 +56,7 @@ func TestThePageTellsWarningsOfAProof(t *testing.T) {
 		`{"path":"accepted/right.py","allowed":["AC"],"verdict":"PA","warning":"scored 40, must score all of 100"}]}}`
 	s.must(s.store.Finalize(t.Context(), s.claim(receipt.JobID), judge.Result{Verdict: judge.AC, Report: json.RawMessage(told)}))
 	r := s.do(http.MethodGet, receipt.URL, "", sue)
-	for _, want := range []string{"Warning: scored 40, must score all of 100", "</span> the checker writes score.txt</li>"} {
+	for _, want := range []string{`Warning: <span lang="en">scored 40, must score all of 100</span>`, `</span> <span lang="en">the checker writes score.txt</span></li>`} {
 		if r.status != http.StatusOK || !strings.Contains(r.body, want) {
 			t.Errorf("%d, without %q:\n%s", r.status, want, r.body)
 		}

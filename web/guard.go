@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -115,8 +116,9 @@ func (s *Server) guard(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-func (s *Server) foreignHost(why string) error {
-	return site.Refuse(fiber.StatusMisdirectedRequest, "foreign_host", why, "Open http://"+s.Addr()+"/ instead, or have the server configured for this name.")
+func (s *Server) foreignHost(why locale.Word) error {
+	return site.Refuse(fiber.StatusMisdirectedRequest, "foreign_host", why, "").
+		Mended("Open %s instead, or have the server configured for this name.", "http://"+s.Addr()+"/")
 }
 
 // headers sets the security headers of every answer.

@@ -75,7 +75,7 @@ func (op operation) stores() bool {
 var keyed = map[string]bool{"POST /api/v1/submissions/batch": true, "POST /api/v1/rejudgings": true, "POST /submit": true}
 
 // located are the other operations that say where what they made is.
-var located = map[string]bool{"POST /api/v1/rejudgings": true, "POST /api/v1/spaces": true}
+var located = map[string]bool{"POST /api/v1/spaces/:space/rounds": true, "POST /api/v1/rejudgings": true, "POST /api/v1/spaces": true}
 
 // revalidates reports whether an operation names its answer, so that who has it need not get it again.
 func (op operation) revalidates() bool {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -96,7 +97,7 @@ func (s *Server) checkWorkers(ctx context.Context) site.Check {
 	if len(workers) == 0 {
 		return site.Check{Name: "workers", Optional: true, Detail: "No worker is alive.", Remedy: "Start `deepoj worker`."}
 	}
-	c := site.Check{Name: "workers", Optional: true, Detail: site.Plural(len(workers), "worker", "workers")}
+	c := site.Check{Name: "workers", Optional: true, Detail: (*locale.Locale)(nil).Say("%d workers", len(workers))}
 	lacks := map[string]int{}
 	for _, w := range workers {
 		if w.Unfit == "" {

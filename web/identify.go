@@ -11,6 +11,7 @@ import (
 	"deepoj/host/people"
 	"deepoj/sql"
 	judge0api "deepoj/web/judge0/api"
+	"deepoj/web/locale"
 	peopleroom "deepoj/web/people"
 	"deepoj/web/site"
 )
@@ -73,7 +74,7 @@ func (s *Server) admit(c *fiber.Ctx) error {
 	case site.WantsPage(c) && site.Safe(c.Method()):
 		return c.Redirect("/login?next="+url.QueryEscape(c.OriginalURL()), fiber.StatusSeeOther)
 	}
-	why := "This needs an account."
+	why := locale.Word("This needs an account.")
 	if s.guests {
 		why = "The request came through a proxy, so it needs an account."
 	}

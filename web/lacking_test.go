@@ -33,7 +33,7 @@ func TestTheUploadPageSaysWhichCompilerIsMissing(t *testing.T) {
 		return html.UnescapeString(r.body)
 	}
 	beat("one", judge.Language{ID: "cpp", Name: "C++", Unavailable: missing})
-	if body := page(); strings.Count(body, "<li>C++: "+missing) != 1 || strings.Contains(body, "<li>C: ") {
+	if body := page(); strings.Count(body, `<li>C++: <span lang="en">`+missing+"</span>") != 1 || strings.Contains(body, "<li>C: ") {
 		t.Errorf("the page does not say what is missing: %s", body)
 	}
 	beat("two", judge.Language{ID: "cpp", Name: "C++", Available: true})

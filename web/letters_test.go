@@ -15,6 +15,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/mail"
 	"deepoj/host/mail/mailtest"
+	"deepoj/host/people"
 	"deepoj/sql/sqltest"
 	"deepoj/web/site"
 )
@@ -392,4 +393,66 @@ func TestAnAddressIsConfirmedAtTheNewOneAndToldToTheOld(t *testing.T) {
 	}
 	s.store.Exec(t, "UPDATE sessions SET proved_at = now() - interval '1 h'")
 	s.shows(change("eve@example.org"), 403, "prove again who you are")
+}
+
+func TestLettersAreInTheLanguageOfTheirReader(t *testing.T) {
+	post, with := mailed(t, site.RegisterOpen)
+	s := newStage(t, with)
+	for _, name := range []string{"bob", "eve"} {
+		s.user(name, "correct horse", judge.RoleContestant)
+		_, err := s.store.SetEmail(t.Context(), name, name+"@example.org", "test")
+		s.must(err)
+	}
+	english := "en"
+	s.must(s.store.SetReading(t.Context(), "eve", &english, nil))
+	somebody, n := s.person(), 0
+	somebody.jar["language"] = "zh-Hans"
+	ask := func(path, field, value, subject, text string) string {
+		t.Helper()
+		if r := somebody.post(path, path, url.Values{field: {value}}); r.status != http.StatusOK {
+			t.Fatalf("%s for %s: %d", path, value, r.status)
+		}
+		l := post.Next(n)
+		n++
+		if !strings.HasPrefix(l.Subject, subject) || !strings.Contains(strings.ReplaceAll(l.Text, "\r\n", "\n"), text) {
+			t.Errorf("the letter to %s is %q: %s", value, l.Subject, l.Text)
+		}
+		return l.Link()
+	}
+	ask("/register", "email", "ann@example.org", "在 ", "想用此邮箱在 "+s.url+" 注册账号。\n\n请在一小时内打开此链接，它只能使用一次：\n\n"+s.url+"/login/link?t=")
+	ask("/login/reset", "account", "eve", "A new password", "asked for a new password for the account eve") // as the account says
+	link := ask("/login/reset", "account", "bob", "重设你在 ", "申请重设在 "+s.url+" 的账号 bob 的密码。")
+	s.shows(somebody.get(link), 200, "账号：bob。它的所有会话都会结束。")
+	s.shows(somebody.post("/login/link", "/login/link", url.Values{"new": {"battery staple"}, "again": {"battery staple"}}), 200, "账号 bob 已使用新密码。")
+	if l := post.Next(n); !strings.HasPrefix(l.Subject, "你在 ") || !strings.Contains(l.Text, "它的所有会话已结束。") {
+		t.Errorf("bob is told %q: %s", l.Subject, l.Text)
+	}
+	n++
+	somebody.jar["language"] = "en"
+	ask("/register", "email", "bob@example.org", "Your account", "It is that of an account already:\n\nbob\n")
+}
+
+func TestAPasswordByALetterTakesNoSecondFactorOff(t *testing.T) {
+	post, with := mailed(t, site.RegisterOff)
+	s := newStage(t, with)
+	s.user("bob", "correct horse", judge.RoleContestant)
+	_, err := s.store.SetEmail(t.Context(), "bob", "bob@example.org", "test")
+	s.must(err)
+	_, err = s.store.BeginTOTP(t.Context(), "bob", people.NewTOTPSecret(), []byte("handle"))
+	s.must(err)
+	s.must(s.store.ConfirmTOTP(t.Context(), "bob", 1))
+	codes, hashes := people.NewRecoveryCodes("bob")
+	s.must(s.store.SetRecovery(t.Context(), "bob", hashes))
+	bob := s.person()
+	s.shows(bob.post("/login/reset", "/login/reset", url.Values{"account": {"bob"}}), 200, "a letter is on its way")
+	s.shows(bob.get(post.Next(0).Link()), 200, "For the account bob")
+	s.shows(bob.post("/login/link", "/login/link", url.Values{"new": {"battery staple"}, "again": {"battery staple"}}), 200, "The password is changed")
+	if f, err := s.store.Factors(t.Context(), "bob"); err != nil || !f.TOTP || f.Recovery != len(codes) || f.TakenOffBy != "" {
+		t.Errorf("after a reset bob has %+v, %v", f, err)
+	}
+	s.shows(bob.get("/account"), 200, "Log in")
+	s.shows(bob.post("/login", "/login", url.Values{"name": {"bob"}, "password": {"battery staple"}}), 200, "One more step")
+	s.shows(bob.get("/account"), 200, "Log in")
+	s.shows(bob.post("/login/second", "/login/second", url.Values{"recovery": {codes[0]}}), 200, "Log out")
+	s.shows(bob.get("/account"), 200, "Change the password")
 }

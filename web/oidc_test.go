@@ -460,11 +460,11 @@ func TestASiteWithoutAProviderOffersNone(t *testing.T) {
 		"no client": {Issuer: "https://a.example"}, "no issuer": {ClientID: "x"}, "another scheme": {Issuer: "ftp://a", ClientID: "x"},
 		"another way back": {Issuer: "https://a.example", ClientID: "x", RedirectURL: "https://b.example/elsewhere"},
 	} {
-		if err := (site.Config{Store: s.store.Site, OIDC: o}).Validate(); err == nil || !strings.Contains(err.Error(), "OIDC.") {
+		if err := (site.Config{Store: s.store.Site, Rounds: s.store.Rounds, OIDC: o}).Validate(); err == nil || !strings.Contains(err.Error(), "OIDC.") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (site.Config{Store: s.store.Site, OIDC: site.OIDC{Issuer: "https://a.example", ClientID: "x", RedirectURL: fmt.Sprint("https://b.example", site.OIDCPath, "/callback")}}).Validate(); err != nil {
+	if err := (site.Config{Store: s.store.Site, Rounds: s.store.Rounds, OIDC: site.OIDC{Issuer: "https://a.example", ClientID: "x", RedirectURL: fmt.Sprint("https://b.example", site.OIDCPath, "/callback")}}).Validate(); err != nil {
 		t.Error(err)
 	}
 }

@@ -108,7 +108,7 @@ func describeWebhooks(types *schemas) map[string]any {
 	for _, kind := range append([]string{peopleroom.WebhookTest}, judge.WebhookKinds...) {
 		out[kind] = map[string]any{"post": map[string]any{
 			"operationId": "webhook_" + strings.ReplaceAll(kind, ".", "_"), "tags": []string{"webhooks"}, "security": []any{map[string]any{signature: []string{}}},
-			"summary": "A submission was " + peopleroom.WebhookKindText(kind), "parameters": []any{
+			"summary": "A submission was " + string(peopleroom.WebhookKindText(kind)), "parameters": []any{
 				header("webhook-id", "The same each time that a message is sent"), header("webhook-timestamp", "When this try was made, in seconds since 1970"),
 			},
 			"requestBody": map[string]any{"content": map[string]any{fiber.MIMEApplicationJSON: map[string]any{"schema": message}}},

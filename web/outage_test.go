@@ -214,7 +214,7 @@ func TestAStopEndsStreamsAndServesWhatIsOpen(t *testing.T) {
 	store := sqltest.DB(t)
 	s := &stage{T: t, store: store}
 	s.addProblems()
-	server, err := New(site.Config{Listen: "127.0.0.1:0", Store: store.Site})
+	server, err := New(site.Config{Listen: "127.0.0.1:0", Store: store.Site, Rounds: store.Rounds})
 	s.must(err)
 	s.server, s.url = server, "http://"+server.Addr()
 	ctx, stop := context.WithCancel(t.Context())

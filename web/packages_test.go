@@ -266,7 +266,7 @@ func TestAnImportIsShownWithItsMatrixAndGatesWhatGoesLive(t *testing.T) {
 	s.must(s.store.Finalize(ctx, a, judge.Result{Verdict: judge.WA, Report: json.RawMessage(proofJSON)}))
 	for _, page := range []string{receipt.URL, "/packages/triple", "/packages/triple?version=sha256:aa11"} {
 		r := s.do(http.MethodGet, page, "", sue)
-		for _, want := range []string{"accepted/right.py", "&lt;lucky&gt;.py", "got AC, may get WA", "×50.0", "20 ms", `<th scope="col">secret</th>`, "Time limit 1000 ms"} {
+		for _, want := range []string{"accepted/right.py", "&lt;lucky&gt;.py", "got AC, may get WA", "×50<", "20 ms", `<th scope="col">secret</th>`, "The time limit is 1,000 ms"} {
 			if r.status != http.StatusOK || !strings.Contains(r.body, want) {
 				t.Errorf("%s: %d, without %q:\n%s", page, r.status, want, r.body)
 			}

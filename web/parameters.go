@@ -71,7 +71,16 @@ var parameters = map[string]parameter{
 	"GET /api/v1/problems/:slug/versions/:version/files after": {does: "Only files, by the path behind this one: the next of the page before", kind: "string"},
 	"GET /api/v1/spaces/:space/problems after":                 {does: "Only problems behind this one: the next of the page before", kind: "string"},
 	"GET /api/v1/spaces/:space/scores after":                   {does: "Only contestants behind this one: the next of the page before", kind: "string"},
+	"GET /api/v1/rounds before":                                {does: "Only rounds older than this one: the next of the page before", kind: "string"},
+	"GET /api/v1/rounds space":                                 {does: "Only those of a space, by the short name that it has", kind: "string"},
+	"GET /api/v1/rounds/:round/problems after":                 {does: "Only problems behind this one: the next of the page before", kind: "string"},
+	"GET /api/v1/rounds/:round/entries after":                  {does: "Only participants behind this one: the next of the page before", kind: "string"},
+	"GET /api/v1/spaces/:space/participants after":             {does: "Only participants behind this one: the next of the page before", kind: "string"},
+	"GET /api/v1/spaces/:space/groups after":                   {does: "Only groups behind this one: the next of the page before", kind: "string"},
+	"GET /api/v1/spaces/:space/organizations after":            {does: "Only organizations behind this one: the next of the page before", kind: "string"},
 	"GET /api/v1/spaces/:space/invitations before":             {does: "Only invitations behind this one: the next of the page before", kind: "string"},
+	"GET /api/v1/dlq before":                                   {does: "Only dead letters behind this one, JOB.GENERATION: the next of the page before", kind: "string", pattern: `^[1-9][0-9]{0,17}(\.[0-9]{1,9})?$`},
+	"GET /api/v1/queue after":                                  {does: "With group, only what is behind this place in the queue: the next of the page before", kind: "string", pattern: `^[01](\.-?[0-9]{1,18}){4}$`},
 	"GET /api/v1/spaces before":                                {does: "Only spaces older than this one: the next of the page before", kind: "string"},
 	"GET /api/v1/spaces/:space/members after":                  {does: "Only names behind this one: the next of the page before", kind: "string"},
 	"GET /api/v1/users after":                                  {does: "Only names behind this one: the next of the page before", kind: "string"},
@@ -198,10 +207,6 @@ func (op operation) stream(types *schemas) map[string]any {
 // bodies are refused.
 func knownOnly(query string) fiber.Handler {
 	known := strings.Fields(query)
-	remedy := "the address has none"
-	if len(known) > 0 {
-		remedy = "the parameters are " + strings.Join(known, ", ")
-	}
 	return func(c *fiber.Ctx) error {
 		var wrong site.WrongFields
 		seen := map[string]int{}
@@ -212,7 +217,7 @@ func knownOnly(query string) fiber.Handler {
 			case seen[name] == 2 && slices.Contains(known, name):
 				wrong.Add(site.WrongField(name, "duplicate", "The parameter is there twice."))
 			case seen[name] == 1 && !slices.Contains(known, name):
-				wrong.Add(site.WrongField(site.Shorten(strings.ToValidUTF8(name, "�")), site.ReasonUnknown, "There is no such parameter; %s.", remedy))
+				wrong.Add(unknownParameter(site.Shorten(strings.ToValidUTF8(name, "�")), known))
 			}
 		})
 		if err := wrong.Err(); err != nil {
@@ -220,4 +225,11 @@ func knownOnly(query string) fiber.Handler {
 		}
 		return c.Next()
 	}
+}
+
+func unknownParameter(name string, known []string) *judge.FieldError {
+	if len(known) == 0 {
+		return site.WrongField(name, site.ReasonUnknown, "There is no such parameter: the address has none.")
+	}
+	return site.WrongField(name, site.ReasonUnknown, "There is no such parameter; the parameters are %s.", judge.Names(known))
 }

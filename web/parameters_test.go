@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,9 +168,10 @@ func TestEveryParameterIsTakenAsItIsDescribed(t *testing.T) {
 	s.must(err)
 	s.finish(id, judge.Result{Verdict: judge.AC}) // so that streams of it end
 	s.must(s.store.CreateSpace(ctx, judge.Space{Slug: "course", Title: "A course"}, "root"))
+	s.must(s.store.Rounds.Create(ctx, judge.Round{Space: "course", Code: "day-1", Title: "Day 1", Kind: judge.RoundContest, Format: "icpc"}, "root"))
 	names := map[string]string{
-		"/spaces/:space": "/spaces/course",
-		"/users/:name":   "/users/root", "/submissions/:id": fmt.Sprint("/submissions/", id), "/runs/:id": fmt.Sprint("/runs/", run.JobID), "/jobs/:id": fmt.Sprint("/jobs/", job.JobID),
+		"/spaces/:space": "/spaces/course", "/rounds/:round": "/rounds/day-1",
+		"/users/:name": "/users/root", "/submissions/:id": fmt.Sprint("/submissions/", id), "/runs/:id": fmt.Sprint("/runs/", run.JobID), "/jobs/:id": fmt.Sprint("/jobs/", job.JobID),
 		"/rejudgings/:id": fmt.Sprint("/rejudgings/", set.ID), "/webhooks/:id": "/webhooks/1", "/problems/:slug": "/problems/aplusb",
 	}
 	token := "Authorization: Bearer " + s.session("root")
@@ -203,8 +205,19 @@ func TestEveryParameterIsTakenAsItIsDescribed(t *testing.T) {
 					good = append(good, fmt.Sprint(value))
 				}
 			}
-			if schema["pattern"] != nil { // the only one is of lists of numbers
-				good, bad = []string{"1", "1,2"}, []string{"x", "0", "1,"}
+			if pattern, some := schema["pattern"].(string); some {
+				known := regexp.MustCompile(pattern)
+				good, bad = nil, nil
+				for _, value := range []string{"1", "1,2", "1.2", "1.2.0.1790000000000000.7", "x", "0", "1,", "1."} {
+					if known.MatchString(value) {
+						good = append(good, value)
+					} else {
+						bad = append(bad, value)
+					}
+				}
+				if len(good) == 0 {
+					t.Errorf("%s: no value is tried of %s, %s", op.Route, name, pattern)
+				}
 			}
 			ask := func(value string) (status int, wrong []string) {
 				t.Helper()

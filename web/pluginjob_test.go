@@ -91,7 +91,7 @@ func TestTheReportOnAPluginArrivesLive(t *testing.T) {
 	if _, err := io.ReadAll(stream); err != nil {
 		t.Errorf("the stream does not end well: %v", err)
 	}
-	shows("Does not conform", "1 error, 1 warning", "a swapped line is accepted", "not run: it needs a problem package", "42 µs", "1.5 ms", "12.3 k", "31 M", "5.25 ms", "320 KiB", "data-done")
+	shows("Does not conform", "1 error and 1 warning.", "a swapped line is accepted", `not run: <span lang="en">it needs a problem package</span>`, "42 µs", "1.5 ms", "12.3 k", "31 M", "5.25 ms", "320 KiB", "data-done")
 	if body := page(); strings.Contains(body, "Activate") {
 		t.Error("what does not conform can be activated")
 	}
@@ -148,7 +148,7 @@ func TestTheOutcomeOfEveryOperationIsPutIntoWords(t *testing.T) {
 		"sources that do not compile": {
 			pairUpload, judge.Result{Verdict: judge.CE, Compile: &judge.Compile{
 				Command: "clang --target=wasm32-wasi pair.c", Output: "pair.c:3:5: error: oops", Diagnostics: []judge.Diagnostic{{File: "pair.c", Line: 3, Column: 5, Severity: "error", Message: "oops"}},
-			}}, sue, []string{"Does not compile", "pair.c</strong> line 3, column 5: oops", "Full output", "wasm32-wasi"},
+			}}, sue, []string{"Does not compile", "pair.c</strong> line 3, column 5: <span lang=\"en\">oops", "Full output", "wasm32-wasi"},
 		},
 		"a request that cannot be carried out": {
 			judge.PluginPayload{Op: judge.PluginBind, Digest: digest(1), Problem: "aplusb"},
@@ -160,7 +160,7 @@ func TestTheOutcomeOfEveryOperationIsPutIntoWords(t *testing.T) {
 			judge.PluginPayload{Op: judge.PluginPreview, Digest: digest(1), Problem: "aplusb", Limit: 50},
 			judge.Result{Verdict: judge.WA, Report: json.RawMessage(`{"op": "preview", "checked": 12, "changes": [{"job_id": 4711, "author": "ann", "before": "AC", "after": "WA", "before_score": 50, "after_score": 0, "test": "secret/3", "message": "the tokens differ"}]}`)},
 			sam,
-			[]string{"Preview of org.example.pair 1.0.0 on aplusb", "Verdicts change", "12 past submissions were judged again; 1 verdict would change", `href="/submissions/4711"`, "secret/3", "the tokens differ"},
+			[]string{"Preview of org.example.pair 1.0.0 on aplusb", "Verdicts change", "12 past submissions were judged again. 1 verdict would change.", `href="/submissions/4711"`, "secret/3", "the tokens differ"},
 		},
 		"a preview that finds nothing": {
 			judge.PluginPayload{Op: judge.PluginPreview, Digest: digest(1), Problem: "aplusb"},

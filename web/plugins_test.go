@@ -297,7 +297,7 @@ func TestTheListSaysWhatANameMeansAndWhoUsesIt(t *testing.T) {
 		}
 	}
 	page = s.do(http.MethodGet, "/checkers/checker/org.example.pair", "", sue).body
-	for _, want := range []string{`Used, in its active version, by <a href="/problems/aplusb">`, `Pinned by</dt><dd><a href="/problems/stairs">`} {
+	for _, want := range []string{`The active version is used by these problems: <a href="/problems/aplusb">`, `Pinned by</dt><dd><a href="/problems/stairs">`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of the name lacks %q", want)
 		}

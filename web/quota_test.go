@@ -80,7 +80,7 @@ func TestASetterSeesAndKeepsTheirQuota(t *testing.T) {
 		t.Errorf("more than packages may take: %+v", f)
 	}
 	page := s.do(http.MethodGet, "/packages", "", s.login("sue", "correct horse")).body
-	if !strings.Contains(page, "Your packages take 5 MiB of 4 MiB.") || !strings.Contains(page, "1 of 50 versions, 0 of 500 further saves, and 3 MiB of 4 MiB") || strings.Contains(page, "Room that packages take") {
+	if !strings.Contains(page, "Your packages take 5 MiB of 4 MiB.") || !strings.Contains(page, "you have sent 1 of 50 versions, and 0 of 500 further saves. Together they had 3 MiB of 4 MiB.") || strings.Contains(page, "Room that packages take") {
 		t.Errorf("the page does not say so:\n%s", page)
 	}
 	s.someone("stan", judge.RoleStaff)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -86,6 +87,12 @@ func (s *Server) limitViewer(c *fiber.Ctx) error {
 	return c.Next()
 }
 
+var tooMany = map[string]locale.Word{
+	"address": "There were more than %d requests in a minute from your address.",
+	"user":    "There were more than %d requests in a minute from your account.",
+	"key":     "There were more than %d requests in a minute with this key.",
+}
+
 // limit takes a request or refuses it, and says what is left where it is less than what was said before.
 func (s *Server) limit(c *fiber.Ctx, by string, l *limiter, asker string) error {
 	q := l.take(asker)
@@ -101,9 +108,7 @@ func (s *Server) limit(c *fiber.Ctx, by string, l *limiter, asker string) error 
 	}
 	s.Count.Limited.WithLabelValues(by).Inc()
 	f := site.Refuse(fiber.StatusTooManyRequests, "rate_limited",
-		"There were more than "+site.Plural(q.limit, "request", "requests")+" in a minute "+map[string]string{
-			"address": "from your address.", "user": "from your account.", "key": "with this key.",
-		}[by], "Wait as long as Retry-After says.")
+		tooMany[by], "Wait as long as Retry-After says.", q.limit)
 	f.RetryAfter = time.Duration(site.WholeSeconds(q.wait)) * time.Second
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"unicode"
 
 	"deepoj/host/judge"
 )
@@ -111,4 +112,18 @@ func TestSomebodyReadsInTheLanguageAndByTheClockOfTheirChoice(t *testing.T) {
 			t.Errorf("%d: %s", r.status, r.body)
 		}
 	})
+}
+
+// A script of a page shows what it is refused; programs read English whatever they accept.
+func TestScriptsOfPagesAreRefusedInTheReadersLanguage(t *testing.T) {
+	s := newStage(t)
+	for path, han := range map[string]bool{"/account/passkeys/options": true, "/api/v1/account/confirm": false} {
+		r := s.do(http.MethodPost, path, "{}", "Accept: application/json", chinese, asJSON)
+		_, detail, _ := strings.Cut(r.body, `"detail":"`)
+		detail, _, _ = strings.Cut(detail, `"`)
+		said := strings.ContainsFunc(detail, func(c rune) bool { return unicode.Is(unicode.Han, c) })
+		if r.status != http.StatusUnauthorized || detail == "" || said != han || !strings.Contains(r.body, `"reason":"login_required"`) {
+			t.Errorf("%s is refused by %d %s; in Chinese: %t, want %t", path, r.status, r.body, said, han)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -27,8 +28,8 @@ func (s *Server) receive(c *fiber.Ctx) error {
 	req := c.Request()
 	if why := ambiguous(req.Header.RawHeaders()); why != "" {
 		site.HangUp(c)
-		return site.Refuse(fiber.StatusBadRequest, "ambiguous_request", "Where the request ends is not clear: "+why+".",
-			"Send one Content-Length, or else Transfer-Encoding: chunked.")
+		return site.Refuse(fiber.StatusBadRequest, "ambiguous_request", "Where the request ends is not clear: %s.",
+			"Send one Content-Length, or else Transfer-Encoding: chunked.", why)
 	}
 	if !req.IsBodyStream() {
 		return c.Next()
@@ -60,7 +61,7 @@ func (s *Server) receive(c *fiber.Ctx) error {
 
 // ambiguous says why a proxy before this server might see the end of a request, and
 // so the begin of the next one, elsewhere (RFC 9112, sections 2.2, 5.2 and 6.3).
-func ambiguous(headers []byte) string {
+func ambiguous(headers []byte) locale.Word {
 	lengths, encodings, hosts := 0, 0, 0
 	for line := range bytes.SplitSeq(headers, []byte("\n")) {
 		line = bytes.TrimSuffix(line, []byte("\r"))

@@ -10,6 +10,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/site"
 )
 
 // siteScene fills the database with what administrators look at, and returns
@@ -48,14 +49,16 @@ func (s *stage) siteScene() map[string]string {
 		s.must(err)
 	}
 	return map[string]string{
-		"webhooks": "/webhooks", "webhook": "/webhooks/" + strconv.FormatInt(w.ID, 10), "workers": "/workers", "audit": "/audit", "languages-differ": "/languages", "users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "profile": "/people/root", "user-keys": "/users/root",
+		"webhooks": "/webhooks", "webhook": "/webhooks/" + strconv.FormatInt(w.ID, 10), "workers": "/workers", "feed": "/feed", "audit": "/audit", "languages-differ": "/languages", "users": "/users", "user": "/users/a-contestant-with-a-long-name@example.org", "user-disabled": "/users/ann", "account": "/account", "profile": "/people/root", "user-keys": "/users/root",
 	}
 }
 
 // TestAnAdministratorRunsTheSite tells a story without JavaScript, then looks at
 // every page: the browser is started once.
 func TestAnAdministratorRunsTheSite(t *testing.T) {
-	s := newStage(t)
+	full := streamingFeed
+	full.Source, full.Full, full.SinkError = "a-machine-with-a-long-name.example.org:5432/deepoj", true, "kafka_brokers=a-broker-with-a-long-name.example.org:9092: no such host: correct it"
+	s := newStage(t, func(c *site.Config) { c.FeedStatus = feedThatSays(t, streamingFeed, full) })
 	s.user("root", "correct horse", judge.RoleAdmin)
 	ctx, console := browser(t)
 	scripts := func(off bool) {

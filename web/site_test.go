@@ -52,7 +52,7 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 
 	cookie := "Cookie: " + peopleroom.SessionCookie + "=" + s.session("root")
 	page := s.do(http.MethodGet, "/audit?subject=user:prof&limit=2", "", cookie).body
-	for _, want := range []string{"role setter, was staff", `href="/users/prof"`, "before=", "user enable"} {
+	for _, want := range []string{"role: setter; was: staff", `href="/users/prof"`, "before=", "user enable"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not show %q", want)
 		}
@@ -117,7 +117,7 @@ func TestThePageOfWorkersTellsHowFastEachIs(t *testing.T) {
 	}
 	page := s.do(http.MethodGet, "/workers", "", "Cookie: "+peopleroom.SessionCookie+"="+s.session("prof")).body
 	for name, want := range map[string][]string{
-		"fast-1": {"1200/s", "<small>100 % of the fastest</small>", "0 of 3", "v-fast-1", "C&#43;&#43;: g&#43;&#43; 12.2.0"}, "slow-1": {"900/s", `<small class="slow">75 % of the fastest</small>`}, "elsewhere-1": {"5000/s"}, "judge1-5f3a": {"not measured"},
+		"fast-1": {"1,200/s", "<small>100 % of the fastest</small>", "0 of 3", "v-fast-1", "C&#43;&#43;: g&#43;&#43; 12.2.0"}, "slow-1": {"900/s", `<small class="slow">75 % of the fastest</small>`}, "elsewhere-1": {"5,000/s"}, "judge1-5f3a": {"not measured"},
 	} {
 		_, row, _ := strings.Cut(page, ">"+name+"<")
 		row, _, _ = strings.Cut(row, "</tr>")

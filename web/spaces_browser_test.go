@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -61,8 +60,6 @@ func TestAContestIsHeldInTheBrowser(t *testing.T) {
 	s.user("prof", "correct horse", judge.RoleStaff)
 	s.user("ann", "correct horse", judge.RoleContestant)
 	ctx, console := browser(t)
-	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
-	t.Cleanup(cancel)
 	scripts := func(off bool) {
 		t.Helper()
 		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})

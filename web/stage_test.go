@@ -59,7 +59,7 @@ func (s *stage) asset(name string) string {
 // start starts the server; it stops when the test ends.
 func (s *stage) start(options ...func(*site.Config)) {
 	s.Helper()
-	cfg := site.Config{Listen: "127.0.0.1:0", Store: s.store.Site, Version: "test", WorkerAge: time.Hour} // a slow machine does not lose its worker
+	cfg := site.Config{Listen: "127.0.0.1:0", Store: s.store.Site, Rounds: s.store.Rounds, Version: "test", WorkerAge: time.Hour} // a slow machine does not lose its worker
 	for _, change := range options {
 		change(&cfg)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/sql/rounds"
 	"deepoj/web/drafts"
 	"deepoj/web/job"
 	"deepoj/web/plugins"
@@ -111,7 +112,7 @@ func TestJobsOfAllKindsTellWhereTheyStandInTheSameFields(t *testing.T) {
 // the kind; only a submission counts against somebody, and says that this does not.
 func TestAJobOfAnyKindThatIsTriedAgainSaysSoWithItsHistory(t *testing.T) {
 	t.Parallel()
-	shared, err := site.New(site.Config{Store: new(sql.Site)}, siteFiles, roomsWords())
+	shared, err := site.New(site.Config{Store: new(sql.Site), Rounds: new(rounds.Store)}, siteFiles, roomsWords())
 	if err != nil {
 		t.Fatal(err)
 	}

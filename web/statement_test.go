@@ -109,6 +109,42 @@ func TestPicturesAreServedToWhoSeesThePageAndRunNothing(t *testing.T) {
 	}
 }
 
+// remembersStatements looks at what becomes of a choice at the switch of a statement in German, English and Swedish.
+func (s *stage) remembersStatements() {
+	s.Helper()
+	const kept = "statements=sv"
+	for from, want := range map[string]bool{"same-origin": true, "": true, "cross-site": false, "same-site": false, "none": false} {
+		r := s.do(http.MethodGet, "/problems/trees?lang=SV", "", "Sec-Fetch-Site: "+from)
+		if set := r.header.Get("Set-Cookie"); strings.Contains(set, kept+";") != want || want && (!strings.Contains(set, "HttpOnly") || !strings.Contains(set, "SameSite=Lax")) {
+			s.Errorf("a choice from %q is remembered by %q", from, set)
+		}
+	}
+	for _, address := range []string{"/api/v1/problems/trees?lang=sv", "/problems/trees?lang=fr", "/problems/trees"} {
+		if set := s.do(http.MethodGet, address, "").header.Get("Set-Cookie"); strings.Contains(set, "statements=") {
+			s.Errorf("%s is remembered by %q", address, set)
+		}
+	}
+	for _, one := range []struct{ cookie, accept, lang string }{
+		{kept, "de", "sv"},
+		{kept, "", "sv"},
+		{"statements=fr", "de", "de"}, // the problem lacks it
+		{"statements=fr", "", "en"},
+		{"statements=;<x>", "de", "de"},
+		{"statements=" + strings.Repeat("a-", 500), "de", "de"},
+		{"language=en", "de", "en"}, // who chose English for pages
+		{"language=zh-Hans", "de", "de"},
+		{kept + "; language=en", "de", "sv"},
+	} {
+		page := s.do(http.MethodGet, "/problems/trees", "", "Cookie: "+one.cookie, "Accept-Language: "+one.accept)
+		if !strings.Contains(page.body, `<article class="statement" lang="`+one.lang+`">`) || !strings.Contains(strings.Join(page.header.Values("Vary"), ","), "Cookie") {
+			s.Errorf("with %q and %q: %d %v, want %s", one.cookie, one.accept, page.status, page.header, one.lang)
+		}
+	}
+	if api := s.do(http.MethodGet, "/api/v1/problems/trees", "", "Cookie: "+kept); !strings.Contains(api.body, `"language":"en"`) {
+		s.Errorf("a program gets what a page chose: %s", api.body)
+	}
+}
+
 func TestAStatementIsThereInEachOfItsLanguages(t *testing.T) {
 	s := newStage(t)
 	p := judge.Problem{Slug: "trees", Title: "Trees", Version: "sha256:" + strings.Repeat("1a", 32), Samples: []judge.Sample{{Name: "1", Input: "1\n", Output: "2\n"}}}
@@ -143,6 +179,7 @@ func TestAStatementIsThereInEachOfItsLanguages(t *testing.T) {
 			t.Errorf("the switch lacks %s", want)
 		}
 	}
+	s.remembersStatements()
 	for _, address := range []string{"/api/v1/problems/trees?lang=fr", "/problems/trees?lang=fr", "/api/v1/problems/aplusb?lang=en"} {
 		r := s.do(http.MethodGet, address, "")
 		if r.status != http.StatusNotFound || strings.Contains(address, "trees") && !strings.Contains(r.body, "There are: de, en, sv.") {

@@ -97,6 +97,7 @@ func TestAPersonSolvesAProblem(t *testing.T) {
 	// Watch the verdict arrive without doing anything.
 	a := s.claim(1)
 	steps(s, see(".headline", "Compiling"))
+	value(`String(document.querySelector(".actions .button").mine = "the same")`)
 	s.compiled(a, 2)
 	s.test(a, 2, judge.TestResult{Index: 1, Group: "sample", Sample: true, Verdict: judge.AC})
 	steps(s, see(".headline", "Running"), see(".cell", "AC"))
@@ -105,6 +106,14 @@ func TestAPersonSolvesAProblem(t *testing.T) {
 		Diagnostics: []judge.Diagnostic{{File: "main.py", Line: 1, Column: 6, Severity: "error", Message: "'(' was never closed"}},
 	}}))
 	steps(s, see(".headline", "Compile error"), see("tr.marked .mark", "never closed"), see("#announce", "Compile error CE"))
+
+	// What can be done is another now; what could be done before is the same thing still, so that no click is lost.
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`document.querySelectorAll('.actions form[action$="/cancel"]').length === 0`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := value(`String(document.querySelector(".actions .button").mine)`); got != "the same" {
+		t.Errorf("the link was replaced while somebody may be about to click on it: it is %s", got)
+	}
 
 	// Edit and resubmit: the program, the language and the marks are there.
 	steps(s,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -14,7 +15,7 @@ const sureField = "sure"
 
 // sureView is the page that asks whether something is meant that cannot be undone. It holds the form as it was filled in.
 type sureView struct {
-	Does   string // what is asked for
+	Does   string // what is asked for, as they read it
 	Act    string // address of the form
 	Back   string // where its sender came from
 	Fields []site.FormField
@@ -23,12 +24,12 @@ type sureView struct {
 var actWord = regexp.MustCompile(`:[a-z]+`)
 
 // sure asks whoever sends a form whether they mean it. Programs are not asked.
-func (s *Server) sure(act string) fiber.Handler {
+func (s *Server) sure(act locale.Word) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if !site.WantsPage(c) || site.ViewerOf(c).Key != 0 || c.FormValue(sureField) != "" {
 			return c.Next()
 		}
-		does := actWord.ReplaceAllStringFunc(act, func(name string) string { return site.Shorten(c.Params(name[1:])) })
+		does := actWord.ReplaceAllStringFunc(site.LocaleOf(c).Say(act), func(name string) string { return site.Shorten(c.Params(name[1:])) })
 		return s.Page(c, fiber.StatusOK, "sure", "Are you sure?", sureView{does, c.OriginalURL(), cameFrom(c), site.FormFields(site.FormOf(c))})
 	}
 }

@@ -182,6 +182,10 @@ func TestTheUsersPageWorksWithForms(t *testing.T) {
 		}
 	}
 	// Those before one that exists are made, and their passwords shown.
+	if body := post("/users", 422, url.Values{"names": {"dan Eve fay Gil fay"}, "role": {"contestant"}}); strings.Count(body, "A name has up to 64") != 2 ||
+		!strings.Contains(body, "Eve: A name") || !strings.Contains(body, "Gil: A name") || !strings.Contains(body, "fay is there twice.") {
+		t.Errorf("not all wrong names are told: %s", between(body, `id="create"`, "</form>"))
+	}
 	if body := post("/users", 422, url.Values{"names": {"dan bob eve"}, "role": {"setter"}}); !strings.Contains(body, `<a href="/users/dan">dan</a></th><td><code>`) || !strings.Contains(body, "bob\neve</textarea>") {
 		t.Error("the page does not say what was made and what was not")
 	}

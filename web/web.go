@@ -46,10 +46,12 @@ import (
 	"deepoj/sql"
 	"deepoj/web/callback"
 	"deepoj/web/drafts"
+	"deepoj/web/factors"
 	"deepoj/web/job"
 	judge0api "deepoj/web/judge0/api"
 	peopleroom "deepoj/web/people"
 	"deepoj/web/plugins"
+	"deepoj/web/rounds"
 	"deepoj/web/setters"
 	"deepoj/web/site"
 	"deepoj/web/solve"
@@ -79,7 +81,7 @@ var siteFiles embed.FS
 // roomsWords are what templates call of the rooms.
 func roomsWords() template.FuncMap {
 	all := template.FuncMap{}
-	for _, words := range []template.FuncMap{peopleroom.Words, setters.Words, spaces.Words} {
+	for _, words := range []template.FuncMap{peopleroom.Words, factors.Words, plugins.Words, setters.Words, spaces.Words, staff.Words} {
 		maps.Copy(all, words)
 	}
 	return all
@@ -91,6 +93,7 @@ type Server struct {
 	people      *peopleroom.Room
 	solve       *solve.Room
 	spaces      *spaces.Room
+	rounds      *rounds.Room
 	staff       *staff.Room
 	judge0      *judge0api.Room
 	app         *fiber.App
@@ -162,6 +165,7 @@ func compose(shared *site.Site) *Server {
 	s.solve = solve.New(shared, s.job)
 	s.drafts = drafts.New(shared, s.job, s.setters, s.solve)
 	s.spaces = spaces.New(shared, s.people, s.solve)
+	s.rounds = rounds.New(shared)
 	s.staff = staff.New(shared, s.job)
 	s.judge0 = judge0api.New(shared, s.job, s.caller)
 	return s
@@ -195,7 +199,7 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return s.judge0.SendCallbacks(ctx) })
 	g.Go(func() error { return s.people.SendWebhooks(ctx) })
-	g.Go(func() error { return s.people.SendLetters(ctx) })
+	g.Go(func() error { return s.people.Letters.Send(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
 		s.job.EndStreams()

@@ -11,14 +11,16 @@ import (
 // Year is a square for each day of about a year, in columns of weeks that begin on Monday, the last of which has today.
 type Year struct {
 	Title string
-	Sum   string          // what it comes to, in words: for people who do not see the squares
-	Days  map[int]YearDay // by how many days ago; those without are empty
+	Sum   string                 // what it comes to, in words: for people who do not see the squares
+	Days  map[int]YearDay        // by how many days ago; those without are empty
+	Date  func(time.Time) string // writes a day by UTC
+	Last  string                 // what today is called
 }
 
 // YearDay is what a square stands for.
 type YearDay struct {
 	Count int64
-	Text  string // behind the date, as a tooltip
+	Text  string // as a tooltip; "" = the date
 }
 
 // The squares of a year, in the drawing's own units.
@@ -41,14 +43,14 @@ func (y Year) SVG(today time.Time) template.HTML {
 	fmt.Fprintf(&w, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s">`, short(weeks*pitch), short(7*pitch), html.EscapeString(y.Title+": "+y.Sum))
 	for ago := first; ago >= 0; ago-- {
 		at, d := first-ago, y.Days[ago]
-		text := today.AddDate(0, 0, -ago).Format("2 Jan 2006")
-		if d.Text != "" {
-			text += ": " + d.Text
+		text := d.Text
+		if text == "" {
+			text = y.Date(today.AddDate(0, 0, -ago))
 		}
 		fmt.Fprintf(&w, `<rect class="y%d" x="%s" y="%s" width="%s" height="%s" rx="2"><title>%s</title></rect>`,
 			level(d.Count), short(float64(at/7)*pitch), short(float64(at%7)*pitch), short(square), short(square), html.EscapeString(text))
 	}
-	fmt.Fprintf(&w, `</svg><p class="ends small muted"><span>%s</span><span>today</span></p></figure>`, today.AddDate(0, 0, -first).Format("2 Jan 2006"))
+	fmt.Fprintf(&w, `</svg><p class="ends small muted"><span>%s</span><span>%s</span></p></figure>`, html.EscapeString(y.Date(today.AddDate(0, 0, -first))), html.EscapeString(y.Last))
 	return template.HTML(w.String()) // all text in it is escaped
 }
 

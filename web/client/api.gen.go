@@ -254,13 +254,20 @@ type GetAuditAnswer struct {
 // GetDlqAnswer is a schema of the description.
 type GetDlqAnswer struct {
 	DeadLetters []DeadLetter `json:"dead_letters"`
-	Next        *int64       `json:"next"`
+	Next        *string      `json:"next"`
 }
 
 // GetDlqIDAnswer is a schema of the description.
 type GetDlqIDAnswer struct {
 	Attempts   []Attempt  `json:"attempts"`
 	DeadLetter DeadLetter `json:"dead_letter"`
+}
+
+// GetFeedAnswer is a schema of the description.
+type GetFeedAnswer struct {
+	Feeds   []judge.FeedStatus `json:"feeds"`
+	Problem string             `json:"problem"`
+	Slots   []judge.Slot       `json:"slots"`
 }
 
 // GetInvariantsAnswer is a schema of the description.
@@ -311,6 +318,7 @@ type GetQueueAnswer struct {
 	Group            string           `json:"group,omitempty"`
 	JudgedLastMinute int64            `json:"judged_last_minute,omitempty"`
 	Lanes            map[string]int64 `json:"lanes,omitempty"`
+	Next             *string          `json:"next,omitempty"`
 	OldestSeconds    float64          `json:"oldest_seconds,omitempty"`
 	Pending          int64            `json:"pending,omitempty"`
 	Running          int64            `json:"running,omitempty"`
@@ -337,6 +345,30 @@ type GetRejudgingsAnswer struct {
 	Rejudgings []RejudgeSet `json:"rejudgings"`
 }
 
+// GetRoundEntriesAnswer is a schema of the description.
+type GetRoundEntriesAnswer struct {
+	Entries []string `json:"entries"`
+	Next    *string  `json:"next"`
+}
+
+// GetRoundProblemsAnswer is a schema of the description.
+type GetRoundProblemsAnswer struct {
+	Next     *string        `json:"next"`
+	Problems []RoundProblem `json:"problems"`
+}
+
+// GetRoundsAnswer is a schema of the description.
+type GetRoundsAnswer struct {
+	Next   *string `json:"next"`
+	Rounds []Round `json:"rounds"`
+}
+
+// GetSpaceGroupsAnswer is a schema of the description.
+type GetSpaceGroupsAnswer struct {
+	Groups []TeamGroup `json:"groups"`
+	Next   *string     `json:"next"`
+}
+
 // GetSpaceInvitationsAnswer is a schema of the description.
 type GetSpaceInvitationsAnswer struct {
 	Invitations []Invitation `json:"invitations"`
@@ -347,6 +379,18 @@ type GetSpaceInvitationsAnswer struct {
 type GetSpaceMembersAnswer struct {
 	Members []SpaceMember `json:"members"`
 	Next    *string       `json:"next"`
+}
+
+// GetSpaceOrganizationsAnswer is a schema of the description.
+type GetSpaceOrganizationsAnswer struct {
+	Next          *string        `json:"next"`
+	Organizations []Organization `json:"organizations"`
+}
+
+// GetSpaceParticipantsAnswer is a schema of the description.
+type GetSpaceParticipantsAnswer struct {
+	Next         *string       `json:"next"`
+	Participants []Participant `json:"participants"`
 }
 
 // GetSpaceProblemsAnswer is a schema of the description.
@@ -614,6 +658,18 @@ type OfferedLanguage struct {
 	Withdrawn      bool     `json:"withdrawn,omitempty"`
 }
 
+// Organization is a schema of the description.
+type Organization struct {
+	Code               string `json:"code"`
+	Country            string `json:"country"`
+	CountrySubdivision string `json:"country_subdivision"`
+	FormalName         string `json:"formal_name"`
+	ICPCID             string `json:"icpc_id"`
+	Name               string `json:"name"`
+	Twitter            string `json:"twitter"`
+	URL                string `json:"url"`
+}
+
 // PackageRequest is a schema of the description.
 type PackageRequest struct {
 	Activate bool   `json:"activate,omitempty"`
@@ -621,6 +677,29 @@ type PackageRequest struct {
 	Bytes    int64  `json:"bytes,omitempty"`
 	Problem  string `json:"problem"`
 	Version  string `json:"version,omitempty"`
+}
+
+// Participant is a schema of the description.
+type Participant struct {
+	Code         string                  `json:"code"`
+	DisplayName  string                  `json:"display_name"`
+	Groups       []string                `json:"groups"`
+	Hidden       bool                    `json:"hidden"`
+	ICPCID       string                  `json:"icpc_id"`
+	Label        string                  `json:"label"`
+	Members      []ParticipantMember     `json:"members"`
+	Name         string                  `json:"name"`
+	Organization string                  `json:"organization"`
+	Ranked       bool                    `json:"ranked"`
+	Reason       string                  `json:"reason"`
+	Room         string                  `json:"room"`
+	Status       judge.ParticipantStatus `json:"status"`
+}
+
+// ParticipantMember is a schema of the description.
+type ParticipantMember struct {
+	Role judge.ParticipantRole `json:"role"`
+	User string                `json:"user"`
 }
 
 // Passkey is a schema of the description.
@@ -634,6 +713,21 @@ type Passkey struct {
 // PatchAccountRequest is a schema of the description.
 type PatchAccountRequest struct {
 	DisplayName string `json:"display_name"`
+}
+
+// PatchRoundRequest is a schema of the description.
+type PatchRoundRequest struct {
+	DurationMs *int64          `json:"duration_ms,omitempty"`
+	FormalName string          `json:"formal_name,omitempty"`
+	Format     string          `json:"format,omitempty"`
+	FreezeMs   *int64          `json:"freeze_ms,omitempty"`
+	Kind       string          `json:"kind,omitempty"`
+	Practice   bool            `json:"practice,omitempty"`
+	PublicRuns bool            `json:"public_runs,omitempty"`
+	Settings   json.RawMessage `json:"settings,omitempty"`
+	StartsAt   *time.Time      `json:"starts_at,omitempty"`
+	ThawAt     *time.Time      `json:"thaw_at,omitempty"`
+	Title      string          `json:"title,omitempty"`
 }
 
 // PatchSpaceRequest is a schema of the description.
@@ -834,6 +928,41 @@ type PostRenderingsRequest struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
+// PostRoundEntriesRequest is a schema of the description.
+type PostRoundEntriesRequest struct {
+	Participants []string `json:"participants"`
+}
+
+// PostRoundExtendRequest is a schema of the description.
+type PostRoundExtendRequest struct {
+	ByMs int64 `json:"by_ms"`
+}
+
+// PostRoundProblemsAnswer is a schema of the description.
+type PostRoundProblemsAnswer struct {
+	Next     *string        `json:"next"`
+	Problems []RoundProblem `json:"problems"`
+}
+
+// PostRoundProblemsRequest is a schema of the description.
+type PostRoundProblemsRequest struct {
+	Color   string   `json:"color,omitempty"`
+	Label   string   `json:"label,omitempty"`
+	Paused  bool     `json:"paused,omitempty"`
+	Place   int      `json:"place,omitempty"`
+	Points  *float64 `json:"points,omitempty"`
+	Problem string   `json:"problem"`
+	Rgb     string   `json:"rgb,omitempty"`
+	Version *string  `json:"version,omitempty"`
+}
+
+// PostRoundRemovedRequest is a schema of the description.
+type PostRoundRemovedRequest struct {
+	From   time.Time `json:"from"`
+	Reason string    `json:"reason,omitempty"`
+	To     time.Time `json:"to"`
+}
+
 // PostRunsRequest is a schema of the description.
 type PostRunsRequest struct {
 	Args            []string         `json:"args,omitempty"`
@@ -863,6 +992,16 @@ type PostSessionsRequest struct {
 	Password string `json:"password"`
 }
 
+// PostSpaceGroupsAnswer is a schema of the description.
+type PostSpaceGroupsAnswer struct {
+	Changed int `json:"changed"`
+}
+
+// PostSpaceGroupsRequest is a schema of the description.
+type PostSpaceGroupsRequest struct {
+	Groups []*map[string]interface{} `json:"groups"`
+}
+
 // PostSpaceImportRequest is a schema of the description.
 type PostSpaceImportRequest struct {
 	Csv     string `json:"csv"`
@@ -883,6 +1022,26 @@ type PostSpaceMembersRequest struct {
 	Role  string   `json:"role,omitempty"`
 }
 
+// PostSpaceOrganizationsAnswer is a schema of the description.
+type PostSpaceOrganizationsAnswer struct {
+	Changed int `json:"changed"`
+}
+
+// PostSpaceOrganizationsRequest is a schema of the description.
+type PostSpaceOrganizationsRequest struct {
+	Organizations []*map[string]interface{} `json:"organizations"`
+}
+
+// PostSpaceParticipantsAnswer is a schema of the description.
+type PostSpaceParticipantsAnswer struct {
+	Changed int `json:"changed"`
+}
+
+// PostSpaceParticipantsRequest is a schema of the description.
+type PostSpaceParticipantsRequest struct {
+	Participants []*map[string]interface{} `json:"participants"`
+}
+
 // PostSpaceProblemsAnswer is a schema of the description.
 type PostSpaceProblemsAnswer struct {
 	Next     *string        `json:"next"`
@@ -894,6 +1053,22 @@ type PostSpaceProblemsRequest struct {
 	Place   int      `json:"place,omitempty"`
 	Points  *float64 `json:"points,omitempty"`
 	Problem string   `json:"problem"`
+}
+
+// PostSpaceRoundsRequest is a schema of the description.
+type PostSpaceRoundsRequest struct {
+	Code       string          `json:"code"`
+	DurationMs *int64          `json:"duration_ms,omitempty"`
+	FormalName string          `json:"formal_name,omitempty"`
+	Format     string          `json:"format,omitempty"`
+	FreezeMs   *int64          `json:"freeze_ms,omitempty"`
+	Kind       string          `json:"kind,omitempty"`
+	Practice   bool            `json:"practice,omitempty"`
+	PublicRuns bool            `json:"public_runs,omitempty"`
+	Settings   json.RawMessage `json:"settings,omitempty"`
+	StartsAt   *time.Time      `json:"starts_at,omitempty"`
+	ThawAt     *time.Time      `json:"thaw_at,omitempty"`
+	Title      string          `json:"title"`
 }
 
 // PostSpacesRequest is a schema of the description.
@@ -1131,6 +1306,57 @@ type RejudgedJob struct {
 	JobID      int64 `json:"job_id"`
 }
 
+// Round is a schema of the description.
+type Round struct {
+	Code       string          `json:"code"`
+	Created    time.Time       `json:"created_at"`
+	DurationMS *int64          `json:"duration_ms"`
+	End        *time.Time      `json:"ends_at"`
+	Finalized  *time.Time      `json:"finalized_at"`
+	Follows    bool            `json:"follows"`
+	FormalName string          `json:"formal_name"`
+	Format     string          `json:"format"`
+	FreezeMS   *int64          `json:"freeze_ms"`
+	Frozen     *time.Time      `json:"freezes_at"`
+	Kind       judge.RoundKind `json:"kind"`
+	Now        time.Time       `json:"now"`
+	PausedMS   *int64          `json:"paused_ms"`
+	Phase      string          `json:"phase"`
+	Practice   bool            `json:"practice"`
+	PublicRuns bool            `json:"public_runs"`
+	Removed    []RoundRemoved  `json:"removed"`
+	Settings   json.RawMessage `json:"settings"`
+	Space      string          `json:"space"`
+	Start      *time.Time      `json:"starts_at"`
+	Thaw       *time.Time      `json:"thaw_at"`
+	Thawed     *time.Time      `json:"thawed_at"`
+	TimeMS     int64           `json:"time_ms"`
+	Title      string          `json:"title"`
+	UpdatesEnd *time.Time      `json:"updates_end_at"`
+}
+
+// RoundProblem is a schema of the description.
+type RoundProblem struct {
+	Color   string     `json:"color"`
+	Label   string     `json:"label"`
+	Paused  *time.Time `json:"paused_at"`
+	Place   int        `json:"place"`
+	Points  *float64   `json:"points"`
+	RGB     string     `json:"rgb"`
+	Slug    string     `json:"slug"`
+	Title   string     `json:"title"`
+	Version string     `json:"version"`
+}
+
+// RoundRemoved is a schema of the description.
+type RoundRemoved struct {
+	From   time.Time  `json:"from"`
+	ID     int64      `json:"id"`
+	Reason string     `json:"reason"`
+	To     time.Time  `json:"to"`
+	Undone *time.Time `json:"undone_at"`
+}
+
 // Run is a schema of the description.
 type Run struct {
 	AttemptID  int32      `json:"attempt_id"`
@@ -1278,6 +1504,16 @@ type SubmissionPage struct {
 	Submissions []Submission `json:"submissions"`
 }
 
+// TeamGroup is a schema of the description.
+type TeamGroup struct {
+	Code   string `json:"code"`
+	ICPCID string `json:"icpc_id"`
+	Name   string `json:"name"`
+	Ranked bool   `json:"ranked"`
+	Sort   int32  `json:"sort"`
+	Type   string `json:"type"`
+}
+
 // TestDiff is a schema of the description.
 type TestDiff struct {
 	Added   []string `json:"added"`
@@ -1422,8 +1658,8 @@ type GetDlqParams struct {
 	// All Also what is otherwise left out.
 	All bool `form:"all,omitempty" json:"all,omitempty"`
 
-	// Before Only what has an id below this: the next of the page before.
-	Before int64 `form:"before,omitempty" json:"before,omitempty"`
+	// Before Only dead letters behind this one, JOB.GENERATION: the next of the page before.
+	Before string `form:"before,omitempty" json:"before,omitempty"`
 
 	// Limit At most so many.
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1550,6 +1786,12 @@ type GetProblemVersionStatementParams struct {
 type GetQueueParams struct {
 	// Group Only what waits of this submitter; for contestants their own.
 	Group string `form:"group,omitempty" json:"group,omitempty"`
+
+	// After With group, only what is behind this place in the queue: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetQueuesParams defines parameters for GetQueues.
@@ -1579,6 +1821,36 @@ type GetRejudgingParams struct {
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetRoundsParams defines parameters for GetRounds.
+type GetRoundsParams struct {
+	// Space Only those of a space, by the short name that it has.
+	Space string `form:"space,omitempty" json:"space,omitempty"`
+
+	// Before Only rounds older than this one: the next of the page before.
+	Before string `form:"before,omitempty" json:"before,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetRoundEntriesParams defines parameters for GetRoundEntries.
+type GetRoundEntriesParams struct {
+	// After Only participants behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetRoundProblemsParams defines parameters for GetRoundProblems.
+type GetRoundProblemsParams struct {
+	// After Only problems behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetRunParams defines parameters for GetRun.
 type GetRunParams struct {
 	// Wait Seconds to wait until it is done; more than 30 count as 30.
@@ -1589,6 +1861,15 @@ type GetRunParams struct {
 type GetSpacesParams struct {
 	// Before Only spaces older than this one: the next of the page before.
 	Before string `form:"before,omitempty" json:"before,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetSpaceGroupsParams defines parameters for GetSpaceGroups.
+type GetSpaceGroupsParams struct {
+	// After Only groups behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Limit At most so many.
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1606,6 +1887,24 @@ type GetSpaceInvitationsParams struct {
 // GetSpaceMembersParams defines parameters for GetSpaceMembers.
 type GetSpaceMembersParams struct {
 	// After Only names behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetSpaceOrganizationsParams defines parameters for GetSpaceOrganizations.
+type GetSpaceOrganizationsParams struct {
+	// After Only organizations behind this one: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetSpaceParticipantsParams defines parameters for GetSpaceParticipants.
+type GetSpaceParticipantsParams struct {
+	// After Only participants behind this one: the next of the page before.
 	After string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Limit At most so many.
@@ -1841,6 +2140,13 @@ func (c *Client) PostDlqIDDiscard(ctx context.Context, jobID int64, body PostDlq
 func (c *Client) PostDlqIDReplay(ctx context.Context, jobID int64, options ...CallOption) (out RejudgedJob, err error) {
 	path := pathOf("/api/v1/dlq/%s/replay", jobID)
 	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
+}
+
+// GetFeed calls GET /api/v1/feed: How far the change feed is, and what PostgreSQL keeps for feeds. For staff and administrators.
+func (c *Client) GetFeed(ctx context.Context, options ...CallOption) (out GetFeedAnswer, err error) {
+	path := pathOf("/api/v1/feed")
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 
@@ -2152,7 +2458,7 @@ func (c *Client) PostProblemVersionVerify(ctx context.Context, problem string, v
 
 // GetQueue calls GET /api/v1/queue: The queue in figures; with group, what waits of a submitter. For whoever may use the site.
 func (c *Client) GetQueue(ctx context.Context, params GetQueueParams, options ...CallOption) (out GetQueueAnswer, err error) {
-	path := pathOf("/api/v1/queue") + queryOf("group", params.Group)
+	path := pathOf("/api/v1/queue") + queryOf("group", params.Group, "after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
@@ -2241,6 +2547,135 @@ func (c *Client) PostRenderings(ctx context.Context, body PostRenderingsRequest,
 	return out, err
 }
 
+// GetRounds calls GET /api/v1/rounds: Contests and assignments, newest first: those of a space, or of all spaces that one may see. For whoever may use the site.
+func (c *Client) GetRounds(ctx context.Context, params GetRoundsParams, options ...CallOption) (out GetRoundsAnswer, err error) {
+	path := pathOf("/api/v1/rounds") + queryOf("space", params.Space, "before", params.Before, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// DeleteRound calls DELETE /api/v1/rounds/{round}: Delete a round that nobody has handed anything in to, as staff of the space. For whoever may use the site.
+func (c *Client) DeleteRound(ctx context.Context, round string, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s", round)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// GetRound calls GET /api/v1/rounds/{round}: A round, with where it stands in its time. For whoever may use the site.
+func (c *Client) GetRound(ctx context.Context, round string, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s", round)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PatchRound calls PATCH /api/v1/rounds/{round}: Change settings, as staff of the space; what is not sent stays. For whoever may use the site.
+func (c *Client) PatchRound(ctx context.Context, round string, body PatchRoundRequest, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s", round)
+	err = c.call(ctx, http.MethodPatch, path, body, &out, options...)
+	return out, err
+}
+
+// GetRoundEntries calls GET /api/v1/rounds/{round}/entries: Who takes part in a round, by short name, for staff of the space. For whoever may use the site.
+func (c *Client) GetRoundEntries(ctx context.Context, round string, params GetRoundEntriesParams, options ...CallOption) (out GetRoundEntriesAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/entries", round) + queryOf("after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundEntries calls POST /api/v1/rounds/{round}/entries: Have participants of the space take part, as its staff, all or none. For whoever may use the site.
+func (c *Client) PostRoundEntries(ctx context.Context, round string, body PostRoundEntriesRequest, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/entries", round)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// DeleteRoundEntry calls DELETE /api/v1/rounds/{round}/entries/{code}: Take a participant who has handed nothing in out of a round, as staff of the space. For whoever may use the site.
+func (c *Client) DeleteRoundEntry(ctx context.Context, round string, code string, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/entries/%s", round, code)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// PostRoundExtend calls POST /api/v1/rounds/{round}/extend: Have it end later, as staff of the space; a freeze that has not begun moves along. For whoever may use the site.
+func (c *Client) PostRoundExtend(ctx context.Context, round string, body PostRoundExtendRequest, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/extend", round)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// PostRoundFreeze calls POST /api/v1/rounds/{round}/freeze: Hide what is judged from now on from the public and from other teams, as staff of the space. For whoever may use the site.
+func (c *Client) PostRoundFreeze(ctx context.Context, round string, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/freeze", round)
+	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundPause calls POST /api/v1/rounds/{round}/pause: Stop the countdown, as staff of the space: the start is not known until it goes on. For whoever may use the site.
+func (c *Client) PostRoundPause(ctx context.Context, round string, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/pause", round)
+	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
+}
+
+// GetRoundProblems calls GET /api/v1/rounds/{round}/problems: Problems of a round in order, once it has begun, or for setters of the space. For whoever may use the site.
+func (c *Client) GetRoundProblems(ctx context.Context, round string, params GetRoundProblemsParams, options ...CallOption) (out GetRoundProblemsAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/problems", round) + queryOf("after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundProblems calls POST /api/v1/rounds/{round}/problems: Add a problem, or change how it is in the round, as setter of the space; what is not sent stays. For whoever may use the site.
+func (c *Client) PostRoundProblems(ctx context.Context, round string, body PostRoundProblemsRequest, options ...CallOption) (out PostRoundProblemsAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/problems", round)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// DeleteRoundProblem calls DELETE /api/v1/rounds/{round}/problems/{problem}: Take a problem that nobody has handed anything in to out of a round, as setter of the space. For whoever may use the site.
+func (c *Client) DeleteRoundProblem(ctx context.Context, round string, problem string, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/problems/%s", round, problem)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// PostRoundRemoved calls POST /api/v1/rounds/{round}/removed: Take an interval out of its time, as staff of the space: the end moves by as much. For whoever may use the site.
+func (c *Client) PostRoundRemoved(ctx context.Context, round string, body PostRoundRemovedRequest, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/removed", round)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// DeleteRoundRemovedID calls DELETE /api/v1/rounds/{round}/removed/{id}: Give an interval back, as staff of the space. For whoever may use the site.
+func (c *Client) DeleteRoundRemovedID(ctx context.Context, round string, id int64, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/removed/%s", round, id)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// PostRoundResume calls POST /api/v1/rounds/{round}/resume: Let the countdown go on, as staff of the space. For whoever may use the site.
+func (c *Client) PostRoundResume(ctx context.Context, round string, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/resume", round)
+	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundStart calls POST /api/v1/rounds/{round}/start: Begin now, as staff of the space. For whoever may use the site.
+func (c *Client) PostRoundStart(ctx context.Context, round string, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/start", round)
+	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundThaw calls POST /api/v1/rounds/{round}/thaw: Show what is hidden after the end, for good, as staff of the space. For whoever may use the site.
+func (c *Client) PostRoundThaw(ctx context.Context, round string, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/thaw", round)
+	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundUnfreeze calls POST /api/v1/rounds/{round}/unfreeze: Show what is hidden while it goes on, as staff of the space. For whoever may use the site.
+func (c *Client) PostRoundUnfreeze(ctx context.Context, round string, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/unfreeze", round)
+	err = c.call(ctx, http.MethodPost, path, nil, &out, options...)
+	return out, err
+}
+
 // GetRun calls GET /api/v1/runs/{job_id}: A run; with wait as soon as it is done. For whoever may use the site.
 func (c *Client) GetRun(ctx context.Context, jobID int64, params GetRunParams, options ...CallOption) (out Run, err error) {
 	path := pathOf("/api/v1/runs/%s", jobID) + queryOf("wait", params.Wait)
@@ -2295,6 +2730,26 @@ func (c *Client) GetSpace(ctx context.Context, space string, options ...CallOpti
 	return out, err
 }
 
+// GetSpaceGroups calls GET /api/v1/spaces/{space}/groups: Groups of participants by short name, for staff of the space. For whoever may use the site.
+func (c *Client) GetSpaceGroups(ctx context.Context, space string, params GetSpaceGroupsParams, options ...CallOption) (out GetSpaceGroupsAnswer, err error) {
+	path := pathOf("/api/v1/spaces/%s/groups", space) + queryOf("after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostSpaceGroups calls POST /api/v1/spaces/{space}/groups: Add groups, or change those of the same short name, as staff of the space, all or none. For whoever may use the site.
+func (c *Client) PostSpaceGroups(ctx context.Context, space string, body PostSpaceGroupsRequest, options ...CallOption) (out PostSpaceGroupsAnswer, err error) {
+	path := pathOf("/api/v1/spaces/%s/groups", space)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// DeleteSpaceGroup calls DELETE /api/v1/spaces/{space}/groups/{code}: Remove a group in which nobody is, as staff of the space. For whoever may use the site.
+func (c *Client) DeleteSpaceGroup(ctx context.Context, space string, code string, options ...CallOption) error {
+	path := pathOf("/api/v1/spaces/%s/groups/%s", space, code)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
 // PostSpaceImport calls POST /api/v1/spaces/{space}/import: Make accounts for a space from a table with the columns name, display_name, email, role and password, as its staff, all or none; what is wrong is said for each line. For whoever may use the site.
 func (c *Client) PostSpaceImport(ctx context.Context, space string, body PostSpaceImportRequest, options ...CallOption) (out Imported, err error) {
 	path := pathOf("/api/v1/spaces/%s/import", space)
@@ -2342,6 +2797,53 @@ func (c *Client) DeleteSpaceMember(ctx context.Context, space string, name strin
 	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
 }
 
+// GetSpaceOrganizations calls GET /api/v1/spaces/{space}/organizations: Organizations by short name, for staff of the space. For whoever may use the site.
+func (c *Client) GetSpaceOrganizations(ctx context.Context, space string, params GetSpaceOrganizationsParams, options ...CallOption) (out GetSpaceOrganizationsAnswer, err error) {
+	path := pathOf("/api/v1/spaces/%s/organizations", space) + queryOf("after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostSpaceOrganizations calls POST /api/v1/spaces/{space}/organizations: Add organizations, or change those of the same short name, as staff of the space, all or none. For whoever may use the site.
+func (c *Client) PostSpaceOrganizations(ctx context.Context, space string, body PostSpaceOrganizationsRequest, options ...CallOption) (out PostSpaceOrganizationsAnswer, err error) {
+	path := pathOf("/api/v1/spaces/%s/organizations", space)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// DeleteSpaceOrganization calls DELETE /api/v1/spaces/{space}/organizations/{code}: Remove an organization that nobody is of, as staff of the space. For whoever may use the site.
+func (c *Client) DeleteSpaceOrganization(ctx context.Context, space string, code string, options ...CallOption) error {
+	path := pathOf("/api/v1/spaces/%s/organizations/%s", space, code)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// GetSpaceParticipants calls GET /api/v1/spaces/{space}/participants: Teams and single people of a space by short name, for its staff. For whoever may use the site.
+func (c *Client) GetSpaceParticipants(ctx context.Context, space string, params GetSpaceParticipantsParams, options ...CallOption) (out GetSpaceParticipantsAnswer, err error) {
+	path := pathOf("/api/v1/spaces/%s/participants", space) + queryOf("after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostSpaceParticipants calls POST /api/v1/spaces/{space}/participants: Add participants, or change those of the same short name, as staff of the space, all or none. For whoever may use the site.
+func (c *Client) PostSpaceParticipants(ctx context.Context, space string, body PostSpaceParticipantsRequest, options ...CallOption) (out PostSpaceParticipantsAnswer, err error) {
+	path := pathOf("/api/v1/spaces/%s/participants", space)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// DeleteSpaceParticipant calls DELETE /api/v1/spaces/{space}/participants/{code}: Remove a participant who has handed nothing in, as staff of the space. For whoever may use the site.
+func (c *Client) DeleteSpaceParticipant(ctx context.Context, space string, code string, options ...CallOption) error {
+	path := pathOf("/api/v1/spaces/%s/participants/%s", space, code)
+	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// GetSpaceParticipant calls GET /api/v1/spaces/{space}/participants/{code}: A participant, for staff of the space. For whoever may use the site.
+func (c *Client) GetSpaceParticipant(ctx context.Context, space string, code string, options ...CallOption) (out Participant, err error) {
+	path := pathOf("/api/v1/spaces/%s/participants/%s", space, code)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
 // GetSpaceProblems calls GET /api/v1/spaces/{space}/problems: Problems of a space in order, for members once it has opened. For whoever may use the site.
 func (c *Client) GetSpaceProblems(ctx context.Context, space string, params GetSpaceProblemsParams, options ...CallOption) (out GetSpaceProblemsAnswer, err error) {
 	path := pathOf("/api/v1/spaces/%s/problems", space) + queryOf("after", params.After, "limit", params.Limit)
@@ -2366,6 +2868,13 @@ func (c *Client) DeleteSpaceProblem(ctx context.Context, space string, problem s
 func (c *Client) GetSpaceProblem(ctx context.Context, space string, problem string, params GetSpaceProblemParams, options ...CallOption) (out judge.Problem, err error) {
 	path := pathOf("/api/v1/spaces/%s/problems/%s", space, problem) + queryOf("lang", params.Lang)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostSpaceRounds calls POST /api/v1/spaces/{space}/rounds: Make a round in a space, as its staff. For whoever may use the site.
+func (c *Client) PostSpaceRounds(ctx context.Context, space string, body PostSpaceRoundsRequest, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/spaces/%s/rounds", space)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
 

@@ -89,7 +89,7 @@ func (s *Room) tryPage(c *fiber.Ctx) error {
 			view.Show(d.Sources)
 		}
 	}
-	return s.Page(c, fiber.StatusOK, "problem", view.Problem.Title, view)
+	return s.Page(c, fiber.StatusOK, "problem", "%s", view, view.Problem.Title)
 }
 
 // tryForm handles POST /packages/:slug/try?version=.
@@ -112,7 +112,7 @@ func (s *Room) tryForm(c *fiber.Ctx) error {
 	}
 	view.Fault, view.Language = f, in.Language
 	view.Show(in.Sources)
-	return s.Page(c, f.Status, "problem", view.Problem.Title, view)
+	return s.Page(c, f.Status, "problem", "%s", view, view.Problem.Title)
 }
 
 // view is the page of a program that was handed in to a version.

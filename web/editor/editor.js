@@ -64,7 +64,7 @@ const colours = HighlightStyle.define([
 
 // mount puts an editor in place of textarea and returns its handle.
 // options: { mode, nonce, label (id of the label), help (id of the key help),
-// submit(), leave() }.
+// phrases (what the editor says, by its English), submit(), leave() }.
 export function mount(textarea, options) {
   const language = new Compartment();
   const shell = document.createElement("div");
@@ -76,6 +76,7 @@ export function mount(textarea, options) {
     state: EditorState.create({
       doc: textarea.value,
       extensions: [
+        EditorState.phrases.of(options.phrases ?? {}),
         EditorView.cspNonce.of(options.nonce || ""),
         Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (options.submit(), true) }])),
         basicSetup,

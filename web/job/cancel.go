@@ -124,9 +124,9 @@ func sayCancelled(kind judge.Kind, v site.Viewer, submission, run, other locale.
 	//exhaustive:ignore
 	switch kind {
 	case judge.KindSubmission, judge.KindDraft:
-		return v.Say(string(submission), args...)
+		return v.Say(submission, args...)
 	case judge.KindRun:
-		return v.Say(string(run), args...)
+		return v.Say(run, args...)
 	}
-	return v.Say(string(other), args...)
+	return v.Say(other, args...)
 }

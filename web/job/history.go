@@ -104,9 +104,9 @@ func tell(e judge.Event, d eventData, tests int, v site.Viewer) (text string, tr
 	// after says the first sentence, or the second where tests had been judged.
 	after := func(none, some locale.Word) string {
 		if tests == 0 {
-			return v.Say(string(none), e.AttemptID)
+			return v.Say(none, e.AttemptID)
 		}
-		return v.Say(string(some), e.AttemptID, tests)
+		return v.Say(some, e.AttemptID, tests)
 	}
 	//exhaustive:ignore
 	switch e.Kind {
@@ -124,7 +124,7 @@ func tell(e judge.Event, d eventData, tests int, v site.Viewer) (text string, tr
 			return v.Say("attempt %d: did not compile", e.AttemptID), false
 		}
 		if d.Compile != nil && d.Compile.Usage.CPU() > 0 {
-			return v.Say("attempt %d: compiled with %s of CPU time", e.AttemptID, judge.TimeText(d.Compile.Usage.CPU())), false
+			return v.Say("attempt %d: compiled with %s of CPU time", e.AttemptID, v.Locale.Took(d.Compile.Usage.CPU())), false
 		}
 		return v.Say("attempt %d: ready to run", e.AttemptID), false
 	case judge.EventRetry:

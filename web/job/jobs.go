@@ -128,7 +128,7 @@ func ShowJob[V Page](s *Room, name string, look func(*fiber.Ctx) (V, error)) fib
 		if err != nil {
 			return err
 		}
-		return s.Page(c, fiber.StatusOK, name, view.PageTitle(), view)
+		return s.Page(c, fiber.StatusOK, name, "%s", view, view.PageTitle())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"deepoj/host/judge"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -125,7 +126,20 @@ type StandingView struct {
 }
 
 // Say returns a sentence as whoever looks reads it.
-func (view *StandingView) Say(key string, args ...any) string { return view.viewer.Say(key, args...) }
+func (view *StandingView) Say(key locale.Word, args ...any) string {
+	return view.viewer.Say(key, args...)
+}
+
+// SayAll returns sentences that follow each other; one without words is left out.
+func (view *StandingView) SayAll(sentences ...locale.Sentence) string {
+	var said []string
+	for _, one := range sentences {
+		if one.Key != "" {
+			said = append(said, view.viewer.Locale.Said(one))
+		}
+	}
+	return strings.Join(said, " ")
+}
 
 // ShowStanding says where a job stands that waits, or has ended without a result.
 // What a worker does, and what came of it, its kind says.

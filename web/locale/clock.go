@@ -93,14 +93,14 @@ const (
 // Time writes a time by the reader's clock, to the second and with its zone.
 func (l *Locale) Time(t time.Time) string {
 	t = t.In(l.Clock())
-	return t.Format(l.Say(string(layoutTime))) + " " + offset(t)
+	return t.Format(l.Say(layoutTime)) + " " + offset(t)
 }
 
 // Day writes the day of a time.
-func (l *Locale) Day(t time.Time) string { return t.In(l.Clock()).Format(l.Say(string(layoutDay))) }
+func (l *Locale) Day(t time.Time) string { return t.In(l.Clock()).Format(l.Say(layoutDay)) }
 
 // Date writes the day of a time without its year.
-func (l *Locale) Date(t time.Time) string { return t.In(l.Clock()).Format(l.Say(string(layoutDate))) }
+func (l *Locale) Date(t time.Time) string { return t.In(l.Clock()).Format(l.Say(layoutDate)) }
 
 // Exactly renders a time as pages show one that matters to the second.
 func (l *Locale) Exactly(t time.Time) template.HTML {
@@ -145,46 +145,4 @@ func (l *Locale) Span(d time.Duration) string {
 		return l.Say("%d min", int((d+time.Minute-1)/time.Minute))
 	}
 	return l.Say("%d h", int((d+time.Hour-1)/time.Hour))
-}
-
-// FieldLayout is how fields of forms write times, and FieldSeconds how browsers do when the second is not zero.
-const (
-	FieldLayout  = "2006-01-02T15:04"
-	FieldSeconds = "2006-01-02T15:04:05"
-)
-
-// A Reading is what became of a time in a form.
-type Reading int
-
-// What a time in a form can be: one moment; none of the calendar; skipped or shown twice when clocks are set.
-const (
-	Clear Reading = iota
-	Malformed
-	Skipped
-	Twice
-)
-
-// ReadField reads the time of a field by a clock. A time that clocks show twice is the earlier one.
-func ReadField(text string, clock *time.Location) (time.Time, Reading) {
-	layout := FieldLayout
-	if len(text) > len(FieldLayout) {
-		layout = FieldSeconds // browsers add seconds that are not zero
-	}
-	at, err := time.ParseInLocation(layout, text, clock)
-	switch {
-	case err != nil:
-		return time.Time{}, Malformed
-	case at.Format(layout) != text:
-		return at, Skipped
-	}
-	// Clocks are set by at most a day, and hardly ever by other steps than these.
-	for _, step := range []time.Duration{30 * time.Minute, time.Hour, 2 * time.Hour, 24 * time.Hour} {
-		if before := at.Add(-step); before.Format(layout) == text {
-			return before, Twice
-		}
-		if at.Add(step).Format(layout) == text {
-			return at, Twice
-		}
-	}
-	return at, Clear
 }

@@ -3,10 +3,13 @@
 // A sentence is its English text, which may hold the verbs of package fmt; it is also its key in the catalogues, of
 // which there is one file for each language. Another language is another file: see CONTRIBUTING.
 //
+//	amount.go     sizes, durations, shares and scores
 //	catalogue.go  the sentences of each language, and which language somebody reads
-//	clock.go      time zones, and times as pages and forms write them
+//	clock.go      time zones, and times as pages write them
+//	field.go      times as forms write and read them
 //	locale.go     sentences and numbers
 //	selfname.go   what languages call themselves
+//	template.go   what templates and scripts say
 //	*.json        the catalogues
 package locale
 
@@ -50,7 +53,9 @@ func (l *Locale) Name() string { return l.sentences().name }
 func (l *Locale) Tag() language.Tag { return l.sentences().tag }
 
 type (
-	// Word is a sentence without arguments, or a word that is an argument of one: it is translated where it is said.
+	// Word is a sentence by its English text, or a word that is an argument of one. It is translated where it is said.
+	// Constants of this type are what the catalogues have to hold: a test finds them by their type, so nothing outside
+	// of this package makes a Word of a text that is not constant.
 	Word string
 
 	// ID is a number that names something and counts nothing: it is written without separators.
@@ -66,9 +71,12 @@ func (t When) String() string { return (*Locale)(nil).Time(time.Time(t)) }
 
 // Sentence is a sentence that is said later, to whoever reads it then.
 type Sentence struct {
-	Key  string
+	Key  Word
 	Args []any
 }
+
+// Kept is a sentence that package judge made, which knows no catalogues: A test finds what it is given.
+func Kept(key string, args ...any) Sentence { return Sentence{Word(key), args} }
 
 // String returns the sentence in English, by UTC.
 func (s Sentence) String() string {
@@ -76,26 +84,26 @@ func (s Sentence) String() string {
 }
 
 // Say returns a sentence in the reader's language. A number chooses the form of the noun that it counts.
-func (l *Locale) Say(key string, args ...any) string {
+func (l *Locale) Say(key Word, args ...any) string {
 	b := l.sentences()
 	if len(args) == 0 {
-		if text, ok := b.plain[key]; ok {
+		if text, ok := b.plain[string(key)]; ok {
 			return text
 		}
-		return key
+		return string(key)
 	}
 	given := make([]any, len(args))
 	for i, arg := range args {
 		given[i] = l.argument(arg)
 	}
-	return b.format(key, given)
+	return b.format(string(key), given)
 }
 
 // Said returns a sentence that was kept.
 func (l *Locale) Said(s Sentence) string { return l.Say(s.Key, s.Args...) }
 
 // Mark is Say for sentences that hold HTML, such as <code>%s</code>. Arguments are text, unless they are HTML already.
-func (l *Locale) Mark(key string, args ...any) template.HTML {
+func (l *Locale) Mark(key Word, args ...any) template.HTML {
 	given := make([]any, len(args))
 	for i, arg := range args {
 		switch arg := l.argument(arg).(type) {
@@ -114,7 +122,7 @@ func (l *Locale) Mark(key string, args ...any) template.HTML {
 func (l *Locale) argument(arg any) any {
 	switch arg := arg.(type) {
 	case Word:
-		return l.Say(string(arg))
+		return l.Say(arg)
 	case Sentence:
 		return l.Said(arg)
 	case ID:
@@ -125,8 +133,43 @@ func (l *Locale) argument(arg any) any {
 		return l.Time(arg)
 	case time.Duration:
 		return l.Span(arg)
+	case interface{ Listed() []string }: // such as judge.Names
+		return l.List(arg.Listed())
+	case Bytes:
+		return l.Bytes(int64(arg))
 	}
 	return arg
+}
+
+// List writes names one after the other, with the reader's signs between them.
+func (l *Locale) List(names []string) string { return l.joined("%s, %s", names) }
+
+// Comma is what stands between two of a list.
+func (l *Locale) Comma() string { return l.Say("%s, %s", "", "") }
+
+// Clauses writes parts of a sentence one after the other, which may have commas of their own.
+func (l *Locale) Clauses(parts []string) string { return l.joined("%s; %s", parts) }
+
+func (l *Locale) joined(two Word, parts []string) (text string) {
+	for i, part := range parts {
+		if i == 0 {
+			text = part
+			continue
+		}
+		text = l.Say(two, text, part)
+	}
+	return text
+}
+
+// Beside writes a text with another one in brackets behind it.
+func (l *Locale) Beside(text, more string) string { return l.Say("%s (%s)", text, more) }
+
+// Named returns the word for a name, or the name itself where there is none: an older or newer program has others.
+func Named[K comparable](words map[K]Word, name K) Sentence {
+	if word, known := words[name]; known {
+		return Sentence{Key: word}
+	}
+	return Sentence{Key: "%s", Args: []any{fmt.Sprint(name)}}
 }
 
 // Number writes a count or an amount.

@@ -65,32 +65,6 @@ func TestTimesAreWrittenByTheReadersClock(t *testing.T) {
 	}
 }
 
-func TestATimeOfAFormIsOneMomentOrSaysWhyNot(t *testing.T) {
-	t.Parallel()
-	for text, tt := range map[string]struct {
-		zone string
-		how  Reading
-		want string // by UTC
-	}{
-		"2026-11-23T13:36":    {"Asia/Shanghai", Clear, "2026-11-23T05:36:00Z"},
-		"2026-11-23T13:36:07": {"Asia/Shanghai", Clear, "2026-11-23T05:36:07Z"},
-		"2026-03-29T02:30":    {"Europe/Berlin", Skipped, ""},
-		"2026-10-25T02:30":    {"Europe/Berlin", Twice, "2026-10-25T00:30:00Z"},
-		"2026-10-25T03:00":    {"Europe/Berlin", Clear, "2026-10-25T02:00:00Z"},
-		"2026-10-25T01:59":    {"Europe/Berlin", Clear, "2026-10-24T23:59:00Z"},
-		"2026-04-05T01:45":    {"Australia/Lord_Howe", Twice, "2026-04-04T14:45:00Z"}, // whose clocks move by half an hour
-		"2011-12-30T12:00":    {"Pacific/Apia", Skipped, ""},                          // which had no such day
-		"2026-11-02T02:30":    {"UTC", Clear, "2026-11-02T02:30:00Z"},
-		"2026-13-01T00:00":    {"UTC", Malformed, ""},
-		"tomorrow":            {"UTC", Malformed, ""},
-	} {
-		at, how := ReadField(text, Zone(tt.zone))
-		if how != tt.how || tt.want != "" && at.UTC().Format(time.RFC3339) != tt.want {
-			t.Errorf("%s in %s is %s, %d; want %s, %d", text, tt.zone, at.UTC().Format(time.RFC3339), how, tt.want, tt.how)
-		}
-	}
-}
-
 func BenchmarkASentence(b *testing.B) {
 	zh := For("zh-Hans")
 	b.Run("plain", func(b *testing.B) {

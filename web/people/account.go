@@ -10,6 +10,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/factors"
 	"deepoj/web/site"
 )
 
@@ -21,7 +22,7 @@ type accountView struct {
 	Keys  keysView
 
 	Profile profileView
-	Factors factorsView
+	Factors factors.View
 	Reading readingView
 }
 
@@ -83,7 +84,7 @@ type accountJSON struct {
 
 // apiAccount handles GET /api/v1/account: who asks, and with what key, if any.
 func (s *Room) apiAccount(c *fiber.Ctx) error {
-	u, err := s.ownAccount(c)
+	u, err := s.OwnAccount(c)
 	if err != nil {
 		return err
 	}
@@ -106,18 +107,9 @@ func (s *Room) apiChangePassword(c *fiber.Ctx) error {
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
-// ownAccount returns the account of whoever is logged in.
-func (s *Room) ownAccount(c *fiber.Ctx) (*judge.User, error) {
-	v := site.ViewerOf(c)
-	if err := site.AccountOnly(v); err != nil {
-		return nil, err
-	}
-	return s.Store.User(c.UserContext(), v.Name)
-}
-
 // changePassword changes the password of whoever is logged in, and ends their other sessions.
 func (s *Room) changePassword(c *fiber.Ctx, current, fresh string) error {
-	u, err := s.ownAccount(c)
+	u, err := s.OwnAccount(c)
 	if err != nil {
 		return err
 	}

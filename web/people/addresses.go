@@ -6,6 +6,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/web/factors"
+	"deepoj/web/letters"
 	"deepoj/web/site"
 )
 
@@ -17,18 +19,12 @@ func (s *Room) Addresses() []site.Address {
 	return []site.Address{
 		{Route: "GET /login", For: site.Anyone, By: s.loginPage},
 		{Route: "POST /login", For: site.Anyone, By: s.login},
-		{Route: "GET /login/second", For: site.Anyone, By: s.secondPage},
-		{Route: "POST /login/second", For: site.Anyone, By: s.second},
-		{Route: "POST /login/second/options", For: site.Anyone, By: s.askToGoOn},
-		{Route: "POST /login/second/passkey", For: site.Anyone, By: s.goOnByPasskey},
-		{Route: "POST /login/passkey", For: site.Anyone, By: s.logInByPasskey},
-		{Route: "POST /login/passkey/options", For: site.Anyone, By: s.askToLogIn},
 		{Route: "GET " + site.OIDCPath, For: site.Anyone, By: s.beginOIDC},
 		{Route: "GET " + site.OIDCPath + "/callback", For: site.Anyone, By: s.endOIDC},
 		{Route: "GET /login/reset", For: site.Anyone, By: s.resetPage},
 		{Route: "POST /login/reset", For: site.Anyone, By: s.askReset},
-		{Route: "GET " + linkPath, For: site.Anyone, By: s.linkPage},
-		{Route: "POST " + linkPath, For: site.Anyone, By: s.useLink},
+		{Route: "GET " + letters.LinkPath, For: site.Anyone, By: s.linkPage},
+		{Route: "POST " + letters.LinkPath, For: site.Anyone, By: s.useLink},
 		{Route: "GET /register", For: site.Anyone, By: s.registerPage},
 		{Route: "POST /register", For: site.Anyone, By: s.register},
 		{Route: "GET " + JoinPath, For: site.Anyone, By: s.joinPage},
@@ -42,16 +38,6 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /account/email", For: site.Login, Confirm: changesEmail, By: s.emailForm},
 		{Route: "POST /account/keys", For: site.Login, Confirm: makesKey, By: s.createKeyForm},
 		{Route: "POST /account/keys/:id/revoke", For: site.Login, Asks: "revoke key :id", By: s.revokeKeyForm},
-		{Route: "POST /account/confirm/options", For: site.Login, By: s.askToConfirm},
-		{Route: "POST /account/factors/told", For: site.Login, By: s.told},
-		{Route: "POST /account/totp", For: site.Login, Confirm: setsTOTP, By: s.beginTOTP},
-		{Route: "POST /account/totp/confirm", For: site.Login, Confirm: setsTOTP, By: s.confirmTOTP},
-		{Route: "POST /account/totp/remove", For: site.Login, Asks: "remove the authenticator app", Confirm: removesTOTP, By: s.removeTOTP},
-		{Route: "POST /account/passkeys", For: site.Login, Confirm: addsPasskey, By: s.addPasskey},
-		{Route: "POST /account/passkeys/new", For: site.Login, Confirm: addsPasskey, By: s.passkeyPage},
-		{Route: "POST /account/passkeys/options", For: site.Login, Confirm: addsPasskey, By: s.askToMake},
-		{Route: "POST /account/passkeys/:id/remove", For: site.Login, Asks: "remove passkey :id", Confirm: removesPasskey, By: s.removePasskey},
-		{Route: "POST /account/recovery", For: site.Login, Asks: "make other recovery codes in place of those that you have", Confirm: makesRecovery, By: s.makeRecovery},
 		{Route: "GET /webhooks", For: site.Login, By: s.webhooksPage},
 		{Route: "POST /webhooks", For: site.Login, Confirm: makesWebhook, By: s.createWebhookForm},
 		{Route: "GET /webhooks/:id", For: site.Login, By: s.webhookPage},
@@ -70,7 +56,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /users/:name/disable", For: site.Admin, Confirm: disables, By: s.userForm(func(c *fiber.Ctx) error { return s.disable(c, true) })},
 		{Route: "POST /users/:name/enable", For: site.Admin, Confirm: enables, By: s.userForm(func(c *fiber.Ctx) error { return s.disable(c, false) })},
 		{Route: "POST /users/:name/password", For: site.Admin, Asks: "give :name another password and end all sessions of the account", Confirm: resets, By: s.resetForm},
-		{Route: "POST /users/:name/factors/remove", For: site.Admin, Asks: "take all second factors off the account :name", Confirm: takesOff, By: s.userForm(s.takeOff)},
+		{Route: "POST /users/:name/factors/remove", For: site.Admin, Asks: "take all second factors off the account :name", Confirm: factors.TakesOff, By: s.userForm(s.Factors.TakeOff)},
 		{Route: "POST /users/:name/keys/:id/revoke", For: site.Admin, Asks: "revoke key :id of :name", Confirm: revokes, By: s.revokeUserKeyForm},
 
 		{Route: "POST /api/v1/sessions", For: site.Anyone, Does: "Log in: a token for a name and password", In: fiber.Map{"name": "", "password": "", "?code": ""}, Status: 201, Out: fiber.Map{"token": "", "expires_at": time.Time{}}, By: s.apiLogin},
@@ -82,7 +68,6 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /api/v1/password-resets", For: site.Anyone, Does: "Have a letter sent by which the owner of an account, named by its name or address, chooses another password", In: fiber.Map{"account": ""}, Status: 202, Out: letterAsked{}, By: s.apiAskReset},
 		{Route: "POST /api/v1/account/password", For: site.Login, Does: "Change one's own password", In: fiber.Map{"current": "", "new": ""}, Status: 204, By: s.apiChangePassword},
 		{Route: "POST /api/v1/account/confirm", For: site.Login, Does: "Prove again who one is, for the acts of the next ten minutes that ask for it", In: fiber.Map{"password": "", "?code": ""}, Status: 204, By: s.apiConfirm},
-		{Route: "GET /api/v1/account/factors", For: site.Login, Does: "One's own second factors", Out: factorsJSON{}, By: s.apiFactors},
 		{Route: "DELETE " + site.OwnKeyPath, For: site.User, Does: "Revoke the key that asks", Status: 204, By: s.apiRevokeOwnKey},
 		{Route: "GET /api/v1/keys", For: site.Login, Does: "One's own keys, newest first", Query: "before limit", Out: fiber.Map{"keys": []keyJSON{}, "next": site.Cursor}, By: s.apiKeys},
 		{Route: "POST /api/v1/keys", For: site.Login, Confirm: makesKey, Does: "Make a key", In: fiber.Map{"label": "", "scope": "", "?expires_at": (*time.Time)(nil)}, Status: 201, Out: newKeyJSON{}, By: s.apiCreateKey},
@@ -105,8 +90,6 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /api/v1/users/:name/disable", For: site.Admin, Confirm: disables, Does: "Refuse logins and end all sessions", Out: userJSON{}, By: s.apiDisable(true)},
 		{Route: "POST /api/v1/users/:name/enable", For: site.Admin, Confirm: enables, Does: "Take logins again", Out: userJSON{}, By: s.apiDisable(false)},
 		{Route: "POST /api/v1/users/:name/password", For: site.Admin, Confirm: resets, Does: "Give a one-time password and end all sessions", Out: oneTime, By: s.apiResetPassword},
-		{Route: "GET /api/v1/users/:name/factors", For: site.Admin, Does: "The second factors of a user", Out: factorsJSON{}, By: s.apiUserFactors},
-		{Route: "DELETE /api/v1/users/:name/factors", For: site.Admin, Confirm: takesOff, Does: "Take all second factors off an account, whose owner will be told", Status: 204, By: s.apiTakeOff},
 		{Route: "GET /api/v1/users/:name/keys", For: site.Admin, Does: "The keys of a user, newest first", Query: "before limit", Out: fiber.Map{"keys": []keyJSON{}, "next": site.Cursor}, By: s.apiUserKeys},
 		{Route: "POST /api/v1/users/:name/keys", For: site.Admin, Confirm: makesKey, Does: "Make a key of a user, such as a program that has an account", In: fiber.Map{"label": "", "scope": "", "?expires_at": (*time.Time)(nil)}, Status: 201, Out: newKeyJSON{}, By: s.apiCreateUserKey},
 		{Route: "DELETE /api/v1/users/:name/keys/:id", For: site.Admin, Confirm: revokes, Does: "Revoke a key of a user", Status: 204, By: s.apiRevokeUserKey},

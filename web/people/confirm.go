@@ -12,6 +12,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -41,17 +42,11 @@ const (
 	makesWebhook   = "make a webhook"
 	changesSecret  = "change the secret of a webhook"
 	deletesWebhook = "delete a webhook"
-	setsTOTP       = "set up an authenticator app"
-	removesTOTP    = "remove the authenticator app"
-	addsPasskey    = "add a passkey"
-	removesPasskey = "remove a passkey"
-	makesRecovery  = "make other recovery codes"
-	takesOff       = "take the second factors off an account"
 )
 
 // Confirmed lets only a session through that has just proved who its owner is. The
 // text says what is asked for: "give somebody another role".
-func (s *Room) Confirmed(act string) fiber.Handler {
+func (s *Room) Confirmed(act locale.Word) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if err := s.NeedConfirmation(c, act); err != nil {
 			return err
@@ -61,7 +56,7 @@ func (s *Room) Confirmed(act string) fiber.Handler {
 }
 
 // ConfirmedByPeople is confirmed for what the scope of a key may allow: who made that key said so.
-func (s *Room) ConfirmedByPeople(act string) fiber.Handler {
+func (s *Room) ConfirmedByPeople(act locale.Word) fiber.Handler {
 	confirmed := s.Confirmed(act)
 	return func(c *fiber.Ctx) error {
 		if v := site.ViewerOf(c); v.Key != 0 || v.Guest() {
@@ -73,7 +68,7 @@ func (s *Room) ConfirmedByPeople(act string) fiber.Handler {
 
 // NeedConfirmation refuses an act unless the session has just proved who its owner
 // is. A form may bring the password along: see ShowConfirm.
-func (s *Room) NeedConfirmation(c *fiber.Ctx, act string) error {
+func (s *Room) NeedConfirmation(c *fiber.Ctx, act locale.Word) error {
 	v := site.ViewerOf(c)
 	if err := site.LoginOnly(v); err != nil {
 		return err
@@ -85,15 +80,15 @@ func (s *Room) NeedConfirmation(c *fiber.Ctx, act string) error {
 	case err != nil && !errors.Is(err, sql.ErrNotFound):
 		return err
 	}
-	f := site.Refuse(fiber.StatusForbidden, "not_confirmed", "To "+act+", prove again who you are.",
-		"Send the password to POST /api/v1/account/confirm, or log in again; a page asks for it. That holds for ten minutes.")
+	f := site.Refuse(fiber.StatusForbidden, "not_confirmed", "To %s, prove again who you are.",
+		"Send the password to POST /api/v1/account/confirm, or log in again; a page asks for it. That holds for ten minutes.", act)
 	f.Confirms = act
 	password, signed := c.FormValue(confirmField), c.FormValue(confirmPasskey)
 	switch {
 	case !site.WantsPage(c) || password == "" && signed == "":
 		return f
 	case signed != "":
-		err = s.confirmByPasskey(c, signed)
+		err = s.Factors.Confirm(c, signed)
 	default:
 		err = s.confirm(c, password, c.FormValue(confirmCode))
 	}
@@ -107,14 +102,14 @@ func (s *Room) NeedConfirmation(c *fiber.Ctx, act string) error {
 
 // confirm notes that whoever is logged in has just given their password, and a code where they have a second factor.
 func (s *Room) confirm(c *fiber.Ctx, password, code string) error {
-	u, err := s.ownAccount(c)
+	u, err := s.OwnAccount(c)
 	if err != nil {
 		return err
 	}
 	if err := s.checkOwn(c, u, password, "password"); err != nil {
 		return err
 	}
-	if err := s.needCode(c, u, code); err != nil {
+	if err := s.Factors.NeedCode(c, u, code); err != nil {
 		return err
 	}
 	return s.Store.ProveSession(c.UserContext(), people.HashToken(site.ViewerOf(c).Token), u.Name, time.Now())
@@ -124,19 +119,19 @@ func (s *Room) confirm(c *fiber.Ctx, password, code string) error {
 // guesses is slowed down by the session: others cannot keep its owner out.
 func (s *Room) checkOwn(c *fiber.Ctx, u *judge.User, password, field string) error {
 	ctx := c.UserContext()
-	try, err := s.logins.begin(ctx, u.Name, "session "+people.HashToken(site.ViewerOf(c).Token))
+	try, err := s.logins.Begin(ctx, u.Name, "session "+people.HashToken(site.ViewerOf(c).Token))
 	if err != nil {
 		return err
 	}
 	right, err := s.checkBounded(ctx, u.PasswordHash, password)
 	switch {
 	case err != nil:
-		try.back()
+		try.Back()
 		return err
 	case !right:
 		return site.WrongField(field, "wrong_password", "The current password is wrong.")
 	}
-	try.right()
+	try.Right()
 	return nil
 }
 
@@ -161,35 +156,35 @@ func (s *Room) apiConfirm(c *fiber.Ctx) error {
 
 // confirmView is the page that asks who somebody is before a form is done, which it holds with all that was filled in.
 type confirmView struct {
-	Does   string // what is asked for
-	Act    string // address of the form
+	Does   locale.Word // what is asked for
+	Act    string      // address of the form
 	Fields []site.FormField
 
-	Done     bool          // it is proved; the form is to be sent
-	Password bool          // the account has one
-	Factors  judge.Factors // of the account
-	Site     string        // what passkeys know the site by; "" = there are none
-	Provider string        // where they may prove it instead; "" = nowhere
-	Leads    string        // the address there; "" = it does not answer
-	Error    string
+	Done     bool            // it is proved; the form is to be sent
+	Password bool            // the account has one
+	Factors  judge.Factors   // of the account
+	Site     string          // what passkeys know the site by; "" = there are none
+	Provider string          // where they may prove it instead; "" = nowhere
+	Leads    string          // the address there; "" = it does not answer
+	Error    locale.Sentence // why it is asked again; without a key it is not
 }
 
 // ShowConfirm shows the page in place of a form that f refused.
 func (s *Room) ShowConfirm(c *fiber.Ctx, f *site.Fault) error {
-	u, err := s.ownAccount(c)
+	u, err := s.OwnAccount(c)
 	if err != nil {
 		return err
 	}
 	form := site.FormOf(c)
-	view := confirmView{Does: f.Confirms, Act: c.OriginalURL(), Fields: site.FormFields(form, confirmFields...), Password: u.PasswordHash != absentHash}
+	view := confirmView{Does: f.Confirms, Act: c.OriginalURL(), Fields: site.FormFields(form, confirmFields...), Password: u.PasswordHash != people.AbsentPassword}
 	if f.Reason != "not_confirmed" {
-		view.Error = f.Detail
+		view.Error = f.Said()
 	}
 	if view.Factors, err = s.Store.Factors(c.UserContext(), u.Name); err != nil {
 		return err
 	}
 	if view.Factors.Passkeys > 0 {
-		view.Site = s.party.ID
+		view.Site = s.Factors.Passkeys()
 	}
 	if s.provider != nil {
 		known, err := s.Store.IdentityKnown(c.UserContext(), s.provider.Issuer, u.Name)
@@ -199,7 +194,7 @@ func (s *Room) ShowConfirm(c *fiber.Ctx, f *site.Fault) error {
 		if known {
 			view.Provider = s.provider.host()
 			if view.Leads, err = s.proveElsewhere(c, form); err != nil {
-				view.Error = view.Provider + " does not answer. Try again in a minute."
+				view.Error = locale.Sentence{Key: "%s does not answer. Try again in a minute.", Args: []any{view.Provider}}
 				s.Log.WarnContext(c.UserContext(), "no proof at the provider", slog.Any("err", err), slog.String("trace_id", site.TraceOf(c.UserContext())))
 			}
 		}
@@ -228,18 +223,20 @@ func (s *Room) proveElsewhere(c *fiber.Ctx, form url.Values) (leads string, err 
 func (s *Room) returned(c *fiber.Ctx, l sql.BegunLogin, who proved) error {
 	v := site.ViewerOf(c)
 	if v.Guest() || v.Key != 0 || people.HashToken(v.Token) != l.Proves {
-		return s.refuseOIDC(c, fiber.StatusForbidden, "/", "You are not logged in any more, or as somebody else.", nil)
+		return s.refuseOIDC(c, fiber.StatusForbidden, "/", nil, "You are not logged in any more, or as somebody else.")
 	}
 	u, err := s.Store.IdentityUser(c.UserContext(), who.Identity)
 	switch {
 	case errors.Is(err, sql.ErrNotFound) || err == nil && u.Name != v.Name:
-		return site.Refuse(fiber.StatusForbidden, "not_confirmed", "You proved to be somebody else than whose session this is.", "Go back, and log in there as "+v.Name+".")
+		return site.Refuse(fiber.StatusForbidden, "not_confirmed", "You proved to be somebody else than whose session this is.", "").
+			Mended("Go back, and log in there as %s.", v.Name)
 	case err != nil:
 		return err
 	}
 	if err := who.justNow(time.Now()); err != nil {
 		s.Log.WarnContext(c.UserContext(), "proof at the provider refused", slog.Any("err", err), slog.String("trace_id", site.TraceOf(c.UserContext())))
-		return site.Refuse(fiber.StatusForbidden, "not_confirmed", s.provider.host()+" did not ask you to log in again.", "Log out there, go back and try again; or ask whoever runs it to heed prompt=login and max_age.")
+		return site.Refuse(fiber.StatusForbidden, "not_confirmed", "%s did not ask you to log in again.",
+			"Log out there, go back and try again; or ask whoever runs it to heed prompt=login and max_age.", s.provider.host())
 	}
 	if err := s.Store.ProveSession(c.UserContext(), l.Proves, v.Name, who.at); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/host/people"
 	"deepoj/web/site"
 )
 
@@ -40,7 +41,7 @@ func signDevice(u *judge.User, signed []byte) []byte {
 // knownDevice returns the name of the device that a cookie proves to have logged in to the account before, "" if it
 // proves none. An account without a password of its own has none.
 func knownDevice(cookie string, u *judge.User, now time.Time) string {
-	if u.PasswordHash == absentHash {
+	if u.PasswordHash == people.AbsentPassword {
 		return ""
 	}
 	for _, text := range strings.SplitN(cookie, ".", maxDevices+1) {
@@ -99,4 +100,10 @@ func (s *Room) loginPlace(c *fiber.Ctx, u *judge.User) string {
 		return address
 	}
 	return "this machine"
+}
+
+// Place is where somebody tries a code of an account from, and whether that is a browser that has logged in to it before.
+func (s *Room) Place(c *fiber.Ctx, u *judge.User) (place string, known bool) {
+	place = s.loginPlace(c, u)
+	return place, strings.HasPrefix(place, knownPlace)
 }

@@ -125,9 +125,6 @@ func (s *Room) ImportForm(c *fiber.Ctx, t ImportTarget) error {
 // preview says what would become of a list.
 func (s *Room) preview(ctx context.Context, t ImportTarget, text string) (*roster.Plan, error) {
 	list := roster.Read([]byte(text), t.slug())
-	if !list.OK() {
-		return &roster.Plan{List: list}, nil
-	}
 	known, err := s.Store.Known(ctx, list.Asks())
 	if err != nil {
 		return nil, err
@@ -180,7 +177,9 @@ func (s *Room) importList(c *fiber.Ctx, t ImportTarget, text string, invite bool
 		if plan = now; !now.OK() {
 			return sql.Enrolment{}, errList
 		}
-		return now.Enrolment(hashes, absentHash), nil
+		all := now.Enrolment(hashes, people.AbsentPassword)
+		all.Language = lettersIn(c)
+		return all, nil
 	})
 	switch {
 	case errors.Is(err, errList):
@@ -189,7 +188,7 @@ func (s *Room) importList(c *fiber.Ctx, t ImportTarget, text string, invite bool
 		return plan, nil, site.WrongField("text", "duplicate", "Somebody made one of the accounts meanwhile. Nothing was imported: look at the preview again.")
 	}
 	if err == nil {
-		s.lettersWait()
+		s.Letters.Wake()
 	}
 	return plan, given, err
 }

@@ -41,7 +41,7 @@ func (s *Room) apiKeys(c *fiber.Ctx) error { return s.listKeys(c, site.ViewerOf(
 
 // apiUserKeys handles GET /api/v1/users/:name/keys.
 func (s *Room) apiUserKeys(c *fiber.Ctx) error {
-	u, err := s.userOf(c)
+	u, err := s.NamedAccount(c)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Room) apiCreateKey(c *fiber.Ctx) error {
 
 // apiCreateUserKey handles POST /api/v1/users/:name/keys, which is the same for another user.
 func (s *Room) apiCreateUserKey(c *fiber.Ctx) error {
-	u, err := s.userOf(c)
+	u, err := s.NamedAccount(c)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (s *Room) apiRevokeUserKey(c *fiber.Ctx) error {
 }
 
 func (s *Room) revokeUserKey(c *fiber.Ctx) error {
-	u, err := s.userOf(c)
+	u, err := s.NamedAccount(c)
 	if err != nil {
 		return err
 	}
@@ -260,15 +260,15 @@ func (s *Room) showAccount(c *fiber.Ctx, status int, view accountView, change fu
 	if err := s.fillProfile(c, &view.Profile); err != nil {
 		return err
 	}
-	u, err := s.ownAccount(c)
+	u, err := s.OwnAccount(c)
 	if err != nil {
 		return err
 	}
-	if view.Factors, err = s.factorsOf(c, u); err != nil {
+	if view.Factors, err = s.Factors.Of(c, u); err != nil {
 		return err
 	}
 	if view.Reading.Fault == nil {
 		view.Reading.Language, view.Reading.Zone = v.Language, v.Zone
 	}
-	return s.Page(c, status, "account", v.Say("Account"), view)
+	return s.Page(c, status, "account", "Account", view)
 }

@@ -11,13 +11,12 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/letters"
 	"deepoj/web/site"
 )
 
 const (
-	linkPath   = "/login/link"
 	linkCookie = "deepoj_link" // keeps the token out of the address of the page, and so out of Referer and history
-	linkBytes  = 24            // random, of a token
 	linkNames  = 10            // names that a link may try that are taken
 )
 
@@ -40,19 +39,19 @@ type linkView struct {
 // for programs look at links in letters before people do.
 func (s *Room) linkPage(c *fiber.Ctx) error {
 	if token := c.Query("t"); token != "" {
-		keepToken(c, linkCookie, linkPath, token)
-		return c.Redirect(linkPath, fiber.StatusSeeOther)
+		keepToken(c, linkCookie, letters.LinkPath, token)
+		return c.Redirect(letters.LinkPath, fiber.StatusSeeOther)
 	}
 	return s.showLink(c, fiber.StatusOK, linkView{})
 }
 
 // keepToken has a browser keep the token of a link while its page is open.
 func keepToken(c *fiber.Ctx, cookie, path, token string) {
-	if len(token) > 4*linkBytes || !site.PlainWord(token) {
+	if len(token) > 4*letters.LinkBytes || !site.PlainWord(token) {
 		token = "none"
 	}
 	c.Cookie(&fiber.Cookie{
-		Name: cookie, Value: token, Path: path, Expires: time.Now().Add(linkLife),
+		Name: cookie, Value: token, Path: path, Expires: time.Now().Add(letters.LinkLife),
 		HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, Secure: c.Secure(), // Lax: a letter leads here
 	})
 }
@@ -101,13 +100,13 @@ func (s *Room) useLink(c *fiber.Ctx) error {
 		case judge.LetterReset:
 			view.User, view.Sessions, err = s.resetByLink(c, l)
 		default:
-			view.User, err = s.Store.TakeEmail(c.UserContext(), people.HashToken(c.Cookies(linkCookie)))
+			view.User, err = s.Store.TakeEmail(c.UserContext(), people.HashToken(c.Cookies(linkCookie)), lettersIn(c))
 		}
 	}
 	switch {
 	case err == nil:
-		s.lettersWait()
-		forgetToken(c, linkCookie, linkPath)
+		s.Letters.Wake()
+		forgetToken(c, linkCookie, letters.LinkPath)
 		view.Kind, view.Email, view.Done = l.Kind, l.Email, true
 		return s.Page(c, fiber.StatusOK, "link", "Done", view)
 	case errors.Is(err, sql.ErrNotFound), errors.Is(err, sql.ErrEmailTaken): // spent meanwhile, or the address is another's by now
@@ -137,7 +136,7 @@ func (s *Room) registerByLink(c *fiber.Ctx, l judge.Link, view linkView) error {
 	if err != nil {
 		return err
 	}
-	forgetToken(c, linkCookie, linkPath)
+	forgetToken(c, linkCookie, letters.LinkPath)
 	return s.welcome(c, u.Name, space)
 }
 
@@ -158,5 +157,5 @@ func (s *Room) resetByLink(c *fiber.Ctx, l judge.Link) (name string, sessions in
 			revoke = append(revoke, id)
 		}
 	}
-	return s.Store.TakeReset(ctx, people.HashToken(c.Cookies(linkCookie)), hash, revoke)
+	return s.Store.TakeReset(ctx, people.HashToken(c.Cookies(linkCookie)), hash, revoke, lettersIn(c))
 }

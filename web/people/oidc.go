@@ -21,6 +21,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -132,13 +133,13 @@ func (s *Room) endOIDC(c *fiber.Ctx) error {
 	c.Cookie(&fiber.Cookie{Name: oidcCookie, Path: site.OIDCPath, Expires: time.Unix(1, 0), HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode})
 	l, err := s.Store.TakeLogin(c.UserContext(), people.HashToken(c.Query("state")), people.HashToken(c.Cookies(oidcCookie)))
 	if errors.Is(err, sql.ErrNotFound) {
-		return s.refuseOIDC(c, fiber.StatusBadRequest, "/", "This login was begun in another browser, or too long ago. Try again.", nil)
+		return s.refuseOIDC(c, fiber.StatusBadRequest, "/", nil, "This login was begun in another browser, or too long ago. Try again.")
 	}
 	if err != nil {
 		return err
 	}
 	if why := c.Query("error"); why != "" {
-		return s.refuseOIDC(c, fiber.StatusUnauthorized, l.Next, s.provider.host()+" did not let you in.", errors.New(site.Shorten(why)))
+		return s.refuseOIDC(c, fiber.StatusUnauthorized, l.Next, errors.New(site.Shorten(why)), "%s did not let you in.", s.provider.host())
 	}
 	found, err := s.provider.describe(c.UserContext())
 	if err != nil {
@@ -149,14 +150,14 @@ func (s *Room) endOIDC(c *fiber.Ctx) error {
 		return s.returned(c, l, who)
 	}
 	if err != nil {
-		return s.refuseOIDC(c, fiber.StatusUnauthorized, l.Next, s.provider.host()+" could not prove who you are. Try again.", err)
+		return s.refuseOIDC(c, fiber.StatusUnauthorized, l.Next, err, "%s could not prove who you are. Try again.", s.provider.host())
 	}
 	u, err := s.userOfIdentity(c.UserContext(), who.Identity, who.called)
 	if err != nil {
 		return err
 	}
 	if u.Disabled != nil {
-		return s.refuseOIDC(c, fiber.StatusForbidden, l.Next, "Your account here is disabled.", nil)
+		return s.refuseOIDC(c, fiber.StatusForbidden, l.Next, nil, "Your account here is disabled.")
 	}
 	token, expires, err := s.newSession(c.UserContext(), u, s.Store.SaveVouchedSession)
 	if err != nil {
@@ -235,7 +236,7 @@ func (s *Room) userOfIdentity(ctx context.Context, id judge.Identity, called str
 		if !errors.Is(err, sql.ErrNotFound) {
 			return u, err
 		}
-		err = s.Store.CreateIdentity(ctx, id, nameFor(called, i), absentHash)
+		err = s.Store.CreateIdentity(ctx, id, nameFor(called, i), people.AbsentPassword)
 		if err != nil && !errors.Is(err, sql.ErrExists) {
 			return nil, err
 		}
@@ -268,12 +269,12 @@ func nameFor(called string, n int) string {
 // providerAway answers somebody whose provider does not.
 func (s *Room) providerAway(c *fiber.Ctx, next string, err error) error {
 	return s.refuseOIDC(c, fiber.StatusServiceUnavailable, next,
-		s.provider.host()+" does not answer. Try again in a minute, or log in with a name and password of this site.", err)
+		err, "%s does not answer. Try again in a minute, or log in with a name and password of this site.", s.provider.host())
 }
 
 // refuseOIDC shows the login page again, and logs why.
-func (s *Room) refuseOIDC(c *fiber.Ctx, status int, next, why string, err error) error {
+func (s *Room) refuseOIDC(c *fiber.Ctx, status int, next string, err error, why locale.Word, args ...any) error {
 	s.Log.WarnContext(c.UserContext(), "login at the provider refused", slog.Int("status", status), slog.String("client", s.ClientAddress(c)),
 		slog.String("trace_id", site.TraceOf(c.UserContext())), slog.Any("err", err))
-	return s.showLogin(c, status, loginView{Next: next, Error: why})
+	return s.showLogin(c, status, loginView{Next: next, Error: locale.Sentence{Key: why, Args: args}})
 }

@@ -8,6 +8,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -17,8 +18,8 @@ const changesEmail = "change the e-mail address of your account"
 // profileView is the part of the page of an account that says who somebody is.
 type profileView struct {
 	DisplayName, Email string
-	Sends              bool   // letters can be sent
-	Saved              string // what has just been done, as a sentence
+	Sends              bool            // letters can be sent
+	Saved              locale.Sentence // what has just been done; without a key nothing was
 	Fault              *site.Fault
 }
 
@@ -26,16 +27,16 @@ type profileView struct {
 func (s *Room) profileForm(c *fiber.Ctx) error {
 	name := people.CleanDisplayName(c.FormValue("display_name"))
 	err := s.setDisplayName(c, name)
-	return s.showProfile(c, err, profileView{DisplayName: name, Saved: "Your display name is saved."})
+	return s.showProfile(c, err, profileView{DisplayName: name, Saved: locale.Sentence{Key: "Your display name is saved."}})
 }
 
 // emailForm handles POST /account/email with an address; without one it is taken away.
 func (s *Room) emailForm(c *fiber.Ctx) error {
 	email := people.CleanEmail(c.FormValue("email"))
 	err := s.askEmail(c, email)
-	saved := "A letter goes to " + email + ". The address is yours here when you have opened the link in it."
+	saved := locale.Sentence{Key: "A letter goes to %s. The address is yours here when you have opened the link in it.", Args: []any{email}}
 	if email == "" {
-		saved = "Your account has no e-mail address now."
+		saved = locale.Sentence{Key: "Your account has no e-mail address now."}
 	}
 	return s.showProfile(c, err, profileView{Email: email, Saved: saved})
 }
@@ -48,13 +49,13 @@ func (s *Room) showProfile(c *fiber.Ctx, err error, view profileView) error {
 	if view.Fault = s.Explain(c.UserContext(), err); view.Fault.Field == "" {
 		return err
 	}
-	view.Saved = ""
+	view.Saved = locale.Sentence{}
 	return s.showAccount(c, view.Fault.Status, accountView{Profile: view}, nil)
 }
 
 // fillProfile fills what a form does not bring back.
 func (s *Room) fillProfile(c *fiber.Ctx, view *profileView) error {
-	u, err := s.ownAccount(c)
+	u, err := s.OwnAccount(c)
 	if err != nil {
 		return err
 	}
@@ -81,8 +82,8 @@ func (s *Room) setDisplayName(c *fiber.Ctx, name string) error {
 func (s *Room) askEmail(c *fiber.Ctx, email string) error {
 	ctx, v := c.UserContext(), site.ViewerOf(c)
 	if email == "" {
-		defer s.lettersWait()
-		return s.Store.RemoveEmail(ctx, v.Name)
+		defer s.Letters.Wake()
+		return s.Store.RemoveEmail(ctx, v.Name, lettersIn(c))
 	}
 	if s.Config.Mail == nil {
 		return noMail()
@@ -93,7 +94,7 @@ func (s *Room) askEmail(c *fiber.Ctx, email string) error {
 	if err := s.limitAsking(c); err != nil {
 		return err
 	}
-	return s.ask(ctx, judge.Letter{Kind: judge.LetterEmail, Asked: email, User: v.Name})
+	return s.Letters.Ask(ctx, judge.Letter{Kind: judge.LetterEmail, Asked: email, User: v.Name, Language: lettersIn(c)})
 }
 
 // apiChangeAccount handles PATCH /api/v1/account with {"display_name"}.

@@ -3,7 +3,6 @@ package people
 import (
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -11,41 +10,25 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
-// How often letters and accounts may be asked for from one network: a class behind one address gets through, and who
-// tries names or addresses one by one does not.
-const (
-	askTries = 100 // at once
-	askEach  = 20 * time.Second
-)
-
-// askers counts what is asked for without an account, by network.
-type askers struct {
-	mu    sync.Mutex
-	full  map[string]time.Time
-	tries int
-}
-
-// take counts one, or refuses it. Clients on this machine count together.
-func (a *askers) take(place string, now time.Time) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	site.MakeRoom(a.full, place, now, loginKeys)
-	full, over := oneMore(a.full[place], now, askEach, a.tries)
-	if over > 0 {
-		f := site.Refuse(fiber.StatusTooManyRequests, "too_many_letters", "Too much was asked for from here.", "Wait as long as Retry-After says.")
-		f.RetryAfter = askEach
-		return f
-	}
-	a.full[place] = full
-	return nil
-}
-
 // limitAsking refuses whoever asks for too much from one network.
 func (s *Room) limitAsking(c *fiber.Ctx) error {
-	return s.asked.take(s.loginPlace(c, nil), time.Now())
+	return s.asked.Take(s.loginPlace(c, nil), time.Now())
+}
+
+// lettersIn is the language of letters that a request asks for: that of its page, or the one that a program asks for.
+func lettersIn(c *fiber.Ctx) string {
+	v := site.ViewerOf(c)
+	switch {
+	case site.WantsPage(c):
+		return site.LocaleOf(c).Name()
+	case v.Language != "":
+		return v.Language
+	}
+	return locale.Accepted(c.Get(fiber.HeaderAcceptLanguage))
 }
 
 // askView is the page where people ask for a letter.
@@ -60,6 +43,18 @@ type askView struct {
 	Space       string   // title of the space that an invitation is into
 	Name        string   // without letters: the account is made at once
 	DisplayName string
+}
+
+// Endings are how the addresses end that are taken.
+func (view askView) Endings() any { return endings(view.Domains) }
+
+// endings names domains as addresses end in them.
+func endings(domains []string) any {
+	at := make([]string, len(domains))
+	for i, d := range domains {
+		at[i] = "@" + d
+	}
+	return site.Either(at)
 }
 
 // resetPage handles GET /login/reset.
@@ -93,7 +88,7 @@ func (s *Room) reset(c *fiber.Ctx, account string) error {
 	if len(account) == 0 || len(account) > 254 || !site.PlainWord(account) {
 		return site.WrongField("account", site.ReasonInvalid, "Give the name of the account or its e-mail address.")
 	}
-	return s.ask(c.UserContext(), judge.Letter{Kind: judge.LetterReset, Asked: account})
+	return s.Letters.Ask(c.UserContext(), judge.Letter{Kind: judge.LetterReset, Asked: account, Language: lettersIn(c)})
 }
 
 func noMail() error {
@@ -178,9 +173,9 @@ func (s *Room) askRegistration(c *fiber.Ctx, email string, domains []string, inv
 		return e
 	}
 	if len(domains) > 0 && !people.MayRegister(email, domains) {
-		return site.WrongField("email", "not_allowed", "The address has to end in @%s.", strings.Join(domains, " or @"))
+		return site.WrongField("email", "not_allowed", "The address has to end in %s.", endings(domains))
 	}
-	return s.ask(c.UserContext(), judge.Letter{Kind: judge.LetterRegister, Asked: email, Invitation: invitation})
+	return s.Letters.Ask(c.UserContext(), judge.Letter{Kind: judge.LetterRegister, Asked: email, Invitation: invitation, Language: lettersIn(c)})
 }
 
 // registerInvited makes the account of who comes by an invitation, where no letters are sent.

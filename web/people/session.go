@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -14,14 +15,17 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
+	"deepoj/web/throttle"
 )
 
 // SessionCookie holds the token of a session.
 const SessionCookie = "deepoj_session"
 
 type loginView struct {
-	Name, Next, Error string
+	Name, Next string
+	Error      locale.Sentence // why it comes back; without a key it does not
 
 	Provider string // where people may log in too; "" = nowhere
 
@@ -38,7 +42,7 @@ func (s *Room) loginPage(c *fiber.Ctx) error {
 }
 
 func (s *Room) showLogin(c *fiber.Ctx, status int, view loginView) error {
-	view.Provider, view.Site = s.provider.host(), s.party.ID
+	view.Provider, view.Site = s.provider.host(), s.Factors.Passkeys()
 	view.Registers = s.Config.Registration == site.RegisterOpen || s.Config.Registration == site.RegisterDomain
 	if _, limited := site.LimitedAddress(s.ClientAddress(c)); !limited && !site.Proxied(c) {
 		first, err := s.Store.FirstPasswordWaits(c.UserContext())
@@ -50,17 +54,20 @@ func (s *Room) showLogin(c *fiber.Ctx, status int, view loginView) error {
 func (s *Room) login(c *fiber.Ctx) error {
 	name, next := c.FormValue("name"), site.LocalPath(c.FormValue("next"))
 	u, err := s.provePassword(c, name, c.FormValue("password"))
-	var factors judge.Factors
+	var more judge.Factors
 	if err == nil {
-		factors, err = s.Store.Factors(c.UserContext(), u.Name)
+		more, err = s.Store.Factors(c.UserContext(), u.Name)
 	}
 	switch {
 	case err != nil:
 		return s.loginAgain(c, err, loginView{Name: name, Next: next})
-	case factors.Any():
-		return s.beginSecond(c, u, next)
+	case more.Any():
+		if err = s.Factors.Begin(c, u, next); errors.Is(err, sql.ErrNotFound) {
+			return s.loginAgain(c, wrongLogin(), loginView{Name: name, Next: next})
+		}
+		return err
 	}
-	return s.logIn(c, u, next)
+	return s.LogIn(c, u, next)
 }
 
 // loginAgain shows the login page again where a refusal is the fault of who logs in.
@@ -69,17 +76,22 @@ func (s *Room) loginAgain(c *fiber.Ctx, err error, view loginView) error {
 	if !ok || f.Status >= fiber.StatusInternalServerError || f.RetryAfter > 0 {
 		return err
 	}
-	view.Error = f.Detail
+	view.Error = f.Said()
 	return s.showLogin(c, f.Status, view)
 }
 
-// logIn gives a browser the session of somebody who has proved all that is asked for.
-func (s *Room) logIn(c *fiber.Ctx, u *judge.User, next string) error {
+// Again shows the login page to somebody who has to begin again, and why.
+func (s *Room) Again(c *fiber.Ctx, next string, why locale.Word) error {
+	return s.showLogin(c, fiber.StatusBadRequest, loginView{Next: next, Error: locale.Sentence{Key: why}})
+}
+
+// LogIn gives a browser the session of somebody who has proved all that is asked for.
+func (s *Room) LogIn(c *fiber.Ctx, u *judge.User, next string) error {
 	in, err := s.openSession(c, u)
 	if err != nil {
 		return s.loginAgain(c, err, loginView{Next: next})
 	}
-	if next, err = s.tellFirst(c, u.Name, next); err != nil {
+	if next, err = s.Factors.TellFirst(c, u.Name, next); err != nil {
 		return err
 	}
 	err = s.enter(c, in.token, in.expires, next)
@@ -129,24 +141,24 @@ func (s *Room) provePassword(c *fiber.Ctx, name, password string) (u *judge.User
 		return nil, fmt.Errorf("look up a user: %w", err)
 	}
 	known := err == nil
-	hash := absentHash // an unknown name takes as long as a known one
+	hash := people.AbsentPassword // an unknown name takes as long as a known one
 	if known {
 		hash = u.PasswordHash
 	}
-	try, err := s.logins.begin(ctx, name, s.loginPlace(c, u))
+	try, err := s.logins.Begin(ctx, name, s.loginPlace(c, u))
 	if err != nil {
 		return nil, err
 	}
 	ok, err := s.checkBounded(ctx, hash, password)
 	if err != nil {
-		try.back()
+		try.Back()
 		return nil, err
 	}
 	if !ok || !known || u.Disabled != nil { // who is disabled learns no more than anybody
 		s.Log.InfoContext(ctx, "login refused", slog.String("client", s.ClientAddress(c)), slog.String("trace_id", site.TraceOf(ctx)))
 		return nil, wrongLogin()
 	}
-	try.right()
+	try.Right()
 	return u, nil
 }
 
@@ -179,9 +191,6 @@ func wrongLogin() error {
 	return site.Refuse(fiber.StatusUnauthorized, "wrong_login", "The name or the password is wrong.", "Check both and try again.")
 }
 
-// absentHash is the hash of a password that nobody knows.
-const absentHash = "$argon2id$v=19$m=19456,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnk"
-
 // checkBounded checks a password within the bound on hashing.
 func (s *Room) checkBounded(ctx context.Context, hash, password string) (right bool, err error) {
 	if len(password) > people.MaxPassword {
@@ -201,7 +210,7 @@ func (s *Room) bounded(ctx context.Context, hash func() error) error {
 	case s.hashing <- struct{}{}:
 		defer func() { <-s.hashing }()
 	case <-ctx.Done():
-		return busyLogins()
+		return throttle.Busy()
 	}
 	return hash()
 }
@@ -223,7 +232,7 @@ func (s *Room) apiLogin(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := s.needCode(c, u, code); err != nil {
+	if err := s.Factors.NeedCode(c, u, code); err != nil {
 		return err
 	}
 	in, err := s.openSession(c, u)
@@ -249,3 +258,20 @@ func sessionOnly(v site.Viewer) error {
 	}
 	return nil
 }
+
+// TakesPassword reports whether a request gives a password, and so may have to wait.
+func TakesPassword(method, path string) bool {
+	return method == fiber.MethodPost &&
+		slices.Contains([]string{"/login", "/login/second", "/account", "/api/v1/sessions", "/api/v1/account/password", "/api/v1/account/confirm"}, path)
+}
+
+// LongestWait is how long a request may have to wait for a try of a password.
+const LongestWait = throttle.LongestWait
+
+// TimeTries has tries of passwords wait by another clock, which a test holds.
+func (s *Room) TimeTries(now func() time.Time, after func(time.Duration) <-chan time.Time) {
+	s.logins.Time(now, after)
+}
+
+// WaitingTries returns how many wait to try a password.
+func (s *Room) WaitingTries() int { return s.logins.Waiting() }

@@ -105,20 +105,11 @@ func (s *Room) createUser(ctx context.Context, name string, role judge.Role, by 
 
 // apiUser handles GET /api/v1/users/:name.
 func (s *Room) apiUser(c *fiber.Ctx) error {
-	u, err := s.userOf(c)
+	u, err := s.NamedAccount(c)
 	if err != nil {
 		return err
 	}
 	return c.JSON(publicUser(u))
-}
-
-// userOf returns the account that the address names.
-func (s *Room) userOf(c *fiber.Ctx) (*judge.User, error) {
-	name := c.Params("name")
-	if !site.PlainWord(name) {
-		return nil, sql.ErrNotFound
-	}
-	return s.Store.User(c.UserContext(), name)
 }
 
 // apiSetRole handles POST /api/v1/users/:name/role with {"role"}.
@@ -142,7 +133,7 @@ func (s *Room) setRole(c *fiber.Ctx, role judge.Role) error {
 	if e := people.CheckRole(role); e != nil {
 		return e
 	}
-	u, err := s.userOf(c)
+	u, err := s.NamedAccount(c)
 	if err != nil {
 		return err
 	}
@@ -161,7 +152,7 @@ func (s *Room) apiDisable(disabled bool) fiber.Handler {
 
 // disable says whether the owner of the account that the address names may not log in.
 func (s *Room) disable(c *fiber.Ctx, disabled bool) error {
-	u, err := s.userOf(c)
+	u, err := s.NamedAccount(c)
 	if err != nil {
 		return err
 	}
@@ -188,7 +179,7 @@ func (s *Room) apiResetPassword(c *fiber.Ctx) error {
 
 // resetPassword gives the account that the address names a one-time password.
 func (s *Room) resetPassword(c *fiber.Ctx) (name, password string, err error) {
-	u, err := s.userOf(c)
+	u, err := s.NamedAccount(c)
 	if err != nil {
 		return "", "", err
 	}

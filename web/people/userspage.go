@@ -10,6 +10,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/factors"
 	"deepoj/web/site"
 )
 
@@ -72,11 +73,11 @@ func (s *Room) createUsersForm(c *fiber.Ctx) error {
 	}
 	for i, name := range names {
 		if e := people.CheckUserName(name); e != nil {
-			wrong.Add(site.WrongField("names", e.Reason, "%s: %s", site.Shorten(name), e.Remedy))
-			break
-		}
-		if slices.Contains(names[:i], name) {
+			wrong.Add(site.WrongField("names", e.Reason, "%s: %s", site.Shorten(name), site.FieldSaid(e)))
+		} else if slices.Contains(names[:i], name) {
 			wrong.Add(site.WrongField("names", "duplicate", "%s is there twice.", name))
+		}
+		if len(wrong) == maxNewUsers {
 			break
 		}
 	}
@@ -95,7 +96,9 @@ func (s *Room) createUsersForm(c *fiber.Ctx) error {
 		if err != nil { // those before it are made, so their passwords have to be shown
 			view.Fault, view.Names = s.Explain(c.UserContext(), err), strings.Join(names[i:], "\n")
 			if view.Fault.Field != "" {
-				view.Fault = &site.Fault{Status: view.Fault.Status, Field: "names", Reason: view.Fault.Reason, Detail: view.Fault.Detail}
+				told := *view.Fault
+				told.Field = "names"
+				view.Fault = &told
 			}
 			return s.showUsers(c, view.Fault.Status, view)
 		}
@@ -111,23 +114,23 @@ type userView struct {
 	Password string      // that was given just now
 	Fault    *site.Fault // why the last change was refused
 	Keys     keysView
-	Factors  factorsView
+	Factors  factors.View
 }
 
 func (s *Room) userPage(c *fiber.Ctx) error { return s.showUser(c, fiber.StatusOK, userView{}) }
 
 func (s *Room) showUser(c *fiber.Ctx, status int, view userView) (err error) {
-	if view.User, err = s.userOf(c); err != nil {
+	if view.User, err = s.NamedAccount(c); err != nil {
 		return err
 	}
 	if view.Keys, err = s.keysOf(c.UserContext(), view.User.Name, view.User.Role); err != nil {
 		return err
 	}
-	if view.Factors, err = s.factorsOf(c, view.User); err != nil {
+	if view.Factors, err = s.Factors.Of(c, view.User); err != nil {
 		return err
 	}
 	view.Roles, view.Keys.Owner = judge.Roles, site.UserURL(view.User.Name)
-	return s.Page(c, status, "user", view.User.Name, view)
+	return s.Page(c, status, "user", "%s", view, view.User.Name)
 }
 
 // userForm makes a handler of a form on the page of an account.

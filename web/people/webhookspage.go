@@ -1,7 +1,6 @@
 package people
 
 import (
-	"html/template"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,14 +11,9 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/web/callback"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
-
-// Words are what the templates of this room call.
-var Words = template.FuncMap{
-	"webhookKind": WebhookKindText,
-	"otpauth":     func(address string) template.URL { return template.URL(address) }, // of a scheme that templates do not know
-}
 
 // webhookURL is the page of a webhook.
 func webhookURL(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 10) }
@@ -79,9 +73,9 @@ func (s *Room) createWebhookForm(c *fiber.Ctx) error {
 // deliveryRow is a message on the page of a webhook.
 type deliveryRow struct {
 	judge.WebhookDelivery
-	State string // waiting, taken or failed
-	Known string // by which the receiver knows it
-	Last  string // how the last try ended; "" = there was none
+	State string          // waiting, taken or failed
+	Known string          // by which the receiver knows it
+	Last  locale.Sentence // how the last try ended; without a key there was none
 }
 
 type webhookView struct {
@@ -111,18 +105,18 @@ func (s *Room) showWebhook(c *fiber.Ctx, status int, w judge.Webhook, view webho
 	for _, d := range found {
 		row := deliveryRow{WebhookDelivery: d, State: people.DeliveryState(d), Known: messageID(d.Message), Last: failureText(toldReason(d.Error))}
 		if d.Status != 0 {
-			row.Last = "HTTP " + strconv.Itoa(int(d.Status))
+			row.Last = locale.Sentence{Key: "HTTP %s", Args: []any{locale.ID(d.Status)}}
 		}
 		view.Rows = append(view.Rows, row)
 	}
 	if next != nil {
 		view.Older = webhookURL(w.ID) + "?before=" + strconv.FormatInt(*next, 10)
 	}
-	return s.Page(c, status, "webhook", "Webhook "+strconv.FormatInt(w.ID, 10), view)
+	return s.Page(c, status, "webhook", "Webhook %s", view, locale.ID(w.ID))
 }
 
 // WebhookKindText says what happened to a submission.
-func WebhookKindText(kind string) string {
+func WebhookKindText(kind string) locale.Word {
 	switch kind {
 	case WebhookTest:
 		return "tried out"
@@ -144,8 +138,29 @@ func WebhookKindText(kind string) string {
 	return ""
 }
 
+// webhookKinds lists what a webhook is told of.
+func webhookKinds(kinds []string) any {
+	var list any = ""
+	for i, kind := range kinds {
+		if list = WebhookKindText(kind); i > 0 {
+			list = locale.Sentence{Key: "%s, %s", Args: []any{webhookKinds(kinds[:i]), WebhookKindText(kind)}}
+		}
+	}
+	return list
+}
+
+// messageStates are those of [people.DeliveryState].
+var messageStates = map[string]locale.Word{"waiting": "waiting", "taken": "taken", "failed": "failed"}
+
 // failureText says for people why a call got no answer: see [callback.Reason].
-func failureText(reason string) string {
+func failureText(reason string) locale.Sentence {
+	if text := failureWord(reason); text != "" {
+		return locale.Sentence{Key: text}
+	}
+	return locale.Sentence{Key: "%s", Args: []any{reason}}
+}
+
+func failureWord(reason string) locale.Word {
 	switch reason {
 	case callback.NoPublicAddress:
 		return "the host has no public address"
@@ -158,7 +173,7 @@ func failureText(reason string) string {
 	case "network":
 		return "the connection failed"
 	}
-	return reason
+	return ""
 }
 
 // webhookForm makes a handler of a form on the page of a webhook.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -63,7 +62,7 @@ func (s *Room) plugin(ctx context.Context, digest string) (*judge.Plugin, error)
 		p, err = s.Store.Plugin(ctx, digest)
 	}
 	if errors.Is(err, sql.ErrNotFound) {
-		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no plugin "+strconv.Quote(site.Shorten(digest))+".", "")
+		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no plugin %q.", "", site.Shorten(digest))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up plugin: %w", err)
@@ -83,9 +82,9 @@ func (s *Room) again(ctx context.Context, v site.Viewer, p judge.PluginPayload, 
 	if p.Op != judge.PluginTest {
 		switch {
 		case kept.Kind != "checker":
-			wrong.Add(site.WrongField("digest", "not_checker", "Only a checker decides on outputs, and %s is of kind %s.", kept.Name, kept.Kind))
+			wrong.Add(site.WrongField("digest", "not_checker", "Only a checker decides on outputs, and %s is of kind %s.", kept.Name, kindText(kept.Kind)))
 		case !kept.Conforms:
-			wrong.Add(notConforming("used"))
+			wrong.Add(site.WrongField("digest", "not_conforming", "This version does not conform, so it cannot be used: mend what its report says, and upload it again."))
 		}
 		if p.Problem == "" {
 			wrong.Add(site.WrongField("problem", site.ReasonMissing, "Choose a problem."))
@@ -99,7 +98,7 @@ func (s *Room) again(ctx context.Context, v site.Viewer, p judge.PluginPayload, 
 	if p.Op != judge.PluginPreview {
 		p.Limit = 0
 	} else if p.Limit < 1 || p.Limit > maxPreview {
-		wrong.Add(site.WrongField("limit", site.ReasonInvalid, "A preview judges 1 to %d submissions.", maxPreview))
+		wrong.Add(site.WrongField("limit", site.ReasonInvalid, "A preview judges at least one submission, and at most %d.", maxPreview))
 	}
 	wrong.Add(key.Check())
 	if err := wrong.Err(); err != nil {
@@ -118,10 +117,6 @@ func (s *Room) again(ctx context.Context, v site.Viewer, p judge.PluginPayload, 
 	return receipt, errors.Join(err, s.setters.CountVersion(ctx, v, 0, err != nil || receipt.Existing))
 }
 
-func notConforming(use string) *judge.FieldError {
-	return site.WrongField("digest", "not_conforming", "This version does not conform, so it cannot be %s: mend what its report says, and upload it again.", use)
-}
-
 // activate makes the plugin's name mean this version.
 func (s *Room) activate(ctx context.Context, v site.Viewer, digest string) (*judge.Plugin, error) {
 	p, err := s.plugin(ctx, digest)
@@ -133,7 +128,7 @@ func (s *Room) activate(ctx context.Context, v site.Viewer, digest string) (*jud
 	}
 	err = s.Store.ActivatePlugin(ctx, digest, v.Name)
 	if _, refused := errors.AsType[*judge.FieldError](err); refused {
-		return nil, notConforming("activated")
+		return nil, site.WrongField("digest", "not_conforming", "This version does not conform, so it cannot be activated: mend what its report says, and upload it again.")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("activate plugin: %w", err)

@@ -5,10 +5,10 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"deepoj/host/judge"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -51,9 +51,9 @@ func (u *upload) check() site.WrongFields {
 	var wrong site.WrongFields
 	protocols := dialects[u.Kind]
 	if protocols == nil {
-		wrong.Add(site.WrongField("kind", site.ReasonUnknown, "There is no kind %q; there are %s.", site.Shorten(u.Kind), strings.Join(Kinds, ", ")))
+		wrong.Add(site.WrongField("kind", site.ReasonUnknown, "There is no kind %q; there are %s.", site.Shorten(u.Kind), judge.Names(Kinds)))
 	} else if u.Protocol != "" && !slices.Contains(protocols, u.Protocol) {
-		wrong.Add(site.WrongField("protocol", site.ReasonUnknown, "A plugin of kind %s speaks %s, not %q.", u.Kind, strings.Join(protocols, " or "), site.Shorten(u.Protocol)))
+		wrong.Add(site.WrongField("protocol", site.ReasonUnknown, "A plugin of kind %s speaks one of these protocols, not %q: %s.", kindText(u.Kind), site.Shorten(u.Protocol), judge.Names(protocols)))
 	}
 	sources := u.fromSources()
 	if u.Protocol == "" && sources && protocols != nil {
@@ -94,7 +94,7 @@ func checkFiles(files []judge.PluginFile) (wrong site.WrongFields) {
 		case len(files) > 1:
 			wrong.Add(site.WrongField("files", "mixed", "A module comes alone: send either one .wasm file or sources."))
 		case len(files[0].Data) > maxModule:
-			wrong.Add(site.WrongField("files", site.ReasonTooLong, "The module has %d bytes; at most %s are taken.", len(files[0].Data), site.BytesText(maxModule)))
+			wrong.Add(site.WrongField("files", site.ReasonTooLong, "The module has %d bytes; at most %s are taken.", len(files[0].Data), locale.Bytes(maxModule)))
 		}
 		return wrong
 	}
@@ -120,7 +120,7 @@ func checkPluginSources(files []judge.PluginFile) *judge.FieldError {
 	}
 	switch {
 	case total > maxPluginText:
-		return site.WrongField("files", site.ReasonTooLong, "The sources have %d bytes together; at most %s are taken.", total, site.BytesText(maxPluginText))
+		return site.WrongField("files", site.ReasonTooLong, "The sources have %d bytes together; at most %s are taken.", total, locale.Bytes(maxPluginText))
 	case len(languages) == 0:
 		return site.WrongField("files", "no_source", "There is no .c, .cpp or .go file to compile, and no .wasm module.")
 	case len(languages) > 1:

@@ -9,6 +9,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/web/job"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -77,21 +78,27 @@ func pluginOf(about judge.PluginPayload, jobID int64, plugins []judge.Plugin) *j
 }
 
 // jobTitle says what a job about a plugin does. The plugin may be nil.
-func jobTitle(about judge.PluginPayload, p *judge.Plugin) string {
+func jobTitle(about judge.PluginPayload, p *judge.Plugin) locale.Sentence {
 	name := strings.TrimSpace(about.Name + " " + about.Version)
 	if p != nil {
 		name = p.Name + " " + p.Version
 	}
+	named := func(other locale.Word) any {
+		if name == "" {
+			return other
+		}
+		return name
+	}
 	switch about.Op {
 	case judge.PluginTest:
-		return "Proof of " + site.OrElse(name, "a plugin")
+		return locale.Sentence{Key: "Proof of %s", Args: []any{named("a plugin")}}
 	case judge.PluginPreview:
-		return "Preview of " + site.OrElse(name, "a checker") + " on " + about.Problem
+		return locale.Sentence{Key: "Preview of %s on %s", Args: []any{named("a checker"), about.Problem}}
 	case judge.PluginBind:
-		return "Use of " + site.OrElse(name, "a checker") + " for " + about.Problem
+		return locale.Sentence{Key: "Use of %s for %s", Args: []any{named("a checker"), about.Problem}}
 	case judge.PluginUpload:
 	}
-	return "Upload of " + site.OrElse(name, "a module")
+	return locale.Sentence{Key: "Upload of %s", Args: []any{named("a module")}}
 }
 
 // ShowJob puts together what the page of a job about a plugin shows. Place may be nil.
@@ -108,7 +115,7 @@ func ShowJob(j *judge.SetterJob, events []judge.Event, place *judge.Place, plugi
 		view.Compile = run.Compile
 	}
 	if r.Conformance != nil {
-		view.Stages, view.Findings, view.Figures = showStages(r.Conformance.Stages), r.Conformance.Findings, figures(r.Conformance.Cost)
+		view.Stages, view.Findings, view.Figures = showStages(r.Conformance.Stages), r.Conformance.Findings, figures(r.Conformance.Cost, v.Locale)
 	}
 	view.Changes = r.Changes
 	kept := pluginOf(j.About, j.JobID, plugins)
@@ -119,7 +126,7 @@ func ShowJob(j *judge.SetterJob, events []judge.Event, place *judge.Place, plugi
 			}
 		}
 	}
-	view.Title = jobTitle(j.About, kept)
+	view.Title = v.Locale.Said(jobTitle(j.About, kept))
 	switch {
 	case j.Status == judge.Running:
 		view.showRunning(run, r)
@@ -140,19 +147,24 @@ func (view *jobView) showRunning(run *job.Run, r judge.PluginReport) {
 	errs, warnings := r.Conformance.Count()
 	switch {
 	case op == judge.PluginPreview:
-		view.Headline, view.Detail = "Judging past submissions", site.Plural(len(r.Changes), "verdict changes", "verdicts change")+" so far."
+		view.Headline, view.Detail = view.Say("Judging past submissions"), view.Say("%d verdicts change so far.", len(r.Changes))
 	case op == judge.PluginBind:
-		view.Headline = "Making a version of the problem"
+		view.Headline = view.Say("Making a version of the problem")
 	case view.Job.Kind == judge.KindPluginBuild && (run == nil || run.Compile == nil):
-		view.Headline = "Compiling"
+		view.Headline = view.Say("Compiling")
 	default:
-		view.Headline = "Being proved"
-		view.Detail = site.Plural(errs, "error", "errors") + " and " + site.Plural(warnings, "warning", "warnings") + " so far."
+		view.Headline = view.Say("Being proved")
+		view.Detail = view.Say("%s and %s so far.", found(errs, warnings)...)
 	}
 }
 
+// found says how many findings a proof has, to be filled into a sentence.
+func found(errs, warnings int) []any {
+	return []any{locale.Sentence{Key: "%d errors", Args: []any{errs}}, locale.Sentence{Key: "%d warnings", Args: []any{warnings}}}
+}
+
 // outcome says in a few words how a job about a plugin ended.
-func outcome(op judge.PluginOp, verdict judge.Verdict) string {
+func outcome(op judge.PluginOp, verdict judge.Verdict) locale.Word {
 	switch {
 	case verdict == judge.CE:
 		return "Does not compile"
@@ -174,7 +186,7 @@ func outcome(op judge.PluginOp, verdict judge.Verdict) string {
 
 func (view *jobView) showOutcome(r judge.PluginReport, v site.Viewer) {
 	op, result := view.About.Op, view.Job.Result
-	view.Verdict, view.Headline = result.Verdict, outcome(op, result.Verdict)
+	view.Verdict, view.Headline = result.Verdict, view.Say(outcome(op, result.Verdict))
 	view.Message = site.OrElse(r.Error, result.Message)
 	if v.Staff() {
 		view.Note = result.JudgeNote
@@ -182,19 +194,21 @@ func (view *jobView) showOutcome(r judge.PluginReport, v site.Viewer) {
 	errs, warnings := r.Conformance.Count()
 	switch {
 	case result.Verdict == judge.JE:
-		view.Detail = "It could not be carried out."
+		view.Detail = view.Say("It could not be carried out.")
 	case result.Verdict == judge.CE:
-		view.Detail = "The compiler's words are below."
+		view.Detail = view.Say("The compiler's words are below.")
 	case op == judge.PluginPreview:
-		view.Detail = fmt.Sprintf("%s judged again; %s. What contestants see stays as it is.",
-			site.Plural(r.Checked, "past submission was", "past submissions were"), site.Plural(len(r.Changes), "verdict would change", "verdicts would change"))
+		view.Detail = view.SayAll(
+			locale.Sentence{Key: "%d past submissions were judged again.", Args: []any{r.Checked}},
+			locale.Sentence{Key: "%d verdicts would change.", Args: []any{len(r.Changes)}},
+			locale.Sentence{Key: "What contestants see stays as it is."})
 	case op == judge.PluginBind && result.Verdict != judge.AC:
-		view.Detail = "The version that it would check is on the page of the problem's package, with its report; staff can make it live there."
+		view.Detail = view.Say("The version that it would check is on the page of the problem's package, with its report; staff can make it live there.")
 	case op == judge.PluginBind && r.Binding == "name":
-		view.Detail = "The problem has a new version, which follows whatever version of this name is active."
+		view.Detail = view.Say("The problem has a new version, which follows whatever version of this name is active.")
 	case op == judge.PluginBind:
-		view.Detail = "The problem has a new version, which stays with exactly this version of the checker, because it is not active."
+		view.Detail = view.Say("The problem has a new version, which stays with exactly this version of the checker, because it is not active.")
 	default:
-		view.Detail = site.Plural(errs, "error", "errors") + ", " + site.Plural(warnings, "warning", "warnings") + "."
+		view.Detail = view.Say("%s and %s.", found(errs, warnings)...)
 	}
 }

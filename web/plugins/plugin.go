@@ -44,7 +44,7 @@ func (s *Room) pluginPage(c *fiber.Ctx) error {
 		return fmt.Errorf("list plugins: %w", err)
 	}
 	if len(plugins) == 0 {
-		return site.Refuse(fiber.StatusNotFound, "not_found", "Nothing of kind "+strconv.Quote(site.Shorten(kind))+" is called "+strconv.Quote(site.Shorten(name))+".", "")
+		return site.Refuse(fiber.StatusNotFound, "not_found", "Nothing of kind %q is called %q.", "", site.Shorten(kind), site.Shorten(name))
 	}
 	changes, err := s.Store.PluginChanges(ctx, kind, name, maxChanges)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Room) pluginPage(c *fiber.Ctx) error {
 	if err != nil {
 		return fmt.Errorf("list problems: %w", err)
 	}
-	return s.Page(c, fiber.StatusOK, "plugin", name, showPlugin(plugins, changes, problems, v))
+	return s.Page(c, fiber.StatusOK, "plugin", "%s", showPlugin(plugins, changes, problems, v), name)
 }
 
 // pluginParams returns the kind and the name in the address.

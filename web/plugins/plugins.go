@@ -8,6 +8,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/people"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -28,8 +29,8 @@ type nameRow struct {
 // jobRow is a job about a plugin in the list.
 type jobRow struct {
 	judge.SetterJob
-	Title   string
-	Outcome string // "" while there is none
+	Title   locale.Sentence
+	Outcome locale.Word // "" while there is none
 }
 
 // Moving reports whether the job is not done.

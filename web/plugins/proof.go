@@ -2,12 +2,10 @@ package plugins
 
 import (
 	"encoding/json"
-	"fmt"
-	"strconv"
-	"strings"
+	"math"
 
 	"deepoj/host/judge"
-	"deepoj/web/site"
+	"deepoj/web/locale"
 )
 
 // readReport reads a finished job's report. What cannot be read is left empty.
@@ -48,22 +46,24 @@ func reportSoFar(told []json.RawMessage) judge.PluginReport {
 
 // stageView is a stage in text, shape and colour.
 type stageView struct {
-	Name, Outcome, Reason string
-	Like                  judge.Verdict // whose colour it has
-	Shape                 string
+	Name    any // a word, or the name of a stage that is not known here
+	Outcome locale.Word
+	Reason  string
+	Like    judge.Verdict // whose colour it has
+	Shape   string
 }
 
 func showStages(stages []judge.ConformanceStage) []stageView {
 	out := make([]stageView, len(stages))
 	for i, s := range stages {
-		out[i] = stageView{Name: strings.ReplaceAll(s.Name, "-", " "), Outcome: strings.ReplaceAll(string(s.Outcome), "_", " "), Reason: s.Reason, Shape: "ring"}
+		out[i] = stageView{Name: stageText(s.Name), Reason: s.Reason, Outcome: "not run", Shape: "ring"}
 		switch s.Outcome {
 		case judge.StagePassed:
-			out[i].Like, out[i].Shape = judge.AC, "check"
+			out[i].Like, out[i].Shape, out[i].Outcome = judge.AC, "check", "passed"
 		case judge.StageWarned:
-			out[i].Like, out[i].Shape = judge.TLE, "hexagon"
+			out[i].Like, out[i].Shape, out[i].Outcome = judge.TLE, "hexagon", "warned"
 		case judge.StageFailed:
-			out[i].Like, out[i].Shape = judge.WA, "cross"
+			out[i].Like, out[i].Shape, out[i].Outcome = judge.WA, "cross", "failed"
 		case judge.StageNotRun: // a ring of no colour
 		}
 	}
@@ -71,45 +71,54 @@ func showStages(stages []judge.ConformanceStage) []stageView {
 }
 
 // figure is a measured figure with its name.
-type figure struct{ Name, Text string }
+type figure struct {
+	Name locale.Word
+	Text string
+}
 
 // figures are what calls of a plugin cost, for people.
-func figures(c *judge.PluginCost) []figure {
+func figures(c *judge.PluginCost, l *locale.Locale) []figure {
 	if c == nil {
 		return nil
 	}
 	out := []figure{
-		{"A call, median", microsText(c.MicrosP50)}, {"A call, 99th percentile", microsText(c.MicrosP99)}, {"Memory", site.MemoryText(c.MemoryKiB)},
+		{"A call, median", microsText(c.MicrosP50, l)}, {"A call, 99th percentile", microsText(c.MicrosP99, l)}, {"Memory", l.Memory(c.MemoryKiB)},
 	}
 	if c.Fuel > 0 {
-		out = append(out, figure{"Fuel of a call", bigText(float64(c.Fuel))})
+		out = append(out, figure{"Fuel of a call", bigText(float64(c.Fuel), l)})
 	}
 	if c.FuelPerMB > 0 {
-		out = append(out, figure{"Fuel for 1 MB", bigText(c.FuelPerMB)}, figure{"CPU time for 1 MB", microsText(int64(c.MillisPerMB * 1000))})
+		out = append(out, figure{"Fuel for 1 MB", bigText(c.FuelPerMB, l)}, figure{"CPU time for 1 MB", microsText(int64(c.MillisPerMB*1000), l)})
 	}
 	return out
 }
 
 // microsText writes a CPU time given in microseconds: 42 µs, 1.5 ms, 2.1 s.
-func microsText(us int64) string {
+func microsText(us int64, l *locale.Locale) string {
 	switch {
 	case us < 1000:
-		return strconv.FormatInt(us, 10) + " µs"
+		return l.Number(us) + " µs"
 	case us < 1_000_000:
-		return fmt.Sprintf("%.3g ms", float64(us)/1e3)
+		return l.Number(rounded(float64(us)/1e3)) + " ms"
 	}
-	return fmt.Sprintf("%.3g s", float64(us)/1e6)
+	return l.Number(rounded(float64(us)/1e6)) + " s"
 }
 
 // bigText writes a large number: 950, 12.3 k, 4.5 M, 1.2 G.
-func bigText(n float64) string {
+func bigText(n float64, l *locale.Locale) string {
 	for _, unit := range []struct {
 		size float64
 		name string
 	}{{1e9, " G"}, {1e6, " M"}, {1e3, " k"}} {
 		if n >= unit.size {
-			return fmt.Sprintf("%.3g", n/unit.size) + unit.name
+			return l.Number(rounded(n/unit.size)) + unit.name
 		}
 	}
-	return fmt.Sprintf("%.0f", n)
+	return l.Number(math.Round(n))
+}
+
+// rounded is a figure to three digits.
+func rounded(x float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return math.Round(x/unit) * unit
 }

@@ -85,7 +85,7 @@ func (u *upload) take(field string, values, known []string) *judge.FieldError {
 	switch {
 	case field == "files" && len(values) == 1 && values[0] == "": // a form in which no file was chosen
 	case !slices.Contains(known, field):
-		return site.WrongField(site.Shorten(field), site.ReasonUnknown, "There is no such field; the fields are files, %s.", strings.Join(uploadFields, ", "))
+		return site.WrongField(site.Shorten(field), site.ReasonUnknown, "There is no such field; the fields are files, %s.", judge.Names(uploadFields))
 	case len(values) != 1:
 		return site.WrongField(field, "duplicate", "The field is there twice.")
 	default:

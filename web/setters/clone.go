@@ -28,7 +28,7 @@ func (s *Room) newName(ctx context.Context, v site.Viewer, field, name string) e
 		return err
 	}
 	if rights.Known {
-		f := site.Refuse(fiber.StatusConflict, "exists", "There is a problem "+name+" already.", "Choose another short name.")
+		f := site.Refuse(fiber.StatusConflict, "exists", "There is a problem %s already.", "Choose another short name.", name)
 		f.Field = field
 		return f
 	}

@@ -38,7 +38,7 @@ func (s *Room) comparePage(c *fiber.Ctx) error {
 	if view.Difference, err = s.difference(c.UserContext(), view.Problem, from, to); err != nil {
 		return err
 	}
-	return s.Page(c, fiber.StatusOK, "compare", "Compare versions of "+view.Problem, view)
+	return s.Page(c, fiber.StatusOK, "compare", "Compare versions of %s", view, view.Problem)
 }
 
 // difference compares two versions of a problem.

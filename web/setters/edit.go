@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -17,6 +15,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/problem"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -74,10 +73,10 @@ func (s *Room) loadVersion(ctx context.Context, slug, version string) (*problem.
 func (s *Room) textOf(ctx context.Context, pkg *problem.Package, name string, most int64) (string, error) {
 	i := slices.IndexFunc(pkg.Files, func(f problem.File) bool { return f.Path == name })
 	if i < 0 {
-		return "", site.Refuse(fiber.StatusNotFound, "not_found", "The version has no file "+strconv.Quote(site.Shorten(name))+".", "")
+		return "", site.Refuse(fiber.StatusNotFound, "not_found", "The version has no file %q.", "", site.Shorten(name))
 	}
 	if pkg.Files[i].Size > most {
-		return "", site.Refuse(fiber.StatusRequestEntityTooLarge, site.ReasonTooLong, name+" is larger than "+site.BytesText(most)+".", "Change it on your machine, and upload the package.")
+		return "", site.Refuse(fiber.StatusRequestEntityTooLarge, site.ReasonTooLong, "%s is larger than %s.", "Change it on your machine, and upload the package.", name, locale.Bytes(most))
 	}
 	b, err := blob.ReadAll(ctx, s.Config.Blobs, pkg.Files[i].Digest, most)
 	if err != nil {
@@ -144,20 +143,20 @@ const reasonOvertaken = "overtaken"
 
 func (s *Room) turnTaken(ctx context.Context, e save) error {
 	f := site.Refuse(fiber.StatusConflict, reasonOvertaken, "Another change of this version is being saved.", "Wait until its import has ended, look at what it changed, and save again.")
-	if other, err := s.Store.EditOf(ctx, e.Slug, e.Seen); err == nil {
-		f.Detail = other.By + " is saving another change of this version"
-		if other.JobID > 0 {
-			f.Detail += " (" + site.ImportURL(other.JobID) + ")"
-		}
-		f.Detail += "."
+	switch other, err := s.Store.EditOf(ctx, e.Slug, e.Seen); {
+	case err != nil: // it has ended meanwhile
+	case other.JobID > 0:
+		return f.Told("%s is saving another change of this version (%s).", other.By, site.ImportURL(other.JobID))
+	default:
+		return f.Told("%s is saving another change of this version.", other.By)
 	}
 	return f
 }
 
 // overtaken says what the newest version has otherwise than the one that was seen.
 func (s *Room) overtaken(ctx context.Context, e save, newest judge.ProblemVersion) error {
-	f := site.Refuse(fiber.StatusConflict, reasonOvertaken, fmt.Sprintf("%s made version %s after %s, which your change is based on.", newest.By, newest.Version, e.Seen),
-		"Look at what is new, and save your change on top of that version.")
+	f := site.Refuse(fiber.StatusConflict, reasonOvertaken, "%s made version %s after %s, which your change is based on.",
+		"Look at what is new, and save your change on top of that version.", newest.By, newest.Version, e.Seen)
 	a, err := s.loadVersion(ctx, e.Slug, e.Seen)
 	if err != nil {
 		return f
@@ -175,7 +174,7 @@ func (s *Room) overtaken(ctx context.Context, e save, newest judge.ProblemVersio
 		names = append(names, file)
 	}
 	if len(names) > 0 {
-		f.Detail += " It has other files: " + strings.Join(names, ", ") + "."
+		return f.Told("%s made version %s after %s, which your change is based on. It has other files: %s.", newest.By, newest.Version, e.Seen, judge.Names(names))
 	}
 	return f
 }

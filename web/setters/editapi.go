@@ -5,7 +5,6 @@ import (
 	"mime"
 	"path"
 	"slices"
-	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -94,7 +93,7 @@ func (s *Room) apiVersionFile(c *fiber.Ctx) error {
 	name := c.Query("path")
 	i := slices.IndexFunc(pkg.Files, func(f problem.File) bool { return f.Path == name })
 	if i < 0 {
-		return site.Refuse(fiber.StatusNotFound, "not_found", "The version has no file "+strconv.Quote(site.Shorten(name))+".", "")
+		return site.Refuse(fiber.StatusNotFound, "not_found", "The version has no file %q.", "", site.Shorten(name))
 	}
 	if site.Unchanged(c, site.TagOf([]byte(pkg.Files[i].Digest))) {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"deepoj/host/draft"
 	"deepoj/host/people"
 	"deepoj/host/problem"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -83,6 +84,17 @@ const shownRows = 500
 
 // At is the address of the page of a part.
 func (view *editView) At(part string) string { return site.EditURL(view.Problem, view.Base, part) }
+
+// TimeHelp says where the time limit comes from, and what would be without it.
+func (view *editView) TimeHelp() locale.Sentence {
+	switch view.TimeFrom {
+	case problem.Inferred:
+		return locale.Sentence{Key: "Empty: as the programs of the package need, of which it is inferred now."}
+	case problem.Unsaid:
+		return locale.Sentence{Key: "Empty: as the programs of the package need. Now it is the default."}
+	}
+	return locale.Sentence{Key: "Empty: as the programs of the package need. Now it comes from %s.", Args: []any{limitFromText(view.TimeFrom)}}
+}
 
 // Old returns what was typed, or else what is there.
 func (view *editView) Old(field, is string) string {
@@ -155,7 +167,7 @@ func (s *Room) fillPart(c *fiber.Ctx, view *editView, pkg *problem.Package, name
 			view.Names = []editName{{"en", ""}}
 		}
 		view.TimeFrom = pkg.Limits.CPUFrom
-		if view.TimeFrom != problem.Inferred && view.TimeFrom != "default" {
+		if view.TimeFrom != problem.Inferred && view.TimeFrom != problem.Unsaid {
 			view.Time = strconv.FormatFloat(pkg.Limits.CPU.Seconds(), 'g', -1, 64)
 		}
 		view.Memory, view.Output, view.Code, view.Allowed = pkg.Limits.MemoryMiB, pkg.Limits.OutputMiB, pkg.Limits.CodeKiB, strings.Join(pkg.Languages, " ")
@@ -225,7 +237,7 @@ func (s *Room) editPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.Page(c, fiber.StatusOK, "edit", "Edit "+view.Title, view)
+	return s.Page(c, fiber.StatusOK, "edit", "Edit %s", view, view.Title)
 }
 
 // editForm handles POST /packages/:slug/edit?version=&part=: it saves, or shows what the change would make.
@@ -264,7 +276,7 @@ func (s *Room) editForm(c *fiber.Ctx) error {
 	if p := view.Preview; p != nil && p.Problem != nil {
 		view.Statement = template.HTML(site.OrElse(p.Texts[view.Typed["language"]], p.Problem.Statement)) // made safe by host/problem
 	}
-	return s.Page(c, status, "edit", "Edit "+view.Title, view)
+	return s.Page(c, status, "edit", "Edit %s", view, view.Title)
 }
 
 // keep shows again what was typed.

@@ -2,12 +2,12 @@ package setters
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
 	"deepoj/web/job"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -55,28 +55,34 @@ func soFar(told []json.RawMessage) (r report, at stage) {
 }
 
 // words says what a step is, and how far it is.
-func (at stage) words() (headline, detail string) {
-	far := fmt.Sprintf("%d of %d", at.Done, at.Total)
+func (at stage) words() (headline locale.Word, detail locale.Sentence) {
+	far := []any{at.Done, at.Total}
 	if at.What != "" {
-		far += ", last " + at.What
+		far = append(far, at.What)
 	}
 	switch at.Step {
 	case "make":
-		return "Tests are made", "Its own programs make the tests that it does not hold: " + far + "."
+		if at.What != "" {
+			return "Tests are made", locale.Sentence{Key: "Its own programs make the tests that it does not hold: %d of %d, last %s.", Args: far}
+		}
+		return "Tests are made", locale.Sentence{Key: "Its own programs make the tests that it does not hold: %d of %d.", Args: far}
 	case "measure":
-		return "The time limit is found", "It states none, so its programs are measured: " + far + "."
+		if at.What != "" {
+			return "The time limit is found", locale.Sentence{Key: "It states none, so its programs are measured: %d of %d, last %s.", Args: far}
+		}
+		return "The time limit is found", locale.Sentence{Key: "It states none, so its programs are measured: %d of %d.", Args: far}
 	case "inspect":
-		return "Inputs are checked", fmt.Sprintf("Validators and checkers are asked: %d of %d.", at.Done, at.Total)
+		return "Inputs are checked", locale.Sentence{Key: "Validators and checkers are asked: %d of %d.", Args: far[:2]}
 	case "verify":
-		return "Being proved", fmt.Sprintf("%d of %s judged.", at.Done, site.Plural(at.Total, "submission", "submissions"))
+		return "Being proved", locale.Sentence{Key: "%d of %d submissions judged.", Args: far[:2]}
 	case "draw":
-		return "Being drawn", "Its pictures and documents are made ready for pages."
+		return "Being drawn", locale.Sentence{Key: "Its pictures and documents are made ready for pages."}
 	case "render":
-		return "Being rendered", fmt.Sprintf("%d of %s done.", at.Done, site.Plural(at.Total, "version", "versions"))
+		return "Being rendered", locale.Sentence{Key: "%d of %d versions done.", Args: far[:2]}
 	case "finish": // workers of a version before this one
-		return "Being completed", "Its own programs make tests, or show what time limit it needs."
+		return "Being completed", locale.Sentence{Key: "Its own programs make tests, or show what time limit it needs."}
 	}
-	return "Being read", ""
+	return "Being read", locale.Sentence{}
 }
 
 // jobView is what the page of a job about a package shows.
@@ -103,28 +109,40 @@ func (s *Room) jobPage(c *fiber.Ctx) (job.Page, error) {
 	return ShowJob(j, events, place, site.ViewerOf(c)), nil
 }
 
-func jobTitle(kind judge.Kind, p judge.PackagePayload) string {
-	if kind == judge.KindVerify {
-		return "Proof of " + p.Problem
+// jobTitle says what a job about a package does.
+func jobTitle(j *judge.SetterJob) locale.Sentence {
+	//exhaustive:ignore
+	switch j.Kind {
+	case judge.KindRender:
+		return renderingTitle(j.Render)
+	case judge.KindVerify:
+		return locale.Sentence{Key: "Proof of %s", Args: []any{j.Package.Problem}}
 	}
-	return "Import of " + p.Problem
+	return locale.Sentence{Key: "Import of %s", Args: []any{j.Package.Problem}}
 }
 
 // outcome says in a few words how a job about a package ended.
-func outcome(v judge.Verdict) string {
-	known, ok := map[judge.Verdict]string{"": "", judge.AC: "Proved", judge.JE: "Refused"}[v]
-	if !ok {
-		return "Proof failed"
+func outcome(kind judge.Kind, v judge.Verdict) locale.Word {
+	switch {
+	case v == "":
+		return ""
+	case kind == judge.KindRender && v == judge.AC:
+		return "Rendered"
+	case kind == judge.KindRender && v == judge.WA:
+		return "Not all rendered"
+	case kind == judge.KindRender:
+		return ""
+	case v == judge.AC:
+		return "Proved"
+	case v == judge.JE:
+		return "Refused"
 	}
-	return known
+	return "Proof failed"
 }
 
 // ShowJob puts together what the page of a job about a package shows. Place may be nil.
 func ShowJob(j *judge.SetterJob, events []judge.Event, place *judge.Place, v site.Viewer) job.Page {
-	view := &jobView{StandingView: job.ShowStanding(j, events, place, v), Title: jobTitle(j.Kind, j.Package), Problem: j.Package.Problem}
-	if j.Kind == judge.KindRender {
-		view.Title = renderingTitle(j.Render)
-	}
+	view := &jobView{StandingView: job.ShowStanding(j, events, place, v), Title: v.Locale.Said(jobTitle(j)), Problem: j.Package.Problem}
 	switch {
 	case view.Moving:
 		view.showMoving(job.LatestRun(events))
@@ -141,7 +159,8 @@ func (view *jobView) showMoving(run *job.Run) {
 		view.Stage.Done = max(view.Stage.Done, len(view.Report.Proof.Rows))
 	}
 	if view.Job.Status == judge.Running {
-		view.Headline, view.Detail = view.Stage.words()
+		headline, detail := view.Stage.words()
+		view.Headline, view.Detail = view.Say(headline), view.SayAll(detail)
 	}
 }
 
@@ -152,20 +171,22 @@ func (view *jobView) showOutcome() {
 		return
 	}
 	view.Report = readReport(result.Report)
-	view.Verdict, view.Headline = result.Verdict, outcome(result.Verdict)
+	view.Verdict, view.Headline = result.Verdict, view.Say(outcome(view.Job.Kind, result.Verdict))
 	view.Message = site.OrElse(view.Report.Error, result.Message)
 	proof := view.Report.Proof
 	switch {
 	case view.Verdict == judge.JE:
-		view.Detail = "There is no new version."
+		view.Detail = view.Say("There is no new version.")
 	case proof == nil:
 	case view.Verdict == judge.WA:
-		view.Detail = fmt.Sprintf("%s what it should not, and %s found with tests and checkers. The version is kept, and is not live.",
-			site.Plural(proof.Wrong(), "submission got", "submissions got"), site.Plural(len(proof.Faults), "fault was", "faults were"))
+		view.Detail = view.SayAll(
+			locale.Sentence{Key: "%d submissions got what they should not.", Args: []any{proof.Wrong()}},
+			locale.Sentence{Key: "%d faults were found with tests and checkers.", Args: []any{len(proof.Faults)}},
+			locale.Sentence{Key: "The version is kept, and is not live."})
 	case view.Report.Live:
-		view.Detail = "Every submission got what its place allows. The version is live."
+		view.Detail = view.Say("Every submission got what its place allows. The version is live.")
 	default:
-		view.Detail = "Every submission got what its place allows. The version is kept, and goes live when somebody activates it."
+		view.Detail = view.Say("Every submission got what its place allows. The version is kept, and goes live when somebody activates it.")
 	}
 }
 
@@ -176,10 +197,11 @@ func (view *jobView) showRendering(result *judge.Result) {
 		r = judge.RenderReport{}
 	}
 	view.Report.Rendering, view.Verdict = &r, result.Verdict
-	view.Headline = "Rendered"
-	view.Detail = site.Plural(r.Rendered, "version has", "versions have") + " new pages; versions and proofs are what they were."
-	if len(r.Failed) > 0 {
-		view.Headline = "Not all could be rendered"
-		view.Detail += " " + site.Plural(r.Versions-r.Rendered, "version keeps its", "versions keep their") + " pages from before."
+	done := locale.Sentence{Key: "%d versions have new pages; versions and proofs are what they were.", Args: []any{r.Rendered}}
+	if len(r.Failed) == 0 {
+		view.Headline, view.Detail = view.Say("Rendered"), view.SayAll(done)
+		return
 	}
+	view.Headline = view.Say("Not all could be rendered")
+	view.Detail = view.SayAll(done, locale.Sentence{Key: "%d versions keep their pages from before.", Args: []any{r.Versions - r.Rendered}})
 }

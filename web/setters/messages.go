@@ -7,6 +7,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -22,14 +23,25 @@ type messagesJSON struct {
 func publicMessages(slug string, r sql.MessageRule) messagesJSON {
 	out := messagesJSON{Problem: slug, Chosen: r.Chosen, Package: r.Package, Counts: r.Counts}
 	if r.Barred {
-		out.Barred = r.Remedy()
+		out.Barred = untold(r).String()
 	}
 	return out
 }
 
 // messageWords say of each choice who reads what.
-var messageWords = map[judge.CheckerMessages]string{
+var messageWords = map[judge.CheckerMessages]locale.Word{
 	judge.ToldNobody: "nobody", judge.ToldSamples: "the contestant, of samples", judge.ToldAll: "the contestant, of every test",
+}
+
+// untold says why everybody must not read what the checkers say, and what is to be done before they may.
+func untold(r sql.MessageRule) locale.Sentence {
+	if r.Untold == "" {
+		return locale.Sentence{Key: "no version is live that says which checkers it has: import the package, and make it live"}
+	}
+	return locale.Sentence{
+		Key:  "nobody has shown that the checker %s gives no answer away: take the answer out of what it says, or write that to teammessage.txt or judgemessage.txt of icpc/1, upload it as a plugin, and bind it when its report has no warning of the kind leak",
+		Args: []any{r.Untold},
+	}
 }
 
 // messagesView is the control on the page of a package.
@@ -39,12 +51,15 @@ type messagesView struct {
 }
 
 // Words say who reads what.
-func (messagesView) Words(c judge.CheckerMessages) string {
+func (messagesView) Words(c judge.CheckerMessages) locale.Word {
 	if c == "" {
 		c = judge.ToldSamples
 	}
 	return messageWords[c]
 }
+
+// Why says why all cannot be chosen.
+func (v messagesView) Why() locale.Sentence { return untold(v.MessageRule) }
 
 // Choices are what may be chosen.
 func (v messagesView) Choices() (all []judge.CheckerMessages) {
@@ -103,10 +118,18 @@ func (s *Room) setMessages(c *fiber.Ctx, who string) error {
 		return err
 	}
 	err = s.Store.SetCheckerMessages(c.UserContext(), versions[0].Problem, judge.CheckerMessages(who), site.ViewerOf(c).Name)
-	if wrong, ok := errors.AsType[*judge.FieldError](err); ok {
-		return site.WrongField(wrong.Field, wrong.Reason, "Everybody cannot read the words of the checkers: %s.", wrong.Remedy)
+	wrong, refused := errors.AsType[*judge.FieldError](err)
+	switch {
+	case !refused:
+		return err
+	case wrong.Reason == site.ReasonUnknown:
+		return site.WrongField(wrong.Field, wrong.Reason, "Choose nobody, samples or all.")
 	}
-	return err
+	rule, err := s.Store.CheckerMessages(c.UserContext(), versions[0].Problem)
+	if err != nil {
+		return err
+	}
+	return site.WrongField(wrong.Field, wrong.Reason, "Everybody cannot read the words of the checkers: %s.", untold(rule))
 }
 
 // messagesForm handles POST /packages/:slug/checker-messages.

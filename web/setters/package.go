@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -12,6 +11,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -41,7 +41,7 @@ type versionRow struct {
 }
 
 // State says in a few words what is known of the version.
-func (r versionRow) State() string {
+func (r versionRow) State() locale.Word {
 	switch {
 	case r.Proved == nil:
 		return "not proved"
@@ -111,7 +111,7 @@ func (s *Room) showPackage(c *fiber.Ctx, status int, wrong *site.Fault) error {
 		return err
 	}
 	view.Mine, view.Names = site.ViewerOf(c).Staff() || rights.MayChange(), site.ViewerOf(c).Staff() || rights.Owns
-	return s.Page(c, status, "package", view.Title, &view)
+	return s.Page(c, status, "package", "%s", &view, view.Title)
 }
 
 // VersionsOf returns the versions of the problem in the address: there is at least one.
@@ -125,7 +125,7 @@ func (s *Room) VersionsOf(c *fiber.Ctx) ([]judge.ProblemVersion, error) {
 		return nil, fmt.Errorf("list versions: %w", err)
 	}
 	if len(versions) == 0 {
-		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no problem "+strconv.Quote(site.Shorten(slug))+".", "")
+		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no problem %q.", "", site.Shorten(slug))
 	}
 	return versions, nil
 }
@@ -138,7 +138,7 @@ func (s *Room) packageVersion(ctx context.Context, slug, version string) (*judge
 		v, err = s.Store.ProblemVersion(ctx, slug, version)
 	}
 	if errors.Is(err, sql.ErrNotFound) {
-		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no version "+strconv.Quote(site.Shorten(version))+" of "+strconv.Quote(site.Shorten(slug))+".", "")
+		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no version %q of %q.", "", site.Shorten(version), site.Shorten(slug))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up version: %w", err)

@@ -13,6 +13,7 @@ import (
 	"deepoj/host/people"
 	"deepoj/host/problem"
 	"deepoj/host/problem/samples"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -32,8 +33,8 @@ type packageRow struct {
 // jobRow is a job about a package in a list.
 type jobRow struct {
 	judge.SetterJob
-	Title   string
-	Outcome string // "" while there is none
+	Title   locale.Sentence
+	Outcome locale.Word // "" while there is none
 }
 
 // Moving reports whether the job is not done.
@@ -82,10 +83,7 @@ func (s *Room) packagesView(ctx context.Context, v site.Viewer) (*packagesView, 
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
 	for _, j := range jobs {
-		row := jobRow{SetterJob: j, Title: jobTitle(j.Kind, j.Package), Outcome: outcome(j.Verdict())}
-		if j.Kind == judge.KindRender {
-			row.Title, row.Outcome = renderingTitle(j.Render), map[judge.Verdict]string{judge.AC: "Rendered", judge.WA: "Not all rendered"}[j.Verdict()]
-		}
+		row := jobRow{SetterJob: j, Title: jobTitle(&j), Outcome: outcome(j.Kind, j.Verdict())}
 		view.Moving = view.Moving || row.Moving()
 		view.Jobs = append(view.Jobs, row)
 	}

@@ -28,7 +28,7 @@ func (s *Room) previewPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.Page(c, fiber.StatusOK, "preview", view.Statement.Problem.Title, view)
+	return s.Page(c, fiber.StatusOK, "preview", "%s", view, view.Statement.Problem.Title)
 }
 
 // ShownVersion is a version of a problem, live or not, with what its page shows.

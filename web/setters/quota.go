@@ -2,13 +2,13 @@ package setters
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -22,6 +22,14 @@ type quotaView struct {
 	MaxSaves int32       `json:"saves_a_day"`       // 0 = any number
 	Sent     int64       `json:"sent_bytes"`        // of archives, today; as many may be as are allowed
 	Setters  []sql.Usage `json:"setters,omitempty"` // of each, for staff
+}
+
+// Today says what somebody has sent on this day.
+func (q quotaView) Today() locale.Sentence {
+	if q.PerDay == 0 {
+		return locale.Sentence{Key: "Today, by UTC, you have sent this many versions: %d. Further saves: %d.", Args: []any{q.Versions, q.Saves}}
+	}
+	return locale.Sentence{Key: "Today, by UTC, you have sent %d of %d versions, and %d of %d further saves.", Args: []any{q.Versions, q.PerDay, q.Saves, q.MaxSaves}}
 }
 
 // quota returns what somebody has used. Staff have no limits and see what others use.
@@ -61,8 +69,8 @@ func (s *Room) hasRoom(ctx context.Context, v site.Viewer) error {
 		return err
 	}
 	if used >= s.Config.SetterQuota {
-		return site.Refuse(fiber.StatusRequestEntityTooLarge, "quota", "Your packages take "+site.BytesText(used)+", and may take "+site.BytesText(s.Config.SetterQuota)+".",
-			"Ask staff to raise SETTER_QUOTA_MIB.")
+		return site.Refuse(fiber.StatusRequestEntityTooLarge, "quota", "Your packages take %s, and may take %s.",
+			"Ask staff to raise SETTER_QUOTA_MIB.", locale.Bytes(used), locale.Bytes(s.Config.SetterQuota))
 	}
 	return nil
 }
@@ -84,10 +92,11 @@ func (s *Room) TakeVersion(ctx context.Context, v site.Viewer, announced int64) 
 	if err != nil {
 		return err
 	}
-	f := site.Refuse(fiber.StatusTooManyRequests, "too_many_versions", fmt.Sprintf("You have sent %d versions today, which is as many as a setter may.", today.Versions),
-		"Send it again tomorrow, by UTC, or have staff send it.")
+	f := site.Refuse(fiber.StatusTooManyRequests, "too_many_versions", "You have sent %d versions today, which is as many as a setter may.",
+		"Send it again tomorrow, by UTC, or have staff send it.", today.Versions)
 	if today.Versions < s.Config.SetterVersions {
-		f = site.Refuse(fiber.StatusTooManyRequests, "sent_too_much", "With this package you would have sent more than "+site.BytesText(s.Config.SetterQuota)+" today.", "Send it again tomorrow, by UTC, or have staff send it.")
+		f = site.Refuse(fiber.StatusTooManyRequests, "sent_too_much", "With this package you would have sent more than %s today.",
+			"Send it again tomorrow, by UTC, or have staff send it.", locale.Bytes(s.Config.SetterQuota))
 	}
 	f.RetryAfter = max(today.Left, time.Second)
 	return f

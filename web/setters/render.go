@@ -1,12 +1,11 @@
 package setters
 
 import (
-	"strconv"
-
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -86,12 +85,12 @@ func (s *Room) orderRendering(c *fiber.Ctx, names []string, all bool, key site.K
 }
 
 // renderingTitle is what a job of kind render is called.
-func renderingTitle(p *judge.RenderPayload) string {
+func renderingTitle(p *judge.RenderPayload) locale.Sentence {
 	switch {
 	case p == nil || len(p.Problems) == 0:
-		return "Rendering of all statements"
+		return locale.Sentence{Key: "Rendering of all statements"}
 	case len(p.Problems) == 1:
-		return "Rendering of " + p.Problems[0]
+		return locale.Sentence{Key: "Rendering of %s", Args: []any{p.Problems[0]}}
 	}
-	return "Rendering of " + strconv.Itoa(len(p.Problems)) + " problems"
+	return locale.Sentence{Key: "Rendering of %d problems", Args: []any{len(p.Problems)}}
 }

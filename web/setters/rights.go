@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -30,8 +29,8 @@ func (s *Room) MayChange(ctx context.Context, v site.Viewer, slug string) error 
 }
 
 func notYours(slug string) error {
-	return site.Refuse(fiber.StatusForbidden, "not_yours", "The problem "+strconv.Quote(site.Shorten(slug))+" is somebody else's.",
-		"Have its owner or staff add you as a co-author on the page of its package.")
+	return site.Refuse(fiber.StatusForbidden, "not_yours", "The problem %q is somebody else's.",
+		"Have its owner or staff add you as a co-author on the page of its package.", site.Shorten(slug))
 }
 
 // mayName refuses whoever may not say who changes a problem: its owner and staff may.
@@ -99,7 +98,7 @@ func (s *Room) removePerson(c *fiber.Ctx) error {
 		err = s.Store.RemoveProblemAuthor(ctx, slug, name, v.Name)
 	}
 	if errors.Is(err, sql.ErrNotFound) {
-		return site.Refuse(fiber.StatusNotFound, "not_found", strconv.Quote(site.Shorten(name))+" is no co-author of this problem.", "An owner is changed by naming another.")
+		return site.Refuse(fiber.StatusNotFound, "not_found", "%q is no co-author of this problem.", "An owner is changed by naming another.", site.Shorten(name))
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -96,7 +97,7 @@ func (s *Room) storeArchive(ctx context.Context, u *upload, from io.Reader, wron
 }
 
 func (s *Room) packageTooLong() error {
-	f := site.Refuse(fiber.StatusRequestEntityTooLarge, site.ReasonTooLong, "The package is larger than "+site.BytesText(s.Config.MaxPackage)+".", "Send a smaller one.")
+	f := site.Refuse(fiber.StatusRequestEntityTooLarge, site.ReasonTooLong, "The package is larger than %s.", "Send a smaller one.", locale.Bytes(s.Config.MaxPackage))
 	f.Field = "package"
 	return f
 }

@@ -51,7 +51,7 @@ func (u *upload) set(field, value string, known []string) *judge.FieldError {
 	value = strings.TrimSpace(value)
 	switch {
 	case !slices.Contains(known, field):
-		return site.WrongField(site.Shorten(field), site.ReasonUnknown, "There is no such field; the fields are package, %s.", strings.Join(uploadFields, ", "))
+		return site.WrongField(site.Shorten(field), site.ReasonUnknown, "There is no such field; the fields are package, %s.", judge.Names(uploadFields))
 	case field == "problem":
 		u.Problem = value
 	case field == "key":
@@ -63,7 +63,7 @@ func (u *upload) set(field, value string, known []string) *judge.FieldError {
 	case field == "time" && value != "":
 		x, err := strconv.ParseFloat(value, 64)
 		if u.CPUMillis = int64(math.Round(x * 1000)); err != nil || !(x >= 0.001 && x <= judge.MostGivenSeconds) {
-			return site.WrongField(field, site.ReasonInvalid, "A time limit has from 0.001 to %d seconds, not %q.", judge.MostGivenSeconds, site.Shorten(value))
+			return site.WrongField(field, site.ReasonInvalid, "A time limit is a number of seconds from 0.001 up to %d, not %q.", judge.MostGivenSeconds, site.Shorten(value))
 		}
 	case field == "memory" && value != "":
 		n, err := strconv.ParseInt(value, 10, 64)

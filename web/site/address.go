@@ -6,6 +6,7 @@
 // Beside that it holds what every handler may use: who asks and what they may do, what
 // is wrong with a request, how a page is made, and the words of pages.
 //
+//	accounts.go  the account of whoever asks, and the one that an address names
 //	address.go   one address: its route, who may use it, what the API's description says of it
 //	assets.go    static files, at addresses that carry a digest
 //	catalog.go   languages, and which live workers serve them
@@ -20,12 +21,15 @@
 //	gates.go     checks of the least right, and security headers
 //	handin.go    names of fields, keys and file names of what is handed in
 //	kept.go      answers that are kept for a while
+//	named.go     names of people beside those of their accounts
 //	reading.go   in which language and by which clock somebody reads
 //	revalidate.go ETags, and answers that the caller has
 //	pages.go      parts of lists, and their cursors
 //	rights.go    what somebody may do in a space, and see outside of one
+//	rolewords.go roles and scopes, as people read them
 //	site.go      what all rooms share
 //	space.go     a space, as whoever looks at it sees it
+//	timefield.go times in forms, by a clock that the form names
 //	urls.go      where pages are
 //	viewer.go    who sent a request
 //	views.go     templates, the page around what a room shows, and rows of long lists
@@ -39,6 +43,8 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
+
+	"deepoj/web/locale"
 )
 
 // Address is one address of the site: what the router answers to, who may use it,
@@ -54,12 +60,12 @@ type Address struct {
 
 	// Confirm is what is asked for, as a page says it: "delete a space". Only a session whose owner has just proved
 	// who they are may do it, and with OrKey also a key: who made that said so. "" = nothing has to be confirmed.
-	Confirm string
+	Confirm locale.Word
 	OrKey   bool
 
 	// Asks is what a form does that cannot be undone, as a page says it, with the parameters of the path in it: "delete
 	// the space :space". Its sender is asked whether it is meant. "" = nothing is asked.
-	Asks string
+	Asks locale.Word
 
 	Does   string // in the description; "" = a page, which is not described
 	Query  string // names of parameters, separated by spaces

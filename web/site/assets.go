@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -112,11 +114,7 @@ func (a *assets) addWords(sum io.Writer) error {
 		return nil
 	}
 	for _, language := range locale.Languages()[1:] {
-		l, words := locale.For(language), map[string]string{}
-		for key := range said {
-			words[key] = l.Say(key)
-		}
-		body, err := json.Marshal(words)
+		body, err := json.Marshal(locale.For(language).Words(slices.Collect(maps.Keys(said))))
 		if err != nil {
 			return err
 		}

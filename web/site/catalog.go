@@ -11,6 +11,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/locale"
 )
 
 // catalogAge is how long what workers said is believed without asking again.
@@ -19,11 +20,11 @@ const catalogAge = time.Second
 // Offer is a language and whether it can be submitted in.
 type Offer struct {
 	judge.Language
-	Reason judge.Reason // "" = can be submitted in
-	Why    string       // for people, with Reason
+	Reason judge.Reason    // "" = can be submitted in
+	Why    locale.Sentence // for people, with Reason
 
-	// Waits says for people what a program in the language waits for; "" = its turn.
-	Waits string
+	// Waits says for people what a program in the language waits for; without a key its turn.
+	Waits locale.Sentence
 
 	// Known says that a worker was able to judge it once, and Withdrawn that staff took it off the list.
 	Known, Withdrawn bool
@@ -175,7 +176,7 @@ func offersOf(workers []judge.WorkerInfo, known []sql.OfferedLanguage) []Offer {
 	for _, l := range known {
 		o := &Offer{Language: l.Language, Known: true, Withdrawn: l.Withdrawn}
 		if l.Withdrawn {
-			o.Reason, o.Why = ReasonWithdrawn, l.Name+" was taken off the list."
+			o.Reason, o.Why = ReasonWithdrawn, locale.Sentence{Key: "%s was taken off the list.", Args: []any{l.Name}}
 		}
 		byID[l.ID] = o
 	}
@@ -203,9 +204,9 @@ func offersOf(workers []judge.WorkerInfo, known []sql.OfferedLanguage) []Offer {
 		case len(o.Builds) == 0 && !o.Known:
 			o.Reason, o.Why = ReasonUnavailable, sentence(o.Unavailable)
 		case len(o.Builds) == 0:
-			o.Waits = "No worker is running that has " + o.Name + "; what is handed in waits for one."
+			o.Waits = locale.Sentence{Key: "No worker is running that has %s; what is handed in waits for one.", Args: []any{o.Name}}
 		case !takers[id]:
-			o.Waits = "The workers that have " + o.Name + " lack something and take no jobs now; what is handed in waits."
+			o.Waits = locale.Sentence{Key: "The workers that have %s lack something and take no jobs now; what is handed in waits.", Args: []any{o.Name}}
 		}
 		all = append(all, *o)
 	}
@@ -215,14 +216,14 @@ func offersOf(workers []judge.WorkerInfo, known []sql.OfferedLanguage) []Offer {
 	return all
 }
 
-// sentence makes a message end like a sentence.
-func sentence(text string) string {
+// sentence makes what a worker says, in English, end like a sentence.
+func sentence(text string) locale.Sentence {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return "Its tool chain is missing."
+		return locale.Sentence{Key: "Its tool chain is missing."}
 	}
 	if !strings.HasSuffix(text, ".") {
 		text += "."
 	}
-	return text
+	return locale.Sentence{Key: "%s", Args: []any{text}}
 }

@@ -35,10 +35,10 @@ func TestALanguageIsOpenIfAWorkerServesItOrOnceDid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			offers := offersOf(tt.workers, tt.known)
-			if len(offers) != 1 || offers[0].ID != "cpp" || offers[0].Reason != tt.reason || (tt.waits == "") != (offers[0].Waits == "") || !strings.Contains(offers[0].Waits, tt.waits) {
+			if len(offers) != 1 || offers[0].ID != "cpp" || offers[0].Reason != tt.reason || (tt.waits == "") != (offers[0].Waits.Key == "") || !strings.Contains(offers[0].Waits.String(), tt.waits) {
 				t.Fatalf("got %+v", offers)
 			}
-			if !offers[0].Open() && !strings.HasSuffix(offers[0].Why, ".") {
+			if !offers[0].Open() && !strings.HasSuffix(offers[0].Why.String(), ".") {
 				t.Errorf("the reason %q is no sentence", offers[0].Why)
 			}
 		})

@@ -20,9 +20,10 @@ import (
 	"deepoj/host/reading"
 	"deepoj/host/telemetry"
 	"deepoj/sql"
+	"deepoj/sql/rounds"
 )
 
-// Config says what a [Server] serves and to whom. Only Store is required.
+// Config says what a [Server] serves and to whom. Only Store and Rounds are required.
 type Config struct {
 	// Listen is the address to listen on, as HOST:PORT. Port 0 takes a free one:
 	// see [Server.Addr]. Defaults to 127.0.0.1:8080.
@@ -42,6 +43,9 @@ type Config struct {
 
 	// Store holds everything that is shown. Required; not closed by the server.
 	Store *sql.Site
+
+	// Rounds holds contests and assignments. Required.
+	Rounds *rounds.Store
 
 	// Blobs takes the packages that setters upload. Without it they cannot.
 	Blobs blob.Store
@@ -139,6 +143,9 @@ type Config struct {
 	// PublicURL is what links in letters and invitations begin with: a browser's Host header never says it.
 	PublicURL string
 
+	// FeedStatus is where the change feed says how far it is, such as http://127.0.0.1:9182, for staff. Defaults to nowhere.
+	FeedStatus string
+
 	// Registration says who may make an account for themselves: nobody by default.
 	Registration Registration
 
@@ -177,6 +184,9 @@ func (c Config) Validate() error {
 	var errs []error
 	if c.Store == nil {
 		errs = append(errs, errors.New("Store is missing"))
+	}
+	if c.Rounds == nil {
+		errs = append(errs, errors.New("Rounds is missing"))
 	}
 	if c.Listen != "" {
 		if _, _, err := net.SplitHostPort(c.Listen); err != nil {

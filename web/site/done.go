@@ -1,6 +1,10 @@
 package site
 
-import "github.com/gofiber/fiber/v2"
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/web/locale"
+)
 
 // This file says on the page that follows what a form has done. A cookie carries it there, which is gone when the page
 // has been shown, so that a reload does not say it again.
@@ -24,7 +28,7 @@ const (
 	DoneJudgedAgain Done = "rejudge"
 )
 
-var doneTexts = map[Done]string{
+var doneTexts = map[Done]locale.Word{
 	DoneThat:        "Done.",
 	DoneSaved:       "Saved.",
 	DoneMade:        "It is made.",
@@ -53,7 +57,7 @@ func SeeDone(c *fiber.Ctx, what Done, to string) error {
 }
 
 // takeDone returns what the form before this page has done; "" if there was none.
-func takeDone(c *fiber.Ctx) string {
+func takeDone(c *fiber.Ctx) locale.Word {
 	value := c.Cookies(doneCookie)
 	if value == "" {
 		return ""

@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +30,7 @@ type Fault struct { //nolint:errname // what people see of an error
 
 	RetryAfter time.Duration `json:"-"`
 	Opens      time.Duration `json:"-"` // until it would not be refused any more; 0 = nobody knows
-	Confirms   string        `json:"-"` // what is asked for, where a page asks for the password
+	Confirms   locale.Word   `json:"-"` // what is asked for, where a page asks for the password
 	cause      error         // for the log, never for the client
 
 	said, mend made // what Detail and Remedy were made of
@@ -59,7 +58,7 @@ type made struct {
 // as is what a text was made of, which may be another by now: then it is the text itself.
 func (m made) as(text string) locale.Sentence {
 	if m.of.Key == "" || m.text != text {
-		return locale.Sentence{Key: text}
+		return locale.Kept(text)
 	}
 	return m.of
 }
@@ -71,7 +70,7 @@ func (f *Fault) Said() locale.Sentence { return f.said.as(f.Detail) }
 func (f *Fault) Mend() locale.Sentence { return f.mend.as(f.Remedy) }
 
 // Told makes the detail of a format and what fills it.
-func (f *Fault) Told(format string, args ...any) *Fault {
+func (f *Fault) Told(format locale.Word, args ...any) *Fault {
 	f.said.of = locale.Sentence{Key: format, Args: args}
 	f.said.text = f.said.of.String()
 	f.Detail = f.said.text
@@ -79,7 +78,7 @@ func (f *Fault) Told(format string, args ...any) *Fault {
 }
 
 // Mended makes the remedy of a format and what fills it.
-func (f *Fault) Mended(format string, args ...any) *Fault {
+func (f *Fault) Mended(format locale.Word, args ...any) *Fault {
 	f.mend.of = locale.Sentence{Key: format, Args: args}
 	f.mend.text = f.mend.of.String()
 	f.Remedy = f.mend.text
@@ -102,13 +101,13 @@ type FieldFault struct {
 
 // Refuse makes a fault without a field. The detail, which the arguments fill, says what is wrong, the remedy how to
 // mend it. Both are sentences of the catalogues.
-func Refuse(status int, reason, detail, remedy string, args ...any) *Fault {
-	return (&Fault{Status: status, Reason: reason, Remedy: remedy}).Told(detail, args...)
+func Refuse(status int, reason string, detail, remedy locale.Word, args ...any) *Fault {
+	return (&Fault{Status: status, Reason: reason}).Told(detail, args...).Mended(remedy)
 }
 
 // WrongField makes a field error; the text is a sentence for people.
-func WrongField(field, reason, format string, args ...any) *judge.FieldError {
-	return judge.Wrong(field, reason, format, args...)
+func WrongField(field, reason string, format locale.Word, args ...any) *judge.FieldError {
+	return judge.Wrong(field, reason, string(format), args...)
 }
 
 // WrongFields collects what is wrong with a request.
@@ -129,7 +128,7 @@ func (w WrongFields) Err() error {
 	f := FieldRefusal(w[0])
 	if len(w) > 1 {
 		for _, e := range w {
-			f.Errors = append(f.Errors, FieldFault{e.Field, e.Reason, e.Remedy, said(e)})
+			f.Errors = append(f.Errors, FieldFault{e.Field, e.Reason, e.Remedy, FieldSaid(e)})
 		}
 	}
 	return f
@@ -141,12 +140,12 @@ func FieldRefusal(e *judge.FieldError) *Fault {
 	if e.Reason == ReasonTooLong {
 		status = fiber.StatusRequestEntityTooLarge
 	}
-	return &Fault{Status: status, Reason: e.Reason, Field: e.Field, Detail: e.Remedy, said: made{said(e), e.Remedy}}
+	return &Fault{Status: status, Reason: e.Reason, Field: e.Field, Detail: e.Remedy, said: made{FieldSaid(e), e.Remedy}}
 }
 
-// said is what the text of a field error was made of.
-func said(e *judge.FieldError) locale.Sentence {
-	return made{locale.Sentence{Key: e.Format, Args: e.Args}, e.Remedy}.as(e.Remedy)
+// FieldSaid is what the text of a field error was made of, to be said in the reader's language.
+func FieldSaid(e *judge.FieldError) locale.Sentence {
+	return made{locale.Kept(e.Format, e.Args...), e.Remedy}.as(e.Remedy)
 }
 
 // Explain turns any error into what people may see of it.
@@ -169,7 +168,7 @@ func (s *Site) Explain(ctx context.Context, err error) *Fault {
 		return Refuse(fiber.StatusNotFound, "not_found", "There is no job with this number.", "")
 	case errors.As(err, &rejected):
 		return Refuse(fiber.StatusConflict, string(rejected.Reason),
-			"The submission is not in a state that allows this: it is "+string(rejected.DBStatus)+".", "")
+			"The submission is not in a state that allows this: it is %s.", "", StateName(rejected.DBStatus))
 	case errors.Is(err, sql.ErrNotFound):
 		return Refuse(fiber.StatusNotFound, "not_found", "There is nothing at this address.", "")
 	case errors.Is(err, sql.ErrQueueFull):
@@ -188,8 +187,8 @@ func (s *Site) explainHTTP(e *fiber.Error) *Fault {
 	switch e.Code {
 	case fiber.StatusRequestEntityTooLarge:
 		f := Refuse(e.Code, ReasonTooLong,
-			fmt.Sprintf("The request's body is larger than %s, or than %s where a setter uploads a plugin.", BytesText(int64(s.Config.MaxBody)), BytesText(MaxUpload)),
-			"Send a smaller one.")
+			"The request's body is larger than %s, or than %s where a setter uploads a plugin.",
+			"Send a smaller one.", locale.Bytes(s.Config.MaxBody), locale.Bytes(MaxUpload))
 		f.Field = "body"
 		return f
 	case fiber.StatusMethodNotAllowed:
@@ -204,7 +203,7 @@ func (s *Site) explainHTTP(e *fiber.Error) *Fault {
 		f.cause = e
 		return f
 	}
-	return Refuse(e.Code, "bad_request", "The request could not be read: "+e.Message+".", "")
+	return Refuse(e.Code, "bad_request", "The request could not be read: %s.", "", e.Message)
 }
 
 // explainFailure explains an error that nobody decided on: either the database
@@ -213,40 +212,47 @@ func (s *Site) explainFailure(ctx context.Context, err error) *Fault {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if sql.Away(err) || s.Store.Ping(ctx) != nil {
-		return &Fault{
-			Status: fiber.StatusServiceUnavailable, Reason: "database_unavailable",
-			Detail: "The database does not answer. What was to be stored is stored whole or not at all.",
-			Remedy: "Try again in a few seconds, with the same Idempotency-Key where there is one; this heals by itself as soon as PostgreSQL is back.",
-
-			RetryAfter: 3 * time.Second, cause: err,
-		}
+		f := Refuse(fiber.StatusServiceUnavailable, "database_unavailable", "The database does not answer. What was to be stored is stored whole or not at all.",
+			"Try again in a few seconds, with the same Idempotency-Key where there is one; this heals by itself as soon as PostgreSQL is back.")
+		f.RetryAfter, f.cause = 3*time.Second, err
+		return f
 	}
-	return &Fault{
-		Status: fiber.StatusInternalServerError, Reason: "internal",
-		Detail: "Something broke on our side.",
-		Remedy: "Try again. If it stays, tell whoever runs this server the trace id.",
-		cause:  err,
-	}
+	f := Refuse(fiber.StatusInternalServerError, "internal", "Something broke on our side.",
+		"Try again. If it stays, tell whoever runs this server the trace id.")
+	f.cause = err
+	return f
 }
 
-// BytesText writes a size for people.
-func BytesText(n int64) string {
-	switch {
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return fmt.Sprintf("%d MiB", n>>20)
-	case n >= 1<<10:
-		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1024), ".0") + " KiB"
+// forPrograms reports whether an address is for programs alone.
+func forPrograms(path string) bool {
+	return slices.ContainsFunc([]string{"/api/v1/", Judge0Path + "/", "/submit", "/status/", "/healthz", "/readyz", "/metrics"}, func(machine string) bool {
+		return path == strings.TrimSuffix(machine, "/") || strings.HasSuffix(machine, "/") && strings.HasPrefix(path, machine)
+	})
+}
+
+// Say puts the texts of a fault into the reader's language where a script of a page asks. Programs read English.
+func (f *Fault) Say(c *fiber.Ctx) {
+	if forPrograms(c.Path()) {
+		return
 	}
-	return Plural(n, "byte", "bytes")
+	l := LocaleOf(c)
+	detail, remedy := l.Said(f.Said()), ""
+	if mend := f.Mend(); mend.Key != "" {
+		remedy = l.Said(mend)
+	}
+	f.Detail, f.Remedy = detail, remedy
+	f.Errors = slices.Clone(f.Errors)
+	for i, e := range f.Errors {
+		if e.Said.Key != "" {
+			f.Errors[i].Detail = l.Said(e.Said)
+		}
+	}
 }
 
 // WantsPage reports whether the caller is a person with a browser.
 func WantsPage(c *fiber.Ctx) bool {
-	path := c.Path()
-	for _, machine := range []string{"/api/v1/", Judge0Path + "/", "/submit", "/status/", "/healthz", "/readyz", "/metrics"} {
-		if path == strings.TrimSuffix(machine, "/") || strings.HasSuffix(machine, "/") && strings.HasPrefix(path, machine) {
-			return false
-		}
+	if forPrograms(c.Path()) {
+		return false
 	}
 	accept := c.Get(fiber.HeaderAccept)
 	return strings.Contains(accept, "text/html") || !strings.Contains(accept, "json") && !strings.Contains(accept, "event-stream")

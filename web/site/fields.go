@@ -7,12 +7,14 @@ import (
 	"mime"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/web/locale"
 )
 
 // Reasons of a wrong field. Clients match them, so they stay.
@@ -79,7 +81,7 @@ func ParseFields(body []byte, known ...string) (*Fields, error) {
 		_, twice := f.Raw[name]
 		switch {
 		case !slices.Contains(known, name):
-			f.Wrong.Add(WrongField(Shorten(name), ReasonUnknown, "There is no such field; the fields are %s.", strings.Join(known, ", ")))
+			f.Wrong.Add(WrongField(Shorten(name), ReasonUnknown, "There is no such field; the fields are %s.", judge.Names(known)))
 		case twice:
 			f.Wrong.Add(WrongField(name, "duplicate", "The field is there twice."))
 		}
@@ -94,12 +96,12 @@ func ParseFields(body []byte, known ...string) (*Fields, error) {
 // notJSON says where a body stops to be JSON. Half of a surrogate pair is refused
 // too: taken, it would become another character than was sent.
 func notJSON(err error) error {
-	return BadBody(ReasonInvalid, "The body is not JSON: "+strings.TrimPrefix(err.Error(), "jsontext: ")+".")
+	return BadBody(ReasonInvalid, "The body is not JSON: %s.", strings.TrimPrefix(err.Error(), "jsontext: "))
 }
 
 // BadBody refuses a body that cannot be read.
-func BadBody(reason, detail string) *Fault {
-	f := Refuse(fiber.StatusBadRequest, reason, detail, "")
+func BadBody(reason string, detail locale.Word, args ...any) *Fault {
+	f := Refuse(fiber.StatusBadRequest, reason, detail, "", args...)
 	f.Field = "body"
 	return f
 }
@@ -168,7 +170,8 @@ func (f *Fields) sources(name string) []judge.Source {
 			source.Name = one.Text("name")
 		}
 		for _, e := range one.Wrong {
-			f.Wrong.Add(WrongField(at+"."+e.Field, e.Reason, "%s", e.Remedy))
+			e.Field = at + "." + e.Field
+			f.Wrong.Add(e)
 		}
 		out = append(out, source)
 	}
@@ -176,7 +179,7 @@ func (f *Fields) sources(name string) []judge.Source {
 }
 
 // KindOf says what a JSON value is, for people.
-func KindOf(raw json.RawMessage) string {
+func KindOf(raw json.RawMessage) locale.Word {
 	switch raw = bytes.TrimSpace(raw); {
 	case len(raw) == 0 || raw[0] == 'n':
 		return "null"
@@ -205,8 +208,25 @@ func (f *Fields) Strict(name string, to any) {
 }
 
 // Value reads a field that may be missing.
-func (f *Fields) Value(name, what string, into any) {
+func (f *Fields) Value(name string, what locale.Word, into any) {
 	if f.Has(name) && json.Unmarshal(f.Raw[name], into) != nil {
 		f.Wrong.Add(WrongField(name, ReasonWrong, "The field has to be %s, not %s.", what, KindOf(f.Raw[name])))
 	}
+}
+
+// Moment reads a time. Null is none, and a missing one stays.
+func (f *Fields) Moment(name string, into **time.Time) {
+	if _, there := f.Raw[name]; !there {
+		return
+	}
+	if *into = nil; !f.Has(name) {
+		return
+	}
+	text := f.Text(name)
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		f.Wrong.Add(WrongField(name, ReasonInvalid, "The time has to be like 2030-01-31T12:00:00Z, or null for none."))
+		return
+	}
+	*into = &at
 }

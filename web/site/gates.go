@@ -1,6 +1,10 @@
 package site
 
-import "github.com/gofiber/fiber/v2"
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/web/locale"
+)
 
 // Gate lets those through whom a check does not refuse.
 func Gate(check func(Viewer) error) fiber.Handler {
@@ -34,7 +38,7 @@ func SettersOnly(v Viewer) error {
 	if v.Setter() {
 		return nil
 	}
-	remedy := "Ask an administrator for the role setter."
+	remedy := locale.Word("Ask an administrator for the role setter.")
 	if v.Guest() {
 		remedy = "Log in with an account that has the role setter, staff or admin."
 	}

@@ -68,7 +68,12 @@ func notOpen(space *judge.Space) error {
 
 // SpaceFor returns the space that the address names, if the viewer may do something in it.
 func (s *Site) SpaceFor(c *fiber.Ctx, act people.SpaceAct) (*judge.Space, error) {
-	v, slug := ViewerOf(c), c.Params("space")
+	return s.SpaceCalled(c, c.Params("space"), act)
+}
+
+// SpaceCalled returns the space of that name, if the viewer may do the act in it.
+func (s *Site) SpaceCalled(c *fiber.Ctx, slug string, act people.SpaceAct) (*judge.Space, error) {
+	v := ViewerOf(c)
 	if !PlainWord(slug) {
 		return nil, noSpace(slug)
 	}
@@ -111,7 +116,7 @@ func (s *Site) Desk(ctx context.Context, v Viewer, slug, problem string) (*judge
 	return d, nil
 }
 
-func spaceClosed(space *judge.Space, remedy string) error {
+func spaceClosed(space *judge.Space, remedy locale.Word) error {
 	f := Refuse(fiber.StatusForbidden, string(judge.SpaceClosed), "%s is closed.", remedy, space.Title)
 	if f.Field = "space"; space.Closes != nil {
 		f.Told("%s closed at %s.", space.Title, locale.When(*space.Closes))
@@ -160,7 +165,8 @@ func SpaceFault(err error, space *judge.Space) error {
 		f.Mended("Try again in %s.", f.RetryAfter)
 	case judge.SpaceTooManyWaiting:
 		f.Told("As many submissions of yours as %s allows, %d, are not judged yet.", space.Title, space.MaxWaiting)
-		f.Remedy, f.RetryAfter = "Wait for a verdict.", 5*time.Second
+		f.Mended("Wait for a verdict.")
+		f.RetryAfter = 5 * time.Second
 	}
 	return f
 }

@@ -74,5 +74,5 @@ func RefreshAt(left time.Duration) int {
 	return WholeSeconds(left) + rand.IntN(spread) //nolint:gosec // spreads load, keeps no secret
 }
 
-// SourceLimit is the limit on programs for people.
-func (v SpaceView) SourceLimit() string { return BytesText(int64(v.MaxSourceKiB) << 10) }
+// SourceLimit is the limit on programs, in bytes.
+func (v SpaceView) SourceLimit() int64 { return int64(v.MaxSourceKiB) << 10 }

@@ -20,9 +20,10 @@ import (
 
 // Viewer is who sent a request.
 type Viewer struct {
-	Name  string // "" = nobody
-	Role  judge.Role
-	Token string // of the session, or the secret of the key
+	Name   string // "" = nobody
+	Called string // what people call them; "" = by their name
+	Role   judge.Role
+	Token  string // of the session, or the secret of the key
 
 	// Key is the key that a program sent, and Scope what it may do; 0 = a session.
 	Key   int64
@@ -40,7 +41,7 @@ type Viewer struct {
 }
 
 // Say returns a sentence as the viewer reads it: see [locale.Locale.Say].
-func (v Viewer) Say(key string, args ...any) string { return v.Locale.Say(key, args...) }
+func (v Viewer) Say(key locale.Word, args ...any) string { return v.Locale.Say(key, args...) }
 
 // Known reports whether the viewer may use the site: a user, or the guest.
 func (v Viewer) Known() bool { return v.Name != "" }
@@ -128,7 +129,7 @@ func (s *Site) Bearer(ctx context.Context, token string) (Viewer, error) {
 		if err != nil {
 			return Viewer{}, err
 		}
-		return Viewer{Name: u.Name, Role: u.Role, OneTime: u.OneTime, Token: token, Language: u.Language, Zone: u.Zone}, nil
+		return Viewer{Name: u.Name, Called: u.DisplayName, Role: u.Role, OneTime: u.OneTime, Token: token, Language: u.Language, Zone: u.Zone}, nil
 	}
 	u, k, err := s.Store.KeyOwner(ctx, people.HashToken(token))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -24,7 +25,7 @@ type views struct{ pages map[string]*page }
 // page is one page: its template, and copies of it, each of which serves one reader at a time. What its functions say
 // is in that reader's language and by their clock.
 type page struct {
-	whole *template.Template // is copied, and never executed
+	whole func() (*template.Template, error) // with the parts; is made once, copied, and never executed
 	words []func(*reader) template.FuncMap
 	free  chan *copied
 }
@@ -46,7 +47,7 @@ func (p *page) render(out io.Writer, part string, l *locale.Locale, data any) er
 	select {
 	case c = <-p.free:
 	default:
-		tmpl, err := p.whole.Clone()
+		tmpl, err := p.copy()
 		if err != nil {
 			return err
 		}
@@ -64,6 +65,15 @@ func (p *page) render(out io.Writer, part string, l *locale.Locale, data any) er
 	return err
 }
 
+// copy returns a copy of the page's template.
+func (p *page) copy() (*template.Template, error) {
+	whole, err := p.whole()
+	if err != nil {
+		return nil, err
+	}
+	return whole.Clone()
+}
+
 // functions are what templates of all rooms call.
 func (a *assets) functions(r *reader) template.FuncMap {
 	return template.FuncMap{
@@ -73,9 +83,11 @@ func (a *assets) functions(r *reader) template.FuncMap {
 		"selfName":  locale.SelfName,
 		"zones":     locale.UsualZones,
 		"now":       time.Now,
-		"t":         r.say,
-		"tm":        r.mark,
+		"t":         func(what any, args ...any) (string, error) { return r.Text(what, args...) },
+		"tm":        func(what any, args ...any) (template.HTML, error) { return r.HTML(what, args...) },
 		"n":         func(n any) string { return r.Number(n) },
+		"comma":     func() string { return r.Comma() },
+		"beside":    func(text, more string) string { return r.Beside(text, more) },
 		"id":        func(n any) string { return fmt.Sprint(n) },
 		"ticking": func(d time.Duration) template.HTML { // which a script counts down
 			return `<span class="num" data-clock>` + Escape(r.Span(d)) + "</span>"
@@ -86,51 +98,42 @@ func (a *assets) functions(r *reader) template.FuncMap {
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"day":      func(t time.Time) string { return r.Day(t) },
 		"dict":     dict,
-		"scope":    scopeText,
-		"seconds":  func(ms int64) string { return judge.TimeText(time.Duration(ms) * time.Millisecond) },
-		"took":     judge.TimeText,
-		"used":     UsedText,
+		"seconds":  func(ms int64) string { return r.Took(time.Duration(ms) * time.Millisecond) },
+		"took":     func(d time.Duration) string { return r.Took(d) },
+		"used":     func(kib int64) string { return r.Used(kib) },
 		"problem":  ProblemURL,
-		"points":   PointsText,
+		"points":   func(score any) string { return r.Points(score) },
+		"percent":  func(share float64) string { return r.Percent(share) },
 		"shape":    shapeOf,
 		"lower":    func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
 		"markup":   func(s string) template.HTML { return template.HTML(s) }, // statements, made safe by host/problem
 		"editor":   a.hasEditor,
 		"formulas": func() bool { return a.files[formulaSheet] != nil },
-		"plural":   Plural,
 		"duration": func(d time.Duration) string { return r.Span(d) },
-		"bytes":    BytesText,
+		"bytes":    func(n int64) string { return r.Bytes(n) },
+
+		"mebibytes":   func(n int64) string { return r.Bytes(n << 20) },
+		"lang":        func() string { return r.Name() },
+		"person":      Person,
+		"called":      Called,
+		"short":       shortDigest,
+		"severity":    severityName,
+		"verdictName": VerdictName,
+		"stateName":   StateName[string],
+
+		"scopeMay":  ScopeMay,
+		"scopeName": ScopeName,
+		"roleName":  RoleName[judge.Role],
+		"spaceRole": RoleName[judge.SpaceRole],
 
 		"lines":   func(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") },
 		"verdict": func(s string) judge.Verdict { return judge.Verdict(s) },
-		"kindName": func(kind string) string {
-			if kind == "toolchain" {
-				return "language adapter"
-			}
-			return kind
-		},
 		"shortDigest": func(digest string) string {
 			_, hex, _ := strings.Cut(digest, ":")
 			return hex[:min(len(hex), 12)]
 		},
 	}
 }
-
-// say is what t of templates does: it takes a sentence, or one that Go code made, and what fills it.
-func (r *reader) say(what any, args ...any) string {
-	switch what := what.(type) {
-	case locale.Sentence:
-		return r.Said(what)
-	case locale.Word:
-		return r.Say(string(what), args...)
-	case string:
-		return r.Say(what, args...)
-	}
-	return r.Say(fmt.Sprint(what), args...)
-}
-
-// mark is what tm of templates does: the sentence is HTML, and what fills it is text.
-func (r *reader) mark(key string, args ...any) template.HTML { return r.Mark(key, args...) }
 
 // exactly renders a time, which may be a pointer, to the second.
 func (r *reader) exactly(t any) (template.HTML, error) {
@@ -143,9 +146,14 @@ func (r *reader) exactly(t any) (template.HTML, error) {
 	return "", fmt.Errorf("%T is no time", t)
 }
 
-// loadViews parses the templates of files. Those whose names begin with "_" are parts
-// that all pages share. Words are the functions of rooms, beside those of all.
+// loadViews parses the templates of files. Those whose names begin with "_" are parts that all pages share; a page gets
+// its own copy of them when somebody opens it. Words are the functions of rooms, beside those of all.
 func loadViews(a *assets, files fs.FS, words template.FuncMap) (*views, error) {
+	for name := range a.functions(&reader{}) {
+		if _, twice := words[name]; twice {
+			return nil, fmt.Errorf("a room gives templates another function %q than that of all rooms", name)
+		}
+	}
 	functions := []func(*reader) template.FuncMap{a.functions, func(*reader) template.FuncMap { return words }}
 	shared := template.New("")
 	for _, some := range functions {
@@ -165,16 +173,31 @@ func loadViews(a *assets, files fs.FS, words template.FuncMap) (*views, error) {
 		if strings.HasPrefix(name, "_") {
 			continue
 		}
-		whole, err := shared.Clone()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+		own := template.New("")
+		for _, some := range functions {
+			own.Funcs(some(&reader{}))
 		}
-		if whole, err = whole.ParseFS(files, file); err != nil {
+		if own, err = own.ParseFS(files, file); err != nil {
 			return nil, err
 		}
+		whole := sync.OnceValues(func() (*template.Template, error) { return together(shared, own) })
 		v.pages[name] = &page{whole: whole, words: functions, free: make(chan *copied, maxCopies)}
 	}
 	return v, nil
+}
+
+// together returns a copy of the shared parts, in which the page's own take the place of those of the same name.
+func together(shared, own *template.Template) (*template.Template, error) {
+	whole, err := shared.Clone()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range own.Templates() {
+		if _, err := whole.AddParseTree(t.Name(), t.Tree); err != nil {
+			return nil, err
+		}
+	}
+	return whole, nil
 }
 
 // dict gives a part of a page several values by their names.
@@ -193,19 +216,6 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// scopeText says what a key may do.
-func scopeText(s judge.Scope) string {
-	switch s {
-	case judge.ScopeRead:
-		return "read what I see as a contestant"
-	case judge.ScopeSubmit:
-		return "do all that contestants may"
-	case judge.ScopeSetter, judge.ScopeStaff, judge.ScopeAdmin:
-		return "do all that the role " + string(s) + " may"
-	}
-	return string(s)
-}
-
 // frame is what the layout shows around every page.
 type frame struct {
 	Title   string
@@ -213,10 +223,10 @@ type frame struct {
 	Name    string // of the page, such as "problem"
 	Viewer  Viewer
 	Version string
-	Nonce   string // for the style sheet of the source editor, where there is one
-	Done    string // what the form before has done; "" = nothing
-	At      string // its address
-	Refresh int    // seconds after which a browser without JavaScript reloads; 0 = never
+	Nonce   string      // for the style sheet of the source editor, where there is one
+	Done    locale.Word // what the form before has done; "" = nothing
+	At      string      // its address
+	Refresh int         // seconds after which a browser without JavaScript reloads; 0 = never
 	Main    any
 }
 
@@ -224,12 +234,12 @@ type frame struct {
 func Badge(l *locale.Locale, v judge.Verdict) template.HTML {
 	code := html.EscapeString(string(v))
 	return template.HTML(`<span class="badge v-` + strings.ToLower(code) + `"><svg aria-hidden="true"><use href="#s-` + shapeOf(v) +
-		`"/></svg><abbr title="` + html.EscapeString(l.Say(v.Name())) + `">` + code + `</abbr></span>`)
+		`"/></svg><abbr title="` + html.EscapeString(l.Said(VerdictName(v))) + `">` + code + `</abbr></span>`)
 }
 
-// Page renders a page inside the layout.
-func (s *Site) Page(c *fiber.Ctx, status int, name, title string, main any) error {
-	f := frame{Title: title, Locale: LocaleOf(c), Name: name, Viewer: ViewerOf(c), At: c.OriginalURL(), Version: s.Config.Version, Main: main}
+// Page renders a page inside the layout. Its title is a sentence, which the arguments fill; "%s" alone is for a name.
+func (s *Site) Page(c *fiber.Ctx, status int, name string, title locale.Word, main any, args ...any) error {
+	f := frame{Title: LocaleOf(c).Say(title, args...), Locale: LocaleOf(c), Name: name, Viewer: ViewerOf(c), At: c.OriginalURL(), Version: s.Config.Version, Main: main}
 	if r, ok := main.(interface{ Refresh() int }); ok {
 		f.Refresh = r.Refresh()
 	}
@@ -296,6 +306,12 @@ func Escape(text string) template.HTML { return template.HTML(html.EscapeString(
 // Link is a link with a text. Href has to be a path of ours whose parts were escaped.
 func Link(href, text string) template.HTML {
 	return `<a href="` + Escape(href) + `">` + Escape(text) + "</a>"
+}
+
+// shortDigest is a digest by its first digits, of which there are enough to tell versions apart.
+func shortDigest(digest string) template.HTML {
+	_, hex, _ := strings.Cut(digest, ":")
+	return `<code class="digest" title="` + Escape(digest) + `">` + Escape(hex[:min(len(hex), 12)]) + "</code>"
 }
 
 // Small is a remark beside something.

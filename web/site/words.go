@@ -1,68 +1,46 @@
 package site
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 
 	"deepoj/host/judge"
 	"deepoj/web/locale"
 )
 
-// Plural writes a count with its noun: 1 test, 2 tests.
-func Plural(n any, one, many string) string {
-	text := fmt.Sprint(n)
-	if text == "1" {
-		return "1 " + one
-	}
-	return text + " " + many
-}
-
-// MemoryText writes an amount of memory, given in KiB.
-func MemoryText(kib int64) string {
-	if kib < 1<<10 {
-		return strconv.FormatInt(kib, 10) + " KiB"
-	}
-	return strings.TrimSuffix(strconv.FormatFloat(float64(kib)/1024, 'f', 1, 64), ".0") + " MiB"
-}
-
-// UsedText writes the memory that a program used, given in KiB. Results of before every run had a figure may have none.
-func UsedText(kib int64) string {
-	if kib == 0 {
-		return "–"
-	}
-	return MemoryText(kib)
-}
-
-// PointsText writes a score without needless zeros. A nil score is a dash.
-func PointsText(v any) string {
-	switch v := v.(type) {
-	case *float64:
-		if v == nil {
-			return "–"
-		}
-		return strconv.FormatFloat(*v, 'f', -1, 64)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return fmt.Sprint(v)
+var laneNames = map[judge.Lane]locale.Word{
+	judge.LaneStaff: "first", judge.LaneRetry: "retries", judge.LaneNormal: "normal", judge.LaneRejudge: "rejudges", judge.LaneBatch: "batch",
 }
 
 // LaneText names a lane.
-func LaneText(lane judge.Lane) locale.Word {
-	switch lane {
-	case judge.LaneStaff:
-		return "first"
-	case judge.LaneRetry:
-		return "retries"
-	case judge.LaneNormal:
-		return "normal"
-	case judge.LaneRejudge:
-		return "rejudges"
-	case judge.LaneBatch:
-		return "batch"
+func LaneText(lane judge.Lane) locale.Sentence { return locale.Named(laneNames, lane) }
+
+var verdictNames = map[judge.Verdict]locale.Word{
+	judge.AC: "Accepted", judge.PA: "Partly accepted", judge.WA: "Wrong answer", judge.PE: "Presentation error", judge.TLE: "Time limit exceeded",
+	judge.MLE: "Memory limit exceeded", judge.OLE: "Output limit exceeded", judge.RE: "Run-time error", judge.CE: "Compile error",
+	judge.JE: "Judging error", judge.SE: "System error",
+}
+
+// VerdictName is [judge.Verdict.Name], to be said in the reader's language.
+func VerdictName(v judge.Verdict) locale.Sentence { return locale.Named(verdictNames, v) }
+
+var stateNames = map[string]locale.Word{
+	"pending": "pending", "dispatched": "dispatched", "retrying": "retrying", "running": "running", "finished": "finished", "cancelled": "cancelled", "dead": "dead",
+}
+
+// StateName is a state of a job as [judge.Job.Shown] has it, or its status, to be said in the reader's language.
+func StateName[S ~string](state S) locale.Sentence {
+	return locale.Named(stateNames, strings.ToLower(string(state)))
+}
+
+// severityName says how bad it is what a compiler complains of.
+func severityName(severity string) locale.Word {
+	switch severity {
+	case "error":
+		return "error"
+	case "warning":
+		return "warning"
 	}
-	return locale.Word(fmt.Sprint(lane.Number()))
+	return "note"
 }
 
 // shapes are the symbols of _shapes.html by verdict: text, shape and colour say

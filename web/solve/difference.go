@@ -1,13 +1,13 @@
 package solve
 
 import (
-	"fmt"
 	"html/template"
 	"math"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -18,13 +18,13 @@ const sameNumber = 1e-6
 
 // differ marks in both listings what has no equal in the other: line by line, and in a line word by word, as most
 // checkers read. It returns where the first difference is, in words; "" if there is none.
-func differ(want, got *site.Listing) (first string) {
+func differ(want, got *site.Listing, v site.Viewer) (first string) {
 	wants, gots := linesOf(want.Text), linesOf(got.Text)
 	var w, g strings.Builder
 	for i := range max(len(wants), len(gots)) {
 		a, b := lineAt(wants, i), lineAt(gots, i)
 		if writeLine(&w, &g, a, b) && first == "" {
-			first = firstText(i, len(wants), len(gots))
+			first = firstText(i, len(wants), len(gots), v)
 		}
 	}
 	if first != "" {
@@ -33,14 +33,14 @@ func differ(want, got *site.Listing) (first string) {
 	return first
 }
 
-func firstText(line, wants, gots int) string {
+func firstText(line, wants, gots int, v site.Viewer) string {
 	switch {
 	case line >= gots:
-		return fmt.Sprintf("Your output ends after %s; the answer goes on.", site.Plural(gots, "line", "lines"))
+		return v.Say("Your output ends after %d lines; the answer goes on.", gots)
 	case line >= wants:
-		return fmt.Sprintf("The answer ends after %s; your output goes on.", site.Plural(wants, "line", "lines"))
+		return v.Say("The answer ends after %d lines; your output goes on.", wants)
 	}
-	return fmt.Sprintf("They first differ in line %d.", line+1)
+	return v.Say("They first differ in line %s.", locale.ID(line+1))
 }
 
 // linesOf are the lines of a text without the empty ones at its end, which no checker minds.

@@ -25,7 +25,7 @@ func TestWhatDiffersFromARightAnswerIsMarked(t *testing.T) {
 		{"1e999", "inf.", "They first differ in line 1.", "<mark>1e999</mark>\n", "<mark>inf.</mark>\n"},
 	} {
 		want, got := site.Listing{Text: c.want}, site.Listing{Text: c.got}
-		if first := differ(&want, &got); first != c.first || string(want.Marked) != c.marked || string(got.Marked) != c.marks {
+		if first := differ(&want, &got, site.Viewer{}); first != c.first || string(want.Marked) != c.marked || string(got.Marked) != c.marks {
 			t.Errorf("%q against %q: %q, %q, %q", c.got, c.want, first, want.Marked, got.Marked)
 		}
 	}
@@ -37,7 +37,7 @@ func FuzzDiffer(f *testing.F) {
 	f.Add("<mark>", "</mark><script>")
 	f.Fuzz(func(t *testing.T, want, got string) {
 		a, b := site.Listing{Text: want}, site.Listing{Text: got}
-		differs := differ(&a, &b) != ""
+		differs := differ(&a, &b, site.Viewer{}) != ""
 		for _, l := range []site.Listing{a, b} {
 			if !differs {
 				continue

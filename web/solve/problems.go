@@ -22,28 +22,27 @@ import (
 type ProblemView struct {
 	statement.View
 
-	Space     *site.SpaceView // that it is shown in; nil = none
-	At        string          // address of the page
-	Closed    bool            // that takes no more submissions of the viewer
-	Draft     *Draft          // the version that is looked at before contestants see it; nil = the live one
-	Offers    []site.Offer    // of the languages that the problem takes
-	Open      bool            // whether any of them can be submitted in
-	Waits     bool            // whether no worker takes jobs in any of these
-	Runs      bool            // whether they are of programs, which can be run
-	Key       string          // fresh idempotency key
-	Language  string          // chosen already, or ""
-	Source    string
-	Name      string         // of the first of several files
-	More      []judge.Source // the others
-	Marks     string         // diagnostics of the submission that is edited, as JSON
-	Limit     int64          // bytes of source
-	LimitText string
-	Fault     *site.Fault     // why the form comes back
-	Trying    bool            // it came back from a run that does not count
-	Stdin     string          // input of that run
-	Own       []template.HTML // the viewer's newest submissions, here
-	AllOwn    string          // address of all of them
-	Follow    bool            // one of them is not judged yet
+	Space    *site.SpaceView // that it is shown in; nil = none
+	At       string          // address of the page
+	Closed   bool            // that takes no more submissions of the viewer
+	Draft    *Draft          // the version that is looked at before contestants see it; nil = the live one
+	Offers   []site.Offer    // of the languages that the problem takes
+	Open     bool            // whether any of them can be submitted in
+	Waits    bool            // whether no worker takes jobs in any of these
+	Runs     bool            // whether they are of programs, which can be run
+	Key      string          // fresh idempotency key
+	Language string          // chosen already, or ""
+	Source   string
+	Name     string          // of the first of several files
+	More     []judge.Source  // the others
+	Marks    string          // diagnostics of the submission that is edited, as JSON
+	Limit    int64           // bytes of source
+	Fault    *site.Fault     // why the form comes back
+	Trying   bool            // it came back from a run that does not count
+	Stdin    string          // input of that run
+	Own      []template.HTML // the viewer's newest submissions, here
+	AllOwn   string          // address of all of them
+	Follow   bool            // one of them is not judged yet
 }
 
 // Draft is what the page of a problem shows of a version that is looked at before contestants see it.
@@ -64,7 +63,7 @@ func (s *Room) problemPage(c *fiber.Ctx) error {
 			return err
 		}
 	}
-	return s.Page(c, fiber.StatusOK, "problem", view.Problem.Title, view)
+	return s.Page(c, fiber.StatusOK, "problem", "%s", view, view.Problem.Title)
 }
 
 // problemFile handles GET /problems/:slug/files/*: a file that comes with the problem.
@@ -96,7 +95,7 @@ func (s *Room) problemAgain(c *fiber.Ctx, in Program, f site.Fault) error {
 	if total <= 4*view.Limit && len(in.Sources) <= maxSources {
 		view.Show(in.Sources)
 	}
-	return s.Page(c, f.Status, "problem", view.Problem.Title, view)
+	return s.Page(c, f.Status, "problem", "%s", view, view.Problem.Title)
 }
 
 // Show puts files into the form.
@@ -169,13 +168,12 @@ func (s *Room) ViewProblem(c *fiber.Ctx, problem *judge.Problem, space *judge.Sp
 			v.Limit = min(v.Limit, int64(space.MaxSourceKiB)<<10)
 		}
 	}
-	v.LimitText = site.BytesText(v.Limit)
 	served := false
 	for _, o := range offers {
 		if allows(problem, o.ID) && (space == nil || len(space.Languages) == 0 || slices.Contains(space.Languages, o.ID)) {
 			v.Offers = append(v.Offers, o)
 			v.Open = v.Open || o.Open()
-			served = served || o.Open() && o.Waits == ""
+			served = served || o.Open() && o.Waits.Key == ""
 			v.Runs = v.Runs || o.ID != judge.AnswerLanguage
 		}
 	}

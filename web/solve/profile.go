@@ -2,10 +2,8 @@ package solve
 
 import (
 	"errors"
-	"fmt"
 	"html/template"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -13,6 +11,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/chart"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -23,6 +22,8 @@ const profileProblems = 1000
 type profileView struct {
 	sql.Profile
 
+	DisplayName string // what people call them; "" = by their name
+
 	Mine    bool
 	Solved  []sql.ProfileProblem
 	Tried   []sql.ProfileProblem // and not solved
@@ -31,7 +32,7 @@ type profileView struct {
 }
 
 // Words says of an audience who it is.
-func (profileView) Words(a judge.Audience) string {
+func (profileView) Words(a judge.Audience) locale.Word {
 	switch a {
 	case judge.AudienceSelf:
 		return "only you and staff"
@@ -40,7 +41,7 @@ func (profileView) Words(a judge.Audience) string {
 	case judge.AudienceEveryone:
 		return "everybody"
 	}
-	return string(a)
+	return ""
 }
 
 // seesProfile reports whether somebody may see a profile.
@@ -57,7 +58,7 @@ func seesProfile(v site.Viewer, p sql.Profile) bool {
 // profilePage handles GET /people/:name. A profile that is not for the viewer is as good as none.
 func (s *Room) profilePage(c *fiber.Ctx) error {
 	v, name := site.ViewerOf(c), c.Params("name")
-	missing := site.Refuse(fiber.StatusNotFound, "not_found", "There is no profile of "+strconv.Quote(site.Shorten(name))+" that you may see.", "")
+	missing := site.Refuse(fiber.StatusNotFound, "not_found", "There is no profile of %q that you may see.", "", site.Shorten(name))
 	if !site.PlainWord(name) {
 		return missing
 	}
@@ -68,7 +69,8 @@ func (s *Room) profilePage(c *fiber.Ctx) error {
 	case err != nil:
 		return err
 	}
-	view := profileView{Profile: p, Mine: !v.Guest() && v.Name == p.Name, Choices: judge.Audiences}
+	called := s.Names(c.UserContext(), p.Name)[p.Name]
+	view := profileView{Profile: p, DisplayName: called, Mine: !v.Guest() && v.Name == p.Name, Choices: judge.Audiences}
 	of := sql.ProfileView{Author: p.Name, Viewer: v.Name, Hidden: v.Setter(), Everything: v.Staff()}
 	problems, err := s.Store.ProfileProblems(c.UserContext(), of, profileProblems)
 	if err != nil {
@@ -85,22 +87,26 @@ func (s *Room) profilePage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	view.Picture = yearPicture(days, time.Now())
-	return s.Page(c, fiber.StatusOK, "profile", p.Name, view)
+	view.Picture = yearPicture(days, time.Now(), v)
+	if called != "" {
+		return s.Page(c, fiber.StatusOK, "profile", "%s (%s)", view, called, p.Name)
+	}
+	return s.Page(c, fiber.StatusOK, "profile", "%s", view, p.Name)
 }
 
 // yearPicture draws on which days of a year somebody handed in; nothing if on none.
-func yearPicture(days []sql.Day, today time.Time) template.HTML {
+func yearPicture(days []sql.Day, today time.Time, v site.Viewer) template.HTML {
 	if len(days) == 0 {
 		return ""
 	}
-	y := chart.Year{Title: "Submissions by day", Days: map[int]chart.YearDay{}}
+	y := chart.Year{Title: v.Say("Submissions by day"), Last: v.Say("today"), Date: v.Locale.In(time.UTC).Day, Days: map[int]chart.YearDay{}}
 	var all int64
 	for _, d := range days {
 		all += d.Submitted
-		y.Days[d.Ago] = chart.YearDay{Count: d.Submitted, Text: fmt.Sprintf("%s, %d accepted", site.Plural(d.Submitted, "submission", "submissions"), d.Accepted)}
+		day := y.Date(today.AddDate(0, 0, -d.Ago))
+		y.Days[d.Ago] = chart.YearDay{Count: d.Submitted, Text: v.Say("%s: %d submissions, %d accepted", day, d.Submitted, d.Accepted)}
 	}
-	y.Sum = site.Plural(all, "submission", "submissions") + " on " + site.Plural(len(days), "day", "days") + " of the last year"
+	y.Sum = v.Say("%s on %s of the last year", locale.Sentence{Key: "%d submissions", Args: []any{all}}, locale.Sentence{Key: "%d days", Args: []any{len(days)}})
 	return y.SVG(today)
 }
 

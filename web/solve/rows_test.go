@@ -21,7 +21,7 @@ func FuzzRows(f *testing.F) {
 			},
 			Problem: text, Title: text, Language: text,
 		}
-		return map[string]template.HTML{"a submission": submissionCells(&sub, false, site.Viewer{}), "a submission for staff": submissionCells(&sub, true, site.Viewer{})}
+		return map[string]template.HTML{"a submission": submissionCells(&sub, false, "", site.Viewer{}), "a submission for staff": submissionCells(&sub, true, text, site.Viewer{})}
 	})
 }
 
@@ -31,15 +31,15 @@ func TestARowSaysWhatIsKnown(t *testing.T) {
 		Job:     judge.Job{JobID: 7, Author: "ann", Status: judge.Pending, Created: time.Now()},
 		Problem: "boxes", Title: "Boxes", Language: "cpp",
 	}
-	_, waiting := sitetest.Row(t, submissionCells(&sub, false, site.Viewer{}))
+	_, waiting := sitetest.Row(t, submissionCells(&sub, false, "", site.Viewer{}))
 	if waiting != "7 pendingBoxescppjust now" {
 		t.Errorf("one that waits is %q", waiting)
 	}
 	sub.Status, sub.Result = judge.Finished, &judge.Result{Verdict: judge.AC, Score: new(2.5), Usage: judge.Usage{CPUMillis: 1200, MemoryKiB: 2048}}
-	if row := string(submissionCells(&sub, true, site.Viewer{})); strings.Contains(row, "state") {
+	if row := string(submissionCells(&sub, true, "", site.Viewer{})); strings.Contains(row, "state") {
 		t.Errorf("one that is judged has a state: %s", row)
 	}
-	_, judged := sitetest.Row(t, submissionCells(&sub, true, site.Viewer{}))
+	_, judged := sitetest.Row(t, submissionCells(&sub, true, "", site.Viewer{}))
 	if judged != "7AC 2.5Boxescppann1.2 s2 MiBjust now" {
 		t.Errorf("one that is judged is %q", judged)
 	}
@@ -47,7 +47,7 @@ func TestARowSaysWhatIsKnown(t *testing.T) {
 		{CPUMillis: 1, WallMillis: 2}: "1 ms–", {WallMillis: 1}: "0 ms–", judge.UsageOf(1_340_000, 2_000_000, 112): "1.3 ms112 KiB", {}: "",
 	} {
 		sub.Result.Usage = used
-		if _, row := sitetest.Row(t, submissionCells(&sub, false, site.Viewer{})); row != "7AC 2.5Boxescpp"+want+"just now" {
+		if _, row := sitetest.Row(t, submissionCells(&sub, false, "", site.Viewer{})); row != "7AC 2.5Boxescpp"+want+"just now" {
 			t.Errorf("one that used %+v is %q, want %q", used, row, want)
 		}
 	}

@@ -21,6 +21,7 @@ type runView struct {
 
 	Run          *judge.Run
 	Title        string // of the problem, or "Run"
+	AuthorName   string // what people call the author; "" = by their name
 	LanguageName string
 	Tests        []runTestView
 }
@@ -62,6 +63,15 @@ func (s *Room) runForm(c *fiber.Ctx) error {
 	return c.Redirect(site.RunURL(receipt.JobID), fiber.StatusSeeOther)
 }
 
+// runPage is what the page shows, of which the live part is less.
+func (s *Room) runPage(c *fiber.Ctx) (*runView, error) {
+	view, err := s.runView(c)
+	if err == nil {
+		view.AuthorName = s.Names(c.UserContext(), view.Run.Author)[view.Run.Author]
+	}
+	return view, err
+}
+
 func (s *Room) runView(c *fiber.Ctx) (*runView, error) {
 	run, err := s.job.RunFor(c)
 	if err != nil {
@@ -77,7 +87,7 @@ func (s *Room) runView(c *fiber.Ctx) (*runView, error) {
 		return nil, err
 	}
 	view := ShowRun(run, events, place, v)
-	view.Title, view.LanguageName = "Run", languageName(offers, run.Asked.Language)
+	view.Title, view.LanguageName = v.Say("Run"), languageName(offers, run.Asked.Language)
 	if run.Asked.Problem != "" {
 		view.Title = run.Asked.Problem
 		if p, err := s.Store.Problem(ctx, run.Asked.Problem); err == nil {
@@ -116,11 +126,11 @@ func runHeadline(verdict judge.Verdict, samples, compared bool, v site.Viewer) s
 	case samples && verdict == judge.AC:
 		return v.Say("Samples pass; not submitted")
 	case samples:
-		return v.Say("Samples: %s; not submitted", locale.Word(verdict.Name()))
+		return v.Say("Samples: %s; not submitted", site.VerdictName(verdict))
 	case verdict == judge.AC && !compared:
 		return v.Say("Ran; not submitted")
 	}
-	return v.Say("%s; not submitted", locale.Word(verdict.Name()))
+	return v.Say("%s; not submitted", site.VerdictName(verdict))
 }
 
 // compareSamples adds the right answers of samples that the program did not pass.
@@ -143,7 +153,7 @@ func (t *runTestView) compare(answer string, n int, v site.Viewer) {
 		return
 	}
 	want := site.Listing{Title: v.Say("A right answer"), ID: fmt.Sprintf("run-want-%d", n+1), Text: answer}
-	t.Differ = differ(&want, &t.Listings[0])
+	t.Differ = differ(&want, &t.Listings[0], v)
 	t.Listings = slices.Insert(t.Listings, 0, want)
 }
 
@@ -190,7 +200,7 @@ func shownOutput(b []byte, cut bool, v site.Viewer) string {
 	}
 	text := strings.ToValidUTF8(strings.ReplaceAll(string(b), "\x00", "\uFFFD"), "\uFFFD")
 	if cut {
-		text += "\n" + v.Say("… only the first %d bytes are shown.", len(b))
+		text += "\n" + v.Say("… only the first %s are shown.", locale.Bytes(len(b)))
 	}
 	return text
 }

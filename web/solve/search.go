@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -85,6 +86,19 @@ type problemsView struct {
 	Choices  []string
 	Next     string // address of the next page; "" at the end
 	First    string // of the first page; "" = this is it
+}
+
+// Word says of a choice what it is.
+func (problemsView) Word(choice string) locale.Word {
+	switch choice {
+	case "solved":
+		return "solved"
+	case "unsolved":
+		return "unsolved"
+	case "tried":
+		return "tried"
+	}
+	return "untried"
 }
 
 func (s *Room) problemsPage(c *fiber.Ctx) error {

@@ -3,7 +3,6 @@ package solve
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"html/template"
 	"slices"
 	"sync"
@@ -228,7 +227,7 @@ type statisticsView struct {
 	statisticsJSON
 
 	Title    string
-	Share    string // accepted of all tries
+	Names    map[string]string // what people call those who are named
 	Picture  template.HTML
 	Language func(id string) string
 }
@@ -245,10 +244,20 @@ func (s *Room) statisticsPage(c *fiber.Ctx) error {
 	}
 	v := site.ViewerOf(c)
 	view := statisticsView{
-		statisticsJSON: st, Title: p.Title, Share: fmt.Sprintf("%.0f %%", 100*st.Acceptance), Picture: verdictsPicture(st, v),
+		statisticsJSON: st, Title: p.Title, Names: s.Names(c.UserContext(), authorsOf(st)...), Picture: verdictsPicture(st, v),
 		Language: func(id string) string { return languageName(offers, id) },
 	}
-	return s.Page(c, fiber.StatusOK, "statistics", v.Say("Statistics of %s", p.Title), view)
+	return s.Page(c, fiber.StatusOK, "statistics", "Statistics of %s", view, p.Title)
+}
+
+// authorsOf returns whom statistics name to whoever sees them.
+func authorsOf(st statisticsJSON) (names []string) {
+	for _, r := range slices.Concat(st.Fastest, st.Shortest) {
+		if r.Author != "" {
+			names = append(names, r.Author)
+		}
+	}
+	return names
 }
 
 // verdictsPicture shows how often each verdict came.

@@ -23,6 +23,7 @@ type SubmissionView struct {
 	Sub          *judge.Submission
 	Desk         string // address of the problem that it is for
 	Again        string // of that, with the program in its form
+	AuthorName   string // what people call the author; "" = by their name
 	LanguageName string
 	Editor       string // mode in which the source is coloured
 
@@ -43,6 +44,15 @@ func (view *SubmissionView) PageTitle() string {
 		return view.Titled(view.Say("Draft submission %s", locale.ID(view.Sub.JobID)))
 	}
 	return view.Titled(view.Say("Submission %s", locale.ID(view.Sub.JobID)))
+}
+
+// submissionPage is what the page shows, of which the live part is less.
+func (s *Room) submissionPage(c *fiber.Ctx) (*SubmissionView, error) {
+	view, err := s.submissionView(c)
+	if err == nil {
+		view.AuthorName = s.Names(c.UserContext(), view.Sub.Author)[view.Sub.Author]
+	}
+	return view, err
 }
 
 func (s *Room) submissionView(c *fiber.Ctx) (*SubmissionView, error) {
@@ -116,8 +126,8 @@ var details = map[judge.Verdict]locale.Word{
 }
 
 func (view *SubmissionView) showResult(r *judge.Result, problem *judge.Problem, v site.Viewer) {
-	view.Verdict, view.Headline = r.Verdict, v.Say(r.Verdict.Name())
-	view.Detail = v.Say(string(details[r.Verdict]))
+	view.Verdict, view.Headline = r.Verdict, v.Locale.Said(site.VerdictName(r.Verdict))
+	view.Detail = v.Say(details[r.Verdict])
 	if r.Verdict == judge.PA {
 		view.Headline = partlyText(r.Score, r.MaxScore, v)
 	}
@@ -185,12 +195,12 @@ func worth(highest *float64) *float64 {
 // partlyText says that a program got less than all points.
 func partlyText(score, highest *float64, v site.Viewer) string {
 	if score == nil || highest == nil {
-		return v.Say(judge.PA.Name())
+		return v.Locale.Said(site.VerdictName(judge.PA))
 	}
 	if *score <= 0 {
 		return v.Say("No points, %s of %s", v.Locale.Number(score), v.Locale.Number(highest))
 	}
-	return v.Say("%s, %s of %s", locale.Word(judge.PA.Name()), v.Locale.Number(score), v.Locale.Number(highest))
+	return v.Say("%s, %s of %s", site.VerdictName(judge.PA), v.Locale.Number(score), v.Locale.Number(highest))
 }
 
 // editorOf is how a language is coloured; "" = not at all.
@@ -223,9 +233,9 @@ func provenance(r *judge.Result, v site.Viewer) string {
 		digest string
 	}{{locale.Word("problem %s"), r.ProblemVersion}, {locale.Word("adapter %s"), r.Adapter}, {locale.Word("checker %s"), r.Checker}} {
 		if _, hex, _ := strings.Cut(d.digest, ":"); len(hex) >= 12 {
-			parts = append(parts, v.Say(string(d.name), hex[:12]))
+			parts = append(parts, v.Say(d.name, hex[:12]))
 		} else if d.digest != "" {
-			parts = append(parts, v.Say(string(d.name), d.digest))
+			parts = append(parts, v.Say(d.name, d.digest))
 		}
 	}
 	if v.Staff() && r.Worker != "" {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -45,6 +45,7 @@ type SubmissionsView struct {
 	Problems   []judge.Problem
 	Offers     []site.Offer
 	Verdicts   []judge.Verdict
+	Home       string        // address of the problems
 	History    template.HTML // pictures, on the first page
 	Scores     template.HTML // for staff, of one problem
 }
@@ -72,9 +73,16 @@ func (s *Room) ShowSubmissions(c *fiber.Ctx, f sql.Filter, view SubmissionsView)
 	if view.Offers, err = s.Catalog.Languages(c.UserContext()); err != nil {
 		return err
 	}
+	var names map[string]string
+	if view.Authors {
+		names = s.Names(c.UserContext(), authors(rows)...)
+	}
 	for i := range rows {
 		view.Unfinished = view.Unfinished || !rows[i].Status.Terminal()
-		view.Rows = append(view.Rows, submissionCells(&rows[i], view.Authors, v))
+		view.Rows = append(view.Rows, submissionCells(&rows[i], view.Authors, names[rows[i].Author], v))
+	}
+	if view.Home = "/"; view.Space != nil {
+		view.Home = view.Space.URL()
 	}
 	view.Filtered = f.Problem != "" || f.Language != "" || f.Verdict != "" || c.Query("author") != ""
 	if next > 0 {
@@ -92,7 +100,7 @@ func (s *Room) ShowSubmissions(c *fiber.Ctx, f sql.Filter, view SubmissionsView)
 			return err
 		}
 	}
-	return s.Page(c, fiber.StatusOK, "submissions", v.Say("Submissions"), view)
+	return s.Page(c, fiber.StatusOK, "submissions", "Submissions", view)
 }
 
 // picturesOf adds pictures of the submissions that f chooses.
@@ -192,19 +200,29 @@ func (s *Room) AnswerSubmissions(c *fiber.Ctx, f sql.Filter) error {
 	return c.JSON(page)
 }
 
-// submissionCells is a submission in the list.
-func submissionCells(sub *judge.Submission, staff bool, v site.Viewer) template.HTML {
+// authors returns who handed submissions in.
+func authors(rows []judge.Submission) []string {
+	names := make([]string, len(rows))
+	for i := range rows {
+		names[i] = rows[i].Author
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// submissionCells is a submission in the list, for staff with its author and what people call them.
+func submissionCells(sub *judge.Submission, staff bool, called string, v site.Viewer) template.HTML {
 	var c site.Cells
 	c.Cell("num", site.Link(site.SubmissionURL(sub.JobID), strconv.FormatInt(sub.JobID, 10)))
 	c.Cell("", verdictText(sub, v))
 	c.Cell("", site.Link(site.ProblemURL(sub.Space, sub.Problem), sub.Title))
 	c.Text("wide", sub.Language)
 	if staff {
-		c.Text("", sub.Author)
+		c.Cell("", site.Person(sub.Author, called))
 	}
 	used, memory := "", ""
 	if r := sub.Result; r != nil && r.Usage != (judge.Usage{}) {
-		used, memory = judge.TimeText(r.Usage.CPU()), site.UsedText(r.Usage.MemoryKiB)
+		used, memory = v.Locale.Took(r.Usage.CPU()), v.Locale.Used(r.Usage.MemoryKiB)
 	}
 	c.Text("num wide", used)
 	c.Text("num wide", memory)
@@ -225,7 +243,7 @@ func ownCells(sub *judge.Submission, v site.Viewer) template.HTML {
 // verdictText is the verdict of a submission with its score, and where it stands if it is not done.
 func verdictText(sub *judge.Submission, v site.Viewer) (verdict template.HTML) {
 	if r := sub.Result; r != nil {
-		verdict = site.Badge(v.Locale, r.Verdict) + scoreText(r)
+		verdict = site.Badge(v.Locale, r.Verdict) + scoreText(r, v)
 	}
 	if sub.Result == nil || !sub.Status.Terminal() {
 		verdict += ` <span class="state">` + site.Escape(shownText(sub, v)) + "</span>"
@@ -238,17 +256,17 @@ func shownText(sub *judge.Submission, v site.Viewer) string {
 	if sub.Status == judge.Dead {
 		return v.Say("given up")
 	}
-	return v.Say(strings.ToLower(sub.Shown()))
+	return v.Locale.Said(site.StateName(sub.Shown()))
 }
 
 // scoreText is the score of a result, of how much, if it has one.
-func scoreText(r *judge.Result) template.HTML {
+func scoreText(r *judge.Result, v site.Viewer) template.HTML {
 	if r.Score == nil && r.MaxScore == nil {
 		return ""
 	}
-	text := site.Escape(site.PointsText(r.Score))
+	text := site.Escape(v.Locale.Points(r.Score))
 	if r.MaxScore != nil {
-		text += `<span class="muted">/` + site.Escape(site.PointsText(r.MaxScore)) + "</span>"
+		text += `<span class="muted">/` + site.Escape(v.Locale.Points(r.MaxScore)) + "</span>"
 	}
 	return ` <span class="num">` + text + "</span>"
 }

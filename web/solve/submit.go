@@ -14,6 +14,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -160,7 +161,7 @@ func checkLanguage(in Program, problem *judge.Problem, offers []site.Offer) *jud
 	case at < 0:
 		return site.WrongField(in.Fields.Language, site.ReasonUnknown, "There is no language %q; there are %s.", site.Shorten(in.Language), openIDs(offers))
 	case problem != nil && !allows(problem, in.Language):
-		return site.WrongField(in.Fields.Language, "not_allowed", "This problem takes only %s.", strings.Join(problem.Languages, ", "))
+		return site.WrongField(in.Fields.Language, "not_allowed", "This problem takes only %s.", judge.Names(problem.Languages))
 	case !offers[at].Open():
 		return site.WrongField(in.Fields.Language, string(offers[at].Reason), "%s is not taken: %s", offers[at].Name, offers[at].Why)
 	}
@@ -172,14 +173,13 @@ func allows(p *judge.Problem, language string) bool {
 	return len(p.Languages) == 0 && language != judge.AnswerLanguage || slices.Contains(p.Languages, language)
 }
 
-func openIDs(offers []site.Offer) string {
-	var ids []string
+func openIDs(offers []site.Offer) (ids judge.Names) {
 	for _, o := range offers {
 		if o.Open() {
 			ids = append(ids, o.ID)
 		}
 	}
-	return strings.Join(ids, ", ")
+	return ids
 }
 
 func checkSources(in Program, limit int64) []*judge.FieldError {
@@ -203,10 +203,13 @@ func checkSources(in Program, limit int64) []*judge.FieldError {
 	}
 	if total > limit {
 		wrong.Add(site.WrongField(in.Fields.Source, site.ReasonTooLong, "The program has %s; this problem takes at most %s.",
-			site.Plural(total, "byte", "bytes"), site.BytesText(limit)))
+			exactBytes(total), locale.Bytes(limit)))
 	}
 	return wrong
 }
+
+// exactBytes is a size to the byte, for a sentence.
+func exactBytes(n int64) locale.Sentence { return locale.Sentence{Key: "%d bytes", Args: []any{n}} }
 
 func checkText(field, text string) *judge.FieldError {
 	switch {
@@ -352,14 +355,14 @@ func checkSpace(in Program, v site.Viewer, problem *judge.Problem, space *judge.
 		return nil
 	}
 	if len(space.Languages) > 0 && in.Language != "" && !slices.Contains(space.Languages, in.Language) {
-		wrong.Add(site.WrongField(in.Fields.Language, "not_allowed", "%s takes only %s.", space.Title, strings.Join(space.Languages, ", ")))
+		wrong.Add(site.WrongField(in.Fields.Language, "not_allowed", "%s takes only %s.", space.Title, judge.Names(space.Languages)))
 	}
 	total := int64(0)
 	for _, source := range in.Sources {
 		total += int64(len(source.Text))
 	}
 	if limit := int64(space.MaxSourceKiB) << 10; limit > 0 && total > limit {
-		wrong.Add(site.WrongField(in.Fields.Source, site.ReasonTooLong, "The program has %s; %s takes at most %s.", site.Plural(total, "byte", "bytes"), space.Title, site.BytesText(limit)))
+		wrong.Add(site.WrongField(in.Fields.Source, site.ReasonTooLong, "The program has %s; %s takes at most %s.", exactBytes(total), space.Title, locale.Bytes(limit)))
 	}
 	return wrong
 }

@@ -40,15 +40,15 @@ type usageView struct {
 // showUsage shows what a run used. Memory is held against all that was there, and
 // the limit says how much of it was the runtime's.
 func showUsage(u judge.Usage, p *judge.Problem, v site.Viewer) *usageView {
-	limit, charged := site.BytesText(p.MemoryMiB<<20), p.MemoryMiB<<10
+	limit, charged := v.Locale.Bytes(p.MemoryMiB<<20), p.MemoryMiB<<10
 	if own := u.ChargedKiB - charged; u.ChargedKiB > 0 && own > 0 && charged > 0 {
-		limit, charged = v.Say("%s (%s and %s of the runtime)", site.BytesText(u.ChargedKiB<<10), limit, site.BytesText(own<<10)), u.ChargedKiB
+		limit, charged = v.Say("%s (%s and %s of the runtime)", locale.Bytes(u.ChargedKiB<<10), limit, locale.Bytes(own<<10)), u.ChargedKiB
 	}
 	most := time.Duration(p.CPUMillis) * time.Millisecond
 	return &usageView{
-		Time:   bar(judge.TimeText(u.CPU()), judge.TimeText(most), int64(u.CPU()), int64(most)),
-		Memory: bar(site.UsedText(u.MemoryKiB), limit, u.MemoryKiB, charged),
-		Wall:   judge.TimeText(u.Wall()),
+		Time:   bar(v.Locale.Took(u.CPU()), v.Locale.Took(most), int64(u.CPU()), int64(most)),
+		Memory: bar(v.Locale.Used(u.MemoryKiB), limit, u.MemoryKiB, charged),
+		Wall:   v.Locale.Took(u.Wall()),
 	}
 }
 
@@ -151,12 +151,12 @@ func showTest(t judge.TestResult, p *judge.Problem, v site.Viewer) testView {
 		tv.Label = v.Say("Test %d, sample", t.Index)
 	}
 	if v.Staff() && t.Name != "" {
-		tv.Label += " (" + t.Name + ")"
+		tv.Label = v.Locale.Beside(tv.Label, t.Name)
 	}
 	tv.Remark = remark(t, v)
 	tv.Title = v.Say("%s: not run", tv.Label)
 	if t.Verdict != "" {
-		tv.Title = v.Say("%s: %s, %s, %s", tv.Label, locale.Word(t.Verdict.Name()), tv.Time.Text, tv.Memory.Text)
+		tv.Title = v.Say("%s: %s, %s, %s", tv.Label, site.VerdictName(t.Verdict), tv.Time.Text, tv.Memory.Text)
 	}
 	return tv
 }
@@ -173,7 +173,7 @@ func remark(t judge.TestResult, v site.Viewer) string {
 		parts = append(parts, t.Message)
 	}
 	if t.Rerun != nil {
-		parts = append(parts, v.Say("run again alone; before, it took %s of CPU time and %s on the clock", judge.TimeText(t.Rerun.CPU()), judge.TimeText(t.Rerun.Wall())))
+		parts = append(parts, v.Say("run again alone; before, it took %s of CPU time and %s on the clock", v.Locale.Took(t.Rerun.CPU()), v.Locale.Took(t.Rerun.Wall())))
 	}
 	if t.Reused {
 		parts = append(parts, v.Say("same run as before"))
@@ -181,7 +181,7 @@ func remark(t judge.TestResult, v site.Viewer) string {
 	if v.Staff() && t.JudgeNote != "" {
 		parts = append(parts, v.Say("for staff: %s", t.JudgeNote))
 	}
-	return strings.Join(parts, "; ")
+	return v.Locale.Clauses(parts)
 }
 
 func showFailure(t judge.TestResult, p *judge.Problem, n int, v site.Viewer) failureView {
@@ -194,7 +194,7 @@ func showFailure(t judge.TestResult, p *judge.Problem, n int, v site.Viewer) fai
 	for i, s := range p.Samples {
 		if s.Name == t.Name || s.Name == strings.TrimPrefix(t.Name, "sample/") || t.Name == "" && i == t.Index-1 {
 			f.Input.Text, f.Want.Text = s.Input, s.Output
-			f.Differ = differ(&f.Want, &f.Got)
+			f.Differ = differ(&f.Want, &f.Got, v)
 		}
 	}
 	return f

@@ -41,8 +41,8 @@ func readSpace(f *site.Fields, space *judge.Space) {
 	if f.Has("description") {
 		space.Description = f.Text("description")
 	}
-	readMoment(f, "opens_at", &space.Opens)
-	readMoment(f, "closes_at", &space.Closes)
+	f.Moment("opens_at", &space.Opens)
+	f.Moment("closes_at", &space.Closes)
 	f.Value("languages", "a list of strings", &space.Languages)
 	f.Value("max_source_kib", "a whole number", &space.MaxSourceKiB)
 	f.Value("max_waiting", "a whole number", &space.MaxWaiting)
@@ -50,48 +50,31 @@ func readSpace(f *site.Fields, space *judge.Space) {
 	f.Value("listed", "a truth value", &space.Listed)
 }
 
-// readMoment reads a time. Null is none, and a missing one stays.
-func readMoment(f *site.Fields, name string, into **time.Time) {
-	if _, there := f.Raw[name]; !there {
-		return
-	}
-	if *into = nil; !f.Has(name) {
-		return
-	}
-	text := f.Text(name)
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		f.Wrong.Add(site.WrongField(name, site.ReasonInvalid, "The time has to be like 2030-01-31T12:00:00Z, or null for none."))
-		return
-	}
-	*into = &at
+// spaceTimes are the times of the form of a space, by the clock of one zone.
+type spaceTimes struct {
+	Zone          string
+	Opens, Closes site.TimeField
 }
 
-// formTime is how forms write times, which are UTC.
-const formTime = "2006-01-02T15:04"
+// showTimes are the times of a space by a clock.
+func showTimes(space judge.Space, clock *time.Location) spaceTimes {
+	return spaceTimes{clock.String(), site.ShowTime("opens_at", space.Opens, clock), site.ShowTime("closes_at", space.Closes, clock)}
+}
 
-// spaceForm reads the settings of a space from a form, in which languages are ticked.
-func spaceForm(value func(string) string, languages []string) (space judge.Space, wrong site.WrongFields) {
+// spaceForm reads the settings of a space from a form, in which languages are ticked. The times are as they were typed.
+func spaceForm(value func(string) string, languages []string) (space judge.Space, times spaceTimes, wrong site.WrongFields) {
 	space = judge.Space{
 		Slug: value("slug"), Title: strings.TrimSpace(value("title")), Listed: value("listed") != "",
 		Description: strings.ReplaceAll(value("description"), "\r\n", "\n"),
 		Languages:   languages,
 	}
-	for name, into := range map[string]**time.Time{"opens_at": &space.Opens, "closes_at": &space.Closes} {
-		text := value(name)
-		if text == "" {
-			continue
-		}
-		at, err := time.Parse(formTime, text)
-		if err != nil {
-			at, err = time.Parse(formTime+":05", text) // browsers add seconds that are not zero
-		}
-		if err != nil {
-			wrong.Add(site.WrongField(name, site.ReasonInvalid, "The time has to be like 2030-01-31T12:00."))
-			continue
-		}
-		*into = &at
-	}
+	clock, e := site.FormClock(value)
+	wrong.Add(e)
+	times.Zone = clock.String()
+	times.Opens, space.Opens, e = site.ReadTime("opens_at", value, clock)
+	wrong.Add(e)
+	times.Closes, space.Closes, e = site.ReadTime("closes_at", value, clock)
+	wrong.Add(e)
 	for name, into := range map[string]*int32{"max_source_kib": &space.MaxSourceKiB, "max_waiting": &space.MaxWaiting, "per_minute": &space.PerMinute} {
 		if text := value(name); text != "" {
 			n, err := strconv.ParseInt(text, 10, 32)
@@ -101,7 +84,7 @@ func spaceForm(value func(string) string, languages []string) (space judge.Space
 			*into = int32(n)
 		}
 	}
-	return space, wrong
+	return space, times, wrong
 }
 
 // words are the words of a list that was typed, apart by spaces, commas or lines.
@@ -165,7 +148,7 @@ func checkLanguages(chosen, before []string, offers []site.Offer) *judge.FieldEr
 		case len(ids) == 0:
 			return site.WrongField("languages", site.ReasonUnknown, "No worker has said yet which languages there are. Start one, or choose none.")
 		default:
-			return site.WrongField("languages", site.ReasonUnknown, "There is no language %q; there are %s.", site.Shorten(id), strings.Join(ids, ", "))
+			return site.WrongField("languages", site.ReasonUnknown, "There is no language %q; there are %s.", site.Shorten(id), judge.Names(ids))
 		}
 	}
 	return nil
@@ -202,6 +185,14 @@ type newProblem struct {
 	Problem string
 	Place   int      // from 1 on; 0 = where it is, or at the end
 	Points  *float64 // of a full solution
+}
+
+// PointsField are the points as a field has them; "" = none.
+func (e newProblem) PointsField() string {
+	if e.Points == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*e.Points, 'f', -1, 64)
 }
 
 // readProblem reads the JSON of a problem of a space.

@@ -4,13 +4,13 @@ import (
 	"html/template"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/host/problem/statement"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 	"deepoj/web/solve"
 )
@@ -22,7 +22,7 @@ type spacesView struct {
 }
 
 func (s *Room) spacesPage(c *fiber.Ctx) error {
-	return s.showSpaces(c, fiber.StatusOK, spaceSettingsView{})
+	return s.showSpaces(c, fiber.StatusOK, spaceSettingsView{Times: showTimes(judge.Space{}, site.LocaleOf(c).Clock())})
 }
 
 func (s *Room) showSpaces(c *fiber.Ctx, status int, form spaceSettingsView) error {
@@ -46,37 +46,27 @@ func (s *Room) showSpaces(c *fiber.Ctx, status int, form spaceSettingsView) erro
 // spaceSettingsView is the form of the settings of a space.
 type spaceSettingsView struct {
 	Space  site.SpaceView
+	Times  spaceTimes
 	Offers []site.Offer // languages that there are
 	Made   bool         // there is such a space already
 	Fault  *site.Fault  // why the form comes back
 }
 
-// Local writes a time as its field has it.
-func (view spaceSettingsView) Local(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	layout := formTime
-	if t.UTC().Second() != 0 {
-		layout += ":05"
-	}
-	return t.UTC().Format(layout)
-}
-
 // languageTick is a language in the form, and whether it is chosen.
 type languageTick struct {
-	ID, Name string
-	Chosen   bool
+	ID     string
+	Name   locale.Sentence
+	Chosen bool
 }
 
 // Ticks are the languages of the form: those that there are, and those that the space has besides.
 func (view spaceSettingsView) Ticks() (out []languageTick) {
 	for _, o := range view.Offers {
-		out = append(out, languageTick{o.ID, o.Name, slices.Contains(view.Space.Languages, o.ID)})
+		out = append(out, languageTick{o.ID, locale.Sentence{Key: "%s", Args: []any{o.Name}}, slices.Contains(view.Space.Languages, o.ID)})
 	}
 	for _, id := range view.Space.Languages {
 		if !slices.ContainsFunc(view.Offers, func(o site.Offer) bool { return o.ID == id }) {
-			out = append(out, languageTick{id, id + ", which nobody serves", true})
+			out = append(out, languageTick{id, locale.Sentence{Key: "%s, which nobody serves", Args: []any{id}}, true})
 		}
 	}
 	return out
@@ -84,7 +74,7 @@ func (view spaceSettingsView) Ticks() (out []languageTick) {
 
 // createSpaceForm handles POST /spaces, for staff.
 func (s *Room) createSpaceForm(c *fiber.Ctx) error {
-	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) }, site.FormOf(c)["languages"])
+	space, times, wrong := spaceForm(func(name string) string { return c.FormValue(name) }, site.FormOf(c)["languages"])
 	err := s.createSpace(c.UserContext(), space, wrong, site.ViewerOf(c).Name)
 	if err == nil {
 		return site.SeeDone(c, site.DoneMade, site.SpaceURL(space.Slug))
@@ -93,7 +83,7 @@ func (s *Room) createSpaceForm(c *fiber.Ctx) error {
 	if f.Field == "" {
 		return err
 	}
-	return s.showSpaces(c, f.Status, spaceSettingsView{Space: site.SpaceView{Space: space}, Fault: f})
+	return s.showSpaces(c, f.Status, spaceSettingsView{Space: site.SpaceView{Space: space}, Times: times, Fault: f})
 }
 
 func (s *Room) spaceSettingsPage(c *fiber.Ctx) error {
@@ -101,15 +91,16 @@ func (s *Room) spaceSettingsPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.showSettings(c, fiber.StatusOK, space, nil)
+	return s.showSettings(c, fiber.StatusOK, space, showTimes(*space, site.LocaleOf(c).Clock()), nil)
 }
 
-func (s *Room) showSettings(c *fiber.Ctx, status int, space *judge.Space, f *site.Fault) error {
+func (s *Room) showSettings(c *fiber.Ctx, status int, space *judge.Space, times spaceTimes, f *site.Fault) error {
 	offers, err := s.Catalog.Languages(c.UserContext())
 	if err != nil {
 		return err
 	}
-	return s.Page(c, status, "spacesettings", space.Title, spaceSettingsView{Space: site.ViewSpace(space, site.ViewerOf(c)), Offers: offers, Made: true, Fault: f})
+	view := spaceSettingsView{Space: site.ViewSpace(space, site.ViewerOf(c)), Times: times, Offers: offers, Made: true, Fault: f}
+	return s.Page(c, status, "spacesettings", "%s", view, space.Title)
 }
 
 // updateSpaceForm handles POST /spaces/:space/settings.
@@ -118,7 +109,7 @@ func (s *Room) updateSpaceForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	space, wrong := spaceForm(func(name string) string { return c.FormValue(name) }, site.FormOf(c)["languages"])
+	space, times, wrong := spaceForm(func(name string) string { return c.FormValue(name) }, site.FormOf(c)["languages"])
 	space.Slug = before.Slug
 	err = s.updateSpace(c.UserContext(), space, before.Languages, wrong, site.ViewerOf(c).Name)
 	if err == nil {
@@ -129,7 +120,7 @@ func (s *Room) updateSpaceForm(c *fiber.Ctx) error {
 		return err
 	}
 	space.ID, space.Role, space.Now = before.ID, before.Role, before.Now
-	return s.showSettings(c, f.Status, &space, f)
+	return s.showSettings(c, f.Status, &space, times, f)
 }
 
 // deleteSpaceForm handles POST /spaces/:space/delete.
@@ -190,7 +181,7 @@ func (s *Room) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
 		}
 		view.Choice = slices.DeleteFunc(slices.Clone(site.Visible(site.ViewerOf(c), all)), there)
 	}
-	return s.Page(c, status, "space", space.Title, view)
+	return s.Page(c, status, "space", "%s", view, space.Title)
 }
 
 // putProblemForm handles POST /spaces/:space/problems.
@@ -251,7 +242,7 @@ func (s *Room) showMembers(c *fiber.Ctx, status int, view spaceMembersView) erro
 	if next != "" {
 		view.More = site.SpaceURL(space.Slug) + "/members?" + url.Values{"after": {next}}.Encode()
 	}
-	return s.Page(c, status, "spacemembers", space.Title, view)
+	return s.Page(c, status, "spacemembers", "%s", view, space.Title)
 }
 
 // putMembersForm handles POST /spaces/:space/members: all names that were pasted get the role.

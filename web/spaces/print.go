@@ -45,7 +45,7 @@ func (s *Room) printPage(c *fiber.Ctx) error {
 		one.Label = placeLabel(i + 1)
 		view.Statements = append(view.Statements, one)
 	}
-	return s.Page(c, fiber.StatusOK, "print", space.Title, view)
+	return s.Page(c, fiber.StatusOK, "print", "%s", view, space.Title)
 }
 
 // printed is a statement on paper. One that is not in the language that was asked for is in that which fits best.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -272,7 +271,7 @@ func (s *Room) putMembers(c *fiber.Ctx, names []string, role judge.SpaceRole, wr
 	unknown, err := s.Store.PutSpaceMembers(c.UserContext(), space.ID, names, role, site.ViewerOf(c).Name)
 	if err == nil && len(unknown) > 0 {
 		few := unknown[:min(len(unknown), 10)]
-		return site.WrongField("names", site.ReasonUnknown, "No account has %s: %s. Nobody was added.", site.Plural(len(unknown), "of the names", "of the names"), strings.Join(few, ", "))
+		return site.WrongField("names", site.ReasonUnknown, "No account has %d of the names: %s. Nobody was added.", len(unknown), judge.Names(few))
 	}
 	return err
 }

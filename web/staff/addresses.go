@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"deepoj/host/judge"
 	"deepoj/web/job"
 	"deepoj/web/site"
 )
@@ -41,6 +42,7 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /rejudgings/:id/cancel", For: site.Staff, Asks: "end rejudge set :id and keep what is shown", By: s.resolveRejudgeForm(false)},
 		{Route: "GET /languages", For: site.Guest, By: s.languagesPage},
 		{Route: "GET /workers", For: site.Staff, By: s.workersPage},
+		{Route: "GET /feed", For: site.Staff, By: s.feedPage},
 		{Route: "GET /audit", For: site.Admin, By: s.auditPage},
 
 		{Route: "GET /api/v1/audit", For: site.Admin, Does: "What people with privileges did, newest first", Query: "actor action subject before limit", Out: fiber.Map{"entries": []auditJSON{}, "next": site.Cursor}, By: s.apiAudit},
@@ -55,16 +57,17 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /api/v1/languages/:id/withdraw", For: site.Staff, Does: "Take a language off the list: nothing more is taken in it", Out: fiber.Map{"id": "", "withdrawn": false}, By: s.apiWithdraw(true)},
 		{Route: "POST /api/v1/languages/:id/offer", For: site.Staff, Does: "Put a language back on the list", Out: fiber.Map{"id": "", "withdrawn": false}, By: s.apiWithdraw(false)},
 		{Route: "GET /api/v1/workers", For: site.Guest, Does: "The workers", Query: "all after limit", Out: fiber.Map{"workers": []workerJSON{}, "next": (*string)(nil)}, By: s.apiWorkers},
-		{Route: "GET /api/v1/queue", For: site.Guest, Does: "The queue in figures; with group, what waits of a submitter", Query: "group", Out: fiber.Map{
+		{Route: "GET /api/v1/feed", For: site.Staff, Does: "How far the change feed is, and what PostgreSQL keeps for feeds", Out: fiber.Map{"slots": []judge.Slot{}, "feeds": []judge.FeedStatus{}, "problem": ""}, By: s.apiFeed},
+		{Route: "GET /api/v1/queue", For: site.Guest, Does: "The queue in figures; with group, what waits of a submitter", Query: "group after limit", Out: fiber.Map{
 			"?pending": int64(0), "?delivered": int64(0), "?running": int64(0), "?lanes": map[string]int64{}, "?oldest_seconds": 0.0, "?dead_letters": int64(0),
-			"?judged_last_minute": int64(0), "?group": "", "?waiting": []waitingJSON{},
+			"?judged_last_minute": int64(0), "?group": "", "?waiting": []waitingJSON{}, "?next": (*string)(nil),
 		}, By: s.apiQueue},
 		{Route: "GET /api/v1/queues", For: site.Staff, Does: "Queues and how they behave", Query: "after limit", Out: fiber.Map{"queues": []queueJSON{}, "next": (*string)(nil)}, By: s.apiQueues},
 		{Route: "POST /api/v1/queues/:name", For: site.Admin, Does: "Make a queue, or say anew how it behaves; what is left out is as at the beginning, but for the pause, which stays", In: queueSettings, Out: queueJSON{}, By: s.apiSetQueue},
 		{Route: "GET /api/v1/invariants", For: site.Staff, Does: "How often each invariant of the queue is broken, counted now over every job: all zeros if nothing is lost or doubled", Out: fiber.Map{"invariants": []invariantJSON{}}, By: s.apiInvariants},
 		{Route: "POST /api/v1/queues/:name/pause", For: site.Staff, Does: "Give no work", Out: fiber.Map{"name": "", "paused": false}, By: s.apiPause(true)},
 		{Route: "POST /api/v1/queues/:name/resume", For: site.Staff, Does: "Give work again", Out: fiber.Map{"name": "", "paused": false}, By: s.apiPause(false)},
-		{Route: "GET /api/v1/dlq", For: site.Staff, Does: "Dead letters, newest first", Query: "all before limit", Out: fiber.Map{"dead_letters": []deadLetterJSON{}, "next": site.Cursor}, By: s.apiDeadLetters},
+		{Route: "GET /api/v1/dlq", For: site.Staff, Does: "Dead letters, newest first", Query: "all before limit", Out: fiber.Map{"dead_letters": []deadLetterJSON{}, "next": (*string)(nil)}, By: s.apiDeadLetters},
 		{Route: "POST /api/v1/dlq/replay", For: site.Staff, Does: "Have all dead jobs with one reason judged again", In: fiber.Map{"reason": ""}, Status: 202, Out: fiber.Map{"reason": "", "jobs": 0}, By: s.apiReplayAll},
 		{Route: "GET /api/v1/dlq/:id", For: site.Staff, Does: "A dead letter and the attempts that led to it", Out: fiber.Map{"dead_letter": deadLetterJSON{}, "attempts": []attemptJSON{}}, By: s.apiDeadLetter},
 		{Route: "POST /api/v1/dlq/:id/replay", For: site.Staff, Does: "Have a dead job judged again", Status: 202, Out: fiber.Map{"job_id": int64(0), "generation": int32(0)}, By: s.apiReplay},

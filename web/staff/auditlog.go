@@ -2,10 +2,7 @@ package staff
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -67,7 +65,7 @@ func (s *Room) apiAudit(c *fiber.Ctx) error {
 // auditRow is an entry on the page.
 type auditRow struct {
 	sql.AuditEntry
-	Act  string // in words
+	Act  locale.Sentence
 	URL  string // page of the subject; "" = it has none
 	More string // the detail in words
 }
@@ -102,7 +100,7 @@ func (s *Room) auditPage(c *fiber.Ctx) error {
 	}
 	view := auditView{Filter: f, Filtered: f.Actor != "" || f.Action != "" || f.Subject != ""}
 	for _, e := range found {
-		view.Rows = append(view.Rows, auditRow{e, strings.ReplaceAll(e.Action, "_", " "), subjectURL(e.Subject), detailText(e.Detail)})
+		view.Rows = append(view.Rows, auditRow{e, actName(e.Action), subjectURL(e.Subject), detailText(e.Action, e.Detail, site.LocaleOf(c))})
 	}
 	if len(found) == f.Limit {
 		view.Older = view.With("before", strconv.FormatInt(found[len(found)-1].ID, 10))
@@ -128,24 +126,4 @@ func subjectURL(subject string) string {
 		return "/rejudgings/" + url.PathEscape(name)
 	}
 	return ""
-}
-
-// detailText writes the members of a JSON object for people: by their names, without those that are null.
-func detailText(raw json.RawMessage) string {
-	var members map[string]any
-	if len(raw) == 0 || json.Unmarshal(raw, &members) != nil {
-		return string(raw)
-	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		switch value := members[name].(type) {
-		case nil:
-		case string, bool, float64:
-			parts = append(parts, fmt.Sprintf("%s %v", strings.ReplaceAll(name, "_", " "), value))
-		default:
-			text, _ := json.Marshal(value) // it was unmarshalled just now
-			parts = append(parts, fmt.Sprintf("%s %s", strings.ReplaceAll(name, "_", " "), text))
-		}
-	}
-	return strings.Join(parts, ", ")
 }

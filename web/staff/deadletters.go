@@ -12,6 +12,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -46,15 +47,11 @@ type attemptJSON struct {
 // apiDeadLetters handles GET /api/v1/dlq?all=&before=&limit=: unresolved dead letters
 // unless all of them are wanted, newest first.
 func (s *Room) apiDeadLetters(c *fiber.Ctx) error {
-	f, err := site.FilterOf(c)
-	if err != nil {
-		return err
-	}
 	all, err := site.FlagOf(c, "all")
 	if err != nil {
 		return err
 	}
-	found, err := s.Store.DeadLetters(c.UserContext(), f.Before, !all, f.Limit)
+	found, next, err := s.deadLetters(c, all)
 	if err != nil {
 		return err
 	}
@@ -62,7 +59,21 @@ func (s *Room) apiDeadLetters(c *fiber.Ctx) error {
 	for i, l := range found {
 		out[i] = deadLetterJSON(l)
 	}
-	return c.JSON(fiber.Map{"dead_letters": out, "next": site.NextOf(found, f.Limit, func(l sql.DeadLetter) int64 { return l.JobID })})
+	return c.JSON(fiber.Map{"dead_letters": out, "next": next})
+}
+
+// deadLetters returns the dead letters that are asked for, and the cursor of the next ones.
+func (s *Room) deadLetters(c *fiber.Ctx, all bool) (found []sql.DeadLetter, next *string, err error) {
+	behind, err := behindLetter(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	limit, err := site.LimitOf(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err = s.Store.DeadLetters(c.UserContext(), behind, !all, limit)
+	return found, nextLetters(found, limit), err
 }
 
 // apiDeadLetter handles GET /api/v1/dlq/:id: the newest dead letter of a job with the attempts that led to it.
@@ -196,6 +207,12 @@ type deadLetterRow struct {
 	Message string // what went wrong, in a sentence
 }
 
+// KindName is what the job was.
+func (r deadLetterRow) KindName() locale.Sentence { return locale.Named(kindNames, r.Kind) }
+
+// When is when somebody resolved it.
+func (r deadLetterRow) When() time.Time { return *r.ResolvedAt }
+
 func showDeadLetter(l sql.DeadLetter) deadLetterRow {
 	return deadLetterRow{l, site.PageOfJob(l.JobID, l.Kind), errorMessage(l.Error)}
 }
@@ -218,23 +235,20 @@ type deadLettersView struct {
 }
 
 func (s *Room) deadLettersPage(c *fiber.Ctx) error {
-	f, err := site.FilterOf(c)
-	if err != nil {
-		return err
-	}
 	view := deadLettersView{All: c.QueryBool("all"), Again: max(0, c.QueryInt("again"))}
+	var err error
 	if view.Reasons, err = s.Store.DeadReasons(c.UserContext()); err != nil {
 		return err
 	}
-	found, err := s.Store.DeadLetters(c.UserContext(), f.Before, !view.All, f.Limit)
+	found, next, err := s.deadLetters(c, view.All)
 	if err != nil {
 		return err
 	}
 	for _, l := range found {
 		view.Rows = append(view.Rows, showDeadLetter(l))
 	}
-	if len(found) == f.Limit {
-		q := url.Values{"before": {strconv.FormatInt(found[len(found)-1].JobID, 10)}}
+	if next != nil {
+		q := url.Values{"before": {*next}}
 		if view.All {
 			q.Set("all", "true")
 		}
@@ -248,6 +262,9 @@ type attemptRow struct {
 	sql.Attempt
 	Message string
 }
+
+// OutcomeName is how the attempt ended.
+func (r attemptRow) OutcomeName() locale.Sentence { return locale.Named(outcomes, r.Outcome) }
 
 type deadLetterView struct {
 	Letter   deadLetterRow
@@ -272,7 +289,7 @@ func (s *Room) showDeadLetter(c *fiber.Ctx, status int, reason string, f *site.F
 	for _, a := range found {
 		view.Attempts = append(view.Attempts, attemptRow{a, errorMessage(a.Error)})
 	}
-	return s.Page(c, status, "deadletter", fmt.Sprintf("Dead letter of job %d", letter.JobID), view)
+	return s.Page(c, status, "deadletter", "Dead letter of job %s", view, locale.ID(letter.JobID))
 }
 
 func (s *Room) replayForm(c *fiber.Ctx) error {

@@ -31,8 +31,8 @@ func (s *Room) apiLanguages(c *fiber.Ctx) error {
 	}
 	out := make([]languageJSON, len(offers))
 	for i, o := range offers {
-		out[i] = languageJSON{Language: o.Language, Waits: o.Waits, Withdrawn: o.Withdrawn}
-		out[i].Available, out[i].Unavailable = o.Open(), o.Why
+		out[i] = languageJSON{Language: o.Language, Waits: o.Waits.String(), Withdrawn: o.Withdrawn}
+		out[i].Available, out[i].Unavailable = o.Open(), o.Why.String()
 	}
 	page, next, err := site.PageOf(c, "after", out, func(l languageJSON) string { return l.ID })
 	if err != nil {

@@ -23,8 +23,8 @@ type waitingJSON struct {
 	Place     *job.PlaceJSON `json:"place,omitempty"`
 }
 
-// reservations answers GET /api/v1/queue?group=: what waits of one submitter. Contestants may ask only for themselves.
-func (s *Room) reservations(c *fiber.Ctx, group string) error {
+// reservations answers GET /api/v1/queue?group=&after=&limit=: what waits of one submitter. Contestants may ask only for themselves.
+func (s *Room) reservations(c *fiber.Ctx, group string, behind judge.Waiting, limit int) error {
 	v := site.ViewerOf(c)
 	if !site.PlainWord(group) {
 		return site.WrongField("group", site.ReasonInvalid, "The value is not a name.")
@@ -32,7 +32,7 @@ func (s *Room) reservations(c *fiber.Ctx, group string) error {
 	if !v.Staff() && group != v.Name {
 		return site.Refuse(fiber.StatusForbidden, "forbidden", "Only staff may see what waits of others.", "")
 	}
-	found, err := s.Store.For(v.Staff()).Waiting(c.UserContext(), "", group, site.MaxPage)
+	found, err := s.Store.For(v.Staff()).Waiting(c.UserContext(), "", group, behind, limit)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *Room) reservations(c *fiber.Ctx, group string) error {
 			out[i].Place = job.PublicPlace(place)
 		}
 	}
-	return c.JSON(fiber.Map{"group": group, "waiting": out})
+	return c.JSON(fiber.Map{"group": group, "waiting": out, "next": nextWaiting(found, limit)})
 }
 
 // queueJSON is how a queue behaves.

@@ -3,7 +3,6 @@ package staff
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/web/job"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -43,7 +43,7 @@ func (s *Room) move(ctx context.Context, verb string, id, before int64, by strin
 	case "move":
 		err = s.Store.Move(ctx, id, before, by)
 	default:
-		err = site.WrongField("verb", site.ReasonUnknown, "There is nothing called %q; there is %s.", site.Shorten(verb), strings.Join(moveVerbs, ", "))
+		err = site.WrongField("verb", site.ReasonUnknown, "There is nothing called %q; there is %s.", site.Shorten(verb), judge.Names(moveVerbs))
 	}
 	return m, err
 }
@@ -129,7 +129,7 @@ func (s *Room) moveForm(c *fiber.Ctx) error {
 		if f.Status >= fiber.StatusInternalServerError {
 			return err
 		}
-		failed = append(failed, &site.Fault{Status: f.Status, Reason: f.Reason, Detail: fmt.Sprintf("Job %d: %s", id, f.Detail)})
+		failed = append(failed, site.Refuse(f.Status, f.Reason, "Job %s: %s", "", locale.ID(id), f.Said()))
 	}
 	slices.Sort(done)
 	if len(failed) > 0 {
@@ -179,12 +179,22 @@ type act struct {
 	Jobs []int64
 }
 
-var actTexts = map[string]string{
-	"release": "Released to the front", "immediate": "Made immediate", "delay": "Put to the back", "move": "Moved", "delete": "Deleted", "undo": "Undone",
+var actTexts = map[string]locale.Word{
+	"release": "Released to the front: %s.", "immediate": "Made immediate: %s.", "delay": "Put to the back: %s.", "move": "Moved: %s.", "delete": "Deleted: %s.",
+	"undo": "Undone: %s.",
 }
 
-// Text says what was done.
-func (a act) Text() string { return actTexts[a.Verb] }
+// Text says what was done with the jobs of some numbers.
+func (a act) Text() locale.Word { return actTexts[a.Verb] }
+
+// Numbers are those of the jobs.
+func (a act) Numbers() judge.Names {
+	numbers := make(judge.Names, len(a.Jobs))
+	for i, id := range a.Jobs {
+		numbers[i] = strconv.FormatInt(id, 10)
+	}
+	return numbers
+}
 
 // Undoable reports whether it can be taken back.
 func (a act) Undoable() bool { return a.Verb != "undo" }

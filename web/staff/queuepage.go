@@ -5,13 +5,13 @@ import (
 	"html/template"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
 	"deepoj/web/job"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -19,6 +19,7 @@ import (
 type queueRow struct {
 	judge.QueueRow
 	Place, ETA string
+	placed     string      // class of the cell of Place
 	viewer     site.Viewer // who looks
 }
 
@@ -88,6 +89,9 @@ func (s *Room) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
 		row := queueRow{QueueRow: r, viewer: v}
 		if place, waits := places[r.JobID]; waits {
 			row.Place, row.ETA = job.PlaceText(place, v), job.ETAText(place, v)
+			if place.Exact() {
+				row.placed = "place"
+			}
 		}
 		if v.Staff() {
 			view.Rows = append(view.Rows, row.staffCells())
@@ -95,7 +99,7 @@ func (s *Room) showQueue(c *fiber.Ctx, status int, view queueView) (err error) {
 			view.Rows = append(view.Rows, row.ownCells())
 		}
 	}
-	return s.Page(c, status, "queue", v.Say("Queue"), view)
+	return s.Page(c, status, "queue", "Queue", view)
 }
 
 // queueForStaff lists the front of a queue and pool, or what a submitter has in them.
@@ -115,7 +119,7 @@ func (s *Room) queueForStaff(c *fiber.Ctx, view *queueView) (found []judge.Queue
 		view.Unlisted = max(0, view.Stats.Pending+view.Stats.Delivered+view.Stats.Running-int64(len(found)))
 		return found, err
 	}
-	waiting, err := s.Store.For(true).Waiting(ctx, view.Queue, view.Group, site.PageSize)
+	waiting, err := s.Store.For(true).Waiting(ctx, view.Queue, view.Group, judge.Waiting{}, site.PageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +132,16 @@ func (s *Room) queueForStaff(c *fiber.Ctx, view *queueView) (found []judge.Queue
 
 // apiQueue describes the queue in figures, or what waits of a submitter.
 func (s *Room) apiQueue(c *fiber.Ctx) error {
+	behind, err := behindWaiting(c)
+	if err != nil {
+		return err
+	}
+	limit, err := site.LimitOf(c)
+	if err != nil {
+		return err
+	}
 	if group := c.Query("group"); group != "" {
-		return s.reservations(c, group)
+		return s.reservations(c, group, behind, limit)
 	}
 	stats, err := s.Store.For(site.ViewerOf(c).Staff()).QueueStats(c.UserContext())
 	if err != nil {
@@ -147,7 +159,7 @@ func (r queueRow) ownCells() template.HTML {
 	var c site.Cells
 	c.Cell("num", r.link())
 	c.Cell("", r.state())
-	c.Text("", r.Place)
+	c.Text(r.placed, r.Place)
 	c.Text("", r.ETA)
 	c.Text("", r.Title)
 	c.Text("wide", r.Language)
@@ -169,15 +181,15 @@ func (r queueRow) staffCells() template.HTML {
 		state += site.Small(r.viewer.Say("moved by hand"))
 	}
 	c.Cell("", state+site.Small(r.LastError))
-	c.Text("", r.Place)
+	c.Text(r.placed, r.Place)
 	c.Text("wide", r.ETA)
 	c.Cell("name", site.Link("/queue?group="+url.QueryEscape(r.Author), r.Author))
-	work := site.Escape(string(r.Kind))
+	work := site.Escape(r.viewer.Locale.Said(locale.Named(kindNames, r.Kind)))
 	if r.Title != "" {
 		work = site.Escape(r.Title) + ` <span class="muted">` + site.Escape(r.Language) + "</span>"
 	}
 	c.Cell("wide", work)
-	lane := `<span title="` + site.Escape(r.viewer.Say("rank %s", r.Rank)) + `">` + site.Escape(r.viewer.Say(string(site.LaneText(r.Lane)))) + "</span>"
+	lane := `<span title="` + site.Escape(r.viewer.Say("rank %s", r.Rank)) + `">` + site.Escape(r.viewer.Locale.Said(site.LaneText(r.Lane))) + "</span>"
 	if r.Priority != 0 {
 		lane += site.Escape(r.viewer.Say(", priority %d", r.Priority))
 	}
@@ -204,5 +216,5 @@ func (r queueRow) link() template.HTML {
 }
 
 func (r queueRow) state() template.HTML {
-	return `<span class="state">` + site.Escape(r.viewer.Say(strings.ToLower(r.Shown()))) + "</span>"
+	return `<span class="state">` + site.Escape(r.viewer.Locale.Said(site.StateName(r.Shown()))) + "</span>"
 }

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -22,44 +24,58 @@ const maxSetJobs = 1000
 // setRow is a rejudge set on a page.
 type setRow struct {
 	sql.RejudgeSet
-	Chosen string // which submissions, in words
+	Chosen locale.Sentence // which submissions
 }
 
 func showSet(r sql.RejudgeSet) setRow { return setRow{r, chosenText(r.Request)} }
 
 // State says in a word where the set stands.
-func (r setRow) State() string {
+func (r setRow) State() locale.Sentence {
 	switch {
 	case r.Resolution != "":
-		return r.Resolution
+		return locale.Named(setStates, r.Resolution)
 	case r.Done():
-		return "judged"
+		return locale.Named(setStates, "judged")
 	}
-	return "judging"
+	return locale.Named(setStates, "judging")
 }
 
+// When is when somebody resolved it.
+func (r setRow) When() time.Time { return *r.Resolved }
+
 // chosenText says which submissions a request chooses.
-func chosenText(request json.RawMessage) string {
+func chosenText(request json.RawMessage) (chosen locale.Sentence) {
 	var r sql.RejudgeRequest
 	if json.Unmarshal(request, &r) != nil {
-		return ""
+		return chosen
 	}
-	var parts []string
-	for _, p := range []struct{ name, value string }{
-		{"problem", r.Problem}, {"language", r.Language}, {"author", r.Author}, {"verdict", string(r.Verdict)},
-	} {
+	add := func(key locale.Word, arg any) {
+		part := locale.Sentence{Key: key, Args: []any{arg}}
+		if chosen.Key != "" {
+			part = locale.Sentence{Key: "%s, %s", Args: []any{chosen, part}}
+		}
+		chosen = part
+	}
+	for _, p := range []struct {
+		key   locale.Word
+		value string
+	}{{"problem %s", r.Problem}, {"language %s", r.Language}, {"author %s", r.Author}, {"verdict %s", string(r.Verdict)}} {
 		if p.value != "" {
-			parts = append(parts, p.name+" "+p.value)
+			add(p.key, p.value)
 		}
 	}
 	switch n := len(r.JobIDs); {
 	case n == 0:
 	case n <= 5:
-		parts = append(parts, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(r.JobIDs)), ", "), "[]"))
+		ids := make(judge.Names, n)
+		for i, id := range r.JobIDs {
+			ids[i] = strconv.FormatInt(id, 10)
+		}
+		add("%s", ids)
 	default:
-		parts = append(parts, site.Plural(n, "submission by number", "submissions by number"))
+		add("%d submissions by number", n)
 	}
-	return strings.Join(parts, ", ")
+	return chosen
 }
 
 type rejudgingsView struct {
@@ -177,16 +193,20 @@ func showMatrix(turns []sql.RejudgeTurn) matrixView {
 // changeRow is what a set changes about a submission, on a page.
 type changeRow struct{ sql.RejudgeChange }
 
-// ScoreText says by how much the score changes; "" if there is none, or it stays.
-func (r changeRow) ScoreText() string {
-	if r.BeforeScore == nil || r.AfterScore == nil || *r.BeforeScore == *r.AfterScore {
-		return ""
+// Gain is by how much the score grows; 0 if there is none, or it does not.
+func (r changeRow) Gain() float64 {
+	if r.BeforeScore == nil || r.AfterScore == nil {
+		return 0
 	}
-	by := *r.AfterScore - *r.BeforeScore
-	if by > 0 {
-		return "+" + site.PointsText(by)
+	return max(0, *r.AfterScore-*r.BeforeScore)
+}
+
+// Loss is by how much the score shrinks.
+func (r changeRow) Loss() float64 {
+	if r.BeforeScore == nil || r.AfterScore == nil {
+		return 0
 	}
-	return "−" + site.PointsText(-by)
+	return max(0, *r.BeforeScore-*r.AfterScore)
 }
 
 type rejudgingView struct {
@@ -228,7 +248,7 @@ func (s *Room) rejudgingPage(c *fiber.Ctx) error {
 	if n := len(view.Changes); n == site.PageSize {
 		view.More = site.RejudgingURL(id) + "?after=" + strconv.FormatInt(view.Changes[n-1].JobID, 10)
 	}
-	return s.Page(c, fiber.StatusOK, "rejudging", fmt.Sprintf("Rejudge set %d", id), view)
+	return s.Page(c, fiber.StatusOK, "rejudging", "Rejudge set %s", view, locale.ID(id))
 }
 
 // resolveRejudgeForm returns the handler of POST /rejudgings/:id/apply and cancel.

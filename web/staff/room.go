@@ -2,8 +2,11 @@
 // that were given up, judging again, and what people with privileges did.
 //
 //	addresses.go    what the room answers to
+//	auditdetail.go  what the audit log keeps of an act, in words
 //	auditlog.go     what people with privileges did
+//	cursors.go      where pages of dead letters and of what waits begin
 //	deadletters.go  jobs that were given up
+//	feed.go         the change feed
 //	languages.go    languages, and which of them are on the list
 //	queueapi.go     queues, and what waits of a submitter, by the API
 //	queueflow.go    the picture of the last hour
@@ -13,6 +16,7 @@
 //	rejudgeapi.go   rejudge sets, by the API
 //	rejudgepage.go  the pages of rejudge sets
 //	room.go         what the room holds
+//	words.go        kinds, outcomes and acts, as pages say them
 //	workers.go      workers
 package staff
 

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/judge"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -139,9 +140,12 @@ func (s *Room) workersPage(c *fiber.Ctx) error {
 	return s.Page(c, fiber.StatusOK, "workers", "Workers", view)
 }
 
+// KindName is what the job is.
+func (j underwayJSON) KindName() locale.Sentence { return locale.Named(kindNames, j.Kind) }
+
 // speedText is how fast a worker is, for people.
 type speedText struct {
-	Text  string
+	Text  locale.Sentence
 	Share int  // of the fastest that is alive in its pool, in percent; 0 = it is the only one
 	Slow  bool // so much slower that verdicts may differ
 }
@@ -160,7 +164,7 @@ func (view workersView) Speed(w workerJSON) *speedText {
 			fastest, others = max(fastest, o.Calibration), others+1
 		}
 	}
-	out := &speedText{Text: fmt.Sprintf("%.0f/s", w.Calibration)}
+	out := &speedText{Text: locale.Sentence{Key: "%d/s", Args: []any{int(math.Round(w.Calibration))}}}
 	if others > 0 {
 		out.Share = int(math.Round(100 * w.Calibration / fastest))
 		out.Slow = out.Share < slowShare

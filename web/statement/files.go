@@ -7,13 +7,13 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -39,7 +39,7 @@ type VersionOf func(*fiber.Ctx) (slug, version string, err error)
 // Pictures handles GET …/pictures/:name: a picture of a version, for whoever sees its page.
 func Pictures(s *site.Site, of VersionOf) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		f, err := pageFile(s, c, of, pictureName, "picture")
+		f, err := pageFile(s, c, of, pictureName, "There is no such picture of this problem.")
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func Pictures(s *site.Site, of VersionOf) fiber.Handler {
 // Documents handles GET …/documents/:name: a statement that is a PDF.
 func Documents(s *site.Site, of VersionOf) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		f, err := pageFile(s, c, of, documentName, "document")
+		f, err := pageFile(s, c, of, documentName, "There is no such document of this problem.")
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func Documents(s *site.Site, of VersionOf) fiber.Handler {
 }
 
 // pageFile returns the file that the address names, if the pages of the version show it.
-func pageFile(s *site.Site, c *fiber.Ctx, of VersionOf, names *regexp.Regexp, what string) (*judge.PageFile, error) {
+func pageFile(s *site.Site, c *fiber.Ctx, of VersionOf, names *regexp.Regexp, none locale.Word) (*judge.PageFile, error) {
 	slug, version, err := of(c)
 	if err != nil {
 		return nil, err
@@ -74,10 +74,10 @@ func pageFile(s *site.Site, c *fiber.Ctx, of VersionOf, names *regexp.Regexp, wh
 		f, err = s.Store.PageFile(c.UserContext(), slug, version, name)
 	}
 	if errors.Is(err, sql.ErrNotFound) {
-		return nil, site.Refuse(fiber.StatusNotFound, "not_found", "There is no such "+what+" of this problem.", "")
+		return nil, site.Refuse(fiber.StatusNotFound, "not_found", none, "")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look up a %s: %w", what, err)
+		return nil, fmt.Errorf("look up a file of a statement: %w", err)
 	}
 	return f, nil
 }
@@ -106,7 +106,7 @@ func SendFile(s *site.Site, c *fiber.Ctx, p *judge.Problem) error {
 	name, err := url.PathUnescape(c.Params("*"))
 	i := slices.IndexFunc(p.Files, func(f judge.ProblemFile) bool { return f.Name == name })
 	if err != nil || i < 0 {
-		return site.Refuse(fiber.StatusNotFound, "not_found", "There is no file "+strconv.Quote(site.Shorten(name))+" of this problem.", "")
+		return site.Refuse(fiber.StatusNotFound, "not_found", "There is no file %q of this problem.", "", site.Shorten(name))
 	}
 	if s.Config.Blobs == nil {
 		return site.NoBlobs()

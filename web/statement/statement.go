@@ -53,12 +53,12 @@ func (v View) Document() string {
 func (v View) Framed() bool { return v.Problem.Document != "" && !v.Printing }
 
 // newView makes the view of a problem whose statement is chosen.
-func newView(p *judge.Problem, base, files string) View {
+func newView(p *judge.Problem, base, files string, l *locale.Locale) View {
 	v := View{Problem: p, Base: base, Files: files}
 	for i, sample := range p.Samples {
-		n := fmt.Sprint(i + 1)
+		n, at := fmt.Sprint(i+1), locale.ID(i+1)
 		v.Samples = append(v.Samples, samplePair{
-			site.Listing{Title: "Input " + n, ID: "sample-in-" + n, Text: sample.Input}, site.Listing{Title: "Output " + n, ID: "sample-out-" + n, Text: sample.Output},
+			site.Listing{Title: l.Say("Input %s", at), ID: "sample-in-" + n, Text: sample.Input}, site.Listing{Title: l.Say("Output %s", at), ID: "sample-out-" + n, Text: sample.Output},
 		})
 	}
 	if len(p.Statements) > 1 {
@@ -75,24 +75,28 @@ func Of(s *site.Site, c *fiber.Ctx, p *judge.Problem, base, files string, strict
 	if err != nil {
 		return View{}, err
 	}
-	v := newView(p, base, files)
+	v := newView(p, base, files, site.LocaleOf(c))
 	v.Text = text
 	return v, nil
 }
 
 // Speak gives the problem the statement of its version that the request is for: in the language that ?lang= names, else
-// the one that the browser wants most, else English, else the first. To name one that is not there is refused, if that
-// is strict. Pictures get addresses below base. It returns the document's text.
+// the one that whoever reads wants most (see [wants]), else English, else the first. To name one that is not there is
+// refused, if that is strict; one that is there is remembered. Pictures get addresses below base. It returns the
+// document's text.
 func Speak(s *site.Site, c *fiber.Ctx, p *judge.Problem, base string, strict bool) (text string, err error) {
 	ctx := c.UserContext()
 	if p.Statements, err = s.Store.StatementLanguages(ctx, p.Slug, p.Version); err != nil {
 		return "", err
 	}
 	c.Vary(fiber.HeaderAcceptLanguage)
-	asked, accepted := c.Query("lang"), c.Get(fiber.HeaderAcceptLanguage)
-	tag, err := chooseLanguage(p.Statements, asked, accepted)
-	if err != nil && !strict {
-		tag, err = chooseLanguage(p.Statements, "", accepted)
+	asked, wanted := c.Query("lang"), wants(c)
+	tag, err := chooseLanguage(p.Statements, asked, wanted)
+	switch {
+	case err != nil && !strict:
+		tag, err = chooseLanguage(p.Statements, "", wanted)
+	case err == nil && asked != "":
+		remember(c, tag)
 	}
 	if err != nil {
 		return "", err
@@ -117,9 +121,44 @@ func Speak(s *site.Site, c *fiber.Ctx, p *judge.Problem, base string, strict boo
 	return text, nil
 }
 
+// chosenCookie remembers in which language somebody chose to read statements.
+const chosenCookie = "statements"
+
+// wants returns the languages that somebody reads statements in, best first: the one that they chose at the switch of a
+// statement, the one that they chose for pages, and those of the browser. Programs say it by the header alone.
+func wants(c *fiber.Ctx) []language.Tag {
+	accepted, _, err := language.ParseAcceptLanguage(c.Get(fiber.HeaderAcceptLanguage))
+	if err != nil {
+		accepted = nil // a header that makes no sense asks for nothing
+	}
+	if !site.WantsPage(c) {
+		return accepted
+	}
+	var chosen []language.Tag
+	for _, name := range []string{c.Cookies(chosenCookie), site.ChosenLanguage(c)} {
+		if tag, err := language.Parse(name); err == nil && name != "" && len(name) <= maxTag {
+			chosen = append(chosen, tag)
+		}
+	}
+	return append(chosen, accepted...)
+}
+
+// maxTag bounds a tag that a cookie holds, in bytes.
+const maxTag = 64
+
+// remember keeps which language somebody chose. The page of another site that sends them here chooses nothing for them.
+func remember(c *fiber.Ctx, tag string) {
+	if from := c.Get("Sec-Fetch-Site"); !site.WantsPage(c) || from != "" && from != "same-origin" || len(tag) > maxTag {
+		return
+	}
+	if _, err := language.Parse(tag); err == nil {
+		site.Keep(c, chosenCookie, tag)
+	}
+}
+
 // chooseLanguage returns the tag of one of the languages; "" if there are none. To name
 // one that is not there is refused.
-func chooseLanguage(all []judge.StatementLanguage, asked, accepted string) (string, error) {
+func chooseLanguage(all []judge.StatementLanguage, asked string, wanted []language.Tag) (string, error) {
 	tags := make([]string, len(all))
 	for i, l := range all {
 		tags[i] = l.Language
@@ -130,11 +169,11 @@ func chooseLanguage(all []judge.StatementLanguage, asked, accepted string) (stri
 				return tag, nil
 			}
 		}
-		there := "It was not written in any language that is known: leave lang out."
+		f := site.Refuse(fiber.StatusNotFound, "no_such_language", "There is no statement in %q.",
+			"It was not written in any language that is known: leave lang out.", site.Shorten(asked))
 		if len(tags) > 0 {
-			there = "There are: " + strings.Join(tags, ", ") + "."
+			f.Mended("There are: %s.", judge.Names(tags))
 		}
-		f := site.Refuse(fiber.StatusNotFound, "no_such_language", "There is no statement in "+fmt.Sprintf("%q", site.Shorten(asked))+".", there)
 		f.Field = "lang"
 		return "", f
 	}
@@ -149,9 +188,8 @@ func chooseLanguage(all []judge.StatementLanguage, asked, accepted string) (stri
 			known, places = append(known, t), append(places, tag)
 		}
 	}
-	wanted, _, err := language.ParseAcceptLanguage(accepted)
-	if err != nil || len(wanted) == 0 || len(known) == 0 {
-		return order[0], nil //nolint:nilerr // a header that makes no sense asks for nothing
+	if len(wanted) == 0 || len(known) == 0 {
+		return order[0], nil
 	}
 	_, i, sure := language.NewMatcher(known).Match(wanted...)
 	if sure == language.No {

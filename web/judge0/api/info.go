@@ -16,6 +16,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/web/judge0"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -113,9 +114,9 @@ func (s *Room) systemInfo(c *fiber.Ctx) error {
 		}
 		switch name {
 		case "MemTotal":
-			out["Mem"] = site.MemoryText(kib)
+			out["Mem"] = (*locale.Locale)(nil).Memory(kib)
 		case "SwapTotal":
-			out["Swap"] = site.MemoryText(kib)
+			out["Swap"] = (*locale.Locale)(nil).Memory(kib)
 		}
 	}
 	return c.JSON(out)

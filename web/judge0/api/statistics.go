@@ -12,6 +12,7 @@ import (
 
 	"deepoj/sql"
 	"deepoj/web/judge0"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -84,7 +85,7 @@ func (s *Room) statistics(c *fiber.Ctx) error {
 		"created_at": at.Format(statisticsTime), "cached_until": at.Add(statisticsAge).Format(statisticsTime),
 		"submissions": fiber.Map{"total": total, "today": byDay[at.Format(day)], "last_30_days": days},
 		"languages":   inLanguages, "statuses": inStatuses,
-		"database": fiber.Map{"size_pretty": site.MemoryText(size >> 10), "size_in_bytes": size},
+		"database": fiber.Map{"size_pretty": (*locale.Locale)(nil).Memory(size >> 10), "size_in_bytes": size},
 	})
 }
 

@@ -54,7 +54,7 @@ async function copy(text) {
   area.select();
   const ok = document.execCommand("copy");
   area.remove();
-  if (!ok) throw new Error("the browser refused");
+  if (!ok) throw new Error();
 }
 
 // textOf is what a button copies: a listing, or the lines of a source without the compiler's marks.

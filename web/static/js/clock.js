@@ -2,6 +2,8 @@
 // long it is until something begins or ends, so the clock of this machine may be
 // wrong. Without this script the page says how long it was when it was made.
 
+import { t } from "./words.js";
+
 const spread = 8000; // milliseconds over which those come who wait for one moment
 const loaded = Date.now();
 
@@ -17,7 +19,7 @@ export function text(ms) {
   const two = (n) => String(n).padStart(2, "0");
   const [days, hours, minutes] = [Math.floor(s / 86400), Math.floor(s / 3600) % 24, Math.floor(s / 60) % 60];
   const clock = days || hours ? `${hours}:${two(minutes)}:${two(s % 60)}` : `${minutes}:${two(s % 60)}`;
-  return days ? `${days} d ${clock}` : clock;
+  return days ? t("%s d %s", days, clock) : clock;
 }
 
 // filled reports whether somebody has begun to fill in a form, which a new page

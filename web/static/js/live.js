@@ -57,14 +57,21 @@ function show(html) {
   if (done()) renewActs();
 }
 
-// renewActs takes away what can no more be done with the job, and offers what can be done now.
+// renewActs takes away what can no more be done with the job, and offers what can be done now. What stays is not touched:
+// a click that begins on a button ends on it.
 async function renewActs() {
   const acts = document.querySelector(".actions");
   try {
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-    if (!acts || !answer.ok || acts.contains(document.activeElement)) return;
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".actions");
-    acts.replaceChildren(...(fresh?.childNodes || []));
+    if (!acts || !answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = [...(page.querySelector(".actions")?.children || [])];
+    for (const act of [...acts.children]) {
+      if (!fresh.some((one) => one.isEqualNode(act)) && !act.contains(document.activeElement)) act.remove();
+    }
+    fresh.forEach((act, i) => {
+      if (![...acts.children].some((one) => one.isEqualNode(act))) acts.insertBefore(act, acts.children[i] || null);
+    });
   } catch {
     // the server is away for a moment; it refuses what cannot be done
   }

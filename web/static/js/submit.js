@@ -3,6 +3,7 @@
 // works as plain HTML.
 
 import { store, stored } from "./app.js";
+import { phrases } from "./phrases.js";
 import { n, t } from "./words.js";
 
 const form = document.getElementById("submit");
@@ -150,7 +151,7 @@ function discard() {
   more.replaceChildren();
   showNames();
   store(draftKey, null);
-  say("Your draft is discarded.", button("Bring it back", () => { store(draftKey, draft); restoreDraft(); }));
+  say(t("Your draft is discarded."), button(t("Bring it back"), () => { store(draftKey, draft); restoreDraft(); }));
 }
 
 function restoreDraft() {
@@ -266,6 +267,7 @@ async function setUpEditor() {
     nonce: form.dataset.nonce,
     label: "source-label",
     help: "keys",
+    phrases,
     submit,
     leave: () => send.focus(),
   });

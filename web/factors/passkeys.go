@@ -1,4 +1,4 @@
-package people
+package factors
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 	"deepoj/web/webauthn"
 )
@@ -125,7 +126,7 @@ func (s *Room) logPasskey(c *fiber.Ctx, err error) {
 	s.Log.InfoContext(c.UserContext(), "passkey refused", slog.String("client", s.ClientAddress(c)), slog.String("trace_id", site.TraceOf(c.UserContext())), slog.Any("err", err))
 }
 
-const refusedPasskey = "The passkey was not accepted. Try again, or use another way."
+const refusedPasskey locale.Word = "The passkey was not accepted. Try again, or use another way."
 
 // askToLogIn handles POST /login/passkey/options.
 func (s *Room) askToLogIn(c *fiber.Ctx) error {
@@ -144,7 +145,7 @@ func (s *Room) logInByPasskey(c *fiber.Ctx) error {
 	name, err := s.signer(c, toLogIn, c.Cookies(passkeyCookie), c.FormValue("passkey"), "")
 	if errors.Is(err, errPasskey) {
 		s.logPasskey(c, err)
-		return s.showLogin(c, fiber.StatusBadRequest, loginView{Next: next, Error: refusedPasskey})
+		return s.login.Again(c, next, refusedPasskey)
 	}
 	if err != nil {
 		return err
@@ -154,9 +155,9 @@ func (s *Room) logInByPasskey(c *fiber.Ctx) error {
 		return err
 	}
 	if u.Disabled != nil { // learns no more than anybody
-		return s.showLogin(c, fiber.StatusBadRequest, loginView{Next: next, Error: refusedPasskey})
+		return s.login.Again(c, next, refusedPasskey)
 	}
-	return s.logIn(c, u, next)
+	return s.login.LogIn(c, u, next)
 }
 
 // askToGoOn handles POST /login/second/options.
@@ -180,7 +181,7 @@ func (s *Room) goOnByPasskey(c *fiber.Ctx) error {
 	_, err = s.signer(c, toGoOn, hash, c.FormValue("passkey"), u.Name)
 	if errors.Is(err, errPasskey) {
 		s.logPasskey(c, err)
-		return s.showSecond(c, fiber.StatusUnprocessableEntity, u, refusedPasskey)
+		return s.showSecond(c, fiber.StatusUnprocessableEntity, u, locale.Sentence{Key: refusedPasskey})
 	}
 	if err != nil {
 		return err
@@ -194,8 +195,8 @@ func (s *Room) askToConfirm(c *fiber.Ctx) error {
 	return s.askPasskey(c, toConfirm, v.Token, v.Name)
 }
 
-// confirmByPasskey notes that whoever is logged in has just used a passkey of theirs.
-func (s *Room) confirmByPasskey(c *fiber.Ctx, signed string) error {
+// Confirm notes that whoever is logged in has just used a passkey of theirs.
+func (s *Room) Confirm(c *fiber.Ctx, signed string) error {
 	v := site.ViewerOf(c)
 	_, err := s.signer(c, toConfirm, v.Token, signed, v.Name)
 	if errors.Is(err, errPasskey) {
@@ -284,7 +285,7 @@ func (s *Room) addPasskey(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.firstFactor(c, "The passkey "+label+" is set up.")
+	return s.firstFactor(c, locale.Sentence{Key: "The passkey %s is set up.", Args: []any{label}})
 }
 
 // removePasskey handles POST /account/passkeys/:id/remove.

@@ -1,4 +1,4 @@
-package people
+package factors
 
 import (
 	"errors"
@@ -9,20 +9,21 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
-// factorsView is the part of one's account that shows second factors.
-type factorsView struct {
+// View is the part of one's account that shows second factors.
+type View struct {
 	judge.Factors
 	Keys     []judge.Passkey
 	Site     string // what passkeys know the site by; "" = there are none
 	Password bool   // the account has one; without it a provider asks for a second factor
 }
 
-// factorsOf returns the second factors of a user.
-func (s *Room) factorsOf(c *fiber.Ctx, u *judge.User) (view factorsView, err error) {
-	view.Site, view.Password = s.party.ID, u.PasswordHash != absentHash
+// Of returns the second factors of a user.
+func (s *Room) Of(c *fiber.Ctx, u *judge.User) (view View, err error) {
+	view.Site, view.Password = s.party.ID, u.PasswordHash != people.AbsentPassword
 	if view.Factors, err = s.Store.Factors(c.UserContext(), u.Name); err != nil {
 		return view, err
 	}
@@ -33,11 +34,11 @@ func (s *Room) factorsOf(c *fiber.Ctx, u *judge.User) (view factorsView, err err
 // mayHaveFactors refuses second factors to an account without a password: its logins are a provider's business, and who
 // was let go there must not come in here by a passkey.
 func (s *Room) mayHaveFactors(c *fiber.Ctx) error {
-	u, err := s.ownAccount(c)
+	u, err := s.OwnAccount(c)
 	if err != nil {
 		return err
 	}
-	if u.PasswordHash == absentHash {
+	if u.PasswordHash == people.AbsentPassword {
 		return site.Refuse(fiber.StatusConflict, "no_password", "Your account has no password of its own, so a second factor would not be asked for.", "Set one up at the provider where you log in.")
 	}
 	return nil
@@ -45,12 +46,12 @@ func (s *Room) mayHaveFactors(c *fiber.Ctx) error {
 
 // recoveryView is the page that shows recovery codes, once.
 type recoveryView struct {
-	Done  string // what was set up just now; "" = nothing but the codes
+	Done  locale.Sentence // what was set up just now; without a key it is nothing but the codes
 	Codes []string
 }
 
 // firstFactor goes on when a factor was set up: the first one brings recovery codes along.
-func (s *Room) firstFactor(c *fiber.Ctx, done string) error {
+func (s *Room) firstFactor(c *fiber.Ctx, done locale.Sentence) error {
 	f, err := s.Store.Factors(c.UserContext(), site.ViewerOf(c).Name)
 	if err != nil {
 		return err
@@ -62,10 +63,10 @@ func (s *Room) firstFactor(c *fiber.Ctx, done string) error {
 }
 
 // makeRecovery handles POST /account/recovery: other codes in place of those that there are.
-func (s *Room) makeRecovery(c *fiber.Ctx) error { return s.showRecovery(c, "") }
+func (s *Room) makeRecovery(c *fiber.Ctx) error { return s.showRecovery(c, locale.Sentence{}) }
 
 // showRecovery makes recovery codes. They are on the page that answers and nowhere else.
-func (s *Room) showRecovery(c *fiber.Ctx, done string) error {
+func (s *Room) showRecovery(c *fiber.Ctx, done locale.Sentence) error {
 	name := site.ViewerOf(c).Name
 	codes, hashes := people.NewRecoveryCodes(name)
 	err := s.Store.SetRecovery(c.UserContext(), name, hashes)
@@ -90,15 +91,15 @@ func (s *Room) told(c *fiber.Ctx) error {
 	return c.Redirect(next, fiber.StatusSeeOther)
 }
 
-// takeOff takes all factors off the account that the address names.
-func (s *Room) takeOff(c *fiber.Ctx) error {
-	u, err := s.userOf(c)
+// TakeOff takes all factors off the account that the address names.
+func (s *Room) TakeOff(c *fiber.Ctx) error {
+	u, err := s.NamedAccount(c)
 	if err != nil {
 		return err
 	}
 	err = s.Store.TakeFactorsOff(c.UserContext(), u.Name, site.ViewerOf(c).Name)
 	if errors.Is(err, sql.ErrNotFound) {
-		return site.Refuse(fiber.StatusConflict, "no_factor", u.Name+" has no second factor.", "")
+		return site.Refuse(fiber.StatusConflict, "no_factor", "%s has no second factor.", "", u.Name)
 	}
 	return err
 }
@@ -120,7 +121,7 @@ type passkeyJSON struct {
 
 // apiFactors handles GET /api/v1/account/factors.
 func (s *Room) apiFactors(c *fiber.Ctx) error {
-	u, err := s.ownAccount(c)
+	u, err := s.OwnAccount(c)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (s *Room) apiFactors(c *fiber.Ctx) error {
 
 // apiUserFactors handles GET /api/v1/users/:name/factors.
 func (s *Room) apiUserFactors(c *fiber.Ctx) error {
-	u, err := s.userOf(c)
+	u, err := s.NamedAccount(c)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (s *Room) apiUserFactors(c *fiber.Ctx) error {
 }
 
 func (s *Room) tellFactors(c *fiber.Ctx, u *judge.User) error {
-	f, err := s.factorsOf(c, u)
+	f, err := s.Of(c, u)
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (s *Room) tellFactors(c *fiber.Ctx, u *judge.User) error {
 
 // apiTakeOff handles DELETE /api/v1/users/:name/factors.
 func (s *Room) apiTakeOff(c *fiber.Ctx) error {
-	if err := s.takeOff(c); err != nil {
+	if err := s.TakeOff(c); err != nil {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)

@@ -1,4 +1,4 @@
-package people
+package factors
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
 
@@ -31,17 +32,15 @@ const (
 // secondView is the page of the second step of a login.
 type secondView struct {
 	Factors judge.Factors
-	Site    string // what passkeys know the site by; "" = there are none
-	Error   string
+	Site    string          // what passkeys know the site by; "" = there are none
+	Error   locale.Sentence // why it comes back; without a key it does not
 }
 
-// beginSecond leads somebody to the second step who has given the right password.
-func (s *Room) beginSecond(c *fiber.Ctx, u *judge.User, next string) error {
+// Begin leads somebody to the second step who has given the right password; [sql.ErrNotFound] if their account was
+// disabled or reset just now.
+func (s *Room) Begin(c *fiber.Ctx, u *judge.User, next string) error {
 	token, expires := people.NewToken(32), time.Now().Add(halfTime)
 	err := s.Store.SaveHalfLogin(c.UserContext(), people.HashToken(token), u, next, expires)
-	if errors.Is(err, sql.ErrNotFound) { // disabled or reset just now
-		return s.loginAgain(c, wrongLogin(), loginView{Name: u.Name, Next: next})
-	}
 	if err != nil {
 		return err
 	}
@@ -71,7 +70,7 @@ func (s *Room) half(c *fiber.Ctx) (u *judge.User, next, hash string, err error) 
 
 // tooLate shows the login page to somebody whose login has ended, or was never begun.
 func (s *Room) tooLate(c *fiber.Ctx, next string) error {
-	return s.showLogin(c, fiber.StatusBadRequest, loginView{Next: site.OrElse(next, "/"), Error: "This login was begun in another browser, too long ago, or with too many wrong codes. Begin again."})
+	return s.login.Again(c, site.OrElse(next, "/"), "This login was begun in another browser, too long ago, or with too many wrong codes. Begin again.")
 }
 
 // secondPage handles GET /login/second.
@@ -83,10 +82,10 @@ func (s *Room) secondPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.showSecond(c, fiber.StatusOK, u, "")
+	return s.showSecond(c, fiber.StatusOK, u, locale.Sentence{})
 }
 
-func (s *Room) showSecond(c *fiber.Ctx, status int, u *judge.User, wrong string) error {
+func (s *Room) showSecond(c *fiber.Ctx, status int, u *judge.User, wrong locale.Sentence) error {
 	f, err := s.Store.Factors(c.UserContext(), u.Name)
 	if err != nil {
 		return err
@@ -109,7 +108,7 @@ func (s *Room) second(c *fiber.Ctx) error {
 	}
 	code := site.OrElse(strings.TrimSpace(c.FormValue("code")), strings.TrimSpace(c.FormValue("recovery")))
 	if code == "" {
-		return s.showSecond(c, fiber.StatusUnprocessableEntity, u, "Give a code.")
+		return s.showSecond(c, fiber.StatusUnprocessableEntity, u, locale.Sentence{Key: "Give a code."})
 	}
 	err = s.Store.TryHalfLogin(c.UserContext(), hash)
 	if errors.Is(err, sql.ErrNotFound) {
@@ -126,7 +125,7 @@ func (s *Room) second(c *fiber.Ctx) error {
 		if _, _, _, err := s.half(c); errors.Is(err, sql.ErrNotFound) {
 			return s.tooLate(c, next)
 		}
-		return s.showSecond(c, f.Status, u, f.Detail)
+		return s.showSecond(c, f.Status, u, f.Said())
 	}
 	return s.endSecond(c, u, next, hash)
 }
@@ -141,7 +140,7 @@ func (s *Room) endSecond(c *fiber.Ctx, u *judge.User, next, hash string) error {
 		return err
 	}
 	s.forgetHalf(c)
-	return s.logIn(c, u, next)
+	return s.login.LogIn(c, u, next)
 }
 
 // forgetHalf has the browser forget a login that it began.
@@ -149,8 +148,8 @@ func (s *Room) forgetHalf(c *fiber.Ctx) {
 	c.Cookie(&fiber.Cookie{Name: halfCookie, Path: halfPath, Expires: time.Unix(1, 0), HTTPOnly: true, SameSite: fiber.CookieSameSiteStrictMode})
 }
 
-// needCode refuses somebody who has given their password, has a second factor, and gives no right code of it.
-func (s *Room) needCode(c *fiber.Ctx, u *judge.User, code string) error {
+// NeedCode refuses somebody who has given their password, has a second factor, and gives no right code of it.
+func (s *Room) NeedCode(c *fiber.Ctx, u *judge.User, code string) error {
 	f, err := s.Store.Factors(c.UserContext(), u.Name)
 	switch {
 	case err != nil:
@@ -165,17 +164,18 @@ func (s *Room) needCode(c *fiber.Ctx, u *judge.User, code string) error {
 
 // proveCode checks a code of somebody who has given their password. It counts as wrong before it is looked at.
 func (s *Room) proveCode(c *fiber.Ctx, u *judge.User, code string) error {
-	ctx, place := c.UserContext(), s.loginPlace(c, u)
-	try, err := s.logins.begin(ctx, "code of "+u.Name, place)
+	ctx := c.UserContext()
+	place, known := s.login.Place(c, u)
+	try, err := s.tries.Begin(ctx, "code of "+u.Name, place)
 	if err != nil {
 		return err
 	}
-	switch err := s.Store.TryCode(ctx, u.Name, strings.HasPrefix(place, knownPlace), codeTries, codePause); {
+	switch err := s.Store.TryCode(ctx, u.Name, known, codeTries, codePause); {
 	case errors.Is(err, sql.ErrNotFound):
-		try.back()
+		try.Back()
 		return tooManyCodes()
 	case err != nil:
-		try.back()
+		try.Back()
 		return err
 	}
 	right, err := s.takeCode(ctx, u.Name, code)
@@ -186,7 +186,7 @@ func (s *Room) proveCode(c *fiber.Ctx, u *judge.User, code string) error {
 		s.Log.InfoContext(ctx, "code refused", slog.String("client", s.ClientAddress(c)), slog.String("trace_id", site.TraceOf(ctx)))
 		return site.WrongField("code", "wrong_code", "The code is wrong, or was used before. An authenticator app has another in half a minute.")
 	}
-	try.right()
+	try.Right()
 	return s.Store.CodeRight(ctx, u.Name)
 }
 
@@ -220,9 +220,9 @@ func tooManyCodes() error {
 	return f
 }
 
-// tellFirst returns where a login leads: to the account where its owner has to be told that somebody took their factors
+// TellFirst returns where a login leads: to the account where its owner has to be told that somebody took their factors
 // off.
-func (s *Room) tellFirst(c *fiber.Ctx, user, next string) (string, error) {
+func (s *Room) TellFirst(c *fiber.Ctx, user, next string) (string, error) {
 	f, err := s.Store.Factors(c.UserContext(), user)
 	if err != nil {
 		return "", fmt.Errorf("log in: %w", err)

@@ -1,8 +1,9 @@
-package people
+package factors
 
 import (
 	"errors"
 	"fmt"
+	"html/template"
 	"strings"
 
 	"github.com/boombuler/barcode"
@@ -11,8 +12,14 @@ import (
 
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
 	"deepoj/web/site"
 )
+
+// Words are what the templates of this room call.
+var Words = template.FuncMap{
+	"otpauth": func(address string) template.URL { return template.URL(address) }, // of a scheme that templates do not know
+}
 
 // totpView is the page where an authenticator app is set up.
 type totpView struct {
@@ -123,7 +130,7 @@ func (s *Room) confirmTOTP(c *fiber.Ctx) error {
 	if err := s.Store.ConfirmTOTP(ctx, v.Name, step); err != nil {
 		return err
 	}
-	return s.firstFactor(c, "The authenticator app is set up.")
+	return s.firstFactor(c, locale.Sentence{Key: "The authenticator app is set up."})
 }
 
 // removeTOTP handles POST /account/totp/remove.

@@ -1,4 +1,5 @@
-package people
+// Package letters writes and sends letters by e-mail, and makes the links in them.
+package letters
 
 import (
 	"context"
@@ -10,6 +11,8 @@ import (
 	"deepoj/host/mail"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/web/locale"
+	"deepoj/web/site"
 )
 
 // The pace of letters.
@@ -22,8 +25,16 @@ const (
 	letterPatience = 72 * time.Hour
 	letterMost     = 6 // that one address gets within an hour
 
-	// linkLife is how long a link in a letter works, from when it is sent.
-	linkLife = time.Hour
+	// LinkLife is how long a link in a letter works, from when it is sent.
+	LinkLife = time.Hour
+
+	// LinkPath is where links in letters lead.
+	LinkPath = "/login/link"
+
+	// LinkBytes is how many random ones the token of a link has.
+	LinkBytes = 24
+
+	settleTime = 10 * time.Second // to record the end of a try, also while the server stops
 )
 
 // What became of a letter, as the database keeps it.
@@ -38,10 +49,19 @@ const (
 // errNoMail is why nothing is sent where there is no mail server.
 var errNoMail = errors.New("no mail server is set: SMTP_ADDR")
 
-// SendLetters writes and sends letters until ctx is done. Letters are rows, and each try has a lease, so that several
+// Letters are those of a site.
+type Letters struct {
+	*site.Site
+	asked chan struct{} // something may have to be sent
+}
+
+// New makes them.
+func New(shared *site.Site) *Letters { return &Letters{shared, make(chan struct{}, 1)} }
+
+// Send writes and sends letters until ctx is done. Letters are rows, and each try has a lease, so that several
 // servers share the work, and what one leaves undone, or no mail server takes, is tried again for three days. Who gets
 // one is found out here, and not in the request that asks: that one does the same whoever is named.
-func (s *Room) SendLetters(ctx context.Context) error {
+func (s *Letters) Send(ctx context.Context) error {
 	tick := time.NewTicker(letterPoll)
 	defer tick.Stop()
 	for {
@@ -56,30 +76,30 @@ func (s *Room) SendLetters(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-		case <-s.letterAsked:
+		case <-s.asked:
 		}
 	}
 }
 
-// ask has a letter written, soon.
-func (s *Room) ask(ctx context.Context, l judge.Letter) error {
+// Ask has a letter written, soon.
+func (s *Letters) Ask(ctx context.Context, l judge.Letter) error {
 	if err := s.Store.AskLetter(ctx, l); err != nil {
 		return err
 	}
-	s.lettersWait()
+	s.Wake()
 	return nil
 }
 
-// lettersWait says that there may be letters to send.
-func (s *Room) lettersWait() {
+// Wake says that there may be letters to send.
+func (s *Letters) Wake() {
 	select {
-	case s.letterAsked <- struct{}{}:
+	case s.asked <- struct{}{}:
 	default: // it is known already
 	}
 }
 
 // letterStep sends what is due, over one connection, and returns how many letters there were.
-func (s *Room) letterStep(ctx context.Context) (int, error) {
+func (s *Letters) letterStep(ctx context.Context) (int, error) {
 	due, err := s.Store.TakeLetters(ctx, letterBatch, letterLease)
 	if err != nil {
 		return 0, err
@@ -127,7 +147,7 @@ func (p *post) close() {
 }
 
 // deliver writes and sends one letter, and notes what became of it.
-func (s *Room) deliver(ctx context.Context, post *post, l judge.Letter) error {
+func (s *Letters) deliver(ctx context.Context, post *post, l judge.Letter) error {
 	written, outcome, err := s.write(ctx, l)
 	if err == nil && outcome == letterSent {
 		err = post.send(ctx, written)
@@ -157,7 +177,7 @@ func (s *Room) deliver(ctx context.Context, post *post, l judge.Letter) error {
 }
 
 // write finds out who gets a letter, makes its link, and writes it. The outcome is letterSent if there is one to send.
-func (s *Room) write(ctx context.Context, l judge.Letter) (written mail.Letter, outcome string, err error) {
+func (s *Letters) write(ctx context.Context, l judge.Letter) (written mail.Letter, outcome string, err error) {
 	draft, err := s.draft(ctx, l)
 	if errors.Is(err, sql.ErrNotFound) {
 		return written, letterNobody, nil
@@ -174,18 +194,18 @@ func (s *Room) write(ctx context.Context, l judge.Letter) (written mail.Letter, 
 	}
 	link := ""
 	if draft.link.Kind != "" {
-		token := people.NewToken(linkBytes)
+		token := people.NewToken(LinkBytes)
 		draft.link.Email = draft.to
-		err = s.Store.MakeLink(ctx, people.HashToken(token), draft.link, linkLife)
+		err = s.Store.MakeLink(ctx, people.HashToken(token), draft.link, LinkLife)
 		if errors.Is(err, sql.ErrNotFound) { // disabled just now
 			return written, letterNobody, nil
 		}
 		if err != nil {
 			return written, "", err
 		}
-		link = s.Config.PublicURL + linkPath + "?t=" + token
+		link = s.Config.PublicURL + LinkPath + "?t=" + token
 	}
-	return draft.text.letter(draft.to, draft.user, s.Config.PublicURL, link), letterSent, nil
+	return draft.letter(s.Config.PublicURL, link), letterSent, nil
 }
 
 // letterDraft is a letter without its link.
@@ -193,11 +213,12 @@ type letterDraft struct {
 	to   string
 	user string // whose account it is about; "" = there is none yet
 	text letterText
+	in   *locale.Locale
 	link judge.Link // without the address; without a kind there is none
 }
 
-// draft finds out who gets a letter, or returns [sql.ErrNotFound].
-func (s *Room) draft(ctx context.Context, l judge.Letter) (letterDraft, error) {
+// draft finds out who gets a letter, and in which language, or returns [sql.ErrNotFound].
+func (s *Letters) draft(ctx context.Context, l judge.Letter) (letterDraft, error) {
 	switch l.Kind {
 	case judge.LetterRegister, judge.LetterEmail:
 		owner, err := s.Store.UserByEmail(ctx, l.Asked)
@@ -205,13 +226,13 @@ func (s *Room) draft(ctx context.Context, l judge.Letter) (letterDraft, error) {
 		case err == nil && owner.Name == l.User:
 			return letterDraft{}, sql.ErrNotFound // it is confirmed already
 		case err == nil:
-			return letterDraft{to: l.Asked, user: owner.Name, text: existsText}, nil
+			return letterDraft{to: l.Asked, user: owner.Name, text: existsText, in: reads(owner, l)}, nil
 		case !errors.Is(err, sql.ErrNotFound):
 			return letterDraft{}, err
 		case l.Kind == judge.LetterRegister:
-			return letterDraft{to: l.Asked, text: registerText, link: judge.Link{Kind: judge.LetterRegister, Invitation: l.Invitation}}, nil
+			return letterDraft{to: l.Asked, text: registerText, in: reads(nil, l), link: judge.Link{Kind: judge.LetterRegister, Invitation: l.Invitation}}, nil
 		}
-		return letterDraft{to: l.Asked, user: l.User, text: emailText, link: judge.Link{Kind: judge.LetterEmail, User: l.User}}, nil
+		return s.toUser(ctx, l, letterDraft{text: emailText, link: judge.Link{Kind: judge.LetterEmail, User: l.User}})
 	case judge.LetterReset, judge.LetterInvite:
 		u, err := s.Store.User(ctx, l.Asked)
 		if errors.Is(err, sql.ErrNotFound) {
@@ -227,11 +248,29 @@ func (s *Room) draft(ctx context.Context, l judge.Letter) (letterDraft, error) {
 		if l.Kind == judge.LetterInvite {
 			text = inviteText
 		}
-		return letterDraft{to: u.Email, user: u.Name, text: text, link: judge.Link{Kind: judge.LetterReset, User: u.Name}}, nil
+		return letterDraft{to: u.Email, user: u.Name, text: text, in: reads(u, l), link: judge.Link{Kind: judge.LetterReset, User: u.Name}}, nil
 	case judge.LetterEmailChanged:
-		return letterDraft{to: l.Asked, user: l.User, text: emailChangedText}, nil
+		return s.toUser(ctx, l, letterDraft{text: emailChangedText})
 	case judge.LetterPasswordChanged:
-		return letterDraft{to: l.Asked, user: l.User, text: passwordChangedText}, nil
+		return s.toUser(ctx, l, letterDraft{text: passwordChangedText})
 	}
 	return letterDraft{}, sql.ErrNotFound
+}
+
+// toUser completes a draft of a letter to the address that was asked for, about an account.
+func (s *Letters) toUser(ctx context.Context, l judge.Letter, d letterDraft) (letterDraft, error) {
+	u, err := s.Store.User(ctx, l.User)
+	if err != nil {
+		return letterDraft{}, err
+	}
+	d.to, d.user, d.in = l.Asked, l.User, reads(u, l)
+	return d, nil
+}
+
+// reads returns how somebody reads a letter: as their account says, or else as the page where it was asked for.
+func reads(u *judge.User, l judge.Letter) *locale.Locale {
+	if u != nil && u.Language != "" {
+		return locale.For(u.Language)
+	}
+	return locale.For(l.Language)
 }

@@ -1,9 +1,9 @@
-package people
+// Package throttle slows down who guesses passwords and codes, or asks for too many letters.
+package throttle
 
 import (
 	"context"
 	"crypto/sha256"
-	"slices"
 	"sync"
 	"time"
 
@@ -24,13 +24,13 @@ const (
 	waitingPerPlace = 8
 	waitingInAll    = 64
 
-	loginKeys = 10_000 // the most pairs, and the most places, that are remembered
+	maxKeys = 10_000 // the most pairs, and the most places, that are remembered
 )
 
-// throttle slows down guessing of passwords. It counts by a name and the place that somebody tries it from, so that
+// Throttle slows down guessing of passwords. It counts by a name and the place that somebody tries it from, so that
 // nobody is kept out by what others do elsewhere: a place is an address, a network of 64 bits of IPv6, a device that
 // has logged in before, or a session. It is per process and forgets.
-type throttle struct {
+type Throttle struct {
 	now   func() time.Time
 	after func(time.Duration) <-chan time.Time
 	done  <-chan struct{} // the server stops; nil = never
@@ -45,25 +45,26 @@ type throttle struct {
 // pair is a name and a place: a digest, as names may be long.
 type pair [sha256.Size]byte
 
-func newThrottle(now func() time.Time, after func(time.Duration) <-chan time.Time, done <-chan struct{}) *throttle {
-	return &throttle{
+// New returns a throttle by a clock, whose waits end when done does.
+func New(now func() time.Time, after func(time.Duration) <-chan time.Time, done <-chan struct{}) *Throttle {
+	return &Throttle{
 		now: now, after: after, done: done,
 		pairs: map[pair]time.Time{}, places: map[string]time.Time{}, waiting: map[string]int{},
 	}
 }
 
-// try is a password that somebody may try now. It counts as a wrong one from the
+// Try is a password that somebody may try now. It counts as a wrong one from the
 // begin, so that many at once gain nothing, until it is said to be another.
-type try struct {
-	throttle *throttle
+type Try struct {
+	throttle *Throttle
 	pair     pair
 	place    string
 }
 
-// begin reserves a try and waits until it may be made. It refuses where too many
+// Begin reserves a try and waits until it may be made. It refuses where too many
 // wait already, or longer than the request may take.
-func (t *throttle) begin(ctx context.Context, name, place string) (*try, error) {
-	own := &try{t, sha256.Sum256([]byte(name + "\x00" + place)), place}
+func (t *Throttle) Begin(ctx context.Context, name, place string) (*Try, error) {
+	own := &Try{t, sha256.Sum256([]byte(name + "\x00" + place)), place}
 	wait, err := own.reserve(ctx)
 	if err != nil || wait == 0 {
 		return own, err
@@ -73,16 +74,16 @@ func (t *throttle) begin(ctx context.Context, name, place string) (*try, error) 
 	case <-t.after(wait):
 		return own, nil
 	case <-ctx.Done():
-		own.back()
-		return nil, busyLogins()
+		own.Back()
+		return nil, Busy()
 	case <-t.done:
-		own.back()
+		own.Back()
 		return nil, site.Stopping()
 	}
 }
 
 // reserve counts the try, and says how long it has to wait.
-func (own *try) reserve(ctx context.Context) (time.Duration, error) {
+func (own *Try) reserve(ctx context.Context) (time.Duration, error) {
 	t := own.throttle
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,8 +100,8 @@ func (own *try) reserve(ctx context.Context) (time.Duration, error) {
 		t.all++
 		t.waiting[own.place]++
 	}
-	site.MakeRoom(t.pairs, own.pair, now, loginKeys)
-	site.MakeRoom(t.places, own.place, now, loginKeys)
+	site.MakeRoom(t.pairs, own.pair, now, maxKeys)
+	site.MakeRoom(t.places, own.place, now, maxKeys)
 	t.pairs[own.pair], t.places[own.place] = pairFull, placeFull
 	return wait, nil
 }
@@ -123,7 +124,7 @@ func oneMore(full, now time.Time, each time.Duration, tries int) (time.Time, int
 }
 
 // leave ends a wait.
-func (t *throttle) leave(place string) {
+func (t *Throttle) leave(place string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.all--
@@ -132,8 +133,8 @@ func (t *throttle) leave(place string) {
 	}
 }
 
-// back gives the try back: it was not made.
-func (own *try) back() {
+// Back gives the try back: it was not made.
+func (own *Try) Back() {
 	t := own.throttle
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,8 +144,8 @@ func (own *try) back() {
 	own.refund()
 }
 
-// right says that the password was right: what was wrong before was a mistake of its owner.
-func (own *try) right() {
+// Right says that the password was right: what was wrong before was a mistake of its owner.
+func (own *Try) Right() {
 	t := own.throttle
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -153,16 +154,10 @@ func (own *try) right() {
 }
 
 // refund gives the place its try back. It must be called with the lock held.
-func (own *try) refund() {
+func (own *Try) refund() {
 	if full, known := own.throttle.places[own.place]; known {
 		own.throttle.places[own.place] = full.Add(-placeEach)
 	}
-}
-
-// TakesPassword reports whether a request gives a password, and so may have to wait.
-func TakesPassword(method, path string) bool {
-	return method == fiber.MethodPost &&
-		slices.Contains([]string{"/login", "/login/second", "/account", "/api/v1/sessions", "/api/v1/account/password", "/api/v1/account/confirm"}, path)
 }
 
 // hashingTime is what a request needs after its wait.
@@ -174,22 +169,23 @@ func tooManyLogins(wait time.Duration) error {
 	return f
 }
 
-func busyLogins() error {
+// Busy refuses whoever waited too long.
+func Busy() error {
 	f := site.Refuse(fiber.StatusServiceUnavailable, "busy", "Too many people are logging in at once.", "Try again in a few seconds.")
 	f.RetryAfter = 3 * time.Second
 	return f
 }
 
-// TimeTries has tries of passwords wait by another clock, which a test holds.
-func (s *Room) TimeTries(now func() time.Time, after func(time.Duration) <-chan time.Time) {
-	s.logins.mu.Lock()
-	defer s.logins.mu.Unlock()
-	s.logins.now, s.logins.after = now, after
+// Time has tries wait by another clock, which a test holds.
+func (t *Throttle) Time(now func() time.Time, after func(time.Duration) <-chan time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now, t.after = now, after
 }
 
-// WaitingTries returns how many wait to try a password.
-func (s *Room) WaitingTries() int {
-	s.logins.mu.Lock()
-	defer s.logins.mu.Unlock()
-	return s.logins.all
+// Waiting returns how many wait for their try.
+func (t *Throttle) Waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.all
 }

@@ -1,0 +1,35 @@
+// What the source editor says, which knows no catalogues.
+
+import { t } from "./words.js";
+
+export const phrases = {
+  "Control character": t("Control character"),
+  "Selection deleted": t("Selection deleted"),
+  "Folded lines": t("Folded lines"),
+  "Unfolded lines": t("Unfolded lines"),
+  to: t("to"),
+  "folded code": t("folded code"),
+  unfold: t("unfold"),
+  "Fold line": t("Fold line"),
+  "Unfold line": t("Unfold line"),
+  "Go to line": t("Go to line"),
+  go: t("go"),
+  Find: t("Find"),
+  Replace: t("Replace"),
+  next: t("next"),
+  previous: t("previous"),
+  all: t("all"),
+  "match case": t("match case"),
+  "by word": t("by word"),
+  regexp: t("regexp"),
+  replace: t("replace"),
+  "replace all": t("replace all"),
+  close: t("close"),
+  "current match": t("current match"),
+  "replaced $ matches": t("replaced $ matches"),
+  "replaced match on line $": t("replaced match on line $"),
+  "on line": t("on line"),
+  Completions: t("Completions"),
+  Diagnostics: t("Diagnostics"),
+  "No diagnostics": t("No diagnostics"),
+};
