@@ -81,6 +81,11 @@ bench-checker: build ## Checkers as plugins against native ones in the sandbox, 
 bench-judging: deps-test build ## Proving a package, a test's overhead, a large import, as ratios
 	go test -count=1 -run '^$$' -bench . -benchtime 1x -timeout 30m ./host/verify
 
+.PHONY: bench-feed
+bench-feed: deps-test ## The change feed against pg_recvlogical and the usual way, its lag, and Kafka away for AWAY (default 5m)
+	cd host/feed/peers && go test -count=1 -run '^$$' -bench . -benchtime 6x -timeout 60m .
+	go test -count=1 -run '^$$' -bench . -benchtime 3x -timeout 30m ./host/feed/wal ./host/feed/pikiwidb/...
+
 .PHONY: bench-verify
 bench-verify: deps-test build ## `deepoj problem verify` against its programs run plainly, and against problemtools in PROBLEMTOOLS
 	PROBLEMTOOLS='$(PROBLEMTOOLS)' go test -count=1 -run '^$$' -bench VerifyCommand -benchtime 1x -timeout 30m ./host/verify
@@ -131,7 +136,7 @@ deadcode: $(EDITOR) $(MATH) $(ZXCVBN) ## Find functions that no program and no t
 .PHONY: verify
 verify: verify-plugins verify-help verify-platforms verify-size deadcode ## Check that go.mod is tidy, generated files are current, digests hold and help is whole
 	go mod tidy -diff
-	cd queue/peers && go mod tidy -diff && go vet .
+	for peers in queue/peers host/feed/peers; do (cd $$peers && go mod tidy -diff && go vet .); done
 	cd sql && go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 diff
 	$(call generate-client,.build/api.gen.go)
 	diff -u web/client/api.gen.go .build/api.gen.go
@@ -157,6 +162,10 @@ verify-help: ## Check that `make help` tells of every target that is no file
 faults: deps-test ## Break the queue from outside for FOR (default 60s), in the order of SEED
 	FOR=$(or $(FOR),60s) SEED=$(SEED) PACE=$(PACE) JOBS=$(JOBS) WORKERS=$(WORKERS) STEPS=$(STEPS) DEEPOJ_TEST=require \
 		go test -count=1 -v -timeout 0 -run '^TestNothingIsLostOrDoubledWhateverFails$$' ./host/faults
+
+.PHONY: faults-feed
+faults-feed: deps-test ## Break the change feed from outside for FOR (default 60s), in the order of SEED
+	FOR=$(or $(FOR),60s) SEED=$(or $(SEED),1) DEEPOJ_TEST=require go test -count=1 -v -timeout 0 -run '^TestAFeedLosesNothingWhateverFails$$' ./host/feed
 
 .PHONY: fuzz
 fuzz: build ## Run every fuzz target for FOR (default 10s each)

@@ -16,7 +16,7 @@ import (
 func debian(t *testing.T, described string) string {
 	t.Helper()
 	programs, out := t.TempDir(), filepath.Join(t.TempDir(), "deepoj.deb")
-	for _, name := range []string{"deepoj", "deepoj-judge"} {
+	for _, name := range []string{"deepoj", "deepoj-feed", "deepoj-judge"} {
 		program, err := os.ReadFile("/bin/true")
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +49,8 @@ func TestThePackageHasWhatAMachineNeeds(t *testing.T) {
 		"-rw-r----- /etc/deepoj/environment",
 		"-rw-r--r-- /usr/lib/sysusers.d/deepoj.conf", "-rw-r--r-- /usr/lib/tmpfiles.d/deepoj.conf",
 		"-rw-r--r-- /usr/share/man/man1/deepoj.1.gz", "-rw-r--r-- /usr/share/doc/deepoj/copyright",
-		"-rwxr-xr-x /usr/bin/deepoj", "-rwxr-xr-x /usr/bin/deepoj-judge",
+		"-rwxr-xr-x /usr/bin/deepoj", "-rwxr-xr-x /usr/bin/deepoj-feed", "-rwxr-xr-x /usr/bin/deepoj-judge",
+		"-rw-r--r-- /usr/share/man/man1/deepoj-feed.1.gz", "-rw-r--r-- /usr/share/doc/deepoj/examples/feed.yaml",
 	}
 	units, err := filepath.Glob("systemd/*.service")
 	if err != nil {

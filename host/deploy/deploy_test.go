@@ -123,7 +123,7 @@ func TestTheUnitsTakeNoGuests(t *testing.T) {
 }
 
 func TestTheUnitsWithoutRootAreClosed(t *testing.T) {
-	for _, role := range []string{"api", "scheduler"} {
+	for _, role := range []string{"api", "scheduler", "feed"} {
 		out := tool(t, "systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=25", "systemd/deepoj-"+role+".service")
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		t.Log(lines[len(lines)-1])

@@ -148,7 +148,7 @@ func (d *document) save() {
 		return
 	}
 	if d.broken {
-		d.e.refuse("files", "invalid", d.name+" is no YAML that can be changed: mend it under Files.")
+		d.e.refuse("files", "invalid", "%s is no YAML that can be changed: mend it under Files.", d.name)
 		return
 	}
 	if len(d.doc.Content[0].Content) == 0 && d.name != problemYAML {

@@ -115,9 +115,9 @@ func Plan(pkg *problem.Package, c Changes, read Read) (rev problem.Revision, wro
 	return e.rev, e.wrong, e.err
 }
 
-// refuse notes what is wrong with a field.
-func (e *editor) refuse(field, reason, remedy string) {
-	e.wrong = append(e.wrong, &judge.FieldError{Field: field, Reason: reason, Remedy: remedy})
+// refuse notes what is wrong with a field, in a sentence for people.
+func (e *editor) refuse(field, reason, format string, args ...any) {
+	e.wrong = append(e.wrong, judge.Wrong(field, reason, format, args...))
 }
 
 // deep says that what is judged changes: what was made and measured is no more right.

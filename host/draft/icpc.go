@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deepoj/host/judge"
 	"deepoj/host/problem"
 )
 
@@ -21,7 +22,9 @@ const (
 // icpc makes the changes to a package in a format of ICPC and Kattis.
 func (e *editor) icpc(c Changes) {
 	if e.pkg.Format != problem.FormatLegacy && e.pkg.Format != problem.Format202307 && e.pkg.Format != problem.Format202509 {
-		e.filesOnly(c, "This package has another format than those of ICPC, Kattis and Polygon: change its files under Files.")
+		for _, name := range c.beyondFiles() {
+			e.refuse(name, "not_here", "This package has another format than those of ICPC, Kattis and Polygon: change its files under Files.")
+		}
 		return
 	}
 	y := e.yaml(problemYAML)
@@ -44,16 +47,17 @@ func (e *editor) icpc(c Changes) {
 	y.save()
 }
 
-// filesOnly refuses every change but those of files.
-func (e *editor) filesOnly(c Changes, remedy string) {
+// beyondFiles are the fields of every change but those of files.
+func (c Changes) beyondFiles() (names []string) {
 	for name, there := range map[string]bool{
 		"limits": c.Limits != nil, "names": c.Names != nil, "languages": c.Languages != nil, "statements": len(c.Statements) > 0,
 		"tests": len(c.Tests) > 0, "submissions": len(c.Submissions) > 0, "checker": c.Checker != nil,
 	} {
 		if there {
-			e.refuse(name, "not_here", remedy)
+			names = append(names, name)
 		}
 	}
+	return names
 }
 
 // limits writes limits into problem.yaml.
@@ -62,7 +66,7 @@ func (e *editor) limits(y *document, l *Limits) {
 		switch {
 		case value == nil:
 		case *value < 1 || *value > most:
-			e.refuse("limits."+name, "invalid", "The limit has to be a whole number from 1 to "+strconv.FormatInt(most, 10)+".")
+			e.refuse("limits."+name, "invalid", "The limit has to be a whole number from 1 to %d.", most)
 		default:
 			y.set(strconv.FormatInt(*value, 10), "limits", key)
 			e.deep()
@@ -130,7 +134,7 @@ func (e *editor) statements(y *document, c Changes) {
 	for tag, name := range c.Names {
 		switch {
 		case !language.MatchString(tag):
-			e.refuse("names", "invalid", "Name languages by their tags, such as en, not "+strconv.Quote(tag)+".")
+			e.refuse("names", "invalid", "Name languages by their tags, such as en, not %q.", tag)
 		case len(name) > 500 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
 			e.refuse("names", "invalid", "A name is one line of at most 500 bytes.")
 		case strings.TrimSpace(name) == "":
@@ -202,7 +206,7 @@ func (e *editor) test(at string, t Test) {
 	there := e.has(stem + ".in")
 	switch {
 	case t.Remove && !there:
-		e.refuse(at+".name", "unknown", "There is no test "+strconv.Quote(name)+".")
+		e.refuse(at+".name", "unknown", "There is no test %q.", name)
 		return
 	case t.Remove:
 		for _, part := range parts {
@@ -250,7 +254,7 @@ func (e *editor) place(name string) bool {
 // submission changes a program.
 func (e *editor) submission(at string, s Submission) {
 	if !e.place(s.Place) {
-		e.refuse(at+".place", "unknown", "A submission is in one of "+strings.Join(Places, ", ")+".")
+		e.refuse(at+".place", "unknown", "A submission is in one of %s.", judge.Names(Places))
 		return
 	}
 	if !plain.MatchString(s.Name) {
@@ -261,7 +265,7 @@ func (e *editor) submission(at string, s Submission) {
 	folder := e.below(full)
 	there := e.has(full) || len(folder) > 0
 	if !there && (s.Remove || s.Text == nil) {
-		e.refuse(at+".name", "unknown", "There is no submission "+strconv.Quote(full)+".")
+		e.refuse(at+".name", "unknown", "There is no submission %q.", full)
 		return
 	}
 	files := folder
@@ -282,7 +286,7 @@ func (e *editor) submission(at string, s Submission) {
 		}
 	case s.To != "" && s.To != s.Place:
 		if !e.place(s.To) {
-			e.refuse(at+".to", "unknown", "A submission is in one of "+strings.Join(Places, ", ")+".")
+			e.refuse(at+".to", "unknown", "A submission is in one of %s.", judge.Names(Places))
 			return
 		}
 		for _, f := range files {
@@ -297,7 +301,7 @@ func (e *editor) move(at, from, to string) {
 	content, changed := e.rev.Files[from]
 	switch {
 	case e.has(to):
-		e.refuse(at, "duplicate", "There is "+strconv.Quote(to)+" already.")
+		e.refuse(at, "duplicate", "There is %q already.", to)
 		return
 	case changed:
 		e.put(at, to, bytes.Clone(content))
@@ -321,7 +325,7 @@ func (e *editor) checker(y *document, c Checker) {
 		e.refuse("checker", "missing", "Choose one that comes with the platform, or send a program.")
 		return
 	case c.Standard != "" && !slices.Contains(problem.Standard, c.Standard):
-		e.refuse("checker.standard", "unknown", "The checkers that come with the platform are "+strings.Join(problem.Standard, ", ")+".")
+		e.refuse("checker.standard", "unknown", "The checkers that come with the platform are %s.", judge.Names(problem.Standard))
 		return
 	case c.Standard == "" && (!plain.MatchString(c.Name) || strings.TrimSpace(c.Text) == ""):
 		e.refuse("checker.name", "invalid", "Send a source file with a name such as check.cpp.")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deepoj/host/judge"
 	"deepoj/host/problem"
 )
 
@@ -19,7 +20,9 @@ const problemXML = "problem.xml"
 func (e *editor) polygon(c Changes) {
 	rest := c
 	rest.Limits, rest.Submissions, rest.Tests = nil, nil, nil
-	e.filesOnly(rest, "A package of Polygon says this in problem.xml and in its folders: change them under Files.")
+	for _, name := range rest.beyondFiles() {
+		e.refuse(name, "not_here", "A package of Polygon says this in problem.xml and in its folders: change them under Files.")
+	}
 	text := e.text(problemXML)
 	before := text
 	if c.Limits != nil {
@@ -52,9 +55,9 @@ func (e *editor) polygonLimits(text string, l Limits) string {
 		switch {
 		case value == nil:
 		case *value < 1 || *value > most:
-			e.refuse("limits."+name, "invalid", "The limit has to be a whole number from 1 to "+strconv.FormatInt(most, 10)+".")
+			e.refuse("limits."+name, "invalid", "The limit has to be a whole number from 1 to %d.", most)
 		case !of.MatchString(text):
-			e.refuse("limits."+name, "not_here", "problem.xml has no "+tag+": write it under Files.")
+			e.refuse("limits."+name, "not_here", "problem.xml has no %s: write it under Files.", tag)
 		default:
 			text = of.ReplaceAllString(text, fmt.Sprintf("<%s>%d</%s>", tag, *value*unit, tag))
 		}
@@ -85,11 +88,11 @@ func (e *editor) polygonTest(text, at string, t Test) string {
 	if t.Command != "" {
 		words, err := problem.CommandWords(t.Command)
 		if err != nil {
-			e.refuse(at+".command", "invalid", "Write a generator with its arguments: "+err.Error()+".")
+			e.refuse(at+".command", "invalid", "Write a generator with its arguments: %s.", err.Error())
 			return text
 		}
 		if len(words) == 0 || !slices.ContainsFunc(e.generators(), func(g string) bool { return g == words[0] }) {
-			e.refuse(at+".command", "unknown", "The command begins with a generator of the package: "+strings.Join(e.generators(), ", ")+".")
+			e.refuse(at+".command", "unknown", "The command begins with a generator of the package: %s.", judge.Names(e.generators()))
 			return text
 		}
 		var command strings.Builder

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,14 +61,11 @@ func (b *tab) do(what string, steps ...step) {
 	}
 }
 
-// text returns the visible text of an element. One that a live page replaces
-// between finding and reading it is read again.
+// text returns the visible text of an element, as soon as it is seen. Both are looked at within the page at once: one that
+// a live page replaces between finding and reading it has no text any more.
 func (b *tab) text(element css) string {
 	b.t.Helper()
-	s, err := chromedp.Run(b.ctx, chromedp.Text(element))
-	for tries := 0; err != nil && strings.Contains(err.Error(), "No node with given id") && tries < 5; tries++ {
-		s, err = chromedp.Run(b.ctx, chromedp.Text(element))
-	}
+	s, err := chromedp.Run(b.ctx, chromedp.Poll[string](fmt.Sprintf("(e => e && e.offsetParent !== null && e.innerText)(document.querySelector(%q))", string(element))))
 	if err != nil {
 		b.t.Fatalf("read %s: %v", element, err)
 	}

@@ -60,8 +60,8 @@ func TestTheCommandLineGetsTheRightVerdict(t *testing.T) {
 			if p.want == judge.CE && !strings.Contains(out, "undeclared") && !strings.Contains(out, "SyntaxError") {
 				t.Errorf("the compiler's words are missing:\n%s", out)
 			}
-			if kib, err := strconv.Atoi(m[3]); p.want == judge.MLE && (err != nil || kib < 200<<10) {
-				t.Errorf("%s KiB were measured at a limit of 256 MiB", m[3])
+			if kib, err := strconv.Atoi(m[3]); p.want == judge.MLE && (err != nil || kib < 100<<10) {
+				t.Errorf("%s KiB were measured at a limit of 128 MiB", m[3])
 			}
 			if p.want == judge.TLE && m[2] == "0 ms" {
 				t.Errorf("no time was measured: %q", out)

@@ -18,6 +18,7 @@
 //	service.go   starts one again that died, and ends one that was left over
 //	cluster.go   makes a cluster
 //	roles.go     who may do what in it
+//	feed.go      what a change feed needs of it
 //	postgres.go  runs PostgreSQL
 //	redis.go     runs Redis
 package embedded

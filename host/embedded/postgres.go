@@ -55,6 +55,9 @@ type PostgresConfig struct {
 	// superuser, too. It is for tests that make databases of their own.
 	Superuser bool
 
+	// Feed lets a change feed read the server, as a role of its own: see [Postgres.FeedDSN].
+	Feed bool
+
 	// Settings are added to the server's own, and win. Tests say fsync=off.
 	Settings map[string]string
 
@@ -96,10 +99,10 @@ var settings = map[string]string{
 	"port":                    postgresPort,
 	"max_connections":         "100",
 	"shared_buffers":          "64MB",
-	"wal_level":               "logical",
+	"wal_level":               "replica", // logical with a feed
 	"max_replication_slots":   "4",
 	"max_wal_senders":         "4",
-	"max_slot_wal_keep_size":  "1GB",
+	"max_slot_wal_keep_size":  "4GB",
 	"max_wal_size":            "512MB",
 	"logging_collector":       "off",
 	"log_destination":         "stderr",
@@ -116,6 +119,7 @@ type Postgres struct {
 	SockDir  string // the folder of its socket
 	cfg      PostgresConfig
 	cluster  string
+	feed     feed
 }
 
 // StartPostgres starts the server of cfg.DataDir, after making its cluster if there is none, and returns when it takes
@@ -187,9 +191,13 @@ func (p *Postgres) prepare(ctx context.Context, fresh bool) (err error) {
 	if err != nil {
 		return fmt.Errorf("socket folder: %w", err)
 	}
+	if err := p.readyFeed(); err != nil {
+		return err
+	}
 	if fresh {
 		err = p.makeCluster(ctx)
-	} else {
+	}
+	if err == nil {
 		err = p.mend(ctx)
 	}
 	if err == nil && p.cfg.Superuser {
@@ -270,6 +278,7 @@ func (p *Postgres) args(cluster string) []string {
 	}
 	maps.Copy(all, settings)
 	maps.Copy(all, p.cfg.Settings)
+	all["wal_level"] = p.level()
 	args := []string{"-D", cluster}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		args = append(args, "-c", name+"="+all[name])

@@ -19,10 +19,10 @@ func TestPostgresServesWhatTheChangeFeedNeeds(t *testing.T) {
 	p := startPostgres(t, postgresConfig(folder(t)))
 	for setting, want := range map[string]string{
 		"listen_addresses":       "",
-		"wal_level":              "logical",
+		"wal_level":              "replica",
 		"max_replication_slots":  "4",
 		"max_wal_senders":        "4",
-		"max_slot_wal_keep_size": "1GB",
+		"max_slot_wal_keep_size": "4GB",
 		"server_encoding":        "UTF8",
 	} {
 		if got := query(t, p, "SHOW "+setting); got != want {

@@ -97,14 +97,29 @@ func (p *Postgres) mend(ctx context.Context) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if strings.HasPrefix(string(b), rulesMark) {
+	if !strings.HasPrefix(string(b), rulesMark) {
+		p.log.InfoContext(ctx, "giving the program a role of its own in the database, which is no superuser", slog.String("cluster", p.cluster))
+		if err := p.clear(ctx); err != nil {
+			return err
+		}
+		if err := p.makeRoles(ctx, p.cluster, p.args(p.cluster)...); err != nil {
+			return err
+		}
+		b = []byte(rules)
+	}
+	if err := p.withoutSlots(ctx); err != nil {
+		return fmt.Errorf("slots of change feeds: %w", err)
+	}
+	if string(b) == p.rules() {
 		return nil
 	}
-	p.log.InfoContext(ctx, "giving the program a role of its own in the database, which is no superuser", slog.String("cluster", p.cluster))
 	if err := p.clear(ctx); err != nil {
 		return err
 	}
-	return p.makeRoles(ctx, p.cluster, p.args(p.cluster)...)
+	if err := p.mendFeed(ctx); err != nil {
+		return fmt.Errorf("role of the change feed: %w", err)
+	}
+	return replaceFile(filepath.Join(p.cluster, rulesFile), p.rules(), p.cfg.User, p.durable())
 }
 
 // makeRoles makes the roles in a cluster that nobody uses, with the arguments of

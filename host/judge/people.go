@@ -63,6 +63,7 @@ type Letter struct {
 	Asked      string // an address, or the name of an account
 	User       string // whom it is about; "" = is to be found out
 	Invitation int64  // 0 = none
+	Language   string // of the page where it was asked for; "" = English
 	Tries      int32  // with this one
 	Age        time.Duration
 }

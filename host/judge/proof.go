@@ -158,14 +158,6 @@ type ProofRow struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-// SlackText is the slack for people, such as "×1.3"; "" if it is not known.
-func (r ProofRow) SlackText() string {
-	if r.Slack == 0 {
-		return ""
-	}
-	return fmt.Sprintf("×%.1f", r.Slack)
-}
-
 // In returns what the submission got in a group; nil if that was not judged.
 func (r ProofRow) In(group string) *GroupResult {
 	for i, g := range r.Groups {

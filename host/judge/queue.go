@@ -65,6 +65,7 @@ type Waiting struct {
 	State     string // R ready, S scheduled, D delivered and not claimed
 	Lane      Lane
 	Priority  int32
+	Rank      time.Time // its place among those of its lane and priority
 	Since     time.Time
 	NotBefore time.Time // it is not taken earlier
 	Delayed   bool      // put back by hand

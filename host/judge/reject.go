@@ -1,6 +1,9 @@
 package judge
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Reason says why a write or a claim was refused. Reasons are few, so that they may be metric labels.
 type Reason string
@@ -54,16 +57,24 @@ type FieldError struct {
 	Reason string // short and stable, such as "unknown" or "too_long"
 	Remedy string // a sentence for people
 
-	// Format and Args are what Remedy was made of, for whoever says it in another language; "" = Remedy alone.
+	// Format and Args are what Remedy was made of, for whoever says it in another language.
 	Format string
 	Args   []any
 }
 
+// Names are what a sentence lists. Other languages than English put other signs between them.
+type Names []string
+
+func (n Names) String() string { return strings.Join(n, ", ") }
+
+// Listed returns the names one by one.
+func (n Names) Listed() []string { return n }
+
 // Wrong makes a field error; the text is a sentence for people.
 func Wrong(field, reason, format string, args ...any) *FieldError {
-	e := &FieldError{Field: field, Reason: reason, Remedy: format}
+	e := &FieldError{Field: field, Reason: reason, Remedy: format, Format: format, Args: args}
 	if len(args) > 0 {
-		e.Remedy, e.Format, e.Args = fmt.Sprintf(format, args...), format, args
+		e.Remedy = fmt.Sprintf(format, args...)
 	}
 	return e
 }

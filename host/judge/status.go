@@ -25,10 +25,12 @@
 //	verdict.go   verdicts
 //	event.go     what happens to a job
 //	reject.go    why a write or a request is refused
+//	round.go     rounds, their problems and who takes part
 //	queue.go     queues, and what waits in them
 //	people.go    accounts, roles and keys
 //	space.go     courses and contests
 //	webhook.go   webhooks and messages to them
+//	feed.go      change feeds, and what the database keeps for them
 package judge
 
 import "slices"

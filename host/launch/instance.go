@@ -16,9 +16,10 @@ import (
 type Instance struct {
 	PID     int       `json:"pid"` // of the process in whose mount namespace the sockets are
 	URL     string    `json:"url"`
-	DSN     string    `json:"dsn"`   // as that process uses it; with its password, so only the owner reads the file
-	Redis   string    `json:"redis"` // empty when Redis is not used
-	Data    string    `json:"data"`  // the data folder as that process sees it
+	DSN     string    `json:"dsn"`            // as that process uses it; with its password, so only the owner reads the file
+	Feed    string    `json:"feed,omitempty"` // the same for a change feed; empty without CHANGE_FEED
+	Redis   string    `json:"redis"`          // empty when Redis is not used
+	Data    string    `json:"data"`           // the data folder as that process sees it
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 	Guests  bool      `json:"guests"` // whether anybody who reaches the address may submit without an account
@@ -72,7 +73,7 @@ func FindInstance(dir string) (Instance, error) {
 		}
 		through := fmt.Sprintf("/proc/self/fd/%d", fd)
 		there := strings.NewReplacer(i.Data, through, url.QueryEscape(i.Data), url.QueryEscape(through))
-		i.DSN, i.Redis, i.Data = there.Replace(i.DSN), there.Replace(i.Redis), through
+		i.DSN, i.Feed, i.Redis, i.Data = there.Replace(i.DSN), there.Replace(i.Feed), there.Replace(i.Redis), through
 	}
 	return i, nil
 }

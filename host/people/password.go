@@ -24,6 +24,9 @@ const (
 	argonSalt   = 16 // bytes
 )
 
+// AbsentPassword is the hash of a password that nobody knows: of an account whose owner logs in elsewhere.
+const AbsentPassword = "$argon2id$v=19$m=19456,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnk" //nolint:gosec // of nothing
+
 // Cost of the hash of a password that was made here: nobody tries 100 random bits, and a list may have thousands.
 const (
 	madeMemory = 8 // KiB, the least there is
@@ -87,6 +90,9 @@ func CheckPassword(hash, password string) (bool, error) {
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
 }
 
+// FirstName is the name of the first account.
+const FirstName = "admin"
+
 // FirstAdmin creates the account "admin" if there is no account at all: with the password that is given, or, where that
 // is "", with a random one. It returns the random password, which nobody can read again and which has to be changed at
 // the first login; "" if there is none.
@@ -104,7 +110,7 @@ func FirstAdmin(ctx context.Context, store *sql.Site, given string) (password st
 	if err != nil {
 		return "", err
 	}
-	if err := store.CreateUser(ctx, sql.NewUser{Name: "admin", PasswordHash: hash, Role: judge.RoleAdmin, OneTime: given == ""}); err != nil {
+	if err := store.CreateUser(ctx, sql.NewUser{Name: FirstName, PasswordHash: hash, Role: judge.RoleAdmin, OneTime: given == ""}); err != nil {
 		if errors.Is(err, sql.ErrExists) {
 			return "", nil // another process was first
 		}

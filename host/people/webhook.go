@@ -46,7 +46,7 @@ func CheckWebhook(w judge.Webhook, owner judge.Role) (all []*judge.FieldError) {
 	}
 	for i, kind := range w.Kinds {
 		if !slices.Contains(judge.WebhookKinds, kind) {
-			all = append(all, wrong("kinds", reasonUnknown, "There is no kind %.64q; the kinds are %s.", kind, strings.Join(judge.WebhookKinds, ", ")))
+			all = append(all, wrong("kinds", reasonUnknown, "There is no kind %.64q; the kinds are %s.", kind, judge.Names(judge.WebhookKinds)))
 			break
 		}
 		if slices.Contains(w.Kinds[:i], kind) {

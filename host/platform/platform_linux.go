@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -24,6 +25,15 @@ func MemoryFile(name string) (*os.File, error) {
 
 // SyncFileSystem brings everything on the file system of f to the disk.
 func SyncFileSystem(f *os.File) error { return unix.Syncfs(int(f.Fd())) }
+
+// SyncData waits until the content of f is on disk, and as much about f as it takes to read it.
+func SyncData(f *os.File) error {
+	for {
+		if err := unix.Fdatasync(int(f.Fd())); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
 
 // HideMemory keeps other processes of this account from reading this process's memory
 // and environment, and from taking its descriptors.

@@ -31,6 +31,9 @@ func SyncFileSystem(*os.File) error {
 	return nil
 }
 
+// SyncData waits until the content of f is on disk.
+func SyncData(f *os.File) error { return f.Sync() }
+
 // HideMemory cannot be done here.
 func HideMemory() error { return Missing("hiding memory from other processes") }
 

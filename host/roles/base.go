@@ -22,6 +22,7 @@ import (
 	"deepoj/host/telemetry/otlp"
 	"deepoj/queue"
 	"deepoj/sql"
+	"deepoj/sql/published"
 )
 
 // base is what the roles of one process share.
@@ -36,6 +37,7 @@ type base struct {
 	tracer    *telemetry.Tracer // nil without a collector
 	dsn       string
 	redisURL  string
+	feedURL   string // of the embedded PostgreSQL for a change feed; "" = none
 	db        *sql.DB
 	etcd      *liveness.Etcd     // nil unless it is configured
 	directory liveness.Directory // says which workers live
@@ -103,7 +105,9 @@ func (b *base) openServices(ctx context.Context, p *process) error {
 	var redis *embedded.Redis
 	if b.dsn == "" {
 		g.Go(func() (err error) {
-			pg, err = embedded.StartPostgres(gctx, embedded.PostgresConfig{DataDir: filepath.Join(data, "postgres"), BinDir: b.Options.Postgres, Log: b.log})
+			pg, err = embedded.StartPostgres(gctx, embedded.PostgresConfig{
+				DataDir: filepath.Join(data, "postgres"), BinDir: b.Options.Postgres, Feed: b.ChangeFeed, Log: b.log,
+			})
 			return err
 		})
 	}
@@ -119,7 +123,7 @@ func (b *base) openServices(ctx context.Context, p *process) error {
 	}
 	err := g.Wait()
 	if pg != nil {
-		b.dsn = pg.DSN()
+		b.dsn, b.feedURL = pg.DSN(), pg.FeedDSN()
 		p.keep(ctx, "postgres", pg.Run)
 	}
 	if redis != nil {
@@ -135,7 +139,10 @@ func (b *base) openDatabase(ctx context.Context, p *process) (err error) {
 		return postgresService.explained(err)
 	}
 	p.closing(b.db.Close)
-	return b.db.Migrate(ctx)
+	if err := b.db.Migrate(ctx); err != nil || b.feedURL == "" {
+		return err
+	}
+	return b.db.Publish(ctx, embedded.FeedRole, published.Publication)
 }
 
 // openDirectory chooses where workers say that they live.

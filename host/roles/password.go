@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+
+	"deepoj/host/judge"
+	"deepoj/host/people"
 )
 
 // firstAccount tells the one password that is ever printed.
@@ -18,9 +21,6 @@ var FirstPassword = func() *regexp.Regexp {
 	before, after, _ := strings.Cut(firstAccount, "%s")
 	return regexp.MustCompile(regexp.QuoteMeta(before) + `(\S+)` + regexp.QuoteMeta(strings.TrimSuffix(after, "\n")))
 }()
-
-// leastPassword is how many bytes a password of a file has at least.
-const leastPassword = 10
 
 // passwordFile has the password of the first account, or gets it. It is opened before root is given up, so that it may
 // lie where only root may go.
@@ -70,8 +70,13 @@ func (p *passwordFile) read() (string, error) {
 		return "", err
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
-	if line = strings.TrimRight(line, "\r"); len(line) < leastPassword {
-		return "", fmt.Errorf("--admin-password-file: the first line has to be a password of at least %d characters", leastPassword)
+	line = strings.TrimRight(line, "\r")
+	wrong, err := people.CheckNewPassword("password", line, judge.User{Name: people.FirstName})
+	if err != nil {
+		return "", err
+	}
+	if wrong != nil {
+		return "", fmt.Errorf("--admin-password-file: the first line is no password for the account %s: %s", people.FirstName, wrong.Remedy)
 	}
 	return line, nil
 }

@@ -99,6 +99,18 @@ func TestAFileOfAPasswordIsForItsOwnerAlone(t *testing.T) {
 		t.Errorf("a short password: %v", err)
 	}
 	p.close()
+	for text, want := range map[string]string{"qwertyuiop\n": "guessed first", "admin-of-this-site\n": "the name of the account"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if p, err = openPasswordFile(file); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.read(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--admin-password-file") {
+			t.Errorf("the password %q: %v, want %q", text, err, want)
+		}
+		p.close()
+	}
 	unused := filepath.Join(dir, "unused")
 	if p, err = openPasswordFile(unused); err != nil {
 		t.Fatal(err)

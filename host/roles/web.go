@@ -45,11 +45,11 @@ func newWeb(ctx context.Context, b *base, p *process, j *judges) (func(context.C
 	s, err := web.New(web.Config{
 		Mail: sender, PublicURL: b.PublicURL, Registration: web.Registration(b.Registration), RegistrationDomains: b.RegistrationDomains,
 		MetricsToken: b.MetricsToken, MetricsElsewhere: b.MetricsListen != "", OIDC: web.OIDC(b.OIDC),
-		CORSOrigins: b.CORSOrigins, Judge0Open: b.Judge0Tokens == "open",
+		FeedStatus: b.FeedStatusURL, CORSOrigins: b.CORSOrigins, Judge0Open: b.Judge0Tokens == "open",
 		CallbackAllow: b.CallbackAllow, Proxies: b.TrustedProxies,
 		RatePerAddress: rate(b.RatePerAddress), RatePerUser: rate(b.RatePerUser), RatePerKey: rate(b.RatePerKey),
 		SetterQuota: b.SetterQuotaMiB << 20,
-		Listen:      o.Listen, Store: b.db.Site, AuthRequired: o.Auth == "required" || o.Auth == "" && !b.Roles.Embedded, AuthGuest: o.Auth == "guest",
+		Listen:      o.Listen, Store: b.db.Site, Rounds: b.db.Rounds, AuthRequired: o.Auth == "required" || o.Auth == "" && !b.Roles.Embedded, AuthGuest: o.Auth == "guest",
 		Hosts: publicHosts(b.PublicHosts, b.PublicURL), Version: b.Version, Ready: func(ctx context.Context) []web.Check { return checks(ctx, b, j) },
 		Registry: b.reg, Live: b.live(), Blobs: b.blobs, Tracer: b.tracer, Log: b.log,
 	})
@@ -113,7 +113,7 @@ func publish(ctx context.Context, b *base, p *process, url string, guests bool) 
 		return err
 	}
 	i := launch.Instance{
-		PID: os.Getpid(), URL: url, Guests: guests, DSN: b.dsn, Redis: b.redisURL, Data: b.Options.Data, Version: b.Version, Started: time.Now().UTC(),
+		PID: os.Getpid(), URL: url, Guests: guests, DSN: b.dsn, Feed: b.feedURL, Redis: b.redisURL, Data: b.Options.Data, Version: b.Version, Started: time.Now().UTC(),
 		MetricsToken: b.MetricsToken,
 	}
 	if b.figures != nil {

@@ -21,7 +21,7 @@ type Step struct {
 	Row
 
 	Does string
-	Note string // what is not done, as a sentence
+	Note *judge.FieldError // what is not done; nil = nothing
 }
 
 // Plan is what would become of a list.
@@ -68,6 +68,9 @@ func (l *List) Plan(k sql.Known, fill bool) *Plan {
 	return p
 }
 
+// stays is the reason of a note: what there is stays as it is.
+const stays = "exists"
+
 func (p *Plan) step(r Row, k sql.Known, fill, before bool) Step {
 	s := Step{Row: r, Does: Stays}
 	role, member := k.Members[sql.Membership{Space: r.Space, User: r.Name}]
@@ -85,29 +88,35 @@ func (p *Plan) step(r Row, k sql.Known, fill, before bool) Step {
 	}
 	switch {
 	case member && role != r.Role:
-		s.Note = "A member already, as " + string(role) + ": the role stays."
+		s.Note = judge.Wrong(ColumnRole, stays, "A member already, as %s: the role stays.", role)
 	case there && r.Password != "":
-		s.Note = "The account has a password: it stays."
+		s.Note = judge.Wrong(ColumnPassword, stays, "The account has a password: it stays.")
 	case there && (r.DisplayName != "" && u.DisplayName != r.DisplayName && (u.DisplayName != "" || !fill) || r.Email != "" && u.Email != r.Email && (u.Email != "" || !fill)):
-		s.Note = "The account has a name or address of its own: they stay."
+		s.Note = judge.Wrong(ColumnName, stays, "The account has a name or address of its own: they stay.")
 	}
 	return s
 }
 
-// CheckPasswords notes which passwords a list brings that nobody may have.
+// CheckPasswords notes which passwords a list brings that nobody may have. Then all that is wrong is in the order of the
+// lines.
 func (p *Plan) CheckPasswords() error {
+	weighed := 0
 	for _, s := range p.Steps {
 		if s.Password == "" || s.Does != Makes {
 			continue
+		}
+		if weighed++; weighed > MaxPasswords {
+			break // which is a mistake of its own
 		}
 		e, err := people.CheckNewPassword(ColumnPassword, s.Password, judge.User{Name: s.Name, DisplayName: s.DisplayName, Email: s.Email})
 		if err != nil {
 			return err
 		}
 		if e != nil {
-			p.wrong(s.Line, e.Field, e.Reason, "%s", e.Remedy)
+			p.mistake(s.Line, e)
 		}
 	}
+	slices.SortStableFunc(p.Problems, func(a, b Mistake) int { return a.Line - b.Line })
 	return nil
 }
 

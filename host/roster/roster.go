@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -59,6 +58,8 @@ type Mistake struct {
 	Field  string `json:"field,omitempty"`
 	Reason string `json:"reason"`
 	Detail string `json:"detail"`
+
+	Said *judge.FieldError `json:"-"` // what Detail was made of
 }
 
 // List is a list of people as it was read, with all that is wrong with it by itself.
@@ -69,11 +70,16 @@ type List struct {
 }
 
 func (l *List) wrong(line int, field, reason, format string, args ...any) {
+	l.mistake(line, judge.Wrong(field, reason, format, args...))
+}
+
+// mistake notes what is wrong with a line.
+func (l *List) mistake(line int, e *judge.FieldError) {
 	if len(l.Problems) == maxProblems {
 		l.More++
 		return
 	}
-	l.Problems = append(l.Problems, Mistake{line, field, reason, fmt.Sprintf(format, args...)})
+	l.Problems = append(l.Problems, Mistake{line, e.Field, e.Reason, e.Remedy, e})
 }
 
 // OK reports whether nothing is wrong.
@@ -106,16 +112,16 @@ func Read(text []byte, space string) *List {
 		}
 		if e, ok := errors.AsType[*csv.ParseError](err); ok {
 			l.wrong(e.Line, "", "invalid", "The line cannot be read: %v.", e.Err)
-			return l // where the next line begins is not clear
+			break // where the next line begins is not clear
 		}
 		if err != nil {
 			l.wrong(0, "", "invalid", "The list cannot be read: %v.", err)
-			return l
+			break
 		}
 		line, _ := table.FieldPos(0)
 		if len(l.Rows) == MaxRows {
 			l.wrong(line, "", "too_many", "A list has up to %d people; import the rest by itself.", MaxRows)
-			return l
+			break
 		}
 		if len(record) != len(columns) {
 			l.wrong(line, "", "invalid", "The line has %d fields, and the head %d.", len(record), len(columns))
@@ -202,7 +208,7 @@ func (l *List) check(space string) {
 	for _, r := range l.Rows {
 		add := func(e *judge.FieldError) {
 			if e != nil {
-				l.wrong(r.Line, e.Field, e.Reason, "%s", e.Remedy)
+				l.mistake(r.Line, e)
 			}
 		}
 		add(people.CheckUserName(r.Name))

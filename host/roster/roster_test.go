@@ -61,6 +61,18 @@ func TestEveryMistakeIsSaidWithItsLine(t *testing.T) {
 	if l := roster.Read([]byte(many.String()), ""); len(l.Problems) != 1 || l.Problems[0].Line != roster.MaxRows+2 {
 		t.Errorf("one too many: %+v", l.Problems)
 	}
+	passwords := &strings.Builder{}
+	passwords.WriteString("name,password\n")
+	for i := range roster.MaxPasswords + 2 {
+		fmt.Fprintf(passwords, "u%d,battery staple\n", i)
+	}
+	if l := roster.Read([]byte(passwords.String()), ""); len(l.Problems) != 1 || l.Problems[0].Line != roster.MaxPasswords+2 || l.Problems[0].Field != "password" {
+		t.Errorf("passwords without end: %+v", l.Problems)
+	}
+	if l := roster.Read([]byte("name,email,space\nann,ann@example.org,algo\nann,ann@example.org,other\nann,eve@example.org,third\n"), ""); len(l.Problems) != 1 ||
+		l.Problems[0].Line != 4 || l.Problems[0].Field != "name" {
+		t.Errorf("somebody in three spaces, once with another address: %+v", l.Problems)
+	}
 }
 
 func TestAListChangesNothingThatThereIs(t *testing.T) {
@@ -72,7 +84,7 @@ func TestAListChangesNothingThatThereIs(t *testing.T) {
 	}
 	for fill, does := range map[bool]string{false: roster.Stays, true: roster.Fills} {
 		p := l.Plan(known, fill)
-		if p.Steps[0].Does != roster.Makes || p.Steps[1].Does != does || p.Steps[1].Note == "" || p.Staff {
+		if p.Steps[0].Does != roster.Makes || p.Steps[1].Does != does || p.Steps[1].Note == nil || p.Staff {
 			t.Errorf("the plan is %+v", p.Steps)
 		}
 		if len(p.Problems) != 1 || p.Problems[0].Line != 4 || p.Problems[0].Field != "email" {

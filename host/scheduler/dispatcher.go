@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -122,6 +121,7 @@ type Dispatcher struct {
 
 	total   *prometheus.CounterVec
 	latency prometheus.Histogram
+	notes   notes
 
 	// What Run knows of the other side; used by its goroutine only.
 	workers   pool
@@ -142,6 +142,7 @@ func NewDispatcher(cfg DispatcherConfig, store Outbox, delivery queue.Delivery) 
 	}
 	cfg.Name = fmt.Sprintf("%s-%08x", cfg.Name, rand.Uint32()) //nolint:gosec // tells boots apart, no secret
 	d := &Dispatcher{cfg: cfg, store: store, delivery: delivery, wake: make(chan struct{}, 1)}
+	d.notes = notes{entries: map[int64]string{}, wake: make(chan struct{}, 1)}
 	var err error
 	d.total, err = telemetry.Register(cfg.Registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "api_outbox_dispatch_total",
@@ -180,7 +181,12 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
+		d.keepNotes(ctx)
+		return nil
+	})
+	g.Go(func() error {
 		d.loop(ctx)
+		d.writeNotes(ctx)
 		d.shards.release(ctx, &d.cfg, d.store)
 		return nil
 	})
@@ -277,7 +283,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) outcome {
 	return more
 }
 
-// publish hands tickets to the workers and notes it.
+// publish hands tickets to the workers, and keeps where they lie for a note.
 func (d *Dispatcher) publish(ctx context.Context, tickets []judge.Ticket) error {
 	ids := make([]int64, len(tickets))
 	for i, t := range tickets {
@@ -303,31 +309,8 @@ func (d *Dispatcher) publish(ctx context.Context, tickets []judge.Ticket) error 
 			d.latency.Observe(max(0, time.Since(t.Enqueued).Seconds()))
 		}
 	}
-	ids, entries = sorted(ids, entries)
-	taken, err := d.store.Published(ctx, d.cfg.Name, ids, entries)
-	if err != nil {
-		// They are with the workers all the same; only the note is missing.
-		d.cfg.Log.WarnContext(ctx, "published jobs cannot be marked", slog.Int("jobs", len(ids)), slog.Any("err", err))
-	}
-	if len(taken) > 0 {
-		d.cfg.Log.WarnContext(ctx, "this dispatcher was late: another has picked its jobs meanwhile", slog.Int("jobs", len(taken)))
-	}
+	d.notes.add(ids, entries)
 	return nil
-}
-
-// sorted returns the pairs in the order of ids. Claims of the same jobs are on their way by now, and lock them in that
-// order too: in any other, the database would have to break a deadlock.
-func sorted(ids []int64, entries []string) ([]int64, []string) {
-	order := make([]int, len(ids))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ids[a], ids[b]) })
-	sortedIDs, sortedEntries := make([]int64, len(ids)), make([]string, len(ids))
-	for i, from := range order {
-		sortedIDs[i], sortedEntries[i] = ids[from], entries[from]
-	}
-	return sortedIDs, sortedEntries
 }
 
 // fail notes that a round ended in an error. Jobs that could not be published are counted where that is known.

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/sql"
 	"deepoj/sql/jobs"
+	"deepoj/sql/sqltest"
 )
 
 // shelf is a delivery that keeps what is published, for tests that look at the
@@ -35,11 +37,16 @@ func (s *shelf) Publish(ctx context.Context, ts []judge.Ticket) ([]string, error
 	if s.fail != nil {
 		return nil, s.fail
 	}
-	for _, t := range ts {
+	entries := make([]string, len(ts))
+	for i, t := range ts {
 		s.jobs = append(s.jobs, t.JobID)
+		entries[i] = entryOf(t.JobID)
 	}
-	return make([]string, len(ts)), nil
+	return entries, nil
 }
+
+// entryOf is where a job lies on a shelf.
+func entryOf(id int64) string { return fmt.Sprintf("%d-7", id) }
 
 func (s *shelf) Receive(context.Context, int, time.Duration) ([]judge.Entry, error) { return nil, nil }
 
@@ -180,6 +187,36 @@ func TestAStopLeavesNothingPickedAndUnpublished(t *testing.T) {
 	stop()
 	if got := b.stats(); int64(len(s.published())) != got.Delivered {
 		t.Errorf("%d published, %d marked as delivered", len(s.published()), got.Delivered)
+	}
+}
+
+func TestWhatLiesInTheStreamIsNotedWithItsEntry(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.seen(50, "cpp")
+	noted := func() string {
+		return sqltest.One[string](t, b.Store, "SELECT coalesce(string_agg(job_id || ' at ' || stream_entry_id, ', ' ORDER BY job_id), '') FROM outbox_events WHERE state = 'D'")
+	}
+	want := func(ids ...int64) string {
+		var all []string
+		for _, id := range ids {
+			all = append(all, fmt.Sprintf("%d at %s", id, entryOf(id)))
+		}
+		return strings.Join(all, ", ")
+	}
+	ids := b.submit(3)
+	stop := b.run(b.dispatcher(&shelf{}, func(c *DispatcherConfig) { c.WorkerAge = time.Hour }))
+	b.eventually("a running dispatcher notes the entries", func() bool { return noted() == want(ids...) })
+	stop()
+
+	// One that is told to stop as soon as it has published notes them, too.
+	late := b.submit(2)
+	s := &shelf{}
+	stop = b.run(b.dispatcher(s, func(c *DispatcherConfig) { c.WorkerAge = time.Hour }))
+	b.eventually("all are published", func() bool { return len(s.published()) == len(late) })
+	stop()
+	if got := noted(); got != want(append(ids, late...)...) {
+		t.Errorf("after the stop %q is noted, want %q", got, want(append(ids, late...)...))
 	}
 }
 

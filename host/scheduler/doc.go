@@ -12,11 +12,13 @@
 // Its files:
 //
 //	dispatcher.go  jobs to streams
+//	notes.go       where jobs lie in streams, for people
 //	window.go      how many may be there at a time, and which shards a dispatcher holds
 //	reclaimer.go   jobs of lost workers
 //	redriver.go    jobs whose time has come, and lost deliveries
 //	switch.go      streams or PostgreSQL
 //	retirer.go     what need not be kept
+//	slots.go       what the database keeps for change feeds
 //	observer.go    what is measured, and what of the steps is counted
 package scheduler
 

@@ -20,6 +20,7 @@ import (
 type Figures interface {
 	QueueStats(ctx context.Context) (judge.QueueStats, error)
 	Audit(ctx context.Context) (jobs.Audit, error)
+	Slots(ctx context.Context) ([]judge.Slot, error)
 }
 
 // StreamFigures is what an [Observer] asks of Redis; a [*queue.Streams] answers.
@@ -50,6 +51,7 @@ type Observer struct {
 
 	depth     *prometheus.GaugeVec
 	audit     *prometheus.GaugeVec
+	slots     slotGauges
 	single    map[string]prometheus.Gauge
 	lastAudit time.Time
 }
@@ -104,6 +106,9 @@ func NewObserver(cfg ObserverConfig, store Figures, streams StreamFigures) (*Obs
 	if err != nil {
 		return nil, err
 	}
+	if o.slots, err = newSlotGauges(cfg.Registerer); err != nil {
+		return nil, err
+	}
 	for name, help := range gaugeHelp {
 		o.single[name], err = telemetry.Register(cfg.Registerer, prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help}))
 		if err != nil {
@@ -131,6 +136,9 @@ func (o *Observer) Run(ctx context.Context) error {
 func (o *Observer) look(ctx context.Context) {
 	if s, err := o.store.QueueStats(ctx); o.known(ctx, "the queue", err) {
 		o.queue(s)
+	}
+	if s, err := o.store.Slots(ctx); o.known(ctx, "replication slots", err) {
+		o.slots.set(s)
 	}
 	if o.streams != nil {
 		if s, err := o.streams.Stats(ctx); o.known(ctx, "the stream", err) {

@@ -23,6 +23,7 @@ type Settings struct {
 	Judge0Tokens                  string // own or open
 	CallbackAllow, TrustedProxies []netip.Prefix
 	MetricsListen, MetricsToken   string
+	FeedStatusURL                 string // without a slash at the end; "" = nobody says
 	OIDC                          OIDC
 
 	PublicURL           string // without a slash at the end; "" = not known
@@ -40,6 +41,8 @@ type Settings struct {
 	S3             S3
 
 	CacheDir, JournalDir string
+
+	ChangeFeed bool // the embedded PostgreSQL can be read by a change feed
 
 	WorkerID, WorkerPool string
 	WorkerSlots          int // 0 = as many as there are cores
@@ -145,11 +148,12 @@ func table(s *Settings) []row {
 		{env: "TRUSTED_PROXIES", yaml: "api.trusted_proxies", value: prefixes(&s.TrustedProxies), doc: "addresses of reverse proxies, such as 127.0.0.1 or 10.1.0.0/16, whose X-Forwarded-For says who asks, separated by spaces"},
 		{env: "METRICS_LISTEN", yaml: "metrics.listen", value: address(&s.MetricsListen), doc: "address of its own, HOST:PORT, where a process serves /metrics, and the web side the details of /readyz; who reaches it may read them unless METRICS_TOKEN is set; with neither only clients on this machine may, on the web side's address"},
 		hidden(row{env: "METRICS_TOKEN", yaml: "metrics.token", value: token(&s.MetricsToken), doc: "token of at least 16 bytes that /metrics and the details of /readyz ask for, as Authorization: Bearer"}),
+		{env: "FEED_STATUS_URL", yaml: "feed.status_url", value: base(&s.FeedStatusURL, "http://127.0.0.1:9182"), doc: "address that metrics_listen of the change feed names, such as http://127.0.0.1:9182, where the web side asks for staff how far the feed is; it does not when empty"},
 		{env: "OIDC_ISSUER", yaml: "oidc.issuer", value: text(&s.OIDC.Issuer), doc: "address of a provider of OpenID Connect where people may log in; nowhere but here when empty"},
 		{env: "OIDC_CLIENT_ID", yaml: "oidc.client_id", value: text(&s.OIDC.ClientID), doc: "name by which the OpenID Connect provider knows this site"},
 		hidden(row{env: "OIDC_CLIENT_SECRET", yaml: "oidc.client_secret", value: text(&s.OIDC.ClientSecret), doc: "secret of this site at the OpenID Connect provider, where it gave one"}),
 		{env: "OIDC_REDIRECT_URL", yaml: "oidc.redirect_url", value: text(&s.OIDC.RedirectURL), doc: "this site's address for the OpenID Connect provider, ending in /login/oidc/callback; that which the browser uses when empty"},
-		{env: "PUBLIC_URL", yaml: "api.url", value: base(&s.PublicURL), doc: "address by which people reach the web side, such as https://judge.example.org, for links in letters and invitations"},
+		{env: "PUBLIC_URL", yaml: "api.url", value: base(&s.PublicURL, "https://judge.example.org"), doc: "address by which people reach the web side, such as https://judge.example.org, for links in letters and invitations"},
 		{env: "REGISTRATION", yaml: "accounts.registration", def: RegistrationOff, value: oneOf(&s.Registration, RegistrationOff, RegistrationInvitation, RegistrationDomain, RegistrationOpen), doc: "who may make an account for themselves: off, nobody; invitation, who has a link that invites into a space; domain, those and who has an e-mail address of REGISTRATION_DOMAINS; open, everybody with an e-mail address"},
 		{env: "REGISTRATION_DOMAINS", yaml: "accounts.domains", value: words(&s.RegistrationDomains), doc: "what follows the @ of e-mail addresses whose owners may make an account with REGISTRATION=domain, such as example.org, separated by spaces"},
 		{env: "SMTP_ADDR", yaml: "mail.address", value: address(&s.Mail.Address), doc: "mail server that sends letters, HOST:PORT; none are sent when empty; it needs SMTP_FROM and PUBLIC_URL"},
@@ -173,6 +177,7 @@ func table(s *Settings) []row {
 		{env: "S3_USE_TLS", yaml: "s3.use_tls", def: "true", value: truth(&s.S3.UseTLS), doc: "whether the S3 service is asked over TLS: true, or false for one of a trusted network"},
 		{env: "CACHE_DIR", yaml: "cache.dir", value: file(&s.CacheDir), doc: "folder of compiled plugins and programs, for workers of one account; the data folder's cache when empty"},
 		{env: "JOURNAL_DIR", yaml: "worker.journal_dir", value: file(&s.JournalDir), doc: "folder of results that the database has not answered yet; the data folder's journal when empty"},
+		{env: "CHANGE_FEED", yaml: "feed.enabled", def: "false", value: truth(&s.ChangeFeed), doc: "whether the embedded PostgreSQL can be read by a change feed (`deepoj feed`), which takes wal_level=logical: true, or false, which drops the slots of feeds at the next start"},
 		{env: "WORKER_ID", yaml: "worker.id", value: text(&s.WorkerID), doc: "name of this worker; host name and pid when empty"},
 		{env: "WORKER_POOL", yaml: "worker.pool", def: "default", value: text(&s.WorkerPool), doc: "pool this worker serves"},
 		{env: "WORKER_SLOTS", yaml: "worker.slots", def: "0", value: whole(&s.WorkerSlots, 0), doc: "submissions that a worker judges at once; 0 means the number of cores"},

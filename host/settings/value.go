@@ -189,12 +189,12 @@ func address(field *string) value {
 }
 
 // base is the address of a site, without a slash at the end, or "".
-func base(field *string) value {
+func base(field *string, example string) value {
 	return read(field, func(text string) (string, error) {
 		text = strings.TrimRight(text, "/")
 		u, err := url.Parse(text)
 		if text != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "") {
-			return "", errors.New("must be like https://judge.example.org, without a path")
+			return "", fmt.Errorf("must be like %s, without a path", example)
 		}
 		return text, nil
 	})

@@ -35,7 +35,7 @@ func BenchmarkScale(b *testing.B) {
 
 const (
 	idealSlots = 4
-	idealFor   = 10 // seconds
+	idealFor   = 30 // seconds; the first second goes to opening connections, three for each worker, and to their plans
 	wanted     = 0.9
 	quiet      = 0.25 // how idle the processors must have been for a ratio to be judged
 
@@ -43,7 +43,7 @@ const (
 	loadJobs  = 12_000
 )
 
-// ideal has 1 to 64 workers judge for ten seconds jobs that take one.
+// ideal has 1 to 64 workers judge for half a minute jobs that take a second.
 func ideal(b *testing.B, streams bool) {
 	s := newSystem(b)
 	for workers := 1; workers <= 64; workers *= 2 {

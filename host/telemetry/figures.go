@@ -30,6 +30,9 @@ type Figures struct {
 	// Ready answers /readyz: whether the process is ready, and what that rests on. Without it there is no /readyz.
 	Ready func(ctx context.Context) (ready bool, document any)
 
+	// Pages answer further addresses with JSON, by their paths, such as "/status".
+	Pages map[string]func() any
+
 	// Token has to come with each request, as Authorization: Bearer. Without one
 	// everybody who reaches the address may read.
 	Token string
@@ -74,6 +77,12 @@ func (f Figures) Handler() http.Handler {
 				w.WriteHeader(http.StatusServiceUnavailable)
 			}
 			_ = json.NewEncoder(w).Encode(document) // whoever asked is gone
+		})
+	}
+	for path, document := range f.Pages {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(document()) // whoever asked is gone
 		})
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

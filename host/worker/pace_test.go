@@ -191,6 +191,34 @@ func TestProgressThatCannotBeStoredWaits(t *testing.T) {
 	})
 }
 
+// A statement that is given up may be carried out all the same: what it tells would be told again with the result, or
+// stand behind it.
+func TestAResultWaitsForProgressThatIsOnItsWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, o := newScript(), &once{jobs: []int64{7}}
+		s.slow = func(ctx context.Context) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Second):
+				return nil
+			}
+		}
+		_, stop := s.run(t, Config{}, o, func(_ context.Context, _ judge.Payload, progress func(judge.Progress)) (judge.Result, error) {
+			progress(judge.Progress{Kind: judge.EventTest})
+			<-time.After(100 * time.Millisecond)
+			progress(judge.Progress{Kind: judge.EventTest})
+			return judge.Result{Verdict: judge.AC}, nil
+		})
+		<-time.After(2 * time.Second)
+		stop()
+		if stored, ended := s.asked("progress"), s.asked("finalize"); len(stored) != 1 || len(ended) != 1 || s.last != 1 || !strings.HasPrefix(ended[0], "1.04s") {
+			t.Errorf("stored %v, then %v with %d more; want the first test stored once, and the second with the result", stored, ended, s.last)
+		}
+	})
+}
+
 func TestARefusedProgressStopsTheRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ type reporter struct {
 	r *run
 
 	ctx    context.Context    // for all that is written of the run
-	cancel context.CancelFunc // ends the loop; nil before it begins
+	cancel context.CancelFunc // ends the pauses of the loop, and so the loop; nil before it begins
 	kick   chan struct{}
 	loops  sync.WaitGroup
 
@@ -77,7 +77,7 @@ func (p *reporter) loop(ctx context.Context) {
 		if first && !pause(ctx, min(firstReport, wait)) {
 			return
 		}
-		if p.flush(ctx) {
+		if p.flush(p.ctx) {
 			wait = p.w.cfg.ProgressEvery
 		} else {
 			wait = min(2*wait, longestPause)
@@ -97,7 +97,9 @@ func (p *reporter) again() {
 	}
 }
 
-// stop ends the loop, and returns what waits: it is for the result to take along.
+// stop ends the loop, and returns what waits: it is for the result to take along. What is on its way to the database is
+// waited for, at most answerTime: nobody knows whether a statement that was given up is carried out, so what it told would
+// be told twice, or behind the result.
 func (p *reporter) stop() []judge.Progress {
 	p.mu.Lock()
 	p.looping = true // too late to begin

@@ -21,6 +21,7 @@ type script struct {
 	log       []string // what was asked, with the second at which it was
 	heartbeat func(as []judge.Attempt) ([]int64, error)
 	progress  func(n int) error
+	slow      func(ctx context.Context) error // if set, what storing progress begins with
 	finalize  func(n int) error
 	late      chan struct{} // if set, when a result is answered that was not waited for
 	finals    int
@@ -75,7 +76,12 @@ func (s *script) Heartbeat(_ context.Context, as []judge.Attempt, _ time.Duratio
 	return s.heartbeat(as)
 }
 
-func (s *script) Progress(_ context.Context, _ judge.Attempt, ps []judge.Progress) error {
+func (s *script) Progress(ctx context.Context, _ judge.Attempt, ps []judge.Progress) error {
+	if s.slow != nil {
+		if err := s.slow(ctx); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.note("progress %d", len(ps))

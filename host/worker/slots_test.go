@@ -276,9 +276,10 @@ func TestNoMoreResultsGoUnansweredThanThereAreSlotsAndAsManyAgain(t *testing.T) 
 		d.mu.Unlock()
 		time.Sleep(2 * time.Minute)
 		stop()
-		// What waited behind them was given back, so that another worker could have it.
-		if n, back := len(d.asked("finalize")), len(d.asked("fail")); n != 200-slots || back != slots {
-			t.Errorf("%d results were recorded and %d jobs given back, want %d and %d", n, back, 200-slots, slots)
+		// What waited behind them was given back, so that another worker could have it: as many as there are slots, or
+		// fewer by less than the half of them that is asked for at once.
+		if n, back := len(d.asked("finalize")), len(d.asked("fail")); n+back != 200 || back > slots || back <= slots/2 {
+			t.Errorf("%d results were recorded and %d jobs given back, want 200 together and more than %d, at most %d of these", n, back, slots/2, slots)
 		}
 	})
 }

@@ -3,9 +3,10 @@ package languagestest
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -26,8 +27,11 @@ var (
 // of the adapters state them: to read those takes no plugin runtime.
 func All(t testing.TB) []Language {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(here), "..", "languages", "*", "adapter.go"))
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		t.Fatal("where the sources are:", err)
+	}
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(module)), "plugins", "languages", "*", "adapter.go"))
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d adapters are found: %v", len(files), err)
 	}

@@ -20,8 +20,18 @@ const theServer = "../../../host/roles/web.go"
 // ours. A package may name only packages above it in this list, so there is no
 // way to write a cycle down. Names ending in /* stand for every folder there.
 var layers = []struct{ pkg, may string }{
+	{"host/feed/kafka", ""},
 	{"host/judge", ""},
+	{"host/contest", "host/judge"},
 	{"host/platform", ""},
+	{"host/feed/ring", ""},
+	{"host/feed/filter", ""},
+	{"host/feed/event", ""},
+	{"host/feed/wal", "host/platform"},
+	{"host/feed/checkpoint", "host/feed/wal"},
+	{"host/feed/config", "host/feed/event host/feed/filter host/feed/wal"},
+	{"host/feed", "host/feed/checkpoint host/feed/config host/feed/event host/feed/kafka host/feed/ring host/feed/wal"},
+	{"host/feed/feedtest", "host/feed host/feed/checkpoint host/feed/wal"},
 	{"host/telemetry", ""},
 	{"host/telemetry/otlp", "host/telemetry"},
 	{"host/telemetry/telemetrytest", ""},
@@ -29,6 +39,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/blob/blobtest", "host/platform"},
 	{"host/embedded", "host/platform"},
 	{"host/command", ""},
+	{"host/feed/verbs", "host/command"},
 	{"host/keyring", ""},
 	{"host/settings", ""},
 	{"host/mail", ""},
@@ -39,6 +50,12 @@ var layers = []struct{ pkg, may string }{
 	{"host/support", ""},
 	{"host/support/supporttest", ""},
 	{"host/simulation", ""},
+	{"host/feed/rocks", ""},
+	{"host/feed/rocks/rockstest", ""},
+	{"host/feed/pikiwidb", "host/feed/rocks"},
+	{"host/feed/pikiwidb/wire", "host/feed/wal"},
+	{"host/feed/pikiwidb/replica", "host/feed host/feed/checkpoint host/feed/config host/feed/event host/feed/filter host/feed/pikiwidb host/feed/pikiwidb/wire host/feed/wal"},
+	{"host/feed/pikiwidb/mastertest", "host/feed/pikiwidb/wire host/feed/rocks/rockstest host/feed/wal"},
 	{"sandbox/landlock", ""},
 	{"sandbox/internal/wait", ""},
 	{"sandbox/internal/elf", ""},
@@ -72,7 +89,10 @@ var layers = []struct{ pkg, may string }{
 	{"queue", "host/judge"},
 	{"sql/internal/*", ""},
 	{"sql/jobs", "host/judge sql/internal/*"},
-	{"sql", "host/judge sql/internal/* sql/jobs"},
+	{"sql/published", ""},
+	{"sql/rounds", "host/judge sql/internal/*"},
+	{"sql", "host/judge sql/internal/* sql/jobs sql/published sql/rounds"},
+	{"host/feed/postgres", "host/feed host/feed/checkpoint host/feed/config host/feed/event host/feed/filter host/feed/wal sql/published"},
 	{"sql/sqltest", "host/judge sql sql/jobs host/embedded"},
 	{"host/people/strength", ""},
 	{"host/people", "host/judge host/people/strength sql"},
@@ -128,23 +148,29 @@ var layers = []struct{ pkg, may string }{
 	{"web/chart", ""},
 	{"web/site/sitetest", ""},
 	{"web/locale", ""},
-	{"web/site", "host/blob host/judge host/mail host/people host/reading host/telemetry sql web/locale"},
+	{"web/site", "host/blob host/judge host/mail host/people host/reading host/telemetry sql sql/rounds web/locale"},
 	{"web/statement", "host/blob host/judge sql web/locale web/site"},
 	{"web/webauthn", ""},
-	{"web/people", "host/judge host/mail host/people host/roster sql web/callback web/locale web/site web/webauthn"},
+	{"web/throttle", "web/site"},
+	{"web/letters", "host/judge host/mail host/people sql web/locale web/site"},
+	{"web/factors", "host/judge host/people sql web/locale web/site web/throttle web/webauthn"},
+	{"web/people", "host/judge host/people host/roster sql web/callback web/factors web/letters web/locale web/site web/throttle"},
 	{"web/job", "host/judge sql web/locale web/site"},
 	{"web/solve", "host/judge host/people host/telemetry sql web/chart web/job web/locale web/site web/statement"},
-	{"web/setters", "host/blob host/draft host/judge host/people host/platform host/problem host/problem/samples host/reading sql web/job web/site web/statement"},
+	{"web/setters", "host/blob host/draft host/judge host/people host/platform host/problem host/problem/samples host/reading sql web/job web/locale web/site web/statement"},
 	{"web/drafts", "host/judge sql web/job web/setters web/site web/solve"},
-	{"web/plugins", "host/judge host/people sql web/job web/setters web/site"},
-	{"web/spaces", "host/judge host/people host/problem/statement sql web/job web/people web/site web/solve web/statement"},
-	{"web/judge0/api", "host/judge host/telemetry sql web/callback web/job web/judge0 web/site"},
-	{"web/staff", "host/judge host/people sql web/chart web/job web/site"},
+	{"web/plugins", "host/judge host/people sql web/job web/locale web/setters web/site"},
+	{"web/rounds", "host/contest host/judge host/people sql sql/rounds web/site"},
+	{"web/spaces", "host/judge host/people host/problem/statement sql web/job web/locale web/people web/site web/solve web/statement"},
+	{"web/judge0/api", "host/judge host/telemetry sql web/callback web/job web/judge0 web/locale web/site"},
+	{"web/staff", "host/judge host/people sql web/chart web/job web/locale web/site"},
 	{"host/cmd/deepoj-judge", "sandbox/oneshot"},
-	{"web", "host/judge host/telemetry sql host/people web/callback web/drafts web/job web/judge0/api web/people web/plugins web/setters web/site web/solve web/spaces web/staff"},
+	{"host/cmd/deepoj-feed", "host/command host/feed host/feed/checkpoint host/feed/config host/feed/kafka host/feed/pikiwidb/replica host/feed/postgres host/feed/verbs host/feed/wal " +
+		"host/judge host/launch host/platform host/telemetry sql/published"},
+	{"web", "host/judge host/telemetry sql host/people web/callback web/drafts web/factors web/job web/judge0/api web/locale web/people web/plugins web/rounds web/setters web/site web/solve web/spaces web/staff"},
 	{"web/describe", "web"},
 	{"host/roles", `host/blob host/capacity host/doctor host/embedded host/intake host/judge host/judging host/launch host/liveness host/mail host/people host/platform host/plugin
-		host/intake/trial host/problem host/problem/samples host/reading host/scheduler host/settings host/telemetry host/telemetry/otlp host/worker plugins queue sandbox sandbox/oneshot sql web`},
+		host/intake/trial host/problem host/problem/samples host/reading host/scheduler host/settings host/telemetry host/telemetry/otlp host/worker plugins queue sandbox sandbox/oneshot sql sql/published web`},
 }
 
 func TestLayers(t *testing.T) {
@@ -251,6 +277,49 @@ func TestWorkersReachNothingThatRunsAsRoot(t *testing.T) {
 		if reached[pkg] {
 			t.Errorf("a worker reaches %s", pkg)
 		}
+	}
+}
+
+// The change feed, with its client of Kafka, is a program of its own: this one would be too large with it.
+func TestThisProgramHoldsNothingOfTheChangeFeed(t *testing.T) {
+	may := map[string][]string{}
+	for _, l := range layers {
+		may[l.pkg] = strings.Fields(l.may)
+	}
+	seen := map[string]bool{}
+	var reach func(way, pkg string)
+	reach = func(way, pkg string) {
+		if seen[pkg] {
+			return
+		}
+		seen[pkg] = true
+		if (pkg == "host/feed" || strings.HasPrefix(pkg, "host/feed/")) && pkg != "host/feed/verbs" {
+			t.Errorf("%s imports %s", way, pkg)
+		}
+		for _, below := range may[pkg] {
+			reach(way+" → "+pkg, below)
+		}
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			if imp, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module); ours {
+				reach(path, name(imp, may))
+			}
+		}
+	}
+	if !seen["host/feed/verbs"] || !seen["web"] {
+		t.Error("the test does not see what this program imports")
 	}
 }
 

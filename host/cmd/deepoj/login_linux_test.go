@@ -111,6 +111,30 @@ func TestAPasswordIsNotSeenWhileItIsTyped(t *testing.T) {
 		t.Errorf("the terminal shows %q, %v; want what is typed afterwards, and not the password", seen[:n], err)
 	}
 
+	// Where there is a second factor, its code is asked for, too, and not seen.
+	codes := withTOTP(t, store.Site, "ann")
+	for code, want := range map[string]int{codes[0]: 0, "aaaa-bbbb-cccc-dddd": 1} {
+		person, in = terminal(t)
+		errs, status = run(t.Context(), in)
+		asked(t, errs, "Name: ")
+		fmt.Fprint(person, "ann\r")
+		asked(t, errs, "Password: ")
+		fmt.Fprint(person, password, "\r")
+		asked(t, errs, "Code of the second factor: ")
+		fmt.Fprint(person, code, "\r")
+		if s := ended(status, errs); s != want {
+			t.Errorf("a login with the code %s ends with status %d, want %d", code, s, want)
+		}
+		if err := unix.SetNonblock(int(person.Fd()), true); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(person, "after")
+		n, err := unix.Read(int(person.Fd()), seen)
+		if err != nil || strings.Contains(string(seen[:n]), code[:4]) {
+			t.Errorf("the terminal shows %q, %v; want no code", seen[:n], err)
+		}
+	}
+
 	// An interrupt at the question leaves a terminal that shows again what is typed.
 	person, in = terminal(t)
 	ctx, interrupt := context.WithCancel(t.Context())

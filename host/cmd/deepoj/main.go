@@ -30,6 +30,7 @@
 //	plugin_module.go  modules, built and taken apart
 //	diagnose.go       what this machine lacks, and what protects it
 //	capacity.go       what it can judge
+//	feed.go           the change feed, which another program does
 //	simulate.go       what others could
 //	support.go        what whoever helps asks for
 package main
@@ -38,6 +39,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"deepoj/host/command"
@@ -86,7 +88,7 @@ func program() *command.Program {
 		{Name: "problem verify", Args: "DIR|ZIP", Make: verifyProblem, Summary: "Judge the submissions that a package brings, without a server.", Detail: "The status is 0 when each got a verdict that its place allows, 3 when one did not, and 1 when that cannot be told."},
 		{Name: "problem run", Args: "DIR|ZIP FILE...", Make: runProblem, Summary: "Judge one program on a package, test by test, without a server.", Detail: "The status is 0 for AC and 3 for any other verdict."},
 		{Name: "problem survey", Args: "DIR|ZIP...", Make: surveyProblems, Summary: "Read and prove many packages, and say what came of each.", Detail: "The status is 0 when all import and are proved, 3 when one is not, and 1 when it was ended before or there is nothing to look at."},
-		{Name: "problem render", Args: "[NAME...]", Make: renderProblems, Summary: "Have a server make the pages of statements again.", Detail: "Name problems, or give --all. The status is 3 if a version could not be rendered, which keeps the pages that it has."},
+		{Name: "problem render", Args: "[NAME...]", Make: renderProblems, Summary: "Have a server make the pages of statements again.", Detail: "Name problems, or give --all. The status is 3 if a version could not be rendered, which keeps the pages that it has, and 4 if they are not all rendered before --timeout."},
 		{Name: "problem print", Args: "[NAME]", Plain: true, Make: printProblems, Summary: "Print a problem, or with --space all problems of a space, as a PDF."},
 		{Name: "problem hide", Args: "NAME...", Make: hideProblem(true), Summary: "Hide problems of a server from all but setters and members of a space that is open."},
 		{Name: "problem show", Args: "NAME...", Make: hideProblem(false), Summary: "Show problems of a server to everybody."},
@@ -94,7 +96,7 @@ func program() *command.Program {
 		{Name: "problem quota", Make: showQuota, Summary: "Say what one's packages take on a server, and may take."},
 		{Name: "problem tag", Args: "NAME [TAG...]", Make: tagProblem, Summary: "Say and change tags, difficulty, source and author of a problem."},
 		{Name: "problem diff", Args: "NAME FROM TO", Make: diffProblem, Summary: "Say how one version of a problem differs from another.", Detail: "The status is 1 if it does."},
-		{Name: "problem clone", Args: "NAME NEW", Make: cloneProblem, Summary: "Make a problem of one's own of another.", Detail: "With --wait the status is 3 if it is not proved."},
+		{Name: "problem clone", Args: "NAME NEW", Make: cloneProblem, Summary: "Make a problem of one's own of another.", Detail: "With --wait the status is 3 if it is not proved, and 4 if it is not before --timeout."},
 
 		{Name: "plugin", Summary: "Test, run, build and inspect checkers, interactors and adapters."},
 		{Name: "plugin test", Args: "FILE.wasm", Make: provePlugin, Summary: "Prove that a plugin keeps to its contract, also on a problem package.", Detail: "The status is 0 when it conforms, 3 when it does not, and 1 when that cannot be told."},
@@ -143,6 +145,7 @@ func program() *command.Program {
 		{Name: "user disable", Args: "NAME...", Make: inOffice(disableUsers(true)), Summary: "Refuse the logins and keys of users, and end all their sessions."},
 		{Name: "user enable", Args: "NAME...", Make: inOffice(disableUsers(false)), Summary: "Take the logins and keys of users again."},
 		{Name: "user reset", Args: "NAME...", Make: inOffice(resetUsers), Summary: "Give users one-time passwords, and end all their sessions."},
+		{Name: "user factors-off", Args: "NAME...", Make: inOffice(takeFactorsOff), Summary: "Take all second factors off accounts, whose owners are told at their next login."},
 		{Name: "user log", Make: auditLog, Summary: "List what people with privileges did, newest first."},
 
 		{Name: "workers", Make: onServer(listWorkers), Summary: "List the workers and what they run."},
@@ -186,6 +189,8 @@ func program() *command.Program {
 		{Name: "version", Make: printVersion, Summary: "Print the version."},
 		{Name: "sandbox agent", Raw: true, Hidden: true, Make: sandboxAgent, Summary: "Be the sandbox agent, which the other commands start."},
 	}}
+	at := slices.IndexFunc(p.Verbs, func(v command.Verb) bool { return v.Name == "webhook" })
+	p.Verbs = slices.Insert(p.Verbs, at, feedCommands()...)
 	return p.WithCompletion()
 }
 

@@ -41,6 +41,7 @@ type office interface {
 	Users(ctx context.Context, role judge.Role, prefix string) ([]judge.User, error)
 	CreateUser(ctx context.Context, name string, role judge.Role) (password string, err error)
 	ResetPassword(ctx context.Context, name string) (password string, err error)
+	TakeFactorsOff(ctx context.Context, name string) error
 	SetRole(ctx context.Context, name string, role judge.Role) error
 	Disable(ctx context.Context, name string, disabled bool) error
 	AuditLog(ctx context.Context, f sql.AuditFilter) ([]sql.AuditEntry, error)

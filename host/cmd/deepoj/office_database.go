@@ -49,7 +49,7 @@ func (d database) MoveBefore(ctx context.Context, id, before int64) error {
 }
 
 func (d database) DeadLetters(ctx context.Context, all bool, limit int) ([]sql.DeadLetter, error) {
-	return d.site.DeadLetters(ctx, 0, !all, limit)
+	return d.site.DeadLetters(ctx, sql.LetterPlace{}, !all, limit)
 }
 
 func (d database) DeadLetter(ctx context.Context, id int64) (l sql.DeadLetter, attempts []sql.Attempt, err error) {
@@ -133,6 +133,17 @@ func (d database) ResetPassword(ctx context.Context, name string) (string, error
 		return "", err
 	}
 	return password, d.site.ResetPassword(ctx, name, hash, atTheShell)
+}
+
+func (d database) TakeFactorsOff(ctx context.Context, name string) error {
+	if _, err := d.site.User(ctx, name); err != nil {
+		return err
+	}
+	err := d.site.TakeFactorsOff(ctx, name, atTheShell)
+	if errors.Is(err, sql.ErrNotFound) {
+		return fmt.Errorf("%s has no second factor", name)
+	}
+	return err
 }
 
 func (d database) SetRole(ctx context.Context, name string, role judge.Role) error {

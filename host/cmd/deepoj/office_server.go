@@ -225,6 +225,10 @@ func (r *remote) ResetPassword(ctx context.Context, name string) (password strin
 	return password, err
 }
 
+func (r *remote) TakeFactorsOff(ctx context.Context, name string) error {
+	return r.proved(ctx, func(s *client.Client) error { return s.DeleteUserFactors(ctx, name) })
+}
+
 func (r *remote) SetRole(ctx context.Context, name string, role judge.Role) error {
 	return r.proved(ctx, func(s *client.Client) error { return s.SetRole(ctx, name, string(role)) })
 }

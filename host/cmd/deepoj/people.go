@@ -103,21 +103,30 @@ func setRole(ctx context.Context, c *command.Call, o office) error {
 
 func disableUsers(disabled bool) officeRun {
 	return func(ctx context.Context, c *command.Call, o office) error {
-		done := map[bool]string{true: "disabled", false: "enabled"}[disabled]
-		told := []map[string]any{}
-		var errs []error
-		for _, name := range c.Args {
-			if err := o.Disable(ctx, name, disabled); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			told = append(told, map[string]any{"name": name, "done": "is " + done})
-			if !c.JSON {
-				fmt.Fprintf(c.Out, "%s is %s\n", name, done)
-			}
-		}
-		return errors.Join(append(errs, c.Print(told, command.Table{}))...)
+		done := map[bool]string{true: "is disabled", false: "is enabled"}[disabled]
+		return forUsers(c, done, func(name string) error { return o.Disable(ctx, name, disabled) })
 	}
+}
+
+func takeFactorsOff(ctx context.Context, c *command.Call, o office) error {
+	return forUsers(c, "has no second factor any more", func(name string) error { return o.TakeFactorsOff(ctx, name) })
+}
+
+// forUsers does something to each user, also to those after one where it fails, and prints what was done.
+func forUsers(c *command.Call, done string, do func(name string) error) error {
+	told := []map[string]any{}
+	var errs []error
+	for _, name := range c.Args {
+		if err := do(name); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		told = append(told, map[string]any{"name": name, "done": done})
+		if !c.JSON {
+			fmt.Fprintf(c.Out, "%s %s\n", name, done)
+		}
+	}
+	return errors.Join(append(errs, c.Print(told, command.Table{}))...)
 }
 
 // auditLog lists what people with privileges did.

@@ -254,7 +254,8 @@ func printDifference(w io.Writer, d client.Difference) {
 // cloneProblem makes a problem of one's own of another of a server.
 func cloneProblem(f *command.Flags) command.Run {
 	version := f.String("version", "", "digest of the version; the live one when empty, or else the newest")
-	wait := f.Bool("wait", false, "wait until it is proved")
+	wait := f.Bool("wait", false, "wait until it is proved; else only the number of the job is printed")
+	longest := timeoutFlag(f)
 	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
 		r, err := s.PostProblemClone(ctx, c.Args[0], client.PostProblemCloneRequest{Name: c.Args[1], Version: *version}, client.WithKey(""))
 		if err != nil {
@@ -264,9 +265,15 @@ func cloneProblem(f *command.Flags) command.Run {
 			return c.Say(r, "job %d takes in %s", r.JobID, c.Args[1])
 		}
 		c.Warn("job %d takes in %s", r.JobID, c.Args[1])
+		ctx, cancel := atMost(ctx, *longest)
+		defer cancel()
 		job, err := s.WaitJob(ctx, r.JobID)
-		if err != nil {
-			return err
+		switch {
+		case errors.Is(err, errPatience):
+			c.Warn("%s is not proved yet: deepoj watch %d goes on waiting", c.Args[1], r.JobID)
+			return command.Exit(statusNotYet)
+		case err != nil:
+			return fmt.Errorf("waiting for job %d failed: %w", r.JobID, err)
 		}
 		proved := job.Result != nil && job.Result.Verdict == "AC"
 		if !proved && !c.JSON {

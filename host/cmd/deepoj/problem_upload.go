@@ -147,6 +147,7 @@ func printImport(out, errs io.Writer, r judge.PackageReport) error {
 func renderProblems(f *command.Flags) command.Run {
 	all := f.Bool("all", false, "render every version of every problem")
 	detach := f.Bool("no-wait", false, "order the job and do not wait for it")
+	longest := timeoutFlag(f)
 	return withServer(f, func(ctx context.Context, c *command.Call, s *client.Client) error {
 		if *all == (len(c.Args) > 0) {
 			return command.ErrUsage
@@ -158,8 +159,14 @@ func renderProblems(f *command.Flags) command.Run {
 		if *detach {
 			return c.Say(receipt, "ordered as job %d", receipt.JobID)
 		}
+		ctx, cancel := atMost(ctx, *longest)
+		defer cancel()
 		r, err := awaitRendering(ctx, c, s, receipt.JobID)
-		if err != nil {
+		switch {
+		case errors.Is(err, errPatience):
+			c.Warn("the statements are not all rendered yet: deepoj watch %d goes on waiting", receipt.JobID)
+			return command.Exit(statusNotYet)
+		case err != nil:
 			return fmt.Errorf("the statements are rendered by job %d; waiting for it failed: %w", receipt.JobID, err)
 		}
 		if err := c.Write(r, func(w io.Writer) error { printRendering(w, c.Err, r); return nil }); err != nil {

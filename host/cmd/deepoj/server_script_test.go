@@ -8,15 +8,19 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"deepoj/host/blob"
 	"deepoj/host/judge"
 	"deepoj/host/people"
+	"deepoj/host/problem/problemtest"
 	"deepoj/sql"
 	"deepoj/sql/sqltest"
+	"deepoj/web"
 )
 
 // TestTheCommandLineTalksToAServer runs the scripts in testdata/server, each with a server of its own: URL leads to it,
 // and DSN to its database. There are the accounts ann (contestant), prof (staff) and root (admin) with the password of
-// password.txt, and new with the one of once.txt; and there is a worker that does what the command finish says.
+// password.txt, and new with the one of once.txt; there is a package of the problem small; and there is a worker that
+// does what the command finish says.
 func TestTheCommandLineTalksToAServer(t *testing.T) {
 	t.Parallel()
 	hash, err := people.HashPassword("correct horse battery")
@@ -31,14 +35,26 @@ func TestTheCommandLineTalksToAServer(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
 			t.Parallel()
 			dsn := sqltest.DSN(t)
-			store, url := serve(t, dsn)
+			blobs, err := blob.OpenDir(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			store, url := serve(t, dsn, func(c *web.Config) { c.Blobs, c.MaxPackage = blobs, 1<<20 })
 			for name, role := range map[string]judge.Role{"ann": judge.RoleContestant, "new": judge.RoleContestant, "prof": judge.RoleStaff, "root": judge.RoleAdmin} {
 				if err := store.CreateUser(t.Context(), sql.NewUser{Name: name, PasswordHash: hash, Role: role, OneTime: name == "new"}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			err := store.SaveProblem(t.Context(), judge.Problem{Slug: "aplusb", Title: "A plus B", Version: "sha256:01", Samples: []judge.Sample{}}, "prof")
+			err = store.SaveProblem(t.Context(), judge.Problem{Slug: "aplusb", Title: "A plus B", Version: "sha256:01", Samples: []judge.Sample{}}, "prof")
 			if err != nil {
+				t.Fatal(err)
+			}
+			pkg, _ := problemtest.Read(t, nil)
+			pkg.Slug = "small"
+			if _, err := pkg.Save(t.Context(), blobs); err != nil {
+				t.Fatal(err)
+			}
+			if err := store.KeepVersion(t.Context(), pkg.Judge(), "prof", 0); err != nil {
 				t.Fatal(err)
 			}
 			tries := 0

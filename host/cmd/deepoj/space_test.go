@@ -43,26 +43,52 @@ func site(t *testing.T) (*sqltest.Store, func(user, command string, status int, 
 }
 
 // serve starts the web side on a database and returns its address. A worker serves C++ and Python.
-func serve(t *testing.T, dsn string) (*sqltest.Store, string) {
+func serve(t *testing.T, dsn string, options ...func(*web.Config)) (*sqltest.Store, string) {
 	t.Helper()
 	store := sqltest.Open(t, dsn)
-	err := store.WorkerBeat(t.Context(), judge.WorkerInfo{
-		Name: "w1", Pool: judge.DefaultPool, Slots: 1, Started: time.Now(), Seen: time.Now(), Languages: []judge.Language{
-			{ID: "cpp", Name: "C++", Extensions: []string{"cc"}, Available: true}, {ID: "python", Name: "Python", Extensions: []string{"py"}, Available: true},
-		},
-	})
-	if err != nil {
+	beat := func() error {
+		return store.WorkerBeat(context.Background(), judge.WorkerInfo{
+			Name: "w1", Pool: judge.DefaultPool, Slots: 1, Started: time.Now(), Seen: time.Now(), Languages: []judge.Language{
+				{ID: "cpp", Name: "C++", Extensions: []string{"cc"}, Available: true}, {ID: "python", Name: "Python", Extensions: []string{"py"}, Available: true},
+			},
+		})
+	}
+	if err := beat(); err != nil {
 		t.Fatal(err)
 	}
-	server, err := web.New(web.Config{Listen: "127.0.0.1:0", Store: store.Site, Version: "test"})
+	cfg := web.Config{Listen: "127.0.0.1:0", Store: store.Site, Rounds: store.Rounds, Version: "test"}
+	for _, option := range options {
+		option(&cfg)
+	}
+	server, err := web.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx) }()
+	silent := make(chan error, 1)
+	go func() { // tests beside this one may keep it waiting for longer than a worker may be silent
+		every := time.NewTicker(5 * time.Second)
+		defer every.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				silent <- nil
+				return
+			case <-every.C:
+			}
+			if err := beat(); err != nil {
+				silent <- err
+				return
+			}
+		}
+	}()
 	t.Cleanup(func() {
 		stop()
+		if err := <-silent; err != nil {
+			t.Errorf("the worker said no more that it lives: %v", err)
+		}
 		if err := <-ended; err != nil {
 			t.Errorf("the server ended with %v", err)
 		}

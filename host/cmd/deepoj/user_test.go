@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"deepoj/host/people"
+	"deepoj/sql"
 	"deepoj/sql/sqltest"
 )
 
@@ -11,7 +13,11 @@ import (
 // checks their status and a part of what they print, and returns all of it.
 func commandLine(t *testing.T) func(command string, status int, want string) string {
 	t.Helper()
-	dsn := sqltest.DSN(t)
+	return commandsOn(t, sqltest.DSN(t))
+}
+
+// commandsOn is the same on a database that there is.
+func commandsOn(t *testing.T, dsn string) func(command string, status int, want string) string {
 	return func(command string, status int, want string) string {
 		t.Helper()
 		got, out, errs := call(t, map[string]string{"DATABASE_URL": dsn}, strings.Fields(command)...)
@@ -44,6 +50,41 @@ func TestTheCommandLineManagesAccounts(t *testing.T) {
 	if out := call("user log --subject user:other --action user_reset", 0, "command line"); strings.Count(out, "\n") != 2 {
 		t.Errorf("the log has %q, want one entry", out)
 	}
+}
+
+func TestTheCommandLineTakesSecondFactorsOff(t *testing.T) {
+	t.Parallel()
+	dsn := sqltest.DSN(t)
+	call, store := commandsOn(t, dsn), sqltest.Open(t, dsn)
+	call("user create ann bob", 0, "ann ")
+	withTOTP(t, store.Site, "ann")
+	call("user factors-off nobody", 1, "not found")
+	call("user factors-off bob ann", 1, "bob has no second factor")
+	f, err := store.Factors(t.Context(), "ann")
+	if err != nil || f.Any() || f.Recovery != 0 || f.TakenOffBy != "command line" {
+		t.Errorf("after that ann has %+v, %v", f, err)
+	}
+	if out := call("user log --subject user:ann --action factors_off", 0, "command line"); strings.Count(out, "\n") != 2 {
+		t.Errorf("the log has %q, want one entry", out)
+	}
+	call("user factors-off ann", 1, "ann has no second factor")
+}
+
+// withTOTP gives an account an authenticator app, and returns its recovery codes.
+func withTOTP(t *testing.T, store *sql.Site, name string) (codes []string) {
+	t.Helper()
+	_, err := store.BeginTOTP(t.Context(), name, people.NewTOTPSecret(), []byte("handle of "+name))
+	if err == nil {
+		err = store.ConfirmTOTP(t.Context(), name, 1)
+	}
+	codes, hashes := people.NewRecoveryCodes(name)
+	if err == nil {
+		err = store.SetRecovery(t.Context(), name, hashes)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return codes
 }
 
 func TestTheCommandLineMakesAndRevokesKeys(t *testing.T) {

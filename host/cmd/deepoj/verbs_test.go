@@ -15,6 +15,7 @@ var withoutJSON = map[string]string{
 	"api":           "it runs until it is told to end",
 	"scheduler":     "it runs until it is told to end",
 	"worker":        "it runs until it is told to end",
+	"feed":          "it runs until it is told to end",
 	"judge":         "its answer is a line of JSON",
 	"plugin run":    "its answer is a line of JSON",
 	"problem print": "its answer is a PDF",

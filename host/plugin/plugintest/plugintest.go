@@ -33,12 +33,12 @@ type Shared struct {
 
 // Open returns what is shared, and makes it when it is missing.
 func Open() (Shared, error) {
-	_, here, _, ok := runtime.Caller(0)
-	if !ok {
-		return Shared{}, errors.New("the folder of package plugintest is unknown")
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return Shared{}, fmt.Errorf("where the sources are: %w", err)
 	}
-	source := filepath.Dir(filepath.Dir(here))
-	root := filepath.Dir(filepath.Dir(source))
+	root := strings.TrimSpace(string(module))
+	source := filepath.Join(root, "host", "plugin")
 	key, err := digest(filepath.Join(root, "go.mod"), filepath.Join(source, "*.go"), filepath.Join(source, "testdata", "child", "*.go"))
 	if err != nil {
 		return Shared{}, err

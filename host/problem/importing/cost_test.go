@@ -167,8 +167,14 @@ func packed(t *testing.T, files fstest.MapFS) fs.FS {
 // and the collector.
 func grows(t *testing.T, sized func(int) fstest.MapFS) {
 	t.Helper()
-	small, large := cost(t, packed(t, sized(1))), cost(t, packed(t, sized(8)))
-	if floor := 4 * time.Millisecond; large > 24*max(small, floor) {
+	const floor, tries = 4 * time.Millisecond, 5
+	short, long := packed(t, sized(1)), packed(t, sized(8))
+	small, large := cost(t, short), cost(t, long)
+	// What a noisy machine adds comes and goes; what a reader does too often comes again.
+	for again := 1; again < tries && large > 24*max(small, floor); again++ {
+		large = min(large, cost(t, long))
+	}
+	if large > 24*max(small, floor) {
 		t.Errorf("a package takes %s to read, and one that is eight times as long %s", small, large)
 	}
 }
