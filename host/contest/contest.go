@@ -11,6 +11,7 @@
 //
 //	contest.go  who sees which entries of the log
 //	entry.go    what the log says
+//	logged.go   how a log is written
 //	clock.go    the time of a contest
 //	phase.go    where a round stands in its time
 //	acts.go     what staff do to that time

@@ -52,6 +52,7 @@ type Participant struct {
 	Ranked bool     // but for a group that is not
 	Hidden bool     // is for staff only, without a rank
 	Status Status   // "" = active
+	Gone   bool     // takes part no more, or is told of no more: there is no row
 }
 
 // Problem is a problem of the contest.

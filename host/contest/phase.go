@@ -7,7 +7,10 @@ import (
 )
 
 // Clock turns times into those of a round.
-type Clock struct{ c clock }
+type Clock struct {
+	c    clock
+	thaw time.Time // planned; zero = not
+}
 
 // ClockOf returns the clock of a round. What was given back counts as if it had not been removed.
 func ClockOf(r *judge.Round) Clock {
@@ -21,7 +24,10 @@ func ClockOf(r *judge.Round) Clock {
 	for i, d := range r.Removed {
 		c.remove(Removed{ID: int64(i), From: d.From, To: d.To, Undone: d.Undone != nil})
 	}
-	return Clock{c}
+	if r.Thaw != nil {
+		return Clock{c, *r.Thaw}
+	}
+	return Clock{c: c}
 }
 
 // At returns the contest time of a moment, 0 before the start.
@@ -32,6 +38,44 @@ func (c Clock) End() time.Time { return c.c.end() }
 
 // Freezes returns when the freeze begins, zero where there is none.
 func (c Clock) Freezes() time.Time { return c.c.freezes() }
+
+// Official reports whether what is handed in at a moment counts: from the start to the end.
+func (c Clock) Official(t time.Time) bool { return c.begun(t) && c.c.official(c.At(t)) }
+
+// Hides reports whether judgements of what is handed in at a moment are hidden.
+func (c Clock) Hides(t time.Time) bool { return c.begun(t) && c.c.frozen(c.At(t)) }
+
+// Started, Frozen and Ended return since when the round runs, is frozen (thawed or not) and is over, and nil where it is not.
+func (c Clock) Started(now time.Time) *time.Time { return since(c.begun(now), c.c.round.Start) }
+
+// Frozen: see Started.
+func (c Clock) Frozen(now time.Time) *time.Time { return since(c.frozen(now), c.Freezes()) }
+
+// Ended: see Started.
+func (c Clock) Ended(now time.Time) *time.Time { return since(c.over(now), c.End()) }
+
+func since(it bool, t time.Time) *time.Time {
+	if !it {
+		return nil
+	}
+	return &t
+}
+
+// Next returns the first moment after now at which time alone changes something: the start, the freeze, the end, the thaw. It is
+// zero where there is none.
+func (c Clock) Next(now time.Time) (next time.Time) {
+	for _, t := range []time.Time{c.c.round.Start, c.Freezes(), c.End(), c.thaw} {
+		if t.After(now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	return next
+}
+
+// Thaws reports whether it is time to show what was hidden, as planned: not before the end.
+func (c Clock) Thaws(now time.Time) bool {
+	return !c.c.round.Thawed && !c.thaw.IsZero() && !c.thaw.After(now) && (c.over(now) || c.End().IsZero())
+}
 
 // begun reports whether the round has begun.
 func (c Clock) begun(now time.Time) bool {

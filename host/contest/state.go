@@ -77,6 +77,12 @@ func New(cfg Config) *State {
 	}
 }
 
+// Rescore has everything counted in another way.
+func (s *State) Rescore(cfg Config) {
+	s.cfg = cfg
+	s.everything()
+}
+
 // Change is what an entry changed on the board.
 type Change struct {
 	All         bool   // anything may have changed; the rest is zero then
@@ -155,6 +161,13 @@ func (s *State) participant(e Participant) (Change, error) {
 		return Change{}, fmt.Errorf("participant %q has no id", e.Name)
 	}
 	r := s.row(e.ID)
+	if e.Gone {
+		if r.known {
+			r.known = false
+			return s.everything(), nil
+		}
+		return Change{}, nil
+	}
 	return s.change(r, nil, func() {
 		s.buffer.Reset()
 		r.Participant, r.known, r.name = e, true, slices.Clone(s.collator.KeyFromString(&s.buffer, e.Name))

@@ -5,8 +5,10 @@ import (
 	"log/slog"
 
 	"deepoj/host/judge"
+	"deepoj/host/recorder"
 	"deepoj/host/scheduler"
 	"deepoj/queue"
+	"deepoj/sql"
 )
 
 // newScheduler makes the dispatcher, the sweepers and the observer. It returns what says
@@ -54,7 +56,25 @@ func newScheduler(b *base, p *process) (wake func(), err error) {
 	p.add("redriver", redriver.Run)
 	p.add("reclaimer", reclaimer.Run)
 	p.add("observer", observer.Run)
-	return wake, nil
+	return wake, newRecorder(b, p)
+}
+
+// newRecorder makes what writes the logs of rounds. What this process does it is told of; of what others do it asks.
+func newRecorder(b *base, p *process) error {
+	wakeups := make(chan struct{}, 1)
+	wake := func(string) {
+		select {
+		case wakeups <- struct{}{}:
+		default:
+		}
+	}
+	r, err := recorder.New(recorder.Config{Wake: wakeups, Log: b.log, Registerer: b.reg}, b.db.Rounds)
+	if err != nil {
+		return err
+	}
+	p.add("recorder", r.Run)
+	p.add("recorder's wakeups", func(ctx context.Context) error { return b.db.Listen(ctx, sql.ChannelEvents, wake) })
+	return nil
 }
 
 // newDispatcher makes what sends jobs to the streams of Redis, or, with DELIVERY=auto while Redis is away, does not.

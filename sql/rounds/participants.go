@@ -29,12 +29,20 @@ func (s *Store) Organizations(ctx context.Context, space, after string, limit in
 	}
 	out := make([]judge.Organization, len(found))
 	for i, o := range found {
-		out[i] = judge.Organization{
-			ID: o.ID, Code: o.Code, ICPCID: o.IcpcID, Name: o.Name, FormalName: o.FormalName, Country: o.Country, CountrySubdivision: o.Subdivision,
-			URL: o.Url, Twitter: o.Twitter,
-		}
+		out[i] = organization(o)
 	}
 	return out, nil
+}
+
+func organization(o dbsqlc.Organization) judge.Organization {
+	return judge.Organization{
+		ID: o.ID, Code: o.Code, ICPCID: o.IcpcID, Name: o.Name, FormalName: o.FormalName, Country: o.Country, CountrySubdivision: o.Subdivision,
+		URL: o.Url, Twitter: o.Twitter,
+	}
+}
+
+func group(g dbsqlc.TeamGroup) judge.TeamGroup {
+	return judge.TeamGroup{ID: g.ID, Code: g.Code, ICPCID: g.IcpcID, Name: g.Name, Type: g.Type, Ranked: g.Ranked, Sort: g.Sort}
 }
 
 // PutOrganizations adds organizations to a space, or changes those of the same code.
@@ -67,7 +75,7 @@ func (s *Store) Groups(ctx context.Context, space, after string, limit int) ([]j
 	}
 	out := make([]judge.TeamGroup, len(found))
 	for i, g := range found {
-		out[i] = judge.TeamGroup{ID: g.ID, Code: g.Code, ICPCID: g.IcpcID, Name: g.Name, Type: g.Type, Ranked: g.Ranked, Sort: g.Sort}
+		out[i] = group(g)
 	}
 	return out, nil
 }

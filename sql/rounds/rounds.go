@@ -9,6 +9,7 @@
 //	problems.go      their problems
 //	participants.go  teams and single people, with their groups and organizations
 //	entries.go       who takes part in which round
+//	record.go        the log of what happened
 package rounds
 
 import (

@@ -21,6 +21,7 @@ const (
 	ChannelOutbox  = "deepoj_outbox"  // work is waiting
 	ChannelPlugins = "deepoj_plugins" // the name of a plugin, the payload, means another version
 	ChannelStops   = "deepoj_stops"   // jobs were taken from whoever runs them
+	ChannelRounds  = "deepoj_rounds"  // the id of a round, the payload, whose log has grown
 )
 
 // ChannelEvents is heard in this process alone; the payload is the id of a job that has new events. PostgreSQL hands
@@ -29,7 +30,7 @@ const (
 const ChannelEvents = "deepoj_events"
 
 var (
-	channels = []string{ChannelOutbox, ChannelPlugins, ChannelStops}
+	channels = []string{ChannelOutbox, ChannelPlugins, ChannelStops, ChannelRounds}
 	heard    = append([]string{ChannelEvents}, channels...)
 )
 

@@ -1,0 +1,251 @@
+package contest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"deepoj/host/judge"
+)
+
+// Kind is what an entry of a written log is about.
+type Kind string
+
+// The kinds, in the order in which one refers to those before it.
+const (
+	KindRound        Kind = "round"
+	KindOrganization Kind = "organization"
+	KindGroup        Kind = "group"
+	KindParticipant  Kind = "participant"
+	KindProblem      Kind = "problem"
+	KindSubmission   Kind = "submission"
+	KindJudgement    Kind = "judgement"
+)
+
+// Kinds are all kinds in that order.
+var Kinds = []Kind{KindRound, KindOrganization, KindGroup, KindParticipant, KindProblem, KindSubmission, KindJudgement}
+
+// What a written log says of each kind, as JSON. Times are UTC with milliseconds, lengths are milliseconds of contest time.
+// Nothing in it depends on who reads it: who must not know something is not told of it.
+type (
+	// RoundData is a round, and how far it is. Started, Frozen and Ended are missing until then.
+	RoundData struct {
+		Code       string          `json:"code"`
+		Title      string          `json:"title"`
+		FormalName string          `json:"formal_name,omitempty"`
+		Kind       judge.RoundKind `json:"kind"`
+		Format     string          `json:"format"`
+		Settings   json.RawMessage `json:"settings,omitempty"`
+		Start      *time.Time      `json:"start,omitempty"`
+		Paused     *int64          `json:"paused_ms,omitempty"`
+		Duration   *int64          `json:"duration_ms,omitempty"`
+		Freeze     *int64          `json:"freeze_ms,omitempty"`
+		Removed    []RemovedData   `json:"removed,omitempty"`
+		Thaw       *time.Time      `json:"thaw,omitempty"`
+		Started    *time.Time      `json:"started,omitempty"`
+		Frozen     *time.Time      `json:"frozen,omitempty"`
+		Ended      *time.Time      `json:"ended,omitempty"`
+		Thawed     *time.Time      `json:"thawed,omitempty"`
+		Finalized  *time.Time      `json:"finalized,omitempty"`
+		UpdatesEnd *time.Time      `json:"end_of_updates,omitempty"`
+		PublicRuns bool            `json:"public_runs"`
+	}
+
+	// RemovedData is an interval that was taken out of the time of a round.
+	RemovedData struct {
+		ID     int64     `json:"id"`
+		From   time.Time `json:"from"`
+		To     time.Time `json:"to"`
+		Undone bool      `json:"undone,omitempty"`
+	}
+
+	// OrganizationData is where participants come from.
+	OrganizationData struct {
+		ICPCID      string `json:"icpc_id,omitempty"`
+		Name        string `json:"name"`
+		FormalName  string `json:"formal_name,omitempty"`
+		Country     string `json:"country,omitempty"`
+		Subdivision string `json:"country_subdivision,omitempty"`
+		URL         string `json:"url,omitempty"`
+		Twitter     string `json:"twitter,omitempty"`
+	}
+
+	// GroupData is a group of participants.
+	GroupData struct {
+		ICPCID string `json:"icpc_id,omitempty"`
+		Name   string `json:"name"`
+		Type   string `json:"type,omitempty"`
+		Ranked bool   `json:"ranked"`
+		Sort   int    `json:"sort,omitempty"`
+	}
+
+	// ParticipantData is a team or a single person. The object is its number.
+	ParticipantData struct {
+		Code         string   `json:"code"`
+		ICPCID       string   `json:"icpc_id,omitempty"`
+		Label        string   `json:"label,omitempty"`
+		Name         string   `json:"name"`
+		DisplayName  string   `json:"display_name,omitempty"`
+		Organization string   `json:"organization,omitempty"`
+		Groups       []string `json:"groups,omitempty"`
+		Room         string   `json:"room,omitempty"`
+		Ranked       bool     `json:"ranked"`
+		Hidden       bool     `json:"hidden,omitempty"`
+		Disqualified bool     `json:"disqualified,omitempty"`
+	}
+
+	// ProblemData is a problem of a round. The object is its short name.
+	ProblemData struct {
+		Label   string   `json:"label"`
+		Name    string   `json:"name"`
+		Ordinal int      `json:"ordinal"`
+		Points  *float64 `json:"points,omitempty"`
+		RGB     string   `json:"rgb,omitempty"`
+		Color   string   `json:"color,omitempty"`
+	}
+
+	// SubmissionData is a program that was handed in. The object is its number in the round.
+	SubmissionData struct {
+		Number      int64     `json:"number"`
+		Participant int64     `json:"participant"`
+		Team        string    `json:"team"` // the participant's code
+		Problem     string    `json:"problem"`
+		Language    string    `json:"language"`
+		Time        time.Time `json:"time"`
+	}
+
+	// JudgementData is a judging of a submission. The object is the number of that, a hyphen and the generation.
+	JudgementData struct {
+		Submission int64            `json:"submission"`
+		Generation int              `json:"generation"`
+		Verdict    judge.Verdict    `json:"verdict"`
+		Current    bool             `json:"current"`
+		Score      *float64         `json:"score,omitempty"`
+		Groups     []GroupScoreData `json:"groups,omitempty"`
+		Start      time.Time        `json:"start"`
+		End        time.Time        `json:"end"`
+		CPU        int64            `json:"cpu_us,omitempty"` // of the worst test
+	}
+
+	// GroupScoreData is what a submission got for a group of tests.
+	GroupScoreData struct {
+		Name  string  `json:"name"`
+		Score float64 `json:"score"`
+	}
+)
+
+// Read returns what an entry of a written log means for standings. No data means that the thing is told of no more; what is
+// said of something that takes no part in standings is no entry.
+func Read(kind Kind, object string, data []byte) ([]Entry, error) {
+	var out []Entry
+	var err error
+	switch kind {
+	case KindRound:
+		out, err = readRound(data)
+	case KindGroup:
+		out, err = decode(data, func(d GroupData) Entry { return Group{ID: object, Name: d.Name, Ranked: d.Ranked, Sort: d.Sort} })
+	case KindParticipant:
+		id, wrong := strconv.ParseInt(object, 10, 64)
+		if wrong != nil {
+			return nil, fmt.Errorf("the log names participant %q, which is no number", object)
+		}
+		out, err = decode(data, func(d ParticipantData) Entry {
+			p := Participant{ID: id, Name: d.Name, Groups: d.Groups, Ranked: d.Ranked, Hidden: d.Hidden}
+			if d.DisplayName != "" {
+				p.Name = d.DisplayName
+			}
+			if d.Disqualified {
+				p.Status = Disqualified
+			}
+			return p
+		})
+		if data == nil {
+			out = []Entry{Participant{ID: id, Gone: true}}
+		}
+	case KindProblem:
+		out, err = decode(data, func(d ProblemData) Entry {
+			p := Problem{ID: object, Label: d.Label, Name: d.Name, Ordinal: d.Ordinal}
+			if d.Points != nil {
+				p.Points = *d.Points
+			}
+			return p
+		})
+		if data == nil {
+			out = []Entry{Problem{ID: object, Gone: true}}
+		}
+	case KindSubmission:
+		out, err = decode(data, func(d SubmissionData) Entry {
+			return Submission{ID: d.Number, Participant: d.Participant, Problem: d.Problem, Time: d.Time}
+		})
+	case KindJudgement:
+		out, err = decode(data, func(d JudgementData) Entry {
+			j := Judgement{Submission: d.Submission, Generation: d.Generation, Verdict: d.Verdict, Current: d.Current, Score: d.Score}
+			for _, g := range d.Groups {
+				j.Groups = append(j.Groups, GroupScore{g.Name, g.Score})
+			}
+			return j
+		})
+	case KindOrganization:
+	default:
+		err = errors.New("there is no such kind")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the log says of %s %q: %w", kind, object, err)
+	}
+	return out, nil
+}
+
+// decode reads data, of which there may be none.
+func decode[D any](data []byte, entry func(D) Entry) ([]Entry, error) {
+	if data == nil {
+		return nil, nil
+	}
+	var d D
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, err
+	}
+	return []Entry{entry(d)}, nil
+}
+
+func readRound(data []byte) ([]Entry, error) {
+	var d RoundData
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, err
+	}
+	r := Round{Thawed: d.Thawed != nil}
+	if d.Start != nil {
+		r.Start = *d.Start
+	}
+	if d.Duration != nil {
+		r.Duration = time.Duration(*d.Duration) * time.Millisecond
+	}
+	if d.Freeze != nil {
+		r.Freeze = new(time.Duration(*d.Freeze) * time.Millisecond)
+	}
+	out := []Entry{r}
+	for _, i := range d.Removed {
+		out = append(out, Removed{ID: i.ID, From: i.From, To: i.To, Undone: i.Undone})
+	}
+	return out, nil
+}
+
+// Together is [State.Apply] of several entries, after which everything is counted once.
+func (s *State) Together(entries ...Entry) (Change, error) {
+	if len(entries) == 1 {
+		return s.Apply(entries[0])
+	}
+	was := s.held
+	s.held = true
+	defer func() { s.held = was }()
+	for _, e := range entries {
+		if _, err := s.Apply(e); err != nil {
+			return Change{}, err
+		}
+	}
+	if !was {
+		s.settle()
+	}
+	return Change{All: true}, nil
+}

@@ -1,0 +1,292 @@
+package recorder
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"deepoj/host/contest"
+	"deepoj/host/judge"
+	"deepoj/sql/rounds"
+)
+
+// object is something that is to be told, and whom.
+type object struct {
+	kind       contest.Kind
+	name       string
+	submission int64
+	data       []byte
+	audience   contest.Audience
+	only       int64
+}
+
+// key names an object in its round.
+type key struct {
+	kind contest.Kind
+	name string
+}
+
+// planner compares what is to be told of a round with what was told.
+type planner struct {
+	seen    rounds.Seen
+	clock   contest.Clock
+	config  contest.Config
+	now     time.Time
+	told    map[key]rounds.Object
+	want    []object
+	written rounds.Written
+	err     error
+}
+
+// Plan says what the log of a round gets. It depends on nothing but what was seen: what was told once is not told again as
+// long as it is the same, so however often, and by whomever, it is asked for, the log is the same.
+func Plan(seen rounds.Seen) (rounds.Written, error) {
+	r := *seen.Round
+	seen.Round = &r
+	p := &planner{seen: seen, clock: contest.ClockOf(&r), now: r.Now, told: map[key]rounds.Object{}}
+	p.written.Shown, p.written.Unshown, p.written.Numbers = seen.Shown, seen.Unshown, map[int64]int64{}
+	if seen.Whole && p.clock.Thaws(p.now) {
+		r.Thawed = &p.now
+		p.clock, p.written.Thaw = contest.ClockOf(&r), true
+	}
+	var err error
+	if p.config, err = contest.ParseConfig(contest.Format(r.Format), r.Settings); err != nil {
+		return rounds.Written{}, fmt.Errorf("round %s: %w", r.Code, err)
+	}
+	for _, o := range seen.Told {
+		p.told[key{contest.Kind(o.Kind), o.Object}] = o
+	}
+	if seen.Whole {
+		p.round()
+		p.people()
+		p.problems()
+	}
+	p.submissions()
+	p.compare()
+	p.written.Wake = p.clock.Next(p.now)
+	return p.written, p.err
+}
+
+// say wants something told.
+func (p *planner) say(o object, data any) {
+	var err error
+	if o.data, err = json.Marshal(data); err != nil {
+		p.err = fmt.Errorf("%s %s: %w", o.kind, o.name, err)
+	}
+	p.want = append(p.want, o)
+}
+
+// utc is a time as it is written: with milliseconds, which are the grain of contest time.
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return new(t.UTC().Truncate(time.Millisecond))
+}
+
+func millis(d *time.Duration) *int64 {
+	if d == nil {
+		return nil
+	}
+	return new(d.Milliseconds())
+}
+
+func (p *planner) round() {
+	r := p.seen.Round
+	d := contest.RoundData{
+		Code: r.Code, Title: r.Title, FormalName: r.FormalName, Kind: r.Kind, Format: r.Format, Settings: r.Settings,
+		Start: utc(r.Start), Paused: millis(r.Paused), Duration: millis(r.Duration), Freeze: millis(r.Freeze), Thaw: utc(r.Thaw),
+		Started: utc(p.clock.Started(p.now)), Frozen: utc(p.clock.Frozen(p.now)), Ended: utc(p.clock.Ended(p.now)),
+		Thawed: utc(r.Thawed), Finalized: utc(r.Finalized), UpdatesEnd: utc(r.UpdatesEnd), PublicRuns: r.PublicRuns,
+	}
+	for _, i := range r.Removed {
+		d.Removed = append(d.Removed, contest.RemovedData{ID: i.ID, From: *utc(&i.From), To: *utc(&i.To), Undone: i.Undone != nil})
+	}
+	p.say(object{kind: contest.KindRound, name: r.Code, audience: contest.Everybody}, d)
+}
+
+// whom says who is told of a participant and of what it does.
+func whom(hidden bool) contest.Audience {
+	if hidden {
+		return contest.Jury | contest.Staff | contest.Own
+	}
+	return contest.Everybody
+}
+
+// people wants participants told, with their groups, and with their organizations as far as somebody comes from them.
+func (p *planner) people() {
+	from := map[string]contest.Audience{}
+	active := map[int64]bool{}
+	for _, h := range p.seen.Handed {
+		active[h.Participant] = true
+	}
+	var all []judge.Participant
+	for _, v := range p.seen.Participants {
+		if v.Status == judge.ParticipantWithdrawn && !active[v.ID] {
+			continue
+		}
+		all = append(all, v)
+		from[v.Organization] |= whom(v.Hidden) &^ contest.Own
+	}
+	for _, o := range p.seen.Organizations {
+		if from[o.Code] == 0 {
+			continue
+		}
+		p.say(object{kind: contest.KindOrganization, name: o.Code, audience: from[o.Code]}, contest.OrganizationData{
+			ICPCID: o.ICPCID, Name: o.Name, FormalName: o.FormalName, Country: o.Country, Subdivision: o.CountrySubdivision, URL: o.URL, Twitter: o.Twitter,
+		})
+	}
+	for _, g := range p.seen.Groups {
+		p.say(object{kind: contest.KindGroup, name: g.Code, audience: contest.Everybody}, contest.GroupData{
+			ICPCID: g.ICPCID, Name: g.Name, Type: g.Type, Ranked: g.Ranked, Sort: int(g.Sort),
+		})
+	}
+	for _, v := range all {
+		o := object{kind: contest.KindParticipant, name: strconv.FormatInt(v.ID, 10), audience: whom(v.Hidden)}
+		if v.Hidden {
+			o.only = v.ID
+		}
+		p.say(o, contest.ParticipantData{
+			Code: v.Code, ICPCID: v.ICPCID, Label: v.Label, Name: v.Name, DisplayName: v.DisplayName, Organization: v.Organization, Groups: v.Groups,
+			Room: v.Room, Ranked: v.Ranked, Hidden: v.Hidden, Disqualified: v.Status == judge.ParticipantDisqualified,
+		})
+	}
+}
+
+// problems wants the problems told: before the start to who prepares the round alone.
+func (p *planner) problems() {
+	audience := contest.Jury | contest.Staff
+	if p.clock.Started(p.now) != nil {
+		audience = contest.Everybody
+	}
+	for i, v := range p.seen.Problems {
+		p.say(object{kind: contest.KindProblem, name: v.Problem, audience: audience}, contest.ProblemData{
+			Label: v.Label, Name: v.Title, Ordinal: i, Points: v.Points, RGB: v.RGB, Color: v.Color,
+		})
+	}
+}
+
+// submissions wants what was handed in told, with its judgings. What counts no more, such as after a shorter round, stays told.
+func (p *planner) submissions() {
+	judged := map[int64][]rounds.Object{}
+	for _, o := range p.seen.Told {
+		if contest.Kind(o.Kind) == contest.KindJudgement {
+			judged[o.Submission] = append(judged[o.Submission], o)
+		}
+	}
+	handed := slices.Clone(p.seen.Handed)
+	for i := range handed {
+		h := &handed[i]
+		if h.Number == 0 && !p.clock.Official(h.At) {
+			continue
+		}
+		if h.Number == 0 {
+			last := &p.written.Shown
+			if h.Hidden {
+				last = &p.written.Unshown
+			}
+			*last++
+			h.Number = *last
+			p.written.Numbers[h.JobID] = h.Number
+		}
+		o := object{kind: contest.KindSubmission, name: strconv.FormatInt(h.Number, 10), submission: h.Number, audience: whom(h.Hidden)}
+		if h.Hidden {
+			o.only = h.Participant
+		}
+		p.say(o, contest.SubmissionData{
+			Number: h.Number, Participant: h.Participant, Team: h.Code, Problem: h.Problem, Language: h.Language, Time: *utc(&h.At),
+		})
+	}
+	for i := range handed {
+		if handed[i].Number != 0 {
+			p.judgements(&handed[i], judged[handed[i].Number])
+		}
+	}
+}
+
+// judgements wants the judging of a submission told that counts, and of those that were told that they count no more: to
+// those alone who were told of them.
+func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
+	name := fmt.Sprintf("%d-%d", h.Number, h.Generation)
+	for _, old := range told {
+		if old.Object == name {
+			continue
+		}
+		var d contest.JudgementData
+		if err := json.Unmarshal(old.Data, &d); err != nil {
+			p.err = fmt.Errorf("judgement %s: %w", old.Object, err)
+			return
+		}
+		d.Current = d.Current && h.Generation == 0
+		o := object{kind: contest.KindJudgement, name: old.Object, submission: h.Number, audience: contest.Audience(old.Audience), only: old.Only}
+		if h.Hidden {
+			o.audience, o.only = o.audience&^(contest.Public|contest.Teams)|contest.Own, h.Participant
+		}
+		p.say(o, d)
+	}
+	if h.Generation == 0 {
+		return
+	}
+	o := object{kind: contest.KindJudgement, name: name, submission: h.Number, audience: whom(h.Hidden)}
+	if p.clock.Hides(h.At) {
+		o.audience = contest.Jury | contest.Staff
+		if p.config.Format != contest.ICPC || p.config.ICPC.OwnVerdictsInFreeze {
+			o.audience |= contest.Own
+		}
+	}
+	if o.audience&contest.Own != 0 {
+		o.only = h.Participant
+	}
+	d := contest.JudgementData{
+		Submission: h.Number, Generation: h.Generation, Verdict: h.Verdict, Current: true, Score: h.Score, Start: *utc(&h.Start), End: *utc(&h.End), CPU: h.CPU,
+	}
+	if err := json.Unmarshal(h.Groups, &d.Groups); err != nil {
+		p.err = fmt.Errorf("judgement %s: the scores of groups: %w", name, err)
+		return
+	}
+	p.say(o, d)
+}
+
+// compare writes what is to be told and was not. What is to be told of no more goes first, the last kind before those that
+// it refers to.
+func (p *planner) compare() {
+	var gone, added []rounds.Line
+	wanted := map[key]bool{}
+	for _, o := range p.want {
+		wanted[key{o.kind, o.name}] = true
+		is := rounds.Object{Kind: string(o.kind), Object: o.name, Submission: o.submission, Data: o.data, Audience: uint8(o.audience), Only: o.only}
+		was, known := p.told[key{o.kind, o.name}]
+		same := known && bytes.Equal(was.Data, is.Data)
+		if same && was.Audience == is.Audience && was.Only == is.Only {
+			continue
+		}
+		p.written.Keep = append(p.written.Keep, is)
+		if less := was.Audience &^ is.Audience; known && less&^uint8(contest.Own) != 0 {
+			no := was
+			no.Audience = less &^ uint8(contest.Own)
+			gone = append(gone, rounds.Line{Object: no, Gone: true})
+		}
+		more := is
+		if same {
+			more.Audience = is.Audience &^ was.Audience
+		}
+		if more.Audience != 0 {
+			added = append(added, rounds.Line{Object: more})
+		}
+	}
+	for _, o := range p.seen.Told {
+		kind := contest.Kind(o.Kind)
+		// Submissions are never taken back, but after years, when the log still has them.
+		if !p.seen.Whole || kind == contest.KindSubmission || kind == contest.KindJudgement || wanted[key{kind, o.Object}] {
+			continue
+		}
+		p.written.Drop = append(p.written.Drop, o)
+		gone = append(gone, rounds.Line{Object: o, Gone: true})
+	}
+	order := func(k string) int { return slices.Index(contest.Kinds, contest.Kind(k)) }
+	slices.SortStableFunc(gone, func(a, b rounds.Line) int { return order(b.Kind) - order(a.Kind) })
+	p.written.Lines = append(gone, added...)
+}

@@ -1,0 +1,192 @@
+// Package standings keeps the standings of rounds, for everybody, for teams and for staff, as their logs go on.
+//
+// Nothing is asked of the database while a log stays as it is.
+//
+// Its files:
+//
+//	keeper.go  what is kept, and for how long
+//	view.go    the standings of one round for one kind of viewers
+package standings
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"deepoj/host/contest"
+	"deepoj/sql/rounds"
+)
+
+// Log is where logs are read; a [*rounds.Store] does it.
+type Log interface {
+	Log(ctx context.Context, round, after int64, limit int) ([]rounds.Logged, error)
+	Follow(ctx context.Context, fn func(round int64)) error
+}
+
+// View is for whom standings are.
+type View string
+
+// The views.
+const (
+	Public View = "public" // everybody
+	Teams  View = "teams"  // every participant, without what is for one alone
+	Staff  View = "staff"  // whoever runs the round
+)
+
+// viewers are who looks, by view.
+var viewers = map[View]contest.Viewer{
+	Public: {Audience: contest.Public}, Teams: {Audience: contest.Teams}, Staff: {Audience: contest.Jury | contest.Staff},
+}
+
+// Config bounds what a [Keeper] keeps.
+type Config struct {
+	// Rounds is how many rounds are kept. Defaults to 32; the one that nobody has looked at for longest goes first.
+	Rounds int
+
+	// Stale is how long a round is not asked about while nothing is heard. Defaults to a second.
+	Stale time.Duration
+}
+
+// Keeper keeps standings. It is safe for concurrent use.
+type Keeper struct {
+	cfg Config
+	log Log
+
+	mu    sync.Mutex
+	kept  map[int64]*kept
+	clock int64 // counts looks
+}
+
+// kept are the standings of a round.
+type kept struct {
+	used int64 // the count of the last look
+
+	mu     sync.Mutex
+	seq    int64 // the last line that was read
+	asked  time.Time
+	views  map[View]*view
+	heard  bool // the log may have grown
+	heards sync.Mutex
+}
+
+// New returns a keeper that keeps nothing yet.
+func New(cfg Config, log Log) *Keeper {
+	if cfg.Rounds == 0 {
+		cfg.Rounds = 32
+	}
+	if cfg.Stale == 0 {
+		cfg.Stale = time.Second
+	}
+	return &Keeper{cfg: cfg, log: log, kept: map[int64]*kept{}}
+}
+
+// Run hears which logs have grown until ctx ends, then returns nil. Without it, standings are up to [Config.Stale] old.
+func (k *Keeper) Run(ctx context.Context) error {
+	return k.log.Follow(ctx, func(round int64) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		for id, s := range k.kept {
+			if round == 0 || id == round {
+				s.heards.Lock()
+				s.heard = true
+				s.heards.Unlock()
+			}
+		}
+	})
+}
+
+// pageLines is how many lines of a log are read at once.
+const pageLines = 20_000
+
+// Look calls fn with the standings of a round as they are now. What it gets is good until fn returns, and fn must be quick:
+// others wait.
+func (k *Keeper) Look(ctx context.Context, round int64, of View, fn func(*Standings)) error {
+	s := k.of(round)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.read(ctx, k, round); err != nil {
+		return err
+	}
+	fn(&s.views[of].Standings)
+	return nil
+}
+
+// of returns what is kept of a round, which may be nothing yet.
+func (k *Keeper) of(round int64) *kept {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s := k.kept[round]
+	if s == nil {
+		for len(k.kept) >= k.cfg.Rounds {
+			var oldest int64
+			for id, other := range k.kept {
+				if oldest == 0 || other.used < k.kept[oldest].used {
+					oldest = id
+				}
+			}
+			delete(k.kept, oldest)
+		}
+		s = &kept{}
+		s.reset()
+		k.kept[round] = s
+	}
+	k.clock++
+	s.used = k.clock
+	return s
+}
+
+// reset forgets everything.
+func (s *kept) reset() {
+	s.seq, s.asked, s.views = 0, time.Time{}, map[View]*view{}
+	for name, v := range viewers {
+		s.views[name] = newView(name, v)
+	}
+}
+
+// stale reports whether the log has to be asked for more.
+func (s *kept) stale(after time.Duration) bool {
+	s.heards.Lock()
+	defer s.heards.Unlock()
+	heard := s.heard
+	s.heard = false
+	return heard || time.Since(s.asked) >= after
+}
+
+// read takes in what the log got since.
+func (s *kept) read(ctx context.Context, k *Keeper, round int64) error {
+	if !s.stale(k.cfg.Stale) {
+		return nil
+	}
+	now := time.Now()
+	for {
+		lines, err := k.log.Log(ctx, round, s.seq, pageLines)
+		if err == nil {
+			err = s.take(lines)
+		}
+		if err != nil {
+			s.reset() // it may be half taken in
+			return fmt.Errorf("standings of round %d: %w", round, err)
+		}
+		if len(lines) < pageLines {
+			s.asked = now
+			return nil
+		}
+	}
+}
+
+// take takes in lines of the log.
+func (s *kept) take(lines []rounds.Logged) error {
+	for _, l := range lines {
+		if l.Seq != s.seq+1 {
+			return fmt.Errorf("line %d of the log is followed by %d", s.seq, l.Seq)
+		}
+		s.seq = l.Seq
+	}
+	for _, v := range s.views {
+		if err := v.take(lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}

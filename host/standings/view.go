@@ -1,0 +1,129 @@
+package standings
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"deepoj/host/contest"
+	"deepoj/sql/rounds"
+)
+
+// Standings are those of a round for one kind of viewers.
+type Standings struct {
+	// Token tells how much of the log they are of: the same one means the same standings. It says nothing of what the
+	// viewers do not know.
+	Token string
+
+	Round         contest.RoundData                   // how far it is
+	Config        contest.Config                      // how it is scored
+	State         *contest.State                      //
+	Participants  map[int64]contest.ParticipantData   // whom there are rows of
+	Organizations map[string]contest.OrganizationData // by code
+	Groups        map[string]contest.GroupData        // by code
+}
+
+// view is what is known to one kind of viewers.
+type view struct {
+	Standings
+
+	name   View
+	viewer contest.Viewer
+	lines  int64
+}
+
+func newView(name View, v contest.Viewer) *view {
+	cfg, _ := contest.ParseConfig(contest.ICPC, nil) // until the log says how it is scored
+	return &view{name: name, viewer: v, Standings: Standings{
+		Token: token(name, 0), Config: cfg, State: contest.New(cfg), Participants: map[int64]contest.ParticipantData{},
+		Organizations: map[string]contest.OrganizationData{}, Groups: map[string]contest.GroupData{},
+	}}
+}
+
+// token names how much of a view's log is known.
+func token(name View, lines int64) string { return string(name[0]) + strconv.FormatInt(lines, 10) }
+
+// take takes in lines of the log, as far as the viewers see them.
+func (v *view) take(lines []rounds.Logged) error {
+	var entries []contest.Entry
+	scored := false
+	for _, l := range lines {
+		if !v.viewer.Sees(contest.Record{Audience: contest.Audience(l.Audience), Only: l.Only}) {
+			continue
+		}
+		v.lines++
+		changed, err := v.note(l)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", l.Seq, err)
+		}
+		scored = scored || changed
+		some, err := contest.Read(contest.Kind(l.Kind), l.Object.Object, l.Data)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", l.Seq, err)
+		}
+		entries = append(entries, some...)
+	}
+	v.Token = token(v.name, v.lines)
+	if scored {
+		v.State.Rescore(v.Config)
+	}
+	if len(entries) > few {
+		_, err := v.State.Together(entries...)
+		return err
+	}
+	for _, e := range entries {
+		if _, err := v.State.Apply(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// few entries are counted one after another, which is quicker than to count everything once.
+const few = 200
+
+// note keeps what standings do not count. It reports whether the round is scored in another way from now on.
+func (v *view) note(l rounds.Logged) (bool, error) {
+	name := l.Object.Object
+	switch contest.Kind(l.Kind) {
+	case contest.KindRound:
+		was := v.Round
+		v.Round = contest.RoundData{}
+		if err := json.Unmarshal(l.Data, &v.Round); err != nil {
+			return false, err
+		}
+		if was.Format == v.Round.Format && bytes.Equal(was.Settings, v.Round.Settings) {
+			return false, nil
+		}
+		var err error
+		v.Config, err = contest.ParseConfig(contest.Format(v.Round.Format), v.Round.Settings)
+		return true, err
+	case contest.KindParticipant:
+		id, err := strconv.ParseInt(name, 10, 64)
+		if err != nil {
+			return false, err
+		}
+		return false, keep(v.Participants, id, l)
+	case contest.KindOrganization:
+		return false, keep(v.Organizations, name, l)
+	case contest.KindGroup:
+		return false, keep(v.Groups, name, l)
+	case contest.KindProblem, contest.KindSubmission, contest.KindJudgement:
+	}
+	return false, nil
+}
+
+// keep keeps what a line says of something, or that it is told of no more.
+func keep[K comparable, D any](in map[K]D, name K, l rounds.Logged) error {
+	if l.Gone {
+		delete(in, name)
+		return nil
+	}
+	var d D
+	if err := json.Unmarshal(l.Data, &d); err != nil {
+		return err
+	}
+	in[name] = d
+	return nil
+}
