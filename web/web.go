@@ -197,6 +197,7 @@ func (s *Server) Run(ctx context.Context) error {
 		s.job.FollowJobs(ctx)
 		return nil
 	})
+	g.Go(func() error { return s.rounds.Follow(ctx) })
 	g.Go(func() error { return s.judge0.SendCallbacks(ctx) })
 	g.Go(func() error { return s.people.SendWebhooks(ctx) })
 	g.Go(func() error { return s.people.Letters.Send(ctx) })

@@ -40,8 +40,15 @@ func Check(r *judge.Round) error {
 	case r.Freeze != nil && (*r.Freeze < 0 || r.Duration != nil && *r.Freeze > *r.Duration):
 		return judge.Wrong("freeze_ms", "invalid", "The freeze begins between the start and the end.")
 	}
-	if _, err := ParseConfig(Format(r.Format), r.Settings); err != nil {
+	cfg, err := ParseConfig(Format(r.Format), r.Settings)
+	switch {
+	case err != nil:
 		return judge.Wrong("settings", "invalid", "The settings of the format cannot be used: %s.", err)
+	// Pages show people what became of what they hand in, so what would be promised here would not be kept.
+	case cfg.Format == ICPC && !cfg.ICPC.OwnVerdictsInFreeze:
+		return judge.Wrong("settings", "unsupported", "own_verdicts_in_freeze has to be true: teams cannot be kept from seeing their own verdicts yet.")
+	case cfg.Format == IOI && cfg.IOI.Feedback != "full":
+		return judge.Wrong("settings", "unsupported", "feedback has to be full: teams cannot be kept from seeing what became of their own submissions yet.")
 	}
 	if end := ClockOf(r).End(); r.Thaw != nil && !end.IsZero() && r.Thaw.Before(end) {
 		return judge.Wrong("thaw_at", "before_end", "The thaw is before the end of the round.")

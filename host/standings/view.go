@@ -22,6 +22,18 @@ type Standings struct {
 	Participants  map[int64]contest.ParticipantData   // whom there are rows of
 	Organizations map[string]contest.OrganizationData // by code
 	Groups        map[string]contest.GroupData        // by code
+	Problems      map[string]contest.ProblemData      // by short name
+}
+
+// Behind returns at which place of the board, or of that of a group, the rows behind a participant begin, by its short
+// name. It is false where there is no such row.
+func (s *Standings) Behind(group, participant string) (int, bool) {
+	for i, r := range s.State.Board(contest.Query{Group: group}).Rows {
+		if s.Participants[r.Participant].Code == participant {
+			return i + 1, true
+		}
+	}
+	return 0, false
 }
 
 // view is what is known to one kind of viewers.
@@ -38,6 +50,7 @@ func newView(name View, v contest.Viewer) *view {
 	return &view{name: name, viewer: v, Standings: Standings{
 		Token: token(name, 0), Config: cfg, State: contest.New(cfg), Participants: map[int64]contest.ParticipantData{},
 		Organizations: map[string]contest.OrganizationData{}, Groups: map[string]contest.GroupData{},
+		Problems: map[string]contest.ProblemData{},
 	}}
 }
 
@@ -109,7 +122,9 @@ func (v *view) note(l rounds.Logged) (bool, error) {
 		return false, keep(v.Organizations, name, l)
 	case contest.KindGroup:
 		return false, keep(v.Groups, name, l)
-	case contest.KindProblem, contest.KindSubmission, contest.KindJudgement:
+	case contest.KindProblem:
+		return false, keep(v.Problems, name, l)
+	case contest.KindSubmission, contest.KindJudgement:
 	}
 	return false, nil
 }

@@ -96,3 +96,17 @@ SELECT EXISTS (SELECT 1 FROM named)::boolean AS found,
 SELECT p.id, p.code, p.status, EXISTS (SELECT 1 FROM round_entries e WHERE e.round_id = @round_id AND e.participant_id = p.id)::boolean AS entered
 FROM rounds r JOIN participant_members m ON m.space_id = r.space_id JOIN participants p ON p.id = m.participant_id
 WHERE r.id = @round_id AND m.user_name = @user_name AND m.role = 'contestant';
+
+-- name: EntryMember :one
+-- A contestant of the space of a round, who is in no team, and a code that none has yet.
+SELECT u.display_name, r.space_id, (SELECT c.code FROM (
+    SELECT CASE n WHEN 1 THEN t.base ELSE t.base || '-' || n END AS code, n
+    FROM (SELECT regexp_replace(left(u.name, 28), '[^A-Za-z0-9_.-]', '_', 'g') AS base) t, generate_series(1, 10000) AS n) c
+  WHERE NOT EXISTS (SELECT 1 FROM participants p WHERE p.space_id = r.space_id AND p.code = c.code) ORDER BY c.n LIMIT 1)::text AS code
+FROM rounds r JOIN space_members m ON m.space_id = r.space_id JOIN users u ON u.name = m.user_name
+WHERE r.id = @round_id AND m.user_name = @user_name AND m.role = 'contestant'
+  AND NOT EXISTS (SELECT 1 FROM participant_members t WHERE t.space_id = r.space_id AND t.user_name = u.name AND t.role = 'contestant');
+
+-- name: EntryAlone :one
+-- Whether nobody else is in a participant.
+SELECT (count(*) = 1)::boolean AS alone FROM participant_members WHERE participant_id = @participant_id;

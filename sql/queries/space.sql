@@ -75,10 +75,10 @@ FROM gone g JOIN spaces s ON s.id = g.space_id;
 
 -- name: SpaceProblems :many
 -- In order, with what somebody achieved officially, in how many tries up to the first
--- that was accepted, and how many members have solved each.
+-- that was accepted, and how many members have solved each. Rounds have boards of their own.
 WITH solved AS MATERIALIZED (
   SELECT u.problem, count(DISTINCT u.author) AS n FROM submissions u
-  WHERE u.space_id = @space_id AND u.verdict = 'AC' AND NOT u.unofficial GROUP BY u.problem)
+  WHERE u.space_id = @space_id AND u.round_id IS NULL AND u.verdict = 'AC' AND NOT u.unofficial GROUP BY u.problem)
 SELECT p.problem, v.title, p.points,
   coalesce(p.points, CASE WHEN (v.problem ->> 'scoring')::boolean THEN nullif((v.problem ->> 'max_score')::float8, 0) END, 1)::float8 AS worth, (h.slug IS NOT NULL)::boolean AS hidden,
   coalesce(b.tries, 0)::bigint AS tries, coalesce(b.verdict, '')::text AS verdict, b.score, coalesce(b.job_id, 0)::bigint AS job_id,
@@ -91,8 +91,8 @@ LEFT JOIN solved s ON s.problem = p.problem
 LEFT JOIN LATERAL (
   SELECT count(*) FILTER (WHERE u.job_id <= f.first) OVER () AS tries, u.verdict, u.score, u.job_id FROM submissions u,
     (SELECT coalesce(min(a.job_id), 9223372036854775807) AS first FROM submissions a
-     WHERE a.space_id = p.space_id AND a.author = @viewer AND a.problem = p.problem AND a.verdict = 'AC') f
-  WHERE u.space_id = p.space_id AND u.author = @viewer AND u.problem = p.problem AND u.verdict NOT IN ('JE', 'SE')
+     WHERE a.space_id = p.space_id AND a.round_id IS NULL AND a.author = @viewer AND a.problem = p.problem AND a.verdict = 'AC') f
+  WHERE u.space_id = p.space_id AND u.round_id IS NULL AND u.author = @viewer AND u.problem = p.problem AND u.verdict NOT IN ('JE', 'SE')
   ORDER BY u.score DESC NULLS LAST, u.verdict = 'AC' DESC, u.job_id DESC LIMIT 1) b ON true
 WHERE p.space_id = @space_id ORDER BY p.place, p.problem;
 
@@ -128,7 +128,7 @@ WHERE s.slug = @slug;
 
 -- name: SpaceScores :many
 -- What each contestant achieved officially: of each problem their best, as a share
--- of its points.
+-- of its points. Rounds have boards of their own.
 WITH best AS MATERIALIZED (
   SELECT u.author, u.problem, bool_or(u.verdict = 'AC') AS solved,
     max(CASE WHEN u.score IS NULL THEN CASE u.verdict WHEN 'AC' THEN coalesce(p.points, 1) ELSE 0 END
@@ -139,7 +139,7 @@ WITH best AS MATERIALIZED (
   JOIN space_problems p ON p.space_id = u.space_id AND p.problem = u.problem
   JOIN problems a ON a.slug = p.problem
   JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
-  WHERE u.space_id = @space_id AND NOT u.unofficial AND u.verdict NOT IN ('JE', 'SE')
+  WHERE u.space_id = @space_id AND u.round_id IS NULL AND NOT u.unofficial AND u.verdict NOT IN ('JE', 'SE')
   GROUP BY u.author, u.problem)
 SELECT m.user_name, (SELECT u.display_name FROM users u WHERE u.name = m.user_name)::text AS display_name, count(*) FILTER (WHERE b.solved) AS solved, coalesce(round(sum(b.points)::numeric, 4), 0)::float8 AS points, count(b.problem) AS tried
 FROM space_members m LEFT JOIN best b ON b.author = m.user_name
@@ -147,12 +147,17 @@ WHERE m.space_id = @space_id AND m.role = 'contestant'
 GROUP BY m.user_name ORDER BY points DESC, solved DESC, m.user_name LIMIT @max::integer;
 
 -- name: ProblemLent :one
--- Whether somebody sees a hidden problem through a space: as one who prepares it,
--- or while it is open.
-SELECT EXISTS (
+-- Whether somebody sees a hidden problem through a space or a round: as one who
+-- prepares it, or while it is open, which a round is to who takes part.
+SELECT (EXISTS (
+  SELECT 1 FROM round_problems p JOIN rounds r ON r.id = p.round_id JOIN space_members m ON m.space_id = r.space_id
+  WHERE p.problem = @problem AND m.user_name = @viewer
+    AND (@prepares::boolean AND m.role <> 'contestant' OR r.starts_at <= now() AND (r.practice OR coalesce(round_time(r.id, now()) < r.duration_ms, true))
+      AND EXISTS (SELECT 1 FROM round_entries e JOIN participant_members t ON t.participant_id = e.participant_id
+        WHERE e.round_id = r.id AND t.user_name = m.user_name AND t.role = 'contestant'))) OR EXISTS (
   SELECT 1 FROM space_problems p JOIN space_members m ON m.space_id = p.space_id JOIN spaces s ON s.id = p.space_id
   WHERE p.problem = @problem AND m.user_name = @viewer
-    AND (@prepares::boolean AND m.role <> 'contestant' OR coalesce(s.opens_at <= now(), true) AND coalesce(s.closes_at > now(), true)))::boolean AS lent;
+    AND (@prepares::boolean AND m.role <> 'contestant' OR coalesce(s.opens_at <= now(), true) AND coalesce(s.closes_at > now(), true))))::boolean AS lent;
 
 -- name: ProblemHide :execrows
 -- Nothing is logged when nothing changes.

@@ -96,3 +96,56 @@ func (s *Store) Entry(ctx context.Context, round int64, user string) (Entry, err
 	}
 	return Entry{v.ID, v.Code, judge.ParticipantStatus(v.Status), v.Entered}, nil
 }
+
+// Join returns as whom somebody hands in to a round. Who is a contestant of its space and in no team becomes a participant,
+// and who is alone in theirs takes part from now on; in which rounds teams take part is up to staff. It returns ErrNotFound
+// for others.
+func (s *Store) Join(ctx context.Context, r *judge.Round, user string) (Entry, error) {
+	e, err := s.Entry(ctx, r.ID, user)
+	if err != nil && !errors.Is(err, pg.ErrNotFound) || e.Entered {
+		return e, err
+	}
+	err = pgx.BeginFunc(ctx, s.db.Main, func(tx pgx.Tx) error {
+		if _, err := s.q.SpaceHoldSlug(ctx, tx, r.Space); err != nil { // one at a time, as every change of participants
+			return err
+		}
+		who, err := s.joins(ctx, tx, r, user)
+		if err != nil || who == "" {
+			return err
+		}
+		if _, err := s.q.EntryAdd(ctx, tx, dbsqlc.EntryAddParams{RoundID: r.ID, Codes: []string{who}}); err != nil {
+			return err
+		}
+		return s.changed(ctx, tx, change{
+			space: r.SpaceID, round: &r.ID, kind: "entries", object: r.Code, act: "round_enter", subject: "round:" + r.Code,
+			detail: map[string]any{"participants": []string{who}}, by: user,
+		})
+	})
+	if err != nil {
+		return Entry{}, refusal(fmt.Sprintf("have %s take part in round %s", user, r.Code), err)
+	}
+	return s.Entry(ctx, r.ID, user)
+}
+
+// joins returns the code of the participant who is to take part, who is made if need be; "" = nobody.
+func (s *Store) joins(ctx context.Context, tx pgx.Tx, r *judge.Round, user string) (string, error) {
+	v, err := s.q.EntryOf(ctx, tx, dbsqlc.EntryOfParams{RoundID: r.ID, UserName: user})
+	if err == nil {
+		alone, err := s.q.EntryAlone(ctx, tx, v.ID)
+		if err != nil || !alone || v.Entered || judge.ParticipantStatus(v.Status) != judge.ParticipantActive {
+			return "", err
+		}
+		return v.Code, nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return "", err
+	}
+	m, err := s.q.EntryMember(ctx, tx, dbsqlc.EntryMemberParams{RoundID: r.ID, UserName: user})
+	if err != nil {
+		return "", err
+	}
+	err = s.writeParticipants(ctx, tx, m.SpaceID, []judge.Participant{{
+		Code: m.Code, Name: pg.OrDefault(m.DisplayName, user), Ranked: true, Members: []judge.ParticipantMember{{User: user, Role: judge.MemberContestant}},
+	}})
+	return m.Code, err
+}

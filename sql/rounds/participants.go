@@ -144,39 +144,44 @@ func (s *Store) PutParticipants(ctx context.Context, space string, list []judge.
 		if err := s.checkParticipants(ctx, tx, id, list, names); err != nil {
 			return err
 		}
-		rows := make([]dbsqlc.ParticipantPutParams, len(list))
-		for i, p := range list {
-			rows[i] = dbsqlc.ParticipantPutParams{
-				SpaceID: id, Code: p.Code, IcpcID: p.ICPCID, Label: p.Label, Name: p.Name, DisplayName: p.DisplayName, Organization: p.Organization,
-				Room: p.Room, Ranked: p.Ranked, Hidden: p.Hidden, Status: pg.OrDefault(string(p.Status), string(judge.ParticipantActive)), Reason: p.Reason,
-			}
-		}
-		ids, first := make([]int64, len(list)), error(nil)
-		s.q.ParticipantPut(ctx, tx, rows).QueryRow(func(i int, id int64, err error) {
-			ids[i] = id
-			if first == nil {
-				first = err
-			}
-		})
-		if first != nil {
-			return first
-		}
-		if err := s.q.ParticipantApart(ctx, tx, ids); err != nil {
-			return err
-		}
-		together := dbsqlc.ParticipantTogetherParams{
-			SpaceID: id, MemberOf: []int64{}, Users: []string{}, Roles: []string{}, GroupOf: []int64{}, Groups: []string{},
-		}
-		for i, p := range list {
-			for _, m := range p.Members {
-				together.MemberOf, together.Users, together.Roles = append(together.MemberOf, ids[i]), append(together.Users, m.User), append(together.Roles, string(m.Role))
-			}
-			for _, g := range p.Groups {
-				together.GroupOf, together.Groups = append(together.GroupOf, ids[i]), append(together.Groups, g)
-			}
-		}
-		return s.q.ParticipantTogether(ctx, tx, together)
+		return s.writeParticipants(ctx, tx, id, list)
 	})
+}
+
+// writeParticipants adds participants, or changes those of the same code, with their members and groups.
+func (s *Store) writeParticipants(ctx context.Context, tx pgx.Tx, id int64, list []judge.Participant) error {
+	rows := make([]dbsqlc.ParticipantPutParams, len(list))
+	for i, p := range list {
+		rows[i] = dbsqlc.ParticipantPutParams{
+			SpaceID: id, Code: p.Code, IcpcID: p.ICPCID, Label: p.Label, Name: p.Name, DisplayName: p.DisplayName, Organization: p.Organization,
+			Room: p.Room, Ranked: p.Ranked, Hidden: p.Hidden, Status: pg.OrDefault(string(p.Status), string(judge.ParticipantActive)), Reason: p.Reason,
+		}
+	}
+	ids, first := make([]int64, len(list)), error(nil)
+	s.q.ParticipantPut(ctx, tx, rows).QueryRow(func(i int, id int64, err error) {
+		ids[i] = id
+		if first == nil {
+			first = err
+		}
+	})
+	if first != nil {
+		return first
+	}
+	if err := s.q.ParticipantApart(ctx, tx, ids); err != nil {
+		return err
+	}
+	together := dbsqlc.ParticipantTogetherParams{
+		SpaceID: id, MemberOf: []int64{}, Users: []string{}, Roles: []string{}, GroupOf: []int64{}, Groups: []string{},
+	}
+	for i, p := range list {
+		for _, m := range p.Members {
+			together.MemberOf, together.Users, together.Roles = append(together.MemberOf, ids[i]), append(together.Users, m.User), append(together.Roles, string(m.Role))
+		}
+		for _, g := range p.Groups {
+			together.GroupOf, together.Groups = append(together.GroupOf, ids[i]), append(together.Groups, g)
+		}
+	}
+	return s.q.ParticipantTogether(ctx, tx, together)
 }
 
 // checkParticipants refuses what names something that does not exist, and who would be in two teams.

@@ -55,15 +55,17 @@ claimed AS (
   RETURNING job_id, generation, attempt_id, kind, queue, group_key, trace_id, tries, max_tries, created_at)
 
 -- name: JobClaimed :part
--- The event of a claim, and its answer. An event takes its id after the jobs were
+-- The event of a claim, and its answer: with the live version of the problem, or that of the round. An event takes its id after the jobs were
 -- locked, and the time that they note: see the migration event_batches.
 event AS (
   INSERT INTO event_batches (kind, job_ids, generations, attempts, data)
   SELECT 'claimed', array_agg(job_id), array_agg(generation), array_agg(attempt_id), jsonb_build_object('worker', @owner::text)
   FROM claimed HAVING count(*) > 0)
 SELECT c.job_id, c.generation, c.attempt_id, c.kind, c.queue, c.group_key, c.trace_id, c.tries, c.max_tries, c.created_at,
-  p.payload, coalesce((SELECT v.version FROM problems v WHERE v.slug = p.problem), '')
-FROM claimed c LEFT JOIN LATERAL (SELECT payload, problem FROM job_payloads WHERE job_payloads.job_id = c.job_id OFFSET 0) p ON true
+  p.payload, coalesce(
+    CASE WHEN p.round_id IS NOT NULL THEN (SELECT nullif(r.version, '') FROM round_problems r WHERE r.round_id = p.round_id AND r.problem = p.problem) END,
+    (SELECT v.version FROM problems v WHERE v.slug = p.problem), '')
+FROM claimed c LEFT JOIN LATERAL (SELECT payload, problem, round_id FROM job_payloads WHERE job_payloads.job_id = c.job_id OFFSET 0) p ON true
 
 -- name: JobsHeld
 -- What an owner holds by a token.

@@ -122,7 +122,7 @@ checked AS MATERIALIZED (
   -- statement began, which the other tables do not; it is taken in order.
   LEFT JOIN LATERAL (
     SELECT r.space_id, rp.problem, rp.paused_at IS NOT NULL AS paused, s.per_minute, s.max_waiting, c.status,
-      coalesce(r.starts_at > now(), true) AS early, coalesce(round_time(r.id, now()) >= r.duration_ms, false) AS late,
+      coalesce(r.starts_at > now(), true) AS early, coalesce(NOT r.practice AND round_time(r.id, now()) >= r.duration_ms, false) AS late,
       CASE WHEN s.per_minute > 0 THEN g.nth + c.unseen + (
         SELECT count(*) FROM (SELECT b.job_id FROM job_payloads b WHERE b.participant_id = g.participant_id
           ORDER BY b.job_id DESC LIMIT s.per_minute) b

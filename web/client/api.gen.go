@@ -63,6 +63,54 @@ type Best struct {
 	Verdict judge.Verdict `json:"verdict"`
 }
 
+// Board is a schema of the description.
+type Board struct {
+	Next     *string        `json:"next"`
+	Problems []BoardProblem `json:"problems"`
+	Round    string         `json:"round"`
+	Rows     []BoardRow     `json:"rows"`
+	State    State          `json:"state"`
+	Token    string         `json:"token"`
+	Total    int            `json:"total"`
+	View     string         `json:"view"`
+}
+
+// BoardCell is a schema of the description.
+type BoardCell struct {
+	Judged  int     `json:"judged"`
+	Pending int     `json:"pending"`
+	Score   float64 `json:"score"`
+	Solved  bool    `json:"solved"`
+	TimeMS  int64   `json:"time_ms"`
+}
+
+// BoardProblem is a schema of the description.
+type BoardProblem struct {
+	Color   string  `json:"color"`
+	Decided bool    `json:"decided"`
+	First   []First `json:"first"`
+	Label   string  `json:"label"`
+	Name    string  `json:"name"`
+	Points  float64 `json:"points"`
+	RGB     string  `json:"rgb"`
+	Slug    string  `json:"slug"`
+	Solved  int     `json:"solved"`
+}
+
+// BoardRow is a schema of the description.
+type BoardRow struct {
+	Cells        []BoardCell `json:"cells"`
+	Groups       []string    `json:"groups"`
+	Name         string      `json:"name"`
+	Organization string      `json:"organization"`
+	Participant  string      `json:"participant"`
+	Points       float64     `json:"points"`
+	Rank         *int        `json:"rank"`
+	Solved       int         `json:"solved"`
+	TimeMS       int64       `json:"time_ms"`
+	Total        int64       `json:"total"`
+}
+
 // Checker is a schema of the description.
 type Checker struct {
 	Flags    []string `json:"flags,omitempty"`
@@ -200,6 +248,12 @@ type FileChange struct {
 	Path      string `json:"path"`
 	ToBytes   int64  `json:"to_bytes,omitempty"`
 	Why       string `json:"why,omitempty"`
+}
+
+// First is a schema of the description.
+type First struct {
+	Participant string `json:"participant"`
+	TimeMS      int64  `json:"time_ms"`
 }
 
 // FoundProblem is a schema of the description.
@@ -1097,6 +1151,7 @@ type PostSubmissionsBatchAnswer struct {
 
 // PostSubmissionsBatchRequest is a schema of the description.
 type PostSubmissionsBatchRequest struct {
+	Round       string       `json:"round,omitempty"`
 	Space       string       `json:"space,omitempty"`
 	Submissions []BatchEntry `json:"submissions"`
 }
@@ -1109,6 +1164,7 @@ type PostSubmissionsRequest struct {
 	Once      bool           `json:"once,omitempty"`
 	Priority  int            `json:"priority,omitempty"`
 	Problem   string         `json:"problem"`
+	Round     string         `json:"round,omitempty"`
 	Source    string         `json:"source,omitempty"`
 	Sources   []judge.Source `json:"sources,omitempty"`
 	Space     string         `json:"space,omitempty"`
@@ -1457,6 +1513,15 @@ type SpaceScore struct {
 	Rank        int     `json:"rank"`
 	Solved      int64   `json:"solved"`
 	Tried       int64   `json:"tried"`
+}
+
+// State is a schema of the description.
+type State struct {
+	Ended     *time.Time `json:"ended"`
+	Finalized *time.Time `json:"finalized"`
+	Frozen    *time.Time `json:"frozen"`
+	Started   *time.Time `json:"started"`
+	Thawed    *time.Time `json:"thawed"`
 }
 
 // Statistics is a schema of the description.
@@ -1828,6 +1893,21 @@ type GetRoundsParams struct {
 
 	// Before Only rounds older than this one: the next of the page before.
 	Before string `form:"before,omitempty" json:"before,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetRoundBoardParams defines parameters for GetRoundBoard.
+type GetRoundBoardParams struct {
+	// View For whom it is: everybody, or staff of the space, who see what is hidden.
+	View string `form:"view,omitempty" json:"view,omitempty"`
+
+	// Group Only participants of this group, who rank among each other, by its short name.
+	Group string `form:"group,omitempty" json:"group,omitempty"`
+
+	// After Only rows behind this participant's: the next of the page before.
+	After string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Limit At most so many.
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -2571,6 +2651,13 @@ func (c *Client) GetRound(ctx context.Context, round string, options ...CallOpti
 func (c *Client) PatchRound(ctx context.Context, round string, body PatchRoundRequest, options ...CallOption) (out Round, err error) {
 	path := pathOf("/api/v1/rounds/%s", round)
 	err = c.call(ctx, http.MethodPatch, path, body, &out, options...)
+	return out, err
+}
+
+// GetRoundBoard calls GET /api/v1/rounds/{round}/board: Standings of a round: those that everybody sees, or, for staff of the space, all that is known. For whoever may use the site.
+func (c *Client) GetRoundBoard(ctx context.Context, round string, params GetRoundBoardParams, options ...CallOption) (out Board, err error) {
+	path := pathOf("/api/v1/rounds/%s/board", round) + queryOf("view", params.View, "group", params.Group, "after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }
 

@@ -1,6 +1,7 @@
 // Package rounds serves the rounds of spaces: their times, their problems and who takes part.
 //
 //	addresses.go     what the room answers to
+//	board.go         standings
 //	fields.go        rounds as they come in
 //	participants.go  teams and single people, their groups and organizations
 //	problems.go      the problems of a round
@@ -9,6 +10,7 @@
 package rounds
 
 import (
+	"context"
 	"errors"
 	"regexp"
 
@@ -16,15 +18,25 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/host/people"
+	"deepoj/host/standings"
 	"deepoj/sql"
 	"deepoj/web/site"
 )
 
 // Room answers for rounds.
-type Room struct{ *site.Site }
+type Room struct {
+	*site.Site
+
+	standings *standings.Keeper
+}
 
 // New makes the room.
-func New(shared *site.Site) *Room { return &Room{shared} }
+func New(shared *site.Site) *Room {
+	return &Room{shared, standings.New(standings.Config{}, shared.Config.Rounds)}
+}
+
+// Follow hears which standings change until ctx ends.
+func (s *Room) Follow(ctx context.Context) error { return s.standings.Run(ctx) }
 
 // code is what short names of rounds, participants, groups and organizations consist of.
 var code = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,35}$`)

@@ -10,7 +10,7 @@ import (
 )
 
 // program is what may be handed in.
-var program = fiber.Map{"problem": "", "?space": "", "language": "", "?source": "", "?sources": []judge.Source{}, "?once": false, "?immediate": false, "?priority": 0, "?job_key": ""}
+var program = fiber.Map{"problem": "", "?space": "", "?round": "", "language": "", "?source": "", "?sources": []judge.Source{}, "?once": false, "?immediate": false, "?priority": 0, "?job_key": ""}
 
 // Addresses are the addresses of problems, of handing in and running, and of what came of it.
 func (s *Room) Addresses() []site.Address {
@@ -44,7 +44,7 @@ func (s *Room) Addresses() []site.Address {
 
 		{Route: "POST /submit", For: site.Guest, Does: "Hand in a program; the original contract", In: fiber.Map{"problem_id": "", "language": "", "code": ""}, Out: fiber.Map{"job_id": int64(0)}, By: s.apiSubmitOriginal},
 		{Route: "POST /api/v1/submissions", For: site.Guest, Does: "Hand in a program; with an Idempotency-Key the same again gives the same submission", In: program, Status: 201, Also: 200, Out: site.Stored, By: s.apiSubmit},
-		{Route: "POST /api/v1/submissions/batch", For: site.Guest, Does: "Hand in up to 50 programs, all or none; with an Idempotency-Key the same again gives the same submissions", In: fiber.Map{"submissions": []entryJSON{}, "?space": ""}, Status: 201, Out: fiber.Map{"submissions": []Receipt{}}, By: s.apiSubmitBatch},
+		{Route: "POST /api/v1/submissions/batch", For: site.Guest, Does: "Hand in up to 50 programs, all or none; with an Idempotency-Key the same again gives the same submissions", In: fiber.Map{"submissions": []entryJSON{}, "?space": "", "?round": ""}, Status: 201, Out: fiber.Map{"submissions": []Receipt{}}, By: s.apiSubmitBatch},
 		{Route: "GET /api/v1/submissions/batch", For: site.Guest, Does: "Up to 50 submissions by their numbers, null for those that are not there for the viewer", Query: "ids", Out: fiber.Map{"submissions": []*job.SubmissionJSON{}}, By: s.apiSubmissionBatch},
 		{Route: "POST /api/v1/runs", For: site.Guest, Does: "Run a program on inputs of one's own", In: fiber.Map{
 			"?problem": "", "?samples": false, "language": "", "?source": "", "?sources": []judge.Source{}, "?stdin": "", "?expected_output": (*string)(nil),

@@ -36,7 +36,7 @@ type entryJSON struct {
 
 // apiSubmitBatch handles POST /api/v1/submissions/batch. All are stored or none is.
 func (s *Room) apiSubmitBatch(c *fiber.Ctx) error {
-	f, err := site.ReadFields(c, "submissions", "space")
+	f, err := site.ReadFields(c, "submissions", "space", "round")
 	if err != nil {
 		return err
 	}
@@ -54,13 +54,13 @@ func (s *Room) apiSubmitBatch(c *fiber.Ctx) error {
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	ns, space, err := s.prepareAll(c, f, entries)
+	ns, to, err := s.prepareAll(c, f, entries)
 	if err != nil {
 		return err
 	}
 	receipts, err := s.storeAll(c.UserContext(), ns)
 	if err != nil {
-		return V1Fields.Rename(site.SpaceFault(err, space))
+		return V1Fields.Rename(to.fault(err))
 	}
 	out := make([]Receipt, len(receipts))
 	for i, r := range receipts {
@@ -69,38 +69,43 @@ func (s *Room) apiSubmitBatch(c *fiber.Ctx) error {
 	return c.Status(fiber.StatusCreated).JSON(fiber.Map{"submissions": out})
 }
 
-// prepareAll checks the entries of a batch, which is handed in to one space or to
-// none, and names everything that is wrong with any of them.
-func (s *Room) prepareAll(c *fiber.Ctx, f *site.Fields, entries []json.RawMessage) (ns []sql.NewJob, space *judge.Space, err error) {
+// ofAll are the fields that all entries of a batch share.
+var ofAll = []string{"space", "round"}
+
+// prepareAll checks the entries of a batch, which is handed in to one space, to one round or to none, and names everything
+// that is wrong with any of them.
+func (s *Room) prepareAll(c *fiber.Ctx, f *site.Fields, entries []json.RawMessage) (ns []sql.NewJob, to place, err error) {
 	var wrong *site.Fault
 	for i, raw := range entries {
-		n, to, err := s.prepareEntry(c, f, i, raw)
+		n, at, err := s.prepareEntry(c, f, i, raw)
 		if err == nil {
-			ns, space = append(ns, n), to
+			ns, to = append(ns, n), at
 			continue
 		}
 		one := *s.Explain(c.UserContext(), err)
 		if one.Field == "" {
-			return nil, nil, err // of no entry: the database is away
+			return nil, to, err // of no entry: the database is away
 		}
-		wrong = joined(wrong, placed(one, fmt.Sprintf("submissions[%d]", i), f.Has("space")))
+		wrong = joined(wrong, placed(one, fmt.Sprintf("submissions[%d]", i), f))
 	}
 	if wrong != nil {
-		return nil, nil, wrong
+		return nil, to, wrong
 	}
-	return ns, space, nil
+	return ns, to, nil
 }
 
-func (s *Room) prepareEntry(c *fiber.Ctx, f *site.Fields, i int, raw json.RawMessage) (n sql.NewJob, space *judge.Space, err error) {
+func (s *Room) prepareEntry(c *fiber.Ctx, f *site.Fields, i int, raw json.RawMessage) (n sql.NewJob, to place, err error) {
 	if site.KindOf(raw) != "an object" {
-		return n, nil, site.WrongFields{site.WrongField("body", site.ReasonWrong, "The entry has to be an object, not %s.", site.KindOf(raw))}.Err()
+		return n, to, site.WrongFields{site.WrongField("body", site.ReasonWrong, "The entry has to be an object, not %s.", site.KindOf(raw))}.Err()
 	}
-	one, err := site.ParseFields(raw, slices.DeleteFunc(slices.Clone(programFields), func(name string) bool { return name == "space" })...)
+	one, err := site.ParseFields(raw, slices.DeleteFunc(slices.Clone(programFields), func(name string) bool { return slices.Contains(ofAll, name) })...)
 	if err != nil {
-		return n, nil, err
+		return n, to, err
 	}
-	if f.Has("space") { // of all
-		one.Raw["space"] = f.Raw["space"]
+	for _, name := range ofAll {
+		if f.Has(name) {
+			one.Raw[name] = f.Raw[name]
+		}
 	}
 	key := c.Get("Idempotency-Key")
 	if key != "" {
@@ -108,7 +113,7 @@ func (s *Room) prepareEntry(c *fiber.Ctx, f *site.Fields, i int, raw json.RawMes
 	}
 	in, err := readProgram(one, site.ViewerOf(c), key)
 	if err != nil {
-		return n, nil, err
+		return n, to, err
 	}
 	return s.prepare(c.UserContext(), site.ViewerOf(c), in)
 }
@@ -133,13 +138,13 @@ func (s *Room) storeAll(ctx context.Context, ns []sql.NewJob) ([]sql.Receipt, er
 }
 
 // placed is the fault of an entry with fields as they are called in the request.
-// The key is the request's, and so is the space, if it names one.
-func placed(f site.Fault, at string, space bool) *site.Fault {
+// The key is the request's, and so is what all share, if it names that.
+func placed(f site.Fault, at string, of *site.Fields) *site.Fault {
 	within := func(field string) string {
 		switch {
 		case field == "" || field == "body":
 			return at
-		case field == V1Fields.Key, field == "space" && space:
+		case field == V1Fields.Key, slices.Contains(ofAll, field) && of.Has(field):
 			return field
 		}
 		return at + "." + field

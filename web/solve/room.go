@@ -8,6 +8,7 @@
 //	profile.go      what somebody has solved
 //	problems.go     the page of a problem, with its form
 //	room.go         what the room holds
+//	round.go        where a program is handed in: the rounds
 //	runfields.go    a run, as it comes in as JSON
 //	runpage.go      the page of a run
 //	runs.go         running a program, which does not count

@@ -40,9 +40,11 @@ func (s *Room) acceptRun(ctx context.Context, v site.Viewer, in newRun) (sql.Rec
 	}
 	var problem *judge.Problem
 	if in.Problem != "" {
-		if problem, _, err = s.problemOf(ctx, v, in.Program); err != nil {
+		to, err := s.placeOf(ctx, v, in.Program)
+		if err != nil {
 			return none, err
 		}
+		problem = to.problem
 	}
 	wrong := checkRun(in, problem, offers, s.Config.MaxRun)
 	if err := wrong.Err(); err != nil {

@@ -27,6 +27,7 @@ const (
 type Program struct {
 	Problem, Language string
 	Space             string // that it is handed in to; "" = none
+	Round             string // that it is handed in to; "" = none
 	Sources           []judge.Source
 	Key               string // idempotency key; "" = none
 	Turn              turn
@@ -89,30 +90,32 @@ func (s *Room) accept(ctx context.Context, v site.Viewer, in Program) (sql.Recei
 }
 
 func (s *Room) store(ctx context.Context, v site.Viewer, in Program) (sql.Receipt, error) {
-	n, space, err := s.prepare(ctx, v, in)
+	n, to, err := s.prepare(ctx, v, in)
 	if err != nil {
 		return sql.Receipt{}, err
 	}
 	receipt, err := s.SubmitJob(ctx, n)
 	if err != nil {
-		return sql.Receipt{}, in.Fields.Rename(site.SpaceFault(err, space))
+		return sql.Receipt{}, in.Fields.Rename(to.fault(err))
 	}
 	return receipt, nil
 }
 
-// prepare checks a program and returns what is to be stored, and the space that it goes to, if any.
-func (s *Room) prepare(ctx context.Context, v site.Viewer, in Program) (n sql.NewJob, space *judge.Space, err error) {
-	problem, space, err := s.problemOf(ctx, v, in)
-	if err != nil {
-		return n, nil, err
+// fault explains why a space or a round did not take a submission; other errors stay.
+func (p place) fault(err error) error { return site.SpaceFault(roundFault(err, p), p.space) }
+
+// prepare checks a program and returns what is to be stored, and where it goes.
+func (s *Room) prepare(ctx context.Context, v site.Viewer, in Program) (n sql.NewJob, to place, err error) {
+	if to, err = s.placeOf(ctx, v, in); err != nil {
+		return n, to, err
 	}
 	offers, err := s.Catalog.Taking(ctx, in.Language)
 	if err != nil {
-		return n, nil, err
+		return n, to, err
 	}
-	wrong := append(CheckProgram(in, problem, offers), checkSpace(in, v, problem, space)...)
+	wrong := append(CheckProgram(in, to.problem, offers), checkSpace(in, v, to.problem, to.space)...)
 	if err := wrong.Err(); err != nil {
-		return n, nil, err
+		return n, to, err
 	}
 	in.NameSources(offers)
 	n = sql.NewJob{
@@ -123,13 +126,16 @@ func (s *Room) prepare(ctx context.Context, v site.Viewer, in Program) (n sql.Ne
 	if in.Turn.Immediate {
 		n.Lane = judge.LaneStaff
 	}
-	if space != nil {
-		n.Space, n.Unofficial = space.ID, people.Prepares(v.SpaceRole(space.Role))
+	if to.space != nil {
+		n.Space, n.Unofficial = to.space.ID, people.Prepares(v.SpaceRole(to.space.Role))
+	}
+	if to.round != nil {
+		n.Space, n.Round, n.Participant = 0, to.round.ID, to.entry.Participant // a round has its space
 	}
 	if in.Once {
 		n.SpecHash, err = n.Spec()
 	}
-	return n, space, err
+	return n, to, err
 }
 
 // CheckProgram returns everything that is wrong with a program. Problem is nil if there is none of that name.
@@ -260,7 +266,7 @@ func (s *Room) apiSubmitOriginal(c *fiber.Ctx) error {
 }
 
 // programFields are the fields of a program that is handed in.
-var programFields = []string{"problem", "space", "language", "source", "sources", "once", "immediate", "priority", "job_key"}
+var programFields = []string{"problem", "space", "round", "language", "source", "sources", "once", "immediate", "priority", "job_key"}
 
 // readProgram reads the fields of a program.
 func readProgram(f *site.Fields, v site.Viewer, key string) (Program, error) {
@@ -272,6 +278,11 @@ func readProgram(f *site.Fields, v site.Viewer, key string) (Program, error) {
 	if f.Has("space") {
 		if in.Space = f.Text("space"); in.Space == "" {
 			f.Wrong.Add(site.WrongField("space", site.ReasonEmpty, "Name the space, or leave the field out."))
+		}
+	}
+	if f.Has("round") {
+		if in.Round = f.Text("round"); in.Round == "" {
+			f.Wrong.Add(site.WrongField("round", site.ReasonEmpty, "Name the round, or leave the field out."))
 		}
 	}
 	if f.Has("once") && json.Unmarshal(f.Raw["once"], &in.Once) != nil {
@@ -314,33 +325,36 @@ func (s *Room) apiSubmit(c *fiber.Ctx) error {
 	return c.Status(status).JSON(publicReceipt(receipt))
 }
 
-// problemOf looks up the problem that a program is for, and the space that it is
-// handed in to, if any. There is no problem that the viewer may not see.
-func (s *Room) problemOf(ctx context.Context, v site.Viewer, in Program) (*judge.Problem, *judge.Space, error) {
-	if in.Space != "" {
+// placeOf looks up the problem that a program is for, and the space or round that it is handed in to, if any. There is no
+// problem that the viewer may not see.
+func (s *Room) placeOf(ctx context.Context, v site.Viewer, in Program) (p place, err error) {
+	switch {
+	case in.Round != "":
+		return s.roundOf(ctx, v, in)
+	case in.Space != "":
 		d, err := s.Desk(ctx, v, in.Space, in.Problem)
 		if err != nil {
-			return nil, nil, err
+			return p, err
 		}
-		return d.Problem, &d.Space, nil
-	}
-	if !site.PlainWord(in.Problem) {
-		return nil, nil, nil
+		return place{problem: d.Problem, space: &d.Space}, nil
+	case !site.PlainWord(in.Problem):
+		return p, nil
 	}
 	problem, err := s.Store.Problem(ctx, in.Problem)
 	if err == nil && problem.Hidden {
 		var seen bool
 		if seen, err = s.Sees(ctx, v, problem); !seen {
-			return nil, nil, err
+			return p, err
 		}
 	}
 	if errors.Is(err, sql.ErrNotFound) {
-		return nil, nil, nil
+		return p, nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("look up problem: %w", err)
+		return p, fmt.Errorf("look up problem: %w", err)
 	}
-	return problem, nil, nil
+	p.problem = problem
+	return p, nil
 }
 
 // checkSpace returns what a space has against a program, besides when it comes. Space is nil outside of spaces.

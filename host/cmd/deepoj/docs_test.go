@@ -27,9 +27,9 @@ func TestTheFiguresOfTheQueueAreDocumented(t *testing.T) {
 	if len(documented) < 30 {
 		t.Fatalf("only %d figures are documented: %v", len(documented), documented)
 	}
-	name := regexp.MustCompile(`"((?:api_outbox|queue|audit|worker|judge|retention|deepoj_sandbox)_[a-z_]+)"`)
+	name := regexp.MustCompile(`"((?:api_outbox|contest|queue|audit|worker|judge|retention|deepoj_sandbox)_[a-z_]+)"`)
 	var made []string
-	for _, dir := range []string{"host/scheduler", "host/worker", "host/judging"} {
+	for _, dir := range []string{"host/recorder", "host/scheduler", "host/worker", "host/judging"} {
 		root := os.DirFS("../../../" + dir)
 		err := fs.WalkDir(root, ".", func(file string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {

@@ -141,7 +141,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/workbench", "host/blob host/judge host/judging host/judging/build host/launch host/plugin host/intake/trial host/problem host/problem/importing host/problem/source host/settings host/telemetry host/verify plugins sandbox sandbox/oneshot"},
 	{"host/scheduler", "host/judge host/telemetry sql/jobs queue"},
 	{"host/recorder", "host/contest host/judge host/telemetry sql/rounds"},
-	{"host/standings", "host/contest host/judge sql/rounds"},
+	{"host/standings", "host/contest sql/rounds"},
 	{"host/worker", "host/judge host/telemetry host/blob queue"},
 	{"host/capacity", "host/judge host/blob host/liveness host/worker sandbox sql sql/jobs"},
 	{"web/client", "host/judge"},
@@ -158,7 +158,7 @@ var layers = []struct{ pkg, may string }{
 	{"web/factors", "host/judge host/people sql web/locale web/site web/throttle web/webauthn"},
 	{"web/people", "host/judge host/people host/roster sql web/callback web/factors web/letters web/locale web/site web/throttle"},
 	{"web/job", "host/judge sql web/locale web/site"},
-	{"web/solve", "host/judge host/people host/telemetry sql web/chart web/job web/locale web/site web/statement"},
+	{"web/solve", "host/contest host/judge host/people host/telemetry sql sql/rounds web/chart web/job web/locale web/site web/statement"},
 	{"web/setters", "host/blob host/draft host/judge host/people host/platform host/problem host/problem/samples host/reading sql web/job web/locale web/site web/statement"},
 	{"web/drafts", "host/judge sql web/job web/setters web/site web/solve"},
 	{"web/plugins", "host/judge host/people sql web/job web/locale web/setters web/site"},
@@ -172,7 +172,7 @@ var layers = []struct{ pkg, may string }{
 	{"web", "host/judge host/telemetry sql host/people web/callback web/drafts web/factors web/job web/judge0/api web/locale web/people web/plugins web/rounds web/setters web/site web/solve web/spaces web/staff"},
 	{"web/describe", "web"},
 	{"host/roles", `host/blob host/capacity host/doctor host/embedded host/intake host/judge host/judging host/launch host/liveness host/mail host/people host/platform host/plugin
-		host/intake/trial host/problem host/problem/samples host/reading host/recorder host/scheduler host/settings host/standings host/telemetry host/telemetry/otlp host/worker plugins queue sandbox sandbox/oneshot sql sql/published web`},
+		host/intake/trial host/problem host/problem/samples host/reading host/recorder host/scheduler host/settings host/telemetry host/telemetry/otlp host/worker plugins queue sandbox sandbox/oneshot sql sql/published web`},
 }
 
 func TestLayers(t *testing.T) {

@@ -43,6 +43,18 @@ func (q *Queries) EntryAdd(ctx context.Context, db DBTX, arg EntryAddParams) ([]
 	return items, nil
 }
 
+const entryAlone = `-- name: EntryAlone :one
+SELECT (count(*) = 1)::boolean AS alone FROM participant_members WHERE participant_id = $1
+`
+
+// Whether nobody else is in a participant.
+func (q *Queries) EntryAlone(ctx context.Context, db DBTX, participantID int64) (bool, error) {
+	row := db.QueryRow(ctx, entryAlone, participantID)
+	var alone bool
+	err := row.Scan(&alone)
+	return alone, err
+}
+
 const entryList = `-- name: EntryList :many
 SELECT p.code FROM round_entries e JOIN participants p ON p.id = e.participant_id
 WHERE e.round_id = $1 AND p.code > $2 ORDER BY p.code LIMIT $3::integer
@@ -72,6 +84,35 @@ func (q *Queries) EntryList(ctx context.Context, db DBTX, arg EntryListParams) (
 		return nil, err
 	}
 	return items, nil
+}
+
+const entryMember = `-- name: EntryMember :one
+SELECT u.display_name, r.space_id, (SELECT c.code FROM (
+    SELECT CASE n WHEN 1 THEN t.base ELSE t.base || '-' || n END AS code, n
+    FROM (SELECT regexp_replace(left(u.name, 28), '[^A-Za-z0-9_.-]', '_', 'g') AS base) t, generate_series(1, 10000) AS n) c
+  WHERE NOT EXISTS (SELECT 1 FROM participants p WHERE p.space_id = r.space_id AND p.code = c.code) ORDER BY c.n LIMIT 1)::text AS code
+FROM rounds r JOIN space_members m ON m.space_id = r.space_id JOIN users u ON u.name = m.user_name
+WHERE r.id = $1 AND m.user_name = $2 AND m.role = 'contestant'
+  AND NOT EXISTS (SELECT 1 FROM participant_members t WHERE t.space_id = r.space_id AND t.user_name = u.name AND t.role = 'contestant')
+`
+
+type EntryMemberParams struct {
+	RoundID  int64
+	UserName string
+}
+
+type EntryMemberRow struct {
+	DisplayName string
+	SpaceID     int64
+	Code        string
+}
+
+// A contestant of the space of a round, who is in no team, and a code that none has yet.
+func (q *Queries) EntryMember(ctx context.Context, db DBTX, arg EntryMemberParams) (EntryMemberRow, error) {
+	row := db.QueryRow(ctx, entryMember, arg.RoundID, arg.UserName)
+	var i EntryMemberRow
+	err := row.Scan(&i.DisplayName, &i.SpaceID, &i.Code)
+	return i, err
 }
 
 const entryOf = `-- name: EntryOf :one

@@ -45,10 +45,15 @@ func (q *Queries) ProblemHide(ctx context.Context, db DBTX, arg ProblemHideParam
 }
 
 const problemLent = `-- name: ProblemLent :one
-SELECT EXISTS (
+SELECT (EXISTS (
+  SELECT 1 FROM round_problems p JOIN rounds r ON r.id = p.round_id JOIN space_members m ON m.space_id = r.space_id
+  WHERE p.problem = $1 AND m.user_name = $2
+    AND ($3::boolean AND m.role <> 'contestant' OR r.starts_at <= now() AND (r.practice OR coalesce(round_time(r.id, now()) < r.duration_ms, true))
+      AND EXISTS (SELECT 1 FROM round_entries e JOIN participant_members t ON t.participant_id = e.participant_id
+        WHERE e.round_id = r.id AND t.user_name = m.user_name AND t.role = 'contestant'))) OR EXISTS (
   SELECT 1 FROM space_problems p JOIN space_members m ON m.space_id = p.space_id JOIN spaces s ON s.id = p.space_id
   WHERE p.problem = $1 AND m.user_name = $2
-    AND ($3::boolean AND m.role <> 'contestant' OR coalesce(s.opens_at <= now(), true) AND coalesce(s.closes_at > now(), true)))::boolean AS lent
+    AND ($3::boolean AND m.role <> 'contestant' OR coalesce(s.opens_at <= now(), true) AND coalesce(s.closes_at > now(), true))))::boolean AS lent
 `
 
 type ProblemLentParams struct {
@@ -57,8 +62,8 @@ type ProblemLentParams struct {
 	Prepares bool
 }
 
-// Whether somebody sees a hidden problem through a space: as one who prepares it,
-// or while it is open.
+// Whether somebody sees a hidden problem through a space or a round: as one who
+// prepares it, or while it is open, which a round is to who takes part.
 func (q *Queries) ProblemLent(ctx context.Context, db DBTX, arg ProblemLentParams) (bool, error) {
 	row := db.QueryRow(ctx, problemLent, arg.Problem, arg.Viewer, arg.Prepares)
 	var lent bool
@@ -509,7 +514,7 @@ func (q *Queries) SpaceProblemOrder(ctx context.Context, db DBTX, spaceID int64)
 const spaceProblems = `-- name: SpaceProblems :many
 WITH solved AS MATERIALIZED (
   SELECT u.problem, count(DISTINCT u.author) AS n FROM submissions u
-  WHERE u.space_id = $2 AND u.verdict = 'AC' AND NOT u.unofficial GROUP BY u.problem)
+  WHERE u.space_id = $2 AND u.round_id IS NULL AND u.verdict = 'AC' AND NOT u.unofficial GROUP BY u.problem)
 SELECT p.problem, v.title, p.points,
   coalesce(p.points, CASE WHEN (v.problem ->> 'scoring')::boolean THEN nullif((v.problem ->> 'max_score')::float8, 0) END, 1)::float8 AS worth, (h.slug IS NOT NULL)::boolean AS hidden,
   coalesce(b.tries, 0)::bigint AS tries, coalesce(b.verdict, '')::text AS verdict, b.score, coalesce(b.job_id, 0)::bigint AS job_id,
@@ -522,8 +527,8 @@ LEFT JOIN solved s ON s.problem = p.problem
 LEFT JOIN LATERAL (
   SELECT count(*) FILTER (WHERE u.job_id <= f.first) OVER () AS tries, u.verdict, u.score, u.job_id FROM submissions u,
     (SELECT coalesce(min(a.job_id), 9223372036854775807) AS first FROM submissions a
-     WHERE a.space_id = p.space_id AND a.author = $1 AND a.problem = p.problem AND a.verdict = 'AC') f
-  WHERE u.space_id = p.space_id AND u.author = $1 AND u.problem = p.problem AND u.verdict NOT IN ('JE', 'SE')
+     WHERE a.space_id = p.space_id AND a.round_id IS NULL AND a.author = $1 AND a.problem = p.problem AND a.verdict = 'AC') f
+  WHERE u.space_id = p.space_id AND u.round_id IS NULL AND u.author = $1 AND u.problem = p.problem AND u.verdict NOT IN ('JE', 'SE')
   ORDER BY u.score DESC NULLS LAST, u.verdict = 'AC' DESC, u.job_id DESC LIMIT 1) b ON true
 WHERE p.space_id = $2 ORDER BY p.place, p.problem
 `
@@ -547,7 +552,7 @@ type SpaceProblemsRow struct {
 }
 
 // In order, with what somebody achieved officially, in how many tries up to the first
-// that was accepted, and how many members have solved each.
+// that was accepted, and how many members have solved each. Rounds have boards of their own.
 func (q *Queries) SpaceProblems(ctx context.Context, db DBTX, arg SpaceProblemsParams) ([]SpaceProblemsRow, error) {
 	rows, err := db.Query(ctx, spaceProblems, arg.Viewer, arg.SpaceID)
 	if err != nil {
@@ -627,7 +632,7 @@ WITH best AS MATERIALIZED (
   JOIN space_problems p ON p.space_id = u.space_id AND p.problem = u.problem
   JOIN problems a ON a.slug = p.problem
   JOIN problem_versions v ON v.slug = a.slug AND v.version = a.version
-  WHERE u.space_id = $1 AND NOT u.unofficial AND u.verdict NOT IN ('JE', 'SE')
+  WHERE u.space_id = $1 AND u.round_id IS NULL AND NOT u.unofficial AND u.verdict NOT IN ('JE', 'SE')
   GROUP BY u.author, u.problem)
 SELECT m.user_name, (SELECT u.display_name FROM users u WHERE u.name = m.user_name)::text AS display_name, count(*) FILTER (WHERE b.solved) AS solved, coalesce(round(sum(b.points)::numeric, 4), 0)::float8 AS points, count(b.problem) AS tried
 FROM space_members m LEFT JOIN best b ON b.author = m.user_name
@@ -649,7 +654,7 @@ type SpaceScoresRow struct {
 }
 
 // What each contestant achieved officially: of each problem their best, as a share
-// of its points.
+// of its points. Rounds have boards of their own.
 func (q *Queries) SpaceScores(ctx context.Context, db DBTX, arg SpaceScoresParams) ([]SpaceScoresRow, error) {
 	rows, err := db.Query(ctx, spaceScores, arg.SpaceID, arg.Max)
 	if err != nil {

@@ -1,0 +1,181 @@
+package rounds
+
+import (
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"deepoj/host/contest"
+	"deepoj/host/judge"
+	"deepoj/host/people"
+	"deepoj/host/standings"
+	"deepoj/web/site"
+)
+
+// boardJSON is a part of the standings of a round.
+type boardJSON struct {
+	Round string         `json:"round"`
+	View  standings.View `json:"view"`
+	Token string         `json:"token"` // of the same standings it is the same
+	State stateJSON      `json:"state"`
+
+	Problems []boardProblemJSON `json:"problems"` // none before the start
+	Rows     []boardRowJSON     `json:"rows"`
+	Total    int                `json:"total"` // rows that there are
+	Next     *string            `json:"next"`  // the cursor behind this part; null: it was the last
+}
+
+// stateJSON is how far a round is: since when, or null.
+type stateJSON struct {
+	Started   *time.Time `json:"started"`
+	Frozen    *time.Time `json:"frozen"`
+	Ended     *time.Time `json:"ended"`
+	Thawed    *time.Time `json:"thawed"`
+	Finalized *time.Time `json:"finalized"`
+}
+
+// boardProblemJSON is a column of the board.
+type boardProblemJSON struct {
+	Slug    string      `json:"slug"`
+	Label   string      `json:"label"`
+	Name    string      `json:"name"`
+	RGB     string      `json:"rgb"`
+	Color   string      `json:"color"`
+	Points  float64     `json:"points"`
+	Solved  int         `json:"solved"`  // by how many of those that are ranked
+	First   []firstJSON `json:"first"`   // who solved it first; several may have in the same millisecond
+	Decided bool        `json:"decided"` // nobody else can be the first any more
+}
+
+// firstJSON is who solved a problem first.
+type firstJSON struct {
+	Participant string `json:"participant"`
+	TimeMS      int64  `json:"time_ms"` // contest time
+}
+
+// boardRowJSON is a row of the board.
+type boardRowJSON struct {
+	Rank         *int            `json:"rank"` // null: without one
+	Participant  string          `json:"participant"`
+	Name         string          `json:"name"`
+	Organization string          `json:"organization"` // its short name; "": none
+	Groups       []string        `json:"groups"`
+	Solved       int             `json:"solved"`
+	Total        int64           `json:"total"` // penalty time, in minutes, or in seconds with the rounding second
+	Points       float64         `json:"points"`
+	TimeMS       int64           `json:"time_ms"` // contest time of the last solution, or of the last improvement
+	Cells        []boardCellJSON `json:"cells"`   // one for each problem, in their order
+}
+
+// boardCellJSON is what counts of what a participant handed in for a problem.
+type boardCellJSON struct {
+	Judged  int     `json:"judged"`  // attempts: wrong ones, and the solution
+	Pending int     `json:"pending"` // not judged yet, or hidden, as far as they may change something
+	Solved  bool    `json:"solved"`
+	TimeMS  int64   `json:"time_ms"` // of the solution, or of the last improvement
+	Score   float64 `json:"score"`
+}
+
+// viewOf reads for whom the board is to be: for everybody, unless somebody who manages the space asks for more.
+func viewOf(c *fiber.Ctx, space *judge.Space) (standings.View, error) {
+	switch view := standings.View(c.Query("view", string(standings.Public))); view {
+	case standings.Public:
+		return view, nil
+	case standings.Staff:
+		if !site.ViewerOf(c).May(people.ManageSpace, space) {
+			return "", site.Refuse(fiber.StatusForbidden, "forbidden", "What is hidden is for staff of the space.", "Leave view out to see what everybody sees.")
+		}
+		return view, nil
+	}
+	return "", site.WrongField("view", site.ReasonInvalid, "The view is public or staff.")
+}
+
+// apiBoard handles GET /api/v1/rounds/:round/board?view=&group=&after=&limit=.
+func (s *Room) apiBoard(c *fiber.Ctx) error {
+	r, space, err := s.round(c, people.SeeSpace)
+	if err != nil {
+		return err
+	}
+	of, err := viewOf(c, space)
+	if err != nil {
+		return err
+	}
+	cursor, limit, err := after(c)
+	if err != nil {
+		return err
+	}
+	group := c.Query("group")
+	var out boardJSON
+	var wrong error
+	err = s.standings.Look(c.UserContext(), r.ID, of, func(v *standings.Standings) {
+		if wrong = shows(v, of); wrong != nil {
+			return
+		}
+		if _, ok := v.Groups[group]; group != "" && !ok {
+			wrong = site.WrongField("group", site.ReasonInvalid, "The round has no group %q.", site.Shorten(group))
+			return
+		}
+		q := contest.Query{Group: group, Limit: limit}
+		if cursor != "" {
+			at, ok := v.Behind(group, cursor)
+			if !ok {
+				wrong = site.WrongField("after", site.ReasonInvalid, "The board has no participant %q.", site.Shorten(cursor))
+				return
+			}
+			q.Offset = at
+		}
+		out = board(v, q)
+	})
+	if err == nil {
+		err = wrong
+	}
+	if err != nil {
+		return err
+	}
+	out.Round, out.View = r.Code, of
+	return c.JSON(out)
+}
+
+// shows refuses to show a board that the settings of the format hide from everybody but staff while the round goes on.
+func shows(v *standings.Standings, of standings.View) error {
+	if of == standings.Staff || v.Config.Format != contest.IOI || v.Config.IOI.Board == "all" || v.Round.Ended != nil {
+		return nil
+	}
+	return site.Refuse(fiber.StatusForbidden, "board_hidden", "The board of this round is not shown before its end.", "")
+}
+
+// board is a part of standings as it is shown.
+func board(v *standings.Standings, q contest.Query) boardJSON {
+	b := v.State.Board(q)
+	out := boardJSON{
+		Token: v.Token, Total: b.Total, Problems: make([]boardProblemJSON, len(b.Problems)), Rows: make([]boardRowJSON, len(b.Rows)),
+		State: stateJSON{v.Round.Started, v.Round.Frozen, v.Round.Ended, v.Round.Thawed, v.Round.Finalized},
+	}
+	for i, p := range b.Problems {
+		said := v.Problems[p.ID]
+		out.Problems[i] = boardProblemJSON{
+			Slug: p.ID, Label: p.Label, Name: p.Name, RGB: said.RGB, Color: said.Color, Points: p.Points, Solved: p.Solved, First: make([]firstJSON, len(p.First)), Decided: p.Decided,
+		}
+		for j, f := range p.First {
+			out.Problems[i].First[j] = firstJSON{v.Participants[f.Participant].Code, f.Time.Milliseconds()}
+		}
+	}
+	for i, r := range b.Rows {
+		who := v.Participants[r.Participant]
+		row := boardRowJSON{
+			Participant: who.Code, Name: r.Name, Organization: who.Organization, Groups: append([]string{}, who.Groups...), Solved: r.Solved, Total: r.Total,
+			Points: r.Points, TimeMS: r.Last.Milliseconds(), Cells: make([]boardCellJSON, len(r.Cells)),
+		}
+		if r.Rank > 0 {
+			row.Rank = new(r.Rank)
+		}
+		for j, cell := range r.Cells {
+			row.Cells[j] = boardCellJSON{cell.Judged, cell.Pending, cell.Solved, cell.Time.Milliseconds(), cell.Score}
+		}
+		out.Rows[i] = row
+	}
+	if n := q.Offset + len(b.Rows); n < b.Total && len(b.Rows) > 0 {
+		out.Next = new(out.Rows[len(b.Rows)-1].Participant)
+	}
+	return out
+}
