@@ -135,7 +135,7 @@ setter  POST   /api/v1/problems/:slug/people
 setter  DELETE /api/v1/problems/:slug/people/:name
 setter  GET    /api/v1/problems/:slug/checker-messages
 setter  POST   /api/v1/problems/:slug/checker-messages
-guest   GET    /api/v1/rounds /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board /api/v1/rounds/:round/entries
+guest   GET    /rounds/:round /api/v1/rounds /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board /api/v1/rounds/:round/entries
 guest   GET    /api/v1/spaces/:space/participants /api/v1/spaces/:space/participants/:code /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
 guest   POST   /api/v1/spaces/:space/rounds /api/v1/spaces/:space/participants /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
 guest   POST   /api/v1/rounds/:round/start /api/v1/rounds/:round/pause /api/v1/rounds/:round/resume /api/v1/rounds/:round/extend

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -47,10 +48,54 @@ func (s *stage) spaceScene() map[string]string {
 		s.finish(r.JobID, judge.Result{Verdict: judge.WA, Score: new(30.0 * float64(i+1)), MaxScore: new(100.0)})
 	}
 	s.space("a-course-with-a-long-name", func(v *judge.Space) { v.Title = "A Course of Programming in Which Much Is to Be Learnt" })
+	s.roundScene(v)
 	return map[string]string{
-		"spaces": "/spaces", "space": "/spaces/final", "space-problem": "/spaces/final/problems/stairs", "space-submissions": "/spaces/final/submissions",
+		"round": "/rounds/night", "round-all": "/rounds/night?view=staff", "spaces": "/spaces", "space": "/spaces/final", "space-problem": "/spaces/final/problems/stairs", "space-submissions": "/spaces/final/submissions",
 		"space-members": "/spaces/final/members", "space-settings": "/spaces/final/settings",
 	}
+}
+
+// roundScene gives a space a frozen round with a board that has every kind of cell.
+func (s *stage) roundScene(space *judge.Space) {
+	s.Helper()
+	ctx, store := s.Context(), s.store.Rounds
+	begun := time.Now().Add(-250 * time.Minute)
+	s.must(store.Create(ctx, judge.Round{
+		Space: space.Slug, Code: "night", Title: "The Night Before the Final", Kind: judge.RoundContest, Format: "icpc", Start: &begun,
+		Duration: new(5 * time.Hour), Freeze: new(4 * time.Hour),
+	}, "prof"))
+	_, err := store.ChangeProblems(ctx, "night", "prof", func(judge.Round, []judge.RoundProblem) ([]judge.RoundProblem, error) {
+		return []judge.RoundProblem{{Problem: "aplusb", Label: "A"}, {Problem: "stairs", Label: "B"}}, nil
+	})
+	s.must(err)
+	s.must(store.PutGroups(ctx, space.Slug, []judge.TeamGroup{{Code: "uni", Name: "Universities", Ranked: true}, {Code: "firm", Name: "Companies", Ranked: true}}, "prof"))
+	var teams []judge.Participant
+	for i, name := range []string{"The Quick Brown Foxes of the North", "∑ of All Fears", "Zwölf Boxkämpfer", "快速棕色狐狸"} {
+		teams = append(teams, judge.Participant{Code: fmt.Sprintf("t%d", i), Name: name, Ranked: true, Groups: []string{[]string{"uni", "firm"}[i%2]}})
+	}
+	teams[0].Members = []judge.ParticipantMember{{User: "ann", Role: judge.MemberContestant}}
+	s.must(store.PutParticipants(ctx, space.Slug, teams, "prof"))
+	s.must(store.Enter(ctx, "night", []string{"t0", "t1", "t2", "t3"}, "prof"))
+	r, err := store.Round(ctx, "night")
+	s.must(err)
+	for i, h := range []struct {
+		team, problem string
+		minute        int
+		verdict       judge.Verdict
+	}{
+		{"t0", "aplusb", 12, judge.WA}, {"t0", "aplusb", 31, judge.AC}, {"t1", "stairs", 45, judge.WA}, {"t2", "aplusb", 130, judge.AC}, {"t2", "stairs", 200, judge.AC},
+		{"t1", "aplusb", 244, judge.AC}, {"t3", "stairs", 245, judge.WA},
+	} {
+		p, err := store.Participant(ctx, space.Slug, h.team)
+		s.must(err)
+		got, err := s.store.Submit(ctx, sql.NewJob{
+			Problem: h.problem, Language: "cpp", Author: "ann", Round: r.ID, Participant: p.ID, IdempotencyKey: fmt.Sprint("night", i), Sources: []judge.Source{{Name: "main.cpp", Text: "x"}},
+		})
+		s.must(err)
+		s.must(s.store.TryExec(ctx, "UPDATE jobs SET created_at = $2 WHERE job_id = $1", got.JobID, begun.Add(time.Duration(h.minute)*time.Minute)))
+		s.finish(got.JobID, judge.Result{Verdict: h.verdict})
+	}
+	s.record()
 }
 
 // TestAContestIsHeldInTheBrowser tells the story of a contest without JavaScript,

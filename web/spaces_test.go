@@ -80,7 +80,7 @@ setter     DELETE /api/v1/spaces/:space/problems/:slug
 staff      GET    /api/v1/spaces/:space/members /api/v1/spaces/:space/invitations
 staff      POST   /api/v1/spaces/:space/members /api/v1/spaces/:space/import /api/v1/spaces/:space/invitations
 staff      PATCH  /api/v1/spaces/:space
-contestant GET    /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board
+contestant GET    /rounds/:round /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board
 setter     POST   /api/v1/rounds/:round/problems
 setter     DELETE /api/v1/rounds/:round/problems/:slug
 staff      GET    /api/v1/rounds/:round/entries

@@ -1903,10 +1903,10 @@ type GetRoundBoardParams struct {
 	// View For whom it is: everybody, or staff of the space, who see what is hidden.
 	View string `form:"view,omitempty" json:"view,omitempty"`
 
-	// Group Only participants of this group, who rank among each other, by its short name.
+	// Group Only participants of a group, who rank among each other, by the short name that it has.
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
-	// After Only rows behind this participant's: the next of the page before.
+	// After Only rows behind this one: the next of the page before.
 	After string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Limit At most so many.

@@ -36,6 +36,8 @@ func list(name string, of any) fiber.Map { return fiber.Map{name: of, "next": (*
 // Addresses are the addresses of rounds.
 func (s *Room) Addresses() []site.Address {
 	return []site.Address{
+		{Route: "GET /rounds/:round", For: site.Guest, By: s.roundPage},
+
 		{Route: "GET /api/v1/rounds", For: site.Guest, Does: "Contests and assignments, newest first: those of a space, or of all spaces that one may see", Query: "space before limit", Out: list("rounds", []roundJSON{}), By: s.apiRounds},
 		{Route: "POST /api/v1/spaces/:space/rounds", For: site.Guest, Does: "Make a round in a space, as its staff", In: roundIn("code", "title"), Status: 201, Out: roundJSON{}, By: s.apiCreate},
 		{Route: "GET /api/v1/rounds/:round", For: site.Guest, Does: "A round, with where it stands in its time", Out: roundJSON{}, By: s.apiRound},

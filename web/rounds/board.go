@@ -67,6 +67,14 @@ type boardRowJSON struct {
 	Cells        []boardCellJSON `json:"cells"`   // one for each problem, in their order
 }
 
+// Place is the rank; 0 = none.
+func (r boardRowJSON) Place() int {
+	if r.Rank == nil {
+		return 0
+	}
+	return *r.Rank
+}
+
 // boardCellJSON is what counts of what a participant handed in for a problem.
 type boardCellJSON struct {
 	Judged  int     `json:"judged"`  // attempts: wrong ones, and the solution
@@ -75,6 +83,9 @@ type boardCellJSON struct {
 	TimeMS  int64   `json:"time_ms"` // of the solution, or of the last improvement
 	Score   float64 `json:"score"`
 }
+
+// Minutes is the contest time of the solution in whole minutes.
+func (c boardCellJSON) Minutes() int64 { return c.TimeMS / 60_000 }
 
 // viewOf reads for whom the board is to be: for everybody, unless somebody who manages the space asks for more.
 func viewOf(c *fiber.Ctx, space *judge.Space) (standings.View, error) {
@@ -88,6 +99,12 @@ func viewOf(c *fiber.Ctx, space *judge.Space) (standings.View, error) {
 		return view, nil
 	}
 	return "", site.WrongField("view", site.ReasonInvalid, "The view is public or staff.")
+}
+
+// part is a part of the board that somebody asks for.
+type part struct {
+	group, after string // by short name; "" = all, and from the first row on
+	limit        int
 }
 
 // apiBoard handles GET /api/v1/rounds/:round/board?view=&group=&after=&limit=.
@@ -104,48 +121,52 @@ func (s *Room) apiBoard(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	group := c.Query("group")
-	var out boardJSON
-	var wrong error
-	err = s.standings.Look(c.UserContext(), r.ID, of, func(v *standings.Standings) {
-		if wrong = shows(v, of); wrong != nil {
-			return
-		}
-		if _, ok := v.Groups[group]; group != "" && !ok {
-			wrong = site.WrongField("group", site.ReasonInvalid, "The round has no group %q.", site.Shorten(group))
-			return
-		}
-		q := contest.Query{Group: group, Limit: limit}
-		if cursor != "" {
-			at, ok := v.Behind(group, cursor)
-			if !ok {
-				wrong = site.WrongField("after", site.ReasonInvalid, "The board has no participant %q.", site.Shorten(cursor))
-				return
-			}
-			q.Offset = at
-		}
-		out = board(v, q)
-	})
-	if err == nil {
-		err = wrong
-	}
+	out, err := s.boardOf(c, r, of, part{c.Query("group"), cursor, limit}, func(*standings.Standings) {})
 	if err != nil {
 		return err
 	}
-	out.Round, out.View = r.Code, of
 	return c.JSON(out)
 }
+
+// boardOf returns a part of the board of a round, and has its standings looked at besides, whether they are shown or not.
+func (s *Room) boardOf(c *fiber.Ctx, r *judge.Round, of standings.View, p part, look func(*standings.Standings)) (out boardJSON, err error) {
+	var wrong error
+	err = s.standings.Look(c.UserContext(), r.ID, of, func(v *standings.Standings) {
+		look(v)
+		if wrong = shows(v, of); wrong == nil {
+			out, wrong = board(v, p)
+		}
+	})
+	out.Round, out.View = r.Code, of
+	if err == nil {
+		err = wrong
+	}
+	return out, err
+}
+
+// boardHidden is the reason for which there is no board.
+const boardHidden = "board_hidden"
 
 // shows refuses to show a board that the settings of the format hide from everybody but staff while the round goes on.
 func shows(v *standings.Standings, of standings.View) error {
 	if of == standings.Staff || v.Config.Format != contest.IOI || v.Config.IOI.Board == "all" || v.Round.Ended != nil {
 		return nil
 	}
-	return site.Refuse(fiber.StatusForbidden, "board_hidden", "The board of this round is not shown before its end.", "")
+	return site.Refuse(fiber.StatusForbidden, boardHidden, "The board of this round is not shown before its end.", "")
 }
 
 // board is a part of standings as it is shown.
-func board(v *standings.Standings, q contest.Query) boardJSON {
+func board(v *standings.Standings, p part) (boardJSON, error) {
+	if _, ok := v.Groups[p.group]; p.group != "" && !ok {
+		return boardJSON{}, site.WrongField("group", site.ReasonInvalid, "The round has no group %q.", site.Shorten(p.group))
+	}
+	q := contest.Query{Group: p.group, Limit: p.limit}
+	if p.after != "" {
+		var ok bool
+		if q.Offset, ok = v.Behind(p.group, p.after); !ok {
+			return boardJSON{}, site.WrongField("after", site.ReasonInvalid, "The board has no participant %q.", site.Shorten(p.after))
+		}
+	}
 	b := v.State.Board(q)
 	out := boardJSON{
 		Token: v.Token, Total: b.Total, Problems: make([]boardProblemJSON, len(b.Problems)), Rows: make([]boardRowJSON, len(b.Rows)),
@@ -177,5 +198,5 @@ func board(v *standings.Standings, q contest.Query) boardJSON {
 	if n := q.Offset + len(b.Rows); n < b.Total && len(b.Rows) > 0 {
 		out.Next = new(out.Rows[len(b.Rows)-1].Participant)
 	}
-	return out
+	return out, nil
 }

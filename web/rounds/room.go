@@ -3,6 +3,7 @@
 //	addresses.go     what the room answers to
 //	board.go         standings
 //	fields.go        rounds as they come in
+//	page.go          the page of a round
 //	participants.go  teams and single people, their groups and organizations
 //	problems.go      the problems of a round
 //	room.go          what the room holds, and who may do what

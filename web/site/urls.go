@@ -27,6 +27,9 @@ func PackageURL(slug string) string { return "/packages/" + url.PathEscape(slug)
 // SpaceURL is the page of a space.
 func SpaceURL(slug string) string { return "/spaces/" + url.PathEscape(slug) }
 
+// RoundURL is the page of a round.
+func RoundURL(code string) string { return "/rounds/" + url.PathEscape(code) }
+
 // ProblemURL is the page of a problem, in a space if one is named.
 func ProblemURL(space, slug string) string {
 	page := "/problems/" + url.PathEscape(slug)

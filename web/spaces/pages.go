@@ -10,6 +10,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/host/problem/statement"
+	"deepoj/sql/rounds"
 	"deepoj/web/locale"
 	"deepoj/web/site"
 	"deepoj/web/solve"
@@ -136,6 +137,7 @@ type spacePageView struct {
 	Space       site.SpaceView
 	Description template.HTML
 	Problems    []judge.SpaceProblem
+	Rounds      []judge.Round // newest first
 	Scores      []spaceScoreJSON
 	Choice      []judge.Problem // that can be added
 	New         newProblem      // what was typed, where the form comes back
@@ -161,6 +163,9 @@ func (s *Room) showSpace(c *fiber.Ctx, status int, view spacePageView) error {
 	}
 	view.Space = site.ViewSpace(space, site.ViewerOf(c))
 	view.Description = template.HTML(statement.Note(space.Description)) // which makes it safe
+	if view.Rounds, err = s.Config.Rounds.Rounds(ctx, rounds.Filter{Space: space.Slug, All: true, Limit: 200}); err != nil {
+		return err
+	}
 	if view.Space.Shows() {
 		if view.Problems, err = s.Store.SpaceProblems(ctx, space.ID, site.ViewerOf(c).Name); err != nil {
 			return err

@@ -163,7 +163,7 @@ var layers = []struct{ pkg, may string }{
 	{"web/drafts", "host/judge sql web/job web/setters web/site web/solve"},
 	{"web/plugins", "host/judge host/people sql web/job web/locale web/setters web/site"},
 	{"web/rounds", "host/contest host/judge host/people host/standings sql sql/rounds web/site"},
-	{"web/spaces", "host/judge host/people host/problem/statement sql web/job web/locale web/people web/site web/solve web/statement"},
+	{"web/spaces", "host/judge host/people host/problem/statement sql sql/rounds web/job web/locale web/people web/site web/solve web/statement"},
 	{"web/judge0/api", "host/judge host/telemetry sql web/callback web/job web/judge0 web/locale web/site"},
 	{"web/staff", "host/judge host/people sql web/chart web/job web/locale web/site"},
 	{"host/cmd/deepoj-judge", "sandbox/oneshot"},
