@@ -83,8 +83,13 @@ func (s *stage) roundScene(space *judge.Space) {
 		minute        int
 		verdict       judge.Verdict
 	}{
-		{"t0", "aplusb", 12, judge.WA}, {"t0", "aplusb", 31, judge.AC}, {"t1", "stairs", 45, judge.WA}, {"t2", "aplusb", 130, judge.AC}, {"t2", "stairs", 200, judge.AC},
-		{"t1", "aplusb", 244, judge.AC}, {"t3", "stairs", 245, judge.WA},
+		{"t0", "aplusb", 12, judge.WA},
+		{"t0", "aplusb", 31, judge.AC},
+		{"t1", "stairs", 45, judge.WA},
+		{"t2", "aplusb", 130, judge.AC},
+		{"t2", "stairs", 200, judge.AC},
+		{"t1", "aplusb", 244, judge.AC},
+		{"t3", "stairs", 245, judge.WA},
 	} {
 		p, err := store.Participant(ctx, space.Slug, h.team)
 		s.must(err)

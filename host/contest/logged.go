@@ -226,7 +226,7 @@ func readRound(data []byte) ([]Entry, error) {
 	}
 	out := []Entry{r}
 	for _, i := range d.Removed {
-		out = append(out, Removed{ID: i.ID, From: i.From, To: i.To, Undone: i.Undone})
+		out = append(out, Removed(i))
 	}
 	return out, nil
 }

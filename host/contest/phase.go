@@ -45,13 +45,13 @@ func (c Clock) Official(t time.Time) bool { return c.begun(t) && c.c.official(c.
 // Hides reports whether judgements of what is handed in at a moment are hidden.
 func (c Clock) Hides(t time.Time) bool { return c.begun(t) && c.c.frozen(c.At(t)) }
 
-// Started, Frozen and Ended return since when the round runs, is frozen (thawed or not) and is over, and nil where it is not.
+// Started returns since when the round runs; nil = it has not begun.
 func (c Clock) Started(now time.Time) *time.Time { return since(c.begun(now), c.c.round.Start) }
 
-// Frozen: see Started.
+// Frozen returns since when the round is frozen, thawed or not; nil = it is not.
 func (c Clock) Frozen(now time.Time) *time.Time { return since(c.frozen(now), c.Freezes()) }
 
-// Ended: see Started.
+// Ended returns since when the round is over; nil = it is not.
 func (c Clock) Ended(now time.Time) *time.Time { return since(c.over(now), c.End()) }
 
 func since(it bool, t time.Time) *time.Time {

@@ -168,7 +168,7 @@ func TestRecordersThatAreCutOffLoseAndDoubleNothing(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 3 { // each begins anew, and is cut off somewhere
 		all.Go(func() {
-			rnd := rand.New(rand.NewPCG(uint64(i), 7)) //nolint:gosec // a repeatable test
+			rnd := rand.New(rand.NewPCG(uint64(i), 7))
 			for ctx.Err() == nil {
 				cut, cancel := context.WithTimeout(ctx, time.Duration(rnd.IntN(15_000))*time.Microsecond)
 				r, err := recorder.New(recorder.Config{Busy: time.Millisecond, Idle: time.Millisecond}, g.s.Rounds)
@@ -186,14 +186,14 @@ func TestRecordersThatAreCutOffLoseAndDoubleNothing(t *testing.T) {
 		g.s.Exec(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query ~ 'contest_' AND pid <> pg_backend_pid() AND random() < 0.3`)
 	}
 	steps := 0
-	g.walk(rand.New(rand.NewPCG(1, 2)), 100, func() { //nolint:gosec // a repeatable test
+	g.walk(rand.New(rand.NewPCG(1, 2)), 100, func() {
 		if steps++; steps%7 == 0 {
 			killer()
 		}
 	})
 	g.act("freeze", func(r judge.Round, now time.Time) (judge.Round, error) { return contest.FreezeNow(r, now) })
 	time.Sleep(2 * time.Millisecond)
-	g.walk(rand.New(rand.NewPCG(3, 4)), 50, func() {}) //nolint:gosec // a repeatable test
+	g.walk(rand.New(rand.NewPCG(3, 4)), 50, func() {})
 	stop()
 	all.Wait()
 	g.record()
@@ -218,8 +218,8 @@ func TestWorldsThatDifferBehindTheFreezeTellTheSame(t *testing.T) {
 		g.record()
 		g.act("freeze", func(r judge.Round, now time.Time) (judge.Round, error) { return contest.FreezeNow(r, now) })
 		time.Sleep(2 * time.Millisecond)
-		rnd := rand.New(rand.NewPCG(uint64(world), 99)) //nolint:gosec // a repeatable test
-		g.judge(late, judge.AC)                         // was handed in before, so it is shown
+		rnd := rand.New(rand.NewPCG(uint64(world), 99))
+		g.judge(late, judge.AC) // was handed in before, so it is shown
 		steps := len(sees(t, g.log(), public))
 		for i := range 30 {
 			id := g.submit(0, []string{"aplusb", "other"}[i%2])

@@ -71,10 +71,10 @@ func TestStandingsAreTheFoldOfTheLogAtEveryStep(t *testing.T) {
 		}
 	}
 	step()
-	g.walk(rand.New(rand.NewPCG(5, 6)), 30, step) //nolint:gosec // a repeatable test
+	g.walk(rand.New(rand.NewPCG(5, 6)), 30, step)
 	g.act("freeze", func(r judge.Round, now time.Time) (judge.Round, error) { return contest.FreezeNow(r, now) })
 	time.Sleep(2 * time.Millisecond)
-	g.walk(rand.New(rand.NewPCG(7, 8)), 30, step) //nolint:gosec // a repeatable test
+	g.walk(rand.New(rand.NewPCG(7, 8)), 30, step)
 	g.act("unfreeze", func(r judge.Round, now time.Time) (judge.Round, error) { return contest.Unfreeze(r, now) })
 	step()
 }

@@ -27,13 +27,13 @@ type Fed struct {
 }
 
 // FeedJobs notes submissions that something happened to, from at most limit events behind those that were looked at before.
-// FeedChanges does so with what was changed in rounds. What a change is needed for comes after it: so whoever records
+// [Store.FeedChanges] does so with what was changed in rounds. What a change is needed for comes after it: so whoever records
 // feeds jobs first, and then all changes.
 func (s *Store) FeedJobs(ctx context.Context, limit int) (Fed, error) {
 	return s.feed(ctx, "ContestFeedJobs", limit)
 }
 
-// FeedChanges: see FeedJobs.
+// FeedChanges is FeedJobs of what was changed in rounds: see there.
 func (s *Store) FeedChanges(ctx context.Context, limit int) (Fed, error) {
 	return s.feed(ctx, "ContestFeedChanges", limit)
 }
@@ -106,7 +106,7 @@ type Seen struct {
 	Unshown       int64    // the last number of one that only the jury is told of
 }
 
-// Entry of a log, without its numbers. No data means that the thing is told of no more.
+// Line is one of a log, without its numbers. No data means that the thing is told of no more.
 type Line struct {
 	Object
 	Gone bool
@@ -203,7 +203,7 @@ func (s *Store) see(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow) (*S
 		return nil, err
 	}
 	for _, v := range told {
-		seen.Told = append(seen.Told, Object{v.Kind, v.Object, zero(v.Submission), v.Data, uint8(v.Audience), zero(v.OnlyParticipant)}) //nolint:gosec // five bits
+		seen.Told = append(seen.Told, Object{v.Kind, v.Object, zero(v.Submission), v.Data, uint8(v.Audience), zero(v.OnlyParticipant)})
 	}
 	if !seen.Whole {
 		return seen, nil
@@ -359,14 +359,14 @@ type Logged struct {
 
 // Log returns the lines of a round's log behind a number, in order, at most limit.
 func (s *Store) Log(ctx context.Context, round, after int64, limit int) ([]Logged, error) {
-	found, err := s.q.ContestLog(ctx, s.db.Main, dbsqlc.ContestLogParams{RoundID: round, After: after, Max: int32(min(limit, 1_000_000))}) //nolint:gosec // bounded
+	found, err := s.q.ContestLog(ctx, s.db.Main, dbsqlc.ContestLogParams{RoundID: round, After: after, Max: int32(min(limit, 1_000_000))})
 	if err != nil {
 		return nil, fmt.Errorf("read the log of round %d: %w", round, err)
 	}
 	out := make([]Logged, len(found))
 	for i, v := range found {
 		out[i] = Logged{
-			Line: Line{Object{Kind: v.Kind, Object: v.Object, Data: v.Data, Audience: uint8(v.Audience), Only: v.OnlyParticipant}, v.Data == nil}, //nolint:gosec // five bits
+			Line: Line{Object{Kind: v.Kind, Object: v.Object, Data: v.Data, Audience: uint8(v.Audience), Only: v.OnlyParticipant}, v.Data == nil},
 			Seq:  v.Seq, At: v.At, Public: v.PublicSeq, Teams: v.TeamsSeq, Own: v.OwnSeq,
 		}
 	}

@@ -89,14 +89,14 @@ func (c boardCellJSON) Minutes() int64 { return c.TimeMS / 60_000 }
 
 // viewOf reads for whom the board is to be: for everybody, unless somebody who manages the space asks for more.
 func viewOf(c *fiber.Ctx, space *judge.Space) (standings.View, error) {
-	switch view := standings.View(c.Query("view", string(standings.Public))); view {
-	case standings.Public:
-		return view, nil
-	case standings.Staff:
+	switch view := c.Query("view", string(standings.Public)); view {
+	case string(standings.Public):
+		return standings.Public, nil
+	case string(standings.Staff):
 		if !site.ViewerOf(c).May(people.ManageSpace, space) {
 			return "", site.Refuse(fiber.StatusForbidden, "forbidden", "What is hidden is for staff of the space.", "Leave view out to see what everybody sees.")
 		}
-		return view, nil
+		return standings.Staff, nil
 	}
 	return "", site.WrongField("view", site.ReasonInvalid, "The view is public or staff.")
 }
