@@ -136,10 +136,12 @@ setter  DELETE /api/v1/problems/:slug/people/:name
 setter  GET    /api/v1/problems/:slug/checker-messages
 setter  POST   /api/v1/problems/:slug/checker-messages
 guest   GET    /rounds/:round /api/v1/rounds /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board /api/v1/rounds/:round/entries
+guest   GET    /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
 guest   GET    /api/v1/spaces/:space/participants /api/v1/spaces/:space/participants/:code /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
 guest   POST   /api/v1/spaces/:space/rounds /api/v1/spaces/:space/participants /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
 guest   POST   /api/v1/rounds/:round/start /api/v1/rounds/:round/pause /api/v1/rounds/:round/resume /api/v1/rounds/:round/extend
 guest   POST   /api/v1/rounds/:round/freeze /api/v1/rounds/:round/unfreeze /api/v1/rounds/:round/thaw /api/v1/rounds/:round/removed
+guest   POST   /api/v1/rounds/:round/finalize /api/v1/rounds/:round/reopen
 guest   POST   /api/v1/rounds/:round/problems /api/v1/rounds/:round/entries
 guest   PATCH  /api/v1/rounds/:round
 guest   DELETE /api/v1/rounds/:round /api/v1/rounds/:round/removed/:id /api/v1/rounds/:round/problems/:slug /api/v1/rounds/:round/entries/:code

@@ -182,6 +182,122 @@ func TestWhatARoundDoesNotTakeIsExplained(t *testing.T) {
 	bob.hands("aplusb", judge.AC)
 }
 
+func TestARowIsExplainedByWhatItsReaderKnows(t *testing.T) {
+	s := newStage(t)
+	prof, ann, bob, _ := s.cup()
+	guest := caller{s, ""}
+	ann.hands("aplusb", judge.WA)
+	ann.hands("aplusb", judge.AC)
+	bob.hands("stairs", judge.CE)
+	s.record()
+	prof.ask("POST", "/api/v1/rounds/final/freeze", "{}", 200)
+	time.Sleep(5 * time.Millisecond)
+	bob.hands("aplusb", judge.AC)
+	s.record()
+	effects := func(c caller, path string) string {
+		t.Helper()
+		var out []string
+		var e map[string]any
+		for range 100 {
+			if e = c.ask("GET", path, "", 200); e["row"] != nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		for _, cell := range e["cells"].([]any) {
+			for _, a := range cell.(map[string]any)["attempts"].([]any) {
+				at := a.(map[string]any)
+				out = append(out, fmt.Sprintf("%v %v %v", cell.(map[string]any)["problem"], at["verdict"], at["effect"]))
+			}
+		}
+		above, _ := e["above"].(map[string]any)
+		return fmt.Sprintf("%s; above: %v", strings.Join(out, ", "), above["participant"])
+	}
+	for _, tt := range []struct {
+		c          caller
+		path, want string
+	}{
+		{guest, "red", "aplusb WA wrong, aplusb AC solution; above: <nil>"},
+		{guest, "blue", "aplusb <nil> pending, stairs CE free; above: red"},
+		{prof, "blue?view=staff", "aplusb AC solution, stairs CE free; above: <nil>"},
+	} {
+		var got string
+		for range 100 { // the standings hear of it
+			if got = effects(tt.c, "/api/v1/rounds/final/explain/"+tt.path); got == tt.want {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if got != tt.want {
+			t.Errorf("%s is explained by %s, want %s", tt.path, got, tt.want)
+		}
+	}
+	guest.ask("GET", "/api/v1/rounds/final/explain/nosuch", "", 404)
+	guest.ask("GET", "/api/v1/rounds/final/explain/blue?view=staff", "", 403)
+}
+
+func TestAResultStandsOnceNothingIsInItsWay(t *testing.T) {
+	s := newStage(t)
+	s.someone("root", judge.RoleAdmin)
+	prof, ann, bob, _ := s.cup()
+	root, guest := caller{s, s.session("root")}, caller{s, ""}
+	ann.hands("aplusb", judge.AC)
+	left := bob.hands("aplusb", "")
+	broken := bob.hands("stairs", judge.JE)
+	fields := func(out map[string]any) string {
+		list, _ := out["errors"].([]any)
+		if list == nil {
+			return fmt.Sprint(out["field"])
+		}
+		var names []string
+		for _, e := range list {
+			names = append(names, fmt.Sprint(e.(map[string]any)["field"]))
+		}
+		return strings.Join(names, " ")
+	}
+	if got := fields(prof.ask("POST", "/api/v1/rounds/final/finalize", "{}", 409)); got != "ends_at unjudged errors" {
+		t.Errorf("in the way is %s", got)
+	}
+	s.must(s.store.TryExec(t.Context(), "UPDATE rounds SET duration_ms = round_time(id, now()) + 1, freeze_ms = NULL WHERE code = 'final'"))
+	s.verdict(left, judge.WA)
+	time.Sleep(10 * time.Millisecond)
+	if got := fields(prof.ask("POST", "/api/v1/rounds/final/finalize", "{}", 409)); got != "errors" {
+		t.Errorf("in the way is %s", got)
+	}
+	_, err := s.store.Rejudge(t.Context(), []int64{broken}, judge.LaneRejudge, "prof")
+	s.must(err)
+	s.verdict(broken, judge.WA)
+	if out := guest.ask("GET", "/api/v1/rounds/final/awards", "", 200); out["final"] != false || len(out["awards"].([]any)) != 0 {
+		t.Errorf("before that everybody sees %v", out)
+	}
+	prof.wrong("POST", "/api/v1/rounds/final/finalize", `{"b": -1}`, "b", "invalid")
+	prof.ask("GET", "/api/v1/rounds/final/awards?view=staff", "", 200)
+	out := prof.ask("POST", "/api/v1/rounds/final/finalize", `{"b": 2}`, 200)
+	if set, _ := out["settings"].(map[string]any); out["finalized_at"] == nil || set["b"] != 2.0 {
+		t.Errorf("finalized: %v", out)
+	}
+	prof.wrong("PATCH", "/api/v1/rounds/final", `{"title": "Other"}`, "finalized_at", "finalized")
+	s.record()
+	var awards map[string]any
+	for range 100 {
+		if awards = guest.ask("GET", "/api/v1/rounds/final/awards", "", 200); strings.Contains(fmt.Sprint(awards), "winner") {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if text := fmt.Sprint(awards); !strings.Contains(text, "id:winner participants:[red]") && !strings.Contains(text, "participants:[red]") {
+		t.Errorf("awards are %v", awards)
+	}
+	prof.ask("POST", "/api/v1/rounds/final/reopen", `{"reason": "a wrong test"}`, 403)
+	root.wrong("POST", "/api/v1/rounds/final/reopen", `{"reason": " "}`, "reason", "invalid")
+	if out := root.ask("POST", "/api/v1/rounds/final/reopen", `{"reason": "a wrong test"}`, 200); out["finalized_at"] != nil {
+		t.Errorf("reopened: %v", out)
+	}
+	if log := root.do("GET", "/api/v1/audit?action=round_reopen", "", "Authorization: Bearer "+root.token); !strings.Contains(log.body, "a wrong test") {
+		t.Errorf("the audit log has %s", log.body)
+	}
+}
+
 // changing are the parts of an answer that differ with the time at which it is asked for, which differs between worlds.
 var changing = regexp.MustCompile(`"[a-z_]+":"20\d\d-[^"]*"|"(time_ms|freeze_ms|job_id|id)":\d+|name="csrf" value="[^"]*"|data-csrf="[^"]*"|<time [^>]*>[^<]*</time>|\b[0-9a-f]{32}\b`)
 

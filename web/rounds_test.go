@@ -42,6 +42,7 @@ func (s *stage) roundIn(space *judge.Space, code string) (removed int64) {
 		return r, nil
 	})
 	s.must(err)
+	s.record()
 	return r.Removed[0].ID
 }
 

@@ -81,6 +81,7 @@ staff      GET    /api/v1/spaces/:space/members /api/v1/spaces/:space/invitation
 staff      POST   /api/v1/spaces/:space/members /api/v1/spaces/:space/import /api/v1/spaces/:space/invitations
 staff      PATCH  /api/v1/spaces/:space
 contestant GET    /rounds/:round /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board
+contestant GET    /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
 setter     POST   /api/v1/rounds/:round/problems
 setter     DELETE /api/v1/rounds/:round/problems/:slug
 staff      GET    /api/v1/rounds/:round/entries
@@ -88,7 +89,8 @@ staff      GET    /api/v1/spaces/:space/participants /api/v1/spaces/:space/parti
 staff      POST   /api/v1/spaces/:space/rounds /api/v1/spaces/:space/participants /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
 staff      POST   /api/v1/rounds/:round/start /api/v1/rounds/:round/pause /api/v1/rounds/:round/resume /api/v1/rounds/:round/extend
 staff      POST   /api/v1/rounds/:round/freeze /api/v1/rounds/:round/unfreeze /api/v1/rounds/:round/thaw /api/v1/rounds/:round/removed
-staff      POST   /api/v1/rounds/:round/entries
+staff      POST   /api/v1/rounds/:round/entries /api/v1/rounds/:round/finalize
+admin      POST   /api/v1/rounds/:round/reopen
 staff      PATCH  /api/v1/rounds/:round
 staff      DELETE /api/v1/rounds/:round /api/v1/rounds/:round/removed/:id /api/v1/rounds/:round/entries/:code
 staff      DELETE /api/v1/spaces/:space/participants/:code /api/v1/spaces/:space/groups/:code /api/v1/spaces/:space/organizations/:code
@@ -127,7 +129,7 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 		"a key of staff that hands in": {s.keyOf("sta", judge.ScopeSubmit), "contestant"}, "a key of staff of the site": {s.keyOf("sitestaff", judge.ScopeStaff), "staff"},
 		"a key of staff of the site that hands in": {s.keyOf("sitestaff", judge.ScopeSubmit), ""},
 	}
-	roles := []string{"", "contestant", "setter", "staff"}
+	roles := []string{"", "contestant", "setter", "staff", "admin"} // the last is of the site
 	needs := map[string]string{}
 	for line := range strings.Lines(spaceAccess) {
 		words := strings.Fields(line)

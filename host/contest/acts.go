@@ -1,7 +1,9 @@
 package contest
 
 import (
+	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"deepoj/host/judge"
@@ -209,9 +211,11 @@ func SetThaw(r judge.Round, now time.Time, thaw *time.Time) (judge.Round, error)
 	return r, nil
 }
 
-// ThawNow shows what is hidden after the end, for good.
+// ThawNow shows what is hidden after the end, for good, also where the result stands already.
 func ThawNow(r judge.Round, now time.Time) (judge.Round, error) {
-	if err := unshown(&r); err != nil {
+	before := r
+	before.Finalized = nil
+	if err := unshown(&before); err != nil {
 		return r, err
 	}
 	switch c := ClockOf(&r); {
@@ -284,5 +288,49 @@ func GiveBack(r judge.Round, now time.Time, id int64) (judge.Round, error) {
 			r.Freeze = new(min(*r.Freeze, *r.Duration))
 		}
 	}
+	return r, nil
+}
+
+// Finalize has the result of a round stand, with so many more bronze medals; nil leaves them. What is in the way is a
+// [*judge.RoundOpenError], which names all of it. What a freeze hides may be shown before or after.
+func Finalize(r judge.Round, now time.Time, by string, bronze *int, u judge.RoundUnsettled) (judge.Round, error) {
+	if err := changeable(&r); err != nil {
+		return r, err
+	}
+	open := judge.RoundOpenError{Running: !ClockOf(&r).over(now), RoundUnsettled: u}
+	if open != (judge.RoundOpenError{}) {
+		return r, &open
+	}
+	if bronze != nil {
+		var err error
+		if r.Settings, err = withB(r, *bronze); err != nil {
+			return r, err
+		}
+	}
+	r.Finalized, r.FinalizedBy = new(now.Truncate(time.Millisecond)), by
+	return r, Check(&r)
+}
+
+// withB returns the settings of the format icpc with another number of further bronze medals.
+func withB(r judge.Round, b int) ([]byte, error) {
+	if r.Format != string(ICPC) {
+		return nil, judge.Wrong("b", "invalid", "Only the format icpc has medals.")
+	}
+	all := map[string]json.RawMessage{}
+	if len(r.Settings) > 0 {
+		if err := json.Unmarshal(r.Settings, &all); err != nil {
+			return nil, err
+		}
+	}
+	all["b"] = json.RawMessage(strconv.Itoa(b))
+	return json.Marshal(all)
+}
+
+// Reopen has the result of a round stand no more.
+func Reopen(r judge.Round) (judge.Round, error) {
+	if r.Finalized == nil {
+		return r, judge.Wrong("finalized_at", "not_finalized", "The result of the round does not stand yet.")
+	}
+	r.Finalized, r.FinalizedBy, r.UpdatesEnd = nil, "", nil
 	return r, nil
 }

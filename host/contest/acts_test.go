@@ -92,6 +92,7 @@ func TestActsChangeTheTimeOfARoundOrSayWhatToDoInstead(t *testing.T) {
 		act  act
 		want string // part of what it says then, or of the refusal
 	}{
+		"thaw a result that stands":           {with(finalized), 6 * h, ThawNow, "thawed 6h0m0s"},
 		"start":                               {with(unscheduled), h + 1, StartNow, "start 1h0m0s paused"},
 		"start before the time":               {with(soon), h, StartNow, "start 1h0m0s"},
 		"start a running one":                 {with(), h, StartNow, "Remove time"},
@@ -298,4 +299,47 @@ func TestNoActShowsWhatIsHiddenOrHidesWhatWasShown(t *testing.T) {
 			r = after
 		}
 	})
+}
+
+func TestAResultStandsWhenNothingIsInTheWay(t *testing.T) {
+	over := start.Add(6 * time.Hour)
+	for name, tt := range map[string]struct {
+		now  time.Time
+		u    judge.RoundUnsettled
+		want judge.RoundOpenError
+	}{
+		"it goes on":      {start.Add(time.Hour), judge.RoundUnsettled{}, judge.RoundOpenError{Running: true}},
+		"all at once":     {start.Add(time.Hour), judge.RoundUnsettled{Unjudged: 1, Errors: 2, InSets: 3}, judge.RoundOpenError{Running: true, RoundUnsettled: judge.RoundUnsettled{Unjudged: 1, Errors: 2, InSets: 3}}},
+		"judging errors":  {over, judge.RoundUnsettled{Errors: 2}, judge.RoundOpenError{RoundUnsettled: judge.RoundUnsettled{Errors: 2}}},
+		"nothing is open": {over, judge.RoundUnsettled{}, judge.RoundOpenError{}},
+	} {
+		r := five()
+		r.Title, r.Code, r.Kind, r.Format = "T", "day1", judge.RoundContest, "icpc"
+		r.Settings = []byte(`{"penalty_minutes": 10}`)
+		got, err := Finalize(r, tt.now, "prof", new(3), tt.u)
+		open, refused := errors.AsType[*judge.RoundOpenError](err)
+		if refused != (tt.want != judge.RoundOpenError{}) || refused && *open != tt.want {
+			t.Errorf("%s: %v, %+v", name, err, open)
+		}
+		if refused {
+			continue
+		}
+		if err != nil || got.Finalized == nil || got.FinalizedBy != "prof" || string(got.Settings) != `{"b":3,"penalty_minutes":10}` {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if _, err := Finalize(got, tt.now, "prof", nil, tt.u); err == nil {
+			t.Error("a result stands twice")
+		}
+		if got, err = Reopen(got); err != nil || got.Finalized != nil || got.FinalizedBy != "" {
+			t.Errorf("reopened: %+v, %v", got, err)
+		}
+		if _, err := Reopen(got); err == nil {
+			t.Error("what does not stand was reopened")
+		}
+	}
+	r := five()
+	r.Format = "ioi"
+	if _, err := Finalize(r, over, "prof", new(1), judge.RoundUnsettled{}); err == nil {
+		t.Error("the format ioi got medals")
+	}
 }

@@ -70,6 +70,21 @@ type RoundProblem struct {
 	Paused  *time.Time // since when nothing is taken; nil = it is not paused
 }
 
+// RoundOpenError is returned where the result of a round cannot stand yet. It names everything that is in the way.
+type RoundOpenError struct {
+	Running bool // it is not over
+	RoundUnsettled
+}
+
+func (e *RoundOpenError) Error() string { return "the result of the round cannot stand yet" }
+
+// RoundUnsettled is how many submissions of a round have no result that stands.
+type RoundUnsettled struct {
+	Unjudged int // without a verdict
+	Errors   int // with a judging error, which is nobody's fault who took part
+	InSets   int // in a rejudge set that is neither applied nor cancelled
+}
+
 // MaxRoundProblems bounds the problems of a round.
 const MaxRoundProblems = 100
 

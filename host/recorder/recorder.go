@@ -13,7 +13,6 @@ package recorder
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -29,7 +28,7 @@ type Store interface {
 	FeedChanges(ctx context.Context, limit int) (rounds.Fed, error)
 	LookAtAll(ctx context.Context) error
 	Timed(ctx context.Context) (bool, error)
-	Record(ctx context.Context, plan func(rounds.Seen) (rounds.Written, error)) (rounds.Recorded, error)
+	Record(ctx context.Context, except []int64, plan func(rounds.Seen) (rounds.Written, error)) (rounds.Recorded, error)
 }
 
 // Config sets the pace of a [Recorder].
@@ -54,6 +53,7 @@ type Config struct {
 type Recorder struct {
 	cfg   Config
 	store Store
+	apart map[int64]time.Time // rounds that could not be written, and until when they are left alone
 
 	lines    prometheus.Counter
 	time     prometheus.Histogram
@@ -69,7 +69,7 @@ func New(cfg Config, store Store) (*Recorder, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Recorder{cfg: cfg, store: store}
+	r := &Recorder{cfg: cfg, store: store, apart: map[int64]time.Time{}}
 	var err error
 	r.lines, err = telemetry.Register(cfg.Registerer, prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "contest_log_lines_total", Help: "Lines written to the logs of rounds.",
@@ -128,7 +128,10 @@ func (r *Recorder) look(ctx context.Context, begun *bool) error {
 	return r.Look(ctx)
 }
 
-// Look writes down everything that has happened. An error is of the first round that cannot be written.
+// apartFor is how long a round that cannot be written is left alone, so that it holds up no other.
+const apartFor = 5 * time.Second
+
+// Look writes down everything that has happened. A round that cannot be written holds up no other.
 func (r *Recorder) Look(ctx context.Context) error {
 	for more := true; more; {
 		fed, err := r.store.FeedJobs(ctx, feedLimit)
@@ -157,9 +160,15 @@ func (r *Recorder) Look(ctx context.Context) error {
 func (r *Recorder) write(ctx context.Context) error {
 	for {
 		start := time.Now()
-		done, err := r.store.Record(ctx, Plan)
+		done, err := r.store.Record(ctx, r.leftAlone(start), Plan)
+		if err != nil && done.Round != 0 && ctx.Err() == nil {
+			r.apart[done.Round] = start.Add(apartFor)
+			r.failures.Inc()
+			r.cfg.Log.WarnContext(ctx, "the log of a round cannot be written on; it will be tried again", slog.String("round", done.Code), slog.Any("err", err))
+			continue
+		}
 		if err != nil {
-			return fmt.Errorf("record: %w", err)
+			return err
 		}
 		if done.Round == 0 {
 			return nil
@@ -168,4 +177,17 @@ func (r *Recorder) write(ctx context.Context) error {
 		r.lines.Add(float64(done.Lines))
 		r.cfg.Log.DebugContext(ctx, "round recorded", slog.String("round", done.Code), slog.Int64("seq", done.Seq), slog.Int("lines", done.Lines))
 	}
+}
+
+// leftAlone are the rounds that could not be written a short time ago.
+func (r *Recorder) leftAlone(now time.Time) []int64 {
+	out := []int64{}
+	for id, until := range r.apart {
+		if now.After(until) {
+			delete(r.apart, id)
+			continue
+		}
+		out = append(out, id)
+	}
+	return out
 }

@@ -137,6 +137,25 @@ func TestARejudgeSetIsToldOfWhenItIsApplied(t *testing.T) {
 	}
 }
 
+func TestARoundThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	g := newStage(t)
+	g.record()
+	sqltest.Must(t, g.s.Rounds.Create(t.Context(), judge.Round{Space: "s", Code: "zz", Title: "Another", Kind: judge.RoundContest, Format: "icpc"}, "prof"))
+	g.s.Exec(t, `UPDATE rounds SET settings = '{"nonsense": 1}' WHERE code = $1`, code)
+	g.submit(0, "aplusb")
+	g.record()
+	if n := sqltest.One[int64](t, g.s, "SELECT c.seq FROM contest_recorders c JOIN rounds r ON r.id = c.round_id WHERE r.code = 'zz'"); n == 0 {
+		t.Error("the other round has no log")
+	}
+	before := len(g.log())
+	g.s.Exec(t, `UPDATE rounds SET settings = '{}' WHERE code = $1`, code)
+	g.record() // by another recorder, which knows of no trouble
+	if last(g.log(), public)["submission 1"] == "" {
+		t.Errorf("nothing was told when it could be: %d lines, %d before", len(g.log()), before)
+	}
+}
+
 // walk does random things to a stage. What it does after the freeze is hidden from everybody and from the other teams.
 func (g *stage) walk(rnd *rand.Rand, steps int, after func()) {
 	g.t.Helper()

@@ -251,7 +251,7 @@ func (g *stage) anew() map[string]string {
 	g.t.Helper()
 	var seen rounds.Seen
 	g.s.Exec(g.t, "INSERT INTO contest_due (round_id, job_id) VALUES ($1, 0) ON CONFLICT DO NOTHING", g.round.ID)
-	_, err := g.s.Rounds.Record(g.t.Context(), func(s rounds.Seen) (rounds.Written, error) {
+	_, err := g.s.Rounds.Record(g.t.Context(), []int64{}, func(s rounds.Seen) (rounds.Written, error) {
 		seen = s
 		return rounds.Written{}, context.Canceled
 	})

@@ -1,8 +1,8 @@
 -- name: ContestPick :one
--- A round that something is due of, which nobody else records until the transaction ends.
+-- A round that something is due of, but for some, which nobody else records until the transaction ends.
 SELECT c.round_id, c.seq, c.public_seq, c.teams_seq, c.shown, c.unshown, r.code
 FROM contest_recorders c JOIN rounds r ON r.id = c.round_id
-WHERE c.wake_at <= now() OR EXISTS (SELECT 1 FROM contest_due d WHERE d.round_id = c.round_id)
+WHERE c.round_id <> ALL (@apart::bigint[]) AND (c.wake_at <= now() OR EXISTS (SELECT 1 FROM contest_due d WHERE d.round_id = c.round_id))
 ORDER BY c.round_id LIMIT 1 FOR UPDATE OF c SKIP LOCKED;
 
 -- name: ContestTake :many

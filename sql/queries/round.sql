@@ -110,3 +110,14 @@ WHERE r.id = @round_id AND m.user_name = @user_name AND m.role = 'contestant'
 -- name: EntryAlone :one
 -- Whether nobody else is in a participant.
 SELECT (count(*) = 1)::boolean AS alone FROM participant_members WHERE participant_id = @participant_id;
+
+-- name: RoundUnsettled :one
+-- What of a round has no result that stands: submissions in its time without a verdict, with a judging error, and in a
+-- rejudge set of which nobody has decided yet.
+WITH counted AS (
+  SELECT j.job_id, j.verdict, j.rejudge_set FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id JOIN rounds r ON r.id = p.round_id
+  WHERE p.round_id = @round_id AND p.participant_id IS NOT NULL AND NOT p.unofficial
+    AND coalesce(round_time(r.id, j.created_at) < r.duration_ms, true))
+SELECT count(*) FILTER (WHERE verdict IS NULL) AS unjudged, count(*) FILTER (WHERE verdict IN ('JE', 'SE')) AS errors,
+  count(*) FILTER (WHERE EXISTS (SELECT 1 FROM rejudge_sets s WHERE s.id = c.rejudge_set AND s.resolution IS NULL)) AS in_sets
+FROM counted c;

@@ -134,18 +134,20 @@ type Recorded struct {
 // public and teams are the audiences whose lines have numbers of their own, own is that of one participant alone.
 const public, teams, own = 1, 2, 4
 
-// Record writes the log of one round on of which something is due: what it gets from plan, in one transaction, which nobody
-// else does at the same time. Whatever ends it before, nothing is written and everything is still due.
-func (s *Store) Record(ctx context.Context, plan func(Seen) (Written, error)) (Recorded, error) {
+// Record writes the log of one round on of which something is due, but for some: what it gets from plan, in one
+// transaction, which nobody else does at the same time. Whatever ends it before, nothing is written and everything is still
+// due; with an error comes the round that it is of, if it is of one.
+func (s *Store) Record(ctx context.Context, except []int64, plan func(Seen) (Written, error)) (Recorded, error) {
 	var out Recorded
 	err := pgx.BeginFunc(ctx, s.db.Main, func(tx pgx.Tx) error {
-		c, err := s.q.ContestPick(ctx, tx)
+		c, err := s.q.ContestPick(ctx, tx, except)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		out.Round, out.Code = c.RoundID, c.Code
 		seen, err := s.see(ctx, tx, c)
 		if err != nil {
 			return err
@@ -158,7 +160,7 @@ func (s *Store) Record(ctx context.Context, plan func(Seen) (Written, error)) (R
 		return s.write(ctx, tx, c, seen.Round.Now, w)
 	})
 	if err != nil {
-		return Recorded{}, fmt.Errorf("write the log of a round: %w", err)
+		return Recorded{Round: out.Round, Code: out.Code}, fmt.Errorf("write the log of round %s: %w", out.Code, err)
 	}
 	if out.Lines > 0 {
 		s.db.Wake(pg.ChannelRounds, strconv.FormatInt(out.Round, 10))

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -172,6 +173,17 @@ func settings(r judge.Round) []byte {
 // Change has a round changed by act, one caller at a time, and returns it. An error of act changes nothing, and is
 // returned as it is. Intervals without an id are new ones; code, id and space stay.
 func (s *Store) Change(ctx context.Context, code, by, action string, act func(judge.Round) (judge.Round, error)) (*judge.Round, error) {
+	return s.changeWith(ctx, code, by, action, nil, func(_ pgx.Tx, r judge.Round) (judge.Round, error) { return act(r) })
+}
+
+// Reopen is Change for a reason, which the log of privileged acts keeps.
+func (s *Store) Reopen(ctx context.Context, code, by, reason string, act func(judge.Round) (judge.Round, error)) (*judge.Round, error) {
+	return s.changeWith(ctx, code, by, "round_reopen", map[string]any{"reason": reason}, func(_ pgx.Tx, r judge.Round) (judge.Round, error) { return act(r) })
+}
+
+func (s *Store) changeWith(
+	ctx context.Context, code, by, action string, more map[string]any, act func(pgx.Tx, judge.Round) (judge.Round, error),
+) (*judge.Round, error) {
 	var out *judge.Round
 	err := pgx.BeginFunc(ctx, s.db.Main, func(tx pgx.Tx) error {
 		held, err := s.hold(ctx, tx, code)
@@ -180,7 +192,7 @@ func (s *Store) Change(ctx context.Context, code, by, action string, act func(ju
 		}
 		before := *held
 		before.Removed = slices.Clone(held.Removed)
-		after, err := act(*held)
+		after, err := act(tx, *held)
 		if err != nil {
 			return err
 		}
@@ -193,15 +205,32 @@ func (s *Store) Change(ctx context.Context, code, by, action string, act func(ju
 		if len(detail) == 0 {
 			return nil
 		}
+		maps.Copy(detail, more)
 		return s.changed(ctx, tx, change{space: after.SpaceID, round: &after.ID, kind: "round", object: code, act: action, subject: "round:" + code, detail: detail, by: by})
 	})
 	if err != nil {
 		if _, refused := errors.AsType[*judge.FieldError](err); refused {
 			return nil, err
 		}
+		if _, refused := errors.AsType[*judge.RoundOpenError](err); refused {
+			return nil, err
+		}
 		return nil, fmt.Errorf("change round %s: %w", code, missing(err))
 	}
 	return out, nil
+}
+
+// Finalize is Change by an act that also looks at what has no result that stands.
+func (s *Store) Finalize(
+	ctx context.Context, code, by string, act func(judge.Round, judge.RoundUnsettled) (judge.Round, error),
+) (*judge.Round, error) {
+	return s.changeWith(ctx, code, by, "round_finalize", nil, func(tx pgx.Tx, r judge.Round) (judge.Round, error) {
+		u, err := s.q.RoundUnsettled(ctx, tx, &r.ID)
+		if err != nil {
+			return r, err
+		}
+		return act(r, judge.RoundUnsettled{Unjudged: int(u.Unjudged), Errors: int(u.Errors), InSets: int(u.InSets)})
+	})
 }
 
 // hold returns a round and keeps others from changing it until the transaction ends.

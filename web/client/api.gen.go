@@ -44,6 +44,13 @@ type AuditEntry struct {
 	Subject string          `json:"subject"`
 }
 
+// Award is a schema of the description.
+type Award struct {
+	Citation     string   `json:"citation"`
+	ID           string   `json:"id"`
+	Participants []string `json:"participants"`
+}
+
 // BatchEntry is a schema of the description.
 type BatchEntry struct {
 	Immediate bool           `json:"immediate,omitempty"`
@@ -75,6 +82,15 @@ type Board struct {
 	View     string         `json:"view"`
 }
 
+// BoardAttempt is a schema of the description.
+type BoardAttempt struct {
+	Effect     string         `json:"effect"`
+	Score      *float64       `json:"score"`
+	Submission int64          `json:"submission"`
+	TimeMS     int64          `json:"time_ms"`
+	Verdict    *judge.Verdict `json:"verdict"`
+}
+
 // BoardCell is a schema of the description.
 type BoardCell struct {
 	Judged  int     `json:"judged"`
@@ -82,6 +98,17 @@ type BoardCell struct {
 	Score   float64 `json:"score"`
 	Solved  bool    `json:"solved"`
 	TimeMS  int64   `json:"time_ms"`
+}
+
+// BoardNeighbour is a schema of the description.
+type BoardNeighbour struct {
+	Name        string  `json:"name"`
+	Participant string  `json:"participant"`
+	Points      float64 `json:"points"`
+	Rank        int     `json:"rank"`
+	Solved      int     `json:"solved"`
+	TimeMS      int64   `json:"time_ms"`
+	Total       int64   `json:"total"`
 }
 
 // BoardProblem is a schema of the description.
@@ -95,6 +122,19 @@ type BoardProblem struct {
 	RGB     string  `json:"rgb"`
 	Slug    string  `json:"slug"`
 	Solved  int     `json:"solved"`
+}
+
+// BoardReach is a schema of the description.
+type BoardReach struct {
+	LatestMS int64  `json:"latest_ms"`
+	Problem  string `json:"problem"`
+}
+
+// BoardReason is a schema of the description.
+type BoardReason struct {
+	Attempts []BoardAttempt `json:"attempts"`
+	Problem  string         `json:"problem"`
+	Wrong    int            `json:"wrong"`
 }
 
 // BoardRow is a schema of the description.
@@ -224,6 +264,17 @@ type EditedTest struct {
 type EndedJob struct {
 	JobID  int64  `json:"job_id"`
 	Status string `json:"status"`
+}
+
+// Explanation is a schema of the description.
+type Explanation struct {
+	Above *BoardNeighbour `json:"above"`
+	Below *BoardNeighbour `json:"below"`
+	Cells []BoardReason   `json:"cells"`
+	Equal int             `json:"equal"`
+	Reach []BoardReach    `json:"reach"`
+	Row   BoardRow        `json:"row"`
+	Token string          `json:"token"`
 }
 
 // Factors is a schema of the description.
@@ -397,6 +448,12 @@ type GetRejudgingAnswer struct {
 type GetRejudgingsAnswer struct {
 	Next       *int64       `json:"next"`
 	Rejudgings []RejudgeSet `json:"rejudgings"`
+}
+
+// GetRoundAwardsAnswer is a schema of the description.
+type GetRoundAwardsAnswer struct {
+	Awards []Award `json:"awards"`
+	Final  bool    `json:"final"`
 }
 
 // GetRoundEntriesAnswer is a schema of the description.
@@ -992,6 +1049,11 @@ type PostRoundExtendRequest struct {
 	ByMs int64 `json:"by_ms"`
 }
 
+// PostRoundFinalizeRequest is a schema of the description.
+type PostRoundFinalizeRequest struct {
+	B int `json:"b,omitempty"`
+}
+
 // PostRoundProblemsAnswer is a schema of the description.
 type PostRoundProblemsAnswer struct {
 	Next     *string        `json:"next"`
@@ -1015,6 +1077,11 @@ type PostRoundRemovedRequest struct {
 	From   time.Time `json:"from"`
 	Reason string    `json:"reason,omitempty"`
 	To     time.Time `json:"to"`
+}
+
+// PostRoundReopenRequest is a schema of the description.
+type PostRoundReopenRequest struct {
+	Reason string `json:"reason"`
 }
 
 // PostRunsRequest is a schema of the description.
@@ -1898,6 +1965,12 @@ type GetRoundsParams struct {
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetRoundAwardsParams defines parameters for GetRoundAwards.
+type GetRoundAwardsParams struct {
+	// View For whom it is: everybody, or staff of the space, who see what is hidden.
+	View string `form:"view,omitempty" json:"view,omitempty"`
+}
+
 // GetRoundBoardParams defines parameters for GetRoundBoard.
 type GetRoundBoardParams struct {
 	// View For whom it is: everybody, or staff of the space, who see what is hidden.
@@ -1920,6 +1993,12 @@ type GetRoundEntriesParams struct {
 
 	// Limit At most so many.
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetRoundExplainCodeParams defines parameters for GetRoundExplainCode.
+type GetRoundExplainCodeParams struct {
+	// View For whom it is: everybody, or staff of the space, who see what is hidden.
+	View string `form:"view,omitempty" json:"view,omitempty"`
 }
 
 // GetRoundProblemsParams defines parameters for GetRoundProblems.
@@ -2654,6 +2733,13 @@ func (c *Client) PatchRound(ctx context.Context, round string, body PatchRoundRe
 	return out, err
 }
 
+// GetRoundAwards calls GET /api/v1/rounds/{round}/awards: Who gets what: once the result stands, or, for staff of the space, as it would be now. For whoever may use the site.
+func (c *Client) GetRoundAwards(ctx context.Context, round string, params GetRoundAwardsParams, options ...CallOption) (out GetRoundAwardsAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/awards", round) + queryOf("view", params.View)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
 // GetRoundBoard calls GET /api/v1/rounds/{round}/board: Standings of a round: those that everybody sees, or, for staff of the space, all that is known. For whoever may use the site.
 func (c *Client) GetRoundBoard(ctx context.Context, round string, params GetRoundBoardParams, options ...CallOption) (out Board, err error) {
 	path := pathOf("/api/v1/rounds/%s/board", round) + queryOf("view", params.View, "group", params.Group, "after", params.After, "limit", params.Limit)
@@ -2681,9 +2767,23 @@ func (c *Client) DeleteRoundEntry(ctx context.Context, round string, code string
 	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
 }
 
+// GetRoundExplainCode calls GET /api/v1/rounds/{round}/explain/{code}: Why a participant's row of the board is where it is, and what would be enough for a better rank. For whoever may use the site.
+func (c *Client) GetRoundExplainCode(ctx context.Context, round string, code string, params GetRoundExplainCodeParams, options ...CallOption) (out Explanation, err error) {
+	path := pathOf("/api/v1/rounds/%s/explain/%s", round, code) + queryOf("view", params.View)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
 // PostRoundExtend calls POST /api/v1/rounds/{round}/extend: Have it end later, as staff of the space; a freeze that has not begun moves along. For whoever may use the site.
 func (c *Client) PostRoundExtend(ctx context.Context, round string, body PostRoundExtendRequest, options ...CallOption) (out Round, err error) {
 	path := pathOf("/api/v1/rounds/%s/extend", round)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// PostRoundFinalize calls POST /api/v1/rounds/{round}/finalize: Have the result stand, as staff of the space; 409 names everything that is in the way. For whoever may use the site.
+func (c *Client) PostRoundFinalize(ctx context.Context, round string, body PostRoundFinalizeRequest, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/finalize", round)
 	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
 	return out, err
 }
@@ -2733,6 +2833,13 @@ func (c *Client) PostRoundRemoved(ctx context.Context, round string, body PostRo
 func (c *Client) DeleteRoundRemovedID(ctx context.Context, round string, id int64, options ...CallOption) error {
 	path := pathOf("/api/v1/rounds/%s/removed/%s", round, id)
 	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// PostRoundReopen calls POST /api/v1/rounds/{round}/reopen: Have the result stand no more, as administrator, for a reason that the audit log keeps. For whoever may use the site.
+func (c *Client) PostRoundReopen(ctx context.Context, round string, body PostRoundReopenRequest, options ...CallOption) (out Round, err error) {
+	path := pathOf("/api/v1/rounds/%s/reopen", round)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
 }
 
 // PostRoundResume calls POST /api/v1/rounds/{round}/resume: Let the countdown go on, as staff of the space. For whoever may use the site.

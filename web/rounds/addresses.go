@@ -50,6 +50,8 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /api/v1/rounds/:round/freeze", For: site.Guest, Does: "Hide what is judged from now on from the public and from other teams, as staff of the space", Out: roundJSON{}, By: s.act("round_freeze", freezeNow)},
 		{Route: "POST /api/v1/rounds/:round/unfreeze", For: site.Guest, Does: "Show what is hidden while it goes on, as staff of the space", Out: roundJSON{}, By: s.act("round_unfreeze", unfreeze)},
 		{Route: "POST /api/v1/rounds/:round/thaw", For: site.Guest, Does: "Show what is hidden after the end, for good, as staff of the space", Out: roundJSON{}, By: s.act("round_thaw", thawNow)},
+		{Route: "POST /api/v1/rounds/:round/finalize", For: site.Guest, Does: "Have the result stand, as staff of the space; 409 names everything that is in the way", In: fiber.Map{"?b": 0}, Out: roundJSON{}, By: s.apiFinalize},
+		{Route: "POST /api/v1/rounds/:round/reopen", For: site.Guest, Does: "Have the result stand no more, as administrator, for a reason that the audit log keeps", In: fiber.Map{"reason": ""}, Out: roundJSON{}, By: s.apiReopen},
 		{Route: "POST /api/v1/rounds/:round/removed", For: site.Guest, Does: "Take an interval out of its time, as staff of the space: the end moves by as much", In: fiber.Map{"from": time.Time{}, "to": time.Time{}, "?reason": ""}, Out: roundJSON{}, By: s.apiRemove},
 		{Route: "DELETE /api/v1/rounds/:round/removed/:id", For: site.Guest, Does: "Give an interval back, as staff of the space", Status: 204, By: s.apiGiveBack},
 
@@ -57,6 +59,8 @@ func (s *Room) Addresses() []site.Address {
 		{Route: "POST /api/v1/rounds/:round/problems", For: site.Guest, Does: "Add a problem, or change how it is in the round, as setter of the space; what is not sent stays", In: problemIn, Out: list("problems", []roundProblemJSON{}), By: s.apiPutProblem},
 		{Route: "DELETE /api/v1/rounds/:round/problems/:slug", For: site.Guest, Does: "Take a problem that nobody has handed anything in to out of a round, as setter of the space", Status: 204, By: s.apiRemoveProblem},
 		{Route: "GET /api/v1/rounds/:round/board", For: site.Guest, Does: "Standings of a round: those that everybody sees, or, for staff of the space, all that is known", Query: "view group after limit", Out: boardJSON{}, By: s.apiBoard},
+		{Route: "GET /api/v1/rounds/:round/explain/:code", For: site.Guest, Does: "Why a participant's row of the board is where it is, and what would be enough for a better rank", Query: "view", Out: explanationJSON{}, By: s.apiExplain},
+		{Route: "GET /api/v1/rounds/:round/awards", For: site.Guest, Does: "Who gets what: once the result stands, or, for staff of the space, as it would be now", Query: "view", Out: fiber.Map{"final": false, "awards": []awardJSON{}}, By: s.apiAwards},
 		{Route: "GET /api/v1/rounds/:round/entries", For: site.Guest, Does: "Who takes part in a round, by short name, for staff of the space", Query: "after limit", Out: list("entries", []string{}), By: s.apiEntries},
 		{Route: "POST /api/v1/rounds/:round/entries", For: site.Guest, Does: "Have participants of the space take part, as its staff, all or none", In: fiber.Map{"participants": []string{}}, Out: roundJSON{}, By: s.apiEnter},
 		{Route: "DELETE /api/v1/rounds/:round/entries/:code", For: site.Guest, Does: "Take a participant who has handed nothing in out of a round, as staff of the space", Status: 204, By: s.apiLeave},

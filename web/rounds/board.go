@@ -182,21 +182,25 @@ func board(v *standings.Standings, p part) (boardJSON, error) {
 		}
 	}
 	for i, r := range b.Rows {
-		who := v.Participants[r.Participant]
-		row := boardRowJSON{
-			Participant: who.Code, Name: r.Name, Organization: who.Organization, Groups: append([]string{}, who.Groups...), Solved: r.Solved, Total: r.Total,
-			Points: r.Points, TimeMS: r.Last.Milliseconds(), Cells: make([]boardCellJSON, len(r.Cells)),
-		}
-		if r.Rank > 0 {
-			row.Rank = new(r.Rank)
-		}
-		for j, cell := range r.Cells {
-			row.Cells[j] = boardCellJSON{cell.Judged, cell.Pending, cell.Solved, cell.Time.Milliseconds(), cell.Score}
-		}
-		out.Rows[i] = row
+		out.Rows[i] = shownRow(v, r)
 	}
 	if n := q.Offset + len(b.Rows); n < b.Total && len(b.Rows) > 0 {
 		out.Next = new(out.Rows[len(b.Rows)-1].Participant)
 	}
 	return out, nil
+}
+
+func shownRow(v *standings.Standings, r contest.Row) boardRowJSON {
+	who := v.Participants[r.Participant]
+	row := boardRowJSON{
+		Participant: who.Code, Name: r.Name, Organization: who.Organization, Groups: append([]string{}, who.Groups...), Solved: r.Solved, Total: r.Total,
+		Points: r.Points, TimeMS: r.Last.Milliseconds(), Cells: make([]boardCellJSON, len(r.Cells)),
+	}
+	if r.Rank > 0 {
+		row.Rank = new(r.Rank)
+	}
+	for j, cell := range r.Cells {
+		row.Cells[j] = boardCellJSON{cell.Judged, cell.Pending, cell.Solved, cell.Time.Milliseconds(), cell.Score}
+	}
+	return row
 }

@@ -2,6 +2,7 @@
 //
 //	addresses.go     what the room answers to
 //	board.go         standings
+//	explain.go       why a row is where it is, and who gets what
 //	fields.go        rounds as they come in
 //	page.go          the page of a round
 //	participants.go  teams and single people, their groups and organizations

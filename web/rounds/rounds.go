@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -173,7 +174,12 @@ func (s *Room) apiUpdate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.change(c, r, "round_update", func(r judge.Round) (judge.Round, error) { return update(f, r) })
+	return s.change(c, r, "round_update", func(r judge.Round) (judge.Round, error) {
+		if r.Finalized != nil {
+			return r, judge.Wrong("finalized_at", "finalized", "The result of the round stands. Reopen it first.")
+		}
+		return update(f, r)
+	})
 }
 
 // sent returns the round that the address names, to staff of its space, and what was sent for it.
@@ -212,6 +218,87 @@ func resumeCountdown(r judge.Round) (judge.Round, error) { return contest.Resume
 func freezeNow(r judge.Round) (judge.Round, error)       { return contest.FreezeNow(r, r.Now) }
 func unfreeze(r judge.Round) (judge.Round, error)        { return contest.Unfreeze(r, r.Now) }
 func thawNow(r judge.Round) (judge.Round, error)         { return contest.ThawNow(r, r.Now) }
+
+// apiFinalize handles POST /api/v1/rounds/:round/finalize with {"b"}.
+func (s *Room) apiFinalize(c *fiber.Ctx) error {
+	r, f, err := s.sent(c, "b")
+	if err != nil {
+		return err
+	}
+	var b *int
+	if f.Has("b") {
+		b = new(int)
+		if f.Value("b", "a whole number", b); len(f.Wrong) == 0 && (*b < 0 || *b > maxBronze) {
+			f.Wrong.Add(site.WrongField("b", site.ReasonInvalid, "The number is from 0 to %d.", maxBronze))
+		}
+	}
+	if err := f.Wrong.Err(); err != nil {
+		return err
+	}
+	by := site.ViewerOf(c).Name
+	done, err := s.Config.Rounds.Finalize(c.UserContext(), r.Code, by, func(r judge.Round, u judge.RoundUnsettled) (judge.Round, error) {
+		return contest.Finalize(r, r.Now, by, b, u)
+	})
+	if open, ok := errors.AsType[*judge.RoundOpenError](err); ok {
+		return openFault(open)
+	}
+	if err != nil {
+		return err
+	}
+	return c.JSON(shown(done))
+}
+
+// Bounds of what is said of a result.
+const (
+	maxBronze = 10_000 // further medals
+	maxReason = 500    // bytes
+)
+
+// openFault names everything for which the result of a round cannot stand yet.
+func openFault(e *judge.RoundOpenError) error {
+	var in site.WrongFields
+	if e.Running {
+		in.Add(site.WrongField("ends_at", "not_over", "The round is not over."))
+	}
+	if e.Unjudged > 0 {
+		in.Add(site.WrongField("unjudged", "unjudged", "%d submissions have no verdict yet.", e.Unjudged))
+	}
+	if e.Errors > 0 {
+		in.Add(site.WrongField("errors", "errors", "%d submissions have a judging error. Mend the problem, and rejudge them.", e.Errors))
+	}
+	if e.InSets > 0 {
+		in.Add(site.WrongField("rejudgings", "rejudgings", "%d submissions are in rejudge sets. Apply or cancel those.", e.InSets))
+	}
+	f := new(site.Fault)
+	if errors.As(in.Err(), &f) {
+		f.Status = fiber.StatusConflict
+		return f
+	}
+	return in.Err()
+}
+
+// apiReopen handles POST /api/v1/rounds/:round/reopen with {"reason"}, for administrators.
+func (s *Room) apiReopen(c *fiber.Ctx) error {
+	r, f, err := s.sent(c, "reason")
+	if err == nil && !site.ViewerOf(c).Admin() {
+		err = site.Refuse(fiber.StatusForbidden, "forbidden", "Only an administrator reopens what is final.", "Ask one.")
+	}
+	if err != nil {
+		return err
+	}
+	reason := f.Text("reason")
+	if len(f.Wrong) == 0 && (strings.TrimSpace(reason) == "" || len(reason) > maxReason) {
+		f.Wrong.Add(site.WrongField("reason", site.ReasonInvalid, "Say why, in up to %d bytes.", maxReason))
+	}
+	if err := f.Wrong.Err(); err != nil {
+		return err
+	}
+	again, err := s.Config.Rounds.Reopen(c.UserContext(), r.Code, site.ViewerOf(c).Name, reason, contest.Reopen)
+	if err != nil {
+		return err
+	}
+	return c.JSON(shown(again))
+}
 
 // apiExtend handles POST /api/v1/rounds/:round/extend with {"by_ms"}.
 func (s *Room) apiExtend(c *fiber.Ctx) error {

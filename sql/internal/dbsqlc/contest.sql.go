@@ -395,7 +395,7 @@ func (q *Queries) ContestParticipants(ctx context.Context, db DBTX, roundID int6
 const contestPick = `-- name: ContestPick :one
 SELECT c.round_id, c.seq, c.public_seq, c.teams_seq, c.shown, c.unshown, r.code
 FROM contest_recorders c JOIN rounds r ON r.id = c.round_id
-WHERE c.wake_at <= now() OR EXISTS (SELECT 1 FROM contest_due d WHERE d.round_id = c.round_id)
+WHERE c.round_id <> ALL ($1::bigint[]) AND (c.wake_at <= now() OR EXISTS (SELECT 1 FROM contest_due d WHERE d.round_id = c.round_id))
 ORDER BY c.round_id LIMIT 1 FOR UPDATE OF c SKIP LOCKED
 `
 
@@ -409,9 +409,9 @@ type ContestPickRow struct {
 	Code      string
 }
 
-// A round that something is due of, which nobody else records until the transaction ends.
-func (q *Queries) ContestPick(ctx context.Context, db DBTX) (ContestPickRow, error) {
-	row := db.QueryRow(ctx, contestPick)
+// A round that something is due of, but for some, which nobody else records until the transaction ends.
+func (q *Queries) ContestPick(ctx context.Context, db DBTX, apart []int64) (ContestPickRow, error) {
+	row := db.QueryRow(ctx, contestPick, apart)
 	var i ContestPickRow
 	err := row.Scan(
 		&i.RoundID,

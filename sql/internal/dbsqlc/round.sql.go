@@ -688,6 +688,31 @@ func (q *Queries) RoundRemovedUndo(ctx context.Context, db DBTX, arg RoundRemove
 	return err
 }
 
+const roundUnsettled = `-- name: RoundUnsettled :one
+WITH counted AS (
+  SELECT j.job_id, j.verdict, j.rejudge_set FROM job_payloads p JOIN jobs j ON j.job_id = p.job_id JOIN rounds r ON r.id = p.round_id
+  WHERE p.round_id = $1 AND p.participant_id IS NOT NULL AND NOT p.unofficial
+    AND coalesce(round_time(r.id, j.created_at) < r.duration_ms, true))
+SELECT count(*) FILTER (WHERE verdict IS NULL) AS unjudged, count(*) FILTER (WHERE verdict IN ('JE', 'SE')) AS errors,
+  count(*) FILTER (WHERE EXISTS (SELECT 1 FROM rejudge_sets s WHERE s.id = c.rejudge_set AND s.resolution IS NULL)) AS in_sets
+FROM counted c
+`
+
+type RoundUnsettledRow struct {
+	Unjudged int64
+	Errors   int64
+	InSets   int64
+}
+
+// What of a round has no result that stands: submissions in its time without a verdict, with a judging error, and in a
+// rejudge set of which nobody has decided yet.
+func (q *Queries) RoundUnsettled(ctx context.Context, db DBTX, roundID *int64) (RoundUnsettledRow, error) {
+	row := db.QueryRow(ctx, roundUnsettled, roundID)
+	var i RoundUnsettledRow
+	err := row.Scan(&i.Unjudged, &i.Errors, &i.InSets)
+	return i, err
+}
+
 const roundUpdate = `-- name: RoundUpdate :exec
 UPDATE rounds SET title = $1, formal_name = $2, kind = $3, format = $4, settings = $5, starts_at = $6,
   paused_ms = $7, duration_ms = $8, freeze_ms = $9, thaw_at = $10, thawed_at = $11,
