@@ -81,6 +81,11 @@ bench-checker: build ## Checkers as plugins against native ones in the sandbox, 
 bench-judging: deps-test build ## Proving a package, a test's overhead, a large import, as ratios
 	go test -count=1 -run '^$$' -bench . -benchtime 1x -timeout 30m ./host/verify
 
+.PHONY: bench-contest
+bench-contest: deps-test ## A judgement in the standings, computing them anew, and from a verdict to the board, as ratios
+	go test -count=1 -run '^$$' -bench . ./host/contest
+	go test -count=1 -run '^$$' -bench VerdictToBoard -benchtime 100x ./host/recorder
+
 .PHONY: bench-feed
 bench-feed: deps-test ## The change feed against pg_recvlogical and the usual way, its lag, and Kafka away for AWAY (default 5m)
 	cd host/feed/peers && go test -count=1 -run '^$$' -bench . -benchtime 6x -timeout 60m .
