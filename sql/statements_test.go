@@ -18,9 +18,11 @@ func TestEveryStatementIsUsedAndCanBePlanned(t *testing.T) {
 	var code strings.Builder
 	files, err := filepath.Glob("*.go")
 	sqltest.Must(t, err)
-	below, err := filepath.Glob("jobs/*.go")
-	sqltest.Must(t, err)
-	files = append(files, below...)
+	for _, folder := range []string{"jobs", "rounds"} {
+		below, err := filepath.Glob(folder + "/*.go")
+		sqltest.Must(t, err)
+		files = append(files, below...)
+	}
 	for _, f := range files {
 		if strings.HasSuffix(f, "_test.go") {
 			continue
@@ -31,7 +33,7 @@ func TestEveryStatementIsUsedAndCanBePlanned(t *testing.T) {
 	}
 	statements := s.Statements
 	var used []string
-	for _, m := range regexp.MustCompile(`"((?:Submission|Outbox|Job|Jobs|DeadLetter|Audit|Queue|Place|Rejudge|Retire|Shard|Standing|Webhook|Feed)[A-Za-z]*)"`).FindAllStringSubmatch(code.String(), -1) {
+	for _, m := range regexp.MustCompile(`"((?:Submission|Outbox|Job|Jobs|DeadLetter|Audit|Queue|Place|Rejudge|Retire|Shard|Standing|Webhook|Contest|Feed)[A-Za-z]*)"`).FindAllStringSubmatch(code.String(), -1) {
 		used = append(used, m[1])
 	}
 	for name, st := range statements {
