@@ -214,21 +214,29 @@ func readRound(data []byte) ([]Entry, error) {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return nil, err
 	}
-	r := Round{Thawed: d.Thawed != nil}
-	if d.Start != nil {
-		r.Start = *d.Start
-	}
-	if d.Duration != nil {
-		r.Duration = time.Duration(*d.Duration) * time.Millisecond
-	}
-	if d.Freeze != nil {
-		r.Freeze = new(time.Duration(*d.Freeze) * time.Millisecond)
-	}
-	out := []Entry{r}
+	out := []Entry{d.Clock().c.round}
 	for _, i := range d.Removed {
 		out = append(out, Removed(i))
 	}
 	return out, nil
+}
+
+// Clock is the clock of a round.
+func (d RoundData) Clock() Clock {
+	c := clock{round: Round{Thawed: d.Thawed != nil}}
+	if d.Start != nil {
+		c.round.Start = *d.Start
+	}
+	if d.Duration != nil {
+		c.round.Duration = time.Duration(*d.Duration) * time.Millisecond
+	}
+	if d.Freeze != nil {
+		c.round.Freeze = new(time.Duration(*d.Freeze) * time.Millisecond)
+	}
+	for _, i := range d.Removed {
+		c.remove(Removed(i))
+	}
+	return Clock{c: c}
 }
 
 // Together is [State.Apply] of several entries, after which everything is counted once.

@@ -23,6 +23,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/feed/kafka", ""},
 	{"host/judge", ""},
 	{"host/contest", "host/judge"},
+	{"host/contest/clics", "host/contest host/judge"},
 	{"host/platform", ""},
 	{"host/feed/ring", ""},
 	{"host/feed/filter", ""},
