@@ -77,6 +77,17 @@ func (s *State) Board(q Query) Board {
 	return b
 }
 
+// Order returns the participants of the board, or of a group, in its order.
+func (s *State) Order(group string) []int64 {
+	ids := make([]int64, 0, len(s.order))
+	for _, r := range s.order {
+		if group == "" || slices.Contains(r.Groups, group) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
 // page returns the rows that are asked for.
 func page(rows []*row, q Query) []*row {
 	rows = rows[min(max(q.Offset, 0), len(rows)):]

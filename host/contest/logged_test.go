@@ -83,6 +83,14 @@ func TestEntriesTogetherAreAsOneAfterAnother(t *testing.T) {
 		if got, want := s.Board(Query{}), w.staff.Board(Query{}); !reflect.DeepEqual(got, want) {
 			t.Fatalf("together\n%+v, want\n%+v", got, want)
 		}
+		for _, group := range []string{"", "uni"} {
+			order := s.Order(group)
+			for i, r := range s.Board(Query{Group: group}).Rows {
+				if len(order) <= i || order[i] != r.Participant {
+					t.Fatalf("the order of %q is %v, and its row %d of %d", group, order, i, r.Participant)
+				}
+			}
+		}
 		some := w.staff.rows[rapid.Int64Range(1, 7).Draw(t, "gone")].Participant
 		mustApply(t, s, Participant{ID: some.ID, Gone: true})
 		b := s.Board(Query{})

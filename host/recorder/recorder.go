@@ -39,7 +39,8 @@ type Config struct {
 	// Idle is the time between two looks at other times. Defaults to a second.
 	Idle time.Duration
 
-	// Wake says that there may be something at once. Defaults to none.
+	// Wake says that there may be something at once. It is heard while a round with an end goes on, so that a judge
+	// without one pays nothing for what happens in it. Defaults to none.
 	Wake <-chan struct{}
 
 	// Log gets what cannot be written. Defaults to none.
@@ -59,6 +60,9 @@ type Recorder struct {
 	time     prometheus.Histogram
 	failures prometheus.Counter
 }
+
+// gap is the least time between two looks, however often it is woken.
+const gap = 5 * time.Millisecond
 
 // feedLimit is how many events are looked at in one statement.
 const feedLimit = 1000
@@ -94,19 +98,24 @@ func (r *Recorder) Run(ctx context.Context) error {
 	begun := false
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var wake <-chan struct{} // nil = it is not heard
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-r.cfg.Wake:
+		case <-wake:
+			timer.Reset(gap)
+			wake = nil
+			continue
 		case <-timer.C:
 		}
 		err := r.look(ctx, &begun)
 		pause := r.cfg.Idle
+		wake = nil
 		if err == nil {
 			var timed bool
 			if timed, err = r.store.Timed(ctx); timed {
-				pause = r.cfg.Busy
+				pause, wake = r.cfg.Busy, r.cfg.Wake
 			}
 		}
 		if err != nil && ctx.Err() == nil {

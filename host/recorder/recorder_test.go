@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/recorder"
 	"deepoj/sql"
+	"deepoj/sql/rounds"
 	"deepoj/sql/sqltest"
 )
 
@@ -153,6 +155,48 @@ func TestARoundThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	g.record() // by another recorder, which knows of no trouble
 	if last(g.log(), public)["submission 1"] == "" {
 		t.Errorf("nothing was told when it could be: %d lines, %d before", len(g.log()), before)
+	}
+}
+
+// looked counts how often it is looked for what happened.
+type looked struct {
+	recorder.Store
+	times atomic.Int64
+}
+
+func (l *looked) FeedJobs(ctx context.Context, limit int) (rounds.Fed, error) {
+	l.times.Add(1)
+	return l.Store.FeedJobs(ctx, limit)
+}
+
+func TestAJudgeWithoutARoundThatGoesOnPaysNothingForWhatHappensInIt(t *testing.T) {
+	t.Parallel()
+	g := newStage(t)
+	for _, goesOn := range []bool{false, true} {
+		if goesOn {
+			g.s.Exec(t, "UPDATE rounds SET duration_ms = 18000000")
+		} else {
+			g.s.Exec(t, "UPDATE rounds SET duration_ms = 1000, freeze_ms = NULL")
+		}
+		store, wake := &looked{Store: g.s.Rounds}, make(chan struct{})
+		r, err := recorder.New(recorder.Config{Busy: time.Hour, Idle: time.Hour, Wake: wake}, store)
+		sqltest.Must(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		heard := 0
+		for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			select {
+			case wake <- struct{}{}:
+				heard++
+			default:
+			}
+		}
+		cancel()
+		sqltest.Must(t, <-done)
+		if n := store.times.Load(); goesOn && (heard == 0 || n < 2) || !goesOn && (heard != 0 || n != 1) {
+			t.Errorf("a round goes on: %v; it was woken %d times and looked %d times", goesOn, heard, n)
+		}
 	}
 }
 

@@ -28,8 +28,8 @@ type Standings struct {
 // Behind returns at which place of the board, or of that of a group, the rows behind a participant begin, by its short
 // name. It is false where there is no such row.
 func (s *Standings) Behind(group, participant string) (int, bool) {
-	for i, r := range s.State.Board(contest.Query{Group: group}).Rows {
-		if s.Participants[r.Participant].Code == participant {
+	for i, id := range s.State.Order(group) {
+		if s.Participants[id].Code == participant {
 			return i + 1, true
 		}
 	}
