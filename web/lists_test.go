@@ -24,6 +24,8 @@ var noLists = map[string]string{
 	"GET /api/v1/invariants":        "the same few questions each time",
 	"GET /api/v1/dlq/:id":           "one dead letter with its few attempts",
 	"GET /api/v1/feed":              "as many slots as PostgreSQL allows, which are few",
+
+	"GET /api/v1/rounds/:round/awards": "medals, the first of each problem and the few ranks that get something",
 }
 
 // listOf is the member of the answer of an operation that is a list; "" = none is.
