@@ -50,7 +50,7 @@ suite racing "./web ./host/judging ./sandbox ${racing[*]}" -race -timeout 40m -p
 wait $beside || status=$?
 cat "$whole"
 rm "$whole"
-sed 's/^/run again: /' "$again"/*
+find "$again" -type f -exec sed 's/^/run again: /' {} +
 rm -r "$again"
 (cd host/deploy/strict && CGO_ENABLED=0 go test -vet=off -timeout 5m ./...) || status=$?
 echo "test: $((SECONDS - start)) s of a budget of 1500 s"
