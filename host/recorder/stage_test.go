@@ -106,22 +106,12 @@ func (g *stage) hide(team int, hidden bool) {
 	sqltest.Must(g.t, g.s.Rounds.PutParticipants(g.t.Context(), "s", []judge.Participant{*p}, "prof"))
 }
 
-// record has everything written that has happened. Transactions of other tests on the same server hold it up.
+// record has everything written that has happened.
 func (g *stage) record() {
 	g.t.Helper()
 	r, err := recorder.New(recorder.Config{}, g.s.Rounds)
 	sqltest.Must(g.t, err)
-	last := sqltest.One[int64](g.t, g.s, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		old := sqltest.One[bool](g.t, g.s, "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= $1", last)
-		sqltest.Must(g.t, r.Look(g.t.Context()))
-		if old {
-			return
-		}
-		if time.Now().After(deadline) {
-			g.t.Fatal("an old transaction does not end")
-		}
-	}
+	sqltest.UpToNow(g.t, g.s, func() error { return r.Look(g.t.Context()) })
 }
 
 func (g *stage) log() []rounds.Logged {

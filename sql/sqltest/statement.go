@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -67,4 +68,29 @@ func (s *Store) Mutate(t testing.TB, name, old, replacement string) {
 		t.Fatalf("statement %s has no %q", name, old)
 	}
 	s.Statements = changed
+}
+
+// UpToNow calls look until all that was committed before is older than every transaction that still runs on the server, also
+// those of other tests: what follows a feed sees it then.
+func UpToNow(t testing.TB, s *Store, look func() error) {
+	t.Helper()
+	next := One[int64](t, s, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		old := One[bool](t, s, "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= $1", next)
+		if err := look(); err != nil {
+			t.Fatal(err)
+		}
+		if old {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatal("an old transaction does not end")
+		case <-tick.C:
+		}
+	}
 }
