@@ -136,6 +136,12 @@ setter  DELETE /api/v1/problems/:slug/people/:name
 setter  GET    /api/v1/problems/:slug/checker-messages
 setter  POST   /api/v1/problems/:slug/checker-messages
 guest   GET    /rounds/:round /api/v1/rounds /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board /api/v1/rounds/:round/entries
+guest   GET    /spaces/:space/rounds /spaces/:space/participants /rounds/:round/staff
+guest   POST   /spaces/:space/rounds /spaces/:space/participants /api/v1/spaces/:space/lineup /rounds/:round/settings /rounds/:round/start /rounds/:round/pause
+guest   POST   /rounds/:round/resume /rounds/:round/extend /rounds/:round/freeze /rounds/:round/unfreeze /rounds/:round/thaw /rounds/:round/finalize
+guest   POST   /rounds/:round/reopen /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/problems /rounds/:round/problems/:slug/remove
+guest   POST   /rounds/:round/entries /rounds/:round/entries/:code/remove
+guest   POST   /rounds/:round/delete
 guest   GET    /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
 guest   GET    /api/v1/spaces/:space/participants /api/v1/spaces/:space/participants/:code /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
 guest   POST   /api/v1/spaces/:space/rounds /api/v1/spaces/:space/participants /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations

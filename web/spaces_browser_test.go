@@ -51,7 +51,7 @@ func (s *stage) spaceScene() map[string]string {
 	s.roundScene(v)
 	return map[string]string{
 		"round": "/rounds/night", "round-all": "/rounds/night?view=staff", "spaces": "/spaces", "space": "/spaces/final", "space-problem": "/spaces/final/problems/stairs", "space-submissions": "/spaces/final/submissions",
-		"space-members": "/spaces/final/members", "space-settings": "/spaces/final/settings",
+		"space-members": "/spaces/final/members", "space-settings": "/spaces/final/settings", "space-rounds": "/spaces/final/rounds", "space-teams": "/spaces/final/participants", "round-staff": "/rounds/night/staff",
 	}
 }
 

@@ -81,6 +81,14 @@ staff      GET    /api/v1/spaces/:space/members /api/v1/spaces/:space/invitation
 staff      POST   /api/v1/spaces/:space/members /api/v1/spaces/:space/import /api/v1/spaces/:space/invitations
 staff      PATCH  /api/v1/spaces/:space
 contestant GET    /rounds/:round /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board
+contestant GET    /spaces/:space/rounds
+setter     GET    /rounds/:round/staff
+setter     POST   /rounds/:round/problems /rounds/:round/problems/:slug/remove
+staff      GET    /spaces/:space/participants
+staff      POST   /spaces/:space/rounds /spaces/:space/participants /api/v1/spaces/:space/lineup /rounds/:round/settings /rounds/:round/start /rounds/:round/pause
+staff      POST   /rounds/:round/resume /rounds/:round/extend /rounds/:round/freeze /rounds/:round/unfreeze /rounds/:round/thaw /rounds/:round/finalize
+staff      POST   /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/entries /rounds/:round/entries/:code/remove /rounds/:round/delete
+admin      POST   /rounds/:round/reopen
 contestant GET    /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
 setter     POST   /api/v1/rounds/:round/problems
 setter     DELETE /api/v1/rounds/:round/problems/:slug

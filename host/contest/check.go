@@ -26,7 +26,7 @@ func Check(r *judge.Round) error {
 	case !RoundCode.MatchString(r.Code):
 		return judge.Wrong("code", "invalid", "A short name has from 2 to 36 letters, digits, _, . and -, begins with a letter, a digit or _, and does not end with a dot.")
 	case strings.TrimSpace(r.Title) == "" || !line(r.Title):
-		return judge.Wrong("title", "invalid", "The title has from 1 to %d bytes and no control characters.", maxTitle)
+		return judge.Wrong("title", "invalid", "A title has up to %d bytes on one line.", maxTitle)
 	case !line(r.FormalName):
 		return judge.Wrong("formal_name", "invalid", "The formal name has up to %d bytes and no control characters.", maxTitle)
 	case r.Kind != judge.RoundContest && r.Kind != judge.RoundAssignment:

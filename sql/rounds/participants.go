@@ -48,14 +48,42 @@ func group(g dbsqlc.TeamGroup) judge.TeamGroup {
 // PutOrganizations adds organizations to a space, or changes those of the same code.
 func (s *Store) PutOrganizations(ctx context.Context, space string, list []judge.Organization, by string) error {
 	return s.put(ctx, space, "organization", codes(list, func(o judge.Organization) string { return o.Code }), by, func(tx pgx.Tx, id int64) error {
-		rows := make([]dbsqlc.OrganizationPutParams, len(list))
-		for i, o := range list {
-			rows[i] = dbsqlc.OrganizationPutParams{
-				SpaceID: id, Code: o.Code, IcpcID: o.ICPCID, Name: o.Name, FormalName: o.FormalName, Country: o.Country, Subdivision: o.CountrySubdivision,
-				Url: o.URL, Twitter: o.Twitter,
-			}
+		return s.writeOrganizations(ctx, tx, id, list)
+	})
+}
+
+func (s *Store) writeOrganizations(ctx context.Context, tx pgx.Tx, space int64, list []judge.Organization) error {
+	rows := make([]dbsqlc.OrganizationPutParams, len(list))
+	for i, o := range list {
+		rows[i] = dbsqlc.OrganizationPutParams{
+			SpaceID: space, Code: o.Code, IcpcID: o.ICPCID, Name: o.Name, FormalName: o.FormalName, Country: o.Country, Subdivision: o.CountrySubdivision,
+			Url: o.URL, Twitter: o.Twitter,
 		}
-		return all(s.q.OrganizationPut(ctx, tx, rows))
+	}
+	return all(s.q.OrganizationPut(ctx, tx, rows))
+}
+
+// Lineup is what comes into a space together.
+type Lineup struct {
+	Organizations []judge.Organization
+	Groups        []judge.TeamGroup
+	Participants  []judge.Participant
+}
+
+// PutLineup is PutOrganizations, PutGroups and PutParticipants, all or nothing.
+func (s *Store) PutLineup(ctx context.Context, space string, l Lineup, by string) error {
+	names := codes(l.Participants, func(p judge.Participant) string { return p.Code })
+	return s.put(ctx, space, "participant", names, by, func(tx pgx.Tx, id int64) error {
+		if err := s.writeOrganizations(ctx, tx, id, l.Organizations); err != nil {
+			return err
+		}
+		if err := s.writeGroups(ctx, tx, id, l.Groups); err != nil {
+			return err
+		}
+		if err := s.checkParticipants(ctx, tx, id, l.Participants, names); err != nil {
+			return err
+		}
+		return s.writeParticipants(ctx, tx, id, l.Participants)
 	})
 }
 
@@ -83,12 +111,16 @@ func (s *Store) Groups(ctx context.Context, space, after string, limit int) ([]j
 // PutGroups adds groups to a space, or changes those of the same code.
 func (s *Store) PutGroups(ctx context.Context, space string, list []judge.TeamGroup, by string) error {
 	return s.put(ctx, space, "group", codes(list, func(g judge.TeamGroup) string { return g.Code }), by, func(tx pgx.Tx, id int64) error {
-		rows := make([]dbsqlc.TeamGroupPutParams, len(list))
-		for i, g := range list {
-			rows[i] = dbsqlc.TeamGroupPutParams{SpaceID: id, Code: g.Code, IcpcID: g.ICPCID, Name: g.Name, Type: g.Type, Ranked: g.Ranked, Sort: g.Sort}
-		}
-		return all(s.q.TeamGroupPut(ctx, tx, rows))
+		return s.writeGroups(ctx, tx, id, list)
 	})
+}
+
+func (s *Store) writeGroups(ctx context.Context, tx pgx.Tx, space int64, list []judge.TeamGroup) error {
+	rows := make([]dbsqlc.TeamGroupPutParams, len(list))
+	for i, g := range list {
+		rows[i] = dbsqlc.TeamGroupPutParams{SpaceID: space, Code: g.Code, IcpcID: g.ICPCID, Name: g.Name, Type: g.Type, Ranked: g.Ranked, Sort: g.Sort}
+	}
+	return all(s.q.TeamGroupPut(ctx, tx, rows))
 }
 
 // RemoveGroup removes one; ErrNotFound, or ErrInUse where participants are in it.

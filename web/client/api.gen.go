@@ -671,6 +671,16 @@ type Limits struct {
 	TimeMillis *int64 `json:"time_ms,omitempty"`
 }
 
+// Lineup is a schema of the description.
+type Lineup struct {
+	Changed  int       `json:"changed"`
+	Imported bool      `json:"imported"`
+	Made     int       `json:"made"`
+	More     int       `json:"more_problems"`
+	Problems []Mistake `json:"problems"`
+	Same     int       `json:"same"`
+}
+
 // MadeKey is a schema of the description.
 type MadeKey struct {
 	Created  time.Time   `json:"created_at"`
@@ -1135,6 +1145,12 @@ type PostSpaceInvitationsRequest struct {
 	Days  int    `json:"days,omitempty"`
 	Label string `json:"label"`
 	Most  int    `json:"most,omitempty"`
+}
+
+// PostSpaceLineupRequest is a schema of the description.
+type PostSpaceLineupRequest struct {
+	Preview bool   `json:"preview,omitempty"`
+	Text    string `json:"text"`
 }
 
 // PostSpaceMembersRequest is a schema of the description.
@@ -2969,6 +2985,13 @@ func (c *Client) PostSpaceInvitations(ctx context.Context, space string, body Po
 func (c *Client) DeleteSpaceInvitation(ctx context.Context, space string, id int64, options ...CallOption) error {
 	path := pathOf("/api/v1/spaces/%s/invitations/%s", space, id)
 	return c.call(ctx, http.MethodDelete, path, nil, nil, options...)
+}
+
+// PostSpaceLineup calls POST /api/v1/spaces/{space}/lineup: Import a list of teams, of organizations or of groups, as staff of the space, all or none: a table with a head, or a file of DOMjudge or of the ICPC; what is wrong is said for each line. For whoever may use the site.
+func (c *Client) PostSpaceLineup(ctx context.Context, space string, body PostSpaceLineupRequest, options ...CallOption) (out Lineup, err error) {
+	path := pathOf("/api/v1/spaces/%s/lineup", space)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
 }
 
 // GetSpaceMembers calls GET /api/v1/spaces/{space}/members: Members by name, for staff of the space. For whoever may use the site.

@@ -28,7 +28,7 @@ type goKeys struct {
 func findInGo(t *testing.T, to *findings) {
 	t.Helper()
 	mode := packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports
-	loaded, err := packages.Load(&packages.Config{Mode: mode, Dir: root, Fset: token.NewFileSet()}, "./web/...", "./host/judge", "./host/people", "./host/roster", "./host/draft", "./sql")
+	loaded, err := packages.Load(&packages.Config{Mode: mode, Dir: root, Fset: token.NewFileSet()}, "./web/...", "./host/judge", "./host/people", "./host/roster", "./host/draft", "./host/lineup", "./host/contest", "./sql", "./sql/rounds")
 	if err != nil {
 		t.Fatal(err)
 	}

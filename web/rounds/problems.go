@@ -68,11 +68,22 @@ func (s *Room) apiProblems(c *fiber.Ctx) error {
 
 // apiPutProblem handles POST /api/v1/rounds/:round/problems.
 func (s *Room) apiPutProblem(c *fiber.Ctx) error {
-	r, _, err := s.round(c, people.ArrangeSpace)
-	if err != nil {
+	if _, _, err := s.round(c, people.ArrangeSpace); err != nil {
 		return err
 	}
 	f, err := site.ReadFields(c, "problem", "place", "version", "label", "points", "rgb", "color", "paused")
+	if err == nil {
+		err = s.putProblem(c, f)
+	}
+	if err != nil {
+		return err
+	}
+	return s.apiProblems(c)
+}
+
+// putProblem adds a problem to the round that the address names, or changes it, as was sent.
+func (s *Room) putProblem(c *fiber.Ctx, f *site.Fields) error {
+	r, _, err := s.round(c, people.ArrangeSpace)
 	if err != nil {
 		return err
 	}
@@ -83,15 +94,12 @@ func (s *Room) apiPutProblem(c *fiber.Ctx) error {
 		}
 	}
 	_, err = s.Config.Rounds.ChangeProblems(c.UserContext(), r.Code, site.ViewerOf(c).Name, func(r judge.Round, list []judge.RoundProblem) ([]judge.RoundProblem, error) {
-		return putProblem(f, r, list, slug)
+		return withProblem(f, r, list, slug)
 	})
-	switch {
-	case errors.Is(err, sql.ErrExists):
+	if errors.Is(err, sql.ErrExists) {
 		return site.WrongField("label", "duplicate", "Another problem of the round has this label.")
-	case err != nil:
-		return err
 	}
-	return s.apiProblems(c)
+	return err
 }
 
 // mayTake refuses a hidden problem that the round does not have, but to setters of the site: through the round they could
@@ -115,8 +123,8 @@ func (s *Room) mayTake(c *fiber.Ctx, r *judge.Round, slug string) error {
 	return err
 }
 
-// putProblem changes the list of problems to what the JSON says of one.
-func putProblem(f *site.Fields, r judge.Round, list []judge.RoundProblem, slug string) ([]judge.RoundProblem, error) {
+// withProblem changes the list of problems to what the JSON says of one.
+func withProblem(f *site.Fields, r judge.Round, list []judge.RoundProblem, slug string) ([]judge.RoundProblem, error) {
 	wrong := slices.Clone(f.Wrong)
 	defer func() { f.Wrong = wrong }()
 	at := slices.IndexFunc(list, func(p judge.RoundProblem) bool { return p.Problem == slug })
@@ -206,7 +214,10 @@ func freeLabel(list []judge.RoundProblem) string {
 }
 
 // apiRemoveProblem handles DELETE /api/v1/rounds/:round/problems/:slug.
-func (s *Room) apiRemoveProblem(c *fiber.Ctx) error {
+func (s *Room) apiRemoveProblem(c *fiber.Ctx) error { return gone(c, s.removeProblem(c)) }
+
+// removeProblem takes the problem that the address names out of its round.
+func (s *Room) removeProblem(c *fiber.Ctx) error {
 	r, _, err := s.round(c, people.ArrangeSpace)
 	if err != nil {
 		return err
@@ -219,8 +230,5 @@ func (s *Room) apiRemoveProblem(c *fiber.Ctx) error {
 		}
 		return slices.Delete(list, at, at+1), nil
 	})
-	if err != nil {
-		return inUse(err)
-	}
-	return c.SendStatus(fiber.StatusNoContent)
+	return inUse(err)
 }

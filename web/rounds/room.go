@@ -4,11 +4,14 @@
 //	board.go         standings
 //	explain.go       why a row is where it is, and who gets what
 //	fields.go        rounds as they come in
+//	forms.go         what forms of staff do
+//	lineup.go        lists of teams that come in
 //	page.go          the page of a round
 //	participants.go  teams and single people, their groups and organizations
 //	problems.go      the problems of a round
 //	room.go          what the room holds, and who may do what
 //	rounds.go        rounds and their times
+//	staffpage.go     the pages on which staff make and run rounds
 package rounds
 
 import (

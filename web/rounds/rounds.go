@@ -132,30 +132,35 @@ func (s *Room) apiCreate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	made, err := s.create(c, space, f)
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderLocation, "/api/v1/rounds/"+made.Code)
+	return c.Status(fiber.StatusCreated).JSON(shown(made))
+}
+
+// create makes a round of what was sent.
+func (s *Room) create(c *fiber.Ctx, space *judge.Space, f *site.Fields) (*judge.Round, error) {
 	r := judge.Round{Space: space.Slug, Code: f.Text("code"), Kind: judge.RoundContest, Format: string(contest.ICPC), PublicRuns: true, Now: space.Now}
 	read(f, &r)
 	if !f.Has("title") {
 		f.Wrong.Add(site.WrongField("title", site.ReasonMissing, "The field is missing."))
 	}
 	if err := f.Wrong.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := contest.Check(&r); err != nil {
-		return err
+		return nil, err
 	}
-	err = s.Config.Rounds.Create(c.UserContext(), r, site.ViewerOf(c).Name)
+	err := s.Config.Rounds.Create(c.UserContext(), r, site.ViewerOf(c).Name)
 	if errors.Is(err, sql.ErrExists) {
-		return site.WrongField("code", "duplicate", "There is a round %s already.", r.Code)
+		return nil, site.WrongField("code", "duplicate", "There is a round %s already.", r.Code)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	made, err := s.Config.Rounds.Round(c.UserContext(), r.Code)
-	if err != nil {
-		return err
-	}
-	c.Set(fiber.HeaderLocation, "/api/v1/rounds/"+r.Code)
-	return c.Status(fiber.StatusCreated).JSON(shown(made))
+	return s.Config.Rounds.Round(c.UserContext(), r.Code)
 }
 
 // apiRound handles GET /api/v1/rounds/:round.
@@ -174,12 +179,17 @@ func (s *Room) apiUpdate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.change(c, r, "round_update", func(r judge.Round) (judge.Round, error) {
+	return s.change(c, r, "round_update", updates(f))
+}
+
+// updates is the act that changes what was sent.
+func updates(f *site.Fields) func(judge.Round) (judge.Round, error) {
+	return func(r judge.Round) (judge.Round, error) {
 		if r.Finalized != nil {
 			return r, judge.Wrong("finalized_at", "finalized", "The result of the round stands. Reopen it first.")
 		}
 		return update(f, r)
-	})
+	}
 }
 
 // sent returns the round that the address names, to staff of its space, and what was sent for it.
@@ -221,9 +231,22 @@ func thawNow(r judge.Round) (judge.Round, error)         { return contest.ThawNo
 
 // apiFinalize handles POST /api/v1/rounds/:round/finalize with {"b"}.
 func (s *Room) apiFinalize(c *fiber.Ctx) error {
-	r, f, err := s.sent(c, "b")
+	_, f, err := s.sent(c, "b")
 	if err != nil {
 		return err
+	}
+	done, err := s.finalize(c, f)
+	if err != nil {
+		return err
+	}
+	return c.JSON(shown(done))
+}
+
+// finalize has the result of the round that the address names stand, as was sent.
+func (s *Room) finalize(c *fiber.Ctx, f *site.Fields) (*judge.Round, error) {
+	r, _, err := s.round(c, people.ManageSpace)
+	if err != nil {
+		return nil, err
 	}
 	var b *int
 	if f.Has("b") {
@@ -233,19 +256,16 @@ func (s *Room) apiFinalize(c *fiber.Ctx) error {
 		}
 	}
 	if err := f.Wrong.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	by := site.ViewerOf(c).Name
 	done, err := s.Config.Rounds.Finalize(c.UserContext(), r.Code, by, func(r judge.Round, u judge.RoundUnsettled) (judge.Round, error) {
 		return contest.Finalize(r, r.Now, by, b, u)
 	})
 	if open, ok := errors.AsType[*judge.RoundOpenError](err); ok {
-		return openFault(open)
+		err = openFault(open)
 	}
-	if err != nil {
-		return err
-	}
-	return c.JSON(shown(done))
+	return done, err
 }
 
 // Bounds of what is said of a result.
@@ -279,25 +299,34 @@ func openFault(e *judge.RoundOpenError) error {
 
 // apiReopen handles POST /api/v1/rounds/:round/reopen with {"reason"}, for administrators.
 func (s *Room) apiReopen(c *fiber.Ctx) error {
-	r, f, err := s.sent(c, "reason")
+	_, f, err := s.sent(c, "reason")
+	if err != nil {
+		return err
+	}
+	again, err := s.reopen(c, f)
+	if err != nil {
+		return err
+	}
+	return c.JSON(shown(again))
+}
+
+// reopen has the result of the round that the address names stand no more.
+func (s *Room) reopen(c *fiber.Ctx, f *site.Fields) (*judge.Round, error) {
+	r, _, err := s.round(c, people.ManageSpace)
 	if err == nil && !site.ViewerOf(c).Admin() {
 		err = site.Refuse(fiber.StatusForbidden, "forbidden", "Only an administrator reopens what is final.", "Ask one.")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reason := f.Text("reason")
 	if len(f.Wrong) == 0 && (strings.TrimSpace(reason) == "" || len(reason) > maxReason) {
 		f.Wrong.Add(site.WrongField("reason", site.ReasonInvalid, "Say why, in up to %d bytes.", maxReason))
 	}
 	if err := f.Wrong.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	again, err := s.Config.Rounds.Reopen(c.UserContext(), r.Code, site.ViewerOf(c).Name, reason, contest.Reopen)
-	if err != nil {
-		return err
-	}
-	return c.JSON(shown(again))
+	return s.Config.Rounds.Reopen(c.UserContext(), r.Code, site.ViewerOf(c).Name, reason, contest.Reopen)
 }
 
 // apiExtend handles POST /api/v1/rounds/:round/extend with {"by_ms"}.
@@ -339,7 +368,18 @@ func (s *Room) apiRemove(c *fiber.Ctx) error {
 }
 
 // apiGiveBack handles DELETE /api/v1/rounds/:round/removed/:id.
-func (s *Room) apiGiveBack(c *fiber.Ctx) error {
+func (s *Room) apiGiveBack(c *fiber.Ctx) error { return gone(c, s.giveBack(c)) }
+
+// gone answers that something is there no more, or why it is.
+func gone(c *fiber.Ctx, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
+
+// giveBack gives the interval back that the address names.
+func (s *Room) giveBack(c *fiber.Ctx) error {
 	r, _, err := s.round(c, people.ManageSpace)
 	if err != nil {
 		return err
@@ -351,22 +391,22 @@ func (s *Room) apiGiveBack(c *fiber.Ctx) error {
 	_, err = s.Config.Rounds.Change(c.UserContext(), r.Code, site.ViewerOf(c).Name, "round_give_back", func(r judge.Round) (judge.Round, error) {
 		return contest.GiveBack(r, r.Now, id)
 	})
-	if err != nil {
-		return err
-	}
-	return c.SendStatus(fiber.StatusNoContent)
+	return err
 }
 
 // apiDelete handles DELETE /api/v1/rounds/:round.
 func (s *Room) apiDelete(c *fiber.Ctx) error {
+	_, err := s.remove(c)
+	return gone(c, err)
+}
+
+// remove removes the round that the address names, and returns of which space it was.
+func (s *Room) remove(c *fiber.Ctx) (space string, err error) {
 	r, _, err := s.round(c, people.ManageSpace)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := s.Config.Rounds.Delete(c.UserContext(), r.Code, site.ViewerOf(c).Name); err != nil {
-		return inUse(err)
-	}
-	return c.SendStatus(fiber.StatusNoContent)
+	return r.Space, inUse(s.Config.Rounds.Delete(c.UserContext(), r.Code, site.ViewerOf(c).Name))
 }
 
 // apiEntries handles GET /api/v1/rounds/:round/entries?after=&limit=.
@@ -409,7 +449,10 @@ func (s *Room) apiEnter(c *fiber.Ctx) error {
 }
 
 // apiLeave handles DELETE /api/v1/rounds/:round/entries/:code.
-func (s *Room) apiLeave(c *fiber.Ctx) error {
+func (s *Room) apiLeave(c *fiber.Ctx) error { return gone(c, s.leave(c)) }
+
+// leave takes the participant that the address names out of its round.
+func (s *Room) leave(c *fiber.Ctx) error {
 	r, _, err := s.round(c, people.ManageSpace)
 	if err != nil {
 		return err
@@ -418,8 +461,5 @@ func (s *Room) apiLeave(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Config.Rounds.Leave(c.UserContext(), r.Code, participant, site.ViewerOf(c).Name); err != nil {
-		return inUse(err)
-	}
-	return c.SendStatus(fiber.StatusNoContent)
+	return inUse(s.Config.Rounds.Leave(c.UserContext(), r.Code, participant, site.ViewerOf(c).Name))
 }
