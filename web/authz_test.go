@@ -108,6 +108,12 @@ staff   GET    /judge0/submissions
 staff   DELETE /judge0/submissions/:token
 staff   POST   /judge0/authorize
 
+guest   GET    /clics /clics/contests /clics/contests/* /clics/:version /clics/:version/contests /clics/:version/contests/:round
+guest   GET    /clics/:version/contests/:round/state /clics/:version/contests/:round/access /clics/:version/contests/:round/account
+guest   GET    /clics/:version/contests/:round/scoreboard /clics/:version/contests/:round/event-feed /clics/:version/contests/:round/:type
+guest   GET    /clics/:version/contests/:round/:type/:id /clics/:version/contests/:round/submissions/:id/files
+guest   POST   /clics/:version/contests/:round/submissions
+
 login   DELETE /api/v1/sessions
 user    GET    /api/v1/account
 login   POST   /api/v1/account/password /api/v1/account/confirm /api/v1/keys
@@ -201,7 +207,7 @@ func (s *stage) routesOf() []string {
 
 // nowhere puts names of nothing into the path of a route.
 func nowhere(path string) string {
-	return strings.NewReplacer(":id", "999999", ":slug", "nosuch", ":space", "nosuch", ":round", "nosuch", ":code", "nosuch", ":name", "nosuch", ":token", "2f3a", ":digest", "sha256:"+strings.Repeat("0", 64),
+	return strings.NewReplacer(":version/contests", "2026-01/contests", ":type", "teams", ":id", "999999", ":slug", "nosuch", ":space", "nosuch", ":round", "nosuch", ":code", "nosuch", ":name", "nosuch", ":token", "2f3a", ":digest", "sha256:"+strings.Repeat("0", 64),
 		":kind", "checker", ":delivery", "999999", ":version", "sha256:0", "*", "nosuch").Replace(path)
 }
 

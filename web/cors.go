@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	clicsroom "deepoj/web/clics"
 	judge0api "deepoj/web/judge0/api"
 	"deepoj/web/site"
 )
@@ -48,7 +49,7 @@ func (p originPolicy) allows(origin string) bool {
 
 // forPrograms reports whether an address is one of the API.
 func forPrograms(path string) bool {
-	return judge0api.Speaks(path) || strings.HasPrefix(path, "/api/v1/")
+	return judge0api.Speaks(path) || clicsroom.Speaks(path) || strings.HasPrefix(path, "/api/v1/")
 }
 
 // allowedOrigin is the key, in the locals of a request, that says that pages of its origin may use the API.

@@ -34,7 +34,7 @@ func dispatch(c *fiber.Ctx) {
 	if !site.Safe(c.Method()) || status != fiber.StatusOK || resp.IsBodyStream() {
 		return
 	}
-	if path := c.Path(); (strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/status/")) && len(resp.Header.Peek(fiber.HeaderETag)) == 0 && site.Unchanged(c, site.TagOf(resp.Body())) {
+	if path := c.Path(); (strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/status/") || strings.HasPrefix(path, "/clics/")) && len(resp.Header.Peek(fiber.HeaderETag)) == 0 && site.Unchanged(c, site.TagOf(resp.Body())) {
 		return
 	}
 	pack(c)

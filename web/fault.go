@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/telemetry"
+	clicsroom "deepoj/web/clics"
 	judge0api "deepoj/web/judge0/api"
 	"deepoj/web/locale"
 	"deepoj/web/site"
@@ -49,6 +50,12 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	}
 	if f.Status == fiber.StatusUnauthorized {
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
+	}
+	if clicsroom.Speaks(c.Path()) {
+		if f.Status == fiber.StatusUnauthorized {
+			c.Set(fiber.HeaderWWWAuthenticate, `Basic realm="Deep-OJ", charset="UTF-8"`)
+		}
+		return clicsroom.Refuse(c, &f)
 	}
 	if judge0api.Speaks(c.Path()) {
 		return judge0api.Refuse(c, &f)

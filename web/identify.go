@@ -10,6 +10,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	clicsroom "deepoj/web/clics"
 	judge0api "deepoj/web/judge0/api"
 	"deepoj/web/locale"
 	peopleroom "deepoj/web/people"
@@ -29,6 +30,13 @@ func (s *Server) identify(c *fiber.Ctx) error {
 	v := credentials(c.Cookies(peopleroom.SessionCookie), c.Get(fiber.HeaderAuthorization))
 	if token := judge0api.Token(c); token != "" && judge0api.Speaks(c.Path()) {
 		v = site.Viewer{Token: token}
+	}
+	if basic, ok := strings.CutPrefix(c.Get(fiber.HeaderAuthorization), "Basic "); ok && clicsroom.Speaks(c.Path()) {
+		found, err := s.people.Basic(c, basic)
+		if err != nil {
+			return err
+		}
+		v = site.Viewer{Token: found.Token}
 	}
 	if v.Token != "" {
 		found, err := s.Bearer(c.UserContext(), v.Token)

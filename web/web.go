@@ -45,6 +45,7 @@ import (
 
 	"deepoj/sql"
 	"deepoj/web/callback"
+	clicsroom "deepoj/web/clics"
 	"deepoj/web/drafts"
 	"deepoj/web/factors"
 	"deepoj/web/job"
@@ -94,6 +95,7 @@ type Server struct {
 	solve       *solve.Room
 	spaces      *spaces.Room
 	rounds      *rounds.Room
+	clics       *clicsroom.Room
 	staff       *staff.Room
 	judge0      *judge0api.Room
 	app         *fiber.App
@@ -166,6 +168,7 @@ func compose(shared *site.Site) *Server {
 	s.drafts = drafts.New(shared, s.job, s.setters, s.solve)
 	s.spaces = spaces.New(shared, s.people, s.solve)
 	s.rounds = rounds.New(shared)
+	s.clics = clicsroom.New(shared, s.solve, s.rounds.Standings())
 	s.staff = staff.New(shared, s.job)
 	s.judge0 = judge0api.New(shared, s.job, s.caller)
 	return s
@@ -198,6 +201,7 @@ func (s *Server) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error { return s.rounds.Follow(ctx) })
+	g.Go(func() error { return s.clics.Follow(ctx) })
 	g.Go(func() error { return s.judge0.SendCallbacks(ctx) })
 	g.Go(func() error { return s.people.SendWebhooks(ctx) })
 	g.Go(func() error { return s.people.Letters.Send(ctx) })

@@ -22,10 +22,11 @@ const (
 	KindProblem      Kind = "problem"
 	KindSubmission   Kind = "submission"
 	KindJudgement    Kind = "judgement"
+	KindAward        Kind = "award"
 )
 
 // Kinds are all kinds in that order.
-var Kinds = []Kind{KindRound, KindOrganization, KindGroup, KindParticipant, KindProblem, KindSubmission, KindJudgement}
+var Kinds = []Kind{KindRound, KindOrganization, KindGroup, KindParticipant, KindProblem, KindSubmission, KindJudgement, KindAward}
 
 // What a written log says of each kind, as JSON. Times are UTC with milliseconds, lengths are milliseconds of contest time.
 // Nothing in it depends on who reads it: who must not know something is not told of it.
@@ -104,6 +105,14 @@ type (
 		Points  *float64 `json:"points,omitempty"`
 		RGB     string   `json:"rgb,omitempty"`
 		Color   string   `json:"color,omitempty"`
+
+		// Of the version that is judged; 0 = unknown.
+		CPU       int64   `json:"cpu_ms,omitempty"`
+		MemoryMiB int64   `json:"memory_mib,omitempty"`
+		OutputMiB int64   `json:"output_mib,omitempty"`
+		CodeKiB   int64   `json:"code_kib,omitempty"`
+		Tests     int     `json:"tests,omitempty"`
+		MaxScore  float64 `json:"max_score,omitempty"` // of a problem that gives points
 	}
 
 	// SubmissionData is a program that was handed in. The object is its number in the round.
@@ -127,6 +136,12 @@ type (
 		Start      time.Time        `json:"start"`
 		End        time.Time        `json:"end"`
 		CPU        int64            `json:"cpu_us,omitempty"` // of the worst test
+	}
+
+	// AwardData is what some participants get. The object is its id.
+	AwardData struct {
+		Citation     string   `json:"citation"`
+		Participants []string `json:"participants"` // their codes
 	}
 
 	// GroupScoreData is what a submission got for a group of tests.
@@ -187,7 +202,7 @@ func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 			}
 			return j
 		})
-	case KindOrganization:
+	case KindOrganization, KindAward:
 	default:
 		err = errors.New("there is no such kind")
 	}

@@ -105,6 +105,7 @@ type Problem struct {
 	MemoryMiB int64     `json:"memory_mib"`
 	OutputMiB int64     `json:"output_mib"`
 	CodeKiB   int64     `json:"code_kib"`
+	Tests     int       `json:"tests,omitempty"`     // 0 = of a version from before it was counted
 	Languages []string  `json:"languages,omitempty"` // empty = all
 	Checkers  []string  `json:"checkers,omitempty"`  // names, digests or files of those that decide on outputs
 	Source    string    `json:"source,omitempty"`

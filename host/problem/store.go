@@ -274,6 +274,9 @@ func (p *Package) Judge() judge.Problem {
 	if p.Interactor != nil {
 		v.Checkers = append(v.Checkers, p.Interactor.Name())
 	}
+	if p.Root != nil {
+		v.Tests = len(p.Tests())
+	}
 	if top := p.MaxScore(); p.Scoring && top != nil {
 		v.MaxScore = *top
 	}

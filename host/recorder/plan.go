@@ -65,6 +65,9 @@ func Plan(seen rounds.Seen) (rounds.Written, error) {
 		p.problems()
 	}
 	p.submissions()
+	if seen.Whole && r.Finalized != nil {
+		p.awards()
+	}
 	p.compare()
 	p.written.Wake = p.clock.Next(p.now)
 	return p.written, p.err
@@ -165,6 +168,7 @@ func (p *planner) problems() {
 	for i, v := range p.seen.Problems {
 		p.say(object{kind: contest.KindProblem, name: v.Problem, audience: audience}, contest.ProblemData{
 			Label: v.Label, Name: v.Title, Ordinal: i, Points: v.Points, RGB: v.RGB, Color: v.Color,
+			CPU: v.Is.CPUMillis, MemoryMiB: v.Is.MemoryMiB, OutputMiB: v.Is.OutputMiB, CodeKiB: v.Is.CodeKiB, Tests: v.Is.Tests, MaxScore: v.Is.MaxScore,
 		})
 	}
 }
@@ -248,6 +252,44 @@ func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
 		return
 	}
 	p.say(o, d)
+}
+
+// awards wants told who gets what, once the result stands: to everybody where nothing is hidden any more.
+func (p *planner) awards() {
+	var entries []contest.Entry
+	codes := map[int64]string{}
+	for _, o := range p.want {
+		some, err := contest.Read(o.kind, o.name, o.data)
+		if err != nil {
+			p.err = err
+			return
+		}
+		for _, e := range some {
+			if t, ok := e.(contest.Participant); ok {
+				var d contest.ParticipantData
+				if p.err = json.Unmarshal(o.data, &d); p.err != nil {
+					return
+				}
+				codes[t.ID] = d.Code
+			}
+		}
+		entries = append(entries, some...)
+	}
+	state := contest.New(p.config)
+	if _, p.err = state.Together(entries...); p.err != nil {
+		return
+	}
+	audience := contest.Everybody
+	if r := p.seen.Round; r.Freeze != nil && r.Thawed == nil {
+		audience = contest.Jury | contest.Staff
+	}
+	for _, a := range state.Awards() {
+		d := contest.AwardData{Citation: a.Citation}
+		for _, id := range a.Participants {
+			d.Participants = append(d.Participants, codes[id])
+		}
+		p.say(object{kind: contest.KindAward, name: a.ID, audience: audience}, d)
+	}
 }
 
 // compare writes what is to be told and was not. What is to be told of no more goes first, the last kind before those that

@@ -25,6 +25,11 @@ type Standings struct {
 	Problems      map[string]contest.ProblemData      // by short name
 }
 
+// Hidden reports whether the settings of the format keep the board from everybody but staff while the round goes on.
+func (s *Standings) Hidden() bool {
+	return s.Config.Format == contest.IOI && s.Config.IOI.Board != "all" && s.Round.Ended == nil
+}
+
 // Behind returns at which place of the board, or of that of a group, the rows behind a participant begin, by its short
 // name. It is false where there is no such row.
 func (s *Standings) Behind(group, participant string) (int, bool) {
@@ -124,7 +129,7 @@ func (v *view) note(l rounds.Logged) (bool, error) {
 		return false, keep(v.Groups, name, l)
 	case contest.KindProblem:
 		return false, keep(v.Problems, name, l)
-	case contest.KindSubmission, contest.KindJudgement:
+	case contest.KindSubmission, contest.KindJudgement, contest.KindAward:
 	}
 	return false, nil
 }

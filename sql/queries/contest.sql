@@ -17,7 +17,7 @@ INSERT INTO contest_due (round_id, job_id) SELECT id, 0 FROM changing ON CONFLIC
 
 -- name: ContestProblems :many
 -- The problems of a round in order, as their version calls them.
-SELECT p.problem, p.label, p.points, p.rgb, p.color, v.title
+SELECT p.problem, p.label, p.points, p.rgb, p.color, v.title, v.problem AS facts
 FROM round_problems p JOIN problems a ON a.slug = p.problem
 JOIN problem_versions v ON v.slug = a.slug AND v.version = coalesce(nullif(p.version, ''), a.version)
 WHERE p.round_id = @round_id ORDER BY p.place, p.problem;
@@ -94,6 +94,46 @@ SELECT l.seq, l.at, l.kind, l.object, l.data, l.audience, coalesce(l.only_partic
   coalesce(l.public_seq, 0)::bigint AS public_seq, coalesce(l.teams_seq, 0)::bigint AS teams_seq, coalesce(l.own_seq, 0)::bigint AS own_seq
 FROM contest_log l WHERE l.round_id = @round_id AND l.seq > @after ORDER BY l.seq LIMIT @max::integer;
 
+-- name: ContestRead :many
+-- The log of a round behind a number, in order, as far as somebody is told.
+SELECT l.seq, l.at, l.kind, l.object, l.data, l.audience, coalesce(l.only_participant, 0)::bigint AS only_participant,
+  coalesce(l.public_seq, 0)::bigint AS public_seq, coalesce(l.teams_seq, 0)::bigint AS teams_seq, coalesce(l.own_seq, 0)::bigint AS own_seq
+FROM contest_log l WHERE l.round_id = @round_id AND l.seq > @after
+  AND (l.audience & @audience::smallint <> 0 OR l.audience & 4 <> 0 AND l.only_participant = @participant::bigint)
+ORDER BY l.seq LIMIT @max::integer;
+
+-- name: ContestNamed :many
+-- What somebody was told up to a number of what a round and its participants are.
+SELECT l.seq, l.at, l.kind, l.object, l.data, l.audience, coalesce(l.only_participant, 0)::bigint AS only_participant,
+  coalesce(l.public_seq, 0)::bigint AS public_seq, coalesce(l.teams_seq, 0)::bigint AS teams_seq, coalesce(l.own_seq, 0)::bigint AS own_seq
+FROM contest_log l WHERE l.round_id = @round_id AND l.seq <= @until AND l.kind IN ('round', 'participant')
+  AND (l.audience & @audience::smallint <> 0 OR l.audience & 4 <> 0 AND l.only_participant = @participant::bigint)
+ORDER BY l.seq;
+
+-- name: ContestAlone :many
+-- What one participant was told, and no other.
+SELECT l.seq, l.at, l.kind, l.object, l.data, l.audience, coalesce(l.only_participant, 0)::bigint AS only_participant,
+  coalesce(l.public_seq, 0)::bigint AS public_seq, coalesce(l.teams_seq, 0)::bigint AS teams_seq, coalesce(l.own_seq, 0)::bigint AS own_seq
+FROM contest_log l WHERE l.round_id = @round_id AND l.only_participant = @participant::bigint AND l.own_seq IS NOT NULL ORDER BY l.seq;
+
+-- name: ContestPlace :one
+-- The number in the log of what has these numbers among those who are told; 0 = none is asked about.
+SELECT max(t.seq)::bigint AS seq FROM (
+  SELECT l.seq FROM contest_log l WHERE l.round_id = @round_id AND l.public_seq = @public_seq::bigint
+  UNION ALL SELECT l.seq FROM contest_log l WHERE l.round_id = @round_id AND l.teams_seq = @teams_seq::bigint
+  UNION ALL SELECT l.seq FROM contest_log l WHERE l.round_id = @round_id AND l.only_participant = @participant::bigint AND l.own_seq = @own_seq::bigint) t
+HAVING count(*) = (@public_seq > 0)::integer + (@teams_seq > 0)::integer + (@own_seq > 0)::integer AND count(*) > 0;
+
+-- name: ContestRounds :many
+-- What everybody was told last of some rounds themselves.
+SELECT o.round_id, o.data FROM contest_objects o WHERE o.round_id = ANY (@rounds::bigint[]) AND o.kind = 'round';
+
+-- name: ContestNumberOf :one
+-- The number of a job in its round; 0 = it has none yet.
+SELECT coalesce((SELECT s.number FROM contest_submissions s WHERE s.job_id = @job_id), 0)::bigint AS number;
+
+-- name: ContestJob :one
+SELECT s.job_id FROM contest_submissions s WHERE s.round_id = @round_id AND s.number = @number;
 
 -- name: ContestTimed :one
 -- Whether a round that has an end goes on, or is about to begin.

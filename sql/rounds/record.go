@@ -83,6 +83,12 @@ type Handed struct {
 	CPU         int64           // of the worst test, in microseconds
 }
 
+// Asked is a problem of a round, and what the version says that is judged.
+type Asked struct {
+	judge.RoundProblem
+	Is judge.Problem
+}
+
 // Object is something that the log tells of, and whom.
 type Object struct {
 	Kind, Object string
@@ -96,7 +102,7 @@ type Object struct {
 type Seen struct {
 	Round         *judge.Round
 	Whole         bool // everything is here, and not only some submissions and what was told of them
-	Problems      []judge.RoundProblem
+	Problems      []Asked
 	Organizations []judge.Organization
 	Groups        []judge.TeamGroup
 	Participants  []judge.Participant
@@ -220,7 +226,11 @@ func (s *Store) seePeople(ctx context.Context, tx pgx.Tx, seen *Seen) error {
 		return err
 	}
 	for _, p := range problems {
-		seen.Problems = append(seen.Problems, judge.RoundProblem{Problem: p.Problem, Title: p.Title, Label: p.Label, Points: p.Points, RGB: p.Rgb, Color: p.Color})
+		asked := Asked{RoundProblem: judge.RoundProblem{Problem: p.Problem, Title: p.Title, Label: p.Label, Points: p.Points, RGB: p.Rgb, Color: p.Color}}
+		if err := json.Unmarshal(p.Facts, &asked.Is); err != nil {
+			return fmt.Errorf("problem %s: %w", p.Problem, err)
+		}
+		seen.Problems = append(seen.Problems, asked)
 	}
 	organizations, err := s.q.ContestOrganizations(ctx, tx, seen.Round.SpaceID)
 	if err != nil {
@@ -349,39 +359,4 @@ func zero(n *int64) int64 {
 		return 0
 	}
 	return *n
-}
-
-// Logged is a line of a log with its numbers; 0 = those who are numbered are not told of it.
-type Logged struct {
-	Line
-	Seq                int64
-	At                 time.Time
-	Public, Teams, Own int64
-}
-
-// Log returns the lines of a round's log behind a number, in order, at most limit.
-func (s *Store) Log(ctx context.Context, round, after int64, limit int) ([]Logged, error) {
-	found, err := s.q.ContestLog(ctx, s.db.Main, dbsqlc.ContestLogParams{RoundID: round, After: after, Max: int32(min(limit, 1_000_000))})
-	if err != nil {
-		return nil, fmt.Errorf("read the log of round %d: %w", round, err)
-	}
-	out := make([]Logged, len(found))
-	for i, v := range found {
-		out[i] = Logged{
-			Line: Line{Object{Kind: v.Kind, Object: v.Object, Data: v.Data, Audience: uint8(v.Audience), Only: v.OnlyParticipant}, v.Data == nil},
-			Seq:  v.Seq, At: v.At, Public: v.PublicSeq, Teams: v.TeamsSeq, Own: v.OwnSeq,
-		}
-	}
-	return out, nil
-}
-
-// Follow calls fn with the id of each round whose log has grown, and with 0 where any may have, until ctx ends.
-func (s *Store) Follow(ctx context.Context, fn func(round int64)) error {
-	return s.db.Listen(ctx, pg.ChannelRounds, func(payload string) {
-		id, err := strconv.ParseInt(payload, 10, 64)
-		if err != nil {
-			id = 0
-		}
-		fn(id)
-	})
 }

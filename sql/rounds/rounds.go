@@ -10,6 +10,7 @@
 //	participants.go  teams and single people, with their groups and organizations
 //	entries.go       who takes part in which round
 //	record.go        the log of what happened
+//	log.go           what logs say
 package rounds
 
 import (

@@ -2,8 +2,6 @@ package job
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 )
 
@@ -27,13 +25,13 @@ func (h *hub) follow(ctx context.Context) {
 			return
 		case <-pause.C:
 		}
-		ids := h.jobs()
+		ids := h.Watched()
 		if len(ids) == 0 {
 			clear(known)
 			select {
 			case <-ctx.Done():
 				return
-			case <-h.begun:
+			case <-h.Begun():
 				moved = time.Now()
 				pause.Reset(0)
 				continue
@@ -57,21 +55,12 @@ func (h *hub) follow(ctx context.Context) {
 	}
 }
 
-// jobs returns the ids of those that are watched.
-func (h *hub) jobs() []int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Collect(maps.Keys(h.watched))
-}
-
 // wakeMoved wakes the streams of jobs that have another stamp than the one that was known, or none that was, and
 // reports whether there are any.
 func (h *hub) wakeMoved(known, now map[int64]string) (moved bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	for id, stamp := range now {
 		if known[id] != stamp {
-			wakeAll(h.watched[id])
+			h.Wake(id)
 			moved = true
 		}
 	}

@@ -54,7 +54,7 @@ func TestStreamsHearOfWhatOtherProcessesDoToTheirJobs(t *testing.T) {
 		go func() { h.follow(ctx); close(ended) }()
 		woken := func(w *watch) bool {
 			select {
-			case <-w.woken:
+			case <-w.Woken():
 				return true
 			default:
 				return false

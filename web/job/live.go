@@ -16,6 +16,7 @@ import (
 
 	"deepoj/host/judge"
 	"deepoj/sql"
+	"deepoj/web/live"
 	"deepoj/web/site"
 )
 
@@ -75,9 +76,9 @@ func noStream(err error) error {
 	f := site.Refuse(fiber.StatusServiceUnavailable, "too_many_streams", "This server has no room for another live view.",
 		"Close other pages that are live, or ask without streaming.")
 	switch {
-	case errors.Is(err, errStopping):
+	case errors.Is(err, live.ErrStopping):
 		return site.Stopping()
-	case errors.Is(err, errTooManyOfYours):
+	case errors.Is(err, live.ErrYours):
 		f.Status = fiber.StatusTooManyRequests
 		f.Told("There are too many open live views from your address.")
 	}
@@ -126,17 +127,17 @@ func (st *stream) rest(beat <-chan time.Time) error {
 	pause := time.NewTimer(streamPause)
 	defer pause.Stop()
 	select {
-	case <-st.watch.hub.done:
-		return errStopping
+	case <-st.watch.hub.Done():
+		return live.ErrStopping
 	case <-pause.C:
 	}
 	poll := time.NewTimer(streamPoll + time.Duration(rand.Int64N(int64(time.Second)))) //nolint:gosec // spreads load, keeps no secret
 	defer poll.Stop()
 	for {
 		select {
-		case <-st.watch.hub.done:
-			return errStopping
-		case <-st.watch.woken:
+		case <-st.watch.hub.Done():
+			return live.ErrStopping
+		case <-st.watch.Woken():
 			return nil
 		case <-poll.C:
 			return nil
@@ -300,12 +301,12 @@ func (s *Room) settle(jobID int64, client string, wait time.Duration, look func(
 		}
 		poll := time.NewTimer(streamPoll)
 		select {
-		case <-w.woken:
+		case <-w.Woken():
 		case <-poll.C:
 		case <-over.C:
 			poll.Stop()
 			return nil
-		case <-s.hub.done:
+		case <-s.hub.Done():
 			poll.Stop()
 			return nil
 		}

@@ -3,6 +3,7 @@
 //
 //	account.go       one's own account, and its password
 //	addresses.go     what the room answers to
+//	basic.go         names and passwords that come with each request
 //	confirm.go       acts that have to be confirmed
 //	device.go        browsers that are known
 //	import.go        lists of people
@@ -40,6 +41,7 @@ type Room struct {
 	provider *provider          // of OpenID Connect; nil = none
 	logins   *throttle.Throttle // tries of passwords
 	hashing  chan struct{}      // a place in it is the right to hash a password
+	basics   *basics            // whoever sends a password with each request
 
 	asked *throttle.Askers // who asked for letters and accounts, and are nobody yet
 
@@ -51,7 +53,7 @@ type Room struct {
 func New(shared *site.Site, caller *callback.Caller, done <-chan struct{}) *Room {
 	s := &Room{
 		Site: shared, caller: caller, provider: newProvider(shared.Config.OIDC),
-		logins: throttle.New(time.Now, time.After, done), asked: throttle.NewAskers(), hashing: make(chan struct{}, 2),
+		logins: throttle.New(time.Now, time.After, done), asked: throttle.NewAskers(), hashing: make(chan struct{}, 2), basics: newBasics(),
 		Letters: letters.New(shared),
 	}
 	s.Factors = factors.New(shared, s, s.logins)

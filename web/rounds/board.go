@@ -149,7 +149,7 @@ const boardHidden = "board_hidden"
 
 // shows refuses to show a board that the settings of the format hide from everybody but staff while the round goes on.
 func shows(v *standings.Standings, of standings.View) error {
-	if of == standings.Staff || v.Config.Format != contest.IOI || v.Config.IOI.Board == "all" || v.Round.Ended != nil {
+	if of == standings.Staff || !v.Hidden() {
 		return nil
 	}
 	return site.Refuse(fiber.StatusForbidden, boardHidden, "The board of this round is not shown before its end.", "")

@@ -17,7 +17,6 @@ package rounds
 import (
 	"context"
 	"errors"
-	"regexp"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -40,38 +39,18 @@ func New(shared *site.Site) *Room {
 	return &Room{shared, standings.New(standings.Config{}, shared.Config.Rounds)}
 }
 
+// Standings are those that the room keeps.
+func (s *Room) Standings() *standings.Keeper { return s.standings }
+
 // Follow hears which standings change until ctx ends.
 func (s *Room) Follow(ctx context.Context) error { return s.standings.Run(ctx) }
 
 // code is what short names of rounds, participants, groups and organizations consist of.
-var code = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,35}$`)
-
-// noRound refuses the name of a round that the viewer may not see, whether there is one or not.
-func noRound(name string) error {
-	return site.Refuse(fiber.StatusNotFound, "not_found", "There is no round %q.", "", site.Shorten(name))
-}
+var code = site.ShortName
 
 // round returns the round that the address names, and its space, if the viewer may do the act in that.
 func (s *Room) round(c *fiber.Ctx, act people.SpaceAct) (*judge.Round, *judge.Space, error) {
-	name := c.Params("round")
-	if !code.MatchString(name) {
-		return nil, nil, noRound(name)
-	}
-	r, err := s.Config.Rounds.Round(c.UserContext(), name)
-	if errors.Is(err, sql.ErrNotFound) {
-		return nil, nil, noRound(name)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	space, err := s.SpaceCalled(c, r.Space, act)
-	if f, ok := errors.AsType[*site.Fault](err); ok && f.Status == fiber.StatusNotFound {
-		err = noRound(name)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return r, space, nil
+	return s.RoundCalled(c, c.Params("round"), act)
 }
 
 // named returns a short name of the address, or refuses it.

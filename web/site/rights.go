@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -87,6 +88,36 @@ func (s *Site) SpaceCalled(c *fiber.Ctx, slug string, act people.SpaceAct) (*jud
 		return nil, notAllowed(act, v, space)
 	}
 	return space, nil
+}
+
+// ShortName is what short names of rounds, participants, groups and organizations consist of.
+var ShortName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,35}$`)
+
+// noRound refuses the name of a round that the viewer may not see, whether there is one or not.
+func noRound(name string) error {
+	return Refuse(fiber.StatusNotFound, "not_found", "There is no round %q.", "", Shorten(name))
+}
+
+// RoundCalled returns a round by its short name, and its space, if the viewer may do something in that.
+func (s *Site) RoundCalled(c *fiber.Ctx, name string, act people.SpaceAct) (*judge.Round, *judge.Space, error) {
+	if !ShortName.MatchString(name) {
+		return nil, nil, noRound(name)
+	}
+	r, err := s.Config.Rounds.Round(c.UserContext(), name)
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, nil, noRound(name)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	space, err := s.SpaceCalled(c, r.Space, act)
+	if f, ok := errors.AsType[*Fault](err); ok && f.Status == fiber.StatusNotFound {
+		err = noRound(name)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, space, nil
 }
 
 // Desk returns a space and one of its problems, to be read or solved there.

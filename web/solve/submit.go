@@ -75,8 +75,8 @@ var (
 	formFields     = site.FieldNames{Problem: "problem", Language: "language", Source: "source", Key: "key"}
 )
 
-// accept checks a program and stores it. When it returns, the submission and its queue row are committed.
-func (s *Room) accept(ctx context.Context, v site.Viewer, in Program) (sql.Receipt, error) {
+// Accept checks a program and stores it. When it returns, the submission and its queue row are committed.
+func (s *Room) Accept(ctx context.Context, v site.Viewer, in Program) (sql.Receipt, error) {
 	receipt, err := s.store(ctx, v, in)
 	status, reason := "stored", ""
 	switch {
@@ -258,7 +258,7 @@ func (s *Room) apiSubmitOriginal(c *fiber.Ctx) error {
 	if err := f.Wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := s.accept(c.UserContext(), site.ViewerOf(c), in)
+	receipt, err := s.Accept(c.UserContext(), site.ViewerOf(c), in)
 	if err != nil {
 		return err
 	}
@@ -313,7 +313,7 @@ func (s *Room) apiSubmit(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := s.accept(c.UserContext(), site.ViewerOf(c), in)
+	receipt, err := s.Accept(c.UserContext(), site.ViewerOf(c), in)
 	if err != nil {
 		return err
 	}

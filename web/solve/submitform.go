@@ -70,7 +70,7 @@ func (s *Room) submitForm(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := s.accept(c.UserContext(), site.ViewerOf(c), in)
+	receipt, err := s.Accept(c.UserContext(), site.ViewerOf(c), in)
 	var f *site.Fault
 	var field *judge.FieldError
 	if errors.As(err, &f) && f.Field != "" && f.Field != formFields.Problem || errors.As(err, &field) && field.Field != formFields.Problem {

@@ -8,8 +8,10 @@
 // Its files:
 //
 //	clics.go       releases, times and names
+//	feed.go        events, of the lines of a log
 //	objects.go     the objects of the endpoints
 //	scoreboard.go  the scoreboard
+//	world.go       what there is at the endpoints
 package clics
 
 import (

@@ -2,6 +2,7 @@ package clics
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -223,7 +224,7 @@ type Source struct {
 // read it.
 func SubmissionOf(s contest.SubmissionData, clock contest.Clock, source *Source) Submission {
 	out := Submission{
-		ID: strconv.FormatInt(s.Number, 10), Language: LanguageID(s.Language), Problem: s.Problem, Team: s.Team,
+		ID: strconv.FormatInt(s.Number, 10), Language: LanguageID(s.Language), Problem: ID(s.Problem), Team: s.Team,
 		Time: AbsTime(s.Time), ContestTime: RelTime(clock.At(s.Time)),
 	}
 	if source != nil {
@@ -276,4 +277,28 @@ type Award struct {
 	ID       string   `json:"id"`
 	Citation string   `json:"citation"`
 	Teams    []string `json:"team_ids"`
+}
+
+// Account is somebody who can log in.
+type Account struct {
+	ID       string  `json:"id"`
+	Username string  `json:"username"`
+	Type     string  `json:"type"`
+	Team     *string `json:"team_id,omitempty"`
+}
+
+// Objects are the objects of the types of events, empty.
+var Objects = map[string]any{
+	TypeContest: Contest{}, TypeTypes: JudgementType{}, TypeLanguages: Language{}, TypeProblems: Problem{}, TypeGroups: Group{}, TypeOrganizations: Organization{},
+	TypeTeams: Team{}, TypeState: State{}, TypeSubmissions: Submission{}, TypeJudgements: Judgement{}, TypeAwards: Award{},
+}
+
+// newer are the properties that releases before 2026-01 do not know.
+var newer = map[string][]string{
+	TypeContest: {"scoreboard_thaw_time"}, TypeProblems: {"memory_limit", "output_limit", "code_limit"}, TypeJudgements: {"current"}, TypeOrganizations: {"country_subdivision"},
+}
+
+// Knows reports whether objects of a type may have a property in this form.
+func (f Form) Knows(kind, property string) bool {
+	return f.Version == V202601 || !slices.Contains(newer[kind], property)
 }

@@ -79,7 +79,7 @@ func (f Form) score(row contest.Row, cfg contest.Config) Score {
 }
 
 func (f Form) cell(p contest.Column, participant int64, c contest.Cell, cfg contest.Config) Cell {
-	out := Cell{Problem: p.ID, Judged: c.Judged, Pending: c.Pending}
+	out := Cell{Problem: ID(p.ID), Judged: c.Judged, Pending: c.Pending}
 	if scored(cfg) {
 		out.Score = &c.Score
 		if c.Score > 0 {

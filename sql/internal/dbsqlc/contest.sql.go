@@ -10,6 +10,62 @@ import (
 	"time"
 )
 
+const contestAlone = `-- name: ContestAlone :many
+SELECT l.seq, l.at, l.kind, l.object, l.data, l.audience, coalesce(l.only_participant, 0)::bigint AS only_participant,
+  coalesce(l.public_seq, 0)::bigint AS public_seq, coalesce(l.teams_seq, 0)::bigint AS teams_seq, coalesce(l.own_seq, 0)::bigint AS own_seq
+FROM contest_log l WHERE l.round_id = $1 AND l.only_participant = $2::bigint AND l.own_seq IS NOT NULL ORDER BY l.seq
+`
+
+type ContestAloneParams struct {
+	RoundID     int64
+	Participant int64
+}
+
+type ContestAloneRow struct {
+	Seq             int64
+	At              time.Time
+	Kind            string
+	Object          string
+	Data            []byte
+	Audience        int16
+	OnlyParticipant int64
+	PublicSeq       int64
+	TeamsSeq        int64
+	OwnSeq          int64
+}
+
+// What one participant was told, and no other.
+func (q *Queries) ContestAlone(ctx context.Context, db DBTX, arg ContestAloneParams) ([]ContestAloneRow, error) {
+	rows, err := db.Query(ctx, contestAlone, arg.RoundID, arg.Participant)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ContestAloneRow
+	for rows.Next() {
+		var i ContestAloneRow
+		if err := rows.Scan(
+			&i.Seq,
+			&i.At,
+			&i.Kind,
+			&i.Object,
+			&i.Data,
+			&i.Audience,
+			&i.OnlyParticipant,
+			&i.PublicSeq,
+			&i.TeamsSeq,
+			&i.OwnSeq,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const contestGroups = `-- name: ContestGroups :many
 SELECT g.id, g.space_id, g.code, g.icpc_id, g.name, g.type, g.ranked, g.sort FROM team_groups g WHERE g.space_id = $1 ORDER BY g.code
 `
@@ -41,6 +97,22 @@ func (q *Queries) ContestGroups(ctx context.Context, db DBTX, spaceID int64) ([]
 		return nil, err
 	}
 	return items, nil
+}
+
+const contestJob = `-- name: ContestJob :one
+SELECT s.job_id FROM contest_submissions s WHERE s.round_id = $1 AND s.number = $2
+`
+
+type ContestJobParams struct {
+	RoundID int64
+	Number  int64
+}
+
+func (q *Queries) ContestJob(ctx context.Context, db DBTX, arg ContestJobParams) (int64, error) {
+	row := db.QueryRow(ctx, contestJob, arg.RoundID, arg.Number)
+	var job_id int64
+	err := row.Scan(&job_id)
+	return job_id, err
 }
 
 const contestLog = `-- name: ContestLog :many
@@ -142,6 +214,71 @@ func (q *Queries) ContestMoved(ctx context.Context, db DBTX, arg ContestMovedPar
 	return err
 }
 
+const contestNamed = `-- name: ContestNamed :many
+SELECT l.seq, l.at, l.kind, l.object, l.data, l.audience, coalesce(l.only_participant, 0)::bigint AS only_participant,
+  coalesce(l.public_seq, 0)::bigint AS public_seq, coalesce(l.teams_seq, 0)::bigint AS teams_seq, coalesce(l.own_seq, 0)::bigint AS own_seq
+FROM contest_log l WHERE l.round_id = $1 AND l.seq <= $2 AND l.kind IN ('round', 'participant')
+  AND (l.audience & $3::smallint <> 0 OR l.audience & 4 <> 0 AND l.only_participant = $4::bigint)
+ORDER BY l.seq
+`
+
+type ContestNamedParams struct {
+	RoundID     int64
+	Until       int64
+	Audience    int16
+	Participant int64
+}
+
+type ContestNamedRow struct {
+	Seq             int64
+	At              time.Time
+	Kind            string
+	Object          string
+	Data            []byte
+	Audience        int16
+	OnlyParticipant int64
+	PublicSeq       int64
+	TeamsSeq        int64
+	OwnSeq          int64
+}
+
+// What somebody was told up to a number of what a round and its participants are.
+func (q *Queries) ContestNamed(ctx context.Context, db DBTX, arg ContestNamedParams) ([]ContestNamedRow, error) {
+	rows, err := db.Query(ctx, contestNamed,
+		arg.RoundID,
+		arg.Until,
+		arg.Audience,
+		arg.Participant,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ContestNamedRow
+	for rows.Next() {
+		var i ContestNamedRow
+		if err := rows.Scan(
+			&i.Seq,
+			&i.At,
+			&i.Kind,
+			&i.Object,
+			&i.Data,
+			&i.Audience,
+			&i.OnlyParticipant,
+			&i.PublicSeq,
+			&i.TeamsSeq,
+			&i.OwnSeq,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const contestNumber = `-- name: ContestNumber :exec
 INSERT INTO contest_submissions (round_id, number, job_id) SELECT $1, t.number, t.job_id
 FROM (SELECT unnest($2::bigint[]) AS number, unnest($3::bigint[]) AS job_id) t
@@ -157,6 +294,18 @@ type ContestNumberParams struct {
 func (q *Queries) ContestNumber(ctx context.Context, db DBTX, arg ContestNumberParams) error {
 	_, err := db.Exec(ctx, contestNumber, arg.RoundID, arg.Numbers, arg.JobIds)
 	return err
+}
+
+const contestNumberOf = `-- name: ContestNumberOf :one
+SELECT coalesce((SELECT s.number FROM contest_submissions s WHERE s.job_id = $1), 0)::bigint AS number
+`
+
+// The number of a job in its round; 0 = it has none yet.
+func (q *Queries) ContestNumberOf(ctx context.Context, db DBTX, jobID int64) (int64, error) {
+	row := db.QueryRow(ctx, contestNumberOf, jobID)
+	var number int64
+	err := row.Scan(&number)
+	return number, err
 }
 
 const contestObjectGone = `-- name: ContestObjectGone :exec
@@ -425,8 +574,38 @@ func (q *Queries) ContestPick(ctx context.Context, db DBTX, apart []int64) (Cont
 	return i, err
 }
 
+const contestPlace = `-- name: ContestPlace :one
+SELECT max(t.seq)::bigint AS seq FROM (
+  SELECT l.seq FROM contest_log l WHERE l.round_id = $1 AND l.public_seq = $2::bigint
+  UNION ALL SELECT l.seq FROM contest_log l WHERE l.round_id = $1 AND l.teams_seq = $3::bigint
+  UNION ALL SELECT l.seq FROM contest_log l WHERE l.round_id = $1 AND l.only_participant = $4::bigint AND l.own_seq = $5::bigint) t
+HAVING count(*) = ($2 > 0)::integer + ($3 > 0)::integer + ($5 > 0)::integer AND count(*) > 0
+`
+
+type ContestPlaceParams struct {
+	RoundID     int64
+	PublicSeq   int64
+	TeamsSeq    int64
+	Participant int64
+	OwnSeq      int64
+}
+
+// The number in the log of what has these numbers among those who are told; 0 = none is asked about.
+func (q *Queries) ContestPlace(ctx context.Context, db DBTX, arg ContestPlaceParams) (int64, error) {
+	row := db.QueryRow(ctx, contestPlace,
+		arg.RoundID,
+		arg.PublicSeq,
+		arg.TeamsSeq,
+		arg.Participant,
+		arg.OwnSeq,
+	)
+	var seq int64
+	err := row.Scan(&seq)
+	return seq, err
+}
+
 const contestProblems = `-- name: ContestProblems :many
-SELECT p.problem, p.label, p.points, p.rgb, p.color, v.title
+SELECT p.problem, p.label, p.points, p.rgb, p.color, v.title, v.problem AS facts
 FROM round_problems p JOIN problems a ON a.slug = p.problem
 JOIN problem_versions v ON v.slug = a.slug AND v.version = coalesce(nullif(p.version, ''), a.version)
 WHERE p.round_id = $1 ORDER BY p.place, p.problem
@@ -439,6 +618,7 @@ type ContestProblemsRow struct {
 	Rgb     string
 	Color   string
 	Title   string
+	Facts   []byte
 }
 
 // The problems of a round in order, as their version calls them.
@@ -458,7 +638,105 @@ func (q *Queries) ContestProblems(ctx context.Context, db DBTX, roundID int64) (
 			&i.Rgb,
 			&i.Color,
 			&i.Title,
+			&i.Facts,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const contestRead = `-- name: ContestRead :many
+SELECT l.seq, l.at, l.kind, l.object, l.data, l.audience, coalesce(l.only_participant, 0)::bigint AS only_participant,
+  coalesce(l.public_seq, 0)::bigint AS public_seq, coalesce(l.teams_seq, 0)::bigint AS teams_seq, coalesce(l.own_seq, 0)::bigint AS own_seq
+FROM contest_log l WHERE l.round_id = $1 AND l.seq > $2
+  AND (l.audience & $3::smallint <> 0 OR l.audience & 4 <> 0 AND l.only_participant = $4::bigint)
+ORDER BY l.seq LIMIT $5::integer
+`
+
+type ContestReadParams struct {
+	RoundID     int64
+	After       int64
+	Audience    int16
+	Participant int64
+	Max         int32
+}
+
+type ContestReadRow struct {
+	Seq             int64
+	At              time.Time
+	Kind            string
+	Object          string
+	Data            []byte
+	Audience        int16
+	OnlyParticipant int64
+	PublicSeq       int64
+	TeamsSeq        int64
+	OwnSeq          int64
+}
+
+// The log of a round behind a number, in order, as far as somebody is told.
+func (q *Queries) ContestRead(ctx context.Context, db DBTX, arg ContestReadParams) ([]ContestReadRow, error) {
+	rows, err := db.Query(ctx, contestRead,
+		arg.RoundID,
+		arg.After,
+		arg.Audience,
+		arg.Participant,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ContestReadRow
+	for rows.Next() {
+		var i ContestReadRow
+		if err := rows.Scan(
+			&i.Seq,
+			&i.At,
+			&i.Kind,
+			&i.Object,
+			&i.Data,
+			&i.Audience,
+			&i.OnlyParticipant,
+			&i.PublicSeq,
+			&i.TeamsSeq,
+			&i.OwnSeq,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const contestRounds = `-- name: ContestRounds :many
+SELECT o.round_id, o.data FROM contest_objects o WHERE o.round_id = ANY ($1::bigint[]) AND o.kind = 'round'
+`
+
+type ContestRoundsRow struct {
+	RoundID int64
+	Data    []byte
+}
+
+// What everybody was told last of some rounds themselves.
+func (q *Queries) ContestRounds(ctx context.Context, db DBTX, rounds []int64) ([]ContestRoundsRow, error) {
+	rows, err := db.Query(ctx, contestRounds, rounds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ContestRoundsRow
+	for rows.Next() {
+		var i ContestRoundsRow
+		if err := rows.Scan(&i.RoundID, &i.Data); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

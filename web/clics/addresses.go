@@ -1,0 +1,27 @@
+package clics
+
+import (
+	"deepoj/host/contest/clics"
+	"deepoj/web/site"
+)
+
+// Addresses are the addresses of the Contest API, which has a description of its own.
+func (s *Room) Addresses() []site.Address {
+	return []site.Address{
+		{Route: "GET /clics", For: site.Guest, By: s.newest},
+		{Route: "GET /clics/contests", For: site.Guest, By: s.newest},
+		{Route: "GET /clics/contests/*", For: site.Guest, By: s.newest},
+		{Route: "GET /clics/:version", For: site.Guest, By: s.information},
+		{Route: "GET /clics/:version/contests", For: site.Guest, By: s.contests},
+		{Route: "GET /clics/:version/contests/:round", For: site.Guest, By: s.one(clics.TypeContest)},
+		{Route: "GET /clics/:version/contests/:round/state", For: site.Guest, By: s.one(clics.TypeState)},
+		{Route: "GET /clics/:version/contests/:round/access", For: site.Guest, By: s.access},
+		{Route: "GET /clics/:version/contests/:round/account", For: site.Guest, By: s.account},
+		{Route: "GET /clics/:version/contests/:round/scoreboard", For: site.Guest, By: s.scoreboard},
+		{Route: "GET /clics/:version/contests/:round/event-feed", For: site.Guest, By: s.eventFeed},
+		{Route: "GET /clics/:version/contests/:round/:type", For: site.Guest, By: s.all},
+		{Route: "GET /clics/:version/contests/:round/:type/:id", For: site.Guest, By: s.byID},
+		{Route: "GET /clics/:version/contests/:round/submissions/:id/files", For: site.Guest, By: s.files},
+		{Route: "POST /clics/:version/contests/:round/submissions", For: site.Guest, By: s.submit},
+	}
+}

@@ -1,0 +1,187 @@
+package clics
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"deepoj/host/contest"
+	"deepoj/host/contest/clics"
+	"deepoj/host/standings"
+	"deepoj/sql/rounds"
+)
+
+// linesAtOnce is how many lines of a log are read at once.
+const linesAtOnce = 10_000
+
+// mostWorlds is how many worlds are kept; the one that nobody has asked about for longest goes first.
+const mostWorlds = 16
+
+// worldOf names a world: that of a round as all of a kind of viewers see it.
+type worldOf struct {
+	round int64
+	view  standings.View
+	form  clics.Form
+}
+
+// worlds keeps what there is at the endpoints of contests, as their logs go on.
+type worlds struct {
+	log *rounds.Store
+
+	mu    sync.Mutex
+	kept  map[worldOf]*world
+	clock int64 // counts looks
+}
+
+// world is what one kind of viewers sees of a contest.
+type world struct {
+	used int64
+
+	mu     sync.Mutex
+	seq    int64 // the last line that was read
+	teller *clics.Teller
+	is     clics.World
+}
+
+func newWorlds(log *rounds.Store) *worlds { return &worlds{log: log, kept: map[worldOf]*world{}} }
+
+// of returns a world that is kept, which may know nothing yet.
+func (k *worlds) of(name worldOf) *world {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	w := k.kept[name]
+	if w == nil {
+		for len(k.kept) >= mostWorlds {
+			var oldest worldOf
+			for other, v := range k.kept {
+				if oldest.round == 0 || v.used < k.kept[oldest].used {
+					oldest = other
+				}
+			}
+			delete(k.kept, oldest)
+		}
+		w = &world{}
+		k.kept[name] = w
+	}
+	k.clock++
+	w.used = k.clock
+	return w
+}
+
+// Look calls fn with what there is for who asks, as of now. It is good until fn returns. The teller is at the end of the log.
+func (k *worlds) Look(ctx context.Context, a asker, languages []clics.Language, fn func(*clics.World, *clics.Teller) error) error {
+	w := k.of(worldOf{a.round.ID, a.view, a.form})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.teller == nil {
+		w.teller = clics.NewTeller(a.form, languages, a.sources())
+	}
+	if err := w.read(ctx, k.log, a); err != nil {
+		w.teller, w.seq, w.is = nil, 0, clics.World{} // it may be half read
+		return err
+	}
+	if a.reader.Participant == 0 {
+		return fn(&w.is, w.teller)
+	}
+	alone, err := k.log.Alone(ctx, a.round.ID, a.reader.Participant)
+	if err != nil {
+		return err
+	}
+	var own clics.World
+	for _, l := range alone {
+		events, _, err := w.teller.Tell(lineOf(l))
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			own.Apply(e, l.Seq)
+		}
+	}
+	return fn(w.is.Over(&own), w.teller)
+}
+
+// read takes in what the log got since.
+func (w *world) read(ctx context.Context, log *rounds.Store, a asker) error {
+	of := rounds.Reader{Audience: a.reader.Audience}
+	for {
+		lines, err := log.Read(ctx, a.round.ID, of, w.seq, linesAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, l := range lines {
+			w.seq = l.Seq
+			err := tellWhole(ctx, log, w.teller, a.round.ID, of, l, func(e clics.Event) error { w.is.Apply(e, l.Seq); return nil })
+			if err != nil {
+				return err
+			}
+		}
+		if len(lines) < linesAtOnce {
+			return nil
+		}
+	}
+}
+
+// tellWhole calls fn with the events of a line, and with those of all before it, where they are to be told again.
+func tellWhole(ctx context.Context, log *rounds.Store, t *clics.Teller, round int64, of rounds.Reader, l rounds.Logged, fn func(clics.Event) error) error {
+	events, again, err := t.Tell(lineOf(l))
+	if err != nil {
+		return err
+	}
+	if again {
+		more, err := retold(ctx, log, t, round, of, l.Seq)
+		if err != nil {
+			return err
+		}
+		events = append(events, more...)
+	}
+	for _, e := range events {
+		if err := fn(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retold are the events of the last line before a number of everything but the round, in the order of those lines.
+func retold(ctx context.Context, log *rounds.Store, t *clics.Teller, round int64, of rounds.Reader, before int64) (events []clics.Event, err error) {
+	type key struct{ kind, object string }
+	last := map[key]rounds.Logged{}
+	for seq := int64(0); ; {
+		lines, err := log.Read(ctx, round, of, seq, linesAtOnce)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range lines {
+			if seq = l.Seq; l.Seq < before && contest.Kind(l.Kind) != contest.KindRound {
+				last[key{l.Kind, l.Object.Object}] = l
+			}
+		}
+		if len(lines) < linesAtOnce || seq >= before {
+			break
+		}
+	}
+	all := make([]rounds.Logged, 0, len(last))
+	for _, l := range last {
+		if !l.Gone {
+			all = append(all, l)
+		}
+	}
+	slices.SortFunc(all, func(a, b rounds.Logged) int { return int(a.Seq - b.Seq) })
+	for _, l := range all {
+		more, _, err := t.Tell(lineOf(l))
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, more...)
+	}
+	return events, nil
+}
+
+// lineOf is a line as a teller reads it.
+func lineOf(l rounds.Logged) clics.Line {
+	out := clics.Line{Kind: contest.Kind(l.Kind), Object: l.Object.Object}
+	if !l.Gone {
+		out.Data = l.Data
+	}
+	return out
+}
