@@ -147,7 +147,9 @@ guest   POST   /spaces/:space/rounds /spaces/:space/participants /api/v1/spaces/
 guest   POST   /rounds/:round/resume /rounds/:round/extend /rounds/:round/freeze /rounds/:round/unfreeze /rounds/:round/thaw /rounds/:round/finalize
 guest   POST   /rounds/:round/reopen /rounds/:round/removed /rounds/:round/removed/:id/undo /rounds/:round/problems /rounds/:round/problems/:slug/remove
 guest   POST   /rounds/:round/entries /rounds/:round/entries/:code/remove
-guest   POST   /rounds/:round/delete
+guest   POST   /rounds/:round/delete /rounds/:round/clarifications /rounds/:round/clarifications/:code/close
+guest   GET    /rounds/:round/clarifications /api/v1/rounds/:round/clarifications
+guest   POST   /api/v1/rounds/:round/clarifications /api/v1/rounds/:round/clarifications/:code/close /api/v1/rounds/:round/clarifications/:code/open
 guest   GET    /api/v1/rounds/:round/explain/:code /api/v1/rounds/:round/awards
 guest   GET    /api/v1/spaces/:space/participants /api/v1/spaces/:space/participants/:code /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations
 guest   POST   /api/v1/spaces/:space/rounds /api/v1/spaces/:space/participants /api/v1/spaces/:space/groups /api/v1/spaces/:space/organizations

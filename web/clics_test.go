@@ -17,6 +17,7 @@ import (
 	"deepoj/host/contest/clics"
 	"deepoj/host/judge"
 	"deepoj/host/people"
+	"deepoj/web/site"
 )
 
 const contestAPI = "/clics/2026-01/contests/final"
@@ -95,7 +96,7 @@ func after(events []clics.Event) map[string]string {
 }
 
 func TestTheEventFeedEndsInWhatTheEndpointsHave(t *testing.T) {
-	s := newStage(t)
+	s := newStage(t, func(c *site.Config) { c.RatePerUser, c.RatePerAddress = 1<<20, 1<<20 })
 	s.beat(judge.Language{ID: "cpp", Name: "C++", Available: true, Extensions: []string{"cc", "cpp"}}, judge.Language{ID: "python", Name: "Python", Available: true, Extensions: []string{"py"}})
 	prof, ann, bob, carl := s.cup()
 	guest := caller{s, ""}
@@ -143,7 +144,25 @@ func TestTheEventFeedEndsInWhatTheEndpointsHave(t *testing.T) {
 	step("the freeze begins")
 	bob.hands("aplusb", judge.AC)
 	ann.hands("aplusb", judge.CE)
+	asked := ann.ask("POST", "/api/v1/rounds/final/clarifications", `{"text": "Is B hard?", "problem": "stairs"}`, 201)["id"].(string)
+	prof.ask("POST", "/api/v1/rounds/final/clarifications", `{"text": "There is coffee."}`, 201)
 	step("in the freeze")
+	ids := map[string]string{"to one": fmt.Sprintf(`{"text": "Yes.", "reply_to": %q, "to_teams": ["red"]}`, asked), "to all": fmt.Sprintf(`{"text": "Read the statement.", "reply_to": %q}`, asked), "to a group": `{"text": "Universities, wait.", "to_groups": ["uni"]}`}
+	for what, body := range ids {
+		ids[what] = prof.ask("POST", "/api/v1/rounds/final/clarifications", body, 201)["id"].(string)
+	}
+	step("answers")
+	for name, want := range map[string]string{"a guest": "to all", "a member of no team": "to all", "a stranger": "to all", "another team": "to all", "a team": "to all, to one, to a group, asked", "staff": "to all, to one, to a group, asked"} {
+		for what, id := range map[string]string{"to all": ids["to all"], "to one": ids["to one"], "to a group": ids["to a group"], "asked": asked} {
+			object, told := after(seen[name])["clarifications/"+id]
+			if wants := slices.Contains(strings.Split(want, ", "), what); told != wants {
+				t.Errorf("%s is told of what is %s: %t", name, what, told)
+			}
+			if refers := strings.Contains(object, asked) && what == "to all"; refers != (name == "a team" || name == "staff") && what == "to all" {
+				t.Errorf("%s is told of a question: %s", name, object)
+			}
+		}
+	}
 	for name, want := range map[string]bool{"a guest": false, "a team": false, "another team": true, "staff": true} {
 		if _, told := after(seen[name])["judgements/4-1"]; told != want {
 			t.Errorf("%s is told of a verdict in the freeze: %t", name, told)

@@ -77,6 +77,7 @@ var parameters = map[string]parameter{
 	"GET /api/v1/rounds/:round/board view":                     {does: "For whom it is: everybody, or staff of the space, who see what is hidden", kind: "string", one: []string{"public", "staff"}},
 	"GET /api/v1/rounds/:round/explain/:code view":             {does: "For whom it is: everybody, or staff of the space, who see what is hidden", kind: "string", one: []string{"public", "staff"}},
 	"GET /api/v1/rounds/:round/awards view":                    {does: "For whom it is: everybody, or staff of the space, who see what is hidden", kind: "string", one: []string{"public", "staff"}},
+	"GET /api/v1/rounds/:round/clarifications before":          {does: "Only clarifications older than this one: the next of the page before", kind: "string"},
 	"GET /api/v1/rounds/:round/board group":                    {does: "Only participants of a group, who rank among each other, by the short name that it has", kind: "string"},
 	"GET /api/v1/rounds/:round/board after":                    {does: "Only rows behind this one: the next of the page before", kind: "string"},
 	"GET /api/v1/rounds/:round/entries after":                  {does: "Only participants behind this one: the next of the page before", kind: "string"},

@@ -13,6 +13,7 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/sql"
+	"deepoj/sql/rounds"
 )
 
 // roundIn makes a round of a space that began an hour ago, with the problem stairs, unless it is there, and the
@@ -62,6 +63,23 @@ func (s *stage) firstIn(code string) string {
 	n, err := s.store.Rounds.Number(ctx, got.JobID)
 	s.must(err)
 	return fmt.Sprint(n)
+}
+
+// askedIn asks something in a round, and returns its code.
+func (s *stage) askedIn(code string) string {
+	s.Helper()
+	r, err := s.store.Rounds.Round(s.Context(), code)
+	s.must(err)
+	p, err := s.store.Rounds.Participant(s.Context(), r.Space, "extra")
+	s.must(err)
+	asked, err := s.store.Rounds.Clarify(s.Context(), code, p.ID, judge.Clarification{Text: "Why?", By: "con", Teams: []string{}, Groups: []string{}})
+	if f, ok := errors.AsType[*judge.FieldError](err); ok && f.Reason == "too_many" {
+		all, err := s.store.Rounds.Clarifications(s.Context(), r.ID, rounds.ClarificationFilter{All: true, Limit: 1})
+		s.must(err)
+		return all[0].Code
+	}
+	s.must(err)
+	return asked
 }
 
 // caller asks the API as somebody.

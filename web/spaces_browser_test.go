@@ -51,7 +51,7 @@ func (s *stage) spaceScene() map[string]string {
 	s.roundScene(v)
 	return map[string]string{
 		"round": "/rounds/night", "round-all": "/rounds/night?view=staff", "spaces": "/spaces", "space": "/spaces/final", "space-problem": "/spaces/final/problems/stairs", "space-submissions": "/spaces/final/submissions",
-		"space-members": "/spaces/final/members", "space-settings": "/spaces/final/settings", "space-rounds": "/spaces/final/rounds", "space-teams": "/spaces/final/participants", "round-staff": "/rounds/night/staff",
+		"space-members": "/spaces/final/members", "space-settings": "/spaces/final/settings", "space-rounds": "/spaces/final/rounds", "space-teams": "/spaces/final/participants", "round-staff": "/rounds/night/staff", "round-clarifications": "/rounds/night/clarifications",
 	}
 }
 
@@ -77,6 +77,16 @@ func (s *stage) roundScene(space *judge.Space) {
 	s.must(store.PutParticipants(ctx, space.Slug, teams, "prof"))
 	s.must(store.Enter(ctx, "night", []string{"t0", "t1", "t2", "t3"}, "prof"))
 	r, err := store.Round(ctx, "night")
+	s.must(err)
+	asker, err := store.Participant(ctx, space.Slug, "t0")
+	s.must(err)
+	asked, err := store.Clarify(ctx, "night", asker.ID, judge.Clarification{Text: "May the sum of two numbers be negative?", Problem: "aplusb", By: "ann"})
+	s.must(err)
+	for _, c := range []judge.Clarification{{Text: "Read the statement again.", ReplyTo: asked, Teams: []string{"t0"}, By: "prof"}, {Text: "There is coffee in the hall.", By: "prof"}} {
+		_, err := store.Clarify(ctx, "night", 0, c)
+		s.must(err)
+	}
+	_, err = store.Clarify(ctx, "night", asker.ID, judge.Clarification{Text: "When does it end?", By: "ann"})
 	s.must(err)
 	for i, h := range []struct {
 		team, problem string

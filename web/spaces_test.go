@@ -81,7 +81,9 @@ staff      GET    /api/v1/spaces/:space/members /api/v1/spaces/:space/invitation
 staff      POST   /api/v1/spaces/:space/members /api/v1/spaces/:space/import /api/v1/spaces/:space/invitations
 staff      PATCH  /api/v1/spaces/:space
 contestant GET    /rounds/:round /api/v1/rounds/:round /api/v1/rounds/:round/problems /api/v1/rounds/:round/board
-contestant GET    /spaces/:space/rounds
+contestant GET    /spaces/:space/rounds /rounds/:round/clarifications /api/v1/rounds/:round/clarifications
+staff      POST   /rounds/:round/clarifications /api/v1/rounds/:round/clarifications
+staff      POST   /rounds/:round/clarifications/:code/close /api/v1/rounds/:round/clarifications/:code/close /api/v1/rounds/:round/clarifications/:code/open
 contestant GET    /clics/:version/contests/:round /clics/:version/contests/:round/state /clics/:version/contests/:round/access
 contestant GET    /clics/:version/contests/:round/account /clics/:version/contests/:round/scoreboard /clics/:version/contests/:round/event-feed
 contestant GET    /clics/:version/contests/:round/:type /clics/:version/contests/:round/:type/:id
@@ -173,7 +175,11 @@ func TestASpaceLetsInWhomItsRolesName(t *testing.T) {
 			if strings.HasSuffix(path, "submissions/:id/files") {
 				number = s.firstIn("hers")
 			}
-			address := strings.NewReplacer(":version/contests", "2026-01/contests", "event-feed", "event-feed?stream=false", ":type/:id", "teams/extra", ":type", "teams", "submissions/:id", "submissions/"+number, ":space", "here", ":round", "hers", "removed/:id", "removed/"+strconv.FormatInt(removed, 10), ":code", "extra", ":slug", "stairs", "pictures/:name", "pictures/"+picture.Name, "documents/:name", "documents/"+paper.Name, ":name", "extra", ":id", strconv.FormatInt(link.ID, 10)).Replace(path)
+			question := ""
+			if strings.Contains(path, "clarifications/:code") {
+				question = s.askedIn("hers")
+			}
+			address := strings.NewReplacer("clarifications/:code", "clarifications/"+question, ":version/contests", "2026-01/contests", "event-feed", "event-feed?stream=false", ":type/:id", "teams/extra", ":type", "teams", "submissions/:id", "submissions/"+number, ":space", "here", ":round", "hers", "removed/:id", "removed/"+strconv.FormatInt(removed, 10), ":code", "extra", ":slug", "stairs", "pictures/:name", "pictures/"+picture.Name, "documents/:name", "documents/"+paper.Name, ":name", "extra", ":id", strconv.FormatInt(link.ID, 10)).Replace(path)
 			headers := []string{asJSON, "Accept: application/json"}
 			if v.token != "" {
 				headers = append(headers, "Authorization: Bearer "+v.token)

@@ -15,18 +15,20 @@ type Kind string
 
 // The kinds, in the order in which one refers to those before it.
 const (
-	KindRound        Kind = "round"
-	KindOrganization Kind = "organization"
-	KindGroup        Kind = "group"
-	KindParticipant  Kind = "participant"
-	KindProblem      Kind = "problem"
-	KindSubmission   Kind = "submission"
-	KindJudgement    Kind = "judgement"
-	KindAward        Kind = "award"
+	KindRound         Kind = "round"
+	KindOrganization  Kind = "organization"
+	KindGroup         Kind = "group"
+	KindParticipant   Kind = "participant"
+	KindProblem       Kind = "problem"
+	KindSubmission    Kind = "submission"
+	KindJudgement     Kind = "judgement"
+	KindRun           Kind = "run"
+	KindClarification Kind = "clarification"
+	KindAward         Kind = "award"
 )
 
 // Kinds are all kinds in that order.
-var Kinds = []Kind{KindRound, KindOrganization, KindGroup, KindParticipant, KindProblem, KindSubmission, KindJudgement, KindAward}
+var Kinds = []Kind{KindRound, KindOrganization, KindGroup, KindParticipant, KindProblem, KindSubmission, KindJudgement, KindRun, KindClarification, KindAward}
 
 // What a written log says of each kind, as JSON. Times are UTC with milliseconds, lengths are milliseconds of contest time.
 // Nothing in it depends on who reads it: who must not know something is not told of it.
@@ -138,6 +140,27 @@ type (
 		CPU        int64            `json:"cpu_us,omitempty"` // of the worst test
 	}
 
+	// RunData is a single test of a judging. The object is the judgement, a hyphen and the ordinal.
+	RunData struct {
+		Judgement string        `json:"judgement"`
+		Ordinal   int           `json:"ordinal"` // from 1
+		Verdict   judge.Verdict `json:"verdict"`
+		Time      time.Time     `json:"time"` // when it was over, as far as the times of the tests before it say
+		CPU       int64         `json:"cpu_us,omitempty"`
+	}
+
+	// ClarificationData is a question of a participant, or what the jury says. The object is its name, with a star behind it as
+	// everybody is told, and with @ and a number as one participant alone is.
+	ClarificationData struct {
+		From    string    `json:"from,omitempty"`     // the code of the participant; "" = the jury
+		Teams   []string  `json:"teams,omitempty"`    // codes of those whom alone it is for
+		Groups  []string  `json:"groups,omitempty"`   // likewise; neither = everybody
+		ReplyTo string    `json:"reply_to,omitempty"` // as far as the question is seen
+		Problem string    `json:"problem,omitempty"`
+		Text    string    `json:"text"`
+		Time    time.Time `json:"time"`
+	}
+
 	// AwardData is what some participants get. The object is its id.
 	AwardData struct {
 		Citation     string   `json:"citation"`
@@ -202,7 +225,7 @@ func Read(kind Kind, object string, data []byte) ([]Entry, error) {
 			}
 			return j
 		})
-	case KindOrganization, KindAward:
+	case KindOrganization, KindRun, KindClarification, KindAward:
 	default:
 		err = errors.New("there is no such kind")
 	}

@@ -78,11 +78,13 @@ type RoundOpenError struct {
 
 func (e *RoundOpenError) Error() string { return "the result of the round cannot stand yet" }
 
-// RoundUnsettled is how many submissions of a round have no result that stands.
+// RoundUnsettled is how many submissions of a round have no result that stands, and questions no answer.
 type RoundUnsettled struct {
 	Unjudged int // without a verdict
 	Errors   int // with a judging error, which is nobody's fault who took part
 	InSets   int // in a rejudge set that is neither applied nor cancelled
+
+	Questions int // of participants that nobody has answered or closed
 }
 
 // MaxRoundProblems bounds the problems of a round.

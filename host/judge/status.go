@@ -18,6 +18,7 @@
 //	package.go   packages, and jobs about them
 //	proof.go     what jobs about packages found, and proofs
 //	conform.go   what jobs about plugins found, and proofs of conformance
+//	clarification.go  questions and answers in rounds
 //	page.go      what people see of a version of a problem
 //	factor.go     second factors
 //	given.go     what is said of a package that does not say it

@@ -65,6 +65,9 @@ func Plan(seen rounds.Seen) (rounds.Written, error) {
 		p.problems()
 	}
 	p.submissions()
+	if seen.Whole {
+		p.clarifications()
+	}
 	if seen.Whole && r.Finalized != nil {
 		p.awards()
 	}
@@ -252,6 +255,81 @@ func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
 		return
 	}
 	p.say(o, d)
+	p.runs(o, h)
+}
+
+// runs wants the single tests of a judging told: to whoever is told of it, or, where they are not public, to the jury and to who
+// handed in.
+func (p *planner) runs(judgement object, h *rounds.Handed) {
+	var tests []struct {
+		Verdict judge.Verdict `json:"verdict"`
+		CPU     int64         `json:"cpu_us"`
+		Wall    float64       `json:"wall_ms"`
+	}
+	if err := json.Unmarshal(h.Tests, &tests); err != nil {
+		p.err = fmt.Errorf("judgement %s: the tests: %w", judgement.name, err)
+		return
+	}
+	o := judgement
+	o.kind = contest.KindRun
+	if !p.seen.Round.PublicRuns {
+		o.audience = o.audience&^(contest.Public|contest.Teams) | contest.Own
+		o.only = h.Participant
+		if judgement.audience&(contest.Own|contest.Teams) == 0 {
+			o.audience, o.only = judgement.audience, judgement.only
+		}
+	}
+	at := h.Start
+	for i, t := range tests {
+		at = at.Add(time.Duration(t.Wall * float64(time.Millisecond)))
+		if at.After(h.End) {
+			at = h.End
+		}
+		o.name = fmt.Sprintf("%s-%d", judgement.name, i+1)
+		p.say(o, contest.RunData{Judgement: judgement.name, Ordinal: i + 1, Verdict: t.Verdict, Time: *utc(&at), CPU: t.CPU})
+	}
+}
+
+// clarifications wants questions told to the jury and to who asked, and what the jury says to whom it is for. That something
+// answers a question, nobody learns who was not told of that.
+func (p *planner) clarifications() {
+	codes := map[int64]string{}
+	for _, v := range p.seen.Participants {
+		codes[v.ID] = v.Code
+	}
+	alone := func(c *rounds.Clarified, id int64, d contest.ClarificationData) {
+		if id != c.AskedBy {
+			d.ReplyTo = ""
+		}
+		p.say(object{kind: contest.KindClarification, name: fmt.Sprintf("%s@%d", c.Code, id), audience: contest.Own, only: id}, d)
+	}
+	for i := range p.seen.Clarifications {
+		c := &p.seen.Clarifications[i]
+		d := contest.ClarificationData{From: c.From, Groups: c.Groups, ReplyTo: c.ReplyTo, Problem: c.Problem, Text: c.Text, Time: *utc(&c.At)}
+		for _, id := range c.Alone {
+			d.Teams = append(d.Teams, codes[id])
+		}
+		p.say(object{kind: contest.KindClarification, name: c.Code, audience: contest.Jury | contest.Staff}, d)
+		switch {
+		case c.Participant != 0:
+			p.say(object{kind: contest.KindClarification, name: fmt.Sprintf("%s@%d", c.Code, c.Participant), audience: contest.Own, only: c.Participant}, d)
+		case len(c.Alone) == 0 && len(c.Groups) == 0:
+			everybody := d
+			everybody.ReplyTo = ""
+			p.say(object{kind: contest.KindClarification, name: c.Code + "*", audience: contest.Public | contest.Teams}, everybody)
+			if c.AskedBy != 0 {
+				alone(c, c.AskedBy, d)
+			}
+		}
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(c.Alone), c.Members...)))) {
+			one := d
+			one.Teams = nil
+			if slices.Contains(c.Alone, id) {
+				one.Teams = []string{codes[id]}
+			}
+			alone(c, id, one)
+		}
+	}
 }
 
 // awards wants told who gets what, once the result stands: to everybody where nothing is hidden any more.
@@ -322,7 +400,7 @@ func (p *planner) compare() {
 	for _, o := range p.seen.Told {
 		kind := contest.Kind(o.Kind)
 		// Submissions are never taken back, but after years, when the log still has them.
-		if !p.seen.Whole || kind == contest.KindSubmission || kind == contest.KindJudgement || wanted[key{kind, o.Object}] {
+		if !p.seen.Whole || kind == contest.KindSubmission || kind == contest.KindJudgement || kind == contest.KindRun || wanted[key{kind, o.Object}] {
 			continue
 		}
 		p.written.Drop = append(p.written.Drop, o)

@@ -129,7 +129,7 @@ func (v *view) note(l rounds.Logged) (bool, error) {
 		return false, keep(v.Groups, name, l)
 	case contest.KindProblem:
 		return false, keep(v.Problems, name, l)
-	case contest.KindSubmission, contest.KindJudgement, contest.KindAward:
+	case contest.KindSubmission, contest.KindJudgement, contest.KindRun, contest.KindClarification, contest.KindAward:
 	}
 	return false, nil
 }

@@ -119,5 +119,7 @@ WITH counted AS (
   WHERE p.round_id = @round_id AND p.participant_id IS NOT NULL AND NOT p.unofficial
     AND coalesce(round_time(r.id, j.created_at) < r.duration_ms, true))
 SELECT count(*) FILTER (WHERE verdict IS NULL) AS unjudged, count(*) FILTER (WHERE verdict IN ('JE', 'SE')) AS errors,
-  count(*) FILTER (WHERE EXISTS (SELECT 1 FROM rejudge_sets s WHERE s.id = c.rejudge_set AND s.resolution IS NULL)) AS in_sets
+  count(*) FILTER (WHERE EXISTS (SELECT 1 FROM rejudge_sets s WHERE s.id = c.rejudge_set AND s.resolution IS NULL)) AS in_sets,
+  (SELECT count(*) FROM clarifications q WHERE q.round_id = @round_id AND q.participant_id IS NOT NULL AND q.closed_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM clarifications a WHERE a.reply_to = q.id)) AS questions
 FROM counted c;

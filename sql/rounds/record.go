@@ -79,6 +79,7 @@ type Handed struct {
 	Verdict     judge.Verdict
 	Score       *float64
 	Groups      json.RawMessage // of tests: a list of names and scores
+	Tests       json.RawMessage // in their order: a list of verdicts with their times
 	Start, End  time.Time       // of the judging
 	CPU         int64           // of the worst test, in microseconds
 }
@@ -100,16 +101,17 @@ type Object struct {
 
 // Seen is what is known of a round when its log is written on.
 type Seen struct {
-	Round         *judge.Round
-	Whole         bool // everything is here, and not only some submissions and what was told of them
-	Problems      []Asked
-	Organizations []judge.Organization
-	Groups        []judge.TeamGroup
-	Participants  []judge.Participant
-	Handed        []Handed // by arrival
-	Told          []Object // what was told last
-	Shown         int64    // the last number of a submission that everybody is told of
-	Unshown       int64    // the last number of one that only the jury is told of
+	Round          *judge.Round
+	Whole          bool // everything is here, and not only some submissions and what was told of them
+	Problems       []Asked
+	Organizations  []judge.Organization
+	Groups         []judge.TeamGroup
+	Participants   []judge.Participant
+	Handed         []Handed // by arrival
+	Clarifications []Clarified
+	Told           []Object // what was told last
+	Shown          int64    // the last number of a submission that everybody is told of
+	Unshown        int64    // the last number of one that only the jury is told of
 }
 
 // Line is one of a log, without its numbers. No data means that the thing is told of no more.
@@ -198,7 +200,7 @@ func (s *Store) see(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow) (*S
 	for _, v := range found {
 		h := Handed{
 			JobID: v.JobID, Number: v.Number, Participant: v.ParticipantID, Code: v.Participant, Hidden: v.Hidden, Problem: v.Problem,
-			Language: v.Language, At: v.CreatedAt, Generation: int(v.Generation), Verdict: judge.Verdict(v.Verdict), Score: v.Score, Groups: v.Groups, CPU: v.CpuUs,
+			Language: v.Language, At: v.CreatedAt, Generation: int(v.Generation), Verdict: judge.Verdict(v.Verdict), Score: v.Score, Groups: v.Groups, Tests: v.Tests, CPU: v.CpuUs,
 		}
 		if v.StartedAt != nil && v.JudgedAt != nil {
 			h.Start, h.End = *v.StartedAt, *v.JudgedAt
@@ -215,6 +217,9 @@ func (s *Store) see(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow) (*S
 	}
 	if !seen.Whole {
 		return seen, nil
+	}
+	if err := s.seeClarifications(ctx, tx, seen); err != nil {
+		return nil, err
 	}
 	return seen, s.seePeople(ctx, tx, seen)
 }

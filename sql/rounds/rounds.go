@@ -9,6 +9,7 @@
 //	problems.go      their problems
 //	participants.go  teams and single people, with their groups and organizations
 //	entries.go       who takes part in which round
+//	clarifications.go  questions and answers
 //	record.go        the log of what happened
 //	log.go           what logs say
 package rounds
@@ -226,11 +227,11 @@ func (s *Store) Finalize(
 	ctx context.Context, code, by string, act func(judge.Round, judge.RoundUnsettled) (judge.Round, error),
 ) (*judge.Round, error) {
 	return s.changeWith(ctx, code, by, "round_finalize", nil, func(tx pgx.Tx, r judge.Round) (judge.Round, error) {
-		u, err := s.q.RoundUnsettled(ctx, tx, &r.ID)
+		u, err := s.q.RoundUnsettled(ctx, tx, r.ID)
 		if err != nil {
 			return r, err
 		}
-		return act(r, judge.RoundUnsettled{Unjudged: int(u.Unjudged), Errors: int(u.Errors), InSets: int(u.InSets)})
+		return act(r, judge.RoundUnsettled{Unjudged: int(u.Unjudged), Errors: int(u.Errors), InSets: int(u.InSets), Questions: int(u.Questions)})
 	})
 }
 

@@ -192,9 +192,6 @@ func (f *feed) begin(ctx context.Context, token string) error {
 
 // run sends what there is, and then what comes, until the client is gone, may read no more, or the server stops.
 func (f *feed) run(w *live.Watch) error {
-	if _, err := f.out.WriteString("\n"); err != nil { // so that the client sees at once that it is connected
-		return err
-	}
 	last, well := time.Now(), time.Now()
 	for {
 		n, err := f.look()
@@ -250,7 +247,7 @@ func (f *feed) look() (sent int, err error) {
 		}
 		for _, l := range lines {
 			var events []clics.Event
-			err := tellWhole(ctx, log, f.teller, round, f.asker.reader, l, func(e clics.Event) error { events = append(events, e); return nil })
+			err := tellWhole(ctx, log, f.teller, round, f.asker.reader, l, func(e clics.Event, _ int64) { events = append(events, e) })
 			if err != nil {
 				return sent, err
 			}

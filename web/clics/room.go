@@ -161,7 +161,7 @@ func (s *Room) languages(ctx context.Context) ([]clics.Language, error) {
 	}
 	out := []clics.Language{}
 	for _, o := range offers {
-		if o.Known && !o.Withdrawn {
+		if !o.Withdrawn && (o.Known || o.Open()) {
 			out = append(out, clics.LanguageOf(o.Language))
 		}
 	}

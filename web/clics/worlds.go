@@ -110,8 +110,7 @@ func (w *world) read(ctx context.Context, log *rounds.Store, a asker) error {
 		}
 		for _, l := range lines {
 			w.seq = l.Seq
-			err := tellWhole(ctx, log, w.teller, a.round.ID, of, l, func(e clics.Event) error { w.is.Apply(e, l.Seq); return nil })
-			if err != nil {
+			if err := tellWhole(ctx, log, w.teller, a.round.ID, of, l, w.is.Apply); err != nil {
 				return err
 			}
 		}
@@ -121,35 +120,30 @@ func (w *world) read(ctx context.Context, log *rounds.Store, a asker) error {
 	}
 }
 
-// tellWhole calls fn with the events of a line, and with those of all before it, where they are to be told again.
-func tellWhole(ctx context.Context, log *rounds.Store, t *clics.Teller, round int64, of rounds.Reader, l rounds.Logged, fn func(clics.Event) error) error {
+// tellWhole calls fn with the events of a line, and with those of all before it, where they are to be told again, each with the
+// number of the line that says it.
+func tellWhole(ctx context.Context, log *rounds.Store, t *clics.Teller, round int64, of rounds.Reader, l rounds.Logged, fn func(clics.Event, int64)) error {
 	events, again, err := t.Tell(lineOf(l))
 	if err != nil {
 		return err
 	}
-	if again {
-		more, err := retold(ctx, log, t, round, of, l.Seq)
-		if err != nil {
-			return err
-		}
-		events = append(events, more...)
-	}
 	for _, e := range events {
-		if err := fn(e); err != nil {
-			return err
-		}
+		fn(e, l.Seq)
+	}
+	if again {
+		return retell(ctx, log, t, round, of, l.Seq, fn)
 	}
 	return nil
 }
 
-// retold are the events of the last line before a number of everything but the round, in the order of those lines.
-func retold(ctx context.Context, log *rounds.Store, t *clics.Teller, round int64, of rounds.Reader, before int64) (events []clics.Event, err error) {
+// retell tells the last line before a number of everything but the round, in the order of those lines.
+func retell(ctx context.Context, log *rounds.Store, t *clics.Teller, round int64, of rounds.Reader, before int64, fn func(clics.Event, int64)) error {
 	type key struct{ kind, object string }
 	last := map[key]rounds.Logged{}
 	for seq := int64(0); ; {
 		lines, err := log.Read(ctx, round, of, seq, linesAtOnce)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, l := range lines {
 			if seq = l.Seq; l.Seq < before && contest.Kind(l.Kind) != contest.KindRound {
@@ -168,13 +162,15 @@ func retold(ctx context.Context, log *rounds.Store, t *clics.Teller, round int64
 	}
 	slices.SortFunc(all, func(a, b rounds.Logged) int { return int(a.Seq - b.Seq) })
 	for _, l := range all {
-		more, _, err := t.Tell(lineOf(l))
+		events, _, err := t.Tell(lineOf(l))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		events = append(events, more...)
+		for _, e := range events {
+			fn(e, l.Seq)
+		}
 	}
-	return events, nil
+	return nil
 }
 
 // lineOf is a line as a teller reads it.

@@ -159,6 +159,19 @@ type Checker struct {
 	Text     string   `json:"text,omitempty"`
 }
 
+// Clarification is a schema of the description.
+type Clarification struct {
+	Answered bool      `json:"answered"`
+	At       time.Time `json:"at"`
+	From     *string   `json:"from"`
+	ID       string    `json:"id"`
+	Problem  *string   `json:"problem"`
+	ReplyTo  *string   `json:"reply_to"`
+	Text     string    `json:"text"`
+	Groups   []string  `json:"to_groups"`
+	Teams    []string  `json:"to_teams"`
+}
+
 // DeadLetter is a schema of the description.
 type DeadLetter struct {
 	At         time.Time       `json:"at"`
@@ -334,6 +347,7 @@ type FoundProblem struct {
 	Statement       string                    `json:"statement"`
 	Statements      []judge.StatementLanguage `json:"statements,omitempty"`
 	Tags            []string                  `json:"tags,omitempty"`
+	Tests           int                       `json:"tests,omitempty"`
 	Title           string                    `json:"title"`
 	Tries           int64                     `json:"tries"`
 	Updated         time.Time                 `json:"updated"`
@@ -454,6 +468,12 @@ type GetRejudgingsAnswer struct {
 type GetRoundAwardsAnswer struct {
 	Awards []Award `json:"awards"`
 	Final  bool    `json:"final"`
+}
+
+// GetRoundClarificationsAnswer is a schema of the description.
+type GetRoundClarificationsAnswer struct {
+	Clarifications []Clarification `json:"clarifications"`
+	Next           *string         `json:"next"`
 }
 
 // GetRoundEntriesAnswer is a schema of the description.
@@ -1047,6 +1067,15 @@ type PostRejudgingsRequest struct {
 type PostRenderingsRequest struct {
 	All      bool     `json:"all,omitempty"`
 	Problems []string `json:"problems,omitempty"`
+}
+
+// PostRoundClarificationsRequest is a schema of the description.
+type PostRoundClarificationsRequest struct {
+	Problem  *string  `json:"problem,omitempty"`
+	ReplyTo  *string  `json:"reply_to,omitempty"`
+	Text     string   `json:"text"`
+	ToGroups []string `json:"to_groups,omitempty"`
+	ToTeams  []string `json:"to_teams,omitempty"`
 }
 
 // PostRoundEntriesRequest is a schema of the description.
@@ -2002,6 +2031,15 @@ type GetRoundBoardParams struct {
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetRoundClarificationsParams defines parameters for GetRoundClarifications.
+type GetRoundClarificationsParams struct {
+	// Before Only clarifications older than this one: the next of the page before.
+	Before string `form:"before,omitempty" json:"before,omitempty"`
+
+	// Limit At most so many.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetRoundEntriesParams defines parameters for GetRoundEntries.
 type GetRoundEntriesParams struct {
 	// After Only participants behind this one: the next of the page before.
@@ -2761,6 +2799,32 @@ func (c *Client) GetRoundBoard(ctx context.Context, round string, params GetRoun
 	path := pathOf("/api/v1/rounds/%s/board", round) + queryOf("view", params.View, "group", params.Group, "after", params.After, "limit", params.Limit)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
+}
+
+// GetRoundClarifications calls GET /api/v1/rounds/{round}/clarifications: Announcements, and what one asked and was answered; for staff of the space all, newest first. For whoever may use the site.
+func (c *Client) GetRoundClarifications(ctx context.Context, round string, params GetRoundClarificationsParams, options ...CallOption) (out GetRoundClarificationsAnswer, err error) {
+	path := pathOf("/api/v1/rounds/%s/clarifications", round) + queryOf("before", params.Before, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// PostRoundClarifications calls POST /api/v1/rounds/{round}/clarifications: Ask as a participant, or answer and announce as staff of the space. For whoever may use the site.
+func (c *Client) PostRoundClarifications(ctx context.Context, round string, body PostRoundClarificationsRequest, options ...CallOption) (out Clarification, err error) {
+	path := pathOf("/api/v1/rounds/%s/clarifications", round)
+	err = c.call(ctx, http.MethodPost, path, body, &out, options...)
+	return out, err
+}
+
+// PostRoundClarificationClose calls POST /api/v1/rounds/{round}/clarifications/{code}/close: Have nobody wait for an answer to a question, as staff of the space. For whoever may use the site.
+func (c *Client) PostRoundClarificationClose(ctx context.Context, round string, code string, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/clarifications/%s/close", round, code)
+	return c.call(ctx, http.MethodPost, path, nil, nil, options...)
+}
+
+// PostRoundClarificationOpen calls POST /api/v1/rounds/{round}/clarifications/{code}/open: Have a question wait again, as staff of the space. For whoever may use the site.
+func (c *Client) PostRoundClarificationOpen(ctx context.Context, round string, code string, options ...CallOption) error {
+	path := pathOf("/api/v1/rounds/%s/clarifications/%s/open", round, code)
+	return c.call(ctx, http.MethodPost, path, nil, nil, options...)
 }
 
 // GetRoundEntries calls GET /api/v1/rounds/{round}/entries: Who takes part in a round, by short name, for staff of the space. For whoever may use the site.

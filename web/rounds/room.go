@@ -2,6 +2,7 @@
 //
 //	addresses.go     what the room answers to
 //	board.go         standings
+//	clarify.go       questions and answers
 //	explain.go       why a row is where it is, and who gets what
 //	fields.go        rounds as they come in
 //	forms.go         what forms of staff do

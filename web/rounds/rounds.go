@@ -289,6 +289,9 @@ func openFault(e *judge.RoundOpenError) error {
 	if e.InSets > 0 {
 		in.Add(site.WrongField("rejudgings", "rejudgings", "%d submissions are in rejudge sets. Apply or cancel those.", e.InSets))
 	}
+	if e.Questions > 0 {
+		in.Add(site.WrongField("clarifications", "unanswered", "%d questions have no answer. Answer or close them.", e.Questions))
+	}
 	f := new(site.Fault)
 	if errors.As(in.Err(), &f) {
 		f.Status = fiber.StatusConflict

@@ -26,22 +26,24 @@ type Event struct {
 
 // The types of events, which are the endpoints of a contest, but for the first.
 const (
-	TypeContest       = "contest"
-	TypeJudgements    = "judgements"
-	TypeTypes         = "judgement-types"
-	TypeLanguages     = "languages"
-	TypeProblems      = "problems"
-	TypeGroups        = "groups"
-	TypeOrganizations = "organizations"
-	TypeTeams         = "teams"
-	TypeState         = "state"
-	TypeSubmissions   = "submissions"
-	TypeAwards        = "awards"
+	TypeContest        = "contest"
+	TypeJudgements     = "judgements"
+	TypeTypes          = "judgement-types"
+	TypeLanguages      = "languages"
+	TypeProblems       = "problems"
+	TypeGroups         = "groups"
+	TypeOrganizations  = "organizations"
+	TypeTeams          = "teams"
+	TypeState          = "state"
+	TypeSubmissions    = "submissions"
+	TypeRuns           = "runs"
+	TypeClarifications = "clarifications"
+	TypeAwards         = "awards"
 )
 
 // Types are all types of events.
 var Types = []string{
-	TypeContest, TypeTypes, TypeLanguages, TypeGroups, TypeOrganizations, TypeTeams, TypeProblems, TypeState, TypeSubmissions, TypeJudgements, TypeAwards,
+	TypeContest, TypeTypes, TypeLanguages, TypeGroups, TypeOrganizations, TypeTeams, TypeProblems, TypeState, TypeSubmissions, TypeJudgements, TypeRuns, TypeClarifications, TypeAwards,
 }
 
 // Language is a language that may be handed in in.
@@ -147,6 +149,11 @@ func (t *Teller) Tell(l Line) (events []Event, again bool, err error) {
 		})
 	case contest.KindJudgement:
 		err = tell(t, TypeJudgements, l.Object, l.Data, func(d contest.JudgementData) any { return t.form.JudgementOf(l.Object, d, t.config, t.clock) })
+	case contest.KindRun:
+		err = tell(t, TypeRuns, l.Object, l.Data, func(d contest.RunData) any { return RunOf(l.Object, d, t.clock) })
+	case contest.KindClarification:
+		id, _, _ := strings.Cut(strings.ReplaceAll(l.Object, "*", "@"), "@")
+		err = tell(t, TypeClarifications, id, l.Data, func(d contest.ClarificationData) any { return t.form.ClarificationOf(id, d, t.clock) })
 	case contest.KindAward:
 		err = tell(t, TypeAwards, l.Object, l.Data, func(d contest.AwardData) any {
 			return Award{l.Object, d.Citation, append([]string{}, d.Participants...)}

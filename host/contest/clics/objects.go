@@ -272,6 +272,61 @@ func (f Form) JudgementOf(id string, j contest.JudgementData, cfg contest.Config
 	return out
 }
 
+// Run is a single test of a judging.
+type Run struct {
+	ID          string   `json:"id"`
+	Judgement   string   `json:"judgement_id"`
+	Ordinal     int      `json:"ordinal"`
+	Type        string   `json:"judgement_type_id"`
+	Time        string   `json:"time"`
+	ContestTime string   `json:"contest_time"`
+	RunTime     *float64 `json:"run_time,omitempty"`
+}
+
+// RunOf returns the object of a single test.
+func RunOf(id string, r contest.RunData, clock contest.Clock) Run {
+	out := Run{ID: id, Judgement: r.Judgement, Ordinal: r.Ordinal, Type: JudgementTypeID(r.Verdict), Time: AbsTime(r.Time), ContestTime: RelTime(clock.At(r.Time))}
+	out.RunTime = new(seconds(time.Duration(r.CPU) * time.Microsecond))
+	return out
+}
+
+// Clarification is a question of a team, or what the jury says. The text of 2026-01 has Teams and Groups; its schemas, and
+// earlier releases, Team.
+type Clarification struct {
+	ID          string    `json:"id"`
+	From        *string   `json:"from_team_id"`
+	Team        **string  `json:"to_team_id,omitempty"`
+	Teams       *[]string `json:"to_team_ids,omitempty"`
+	Groups      *[]string `json:"to_group_ids,omitempty"`
+	ReplyTo     *string   `json:"reply_to_id"`
+	Problem     *string   `json:"problem_id"`
+	Text        string    `json:"text"`
+	Time        string    `json:"time"`
+	ContestTime string    `json:"contest_time"`
+}
+
+// ClarificationOf returns the object of a clarification.
+func (f Form) ClarificationOf(id string, c contest.ClarificationData, clock contest.Clock) Clarification {
+	out := Clarification{ID: id, From: orNull(c.From), ReplyTo: orNull(c.ReplyTo), Text: c.Text, Time: AbsTime(c.Time), ContestTime: RelTime(clock.At(c.Time))}
+	if c.Problem != "" {
+		out.Problem = new(ID(c.Problem))
+	}
+	if !f.modern() {
+		out.Team = new(*string)
+		if len(c.Teams) > 0 { // it knows one
+			*out.Team = &c.Teams[0]
+		}
+		return out
+	}
+	if len(c.Teams) > 0 {
+		out.Teams = &c.Teams
+	}
+	if len(c.Groups) > 0 {
+		out.Groups = &c.Groups
+	}
+	return out
+}
+
 // Award is what teams get.
 type Award struct {
 	ID       string   `json:"id"`
@@ -290,15 +345,23 @@ type Account struct {
 // Objects are the objects of the types of events, empty.
 var Objects = map[string]any{
 	TypeContest: Contest{}, TypeTypes: JudgementType{}, TypeLanguages: Language{}, TypeProblems: Problem{}, TypeGroups: Group{}, TypeOrganizations: Organization{},
-	TypeTeams: Team{}, TypeState: State{}, TypeSubmissions: Submission{}, TypeJudgements: Judgement{}, TypeAwards: Award{},
+	TypeTeams: Team{}, TypeState: State{}, TypeSubmissions: Submission{}, TypeJudgements: Judgement{},
+	TypeRuns: Run{}, TypeClarifications: Clarification{}, TypeAwards: Award{},
 }
 
 // newer are the properties that releases before 2026-01 do not know.
 var newer = map[string][]string{
 	TypeContest: {"scoreboard_thaw_time"}, TypeProblems: {"memory_limit", "output_limit", "code_limit"}, TypeJudgements: {"current"}, TypeOrganizations: {"country_subdivision"},
+	TypeClarifications: {"to_team_ids", "to_group_ids"},
 }
 
 // Knows reports whether objects of a type may have a property in this form.
 func (f Form) Knows(kind, property string) bool {
-	return f.Version == V202601 || !slices.Contains(newer[kind], property)
+	if kind == TypeClarifications && property == "to_team_id" {
+		return !f.modern()
+	}
+	if f.modern() || f.Version == V202601 && kind != TypeClarifications {
+		return true
+	}
+	return !slices.Contains(newer[kind], property)
 }

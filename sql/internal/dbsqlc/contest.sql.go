@@ -753,7 +753,9 @@ SELECT s.job_id, p.id AS participant_id, p.code AS participant, p.hidden, s.prob
   (CASE WHEN r.job_id IS NULL THEN 0 ELSE generation_seen(j.job_id, r.generation) END)::integer AS generation,
   r.started_at, r.created_at AS judged_at, coalesce((r.result #>> '{usage,cpu_us}')::bigint, 0)::bigint AS cpu_us,
   coalesce((SELECT json_agg(json_build_object('name', g ->> 'name', 'score', g -> 'score')) FROM json_array_elements(r.result -> 'groups') g
-    WHERE g ->> 'score' IS NOT NULL AND g ->> 'name' <> ''), '[]')::json AS groups
+    WHERE g ->> 'score' IS NOT NULL AND g ->> 'name' <> ''), '[]')::json AS groups,
+  coalesce((SELECT json_agg(json_build_object('verdict', t ->> 'verdict', 'cpu_us', t #> '{usage,cpu_us}', 'wall_ms', t #> '{usage,wall_ms}') ORDER BY (t ->> 'index')::integer)
+    FROM json_array_elements(r.result -> 'tests') t), '[]')::json AS tests
 FROM job_payloads s JOIN jobs j ON j.job_id = s.job_id JOIN participants p ON p.id = s.participant_id
 LEFT JOIN contest_submissions c ON c.job_id = s.job_id
 LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.live_generation
@@ -784,6 +786,7 @@ type ContestSubmissionsRow struct {
 	JudgedAt      *time.Time
 	CpuUs         int64
 	Groups        []byte
+	Tests         []byte
 }
 
 // What participants handed in to a round, all of it or some, in order of arrival, with the judging that everybody would
@@ -813,6 +816,7 @@ func (q *Queries) ContestSubmissions(ctx context.Context, db DBTX, arg ContestSu
 			&i.JudgedAt,
 			&i.CpuUs,
 			&i.Groups,
+			&i.Tests,
 		); err != nil {
 			return nil, err
 		}

@@ -694,22 +694,30 @@ WITH counted AS (
   WHERE p.round_id = $1 AND p.participant_id IS NOT NULL AND NOT p.unofficial
     AND coalesce(round_time(r.id, j.created_at) < r.duration_ms, true))
 SELECT count(*) FILTER (WHERE verdict IS NULL) AS unjudged, count(*) FILTER (WHERE verdict IN ('JE', 'SE')) AS errors,
-  count(*) FILTER (WHERE EXISTS (SELECT 1 FROM rejudge_sets s WHERE s.id = c.rejudge_set AND s.resolution IS NULL)) AS in_sets
+  count(*) FILTER (WHERE EXISTS (SELECT 1 FROM rejudge_sets s WHERE s.id = c.rejudge_set AND s.resolution IS NULL)) AS in_sets,
+  (SELECT count(*) FROM clarifications q WHERE q.round_id = $1 AND q.participant_id IS NOT NULL AND q.closed_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM clarifications a WHERE a.reply_to = q.id)) AS questions
 FROM counted c
 `
 
 type RoundUnsettledRow struct {
-	Unjudged int64
-	Errors   int64
-	InSets   int64
+	Unjudged  int64
+	Errors    int64
+	InSets    int64
+	Questions int64
 }
 
 // What of a round has no result that stands: submissions in its time without a verdict, with a judging error, and in a
 // rejudge set of which nobody has decided yet.
-func (q *Queries) RoundUnsettled(ctx context.Context, db DBTX, roundID *int64) (RoundUnsettledRow, error) {
+func (q *Queries) RoundUnsettled(ctx context.Context, db DBTX, roundID int64) (RoundUnsettledRow, error) {
 	row := db.QueryRow(ctx, roundUnsettled, roundID)
 	var i RoundUnsettledRow
-	err := row.Scan(&i.Unjudged, &i.Errors, &i.InSets)
+	err := row.Scan(
+		&i.Unjudged,
+		&i.Errors,
+		&i.InSets,
+		&i.Questions,
+	)
 	return i, err
 }
 
