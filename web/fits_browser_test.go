@@ -24,7 +24,7 @@ import (
 // noPages are addresses, for GET, that answer without a page: machines ask them, or they
 // are part of a page, a file, or lead elsewhere.
 func noPage(pattern string) bool {
-	for _, prefix := range []string{"/api/v1", "/api/openapi.json", "/static/", "/healthz", "/readyz", "/metrics", "/favicon.ico", "/status/", site.Judge0Path, site.OIDCPath} {
+	for _, prefix := range []string{"/api/v1", "/api/openapi.json", "/static/", "/healthz", "/readyz", "/metrics", "/favicon.ico", "/status/", site.Judge0Path, site.OIDCPath, "/clics"} {
 		if strings.HasPrefix(pattern, prefix) {
 			return true
 		}
@@ -32,7 +32,8 @@ func noPage(pattern string) bool {
 	if slices.Contains(loggedOut, pattern) {
 		return true
 	}
-	return slices.Contains([]string{"live", "events", "*", "package"}, path.Base(pattern)) || strings.HasSuffix(pattern, "/pictures/:name") || strings.HasSuffix(pattern, "/documents/:name") || strings.HasSuffix(pattern, "/sources/:n")
+	return slices.Contains([]string{"live", "events", "*", "package"}, path.Base(pattern)) || strings.HasSuffix(pattern, "/pictures/:name") || strings.HasSuffix(pattern, "/documents/:name") || strings.HasSuffix(pattern, "/sources/:n") ||
+		slices.Contains([]string{".csv", ".tsv", ".json"}, path.Ext(pattern)) || strings.HasSuffix(pattern, "/certificates/:code")
 }
 
 // loggedOut are pages that somebody who is logged in is led away from. The tests that register and log in with a

@@ -130,3 +130,6 @@ func PhaseOf(r *judge.Round, now time.Time) Phase {
 	}
 	return Running
 }
+
+// When returns the first moment at which the contest time is d, zero while no start is known.
+func (c Clock) When(d time.Duration) time.Time { return c.c.when(d) }

@@ -32,7 +32,7 @@ func BenchmarkVerdictToBoard(b *testing.B) {
 			ctx, cancel := context.WithCancel(b.Context())
 			done := make(chan error, 3)
 			go func() { done <- r.Run(ctx) }()
-			go func() { done <- k.Run(ctx) }()
+			go func() { done <- k.Run(ctx, func(int64) {}) }()
 			go func() {
 				done <- g.s.Listen(ctx, sql.ChannelEvents, func(string) {
 					if awake {

@@ -87,7 +87,7 @@ func TestNothingIsAskedForAsLongAsNothingHappens(t *testing.T) {
 	k := standings.New(standings.Config{Stale: time.Hour, Rounds: 1}, store)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- k.Run(ctx) }()
+	go func() { done <- k.Run(ctx, func(int64) {}) }()
 	look := func() (token string) {
 		t.Helper()
 		sqltest.Must(t, k.Look(t.Context(), g.round.ID, standings.Public, func(s *standings.Standings) { token = s.Token }))

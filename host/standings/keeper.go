@@ -10,7 +10,9 @@ package standings
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,6 +55,8 @@ type Keeper struct {
 	cfg Config
 	log Log
 
+	past chan struct{} // a place in it is the right to compute standings of the past
+
 	mu    sync.Mutex
 	kept  map[int64]*kept
 	clock int64 // counts looks
@@ -78,12 +82,14 @@ func New(cfg Config, log Log) *Keeper {
 	if cfg.Stale == 0 {
 		cfg.Stale = time.Second
 	}
-	return &Keeper{cfg: cfg, log: log, kept: map[int64]*kept{}}
+	return &Keeper{cfg: cfg, log: log, kept: map[int64]*kept{}, past: make(chan struct{}, 2)}
 }
 
-// Run hears which logs have grown until ctx ends, then returns nil. Without it, standings are up to [Config.Stale] old.
-func (k *Keeper) Run(ctx context.Context) error {
+// Run hears which logs have grown until ctx ends, then returns nil, and calls then with the id of each round, or with 0 where it
+// may be any. Without it, standings are up to [Config.Stale] old.
+func (k *Keeper) Run(ctx context.Context, then func(round int64)) error {
 	return k.log.Follow(ctx, func(round int64) {
+		defer then(round)
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		for id, s := range k.kept {
@@ -110,6 +116,45 @@ func (k *Keeper) Look(ctx context.Context, round int64, of View, fn func(*Standi
 	}
 	fn(&s.views[of].Standings)
 	return nil
+}
+
+// ErrNoStart is returned where a contest time is asked for of a round without a start.
+var ErrNoStart = errors.New("the round has no start, and so no time")
+
+// At calls fn with the standings of a round as they were shown when its contest time was first d. Few are computed at once.
+func (k *Keeper) At(ctx context.Context, round int64, of View, d time.Duration, fn func(*Standings)) error {
+	select {
+	case k.past <- struct{}{}:
+		defer func() { <-k.past }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	var moment time.Time
+	if err := k.Look(ctx, round, of, func(s *Standings) { moment = s.Round.Clock().When(d) }); err != nil {
+		return err
+	}
+	if moment.IsZero() {
+		return ErrNoStart
+	}
+	v := newView(of, viewers[of])
+	for seq := int64(0); ; {
+		lines, err := k.log.Log(ctx, round, seq, pageLines)
+		if err != nil {
+			return fmt.Errorf("standings of round %d at %v: %w", round, d, err)
+		}
+		until := slices.IndexFunc(lines, func(l rounds.Logged) bool { return l.At.After(moment) })
+		if until < 0 {
+			until = len(lines)
+		}
+		if err := v.take(lines[:until]); err != nil {
+			return fmt.Errorf("standings of round %d at %v: %w", round, d, err)
+		}
+		if until < pageLines {
+			fn(&v.Standings)
+			return nil
+		}
+		seq = lines[until-1].Seq
+	}
 }
 
 // of returns what is kept of a round, which may be nothing yet.

@@ -16,6 +16,7 @@ type Standings struct {
 	// viewers do not know.
 	Token string
 
+	View          View                                // for whom they are
 	Round         contest.RoundData                   // how far it is
 	Config        contest.Config                      // how it is scored
 	State         *contest.State                      //
@@ -53,7 +54,7 @@ type view struct {
 func newView(name View, v contest.Viewer) *view {
 	cfg, _ := contest.ParseConfig(contest.ICPC, nil) // until the log says how it is scored
 	return &view{name: name, viewer: v, Standings: Standings{
-		Token: token(name, 0), Config: cfg, State: contest.New(cfg), Participants: map[int64]contest.ParticipantData{},
+		Token: token(name, 0), View: name, Config: cfg, State: contest.New(cfg), Participants: map[int64]contest.ParticipantData{},
 		Organizations: map[string]contest.OrganizationData{}, Groups: map[string]contest.GroupData{},
 		Problems: map[string]contest.ProblemData{},
 	}}

@@ -100,6 +100,16 @@ type BoardCell struct {
 	TimeMS  int64   `json:"time_ms"`
 }
 
+// BoardChange is a schema of the description.
+type BoardChange struct {
+	Moved    []MovedRow     `json:"moved"`
+	Problems []BoardProblem `json:"problems"`
+	Reset    bool           `json:"reset,omitempty"`
+	Rows     []PlacedRow    `json:"rows"`
+	State    State          `json:"state"`
+	Token    string         `json:"token"`
+}
+
 // BoardNeighbour is a schema of the description.
 type BoardNeighbour struct {
 	Name        string  `json:"name"`
@@ -753,6 +763,13 @@ type MovedJob struct {
 	Undone string    `json:"undone,omitempty"`
 }
 
+// MovedRow is a schema of the description.
+type MovedRow struct {
+	Participant string `json:"participant"`
+	Place       int    `json:"place"`
+	Rank        *int   `json:"rank"`
+}
+
 // NewInvitation is a schema of the description.
 type NewInvitation struct {
 	Created time.Time  `json:"created_at"`
@@ -906,6 +923,21 @@ type Place struct {
 	Position    int64   `json:"position"`
 	PositionMax int64   `json:"position_max,omitempty"`
 	Why         string  `json:"why,omitempty"`
+}
+
+// PlacedRow is a schema of the description.
+type PlacedRow struct {
+	Cells        []BoardCell `json:"cells"`
+	Groups       []string    `json:"groups"`
+	Name         string      `json:"name"`
+	Organization string      `json:"organization"`
+	Participant  string      `json:"participant"`
+	Place        int         `json:"place"`
+	Points       float64     `json:"points"`
+	Rank         *int        `json:"rank"`
+	Solved       int         `json:"solved"`
+	TimeMS       int64       `json:"time_ms"`
+	Total        int64       `json:"total"`
 }
 
 // PluginRequest is a schema of the description.
@@ -2024,11 +2056,23 @@ type GetRoundBoardParams struct {
 	// Group Only participants of a group, who rank among each other, by the short name that it has.
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
+	// At The board as it was shown at a contest time, such as 3:41:00.
+	At string `form:"at,omitempty" json:"at,omitempty"`
+
 	// After Only rows behind this one: the next of the page before.
 	After string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Limit At most so many.
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetRoundBoardStreamParams defines parameters for GetRoundBoardStream.
+type GetRoundBoardStreamParams struct {
+	// View For whom it is: everybody, or staff of the space, who see what is hidden.
+	View string `form:"view,omitempty" json:"view,omitempty"`
+
+	// Token The token of the board that one has; Last-Event-ID goes before it.
+	Token string `form:"token,omitempty" json:"token,omitempty"`
 }
 
 // GetRoundClarificationsParams defines parameters for GetRoundClarifications.
@@ -2796,7 +2840,14 @@ func (c *Client) GetRoundAwards(ctx context.Context, round string, params GetRou
 
 // GetRoundBoard calls GET /api/v1/rounds/{round}/board: Standings of a round: those that everybody sees, or, for staff of the space, all that is known. For whoever may use the site.
 func (c *Client) GetRoundBoard(ctx context.Context, round string, params GetRoundBoardParams, options ...CallOption) (out Board, err error) {
-	path := pathOf("/api/v1/rounds/%s/board", round) + queryOf("view", params.View, "group", params.Group, "after", params.After, "limit", params.Limit)
+	path := pathOf("/api/v1/rounds/%s/board", round) + queryOf("view", params.View, "group", params.Group, "at", params.At, "after", params.After, "limit", params.Limit)
+	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
+	return out, err
+}
+
+// GetRoundBoardStream calls GET /api/v1/rounds/{round}/board/stream: What changes on the board, as server-sent events named board, from the board of a token on. For whoever may use the site.
+func (c *Client) GetRoundBoardStream(ctx context.Context, round string, params GetRoundBoardStreamParams, options ...CallOption) (out BoardChange, err error) {
+	path := pathOf("/api/v1/rounds/%s/board/stream", round) + queryOf("view", params.View, "token", params.Token)
 	err = c.call(ctx, http.MethodGet, path, nil, &out, options...)
 	return out, err
 }

@@ -1,6 +1,9 @@
 package rounds
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -104,7 +107,41 @@ func viewOf(c *fiber.Ctx, space *judge.Space) (standings.View, error) {
 // part is a part of the board that somebody asks for.
 type part struct {
 	group, after string // by short name; "" = all, and from the first row on
-	limit        int
+	limit        int    // 0 = all
+
+	at     *time.Duration // as it was at a contest time; nil = as it is
+	search string         // only rows with this in a name; "" = all
+	only   []string       // only these participants; nil = all
+}
+
+// narrow reports whether the part is of rows that are looked for.
+func (p part) narrow() bool { return p.search != "" || p.only != nil }
+
+// has reports whether a row is one of the part.
+func (p part) has(v *standings.Standings, r contest.Row) bool {
+	who := v.Participants[r.Participant]
+	if p.only != nil && !slices.Contains(p.only, who.Code) {
+		return false
+	}
+	for _, text := range []string{r.Name, who.Code, who.Label, v.Organizations[who.Organization].Name, v.Organizations[who.Organization].FormalName} {
+		if strings.Contains(strings.ToLower(text), strings.ToLower(p.search)) {
+			return true
+		}
+	}
+	return false
+}
+
+// readAt reads the contest time of which the board is asked for; nil is now.
+func readAt(c *fiber.Ctx) (*time.Duration, error) {
+	text := c.Query("at")
+	if text == "" {
+		return nil, nil
+	}
+	d, wrong := readHours("at", text)
+	if wrong != nil {
+		return nil, wrong
+	}
+	return d, nil
 }
 
 // apiBoard handles GET /api/v1/rounds/:round/board?view=&group=&after=&limit=.
@@ -121,7 +158,11 @@ func (s *Room) apiBoard(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.boardOf(c, r, of, part{c.Query("group"), cursor, limit}, func(*standings.Standings) {})
+	at, err := readAt(c)
+	if err != nil {
+		return err
+	}
+	out, err := s.boardOf(c, r, of, part{group: c.Query("group"), after: cursor, limit: limit, at: at}, func(*standings.Standings) {})
 	if err != nil {
 		return err
 	}
@@ -131,7 +172,7 @@ func (s *Room) apiBoard(c *fiber.Ctx) error {
 // boardOf returns a part of the board of a round, and has its standings looked at besides, whether they are shown or not.
 func (s *Room) boardOf(c *fiber.Ctx, r *judge.Round, of standings.View, p part, look func(*standings.Standings)) (out boardJSON, err error) {
 	var wrong error
-	err = s.standings.Look(c.UserContext(), r.ID, of, func(v *standings.Standings) {
+	err = s.lookAt(c, r, of, p.at, func(v *standings.Standings) {
 		look(v)
 		if wrong = shows(v, of); wrong == nil {
 			out, wrong = board(v, p)
@@ -142,6 +183,18 @@ func (s *Room) boardOf(c *fiber.Ctx, r *judge.Round, of standings.View, p part, 
 		err = wrong
 	}
 	return out, err
+}
+
+// lookAt has the standings of a round looked at, as they are, or as they were at a contest time.
+func (s *Room) lookAt(c *fiber.Ctx, r *judge.Round, of standings.View, at *time.Duration, fn func(*standings.Standings)) error {
+	if at == nil {
+		return s.standings.Look(c.UserContext(), r.ID, of, fn)
+	}
+	err := s.standings.At(c.UserContext(), r.ID, of, *at, fn)
+	if errors.Is(err, standings.ErrNoStart) {
+		return site.WrongField("at", site.ReasonInvalid, "The round has no start, and so no time.")
+	}
+	return err
 }
 
 // boardHidden is the reason for which there is no board.
@@ -167,7 +220,17 @@ func board(v *standings.Standings, p part) (boardJSON, error) {
 			return boardJSON{}, site.WrongField("after", site.ReasonInvalid, "The board has no participant %q.", site.Shorten(p.after))
 		}
 	}
+	if p.narrow() {
+		q.Offset, q.Limit = 0, 0
+	}
 	b := v.State.Board(q)
+	if p.narrow() {
+		b.Rows = slices.DeleteFunc(b.Rows, func(r contest.Row) bool { return !p.has(v, r) })
+		b.Total = len(b.Rows)
+		if p.limit > 0 {
+			b.Rows = b.Rows[:min(len(b.Rows), p.limit)]
+		}
+	}
 	out := boardJSON{
 		Token: v.Token, Total: b.Total, Problems: make([]boardProblemJSON, len(b.Problems)), Rows: make([]boardRowJSON, len(b.Rows)),
 		State: stateJSON{v.Round.Started, v.Round.Frozen, v.Round.Ended, v.Round.Thawed, v.Round.Finalized},
@@ -184,7 +247,7 @@ func board(v *standings.Standings, p part) (boardJSON, error) {
 	for i, r := range b.Rows {
 		out.Rows[i] = shownRow(v, r)
 	}
-	if n := q.Offset + len(b.Rows); n < b.Total && len(b.Rows) > 0 {
+	if n := q.Offset + len(b.Rows); !p.narrow() && n < b.Total && len(b.Rows) > 0 {
 		out.Next = new(out.Rows[len(b.Rows)-1].Participant)
 	}
 	return out, nil

@@ -143,7 +143,7 @@ func (s *Room) apiAwards(c *fiber.Ctx) error {
 		return err
 	}
 	out := []awardJSON{}
-	if of == standings.Public && r.Finalized == nil {
+	if of == standings.Public && !stands(r) {
 		return c.JSON(fiber.Map{"final": false, "awards": out})
 	}
 	err = s.standings.Look(c.UserContext(), r.ID, of, func(v *standings.Standings) {

@@ -3,15 +3,21 @@
 //	addresses.go     what the room answers to
 //	board.go         standings
 //	clarify.go       questions and answers
+//	differences.go   what changes on a board
 //	explain.go       why a row is where it is, and who gets what
+//	export.go        standings as files
 //	fields.go        rounds as they come in
 //	forms.go         what forms of staff do
 //	lineup.go        lists of teams that come in
 //	page.go          the page of a round
 //	participants.go  teams and single people, their groups and organizations
 //	problems.go      the problems of a round
+//	ranklist.go      standings as a Standard Ranklist
+//	results.go       awards and certificates
 //	room.go          what the room holds, and who may do what
 //	rounds.go        rounds and their times
+//	team.go          the page of a participant
+//	stream.go        what changes on a board, sent to who looks at it
 //	staffpage.go     the pages on which staff make and run rounds
 package rounds
 
@@ -25,6 +31,7 @@ import (
 	"deepoj/host/people"
 	"deepoj/host/standings"
 	"deepoj/sql"
+	"deepoj/web/live"
 	"deepoj/web/site"
 )
 
@@ -33,18 +40,29 @@ type Room struct {
 	*site.Site
 
 	standings *standings.Keeper
+	channels  channels  // of boards that somebody looks at
+	watched   *live.Hub // who looks at which round
 }
 
 // New makes the room.
 func New(shared *site.Site) *Room {
-	return &Room{shared, standings.New(standings.Config{}, shared.Config.Rounds)}
+	return &Room{Site: shared, standings: standings.New(standings.Config{}, shared.Config.Rounds), watched: live.New(maxStreams, streamsOf)}
 }
 
 // Standings are those that the room keeps.
 func (s *Room) Standings() *standings.Keeper { return s.standings }
 
-// Follow hears which standings change until ctx ends.
-func (s *Room) Follow(ctx context.Context) error { return s.standings.Run(ctx) }
+// Follow hears which standings change until ctx ends, and ends the streams of boards then.
+func (s *Room) Follow(ctx context.Context) error {
+	defer s.watched.Close()
+	return s.standings.Run(ctx, func(round int64) {
+		if round == 0 {
+			s.watched.WakeAll()
+			return
+		}
+		s.watched.Wake(round)
+	})
+}
 
 // code is what short names of rounds, participants, groups and organizations consist of.
 var code = site.ShortName

@@ -1,0 +1,184 @@
+package rounds
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"deepoj/host/standings"
+)
+
+const (
+	boardWindow = 50 * time.Millisecond // changes within it are sent together
+	keptChanges = 256                   // from which a viewer goes on who was away
+)
+
+// boardChangeJSON is what changes on a board. With reset everything may have: the board has to be read again.
+type boardChangeJSON struct {
+	Token    string             `json:"token"` // of the board as it is then
+	Reset    bool               `json:"reset,omitempty"`
+	State    stateJSON          `json:"state"`
+	Problems []boardProblemJSON `json:"problems"` // columns that say something else
+	Rows     []placedRowJSON    `json:"rows"`     // rows that say something else
+	Moved    []movedRowJSON     `json:"moved"`    // rows that only have another rank or place
+}
+
+// placedRowJSON is a row of the board, and how many rows are above it.
+type placedRowJSON struct {
+	Place int `json:"place"`
+	boardRowJSON
+}
+
+// movedRowJSON is where a row is that says nothing else.
+type movedRowJSON struct {
+	Participant string `json:"participant"`
+	Place       int    `json:"place"`
+	Rank        *int   `json:"rank"`
+}
+
+// change is a change that is written already.
+type change struct {
+	from, to string // tokens of the boards before and after
+	data     []byte
+}
+
+// channel knows what changed lately on the board of a round for one kind of viewers. Each change is computed and written once,
+// however many look on.
+type channel struct {
+	kept  *standings.Keeper
+	round int64
+	view  standings.View
+
+	mu     sync.Mutex
+	looked time.Time
+	board  *boardJSON // as it was last; nil = nobody has looked
+	places map[string]int
+	past   []change
+}
+
+// changes returns the changes behind a token, and the token behind them. It is false where these are not known: then the board
+// has to be read again.
+func (ch *channel) changes(ctx context.Context, token string) (list []change, now string, known bool, err error) {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	if err := ch.look(ctx); err != nil {
+		return nil, "", false, err
+	}
+	now = ch.board.Token
+	if token == now {
+		return nil, now, true, nil
+	}
+	at := slices.IndexFunc(ch.past, func(c change) bool { return c.from == token })
+	if at < 0 {
+		return nil, now, false, nil
+	}
+	return slices.Clone(ch.past[at:]), now, true, nil
+}
+
+// look compares the board with how it was, not more often than the window.
+func (ch *channel) look(ctx context.Context) error {
+	if wait := boardWindow - time.Since(ch.looked); ch.board != nil && wait > 0 {
+		time.Sleep(wait) //nolint:forbidigo // what everybody who looks on waits for
+	}
+	ch.looked = time.Now()
+	var is *boardJSON
+	err := ch.kept.Look(ctx, ch.round, ch.view, func(v *standings.Standings) {
+		if ch.board != nil && v.Token == ch.board.Token {
+			return
+		}
+		if b, err := board(v, part{}); err == nil {
+			is = &b
+		}
+	})
+	if err != nil || is == nil {
+		return err
+	}
+	places := make(map[string]int, len(is.Rows))
+	for i, r := range is.Rows {
+		places[r.Participant] = i
+	}
+	if ch.board != nil {
+		raw, err := json.Marshal(difference(ch.board, ch.places, is))
+		if err != nil {
+			return err
+		}
+		ch.past = append(ch.past, change{ch.board.Token, is.Token, raw})
+		if len(ch.past) > keptChanges {
+			ch.past = slices.Clone(ch.past[len(ch.past)-keptChanges:])
+		}
+	}
+	ch.board, ch.places = is, places
+	return nil
+}
+
+// difference is what is not as it was.
+func difference(was *boardJSON, places map[string]int, is *boardJSON) boardChangeJSON {
+	c := boardChangeJSON{Token: is.Token, State: is.State, Problems: []boardProblemJSON{}, Rows: []placedRowJSON{}, Moved: []movedRowJSON{}}
+	if len(was.Problems) != len(is.Problems) || len(was.Rows) != len(is.Rows) {
+		c.Reset = true
+		return c
+	}
+	for i, p := range is.Problems {
+		before := was.Problems[i]
+		if before.Slug != p.Slug || before.Label != p.Label || before.Name != p.Name {
+			c.Reset = true
+			return c
+		}
+		if before.Solved != p.Solved || before.Decided != p.Decided || !slices.Equal(before.First, p.First) {
+			c.Problems = append(c.Problems, p)
+		}
+	}
+	for i, r := range is.Rows {
+		at, there := places[r.Participant]
+		if !there {
+			c.Reset = true
+			return c
+		}
+		before := was.Rows[at]
+		switch {
+		case !sameRow(before, r):
+			c.Rows = append(c.Rows, placedRowJSON{i, r})
+		case at != i || before.Place() != r.Place():
+			c.Moved = append(c.Moved, movedRowJSON{r.Participant, i, r.Rank})
+		}
+	}
+	return c
+}
+
+// sameRow reports whether two rows say the same but for their rank.
+func sameRow(a, b boardRowJSON) bool {
+	return a.Name == b.Name && a.Organization == b.Organization && a.Solved == b.Solved && a.Total == b.Total && a.Points == b.Points && a.TimeMS == b.TimeMS &&
+		slices.Equal(a.Groups, b.Groups) && slices.Equal(a.Cells, b.Cells)
+}
+
+// channels are those of boards that somebody looks at, or looked at lately.
+type channels struct {
+	mu   sync.Mutex
+	kept map[channelOf]*channel
+}
+
+type channelOf struct {
+	round int64
+	view  standings.View
+}
+
+// mostChannels is how many channels are kept.
+const mostChannels = 64
+
+// of returns the channel of a board.
+func (k *channels) of(kept *standings.Keeper, round int64, view standings.View) *channel {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	name := channelOf{round, view}
+	ch := k.kept[name]
+	if ch == nil {
+		if k.kept == nil || len(k.kept) >= mostChannels {
+			k.kept = map[channelOf]*channel{} // who looks on keeps theirs until they come again
+		}
+		ch = &channel{kept: kept, round: round, view: view}
+		k.kept[name] = ch
+	}
+	return ch
+}

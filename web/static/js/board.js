@@ -1,0 +1,96 @@
+// The board of a round goes on by itself: the server says which rows changed, and the page draws those again, as
+// web/templates/_round.html does.
+
+import { t, n } from "./words.js";
+
+const live = document.querySelector("[data-board]");
+const body = live?.querySelector("tbody");
+const whole = !new URLSearchParams(location.search).has("after");
+let stream = null, token = live?.dataset.token;
+
+const rowOf = (participant) => body.querySelector(`tr[data-team="${CSS.escape(participant)}"]`);
+
+function element(name, text, className) {
+  const out = document.createElement(name);
+  if (text !== undefined) out.textContent = text;
+  if (className) out.className = className;
+  return out;
+}
+
+// cell draws what somebody has of a problem.
+function cell(c, scored) {
+  const td = element("td", undefined, "num");
+  if (scored) {
+    if (c.judged) td.append(n(c.score));
+    if (c.pending) td.append(element("span", "?", "pending"));
+    return td;
+  }
+  const draw = (kind, mark, said, text, below) => {
+    td.classList.add(kind);
+    const sign = element("span", mark);
+    sign.setAttribute("aria-hidden", "true");
+    td.append(sign);
+    if (said) td.append(element("span", said, "visually-hidden"));
+    td.append(` ${text}`, element("br"), element("small", below));
+  };
+  if (c.solved) draw("solved", "✓", t("solved"), n(Math.floor(c.time_ms / 60000)), c.judged === 1 ? t("1 try") : t("%s tries", n(c.judged)));
+  else if (c.pending) draw("pending", "?", "", `${n(c.judged)} + ${n(c.pending)}`, t("pending"));
+  else if (c.judged) draw("wrong", "✗", "", n(c.judged), t("wrong"));
+  else td.className = "";
+  return td;
+}
+
+// redraw writes a row anew, but for its name, which has links.
+function redraw(tr, row) {
+  const scored = live.querySelectorAll("thead th:not([data-problem])").length === 3;
+  while (tr.cells.length > 2) tr.deleteCell(2);
+  if (scored) tr.append(element("td", n(row.points), "num"));
+  else tr.append(element("td", n(row.solved), "num"), element("td", n(row.total), "num"));
+  tr.append(...row.cells.map((c) => cell(c, scored)));
+}
+
+function change(event) {
+  const c = JSON.parse(event.data);
+  token = c.token;
+  if (c.reset) return location.reload();
+  const order = [...body.rows].map((tr) => tr.dataset.team);
+  if (c.rows.some((r) => rowOf(r.participant) === null) && whole && order.length < 250) return location.reload();
+  const moved = [...c.rows, ...c.moved];
+  for (const row of c.rows) {
+    const tr = rowOf(row.participant);
+    if (!tr) continue;
+    redraw(tr, row);
+    tr.classList.remove("changed");
+    void tr.offsetWidth; // so that the animation begins again
+    tr.classList.add("changed");
+  }
+  for (const row of moved) {
+    const tr = rowOf(row.participant);
+    if (tr) tr.cells[0].textContent = row.rank === null ? "" : n(row.rank);
+  }
+  if (!whole) return;
+  const places = new Map(order.map((team, i) => [team, i]));
+  for (const row of moved) if (places.has(row.participant)) places.set(row.participant, row.place);
+  const focused = document.activeElement;
+  [...body.rows].sort((a, b) => places.get(a.dataset.team) - places.get(b.dataset.team)).forEach((tr, i) => {
+    if (body.rows[i] !== tr) body.insertBefore(tr, body.rows[i]);
+  });
+  if (body.contains(focused)) focused.focus();
+}
+
+function follow() {
+  const address = new URL(live.dataset.board, location.href);
+  address.searchParams.set("token", token);
+  stream = new EventSource(address);
+  stream.addEventListener("board", change);
+}
+
+// A browser has only six connections to a server: pages that nobody looks at give theirs back.
+document.addEventListener("visibilitychange", () => {
+  if (!live) return;
+  stream?.close();
+  stream = null;
+  if (!document.hidden) follow();
+});
+
+if (live && !document.hidden) follow();
