@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"deepoj/host/contest/clics"
 	"deepoj/host/judge"
 	"deepoj/host/recorder"
 	"deepoj/sql/sqltest"
@@ -297,7 +298,7 @@ func TestAResultStandsOnceNothingIsInItsWay(t *testing.T) {
 }
 
 // changing are the parts of an answer that differ with the time at which it is asked for, which differs between worlds.
-var changing = regexp.MustCompile(`"[a-z_]+":"20\d\d-[^"]*"|"(time_ms|freeze_ms|job_id|id)":\d+|name="csrf" value="[^"]*"|data-csrf="[^"]*"|<time [^>]*>[^<]*</time>|\b[0-9a-f]{32}\b`)
+var changing = regexp.MustCompile(`"[a-z_]+":"20\d\d-[^"]*"|"(time_ms|freeze_ms|job_id|id)":\d+|"[a-z_]+":"\d+:\d\d:\d\d\.\d{3}"|"startAt":"[^"]*"|"frozenDuration":\[\d+|name="csrf" value="[^"]*"|data-csrf="[^"]*"|<time [^>]*>[^<]*</time>|\b[0-9a-f]{32}\b`)
 
 // Two rounds that are alike until the freeze, and differ behind it: whoever is told, but those who hand in, gets the same
 // answers, byte by byte, but for times.
@@ -307,6 +308,19 @@ func TestWhatAFreezeHidesChangesNoAnswer(t *testing.T) {
 		"/api/v1/problems", "/api/v1/problems/aplusb", "/api/v1/problems/aplusb/statistics", "/api/v1/problems/stairs/statistics",
 		"/api/v1/spaces", "/api/v1/spaces/cup", "/api/v1/spaces/cup/problems", "/api/v1/spaces/cup/scores", "/api/v1/submissions", "/",
 		"/problems/aplusb/statistics", "/spaces/cup", "/people/ann", "/people/bob",
+		"/rounds/final", "/rounds/final?fav=red", "/rounds/final?q=red", "/rounds/final?at=1:00:00", "/rounds/final?style=projector", "/rounds/final/teams/red", "/rounds/final/teams/blue",
+		"/rounds/final/results", "/rounds/final/board.csv", "/rounds/final/results.tsv", "/rounds/final/ranklist.json", "/rounds/final/certificates/red.svg", "/rounds/final/clarifications",
+		"/spaces/cup/rounds", "/api/v1/rounds/final/explain/red", "/api/v1/rounds/final/explain/blue", "/api/v1/rounds/final/awards", "/api/v1/rounds/final/clarifications",
+		"/api/v1/rounds/final/board?at=1:00:00",
+	}
+	for _, version := range clics.Versions {
+		at := "/clics/" + string(version) + "/contests/final"
+		paths = append(paths, at, at+"/state", at+"/access", at+"/scoreboard", at+"/event-feed?stream=false", at+"/judgements/4-1", at+"/submissions/4/files")
+		for _, kind := range clics.Types[1:] {
+			if kind != clics.TypeState {
+				paths = append(paths, at+"/"+kind)
+			}
+		}
 	}
 	var worlds [2]map[string]string
 	for w := range worlds {
@@ -321,6 +335,10 @@ func TestWhatAFreezeHidesChangesNoAnswer(t *testing.T) {
 		verdicts := [][]judge.Verdict{{judge.AC, judge.WA, judge.CE, judge.AC}, {judge.WA, judge.RE, judge.AC, ""}}[w]
 		for i, v := range verdicts {
 			ann.hands([]string{"aplusb", "stairs"}[i%2], v)
+		}
+		for range w + 1 { // what a team asks is for nobody else, nor how much it asks
+			asked := ann.ask("POST", "/api/v1/rounds/final/clarifications", fmt.Sprintf(`{"text": "World %d?"}`, w), 201)
+			prof.ask("POST", "/api/v1/rounds/final/clarifications", fmt.Sprintf(`{"text": "It is %d.", "reply_to": %q, "to_teams": ["red"]}`, w, asked["id"]), 201)
 		}
 		s.record()
 		worlds[w] = map[string]string{}
