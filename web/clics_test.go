@@ -192,6 +192,26 @@ func TestTheEventFeedEndsInWhatTheEndpointsHave(t *testing.T) {
 	}
 	prof.ask("POST", "/api/v1/rounds/final/thaw", "{}", 200)
 	step("it is thawed")
+	// What is exported is a package with nothing wrong, the same each time, of which the recounted board is that of the package.
+	for name, c := range map[string]caller{"staff": prof, "a team": ann} {
+		for _, release := range []string{"2026-01", "2023-06"} {
+			files, err := s.as(c.token).ExportContest(t.Context(), release, "final")
+			s.must(err)
+			if found := clics.Package(files).Check(); len(found) > 0 || files["scoreboard.json"] == nil {
+				t.Errorf("the package of %s, %s: %v", release, name, found)
+			}
+			again, err := s.as(c.token).ExportContest(t.Context(), release, "final")
+			s.must(err)
+			delete(files, "scoreboard.json") // which has the time at which it was asked for
+			delete(again, "scoreboard.json")
+			if !maps.EqualFunc(files, again, bytes.Equal) {
+				t.Errorf("the package of %s, %s is another each time", release, name)
+			}
+			if sources := files["submissions/1/files.zip"] != nil; sources != (name == "staff") {
+				t.Errorf("%s gets sources: %t", name, sources)
+			}
+		}
+	}
 	for _, key := range []string{"awards/winner", "judgements/4-1"} {
 		if _, told := after(seen["a guest"])[key]; !told {
 			t.Errorf("nobody is told of %s", key)

@@ -20,6 +20,11 @@ type Audit struct {
 	DeadWithoutLetter      int64 // dead without a dead letter, or the reverse
 	TriesExceeded          int64 // more tries than max_tries
 	Stuck                  int64 // leases that ran out two minutes ago and nobody reclaimed
+
+	// Of the logs of rounds.
+	ContestLogGap          int64 // rounds whose log lacks a number, of all lines or of those for some viewers
+	ContestToldOtherwise   int64 // things of which the log says something else than what was told last
+	ContestNumberOfNothing int64 // numbers of submissions that are in no round, or in another
 }
 
 // AuditRow is one figure of an [Audit].
@@ -43,6 +48,9 @@ func (a Audit) Rows() []AuditRow {
 		{"dead_without_letter", a.DeadWithoutLetter},
 		{"tries_exceeded", a.TriesExceeded},
 		{"stuck", a.Stuck},
+		{"contest_log_gap", a.ContestLogGap},
+		{"contest_told_otherwise", a.ContestToldOtherwise},
+		{"contest_number_of_nothing", a.ContestNumberOfNothing},
 	}
 }
 

@@ -20,3 +20,6 @@ CREATE TABLE clarifications (
 CREATE INDEX clarifications_round ON clarifications (round_id, id);
 CREATE INDEX clarifications_participant ON clarifications (participant_id) WHERE participant_id IS NOT NULL;
 CREATE INDEX clarifications_reply ON clarifications (reply_to) WHERE reply_to IS NOT NULL;
+
+-- What was told of each thing, for the audit, and of rounds themselves, for whoever goes on somewhere in a log.
+CREATE INDEX contest_log_object ON contest_log (round_id, kind, object, seq);

@@ -29,7 +29,18 @@ SELECT
      ON d.job_id = j.job_id AND d.generation = j.generation AND d.attempt_id = j.attempt_id
    WHERE (j.status = 'dead' AND d.job_id IS NULL) OR (d.job_id IS NOT NULL AND j.status IS DISTINCT FROM 'dead')) AS dead_without_letter,
   (SELECT count(*) FROM jobs WHERE tries > max_tries) AS tries_exceeded,
-  (SELECT count(*) FROM jobs WHERE status = 'running' AND lease_until < now() - interval '2 min') AS stuck;
+  (SELECT count(*) FROM jobs WHERE status = 'running' AND lease_until < now() - interval '2 min') AS stuck,
+  (SELECT count(*) FROM contest_recorders c LEFT JOIN LATERAL (
+     SELECT count(*) AS lines, coalesce(max(l.seq), 0) AS seq, count(l.public_seq) AS publics, coalesce(max(l.public_seq), 0) AS public_seq,
+       count(l.teams_seq) AS teams, coalesce(max(l.teams_seq), 0) AS teams_seq FROM contest_log l WHERE l.round_id = c.round_id) l ON true
+   WHERE (c.seq, c.seq, c.public_seq, c.public_seq, c.teams_seq, c.teams_seq) <> (l.seq, l.lines, l.public_seq, l.publics, l.teams_seq, l.teams)
+     OR EXISTS (SELECT 1 FROM contest_log o WHERE o.round_id = c.round_id AND o.own_seq IS NOT NULL GROUP BY o.only_participant HAVING max(o.own_seq) <> count(*))) AS contest_log_gap,
+  (SELECT count(*) FROM contest_objects o LEFT JOIN LATERAL (
+     SELECT l.data FROM contest_log l WHERE l.round_id = o.round_id AND l.kind = o.kind AND l.object = o.object AND l.data IS NOT NULL
+       ORDER BY l.seq DESC LIMIT 1) l ON true
+   WHERE l.data IS NULL OR l.data::text <> o.data::text) AS contest_told_otherwise,
+  (SELECT count(*) FROM contest_submissions s LEFT JOIN job_payloads p ON p.job_id = s.job_id
+   WHERE p.job_id IS NULL OR p.round_id IS DISTINCT FROM s.round_id) AS contest_number_of_nothing;
 
 -- name: QueueStats
 -- Whoever may not see the whole does not see what is judged for rejudge sets, nor

@@ -11,6 +11,7 @@
 //	submissions.go    what became of them, and the problems of a server
 //	server.go         workers, languages and jobs of a server
 //	space.go          courses and contests
+//	contest.go        rounds, and contest packages
 //	office.go         where staff work
 //	office_database.go the database itself
 //	office_server.go  a server
@@ -119,6 +120,11 @@ func program() *command.Program {
 		{Name: "space problem list", Args: "SPACE", Make: onServer(listSpaceProblems), Summary: "List the problems of a space in order."},
 		{Name: "space problem add", Args: "SPACE PROBLEM", Make: addSpaceProblem, Summary: "Add a problem to a space, or give it another place and points."},
 		{Name: "space problem remove", Args: "SPACE PROBLEM", Make: onServer(removeSpaceProblem), Summary: "Take a problem out of a space."},
+
+		{Name: "contest", Summary: "Have results stand, and write and check contest packages."},
+		{Name: "contest finalize", Args: "ROUND", Make: finalizeContest, Summary: "Have the result of a round stand, or say what is in the way."},
+		{Name: "contest export", Args: "ROUND", Make: exportContest, Summary: "Write a round as a contest package of the ICPC, as the server tells you of it."},
+		{Name: "contest check", Args: "PACKAGE", Make: checkContest, Summary: "Say what is wrong with a contest package, and recount its scoreboard.", Detail: "The status is 0 when nothing is wrong, 3 when something is, and 1 when the package cannot be read."},
 
 		{Name: "queue", Summary: "Pause queues, and change the order of what waits."},
 		{Name: "queue list", Make: inOffice(listQueues), Summary: "List the queues and how they behave."},

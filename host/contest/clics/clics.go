@@ -10,6 +10,8 @@
 //	clics.go       releases, times and names
 //	feed.go        events, of the lines of a log
 //	objects.go     the objects of the endpoints
+//	pack.go        contest packages
+//	recount.go     what is wrong with a package
 //	scoreboard.go  the scoreboard
 //	world.go       what there is at the endpoints
 package clics

@@ -1,0 +1,78 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// maxContestFile bounds one answer of the Contest API.
+const maxContestFile = 256 << 20
+
+// contest asks the Contest API; path is behind its release, such as contests/final/teams.
+func (c *Client) contest(ctx context.Context, release, path string) ([]byte, error) {
+	resp, err := c.send(ctx, http.MethodGet, "/clics/"+release+"/"+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxContestFile+1))
+	if err == nil && len(data) > maxContestFile {
+		err = fmt.Errorf("%s has more than %d bytes", path, maxContestFile)
+	}
+	return data, err
+}
+
+// endpoints are those of a contest that a package has.
+var endpoints = []string{
+	"state", "judgement-types", "languages", "problems", "groups", "organizations", "teams", "submissions", "judgements", "runs", "clarifications", "awards", "scoreboard",
+}
+
+// ExportContest returns the contest package of a round, by path: what the Contest API answers whoever asks, with the files that
+// it names. It is read endpoint by endpoint, so a round that goes on may be told of in one and not in another.
+func (c *Client) ExportContest(ctx context.Context, release, round string) (map[string][]byte, error) {
+	at := "contests/" + round
+	files := map[string][]byte{}
+	get := func(name, path string) (err error) {
+		files[name], err = c.contest(ctx, release, path)
+		return err
+	}
+	if err := errors.Join(get("api.json", ""), get("contest.json", at), get("event-feed.ndjson", at+"/event-feed?stream=false")); err != nil {
+		return nil, err
+	}
+	for _, name := range endpoints {
+		err := get(name+".json", at+"/"+name)
+		if p, ok := errors.AsType[*Problem](err); ok && name == "scoreboard" && p.Status == http.StatusForbidden {
+			delete(files, "scoreboard.json") // it is not shown before the end
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var submissions []struct {
+		ID    string `json:"id"`
+		Files []struct {
+			Href     string `json:"href"`
+			Filename string `json:"filename"`
+		} `json:"files"`
+	}
+	if err := json.Unmarshal(files["submissions.json"], &submissions); err != nil {
+		return nil, fmt.Errorf("submissions: %w", err)
+	}
+	for _, s := range submissions {
+		for _, f := range s.Files {
+			if strings.Contains(f.Href, "://") || strings.HasPrefix(f.Href, "/") {
+				return nil, fmt.Errorf("submission %s: a file is elsewhere, at %.100s", s.ID, f.Href)
+			}
+			if err := get("submissions/"+s.ID+"/"+f.Filename, f.Href); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
+}
