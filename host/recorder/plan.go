@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"deepoj/host/contest"
@@ -218,6 +219,9 @@ func (p *planner) submissions() {
 // those alone who were told of them.
 func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
 	name := fmt.Sprintf("%d-%d", h.Number, h.Generation)
+	if p.stands(h, told, name) {
+		return
+	}
 	for _, old := range told {
 		if old.Object == name {
 			continue
@@ -237,6 +241,20 @@ func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
 	if h.Generation == 0 {
 		return
 	}
+	o := p.heard(h, name)
+	d := contest.JudgementData{
+		Submission: h.Number, Generation: h.Generation, Verdict: h.Verdict, Current: true, Score: h.Score, Start: *utc(&h.Start), End: *utc(&h.End), CPU: h.CPU,
+	}
+	if err := json.Unmarshal(h.Groups, &d.Groups); err != nil {
+		p.err = fmt.Errorf("judgement %s: the scores of groups: %w", name, err)
+		return
+	}
+	p.say(o, d)
+	p.runs(o, h)
+}
+
+// heard is a judgement of a submission, for those who may know of it now.
+func (p *planner) heard(h *rounds.Handed, name string) object {
 	o := object{kind: contest.KindJudgement, name: name, submission: h.Number, audience: whom(h.Hidden)}
 	if p.clock.Hides(h.At) {
 		o.audience = contest.Jury | contest.Staff
@@ -247,15 +265,49 @@ func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
 	if o.audience&contest.Own != 0 {
 		o.only = h.Participant
 	}
-	d := contest.JudgementData{
-		Submission: h.Number, Generation: h.Generation, Verdict: h.Verdict, Current: true, Score: h.Score, Start: *utc(&h.Start), End: *utc(&h.End), CPU: h.CPU,
+	return o
+}
+
+// stands reports whether a result that stands keeps another judging of a submission than the one by this name, and wants that
+// told: what is judged again then changes nothing until the round is opened again.
+func (p *planner) stands(h *rounds.Handed, told []rounds.Object, name string) bool {
+	if p.seen.Round.Finalized == nil {
+		return false
 	}
-	if err := json.Unmarshal(h.Groups, &d.Groups); err != nil {
-		p.err = fmt.Errorf("judgement %s: the scores of groups: %w", name, err)
-		return
+	for _, old := range told {
+		var d contest.JudgementData
+		if err := json.Unmarshal(old.Data, &d); err != nil {
+			p.err = fmt.Errorf("judgement %s: %w", old.Object, err)
+			return false
+		}
+		if !d.Current || old.Object == name {
+			continue
+		}
+		o := p.heard(h, old.Object)
+		p.say(o, d)
+		for _, run := range p.seen.Told {
+			if contest.Kind(run.Kind) == contest.KindRun && run.Submission == h.Number && strings.HasPrefix(run.Object, old.Object+"-") {
+				one := o
+				one.kind, one.name = contest.KindRun, run.Object
+				if !p.seen.Round.PublicRuns {
+					one = p.unpublic(one, h)
+				}
+				one.data = run.Data
+				p.want = append(p.want, one)
+			}
+		}
+		return true
 	}
-	p.say(o, d)
-	p.runs(o, h)
+	return false
+}
+
+// unpublic is a single test where these are for the jury and for who handed in.
+func (p *planner) unpublic(run object, h *rounds.Handed) object {
+	if run.audience&(contest.Own|contest.Teams) == 0 {
+		return run
+	}
+	run.audience, run.only = run.audience&^(contest.Public|contest.Teams)|contest.Own, h.Participant
+	return run
 }
 
 // runs wants the single tests of a judging told: to whoever is told of it, or, where they are not public, to the jury and to who
@@ -273,11 +325,7 @@ func (p *planner) runs(judgement object, h *rounds.Handed) {
 	o := judgement
 	o.kind = contest.KindRun
 	if !p.seen.Round.PublicRuns {
-		o.audience = o.audience&^(contest.Public|contest.Teams) | contest.Own
-		o.only = h.Participant
-		if judgement.audience&(contest.Own|contest.Teams) == 0 {
-			o.audience, o.only = judgement.audience, judgement.only
-		}
+		o = p.unpublic(o, h)
 	}
 	at := h.Start
 	for i, t := range tests {

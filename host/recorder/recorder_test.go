@@ -2,6 +2,7 @@ package recorder_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -307,4 +308,49 @@ func TestWorldsThatDifferBehindTheFreezeTellTheSame(t *testing.T) {
 			t.Fatalf("one world tells\n%s\nthe other\n%s", told[0][i], told[1][i])
 		}
 	}
+}
+
+func TestAResultThatStandsIsNotChangedByWhatIsJudgedAgain(t *testing.T) {
+	t.Parallel()
+	g := newStage(t)
+	before := g.submit(0, "aplusb")
+	g.judge(before, judge.WA)
+	g.act("freeze", func(r judge.Round, now time.Time) (judge.Round, error) { return contest.FreezeNow(r, now) })
+	time.Sleep(2 * time.Millisecond)
+	within := g.submit(1, "other")
+	g.judge(within, judge.AC)
+	g.act("shorten", func(r judge.Round, now time.Time) (judge.Round, error) {
+		return contest.SetDuration(r, now, new(contest.ClockOf(&r).At(now)+2*time.Millisecond))
+	})
+	time.Sleep(5 * time.Millisecond)
+	g.act("finalize", func(r judge.Round, now time.Time) (judge.Round, error) {
+		return contest.Finalize(r, now, "prof", nil, judge.RoundUnsettled{})
+	})
+	g.record()
+	g.again(before, judge.AC)
+	g.again(within, judge.WA)
+	g.record()
+	verdict := func(object string) string {
+		t.Helper()
+		var d contest.JudgementData
+		if text := last(g.log(), public)["judgement "+object]; text != "" {
+			sqltest.Must(t, json.Unmarshal([]byte(text), &d))
+		}
+		return fmt.Sprint(d.Verdict, " ", d.Current)
+	}
+	if verdict("1-1") != "WA true" || verdict("1-2") != " false" {
+		t.Errorf("a result that stands has 1-1 %s, 1-2 %s", verdict("1-1"), verdict("1-2"))
+	}
+	g.act("thaw", func(r judge.Round, now time.Time) (judge.Round, error) { return contest.ThawNow(r, now) })
+	g.record()
+	if verdict("2-1") != "AC true" || verdict("2-2") != " false" {
+		t.Errorf("thawed, it has 2-1 %s, 2-2 %s", verdict("2-1"), verdict("2-2"))
+	}
+	g.act("reopen", func(r judge.Round, _ time.Time) (judge.Round, error) { return contest.Reopen(r) })
+	g.record()
+	if verdict("1-1") != "WA false" || verdict("1-2") != "AC true" || verdict("2-2") != "WA true" {
+		t.Errorf("opened again, it has 1-1 %s, 1-2 %s, 2-2 %s", verdict("1-1"), verdict("1-2"), verdict("2-2"))
+	}
+	whole(t, g.log(), g.teams)
+	same(t, last(g.log(), staff), g.anew())
 }
