@@ -47,6 +47,7 @@ import (
 	"deepoj/host/plugin"
 	"deepoj/host/reading"
 	"deepoj/host/shortcut" // which is `deepoj version`, and `deepoj judge` if there is deepoj-judge
+	"deepoj/web/client"
 )
 
 func main() {
@@ -121,7 +122,16 @@ func program() *command.Program {
 		{Name: "space problem add", Args: "SPACE PROBLEM", Make: addSpaceProblem, Summary: "Add a problem to a space, or give it another place and points."},
 		{Name: "space problem remove", Args: "SPACE PROBLEM", Make: onServer(removeSpaceProblem), Summary: "Take a problem out of a space."},
 
-		{Name: "contest", Summary: "Have results stand, and write and check contest packages."},
+		{Name: "contest", Summary: "Run rounds, have results stand, and write and check contest packages."},
+		{Name: "contest list", Make: listContests, Summary: "List the rounds that you may see, newest first."},
+		{Name: "contest show", Args: "ROUND", Make: onServer(showContest), Summary: "Say where a round stands."},
+		{Name: "contest start", Args: "ROUND", Make: actOnContest("has begun", (*client.Client).PostRoundStart), Summary: "Have a round begin now."},
+		{Name: "contest pause", Args: "ROUND", Make: actOnContest("has no start until its countdown goes on", (*client.Client).PostRoundPause), Summary: "Stop the countdown of a round."},
+		{Name: "contest resume", Args: "ROUND", Make: actOnContest("counts down again", (*client.Client).PostRoundResume), Summary: "Let the countdown of a round go on."},
+		{Name: "contest extend", Args: "ROUND TIME", Make: extendContest, Summary: "Have a round end later, by a length of time such as 30m."},
+		{Name: "contest freeze", Args: "ROUND", Make: actOnContest("is frozen", (*client.Client).PostRoundFreeze), Summary: "Hide what is judged from now on from the public and from other teams."},
+		{Name: "contest unfreeze", Args: "ROUND", Make: actOnContest("hides nothing", (*client.Client).PostRoundUnfreeze), Summary: "Show what is hidden while a round goes on."},
+		{Name: "contest thaw", Args: "ROUND", Make: actOnContest("hides nothing any more", (*client.Client).PostRoundThaw), Summary: "Show what is hidden after the end, for good."},
 		{Name: "contest finalize", Args: "ROUND", Make: finalizeContest, Summary: "Have the result of a round stand, or say what is in the way."},
 		{Name: "contest export", Args: "ROUND", Make: exportContest, Summary: "Write a round as a contest package of the ICPC, as the server tells you of it."},
 		{Name: "contest check", Args: "PACKAGE", Make: checkContest, Summary: "Say what is wrong with a contest package, and recount its scoreboard.", Detail: "The status is 0 when nothing is wrong, 3 when something is, and 1 when the package cannot be read."},
