@@ -129,7 +129,7 @@ func TestARoundIsHandedInToAndItsBoardTellsIt(t *testing.T) {
 	ann.ask("GET", "/api/v1/rounds/final/board?view=staff", "", 403)
 	page := s.do(http.MethodGet, "/rounds/final", "", "Cookie: "+peopleroom.SessionCookie+"="+ann.token)
 	shown := regexp.MustCompile(`<td class="num">(\d+)</td><th scope="row" class="words"><a class="star"[^>]*>☆</a> <a [^>]*>([^<]*)</a></th><td class="num">(\d+)</td>`).FindAllStringSubmatch(page.body, -1)
-	if fmt.Sprint(len(shown)) != "3" || shown[0][1] != "1" || shown[0][2] != "Red" || shown[0][3] != "2" || shown[2][1] != "3" || !strings.Contains(page.body, `<tr data-team="red" class="mine"><td class="num">1</td>`) {
+	if fmt.Sprint(len(shown)) != "3" || shown[0][1] != "1" || shown[0][2] != "Red" || shown[0][3] != "2" || shown[2][1] != "3" || !strings.Contains(page.body, `<tr data-team="red" data-rank="1" class="mine"><td class="num">1</td>`) {
 		t.Errorf("the page shows %v", shown)
 	}
 	// What somebody who prepares it hands in is on no board.

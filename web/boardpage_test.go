@@ -61,12 +61,12 @@ func TestABoardGoesOnForWhoLooksAtIt(t *testing.T) {
 	for change["token"] != token() { // the submission and its judgement may be told one after the other
 		change = next()
 	}
-	rows, moved := change["rows"].([]any), change["moved"].([]any)
+	rows, shifts := change["rows"].([]any), change["shifts"].([]any)
 	if len(rows) != 1 || rows[0].(map[string]any)["participant"] != "red" || rows[0].(map[string]any)["place"] != 0.0 || rows[0].(map[string]any)["solved"] != 1.0 {
 		t.Errorf("one solution changes %v", rows)
 	}
-	if len(moved) != 1 || moved[0].(map[string]any)["participant"] != "blue" || moved[0].(map[string]any)["rank"] != 2.0 {
-		t.Errorf("and moves %v", moved)
+	if len(shifts) != 1 || shifts[0].(map[string]any)["from"] != 1.0 || shifts[0].(map[string]any)["to"] != 1.0 || shifts[0].(map[string]any)["by"] != 1.0 {
+		t.Errorf("and shifts %v", shifts)
 	}
 	if columns := change["problems"].([]any); len(columns) != 1 || columns[0].(map[string]any)["solved"] != 1.0 {
 		t.Errorf("and its column: %v", columns)

@@ -102,10 +102,10 @@ type BoardCell struct {
 
 // BoardChange is a schema of the description.
 type BoardChange struct {
-	Moved    []MovedRow     `json:"moved"`
 	Problems []BoardProblem `json:"problems"`
 	Reset    bool           `json:"reset,omitempty"`
 	Rows     []PlacedRow    `json:"rows"`
+	Shifts   []BoardShift   `json:"shifts"`
 	State    State          `json:"state"`
 	Token    string         `json:"token"`
 }
@@ -159,6 +159,13 @@ type BoardRow struct {
 	Solved       int         `json:"solved"`
 	TimeMS       int64       `json:"time_ms"`
 	Total        int64       `json:"total"`
+}
+
+// BoardShift is a schema of the description.
+type BoardShift struct {
+	By   int `json:"by"`
+	From int `json:"from"`
+	To   int `json:"to"`
 }
 
 // Checker is a schema of the description.
@@ -761,13 +768,6 @@ type MovedJob struct {
 	Place  Place     `json:"place,omitempty"`
 	RankAt time.Time `json:"rank_at,omitempty"`
 	Undone string    `json:"undone,omitempty"`
-}
-
-// MovedRow is a schema of the description.
-type MovedRow struct {
-	Participant string `json:"participant"`
-	Place       int    `json:"place"`
-	Rank        *int   `json:"rank"`
 }
 
 // NewInvitation is a schema of the description.

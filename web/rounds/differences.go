@@ -22,7 +22,7 @@ type boardChangeJSON struct {
 	State    stateJSON          `json:"state"`
 	Problems []boardProblemJSON `json:"problems"` // columns that say something else
 	Rows     []placedRowJSON    `json:"rows"`     // rows that say something else
-	Moved    []movedRowJSON     `json:"moved"`    // rows that only have another rank or place
+	Shifts   []boardShiftJSON   `json:"shifts"`   // other ranks of rows that say nothing else, which keep their order among each other
 }
 
 // placedRowJSON is a row of the board, and how many rows are above it.
@@ -31,11 +31,12 @@ type placedRowJSON struct {
 	boardRowJSON
 }
 
-// movedRowJSON is where a row is that says nothing else.
-type movedRowJSON struct {
-	Participant string `json:"participant"`
-	Place       int    `json:"place"`
-	Rank        *int   `json:"rank"`
+// boardShiftJSON says by how much the ranks are others of the rows from a place to another, as they are now, but for those that say
+// something else.
+type boardShiftJSON struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+	By   int `json:"by"`
 }
 
 // change is a change that is written already.
@@ -58,13 +59,25 @@ type channel struct {
 	past   []change
 }
 
-// changes returns the changes behind a token, and the token behind them. It is false where these are not known: then the board
-// has to be read again.
-func (ch *channel) changes(ctx context.Context, token string) (list []change, now string, known bool, err error) {
+// changes returns the changes behind a token, and the token behind them, of a board that is at least as new as since. It is false
+// where these are not known: then the board has to be read again.
+func (ch *channel) changes(ctx context.Context, token string, since time.Time) (list []change, now string, known bool, err error) {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
-	if err := ch.look(ctx); err != nil {
-		return nil, "", false, err
+	if wait := ch.rest(since); wait > 0 {
+		ch.mu.Unlock()
+		pause := time.NewTimer(wait)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+		}
+		pause.Stop()
+		ch.mu.Lock()
+	}
+	if ch.board == nil || ch.looked.Before(since) {
+		if err := ch.look(ctx); err != nil {
+			return nil, "", false, err
+		}
 	}
 	now = ch.board.Token
 	if token == now {
@@ -77,11 +90,17 @@ func (ch *channel) changes(ctx context.Context, token string) (list []change, no
 	return slices.Clone(ch.past[at:]), now, true, nil
 }
 
-// look compares the board with how it was, not more often than the window.
-func (ch *channel) look(ctx context.Context) error {
-	if wait := boardWindow - time.Since(ch.looked); ch.board != nil && wait > 0 {
-		time.Sleep(wait) //nolint:forbidigo // what everybody who looks on waits for
+// rest is how long it is until the board is looked at again, should it have to be as new as since; 0 = it does not, or now. Whoever
+// waits for it then sees what the first of them has found.
+func (ch *channel) rest(since time.Time) time.Duration {
+	if ch.board == nil || !ch.looked.Before(since) {
+		return 0
 	}
+	return max(boardWindow-time.Since(ch.looked), 0)
+}
+
+// look compares the board with how it was.
+func (ch *channel) look(ctx context.Context) error {
 	ch.looked = time.Now()
 	var is *boardJSON
 	err := ch.kept.Look(ctx, ch.round, ch.view, func(v *standings.Standings) {
@@ -115,7 +134,7 @@ func (ch *channel) look(ctx context.Context) error {
 
 // difference is what is not as it was.
 func difference(was *boardJSON, places map[string]int, is *boardJSON) boardChangeJSON {
-	c := boardChangeJSON{Token: is.Token, State: is.State, Problems: []boardProblemJSON{}, Rows: []placedRowJSON{}, Moved: []movedRowJSON{}}
+	c := boardChangeJSON{Token: is.Token, State: is.State, Problems: []boardProblemJSON{}, Rows: []placedRowJSON{}, Shifts: []boardShiftJSON{}}
 	if len(was.Problems) != len(is.Problems) || len(was.Rows) != len(is.Rows) {
 		c.Reset = true
 		return c
@@ -130,6 +149,7 @@ func difference(was *boardJSON, places map[string]int, is *boardJSON) boardChang
 			c.Problems = append(c.Problems, p)
 		}
 	}
+	last := -1 // where the row was that says nothing else and is above
 	for i, r := range is.Rows {
 		at, there := places[r.Participant]
 		if !there {
@@ -137,19 +157,29 @@ func difference(was *boardJSON, places map[string]int, is *boardJSON) boardChang
 			return c
 		}
 		before := was.Rows[at]
-		switch {
-		case !sameRow(before, r):
+		if !sameRow(before, r) {
 			c.Rows = append(c.Rows, placedRowJSON{i, r})
-		case at != i || before.Place() != r.Place():
-			c.Moved = append(c.Moved, movedRowJSON{r.Participant, i, r.Rank})
+			continue
+		}
+		if at < last { // rows that say nothing else have another order
+			c.Reset = true
+			return c
+		}
+		last = at
+		by := r.Place() - before.Place()
+		if n := len(c.Shifts); n > 0 && c.Shifts[n-1].By == by {
+			c.Shifts[n-1].To = i
+		} else {
+			c.Shifts = append(c.Shifts, boardShiftJSON{i, i, by})
 		}
 	}
+	c.Shifts = slices.DeleteFunc(c.Shifts, func(s boardShiftJSON) bool { return s.By == 0 })
 	return c
 }
 
 // sameRow reports whether two rows say the same but for their rank.
 func sameRow(a, b boardRowJSON) bool {
-	return a.Name == b.Name && a.Organization == b.Organization && a.Solved == b.Solved && a.Total == b.Total && a.Points == b.Points && a.TimeMS == b.TimeMS &&
+	return (a.Rank == nil) == (b.Rank == nil) && a.Name == b.Name && a.Organization == b.Organization && a.Solved == b.Solved && a.Total == b.Total && a.Points == b.Points && a.TimeMS == b.TimeMS &&
 		slices.Equal(a.Groups, b.Groups) && slices.Equal(a.Cells, b.Cells)
 }
 

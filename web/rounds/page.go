@@ -38,6 +38,7 @@ type roundPageView struct {
 	Manages    bool   // the viewer may see what is hidden
 	Mine       string // the participant that the viewer is in; "" = none
 	More       string // address of the rows behind these; "" = these are the last
+	First      bool   // the rows are the first of the board
 	IOI        bool   // rows have points
 }
 
@@ -135,7 +136,7 @@ func (v roundPageView) FrozenMinutes() int {
 
 // Live reports whether the board on the page goes on by itself.
 func (v roundPageView) Live() bool {
-	return v.Closed == nil && v.Part.At == "" && v.Part.Search == "" && v.Part.Group == "" && v.Round.Finalized == nil
+	return v.First && v.Closed == nil && v.Part.At == "" && v.Part.Search == "" && v.Part.Group == "" && v.Round.Finalized == nil
 }
 
 // readPart reads what the address of the board says.
@@ -186,6 +187,7 @@ func (s *Room) roundPage(c *fiber.Ctx) error {
 		}
 		view.Mine = e.Code
 	}
+	view.First = c.Query("after") == ""
 	rows := pageRows
 	if view.Part.Projector {
 		rows = 0

@@ -118,8 +118,9 @@ func (st *stream) run(w *live.Watch) error {
 	defer beat.Stop()
 	poll := time.NewTicker(streamPoll)
 	defer poll.Stop()
+	since := time.Now().Add(-time.Second) // what was seen lately is good enough
 	for well := time.Now(); ; {
-		err := st.look()
+		err := st.look(since)
 		switch {
 		case errors.Is(err, errAway) && time.Since(well) < streamPatch:
 		case err != nil:
@@ -134,7 +135,9 @@ func (st *stream) run(w *live.Watch) error {
 		case <-st.room.watched.Done():
 			return live.ErrStopping
 		case <-w.Woken():
+			since = time.Now()
 		case <-poll.C:
+			since = time.Now().Add(-time.Second)
 		case <-beat.C:
 			if _, err := st.out.WriteString(": still here\n\n"); err != nil {
 				return err
@@ -144,13 +147,13 @@ func (st *stream) run(w *live.Watch) error {
 }
 
 // look sends what has changed since.
-func (st *stream) look() error {
+func (st *stream) look(since time.Time) error {
 	ctx, cancel := context.WithTimeout(context.Background(), streamLook)
 	defer cancel()
 	if err := st.still(ctx); err != nil {
 		return err
 	}
-	list, now, known, err := st.channel.changes(ctx, st.token)
+	list, now, known, err := st.channel.changes(ctx, st.token, since)
 	if err != nil {
 		return errors.Join(errAway, err)
 	}

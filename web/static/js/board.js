@@ -5,7 +5,6 @@ import { t, n } from "./words.js";
 
 const live = document.querySelector("[data-board]");
 const body = live?.querySelector("tbody");
-const whole = !new URLSearchParams(location.search).has("after");
 let stream = null, token = live?.dataset.token;
 
 const rowOf = (participant) => body.querySelector(`tr[data-team="${CSS.escape(participant)}"]`);
@@ -53,28 +52,30 @@ function change(event) {
   const c = JSON.parse(event.data);
   token = c.token;
   if (c.reset) return location.reload();
-  const order = [...body.rows].map((tr) => tr.dataset.team);
-  if (c.rows.some((r) => rowOf(r.participant) === null) && whole && order.length < 250) return location.reload();
-  const moved = [...c.rows, ...c.moved];
-  for (const row of c.rows) {
-    const tr = rowOf(row.participant);
-    if (!tr) continue;
+  const changed = new Map(c.rows.map((row) => [row.participant, row]));
+  const focused = document.activeElement;
+  const rows = [...c.rows].sort((a, b) => a.place - b.place).map((row) => [row, rowOf(row.participant)]);
+  if (rows.some(([, tr]) => tr === null)) return location.reload(); // it was behind the rows of this page
+  for (const [row, tr] of rows) {
     redraw(tr, row);
+    tr.cells[0].textContent = row.rank === null ? "" : n(row.rank);
+    tr.dataset.rank = row.rank ?? "";
+    tr.remove();
+  }
+  for (const [row, tr] of rows) {
+    body.insertBefore(tr, body.rows[row.place] ?? null);
     tr.classList.remove("changed");
     void tr.offsetWidth; // so that the animation begins again
     tr.classList.add("changed");
   }
-  for (const row of moved) {
-    const tr = rowOf(row.participant);
-    if (tr) tr.cells[0].textContent = row.rank === null ? "" : n(row.rank);
+  for (const shift of c.shifts) {
+    for (let at = shift.from; at <= Math.min(shift.to, body.rows.length - 1); at++) {
+      const tr = body.rows[at];
+      if (changed.has(tr.dataset.team) || tr.dataset.rank === "") continue;
+      tr.dataset.rank = Number(tr.dataset.rank) + shift.by;
+      tr.cells[0].textContent = n(Number(tr.dataset.rank));
+    }
   }
-  if (!whole) return;
-  const places = new Map(order.map((team, i) => [team, i]));
-  for (const row of moved) if (places.has(row.participant)) places.set(row.participant, row.place);
-  const focused = document.activeElement;
-  [...body.rows].sort((a, b) => places.get(a.dataset.team) - places.get(b.dataset.team)).forEach((tr, i) => {
-    if (body.rows[i] !== tr) body.insertBefore(tr, body.rows[i]);
-  });
   if (body.contains(focused)) focused.focus();
 }
 

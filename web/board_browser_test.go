@@ -1,0 +1,49 @@
+package web
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"deepoj/host/judge"
+)
+
+// TestABoardIsSeenToGoOn looks at a board in a browser, before and after a verdict, without loading the page again.
+func TestABoardIsSeenToGoOn(t *testing.T) {
+	s := newStage(t)
+	_, ann, bob, _ := s.cup()
+	bob.hands("stairs", judge.WA)
+	s.record()
+	ctx, console := browser(t)
+	s.must(chromedp.Do(ctx, chromedp.Navigate(s.url+"/rounds/final"), chromedp.WaitVisible(chromedp.CSS(`tr[data-team="red"]`))))
+	read := func() string {
+		t.Helper()
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](`[...document.querySelectorAll("[data-board] tbody tr")].map((tr) => tr.dataset.team + " " + [...tr.cells].map((td) => td.innerText.replace(/\s+/g, " ").trim()).join("|")).join("\n") + (window.before || "")`))
+		s.must(err)
+		return got
+	}
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[string](`window.before = "\nthe same page"`)); err != nil {
+		t.Fatal(err)
+	}
+	becomes := func(want string) {
+		t.Helper()
+		got := ""
+		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+			if got = read(); got == want+"\nthe same page" {
+				return
+			}
+		}
+		t.Errorf("the board is\n%s\nwant\n%s", got, want)
+	}
+	becomes("blue 1|☆ Blue|0|0||✗ 1 wrong\nred 1|☆ Red|0|0||")
+	ann.hands("aplusb", judge.WA)
+	s.record()
+	becomes("blue 1|☆ Blue|0|0||✗ 1 wrong\nred 1|☆ Red|0|0|✗ 1 wrong|")
+	ann.hands("aplusb", judge.AC)
+	s.record()
+	becomes("red 1|☆ Red|1|80|✓ solved 60 2 tries|\nblue 2|☆ Blue|0|0||✗ 1 wrong")
+	if said := console.take(); len(said) > 0 {
+		t.Errorf("the console complains: %s", said)
+	}
+}
