@@ -185,7 +185,7 @@ func TestABoardIsSearchedExportedAndShownAsItWas(t *testing.T) {
 		t.Errorf("the ranklist is %+v %v", list, got)
 	}
 	guest.reads("/rounds/final/results.tsv", 409)
-	guest.reads("/rounds/final/certificates/red.svg", 404)
+	guest.reads("/rounds/final/certificates/red.svg", 409)
 	s.says(s.show("Accept: text/html", "/rounds/final/results"), "The result does not stand yet.")
 
 	// The result.
@@ -193,7 +193,7 @@ func TestABoardIsSearchedExportedAndShownAsItWas(t *testing.T) {
 	prof.ask("POST", "/api/v1/rounds/final/finalize", "{}", 200)
 	s.record()
 	guest.reads("/rounds/final/results.tsv", 409) // what is frozen is not shown by it
-	guest.reads("/rounds/final/certificates/red.svg", 404)
+	guest.reads("/rounds/final/certificates/red.svg", 409)
 	if out := guest.ask("GET", "/api/v1/rounds/final/awards", "", 200); len(out["awards"].([]any)) != 0 {
 		t.Errorf("awards are given before the thaw: %v", out)
 	}

@@ -118,8 +118,11 @@ func (s *Room) certificate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if !stands(r) || r.Start == nil {
+		return site.Refuse(fiber.StatusConflict, "not_final", "The result does not stand yet.", "Have it stand first.")
+	}
 	code, ok := strings.CutSuffix(c.Params("code"), ".svg")
-	if !ok || !stands(r) || r.Start == nil {
+	if !ok {
 		return sql.ErrNotFound
 	}
 	awards, err := s.awardsOf(c, r, standings.Public)
