@@ -43,7 +43,7 @@ func TestAQuestionIsForWhoAskedItAndTheJury(t *testing.T) {
 	}
 	prof.ask("POST", at, fmt.Sprintf(`{"text": "Read on.", "reply_to": %q, "to_teams": ["red"]}`, asked), 201)
 	prof.ask("POST", at, fmt.Sprintf(`{"text": "All read on.", "reply_to": %q}`, asked), 201)
-	prof.ask("POST", at, `{"text": "Universities.", "to_groups": ["uni"]}`, 201)
+	prof.ask("POST", at, `{"text": "Universities.", "to_groups": ["uni", "uni"]}`, 201)
 	for who, want := range map[string]struct {
 		c    caller
 		text string

@@ -3,6 +3,7 @@ package web
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -377,5 +378,26 @@ func TestATeamHandsInByTheContestAPI(t *testing.T) {
 	s.must(json.Unmarshal([]byte(ann.reads(contestAPI+"/scoreboard", 200).body), &board))
 	if len(board.Rows) != 2 || board.Rows[0].Team != "red" || *board.Rows[0].Score.Solved != 1 {
 		t.Errorf("the board is %+v", board)
+	}
+}
+
+// TestAFeedOfATeamEndsForWhoLeavesIt looks at a feed that goes on, of which who reads it is looked at from time to time.
+func TestAFeedOfATeamEndsForWhoLeavesIt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	prof, _, bob, _ := s.cup()
+	s.record()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+contestAPI+"/event-feed", http.NoBody)
+	s.must(err)
+	req.Header.Set("Authorization", "Bearer "+bob.token)
+	resp, err := http.DefaultClient.Do(req)
+	s.must(err)
+	defer resp.Body.Close()
+	prof.ask("POST", "/api/v1/spaces/cup/participants", `{"participants": [{"code": "blue", "name": "Blue", "members": []}]}`, 200)
+	s.record()
+	if _, err := io.Copy(io.Discard, resp.Body); ctx.Err() != nil {
+		t.Errorf("who has left a team is told on what it alone is told: %v", err)
 	}
 }

@@ -8,6 +8,7 @@
 //
 //	recorder.go  when it looks
 //	plan.go      what is told, and whom
+//	handed.go    what is told of what was handed in, and how it was judged
 package recorder
 
 import (

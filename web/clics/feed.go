@@ -109,7 +109,7 @@ func (s *Room) eventFeed(c *fiber.Ctx) error {
 	}
 	w, err := s.feeds.Watch(a.round.ID, s.ClientAddress(c))
 	if err != nil {
-		return tooMany(err)
+		return site.NoStream(err)
 	}
 	c.Set(fiber.HeaderContentType, "application/x-ndjson")
 	c.Set("X-Accel-Buffering", "no") // a buffering proxy would hold live events back
@@ -131,16 +131,6 @@ func (s *Room) eventFeed(c *fiber.Ctx) error {
 // badRequest refuses a feed that cannot begin where it is asked to.
 func badRequest(detail string, args ...any) error {
 	return site.Refuse(fiber.StatusBadRequest, "invalid", "%s", "", fmt.Sprintf(detail, args...))
-}
-
-// tooMany says why there is no feed now.
-func tooMany(err error) error {
-	if errors.Is(err, live.ErrStopping) {
-		return site.Stopping()
-	}
-	f := site.Refuse(fiber.StatusServiceUnavailable, "too_many_streams", "This server has no room for another live view.", "Close other pages that are live, or ask without streaming.")
-	f.RetryAfter = 5 * time.Second
-	return f
 }
 
 // begin goes to the place that a token names, from which on the feed goes on.
@@ -283,30 +273,28 @@ func (f *feed) send(events []clics.Event, l rounds.Logged) (sent int, err error)
 	return sent, nil
 }
 
-// still refuses to go on where who reads may read no more: after a logout, a key that was revoked, or another role.
+// still refuses to go on where who reads may read no more: after a logout, a key that was revoked, another role, or in another team.
 func (f *feed) still(ctx context.Context) error {
 	if time.Since(f.known) < feedTrust {
 		return nil
 	}
-	now := f.viewer
-	if f.viewer.Token != "" {
-		found, err := f.room.Bearer(ctx, f.viewer.Token)
-		if errors.Is(err, sql.ErrNotFound) {
-			return err
-		}
-		if err != nil {
-			return errors.Join(errAway, err)
-		}
-		now.Role = found.Role
+	act := people.SeeSpace
+	if f.asker.view == standings.Staff {
+		act = people.ManageSpace
 	}
-	space, err := f.room.Store.Space(ctx, f.asker.round.Space, now.Name)
-	switch {
-	case errors.Is(err, sql.ErrNotFound):
-		return err
-	case err != nil:
+	err := f.room.StillMay(ctx, f.viewer, f.asker.round.Space, act)
+	if err == nil && f.asker.view == standings.Teams {
+		var e rounds.Entry
+		e, err = f.room.Config.Rounds.Entry(ctx, f.asker.round.ID, f.viewer.Name)
+		if errors.Is(err, sql.ErrNotFound) || err == nil && (!e.Entered || e.Participant != f.asker.reader.Participant) {
+			err = site.ErrNoLonger
+		}
+	}
+	if err != nil && !errors.Is(err, site.ErrNoLonger) {
 		return errors.Join(errAway, err)
-	case !now.May(people.SeeSpace, space), f.asker.view == standings.Staff && !now.May(people.ManageSpace, space):
-		return errors.New("who reads may see it no more")
+	}
+	if err != nil {
+		return err
 	}
 	f.known = time.Now()
 	return nil

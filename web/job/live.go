@@ -43,7 +43,7 @@ func (s *Room) stream(c *fiber.Ctx, jobID int64, status judge.Status) error {
 	}
 	w, err := s.hub.watch(jobID, s.ClientAddress(c))
 	if err != nil {
-		return noStream(err)
+		return site.NoStream(err)
 	}
 	pending, err := w.read(c.UserContext(), site.ViewerOf(c), after)
 	if err != nil {
@@ -69,21 +69,6 @@ func (s *Room) stream(c *fiber.Ctx, jobID int64, status judge.Status) error {
 		}
 	})
 	return nil
-}
-
-// noStream explains why there is no stream now. Pages then ask from time to time.
-func noStream(err error) error {
-	f := site.Refuse(fiber.StatusServiceUnavailable, "too_many_streams", "This server has no room for another live view.",
-		"Close other pages that are live, or ask without streaming.")
-	switch {
-	case errors.Is(err, live.ErrStopping):
-		return site.Stopping()
-	case errors.Is(err, live.ErrYours):
-		f.Status = fiber.StatusTooManyRequests
-		f.Told("There are too many open live views from your address.")
-	}
-	f.RetryAfter = 5 * time.Second
-	return f
 }
 
 // stream writes the events of one job to one client.
@@ -191,30 +176,15 @@ func (st *stream) lookAtViewer(ctx context.Context) error {
 	if time.Since(st.known) < streamTrust {
 		return nil
 	}
-	err := st.server.still(ctx, st.viewer)
+	err := st.server.Still(ctx, st.viewer)
 	switch {
-	case errors.Is(err, errNoLonger):
+	case errors.Is(err, site.ErrNoLonger):
 		return err
 	case err != nil:
 		return errors.Join(errLook, err)
 	}
 	st.known = time.Now()
 	return nil
-}
-
-// errNoLonger says that somebody is no more who they were when they asked.
-var errNoLonger = errors.New("the viewer's session or key has ended, or they may do something else now")
-
-// still returns nil if a viewer is who they were when they asked.
-func (s *Room) still(ctx context.Context, v site.Viewer) error {
-	if v.Guest() {
-		return nil
-	}
-	now, err := s.Bearer(ctx, v.Token)
-	if errors.Is(err, sql.ErrNotFound) || err == nil && (now.Name != v.Name || now.Role != v.Role || now.Scope != v.Scope || now.OneTime != v.OneTime) {
-		return errNoLonger
-	}
-	return err
 }
 
 // StillAfter refuses the answer to somebody who is no more who they were before they waited for it.
@@ -224,8 +194,8 @@ func (s *Room) StillAfter(c *fiber.Ctx, wait time.Duration) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), LookTime)
 	defer cancel()
-	err := s.still(ctx, site.ViewerOf(c))
-	if errors.Is(err, errNoLonger) {
+	err := s.Still(ctx, site.ViewerOf(c))
+	if errors.Is(err, site.ErrNoLonger) {
 		return site.UnknownToken(sql.ErrNotFound)
 	}
 	return err

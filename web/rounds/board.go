@@ -104,6 +104,16 @@ func viewOf(c *fiber.Ctx, space *judge.Space) (standings.View, error) {
 	return "", site.WrongField("view", site.ReasonInvalid, "The view is public or staff.")
 }
 
+// looked returns the round that the address names, its space, and for whom its board is to be.
+func (s *Room) looked(c *fiber.Ctx) (*judge.Round, *judge.Space, standings.View, error) {
+	r, space, err := s.round(c, people.SeeSpace)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	of, err := viewOf(c, space)
+	return r, space, of, err
+}
+
 // part is a part of the board that somebody asks for.
 type part struct {
 	group, after string // by short name; "" = all, and from the first row on
@@ -146,11 +156,7 @@ func readAt(c *fiber.Ctx) (*time.Duration, error) {
 
 // apiBoard handles GET /api/v1/rounds/:round/board?view=&group=&after=&limit=.
 func (s *Room) apiBoard(c *fiber.Ctx) error {
-	r, space, err := s.round(c, people.SeeSpace)
-	if err != nil {
-		return err
-	}
-	of, err := viewOf(c, space)
+	r, _, of, err := s.looked(c)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -160,6 +161,10 @@ func (s *Room) clarify(c *fiber.Ctx, who clarifier, f *site.Fields) (string, err
 	}
 	f.Value("to_teams", "a list of strings", &v.Teams)
 	f.Value("to_groups", "a list of strings", &v.Groups)
+	for _, list := range []*[]string{&v.Teams, &v.Groups} { // who is there twice is meant once
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 	if len(v.Teams) > maxAtOnce || len(v.Groups) > maxAtOnce {
 		f.Wrong.Add(site.WrongField("to_teams", "too_many", "Name from 1 to %d at once.", maxAtOnce))
 	}

@@ -5,7 +5,6 @@ import (
 
 	"deepoj/host/contest"
 	"deepoj/host/judge"
-	"deepoj/host/people"
 	"deepoj/host/standings"
 	"deepoj/sql"
 )
@@ -56,11 +55,7 @@ type boardReachJSON struct {
 
 // apiExplain handles GET /api/v1/rounds/:round/explain/:code?view=.
 func (s *Room) apiExplain(c *fiber.Ctx) error {
-	r, space, err := s.round(c, people.SeeSpace)
-	if err != nil {
-		return err
-	}
-	of, err := viewOf(c, space)
+	r, _, of, err := s.looked(c)
 	if err != nil {
 		return err
 	}
@@ -134,11 +129,7 @@ type awardJSON struct {
 
 // apiAwards handles GET /api/v1/rounds/:round/awards?view=.
 func (s *Room) apiAwards(c *fiber.Ctx) error {
-	r, space, err := s.round(c, people.SeeSpace)
-	if err != nil {
-		return err
-	}
-	of, err := viewOf(c, space)
+	r, _, of, err := s.looked(c)
 	if err != nil {
 		return err
 	}

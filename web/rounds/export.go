@@ -12,7 +12,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"deepoj/host/contest"
-	"deepoj/host/people"
 	"deepoj/host/roster"
 	"deepoj/host/standings"
 	"deepoj/web/site"
@@ -21,11 +20,7 @@ import (
 // export answers with the standings as a file that make makes of them.
 func (s *Room) export(media, extension string, make func(v *standings.Standings, b boardJSON) ([]byte, error)) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		r, space, err := s.round(c, people.SeeSpace)
-		if err != nil {
-			return err
-		}
-		of, err := viewOf(c, space)
+		r, _, of, err := s.looked(c)
 		if err != nil {
 			return err
 		}

@@ -160,11 +160,7 @@ func readPart(c *fiber.Ctx, code string, of standings.View) (boardPart, error) {
 
 // roundPage handles GET /rounds/:round?view=&group=&q=&at=&fav=&style=&after=.
 func (s *Room) roundPage(c *fiber.Ctx) error {
-	r, space, err := s.round(c, people.SeeSpace)
-	if err != nil {
-		return err
-	}
-	of, err := viewOf(c, space)
+	r, space, of, err := s.looked(c)
 	if err != nil {
 		return err
 	}

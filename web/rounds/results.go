@@ -61,11 +61,7 @@ func stands(r *judge.Round) bool { return r.Finalized != nil && (r.Freeze == nil
 
 // resultsPage handles GET /rounds/:round/results?view=.
 func (s *Room) resultsPage(c *fiber.Ctx) error {
-	r, space, err := s.round(c, people.SeeSpace)
-	if err != nil {
-		return err
-	}
-	of, err := viewOf(c, space)
+	r, space, of, err := s.looked(c)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"deepoj/host/judge"
 	"deepoj/host/people"
 	"deepoj/host/standings"
-	"deepoj/sql"
 	"deepoj/web/live"
 	"deepoj/web/site"
 )
@@ -47,11 +46,7 @@ type stream struct {
 // apiBoardStream handles GET /api/v1/rounds/:round/board/stream?view=&token=: server-sent events, from the board of a token on,
 // for which Last-Event-ID goes before the parameter.
 func (s *Room) apiBoardStream(c *fiber.Ctx) error {
-	r, space, err := s.round(c, people.SeeSpace)
-	if err != nil {
-		return err
-	}
-	of, err := viewOf(c, space)
+	r, _, of, err := s.looked(c)
 	if err != nil {
 		return err
 	}
@@ -76,7 +71,7 @@ func (s *Room) apiBoardStream(c *fiber.Ctx) error {
 	}
 	w, err := s.watched.Watch(r.ID, s.ClientAddress(c))
 	if err != nil {
-		return tooMany(err)
+		return site.NoStream(err)
 	}
 	c.Set(fiber.HeaderContentType, site.EventStream+"; charset=utf-8")
 	c.Set("X-Accel-Buffering", "no") // a buffering proxy would hold live events back
@@ -94,16 +89,6 @@ func (s *Room) apiBoardStream(c *fiber.Ctx) error {
 		}
 	})
 	return nil
-}
-
-// tooMany says why there is no stream now.
-func tooMany(err error) error {
-	if errors.Is(err, live.ErrStopping) {
-		return site.Stopping()
-	}
-	f := site.Refuse(fiber.StatusServiceUnavailable, "too_many_streams", "This server has no room for another live view.", "Close other pages that are live, or ask without streaming.")
-	f.RetryAfter = 5 * time.Second
-	return f
 }
 
 // errAway is the cause of a look that failed, after which another is worth it.
@@ -174,25 +159,16 @@ func (st *stream) still(ctx context.Context) error {
 	if time.Since(st.known) < streamTrust {
 		return nil
 	}
-	now := st.viewer
-	if !now.Guest() {
-		found, err := st.room.Bearer(ctx, now.Token)
-		switch {
-		case errors.Is(err, sql.ErrNotFound):
-			return err
-		case err != nil:
-			return errors.Join(errAway, err)
-		}
-		now.Role = found.Role
+	act := people.SeeSpace
+	if st.channel.view == standings.Staff {
+		act = people.ManageSpace
 	}
-	space, err := st.room.Store.Space(ctx, st.round.Space, now.Name)
-	switch {
-	case errors.Is(err, sql.ErrNotFound):
-		return err
-	case err != nil:
+	err := st.room.StillMay(ctx, st.viewer, st.round.Space, act)
+	if err != nil && !errors.Is(err, site.ErrNoLonger) {
 		return errors.Join(errAway, err)
-	case !now.May(people.SeeSpace, space), st.channel.view == standings.Staff && !now.May(people.ManageSpace, space):
-		return errors.New("who looks may see it no more")
+	}
+	if err != nil {
+		return err
 	}
 	st.known = time.Now()
 	return nil

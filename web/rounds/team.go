@@ -39,11 +39,7 @@ func (teamView) Minutes(ms int64) int64 { return ms / 60_000 }
 
 // teamPage handles GET /rounds/:round/teams/:code?view=.
 func (s *Room) teamPage(c *fiber.Ctx) error {
-	r, space, err := s.round(c, people.SeeSpace)
-	if err != nil {
-		return err
-	}
-	of, err := viewOf(c, space)
+	r, space, of, err := s.looked(c)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@
 //	rolewords.go roles and scopes, as people read them
 //	site.go      what all rooms share
 //	space.go     a space, as whoever looks at it sees it
+//	streams.go   who may go on to look, and why there is no stream
 //	timefield.go times in forms, by a clock that the form names
 //	urls.go      where pages are
 //	viewer.go    who sent a request

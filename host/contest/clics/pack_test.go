@@ -36,6 +36,21 @@ func TestAPackageIsCheckedAndRecounted(t *testing.T) {
 	if found := sound().Check(); len(found) > 0 {
 		t.Fatalf("a sound package: %v", found)
 	}
+	// Seconds that are added up are as right as whole minutes, and teams out of competition have ranks of their own.
+	seconds := sound()
+	seconds["submissions.json"] = []byte(strings.Replace(string(seconds["submissions.json"]), `"team_id":"blue","problem_id":"stairs","language_id":"cpp","contest_time":"2:00:00.000"`, `"team_id":"red","problem_id":"stairs","language_id":"cpp","contest_time":"2:00:59.000"`, 1))
+	seconds["judgements.json"] = []byte(strings.Replace(string(seconds["judgements.json"]), `"CE"`, `"AC"`, 1))
+	seconds["scoreboard.json"] = []byte(`{"rows":[{"rank":1,"team_id":"red","score":{"num_solved":2,"total_time":"3:58:58.000"},"problems":[]},{"rank":2,"team_id":"blue","score":{"num_solved":0,"total_time":"0:00:00.000"},"problems":[]}]}`)
+	apart := sound()
+	apart["teams.json"] = []byte(`[{"id":"red","name":"Red"},{"id":"blue","name":"Blue"},{"id":"guest","name":"Guest"}]`)
+	apart["submissions.json"] = []byte(strings.TrimSuffix(string(apart["submissions.json"]), "]") + `,{"id":"4","team_id":"guest","problem_id":"adding","language_id":"cpp","contest_time":"0:05:00.000"}]`)
+	apart["judgements.json"] = []byte(strings.TrimSuffix(string(apart["judgements.json"]), "]") + `,{"id":"4-1","submission_id":"4","judgement_type_id":"AC","current":true}]`)
+	apart["scoreboard.json"] = []byte(strings.TrimSuffix(string(apart["scoreboard.json"]), "]}") + `,{"rank":1,"team_id":"guest","score":{"num_solved":1,"total_time":"0:05:00.000"},"problems":[]}]}`)
+	for name, p := range map[string]clics.Package{"seconds": seconds, "teams apart": apart} {
+		if found := p.Check(); len(found) > 0 {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
 	for name, tt := range map[string]struct{ file, from, to, want string }{
 		"no teams":           {"teams.json", "", "", "submissions.json 1"},
 		"no list":            {"groups.json", `[`, `{`, "groups.json "},

@@ -201,22 +201,31 @@ func (c *checking) recount() {
 		c.wrong("contest.json", "", "the duration: %v", err)
 		return
 	}
-	cfg, err := contest.ParseConfig(contest.ICPC, []byte(fmt.Sprintf(`{"penalty_minutes":%d}`, minutes)))
-	if err != nil {
-		c.wrong("contest.json", "", "%v", err)
-		return
-	}
 	entries, codes, err := c.entries(*about.Start, length)
 	if err != nil {
 		c.wrong("submissions.json", "", "%v", err)
 		return
 	}
-	state := contest.New(cfg)
-	if _, err := state.Together(entries...); err != nil {
-		c.wrong("submissions.json", "", "%v", err)
-		return
+	before := c.found
+	var best []Finding
+	for i, rounding := range []contest.Rounding{contest.MinuteEach, contest.Second, contest.SecondThenMinute} { // a package does not say which
+		cfg, err := contest.ParseConfig(contest.ICPC, []byte(fmt.Sprintf(`{"penalty_minutes":%d,"rounding":%q}`, minutes, rounding)))
+		if err != nil {
+			c.wrong("contest.json", "", "%v", err)
+			return
+		}
+		state := contest.New(cfg)
+		if _, err := state.Together(entries...); err != nil {
+			c.wrong("submissions.json", "", "%v", err)
+			return
+		}
+		c.found = nil
+		c.compare(raw, state.Board(contest.Query{}), codes, rounding)
+		if i == 0 || len(c.found) < len(best) {
+			best = c.found
+		}
 	}
-	c.compare(raw, state.Board(contest.Query{}), codes)
+	c.found = append(before, best...)
 }
 
 // entries are what the package says for the fold, and the codes of participants by the numbers that they get.
@@ -289,23 +298,51 @@ func (c *checking) judgements(handed map[string]int64) (out []contest.Entry) {
 	return out
 }
 
+// toldRow is a row of a scoreboard that a package brings.
+type toldRow struct {
+	Rank  *int   `json:"rank"`
+	Team  string `json:"team_id"`
+	Score struct {
+		Solved int `json:"num_solved"`
+		Total  any `json:"total_time"`
+	} `json:"score"`
+	Problems []struct {
+		Problem string `json:"problem_id"`
+		Judged  int    `json:"num_judged"`
+		Pending int    `json:"num_pending"`
+		Solved  bool   `json:"solved"`
+	} `json:"problems"`
+}
+
+// ranksAmong are the ranks that rows have among those of their section, by the ranks that were computed among all teams. A section
+// begins where the ranks that are told begin again, as those of teams out of competition do.
+func ranksAmong(rows []toldRow, all map[string]contest.Row) []int {
+	out := make([]int, len(rows))
+	section := func(from, to int) {
+		for i := from; i < to; i++ {
+			out[i] = 1
+			for _, other := range rows[from:to] {
+				if all[other.Team].Rank < all[rows[i].Team].Rank {
+					out[i]++
+				}
+			}
+		}
+	}
+	begin := 0
+	for i := 1; i < len(rows); i++ {
+		if now, before := rows[i].Rank, rows[i-1].Rank; now != nil && before != nil && *now < *before {
+			section(begin, i)
+			begin = i
+		}
+	}
+	section(begin, len(rows))
+	return out
+}
+
 // compare compares a scoreboard with the one that was computed.
-func (c *checking) compare(raw []byte, b contest.Board, codes map[int64]string) {
+func (c *checking) compare(raw []byte, b contest.Board, codes map[int64]string, rounding contest.Rounding) {
 	var told struct {
-		Rows []struct {
-			Rank  *int   `json:"rank"`
-			Team  string `json:"team_id"`
-			Score struct {
-				Solved int `json:"num_solved"`
-				Total  any `json:"total_time"`
-			} `json:"score"`
-			Problems []struct {
-				Problem string `json:"problem_id"`
-				Judged  int    `json:"num_judged"`
-				Pending int    `json:"num_pending"`
-				Solved  bool   `json:"solved"`
-			} `json:"problems"`
-		} `json:"rows"`
+		Rows []toldRow `json:"rows"`
 	}
 	if err := json.Unmarshal(raw, &told); err != nil {
 		c.wrong("scoreboard.json", "", "it cannot be read: %v", err)
@@ -315,19 +352,25 @@ func (c *checking) compare(raw []byte, b contest.Board, codes map[int64]string) 
 	for _, r := range b.Rows {
 		rows[codes[r.Participant]] = r
 	}
-	for _, r := range told.Rows {
+	ranks := ranksAmong(told.Rows, rows)
+	for i, r := range told.Rows {
 		is, there := rows[r.Team]
 		if !there {
 			c.wrong("scoreboard.json", r.Team, "there is no such team")
 			continue
+		}
+		rank := ranks[i]
+		minutes := is.Total
+		if rounding == contest.Second {
+			minutes /= 60 // the whole ones, as one release has them
 		}
 		total, err := penalty(r.Score.Total)
 		if err != nil {
 			c.wrong("scoreboard.json", r.Team, "%v", err)
 			continue
 		}
-		if r.Rank != nil && *r.Rank != is.Rank || r.Score.Solved != is.Solved || total != is.Total {
-			c.wrong("scoreboard.json", r.Team, "it says rank %s, %d solved and %d minutes; recounted it is rank %d, %d and %d", rankText(r.Rank), r.Score.Solved, total, is.Rank, is.Solved, is.Total)
+		if r.Rank != nil && *r.Rank != rank || r.Score.Solved != is.Solved || total != minutes {
+			c.wrong("scoreboard.json", r.Team, "it says rank %s, %d solved and %d minutes; recounted it is rank %d, %d and %d", rankText(r.Rank), r.Score.Solved, total, rank, is.Solved, minutes)
 		}
 		cells := map[string]contest.Cell{}
 		for i, p := range b.Problems {
