@@ -11,7 +11,7 @@ import (
 
 // addresses is the table of all addresses. The router, the rights and the description of the API are made of it.
 func (s *Server) addresses() []site.Address {
-	return slices.Concat(s.ownAddresses(), s.people.Addresses(), s.people.Factors.Addresses(), s.job.Addresses(), s.solve.Addresses(), s.spaces.Addresses(), s.rounds.Addresses(), s.clics.Addresses(),
+	return slices.Concat(s.ownAddresses(), s.people.Addresses(), s.people.Factors.Addresses(), s.job.Addresses(), s.solve.Addresses(), s.spaces.Addresses(), s.rounds.Addresses(), s.archive.Addresses(), s.clics.Addresses(),
 		s.setters.Addresses(), s.plugins.Addresses(), s.drafts.Addresses(), s.staff.Addresses(), s.judge0.Addresses())
 }
 

@@ -185,7 +185,7 @@ func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 		}}
 	}
-	if !strings.HasSuffix(kind, "json") || resp.StatusCode == http.StatusNotModified || resp.Header.Get("Content-Encoding") != "" {
+	if !strings.HasSuffix(kind, "json") || strings.HasSuffix(kind, "ndjson") || resp.StatusCode == http.StatusNotModified || resp.Header.Get("Content-Encoding") != "" {
 		return resp, nil
 	}
 	got, err := io.ReadAll(resp.Body)

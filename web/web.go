@@ -44,6 +44,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deepoj/sql"
+	"deepoj/web/archive"
 	"deepoj/web/callback"
 	clicsroom "deepoj/web/clics"
 	"deepoj/web/drafts"
@@ -95,6 +96,7 @@ type Server struct {
 	solve       *solve.Room
 	spaces      *spaces.Room
 	rounds      *rounds.Room
+	archive     *archive.Room
 	clics       *clicsroom.Room
 	staff       *staff.Room
 	judge0      *judge0api.Room
@@ -168,6 +170,7 @@ func compose(shared *site.Site) *Server {
 	s.drafts = drafts.New(shared, s.job, s.setters, s.solve)
 	s.spaces = spaces.New(shared, s.people, s.solve)
 	s.rounds = rounds.New(shared)
+	s.archive = archive.New(shared)
 	s.clics = clicsroom.New(shared, s.solve, s.rounds.Standings())
 	s.staff = staff.New(shared, s.job)
 	s.judge0 = judge0api.New(shared, s.job, s.caller)

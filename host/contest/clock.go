@@ -57,8 +57,11 @@ func (c *clock) at(t time.Time) time.Duration {
 			passed -= to.Sub(from)
 		}
 	}
-	return passed.Truncate(time.Millisecond)
+	return (passed * c.speed()).Truncate(time.Millisecond)
 }
+
+// speed is how fast contest time passes.
+func (c *clock) speed() time.Duration { return time.Duration(max(c.round.Speed, 1)) }
 
 // official reports whether a submission of contest time t counts: it is handed in before the end.
 func (c *clock) official(t time.Duration) bool { return c.round.Duration == 0 || t < c.round.Duration }
@@ -93,7 +96,11 @@ func (c *clock) when(d time.Duration) time.Time {
 	if c.round.Start.IsZero() {
 		return time.Time{}
 	}
-	t := c.round.Start.Add(d)
+	passed := d / c.speed()
+	if passed*c.speed() < d { // the first microsecond, which is the grain of the database, at which it is no less
+		passed = (passed + time.Microsecond).Truncate(time.Microsecond)
+	}
+	t := c.round.Start.Add(passed)
 	for _, r := range c.spans {
 		from := r.From
 		if from.Before(c.round.Start) {

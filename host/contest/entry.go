@@ -16,6 +16,7 @@ type Round struct {
 	Duration time.Duration  // 0 = without end
 	Freeze   *time.Duration // contest time from which on judgements are hidden; nil = never
 	Thawed   bool           // nothing is hidden any more
+	Speed    int            // milliseconds of contest time in one, of a rehearsal; 0 = 1
 }
 
 // Removed takes an interval out of the time of a contest, or gives it back.

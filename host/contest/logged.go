@@ -54,6 +54,7 @@ type (
 		Finalized  *time.Time      `json:"finalized,omitempty"`
 		UpdatesEnd *time.Time      `json:"end_of_updates,omitempty"`
 		PublicRuns bool            `json:"public_runs"`
+		Speed      int             `json:"speed,omitempty"` // milliseconds of contest time in one, of a rehearsal; 0 = 1
 	}
 
 	// RemovedData is an interval that was taken out of the time of a round.
@@ -261,7 +262,7 @@ func readRound(data []byte) ([]Entry, error) {
 
 // Clock is the clock of a round.
 func (d RoundData) Clock() Clock {
-	c := clock{round: Round{Thawed: d.Thawed != nil}}
+	c := clock{round: Round{Thawed: d.Thawed != nil, Speed: d.Speed}}
 	if d.Start != nil {
 		c.round.Start = *d.Start
 	}

@@ -14,7 +14,7 @@ type Clock struct {
 
 // ClockOf returns the clock of a round. What was given back counts as if it had not been removed.
 func ClockOf(r *judge.Round) Clock {
-	c := clock{round: Round{Freeze: r.Freeze, Thawed: r.Thawed != nil}}
+	c := clock{round: Round{Freeze: r.Freeze, Thawed: r.Thawed != nil, Speed: r.Speed}}
 	if r.Start != nil {
 		c.round.Start = *r.Start
 	}

@@ -20,6 +20,7 @@ const (
 	EventReleased      EventKind = "released"       // the worker gave it back
 	EventWorkerLost    EventKind = "worker_lost"    // the worker said nothing for too long
 	EventFinished      EventKind = "finished"       // it has a result
+	EventImported      EventKind = "imported"       // it came with its result, which nobody judged here
 	EventCancelled     EventKind = "cancelled"      // it was withdrawn
 	EventRestored      EventKind = "restored"       // that was taken back
 	EventDead          EventKind = "dead"           // it was given up
@@ -41,7 +42,7 @@ func EventKinds() []EventKind {
 	return []EventKind{
 		EventSubmitted, EventDispatched, EventPublishFailed, EventPromoted, EventRedelivered, EventClaimed,
 		EventCompiled, EventTest, EventFinding, EventStage,
-		EventRetry, EventReleased, EventWorkerLost, EventFinished, EventCancelled, EventRestored, EventDead,
+		EventRetry, EventReleased, EventWorkerLost, EventFinished, EventImported, EventCancelled, EventRestored, EventDead,
 		EventRejudge, EventApplied, EventMoved,
 	}
 }
@@ -64,7 +65,7 @@ func (k EventKind) Status() Status {
 		return Pending
 	case EventClaimed:
 		return Running
-	case EventFinished:
+	case EventFinished, EventImported:
 		return Finished
 	case EventCancelled:
 		return Cancelled

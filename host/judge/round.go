@@ -43,6 +43,7 @@ type Round struct {
 	PublicRuns bool // everybody is told of single tests, as far as they are told of the judgement
 	Practice   bool // problems stay open when it is over
 	Follows    bool // its times and problems are those of its space, whatever they become
+	Speed      int  // milliseconds of contest time that pass in one: more than 1 of a rehearsal. It stays
 
 	By      string // who made it
 	Created time.Time

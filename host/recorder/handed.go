@@ -41,7 +41,7 @@ func (p *planner) submissions() {
 			o.only = h.Participant
 		}
 		p.say(o, contest.SubmissionData{
-			Number: h.Number, Participant: h.Participant, Team: h.Code, Problem: h.Problem, Language: h.Language, Time: *utc(&h.At),
+			Number: h.Number, Participant: h.Participant, Team: h.Code, Problem: h.Problem, Language: h.Language, Time: p.moment(h.At),
 		})
 	}
 	for i := range handed {
@@ -79,7 +79,7 @@ func (p *planner) judgements(h *rounds.Handed, told []rounds.Object) {
 	}
 	o := p.heard(h, name)
 	d := contest.JudgementData{
-		Submission: h.Number, Generation: h.Generation, Verdict: h.Verdict, Current: true, Score: h.Score, Start: *utc(&h.Start), End: *utc(&h.End), CPU: h.CPU,
+		Submission: h.Number, Generation: h.Generation, Verdict: h.Verdict, Current: true, Score: h.Score, Start: p.moment(h.Start), End: p.moment(h.End), CPU: h.CPU,
 	}
 	if err := json.Unmarshal(h.Groups, &d.Groups); err != nil {
 		p.err = fmt.Errorf("judgement %s: the scores of groups: %w", name, err)
@@ -170,6 +170,6 @@ func (p *planner) runs(judgement object, h *rounds.Handed) {
 			at = h.End
 		}
 		o.name = fmt.Sprintf("%s-%d", judgement.name, i+1)
-		p.say(o, contest.RunData{Judgement: judgement.name, Ordinal: i + 1, Verdict: t.Verdict, Time: *utc(&at), CPU: t.CPU})
+		p.say(o, contest.RunData{Judgement: judgement.name, Ordinal: i + 1, Verdict: t.Verdict, Time: p.moment(at), CPU: t.CPU})
 	}
 }

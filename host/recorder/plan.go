@@ -85,6 +85,14 @@ func (p *planner) say(o object, data any) {
 	p.want = append(p.want, o)
 }
 
+// moment is a time at which something happened as it is written: to the millisecond of contest time.
+func (p *planner) moment(t time.Time) time.Time {
+	if p.seen.Round.Speed > 1 {
+		return t.UTC().Truncate(time.Microsecond)
+	}
+	return *utc(&t)
+}
+
 // utc is a time as it is written: with milliseconds, which are the grain of contest time.
 func utc(t *time.Time) *time.Time {
 	if t == nil {
@@ -107,6 +115,9 @@ func (p *planner) round() {
 		Start: utc(r.Start), Paused: millis(r.Paused), Duration: millis(r.Duration), Freeze: millis(r.Freeze), Thaw: utc(r.Thaw),
 		Started: utc(p.clock.Started(p.now)), Frozen: utc(p.clock.Frozen(p.now)), Ended: utc(p.clock.Ended(p.now)),
 		Thawed: utc(r.Thawed), Finalized: utc(r.Finalized), UpdatesEnd: utc(r.UpdatesEnd), PublicRuns: r.PublicRuns,
+	}
+	if r.Speed > 1 {
+		d.Speed = r.Speed
 	}
 	for _, i := range r.Removed {
 		d.Removed = append(d.Removed, contest.RemovedData{ID: i.ID, From: *utc(&i.From), To: *utc(&i.To), Undone: i.Undone != nil})
@@ -191,7 +202,7 @@ func (p *planner) clarifications() {
 	}
 	for i := range p.seen.Clarifications {
 		c := &p.seen.Clarifications[i]
-		d := contest.ClarificationData{From: c.From, Groups: c.Groups, ReplyTo: c.ReplyTo, Problem: c.Problem, Text: c.Text, Time: *utc(&c.At)}
+		d := contest.ClarificationData{From: c.From, Groups: c.Groups, ReplyTo: c.ReplyTo, Problem: c.Problem, Text: c.Text, Time: p.moment(c.At)}
 		for _, id := range c.Alone {
 			d.Teams = append(d.Teams, codes[id])
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"deepoj/host/contest"
 	"deepoj/sql/rounds"
@@ -17,6 +18,7 @@ type Standings struct {
 	Token string
 
 	View          View                                // for whom they are
+	Told          time.Time                           // when the last line that the viewers know was written
 	Round         contest.RoundData                   // how far it is
 	Config        contest.Config                      // how it is scored
 	State         *contest.State                      //
@@ -72,6 +74,7 @@ func (v *view) take(lines []rounds.Logged) error {
 			continue
 		}
 		v.lines++
+		v.Told = l.At
 		changed, err := v.note(l)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", l.Seq, err)

@@ -266,7 +266,7 @@ const heldBack = `SELECT e.kind FROM events_of($1) e JOIN event_batches b ON b.x
 	WHERE e.id < (SELECT max(id) FROM events_of($1) WHERE kind IN ('finished', 'cancelled', 'dead'))
 	AND EXISTS (
 		SELECT 1 FROM unnest(b.job_ids, b.generations) u(job_id, generation) JOIN jobs j ON j.job_id = u.job_id
-		WHERE j.status IN ('pending', 'running') OR b.kind = 'finished' AND j.generation = u.generation)
+		WHERE j.status IN ('pending', 'running') OR b.kind IN ('finished', 'imported') AND j.generation = u.generation)
 	ORDER BY e.id`
 
 // retire deletes events as if all retention were over: the newest move of a job

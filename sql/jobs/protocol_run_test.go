@@ -114,7 +114,7 @@ var mutants = map[string]struct{ statement, old, replacement string }{
 	"a cancelled set keeps its attempts":            {"RejudgeSetCancel", "'cancelled' FROM cancelled WHERE was = 'running'", "'cancelled' FROM cancelled WHERE false"},
 	"retention of what is under way":                {"RetireEvents", "AND j.finished_at < now() - $1", ""},
 	"retention of the newest move":                  {"RetireEvents", "AND EXISTS (SELECT 1 FROM events_of(s.job_id) n WHERE", "AND NOT EXISTS (SELECT 1 FROM events_of(s.job_id) n WHERE false AND"},
-	"retention of a batch with the newest move":     {"RetireEvents", "OR b.kind = 'finished' AND j.generation = u.generation", ""},
+	"retention of a batch with the newest move":     {"RetireEvents", "OR b.kind IN ('finished', 'imported') AND j.generation = u.generation", ""},
 	"retention of a batch that is under way":        {"RetireEvents", "j.finished_at IS NULL OR ", ""},
 	"undo of something long gone":                   {"JobUndo", "AND (a.detail ->> 'attempt')::integer = h.attempt_id", ""},
 	"move without an event":                         {"JobMove", "'before', $2) FROM moved)", "'before', $2) FROM moved WHERE false)"},

@@ -16,9 +16,9 @@ ORDER BY r.id DESC LIMIT @max::integer;
 
 -- name: RoundCreate :one
 INSERT INTO rounds (space_id, code, title, formal_name, kind, format, settings, starts_at, paused_ms, duration_ms, freeze_ms, thaw_at,
-  public_runs, practice, follows, created_by)
+  public_runs, practice, follows, speed, created_by)
 SELECT s.id, @code, @title, @formal_name, @kind, @format, @settings, @starts_at, sqlc.narg(paused_ms), sqlc.narg(duration_ms), sqlc.narg(freeze_ms), @thaw_at,
-  @public_runs, @practice, @follows, @created_by
+  @public_runs, @practice, @follows, @speed, @created_by
 FROM spaces s WHERE s.slug = @space RETURNING id, space_id;
 
 -- name: RoundUpdate :exec

@@ -155,16 +155,20 @@ func (s *Store) participants(ctx context.Context, a dbsqlc.ParticipantListParams
 	}
 	out := make([]judge.Participant, len(found))
 	for i, p := range found {
-		members := make([]judge.ParticipantMember, len(p.Users))
-		for k, u := range p.Users {
-			members[k] = judge.ParticipantMember{User: u, Role: judge.ParticipantRole(p.Roles[k])}
-		}
-		out[i] = judge.Participant{
-			ID: p.ID, Code: p.Code, ICPCID: p.IcpcID, Label: p.Label, Name: p.Name, DisplayName: p.DisplayName, Organization: p.Organization,
-			Groups: p.Groups, Room: p.Room, Ranked: p.Ranked, Hidden: p.Hidden, Status: judge.ParticipantStatus(p.Status), Reason: p.Reason, Members: members,
-		}
+		out[i] = participant(p)
 	}
 	return out, nil
+}
+
+func participant(p dbsqlc.ParticipantListRow) judge.Participant {
+	members := make([]judge.ParticipantMember, len(p.Users))
+	for k, u := range p.Users {
+		members[k] = judge.ParticipantMember{User: u, Role: judge.ParticipantRole(p.Roles[k])}
+	}
+	return judge.Participant{
+		ID: p.ID, Code: p.Code, ICPCID: p.IcpcID, Label: p.Label, Name: p.Name, DisplayName: p.DisplayName, Organization: p.Organization,
+		Groups: p.Groups, Room: p.Room, Ranked: p.Ranked, Hidden: p.Hidden, Status: judge.ParticipantStatus(p.Status), Reason: p.Reason, Members: members,
+	}
 }
 
 // PutParticipants adds participants to a space, or changes those of the same code, all or none. Their contestants become

@@ -268,7 +268,11 @@ func (s *Store) write(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow, a
 			return err
 		}
 	}
-	if err := s.number(ctx, tx, &c, at, w.Lines); err != nil {
+	lines := make([]PastLine, len(w.Lines))
+	for i, l := range w.Lines {
+		lines[i] = PastLine{l, at}
+	}
+	if err := s.number(ctx, tx, &c, lines); err != nil {
 		return err
 	}
 	n := dbsqlc.ContestNumberParams{RoundID: c.RoundID}
@@ -281,13 +285,7 @@ func (s *Store) write(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow, a
 		}
 	}
 	if len(w.Keep) > 0 {
-		keep := dbsqlc.ContestObjectPutParams{RoundID: c.RoundID}
-		for _, o := range w.Keep {
-			keep.Kinds, keep.Objects = append(keep.Kinds, o.Kind), append(keep.Objects, o.Object)
-			keep.Submissions, keep.Data = append(keep.Submissions, o.Submission), append(keep.Data, string(o.Data))
-			keep.Audiences, keep.Participants = append(keep.Audiences, int16(o.Audience)), append(keep.Participants, o.Only)
-		}
-		if err := s.q.ContestObjectPut(ctx, tx, keep); err != nil {
+		if err := s.keep(ctx, tx, c.RoundID, w.Keep); err != nil {
 			return err
 		}
 	}
@@ -307,8 +305,19 @@ func (s *Store) write(ctx context.Context, tx pgx.Tx, c dbsqlc.ContestPickRow, a
 	return s.q.ContestMoved(ctx, tx, moved)
 }
 
+// keep notes what was told last of some things.
+func (s *Store) keep(ctx context.Context, tx pgx.Tx, round int64, all []Object) error {
+	keep := dbsqlc.ContestObjectPutParams{RoundID: round}
+	for _, o := range all {
+		keep.Kinds, keep.Objects = append(keep.Kinds, o.Kind), append(keep.Objects, o.Object)
+		keep.Submissions, keep.Data = append(keep.Submissions, o.Submission), append(keep.Data, string(o.Data))
+		keep.Audiences, keep.Participants = append(keep.Audiences, int16(o.Audience)), append(keep.Participants, o.Only)
+	}
+	return s.q.ContestObjectPut(ctx, tx, keep)
+}
+
 // number writes lines with the numbers behind those of c, which it moves on.
-func (s *Store) number(ctx context.Context, tx pgx.Tx, c *dbsqlc.ContestPickRow, at time.Time, lines []Line) error {
+func (s *Store) number(ctx context.Context, tx pgx.Tx, c *dbsqlc.ContestPickRow, lines []PastLine) error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -334,7 +343,7 @@ func (s *Store) number(ctx context.Context, tx pgx.Tx, c *dbsqlc.ContestPickRow,
 	rows := make([]dbsqlc.ContestLogAddParams, len(lines))
 	for i, l := range lines {
 		c.Seq++
-		r := dbsqlc.ContestLogAddParams{RoundID: c.RoundID, Seq: c.Seq, At: at, Kind: l.Kind, Object: l.Object.Object, Audience: int16(l.Audience)}
+		r := dbsqlc.ContestLogAddParams{RoundID: c.RoundID, Seq: c.Seq, At: l.At, Kind: l.Kind, Object: l.Object.Object, Audience: int16(l.Audience)}
 		if !l.Gone {
 			r.Data = l.Data
 		}

@@ -10,6 +10,7 @@
 //	participants.go  teams and single people, with their groups and organizations
 //	entries.go       who takes part in which round
 //	clarifications.go  questions and answers
+//	import.go        contests that were held elsewhere
 //	record.go        the log of what happened
 //	log.go           what logs say
 package rounds
@@ -45,7 +46,7 @@ func round(v dbsqlc.RoundGetRow) judge.Round {
 		ID: v.ID, SpaceID: v.SpaceID, Space: v.Space, Code: v.Code, Title: v.Title, FormalName: v.FormalName, Kind: judge.RoundKind(v.Kind),
 		Format: v.Format, Settings: v.Settings, Start: v.StartsAt, Paused: duration(v.PausedMs), Duration: duration(v.DurationMs),
 		Freeze: duration(v.FreezeMs), Thaw: v.ThawAt, Thawed: v.ThawedAt, Finalized: v.FinalizedAt, FinalizedBy: v.FinalizedBy,
-		UpdatesEnd: v.UpdatesEndAt, PublicRuns: v.PublicRuns, Practice: v.Practice, Follows: v.Follows, By: v.CreatedBy, Created: v.CreatedAt, Now: v.Now,
+		UpdatesEnd: v.UpdatesEndAt, PublicRuns: v.PublicRuns, Practice: v.Practice, Follows: v.Follows, Speed: int(v.Speed), By: v.CreatedBy, Created: v.CreatedAt, Now: v.Now,
 	}
 }
 
@@ -134,7 +135,7 @@ func (s *Store) Create(ctx context.Context, r judge.Round, by string) error {
 		made, err := s.q.RoundCreate(ctx, tx, dbsqlc.RoundCreateParams{
 			Space: r.Space, Code: r.Code, Title: r.Title, FormalName: r.FormalName, Kind: string(r.Kind), Format: r.Format, Settings: settings(r),
 			StartsAt: r.Start, PausedMs: millis(r.Paused), DurationMs: millis(r.Duration), FreezeMs: millis(r.Freeze), ThawAt: r.Thaw,
-			PublicRuns: r.PublicRuns, Practice: r.Practice, Follows: r.Follows, CreatedBy: by,
+			PublicRuns: r.PublicRuns, Practice: r.Practice, Follows: r.Follows, Speed: int32(max(r.Speed, 1)), CreatedBy: by,
 		})
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ func said(r *judge.Round) map[string]any {
 		"title": r.Title, "formal_name": r.FormalName, "kind": string(r.Kind), "format": r.Format, "settings": decoded(settings(*r)),
 		"start": moment(r.Start), "paused": span(r.Paused), "duration": span(r.Duration), "freeze": span(r.Freeze),
 		"thaw": moment(r.Thaw), "thawed": moment(r.Thawed), "finalized": moment(r.Finalized), "updates_end": moment(r.UpdatesEnd),
-		"public_runs": r.PublicRuns, "practice": r.Practice, "follows": r.Follows,
+		"public_runs": r.PublicRuns, "speed": max(r.Speed, 1), "practice": r.Practice, "follows": r.Follows,
 	}
 	var removed []string
 	for _, d := range r.Removed {

@@ -22,7 +22,7 @@ SELECT
   (SELECT count(*) FROM jobs j LEFT JOIN transition t ON t.job_id = j.job_id
    WHERE NOT coalesce(t.generation = j.generation AND t.attempt = j.attempt_id AND CASE j.status
      WHEN 'pending' THEN t.kind IN ('submitted', 'retry', 'released', 'worker_lost', 'restored', 'rejudge')
-     WHEN 'running' THEN t.kind = 'claimed' ELSE t.kind = j.status END, false)) AS transition_without_event,
+     WHEN 'running' THEN t.kind = 'claimed' ELSE t.kind = j.status OR t.kind = 'imported' AND j.status = 'finished' END, false)) AS transition_without_event,
   (SELECT count(*) FROM jobs j LEFT JOIN results r ON r.job_id = j.job_id AND r.generation = j.live_generation
    WHERE j.live_generation IS NOT NULL AND (r.job_id IS NULL OR r.verdict <> j.verdict)) AS live_without_result,
   (SELECT count(*) FROM jobs j FULL JOIN (SELECT * FROM dead_letters WHERE resolution IS DISTINCT FROM 'replayed') d

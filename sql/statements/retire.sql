@@ -25,7 +25,7 @@ spent AS MATERIALIZED (
   WHERE s.past AND s.job_id IS NULL AND NOT EXISTS (
     SELECT 1 FROM unnest(b.job_ids, b.generations) AS u(job_id, generation) JOIN jobs j ON j.job_id = u.job_id
     WHERE j.finished_at IS NULL OR j.finished_at >= now() - @age
-      OR b.kind = 'finished' AND j.generation = u.generation)),
+      OR b.kind IN ('finished', 'imported') AND j.generation = u.generation)),
 gone AS (DELETE FROM single_events e USING old o WHERE e.job_id = o.job_id AND e.id = o.id RETURNING e.id),
 batch AS (DELETE FROM event_batches b USING spent o WHERE b.xid = o.xid AND b.id = o.id RETURNING cardinality(b.job_ids) AS n),
 last AS (SELECT xid, id FROM seen ORDER BY xid DESC, id DESC LIMIT 1)

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -204,7 +203,7 @@ func (s *Room) scoreboard(c *fiber.Ctx) error {
 		case a.view != standings.Staff && v.Hidden():
 			wrong = site.Refuse(fiber.StatusForbidden, "board_hidden", "The board of this round is not shown before its end.", "")
 		default:
-			out = a.form.ScoreboardOf(v.State.Board(contest.Query{Group: group}), v.Round, v.Config, v.Round.Clock(), time.Now(), func(id int64) string { return v.Participants[id].Code })
+			out = a.form.ScoreboardOf(v.State.Board(contest.Query{Group: group}), v.Round, v.Config, v.Round.Clock(), v.Told, func(id int64) string { return v.Participants[id].Code })
 		}
 	})
 	if err == nil {

@@ -189,6 +189,20 @@ type Clarification struct {
 	Teams    []string  `json:"to_teams"`
 }
 
+// ContestImport is a schema of the description.
+type ContestImport struct {
+	Clarifications int      `json:"clarifications"`
+	Findings       []Flaw   `json:"findings"`
+	Imported       bool     `json:"imported"`
+	Notes          []string `json:"notes"`
+	Participants   int      `json:"participants"`
+	Problems       int      `json:"problems"`
+	Round          string   `json:"round"`
+	Space          string   `json:"space"`
+	Submissions    int      `json:"submissions"`
+	Title          string   `json:"title"`
+}
+
 // DeadLetter is a schema of the description.
 type DeadLetter struct {
 	At         time.Time       `json:"at"`
@@ -335,6 +349,13 @@ type FileChange struct {
 type First struct {
 	Participant string `json:"participant"`
 	TimeMS      int64  `json:"time_ms"`
+}
+
+// Flaw is a schema of the description.
+type Flaw struct {
+	File    string `json:"file"`
+	Object  string `json:"object,omitempty"`
+	Problem string `json:"problem"`
 }
 
 // FoundProblem is a schema of the description.

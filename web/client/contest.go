@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -32,6 +33,42 @@ var endpoints = []string{
 	"state", "judgement-types", "languages", "problems", "groups", "organizations", "teams", "submissions", "judgements", "runs", "clarifications", "awards", "scoreboard",
 }
 
+// NewContest says into what a contest package is imported.
+type NewContest struct {
+	Space   string // which has to be there
+	Code    string // short name of the round; "" = as in the package
+	Preview bool   // nothing is imported
+}
+
+// ImportContest imports a contest package into a space. What is wrong with it is in the findings, and then nothing was
+// imported.
+func (c *Client) ImportContest(ctx context.Context, n NewContest, archive io.Reader, size int64) (out ContestImport, err error) {
+	path := "/api/v1/contests" + queryOf("space", n.Space, "code", n.Code, "preview", strconv.FormatBool(n.Preview))
+	err = c.call(ctx, http.MethodPost, path, upload{archive, size, "application/zip"}, &out)
+	return out, err
+}
+
+// logFile is where a package of ours has the log of its round.
+const logFile = "deepoj/log.ndjson"
+
+// contestLog adds the log of a round to a package, for those who may read it.
+func (c *Client) contestLog(ctx context.Context, round string, files map[string][]byte) error {
+	resp, err := c.send(ctx, http.MethodGet, pathOf("/api/v1/rounds/%s/log", round), nil)
+	if p, ok := errors.AsType[*Problem](err); ok && (p.Status == http.StatusForbidden || p.Status == http.StatusNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxContestFile+1))
+	if err == nil && len(data) > maxContestFile {
+		err = fmt.Errorf("the log has more than %d bytes", maxContestFile)
+	}
+	files[logFile] = data
+	return err
+}
+
 // ExportContest returns the contest package of a round, by path: what the Contest API answers whoever asks, with the files that
 // it names. It is read endpoint by endpoint, so a round that goes on may be told of in one and not in another.
 func (c *Client) ExportContest(ctx context.Context, release, round string) (map[string][]byte, error) {
@@ -53,6 +90,9 @@ func (c *Client) ExportContest(ctx context.Context, release, round string) (map[
 		if err != nil {
 			return nil, err
 		}
+	}
+	if err := c.contestLog(ctx, round, files); err != nil {
+		return nil, err
 	}
 	var submissions []struct {
 		ID    string `json:"id"`

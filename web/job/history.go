@@ -140,6 +140,8 @@ func tell(e judge.Event, d eventData, tests int, v site.Viewer) (text string, tr
 			return strings.TrimSpace(v.Say("finished after %d tests: %s", tests, d.Verdict)), false
 		}
 		return strings.TrimSpace(v.Say("finished: %s", d.Verdict)), false
+	case judge.EventImported:
+		return v.Say("came with its result, which was not judged here: %s", d.Verdict), false
 	case judge.EventCancelled:
 		text = by(v.Say("cancelled"))
 		if d.Why != "" {

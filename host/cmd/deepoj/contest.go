@@ -127,7 +127,7 @@ func checkContest(_ *command.Flags) command.Run {
 		}
 		found := p.Check()
 		if found == nil {
-			found = []clics.Finding{}
+			found = []clics.Flaw{}
 		}
 		err = c.Write(map[string]any{"files": len(p), "findings": found}, func(w io.Writer) error {
 			for _, f := range found {

@@ -22,7 +22,7 @@ type Package map[string][]byte
 // Bounds of a package.
 const (
 	maxPackageFiles = 100_000
-	maxPackageBytes = 1 << 30 // unpacked
+	maxPackageBytes = 512 << 20 // unpacked
 	maxPackageFile  = 256 << 20
 )
 

@@ -13,8 +13,8 @@ import (
 	"deepoj/host/judge"
 )
 
-// Finding is what is wrong with a package.
-type Finding struct {
+// Flaw is what is wrong with a package.
+type Flaw struct {
 	File    string `json:"file"`
 	Object  string `json:"object,omitempty"` // its id
 	Problem string `json:"problem"`
@@ -34,10 +34,29 @@ var references = map[string]map[string]string{
 
 // Check returns what is wrong with a package: JSON that cannot be read, ids that are none or there twice, names of what there
 // is not, files that are missing, and a scoreboard that the submissions and judgements of the package do not give.
-func (p Package) Check() []Finding {
-	c := checking{files: p, ids: map[string]map[string]bool{}, objects: map[string][]map[string]any{}}
+func (p Package) Check() []Flaw {
+	c := p.checking()
+	c.sound()
+	if len(c.found) == 0 {
+		c.recount()
+	}
+	return c.sorted()
+}
+
+// Sound is Check without the scoreboard, which some systems compute otherwise.
+func (p Package) Sound() []Flaw {
+	c := p.checking()
+	c.sound()
+	return c.sorted()
+}
+
+func (p Package) checking() *checking {
+	return &checking{files: p, ids: map[string]map[string]bool{}, objects: map[string][]map[string]any{}}
+}
+
+func (c *checking) sound() {
 	for _, name := range []string{"contest.json", "problems.json", "teams.json"} {
-		if p[name] == nil {
+		if c.files[name] == nil {
 			c.wrong(name, "", "it is missing")
 		}
 	}
@@ -54,10 +73,10 @@ func (p Package) Check() []Finding {
 	for _, o := range c.objects["submissions"] {
 		c.hasFiles(o)
 	}
-	if len(c.found) == 0 {
-		c.recount()
-	}
-	slices.SortFunc(c.found, func(a, b Finding) int {
+}
+
+func (c *checking) sorted() []Flaw {
+	slices.SortFunc(c.found, func(a, b Flaw) int {
 		return strings.Compare(a.File+"\x00"+a.Object+"\x00"+a.Problem, b.File+"\x00"+b.Object+"\x00"+b.Problem)
 	})
 	return c.found
@@ -67,11 +86,11 @@ type checking struct {
 	files   Package
 	ids     map[string]map[string]bool
 	objects map[string][]map[string]any
-	found   []Finding
+	found   []Flaw
 }
 
 func (c *checking) wrong(file, object, format string, args ...any) {
-	c.found = append(c.found, Finding{file, object, fmt.Sprintf(format, args...)})
+	c.found = append(c.found, Flaw{file, object, fmt.Sprintf(format, args...)})
 }
 
 // read reads the objects of an endpoint, if there are any.
@@ -158,8 +177,8 @@ func ParseRelTime(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// penalty is a length of penalty time, in whole minutes or as RELTIME.
-func penalty(v any) (int64, error) {
+// Penalty reads a penalty time, which releases have in whole minutes or as a relative time, in minutes.
+func Penalty(v any) (int64, error) {
 	switch v := v.(type) {
 	case nil:
 		return 0, nil
@@ -191,7 +210,7 @@ func (c *checking) recount() {
 	if about.Type == "score" || about.Start == nil {
 		return // points are the problems' own
 	}
-	minutes, err := penalty(about.Penalty)
+	minutes, err := Penalty(about.Penalty)
 	if err != nil {
 		c.wrong("contest.json", "", "%v", err)
 		return
@@ -207,7 +226,7 @@ func (c *checking) recount() {
 		return
 	}
 	before := c.found
-	var best []Finding
+	var best []Flaw
 	for i, rounding := range []contest.Rounding{contest.MinuteEach, contest.Second, contest.SecondThenMinute} { // a package does not say which
 		cfg, err := contest.ParseConfig(contest.ICPC, []byte(fmt.Sprintf(`{"penalty_minutes":%d,"rounding":%q}`, minutes, rounding)))
 		if err != nil {
@@ -364,7 +383,7 @@ func (c *checking) compare(raw []byte, b contest.Board, codes map[int64]string, 
 		if rounding == contest.Second {
 			minutes /= 60 // the whole ones, as one release has them
 		}
-		total, err := penalty(r.Score.Total)
+		total, err := Penalty(r.Score.Total)
 		if err != nil {
 			c.wrong("scoreboard.json", r.Team, "%v", err)
 			continue

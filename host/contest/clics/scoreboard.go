@@ -42,7 +42,7 @@ type Cell struct {
 	First   *bool    `json:"first_to_solve,omitempty"`
 }
 
-// ScoreboardOf returns a board at a moment. Rows without a rank are not on it. Code names a participant.
+// ScoreboardOf returns a board, which is of the moment now. Rows without a rank are not on it. Code names a participant.
 func (f Form) ScoreboardOf(
 	b contest.Board, r contest.RoundData, cfg contest.Config, clock contest.Clock, now time.Time, code func(participant int64) string,
 ) Scoreboard {

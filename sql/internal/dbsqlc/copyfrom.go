@@ -50,3 +50,128 @@ func (r iteratorForContestLogAdd) Err() error {
 func (q *Queries) ContestLogAdd(ctx context.Context, db DBTX, arg []ContestLogAddParams) (int64, error) {
 	return db.CopyFrom(ctx, []string{"contest_log"}, []string{"round_id", "seq", "at", "kind", "object", "data", "audience", "only_participant", "public_seq", "teams_seq", "own_seq"}, &iteratorForContestLogAdd{rows: arg})
 }
+
+// iteratorForImportJobs implements pgx.CopyFromSource.
+type iteratorForImportJobs struct {
+	rows                 []ImportJobsParams
+	skippedFirstNextCall bool
+}
+
+func (r *iteratorForImportJobs) Next() bool {
+	if len(r.rows) == 0 {
+		return false
+	}
+	if !r.skippedFirstNextCall {
+		r.skippedFirstNextCall = true
+		return true
+	}
+	r.rows = r.rows[1:]
+	return len(r.rows) > 0
+}
+
+func (r iteratorForImportJobs) Values() ([]interface{}, error) {
+	return []interface{}{
+		r.rows[0].JobID,
+		r.rows[0].Queue,
+		r.rows[0].GroupKey,
+		r.rows[0].Language,
+		r.rows[0].MaxTries,
+		r.rows[0].CreatedAt,
+		r.rows[0].NotBefore,
+		r.rows[0].Status,
+		r.rows[0].Generation,
+		r.rows[0].AttemptID,
+		r.rows[0].StartedAt,
+		r.rows[0].FinishedAt,
+		r.rows[0].LiveGeneration,
+		r.rows[0].Verdict,
+		r.rows[0].Score,
+	}, nil
+}
+
+func (r iteratorForImportJobs) Err() error {
+	return nil
+}
+
+func (q *Queries) ImportJobs(ctx context.Context, db DBTX, arg []ImportJobsParams) (int64, error) {
+	return db.CopyFrom(ctx, []string{"jobs"}, []string{"job_id", "queue", "group_key", "language", "max_tries", "created_at", "not_before", "status", "generation", "attempt_id", "started_at", "finished_at", "live_generation", "verdict", "score"}, &iteratorForImportJobs{rows: arg})
+}
+
+// iteratorForImportPayloads implements pgx.CopyFromSource.
+type iteratorForImportPayloads struct {
+	rows                 []ImportPayloadsParams
+	skippedFirstNextCall bool
+}
+
+func (r *iteratorForImportPayloads) Next() bool {
+	if len(r.rows) == 0 {
+		return false
+	}
+	if !r.skippedFirstNextCall {
+		r.skippedFirstNextCall = true
+		return true
+	}
+	r.rows = r.rows[1:]
+	return len(r.rows) > 0
+}
+
+func (r iteratorForImportPayloads) Values() ([]interface{}, error) {
+	return []interface{}{
+		r.rows[0].JobID,
+		r.rows[0].Payload,
+		r.rows[0].Problem,
+		r.rows[0].CodeBytes,
+		r.rows[0].SpaceID,
+		r.rows[0].RoundID,
+		r.rows[0].ParticipantID,
+	}, nil
+}
+
+func (r iteratorForImportPayloads) Err() error {
+	return nil
+}
+
+func (q *Queries) ImportPayloads(ctx context.Context, db DBTX, arg []ImportPayloadsParams) (int64, error) {
+	return db.CopyFrom(ctx, []string{"job_payloads"}, []string{"job_id", "payload", "problem", "code_bytes", "space_id", "round_id", "participant_id"}, &iteratorForImportPayloads{rows: arg})
+}
+
+// iteratorForImportResults implements pgx.CopyFromSource.
+type iteratorForImportResults struct {
+	rows                 []ImportResultsParams
+	skippedFirstNextCall bool
+}
+
+func (r *iteratorForImportResults) Next() bool {
+	if len(r.rows) == 0 {
+		return false
+	}
+	if !r.skippedFirstNextCall {
+		r.skippedFirstNextCall = true
+		return true
+	}
+	r.rows = r.rows[1:]
+	return len(r.rows) > 0
+}
+
+func (r iteratorForImportResults) Values() ([]interface{}, error) {
+	return []interface{}{
+		r.rows[0].JobID,
+		r.rows[0].Generation,
+		r.rows[0].AttemptID,
+		r.rows[0].Verdict,
+		r.rows[0].Score,
+		r.rows[0].Result,
+		r.rows[0].Worker,
+		r.rows[0].Token,
+		r.rows[0].StartedAt,
+		r.rows[0].CreatedAt,
+	}, nil
+}
+
+func (r iteratorForImportResults) Err() error {
+	return nil
+}
+
+func (q *Queries) ImportResults(ctx context.Context, db DBTX, arg []ImportResultsParams) (int64, error) {
+	return db.CopyFrom(ctx, []string{"results"}, []string{"job_id", "generation", "attempt_id", "verdict", "score", "result", "worker", "token", "started_at", "created_at"}, &iteratorForImportResults{rows: arg})
+}

@@ -197,10 +197,10 @@ func (q *Queries) RoundChangeAdd(ctx context.Context, db DBTX, arg RoundChangeAd
 
 const roundCreate = `-- name: RoundCreate :one
 INSERT INTO rounds (space_id, code, title, formal_name, kind, format, settings, starts_at, paused_ms, duration_ms, freeze_ms, thaw_at,
-  public_runs, practice, follows, created_by)
+  public_runs, practice, follows, speed, created_by)
 SELECT s.id, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-  $12, $13, $14, $15
-FROM spaces s WHERE s.slug = $16 RETURNING id, space_id
+  $12, $13, $14, $15, $16
+FROM spaces s WHERE s.slug = $17 RETURNING id, space_id
 `
 
 type RoundCreateParams struct {
@@ -218,6 +218,7 @@ type RoundCreateParams struct {
 	PublicRuns bool
 	Practice   bool
 	Follows    bool
+	Speed      int32
 	CreatedBy  string
 	Space      string
 }
@@ -243,6 +244,7 @@ func (q *Queries) RoundCreate(ctx context.Context, db DBTX, arg RoundCreateParam
 		arg.PublicRuns,
 		arg.Practice,
 		arg.Follows,
+		arg.Speed,
 		arg.CreatedBy,
 		arg.Space,
 	)
@@ -265,7 +267,7 @@ func (q *Queries) RoundDelete(ctx context.Context, db DBTX, id int64) (int64, er
 }
 
 const roundGet = `-- name: RoundGet :one
-SELECT r.id, r.space_id, r.code, r.title, r.formal_name, r.kind, r.format, r.settings, r.starts_at, r.paused_ms, r.duration_ms, r.freeze_ms, r.thaw_at, r.thawed_at, r.finalized_at, r.finalized_by, r.updates_end_at, r.public_runs, r.practice, r.follows, r.created_by, r.created_at, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id WHERE r.code = $1
+SELECT r.id, r.space_id, r.code, r.title, r.formal_name, r.kind, r.format, r.settings, r.starts_at, r.paused_ms, r.duration_ms, r.freeze_ms, r.thaw_at, r.thawed_at, r.finalized_at, r.finalized_by, r.updates_end_at, r.public_runs, r.practice, r.follows, r.created_by, r.created_at, r.speed, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id WHERE r.code = $1
 `
 
 type RoundGetRow struct {
@@ -291,6 +293,7 @@ type RoundGetRow struct {
 	Follows      bool
 	CreatedBy    string
 	CreatedAt    time.Time
+	Speed        int32
 	Space        string
 	Now          time.Time
 }
@@ -322,6 +325,7 @@ func (q *Queries) RoundGet(ctx context.Context, db DBTX, code string) (RoundGetR
 		&i.Follows,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.Speed,
 		&i.Space,
 		&i.Now,
 	)
@@ -329,7 +333,7 @@ func (q *Queries) RoundGet(ctx context.Context, db DBTX, code string) (RoundGetR
 }
 
 const roundHold = `-- name: RoundHold :one
-SELECT r.id, r.space_id, r.code, r.title, r.formal_name, r.kind, r.format, r.settings, r.starts_at, r.paused_ms, r.duration_ms, r.freeze_ms, r.thaw_at, r.thawed_at, r.finalized_at, r.finalized_by, r.updates_end_at, r.public_runs, r.practice, r.follows, r.created_by, r.created_at, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id WHERE r.code = $1 FOR UPDATE OF r
+SELECT r.id, r.space_id, r.code, r.title, r.formal_name, r.kind, r.format, r.settings, r.starts_at, r.paused_ms, r.duration_ms, r.freeze_ms, r.thaw_at, r.thawed_at, r.finalized_at, r.finalized_by, r.updates_end_at, r.public_runs, r.practice, r.follows, r.created_by, r.created_at, r.speed, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id WHERE r.code = $1 FOR UPDATE OF r
 `
 
 type RoundHoldRow struct {
@@ -355,6 +359,7 @@ type RoundHoldRow struct {
 	Follows      bool
 	CreatedBy    string
 	CreatedAt    time.Time
+	Speed        int32
 	Space        string
 	Now          time.Time
 }
@@ -386,6 +391,7 @@ func (q *Queries) RoundHold(ctx context.Context, db DBTX, code string) (RoundHol
 		&i.Follows,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.Speed,
 		&i.Space,
 		&i.Now,
 	)
@@ -393,7 +399,7 @@ func (q *Queries) RoundHold(ctx context.Context, db DBTX, code string) (RoundHol
 }
 
 const roundList = `-- name: RoundList :many
-SELECT r.id, r.space_id, r.code, r.title, r.formal_name, r.kind, r.format, r.settings, r.starts_at, r.paused_ms, r.duration_ms, r.freeze_ms, r.thaw_at, r.thawed_at, r.finalized_at, r.finalized_by, r.updates_end_at, r.public_runs, r.practice, r.follows, r.created_by, r.created_at, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id
+SELECT r.id, r.space_id, r.code, r.title, r.formal_name, r.kind, r.format, r.settings, r.starts_at, r.paused_ms, r.duration_ms, r.freeze_ms, r.thaw_at, r.thawed_at, r.finalized_at, r.finalized_by, r.updates_end_at, r.public_runs, r.practice, r.follows, r.created_by, r.created_at, r.speed, s.slug AS space, now()::timestamptz AS now FROM rounds r JOIN spaces s ON s.id = r.space_id
 WHERE ($1::text = '' OR s.slug = $1)
   AND ($2::boolean OR s.listed OR EXISTS (SELECT 1 FROM space_members m WHERE m.space_id = s.id AND m.user_name = $3))
   AND ($4::text = '' OR r.id < (SELECT b.id FROM rounds b WHERE b.code = $4))
@@ -431,6 +437,7 @@ type RoundListRow struct {
 	Follows      bool
 	CreatedBy    string
 	CreatedAt    time.Time
+	Speed        int32
 	Space        string
 	Now          time.Time
 }
@@ -474,6 +481,7 @@ func (q *Queries) RoundList(ctx context.Context, db DBTX, arg RoundListParams) (
 			&i.Follows,
 			&i.CreatedBy,
 			&i.CreatedAt,
+			&i.Speed,
 			&i.Space,
 			&i.Now,
 		); err != nil {

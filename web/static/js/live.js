@@ -8,7 +8,7 @@ import { colour } from "./code.js";
 const live = document.getElementById("live");
 const announce = document.getElementById("announce");
 // The constants of host/judge/event.go, which a test compares with these.
-const kinds = ["submitted", "dispatched", "publish_failed", "promoted", "redelivered", "claimed", "compiled", "test", "finding", "stage", "retry", "released", "worker_lost", "finished", "cancelled", "restored", "dead", "rejudge", "applied", "moved"];
+const kinds = ["submitted", "dispatched", "publish_failed", "promoted", "redelivered", "claimed", "compiled", "test", "finding", "stage", "retry", "released", "worker_lost", "finished", "imported", "cancelled", "restored", "dead", "rejudge", "applied", "moved"];
 const pause = 250; // milliseconds between two fetches at least
 let fetching = false, wanted = false, last = 0;
 

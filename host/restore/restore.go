@@ -1,0 +1,222 @@
+// Package restore makes a round of a contest package: of our own, which has the log of its round, or of any other system, of
+// which a log is made as the recorder would have written it.
+//
+// Either way the log says everything: what is stored of the round is what it said last, so the round goes on where it was, and
+// packing it again gives the same bytes.
+//
+// Its files:
+//
+//	restore.go  a contest, and what is wrong with its package
+//	lines.go    lines of a log that mean the same everywhere
+//	foreign.go  a log of the objects of the Contest API
+//	objects.go  those objects
+//	past.go     what the log said last, as it is stored
+//	problems.go the problems of a contest, as far as a server has them
+//	sources.go  what was handed in
+//	rehearsal.go  a contest to hand in again
+//
+// Source: Contest API and Contest Package Format, releases 2023-06 and 2026-01, of the ICPC's specifications.
+package restore
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"deepoj/host/contest"
+	"deepoj/host/contest/clics"
+	"deepoj/sql/rounds"
+)
+
+// Options say into what a contest is made.
+type Options struct {
+	Space string    // short name of the space
+	Code  string    // short name of the round; "" = as in the package
+	Now   time.Time // nothing of the package may be later
+}
+
+// Contest is what a package says.
+type Contest struct {
+	Past rounds.Past
+
+	// Notes are what cannot be as the package says, and is otherwise.
+	Notes []string
+
+	lines    []Line
+	problems map[string]contest.ProblemData // by short name
+}
+
+// reading is a package that is being read.
+type reading struct {
+	files clics.Package
+	opt   Options
+	found []clics.Flaw
+	out   *Contest
+
+	folders map[string][]string // the files of each
+	ids     map[int64]string    // of submissions in the package, where it has no numbers
+}
+
+// maxFindings bounds what is said of a package.
+const maxFindings = 1000
+
+func (r *reading) wrong(file, object, format string, args ...any) {
+	if len(r.found) < maxFindings {
+		r.found = append(r.found, clics.Flaw{File: file, Object: object, Problem: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (r *reading) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.out.Notes, text) && len(r.out.Notes) < maxFindings {
+		r.out.Notes = append(r.out.Notes, text)
+	}
+}
+
+// Read returns the contest of a package, or what is wrong with it.
+func Read(p clics.Package, opt Options) (*Contest, []clics.Flaw) {
+	r := &reading{files: p, opt: opt, out: &Contest{problems: map[string]contest.ProblemData{}}}
+	if r.found = p.Sound(); len(r.found) > 0 {
+		return nil, r.found
+	}
+	if raw := p[LogFile]; raw != nil {
+		lines, err := readLines(raw)
+		if err != nil {
+			r.wrong(LogFile, "", "it cannot be read: %v", err)
+			return nil, r.found
+		}
+		r.out.lines = lines
+	} else {
+		r.foreign()
+	}
+	if len(r.found) == 0 {
+		r.rename()
+	}
+	if len(r.found) == 0 {
+		r.checkLog()
+	}
+	if len(r.found) == 0 {
+		r.past()
+	}
+	if len(r.found) > 0 {
+		return nil, r.found
+	}
+	lines := r.out.lines
+	r.out.Past.Log = func(participants map[string]int64, removed []int64) ([]rounds.PastLine, error) {
+		return bound(lines, participants, removed)
+	}
+	return r.out, nil
+}
+
+// rename gives the round the short name that was asked for.
+func (r *reading) rename() {
+	for i, l := range r.out.lines {
+		if l.Kind != contest.KindRound || r.opt.Code == "" || l.Data == nil {
+			continue
+		}
+		data, err := changed(l.Data, func(d *contest.RoundData) { d.Code = r.opt.Code })
+		if err != nil {
+			r.wrong(LogFile, l.Object, "line %d: %v", i+1, err)
+			return
+		}
+		r.out.lines[i].Object, r.out.lines[i].Data = r.opt.Code, data
+	}
+}
+
+// file is where what a line says comes from.
+func (r *reading) file() string {
+	if r.files[LogFile] != nil {
+		return LogFile
+	}
+	return "contest.json"
+}
+
+// checkLog refuses a log that nothing can be made of: it is folded for everybody who could look at it.
+func (r *reading) checkLog() {
+	numbers := map[string]int64{}
+	var before time.Time
+	for i, l := range r.out.lines {
+		switch {
+		case !slices.Contains(contest.Kinds, l.Kind):
+			r.wrong(r.file(), l.Object, "line %d is of no kind that there is", i+1)
+		case l.Audience == 0 || l.Audience > contest.Everybody|contest.Own:
+			r.wrong(r.file(), l.Object, "line %d is for nobody", i+1)
+		case l.At.Before(before):
+			r.wrong(r.file(), l.Object, "line %d is older than the one before it", i+1)
+		case l.At.After(r.opt.Now):
+			r.wrong(r.file(), l.Object, "line %d is of %s, which is to come; is the clock of this server right?", i+1, l.At.Format(time.RFC3339))
+		}
+		before = l.At
+		if l.Kind == contest.KindParticipant && numbers[l.Object] == 0 {
+			numbers[l.Object] = int64(len(numbers) + 1)
+		}
+	}
+	if len(r.found) > 0 {
+		return
+	}
+	lines, err := bound(r.out.lines, numbers, nil)
+	if err == nil {
+		err = foldable(lines)
+	}
+	if err != nil {
+		r.wrong(r.file(), "", "%v", err)
+	}
+}
+
+// foldable is an error where nobody can be told what lines say.
+func foldable(lines []rounds.PastLine) error {
+	var round contest.RoundData
+	teller := clics.NewTeller(clics.Form{Version: clics.V202601}, nil, true)
+	for i, l := range lines {
+		if contest.Kind(l.Kind) == contest.KindRound && !l.Gone {
+			if err := json.Unmarshal(l.Data, &round); err != nil {
+				return fmt.Errorf("line %d: %w", i+1, err)
+			}
+		}
+		line := clics.Line{Kind: contest.Kind(l.Kind), Object: l.Object.Object}
+		if !l.Gone {
+			line.Data = l.Data
+		}
+		if _, _, err := teller.Tell(line); err != nil {
+			return fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	cfg, err := contest.ParseConfig(contest.Format(round.Format), round.Settings)
+	if err != nil {
+		return err
+	}
+	for _, v := range []contest.Audience{contest.Public, contest.Teams, contest.Jury | contest.Staff} {
+		state := contest.New(cfg)
+		var all []contest.Entry
+		for i, l := range lines {
+			if contest.Audience(l.Audience)&v == 0 {
+				continue
+			}
+			data := l.Data
+			if l.Gone {
+				data = nil
+			}
+			some, err := contest.Read(contest.Kind(l.Kind), l.Object.Object, data)
+			if err != nil {
+				return fmt.Errorf("line %d: %w", i+1, err)
+			}
+			all = append(all, some...)
+		}
+		if _, err := state.Together(all...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byTime sorts lines by when they were written, those of one moment as they are.
+func byTime(lines []Line) {
+	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
+}
+
+// sortedNames are names in their order.
+func sortedNames(names []string) []string {
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,48 @@
+// Package archive takes contests in that were held elsewhere, as contest packages, and gives the logs of rounds out, which make
+// such packages whole.
+//
+// Its files:
+//
+//	imports.go  contests that come in
+//	log.go      the log of a round
+//	room.go     what the room holds and answers to
+package archive
+
+import (
+	"deepoj/host/contest/clics"
+	"deepoj/web/site"
+)
+
+// Room answers for contest packages.
+type Room struct {
+	*site.Site
+
+	reads chan struct{} // a place in it is the right to read a package, which takes memory
+}
+
+// New makes the room.
+func New(shared *site.Site) *Room { return &Room{Site: shared, reads: make(chan struct{}, 1)} }
+
+// Addresses are the addresses of contest packages.
+func (s *Room) Addresses() []site.Address {
+	return []site.Address{
+		{Route: "GET /contests/import", For: site.Setter, By: s.importPage},
+		{Route: "POST /contests/import", For: site.Setter, Upload: site.PackageUpload, By: s.importForm},
+		{Route: "POST /api/v1/contests", For: site.Setter, Upload: site.PackageUpload, Does: "Import a contest package of the ICPC into a space that one runs: a ZIP file; what is wrong is said for each object, and then nothing is imported", Query: "space code preview", Media: "application/zip", Out: contestImportJSON{}, By: s.apiImport},
+		{Route: "GET /api/v1/rounds/:round/log", For: site.Guest, Does: "The log of a round, for its staff: a line of JSON for each line, oldest first, in which participants have their codes", Media: "application/x-ndjson", By: s.apiLog},
+	}
+}
+
+// contestImportJSON is what came, or would come, of a contest package.
+type contestImportJSON struct {
+	Imported       bool         `json:"imported"` // false: a preview, or there are findings, and nothing has changed
+	Round          string       `json:"round"`
+	Space          string       `json:"space"`
+	Title          string       `json:"title"`
+	Problems       int          `json:"problems"`
+	Participants   int          `json:"participants"`
+	Submissions    int          `json:"submissions"`
+	Clarifications int          `json:"clarifications"`
+	Findings       []clics.Flaw `json:"findings"`
+	Notes          []string     `json:"notes"` // what is not as the package says
+}

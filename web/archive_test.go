@@ -1,0 +1,156 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deepoj/host/contest/clics"
+	"deepoj/host/judge"
+	"deepoj/sql/sqltest"
+	"deepoj/web/client"
+	"deepoj/web/site"
+)
+
+// packed is the archive of a contest package.
+func packed(t *testing.T, files map[string][]byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := clics.Package(files).Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// brings imports a package, of which nothing may be wrong.
+func (c caller) brings(files map[string][]byte, n client.NewContest) client.ContestImport {
+	c.Helper()
+	raw := packed(c.T, files)
+	out, err := c.as(c.token).ImportContest(c.Context(), n, bytes.NewReader(raw), int64(len(raw)))
+	if err != nil || len(out.Findings) > 0 || out.Imported == n.Preview {
+		c.Fatalf("import: %v, %+v", err, out)
+	}
+	return out
+}
+
+// heldContest is a contest that is over, with everything in it that a package may have, and its package.
+func heldContest(t *testing.T) (*stage, caller, map[string][]byte) {
+	t.Helper()
+	s := newStage(t, func(c *site.Config) { c.RatePerUser, c.RatePerAddress = 1<<20, 1<<20 })
+	s.beat(judge.Language{ID: "cpp", Name: "C++", Available: true, Extensions: []string{"cc", "cpp"}}, judge.Language{ID: "python", Name: "Python", Available: true, Extensions: []string{"py"}})
+	prof, ann, bob, _ := s.cup()
+	judged := func(c caller, problem string, v judge.Verdict, tests ...judge.Verdict) int64 {
+		id := c.hands(problem, "")
+		r := judge.Result{Verdict: v, Usage: judge.UsageOf(12_345*time.Microsecond, 20*time.Millisecond, 1024)}
+		for i, v := range tests {
+			r.Tests = append(r.Tests, judge.TestResult{Index: i + 1, Name: fmt.Sprint(i + 1), Verdict: v, Usage: judge.UsageOf(1234*time.Microsecond, 3*time.Millisecond, 512)})
+		}
+		s.finish(id, r)
+		s.record()
+		return id
+	}
+	prof.ask("POST", "/api/v1/spaces/cup/organizations", `{"organizations": [{"code": "tu", "name": "TU <Delft> & more", "country": "NLD"}]}`, 200)
+	prof.ask("POST", "/api/v1/spaces/cup/participants", `{"participants": [
+		{"code": "red", "name": "Red", "room": "4.1", "label": "17", "organization": "tu", "groups": ["uni"], "members": [{"user": "ann"}, {"user": "amy"}]},
+		{"code": "ghost", "name": "Ghost", "hidden": true, "members": [{"user": "eve"}]}]}`, 200)
+	prof.ask("POST", "/api/v1/rounds/final/entries", `{"participants": ["ghost"]}`, 200)
+	again := judged(ann, "aplusb", judge.WA, judge.AC, judge.WA)
+	judged(bob, "stairs", judge.AC, judge.AC)
+	judged(caller{s, s.session("eve")}, "stairs", judge.RE)
+	prof.ask("POST", "/api/v1/rounds/final/freeze", "{}", 200)
+	judged(bob, "aplusb", judge.CE)
+	judged(ann, "stairs", judge.TLE, judge.AC, judge.TLE)
+	_, err := s.store.Rejudge(t.Context(), []int64{again}, judge.LaneNormal, "prof")
+	s.must(err)
+	s.finish(again, judge.Result{Verdict: judge.AC})
+	asked := ann.ask("POST", "/api/v1/rounds/final/clarifications", `{"text": "Is <B> hard?", "problem": "stairs"}`, 201)["id"].(string)
+	bob.ask("POST", "/api/v1/rounds/final/clarifications", `{"text": "Nobody answers this."}`, 201)
+	prof.ask("POST", "/api/v1/rounds/final/clarifications", fmt.Sprintf(`{"text": "Yes.", "reply_to": %q, "to_teams": ["red"]}`, asked), 201)
+	prof.ask("POST", "/api/v1/rounds/final/clarifications", `{"text": "Universities, wait.", "to_groups": ["uni"]}`, 201)
+	prof.ask("POST", "/api/v1/rounds/final/clarifications", `{"text": "There is coffee."}`, 201)
+	s.record()
+	r, err := s.store.Rounds.Round(t.Context(), "final")
+	s.must(err)
+	from := r.Start.Add(time.Minute).UTC()
+	for _, to := range []int{10, 20} {
+		out := prof.ask("POST", "/api/v1/rounds/final/removed", fmt.Sprintf(`{"from": %q, "to": %q}`, from.Add(time.Duration(to-5)*time.Minute).Format(time.RFC3339Nano), from.Add(time.Duration(to)*time.Minute).Format(time.RFC3339Nano)), 200)
+		s.record()
+		if to == 20 {
+			list := out["removed"].([]any)
+			prof.ask("DELETE", fmt.Sprintf("/api/v1/rounds/final/removed/%v", list[0].(map[string]any)["id"]), "", 204)
+		}
+	}
+	s.record()
+	s.must(s.store.TryExec(t.Context(), "UPDATE rounds SET duration_ms = round_time(id, now()) + 1"))
+	for _, c := range prof.ask("GET", "/api/v1/rounds/final/clarifications", "", 200)["clarifications"].([]any) {
+		if c := c.(map[string]any); c["text"] == "Nobody answers this." {
+			prof.ask("POST", fmt.Sprintf("/api/v1/rounds/final/clarifications/%v/close", c["id"]), "", 204)
+		}
+	}
+	time.Sleep(5 * time.Millisecond)
+	prof.ask("POST", "/api/v1/rounds/final/finalize", `{}`, 200)
+	s.record()
+	prof.ask("POST", "/api/v1/rounds/final/thaw", "{}", 200)
+	s.record()
+	files, err := s.as(prof.token).ExportContest(t.Context(), "2026-01", "final")
+	s.must(err)
+	return s, prof, files
+}
+
+func TestAContestThatIsPackedAndBroughtElsewhereIsTheSameBytes(t *testing.T) {
+	_, _, files := heldContest(t)
+	if found := clics.Package(files).Check(); len(found) > 0 {
+		t.Fatalf("the package: %v", found)
+	}
+	two := newStage(t)
+	two.beat(judge.Language{ID: "cpp", Name: "C++", Available: true, Extensions: []string{"cc", "cpp"}}, judge.Language{ID: "python", Name: "Python", Available: true, Extensions: []string{"py"}})
+	two.someone("prof", judge.RoleStaff)
+	two.space("cup", func(v *judge.Space) { v.Listed = true })
+	prof := caller{two, two.session("prof")}
+	seen := prof.brings(files, client.NewContest{Space: "cup", Preview: true})
+	if n := sqltest.One[int](t, two.store, "SELECT count(*) FROM rounds"); n != 0 || seen.Submissions != 5 || seen.Participants != 3 || seen.Problems != 2 || seen.Clarifications != 5 || seen.Title != "Final" {
+		t.Errorf("a preview made %d rounds and says %+v", n, seen)
+	}
+	prof.brings(files, client.NewContest{Space: "cup"})
+	before := sqltest.One[int](t, two.store, "SELECT count(*) FROM contest_log")
+	two.record()
+	if after := sqltest.One[int](t, two.store, "SELECT count(*) FROM contest_log"); after != before {
+		t.Errorf("the recorder had %d more lines to write", after-before)
+		for _, line := range sqltest.All[string](t, two.store, "SELECT kind || ' ' || object || ' ' || audience || ' ' || coalesce(data::text, '-') FROM contest_log WHERE seq > $1 ORDER BY seq", before) {
+			t.Log(line)
+		}
+	}
+	back, err := two.as(prof.token).ExportContest(t.Context(), "2026-01", "final")
+	two.must(err)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !bytes.Equal(files[name], back[name]) {
+			t.Errorf("%s was\n%.2000s\nand is\n%.2000s", name, files[name], back[name])
+		}
+	}
+	if !bytes.Equal(packed(t, files), packed(t, back)) {
+		t.Error("the archives differ")
+	}
+	// What was handed in can be read, and judged again.
+	list := prof.ask("GET", "/api/v1/submissions?limit=10", "", 200)["submissions"].([]any)
+	if len(list) != 5 || !strings.Contains(fmt.Sprint(list[0]), "TLE") {
+		t.Errorf("the submissions are %v", list)
+	}
+	// A second round of it needs another name, and takes the same people and problems.
+	raw := packed(t, files)
+	if _, err := two.as(prof.token).ImportContest(t.Context(), client.NewContest{Space: "cup"}, bytes.NewReader(raw), int64(len(raw))); err == nil || !strings.Contains(err.Error(), "short name") {
+		t.Errorf("the same contest twice: %v", err)
+	}
+	// Meanwhile a problem is another one: the round keeps what it had.
+	two.must(two.store.SaveProblem(t.Context(), judge.Problem{Slug: "stairs", Title: "Elevators", Version: "sha256:02", CPUMillis: 1000}, "prof"))
+	prof.brings(files, client.NewContest{Space: "cup", Code: "again"})
+	two.record()
+	for _, endpoint := range []string{"judgements", "problems", "clarifications", "awards", "scoreboard"} {
+		if a, b := prof.reads("/clics/2026-01/contests/final/"+endpoint, 200), prof.reads("/clics/2026-01/contests/again/"+endpoint, 200); a.body != b.body {
+			t.Errorf("by another name %s are\n%s, and were\n%s", endpoint, b.body, a.body)
+		}
+	}
+}
