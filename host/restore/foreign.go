@@ -109,7 +109,7 @@ func (f *foreign) contest() {
 }
 
 // grained is a time with the grain of contest time.
-func grained(t *time.Time) *time.Time {
+func grained(t *clics.Moment) *time.Time {
 	if t == nil {
 		return nil
 	}
@@ -147,28 +147,40 @@ func (f *foreign) types(settings map[string]any) {
 
 func (f *foreign) people() {
 	for _, o := range objects[organizationObject](f.reading, "organizations.json") {
-		f.tell(f.begin, contest.KindOrganization, o.ID, contest.Everybody, "", contest.OrganizationData{
+		f.tell(f.begin, contest.KindOrganization, clics.ID(o.ID), contest.Everybody, "", contest.OrganizationData{
 			ICPCID: o.ICPCID, Name: o.Name, FormalName: o.FormalName, Country: o.Country, Subdivision: o.Subdivision, URL: o.URL, Twitter: strings.TrimPrefix(o.Twitter, "@"),
 		})
 	}
 	for _, g := range objects[groupObject](f.reading, "groups.json") {
-		f.tell(f.begin, contest.KindGroup, g.ID, contest.Everybody, "", contest.GroupData{ICPCID: g.ICPCID, Name: g.Name, Type: g.Type, Ranked: true})
+		f.tell(f.begin, contest.KindGroup, clics.ID(g.ID), contest.Everybody, "", contest.GroupData{ICPCID: g.ICPCID, Name: g.Name, Type: g.Type, Ranked: true})
 	}
 	for _, t := range objects[teamObject](f.reading, "teams.json") {
-		f.hidden[t.ID] = t.Hidden
-		for _, g := range t.Groups {
-			f.members[g] = append(f.members[g], t.ID)
+		code, groups := clics.ID(t.ID), called(t.Groups)
+		f.hidden[code] = t.Hidden
+		for _, g := range groups {
+			f.members[g] = append(f.members[g], code)
 		}
 		label := t.Label
-		if label == t.ID {
+		if label == code {
 			label = ""
 		}
-		audience, only := f.whom(t.ID)
-		f.tell(f.begin, contest.KindParticipant, t.ID, audience, only, contest.ParticipantData{
-			Code: t.ID, ICPCID: t.ICPCID, Label: label, Name: t.Name, DisplayName: t.DisplayName, Organization: t.Organization, Groups: sortedNames(slices.Clone(t.Groups)),
+		if t.Organization != "" {
+			t.Organization = clics.ID(t.Organization)
+		}
+		audience, only := f.whom(code)
+		f.tell(f.begin, contest.KindParticipant, code, audience, only, contest.ParticipantData{
+			Code: code, ICPCID: t.ICPCID, Label: label, Name: t.Name, DisplayName: t.DisplayName, Organization: t.Organization, Groups: sortedNames(groups),
 			Ranked: true, Hidden: t.Hidden,
 		})
 	}
+}
+
+// called are short names of things of another system.
+func called(ids []string) (out []string) {
+	for _, id := range ids {
+		out = append(out, clics.ID(id))
+	}
+	return out
 }
 
 // whom is who is told of a team and of what it does.
@@ -219,7 +231,7 @@ func (f *foreign) handedIn() {
 		return
 	}
 	when := func(s submissionObject) time.Time {
-		t := s.Time
+		t := s.Time.Time
 		if d, err := clics.ParseRelTime(s.ContestTime); err == nil {
 			if t.IsZero() || f.clock.At(t) != d {
 				t = f.clock.When(d) // the standings are by contest time
@@ -229,6 +241,9 @@ func (f *foreign) handedIn() {
 	}
 	slices.SortStableFunc(all, func(a, b submissionObject) int { return when(a).Compare(when(b)) })
 	keep := true
+	for i := range all {
+		all[i].Team = clics.ID(all[i].Team)
+	}
 	for _, s := range all {
 		n, err := strconv.ParseInt(s.ID, 10, 64)
 		keep = keep && err == nil && n > 0 && n < 1<<53 && strconv.FormatInt(n, 10) == s.ID
@@ -241,8 +256,13 @@ func (f *foreign) handedIn() {
 		}
 		f.numbers[s.ID], f.at[s.ID], f.teams[s.ID], f.ids[number] = number, when(s), s.Team, s.ID
 		language := s.Language
-		if language == "python3" {
+		switch language {
+		case "python3":
 			language = "python"
+		case "":
+			language = "unknown"
+		default:
+			language = clics.ID(language)
 		}
 		audience, only := f.whom(s.Team)
 		f.tell(f.at[s.ID], contest.KindSubmission, strconv.FormatInt(number, 10), audience, only, contest.SubmissionData{
@@ -265,7 +285,7 @@ func (f *foreign) judgings() {
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(of), func(a, b string) int { return int(f.numbers[a] - f.numbers[b]) }) {
 		list := of[id]
-		slices.SortStableFunc(list, func(a, b judgementObject) int { return a.End.Compare(*b.End) })
+		slices.SortStableFunc(list, func(a, b judgementObject) int { return a.End.Compare(b.End.Time) })
 		// Those that came last count, where it is not said.
 		counts := len(list) - 1
 		for i, j := range list {
@@ -336,10 +356,20 @@ func later(a, b time.Time) time.Time {
 func (f *foreign) questions() {
 	all := objects[clarificationObject](f.reading, "clarifications.json")
 	asked := map[string]string{}
-	for _, c := range all {
+	for i := range all {
+		c := &all[i]
+		c.ID, c.Teams, c.Groups = clics.ID(c.ID), called(c.Teams), called(c.Groups)
+		for _, id := range []*string{&c.From, &c.Team, &c.ReplyTo} {
+			if *id != "" {
+				*id = clics.ID(*id)
+			}
+		}
 		asked[c.ID] = c.From
 	}
 	for _, c := range all {
+		if _, there := asked[c.ReplyTo]; !there {
+			c.ReplyTo = ""
+		}
 		d := contest.ClarificationData{From: c.From, Teams: c.Teams, Groups: c.Groups, ReplyTo: c.ReplyTo, Problem: f.problems[c.Problem], Text: c.Text, Time: *grained(&c.Time)}
 		if c.Team != "" && len(d.Teams) == 0 {
 			d.Teams = []string{c.Team}

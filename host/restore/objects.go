@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
-	"time"
 
 	"deepoj/host/contest/clics"
 )
@@ -12,20 +11,20 @@ import (
 // The objects of the Contest API, as any system may write them: what is not there is zero. Times of two releases have two forms.
 type (
 	contestObject struct {
-		ID         string     `json:"id"`
-		Name       string     `json:"name"`
-		FormalName string     `json:"formal_name"`
-		Start      *time.Time `json:"start_time"`
-		Duration   string     `json:"duration"`
-		Freeze     string     `json:"scoreboard_freeze_duration"`
-		Thaw       *time.Time `json:"scoreboard_thaw_time"`
-		Type       string     `json:"scoreboard_type"`
-		Penalty    any        `json:"penalty_time"`
+		ID         string        `json:"id"`
+		Name       string        `json:"name"`
+		FormalName string        `json:"formal_name"`
+		Start      *clics.Moment `json:"start_time"`
+		Duration   string        `json:"duration"`
+		Freeze     string        `json:"scoreboard_freeze_duration"`
+		Thaw       *clics.Moment `json:"scoreboard_thaw_time"`
+		Type       string        `json:"scoreboard_type"`
+		Penalty    any           `json:"penalty_time"`
 	}
 	stateObject struct {
-		Thawed     *time.Time `json:"thawed"`
-		Finalized  *time.Time `json:"finalized"`
-		UpdatesEnd *time.Time `json:"end_of_updates"`
+		Thawed     *clics.Moment `json:"thawed"`
+		Finalized  *clics.Moment `json:"finalized"`
+		UpdatesEnd *clics.Moment `json:"end_of_updates"`
 	}
 	typeObject struct {
 		ID      string `json:"id"`
@@ -73,40 +72,40 @@ type (
 		MaxScore    *float64 `json:"max_score"`
 	}
 	submissionObject struct {
-		ID          string    `json:"id"`
-		Language    string    `json:"language_id"`
-		Problem     string    `json:"problem_id"`
-		Team        string    `json:"team_id"`
-		Time        time.Time `json:"time"`
-		ContestTime string    `json:"contest_time"`
+		ID          string       `json:"id"`
+		Language    string       `json:"language_id"`
+		Problem     string       `json:"problem_id"`
+		Team        string       `json:"team_id"`
+		Time        clics.Moment `json:"time"`
+		ContestTime string       `json:"contest_time"`
 	}
 	judgementObject struct {
-		ID         string     `json:"id"`
-		Submission string     `json:"submission_id"`
-		Type       string     `json:"judgement_type_id"`
-		Score      *float64   `json:"score"`
-		Current    *bool      `json:"current"`
-		Start      *time.Time `json:"start_time"`
-		End        *time.Time `json:"end_time"`
-		MaxRunTime float64    `json:"max_run_time"`
+		ID         string        `json:"id"`
+		Submission string        `json:"submission_id"`
+		Type       string        `json:"judgement_type_id"`
+		Score      *float64      `json:"score"`
+		Current    *bool         `json:"current"`
+		Start      *clics.Moment `json:"start_time"`
+		End        *clics.Moment `json:"end_time"`
+		MaxRunTime float64       `json:"max_run_time"`
 	}
 	runObject struct {
-		Judgement string    `json:"judgement_id"`
-		Ordinal   int       `json:"ordinal"`
-		Type      string    `json:"judgement_type_id"`
-		Time      time.Time `json:"time"`
-		RunTime   float64   `json:"run_time"`
+		Judgement string       `json:"judgement_id"`
+		Ordinal   int          `json:"ordinal"`
+		Type      string       `json:"judgement_type_id"`
+		Time      clics.Moment `json:"time"`
+		RunTime   float64      `json:"run_time"`
 	}
 	clarificationObject struct {
-		ID      string    `json:"id"`
-		From    string    `json:"from_team_id"`
-		Team    string    `json:"to_team_id"`
-		Teams   []string  `json:"to_team_ids"`
-		Groups  []string  `json:"to_group_ids"`
-		ReplyTo string    `json:"reply_to_id"`
-		Problem string    `json:"problem_id"`
-		Text    string    `json:"text"`
-		Time    time.Time `json:"time"`
+		ID      string       `json:"id"`
+		From    string       `json:"from_team_id"`
+		Team    string       `json:"to_team_id"`
+		Teams   []string     `json:"to_team_ids"`
+		Groups  []string     `json:"to_group_ids"`
+		ReplyTo string       `json:"reply_to_id"`
+		Problem string       `json:"problem_id"`
+		Text    string       `json:"text"`
+		Time    clics.Moment `json:"time"`
 	}
 )
 

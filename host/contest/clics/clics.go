@@ -9,6 +9,7 @@
 //
 //	clics.go       releases, times and names
 //	feed.go        events, of the lines of a log
+//	fromfeed.go    a package of an event feed
 //	objects.go     the objects of the endpoints
 //	pack.go        contest packages
 //	recount.go     what is wrong with a package

@@ -76,7 +76,11 @@ func ReadPackage(r io.ReaderAt, size int64) (Package, error) {
 		left -= int64(len(data))
 		p[f.Name] = data
 	}
-	return p.unfolded(), nil
+	p = p.unfolded()
+	if p["contest.json"] == nil && p[feedFile] != nil {
+		return OfFeed(p[feedFile])
+	}
+	return p, nil
 }
 
 // errTooLarge is the cause of a package that is not read.
